@@ -65,7 +65,7 @@ function assertKnownLanguage(args: readonly string[], { environment }: Runtime):
   const named = environment['PAS_LANG'] ?? '';
   if (named === '' || parseLanguage(named) !== undefined || findLanguageFlag(args) !== undefined) return;
   const languages = LANGUAGES.join(', ');
-  throw new UsageError(t`PAS_LANG is not a language of pas: ${named}.`, { hint: t`Choose from ${languages}.` });
+  throw new UsageError(t`PAS_LANG is ${named}, but pas has no such language.`, { hint: t`Choose from ${languages}.` });
 }
 
 /** Parts of Node that print requests with their tokens where NODE_DEBUG names one. Node reads it before any code runs. */
@@ -101,7 +101,7 @@ function asFailure(thrown: unknown): Failure | 'help-or-version' {
     return {
       code: EXIT_CODES.unavailable[0],
       message,
-      hint: t`Allow more, and run the command again: ulimit -n 1024`,
+      hint: t`Raise the limit with \`ulimit -n 1024\`, then run the command again.`,
       printed: false,
     };
   }

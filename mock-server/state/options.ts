@@ -120,7 +120,7 @@ function addDocumentOptions(command: Command): Command {
     .addOption(
       new Option(
         '--public-url <address>',
-        'public address of the server, if clients use another one than it listens on',
+        'public address of the server, if it differs from the address that it listens on',
       ).argParser(asArgument(readAddress)),
     )
     .option('--service-names', 'use the prefix, namespace and persistent addresses of the deployed service in documents')

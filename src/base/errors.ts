@@ -12,13 +12,13 @@ export const EXIT_CODES = {
   usage: [2, msg`wrong usage`],
   dataRefused: [3, msg`finished, but some rows are invalid or some entries were refused`],
   notAllowed: [4, msg`the account is not signed in or not allowed`],
-  unavailable: [5, msg`the service is closed or out of reach; the queue is kept`],
+  unavailable: [5, msg`the service is closed or unreachable; the queue is kept`],
   uncertain: [6, msg`some entries are uncertain or held: \`${cmd`pas status`}\` says what to do`],
   outboxLeased: [11, msg`another push of this outbox is running`],
   config: [12, msg`the configuration is invalid`],
-  databaseTooNew: [13, msg`a database was written by a newer pas`],
+  databaseTooNew: [13, msg`a database was written by a newer version of pas`],
   oaiProtocol: [14, msg`the harvesting interface answered with a protocol error`],
-  outsideContract: [15, msg`the service answered outside its contract`],
+  outsideContract: [15, msg`the service gave an answer that its contract does not allow`],
   interrupted: [130, msg`interrupted; the queue is kept`],
 } as const satisfies Record<string, readonly [number, Message]>;
 

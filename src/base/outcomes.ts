@@ -29,14 +29,14 @@ const FAILED = { countsAsFailure: true, mayHaveArrived: false, retry: 'backoff' 
 
 const TABLE = {
   accepted: { ...RESULT, word: msg`accepted`, scope: 'none' },
-  'already-applied': { ...RESULT, word: msg`already the same`, scope: 'none' },
+  'already-applied': { ...RESULT, word: msg`already applied`, scope: 'none' },
   refused: { ...RESULT, word: msg`refused`, scope: 'answer' },
   /** Refused without findings; repeated only where two imports of one project may have requested the same number at once. */
   'refused-unspecified': { ...RESULT, word: msg`refused`, scope: 'kind', retry: 'backoff' },
   /** Refused by a server between pas and the service, so the entry need not be at fault. */
   'refused-by-intermediary': {
     ...FAILED,
-    word: msg`refused on the way`,
+    word: msg`refused before the service`,
     provesPeer: 'neutral',
     scope: 'kind',
     retry: 'slow-backoff',
@@ -46,7 +46,7 @@ const TABLE = {
   throttled: { ...NEUTRAL, word: msg`too many requests`, provesPeer: true, scope: 'service', retry: 'first' },
   busy: { ...FAILED, word: msg`record busy`, provesPeer: true, scope: 'record' },
   closed: { ...NEUTRAL, word: msg`service closed`, provesPeer: true, scope: 'service', retry: 'first' },
-  'not-delivered': { ...NEUTRAL, word: msg`did not arrive`, provesPeer: 'neutral', scope: 'service', retry: 'first' },
+  'not-delivered': { ...NEUTRAL, word: msg`not delivered`, provesPeer: 'neutral', scope: 'service', retry: 'first' },
   /** A part of the request was sent, and the connection was lost before its last byte. */
   cut: { ...FAILED, word: msg`interrupted`, provesPeer: 'neutral', scope: 'kind' },
   'content-changed': { ...RESULT, word: msg`file changed`, provesPeer: 'neutral', scope: 'none' },

@@ -151,7 +151,7 @@ function isPlain(name: NameScore | undefined): boolean {
 }
 
 function explainName({ score, like }: NameScore): Message {
-  return score === 1 ? msg`has this name` : msg`its name is like "${like}"`;
+  return score === 1 ? msg`the name matches` : msg`its name is similar to "${like}"`;
 }
 
 function makeNameScorer(score: number): ColumnScorer {
@@ -199,7 +199,7 @@ function judgePosition(profile: ColumnProfile, name: NameScore | undefined): Evi
   const plain = getShare(profile, (text) => /^point/i.test(text)) > 0.9;
   return {
     score: name === undefined ? 0.6 : 0.5,
-    reasons: [msg`both coordinates stand in one cell`],
+    reasons: [msg`both coordinates are in one cell`],
     ...(plain ? {} : { rule: { form: 'position' } }),
   };
 }
@@ -252,9 +252,9 @@ function judgeDates(profile: ColumnProfile, name: NameScore | undefined): Eviden
   const { form, share, readable, ambiguous, years } = detectDateForm(profile);
   if (name === undefined ? share < 0.9 : readable < (isPlain(name) ? 0.1 : 0.6)) return undefined;
   const doubt = ambiguous
-    ? msg`nothing shows which is the day and which the month; pas reads the day first`
+    ? msg`the day and the month cannot be told apart; pas reads the day first`
     : makeUnreadableDoubt(profile, readable);
-  const written = form === DAY_NUMBER ? msg`day numbers of a spreadsheet` : msg`days of the form ${form}`;
+  const written = form === DAY_NUMBER ? msg`spreadsheet date numbers` : msg`dates in the format ${form}`;
   return {
     score: (share > 0 ? 0.5 : 0.3) * readable,
     rule: { date: form, ...(years > 0 ? { yearOnly: 'note' } : {}) },
@@ -321,7 +321,7 @@ function judgeDepths(profile: ColumnProfile, name: NameScore | undefined): Depth
   const all = measureNumbers([...profile.values]);
   if (name === undefined || all.share < 0.5 || all.least < 0 || all.most > 5000) return undefined;
   const bare = [...profile.values].filter(([text]) => !/\d\s*(?:mm|cm|dm|m)\.?$/i.test(text));
-  if (bare.length === 0) return { score: 0.3, rule: { unit: 'cm' }, reasons: [msg`each value names its unit`] };
+  if (bare.length === 0) return { score: 0.3, rule: { unit: 'cm' }, reasons: [msg`each value includes its unit`] };
   const shape = measureNumbers(bare);
   const { least, most, fractions } = shape;
   const range = fractions ? `${formatDecimal(least, 2)}–${formatDecimal(most, 2)}` : `${least}–${most}`;

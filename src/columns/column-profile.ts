@@ -73,8 +73,8 @@ export function makeUnreadableDoubt(profile: ColumnProfile, share: number): Mess
   return bad === 0
     ? undefined
     : nmsg(
-        msgid`${bad} of ${all} values cannot be read as it is; its row will say so`,
-        msgid`${bad} of ${all} values cannot be read as they are; their rows will say so`,
+        msgid`${bad} of ${all} values cannot be read this way; its row will show the error`,
+        msgid`${bad} of ${all} values cannot be read this way; their rows will show the errors`,
         bad,
       );
 }

@@ -130,13 +130,17 @@ function listUnknownColumns(table: Table): (header: string, index: number) => Is
     const folded = foldName(header);
     if (isWrittenByPas(header)) return [];
     if (MADE_BY_SERVICE.includes(folded)) {
-      return [makeWarningIssue('column-not-sent', msg`The service fills ${folded} itself. The column is not read.`, where)];
+      return [makeWarningIssue('column-not-sent', msg`The service fills in ${folded} itself, so the column is ignored.`, where)];
     }
     if (header === '') {
       if (isEmptyColumn(table, index)) return [];
       const position = index + 1;
       return [
-        makeErrorIssue('column-without-name', msg`Column ${position} has values but no name in the header. Name it.`, where),
+        makeErrorIssue(
+          'column-without-name',
+          msg`Column ${position} has values but no name in the header. Give it a name.`,
+          where,
+        ),
       ];
     }
     const nearest = joinAlternatives(findNearestNames(folded, COLUMN_NAMES));
@@ -146,7 +150,7 @@ function listUnknownColumns(table: Table): (header: string, index: number) => Is
       : msg`Rename it to one of the known columns, or remove it: ${allNames}.`;
     isListed ||= nearest === '';
     const rename = nearest === '' ? choice : msg`Did you mean ${nearest}?`;
-    const advice = table.names === undefined ? rename : msg`Write in the column map what it is: an element, or "ignore".`;
+    const advice = table.names === undefined ? rename : msg`Assign it in the column map to an element or to "ignore".`;
     return [makeErrorIssue('column-unknown', msg`There is no element for the column "${header}". ${advice}`, where)];
   };
 }

@@ -202,7 +202,7 @@ function findExclusionReason({ header }: Table, { cells }: TableRow): Issue | un
 }
 
 function makeUnclearIssue(picture: string): Issue {
-  const message = msg`Several files are called "${picture}", or its name contains a semicolon. The find was imported without it; attach the right file by hand.`;
+  const message = msg`Several files are called "${picture}", or its name contains a semicolon. The find was imported without it; attach the right file with \`pas photo add\`.`;
   return makeWarningIssue('photo-unclear', message);
 }
 

@@ -156,8 +156,8 @@ function removeHtml(name: ElementName, cell: string, report: Report): string {
   const { text, pictures } = parseHtml(cell);
   if (text === cell) return cell;
   const names = pictures.join(', ');
-  const also = names === '' ? '' : msg` Its pictures are not read: ${names}.`;
-  report('warning', 'text-html', msg`The text is HTML; only its words are read.${also}`, name, name);
+  const also = names === '' ? '' : msg` Its pictures are ignored: ${names}.`;
+  report('warning', 'text-html', msg`The text is HTML; pas reads only the plain text.${also}`, name, name);
   return text;
 }
 

@@ -93,7 +93,7 @@ export function findKeyProblem(key: string): Message | undefined {
   if (key === '') return msg`The row has no local_id. Write a key that no other find has, such as the bag number.`;
   if (key.length > MAX_LOCAL_ID_LENGTH)
     return msg`The local_id has ${key.length} characters; at most ${MAX_LOCAL_ID_LENGTH} are allowed.`;
-  return /[\r\n\t]/.test(key) ? msg`The local_id contains a line break or a tab. Write it in one line.` : undefined;
+  return /[\r\n\t]/.test(key) ? msg`The local_id contains a line break or a tab. Write it on one line.` : undefined;
 }
 
 /** Uses a digest of the content as key: importing the file again changes nothing, but an edited row is a new find. */
@@ -163,7 +163,7 @@ function explainNoFind({ cells }: TableRow, names: readonly string[]): Message |
   if (TOTAL.test(first) && listLaterCells().every((cell) => NUMBER.test(cell)))
     return msg`The row contains totals ("${first}") and was skipped.`;
   if (SEPARATOR.test(first) && listLaterCells().every((cell) => SEPARATOR.test(cell)))
-    return msg`The row only separates others and was skipped.`;
+    return msg`The row only separates other rows and was skipped.`;
   // Shortcut: most names of columns have no digit.
   if (/\d/.test(first) && !/\d/.test(names[at] ?? '')) return undefined;
   const repeated = cells.every((cell, index) => cell === '' || foldName(cell) === (names[index] ?? ''));
@@ -172,7 +172,7 @@ function explainNoFind({ cells }: TableRow, names: readonly string[]): Message |
 
 function makeRemarkMessage({ cells }: TableRow): Message {
   const first = (cells.find((cell) => cell !== '') ?? '').slice(0, MAX_SHOWN);
-  return msg`The row ("${first}") has no object, place or day, unlike all others, and was skipped.`;
+  return msg`The row ("${first}") has no object, place or date, unlike all other rows, so it was skipped.`;
 }
 
 const MAX_SHOWN = 60;

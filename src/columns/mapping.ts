@@ -98,7 +98,7 @@ function parseRow(
     return msg`No element of a find has entries of "${named}". Write a set such as heslo:obdobi, or an element such as obdobi.`;
   }
   if (term === '') return msg`The row does not contain your own term.`;
-  if (IDENTIFIER.test(term)) return msg`"${term}" is an identifier of the service and cannot stand for another entry.`;
+  if (IDENTIFIER.test(term)) return msg`"${term}" is an identifier of the service, so it cannot be mapped to another entry.`;
   if (!YES.has(answer) && !NO.has(answer)) return msg`confirmed is "${answer}". Write yes, or leave it empty.`;
   const confirmed = YES.has(answer);
   if (confirmed && getCell('id') === '' && getCell('label') === '') return msg`"${term}" is confirmed, but no entry is given.`;

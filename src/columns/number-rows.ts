@@ -68,7 +68,7 @@ export function parseNumbers(table: Table): { readonly rows: readonly NumberRow[
 /** An empty number is not assigned yet, which is a warning. */
 function checkNumberRow(find: string, value: string): Issue | undefined {
   if (value === '')
-    return makeWarningIssue('number-empty', msg`There is no number for ${find} yet. The row was skipped.`, {
+    return makeWarningIssue('number-empty', msg`${find} has no number yet, so the row was skipped.`, {
       element: 'evidencni_cislo',
     });
   if (find === '') {

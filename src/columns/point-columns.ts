@@ -87,7 +87,7 @@ function parsePointInColumns(row: TableRow, columns: Columns): PointReading {
     const names = fitting.map((each) => enumerate(each.columns)).reduce((all, name) => msg`${all}, and in ${name}`);
     return makeProblem(
       'point-twice',
-      msg`The point is given twice, in ${names}. Leave one empty, or write in geom_system which one counts.`,
+      msg`The point is given twice, in ${names}. Leave one empty, or state in geom_system which one to use.`,
       another,
     );
   }
@@ -165,5 +165,5 @@ function withDoubt(reading: Reading<PointText>, text: string): Reading<PointText
   const position = parsePosition(text);
   if (!isReadable(position) || position.value.isTurned !== true) return reading;
   const { doubt = '' } = position.value;
-  return makeUnreadable('coordinate', msg`${doubt} It is not used: write N and E, or the point as you mean it.`);
+  return makeUnreadable('coordinate', msg`${doubt} The point is not used: add N and E, or correct it.`);
 }

@@ -73,7 +73,7 @@ export function proposeColumns(table: Table, givenSettings: readonly Setting[], 
   });
   const read = new Set(columns.flatMap(({ rule }) => (rule.kind === 'read' ? [rule.element] : [])));
   const fixed = [
-    ...givenSettings.map(({ name, value }) => ({ element: name, text: value, reasons: [msg`given by --set`] })),
+    ...givenSettings.map(({ name, value }) => ({ element: name, text: value, reasons: [msg`set with --set`] })),
     ...proposeDefaults(point, read).filter(({ element }) => !fixedElements.has(element)),
   ];
   const hasPoints = [...table.rows].some((row) => row.point !== undefined);
@@ -147,7 +147,9 @@ function assign(
 function proposeDefaults(point: PointProposal | undefined, read: ReadonlySet<ColumnName>): FixedProposal[] {
   const systemKnown = read.has('geom_system') || point === undefined;
   return [
-    ...(read.has('stav') ? [] : [{ element: 'stav' as const, text: '1', reasons: [msg`state 1 asks the least of a find`] }]),
+    ...(read.has('stav')
+      ? []
+      : [{ element: 'stav' as const, text: '1', reasons: [msg`state 1 has the fewest required elements`] }]),
     ...(systemKnown ? [] : [{ element: 'geom_system' as const, text: point.system, reasons: point.reasons }]),
   ];
 }
@@ -191,7 +193,7 @@ function guessKeyColumn(
       unique && rowCount > 1 && filled === rowCount && !chosen.has(index) && [...values.keys()].every(mayBeKey),
   );
   if (profile === undefined) return undefined;
-  const doubt = msg`no column looks like a number of the find; is it this one?`;
+  const doubt = msg`no column is named like a find number; is it this one?`;
   return [profile.index, { element: 'local_id', score: 0, rule: { kind: 'read', element: 'local_id' }, reasons: [], doubt }];
 }
 
@@ -217,7 +219,7 @@ function scoreKey(table: Table, profile: ColumnProfile, candidate: ColumnCandida
   ];
   const reasons =
     repeated.length === 0 && empty === 0
-      ? [...candidate.reasons, msg`every row has one, and no two are the same`]
+      ? [...candidate.reasons, msg`filled in every row, without duplicates`]
       : candidate.reasons;
   const { doubt: _doubt, ...rest } = candidate;
   return {
@@ -238,7 +240,7 @@ function makeRepeatedDoubt(repeated: readonly Repeated[]): Message {
     return msg`"${text}" in rows ${numbers}`;
   });
   const all = joinMessages([...named, ...(repeated.length > MAX_NAMED ? ['…'] : [])], ', ');
-  return msg`the same number appears twice: ${all}; these rows are skipped until each has its own`;
+  return msg`duplicate numbers: ${all}; these rows are skipped until each has its own`;
 }
 
 function findRepeatedTexts({ rows }: Table, index: number): Repeated[] {

@@ -55,7 +55,7 @@ export function proposePoint(
       rule: { kind: 'read' as const, element, ...(needsMinus ? { sign: 'minus' as const } : {}) },
       reasons: [
         AXIS_REASONS[axis],
-        ...(needsMinus ? [msg`written without the minus sign, which EPSG:5514 has`] : []),
+        ...(needsMinus ? [msg`without the minus sign that EPSG:5514 requires`] : []),
         ...(swapped && index === 0 ? [msg`called y here, but in EPSG:5514 the smaller number comes first`] : []),
       ],
     };
@@ -94,10 +94,10 @@ function isNamed({ header }: ColumnProfile, letter: string): boolean {
 }
 
 const AXIS_REASONS: Readonly<Record<Axis, Message>> = {
-  east: msg`numbers of 400 000 to 905 000: x of S-JTSK`,
-  south: msg`numbers of 930 000 to 1 230 000: y of S-JTSK`,
-  lon: msg`degrees of 12 to 19: longitude`,
-  lat: msg`degrees of 48 to 51: latitude`,
+  east: msg`numbers from 400 000 to 905 000: x of S-JTSK`,
+  south: msg`numbers from 930 000 to 1 230 000: y of S-JTSK`,
+  lon: msg`degrees from 12 to 19: longitude`,
+  lat: msg`degrees from 48 to 51: latitude`,
 };
 
 function describeAreas(table: Table, parseCells: PointOf, system: GeomSystem, lookupArea: LookupArea): Message {
@@ -113,8 +113,8 @@ function describeAreas(table: Table, parseCells: PointOf, system: GeomSystem, lo
     if (areaLookup.kind === 'inside') inside += 1;
   }
   return nmsg(
-    msgid`${inside} of ${looked} point looked up lies in a known cadastral area`,
-    msgid`${inside} of ${looked} points looked up lie in known cadastral areas`,
+    msgid`${inside} of ${looked} checked point is in a known cadastral area`,
+    msgid`${inside} of ${looked} checked points are in known cadastral areas`,
     looked,
   );
 }

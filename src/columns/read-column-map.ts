@@ -35,7 +35,7 @@ export type ColumnMapReading = { readonly map?: ColumnMap; readonly issues: read
 export function parseColumnMap(file: string, text: string): ColumnMapReading {
   const toml = tryParseToml(text.replace(/^\uFEFF/, ''));
   if (toml.kind === 'fault') {
-    const message = msg`The file is not valid TOML: ${toml.message}. Write names of columns and texts in quotation marks, and each setting in its own line.`;
+    const message = msg`The file is not valid TOML: ${toml.message}. Put column names and texts in quotation marks, and each setting on its own line.`;
     return { issues: [makeErrorIssue('map-toml', message, { file, line: toml.line })] };
   }
   const issues: Issue[] = [];
@@ -105,7 +105,7 @@ function findElementName(name: string, key: string, report: ReportMapIssue): Col
   if (element !== undefined) return element;
   const nearest = joinAlternatives(findNearestNames(foldName(name), COLUMN_NAMES));
   const columnNames = COLUMN_NAMES.join(', ');
-  const advice = nearest === '' ? msg`There are: ${columnNames}; or "ignore".` : msg`Did you mean ${nearest}?`;
+  const advice = nearest === '' ? msg`Choose from ${columnNames}, or write "ignore".` : msg`Did you mean ${nearest}?`;
   report('map-element', msg`There is no element ${name}. ${advice}`, key);
   return undefined;
 }
@@ -149,7 +149,8 @@ function parseFixed(fixed: TomlTable, report: ReportMapIssue): Setting[] {
     const element = findElementName(key, key, report);
     const text = toTomlText(value)?.trim();
     if (element === undefined) return [];
-    if (NOT_FIXED.includes(element)) report('map-fixed', msg`${element} belongs to a single find and cannot be fixed.`, key);
+    if (NOT_FIXED.includes(element))
+      report('map-fixed', msg`${element} belongs to a single find, so all finds cannot share one value.`, key);
     else if (text === undefined || text === '') report('map-fixed', msg`${key} needs a text between quotation marks.`, key);
     else return [{ name: element, givenName: key, value: text }];
     return [];
@@ -186,7 +187,7 @@ function checkRepeats({ columns, fixed, localId }: ColumnMap, report: ReportMapI
   }
   const names = fixed.map(({ name }) => name);
   for (const name of names.filter((each, index) => names.indexOf(each) !== index))
-    report('map-element-twice', msg`${name} is fixed twice. Keep one.`, name);
+    report('map-element-twice', msg`${name} has two fixed values. Keep one.`, name);
 }
 
 function isTable(value: unknown): value is TomlTable {
@@ -208,7 +209,7 @@ export function formatColumnMap(map: ColumnMap, remarks: MapRemarks): string {
   const { table } = remarks;
   const lines = [
     formatComment(msg`How pas reads the columns of ${table}: ${cmd`pas import`} FILE --map THIS-FILE`),
-    formatComment(msg`Made by ${cmd`pas import --wizard`}. Change what is wrong; pas ignores lines with #.`),
+    formatComment(msg`Made by ${cmd`pas import --wizard`}. Correct what is wrong; pas ignores lines that start with #.`),
     `version = ${MAP_VERSION}`,
     ...(map.localId === undefined ? [] : [`local_id = ${quoteTomlString(map.localId)}`]),
     '',
@@ -221,7 +222,7 @@ export function formatColumnMap(map: ColumnMap, remarks: MapRemarks): string {
   for (const { name: element, value: text } of map.fixed) {
     lines.push(...(remarks.fixed.get(element) ?? []).map(formatComment), `${element} = ${quoteTomlString(text)}`);
   }
-  lines.push('', formatComment(msg`Columns of the table, and the elements that they are; "ignore" leaves one out.`), '[columns]');
+  lines.push('', formatComment(msg`Columns of the table and their elements; "ignore" skips a column.`), '[columns]');
   for (const [key, rule] of map.columns) {
     lines.push(...(remarks.columns.get(key) ?? []).map(formatComment), `${quoteTomlString(key)} = ${formatRule(rule)}`);
   }

@@ -31,7 +31,7 @@ export function changeConfigFile(
   change: (config: ConfigFile) => ConfigFile,
 ): ConfigFile {
   const path = join(home, '.config.lock');
-  const lock = lockForChange(path, clock, msg`${path}: another pas is changing the configuration.`);
+  const lock = lockForChange(path, clock, msg`${path}: another pas process is changing the configuration.`);
   try {
     const before = readConfigFile(configFile);
     const after = change(before);

@@ -67,7 +67,7 @@ export function readConfigFile(path: string): ConfigFile {
   const language = LANGUAGES.find((each) => each === lang);
   if (lang !== undefined && language === undefined) {
     const languages = LANGUAGES.join(', ');
-    throw new ConfigError(t`${path}: lang is not a language of pas.`, { hint: t`Choose from ${languages}.` });
+    throw new ConfigError(t`${path}: lang is a language that pas does not have.`, { hint: t`Choose from ${languages}.` });
   }
   const layout = JOURNAL_LAYOUTS.find((each) => each === journal);
   if (journal !== undefined && layout === undefined) {
@@ -142,12 +142,15 @@ export function chooseProfile(config: ConfigFile, places: Places, { flag, enviro
   const only = config.profiles.size === 1 ? [...config.profiles.keys()][0] : undefined;
   const name = flag ?? environment['PAS_PROFILE'] ?? config.defaultProfile ?? only;
   if (name === undefined) {
-    throw new ConfigError(config.profiles.size === 0 ? t`There is no profile yet.` : t`Several profiles and no default.`, {
-      hint:
-        config.profiles.size === 0
-          ? t`Create one with \`${cmd`pas init`} ADDRESS\`, where ADDRESS is the address of the service.`
-          : t`Choose one with \`${cmd`pas profile use`} NAME\` or --profile NAME.`,
-    });
+    throw new ConfigError(
+      config.profiles.size === 0 ? t`There is no profile yet.` : t`There are several profiles, but no default.`,
+      {
+        hint:
+          config.profiles.size === 0
+            ? t`Create one with \`${cmd`pas init`} ADDRESS\`, where ADDRESS is the address of the service.`
+            : t`Choose one with \`${cmd`pas profile use`} NAME\` or --profile NAME.`,
+      },
+    );
   }
   const settings = config.profiles.get(name);
   if (settings === undefined) {
@@ -230,7 +233,7 @@ type KeyRule = {
 export const PROFILE_KEYS = {
   base_url: { kind: 'url', required: true, help: msg`address of the write interface` },
   oai_base: { kind: 'url', help: msg`address of the harvesting interface` },
-  schema_base: { kind: 'url', required: true, help: msg`root of the schema location` },
+  schema_base: { kind: 'url', required: true, help: msg`address below which the schemas are` },
   kind: { kind: ['production', 'training'], required: true, help: msg`production or training instance` },
   prefix: { kind: 'text', fallback: 'svc', help: msg`XML prefix of the service (default svc)` },
   schema_version: { kind: 'text', fallback: '2.2', help: msg`schema version that the service accepts (default 2.2)` },
@@ -240,7 +243,7 @@ export const PROFILE_KEYS = {
   pacing: {
     kind: 'pacing',
     fallback: 'local',
-    help: msg`who shares the rate limit: local (this machine) or redis://host:port/db (several machines; default local)`,
+    help: msg`where the rate limit is shared: local (this machine) or redis://host:port/db (several machines; default local)`,
   },
   pacing_fallback_interval_ms: {
     kind: 'count',

@@ -255,8 +255,8 @@ export async function fetchSharedProfile(context: Context, from: string): Promis
       hint: t`Remove the key outbox from it.`,
     });
   if (PRIVATE_KEYS in settings)
-    throw new ConfigError(t`${from} asks for addresses without TLS.`, {
-      hint: t`If the network is your own, give --allow-http yourself.`,
+    throw new ConfigError(t`${from} allows addresses without TLS.`, {
+      hint: t`If the network is your own, add --allow-http.`,
     });
   return settings;
 }

@@ -49,7 +49,7 @@ type Place = {
 };
 
 function makeTemporaryPlace(context: Context, { form }: OutputSubject): Place {
-  if (OUTPUT_FORMS[form].ledger !== 'beside') throw new UsageError(t`--to ${form} needs a file or folder: give --out.`);
+  if (OUTPUT_FORMS[form].ledger !== 'beside') throw new UsageError(t`--to ${form} needs a file or folder: add --out.`);
   const folder = mkdtempSync(join(tmpdir(), 'pas-harvest-'));
   context.onClose(() => rmSync(folder, { recursive: true, force: true }));
   return { ledger: join(folder, 'ledger.sqlite'), content: undefined };
@@ -65,7 +65,7 @@ function makeLastingPlace(content: string, { form }: OutputSubject): Place {
     const code = thrown instanceof Error && 'code' in thrown ? thrown.code : undefined;
     const words = UNFIT[String(code)];
     if (words === undefined) throw toDatabaseError(folder, thrown);
-    throw new UsageError(`${content}: ${words}.`, { hint: t`Give another --out.`, cause: thrown });
+    throw new UsageError(`${content}: ${words}.`, { hint: t`Use another --out.`, cause: thrown });
   }
   if (where === 'itself') return { ledger: content, content };
   const ledger = where === 'inside' ? join(content, LEDGER_NAME) : `${content}.harvest`;
@@ -93,12 +93,12 @@ const MAX_NAME_BYTES = 230;
 /** @throws UsageError where something else stands in the place of the output */
 function assertOutputFits(content: string, form: OutputName): void {
   const isFolder = OUTPUT_FORMS[form].ledger === 'inside';
-  const hint = t`Give another --out.`;
+  const hint = t`Use another --out.`;
   const stats = statSync(content, { throwIfNoEntry: false });
   if (isFolder && stats?.isDirectory() === false) throw new UsageError(t`${content} is a file, not a folder.`, { hint });
   if (!isFolder && stats?.isDirectory() === true) {
     const inside = quoteShellWord(join(content, `NAME.${form}`));
-    throw new UsageError(t`${content} is a folder.`, { hint: t`Name a file in it: --out ${inside}.` });
+    throw new UsageError(t`${content} is a folder.`, { hint: t`Specify a file in it: --out ${inside}.` });
   }
   if (stats === undefined && lstatSync(content, { throwIfNoEntry: false }) !== undefined)
     throw new UsageError(t`${content} is a symbolic link to something that does not exist.`, { hint });
@@ -111,7 +111,7 @@ function getFileSize(path: string): number {
 }
 
 function makeForeignFileError(path: string): UsageError {
-  return new UsageError(t`${path} already exists and was not written by pas.`, { hint: t`Give another --out.` });
+  return new UsageError(t`${path} already exists and was not written by pas.`, { hint: t`Use another --out.` });
 }
 
 /** Waits until the content is read. @throws InterruptedError when the pipe is closed; DatabaseError on a full disk */
@@ -121,7 +121,7 @@ function createWriter(stream: NodeJS.WriteStream): (content: string | Buffer) =>
       stream.write(content, (error) => {
         if (error == null) done();
         else if ('code' in error && error.code === 'EPIPE')
-          fail(new InterruptedError(t`The output was closed by the program that reads it.`));
+          fail(new InterruptedError(t`The program that reads the output closed it.`));
         else fail(toDatabaseError('stdout', error));
       });
     });

@@ -51,7 +51,7 @@ export function makeProfileUser(context: Context): ProfileUser {
     },
     withUser: (username) => {
       const command = initCommand(name, { ...settings, username });
-      return msg`name that user in the profile: ${command}`;
+      return msg`set that user in the profile: ${command}`;
     },
   };
 }
@@ -196,7 +196,7 @@ export async function fetchHarvestingAccount(
     return { account: await (ask ?? readAccount)(service), waitedMs: 0 };
   } catch (thrown) {
     if (!(thrown instanceof PasError) || thrown instanceof ConfigError) throw thrown;
-    context.terminal.note(t`pas cannot tell if the account's permissions have changed: ${thrown.message}`);
+    context.terminal.note(t`pas cannot tell whether the account's permissions have changed: ${thrown.message}`);
     return { account: undefined, waitedMs: context.clock.monotonicMs() - startedMs };
   }
 }

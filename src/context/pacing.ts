@@ -41,7 +41,7 @@ function openLocalStore({ places, clock }: Context): ReturnType<typeof openPaceS
     throw new DatabaseError(thrown.says, {
       cause: thrown,
       passing: thrown.exitReason === 'unavailable',
-      hint: t`Every pas of this machine stores its pace there. Make it writable, or set XDG_STATE_HOME to another folder.`,
+      hint: t`All pas processes on this machine share their pace there. Make it writable, or set XDG_STATE_HOME to another folder.`,
     });
   }
 }
@@ -94,7 +94,7 @@ async function openSharedStore(context: Context, profile: Profile, local: PaceSt
       const reason = printable(why);
       if (!tolerant)
         terminal.warn(
-          t`The pacing store at ${place} cannot be used: ${reason}. Continuing alone, one request every ${seconds} s, until it answers again.`,
+          t`The pacing store at ${place} cannot be used: ${reason}. Until it answers again, this machine paces itself: one request every ${seconds} s.`,
         );
     },
     onBack: () => {

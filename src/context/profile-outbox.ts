@@ -50,7 +50,7 @@ export function openOutboxWithJournal(sources: OutboxSources, id: string, purpos
         ...{ machine: sources.getMachineId, clock, busyTimeoutMs: JOURNAL_WAIT_MS[purpose], isChecked: purpose === 'push' },
         onSetAside: (aside) =>
           terminal.warn(
-            t`The journal ${journalFile} was damaged. It was rebuilt from what could be read; the damaged one is ${aside}.`,
+            t`The journal ${journalFile} was damaged. It was rebuilt from its readable part; the damaged file is now ${aside}.`,
           ),
       }),
   });

@@ -27,7 +27,7 @@ export async function readMappingFile({ places: { mappingFile: file } }: Context
     return { ...mapping, issues: [...issues, ...mapping.issues] };
   } catch (thrown) {
     if (!(thrown instanceof FileError)) throw thrown;
-    const advice = msg`Save it as CSV in UTF-8, or move it away: until then none of your own terms is used.`;
+    const advice = msg`Save it as CSV in UTF-8, or move it away; until then, pas uses none of your own terms.`;
     return { file, rows: [], issues: [makeErrorIssue('mapping-file', joinMessages([thrown.message, advice], ' '), { file })] };
   }
 }
@@ -43,7 +43,7 @@ export async function changeMappingFile<Change extends { readonly rows: readonly
 ): Promise<Change> {
   const { home, mappingFile } = context.places;
   const path = join(home, '.mapping.lock');
-  const lock = lockForChange(path, context.clock, msg`${path}: another pas is changing the mapping.`);
+  const lock = lockForChange(path, context.clock, msg`${path}: another pas process is changing the mapping.`);
   try {
     const before = await readMappingToChange(context);
     const changed = change(before);
@@ -155,7 +155,7 @@ export function editFile(context: Context, find: StoredFind): EditFile {
 function runEditor({ environment, terminal }: Context, path: string): void {
   const chosen = environment['VISUAL'] || environment['EDITOR'];
   if (chosen === undefined && !terminal.interactive) {
-    throw new UsageError(t`There is no terminal to edit on.`, {
+    throw new UsageError(t`pas cannot open an editor without a terminal.`, {
       hint: t`Give the values with --set element=value, or name an editor in EDITOR.`,
     });
   }

@@ -40,13 +40,13 @@ export function findNamesProblem(
   if (prefix !== profile.prefix || base !== profile.schemaBase)
     return {
       isCertain: true,
-      message: msg`The service refuses every import of this profile: it names its schema ${prefix} at ${base}, and the profile ${profile.prefix} at ${profile.schemaBase}.`,
+      message: msg`The service refuses every import of this profile: its schema is ${prefix} at ${base}, but the profile has ${profile.prefix} at ${profile.schemaBase}.`,
       todo: msg`Set prefix = "${prefix}" and schema_base = "${base}" in the profile.`,
     };
   if (version === profile.schemaVersion) return undefined;
   return {
     isCertain: false,
-    message: msg`The service may refuse every import of this profile: it uses schema version ${version}, and the profile ${profile.schemaVersion}.`,
+    message: msg`The service may refuse every import of this profile: it uses schema version ${version}, but the profile has ${profile.schemaVersion}.`,
     todo: msg`Ask the operator which schema_version imports need.`,
   };
 }

@@ -159,7 +159,7 @@ function checkLiterals(document: XmlDocument, find: XmlElement, findElement: (na
       );
     }
     if (isReference && id !== trimText(id)) {
-      refuse('identifier-form', name, msg`The id of ${name} is "${id}". The service does not ignore blanks: remove them.`);
+      refuse('identifier-form', name, msg`The id of ${name} is "${id}". The service does not ignore spaces: remove them.`);
     }
     if (kind !== 'point' || epsg === undefined || system !== epsg) continue;
     const code = getAttribute(element, 'EPSG') ?? epsg;

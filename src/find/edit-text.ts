@@ -58,7 +58,7 @@ export function listElementsOfLine(name: string): readonly ElementName[] {
 export function editText(localId: string, cells: Cells, issues: readonly Issue[]): string {
   const lines = [
     msg`Find ${localId}. Write a value after each "="; leave it empty to leave the element out. A line break in a text is \\n.`,
-    msg`Save the file and close the editor to continue. Lines with # are not read; an empty file changes nothing.`,
+    msg`Save the file and close the editor to continue. pas ignores lines that start with #; an empty file changes nothing.`,
   ].map(formatComment);
   const shown = new Set<string>();
   const shownIssues = new Set<Issue>();

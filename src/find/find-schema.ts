@@ -218,7 +218,7 @@ function listSchemaImports({ url, bytes }: SchemaSource): { readonly url: string
     const [first] = getChildren(root, kind, SCHEMA_NAMESPACE);
     if (first === undefined) continue;
     const other = getAttribute(first, 'schemaLocation') ?? '?';
-    throw new LocalizedError(msg`The schema ${url} is not one file: it has an ${kind} of ${other}.`);
+    throw new LocalizedError(msg`The schema ${url} consists of several files: it has an ${kind} of ${other}.`);
   }
   return getChildren(root, 'import', SCHEMA_NAMESPACE).flatMap((one) => {
     const namespace = getAttribute(one, 'namespace') ?? '';
@@ -267,8 +267,8 @@ function findRootProblem({ root }: XmlDocument, profile: DocumentProfile): Messa
     return msg`its root is <${root.name}>, so it is not an XML schema`;
   const namespace = getAttribute(root, 'targetNamespace') ?? '';
   const expected = getNamespace(profile);
-  if (namespace === '') return msg`it is for no namespace, not for ${expected}`;
-  if (namespace !== expected) return msg`it is for ${namespace}, not for ${expected}`;
+  if (namespace === '') return msg`it has no namespace; ${expected} is expected`;
+  if (namespace !== expected) return msg`its namespace is ${namespace}, not ${expected}`;
   const hasRoot = getChildren(root, 'element').some((element) => getAttribute(element, 'name') === profile.prefix);
   return hasRoot ? undefined : msg`it does not declare the element ${profile.prefix}`;
 }

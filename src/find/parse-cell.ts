@@ -21,10 +21,7 @@ export function parseInteger(cell: string): Reading<number> {
   const readings = parseBothReadings(digits);
   if (readings !== undefined) {
     const meant = joinAlternatives(readings);
-    return makeUnreadable(
-      'integer',
-      msg`"${cell}" is ambiguous: it can mean ${meant}, decimals or thousands. Write only the digits.`,
-    );
+    return makeUnreadable('integer', msg`"${cell}" is ambiguous: it can mean ${meant}. Write only digits, without a separator.`);
   }
   if (/^[+-]?\d{1,15}([.,]0+)?$/.test(cell)) return { value: Number.parseInt(cell, 10) };
   if (/^[+-]?\d{1,15}(?:[.,]\d+)?$/.test(digits)) {

@@ -38,7 +38,7 @@ function checkSurvey({ projekt }: FindElements, context: RuleContext): Finding[]
       if (project.survey) return [];
       return [makeRefusal(msg`${id} is a project of the type "${project.type}". Finds belong to survey projects; name one.`)];
     case 'deleted':
-      return [makeRefusal(msg`${id} was deleted at the service. Name an existing project.`)];
+      return [makeRefusal(msg`${id} was deleted in the service. Specify an existing project.`)];
     case 'unknown': {
       const capitals = id.toUpperCase();
       if (lookupProject(capitals).kind === 'found') {
@@ -48,7 +48,7 @@ function checkSurvey({ projekt }: FindElements, context: RuleContext): Finding[]
       return [isWholeList(project.list, context) ? makeRefusal(message) : warnUnverified(message)];
     }
     case 'hidden':
-      return [warnUnverified(msg`${id} is not shown to this account, so its type and state are not checked here.`)];
+      return [warnUnverified(msg`This account cannot see ${id}, so pas cannot check its type and state.`)];
     case 'not-harvested':
       return [];
   }

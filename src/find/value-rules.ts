@@ -71,7 +71,7 @@ export const MAX_CHARACTERS = 255;
 export function findNumberProblem(value: string): Unreadable | undefined {
   const characters = [...value].length;
   if (characters > MAX_CHARACTERS) {
-    const problem = msg`The number has ${characters} characters; the service takes ${MAX_CHARACTERS}. Shorten it.`;
+    const problem = msg`The number has ${characters} characters; the service accepts at most ${MAX_CHARACTERS}. Shorten it.`;
     return makeUnreadable('number-length', problem);
   }
   return findUnseenCharacter(value);
@@ -84,7 +84,7 @@ function findUnseenCharacter(value: string): Unreadable | undefined {
   const [character] = UNSEEN_CHARACTER.exec(value) ?? [];
   if (character === undefined) return undefined;
   if (/[\r\n\t]/.test(character)) {
-    return makeUnreadable('number-form', msg`The number has a line break or a tab in it. Write it in one line.`);
+    return makeUnreadable('number-form', msg`The number contains a line break or a tab. Write it on one line.`);
   }
   const code = formatCodePoint(character);
   return makeUnreadable('number-form', msg`The number contains the invisible character ${code}. Remove it.`);
@@ -115,7 +115,7 @@ function checkRealDate({ datum_nalezu: date }: FindElements): Finding[] {
 function checkPlausibleDate({ datum_nalezu: date }: FindElements, { today }: RuleContext): Finding[] {
   if (date === undefined || !isRealDate(date)) return [];
   if (DAYS_WITHOUT_CLOCK.includes(date)) {
-    const message = msg`The date ${date} is where many clocks start: a device or a spreadsheet had no date. Write the right one, or leave it empty.`;
+    const message = msg`The date ${date} is a default of devices and spreadsheets, not a real date. Write the right one, or leave it empty.`;
     return [{ element: 'datum_nalezu', message, warning: true }];
   }
   const isEarly = Number(date.slice(0, 4)) < EARLIEST_YEAR;

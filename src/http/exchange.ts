@@ -53,8 +53,8 @@ export function formatPause({ pausedMs, requestedMs }: Pause, nowMs: number): Me
   const [until, requestedText] = [formatMoment(nowMs + pausedMs), formatMoment(nowMs + requestedMs)];
   if (requestedMs <= pausedMs) return msg`The service asked for a pause: nothing is sent until ${until}.`;
   return pausedMs > 0
-    ? msg`The service asked for a pause until ${requestedText}. By default pas waits one hour of it: nothing is sent until ${until}. Keep all of it: ${cmd`pas pace --keep`}`
-    : msg`The service asked for a pause until ${requestedText}. By default pas waits one hour of it, which is over. Keep all of it: ${cmd`pas pace --keep`}`;
+    ? msg`The service asked for a pause until ${requestedText}. By default pas waits at most one hour: nothing is sent until ${until}. To wait for the whole pause: ${cmd`pas pace --keep`}`
+    : msg`The service asked for a pause until ${requestedText}. By default pas waits at most one hour, which is over. To wait for the whole pause: ${cmd`pas pace --keep`}`;
 }
 
 /** Time limit of an answer for requests without `answerTimeoutMs`. */
@@ -140,7 +140,7 @@ const WORDS: Readonly<Record<string, Message>> = {
   ECONNRESET: msg`the connection was lost`,
   ECONNABORTED: msg`the connection was lost`,
   EPIPE: msg`the connection was lost`,
-  EPROTO: msg`it does not speak TLS as expected`,
+  EPROTO: msg`a TLS connection could not be established`,
   CERT_HAS_EXPIRED: msg`its certificate has expired`,
   CERT_NOT_YET_VALID: msg`its certificate is not valid yet; is the clock right?`,
   ERR_TLS_CERT_ALTNAME_INVALID: msg`its certificate belongs to another host`,

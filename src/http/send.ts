@@ -149,7 +149,7 @@ class RequestTask {
     }
     outgoing.flushHeaders();
     const seconds = STALLED_BODY_MS / 1000;
-    this.#failAfter(STALLED_BODY_MS, 'timeout', msg`the network accepted nothing for ${seconds} seconds`);
+    this.#failAfter(STALLED_BODY_MS, 'timeout', msg`nothing could be sent to the network for ${seconds} seconds`);
     body.once('data', () => this.#leave(socket));
     body.on('data', () => this.#awaited || this.#deadline?.restart());
     body.on('error', (error) => this.#fail('body', getErrorMessage(error), error));

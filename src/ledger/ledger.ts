@@ -53,7 +53,7 @@ export function openLedger(path: string): Ledger {
   const database = openDatabase(path, { synchronous: 'normal', busyTimeoutMs: BUSY_TIMEOUT_MS, exclusive: true });
   try {
     if (!asDatabaseError(path, () => isOurs(database))) {
-      throw new UsageError(t`${path} is a database of another program.`, { hint: t`Give another --out.` });
+      throw new UsageError(t`${path} is a database of another program.`, { hint: t`Use another --out.` });
     }
     asDatabaseError(path, () => {
       migrate(database, join(packageRoot, 'schemas', 'harvest'));
@@ -231,7 +231,7 @@ export function assertSubject(ledger: Ledger, subject: Subject, output: string):
   const [was, is] = [stored[differing], subject[differing]].map((value) => (value === '' ? t`none` : value));
   const label = LABELS[differing];
   throw new UsageError(t`${output} contains another harvest: its ${label} is ${was}, not ${is}.`, {
-    hint: t`Give the same flags as before to continue it, or another --out.`,
+    hint: t`Use the same flags as before to continue it, or another --out.`,
   });
 }
 

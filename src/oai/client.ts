@@ -158,13 +158,14 @@ function parsePage<Item>(answer: OaiAnswer, read: ReadItem<Item>): ListPage<Item
 }
 
 function describeUnusable(position: number): string {
-  return t`record ${position} has no identifier, no usable datestamp, or an unknown status`;
+  return t`record ${position} has no identifier, an invalid datestamp or an unknown status`;
 }
 
 function parseWholePage<Item>(answer: OaiAnswer, read: ReadItem<Item>): ListPage<Item> {
   const page = parsePage(answer, read);
   const [first] = page.broken;
-  if (first !== undefined) throw new MalformedAnswerError(t`The service sent a page in which ${first.reason}.`, answer.body);
+  if (first !== undefined)
+    throw new MalformedAnswerError(t`The service sent a page with an unreadable record: ${first.reason}.`, answer.body);
   return page;
 }
 

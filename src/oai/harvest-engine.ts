@@ -104,12 +104,12 @@ function decideNextPass(options: HarvestOptions): HarvestPass | undefined {
 /** Returns the reason for a full pass: while a server clock was ahead, a watermark may have skipped changes. */
 export function formatClockWentBack(setSpec: string, watermarkMs: number, serverNowMs: number): string {
   const [was, is] = [new Date(watermarkMs).toISOString(), new Date(serverNowMs).toISOString()];
-  return t`${setSpec}: the service's clock was at ${was} at the last harvest and is at ${is} now, so everything is read again.`;
+  return t`${setSpec}: the service's clock went back from ${was} (last harvest) to ${is}, so everything is read again.`;
 }
 
 /** Explains why a list that lacks one record of its count is accepted. */
 function explainOvercount(list: string, { listSize, scan: { seen: seenCount } }: HarvestPass): string {
-  return t`${list}: the service counts ${listSize} records, and twice listed ${seenCount} completely. These are accepted as all.`;
+  return t`${list}: the service counts ${listSize} records, but listed ${seenCount} twice in a row. pas takes these as all.`;
 }
 
 /** Requests each skipped record alone, in every run, until it can be read or no longer exists. */
@@ -171,7 +171,7 @@ function canInferDeletion({ state, setSpec, onNote }: HarvestOptions): boolean {
   for (const identifier of state.listSeenIn(scan.number)) {
     if (identifier.includes('/id/')) continue;
     const list = listName(setSpec);
-    onNote?.(t`${list}: the service names its records in another form (${identifier}), so none is marked as vanished.`);
+    onNote?.(t`${list}: the service writes its identifiers in another form (${identifier}), so no record is marked as vanished.`);
     return false;
   }
   return true;

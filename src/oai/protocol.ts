@@ -26,7 +26,7 @@ const VERBS = {
 export type Verb = keyof typeof VERBS;
 
 export const ERROR_HINTS: Readonly<Record<string, Message>> = {
-  badArgument: msg`Check the set, the format and the dates. A service in trouble gives the same answer: try again later.`,
+  badArgument: msg`Check the set, the format and the dates. An overloaded service may give the same answer, so you can also try again later.`,
   badResumptionToken: msg`The list expired on the server. Run the command again; what was stored is kept.`,
   badVerb: msg`The address may not be a harvesting interface. Check oai_base in the profile.`,
   cannotDisseminateFormat: msg`See \`${cmd`pas oai formats`}\` for what this service offers.`,
@@ -46,7 +46,7 @@ export function checkArguments(verb: Verb, args: OaiArguments): void {
   if (empty !== undefined) throw new UsageError(t`The argument ${empty} of ${verb} is empty.`);
   if (args.resumptionToken !== undefined) {
     if (names.length > 1)
-      throw new UsageError(t`Give a resumption token alone: it already contains the set, the format and the dates.`);
+      throw new UsageError(t`Use a resumption token alone: it already contains the set, the format and the dates.`);
     return;
   }
   const missing = required.find((name) => args[name] === undefined);

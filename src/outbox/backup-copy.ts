@@ -40,7 +40,7 @@ export function openBackup(file: string, draft: string, clock: Clock): Outbox {
       const tables = copy.prepare(`select name from sqlite_schema where type = 'table'`).pluck().all();
       if (TABLES_OF_AN_OUTBOX.every((name) => tables.includes(name))) return;
       throw new FileError(file, msg`${file} is a database, but not an outbox of pas.`, {
-        hint: msg`Name a file that ${cmd`pas backup`} made.`,
+        hint: msg`Specify a file that ${cmd`pas backup`} created.`,
       });
     });
   } catch (thrown) {

@@ -260,7 +260,7 @@ export function clearBackoff(outbox: Outbox, recordKeys: readonly string[]): voi
 export function recoverInFlight(outbox: Outbox): Entry[] {
   return outbox.change(() => {
     const entries = listEntriesInState(outbox, 'sending');
-    const reason = msg`pas stopped while the request was in progress, so it is unknown if the service received it`;
+    const reason = msg`pas stopped while the request was in progress, so it is unknown whether the service received it`;
     const now = Math.floor(outbox.clock.now());
     recordEvents(
       outbox,

@@ -85,8 +85,8 @@ const CHECKS: readonly Check[] = [
     ask: (named, entry) => {
       const value = entry.kind === 'number' ? entry.value : '';
       return named === ''
-        ? msg`the record no longer has a number; it is to get ${value}`
-        : msg`the record has the number ${named}; it is to get ${value}`;
+        ? msg`the record no longer has a number; ${value} is to be set`
+        : msg`the record has the number ${named}; ${value} is to replace it`;
     },
   },
 ];

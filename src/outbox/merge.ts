@@ -223,7 +223,7 @@ function holdNamesake(outbox: Outbox, entry: ImportEntry, localId: string): void
 
 /** Makes the question about a find whose local id was sent for another one. */
 export function makeLocalIdQuestion(localId: string): Held {
-  const question = msg`another find was sent from this machine as ${localId}, with other values: is this one another find?`;
+  const question = msg`a find with other values was sent from this machine as ${localId}: is this one a different find?`;
   return { basis: 'local-id-in-use', question, candidates: [localId] };
 }
 

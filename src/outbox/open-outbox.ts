@@ -321,8 +321,8 @@ export function recordCopy(copy: Database, path: string, madeAt: number): void {
 /** Checks that one row was changed; a missing one means that another process changed it. */
 export function assertOneRowChanged(outbox: Outbox, changes: number, what: Message): void {
   if (changes !== 1) {
-    throw new DatabaseError(msg`${outbox.path}: ${what} found the entry in another state than it was read in.`, {
-      hint: msg`Another pas has changed it. Run \`${cmd`pas status`}\`, then the command again.`,
+    throw new DatabaseError(msg`${outbox.path}: ${what} failed, because the entry changed in the meantime.`, {
+      hint: msg`Another pas process changed it. Run \`${cmd`pas status`}\`, then the command again.`,
     });
   }
 }

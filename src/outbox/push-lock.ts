@@ -120,12 +120,12 @@ function readHolder(outbox: LockedOutbox): HolderText | undefined {
 
 function makeHeldError(holder: HolderText | undefined): OutboxLeasedError {
   if (holder === undefined) {
-    return new OutboxLeasedError(msg`Another pas holds this outbox.`, {
-      hint: msg`Wait until it is done. If no other pas is running, locks may not work on this disk: run \`${cmd`pas doctor`}\`.`,
+    return new OutboxLeasedError(msg`Another pas process is using this outbox.`, {
+      hint: msg`Wait until it is done. If no other pas process is running, locks may not work on this disk: run \`${cmd`pas doctor`}\`.`,
     });
   }
   const { pid, host, since } = holder;
-  return new OutboxLeasedError(msg`Another pas holds this outbox: process ${pid} on ${host}, since ${since}.`, {
-    hint: msg`Wait until it is done. Two pushes of one outbox would send finds twice.`,
+  return new OutboxLeasedError(msg`Another pas process is using this outbox: process ${pid} on ${host}, since ${since}.`, {
+    hint: msg`Wait until it is done. If two processes pushed one outbox, finds would be sent twice.`,
   });
 }

@@ -159,7 +159,7 @@ export function setHidden(outbox: Outbox, id: FindId, isHidden: boolean): void {
 }
 
 function makeChangedError(localId: string): UsageError {
-  return new UsageError(msg`Another pas has changed ${localId}.`, { hint: msg`Run the command again.` });
+  return new UsageError(msg`Another pas process changed ${localId}.`, { hint: msg`Run the command again.` });
 }
 
 /** @param localId as stored, or as typed */

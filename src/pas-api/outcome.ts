@@ -156,7 +156,7 @@ function parseSuccess(response: HttpResponse, readIdentCely: ReadIdentCely, addr
   if (identCely === undefined || !IDENT_CELY.test(identCely))
     return makeOddOutcome(msg`status ${response.status}, but without a record`);
   if (inBody !== undefined && inBody !== identCely) {
-    return makeOddOutcome(msg`the answer names two records, ${identCely} in its header and ${inBody} in its document`);
+    return makeOddOutcome(msg`the answer names two different records: ${identCely} in its header, ${inBody} in its document`);
   }
   if (addressed !== undefined && addressed !== identCely)
     return makeOddOutcome(msg`the answer is about ${identCely}, not about ${addressed}`);

@@ -99,10 +99,10 @@ export async function readPhotoPosition(path: string): Promise<Reading<Position>
     return makeUnreadable('photo-unreadable', msg`${path} cannot be read: ${problem}`);
   }
   if (exif.place === undefined) {
-    return makeUnreadable('photo-position', msg`${path} does not say where it was taken. Type the coordinates.`);
+    return makeUnreadable('photo-position', msg`${path} contains no position. Type the coordinates.`);
   }
   const { longitude, latitude } = exif.place;
   const range = findRangeProblem('4326', longitude, latitude);
-  if (range !== undefined) return makeUnreadable('photo-position', msg`${path} has an impossible position: ${range}`);
+  if (range !== undefined) return makeUnreadable('photo-position', msg`${path} contains an invalid position: ${range}`);
   return { value: { system: '4326', point: { x: formatDegrees(longitude), y: formatDegrees(latitude) } } };
 }

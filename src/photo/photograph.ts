@@ -58,23 +58,23 @@ async function inspectOpen(file: FileHandle, path: string, options: InspectOptio
   const { maxBytes = PHOTO_MAX_BYTES, signal } = options;
   const stat = await file.stat();
   if (stat.isDirectory())
-    return makeRefusal('photo-not-a-file', msg`${path} is a folder. Name the photographs in it one by one.`);
-  if (!stat.isFile()) return makeRefusal('photo-not-a-file', msg`${path} is not a regular file. Name a photograph.`);
+    return makeRefusal('photo-not-a-file', msg`${path} is a folder. Specify the photographs in it one by one.`);
+  if (!stat.isFile()) return makeRefusal('photo-not-a-file', msg`${path} is not a regular file. Specify a photograph.`);
   if (stat.size === 0)
     return makeRefusal('photo-empty', msg`The photograph ${path} is empty (0 bytes). Copy it again from the camera.`);
   if (stat.size > maxBytes) {
     return makeRefusal(
       'photo-too-large',
-      msg`The photograph ${path} has ${stat.size} bytes; the service takes ${maxBytes}. Make it smaller.`,
+      msg`The photograph ${path} has ${stat.size} bytes; the service accepts at most ${maxBytes}. Make it smaller.`,
     );
   }
   // Reads the whole file: the end of a TIFF distinguishes it from a raw image.
   const mimeType = (await fileTypeFromFile(path))?.mime;
   if (mimeType === undefined || !ACCEPTED_TYPES.includes(mimeType)) {
-    const typeText = mimeType ?? msg`no known image`;
+    const typeText = mimeType ?? msg`an unknown format`;
     return makeRefusal(
       'photo-type',
-      msg`${path} is ${typeText} by its content. The service takes JPEG, PNG, TIFF, HEIC and HEIF; convert it.`,
+      msg`The content of ${path} is ${typeText}. The service accepts JPEG, PNG, TIFF, HEIC and HEIF; convert the file.`,
     );
   }
   const { sha512Hex, sizeBytes } = await digestContent(file, signal);
@@ -212,7 +212,7 @@ export function makePhotoResolver(root: string): ResolvePhoto {
     if (relative.split('/').includes('..')) {
       return makeUnreadable(
         'photo-path',
-        msg`The photograph "${name}" leaves the folder ${root} by "..". Move it into that folder.`,
+        msg`The photograph "${name}" points outside the folder ${root} (".."). Move it into that folder.`,
       );
     }
     const other = findOtherSpelling(join(realRoot, relative));
@@ -229,7 +229,7 @@ export function makePhotoResolver(root: string): ResolvePhoto {
     if (!real.startsWith(realRoot.endsWith(sep) ? realRoot : realRoot + sep)) {
       return makeUnreadable(
         'photo-path',
-        msg`The photograph "${name}" leads out of the folder ${root} through a symbolic link. Copy it there.`,
+        msg`The photograph "${name}" points outside the folder ${root} (symbolic link). Copy it into that folder.`,
       );
     }
     return { value: real, ...(other?.remark === undefined ? {} : { remark: other.remark }) };
@@ -249,7 +249,7 @@ export function findOtherSpelling(path: string): { readonly path: string; readon
   const [query, name] = [basename(path), basename(spelt)];
   return {
     path: spelt,
-    remark: msg`There is no photograph "${query}"; ${name} is the only file that it can mean, and is used.`,
+    remark: msg`There is no photograph "${query}"; pas uses ${name}, the only file that matches.`,
   };
 }
 

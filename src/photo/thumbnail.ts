@@ -100,8 +100,8 @@ async function extractEmbedded(head: Buffer, library: ImageLibrary | undefined, 
       kind: 'none',
       why:
         library === undefined
-          ? t`No picture: sharp, which makes small pictures, is not installed, and the photograph contains none.`
-          : t`No picture: the photograph is damaged, or of a kind that cannot be drawn here.`,
+          ? t`No preview: the library sharp is not installed, and the photograph contains no preview.`
+          : t`No preview: the photograph is damaged, or pas cannot draw its format.`,
     };
   }
   const upright = library === undefined ? undefined : await reduceImage(library, thumbnail.jpeg, maxPx, thumbnail.orientation);
@@ -132,7 +132,7 @@ async function readHead(path: string, expectedBytes: number): Promise<Buffer | s
     const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
     try {
       const { size } = await file.stat();
-      if (size !== expectedBytes) return t`No picture: the file was changed since it was queued.`;
+      if (size !== expectedBytes) return t`No preview: the file has changed since it was queued.`;
       const { buffer, bytesRead } = await file.read(Buffer.alloc(Math.min(size, HEAD_BYTES)), 0);
       return buffer.subarray(0, bytesRead);
     } finally {
@@ -141,7 +141,7 @@ async function readHead(path: string, expectedBytes: number): Promise<Buffer | s
   } catch (thrown) {
     const code = thrown instanceof Error && 'code' in thrown ? thrown.code : undefined;
     return code === 'ENOENT' || code === 'ENOTDIR'
-      ? t`No picture: the file is missing.`
-      : t`No picture: the file cannot be read.`;
+      ? t`No preview: the file is missing.`
+      : t`No preview: the file cannot be read.`;
   }
 }

@@ -36,7 +36,7 @@ export function parseDecimal(cell: string): Reading<string> {
   if (/^[+-]?[\d.,]+e[+-]?\d+$/i.test(text)) {
     return makeUnreadable(
       'coordinate',
-      msg`"${cell}" has an exponent. Write all digits; in a spreadsheet format the column as a number.`,
+      msg`"${cell}" is in scientific notation. Write all digits; in a spreadsheet, format the column as a number.`,
     );
   }
   if (/^-?\d[\d., ]*$/.test(text)) {
@@ -63,13 +63,13 @@ export function parsePoint(wkt: string): Reading<PointText> {
     );
   const text = trimText(wkt);
   if (/[^\S ]/.test(text))
-    return makeFormProblem(msg`contains a tab, a line break or a no-break space where only blanks are allowed.`);
+    return makeFormProblem(msg`contains a tab, a line break or a no-break space where only spaces are allowed.`);
   if (/^srid *=/i.test(text)) return makeFormProblem(msg`begins with an SRID.`);
   const match = /^point( *(?:z|m|zm))? *\(([^()]*)\)$/i.exec(text);
   if (match === null) {
     if (/^point +empty$/i.test(text)) return makeFormProblem(msg`is an empty point.`);
     return makeFormProblem(
-      /^(multi|line|polygon|geometry|curve|tri)/i.test(text) ? msg`is not a point.` : msg`is not well-known text of a point.`,
+      /^(multi|line|polygon|geometry|curve|tri)/i.test(text) ? msg`is not a point.` : msg`is not a point in WKT.`,
     );
   }
   const numbers = (match[2] ?? '').trim().split(/ +/);
@@ -126,16 +126,16 @@ export function findRangeProblem(system: GeomSystem, x: number, y: number): Mess
   const [xLeast, xMost] = xRange;
   const [yLeast, yMost] = yRange;
   const mistake = describeMistake(system, x, y);
-  return msg`${mistake} The service takes ${xLeast} to ${xMost} and ${yLeast} to ${yMost}.`;
+  return msg`${mistake} The service accepts ${xLeast} to ${xMost} and ${yLeast} to ${yMost}.`;
 }
 
 function describeMistake(system: GeomSystem, x: number, y: number): Message {
   const point = `${x} ${y}`;
   const [wholeX, wholeY] = [Math.round(x * 1000), Math.round(y * 1000)];
   if (isLikeSjtsk(wholeX, wholeY))
-    return msg`${point} are thousands of metres whose separator reads as a decimal point. Write all digits together: ${wholeX} ${wholeY}.`;
+    return msg`${point}: the thousands separator reads as a decimal point. Write all digits together: ${wholeX} ${wholeY}.`;
   if (x === 0 && y === 0)
-    return msg`${point} is the point 0 0, which a device records before it has a position. Leave it empty, or find the place.`;
+    return msg`${point} is what a device records while it has no position. Leave it empty, or find the place.`;
   if (isInRange(system, y, x)) {
     const order = system === '4326' ? msg`longitude first, then latitude` : msg`x first (-400000 to -905000), then y`;
     return msg`${point} has its axes swapped: ${order}.`;

@@ -57,7 +57,7 @@ function parseMapLink(text: string): Reading<Degrees> {
   if (isRoute(url)) {
     return makeUnreadable(
       'coordinate',
-      msg`"${text}" is a link of a route, which has several places. Mark the place of the find on the map and copy its link, or write its coordinates.`,
+      msg`"${text}" is a link to a route, which has several places. Mark the place of the find on the map and copy its link, or write its coordinates.`,
     );
   }
   for (const placeIn of MARKED) {
@@ -119,7 +119,7 @@ function parsePlusCode(text: string): Reading<Degrees> | undefined {
   if (before.length < SEPARATOR_AT) {
     return makeUnreadable(
       'coordinate',
-      msg`"${text}" is a short plus code, which is ambiguous without a town. Write the full code, such as 9F2P3CPC+R8.`,
+      msg`"${text}" is a short plus code, which means a different place in every town. Write the full code, such as 9F2P3CPC+R8.`,
     );
   }
   const code = (before + after).toUpperCase();

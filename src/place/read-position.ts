@@ -38,7 +38,7 @@ export function parsePosition(text: string): Reading<Position> {
   const isNorthing = ({ hemisphere }: Coordinate): boolean => hemisphere === 'N' || hemisphere === 'S';
   const isEasting = ({ hemisphere }: Coordinate): boolean => hemisphere === 'E' || hemisphere === 'W';
   if ((isNorthing(first) && isNorthing(second)) || (isEasting(first) && isEasting(second))) {
-    return makeUnreadable('coordinate', msg`"${text}" has the same axis twice. Write one with N and one with E.`);
+    return makeUnreadable('coordinate', msg`"${text}" gives the same axis twice. Write one coordinate with N and one with E.`);
   }
   if (isNorthing(first) || isEasting(second)) return resolveAxes(text, second.value, first.value, true);
   return resolveAxes(text, first.value, second.value, isEasting(first) || isNorthing(second));

@@ -27,7 +27,10 @@ export function parseGeoPackagePoint(blob: Buffer): Reading<Coordinates | undefi
   const envelopeBytes = ENVELOPE_BYTES[(flags >> 1) & 7];
   if (blob.length < 8 || blob.toString('latin1', 0, 2) !== 'GP' || envelopeBytes === undefined) return makeNotGeometry();
   if (((flags >> 5) & 1) === 1)
-    return makeUnreadable('geometry-form', msg`The geometry is of an extended kind. A find has a point.`);
+    return makeUnreadable(
+      'geometry-form',
+      msg`The geometry is of an extended type that pas does not read. A find has one plain point.`,
+    );
   if (((flags >> 4) & 1) === 1) return { value: undefined };
   try {
     return parseWkb(blob.subarray(8 + envelopeBytes));
@@ -51,12 +54,12 @@ function parseWkb(wkb: Buffer): Reading<Coordinates | undefined> {
       : { value: { x: formatPlainNumber(x), y: formatPlainNumber(y) } };
   }
   const name = NAMES[type] ?? `#${type}`;
-  if (type !== MULTI_POINT) return makeUnreadable('geometry-form', msg`The geometry is a ${name}. A find has a point.`);
+  if (type !== MULTI_POINT) return makeUnreadable('geometry-form', msg`The geometry is a ${name}, but a find has a point.`);
   const count = readInteger(5);
   if (count === 1) return parseWkb(wkb.subarray(9));
   return count === 0
     ? { value: undefined }
-    : makeUnreadable('geometry-form', msg`The geometry has ${count} points. A find has one.`);
+    : makeUnreadable('geometry-form', msg`The geometry has ${count} points, but a find has one.`);
 }
 
 function makeNotGeometry(): Reading<undefined> {

@@ -33,7 +33,7 @@ export function renderMaps(maps: readonly MapSheet[]): Html {
     for (const find of finds) sheetOfFind.set(find, { anchor: `map-${index + 2}`, title });
   });
   return html`
-<p class="quiet map-help js-only" hidden>${t`Drag to move; Ctrl and the wheel, a double click or two fingers to zoom in. With the keyboard: Tab to a map, then arrows, + and −, 0 for the whole map.`}</p>
+<p class="quiet map-help js-only" hidden>${t`Drag to move. To zoom: Ctrl and the wheel, a double click or two fingers. With the keyboard: Tab to a map, then arrows to move, + and − to zoom, 0 for the whole map.`}</p>
 <div class="maps">${maps.map((sheet, index) => {
     const options: MarkOptions =
       sheet.kind === 'overview' ? { scale: 'overview', getSheet: (find) => sheetOfFind.get(find) } : { scale: 'detail' };

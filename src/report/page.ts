@@ -107,7 +107,7 @@ function sensitivity({ places, finds, byAccessibility }: Report): Html | undefin
   if (places === 'left-out') {
     return html`<aside class="notice"><p>${t`Places are left out: no coordinates, maps, cadastral areas, place descriptions or notes. The levels of accessibility are those of the places in the service.`}</p>${levels(byAccessibility)}</aside>`;
   }
-  return html`<aside class="notice guarded"><p><b>${t`This page reveals exact findspots.`}</b> ${t`Show it only to those who may see them. A page to share is made with`} <code>pas report --without-places</code></p>${levels(byAccessibility)}</aside>`;
+  return html`<aside class="notice guarded"><p><b>${t`This page reveals exact findspots.`}</b> ${t`Show it only to people who may know them. To make a page to share, use`} <code>pas report --without-places</code></p>${levels(byAccessibility)}</aside>`;
 }
 
 function levels(byAccessibility: readonly Count[]): Html {
@@ -121,7 +121,7 @@ function figures({ finds, photographs, withProblems, byState, pictures }: Report
     byState.filter(({ key }) => states.includes(key)).reduce((sum, { count }) => sum + count, 0);
   const tiles: readonly (readonly [number, string])[] = [
     [finds, t`finds in all`],
-    [countIn('registered', 'submitted', 'confirmed', 'archived'), t`at the service`],
+    [countIn('registered', 'submitted', 'confirmed', 'archived'), t`in the service`],
     [countIn('queued'), t`waiting to be sent`],
     [withProblems, t`need attention`],
     ...(pictures === 'shown' ? ([[photographs, t`photographs in all`]] as const) : []),

@@ -11,7 +11,7 @@ const NAMES: Readonly<Record<ReportState, Message>> = {
   submitted: msg`submitted`,
   confirmed: msg`confirmed`,
   archived: msg`archived`,
-  gone: msg`no longer at the service`,
+  gone: msg`no longer in the service`,
   dropped: msg`dropped`,
   unsent: msg`not queued`,
 };

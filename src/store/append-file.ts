@@ -46,7 +46,7 @@ export async function openAppendFile(path: string, committed: Extent, checkpoint
   try {
     return await asDiskError(path, async () => {
       const stat = statFile(file);
-      if (!stat.isFile()) throw new FileError(path, t`${path} is not a file.`, { hint: t`Give another --out.` });
+      if (!stat.isFile()) throw new FileError(path, t`${path} is not a file.`, { hint: t`Use another --out.` });
       assertSize(path, stat, committed.lengthBytes, checkpoint?.sizeBytes);
       const isUntouched = checkpoint !== undefined && checkpoint.changedNs === getChangedNs(stat);
       const chain = await readChain(file, committed, isUntouched);

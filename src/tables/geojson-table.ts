@@ -175,10 +175,10 @@ function parseGeometry(geometry: unknown, system: GeomSystem): Reading<PointInSy
   if (type === 'MultiPoint' && only !== undefined) return parseGeoJsonPosition(only, system);
   if (type === 'MultiPoint') {
     const count = Array.isArray(coordinates) ? coordinates.length : 0;
-    return makeUnreadable('geometry-form', msg`The geometry has ${count} points. A find has one.`);
+    return makeUnreadable('geometry-form', msg`The geometry has ${count} points, but a find has one.`);
   }
   const named = String(type);
-  return makeUnreadable('geometry-form', msg`The geometry is a ${named}. A find has a point.`);
+  return makeUnreadable('geometry-form', msg`The geometry is a ${named}, but a find has a point.`);
 }
 
 function parseGeoJsonPosition(position: unknown, system: GeomSystem): Reading<PointInSystem | undefined> {

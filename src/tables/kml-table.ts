@@ -118,10 +118,10 @@ function parsePlace(placemark: XmlElement): Reading<PointInSystem | undefined> {
   if (geometry === undefined) return { value: undefined };
   if (another !== undefined && geometries.every(({ name }) => name === 'Point')) {
     const count = geometries.length;
-    return makeUnreadable('geometry-form', msg`The geometry has ${count} points. A find has one.`);
+    return makeUnreadable('geometry-form', msg`The geometry has ${count} points, but a find has one.`);
   }
   const named = another === undefined ? geometry.name : 'MultiGeometry';
-  if (named !== 'Point') return makeUnreadable('geometry-form', msg`The geometry is a ${named}. A find has a point.`);
+  if (named !== 'Point') return makeUnreadable('geometry-form', msg`The geometry is a ${named}, but a find has a point.`);
   const coordinates = getChildText(geometry, 'coordinates') ?? '';
   if (coordinates === '') return { value: undefined };
   const [, x, y] =

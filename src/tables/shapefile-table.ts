@@ -248,10 +248,10 @@ function parseShapePoint(shape: Buffer): Reading<{ readonly x: string; readonly 
     if (count === 1) return parseCoordinatesAt(shape, 40);
     return count === 0
       ? { value: undefined }
-      : makeUnreadable('geometry-form', msg`The geometry has ${count} points. A find has one.`);
+      : makeUnreadable('geometry-form', msg`The geometry has ${count} points, but a find has one.`);
   }
   const name = NAMES[kind] ?? `#${type}`;
-  return makeUnreadable('geometry-form', msg`The geometry is a ${name}. A find has a point.`);
+  return makeUnreadable('geometry-form', msg`The geometry is a ${name}, but a find has a point.`);
 }
 
 function parseCoordinatesAt(shape: Buffer, at: number): Reading<{ readonly x: string; readonly y: string } | undefined> {

@@ -104,7 +104,7 @@ describe('nothing is saved, and the error is reported, if', () => {
       ['needs hloubka', 'There is no photograph'],
     ],
     ['a point lies outside the country', ['--point', '48.2N 16.37E'], ['is not in any known cadastral area']],
-    ['a photograph has no place', ['--point-from', 'a.png'], ['does not say where it was taken']],
+    ['a photograph has no place', ['--point-from', 'a.png'], ['contains no position']],
   ])('%s', async (_why, flags, messages) => {
     const changed = flags.filter((flag) => flag.includes('=')).map((flag) => flag.split('=')[0]);
     const others = Object.fromEntries(Object.entries(COMPLETE).filter(([name]) => !changed.includes(name)));

@@ -159,7 +159,7 @@ describe('the language', () => {
     const variable = await makeHome({ PAS_LANG: 'xx' }).pas('list', '--json');
     expect(variable.code).toBe(2);
     expect(JSON.parse(variable.stderr.trimEnd().split('\n').at(-1) ?? '')).toMatchObject({
-      message: 'PAS_LANG is not a language of pas: xx.',
+      message: 'PAS_LANG is xx, but pas has no such language.',
       hint: 'Choose from en, cs.',
     });
   });

@@ -90,7 +90,7 @@ describe('an export', () => {
   test('for people has names and labels in their language, one line per find', async () => {
     const lines = (await exported('people.csv', '--for', 'people')).split('\r\n');
     expect(lines).toHaveLength(6);
-    expect(lines[0]).toMatch(/^\ufeffFind;Sending state;Identifier;.*;Object;.*;Coordinates;Photographs;Changed at the service$/);
+    expect(lines[0]).toMatch(/^\ufeffFind;Sending state;Identifier;.*;Object;.*;Coordinates;Photographs;Changed in the service$/);
     expect(lines[2]).toMatch(/^K-2;accepted;C-202400101-N\d+;.*2 submitted/);
     home = home.with({ PAS_LANG: 'cs' });
     const [header = '', first = ''] = (await exported('lidem.csv', '--for', 'people')).split('\r\n');

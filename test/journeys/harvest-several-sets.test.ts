@@ -124,9 +124,9 @@ test('records that were hidden from the account are harvested by --full after it
 });
 
 test.each<readonly [RegExp, readonly string[]]>([
-  [/No set is named/, []],
+  [/No set is specified/, []],
   [/--all cannot be combined with a set/, ['--all', 'let']],
-  [/is for whole records/, ['let', '--identifiers', '--out', 'folder']],
+  [/stores whole records/, ['let', '--identifiers', '--out', 'folder']],
   [/cannot be used with option '--skip-broken'/, ['let', '--identifiers', '--skip-broken']],
   [/no set nonsense/, ['let', 'nonsense', '--out', 'x.jsonl']],
 ])('wrong combinations end with 2: %s', async (words, args) => {

@@ -59,7 +59,7 @@ test('evidence is shown in the language of the reader, and is the same in every 
   const pushed = await czech.pas('push');
   expect(pushed.code).toBe(6);
   const reconciled = await czech.pas('reconcile');
-  expect(reconciled.stdout).toContain('ve sklizni není z tohoto projektu žádný záznam');
+  expect(reconciled.stdout).toContain('ve sklizni není žádný jiný záznam');
   await home.pas('reconcile');
   const shown = await home.json<{ entries: { evidence: { verdict: string; reason: string }[] }[] }>('show', 'K-1');
   expect(shown.entries[0]?.evidence).toHaveLength(1);

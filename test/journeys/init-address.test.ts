@@ -137,7 +137,7 @@ describe('pas init with one address of the service', () => {
     const home = makeHome();
     const run = await home.pas('init', address);
     expect(run.code).toBe(12);
-    expect(run.stderr).toContain('root of the schema location, production or training instance');
+    expect(run.stderr).toContain('address below which the schemas are, production or training instance');
     expect(run.stderr).toContain('--schema-base=ADDRESS --kind=production|training');
     await expectDone(home.pas('init', address, '--schema-base', `${address}/schema/svc`, '--kind', 'production'));
     expect(await home.json('profile', 'show', 'default')).toMatchObject({ baseUrl: address, kind: 'production' });

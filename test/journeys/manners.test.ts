@@ -114,7 +114,7 @@ test('a document is validated from standard input', async () => {
     `${PAS} validate - < "${document}" && ${PAS} validate - <<< '<a>' || echo "ended with $?"`,
     home.env,
   );
-  expect(run).toMatch(/^1 valid, 0 not\.\n✗ standard input, .*\n0 valid, 1 not\.\nended with 3\n$/m);
+  expect(run).toMatch(/^1 valid, 0 invalid\.\n✗ standard input, .*\n0 valid, 1 invalid\.\nended with 3\n$/m);
 });
 
 test('the language in config.toml applies if nothing else names one, and is kept when pas writes the file', async () => {
@@ -131,7 +131,7 @@ test('the language in config.toml applies if nothing else names one, and is kept
     const run = await unsaid.pas('list');
     expect([run.code, run.stderr]).toEqual([
       12,
-      expect.stringMatching(/config\.toml: lang is not a language.*\n.*Choose from en, cs\./),
+      expect.stringMatching(/config\.toml: lang is a language that pas does not have.*\n.*Choose from en, cs\./),
     ]);
   } finally {
     writeFileSync(file, before);

@@ -34,11 +34,11 @@ describe('a draft', () => {
 
   test('names its command, is completed by flags, and is queued once it is complete', async () => {
     const status = await expectDone(home.pas('status'));
-    expect(status.stdout).toMatch(/Complete them.*import of D 1: \w+: .*\(and \d+ more\)\n {4}pas edit 'D 1'/s);
+    expect(status.stdout).toMatch(/Complete these drafts.*import of D 1: \w+: .*\(and \d+ more\)\n {4}pas edit 'D 1'/s);
     const half = await home.pas('edit', 'D 1', '--set', 'depth_cm=20', '--set', 'okolnosti=HES-000560');
     expect(half.code).toBe(3);
     expect(half.stdout).toMatch(/hloubka: – → 20/);
-    expect(half.stdout).toMatch(/D 1 is a draft until/);
+    expect(half.stdout).toMatch(/D 1 stays a draft until/);
     const whole = await expectDone(
       home.pas(
         ...['edit', 'D 1', '--set', 'obdobi=HES-000253', '--set', 'druh_nalezu=HES-000691', '--set', 'specifikace=HES-000988'],
@@ -117,7 +117,7 @@ test('a refused find is shown with its element, corrected and sent', async () =>
   expect(shown.stdout).toMatch(/next: pas edit K-2/);
   expect(shown.stdout).toMatch(/document of \d+ bytes, SHA-512 [0-9a-f]{16}/);
   expect((await expectDone(home.pas('status'))).stdout).toMatch(
-    /Correct them; the service refused them:\n {2}import of K-2: .+\n {4}pas edit K-2/,
+    /Correct these; the service refused them:\n {2}import of K-2: .+\n {4}pas edit K-2/,
   );
   await expectDone(home.pas('edit', 'K-2', '--set', 'lon=14.45', '--set', 'lat=50.08'));
   await expectDone(home.pas('push'));
@@ -174,9 +174,11 @@ describe('removing', () => {
 test('photographs of a dropped find are not left waiting silently', async () => {
   await expectDone(home.pas('import', writeSeason(home, 1, { photos: true })));
   const dropped = await expectDone(home.pas('resolve', 'K-1', '--drop'));
-  expect(dropped.stdout).toMatch(/1 number or photograph of it waits/);
+  expect(dropped.stdout).toMatch(/1 number or photograph of it is waiting/);
   expect(dropped.stderr).toMatch(/pas resolve K-1 --resend, or remove it completely with pas remove K-1/);
-  expect((await expectDone(home.pas('status'))).stdout).toMatch(/dropped:\n {2}pas resolve K-1 --resend\n {2}pas remove K-1/);
+  expect((await expectDone(home.pas('status'))).stdout).toMatch(
+    /waiting for them:\n {2}pas resolve K-1 --resend\n {2}pas remove K-1/,
+  );
   await expectDone(home.pas('resolve', 'K-1', '--resend'));
   await expectDone(home.pas('push'));
   expect(await states()).toEqual({ 'K-1': 'accepted' });
@@ -193,7 +195,7 @@ test('a record that is not a find here can be shown, pushed and reconciled by it
   await expectDone(home.pas('number', 'set', ident, 'MB 77'));
   // It has a number, which no home has seen yet.
   expect((await home.pas('push', ident)).code).toBe(6);
-  expect((await home.pas('status')).stdout).toMatch(/the record has the number KH 13\/2024; it is to get MB 77/);
+  expect((await home.pas('status')).stdout).toMatch(/the record has the number KH 13\/2024; MB 77 is to replace it/);
   await expectDone(home.pas('resolve', ident, '--resend'));
   await expectDone(home.pas('push', ident));
   expect(await states()).toEqual({ 'K-1': 'queued' });

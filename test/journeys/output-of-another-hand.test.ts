@@ -84,7 +84,7 @@ function expectWholeLines(out: string): void {
 
 function expectRefusal(run: Run, words: RegExp): void {
   expect(run.stderr).toMatch(words);
-  expect(run.stderr).toMatch(/--verify|give another --out/i);
+  expect(run.stderr).toMatch(/--verify|use another --out/i);
   expect(run.stderr).not.toMatch(/\n\s+at /);
   expect(run.code).toBe(2);
 }

@@ -210,7 +210,7 @@ test('a photograph with another extension or letter case is found if one file al
   home.file('IMG_0003.tif', await placedPhotograph('tiff', { shade: 4 }));
   const added = await home.pas('photo', 'add', 'K-1', join(home.folder, 'IMG_0001.jpg'));
   expect(added).toMatchObject({ code: 0, stdout: expect.stringContaining('1 of 1 photograph queued for K-1.') });
-  expect(added.stdout).toContain('There is no photograph "IMG_0001.jpg"; IMG_0001.JPG is the only file that it can mean');
+  expect(added.stdout).toContain('There is no photograph "IMG_0001.jpg"; pas uses IMG_0001.JPG, the only file that matches');
   expect(await home.pas('photo', 'add', 'K-1', join(home.folder, 'img_0003.jpg'))).toMatchObject({ code: 3 });
   const table = home.file('more.csv', 'local_id;photos\nK-2;img_0002.JPG\n');
   const imported = await home.json<{ photos: number; issues: { rule: string }[] }>('import', table);

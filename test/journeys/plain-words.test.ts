@@ -9,7 +9,7 @@ test('an uncertain find has a one-sentence summary, and its evidence on request'
   const home = await signedIn(mock.service, 'archaeologist', settledAfter(3_600_000));
   await expectDone(home.pas('import', writeSeason(home, 2)));
   await mock.service.faults({ endpoint: 'import', when: { nth: 2 }, times: 1, fault: '500-before-save' });
-  const plain = /It is not known yet if the service has this find; pas checks again after (\S+ )?\d\d:\d\d\./;
+  const plain = /It is not known yet whether the service has this find; pas checks again after (\S+ )?\d\d:\d\d\./;
   const reason = /[Ii]nternal processing failed|Vnitřní zpracování selhalo/;
   const pushed = await home.pas('push');
   expect(pushed).toMatchObject({ code: 6, stderr: expect.stringMatching(plain) });

@@ -54,7 +54,7 @@ test('a pull that gets a record without its content exits 3, names the find and 
   await mock.service.control('POST', '/records', { ident, changes: { poznamka: 'changed' } });
   rewrite = withoutContent(ident);
   const run = await home.pas('pull');
-  expect([run.code, run.stderr]).toEqual([3, expect.stringContaining(`the copies stay as they were: K-1 (${ident})`)]);
+  expect([run.code, run.stderr]).toEqual([3, expect.stringContaining(`their local copies were not changed: K-1 (${ident})`)]);
   expect(await home.json('list')).toMatchObject([{ at_service: { standing: 'shown', stav: 1 } }, {}, {}]);
   rewrite = (xml) => xml;
   expect((await pull()).finds.filter(({ news }) => news).map(({ find }) => find)).toEqual(['K-1']);

@@ -185,14 +185,14 @@ describe('finds that an archaeologist sent', () => {
     await service.control('POST', `/records/${idents[1]}/delete`);
     await pull();
     const refused = await home.pas('photo', 'add', 'K-2', join(home.folder, 'photo-1.png'));
-    expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining(`${idents[1]} was deleted at the service`) });
+    expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining(`${idents[1]} was deleted in the service`) });
   });
 
   test('that were deleted at the service are reported, and keep their last known content', async () => {
     await pull();
     await service.control('POST', `/records/${idents[2]}/delete`);
     const run = await expectDone(home.pas('pull'));
-    expect(run.stderr).toMatch(`Deleted at the service: K-3 (${idents[2]}).`);
+    expect(run.stderr).toMatch(`Deleted in the service: K-3 (${idents[2]}).`);
     expect(run.stdout).toMatch(/5 sent finds, 1 changed/);
     const [, , third] = (await pull()).finds;
     expect(third).toMatchObject({ find: 'K-3', standing: 'deleted', stav: 1, news: false });
@@ -243,7 +243,7 @@ describe('finds that an archaeologist sent', () => {
     await pull();
     await service.control('PUT', '/settings', { response_date_shifts_ms: [] });
     const run = await home.pas('pull', '--json');
-    expect(run.stderr).toMatch(/the service's clock was at .*, so everything is read again/);
+    expect(run.stderr).toMatch(/the service's clock went back from .*, so everything is read again/);
     expect(JSON.parse(run.stdout)).toMatchObject({ from: all.from });
   });
 
@@ -276,7 +276,7 @@ describe('finds that an archaeologist sent', () => {
     const shown = await home.json<{ at_service: AtService }>('show', 'K-1');
     expect(shown.at_service).toMatchObject({ stav: 2, changed: [{ element: 'stav', sent: '1', now: '2' }] });
     expect((await home.pas('show', 'K-1')).stdout).toMatch(
-      /at the service: 2 submitted.*area .*changed since it was sent: Target state: 1 → 2/s,
+      /in the service: 2 submitted.*area .*changed since it was sent: Target state: 1 → 2/s,
     );
     const outbox = openSqlite(outboxFile(home), { readonly: true });
     expect(outbox.prepare(`select distinct stav from outbox_overview where local_id = 'K-1'`).pluck().all()).toEqual([2]);
@@ -299,7 +299,7 @@ describe('content that the account may not see', () => {
     await pull();
     await move(1, 'submit');
     const run = await expectDone(home.pas('pull'));
-    expect(run.stderr).toMatch(/in their state not visible to this account: K-1/);
+    expect(run.stderr).toMatch(/not visible to this account in their current state: K-1/);
     expect((await pull()).finds[0]).toMatchObject({ standing: 'withheld', stav: 1 });
     expect((await home.pas('list')).stdout).toMatch(/K-1 +accepted +not shown \(last 1 registered\)/);
   });

@@ -40,7 +40,7 @@ test('copies of queued finds are tried at the training instance, any number of t
   const firstRun = await home.pas('rehearse');
   expect([firstRun.code, firstRun.stderr]).toEqual([
     2,
-    expect.stringMatching(/records of 2 finds at the training instance.*--yes/s),
+    expect.stringMatching(/records of 2 finds in the training instance.*--yes/s),
   ]);
   expect(await mock.made()).toMatchObject({ finds: 0 });
   expect(await home.json<Result>('rehearse', '--yes')).toEqual({ sent: 2, accepted: 2, refused: [], not_tested: [] });
@@ -68,7 +68,7 @@ test('nothing is rehearsed at an instance that is not for training, or that anot
   expect((await home.pas('rehearse', '--to', 'museum', '--yes')).stderr).toMatch(/not a training profile. Nothing was sent/);
   await expectDone(home.pas('init', '--name', 'real', '--kind', 'production', ...addressFlags(mock.service)));
   const refused = await home.pas('rehearse', '--to', 'mock', '--yes');
-  expect([refused.code, refused.stderr]).toEqual([2, expect.stringMatching(/as production, so nothing is rehearsed there/)]);
+  expect([refused.code, refused.stderr]).toEqual([2, expect.stringMatching(/as production, so pas does not rehearse there/)]);
   expect(await mock.made()).toMatchObject({ finds: 0 });
   expect(existsSync(join(home.folder, 'pas', 'rehearsals'))).toBe(false);
 });

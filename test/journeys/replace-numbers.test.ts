@@ -61,7 +61,7 @@ describe('a number that the service has', () => {
     const again = await expectDone(home.pas(...advised(run)));
     expect([again.stderr, again.stdout]).toEqual([
       expect.stringContaining('K-1: A 1 → B 1'),
-      expect.stringContaining('0 queued, 1 replaced, 1 as they are already'),
+      expect.stringContaining('0 queued, 1 replaced, 1 unchanged'),
     ]);
   });
 

@@ -78,7 +78,7 @@ describe('a report', () => {
     writeFileSync(path('lost.png'), 'something else');
     const report = await home.json<Made>('report', path('lost.html'), 'L-1');
     expect(report).toMatchObject({ photos: 0, photos_missing: 1 });
-    expect(text('lost.html')).toContain('the file was changed since it was queued');
+    expect(text('lost.html')).toContain('the file has changed since it was queued');
   });
 });
 

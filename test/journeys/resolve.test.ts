@@ -91,7 +91,7 @@ describe('a decision', () => {
     await expectDone(home.pas('resolve', 'K-2', '--created', next(await newest()), '--yes'));
     expect(await stateOfFind()).toBe('accepted');
     const undone = await expectDone(home.pas('resolve', 'K-2', '--undo'));
-    expect(undone.stdout).toContain('K-2: the decision is taken back; it is uncertain as before.');
+    expect(undone.stdout).toContain('K-2: the decision was undone; the entry is uncertain again.');
     const after = await home.json<{ entries: { kind: string; evidence: unknown }[] }>('show', 'K-2');
     const withoutEvidence = ({ entries, ...rest }: Record<string, unknown>): unknown => ({
       ...rest,
@@ -100,7 +100,7 @@ describe('a decision', () => {
     expect(withoutEvidence(after)).toEqual(withoutEvidence(before));
     expect(await home.pas('resolve', 'K-2', '--undo')).toMatchObject({
       code: 2,
-      stderr: expect.stringContaining('can be taken back'),
+      stderr: expect.stringContaining('There is no decision about'),
     });
   });
 
@@ -111,7 +111,7 @@ describe('a decision', () => {
     const run = await home.pas('resolve', 'K-2', '--undo');
     expect([run.code, run.stderr]).toEqual([
       2,
-      expect.stringMatching(/Something was sent because of the decision.*so it can no longer be taken back[\s\S]*pas show K-2/),
+      expect.stringMatching(/Something was sent because of the decision.*so it can no longer be undone[\s\S]*pas show K-2/),
     ]);
     expect((await findStates(home))['K-2']).toBe('accepted');
     expect(await mock.made()).toMatchObject({ finds: 3, photos: 1 });
@@ -140,7 +140,7 @@ test.skipIf(whyNoTerminal !== undefined)('on a terminal a person chooses, sees b
     'the service has it, in another record',
     'send it again',
     'drop it',
-    'leave it open',
+    'decide later',
   );
   await terminal.press('Enter');
   await terminal.expect('Identifier of the record');

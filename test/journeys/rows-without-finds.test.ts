@@ -40,7 +40,7 @@ test('totals, rules, repeated headers and remarks are named with their rows and 
     ...['Celkem:', 'Σ', 'Součet: 2', 'Grand total'].map((word) => expect.stringContaining(`contains totals ("${word}")`)),
     expect.stringContaining('only separates'),
     expect.stringContaining('repeats the names'),
-    expect.stringMatching(/"Zapsala Nováková".*no object, place or day.*--keep-rows/),
+    expect.stringMatching(/"Zapsala Nováková".*no object, place or date.*--keep-rows/),
   ]);
   const run = await homeCopy.pas('import', table, ...SET, '--keep-rows', '--json');
   expect(run.code).toBe(3);

@@ -26,7 +26,7 @@ beforeEach(() => {
 
 test('a wrong prefix is reported before anything is sent', async () => {
   const home = await signedIn(mock.service, 'archaeologist', WITHOUT_PAUSES);
-  const message = `The service refuses every import of this profile: it names its schema amcr at ${base}, and the profile svc at ${base}.`;
+  const message = `The service refuses every import of this profile: its schema is amcr at ${base}, but the profile has svc at ${base}.`;
   const todo = `Set prefix = "amcr" and schema_base = "${base}" in the profile.`;
   expect(await judge(home, 'schema')).toEqual({
     doctor: [12, { name: 'schema', level: 'problem', message, todo }],
@@ -37,7 +37,7 @@ test('a wrong prefix is reported before anything is sent', async () => {
 
 test('a schema version other than the service’s own is pointed out', async () => {
   const home = await signedIn(mock.service, 'archaeologist', [...WITHOUT_PAUSES, '--prefix', 'amcr', '--schema-version', '2.1']);
-  const message = 'The service may refuse every import of this profile: it uses schema version 2.2, and the profile 2.1.';
+  const message = 'The service may refuse every import of this profile: it uses schema version 2.2, but the profile has 2.1.';
   const todo = 'Ask the operator which schema_version imports need.';
   expect(await judge(home, 'schema')).toEqual({
     doctor: [0, { name: 'schema', level: 'warning', message, todo }],

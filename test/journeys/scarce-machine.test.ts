@@ -37,7 +37,7 @@ test('if a process may open few files, pas says so and how to allow more, with 5
     done`;
   const run = shell(homeWithProfile(), script);
   expect(run.stderr).toMatch(
-    /^pas: This terminal lets a program open only \d+ files at once, which is too few\.\n {5}Allow more, and run the command again: ulimit -n 1024\n$/,
+    /^pas: This terminal lets a program open only \d+ files at once, which is too few\.\n {5}Raise the limit with `ulimit -n 1024`, then run the command again.\n$/,
   );
   expect(run.status).toBe(5);
 });

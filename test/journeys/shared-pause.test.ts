@@ -50,7 +50,7 @@ test('a pause of more than an hour is kept for an hour, shown, and kept in full 
   expect(Date.parse(unasked.paused_until ?? '')).toBeGreaterThan(before + 3_000_000);
   expect(Date.parse(unasked.paused_until ?? '')).toBeLessThan(Date.now() + 3_601_000);
   expect(Date.parse(unasked.asked_until ?? '')).toBeGreaterThan(before + 86_000_000);
-  expect((await home.pas('status')).stdout).toMatch(/By default pas waits one hour of it.* pas pace --keep/);
+  expect((await home.pas('status')).stdout).toMatch(/By default pas waits at most one hour.* pas pace --keep/);
   const { paused_until: whole, asked_until: asked } = await home.json<Pause>('pace', '--keep');
   expect(whole).toBe(asked);
   expect(Date.parse(whole ?? '')).toBeGreaterThan(before + 86_000_000);
@@ -63,5 +63,5 @@ test('without a pause, pas pace shows the interval between requests, even before
   const fresh = makeHome();
   const flags = ['--base-url', service.base_url, '--schema-base', service.schema_base];
   await expectDone(fresh.pas('init', '--name', 'x', '--kind', 'training', ...flags));
-  expect((await fresh.pas('pace')).stdout).toMatch(/There is no pause: .* every 100 ms/);
+  expect((await fresh.pas('pace')).stdout).toMatch(/There is no pause\. .* every 100 ms/);
 });

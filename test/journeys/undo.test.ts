@@ -67,7 +67,7 @@ describe('pas undo', () => {
     await expectDone(home.pas('import', writeSeason(home, 1)));
     await expectDone(home.pas('push'));
     const run = await home.pas('undo');
-    expect([run.code, run.stdout]).toEqual([3, expect.stringMatching(/^Nothing of pas import of .* could be undone\.$/m)]);
+    expect([run.code, run.stdout]).toEqual([3, expect.stringMatching(/^pas import of .*: nothing could be undone\.$/m)]);
   });
 
   test('of the last import keeps later edits', async () => {

@@ -55,7 +55,7 @@ test('an error that may hide a success is uncertain, and nothing is repeated', a
 
 test('an invalid photograph, an empty number and an unencrypted address are refused before anything is sent', async () => {
   await mock.control('DELETE', '/journal');
-  await expect(client.addPhoto('C-202400101-N00001', join(PROJECT, 'README.md'))).rejects.toThrow(/no known image/);
+  await expect(client.addPhoto('C-202400101-N00001', join(PROJECT, 'README.md'))).rejects.toThrow(/an unknown format/);
   await expect(client.setNumber('C-202400101-N00001', ' ')).rejects.toThrow(/empty/);
   expect(() => open('http://finds.example.org')).toThrow(/unencrypted/);
   expect(() => open('finds.example.org')).toThrow(/must be an address/);

@@ -37,7 +37,7 @@ test.skipIf(!HAS_REDIS)(
     const place = `127.0.0.1:${redis.port}/0`;
     expect(measured.notes.match(/cannot be used/g)).toHaveLength(1);
     expect(measured.notes).toContain(`The pacing store at ${place} cannot be used: `);
-    expect(measured.notes).toContain('Continuing alone, one request every 0.6 s, until it answers again.');
+    expect(measured.notes).toContain('Until it answers again, this machine paces itself: one request every 0.6 s.');
     expect(measured.notes).toContain(`The pacing store at ${place} answers again: back to the shared rate.`);
   },
 );

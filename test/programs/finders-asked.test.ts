@@ -37,7 +37,7 @@ test('an import asks once which of several people is meant, and leaves out unkno
 test('a push asks about each new person, and follows the answers', async () => {
   const home = started.copy();
   await expectDone(home.pas('import', home.file('finds.csv', makeTable('Novak, Jam', 'Kolář, Jan', 'Novak, Jam'))));
-  const getQuestion = (finder: string): string => `The service knows no finder "${finder}"`;
+  const getQuestion = (finder: string): string => `The service does not know the finder "${finder}"`;
   const stopped = await startTerminal(['push'], home);
   await answer(stopped, getQuestion('Novak, Jam'), 'send', '❯ send nothing now');
   expect((await stopped.ended()).code).toBe(3);

@@ -52,7 +52,7 @@ describe.skipIf(whyNoTerminal !== undefined)('uncertain matches are asked about'
     const czech = home.with({ PAS_LANG: 'cs' });
     await using terminal = await startTerminal(['photo', 'match', 'card', '--strip-gps'], czech, { columns: 110 });
     await terminal.expect(/K-1 K-2\.jpg +K-1 +nejistá +v názvu jich je několik: K-1, K-2, v den nálezu/);
-    await answer(terminal, 'Zařadit do fronty i 1 pravděpodobnou shodu? Jinak se na ni zeptám.', 'n');
+    await answer(terminal, 'Zařadit do fronty i 1 pravděpodobnou shodu? Jinak se na ni pas zeptá.', 'n');
     await terminal.expect(/\(1\/2\) IMG_0003\.jpg, \d m od nálezu, v den nálezu\. Který nález\?/);
     await answer(terminal, '(1/2) IMG_0003.jpg', 'k-2', '❯ K-2');
     await terminal.expect('(2/2) K-1 K-2.jpg', '❯ tuto fotografii vynechat');

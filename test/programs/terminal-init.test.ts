@@ -14,7 +14,7 @@ test('a profile is made by answering questions on a terminal, even offline', asy
   for (const [question, text] of [
     ['address of the write interface', 'https://finds.example.org'],
     ['address of the harvesting interface', ''],
-    ['root of the schema location', 'https://api.example.org/schema/svc'],
+    ['address below which the schemas are', 'https://api.example.org/schema/svc'],
   ] as const) {
     await answer(terminal, question, text);
   }
@@ -50,7 +50,7 @@ test('each answer is checked at once', async ({ skip }) => {
   await terminal.press('C-u');
   await answer(terminal, 'address of the write interface', 'https://finds.example.org');
   await answer(terminal, 'address of the harvesting interface', '');
-  await answer(terminal, 'root of the schema location', 'https://api.example.org/schema/svc');
+  await answer(terminal, 'address below which the schemas are', 'https://api.example.org/schema/svc');
   await answer(terminal, 'production or training', 'prod', '❯ production');
   await answer(terminal, 'account, usually', '');
   expect((await terminal.ended()).code).toBe(0);
@@ -91,7 +91,7 @@ describe('a profile handed out by an institution', () => {
   });
 
   test.each([
-    ['addresses without TLS', `${PROFILE}allow_http = true\n`, 'asks for addresses without TLS'],
+    ['addresses without TLS', `${PROFILE}allow_http = true\n`, 'allows addresses without TLS'],
     ['a key that is none', `${PROFILE}password = "x"\n`, 'unknown key password'],
     ['no TOML', '<html>', 'it is not valid TOML'],
   ])('is refused with %s, and no profile is made', async (_, text, output) => {

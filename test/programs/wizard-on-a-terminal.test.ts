@@ -31,7 +31,7 @@ test('in English: a column is changed, a missing value is asked for, the map is 
   await answer(terminal, 'geom_system of every find', '4326');
   await terminal.expect('pristupnost of every find', '❯ leave it for later');
   await answer(terminal, 'pristupnost of every find', 'archaeo', '❯ archaeologist');
-  await terminal.expect('3 rows: 2 ready to send, 0 incomplete, 1 that cannot be read.');
+  await terminal.expect('3 rows: 2 ready to send, 0 incomplete, 1 unreadable.');
   await answer(terminal, 'Continue?', 'now', '❯ Write the column map and import now');
   const { code, screen } = await terminal.ended();
   expect(code).toBe(3);

@@ -17,7 +17,7 @@ export function register(program: Command, run: Runner): void {
     examples: ['pas field make finds.xlsx --for odk', 'pas field make season --for qfield --set project=C-202400101'],
   })
     .addOption(new Option('--for <application>', t`phone app that the form is for`).choices(FIELD_TOOLS).makeOptionMandatory())
-    .option('--set <element=value>', t`value that each find starts with; may be repeated`, collect)
+    .option('--set <element=value>', t`value to prefill for each find; may be repeated`, collect)
     .option('--force', t`replace what is already there, except a folder with collected finds`)
     .action((destination: string, options: MakeOptions) => run(options, (context) => make(context, destination, options)));
 }

@@ -36,12 +36,12 @@ export function register(program: Command, run: Runner): void {
   })
     .option('--set <element=value>', t`set an element, named like a table column; may be repeated`, collect)
     .option('--same-as <find>', t`copy another find, except its numbers, point, depth, count and note`)
-    .option('--point <position>', t`the point: degrees, S-JTSK, a link of a map or a plus code`)
+    .option('--point <position>', t`the point: degrees, S-JTSK, a map link or a plus code`)
     .option('--point-from <photo>', t`the point where this photograph was taken`)
     .option('--photo <file...>', t`queue photographs with the find`)
-    .option('--link', t`refer to the photographs where they are instead of copying them`)
-    .option('--strip-gps', t`remove the place (GPS) from what is queued; the files themselves stay as they are`)
-    .option('--draft', t`keep the find as a draft, however complete`)
+    .option('--link', t`leave the photographs where they are instead of copying them`)
+    .option('--strip-gps', t`remove the position (GPS) from the queued copies; the original files are not changed`)
+    .option('--draft', t`keep the find as a draft, even if it is complete`)
     .option('--resume [find]', t`continue an unfinished find (default: the last one)`)
     .action((options: AddOptions) => run(options, (context) => add(context, options)));
 }
@@ -58,7 +58,7 @@ async function add(context: Context, options: AddOptions): Promise<ExitReason> {
   if (options.set === undefined && context.terminal.interactive)
     return addByAsking(context, adding, resumed, options.draft === true);
   if (options.set === undefined && options.sameAs === undefined && resumed === undefined) {
-    throw new UsageError(t`There is no terminal to ask on.`, {
+    throw new UsageError(t`pas cannot ask questions without a terminal.`, {
       hint: t`Describe the find with --set element=value, or import a table: ${cmd`pas import`} FILE.`,
     });
   }
@@ -116,7 +116,7 @@ function printAdded(context: Context, added: Awaited<ReturnType<typeof addFind>>
 
 function formatSaved({ find: { localId }, state }: Saved): string {
   return state === 'queued'
-    ? t`${localId} is saved, ready to be sent.`
+    ? t`${localId} is saved and ready to be sent.`
     : t`${localId} is kept as a draft. To finish it: ${cmd`pas add --resume ${localId}`}`;
 }
 

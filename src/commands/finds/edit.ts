@@ -32,7 +32,7 @@ import { formatFindCount } from '../result-texts.ts';
 export function register(program: Command, run: Runner): void {
   defineCommand(program, {
     name: 'edit [find...]',
-    summary: t`Correct a find that was not sent, or that the service refused, in your editor or by flags. It is queued again if it is complete.`,
+    summary: t`Edit a find that was not sent or was refused, in your editor or with flags. If it is complete, it is queued again.`,
     examples: [
       'pas edit K-017',
       "pas edit K-017 --set depth_cm=20 --set note='beside the path'",
@@ -47,8 +47,8 @@ export function register(program: Command, run: Runner): void {
     )
     .option('--yes', t`for several finds: do not ask`)
     .option('--point <position>', t`as in ${cmd`pas add`}`)
-    .option('--ask', t`ask the questions of ${cmd`pas add`}, with the current values as answers`)
-    .option('--discard', t`start again if an earlier edit was left unfinished`)
+    .option('--ask', t`ask the questions of ${cmd`pas add`}, with the current values as suggestions`)
+    .option('--discard', t`discard an unfinished earlier edit and start again`)
     .action((finds: string[], options: EditOptions) => run(options, (context) => start(context, finds, options)));
 }
 
@@ -77,7 +77,7 @@ async function edit(context: Context, name: string, options: EditOptions): Promi
 async function askForChanges(context: Context, { find }: FindEdit): Promise<Interviewed> {
   const { terminal } = context;
   if (!terminal.interactive)
-    throw new UsageError(t`There is no terminal to ask on.`, { hint: t`Give the values with --set element=value.` });
+    throw new UsageError(t`pas cannot ask questions without a terminal.`, { hint: t`Give the values with --set element=value.` });
   const say = (text: string): void => terminal.note(toPrintable(text));
   const adding = openEntrySession(await collectEntrySources(context), {});
   const asking = { prompt: await context.prompt(), say, offers: await offerSources(context) };
@@ -127,7 +127,7 @@ function finish(context: Context, stored: StoredFind, edited: Edited): ExitReaso
     const state = STATE_WORDS[edited.state];
     const text = {
       queued: t`${shown} is queued. Send it: ${cmd`pas push`}`,
-      draft: t`${shown} is a draft until what is marked ✗ is corrected.`,
+      draft: t`${shown} stays a draft until you correct what is marked ✗.`,
     };
     terminal.printLine(edited.state in text ? text[edited.state as keyof typeof text] : `${shown}: ${state}`);
   }
@@ -157,11 +157,11 @@ async function editMany(context: Context, names: readonly string[], options: Edi
   const { terminal } = context;
   const { set = [], point, where = [], yes } = options;
   if (names.length === 0 && where.length === 0) {
-    throw new UsageError(t`Name the finds to edit, or choose them: --where element=value.`, {
+    throw new UsageError(t`Specify the finds to edit, or select them: --where element=value.`, {
       hint: t`\`${cmd`pas list`}\` shows the finds.`,
     });
   }
-  if (set.length === 0 && point === undefined) throw new UsageError(t`Give the change for the finds: --set element=value.`);
+  if (set.length === 0 && point === undefined) throw new UsageError(t`Specify what to change: --set element=value.`);
   const outbox = await context.openOutbox();
   outbox.command.words = 'edit';
   const ruleContext = await openValidationContext(context);
@@ -190,7 +190,10 @@ async function editMany(context: Context, names: readonly string[], options: Edi
 
 async function confirm(context: Context, finds: number): Promise<void> {
   const question = ngettext(msgid`Change ${finds} find like this?`, `Change ${finds} finds like this?`, finds);
-  const unasked = [t`There is no terminal to ask on. Nothing was changed.`, t`To change them as shown, add --yes.`] as const;
+  const unasked = [
+    t`pas cannot ask for confirmation without a terminal. Nothing was changed.`,
+    t`To change them as shown, add --yes.`,
+  ] as const;
   await requireConfirmation(context, question, unasked, t`Nothing was changed.`);
 }
 

@@ -33,7 +33,7 @@ type ExportOptions = GlobalOptions &
 export function register(program: Command, run: Runner): void {
   defineCommand(program, {
     name: 'export [find...]',
-    summary: t`Write finds to a table, a map layer or XML. Importing it again changes nothing.`,
+    summary: t`Export finds to a table, a map layer or XML. Importing that file again changes nothing.`,
     examples: [
       'pas export --out season.csv',
       'pas export --state draft refused --out to-mend.xlsx',
@@ -41,25 +41,19 @@ export function register(program: Command, run: Runner): void {
     ],
   })
     .addOption(
-      new Option('--format <format>', t`format of the file (default: by the name of the file, otherwise csv)`).choices(
-        EXPORT_FORMATS,
-      ),
+      new Option('--format <format>', t`file format (default: from the file name, otherwise csv)`).choices(EXPORT_FORMATS),
     )
     .option('--out <file>', t`file to write, or - for standard output (default)`)
     .addOption(new Option('--state <state...>', t`only finds whose import is in one of these states`).choices(ENTRY_STATES))
     .option('--project <id>', t`only finds of this project`)
-    .addOption(
-      new Option('--separator <name>', t`separator between the cells of CSV`)
-        .choices(['semicolon', 'comma', 'tab'])
-        .default('semicolon'),
-    )
+    .addOption(new Option('--separator <name>', t`CSV separator`).choices(['semicolon', 'comma', 'tab']).default('semicolon'))
     .option('--labels', t`Czech and English labels in columns beside the codes of vocabularies`)
     .addOption(
       new Option('--for <form>', EXPORTER_NAMES.map((name) => `${name}: ${EXPORTERS[name].summary}`).join('; ')).choices(
         EXPORTER_NAMES,
       ),
     )
-    .option('--without-places', t`in LIDO: leave out every findspot, also those of publicly accessible finds`)
+    .option('--without-places', t`in LIDO: leave out all findspots, even those of publicly accessible finds`)
     .option('--force', t`replace an existing file`)
     .action((finds: string[], options: ExportOptions) => run(options, (context) => exportCommand(context, finds, options)));
 }
@@ -68,11 +62,11 @@ async function exportCommand(context: Context, names: readonly string[], options
   const { terminal, streams } = context;
   const toStdout = options.out === undefined || options.out === '-';
   if (terminal.json && toStdout) {
-    throw new UsageError(t`With --json the finds cannot go to standard output.`, { hint: t`Name a file with --out.` });
+    throw new UsageError(t`The finds and --json cannot both go to standard output.`, { hint: t`Name a file with --out.` });
   }
   const format = formatFor(options, toStdout);
   if (options.withoutPlaces === true && options.for !== 'lido')
-    throw new UsageError(t`--without-places goes with --for lido.`, {
+    throw new UsageError(t`--without-places works only with --for lido.`, {
       hint: t`For a page without places: \`${cmd`pas report --without-places`}\``,
     });
   const outbox = await context.openOutboxToRead();
@@ -101,8 +95,8 @@ async function exportCommand(context: Context, names: readonly string[], options
   if (changed > 0) {
     terminal.note(
       ngettext(
-        msgid`${changed} of them has other values at the service than it was sent with, and is written with those of the last pull.`,
-        `${changed} of them have other values at the service than they were sent with, and are written with those of the last pull.`,
+        msgid`${changed} of them has changed in the service since it was sent; it was exported with the values of the last pull.`,
+        `${changed} of them have changed in the service since they were sent; they were exported with the values of the last pull.`,
         changed,
       ),
     );
@@ -119,7 +113,7 @@ function formatFor({ format, out, for: reader }: ExportOptions, toStdout: boolea
   if (formats.includes(chosen)) return chosen;
   const names = formats.map((each) => `.${each}`).join(', ');
   throw new UsageError(t`--for ${reader} cannot be written as ${chosen}.`, {
-    hint: t`End the name of the file with one of these: ${names}`,
+    hint: t`Use a file name that ends with one of these: ${names}`,
   });
 }
 
@@ -128,5 +122,5 @@ function parseFormat(out: string | undefined): ExportFormat {
   const format = extension === undefined ? 'csv' : findFormatOfExtension(extension);
   if (format !== undefined) return format;
   const formatNames = EXPORT_FORMATS.join(', ');
-  throw new UsageError(t`The name ${out} does not show the format.`, { hint: t`Give --format: ${formatNames}.` });
+  throw new UsageError(t`pas cannot tell the format from the name ${out}.`, { hint: t`Specify --format: ${formatNames}.` });
 }

@@ -66,7 +66,7 @@ export async function importTables(context: Context, files: readonly string[], o
   const imported = joinReports(reports, ofMapping);
   const shown = request.map === undefined ? foldColumns(imported.issues, files, options) : imported.issues;
   const isAll = printIssues(context.terminal, collapseGpsWarnings(shown));
-  if (!isAll && request.copy === undefined) context.terminal.note(t`--issues-to FILE writes all of them beside the rows.`);
+  if (!isAll && request.copy === undefined) context.terminal.note(t`--issues-to FILE writes every error next to its row.`);
   printSummary(context, imported, request);
   if (corrections !== undefined) {
     const { file, count } = await corrections.write(imported.finds);
@@ -153,13 +153,13 @@ function joinReports(reports: readonly ImportReport[], ofMapping: readonly Issue
 /** @throws UsageError where flags contradict each other, or name an unknown find */
 function parseMergeAnswers(outbox: Outbox, options: ImportOptions): MergeAnswers {
   const { ours, theirs, oursOf = [], theirsOf = [], same, rename, asNew } = options;
-  if (ours === true && theirs === true) throw new UsageError(t`--ours and --theirs cannot be combined. Give one of them.`);
-  if (rename === true && asNew === true) throw new UsageError(t`--rename and --as-new cannot be combined. Give one of them.`);
+  if (ours === true && theirs === true) throw new UsageError(t`--ours and --theirs cannot be combined. Use only one of them.`);
+  if (rename === true && asNew === true) throw new UsageError(t`--rename and --as-new cannot be combined. Use only one of them.`);
   const resolveIds = (names: readonly string[]): Set<string> =>
     new Set(resolveFindNames(outbox, names).map(({ localId }) => localId));
   const [keep, take] = [resolveIds(oursOf), resolveIds(theirsOf)];
   const both = [...keep].find((find) => take.has(find));
-  if (both !== undefined) throw new UsageError(t`--ours-of and --theirs-of both name ${both}. Give one of them.`);
+  if (both !== undefined) throw new UsageError(t`--ours-of and --theirs-of both name ${both}. Use only one of them.`);
   const general = ours === true ? 'ours' : theirs === true ? 'theirs' : undefined;
   return {
     chooseSide: (localId) => (keep.has(localId) ? 'ours' : take.has(localId) ? 'theirs' : general),
@@ -207,8 +207,8 @@ function printMissing({ terminal }: Context, file: string, missing: readonly str
   const all = `${names}${count > MAX_MISSING ? ' …' : ''}`;
   terminal.warn(
     ngettext(
-      msgid`${count} find of this table is no longer in it, and stays as it is: ${all} (${table}). If it is not a find: ${cmd`pas remove`} ${names}`,
-      `${count} finds of this table are no longer in it, and stay as they are: ${all} (${table}). If they are not finds: ${cmd`pas remove`} ${names}`,
+      msgid`${count} find of this table is no longer in it and was not changed: ${all} (${table}). If it is not a find: ${cmd`pas remove`} ${names}`,
+      `${count} finds of this table are no longer in it and were not changed: ${all} (${table}). If they are not finds: ${cmd`pas remove`} ${names}`,
       count,
     ),
   );
@@ -260,7 +260,7 @@ export async function readColumnMap(context: Context, mapFile: string, lookupTer
       `${file} has ${faults} errors. Nothing was imported.`,
       faults,
     ),
-    { hint: t`Correct the file, or make it again: ${cmd`pas import`} TABLE --wizard` },
+    { hint: t`Correct the file, or create it again: ${cmd`pas import`} TABLE --wizard` },
   );
 }
 
@@ -314,7 +314,7 @@ function formatChanges({ added, updated, unchanged, ...counts }: ReturnType<type
   if (sent > 0) parts.push(t`${sent} already sent, unchanged`);
   if (conflicts > 0) parts.push(t`${conflicts} changed here and in the table, not updated`);
   const otherCount = counts.other_finds + counts.other_table + counts.equal;
-  if (otherCount > 0) parts.push(t`${otherCount} not decided`);
+  if (otherCount > 0) parts.push(t`${otherCount} skipped until you decide`);
   if (invalid > 0) parts.push(ngettext(msgid`${invalid} row not read`, `${invalid} rows not read`, invalid));
   return parts.join(', ');
 }
@@ -335,8 +335,8 @@ function printSummary(context: Context, imported: Imported, { dryRun, ruleContex
   if (photosRemoved > 0) {
     terminal.printLine(
       ngettext(
-        msgid`${photosRemoved} photograph that no row names any more was removed from the queue.`,
-        `${photosRemoved} photographs that no row names any more were removed from the queue.`,
+        msgid`${photosRemoved} photograph that no row lists any more was removed from the queue.`,
+        `${photosRemoved} photographs that no row lists any more were removed from the queue.`,
         photosRemoved,
       ),
     );

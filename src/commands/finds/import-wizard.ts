@@ -43,7 +43,7 @@ export async function runWizard(context: Context, files: readonly string[], opti
   if (termsKept) terminal.warn(t`${termsFile} already exists and stays as it is; --force replaces it.`);
   for (const { message } of problems) terminal.warn(message);
   for (const element of proposal.undecided) {
-    terminal.warn(t`${element} is not decided: write it under [fixed] in ${mapFile}, or give it by --set ${element}=…`);
+    terminal.warn(t`${element} has no value yet: add it under [fixed] in ${mapFile}, or with --set ${element}=…`);
   }
   for (const { profile, doubt = '' } of open) {
     terminal.warn(t`${profile.key}: ${doubt} Write the unit in ${mapFile} in place of "?".`);
@@ -63,11 +63,11 @@ function resolveWizardFiles({ terminal }: Context, files: readonly string[], opt
   }
   const asks = options.yes !== true && terminal.interactive && !terminal.json;
   if (!asks && options.yes !== true) {
-    throw new UsageError(t`There is no terminal to ask on.`, { hint: t`To accept the proposals: --wizard --yes` });
+    throw new UsageError(t`pas cannot ask questions without a terminal.`, { hint: t`To accept the proposals: --wizard --yes` });
   }
   const stem = file.slice(0, file.length - extname(file).length);
   const mapFile = options.map ?? `${stem}.map.toml`;
-  if (mapFile === '-') throw new UsageError(t`--wizard writes the column map to a file. Give its name: --map FILE`);
+  if (mapFile === '-') throw new UsageError(t`--wizard writes the column map to a file. Specify which: --map FILE`);
   if (existsSync(mapFile) && options.force !== true) {
     throw new UsageError(t`There is already a file ${mapFile}.`, {
       hint: t`Edit it, write another one with --map FILE, or replace it with --force.`,
@@ -87,7 +87,7 @@ export async function runNumberWizard(context: Context, givenMapFile: string, op
   say(formatOverview({ ...proposed, undecided: [] }));
   if (asks && !(await (await context.prompt()).confirm(t`Write the column map`))) return 'done';
   await write(options.force === true);
-  for (const element of proposed.undecided) terminal.warn(t`No column is like ${element}. Write in ${mapFile} which one it is.`);
+  for (const element of proposed.undecided) terminal.warn(t`No column looks like ${element}. Specify it in ${mapFile}.`);
   terminal.printLine(t`Written: ${mapFile}`);
   terminal.printValue({ map: mapFile, undecided: proposed.undecided });
   printDryRun(context, 'pas number import', file, mapFile, options);

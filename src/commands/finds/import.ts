@@ -22,8 +22,8 @@ export function register(program: Command, run: Runner): void {
     ],
   })
     .option('--dry-run', t`show what would happen and change nothing`)
-    .option('--link', t`refer to the photographs where they are instead of copying them`)
-    .option('--strip-gps', t`remove the place (GPS) from what is queued; the files themselves stay as they are`)
+    .option('--link', t`leave the photographs where they are instead of copying them`)
+    .option('--strip-gps', t`remove the position (GPS) from the queued copies; the original files are not changed`)
     .option('--photos <folder>', t`folder of the photographs (default: the folder of the table)`)
     .option('--sheet <name>', t`sheet of a workbook to read (default: the first that is not empty)`)
     .option('--layer <name>', t`layer of a GeoPackage, or shapefile of an archive, to read (default: the first with points)`)
@@ -31,16 +31,22 @@ export function register(program: Command, run: Runner): void {
     .option('--header-row <n>', t`row with the column names, or two rows such as 2-3 (default: detected)`)
     .option('--set <element=value>', t`value for each find whose cell for this element is empty; may be repeated`, collect)
     .option('--map <file>', t`file that describes the columns of the table; --wizard writes it`)
-    .option('--wizard', t`propose what the columns are, let you decide, and write it to a file for --map`)
+    .option('--wizard', t`propose an element for each column, let you correct it, and write a column map for --map`)
     .option('--yes', t`with --wizard: accept the proposals without asking`)
-    .option('--ours', t`where a row and its find changed to different values: keep the find's`)
-    .option('--theirs', t`where a row and its find changed to different values: use the row's`)
-    .option('--ours-of <find>', t`like --ours, for this find alone; may be repeated`, collect)
-    .option('--theirs-of <find>', t`like --theirs, for this find alone; may be repeated`, collect)
-    .option('--same', t`treat rows that look like other finds with these local ids, or come from another table, as those finds`)
+    .option('--ours', t`if a row and its find were both changed: keep the find's value`)
+    .option('--theirs', t`if a row and its find were both changed: use the row's value`)
+    .option('--ours-of <find>', t`like --ours, for this find only; may be repeated`, collect)
+    .option('--theirs-of <find>', t`like --theirs, for this find only; may be repeated`, collect)
+    .option(
+      '--same',
+      t`update a find from the row with its local id, even if the row looks like another find or comes from another table`,
+    )
     .option('--id-prefix <text>', t`put this before each local id of the table, if another table uses the same numbers`)
-    .option('--rename', t`treat a row that equals a find under another local id as that find, renamed, if it was never sent`)
-    .option('--as-new', t`treat a row that equals a find under another local id as another find`)
+    .option(
+      '--rename',
+      t`treat a row that is identical to a find with another local id as that find, renamed (only if it was never sent)`,
+    )
+    .option('--as-new', t`treat a row that is identical to a find with another local id as a new find`)
     .option('--as-correction <file>', t`write the differences from sent finds to a CSV file for the curator; numbers are queued`)
     .option('--undo', t`undo the last import, except for what was sent`)
     .option('--strict', t`leave out rows whose photographs are missing`)
@@ -53,10 +59,10 @@ export function register(program: Command, run: Runner): void {
 
 async function start(context: Context, files: readonly string[], options: ImportOptions): Promise<ExitReason> {
   if (options.undo === true) {
-    if (files.length > 0) throw new UsageError(t`--undo undoes the last import. Give it without a file.`);
+    if (files.length > 0) throw new UsageError(t`--undo undoes the last import. Use it without a file.`);
     return (await import('./undo.ts')).undoCommand(context, 'import');
   }
-  if (files.length === 0) throw new UsageError(t`Name the tables to import.`);
+  if (files.length === 0) throw new UsageError(t`Specify the tables to import.`);
   if (options.wizard === true) return (await import('./import-wizard.ts')).runWizard(context, files, options);
   return importTables(context, files, options);
 }

@@ -28,7 +28,7 @@ export function register(program: Command, run: Runner): void {
 
 /** @throws InvalidArgumentError for any other text */
 export function parseWholeNumber(text: string): number {
-  if (!/^\d{1,9}$/.test(text)) throw new InvalidArgumentError(t`Give a whole number.`);
+  if (!/^\d{1,9}$/.test(text)) throw new InvalidArgumentError(t`Enter a whole number.`);
   return Number(text);
 }
 
@@ -47,7 +47,7 @@ async function list(context: Context, options: ListOptions): Promise<ExitReason>
     getLabelText(find.elements['druh_nalezu']),
     getLabelText(find.elements['projekt']),
   ]);
-  await context.terminal.printTable([t`FIND`, t`STATE`, t`AT SERVICE`, t`IDENTIFIER`, t`OBJECT`, t`PROJECT`], rows);
+  await context.terminal.printTable([t`FIND`, t`STATE`, t`IN THE SERVICE`, t`IDENTIFIER`, t`OBJECT`, t`PROJECT`], rows);
   context.terminal.printValue(
     finds.map(({ find, entry, pulled }) => ({
       find: find.id,

@@ -84,8 +84,8 @@ function showReplacements({ terminal }: Context, replacements: readonly Replacem
 async function mayReplace({ terminal, prompt }: Context, count: number): Promise<boolean> {
   if (!terminal.interactive) return false;
   const question = ngettext(
-    msgid`Replace ${count} number that the service has?`,
-    `Replace ${count} numbers that the service has?`,
+    msgid`Replace ${count} number that is already in the service?`,
+    `Replace ${count} numbers that are already in the service?`,
     count,
   );
   return (await prompt()).confirm(question, false);
@@ -93,7 +93,7 @@ async function mayReplace({ terminal, prompt }: Context, count: number): Promise
 
 function makeNotReplacedError({ find, value, replaces }: Replacement): UsageError {
   return new UsageError(t`${find} has the number ${replaces}, which ${value} would replace. Nothing was queued.`, {
-    hint: t`If that is meant: ${cmd`pas number set ${find} ${value} --replace`}`,
+    hint: t`To replace it: ${cmd`pas number set ${find} ${value} --replace`}`,
   });
 }
 
@@ -127,11 +127,11 @@ export async function importNumbers(context: Context, file: string, options: Num
   terminal.printLine(
     dryRun
       ? ngettext(
-          msgid`Would take ${taken} number: ${queued} queued, ${replaced} replaced, ${current} as it is already.`,
-          `Would take ${taken} numbers: ${queued} queued, ${replaced} replaced, ${current} as they are already.`,
+          msgid`Would accept ${taken} number: ${queued} queued, ${replaced} replaced, ${current} unchanged.`,
+          `Would accept ${taken} numbers: ${queued} queued, ${replaced} replaced, ${current} unchanged.`,
           taken,
         )
-      : t`${all}: ${queued} queued, ${replaced} replaced, ${current} as they are already.`,
+      : t`${all}: ${queued} queued, ${replaced} replaced, ${current} unchanged.`,
   );
   if (!replace) terminal.note(t`To replace the numbers that records have: ${command}`);
   else if (dryRun && replacements.length > 0 && options.replace !== true)

@@ -141,8 +141,8 @@ function printLeft(
   if (doubtful > 0) {
     advise(
       ngettext(
-        msgid`${doubtful} doubtful match was not queued: ${cmd`pas photo add`} FIND FILE, or answer on a terminal.`,
-        `${doubtful} doubtful matches were not queued: ${cmd`pas photo add`} FIND FILE, or answer on a terminal.`,
+        msgid`${doubtful} doubtful match was not queued. Queue it with ${cmd`pas photo add`} FIND FILE, or run this on a terminal and answer.`,
+        `${doubtful} doubtful matches were not queued. Queue them with ${cmd`pas photo add`} FIND FILE, or run this on a terminal and answer.`,
         doubtful,
       ),
     );
@@ -150,8 +150,8 @@ function printLeft(
   if (none > 0) {
     advise(
       ngettext(
-        msgid`${none} photograph matches no find: ${cmd`pas photo add`} FIND FILE`,
-        `${none} photographs match no find: ${cmd`pas photo add`} FIND FILE`,
+        msgid`${none} photograph matches no find. To queue it: ${cmd`pas photo add`} FIND FILE`,
+        `${none} photographs match no find. To queue them: ${cmd`pas photo add`} FIND FILE`,
         none,
       ),
     );

@@ -25,8 +25,8 @@ export function register(program: Command, run: Runner): void {
     summary: t`Queue photographs for a find. They are sent once the find has its identifier.`,
     examples: ['pas photo add K-017 IMG_0412.jpg IMG_0413.jpg', 'pas photo add C-202400101-N00001 detail.png --link'],
   })
-    .option('--link', t`refer to the file where it is instead of copying it`)
-    .option('--strip-gps', t`remove the place (GPS) from what is queued; the files themselves stay as they are`)
+    .option('--link', t`leave the file where it is instead of copying it`)
+    .option('--strip-gps', t`remove the position (GPS) from the queued copies; the original files are not changed`)
     .action((find: string, files: string[], options: PhotoOptions) =>
       run(options, (context) => add(context, find, files, options)),
     );
@@ -48,8 +48,8 @@ export function register(program: Command, run: Runner): void {
     .option('--yes', t`ask nothing: queue only the certain matches`)
     .option('--likely', t`queue the likely matches as well`)
     .option('--dry-run', t`show what would happen and change nothing`)
-    .option('--link', t`refer to the file where it is instead of copying it`)
-    .option('--strip-gps', t`remove the place (GPS) from what is queued; the files themselves stay as they are`)
+    .option('--link', t`leave the file where it is instead of copying it`)
+    .option('--strip-gps', t`remove the position (GPS) from the queued copies; the original files are not changed`)
     .action((folder: string, options: MatchFlags) =>
       run(options, async (context) => {
         const { matchPhotos } = await import('./photo-match.ts');
@@ -62,7 +62,7 @@ async function add(context: Context, find: string, files: readonly string[], opt
   const { terminal } = context;
   if (files.includes('-')) {
     throw new UsageError(t`A photograph needs a file name, which standard input does not have.`, {
-      hint: t`Save it to a file and give the name of the file.`,
+      hint: t`Save it to a file and specify that file.`,
     });
   }
   const outbox = await context.openOutbox();
@@ -107,7 +107,7 @@ function printSameFile({ terminal }: Context, name: string, find: string, { same
   if (wasGone === true)
     terminal.note(t`${name} was sent for ${find} before, and the last pull shows the record without it; it is queued again.`);
   if (sameFile === 'replaced')
-    terminal.note(t`${name} has changed since it was queued for ${find}; its present content is sent.`);
+    terminal.note(t`${name} has changed since it was queued for ${find}; its current content will be sent.`);
   if (sameFile === 'sent')
-    terminal.warn(t`${name} has changed since it was sent for ${find}; its present content is queued as well.`);
+    terminal.warn(t`${name} has changed since it was sent for ${find}; its current content is queued as well.`);
 }

@@ -48,7 +48,7 @@ async function remove(context: Context, names: readonly string[], { yes }: Remov
     const [find, parts] = [toPrintable(name), formatParts(removal.entries)];
     terminal.printLine(t`${find} is removed, with ${parts}.`);
     if (removal.isHidden)
-      terminal.note(t`It was sent once, so its local_id stays taken. To queue it again: ${cmd`pas resolve ${name} --resend`}`);
+      terminal.note(t`It was sent once, so its local_id stays reserved. To queue it again: ${cmd`pas resolve ${name} --resend`}`);
   }
   terminal.printValue({
     removed,
@@ -70,7 +70,7 @@ async function confirm(context: Context, planned: readonly PlannedRemoval[]): Pr
     `Remove ${finds} finds: ${names} (${what})?`,
     finds,
   );
-  const unasked = t`Without a terminal, pas removes nothing without --yes: ${names} (${what}).`;
+  const unasked = t`Without a terminal, pas removes finds only with --yes: ${names} (${what}).`;
   await requireConfirmation(context, question, [unasked, t`Add --yes to remove it.`], t`Nothing was removed.`);
 }
 
@@ -85,9 +85,9 @@ function explainKept({ kind, state, identCely, localId, id }: Entry, find: strin
     case 'accepted':
       return kind === 'import'
         ? t`It was sent, and the service has it as ${ident}. To drop what is still queued for it: ${cmd`pas resolve ${find} --drop`}`
-        : t`A part of it was accepted as part of ${ident}.`;
+        : t`The service has accepted a part of it into the record ${ident}.`;
     case 'sending':
-      return t`It is being sent: wait for the push to end. If it was stopped, ${cmd`pas push`} or ${cmd`pas reconcile ${find}`} settles it.`;
+      return t`It is being sent: wait for the push to end. If the push was interrupted, run ${cmd`pas push`} or ${cmd`pas reconcile ${find}`}.`;
     default:
       return localId === null || kind === 'import'
         ? t`The service may have it. Find out first: ${cmd`pas reconcile ${find}`}`

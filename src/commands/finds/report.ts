@@ -22,16 +22,16 @@ type ReportOptions = GlobalOptions & {
 export function register(program: Command, run: Runner): void {
   defineCommand(program, {
     name: 'report <file> [find...]',
-    summary: t`Make one page to read and print: maps, photographs, states and what to do next. FILE may be - for stdout.`,
+    summary: t`Create a single page to read or print: maps, photographs, states and what to do next. FILE may be - for stdout.`,
     examples: ['pas report season.html', 'pas report share.html --without-places --lang cs'],
   })
     .option('--without-places', t`leave out exact findspots: coordinates, maps, areas, descriptions, notes, finders`)
     .option('--no-photos', t`leave out photographs`)
-    .option('--photo-size <pixels>', t`longer side of a photograph, 80 to 1600`, parsePixels, 640)
+    .option('--photo-size <pixels>', t`longer side of a photograph in pixels, 80 to 1600`, parsePixels, 640)
     .option('--force', t`replace a file that is not a report`)
     .addHelpText(
       'after',
-      `\n${t`Looters use findspots: share a page with places only with those who may see them; its file is readable by you alone. For a page to share, use --without-places. It needs no network and loads nothing when it is opened.`}`,
+      `\n${t`Looters look for findspots: give a page that shows places only to people who may know them. Only you can read its file. To make a page to share, use --without-places. The page works offline.`}`,
     )
     .action((file: string, finds: string[], options: ReportOptions) =>
       run(options, (context) => report(context, file, finds, options)),
@@ -40,14 +40,14 @@ export function register(program: Command, run: Runner): void {
 
 function parsePixels(text: string): number {
   const value = /^\d{1,5}$/.test(text) ? Number(text) : 0;
-  if (value < 80 || value > 1600) throw new InvalidArgumentError(t`Give a number from 80 to 1600.`);
+  if (value < 80 || value > 1600) throw new InvalidArgumentError(t`Enter a number from 80 to 1600.`);
   return value;
 }
 
 async function report(context: Context, file: string, names: readonly string[], options: ReportOptions): Promise<ExitReason> {
   const { terminal } = context;
   const toStdout = file === '-';
-  if (toStdout && options.json === true) throw new UsageError(t`The page and --json cannot both go to stdout. Name a file.`);
+  if (toStdout && options.json === true) throw new UsageError(t`The page and --json cannot both go to stdout. Specify a file.`);
   const target = resolve(context.cwd, file);
   if (!toStdout) assertNotOwnFile(context, target);
   const request = await makeReportRequest(context, names, options);
@@ -70,11 +70,11 @@ async function report(context: Context, file: string, names: readonly string[], 
   const photographs = formatPhotographCount(shown);
   const path = printable(target);
   terminal.printLine(t`${path}: ${counted}, ${photographs}, ${size}.`);
-  if (missing > 0) terminal.note(t`Photographs without a picture: ${missing}. The page says why for each.`);
+  if (missing > 0) terminal.note(t`Photographs without a preview: ${missing}. The page says why for each.`);
   if (result.places === 'shown' && result.finds > 0)
-    terminal.note(t`It reveals exact findspots. For a page to share: --without-places`);
+    terminal.note(t`The page reveals exact findspots. To make a page to share, use --without-places.`);
   if (sizeBytes > LARGE_BYTES)
-    terminal.note(t`A phone may take long to open it: name some finds, or use --photo-size or --no-photos.`);
+    terminal.note(t`The page is large for a phone: select fewer finds, or use --photo-size or --no-photos.`);
   terminal.printValue({
     file: target,
     size_bytes: sizeBytes,

@@ -74,7 +74,7 @@ function printRemoteState(context: Context, { pulled, record, changes }: RemoteS
   const { terminal } = context;
   terminal.printLine();
   const [standing, seenText] = [terminal.color.bold(formatRemoteStatus(pulled)), formatMoment(pulled.seenMs)];
-  terminal.printLine(t`at the service: ${standing}, as of ${seenText}`);
+  terminal.printLine(t`in the service: ${standing}, as of ${seenText}`);
   printFacts(context, [
     [t`number`, record?.elements.evidencni_cislo?.toString()],
     [t`photographs`, record?.files.map(({ name }) => name).join(', ')],
@@ -98,7 +98,7 @@ function printStory(context: Context, { entry, attempts, evidence }: Story, plai
   for (const line of describeEntry(entry, whole)) terminal.printLine(`  ${line}`);
   printIssues(terminal, entry.issues, (text) => terminal.printLine(`  ${text}`));
   for (const attempt of attempts) {
-    const ended = attempt.endedAt === null ? t`end not known` : `${attempt.endedAt - attempt.startedAt} ms`;
+    const ended = attempt.endedAt === null ? t`duration unknown` : `${attempt.endedAt - attempt.startedAt} ms`;
     const outcome = attempt.outcome === null ? '' : ATTEMPT_OUTCOMES[attempt.outcome].word;
     terminal.printLine(
       `  ${formatMoment(attempt.startedAt)}  ${attempt.method} ${attempt.path}  ${attempt.status ?? '–'}  ${outcome}  ${ended}`,

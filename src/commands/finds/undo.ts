@@ -45,12 +45,12 @@ export async function undoCommand(context: Context, words?: string): Promise<Exi
     const find = toPrintable(localId);
     terminal.warn(
       because === 'attempted'
-        ? t`${find} stays as it is: something of it has been sent or tried since.`
-        : t`${find} stays as it is: a later command changed it.`,
+        ? t`${find} was not undone: part of it has been sent or attempted since.`
+        : t`${find} was not undone: a later command changed it.`,
     );
   }
   const [all, name, at] = [formatFindCount(finds), `pas ${command.command.replaceAll('-', ' ')}`, formatMoment(command.at)];
-  terminal.printLine(finds === 0 ? t`Nothing of ${name} of ${at} could be undone.` : t`Undone: ${name} of ${at}; ${all}.`);
+  terminal.printLine(finds === 0 ? t`${name} of ${at}: nothing could be undone.` : t`Undone: ${name} of ${at}; ${all}.`);
   terminal.printValue({ undone: command.id, finds, kept: keptFinds.map(({ localId }) => localId) });
   return keptFinds.length > 0 ? 'dataRefused' : 'done';
 }

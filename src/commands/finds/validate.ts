@@ -38,7 +38,7 @@ export async function validate(context: Context, names: readonly string[]): Prom
   });
   progress.end();
   if (!printIssues(terminal, issues)) terminal.note(t`To list all of them: ${cmd`pas validate --json`}`);
-  terminal.printLine(t`${valid} valid, ${invalid} not.`);
+  terminal.printLine(t`${valid} valid, ${invalid} invalid.`);
   const people = await findNewPeople(context, outbox, isAll ? undefined : resolveRecordNames(outbox, named));
   printNewPeople(context, people, terminal.printLine);
   terminal.printValue({ valid, invalid, issues: toIssuesJson(issues), new_people: toNewPeopleJson(people) });

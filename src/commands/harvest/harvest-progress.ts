@@ -51,7 +51,7 @@ export function warnOfUnconfirmedLosses(
     const flag = cmd`--accept-losses`;
     const again = command === 'harvest' ? cmd`pas harvest` : cmd`pas harvest-vocab`;
     terminal.warn(
-      t`${name}: the service no longer lists ${lost} of ${held} records, which may be an index that is being rebuilt. All are kept.${inUseText} Run \`${again}\` again in an hour, or give ${flag} if they are really gone.`,
+      t`${name}: the service no longer lists ${lost} of ${held} records; its index may be being rebuilt. All are kept.${inUseText} Run \`${again}\` again in an hour, or add ${flag} if they are really gone.`,
     );
   }
   return unconfirmedSets.some(({ setSpec, unconfirmed }) => unconfirmed.kind === 'losses' || isNeededByImports(setSpec));

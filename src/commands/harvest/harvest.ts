@@ -95,9 +95,9 @@ export async function harvest(context: Context, setArguments: readonly string[],
 
 /** Sorts and deduplicates sets, so that the same sets are the same harvest; empty for everything. */
 function parseSets(sets: readonly string[], all: boolean): string[] {
-  const hint = t`Name sets, or give --all; see \`${cmd`pas oai sets`}\`.`;
+  const hint = t`Specify sets, or --all; see \`${cmd`pas oai sets`}\`.`;
   if (all && sets.length > 0) throw new UsageError(t`--all cannot be combined with a set.`, { hint });
-  if (!all && sets.length === 0) throw new UsageError(t`No set is named.`, { hint });
+  if (!all && sets.length === 0) throw new UsageError(t`No set is specified.`, { hint });
   return [...new Set(sets)].sort();
 }
 
@@ -119,7 +119,7 @@ function parseSubject(context: Context, sets: readonly string[], options: Harves
 function parseForm({ to, out, identifiers }: HarvestOptions): OutputName {
   const form = to ?? parseOutputName(out);
   if (identifiers === true && !OUTPUT_FORMS[form].takesIdentifiers) {
-    throw new UsageError(t`A folder of files is for whole records, not for identifiers only.`, { hint: t`Give another --out.` });
+    throw new UsageError(t`A folder of files stores whole records, not identifiers only.`, { hint: t`Use another --out.` });
   }
   return form;
 }
@@ -149,7 +149,7 @@ function report(
   const perSecond = Math.round((sum.records * 1000) / Math.max(1, elapsedMs));
   const compared = verify === true ? t`${mended} repaired; ` : '';
   const lines = sets.map((figures) => formatFigures(figures));
-  lines.push(`${lines.pop() ?? ''}; ${compared}${t`${held} in all (${perSecond}/s).`}`);
+  lines.push(`${lines.pop() ?? ''}; ${compared}${t`${held} in total (${perSecond}/s).`}`);
   for (const line of lines) {
     if (out === '-') terminal.note(line);
     else terminal.printLine(line);

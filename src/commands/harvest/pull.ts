@@ -60,7 +60,9 @@ async function pullCommand(context: Context, options: PullOptions): Promise<Exit
   });
   if (withoutContent.length === 0) return 'done';
   const names = withoutContent.map(({ find, identCely }) => printable(`${find} (${identCely})`)).join(', ');
-  terminal.warn(t`The service sent no content for these records, so the copies stay as they were: ${names}. Pull again later.`);
+  terminal.warn(
+    t`The service sent no content for these records, so their local copies were not changed: ${names}. Pull again later.`,
+  );
   return 'dataRefused';
 }
 
@@ -107,9 +109,9 @@ function printPullWarnings({ terminal, getProfile }: Context, finds: readonly Pu
       .join(', ');
   const [deleted, hidden, missing] = [listFindNames('deleted'), listFindNames('withheld'), listFindNames('missing', false)];
   const guarded = finds.filter(({ record }) => record?.protectedWithheld === true).length;
-  if (deleted !== '') terminal.warn(t`Deleted at the service: ${deleted}.`);
+  if (deleted !== '') terminal.warn(t`Deleted in the service: ${deleted}.`);
   if (hidden !== '') {
-    const why = t`In the service, but in their state not visible to this account: ${hidden}.`;
+    const why = t`In the service, but not visible to this account in their current state: ${hidden}.`;
     const anonymous = t`The profile does not sign in for harvesting (oai_auth = none), so only archived finds are visible.`;
     terminal.warn(getProfile().oaiAuth === 'none' ? `${why} ${anonymous}` : why);
   }
@@ -119,5 +121,5 @@ function printPullWarnings({ terminal, getProfile }: Context, finds: readonly Pu
   }
   const gone = listFindNames('missing', true);
   if (gone !== '') terminal.warn(t`The service no longer lists these records; the last known values are kept: ${gone}.`);
-  if (missing !== '') terminal.warn(t`Not found by harvesting; the index of the service may be some minutes behind: ${missing}.`);
+  if (missing !== '') terminal.warn(t`Not found in the harvest; the service's index may be a few minutes behind: ${missing}.`);
 }

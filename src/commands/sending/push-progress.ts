@@ -128,10 +128,11 @@ function formatCircuitLeftOut({
 }: Extract<PushEvent, { type: 'left_out' }>): string {
   const [word, reasonText] = [KIND_WORDS[kind], printable(reason)];
   const answer = status === null ? reasonText : t`${reasonText} (status ${status})`;
-  if (record !== null) return t`Not sent, still queued: ${word} of ${record}, ${count} in all. One got the answer: ${answer}`;
+  if (record !== null)
+    return t`Not sent, still queued: ${word} of ${record}, ${count} in total. The service answered one of them: ${answer}`;
   return project === null
-    ? t`Not sent, still queued: ${word}, ${count} in all. Several in a row got the same answer: ${answer}`
-    : t`Not sent, still queued: ${word} of project ${project}, ${count} in all. Several in a row got the same answer: ${answer}`;
+    ? t`Not sent, still queued: ${word}, ${count} in total. The service gave several in a row the same answer: ${answer}`
+    : t`Not sent, still queued: ${word} of project ${project}, ${count} in total. The service gave several in a row the same answer: ${answer}`;
 }
 
 /** Reports each wait to programs, but only new ones to people. */
@@ -162,6 +163,6 @@ function formatWaiting(what: 'service' | 'time', { reason, untilMs }: WatchEvent
     case 'service':
       return t`Waiting for the service (${why}); next try in ${seconds} s.`;
     case 'time':
-      return t`Waiting ${seconds} s: nothing may be sent sooner.`;
+      return t`Waiting ${seconds} s; nothing can be sent sooner.`;
   }
 }

@@ -51,9 +51,9 @@ export function register(program: Command, run: Runner): void {
     .option('--limit <n>', t`send at most this many requests`, parseWholeNumber)
     .option('--yes', t`write to production without asking`)
     .option('--watch', t`keep running and send new entries as they are queued, until you press Ctrl-C`)
-    .option('--no-look', t`send without searching first for records that may be the same finds`)
+    .option('--no-look', t`skip the search for records that may be the same finds`)
     .addOption(
-      new Option('--on-match <answer>', t`what to do with finds that the service already seems to have: hold or send`)
+      new Option('--on-match <answer>', t`what to do with finds that may already be in the service: hold or send`)
         .choices(['hold', 'send'])
         .default('hold'),
     )
@@ -112,7 +112,7 @@ async function askAboutEarlier(context: Context, options: PushOptions, undecided
   const [latest] = undecided.earlier;
   context.terminal.note(undecided.message);
   const answer = await choose(await context.prompt(), t`Does this outbox continue the other one?`, [
-    { value: 'continue', name: t`yes: move that outbox's finds into this one and send from here` },
+    { value: 'continue', name: t`yes: move the finds of this outbox into the other one and send from here` },
     { value: 'separate', name: t`no, keep them separate: pas asks about finds that are in both` },
     { value: 'open', name: t`decide later` },
   ]);
@@ -172,7 +172,7 @@ const DAY_MS = 24 * 3600 * 1000;
 
 const NOT_CHECKED: Readonly<Record<NotChecked, Message>> = {
   'no-harvesting': msg`Not checked: this service has no harvesting, so pas cannot see if another computer has sent the same finds.`,
-  anonymous: msg`Not checked: the profile does not sign in for harvesting, so pas cannot see if another computer has sent the same finds. \`${cmd`pas login`}\` tries to.`,
+  anonymous: msg`Not checked: the profile does not sign in for harvesting, so pas cannot see if another computer has sent the same finds. \`${cmd`pas login`}\` tries to sign in there as well.`,
   'not-signed-in': msg`Not checked: the service does not let this account harvest, so pas cannot see if another computer has sent the same finds.`,
   skipped: msg`Not checked: --no-look was given.`,
 };
@@ -187,7 +187,7 @@ function describeNotChecked({ getConfig, getProfile }: Context, why: NotChecked)
 
 async function confirmAdoption({ terminal, prompt }: Context): Promise<boolean> {
   terminal.note(t`This outbox was pushed from another machine, or with another journal.`);
-  return (await prompt()).confirm(t`Push it from here from now on? Nothing may be sent from the other place any more.`);
+  return (await prompt()).confirm(t`Push it from here from now on? You must then stop pushing it from the other place.`);
 }
 
 async function askHeld(context: Context, outbox: Outbox, held: readonly Entry[]): Promise<void> {
@@ -298,8 +298,8 @@ function summarise(
 
 function formatHeldCount(count: number): string {
   return ngettext(
-    msgid`${count} entry is held: a person must answer a question about it first.`,
-    `${count} entries are held: a person must answer a question about each first.`,
+    msgid`${count} entry is held: answer the question about it first.`,
+    `${count} entries are held: answer the question about each first.`,
     count,
   );
 }
@@ -314,8 +314,8 @@ function warnNonConforming({ terminal }: Context, count: number): boolean {
   if (count === 0) return false;
   terminal.warn(
     ngettext(
-      msgid`${count} entry got an answer outside the contract and is still queued. Run ${cmd`pas push`} again; if it happens again, send the output of ${cmd`pas show`} to the operator of the service.`,
-      `${count} entries got an answer outside the contract and are still queued. Run ${cmd`pas push`} again; if it happens again, send the output of ${cmd`pas show`} to the operator of the service.`,
+      msgid`${count} entry got an answer that the contract does not allow, and is still queued. Run ${cmd`pas push`} again; if it happens again, send the output of ${cmd`pas show`} to the operator of the service.`,
+      `${count} entries got an answer that the contract does not allow, and are still queued. Run ${cmd`pas push`} again; if it happens again, send the output of ${cmd`pas show`} to the operator of the service.`,
       count,
     ),
   );

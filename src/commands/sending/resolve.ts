@@ -40,9 +40,9 @@ export function register(program: Command, run: Runner): void {
     .option('--created <identifier>', t`the service has it, as the record with this identifier`)
     .option('--resend', t`the service does not have it: send it again`)
     .option('--drop', t`do not send it; importing the table again does not change that`)
-    .option('--undo', t`take back the last decision, as long as nothing was sent because of it`)
+    .option('--undo', t`undo the last decision, unless something was sent because of it`)
     .option('--entry <n>', t`only this entry, by the number shown in \`${cmd`pas status`}\``, parseWholeNumber)
-    .option('--yes', t`do not ask for confirmation that the record is the find's`)
+    .option('--yes', t`do not ask whether the record belongs to the find`)
     .action((find: string, options: ResolveOptions) => run(options, (context) => resolve(context, find, options)));
 }
 
@@ -54,7 +54,7 @@ async function resolve(context: Context, name: string, options: ResolveOptions):
   if (options.undo === true && decisions.length === 0) return undo(context, outbox, name);
   const [only] = decisions;
   if (decisions.length > 1 || options.undo === true)
-    throw new UsageError(t`Give one of --created IDENT, --resend, --drop and --undo.`);
+    throw new UsageError(t`Use one of --created IDENT, --resend, --drop and --undo.`);
   const open = only === undefined || only.kind === 'created' ? openDecision(outbox, name, entryId) : undefined;
   const decision = only ?? (open && (await ask(context, outbox, name, open, entryId)));
   if (decision === undefined) return 'done';
@@ -65,7 +65,7 @@ async function resolve(context: Context, name: string, options: ResolveOptions):
   const count = settled.length;
   terminal.printLine(ngettext(msgid`${count} entry of ${name} resolved.`, `${count} entries of ${name} resolved.`, count));
   if (waiting !== undefined) printWaiting(context, name, waiting);
-  terminal.note(t`To take that back, as long as nothing was sent because of it: ${cmd`pas resolve ${name} --undo`}`);
+  terminal.note(t`To undo this, unless something was sent because of it: ${cmd`pas resolve ${name} --undo`}`);
   terminal.printValue({ find: name, settled: settled.map((entry) => ({ entry: entry.id, kind: entry.kind })) });
   return 'done';
 }
@@ -83,7 +83,7 @@ function undo(context: Context, outbox: Outbox, name: string): ExitReason {
   const { decision, entries } = undoDecision(outbox, name, withLockIfFree(context));
   for (const entry of entries) {
     const [what, now] = [printable(entry.kind === 'photo' ? entry.photograph.name : name), STATE_WORDS[entry.state]];
-    terminal.printLine(t`${what}: the decision is taken back; it is ${now} as before.`);
+    terminal.printLine(t`${what}: the decision was undone; the entry is ${now} again.`);
   }
   terminal.printValue({
     find: name,
@@ -97,8 +97,8 @@ function printWaiting({ terminal }: Context, name: string, waiting: number): voi
   if (waiting > 0)
     terminal.printLine(
       ngettext(
-        msgid`${waiting} number or photograph of it waits and is not sent without it.`,
-        `${waiting} numbers and photographs of it wait and are not sent without it.`,
+        msgid`${waiting} number or photograph of it is waiting and will not be sent without it.`,
+        `${waiting} numbers and photographs of it are waiting and will not be sent without it.`,
         waiting,
       ),
     );
@@ -118,7 +118,7 @@ async function ask(
   const { terminal } = context;
   if (!terminal.interactive) throw new UsageError(t`Decide about ${name}:`, { hint: listWays(open, name, entryId) });
   const prompt = await context.prompt();
-  const offers = [...listOffers(open), { value: undefined, name: t`leave it open` }];
+  const offers = [...listOffers(open), { value: undefined, name: t`decide later` }];
   const chosen = await choose<Decision | 'other' | undefined>(prompt, t`Does the service have ${name}?`, offers);
   if (chosen !== 'other') return chosen;
   const findProblem = async (text: string) => {
@@ -189,7 +189,7 @@ async function checkRecord(
     const isMeant = await (await context.prompt()).confirm(t`Is ${identCely} the record of ${name}?`, false);
     if (!isMeant) throw new UsageError(t`Nothing was decided.`);
   } else if (options.yes !== true) {
-    throw new UsageError(t`There is no terminal to confirm that ${identCely} is the record of ${name}.`, {
+    throw new UsageError(t`Without a terminal, pas cannot ask whether ${identCely} is the record of ${name}.`, {
       hint: t`Add --yes if it is.`,
     });
   } else if (looked === 'unseen') {
@@ -217,7 +217,7 @@ async function look(context: Context, outbox: Outbox, entry: ImportEntry, identC
         t`The profile does not sign in for harvesting (oai_auth = none), so only archived finds are visible.`,
       );
     } else {
-      terminal.warn(t`The service does not list ${identCely}: it does not exist, was deleted, or was created minutes ago.`);
+      terminal.warn(t`The service does not list ${identCely}: it does not exist, was deleted, or was created only minutes ago.`);
       return 'unseen';
     }
   } catch (thrown) {

@@ -155,7 +155,7 @@ function printDelays({ terminal, clock }: Context, delayed: readonly Delay[]): v
   terminal.printLine(`\n${terminal.color.bold(t`Tried and still queued; \`${cmd`pas push`} FIND\` retries a find now:`)}`);
   for (const { kind, reason, count, find, notBeforeAt } of delayed) {
     const [word, why] = [KIND_WORDS[kind], printable(String(reason))];
-    const what = count === 1 ? printable(formatEntry(kind, find)) : t`${word}, ${count} in all`;
+    const what = count === 1 ? printable(formatEntry(kind, find)) : t`${word}, ${count} in total`;
     const at = formatMoment(notBeforeAt, clock.now());
     terminal.printLine(`  ${what}: ${notBeforeAt > clock.now() ? t`${why}; not before ${at}` : why}`);
   }
@@ -165,7 +165,7 @@ function printDelays({ terminal, clock }: Context, delayed: readonly Delay[]): v
 function printHeld({ terminal }: Context, person: readonly Entry[]): void {
   const entries = person.filter(({ held }) => held !== null);
   if (entries.length === 0) return;
-  terminal.printLine(`\n${terminal.color.bold(t`Answer for them; they are held until then:`)}`);
+  terminal.printLine(`\n${terminal.color.bold(t`Answer the questions about these; they are held until then:`)}`);
   for (const entry of entries.slice(0, MAX_SHOWN)) {
     const names = entry.held?.candidates.join(', ') ?? '';
     const what = printable(formatEntry(entry.kind, entry.localId ?? entry.identCely));
@@ -190,19 +190,19 @@ type EntryWords = {
 type Step = { readonly title: Message; readonly takes: (entry: Entry) => boolean; readonly command: Message | undefined };
 
 const STEPS: readonly Step[] = [
-  { title: msg`Complete them; they are drafts:`, takes: ({ state }) => state === 'draft', command: undefined },
+  { title: msg`Complete these drafts:`, takes: ({ state }) => state === 'draft', command: undefined },
   {
-    title: msg`Correct them; the service refused them:`,
+    title: msg`Correct these; the service refused them:`,
     takes: (entry) => entry.state === 'refused' && entry.kind === 'import',
     command: undefined,
   },
   {
-    title: msg`Send them again with another value or file, or drop them; the service refused them:`,
+    title: msg`Send these again with another value or file, or drop them; the service refused them:`,
     takes: ({ state, kind }) => state === 'refused' && kind !== 'import',
     command: undefined,
   },
   {
-    title: msg`Find out if the service has them; where a harvest cannot tell, decide yourself:`,
+    title: msg`Find out whether the service has these; decide yourself where a harvest cannot tell:`,
     takes: ({ state }) => state === 'uncertain',
     command: cmd`pas reconcile`,
   },
@@ -238,7 +238,7 @@ function describeReason({ reason, issues }: Entry): string {
 /** Prints photographs that no other list names, since they wait without end. */
 function printDropped({ terminal }: Context, finds: readonly string[]): void {
   if (finds.length === 0) return;
-  const title = t`Queue the find again, or remove it; its numbers and photographs wait for it, but it was dropped:`;
+  const title = t`Queue these finds again or remove them; they were dropped, but numbers and photographs are waiting for them:`;
   terminal.printLine(`\n${terminal.color.bold(title)}`);
   for (const find of finds.slice(0, MAX_SHOWN)) {
     for (const command of [cmd`pas resolve ${find} --resend`, cmd`pas remove ${find}`])

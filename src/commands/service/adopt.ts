@@ -18,7 +18,7 @@ type AdoptOptions = GlobalOptions & { readonly continue?: string; readonly separ
 export function registerAdopt(parent: Command, run: Runner): void {
   defineCommand(parent, {
     name: 'adopt',
-    summary: t`Send the outbox from this machine from now on. Stop sending it from the other machine first.`,
+    summary: t`Push the outbox from this machine from now on. Stop pushing it from the other machine first.`,
     examples: ['pas outbox adopt', 'pas outbox adopt --yes'],
   })
     .option('--continue <outbox>', t`continue this earlier outbox, and move the finds of the current one into it`)
@@ -46,7 +46,7 @@ async function adoptForeign(context: Context, yes: boolean): Promise<ExitReason>
   await confirm(
     context,
     yes,
-    t`This outbox was pushed from another machine or with another journal. Two places that push it would send finds twice.`,
+    t`This outbox was pushed from another machine or with another journal. If both places push it, finds are sent twice.`,
     t`Has the other place stopped sending for good?`,
   );
   await withLock(context, async () => adopt(outbox, context.getMachineId()));
@@ -89,7 +89,7 @@ export async function continueEarlier(context: Context, id: string, yes: boolean
     context,
     yes,
     t`The finds of the current outbox will be moved into the outbox ${id}, and the profile will use that one.`,
-    t`Does this outbox continue that one?`,
+    t`Does this outbox continue the other one?`,
   );
   const poured = await withLocks(context, [id, presentId], async () => {
     const earlier = await openContinued(context, id);
@@ -110,7 +110,9 @@ function print({ terminal }: Context, { added, same, renamed, lost }: MergedOutb
   if (same > 0) terminal.printLine(ngettext(msgid`${same} find was already there.`, `${same} finds were already there.`, same));
   for (const { localId, now } of renamed) {
     const [before, after] = [printable(localId), printable(now)];
-    terminal.warn(t`${before} is now ${after} and held: another find was sent as ${before}. See ${cmd`pas show ${now}`}`);
+    terminal.warn(
+      t`${before} is now called ${after} and held, because another find was sent as ${before}. See ${cmd`pas show ${now}`}`,
+    );
   }
   if (lost.length > 0) {
     const names = printable(lost.join(', '));
@@ -123,5 +125,5 @@ function print({ terminal }: Context, { added, same, renamed, lost }: MergedOutb
 async function confirm(context: Context, yes: boolean, what: string, question: string): Promise<void> {
   if (yes) return;
   if (context.terminal.interactive) context.terminal.note(what);
-  await requireConfirmation(context, question, [what, t`Add --yes if it is so: ${question}`], t`Nothing was changed.`);
+  await requireConfirmation(context, question, [what, t`If the answer is yes, add --yes: ${question}`], t`Nothing was changed.`);
 }

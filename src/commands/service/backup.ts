@@ -13,7 +13,7 @@ type BackupOptions = GlobalOptions & { readonly force?: boolean; readonly photos
 export function register(program: Command, run: Runner): void {
   defineCommand(program, {
     name: 'backup <file>',
-    summary: t`Copy the outbox as it is now, also while a push runs, and check the copy.`,
+    summary: t`Back up the outbox, even during a push, and check the copy.`,
     examples: ['pas backup /media/card/outbox.sqlite', 'pas backup evening.sqlite --photos --force'],
   })
     .option('--force', t`overwrite an existing file`)
@@ -24,7 +24,7 @@ export function register(program: Command, run: Runner): void {
 async function runBackup(context: Context, file: string, options: BackupOptions): Promise<ExitReason> {
   const { terminal } = context;
   if (file === '-')
-    throw new UsageError(t`A backup is a file; it cannot go to standard output.`, {
+    throw new UsageError(t`A backup cannot be written to standard output. Specify a file.`, {
       hint: t`Give the name of the file to write.`,
     });
   const target = resolve(context.cwd, file);

@@ -16,7 +16,7 @@ type CopyOptions = GlobalOptions & { readonly to: string; readonly all?: boolean
 export function register(program: Command, run: Runner): void {
   defineCommand(program, {
     name: 'copy [find...]',
-    summary: t`Make new finds in another profile's outbox: the same local ids, elements and photographs, without numbers.`,
+    summary: t`Copy finds to another profile's outbox as new finds: with the same local ids, elements and photographs, without numbers.`,
     examples: ['pas copy K-017 K-018 --to museum', 'pas copy --all --to museum'],
   })
     .option('--all', t`all finds of the outbox; if nothing was sent from it, with everything queued for them`)
@@ -26,7 +26,7 @@ export function register(program: Command, run: Runner): void {
 
 async function copy(context: Context, names: readonly string[], options: CopyOptions): Promise<ExitReason> {
   if ((options.all === true) === names.length > 0)
-    throw new UsageError(t`Name the finds to copy, or give --all.`, { hint: t`\`${cmd`pas list`}\` shows the finds.` });
+    throw new UsageError(t`Specify the finds to copy, or --all.`, { hint: t`\`${cmd`pas list`}\` shows the finds.` });
   const from = await context.openOutbox();
   const target = context.asProfile(options.to);
   if (target.getOutboxId() === context.getOutboxId())
@@ -99,7 +99,7 @@ async function copyIntoOutbox(
   if (same > 0) terminal.printLine(ngettext(msgid`${same} find was already there.`, `${same} finds were already there.`, same));
   for (const { localId, now } of renamed) {
     const [before, after] = [printable(localId), printable(now)];
-    terminal.warn(t`${before} is ${after} there and held: that outbox has another find ${before}.`);
+    terminal.warn(t`In that outbox, ${before} is called ${after} and held, because it has another find ${before}.`);
   }
   printLostPhotographs(terminal, lost, profile);
   terminal.printValue({ to: profile, copied: added + renamed.length, changes, same, renamed, photos_lost: lost });

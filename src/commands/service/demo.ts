@@ -26,7 +26,7 @@ type DemoOptions = GlobalOptions & { readonly keep?: boolean };
 export function register(program: Command, run: Runner): void {
   defineCommand(program, {
     name: 'demo',
-    summary: t`Do the whole job against the bundled mock server: harvest, import, validate, push, read back and compare.`,
+    summary: t`Try the whole workflow on the bundled mock server: harvest, import, validate, push, read back and compare.`,
     examples: ['pas demo', 'pas demo --keep --json'],
   })
     .option('--keep', t`keep the temporary data folder for inspection`)
@@ -157,7 +157,7 @@ async function compare(context: Context): Promise<number> {
     );
   }
   const [all, same] = [formatFindCount(finds.length), finds.filter(isSame).length];
-  context.terminal.printLine(t`${all} sent, ${same} came back the same.`);
+  context.terminal.printLine(t`${all} sent, ${same} read back unchanged.`);
   return same;
 }
 
@@ -190,11 +190,11 @@ function conclude({ terminal }: Context, figures: Figures & { elapsedMs: number 
   const seconds = formatDecimal(figures.elapsedMs / 1000, 1);
   terminal.printLine();
   terminal.printLine(
-    t`${finds}: ${figures.accepted} accepted with ${photographs} and ${numbers}, ${figures.harvestedBack} read back the same.`,
+    t`${finds}: ${figures.accepted} accepted with ${photographs} and ${numbers}, ${figures.harvestedBack} read back unchanged.`,
   );
-  terminal.printLine(t`The server counts ${serverFinds} and ${serverPhotographs} more. ${seconds} s.`);
+  terminal.printLine(t`The server has ${serverFinds} and ${serverPhotographs} more than before. Time: ${seconds} s.`);
   terminal.printLine(
-    agrees ? terminal.color.green(t`Every figure agrees with the server.`) : terminal.color.red(t`The figures do not agree.`),
+    agrees ? terminal.color.green(t`All figures agree with the server.`) : terminal.color.red(t`The figures do not agree.`),
   );
   terminal.printValue({
     finds: figures.finds,

@@ -40,7 +40,7 @@ type DoctorOptions = GlobalOptions & { readonly offline?: boolean };
 export function register(program: Command, run: Runner): void {
   defineCommand(program, {
     name: 'doctor',
-    summary: t`Check everything that a push needs and say how to fix each problem. Changes nothing.`,
+    summary: t`Check everything that a push needs and show how to fix each problem. Changes nothing.`,
     examples: ['pas doctor', 'pas doctor --offline --json'],
   })
     .option('--offline', t`check only what needs no network`)
@@ -144,7 +144,11 @@ function* checkMachine(context: Context): Generator<Check> {
     places.vocabularyFile,
     t`It is only a cache: delete it and run \`${cmd`pas harvest-vocab`}\`.`,
   );
-  yield checkDatabase('pace', places.paceFile, t`Delete it while no pas runs: it stores only the time of the last request.`);
+  yield checkDatabase(
+    'pace',
+    places.paceFile,
+    t`Delete it while no pas process is running; it stores only the time of the last request.`,
+  );
 }
 
 /** Returns the path of the profile's outbox; a nonexistent one where no profile is usable, or it has none yet. */
@@ -205,7 +209,7 @@ async function checkStoredVocabulary(context: Context, profile: Profile): Promis
 
 async function checkPause(context: Context, profile: Profile): Promise<Check[]> {
   const { text } = await readSharedPause(context, profile);
-  return text === undefined ? [] : [makeWarning('pause', text, t`Wait for its end, or end it: ${cmd`pas pace --clear`}`)];
+  return text === undefined ? [] : [makeWarning('pause', text, t`Wait until it ends, or end it now: ${cmd`pas pace --clear`}`)];
 }
 
 /** Time limit of a check, whatever the service does. */

@@ -34,7 +34,7 @@ const FLAG_TEXTS: Readonly<Record<string, Message>> = {
   '--schema-versions': msg`schema versions that imports are accepted in, separated by commas`,
   '--prefix': msg`prefix of XML names, of the schema and of the native format (default: svc)`,
   '--schema-base': msg`base address of namespaces and schemas in documents (default: below the address used)`,
-  '--public-url': msg`public address of the server, if clients use another one than it listens on`,
+  '--public-url': msg`public address of the server, if it differs from the address that it listens on`,
   '--service-names': msg`use the prefix, namespace and persistent addresses of the deployed service in documents`,
   '--control-token': msg`password of the control interface, which then also answers other machines`,
   '--tls-cert': msg`certificate in PEM, for HTTPS`,

@@ -25,7 +25,7 @@ type CheckOptions = GlobalOptions & { readonly repair?: boolean };
 type ShowOptions = GlobalOptions & { readonly all?: boolean };
 
 export function register(program: Command, run: Runner): void {
-  const parent = program.command('outbox').description(t`Show what an outbox is for, whose it is, and if it is intact.`);
+  const parent = program.command('outbox').description(t`Show what an outbox is for, who owns it and whether it is intact.`);
   defineCommand(parent, {
     name: 'show',
     summary: t`Show the service and the account of the outbox, and the journal that it uses.`,
@@ -39,7 +39,7 @@ export function register(program: Command, run: Runner): void {
     summary: t`Check the whole outbox and its journal, and correct states of entries that differ from the recorded events.`,
     examples: ['pas outbox check', 'pas outbox check --json'],
   })
-    .option('--repair', t`write a damaged header again from the profile`)
+    .option('--repair', t`rewrite a damaged header from the profile`)
     .action((options: CheckOptions) => run(options, (context) => check(context, options)));
 }
 
@@ -47,7 +47,7 @@ const FENCE_WORDS: Readonly<Record<Fence['kind'], Message>> = {
   own: msg`this machine's`,
   new: msg`not pushed yet`,
   foreign: msg`another machine's, or a copy of it`,
-  'lost-journal': msg`this machine's, whose journal was lost`,
+  'lost-journal': msg`this machine's; its journal was lost`,
 };
 
 async function show(context: Context): Promise<ExitReason> {

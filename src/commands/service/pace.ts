@@ -10,7 +10,7 @@ type PaceOptions = GlobalOptions & { readonly clear?: boolean; readonly keep?: b
 export function register(program: Command, run: Runner): void {
   defineCommand(program, {
     name: 'pace',
-    summary: t`Show the pause that the service asked for; end it, or keep all of it.`,
+    summary: t`Show the pause that the service asked for, end it, or wait for all of it.`,
     examples: ['pas pace', 'pas pace --clear', 'pas pace --keep'],
   })
     .option('--clear', t`end the pause for all machines and programs that share the rate limit`)
@@ -32,8 +32,8 @@ async function runPace(context: Context, { clear, keep }: PaceOptions): Promise<
   const isKept = keep === true && requestedMs > pausedMs;
   if (cleared || isKept) await shared.setPause(cleared ? 'ended' : 'whole');
   const { text, value } = describePause(cleared ? { pausedMs, requestedMs } : await shared.readPause(), clock.now());
-  terminal.printLine(text ?? t`There is no pause: a request may be sent every ${profile.minIntervalMs} ms.`);
-  if (cleared) terminal.printLine(t`The pause is over. If the service still wants one, it will ask again.`);
+  terminal.printLine(text ?? t`There is no pause. A request can be sent every ${profile.minIntervalMs} ms.`);
+  if (cleared) terminal.printLine(t`The pause has ended. If the service still needs one, it will ask again.`);
   terminal.printValue({
     service: profile.baseUrl,
     ...(cleared ? { paused_until: null, asked_until: null } : value),

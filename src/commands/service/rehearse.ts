@@ -38,12 +38,8 @@ export function register(program: Command, run: Runner): void {
     examples: ['pas rehearse', 'pas rehearse K-017 --to training --project-map C-202400101=C-202300001 --yes'],
   })
     .option('--to <profile>', t`profile of the training instance; not needed if there is only one`)
-    .option(
-      '--project-map <from=to>',
-      t`project of the training instance to use for a production one; kept in the profile`,
-      collect,
-    )
-    .option('--yes', t`create records at the training instance without asking`)
+    .option('--project-map <from=to>', t`training project to use in place of a production project; saved in the profile`, collect)
+    .option('--yes', t`create records in the training instance without asking`)
     .action((finds: string[], options: RehearseOptions) => run(options, (context) => rehearse(context, finds, options)));
 }
 
@@ -76,26 +72,26 @@ function chooseTrainingProfile(context: Context, named: string | undefined): str
   const [only] = all;
   const profileNames = all.join(', ');
   if (only !== undefined && all.length === 1) return only;
-  throw new UsageError(
-    only === undefined ? t`There is no profile of a training instance.` : t`There are several training profiles.`,
-    {
-      hint:
-        only === undefined
-          ? t`Make one: ${cmd`pas init --kind training --name training`}`
-          : t`Name one of them with --to: ${profileNames}`,
-    },
-  );
+  throw new UsageError(only === undefined ? t`There is no training profile.` : t`There are several training profiles.`, {
+    hint:
+      only === undefined
+        ? t`Create one: ${cmd`pas init --kind training --name training`}`
+        : t`Specify one of them with --to: ${profileNames}`,
+  });
 }
 
 async function confirm(context: Context, count: number, address: string, yes: boolean): Promise<void> {
   const what = ngettext(
-    msgid`A rehearsal creates a record of ${count} find at the training instance ${address}.`,
-    `A rehearsal creates records of ${count} finds at the training instance ${address}.`,
+    msgid`A rehearsal creates a record of ${count} find in the training instance ${address}.`,
+    `A rehearsal creates records of ${count} finds in the training instance ${address}.`,
     count,
   );
   context.terminal.note(what);
   if (yes) return;
-  const unasked = [t`There is no terminal to confirm on. Nothing was sent.`, t`Add --yes to create training records.`] as const;
+  const unasked = [
+    t`pas cannot ask for confirmation without a terminal. Nothing was sent.`,
+    t`Add --yes to create training records.`,
+  ] as const;
   await requireConfirmation(context, t`Create them?`, unasked, t`Nothing was sent.`);
 }
 
@@ -117,9 +113,7 @@ async function composeProjectMap(
   if (context.terminal.interactive)
     for (const project of projects.filter((each) => !map.has(each))) {
       const prompt = await context.prompt();
-      const answer = (
-        await prompt.ask(t`Which project of the training instance stands for ${project}? (Enter: do not test it)`)
-      ).trim();
+      const answer = (await prompt.ask(t`Which training project should stand in for ${project}? (Enter: skip its finds)`)).trim();
       if (answer !== '') map.set(project, answer);
     }
   if (map.size > Object.keys(storedMap).length || flags.length > 0)

@@ -19,7 +19,7 @@ export function register(program: Command, run: Runner): void {
     summary: t`Restore a backup as the outbox. The journal of this machine adds what was sent since.`,
     examples: ['pas restore /media/card/outbox.sqlite', 'pas restore evening.sqlite --replace'],
   })
-    .option('--replace', t`replace an outbox that has finds; it is moved aside`)
+    .option('--replace', t`replace an outbox that has finds; the old outbox is moved aside`)
     .action((file: string, options: RestoreFlags) => run(options, (context) => restore(context, file, options)));
 }
 
@@ -27,7 +27,7 @@ async function restore(context: Context, file: string, options: RestoreFlags): P
   const { clock, places, terminal } = context;
   // Checked first: a restored outbox is of no use without a profile.
   const { name, baseUrl } = context.getProfile();
-  if (file === '-') throw new UsageError(t`A backup is a file; it cannot come from standard input.`);
+  if (file === '-') throw new UsageError(t`A backup cannot be read from standard input. Specify a file.`);
   const progress = terminal.startProgress(t`Reading the photographs`);
   const restored = await restoreOutbox({
     ...{ clock, getPlace: listOutboxPlaces(context), backup: resolve(context.cwd, file), outboxesFolder: places.outboxesFolder },
@@ -62,15 +62,15 @@ function print(context: Context, restored: Restored): void {
   const madeAt = formatMoment(restored.madeMs);
   terminal.printLine(
     ngettext(
-      msgid`The backup of ${madeAt} is the outbox now, with ${finds} find.`,
-      `The backup of ${madeAt} is the outbox now, with ${finds} finds.`,
+      msgid`The outbox was restored from the backup of ${madeAt}, with ${finds} find.`,
+      `The outbox was restored from the backup of ${madeAt}, with ${finds} finds.`,
       finds,
     ),
   );
   printMerged(context, restored);
   if (aside !== undefined) {
     const place = printable(aside);
-    terminal.printLine(t`The outbox from before is in ${place}.`);
+    terminal.printLine(t`The previous outbox is in ${place}.`);
   }
   if (photosCopied > 0)
     terminal.printLine(
@@ -80,8 +80,8 @@ function print(context: Context, restored: Restored): void {
   if (uncertain > 0)
     terminal.printLine(
       ngettext(
-        msgid`${uncertain} entry is uncertain: look for it at the service with ${cmd`pas reconcile`}.`,
-        `${uncertain} entries are uncertain: look for them at the service with ${cmd`pas reconcile`}.`,
+        msgid`${uncertain} entry is uncertain: look it up in the service with ${cmd`pas reconcile`}.`,
+        `${uncertain} entries are uncertain: look them up in the service with ${cmd`pas reconcile`}.`,
         uncertain,
       ),
     );

@@ -20,7 +20,7 @@ export function register(program: Command, run: Runner): void {
   const parent = program.command('schema').description(t`Manage the schema used to validate documents.`);
   defineCommand(parent, {
     name: 'show',
-    summary: t`Show which schema is in use, since when, and if it is the bundled one.`,
+    summary: t`Show which schema is in use, since when, and whether it is the bundled one.`,
     examples: ['pas schema show', 'pas schema show --json'],
   }).action((options: GlobalOptions) => run(options, show));
   defineCommand(parent, {
@@ -96,7 +96,7 @@ function describeSchema({ keptFile, sha512Hex, sameAsBundled }: SchemaInUse): (r
   const [fetched, asked] = [formatMoment(keptFile.fetchedAtMs), formatMoment(keptFile.checkedAtMs)];
   return [
     [t`in use`, t`the schema of the service, downloaded ${fetched}, last checked ${asked}`],
-    [t`says`, sameAsBundled ? t`the same as the bundled schema` : t`different from the bundled schema`],
+    [t`content`, sameAsBundled ? t`the same as the bundled schema` : t`different from the bundled schema`],
     [t`file`, keptFile.path],
     digest,
   ];

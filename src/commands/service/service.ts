@@ -54,7 +54,7 @@ async function renameService(context: Context, old: string, now: string, options
     for (const id of ids) moveOutbox(await context.openOutboxById(id), move);
     moveProfiles(context, affected);
   });
-  terminal.printLine(t`What was queued for and sent to ${from} belongs to ${move.address} from now on.`);
+  terminal.printLine(t`Everything queued for or sent to ${from} belongs to ${move.address} from now on.`);
   for (const name of profiles) terminal.printLine(t`Profile ${name} now has ${move.address}.`);
   if (profiles.length > 0) terminal.note(t`Check oai_base and schema_base in ${context.places.configFile} too.`);
   if (options.prefix !== undefined || options.schemaVersion !== undefined)
@@ -73,7 +73,7 @@ async function planRename(context: Context, old: string, now: string, options: M
   const profiles = named.flatMap(([name, url]) => (url === from ? [name] : []));
   if (from === undefined || (outboxes.length === 0 && profiles.length === 0)) {
     const addresses = [...new Set([...all.map(({ header }) => header.address), ...named.map(([, url]) => url)])].join(', ');
-    throw new UsageError(t`The service that moved is not known here.`, { hint: t`Known services: ${addresses}` });
+    throw new UsageError(t`pas does not know a service at the old address.`, { hint: t`Known services: ${addresses}` });
   }
   if (address === undefined)
     throw new UsageError(t`The new address must be like https://finds.example.org, without a user name, a query or a #.`);
@@ -128,7 +128,7 @@ function moveProfiles(context: Context, { profiles, move }: Affected): void {
 
 async function confirm(context: Context, { from, move, outboxes }: Affected): Promise<void> {
   const [entries, accepted] = [sum(outboxes, 'entries'), sum(outboxes, 'accepted')];
-  const what = t`${from} has ${entries} entries here, ${accepted} of them records. They will count as entries of ${move.address}.`;
+  const what = t`${from} has ${entries} entries here, of which ${accepted} are records. They will count as entries of ${move.address}.`;
   if (context.terminal.interactive) context.terminal.note(what);
   const unasked = [what, t`Add --yes if it is the same service.`] as const;
   await requireConfirmation(context, t`Is it the same service?`, unasked, t`Nothing was changed.`);

@@ -25,7 +25,7 @@ type InitOptions = GlobalOptions & { readonly name: string; readonly from?: stri
 export function register(program: Command, run: Runner): void {
   const command = defineCommand(program, {
     name: 'init',
-    summary: t`Make a profile: one service and one account. From one address pas finds the service's others, and asks for the rest.`,
+    summary: t`Create a profile for one service and one account. From the address that you give, pas finds the service's other addresses; it asks for the rest.`,
     examples: [
       'pas init https://finds.example.org --username eva@example.org',
       'pas init --from https://museum.example.org/finds-profile.toml',
@@ -106,7 +106,7 @@ function showFound({ terminal }: Context, foundSettings: ProfileSettings, settin
     if (foundSettings[key] !== undefined) terminal.note(`  ${PROFILE_KEYS[key].help}: ${printable(String(settings[key]))}`);
   if (foundSettings.base_url !== undefined && settings.oai_base === undefined)
     terminal.note(
-      t`It has no harvesting interface. A training instance uses that of production: give it with --oai-base ADDRESS.`,
+      t`It has no harvesting interface. A training instance uses that of production: specify it with --oai-base ADDRESS.`,
     );
 }
 
@@ -123,7 +123,7 @@ function assertWhole(settings: ProfileSettings, problem: string | undefined): vo
   const words = missing.map((key) => String(PROFILE_KEYS[key].help)).join(', ');
   const flags = missing.map((key) => (key === 'kind' ? '--kind=production|training' : `--${key.replace('_', '-')}=ADDRESS`));
   const flagNames = flags.join(' ');
-  throw new ConfigError(problem ?? t`The service does not say: ${words}.`, {
+  throw new ConfigError(problem ?? t`The service does not provide: ${words}.`, {
     hint: t`Check the address and the network, or add ${flagNames}.`,
   });
 }

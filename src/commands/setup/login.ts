@@ -31,9 +31,9 @@ export function register(program: Command, run: Runner): void {
     summary: t`Sign in and store the token. The password is read from PAS_PASSWORD, standard input or a prompt, never from a flag.`,
     examples: ['pas login', 'pas login --profile training --password-stdin < password.txt'],
   })
-    .option('--username <name>', t`user name of a renamed account`)
+    .option('--username <name>', t`new user name of an account that was renamed`)
     .option('--password-stdin', t`read the password from standard input`)
-    .option('--pacing-password', t`store the password of the Redis that the profile names as pacing, and do nothing else`)
+    .option('--pacing-password', t`only store the password of the Redis that the profile uses for pacing`)
     .action((options: LoginOptions) =>
       run(options, (context) => (options.pacingPassword === true ? loginToPacing(context, options) : login(context, options))),
     );
@@ -111,7 +111,7 @@ async function loginToPacing(context: Context, options: LoginOptions): Promise<E
         (await askOrRefuse(context, t`No password is given.`, (prompt) => prompt.askSecret(t`Password of the Redis:`))));
   const checked = await savePacingPassword(context, password);
   terminal.printLine(t`The password of ${pacing} is stored.`);
-  if (!checked) terminal.warn(t`There was no answer, so pas cannot tell if it is right.`);
+  if (!checked) terminal.warn(t`Redis did not answer, so pas could not check the password.`);
   terminal.note(SECRET_PLACE_TEXTS[context.secrets.getPlace(pacing)](context.places.secretsFile));
   terminal.printValue({ profile: name, pacing, checked, secrets: context.secrets.getPlace(pacing) });
   return 'done';

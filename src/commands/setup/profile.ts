@@ -34,7 +34,7 @@ export function register(program: Command, run: Runner): void {
     summary: t`Remove a profile and its secrets. Its entries in the outbox stay.`,
     examples: ['pas profile remove old', 'pas profile remove old --json'],
   })
-    .option('--yes', t`do not ask, even if something of the profile is not sent yet`)
+    .option('--yes', t`do not ask, even if the profile has unsent entries`)
     .action((name: string, options: RemoveOptions) =>
       run({ ...options, profile: name }, (context) => remove(context, name, options.yes === true)),
     );

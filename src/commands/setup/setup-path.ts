@@ -10,10 +10,10 @@ type SetupPathOptions = GlobalOptions & { readonly remove?: boolean };
 export function register(program: Command, run: Runner): void {
   defineCommand(program, {
     name: 'setup-path',
-    summary: t`Add this pas to the path of your shell, for you alone and without admin rights.`,
+    summary: t`Add this pas to your shell's PATH, for you only and without admin rights.`,
     examples: ['pas setup-path', 'pas setup-path --remove'],
   })
-    .option('--remove', t`remove it from the path again`)
+    .option('--remove', t`remove it from PATH again`)
     .action((options: SetupPathOptions) =>
       run(options, async (context) =>
         (process.platform === 'win32' ? changeRegistry : changeLinks)(context, options.remove === true),
@@ -24,9 +24,9 @@ export function register(program: Command, run: Runner): void {
 function changeRegistry({ terminal }: Context, remove: boolean): ExitReason {
   const folder = archiveFolder();
   const wasThere = changeUserPath(folder, remove ? 'gone' : 'there');
-  if (remove) terminal.printLine(wasThere ? t`${folder} is no longer on your path.` : t`${folder} was not on your path.`);
+  if (remove) terminal.printLine(wasThere ? t`${folder} is no longer on your PATH.` : t`${folder} was not on your PATH.`);
   else
-    terminal.printLine(wasThere ? t`${folder} is already on your path.` : t`${folder} is now on your path. Open a new terminal.`);
+    terminal.printLine(wasThere ? t`${folder} is already on your PATH.` : t`${folder} is now on your PATH. Open a new terminal.`);
   terminal.printValue({ folder, on_path: !remove, changed: wasThere === remove });
   return 'done';
 }
@@ -43,7 +43,7 @@ function changeLinks({ terminal, environment }: Context, remove: boolean): ExitR
   terminal.printLine(t`pas and pas-mock-server are in ${folder}.`);
   if (!isOnPath)
     terminal.note(
-      t`Your shell does not search there yet. Add to your ~/.profile (zsh: ~/.zprofile): export PATH="$HOME/.local/bin:$PATH"`,
+      t`This folder is not on your PATH yet. Add this line to ~/.profile (zsh: ~/.zprofile): export PATH="$HOME/.local/bin:$PATH"`,
     );
   terminal.printValue({ folder, on_path: isOnPath, changed: true });
   return 'done';

@@ -38,15 +38,15 @@ export function registerMap(vocab: Command, run: Runner): void {
   registerSuggest(parent, run);
   defineCommand(parent, {
     name: 'import <file>',
-    summary: t`Add reviewed proposals, or your own table, to the mapping: only the confirmed rows.`,
+    summary: t`Import reviewed proposals or your own table into the mapping. Only confirmed rows are used.`,
     examples: ['pas vocab map import proposals.csv', 'pas vocab map import our-terms.csv --confirmed --json'],
   })
     .option('--sheet <name>', t`sheet of a workbook to read (default: the first that is not empty)`)
-    .option('--confirmed', t`every row of the file has been checked by a person`)
+    .option('--confirmed', t`treat every row as confirmed: a person has checked them all`)
     .action((file: string, options: ImportOptions) => run(options, (context) => importMapping(context, file, options)));
   defineCommand(parent, {
     name: 'set <set> <term> <entry>',
-    summary: t`Map one of your own terms to an entry, given by its identifier or its label. This means that you confirm it.`,
+    summary: t`Map one of your own terms to an entry, specified by its identifier or label. This confirms the mapping.`,
     examples: ['pas vocab map set obdobi laten HES-000286', 'pas vocab map set heslo:predmet_druh "zl. nádoby" "zlomek nádoby"'],
   })
     .option('--note <text>', t`a note about the mapping`)
@@ -177,7 +177,7 @@ function registerSuggest(parent: Command, run: Runner): void {
     examples: ['pas vocab map suggest terms.csv --out proposals.csv', 'pas vocab map suggest periods.txt --set obdobi --json'],
   })
     .option('--sheet <name>', t`sheet of a workbook to read (default: the first that is not empty)`)
-    .option('--set <set>', t`the set or element of a find for terms that name none`)
+    .option('--set <set>', t`set or element to use for terms that do not specify one`)
     .option('--out <file>', t`write to this file instead of stdout`)
     .option('--force', t`replace an existing file`)
     .action((file: string, options: SuggestOptions) => run(options, (context) => suggest(context, file, options)));

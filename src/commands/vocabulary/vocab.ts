@@ -59,7 +59,7 @@ export function register(program: Command, run: Runner): void {
   }).action((options: GlobalOptions) => run(options, showSets));
   defineCommand(parent, {
     name: 'export [set...]',
-    summary: t`Write harvested entries as a table, as JSON or as SKOS in Turtle; all vocabularies if no set is named.`,
+    summary: t`Write harvested entries as a table, as JSON or as SKOS in Turtle; all vocabularies if no set is specified.`,
     examples: ['pas vocab export heslo:obdobi --out periods.csv', 'pas vocab export --format turtle --out vocabularies.ttl'],
   })
     .addOption(new Option('--format <format>', t`form of the output`).choices(EXPORT_FORMS).default('csv'))
@@ -71,7 +71,7 @@ export function register(program: Command, run: Runner): void {
 }
 
 function parsePositiveNumber(text: string): number {
-  if (!/^[1-9]\d{0,5}$/.test(text)) throw new InvalidArgumentError(t`Give a whole number, 1 or more.`);
+  if (!/^[1-9]\d{0,5}$/.test(text)) throw new InvalidArgumentError(t`Enter a whole number, 1 or more.`);
   return Number(text);
 }
 
@@ -165,12 +165,12 @@ function formatTermLines({ term, path, above, below }: TermInPlace): string[] {
     [t`English`, term.labelEn],
     [t`abbreviation`, term.abbreviation],
     [t`description`, term.description],
-    [t`in English`, term.descriptionEn],
+    [t`description in English`, term.descriptionEn],
     [t`dating`, dating === undefined ? null : formatDating(dating)],
     ...Object.entries(facts),
-    [t`place`, path.length === 0 ? null : [...path.map((one) => one.label || one.ident), term.label].join(' > ')],
-    ...above.map((one): [string, string] => [t`above`, formatNeighbour(one)]),
-    ...below.map((one): [string, string] => [t`below`, formatNeighbour(one)]),
+    [t`hierarchy`, path.length === 0 ? null : [...path.map((one) => one.label || one.ident), term.label].join(' > ')],
+    ...above.map((one): [string, string] => [t`broader`, formatNeighbour(one)]),
+    ...below.map((one): [string, string] => [t`narrower`, formatNeighbour(one)]),
     ...links.map((link): [string, string] => [t`link`, `${link.relation} ${link.uri ?? `${link.source} ${link.code}`}`]),
     [t`changed`, formatMoment(term.datestampMs)],
     [t`gone`, term.gone === null || term.goneAtMs === null ? null : `${GONE_WORDS[term.gone]} ${formatMoment(term.goneAtMs)}`],

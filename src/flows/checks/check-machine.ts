@@ -70,7 +70,7 @@ export function checkHome(home: string): Check {
     return makeWarning(
       'home',
       t`${home} does not exist yet.`,
-      t`Run \`${cmd`pas init`}\`; if it existed before, its drive is not connected.`,
+      t`Run \`${cmd`pas init`}\`. If the folder existed before, connect its drive first.`,
     );
   }
   try {
@@ -80,7 +80,7 @@ export function checkHome(home: string): Check {
     if (synchronised !== undefined)
       return makeWarning(
         'home',
-        t`${home} is in a synchronised folder: ${synchronised}. If a copy of it elsewhere is pushed as well, its finds become uncertain.`,
+        t`${home} is in a synchronised folder: ${synchronised}. If a copy of it is also pushed from another computer, finds become uncertain.`,
         t`Move it to another folder, and make copies with \`${cmd`pas backup`}\`.`,
       );
     return passCheck('home', home);
@@ -109,7 +109,7 @@ export function checkSpace(home: string): Check {
   const freeBytes = bavail * bsize;
   const freeMebibytes = Math.floor(freeBytes / 1024 / 1024);
   const message = t`${freeMebibytes} MiB free in ${place}`;
-  if (freeBytes < NO_SPACE_BYTES) return makeProblem('disk', message, t`Free some space; otherwise the outbox cannot grow.`);
+  if (freeBytes < NO_SPACE_BYTES) return makeProblem('disk', message, t`Free some space; otherwise nothing more can be queued.`);
   if (freeBytes < LITTLE_SPACE_BYTES) return makeWarning('disk', message, t`Free some space before you queue photographs.`);
   return passCheck('disk', message);
 }
@@ -120,7 +120,7 @@ function findNearestExisting(path: string): string {
 
 /** Checks that only the owner can read files with finds or secrets: folders 0700, files 0600. */
 export function checkPermissions(places: readonly string[], platform: NodeJS.Platform = process.platform): Check {
-  if (platform === 'win32') return passCheck('permissions', t`left to the permissions of the user folder`);
+  if (platform === 'win32') return passCheck('permissions', t`as set by the permissions of your user folder`);
   const there = places.filter((path) => existsSync(path));
   const command = `chmod -R u+rwX,go-rwx ${there.map((path) => quoteShellWord(path)).join(' ')}`;
   let open: readonly string[];

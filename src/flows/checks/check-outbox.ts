@@ -17,7 +17,10 @@ export function checkRows(outbox: Outbox): Check {
 }
 
 export function checkLease(lock: Parameters<typeof isPushRunning>[0]): Check {
-  return passCheck('lease', isPushRunning(lock) ? t`a push of this outbox is running` : t`no other pas holds the outbox`);
+  return passCheck(
+    'lease',
+    isPushRunning(lock) ? t`a push of this outbox is running` : t`no other pas process is using the outbox`,
+  );
 }
 
 /** Checks that every unsent photograph exists; a push verifies its bytes. @param outbox undefined where there is none */
@@ -36,8 +39,8 @@ export function checkPhotographs(
   });
   if (missing.length === 0) {
     const message = ngettext(
-      msgid`${count} waits to be sent and is in place`,
-      `${count} wait to be sent and are in place`,
+      msgid`${count} is waiting to be sent, and its file is unchanged`,
+      `${count} are waiting to be sent, and their files are unchanged`,
       count,
     );
     return passCheck('photographs', message);
@@ -56,7 +59,7 @@ export function checkPhotographs(
 /** Checks that the journal is readable, and reports its size and place. */
 export function checkJournal(file: string, layout: 'state' | 'beside'): Check {
   if (!existsSync(file)) return passCheck('journal', t`${file} does not exist yet`);
-  const todo = t`Rebuild it from what can be read and from the outboxes: ${cmd`pas outbox check`}`;
+  const todo = t`Rebuild it from its readable part and from the outboxes: ${cmd`pas outbox check`}`;
   const { level, message } = checkDatabase('journal', file, todo);
   if (level !== 'ok') return makeProblem('journal', message, todo, 'config');
   return passCheck(
@@ -90,15 +93,12 @@ export function checkFence(outbox: Outbox, machine: string): Check {
     case 'new':
       return passCheck('belongs-to', t`the outbox has not been pushed yet`);
     case 'lost-journal':
-      return passCheck(
-        'belongs-to',
-        t`the outbox was pushed with a journal that is missing; the next push searches the service first`,
-      );
+      return passCheck('belongs-to', t`the journal of this outbox is missing; the next push searches the service first`);
     case 'foreign':
       return makeProblem(
         'belongs-to',
         t`The outbox was pushed from another machine or with another journal.`,
-        t`If nothing is sent from there any more: ${cmd`pas outbox adopt --yes`}`,
+        t`If you no longer push from there: ${cmd`pas outbox adopt --yes`}`,
       );
   }
 }

@@ -67,7 +67,7 @@ function checkRole({ outbox }: ServiceToCheck, { name, identCely, role }: Accoun
     `the service will refuse ${refused} queued entries`,
     refused,
   );
-  const todo = t`Let an archaeologist send numbers and imports into states 2 and 3, or choose state 1: ${cmd`pas edit`} FIND --set stav=1`;
+  const todo = t`Ask an archaeologist to send numbers and imports into states 2 and 3, or choose state 1: ${cmd`pas edit`} FIND --set stav=1`;
   return makeProblem('account', `${message}: ${queued}.`, todo, 'notAllowed');
 }
 
@@ -116,7 +116,7 @@ function checkClock(response: HttpResponse, atMs: number): Check {
       ? t`This machine's clock is ${seconds} s ahead of the service's.`
       : t`This machine's clock is ${seconds} s behind the service's.`;
   if (Math.abs(errorMs) <= MAX_CLOCK_ERROR_MS) return passCheck('clock', t`agrees with the service's within a minute`);
-  return makeWarning('clock', message, t`Set the clock.`);
+  return makeWarning('clock', message, t`Correct this machine's clock.`);
 }
 
 /**
@@ -142,12 +142,12 @@ async function checkSchema(service: ServiceToCheck, account: Account | undefined
     if (status !== 200) return makeWarning('schema', t`There is no schema at ${address} (status ${status}).`, todo);
     const nameSpace = `${schemaBase}/${schemaVersion}/`;
     if (!body.toString('utf8').includes(nameSpace)) {
-      return makeWarning('schema', t`The schema at ${address} has another namespace.`, todo);
+      return makeWarning('schema', t`The schema at ${address} has a different namespace from the profile's.`, todo);
     }
     if (outbox !== undefined && hasAcceptedNaming(outbox, nameSpace))
       return passCheck('schema', t`${schemaVersion}, available; the service has accepted imports with it`);
     if (names !== undefined) return makeWarning('schema', `${names.message}`, names.todo);
-    return passCheck('schema', t`${schemaVersion}, available; the first import shows if the service accepts it`);
+    return passCheck('schema', t`${schemaVersion}, available; the first import shows whether the service accepts it`);
   } catch (thrown) {
     if (!(thrown instanceof TransportError)) throw thrown;
     return makeWarning('schema', t`${address} did not answer: ${thrown.message}.`, todo);

@@ -40,8 +40,8 @@ const FORM_ID = 'pas_finds';
 export async function makeOdkForm(request: FieldRequest): Promise<FieldMade> {
   const { destination, overwrite, vocabulary, rules, starting } = request;
   if (extname(destination).toLowerCase() !== '.xlsx')
-    throw new UsageError(t`The form is a workbook, and ${destination} is not the name of one.`, {
-      hint: t`Give it the ending .xlsx.`,
+    throw new UsageError(t`The form is a workbook, but the name ${destination} does not end in .xlsx.`, {
+      hint: t`Use a name that ends in .xlsx.`,
     });
   const lists = makeFormLists(vocabulary, rules);
   const files = new Map<string, string>();
@@ -327,7 +327,7 @@ function makeWrittenRow(name: keyof typeof FORM_WRITTEN, { hint }: FormRow, valu
 
 function makeGroupRow(name: string): FormRow {
   const group = getFormGroup(name);
-  const hint = msg`It shortens the list below; it may stay empty.`;
+  const hint = msg`This shortens the list below. You may leave it empty.`;
   return {
     type: `select_one_from_file ${getListFile(group)}`,
     name: group,

@@ -43,7 +43,7 @@ function makeHeadings(): readonly string[] {
     'S-JTSK Y (EPSG:5514)',
     t`Measured in (EPSG)`,
     t`Photographs`,
-    t`Changed at the service`,
+    t`Changed in the service`,
   ];
 }
 
@@ -87,7 +87,7 @@ export function* makeReaderRows(finds: Iterable<ExportedFind>): Generator<readon
     ...COLUMNS.map((field) => getElementLabel(field)),
     t`Coordinates`,
     t`Photographs`,
-    t`Changed at the service`,
+    t`Changed in the service`,
   ];
   for (const find of finds) {
     const state = ENTRY_STATES.find((each: EntryState) => each === find.state);

@@ -171,7 +171,7 @@ const DIFFERENCES_AT = 180;
 function listShownDifferences({ places }: FindSources, changes: readonly Change[]): Fact[] {
   const shownChanges = changes.filter(({ element }) => element !== 'stav' && (places === 'shown' || !canRevealLocation(element)));
   const text = shownChanges.map(formatChange).join('; ');
-  return text === '' ? [] : [{ at: DIFFERENCES_AT, label: t`Changed at the service`, text, shape: 'wide' }];
+  return text === '' ? [] : [{ at: DIFFERENCES_AT, label: t`Changed in the service`, text, shape: 'wide' }];
 }
 
 function formatElement(sources: FindSources, field: Field, elements: FindElements): string {
@@ -220,7 +220,7 @@ function listProblems(entry: Entry, places: FindSources['places']): Problem[] {
     return {
       severity,
       ...(element === undefined ? {} : { element }),
-      message: isShown ? message : t`The problem is left out here: it might reveal the place.`,
+      message: isShown ? message : t`The problem is not shown here because it might reveal the place.`,
     };
   });
   const isReasonNew = entry.reason !== null && problems.length === 0 && entry.state !== 'queued';
@@ -228,7 +228,7 @@ function listProblems(entry: Entry, places: FindSources['places']): Problem[] {
   return [
     {
       severity: 'error',
-      message: places === 'shown' ? String(entry.reason) : t`The problem is left out here: it might reveal the place.`,
+      message: places === 'shown' ? String(entry.reason) : t`The problem is not shown here because it might reveal the place.`,
     },
   ];
 }
@@ -251,12 +251,12 @@ function listNextSteps({ localId: find, state, photographsSent, changes, pulled 
   return [
     ...listSteps(state, find),
     ...(changes.refused > 0 && state !== 'refused'
-      ? [{ text: t`A photograph or number of it was refused: see why.`, command: cmd`pas show ${find}` }]
+      ? [{ text: t`One of its photographs or numbers was refused. See why:`, command: cmd`pas show ${find}` }]
       : []),
     ...(changes.uncertain > 0 && state !== 'uncertain'
       ? [
           {
-            text: t`pas cannot tell if a photograph or number of it arrived. Look it up:`,
+            text: t`pas cannot tell whether one of its photographs or numbers arrived. Look it up:`,
             command: cmd`pas reconcile ${find}`,
           },
         ]
@@ -282,9 +282,9 @@ function listSteps(state: ReportState, find: string): NextStep[] {
     ],
     refused: [
       { text: t`Correct its row in the table and import the table again, or correct it here:`, command: cmd`pas edit ${find}` },
-      { text: t`If the cause was at the service, send the same again:`, command: cmd`pas resolve ${find} --resend` },
+      { text: t`If the cause was in the service, send the same again:`, command: cmd`pas resolve ${find} --resend` },
     ],
-    uncertain: [{ text: t`pas cannot tell if the service has it. Look it up:`, command: cmd`pas reconcile ${find}` }],
+    uncertain: [{ text: t`pas cannot tell whether the service has it. Look it up:`, command: cmd`pas reconcile ${find}` }],
     queued: [{ text: t`Send it when you are online.`, command: cmd`pas push ${find}` }],
     gone: [{ text: t`See what happened to it, and ask the operator of the service.`, command: cmd`pas show ${find}` }],
     unsent: [{ text: t`Import its table again under this profile to queue it.` }],

@@ -77,7 +77,7 @@ async function openPictures({ pictures, photoPx, photosFolder }: PageRequest): P
     const picture = await make(link ?? getContentPath(sha512), sizeBytes);
     // An EXIF thumbnail may have any size, so a huge one is left out.
     const isHuge = picture.kind === 'image' && picture.jpeg.length > LARGEST_BYTES;
-    return isHuge ? { kind: 'none', why: t`No picture: the picture in the photograph is too large.` } : picture;
+    return isHuge ? { kind: 'none', why: t`No preview: the preview in the photograph is too large.` } : picture;
   };
 }
 

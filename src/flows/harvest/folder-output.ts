@@ -126,6 +126,6 @@ function makeEditedError(folder: string, [first]: readonly { readonly name: stri
 
 function makeForeignFileError(folder: string, [name]: readonly string[]): FileError {
   return new FileError(folder, t`${folder} was modified: ${name} is not one of its records.`, {
-    hint: t`Move the file elsewhere, or give another --out.`,
+    hint: t`Move the file elsewhere, or use another --out.`,
   });
 }

@@ -58,7 +58,7 @@ async function fetchSetSpecs({ client, clock, signal }: ListedService): Promise<
   for await (const { items } of pages) {
     for (const { setSpec } of items) setSpecs.add(setSpec);
     if (setSpecs.size > MAX_SETS)
-      throw new OaiError('loop', t`The service names more than ${MAX_SETS} sets, so its list seems endless.`);
+      throw new OaiError('loop', t`The service lists more than ${MAX_SETS} sets, so its list seems endless.`);
   }
   return setSpecs;
 }

@@ -57,7 +57,7 @@ export function openSqliteOutput(ledger: Ledger, repeated: RepeatedElements, { v
 
 function remakeTable(path: string): FileError {
   return new FileError(path, t`${path} was modified: another program recreated its table of records.`, {
-    hint: t`Give another --out, or delete the file to start again.`,
+    hint: t`Use another --out, or delete the file to start again.`,
   });
 }
 

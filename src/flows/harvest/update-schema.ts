@@ -103,7 +103,7 @@ async function fetchFollowing(options: UpdateSchemaOptions, start: string): Prom
       throw makeUnusableError(url, t`the service redirects without an address`);
     const target = new URL(location, url);
     if (target.origin !== new URL(start).origin)
-      throw makeUnusableError(url, t`it redirects to another service (${target.origin}), which is not followed`);
+      throw makeUnusableError(url, t`it redirects to another service (${target.origin}), and pas does not follow that`);
     url = target.origin + target.pathname + target.search;
   }
   throw makeUnusableError(start, t`the service redirects in a loop`);

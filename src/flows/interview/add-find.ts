@@ -122,7 +122,7 @@ export function findToResume(outbox: Outbox, named: string | undefined): Find {
     throw new UsageError(t`There is no unfinished find.`, { hint: t`Start one with \`${cmd`pas add`}\`.` });
   const state = findImportOfFind(outbox, stored.id)?.state ?? 'draft';
   if (state !== 'draft' && state !== 'queued' && state !== 'refused') {
-    throw new UsageError(t`${stored.localId} was sent or given up: it can no longer be changed here.`, {
+    throw new UsageError(t`${stored.localId} was sent or dropped: it can no longer be changed here.`, {
       hint: cmd`pas show ${stored.localId}`,
     });
   }

@@ -110,7 +110,7 @@ function formatReason(reason: Reason): string {
 
 function formatMinutesApart(minutes: number): string {
   const apart = Math.abs(minutes);
-  if (apart === 0) return t`as it was entered`;
+  if (apart === 0) return t`when it was entered`;
   return minutes > 0 ? t`${apart} min after it was entered` : t`${apart} min before it was entered`;
 }
 

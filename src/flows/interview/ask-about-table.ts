@@ -117,7 +117,7 @@ async function changeColumn(proposal: TableProposal, index: number, { prompt, sa
     if (place === index) return { profile: other.profile, rule, reasons: [t`chosen by a person`] };
     if (!isReplaced(other.rule, rule)) return other;
     const theirs = other.profile.key;
-    say([t`"${theirs}" was ${element} before, and is now left out.`]);
+    say([t`"${theirs}" was ${element} before and is now ignored.`]);
     return { profile: other.profile, rule: { kind: 'ignored' }, reasons: [t`"${key}" was chosen instead`] };
   });
   return { ...proposal, columns, undecided: listUnresolvedColumns(columns, proposal.fixed, proposal.hasPoints) };
@@ -152,14 +152,14 @@ async function askDetails(
   const was = before.kind === 'read' && before.element === element ? before : undefined;
   switch (element) {
     case 'local_id': {
-      const prefix = await prompt.ask(t`What to put before each number (- for nothing)`, was?.prefix ?? '-');
+      const prefix = await prompt.ask(t`Prefix for each number (- for none)`, was?.prefix ?? '-');
       return { kind: 'read', element, ...(['', '-'].includes(prefix) ? {} : { prefix }) };
     }
     case 'hloubka':
       return { kind: 'read', element, unit: await askUnit(prompt, was?.unit === OPEN_UNIT ? undefined : was?.unit) };
     case 'datum_nalezu': {
       const date = await prompt.askText({
-        message: t`How days are written (d, m, yyyy)`,
+        message: t`Format of the dates (d, m, yyyy)`,
         fallback: was?.date ?? 'd.m.yyyy',
         findProblem: async (text) =>
           isDateForm(text.trim()) ? undefined : t`Write d, m and yyyy as they are in the table, such as d.m.yyyy.`,
@@ -169,7 +169,7 @@ async function askDetails(
     case 'nalezce': {
       const name = await choose(
         prompt,
-        t`How people are written`,
+        t`How names of people are written`,
         NAME_ORDERS.map((value) => ({ value, name: formatNameOrder(value) })),
       );
       return { kind: 'read', element, name };

@@ -50,11 +50,15 @@ export async function chooseFinders(finders: Iterable<string>, lookupTerm: Looku
 /** Asks if an unknown finder is a known person. @returns that person, `new` for a new one, or `stop` to send nothing */
 export function askAboutNewPerson({ name, finds, nearest }: NewPerson, prompt: Prompt): Promise<TermCandidate | 'new' | 'stop'> {
   const [text, count] = [printable(name), finds.length];
-  return choose<TermCandidate | 'new' | 'stop'>(prompt, t`The service knows no finder "${text}" (finds: ${count}). Who is it?`, [
-    ...nearest.map((person) => ({ value: person, name: printable(formatFinder(person)) })),
-    { value: 'new', name: t`a new person; let the service create one` },
-    { value: 'stop', name: t`send nothing now` },
-  ]);
+  return choose<TermCandidate | 'new' | 'stop'>(
+    prompt,
+    t`The service does not know the finder "${text}" (finds: ${count}). Who is it?`,
+    [
+      ...nearest.map((person) => ({ value: person, name: printable(formatFinder(person)) })),
+      { value: 'new', name: t`a new person; let the service create one` },
+      { value: 'stop', name: t`send nothing now` },
+    ],
+  );
 }
 
 const ASKED: readonly string[] = ['term-ambiguous', 'finder-unsure'];

@@ -196,12 +196,12 @@ function findEditableImport(outbox: Outbox, { id, localId }: StoredFind): Import
       });
     }
     case 'uncertain':
-      throw new UsageError(t`pas cannot tell if the service has ${localId}, so it was not changed.`, {
+      throw new UsageError(t`pas cannot tell whether the service has ${localId}, so the find was not changed.`, {
         hint: t`Find out first: ${cmd`pas reconcile ${localId}`}`,
       });
     case 'sending':
       throw new UsageError(t`${localId} is being sent.`, {
-        hint: t`Wait for the push to end. If it was stopped, ${cmd`pas push`} or ${cmd`pas reconcile ${localId}`} settles it.`,
+        hint: t`Wait for the push to end. If it was interrupted, run ${cmd`pas push`} or ${cmd`pas reconcile ${localId}`}.`,
       });
     case 'dropped':
       throw new UsageError(t`${localId} was dropped.`, {

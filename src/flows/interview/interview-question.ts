@@ -81,7 +81,7 @@ function askText(
 
 function formatEmptyProblem({ name }: Question, find: Find): string {
   const state = formatTargetState(getTargetState(find));
-  return name === 'local_id' ? t`The find needs a number first.` : t`State ${state} needs this. Type - to leave it for later.`;
+  return name === 'local_id' ? t`The find needs a number first.` : t`State ${state} requires this. Type - to leave it for later.`;
 }
 
 export function getTargetState({ elements }: Find): TargetState {

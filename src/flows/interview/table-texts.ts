@@ -73,8 +73,8 @@ export function previewLines({ rows, finds, leftOut, drafts, commonest }: Previe
   const good = rows - leftOut - drafts;
   lines.push(
     ngettext(
-      msgid`${all} row: ${good} ready to send, ${drafts} incomplete, ${leftOut} that cannot be read.`,
-      `${all} rows: ${good} ready to send, ${drafts} incomplete, ${leftOut} that cannot be read.`,
+      msgid`${all} row: ${good} ready to send, ${drafts} incomplete, ${leftOut} unreadable.`,
+      `${all} rows: ${good} ready to send, ${drafts} incomplete, ${leftOut} unreadable.`,
       all,
     ),
   );
@@ -99,8 +99,8 @@ export function formatUnmappedTerms(terms: readonly UnmappedTerm[], termsFile: s
   const count = terms.length;
   if (count === 0) return [];
   const head = ngettext(
-    msgid`${count} of your terms leads to no entry, or to several:`,
-    `${count} of your terms lead to no entry, or to several:`,
+    msgid`${count} of your terms matches no entry, or several:`,
+    `${count} of your terms match no entry, or several:`,
     count,
   );
   const shownTexts = terms.slice(0, MAX_TERMS).map(({ element, term, rows }) => `   ${element}: ${cut(term, 40)} (${rows}×)`);

@@ -60,7 +60,7 @@ export function adopt(outbox: Outbox, machine: string): Merged {
 
 export function makeForeignOutboxError({ path }: Outbox): UsageError {
   return new UsageError(msg`The outbox ${path} was pushed from another machine or with another journal. Nothing was sent.`, {
-    hint: msg`If nothing is sent from the other place any more: ${cmd`pas outbox adopt --yes`}. Otherwise push there.`,
+    hint: msg`If you no longer push from the other place: ${cmd`pas outbox adopt --yes`}. Otherwise push there.`,
   });
 }
 

@@ -17,10 +17,10 @@ type Instance = { readonly name: string; readonly kind: 'production' | 'training
 export function assertTraining({ name, kind, baseUrl }: Instance, productionAddresses: readonly string[]): void {
   if (kind !== 'training')
     throw new UsageError(msg`Profile ${name} is not a training profile. Nothing was sent.`, {
-      hint: msg`Name a profile of kind training with --to NAME.`,
+      hint: msg`Specify a profile of the kind training with --to NAME.`,
     });
   if (productionAddresses.includes(baseUrl))
-    throw new UsageError(msg`Another profile has ${baseUrl} as production, so nothing is rehearsed there. Nothing was sent.`, {
+    throw new UsageError(msg`Another profile uses ${baseUrl} as production, so pas does not rehearse there. Nothing was sent.`, {
       hint: msg`Correct base_url or kind of one of the two profiles.`,
     });
 }
@@ -69,7 +69,7 @@ function getResult(outbox: Outbox, entries: readonly Entry[], isMapped: boolean)
   const issues = entries.flatMap((entry) => listIssues(entry));
   const open = entries.find(({ state }) => state === 'queued' || state === 'uncertain' || state === 'sending');
   if (!isMapped && entries.some((entry) => isAboutProject(outbox, entry)))
-    return { reason: msg`its project has no counterpart at the training instance` };
+    return { reason: msg`its project has no counterpart in the training instance` };
   if (issues.length > 0) return { issues };
   if (entries.length > 0 && entries.every(({ state }) => state === 'accepted')) return 'accepted';
   return { reason: open?.reason ?? msg`it was not sent` };

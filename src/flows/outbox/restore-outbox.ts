@@ -88,7 +88,7 @@ function assertBackupFile(backup: string): void {
   if (!statSync(backup).isFile()) throw new FileError(backup, msg`${backup} is not a file.`);
   if (isDatabase(backup)) return;
   throw new FileError(backup, msg`${backup} is not a backup: it is not a database.`, {
-    hint: msg`Name a file that ${cmd`pas backup`} made.`,
+    hint: msg`Specify a file that ${cmd`pas backup`} created.`,
   });
 }
 
@@ -120,7 +120,7 @@ function readBackup({ backup, service, clock }: RestoreOptions, draft: string): 
       throw new ConfigError(
         msg`${backup} is from an outbox for ${address}, but profile ${service.profile} is for ${service.address}.`,
         {
-          hint: msg`Choose a profile for ${address} with --profile NAME, or make one: ${cmd`pas init --base-url ${address} --name`} NAME. If the service has moved: ${cmd`pas service moved ${address} ${service.address}`} after the restore.`,
+          hint: msg`Choose a profile for ${address} with --profile NAME, or create one: ${cmd`pas init --base-url ${address} --name`} NAME. If the service has moved, run ${cmd`pas service moved ${address} ${service.address}`} after the restore.`,
         },
       );
     }
@@ -149,8 +149,8 @@ function replaceOutbox(draft: string, { outboxFile, open }: OutboxPlace, { clock
     const isEmpty = isEmptyOutbox(present);
     if (!isEmpty && !replace) {
       if (!isSound(present)) throw makeDamagedPresentError(outboxFile);
-      throw new UsageError(msg`There is an outbox with finds in ${outboxFile}.`, {
-        hint: msg`Add --replace to restore the backup in its place: it is moved aside, not deleted. ${cmd`pas list`} shows its finds.`,
+      throw new UsageError(msg`${outboxFile} already has an outbox with finds.`, {
+        hint: msg`Add --replace to replace it with the backup: the outbox is moved aside, not deleted. ${cmd`pas list`} shows its finds.`,
       });
     }
     replaceContents(present, draft, aside);
@@ -175,7 +175,7 @@ function openUnlessDamaged(open: () => Outbox): Outbox | undefined {
 function makeDamagedPresentError(outboxFile: string): DatabaseError {
   return new DatabaseError(msg`${outboxFile}: the existing outbox is damaged.`, {
     damaged: true,
-    hint: msg`Add --replace: it is moved aside, not deleted.`,
+    hint: msg`Add --replace: the outbox is moved aside, not deleted.`,
   });
 }
 

@@ -90,7 +90,7 @@ export async function holdEntriesWithQuestions(context: GateContext): Promise<En
  */
 function holdUnsearched(outbox: Outbox): void {
   if (!readHeader(outbox).mustLook) return;
-  const question = msg`the outbox was pushed from another place or with another journal, and the service cannot be searched: the entry may have been sent then`;
+  const question = msg`the outbox was pushed from another place or with another journal, and the service cannot be searched: the entry may already have been sent`;
   const isAsked = ({ kind, identCely, held }: Entry): boolean =>
     held === null && (kind === 'import' || (kind === 'photo' && identCely !== null));
   outbox.change(() => {

@@ -76,7 +76,7 @@ function decideSettlement(state: PushState, facts: AttemptFacts): Decision {
     case 'refused-unspecified':
       return handleUndetailedRefusal(state, facts, outcome.detail);
     case 'refused-by-intermediary':
-      return settled(requeue(facts, msg`refused by something between pas and the service: ${outcome.detail}`));
+      return settled(requeue(facts, msg`refused by a proxy between pas and the service: ${outcome.detail}`));
     case 'forbidden':
       return handleForbidden(state, facts, outcome);
     case 'unauthorised':
@@ -88,7 +88,7 @@ function decideSettlement(state: PushState, facts: AttemptFacts): Decision {
       return settled(
         makeRefusal(
           entry,
-          msg`the photograph was removed or changed since it was queued; queue it again with \`${cmd`pas photo add`}\``,
+          msg`the photograph has been removed or changed since it was queued; queue it again with \`${cmd`pas photo add`}\``,
           [],
         ),
       );
@@ -158,7 +158,7 @@ function handleForbidden(
   { detail, findings }: Extract<AttemptFacts['outcome'], { kind: 'forbidden' }>,
 ): Decision {
   const keepWaiting = (reason: Message): Settlement => ({ state: 'queued', reason, notBeforeAt: 0 });
-  const isOpen = keepWaiting(msg`refused, and it is unclear if the whole account is refused: ${detail}`);
+  const isOpen = keepWaiting(msg`refused, and it is unclear whether the whole account is refused: ${detail}`);
   if (access === undefined)
     return state.accessProven
       ? { settlement: makeRefusal(entry, detail, findings), state, effects: [] }

@@ -314,7 +314,7 @@ function identifierProblem(session: PushSession, entry: Entry, identCely: string
     session.reportSettled(owner, { state: 'uncertain', reason: reason ?? '' });
   }
   const find = former.localId ?? '';
-  return msg`the service gave it the record ${identCely}, which belonged to ${find}: check at the service which find it is`;
+  return msg`the service gave it the record ${identCely}, which belonged to ${find}: check in the service which of the two it is`;
 }
 
 export const SENDABLE_KINDS = ENTRY_KINDS;

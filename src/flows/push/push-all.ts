@@ -292,7 +292,7 @@ function toLookupError({ outbox }: PushAllOptions, thrown: PasError): Unavailabl
   return new UnavailableError(msg`pas could not search the service before sending: ${thrown.says}`, {
     cause: thrown,
     hint: readHeader(outbox).mustLook
-      ? msg`Nothing was sent. Try again later: the outbox was adopted from another place, and pas sends nothing from it before it has searched the service.`
+      ? msg`Nothing was sent. Try again later: the outbox was adopted from another place, so pas must search the service before it sends anything.`
       : msg`Nothing was sent. Try again later, or send without searching: ${cmd`pas push --no-look`}`,
   });
 }

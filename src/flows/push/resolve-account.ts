@@ -79,7 +79,7 @@ export function acceptAccount(outbox: Outbox, service: Signer, account: Account)
   if (profile?.username !== undefined && !isUserOfProfile(outbox, service, account)) {
     const { name, username } = profile;
     throw new ConfigError(
-      msg`Profile ${name} is for the user ${username}, and ${baseUrl} says that you are signed in as ${identCely}. Nothing was sent.`,
+      msg`Profile ${name} is for the user ${username}, but ${baseUrl} says that you are signed in as ${identCely}. Nothing was sent.`,
       { hint: describeRemedies(service, account, username, username) },
     );
   }
@@ -109,7 +109,7 @@ function describeRemedies(
 ): Message {
   const { email, identCely } = account;
   if (profile === undefined)
-    return msg`Sign in as ${who} with \`${cmd`pas login`}\`, or make a profile with an outbox of its own for ${identCely}: ${cmd`pas init`} --name NAME --base-url ${baseUrl}`;
+    return msg`Sign in as ${who} with \`${cmd`pas login`}\`, or create a profile with an outbox of its own for ${identCely}: ${cmd`pas init`} --name NAME --base-url ${baseUrl}`;
   const other = (signer.usesExternalToken ? undefined : signer.username) ?? (email === '' ? identCely : email);
   const way = profile.adviseProfileFor(other);
   const separateText = msg`If ${other} is to send from an outbox of its own, ${way}`;
@@ -197,13 +197,13 @@ function parseUserInfo(baseUrl: string, body: Buffer): { readonly root: XmlEleme
     if (user !== undefined && getChildText(user, 'ident_cely') !== undefined) return { root, user };
   } catch (thrown) {
     if (!(thrown instanceof XmlSyntaxError)) throw thrown;
-    throw makeNoAccountError(baseUrl, msg`no XML`, thrown);
+    throw makeNoAccountError(baseUrl, msg`not XML`, thrown);
   }
-  throw makeNoAccountError(baseUrl, msg`no user`);
+  throw makeNoAccountError(baseUrl, msg`no user in it`);
 }
 
 function makeNoAccountError(baseUrl: string, what: Message, cause?: unknown): ContractError {
-  return new ContractError(msg`${baseUrl} answered with ${what} when asked who the account is.`, {
+  return new ContractError(msg`${baseUrl} gave an unusable answer when pas asked for the account: ${what}.`, {
     cause,
     hint: msg`Check base_url in the profile.`,
   });

@@ -36,7 +36,7 @@ export function openEnclosedPhotographs(
   keeping: Keeping,
 ): EnclosedPhotographs {
   if (keeping.link === true) {
-    throw new UsageError(msg`The photographs lie in the archive ${file} and cannot be kept there.`, {
+    throw new UsageError(msg`The photographs are in the archive ${file}, so they cannot be left in place.`, {
       hint: msg`Leave --link out, or unpack the archive and import its folder.`,
     });
   }

@@ -11,8 +11,8 @@ const OF_PHOTOGRAPHS: readonly (readonly [rule: string, message: (count: number)
     LOCATION_RULE,
     (toldCount) =>
       nmsg(
-        msgid`${toldCount} photograph contains the place where it was taken (GPS). The service removes it from EXIF, and compresses the picture again for that; --strip-gps removes it here and leaves the picture as it is.`,
-        msgid`${toldCount} photographs contain the places where they were taken (GPS). The service removes them from EXIF, and compresses the pictures again for that; --strip-gps removes them here and leaves the pictures as they are.`,
+        msgid`${toldCount} photograph contains the place where it was taken (GPS). The service removes it from EXIF, but recompresses the picture; --strip-gps removes it here and leaves the picture unchanged.`,
+        msgid`${toldCount} photographs contain the places where they were taken (GPS). The service removes them from EXIF, but recompresses the pictures; --strip-gps removes them here and leaves the pictures unchanged.`,
         toldCount,
       ),
   ],
@@ -20,8 +20,8 @@ const OF_PHOTOGRAPHS: readonly (readonly [rule: string, message: (count: number)
     XMP_LOCATION_RULE,
     (toldCount) =>
       nmsg(
-        msgid`${toldCount} photograph contains the place where it was taken (GPS in XMP). The service removes places from EXIF only and leaves this one; --strip-gps removes it here.`,
-        msgid`${toldCount} photographs contain the places where they were taken (GPS in XMP). The service removes places from EXIF only and leaves these; --strip-gps removes them here.`,
+        msgid`${toldCount} photograph contains the place where it was taken (GPS in XMP). The service removes only places in EXIF, so this one would stay; --strip-gps removes it here.`,
+        msgid`${toldCount} photographs contain the places where they were taken (GPS in XMP). The service removes only places in EXIF, so these would stay; --strip-gps removes them here.`,
         toldCount,
       ),
   ],
@@ -77,7 +77,7 @@ export function collapseUnknownColumns(issues: readonly Issue[], getWizardComman
   const folded = many.map(([file, alike]) => {
     const [count, names] = [alike.length, alike.map(({ column }) => column || '–').join(', ')];
     const wizard = getWizardCommand(file);
-    const message = msg`${count} columns are not known elements: ${names}. Let pas propose what they are: ${wizard}`;
+    const message = msg`${count} columns are not known elements: ${names}. To let pas propose elements for them: ${wizard}`;
     return makeErrorIssue('column-unknown', message, { file, ...(alike[0]?.row === undefined ? {} : { row: alike[0].row }) });
   });
   const collapsed = new Set(many.flatMap(([, alike]) => alike));
@@ -143,8 +143,8 @@ export class IssueCollector {
     const more = this.#errors - MAX_ERRORS;
     if (more <= 0) return this.#kept;
     const message = nmsg(
-      msgid`${more} more error is not listed. Correct these and import the table again; --issues-to FILE writes all of them beside the rows of a CSV or XLSX.`,
-      msgid`${more} more errors are not listed. Correct these and import the table again; --issues-to FILE writes all of them beside the rows of a CSV or XLSX.`,
+      msgid`${more} more error is not listed. Correct these and import the table again; --issues-to FILE writes all of them next to the rows of a CSV or XLSX.`,
+      msgid`${more} more errors are not listed. Correct these and import the table again; --issues-to FILE writes all of them next to the rows of a CSV or XLSX.`,
       more,
     );
     return [...this.#kept, makeErrorIssue('more-errors', message)];

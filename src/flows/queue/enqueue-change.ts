@@ -36,7 +36,7 @@ export function mayNumber(outbox: Outbox): boolean {
 /** @throws UsageError where the service would refuse each number of the account */
 export function assertMayNumber(outbox: Outbox): void {
   if (mayNumber(outbox)) return;
-  throw new UsageError(msg`A researcher's account may not set registration numbers; the service would refuse them.`, {
+  throw new UsageError(msg`This account is a researcher's and may not set registration numbers: the service would refuse them.`, {
     hint: msg`Nothing was queued. If the account now has another role: ${cmd`pas whoami`}`,
   });
 }
@@ -292,7 +292,10 @@ export function followPhotographs(
       makePhotoIssue(find, msg`Another photograph was sent as ${name} before; this one is queued as well.`),
     ),
     ...sent.map((name) =>
-      makePhotoIssue(find, msg`The row no longer names ${name}, but it was sent or may have been: it stays with the record.`),
+      makePhotoIssue(
+        find,
+        msg`The row no longer lists ${name}, but the photograph was or may have been sent, so it stays with the record.`,
+      ),
     ),
   ];
   return { photosAdded, photosRemoved, issues };

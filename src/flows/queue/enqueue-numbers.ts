@@ -101,7 +101,7 @@ function findMeant(outbox: Outbox, lookUp: (name: string) => NamedFind, { localI
       const alike = named.alike.join(', ');
       return makeErrorIssue(
         'number-find',
-        msg`${name} is ambiguous: it may be any of ${alike}. Write the name of the find exactly as it is spelled.`,
+        msg`${name} is ambiguous: it may be any of ${alike}. Spell the name of the find exactly.`,
       );
     }
     const ident = named === undefined ? asIdent(name) : undefined;
@@ -124,7 +124,7 @@ function getFindKey(findOrIdent: StoredFind | string): string {
 function makeUnknownFindIssue(name: string, isLocalId: boolean): Issue {
   return isLocalId
     ? makeErrorIssue('number-find', msg`There is no find ${name}. \`${cmd`pas list`}\` shows the finds.`, { find: name })
-    : makeErrorIssue('number-find', msg`${name} is neither a find here nor an identifier of one at the service.`);
+    : makeErrorIssue('number-find', msg`${name} is neither a find here nor the identifier of a find in the service.`);
 }
 
 function toStoredMeant(outbox: Outbox, { id, localId: find, isHidden }: StoredFind): Addressee | Issue {

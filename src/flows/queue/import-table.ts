@@ -90,7 +90,8 @@ async function importRows(
   if (copy !== undefined) assertNotSource(findTable, copy);
   // A find with a damaged local id would be added a second time.
   assertSoundFinds(outbox);
-  const ofFinds = context.keepRows === true ? findTable : withoutOtherRows(findTable, map, msg`If it is a find: --keep-rows.`);
+  const ofFinds =
+    context.keepRows === true ? findTable : withoutOtherRows(findTable, map, msg`To import it as a find: --keep-rows.`);
   const mapped = map === undefined ? ofFinds : withColumnMap(ofFinds, map);
   const {
     issues: ofTable,
@@ -165,7 +166,7 @@ function assertPrefixKept(
   );
   if (prefix === undefined) return;
   throw new UsageError(msg`${file} was last imported with --id-prefix ${prefix}. Nothing was imported.`, {
-    hint: msg`Give it again: --id-prefix ${prefix}. If the finds now have the local ids of the table: --rename`,
+    hint: msg`Use it again: --id-prefix ${prefix}. If the finds now have the local ids of the table: --rename`,
   });
 }
 
@@ -178,7 +179,7 @@ function checkUnnamedAttachments({ file, photographsIn, rows }: Table, photoFold
   const unnamed = readdirSync(folder).filter((name) => !namedKeys.has(name.normalize()));
   if (unnamed.length === 0) return [];
   const [count, names] = [unnamed.length, unnamed.slice(0, MAX_NAMES).join(', ')];
-  const message = msg`${folder} contains ${count} files that no find of the form names: ${names}. Attach those that belong to a find with \`pas photo add\`.`;
+  const message = msg`${folder} contains ${count} files that no find of the form lists: ${names}. Attach those that belong to a find with \`pas photo add\`.`;
   return [makeWarningIssue('photo-of-no-find', message, { file })];
 }
 

@@ -131,7 +131,7 @@ export function mergeIssues({ kind, merged }: Merge, find: Find, existing: Exist
     }
     case 'asked': {
       const [from, changes] = [stored.sourceFile ?? msg`no table`, formatDifferences(merged.differences)];
-      const message = msg`${localId} came from ${from}, and this table differs: ${changes}. Nothing was changed. To use this table's values: --same. If they are two finds: --id-prefix P`;
+      const message = msg`${localId} comes from ${from}, but this table has other values: ${changes}. Nothing was changed. To use this table's values: --same. If they are two finds: --id-prefix P`;
       return [makeErrorIssue('other-table', message, where)];
     }
   }
@@ -140,7 +140,7 @@ export function mergeIssues({ kind, merged }: Merge, find: Find, existing: Exist
 function makeConflictIssue({ element, base, ours, theirs }: Difference, find: Find): Issue {
   const { localId } = find;
   const [was, here, row] = [base ?? '–', ours ?? '–', theirs ?? '–'];
-  const message = msg`It was ${was} when the table was last imported, is ${here} here and ${row} in the table. Nothing was changed. To use the table's values: --theirs, to keep those here: --ours; for this find alone --theirs-of ${localId} or --ours-of ${localId}`;
+  const message = msg`When the table was last imported, it was ${was}; it is ${here} here and ${row} in the table. Nothing was changed. To use the table's values: --theirs, to keep those here: --ours; for this find only: --theirs-of ${localId} or --ours-of ${localId}`;
   const column = find.columns?.[element];
   const where = { find: localId, ...find.source, element, ...(column === undefined ? {} : { column }) };
   return new Issue({
@@ -153,8 +153,8 @@ function makeSentMessage(entry: ImportEntry | undefined, differences: readonly D
   const word = entry === undefined ? msg`sent` : STATE_WORDS[entry.state];
   const [identCely, changes] = [entry?.identCely ?? null, formatDifferences(differences)];
   const list = areListed
-    ? msg`Correct it at the service.`
-    : msg`Correct it at the service; --as-correction FILE lists such corrections.`;
+    ? msg`Correct it in the service.`
+    : msg`Correct it in the service; --as-correction FILE lists such corrections.`;
   return identCely === null
     ? msg`The row differs from the find that is ${word}: ${changes}. The find was not changed. ${list}`
     : msg`The row differs from the find that was sent as ${identCely}: ${changes}. The find was not changed. ${list}`;

@@ -30,7 +30,7 @@ function requireUnambiguousName(named: NamedFind, name: string): StoredFind | un
   if (named === undefined || !('alike' in named)) return named;
   const alike = named.alike.join(', ');
   throw new UsageError(msg`${name} is ambiguous: it may be any of ${alike}.`, {
-    hint: msg`Write the name of the find exactly as it is spelled.`,
+    hint: msg`Spell the name of the find exactly.`,
   });
 }
 
@@ -44,7 +44,7 @@ export function resolveRecordName(outbox: Outbox, name: string): Target {
   const target = findKnownTarget(outbox, name);
   if (target.findId !== null || listEntriesOfTarget(outbox, target).length > 0) return target;
   const { address } = readHeader(outbox);
-  throw new UsageError(msg`${name} is not stored here, and nothing is queued for it at ${address}.`, {
+  throw new UsageError(msg`${name} is not stored here, and the queue for ${address} has nothing for it.`, {
     hint: msg`You can queue a number or a photograph for it: ${cmd`pas number set ${name}`} VALUE, ${cmd`pas photo add ${name}`} FILE`,
   });
 }
@@ -85,7 +85,7 @@ export function findTargetForChange(outbox: Outbox, find: string): Target {
   return target;
 }
 
-export const GONE_HINT = msg`Nothing queued for it was sent. To look again: ${cmd`pas pull`}`;
+export const GONE_HINT = msg`Nothing that is queued for it was sent. To check again: ${cmd`pas pull`}`;
 
 /** Describes a record that the last pull did not find; undefined where it may exist. */
 export function explainGone(outbox: Outbox, { identCely }: Target): Message | undefined {
@@ -93,7 +93,7 @@ export function explainGone(outbox: Outbox, { identCely }: Target): Message | un
   if (standing !== 'deleted' && standing !== 'missing') return undefined;
   const ident = identCely ?? '';
   return standing === 'deleted'
-    ? msg`The record ${ident} was deleted at the service, so nothing can be added to it.`
+    ? msg`The record ${ident} was deleted in the service, so nothing can be added to it.`
     : msg`The service no longer lists the record ${ident}, so nothing can be added to it.`;
 }
 

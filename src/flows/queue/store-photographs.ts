@@ -129,7 +129,7 @@ async function findFormProblem(path: string, maxBytes: number): Promise<Issue | 
   if (lengthBytes <= most) return undefined;
   return makeErrorIssue(
     'photo-too-large',
-    msg`The photograph ${path} makes a request of ${lengthBytes} bytes, its form included; the service accepts ${most}. Make it smaller.`,
+    msg`The photograph ${path} makes a request of ${lengthBytes} bytes, including its form; the service accepts at most ${most}. Make it smaller.`,
   );
 }
 
@@ -151,14 +151,14 @@ function checkLocations(path: string, gps: PhotoGps, stripGps: boolean): Issue[]
         return [
           makeWarningIssue(
             XMP_LOCATION_RULE,
-            msg`${path} contains the place where it was taken (GPS in XMP). The service removes places from EXIF only and leaves this one; --strip-gps removes it here.`,
+            msg`${path} contains the place where it was taken (GPS in XMP). The service removes only places in EXIF, so this one would stay; --strip-gps removes it here.`,
           ),
         ];
       }
       return [
         makeWarningIssue(
           LOCATION_RULE,
-          msg`${path} contains the place where it was taken (GPS). The service removes it from EXIF, and compresses the picture again for that; --strip-gps removes it here and leaves the picture as it is.`,
+          msg`${path} contains the place where it was taken (GPS). The service removes it from EXIF, but recompresses the picture; --strip-gps removes it here and leaves the picture unchanged.`,
         ),
       ];
     case 'fixed':

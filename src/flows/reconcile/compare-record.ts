@@ -32,14 +32,14 @@ export function findRecordProblem(outbox: Outbox, entry: Entry, identCely: strin
     if (entry.identCely === identCely) return undefined;
     const [kind, ownIdent] = [KIND_WORDS[entry.kind], entry.identCely ?? ''];
     return new UsageError(msg`The ${kind} was sent to ${ownIdent}, not to ${identCely}.`, {
-      hint: msg`If ${ownIdent} has it, give that identifier.`,
+      hint: msg`If ${ownIdent} has it, specify that identifier.`,
     });
   }
   const owner = findImportOfRecord(outbox, identCely);
   if (owner === undefined) return findFormProblem(entry, identCely);
   const [find, other] = [entry.localId ?? '', owner.localId ?? identCely];
   return new UsageError(msg`${identCely} is already the record of ${other}.`, {
-    hint: msg`\`${cmd`pas show ${other}`}\` shows the find of that record. If ${find} has its own record, give that identifier; if both are one find, drop this one: ${cmd`pas resolve ${find} --drop`}`,
+    hint: msg`\`${cmd`pas show ${other}`}\` shows the find of that record. If ${find} has its own record, specify that identifier; if both are one find, drop this one: ${cmd`pas resolve ${find} --drop`}`,
   });
 }
 
@@ -52,7 +52,7 @@ function findFormProblem({ project }: ImportEntry, identCely: string): UsageErro
     ofProject === undefined || project === null
       ? msg`${identCely} is not an identifier of a find.`
       : msg`${identCely} is a find of another project: this one was sent to ${project}.`,
-    { hint: msg`The service shows it beside the record; it looks like ${form}.` },
+    { hint: msg`The service shows it with the record, in the form ${form}.` },
   );
 }
 

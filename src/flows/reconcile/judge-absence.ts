@@ -14,7 +14,7 @@ export function getReferenceId(value: HarvestedElements[keyof HarvestedElements]
 /** Judges an import that the harvest does not show. */
 export function judgeAbsence(window: AttemptWindow, kind: string, view: View): Verdict {
   if (!isExpectedToShow(window, view.shown.get(kind), view.harvester)) {
-    const reason = msg`the harvest shows no record of this project that this account is known to have created in this state, so a missing one proves nothing`;
+    const reason = msg`the harvest shows no other record that this account created in this project and state, so that this one is missing proves nothing`;
     return makeUndecided('no-like-record-shown', reason, []);
   }
   return (
@@ -76,6 +76,6 @@ export function makeTimeUnknownVerdict(candidates: readonly string[]): Verdict {
 
 /** @param missing a record or file that the harvest does not show, although the service accepted it */
 export function makeIndexBehindVerdict(missing: string): Verdict {
-  const reason = msg`nor does the harvest show ${missing}, which the service has accepted since: its index lags behind`;
+  const reason = msg`the harvest does not show ${missing} either, which the service has accepted since: its index lags behind`;
   return makeUndecided('index-behind', reason, []);
 }

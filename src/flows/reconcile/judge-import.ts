@@ -67,12 +67,12 @@ function judgeImport(
   }
   const near = findSimilarRecords(judged, view).filter((identCely) => !claims.has(identCely));
   if (near.length > 0) {
-    const reason = msg`a record of its project appeared at that time that may be this one, changed since or hidden`;
+    const reason = msg`a record that appeared in its project at that time may be this one, changed since or hidden`;
     return makeUndecided('similar-new', reason, near);
   }
   const gone = listChangedSince(judged, view.deleted, view);
   if (gone.length > 0) {
-    const reason = msg`a record of its project was deleted since then that may have been this one`;
+    const reason = msg`a record of its project that may have been this one has been deleted since then`;
     return makeUndecided('deleted-since', reason, gone);
   }
   return judgeAbsence(judged.window, getShownKind(judged.elements, Number(judged.elements.stav)), view);

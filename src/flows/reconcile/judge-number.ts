@@ -41,8 +41,8 @@ export function judgeNumber(judged: UncertainNumber, record: RecordEvidence, vie
   if (!isAsBefore) {
     const reason =
       current === ''
-        ? msg`${identCely} now has no number; it was to get ${value}`
-        : msg`${identCely} now has the number ${current}; it was to get ${value}`;
+        ? msg`${identCely} has no number now; ${value} was to be set`
+        : msg`${identCely} now has the number ${current}; ${value} was to be set`;
     return { kind: 'undecided', basis: 'other-number', reason, candidates: [current] };
   }
   return (

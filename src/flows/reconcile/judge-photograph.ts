@@ -53,7 +53,7 @@ export function judgePhoto(
   if (near.length > 0) {
     return makeUndecided(
       'other-name-and-new',
-      msg`a file was stored at that time that may be this photograph under another name`,
+      msg`a file that was stored at that time may be this photograph under another name`,
       near.map(({ name }) => name),
     );
   }
@@ -66,7 +66,7 @@ export function judgePhoto(
     explainTooEarly(judged.window, view, record.changedMs) ?? {
       kind: 'absent',
       basis: 'not-among-those-shown',
-      reason: msg`${judged.identCely} is shown with its files, and this is none of them`,
+      reason: msg`the harvest shows the files of ${judged.identCely}, and this is not one of them`,
       candidates: [],
     }
   );

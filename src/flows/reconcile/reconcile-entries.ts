@@ -80,7 +80,7 @@ function judgeWithoutRecord({ outbox }: LookupContext, { findId }: Entry): Verdi
   return {
     kind: 'absent',
     basis: 'find-absent',
-    reason: msg`its find is not at the service, so it cannot have been sent`,
+    reason: msg`its find is not in the service, so it cannot have been sent`,
     candidates: [],
   };
 }

@@ -220,12 +220,12 @@ function revertLast(outbox: Outbox, find: string): { readonly decision: Decision
   const entries = listEntriesOfTarget(outbox, findTarget(outbox, find));
   const last = findLastDecision(outbox, entries);
   const [first] = last;
-  if (first === undefined) throw new UsageError(msg`No decision about ${find} can be taken back.`);
+  if (first === undefined) throw new UsageError(msg`There is no decision about ${find} to undo.`);
   if (entries.some((entry) => isAttemptedSince(outbox, entry, last)))
-    throw new UsageError(msg`Something was sent because of the decision, so it can no longer be taken back.`, {
+    throw new UsageError(msg`Something was sent because of the decision, so it can no longer be undone.`, {
       hint: makeTooLateHint(find, first, entries),
     });
-  const [group, reason] = [randomUUID(), msg`a person took the decision back`];
+  const [group, reason] = [randomUUID(), msg`a person undid the decision`];
   recordEvents(
     outbox,
     last.map(({ entry, event }) => makeDecision(outbox, entry, { answer: 'undo', by: 'person', group, of: event.id }, reason)),

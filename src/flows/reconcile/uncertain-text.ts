@@ -51,9 +51,9 @@ function explainPlainly(outbox: Outbox, entry: Entry, what: Message, settleMs: n
   const untilMs = last === undefined ? nowMs : (last.endedAt ?? last.startedAt) + settleMs;
   const isFinal = looked?.verdict === 'undecided' && (untilMs <= nowMs || looked.candidates.length > 0);
   if (isFinal && !PASSING.includes(looked.basis as Basis | null))
-    return t`The service's data does not show if it has ${what}; check its website, and decide.`;
-  if (untilMs <= nowMs) return t`It is not known yet if the service has ${what}; pas checks with the next push.`;
+    return t`The service's data does not show whether it has ${what}; check its website, and decide.`;
+  if (untilMs <= nowMs) return t`It is not known yet whether the service has ${what}; pas checks with the next push.`;
   // Rounded up to the minute, so that the text is true then.
   const at = formatMoment(Math.ceil(untilMs / MINUTE_MS) * MINUTE_MS, nowMs);
-  return t`It is not known yet if the service has ${what}; pas checks again after ${at}.`;
+  return t`It is not known yet whether the service has ${what}; pas checks again after ${at}.`;
 }

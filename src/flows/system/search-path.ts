@@ -23,7 +23,7 @@ type LinkPlace = { readonly folder: string; readonly targets: Readonly<Record<st
 export function linkPlace(environment: Readonly<Record<string, string | undefined>>): LinkPlace {
   const kind = detectInstallationKind();
   if (kind === 'npm') {
-    throw new UsageError(t`npm installed this pas, and adds it to the path when it installs with --global.`);
+    throw new UsageError(t`npm installed this pas, and adds it to PATH when it installs with --global.`);
   }
   const getProgramPath = (name: string): string =>
     kind === 'archive' ? join(packageRoot, '..', name) : join(packageRoot, 'bin', `${name}.js`);
@@ -71,7 +71,7 @@ function assertOwnLink(link: string): void {
   if (lstatSync(link, { throwIfNoEntry: false }) === undefined || isOurs(link)) return;
   const folder = dirname(packageRoot);
   throw new UsageError(t`${link} is another program. Nothing was changed.`, {
-    hint: t`Move it away, or add this folder to your path by hand: ${folder}`,
+    hint: t`Move it away, or add this folder to your PATH yourself: ${folder}`,
   });
 }
 
@@ -86,7 +86,7 @@ function isOurs(link: string): boolean {
 /** Returns the folder of `pas.cmd` in an archive on Windows. */
 export function archiveFolder(): string {
   if (detectInstallationKind() !== 'archive')
-    throw new UsageError(t`This is not an unpacked archive: npm adds it to the path when it installs with --global.`);
+    throw new UsageError(t`This is not an unpacked archive: npm adds it to PATH when it installs with --global.`);
   return dirname(packageRoot);
 }
 
@@ -123,7 +123,7 @@ function runReg(...args: readonly string[]): void {
   const { status, error } = spawnSync('reg', args, { windowsHide: true });
   if (status === 0) return;
   const why = error?.message ?? args[0];
-  throw new ConfigError(t`The registry of Windows could not be read or written: ${why}`);
+  throw new ConfigError(t`The Windows registry could not be read or written: ${why}`);
 }
 
 /** Notifies open programs by a Windows message, which .NET sends; without it they see the path after the next sign-in. */
@@ -140,7 +140,7 @@ export function parseRegistryPath(text: string): string {
   const quoted = /^"((?:[^"\\]|\\.)*)"$/.exec(value)?.[1];
   if (quoted !== undefined) return quoted.replace(/\\(.)/g, '$1');
   const bytes = /^hex\([12]\):([\da-f,]*)$/i.exec(value)?.[1];
-  if (bytes === undefined) throw new ConfigError(t`The user's path in the registry of Windows is of an unknown kind.`);
+  if (bytes === undefined) throw new ConfigError(t`The user's PATH in the Windows registry is of an unknown type.`);
   return Buffer.from(bytes.replaceAll(',', ''), 'hex')
     .toString('utf16le')
     .replace(/(?<!\0)\0+$/, '');

@@ -76,7 +76,7 @@ describe('degrees, minutes and seconds in columns of their own', () => {
       part('lon', 'minutes'),
     ]);
     expect(proposal.fixed.find(({ element }) => element === 'geom_system')?.reasons.map(String)).toEqual([
-      '2 of 2 points looked up lie in known cadastral areas',
+      '2 of 2 checked points are in known cadastral areas',
     ]);
   });
 
@@ -121,7 +121,7 @@ describe('museum tables with custom columns:', () => {
       ['geom_system', '5514'],
     ]);
     expect(proposal.undecided).toEqual(['projekt', 'pristupnost']);
-    expect(proposal.fixed[1]?.reasons.map(String)).toEqual(['3 of 3 points looked up lie in known cadastral areas']);
+    expect(proposal.fixed[1]?.reasons.map(String)).toEqual(['3 of 3 checked points are in known cadastral areas']);
     expect(listUnmappedTerms(proposal.columns, lookupTerm)).toMatchObject([{ element: 'specifikace', term: 'stř.', rows: 1 }]);
   });
 
@@ -181,7 +181,7 @@ describe('museum tables with custom columns:', () => {
       datum: { datum_nalezu: { date: 'd/m/yyyy' } },
       foto: { photos: { separator: ',' } },
     });
-    expect(String(proposal.columns[3]?.doubt)).toContain('nothing shows which is the day and which the month');
+    expect(String(proposal.columns[3]?.doubt)).toContain('the day and the month cannot be told apart');
   });
 
   test('one with both coordinates in a cell, repeated numbers, day numbers and centimetres', () => {
@@ -198,7 +198,7 @@ describe('museum tables with custom columns:', () => {
       'nalezeno dne': { datum_nalezu: { date: 'day-number' } },
       předáno: { predano: { values: { a: 'ano', n: 'ne' } } },
     });
-    expect(String(proposal.columns[0]?.doubt)).toContain('the same number appears twice: "7" in rows 2, 3;');
+    expect(String(proposal.columns[0]?.doubt)).toContain('duplicate numbers: "7" in rows 2, 3;');
   });
 
   test('one with two points: the more complete one is used, and the other is dropped entirely', () => {

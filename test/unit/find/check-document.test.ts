@@ -157,7 +157,7 @@ describe('literal values', () => {
       'id="HES-000253"',
       'id=" HES-000253"',
       9,
-      'The id of obdobi is " HES-000253". The service does not ignore blanks: remove them.',
+      'The id of obdobi is " HES-000253". The service does not ignore spaces: remove them.',
     ],
     [
       'xml:lang="cs" id="HES-000253"',

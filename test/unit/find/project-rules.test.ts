@@ -42,7 +42,7 @@ test('the rules keep their names, and their issues concern the project', () => {
 test('a project that the harvest does not show is only pointed out, since not every account sees all', () => {
   expect(judge({ kind: 'unknown' })).toEqual([expect.stringMatching(/^warning: /)]);
   expect(judge({ kind: 'unknown', list: 'as-shown' }, { role: 'researcher' })).toEqual([expect.stringMatching(/^warning: /)]);
-  expect(judge({ kind: 'hidden' })).toEqual([expect.stringMatching(/^warning: .*not shown to this account/)]);
+  expect(judge({ kind: 'hidden' })).toEqual([expect.stringMatching(/^warning: .*This account cannot see/)]);
 });
 
 test('a project missing from the whole list is refused, but not for an archaeologist, whose list is incomplete', () => {

@@ -15,12 +15,12 @@ describe('a registration number', () => {
     expect(findNumberProblem('🏺'.repeat(MAX_CHARACTERS))).toBeUndefined();
     expect(findNumberProblem('a'.repeat(256))).toMatchObject({ rule: 'number-length' });
     expect(String(findNumberProblem('a'.repeat(256))?.problem)).toBe(
-      'The number has 256 characters; the service takes 255. Shorten it.',
+      'The number has 256 characters; the service accepts at most 255. Shorten it.',
     );
   });
 
   test.each(['\n', '\r', '\t'])('is a single line, so %j is refused', (character) => {
-    const problem = 'The number has a line break or a tab in it. Write it in one line.';
+    const problem = 'The number contains a line break or a tab. Write it on one line.';
     expect(findNumberProblem(`A${character}1`)).toMatchObject({ rule: 'number-form' });
     expect(String(findNumberProblem(`A${character}1`)?.problem)).toBe(problem);
     expect(said({ evidencni_cislo: `A${character}1` })).toEqual([`number-form: ${problem}`]);

@@ -237,7 +237,7 @@ test('a changed photograph is refused, with advice', () => {
   using push = aPush();
   expect(push.settled(push.aPhotograph(), { kind: 'content-changed' })).toEqual({
     state: 'refused',
-    reason: 'the photograph was removed or changed since it was queued; queue it again with `pas photo add`',
+    reason: 'the photograph has been removed or changed since it was queued; queue it again with `pas photo add`',
     issues: [],
   });
 });

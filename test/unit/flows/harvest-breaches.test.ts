@@ -66,7 +66,7 @@ describe('a service that violates the protocol', () => {
     const notes: string[] = [];
     expect(await harvest(repository, vocabulary, { full: true, exchange: renaming, notes })).toMatchObject([{ vanished: 0 }]);
     expect(sorted(stored(vocabulary))).toEqual(sorted(repository.alive()));
-    expect(notes.join()).toMatch(/in another form \(oai:example\.org:HES-\d+\), so none is marked as vanished/);
+    expect(notes.join()).toMatch(/in another form \(oai:example\.org:HES-\d+\), so no record is marked as vanished/);
   });
 });
 

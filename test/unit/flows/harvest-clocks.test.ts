@@ -44,7 +44,7 @@ describe('a service’s clock that is ahead', () => {
     expect(await harvest(repository, vocabulary, { notes })).toMatchObject([{ pass: 'full' }]);
     expect(notes).toHaveLength(2);
     expect(notes[0]).toMatch(
-      /was at 2025-06-01T05:00:\S+ at the last harvest and is at 2025-06-01T01:00:\S+ now, so everything is read again/,
+      /went back from 2025-06-01T05:00:\S+ \(last harvest\) to 2025-06-01T01:00:\S+, so everything is read again/,
     );
     expect(sorted(labels(place))).toEqual(sorted(repository.alive()));
     expect(sorted(stored(vocabulary))).toEqual(sorted(repository.alive()));

@@ -176,7 +176,7 @@ describe('a find is entered by answering questions', () => {
       expect.stringContaining('Find K-001 already exists'),
       expect.stringContaining('is a single coordinate'),
       expect.stringContaining('not a whole number'),
-      expect.stringContaining('State 2 submitted needs this'),
+      expect.stringContaining('State 2 submitted requires this'),
     ]);
     expect(find.localId).toBe('K-3');
   });
@@ -254,7 +254,7 @@ describe('at the end', () => {
     const prompt = scriptedPrompt(...answers);
     const { find } = await tell(prompt, { folder });
     expect(find.photos).toEqual([join(folder, 'IMG 1.png')]);
-    expect(prompt.transcript.join('\n')).toMatch(/does not say where it was taken[\s\S]*There is no photograph/);
+    expect(prompt.transcript.join('\n')).toMatch(/contains no position[\s\S]*There is no photograph/);
   });
 });
 

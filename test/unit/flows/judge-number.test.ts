@@ -64,13 +64,13 @@ describe('a number that may have been sent', () => {
     expect(judged({ current: 'CUR 7', known: ['OLD'] })).toEqual({
       kind: 'undecided',
       basis: 'other-number',
-      reason: `${IDENT} now has the number CUR 7; it was to get INV 1`,
+      reason: `${IDENT} now has the number CUR 7; INV 1 was to be set`,
       candidates: ['CUR 7'],
     });
     expect(judged({ current: '', known: ['OLD'] })).toEqual({
       kind: 'undecided',
       basis: 'other-number',
-      reason: `${IDENT} now has no number; it was to get INV 1`,
+      reason: `${IDENT} has no number now; INV 1 was to be set`,
       candidates: [''],
     });
   });

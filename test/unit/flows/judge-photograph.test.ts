@@ -98,7 +98,7 @@ describe('a verdict on a photograph names its evidence, in words and with the co
       {},
     ],
     ['other-name-and-new', ['F01.jpg'], 'under another name', [file('F01.jpg', 'bb', 'renamed.jpg')], {}],
-    ['not-among-those-shown', [], 'C-1-N00001 is shown with its files, and this is none of them', [], {}],
+    ['not-among-those-shown', [], 'the harvest shows the files of C-1-N00001, and this is not one of them', [], {}],
     ['time-unknown', [], 'so a person decides', [], timeUnknown],
   ])('%s', (basis, candidates, words, files, more) => {
     const verdict = judged(files, more);

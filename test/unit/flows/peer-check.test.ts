@@ -51,7 +51,7 @@ describe('the identity of the peer', () => {
 });
 
 describe('a forbidden find, if the access probe results in', () => {
-  const OPEN = 'refused, and it is unclear if the whole account is refused: said';
+  const OPEN = 'refused, and it is unclear whether the whole account is refused: said';
   test.each<[string, () => Reply, string, string, string]>([
     ['the same', () => answer(403), 'queued', 'the account is refused: said', 'not-allowed: said'],
     ['its closing', () => answer(503), 'queued', OPEN, 'closed: said'],

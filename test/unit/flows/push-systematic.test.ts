@@ -94,7 +94,7 @@ test.each([404, 415])('fewer than five finds do not stay refused after a page wi
   expect(await run(outbox)).toMatchObject({ accepted: 0, refused: 0 });
   expect(count(outbox, 'queued')).toBe(3);
   for (const { reason } of listAllEntries(outbox))
-    expect(String(reason)).toMatch(/refused by something between pas and the service/);
+    expect(String(reason)).toMatch(/refused by a proxy between pas and the service/);
   isThere = true;
   expect(await run(outbox)).toMatchObject({ accepted: 3, refused: 0 });
 });

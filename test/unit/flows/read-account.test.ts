@@ -61,15 +61,15 @@ test('an expired token is renewed once', async () => {
 describe('an invalid account answer', () => {
   const SIGN_IN = 'Run `pas login`, or ask the operator of the service.';
   const ADDRESS = 'Check base_url in the profile.';
-  const answered = (what: string): string => `${BASE} answered with ${what} when asked who the account is.`;
+  const answered = (what: string): string => `${BASE} gave an unusable answer when pas asked for the account: ${what}.`;
   test.each([
     ['a refusal', answerWith(403), `${BASE} refuses this account.`, SIGN_IN],
     ['another status', answerWith(404, 'no'), answered('status 404'), ADDRESS],
     ['a success without content', answerWith(204), answered('status 204'), ADDRESS],
-    ['no XML', answerWith(200, 'welcome'), answered('no XML'), ADDRESS],
-    ['no user', answerWith(200, '<svc/>'), answered('no user'), ADDRESS],
-    ['a user without an identifier', user('<u:jmeno>Eva</u:jmeno>'), answered('no user'), ADDRESS],
-    ['a user with an empty one', user('<u:ident_cely> </u:ident_cely>'), answered('no user'), ADDRESS],
+    ['no XML', answerWith(200, 'welcome'), answered('not XML'), ADDRESS],
+    ['no user', answerWith(200, '<svc/>'), answered('no user in it'), ADDRESS],
+    ['a user without an identifier', user('<u:jmeno>Eva</u:jmeno>'), answered('no user in it'), ADDRESS],
+    ['a user with an empty one', user('<u:ident_cely> </u:ident_cely>'), answered('no user in it'), ADDRESS],
   ])('is %s', async (_, answer, message, hint) => {
     const failure = await ask(answer).catch((thrown: unknown) => thrown as PasError);
     if (!(failure instanceof Error)) throw new Error('it was read');

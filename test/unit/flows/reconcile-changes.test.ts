@@ -105,7 +105,7 @@ describe('uncertain photographs', () => {
     expect([found, lost].map(({ photo }) => scene.entry(photo).state)).toEqual(['accepted', 'queued']);
     const verdict = looked.find(({ entry }) => entry.id === lost.photo)?.verdict;
     expect(verdict).toMatchObject({ kind: 'absent', basis: 'find-absent', candidates: [] });
-    expect(`${verdict?.reason}`).toMatch(/its find is not at the service/);
+    expect(`${verdict?.reason}`).toMatch(/its find is not in the service/);
   });
 });
 

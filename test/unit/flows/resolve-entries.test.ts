@@ -115,7 +115,7 @@ describe('a record given for an entry', () => {
     if (entry?.kind !== 'import') throw new Error('no import');
     return { outbox, entry };
   };
-  const shown = (form: string) => `The service shows it beside the record; it looks like ${form}.`;
+  const shown = (form: string) => `The service shows it with the record, in the form ${form}.`;
 
   test.each<[string | null, string, readonly [string, string] | undefined]>([
     [PROJECT, IDENT, undefined],
@@ -153,7 +153,7 @@ describe('a record given for an entry', () => {
     expect(findRecordProblem(outbox, photo, IDENT)).toBeUndefined();
     const problem = findRecordProblem(outbox, photo, OTHER);
     expect(problem?.message).toBe(`The photo was sent to ${IDENT}, not to ${OTHER}.`);
-    expect(String(problem?.hint)).toBe(`If ${IDENT} has it, give that identifier.`);
+    expect(String(problem?.hint)).toBe(`If ${IDENT} has it, specify that identifier.`);
   });
 
   test.each(['uncertain', 'held'] as const)('cannot be that of another find, for one that is %s', (state) => {
@@ -456,7 +456,7 @@ describe('an undone decision', () => {
     expect(facts()).not.toEqual(before);
     expect(undo(outbox).decision).toBe(decision.kind);
     expect(facts()).toEqual(before);
-    if (entries[0]?.[1] !== 'dropped') expect(saidBy(() => undo(outbox))[0]).toBe('No decision about K-1 can be taken back.');
+    if (entries[0]?.[1] !== 'dropped') expect(saidBy(() => undo(outbox))[0]).toBe('There is no decision about K-1 to undo.');
   });
 
   test('of several, one after the other, restores the uncertainty from before the first', () => {
@@ -485,7 +485,7 @@ describe('an undone decision', () => {
   });
 
   test('is refused once something was sent because of it', () => {
-    const stands = 'Something was sent because of the decision, so it can no longer be taken back.';
+    const stands = 'Something was sent because of the decision, so it can no longer be undone.';
     const taken = findWith(['import', 'uncertain'], ['photo', 'queued']);
     resolve(taken.outbox, CREATED);
     claimEntry(taken.outbox, taken.ids[1] ?? 0);

@@ -80,7 +80,7 @@ describe('an outbox with finds', () => {
   test('stays without --replace, and is set aside otherwise, however often', async () => {
     const { restore, finds, enter, folder, clock } = scene();
     enter('K-old');
-    await expect(restore()).rejects.toThrow(/There is an outbox with finds/);
+    await expect(restore()).rejects.toThrow(/already has an outbox with finds/);
     expect([finds(), asidesIn(folder)]).toEqual([['K-old'], []]);
     await clock.advance(3_600_000 - 0);
     for (let nth = 0; nth < 3; nth += 1) await restore({ replace: true });

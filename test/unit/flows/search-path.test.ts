@@ -22,6 +22,6 @@ describe('the path of the registry of Windows', () => {
   });
 
   test('is not changed if it is of another type', () => {
-    expect(() => parseRegistryPath(exported('"Path"=dword:00000001'))).toThrow('unknown kind');
+    expect(() => parseRegistryPath(exported('"Path"=dword:00000001'))).toThrow('unknown type');
   });
 });

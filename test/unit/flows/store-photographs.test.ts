@@ -122,5 +122,5 @@ test('a photograph that fits alone, but not within its multipart form, is refuse
   truncateSync(at('large.jpg'), PHOTO_MAX_BYTES - 100);
   const { photograph, issues } = await keeping().inspectPhotograph(at('large.jpg'));
   expect(photograph).toBeUndefined();
-  expect(issues).toMatchObject([{ rule: 'photo-too-large', message: expect.stringContaining('its form included') }]);
+  expect(issues).toMatchObject([{ rule: 'photo-too-large', message: expect.stringContaining('including its form') }]);
 });

@@ -15,8 +15,8 @@ import { queueImport, tempOutbox } from '../../support/temp-outbox.ts';
 const IDENT = 'C-202400101-N00001';
 const MINUTE_MS = 60_000;
 const SETTLE_MS = 10 * MINUTE_MS;
-const DECIDE = "The service's data does not show if it has this find; check its website, and decide.";
-const NEXT_PUSH = 'It is not known yet if the service has this find; pas checks with the next push.';
+const DECIDE = "The service's data does not show whether it has this find; check its website, and decide.";
+const NEXT_PUSH = 'It is not known yet whether the service has this find; pas checks with the next push.';
 
 /** Ended without an answer, when it had been under way for a minute. */
 async function sent(outbox: Outbox, clock: ReturnType<typeof manualClock>, entryId: number): Promise<void> {
@@ -40,7 +40,7 @@ function looked(outbox: Outbox, entryId: number, basis: string, candidates: stri
 test('an entry that may still be under way is looked up after the next full minute', async () => {
   const { outbox, clock, entryId } = inDoubt();
   await sent(outbox, clock, entryId);
-  const text = 'It is not known yet if the service has this find; pas checks again after 09:11.';
+  const text = 'It is not known yet whether the service has this find; pas checks again after 09:11.';
   expect(explainUncertain(outbox, entryId, SETTLE_MS)).toEqual([text, 'no answer']);
   expect(explainUncertain(outbox, entryId, SETTLE_MS + 1)[0]).toContain('after 09:12.');
   await clock.advance(SETTLE_MS - 1);

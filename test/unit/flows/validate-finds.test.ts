@@ -53,6 +53,6 @@ test('an edit of a find that another pas has changed since is refused', () => {
   if (stored === undefined) throw new Error('the find is not stored');
   const edit = openEdit({ outbox, ruleContext: KNOWN }, stored);
   updateFind(outbox, { ...find, elements: { ...find.elements, pocet: '2' } });
-  expect(() => edit.bySettings(['depth_cm=7'])).toThrow(/has changed K-017/);
+  expect(() => edit.bySettings(['depth_cm=7'])).toThrow(/process changed K-017/);
   expect(findByLocalId(outbox, find.localId)?.elements).toMatchObject({ hloubka: 25, pocet: '2' });
 });

@@ -460,7 +460,7 @@ describe('a pause of more than an hour', () => {
     expect(await pace.readPause()).toEqual({ pausedMs: HOUR, requestedMs: DAY });
     const [askedUntil, keptUntil] = [formatMoment(clock.now() + DAY), formatMoment(clock.now() + HOUR)];
     await expect(pace.acquire()).rejects.toThrow(
-      new RegExp(`until ${askedUntil}\\. .* waits one hour of it: .* until ${keptUntil}\\. .* pas pace --keep`),
+      new RegExp(`until ${askedUntil}\\. .* waits at most one hour: .* until ${keptUntil}\\. .* pas pace --keep`),
     );
     await clock.advance(HOUR);
     expect(await pace.readPause()).toEqual({ pausedMs: 0, requestedMs: DAY - HOUR });

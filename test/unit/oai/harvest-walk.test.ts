@@ -57,7 +57,7 @@ describe('a service’s clock that went back', () => {
     state.complete();
     const { run, notes } = harvesting(() => list(['A']), { state, serverNowMs });
     expect((await run()).pass?.kind).toBe(kind);
-    const was = `heslo: the service's clock was at 2025-06-18T08:00:00.000Z at the last harvest and is at ${new Date(serverNowMs).toISOString()} now, so everything is read again.`;
+    const was = `heslo: the service's clock went back from 2025-06-18T08:00:00.000Z (last harvest) to ${new Date(serverNowMs).toISOString()}, so everything is read again.`;
     expect(notes).toEqual(kind === 'full' ? [was] : []);
   });
 

@@ -33,7 +33,7 @@ describe('a list is accepted if all counted records were read', () => {
   test('if it is counted one too many, and its pages are contiguous', async () => {
     const scene = harvesting(twoPages('', '', 5), kept);
     await scene.run();
-    expect(scene.notes).toEqual([expect.stringContaining('counts 5 records, and twice listed 4 completely')]);
+    expect(scene.notes).toEqual([expect.stringContaining('counts 5 records, but listed 4 twice in a row')]);
   });
 
   test('but not if one is missing between its pages, or if no record is to be proven', async () => {

@@ -92,7 +92,7 @@ describe('single records', () => {
     const bad = '<record><header><identifier>x</identifier></header></record>';
     const listed = makeClient(scripted(listXml('ListRecords', [recordXml('A'), bad]))).listRecords(RECORDS);
     await expect(listed).rejects.toThrow(
-      'The service sent a page in which record 2 has no identifier, no usable datestamp, or an unknown status.',
+      'The service sent a page with an unreadable record: record 2 has no identifier, an invalid datestamp or an unknown status.',
     );
   });
 

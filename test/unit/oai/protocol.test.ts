@@ -12,7 +12,7 @@ describe('arguments are checked before anything is sent', () => {
       'a token in company',
       'ListRecords',
       { metadataPrefix: 'oai_dc', resumptionToken: 'T' },
-      'Give a resumption token alone: it already contains the set, the format and the dates.',
+      'Use a resumption token alone: it already contains the set, the format and the dates.',
     ],
     [
       'a year as a date',

@@ -146,7 +146,7 @@ test('a missing entry cannot be changed', () => {
     () => setReason(outbox, 7, null),
     () => assignRecord(outbox, 7, IDENT),
   ])
-    expect(change).toThrow('changing entry 7 found the entry in another state');
+    expect(change).toThrow('changing entry 7 failed, because the entry changed');
 });
 
 describe('the project', () => {

@@ -59,8 +59,8 @@ describe('the lock of an outbox', () => {
     const { take } = anOutbox();
     take();
     const error = catchError(take);
-    expect(error.message).toBe(`Another pas holds this outbox: process 10 on laptop, since ${SINCE}.`);
-    expect(error.hint).toBe('Wait until it is done. Two pushes of one outbox would send finds twice.');
+    expect(error.message).toBe(`Another pas process is using this outbox: process 10 on laptop, since ${SINCE}.`);
+    expect(error.hint).toBe('Wait until it is done. If two processes pushed one outbox, finds would be sent twice.');
     expect(error).toMatchObject({ code: 'outbox-leased', exitCode: 11 });
   });
 
@@ -100,7 +100,7 @@ describe('the lock of an outbox', () => {
     const lock = acquireLockFile(lockPath);
     if (text !== undefined) writeFileSync(holderPath, text);
     const error = catchError(take);
-    expect(error.message).toBe('Another pas holds this outbox.');
+    expect(error.message).toBe('Another pas process is using this outbox.');
     expect(error.hint).toMatch(/locks may not work on this disk: run `pas doctor`/);
     lock?.release();
   });
@@ -108,7 +108,9 @@ describe('the lock of an outbox', () => {
   test('names the computer, even with blanks in its name', () => {
     const { take, options } = anOutbox();
     taken.push(acquirePushLock({ ...options, holder: { pid: 7, host: 'Eva’s new laptop' } }));
-    expect(catchError(take).message).toBe(`Another pas holds this outbox: process 7 on Eva’s new laptop, since ${SINCE}.`);
+    expect(catchError(take).message).toBe(
+      `Another pas process is using this outbox: process 7 on Eva’s new laptop, since ${SINCE}.`,
+    );
   });
 
   test('is acquired if a folder has the name of the text file, which is no evidence', () => {
@@ -116,7 +118,7 @@ describe('the lock of an outbox', () => {
     mkdirSync(join(holderPath, 'inside'), { recursive: true });
     take().release();
     take();
-    expect(catchError(take).message).toBe('Another pas holds this outbox.');
+    expect(catchError(take).message).toBe('Another pas process is using this outbox.');
   });
 
   test.skipIf(!canLimitFiles)('is acquired if no text can be written, and the text of an earlier holder is removed', async () => {
@@ -124,7 +126,7 @@ describe('the lock of an outbox', () => {
     mkdirSync(place.folder);
     writeFileSync(holderPath, `process 4711 on office since ${SINCE}\n`);
     await withFilesUpTo(0, take);
-    expect(catchError(take).message).toBe('Another pas holds this outbox.');
+    expect(catchError(take).message).toBe('Another pas process is using this outbox.');
   });
 
   test('is not affected by a command that only checks it', () => {

@@ -20,11 +20,11 @@ test('the position of a photograph is read from it', async () => {
 });
 
 test.each([
-  ['a place in another hemisphere', photoWithGps(-50.0871, 14.4208), 'impossible position'],
-  ['a device that had before it has a position', photoWithGps(0, 0), 'before it has a position'],
-  ['a text', 'no picture', 'does not say where'],
-  ['an empty file', '', 'does not say where'],
-  ['half a picture', photoWithGps(50.0871, 14.4208).subarray(0, 40), 'does not say where'],
+  ['a place in another hemisphere', photoWithGps(-50.0871, 14.4208), 'invalid position'],
+  ['a device that had before it has a position', photoWithGps(0, 0), 'while it has no position'],
+  ['a text', 'no picture', 'contains no position'],
+  ['an empty file', '', 'contains no position'],
+  ['half a picture', photoWithGps(50.0871, 14.4208).subarray(0, 40), 'contains no position'],
 ])('%s gives no point', async (name, content, problem) => {
   expect(inWords(await readPhotoPosition(file(`${name}.jpg`, content)))).toMatchObject({
     problem: expect.stringContaining(problem),

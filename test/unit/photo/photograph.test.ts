@@ -64,7 +64,7 @@ describe('a check of a photograph', () => {
   });
 
   test.each([
-    ['text that is called a photograph', Buffer.from('this is not a photograph'), 'photo-type', 'no known image'],
+    ['text that is called a photograph', Buffer.from('this is not a photograph'), 'photo-type', 'an unknown format'],
     ['a GIF', Buffer.from('GIF89a\x01\0\x01\0\0\0\0;'), 'photo-type', 'image/gif'],
     ['a PDF', Buffer.from('%PDF-1.7\n'), 'photo-type', 'application/pdf'],
     ['nothing', Buffer.alloc(0), 'photo-empty', 'empty'],

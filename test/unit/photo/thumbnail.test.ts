@@ -115,7 +115,7 @@ describe('a thumbnail of a photograph', () => {
   test('reports why there is none', async () => {
     const [path, size] = asFile(await photograph(1));
     expect(await make(join(path, 'gone.jpg'), 1)).toMatchObject({ why: expect.stringContaining('missing') });
-    expect(await make(path, size + 1)).toMatchObject({ why: expect.stringContaining('was changed') });
+    expect(await make(path, size + 1)).toMatchObject({ why: expect.stringContaining('has changed') });
     expect(await make(...asFile(Buffer.from('no picture')))).toMatchObject({ why: expect.stringContaining('damaged') });
   });
 });

@@ -34,7 +34,7 @@ describe('well-known text of a point', () => {
     ['POINT (5. 50.08)', '"5.", which is not a plain decimal'],
     ['MULTIPOINT ((14.42 50.08))', 'is not a point'],
     ['LINESTRING (14 50, 15 51)', 'is not a point'],
-    ['14.42 50.08', 'is not well-known text'],
+    ['14.42 50.08', 'is not a point in WKT'],
     ['POINT (14.42\t50.08)', 'contains a tab, a line break or a no-break space'],
     ['POINT (14.42\u00a050.08)', 'contains a tab, a line break or a no-break space'],
     ['POINT\n(14.42 50.08)', 'contains a tab, a line break or a no-break space'],
@@ -62,7 +62,7 @@ describe('decimal numbers in everyday notation', () => {
 
   test.each([
     ['50°04\'48"', 'decimal degrees'],
-    ['1.4E+01', 'exponent'],
+    ['1.4E+01', 'scientific notation'],
     ['743.011,72', 'several separators'],
     ['1,043,823.18', 'several separators'],
     ['14 4208', 'several separators'],
@@ -76,7 +76,7 @@ describe('decimal numbers in everyday notation', () => {
 describe('a point that cannot be converted is explained', () => {
   test.each([
     ['4326', 50.08, 14.42, 'axes swapped: longitude first'],
-    ['4326', 0, 0, 'before it has a position'],
+    ['4326', 0, 0, 'while it has no position'],
     ['4326', -743011.72, -1043823.18, 'the coordinate system is 5514'],
     ['4326', 1043823.18, 743011.72, 'the coordinate system is 5514'],
     ['4326', -74, 40.7, 'far outside the country'],
@@ -85,7 +85,7 @@ describe('a point that cannot be converted is explained', () => {
     ['5514', 1043823.18, 743011.72, 'smaller number first: -743011.72 -1043823.18'],
     ['5514', 14.42, 50.08, 'the coordinate system is 4326'],
     ['5514', 50.08, 14.42, 'the coordinate system is 4326'],
-    ['5514', 0, 0, 'before it has a position'],
+    ['5514', 0, 0, 'while it has no position'],
     ['5514', 458000, 5550000, 'far outside the country'],
     ['5514', -743.011, -1043.823, 'Write all digits together: -743011 -1043823'],
     ['5514', 743.011, 1043.823, 'Write all digits together: 743011 1043823'],

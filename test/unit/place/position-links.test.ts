@@ -33,7 +33,7 @@ describe('a map link', () => {
     ['https://mapy.cz/s/kobejafupe', 'short link'],
     ['https://maps.app.goo.gl/AbCdEf', 'short link'],
     ['geo:50.0871,14.4208;crs=nad27', 'nad27'],
-    ['geo:0,0', 'the point 0 0'],
+    ['geo:0,0', '0 0 is what a device records'],
     ['https://[', 'a map without a marker'],
   ])('without a marked place is explained: %s', (text, problem) => {
     expect(getProblem(text)).toContain(problem);

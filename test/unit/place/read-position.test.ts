@@ -70,7 +70,7 @@ describe('a position is refused', () => {
     ['50 60 48 N 14 25 12 E', '60 minutes'],
     ['50.5 4 N 14.5 3 E', 'decimal point before'],
     [`50"4'3° N 14 E`, 'does not give degrees, minutes and seconds in this order'],
-    ['0 0', 'before it has a position'],
+    ['0 0', 'while it has no position'],
     ['48.8584 2.2945', 'far outside the country'],
     ['behind the mill', 'is not a position'],
     ['50.0871N 14.4208E 35', 'decimal point before'],
