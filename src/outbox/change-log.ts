@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { createRowParser, isNumber, isText, orNull, parseTexts } from '../store/database.ts';
-import { addNumber, addPhoto, removeEntry, replaceNumber, replacePhoto } from './entries.ts';
-import type { Entry, FindId, NumberEntry, PhotoEntry } from './entry.ts';
+import { addNumber, addPhoto, removeEntry, replaceNumber, replacePhoto, schedule } from './entries.ts';
+import type { Entry, EntryId, FindId, Held, NumberEntry, PhotoEntry } from './entry.ts';
 import { listEntriesOfFind } from './entry-queries.ts';
+import { deserializeHeld, serializeHeld } from './entry-row.ts';
 import { parsePhotograph, type SentPhotograph, serializePhotograph } from './events.ts';
 import type { Outbox } from './open-outbox.ts';
 import { findStoredRowById, type LoggedFindRow, restoreFind, type StoredElements } from './stored-finds.ts';
@@ -14,12 +15,15 @@ const MAX_COMMANDS = 50;
 type FindBefore = {
   readonly find: LoggedFindRow;
   readonly imported: boolean;
+  /** Question that was open for the import, as JSON. */
+  readonly held: string | null;
   readonly changes: readonly ChangeBefore[];
 };
 
-type ChangeBefore =
-  | { readonly kind: 'number'; readonly uuid: string; readonly value: string; readonly expects: string | null }
-  | { readonly kind: 'photo'; readonly uuid: string; readonly photograph: LoggedPhotograph };
+type ChangeBefore = { readonly uuid: string; readonly held: string | null } & (
+  | { readonly kind: 'number'; readonly value: string; readonly expects: string | null }
+  | { readonly kind: 'photo'; readonly photograph: LoggedPhotograph }
+);
 
 type LoggedPhotograph = SentPhotograph & { readonly source: string | null };
 
@@ -39,8 +43,9 @@ export function recordBefore(outbox: Outbox, findId: FindId): void {
   const row = findStoredRowById(outbox, findId);
   if (row === undefined) return;
   const entries = listEntriesOfFind(outbox, findId);
-  const imported = entries.some(({ kind }) => kind === 'import');
-  const before: FindBefore = { find: row, imported, changes: entries.flatMap(makeChangeBefore) };
+  const importEntry = entries.find(({ kind }) => kind === 'import');
+  const [imported, held] = [importEntry !== undefined, serializeHeld(importEntry?.held ?? null)];
+  const before: FindBefore = { find: row, imported, held, changes: entries.flatMap(makeChangeBefore) };
   insertChange(outbox, { seq, findId, localId: row.localId, before: JSON.stringify(before), attempts: sumAttempts(entries) });
 }
 
@@ -85,9 +90,10 @@ function insertCommand(outbox: Outbox, words: string): number {
 function makeChangeBefore(entry: Entry): ChangeBefore[] {
   if (!isUntried(entry)) return [];
   const { kind, uuid } = entry;
-  if (kind === 'number') return [{ kind, uuid, value: entry.value, expects: entry.expects }];
+  const held = serializeHeld(entry.held);
+  if (kind === 'number') return [{ kind, uuid, held, value: entry.value, expects: entry.expects }];
   const { photograph } = entry;
-  return [{ kind, uuid, photograph: { ...serializePhotograph(photograph), source: photograph.source ?? null } }];
+  return [{ kind, uuid, held, photograph: { ...serializePhotograph(photograph), source: photograph.source ?? null } }];
 }
 
 function isUntried(entry: Entry): entry is NumberEntry | PhotoEntry {
@@ -169,9 +175,13 @@ const parseLogged = createRowParser({ before: orNull(isText), attempts: isNumber
 
 /**
  * Restores a find as it was before a command, or removes it where the command created it. The caller rebuilds its document.
- * @returns with `undone`, the find whose document is to be rebuilt; undefined where it is removed or has none
+ * @returns with `undone`, the open question of the import that is to be rebuilt, or null; undefined where the find is removed or has none
  */
-export function undoChange(outbox: Outbox, command: number, findId: FindId): { readonly how: Undone; readonly rebuild?: FindId } {
+export function undoChange(
+  outbox: Outbox,
+  command: number,
+  findId: FindId,
+): { readonly how: Undone; readonly rebuild?: { readonly held: Held | null } } {
   const row = outbox.sql('select before, attempts from find_changes where command = ? and find_id = ?').get(command, findId);
   if (row === undefined) return { how: 'undone' };
   const change = parseLogged(row);
@@ -188,24 +198,25 @@ export function undoChange(outbox: Outbox, command: number, findId: FindId): { r
   const before: FindBefore = JSON.parse(change.before);
   restoreFind(outbox, before.find);
   restoreChanges(outbox, findId, entries, before.changes);
-  return { how: 'undone', ...(before.imported ? { rebuild: findId } : {}) };
+  return { how: 'undone', ...(before.imported ? { rebuild: { held: deserializeHeld(before.held) } } : {}) };
 }
 
 /** Restores numbers and photographs that were never sent. */
 function restoreChanges(outbox: Outbox, findId: FindId, entries: readonly Entry[], before: readonly ChangeBefore[]): void {
   const identCely = entries.find(({ kind }) => kind === 'import')?.identCely ?? null;
   const target = { findId, identCely };
+  const hold = (id: EntryId, { held }: ChangeBefore): void => schedule(outbox, id, { held: deserializeHeld(held) });
   const now = new Map(entries.filter(isUntried).map((entry) => [entry.uuid, entry]));
   for (const change of before) {
     const entry = now.get(change.uuid);
     now.delete(change.uuid);
     if (change.kind === 'number') {
-      if (entry === undefined) addNumber(outbox, target, change.value, change.expects, change.uuid);
+      if (entry === undefined) hold(addNumber(outbox, target, change.value, change.expects, change.uuid), change);
       else if (entry.kind === 'number') replaceNumber(outbox, entry, change.value, change.expects);
     } else {
       const { source } = change.photograph;
       const photograph = { ...parsePhotograph(change.photograph), ...(source === null ? {} : { source }) };
-      if (entry === undefined) addPhoto(outbox, target, photograph, change.uuid);
+      if (entry === undefined) hold(addPhoto(outbox, target, photograph, change.uuid), change);
       else if (entry.kind === 'photo') replacePhoto(outbox, entry, photograph);
     }
   }

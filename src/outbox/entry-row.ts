@@ -89,7 +89,7 @@ export function serializeHeld(held: Held | null): string | null {
   return held === null ? null : JSON.stringify({ ...held, question: serializeMessage(held.question) });
 }
 
-function deserializeHeld(text: string | null): Held | null {
+export function deserializeHeld(text: string | null): Held | null {
   if (text === null) return null;
   const { basis, question, candidates }: StoredHeld = JSON.parse(text);
   return { basis, candidates, question: deserializeMessage(question) };

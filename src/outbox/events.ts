@@ -114,6 +114,8 @@ export type DecidedBody = {
   readonly attempts: readonly string[];
   readonly identCely: string | null;
   readonly candidates: readonly string[];
+  /** Question that was open for the entry, as JSON; an undo asks it again. */
+  readonly held: string | null;
   /** Shared by the events of one command. */
   readonly group: string;
   readonly of: string | null;

@@ -7,6 +7,7 @@ import { createRowParser, isNumber, isText, orNull } from '../store/database.ts'
 import { listEventsOfEntry, refreshState, setReason } from './entries.ts';
 import type { Attempt, AttemptBounds, Entry, EntryId } from './entry.ts';
 import { findEntryByUuid } from './entry-queries.ts';
+import { serializeHeld } from './entry-row.ts';
 import {
   type AnsweredBody,
   type AttemptedBody,
@@ -293,6 +294,7 @@ interface NewDecision extends Partial<DecidedBody> {
 export function makeDecision(outbox: Outbox, entry: Entry, decided: NewDecision, reason: Message): NewEvent {
   const body: DecidedBody = {
     ...{ identCely: null, candidates: [], of: null, attempts: listUnsettledAttempts(outbox, entry) },
+    held: serializeHeld(entry.held),
     ...decided,
     at: Math.floor(outbox.clock.now()),
     reason: serializeValue(reason) as DecidedBody['reason'],

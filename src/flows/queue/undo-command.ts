@@ -9,8 +9,8 @@ import {
   type Undone,
   undoChange,
 } from '../../outbox/change-log.ts';
-import { addImport, replaceImport } from '../../outbox/entries.ts';
-import type { FindId } from '../../outbox/entry.ts';
+import { addImport, replaceImport, schedule } from '../../outbox/entries.ts';
+import type { FindId, Held } from '../../outbox/entry.ts';
 import { findImportOfFind } from '../../outbox/entry-queries.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
 import { findById, type StoredElements } from '../../outbox/stored-finds.ts';
@@ -65,7 +65,7 @@ export function undoCommand(
       for (const { findId, localId } of changes.slice(at, at + BATCH)) {
         const { how, rebuild } = undoChange(outbox, command.seq, findId);
         if (how !== 'undone') keptFinds.push({ localId, because: how });
-        if (rebuild !== undefined) rebuildImport(outbox, rebuild, validate);
+        if (rebuild !== undefined) rebuildImport(outbox, findId, rebuild.held, validate);
       }
     });
     onProgress(at, changes.length);
@@ -74,12 +74,12 @@ export function undoCommand(
   return { command, finds: changes.length - keptFinds.length, keptFinds };
 }
 
-function rebuildImport(outbox: Outbox, findId: FindId, validate: (find: Find) => ValidatedFind): void {
+function rebuildImport(outbox: Outbox, findId: FindId, held: Held | null, validate: (find: Find) => ValidatedFind): void {
   const stored = findById(outbox, findId);
   if (stored === undefined) return;
   const find = asFind(stored);
   const content = makeImportContent(find, validate(find));
   const entry = findImportOfFind(outbox, findId);
-  if (entry === undefined) addImport(outbox, findId, content);
+  if (entry === undefined) schedule(outbox, addImport(outbox, findId, content), { held });
   else if (['draft', 'queued', 'refused'].includes(entry.state)) replaceImport(outbox, entry, content);
 }

@@ -4,7 +4,7 @@ import { UsageError } from '../../base/errors.ts';
 import { cmd, type Message, msg } from '../../base/message.ts';
 import { recoverInFlight, requeue } from '../../outbox/claims.ts';
 import { getEventSeq, listEventsOfEntry, schedule, scheduleEach, setReason } from '../../outbox/entries.ts';
-import type { Entry, EntryState } from '../../outbox/entry.ts';
+import type { Entry, EntryState, Held, ImportEntry } from '../../outbox/entry.ts';
 import {
   findEntryById,
   isDropped,
@@ -13,6 +13,7 @@ import {
   listHeldAboutHiddenRecords,
   type Target,
 } from '../../outbox/entry-queries.ts';
+import { deserializeHeld } from '../../outbox/entry-row.ts';
 import type { EventOf } from '../../outbox/events.ts';
 import { foldEvents, getLastReason } from '../../outbox/fold-events.ts';
 import { recordOtherWriters } from '../../outbox/gate.ts';
@@ -108,6 +109,7 @@ function decide(outbox: Outbox, entry: Entry, decision: Decision, group: string)
       recordEvents(outbox, [
         makeDecision(outbox, entry, { answer: 'created', by, group, identCely: decision.identCely }, reason),
       ]);
+      if (entry.kind === 'import' && entry.held?.basis === 'not-searched') holdPhotographs(outbox, entry, entry.held);
       return;
     }
     case 'resend': {
@@ -127,6 +129,12 @@ function decide(outbox: Outbox, entry: Entry, decision: Decision, group: string)
       recordEvents(outbox, [makeDecision(outbox, entry, { answer: 'abandon', by, group }, msg`dropped by a person`)]);
       return;
   }
+}
+
+/** Photographs of a find that was sent from another place may have been sent from there as well. */
+function holdPhotographs(outbox: Outbox, { findId }: ImportEntry, held: Held): void {
+  for (const { id, kind, state } of listEntriesOfFind(outbox, findId ?? 0))
+    if (kind === 'photo' && state === 'queued') schedule(outbox, id, { held });
 }
 
 /** The answer about a project's hidden records applies to all of its finds. */
@@ -231,7 +239,11 @@ function revertLast(outbox: Outbox, find: string): { readonly decision: Decision
     last.map(({ entry, event }) => makeDecision(outbox, entry, { answer: 'undo', by: 'person', group, of: event.id }, reason)),
   );
   // A refused entry that was queued again is refused again.
-  for (const { entry, event } of last) if (event.body.answer === 'send') schedule(outbox, entry.id, { retryOf: null });
+  for (const { entry, event } of last) {
+    if (event.body.answer === 'send') schedule(outbox, entry.id, { retryOf: null });
+    if (findEntryById(outbox, entry.id)?.state === 'queued')
+      schedule(outbox, entry.id, { held: deserializeHeld(event.body.held) });
+  }
   for (const { entry } of last) restoreReason(outbox, entry);
   return {
     decision: KIND_OF[first.event.body.answer] ?? 'resend',

@@ -442,14 +442,14 @@ describe('an undone decision', () => {
     ['dropping what was refused', [['photo', 'refused', IDENT]], DROP],
     ['taking back what was dropped', [['import', 'dropped']], RESEND],
     ['dropping what was queued', [['import', 'queued']], DROP],
+    ['dropping what was held', [['import', 'held', IDENT]], DROP],
+    ['sending what was held', [['photo', 'held', IDENT]], RESEND],
+    ['taking what was held for sent', [['import', 'held', IDENT]], CREATED],
   ])('restores exactly the previous state: %s', (_name, entries, decision) => {
     const { outbox } = findWith(...entries);
     const facts = () =>
-      listAllEntries(outbox).map(({ state, identCely, unknownAttempts, attempts }) => ({
-        state,
-        identCely,
-        unknownAttempts,
-        attempts,
+      listAllEntries(outbox).map(({ state, identCely, unknownAttempts, attempts, held }) => ({
+        ...{ state, identCely, unknownAttempts, attempts, held },
       }));
     const before = facts();
     resolve(outbox, decision);
@@ -464,6 +464,13 @@ describe('an undone decision', () => {
     for (const decision of [DROP, RESEND, DROP]) resolve(outbox, decision);
     for (const decision of ['drop', 'resend', 'drop']) expect(undo(outbox).decision).toBe(decision);
     expect(findEntryById(outbox, ids[0] ?? 0)).toMatchObject({ state: 'uncertain', unknownAttempts: 1 });
+  });
+
+  test('that a find was sent from another place asks about its photographs as well', () => {
+    const { outbox, ids } = findWith(['import', 'held', IDENT], ['photo', 'queued']);
+    hold(outbox, ids[0] ?? 0, 'not-searched', []);
+    resolve(outbox, CREATED);
+    expect(findEntryById(outbox, ids[1] ?? 0)).toMatchObject({ identCely: IDENT, held: { basis: 'not-searched' } });
   });
 
   test('holds what was queued since for the record that the find was taken for', () => {

@@ -1,10 +1,17 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { msg } from '../../../src/base/message.ts';
+import { undoCommand } from '../../../src/flows/queue/undo-command.ts';
 import { backUpOutbox, replaceContents } from '../../../src/outbox/backup-copy.ts';
 import { finishUndo, listChangesOfCommand, listLoggedCommands, recordNew, undoChange } from '../../../src/outbox/change-log.ts';
+import { addNumber, addPhoto, schedule } from '../../../src/outbox/entries.ts';
+import { listAllEntries } from '../../../src/outbox/entry-queries.ts';
 import type { Outbox } from '../../../src/outbox/open-outbox.ts';
+import { removeTarget } from '../../../src/outbox/removal.ts';
 import { findByLocalId } from '../../../src/outbox/stored-finds.ts';
 import { openAnew, queueImport, type TempOutbox, tempFolder, tempOutbox } from '../../support/temp-outbox.ts';
+
+const PHOTOGRAPH = { name: 'a.jpg', mediaType: 'image/jpeg', sha512: Buffer.alloc(64), sizeBytes: 3 };
 
 function addFind(outbox: Outbox, localId: string): void {
   outbox.change(() => recordNew(outbox, queueImport(outbox, localId).findId, localId));
@@ -62,6 +69,31 @@ test('the finds that a command adds after it was undone can be undone as well', 
   finishUndo(outbox, running?.seq ?? 0);
   addFind(outbox, 'K-2');
   expect(listLog(outbox)).toEqual([['add', 'K-2']]);
+});
+
+test('an undone removal asks again what was to be answered about the find, its numbers and its photographs', () => {
+  using outbox = tempOutbox();
+  const { findId, entryId } = queueImport(outbox, 'K-1');
+  const target = { findId, identCely: null };
+  const held = { basis: 'not-searched', candidates: [], question: msg`was it sent?` } as const;
+  for (const id of [entryId, addNumber(outbox, target, 'A 1', null), addPhoto(outbox, target, PHOTOGRAPH)])
+    schedule(outbox, id, { held });
+  outbox.command.words = 'remove';
+  removeTarget(outbox, target);
+  const [removal] = listLoggedCommands(outbox);
+  expect(listAllEntries(outbox)).toEqual([]);
+  if (removal !== undefined)
+    undoCommand(
+      outbox,
+      removal,
+      () => ({ document: Buffer.from('<x/>'), issues: [] }),
+      () => {},
+    );
+  expect(listAllEntries(outbox).map((entry) => [entry.kind, entry.held?.basis])).toEqual([
+    ['number', 'not-searched'],
+    ['photo', 'not-searched'],
+    ['import', 'not-searched'],
+  ]);
 });
 
 test('a restored backup has its own log, so that an undo removes none of its finds', () => {

@@ -60,6 +60,7 @@ function makeEvent(event: Spoken, position: number, id: string): OutboxEvent {
       const { did: _, id: __, ...body } = event;
       const rest = {
         by: 'person',
+        held: null,
         at: 1,
         attempts: [],
         identCely: null,
