@@ -25,8 +25,6 @@ const FOR_TESTS: Readonly<Record<string, string>> = {
   'src/http/redis-pace-store.ts#encodeState': 'what stands in a Redis is shared with other versions',
   'src/http/redis-pace-store.ts#decodeState': 'what stands in a Redis is shared with other versions',
   'src/ledger/ledger.ts#getSubject': 'reads what a harvest noted',
-  'src/flows/push/apply-circuit-breakers.ts#isAboutContent':
-    'lines of a document are many, and a push of a finding in each is long',
   'src/flows/harvest/harvest-records.ts#openSetState': 'the sets of an output, without a harvest of each',
   'src/outbox/ownership.ts#releaseRecord': 'a service gives a record away by chance alone',
   'src/http/send.ts#startDeadline': 'a request that runs out of time takes minutes',

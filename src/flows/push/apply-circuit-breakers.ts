@@ -1,10 +1,9 @@
 import { asWallMs } from '../../base/clock.ts';
-import { type Issue, makeErrorIssue } from '../../base/issue.ts';
 import { type Message, msg } from '../../base/message.ts';
 import { type FailureScope, OUTCOMES } from '../../base/outcomes.ts';
 import { RETRY_POLICY } from '../../base/retry-policy.ts';
 import type { Settlement } from '../../outbox/claims.ts';
-import type { Entry, EntryKind } from '../../outbox/entry.ts';
+import type { EntryKind } from '../../outbox/entry.ts';
 import type { ServerFinding } from '../../pas-api/error-body.ts';
 import type { Outcome } from '../../pas-api/outcome.ts';
 import {
@@ -20,6 +19,7 @@ import {
   withBreaker,
   withoutCount,
 } from './circuit-breaker.ts';
+import { isAboutContent } from './entry-refusal.ts';
 import type { AttemptFacts, Decision, Effect, PushState, Step } from './push-context.ts';
 
 /** Applies the circuit breakers of record, project and kind to the settlement of an attempt. */
@@ -226,45 +226,4 @@ export function requeueForbidden(
     breakers: new Map([...breakers, ...emptied]),
     effects: forbidden.map(([, { refused }]) => ({ type: 'requeue-refused', entryIds: refused, reason }) as const),
   };
-}
-
-export function makeRefusal(entry: Entry, detail: Message, findings: readonly ServerFinding[]): Settlement {
-  return { state: 'refused', reason: detail, issues: findings.map((finding) => toIssue(entry, finding)) };
-}
-
-const ERROR_TYPE_RULES: Readonly<Record<number, string>> = {
-  1: 'service-missing-record',
-  2: 'service-invalid-data',
-  3: 'service-permission',
-};
-
-/** Converts a finding of the service to an issue with the element on its line of the sent document. */
-function toIssue(entry: Entry, finding: ServerFinding): Issue {
-  const element =
-    entry.kind === 'import' && entry.document !== null ? findElementAtLine(entry.document, finding.line) : undefined;
-  return makeErrorIssue(ERROR_TYPE_RULES[finding.errorType ?? 0] ?? 'service-refusal', finding.message, {
-    ...(entry.localId === null ? {} : { find: entry.localId }),
-    ...(finding.line === undefined ? {} : { line: finding.line }),
-    ...(element === undefined || element === 'samostatny_nalez' ? {} : { element }),
-  });
-}
-
-/**
- * Tells if a finding concerns the content of an entry. One about an import without a line, or with the line of the root, concerns
- * the declaration or the schema, which all finds share.
- */
-export function isAboutContent(entry: Entry, { line }: ServerFinding): boolean {
-  if (entry.kind !== 'import' || entry.document === null) return true;
-  if (line === undefined) return false;
-  const element = findElementAtLine(entry.document, line);
-  return element === undefined || element !== START_TAG.exec(entry.document.toString('utf8'))?.[1];
-}
-
-const START_TAG = /<(?:[\w.-]+:)?([\w.-]+)/;
-
-/** Returns the element on a line: pas writes one element per line, so it is the first tag. */
-function findElementAtLine(document: Buffer, line: number | undefined): string | undefined {
-  if (line === undefined) return undefined;
-  const text = document.toString('utf8').split('\n')[line - 1];
-  return START_TAG.exec(text ?? '')?.[1];
 }

@@ -5,8 +5,9 @@ import { computeConnectionBackoffMs, computeEntryBackoffMs, RETRY_POLICY, slowBa
 import { findNumberProblem } from '../../find/value-rules.ts';
 import type { Settlement } from '../../outbox/claims.ts';
 import type { Outcome } from '../../pas-api/outcome.ts';
-import { applyCircuitBreakers, makeRefusal, requeueForbidden } from './apply-circuit-breakers.ts';
+import { applyCircuitBreakers, requeueForbidden } from './apply-circuit-breakers.ts';
 import { isTripping, makeStopKey, recordFailure, type StoppingFailure, withBreaker } from './circuit-breaker.ts';
+import { makeRefusal } from './entry-refusal.ts';
 import { findStopCause, updatePeerState } from './peer-check.ts';
 import type { AttemptFacts, Decision, Effect, PushCounts, PushState, Step, StopCause } from './push-context.ts';
 
