@@ -57,6 +57,9 @@ const CASES: Readonly<Record<string, () => Promise<void> | void>> = {
   'a whole number above 2^53': async () => {
     expect(await readCell('poznamka', { xml: '<c r="@"><v>12345678901234567890</v></c>' })).toBe('12345678901234567890 !');
     expect(await readCell('poznamka', { xml: '<c r="@"><v>1.2345678901234567E+19</v></c>' })).toBe('error table-number');
+    const feature = '{"type":"Feature","geometry":null,"properties":{"local_id":"G","poznamka":12345678901234567890}}';
+    const { issues } = await readFinds('a.geojson', Buffer.from(`{"type":"FeatureCollection","features":[${feature}]}`));
+    expect(issues).toMatchObject([{ rule: 'table-number', severity: 'error', message: expect.stringContaining('poznamka') }]);
   },
   'a date': async () => expect(await readCell('datum_nalezu', styled('d.m.yyyy', DAY))).toBe('2024-06-01'),
   'a date that shows a month': async () => expect(await readCell('datum_nalezu', styled('mmm-yy', DAY))).toBe('error date'),
