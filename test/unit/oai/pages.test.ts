@@ -204,13 +204,6 @@ describe('an unreadable page', () => {
     const forgetful = scripted(page(['A'], 'T1'), answer('<html>'), oaiError('badResumptionToken'));
     expect((await walk(forgetful)).failure).toMatchObject({ oaiCode: 'malformed' });
   });
-
-  test('is salvaged on request', async () => {
-    const broken = listXml('ListRecords', [recordXml('B', '<x>&</x>'), recordXml('C')], 'T2');
-    const exchange = byToken({ '': page(['A'], 'T1'), T1: broken, T2: page(['D']) });
-    const client = openOaiClient({ oaiBase: OAI_BASE, exchange, credentials: { kind: 'none' } });
-    expect((await walk(exchange, { salvage: client.salvageRecords })).idents).toEqual(['A', 'C', 'D']);
-  });
 });
 
 test.each([
