@@ -96,6 +96,18 @@ describe('pas-mock-server', () => {
     expect(await server.end('SIGINT')).toBe(0);
   });
 
+  test.skipIf(process.platform === 'win32')(
+    'ends with 0 at a signal that follows its line at once, also as a command of pas',
+    async () => {
+      for (const flags of [[COMMAND], [join(PROJECT, 'bin', 'pas.js'), 'mock-server']]) {
+        const env = { ...process.env, PAS_HOME: join(folder, 'home') };
+        const child = tied(spawn(process.execPath, [...flags, '--json'], { stdio: ['ignore', 'pipe', 'inherit'], env }));
+        child.stdout.once('data', () => child.kill('SIGTERM'));
+        expect([flags, ...(await nextEvent(child, 'exit'))]).toEqual([flags, 0, null]);
+      }
+    },
+  );
+
   test('SIGTERM ends it, even with a request that would hang for ever', async () => {
     const faults = join(folder, 'hang.json');
     writeFileSync(faults, JSON.stringify([{ endpoint: 'token', fault: 'hang-before-save' }]));

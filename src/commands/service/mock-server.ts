@@ -53,14 +53,16 @@ function translateError(command: Command): Command {
 async function serve(context: Context, flags: MockServerFlags): Promise<ExitReason> {
   const { terminal } = context;
   const server = await start(flags);
+  // Before the ready line: its reader may end the server at once.
+  const stopped = new Promise<void>((stop) => {
+    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => stop());
+  });
   const { base_url, oai_base, schema_base, control_url, port, pid } = server;
   terminal.printLine(
     t`Mock service ready at ${base_url} (harvesting ${oai_base}, schemas ${schema_base}, control ${control_url}).`,
   );
   terminal.printValue({ base_url, oai_base, schema_base, control_url, port, pid });
-  await new Promise<void>((stop) => {
-    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => stop());
-  });
+  await stopped;
   await server.close();
   return 'done';
 }
