@@ -169,6 +169,12 @@ export function getHarvestAccount({ oaiAuth, username }: Profile): string {
   return oaiAuth === 'none' ? '' : (username ?? '');
 }
 
+/** Opens the lookups of the vocabularies, without the museum's mapping. */
+export async function openLookups(context: Context) {
+  const profile = context.getProfile();
+  return (await context.openVocabularyToRead()).makeLookups(profile.oaiBase ?? '', getHarvestAccount(profile));
+}
+
 type HarvestingAccount = {
   /** Undefined for an anonymous harvest, or where the service does not answer. */
   readonly account: Account | undefined;

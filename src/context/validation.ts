@@ -20,7 +20,7 @@ import type { LabelsOf } from '../tables/exported-find.ts';
 import { findTermByIdent } from '../vocabulary/terms.ts';
 import type { Profile } from './config.ts';
 import type { Context } from './context.ts';
-import { findOwnHarvestBase, getHarvestAccount } from './open-service.ts';
+import { findOwnHarvestBase, openLookups } from './open-service.ts';
 import { readMappingFile } from './user-files.ts';
 
 /** Opens everything for the validation: the profile's schema, its account, the vocabularies with the museum's mapping. */
@@ -44,12 +44,6 @@ export async function askAboutFinders<Known extends { readonly lookupTerm: Looku
   const { chooseFinders, collectFinders: findersIn } = await import('../flows/interview/choose-finders.ts');
   const lookupTerm = await chooseFinders(await findersIn(named), ruleContext.lookupTerm, await context.prompt());
   return { ...ruleContext, lookupTerm };
-}
-
-/** Opens the lookups of the vocabularies, without the museum's mapping. */
-export async function openLookups(context: Context) {
-  const profile = context.getProfile();
-  return (await context.openVocabularyToRead()).makeLookups(profile.oaiBase ?? '', getHarvestAccount(profile));
 }
 
 /** Opens the labels of vocabulary entries. They are cached, since finds repeat them. */

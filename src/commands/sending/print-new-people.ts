@@ -1,6 +1,7 @@
 import { msgid, ngettext, t } from '../../base/language.ts';
 import { cmd } from '../../base/message.ts';
 import type { Context } from '../../context/context.ts';
+import { openLookups } from '../../context/open-service.ts';
 import type { TermCandidate } from '../../find/lookup.ts';
 import { acceptNewPeople, listNewPeople, type NewPerson } from '../../flows/finds/outbox-status.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
@@ -11,11 +12,7 @@ const MAX_SHOWN = 20;
 
 /** Finds finders of queued finds whom the service would create. */
 export async function findNewPeople(context: Context, outbox: Outbox, recordKeys?: readonly string[]) {
-  const openLookup = async () => {
-    const { openLookups } = await import('../../context/validation.ts');
-    return (await openLookups(context)).lookupTerm;
-  };
-  return listNewPeople(outbox, openLookup, recordKeys);
+  return listNewPeople(outbox, async () => (await openLookups(context)).lookupTerm, recordKeys);
 }
 
 export function printNewPeople({ terminal }: Context, people: readonly NewPerson[], print = terminal.warn): void {

@@ -5,9 +5,8 @@ import { msgid, ngettext, t } from '../../base/language.ts';
 import { cmd } from '../../base/message.ts';
 import type { MappingRow } from '../../columns/mapping.ts';
 import type { Context, GlobalOptions } from '../../context/context.ts';
-import { openHarvested } from '../../context/open-service.ts';
+import { openHarvested, openLookups } from '../../context/open-service.ts';
 import { changeMappingFile, readMappingFile, readTableOrInput, writeMappingTo, writeResult } from '../../context/user-files.ts';
-import { openLookups } from '../../context/validation.ts';
 import {
   getSetOfName,
   mapTerm,
