@@ -1,4 +1,4 @@
-import { type Command, Option } from 'commander';
+import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { ExitReason } from '../base/errors.ts';
 import { LANGUAGES, t } from '../base/language.ts';
 import type { Context, GlobalOptions } from '../context/context.ts';
@@ -51,4 +51,10 @@ export function addExamplesOfGroups(program: Command): void {
 /** Collects the values of a flag that may be repeated. */
 export function collect(value: string, before: readonly string[] = []): readonly string[] {
   return [...before, value];
+}
+
+/** @throws InvalidArgumentError for any other text */
+export function parseWholeNumber(text: string): number {
+  if (!/^\d{1,9}$/.test(text)) throw new InvalidArgumentError(t`Enter a whole number.`);
+  return Number(text);
 }

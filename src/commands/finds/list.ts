@@ -6,7 +6,7 @@ import type { Context, GlobalOptions } from '../../context/context.ts';
 import { ENTRY_STATES, STATE_WORDS } from '../../flows/finds/entry-words.ts';
 import { formatRemoteStatus } from '../../flows/finds/remote-state.ts';
 import { type FindChoice, listFinds } from '../../flows/finds/select-finds.ts';
-import { defineCommand, type Runner } from '../command.ts';
+import { defineCommand, parseWholeNumber, type Runner } from '../command.ts';
 import { toHeldJson } from '../result-texts.ts';
 
 type ListOptions = GlobalOptions & FindChoice & { readonly limit?: number };
@@ -24,12 +24,6 @@ export function register(program: Command, run: Runner): void {
     .option('--text <text>', t`only finds that contain this text`)
     .option('--limit <n>', t`maximum number of finds`, parseWholeNumber)
     .action((options: ListOptions) => run(options, (context) => list(context, options)));
-}
-
-/** @throws InvalidArgumentError for any other text */
-export function parseWholeNumber(text: string): number {
-  if (!/^\d{1,9}$/.test(text)) throw new InvalidArgumentError(t`Enter a whole number.`);
-  return Number(text);
 }
 
 function parseDayOption(text: string): string {

@@ -11,9 +11,8 @@ import { addPhotograph, type QueuedPhoto } from '../../flows/queue/enqueue-chang
 import { findTargetForChange } from '../../flows/queue/resolve-finds.ts';
 import type { EntryId } from '../../outbox/entry.ts';
 import { printIssues, toIssuesJson } from '../../ui/terminal.ts';
-import { defineCommand, type Runner } from '../command.ts';
+import { defineCommand, parseWholeNumber, type Runner } from '../command.ts';
 import { formatStrippedCount } from '../result-texts.ts';
-import { parseWholeNumber } from './list.ts';
 import type { MatchFlags } from './photo-match.ts';
 
 type PhotoOptions = GlobalOptions & KeepingFlags;

@@ -20,8 +20,7 @@ import { withoutFullStop } from '../../text/characters.ts';
 import { choose } from '../../ui/prompt.ts';
 import { printable } from '../../ui/terminal.ts';
 
-import { defineCommand, type Runner } from '../command.ts';
-import { parseWholeNumber } from '../finds/list.ts';
+import { defineCommand, parseWholeNumber, type Runner } from '../command.ts';
 import { formatRequestCount, listAnswers } from '../result-texts.ts';
 
 import { continueEarlier, separate } from '../service/adopt.ts';

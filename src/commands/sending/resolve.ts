@@ -19,8 +19,7 @@ import type { Entry, ImportEntry } from '../../outbox/entry.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
 import { choose } from '../../ui/prompt.ts';
 import { printable } from '../../ui/terminal.ts';
-import { defineCommand, type Runner } from '../command.ts';
-import { parseWholeNumber } from '../finds/list.ts';
+import { defineCommand, parseWholeNumber, type Runner } from '../command.ts';
 
 type ResolveOptions = GlobalOptions & {
   readonly created?: string;
