@@ -14,9 +14,9 @@ import {
 import { parseXml, XmlSyntaxError } from '../xml/parse.ts';
 import { listStrayTexts, makeStrayTextMessage } from '../xml/source-text.ts';
 import { type DocumentProfile, getNamespace, getSchemaLocation } from './build-document.ts';
+import { NEW_PERSON } from './field.ts';
 import { FIELDS, type Field, type FindElements, isElementName } from './fields.ts';
 import type { Find } from './find.ts';
-import { NEW_PERSON } from './resolve-references.ts';
 import { checkRules, type ValidationContext } from './rules.ts';
 
 const XSI = 'http://www.w3.org/2001/XMLSchema-instance';

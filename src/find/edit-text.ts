@@ -1,8 +1,8 @@
 import { type Issue, makeErrorIssue } from '../base/issue.ts';
 import { type Message, msg } from '../base/message.ts';
+import { formatReferenceCell, NEW_PERSON } from './field.ts';
 import { type ElementName, FIELDS, type Field, type FindElements } from './fields.ts';
 import type { LookupTerm } from './lookup.ts';
-import { formatReferenceCell, NEW_PERSON } from './resolve-references.ts';
 
 /** Column name → text, as in a row of a table. */
 export type Cells = ReadonlyMap<string, string>;

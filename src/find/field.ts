@@ -21,6 +21,14 @@ export type ValueOf = {
 /** A reference to a vocabulary entry, an organisation, a person or a project. The service reads `id` only. */
 export type Reference = { readonly id: string; readonly text: string };
 
+/** Identifier of a person whom the service may not know yet (A-FIELD-16). */
+export const NEW_PERSON = ':tba';
+
+/** Returns the cell for a reference: a new person's name, else the identifier. */
+export function formatReferenceCell({ id, text }: Reference): string {
+  return id === NEW_PERSON ? text : id;
+}
+
 export type TargetState = 1 | 2 | 3;
 
 export type FieldRow = {

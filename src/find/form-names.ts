@@ -1,7 +1,7 @@
 import { type Message, msg } from '../base/message.ts';
+import { NEW_PERSON } from './field.ts';
 import type { ColumnName } from './fields.ts';
 import { QUESTIONS } from './questions.ts';
-import { NEW_PERSON } from './resolve-references.ts';
 
 /** Names of the questions in a form for phones, by which a returned form is read. Elements have their own names. */
 

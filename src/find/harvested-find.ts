@@ -4,9 +4,8 @@ import { type Message, msg } from '../base/message.ts';
 import { isSamePlace, type PointInSystem, parsePoint } from '../place/geometry.ts';
 import { collapseText, trimText } from '../text/characters.ts';
 import { getAttribute, getChild, getChildren, getChildText, type XmlElement } from '../xml/element.ts';
-import type { Reference } from './field.ts';
+import { NEW_PERSON, type Reference } from './field.ts';
 import { type ElementName, FIELDS, type Field, type FindElements, getPointElement } from './fields.ts';
-import { NEW_PERSON } from './resolve-references.ts';
 
 /** Placeholder for content that the reader may not see (B-SEE-2). */
 export const FORBIDDEN_TEXT = 'HTTP/1.1 403 Forbidden';

@@ -1,8 +1,8 @@
 import { isSamePlace } from '../place/geometry.ts';
 import { trimText } from '../text/characters.ts';
+import { NEW_PERSON } from './field.ts';
 import { type ElementName, FIELDS, type FindElements, getPoint, getPointElement } from './fields.ts';
 import { isAsFound } from './harvested-find.ts';
-import { NEW_PERSON } from './resolve-references.ts';
 
 /** Elements for which a table has a column. */
 type Covered = ReadonlySet<ElementName>;

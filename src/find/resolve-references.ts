@@ -2,7 +2,7 @@ import { makeUnreadable, type Reading, type Unreadable } from '../base/issue.ts'
 import { cmd, joinMessages, type Message, msg } from '../base/message.ts';
 import { collapseText, normalizeId, trimText } from '../text/characters.ts';
 import { canAbbreviate, foldName, makePersonKey, splitNameWords } from '../text/names.ts';
-import type { Reference } from './field.ts';
+import { NEW_PERSON, type Reference } from './field.ts';
 import { FIELDS, type Field } from './fields.ts';
 import type { LookupTerm, TermCandidate, TermLookup } from './lookup.ts';
 import {
@@ -19,14 +19,6 @@ import {
 
 /** `HES-000312`, `ORG-000091`, `OS-001507`. */
 const IDENTIFIER = /^[A-Za-z]+-\d+$/;
-
-/** Identifier of a person whom the service may not know yet (A-FIELD-16). */
-export const NEW_PERSON = ':tba';
-
-/** Returns the cell for a reference: a new person's name, else the identifier. */
-export function formatReferenceCell({ id, text }: Reference): string {
-  return id === NEW_PERSON ? text : id;
-}
 
 /** `c-202400101`, `X-M-202400101`; lower case is accepted since capitals cost a key on a phone (S-IDENT-1). */
 const PROJECT = /^(?:x-)?[a-z]-\d{9}$/i;

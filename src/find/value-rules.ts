@@ -3,7 +3,7 @@ import { cmd, type Message, msg } from '../base/message.ts';
 import { formatCodePoint, trimText } from '../text/characters.ts';
 import { joinAlternatives } from '../text/names.ts';
 import { findIllegalCharacter } from '../xml/write-xml.ts';
-import type { Reference } from './field.ts';
+import { NEW_PERSON, type Reference } from './field.ts';
 import { type ElementName, FIELDS, type Field, type FindElements } from './fields.ts';
 import type { LookupArea, LookupProject, LookupTerm, TermCandidate } from './lookup.ts';
 import { isRealDate } from './parse-cell.ts';
@@ -15,7 +15,6 @@ import {
   makeDeletedMessage,
   makeMappingConflictMessage,
   makeWrongSetMessage,
-  NEW_PERSON,
 } from './resolve-references.ts';
 
 /** PostgreSQL's largest integer, the type of the depth at the service (A-VALUE-3). */

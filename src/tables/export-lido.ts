@@ -1,9 +1,8 @@
 import { UsageError } from '../base/errors.ts';
 import { t } from '../base/language.ts';
 import { normalizeXmlText } from '../find/build-document.ts';
-import type { Reference } from '../find/field.ts';
+import { NEW_PERSON, type Reference } from '../find/field.ts';
 import { getPoint, redactLocation } from '../find/fields.ts';
-import { NEW_PERSON } from '../find/resolve-references.ts';
 import { renderElement, type XmlNode } from '../xml/write-xml.ts';
 import { type ExportedFind, type LabelsOf, toBothSystems } from './exported-find.ts';
 

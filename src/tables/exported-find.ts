@@ -1,7 +1,6 @@
-import type { Reference } from '../find/field.ts';
+import { formatReferenceCell, type Reference } from '../find/field.ts';
 import { FIELDS, type FindElements, getLabelColumns, getPoint } from '../find/fields.ts';
 import type { Change } from '../find/harvested-find.ts';
-import { formatReferenceCell } from '../find/resolve-references.ts';
 import {
   findRangeProblem,
   formatPoint,

@@ -2,7 +2,7 @@ import { dirname, extname, join } from 'node:path';
 import { UsageError } from '../../base/errors.ts';
 import { forEachLanguage, LANGUAGES, t } from '../../base/language.ts';
 import { type Message, msg } from '../../base/message.ts';
-import type { Reference } from '../../find/field.ts';
+import { formatReferenceCell, type Reference } from '../../find/field.ts';
 import { type ElementName, FIELDS, type FindElements, getField, isElementName } from '../../find/fields.ts';
 import {
   FORM_LABEL_GAP,
@@ -17,7 +17,7 @@ import {
   isWrittenToo,
 } from '../../find/form-names.ts';
 import { QUESTIONS, type Question } from '../../find/questions.ts';
-import { formatReferenceCell, MAX_NAME_LENGTH } from '../../find/resolve-references.ts';
+import { MAX_NAME_LENGTH } from '../../find/resolve-references.ts';
 import { COUNTRY, HANDOVER_REQUIRED } from '../../find/rules.ts';
 import { EARLIEST_YEAR, getRank, MAX_CHARACTERS, MAX_DEPTH_CM } from '../../find/value-rules.ts';
 import { assertAbsent, writeOutputFile } from '../../store/output-file.ts';

@@ -2,7 +2,7 @@ import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { UsageError } from '../../base/errors.ts';
 import { msgid, ngettext, t } from '../../base/language.ts';
-import type { TargetState } from '../../find/field.ts';
+import { formatReferenceCell, NEW_PERSON, type TargetState } from '../../find/field.ts';
 import { FIELDS, type FindElements } from '../../find/fields.ts';
 import {
   FINDS_LAYER,
@@ -14,7 +14,6 @@ import {
   PHOTO_FOLDER,
   PHOTOS_LAYER,
 } from '../../find/form-names.ts';
-import { formatReferenceCell, NEW_PERSON } from '../../find/resolve-references.ts';
 import { getRank } from '../../find/value-rules.ts';
 import { toSJtsk } from '../../place/geometry.ts';
 import { parsePolygon } from '../../place/polygon.ts';

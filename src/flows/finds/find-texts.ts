@@ -12,7 +12,7 @@ import {
 } from '../../find/fields.ts';
 import type { Find } from '../../find/find.ts';
 import { formatState, formatValue } from '../../find/harvested-find.ts';
-import { getElementNames, type QuestionName } from '../../find/questions.ts';
+import type { QuestionName } from '../../find/questions.ts';
 import { formatPosition } from '../../place/read-position.ts';
 
 export function formatTargetState(stav: TargetState): string {
@@ -25,8 +25,7 @@ export function formatAnswer(name: QuestionName, find: Find): string | undefined
   if (name === 'photos')
     return find.photos.length === 0 ? undefined : find.photos.map((path) => path.split(/[\\/]/).at(-1)).join('; ');
   if (name === 'point') return formatPointOfFind(find.elements);
-  const [element = 'poznamka'] = getElementNames(name);
-  return formatElementValue(getField(element), find.elements[element]);
+  return formatElementValue(getField(name), find.elements[name]);
 }
 
 export function formatElementValue({ kind, unit }: Field, value: FindElements[ElementName]): string | undefined {

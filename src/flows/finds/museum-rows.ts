@@ -1,7 +1,7 @@
 import { forEachLanguage, getLanguage, t } from '../../base/language.ts';
+import { NEW_PERSON } from '../../find/field.ts';
 import { FIELDS, type Field, getElementLabel, getPoint } from '../../find/fields.ts';
 import type { Change } from '../../find/harvested-find.ts';
-import { NEW_PERSON } from '../../find/resolve-references.ts';
 import { ENTRY_STATES, type EntryState } from '../../outbox/entry.ts';
 import { formatExportValue, type RowCell } from '../../tables/export-text.ts';
 import { type ExportedFind, toBothSystems } from '../../tables/exported-find.ts';

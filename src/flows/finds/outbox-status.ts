@@ -1,6 +1,6 @@
+import { NEW_PERSON } from '../../find/field.ts';
 import type { FindElements } from '../../find/fields.ts';
 import type { LookupTerm, TermCandidate } from '../../find/lookup.ts';
-import { NEW_PERSON } from '../../find/resolve-references.ts';
 import { ENTRY_KINDS, ENTRY_STATES, type Entry, type EntryState, type FindId } from '../../outbox/entry.ts';
 import { assertSoundEntries, listNeedingPerson } from '../../outbox/entry-queries.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';

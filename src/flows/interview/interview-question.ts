@@ -1,10 +1,9 @@
 import type { Issue } from '../../base/issue.ts';
 import { formatDay, t } from '../../base/language.ts';
-import type { TargetState } from '../../find/field.ts';
+import { formatReferenceCell, type TargetState } from '../../find/field.ts';
 import { type FindElements, getField } from '../../find/fields.ts';
 import type { Find } from '../../find/find.ts';
 import { getElementNames, isOptional, type Question } from '../../find/questions.ts';
-import { formatReferenceCell } from '../../find/resolve-references.ts';
 import type { Annotation, Prompt, PromptOffer } from '../../ui/prompt.ts';
 import { formatAnswer, formatTargetState } from '../finds/find-texts.ts';
 import { type Answer, withoutAnswer } from './answer.ts';

@@ -1,8 +1,8 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { msg } from '../../base/message.ts';
+import { NEW_PERSON } from '../../find/field.ts';
 import type { FindElements } from '../../find/fields.ts';
 import { asFoundDigest, type HarvestedElements, type HarvestedFind, listDifferingElements } from '../../find/harvested-find.ts';
-import { NEW_PERSON } from '../../find/resolve-references.ts';
 import { hasEntry, schedule } from '../../outbox/entries.ts';
 import type { Entry, EntryId, ImportEntry, NumberEntry } from '../../outbox/entry.ts';
 import { findImportOfRecord, listEntriesInState, listHeldEntries, listQueuedEntries } from '../../outbox/entry-queries.ts';

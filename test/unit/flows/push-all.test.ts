@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { ConfigError, ContractError, OutboxLeasedError, UnavailableError } from '../../../src/base/errors.ts';
-import { NEW_PERSON } from '../../../src/find/resolve-references.ts';
+import { NEW_PERSON } from '../../../src/find/field.ts';
 import { createBreakers } from '../../../src/flows/push/circuit-breaker.ts';
 import { pushAll } from '../../../src/flows/push/push-all.ts';
 import { type HttpRequest, type HttpResponse, TransportError } from '../../../src/http/exchange.ts';
