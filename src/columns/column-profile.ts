@@ -5,7 +5,7 @@ import { parseDateCell } from '../find/parse-cell.ts';
 import { parseDecimal } from '../place/geometry.ts';
 import { parsePosition } from '../place/read-position.ts';
 import type { Table } from '../tables/table.ts';
-import { isPictureName } from '../text/names.ts';
+import { foldName, isPictureName } from '../text/names.ts';
 import { DAY_NUMBER, parseDateForm } from './apply-column-rule.ts';
 import { makeColumnKeys } from './columns.ts';
 
@@ -170,12 +170,18 @@ export function detectAxis(profile: ColumnProfile): AxisShape | undefined {
     const share = getShare(profile, isInRange);
     if (share < 0.6) continue;
     const degrees = axis === 'lon' || axis === 'lat';
-    // Numbers from 12 to 19 are frequent; degrees of positions have at least three decimals.
-    if (degrees && getShare(profile, (text) => /[.,]\d{3}/.test(text)) < 0.5) continue;
+    // Numbers from 12 to 19 are frequent; degrees of positions have a name that says so, or at least three decimals.
+    const isNamed = foldName(profile.header)
+      .split('_')
+      .some((word) => AXIS_NAMES.includes(word));
+    const decimals = isNamed ? /[.,]\d/ : /[.,]\d{3}/;
+    if (degrees && getShare(profile, (text) => decimals.test(text)) < 0.5) continue;
     return { axis, share, withoutMinus: getShare(profile, (text) => isInRange(text) && (parsePlainNumber(text) ?? 0) > 0) };
   }
   return undefined;
 }
+
+const AXIS_NAMES: readonly string[] = ['x', 'y', 'lon', 'long', 'lng', 'longitude', 'lat', 'latitude'];
 
 /** Returns the share of cells with both coordinates. */
 export function measurePositionShare(profile: ColumnProfile): number {

@@ -185,8 +185,8 @@ const GROUPED = /([+\-−–]?)(\d{1,3}(?:[ \u00a0\u202f]\d{3})+)((?:[.,]\d+)?)(
 /** Splits a text into tokens; undefined where a part of it belongs to no position. */
 function splitTokens(text: string): readonly Token[] | undefined {
   const plain = text.trim().replace(/[()[\]]/g, ' ');
-  // Where numbers have decimal points, commas separate them; else a comma without a blank behind it is a decimal mark.
-  const decimals = /\d\.\d|^[+-]?\d+,[+-]?\d+$/.test(plain) ? '.' : '.,';
+  // Where numbers have decimal points or are whole metres, commas separate them; else a comma before a digit is a decimal mark.
+  const decimals = /\d\.\d|^[+-]?\d{6,7},[+-]?\d{6,7}$/.test(plain) ? '.' : '.,';
   const tokens: Token[] = [];
   for (let at = 0; at < plain.length; ) {
     const read = parseNumberAt(plain, at, decimals) ?? parseMarkAt(plain, at);

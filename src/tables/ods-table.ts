@@ -7,6 +7,7 @@ import { parseOdsValue, TABLE } from './ods-values.ts';
 import {
   type CellFaultAt,
   type CellRange,
+  type ColumnRange,
   type FaultyCell,
   formatCellName,
   LAST_ROW,
@@ -23,7 +24,7 @@ const SPREADSHEET = 'application/vnd.oasis.opendocument.spreadsheet';
 
 /** Limit for the nodes of a row, or of the document around the rows. */
 const MAX_NODES = 100_000;
-const PARTS = new Set(['style', 'table-row', 'shapes']);
+const PARTS = new Set(['style', 'table-column', 'table-row', 'shapes']);
 
 /**
  * Reads a sheet of an OpenDocument spreadsheet, as LibreOffice writes it. Numbers have 15 digits.
@@ -137,11 +138,19 @@ function parseSheet(place: TablePlace, document: XmlWalk, start: number): SheetC
     [],
   ];
   const struckStyles = new Set<string>();
-  let [row, rowCount, cellCount] = [0, 0, 0];
+  const hiddenColumns: ColumnRange[] = [];
+  let [row, rowCount, cellCount, columnCount] = [0, 0, 0, 0];
   for (const { element, around } of document.readParts(PARTS)) {
     if (element.name === 'style' && isStruck(element)) struckStyles.add(getAttribute(element, 'name', STYLE) ?? '');
     if (findSheetPart(element, around)?.sheet.start !== start) continue;
     if (element.name === 'shapes') pictures.push(...element.children.filter(isPicture).map(() => formatCellName(1, 1)));
+    const isHidden = ['collapse', 'filter'].includes(getAttribute(element, 'visibility', TABLE) ?? '');
+    if (element.name === 'table-column') {
+      const firstColumn = columnCount + 1;
+      columnCount += parseCount(place, element, 'number-columns-repeated');
+      if (isHidden) hiddenColumns.push({ firstColumn, lastColumn: columnCount });
+      assertTableSize(file, { columns: hiddenColumns.length });
+    }
     if (element.name !== 'table-row') continue;
     const repeated = parseCount(place, element, 'number-rows-repeated');
     const read = parseCells(place, document, element, struckStyles);
@@ -158,7 +167,6 @@ function parseSheet(place: TablePlace, document: XmlWalk, start: number): SheetC
     cellCount += repeated * (read.cells.length + read.faults.length);
     assertTableSize(file, { cells: cellCount });
     while (rows.length < row) rows.push(NO_CELLS);
-    const isHidden = ['collapse', 'filter'].includes(getAttribute(element, 'visibility', TABLE) ?? '');
     for (const { columns, height, column } of read.spans) {
       merged.push(makeRange(row + 1, row + height, column, column + columns - 1));
       assertTableSize(file, { cells: merged.length });
@@ -172,7 +180,7 @@ function parseSheet(place: TablePlace, document: XmlWalk, start: number): SheetC
       for (const { column, fault } of read.faults) withoutValue.push({ row, column, fault });
     }
   }
-  return { rows, merged, hiddenRows, withoutValue, shown, struckRows, comments, pictures };
+  return { rows, merged, hiddenRows, hiddenColumns, withoutValue, shown, struckRows, comments, pictures };
 }
 
 type Cells = {

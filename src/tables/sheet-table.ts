@@ -33,6 +33,7 @@ export type SheetCells = {
   readonly rows: readonly (readonly string[])[];
   readonly merged: readonly CellRange[];
   readonly hiddenRows: readonly number[];
+  readonly hiddenColumns: readonly ColumnRange[];
   /** Cells whose value is an error such as `#DIV/0!`, or a formula without a saved result. */
   readonly withoutValue: readonly FaultyCell[];
   /** Displayed texts by row number, from 1. */
@@ -55,6 +56,9 @@ export type CellRange = {
   readonly firstColumn: number;
   readonly lastColumn: number;
 };
+
+/** Columns from 1, both ends included. */
+export type ColumnRange = { readonly firstColumn: number; readonly lastColumn: number };
 
 export type CellFaultAt = { readonly column: number; readonly fault: CellFault };
 export type FaultyCell = CellFaultAt & { readonly row: number };
@@ -120,7 +124,11 @@ export function makeTableOfSheets(
   };
   reportFaultyCells(place, contents, header, headerRow, report);
   const { rows: filled, shown } = fillMerged(place, rows, contents, { headerRow, width: header.length }, report);
-  const issues = [...unread, ...(foundHeader?.issues ?? []), ...checkSheet(place, contents, headerRow, filled.length)];
+  const issues = [
+    ...unread,
+    ...(foundHeader?.issues ?? []),
+    ...checkSheet(place, contents, { header, headerRow, lastRow: filled.length }),
+  ];
   // A value that a merged cell fills in does not make a blank row a find.
   const isBlank = (row: number): boolean => (rows[row - 1] ?? []).every((cell) => cell === '');
   const left = new Set<number>();
@@ -240,11 +248,18 @@ function checkRow(place: TablePlace, cells: Cells, header: Cells, row: number): 
 }
 
 /** Warns of content that a person sees in the sheet and the table lacks. */
-function checkSheet(place: TablePlace, contents: SheetContents, headerRow: number, lastRow: number): Issue[] {
+function checkSheet(
+  place: TablePlace,
+  contents: SheetContents,
+  { header, headerRow, lastRow }: { readonly header: Cells; readonly headerRow: number; readonly lastRow: number },
+): Issue[] {
   const isBelow = (row: number): boolean => row > headerRow && row <= lastRow;
   const warn = (rule: string, message: Message): Issue => makeWarningIssue(rule, message, getTablePlace(place));
   const [hidden, struck] = [contents.hiddenRows, contents.struckRows].map((rows) => rows.filter(isBelow)) as [number[], number[]];
   const { comments, pictures } = contents;
+  const isHidden = (column: number): boolean =>
+    contents.hiddenColumns.some(({ firstColumn, lastColumn }) => column >= firstColumn && column <= lastColumn);
+  const hiddenNames = header.filter((name, index) => name !== '' && isHidden(index + 1));
   return [
     ...makeSomeIssues(hidden, (count, first) =>
       warn(
@@ -256,6 +271,17 @@ function checkSheet(place: TablePlace, contents: SheetContents, headerRow: numbe
         ),
       ),
     ),
+    ...makeSomeIssues(hiddenNames, (count) => {
+      const names = hiddenNames.join(', ');
+      return warn(
+        'table-hidden-columns',
+        nmsg(
+          msgid`${count} column is hidden in the sheet (${names}) and is read as well. Delete it if it does not belong there.`,
+          msgid`${count} columns are hidden in the sheet (${names}) and are read as well. Delete those that do not belong there.`,
+          count,
+        ),
+      );
+    }),
     ...makeSomeIssues(struck, (count, row) =>
       warn(
         'table-struck-rows',

@@ -3,7 +3,14 @@ import { withoutFormulaMark } from '../text/csv.ts';
 import { getAttribute, type XmlElement } from '../xml/element.ts';
 import { walkXml } from '../xml/parse.ts';
 import { type CellFormat, parseNumberFormat } from './number-format.ts';
-import { type CellRange, type FaultyCell, LAST_ROW, makeDamagedSheetError, type SheetCells } from './sheet-table.ts';
+import {
+  type CellRange,
+  type ColumnRange,
+  type FaultyCell,
+  LAST_ROW,
+  makeDamagedSheetError,
+  type SheetCells,
+} from './sheet-table.ts';
 import {
   assertTableSize,
   type CellFault,
@@ -19,7 +26,7 @@ import {
 
 /** Limit for the nodes of a row. */
 const MAX_NODES = 100_000;
-const PARTS = new Set(['row', 'mergeCell']);
+const PARTS = new Set(['col', 'row', 'mergeCell']);
 const NO_CELLS: readonly string[] = [];
 
 /** @throws FileError where the sheet is too large or malformed; XmlSyntaxError */
@@ -27,9 +34,16 @@ export function parseSheetPart(place: TablePlace, bytes: Buffer, values: BookVal
   const { file } = place;
   const rows: (readonly string[])[] = [];
   const [merged, hiddenRows, withoutValue]: [CellRange[], number[], FaultyCell[]] = [[], [], []];
-  const [shown, struckRows]: [Map<number, ShownCells>, number[]] = [new Map(), []];
+  const [shown, struckRows, hiddenColumns]: [Map<number, ShownCells>, number[], ColumnRange[]] = [new Map(), [], []];
   let [row, rowCount, cellCount] = [0, 0, 0];
   for (const { element } of walkXml(bytes, MAX_NODES).readParts(PARTS)) {
+    const isHidden = /^(?:1|true)$/.test(getAttribute(element, 'hidden') ?? '');
+    if (element.name === 'col') {
+      const [firstColumn, lastColumn] = [Number(getAttribute(element, 'min')), Number(getAttribute(element, 'max'))];
+      if (isHidden) hiddenColumns.push({ firstColumn, lastColumn });
+      assertTableSize(file, { columns: hiddenColumns.length });
+      continue;
+    }
     if (element.name === 'mergeCell') {
       const range = parseRange(element);
       if (range !== undefined) merged.push(range);
@@ -41,7 +55,7 @@ export function parseSheetPart(place: TablePlace, bytes: Buffer, values: BookVal
     row = next;
     assertTableSize(file, { rows: rowCount });
     rowCount += 1;
-    if (/^(?:1|true)$/.test(getAttribute(element, 'hidden') ?? '')) hiddenRows.push(row);
+    if (isHidden) hiddenRows.push(row);
     const {
       cells,
       shown: ofRow,
@@ -55,7 +69,7 @@ export function parseSheetPart(place: TablePlace, bytes: Buffer, values: BookVal
     while (rows.length < row - 1) rows.push(NO_CELLS);
     rows.push(cells);
   }
-  return { rows, merged, hiddenRows, withoutValue, shown, struckRows };
+  return { rows, merged, hiddenRows, hiddenColumns, withoutValue, shown, struckRows };
 }
 
 type RowCells = { readonly cells: readonly string[]; readonly shown: ShownCells | undefined; readonly isStruck: boolean };

@@ -10,6 +10,8 @@ export type WorkbookSheet = {
   /** Such as `B3:B4`. */
   readonly merged?: readonly string[];
   readonly hiddenRows?: readonly number[];
+  /** From 1. */
+  readonly hiddenColumns?: readonly number[];
 };
 
 const MAIN = 'http://schemas.openxmlformats.org/spreadsheetml/2006/main';
@@ -51,7 +53,9 @@ export function workbookParts(sheets: readonly WorkbookSheet[]): ZipPart[] {
   ];
 }
 
-function sheetXml({ rows = [], merged = [], hiddenRows = [] }: WorkbookSheet): string {
+function sheetXml({ rows = [], merged = [], hiddenRows = [], hiddenColumns = [] }: WorkbookSheet): string {
+  const columns = hiddenColumns.map((column) => `<col min="${column}" max="${column}" hidden="1"/>`).join('');
+  const cols = columns === '' ? '' : `<cols>${columns}</cols>`;
   const lines = rows.map((cells, index) => {
     const row = index + 1;
     const hidden = hiddenRows.includes(row) ? ' hidden="1"' : '';
@@ -59,7 +63,7 @@ function sheetXml({ rows = [], merged = [], hiddenRows = [] }: WorkbookSheet): s
   });
   const ranges = merged.map((ref) => `<mergeCell ref="${ref}"/>`).join('');
   const mergeCells = ranges === '' ? '' : `<mergeCells count="${merged.length}">${ranges}</mergeCells>`;
-  return `${DECLARATION}<worksheet xmlns="${MAIN}"><sheetData>${lines.join('')}</sheetData>${mergeCells}</worksheet>`;
+  return `${DECLARATION}<worksheet xmlns="${MAIN}">${cols}<sheetData>${lines.join('')}</sheetData>${mergeCells}</worksheet>`;
 }
 
 /** A … Z, AA … ZZ. */

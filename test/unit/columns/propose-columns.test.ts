@@ -42,6 +42,12 @@ function listRules(proposal: TableProposal): Record<string, unknown> {
   );
 }
 
+test('columns named x and y with degrees of two decimals and a decimal comma are the two coordinates', () => {
+  const rules = listRules(propose(['č.;x;y', '1;16,42;49,38', '2;16,43;49,38', '3;16,44;49,39']));
+  expect(rules).toMatchObject({ x: 'geom_x', y: 'geom_y' });
+  expect(listRules(propose(['č.;poloha', '1;14,42', '2;14,43', '3;14,44']))).not.toMatchObject({ poloha: 'wkt' });
+});
+
 describe('degrees, minutes and seconds in columns of their own', () => {
   const part = (element: string, name: string) => ({ [element]: { part: name } });
   const cells = '49;27;25.8;16;38;4,5';

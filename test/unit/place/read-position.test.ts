@@ -66,6 +66,7 @@ describe('a position is refused', () => {
   test.each([
     ['50 4 48 N', 'a single coordinate'],
     ['50.0871', 'a single coordinate'],
+    ['14,42', 'a single coordinate'],
     ['50.1N 14.4N', 'the same axis twice'],
     ['50 60 48 N 14 25 12 E', '60 minutes'],
     ['50.5 4 N 14.5 3 E', 'decimal point before'],

@@ -3,6 +3,7 @@ import { FileError } from '../../../src/base/errors.ts';
 import { parseTableBytes } from '../../../src/tables/readers.ts';
 import { getDisplayedText } from '../../../src/tables/table.ts';
 import { makeOds, type OdsSheet } from '../../support/make-ods.ts';
+import { makeWorkbook } from '../../support/make-workbook.ts';
 import { makeZip } from '../../support/make-zip.ts';
 
 const HEADER = ['local_id', 'poznamka', 'hloubka'];
@@ -142,6 +143,32 @@ describe('rows and columns of an OpenDocument sheet', () => {
     const hidden = cell('').replace('<table:table-row>', '<table:table-row table:visibility="filter">');
     const table = await parseTableBytes('season.ods', sheet(`<table:table-row-group>${hidden}</table:table-row-group>`));
     expect(table).toMatchObject({ rowCount: 1, issues: [{ rule: 'table-hidden-rows' }] });
+  });
+
+  test('that are hidden columns are read and named, in every workbook', async () => {
+    const columns =
+      '<table:table-column/><table:table-column table:visibility="collapse"/><table:table-column table:number-columns-repeated="16382"/>';
+    const ods = sheet(columns, ['A-1', 'x', 3]);
+    const xlsx = makeWorkbook([
+      {
+        name: 'a',
+        rows: [
+          ['local_id', 'poznamka', 'hloubka'],
+          ['A-1', 'x', 3],
+        ],
+        hiddenColumns: [2],
+      },
+    ]);
+    for (const [file, bytes] of [
+      ['season.ods', ods],
+      ['season.xlsx', xlsx],
+    ] as const) {
+      const { rowCount, issues } = await parseTableBytes(file, bytes);
+      expect([rowCount, issues.map(({ rule, message }) => [rule, message])]).toEqual([
+        1,
+        [['table-hidden-columns', expect.stringContaining('(poznamka)')]],
+      ]);
+    }
   });
 
   test('below a title are read as in every workbook', async () => {
