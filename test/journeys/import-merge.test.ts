@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
+import { fetchToken } from '../support/contract-requests.ts';
 import { expectDone, type Home, type Run, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
 import { writeSeason } from '../support/season.ts';
 import { useMock } from '../support/use-mock.ts';
@@ -291,6 +292,24 @@ test('differences to sent finds are listed for the curator, and numbers are queu
     expect.objectContaining({ kind: 'number', state: 'queued' }),
   );
   expect((await home.pas('import', path, '--as-correction', 'corrections.csv')).code).toBe(2);
+});
+
+test('a number that a curator has set since is not replaced, and that of the row is listed as a correction', async () => {
+  const season = writeSeason(home, 1, { state: 2 });
+  await expectDone(home.pas('import', season));
+  await expectDone(home.pas('push'));
+  const [{ ident_cely: ident } = { ident_cely: '' }] = await home.json<{ ident_cely: string }[]>('list');
+  const { base_url } = mock.service;
+  await fetch(`${base_url}/api/pas/nalez/${ident}/evidencni-cislo?evidencni_cislo=CURATOR`, {
+    method: 'PATCH',
+    headers: { authorization: `Bearer ${await fetchToken({ url: base_url }, 'archivist')}` },
+  });
+  await expectDone(home.pas('pull'));
+  const text = readFileSync(season, 'utf8').split('\n');
+  home.file('season.csv', `${text[0]};evidencni_cislo\n${text[1]};A 12/2024\n`);
+  const { report } = await imports(season, '--as-correction', 'corrections.csv');
+  expect(report).toMatchObject({ already_sent: 1, numbers: 0 });
+  expect(readFileSync(join(home.folder, 'corrections.csv'), 'utf8')).toMatch(/^K-1;[^;]+;evidencni_cislo;;A 12\/2024\r$/m);
 });
 
 test('a number that the account may not set is listed as a correction', async () => {

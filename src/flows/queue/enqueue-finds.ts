@@ -361,14 +361,20 @@ function storeSent(prepared: PreparedFind, plan: Plan, existing: Existing, merge
   };
 }
 
-/** @returns true if the row's number is queued, or would be; a number that the account may not set is a correction */
-function queueNumber(find: Find, { stored, entry }: Existing, { merged }: Merge, { outbox, dryRun }: EnqueueContext): boolean {
+/**
+ * @returns true if the row's number is queued, or would be. A number that the account may not set is a correction, and so is one
+ * that would replace another number than the find has here, such as one that a curator set.
+ */
+function queueNumber(find: Find, { stored, entry, elements }: Existing, { merged }: Merge, context: EnqueueContext): boolean {
+  const { outbox, dryRun } = context;
   const number = find.elements.evidencni_cislo;
   const isChanged = merged.differences.some(({ element }) => element === 'evidencni_cislo');
   if (!isChanged || number === undefined || entry?.identCely == null || !mayNumber(outbox)) return false;
   const target = { findId: stored.id, identCely: entry.identCely };
-  const change = dryRun ? planNumber(outbox, target, number).change : enqueueNumber(outbox, target, number);
-  return change !== 'kept';
+  const { change, replaces } = planNumber(outbox, target, number);
+  if (change === 'kept' || (replaces !== undefined && replaces !== elements.evidencni_cislo)) return false;
+  if (!dryRun) enqueueNumber(outbox, target, number);
+  return true;
 }
 
 /** Converts a stored find for the find layer, without its photographs, which are entries of their own. */
