@@ -166,7 +166,7 @@ const RECORDS_AT_ONCE = 100;
 /** Tells if records that a complete pass did not see can be taken for deleted. */
 function canInferDeletion({ state, setSpec, onNote }: HarvestOptions): boolean {
   const { kind, window, scan } = getCurrentPass(state);
-  // A changed record leaves a window with an end, and a skipped one without an identifier may be any of them.
+  // A changed record may have left a window with an end; a skipped record without an identifier may be any of them.
   if (kind === 'changes' || window.untilMs !== null || state.listSkipped().some(isUnidentified)) return false;
   for (const identifier of state.listSeenIn(scan.number)) {
     if (identifier.includes('/id/')) continue;

@@ -16,7 +16,7 @@ export type ExportSettings = {
 };
 
 type ExportSource = ExportSettings & {
-  /** Columns with the labels of codes. */
+  /** Adds columns with the labels of codes. */
   readonly labels: boolean;
   readonly nowIso: string;
 };

@@ -61,7 +61,7 @@ function checkNames(outbox: Outbox, { schema }: ValidationContext): Issue[] {
   return [issue('schema-declaration', msg`${problem.message} ${problem.todo}`)];
 }
 
-/** @throws FileError, UsageError where the name is no find's, but that of a folder or of a file other than XML */
+/** @throws FileError, UsageError for the name of a folder, or of a file other than XML, in place of a find */
 function assertNoOtherFile(outbox: Outbox, name: string): void {
   const isFind = createFindLookup(outbox)(name) !== undefined;
   const stats = isFind ? undefined : statSync(name, { throwIfNoEntry: false });
