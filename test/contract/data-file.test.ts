@@ -164,10 +164,15 @@ describe.skipIf(!canMountDisks)('A full disk', () => {
   const MIB = 1024 * 1024;
 
   /** Arguments of `unshare` to run a server on a disk of its own. */
-  const makeFilesOnDisk = (kilobytes: number): string[] => [
+  const makeFilesOnDisk = (kilobytes: number, ...program: readonly string[]): string[] => [
     ...(process.getuid?.() === 0 ? ['-m'] : ['-rm']),
-    ...['sh', '-c', 'mount -t tmpfs -o size="$1"k none "$2" && exec "$3" "$4" --json --min-interval 0 --data "$2/state.sqlite"'],
-    ...['sh', `${kilobytes}`, folder, process.execPath, join(PROJECT, 'bin', 'pas-mock-server.js')],
+    ...[
+      'sh',
+      '-c',
+      'mount -t tmpfs -o size="$1"k none "$2" && disk=$2 && shift 2 && exec "$@" --json --min-interval 0 --data "$disk/state.sqlite"',
+    ],
+    ...['sh', `${kilobytes}`, folder, process.execPath],
+    ...(program.length === 0 ? [join(PROJECT, 'bin', 'pas-mock-server.js')] : program),
   ];
 
   test.each([16, 1000])('of %d kB prevents the start, with a clear error', (kilobytes) => {
@@ -175,6 +180,14 @@ describe.skipIf(!canMountDisks)('A full disk', () => {
     expect(stderr).toMatch(/^pas-mock-server: .*state\.sqlite cannot be (written|used as a data file): /);
     expect(stderr).not.toMatch(/\n\s+at /);
     expect(status).toBe(5);
+  });
+
+  test('prevents the start of the command of pas with the same code', () => {
+    const home = mkdtempSync(join(tmpdir(), 'pas-mock-home-'));
+    const flags = makeFilesOnDisk(1000, join(PROJECT, 'bin', 'pas.js'), 'mock-server');
+    const { status, stderr } = spawnSync('unshare', flags, { encoding: 'utf8', env: { ...process.env, PAS_HOME: home } });
+    rmSync(home, { recursive: true, force: true });
+    expect([status, stderr]).toEqual([5, expect.stringContaining('cannot be')]);
   });
 
   /** A server on a small disk, and the disk as this process sees it. */

@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
+import { isDiskFull } from '../../../mock-server/base/error-message.ts';
 import { addMockServerOptions, type MockServerFlags, parseMockServerOptions } from '../../../mock-server/state/options.ts';
-import { type ExitReason, getErrorMessage, UsageError } from '../../base/errors.ts';
+import { type ExitReason, getErrorMessage, UnavailableError, UsageError } from '../../base/errors.ts';
 import { t } from '../../base/language.ts';
 import { type Message, msg } from '../../base/message.ts';
 import type { Context, GlobalOptions } from '../../context/context.ts';
@@ -74,6 +75,7 @@ async function start(flags: MockServerFlags) {
     return await startMockServer(parseMockServerOptions(flags));
   } catch (thrown) {
     const why = getErrorMessage(thrown);
-    throw new UsageError(t`The mock server cannot start: ${why}`, { cause: thrown });
+    const CannotStart = isDiskFull(thrown) ? UnavailableError : UsageError;
+    throw new CannotStart(msg`The mock server cannot start: ${why}`, { cause: thrown });
   }
 }
