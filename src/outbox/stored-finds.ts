@@ -196,8 +196,8 @@ export function findByIdentCely(outbox: Outbox, identCely: string): StoredFind |
 }
 
 /** Yields finds in the order of entry, without removed ones. */
-export function* iterateFinds(outbox: Outbox, limit = Number.MAX_SAFE_INTEGER): Generator<StoredFind> {
-  const rows = outbox.sql(`select ${COLUMNS} from finds where hidden_at is null order by id limit ?`).iterate(limit);
+export function* iterateFinds(outbox: Outbox): Generator<StoredFind> {
+  const rows = outbox.sql(`select ${COLUMNS} from finds where hidden_at is null order by id`).iterate();
   for (const row of rows) yield parseFind(outbox, row);
 }
 
