@@ -129,13 +129,8 @@ function hasTable(database: Database, name: string): boolean {
   );
 }
 
-function count(database: Database, sql: string, ...values: readonly string[]): number {
-  return Number(
-    database
-      .prepare(sql)
-      .pluck()
-      .get(...values),
-  );
+function count(database: Database, sql: string): number {
+  return Number(database.prepare(sql).pluck().get());
 }
 
 const isFormColumn = createRowGuard({ layer: isText, column: isText, meaning: isText });
