@@ -119,8 +119,8 @@ function findNearestExisting(path: string): string {
 }
 
 /** Checks that only the owner can read files with finds or secrets: folders 0700, files 0600. */
-export function checkPermissions(places: readonly string[], platform: NodeJS.Platform = process.platform): Check {
-  if (platform === 'win32') return passCheck('permissions', t`as set by the permissions of your user folder`);
+export function checkPermissions(places: readonly string[]): Check {
+  if (process.platform === 'win32') return passCheck('permissions', t`as set by the permissions of your user folder`);
   const there = places.filter((path) => existsSync(path));
   const command = `chmod -R u+rwX,go-rwx ${there.map((path) => quoteShellWord(path)).join(' ')}`;
   let open: readonly string[];
