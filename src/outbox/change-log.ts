@@ -185,7 +185,11 @@ export function undoChange(
   const row = outbox.sql('select before, attempts from find_changes where command = ? and find_id = ?').get(command, findId);
   if (row === undefined) return { how: 'undone' };
   const change = parseLogged(row);
-  const isLater = outbox.sql('select 1 from find_changes where find_id = ? and command > ?').get(findId, command);
+  const isLater = outbox
+    .sql(
+      'select 1 from find_changes as changes join commands on seq = changes.command where find_id = ? and seq > ? and undone_at is null',
+    )
+    .get(findId, command);
   if (isLater !== undefined) return { how: 'changed' };
   const entries = listEntriesOfFind(outbox, findId);
   if (sumAttempts(entries) !== change.attempts) return { how: 'attempted' };

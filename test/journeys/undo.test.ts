@@ -53,6 +53,26 @@ describe('pas undo', () => {
     expect((await home.pas('undo')).code).toBe(2);
   });
 
+  test('of an import whose find was edited since can be repeated once the edit is undone', async () => {
+    await expectDone(home.pas('import', writeSeason(home, 2)));
+    await expectDone(home.pas('edit', 'K-1', '--set', 'poznamka=mine'));
+    expect(await home.json('import', '--undo')).toMatchObject({ finds: 1, kept: ['K-1'] });
+    expect((await log()).map(({ command }) => command)).toEqual(['edit', 'import']);
+    await expectDone(home.pas('undo'));
+    expect(await home.json('undo')).toMatchObject({ finds: 1, kept: [] });
+    expect(await list()).toEqual([]);
+  });
+
+  test('reaches the commands before one whose finds were sent after a later change', async () => {
+    await expectDone(home.pas('add', '--draft', '--set', 'local_id=A-1', '--set', 'poznamka=first'));
+    await expectDone(home.pas('import', writeSeason(home, 1)));
+    await expectDone(home.pas('edit', 'K-1', '--set', 'poznamka=mine'));
+    await expectDone(home.pas('push'));
+    const kept = async (): Promise<unknown> => (await home.json<{ kept: unknown }>('undo')).kept;
+    expect([await kept(), await kept(), await kept()]).toEqual([['K-1'], ['K-1'], []]);
+    expect((await list()).map(({ local_id }) => local_id)).toEqual(['K-1']);
+  });
+
   test('keeps and names what was attempted since', async () => {
     const season = writeSeason(home, 2);
     await expectDone(home.pas('import', season));

@@ -46,7 +46,7 @@ export async function undoCommand(context: Context, words?: string): Promise<Exi
     terminal.warn(
       because === 'attempted'
         ? t`${find} was not undone: part of it has been sent or attempted since.`
-        : t`${find} was not undone: a later command changed it.`,
+        : t`${find} was not undone: a later command changed it. Undo the later ones first: ${cmd`pas undo`}`,
     );
   }
   const [all, name, at] = [formatFindCount(finds), `pas ${command.command.replaceAll('-', ' ')}`, formatMoment(command.at)];

@@ -70,7 +70,8 @@ export function undoCommand(
     });
     onProgress(at, changes.length);
   }
-  finishUndo(outbox, command.seq);
+  // What later commands changed can be undone after them.
+  if (keptFinds.every(({ because }) => because !== 'changed')) finishUndo(outbox, command.seq);
   return { command, finds: changes.length - keptFinds.length, keptFinds };
 }
 
