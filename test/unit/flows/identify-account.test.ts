@@ -70,7 +70,7 @@ describe('an account that is not the one of the outbox', () => {
     [
       'for a program without profiles',
       {},
-      `Sign in as U-000001 with \`${LOGIN}\`, or make a profile with an outbox of its own for U-000002: pas init --name NAME --base-url ${ADDRESS}`,
+      `Sign in as U-000001 with \`${LOGIN}\`, or create a profile with an outbox of its own for U-000002: pas init --name NAME --base-url ${ADDRESS}`,
     ],
     [
       'with a token from outside',
@@ -125,7 +125,7 @@ describe('before anything was sent, the account of a profile', () => {
     if (isTaken) expect(await resolved).toMatchObject({ identCely: 'U-000002' });
     else
       expect(await resolved).toMatchObject({
-        message: `Profile dig is for the user ${profile?.username}, and ${ADDRESS} says that you are signed in as U-000002. Nothing was sent.`,
+        message: `Profile dig is for the user ${profile?.username}, but ${ADDRESS} says that you are signed in as U-000002. Nothing was sent.`,
       });
     expect(findKnownAccount(outbox)?.identCely).toBe(isTaken ? 'U-000002' : EVA_SAID.identCely);
   });
