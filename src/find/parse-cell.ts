@@ -170,7 +170,7 @@ function explainNoDate(cell: string): Message {
     const day = timed.value;
     return msg`has a time. Write only the day: ${day}.`;
   }
-  if (/^\d{1,2}[./-]\s*\d{1,2}[./-]\s*\d{2}$/.test(cell)) return msg`has a year of two digits. Write the day as YYYY-MM-DD.`;
+  if (/^\d{1,2}[./-]\s*\d{1,2}[./-]\s*\d{2}$/.test(cell)) return msg`has a two-digit year. Write the day as YYYY-MM-DD.`;
   if (/^\d{5}(?:[.,]\d+)?$/.test(cell)) {
     const days = Number.parseInt(cell, 10);
     const [since1900, since1904] = [getNextDay(DAY_ZERO_MS, days), getNextDay(DAY_ZERO_OF_MACS_MS, days)];

@@ -36,7 +36,7 @@ async function runBackup(context: Context, file: string, options: BackupOptions)
     replace: options.force === true,
   });
   const [copy, sizeKib] = [printable(target), Math.ceil(sizeBytes / 1024)];
-  terminal.printLine(t`The outbox is in ${copy} (${sizeKib} KiB, checked).`);
+  terminal.printLine(t`The outbox was copied to ${copy} (${sizeKib} KiB, checked).`);
   const count = options.photos === true ? copies.length : 0;
   if (options.photos === true) {
     const progress = terminal.startProgress(t`Copying photographs`);

@@ -117,8 +117,8 @@ function formatMinutesApart(minutes: number): string {
 function formatDaysApart(days: number): string {
   const apart = Math.abs(days);
   return days > 0
-    ? ngettext(msgid`but ${apart} day after its day`, `but ${apart} days after its day`, apart)
-    : ngettext(msgid`but ${apart} day before its day`, `but ${apart} days before its day`, apart);
+    ? ngettext(msgid`but ${apart} day after the day of the find`, `but ${apart} days after the day of the find`, apart)
+    : ngettext(msgid`but ${apart} day before the day of the find`, `but ${apart} days before the day of the find`, apart);
 }
 
 /** Returns file, find, confidence and reasons. */

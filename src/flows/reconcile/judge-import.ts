@@ -49,7 +49,7 @@ function judgeImport(
   if (only !== undefined && otherFinds.length === 0) {
     return makeUndecided(
       'ambiguous-match',
-      msg`another uncertain find is the same in every element, so it is unclear which of them ${only.identCely} is`,
+      msg`another uncertain find is the same in every element, so it is unclear to which of the two ${only.identCely} belongs`,
       candidates,
     );
   }

@@ -245,7 +245,7 @@ describe('a verdict names its evidence, in words and with the considered records
     ['same-and-new', [MADE], 'C-1-N00001 appeared since the attempt and is the same in every element', view([same]), {}, []],
     ['time-unknown', [MADE], 'the service did not state its time before the attempt', view([same]), timeUnknown, []],
     ['time-unknown', [], 'so a person decides', view([]), timeUnknown, []],
-    ['ambiguous-match', [MADE], 'it is unclear which of them C-1-N00001 is', view([same]), {}, [doubt(2)]],
+    ['ambiguous-match', [MADE], 'it is unclear to which of the two C-1-N00001 belongs', view([same]), {}, [doubt(2)]],
     ['several-same', [MADE, 'C-1-N00002'], '2 records are the same in every element', view([same, record('C-1-N00002')]), {}, []],
     [
       'same-different-origin',
