@@ -86,7 +86,7 @@ export type EnqueueReport = {
 };
 
 /** Finds per transaction: enough for speed, and few enough that a parallel push waits only briefly. */
-const BATCH = 400;
+const BATCH = 100;
 
 /**
  * Validates finds and stores them with their documents in the outbox. An existing find is merged with its row as in {@link

@@ -182,7 +182,7 @@ test('finds are read in batches, and a batch is on disk before the next is read'
     }
   };
   await enqueueFinds(finds(), context(outbox));
-  expect([...new Set(stored)]).toEqual([0, 400, 800]);
+  expect([...new Set(stored)]).toEqual([0, 100, 200, 300, 400, 500, 600, 700, 800, 900, 1000]);
   expect(countFinds(outbox)).toBe(1001);
 });
 
