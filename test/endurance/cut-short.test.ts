@@ -38,8 +38,8 @@ const REWRITTEN = [
     file: 'pas/secrets.json',
     enlarge: (path: string) => {
       const secrets = JSON.parse(readFileSync(path, 'utf8')) as Record<string, unknown>;
-      for (let n = 0; n < MANY; n += 1) secrets[`p${n}`] = { token: LONG };
-      secrets['mock'] = {};
+      for (const owner of Object.keys(secrets)) secrets[owner] = {};
+      for (let n = 0; n < MANY; n += 1) secrets[`https://x.example/${n}`] = { token: LONG };
       writeFileSync(path, `${JSON.stringify(secrets, null, 2)}\n`);
     },
     args: ['login'],
