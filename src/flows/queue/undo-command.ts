@@ -70,7 +70,7 @@ export function undoCommand(
     });
     onProgress(at, changes.length);
   }
-  // What later commands changed can be undone after them.
+  // The command can be undone again once the changes of later ones are undone.
   if (keptFinds.every(({ because }) => because !== 'changed')) finishUndo(outbox, command.seq);
   return { command, finds: changes.length - keptFinds.length, keptFinds };
 }

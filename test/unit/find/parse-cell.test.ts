@@ -41,7 +41,7 @@ describe('dates', () => {
     ['2023-02-29', 'does not exist in the calendar'],
     ['2024-06-17T10:00:00', 'only the day: 2024-06-17'],
     ['17. 6. 2024 14:30', 'only the day: 2024-06-17'],
-    ['17. 6. 24', 'two digits'],
+    ['17. 6. 24', 'has a two-digit year. Write the day as YYYY-MM-DD'],
     ['45460', "a spreadsheet's day number: 2024-06-17, or 2028-06-18 in an old Mac workbook"],
     ['červen 2024', 'is a month, not a day. The service accepts one whole day'],
     ['VI/2024', 'is a month'],
