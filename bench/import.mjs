@@ -7,7 +7,8 @@ export const title = 'import of a table of 100,000 rows: read, checked against v
 
 const ROWS = 100_000;
 /** A row becomes a find that is judged by some hundred rules, a document and its digest, and an entry. */
-const TIMES_BARE = { time: 30, memory: 4 };
+const MAX_TIMES_BARE = 10;
+const MAX_MIB = 250;
 const BARE = join(import.meta.dirname, 'bare-import.mjs');
 
 export async function run(bench) {
@@ -25,14 +26,14 @@ export async function run(bench) {
     figure: `${ownResult.cpuSeconds.toFixed(1)} s`,
     against: `csv-parse into bare SQLite ${bare.cpuSeconds.toFixed(1)} s`,
     ratio: ownResult.cpuSeconds / bare.cpuSeconds,
-    target: TIMES_BARE.time,
+    target: MAX_TIMES_BARE,
     better: 'less',
   });
   bench.verdict(`import of ${ROWS} rows, memory`, {
     figure: `${Math.round(ownResult.peakMiB)} MiB`,
-    against: `csv-parse into bare SQLite ${Math.round(bare.peakMiB)} MiB`,
-    ratio: ownResult.peakMiB / bare.peakMiB,
-    target: TIMES_BARE.memory,
+    against: `the permitted ${MAX_MIB} MiB`,
+    ratio: ownResult.peakMiB / MAX_MIB,
+    target: 1,
     better: 'less',
   });
 }
