@@ -19,10 +19,7 @@ type Listening = {
   close(): Promise<void>;
 };
 
-/**
- * Listens, with TLS where a certificate is given.
- * @throws Error where the certificate or the port cannot be used
- */
+/** Listens, with TLS where a certificate is given. @throws Error where the certificate or the port cannot be used */
 export async function startListening(options: MockServerOptions): Promise<Listening> {
   const { tlsCert, tlsKey, host = '127.0.0.1' } = options;
   if ((tlsCert === undefined) !== (tlsKey === undefined)) throw new Error('--tls-cert and --tls-key are given together');

@@ -1,5 +1,6 @@
 import { BlockList, isIP } from 'node:net';
 
+/** Tells if the list covers an address; false for a text that is no IP address. */
 export function isInList(list: BlockList, address: string): boolean {
   const family = isIP(address);
   return family !== 0 && list.check(address, family === 6 ? 'ipv6' : 'ipv4');
@@ -20,6 +21,7 @@ export function findAddressFault(value: string): string | undefined {
   }
 }
 
+/** Makes a list of addresses, subnets (`10.0.0.0/8`) and ranges (`a-b`). @throws Error for another text */
 export function makeBlockList(values: readonly string[]): BlockList {
   const list = new BlockList();
   for (const value of values) addTo(list, value);

@@ -61,6 +61,7 @@ export function estimateSize({ request, answer }: Exchange): number {
   return messages.reduce((sum, { headers, body }) => sum + JSON.stringify(headers).length + (body?.length ?? 0), 0);
 }
 
+/** Makes the kept exchange: headers without secrets, and the beginning of each body. */
 export function makeExchange(
   request: { readonly headers: IncomingHttpHeaders; readonly sample: BodySample },
   answer: { readonly headers: OutgoingHttpHeaders; readonly body: string | Buffer } | undefined,

@@ -36,6 +36,7 @@ function parseRing(text: string): Ring | string {
   return 'every ring needs at least four positions, of which the last repeats the first';
 }
 
+/** Tells if a polygon covers a point; its border and those of its holes belong to it. */
 export function isPointCovered(polygons: readonly Polygon[], point: Position): boolean {
   return polygons.some(
     ([outer, ...holes]) =>

@@ -20,6 +20,7 @@ export function makeDetailAnswer(status: number, text: string, headers: Readonly
   return makeJsonAnswer(status, { detail: text }, headers);
 }
 
+/** Makes the 422 answer to a document that the schema refuses. */
 export function makeSchemaErrors(problems: readonly Problem[]): Answer {
   return makeJsonAnswer(422, { schema_errors: problems });
 }

@@ -29,6 +29,7 @@ export function viewJournal(mock: Mock, query: URLSearchParams): readonly Journa
   return limit < entries.length ? entries.slice(entries.length - limit) : entries;
 }
 
+/** Tells if a request changed the find, or has its identifier as a whole part of the path or query. */
 export function isAbout({ change, path }: JournalEntry, find: string): boolean {
   return (
     change?.ident === find ||

@@ -62,10 +62,7 @@ type Verified = {
   readonly nearest: readonly Near[];
 };
 
-/**
- * Checks an assertion about the journal: number, order and intervals of matching requests.
- * @throws ShapeError; ControlRefusal where the kept data do not suffice
- */
+/** Checks number, order and intervals of matching requests. @throws ShapeError; ControlRefusal where kept data do not suffice */
 export async function verify(journal: Journal, body: unknown): Promise<Verified> {
   const { request, count: wanted = { at_least: 1 }, order, gap_ms } = question(body);
   const sources: Sources = { journal, matcher: new Matcher() };

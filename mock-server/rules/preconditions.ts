@@ -93,6 +93,7 @@ export function parseAccept(header: string | undefined): readonly AcceptedType[]
   });
 }
 
+/** Tells if the weight of a type is above 0 (RFC 9110, section 12.4.2). */
 export function isAccepted(accepted: readonly AcceptedType[], type: string): boolean {
   return getQuality(accepted, type) > 0;
 }

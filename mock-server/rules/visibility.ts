@@ -49,6 +49,7 @@ const GOVERNING: Partial<Record<Entity, string>> = {
   samostatny_nalez: 'pristupnost',
 };
 
+/** Tells if the viewer is shown the record at all, by the rule of its entity. */
 export function isVisible(record: ArchiveRecord, viewer: Viewer): boolean {
   return evaluate(RECORD_RULES[record.entity][viewer.letter], record, viewer);
 }

@@ -12,6 +12,7 @@ export type AccessLists = {
   readonly userWhitelist: ReadonlySet<string> | undefined;
 };
 
+/** Makes the lists from the active rules; an empty one is undefined, so that it restricts nothing. */
 export function makeAccessLists(settings: Settings): AccessLists {
   const active = settings.access_rules.filter((rule) => rule.active !== false);
   const listValues = (type: string) => active.filter((rule) => rule.rule_type === type).map((rule) => rule.value);

@@ -140,6 +140,7 @@ const VIEWS: ReadonlyMap<string, RuleView> = new Map(
   ),
 );
 
+/** Returns the contract clause of a rule; null where it has none. */
 export function viewRule(rule: string): RuleView {
   return VIEWS.get(rule) ?? { rule, clause: null, clause_id: null };
 }

@@ -15,6 +15,7 @@ const distribution = object({
   p99_ms: integer({ min: 1, max: MAX_TIMER_MS }),
 });
 
+/** Reads a delay in milliseconds, or a distribution. @throws ShapeError where its p99_ms is below its median_ms */
 export const readLatency: Reader<LatencySetting> = (value, place = '') => {
   if (typeof value !== 'object') return delayMs(value, place);
   const latency = distribution(value, place);

@@ -102,10 +102,7 @@ export class Schemas {
   }
 }
 
-/**
- * Passes a parsed document to `use` and frees it afterwards. DTDs and external entities are not loaded.
- * @returns the result of `use`, or undefined where the bytes are not well-formed XML
- */
+/** Passes a parsed document to `use`, then frees it; undefined where not well-formed. No DTD or external entity is loaded. */
 export async function withXml<T>(
   bytes: Buffer,
   use: (document: XmlDocument, xml: Xml) => Promise<T> | T,

@@ -64,6 +64,7 @@ export function translate(text: string, values: readonly unknown[], counted?: Co
   return interpolate(form === undefined ? english : withPrepositions(form, texts), texts);
 }
 
+/** Replaces each `${n}` by the value with this index, from 0; a place without a value stays as it is. */
 export function interpolate(text: string, values: readonly string[]): string {
   return text.replace(/\$\{(\d+)\}/g, (place, index: string) => values[Number(index)] ?? place);
 }
@@ -72,6 +73,7 @@ const CZECH = new Intl.PluralRules('cs');
 /** Index of the Czech form: one; two to four; all others. */
 const CZECH_FORMS: Readonly<Partial<Record<Intl.LDMLPluralRule, number>>> = { one: 0, few: 1 };
 
+/** Returns the active language; English before {@link setLanguage}. */
 export function getLanguage(): Language {
   return activeCatalog?.language ?? 'en';
 }
@@ -120,6 +122,7 @@ export function chooseLanguage(
   return explicit ?? parseLanguage(readConfigured()) ?? parseLanguage(getLocale()) ?? 'en';
 }
 
+/** Returns the value of the first `--lang`; undefined without the flag, or without a value behind it. */
 export function findLanguageFlag(args: readonly string[]): string | undefined {
   const at = args.findIndex((arg) => arg === '--lang' || arg.startsWith('--lang='));
   const flag = args[at];
@@ -147,6 +150,7 @@ export async function forEachLanguage<T>(say: () => T): Promise<Readonly<Record<
   return { en: callIn(undefined), cs: callIn({ language: 'cs', forms }) };
 }
 
+/** Reads the catalog of a language from disk and activates it for the whole process. */
 export async function setLanguage(language: Language): Promise<void> {
   activeCatalog = language === 'en' ? undefined : { language, forms: await readCatalog(language) };
 }

@@ -48,6 +48,7 @@ export function getTemplate(message: Message): string {
   return message instanceof Phrase ? message.text : String(message);
 }
 
+/** Joins messages as one phrase, whose values are translated when it is shown. */
 export function joinMessages(messages: readonly Message[], separator: string): Message {
   return new Phrase(messages.map((_, index) => `\${${index}}`).join(separator), messages);
 }

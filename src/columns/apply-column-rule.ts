@@ -77,6 +77,7 @@ const PART = /yyyy|yy|mm|m|dd|d/g;
 const DAY_ZERO_MS = Date.UTC(1899, 11, 30);
 const DAY_MS = 86_400_000;
 
+/** Tells if a text is DAY_NUMBER, or has one part for each of day, month and year and no other lower-case letter or digit. */
 export function isDateForm(form: string): boolean {
   if (form === DAY_NUMBER) return true;
   const parts = form.match(PART) ?? [];

@@ -29,6 +29,7 @@ export type ColumnProfile = {
 const MAX_VALUES = 3000;
 const MAX_EXAMPLES = 3;
 
+/** Reads all rows once, and counts the first {@link MAX_VALUES} distinct values of each column; blank cells do not count. */
 export function profileColumns(table: Table): ColumnProfile[] {
   const values = table.header.map(() => new Map<string, number>());
   const filled = table.header.map(() => 0);
@@ -57,6 +58,7 @@ export function profileColumns(table: Table): ColumnProfile[] {
   }));
 }
 
+/** Returns the share (0 to 1) of the counted values that fit, weighted by their rows; 0 for an empty column. */
 export function getShare({ values }: ColumnProfile, fits: (text: string) => boolean): number {
   let [fitting, all] = [0, 0];
   for (const [text, count] of values) {
@@ -128,6 +130,7 @@ function detectDayNumbers(profile: ColumnProfile): DateShape | undefined {
   return share < 0.9 ? undefined : { form: DAY_NUMBER, share, readable: share, ambiguous: false, years: 0 };
 }
 
+/** Parses a decimal and drops a unit of length or `ks` behind it, without conversion; undefined where it is no number. */
 export function parsePlainNumber(text: string): number | undefined {
   const reading = parseDecimal(text.replace(/(?<!\s)\s*(?:mm|cm|dm|m|ks)\.?$/i, ''));
   return isReadable(reading) ? Number(reading.value) : undefined;

@@ -30,6 +30,7 @@ type PreviewContext = {
 const MAX_FINDS = 3;
 const MAX_ISSUES = 6;
 
+/** Maps all rows without storing anything; counts drafts and unreadable rows, with the first finds and commonest errors. */
 export function previewImport(table: Table, map: ColumnMap, context: PreviewContext): Preview {
   const mapped = mapTable(withColumnMap(table, map), context);
   const finds: Find[] = [];

@@ -80,6 +80,7 @@ export function proposeColumns(table: Table, givenSettings: readonly Setting[], 
   return { columns, fixed, undecided: listUnresolvedColumns(columns, fixed, hasPoints), hasPoints };
 }
 
+/** Proposes columns for registration numbers; `undecided` has the required ones that no column of the table fits. */
 export function proposeNumberColumns(table: Table, knowledge: LookupSources): TableProposal {
   const profiles = profileColumns(table);
   const candidateByColumn = assign(

@@ -30,6 +30,7 @@ export function parseSettingsOrThrow(texts: readonly string[]): readonly Setting
   return settings;
 }
 
+/** Normalises a value for the column that the name means; an unknown name gives an error issue with the nearest names. */
 export function parseColumnSetting(givenName: string, value: string): Setting | Issue {
   const name = findColumnMeant(givenName);
   if (name !== undefined) return { name, givenName, value: normalizeCell(name, value) };
@@ -109,10 +110,7 @@ export function orderElements(elements: FindElements): FindElements {
   return Object.fromEntries(ordered.flatMap((name) => (elements[name] === undefined ? [] : [[name, elements[name]]])));
 }
 
-/**
- * Parses values for all finds of a table, such as `stav=1`.
- * @throws UsageError where a text does not have this form, or names a column that differs for each find
- */
+/** Parses values for all finds, such as `stav=1`. @throws UsageError for another form, or a column that differs for each find */
 export function parseConstants(texts: readonly string[]): readonly Setting[] {
   const constants = parseSettingsOrThrow(texts);
   const single = constants.find(({ name }) => OF_ONE_FIND.includes(name));

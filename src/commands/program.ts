@@ -44,6 +44,7 @@ function addFirstScreen(program: Command): void {
     });
 }
 
+/** Builds the program with all commands, for help and documentation; their actions do nothing. */
 export async function buildWholeProgram(outputs: Outputs): Promise<Command> {
   const program = makeEmptyProgram(outputs);
   addWholeHelp(program);

@@ -86,6 +86,7 @@ export function findSimilarProfiles({ profiles }: ConfigFile, name: string, sett
   );
 }
 
+/** Derives an unused profile name from the text before `@`, cut to 60 characters, with a counter from 2 where it is taken. */
 export function freeProfileName({ profiles }: ConfigFile, username: string): string {
   const [local = ''] = username.split('@');
   const query = local.replace(/[^\w.-]/g, '-').slice(0, 60) || 'profile';

@@ -134,10 +134,7 @@ function parseProjectMaps(path: string, profiles: TomlTable): Map<string, Projec
 
 type ProfileChoice = { readonly flag: string | undefined; readonly environment: Environment };
 
-/**
- * Returns the profile of the flag, else of PAS_PROFILE, else the file's default, else the only one.
- * @throws ConfigError when there is none, or it is invalid
- */
+/** Returns the profile of the flag, PAS_PROFILE, the default, or the only one. @throws ConfigError when none, or invalid */
 export function chooseProfile(config: ConfigFile, places: Places, { flag, environment }: ProfileChoice): Profile {
   const only = config.profiles.size === 1 ? [...config.profiles.keys()][0] : undefined;
   const name = flag ?? environment['PAS_PROFILE'] ?? config.defaultProfile ?? only;

@@ -116,6 +116,7 @@ export type Context = Runtime & {
   close(): Promise<void>;
 };
 
+/** Makes the context of a command, which opens outbox, vocabulary, secrets and connections at first use. */
 export function makeContext(world: Runtime, options: GlobalOptions): Context {
   const { streams, fixed = {} } = world;
   const ports: Dependencies = { ...SYSTEM, ...world.overrides };

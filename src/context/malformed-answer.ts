@@ -12,10 +12,7 @@ const MAX_KEPT_FILES = 20;
 const MAX_MEBIBYTES = MAX_KEPT_BYTES / 1024 / 1024;
 const NAME = /^malformed-answer-(\d+)\.xml$/;
 
-/**
- * Saves the bytes of a malformed answer for the operator of the service: the newest answers only, and the beginning of each.
- * @throws the given error
- */
+/** Saves the beginning of a malformed answer for the operator; only the newest are kept. @throws the given error */
 export function saveMalformedAnswer(context: Context, thrown: unknown): never {
   const { places, clock, terminal, getProfile } = context;
   if (thrown instanceof MalformedAnswerError) {

@@ -61,6 +61,7 @@ export function redactPassword(send: Exchange, password: string | undefined): Ex
   return redactAnswers([], send, password === undefined ? [] : [password]);
 }
 
+/** Returns the password in PAS_PASSWORD, else the stored one; undefined where there is neither. */
 export function getPassword(context: Context, profile: Profile): string | undefined {
   return context.environment['PAS_PASSWORD'] ?? context.secrets.get(getCredentialKey(profile)).password;
 }
@@ -70,6 +71,7 @@ export function getCredentialKey({ baseUrl, username }: Profile): string {
   return getOwner({ baseUrl, username });
 }
 
+/** Returns the place of the credentials: `environment` where PAS_TOKEN or PAS_PASSWORD is set. */
 export function getPlaceOfSecrets({ environment, getProfile, secrets }: Context): 'environment' | SecretPlace {
   const isGiven = environment['PAS_TOKEN'] !== undefined || environment['PAS_PASSWORD'] !== undefined;
   return isGiven ? 'environment' : secrets.getPlace(getCredentialKey(getProfile()));
@@ -94,10 +96,7 @@ export function announceInstance({ terminal, getProfile }: Context): void {
   } else terminal.note(terminal.color.yellow(t`PRODUCTION: ${baseUrl}, account ${account}, profile ${name}. Records are real.`));
 }
 
-/**
- * Asks before the first write of a command in production, where records are real.
- * @throws UsageError without a terminal and `--yes`, or when the answer is no
- */
+/** Asks before the first production write. @throws UsageError without a terminal and `--yes`, or when the answer is no */
 export async function confirmProduction(context: Context, yes: boolean): Promise<void> {
   const profile = context.getProfile();
   if (profile.kind !== 'production' || yes) return;
@@ -223,6 +222,7 @@ export async function listEntriesInUse(context: Context): Promise<ReadonlySet<st
   return new Set([...rows.map((row) => row.id), ...queued]);
 }
 
+/** Opens the vocabulary harvested from the profile's endpoint; a temporary copy where its file refuses writes. */
 export async function openHarvested(context: Context): Promise<Vocabulary> {
   return (await context.openVocabularyToRead()).openSource(getHarvestBase(context.getProfile()));
 }

@@ -147,6 +147,7 @@ function lockIfFree({ pushLock }: Context): PushLock | undefined {
   }
 }
 
+/** Runs `work` under the push locks of outboxes, taken in this order. @throws OutboxLeasedError during a push of one */
 export function withLocks<T>(context: Context, ids: readonly string[], work: () => Promise<T>): Promise<T> {
   const [first, ...otherIds] = ids;
   return first === undefined ? work() : withLock(context, () => withLocks(context, otherIds, work), first);

@@ -68,6 +68,7 @@ export async function readSharedPause(context: Context, profile: Profile): Promi
 
 const NO_PAUSE: Pause = { pausedMs: 0, requestedMs: 0 };
 
+/** Describes a pause: its ends as ISO 8601, null where there is none; `text` only during a pause. @param nowMs wall clock */
 export function describePause(pause: Pause, nowMs: number): SaidPause {
   const formatEnd = (ms: number): string | null => (ms > 0 ? new Date(nowMs + ms).toISOString() : null);
   const value = { paused_until: formatEnd(pause.pausedMs), asked_until: formatEnd(pause.requestedMs) };

@@ -210,6 +210,7 @@ export function chooseJournalLayout(configured: JournalLayout | undefined, syste
   return configured ?? (isContainer(system) ? 'beside' : 'state');
 }
 
+/** Returns the places of the journal and the lock: in the state folder, or beside the outbox. */
 export function makeJournalPlaces(
   { journalFile, locksFolder }: Places,
   layout: JournalLayout,

@@ -58,10 +58,7 @@ export function openOutboxWithJournal(sources: OutboxSources, id: string, purpos
   return outbox;
 }
 
-/**
- * Opens the outbox of the profile, and merges its journal. A missing outbox is recreated.
- * @throws ConfigError where it is for another service than the profile, or profiles of several users use it
- */
+/** Opens or recreates the outbox and merges its journal. @throws ConfigError where it is another service's or of several users */
 export function openProfileOutbox(sources: OutboxSources, purpose: Purpose): Outbox {
   const { clock, places } = sources;
   const profile = sources.getProfile();

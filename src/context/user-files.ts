@@ -65,6 +65,7 @@ async function readMappingToChange(context: Context): Promise<Mapping> {
   });
 }
 
+/** Writes the mapping as a table to a file, or to stdout. @throws UsageError where the file exists and may not be replaced */
 export function writeMappingTo(context: Context, to: OutputOptions, rows: readonly MappingRow[]): Promise<void> {
   return writeResult(context, to, [formatMapping(rows)]);
 }

@@ -75,15 +75,13 @@ export async function openLidoSource(context: Context, withoutPlaces: boolean): 
   };
 }
 
+/** Opens schema, vocabularies and account once for many finds. @throws ConfigError where the schema cannot be used */
 export async function openValidation(context: Context): Promise<(find: Find) => ValidatedFind> {
   const ruleContext = await openValidationContext(context);
   return (find) => validateFind(find, ruleContext);
 }
 
-/**
- * Merges the given values with the defaults of config.toml for the profile, and for the given project.
- * @throws UsageError where a given value is not `element=value`
- */
+/** Merges given values with the defaults of profile and project. @throws UsageError where a value is not `element=value` */
 export function makeProfileDefaults(context: Context, flags: readonly string[] = []): FindDefaults {
   const set = parseConstants(flags);
   const project = set.find(({ name }) => name === 'projekt')?.value;
@@ -128,6 +126,7 @@ export function makeContextKeeping(context: Context, { link = false, stripGps = 
   });
 }
 
+/** Returns the absolute folder of photographs: that of the option, else that of the table. */
 export function getPhotoRoot(tablePath: string, option: string | undefined): string {
   return option === undefined ? dirname(resolve(tablePath)) : resolve(option);
 }

@@ -306,6 +306,7 @@ async function answerHeld(
   }
 }
 
+/** Returns the open question of a held entry, in the current language; undefined where the entry is not held. */
 export function questionOf({ held, localId }: Entry): Question | undefined {
   if (held === null) return undefined;
   const { basis, question, candidates } = held;

@@ -65,6 +65,7 @@ export function buildDocument(find: Find, profile: DocumentProfile): Buffer {
   return buildXml(makeDocumentNode(find.elements, profile));
 }
 
+/** Makes the tree of a document in the order of the schema; absent elements are omitted, and `ident_cely` is `:tba`. */
 export function makeDocumentNode(elements: FindElements, profile: DocumentProfile): XmlNode {
   const { prefix } = profile;
   const children: XmlNode[] = [{ name: `${prefix}:ident_cely`, content: NEW_IDENTIFIER }];

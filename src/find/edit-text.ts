@@ -49,6 +49,7 @@ export function listDifferingCells(before: Cells, after: Cells): string[] {
   return [...names].filter((name) => (before.get(name) ?? '') !== (after.get(name) ?? ''));
 }
 
+/** Returns the elements that a line of the edited text sets: three for a point, none for an unknown name. */
 export function listElementsOfLine(name: string): readonly ElementName[] {
   const fields = FIELDS.filter((field) => field.name === name || field.alias === name);
   return POINT_COLUMNS.includes(name) ? ['geom_system', 'geom_wkt', 'geom_sjtsk_wkt'] : fields.map((field) => field.name);

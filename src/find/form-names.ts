@@ -34,6 +34,7 @@ const WRITTEN_LABELS = { nalezce: msg`Name of the finder`, projekt: msg`Identifi
 const PHOTO_LABEL = msg`Photograph`;
 const POINT_LABEL = msg`Place on the map`;
 
+/** Returns the label of a question or group of a form. @throws Error where the form has neither of this name */
 export function getFormLabel(name: string): Message {
   switch (name) {
     case FORM_POINT:

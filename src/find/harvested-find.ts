@@ -188,6 +188,7 @@ const STATE_NAMES: Readonly<Record<number, Message>> = {
   4: msg`archived`,
 };
 
+/** Formats a state with its name; an unknown state as its number alone. */
 export function formatState(stav: number): string {
   return STATE_NAMES[stav] === undefined ? String(stav) : `${stav} ${STATE_NAMES[stav]}`;
 }
@@ -236,6 +237,7 @@ function getValue({ stav, elements }: HarvestedFind, { name, kind }: Field): str
 /** Elements that describe what happened to a find since, not the find itself. */
 const SINCE_FOUND: readonly ElementName[] = ['evidencni_cislo', 'stav', 'predano', 'predano_organizace'];
 
+/** Tells if an element describes the find itself; number, state and handing-over change afterwards. */
 export function isAsFound(element: ElementName): boolean {
   return !SINCE_FOUND.includes(element);
 }

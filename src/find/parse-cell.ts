@@ -49,6 +49,7 @@ export function parseBoolean(cell: string): Reading<boolean> {
   return makeUnreadable('boolean', msg`"${cell}" is neither yes nor no. Write ano or ne, yes or no, true or false, 1 or 0.`);
 }
 
+/** Parses 1, 2 or 3; archived (4) has an error of its own, since no import reaches it. */
 export function parseTargetState(cell: string): Reading<TargetState> {
   const state = ([1, 2, 3] as const).find((each) => String(each) === cell);
   if (state !== undefined) return { value: state };
@@ -135,6 +136,7 @@ export function parseDayOfMoment(text: string): string | undefined {
   return Number.isNaN(ms) ? undefined : formatLocalDate(ms);
 }
 
+/** Tells if a text is YYYY-MM-DD and a day of the Gregorian calendar. */
 export function isRealDate(isoDate: string): boolean {
   const match = /^(\d{4})-(\d{2})-(\d{2})$/.exec(isoDate);
   if (match === null) return false;

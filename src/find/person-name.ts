@@ -155,11 +155,13 @@ export function detectNameOrder(name: string): NameOrder | undefined {
   return name.startsWith(split.surname) ? 'surname-first' : 'given-first';
 }
 
+/** Tells if each part of a hyphenated word is a common given name, or an initial. */
 export function isGiven(word: string): boolean {
   const parts = word.split('-');
   return parts.every((part) => GIVEN_NAMES.has(foldName(part)) || /^(?:\p{Lu}|\p{L}\.)\.?$/u.test(part));
 }
 
+/** Tells if a word ends in `ová` or `ova` and is no given name. */
 export function isFeminineSurname(word: string): boolean {
   return /ov[aá]$/i.test(word.normalize('NFC')) && !isGiven(word);
 }

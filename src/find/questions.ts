@@ -49,6 +49,7 @@ function listFieldQuestions({ name, kind, gloss, ask }: Field): PlacedQuestion[]
   return [{ name: name as QuestionName, how, ...(ask ?? { at: Number.POSITIVE_INFINITY, title: gloss, when: 'more' }) }];
 }
 
+/** Returns the question of a name. @throws Error where the table of questions lacks it */
 export function getQuestion(name: QuestionName): Question {
   const question = QUESTIONS.find((each) => each.name === name);
   if (question === undefined) throw new Error(`the table of questions lacks ${name}`);
@@ -68,6 +69,7 @@ export function getElementNames(name: QuestionName): readonly ElementName[] {
   }
 }
 
+/** Returns the question whose answer fills the element; undefined where none does. */
 export function findQuestion(element: string): Question | undefined {
   return QUESTIONS.find(({ name }) => getElementNames(name).some((each) => each === element));
 }

@@ -115,6 +115,7 @@ function makeUnknownTermMessage(lookup: UnknownTerm, set: string, cell: string):
   return msg`"${cell}" is an entry of ${elsewhere}, not of ${where}. ${advice}`;
 }
 
+/** Names the nearest terms, or all terms of a small set; without any, the command that lists them. */
 export function adviseNearest(set: string, { nearest, isAll }: UnknownTerm): Message {
   const names = formatTerms(nearest);
   if (isAll === true) return msg`There are: ${names}.`;

@@ -58,6 +58,7 @@ export function isAddressFault(read: RedisAddress | AddressFault): read is Addre
   return 'hint' in read;
 }
 
+/** Formats `host:port/database` without the user name; an IPv6 address in brackets (RFC 3986, section 3.2.2). */
 export function formatRedisEndpoint({ host, port, database }: RedisAddress): string {
   return `${host.includes(':') ? `[${host}]` : host}:${port}/${database}`;
 }

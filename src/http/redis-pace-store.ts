@@ -282,6 +282,7 @@ export function encodeState(state: PaceState): string {
   return [...numbers, ...(requestedUntilMs > 0 ? [requestedUntilMs] : [])].join(' ');
 }
 
+/** Parses five or six numbers of milliseconds, as stored in Redis; undefined where the text has another form. */
 export function decodeState(text: string): PaceState | undefined {
   const numbers = text.split(' ').map(Number);
   const [lastDepartureMs, reservedUntilMs, pausedUntilMs, jitterMs, coldStartMs, requestedUntilMs = 0] = numbers;

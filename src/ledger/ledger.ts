@@ -99,6 +99,7 @@ function isOurs(database: Database): boolean {
 
 const parseExtent = createRowParser({ lengthBytes: isNumber, digest: orNull(isText) });
 
+/** Returns the committed length in bytes and digest of the output; 0 and null for a new one. */
 export function readExtent(ledger: Ledger): Extent {
   const row = ledger.sql('select length_bytes as lengthBytes, digest from outputs').get();
   if (row === undefined) return { lengthBytes: 0, digest: null };
@@ -129,6 +130,7 @@ export function deleteCheckpoint(ledger: Ledger): void {
   ledger.sql('pragma wal_checkpoint(full)').all();
 }
 
+/** Deletes records, files, extent and checkpoint from the ledger; the next pass of each set is complete. */
 export function resetOutput(ledger: Ledger): void {
   ledger.sql('delete from seen_records').run();
   ledger.sql('delete from files').run();
@@ -200,6 +202,7 @@ const LABELS: Readonly<Record<keyof Subject, Message>> = {
   form: msg`output form`,
 };
 
+/** Returns the subject of the output; undefined before its first harvest. */
 export function getSubject(ledger: Ledger): Subject | undefined {
   const row = ledger
     .sql(
@@ -259,6 +262,7 @@ const isRecord = createRowGuard({
 
 const COLUMNS = ['identifier', 'datestamp', 'sets', 'deleted', 'masked', 'metadata', 'xml'] as const;
 
+/** Tells if the table has the record with equal values in all columns. */
 export function hasRecord(ledger: Ledger, record: StoredRecord): boolean {
   const row = ledger.sql(`select ${COLUMNS.join(', ')} from records where identifier = ?`).get(record.identifier);
   return isRecord(row) && COLUMNS.every((column) => row[column] === record[column]);
@@ -272,6 +276,7 @@ export function countRows(ledger: Ledger): number | undefined {
   return triggers.pluck().get() === 3 ? Number(ledger.sql('select count(*) from records').pluck().get()) : undefined;
 }
 
+/** Tells if another program wrote into the table of records until {@link settleTable} resets the mark. */
 export function isEdited(ledger: Ledger): boolean {
   return ledger.sql('select edited from outputs').pluck().get() === 1;
 }
@@ -301,6 +306,7 @@ export function saveRecord(ledger: Ledger, record: StoredRecord): void {
     .run(record);
 }
 
+/** Counts the seen identifiers with a digest; a record that the output lacks has an empty one. */
 export function countHeld(ledger: Ledger): number {
   return Number(ledger.sql('select count(distinct identifier) from seen_records where length(digest) > 0').pluck().get());
 }

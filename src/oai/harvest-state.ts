@@ -56,6 +56,7 @@ export type HarvestState = {
   change<T>(work: () => T): T;
 };
 
+/** Makes a state in memory, for a harvest that cannot be resumed by another process. */
 export function makeMemoryState(): HarvestState {
   let pass: HarvestPass | undefined;
   let watermarkMs: number | null = null;

@@ -11,10 +11,7 @@ import { assertSoundFinds } from './stored-finds.ts';
 /** Tables of every outbox; a file without them belongs to another program. */
 const TABLES_OF_AN_OUTBOX = ['header', 'finds', 'entries', 'events'];
 
-/**
- * Copies a snapshot of the outbox, also during a push, and records its time in the copy.
- * @throws DatabaseError where a row is damaged: a damaged file never replaces a sound copy
- */
+/** Copies a snapshot, also during a push, with its time. @throws DatabaseError where a row is damaged; an old copy stays then */
 export function backUpOutbox(outbox: Outbox, target: string): void {
   assertSound(outbox);
   copyDatabase(outbox.path, target, (copy) => recordCopy(copy, target, Math.floor(outbox.clock.now())));
@@ -106,6 +103,7 @@ export function replaceContents(outbox: Outbox, from: string, aside: string): vo
   }
 }
 
+/** Tells if the outbox has neither a find (hidden ones count) nor an entry. */
 export function isEmptyOutbox(outbox: Outbox): boolean {
   return outbox.sql('select exists (select 1 from finds) or exists (select 1 from entries) as filled').pluck().get() === 0;
 }

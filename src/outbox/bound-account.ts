@@ -71,10 +71,7 @@ export function isSameUser(one: string, other: string): boolean {
   return one.trim().toLowerCase() === other.trim().toLowerCase();
 }
 
-/**
- * Tells if the account of a user name may send from the outbox, as far as is known before it signs in.
- * @param username undefined where none is given
- */
+/** Tells if a user name's account may send from the outbox, as known before sign-in. @param username undefined: none given */
 export function isAccountOfUser(outbox: Outbox, username: string | undefined): boolean {
   const { account: bound } = readHeader(outbox);
   if (bound === null || username === undefined) return true;

@@ -27,6 +27,7 @@ type ChangeBefore = { readonly uuid: string; readonly held: string | null } & (
 
 type LoggedPhotograph = SentPhotograph & { readonly source: string | null };
 
+/** Logs a find that the running command created; nothing without a named command. */
 export function recordNew(outbox: Outbox, findId: FindId, localId: string): void {
   const seq = getCommandSeq(outbox);
   if (seq !== undefined) insertChange(outbox, { seq, findId, localId, before: null, attempts: 0 });

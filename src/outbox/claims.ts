@@ -253,10 +253,7 @@ export function clearBackoff(outbox: Outbox, recordKeys: readonly string[]): voi
   outbox.change(() => scheduleEach(outbox, listQueuedWithBackoff(outbox, recordKeys), () => ({ notBeforeAt: 0 })));
 }
 
-/**
- * Records an unknown outcome for each attempt without an answer, since its process has died. The caller holds the push lock.
- * @returns the entries that were `sending`
- */
+/** Records an unknown outcome for attempts of dead processes, under the push lock; returns the entries that were `sending`. */
 export function recoverInFlight(outbox: Outbox): Entry[] {
   return outbox.change(() => {
     const entries = listEntriesInState(outbox, 'sending');

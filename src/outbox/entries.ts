@@ -41,10 +41,12 @@ export function replaceImport(outbox: Outbox, entry: ImportEntry, content: Impor
   writeContent(outbox, entry, { ...wanted, issues: serializeIssues(issues) });
 }
 
+/** Queues a number. @param expects number of the record that it may replace: '' for none, null where unknown */
 export function addNumber(outbox: Outbox, target: Target, value: string, expects: string | null, uuid?: string): EntryId {
   return insertEntry(outbox, 'number', target, { value, expects }, uuid);
 }
 
+/** Replaces an unsent number, which overrules a refusal of the old one; no effect where the entry was removed. */
 export function replaceNumber(outbox: Outbox, entry: NumberEntry, value: string, expects: string | null): void {
   writeContent(outbox, entry, { value, expects, issues: null });
 }
@@ -146,6 +148,7 @@ export function schedule(outbox: Outbox, id: EntryId, changes: Schedule): void {
   scheduleRow(outbox, getEntryRow(outbox, id), changes);
 }
 
+/** Changes the schedules of entries in one transaction. @throws DatabaseError where one is missing */
 export function scheduleEach(outbox: Outbox, ids: readonly EntryId[], getChanges: (row: EntryRow) => Schedule): void {
   outbox.change(() => {
     for (const id of ids) {
@@ -183,6 +186,7 @@ export function hasEvent(outbox: Outbox, kind: OutboxEvent['kind'] | null = null
   return outbox.sql('select 1 from events where :kind is null or kind = :kind limit 1').get({ kind }) !== undefined;
 }
 
+/** Returns the sequence number of an event in this outbox; 0 where it has no such event. */
 export function getEventSeq(outbox: Outbox, id: string): number {
   const seq = outbox.sql('select seq from events where id = ?').pluck().get(id);
   return typeof seq === 'number' ? seq : 0;
@@ -221,6 +225,7 @@ function moveDependents(outbox: Outbox, { findId, identCely: before }: EntryRow,
   for (const { id } of listUnsettledChanges(outbox, findId, before)) assignRecord(outbox, id, identCely);
 }
 
+/** Stores the reason of an entry, or deletes it (null). @throws DatabaseError where the entry is missing */
 export function setReason(outbox: Outbox, id: EntryId, reason: string | null): void {
   update(outbox, getEntryRow(outbox, id), { reason });
 }

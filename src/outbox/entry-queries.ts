@@ -29,11 +29,13 @@ const FROM = 'from entries left join finds on finds.id = entries.find_id';
 /** Entries that were not sent, or whose outcome is open, by the index `entries_by_state`. */
 const UNSENT = `entries.kind in ('import', 'number', 'photo') and state in ('draft', 'queued', 'sending', 'refused', 'uncertain')`;
 
+/** Returns the row of an entry; undefined where it was removed. @throws DatabaseError where it is damaged */
 export function findRowById(outbox: Outbox, id: EntryId): EntryRow | undefined {
   const row = outbox.sql(`select ${COLUMNS} ${FROM} where entries.id = ?`).get(id);
   return row === undefined ? undefined : parseEntryRow(outbox, row);
 }
 
+/** Returns the row of an entry. @throws DatabaseError where it is damaged, or another process removed it */
 export function getEntryRow(outbox: Outbox, id: EntryId): EntryRow {
   const row = outbox.sql(`select ${COLUMNS} ${FROM} where entries.id = ?`).get(id);
   assertOneRowChanged(outbox, row === undefined ? 0 : 1, msg`changing entry ${id}`);
@@ -52,6 +54,7 @@ export function assertSoundEntries(outbox: Outbox, most = Number.MAX_SAFE_INTEGE
     for (const row of outbox.sql(query).iterate(most)) parseEntryRow(outbox, row);
 }
 
+/** Returns `find_id` of up to `limit` unsent entries, unchecked; null for an entry of a record without a find here. */
 export function listUnsentFindIds(outbox: Outbox, limit: number): unknown[] {
   return outbox.sql(`select find_id from entries where ${UNSENT} limit ?`).pluck().all(limit);
 }
@@ -72,6 +75,7 @@ export function listEntriesOfRecord(outbox: Outbox, identCely: string): Entry[] 
   return selectEntries(outbox, 'ident_cely = :identCely', { identCely });
 }
 
+/** Returns the entries of the find, or of the record where the target has no find here. */
 export function listEntriesOfTarget(outbox: Outbox, { findId, identCely }: Target): Entry[] {
   return findId === null ? listEntriesOfRecord(outbox, identCely ?? '') : listEntriesOfFind(outbox, findId);
 }
@@ -286,6 +290,7 @@ export function listQueuedTooFarAhead(outbox: Outbox, maxBackoffMs: number): Ent
   );
 }
 
+/** Returns queued entries of the records that have a backoff, even if its end has passed. */
 export function listQueuedWithBackoff(outbox: Outbox, recordKeys: readonly string[]): EntryId[] {
   return selectIds(
     outbox,

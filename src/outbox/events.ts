@@ -164,6 +164,7 @@ export function makeEventId(): string {
   return randomUUID();
 }
 
+/** Serialises an event as a row, with a checksum over all its columns. */
 export function serializeEvent(event: OutboxEvent): Covered & { readonly crc: number } {
   const { id, outbox, find, entry, position, kind } = event;
   const body = JSON.stringify(event.body);
@@ -249,6 +250,7 @@ export function deserializeMessage(text: string | null): Message | null {
 /** Fields that each stored issue has; the others are copied. */
 type StoredIssue = { readonly rule: string; readonly severity: Issue['severity']; readonly message: StoredMessage };
 
+/** Serialises issues as JSON, independent of the language; null for none. */
 export function serializeIssues(issues: readonly Issue[]): string | null {
   return issues.length === 0
     ? null

@@ -309,10 +309,12 @@ export function getDataVersion(outbox: Outbox): string {
   return `${ofOthers} ${outbox.sql('select total_changes()').pluck().get()}`;
 }
 
+/** Writes changed fields of the header. @throws DatabaseError where the file has no header, or a damaged one */
 export function updateHeader(outbox: Outbox, changes: Partial<Header>): void {
   outbox.sql(REPLACE_HEADER).run(makeHeaderValues({ ...readHeader(outbox), ...changes }));
 }
 
+/** Writes the time of the backup into its header. @param madeAt milliseconds since 1970 UTC */
 export function recordCopy(copy: Database, path: string, madeAt: number): void {
   const header = parseHeader(path, copy.prepare(SELECT_HEADER).get());
   copy.prepare(REPLACE_HEADER).run(makeHeaderValues({ ...header, copyMadeAt: madeAt }));

@@ -124,6 +124,7 @@ const isCountRow = createRowGuard({ kind: makeMemberGuard(ENTRY_KINDS), state: m
 const parseWaiting = createRowParser({ forImport: isNumber, forDropped: isNumber, forPerson: isNumber, forTime: isNumber });
 export type Waiting = ReturnType<typeof parseWaiting>;
 
+/** Counts what waits: for an import that is not accepted, behind a dropped import, for a person, or for its backoff. */
 export function countWaiting(outbox: Outbox): Waiting {
   const counts = outbox
     .sql(
@@ -202,6 +203,7 @@ export function listAcceptedPeople(outbox: Outbox): Set<string> {
   return new Set(parseTexts(outbox.sql('select name from accepted_people').pluck().all()));
 }
 
+/** Stores names that the service may create as people, in one transaction; stored ones keep their time. */
 export function acceptPeople(outbox: Outbox, names: readonly string[]): void {
   const now = Math.floor(outbox.clock.now());
   outbox.change(() => {

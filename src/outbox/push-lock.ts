@@ -46,10 +46,7 @@ export function acquirePushLock({ holder, ...outbox }: PushLockOptions): PushLoc
   };
 }
 
-/**
- * Runs `work` under the lock of an outbox.
- * @throws OutboxLeasedError and DatabaseError as {@link acquirePushLock} does, before `work` begins; errors of `work`
- */
+/** Runs `work` under an outbox's lock. @throws OutboxLeasedError, DatabaseError as {@link acquirePushLock}; errors of `work` */
 export async function withPushLock<T>(options: PushLockOptions, work: () => Promise<T>): Promise<T> {
   const lock = acquirePushLock(options);
   try {

@@ -142,6 +142,7 @@ function replaceRow(outbox: Outbox, before: LoggedFindRow): void {
     .run({ ...row, crc: computeFindChecksum(row) });
 }
 
+/** Returns the row of a find, also of a hidden one. @throws DatabaseError where it is damaged */
 export function findStoredRowById(outbox: Outbox, id: FindId): LoggedFindRow | undefined {
   return findRowWhere(outbox, 'id = ?', id);
 }
@@ -153,6 +154,7 @@ export function restoreFind(outbox: Outbox, before: LoggedFindRow): void {
   else replaceRow(outbox, { ...before, version: now.version });
 }
 
+/** Hides a removed find, or shows it again, as a new version; no effect where it is missing. */
 export function setHidden(outbox: Outbox, id: FindId, isHidden: boolean): void {
   const row = findRowWhere(outbox, 'id = ?', id);
   if (row !== undefined) replaceRow(outbox, { ...row, hiddenAt: isHidden ? Math.floor(outbox.clock.now()) : null });
@@ -218,6 +220,7 @@ export function listLatestFinds(outbox: Outbox, limit: number): StoredFind[] {
   return rows.map((row) => parseFind(outbox, row));
 }
 
+/** Counts the finds that are not hidden. */
 export function countFinds(outbox: Outbox): number {
   const count = outbox
     .sql('select (select count(*) from finds) - (select count(*) from finds where hidden_at is not null)')
@@ -273,6 +276,7 @@ export function renameFind(outbox: Outbox, localId: string, newLocalId: string):
   replaceRow(outbox, { ...row, localId: newLocalId });
 }
 
+/** Gives the stored find with this local id another UUID; no effect where it is missing. */
 export function assignFindUuid(outbox: Outbox, { localId }: StoredFind, uuid: string): void {
   const row = findRowByLocalId(outbox, localId);
   if (row !== undefined) replaceRow(outbox, { ...row, uuid });

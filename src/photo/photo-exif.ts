@@ -90,6 +90,7 @@ export async function parseExifTags(bytes: Buffer): Promise<ExifTags | undefined
   }
 }
 
+/** Reads the EXIF position in WGS 84; unreadable where the file is, or where the position is absent or out of range. */
 export async function readPhotoPosition(path: string): Promise<Reading<Position>> {
   let exif: PhotoExif;
   try {

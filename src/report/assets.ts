@@ -9,6 +9,7 @@ export type Assets = { readonly style: string; readonly script: string; readonly
 const STYLES = ['colours.css', 'page.css', 'finds.css', 'views.css', 'map.css', 'print.css'];
 const SCRIPTS = ['filters.js', 'photographs.js', 'map-names.js', 'maps.js'];
 
+/** Reads styles and scripts of the page, and makes the Content-Security-Policy with their hashes. */
 export function readAssets(): Assets {
   const style = joinFiles(STYLES);
   const script = joinFiles(SCRIPTS);

@@ -15,6 +15,7 @@ export function trustMarkup(markup: string): Html {
   return { [MARKUP]: markup };
 }
 
+/** Renders a part as HTML: texts are escaped, markup is kept, undefined gives nothing. */
 export function renderPart(part: HtmlPart): string {
   if (part === undefined) return '';
   if (typeof part === 'string') return escapeHtml(part);

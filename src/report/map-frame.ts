@@ -80,6 +80,7 @@ type Graticule = {
 /** Minimum number of lines across. */
 const LINES = 3;
 
+/** Makes the lines of WGS 84 (degrees), and the marks of S-JTSK (metres) at the upper and right edges. */
 export function makeGraticule(frame: Frame): Graticule {
   const { box, width, height } = frame;
   const lonStep = roundDownToStep((box.maxX - box.minX) / LINES);

@@ -14,6 +14,7 @@ const isCheckpoint = createRowGuard({ sizeBytes: isNumber, changedNs: isText });
 /** Size and change time of a file when it was closed. */
 export type Checkpoint = Guarded<typeof isCheckpoint>;
 
+/** Returns a stored checkpoint; undefined where the value is not one. */
 export function parseCheckpoint(stored: unknown): Checkpoint | undefined {
   return isCheckpoint(stored) ? stored : undefined;
 }

@@ -28,6 +28,7 @@ export async function copyContent(sha512: Buffer, from: ContentStore, to: Conten
   return existsSync(path) && (await to.add(path)).sha512.equals(sha512);
 }
 
+/** Opens a folder of files named by SHA-512; `add` reads each back. @throws DatabaseError, from `add`, when the disk fails */
 export function openContentStore(folder: string): ContentStore {
   const getPath = (sha512: Buffer): string => {
     const hex = sha512.toString('hex');

@@ -22,10 +22,7 @@ import { packageRoot } from '../base/package-root.ts';
 import { asDatabaseError, type Database, openDatabase, openSqlite, parseTexts, type Statement } from './database.ts';
 import { flushFolder, renameOver } from './folder.ts';
 
-/**
- * Checks the integrity of a database that may be in use; returns at most `limit` findings, none when it is sound.
- * @throws DatabaseError when it cannot be read at all
- */
+/** Checks a database that may be in use: up to `limit` findings, none when sound. @throws DatabaseError when it is unreadable */
 export function findDamage(path: string, limit = 3): string[] {
   return asDatabaseError(path, () => {
     const database = openDatabase(path, { synchronous: 'normal', readonly: true });
@@ -186,6 +183,7 @@ function writeInto(path: string, finish: (copy: Database) => void): void {
   }
 }
 
+/** Tells if a file begins with the header of SQLite. @throws DatabaseError where it cannot be read */
 export function isDatabase(path: string): boolean {
   const head = Buffer.alloc(16);
   return asDatabaseError(path, () => {
@@ -218,6 +216,7 @@ function getErrorCode(cause: unknown): string {
 /** Files that SQLite keeps beside a database. */
 const SIDECAR_SUFFIXES = ['-wal', '-shm', '-journal'] as const;
 
+/** Deletes the sidecar files of a database, then the database; missing ones are ignored. */
 export function removeDatabase(path: string): void {
   for (const suffix of [...SIDECAR_SUFFIXES, '']) rmSync(`${path}${suffix}`, { force: true });
 }

@@ -54,6 +54,7 @@ export function parseValue<T>(isValue: ColumnGuard<T>, value: unknown): T {
   });
 }
 
+/** Parses a column of texts. @throws DatabaseError where a value has another type */
 export function parseTexts(values: readonly unknown[]): string[] {
   return values.map((value) => parseValue(isText, value));
 }
@@ -130,10 +131,7 @@ type OpenOptions = {
   readonly exclusive?: boolean;
 };
 
-/**
- * Opens or creates an SQLite file in WAL mode, readable by its owner only.
- * @throws DatabaseError when the file cannot be opened, is no database, or its folder cannot be made
- */
+/** Opens or creates an SQLite file in WAL mode, for its owner only. @throws DatabaseError where it or its folder is unusable */
 export function openDatabase(path: string, options: OpenOptions): Database {
   return asDatabaseError(path, () => {
     if (path !== ':memory:' && options.readonly !== true) makeFolder(dirname(path));
@@ -190,6 +188,7 @@ export function asDatabaseError<T>(path: string, work: () => T): T {
   }
 }
 
+/** Converts an error of SQLite or the disk to a DatabaseError with a hint; returns any other value unchanged. */
 export function toDatabaseError(path: string, thrown: unknown): unknown {
   const errorCode = thrown instanceof Error && 'code' in thrown ? String(thrown.code) : '';
   const code = /^SQLITE_(?:CANTOPEN|IOERR)/.test(errorCode) && isFull(dirname(path)) ? 'SQLITE_FULL' : errorCode;
@@ -312,6 +311,7 @@ function readCurrentVersion(database: Database): number {
 /** Messages of SQLite about a damaged schema, or text in place of JSON; a sound file causes none of them. */
 const SCHEMA_DAMAGE = /^(no such (table|column|function|index)|unknown function|foreign key mismatch|malformed)/;
 
+/** Tells if SQLite reports a damaged schema, for which it has no error code of its own. */
 export function isSchemaDamage(thrown: unknown): thrown is Error {
   return thrown instanceof Error && 'code' in thrown && thrown.code === 'SQLITE_ERROR' && SCHEMA_DAMAGE.test(thrown.message);
 }

@@ -42,10 +42,7 @@ export function isAlive(pid: number): boolean {
   }
 }
 
-/**
- * Writes a file for its owner only, atomically: the previous one stays until the new one is flushed and read back.
- * @throws DatabaseError when the disk fails
- */
+/** Writes a file for its owner only, atomically, flushed and read back. @throws DatabaseError when the disk fails */
 export function writePrivateFile(path: string, content: string | Buffer): void {
   const bytes = Buffer.from(content);
   const draft = makeTempPath(dirname(path));

@@ -7,6 +7,7 @@ type TomlReading =
   | { readonly kind: 'table'; readonly table: TomlTable }
   | { readonly kind: 'fault'; readonly message: string; readonly line: number };
 
+/** Parses TOML; a syntax error gives a fault with its line instead of an exception. */
 export function tryParseToml(text: string): TomlReading {
   try {
     return { kind: 'table', table: parse(text) };
@@ -24,6 +25,7 @@ export function toTomlText(value: unknown): string | undefined {
   return ['string', 'number', 'bigint', 'boolean'].includes(typeof value) ? String(value) : undefined;
 }
 
+/** Quotes a basic string of TOML: the escapes of JSON, and DEL, which JSON leaves as it is. */
 export function quoteTomlString(text: string): string {
   return JSON.stringify(text).replaceAll('\u007f', '\\u007f');
 }

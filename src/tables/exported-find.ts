@@ -83,6 +83,7 @@ type Wgs84Point = {
   readonly exact?: { readonly column: 'geom_wkt' | 'geom_sjtsk_wkt'; readonly wkt: string };
 };
 
+/** Converts to degrees; `exact` has the measured WKT where S-JTSK was converted, or a number would lose digits. */
 export function toWgs84Point(point: PointInSystem): Wgs84Point {
   const [x, y] = [Number(point.x), Number(point.y)];
   if (point.system === '4326') {

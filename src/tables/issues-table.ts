@@ -86,6 +86,7 @@ export function* formatIssuesCsv({ header, rows }: IssuesTable): Generator<strin
   for (const row of rows) yield formatLine(row);
 }
 
+/** Makes an XLSX file; a cell that reads as a number or a date is stored as such, an empty one is left out. */
 export async function makeIssuesWorkbook({ header, rows }: IssuesTable, sheet: string): Promise<Buffer> {
   const {
     makeDateCell,

@@ -34,6 +34,7 @@ type Section = {
 const DAYS_BEFORE_1970 = 25_569;
 const DAY_MS = 86_400_000;
 
+/** Parses a number format of XLSX; its first section decides if values are dates or times. */
 export function parseNumberFormat(code: string): CellFormat {
   const sections = splitSections(code === '' ? 'General' : code).map(parseSection);
   const [first] = sections;

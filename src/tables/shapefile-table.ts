@@ -85,10 +85,7 @@ function makeFullMessage(count: number, row: number): Message {
   );
 }
 
-/**
- * Reads a shapefile of an archive: the named one, the only one, or the first with points.
- * @throws FileError where there is none, as {@link parseShapefile}
- */
+/** Reads the named shapefile, the only one, or the first with points. @throws FileError without one, as {@link parseShapefile} */
 export async function parseShapefileArchive(
   file: string,
   entries: ReadonlyMap<string, ZipEntry>,

@@ -90,6 +90,7 @@ export type ShownCell = {
 };
 export type ShownCells = ReadonlyMap<number, ShownCell>;
 
+/** Returns a cell as the spreadsheet displays it, else as stored; '' where the row is shorter. */
 export function getDisplayedText({ cells, shown }: RowCells, column: number): string {
   return shown?.get(column)?.text ?? cells[column] ?? '';
 }

@@ -234,6 +234,7 @@ export async function readKmzFile(file: string): Promise<Table> {
   return makeFindTable(file, documents, openAttachments(file, archive.paths));
 }
 
+/** Reads the KML documents of an archive, `doc.kml` first. @throws FileError where one is no KML, or an archive is in it */
 export function parseKmz(file: string, entries: ReadonlyMap<string, ZipEntry>): Table {
   assertNotNested(file, entries.keys());
   const paths = [...entries.keys()];

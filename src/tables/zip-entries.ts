@@ -94,10 +94,7 @@ type ZipFile = {
   close(): void;
 };
 
-/**
- * Opens an archive of any size; parts are unpacked on demand. Absolute paths and those with `..` are left out.
- * @throws FileError where its directory is damaged
- */
+/** Opens an archive, unpacked on demand; unsafe paths (absolute, `..`) are left out. @throws FileError for a damaged directory */
 export async function openZip(file: string): Promise<ZipFile> {
   const entries = new Map<string, Entry>();
   const archive = await openPromise(file, { autoClose: false }).catch((thrown: unknown) => {

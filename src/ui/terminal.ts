@@ -47,6 +47,7 @@ export type Terminal = {
   startProgress(label: string): Progress;
 };
 
+/** Makes the output of a command: results to stdout, notes to stderr; control characters are escaped. */
 export function makeTerminal(streams: Streams, options: TerminalOptions): Terminal {
   const color = new Chalk({ level: options.color ? 1 : 0 });
   // Callers escape foreign text; this second layer lets only the colours of pas through.
@@ -329,6 +330,7 @@ export function toIssuesJson(issues: readonly Issue[]): Record<string, unknown>[
   return issues.map(toIssueJson);
 }
 
+/** Converts an issue to JSON with stable keys; an unknown place is null. */
 export function toIssueJson(issue: Issue): Record<string, unknown> {
   return {
     find: issue.find ?? null,

@@ -74,6 +74,7 @@ export function splitOwnTerm(text: string): TermToken[] {
   return tokens;
 }
 
+/** Splits a name into words and drops linking words, unless it has no others. */
 export function splitNameIntoWords(name: string): Word[] {
   const words = (name.match(/[\p{L}\p{N}\p{M}]+/gu) ?? []).map((text) => makeWord(text, false));
   const meaningful = words.filter((word) => !isLink(word));

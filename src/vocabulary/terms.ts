@@ -21,6 +21,7 @@ const TERM = {
 const parseTermRow = createRowParser(TERM);
 type TermRow = ReturnType<typeof parseTermRow>;
 
+/** Returns a term, also a deleted or vanished one; undefined where it was never harvested. */
 export function findTermByIdent({ sql, source }: Vocabulary, ident: string): Term | undefined {
   const row = sql(`select ${COLUMNS} from terms where source = ? and ident = ?`).get(source, ident);
   return row === undefined ? undefined : toTerm(parseTermRow(row));
@@ -35,6 +36,7 @@ export function findTermByTypedIdent(vocabulary: Vocabulary, typed: string): Ter
 
 const parseNumberedTerm = createRowParser({ ...TERM, id: isNumber });
 
+/** Returns terms by row id; an unknown id is absent from the map. */
 export function findTermsById(vocabulary: Vocabulary, ids: readonly number[]): Map<number, Term> {
   const rows = vocabulary
     .sql(`select terms.id, ${COLUMNS} from terms where id in (select value from json_each(?))`)
@@ -99,6 +101,7 @@ export function listSuperiors(vocabulary: Vocabulary, ident: string): Neighbour[
 
 const parseInferior = createRowParser({ ...NEIGHBOUR, sortOrder: orNull(isNumber) });
 
+/** Returns the present terms directly below a term, in their own order, then by Czech collation. */
 export function listInferiors(vocabulary: Vocabulary, ident: string): Neighbour[] {
   const below = vocabulary
     .sql(
@@ -261,6 +264,7 @@ function saveBoundary(vocabulary: Vocabulary, term: number, boundary: string | n
 const parseSetCount = createRowParser({ setSpec: isText, terms: isNumber, gone: isNumber });
 type SetCount = ReturnType<typeof parseSetCount>;
 
+/** Counts the terms of each set; deleted and vanished ones are counted separately, as `gone`. */
 export function countBySet(vocabulary: Vocabulary): SetCount[] {
   return vocabulary
     .sql(

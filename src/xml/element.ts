@@ -221,6 +221,7 @@ export function getChild(parent: XmlElement, name: string, namespace = parent.na
   return undefined;
 }
 
+/** Returns the children with a local name, in the namespace of the parent unless another is given. */
 export function getChildren(parent: XmlElement, name: string, namespace = parent.namespace): XmlElement[] {
   const found: XmlElement[] = [];
   for (const child of parent.children) if (child.name === name && child.namespace === namespace) found.push(child);

@@ -12,6 +12,7 @@ const NAME_START =
 const NAME = `[${NAME_START}][${NAME_START}.0-9\\u{B7}\\u{300}-\\u{36F}\\u{203F}\\u{2040}-]*`;
 const QUALIFIED_NAME = new RegExp(`^(?:(${NAME}):)?(${NAME})$`, 'u');
 
+/** Splits a qualified name at its colon; the prefix is '' without one, the result undefined where it is no name. */
 export function splitQualifiedName(text: string): QualifiedName | undefined {
   const match = QUALIFIED_NAME.exec(text);
   return match === null ? undefined : { prefix: match[1] ?? '', local: match[2] ?? '' };

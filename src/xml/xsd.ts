@@ -47,10 +47,7 @@ function parseSchemaDocument({ ParseOption, XmlDocument }: Library, bytes: Buffe
 /** Advice of libxml2 to programmers in its messages about limits. */
 const PARSER_ADVICE = /,? (?:use|try|see) (?:XML_PARSE_HUGE|xmlCtxt\w+)(?: option)?/;
 
-/**
- * Compiles a schema for many documents. Its imports are resolved from `imports` only, without disk or network.
- * @throws Error when the schema is faulty or imports another file
- */
+/** Compiles a schema with `imports` only, no disk or network. @throws Error when it is faulty or imports another file */
 export async function compileSchema(main: SchemaFile, imports: readonly SchemaFile[]): Promise<Validator> {
   const library = await import('libxml2-wasm');
   const held: { dispose(): void }[] = [];

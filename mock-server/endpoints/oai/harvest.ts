@@ -23,6 +23,7 @@ export type Harvest = {
   readonly refuseTokens: boolean;
 };
 
+/** Renders a header; the deployed service writes milliseconds, and some records without their set. */
 export function renderHeader(harvest: Harvest, record: RecordHeader): string {
   const { addresses, version, deployed } = harvest;
   const datestamp = deployed ? toMilliseconds(record.datestampMs) : toSeconds(record.datestampMs);

@@ -25,6 +25,7 @@ export async function removeGps(file: FileHandle, type: PhotographType): Promise
   }
 }
 
+/** Limits reads and writes to a TIFF inside a file: `length` bytes from `start`, from which offsets count. */
 export function openTiffAt(file: FileHandle, start: number, length: number): TiffBytes {
   return {
     read: (offset, wanted) => readAt(file, start + offset, Math.max(0, Math.min(wanted, length - offset))),
@@ -35,6 +36,7 @@ export function openTiffAt(file: FileHandle, start: number, length: number): Tif
   };
 }
 
+/** Reads up to `length` bytes, at most 16 MiB; fewer at the end of the file. */
 export async function readAt(file: FileHandle, offset: number, length: number): Promise<Buffer> {
   // Limits the size that a broken file claims: no structure read here is larger.
   const buffer = Buffer.alloc(Math.min(length, 16 * 1024 * 1024));

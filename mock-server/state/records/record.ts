@@ -101,6 +101,7 @@ export function getChild(value: BodyValue | undefined): Body | undefined {
   return typeof first === 'object' ? first : undefined;
 }
 
+/** Returns `kod` of a RÚIAN unit, else `ident_cely`; undefined where it is absent. */
 export function getIdent(entity: Entity, body: Body): string | undefined {
   return getText(entity.startsWith('ruian_') ? body['kod'] : body['ident_cely']);
 }
@@ -119,11 +120,13 @@ export function getSetSpec(entity: Entity, body: Body): string {
   }
 }
 
+/** Returns `stav`, else `stav_pom`; null where the record has neither. */
 export function getStav(body: Body): number | null {
   const text = getText(body['stav'] ?? body['stav_pom']);
   return text === undefined ? null : Number(text);
 }
 
+/** Returns the account of the first history entry, for a user record itself; null where there is none. */
 export function getCreator(entity: Entity, body: Body): string | null {
   if (entity === 'uzivatel') return getText(body['ident_cely']) ?? null;
   const oldest = getChild(body['historie']);

@@ -95,6 +95,7 @@ export function isXmlText(text: string): boolean {
   return text.search(NOT_XML) === -1;
 }
 
+/** Escapes the text of an element; a character that XML 1.0 excludes becomes U+FFFD. */
 export function escapeText(text: string): string {
   if (!UNUSUAL.test(text)) return text;
   return text.replace(NOT_XML, '\uFFFD').replace(SPECIAL_IN_TEXT, (character) => ESCAPES[character] ?? character);

@@ -43,6 +43,7 @@ const find = object({
 
 export type SeedFind = { readonly body: Body; readonly project: string; readonly photographs: readonly SeedPhotograph[] };
 
+/** Makes a find with its project and photographs. @throws SeedError for an invalid value, or a point outside all areas */
 export function makeFindBody(row: SeedRow, references: References, places: Places, folder: string): SeedFind {
   return runAtRow(row, () => {
     const values = find(row.value);

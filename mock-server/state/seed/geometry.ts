@@ -23,6 +23,7 @@ export function makeGmlPoint([x, y]: Position, epsg: string): Body {
   return { 'gml:Point': { '@srsName': `EPSG:${epsg}`, 'gml:coordinates': `${x},${y}` } };
 }
 
+/** Makes a `gml:Polygon` of one polygon, a `gml:MultiPolygon` of several. */
 export function makeGmlPolygons(polygons: readonly Polygon[], epsg: string): Body {
   const srs = { '@srsName': `EPSG:${epsg}` };
   const [only] = polygons;
@@ -41,6 +42,7 @@ export function makeWktPoint([x, y]: Position, epsg: string): Body {
   return { '@EPSG': epsg, '#': `POINT(${x} ${y})` };
 }
 
+/** Makes a WKT `POLYGON` of one polygon, a `MULTIPOLYGON` of several. */
 export function makeWktPolygons(polygons: readonly Polygon[], epsg: string): Body {
   const texts = polygons.map(
     (rings) => `(${rings.map((ring) => `(${ring.map(([x, y]) => `${x} ${y}`).join(', ')})`).join(', ')})`,

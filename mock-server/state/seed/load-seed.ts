@@ -19,6 +19,7 @@ export function seedName(source: SeedSource): string {
   return BUNDLED.includes(source) ? source : resolve(source);
 }
 
+/** Tells if a name is a bundled seed, or a path that exists. */
 export function isSeed(name: string): boolean {
   return BUNDLED.includes(name) || existsSync(name);
 }

@@ -41,6 +41,7 @@ export function readJson(folder: string, file: string): unknown {
   }
 }
 
+/** Lists the JSON files of a subfolder by name; empty where it does not exist. */
 export function listJsonFiles(folder: string, subfolder: string): string[] {
   const path = join(folder, subfolder);
   if (!existsSync(path)) return [];

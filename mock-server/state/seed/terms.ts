@@ -29,6 +29,7 @@ type Term = ReturnType<typeof term>;
 
 export type PlacedTerm = { readonly row: SeedRow; readonly vocabulary: string; readonly order: number; readonly term: Term };
 
+/** Parses a term; without `razeni`, its position from 1 is its order. @throws SeedError for an invalid value */
 export function parseTermRow(row: SeedRow, vocabulary: string, index: number): PlacedTerm {
   const values = runAtRow(row, () => term(row.value));
   if (values.datace !== undefined && values.datace.length !== 4) {

@@ -24,6 +24,7 @@ const user = object({
   ...TIMES,
 });
 
+/** Makes the record of an account: active, Czech and no admin by default. @throws SeedError for an invalid value */
 export function makeUserBody(row: SeedRow, references: References): Body {
   return runAtRow(row, () => {
     const values = user(row.value);

@@ -149,10 +149,7 @@ type EditOptions = GlobalOptions & {
   readonly discard?: boolean;
 };
 
-/**
- * Shows and makes the same change in several finds.
- * @throws UsageError without a change, without a terminal for the question, or when the answer is no
- */
+/** Shows and makes one change in several finds. @throws UsageError without a change or a terminal, or when the answer is no */
 async function editMany(context: Context, names: readonly string[], options: EditOptions): Promise<ExitReason> {
   const { terminal } = context;
   const { set = [], point, where = [], yes } = options;

@@ -56,6 +56,7 @@ export type ImportOptions = GlobalOptions &
 type ImportReport = Awaited<ReturnType<typeof importTable>>;
 type Request = Awaited<ReturnType<typeof openRequest>>;
 
+/** Imports tables in turn, with one report; `dataRefused` where a row has an error, or differs from its sent find. */
 export async function importTables(context: Context, files: readonly string[], options: ImportOptions): Promise<ExitReason> {
   const corrections =
     options.asCorrection === undefined ? undefined : openCorrections(options.asCorrection, options.force === true);

@@ -16,10 +16,7 @@ import { toPrintable, wrapText } from '../../text/characters.ts';
 import { toIssueJson } from '../../ui/terminal.ts';
 import { type ImportOptions, importTables } from './import-tables.ts';
 
-/**
- * Proposes the meanings of a table's columns, asks a person where there is a terminal, and writes the column map.
- * @throws UsageError as {@link resolveWizardFiles} does
- */
+/** Proposes a table's column map, asks on a terminal, and writes the map. @throws UsageError as {@link resolveWizardFiles} */
 export async function runWizard(context: Context, files: readonly string[], options: ImportOptions): Promise<ExitReason> {
   const { terminal } = context;
   const { file, stem, mapFile, asks } = resolveWizardFiles(context, files, options);

@@ -101,6 +101,7 @@ async function readNumberMap(context: Context, file: string) {
   return readColumnMap(context, file, (await openLookups(context)).lookupTerm);
 }
 
+/** Queues the numbers of a table; those of records are replaced only with `--replace`, or after a question on a terminal. */
 export async function importNumbers(context: Context, file: string, options: NumberOptions): Promise<ExitReason> {
   if (options.wizard === true) return (await import('./import-wizard.ts')).runNumberWizard(context, file, options);
   const { terminal } = context;

@@ -31,6 +31,7 @@ export type MatchFlags = GlobalOptions &
 /** Accuracy of a phone's GPS, and a few steps. */
 const WITHIN_M = 25;
 
+/** Queues the certain matches of a folder; other matches with `--likely`, or after a question on a terminal. */
 export async function matchPhotos(context: Context, folder: string, options: MatchFlags): Promise<ExitReason> {
   const { terminal } = context;
   const outbox = await context.openOutbox();

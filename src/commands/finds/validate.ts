@@ -21,6 +21,7 @@ export function register(program: Command, run: Runner): void {
   }).action((names: string[], options: GlobalOptions) => run(options, (context) => validate(context, names)));
 }
 
+/** Validates the named finds and XML files (`-` is stdin), or the whole outbox; `dataRefused` where an issue is an error. */
 export async function validate(context: Context, names: readonly string[]): Promise<ExitReason> {
   const { terminal } = context;
   const files = names.filter((name) => name === '-' || name.toLowerCase().endsWith('.xml'));

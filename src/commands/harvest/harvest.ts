@@ -60,6 +60,7 @@ export function register(program: Command, run: Runner): void {
     .action((sets: string[], options: HarvestOptions) => run(options, (context) => harvest(context, sets, options)));
 }
 
+/** Harvests sets into an output until done, Ctrl-C or `--deadline`; the bytes of a malformed answer are saved. */
 export async function harvest(context: Context, setArguments: readonly string[], options: HarvestOptions): Promise<ExitReason> {
   const { terminal, clock } = context;
   // Most objects of a harvest live for one page; without this flag the heap grows more than needed.

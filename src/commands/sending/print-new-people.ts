@@ -15,6 +15,7 @@ export async function findNewPeople(context: Context, outbox: Outbox, recordKeys
   return listNewPeople(outbox, async () => (await openLookups(context)).lookupTerm, recordKeys);
 }
 
+/** Prints up to {@link MAX_SHOWN} unknown, not accepted finders, with the nearest people; nothing where there are none. */
 export function printNewPeople({ terminal }: Context, people: readonly NewPerson[], print = terminal.warn): void {
   const remaining = people.filter(({ isAccepted }) => !isAccepted);
   const count = remaining.length;
@@ -48,6 +49,7 @@ export function toNewPeopleJson(people: readonly NewPerson[]): Record<string, un
   }));
 }
 
+/** Formats a person with identifier, and more details where they are known, escaped for a terminal. */
 export function formatPerson({ id, label, about }: TermCandidate): string {
   return printable(about === undefined ? `${label} (${id})` : `${label} (${id}, ${about})`);
 }
@@ -59,10 +61,7 @@ type Admission = {
   readonly mayAsk: boolean;
 };
 
-/**
- * Decides about new people: all by a flag, or as a person answers. Answers are stored.
- * @returns false where the creation of a person is not confirmed
- */
+/** Decides about new people by a flag, or asks and stores the answers; false where the creation of one is not confirmed. */
 export async function admitNewPeople(
   context: Context,
   { outbox, recordKeys, isAllAccepted, mayAsk }: Admission,

@@ -70,6 +70,7 @@ function parseKinds(text: string): EntryKind[] {
   });
 }
 
+/** Sends the queue. @throws UsageError for `--watch` with `--limit` or `--dry-run`; UndecidedOutboxError without an answer */
 export async function pushCommand(context: Context, names: readonly string[], options: PushOptions): Promise<ExitReason> {
   const { terminal } = context;
   const outbox = options.dryRun === true ? await context.openOutbox() : await context.openOutboxToPush();

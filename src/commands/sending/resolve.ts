@@ -167,10 +167,7 @@ function listWays({ kinds, candidates }: OpenDecision, find: string, entryId: nu
   );
 }
 
-/**
- * Shows the record beside the find before it is assigned to it.
- * @throws UsageError where it cannot be that of the find, without a terminal, or when the answer is no
- */
+/** Shows the record beside the find. @throws UsageError where it cannot be that of the find, without a terminal, or on "no" */
 async function checkRecord(
   context: Context,
   outbox: Outbox,

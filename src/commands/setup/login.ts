@@ -49,6 +49,7 @@ export function register(program: Command, run: Runner): void {
   }).action((options: GlobalOptions) => run(options, whoami));
 }
 
+/** Signs in, and stores the password and the token. @throws AuthError with a hint where the service refuses them */
 export async function login(context: Context, options: LoginOptions): Promise<ExitReason> {
   const profile = context.getProfile();
   const username =

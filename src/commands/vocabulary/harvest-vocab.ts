@@ -38,6 +38,7 @@ export function register(program: Command, run: Runner): void {
     .action((sets: string[], options: HarvestVocabOptions) => run(options, (context) => harvestVocab(context, sets, options)));
 }
 
+/** Harvests vocabularies; `dataRefused` where records were skipped, or lost ones are not confirmed. */
 export async function harvestVocab(context: Context, sets: readonly string[], options: HarvestVocabOptions): Promise<ExitReason> {
   const { terminal, clock } = context;
   const profile = context.getProfile();

@@ -51,6 +51,7 @@ const OLDEST_NODES: readonly (readonly [major: number, minor: number])[] = [
 const LITTLE_SPACE_BYTES = 500 * 1024 * 1024;
 const NO_SPACE_BYTES = 20 * 1024 * 1024;
 
+/** Checks the version of Node: its minor version in a listed release line; other lines must be later than the last one. */
 export function checkNode(version: string): Check {
   const [major = 0, minor = 0] = version.split('.').map(Number);
   const oldest = OLDEST_NODES.find(([line]) => line === major)?.[1];
@@ -103,6 +104,7 @@ function findSynchronisedFolder(folder: string): string | undefined {
   return dirname(folder) === folder ? undefined : findSynchronisedFolder(dirname(folder));
 }
 
+/** Measures the free space in the folder, or its nearest existing parent; a warning or a problem below the two limits. */
 export function checkSpace(home: string): Check {
   const place = findNearestExisting(home);
   const { bavail, bsize } = statfsSync(place);

@@ -32,6 +32,7 @@ export function readProgramFacts(): ProgramFacts {
   };
 }
 
+/** Detects an archive by the bundled runtime beside the package, a clone by its tsconfig.json; otherwise npm. */
 export function detectInstallationKind(): ProgramFacts['installed_from']['kind'] {
   if (existsSync(join(packageRoot, '..', RUNTIME_FOLDER))) return 'archive';
   return existsSync(join(packageRoot, 'tsconfig.json')) ? 'source' : 'npm';

@@ -31,10 +31,7 @@ type Exported = { readonly finds: number; readonly changed: number };
 
 type Destination = { readonly stream: NodeJS.WriteStream } | { readonly file: string; readonly overwrite: boolean };
 
-/**
- * Writes the finds of the outbox with their identifiers, numbers and photographs.
- * @returns the counts; undefined where the reader of a stream closed it early
- */
+/** Writes finds with identifiers, numbers and photographs; undefined where the reader of a stream closed it early. */
 export async function exportFinds(outbox: Outbox, request: ExportRequest, to: Destination): Promise<Exported | undefined> {
   const total = request.finds?.length ?? countFinds(outbox);
   let [count, changed] = [0, 0];

@@ -61,6 +61,7 @@ export type ExportFormat = keyof typeof FORMATS;
 
 export const EXPORT_FORMATS = Object.keys(FORMATS) as readonly ExportFormat[];
 
+/** Returns the first format with this file extension; undefined for an unknown one. */
 export function findFormatOfExtension(extension: string): ExportFormat | undefined {
   return EXPORT_FORMATS.find((name) => (FORMATS[name] as Format).extensions.includes(extension));
 }

@@ -20,6 +20,7 @@ export function formatTargetState(stav: TargetState): string {
   return names[stav];
 }
 
+/** Formats the answer to a question for display; undefined where it is empty. */
 export function formatAnswer(name: QuestionName, find: Find): string | undefined {
   if (name === 'local_id') return find.localId === '' ? undefined : find.localId;
   if (name === 'photos')
@@ -28,6 +29,7 @@ export function formatAnswer(name: QuestionName, find: Find): string | undefined
   return formatElementValue(getField(name), find.elements[name]);
 }
 
+/** Formats a value in the language of pas, with its unit; undefined where it is absent. */
 export function formatElementValue({ kind, unit }: Field, value: FindElements[ElementName]): string | undefined {
   if (value === undefined) return undefined;
   if (typeof value === 'object') return value.text || value.id;
@@ -37,6 +39,7 @@ export function formatElementValue({ kind, unit }: Field, value: FindElements[El
   return unit === undefined ? String(value) : `${value} ${unit}`;
 }
 
+/** Formats the point; its text as it is where that is no point; undefined where there is none. */
 export function formatPointOfFind(elements: FindElements): string | undefined {
   const point = getPoint(elements);
   if (point !== undefined) return formatPosition({ system: point.system, point });

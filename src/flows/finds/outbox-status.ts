@@ -24,10 +24,7 @@ const MAX_DELAYS = 10;
 /** Maximum of verified rows: a status is requested often, and commands that read all finds verify the rest. */
 const MAX_CHECKED = 100;
 
-/**
- * Counts entries by state and by what they wait for, and lists those that need a person.
- * @throws DatabaseError where a find or an entry is damaged, which counts alone do not reveal
- */
+/** Counts entries by state and cause of waiting, and lists those for a person. @throws DatabaseError where a row is damaged */
 export function getOutboxStatus(outbox: Outbox) {
   assertSoundFinds(outbox, MAX_CHECKED);
   assertSoundEntries(outbox, MAX_CHECKED);

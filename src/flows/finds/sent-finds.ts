@@ -14,6 +14,7 @@ export type SentFind = {
   readonly photographs: readonly Photograph[];
 };
 
+/** Yields the finds whose import was accepted, each as it was sent. */
 export function* listSentFinds(outbox: Outbox): Generator<SentFind> {
   // Loaded at once, since the caller may change the outbox between finds.
   for (const find of [...iterateFinds(outbox)]) {
@@ -22,6 +23,7 @@ export function* listSentFinds(outbox: Outbox): Generator<SentFind> {
   }
 }
 
+/** Returns a find with its last accepted number and accepted photographs; undefined where its import is not accepted. */
 export function findSentFind(outbox: Outbox, find: StoredFind): SentFind | undefined {
   const accepted = listEntriesOfFind(outbox, find.id).filter((entry) => entry.state === 'accepted');
   const sent = accepted.find((entry) => entry.kind === 'import');

@@ -39,10 +39,7 @@ type Destination =
   | { readonly stream: NodeJS.WriteStream }
   | { readonly file: string; readonly overwrite: boolean; readonly signal: AbortSignal };
 
-/**
- * Writes the page find by find, and counts photographs without a picture on it.
- * @throws FileError where the file exists and is no report, unless it may be overwritten
- */
+/** Writes the page; counts photographs without a picture. @throws FileError where the file is no report, without `overwrite` */
 export async function writeReport(request: PageRequest, to: Destination) {
   if ('file' in to) assertReplaceable(to);
   const { report, finds } = gatherReport(request);

@@ -21,6 +21,7 @@ export function resolveIdentifier(oaiBase: string, identifier: string): string {
   return toFullIdentifier(oaiBase, identifier);
 }
 
+/** Requests the description of the repository (OAI-PMH 2.0, section 4.2). */
 export async function askIdentify({ client, signal }: Asking) {
   const identity = await client.identify(signal);
   return {
@@ -36,27 +37,32 @@ export async function askIdentify({ client, signal }: Asking) {
   };
 }
 
+/** Requests all formats, or those of one record (OAI-PMH 2.0, section 4.4). */
 export async function askFormats({ client, args, signal }: Asking) {
   return { formats: await client.listMetadataFormats(args.identifier, signal) };
 }
 
+/** Requests one page of sets, the first one or that of a token (OAI-PMH 2.0, section 4.6). */
 export async function askSets({ client, args, signal }: Asking) {
   const page = await client.listSets(args, signal);
   const sets = page.items.map((set) => ({ set: set.setSpec, name: set.name, descriptions: toDescriptionsJson(set) }));
   return { sets, ...toPagingJson(page) };
 }
 
+/** Requests one page of headers, the first one or that of a token (OAI-PMH 2.0, section 4.3). */
 export async function askIdentifiers({ client, args, signal }: Asking) {
   const page = await client.listHeaders(args, signal);
   return { headers: page.items.map(toHeaderJson), ...toPagingJson(page) };
 }
 
+/** Requests one page of records, the first one or that of a token (OAI-PMH 2.0, section 4.5). */
 export async function askRecords({ client, version, args, signal }: Asking) {
   const page = await client.listRecords(args, signal);
   const repeated = listRepeatedElements(version);
   return { records: page.items.map((record) => toRecordJson(record, repeated)), ...toPagingJson(page) };
 }
 
+/** Requests one record (OAI-PMH 2.0, section 4.1). */
 export async function askRecord({ client, version, args, signal }: Asking) {
   const { identifier = '', metadataPrefix = '' } = args;
   return toRecordJson(await client.getRecord(identifier, metadataPrefix, signal), listRepeatedElements(version));

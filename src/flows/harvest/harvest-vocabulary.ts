@@ -28,6 +28,7 @@ import { assertKnownSets, computeOverlapMs, fetchServiceClock, type ServiceClock
 /** Sets of the values in finds, and of the areas and projects with which they are checked. */
 export const DEFAULT_SETS = ['heslo', 'organizace', 'osoba', 'ruian_kraj', 'ruian_okres', 'ruian_katastr', 'projekt'] as const;
 
+/** Tells if imports need the set: one that is harvested by default, or that contains the set of an element. */
 export function isNeededByImports(setSpec: string): boolean {
   const isWhole = DEFAULT_SETS.some((each) => each === setSpec);
   return isWhole || FIELDS.some(({ set }) => set !== undefined && isInSet(set, setSpec));

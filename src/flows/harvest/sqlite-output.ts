@@ -20,10 +20,7 @@ import { JsonBytes } from '../../text/json-bytes.ts';
 import { getSourceText, type XmlDocument } from '../../xml/element.ts';
 import { formatGone, type Opening, type RecordOutput } from './record-output.ts';
 
-/**
- * Opens an output that keeps the latest version of each record in the table `records` of the ledger's file.
- * @throws FileError where another program wrote into the table
- */
+/** Keeps the latest version of each record in the table `records`. @throws FileError where another program wrote into it */
 export function openSqliteOutput(ledger: Ledger, repeated: RepeatedElements, { verify, onNote }: Opening): RecordOutput {
   const [rows, held] = [countRows(ledger), countHeld(ledger)];
   if (rows === undefined) throw remakeTable(ledger.path);

@@ -112,10 +112,7 @@ export async function enterFind(adding: EntrySession, start: Find, isDraft: bool
   }
 }
 
-/**
- * Returns the find to continue: the named one, else the last incomplete one that was entered by hand.
- * @throws UsageError when there is none, or it was sent already
- */
+/** Returns the named find, else the last unfinished one by hand. @throws UsageError when there is none, or it was sent already */
 export function findToResume(outbox: Outbox, named: string | undefined): Find {
   const stored = named === undefined ? findLastUnfinished(outbox) : resolveFindNames(outbox, [named])[0];
   if (stored === undefined)
@@ -131,6 +128,7 @@ export function findToResume(outbox: Outbox, named: string | undefined): Find {
 
 const MAX_INSPECTED = 500;
 
+/** Returns the last draft entered by hand, among the latest {@link MAX_INSPECTED} finds. */
 export function findLastUnfinished(outbox: Outbox): StoredFind | undefined {
   return listLatestFinds(outbox, MAX_INSPECTED).find(
     ({ id, sourceFile }) => sourceFile === null && findImportOfFind(outbox, id)?.state === 'draft',

@@ -111,6 +111,7 @@ async function parsePointAnswer(text: string, find: Find, context: AnswerContext
   };
 }
 
+/** Replaces the coordinate system and the point; the point in the other system is removed. */
 export function withPosition(find: Find, { system, point }: Position): Find {
   const { geom_system: _system, geom_wkt: _degrees, geom_sjtsk_wkt: _metres, ...otherElements } = find.elements;
   return {

@@ -61,10 +61,7 @@ type PlannedEdit =
 
 export type FindEdit = ReturnType<typeof openEdit>;
 
-/**
- * Opens an edit of a find by text, settings or answers. Afterwards it is queued if it is complete, else a draft.
- * @throws UsageError, as each of the edits does, where the find was sent, or was changed meanwhile
- */
+/** Opens an edit; a complete find is queued after it. @throws UsageError, as each edit, where it was sent or changed meanwhile */
 export function openEdit(context: EditContext, stored: StoredFind) {
   const { outbox, ruleContext } = context;
   findEditableImport(outbox, stored);
@@ -114,10 +111,7 @@ export function replaceFinder(context: EditContext, finds: readonly FindId[], id
 
 type PlannedFind = { readonly stored: StoredFind; readonly plan: Extract<PlannedEdit, { readonly kind: 'planned' }> };
 
-/**
- * Plans the same change of several finds, to be shown before it is stored. A sent find does not prevent the others.
- * @throws UsageError for an invalid setting
- */
+/** Plans the same change of several finds; a sent find does not prevent the others. @throws UsageError for an invalid setting */
 export function planEdits(context: EditContext, finds: readonly StoredFind[], texts: readonly string[], point?: string) {
   parseSettingsOrThrow(texts);
   const planned: PlannedFind[] = [];

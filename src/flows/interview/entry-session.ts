@@ -65,6 +65,7 @@ export const NEW_FIND: Find = { localId: '', elements: {}, photos: [] };
 /** Common part of adding a find by flags and by questions. */
 export type EntrySession = ReturnType<typeof openEntrySession>;
 
+/** Opens the entry of finds by hand. @throws ConfigError where the defaults in config.toml are invalid */
 export function openEntrySession({ outbox, ruleContext, keeping, folder, ...sources }: AddingSources, beginning: Beginning) {
   const references = { resolveReference: rememberReferences(ruleContext.lookupTerm), resolvePhoto: makePhotoResolver(folder) };
   const enteredNow = new Set<string>();

@@ -83,6 +83,7 @@ function formatEmptyProblem({ name }: Question, find: Find): string {
   return name === 'local_id' ? t`The find needs a number first.` : t`State ${state} requires this. Type - to leave it for later.`;
 }
 
+/** Returns the target state; 1 (registered) where none is set. */
 export function getTargetState({ elements }: Find): TargetState {
   return elements.stav ?? 1;
 }
@@ -93,6 +94,7 @@ function getAnswerCell(question: Question, find: Find): string | undefined {
   return formatElementCell(question, find.elements);
 }
 
+/** Formats the first element of a question as a table cell; undefined where it is absent. */
 export function formatElementCell({ name }: Question, elements: FindElements): string | undefined {
   const [element] = getElementNames(name);
   const value = element === undefined ? undefined : elements[element];

@@ -23,10 +23,7 @@ export function formatKeys(): string {
   return t`Enter accepts the suggestion · ${KEYS.back} back · ${KEYS.empty} empty · ${KEYS.toTheEnd} to the end · Ctrl-C keeps a draft`;
 }
 
-/**
- * Asks for missing elements in the order of {@link QUESTIONS}, until the user ends the interview.
- * @throws InterruptedError on Ctrl-C; earlier answers are saved
- */
+/** Asks for missing elements in the order of {@link QUESTIONS}. @throws InterruptedError on Ctrl-C; earlier answers are saved */
 export async function runInterview(start: Find, world: InterviewContext): Promise<Interviewed> {
   let find = start;
   const done = new Set<QuestionName>(

@@ -35,6 +35,7 @@ const MAX_RECENT = 6;
 const MARGIN = 3;
 const IDENTIFIER = /^[A-Za-z]+-\d+$/;
 
+/** Makes the offers for a typed text, without duplicates; where none match, the text itself and a remark. */
 export function makeOfferTerms(context: OfferContext): OfferTerms {
   return (element, typed) => {
     const field = getField(element);

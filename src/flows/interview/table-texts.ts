@@ -62,6 +62,7 @@ export function formatNameOrder(order: 'surname-first' | 'given-first'): string 
   return order === 'surname-first' ? t`surname first` : t`given name first`;
 }
 
+/** Returns the gloss of an element, or the name where it is no element. */
 export function getGloss(element: string): string {
   return String(FIELDS.find(({ name }) => name === element)?.gloss ?? element);
 }
@@ -95,6 +96,7 @@ function findLines({ localId, elements }: Find): string[] {
 
 const MAX_TERMS = 12;
 
+/** Formats own terms without one entry, and the commands that map them; empty where there are none. */
 export function formatUnmappedTerms(terms: readonly UnmappedTerm[], termsFile: string): string[] {
   const count = terms.length;
   if (count === 0) return [];

@@ -26,10 +26,7 @@ export function getFence(outbox: Outbox, machine: string): Fence {
   return areKnown && machine === other ? { kind: 'lost-journal' } : { kind: 'foreign', journal, machine: other };
 }
 
-/**
- * Assigns the outbox to this machine at the beginning of a push. The caller holds the push lock, and has claimed nothing yet.
- * @returns the previous ownership; a foreign outbox stays foreign
- */
+/** Assigns the outbox to this machine unless it is foreign, under the push lock before any claim; returns the old ownership. */
 export function passFence(outbox: Outbox, machine: string): Fence {
   const fence = getFence(outbox, machine);
   switch (fence.kind) {
@@ -75,12 +72,14 @@ export function findEarlierOutboxes(outbox: Outbox, account: string): EarlierOut
   return earlier.filter(({ outbox: other }) => !separateFrom.includes(other));
 }
 
+/** Adds outboxes to those that a person has declared separate from this one, in one transaction. */
 export function storeSeparate(outbox: Outbox, otherOutboxes: readonly string[]): void {
   outbox.change(() =>
     updateHeader(outbox, { separateFrom: [...new Set([...readHeader(outbox).separateFrom, ...otherOutboxes])] }),
   );
 }
 
+/** Tells if the outbox has no recorded attempt, so that nothing can have been sent from it. */
 export function isUnattempted(outbox: Outbox): boolean {
   return !hasEvent(outbox, 'attempted');
 }

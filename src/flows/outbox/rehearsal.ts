@@ -30,6 +30,7 @@ export function selectFindsToRehearse(outbox: Outbox): StoredFind[] {
   return [...iterateFinds(outbox)].filter(({ id }) => findImportOfFind(outbox, id)?.state === 'queued');
 }
 
+/** Returns the projects of the finds' imports, each once; imports without a project are left out. */
 export function listProjectCodes(outbox: Outbox, finds: readonly StoredFind[]): string[] {
   return [...new Set(finds.flatMap(({ id }) => findImportOfFind(outbox, id)?.project ?? []))];
 }

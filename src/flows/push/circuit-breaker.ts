@@ -105,6 +105,7 @@ export const makeProjectKey = (kind: EntryKind, project: string): string => `${k
 export type StoppingFailure = keyof typeof RETRY_POLICY.stopAfter;
 export const makeStopKey = (failure: StoppingFailure): string => `stop ${failure}`;
 
+/** Returns a copy with the breaker of a key replaced, or removed where it is undefined. */
 export function withBreaker(breakers: Breakers, key: string, breaker: CircuitBreaker | undefined): Breakers {
   if (breaker === undefined && !breakers.has(key)) return breakers;
   const next = new Map(breakers);
@@ -119,6 +120,7 @@ export function withoutStopCounters(breakers: Breakers): Breakers {
   return new Map([...breakers].filter(([key]) => !ofService.includes(key)));
 }
 
+/** Returns the circuits that are open at this time; half-open ones are left out. */
 export function openCircuitsAt(breakers: Breakers, now: MonotonicMs): OpenCircuit[] {
   return [...breakers.values()].flatMap((breaker) =>
     breaker.opened !== undefined && getCircuitStatus(breaker, now) === 'open' ? [breaker.opened] : [],

@@ -310,6 +310,7 @@ export function countToSend({ outbox, kinds, recordKeys }: PushAllOptions): numb
   return kinds.reduce((sum, kind) => sum + counts[kind], 0);
 }
 
+/** Adds the counts of two rounds; `leftOut` and `stopCause` are those of the second. */
 export function addResults(first: PushResult, second: PushResult): PushResult {
   return {
     accepted: first.accepted + second.accepted,

@@ -176,6 +176,7 @@ export type PushState = {
   readonly accessProven: boolean;
 };
 
+/** Makes the state of a push; breakers survive an earlier push, counters of stopping failures do not. */
 export function makeInitialState(breakers: Breakers): PushState {
   return {
     peer: 'unverified',

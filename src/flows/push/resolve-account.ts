@@ -56,20 +56,14 @@ export type ProfileUser = {
   withUser(username: string): Message;
 };
 
-/**
- * Requests the account of the token before the first write of a push: each attempt records it.
- * @throws ConfigError where the outbox belongs to another account; as {@link fetchAccount}
- */
+/** Requests the account, which each attempt records. @throws ConfigError where it is not the outbox's; as {@link fetchAccount} */
 export async function resolveAccount(outbox: Outbox, service: OpenService, signal?: AbortSignal): Promise<Account> {
   const account = await fetchAccount(service, signal);
   acceptAccount(outbox, service, account);
   return account;
 }
 
-/**
- * Stores the service's description of the account.
- * @throws ConfigError where the outbox belongs to another account, with the remedies; nothing is stored then
- */
+/** Stores the account's description. @throws ConfigError where it is not that of outbox and profile; nothing is stored then */
 export function acceptAccount(outbox: Outbox, service: Signer, account: Account): void {
   const { baseUrl, profile } = service;
   const { identCely } = account;

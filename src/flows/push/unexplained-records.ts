@@ -31,6 +31,7 @@ export function storeUnexplained(
   });
 }
 
+/** Returns the unexplained records; `hidden` has those without a stored state. @throws DatabaseError where one is damaged */
 export function readUnexplained(outbox: Outbox): Unexplained {
   const rows = listUnexplainedRecords(outbox);
   return {

@@ -34,10 +34,7 @@ type WatchOptions = {
 const NEVER = Number.POSITIVE_INFINITY;
 const { minPauseMs, maxPauseMs, maxUncertainPauseMs, pollMs } = RETRY_POLICY.watch;
 
-/**
- * Pushes until interrupted: whenever an entry becomes due or is queued by another process, and when the service is back.
- * @returns why it ended: interrupted, or not allowed to continue
- */
+/** Pushes when an entry becomes due or is queued, and when the service is back, until interrupted; returns why it ended. */
 export async function watch(options: WatchOptions): Promise<StopCause> {
   const { clock, stop } = options;
   let pauseMs: number = minPauseMs;
@@ -109,10 +106,7 @@ type WatchedPush = PushResult & { readonly atRest: boolean };
 /** Reason for which a watch has no entries to send: all are sent, the outbox is empty, or all are held. */
 export type Rest = 'sent' | 'empty' | 'held';
 
-/**
- * Pushes repeatedly, and waits for new entries and for the service. It holds the push lock all the time.
- * @throws OutboxLeasedError where another push is running
- */
+/** Pushes repeatedly under the push lock, and waits in between. @throws OutboxLeasedError where another push is running */
 export function pushWatching(
   options: PushAllOptions,
   onWait: (event: WatchEvent, rest: () => Rest) => void,

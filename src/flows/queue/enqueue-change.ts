@@ -238,10 +238,7 @@ function asItIsNow(outbox: Outbox, target: Target): Target {
   return { ...target, identCely: findImportOfFind(outbox, target.findId)?.identCely ?? null };
 }
 
-/**
- * Returns the number of a record, as far as this outbox knows it: accepted, shown by the last pull, or sent with the import.
- * @returns '' where the record has none, null where it is unknown
- */
+/** Returns a record's number as accepted, pulled or sent with the import; '' where it has none, null where it is unknown. */
 export function findKnownNumber(outbox: Outbox, target: Target): string | null {
   const accepted = listNumbers(outbox, target).findLast(({ state }) => state === 'accepted');
   const pulled = target.identCely === null ? undefined : findPulledRecord(outbox, target.identCely);
@@ -253,6 +250,7 @@ export function findKnownNumber(outbox: Outbox, target: Target): string | null {
   return find === undefined ? null : (getNumberOfFind(find) ?? '');
 }
 
+/** Returns the registration number among the elements of a find; undefined where it has none. */
 export function getNumberOfFind({ elements }: StoredFind): string | undefined {
   const number = elements['evidencni_cislo'];
   return typeof number === 'string' ? number : undefined;

@@ -57,10 +57,7 @@ export type ImportReport = EnqueueReport & {
 /** `left`: rows that could not be read, so the copy lacks them. */
 export type CopiedTable = { readonly file: string; readonly rows: number; readonly left: readonly number[] };
 
-/**
- * Imports a table into the outbox. Importing it again changes nothing.
- * @throws UsageError, before anything is stored, for an invalid setting, or a copy that could not be written
- */
+/** Imports a table into the outbox. @throws UsageError, before anything is stored, for a setting or an unwritable copy */
 export async function importTable(
   read: Table,
   context: ImportContext,
@@ -235,10 +232,7 @@ async function beginCopy(findTable: Table, to: Copy) {
   };
 }
 
-/**
- * Opens the list of corrections for the curator: differences of tables from sent finds.
- * @throws UsageError where the file exists, and may not be replaced
- */
+/** Opens the curator's list of differences from sent finds. @throws UsageError where the file exists and may not be replaced */
 export function openCorrections(file: string, overwrite: boolean) {
   assertAbsent(file, overwrite);
   return {

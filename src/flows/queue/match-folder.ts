@@ -168,6 +168,7 @@ async function stripKnown(
   return stripped;
 }
 
+/** Returns the local id, else the identifier of the record; '' where the photograph has neither. */
 export function getFindName({ localId, identCely }: PhotoEntry): string {
   return localId ?? identCely ?? '';
 }

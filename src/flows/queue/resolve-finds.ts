@@ -59,10 +59,7 @@ function findKnownTarget(outbox: Outbox, name: string): Target {
   }
 }
 
-/**
- * Returns the record that FIND names: a local id, or the service's identifier (also of a record without a find here).
- * @throws UsageError when it is neither
- */
+/** Returns the record that FIND names, by local id or (also without a find here) identifier. @throws UsageError when neither */
 export function findTarget(outbox: Outbox, find: string): Target {
   const stored = requireUnambiguousName(createFindLookup(outbox)(find), find);
   if (stored !== undefined) return { findId: stored.id, identCely: findImportOfFind(outbox, stored.id)?.identCely ?? null };
@@ -73,10 +70,7 @@ export function findTarget(outbox: Outbox, find: string): Target {
   });
 }
 
-/**
- * Returns the record that FIND names, for a change.
- * @throws UsageError for an unknown name, a removed find, or a record that the service no longer has
- */
+/** Returns the record to change. @throws UsageError for an unknown name, a removed find, or a record gone from the service */
 export function findTargetForChange(outbox: Outbox, find: string): Target {
   const target = findTarget(outbox, find);
   if (target.findId !== null && findById(outbox, target.findId)?.isHidden === true) throw makeRemovedFindError(find);

@@ -7,6 +7,7 @@ export function getShownKind(elements: HarvestedElements, stav: number): string 
   return [elements.projekt, elements.predano_organizace].map(getReferenceId).concat(String(stav)).join(' ');
 }
 
+/** Returns the identifier of a reference; '' for a text, a number or an absent element. */
 export function getReferenceId(value: HarvestedElements[keyof HarvestedElements]): string {
   return typeof value === 'object' ? value.id : '';
 }

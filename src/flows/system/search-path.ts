@@ -33,10 +33,7 @@ export function linkPlace(environment: Readonly<Record<string, string | undefine
   };
 }
 
-/**
- * Links the programs. Links of an older pas are replaced.
- * @throws UsageError where another program has the name; DatabaseError when the disk fails
- */
+/** Links the programs over links of an older pas. @throws UsageError where another program has the name; DatabaseError */
 export function linkPrograms({ folder, targets }: LinkPlace, path: string): SearchPath {
   const links = Object.entries(targets).map(([name, target]) => ({ link: join(folder, name), target }));
   for (const { link } of links) assertOwnLink(link);

@@ -76,10 +76,7 @@ export function getHarvestedSets(vocabulary: Vocabulary) {
 export const EXPORT_FORMS = ['csv', 'json', 'turtle'] as const;
 type ExportOptions = { readonly form: (typeof EXPORT_FORMS)[number]; readonly gone: boolean };
 
-/**
- * Exports the terms of sets as a table, as JSON or as SKOS; all vocabularies where none is named.
- * @throws UsageError for a set that was not harvested, before anything is written
- */
+/** Exports the terms of sets, or of all. @throws UsageError for a set that was not harvested, before anything is written */
 export function exportTerms(vocabulary: Vocabulary, sets: readonly string[], options: ExportOptions): Iterable<string> {
   const requested = sets.length === 0 ? ['heslo'] : sets;
   for (const set of requested) requireSet(vocabulary, set);

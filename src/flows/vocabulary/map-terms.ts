@@ -38,10 +38,7 @@ type OneTerm = { readonly set: string; readonly term: string; readonly entry: st
 /** Harvested vocabularies, with their lookup without the mapping. */
 type Harvested = { readonly vocabulary: Vocabulary; readonly lookupTerm: LookupTerm };
 
-/**
- * Maps one term by a person's choice.
- * @throws UsageError where the entry is not a usable one of the set
- */
+/** Maps one term by a person's choice. @throws UsageError where the entry is not a usable one of the set */
 export function mapTerm({ rows }: Mapping, oneTerm: OneTerm, harvested: Harvested) {
   const named = getSetOfName(oneTerm.set);
   const term = oneTerm.term.trim();
@@ -199,10 +196,7 @@ const SETS_OF_FINDS = FIELDS.flatMap(({ kind, set }) => (kind === 'term' && set 
 
 const CANDIDATES = 4;
 
-/**
- * Proposes entries for a list of own terms; a person confirms them.
- * @throws UsageError where nothing could be proposed, since nothing was harvested
- */
+/** Proposes entries for own terms, for a person to confirm. @throws UsageError where nothing was harvested to propose */
 export function suggestMapping(list: Table, options: SuggestMappingOptions): Proposals {
   const { vocabulary, mapping, onProgress } = options;
   const { terms: listed, issues } = parseOwnTerms(list);
