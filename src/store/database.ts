@@ -142,12 +142,28 @@ export function openDatabase(path: string, options: OpenOptions): Database {
     if (options.exclusive === true) database.pragma('locking_mode = exclusive');
     if (options.readonly !== true) {
       if (path !== ':memory:') chmodSync(path, 0o600);
-      database.pragma('journal_mode = wal');
+      switchToWal(database);
       database.pragma(`synchronous = ${options.synchronous}`);
     }
     database.pragma('foreign_keys = on');
     return database;
   });
+}
+
+const MAX_SWITCHES = 20;
+
+/** Switches a file to WAL. SQLite does not wait here for a process that opens the same new file, so it waits for its lock. */
+function switchToWal(database: Database): void {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      database.pragma('journal_mode = wal');
+      return;
+    } catch (thrown) {
+      if (attempt === MAX_SWITCHES || !(thrown instanceof Error && 'code' in thrown && thrown.code === 'SQLITE_BUSY'))
+        throw thrown;
+      database.transaction(() => {}).exclusive();
+    }
+  }
 }
 
 /**

@@ -159,22 +159,35 @@ test('a failed change leaves nothing behind', () => {
   expect(findTermByIdent(vocabulary, 'HES-000002')).toBeUndefined();
 });
 
-test('a source that another process adds at the same time is opened', async () => {
-  const folder = tempFolder();
-  const path = join(folder, 'vocabulary.sqlite');
-  openVocabulary(path, manualClock()).close();
+/** Holds a transaction of another thread, which ends while this one meets its lock. */
+async function startWriter(path: string, change: string): Promise<Worker> {
   const writer = new Worker(
     `const { workerData, parentPort } = require('node:worker_threads');
-     const [path, library] = workerData;
+     const [path, library, change] = workerData;
      const database = new (require(library))(path);
-     database.exec("begin immediate; insert into sources (oai_base) values ('https://a/oai')");
+     database.exec(change);
      parentPort.postMessage('begun');
-     // The other thread meets the lock meanwhile.
      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 300);
      database.exec('commit');`,
-    { eval: true, workerData: [path, SQLITE] },
+    { eval: true, workerData: [path, SQLITE, change] },
   );
   await once(writer, 'message');
+  return writer;
+}
+
+test('a source that another process adds at the same time is opened', async () => {
+  const path = join(tempFolder(), 'vocabulary.sqlite');
+  openVocabulary(path, manualClock()).close();
+  const writer = await startWriter(path, "begin immediate; insert into sources (oai_base) values ('https://a/oai')");
+  const store = openVocabulary(path, manualClock());
+  expect(store.openSource('https://a/oai').source).toBe(1);
+  store.close();
+  await once(writer, 'exit');
+});
+
+test('a new file that another process writes to is opened', async () => {
+  const path = join(tempFolder(), 'vocabulary.sqlite');
+  const writer = await startWriter(path, 'begin immediate; create table other (a)');
   const store = openVocabulary(path, manualClock());
   expect(store.openSource('https://a/oai').source).toBe(1);
   store.close();
