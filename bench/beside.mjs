@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { openSqlite } from '../dist/src/store/database.js';
+import { openDatabase, runTransaction } from '../dist/src/store/database.js';
 import { expectDone, PAS } from './measure.mjs';
 import { writeSeason } from './season.mjs';
 
@@ -42,8 +42,7 @@ export async function run(bench) {
 
 /** Takes the write lock again and again, as a push does, until the command has ended. */
 async function longestWait(file, args, env) {
-  const outbox = openSqlite(file);
-  outbox.pragma('busy_timeout = 60000');
+  const outbox = openDatabase(file, { synchronous: 'full', busyTimeoutMs: 60_000 });
   const child = spawn(process.execPath, [PAS, ...args], { env, stdio: 'ignore' });
   let code;
   child.on('close', (ended) => {
@@ -52,8 +51,7 @@ async function longestWait(file, args, env) {
   let maxMs = 0;
   while (code === undefined) {
     const startedMs = performance.now();
-    outbox.exec('begin immediate');
-    outbox.exec('rollback');
+    runTransaction(outbox, () => {});
     maxMs = Math.max(maxMs, performance.now() - startedMs);
     await new Promise((done) => setTimeout(done, PROBE_MS));
   }

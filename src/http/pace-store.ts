@@ -1,6 +1,5 @@
 import type { Clock } from '../base/clock.ts';
-import { DatabaseError } from '../base/errors.ts';
-import { asDatabaseError, createRowParser, type Database, isNumber, openReplaceable } from '../store/database.ts';
+import { asDatabaseError, createRowParser, type Database, isBusy, isNumber, openReplaceable } from '../store/database.ts';
 
 /** State of one scope (an address or an account), shared by all processes that use it. Times are on the clock of the store. */
 export type PaceState = {
@@ -190,11 +189,6 @@ export function openPaceStore(path: string, clock: Clock): PaceStore & { close()
     },
     close: () => database.close(),
   };
-}
-
-function isBusy(thrown: unknown): boolean {
-  const cause = thrown instanceof DatabaseError ? thrown.cause : undefined;
-  return cause instanceof Error && 'code' in cause && String(cause.code).startsWith('SQLITE_BUSY');
 }
 
 function prepare(database: Database): void {

@@ -19,6 +19,7 @@ import {
   openSqlite,
   parseTexts,
   parseValue,
+  runTransaction,
 } from '../store/database.ts';
 import { makeBackupPath } from '../store/database-file.ts';
 import { writePrivateFile } from '../store/files.ts';
@@ -202,11 +203,9 @@ function withStatements(path: string, database: Database, { journal: id, machine
     append: (events) =>
       guard(() => {
         if (events.length === 0) return;
-        database
-          .transaction(() => {
-            for (const event of events) insert.run({ seq: null, ...serializeEvent(event) });
-          })
-          .immediate();
+        runTransaction(database, () => {
+          for (const event of events) insert.run({ seq: null, ...serializeEvent(event) });
+        });
       }),
     findEventAt: (seq) => guard(() => parseTexts(at.all(seq)).at(0)),
     has: (event) => guard(() => selectEvent.get(event) !== undefined),
@@ -219,11 +218,9 @@ function withStatements(path: string, database: Database, { journal: id, machine
     listEarlierAttempts: (account, except, by) => guard(() => listEarlierAttempts(path, database, account, except, by)),
     replaceBodies: (events) =>
       guard(() => {
-        database
-          .transaction(() => {
-            for (const event of events) replace.run(serializeEvent(event));
-          })
-          .immediate();
+        runTransaction(database, () => {
+          for (const event of events) replace.run(serializeEvent(event));
+        });
       }),
     getSizeBytes: () =>
       ['', '-wal'].reduce((sum, suffix) => sum + (statSync(`${path}${suffix}`, { throwIfNoEntry: false })?.size ?? 0), 0),
@@ -291,10 +288,10 @@ function rebuild(path: string, options: JournalOptions): void {
   try {
     const insert = database.prepare(INSERT);
     let seq = Math.floor(options.clock.now());
-    const copy = database.transaction(() => {
+    const copy = (): void => {
       for (const row of readReadableRows(aside)) insert.run({ ...row, seq: seq++ });
-    });
-    asDatabaseError(path, () => copy.immediate());
+    };
+    asDatabaseError(path, () => runTransaction(database, copy));
   } finally {
     database.close();
   }

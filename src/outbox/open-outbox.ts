@@ -17,6 +17,7 @@ import {
   orNull,
   type RowOf,
   readSqliteVersion,
+  runTransaction,
   type Statement,
   toDatabaseError,
 } from '../store/database.ts';
@@ -176,7 +177,7 @@ function withStatements(
   let waiting: (() => void)[] = [];
   const commit = <T>(work: () => T): T => {
     waiting = [];
-    const result = database.transaction(work).immediate();
+    const result = runTransaction(database, work);
     for (const each of waiting.splice(0)) each();
     return result;
   };

@@ -159,10 +159,44 @@ function switchToWal(database: Database): void {
       database.pragma('journal_mode = wal');
       return;
     } catch (thrown) {
-      if (attempt === MAX_SWITCHES || !(thrown instanceof Error && 'code' in thrown && thrown.code === 'SQLITE_BUSY'))
-        throw thrown;
+      if (attempt === MAX_SWITCHES || !isBusy(thrown)) throw thrown;
       database.transaction(() => {}).exclusive();
     }
+  }
+}
+
+/** Tells if an error, or the cause of a DatabaseError, is that another connection has the lock. */
+export function isBusy(thrown: unknown): boolean {
+  const cause = thrown instanceof DatabaseError ? thrown.cause : thrown;
+  return cause instanceof Error && 'code' in cause && String(cause.code).startsWith('SQLITE_BUSY');
+}
+
+/** Maximum pause between two attempts to take the write lock. */
+const POLL_MS = 5;
+
+/**
+ * Runs `work` in a write transaction. SQLite has no queue of writers, and its own pauses of up to 100 ms miss the moments in which
+ * an import has released the lock; so it is tried every few milliseconds, until the connection's timeout.
+ * @throws the error of SQLite where the lock was not free in that time
+ */
+export function runTransaction<T>(database: Database, work: () => T): T {
+  const timeoutMs = Number(database.pragma('busy_timeout', { simple: true }));
+  let hasBegun = false;
+  const transaction = database.transaction(() => {
+    hasBegun = true;
+    return work();
+  });
+  database.pragma(`busy_timeout = ${Math.min(POLL_MS, timeoutMs)}`);
+  try {
+    for (let waitedMs = POLL_MS; ; waitedMs += POLL_MS) {
+      try {
+        return transaction.immediate();
+      } catch (thrown) {
+        if (hasBegun || waitedMs >= timeoutMs || !isBusy(thrown)) throw thrown;
+      }
+    }
+  } finally {
+    database.pragma(`busy_timeout = ${timeoutMs}`);
   }
 }
 
@@ -303,7 +337,7 @@ export function migrate(database: Database, folder: string): void {
     .sort()
     .map((name) => ({ number: Number(name.slice(0, 6)), path: join(folder, name) }));
   const newest = migrations.at(-1)?.number ?? 0;
-  const step = database.transaction(() => {
+  const step = (): void => {
     // Read inside the write transaction, so that two processes that start together do not both apply a file.
     const current = readCurrentVersion(database);
     if (current > newest) {
@@ -316,8 +350,8 @@ export function migrate(database: Database, folder: string): void {
       database.exec(readFileSync(migration.path, 'utf8'));
       database.pragma(`user_version = ${migration.number}`);
     }
-  });
-  if (readCurrentVersion(database) !== newest) step.immediate();
+  };
+  if (readCurrentVersion(database) !== newest) runTransaction(database, step);
 }
 
 function readCurrentVersion(database: Database): number {

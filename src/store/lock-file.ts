@@ -6,7 +6,7 @@ import type { Clock } from '../base/clock.ts';
 import { ConfigError, DatabaseError } from '../base/errors.ts';
 import { type Message, msg } from '../base/message.ts';
 import { packageRoot } from '../base/package-root.ts';
-import { asDatabaseError, type Database, openSqlite } from './database.ts';
+import { asDatabaseError, type Database, isBusy, openSqlite } from './database.ts';
 import { makeFolder, restrictPermissions } from './folder.ts';
 
 /** A lock that this process holds until it releases it or ends in any way. */
@@ -39,7 +39,7 @@ export function acquireLockFile(path: string): LockFile | undefined {
       database.exec('begin immediate; pragma user_version = 1');
     } catch (thrown) {
       database.close();
-      if (thrown instanceof Error && 'code' in thrown && thrown.code === 'SQLITE_BUSY') return undefined;
+      if (isBusy(thrown)) return undefined;
       throw thrown;
     }
     held.add(database);

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import type { Clock } from '../base/clock.ts';
 import { packageRoot } from '../base/package-root.ts';
 import type { LookupArea, LookupProject, LookupTerm } from '../find/lookup.ts';
-import { asDatabaseError, type Database, migrate, openDatabase, type Statement } from '../store/database.ts';
+import { asDatabaseError, type Database, migrate, openDatabase, runTransaction, type Statement } from '../store/database.ts';
 import type { Vocabulary } from './term.ts';
 import { makeAreaLookup, makeProjectLookup, makeTermLookup } from './term-lookup.ts';
 
@@ -66,7 +66,7 @@ function openSource(database: Database, path: string, clock: Clock, oaiBase: str
     if (database.inTransaction) return asDatabaseError(path, work);
     // After a rollback they are wrong.
     wordIds.clear();
-    return asDatabaseError(path, () => database.transaction(work).immediate());
+    return asDatabaseError(path, () => runTransaction(database, work));
   };
   const findId = () => sql('select id from sources where oai_base = ?').pluck().get(oaiBase);
   // Another process may add the source before this one has the lock.
