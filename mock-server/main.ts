@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { Command } from 'commander';
-import { getErrorMessage, isDiskFull } from './base/error-message.ts';
+import { getErrorMessage, isPassing } from './base/error-message.ts';
 import { getPackagePath } from './base/package-files.ts';
 import { replay } from './replay.ts';
 import { type MockServer, startMockServer } from './server.ts';
@@ -34,7 +34,7 @@ function formatReadyLine({ base_url, control_url, pid }: MockServer): string {
 function reportFailure(thrown: unknown): number {
   process.stderr.write(`pas-mock-server: ${getErrorMessage(thrown)}\n`);
   if (thrown instanceof NotLoadedError) return 12;
-  return isDiskFull(thrown) ? 5 : 2;
+  return isPassing(thrown) ? 5 : 2;
 }
 
 function readVersion(): string {

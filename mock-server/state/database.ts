@@ -3,7 +3,7 @@ import { createRequire } from 'node:module';
 import { dirname } from 'node:path';
 import type Sqlite from 'better-sqlite3';
 import type { Database } from 'better-sqlite3';
-import { getErrorMessage } from '../base/error-message.ts';
+import { getErrorMessage, isLockedFile } from '../base/error-message.ts';
 import { ACCOUNT_TABLES } from './accounts.ts';
 import { COUNTER_TABLES } from './counters.ts';
 import { PHOTOGRAPH_TABLES } from './photographs.ts';
@@ -61,8 +61,8 @@ function openFile(file: string | undefined): Database {
     database.exec('begin exclusive; commit');
     return database;
   } catch (thrown) {
-    const isBusy = thrown instanceof Error && 'code' in thrown && thrown.code === 'SQLITE_BUSY';
-    if (isBusy) throw new Error(`${file} is in use by another server: end that one, or name another file`, { cause: thrown });
+    if (isLockedFile(thrown))
+      throw new Error(`${file} is in use by another server: end that one, or name another file`, { cause: thrown });
     throw new Error(`${file} cannot be used as a data file: ${getErrorMessage(thrown)}`, {
       cause: thrown,
     });

@@ -79,7 +79,7 @@ describe('The data file', () => {
     await using other = await startMock({ data: join(folder, 'other.sqlite') });
     const first = await startMock({ data });
     await expect(startMock({ data })).rejects.toThrow(`${data} is in use by another server: end that one, or name another file`);
-    await expect(startMockProcess('--data', data)).rejects.toThrow('ended with 2');
+    await expect(startMockProcess('--data', data)).rejects.toThrow('ended with 5');
     await first.close();
     const process = await startMockProcess('--data', data);
     await expect(startMock({ data })).rejects.toThrow('is in use');

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { isDiskFull } from '../../../mock-server/base/error-message.ts';
+import { isPassing } from '../../../mock-server/base/error-message.ts';
 import { addMockServerOptions, type MockServerFlags, parseMockServerOptions } from '../../../mock-server/state/options.ts';
 import { type ExitReason, getErrorMessage, UnavailableError, UsageError } from '../../base/errors.ts';
 import { t } from '../../base/language.ts';
@@ -75,7 +75,7 @@ async function start(flags: MockServerFlags) {
     return await startMockServer(parseMockServerOptions(flags));
   } catch (thrown) {
     const why = getErrorMessage(thrown);
-    const CannotStart = isDiskFull(thrown) ? UnavailableError : UsageError;
+    const CannotStart = isPassing(thrown) ? UnavailableError : UsageError;
     throw new CannotStart(msg`The mock server cannot start: ${why}`, { cause: thrown });
   }
 }
