@@ -240,7 +240,7 @@ export function asDatabaseError<T>(path: string, work: () => T): T {
 
 /** Converts an error of SQLite or the disk to a DatabaseError with a hint; returns any other value unchanged. */
 export function toDatabaseError(path: string, thrown: unknown): unknown {
-  const errorCode = thrown instanceof Error && 'code' in thrown ? String(thrown.code) : '';
+  const errorCode = getCode(thrown);
   const code = /^SQLITE_(?:CANTOPEN|IOERR)/.test(errorCode) && isFull(dirname(path)) ? 'SQLITE_FULL' : errorCode;
   const reason = REASONS.find(([prefix]) => code.startsWith(prefix));
   if (reason === undefined) return thrown;
@@ -248,6 +248,15 @@ export function toDatabaseError(path: string, thrown: unknown): unknown {
   const passing = PASSING.some((prefix) => code.startsWith(prefix));
   const damaged = DAMAGE.test(code);
   return new DatabaseError(`${path}: ${words} (${getErrorMessage(thrown)}).`, { cause: thrown, hint, passing, damaged });
+}
+
+function getCode(thrown: unknown): string {
+  return thrown instanceof Error && 'code' in thrown && typeof thrown.code === 'string' ? thrown.code : '';
+}
+
+/** Tells if another connection has the lock; SQLITE_BUSY_RECOVERY and SQLITE_BUSY_SNAPSHOT count. */
+export function isBusy(thrown: unknown): boolean {
+  return getCode(thrown instanceof DatabaseError ? thrown.cause : thrown).startsWith('SQLITE_BUSY');
 }
 
 /** Tells if a disk is full: SQLite reports a sidecar file without space only as one that cannot be opened or written. */
@@ -314,15 +323,10 @@ export function openReplaceable(
   try {
     return open();
   } catch (thrown) {
-    if (!isDamage(thrown instanceof DatabaseError ? thrown.cause : thrown)) throw thrown;
+    if (!/^SQLITE_(CORRUPT|NOTADB|ERROR)/.test(getCode(thrown instanceof DatabaseError ? thrown.cause : thrown))) throw thrown;
     for (const suffix of ['', '-wal', '-shm']) rmSync(path + suffix, { force: true });
     return open();
   }
-}
-
-function isDamage(cause: unknown): boolean {
-  const code = cause instanceof Error && 'code' in cause ? String(cause.code) : '';
-  return /^SQLITE_(CORRUPT|NOTADB|ERROR)/.test(code);
 }
 
 /**
