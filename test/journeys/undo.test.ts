@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { expectDone, type Home, signedIn } from '../support/run-pas.ts';
+import { expectDone, type Home, type Run, signedIn } from '../support/run-pas.ts';
 import { writeSeason } from '../support/season.ts';
 import { useMock } from '../support/use-mock.ts';
 
@@ -101,10 +101,12 @@ describe('pas undo', () => {
 
   test('takes back what a killed import had written', async () => {
     const running = home.start('import', writeSeason(home, 3000));
-    for (;;) {
-      const { finds } = await home.json<{ finds: number }>('status');
-      if (finds > 0) break;
-    }
+    let over: Run | undefined;
+    void running.ended.then((run) => {
+      over = run;
+    });
+    for (let finds = 0; finds === 0; { finds } = await home.json<{ finds: number }>('status'))
+      if (over !== undefined) throw new Error(`the import ended with ${over.code}: ${over.stderr}`);
     running.child.kill('SIGKILL');
     await running.ended;
     const stored = (await list()).length;
