@@ -140,7 +140,7 @@ export function makeContext(world: Runtime, options: GlobalOptions): Context {
     return vocabulary;
   };
   const openSharedVocabulary = memoize(() => openVocabularyAt(places.vocabularyFile));
-  const secrets = memoize(() => openSecrets(places.secretsFile, openSystemKeyring(environment)));
+  const secrets = memoize(() => openSecrets(places.secretsFile, openSystemKeyring(environment), clock));
   const outboxes = makeOutboxAccess({ ...base, getMachineId: memoize(() => readMachineId(system)) }, ports, fixed);
   return {
     ...base,

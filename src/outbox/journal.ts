@@ -23,6 +23,7 @@ import {
 } from '../store/database.ts';
 import { makeBackupPath } from '../store/database-file.ts';
 import { writePrivateFile } from '../store/files.ts';
+import { lockForChange } from '../store/lock-file.ts';
 import { type EventRow, type OutboxEvent, parseEvent, parseEventRow, parseNumberedEvent, serializeEvent } from './events.ts';
 
 /** An attempt of another outbox in the journal. */
@@ -84,15 +85,30 @@ type JournalOptions = {
 /**
  * Opens the journal, or creates it. A damaged one is renamed; its readable events are copied into a new one with the same
  * identity, and the outboxes add the rest at the next merge.
- * @throws DatabaseError where it cannot be opened or written; DatabaseTooNewError where a newer pas wrote it
+ * @throws DatabaseError where it cannot be opened or written; DatabaseTooNewError where a newer pas wrote it; ConfigError where
+ * another process keeps rebuilding it
  */
 export function openJournal(path: string, options: JournalOptions): Journal {
+  const sound = openUndamaged(path, options);
+  if (sound !== undefined) return sound;
+  const lock = lockForChange(`${path}.lock`, options.clock, msg`${path}: another pas process is rebuilding the journal.`);
+  try {
+    // Another process may have rebuilt it in the meantime: it must not be set aside again.
+    const rebuilt = openUndamaged(path, options);
+    if (rebuilt !== undefined) return rebuilt;
+    rebuild(path, options);
+    return openSound(path, options);
+  } finally {
+    lock.release();
+  }
+}
+
+function openUndamaged(path: string, options: JournalOptions): Journal | undefined {
   try {
     return openChecked(path, options);
   } catch (thrown) {
-    if (!isDamaged(thrown)) throw thrown;
-    rebuild(path, options);
-    return openSound(path, options);
+    if (isDamaged(thrown)) return undefined;
+    throw thrown;
   }
 }
 
@@ -229,8 +245,9 @@ function withStatements(path: string, database: Database, { journal: id, machine
 }
 
 /** Outboxes with this account at this service. */
-const OTHERS = `outbox <> :except and outbox in (
-  select outbox from events where kind = 'bound' and body ->> 'account' = :account and body ->> 'address' = :address)`;
+const OTHERS = `outbox in (
+  select outbox from events
+  where kind = 'bound' and outbox <> :except and body ->> 'account' = :account and body ->> 'address' = :address)`;
 
 const RECORDS_OF_OTHERS = `select distinct body ->> 'identCely' from events as answered
   where kind = 'answered' and body ->> 'settles' = 'accepted' and body ->> 'identCely' is not null and ${OTHERS} and exists (

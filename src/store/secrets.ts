@@ -1,12 +1,14 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
+import type { Clock } from '../base/clock.ts';
 import { AuthError, ConfigError } from '../base/errors.ts';
 import { t } from '../base/language.ts';
-import { cmd } from '../base/message.ts';
+import { cmd, msg } from '../base/message.ts';
 import { packageRoot } from '../base/package-root.ts';
 import { writePrivateFile } from './files.ts';
 import { restrictPermissions } from './folder.ts';
+import { lockForChange } from './lock-file.ts';
 
 /** Credentials of an account or of a pacing store, stored apart from the configuration and never printed. */
 type Secrets = {
@@ -38,11 +40,20 @@ type StoredSecrets = Secrets | { readonly keyring: true };
  * Opens the secrets: in the system's keyring where one works, else in a file that only its owner can read. The file records
  * which, so that an unavailable keyring is not taken for an empty one.
  */
-export function openSecrets(path: string, keyring: Keyring | undefined): SecretStore {
+export function openSecrets(path: string, keyring: Keyring | undefined, clock: Clock): SecretStore {
   const getAccountName = (name: string): string => `${name} (${path})`;
   const read = new Map<string, Secrets>();
-  const write = (all: ReadonlyMap<string, StoredSecrets>): void =>
-    writePrivateFile(path, `${JSON.stringify(Object.fromEntries(all), null, 2)}\n`);
+  // The lock is not held while the keyring is used, which may wait for the user.
+  const change = (apply: (all: Map<string, StoredSecrets>) => unknown): void => {
+    const lockFile = join(dirname(path), '.secrets.lock');
+    const lock = lockForChange(lockFile, clock, msg`${path}: another pas process is changing the secrets.`);
+    try {
+      const all = readAll(path);
+      if (apply(all) !== false) writePrivateFile(path, `${JSON.stringify(Object.fromEntries(all), null, 2)}\n`);
+    } finally {
+      lock.release();
+    }
+  };
   return {
     get: (owner) => {
       const stored = readAll(path).get(owner) ?? {};
@@ -52,15 +63,14 @@ export function openSecrets(path: string, keyring: Keyring | undefined): SecretS
       return secrets;
     },
     set: (owner, secrets) => {
-      const all = readAll(path);
-      write(all.set(owner, isKeptInKeyring(keyring, getAccountName(owner), secrets) ? { keyring: true } : secrets));
+      const stored = isKeptInKeyring(keyring, getAccountName(owner), secrets) ? ({ keyring: true } as const) : secrets;
+      change((all) => all.set(owner, stored));
       read.set(owner, secrets);
     },
     remove: (owner) => {
-      const all = readAll(path);
-      const stored = all.get(owner);
+      const stored = readAll(path).get(owner);
       if (stored !== undefined && 'keyring' in stored) withKeyring(owner, () => keyring?.remove(getAccountName(owner)));
-      if (all.delete(owner)) write(all);
+      if (stored !== undefined) change((all) => all.delete(owner));
       read.delete(owner);
     },
     getPlace: (owner) => {

@@ -10,6 +10,7 @@ import { mergeJournal } from '../../../src/outbox/merge.ts';
 import { type Outbox, openOutbox, readHeader } from '../../../src/outbox/open-outbox.ts';
 import { makeDecision, recordEvents } from '../../../src/outbox/record-events.ts';
 import { openSqlite } from '../../../src/store/database.ts';
+import { acquireLockFile } from '../../../src/store/lock-file.ts';
 import { acceptEntry, attemptEntry, claimEntry } from '../../support/attempted-entries.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 import {
@@ -287,6 +288,23 @@ describe('a damaged journal', () => {
     expect(aside).toEqual([]);
     openJournal(path, { ...OPTIONS, isChecked: true, onSetAside: (at) => aside.push(at) }).close();
     expect(aside).toHaveLength(1);
+  });
+
+  test('is rebuilt once by two processes that find the damage at the same moment', () => {
+    const path = newFile();
+    writeFileSync(path, 'x'.repeat(5000));
+    const lock = acquireLockFile(`${path}.lock`);
+    let other: Journal | undefined;
+    const hold = (): void => {
+      rmSync(path);
+      other = openJournal(path, OPTIONS);
+      lock?.release();
+    };
+    const journal = openJournal(path, { ...OPTIONS, clock: { ...OPTIONS.clock, hold } });
+    other?.append([boundEvent('a')]);
+    expect(idsIn(journal)).toEqual(['a']);
+    other?.close();
+    journal.close();
   });
 
   test('that was damaged twice at the same moment is set aside twice', () => {
