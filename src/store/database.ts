@@ -167,8 +167,7 @@ function switchToWal(database: Database): void {
 
 /** Tells if an error, or the cause of a DatabaseError, is that another connection has the lock. */
 export function isBusy(thrown: unknown): boolean {
-  const cause = thrown instanceof DatabaseError ? thrown.cause : thrown;
-  return cause instanceof Error && 'code' in cause && String(cause.code).startsWith('SQLITE_BUSY');
+  return getCode(thrown instanceof DatabaseError ? thrown.cause : thrown).startsWith('SQLITE_BUSY');
 }
 
 /** Maximum pause between two attempts to take the write lock. */
@@ -252,11 +251,6 @@ export function toDatabaseError(path: string, thrown: unknown): unknown {
 
 function getCode(thrown: unknown): string {
   return thrown instanceof Error && 'code' in thrown && typeof thrown.code === 'string' ? thrown.code : '';
-}
-
-/** Tells if another connection has the lock; SQLITE_BUSY_RECOVERY and SQLITE_BUSY_SNAPSHOT count. */
-export function isBusy(thrown: unknown): boolean {
-  return getCode(thrown instanceof DatabaseError ? thrown.cause : thrown).startsWith('SQLITE_BUSY');
 }
 
 /** Tells if a disk is full: SQLite reports a sidecar file without space only as one that cannot be opened or written. */
