@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
-import { parseArgs } from 'node:util';
+import { parseArgs, stripVTControlCharacters } from 'node:util';
 
 /**
  * Shares numbered rounds out among processes, `--NAME N --seed S [--from R] [--jobs J]`, and adds up the tallies that they print.
@@ -53,8 +53,9 @@ async function playPart(project, env) {
   const ended = new Promise((resolve) => child.on('close', resolve));
   /** @type {Tally} */
   let tally = {};
-  for await (const line of createInterface({ input: child.stdout })) {
-    process.stdout.write(`${line}\n`);
+  for await (const coloured of createInterface({ input: child.stdout })) {
+    process.stdout.write(`${coloured}\n`);
+    const line = stripVTControlCharacters(coloured);
     if (line.startsWith(`${project}: `)) tally = sum(tally, JSON.parse(line.slice(`${project}: `.length)));
   }
   return { status: await ended, tally };
