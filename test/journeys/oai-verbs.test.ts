@@ -35,10 +35,10 @@ describe('each verb prints the answer as received', () => {
     expect(timeless(run.stdout)).toBe(timeless((await ask(mock, query, { as: 'archaeologist' })).text));
   });
 
-  test('pas oai get, by the bare identifier as well as by the full one', async () => {
+  test('pas oai get, by the bare identifier as a person writes it as well as by the full one', async () => {
     const query = `verb=GetRecord&identifier=${encodeURIComponent(`${base()}/id/HES-000253`)}&metadataPrefix=oai_svc`;
     const { text } = await ask(mock, query, { as: 'archaeologist' });
-    for (const identifier of ['HES-000253', `${base()}/id/HES-000253`]) {
+    for (const identifier of ['HES-000253', ' hes\u2011000253', `${base()}/id/HES-000253`]) {
       expect(timeless((await oai('get', '--identifier', identifier, '--xml')).stdout)).toBe(timeless(text));
     }
   });

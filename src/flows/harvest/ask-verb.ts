@@ -3,6 +3,7 @@ import { t } from '../../base/language.ts';
 import { type ListPage, type OaiClient, toFullIdentifier } from '../../oai/client.ts';
 import type { OaiArguments } from '../../oai/protocol.ts';
 import { type Json, listRepeatedElements, toElementJson, toHeaderJson, toRecordJson } from '../../oai/record-json.ts';
+import { normalizeId } from '../../text/characters.ts';
 import type { XmlElement } from '../../xml/element.ts';
 
 /** One verb of OAI-PMH: one request, and its answer as JSON. */
@@ -15,10 +16,13 @@ export type Asking = {
   readonly signal: AbortSignal;
 };
 
-/** @throws UsageError where it is empty */
+/** Completes an identifier that a person typed, in any letter case. @throws UsageError where it is empty */
 export function resolveIdentifier(oaiBase: string, identifier: string): string {
-  if (identifier.trim() === '') throw new UsageError(t`The identifier is empty.`);
-  return toFullIdentifier(oaiBase, identifier);
+  const typed = normalizeId(identifier).replaceAll(' ', '');
+  if (typed === '') throw new UsageError(t`The identifier is empty.`);
+  const full = toFullIdentifier(oaiBase, typed);
+  if (full === typed) return full;
+  return toFullIdentifier(oaiBase, /^ruian-/i.test(typed) ? typed.toLowerCase() : typed.toUpperCase());
 }
 
 /** Requests the description of the repository (OAI-PMH 2.0, section 4.2). */
