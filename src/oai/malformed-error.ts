@@ -118,7 +118,14 @@ function splitRecords(text: string): Pieces | undefined {
   };
 }
 
-/** Returns the identifier; undefined where it is broken itself, since half of it would name another record. */
+/** Returns the identifier of the header; undefined where it is broken itself, since half of it would name another record. */
 function findIdentifier(record: string): string | undefined {
-  return /<(?:[\w.-]+:)?identifier>\s*((?:[^<\s&\ufffe]|&[a-z]+;|&#\w+;)+)\s*</.exec(record)?.[1];
+  const header = /<(?:[\w.-]+:)?header(?:\s[^<>]*)?>\s*<(?:[\w.-]+:)?identifier>([^<\ufffe]+)</.exec(record)?.[1];
+  try {
+    const identifier = parseXml(Buffer.from(`<t>${header ?? ''}</t>`), 'utf-8').root.text.trim();
+    return identifier === '' || /\s/.test(identifier) ? undefined : identifier;
+  } catch (thrown) {
+    if (thrown instanceof XmlSyntaxError) return undefined;
+    throw thrown;
+  }
 }

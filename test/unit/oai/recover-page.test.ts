@@ -15,9 +15,9 @@ function salvaged(body: string | Buffer) {
 test.each([
   ['A', 'A'],
   ['  A\n', 'A'],
-  ['https://h/id/A?x=1&amp;y=2', 'https://h/id/A?x=1&amp;y=2'],
-  ['A&#x10D;', 'A&#x10D;'],
-  ['A&#269;', 'A&#269;'],
+  ['https://h/id/A?x=1&amp;y=2', 'https://h/id/A?x=1&y=2'],
+  ['A&#x10D;', 'Ač'],
+  ['A&#269;', 'Ač'],
   // Half of an identifier would name another record, or none.
   ['A & B', undefined],
   ['A&B', undefined],
@@ -31,6 +31,11 @@ test('an identifier with undecodable bytes names nothing', () => {
   const [before, after] = listXml('ListRecords', [recordXml('X'), broken('A?')]).split('A?') as [string, string];
   const body = Buffer.concat([Buffer.from(`${before}A`), Buffer.from([0xff]), Buffer.from(after)]);
   expect(salvaged(body)).toEqual({ left: 1, broken: [undefined] });
+});
+
+test('an identifier of the metadata is not taken for that of the record', () => {
+  const record = broken('A & B').replace('<x>', '<dc:identifier>doi:10.1/2</dc:identifier><x>');
+  expect(salvaged(listXml('ListRecords', [recordXml('X'), record]))?.broken).toEqual([undefined]);
 });
 
 test('records may have a prefix, attributes and line breaks in their tags', () => {
