@@ -7,8 +7,8 @@ import { buildXml } from '../xml/write-xml.ts';
 import { fetchFirstPage } from './client.ts';
 import { digestRecord, isUnidentified } from './harvest-state.ts';
 import type { BrokenRecord } from './malformed-error.ts';
-import { type HarvestPass, isOnePage, isWhole, judge, startPass, startScan } from './pass.ts';
-import { formatUpwards, OAI_NAMESPACE, parseRecord } from './protocol.ts';
+import { getLatestMs, getWatermark, type HarvestPass, isOnePage, isWhole, judge, startPass, startScan } from './pass.ts';
+import { formatUpwards, OAI_NAMESPACE, type OaiRecord, parseRecord } from './protocol.ts';
 import {
   explainIncomplete,
   getCurrentPass,
@@ -40,8 +40,8 @@ const CLOCK_STEP_MS = 2000;
 /**
  * Updates stored records from a set: all of them the first time, then the changes. Each page is committed together with the
  * position of the next one, so an interrupted run continues there. Returns only when no record can be missing: see {@link judge}.
- * After a list of changes, the service's count of the whole list is compared with the stored records; where they differ, the
- * whole list is read.
+ * After a list of changes, the service's count of the whole list, and its first page, are compared with the stored records; where
+ * they differ, the whole list is read.
  * @param finish runs in the transaction that completes the pass
  * @throws as the client: OaiError, UnavailableError, AuthError; OaiError `incomplete` or `loop`; as the sink
  */
@@ -123,8 +123,9 @@ async function retrySkipped(run: Run): Promise<void> {
       else if (seenRecord?.scan !== pass.scan.number) forget(run, name);
     } catch (thrown) {
       if (!(thrown instanceof OaiError)) throw thrown;
-      if (thrown.oaiCode === 'idDoesNotExist') forget(run, name);
-      else if (thrown.oaiCode === 'malformed') faults.set(name, faults.get(name) ?? thrown.message);
+      const isListed = seenRecord?.scan === pass.scan.number;
+      if (thrown.oaiCode === 'idDoesNotExist' && !isListed) forget(run, name);
+      else if (['idDoesNotExist', 'malformed'].includes(thrown.oaiCode)) faults.set(name, faults.get(name) ?? thrown.message);
       else throw thrown;
     }
   }
@@ -258,7 +259,7 @@ function findUnconfirmedLosses(
   return { kind: 'losses', lost: lost.length, held: heldBefore, inUse };
 }
 
-/** Compares the service's count of the whole list with the number of stored records, by one request. */
+/** Compares the service's count of the whole list, and the list's first page, with the stored records, by one request. */
 async function isAsCounted(run: Run): Promise<boolean> {
   const { client, state, clock, signal, window, onNote } = run;
   // A changed record leaves a window with an end, so the counts differ.
@@ -271,9 +272,15 @@ async function isAsCounted(run: Run): Promise<boolean> {
   });
   const size = completeListSize ?? (next === undefined ? items.length : undefined);
   const [list, listed] = [listName(run.setSpec), state.countListed()];
-  // An empty list is never trusted.
-  if (size === undefined || (size === listed && size > 0)) return true;
-  if (size !== listed)
+  if (size !== undefined && size !== listed)
     onNote?.(t`${list}: the service counts ${size} records, but ${listed} are known, so everything is read again.`);
-  return false;
+  // An empty list is never trusted.
+  return size === undefined || (size === listed && size > 0 && !items.some((record) => wasMissed(run, record)));
+}
+
+/** Tells if a listed change is older than those that the next pass requests, and not stored. */
+function wasMissed({ state, overlapMs }: Run, { header: { identifier, datestampMs } }: OaiRecord): boolean {
+  const seenRecord = state.findSeen(identifier);
+  if (seenRecord?.skipped === true || seenRecord?.datestampMs === datestampMs) return false;
+  return getLatestMs(datestampMs) < getWatermark(getCurrentPass(state)) - overlapMs;
 }

@@ -169,7 +169,7 @@ export function advancePass(pass: HarvestPass, note: PageNote): HarvestPass {
 }
 
 /** Returns the end of the day for a datestamp that is a day. */
-function getLatestMs(datestampMs: number): number {
+export function getLatestMs(datestampMs: number): number {
   return datestampMs % DAY_MS === 0 ? datestampMs + DAY_MS - 1 : datestampMs;
 }
 

@@ -1,7 +1,7 @@
 import type { Clock } from '../base/clock.ts';
 import { OaiError } from '../base/errors.ts';
 import { t } from '../base/language.ts';
-import { CircleError, isRefusedToken, type ListPage, listPages, type PageSource } from './client.ts';
+import { CircleError, isBadArgument, isRefusedToken, type ListPage, listPages, type PageSource } from './client.ts';
 import { applyPage, type HarvestState, type PageResult, type RecordSink } from './harvest-state.ts';
 import {
   advancePass,
@@ -132,8 +132,10 @@ async function walk(run: Run): Promise<WalkEnd> {
   const { state } = run;
   const { token, window } = getCurrentPass(state).walk;
   const checkProgress = createLoopGuard();
+  let isResumed = token !== null;
   try {
     for await (const page of fetchPages(run, token === null ? listArguments(run, window) : { resumptionToken: token })) {
+      isResumed = false;
       let pass = getCurrentPass(state);
       if (hasShrunk(pass, page.completeListSize)) {
         const shrunk = withShrunkList(pass, page.completeListSize);
@@ -149,7 +151,8 @@ async function walk(run: Run): Promise<WalkEnd> {
     }
     return 'end';
   } catch (thrown) {
-    if (isRefusedToken(thrown)) return 'token-refused';
+    // The first request of a run may have a token that the service no longer understands.
+    if (isRefusedToken(thrown) || (isResumed && isBadArgument(thrown))) return 'token-refused';
     throw thrown;
   }
 }

@@ -144,6 +144,20 @@ test('a deletion hidden by an empty list of changes is found, even if a run was 
   expect(labels(scene.place).has(ident(3))).toBe(false);
 });
 
+test('a deletion that an empty list of changes hid is found on the first page of the counted list', async () => {
+  using scene = await harvested(100);
+  scene.repository.remove(ident(3));
+  scene.repository.nowMs += HOUR_MS;
+  const hiding: typeof scene.repository.exchange = (request) =>
+    request.url.includes('from=') ? Promise.resolve(answer(oaiError('noRecordsMatch'))) : scene.repository.exchange(request);
+  expect(await scene.place.run(hiding, CAUTIOUS)).toMatchObject({ pass: 'full', deleted: 1 });
+  expect(await harvest(scene.repository, scene.vocabulary, { ...CAUTIOUS, exchange: hiding })).toMatchObject([
+    { pass: 'full', deleted: 1 },
+  ]);
+  expect(scene.held()).toEqual([99, 99]);
+  expect(await scene.place.run(hiding, CAUTIOUS)).toMatchObject({ pass: 'changes' });
+});
+
 test('a record without content keeps the stored copy, and is named', async () => {
   using scene = await harvested(5);
   const emptied = ident(3);

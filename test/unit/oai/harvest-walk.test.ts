@@ -116,6 +116,22 @@ describe('a list with a count', () => {
     expect(then.asked()).toEqual(['verb=ListRecords resumptionToken=T2', `${ALL} from=2025-06-18T07:00:00Z`]);
   });
 
+  test('continues by datestamps if the token of an interrupted run is refused as a wrong argument', async () => {
+    const state = makeMemoryState();
+    const records = [recordXml('A', undefined, '2025-02-01T00:00:00Z'), recordXml('B')];
+    const size = 'completeListSize="3"';
+    const answers = (args: ReadonlyMap<string, string>) => {
+      if (args.has('resumptionToken')) return oaiError('badArgument');
+      if (args.has('from')) return oaiError('noRecordsMatch');
+      if (args.has('until')) return list(['B', 'C'], '', 'completeListSize="2"');
+      return listXml('ListRecords', records, 'T2', size);
+    };
+    await expect(harvesting(answers, { state }).run()).rejects.toThrow('badArgument');
+    const then = harvesting(answers, { state });
+    await then.run();
+    expect(then.kept).toEqual(['C']);
+  });
+
   test('whose tokens are refused again and again is given up', async () => {
     const { failure, asked } = harvesting((args) =>
       args.has('resumptionToken') ? oaiError('badResumptionToken') : list(['A'], 'T2', 'completeListSize="2"'),
@@ -192,6 +208,14 @@ describe('unreadable records', () => {
     expect(asked().at(-1)).toBe(`verb=GetRecord identifier=${OAI_BASE}/id/B metadataPrefix=oai_svc`);
   });
 
+  test('are reported while the list has them, even if the service does not know them singly', async () => {
+    const { run, state } = harvesting((args) => (args.get('verb') === 'GetRecord' ? oaiError('idDoesNotExist') : page), {
+      skipBroken: true,
+    });
+    expect((await run()).broken.map(({ identifier }) => identifier)).toEqual([`${OAI_BASE}/id/B`]);
+    expect(state.listSkipped()).toEqual([`${OAI_BASE}/id/B`]);
+  });
+
   test('are requested again by each later run, until they can be read or are gone', async () => {
     const state = makeMemoryState();
     const run = (answer: string) => {
@@ -210,6 +234,8 @@ describe('unreadable records', () => {
     await expect(run(oaiError('badArgument'))).rejects.toThrow('badArgument');
     expect(await run(oaiXml(`<GetRecord>${recordXml('B')}</GetRecord>`))).toEqual([[], ['B']]);
     const gone = makeMemoryState();
+    gone.savePass(startPass('full', { fromMs: null, untilMs: null }, NOW_MS, 1));
+    gone.complete();
     gone.markSeen(`${OAI_BASE}/id/B`, { datestampMs: 1, digest: Buffer.alloc(0), scan: 1, skipped: true });
     const { broken } = await harvesting((args) => (args.get('verb') === 'GetRecord' ? oaiError('idDoesNotExist') : list(['A'])), {
       state: gone,
