@@ -1,5 +1,5 @@
 import { type Issue, makeErrorIssue, makeWarningIssue } from '../base/issue.ts';
-import { type Message, msg } from '../base/message.ts';
+import { cmd, type Message, msg } from '../base/message.ts';
 import {
   COLUMN_NAMES,
   type ColumnName,
@@ -122,9 +122,8 @@ function makeGetHeaders(getHeader: Columns['getHeader']): Columns['getHeaders'] 
   };
 }
 
-/** Makes the issue of an unknown column; only the first lists all known names. */
+/** Makes the issue of an unknown column. */
 function listUnknownColumns(table: Table): (header: string, index: number) => Issue[] {
-  let isListed = false;
   return (header, index) => {
     const where = { ...getHeaderPlace(table), column: header };
     const folded = foldName(header);
@@ -144,11 +143,7 @@ function listUnknownColumns(table: Table): (header: string, index: number) => Is
       ];
     }
     const nearest = joinAlternatives(findNearestNames(folded, COLUMN_NAMES));
-    const allNames = COLUMN_NAMES.join(', ');
-    const choice = isListed
-      ? msg`Rename it or remove it.`
-      : msg`Rename it to one of the known columns, or remove it: ${allNames}.`;
-    isListed ||= nearest === '';
+    const choice = msg`Rename it, remove it, or let pas propose an element: ${cmd`pas import`} FILE --wizard`;
     const rename = nearest === '' ? choice : msg`Did you mean ${nearest}?`;
     const advice = table.names === undefined ? rename : msg`Assign it in the column map to an element or to "ignore".`;
     return [makeErrorIssue('column-unknown', msg`There is no element for the column "${header}". ${advice}`, where)];

@@ -355,7 +355,7 @@ function makeAnswersReader(
 /** Finds the question of a header: `frame-hloubka`, `frame/hloubka`, `hloubka`, `Frame/Depth (cm)`. */
 function findQuestionName(header: string, questions: KnownQuestions, separator: string): string | undefined {
   for (let rest = header; ; rest = rest.slice(rest.indexOf(separator) + 1)) {
-    const name = questions.get(rest) ?? findColumnMeant(rest);
+    const name = questions.get(rest) ?? (PART_OF_POINT.test(header) ? undefined : findColumnMeant(rest));
     if (name !== undefined || !rest.includes(separator)) return name;
   }
 }

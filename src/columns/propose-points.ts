@@ -37,8 +37,13 @@ export function proposePoint(
     const shape = detectAxis(profile);
     return shape === undefined ? [] : [{ profile, ...shape }];
   });
+  // A measurement or an id may have the same numbers as an axis, so the name counts first.
   const findShape = (axis: Axis) =>
-    shapes.filter((shape) => shape.axis === axis).sort((a, b) => b.profile.filled * b.share - a.profile.filled * a.share)[0];
+    shapes
+      .filter((shape) => shape.axis === axis)
+      .sort(
+        (a, b) => Number(isAxisNamed(b)) - Number(isAxisNamed(a)) || b.profile.filled * b.share - a.profile.filled * a.share,
+      )[0];
   const pairs = PAIRS.flatMap(({ system, x, y }) => {
     const [first, second] = [findShape(x), findShape(y)];
     return first === undefined || second === undefined ? [] : [{ system, first, second }];
@@ -89,8 +94,13 @@ function parseNumberIn(cells: readonly string[], { index }: ColumnProfile): numb
   return parsePlainNumber(cells[index] ?? '');
 }
 
-function isNamed({ header }: ColumnProfile, letter: string): boolean {
-  return foldName(header).split('_').includes(letter);
+function isNamed({ header }: ColumnProfile, word: string): boolean {
+  return foldName(header).split('_').includes(word);
+}
+
+function isAxisNamed({ profile, axis }: { readonly profile: ColumnProfile; readonly axis: Axis }): boolean {
+  const ofAxis = axis === 'lon' || axis === 'lat' ? AXIS_WORDS[axis] : [];
+  return ['x', 'y', ...ofAxis].some((word) => isNamed(profile, word));
 }
 
 const AXIS_REASONS: Readonly<Record<Axis, Message>> = {

@@ -285,12 +285,19 @@ const OWN_COLUMNS = ['local_id', 'photos', 'lon', 'lat', 'geom_x', 'geom_y', 'wk
 
 export type ColumnName = ElementName | (typeof OWN_COLUMNS)[number];
 
-/** Names that GIS programs give to the geometry column. */
-const CALLED_GEOMETRY = ['geometry', 'geom', 'the_geom', 'wkt_geom'];
+/** Names that GIS programs and devices give to columns of the point. */
+const CALLED_POINT: readonly (readonly [string, ColumnName])[] = [
+  ...(['geometry', 'geom', 'the_geom', 'wkt_geom'] as const).map((name) => [name, 'wkt'] as const),
+  ...([
+    ['longitude', 'lon'],
+    ['lng', 'lon'],
+    ['latitude', 'lat'],
+  ] as const),
+];
 
 const meanings = new Map<string, ColumnName>([
   ...OWN_COLUMNS.map((name) => [name, name] as const),
-  ...CALLED_GEOMETRY.map((name) => [name, 'wkt'] as const),
+  ...CALLED_POINT,
   ...FIELDS.flatMap((field) => [[field.name, field.name] as const, ...(field.alias ? [[field.alias, field.name] as const] : [])]),
 ]);
 

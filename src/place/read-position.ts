@@ -85,7 +85,7 @@ function parseCoordinateTokens(tokens: readonly Token[], text: string): Coordina
   if ([minutes, seconds].some((part) => Number(part?.text ?? 0) >= 60)) return msg`"${text}" has 60 minutes or seconds, or more.`;
   if (hasWrongMarks(tokens)) return msg`"${text}" does not give degrees, minutes and seconds in this order.`;
   const hemisphere = letters[0]?.letter;
-  const isNegative = degrees.isNegative !== (hemisphere === 'S' || hemisphere === 'W');
+  const isNegative = degrees.isNegative || hemisphere === 'S' || hemisphere === 'W';
   const size = minutes === undefined ? degrees.text : toDegrees(degrees.text, minutes.text, seconds?.text ?? '0');
   return { value: `${isNegative ? '-' : ''}${size}`, ...(hemisphere === undefined ? {} : { hemisphere }) };
 }

@@ -179,12 +179,10 @@ function summarizeFind(elements: FindElements): Message {
 /** Makes the issue of a new row that equals a find of another local id, or has nearly its local id. */
 export function makeEqualIssue(find: Find, other: EqualFind): Issue {
   const [name, word, isTried] = [other.localId, STATE_WORDS[other.entry.state], other.entry.attempts > 0];
-  const [own, row] = [find.localId, find.source?.row];
+  const own = find.localId;
   const reads = other.isAlike
-    ? msg`The row has the local_id ${own}, which differs from that of find ${name}, ${word}, only in capitals or blanks.`
-    : row === undefined
-      ? msg`It is the same as find ${name}, ${word}.`
-      : msg`Row ${row} is the same as find ${name}, ${word}.`;
+    ? msg`It has the local_id ${own}, which differs from that of find ${name}, ${word}, only in capitals or blanks.`
+    : msg`It is the same as find ${name}, ${word}.`;
   const advice = isTried
     ? msg`It was skipped, so that it is not sent twice. Give the row its old local_id; if it is another find, add --as-new.`
     : msg`It was skipped. If it is that find under a new local_id, add --rename; if it is another find, --as-new.`;

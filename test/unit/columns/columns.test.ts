@@ -33,7 +33,7 @@ describe('column names', () => {
     ['hlubka', 'Did you mean hloubka?'],
     ['druh_nalez', 'Did you mean druh_nalezu?'],
     ['objecttype', 'Did you mean object_type?'],
-    ['barva', 'Rename it to one of the known columns'],
+    ['barva', 'Rename it, remove it, or let pas propose an element: pas import FILE --wizard'],
   ])('the unknown column %s is one error with advice', (header, advice) => {
     const { issues } = parseColumns(makeTable(['local_id', header], ['1', 'x']));
     expect(issues).toHaveLength(1);

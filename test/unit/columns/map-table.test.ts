@@ -114,6 +114,10 @@ describe('points', () => {
     ]);
   });
 
+  test('in columns that a device calls Longitude and Latitude', () => {
+    expect(point('local_id;Longitude;Latitude\na;14.42;50.08\n')).toEqual([['4326', 'POINT (14.42 50.08)']]);
+  });
+
   test.each([
     ['no system', 'local_id,geom_x,geom_y\na,14.42,50.08\n', 'coordinate-system', 'geom_x', 'Write 4326 (WGS 84) or 5514'],
     ['half a point', 'local_id,lon,lat\na,14.42,\n', 'coordinate', 'lon', 'lat is empty'],

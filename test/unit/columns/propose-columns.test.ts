@@ -207,6 +207,17 @@ describe('museum tables with custom columns:', () => {
     expect(String(proposal.columns[0]?.doubt)).toContain('duplicate numbers: "7" in rows 2, 3;');
   });
 
+  test.each([
+    ['přesnost;longitude;latitude', '15.235;15.4208;49.5871', '16.444;15.4218;49.5872'],
+    ['hmotnost;x;y', '14,235;15,4208;49,5871', '16,444;15,4218;49,5872'],
+    ['č. negativu;Y;X', '743001;600011,5;1160265,7', '743002;600021,5;1160275,7'],
+  ])('one whose first column %s only looks like a coordinate: the named columns are the point', (...lines) => {
+    const [measured = '', ...named] = (lines[0] ?? '').split(';');
+    const rules = listRules(propose(lines));
+    expect(JSON.stringify(rules[measured])).not.toContain('geom');
+    expect(named.map((name) => JSON.stringify(rules[name])).every((rule) => rule.includes('geom_'))).toBe(true);
+  });
+
   test('one with two points: the more complete one is used, and the other is dropped entirely', () => {
     const rules = listRules(
       propose([

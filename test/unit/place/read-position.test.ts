@@ -188,13 +188,17 @@ describe('letters of hemispheres', () => {
     expect(isReadable(position) && position.value).toEqual({ system: '4326', point: { x: '14.4208', y: '50.0871' } });
   });
 
-  test.each(['50.0871 S 14.4208 W', '50.0871 S 14.4208 E', '50.0871 J 14.4208 V', '-14.4208 50.0871', '14.4208 N 50.0871 E'])(
-    '%s is elsewhere as written, so that a person must decide',
-    (text) => {
-      const position = parsePosition(text);
-      expect(isReadable(position) && [position.value.isTurned, position.value.doubt !== undefined]).toEqual([true, true]);
-    },
-  );
+  test.each([
+    '50.0871 S 14.4208 W',
+    '50.0871 S 14.4208 E',
+    '50.0871 J 14.4208 V',
+    '-50.0871 S 14.4208 E',
+    '-14.4208 50.0871',
+    '14.4208 N 50.0871 E',
+  ])('%s is elsewhere as written, so that a person must decide', (text) => {
+    const position = parsePosition(text);
+    expect(isReadable(position) && [position.value.isTurned, position.value.doubt !== undefined]).toEqual([true, true]);
+  });
 
   test.each(['50.0871, 14.4208', '743011.7 1043265.5'])('%s is unusual only in its order or in missing signs', (text) => {
     const position = parsePosition(text);
