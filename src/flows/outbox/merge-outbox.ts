@@ -1,8 +1,10 @@
+import { randomUUID } from 'node:crypto';
 import { msg } from '../../base/message.ts';
 import { recordNew } from '../../outbox/change-log.ts';
-import { addImport, addNumber, addPhoto, schedule } from '../../outbox/entries.ts';
-import type { Entry, FindId, ImportEntry } from '../../outbox/entry.ts';
+import { addImport, addNumber, addPhoto, listEventsOfEntry, schedule } from '../../outbox/entries.ts';
+import type { Entry, EntryId, FindId, ImportEntry } from '../../outbox/entry.ts';
 import {
+  findEntryById,
   findImportOfFind,
   listAllEntries,
   listEntriesOfFind,
@@ -10,8 +12,10 @@ import {
   listPhotoEntries,
   type Target,
 } from '../../outbox/entry-queries.ts';
+import { foldEvents } from '../../outbox/fold-events.ts';
 import { makeLocalIdQuestion } from '../../outbox/merge.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
+import { makeDecision, recordEvents } from '../../outbox/record-events.ts';
 import {
   findByLocalId,
   freeLocalId,
@@ -38,8 +42,8 @@ export type MergedOutbox = {
 };
 
 /**
- * Copies all finds of an unattempted outbox into another one of the same service and account, with their numbers and photographs.
- * Existing ones are skipped, so that it can be repeated.
+ * Copies all finds of an unattempted outbox into another one of the same service and account, with their numbers and photographs,
+ * open questions and decisions. Existing ones are skipped, so that it can be repeated.
  * @throws UsageError where something was sent from it since the command began
  */
 export async function mergeOutbox(from: Outbox, to: Outbox, folders: PhotosFolders): Promise<MergedOutbox> {
@@ -53,11 +57,11 @@ export async function mergeOutbox(from: Outbox, to: Outbox, folders: PhotosFolde
       if (poured.kind === 'renamed') renamed.push({ localId: find.localId, now: poured.localId });
       else counts[poured.kind] += 1;
       for (const entry of listEntriesOfFind(from, find.id))
-        if (mergeChange(to, entry, poured.target, photographs)) counts.changes += 1;
+        if (mergeChange(from, to, entry, poured.target, photographs)) counts.changes += 1;
     }
     for (const entry of listAllEntries(from)) {
       if (entry.findId !== null) continue;
-      if (mergeChange(to, entry, { findId: null, identCely: entry.identCely }, photographs)) counts.changes += 1;
+      if (mergeChange(from, to, entry, { findId: null, identCely: entry.identCely }, photographs)) counts.changes += 1;
     }
     return { ...counts, renamed, lost };
   });
@@ -80,9 +84,32 @@ function mergeFindFrom(from: Outbox, to: Outbox, find: StoredFind): PouredFind {
   if (imported !== undefined) {
     const { document, documentSha512, digest, project, issues } = imported;
     const entryId = addImport(to, findId, { document, documentSha512, digest, project, issues });
+    copyDecisions(from, to, imported, entryId);
     if (there !== undefined && document !== null) schedule(to, entryId, { held: makeLocalIdQuestion(localId) });
   }
-  return { kind: there === undefined ? 'added' : 'renamed', localId: now, target: { findId, identCely: null } };
+  return {
+    kind: there === undefined ? 'added' : 'renamed',
+    localId: now,
+    target: { findId, identCely: imported?.identCely ?? null },
+  };
+}
+
+/** Copies the open question about an entry, and a person's decisions, so that nothing is sent against them. */
+function copyDecisions(from: Outbox, to: Outbox, entry: Entry, id: EntryId): void {
+  const copy = findEntryById(to, id);
+  if (copy === undefined) return;
+  const { rejected, accepted, abandoned } = foldEvents(listEventsOfEntry(from, entry.uuid));
+  const by = { by: 'person', group: randomUUID() } as const;
+  const decisions = [
+    ...(rejected.size > 0 ? [{ ...by, answer: 'send', candidates: [...rejected] } as const] : []),
+    ...(accepted === undefined ? [] : [{ ...by, answer: 'created', identCely: accepted.identCely } as const]),
+    ...(abandoned === undefined ? [] : [{ ...by, answer: 'abandon' } as const]),
+  ];
+  recordEvents(
+    to,
+    decisions.map((decision) => makeDecision(to, copy, decision, entry.reason ?? '')),
+  );
+  if (entry.held !== null) schedule(to, id, { held: entry.held });
 }
 
 /** Compares finds by digest; drafts, which have no digest, by all elements. */
@@ -92,13 +119,13 @@ function isSame(one: StoredFind, its: ImportEntry | undefined, other: StoredFind
 }
 
 /** @returns true if a number or a photograph was added */
-function mergeChange(to: Outbox, entry: Entry, target: Target, photographs: ReadonlySet<number>): boolean {
+function mergeChange(from: Outbox, to: Outbox, entry: Entry, target: Target, photographs: ReadonlySet<number>): boolean {
   if (entry.kind === 'import' || entry.state === 'dropped') return false;
   const there =
     target.findId === null ? listEntriesOfRecord(to, target.identCely ?? '') : listEntriesOfFind(to, target.findId as FindId);
   if (there.some((other) => isSameChange(entry, other))) return false;
-  if (entry.kind === 'number') addNumber(to, target, entry.value, entry.expects);
-  else if (photographs.has(entry.id)) addPhoto(to, target, entry.photograph);
+  if (entry.kind === 'number') copyDecisions(from, to, entry, addNumber(to, target, entry.value, entry.expects));
+  else if (photographs.has(entry.id)) copyDecisions(from, to, entry, addPhoto(to, target, entry.photograph));
   else return false;
   return true;
 }

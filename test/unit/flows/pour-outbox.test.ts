@@ -2,10 +2,14 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { mergeOutbox } from '../../../src/flows/outbox/merge-outbox.ts';
+import { resolveEntries } from '../../../src/flows/reconcile/resolve-entries.ts';
 import { hashSha512 } from '../../../src/http/request-body.ts';
-import { addNumber, addPhoto } from '../../../src/outbox/entries.ts';
+import { addNumber, addPhoto, listEventsOfEntry, schedule } from '../../../src/outbox/entries.ts';
 import { listAllEntries } from '../../../src/outbox/entry-queries.ts';
+import { foldEvents } from '../../../src/outbox/fold-events.ts';
+import { makeLocalIdQuestion } from '../../../src/outbox/merge.ts';
 import type { Outbox } from '../../../src/outbox/open-outbox.ts';
+import { findByLocalId } from '../../../src/outbox/stored-finds.ts';
 import { openContentStore } from '../../../src/store/content-store.ts';
 import { acceptEntry } from '../../support/attempted-entries.ts';
 import { queueImport, tempFolder, tempOutbox } from '../../support/temp-outbox.ts';
@@ -78,4 +82,30 @@ test('a find with another digest keeps its elements under another local id, and 
     renamed: [{ localId: 'K-1', now: 'K-1-2' }],
   });
   expect(getContent(to)).toEqual([['K-1-2', 'import', 'local-id-in-use']]);
+});
+
+test('questions and decisions go with the copy, so that nothing is sent unasked or against a decision', async () => {
+  using from = tempOutbox();
+  using to = tempOutbox();
+  const question = makeLocalIdQuestion('K-1');
+  const target = (localId: string) => ({ findId: findByLocalId(from, localId)?.id ?? null, identCely: null });
+  const decide = (localId: string, decision: Parameters<typeof resolveEntries>[2]) =>
+    resolveEntries(from, localId, decision, undefined, (work) => work(false));
+  schedule(from, queueImport(from, 'K-1').entryId, { held: question });
+  schedule(from, addNumber(from, target('K-1'), 'A 1', null), { held: { ...question, basis: 'number-changed' } });
+  schedule(from, queueImport(from, 'K-2').entryId, { held: question });
+  decide('K-2', { kind: 'resend' });
+  queueImport(from, 'K-3');
+  decide('K-3', { kind: 'drop' });
+  schedule(from, queueImport(from, 'K-4').entryId, { held: question });
+  decide('K-4', { kind: 'created', identCely: 'C-202400101-N00042' });
+  addNumber(from, { ...target('K-4'), identCely: 'C-202400101-N00042' }, 'A 4', null);
+
+  await mergeOutbox(from, to, { from: tempFolder(), to: tempFolder() });
+  const facts = (outbox: Outbox) =>
+    listAllEntries(outbox).map(({ uuid, localId, kind, state, held, identCely }) => ({
+      ...{ localId, kind, state, held, identCely },
+      rejected: foldEvents(listEventsOfEntry(outbox, uuid)).rejected,
+    }));
+  expect(facts(to)).toEqual(facts(from));
 });
