@@ -28,6 +28,7 @@ describe.each([
   ['an en dash', `K${EN_DASH}1`],
   ['blanks and small letters', ` k - 1${NBSP}`],
   ['full-width characters', 'Ｋ－１'],
+  ['a blank in place of the hyphen', 'k 1'],
 ])('a find named with %s', (_, name) => {
   test.each([
     ['show'],
@@ -52,6 +53,21 @@ test('a find that is named twice is exported, changed and removed once', async (
   const one = home.copy();
   expect((await one.pas('export', 'K-1', 'k-1', '--format', 'csv')).stdout.match(/^K-1;/gm)).toHaveLength(1);
   expect(await one.json('remove', 'K-1', 'k-1', '--yes')).toMatchObject({ removed: ['K-1'] });
+});
+
+test('of two finds that differ in the hyphen each is found by its own name, and neither by another one', async () => {
+  const one = home.copy();
+  await one.pas(
+    'import',
+    one.file('more.csv', 'local_id;projekt;stav\nK1;C-202400101;1\nH-12;C-202400101;1\nH-1-2;C-202400101;1\n'),
+  );
+  const found = async (...names: string[]): Promise<unknown> => {
+    const run = await one.pas('export', ...names, '--format', 'csv');
+    return run.code === 0 ? run.stdout.match(/^[KH][-\d]+(?=;)/gm) : run.code;
+  };
+  expect([await found('K1', 'K-1'), await found('k 1'), await found('h12'), await found('h112')]).toEqual([
+    ...[['K1', 'K-1'], ['K1'], ['H-12'], 2],
+  ]);
 });
 
 test('a project in small letters lists its finds', async () => {

@@ -15,7 +15,7 @@ import { makeIdKey, normalizeId } from '../../text/characters.ts';
 
 /** Returns stored finds by name, each once. @throws UsageError with the unknown names, or for an ambiguous one */
 export function resolveFindNames(outbox: Outbox, names: readonly string[]): StoredFind[] {
-  const lookUp = createFindLookup(outbox);
+  const lookUp = createFindLookup(outbox, TYPED_KEYS);
   const finds = names.map((name) => requireUnambiguousName(lookUp(name), name));
   const missing = names.filter((_, index) => finds[index] === undefined);
   if (missing.length > 0) {
@@ -61,7 +61,7 @@ function findKnownTarget(outbox: Outbox, name: string): Target {
 
 /** Returns the record that FIND names, by local id or (also without a find here) identifier. @throws UsageError when neither */
 export function findTarget(outbox: Outbox, find: string): Target {
-  const stored = requireUnambiguousName(createFindLookup(outbox)(find), find);
+  const stored = requireUnambiguousName(createFindLookup(outbox, TYPED_KEYS)(find), find);
   if (stored !== undefined) return { findId: stored.id, identCely: findImportOfFind(outbox, stored.id)?.identCely ?? null };
   const identCely = asIdent(find);
   if (identCely !== undefined) return { findId: null, identCely };
@@ -98,23 +98,32 @@ function makeRemovedFindError(find: string): UsageError {
 /** Result of a lookup: a find, none, or several that differ only in case and blanks. */
 export type NamedFind = StoredFind | undefined | { readonly alike: readonly string[] };
 
-/** Makes a lookup of finds by local id and identifier: exact first, then by {@link makeIdKey}. The index is loaded once. */
-export function createFindLookup(outbox: Outbox): (name: string) => NamedFind {
-  let folded: ReadonlyMap<string, ReadonlySet<string>> | undefined;
+type MakeKey = (name: string) => string;
+
+/** Keys for a typed name: case and blanks do not count; where that names no find, neither does the hyphen of `G-1`. */
+const TYPED_KEYS: readonly MakeKey[] = [makeIdKey, (name) => makeIdKey(name).replace(/(?<=\p{L})-(?=\d)/gu, '')];
+
+/** Makes a lookup of finds by local id and identifier: exact first, then by each key. An index is loaded once. */
+export function createFindLookup(outbox: Outbox, keys: readonly MakeKey[] = [makeIdKey]): (name: string) => NamedFind {
+  const indexes = new Map<MakeKey, ReadonlyMap<string, ReadonlySet<string>>>();
   return (name) => {
     const exact = findByLocalId(outbox, name) ?? findByIdentCely(outbox, name);
     if (exact !== undefined) return exact;
-    folded ??= collectFoldedNames(outbox);
-    const [localId, ...otherIds] = folded.get(makeIdKey(name)) ?? [];
-    if (otherIds.length > 0) return { alike: [localId ?? '', ...otherIds] };
-    return localId === undefined ? undefined : findByLocalId(outbox, localId);
+    for (const makeKey of keys) {
+      const index = indexes.get(makeKey) ?? indexNames(outbox, makeKey);
+      indexes.set(makeKey, index);
+      const [localId, ...otherIds] = index.get(makeKey(name)) ?? [];
+      if (otherIds.length > 0) return { alike: [localId ?? '', ...otherIds] };
+      if (localId !== undefined) return findByLocalId(outbox, localId);
+    }
+    return undefined;
   };
 }
 
-function collectFoldedNames(outbox: Outbox): Map<string, Set<string>> {
+function indexNames(outbox: Outbox, makeKey: MakeKey): Map<string, Set<string>> {
   const names = new Map<string, Set<string>>();
   for (const { name, localId } of listNamesOfFinds(outbox)) {
-    const key = makeIdKey(name);
+    const key = makeKey(name);
     names.set(key, (names.get(key) ?? new Set()).add(localId));
   }
   return names;
