@@ -57,7 +57,7 @@ test('a project unknown to the training instance is not tested until it is mappe
   await expectDone(home.pas('import', home.file('other.csv', table)));
   const result = await home.json<Result>('rehearse', '--yes');
   expect([result.refused, result.not_tested.map((each) => each.local_id)]).toEqual([[], ['K-1']]);
-  const mapped = await home.json<Result>('rehearse', '--yes', '--project-map', 'C-209900999=C-202400101');
+  const mapped = await home.json<Result>('rehearse', '--yes', '--project-map', 'c-209900999 = C\u2013202400101');
   expect(mapped).toMatchObject({ accepted: 1, not_tested: [] });
   expect(readFileSync(configFile(home), 'utf8')).toContain('C-209900999');
   expect(await home.json<Result>('rehearse', '--yes')).toMatchObject({ accepted: 1 });

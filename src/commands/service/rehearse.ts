@@ -13,6 +13,7 @@ import {
   assertTraining,
   collectRehearsed,
   listProjectCodes,
+  parseProjectCode,
   type Rehearsed,
   selectFindsToCopy,
   selectFindsToRehearse,
@@ -105,16 +106,16 @@ async function composeProjectMap(
   const storedMap = context.getConfig().projectMaps?.get(profile) ?? {};
   const map = new Map(Object.entries(storedMap));
   for (const flag of flags) {
-    const [from, to] = flag.split('=').map((part) => part.trim());
-    if (from === undefined || to === undefined || from === '' || to === '')
+    const [from = '', to = ''] = flag.split('=').map(parseProjectCode);
+    if (from === '' || to === '')
       throw new UsageError(t`"${flag}" is not a pair of projects.`, { hint: t`Write --project-map C-202400101=C-202300001.` });
     map.set(from, to);
   }
   if (context.terminal.interactive)
     for (const project of projects.filter((each) => !map.has(each))) {
       const prompt = await context.prompt();
-      const answer = (await prompt.ask(t`Which training project should stand in for ${project}? (Enter: skip its finds)`)).trim();
-      if (answer !== '') map.set(project, answer);
+      const answer = await prompt.ask(t`Which training project should stand in for ${project}? (Enter: skip its finds)`);
+      if (parseProjectCode(answer) !== '') map.set(project, parseProjectCode(answer));
     }
   if (map.size > Object.keys(storedMap).length || flags.length > 0)
     context.changeConfig((config) => ({

@@ -1,6 +1,7 @@
 import { UsageError } from '../../base/errors.ts';
-import { hasErrors, type Issue, makeErrorIssue } from '../../base/issue.ts';
+import { hasErrors, type Issue, isReadable, makeErrorIssue } from '../../base/issue.ts';
 import { type Message, msg } from '../../base/message.ts';
+import { resolveProject } from '../../find/resolve-references.ts';
 import type { Entry } from '../../outbox/entry.ts';
 import { findImportOfFind, listEntriesOfFind } from '../../outbox/entry-queries.ts';
 import { isSameBinding, type Outbox, readHeader } from '../../outbox/open-outbox.ts';
@@ -33,6 +34,12 @@ export function selectFindsToRehearse(outbox: Outbox): StoredFind[] {
 /** Returns the projects of the finds' imports, each once; imports without a project are left out. */
 export function listProjectCodes(outbox: Outbox, finds: readonly StoredFind[]): string[] {
   return [...new Set(finds.flatMap(({ id }) => findImportOfFind(outbox, id)?.project ?? []))];
+}
+
+/** Returns the identifier of a typed project; empty where it is none. */
+export function parseProjectCode(typed: string): string {
+  const reading = resolveProject(typed);
+  return isReadable(reading) ? reading.value.id : '';
 }
 
 export type Rehearsed = {
