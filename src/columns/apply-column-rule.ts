@@ -62,7 +62,8 @@ function withMinus(text: string): string {
 
 function formatPointCell(text: string): string {
   const position = parsePosition(text);
-  return isReadable(position) && position.value.isTurned !== true ? formatPoint(position.value.point) : text;
+  if (!isReadable(position) || position.value.isTurned === true) return text;
+  return `SRID=${position.value.system};${formatPoint(position.value.point)}`;
 }
 
 /** A form is the parts of a day with their separators, such as `d.m.yyyy`; a day of a spreadsheet is a number. */

@@ -3,7 +3,7 @@ import { msgid } from '../base/language.ts';
 import { type Message, nmsg } from '../base/message.ts';
 import { parseDateCell } from '../find/parse-cell.ts';
 import { parseDecimal } from '../place/geometry.ts';
-import { parsePosition } from '../place/read-position.ts';
+import { parseCoordinate, parsePosition } from '../place/read-position.ts';
 import type { Table } from '../tables/table.ts';
 import { foldName, isPictureName } from '../text/names.ts';
 import { DAY_NUMBER, parseDateForm } from './apply-column-rule.ts';
@@ -152,6 +152,12 @@ export function measureNumbers(values: readonly (readonly [string, number])[]): 
   return { share: all === 0 ? 0 : rows / all, least, most, fractions };
 }
 
+/** Parses a coordinate of either axis. */
+export function parseAxisNumber(text: string): number | undefined {
+  const reading = (['x', 'y'] as const).map((axis) => parseCoordinate(text, axis)).find(isReadable);
+  return reading === undefined ? parsePlainNumber(text) : Number(reading.value);
+}
+
 /** Ranges of the axes of both systems; they do not overlap, so a number determines its axis. */
 const AXES = {
   east: { least: 400_000, most: 905_000 },
@@ -167,7 +173,7 @@ type AxisShape = { readonly axis: Axis; readonly share: number; readonly without
 export function detectAxis(profile: ColumnProfile): AxisShape | undefined {
   for (const [axis, { least, most }] of Object.entries(AXES) as [Axis, { least: number; most: number }][]) {
     const isInRange = (text: string): boolean => {
-      const value = Math.abs(parsePlainNumber(text) ?? 0);
+      const value = Math.abs(parseAxisNumber(text) ?? 0);
       return value >= least && value <= most;
     };
     const share = getShare(profile, isInRange);
@@ -177,7 +183,7 @@ export function detectAxis(profile: ColumnProfile): AxisShape | undefined {
     const isNamed = foldName(profile.header)
       .split('_')
       .some((word) => AXIS_NAMES.includes(word));
-    const decimals = isNamed ? /[.,]\d/ : /[.,]\d{3}/;
+    const decimals = isNamed ? /[.,]\d|[°º].*\d/ : /[.,]\d{3}|[°º].*\d/;
     if (degrees && getShare(profile, (text) => decimals.test(text)) < 0.5) continue;
     return { axis, share, withoutMinus: getShare(profile, (text) => isInRange(text) && (parsePlainNumber(text) ?? 0) > 0) };
   }
@@ -185,6 +191,12 @@ export function detectAxis(profile: ColumnProfile): AxisShape | undefined {
 }
 
 const AXIS_NAMES: readonly string[] = ['x', 'y', 'lon', 'long', 'lng', 'longitude', 'lat', 'latitude'];
+
+/** Tells if a column gives places, also in systems that pas does not read, such as UTM. */
+export function isOfPlaces(profile: ColumnProfile): boolean {
+  const isNorthing = (text: string): boolean => /^5[2-7]\d{5}$/.test(String(Math.trunc(parsePlainNumber(text) ?? 0)));
+  return detectAxis(profile) !== undefined || measurePositionShare(profile) >= 0.6 || getShare(profile, isNorthing) >= 0.6;
+}
 
 /** Returns the share of cells with both coordinates. */
 export function measurePositionShare(profile: ColumnProfile): number {

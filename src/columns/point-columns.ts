@@ -153,8 +153,8 @@ function parseCoordinates(row: TableRow, columns: Columns, names: readonly Colum
     const both = enumerate(names);
     return makeUnreadable('coordinate', msg`Only one of ${both} is given: ${missing} is empty. A point needs both.`);
   }
-  const x = parseCoordinate(columns.getCell(row, first));
-  const y = parseCoordinate(columns.getCell(row, second));
+  const x = parseCoordinate(columns.getCell(row, first), 'x');
+  const y = parseCoordinate(columns.getCell(row, second), 'y');
   if (!isReadable(x)) return x;
   return isReadable(y) ? { value: { x: x.value, y: y.value } } : y;
 }

@@ -1,11 +1,13 @@
 import { basename, extname } from 'node:path';
+import { isReadable } from '../base/issue.ts';
 import { msgid } from '../base/language.ts';
 import { joinMessages, type Message, msg, nmsg } from '../base/message.ts';
 import type { ColumnName } from '../find/fields.ts';
+import { parsePosition } from '../place/read-position.ts';
 import type { Table } from '../tables/table.ts';
 import { foldName } from '../text/names.ts';
 import { type ColumnCandidate, type LookupSources, rankCandidates } from './candidates.ts';
-import { type ColumnProfile, detectAxis, getShare, profileColumns } from './column-profile.ts';
+import { type ColumnProfile, getShare, isOfPlaces, profileColumns } from './column-profile.ts';
 import { type ColumnMap, type ColumnRule, JOINED, LABELLED, OPEN_UNIT } from './column-rule.ts';
 import { isWrittenByPas } from './columns.ts';
 import { NUMBER_COLUMNS } from './number-rows.ts';
@@ -74,7 +76,7 @@ export function proposeColumns(table: Table, givenSettings: readonly Setting[], 
   const read = new Set(columns.flatMap(({ rule }) => (rule.kind === 'read' ? [rule.element] : [])));
   const fixed = [
     ...givenSettings.map(({ name, value }) => ({ element: name, text: value, reasons: [msg`set with --set`] })),
-    ...proposeDefaults(point, read).filter(({ element }) => !fixedElements.has(element)),
+    ...proposeDefaults(point ?? proposeSystem(columns), read).filter(({ element }) => !fixedElements.has(element)),
   ];
   const hasPoints = [...table.rows].some((row) => row.point !== undefined);
   return { columns, fixed, undecided: listUnresolvedColumns(columns, fixed, hasPoints), hasPoints };
@@ -122,7 +124,10 @@ export function listUnresolvedColumns(
 ): ColumnName[] {
   const decided = new Set(fixed.map(({ element }) => element));
   if (hasPoints) decided.add('geom_system');
-  for (const { rule } of columns) if (rule.kind === 'read') decided.add(rule.element);
+  for (const { rule } of columns) {
+    if (rule.kind === 'read') decided.add(rule.element);
+    if (rule.kind === 'read' && (rule.element === 'lon' || rule.form === 'position')) decided.add('geom_system');
+  }
   return NEEDED.filter((element) => !decided.has(element));
 }
 
@@ -145,7 +150,18 @@ function assign(
   return candidateByColumn;
 }
 
-function proposeDefaults(point: PointProposal | undefined, read: ReadonlySet<ColumnName>): FixedProposal[] {
+/** Returns the system of all positions of a column; undefined where they differ, since each row then has its own. */
+function proposeSystem(columns: readonly ColumnProposal[]): Pick<PointProposal, 'system' | 'reasons'> | undefined {
+  const values = columns.find(({ rule }) => rule.kind === 'read' && rule.form === 'position')?.profile.values.keys() ?? [];
+  const positions = [...values].map(parsePosition).filter(isReadable);
+  const [system, another] = new Set(positions.map(({ value }) => value.system));
+  return system === undefined || another !== undefined ? undefined : { system, reasons: [msg`its positions are in it`] };
+}
+
+function proposeDefaults(
+  point: Pick<PointProposal, 'system' | 'reasons'> | undefined,
+  read: ReadonlySet<ColumnName>,
+): FixedProposal[] {
   const systemKnown = read.has('geom_system') || point === undefined;
   return [
     ...(read.has('stav')
@@ -167,8 +183,7 @@ function describeLeftOver(profile: ColumnProfile): ColumnProposal {
   const values = nmsg(msgid`${count} value`, msgid`${count} values`, count);
   if (isDerived(profile)) return ignore(msg`${values}; the service derives it from the point`);
   if (isWrittenByPas(profile.header)) return ignore(msg`${values}; pas writes this column itself`);
-  if (detectAxis(profile) !== undefined)
-    return ignore(msg`${values}; coordinates, which do not belong in a note that others may read`);
+  if (isOfPlaces(profile)) return ignore(msg`${values}; coordinates, which do not belong in a note that others may read`);
   const reasons = [msg`${values}, like no element: kept in the note`];
   return { profile, rule: { kind: 'read', element: 'poznamka', label: key }, reasons, isLeftOver: true };
 }

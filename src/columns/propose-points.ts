@@ -5,7 +5,7 @@ import { type GeomSystem, toWgs84 } from '../place/geometry.ts';
 import { ANGLE_PARTS, type AnglePart, joinAngleCells, withoutAngleMark } from '../place/read-position.ts';
 import type { Table } from '../tables/table.ts';
 import { foldName } from '../text/names.ts';
-import { type Axis, type ColumnProfile, detectAxis, getShare, parsePlainNumber } from './column-profile.ts';
+import { type Axis, type ColumnProfile, detectAxis, getShare, parseAxisNumber, parsePlainNumber } from './column-profile.ts';
 import type { ReadColumn } from './column-rule.ts';
 
 /** Columns of the point, its system, and the evidence. */
@@ -91,7 +91,7 @@ function proposeAngles(table: Table, profiles: readonly ColumnProfile[], lookupA
 type PointOf = (cells: readonly string[]) => readonly [number | undefined, number | undefined];
 
 function parseNumberIn(cells: readonly string[], { index }: ColumnProfile): number | undefined {
-  return parsePlainNumber(cells[index] ?? '');
+  return parseAxisNumber(cells[index] ?? '');
 }
 
 function isNamed({ header }: ColumnProfile, word: string): boolean {

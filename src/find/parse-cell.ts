@@ -1,7 +1,7 @@
 import { formatLocalDate } from '../base/clock.ts';
 import { makeUnreadable, type Reading } from '../base/issue.ts';
 import { type Message, msg } from '../base/message.ts';
-import type { GeomSystem } from '../place/geometry.ts';
+import { type GeomSystem, parseSystemCode } from '../place/geometry.ts';
 import { foldName, joinAlternatives } from '../text/names.ts';
 import type { TargetState } from './field.ts';
 
@@ -62,13 +62,13 @@ export function parseTargetState(cell: string): Reading<TargetState> {
 
 /** Parses a coordinate system by its code or name, such as `EPSG:5514` or `S-JTSK`. */
 export function parseGeomSystem(cell: string): Reading<GeomSystem> {
-  const name = cell
-    .toLowerCase()
-    .replace(/^(?:epsg|esri):+/, '')
-    .replace(/[\s_/-]/g, '');
-  if (['4326', 'wgs84'].includes(name)) return { value: '4326' };
-  if (['5514', '102067', 'sjtsk', 'sjtskkrovakeastnorth'].includes(name)) return { value: '5514' };
-  const alike = ['5513', '2065'].includes(name) ? msg` It differs from 5514 in the order or the signs of its axes.` : '';
+  const system = parseSystemCode(cell);
+  if (system !== undefined) return { value: system };
+  const name = foldName(cell).replaceAll('_', '');
+  if (['4326', 'wgs84', 'wgs1984', 'gcswgs1984'].includes(name)) return { value: '4326' };
+  if (['5514', '102067', 'jtsk', 'sjtsk', 'krovak', 'sjtskkrovak', 'sjtskkrovakeastnorth'].includes(name))
+    return { value: '5514' };
+  const alike = /(?:5513|2065)$/.test(name) ? msg` It differs from 5514 in the order or the signs of its axes.` : '';
   return makeUnreadable(
     'coordinate-system',
     msg`"${cell}" is not a known coordinate system.${alike} Write 4326 (WGS 84) or 5514 (S-JTSK).`,

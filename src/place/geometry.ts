@@ -136,6 +136,7 @@ function describeMistake(system: GeomSystem, x: number, y: number): Message {
     return msg`${point}: the thousands separator reads as a decimal point. Write all digits together: ${wholeX} ${wholeY}.`;
   if (x === 0 && y === 0)
     return msg`${point} is what a device records while it has no position. Leave it empty, or find the place.`;
+  if (isLikeUtm(x, y) || isLikeUtm(y, x)) return describeUtm(point);
   if (isInRange(system, y, x)) {
     const order = system === '4326' ? msg`longitude first, then latitude` : msg`x first (-400000 to -905000), then y`;
     return msg`${point} has its axes swapped: ${order}.`;
@@ -160,6 +161,15 @@ function describeMistake(system: GeomSystem, x: number, y: number): Message {
     : msg`${point} lies far outside the country: x first, then y, both negative.`;
 }
 
+/** Tells if the numbers are in the ranges of UTM at these latitudes. */
+function isLikeUtm(east: number, north: number): boolean {
+  return east > 160_000 && east < 840_000 && north > 5_200_000 && north < 5_800_000;
+}
+
+export function describeUtm(shown: string): Message {
+  return msg`${shown} is UTM, which pas does not read. Convert it to WGS 84 or S-JTSK.`;
+}
+
 function isInRange(system: GeomSystem, x: number, y: number): boolean {
   const range = RANGES[system];
   return x >= range.x[0] && x <= range.x[1] && y >= range.y[0] && y <= range.y[1];
@@ -173,6 +183,14 @@ function isLikeSjtsk(x: number, y: number): boolean {
 
 function shorten(text: string): string {
   return text.length > 60 ? `${text.slice(0, 57)}…` : text;
+}
+
+/** Returns the system whose code a name contains, as in `urn:ogc:def:crs:EPSG::5514`; undefined without one, or with several. */
+export function parseSystemCode(name: string): GeomSystem | undefined {
+  if (/(?:^|[:/])CRS84$/i.test(name)) return '4326';
+  const codes = [...name.matchAll(/\b(?:EPSG|ESRI)(?:[:/]+[\d.]+(?=[:/]))?[:/\s]*(\d+)/gi)].map(([, code]) => Number(code));
+  const systems = new Set(codes.map(toGeomSystem));
+  return systems.size === 1 ? [...systems][0] : undefined;
 }
 
 /** Maps a code of EPSG or ESRI (which numbers S-JTSK 102067) to a system; undefined where the service does not accept it. */

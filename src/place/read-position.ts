@@ -1,7 +1,15 @@
 import { isReadable, makeUnreadable, type Reading } from '../base/issue.ts';
 import { formatDecimal } from '../base/language.ts';
 import { isMessage, type Message, msg } from '../base/message.ts';
-import { findRangeProblem, formatDegrees, type GeomSystem, type PointText, parseDecimal, parseWrittenPoint } from './geometry.ts';
+import {
+  describeUtm,
+  findRangeProblem,
+  formatDegrees,
+  type GeomSystem,
+  type PointText,
+  parseDecimal,
+  parseWrittenPoint,
+} from './geometry.ts';
 import { parsePlaceLink } from './position-links.ts';
 
 /** A position as a person wrote it. */
@@ -28,6 +36,9 @@ export function parsePosition(text: string): Reading<Position> {
   }
   const link = parsePlaceLink(text);
   if (link !== undefined) return isReadable(link) ? resolveAxes(text, link.value.lon, link.value.lat, true) : link;
+  if (UTM.test(text)) return makeUnreadable('coordinate', describeUtm(`"${text}"`));
+  const [, plain] = WITH_HEIGHT.exec(text) ?? [];
+  if (plain !== undefined) return parsePosition(plain);
   const tokens = splitTokens(text);
   const halves = tokens === undefined ? undefined : splitCoordinates(tokens);
   if (halves === undefined) return makeUnreadable('coordinate', describeNoPosition(text));
@@ -43,6 +54,13 @@ export function parsePosition(text: string): Reading<Position> {
   if (isNorthing(first) || isEasting(second)) return resolveAxes(text, second.value, first.value, true);
   return resolveAxes(text, first.value, second.value, isEasting(first) || isNorthing(second));
 }
+
+/** Zone and band before the numbers of UTM or MGRS. */
+const UTM = /^\s*(?:utm\W*)?\d{1,2}\s?[c-hj-np-x]\s*(?:[a-z]{2})?\s*\d{4}/i;
+
+/** Two decimals and a height, with an accuracy as in ODK. Heights of two digits are left to the reader: two points look so. */
+const WITH_HEIGHT =
+  /^\s*([-+]?\d+[.,]\d+[\s,;]+[-+]?\d+[.,]\d+)[\s,;]+(?:0|[1-9]\d{2,3})(?:[.,]\d+)?(?:[\s,;]+\d+(?:[.,]\d+)?)?\s*m?\s*$/;
 
 function describeNoPosition(text: string): Message {
   return msg`"${text}" is not a position. Write 50.0871 N 14.4208 E, 50°5'13.6" N 14°25'15" E, or S-JTSK such as -743011.7 -1043265.5.`;
@@ -159,18 +177,23 @@ type Hemisphere = 'N' | 'S' | 'E' | 'W';
 /** Patterns in the order in which they are tried. Czech writes `s. š.` for north and `v. d.` for east. */
 const PATTERNS: readonly (readonly [RegExp, (text: string) => Token | undefined])[] = [
   [/[\s]+/y, () => undefined],
-  [/s\.?\s*š\.?/iy, () => makeHemisphere('N')],
-  [/j\.?\s*š\.?/iy, () => makeHemisphere('S')],
-  [/v\.?\s*d\.?/iy, () => makeHemisphere('E')],
-  [/z\.?\s*d\.?/iy, () => makeHemisphere('W')],
+  [/s(?:everní)?\.?\s*š(?:ířk[ay])?\.?|n(?:ördl(?:iche[rn]?)?)?\.?\s*br(?:eite)?\.?/iy, () => makeHemisphere('N')],
+  [/j(?:ižní)?\.?\s*š(?:ířk[ay])?\.?/iy, () => makeHemisphere('S')],
+  [/v(?:ýchodní)?\.?\s*d(?:élk[ay])?\.?|ö(?:stl(?:iche[rn]?)?)?\.?\s*l(?:änge)?\.?/iy, () => makeHemisphere('E')],
+  [/z(?:ápadní)?\.?\s*d(?:élk[ay])?\.?/iy, () => makeHemisphere('W')],
+  [/(?:north|nord|sever)(?![a-zá-ž])/iy, () => makeHemisphere('N')],
+  [/(?:south|süd|jih)(?![a-zá-ž])/iy, () => makeHemisphere('S')],
+  [/(?:east|ost|východ)(?![a-zá-ž])/iy, () => makeHemisphere('E')],
+  [/(?:west|západ)(?![a-zá-ž])/iy, () => makeHemisphere('W')],
   // Names of axes are skipped: x and y change places from one system to the next.
-  [/(?:gps|loc|wgs\s?84|epsg:?\s?(?:4326|5514)|[xy])\s*[:=]?(?=[\s\d+\-−NSEW])/iy, () => undefined],
-  [/lat(?:itude)?\s*[:=]?(?=[\s\d+\-−])/iy, () => makeHemisphere('N')],
-  [/lon(?:g|gitude)?\s*[:=]?(?=[\s\d+\-−])/iy, () => makeHemisphere('E')],
-  [/[JVZ](?![a-zá-ž])/iy, (text) => ({ ...makeHemisphere(CZECH[text.toUpperCase()] ?? 'N'), isCzech: true })],
-  [/[NSEW](?![a-zá-ž])/iy, (text) => makeHemisphere(text.toUpperCase() as Hemisphere)],
-  [/[°º˚*]/y, () => ({ kind: 'degrees' })],
-  [/''|″|”|“|"|′′|’’/y, () => ({ kind: 'seconds' })],
+  [/(?:gps|loc|wgs[\s-]?84|s-?jtsk|epsg:?\s?(?:4326|5514)|[xy])\s*[:=]?(?=[\s\d+\-−NSEW])/iy, () => undefined],
+  [/(?:lat(?:itude)?|(?:zeměpisná\s*)?šířka)\s*[:=]?(?=[\s\d+\-−])/iy, () => makeHemisphere('N')],
+  [/(?:lon(?:g|gitude)?|lng|(?:zeměpisná\s*)?délka)\s*[:=]?(?=[\s\d+\-−])/iy, () => makeHemisphere('E')],
+  [/[JVZ](?![a-zá-ž])\.?/iy, (text) => ({ ...makeHemisphere(CZECH[text.charAt(0).toUpperCase()] ?? 'N'), isCzech: true })],
+  // O is east in German.
+  [/[NSEWO](?![a-zá-ž])\.?/iy, (text) => makeHemisphere(text.charAt(0).toUpperCase().replace('O', 'E') as Hemisphere)],
+  [/[°º˚*]|deg(?![a-z])/iy, () => ({ kind: 'degrees' })],
+  [/''|″|”|“|"|′′|’’|´´/y, () => ({ kind: 'seconds' })],
   [/['′’‘´`]/y, () => ({ kind: 'minutes' })],
   [/[;/|,]/y, () => ({ kind: 'between' })],
 ];
@@ -261,12 +284,20 @@ function joinAngleParts(parts: ReadonlyMap<AnglePart, string>): string {
   return texts.every((text) => text.length === 1) ? '' : texts.join(' ');
 }
 
-/** Parses a decimal number, or an angle with its marks. */
-export function parseCoordinate(text: string): Reading<string> {
+/** Parses a decimal number, or degrees with their marks or hemisphere, which must be one of the axis. */
+export function parseCoordinate(text: string, axis: 'x' | 'y'): Reading<string> {
   const decimal = parseDecimal(text);
   if (isReadable(decimal)) return decimal;
-  const angle = parseAngle(text);
-  return angle === undefined || isReadable(angle) ? decimal : angle;
+  const tokens = /\de[+-]?\d/i.test(text) ? [] : (splitTokens(text) ?? []);
+  const isMarked = tokens.some(({ kind }) => kind === 'degrees' || kind === 'hemisphere');
+  const isOne = isMarked && tokens.every(({ kind }) => kind !== 'between');
+  const degrees = isOne ? parseCoordinateTokens(tokens, text) : undefined;
+  if (degrees === undefined || isMessage(degrees)) {
+    return parseAngle(text) ?? (degrees === undefined ? decimal : makeUnreadable('coordinate', degrees));
+  }
+  const { value, hemisphere = axis === 'x' ? 'E' : 'N' } = degrees;
+  if ((hemisphere === 'E' || hemisphere === 'W') === (axis === 'x')) return { value };
+  return makeUnreadable('coordinate', msg`"${text}" is on the other axis. Exchange longitude and latitude.`);
 }
 
 /** Parses an angle; undefined where the text has no marks of degrees in this order. */

@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { FileError, getErrorMessage } from '../base/errors.ts';
 import { type Issue, isReadable, makeErrorIssue, makeUnreadable, type Reading } from '../base/issue.ts';
 import { msg } from '../base/message.ts';
-import { type GeomSystem, makeUnsupportedCrsError, type PointInSystem, toGeomSystem } from '../place/geometry.ts';
+import { type GeomSystem, makeUnsupportedCrsError, type PointInSystem, parseSystemCode } from '../place/geometry.ts';
 import { formatPlainNumber } from '../text/characters.ts';
 import { getLineAt } from '../xml/element.ts';
 import { assertTableSize, isOverlong, makeOverlongFault, makeTableOfRecords, type NamedValues, type Table } from './table.ts';
@@ -115,8 +115,7 @@ function getSystem(file: string, document: Values): GeomSystem {
   if (crs === undefined) return '4326';
   const properties = isObject(crs) ? crs['properties'] : undefined;
   const name = isObject(properties) ? String(properties['name'] ?? '') : '';
-  if (/(?:^|[:/])CRS84$/i.test(name)) return '4326';
-  const system = toGeomSystem(Number(/\b(?:EPSG|ESRI)(?:[:/]+[\d.]+)?[:/]+(\d+)$/i.exec(name)?.[1]));
+  const system = parseSystemCode(name);
   if (system === undefined) throw makeUnsupportedCrsError(file, name === '' ? JSON.stringify(crs) : name);
   return system;
 }

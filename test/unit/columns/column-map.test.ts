@@ -147,7 +147,7 @@ describe('a cell is read as the map says:', () => {
     const signs = '[columns]\nY = { element = "geom_x", sign = "minus" }\nX = { element = "geom_y", sign = "minus" }';
     expect(splitCells(signs, 'X;Y\n1076185,62;-694201,69\n')).toEqual({ geom_x: '-694201,69', geom_y: '-1076185,62' });
     const pair = '[columns]\ngps = { element = "wkt", form = "position" }';
-    expect(splitCells(pair, 'gps;č\n49.84N 15.17E;1\n')['wkt']).toBe('POINT (15.17 49.84)');
+    expect(splitCells(pair, 'gps;č\n49.84N 15.17E;1\n')['wkt']).toBe('SRID=4326;POINT (15.17 49.84)');
   });
 
   test('several columns are joined, words are replaced, a number is composed, empty cells get fixed values', () => {

@@ -114,6 +114,21 @@ describe('points', () => {
     ]);
   });
 
+  test.each([
+    [`14°25'12"E`, `50°4'48"N`],
+    ['14° 25′ 12″', '50° 4′ 48″'],
+    ['E14.42', 'N50.08'],
+    ['14,42° v. d.', '50,08° s. š.'],
+  ])('as degrees with marks or hemispheres: %s %s', (lon, lat) => {
+    expect(point(`local_id;lon;lat\na;${lon.replaceAll('"', '″')};${lat.replaceAll('"', '″')}\n`)).toEqual([
+      ['4326', 'POINT (14.42 50.08)'],
+    ]);
+  });
+
+  test('as a western longitude stays western, which the range refuses', () => {
+    expect(point('local_id,lon,lat\na,14.42 W,50.08 N\n')).toEqual([['4326', 'POINT (-14.42 50.08)']]);
+  });
+
   test('in columns that a device calls Longitude and Latitude', () => {
     expect(point('local_id;Longitude;Latitude\na;14.42;50.08\n')).toEqual([['4326', 'POINT (14.42 50.08)']]);
   });
@@ -124,7 +139,7 @@ describe('points', () => {
     ['two points', 'local_id,lon,lat,geom_wkt\na,14,50,POINT (14 50)\n', 'point-twice', 'geom_wkt', 'is given twice'],
     ['a system that does not fit', 'local_id,crs,lon,lat\na,5514,14,50\n', 'coordinate-system', 'lon', 'Make them agree'],
     ['an unknown system', 'local_id,crs,geom_x,geom_y\na,UTM,1,2\n', 'coordinate-system', 'crs', '"UTM"'],
-    ['degrees and minutes', "local_id,lon,lat\na,14°25',50.08\n", 'coordinate', 'lon', 'decimal degrees'],
+    ['a latitude as longitude', "local_id,lon,lat\na,14°25'N,50.08\n", 'coordinate', 'lon', 'on the other axis'],
   ])('%s is an error that names the column', (_, csv, rule, column, message) => {
     const { finds, issues } = map(csv);
     expect(finds).toEqual([]);

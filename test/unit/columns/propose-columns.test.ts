@@ -205,6 +205,22 @@ describe('museum tables with custom columns:', () => {
       předáno: { predano: { values: { a: 'ano', n: 'ne' } } },
     });
     expect(String(proposal.columns[0]?.doubt)).toContain('duplicate numbers: "7" in rows 2, 3;');
+    expect(proposal.fixed).toContainEqual(expect.objectContaining({ element: 'geom_system', text: '4326' }));
+  });
+
+  test('one with a position in either system in a cell: each row has its own system', () => {
+    const { fixed, undecided } = propose(['č.;GPS', '1;49.8405N 15.1712E', '2;-694201 -1076185']);
+    expect([fixed.map(({ element }) => element), undecided]).not.toContainEqual(expect.arrayContaining(['geom_system']));
+  });
+
+  test('one with degrees, minutes and seconds in a cell of each coordinate', () => {
+    const rules = listRules(propose(['č.;šířka;délka', '1;49°35′13.6″;15°25′15″', '2;49°35′14.6″;15°25′16″']));
+    expect(rules).toMatchObject({ šířka: 'geom_y', délka: 'geom_x' });
+  });
+
+  test('one with UTM, or with a second position: neither goes into the note', () => {
+    const rules = listRules(propose(['č.;Easting;Northing;GPS;GPS 2', '1;458000;5548000;49.58N 15.42E;49.59N 15.43E']));
+    expect(rules).toMatchObject({ Easting: '–', Northing: '–', GPS: { wkt: { form: 'position' } }, 'GPS 2': '–' });
   });
 
   test.each([

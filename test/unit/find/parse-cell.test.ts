@@ -168,12 +168,20 @@ describe('coordinate systems', () => {
     ['S-JTSK', '5514'],
     ['sjtsk', '5514'],
     ['S-JTSK / Krovak East North', '5514'],
+    ['Křovák', '5514'],
+    ['urn:ogc:def:crs:EPSG::5514', '5514'],
+    ['urn:ogc:def:crs:EPSG:9.9.1:4326', '4326'],
+    ['http://www.opengis.net/def/crs/EPSG/0/4326', '4326'],
+    ['EPSG:5514 - S-JTSK / Krovak East North', '5514'],
+    ['WGS 84 (EPSG:4326)', '4326'],
+    ['OGC:CRS84', '4326'],
   ])('%s is %s', (cell, value) => {
     expect(parseGeomSystem(cell)).toEqual({ value });
   });
 
   test('others are refused, similar ones with the reason', () => {
     expect(getProblem(parseGeomSystem('EPSG:5513'))).toContain('order or the signs');
+    expect(getProblem(parseGeomSystem('EPSG:4326 / EPSG:5514'))).toContain('is not a known coordinate system');
     expect(getProblem(parseGeomSystem('32633'))).toBe(
       '"32633" is not a known coordinate system. Write 4326 (WGS 84) or 5514 (S-JTSK).',
     );
