@@ -33,7 +33,7 @@ const bundle = await rolldown({
         for (const [file, modules] of Object.entries(FILES))
           for (const each of modules) add(join(DIST, 'src', `${each}.js`), file);
       },
-      renderChunk: withBuiltinsLater,
+      renderChunk: withModulesLater,
     },
   ],
 });
@@ -51,9 +51,9 @@ const { output } = await bundle.write({
     ],
   },
 });
-/** Loads a module of Node when it is used first: a command uses few of those that its modules name. */
-function withBuiltinsLater(/** @type {string} */ code) {
-  const named = [...code.matchAll(/^let (node_\w+) = require\("node:[\w/]+"\);$/gm)].map(([, name]) => name);
+/** Loads a module of Node, or a package, when it is used first: a command uses few of those that its modules name. */
+function withModulesLater(/** @type {string} */ code) {
+  const named = [...code.matchAll(/^let (\w+) = require\("[^."][^"]*"\);$/gm)].map(([, name]) => name);
   return named.reduce((text, name) => {
     const isWhole = new RegExp(`\\b${name}\\b(?!\\.| = require)`).test(text);
     if (isWhole) return text;
