@@ -14,8 +14,7 @@ import {
   parseWrittenPoint,
   toGeomSystem,
 } from '../place/geometry.ts';
-import { parsePlaceLink } from '../place/position-links.ts';
-import { parseCoordinate, parsePosition } from '../place/read-position.ts';
+import { type Position, parseCoordinate, parsePosition } from '../place/read-position.ts';
 import type { TableRow } from '../tables/table.ts';
 import { enumerate } from '../text/names.ts';
 import type { Columns } from './columns.ts';
@@ -73,7 +72,7 @@ function findDisagreement(stated: GeomSystem, system: GeomSystem): PointProblem 
 
 /**
  * Reads the point in the columns of a row. Its coordinate system is that of the columns, else `geom_system`, an SRID in the text, or
- * WGS 84 for a map link; a point without any is an error. Of several notations, `geom_system` selects one.
+ * the one that its notation shows; a point without any is an error. Of several notations, `geom_system` selects one.
  */
 function parsePointInColumns(row: TableRow, columns: Columns): PointReading {
   const systemCell = columns.getCell(row, 'geom_system');
@@ -93,9 +92,11 @@ function parsePointInColumns(row: TableRow, columns: Columns): PointReading {
   }
   if (source === undefined) return withoutPoint(stated?.value, filled, columns);
 
-  const isWritten = source.columns[0] === 'wkt';
-  const isLink = isWritten && parsePlaceLink(columns.getCell(row, 'wkt')) !== undefined;
-  const { epsg } = isWritten ? parseGisText(columns.getCell(row, 'wkt')) : {};
+  const written = source.columns[0] === 'wkt' ? columns.getCell(row, 'wkt') : '';
+  const { epsg } = parseGisText(written);
+  const position = written === '' || WELL_KNOWN.test(written) ? undefined : parsePlainPosition(written);
+  if (position !== undefined && !isReadable(position))
+    return makeProblem(position.rule, position.problem, source, getPointElement(stated?.value ?? '4326'));
   const statedSystem = epsg === undefined ? undefined : toGeomSystem(epsg);
   if (epsg !== undefined && statedSystem === undefined) {
     const message = msg`The point is in the coordinate system ${epsg}. pas reads 4326 (WGS 84) and 5514 (S-JTSK).`;
@@ -104,12 +105,12 @@ function parsePointInColumns(row: TableRow, columns: Columns): PointReading {
   if (statedSystem !== undefined && stated !== undefined && stated.value !== statedSystem) {
     return findDisagreement(stated.value, statedSystem);
   }
-  const system = source.system ?? stated?.value ?? statedSystem ?? (isLink ? '4326' : undefined);
+  const system = source.system ?? stated?.value ?? statedSystem ?? position?.value.system;
   if (system === undefined) {
     const message = msg`The coordinate system of the point is not given. Write 4326 (WGS 84) or 5514 (S-JTSK) in the column geom_system.`;
     return makeProblem('coordinate-system', message, source);
   }
-  const point = parseCoordinates(row, columns, source.columns);
+  const point = position === undefined ? parseCoordinates(row, columns, source.columns) : { value: position.value.point };
   if (!isReadable(point)) return makeProblem(point.rule, point.problem, source, getPointElement(system));
   const element = getPointElement(system);
   return { value: { elements: { geom_system: system, [element]: formatPoint(point.value) }, element, columns: source.columns } };
@@ -118,7 +119,18 @@ function parsePointInColumns(row: TableRow, columns: Columns): PointReading {
 /** Returns the cell of a point; in the column of GIS programs without SRID and height, and empty for an empty geometry. */
 function getPointCell(row: TableRow, columns: Columns, name: ColumnName): string {
   const text = columns.getCell(row, name);
-  return name === 'wkt' && /^(?:srid|(?:multi)?point)/i.test(text) ? parseGisText(text).wkt : text;
+  return name === 'wkt' && WELL_KNOWN.test(text) ? parseGisText(text).wkt : text;
+}
+
+/** Beginning of well-known text, also of what is no point. */
+const WELL_KNOWN = /^(?:srid|(?:multi)?(?:point|line|polygon)|geometry)/i;
+
+/** Parses a position in another notation; one with a doubt is not used. */
+function parsePlainPosition(text: string): Reading<Position> {
+  const position = parsePosition(text);
+  if (!isReadable(position) || position.value.doubt === undefined) return position;
+  const { doubt } = position.value;
+  return makeUnreadable('coordinate', msg`${doubt} The point is not used: add N and E, or correct it.`);
 }
 
 function makeProblem(rule: string, message: Message, source: PointColumns, element: ElementName = 'geom_system'): PointProblem {
@@ -142,12 +154,7 @@ function withoutPoint(stated: GeomSystem | undefined, filled: readonly PointColu
 
 function parseCoordinates(row: TableRow, columns: Columns, names: readonly ColumnName[]): Reading<PointText> {
   const [first = 'wkt', second] = names;
-  if (second === undefined) {
-    const text = columns.getCell(row, first);
-    const link = parsePlaceLink(text);
-    if (link === undefined) return withDoubt(parseWrittenPoint(getPointCell(row, columns, first)), text);
-    return isReadable(link) ? { value: { x: link.value.lon, y: link.value.lat } } : link;
-  }
+  if (second === undefined) return parseWrittenPoint(getPointCell(row, columns, first));
   const missing = names.find((name) => columns.getCell(row, name) === '');
   if (missing !== undefined) {
     const both = enumerate(names);
@@ -157,13 +164,4 @@ function parseCoordinates(row: TableRow, columns: Columns, names: readonly Colum
   const y = parseCoordinate(columns.getCell(row, second), 'y');
   if (!isReadable(x)) return x;
   return isReadable(y) ? { value: { x: x.value, y: y.value } } : y;
-}
-
-/** Replaces the message about invalid well-known text by the doubt, where the text is a doubtful position. */
-function withDoubt(reading: Reading<PointText>, text: string): Reading<PointText> {
-  if (isReadable(reading)) return reading;
-  const position = parsePosition(text);
-  if (!isReadable(position) || position.value.isTurned !== true) return reading;
-  const { doubt = '' } = position.value;
-  return makeUnreadable('coordinate', msg`${doubt} The point is not used: add N and E, or correct it.`);
 }

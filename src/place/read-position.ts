@@ -36,6 +36,7 @@ export function parsePosition(text: string): Reading<Position> {
   }
   const link = parsePlaceLink(text);
   if (link !== undefined) return isReadable(link) ? resolveAxes(text, link.value.lon, link.value.lat, true) : link;
+  if (SIZE.test(text)) return makeUnreadable('coordinate', describeNoPosition(text));
   if (UTM.test(text)) return makeUnreadable('coordinate', describeUtm(`"${text}"`));
   const [, plain] = WITH_HEIGHT.exec(text) ?? [];
   if (plain !== undefined) return parsePosition(plain);
@@ -57,6 +58,9 @@ export function parsePosition(text: string): Reading<Position> {
 
 /** Zone and band before the numbers of UTM or MGRS. */
 const UTM = /^\s*(?:utm\W*)?\d{1,2}\s?[c-hj-np-x]\s*(?:[a-z]{2})?\s*\d{4}/i;
+
+/** `12 x 45`, while a coordinate has its letter before it. */
+const SIZE = /^\s*\d+(?:[.,]\d+)?\s*x\s*\d/i;
 
 /** Two decimals and a height, with an accuracy as in ODK. Heights of two digits are left to the reader: two points look so. */
 const WITH_HEIGHT =

@@ -25,13 +25,16 @@ export function parseNameOfPrj(prj: string): string {
   return name === '' ? prj.trim().slice(0, 60) : name;
 }
 
-/** Tells if the axes are shifted: EPSG:5514 has no false origin, both axes negative, and metres. */
+/** Tells if the axes are shifted: from Greenwich, in degrees; EPSG:5514 has no false origin, both axes negative, and metres. */
 function isMoved(prj: string): boolean {
   const parameters = [...prj.matchAll(/PARAMETER\s*\[\s*"([^"]+)"\s*,\s*([-+.\deE]+)/gi)].map(
     ([, name = '', value]) => [name.toLowerCase().replaceAll(' ', '_'), Number(value)] as const,
   );
   const units = [...prj.matchAll(/UNIT\s*\[\s*"[^"]*"\s*,\s*([-+.\deE]+)/gi)].map(([, value]) => Number(value));
-  const isScaled = /^\s*PROJ/i.test(prj) && (units.at(-1) ?? 1) !== 1;
+  const isScaled = /^\s*PROJ/i.test(prj)
+    ? (units.at(-1) ?? 1) !== 1
+    : units.length > 0 && !units.some((unit) => Math.abs(unit - Math.PI / 180) < 1e-9);
+  const isFromElsewhere = Number(/PRIMEM\s*\[\s*"[^"]*"\s*,\s*([-+.\deE]+)/i.exec(prj)?.[1] ?? 0) !== 0;
   const expected: Readonly<Record<string, number>> = {
     false_easting: 0,
     false_northing: 0,
@@ -39,5 +42,7 @@ function isMoved(prj: string): boolean {
     y_scale: 1,
     xy_plane_rotation: 90,
   };
-  return isScaled || parameters.some(([name, value]) => expected[name] !== undefined && expected[name] !== value);
+  return (
+    isScaled || isFromElsewhere || parameters.some(([name, value]) => expected[name] !== undefined && expected[name] !== value)
+  );
 }

@@ -4,6 +4,7 @@ import { type ColumnName, findColumnMeant } from '../find/fields.ts';
 import { parseDayOfMoment } from '../find/parse-cell.ts';
 import { joinNames } from '../text/csv.ts';
 import { isPictureName } from '../text/names.ts';
+import { getChildText, type XmlElement } from '../xml/element.ts';
 
 /** Data of a point from a device or a map app. */
 type DeviceRecord = {
@@ -16,6 +17,12 @@ type DeviceRecord = {
   readonly links: readonly string[];
   readonly fields: readonly (readonly [name: string, value: string])[];
 };
+
+/** Returns the name of a waypoint or placemark, for issues; a number among hundreds is hard to find on a device. */
+export function nameRecord(record: XmlElement): { readonly find?: string } {
+  const find = getChildText(record, 'name') ?? '';
+  return find === '' ? {} : { find };
+}
 
 /** Names of parts that were not read, each reported once for all records. */
 export class UnreadNames {

@@ -7,7 +7,7 @@ import { parseHtml } from '../text/characters.ts';
 import { getAttribute, getChild, getChildText, makeLineCounter, type XmlElement } from '../xml/element.ts';
 import type { XmlWalk } from '../xml/parse.ts';
 import { listStrayTexts, makeStrayTextMessage } from '../xml/source-text.ts';
-import { collectDeviceValues, UnreadNames } from './device-values.ts';
+import { collectDeviceValues, nameRecord, UnreadNames } from './device-values.ts';
 import { makeTableOfRecords, type NamedValues, type Table } from './table.ts';
 
 const KML_NAMESPACE = /^(?:https?:\/\/(?:www\.opengis\.net|earth\.google\.com)\/kml\/2\.\d)?$/;
@@ -44,8 +44,9 @@ export function parseKml(file: string, parts: readonly KmlPart[]): Table {
         const where = parts.length > 1 ? { row } : { row, line: findLine(placemark.start) };
         const point = parsePlace(placemark);
         const [stray] = listStrayTexts(document, placemark);
-        if (!isReadable(point)) yield makeErrorIssue(point.rule, point.problem, { ...place, ...where });
-        else if (stray !== undefined) yield makeErrorIssue('stray-text', makeStrayTextMessage(stray), { ...place, ...where });
+        const named = { ...place, ...where, ...nameRecord(placemark) };
+        if (!isReadable(point)) yield makeErrorIssue(point.rule, point.problem, named);
+        else if (stray !== undefined) yield makeErrorIssue('stray-text', makeStrayTextMessage(stray), named);
         else {
           const values = collectPlacemarkValues(placemark, folder, unread);
           yield { ...where, values, ...(point.value === undefined ? {} : { point: point.value }) };

@@ -10,7 +10,7 @@ import { parseHtml } from '../text/characters.ts';
 import { getAttribute, getChild, getChildren, getChildText, makeLineCounter, type XmlElement } from '../xml/element.ts';
 import { walkXml, XmlSyntaxError, type XmlWalk } from '../xml/parse.ts';
 import { listStrayTexts, makeStrayTextMessage } from '../xml/source-text.ts';
-import { collectDeviceValues, UnreadNames } from './device-values.ts';
+import { collectDeviceValues, nameRecord, UnreadNames } from './device-values.ts';
 import { FINDS_NAMESPACE } from './export-text.ts';
 import { isKml, parseKml } from './kml-table.ts';
 import { type Attachments, assertInputSize, makeTableOfRecords, type NamedValues, type Table } from './table.ts';
@@ -90,11 +90,12 @@ function parseGpx(file: string, document: XmlWalk): Table {
       const where = { row, line: findLine(waypoint.start) };
       const [lon, lat] = [getAttribute(waypoint, 'lon')?.trim() ?? '', getAttribute(waypoint, 'lat')?.trim() ?? ''];
       const [stray] = listStrayTexts(document, waypoint);
+      const named = { ...place, ...where, ...nameRecord(waypoint) };
       if (!isDecimal(lon) || !isDecimal(lat)) {
         const message = msg`The waypoint has no position: lat is "${lat}" and lon is "${lon}". Both must be plain decimal numbers.`;
-        yield makeErrorIssue('geometry-form', message, { ...place, ...where });
+        yield makeErrorIssue('geometry-form', message, named);
       } else if (stray !== undefined) {
-        yield makeErrorIssue('stray-text', makeStrayTextMessage(stray), { ...place, ...where, line: findLine(stray.start) });
+        yield makeErrorIssue('stray-text', makeStrayTextMessage(stray), { ...named, line: findLine(stray.start) });
       } else yield { ...where, values: collectWaypointValues(waypoint, unread), point: { system: '4326', x: lon, y: lat } };
     }
   };

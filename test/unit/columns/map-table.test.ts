@@ -129,6 +129,14 @@ describe('points', () => {
     expect(point('local_id,lon,lat\na,14.42 W,50.08 N\n')).toEqual([['4326', 'POINT (-14.42 50.08)']]);
   });
 
+  test.each([
+    ['50.08 N 14.42 E', ['4326', 'POINT (14.42 50.08)']],
+    ['-743011.72 -1043823.18', ['5514', 'POINT (-743011.72 -1043823.18)']],
+    ['https://www.google.com/maps?q=50.08,14.42', ['4326', 'POINT (14.42 50.08)']],
+  ])('in one cell, whose notation shows the system: %s', (text, expected) => {
+    expect(point(`local_id;wkt\na;${text}\n`)).toEqual([expected]);
+  });
+
   test('in columns that a device calls Longitude and Latitude', () => {
     expect(point('local_id;Longitude;Latitude\na;14.42;50.08\n')).toEqual([['4326', 'POINT (14.42 50.08)']]);
   });
@@ -138,6 +146,8 @@ describe('points', () => {
     ['half a point', 'local_id,lon,lat\na,14.42,\n', 'coordinate', 'lon', 'lat is empty'],
     ['two points', 'local_id,lon,lat,geom_wkt\na,14,50,POINT (14 50)\n', 'point-twice', 'geom_wkt', 'is given twice'],
     ['a system that does not fit', 'local_id,crs,lon,lat\na,5514,14,50\n', 'coordinate-system', 'lon', 'Make them agree'],
+    ['a doubtful position', 'local_id;wkt\na;50.08, 14.42\n', 'coordinate', 'wkt', 'latitude first. The point is not used'],
+    ['a lost position', 'local_id;wkt\na;behind the mill\n', 'coordinate', 'wkt', 'is not a position'],
     ['an unknown system', 'local_id,crs,geom_x,geom_y\na,UTM,1,2\n', 'coordinate-system', 'crs', '"UTM"'],
     ['a latitude as longitude', "local_id,lon,lat\na,14°25'N,50.08\n", 'coordinate', 'lon', 'on the other axis'],
   ])('%s is an error that names the column', (_, csv, rule, column, message) => {

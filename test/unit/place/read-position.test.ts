@@ -87,6 +87,7 @@ describe('a position is refused', () => {
     [`50"4'3° N 14 E`, 'does not give degrees, minutes and seconds in this order'],
     ['0 0', 'while it has no position'],
     ['50.0871 14.4208 50.0872 14.4209', 'decimal point before'],
+    ['12 x 45', 'is not a position'],
     ['33U 458000 5548000', 'is UTM'],
     ['UTM 33N 458000 5548000', 'is UTM'],
     ['33UVR5800048000', 'is UTM'],

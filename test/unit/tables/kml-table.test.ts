@@ -78,7 +78,7 @@ describe('a placemark of KML', () => {
   ])('that is %s is an error of its row, and the others are read', async (_, geometry, message) => {
     const { table, rows } = await read(`<name>A</name>${geometry}`, `<name>B</name>${point()}`);
     expect(rows.map(({ row }) => row)).toEqual([2]);
-    expect(table.issues).toMatchObject([{ rule: 'geometry-form', row: 1, line: 1 }]);
+    expect(table.issues).toMatchObject([{ rule: 'geometry-form', row: 1, line: 1, find: 'A' }]);
     expect(String(table.issues[0]?.message)).toContain(message);
   });
 

@@ -223,6 +223,8 @@ describe('the system of a shapefile', () => {
       KROVAK('S-JTSK_Krovak_East_North', ',PARAMETER["X_Scale",1.0]'),
       'S-JTSK_Krovak_East_North',
     ],
+    ['another meridian', 'GEOGCS["WGS 84",DATUM["WGS_1984"],PRIMEM["Ferro",-17.67],UNIT["Degree",0.0174532925199433]]', 'WGS 84'],
+    ['gradians', 'GEOGCS["WGS 84",DATUM["WGS_1984"],PRIMEM["Greenwich",0],UNIT["Grad",0.015707963267949]]', 'WGS 84'],
     ['no description', 'nonsense', 'nonsense'],
   ])('that is %s is one error with its name', async (_, prj, name) => {
     const error = await refusal(read({ prj }));
