@@ -50,14 +50,17 @@ function countPagesAfter({ items, next, cursor, completeListSize }: ListPage<Oai
   return Math.ceil((completeListSize - (cursor ?? 0) - items.length) / items.length);
 }
 
-/** Looks up records with one request each, except those in the list of changes since `fromMs`. */
+/**
+ * Looks up records with one request each, except those that the list of changes since `fromMs` has with their known datestamp.
+ * @param knownMs datestamps by identifier
+ */
 export async function lookUpUnlisted(
   options: FindHarvest,
-  idents: ReadonlySet<string>,
+  knownMs: ReadonlyMap<string, number | null>,
   fromMs: number,
 ): Promise<Map<string, FindLookup>> {
   const { client, clock, format: metadataPrefix, signal } = options;
-  const unlisted = new Set(idents);
+  const unlisted = new Set(knownMs.keys());
   const from = formatDatestamp(fromMs, (await fetchServiceClock(options)).granularity);
   const pages = listPages({
     ...{ fetchPage: client.listHeaders, clock, start: { metadataPrefix, set: FIND_SET, from } },
@@ -65,7 +68,10 @@ export async function lookUpUnlisted(
   });
   try {
     for await (const page of pages) {
-      for (const { header } of page.items) unlisted.delete(toIdent(header.identifier));
+      for (const { header } of page.items) {
+        const ident = toIdent(header.identifier);
+        if (knownMs.get(ident) === header.datestampMs) unlisted.delete(ident);
+      }
       if (unlisted.size === 0 || countPagesAfter(page) > unlisted.size) break;
     }
   } catch (thrown) {

@@ -70,12 +70,14 @@ export async function pull(context: PullContext): Promise<Pull> {
   }
   const unexplained = sent.filter(({ identCely }) => !listed.has(identCely) && isOpen(recordsByIdent.get(identCely)));
   const older = unexplained.filter((find) => !isAcceptedSince(outbox, find, fromMs)).map(({ identCely }) => identCely);
-  // A record that is gone without a tombstone is in no list of changes.
-  const silent = sent
-    .map(({ identCely }) => identCely)
-    .filter((ident) => !listed.has(ident) && !isOpen(recordsByIdent.get(ident)));
+  // A record that is gone without a tombstone is in no list of changes, and while its index is rebuilt, a list lacks changes.
+  const silentMs = new Map(
+    [...recordsByIdent].flatMap(([ident, record]): [string, number | null][] =>
+      record === undefined || isOpen(record) || listed.has(ident) ? [] : [[ident, record.datestampMs]],
+    ),
+  );
   const lookups = new Map<string, FindLookup>([
-    ...(silent.length === 0 ? [] : await lookUpUnlisted(context, new Set(silent), allMs)),
+    ...(silentMs.size === 0 ? [] : await lookUpUnlisted(context, silentMs, allMs)),
     ...unexplained.map(({ identCely }) => [identCely, { kind: 'missing' }] as const),
     ...listed,
     ...(await lookUpEach(context, older)),

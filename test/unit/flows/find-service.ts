@@ -176,7 +176,8 @@ function harvested(query: URLSearchParams, records: ReadonlyMap<string, Stored>,
     const fromMs = Date.parse(query.get('from') ?? '1970-01-01');
     return [...records].flatMap(([ident, record]) => (record.changedMs >= fromMs ? [recordXml(ident, record)] : []));
   };
-  switch (query.get('verb')) {
+  const verb = query.get('verb');
+  switch (verb) {
     case 'Identify':
       return answerWithXml('<Identify><granularity>YYYY-MM-DDThh:mm:ssZ</granularity></Identify>');
     case 'GetRecord': {
@@ -187,9 +188,7 @@ function harvested(query: URLSearchParams, records: ReadonlyMap<string, Stored>,
         : answerWithXml(`<GetRecord>${recordXml(ident, record)}</GetRecord>`);
     }
     default:
-      return answerWithXml(
-        listed().length === 0 ? '<error code="noRecordsMatch"/>' : `<ListRecords>${listed().join('')}</ListRecords>`,
-      );
+      return answerWithXml(listed().length === 0 ? '<error code="noRecordsMatch"/>' : `<${verb}>${listed().join('')}</${verb}>`);
   }
 }
 

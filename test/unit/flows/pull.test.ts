@@ -26,3 +26,21 @@ test('a record with the same identifier that another account created meanwhile i
   for (const record of service.records.values()) record.user = JAN_SAID.identCely;
   await expect(pulled(outbox, service, clock)).rejects.toThrow(/shows none of the 1 finds/);
 });
+
+test('a change that an empty list of changes hid is found by its datestamp', async () => {
+  const clock = manualClock();
+  using outbox = tempOutbox(clock);
+  const { client, records, change } = await sent(clock, outbox);
+  const pullStates = async (listRecords = client.listRecords) => {
+    const context = { outbox, client: { ...client, listRecords }, format: 'oai_svc', clock, training: false, full: false };
+    return (await pull({ ...context, indexAllowanceMs: 0 })).finds.map(({ pulled: { stav } }) => stav);
+  };
+  expect(await pullStates()).toEqual([1]);
+  await clock.advance(3_600_000);
+  const [ident = ''] = records.keys();
+  change(ident, (record) => {
+    record.inner = record.inner.replace('<stav>1', '<stav>4');
+  });
+  await clock.advance(3_600_000);
+  expect(await pullStates((args) => client.listRecords({ ...args, from: '2999-01-01' }))).toEqual([4]);
+});
