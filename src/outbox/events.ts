@@ -209,12 +209,14 @@ function computeEventChecksum({ id, outbox, find, entry, position, kind, body }:
   return computeChecksum([id, outbox, find, entry, position, kind, body]);
 }
 
+/** Distinguishes null from an empty text. */
+const NO_VALUE = '\u0001';
+
 /** Returns the CRC-32 of the values of a row. Outboxes and journals store it: another formula would call all of them damaged. */
 export function computeChecksum(values: readonly (string | number | null | Buffer)[]): number {
-  // `map` would make an array with holes, which takes twice as long to serialise.
-  const plain: (string | number | null)[] = [];
-  for (const value of values) plain.push(isBytes(value) ? value.length : value);
-  let crc = crc32(JSON.stringify(plain));
+  let text = '';
+  for (const value of values) text += `${value === null ? NO_VALUE : isBytes(value) ? value.length : value}\0`;
+  let crc = crc32(text);
   for (const value of values) if (isBytes(value)) crc = crc32(value, crc);
   return crc;
 }

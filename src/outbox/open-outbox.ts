@@ -209,12 +209,22 @@ function withStatements(
 
 /** Converts errors of a running statement to readable ones, including a table that differs from its schema. */
 function guardStatement(path: string, prepare: () => Statement): Statement {
-  const statement = runGuarded(path, prepare);
-  const { get, all, run, iterate } = statement;
+  const guard =
+    <V extends unknown[], T>(work: (...values: V) => T) =>
+    (...values: V): T => {
+      try {
+        return work(...values);
+      } catch (thrown) {
+        throw toReadableError(path, thrown);
+      }
+    };
+  const statement = guard(prepare)();
+  const [get, all, run] = [statement.get.bind(statement), statement.all.bind(statement), statement.run.bind(statement)];
+  const { iterate } = statement;
   return Object.assign(statement, {
-    get: (...values: unknown[]) => runGuarded(path, () => get.apply(statement, values)),
-    all: (...values: unknown[]) => runGuarded(path, () => all.apply(statement, values)),
-    run: (...values: unknown[]) => runGuarded(path, () => run.apply(statement, values)),
+    get: guard(get),
+    all: guard(all),
+    run: guard(run),
     *iterate(...values: unknown[]) {
       try {
         yield* iterate.apply(statement, values);
@@ -223,14 +233,6 @@ function guardStatement(path: string, prepare: () => Statement): Statement {
       }
     },
   });
-}
-
-function runGuarded<T>(path: string, work: () => T): T {
-  try {
-    return work();
-  } catch (thrown) {
-    throw toReadableError(path, thrown);
-  }
 }
 
 function toReadableError(path: string, thrown: unknown): unknown {

