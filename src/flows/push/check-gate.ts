@@ -11,11 +11,11 @@ import { type Outbox, readHeader, updateHeader } from '../../outbox/open-outbox.
 import { listQueuedHeads } from '../../outbox/overview.ts';
 import { assertJournal } from '../../outbox/record-events.ts';
 import { findById } from '../../outbox/stored-finds.ts';
-import { type HarvestedFinds, harvestFinds } from '../harvest/harvest-finds.ts';
+import { type HarvestedFinds, harvestFinds, type ListedFind } from '../harvest/harvest-finds.ts';
 import { computeOverlapMs } from '../harvest/service-lists.ts';
 import { type LookupContext, parseSentElements } from '../reconcile/gather-evidence.ts';
 import { findCreation, mayBeCreation } from '../reconcile/judge-import.ts';
-import { fetchCurrentRecord, listNumbersFromHere } from '../reconcile/judge-number.ts';
+import { fetchCurrentRecord, findShownNumber, listNumbersFromHere } from '../reconcile/judge-number.ts';
 import { listRejectedCandidates } from '../reconcile/resolve-entries.ts';
 import { type AttemptWindow, getAttemptWindow } from '../reconcile/verdict.ts';
 import {
@@ -172,7 +172,7 @@ function computeSearchStart(
 type SearchResult = {
   /** Other outboxes of this machine have attempted something with the account. */
   readonly hasOthers: boolean;
-  readonly shown: ReadonlyMap<string, HarvestedFind>;
+  readonly lookups: HarvestedFinds['lookups'];
   /** Shown records, and those of earlier searches with files that no event explains. */
   readonly withFiles: ReadonlyMap<string, HarvestedFind>;
   /** Records of this account that no event explains, by their digests. */
@@ -217,7 +217,7 @@ async function indexSearchResult(
   const { outbox: ownOutbox, address } = readHeader(outbox);
   return {
     hasOthers: assertJournal(outbox).listOtherOutboxes(account, address, ownOutbox).length > 0,
-    shown: new Map(shown.map((find) => [find.identCely, find])),
+    lookups: harvest?.lookups ?? new Map(),
     withFiles: new Map([...seen.records, ...shown].map((find) => [find.identCely, find])),
     ...{ byDigest, equalTo: new Map(), hasWithheld },
     hidden: lookup?.harvester === account ? new Map() : listHiddenRecords(outbox, seen.hidden),
@@ -242,7 +242,7 @@ function gatherFacts({ outbox, account }: GateContext, queued: readonly Entry[],
     equalFiles: findEqualFiles(outbox, queued, result.withFiles),
     hiddenRecords: result.hidden,
     // The number is requested again right before it is sent.
-    shownNumbers: new Map(queued.flatMap((entry) => listShownNumber(entry, result.shown))),
+    shownNumbers: new Map(queued.flatMap((entry) => listShownNumber(outbox, entry, result.lookups.get(entry.identCely ?? '')))),
   };
 }
 
@@ -261,9 +261,10 @@ function collectOwnFacts(outbox: Outbox): GateFacts {
   };
 }
 
-function listShownNumber({ identCely }: Entry, shown: SearchResult['shown']): [string, string][] {
-  const find = shown.get(identCely ?? '');
-  return find === undefined ? [] : [[find.identCely, getNumber(find)]];
+function listShownNumber(outbox: Outbox, { kind, identCely }: Entry, lookup: ListedFind | undefined): [string, string][] {
+  if (kind !== 'number' || identCely === null || lookup?.kind !== 'shown') return [];
+  const shown = findShownNumber(outbox, { find: lookup.record, changedMs: lookup.datestampMs });
+  return shown === undefined ? [] : [[identCely, shown]];
 }
 
 function listShownFinds({ lookups }: HarvestedFinds): HarvestedFind[] {
@@ -338,10 +339,6 @@ function listHiddenRecords(outbox: Outbox, listed: readonly string[]): Map<strin
   return new Map([...byProject].filter(([project]) => !hasOtherWriters(outbox, project)));
 }
 
-function getNumber({ elements }: HarvestedFind): string {
-  return elements.evidencni_cislo?.toString() ?? '';
-}
-
 function groupBy<T>(items: readonly T[], getKey: (item: T) => string): Map<string, T[]> {
   const groups = new Map<string, T[]>();
   for (const item of items) {
@@ -370,8 +367,9 @@ async function holdChangedNumber(context: GateContext, entry: NumberEntry): Prom
   const { outbox, lookup } = context;
   if (lookup === undefined || entry.identCely === null) return false;
   const record = await fetchCurrentRecord(lookup, entry.identCely);
-  if (record === undefined) return false;
-  const shownNumbers = new Map([[entry.identCely, getNumber(record.find)]]);
+  const shown = record === undefined ? undefined : findShownNumber(outbox, record);
+  if (shown === undefined) return false;
+  const shownNumbers = new Map([[entry.identCely, shown]]);
   const decision = checkDeparture(entry, { ...collectOwnFacts(outbox), shownNumbers });
   if (decision.kind === 'leave') return false;
   outbox.change(() => {

@@ -1,14 +1,15 @@
 import { OaiError } from '../../base/errors.ts';
 import { msg } from '../../base/message.ts';
+import type { HarvestedFind } from '../../find/harvested-find.ts';
 import type { OaiRecord } from '../../oai/protocol.ts';
 import type { NumberEntry } from '../../outbox/entry.ts';
-import { listEntriesOfRecord } from '../../outbox/entry-queries.ts';
+import { listEntriesOfRecord, listNumbers } from '../../outbox/entry-queries.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
 import { type RecordSource, toListedFind } from '../harvest/harvest-finds.ts';
 import { parseSentElements } from './gather-evidence.ts';
 import { explainTooEarly, makeInFlightVerdict, makeTimeUnknownVerdict } from './judge-absence.ts';
 import type { RecordEvidence } from './judge-photograph.ts';
-import { type AttemptWindow, CLOCK_MARGIN_MS, type Verdict, type ViewTime } from './verdict.ts';
+import { type AttemptWindow, CLOCK_MARGIN_MS, getAttemptWindow, type Verdict, type ViewTime } from './verdict.ts';
 
 type UncertainNumber = {
   readonly identCely: string;
@@ -29,7 +30,7 @@ export function judgeNumber(judged: UncertainNumber, record: RecordEvidence, vie
       candidates: [],
     };
   }
-  const current = record.find.elements.evidencni_cislo?.toString() ?? '';
+  const current = getNumber(record.find);
   if (current === value) {
     if (window.bounds === undefined) return makeTimeUnknownVerdict([current]);
     // A proxy may repeat the request, and so overwrite a later number: until then none is sent.
@@ -87,4 +88,21 @@ export function listNumbersFromHere(outbox: Outbox, { id, identCely, expects }: 
   const last = numbers.findLast(({ state }) => state === 'accepted')?.value;
   const open = numbers.filter(({ unknownAttempts }) => unknownAttempts > 0).map(({ value }) => value);
   return new Set([...(last === undefined ? ofImport : [last]), ...(expects === null ? [] : [expects]), ...open]);
+}
+
+const DAY_MS = 24 * 3600 * 1000;
+
+/** Returns the number of a record; undefined where the index shows the record as it was before the last number from here. */
+export function findShownNumber(outbox: Outbox, { find, changedMs }: NonNullable<RecordEvidence>): string | undefined {
+  const shown = getNumber(find);
+  const last = listNumbers(outbox, { findId: null, identCely: find.identCely }).findLast(({ state }) => state === 'accepted');
+  const bounds = last === undefined ? undefined : getAttemptWindow(outbox, last).bounds;
+  // A datestamp in whole days does not tell.
+  if (last === undefined || bounds === undefined || changedMs % DAY_MS === 0) return shown;
+  const isFormer = listNumbersFromHere(outbox, last).has(shown);
+  return changedMs <= (isFormer ? bounds.untilMs : bounds.fromMs - CLOCK_MARGIN_MS) ? undefined : shown;
+}
+
+function getNumber({ elements }: HarvestedFind): string {
+  return elements.evidencni_cislo?.toString() ?? '';
 }

@@ -293,6 +293,28 @@ describe('a number', () => {
     expect(await service.push(outbox)).toMatchObject({ accepted: 1 });
   });
 
+  test.each([
+    ['is sent while the index shows the record as it was before the last number from here', 60_000, false],
+    ['is sent while the index shows the record as its import made it', 0, false],
+    ['is held if a curator has put back the number before the last one from here', 0, true],
+  ])('%s', async (_, restMs, isChanged) => {
+    using setup = numbered('OLD');
+    const { clock, ident, outbox, service } = setup;
+    await clock.advance(1000);
+    service.setNumber(ident, 'OLD');
+    const before = { ...service.records.get(ident) };
+    await clock.advance(restMs);
+    await service.push(outbox);
+    addNumber(outbox, { findId: null, identCely: ident }, 'INV 2', 'INV 1');
+    const record = service.records.get(ident);
+    if (isChanged) service.setNumber(ident, 'OLD');
+    else Object.assign(record ?? {}, before);
+    await service.push(outbox);
+    expect([record?.number, states(outbox)]).toEqual(
+      isChanged ? ['OLD', ['accepted', 'held: number-changed']] : ['INV 2', ['accepted', 'accepted']],
+    );
+  });
+
   test('is checked again just before it departs', async () => {
     using setup = numbered('OLD');
     const { ident, outbox, service } = setup;
