@@ -38,8 +38,8 @@ export type Sync = {
   readonly disk?: DiskFault;
 };
 
-/** Actions of a person beside a push, or alone. */
-export const DOINGS = [
+/** Actions of a person beside a push, or alone. Seeds draw from these in this order. */
+const AT_ANY_TIME = [
   'edit',
   'remove',
   'validate',
@@ -48,19 +48,14 @@ export const DOINGS = [
   'undo',
   /** As it really is. */
   'decide',
-  'restore',
-  'adopt',
   'check',
-  'copy',
-  'rehearse',
   /** The last command that changed finds. */
   'take-back',
   'photo',
   'import-again',
-  /** A curator sets the number of the record. */
-  'curate',
 ] as const;
-export type Doing = (typeof DOINGS)[number];
+/** `curate`: a curator sets the number of the record. */
+export type Doing = (typeof AT_ANY_TIME)[number] | 'restore' | 'adopt' | 'copy' | 'rehearse' | 'curate';
 export type Done = {
   readonly machine: MachineName;
   readonly account: Account;
@@ -330,20 +325,6 @@ function nextSteps(random: Random, mood: Mood, finds: PlannedFind[]): Step[] {
     },
   ];
 }
-
-const AT_ANY_TIME = [
-  'edit',
-  'remove',
-  'validate',
-  'number-import',
-  'drop',
-  'undo',
-  'decide',
-  'check',
-  'take-back',
-  'photo',
-  'import-again',
-] as const;
 
 export function doing(random: Random, machine: MachineName, find: string, among: readonly Doing[] = AT_ANY_TIME): Done {
   const [does, number] = [random.pick(among), random.between(1, 9999)];
