@@ -319,13 +319,9 @@ const parseFile = createRowParser({
 
 export type StoredFile = FileStanding & { readonly name: string; readonly identifier: string };
 
-export function saveFile(ledger: Ledger, file: StoredFile): void {
-  ledger
-    .sql(
-      `insert or replace into files (name, identifier, size_bytes, changed_at, digest)
-       values (:name, :identifier, :sizeBytes, :changedNs, :digest)`,
-    )
-    .run(file);
+export function saveFile(ledger: Ledger, { name, identifier, sizeBytes, changedNs, digest }: StoredFile): void {
+  const insert = 'insert or replace into files (name, identifier, size_bytes, changed_at, digest) values (?, ?, ?, ?, ?)';
+  ledger.sql(insert).run(name, identifier, sizeBytes, changedNs, digest);
 }
 
 export function listStoredFiles(ledger: Ledger): StoredFile[] {

@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { closeSync, fsync, openSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { type BigIntStats, closeSync, fstatSync, fsync, openSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { readdir, rm } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { toDatabaseError } from './database.ts';
 import { makeTempPath, removeTemp, TEMP_PATTERN } from './files.ts';
 import { flushFolder, makeFolder, renameOver } from './folder.ts';
@@ -10,26 +10,52 @@ import { flushFolder, makeFolder, renameOver } from './folder.ts';
 type NamedContent = { readonly name: string; readonly content: string | Buffer };
 
 /**
- * Writes files into a folder, each atomically; existing files of these names are replaced. Until {@link flushFiles} a power cut
- * may undo it.
+ * Writes files into a folder, and returns their standings. Existing files of these names are replaced atomically; of a new one, a
+ * killed process may leave a part. Until {@link flushFiles} a power cut may undo it.
  * @param files names made by {@link makeSafeFileName}, each once
  * @throws DatabaseError when the disk fails
  */
-export function writeFiles(folder: string, files: readonly NamedContent[]): void {
+export function writeFiles<File extends NamedContent>(folder: string, files: readonly File[]): (File & FileStanding)[] {
   try {
     makeFolder(folder);
-    for (const { name, content } of files) {
-      const draft = makeTempPath(folder);
-      try {
-        writeFileSync(draft, content, { flag: 'wx', mode: 0o600 });
-        renameOver(draft, join(folder, name));
-      } catch (thrown) {
-        removeTemp(draft);
-        throw thrown;
-      }
-    }
+    return files.map((file) => {
+      const path = join(folder, file.name);
+      return { ...file, ...(createFile(path, file.content) ?? replaceFile(path, file.content)) };
+    });
   } catch (thrown) {
     throw toDatabaseError(folder, thrown);
+  }
+}
+
+/** Creates a file; undefined where the name is taken. */
+function createFile(path: string, content: string | Buffer): FileStanding | undefined {
+  let file: number;
+  try {
+    file = openSync(path, 'wx', 0o600);
+  } catch (thrown) {
+    if (thrown instanceof Error && 'code' in thrown && thrown.code === 'EEXIST') return undefined;
+    throw thrown;
+  }
+  try {
+    writeFileSync(file, content);
+    return makeStanding(fstatSync(file, { bigint: true }), content);
+  } catch (thrown) {
+    removeTemp(path);
+    throw thrown;
+  } finally {
+    closeSync(file);
+  }
+}
+
+function replaceFile(path: string, content: string | Buffer): FileStanding {
+  const draft = makeTempPath(dirname(path));
+  try {
+    createFile(draft, content);
+    renameOver(draft, path);
+    return makeStanding(statSync(path, { bigint: true }), content);
+  } catch (thrown) {
+    removeTemp(draft);
+    throw thrown;
   }
 }
 
@@ -75,24 +101,21 @@ export type FileStanding = { readonly sizeBytes: number; readonly changedNs: str
 
 /**
  * Returns size, change time and digest of a file; undefined where there is none.
- * @param standing its digest is reused where the file was not touched since
- * @param content the bytes just written there, which saves reading them
+ * @param known its digest is reused where the file was not touched since
  */
-export function readFileStanding(path: string, standing?: FileStanding, content?: string | Buffer): FileStanding | undefined {
+export function readFileStanding(path: string, known?: FileStanding): FileStanding | undefined {
   try {
     const stat = statSync(path, { bigint: true, throwIfNoEntry: false });
     if (stat?.isFile() !== true) return undefined;
-    const [sizeBytes, changedNs] = [Number(stat.size), String(stat.ctimeNs)];
-    const isUntouched = standing?.sizeBytes === sizeBytes && standing.changedNs === changedNs;
-    const digest = isUntouched
-      ? standing.digest
-      : createHash('sha256')
-          .update(content ?? readFileSync(path))
-          .digest();
-    return { sizeBytes, changedNs, digest };
+    const isUntouched = known?.sizeBytes === Number(stat.size) && known.changedNs === String(stat.ctimeNs);
+    return isUntouched ? known : makeStanding(stat, readFileSync(path));
   } catch (thrown) {
     throw toDatabaseError(path, thrown);
   }
+}
+
+function makeStanding({ size, ctimeNs }: BigIntStats, content: string | Buffer): FileStanding {
+  return { sizeBytes: Number(size), changedNs: String(ctimeNs), digest: createHash('sha256').update(content).digest() };
 }
 
 /** Removes temporary files of processes that died; no other process may write there. */

@@ -61,12 +61,7 @@ export async function openFilesOutput(
       const files = records.map(({ header: { identifier }, element }) => {
         return { name: getFileName(identifier), identifier, content: Buffer.concat([DECLARATION, ...cutRecords([element])]) };
       });
-      writeFiles(folder, files);
-      waiting = files.map(({ name, identifier, content }) => {
-        const standing = readFileStanding(join(folder, name), undefined, content);
-        if (standing === undefined) throw makeEditedError(folder, [{ name }]);
-        return { name, identifier, ...standing };
-      });
+      waiting = writeFiles(folder, files);
     },
     notePage: () => {
       for (const file of waiting) saveFile(ledger, file);
