@@ -14,7 +14,7 @@ import {
   parseWrittenPoint,
   toGeomSystem,
 } from '../place/geometry.ts';
-import { type Position, parseCoordinate, parsePosition } from '../place/read-position.ts';
+import { type Position, parseCoordinate, parsePosition, writePosition } from '../place/read-position.ts';
 import type { TableRow } from '../tables/table.ts';
 import { enumerate } from '../text/names.ts';
 import type { Columns } from './columns.ts';
@@ -128,9 +128,10 @@ const WELL_KNOWN = /^(?:srid|(?:multi)?(?:point|line|polygon)|geometry)/i;
 /** Parses a position in another notation; one with a doubt is not used. */
 function parsePlainPosition(text: string): Reading<Position> {
   const position = parsePosition(text);
-  if (!isReadable(position) || position.value.doubt === undefined) return position;
-  const { doubt } = position.value;
-  return makeUnreadable('coordinate', msg`${doubt} The point is not used: add N and E, or correct it.`);
+  if (!isReadable(position)) return position;
+  const [{ doubt }, meant] = [position.value, writePosition(position.value)];
+  if (doubt === undefined) return position;
+  return makeUnreadable('coordinate', msg`${doubt} The point is not used. If you mean ${meant}, write it that way.`);
 }
 
 function makeProblem(rule: string, message: Message, source: PointColumns, element: ElementName = 'geom_system'): PointProblem {

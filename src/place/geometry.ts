@@ -231,14 +231,19 @@ function getConverter(): Converter {
 
 /** Converts EPSG:4326 (longitude, latitude) to EPSG:5514 (x, y); meaningful in and around Czechia only. */
 export function toSJtsk(lonLat: Point): Point {
-  const [x, y] = getConverter().forward([lonLat[0], lonLat[1]]);
-  return [x, y];
+  return convert('forward', lonLat);
 }
 
 /** Converts EPSG:5514 (x, y) to EPSG:4326 (longitude, latitude). */
 export function toWgs84(xy: Point): Point {
-  const [longitude, latitude] = getConverter().inverse([xy[0], xy[1]]);
-  return [longitude, latitude];
+  return convert('inverse', xy);
+}
+
+/** Converts a point; one that is not finite, which proj4 refuses with a TypeError, is no place. */
+function convert(direction: 'forward' | 'inverse', [from, to]: Point): Point {
+  if (!Number.isFinite(from + to)) return [Number.NaN, Number.NaN];
+  const [first, second] = getConverter()[direction]([from, to]);
+  return [first, second];
 }
 
 /**

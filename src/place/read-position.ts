@@ -162,6 +162,11 @@ function resolveAxes(text: string, x: string, y: string, isNamed = false): Readi
   return { value: { system, point: { x: fitting.x, y: fitting.y }, ...odd } };
 }
 
+/** Writes a position with all its digits, so that {@link parsePosition} reads the same point. */
+export function writePosition({ system, point: { x, y } }: Position): string {
+  return system === '4326' ? `${y} N ${x} E` : `${x} ${y}`;
+}
+
 /** Formats a position for people: `50.08710 N 14.42080 E`, `S-JTSK x -743011.7 y -1043265.5`. */
 export function formatPosition({ system, point }: Position): string {
   const [x, y] = [Number(point.x), Number(point.y)];

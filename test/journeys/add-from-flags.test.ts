@@ -95,8 +95,8 @@ describe('nothing is saved, and the error is reported, if', () => {
     ],
     [
       'a term is unknown, and axes are swapped',
-      ['--set', 'object_type=broch', '--point', '49.8405 15.1712'],
-      ['spona (HES-000605)', 'If you mean 49.84050 N 15.17120 E, write it that way.'],
+      ['--set', 'object_type=broch', '--point', '49.8405123 15.1712'],
+      ['spona (HES-000605)', 'If you mean 49.8405123 N 15.1712 E, write it that way.'],
     ],
     [
       'something is missing, and a photograph is not there',

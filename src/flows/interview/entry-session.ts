@@ -18,7 +18,7 @@ import type { Outbox } from '../../outbox/open-outbox.ts';
 import { findByLocalId } from '../../outbox/stored-finds.ts';
 import { readPhotoPosition } from '../../photo/photo-exif.ts';
 import { makePhotoResolver } from '../../photo/photograph.ts';
-import { formatPosition, type Position, parsePosition } from '../../place/read-position.ts';
+import { type Position, parsePosition, writePosition } from '../../place/read-position.ts';
 import { collapseUnchecked } from '../queue/collapse-issues.ts';
 import { enqueueFinds } from '../queue/enqueue-finds.ts';
 import { createFindLookup, resolveFindNames } from '../queue/resolve-finds.ts';
@@ -136,7 +136,7 @@ export function requireUnambiguous(reading: Reading<Position>, find: string): Po
   if (!isReadable(reading)) return makeErrorIssue(reading.rule, reading.problem, where);
   const { doubt } = reading.value;
   if (doubt === undefined) return reading.value;
-  const meant = formatPosition(reading.value);
+  const meant = writePosition(reading.value);
   return makeErrorIssue('geometry-doubt', t`${doubt} If you mean ${meant}, write it that way.`, where);
 }
 

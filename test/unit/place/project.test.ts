@@ -22,6 +22,10 @@ describe('projecting between WGS 84 and S-JTSK', () => {
     expect(Math.hypot(projectedX - x, projectedY - y)).toBeLessThan(1.2);
   });
 
+  test.each([toSJtsk, toWgs84])('a number that is too long for a coordinate is converted to no place', (convert) => {
+    expect(convert([Number('9'.repeat(400)), 50])).toEqual([NaN, NaN]);
+  });
+
   test('a point anywhere in Czechia survives a round trip within two millimetres', () => {
     fc.assert(
       fc.property(fc.double({ min: 12, max: 19, noNaN: true }), fc.double({ min: 48.5, max: 51.1, noNaN: true }), (lon, lat) => {
