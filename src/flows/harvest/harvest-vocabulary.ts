@@ -5,7 +5,7 @@ import { cmd } from '../../base/message.ts';
 import { FIELDS } from '../../find/fields.ts';
 import type { OaiClient } from '../../oai/client.ts';
 import { harvest, type UnconfirmedLosses } from '../../oai/harvest-engine.ts';
-import { makeStoredState, type RecordSink } from '../../oai/harvest-state.ts';
+import { type HarvestState, makeStoredState, type RecordSink } from '../../oai/harvest-state.ts';
 import type { BrokenRecord } from '../../oai/malformed-error.ts';
 import type { HarvestPass } from '../../oai/pass.ts';
 import { findEntity, type OaiRecord, toIdent } from '../../oai/protocol.ts';
@@ -91,6 +91,9 @@ export async function harvestVocabulary(options: HarvestVocabularyOptions): Prom
   return results;
 }
 
+/** Maximum number of unreadable records that each later run requests and reports again, until they are terms. */
+const MAX_RETRIED = 100;
+
 type Tally = { deleted: number; vanished: number; readonly unreadable: Set<string> };
 
 async function harvestSet(options: HarvestVocabularyOptions, service: ServiceClock, setSpec: string): Promise<SetHarvest> {
@@ -109,10 +112,16 @@ async function harvestSet(options: HarvestVocabularyOptions, service: ServiceClo
       assertLatestRun(vocabulary, id, run);
       return work();
     });
-  const state = { ...stored, change };
+  const tally: Tally = { deleted: 0, vanished: 0, unreadable: new Set() };
+  const markSeen: HarvestState['markSeen'] = (identifier, seenRecord) => {
+    const isUnreadable = tally.unreadable.has(toIdent(identifier)) && tally.unreadable.size <= MAX_RETRIED;
+    stored.markSeen(identifier, { ...seenRecord, skipped: seenRecord.skipped || isUnreadable });
+  };
+  // Those of this run are reported already.
+  const listSkipped = () => stored.listSkipped().filter((identifier) => !tally.unreadable.has(toIdent(identifier)));
+  const state = { ...stored, change, markSeen, listSkipped };
   const startedMs = clock.monotonicMs();
   const seenBefore = state.getPass()?.scan.seen ?? 0;
-  const tally: Tally = { deleted: 0, vanished: 0, unreadable: new Set() };
   const listUnseen = (scan: number) => listUnseenTerms(vocabulary, setSpec, new Set([...state.listSeenIn(scan)].map(toIdent)));
   const { pass, broken, unconfirmed } = await harvest(
     {
@@ -176,9 +185,13 @@ function saveTermRecord(vocabulary: Vocabulary, harvestedSet: string, record: Oa
   } else {
     const entity = findEntity(record);
     const draft = entity === undefined ? undefined : parseTerm(entity, specificSet);
-    if (draft === undefined) unreadable.add(ident);
-    else saveTerm(vocabulary, draft, datestampMs);
+    if (draft === undefined) {
+      unreadable.add(ident);
+      return;
+    }
+    saveTerm(vocabulary, draft, datestampMs);
   }
+  unreadable.delete(ident);
 }
 
 /** Returns the longest set name: some services list the parents of a set as well. */

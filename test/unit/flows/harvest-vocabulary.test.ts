@@ -58,14 +58,20 @@ describe('an incomplete list', () => {
     expect(findTermByIdent(vocabulary, ident(4))?.gone).toBeNull();
   });
 
-  test('with a record that is not a term names it, and the rest is stored', async () => {
+  test('with a record that is not a term names it in each run, and the rest is stored', async () => {
     using store = tempVocabulary();
     const vocabulary = store.openSource(OAI_BASE);
     const repository = aRepository(4);
     repository.put(ident(5), '');
+    repository.nowMs += 3_600_000;
     const [result] = await harvest(repository, vocabulary);
-    expect(result).toMatchObject({ records: 5, unreadable: [ident(5)] });
+    expect(result).toMatchObject({ records: 5, unreadable: [ident(5)], broken: [] });
     expect(stored(vocabulary).size).toBe(4);
+    expect(await harvest(repository, vocabulary)).toMatchObject([{ pass: 'changes', unreadable: [ident(5)], broken: [] }]);
+    repository.put(ident(5), 'věc 5');
+    expect(await harvest(repository, vocabulary)).toMatchObject([{ unreadable: [], broken: [] }]);
+    expect(await harvest(repository, vocabulary)).toMatchObject([{ unreadable: [], broken: [] }]);
+    expect(stored(vocabulary).size).toBe(5);
   });
 });
 
