@@ -33,7 +33,7 @@ export function makeRecordCutter(
   document: XmlDocument,
   name: Subject['verb'] = 'ListRecords',
 ): (records: readonly XmlElement[]) => Buffer[] {
-  const list = getChild(document.root, name);
+  const list = getChild(document.root, name) ?? getChild(document.root, 'GetRecord');
   const declarations = renderNamespaceDeclarations(document, list === undefined ? [document.root] : [document.root, list]);
   const prefix = /^<([^\s:>/]+:)?/.exec(getStartTag(document, list ?? document.root))?.[1] ?? '';
   const head = Buffer.from(`<${prefix}${name}${declarations}>\n`);

@@ -2,9 +2,11 @@ import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node
 import { open } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { expect, test, vi } from 'vitest';
+import { makeRecordCutter } from '../../../src/flows/harvest/xml-output.ts';
 import { type Exchange, TransportError } from '../../../src/http/exchange.ts';
+import { OAI_NAMESPACE } from '../../../src/oai/protocol.ts';
 import { openSqlite } from '../../../src/store/database.ts';
-import { getChild, getChildren, getChildText, getSourceText } from '../../../src/xml/element.ts';
+import { getChild, getChildren, getChildText, getSourceText, walkDescendants } from '../../../src/xml/element.ts';
 import { parseXml } from '../../../src/xml/parse.ts';
 import { FakeRepository } from '../../support/fake-repository.ts';
 import { type HarvestPlace, harvestPlace, SET } from '../../support/record-harvest.ts';
@@ -203,4 +205,14 @@ test('a service without records of the set gives an empty output', async () => {
   };
   expect(await place.run(exchange)).toMatchObject({ records: 0, held: 0 });
   expect(readFileSync(place.path, 'utf8')).toBe('');
+});
+
+test('a record of a single answer keeps the namespaces that its GetRecord declares', () => {
+  const record = '<record><metadata><s:x/></metadata></record>';
+  const document = parseXml(
+    Buffer.from(`<OAI-PMH xmlns="${OAI_NAMESPACE}"><GetRecord xmlns:s="urn:s">${record}</GetRecord></OAI-PMH>`),
+  );
+  const elements = [...walkDescendants(document.root, 'record', OAI_NAMESPACE)];
+  const { root } = parseXml(Buffer.concat(makeRecordCutter(document)(elements)));
+  expect([...walkDescendants(root, 'x', 'urn:s')]).toHaveLength(1);
 });
