@@ -6,7 +6,7 @@ import { parseXml } from '../xml/parse.ts';
 import { buildXml } from '../xml/write-xml.ts';
 import { fetchFirstPage } from './client.ts';
 import { digestRecord, isUnidentified } from './harvest-state.ts';
-import type { BrokenRecord } from './malformed-error.ts';
+import { type BrokenRecord, MalformedAnswerError } from './malformed-error.ts';
 import { getLatestMs, getWatermark, type HarvestPass, isOnePage, isWhole, judge, startPass, startScan } from './pass.ts';
 import { formatUpwards, OAI_NAMESPACE, type OaiRecord, parseRecord } from './protocol.ts';
 import {
@@ -264,12 +264,16 @@ async function isAsCounted(run: Run): Promise<boolean> {
   const { client, state, clock, signal, window, onNote } = run;
   // A changed record leaves a window with an end, so the counts differ.
   if (run.losses === undefined || window.untilMs !== null) return true;
-  const { completeListSize, next, items } = await fetchFirstPage({
+  const page = await fetchFirstPage({
     fetchPage: client.listHeaders,
     start: listArguments(run, window),
     clock,
     ...(signal === undefined ? {} : { signal }),
+  }).catch((thrown: unknown) => {
+    if (run.skipBroken !== true || !(thrown instanceof MalformedAnswerError)) throw thrown;
   });
+  if (page === undefined) return false;
+  const { completeListSize, next, items } = page;
   const size = completeListSize ?? (next === undefined ? items.length : undefined);
   const [list, listed] = [listName(run.setSpec), state.countListed()];
   if (size !== undefined && size !== listed)

@@ -199,7 +199,7 @@ export function isOfWholeWindow({ window, walk }: HarvestPass): boolean {
 }
 
 /** Tells if a record is at the point of interruption, where a walk of the rest begins again. */
-function isAtCut({ window, walk }: HarvestPass, datestampMs: number): boolean {
+export function isAtCut({ window, walk }: HarvestPass, datestampMs: number): boolean {
   const { fromMs, untilMs } = walk.window;
   if (fromMs !== null && fromMs !== window.fromMs) return datestampMs <= fromMs;
   return untilMs !== null && untilMs !== window.untilMs && datestampMs >= untilMs;

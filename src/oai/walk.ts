@@ -10,6 +10,7 @@ import {
   type HarvestPass,
   type HarvestWindow,
   hasShrunk,
+  isAtCut,
   isOfWholeWindow,
   isWhole,
   markChanged,
@@ -133,6 +134,8 @@ async function walk(run: Run): Promise<WalkEnd> {
   const { token, window } = getCurrentPass(state).walk;
   const checkProgress = createLoopGuard();
   let isResumed = token !== null;
+  // All records of one datestamp are listed again after an interruption, perhaps on many pages.
+  const atCut = new Set<string>();
   try {
     for await (const page of fetchPages(run, token === null ? listArguments(run, window) : { resumptionToken: token })) {
       isResumed = false;
@@ -146,8 +149,10 @@ async function walk(run: Run): Promise<WalkEnd> {
       const datestampsMs = page.items.map(({ header }) => header.datestampMs);
       const identifiers = page.items.map(({ header }) => header.identifier);
       const note = { ...page, overlapMs: run.overlapMs, datestampsMs, identifiers };
+      const before = atCut.size;
+      for (const { header } of page.items) if (isAtCut(pass, header.datestampMs)) atCut.add(header.identifier);
       const taken = await take(run, pass, page, (previous, againMs) => advancePass(previous, { ...note, againMs }));
-      checkProgress(taken.newInScan, page.completeListSize);
+      checkProgress(Math.max(taken.newInScan, atCut.size - before), page.completeListSize);
     }
     return 'end';
   } catch (thrown) {

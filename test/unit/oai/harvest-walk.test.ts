@@ -132,6 +132,23 @@ describe('a list with a count', () => {
     expect(then.kept).toEqual(['C']);
   });
 
+  test('passes a hundred pages of one datestamp again after an interruption', async () => {
+    const names = Array.from({ length: 120 }, (_, nth) => `N-${nth}`);
+    const size = 'completeListSize="121"';
+    let isRefused = false;
+    const { run, kept: keptNames } = harvesting((args) => {
+      if (args.has('from')) return oaiError('noRecordsMatch');
+      const [part = '', at = 0] = args.get('resumptionToken')?.split('.') ?? (args.has('until') ? ['rest', 0] : []);
+      if (part === '') return listXml('ListRecords', [recordXml('new', undefined, '2025-02-01T00:00:00Z')], 'all.0', size);
+      if (part === 'all' && Number(at) === 115) isRefused = true;
+      if (part === 'all' && isRefused) return oaiError('badResumptionToken');
+      const next = Number(at) + 1;
+      return list([names[Number(at)] ?? ''], next < names.length ? `${part}.${next}` : '', part === 'all' ? size : '');
+    });
+    await run();
+    expect(keptNames).toEqual(['new', ...names]);
+  });
+
   test('whose tokens are refused again and again is given up', async () => {
     const { failure, asked } = harvesting((args) =>
       args.has('resumptionToken') ? oaiError('badResumptionToken') : list(['A'], 'T2', 'completeListSize="2"'),
@@ -206,6 +223,18 @@ describe('unreadable records', () => {
     expect(keptNames).toEqual(['A']);
     expect(broken).toEqual([{ identifier: `${OAI_BASE}/id/B`, reason: expect.stringMatching(/\(line \d+, byte \d+\)$/) }]);
     expect(asked().at(-1)).toBe(`verb=GetRecord identifier=${OAI_BASE}/id/B metadataPrefix=oai_svc`);
+  });
+
+  test('do not prevent a later run from counting the list if they are malformed there as well', async () => {
+    const state = makeMemoryState();
+    const more = { state, skipBroken: true, losses: async () => ({ lost: [], inUse: [] }) };
+    const answers: Answers = (args) => {
+      if (args.get('verb') === 'GetRecord') return oaiXml('<GetRecord/>');
+      return args.has('from') ? oaiError('noRecordsMatch') : page.replaceAll('ListRecords', args.get('verb') ?? '');
+    };
+    await harvesting(answers, more).run();
+    const { broken } = await harvesting(answers, { ...more, serverNowMs: NOW_MS + HOUR_MS }).run();
+    expect(broken).toHaveLength(1);
   });
 
   test('are reported while the list has them, even if the service does not know them singly', async () => {
