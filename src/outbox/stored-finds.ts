@@ -42,10 +42,13 @@ export type StoredFind = {
   readonly isHidden: boolean;
 };
 
+/** @property unit absent for a row of a spreadsheet; a waypoint or feature is not stored by its number, but known by its name */
+type FoundIn = { readonly file: string; readonly row: number | null; readonly unit?: string };
+
 type FindToStore = {
   readonly localId: string;
   readonly elements: StoredElements;
-  readonly source?: { readonly file: string; readonly row: number };
+  readonly source?: FoundIn;
   readonly sourcePath?: string | null;
   readonly base?: ImportedRow | null;
   readonly uuid?: string;
@@ -89,8 +92,7 @@ export function insertFind(outbox: Outbox, find: FindToStore): FindId {
     localId: find.localId,
     elements,
     version: 1,
-    sourceFile: find.source?.file ?? null,
-    sourceRow: find.source?.row ?? null,
+    ...getSourceColumns(find.source),
     sourcePath: find.sourcePath ?? null,
     base: serializeBase(find.base, find.elements),
     createdAt: find.createdAt ?? now,
@@ -110,14 +112,18 @@ export function updateFind(outbox: Outbox, find: FindToStore, version?: number):
   outbox.change(() => {
     const row = findRowByLocalId(outbox, find.localId);
     if (row === undefined || (version !== undefined && row.version !== version)) throw makeChangedError(find.localId);
-    const [sourceFile, sourceRow] = [find.source?.file ?? row.sourceFile, find.source?.row ?? row.sourceRow];
     const sourcePath = find.sourcePath === undefined ? row.sourcePath : find.sourcePath;
     const base = serializeBase(
       find.base === undefined ? getImportedRow({ ...row, elements: JSON.parse(row.elements) }) : find.base,
       find.elements,
     );
-    replaceRow(outbox, { ...row, elements: JSON.stringify(find.elements), sourceFile, sourceRow, sourcePath, base });
+    const source = find.source && getSourceColumns(find.source);
+    replaceRow(outbox, { ...row, elements: JSON.stringify(find.elements), ...source, sourcePath, base });
   });
+}
+
+function getSourceColumns({ file, row, unit }: Partial<FoundIn> = {}): Pick<FindContent, 'sourceFile' | 'sourceRow'> {
+  return { sourceFile: file ?? null, sourceRow: (unit === undefined ? row : null) ?? null };
 }
 
 /** Returns a find's row as last imported. */

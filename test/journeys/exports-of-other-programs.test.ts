@@ -136,6 +136,15 @@ describe('pas import reads', () => {
   });
 });
 
+test('a waypoint is named by its name in every later error, and not by a row of a table that it never was in', async () => {
+  const gpx = '<gpx><wpt lat="15.1712" lon="49.8405"><name>W1-002</name></wpt></gpx>';
+  const { own, report } = await imported('walk.gpx', gpx);
+  expect(report?.issues).toMatchObject([{ find: 'W1-002', unit: 'waypoint', row: 1 }]);
+  const validated = await own.pas('validate');
+  expect(validated.stdout).toContain('W1-002');
+  expect(validated.stdout + (await own.pas('show', 'W1-002')).stdout).not.toMatch(/row \d/);
+});
+
 test('a photograph with an absolute path is looked up by its name, and a find whose photograph is missing is imported', async () => {
   const homeCopy = home.copy();
   homeCopy.file('IMG_1.png', tinyPng(1));

@@ -77,7 +77,7 @@ function mergeFindFrom(from: Outbox, to: Outbox, find: StoredFind): PouredFind {
   if (there !== undefined && isSame(find, imported, there, importThere))
     return { kind: 'same', localId, target: { findId: there.id, identCely: importThere?.identCely ?? null } };
   const now = there === undefined ? localId : freeLocalId(to, localId);
-  const source = find.sourceFile === null ? {} : { source: { file: find.sourceFile, row: find.sourceRow ?? 0 } };
+  const source = find.sourceFile === null ? {} : { source: { file: find.sourceFile, row: find.sourceRow } };
   const row = { base: getImportedRow(find) ?? null, sourcePath: find.sourcePath };
   const findId = insertFind(to, { localId: now, elements, createdAt, ...source, ...row });
   recordNew(to, findId, now);
