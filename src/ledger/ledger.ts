@@ -288,8 +288,10 @@ export function settleTable(ledger: Ledger): void {
   ledger.sql(`update seen_records set digest = x'' where length(digest) > 0 and not exists (${has})`).run();
 }
 
-/** Deletes rows that the harvest did not write. Must run inside {@link Ledger.change}. */
+/** Deletes rows that the harvest did not write, and tombstones, which no list confirms. Must run inside {@link Ledger.change}. */
 export function removeForeign(ledger: Ledger): void {
+  const unlisted = 'identifier in (select identifier from seen_records group by identifier having max(scan) = 0)';
+  ledger.sql(`delete from seen_records where ${unlisted}`).run();
   const seenQuery = 'select 1 from seen_records as seen where seen.identifier = records.identifier and length(digest) > 0';
   ledger.sql(`delete from records where not exists (${seenQuery})`).run();
 }
