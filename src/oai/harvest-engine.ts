@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { OaiError } from '../base/errors.ts';
+import { getErrorMessage, OaiError, UnavailableError } from '../base/errors.ts';
 import { t } from '../base/language.ts';
 import { getSourceBytes, walkDescendants } from '../xml/element.ts';
 import { parseXml } from '../xml/parse.ts';
@@ -122,13 +122,22 @@ async function retrySkipped(run: Run): Promise<void> {
       if (!isUnidentified(name)) await take(run, pass, await client.getRecordPage(name, metadataPrefix, signal));
       else if (seenRecord?.scan !== pass.scan.number) forget(run, name);
     } catch (thrown) {
-      if (!(thrown instanceof OaiError)) throw thrown;
       const isListed = seenRecord?.scan === pass.scan.number;
-      if (thrown.oaiCode === 'idDoesNotExist' && !isListed) forget(run, name);
-      else if (['idDoesNotExist', 'malformed'].includes(thrown.oaiCode)) faults.set(name, faults.get(name) ?? thrown.message);
+      if (thrown instanceof OaiError && thrown.oaiCode === 'idDoesNotExist' && !isListed) forget(run, name);
+      else if (await isOfOneRecord(run, thrown)) faults.set(name, faults.get(name) ?? getErrorMessage(thrown));
       else throw thrown;
     }
   }
+}
+
+/** Tells if a request failed only because of its record. @throws as the client, where the service fails for other requests, too */
+async function isOfOneRecord(run: Run, thrown: unknown): Promise<boolean> {
+  if (thrown instanceof OaiError) return ['idDoesNotExist', 'cannotDisseminateFormat', 'malformed'].includes(thrown.oaiCode);
+  if (!(thrown instanceof UnavailableError)) return false;
+  await run.client.listHeaders(listArguments(run, run.window), run.signal).catch((listThrown: unknown) => {
+    if (!(listThrown instanceof OaiError)) throw listThrown;
+  });
+  return true;
 }
 
 function forget({ state }: Run, name: string): void {

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { makeMemoryState } from '../../../src/oai/harvest-state.ts';
 import { startPass } from '../../../src/oai/pass.ts';
-import { listXml, OAI_BASE, oaiError, oaiXml, recordXml } from '../../support/scripted-oai.ts';
+import { makeClient } from '../../support/scripted-client.ts';
+import { answer, listXml, OAI_BASE, oaiError, oaiXml, recordXml, scripted } from '../../support/scripted-oai.ts';
 import { ALL, type Answers, harvesting, list, NOW_MS } from './harvesting.ts';
 
 const HOUR_MS = 3_600_000;
@@ -223,6 +224,19 @@ describe('unreadable records', () => {
     expect(keptNames).toEqual(['A']);
     expect(broken).toEqual([{ identifier: `${OAI_BASE}/id/B`, reason: expect.stringMatching(/\(line \d+, byte \d+\)$/) }]);
     expect(asked().at(-1)).toBe(`verb=GetRecord identifier=${OAI_BASE}/id/B metadataPrefix=oai_svc`);
+  });
+
+  test('are left out if the service fails for them alone, and end the harvest if it fails for its list as well', async () => {
+    const failingAt = (verbs: RegExp) => {
+      const client = makeClient(
+        scripted(({ url }) =>
+          verbs.test(url) ? answer('', { status: 500 }) : page.replaceAll('ListRecords', /verb=(\w+)/.exec(url)?.[1] ?? ''),
+        ),
+      );
+      return harvesting(() => page, { client, skipBroken: true }).run();
+    };
+    await expect(failingAt(/GetRecord|ListIdentifiers/)).rejects.toThrow('(status 500)');
+    expect(await failingAt(/GetRecord/)).toMatchObject({ broken: [{ identifier: `${OAI_BASE}/id/B` }] });
   });
 
   test('do not prevent a later run from counting the list if they are malformed there as well', async () => {
