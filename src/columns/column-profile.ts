@@ -198,10 +198,10 @@ export function isOfPlaces(profile: ColumnProfile): boolean {
   return detectAxis(profile) !== undefined || measurePositionShare(profile) >= 0.6 || getShare(profile, isNorthing) >= 0.6;
 }
 
-/** Returns the share of cells with both coordinates. */
+/** Returns the share of cells with both coordinates. Two short whole numbers, such as `12/45`, are no evidence. */
 export function measurePositionShare(profile: ColumnProfile): number {
   const looked = { ...profile, values: new Map([...profile.values].slice(0, 200)) };
-  return getShare(looked, (text) => isReadable(parsePosition(text)));
+  return getShare(looked, (text) => !/^\D*\d{1,3}\D+\d{1,3}\D*$/.test(text) && isReadable(parsePosition(text)));
 }
 
 export function measurePhotographShare(profile: ColumnProfile): number {

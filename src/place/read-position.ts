@@ -157,7 +157,10 @@ function resolveAxes(text: string, x: string, y: string, isNamed = false): Readi
     const system = Math.max(Number(positiveX), Number(positiveY)) > 360 ? '5514' : '4326';
     return makeUnreadable('geometry-range', findRangeProblem(system, Number(x), Number(y)) ?? describeNoPosition(text));
   }
-  const { system, doubt, isTurned = false } = fitting;
+  const { system, isTurned = false } = fitting;
+  const isWhole = system === '4326' && !isNamed && /^-?\d+$/.test(x) && /^-?\d+$/.test(y);
+  const doubt =
+    fitting.doubt ?? (isWhole ? msg`"${text}" has whole degrees only, which may be a measure or a number.` : undefined);
   const odd = doubt === undefined ? {} : { doubt, ...(isTurned && { isTurned }) };
   return { value: { system, point: { x: fitting.x, y: fitting.y }, ...odd } };
 }

@@ -218,6 +218,11 @@ describe('museum tables with custom columns:', () => {
     expect(rules).toMatchObject({ šířka: 'geom_y', délka: 'geom_x' });
   });
 
+  test('one with numbers by year: they are no positions', () => {
+    const rules = listRules(propose(['č.;přír.', '1;12/45', '2;13/46', '3;14/45']));
+    expect(JSON.stringify(rules)).not.toContain('wkt');
+  });
+
   test('one with UTM, or with a second position: neither goes into the note', () => {
     const rules = listRules(propose(['č.;Easting;Northing;GPS;GPS 2', '1;458000;5548000;49.58N 15.42E;49.59N 15.43E']));
     expect(rules).toMatchObject({ Easting: '–', Northing: '–', GPS: { wkt: { form: 'position' } }, 'GPS 2': '–' });
