@@ -297,13 +297,13 @@ function moveEdge(edge: WalkEdge, datestampsMs: readonly number[]): WalkEdge {
 }
 
 /**
- * Returns the rest of a window after an interruption; undefined where the list is not ordered by datestamp. The rest includes the
- * last datestamp, which several records may share.
+ * Returns the rest of a window after an interruption; undefined where the list is not ordered by datestamp, or leaves its window.
+ * The rest includes the last datestamp, which several records may share.
  */
 function getRemainingWindow({ fromMs, untilMs }: HarvestWindow, { direction, edgeMs }: WalkEdge): HarvestWindow | undefined {
   if (edgeMs === null) return undefined;
-  if (direction === 'rising') return { fromMs: Math.max(fromMs ?? edgeMs, edgeMs), untilMs };
-  if (direction === 'falling') return { fromMs, untilMs: Math.min(untilMs ?? edgeMs, edgeMs) };
+  if (direction === 'rising' && edgeMs <= (untilMs ?? edgeMs)) return { fromMs: Math.max(fromMs ?? edgeMs, edgeMs), untilMs };
+  if (direction === 'falling' && edgeMs >= (fromMs ?? edgeMs)) return { fromMs, untilMs: Math.min(untilMs ?? edgeMs, edgeMs) };
   return undefined;
 }
 

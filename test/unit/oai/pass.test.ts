@@ -67,6 +67,17 @@ describe('the rest of a window after an interruption', () => {
   });
 });
 
+test.each([
+  [{ fromMs: null, untilMs: 50_000 }, [60_000, 70_000]],
+  [{ fromMs: 50_000, untilMs: null }, [40_000, 30_000]],
+])(
+  'a list that leaves its window %j is read from its start after an interruption, not from beyond the other bound',
+  (window, stamps) => {
+    const resumed = resumeByDatestamp(page(startPass('full', window, 1e6, 1), stamps));
+    expect([resumed.walk.window, resumed.scan.number]).toEqual([window, 2]);
+  },
+);
+
 test('a list that has shrunk to one page is complete, whatever was counted before', () => {
   const interrupted = startScan(page(BEGUN, [9, 8]), false);
   const last = { ...PAGE, next: undefined, datestampsMs: [9] };
