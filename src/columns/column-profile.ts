@@ -180,22 +180,27 @@ export function detectAxis(profile: ColumnProfile): AxisShape | undefined {
     if (share < 0.6) continue;
     const degrees = axis === 'lon' || axis === 'lat';
     // Numbers from 12 to 19 are frequent; degrees of positions have a name that says so, or at least three decimals.
-    const isNamed = foldName(profile.header)
-      .split('_')
-      .some((word) => AXIS_NAMES.includes(word));
-    const decimals = isNamed ? /[.,]\d|[°º].*\d/ : /[.,]\d{3}|[°º].*\d/;
+    const isNamed = isNamedAsAxis(profile);
+    const decimals = isNamed ? /[.,]\d|[°º\s].*\d/ : /[.,]\d{3}|[°º\s].*\d/;
     if (degrees && getShare(profile, (text) => decimals.test(text)) < 0.5) continue;
     return { axis, share, withoutMinus: getShare(profile, (text) => isInRange(text) && (parsePlainNumber(text) ?? 0) > 0) };
   }
   return undefined;
 }
 
+function isNamedAsAxis({ header }: ColumnProfile): boolean {
+  return foldName(header)
+    .split('_')
+    .some((word) => AXIS_NAMES.includes(word));
+}
+
 const AXIS_NAMES: readonly string[] = ['x', 'y', 'lon', 'long', 'lng', 'longitude', 'lat', 'latitude'];
 
-/** Tells if a column gives places, also in systems that pas does not read, such as UTM. */
+/** Tells if a column gives places, also with lost decimal marks or in systems that pas does not read, such as UTM. */
 export function isOfPlaces(profile: ColumnProfile): boolean {
   const isNorthing = (text: string): boolean => /^5[2-7]\d{5}$/.test(String(Math.trunc(parsePlainNumber(text) ?? 0)));
-  return detectAxis(profile) !== undefined || measurePositionShare(profile) >= 0.6 || getShare(profile, isNorthing) >= 0.6;
+  if (isNamedAsAxis(profile) || detectAxis(profile) !== undefined) return true;
+  return measurePositionShare(profile) >= 0.6 || getShare(profile, isNorthing) >= 0.6;
 }
 
 /** Returns the share of cells with both coordinates. Two short whole numbers, such as `12/45`, are no evidence. */

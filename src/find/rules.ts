@@ -146,8 +146,13 @@ function checkPointForm(elements: FindElements): Finding[] {
 function checkPointRange(elements: FindElements): Finding[] {
   const point = getSelectedPoint(elements);
   const numbers = point && parsePointNumbers(point.wkt);
-  const problem = point && numbers && findRangeProblem(point.system, ...numbers);
-  return point === undefined || problem === undefined ? [] : [{ element: point.element, message: problem }];
+  if (point === undefined || numbers === undefined) return [];
+  const problem = findRangeProblem(point.system, ...numbers);
+  if (problem !== undefined) return [{ element: point.element, message: problem }];
+  if (point.system !== '4326' || !numbers.every(Number.isInteger)) return [];
+  const { wkt } = point;
+  const message = msg`${wkt} has whole degrees only. Check that no minutes or decimals were lost.`;
+  return [{ element: point.element, message, warning: true }];
 }
 
 /** The service refuses a point outside all cadastral areas in every state, even where no point is required. */

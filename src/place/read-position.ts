@@ -296,13 +296,14 @@ function joinAngleParts(parts: ReadonlyMap<AnglePart, string>): string {
   return texts.every((text) => text.length === 1) ? '' : texts.join(' ');
 }
 
-/** Parses a decimal number, or degrees with their marks or hemisphere, which must be one of the axis. */
+/** Parses a decimal number, or degrees with minutes, marks or a hemisphere, which must be one of the axis. */
 export function parseCoordinate(text: string, axis: 'x' | 'y'): Reading<string> {
   const decimal = parseDecimal(text);
   if (isReadable(decimal)) return decimal;
   const tokens = /\de[+-]?\d/i.test(text) ? [] : (splitTokens(text) ?? []);
-  const isMarked = tokens.some(({ kind }) => kind === 'degrees' || kind === 'hemisphere');
-  const isOne = isMarked && tokens.every(({ kind }) => kind !== 'between');
+  // Two whole numbers may be a decimal that lost its mark.
+  const isAngle = tokens.some(({ kind }) => kind === 'degrees' || kind === 'hemisphere') || /^\d+\s+\d+(?:\s+\d|[.,])/.test(text);
+  const isOne = isAngle && tokens.every(({ kind }) => kind !== 'between');
   const degrees = isOne ? parseCoordinateTokens(tokens, text) : undefined;
   if (degrees === undefined || isMessage(degrees)) {
     return parseAngle(text) ?? (degrees === undefined ? decimal : makeUnreadable('coordinate', degrees));

@@ -35,7 +35,7 @@ export function readFirstRows<Row extends TableRow>(rows: Iterable<Row>, named: 
 /**
  * Finds the header among the first rows of a table: normally the first one. A row that fills few of the columns is a title; two
  * rows whose names complete each other, or the second of which has units, form one header. Undefined where there is no row.
- * @throws FileError where the named row is empty
+ * @throws FileError where the named row is empty, or an unnamed one has data
  */
 export function findHeader(place: TablePlace, rows: readonly TableRow[], named: HeaderRows | undefined): Header | undefined {
   if (named !== undefined) return getNamedHeader(place, rows, named);
@@ -53,6 +53,7 @@ export function findHeader(place: TablePlace, rows: readonly TableRow[], named: 
         : [headerRow, headerRow];
   const [first = headerRow, last = headerRow] = pair;
   const header = { first: first.row, last: last.row, names: mergeHeaderNames(first, last) };
+  if (header.names.filter((name) => /^[+-]?\d[\d\s]*[.,]\d+$/.test(name)).length > 1) throw makeDataError(place, header);
   return { ...header, issues: last === top ? [] : [makeHeaderNote(place, header)] };
 }
 
@@ -63,6 +64,14 @@ function getNamedHeader(place: TablePlace, rows: readonly TableRow[], { first, l
     throw new FileError(place.file, msg`${place.file} has nothing in row ${row}, which --header-row names.`);
   }
   return { first, last, names: mergeHeaderNames(one, two), issues: [] };
+}
+
+/** Makes the error of a table without names, such as the export of a total station: its first find would be lost. */
+function makeDataError({ file }: TablePlace, { last, names }: Omit<Header, 'issues'>): FileError {
+  const shown = names.slice(0, 3).join(', ');
+  return new FileError(file, msg`${file} has numbers (${shown} …) where the names of the columns should be.`, {
+    hint: msg`Write a row of names above the finds; if these are the names, add --header-row ${last}.`,
+  });
 }
 
 function makeHeaderNote(place: TablePlace, { first, last, names }: HeaderRows & { readonly names: readonly string[] }): Issue {

@@ -119,6 +119,7 @@ describe('points', () => {
     ['14° 25′ 12″', '50° 4′ 48″'],
     ['E14.42', 'N50.08'],
     ['14,42° v. d.', '50,08° s. š.'],
+    ['14 25 12', '50 04,8'],
   ])('as degrees with marks or hemispheres: %s %s', (lon, lat) => {
     expect(point(`local_id;lon;lat\na;${lon.replaceAll('"', '″')};${lat.replaceAll('"', '″')}\n`)).toEqual([
       ['4326', 'POINT (14.42 50.08)'],
@@ -147,6 +148,7 @@ describe('points', () => {
     ['two points', 'local_id,lon,lat,geom_wkt\na,14,50,POINT (14 50)\n', 'point-twice', 'geom_wkt', 'is given twice'],
     ['a system that does not fit', 'local_id,crs,lon,lat\na,5514,14,50\n', 'coordinate-system', 'lon', 'Make them agree'],
     ['a doubtful position', 'local_id;wkt\na;50.08, 14.42\n', 'coordinate', 'wkt', 'latitude first. The point is not used'],
+    ['a lost decimal mark', 'local_id;lon;lat\na;14 42;50 08\n', 'coordinate', 'lon', 'several separators'],
     ['a lost position', 'local_id;wkt\na;behind the mill\n', 'coordinate', 'wkt', 'is not a position'],
     ['an unknown system', 'local_id,crs,geom_x,geom_y\na,UTM,1,2\n', 'coordinate-system', 'crs', '"UTM"'],
     ['a latitude as longitude', "local_id,lon,lat\na,14°25'N,50.08\n", 'coordinate', 'lon', 'on the other axis'],

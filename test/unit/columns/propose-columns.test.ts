@@ -218,6 +218,17 @@ describe('museum tables with custom columns:', () => {
     expect(rules).toMatchObject({ šířka: 'geom_y', délka: 'geom_x' });
   });
 
+  test.each([
+    ['50 05,226', '14 25,248'],
+    ['50 05 13,6', '14 25 15'],
+  ])('one with degrees and minutes without marks: %s %s', (lat, lon) => {
+    expect(listRules(propose(['č.;sev.;vých.', `1;${lat};${lon}`]))).toMatchObject({ 'sev.': 'geom_y', 'vých.': 'geom_x' });
+  });
+
+  test('one with coordinates without their decimal marks: they do not go into the note', () => {
+    expect(listRules(propose(['č.;x;y', '1;14.420.800;50.087.100']))).toMatchObject({ x: '–', y: '–' });
+  });
+
   test('one with numbers by year: they are no positions', () => {
     const rules = listRules(propose(['č.;přír.', '1;12/45', '2;13/46', '3;14/45']));
     expect(JSON.stringify(rules)).not.toContain('wkt');

@@ -211,6 +211,10 @@ describe('the point', () => {
     expect(getMessage({}, { lookupArea: () => outside() })).toContain('The nearest is Všesoky (ruian-672424).');
   });
 
+  test('of whole degrees only is a warning, since its minutes or decimals may be lost', () => {
+    expect(judge({ geom_wkt: 'POINT (14 50)' })).toEqual([['geometry-range', 'geom_wkt', 'warning']]);
+  });
+
   test('without areas a point outside the country is a warning', () => {
     expect(judge({ geom_wkt: 'POINT (11.5 48.1)' })).toEqual([['geometry-area', 'geom_wkt', 'warning']]);
     expect(judge({ geom_wkt: 'POINT (11.5 48.1)' }, { lookupArea: () => ({ kind: 'not-harvested' }) })).toEqual([
@@ -219,7 +223,7 @@ describe('the point', () => {
   });
 
   test.each([
-    [12, 50],
+    [12, 50.1],
     [18.95, 49.5],
     [15, 48.5],
     [15, 51.1],

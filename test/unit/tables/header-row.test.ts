@@ -25,6 +25,12 @@ describe('the header row', () => {
     ]);
   });
 
+  test('is missing in the list of a total station, whose first point is not taken for it', () => {
+    const points = '1001;743011,72;1043265,50;312,40\n1002;743012,72;1043266,50;312,50\n';
+    expect(() => read(points)).toThrow('has numbers (1001, 743011,72, 1043265,50 …) where the names of the columns should be');
+    expect(read(points, '1').header).toEqual(['1001', '743011,72', '1043265,50', '312,40']);
+  });
+
   test('is joined from two lines that complete one another', () => {
     const table = read('č.;Nález;;Poloha;\n;druh;datum;X;Y\n1;spona;1. 6. 2024;-700000;-1000000\n');
     expect(table).toMatchObject({ header: ['č.', 'druh', 'datum', 'X', 'Y'], headerRow: 2, rowCount: 1 });
