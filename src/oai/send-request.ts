@@ -313,10 +313,14 @@ export function followRedirects(endpoint: string, exchange: Exchange): Get {
         },
         ...limits,
       });
-      if (!REDIRECTS.includes(response.status)) return response;
+      if (!REDIRECTS.includes(response.status)) {
+        const [base = '', targetQuery] = url.split('?', 2);
+        // A page that announces an outage is no target to remember.
+        const isXml = response.status === 200 && /xml/i.test(response.headers['content-type'] ?? '');
+        if (isXml && targetQuery === query) settled = base;
+        return response;
+      }
       url = resolveRedirect(url, response, query);
-      const [base = '', targetQuery] = url.split('?', 2);
-      if (targetQuery === query) settled = base;
     }
     throw new OaiError('malformed', t`${endpoint} redirects in a loop.`, { hint: t`Check oai_base in the profile.` });
   };

@@ -112,6 +112,18 @@ describe('redirects', () => {
     expect(exchange.requests.every(({ headers }) => headers?.['authorization'] !== undefined)).toBe(true);
   });
 
+  test.each([503, 200])('to an announcement of an outage with status %i are not remembered', async (status) => {
+    const script = scripted(
+      answer('', { status: 302, headers: { location: '/outage?verb=Identify' } }),
+      answer('<p>Closed</p>', { status, headers: { 'content-type': 'text/html' } }),
+      oaiXml('<Identify/>'),
+    );
+    const client = makeClient(script);
+    await expect(client.identify()).rejects.toThrow();
+    await client.identify();
+    expect(script.requests.map(({ url }) => new URL(url).pathname)).toEqual(['/2.2/oai', '/outage', '/2.2/oai']);
+  });
+
   test('with a relative address and without arguments are understood', async () => {
     for (const location of ['/2.2/oai', '2.2/oai?verb=Identify']) {
       const exchange = scripted((request) => (request.url.includes('/2.2/') ? oaiXml('<Identify/>') : to(location)));
