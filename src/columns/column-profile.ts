@@ -199,7 +199,9 @@ const AXIS_NAMES: readonly string[] = ['x', 'y', 'lon', 'long', 'lng', 'longitud
 /** Tells if a column gives places, also with lost decimal marks or in systems that pas does not read, such as UTM. */
 export function isOfPlaces(profile: ColumnProfile): boolean {
   const isNorthing = (text: string): boolean => /^5[2-7]\d{5}$/.test(String(Math.trunc(parsePlainNumber(text) ?? 0)));
-  if (isNamedAsAxis(profile) || detectAxis(profile) !== undefined) return true;
+  // A place in the trench, such as 2.35, has fewer digits.
+  const isLong = (text: string): boolean => /^(?:[^\p{L}\d]*\d){5,}[^\p{L}\d]*$/u.test(text);
+  if ((isNamedAsAxis(profile) && getShare(profile, isLong) >= 0.6) || detectAxis(profile) !== undefined) return true;
   return measurePositionShare(profile) >= 0.6 || getShare(profile, isNorthing) >= 0.6;
 }
 

@@ -93,7 +93,7 @@ function parsePointInColumns(row: TableRow, columns: Columns): PointReading {
   if (source === undefined) return withoutPoint(stated?.value, filled, columns);
 
   const written = source.columns[0] === 'wkt' ? columns.getCell(row, 'wkt') : '';
-  const { epsg } = parseGisText(written);
+  const { epsg } = written === '' ? {} : parseGisText(written);
   const position = written === '' || WELL_KNOWN.test(written) ? undefined : parsePlainPosition(written);
   if (position !== undefined && !isReadable(position))
     return makeProblem(position.rule, position.problem, source, getPointElement(stated?.value ?? '4326'));

@@ -229,6 +229,11 @@ describe('museum tables with custom columns:', () => {
     expect(listRules(propose(['č.;x;y', '1;14.420.800;50.087.100']))).toMatchObject({ x: '–', y: '–' });
   });
 
+  test('one with a place in the trench, or a long description: both go into the note', () => {
+    const rules = listRules(propose(['č.;x;y;long description', '1;2,35;4,10;u stěny']));
+    for (const name of ['x', 'y', 'long description']) expect(rules).toMatchObject({ [name]: { poznamka: {} } });
+  });
+
   test('one with numbers by year: they are no positions', () => {
     const rules = listRules(propose(['č.;přír.', '1;12/45', '2;13/46', '3;14/45']));
     expect(JSON.stringify(rules)).not.toContain('wkt');
