@@ -17,6 +17,8 @@ export class ListService {
   answers = 0;
   readonly #random: Random;
   readonly #pageSize: number;
+  /** Order by datestamp: 1 oldest first, -1 newest first, 0 none. */
+  readonly #ascent: number;
   readonly #isByDay: boolean;
   readonly #kept = new Map<string, Kept>();
   readonly #tokens = new Map<string, { readonly fromMs: number; readonly offset: number }>();
@@ -28,6 +30,7 @@ export class ListService {
   constructor(random: Random) {
     this.#random = random;
     this.#pageSize = random.between(1, 40);
+    this.#ascent = (this.#pageSize % 3) - 1;
     this.#isByDay = random.chance(0.3);
   }
 
@@ -119,7 +122,7 @@ export class ListService {
     return oaiXml(`<${verb}>${records}<resumptionToken ${attributes}>${next}</resumptionToken></${verb}>`);
   }
 
-  /** Newest first, unless it is in disorder. */
+  /** Unless it is in disorder: newest first, oldest first or by identifier. */
   #listed(fromMs: number): string[] {
     const shown = [...this.#kept].filter(([ident]) => !this.#hidden.has(ident));
     const within = shown.filter(([, { stampMs }]) => this.#shownStampMs(stampMs) >= Math.floor(fromMs / 1000) * 1000);
@@ -127,7 +130,8 @@ export class ListService {
     const isMixed = this.#trouble === 'reordered';
     return within
       .sort(
-        ([a, x], [b, y]) => (isMixed ? (place.get(a) ?? 0) - (place.get(b) ?? 0) : y.stampMs - x.stampMs) || a.localeCompare(b),
+        ([a, x], [b, y]) =>
+          (isMixed ? (place.get(a) ?? 0) - (place.get(b) ?? 0) : this.#ascent * (x.stampMs - y.stampMs)) || a.localeCompare(b),
       )
       .map(([ident]) => ident);
   }
