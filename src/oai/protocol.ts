@@ -157,19 +157,20 @@ export function isRefusal(tape: FlatTree, at: number): boolean {
 export function parseHeader(element: XmlElement): OaiHeader | undefined {
   const header = element.name === 'record' ? getChild(element, 'header', OAI_NAMESPACE) : element;
   if (header === undefined) return undefined;
-  const identifier = getChildText(header, 'identifier', OAI_NAMESPACE);
-  const datestamp = getChildText(header, 'datestamp', OAI_NAMESPACE);
-  const ms = datestamp === undefined ? undefined : parseDatestampMs(datestamp);
+  const setSpecs: string[] = [];
+  let identifier: string | undefined;
+  let datestamp: string | undefined;
+  for (const { namespace, name, text } of header.children) {
+    if (namespace !== OAI_NAMESPACE) continue;
+    if (name === 'setSpec') setSpecs.push(text.trim());
+    else if (name === 'identifier') identifier ??= text.trim();
+    else if (name === 'datestamp') datestamp ??= text.trim();
+  }
+  const datestampMs = parseDatestampMs(datestamp ?? '');
   const status = (getAttribute(header, 'status') ?? '').trim().toLowerCase();
-  if (identifier === undefined || datestamp === undefined || ms === undefined) return undefined;
+  if (identifier === undefined || identifier === '' || datestamp === undefined || datestampMs === undefined) return undefined;
   if (status !== '' && status !== 'deleted') return undefined;
-  return {
-    identifier,
-    datestamp,
-    datestampMs: ms,
-    setSpecs: getChildren(header, 'setSpec', OAI_NAMESPACE).map((set) => set.text.trim()),
-    deleted: status === 'deleted',
-  };
+  return { identifier, datestamp, datestampMs, setSpecs, deleted: status === 'deleted' };
 }
 
 /** Parses a `record`; undefined where its header is incomplete. */
