@@ -66,7 +66,7 @@ create table seen_records (
   datestamp_at integer not null,
   -- of the record's text, since two changes may have one datestamp; empty where the record could not be read and so is not in the
   -- output
-  digest blob not null,
+  digest text not null,
   -- last scan that saw the record
   scan integer not null,
   -- it was left out since it could not be read, or another program removed it; it is asked for again
@@ -97,7 +97,7 @@ create table files (
   size_bytes integer not null,
   -- time of the last change by the disk, nanoseconds
   changed_at text not null,
-  digest blob not null
+  digest text not null
 ) strict, without rowid;
 
 -- a change of the records by another program leaves a mark

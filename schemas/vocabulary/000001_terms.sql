@@ -116,7 +116,7 @@ create table seen_records (
   identifier text not null,
   datestamp_at integer not null,
   -- of the record's text; empty where no text of it was taken
-  digest blob not null,
+  digest text not null,
   -- last scan that saw it
   scan integer not null,
   -- it was left out since it could not be read; it is asked for again

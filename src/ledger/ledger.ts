@@ -11,7 +11,6 @@ import {
   createRowParser,
   type Database,
   type Guarded,
-  isBytes,
   isNumber,
   isText,
   makeMemberGuard,
@@ -285,7 +284,7 @@ export function isEdited(ledger: Ledger): boolean {
 export function settleTable(ledger: Ledger): void {
   ledger.sql('update outputs set edited = 0').run();
   const has = 'select 1 from records where records.identifier = seen_records.identifier';
-  ledger.sql(`update seen_records set digest = x'' where length(digest) > 0 and not exists (${has})`).run();
+  ledger.sql(`update seen_records set digest = '' where length(digest) > 0 and not exists (${has})`).run();
 }
 
 /** Deletes rows that the harvest did not write, and tombstones, which no list confirms. Must run inside {@link Ledger.change}. */
@@ -316,7 +315,7 @@ export function countHeld(ledger: Ledger): number {
 /** Files of a folder of records, as they were written. Functions that write must run inside {@link Ledger.change}. */
 
 const parseFile = createRowParser({
-  ...{ name: isText, identifier: isText, sizeBytes: isNumber, changedNs: isText, digest: isBytes },
+  ...{ name: isText, identifier: isText, sizeBytes: isNumber, changedNs: isText, digest: isText },
 });
 
 export type StoredFile = FileStanding & { readonly name: string; readonly identifier: string };
@@ -335,6 +334,6 @@ export function listStoredFiles(ledger: Ledger): StoredFile[] {
 export function requestAgain(ledger: Ledger, files: readonly StoredFile[]): void {
   for (const { name, identifier } of files) {
     ledger.sql('delete from files where name = ?').run(name);
-    ledger.sql(`update seen_records set digest = x'00', skipped = 1 where identifier = ?`).run(identifier);
+    ledger.sql(`update seen_records set digest = '-', skipped = 1 where identifier = ?`).run(identifier);
   }
 }

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { t } from '../base/language.ts';
-import { createRowParser, isBytes, isNumber, isText, orNull, parseTexts, parseValue, type Statement } from '../store/database.ts';
+import { createRowParser, isNumber, isText, orNull, parseTexts, parseValue, type Statement } from '../store/database.ts';
 import { getSourceBytes, type XmlDocument } from '../xml/element.ts';
 import type { ListPage } from './client.ts';
 import { getWatermark, type HarvestPass, type HarvestWindow } from './pass.ts';
@@ -11,7 +11,7 @@ export type SeenRecord = {
   /** The server's time of the record's last change. */
   readonly datestampMs: number;
   /** Digest of the record's source; empty where none was stored. */
-  readonly digest: Buffer;
+  readonly digest: string;
   /** Number of the last scan that saw it; 0 where it has a tombstone. */
   readonly scan: number;
   /** It could not be read. */
@@ -106,7 +106,7 @@ type HarvestTables = {
   change<T>(work: () => T): T;
 };
 
-const parseSeen = createRowParser({ datestampMs: isNumber, digest: isBytes, scan: isNumber, skipped: isNumber });
+const parseSeen = createRowParser({ datestampMs: isNumber, digest: isText, scan: isNumber, skipped: isNumber });
 
 /** Makes a state in one row of `harvests`. @param nowMs this machine's clock */
 export function makeStoredState({ sql, change }: HarvestTables, harvest: number, nowMs: () => number): HarvestState {
@@ -275,8 +275,8 @@ function collectOccurrences(state: HarvestState, pass: HarvestPass, page: ListPa
       continue;
     }
     const digest = digestRecord(getSourceBytes(page.document, record.element));
-    const isNews = knownRecord?.datestampMs !== datestampMs || !knownRecord.digest.equals(digest);
-    const isDisputed = rival?.datestampMs === datestampMs && !rival.digest.equals(digest);
+    const isNews = knownRecord?.datestampMs !== datestampMs || knownRecord.digest !== digest;
+    const isDisputed = rival?.datestampMs === datestampMs && rival.digest !== digest;
     occurrences.set(identifier, { record, datestampMs, digest, scan, isNews, isDisputed, knownRecord, skipped: false });
   }
   return { occurrences, againMs };
@@ -308,7 +308,7 @@ function withoutContent(): string {
 }
 
 function makeLeftOut(knownRecord: SeenRecord | undefined, scan: number) {
-  const { datestampMs, digest } = knownRecord ?? { datestampMs: 0, digest: Buffer.alloc(0) };
+  const { datestampMs, digest } = knownRecord ?? { datestampMs: 0, digest: '' };
   return { datestampMs, digest, scan, knownRecord, isNews: false, isDisputed: false };
 }
 
@@ -325,9 +325,9 @@ export function isUnidentified(name: string): boolean {
   return name.startsWith(NAMELESS);
 }
 
-const DIGEST_BYTES = 12;
+const DIGEST_CHARACTERS = 16;
 
 /** Returns the digest that change detection compares. */
-export function digestRecord(bytes: Buffer): Buffer {
-  return Buffer.from(hash('sha256', bytes, 'hex').slice(0, 2 * DIGEST_BYTES), 'hex');
+export function digestRecord(bytes: Buffer): string {
+  return hash('sha256', bytes, 'base64').slice(0, DIGEST_CHARACTERS);
 }

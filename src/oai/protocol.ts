@@ -1,7 +1,7 @@
 import { UsageError } from '../base/errors.ts';
 import { t } from '../base/language.ts';
 import { cmd, type Message, msg } from '../base/message.ts';
-import { getAttribute, getChild, getChildren, getChildText, type XmlElement } from '../xml/element.ts';
+import { getAttribute, getChild, getChildren, type XmlElement } from '../xml/element.ts';
 import { type FlatTree, getTreePosition } from '../xml/flat-tree.ts';
 
 /** The rules of OAI-PMH 2.0 as data: verbs with their arguments (section 4), errors (section 3.6). */

@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { createHash } from 'node:crypto';
+import { createHash, hash } from 'node:crypto';
 import { type BigIntStats, closeSync, fstatSync, fsync, openSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { readdir, rm } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
@@ -97,7 +97,7 @@ async function flushFile(path: string): Promise<void> {
 }
 
 /** Size, change time and digest of a file. */
-export type FileStanding = { readonly sizeBytes: number; readonly changedNs: string; readonly digest: Buffer };
+export type FileStanding = { readonly sizeBytes: number; readonly changedNs: string; readonly digest: string };
 
 /**
  * Returns size, change time and digest of a file; undefined where there is none.
@@ -115,7 +115,7 @@ export function readFileStanding(path: string, known?: FileStanding): FileStandi
 }
 
 function makeStanding({ size, ctimeNs }: BigIntStats, content: string | Buffer): FileStanding {
-  return { sizeBytes: Number(size), changedNs: String(ctimeNs), digest: createHash('sha256').update(content).digest() };
+  return { sizeBytes: Number(size), changedNs: String(ctimeNs), digest: hash('sha256', content, 'base64') };
 }
 
 /** Removes temporary files of processes that died; no other process may write there. */

@@ -97,7 +97,7 @@ async function findDifferences(folder: string, ledger: Ledger, wasFlushed: boole
       ? readFileStanding(join(folder, file.name), wasFlushed ? file : undefined)
       : undefined;
     if (standing === undefined) gone.push(file);
-    else if (!standing.digest.equals(file.digest)) changed.push(file);
+    else if (standing.digest !== file.digest) changed.push(file);
     else if (standing.changedNs !== file.changedNs) touched.push({ ...file, ...standing });
   }
   ledger.change(() => {

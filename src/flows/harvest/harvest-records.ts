@@ -14,7 +14,7 @@ import type { BrokenRecord } from '../../oai/malformed-error.ts';
 import { type HarvestPass, parseBoundMs } from '../../oai/pass.ts';
 import { checkArguments, parseGranularity, parseHeaderAlone } from '../../oai/protocol.ts';
 import { listName } from '../../oai/walk.ts';
-import { createRowParser, isBytes, isNumber } from '../../store/database.ts';
+import { createRowParser, isNumber, isText } from '../../store/database.ts';
 import type { OpenedOutput, Opening, RecordOutput } from './record-output.ts';
 import {
   assertKnownSets,
@@ -285,7 +285,7 @@ export function openSetState(ledger: Ledger, setSpec: string, nowMs: () => numbe
   };
 }
 
-const parseVersion = createRowParser({ datestampMs: isNumber, digest: isBytes });
+const parseVersion = createRowParser({ datestampMs: isNumber, digest: isText });
 
 function findInOtherSet({ sql }: Ledger, identifier: string): SeenRecord | undefined {
   const held = sql('select datestamp_at as datestampMs, digest from seen_records where identifier = ? limit 1').get(identifier);
