@@ -53,11 +53,11 @@ function parseHeslo(entity: XmlElement, setSpec: string | undefined): TermDraft 
   const datace = getChild(entity, 'datace');
   const links = getChildren(entity, 'odkaz').map(parseLink);
   return {
-    ...NOTHING_MORE,
     ident,
     setSpec: set,
     label,
     labelEn: getChildText(entity, 'heslo_en') ?? null,
+    otherNames: [],
     abbreviation: getChildText(entity, 'zkratka') ?? null,
     description: getChildText(entity, 'popis') ?? null,
     descriptionEn: getChildText(entity, 'popis_en') ?? null,
@@ -69,6 +69,7 @@ function parseHeslo(entity: XmlElement, setSpec: string | undefined): TermDraft 
       ...(datace === undefined ? {} : { dating: parseDating(datace) }),
       ...(links.length === 0 ? {} : { links }),
     },
+    boundary: null,
   };
 }
 
