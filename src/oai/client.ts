@@ -336,11 +336,7 @@ export function isRefusedToken(thrown: unknown): boolean {
   return thrown instanceof OaiError && ['badResumptionToken', 'noRecordsMatch'].includes(thrown.oaiCode);
 }
 
-export function isBadArgument(thrown: unknown): boolean {
-  return thrown instanceof OaiError && thrown.oaiCode === 'badArgument';
-}
-
 function chooseWaits(thrown: unknown): readonly number[] {
   if (thrown instanceof MalformedAnswerError) return WAITS_AFTER_NONSENSE_MS;
-  return isBadArgument(thrown) ? WAITS_AFTER_REFUSAL_MS : [];
+  return thrown instanceof OaiError && thrown.oaiCode === 'badArgument' ? WAITS_AFTER_REFUSAL_MS : [];
 }

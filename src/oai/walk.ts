@@ -1,7 +1,7 @@
 import type { Clock } from '../base/clock.ts';
 import { OaiError } from '../base/errors.ts';
 import { t } from '../base/language.ts';
-import { CircleError, isBadArgument, isRefusedToken, type ListPage, listPages, type PageSource } from './client.ts';
+import { CircleError, isRefusedToken, type ListPage, listPages, type PageSource } from './client.ts';
 import { applyPage, type HarvestState, type PageResult, type RecordSink } from './harvest-state.ts';
 import {
   advancePass,
@@ -156,8 +156,8 @@ async function walk(run: Run): Promise<WalkEnd> {
     }
     return 'end';
   } catch (thrown) {
-    // The first request of a run may have a token that the service no longer understands.
-    if (isRefusedToken(thrown) || (isResumed && isBadArgument(thrown))) return 'token-refused';
+    // The first request of a run may have a token that the service no longer understands, and answer it with any error.
+    if (isRefusedToken(thrown) || (isResumed && thrown instanceof OaiError)) return 'token-refused';
     throw thrown;
   }
 }

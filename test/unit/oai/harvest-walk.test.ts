@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { OaiError } from '../../../src/base/errors.ts';
 import { makeMemoryState } from '../../../src/oai/harvest-state.ts';
 import { startPass } from '../../../src/oai/pass.ts';
 import { makeClient } from '../../support/scripted-client.ts';
@@ -117,17 +118,20 @@ describe('a list with a count', () => {
     expect(then.asked()).toEqual(['verb=ListRecords resumptionToken=T2', `${ALL} from=2025-06-18T07:00:00Z`]);
   });
 
-  test('continues by datestamps if the token of an interrupted run is refused as a wrong argument', async () => {
+  test.each([
+    ['as a wrong argument', oaiError('badArgument')],
+    ['by a page for people', '<html/>'],
+  ])('continues by datestamps if the token of an interrupted run is refused %s', async (_, refusal) => {
     const state = makeMemoryState();
     const records = [recordXml('A', undefined, '2025-02-01T00:00:00Z'), recordXml('B')];
     const size = 'completeListSize="3"';
     const answers = (args: ReadonlyMap<string, string>) => {
-      if (args.has('resumptionToken')) return oaiError('badArgument');
+      if (args.has('resumptionToken')) return refusal;
       if (args.has('from')) return oaiError('noRecordsMatch');
       if (args.has('until')) return list(['B', 'C'], '', 'completeListSize="2"');
       return listXml('ListRecords', records, 'T2', size);
     };
-    await expect(harvesting(answers, { state }).run()).rejects.toThrow('badArgument');
+    await expect(harvesting(answers, { state }).run()).rejects.toBeInstanceOf(OaiError);
     const then = harvesting(answers, { state });
     await then.run();
     expect(then.kept).toEqual(['C']);
