@@ -199,13 +199,18 @@ export function parseDocument(verb: Verb, endpoint: string, document: XmlDocumen
   // `noRecordsMatch` is an empty list, not a failure (OAI-PMH 2.0, section 3.6), without records and token.
   const nothing = isFirst && errors.length === 1 && errors.find((error) => getAttribute(error, 'code') === 'noRecordsMatch');
   if (errors.length > 0 && !nothing) throw makeProtocolError(endpoint, errors);
-  if (getChildren(root, verb).length > 1)
-    throw new MalformedAnswerError(t`${endpoint} sent more than one ${verb} in one answer.`, body);
+  assertSingle(endpoint, root, verb, body);
   const element = nothing || getChild(root, verb);
   if (element === undefined) throw new MalformedAnswerError(t`${endpoint} left ${verb} out of its answer.`, body);
+  assertSingle(endpoint, element, 'resumptionToken', body);
   const responseDateMs = parseDatestampMs(getChildText(root, 'responseDate') ?? '');
   if (responseDateMs === undefined) throw new MalformedAnswerError(t`${endpoint} gave no responseDate.`, body);
   return { element, document, responseDateMs, body };
+}
+
+function assertSingle(endpoint: string, parent: XmlElement, verb: string, body: Buffer): void {
+  if (getChildren(parent, verb).length > 1)
+    throw new MalformedAnswerError(t`${endpoint} sent more than one ${verb} in one answer.`, body);
 }
 
 /** Tells if a token stands at the wrong place: ignoring it would end the list too early. */

@@ -64,6 +64,12 @@ describe('an invalid answer', () => {
     ],
     ['two lists', oaiXml('<ListRecords/><ListRecords/>'), `${ENDPOINT} sent more than one ListRecords in one answer.`, AGAIN],
     [
+      'two tokens',
+      oaiXml('<ListRecords><resumptionToken/><resumptionToken>T</resumptionToken></ListRecords>'),
+      `${ENDPOINT} sent more than one resumptionToken in one answer.`,
+      AGAIN,
+    ],
+    [
       'text behind the root',
       `${PAGE}<p>Bye`,
       `^${ENDPOINT} sent XML that cannot be read: [^,]* \\(line 6, byte 441\\)\\.$`,
