@@ -228,7 +228,7 @@ export async function applyPage(
   const empty = page.items.filter(({ lacksContent }) => lacksContent);
   const broken = [...page.broken, ...empty.map(({ header }) => ({ identifier: header.identifier, reason: withoutContent() }))];
   broken.forEach(({ identifier, reason }, index) => {
-    const name = identifier ?? `${NAMELESS}${page.cursor ?? ''} ${index}`;
+    const name = identifier ?? `${NAMELESS}${page.cursor ?? pass.walk.pages} ${index}`;
     // The page has the record with content, too.
     if (identifier !== undefined && occurrences.has(identifier)) return;
     occurrences.set(name, { ...makeLeftOut(state.findSeen(name), pass.scan.number), record: undefined, skipped: true });

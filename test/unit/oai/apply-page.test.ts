@@ -211,7 +211,7 @@ describe('an unreadable record', () => {
     const nameless = { identifier: undefined, reason: 'no identifier' };
     const { faults } = await pass.take([], [nameless, { identifier: getName('A'), reason: 'x' }, nameless], 100);
     expect(faults.map(([name]) => name)).toEqual(['broken 100 0', getName('A'), 'broken 100 2']);
-    expect((await pass.take([], [nameless])).faults.map(([name]) => name)).toEqual(['broken  0']);
+    expect((await pass.take([], [nameless])).faults.map(([name]) => name)).toEqual(['broken 0 0']);
     expect(faults.map(([name]) => isUnidentified(name))).toEqual([true, false, true]);
     expect(isUnidentified('not broken ')).toBe(false);
   });

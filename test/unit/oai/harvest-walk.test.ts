@@ -255,6 +255,17 @@ describe('unreadable records', () => {
     expect(broken).toHaveLength(1);
   });
 
+  test('without identifiers are counted one by one, on pages without a position as well', async () => {
+    const nameless = '<record><header><datestamp>2025-01-01</datestamp></header>&</record>';
+    const answers: Answers = (args) => {
+      if (args.has('from')) return oaiError('noRecordsMatch');
+      const next = args.has('resumptionToken') ? '' : 'T2';
+      return listXml('ListRecords', [recordXml(`A${next}`), nameless], next, 'completeListSize="4"');
+    };
+    const { broken } = await harvesting(answers, { skipBroken: true }).run();
+    expect(broken).toHaveLength(2);
+  });
+
   test('are reported while the list has them, even if the service does not know them singly', async () => {
     const { run, state } = harvesting((args) => (args.get('verb') === 'GetRecord' ? oaiError('idDoesNotExist') : page), {
       skipBroken: true,
