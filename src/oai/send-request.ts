@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import { setImmediate } from 'node:timers/promises';
 import { gunzipSync } from 'node:zlib';
 import { AuthError, getErrorMessage, InterruptedError, OaiError, PasError, UnavailableError } from '../base/errors.ts';
@@ -233,9 +234,13 @@ function unpackBody(endpoint: string, { body }: HttpResponse, maxBytes: number):
   }
 }
 
+const ONE_BYTE_CHARSET = /^(?:iso-8859-|windows-|us-ascii$)/i;
+
 function parseAnswerXml(endpoint: string, response: HttpResponse, body: Buffer): XmlDocument {
   const type = response.headers['content-type'] ?? '';
-  const charset = /;\s*charset\s*=\s*"?([\w.-]+)/i.exec(type)?.[1];
+  const named = /;\s*charset\s*=\s*"?([\w.-]+)/i.exec(type)?.[1];
+  // OAI-PMH requires UTF-8, and some servers name their default charset: text in that is hardly ever valid UTF-8.
+  const charset = named !== undefined && ONE_BYTE_CHARSET.test(named) && isUtf8(body) ? 'utf-8' : named;
   if (body.length === 0) throw new MalformedAnswerError(t`${endpoint} sent an empty answer.`, body);
   try {
     return parseXml(body, charset, MAX_NODES);

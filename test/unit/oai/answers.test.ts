@@ -198,6 +198,12 @@ describe('the encoding of an answer', () => {
     expect((await makeClient(scripted(typed('text/xml;charset=us-ascii', body))).listRecords(RECORDS)).items).toHaveLength(1);
   });
 
+  test.each(['ISO-8859-1', 'windows-1250', 'us-ascii'])('UTF-8 is read as such although the header says %s', async (charset) => {
+    const headers = { 'content-type': `text/xml; charset=${charset}` };
+    const body = oaiXml('<Identify><repositoryName>Nálezy</repositoryName></Identify>');
+    expect((await makeClient(scripted(answer(body, { headers }))).identify()).repositoryName).toBe('Nálezy');
+  });
+
   test('the encoding in the header counts if the answer declares none', async () => {
     const body = Buffer.from(named('\u010d').replace(' encoding="UTF-8"', '').replace('č', '\u00e8'), 'latin1');
     const { items } = await makeClient(scripted(typed('text/xml;charset=iso-8859-2', body))).listRecords(RECORDS);
