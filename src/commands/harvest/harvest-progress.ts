@@ -3,6 +3,7 @@ import { cmd } from '../../base/message.ts';
 import { isNeededByImports } from '../../flows/harvest/harvest-vocabulary.ts';
 import type { SetProgress } from '../../flows/harvest/service-lists.ts';
 import type { UnconfirmedLosses } from '../../oai/harvest-engine.ts';
+import { withoutFullStop } from '../../text/characters.ts';
 import { type Progress, printable, type Terminal } from '../../ui/terminal.ts';
 
 /** Shows one bar per set, with the rate and the remaining time. */
@@ -21,8 +22,9 @@ export function makeProgressPerSet(terminal: Terminal): { update(progress: SetPr
 }
 
 /** Describes a record that `--skip-broken` leaves out. */
-export function formatLeftOut(identifier: string | null | undefined, reason: string): string {
+export function formatLeftOut(identifier: string | null | undefined, sentence: string): string {
   const record = identifier ?? t`a record`;
+  const reason = withoutFullStop(sentence);
   return t`Skipped ${record}: ${reason}.`;
 }
 
