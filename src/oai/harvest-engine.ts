@@ -10,6 +10,7 @@ import { type BrokenRecord, MalformedAnswerError } from './malformed-error.ts';
 import { getLatestMs, getWatermark, type HarvestPass, isOnePage, isWhole, judge, startPass, startScan } from './pass.ts';
 import { formatUpwards, OAI_NAMESPACE, type OaiRecord, parseRecord } from './protocol.ts';
 import {
+  assertAnswering,
   explainIncomplete,
   getCurrentPass,
   type HarvestOptions,
@@ -134,9 +135,7 @@ async function retrySkipped(run: Run): Promise<void> {
 async function isOfOneRecord(run: Run, thrown: unknown): Promise<boolean> {
   if (thrown instanceof OaiError) return ['idDoesNotExist', 'cannotDisseminateFormat', 'malformed'].includes(thrown.oaiCode);
   if (!(thrown instanceof UnavailableError)) return false;
-  await run.client.listHeaders(listArguments(run, run.window), run.signal).catch((listThrown: unknown) => {
-    if (!(listThrown instanceof OaiError)) throw listThrown;
-  });
+  await assertAnswering(run);
   return true;
 }
 

@@ -1,5 +1,5 @@
 import type { Clock } from '../base/clock.ts';
-import { OaiError } from '../base/errors.ts';
+import { OaiError, UnavailableError } from '../base/errors.ts';
 import { t } from '../base/language.ts';
 import { CircleError, isRefusedToken, type ListPage, listPages, type PageSource } from './client.ts';
 import { applyPage, type HarvestState, type PageResult, type RecordSink } from './harvest-state.ts';
@@ -156,10 +156,19 @@ async function walk(run: Run): Promise<WalkEnd> {
     }
     return 'end';
   } catch (thrown) {
-    // The first request of a run may have a token that the service no longer understands, and answer it with any error.
-    if (isRefusedToken(thrown) || (isResumed && thrown instanceof OaiError)) return 'token-refused';
-    throw thrown;
+    if (isRefusedToken(thrown)) return 'token-refused';
+    // The first request of a run may have a token that the service no longer understands, and answers with any error.
+    if (!isResumed || !(thrown instanceof OaiError || thrown instanceof UnavailableError)) throw thrown;
+    if (thrown instanceof UnavailableError) await assertAnswering(run);
+    return 'token-refused';
   }
+}
+
+/** Asserts that the service answers a request for the list, with an error of the protocol or without. @throws as the client */
+export async function assertAnswering(run: Run): Promise<void> {
+  await run.client.listHeaders(listArguments(run, run.window), run.signal).catch((thrown: unknown) => {
+    if (!(thrown instanceof OaiError)) throw thrown;
+  });
 }
 
 /** Makes a function to be called for each page of a walk. @throws OaiError `loop` where the list does not end */

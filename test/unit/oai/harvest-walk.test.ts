@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { OaiError } from '../../../src/base/errors.ts';
-import { makeMemoryState } from '../../../src/oai/harvest-state.ts';
+import { type HarvestState, makeMemoryState } from '../../../src/oai/harvest-state.ts';
 import { startPass } from '../../../src/oai/pass.ts';
 import { makeClient } from '../../support/scripted-client.ts';
 import { answer, listXml, OAI_BASE, oaiError, oaiXml, recordXml, scripted } from '../../support/scripted-oai.ts';
@@ -152,6 +152,25 @@ describe('a list with a count', () => {
     });
     await run();
     expect(keptNames).toEqual(['new', ...names]);
+  });
+
+  test('continues by datestamps if the service fails for the token of an interrupted run, unless it fails altogether', async () => {
+    const run = (state: HarvestState, failing: RegExp) => {
+      const first = [recordXml('A', undefined, '2025-02-01T00:00:00Z'), recordXml('B')];
+      const exchange = scripted(({ url }) => {
+        if (failing.test(url)) return answer('', { status: 500 });
+        if (url.includes('from=')) return oaiError('noRecordsMatch');
+        if (url.includes('ListIdentifiers')) return oaiError('badArgument');
+        if (url.includes('until=')) return list(['B', 'C'], '', 'completeListSize="2"');
+        return listXml('ListRecords', first, 'T2', 'completeListSize="3"');
+      });
+      return harvesting(() => '', { client: makeClient(exchange), state }).run();
+    };
+    const state = makeMemoryState();
+    await expect(run(state, /resumptionToken/)).rejects.toThrow('(status 500)');
+    await expect(run(state, /./)).rejects.toThrow('(status 500)');
+    expect(state.getPass()?.walk.token).toBe('T2');
+    expect((await run(state, /resumptionToken/)).pass?.scan.seen).toBe(3);
   });
 
   test('whose tokens are refused again and again is given up', async () => {
