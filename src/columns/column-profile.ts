@@ -181,7 +181,7 @@ export function detectAxis(profile: ColumnProfile): AxisShape | undefined {
     const degrees = axis === 'lon' || axis === 'lat';
     // Numbers from 12 to 19 are frequent; degrees of positions have a name that says so, or at least three decimals.
     const isNamed = isNamedAsAxis(profile);
-    const decimals = isNamed ? /[.,]\d|[°º\s].*\d/ : /[.,]\d{3}|[°º\s].*\d/;
+    const decimals = isNamed ? /[.,]\d|^[^°º\s]*[°º\s].*\d/ : /[.,]\d{3}|^[^°º\s]*[°º\s].*\d/;
     if (degrees && getShare(profile, (text) => decimals.test(text)) < 0.5) continue;
     return { axis, share, withoutMinus: getShare(profile, (text) => isInRange(text) && (parsePlainNumber(text) ?? 0) > 0) };
   }

@@ -57,7 +57,7 @@ export function parsePosition(text: string): Reading<Position> {
 }
 
 /** Zone and band before the numbers of UTM or MGRS. */
-const UTM = /^\s*(?:utm\W*)?\d{1,2}\s?[c-hj-np-x]\s*(?:[a-z]{2})?\s*\d{4}/i;
+const UTM = /^\s*(?:utm\W*)?\d{1,2}\s?[c-hj-np-x]\s*(?:[a-z]{2}\s*)?\d{4}/i;
 
 /** `12 x 45`, while a coordinate has its letter before it. */
 const SIZE = /^\s*\d+(?:[.,]\d+)?\s*x\s*\d/i;
