@@ -1,7 +1,7 @@
 import { OaiError } from '../../base/errors.ts';
 import { msg } from '../../base/message.ts';
 import type { HarvestedFind } from '../../find/harvested-find.ts';
-import type { OaiRecord } from '../../oai/protocol.ts';
+import { DAY_MS, type OaiRecord } from '../../oai/protocol.ts';
 import type { NumberEntry } from '../../outbox/entry.ts';
 import { listEntriesOfRecord, listNumbers } from '../../outbox/entry-queries.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
@@ -89,8 +89,6 @@ export function listNumbersFromHere(outbox: Outbox, { id, identCely, expects }: 
   const open = numbers.filter(({ unknownAttempts }) => unknownAttempts > 0).map(({ value }) => value);
   return new Set([...(last === undefined ? ofImport : [last]), ...(expects === null ? [] : [expects]), ...open]);
 }
-
-const DAY_MS = 24 * 3600 * 1000;
 
 /** Returns the number of a record; undefined where the index shows the record as it was before the last number from here. */
 export function findShownNumber(outbox: Outbox, { find, changedMs }: NonNullable<RecordEvidence>): string | undefined {
