@@ -114,8 +114,9 @@ async function composeProjectMap(
   if (context.terminal.interactive)
     for (const project of projects.filter((each) => !map.has(each))) {
       const prompt = await context.prompt();
-      const answer = await prompt.ask(t`Which training project should stand in for ${project}? (Enter: skip its finds)`);
-      if (parseProjectCode(answer) !== '') map.set(project, parseProjectCode(answer));
+      const question = t`Which training project should stand in for ${project}? (Enter: skip its finds)`;
+      const to = parseProjectCode(await prompt.ask(question));
+      if (to !== '') map.set(project, to);
     }
   if (map.size > Object.keys(storedMap).length || flags.length > 0)
     context.changeConfig((config) => ({
