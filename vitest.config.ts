@@ -1,7 +1,10 @@
 import { defineConfig } from 'vitest/config';
 import { countBlocks } from './test/fuzz/instrument.ts';
 
-/** Ends only what hangs, also where the machine is busy with other things: no test is about how long it takes itself. */
+/**
+ * Ends only what hangs, also where the machine is busy with other things: no test is about how long
+ * it takes itself.
+ */
 const LIMIT_MS = 300_000;
 
 const shared = {
@@ -41,14 +44,36 @@ export default defineConfig({
         },
       },
       // With a browser, a terminal, shells, a Redis and other people's harvesters.
-      { test: { ...shared, ...SIDE_BY_SIDE, name: 'programs', include: ['test/programs/**/*.test.ts'] } },
+      {
+        test: {
+          ...shared,
+          ...SIDE_BY_SIDE,
+          name: 'programs',
+          include: ['test/programs/**/*.test.ts'],
+        },
+      },
       // The mock server's image in Podman; .ci/image makes both ready.
       { test: { ...shared, ...ALONE, name: 'image', include: ['test/image/**/*.test.ts'] } },
       { test: { ...shared, ...ALONE, name: 'pace', include: ['test/pace/**/*.test.ts'] } },
-      // Kills, cut lines, full disks and nonsense met by whole processes, and what takes too long for each change.
-      { test: { ...shared, ...SIDE_BY_SIDE, name: 'endurance', include: ['test/endurance/**/*.test.ts'] } },
+      // Kills, cut lines, full disks and nonsense met by whole processes, and what takes too long
+      // for each change.
+      {
+        test: {
+          ...shared,
+          ...SIDE_BY_SIDE,
+          name: 'endurance',
+          include: ['test/endurance/**/*.test.ts'],
+        },
+      },
       // Random scenarios of harvests; `npm test` plays a few of them.
-      { test: { ...shared, name: 'harvests', include: ['test/harvests/**/*.test.ts'], testTimeout: 4 * 3600 * 1000 } },
+      {
+        test: {
+          ...shared,
+          name: 'harvests',
+          include: ['test/harvests/**/*.test.ts'],
+          testTimeout: 4 * 3600 * 1000,
+        },
+      },
       // Bytes that are made of others, guided by the code that they reach.
       {
         plugins: [countBlocks()],
@@ -63,8 +88,16 @@ export default defineConfig({
         },
       },
       // Each call on a file fails once, and each state that a power cut can leave.
-      { test: { ...shared, name: 'disk', include: ['test/disk/**/*.test.ts'], testTimeout: 4 * 3600 * 1000 } },
-      // By hand, on a machine that is otherwise idle: twenty machines, and the pace for twice as long.
+      {
+        test: {
+          ...shared,
+          name: 'disk',
+          include: ['test/disk/**/*.test.ts'],
+          testTimeout: 4 * 3600 * 1000,
+        },
+      },
+      // By hand, on a machine that is otherwise idle: twenty machines, and the pace for twice as
+      // long.
       {
         test: {
           ...shared,

@@ -1,4 +1,7 @@
-/** The least that a harvester can do: asks for page after page, and keeps the bytes of each in a file, or its records in SQLite. */
+/**
+ * The least that a harvester can do: asks for page after page, and keeps the bytes of each in a
+ * file, or its records in SQLite.
+ */
 import { appendFileSync } from 'node:fs';
 import { openSqlite } from '../dist/src/store/database.js';
 
@@ -9,7 +12,10 @@ while (query !== '') {
   const text = await (await fetch(`${endpoint}?${query}`)).text();
   keep(text);
   const token = /<resumptionToken[^>]*>([^<]+)</.exec(text)?.[1];
-  query = token === undefined ? '' : `verb=ListRecords&resumptionToken=${encodeURIComponent(token.replaceAll('&amp;', '&'))}`;
+  query =
+    token === undefined
+      ? ''
+      : `verb=ListRecords&resumptionToken=${encodeURIComponent(token.replaceAll('&amp;', '&'))}`;
 }
 
 function openSqliteStore() {
@@ -18,6 +24,7 @@ function openSqliteStore() {
   database.exec('create table records (identifier text primary key, xml text not null)');
   const insert = database.prepare('insert into records values (?, ?)');
   return database.transaction((text) => {
-    for (const [xml, identifier] of text.matchAll(/<record>.*?<identifier>([^<]*)<.*?<\/record>/gs)) insert.run(identifier, xml);
+    for (const [xml, identifier] of text.matchAll(/<record>.*?<identifier>([^<]*)<.*?<\/record>/gs))
+      insert.run(identifier, xml);
   });
 }

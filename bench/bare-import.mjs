@@ -1,4 +1,7 @@
-/** The least that an import can do: reads a table of CSV and puts its rows into SQLite, in one transaction. */
+/**
+ * The least that an import can do: reads a table of CSV and puts its rows into SQLite, in one
+ * transaction.
+ */
 import { createReadStream } from 'node:fs';
 import { parse } from 'csv-parse';
 import { openSqlite } from '../dist/src/store/database.js';

@@ -19,7 +19,10 @@ export async function run(bench) {
   expectDone([PAS, 'import', writeSeason(folder, 20, 0)], env);
   const { file } = JSON.parse(expectDone([PAS, 'outbox', 'show', '--json'], env));
   const numbers = join(folder, 'numbers.csv');
-  const rows = Array.from({ length: NUMBERS }, (_, index) => `C-202400102-N${String(index + 1).padStart(5, '0')};Z ${index + 1}`);
+  const rows = Array.from(
+    { length: NUMBERS },
+    (_, index) => `C-202400102-N${String(index + 1).padStart(5, '0')};Z ${index + 1}`,
+  );
   writeFileSync(numbers, `ident_cely;evidencni_cislo\n${rows.join('\n')}\n`);
   const commands = [
     [`import of ${IMPORTED} rows`, 'import', writeSeason(folder, IMPORTED, 0)],

@@ -13,7 +13,10 @@ const INTERVAL_MS = 100;
 const RETRY_AFTER_MS = 1000;
 const ANSWER_MS = 500;
 const DELAY_MS = 30;
-/** Delay of a link that wanders: at most so far, and by so much from one request to the next in root mean square. */
+/**
+ * Delay of a link that wanders: at most so far, and by so much from one request to the next in root
+ * mean square.
+ */
 const SPREAD_MS = 30;
 const STEP_MS = 2;
 
@@ -33,7 +36,11 @@ export async function run(bench) {
     bench.verdict(
       `${requests} requests of ${ACCOUNTS} accounts at ${ACCOUNTS / OFFICE} addresses with ${link} links, simulated`,
       {
-        ...{ figure: minutes(slowestMs), against: `the permitted ${minutes(limitMs)}`, ratio: slowestMs / limitMs },
+        ...{
+          figure: minutes(slowestMs),
+          against: `the permitted ${minutes(limitMs)}`,
+          ratio: slowestMs / limitMs,
+        },
         ...{ target: maxTimes, better: 'less' },
       },
     );
@@ -47,7 +54,9 @@ export async function run(bench) {
 /** The longest time from the first to the last request that an address got through. */
 async function simulate(each, stepMs) {
   const world = makeWorld();
-  const offices = Array.from({ length: ACCOUNTS / OFFICE }, (_, number) => openOffice(world, number, each, stepMs));
+  const offices = Array.from({ length: ACCOUNTS / OFFICE }, (_, number) =>
+    openOffice(world, number, each, stepMs),
+  );
   const done = Promise.all(offices.map(({ work }) => work));
   await world.pass(done);
   return {
@@ -63,14 +72,21 @@ function openOffice(world, number, each, stepMs) {
   let offsetMs = 0;
   let arrivedMs = 0;
   const delayMs = () => {
-    offsetMs = Math.max(-SPREAD_MS, Math.min(SPREAD_MS, offsetMs + stepMs * Math.sqrt(3) * (2 * random() - 1)));
+    offsetMs = Math.max(
+      -SPREAD_MS,
+      Math.min(SPREAD_MS, offsetMs + stepMs * Math.sqrt(3) * (2 * random() - 1)),
+    );
     return DELAY_MS + offsetMs;
   };
   const service = { address: Number.NEGATIVE_INFINITY, accounts: new Map() };
   const passed = { firstMs: Number.POSITIVE_INFINITY, lastMs: 0, throttled: 0 };
-  /** A-RATE-8 and A-RATE-9: an interval runs from the last request that passed the check of its scope. */
+  /**
+   * A-RATE-8 and A-RATE-9: an interval runs from the last request that passed the check of its
+   * scope.
+   */
   const isLetThrough = (account, atMs) => {
-    if (atMs - (service.accounts.get(account) ?? Number.NEGATIVE_INFINITY) < INTERVAL_MS) return false;
+    if (atMs - (service.accounts.get(account) ?? Number.NEGATIVE_INFINITY) < INTERVAL_MS)
+      return false;
     service.accounts.set(account, atMs);
     if (atMs - service.address < INTERVAL_MS) return false;
     service.address = atMs;
@@ -109,7 +125,10 @@ function openOffice(world, number, each, stepMs) {
     }
     await clock.sleep(ANSWER_MS);
   };
-  return { passed, work: Promise.all(Array.from({ length: OFFICE }, (_, account) => push(account))) };
+  return {
+    passed,
+    work: Promise.all(Array.from({ length: OFFICE }, (_, account) => push(account))),
+  };
 }
 
 /** Time that jumps to the next event when no task is left to run. */
@@ -117,7 +136,10 @@ function makeWorld() {
   /** @type {{ atMs: number, run: () => void }[]} a heap, the earliest first */
   const events = [];
   let nowMs = 1_000_000;
-  const sleep = (ms) => new Promise((resolve) => add(events, { atMs: nowMs + Math.max(ms, 0), run: () => resolve(undefined) }));
+  const sleep = (ms) =>
+    new Promise((resolve) =>
+      add(events, { atMs: nowMs + Math.max(ms, 0), run: () => resolve(undefined) }),
+    );
   return {
     /** The clock of one process: while it holds its processor, it is ahead of the others. */
     openClock() {
@@ -156,7 +178,11 @@ function makeWorld() {
 
 function add(events, event) {
   let at = events.push(event) - 1;
-  for (let above = (at - 1) >> 1; at > 0 && events[above].atMs > event.atMs; above = (at - 1) >> 1) {
+  for (
+    let above = (at - 1) >> 1;
+    at > 0 && events[above].atMs > event.atMs;
+    above = (at - 1) >> 1
+  ) {
     events[at] = events[above];
     at = above;
   }

@@ -12,7 +12,15 @@ import { openOutbox, readHeader, updateHeader } from '../dist/src/outbox/open-ou
 import { insertFind } from '../dist/src/outbox/stored-finds.js';
 
 export const ACCOUNT = {
-  ...{ identCely: 'U-000001', name: 'Bench', email: 'archivist', organisation: '', role: '', prefix: '', namespace: '' },
+  ...{
+    identCely: 'U-000001',
+    name: 'Bench',
+    email: 'archivist',
+    organisation: '',
+    role: '',
+    prefix: '',
+    namespace: '',
+  },
 };
 const BATCH = 10_000;
 /** As long as the import document of an ordinary find. */
@@ -20,17 +28,24 @@ export const DOCUMENT = Buffer.from(
   `<?xml version="1.0" encoding="UTF-8"?>${'<svc:poznamka>keramika, okraj</svc:poznamka>'.repeat(40)}`,
 );
 
-/** @typedef {{ readonly file: string, readonly journalFile: string, readonly address: string }} Places */
+/**
+ * @typedef {{ readonly file: string, readonly journalFile: string, readonly address: string }}
+ * Places
+ */
 
 /**
  * The outbox of a file with its journal, bound to an account that pushes it from here.
  * @param {Places & { readonly id?: string }} places `id`: of a new outbox
- * @param {(journal: import('../dist/src/outbox/journal.js').Journal) => import('../dist/src/outbox/journal.js').Journal} [wrapped]
+ * @param {(journal: import('../dist/src/outbox/journal.js').Journal) =>
+ * import('../dist/src/outbox/journal.js').Journal} [wrapped]
  */
 export function openFilled({ file, journalFile, address, id }, wrapped = (journal) => journal) {
   for (const path of [file, journalFile]) mkdirSync(dirname(path), { recursive: true });
   const outbox = openOutbox(file, systemClock, {
-    ...{ binding: { address, prefix: 'svc', schemaVersion: '2.2' }, ...(id === undefined ? {} : { id }) },
+    ...{
+      binding: { address, prefix: 'svc', schemaVersion: '2.2' },
+      ...(id === undefined ? {} : { id }),
+    },
     journal: () => wrapped(openJournal(journalFile, { machine: () => '', clock: systemClock })),
   });
   passFence(outbox, '');
@@ -54,7 +69,9 @@ export function fillOutbox(places, finds, photosEach = 0) {
   for (let start = 0; start < finds; start += BATCH) {
     outbox.change(() => {
       for (const [index, id] of addFinds(outbox, start, Math.min(finds, start + BATCH)).entries()) {
-        const photographs = Array.from({ length: photosEach }, (_, photo) => addPhotograph(outbox, id, photo));
+        const photographs = Array.from({ length: photosEach }, (_, photo) =>
+          addPhotograph(outbox, id, photo),
+        );
         if (index % 10 === 0) continue;
         accept(outbox, id);
         for (const photograph of photographs) accept(outbox, photograph, `C-${id}`);
@@ -75,8 +92,16 @@ export function addFinds(outbox, from, to) {
   return outbox.change(() =>
     Array.from({ length: to - from }, (_, index) => {
       const n = from + index;
-      const elements = { projekt: { id: 'C-202400101' }, hloubka: String(n % 40), poznamka: `nález ${n}` };
-      const id = insertFind(outbox, { localId: `B-${n}`, elements, source: { file: 'bench.csv', row: n + 2 } });
+      const elements = {
+        projekt: { id: 'C-202400101' },
+        hloubka: String(n % 40),
+        poznamka: `nález ${n}`,
+      };
+      const id = insertFind(outbox, {
+        localId: `B-${n}`,
+        elements,
+        source: { file: 'bench.csv', row: n + 2 },
+      });
       return addImport(outbox, id, {
         document: DOCUMENT,
         documentSha512: hashSha512(DOCUMENT),
@@ -118,7 +143,17 @@ function addPhotograph(outbox, importId, number) {
 
 function accept(outbox, id, identCely = `C-${id}`) {
   const now = asServerMs(Date.now());
-  const departure = { method: 'POST', path: '/api/pas/import', account: ACCOUNT.identCely, settleMs: 600_000 };
+  const departure = {
+    method: 'POST',
+    path: '/api/pas/import',
+    account: ACCOUNT.identCely,
+    settleMs: 600_000,
+  };
   const claimed = claim(outbox, id, () => ({ ...departure, serverMs: now, sentByMs: now }));
-  settle(outbox, claimed, { state: 'accepted', identCely }, { outcome: 'accepted', status: 201, serverDateAt: now });
+  settle(
+    outbox,
+    claimed,
+    { state: 'accepted', identCely },
+    { outcome: 'accepted', status: 201, serverDateAt: now },
+  );
 }

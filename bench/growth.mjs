@@ -9,7 +9,14 @@ import { readHeader } from '../dist/src/outbox/open-outbox.js';
 import { countEntries, countWaiting } from '../dist/src/outbox/overview.js';
 import { countFinds } from '../dist/src/outbox/stored-finds.js';
 import { openSqlite } from '../dist/src/store/database.js';
-import { ACCOUNT, addFinds, claimAndSettle, DOCUMENT, fillOutbox, openFilled } from './fill-outbox.mjs';
+import {
+  ACCOUNT,
+  addFinds,
+  claimAndSettle,
+  DOCUMENT,
+  fillOutbox,
+  openFilled,
+} from './fill-outbox.mjs';
 import { median } from './measure.mjs';
 
 export const title = 'what a find costs in an outbox that grows';
@@ -38,16 +45,20 @@ export async function run(bench, { full }) {
       'outbox a find',
       'journal a find',
     ],
-    ...rows.map(({ size, importMs, settleMs, lookMs, restoreMs, statusMs, bytes, journalBytes }) => [
-      String(size),
-      ...[importMs, settleMs, lookMs, restoreMs].map((ms) => `${(ms * 1000).toFixed(0)} µs`),
-      `${statusMs.toFixed(1)} ms`,
-      `${Math.round(bytes)} bytes`,
-      `${Math.round(journalBytes)} bytes`,
-    ]),
+    ...rows.map(
+      ({ size, importMs, settleMs, lookMs, restoreMs, statusMs, bytes, journalBytes }) => [
+        String(size),
+        ...[importMs, settleMs, lookMs, restoreMs].map((ms) => `${(ms * 1000).toFixed(0)} µs`),
+        `${statusMs.toFixed(1)} ms`,
+        `${Math.round(bytes)} bytes`,
+        `${Math.round(journalBytes)} bytes`,
+      ],
+    ),
   ]);
   const [first, last] = [rows[0], rows.at(-1)];
-  const bare = bareMs(['bare.sqlite', 'bare-journal.sqlite'].map((name) => join(bench.folder, name)));
+  const bare = bareMs(
+    ['bare.sqlite', 'bare-journal.sqlite'].map((name) => join(bench.folder, name)),
+  );
   for (const [what, key, against] of [
     ['import', 'importMs', 'a bare insert'],
     ['claim and settle', 'settleMs', 'four bare transactions'],
@@ -77,13 +88,18 @@ export async function run(bench, { full }) {
   }
 }
 
-/** The least that SQLite does for the same: a row in a transaction of many; two transactions in each file that are each on disk. */
+/**
+ * The least that SQLite does for the same: a row in a transaction of many; two transactions in each
+ * file that are each on disk.
+ */
 function bareMs(paths) {
   const databases = paths.map((path) => {
     const database = openSqlite(path);
     database.pragma('journal_mode = wal');
     database.pragma('synchronous = full');
-    database.exec('create table entries (id integer primary key, state text not null, document blob not null)');
+    database.exec(
+      'create table entries (id integer primary key, state text not null, document blob not null)',
+    );
     return database;
   });
   const [outbox] = databases;
@@ -112,7 +128,9 @@ function bareMs(paths) {
 }
 
 async function measuredAt(bench, size) {
-  const [file, journalFile] = ['outbox.sqlite', 'journal.sqlite'].map((name) => join(bench.folder, `growth-${size}`, name));
+  const [file, journalFile] = ['outbox.sqlite', 'journal.sqlite'].map((name) =>
+    join(bench.folder, `growth-${size}`, name),
+  );
   const places = { file, journalFile, address: ADDRESS };
   fillOutbox(places, size);
   const [bytes, journalBytes] = [file, journalFile].map((path) => statSync(path).size / size);
@@ -134,28 +152,56 @@ async function measuredAt(bench, size) {
   }
   const { outbox: id } = readHeader(outbox);
   outbox.close();
-  const restoreMs = timeOfRestore({ ...places, file: join(bench.folder, `growth-${size}`, 'restored.sqlite'), id });
+  const restoreMs = timeOfRestore({
+    ...places,
+    file: join(bench.folder, `growth-${size}`, 'restored.sqlite'),
+    id,
+  });
   rmSync(join(bench.folder, `growth-${size}`), { recursive: true });
   const statusMs = median(statuses);
   const [importMs, settleMs] = [median(imports), median(settles)];
-  return { ...{ size, importMs, settleMs, statusMs, lookMs, restoreMs, bytes, journalBytes }, statusPerFindMs: statusMs / size };
+  return {
+    ...{ size, importMs, settleMs, statusMs, lookMs, restoreMs, bytes, journalBytes },
+    statusPerFindMs: statusMs / size,
+  };
 }
 
 /** For each queued find, with as many records shown that this outbox has made. */
 async function timeOfLook(outbox) {
-  const queued = Number(outbox.sql(`select count(*) from entries where state = 'queued'`).pluck().get());
+  const queued = Number(
+    outbox.sql(`select count(*) from entries where state = 'queued'`).pluck().get(),
+  );
   const clock = systemClock;
   const exchange = async ({ url }) => ({
     ...{ status: 200, headers: { 'content-type': 'text/xml;charset=UTF-8' } },
     body: Buffer.from(listed(new URL(url).searchParams, queued)),
   });
-  const client = openOaiClient({ exchange, credentials: { kind: 'none' }, oaiBase: ADDRESS, version: '2.2' });
-  const lookup = { clock, client, format: 'oai_svc', indexAllowanceMs: 0, outbox, harvester: ACCOUNT.identCely };
+  const client = openOaiClient({
+    exchange,
+    credentials: { kind: 'none' },
+    oaiBase: ADDRESS,
+    version: '2.2',
+  });
+  const lookup = {
+    clock,
+    client,
+    format: 'oai_svc',
+    indexAllowanceMs: 0,
+    outbox,
+    harvester: ACCOUNT.identCely,
+  };
   const { signal: stop } = new AbortController();
   const times = [];
   for (let round = 0; round < ROUNDS; round++) {
     const context = {
-      ...{ outbox, account: ACCOUNT.identCely, lookup, lookBackMs: 0, serverNowMs: Date.now(), stop },
+      ...{
+        outbox,
+        account: ACCOUNT.identCely,
+        lookup,
+        lookBackMs: 0,
+        serverNowMs: Date.now(),
+        stop,
+      },
       judged: new Map(),
     };
     const before = process.cpuUsage();
@@ -165,15 +211,22 @@ async function timeOfLook(outbox) {
   return median(times);
 }
 
-/** Records of the finds that were accepted. What changed during the search is requested after it: nothing has. */
+/**
+ * Records of the finds that were accepted. What changed during the search is requested after it:
+ * nothing has.
+ */
 function listed(query, total) {
   const envelope = (inner) =>
     `<?xml version="1.0" encoding="UTF-8"?><OAI-PMH xmlns="http://www.openarchives.org/OAI/2.0/"><responseDate>${new Date().toISOString().slice(0, 19)}Z</responseDate><request>${ADDRESS}</request>${inner}</OAI-PMH>`;
-  if (query.get('verb') === 'Identify') return envelope('<Identify><granularity>YYYY-MM-DDThh:mm:ssZ</granularity></Identify>');
-  if (Date.parse(query.get('from') ?? '') > Date.now() - HOUR_MS) return envelope('<error code="noRecordsMatch"/>');
+  if (query.get('verb') === 'Identify')
+    return envelope('<Identify><granularity>YYYY-MM-DDThh:mm:ssZ</granularity></Identify>');
+  if (Date.parse(query.get('from') ?? '') > Date.now() - HOUR_MS)
+    return envelope('<error code="noRecordsMatch"/>');
   const start = Number(query.get('resumptionToken') ?? 0);
   const end = Math.min(start + PAGE_SIZE, total);
-  const records = Array.from({ length: end - start }, (_, index) => recordOf(start + index + 2)).join('');
+  const records = Array.from({ length: end - start }, (_, index) =>
+    recordOf(start + index + 2),
+  ).join('');
   const next = end < total ? String(end) : '';
   return envelope(
     `<ListRecords>${records}<resumptionToken completeListSize="${total}" cursor="${start}">${next}</resumptionToken></ListRecords>`,

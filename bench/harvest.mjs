@@ -1,7 +1,7 @@
 /**
- * Records per second of `pas harvest` against other harvesters in one run: from pages that a server has in memory, and from the
- * mock server; then a million records, to see whether memory stays flat. What is not installed is left out; `oai-pmh` is fetched
- * from npm into a temporary folder.
+ * Records per second of `pas harvest` against other harvesters in one run: from pages that a server
+ * has in memory, and from the mock server; then a million records, to see whether memory stays
+ * flat. What is not installed is left out; `oai-pmh` is fetched from npm into a temporary folder.
  */
 import { spawnSync } from 'node:child_process';
 import { createReadStream, mkdirSync, rmSync } from 'node:fs';
@@ -15,7 +15,10 @@ const RENDERED = 50_000;
 const MILLION = 1_000_000;
 const SET = 'samostatny_nalez';
 const FORMATS = ['oai_dc', 'oai_svc'];
-/** Harvesters that need minutes for all records are given this share of them: their rate does not depend on it. */
+/**
+ * Harvesters that need minutes for all records are given this share of them: their rate does not
+ * depend on it.
+ */
 const SHARE_OF_SLOW_ONES = 0.03;
 /** The fastest of as many runs in turn counts: a busy moment meets one of them. */
 const ROUNDS = 3;
@@ -33,7 +36,14 @@ export async function run(bench) {
 
 /** The server's own work is small here: what is measured is the client. */
 async function harvestFromMemory(bench, format, npm) {
-  const mock = await bench.startMock('--min-interval', '0', '--page-size', '100', '--records', String(RENDERED));
+  const mock = await bench.startMock(
+    '--min-interval',
+    '0',
+    '--page-size',
+    '100',
+    '--records',
+    String(RENDERED),
+  );
   const source = ['--source', mock.oai_base, '--set', SET, '--format', format];
   const server = await bench.startServer(join(import.meta.dirname, 'page-server.mjs'), source);
   mock.stop();
@@ -41,8 +51,14 @@ async function harvestFromMemory(bench, format, npm) {
   const endpoint = `${server.oai_base}/2.2/oai`;
   const out = join(bench.folder, `memory-${format}.jsonl`);
   const commands = {
-    pas: { argv: [process.execPath, PAS, 'harvest', SET, '--format', format, '--out', out], env: home, out },
-    ...(npm === undefined ? {} : { npm: { argv: [process.execPath, NPM_PEER, npm, endpoint, SET, format, out], out } }),
+    pas: {
+      argv: [process.execPath, PAS, 'harvest', SET, '--format', format, '--out', out],
+      env: home,
+      out,
+    },
+    ...(npm === undefined
+      ? {}
+      : { npm: { argv: [process.execPath, NPM_PEER, npm, endpoint, SET, format, out], out } }),
     floor: bareHarvest(endpoint, SET, format, out),
   };
   const runs = Object.fromEntries(Object.keys(commands).map((name) => [name, []]));
@@ -56,37 +72,78 @@ async function harvestFromMemory(bench, format, npm) {
   const best = (name, figure) => Math.min(...runs[name].map((result) => result[figure]));
   const [seconds, cpuSeconds] = [best('pas', 'seconds'), best('pas', 'cpuSeconds')];
   const what = `${format} from memory`;
-  const times = (name) => ({ figure: `${seconds.toFixed(2)} s`, against: `${name} ${best(name, 'seconds').toFixed(2)} s` });
+  const times = (name) => ({
+    figure: `${seconds.toFixed(2)} s`,
+    against: `${name} ${best(name, 'seconds').toFixed(2)} s`,
+  });
   if (npm !== undefined) {
     const ratio = best('npm', 'seconds') / seconds;
     bench.verdict(`${what}: time`, { ...times('npm'), ratio, target: 2.5 });
-    const cpu = { figure: `${cpuSeconds.toFixed(2)} s`, against: `npm ${best('npm', 'cpuSeconds').toFixed(2)} s` };
-    bench.verdict(`${what}: processor time`, { ...cpu, ratio: best('npm', 'cpuSeconds') / cpuSeconds, target: 2.4 });
+    const cpu = {
+      figure: `${cpuSeconds.toFixed(2)} s`,
+      against: `npm ${best('npm', 'cpuSeconds').toFixed(2)} s`,
+    };
+    bench.verdict(`${what}: processor time`, {
+      ...cpu,
+      ratio: best('npm', 'cpuSeconds') / cpuSeconds,
+      target: 2.4,
+    });
   }
   const ratio = seconds / best('floor', 'seconds');
-  bench.verdict(`${what}: time, against its pages kept as they are`, { ...times('floor'), ratio, target: 4, better: 'less' });
+  bench.verdict(`${what}: time, against its pages kept as they are`, {
+    ...times('floor'),
+    ratio,
+    target: 4,
+    better: 'less',
+  });
   const each = (cpuSeconds / runs.pas[0].records) * 1e6;
   bench.verdict(`${what}: processor time of a record`, {
-    ...{ figure: `${each.toFixed(1)} µs`, against: '25 µs', ratio: each / 25, target: 1, better: 'less' },
+    ...{
+      figure: `${each.toFixed(1)} µs`,
+      against: '25 µs',
+      ratio: each / 25,
+      target: 1,
+      better: 'less',
+    },
   });
   const peakMiB = Math.max(...runs.pas.map((result) => result.peakMiB));
   bench.verdict(`${what}: memory`, {
-    ...{ figure: `${Math.round(peakMiB)} MiB`, against: '120 MiB', ratio: peakMiB / 120, target: 1, better: 'less' },
+    ...{
+      figure: `${Math.round(peakMiB)} MiB`,
+      against: '120 MiB',
+      ratio: peakMiB / 120,
+      target: 1,
+      better: 'less',
+    },
   });
 }
 
 async function compareHarvesters(bench) {
-  const mock = await bench.startMock('--min-interval', '0', '--page-size', '100', '--records', String(RECORDS));
+  const mock = await bench.startMock(
+    '--min-interval',
+    '0',
+    '--page-size',
+    '100',
+    '--records',
+    String(RECORDS),
+  );
   const home = bench.makeHome('harvest', mock);
   const harvesters = knownHarvesters(mock.oai_base, home);
   let ownResult;
   for (const format of FORMATS) {
     const results = new Map();
     for (const [name, command] of harvesters) {
-      results.set(name, await counted(command(format, join(bench.folder, `${name.replace(/\W/g, '')}-${format}.jsonl`))));
+      results.set(
+        name,
+        await counted(
+          command(format, join(bench.folder, `${name.replace(/\W/g, '')}-${format}.jsonl`)),
+        ),
+      );
     }
     compare(bench, format, results);
-    const bare = await counted(bareHarvest(`${mock.oai_base}/2.2/oai`, SET, format, join(bench.folder, `bare-${format}`)));
+    const bare = await counted(
+      bareHarvest(`${mock.oai_base}/2.2/oai`, SET, format, join(bench.folder, `bare-${format}`)),
+    );
     judgeCpu(bench, format, results.get('pas'), bare.cpuSeconds / RECORDS);
     ownResult = results.get('pas');
   }
@@ -119,7 +176,8 @@ async function compareOutputs(bench, env, lines) {
 
 /**
  * Each with the command that writes the records of a format into a file.
- * @returns {[string, (format: string, out: string) => import('./measure.mjs').Command & { out: string, end?: number }][]}
+ * @returns {[string, (format: string, out: string) => import('./measure.mjs').Command & { out:
+ * string, end?: number }][]}
  */
 function knownHarvesters(oaiBase, home) {
   const endpoint = `${oaiBase}/2.2/oai`;
@@ -127,14 +185,28 @@ function knownHarvesters(oaiBase, home) {
   const harvesters = [
     [
       'pas',
-      (format, out) => ({ argv: [process.execPath, PAS, 'harvest', SET, '--format', format, '--out', out], env: home, out }),
+      (format, out) => ({
+        argv: [process.execPath, PAS, 'harvest', SET, '--format', format, '--out', out],
+        env: home,
+        out,
+      }),
     ],
   ];
   if (onPath('oai_pmh')) {
     harvesters.push([
       'HTTP::OAI',
       (format, out) => ({
-        argv: ['oai_pmh', '-X', 'ListRecords', '--metadataPrefix', format, '--set', SET, ...untilShare(), endpoint],
+        argv: [
+          'oai_pmh',
+          '-X',
+          'ListRecords',
+          '--metadataPrefix',
+          format,
+          '--set',
+          SET,
+          ...untilShare(),
+          endpoint,
+        ],
         stdout: out,
         end: FORM_FEED,
         out,
@@ -146,7 +218,18 @@ function knownHarvesters(oaiBase, home) {
       'Catmandu',
       (format, out) => ({
         argv: [
-          ...['catmandu', 'convert', 'OAI', '--url', endpoint, '--metadataPrefix', format, '--set', SET, ...untilShare()],
+          ...[
+            'catmandu',
+            'convert',
+            'OAI',
+            '--url',
+            endpoint,
+            '--metadataPrefix',
+            format,
+            '--set',
+            SET,
+            ...untilShare(),
+          ],
           ...['--handler', 'raw', 'to', 'JSON', '--line_delimited', '1'],
         ],
         stdout: out,
@@ -160,7 +243,10 @@ function knownHarvesters(oaiBase, home) {
 /** The mock's synthetic records are spread evenly over these years. */
 function untilShare() {
   const [first, last] = [Date.UTC(2010, 0, 4, 8), Date.UTC(2023, 11, 22, 16)];
-  return ['--until', new Date(first + (last - first) * SHARE_OF_SLOW_ONES).toISOString().slice(0, 10)];
+  return [
+    '--until',
+    new Date(first + (last - first) * SHARE_OF_SLOW_ONES).toISOString().slice(0, 10),
+  ];
 }
 
 function compare(bench, format, results) {
@@ -203,14 +289,30 @@ function judgeCpu(bench, format, { cpuMicroseconds }, bareSeconds) {
 }
 
 async function harvestAMillion(bench) {
-  const server = await bench.startServer(join(import.meta.dirname, 'harvest-server.mjs'), ['--records', String(MILLION)]);
+  const server = await bench.startServer(join(import.meta.dirname, 'harvest-server.mjs'), [
+    '--records',
+    String(MILLION),
+  ]);
   const home = bench.makeHome('million', server);
   const out = join(bench.folder, 'million.jsonl');
-  const result = await counted({ argv: [process.execPath, PAS, 'harvest', 'projekt', '--out', out], env: home, out });
-  const bare = await counted(bareHarvest(`${server.oai_base}/2.2/oai`, 'projekt', 'oai_svc', join(bench.folder, 'bare-million')));
+  const result = await counted({
+    argv: [process.execPath, PAS, 'harvest', 'projekt', '--out', out],
+    env: home,
+    out,
+  });
+  const bare = await counted(
+    bareHarvest(
+      `${server.oai_base}/2.2/oai`,
+      'projekt',
+      'oai_svc',
+      join(bench.folder, 'bare-million'),
+    ),
+  );
   server.stop();
   if (result.records !== MILLION) throw new Error(`${result.records} lines of ${MILLION}`);
-  bench.say(`  ${MILLION} records from a server that repeats its pages: ${Math.round(result.perSecond)}/s`);
+  bench.say(
+    `  ${MILLION} records from a server that repeats its pages: ${Math.round(result.perSecond)}/s`,
+  );
   bench.table([
     ['after records', 'RSS'],
     ...[0.01, 0.1, 0.25, 0.5, 0.75, 1].map((share) => {
@@ -250,16 +352,23 @@ async function counted(command) {
 
 async function countBytes(path, wanted) {
   let count = 0;
-  for await (const chunk of createReadStream(path)) for (const byte of chunk) if (byte === wanted) count++;
+  for await (const chunk of createReadStream(path))
+    for (const byte of chunk) if (byte === wanted) count++;
   return count;
 }
 
-/** Installs a package for this run. @returns its folder; undefined where the registry cannot be had */
+/**
+ * Installs a package for this run. @returns its folder; undefined where the registry cannot be had
+ */
 function installed(folder, name) {
   const home = join(folder, name);
   mkdirSync(home);
-  const { status } = spawnSync('npm', ['install', '--prefix', home, '--no-audit', '--no-fund', '--silent', name], {
-    stdio: ['ignore', 'ignore', 'inherit'],
-  });
+  const { status } = spawnSync(
+    'npm',
+    ['install', '--prefix', home, '--no-audit', '--no-fund', '--silent', name],
+    {
+      stdio: ['ignore', 'ignore', 'inherit'],
+    },
+  );
   return status === 0 ? home : undefined;
 }

@@ -3,10 +3,14 @@ import { join } from 'node:path';
 import { expectDone, measured, PAS } from './measure.mjs';
 import { writeSeason } from './season.mjs';
 
-export const title = 'import of a table of 100,000 rows: read, checked against vocabularies and schema, queued';
+export const title =
+  'import of a table of 100,000 rows: read, checked against vocabularies and schema, queued';
 
 const ROWS = 100_000;
-/** A row becomes a find that is judged by some hundred rules, a document and its digest, and an entry. */
+/**
+ * A row becomes a find that is judged by some hundred rules, a document and its digest, and an
+ * entry.
+ */
 const MAX_TIMES_BARE = 10;
 const MAX_MIB = 250;
 const BARE = join(import.meta.dirname, 'bare-import.mjs');
@@ -17,11 +21,22 @@ export async function run(bench) {
   expectDone([PAS, 'harvest-vocab', '--quiet'], env);
   mock.stop();
   const table = writeSeason(join(bench.folder, 'season'), ROWS, 0);
-  const ownResult = await measured({ argv: [process.execPath, PAS, 'import', table, '--quiet'], env });
-  const bare = await measured({ argv: [process.execPath, BARE, table, join(bench.folder, 'rows.sqlite')] });
-  const again = spawnSync(process.execPath, [PAS, 'import', table, '--dry-run', '--json'], { env, encoding: 'utf8' });
+  const ownResult = await measured({
+    argv: [process.execPath, PAS, 'import', table, '--quiet'],
+    env,
+  });
+  const bare = await measured({
+    argv: [process.execPath, BARE, table, join(bench.folder, 'rows.sqlite')],
+  });
+  const again = spawnSync(process.execPath, [PAS, 'import', table, '--dry-run', '--json'], {
+    env,
+    encoding: 'utf8',
+  });
   const { unchanged } = JSON.parse(again.stdout);
-  if (unchanged !== ROWS) throw new Error(`of ${ROWS} rows only ${unchanged} are unchanged the second time: ${again.stderr}`);
+  if (unchanged !== ROWS)
+    throw new Error(
+      `of ${ROWS} rows only ${unchanged} are unchanged the second time: ${again.stderr}`,
+    );
   bench.verdict(`import of ${ROWS} rows, processor time`, {
     figure: `${ownResult.cpuSeconds.toFixed(1)} s`,
     against: `csv-parse into bare SQLite ${bare.cpuSeconds.toFixed(1)} s`,

@@ -1,4 +1,7 @@
-/** Tools of all bench rows: a folder, servers, homes, whole processes measured, and a verdict on each figure. */
+/**
+ * Tools of all bench rows: a folder, servers, homes, whole processes measured, and a verdict on
+ * each figure.
+ */
 import { spawn, spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -8,7 +11,10 @@ export const ROOT = join(import.meta.dirname, '..');
 export const PAS = join(ROOT, 'bin', 'pas.js');
 export const MOCK = join(ROOT, 'bin', 'pas-mock-server.js');
 
-/** Environment of every measured process, ours and the others: a variable such as NODE_EXTRA_CA_CERTS alone makes each Node slower to start. */
+/**
+ * Environment of every measured process, ours and the others: a variable such as
+ * NODE_EXTRA_CA_CERTS alone makes each Node slower to start.
+ */
 export const CLEAN_ENVIRONMENT = { PATH: process.env.PATH, HOME: process.env.HOME };
 
 /** A run of the bench; `verdicts` is what it found. */
@@ -21,17 +27,30 @@ export function openBench() {
     verdicts,
     say: (text = '') => console.log(text),
     table: printTable,
-    /** @param better `less` where the figure may be at most the target, `more` where it must reach it */
+    /**
+     * @param better `less` where the figure may be at most the target, `more` where it must reach
+     * it
+     */
     verdict(what, { figure, against, ratio, target, better = 'more' }) {
       const met = better === 'more' ? ratio >= target : ratio <= target;
-      verdicts.push({ what, figure, against, ratio, target: `${better === 'more' ? '≥' : '≤'} ${target}`, met });
+      verdicts.push({
+        what,
+        figure,
+        against,
+        ratio,
+        target: `${better === 'more' ? '≥' : '≤'} ${target}`,
+        met,
+      });
       console.log(
         `  ${met ? '✓' : '✗'} ${what}: ${figure} against ${against}: ${ratio.toFixed(2)} (target ${better === 'more' ? '≥' : '≤'} ${target})`,
       );
     },
     /** Starts a server of ours and reads the addresses that it prints when it is ready. */
     async startServer(script, args) {
-      const child = spawn(process.execPath, [script, ...args], { env: CLEAN_ENVIRONMENT, stdio: ['ignore', 'pipe', 'inherit'] });
+      const child = spawn(process.execPath, [script, ...args], {
+        env: CLEAN_ENVIRONMENT,
+        stdio: ['ignore', 'pipe', 'inherit'],
+      });
       servers.push(child);
       let text = '';
       for await (const chunk of child.stdout.setEncoding('utf8')) {
@@ -47,9 +66,24 @@ export function openBench() {
     makeHome(name, { base_url, oai_base, schema_base }, ...flags) {
       const home = join(folder, name);
       mkdirSync(home);
-      const env = { ...CLEAN_ENVIRONMENT, HOME: home, PAS_HOME: join(home, 'pas'), XDG_STATE_HOME: join(home, 'state') };
-      const addresses = ['--base-url', base_url, '--oai-base', oai_base, '--schema-base', schema_base];
-      expectDone([PAS, 'init', '--name', 'bench', '--kind', 'training', ...addresses, ...flags], env);
+      const env = {
+        ...CLEAN_ENVIRONMENT,
+        HOME: home,
+        PAS_HOME: join(home, 'pas'),
+        XDG_STATE_HOME: join(home, 'state'),
+      };
+      const addresses = [
+        '--base-url',
+        base_url,
+        '--oai-base',
+        oai_base,
+        '--schema-base',
+        schema_base,
+      ];
+      expectDone(
+        [PAS, 'init', '--name', 'bench', '--kind', 'training', ...addresses, ...flags],
+        env,
+      );
       return { ...env, PAS_USERNAME: 'archivist', PAS_PASSWORD: 'archivist' };
     },
     close() {
@@ -62,11 +96,15 @@ export function openBench() {
 /** Runs a Node script to its end. @throws with what it printed when it fails */
 export function expectDone(argv, env = CLEAN_ENVIRONMENT) {
   const run = spawnSync(process.execPath, argv, { env, encoding: 'utf8', maxBuffer: 1 << 30 });
-  if (run.status !== 0) throw new Error(`${argv.join(' ')} ended with ${run.status}: ${run.stderr}`);
+  if (run.status !== 0)
+    throw new Error(`${argv.join(' ')} ended with ${run.status}: ${run.stderr}`);
   return run.stdout;
 }
 
-/** @typedef {{ readonly argv: readonly string[], readonly env?: NodeJS.ProcessEnv, readonly stdout?: string }} Command */
+/**
+ * @typedef {{ readonly argv: readonly string[], readonly env?: NodeJS.ProcessEnv, readonly stdout?:
+ * string }} Command
+ */
 
 /**
  * Runs a command to its end; resident memory and processor time are sampled while it runs.
@@ -112,11 +150,20 @@ function readMemory(pid) {
   }
 }
 
-/** Processor time of all threads so far, the kernel's share included; undefined where the process is over. Linux only. */
+/**
+ * Processor time of all threads so far, the kernel's share included; undefined where the process is
+ * over. Linux only.
+ */
 export function readCpuSeconds(pid) {
   try {
-    // Behind the name, which may hold anything: fields 14 and 15 of proc(5), in hundredths of a second.
-    const [user, system] = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1).split(' ').slice(11, 13).map(Number);
+    // Behind the name, which may hold anything: fields 14 and 15 of proc(5), in hundredths of a
+    // second.
+    const [user, system] = readFileSync(`/proc/${pid}/stat`, 'utf8')
+      .split(') ')
+      .at(-1)
+      .split(' ')
+      .slice(11, 13)
+      .map(Number);
     return (user + system) / 100;
   } catch {
     return undefined;
@@ -124,25 +171,29 @@ export function readCpuSeconds(pid) {
 }
 
 /**
- * Makes a process go before all others, if that is permitted. Not bound to one core: there Linux takes 50 ms of a second from it for
- * what else waits for that core.
+ * Makes a process go before all others, if that is permitted. Not bound to one core: there Linux
+ * takes 50 ms of a second from it for what else waits for that core.
  */
 export function prefer(pid) {
   return spawnSync('chrt', ['--all-tasks', '--fifo', '--pid', '50', String(pid)]).status === 0;
 }
 
 /**
- * The median time of each command in milliseconds. The commands take turns, so that a busy moment meets all of them, and go before
- * other processes, if that is permitted.
+ * The median time of each command in milliseconds. The commands take turns, so that a busy moment
+ * meets all of them, and go before other processes, if that is permitted.
  */
 export function mediansMs(commands, rounds) {
   const times = commands.map(() => []);
-  const first = spawnSync('chrt', ['--fifo', '50', 'true']).status === 0 ? ['chrt', '--fifo', '50'] : [];
+  const first =
+    spawnSync('chrt', ['--fifo', '50', 'true']).status === 0 ? ['chrt', '--fifo', '50'] : [];
   for (let round = 0; round < rounds; round++) {
     for (const [index, { argv, env }] of commands.entries()) {
       const [command, ...args] = [...first, ...argv];
       const startedMs = performance.now();
-      const { status } = spawnSync(command, args, { env: env ?? CLEAN_ENVIRONMENT, stdio: 'ignore' });
+      const { status } = spawnSync(command, args, {
+        env: env ?? CLEAN_ENVIRONMENT,
+        stdio: 'ignore',
+      });
       if (status !== 0) throw new Error(`${command} ${args.join(' ')} ended with ${status}`);
       times[index].push(performance.now() - startedMs);
     }
@@ -160,5 +211,6 @@ export function onPath(name) {
 
 export function printTable(rows) {
   const widths = rows[0].map((_, column) => Math.max(...rows.map((row) => row[column].length)));
-  for (const row of rows) console.log(`  ${row.map((cell, column) => cell.padEnd(widths[column])).join('  ')}`);
+  for (const row of rows)
+    console.log(`  ${row.map((cell, column) => cell.padEnd(widths[column])).join('  ')}`);
 }

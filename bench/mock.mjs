@@ -17,13 +17,23 @@ const TENANTS = 20;
 
 export async function run(bench) {
   await startTime(bench);
-  const mock = await bench.startMock('--min-interval', '0', '--records', '2000', '--page-size', '100');
+  const mock = await bench.startMock(
+    '--min-interval',
+    '0',
+    '--records',
+    '2000',
+    '--page-size',
+    '100',
+  );
   await answersPerSecond(bench, mock);
   mock.stop();
   await manyRecords(bench);
 }
 
-/** Cost of the records at start, at a reset and for a new tenant, in processor time, which other work does not change. */
+/**
+ * Cost of the records at start, at a reset and for a new tenant, in processor time, which other
+ * work does not change.
+ */
 async function manyRecords(bench) {
   const plain = await bench.startMock('--min-interval', '0');
   const mock = await bench.startMock('--min-interval', '0', '--records', String(MANY_RECORDS));
@@ -44,13 +54,16 @@ async function manyRecords(bench) {
     await ask(mock, 'POST', '/records', { ident: 'HES-000253', changes: { zkratka: null } });
     await ask(mock, 'POST', '/snapshots/start/restore');
   });
-  bench.verdict(`mock: snapshot, change and restore among ${MANY_RECORDS} records, processor time`, {
-    figure: `${cycle.toFixed(1)} ms`,
-    against: `the permitted ${MAX_SNAPSHOT_MS} ms`,
-    ratio: cycle / MAX_SNAPSHOT_MS,
-    target: 1,
-    better: 'less',
-  });
+  bench.verdict(
+    `mock: snapshot, change and restore among ${MANY_RECORDS} records, processor time`,
+    {
+      figure: `${cycle.toFixed(1)} ms`,
+      against: `the permitted ${MAX_SNAPSHOT_MS} ms`,
+      ratio: cycle / MAX_SNAPSHOT_MS,
+      target: 1,
+      better: 'less',
+    },
+  );
   const tenant = await measureCpuMs(mock, TENANTS, () => ask(mock, 'POST', '/tenants', {}));
   mock.stop();
   bench.verdict('mock: a tenant more, processor time', {
@@ -63,7 +76,10 @@ async function manyRecords(bench) {
 }
 
 async function ask({ control_url }, method, path, body) {
-  const answer = await fetch(control_url + path, { method, ...(body === undefined ? {} : { body: JSON.stringify(body) }) });
+  const answer = await fetch(control_url + path, {
+    method,
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
   const text = await answer.text();
   if (!answer.ok) throw new Error(`${method} ${path} answered ${answer.status}: ${text}`);
 }
@@ -129,9 +145,13 @@ async function answersPerSecond(bench, mock) {
 
 /** In a process of its own, as the mock is. */
 async function bareServer(body, contentType) {
-  const child = fork(new URL('./bare-server.mjs', import.meta.url), [contentType ?? 'text/plain', body.toString('base64')], {
-    env: CLEAN_ENVIRONMENT,
-  });
+  const child = fork(
+    new URL('./bare-server.mjs', import.meta.url),
+    [contentType ?? 'text/plain', body.toString('base64')],
+    {
+      env: CLEAN_ENVIRONMENT,
+    },
+  );
   const [url] = await once(child, 'message');
   return { url, close: () => child.kill() };
 }

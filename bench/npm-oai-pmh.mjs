@@ -1,4 +1,7 @@
-/** The npm package `oai-pmh`, as a library: the records of a list as JSON lines. Arguments: its folder, endpoint, set, format, file. */
+/**
+ * The npm package `oai-pmh`, as a library: the records of a list as JSON lines. Arguments: its
+ * folder, endpoint, set, format, file.
+ */
 import { createWriteStream } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
@@ -9,6 +12,7 @@ const [home, endpoint, set, metadataPrefix, out] = process.argv.slice(2);
 const { OaiPmh } = createRequire(join(home, 'package.json'))('oai-pmh');
 
 async function* lines() {
-  for await (const record of new OaiPmh(endpoint).listRecords({ metadataPrefix, set })) yield `${JSON.stringify(record)}\n`;
+  for await (const record of new OaiPmh(endpoint).listRecords({ metadataPrefix, set }))
+    yield `${JSON.stringify(record)}\n`;
 }
 await pipeline(Readable.from(lines()), createWriteStream(out));

@@ -4,7 +4,8 @@ import { promisify } from 'node:util';
 import { expectDone, PAS, prefer } from './measure.mjs';
 import { writeSeason } from './season.mjs';
 
-export const title = 'push of 200 finds, by one process and shared out among four, as the server sees it';
+export const title =
+  'push of 200 finds, by one process and shared out among four, as the server sees it';
 
 const FINDS = 200;
 const PROCESSES = 4;
@@ -13,7 +14,9 @@ const INTERVAL_MS = 100;
 export async function run(bench) {
   const mock = await bench.startMock();
   bench.say(
-    prefer(mock.pid) ? '  the server goes before everything else' : '  the server waits for its turn like everything else',
+    prefer(mock.pid)
+      ? '  the server goes before everything else'
+      : '  the server waits for its turn like everything else',
   );
   const env = bench.makeHome('pace', mock);
   expectDone([PAS, 'import', writeSeason(join(bench.folder, 'pace-season'), FINDS, 0)], env);
@@ -21,8 +24,11 @@ export async function run(bench) {
   const journal = await fetch(`${mock.control_url}/journal`);
   const entries = /** @type {{ path: string, gap_ms: number | null }[]} */ (await journal.json());
   mock.stop();
-  const gaps = entries.filter(({ path }) => path.startsWith('/api/pas/')).flatMap(({ gap_ms }) => gap_ms ?? []);
-  if (summary.accepted !== FINDS) throw new Error(`not all was accepted: ${JSON.stringify(summary)}`);
+  const gaps = entries
+    .filter(({ path }) => path.startsWith('/api/pas/'))
+    .flatMap(({ gap_ms }) => gap_ms ?? []);
+  if (summary.accepted !== FINDS)
+    throw new Error(`not all was accepted: ${JSON.stringify(summary)}`);
   bench.say(`  ${summary.throttled} throttled`);
   const judge = (what, ms, limitMs, verdict) =>
     bench.verdict(what, {
@@ -32,9 +38,17 @@ export async function run(bench) {
       ...verdict,
     });
   const spanMs = gaps.reduce((sum, gap) => sum + gap, 0);
-  judge(`push of ${FINDS} finds: least gap, as they arrive`, Math.min(...gaps), INTERVAL_MS, { target: 1 });
-  judge(`push of ${FINDS} finds: mean gap, as they arrive`, spanMs / gaps.length, INTERVAL_MS, { target: 1.035, better: 'less' });
-  judge(`push of ${FINDS} finds: time`, summary.elapsed_ms, (FINDS - 1) * INTERVAL_MS, { target: 1.04, better: 'less' });
+  judge(`push of ${FINDS} finds: least gap, as they arrive`, Math.min(...gaps), INTERVAL_MS, {
+    target: 1,
+  });
+  judge(`push of ${FINDS} finds: mean gap, as they arrive`, spanMs / gaps.length, INTERVAL_MS, {
+    target: 1.035,
+    better: 'less',
+  });
+  judge(`push of ${FINDS} finds: time`, summary.elapsed_ms, (FINDS - 1) * INTERVAL_MS, {
+    target: 1.04,
+    better: 'less',
+  });
   await four(bench);
 }
 
@@ -45,7 +59,14 @@ async function four(bench) {
   const state = { XDG_STATE_HOME: join(bench.folder, 'pace-state') };
   const pushes = Array.from({ length: PROCESSES }, (_, index) => {
     const env = { ...bench.makeHome(`pace-${index}`, mock), ...state };
-    expectDone([PAS, 'import', writeSeason(join(bench.folder, `pace-season-${index}`), FINDS / PROCESSES, 0)], env);
+    expectDone(
+      [
+        PAS,
+        'import',
+        writeSeason(join(bench.folder, `pace-season-${index}`), FINDS / PROCESSES, 0),
+      ],
+      env,
+    );
     return () => promisify(execFile)(process.execPath, [PAS, 'push', '--json'], { env });
   });
   await Promise.all(pushes.map((push) => push()));
@@ -55,7 +76,9 @@ async function four(bench) {
   mock.stop();
   const writes = entries.filter(({ path }) => path.startsWith('/api/pas/'));
   bench.say(`  ${writes.filter(({ status }) => status === 429).length} throttled`);
-  const times = writes.flatMap(({ at_ms, status }) => (status === 201 ? at_ms : [])).sort((a, b) => a - b);
+  const times = writes
+    .flatMap(({ at_ms, status }) => (status === 201 ? at_ms : []))
+    .sort((a, b) => a - b);
   const perSecond = (1000 * (times.length - 1)) / (times.at(-1) - times[0]);
   if (times.length !== FINDS) throw new Error(`${times.length} of ${FINDS} were accepted`);
   bench.verdict(`push of ${FINDS} finds by ${PROCESSES} processes`, {

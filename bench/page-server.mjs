@@ -1,6 +1,7 @@
 /**
- * A harvesting interface that answers from memory: the pages of a list, read once from another server before it is ready. Nothing
- * has changed since, unless it ignores `from`. For measuring a client, not for testing one.
+ * A harvesting interface that answers from memory: the pages of a list, read once from another
+ * server before it is ready. Nothing has changed since, unless it ignores `from`. For measuring a
+ * client, not for testing one.
  */
 import { createServer } from 'node:http';
 import { parseArgs } from 'node:util';
@@ -29,7 +30,8 @@ for (let token; token !== ''; ) {
   );
   if (token === undefined) first = page;
   else pages.set(token, page);
-  token = /<resumptionToken[^>]*>([^<]+)</.exec(page.toString('utf8', page.length - 1000))?.[1] ?? '';
+  token =
+    /<resumptionToken[^>]*>([^<]+)</.exec(page.toString('utf8', page.length - 1000))?.[1] ?? '';
 }
 
 let listRequests = 0;
@@ -46,5 +48,7 @@ const server = createServer((request, response) => {
 server.listen(0, '127.0.0.1', () => {
   const { port } = /** @type {import('node:net').AddressInfo} */ (server.address());
   const base = `http://127.0.0.1:${port}`;
-  console.log(JSON.stringify({ base_url: base, oai_base: base, schema_base: `${base}/schema/svc` }));
+  console.log(
+    JSON.stringify({ base_url: base, oai_base: base, schema_base: `${base}/schema/svc` }),
+  );
 });

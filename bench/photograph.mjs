@@ -13,7 +13,8 @@ const LARGE_BYTES = 250 * MIB - 1000;
 const LARGE = { name: 'large.jpg', mediaType: 'image/jpeg', sizeBytes: LARGE_BYTES };
 const ROUNDS = 5;
 /** A moment longer than it takes, so that its memory is seen. */
-const READ_WHOLE = 'const bytes = fs.readFileSync(process.argv[1]); setTimeout(() => bytes.length, 300)';
+const READ_WHOLE =
+  'const bytes = fs.readFileSync(process.argv[1]); setTimeout(() => bytes.length, 300)';
 
 export async function run(bench) {
   const png = readFileSync(join(ROOT, 'examples', 'photos', 'KH24-003.png'));
@@ -37,7 +38,8 @@ async function digestRate(bench, path) {
   const otherTimes = installed.map(() => []);
   for (let round = 0; round < ROUNDS; round++) {
     ownSeconds.push(await timeMs(() => throughVerified(path, sha512)));
-    for (const [index, [name, args]] of installed.entries()) otherTimes[index].push(await timeMs(() => spawnSync(name, args)));
+    for (const [index, [name, args]] of installed.entries())
+      otherTimes[index].push(await timeMs(() => spawnSync(name, args)));
   }
   const rate = (times) => LARGE_BYTES / MIB / (median(times) / 1000);
   for (const [index, [name]] of installed.entries()) {

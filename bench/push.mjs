@@ -4,7 +4,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expectDone, PAS, prefer } from './measure.mjs';
 import { writeSeason } from './season.mjs';
 
-export const title = 'push of 1,000 finds with 2,000 photographs to a service that takes 500 ms for each';
+export const title =
+  'push of 1,000 finds with 2,000 photographs to a service that takes 500 ms for each';
 
 const FINDS = 1000;
 const PHOTOS_EACH = 2;
@@ -23,10 +24,13 @@ export async function run(bench) {
   mock.stop();
   const summary = JSON.parse(output.trim().split('\n').at(-1));
   const requests = FINDS * (1 + PHOTOS_EACH);
-  if (summary.accepted !== requests) throw new Error(`not all was accepted: ${JSON.stringify(summary)}`);
+  if (summary.accepted !== requests)
+    throw new Error(`not all was accepted: ${JSON.stringify(summary)}`);
   const limitMs = (requests - 1) * INTERVAL_MS;
   const seconds = (ms) => `${(ms / 1000).toFixed(1)} s`;
-  bench.say(`  ${summary.requests} requests, ${summary.throttled} throttled, ${summary.locked} locked`);
+  bench.say(
+    `  ${summary.requests} requests, ${summary.throttled} throttled, ${summary.locked} locked`,
+  );
   bench.verdict(`push of ${FINDS} finds and ${FINDS * PHOTOS_EACH} photographs`, {
     figure: seconds(summary.elapsed_ms),
     against: `the permitted ${seconds(limitMs)}`,
@@ -42,7 +46,10 @@ export async function run(bench) {
   });
 }
 
-/** A hand-written client: a document, its answer, a pause, the next. It sends to the same server before the push. */
+/**
+ * A hand-written client: a document, its answer, a pause, the next. It sends to the same server
+ * before the push.
+ */
 async function sequentialScript(bench, env, { base_url }) {
   const document = expectDone([PAS, 'build', 'B-1'], env);
   const signedIn = await fetch(`${base_url}/api/token-auth/`, {
@@ -58,7 +65,8 @@ async function sequentialScript(bench, env, { base_url }) {
     const body = new FormData();
     body.append('file', new Blob([document], { type: 'application/xml' }), 'find.xml');
     const answer = await fetch(`${base_url}/api/pas/import-xml`, { method: 'POST', headers, body });
-    if (answer.status !== 201) throw new Error(`the sequential script was refused: ${answer.status} ${await answer.text()}`);
+    if (answer.status !== 201)
+      throw new Error(`the sequential script was refused: ${answer.status} ${await answer.text()}`);
     await answer.arrayBuffer();
     await sleep(INTERVAL_MS);
   }

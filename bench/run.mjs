@@ -36,11 +36,16 @@ const BEGIN = '<!-- figures of the last run -->';
 const END = '<!-- end of the figures -->';
 
 const { values: flags, positionals } = parseArgs({
-  options: { write: { type: 'boolean' }, full: { type: 'boolean', default: false }, alone: { type: 'boolean' } },
+  options: {
+    write: { type: 'boolean' },
+    full: { type: 'boolean', default: false },
+    alone: { type: 'boolean' },
+  },
   allowPositionals: true,
 });
 const unknown = positionals.filter((row) => !ROWS.includes(row));
-if (unknown.length > 0) throw new Error(`no row ${unknown.join(', ')}; there are ${ROWS.join(', ')}`);
+if (unknown.length > 0)
+  throw new Error(`no row ${unknown.join(', ')}; there are ${ROWS.join(', ')}`);
 
 const startedMs = performance.now();
 const verdicts = [];
@@ -58,7 +63,10 @@ async function measureAll(rows) {
   if (verdicts.some(({ met }) => !met)) process.exitCode = 1;
 }
 
-/** Measures a row in a process of its own: with the heap that another row left, each large buffer collects garbage more often. */
+/**
+ * Measures a row in a process of its own: with the heap that another row left, each large buffer
+ * collects garbage more often.
+ */
 async function measureAlone(row) {
   const child = fork(import.meta.filename, ['--alone', row, ...(flags.full ? ['--full'] : [])]);
   let found;
@@ -103,7 +111,12 @@ function machine() {
 function writeFigures() {
   const path = join(ROOT, 'docs', 'performance.md');
   const text = readFileSync(path, 'utf8');
-  const rows = [head(), head().map(() => '---'), ...verdicts.map(cells)].map((row) => `| ${row.join(' | ')} |`);
+  const rows = [head(), head().map(() => '---'), ...verdicts.map(cells)].map(
+    (row) => `| ${row.join(' | ')} |`,
+  );
   const figures = `${BEGIN}\n${machine()}; ${elapsed()} in all.\n\n${rows.join('\n')}\n${END}`;
-  writeFileSync(path, text.slice(0, text.indexOf(BEGIN)) + figures + text.slice(text.indexOf(END) + END.length));
+  writeFileSync(
+    path,
+    text.slice(0, text.indexOf(BEGIN)) + figures + text.slice(text.indexOf(END) + END.length),
+  );
 }

@@ -45,10 +45,14 @@ export async function run(bench) {
     }
     ownTimes.push(median(times));
     sqlite.push(median(sqliteTimes));
-    bench.say(`  "${typed}": ${ownTimes.at(-1).toFixed(1)} ms, SQLite's own ${sqlite.at(-1).toFixed(1)} ms`);
+    bench.say(
+      `  "${typed}": ${ownTimes.at(-1).toFixed(1)} ms, SQLite's own ${sqlite.at(-1).toFixed(1)} ms`,
+    );
   }
   // One word alone says little: SQLite has nothing to rank where few labels share a group.
-  const [ownMs, sqliteMs] = [ownTimes, sqlite].map((times) => times.reduce((sum, ms) => sum + ms, 0));
+  const [ownMs, sqliteMs] = [ownTimes, sqlite].map((times) =>
+    times.reduce((sum, ms) => sum + ms, 0),
+  );
   bench.verdict(`vocab search, ${TYPED.length} texts together`, {
     figure: `${ownMs.toFixed(0)} ms`,
     against: `SQLite's own ${sqliteMs.toFixed(0)} ms`,
@@ -60,21 +64,30 @@ export async function run(bench) {
 }
 
 /**
- * The same labels in SQLite's own index of groups of three letters: those that share most of them with what was typed. A text of
- * two letters has no such group, so all labels are looked through for it.
+ * The same labels in SQLite's own index of groups of three letters: those that share most of them
+ * with what was typed. A text of two letters has no such group, so all labels are looked through
+ * for it.
  */
 function trigramQuery(labels) {
   const database = openSqlite(':memory:');
-  database.exec("create virtual table labels using fts5 (label, tokenize = 'trigram remove_diacritics 1')");
+  database.exec(
+    "create virtual table labels using fts5 (label, tokenize = 'trigram remove_diacritics 1')",
+  );
   const insert = database.prepare('insert into labels (label) values (?)');
   database.transaction(() => {
     for (const label of labels) insert.run(label);
   })();
-  const sharing = database.prepare('select label from labels where labels match ? order by rank limit 20');
+  const sharing = database.prepare(
+    'select label from labels where labels match ? order by rank limit 20',
+  );
   const containing = database.prepare('select label from labels where label like ?');
   return (typed) => {
-    const groups = typed.split(' ').flatMap((word) => Array.from(word.slice(2), (_, at) => `"${word.slice(at, at + 3)}"`));
-    return groups.length === 0 ? containing.all(`%${typed}%`) : sharing.all(groups.join(' or ').toUpperCase());
+    const groups = typed
+      .split(' ')
+      .flatMap((word) => Array.from(word.slice(2), (_, at) => `"${word.slice(at, at + 3)}"`));
+    return groups.length === 0
+      ? containing.all(`%${typed}%`)
+      : sharing.all(groups.join(' or ').toUpperCase());
   };
 }
 
@@ -95,15 +108,23 @@ function fill(vocabulary) {
     saveTerm(vocabulary, added, 1);
     labels.push(`${added.label} ${added.labelEn}`);
   };
-  const word = () => Array.from({ length: 3 + random(3) }, () => SYLLABLES[random(SYLLABLES.length)]).join('');
+  const word = () =>
+    Array.from({ length: 3 + random(3) }, () => SYLLABLES[random(SYLLABLES.length)]).join('');
   vocabulary.change(() => {
-    for (let n = 1; n < TERMS; n++) put(term(`HES-${n}`, `${word()} ${word()}`, word(), `heslo:s${n % 40}`));
+    for (let n = 1; n < TERMS; n++)
+      put(term(`HES-${n}`, `${word()} ${word()}`, word(), `heslo:s${n % 40}`));
     put(term('HES-000000', 'spona', 'brooch', 'heslo:predmet_druh'));
   });
   return labels;
 }
 
 function term(ident, label, labelEn, setSpec) {
-  const empty = { abbreviation: null, description: null, descriptionEn: null, sortOrder: null, boundary: null };
+  const empty = {
+    abbreviation: null,
+    description: null,
+    descriptionEn: null,
+    sortOrder: null,
+    boundary: null,
+  };
   return { ident, setSpec, label, labelEn, otherNames: [], superiors: [], details: {}, ...empty };
 }

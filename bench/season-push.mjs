@@ -9,22 +9,45 @@ export const title =
 const FINDS = 2000;
 const MOMENTS = 10;
 const LAST_MS = 2500;
-const WITHOUT_PAUSES = ['--min-interval-ms', '0', '--index-allowance-ms', '0', '--oai-auth', 'basic'];
+const WITHOUT_PAUSES = [
+  '--min-interval-ms',
+  '0',
+  '--index-allowance-ms',
+  '0',
+  '--oai-auth',
+  'basic',
+];
 
 export async function run(bench) {
   const mock = await bench.startMock('--min-interval', '0');
   const both = writeSeason(join(bench.folder, 'season-push'), 2 * FINDS, 0);
   const half = writeSeason(join(bench.folder, 'season-push'), FINDS, 0);
-  const [laptop, second] = ['season-laptop', 'season-second'].map((name) => bench.makeHome(name, mock, ...WITHOUT_PAUSES));
+  const [laptop, second] = ['season-laptop', 'season-second'].map((name) =>
+    bench.makeHome(name, mock, ...WITHOUT_PAUSES),
+  );
   expectDone([PAS, 'import', both], laptop);
   expectDone([PAS, 'push', '--limit', String(FINDS)], laptop);
-  const { cpuSeconds } = await measured({ argv: [process.execPath, PAS, 'push', '--limit', '1'], env: laptop });
-  judge(bench, `push beside ${FINDS} accepted and ${FINDS} waiting finds: processor time`, cpuSeconds, 5);
+  const { cpuSeconds } = await measured({
+    argv: [process.execPath, PAS, 'push', '--limit', '1'],
+    env: laptop,
+  });
+  judge(
+    bench,
+    `push beside ${FINDS} accepted and ${FINDS} waiting finds: processor time`,
+    cpuSeconds,
+    5,
+  );
 
   expectDone([PAS, 'import', half], second);
   const held = await ended(start(second, 'push'));
-  if (held.code !== 6) throw new Error(`equal finds of a second laptop were not held: ${held.code}`);
-  judge(bench, `push of ${FINDS} finds that another laptop has sent: time until they are held`, held.seconds, 10);
+  if (held.code !== 6)
+    throw new Error(`equal finds of a second laptop were not held: ${held.code}`);
+  judge(
+    bench,
+    `push of ${FINDS} finds that another laptop has sent: time until they are held`,
+    held.seconds,
+    10,
+  );
 
   const heardMs = [];
   for (let part = 0; part < MOMENTS; part++)

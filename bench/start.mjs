@@ -21,7 +21,10 @@ export async function run(bench) {
     [`pas list --limit 20, ${FINDS} finds`, ['list', '--limit', '20'], 3.5],
   ];
   const [nodeMs, ...timesMs] = mediansMs(
-    [{ argv: [NODE, '-e', '0'] }, ...measuredRows.map(([, args]) => ({ argv: [NODE, PAS, ...args], env }))],
+    [
+      { argv: [NODE, '-e', '0'] },
+      ...measuredRows.map(([, args]) => ({ argv: [NODE, PAS, ...args], env })),
+    ],
     ROUNDS,
   );
   for (const [index, [what, , target]] of measuredRows.entries()) {

@@ -10,18 +10,30 @@ const DOCUMENTS = 10_000;
 /** One document of so many has a fault. */
 const FAULTY_EACH = 50;
 /** The one that the examples name. */
-const PROFILE = { schemaBase: 'http://127.0.0.1:8099/schema/svc', prefix: 'svc', schemaVersion: '2.2' };
+const PROFILE = {
+  schemaBase: 'http://127.0.0.1:8099/schema/svc',
+  prefix: 'svc',
+  schemaVersion: '2.2',
+};
 
 export async function run(bench) {
   const folder = join(bench.folder, 'documents');
   cpSync(join(ROOT, 'schemas'), folder, { recursive: true });
   const schemaPath = join(folder, 'svc', '2.2', 'svc.xsd');
   writeFileSync(schemaPath, (await readBundledSchema(PROFILE)).bytes);
-  const templates = [1, 2, 3].map((state) => readFileSync(join(ROOT, 'examples', `find-state-${state}.xml`), 'utf8'));
+  const templates = [1, 2, 3].map((state) =>
+    readFileSync(join(ROOT, 'examples', `find-state-${state}.xml`), 'utf8'),
+  );
   const paths = Array.from({ length: DOCUMENTS }, (_, n) => {
     const path = join(folder, `${n}.xml`);
-    const document = templates[n % templates.length].replace(/(<svc:(?:poznamka|lokalizace)[^>]*>)[^<]*/g, `$1nález ${n}`);
-    writeFileSync(path, n % FAULTY_EACH === 0 ? document.replace(/(<svc:stav>)\d/, '$1x') : document);
+    const document = templates[n % templates.length].replace(
+      /(<svc:(?:poznamka|lokalizace)[^>]*>)[^<]*/g,
+      `$1nález ${n}`,
+    );
+    writeFileSync(
+      path,
+      n % FAULTY_EACH === 0 ? document.replace(/(<svc:stav>)\d/, '$1x') : document,
+    );
     return path;
   });
   const startedMs = performance.now();
@@ -37,7 +49,8 @@ export async function run(bench) {
   });
   const otherSeconds = (performance.now() - otherStartedMs) / 1000;
   const fails = run.stderr.split('\n').filter((line) => line.endsWith('fails to validate')).length;
-  if (fails !== invalid) throw new Error(`xmllint finds ${fails} invalid, pas ${invalid}: ${run.stderr.slice(0, 500)}`);
+  if (fails !== invalid)
+    throw new Error(`xmllint finds ${fails} invalid, pas ${invalid}: ${run.stderr.slice(0, 500)}`);
   bench.verdict(`validation of ${DOCUMENTS} documents`, {
     figure: `${ownSeconds.toFixed(2)} s`,
     against: `xmllint ${otherSeconds.toFixed(2)} s`,

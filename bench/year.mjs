@@ -2,7 +2,8 @@ import { statSync } from 'node:fs';
 import { fillOutbox } from './fill-outbox.mjs';
 import { expectDone, measured, PAS } from './measure.mjs';
 
-export const title = 'memory and disk of a year of daily use: 40 finds with 3 photographs each, on 200 days';
+export const title =
+  'memory and disk of a year of daily use: 40 finds with 3 photographs each, on 200 days';
 
 const FINDS = 200 * 40;
 const PHOTOS_EACH = 3;
@@ -17,14 +18,25 @@ export async function run(bench) {
   fillOutbox({ file, journalFile: journal.file, address: service }, FINDS, PHOTOS_EACH);
   const bytes = statSync(file).size + statSync(journal.file).size;
   const mebibytes = (of) => `${Math.round(of / 2 ** 20)} MiB`;
-  bench.verdict(`outbox and journal of ${FINDS} finds and ${PHOTOS_EACH * FINDS} photographs by name, on disk`, {
-    ...{ figure: mebibytes(bytes), against: `the permitted ${mebibytes(MAX_BYTES)}`, ratio: bytes / MAX_BYTES },
-    ...{ target: 1, better: 'less' },
-  });
+  bench.verdict(
+    `outbox and journal of ${FINDS} finds and ${PHOTOS_EACH * FINDS} photographs by name, on disk`,
+    {
+      ...{
+        figure: mebibytes(bytes),
+        against: `the permitted ${mebibytes(MAX_BYTES)}`,
+        ratio: bytes / MAX_BYTES,
+      },
+      ...{ target: 1, better: 'less' },
+    },
+  );
   for (const [command, maxMiB] of Object.entries(MAX_MIB)) {
     const { peakMiB } = await measured({ argv: [process.execPath, PAS, command], env });
     bench.verdict(`the same: memory of pas ${command}`, {
-      ...{ figure: `${Math.round(peakMiB)} MiB`, against: `the permitted ${maxMiB} MiB`, ratio: peakMiB / maxMiB },
+      ...{
+        figure: `${Math.round(peakMiB)} MiB`,
+        against: `the permitted ${maxMiB} MiB`,
+        ratio: peakMiB / maxMiB,
+      },
       ...{ target: 1, better: 'less' },
     });
   }

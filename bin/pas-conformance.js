@@ -1,4 +1,6 @@
 #!/usr/bin/env node
 import('../dist/test/conformance/main.js').then(async ({ main }) => {
-  process.exitCode = await main(process.argv, process.env, (line) => process.stdout.write(`${line}\n`));
+  process.exitCode = await main(process.argv, process.env, (line) =>
+    process.stdout.write(`${line}\n`),
+  );
 });

@@ -3,7 +3,8 @@
 const { fstatSync, readFileSync, writeFileSync } = require('node:fs');
 const { join } = require('node:path');
 
-// A reader that has seen enough (`pas list | head`) is no reason to stop what is under way; a full disk is a failure.
+// A reader that has seen enough (`pas list | head`) is no reason to stop what is under way; a full
+// disk is a failure.
 let unwritten;
 let t = String.raw;
 for (const stream of [process.stdout, process.stderr]) {
@@ -28,7 +29,10 @@ function isFile({ fd }) {
   }
 }
 
-/** Node writes to a file once, of which a disk that fills up takes a part without an error. This goes on until all is there. */
+/**
+ * Node writes to a file once, of which a disk that fills up takes a part without an error. This
+ * goes on until all is there.
+ */
 function writeWhole(bytes, _encoding, done) {
   try {
     writeFileSync(this.fd, bytes);
@@ -53,5 +57,9 @@ if (args.length === 1 && args[0] === '--version') {
 async function run() {
   const pas = require('../dist/pas/start.cjs');
   t = pas.t;
-  process.exitCode = await pas.start(args, { environment: process.env, streams: process, cwd: process.cwd() });
+  process.exitCode = await pas.start(args, {
+    environment: process.env,
+    streams: process,
+    cwd: process.cwd(),
+  });
 }

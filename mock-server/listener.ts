@@ -15,14 +15,21 @@ type Listening = {
   /** Reachable address. */
   readonly origin: string;
   readonly port: number;
-  /** Ends the server and all connections, also those without a request or a TLS handshake, which Node would wait for. */
+  /**
+   * Ends the server and all connections, also those without a request or a TLS handshake, which
+   * Node would wait for.
+   */
   close(): Promise<void>;
 };
 
-/** Listens, with TLS where a certificate is given. @throws Error where the certificate or the port cannot be used */
+/**
+ * Listens, with TLS where a certificate is given. @throws Error where the certificate or the port
+ * cannot be used
+ */
 export async function startListening(options: MockServerOptions): Promise<Listening> {
   const { tlsCert, tlsKey, host = '127.0.0.1' } = options;
-  if ((tlsCert === undefined) !== (tlsKey === undefined)) throw new Error('--tls-cert and --tls-key are given together');
+  if ((tlsCert === undefined) !== (tlsKey === undefined))
+    throw new Error('--tls-cert and --tls-key are given together');
   const isSecure = tlsCert !== undefined && tlsKey !== undefined;
   const server = isSecure ? createSecureServer(tlsCert, tlsKey) : createServer(TIMEOUTS);
   answerMalformed(server);
@@ -39,12 +46,17 @@ export async function startListening(options: MockServerOptions): Promise<Listen
   };
   await listen(server, options.port ?? 0, host);
   const { port } = server.address() as AddressInfo;
-  return { server, origin: `${isSecure ? 'https' : 'http'}://${toReachableHost(host)}:${port}`, port, close };
+  return {
+    server,
+    origin: `${isSecure ? 'https' : 'http'}://${toReachableHost(host)}:${port}`,
+    port,
+    close,
+  };
 }
 
 /**
- * Answers bytes that are no request with a page, as a proxy does. Behind a body that is longer than its head declares, the answer to
- * the request itself goes first.
+ * Answers bytes that are no request with a page, as a proxy does. Behind a body that is longer than
+ * its head declares, the answer to the request itself goes first.
  */
 function answerMalformed(server: Server): void {
   const newest = new WeakMap<Duplex, readonly [IncomingMessage, ServerResponse]>();
@@ -89,7 +101,10 @@ function createSecureServer(certFile: string, keyFile: string): Server {
   try {
     return createTlsServer({ ...TIMEOUTS, ...(cert && { cert }), ...(key && { key }) });
   } catch (thrown) {
-    throw new Error(`the certificate ${certFile} cannot be used with ${keyFile}: ${getErrorMessage(thrown)}`, { cause: thrown });
+    throw new Error(
+      `the certificate ${certFile} cannot be used with ${keyFile}: ${getErrorMessage(thrown)}`,
+      { cause: thrown },
+    );
   }
 }
 

@@ -5,13 +5,20 @@ import { getPackagePath } from './base/package-files.ts';
 import { replay } from './replay.ts';
 import { type MockServer, startMockServer } from './server.ts';
 import { NotLoadedError } from './state/database.ts';
-import { addMockServerOptions, type MockServerFlags, parseMockServerOptions } from './state/options.ts';
+import {
+  addMockServerOptions,
+  type MockServerFlags,
+  parseMockServerOptions,
+} from './state/options.ts';
 
 /**
- * Starts the server with these flags, prints one line when it accepts connections, and ends with SIGTERM or SIGINT.
+ * Starts the server with these flags, prints one line when it accepts connections, and ends with
+ * SIGTERM or SIGINT.
  * @throws Error with a readable reason when it cannot start
  */
-export async function runMockServer(flags: MockServerFlags & { readonly json?: boolean }): Promise<MockServer> {
+export async function runMockServer(
+  flags: MockServerFlags & { readonly json?: boolean },
+): Promise<MockServer> {
   let started: MockServer | undefined;
   // Before the start: signals do not end the first process of a container without a handler.
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
@@ -21,7 +28,9 @@ export async function runMockServer(flags: MockServerFlags & { readonly json?: b
   started = server;
   const { base_url, oai_base, schema_base, control_url, port, pid } = server;
   const line =
-    flags.json === true ? JSON.stringify({ base_url, oai_base, schema_base, control_url, port, pid }) : formatReadyLine(server);
+    flags.json === true
+      ? JSON.stringify({ base_url, oai_base, schema_base, control_url, port, pid })
+      : formatReadyLine(server);
   process.stdout.write(`${line}\n`);
   return server;
 }
@@ -38,17 +47,25 @@ function reportFailure(thrown: unknown): number {
 }
 
 function readVersion(): string {
-  const { version }: { readonly version: string } = JSON.parse(readFileSync(getPackagePath('package.json'), 'utf8'));
+  const { version }: { readonly version: string } = JSON.parse(
+    readFileSync(getPackagePath('package.json'), 'utf8'),
+  );
   return version;
 }
 
 /** The program `pas-mock-server`. */
 export async function runMain(argv: readonly string[]): Promise<void> {
   process.stdout.on('error', (cause) => {
-    process.exit(reportFailure(new Error(`stdout cannot be written: ${getErrorMessage(cause)}`, { cause })));
+    process.exit(
+      reportFailure(new Error(`stdout cannot be written: ${getErrorMessage(cause)}`, { cause })),
+    );
   });
-  const program = addMockServerOptions(new Command('pas-mock-server').version(readVersion(), '--version', 'print the version'))
-    .description('A stateful double of the finds service: both interfaces, roles, limits, locks and scripted trouble.')
+  const program = addMockServerOptions(
+    new Command('pas-mock-server').version(readVersion(), '--version', 'print the version'),
+  )
+    .description(
+      'A stateful double of the finds service: both interfaces, roles, limits, locks and scripted trouble.',
+    )
     .option('--json', 'print the ready line as JSON')
     .addHelpText(
       'after',
@@ -74,8 +91,12 @@ export async function runMain(argv: readonly string[]): Promise<void> {
       try {
         const { same, skipped, others } = await replay(file, baseUrl.replace(/(?<!\/)\/+$/, ''));
         for (const { line, request, recorded, got } of others)
-          process.stdout.write(`line ${line}: ${request} was answered with ${recorded}, now with ${got}\n`);
-        process.stdout.write(`${same} answered as recorded, ${others.length} otherwise, ${skipped} not asked\n`);
+          process.stdout.write(
+            `line ${line}: ${request} was answered with ${recorded}, now with ${got}\n`,
+          );
+        process.stdout.write(
+          `${same} answered as recorded, ${others.length} otherwise, ${skipped} not asked\n`,
+        );
         if (others.length > 0) process.exitCode = 1;
       } catch (thrown) {
         process.exitCode = reportFailure(thrown);

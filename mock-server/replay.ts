@@ -38,7 +38,11 @@ const NOT_REPEATED = new Set([
  * @param getPassword of a user; in the bundled seeds it equals the user name
  * @throws Error where the file or the server cannot be read
  */
-export async function replay(path: string, baseUrl: string, getPassword = (user: string) => user): Promise<Replayed> {
+export async function replay(
+  path: string,
+  baseUrl: string,
+  getPassword = (user: string) => user,
+): Promise<Replayed> {
   const recorded = parseRecording(readFileSync(path, 'utf8'));
   const tokens = new Map<string, string>();
   const others: Array<Replayed['others'][number]> = [];
@@ -46,8 +50,14 @@ export async function replay(path: string, baseUrl: string, getPassword = (user:
   let skipped = 0;
   for (const [at, line] of recorded.entries()) {
     const { method, request } = line;
-    // Credentials are not recorded, so each user signs in again. A shortened body would be another request.
-    if (request.body.text === null || request.body.cut || line.fault !== null || line.status === 0) {
+    // Credentials are not recorded, so each user signs in again. A shortened body would be another
+    // request.
+    if (
+      request.body.text === null ||
+      request.body.cut ||
+      line.fault !== null ||
+      line.status === 0
+    ) {
       skipped += 1;
       continue;
     }
@@ -58,19 +68,31 @@ export async function replay(path: string, baseUrl: string, getPassword = (user:
       body: Buffer.from(request.body.text, request.body.base64 ? 'base64' : 'utf8'),
     });
     if (status === line.status) same += 1;
-    else others.push({ line: at + 1, request: `${method} ${line.path}`, recorded: line.status, got: status });
+    else
+      others.push({
+        line: at + 1,
+        request: `${method} ${line.path}`,
+        recorded: line.status,
+        got: status,
+      });
   }
   return { same, skipped, others };
 
-  async function makeAuthorization({ path: asked, user, request }: Recorded): Promise<Record<string, string>> {
+  async function makeAuthorization({
+    path: asked,
+    user,
+    request,
+  }: Recorded): Promise<Record<string, string>> {
     const [scheme] = request.headers['authorization']?.split(' ') ?? [];
     if (scheme === undefined) return {};
     // For other schemes, not even the name is recorded.
     if (!/^(basic|bearer)$/i.test(scheme)) return { authorization: 'Other unknown' };
     if (user === null) return { authorization: `${scheme} unknown` };
-    if (/^basic$/i.test(scheme)) return { authorization: `Basic ${btoa(`${user}:${getPassword(user)}`)}` };
+    if (/^basic$/i.test(scheme))
+      return { authorization: `Basic ${btoa(`${user}:${getPassword(user)}`)}` };
     const [mount = ''] = /^\/t\/[^/]+/.exec(asked) ?? [];
-    const token = tokens.get(mount + user) ?? (await signIn(baseUrl + mount, user, getPassword(user)));
+    const token =
+      tokens.get(mount + user) ?? (await signIn(baseUrl + mount, user, getPassword(user)));
     tokens.set(mount + user, token);
     return { authorization: `Bearer ${token}` };
   }
@@ -85,7 +107,10 @@ type Asked = {
 };
 type Answered = { readonly status: number; readonly body: Buffer };
 
-/** Sends one request with any method and path, which `fetch` cannot. @throws Error where no answer comes */
+/**
+ * Sends one request with any method and path, which `fetch` cannot. @throws Error where no answer
+ * comes
+ */
 function ask(baseUrl: string, { method, path, headers, body }: Asked): Promise<Answered> {
   const { protocol, hostname, port, pathname } = new URL(baseUrl);
   const target = path.startsWith('/') ? pathname.replace(/\/$/, '') + path : path;
@@ -95,7 +120,10 @@ function ask(baseUrl: string, { method, path, headers, body }: Asked): Promise<A
       port,
       method,
       path: target,
-      headers: { ...headers, ...(body.length === 0 ? {} : { 'content-length': String(body.length) }) },
+      headers: {
+        ...headers,
+        ...(body.length === 0 ? {} : { 'content-length': String(body.length) }),
+      },
     });
     asking.once('error', reject);
     asking.once('upgrade', ({ statusCode = 0 }, socket) => {
@@ -106,11 +134,15 @@ function ask(baseUrl: string, { method, path, headers, body }: Asked): Promise<A
       const parts: Buffer[] = [];
       answer.on('data', (part: Buffer) => parts.push(part));
       answer.once('error', reject);
-      answer.once('end', () => resolve({ status: answer.statusCode ?? 0, body: Buffer.concat(parts) }));
+      answer.once('end', () =>
+        resolve({ status: answer.statusCode ?? 0, body: Buffer.concat(parts) }),
+      );
     });
     asking.end(body);
   }).catch((thrown: unknown) => {
-    throw new Error(`${baseUrl}${target} does not answer: ${getErrorMessage(thrown)}`, { cause: thrown });
+    throw new Error(`${baseUrl}${target} does not answer: ${getErrorMessage(thrown)}`, {
+      cause: thrown,
+    });
   });
 }
 
@@ -126,7 +158,9 @@ async function signIn(baseUrl: string, username: string, password: string): Prom
     body: Buffer.from(JSON.stringify({ username, password })),
   });
   const answer: unknown = status === 200 ? JSON.parse(body.toString('utf8')) : undefined;
-  const token: unknown = typeof answer === 'object' && answer !== null ? Reflect.get(answer, 'token') : undefined;
-  if (typeof token !== 'string') throw new Error(`${username} cannot sign in at ${baseUrl}: ${status}`);
+  const token: unknown =
+    typeof answer === 'object' && answer !== null ? Reflect.get(answer, 'token') : undefined;
+  if (typeof token !== 'string')
+    throw new Error(`${username} cannot sign in at ${baseUrl}: ${status}`);
   return token;
 }

@@ -12,27 +12,38 @@ import type { JournalEntry } from './state/journal.ts';
 import type { Mock } from './state/mock.ts';
 
 /** Finds the handler of a path. */
-export async function route(mock: Mock, incoming: Incoming, entry: JournalEntry): Promise<SentAnswer> {
+export async function route(
+  mock: Mock,
+  incoming: Incoming,
+  entry: JournalEntry,
+): Promise<SentAnswer> {
   const { path } = incoming;
-  // The proxy stands in front of interface A: it judges the length before the service sees the request (A-WIRE-2).
+  // The proxy stands in front of interface A: it judges the length before the service sees the
+  // request (A-WIRE-2).
   if (path.startsWith('/api/') && isAnnouncingMoreThan(incoming, mock.settings.body_max_bytes))
     return makeHtmlPage(413, 'Request Entity Too Large');
   if (path === '/api/token-auth/') return answerTokenAuth(mock, incoming, entry);
   if (path === '/api/uzivatel-info/') return answerUserInfo(mock, incoming, entry);
   if (path === '/api/token-auth' || path === '/api/uzivatel-info') {
-    return makeHtmlPage(301, 'Moved Permanently', { location: `${incoming.addresses.baseUrl}${path}/${incoming.search}` });
+    return makeHtmlPage(301, 'Moved Permanently', {
+      location: `${incoming.addresses.baseUrl}${path}/${incoming.search}`,
+    });
   }
   if (path.startsWith('/api/pas/')) return answerWrite(mock, incoming, entry);
   const schema = findSchemaAt(mock, incoming);
   if (schema !== undefined) return isRead(incoming) ? schema : makeMethodError();
-  if (path === CONTROL_PATH || path.startsWith(`${CONTROL_PATH}/`)) return answerControl(mock, incoming);
+  if (path === CONTROL_PATH || path.startsWith(`${CONTROL_PATH}/`))
+    return answerControl(mock, incoming);
   // Only the mock has this path: the service has no description.
-  if (path === '/openapi.json') return isRead(incoming) ? answerDescription(incoming, 'service') : makeMethodError();
+  if (path === '/openapi.json')
+    return isRead(incoming) ? answerDescription(incoming, 'service') : makeMethodError();
   if (mock.training) return makeNotFound();
   const download = /^\/id\/([^/]+)\/file\/([^/]+)(\/thumb(?:\/page\/1)?)?$/.exec(path);
   if (download !== null && !isRead(incoming)) return makeMethodError();
-  if (download !== null) return answerPhotographDownload(mock, incoming, entry, download[1] ?? '', download[2] ?? '');
-  if (/^(\/[^/]+)?\/oai$/.test(path) || path.startsWith('/id/')) return answerHarvest(mock, incoming, entry);
+  if (download !== null)
+    return answerPhotographDownload(mock, incoming, entry, download[1] ?? '', download[2] ?? '');
+  if (/^(\/[^/]+)?\/oai$/.test(path) || path.startsWith('/id/'))
+    return answerHarvest(mock, incoming, entry);
   return makeNotFound();
 }
 
@@ -48,14 +59,21 @@ function makeNotFound(): Answer {
   return makeHtmlPage(404, 'Not Found');
 }
 
-/** Finds a schema of this deployment, at the address in documents or under the own path, whatever a proxy makes of the path. */
+/**
+ * Finds a schema of this deployment, at the address in documents or under the own path, whatever a
+ * proxy makes of the path.
+ */
 function findSchemaAt(mock: Mock, { path, addresses }: Incoming): Answer | undefined {
   if (!path.endsWith('.xsd')) return undefined;
   const { schemaBase, prefix } = addresses;
-  const base = [new URL(schemaBase).pathname, `/schema/${prefix}`].find((candidate) => path.startsWith(`${candidate}/`));
+  const base = [new URL(schemaBase).pathname, `/schema/${prefix}`].find((candidate) =>
+    path.startsWith(`${candidate}/`),
+  );
   const name = base === undefined ? undefined : path.slice(base.length + 1);
   const headers = { 'content-type': 'application/xml; charset=utf-8' };
   if (name === 'xml.xsd') return { status: 200, headers, body: mock.schemas.readXmlSchema() };
   const version = SCHEMA_VERSIONS.find((candidate) => name === `${candidate}/${prefix}.xsd`);
-  return version === undefined ? undefined : { status: 200, headers, body: mock.schemas.readText(version, schemaBase) };
+  return version === undefined
+    ? undefined
+    : { status: 200, headers, body: mock.schemas.readText(version, schemaBase) };
 }

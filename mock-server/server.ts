@@ -3,7 +3,14 @@ import type { Socket } from 'node:net';
 import { isInList, toPlainAddress } from './base/address-list.ts';
 import { type Addresses, CONTROL_PATH, getAddressesAt, makeAddresses } from './base/addresses.ts';
 import { getErrorMessage, isStorageFailure } from './base/error-message.ts';
-import { BodySample, type Exchange, makeExchange, redactExchange, shortenExchange, withoutBodies } from './base/exchange.ts';
+import {
+  BodySample,
+  type Exchange,
+  makeExchange,
+  redactExchange,
+  shortenExchange,
+  withoutBodies,
+} from './base/exchange.ts';
 import {
   type Answer,
   ClientDisconnected,
@@ -26,7 +33,11 @@ import { RECORDED_BODY_BYTES, Recording } from './state/recording.ts';
 import { loadSeed } from './state/seed/load-seed.ts';
 import { Tenants } from './state/tenants.ts';
 
-export { addMockServerOptions, type MockServerOptions, parseMockServerOptions } from './state/options.ts';
+export {
+  addMockServerOptions,
+  type MockServerOptions,
+  parseMockServerOptions,
+} from './state/options.ts';
 export type { FaultRule } from './state/parse-fault-rules.ts';
 
 export type MockServer = AsyncDisposable & {
@@ -44,8 +55,10 @@ export type MockServer = AsyncDisposable & {
 const LINGER_MS = 5_000;
 
 /**
- * Starts a mock server; it accepts connections when the promise resolves. Servers in one process share nothing.
- * @throws SeedError, ShapeError, or an error of the data file or the port, each with a readable reason
+ * Starts a mock server; it accepts connections when the promise resolves. Servers in one process
+ * share nothing.
+ * @throws SeedError, ShapeError, or an error of the data file or the port, each with a readable
+ * reason
  */
 export async function startMockServer(givenOptions: MockServerOptions = {}): Promise<MockServer> {
   const options = readMockServerOptions(givenOptions, 'options');
@@ -54,7 +67,8 @@ export async function startMockServer(givenOptions: MockServerOptions = {}): Pro
   const tenants: NonNullable<Mock['tenants']> = new Tenants(async (mount, tenantOptions) => {
     // Each tenant has its own data and faults.
     const { data: _data, faults: _faults, records: _records, ...shared } = options;
-    const content = tenantOptions.seed === undefined ? mock.seed : await loadSeed(tenantOptions.seed);
+    const content =
+      tenantOptions.seed === undefined ? mock.seed : await loadSeed(tenantOptions.seed);
     return createMock({ ...shared, ...tenantOptions }, makeAddresses(origin, options, mount), {
       schemas: mock.schemas,
       seed: content,
@@ -64,7 +78,9 @@ export async function startMockServer(givenOptions: MockServerOptions = {}): Pro
   const ready = createMock(options, addresses, { tenants, recording });
   // A client that connects before the seed is loaded waits for it.
   const take = (message: IncomingMessage, response: ServerResponse): void => {
-    ready.then((started) => serve(started, message, response)).catch(() => message.socket.destroy());
+    ready
+      .then((started) => serve(started, message, response))
+      .catch(() => message.socket.destroy());
   };
   server.on('request', take);
   // A client that waits for `100 Continue` is checked by the head first (RFC 9110, section 10.1.1).
@@ -74,8 +90,8 @@ export async function startMockServer(givenOptions: MockServerOptions = {}): Pro
     recording?.close();
     throw thrown;
   });
-  // Compiling the schema and reading the areas take longest. Both are prepared before the first import, so that no request is
-  // delayed.
+  // Compiling the schema and reading the areas take longest. Both are prepared before the first
+  // import, so that no request is delayed.
   const warmUp = setTimeout(() => {
     mock.areas.findPlacement([0, 0]);
     void mock.schemas.warmUp('2.2').catch(() => {});
@@ -100,7 +116,10 @@ export async function startMockServer(givenOptions: MockServerOptions = {}): Pro
 }
 
 /** @throws Error where the file cannot be created: then the server does not start */
-function openRecording(path: string | undefined, closeListener: () => Promise<void>): Recording | undefined {
+function openRecording(
+  path: string | undefined,
+  closeListener: () => Promise<void>,
+): Recording | undefined {
   try {
     return path === undefined ? undefined : new Recording(path);
   } catch (thrown) {
@@ -110,7 +129,11 @@ function openRecording(path: string | undefined, closeListener: () => Promise<vo
 }
 
 /** Answers a request over any transport. */
-export async function serve(server: Mock, message: IncomingMessage, response: ServerResponse): Promise<void> {
+export async function serve(
+  server: Mock,
+  message: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
   const requestTarget = parseTarget(message.url ?? '/');
   let mock = server;
   let target = requestTarget.target;
@@ -136,7 +159,9 @@ export async function serve(server: Mock, message: IncomingMessage, response: Se
   const entry = mock.journal.open(request, !path.startsWith(CONTROL_PATH));
   let answer: SentAnswer | undefined;
   try {
-    answer = makePreflightAnswer(mock.cors, incoming) ?? (await route(mock, incoming, entry).catch(toAnswer));
+    answer =
+      makePreflightAnswer(mock.cors, incoming) ??
+      (await route(mock, incoming, entry).catch(toAnswer));
     entry.status = answer.status;
     send(mock, incoming, response, answer);
   } catch (thrown) {
@@ -144,21 +169,34 @@ export async function serve(server: Mock, message: IncomingMessage, response: Se
       entry.status = 0;
       if (thrown.kind === 'reset') reset(message.socket);
     } else if (thrown instanceof ClientDisconnected || !mock.database.open) {
-      // No client is left to answer: it disconnected, or this server was closed under a slow request.
+      // No client is left to answer: it disconnected, or this server was closed under a slow
+      // request.
       entry.status = 0;
       response.destroy();
     } else {
       entry.status = 500;
       const isFull = isStorageFailure(thrown);
-      process.stderr.write(`mock server: ${!isFull && thrown instanceof Error ? thrown.stack : getErrorMessage(thrown)}\n`);
-      answer = isFull ? makeUnstored(mock, incoming, getErrorMessage(thrown)) : makeHtmlPage(500, 'Server Error');
+      process.stderr.write(
+        `mock server: ${!isFull && thrown instanceof Error ? thrown.stack : getErrorMessage(thrown)}\n`,
+      );
+      answer = isFull
+        ? makeUnstored(mock, incoming, getErrorMessage(thrown))
+        : makeHtmlPage(500, 'Server Error');
       send(mock, incoming, response, answer);
     }
   }
-  const outcome = { rules: incoming.reported, change: incoming.change ?? null, ms: performance.now() - startedMs };
+  const outcome = {
+    rules: incoming.reported,
+    change: incoming.change ?? null,
+    ms: performance.now() - startedMs,
+  };
   const takeExchange = (): Exchange => {
     const whole = makeExchange(incoming, answer);
-    server.recording?.write(mock.addresses.mount, entry, isSecret(path) ? withoutBodies(whole) : whole);
+    server.recording?.write(
+      mock.addresses.mount,
+      entry,
+      isSecret(path) ? withoutBodies(whole) : whole,
+    );
     return shortenExchange(isSecret(path) ? redactExchange(whole) : whole);
   };
   // A request refused by its head is recorded with its body, too.
@@ -166,7 +204,12 @@ export async function serve(server: Mock, message: IncomingMessage, response: Se
   mock.journal.close(entry, outcome, takeExchange, isThere ? undefined : waitForEndOfBody(message));
 }
 
-function isReadToItsEnd({ complete, readableEnded, readableLength, destroyed }: IncomingMessage): boolean {
+function isReadToItsEnd({
+  complete,
+  readableEnded,
+  readableLength,
+  destroyed,
+}: IncomingMessage): boolean {
   return readableEnded || destroyed || (complete && readableLength === 0);
 }
 
@@ -187,7 +230,8 @@ function waitForEndOfBody(message: IncomingMessage): Promise<void> {
 
 /** Makes the answer where the disk failed to store the result of a request. */
 function makeUnstored(mock: Mock, incoming: Incoming, reason: string): Answer {
-  if (incoming.path.startsWith(CONTROL_PATH)) return makeJsonAnswer(500, { error: `nothing was stored: ${reason}` });
+  if (incoming.path.startsWith(CONTROL_PATH))
+    return makeJsonAnswer(500, { error: `nothing was stored: ${reason}` });
   if (!incoming.path.startsWith('/api/')) return makeHtmlPage(500, 'Server Error');
   return makeDetailAnswer(500, createWording(incoming, mock.seedNumber)('storage-failed'));
 }
@@ -209,7 +253,11 @@ function toAnswer(thrown: unknown): Answer {
   throw thrown;
 }
 
-type Asked = { readonly sample: BodySample; readonly target: string; readonly authority: string | undefined };
+type Asked = {
+  readonly sample: BodySample;
+  readonly target: string;
+  readonly authority: string | undefined;
+};
 
 function makeIncoming(
   mock: Mock,
@@ -248,9 +296,19 @@ function makeIncoming(
   };
 }
 
-/** Returns the addresses by the target's authority (RFC 9112, 3.2.2), else by `Host`, or as a trusted proxy reports. */
-function getAddressesUsed(mock: Mock, { headers, socket }: IncomingMessage, authority: string | undefined): Addresses {
-  const isProxied = isInList(mock.access.trustedProxies, toPlainAddress(socket.remoteAddress ?? ''));
+/**
+ * Returns the addresses by the target's authority (RFC 9112, 3.2.2), else by `Host`, or as a
+ * trusted proxy reports.
+ */
+function getAddressesUsed(
+  mock: Mock,
+  { headers, socket }: IncomingMessage,
+  authority: string | undefined,
+): Addresses {
+  const isProxied = isInList(
+    mock.access.trustedProxies,
+    toPlainAddress(socket.remoteAddress ?? ''),
+  );
   const getReported = (name: 'x-forwarded-host' | 'x-forwarded-proto'): string | undefined =>
     isProxied
       ? String(headers[name] ?? '')
@@ -258,7 +316,10 @@ function getAddressesUsed(mock: Mock, { headers, socket }: IncomingMessage, auth
           ?.trim() || undefined
       : undefined;
   const host = getReported('x-forwarded-host') ?? authority ?? headers.host ?? '';
-  return getAddressesAt(mock.addresses, { host, protocol: `${getReported('x-forwarded-proto') ?? ''}:` });
+  return getAddressesAt(mock.addresses, {
+    host,
+    protocol: `${getReported('x-forwarded-proto') ?? ''}:`,
+  });
 }
 
 function send(mock: Mock, incoming: Incoming, response: ServerResponse, answer: SentAnswer): void {
@@ -266,7 +327,9 @@ function send(mock: Mock, incoming: Incoming, response: ServerResponse, answer: 
   const isWaiting = !incoming.isInvited();
   const body = Buffer.isBuffer(answer.body) ? answer.body : Buffer.from(answer.body, 'utf8');
   const cors = makeCorsHeaders(mock.cors, incoming);
-  const vary = [cors['vary'], answer.headers['vary']].filter((name) => name !== undefined).join(', ');
+  const vary = [cors['vary'], answer.headers['vary']]
+    .filter((name) => name !== undefined)
+    .join(', ');
   response.writeHead(answer.status, {
     date: new Date(mock.clock.now()).toUTCString(),
     // Shows clients that this is no real service (RFC 9110, section 10.2.4).
@@ -275,7 +338,8 @@ function send(mock: Mock, incoming: Incoming, response: ServerResponse, answer: 
     ...answer.headers,
     ...(vary === '' ? {} : { vary }),
     'content-length': body.length,
-    // The client may or may not send the body for which it waits, so the connection cannot be reused.
+    // The client may or may not send the body for which it waits, so the connection cannot be
+    // reused.
     ...(isWaiting ? { connection: 'close' } : {}),
   });
   if (!isWaiting && !isReadToItsEnd(message)) sample.follow(message);
@@ -285,7 +349,8 @@ function send(mock: Mock, incoming: Incoming, response: ServerResponse, answer: 
       if (!message.complete) message.socket.destroy();
     }, LINGER_MS).unref();
   }
-  if (answer.truncated === true) response.write(body.subarray(0, Math.floor(body.length / 2)), () => message.socket.destroy());
+  if (answer.truncated === true)
+    response.write(body.subarray(0, Math.floor(body.length / 2)), () => message.socket.destroy());
   else if (message.method === 'HEAD') response.end();
   else response.end(body);
 }
@@ -295,23 +360,34 @@ const EXPOSED = 'Location, X-Record-ID, Retry-After, WWW-Authenticate, Date';
 const METHODS = 'GET, HEAD, POST, PATCH';
 
 /**
- * Makes the headers that allow a page of another origin to read an answer; never for the control interface.
+ * Makes the headers that allow a page of another origin to read an answer; never for the control
+ * interface.
  * @param allowed origins, separated by commas, or `*`
  */
-export function makeCorsHeaders(allowed: string | undefined, { headers, path }: Incoming): Readonly<Record<string, string>> {
+export function makeCorsHeaders(
+  allowed: string | undefined,
+  { headers, path }: Incoming,
+): Readonly<Record<string, string>> {
   const { origin } = headers;
   if (allowed === undefined || origin === undefined || path.startsWith(CONTROL_PATH)) return {};
   const isAny = allowed === '*';
   if (!isAny && !allowed.split(',').includes(origin)) return {};
-  const named = isAny ? { 'access-control-allow-origin': '*' } : { 'access-control-allow-origin': origin, vary: 'Origin' };
+  const named: Record<string, string> = isAny
+    ? { 'access-control-allow-origin': '*' }
+    : { 'access-control-allow-origin': origin, vary: 'Origin' };
   return { ...named, 'access-control-expose-headers': EXPOSED };
 }
 
 /** Makes the answer to a CORS preflight request; undefined for any other request. */
-export function makePreflightAnswer(allowed: string | undefined, incoming: Incoming): Answer | undefined {
+export function makePreflightAnswer(
+  allowed: string | undefined,
+  incoming: Incoming,
+): Answer | undefined {
   const { method, headers } = incoming;
-  const isPreflight = method === 'OPTIONS' && headers['access-control-request-method'] !== undefined;
-  if (!isPreflight || Object.keys(makeCorsHeaders(allowed, incoming)).length === 0) return undefined;
+  const isPreflight =
+    method === 'OPTIONS' && headers['access-control-request-method'] !== undefined;
+  if (!isPreflight || Object.keys(makeCorsHeaders(allowed, incoming)).length === 0)
+    return undefined;
   const requestTarget = headers['access-control-request-headers'];
   return {
     status: 200,

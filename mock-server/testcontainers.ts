@@ -1,5 +1,10 @@
 import { randomBytes } from 'node:crypto';
-import { AbstractStartedContainer, GenericContainer, type StartedTestContainer, Wait } from 'testcontainers';
+import {
+  AbstractStartedContainer,
+  GenericContainer,
+  type StartedTestContainer,
+  Wait,
+} from 'testcontainers';
 import { CONTROL_PATH } from './base/addresses.ts';
 import { CONTROL_TOKEN_VARIABLE } from './state/options.ts';
 
@@ -7,8 +12,8 @@ import { CONTROL_TOKEN_VARIABLE } from './state/options.ts';
 const PORT = 8080;
 
 /**
- * The image of the mock server as a container of Testcontainers, ready when {@link start} resolves. It has a control token of its own,
- * for its control interface is asked from outside the container.
+ * The image of the mock server as a container of Testcontainers, ready when {@link start} resolves.
+ * It has a control token of its own, for its control interface is asked from outside the container.
  *
  *     await using service = await new MockServiceContainer('localhost/pas-mock:0.1.0').withFlags('--min-interval', '0').start();
  */
@@ -16,7 +21,9 @@ export class MockServiceContainer extends GenericContainer {
   readonly #token: string;
   readonly #flags: string[] = [];
 
-  /** @param image name of the image where the tests run @param controlToken default: a random one */
+  /**
+   * @param image name of the image where the tests run @param controlToken default: a random one
+   */
   constructor(image: string, controlToken: string = randomBytes(16).toString('hex')) {
     super(image);
     this.#token = controlToken;
@@ -25,7 +32,10 @@ export class MockServiceContainer extends GenericContainer {
       .withWaitStrategy(Wait.forHttp(`${CONTROL_PATH}/health`, PORT).forStatusCode(200));
   }
 
-  /** More flags of `pas-mock-server`, such as `'--service-names'`. The host and the port are the image's. */
+  /**
+   * More flags of `pas-mock-server`, such as `'--service-names'`. The host and the port are the
+   * image's.
+   */
   withFlags(...flags: readonly string[]): this {
     this.#flags.push(...flags);
     return this.withCommand([...this.#flags]);
@@ -68,7 +78,10 @@ export class StartedMockServiceContainer extends AbstractStartedContainer {
     return this.baseUrl + CONTROL_PATH;
   }
 
-  /** Schema address for documents: below {@link baseUrl}, unless a flag gives it. @throws MockControlError */
+  /**
+   * Schema address for documents: below {@link baseUrl}, unless a flag gives it. @throws
+   * MockControlError
+   */
   async schemaBase(): Promise<string> {
     const state = await this.control<{ addresses: { schema_base: string } }>('GET', '/state');
     return state.addresses.schema_base;

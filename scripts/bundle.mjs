@@ -7,11 +7,19 @@ import { rolldown } from 'rolldown';
 const DIST = join(import.meta.dirname, '..', 'dist');
 /** Packages of every command. Others are loaded from where they are installed. */
 const JOINED = /^(?:chalk|commander|smol-toml)$/;
-/** Files and the modules whose static imports each of them holds; a module is in the first that needs it. */
+/**
+ * Files and the modules whose static imports each of them holds; a module is in the first that
+ * needs it.
+ */
 const FILES = {
   start: ['start'],
   main: ['main'],
-  outbox: ['context/context', 'context/profile-outbox', 'commands/sending/status', 'commands/finds/list'],
+  outbox: [
+    'context/context',
+    'context/profile-outbox',
+    'commands/sending/status',
+    'commands/finds/list',
+  ],
 };
 
 /** @type {Map<string, string>} */
@@ -46,27 +54,47 @@ const { output } = await bundle.write({
   comments: { legal: true, annotation: false, jsdoc: false },
   codeSplitting: {
     groups: [
-      ...Object.keys(FILES).map((file) => ({ name: file, test: (/** @type {string} */ id) => fileByUrl.get(id) === file })),
+      ...Object.keys(FILES).map((file) => ({
+        name: file,
+        test: (/** @type {string} */ id) => fileByUrl.get(id) === file,
+      })),
       { name: 'shared', minShareCount: 5 },
     ],
   },
 });
-/** Loads a module of Node, or a package, when it is used first: a command uses few of those that its modules name. */
+/**
+ * Loads a module of Node, or a package, when it is used first: a command uses few of those that its
+ * modules name.
+ */
 function withModulesLater(/** @type {string} */ code) {
-  const named = [...code.matchAll(/^let (\w+) = require\("[^."][^"]*"\);$/gm)].map(([, name]) => name);
+  const named = [...code.matchAll(/^let (\w+) = require\("[^."][^"]*"\);$/gm)].map(
+    ([, name]) => name,
+  );
   return named.reduce((text, name) => {
     const isWhole = new RegExp(`\\b${name}\\b(?!\\.| = require)`).test(text);
     if (isWhole) return text;
-    const once = 'const loaded = $1; Object.defineProperty(this, "loaded", { value: loaded }); return loaded;';
+    const once =
+      'const loaded = $1; Object.defineProperty(this, "loaded", { value: loaded }); return loaded;';
     return text
       .replace(new RegExp(`\\b${name}\\.`, 'g'), `${name}.loaded.`)
-      .replace(new RegExp(`^let ${name} = (require\\(.*\\));$`, 'm'), `const ${name} = { get loaded() { ${once} } };`);
+      .replace(
+        new RegExp(`^let ${name} = (require\\(.*\\));$`, 'm'),
+        `const ${name} = { get loaded() { ${once} } };`,
+      );
   }, code);
 }
 
-const { dependencies, optionalDependencies } = JSON.parse(readFileSync(join(DIST, '..', 'package.json'), 'utf8'));
+const { dependencies, optionalDependencies } = JSON.parse(
+  readFileSync(join(DIST, '..', 'package.json'), 'utf8'),
+);
 const installed = Object.keys({ ...dependencies, ...optionalDependencies });
 const strays = output
   .flatMap((file) => (file.type === 'chunk' ? [...file.imports, ...file.dynamicImports] : []))
-  .filter((name) => !isBuiltin(name) && !name.endsWith('.cjs') && !installed.some((each) => `${name}/`.startsWith(`${each}/`)));
-if (strays.length > 0) throw new Error(`joined files need what is not installed with pas: ${strays.join(', ')}`);
+  .filter(
+    (name) =>
+      !isBuiltin(name) &&
+      !name.endsWith('.cjs') &&
+      !installed.some((each) => `${name}/`.startsWith(`${each}/`)),
+  );
+if (strays.length > 0)
+  throw new Error(`joined files need what is not installed with pas: ${strays.join(', ')}`);

@@ -1,4 +1,5 @@
-// Writes docs/evidence.md from test/evidence.json: each promise of the user pages with its test. With --check it only says whether it is stale.
+// Writes docs/evidence.md from test/evidence.json: each promise of the user pages with its test.
+// With --check it only says whether it is stale.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 
 const PAGE = new URL('../docs/evidence.md', import.meta.url);

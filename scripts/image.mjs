@@ -1,7 +1,8 @@
 /**
- * npm run image [-- TARGET…]: of each Linux archive in release/ (npm run release) an OCI image of the mock server, also into release/.
- * Needs no daemon and no root, but a Debian: Node wants a C and a C++ library, and those are Debian's. The image has no shell.
- * The same archive and the same packages of Debian give the same bytes.
+ * npm run image [-- TARGET…]: of each Linux archive in release/ (npm run release) an OCI image of
+ * the mock server, also into release/. Needs no daemon and no root, but a Debian: Node wants a C
+ * and a C++ library, and those are Debian's. The image has no shell. The same archive and the same
+ * packages of Debian give the same bytes.
  */
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -29,7 +30,10 @@ const TARGETS = {
 /** Libraries that Node and its native modules are linked with. */
 const LIBRARIES = ['libc6', 'libgcc-s1', 'libstdc++6'];
 const PORT = 8080;
-/** User id without other rights on any machine. The caller may choose another one: writable folders are open to all. */
+/**
+ * User id without other rights on any machine. The caller may choose another one: writable folders
+ * are open to all.
+ */
 const USER = 65532;
 const NODE = '/opt/pas/runtime/node';
 const HEALTH = `fetch('http://127.0.0.1:${PORT}/__mock__/health').then(({ok})=>process.exit(ok?0:1),()=>process.exit(1))`;
@@ -39,7 +43,9 @@ const SECOND_NS = 1e9;
 process.umask(0o022);
 const root = resolve(import.meta.dirname, '..');
 const out = join(root, 'release');
-const { version, license, description } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+const { version, license, description } = JSON.parse(
+  readFileSync(join(root, 'package.json'), 'utf8'),
+);
 const commitTime = Number(run('git', ['log', '-1', '--format=%ct'], root));
 const created = new Date(commitTime * 1000).toISOString();
 const work = mkdtempSync(join(tmpdir(), 'pas-image-'));
@@ -48,11 +54,19 @@ try {
   const targets = Object.keys(TARGETS);
   const existing = existsSync(out) ? readdirSync(out) : [];
   const wanted =
-    process.argv.length > 2 ? process.argv.slice(2) : targets.filter((target) => existing.includes(getArchive(target)));
+    process.argv.length > 2
+      ? process.argv.slice(2)
+      : targets.filter((target) => existing.includes(getArchive(target)));
   const unknown = wanted.find((target) => !targets.includes(target));
   if (unknown !== undefined) throw new Error(`${unknown} is none of ${targets.join(', ')}`);
-  const missing = wanted.length === 0 ? targets : wanted.filter((target) => !existing.includes(getArchive(target)));
-  if (missing.length > 0) throw new Error(`release/ has no ${missing.map(getArchive).join(', ')}: npm run release makes them`);
+  const missing =
+    wanted.length === 0
+      ? targets
+      : wanted.filter((target) => !existing.includes(getArchive(target)));
+  if (missing.length > 0)
+    throw new Error(
+      `release/ has no ${missing.map(getArchive).join(', ')}: npm run release makes them`,
+    );
   for (const target of wanted) makeImage(target);
 } finally {
   rmSync(work, { recursive: true, force: true });
@@ -69,7 +83,8 @@ function makeImage(target) {
   const base = join(work, target, 'base');
   const program = join(work, target, 'program');
   const layout = join(work, target, 'layout');
-  for (const folder of [base, join(program, 'opt'), join(layout, 'blobs', 'sha256')]) mkdirSync(folder, { recursive: true });
+  for (const folder of [base, join(program, 'opt'), join(layout, 'blobs', 'sha256')])
+    mkdirSync(folder, { recursive: true });
   run('sha256sum', ['--quiet', '-c', `${getArchive(target)}.sha256`], out);
   run('tar', ['-xJf', join(out, getArchive(target)), '-C', join(program, 'opt')], root);
   renameSync(join(program, 'opt', `pas-${version}-${target}`), join(program, 'opt', 'pas'));
@@ -86,7 +101,11 @@ function makeImage(target) {
       'the program',
     ),
   ];
-  const config = blob(layout, JSON.stringify(makeConfig(architecture, layers)), 'application/vnd.oci.image.config.v1+json');
+  const config = blob(
+    layout,
+    JSON.stringify(makeConfig(architecture, layers)),
+    'application/vnd.oci.image.config.v1+json',
+  );
   const manifest = blob(
     layout,
     JSON.stringify({
@@ -99,16 +118,29 @@ function makeImage(target) {
   );
   // No registry has this name, so that no foreign image is fetched.
   const name = `localhost/pas-mock:${version}`;
-  const annotations = { 'io.containerd.image.name': name, 'org.opencontainers.image.ref.name': name };
+  const annotations = {
+    'io.containerd.image.name': name,
+    'org.opencontainers.image.ref.name': name,
+  };
   const entry = { ...manifest, platform: { os: 'linux', architecture }, annotations };
   writeFileSync(join(layout, 'oci-layout'), JSON.stringify({ imageLayoutVersion: '1.0.0' }));
   writeFileSync(
     join(layout, 'index.json'),
-    JSON.stringify({ schemaVersion: 2, mediaType: 'application/vnd.oci.image.index.v1+json', manifests: [entry] }),
+    JSON.stringify({
+      schemaVersion: 2,
+      mediaType: 'application/vnd.oci.image.index.v1+json',
+      manifests: [entry],
+    }),
   );
   // File that `docker load` reads where it does not know the layout.
   const getPath = ({ digest }) => `blobs/${digest.replace(':', '/')}`;
-  const forDocker = [{ Config: getPath(config), RepoTags: [name], Layers: layers.map(({ descriptor }) => getPath(descriptor)) }];
+  const forDocker = [
+    {
+      Config: getPath(config),
+      RepoTags: [name],
+      Layers: layers.map(({ descriptor }) => getPath(descriptor)),
+    },
+  ];
   writeFileSync(join(layout, 'manifest.json'), JSON.stringify(forDocker));
 
   const file = `pas-mock-${version}-${architecture}-oci.tar`;
@@ -118,7 +150,10 @@ function makeImage(target) {
   process.stdout.write(`${file}: ${(bytes.length / 1e6).toFixed(1)} MB, ${sha256(bytes)}\n`);
 }
 
-/** The libraries with their licences and what Debian says of them, a name for the user, and two folders that can be written to. */
+/**
+ * The libraries with their licences and what Debian says of them, a name for the user, and two
+ * folders that can be written to.
+ */
 function layBase(base, target) {
   const { architecture, triplet, loader } = TARGETS[target];
   const unpacked = join(work, target, 'debian');
@@ -130,7 +165,9 @@ function layBase(base, target) {
     writeFileSync(join(base, 'var/lib/dpkg/status.d', name), about);
     // The licence, or a link to the folder of the package that has it.
     const notice = join('usr/share/doc', name);
-    const path = lstatSync(join(unpacked, notice)).isSymbolicLink() ? notice : join(notice, 'copyright');
+    const path = lstatSync(join(unpacked, notice)).isSymbolicLink()
+      ? notice
+      : join(notice, 'copyright');
     cpSync(join(unpacked, path), join(base, path), { verbatimSymlinks: true });
   }
   const taken = [
@@ -138,12 +175,17 @@ function layBase(base, target) {
     ...readdirSync(join(unpacked, loader))
       .filter((name) => name.startsWith('ld-'))
       .map((name) => join(loader, name)),
-    ...readdirSync(join(unpacked, 'usr/lib', triplet)).map((name) => join('usr/lib', triplet, name)),
+    ...readdirSync(join(unpacked, 'usr/lib', triplet)).map((name) =>
+      join('usr/lib', triplet, name),
+    ),
   ];
   for (const path of taken.filter((name) => /\.so[\d.]*$/.test(name)))
     cpSync(join(unpacked, path), join(base, path), { verbatimSymlinks: true });
   mkdirSync(join(base, 'etc'));
-  writeFileSync(join(base, 'etc/passwd'), `root:x:0:0:root:/:/nologin\nmock:x:${USER}:${USER}:mock:/data:/nologin\n`);
+  writeFileSync(
+    join(base, 'etc/passwd'),
+    `root:x:0:0:root:/:/nologin\nmock:x:${USER}:${USER}:mock:/data:/nologin\n`,
+  );
   writeFileSync(join(base, 'etc/group'), `root:x:0:\nmock:x:${USER}:\n`);
   for (const name of ['tmp', 'data']) {
     mkdirSync(join(base, name));
@@ -151,7 +193,10 @@ function layBase(base, target) {
   }
 }
 
-/** By apt's own sources and keys, whatever machine the packages are for, and without a trace in apt's state. */
+/**
+ * By apt's own sources and keys, whatever machine the packages are for, and without a trace in
+ * apt's state.
+ */
 function fetchPackages(architecture, folder) {
   mkdirSync(join(folder, 'state/lists/partial'), { recursive: true });
   mkdirSync(join(folder, 'cache/archives/partial'), { recursive: true });
@@ -166,7 +211,10 @@ function fetchPackages(architecture, folder) {
     'Dir::Cache': join(folder, 'cache'),
     'APT::Sandbox::User': 'root',
   };
-  const flags = Object.entries({ ...aptOptions, ...more }).flatMap(([name, value]) => ['-o', `${name}=${value}`]);
+  const flags = Object.entries({ ...aptOptions, ...more }).flatMap(([name, value]) => [
+    '-o',
+    `${name}=${value}`,
+  ]);
   run('apt-get', ['-qq', ...flags, 'update'], folder);
   run('apt-get', ['-qq', ...flags, 'download', ...LIBRARIES], folder);
   const fetched = () => readdirSync(folder).filter((name) => name.endsWith('.deb'));
@@ -176,7 +224,9 @@ function fetchPackages(architecture, folder) {
   );
   run('apt-get', ['-qq', ...flags, 'download', licences], folder);
   if (fetched().length !== LIBRARIES.length + 1)
-    throw new Error(`of ${LIBRARIES.join(', ')} apt has only ${fetched().join(', ')} for ${architecture}`);
+    throw new Error(
+      `of ${LIBRARIES.join(', ')} apt has only ${fetched().join(', ')} for ${architecture}`,
+    );
   return fetched()
     .sort()
     .map((name) => join(folder, name));
@@ -191,7 +241,14 @@ function makeConfig(architecture, layers) {
       User: `${USER}:${USER}`,
       ExposedPorts: { [`${PORT}/tcp`]: {} },
       Env: ['PATH=/opt/pas/runtime', 'HOME=/data'],
-      Entrypoint: [NODE, '/opt/pas/app/bin/pas-mock-server.js', '--host', '0.0.0.0', '--port', String(PORT)],
+      Entrypoint: [
+        NODE,
+        '/opt/pas/app/bin/pas-mock-server.js',
+        '--host',
+        '0.0.0.0',
+        '--port',
+        String(PORT),
+      ],
       WorkingDir: '/data',
       StopSignal: 'SIGTERM',
       Labels: {
@@ -220,11 +277,22 @@ function layer(layout, folder, names, title) {
   pack(folder, names, file);
   const diffId = `sha256:${sha256(readFileSync(file))}`;
   const bytes = execFileSync('gzip', ['-n', '-6', '-c', file], { maxBuffer: 1 << 29 });
-  return { title, diffId, descriptor: blob(layout, bytes, 'application/vnd.oci.image.layer.v1.tar+gzip') };
+  return {
+    title,
+    diffId,
+    descriptor: blob(layout, bytes, 'application/vnd.oci.image.layer.v1.tar+gzip'),
+  };
 }
 
 function pack(folder, names, file) {
-  const order = ['--sort=name', '--owner=0', '--group=0', '--numeric-owner', '--format=ustar', `--mtime=@${commitTime}`];
+  const order = [
+    '--sort=name',
+    '--owner=0',
+    '--group=0',
+    '--numeric-owner',
+    '--format=ustar',
+    `--mtime=@${commitTime}`,
+  ];
   run('tar', [...order, '-cf', file, '-C', folder, ...[...names].sort()], root);
 }
 
@@ -239,5 +307,9 @@ function sha256(bytes) {
 }
 
 function run(program, args, cwd) {
-  return execFileSync(program, args, { cwd, encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'] });
+  return execFileSync(program, args, {
+    cwd,
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
 }

@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
-const EXPORTED = /^export\s+(?:abstract\s+)?(?:async\s+)?(?:const|let|function\*?|class|type|interface)\s+(\w+)/gm;
+const EXPORTED =
+  /^export\s+(?:abstract\s+)?(?:async\s+)?(?:const|let|function\*?|class|type|interface)\s+(\w+)/gm;
 
 const files = new Map();
 for (const folder of ['src', 'mock-server']) {
@@ -12,11 +13,17 @@ for (const folder of ['src', 'mock-server']) {
   for (const name of below.filter((each) => /\.(ts|js|mjs)$/.test(each)).sort()) {
     const path = `${folder}/${name.replaceAll('\\', '/')}`;
     // Overloads declare a name several times.
-    const names = new Set([...readFileSync(join(ROOT, path), 'utf8').matchAll(EXPORTED)].map(([, exported]) => exported));
+    const names = new Set(
+      [...readFileSync(join(ROOT, path), 'utf8').matchAll(EXPORTED)].map(
+        ([, exported]) => exported,
+      ),
+    );
     for (const exported of names) files.set(exported, [...(files.get(exported) ?? []), path]);
   }
 }
 
 const all = Object.fromEntries([...files].sort(([a], [b]) => (a < b ? -1 : 1)));
 if (process.argv.includes('--json')) process.stdout.write(JSON.stringify(all));
-else for (const [name, paths] of Object.entries(all)) if (paths.length > 1) console.log(`${name}: ${paths.join(', ')}`);
+else
+  for (const [name, paths] of Object.entries(all))
+    if (paths.length > 1) console.log(`${name}: ${paths.join(', ')}`);

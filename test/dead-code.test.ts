@@ -10,33 +10,45 @@ const ENTRIES =
 
 /** Exports that only tests import, and why they are not written there. */
 const FOR_TESTS: Readonly<Record<string, string>> = {
-  'src/commands/setup/complete.ts#splitCommandLine': 'lines of a shell are endless, and a process for each is not',
-  'src/commands/setup/complete.ts#listSuggestions': 'lines of a shell are endless, and a process for each is not',
-  'src/base/language.ts#withPrepositions': 'numbers are endless, and texts of the catalog with one are not',
-  'src/columns/defaults.ts#checkDefaults': 'the faults of defaults are many, and each needs a file otherwise',
-  'src/flows/queue/enqueue-change.ts#findKnownNumber': 'what the outbox knows of a number, which a command only compares',
+  'src/commands/setup/complete.ts#splitCommandLine':
+    'lines of a shell are endless, and a process for each is not',
+  'src/commands/setup/complete.ts#listSuggestions':
+    'lines of a shell are endless, and a process for each is not',
+  'src/base/language.ts#withPrepositions':
+    'numbers are endless, and texts of the catalog with one are not',
+  'src/columns/defaults.ts#checkDefaults':
+    'the faults of defaults are many, and each needs a file otherwise',
+  'src/flows/queue/enqueue-change.ts#findKnownNumber':
+    'what the outbox knows of a number, which a command only compares',
   'src/store/secrets.ts#KeyringError': 'the fault of a keyring, which a test raises',
   'src/ui/terminal.ts#makeBar': 'a terminal draws by the clock of the machine',
   'src/ui/terminal.ts#formatTable': 'widths and cells are many, and a terminal has one width',
   'src/find/rules.ts#RULES': 'every rule must have its case',
   'src/flows/system/search-path.ts#parseRegistryPath': 'the registry is on Windows alone',
   'src/flows/system/search-path.ts#formatRegistryPath': 'the registry is on Windows alone',
-  'src/http/redis-pace-store.ts#getRedisField': 'what stands in a Redis is shared with other versions',
-  'src/http/redis-pace-store.ts#encodeState': 'what stands in a Redis is shared with other versions',
-  'src/http/redis-pace-store.ts#decodeState': 'what stands in a Redis is shared with other versions',
+  'src/http/redis-pace-store.ts#getRedisField':
+    'what stands in a Redis is shared with other versions',
+  'src/http/redis-pace-store.ts#encodeState':
+    'what stands in a Redis is shared with other versions',
+  'src/http/redis-pace-store.ts#decodeState':
+    'what stands in a Redis is shared with other versions',
   'src/ledger/ledger.ts#getSubject': 'reads what a harvest noted',
-  'src/flows/harvest/harvest-records.ts#openSetState': 'the sets of an output, without a harvest of each',
+  'src/flows/harvest/harvest-records.ts#openSetState':
+    'the sets of an output, without a harvest of each',
   'src/outbox/ownership.ts#releaseRecord': 'a service gives a record away by chance alone',
   'src/http/send.ts#startDeadline': 'a request that runs out of time takes minutes',
-  'src/oai/send-request.ts#peekResumptionToken': 'pages of a list are endless, and a harvest of each is not',
+  'src/oai/send-request.ts#peekResumptionToken':
+    'pages of a list are endless, and a harvest of each is not',
   'src/oai/send-request.ts#extractToken': 'tokens have every form, and a sign-in with each is long',
   'src/report/map-frame.ts#MAP_WIDTH': 'what the marks of the map must stay within',
   'src/xml/xsd.ts#MAX_DOCUMENT_BYTES': 'the limit that the test goes beyond',
-  'mock-server/base/digest.ts#parseContentDigest': 'headers are endless, and a request for each is not',
+  'mock-server/base/digest.ts#parseContentDigest':
+    'headers are endless, and a request for each is not',
 };
 
 const VALUES = /^export\s+(?:abstract\s+)?(?:async\s+)?(?:const|let|function\*?|class)\s+(\w+)/gm;
-const DECLARED = /^export\s+(?:abstract\s+)?(?:async\s+)?(?:const|let|function\*?|class|type|interface)\s+(\w+)/gm;
+const DECLARED =
+  /^export\s+(?:abstract\s+)?(?:async\s+)?(?:const|let|function\*?|class|type|interface)\s+(\w+)/gm;
 
 type Source = { readonly path: string; readonly text: string };
 
@@ -48,14 +60,21 @@ const fromShipped = usesIn(all.filter(({ path }) => !path.startsWith('test/')));
 function filesBelow(folder: string): string[] {
   return readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
     .map((name) => join(folder, name))
-    .filter((path) => /\.(ts|js|mjs)$/.test(path) && !path.endsWith('.d.ts') && statSync(join(ROOT, path)).isFile());
+    .filter(
+      (path) =>
+        /\.(ts|js|mjs)$/.test(path) &&
+        !path.endsWith('.d.ts') &&
+        statSync(join(ROOT, path)).isFile(),
+    );
 }
 
 function read(path: string): Source {
   return { path, text: readFileSync(join(ROOT, path), 'utf8') };
 }
 
-/** The file that an import names: programs that run the build name `dist/….js` for a file of `src`. */
+/**
+ * The file that an import names: programs that run the build name `dist/….js` for a file of `src`.
+ */
 function getTarget(importer: string, name: string): string {
   const path = relative(ROOT, resolve(ROOT, dirname(importer), name));
   return path.startsWith('dist/') ? path.slice('dist/'.length).replace(/\.js$/, '.ts') : path;
@@ -64,12 +83,16 @@ function getTarget(importer: string, name: string): string {
 /** `file#name` of all that these sources import from another file. */
 function usesIn(sources: readonly Source[]): ReadonlySet<string> {
   const uses = sources.flatMap(({ path, text }) => {
-    const named = [...text.matchAll(/\b(?:import|export)\s+(?:type\s+)?\{([^}]*)\}\s*from\s*'(\.[^']+)'/g)].flatMap(
-      ([, names = '', file = '']) => namesIn(names).map((name) => `${getTarget(path, file)}#${name}`),
+    const named = [
+      ...text.matchAll(/\b(?:import|export)\s+(?:type\s+)?\{([^}]*)\}\s*from\s*'(\.[^']+)'/g),
+    ].flatMap(([, names = '', file = '']) =>
+      namesIn(names).map((name) => `${getTarget(path, file)}#${name}`),
     );
     // Any name mentioned in the text of a lazily or wholly loaded file may be used.
     const whole = [
-      ...text.matchAll(/\bimport\(\s*['"](\.[^'"]+)['"]\s*\)|\bimport\s+\*\s+as\s+\w+\s+from\s+'(\.[^']+)'/g),
+      ...text.matchAll(
+        /\bimport\(\s*['"](\.[^'"]+)['"]\s*\)|\bimport\s+\*\s+as\s+\w+\s+from\s+'(\.[^']+)'/g,
+      ),
     ].flatMap(([, later, star]) => {
       const target = getTarget(path, later ?? star ?? '');
       return listExports(target)
@@ -127,7 +150,12 @@ test('every file is named by another one', () => {
     }
   const forgotten = all
     .filter(({ path }) => !ENTRIES.test(path) && !path.endsWith('.test.ts'))
-    .filter(({ path }) => ![...(namedIn.get(basename(path).replace(/\.\w+$/, '')) ?? [])].some((other) => other !== path))
+    .filter(
+      ({ path }) =>
+        ![...(namedIn.get(basename(path).replace(/\.\w+$/, '')) ?? [])].some(
+          (other) => other !== path,
+        ),
+    )
     .map(({ path }) => path);
   expect(forgotten).toEqual([]);
 });

@@ -13,12 +13,20 @@ import { isInPolygon, parsePolygon } from '../src/place/polygon.ts';
 import { readInputFile } from '../src/tables/input-file.ts';
 import { readTable } from '../src/tables/readers.ts';
 
-/** The example documents name the schema of `pas-mock-server --port 8099`, so that they can be posted to it as they are. */
-const PROFILE: DocumentProfile = { prefix: 'svc', schemaBase: 'http://127.0.0.1:8099/schema/svc', schemaVersion: '2.2' };
+/**
+ * The example documents name the schema of `pas-mock-server --port 8099`, so that they can be
+ * posted to it as they are.
+ */
+const PROFILE: DocumentProfile = {
+  prefix: 'svc',
+  schemaBase: 'http://127.0.0.1:8099/schema/svc',
+  schemaVersion: '2.2',
+};
 const SEED = 'mock-server/seed/demo';
 const DOCUMENTS = readdirSync('examples').filter((name) => name.endsWith('.xml'));
 
-const readSeed = (path: string): Record<string, unknown>[] => JSON.parse(readFileSync(`${SEED}/${path}.json`, 'utf8'));
+const readSeed = (path: string): Record<string, unknown>[] =>
+  JSON.parse(readFileSync(`${SEED}/${path}.json`, 'utf8'));
 const getText = (value: unknown): string => (typeof value === 'string' ? value : '');
 
 /** Terms of a harvest of the demo seed, by identifier or label. */
@@ -29,12 +37,23 @@ const lookupTerm: LookupTerm = (setSpec, cell) => {
       ? readSeed(`vocabularies/${vocabulary}`)
       : readSeed(setSpec === 'osoba' ? 'persons' : 'organisations');
   const terms = entries.map((entry): TermCandidate => {
-    const label = getText(entry['heslo'] ?? entry['nazev'] ?? `${entry['prijmeni']}, ${entry['jmeno']}`);
-    return { id: getText(entry['ident_cely']), label, labelEn: getText(entry['heslo_en']), setSpec };
+    const label = getText(
+      entry['heslo'] ?? entry['nazev'] ?? `${entry['prijmeni']}, ${entry['jmeno']}`,
+    );
+    return {
+      id: getText(entry['ident_cely']),
+      label,
+      labelEn: getText(entry['heslo_en']),
+      setSpec,
+    };
   });
-  const [first, ...more] = terms.filter((term) => [term.id, term.label, term.labelEn].includes(cell));
+  const [first, ...more] = terms.filter((term) =>
+    [term.id, term.label, term.labelEn].includes(cell),
+  );
   if (first === undefined) return { kind: 'unknown', nearest: [] };
-  return more.length > 0 ? { kind: 'ambiguous', candidates: [first, ...more] } : { kind: 'found', term: first };
+  return more.length > 0
+    ? { kind: 'ambiguous', candidates: [first, ...more] }
+    : { kind: 'found', term: first };
 };
 
 const areas = readSeed('cadastral-areas').map((area) => ({
@@ -50,22 +69,39 @@ let schema: FindSchema;
 let finds: readonly Find[] = [];
 beforeAll(async () => {
   schema = await openFindSchema(PROFILE);
-  const mapped = mapTable(await readTable('examples/finds.csv'), { lookupTerm, resolvePhoto: makePhotoResolver('examples') });
+  const mapped = mapTable(await readTable('examples/finds.csv'), {
+    lookupTerm,
+    resolvePhoto: makePhotoResolver('examples'),
+  });
   const rows = [...mapped.rows];
   expect([...mapped.issues, ...rows.flatMap(({ issues }) => issues)]).toEqual([]);
   finds = rows.flatMap(({ find }) => (find === undefined ? [] : [find]));
 });
 afterAll(() => schema[Symbol.dispose]());
-const context = () => ({ schema, lookupTerm, lookupArea, today: '2025-01-01', role: 'archaeologist' });
+const context = () => ({
+  schema,
+  lookupTerm,
+  lookupArea,
+  today: '2025-01-01',
+  role: 'archaeologist',
+});
 
 describe('the example table', () => {
   test('has finds for all three states, in both coordinate systems, with new and known finders', () => {
     expect(finds.length).toBeGreaterThanOrEqual(25);
     expect(new Set(finds.map((find) => find.elements.stav))).toEqual(new Set([1, 2, 3]));
-    expect(new Set(finds.map((find) => find.elements.geom_system))).toEqual(new Set(['4326', '5514']));
-    expect(finds.filter((find) => find.elements.nalezce?.id === ':tba').length).toBeGreaterThanOrEqual(5);
-    expect(finds.filter((find) => find.elements.nalezce?.id.startsWith('OS-')).length).toBeGreaterThanOrEqual(5);
-    expect(finds.filter((find) => find.elements.poznamka?.includes('\n')).length).toBeGreaterThanOrEqual(1);
+    expect(new Set(finds.map((find) => find.elements.geom_system))).toEqual(
+      new Set(['4326', '5514']),
+    );
+    expect(
+      finds.filter((find) => find.elements.nalezce?.id === ':tba').length,
+    ).toBeGreaterThanOrEqual(5);
+    expect(
+      finds.filter((find) => find.elements.nalezce?.id.startsWith('OS-')).length,
+    ).toBeGreaterThanOrEqual(5);
+    expect(
+      finds.filter((find) => find.elements.poznamka?.includes('\n')).length,
+    ).toBeGreaterThanOrEqual(1);
   });
 
   test('contains no find that the service or the schema would refuse', () => {
@@ -78,9 +114,11 @@ describe('the example table', () => {
 
   test('has its points where the texts say: around Všesoky and Křtiny', () => {
     for (const { elements } of finds) {
-      const [, x, y] = /\((\S+) (\S+)\)/.exec(elements.geom_wkt ?? elements.geom_sjtsk_wkt ?? '') ?? [];
+      const [, x, y] =
+        /\((\S+) (\S+)\)/.exec(elements.geom_wkt ?? elements.geom_sjtsk_wkt ?? '') ?? [];
       if (x === undefined || y === undefined) continue;
-      const [lon, lat] = elements.geom_system === '4326' ? [Number(x), Number(y)] : toWgs84([Number(x), Number(y)]);
+      const [lon, lat] =
+        elements.geom_system === '4326' ? [Number(x), Number(y)] : toWgs84([Number(x), Number(y)]);
       const centre = elements.projekt?.id === 'C-202400101' ? [15.17, 49.84] : [16.75, 49.295];
       expect(Math.hypot(lon - (centre[0] ?? 0), lat - (centre[1] ?? 0))).toBeLessThan(0.03);
     }
@@ -91,9 +129,14 @@ describe('the example table', () => {
   });
 
   test('names projects of the demo that are open for finds', () => {
-    const projects = new Map(readSeed('projects').map((project) => [project['ident_cely'], project]));
+    const projects = new Map(
+      readSeed('projects').map((project) => [project['ident_cely'], project]),
+    );
     for (const find of finds) {
-      expect(projects.get(find.elements.projekt?.id)).toMatchObject({ typ_projektu: 'HES-001138', stav: 3 });
+      expect(projects.get(find.elements.projekt?.id)).toMatchObject({
+        typ_projektu: 'HES-001138',
+        stav: 3,
+      });
     }
   });
 });
@@ -120,7 +163,9 @@ test('the example numbers are for finds of the table without a number, and no nu
   expect(issues).toEqual([]);
   const givenNumbers = finds.flatMap((find) => find.elements.evidencni_cislo ?? []);
   for (const { cells } of rows) {
-    expect(finds.find((find) => find.localId === cells[0])?.elements.evidencni_cislo).toBeUndefined();
+    expect(
+      finds.find((find) => find.localId === cells[0])?.elements.evidencni_cislo,
+    ).toBeUndefined();
   }
   const numbers = [...givenNumbers, ...rows.map((row) => row.cells[1])];
   expect(rows.length).toBeGreaterThanOrEqual(5);

@@ -3,9 +3,17 @@ import { join } from 'node:path';
 import { po } from 'gettext-parser';
 import { describe, expect, test } from 'vitest';
 import { PROJECT } from './support/run-pas.ts';
-import { type Literal, readSources, type SourceText, type Template } from './support/source-texts.ts';
+import {
+  type Literal,
+  readSources,
+  type SourceText,
+  type Template,
+} from './support/source-texts.ts';
 
-/** The sources and the Czech catalog agree: every text has its Czech, and every Czech text is said somewhere. */
+/**
+ * The sources and the Czech catalog agree: every text has its Czech, and every Czech text is said
+ * somewhere.
+ */
 
 const sources = readSources('src', 'bin');
 const texts = sources.flatMap((source) => source.texts);
@@ -49,7 +57,12 @@ function templateKey({ parts, expressions }: Template): Key {
 }
 
 function formatEnglish({ parts, expressions }: Pick<Template, 'parts' | 'expressions'>): string {
-  return parts.map((part, index) => `${part}${expressions[index] === undefined ? '' : `\${${expressions[index]}}`}`).join('');
+  return parts
+    .map(
+      (part, index) =>
+        `${part}${expressions[index] === undefined ? '' : `\${${expressions[index]}}`}`,
+    )
+    .join('');
 }
 
 function listPlaceholders(text: string): string[] {
@@ -74,14 +87,19 @@ describe('a text in the sources', () => {
     expect(
       listPlaces(
         ({ one, many }) =>
-          many !== undefined && `${listPlaceholders(formatEnglish(one))}` !== `${listPlaceholders(formatEnglish(many))}`,
+          many !== undefined &&
+          `${listPlaceholders(formatEnglish(one))}` !== `${listPlaceholders(formatEnglish(many))}`,
       ),
     ).toEqual([]);
   });
 
   test('has three Czech forms if it depends on a number, else one', () => {
-    const plurals = new Set(translations.filter(({ plural }) => plural).map(({ english }) => getKey(english)));
-    expect(listPlaces(({ one, many }) => (many !== undefined) !== plurals.has(templateKey(one)))).toEqual([]);
+    const plurals = new Set(
+      translations.filter(({ plural }) => plural).map(({ english }) => getKey(english)),
+    );
+    expect(
+      listPlaces(({ one, many }) => (many !== undefined) !== plurals.has(templateKey(one))),
+    ).toEqual([]);
   });
 
   test('is translated when it is shown, not while its module loads', () => {
@@ -110,8 +128,11 @@ describe('a Czech text', () => {
   });
 
   test('contains each value of the English text', () => {
-    const differs = (english: string, czech: string): boolean => `${listPlaceholders(english)}` !== `${listPlaceholders(czech)}`;
-    expect(translated(({ english, forms }) => forms.some((form) => differs(english, form)))).toEqual([]);
+    const differs = (english: string, czech: string): boolean =>
+      `${listPlaceholders(english)}` !== `${listPlaceholders(czech)}`;
+    expect(
+      translated(({ english, forms }) => forms.some((form) => differs(english, form))),
+    ).toEqual([]);
   });
 
   test('has all Czech plural forms: one, two to four, and others', () => {
@@ -122,7 +143,10 @@ describe('a Czech text', () => {
     const same = (english: string, form: string): boolean =>
       form === english && /\p{L}\S* +\p{L}/u.test(english.replace(/\$\{[^}]*\}/g, ''));
     expect(
-      translated(({ english, forms, fuzzy }) => fuzzy || forms.some((form) => form.trim() === '' || same(english, form))),
+      translated(
+        ({ english, forms, fuzzy }) =>
+          fuzzy || forms.some((form) => form.trim() === '' || same(english, form)),
+      ),
     ).toEqual([]);
   });
 });
@@ -150,7 +174,11 @@ const NOT_FOR_PEOPLE: readonly (readonly [why: string, path: RegExp, text: RegEx
   ],
   ['expressions of QGIS', /^src\/flows\/field\/(make-)?qfield-\w+\.ts$/, /"[\w…]+"|current_value/],
   ['what QGIS calls them', /^src\/qgis\//, /^(No geometry|S-JTSK \/ Krovak East North)$/],
-  ['what LIDO calls them', /^src\/tables\/export-lido\.ts$/, /^(Human-Made Object|Item-level record)$/],
+  [
+    'what LIDO calls them',
+    /^src\/tables\/export-lido\.ts$/,
+    /^(Human-Made Object|Item-level record)$/,
+  ],
   ['what EPSG calls them', /^src\/flows\/finds\/museum-rows\.ts$/, /^S-JTSK [XY] \(EPSG:5514\)$/],
   ['HTML', /^src\/report\/page\.ts$/, /^<!doctype html>/],
   ['a policy for browsers', /^src\/report\/assets\.ts$/, /^img-src /],
@@ -160,12 +188,24 @@ const NOT_FOR_PEOPLE: readonly (readonly [why: string, path: RegExp, text: RegEx
   ['Lua', /^src\/http\/redis-pace-store\.ts$/, /redis\.call/],
   ['a file format of Windows', /^src\/flows\/system\/search-path\.ts$/, /^Windows Registry Editor/],
   ['what the library says to those who program with it', /^src\/exports\//, /./],
-  ['XLSForm', /^src\/flows\/field\/make-odk-form\.ts$/, /^(selected-at|select_one|string-length|minimal|… =)/],
+  [
+    'XLSForm',
+    /^src\/flows\/field\/make-odk-form\.ts$/,
+    /^(selected-at|select_one|string-length|minimal|… =)/,
+  ],
   ['what KoboToolbox says of a form', /^src\/columns\/form-return\.ts$/, /^not approved$/],
   ['RDF', /^src\/vocabulary\/export-terms\.ts$/, /^(@prefix|owl:)/],
   ['Czech words of the trade, to be recognised', /^src\/vocabulary\/domain-synonyms\.ts$/, /./],
-  ['names of columns, to be recognised', /^src\/(find\/fields|columns\/element-names)\.ts$/, /^[a-z0-9 ,]+$/],
-  ['names of people and words beside them, to be recognised', /^src\/find\/person-name\.ts$/, /^[a-z ]+$/],
+  [
+    'names of columns, to be recognised',
+    /^src\/(find\/fields|columns\/element-names)\.ts$/,
+    /^[a-z0-9 ,]+$/,
+  ],
+  [
+    'names of people and words beside them, to be recognised',
+    /^src\/find\/person-name\.ts$/,
+    /^[a-z ]+$/,
+  ],
 ];
 
 /** Thrown where only a bug leads; what is foreseen is a PasError. */
@@ -173,7 +213,9 @@ const BUGS = ['new Error', 'new RangeError', 'new TypeError'];
 
 /** Text of markup for a reader: between the tags, and in the attributes that are read out. */
 function saidInMarkup(markup: string): string {
-  const readOut = [...markup.matchAll(/(?:aria-label|alt|title|placeholder)="([^"]*)"/g)].map(([, text]) => text);
+  const readOut = [...markup.matchAll(/(?:aria-label|alt|title|placeholder)="([^"]*)"/g)].map(
+    ([, text]) => text,
+  );
   const between = markup.replace(/<code>.*?<\/code>/g, ' ').replace(/<[^>]*>/g, ' ');
   return [between, ...readOut].join(' ');
 }
@@ -181,14 +223,20 @@ function saidInMarkup(markup: string): string {
 function isSentence({ text, givenTo }: Literal): boolean {
   if (givenTo.some((receiver) => BUGS.includes(receiver))) return false;
   if (givenTo.includes('html') && text.includes('<')) return /\p{L}{2,}/u.test(saidInMarkup(text));
-  return /\p{L}{2,}[,;:]? +\p{L}{2,}/u.test(text) || (givenTo.includes('table') && /\p{L}{2,}/u.test(text));
+  return (
+    /\p{L}{2,}[,;:]? +\p{L}{2,}/u.test(text) ||
+    (givenTo.includes('table') && /\p{L}{2,}/u.test(text))
+  );
 }
 
 test('no text of several words, and no heading of a table, bypasses the translation', () => {
   const past = sources.flatMap(({ path, literals }) =>
     literals
       .filter(isSentence)
-      .filter(({ text }) => !NOT_FOR_PEOPLE.some(([, where, what]) => where.test(path) && what.test(text)))
+      .filter(
+        ({ text }) =>
+          !NOT_FOR_PEOPLE.some(([, where, what]) => where.test(path) && what.test(text)),
+      )
       .map(({ place, text }) => `${place} ${text}`),
   );
   expect(past).toEqual([]);
@@ -211,14 +259,22 @@ const OTHER_WORDS: readonly (readonly [pattern: RegExp, instead: string])[] = [
   [/(je|je-li) (to )?myšleno/i, 'Je to tak správně?'],
   [/podle všeho toto/i, 'tyto'],
   [/bere nabídku/i, 'přijmout nabídnuté'],
-  [/datestamp|(?<!\p{L})index(?!\p{L})|dosažiteln|tato pošta/iu, 'datum změny, rejstřík, dostupná, fronta'],
-  [/(?<!\p{L})(ze|ve|ke) \$\{(count|all|finds|sent|queued|looked)\}/u, 'z, v, k: what stands before a number is made to fit it'],
+  [
+    /datestamp|(?<!\p{L})index(?!\p{L})|dosažiteln|tato pošta/iu,
+    'datum změny, rejstřík, dostupná, fronta',
+  ],
+  [
+    /(?<!\p{L})(ze|ve|ke) \$\{(count|all|finds|sent|queued|looked)\}/u,
+    'z, v, k: what stands before a number is made to fit it',
+  ],
 ];
 
 test('each thing has one Czech name', () => {
   const matches = translations.flatMap(({ file, forms }) =>
     forms.flatMap((form) =>
-      OTHER_WORDS.filter(([pattern]) => pattern.test(form)).map(([, instead]) => `${file}: ${form} (${instead})`),
+      OTHER_WORDS.filter(([pattern]) => pattern.test(form)).map(
+        ([, instead]) => `${file}: ${form} (${instead})`,
+      ),
     ),
   );
   expect(matches).toEqual([]);
@@ -226,8 +282,11 @@ test('each thing has one Czech name', () => {
 
 /** Each command says what it does in the infinitive, which sounds like none else. */
 test('the summaries of commands are infinitives', () => {
-  const finite = /^(Opraví|Odstraní|Obnoví|Zařadí|Ukáže|Vypíše|Vytvoří|Zapíše|Načte|Odešle)(?!\p{L})/u;
+  const finite =
+    /^(Opraví|Odstraní|Obnoví|Zařadí|Ukáže|Vypíše|Vytvoří|Zapíše|Načte|Odešle)(?!\p{L})/u;
   expect(
-    translations.flatMap(({ file, forms }) => forms.filter((form) => finite.test(form)).map((form) => `${file}: ${form}`)),
+    translations.flatMap(({ file, forms }) =>
+      forms.filter((form) => finite.test(form)).map((form) => `${file}: ${form}`),
+    ),
   ).toEqual([]);
 });

@@ -9,11 +9,19 @@ import { makeHome } from './support/run-pas.ts';
 
 const PAS = resolve(import.meta.dirname, '..', 'bin', 'pas.js');
 
-/** Only on Node 20 is SQLite a version of its own, with two packages that look for what was compiled. */
+/**
+ * Only on Node 20 is SQLite a version of its own, with two packages that look for what was
+ * compiled.
+ */
 const SQLITE =
-  Number(process.versions['napi']) >= 10 ? ['better-sqlite3'] : ['better-sqlite3-12', 'bindings', 'file-uri-to-path'];
+  Number(process.versions['napi']) >= 10
+    ? ['better-sqlite3']
+    : ['better-sqlite3-12', 'bindings', 'file-uri-to-path'];
 
-/** Packages that each of these commands loads beside the joined build; all others take longer to load than the command to run. */
+/**
+ * Packages that each of these commands loads beside the joined build; all others take longer to
+ * load than the command to run.
+ */
 const MAY_LOAD: readonly (readonly [args: readonly string[], packages: readonly string[]])[] = [
   [['--help'], []],
   [['status'], SQLITE],
@@ -23,14 +31,24 @@ const MAY_LOAD: readonly (readonly [args: readonly string[], packages: readonly 
 async function homeWithProfile(): Promise<ReturnType<typeof makeHome>> {
   const home = makeHome();
   const address = 'http://127.0.0.1:9';
-  const addresses = ['--base-url', address, '--oai-base', `${address}/oai`, '--schema-base', `${address}/schema`];
-  expect((await home.pas('init', '--name', 'any', '--kind', 'training', ...addresses)).code).toBe(0);
+  const addresses = [
+    '--base-url',
+    address,
+    '--oai-base',
+    `${address}/oai`,
+    '--schema-base',
+    `${address}/schema`,
+  ];
+  expect((await home.pas('init', '--name', 'any', '--kind', 'training', ...addresses)).code).toBe(
+    0,
+  );
   return home;
 }
 
 test('help, status and list load only the packages that they need', async () => {
   const home = await homeWithProfile();
-  for (const [args, packages] of MAY_LOAD) expect([args, loadedBy(args, home.env)]).toEqual([args, [...packages].sort()]);
+  for (const [args, packages] of MAY_LOAD)
+    expect([args, loadedBy(args, home.env)]).toEqual([args, [...packages].sort()]);
 });
 
 test('if SQLite was not installed with pas, status says what to do', async () => {
@@ -48,20 +66,25 @@ test('if SQLite was not installed with pas, status says what to do', async () =>
     env: home.env,
     encoding: 'utf8',
   });
-  expect(stderr).toMatch(/^pas: SQLite cannot be loaded by Node v\S+ on \S+: .*\n {5}(?:Install|Reinstall pas) /);
+  expect(stderr).toMatch(
+    /^pas: SQLite cannot be loaded by Node v\S+ on \S+: .*\n {5}(?:Install|Reinstall pas) /,
+  );
   expect(stderr).not.toContain('    at ');
   expect(status).toBe(12);
 });
 
-test.skipIf(!('enableCompileCache' in Module))('compiled code is cached in the state folder once that exists', async () => {
-  const home = makeHome();
-  const compiled = join(home.env['XDG_STATE_HOME'] ?? '', 'pas', 'compiled');
-  execFileSync(process.execPath, [PAS, '--help'], { env: home.env, stdio: 'ignore' });
-  expect(existsSync(compiled)).toBe(false);
-  mkdirSync(dirname(compiled), { recursive: true });
-  execFileSync(process.execPath, [PAS, '--help'], { env: home.env, stdio: 'ignore' });
-  expect(existsSync(compiled)).toBe(true);
-});
+test.skipIf(!('enableCompileCache' in Module))(
+  'compiled code is cached in the state folder once that exists',
+  async () => {
+    const home = makeHome();
+    const compiled = join(home.env['XDG_STATE_HOME'] ?? '', 'pas', 'compiled');
+    execFileSync(process.execPath, [PAS, '--help'], { env: home.env, stdio: 'ignore' });
+    expect(existsSync(compiled)).toBe(false);
+    mkdirSync(dirname(compiled), { recursive: true });
+    execFileSync(process.execPath, [PAS, '--help'], { env: home.env, stdio: 'ignore' });
+    expect(existsSync(compiled)).toBe(true);
+  },
+);
 
 /** Names of the packages that a command resolved, whichever way it imported them. */
 function loadedBy(args: readonly string[], env: NodeJS.ProcessEnv): string[] {
@@ -86,8 +109,13 @@ function loadedBy(args: readonly string[], env: NodeJS.ProcessEnv): string[] {
      register(${JSON.stringify(pathToFileURL(hooks).href)});
      process.on('exit', () => appendFileSync(${JSON.stringify(log)}, Object.keys(Module._cache).join('\\n')));`,
   );
-  execFileSync(process.execPath, ['--import', pathToFileURL(preload).href, PAS, ...args], { env, stdio: 'ignore' });
+  execFileSync(process.execPath, ['--import', pathToFileURL(preload).href, PAS, ...args], {
+    env,
+    stdio: 'ignore',
+  });
   const text = readFileSync(log, 'utf8');
-  const names = [...text.matchAll(/node_modules\/((?:@[\w-]+\/)?[\w-]+)\//g)].map(([, name = '']) => name);
+  const names = [...text.matchAll(/node_modules\/((?:@[\w-]+\/)?[\w-]+)\//g)].map(
+    ([, name = '']) => name,
+  );
   return [...new Set(names)].sort();
 }

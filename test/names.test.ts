@@ -2,7 +2,10 @@ import { execFileSync } from 'node:child_process';
 import { expect, test } from 'vitest';
 import { PROJECT } from './support/run-pas.ts';
 
-/** Exported names that two files of one program declare, and why. The mock server shares no code with `pas`. */
+/**
+ * Exported names that two files of one program declare, and why. The mock server shares no code
+ * with `pas`.
+ */
 const DECLARED_TWICE: Readonly<Record<string, string>> = {
   Answer: 'the library, the interview and the mock server each answer another question',
   Asking: 'arguments of a verb, and of a field',
@@ -22,7 +25,10 @@ const DECLARED_TWICE: Readonly<Record<string, string>> = {
 /** Verbs that other words of the field replace: print, record, assert, parse and look up. */
 const UNUSED_VERBS = /^(?:say|tell|note|heed|meet|refuse|pour|lookAt|lookFor)(?=[A-Z])/;
 
-const printed = execFileSync(process.execPath, ['scripts/names.mjs', '--json'], { cwd: PROJECT, encoding: 'utf8' });
+const printed = execFileSync(process.execPath, ['scripts/names.mjs', '--json'], {
+  cwd: PROJECT,
+  encoding: 'utf8',
+});
 const files = Object.entries(JSON.parse(printed) as Readonly<Record<string, readonly string[]>>);
 
 test('exported names are found', () => {
@@ -30,7 +36,9 @@ test('exported names are found', () => {
 });
 
 test('an exported limit begins with MAX or MIN', () => {
-  expect(files.filter(([name]) => /^(?:MOST|LEAST|LONGEST|FEWEST|SHORTEST)_/.test(name))).toEqual([]);
+  expect(files.filter(([name]) => /^(?:MOST|LEAST|LONGEST|FEWEST|SHORTEST)_/.test(name))).toEqual(
+    [],
+  );
 });
 
 test('an exported function begins with a verb of the field', () => {
@@ -38,13 +46,21 @@ test('an exported function begins with a verb of the field', () => {
 });
 
 test('an exported accessor begins with a verb, unless programs know it by its name', () => {
-  expect(files.map(([name]) => name).filter((name) => /^[a-z]\w*(?<!One)Of$/.test(name))).toEqual(['questionOf']);
+  expect(files.map(([name]) => name).filter((name) => /^[a-z]\w*(?<!One)Of$/.test(name))).toEqual([
+    'questionOf',
+  ]);
 });
 
 test('a name declared in two files of a program has a reason', () => {
   const twice = files.filter(([, paths]) =>
-    ['src/', 'mock-server/'].some((program) => paths.filter((path) => path.startsWith(program)).length > 1),
+    ['src/', 'mock-server/'].some(
+      (program) => paths.filter((path) => path.startsWith(program)).length > 1,
+    ),
   );
-  expect(twice.map(([name]) => name).filter((name) => DECLARED_TWICE[name] === undefined)).toEqual([]);
-  expect(Object.keys(DECLARED_TWICE).filter((name) => !twice.some(([each]) => each === name))).toEqual([]);
+  expect(twice.map(([name]) => name).filter((name) => DECLARED_TWICE[name] === undefined)).toEqual(
+    [],
+  );
+  expect(
+    Object.keys(DECLARED_TWICE).filter((name) => !twice.some(([each]) => each === name)),
+  ).toEqual([]);
 });

@@ -6,7 +6,10 @@ import { checkNode } from '../src/flows/checks/check-machine.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 type Manifest = { readonly engines: { readonly node: string }; readonly man: unknown } & Readonly<
-  Record<'dependencies' | 'optionalDependencies' | 'peerDependencies' | 'exports' | 'bin', Readonly<Record<string, unknown>>>
+  Record<
+    'dependencies' | 'optionalDependencies' | 'peerDependencies' | 'exports' | 'bin',
+    Readonly<Record<string, unknown>>
+  >
 >;
 const manifest = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as Manifest;
 
@@ -14,7 +17,9 @@ const manifest = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as
 const loaded = new Set(
   ['src', 'mock-server', 'bin']
     .flatMap((folder) =>
-      readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' }).map((name) => join(ROOT, folder, name)),
+      readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' }).map((name) =>
+        join(ROOT, folder, name),
+      ),
     )
     .filter((path) => /\.(ts|js)$/.test(path) && !path.includes('/page/'))
     .flatMap((path) => [
@@ -42,7 +47,9 @@ test('the table of dependencies in README names each of them, and nothing else',
   const page = readFileSync(join(ROOT, 'README.md'), 'utf8');
   const [, section = ''] = page.split('\n## Dependencies\n');
   const [table = ''] = section.split('\n## ');
-  const named = [...table.matchAll(/^\| ([^|]+) \|/gm)].flatMap(([, cell = '']) => cell.split(', ')).slice(1);
+  const named = [...table.matchAll(/^\| ([^|]+) \|/gm)]
+    .flatMap(([, cell = '']) => cell.split(', '))
+    .slice(1);
   const described = named.filter((name) => !/^-+$/.test(name));
   const installed = Object.keys({ ...manifest.dependencies, ...manifest.optionalDependencies });
   expect(described.sort()).toEqual(installed.sort());
@@ -50,7 +57,9 @@ test('the table of dependencies in README names each of them, and nothing else',
 
 test('every page of docs is listed on its first page', () => {
   const listed = readFileSync(join(ROOT, 'docs', 'README.md'), 'utf8');
-  const pages = readdirSync(join(ROOT, 'docs')).filter((name) => name.endsWith('.md') && name !== 'README.md');
+  const pages = readdirSync(join(ROOT, 'docs')).filter(
+    (name) => name.endsWith('.md') && name !== 'README.md',
+  );
   expect(pages.filter((name) => !listed.includes(`(${name})`))).toEqual([]);
 });
 
@@ -87,23 +96,32 @@ test('each Node that the package asks for is one that every dependency takes, an
   );
   expect(refused).toEqual([]);
   // The lock's own word on the second: npm ci is to compile nothing where the first is ready made.
-  const sqlites = ['better-sqlite3', 'better-sqlite3-12'].map((name) => packages[`node_modules/${name}`]?.engines?.node ?? '');
+  const sqlites = ['better-sqlite3', 'better-sqlite3-12'].map(
+    (name) => packages[`node_modules/${name}`]?.engines?.node ?? '',
+  );
   expect(floors.map((floor) => sqlites.map((range) => takes(range, floor)))).toEqual([
     [false, true],
     [true, false],
     [true, false],
   ]);
   expect(floors.map((floor) => checkNode(floor).level)).toEqual(floors.map(() => 'ok'));
-  expect(['18.20.0', '20.16.0', '21.7.0', '22.13.1', '23.4.0'].map((old) => checkNode(old).level)).not.toContain('ok');
+  expect(
+    ['18.20.0', '20.16.0', '21.7.0', '22.13.1', '23.4.0'].map((old) => checkNode(old).level),
+  ).not.toContain('ok');
 });
 
 test('npm ci compiles SQLite on Node 20 alone: two lines in the lock, which npm omits when it rewrites the lock, say so', () => {
-  const { packages } = JSON.parse(readFileSync(join(ROOT, 'package-lock.json'), 'utf8')) as { packages: Record<string, object> };
+  const { packages } = JSON.parse(readFileSync(join(ROOT, 'package-lock.json'), 'utf8')) as {
+    packages: Record<string, object>;
+  };
   expect(packages['node_modules/better-sqlite3']).toMatchObject({ gypfile: false });
   expect(packages['node_modules/better-sqlite3-12']).toMatchObject({ engines: { node: '20.x' } });
 });
 
-/** As much of npm's ranges as dependencies use for `engines`: `^`, `>=`, `20.x`, `*`, with `||` between them. */
+/**
+ * As much of npm's ranges as dependencies use for `engines`: `^`, `>=`, `20.x`, `*`, with `||`
+ * between them.
+ */
 function takes(ranges: string, version: string): boolean {
   return ranges.split('||').some((range) => {
     const [, sign = '', digits = ''] = /^\s*(\^|>=)?\s*([\d.x*]+)\s*$/.exec(range) ?? [];

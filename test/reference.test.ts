@@ -7,6 +7,7 @@ test.each([
   ['the table of differences says what the mock does', 'faithfulness.mjs'],
   ['the page of evidence says what test/evidence.json does', 'evidence.mjs'],
 ])('%s; npm run reference writes them', (_, script) => {
-  const check = () => execFileSync(process.execPath, [join(import.meta.dirname, '..', 'scripts', script), '--check']);
+  const check = () =>
+    execFileSync(process.execPath, [join(import.meta.dirname, '..', 'scripts', script), '--check']);
   expect(check).not.toThrow();
 });

@@ -3,7 +3,10 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 
 const SUPPORT = 'support/eventually.ts';
-/** A moment that is drawn by chance, a link's delay, a permitted pace, modules that load, a turn of the event loop: nothing is expected of how long it takes. */
+/**
+ * A moment that is drawn by chance, a link's delay, a permitted pace, modules that load, a turn of
+ * the event loop: nothing is expected of how long it takes.
+ */
 const MOMENTS = [
   'conformance/main.ts',
   'endurance/chaos.test.ts',
@@ -20,7 +23,8 @@ const files = readdirSync(import.meta.dirname, { recursive: true, encoding: 'utf
   .filter((name) => name.endsWith('.ts') && name !== 'waits.test.ts')
   .map((name) => ({ name, text: readFileSync(join(import.meta.dirname, name), 'utf8') }));
 
-const thatHold = (pattern: RegExp): string[] => files.filter(({ text }) => pattern.test(text)).map(({ name }) => name);
+const thatHold = (pattern: RegExp): string[] =>
+  files.filter(({ text }) => pattern.test(text)).map(({ name }) => name);
 
 test('no test waits a fixed time for something that will probably have happened', () => {
   expect(thatHold(/\bsetTimeout\(|timers\/promises/).sort()).toEqual(MOMENTS);
@@ -32,7 +36,8 @@ test('a wait for another process uses the one helper, with its one deadline', ()
 
 test('a page is observed until the expected state, not once', () => {
   const pages = files.filter(({ name }) => /programs\/mock-page/.test(name));
-  const once = /expect\(\s*await [^;]*\.(count|textContent|innerText|allInnerTexts|getAttribute|isVisible)\(/;
+  const once =
+    /expect\(\s*await [^;]*\.(count|textContent|innerText|allInnerTexts|getAttribute|isVisible)\(/;
   expect(pages.length).toBeGreaterThan(2);
   expect(pages.filter(({ text }) => once.test(text)).map(({ name }) => name)).toEqual([]);
 });

@@ -2,9 +2,12 @@ import { expect } from 'vitest';
 import { Client } from './client.js';
 import { type Service, test } from './mock-fixture.js';
 
-const finds = async ({ control }: Service) => (await control<{ counts: { finds: number } }>('GET', '/state')).counts.finds;
+const finds = async ({ control }: Service) =>
+  (await control<{ counts: { finds: number } }>('GET', '/state')).counts.finds;
 const imports = async ({ control }: Service) => {
-  const journal = await control<{ method: string; path: string; status: number; gap_ms: number | null }[]>('GET', '/journal');
+  const journal = await control<
+    { method: string; path: string; status: number; gap_ms: number | null }[]
+  >('GET', '/journal');
   return journal.filter(({ path }) => path === '/api/pas/import-xml');
 };
 
@@ -22,19 +25,27 @@ const document = ({ schema_base }: Service) => `<?xml version="1.0" encoding="UT
 
 test.concurrent('a find is created', async ({ service }) => {
   const before = await finds(service);
-  expect(await new Client(service.base_url).importFind(document(service))).toMatch(/^C-202400101-N\d{5}$/);
+  expect(await new Client(service.base_url).importFind(document(service))).toMatch(
+    /^C-202400101-N\d{5}$/,
+  );
   expect(await finds(service)).toBe(before + 1);
 });
 
 test.concurrent('a throttled import is sent again, and only then', async ({ service }) => {
-  await service.control('PUT', '/faults', [{ endpoint: 'import', fault: 'throttle', retry_after: 1, when: { nth: 1 } }]);
+  await service.control('PUT', '/faults', [
+    { endpoint: 'import', fault: 'throttle', retry_after: 1, when: { nth: 1 } },
+  ]);
   await new Client(service.base_url).importFind(document(service));
   expect((await imports(service)).map(({ status }) => status)).toEqual([429, 201]);
 });
 
-test.concurrent('after an error that may hide a success nothing is sent twice', async ({ service }) => {
+test.concurrent('after an error that may hide a success nothing is sent twice', async ({
+  service,
+}) => {
   const before = await finds(service);
-  await service.control('PUT', '/faults', [{ endpoint: 'import', fault: '500-after-save', when: { nth: 1 } }]);
+  await service.control('PUT', '/faults', [
+    { endpoint: 'import', fault: '500-after-save', when: { nth: 1 } },
+  ]);
   expect(await new Client(service.base_url).importFind(document(service))).toBeUndefined();
   expect(await imports(service)).toHaveLength(1);
   expect(await finds(service)).toBe(before + 1);

@@ -11,7 +11,10 @@ export function toPlainAddress(address: string): string {
   return address.replace(/^::ffff:(?=\d+\.\d+\.\d+\.\d+$)/i, '');
 }
 
-/** Explains why a text is no address, block (`10.0.0.0/8`) or range (`10.0.0.1-10.0.0.9`); undefined for a valid one. */
+/**
+ * Explains why a text is no address, block (`10.0.0.0/8`) or range (`10.0.0.1-10.0.0.9`); undefined
+ * for a valid one.
+ */
 export function findAddressFault(value: string): string | undefined {
   try {
     addTo(new BlockList(), value);
@@ -21,7 +24,10 @@ export function findAddressFault(value: string): string | undefined {
   }
 }
 
-/** Makes a list of addresses, subnets (`10.0.0.0/8`) and ranges (`a-b`). @throws Error for another text */
+/**
+ * Makes a list of addresses, subnets (`10.0.0.0/8`) and ranges (`a-b`). @throws Error for another
+ * text
+ */
 export function makeBlockList(values: readonly string[]): BlockList {
   const list = new BlockList();
   for (const value of values) addTo(list, value);

@@ -1,4 +1,6 @@
-/** Addresses of all endpoints: one origin with the paths of the contract. None ends with a slash. */
+/**
+ * Addresses of all endpoints: one origin with the paths of the contract. None ends with a slash.
+ */
 export type Addresses = {
   /** Address of interface A. */
   readonly baseUrl: string;
@@ -6,7 +8,9 @@ export type Addresses = {
   readonly oaiBase: string;
   /** Prefix of XML names, of the schema file and of the native format (`oai_<prefix>`). */
   readonly prefix: string;
-  /** `{schemaBase}/<x.y>/` is a version's namespace, `{schemaBase}/<x.y>/<prefix>.xsd` its schema. */
+  /**
+   * `{schemaBase}/<x.y>/` is a version's namespace, `{schemaBase}/<x.y>/<prefix>.xsd` its schema.
+   */
   readonly schemaBase: string;
   /** Persistent addresses and harvested identifiers: `{idBase}/<ident>`. */
   readonly idBase: string;
@@ -23,19 +27,36 @@ export type Addresses = {
 type GivenAddresses = {
   readonly prefix?: string;
   readonly schemaBase?: string;
-  /** Public address of the server where it differs from the listening one: behind a proxy, or in a container. */
+  /**
+   * Public address of the server where it differs from the listening one: behind a proxy, or in a
+   * container.
+   */
   readonly publicUrl?: string;
-  /** Names in documents are those of the deployed service: prefix, namespace and persistent addresses. */
+  /**
+   * Names in documents are those of the deployed service: prefix, namespace and persistent
+   * addresses.
+   */
   readonly serviceNames?: boolean;
 };
 
-/** Names of the deployed service (S-NAME-3). Photographs keep the address of this server, which alone has them. */
-const SERVICE_NAMES = { prefix: 'amcr', schemaBase: 'https://api.aiscr.cz/schema/amcr', idBase: 'https://api.aiscr.cz/id' };
+/**
+ * Names of the deployed service (S-NAME-3). Photographs keep the address of this server, which
+ * alone has them.
+ */
+const SERVICE_NAMES = {
+  prefix: 'amcr',
+  schemaBase: 'https://api.aiscr.cz/schema/amcr',
+  idBase: 'https://api.aiscr.cz/id',
+};
 
 export const CONTROL_PATH = '/__mock__';
 
 /** Makes all addresses. @param origin on which the server listens @param mount of a tenant */
-export function makeAddresses(origin: string, overrides: GivenAddresses = {}, mount = ''): Addresses {
+export function makeAddresses(
+  origin: string,
+  overrides: GivenAddresses = {},
+  mount = '',
+): Addresses {
   const names = overrides.serviceNames === true ? SERVICE_NAMES : undefined;
   const prefix = overrides.prefix ?? names?.prefix ?? 'svc';
   const server = overrides.publicUrl ?? origin;
@@ -87,5 +108,8 @@ export function getRecordAddress(addresses: Addresses, ident: string): string {
   return `${addresses.idBase}/${ident}`;
 }
 
-/** Placeholder in bodies for the address of photographs, which changes with each start; rendering replaces it. */
+/**
+ * Placeholder in bodies for the address of photographs, which changes with each start; rendering
+ * replaces it.
+ */
 export const FILE_BASE = '{file_base}';

@@ -12,14 +12,20 @@ const TURN_MS = 1;
 const LATE_TURN_MS = 3 * TURN_MS;
 const WATCHED_MS = 2000;
 
-/** Measures by how much the event loop is late while it computes or has no processor; only while requests arrive. */
+/**
+ * Measures by how much the event loop is late while it computes or has no processor; only while
+ * requests arrive.
+ */
 class LoopWatch {
   #timer: NodeJS.Timeout | undefined;
   #turnMs = 0;
   #onTimeMs = 0;
   #askedMs = 0;
 
-  /** Returns by how many milliseconds a request that is read now may have arrived earlier, by a turn of the event loop. */
+  /**
+   * Returns by how many milliseconds a request that is read now may have arrived earlier, by a turn
+   * of the event loop.
+   */
   measureLatenessMs(): number {
     const nowMs = performance.now();
     this.#askedMs = nowMs;
@@ -61,7 +67,10 @@ export class MockClock {
     return this.#frozenAtMs ?? this.#time.now() + this.#offsetMs;
   }
 
-  /** Returns milliseconds that never decrease: they follow the clock forwards, and stay where it is set back. */
+  /**
+   * Returns milliseconds that never decrease: they follow the clock forwards, and stay where it is
+   * set back.
+   */
   getElapsedMs(): number {
     return this.now() + this.#backMs;
   }

@@ -1,5 +1,10 @@
 function hasCode(thrown: unknown, pattern: RegExp): boolean {
-  return thrown instanceof Error && 'code' in thrown && typeof thrown.code === 'string' && pattern.test(thrown.code);
+  return (
+    thrown instanceof Error &&
+    'code' in thrown &&
+    typeof thrown.code === 'string' &&
+    pattern.test(thrown.code)
+  );
 }
 
 /** Tells if the disk is full, broken or read-only. */
@@ -15,7 +20,11 @@ export function isLockedFile(thrown: unknown): boolean {
 /** Tells if the disk is full or another process has the file, by the error or by its cause. */
 export function isPassing(thrown: unknown): boolean {
   if (!(thrown instanceof Error)) return false;
-  return hasCode(thrown, /^(ENOSPC|EDQUOT|SQLITE_FULL)$/) || isLockedFile(thrown) || isPassing(thrown.cause);
+  return (
+    hasCode(thrown, /^(ENOSPC|EDQUOT|SQLITE_FULL)$/) ||
+    isLockedFile(thrown) ||
+    isPassing(thrown.cause)
+  );
 }
 
 /** Returns the message of a thrown value of any type. */

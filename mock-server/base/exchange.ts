@@ -5,7 +5,12 @@ import { constants, gunzipSync } from 'node:zlib';
 export const KEPT_BYTES = 16 * 1024;
 const MAX_UNPACKED_BYTES = 4 * 1024 * 1024;
 export const STRUCK_OUT = '•••';
-export const SECRET_HEADERS: ReadonlySet<string> = new Set(['authorization', 'proxy-authorization', 'cookie', 'set-cookie']);
+export const SECRET_HEADERS: ReadonlySet<string> = new Set([
+  'authorization',
+  'proxy-authorization',
+  'cookie',
+  'set-cookie',
+]);
 
 /** Collects the beginning of a body, and its length. */
 export class BodySample {
@@ -58,7 +63,10 @@ export type Exchange = { readonly request: Message; readonly answer: Message | u
 /** Approximate memory, in bytes, which bounds the journal. */
 export function estimateSize({ request, answer }: Exchange): number {
   const messages = answer === undefined ? [request] : [request, answer];
-  return messages.reduce((sum, { headers, body }) => sum + JSON.stringify(headers).length + (body?.length ?? 0), 0);
+  return messages.reduce(
+    (sum, { headers, body }) => sum + JSON.stringify(headers).length + (body?.length ?? 0),
+    0,
+  );
 }
 
 /** Makes the kept exchange: headers without secrets, and the beginning of each body. */
@@ -75,12 +83,18 @@ export function makeExchange(
   if (answer === undefined) return { request: makeMessage(request.headers, sample), answer };
   const sent = new BodySample();
   sent.take(Buffer.isBuffer(answer.body) ? answer.body : Buffer.from(answer.body));
-  return { request: makeMessage(request.headers, sample), answer: makeMessage(answer.headers, sent) };
+  return {
+    request: makeMessage(request.headers, sample),
+    answer: makeMessage(answer.headers, sent),
+  };
 }
 
 export function withoutBodies({ request, answer }: Exchange): Exchange {
   const removeBody = (message: Message): Message => ({ ...message, body: undefined });
-  return { request: removeBody(request), answer: answer === undefined ? undefined : removeBody(answer) };
+  return {
+    request: removeBody(request),
+    answer: answer === undefined ? undefined : removeBody(answer),
+  };
 }
 
 /** Redacts passwords and tokens of a sign-in; an unreadable body is removed. */
@@ -95,17 +109,26 @@ export function redactExchange({ request, answer }: Exchange): Exchange {
   };
 }
 
-function withoutSecretFields({ headers, body, sizeBytes }: Message, isSecret: (name: string) => boolean): Buffer | undefined {
+function withoutSecretFields(
+  { headers, body, sizeBytes }: Message,
+  isSecret: (name: string) => boolean,
+): Buffer | undefined {
   if (body === undefined || body.length < sizeBytes) return undefined;
   const text = body.toString('utf8');
   if (headers['content-type']?.startsWith('application/x-www-form-urlencoded') === true) {
-    const fields = [...new URLSearchParams(text)].map(([name, value]) => [name, isSecret(name) ? STRUCK_OUT : value]);
+    const fields = [...new URLSearchParams(text)].map(([name, value]) => [
+      name,
+      isSecret(name) ? STRUCK_OUT : value,
+    ]);
     return Buffer.from(new URLSearchParams(Object.fromEntries(fields)).toString());
   }
   try {
     const value: unknown = JSON.parse(text);
     if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined;
-    const fields = Object.entries(value).map(([name, field]) => [name, isSecret(name) ? STRUCK_OUT : field]);
+    const fields = Object.entries(value).map(([name, field]) => [
+      name,
+      isSecret(name) ? STRUCK_OUT : field,
+    ]);
     return Buffer.from(JSON.stringify(Object.fromEntries(fields)));
   } catch {
     return undefined;
@@ -130,10 +153,18 @@ function withoutSecrets(headers: OutgoingHttpHeaders): Record<string, string> {
   return Object.fromEntries(shownTexts);
 }
 
-/** Formats a message for `GET /journal/{id}`: `body` is null where it is not kept, and `cut` where it is shortened. */
+/**
+ * Formats a message for `GET /journal/{id}`: `body` is null where it is not kept, and `cut` where
+ * it is shortened.
+ */
 export function viewMessage(message: Message): unknown {
   const { bytes, cut } = getBodyBytes(message) ?? { bytes: null, cut: false };
-  return { headers: message.headers, body: bytes?.toString('utf8') ?? null, size_bytes: message.sizeBytes, cut };
+  return {
+    headers: message.headers,
+    body: bytes?.toString('utf8') ?? null,
+    size_bytes: message.sizeBytes,
+    cut,
+  };
 }
 
 /** Returns the unpacked body; undefined where it is not kept, and `cut` where it is shortened. */
@@ -144,14 +175,23 @@ export function getBodyBytes({
 }: Message): { readonly bytes: Buffer; readonly cut: boolean } | undefined {
   if (body === undefined) return undefined;
   const whole = unpackBody(headers, body);
-  return { bytes: whole.subarray(0, KEPT_BYTES), cut: body.length < sizeBytes || whole.length > KEPT_BYTES };
+  return {
+    bytes: whole.subarray(0, KEPT_BYTES),
+    cut: body.length < sizeBytes || whole.length > KEPT_BYTES,
+  };
 }
 
-/** Unpacks a body: the beginning of a compressed body gives the beginning of its text. An invalid one stays as it is. */
+/**
+ * Unpacks a body: the beginning of a compressed body gives the beginning of its text. An invalid
+ * one stays as it is.
+ */
 function unpackBody(headers: Message['headers'], body: Buffer): Buffer {
   if (headers['content-encoding'] !== 'gzip') return body;
   try {
-    return gunzipSync(body, { finishFlush: constants.Z_SYNC_FLUSH, maxOutputLength: MAX_UNPACKED_BYTES });
+    return gunzipSync(body, {
+      finishFlush: constants.Z_SYNC_FLUSH,
+      maxOutputLength: MAX_UNPACKED_BYTES,
+    });
   } catch {
     return body;
   }

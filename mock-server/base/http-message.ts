@@ -42,8 +42,14 @@ export type Answer = {
   readonly body: string | Buffer;
 };
 
-/** Splits a request target into authority and path (RFC 9112, 3.2.2), and normalises its percent-encoding (RFC 3986, 6.2.2.2). */
-export function parseTarget(url: string): { readonly authority: string | undefined; readonly target: string } {
+/**
+ * Splits a request target into authority and path (RFC 9112, 3.2.2), and normalises its
+ * percent-encoding (RFC 3986, 6.2.2.2).
+ */
+export function parseTarget(url: string): {
+  readonly authority: string | undefined;
+  readonly target: string;
+} {
   const [, authority, rest = url] = /^https?:\/\/([^/?]*)(.*)$/is.exec(url) ?? [];
   const [, path = '', search = ''] = /^([^?]*)(.*)$/s.exec(rest) ?? [];
   const plain = path.replace(/%([0-9a-f]{2})/gi, (encoded, code: string) => {
@@ -80,7 +86,10 @@ export class ClientDisconnected extends Error {
   }
 }
 
-/** Tells if the head of a request declares no body: to the service that is a form without fields, whatever its type. */
+/**
+ * Tells if the head of a request declares no body: to the service that is a form without fields,
+ * whatever its type.
+ */
 export function isWithoutBody({ message: { headers } }: IncomingBody): boolean {
   return headers['transfer-encoding'] === undefined && Number(headers['content-length'] ?? 0) === 0;
 }
@@ -91,12 +100,17 @@ export function isAnnouncingMoreThan({ message }: IncomingBody, limitBytes: numb
 }
 
 /**
- * Counts a body as it arrives, without destroying the message, so that it can be answered. Bytes above the limit are discarded.
+ * Counts a body as it arrives, without destroying the message, so that it can be answered. Bytes
+ * above the limit are discarded.
  * @param take gets every chunk within the limit
  * @returns false as soon as the body is longer than `limitBytes`
  * @throws ClientDisconnected
  */
-function drainBody(body: IncomingBody, limitBytes: number, take: (chunk: Buffer) => void): Promise<boolean> {
+function drainBody(
+  body: IncomingBody,
+  limitBytes: number,
+  take: (chunk: Buffer) => void,
+): Promise<boolean> {
   const { message, sample } = body;
   if (isAnnouncingMoreThan(body, limitBytes)) return Promise.resolve(false);
   body.inviteBody();
@@ -113,7 +127,10 @@ function drainBody(body: IncomingBody, limitBytes: number, take: (chunk: Buffer)
   });
 }
 
-/** Calls `tell` when the client disconnects, or has disconnected, before its body was read to the end. */
+/**
+ * Calls `tell` when the client disconnects, or has disconnected, before its body was read to the
+ * end.
+ */
 export function onDisconnect(message: IncomingMessage, tell: () => void): void {
   if (message.destroyed) {
     tell();
@@ -126,7 +143,10 @@ export function onDisconnect(message: IncomingMessage, tell: () => void): void {
 }
 
 /** Reads a whole body; undefined when it is longer than `limitBytes`. @throws ClientDisconnected */
-export async function readBody(incoming: IncomingBody, limitBytes: number): Promise<Buffer | undefined> {
+export async function readBody(
+  incoming: IncomingBody,
+  limitBytes: number,
+): Promise<Buffer | undefined> {
   const parts: Buffer[] = [];
   const fits = await drainBody(incoming, limitBytes, (chunk) => void parts.push(chunk));
   return fits ? Buffer.concat(parts) : undefined;

@@ -7,7 +7,13 @@ import { type Readable, Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import busboy from 'busboy';
 import { getErrorMessage, isStorageFailure } from './error-message.ts';
-import { ClientDisconnected, type IncomingBody, isAnnouncingMoreThan, isWithoutBody, onDisconnect } from './http-message.ts';
+import {
+  ClientDisconnected,
+  type IncomingBody,
+  isAnnouncingMoreThan,
+  isWithoutBody,
+  onDisconnect,
+} from './http-message.ts';
 
 export type FilePart = {
   /** Name of the form field. */
@@ -40,7 +46,10 @@ const LIMITS = { files: 100, fields: 1000 } as const;
  * @returns the parts, or the reason for their absence; a failure leaves nothing on disk
  * @throws ClientDisconnected, or an error of the disk
  */
-export async function readFileParts(incoming: IncomingBody, options: MultipartOptions): Promise<FilePart[] | MultipartFault> {
+export async function readFileParts(
+  incoming: IncomingBody,
+  options: MultipartOptions,
+): Promise<FilePart[] | MultipartFault> {
   const { message } = incoming;
   if (isWithoutBody(incoming)) return [];
   if (!isMultipart(message)) return 'not-multipart';
@@ -59,7 +68,9 @@ export async function readFileParts(incoming: IncomingBody, options: MultipartOp
     if (path !== undefined) paths.push(path);
     const part = readPart(field, stream, fileName, path);
     // The parser would wait for a part that is no longer read.
-    part.catch((thrown: unknown) => parser.destroy(thrown instanceof Error ? thrown : new Error(getErrorMessage(thrown))));
+    part.catch((thrown: unknown) =>
+      parser.destroy(thrown instanceof Error ? thrown : new Error(getErrorMessage(thrown))),
+    );
     pending.push(part);
   });
   const outcome = await feedParser(incoming, parser, options.maxBodyBytes);
@@ -73,16 +84,22 @@ export async function readFileParts(incoming: IncomingBody, options: MultipartOp
 }
 
 /**
- * Returns a file name as the service reads it: without folders and invisible characters. The service decides by the name alone,
- * not by the type, if a part is a file.
+ * Returns a file name as the service reads it: without folders and invisible characters. The
+ * service decides by the name alone, not by the type, if a part is a file.
  */
 function toPlainName(fileName: string | undefined): string | undefined {
   const name = fileName?.replace(/[\p{C}\p{Zl}\p{Zp}]|(?! )\p{Zs}/gu, '');
   return name === undefined || ['', '.', '..'].includes(name) ? undefined : name;
 }
 
-/** Reads the plain fields of a small multipart form; undefined where it is invalid. @throws ClientDisconnected */
-export async function readFormFields(incoming: IncomingBody, maxBodyBytes: number): Promise<Map<string, string> | undefined> {
+/**
+ * Reads the plain fields of a small multipart form; undefined where it is invalid. @throws
+ * ClientDisconnected
+ */
+export async function readFormFields(
+  incoming: IncomingBody,
+  maxBodyBytes: number,
+): Promise<Map<string, string> | undefined> {
   const parser = createParser(incoming.message);
   if (parser === undefined) return undefined;
   const fields = new Map<string, string>();
@@ -131,13 +148,19 @@ function feedParser(
       if (sizeBytes > maxBytes) stop('too-large');
     });
     onDisconnect(message, () => stop('gone'));
-    for (const event of ['error', 'filesLimit', 'fieldsLimit']) parser.once(event, () => stop('malformed'));
+    for (const event of ['error', 'filesLimit', 'fieldsLimit'])
+      parser.once(event, () => stop('malformed'));
     parser.once('close', () => resolve('complete'));
     if (!stopped) message.pipe(parser);
   });
 }
 
-async function readPart(field: string, stream: Readable, fileName: string, path: string | undefined): Promise<FilePart> {
+async function readPart(
+  field: string,
+  stream: Readable,
+  fileName: string,
+  path: string | undefined,
+): Promise<FilePart> {
   const hash = createHash('sha512');
   const chunks: Buffer[] = [];
   let keptBytes = 0;
@@ -150,7 +173,10 @@ async function readPart(field: string, stream: Readable, fileName: string, path:
       keptBytes += chunk.length;
     }
   });
-  await pipeline(stream, path === undefined ? makeNowhere() : createWriteStream(path, { mode: 0o600 }));
+  await pipeline(
+    stream,
+    path === undefined ? makeNowhere() : createWriteStream(path, { mode: 0o600 }),
+  );
   return { field, fileName, sizeBytes, sha512: hash.digest(), bytes: Buffer.concat(chunks), path };
 }
 

@@ -5,10 +5,14 @@ export type Ring = readonly Position[];
 /** Outer ring first, then holes. */
 export type Polygon = readonly Ring[];
 
-/** Parses `POLYGON ((…), (…))` or `MULTIPOLYGON (((…)), …)`. @returns the polygons, or the fault of the text */
+/**
+ * Parses `POLYGON ((…), (…))` or `MULTIPOLYGON (((…)), …)`. @returns the polygons, or the fault of
+ * the text
+ */
 export function parsePolygons(wkt: string): readonly Polygon[] | string {
   const [, multi, inner = ''] = /^(MULTI)?POLYGON\s*\(\s*\((.+)\)\s*\)$/is.exec(wkt.trim()) ?? [];
-  if (inner === '') return 'must be a POLYGON((…)) or a MULTIPOLYGON(((…))) of longitude and latitude';
+  if (inner === '')
+    return 'must be a POLYGON((…)) or a MULTIPOLYGON(((…))) of longitude and latitude';
   const texts =
     multi === undefined
       ? [inner]
@@ -25,7 +29,13 @@ function parseRing(text: string): Ring | string {
   const ring: Position[] = [];
   for (const pair of text.split(',')) {
     const [x, y, ...more] = pair.trim().split(/\s+/).map(Number);
-    if (x === undefined || y === undefined || more.length > 0 || Number.isNaN(x) || Number.isNaN(y)) {
+    if (
+      x === undefined ||
+      y === undefined ||
+      more.length > 0 ||
+      Number.isNaN(x) ||
+      Number.isNaN(y)
+    ) {
       return 'a position is two numbers, longitude and latitude';
     }
     ring.push([x, y]);
@@ -40,7 +50,9 @@ function parseRing(text: string): Ring | string {
 export function isPointCovered(polygons: readonly Polygon[], point: Position): boolean {
   return polygons.some(
     ([outer, ...holes]) =>
-      outer !== undefined && comparePosition(outer, point) >= 0 && holes.every((hole) => comparePosition(hole, point) <= 0),
+      outer !== undefined &&
+      comparePosition(outer, point) >= 0 &&
+      holes.every((hole) => comparePosition(hole, point) <= 0),
   );
 }
 
@@ -51,7 +63,11 @@ function comparePosition(ring: Ring, [x, y]: Position): -1 | 0 | 1 {
     const [x1, y1] = ring[index - 1] ?? [0, 0];
     const [x2, y2] = ring[index] ?? [0, 0];
     const side = (x2 - x1) * (y - y1) - (y2 - y1) * (x - x1);
-    const withinBox = Math.min(x1, x2) <= x && x <= Math.max(x1, x2) && Math.min(y1, y2) <= y && y <= Math.max(y1, y2);
+    const withinBox =
+      Math.min(x1, x2) <= x &&
+      x <= Math.max(x1, x2) &&
+      Math.min(y1, y2) <= y &&
+      y <= Math.max(y1, y2);
     if (side === 0 && withinBox) return 0;
     if (y1 > y !== y2 > y && x < ((x2 - x1) * (y - y1)) / (y2 - y1) + x1) inside = !inside;
   }

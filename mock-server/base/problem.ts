@@ -11,12 +11,24 @@ export type Problem = {
   readonly error_type: ErrorType;
 };
 
-export function makeJsonAnswer(status: number, value: unknown, headers: Readonly<Record<string, string>> = {}): Answer {
-  return { status, headers: { 'content-type': 'application/json', ...headers }, body: JSON.stringify(value) };
+export function makeJsonAnswer(
+  status: number,
+  value: unknown,
+  headers: Readonly<Record<string, string>> = {},
+): Answer {
+  return {
+    status,
+    headers: { 'content-type': 'application/json', ...headers },
+    body: JSON.stringify(value),
+  };
 }
 
 /** Makes a refusal with one reason. */
-export function makeDetailAnswer(status: number, text: string, headers: Readonly<Record<string, string>> = {}): Answer {
+export function makeDetailAnswer(
+  status: number,
+  text: string,
+  headers: Readonly<Record<string, string>> = {},
+): Answer {
   return makeJsonAnswer(status, { detail: text }, headers);
 }
 
@@ -25,7 +37,10 @@ export function makeSchemaErrors(problems: readonly Problem[]): Answer {
   return makeJsonAnswer(422, { schema_errors: problems });
 }
 
-/** Makes a refusal with findings; permission, else missing record, else invalid data give its status (A-ERROR-7). */
+/**
+ * Makes a refusal with findings; permission, else missing record, else invalid data give its status
+ * (A-ERROR-7).
+ */
 export function makeValidationErrors(problems: readonly Problem[]): Answer {
   const types = new Set(problems.map((problem) => problem.error_type));
   const status = types.has(3) ? 403 : types.has(1) ? 404 : 422;
@@ -33,7 +48,11 @@ export function makeValidationErrors(problems: readonly Problem[]): Answer {
 }
 
 /** Makes an HTML page, as proxies and unhandled failures send it (A-WIRE-3). */
-export function makeHtmlPage(status: number, title: string, headers: Readonly<Record<string, string>> = {}): Answer {
+export function makeHtmlPage(
+  status: number,
+  title: string,
+  headers: Readonly<Record<string, string>> = {},
+): Answer {
   return {
     status,
     headers: { 'content-type': 'text/html; charset=utf-8', ...headers },
@@ -41,6 +60,10 @@ export function makeHtmlPage(status: number, title: string, headers: Readonly<Re
   };
 }
 
-export function makeXmlAnswer(status: number, body: string, headers: Readonly<Record<string, string>> = {}): Answer {
+export function makeXmlAnswer(
+  status: number,
+  body: string,
+  headers: Readonly<Record<string, string>> = {},
+): Answer {
   return { status, headers: { 'content-type': 'application/xml', ...headers }, body };
 }

@@ -1,4 +1,6 @@
-/** Makes a reproducible source of numbers in [0, 1): mulberry32 by Tommy Ettinger, public domain. */
+/**
+ * Makes a reproducible source of numbers in [0, 1): mulberry32 by Tommy Ettinger, public domain.
+ */
 export function makeSeededRandom(seed: number): () => number {
   let state = seed >>> 0;
   return () => {

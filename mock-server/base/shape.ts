@@ -31,9 +31,12 @@ export function text(bounds: { readonly min?: number } = {}): Reader<string> {
 
 export function number(bounds: { readonly min?: number; readonly max?: number }): Reader<number> {
   return (value, place = '') => {
-    if (typeof value !== 'number' || !Number.isFinite(value)) throw new ShapeError(place, 'must be a number');
-    if (bounds.min !== undefined && value < bounds.min) throw new ShapeError(place, `must be at least ${bounds.min}`);
-    if (bounds.max !== undefined && value > bounds.max) throw new ShapeError(place, `must be at most ${bounds.max}`);
+    if (typeof value !== 'number' || !Number.isFinite(value))
+      throw new ShapeError(place, 'must be a number');
+    if (bounds.min !== undefined && value < bounds.min)
+      throw new ShapeError(place, `must be at least ${bounds.min}`);
+    if (bounds.max !== undefined && value > bounds.max)
+      throw new ShapeError(place, `must be at most ${bounds.max}`);
     return value;
   };
 }
@@ -58,7 +61,8 @@ const LAST_MS = Date.parse('9999-12-31T23:59:59.999Z');
 /** Milliseconds since 1970, or ISO 8601. */
 export const instant: Reader<number> = (value, place = '') => {
   const ms = typeof value === 'number' ? value : Date.parse(text()(value, place));
-  if (!Number.isFinite(ms)) throw new ShapeError(place, 'must be milliseconds since 1970 or an ISO 8601 time');
+  if (!Number.isFinite(ms))
+    throw new ShapeError(place, 'must be milliseconds since 1970 or an ISO 8601 time');
   if (ms < 0 || ms > LAST_MS) throw new ShapeError(place, 'goes from 1970-01-01 to 9999-12-31');
   return ms;
 };
@@ -95,30 +99,52 @@ export function array<T>(read: Reader<T>): Reader<T[]> {
 type OptionalReader<T> = { readonly optional: Reader<T> };
 type Fields = Record<string, Reader<unknown> | OptionalReader<unknown>>;
 type ObjectOf<F extends Fields> = {
-  [K in keyof F as F[K] extends OptionalReader<unknown> ? never : K]: F[K] extends Reader<infer T> ? T : never;
-} & { [K in keyof F as F[K] extends OptionalReader<unknown> ? K : never]?: F[K] extends OptionalReader<infer T> ? T : never };
+  [K in keyof F as F[K] extends OptionalReader<unknown> ? never : K]: F[K] extends Reader<infer T>
+    ? T
+    : never;
+} & {
+  [K in keyof F as F[K] extends OptionalReader<unknown> ? K : never]?: F[K] extends OptionalReader<
+    infer T
+  >
+    ? T
+    : never;
+};
 
 export function optional<T>(read: Reader<T>): OptionalReader<T> {
   return { optional: read };
 }
 
 /** Fields of an object that must have a text. */
-export function filledTexts<K extends string>(...names: readonly K[]): Readonly<Record<K, Reader<string>>> {
-  return Object.fromEntries(names.map((name) => [name, text({ min: 1 })])) as Record<K, Reader<string>>;
+export function filledTexts<K extends string>(
+  ...names: readonly K[]
+): Readonly<Record<K, Reader<string>>> {
+  return Object.fromEntries(names.map((name) => [name, text({ min: 1 })])) as Record<
+    K,
+    Reader<string>
+  >;
 }
 
 /** Fields of an object that may have a text. */
-export function optionalTexts<K extends string>(...names: readonly K[]): Readonly<Record<K, OptionalReader<string>>> {
-  return Object.fromEntries(names.map((name) => [name, optional(text())])) as Record<K, OptionalReader<string>>;
+export function optionalTexts<K extends string>(
+  ...names: readonly K[]
+): Readonly<Record<K, OptionalReader<string>>> {
+  return Object.fromEntries(names.map((name) => [name, optional(text())])) as Record<
+    K,
+    OptionalReader<string>
+  >;
 }
 
 /** Reads an object with these keys and no others. */
 export function object<F extends Fields>(fields: F): Reader<ObjectOf<F>> {
   return (value, place = '') => {
-    if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new ShapeError(place, 'must be an object');
+    if (typeof value !== 'object' || value === null || Array.isArray(value))
+      throw new ShapeError(place, 'must be an object');
     const unknown = Object.keys(value).find((key) => !Object.hasOwn(fields, key));
     if (unknown !== undefined) {
-      throw new ShapeError(place, `has an unknown key "${unknown}"; known are ${Object.keys(fields).join(', ')}`);
+      throw new ShapeError(
+        place,
+        `has an unknown key "${unknown}"; known are ${Object.keys(fields).join(', ')}`,
+      );
     }
     const result: Record<string, unknown> = {};
     for (const [key, field] of Object.entries(fields)) {

@@ -1,4 +1,8 @@
-import type { XmlDocument as XmlDocumentType, XmlElement as XmlElementType, XmlXPath } from 'libxml2-wasm';
+import type {
+  XmlDocument as XmlDocumentType,
+  XmlElement as XmlElementType,
+  XmlXPath,
+} from 'libxml2-wasm';
 import { trimText } from './white-space.ts';
 
 /** One element as plain data, so that nothing of the parser's memory outlives the parsing. */
@@ -9,7 +13,10 @@ export type XmlTree = {
   readonly line: number;
   /** By local name; `xml:lang` under that name. */
   readonly attributes: ReadonlyMap<string, string>;
-  /** The text before the first child node of another kind, trimmed: what the service reads (A-VALUE-1). */
+  /**
+   * The text before the first child node of another kind, trimmed: what the service reads
+   * (A-VALUE-1).
+   */
   readonly text: string;
   readonly children: readonly XmlTree[];
   /** Set where a comment or processing instruction is a direct child. */
@@ -20,7 +27,8 @@ type Xml = typeof import('libxml2-wasm');
 
 /** Copies an element with its descendants. */
 export function makeTree(xml: Xml, root: XmlElementType): XmlTree {
-  // Iterating siblings ends at a processing instruction, for which the library returns no sibling; a path does not.
+  // Iterating siblings ends at a processing instruction, for which the library returns no sibling;
+  // a path does not.
   const childNodes = xml.XmlXPath.compile('node()');
   try {
     return makeElement(xml, root, childNodes);
@@ -47,7 +55,12 @@ function makeElement(xml: Xml, element: XmlElementType, childNodes: XmlXPath): X
     name: element.name,
     namespace: element.namespaceUri,
     line: element.line,
-    attributes: new Map(element.attrs.map((attribute) => [joinAttributeName(attribute.prefix, attribute.name), attribute.value])),
+    attributes: new Map(
+      element.attrs.map((attribute) => [
+        joinAttributeName(attribute.prefix, attribute.name),
+        attribute.value,
+      ]),
+    ),
     text: trimText(text),
     children,
     hasOtherNodes,
@@ -60,7 +73,9 @@ function joinAttributeName(prefix: string, name: string): string {
 
 /** Returns the first child with a name, in the element's own namespace. */
 export function findChild(tree: XmlTree | undefined, name: string): XmlTree | undefined {
-  return tree?.children.find((candidate) => candidate.name === name && candidate.namespace === tree.namespace);
+  return tree?.children.find(
+    (candidate) => candidate.name === name && candidate.namespace === tree.namespace,
+  );
 }
 
 export function findNamespaceOnRoot(document: XmlDocumentType, prefix: string): string | undefined {

@@ -25,32 +25,50 @@ export const wanted = { equals: optional(text()), matches: optional(expression) 
 
 export const readBodyCheck: Reader<BodyCheck> = check(
   object({ xpath: optional(text({ min: 1 })), json: optional(text({ min: 1 })), ...wanted }),
-  ({ xpath, json }) => ((xpath === undefined) === (json === undefined) ? 'needs either xpath or json' : undefined),
+  ({ xpath, json }) =>
+    (xpath === undefined) === (json === undefined) ? 'needs either xpath or json' : undefined,
 );
 
 /** Explains how a text differs; undefined where it does not. */
-export function describeTextDifference(name: string, text: string | undefined, { equals, matches }: Wanted): string | undefined {
+export function describeTextDifference(
+  name: string,
+  text: string | undefined,
+  { equals, matches }: Wanted,
+): string | undefined {
   if (text === undefined) return `${name} is not there`;
   const shown = JSON.stringify(text.length > 200 ? `${text.slice(0, 200)}…` : text);
-  if (equals !== undefined && text !== equals) return `${name} is ${shown}, not ${JSON.stringify(equals)}`;
+  if (equals !== undefined && text !== equals)
+    return `${name} is ${shown}, not ${JSON.stringify(equals)}`;
   if (matches !== undefined && !new RegExp(matches, 'u').test(text))
     return `${name} is ${shown}, which does not match ${matches}`;
   return undefined;
 }
 
-/** Asserts that an expression is valid: an invalid one would match nothing, as `count: 0` requires. @throws ShapeError */
+/**
+ * Asserts that an expression is valid: an invalid one would match nothing, as `count: 0` requires.
+ * @throws ShapeError
+ */
 export async function assertReadable({ xpath, json }: BodyCheck): Promise<void> {
   if (json !== undefined) await compileJsonPath(json);
   if (xpath === undefined) return;
-  const prefixes = [...xpath.matchAll(/(?<![\w.-])([\w.-]+):(?=[\w*])/g)].map(([, prefix = '']) => [prefix, 'urn:any'] as const);
-  await withXml(Buffer.from('<x/>'), ({ root }) => evaluate(root, xpath, Object.fromEntries(prefixes)));
+  const prefixes = [...xpath.matchAll(/(?<![\w.-])([\w.-]+):(?=[\w*])/g)].map(
+    ([, prefix = '']) => [prefix, 'urn:any'] as const,
+  );
+  await withXml(Buffer.from('<x/>'), ({ root }) =>
+    evaluate(root, xpath, Object.fromEntries(prefixes)),
+  );
 }
 
 /**
  * Explains how a body differs; undefined where it does not.
- * @throws ControlRefusal where the kept part does not suffice, ShapeError where an expression does not fit its document
+ * @throws ControlRefusal where the kept part does not suffice, ShapeError where an expression does
+ * not fit its document
  */
-export async function describeBodyDifference(message: Message, of: string, one: BodyCheck): Promise<string | undefined> {
+export async function describeBodyDifference(
+  message: Message,
+  of: string,
+  one: BodyCheck,
+): Promise<string | undefined> {
   const body = getBodyBytes(message);
   if (body === undefined) throw new ControlRefusal(422, `the body of ${of} is not kept`);
   if (body.cut) throw new ControlRefusal(422, `of the body of ${of} only the beginning is kept`);
@@ -59,7 +77,8 @@ export async function describeBodyDifference(message: Message, of: string, one: 
     one.xpath === undefined
       ? await evaluateJson(body.bytes, path)
       : await evaluateXml(extractDocument(message, body.bytes), path);
-  if (actual === STRUCK_OUT) throw new ControlRefusal(422, `${path} of ${of} is a secret, and is not kept`);
+  if (actual === STRUCK_OUT)
+    throw new ControlRefusal(422, `${path} of ${of} is a secret, and is not kept`);
   return describeTextDifference(`${path} of ${of}`, actual, one);
 }
 
@@ -89,8 +108,15 @@ async function evaluateXml(document: Buffer, path: string): Promise<string | und
   return withXml(document, ({ root }) => evaluate(root, path, root.namespaces));
 }
 
-/** Returns the results as text; a result that is no node counts as found where XPath converts it to true. @throws ShapeError */
-function evaluate(root: XmlElement, path: string, namespaces: Readonly<Record<string, string>>): string | undefined {
+/**
+ * Returns the results as text; a result that is no node counts as found where XPath converts it to
+ * true. @throws ShapeError
+ */
+function evaluate(
+  root: XmlElement,
+  path: string,
+  namespaces: Readonly<Record<string, string>>,
+): string | undefined {
   try {
     const result = root.eval(path, { ...namespaces });
     if (Array.isArray(result)) return result[0]?.content;
@@ -102,16 +128,21 @@ function evaluate(root: XmlElement, path: string, namespaces: Readonly<Record<st
 
 /** Returns the first XML part of a form, in any encoding; the whole body otherwise. */
 function extractDocument({ headers }: Message, body: Buffer): Buffer {
-  const boundary = /^multipart\/form-data\b.*?boundary=(?:"([^"]+)"|([^;\s]+))/i.exec(headers['content-type'] ?? '');
+  const boundary = /^multipart\/form-data\b.*?boundary=(?:"([^"]+)"|([^;\s]+))/i.exec(
+    headers['content-type'] ?? '',
+  );
   if (boundary === null) return body;
   const mark = Buffer.from(`--${boundary[1] ?? boundary[2] ?? ''}`);
   const marks: number[] = [];
-  for (let at = body.indexOf(mark); at >= 0; at = body.indexOf(mark, at + mark.length)) marks.push(at);
+  for (let at = body.indexOf(mark); at >= 0; at = body.indexOf(mark, at + mark.length))
+    marks.push(at);
   const parts = marks.slice(0, -1).map((start, index) => {
     const part = body.subarray(start, marks[index + 1]);
     return part.subarray(part.indexOf('\r\n\r\n') + 4, -2);
   });
   return (
-    parts.find((part) => /^[\ufeff\u00ef\u00bb\u00bf\u00fe\u00ff\0\s]*</.test(part.subarray(0, 16).toString('latin1'))) ?? body
+    parts.find((part) =>
+      /^[\ufeff\u00ef\u00bb\u00bf\u00fe\u00ff\0\s]*</.test(part.subarray(0, 16).toString('latin1')),
+    ) ?? body
   );
 }

@@ -2,14 +2,39 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import { isInList, makeBlockList, toPlainAddress } from '../base/address-list.ts';
 import { CONTROL_PATH } from '../base/addresses.ts';
 import { getErrorMessage } from '../base/error-message.ts';
-import { type Answer, ControlRefusal, decodeSegment, HttpError, type Incoming, readBody } from '../base/http-message.ts';
+import {
+  type Answer,
+  ControlRefusal,
+  decodeSegment,
+  HttpError,
+  type Incoming,
+  readBody,
+} from '../base/http-message.ts';
 import { makeJsonAnswer } from '../base/problem.ts';
-import { check, flag, instant, integer, number, object, optional, parseJson, type Reader, ShapeError } from '../base/shape.ts';
+import {
+  check,
+  flag,
+  instant,
+  integer,
+  number,
+  object,
+  optional,
+  parseJson,
+  type Reader,
+  ShapeError,
+} from '../base/shape.ts';
 import { answerDescription } from '../endpoints/descriptions.ts';
 import type { Mock } from '../state/mock.ts';
 import { SeedError } from '../state/seed/load-seed.ts';
 import { readSettings } from '../state/settings.ts';
-import { addFault, clearFaults, listFaultCatalogue, removeFault, setFaults, switchFault } from './fault-requests.ts';
+import {
+  addFault,
+  clearFaults,
+  listFaultCatalogue,
+  removeFault,
+  setFaults,
+  switchFault,
+} from './fault-requests.ts';
 import { viewFinds, viewMap } from './finds-view.ts';
 import { viewJournal, viewWholeEntry } from './journal-view.ts';
 import { answerPageFile } from './page-files.ts';
@@ -25,7 +50,10 @@ type Route = {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
   readonly path: RegExp;
   /** @param segment part of the path that the pattern's group matched */
-  run(mock: Mock, call: { readonly body: unknown; readonly segment: string; readonly incoming: Incoming }): unknown;
+  run(
+    mock: Mock,
+    call: { readonly body: unknown; readonly segment: string; readonly incoming: Incoming },
+  ): unknown;
 };
 
 const clockCommand: Reader<{ advance_ms?: number; set?: number; frozen?: boolean }> = check(
@@ -38,14 +66,22 @@ const clockCommand: Reader<{ advance_ms?: number; set?: number; frozen?: boolean
 
 const ROUTES: readonly Route[] = [
   { method: 'GET', path: /^\/health$/, run: () => ({ status: 'ok' }) },
-  { method: 'GET', path: /^\/state$/, run: (mock, { incoming }) => viewState(mock, incoming.addresses) },
+  {
+    method: 'GET',
+    path: /^\/state$/,
+    run: (mock, { incoming }) => viewState(mock, incoming.addresses),
+  },
   { method: 'POST', path: /^\/reset$/, run: resetAll },
   {
     method: 'GET',
     path: /^\/journal$/,
     run: (mock, { incoming }) => viewJournal(mock, incoming.query),
   },
-  { method: 'GET', path: /^\/journal\/(\d+)$/, run: (mock, { segment }) => viewWholeEntry(mock, segment) },
+  {
+    method: 'GET',
+    path: /^\/journal\/(\d+)$/,
+    run: (mock, { segment }) => viewWholeEntry(mock, segment),
+  },
   { method: 'DELETE', path: /^\/journal$/, run: clearJournal },
   { method: 'GET', path: /^\/faults$/, run: (mock) => mock.faults.list() },
   { method: 'PUT', path: /^\/faults$/, run: setFaults },
@@ -54,7 +90,11 @@ const ROUTES: readonly Route[] = [
   { method: 'GET', path: /^\/faults\/catalogue$/, run: listFaultCatalogue },
   { method: 'PUT', path: /^\/faults\/(\d+)$/, run: switchFault },
   { method: 'DELETE', path: /^\/faults\/(\d+)$/, run: removeFault },
-  { method: 'GET', path: /^\/finds$/, run: (mock, { incoming }) => viewFinds(mock, incoming.query) },
+  {
+    method: 'GET',
+    path: /^\/finds$/,
+    run: (mock, { incoming }) => viewFinds(mock, incoming.query),
+  },
   { method: 'GET', path: /^\/map$/, run: viewMap },
   { method: 'GET', path: /^\/pulse$/, run: viewHeartbeat },
   { method: 'POST', path: /^\/verify$/, run: askVerify },
@@ -69,13 +109,33 @@ const ROUTES: readonly Route[] = [
   { method: 'PUT', path: /^\/settings$/, run: saveSettings },
   { method: 'GET', path: /^\/clock$/, run: viewClock },
   { method: 'POST', path: /^\/clock$/, run: moveClock },
-  { method: 'GET', path: /^\/records\/([^/]+)$/, run: (mock, { segment }) => showRecord(mock, segment) },
+  {
+    method: 'GET',
+    path: /^\/records\/([^/]+)$/,
+    run: (mock, { segment }) => showRecord(mock, segment),
+  },
   { method: 'POST', path: /^\/records$/, run: (mock, { body }) => changeRecord(mock, body) },
-  { method: 'POST', path: /^\/records\/([^/]+)\/delete$/, run: (mock, { segment, body }) => deleteRecord(mock, segment, body) },
-  { method: 'POST', path: /^\/records\/([^/]+)\/restore$/, run: (mock, { segment, body }) => restoreRecord(mock, segment, body) },
-  { method: 'POST', path: /^\/records\/([^/]+)\/move$/, run: (mock, { segment, body }) => moveFind(mock, segment, body) },
+  {
+    method: 'POST',
+    path: /^\/records\/([^/]+)\/delete$/,
+    run: (mock, { segment, body }) => deleteRecord(mock, segment, body),
+  },
+  {
+    method: 'POST',
+    path: /^\/records\/([^/]+)\/restore$/,
+    run: (mock, { segment, body }) => restoreRecord(mock, segment, body),
+  },
+  {
+    method: 'POST',
+    path: /^\/records\/([^/]+)\/move$/,
+    run: (mock, { segment, body }) => moveFind(mock, segment, body),
+  },
   { method: 'POST', path: /^\/records\/([^/]+)\/lock$/, run: holdLock },
-  { method: 'PUT', path: /^\/accounts\/([^/]+)$/, run: (mock, { segment, body }) => changeAccount(mock, segment, body) },
+  {
+    method: 'PUT',
+    path: /^\/accounts\/([^/]+)$/,
+    run: (mock, { segment, body }) => changeAccount(mock, segment, body),
+  },
 ];
 
 /** Answers a request to the control interface, which is outside the contract. */
@@ -87,15 +147,23 @@ export async function answerControl(mock: Mock, incoming: Incoming): Promise<Ans
   const refusal = isOpen ? undefined : checkAccess(mock, incoming);
   if (refusal !== undefined) return refusal;
   if (path === '/openapi.json')
-    return method === 'GET' ? answerDescription(incoming, 'control') : makeFailure(405, `${path} takes GET`);
+    return method === 'GET'
+      ? answerDescription(incoming, 'control')
+      : makeFailure(405, `${path} takes GET`);
   const file = method === 'GET' ? await answerPageFile(mock, path) : undefined;
   if (file !== undefined) return file;
   const matching = ROUTES.filter((route) => route.path.test(path));
   const route = matching.find((candidate) => candidate.method === method);
   if (route === undefined) {
     return matching.length === 0
-      ? makeFailure(404, `there is no ${path === '' ? '/' : path} here; see the mock server's README`)
-      : makeFailure(405, `${path} takes ${matching.map((candidate) => candidate.method).join(', ')}`);
+      ? makeFailure(
+          404,
+          `there is no ${path === '' ? '/' : path} here; see the mock server's README`,
+        )
+      : makeFailure(
+          405,
+          `${path} takes ${matching.map((candidate) => candidate.method).join(', ')}`,
+        );
   }
   try {
     const body = method === 'GET' ? undefined : await readJson(incoming);
@@ -111,7 +179,8 @@ export async function answerControl(mock: Mock, incoming: Incoming): Promise<Ans
 
 async function readJson(incoming: Incoming): Promise<unknown> {
   const body = await readBody(incoming, MAX_BODY_BYTES);
-  if (body === undefined) throw new ShapeError('the body', `is longer than ${MAX_BODY_BYTES} bytes`);
+  if (body === undefined)
+    throw new ShapeError('the body', `is longer than ${MAX_BODY_BYTES} bytes`);
   if (body.length === 0) return undefined;
   try {
     return parseJson(body.toString('utf8'));
@@ -120,7 +189,10 @@ async function readJson(incoming: Incoming): Promise<unknown> {
   }
 }
 
-/** Returns the identity, the revision of the finds and the oldest kept journal entry, at little cost. */
+/**
+ * Returns the identity, the revision of the finds and the oldest kept journal entry, at little
+ * cost.
+ */
 function viewHeartbeat(mock: Mock): unknown {
   return {
     pid: process.pid,
@@ -132,7 +204,8 @@ function viewHeartbeat(mock: Mock): unknown {
 
 /** @throws ShapeError for a body, which would have no effect */
 function assertNoBody(body: unknown): void {
-  if (body !== undefined && JSON.stringify(body) !== '{}') throw new ShapeError('the body', 'must be empty');
+  if (body !== undefined && JSON.stringify(body) !== '{}')
+    throw new ShapeError('the body', 'must be empty');
 }
 
 async function resetAll(mock: Mock, { body }: { readonly body: unknown }): Promise<unknown> {
@@ -168,15 +241,22 @@ function moveClock(mock: Mock, { body }: { readonly body: unknown }): unknown {
 }
 
 /** Holds a record's lock like another request; 0 releases it. */
-function holdLock(mock: Mock, { body, segment }: { readonly body: unknown; readonly segment: string }): unknown {
+function holdLock(
+  mock: Mock,
+  { body, segment }: { readonly body: unknown; readonly segment: string },
+): unknown {
   const { ms } = object({ ms: integer({ min: 0 }) })(body);
-  if (mock.archive.get(segment)?.deleted !== false) throw new ControlRefusal(404, `there is no record ${segment}`);
+  if (mock.archive.get(segment)?.deleted !== false)
+    throw new ControlRefusal(404, `there is no record ${segment}`);
   mock.locks.release(segment);
   if (ms > 0) mock.locks.hold(segment, ms);
   return { ident: segment, locked: ms > 0 };
 }
 
-/** @throws HttpError where the assertion fails: with a status of its own, so that `curl --fail` ends a job */
+/**
+ * @throws HttpError where the assertion fails: with a status of its own, so that `curl --fail` ends
+ * a job
+ */
 async function askVerify(mock: Mock, { body }: { readonly body: unknown }): Promise<unknown> {
   const verified = await verify(mock.journal, body);
   if (!verified.ok) throw new HttpError(makeJsonAnswer(406, verified));
@@ -187,28 +267,34 @@ type OfSnapshot = { readonly segment: string; readonly body: unknown };
 
 function captureSnapshot(mock: Mock, { segment, body }: OfSnapshot): unknown {
   assertNoBody(body);
-  if (!mock.snapshots.take(segment, mock)) throw new ControlRefusal(409, 'there are too many snapshots; remove one first');
+  if (!mock.snapshots.take(segment, mock))
+    throw new ControlRefusal(409, 'there are too many snapshots; remove one first');
   return { name: segment };
 }
 
 function restoreSnapshot(mock: Mock, { segment, body }: OfSnapshot): unknown {
   assertNoBody(body);
   const startedMs = performance.now();
-  if (!mock.snapshots.restore(segment, mock)) throw new ControlRefusal(404, `there is no snapshot ${segment}`);
+  if (!mock.snapshots.restore(segment, mock))
+    throw new ControlRefusal(404, `there is no snapshot ${segment}`);
   return { name: segment, ms: performance.now() - startedMs };
 }
 
 function removeSnapshot(mock: Mock, { segment }: OfSnapshot): unknown {
-  if (!mock.snapshots.remove(segment)) throw new ControlRefusal(404, `there is no snapshot ${segment}`);
+  if (!mock.snapshots.remove(segment))
+    throw new ControlRefusal(404, `there is no snapshot ${segment}`);
   return { status: 'ok' };
 }
 
 const LOOPBACK = makeBlockList(['127.0.0.0/8', '::1']);
-const ASKS_FOR_TOKEN = { 'www-authenticate': 'Basic realm="control interface of the mock server", charset="UTF-8"' };
+const ASKS_FOR_TOKEN = {
+  'www-authenticate': 'Basic realm="control interface of the mock server", charset="UTF-8"',
+};
 
 /**
- * Explains why a caller may not use the control interface; undefined where it may. A caller with the token may, from any host; where there is
- * no token, any caller on this machine, whatever address the server listens on.
+ * Explains why a caller may not use the control interface; undefined where it may. A caller with
+ * the token may, from any host; where there is no token, any caller on this machine, whatever
+ * address the server listens on.
  */
 function checkAccess(mock: Mock, { message, headers, addresses }: Incoming): Answer | undefined {
   const { origin, host, authorization } = headers;
@@ -224,8 +310,12 @@ function checkAccess(mock: Mock, { message, headers, addresses }: Incoming): Ans
     const error = 'the control interface asks for its token, as Bearer or as the password of Basic';
     return makeJsonAnswer(401, { error }, ASKS_FOR_TOKEN);
   }
-  // A browser sends stored credentials with requests of any page, so the token alone does not exclude foreign pages.
-  const ownOrigins = [`http://${host}`, ...[addresses, mock.addresses].map(({ controlUrl }) => new URL(controlUrl).origin)];
+  // A browser sends stored credentials with requests of any page, so the token alone does not
+  // exclude foreign pages.
+  const ownOrigins = [
+    `http://${host}`,
+    ...[addresses, mock.addresses].map(({ controlUrl }) => new URL(controlUrl).origin),
+  ];
   const isOwn = origin === undefined || ownOrigins.includes(origin);
   return isOwn ? undefined : makeFailure(403, 'web pages from elsewhere may not use this');
 }
@@ -240,12 +330,15 @@ function isNameOfThisMachine({ addresses }: Mock, host: string | undefined): boo
   if (!URL.canParse(url)) return false;
   const { hostname } = new URL(url);
   const isLoopback = isInList(LOOPBACK, hostname.replace(/^\[(.*)\]$/, '$1'));
-  return isLoopback || hostname === 'localhost' || hostname === new URL(addresses.controlUrl).hostname;
+  return (
+    isLoopback || hostname === 'localhost' || hostname === new URL(addresses.controlUrl).hostname
+  );
 }
 
 /** Tells if credentials contain the token; a browser adds any user name. */
 function hasToken(token: string, authorization: string | undefined): boolean {
-  const [, scheme = '', credentials = ''] = /^(Bearer|Basic) +(\S.*)$/is.exec(authorization ?? '') ?? [];
+  const [, scheme = '', credentials = ''] =
+    /^(Bearer|Basic) +(\S.*)$/is.exec(authorization ?? '') ?? [];
   const isBasic = scheme.toLowerCase() === 'basic';
   // Headers arrive as Latin-1, whatever their bytes are.
   const text = Buffer.from(credentials, isBasic ? 'base64' : 'latin1').toString('utf8');

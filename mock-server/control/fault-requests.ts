@@ -69,13 +69,15 @@ export function addFault(mock: Mock, { body }: Call): unknown {
 /** Switches one rule on or off: `{"active": false}`. @throws ShapeError, ControlRefusal */
 export function switchFault(mock: Mock, { body, segment }: Call): unknown {
   const { active } = object({ active: flag })(body);
-  if (!mock.faults.switch(Number(segment), active)) throw new ControlRefusal(404, `there is no fault rule ${segment}`);
+  if (!mock.faults.switch(Number(segment), active))
+    throw new ControlRefusal(404, `there is no fault rule ${segment}`);
   return mock.faults.list();
 }
 
 /** @throws ControlRefusal */
 export function removeFault(mock: Mock, { segment }: Call): unknown {
-  if (!mock.faults.remove(Number(segment))) throw new ControlRefusal(404, `there is no fault rule ${segment}`);
+  if (!mock.faults.remove(Number(segment)))
+    throw new ControlRefusal(404, `there is no fault rule ${segment}`);
   return mock.faults.list();
 }
 

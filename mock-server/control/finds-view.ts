@@ -2,7 +2,13 @@ import type { Position } from '../base/polygons.ts';
 import { ShapeError } from '../base/shape.ts';
 import { parseBorders } from '../state/areas.ts';
 import type { Mock } from '../state/mock.ts';
-import { type ArchiveRecord, type Entity, getChild, getList, getText } from '../state/records/record.ts';
+import {
+  type ArchiveRecord,
+  type Entity,
+  getChild,
+  getList,
+  getText,
+} from '../state/records/record.ts';
 import { assertKnownParameters, parseWholeNumber } from './query.ts';
 
 const DEFAULT_LIMIT = 1000;
@@ -22,11 +28,16 @@ type FindView = {
 };
 
 /** `id` is what `GET /photos/{id}` takes. */
-type PhotographView = { readonly id: string; readonly name: string; readonly type: string; readonly size_bytes: number };
+type PhotographView = {
+  readonly id: string;
+  readonly name: string;
+  readonly type: string;
+  readonly size_bytes: number;
+};
 
 /**
- * Returns the newest live finds, and their total: `?limit=`, `?state=` 1 to 4, `?text=` anywhere in the record. `revision`
- * changes with every change of a find.
+ * Returns the newest live finds, and their total: `?limit=`, `?state=` 1 to 4, `?text=` anywhere in
+ * the record. `revision` changes with every change of a find.
  * @throws ShapeError
  */
 export function viewFinds(mock: Mock, query: URLSearchParams): unknown {
@@ -46,7 +57,8 @@ export function viewFinds(mock: Mock, query: URLSearchParams): unknown {
 
 function parseFilter(query: URLSearchParams): { readonly stav?: number; readonly text?: string } {
   const state = query.get('state');
-  if (state !== null && !/^[1-4]$/.test(state)) throw new ShapeError('state', 'must be 1, 2, 3 or 4');
+  if (state !== null && !/^[1-4]$/.test(state))
+    throw new ShapeError('state', 'must be 1, 2, 3 or 4');
   const text = query.get('text')?.trim() ?? '';
   return { ...(state === null ? {} : { stav: Number(state) }), ...(text === '' ? {} : { text }) };
 }
@@ -66,7 +78,10 @@ function viewFind({ ident, stav, datestampMs, body }: ArchiveRecord): FindView {
 }
 
 function parsePoint(wkt: string | undefined): readonly [number, number] | null {
-  const [longitude, latitude] = (/\(([^()]*)\)/.exec(wkt ?? '')?.[1] ?? '').trim().split(/\s+/).map(Number);
+  const [longitude, latitude] = (/\(([^()]*)\)/.exec(wkt ?? '')?.[1] ?? '')
+    .trim()
+    .split(/\s+/)
+    .map(Number);
   return longitude !== undefined && latitude !== undefined && Number.isFinite(longitude + latitude)
     ? [longitude, latitude]
     : null;
@@ -88,7 +103,10 @@ function viewPhotographs(value: ReturnType<typeof getList>[number]): PhotographV
 
 /** Maximum of cadastral areas in the background of the map. */
 const MAX_AREAS = 2000;
-/** Points of a border that are closer together than this many degrees (about a hundred metres) are drawn as one. */
+/**
+ * Points of a border that are closer together than this many degrees (about a hundred metres) are
+ * drawn as one.
+ */
 const CLOSE_DEGREES = 0.001;
 
 type Shape = {
@@ -99,7 +117,10 @@ type Shape = {
   readonly rings: ReadonlyArray<readonly Position[]>;
 };
 
-/** Returns outlines of the seed's regions, districts and cadastral areas in WGS 84, simplified for drawing. */
+/**
+ * Returns outlines of the seed's regions, districts and cadastral areas in WGS 84, simplified for
+ * drawing.
+ */
 export function viewMap(mock: Mock): unknown {
   const areas = makeShapes(mock, 'ruian_katastr');
   return {
@@ -123,14 +144,17 @@ function makeShapes(mock: Mock, entity: Entity): Shape[] {
 
 function parseFirstPoint(wkt: string): Position | null {
   const [, longitude, latitude] = /\(\s*(-?[\d.]+)\s+(-?[\d.]+)/.exec(wkt) ?? [];
-  return longitude === undefined || latitude === undefined ? null : [Number(longitude), Number(latitude)];
+  return longitude === undefined || latitude === undefined
+    ? null
+    : [Number(longitude), Number(latitude)];
 }
 
 function simplifyLine(ring: readonly Position[]): Position[] {
   const points: Position[] = [];
   for (const [longitude, latitude] of ring) {
     const last = points.at(-1);
-    if (last !== undefined && Math.hypot(longitude - last[0], latitude - last[1]) < CLOSE_DEGREES) continue;
+    if (last !== undefined && Math.hypot(longitude - last[0], latitude - last[1]) < CLOSE_DEGREES)
+      continue;
     points.push([longitude, latitude]);
   }
   return points;

@@ -7,8 +7,8 @@ import { assertKnownParameters, parseWholeNumber } from './query.ts';
 const ANY = { default: 0, max: Number.MAX_SAFE_INTEGER };
 
 /**
- * Returns the requests, oldest first. Filters: `?after=` id of an entry, `?find=`, `?method=`, `?user=`, `?status=`, `?rule=` of
- * a refusal, `?limit=` newest entries.
+ * Returns the requests, oldest first. Filters: `?after=` id of an entry, `?find=`, `?method=`,
+ * `?user=`, `?status=`, `?rule=` of a refusal, `?limit=` newest entries.
  * @throws ShapeError
  */
 export function viewJournal(mock: Mock, query: URLSearchParams): readonly JournalEntry[] {
@@ -29,7 +29,9 @@ export function viewJournal(mock: Mock, query: URLSearchParams): readonly Journa
   return limit < entries.length ? entries.slice(entries.length - limit) : entries;
 }
 
-/** Tells if a request changed the find, or has its identifier as a whole part of the path or query. */
+/**
+ * Tells if a request changed the find, or has its identifier as a whole part of the path or query.
+ */
 export function isAbout({ change, path }: JournalEntry, find: string): boolean {
   return (
     change?.ident === find ||

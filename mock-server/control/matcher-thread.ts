@@ -5,8 +5,11 @@ import { ShapeError } from '../base/shape.ts';
 import { assertReadable, describeBodyDifference, describeTextDifference } from './body-check.ts';
 import type { Question, Reply } from './matcher.ts';
 
-// A separate thread: the time of foreign expressions is unbounded, so the thread is terminated at a deadline.
-parentPort?.on('message', async (question: Question) => parentPort?.postMessage(await replyTo(question)));
+// A separate thread: the time of foreign expressions is unbounded, so the thread is terminated at a
+// deadline.
+parentPort?.on('message', async (question: Question) =>
+  parentPort?.postMessage(await replyTo(question)),
+);
 
 async function replyTo(question: Question): Promise<Reply> {
   try {
@@ -14,16 +17,23 @@ async function replyTo(question: Question): Promise<Reply> {
   } catch (thrown) {
     if (thrown instanceof ControlRefusal) return { kind: 'undecided', message: thrown.message };
     if (thrown instanceof ShapeError) return { kind: 'misshapen', message: thrown.message };
-    return { kind: 'undecided', message: `what is expected cannot be looked for (${getErrorMessage(thrown)})` };
+    return {
+      kind: 'undecided',
+      message: `what is expected cannot be looked for (${getErrorMessage(thrown)})`,
+    };
   }
 }
 
 async function listDifferences(question: Question): Promise<readonly (string | undefined)[]> {
   switch (question.kind) {
     case 'texts':
-      return question.texts.map((text) => describeTextDifference(question.name, text, question.wanted));
+      return question.texts.map((text) =>
+        describeTextDifference(question.name, text, question.wanted),
+      );
     case 'body':
-      return [await describeBodyDifference(withBuffer(question.message), question.of, question.check)];
+      return [
+        await describeBodyDifference(withBuffer(question.message), question.of, question.check),
+      ];
     case 'readable':
       await assertReadable(question.check);
       return [];

@@ -7,10 +7,23 @@ import { getPackagePath } from '../base/package-files.ts';
 import { ShapeError } from '../base/shape.ts';
 import type { BodyCheck, Wanted } from './body-check.ts';
 
-/** `texts`: how each text differs; `body`: how a body differs; `readable`: asserts that a path can be read. */
+/**
+ * `texts`: how each text differs; `body`: how a body differs; `readable`: asserts that a path can
+ * be read.
+ */
 export type Question =
-  | { readonly kind: 'texts'; readonly name: string; readonly texts: readonly (string | undefined)[]; readonly wanted: Wanted }
-  | { readonly kind: 'body'; readonly message: Message; readonly of: string; readonly check: BodyCheck }
+  | {
+      readonly kind: 'texts';
+      readonly name: string;
+      readonly texts: readonly (string | undefined)[];
+      readonly wanted: Wanted;
+    }
+  | {
+      readonly kind: 'body';
+      readonly message: Message;
+      readonly of: string;
+      readonly check: BodyCheck;
+    }
   | { readonly kind: 'readable'; readonly check: BodyCheck };
 
 /** `differences`: undefined where a text or body is as expected. */
@@ -19,18 +32,24 @@ export type Reply =
   | { readonly kind: 'misshapen'; readonly message: string }
   | { readonly kind: 'undecided'; readonly message: string };
 
-/** Time limit for all questions of one assertion; searching a full journal takes a fraction of it. */
+/**
+ * Time limit for all questions of one assertion; searching a full journal takes a fraction of it.
+ */
 const MAX_MS = 5000;
 const MAX_MEMORY_MB = 256;
 
-/** Evaluates foreign expressions, whose time is unbounded, in a thread that is terminated at a deadline. */
+/**
+ * Evaluates foreign expressions, whose time is unbounded, in a thread that is terminated at a
+ * deadline.
+ */
 export class Matcher {
   #worker: Worker | undefined;
   readonly #deadline = AbortSignal.timeout(MAX_MS);
 
   /**
    * @returns how each text or the body differs
-   * @throws ShapeError for an invalid question; ControlRefusal where the answer takes too long, or the kept data do not suffice
+   * @throws ShapeError for an invalid question; ControlRefusal where the answer takes too long, or
+   * the kept data do not suffice
    */
   async listDifferences(question: Question): Promise<readonly (string | undefined)[]> {
     this.#worker ??= startWorker();
@@ -39,7 +58,9 @@ export class Matcher {
     try {
       [reply] = (await once(this.#worker, 'message', { signal: this.#deadline })) as [Reply];
     } catch (thrown) {
-      const why = this.#deadline.aborted ? `takes longer than ${MAX_MS / 1000} s` : `fails (${getErrorMessage(thrown)})`;
+      const why = this.#deadline.aborted
+        ? `takes longer than ${MAX_MS / 1000} s`
+        : `fails (${getErrorMessage(thrown)})`;
       throw new ControlRefusal(422, `looking for what is expected ${why}: use simpler expressions`);
     }
     switch (reply.kind) {

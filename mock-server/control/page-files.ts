@@ -34,7 +34,10 @@ const GUARDS = { 'x-content-type-options': 'nosniff', 'referrer-policy': 'no-ref
  */
 export async function answerPageFile(mock: Mock, path: string): Promise<Answer | undefined> {
   // Relative addresses of the page need the final slash.
-  if (path === '') return makeHtmlPage(308, 'Permanent Redirect', { location: `${mock.addresses.mount}${CONTROL_PATH}/` });
+  if (path === '')
+    return makeHtmlPage(308, 'Permanent Redirect', {
+      location: `${mock.addresses.mount}${CONTROL_PATH}/`,
+    });
   if (path === '/') return readPageFile('page.html', 'html');
   if (path === '/docs') return readPageFile('docs.html', 'html');
   const [, name, extension] = PAGE_FILE.exec(path) ?? [];
@@ -55,10 +58,12 @@ export async function answerPageFile(mock: Mock, path: string): Promise<Answer |
 }
 
 async function readPageFile(name: string, extension: string): Promise<Answer | undefined> {
-  const body = await readFile(getPackagePath('mock-server', 'page', name)).catch((thrown: NodeJS.ErrnoException) => {
-    if (thrown.code === 'ENOENT') return undefined;
-    throw thrown;
-  });
+  const body = await readFile(getPackagePath('mock-server', 'page', name)).catch(
+    (thrown: NodeJS.ErrnoException) => {
+      if (thrown.code === 'ENOENT') return undefined;
+      throw thrown;
+    },
+  );
   if (body === undefined) return undefined;
   return {
     status: 200,

@@ -1,6 +1,16 @@
 import { type Exchange, SECRET_HEADERS } from '../base/exchange.ts';
 import { ControlRefusal } from '../base/http-message.ts';
-import { array, check, flag, integer, nullable, object, optional, readOneOf, text } from '../base/shape.ts';
+import {
+  array,
+  check,
+  flag,
+  integer,
+  nullable,
+  object,
+  optional,
+  readOneOf,
+  text,
+} from '../base/shape.ts';
 import { readRule } from '../state/contract-references.ts';
 import type { Journal, JournalEntry } from '../state/journal.ts';
 import { FAULTS, type FaultName } from '../state/parse-fault-rules.ts';
@@ -16,7 +26,9 @@ const headerCheck = check(
   ({ name, absent, equals, matches }) => {
     const isCompared = equals !== undefined || matches !== undefined;
     if (absent === true && isCompared) return 'is absent, or has a value';
-    return isCompared && SECRET_HEADERS.has(name.toLowerCase()) ? `cannot compare ${name}: a secret is not kept` : undefined;
+    return isCompared && SECRET_HEADERS.has(name.toLowerCase())
+      ? `cannot compare ${name}: a secret is not kept`
+      : undefined;
   },
 );
 
@@ -39,9 +51,16 @@ export const readPattern = object({
 });
 export type Pattern = Readonly<ReturnType<typeof readPattern>>;
 
-/** Asserts that a pattern is valid: an invalid one would match nothing, as `count: 0` requires. @throws ShapeError */
-export async function assertJudgeable(matcher: Matcher, { request_body = [], answer_body = [] }: Pattern): Promise<void> {
-  for (const check of [...request_body, ...answer_body]) await matcher.listDifferences({ kind: 'readable', check });
+/**
+ * Asserts that a pattern is valid: an invalid one would match nothing, as `count: 0` requires.
+ * @throws ShapeError
+ */
+export async function assertJudgeable(
+  matcher: Matcher,
+  { request_body = [], answer_body = [] }: Pattern,
+): Promise<void> {
+  for (const check of [...request_body, ...answer_body])
+    await matcher.listDifferences({ kind: 'readable', check });
 }
 
 /** Explains how the path of each entry differs from the expression of a pattern. */
@@ -60,14 +79,20 @@ export async function listPathDifferences(
 }
 
 /** Explains how an entry differs from a pattern in the members that the journal lists. */
-export function listDifferences(entry: JournalEntry, pattern: Pattern, ofPath: string | undefined): string[] {
+export function listDifferences(
+  entry: JournalEntry,
+  pattern: Pattern,
+  ofPath: string | undefined,
+): string[] {
   const { method, path, user, status, find, rule, fault } = pattern;
   const describeUnlike = (
     name: string,
     is: string | number | null,
     wants: string | number | null | undefined,
   ): string | undefined =>
-    wants === undefined || is === wants ? undefined : `${name} is ${is ?? 'none'}, not ${wants ?? 'none'}`;
+    wants === undefined || is === wants
+      ? undefined
+      : `${name} is ${is ?? 'none'}, not ${wants ?? 'none'}`;
   return [
     describeUnlike('method', entry.method, method?.toUpperCase()),
     describeUnlike('path', entry.path.split('?', 1)[0] ?? '', path),
@@ -82,20 +107,42 @@ export function listDifferences(entry: JournalEntry, pattern: Pattern, ofPath: s
 
 /**
  * Explains how a request and its answer differ from a pattern.
- * @throws ControlRefusal where the kept part does not suffice, ShapeError where an expression does not fit its document
+ * @throws ControlRefusal where the kept part does not suffice, ShapeError where an expression does
+ * not fit its document
  */
 export async function listMessageDifferences(
   { journal, matcher }: Sources,
   { id }: JournalEntry,
   pattern: Pattern,
 ): Promise<string[]> {
-  const { request_headers = [], answer_headers = [], request_body = [], answer_body = [] } = pattern;
-  if ([request_headers, answer_headers, request_body, answer_body].every(({ length }) => length === 0)) return [];
+  const {
+    request_headers = [],
+    answer_headers = [],
+    request_body = [],
+    answer_body = [],
+  } = pattern;
+  if (
+    [request_headers, answer_headers, request_body, answer_body].every(({ length }) => length === 0)
+  )
+    return [];
   const exchange = journal.getExchange(id);
-  if (exchange === undefined) throw new ControlRefusal(422, `headers and bodies of entry ${id} are not kept any more`);
+  if (exchange === undefined)
+    throw new ControlRefusal(422, `headers and bodies of entry ${id} are not kept any more`);
   return [
-    ...(await listSideDifferences(matcher, `the request of entry ${id}`, exchange.request, request_headers, request_body)),
-    ...(await listSideDifferences(matcher, `the answer of entry ${id}`, exchange.answer, answer_headers, answer_body)),
+    ...(await listSideDifferences(
+      matcher,
+      `the request of entry ${id}`,
+      exchange.request,
+      request_headers,
+      request_body,
+    )),
+    ...(await listSideDifferences(
+      matcher,
+      `the answer of entry ${id}`,
+      exchange.answer,
+      answer_headers,
+      answer_body,
+    )),
   ];
 }
 
@@ -113,9 +160,12 @@ async function listSideDifferences(
     const value = message.headers[header.toLowerCase()];
     const name = `header ${header} of ${of}`;
     if (absent !== true)
-      differences.push(...(await matcher.listDifferences({ kind: 'texts', name, texts: [value], wanted: wants })));
+      differences.push(
+        ...(await matcher.listDifferences({ kind: 'texts', name, texts: [value], wanted: wants })),
+      );
     else if (value !== undefined) differences.push(`${name} is there`);
   }
-  for (const check of bodies) differences.push(...(await matcher.listDifferences({ kind: 'body', message, of, check })));
+  for (const check of bodies)
+    differences.push(...(await matcher.listDifferences({ kind: 'body', message, of, check })));
   return differences.filter((difference) => difference !== undefined);
 }

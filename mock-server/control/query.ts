@@ -3,7 +3,8 @@ import { ShapeError } from '../base/shape.ts';
 /** @throws ShapeError for an unknown or repeated parameter, which would be ignored silently */
 export function assertKnownParameters(query: URLSearchParams, ...names: readonly string[]): void {
   for (const name of query.keys()) {
-    if (!names.includes(name)) throw new ShapeError(name, `is not known; known are ${names.join(', ')}`);
+    if (!names.includes(name))
+      throw new ShapeError(name, `is not known; known are ${names.join(', ')}`);
     if (query.getAll(name).length > 1) throw new ShapeError(name, 'may stand here once');
   }
 }
@@ -17,6 +18,7 @@ export function parseWholeNumber(
   const text = query.get(name);
   if (text === null) return bounds.default;
   const value = /^\d+$/.test(text) ? Number(text) : Number.NaN;
-  if (!(value <= bounds.max)) throw new ShapeError(name, `must be a whole number from 0 to ${bounds.max}`);
+  if (!(value <= bounds.max))
+    throw new ShapeError(name, `must be a whole number from 0 to ${bounds.max}`);
   return value;
 }

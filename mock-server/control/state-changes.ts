@@ -18,7 +18,15 @@ type Transition = {
 };
 
 /** Elements that a submitted find requires (A-STATE-10). */
-const SUBMITTED_NEEDS = ['hloubka', 'okolnosti', 'obdobi', 'druh_nalezu', 'specifikace', 'nalezce', 'datum_nalezu'];
+const SUBMITTED_NEEDS = [
+  'hloubka',
+  'okolnosti',
+  'obdobi',
+  'druh_nalezu',
+  'specifikace',
+  'nalezce',
+  'datum_nalezu',
+];
 const SUBMITTED_NEEDS_GUARDED = ['katastr', 'lokalizace', 'geom_wkt'];
 
 /** Transitions that people make outside the write interface (A-STATE-8). */
@@ -26,10 +34,13 @@ const MOVES: Readonly<Record<MoveName, Transition>> = {
   submit: {
     from: [1],
     code: 'SN12',
-    mayMove: (mock, account, find) => find.creator === account.user || mayEditNumber(mock, account, find),
+    mayMove: (mock, account, find) =>
+      find.creator === account.user || mayEditNumber(mock, account, find),
     listMissing: (find) => [
       ...SUBMITTED_NEEDS.filter((name) => find.body[name] === undefined),
-      ...SUBMITTED_NEEDS_GUARDED.filter((name) => getChild(find.body['chranene_udaje'])?.[name] === undefined),
+      ...SUBMITTED_NEEDS_GUARDED.filter(
+        (name) => getChild(find.body['chranene_udaje'])?.[name] === undefined,
+      ),
     ],
   },
   confirm: {
@@ -50,7 +61,8 @@ const MOVES: Readonly<Record<MoveName, Transition>> = {
   return: {
     from: [2, 3, 4],
     code: 'SN-1',
-    mayMove: (_mock, account, find) => hasRole(account, find.stav === 2 ? 'archaeologist' : 'archivist'),
+    mayMove: (_mock, account, find) =>
+      hasRole(account, find.stav === 2 ? 'archaeologist' : 'archivist'),
     listMissing: () => [],
   },
 };
@@ -60,7 +72,10 @@ const readMove = object({
   user: optional(text({ min: 1 })),
 });
 
-/** Moves a find by one state, as on the service's website: `{"move": "submit"}`, by `user`, else by an administrator. */
+/**
+ * Moves a find by one state, as on the service's website: `{"move": "submit"}`, by `user`, else by
+ * an administrator.
+ */
 export function moveFind(mock: Mock, ident: string, body: unknown): unknown {
   const { move: name, user } = readMove(body);
   const move = MOVES[name];
@@ -68,21 +83,42 @@ export function moveFind(mock: Mock, ident: string, body: unknown): unknown {
   if (find === undefined) throw new ControlRefusal(404, `there is no find ${ident}`);
   const account = user === undefined ? findHighestRole(mock) : mock.accounts.findByName(user);
   if (account === undefined)
-    throw new ControlRefusal(404, user === undefined ? 'there is no account' : `there is no account ${user}`);
+    throw new ControlRefusal(
+      404,
+      user === undefined ? 'there is no account' : `there is no account ${user}`,
+    );
   const stav = find.stav ?? 0;
-  if (!move.from.includes(stav)) throw new ControlRefusal(409, `a find in state ${stav} cannot be moved by "${name}"`);
-  if (!move.mayMove(mock, account, find)) throw new ControlRefusal(403, `${account.username} may not ${name} ${ident}`);
+  if (!move.from.includes(stav))
+    throw new ControlRefusal(409, `a find in state ${stav} cannot be moved by "${name}"`);
+  if (!move.mayMove(mock, account, find))
+    throw new ControlRefusal(403, `${account.username} may not ${name} ${ident}`);
   const missing = move.listMissing(find);
   if (missing.length > 0) throw new ControlRefusal(409, `${ident} lacks ${missing.join(', ')}`);
-  return viewRecord(save(mock, find, name === 'return' ? stav - 1 : stav + 1, move.code, account.user));
+  return viewRecord(
+    save(mock, find, name === 'return' ? stav - 1 : stav + 1, move.code, account.user),
+  );
 }
 
-function save(mock: Mock, find: ArchiveRecord, stav: number, code: HistoryCode, user: string): ArchiveRecord {
+function save(
+  mock: Mock,
+  find: ArchiveRecord,
+  stav: number,
+  code: HistoryCode,
+  user: string,
+): ArchiveRecord {
   return mock.database.transaction(() => {
-    const historie = [...getList(find.body['historie']), makeHistoryEntry(mock.counters, code, user, mock.clock.now())];
+    const historie = [
+      ...getList(find.body['historie']),
+      makeHistoryEntry(mock.counters, code, user, mock.clock.now()),
+    ];
     // The persistent sample number is assigned at archiving, once (S-IDENT-8).
     const igsn = find.body['igsn'] ?? (code === 'SN34' ? `10.5072/${find.ident}` : undefined);
-    const body = orderChildren('samostatny_nalez', { ...find.body, stav: String(stav), igsn, historie });
+    const body = orderChildren('samostatny_nalez', {
+      ...find.body,
+      stav: String(stav),
+      igsn,
+      historie,
+    });
     const saved = mock.archive.put({ entity: 'samostatny_nalez', body });
     if (saved.project !== null) rewriteProject(mock.archive, saved.project);
     return saved;
@@ -94,5 +130,7 @@ function hasRole(account: Account, role: 'archaeologist' | 'archivist'): boolean
 }
 
 function findHighestRole(mock: Mock): Account | undefined {
-  return [...mock.accounts.listAll()].sort((a, b) => getRoleRank(getRole(b)) - getRoleRank(getRole(a)))[0];
+  return [...mock.accounts.listAll()].sort(
+    (a, b) => getRoleRank(getRole(b)) - getRoleRank(getRole(a)),
+  )[0];
 }

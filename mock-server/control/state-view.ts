@@ -31,7 +31,10 @@ export function viewState(mock: Mock, addresses: Addresses): unknown {
   };
 }
 
-export function viewAddresses(addresses: Addresses, training: boolean): Readonly<Record<string, string | null>> {
+export function viewAddresses(
+  addresses: Addresses,
+  training: boolean,
+): Readonly<Record<string, string | null>> {
   return {
     base_url: addresses.baseUrl,
     oai_base: training ? null : addresses.oaiBase,
@@ -75,15 +78,19 @@ export function changeAccount(mock: Mock, username: string, body: unknown): unkn
   const { role, organisation: ident, active } = readRights(body);
   const account = mock.accounts.findByName(username);
   const user = account === undefined ? undefined : mock.archive.findLive('uzivatel', account.user);
-  if (account === undefined || user === undefined) throw new ControlRefusal(404, `there is no account ${username}`);
+  if (account === undefined || user === undefined)
+    throw new ControlRefusal(404, `there is no account ${username}`);
   const organisation = ident === undefined ? undefined : mock.archive.findLive('organizace', ident);
-  if (ident !== undefined && organisation === undefined) throw new ControlRefusal(404, `there is no organisation ${ident}`);
+  if (ident !== undefined && organisation === undefined)
+    throw new ControlRefusal(404, `there is no organisation ${ident}`);
   const makeCzechText = (value: string) => ({ '@lang': 'cs', '#': value });
   mock.archive.put({
     entity: 'uzivatel',
     body: {
       ...user.body,
-      ...(role === undefined ? {} : { skupina: makeCzechText(role === null ? NO_ROLE : GROUP_OF_ROLE[role]) }),
+      ...(role === undefined
+        ? {}
+        : { skupina: makeCzechText(role === null ? NO_ROLE : GROUP_OF_ROLE[role]) }),
       ...(organisation === undefined
         ? {}
         : {

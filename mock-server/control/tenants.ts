@@ -24,11 +24,17 @@ const readTenant = object({
 
 function requireTenants({ tenants }: Mock): NonNullable<Mock['tenants']> {
   if (tenants === undefined)
-    throw new ControlRefusal(404, 'a tenant has no tenants; ask at the control address of the server itself');
+    throw new ControlRefusal(
+      404,
+      'a tenant has no tenants; ask at the control address of the server itself',
+    );
   return tenants;
 }
 
-/** Lists tenants with their addresses at the used host. @throws ControlRefusal 404 at the address of a tenant */
+/**
+ * Lists tenants with their addresses at the used host. @throws ControlRefusal 404 at the address of
+ * a tenant
+ */
 export function listTenants(mock: Mock, { incoming }: { readonly incoming: Incoming }): unknown {
   return requireTenants(mock)
     .list()
@@ -36,7 +42,10 @@ export function listTenants(mock: Mock, { incoming }: { readonly incoming: Incom
 }
 
 /** Returns the addresses of a tenant below the host by which the server was addressed. */
-function getAddressesOfTenant({ addresses, training }: Mock, { addresses: used }: Incoming): ReturnType<typeof viewAddresses> {
+function getAddressesOfTenant(
+  { addresses, training }: Mock,
+  { addresses: used }: Incoming,
+): ReturnType<typeof viewAddresses> {
   return viewAddresses(getAddressesAt(addresses, new URL(used.baseUrl)), training);
 }
 
@@ -45,10 +54,23 @@ export async function addTenant(
   mock: Mock,
   { body, incoming }: { readonly body: unknown; readonly incoming: Incoming },
 ): Promise<unknown> {
-  const { name, page_size: pageSize, seed_number: seedNumber, settings, faults, ...rest } = readTenant(body ?? {});
-  const tenant = await requireTenants(mock).add(withoutUndefined({ ...rest, pageSize, seedNumber, faults }), name);
+  const {
+    name,
+    page_size: pageSize,
+    seed_number: seedNumber,
+    settings,
+    faults,
+    ...rest
+  } = readTenant(body ?? {});
+  const tenant = await requireTenants(mock).add(
+    withoutUndefined({ ...rest, pageSize, seedNumber, faults }),
+    name,
+  );
   if (settings !== undefined) tenant.applySettings(settings);
-  return { name: tenant.addresses.mount.split('/').at(-1), ...getAddressesOfTenant(tenant, incoming) };
+  return {
+    name: tenant.addresses.mount.split('/').at(-1),
+    ...getAddressesOfTenant(tenant, incoming),
+  };
 }
 
 /** @throws ControlRefusal */

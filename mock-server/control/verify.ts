@@ -18,11 +18,16 @@ type Range = { readonly at_least?: number; readonly at_most?: number };
 const MAX_NEAREST = 3;
 
 const readRange = (reader: Reader<number>): Reader<Range> =>
-  check(object({ at_least: optional(reader), at_most: optional(reader) }), ({ at_least, at_most }) => {
-    if (at_least === undefined && at_most === undefined) return 'needs at_least or at_most';
-    if (at_least === 0 && at_most === undefined) return 'always holds with at_least 0 alone';
-    return at_least !== undefined && at_most !== undefined && at_least > at_most ? 'never holds' : undefined;
-  });
+  check(
+    object({ at_least: optional(reader), at_most: optional(reader) }),
+    ({ at_least, at_most }) => {
+      if (at_least === undefined && at_most === undefined) return 'needs at_least or at_most';
+      if (at_least === 0 && at_most === undefined) return 'always holds with at_least 0 alone';
+      return at_least !== undefined && at_most !== undefined && at_least > at_most
+        ? 'never holds'
+        : undefined;
+    },
+  );
 
 const many = integer({ min: 0 });
 const manyRange = readRange(many);
@@ -42,7 +47,9 @@ const question = check(
   ({ request, order, count: wanted }) => {
     if ((request === undefined) === (order === undefined)) return 'needs either request or order';
     if (order?.length === 0) return 'needs a request in order';
-    return order !== undefined && wanted !== undefined ? 'takes count beside request only' : undefined;
+    return order !== undefined && wanted !== undefined
+      ? 'takes count beside request only'
+      : undefined;
   },
 );
 
@@ -62,7 +69,10 @@ type Verified = {
   readonly nearest: readonly Near[];
 };
 
-/** Checks number, order and intervals of matching requests. @throws ShapeError; ControlRefusal where kept data do not suffice */
+/**
+ * Checks number, order and intervals of matching requests. @throws ShapeError; ControlRefusal where
+ * kept data do not suffice
+ */
 export async function verify(journal: Journal, body: unknown): Promise<Verified> {
   const { request, count: wanted = { at_least: 1 }, order, gap_ms } = question(body);
   const sources: Sources = { journal, matcher: new Matcher() };
@@ -70,27 +80,48 @@ export async function verify(journal: Journal, body: unknown): Promise<Verified>
   try {
     for (const pattern of order ?? [request ?? {}]) await assertJudgeable(sources.matcher, pattern);
     await journal.waitUntilSettled();
-    verified = order === undefined ? await verifyCount(sources, request ?? {}, wanted) : await verifyOrder(sources, order);
+    verified =
+      order === undefined
+        ? await verifyCount(sources, request ?? {}, wanted)
+        : await verifyOrder(sources, order);
   } finally {
     await sources.matcher.end();
   }
-  const reason = verified.reason ?? (gap_ms === undefined ? null : describeGapFault(verified.matched, gap_ms));
+  const reason =
+    verified.reason ?? (gap_ms === undefined ? null : describeGapFault(verified.matched, gap_ms));
   const isBounded = (order === undefined && wanted.at_most !== undefined) || gap_ms !== undefined;
   if (reason === null && isBounded && journal.hasDropped) {
     const advice = 'clear the journal (DELETE /journal) before what is asserted';
-    throw new ControlRefusal(422, `older entries were dropped, and such requests may be among them: ${advice}`);
+    throw new ControlRefusal(
+      422,
+      `older entries were dropped, and such requests may be among them: ${advice}`,
+    );
   }
-  return { ok: reason === null, entries: verified.matched.map(({ id }) => id), reason, nearest: verified.nearest };
+  return {
+    ok: reason === null,
+    entries: verified.matched.map(({ id }) => id),
+    reason,
+    nearest: verified.nearest,
+  };
 }
 
-type Compared = { readonly matched: readonly JournalEntry[]; readonly reason: string | null; readonly nearest: readonly Near[] };
+type Compared = {
+  readonly matched: readonly JournalEntry[];
+  readonly reason: string | null;
+  readonly nearest: readonly Near[];
+};
 
 async function verifyCount(sources: Sources, request: Pattern, wanted: Range): Promise<Compared> {
   const { matched, missed } = await findMatching(sources, sources.journal.listEntries(), request);
   const { at_least = 0, at_most = Number.POSITIVE_INFINITY } = wanted;
-  if (matched.length >= at_least && matched.length <= at_most) return { matched, reason: null, nearest: [] };
+  if (matched.length >= at_least && matched.length <= at_most)
+    return { matched, reason: null, nearest: [] };
   const reason = `expected ${describeRange(wanted)} such requests, and there were ${matched.length}`;
-  return { matched, reason, nearest: matched.length < at_least ? await findNearest(sources, request, missed) : [] };
+  return {
+    matched,
+    reason,
+    nearest: matched.length < at_least ? await findNearest(sources, request, missed) : [],
+  };
 }
 
 async function verifyOrder(sources: Sources, order: readonly Pattern[]): Promise<Compared> {
@@ -113,10 +144,14 @@ function describeRange({ at_least = 0, at_most }: Range): string {
   return at_most === undefined ? `at least ${at_least}` : `${at_least} to ${at_most}`;
 }
 
-/** Explains an interval between matching requests that is out of range, by the mock's clock at their arrival. */
+/**
+ * Explains an interval between matching requests that is out of range, by the mock's clock at their
+ * arrival.
+ */
 function describeGapFault(matched: readonly JournalEntry[], range: Range): string | null {
   const { at_least = 0, at_most = Number.POSITIVE_INFINITY } = range;
-  if (matched.length < 2) return `expected a gap between such requests, and there was ${matched.length === 1 ? 'one' : 'none'}`;
+  if (matched.length < 2)
+    return `expected a gap between such requests, and there was ${matched.length === 1 ? 'one' : 'none'}`;
   for (const [index, entry] of matched.slice(1).entries()) {
     const before = matched[index] ?? entry;
     const gapMs = entry.at_ms - before.at_ms;
@@ -126,7 +161,11 @@ function describeGapFault(matched: readonly JournalEntry[], range: Range): strin
   return null;
 }
 
-type Missed = { readonly entry: JournalEntry; readonly differs: readonly string[]; readonly isWhole: boolean };
+type Missed = {
+  readonly entry: JournalEntry;
+  readonly differs: readonly string[];
+  readonly isWhole: boolean;
+};
 
 async function findMatching(
   sources: Sources,
@@ -140,21 +179,33 @@ async function findMatching(
   for (const [place, entry] of entries.entries()) {
     if (matched.length >= most) break;
     const listed = listDifferences(entry, pattern, ofPaths[place]);
-    const differs = listed.length > 0 ? listed : await listMessageDifferences(sources, entry, pattern);
+    const differs =
+      listed.length > 0 ? listed : await listMessageDifferences(sources, entry, pattern);
     if (differs.length === 0) matched.push(entry);
     else missed.push({ entry, differs, isWhole: listed.length === 0 });
   }
   return { matched, missed };
 }
 
-/** Finds the entries that differ least, newest first; by headers and bodies where the listed members are equal. */
-async function findNearest(sources: Sources, pattern: Pattern, missed: readonly Missed[]): Promise<Near[]> {
-  const ranked = [...missed].sort((a, b) => a.differs.length - b.differs.length || b.entry.id - a.entry.id);
+/**
+ * Finds the entries that differ least, newest first; by headers and bodies where the listed members
+ * are equal.
+ */
+async function findNearest(
+  sources: Sources,
+  pattern: Pattern,
+  missed: readonly Missed[],
+): Promise<Near[]> {
+  const ranked = [...missed].sort(
+    (a, b) => a.differs.length - b.differs.length || b.entry.id - a.entry.id,
+  );
   const near: Near[] = [];
   for (const { entry, differs, isWhole } of ranked.slice(0, MAX_NEAREST)) {
     const more = isWhole
       ? []
-      : await listMessageDifferences(sources, entry, pattern).catch(() => ['headers or body cannot be compared']);
+      : await listMessageDifferences(sources, entry, pattern).catch(() => [
+          'headers or body cannot be compared',
+        ]);
     const { id, method, path, status } = entry;
     near.push({ id, method, path, status, differs: [...differs, ...more] });
   }

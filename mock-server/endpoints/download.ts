@@ -8,8 +8,9 @@ import type { JournalEntry } from '../state/journal.ts';
 import type { Mock } from '../state/mock.ts';
 
 /**
- * Answers with a photograph's bytes at the address in its `soubor/url` (A-FILE-6). Originals of finds in state 4 are public,
- * others require permission to edit the find. The original replaces thumbnails, which are not made.
+ * Answers with a photograph's bytes at the address in its `soubor/url` (A-FILE-6). Originals of
+ * finds in state 4 are public, others require permission to edit the find. The original replaces
+ * thumbnails, which are not made.
  */
 export async function answerPhotographDownload(
   mock: Mock,
@@ -20,20 +21,27 @@ export async function answerPhotographDownload(
 ): Promise<SentAnswer> {
   const photograph = mock.photographs.get(uuid);
   const find = mock.archive.findLive('samostatny_nalez', ident);
-  if (photograph === undefined || find === undefined || photograph.find !== ident) return makeHtmlPage(404, 'Not Found');
+  if (photograph === undefined || find === undefined || photograph.find !== ident)
+    return makeHtmlPage(404, 'Not Found');
   const account = findBasicAccount(mock, incoming.headers.authorization);
   entry.user = account?.username ?? null;
   const allowed =
-    find.stav === 4 || (account !== undefined && (find.creator === account.user || mayEditNumber(mock, account, find)));
+    find.stav === 4 ||
+    (account !== undefined &&
+      (find.creator === account.user || mayEditNumber(mock, account, find)));
   if (!allowed) return makeHtmlPage(403, 'Forbidden');
   const rule = mock.faults.chooseFault('download', ident);
   entry.fault = rule?.fault ?? null;
   try {
-    return await runUnderFault(rule, { clock: mock.clock, say: createWording(incoming, mock.seedNumber) }, async () => ({
-      status: 200,
-      headers: { 'content-type': photograph.mimetype },
-      body: await mock.photographs.readBytes(uuid),
-    }));
+    return await runUnderFault(
+      rule,
+      { clock: mock.clock, say: createWording(incoming, mock.seedNumber) },
+      async () => ({
+        status: 200,
+        headers: { 'content-type': photograph.mimetype },
+        body: await mock.photographs.readBytes(uuid),
+      }),
+    );
   } catch (thrown) {
     if (thrown instanceof HttpError) return thrown.answer;
     throw thrown;

@@ -52,7 +52,8 @@ export class CountTiles {
       const item = getPart(`count-${key}`, HTMLLIElement);
       item.querySelector('.figure')?.replaceChildren(count.toLocaleString('en'));
       item.querySelector('.words')?.replaceChildren(` ${words}`);
-      if (state !== undefined) item.querySelector('button')?.setAttribute('aria-pressed', String(state === chosen));
+      if (state !== undefined)
+        item.querySelector('button')?.setAttribute('aria-pressed', String(state === chosen));
     }
     getPart('count-faults', HTMLLIElement).classList.toggle('alarming', faults > 0);
   }
@@ -62,6 +63,11 @@ export class CountTiles {
     const texts = [element('span', { class: 'figure' }), element('span', { class: 'words' })];
     if (state === undefined) return element('span', { class: 'tile' }, ...texts);
     const icon = state === null ? [] : [stateIcon(state)];
-    return element('button', { type: 'button', class: 'tile', click: () => this.#onChoose(state) }, ...icon, ...texts);
+    return element(
+      'button',
+      { type: 'button', class: 'tile', click: () => this.#onChoose(state) },
+      ...icon,
+      ...texts,
+    );
   }
 }

@@ -12,7 +12,17 @@ const ADDRESSES = new Map([
 ]);
 const METHODS = ['get', 'put', 'post', 'patch', 'delete'];
 /** What is said of a value besides its type. */
-const BOUNDS = ['format', 'pattern', 'minimum', 'maximum', 'minLength', 'maxLength', 'minItems', 'maxItems', 'minProperties'];
+const BOUNDS = [
+  'format',
+  'pattern',
+  'minimum',
+  'maximum',
+  'minLength',
+  'maxLength',
+  'minItems',
+  'maxItems',
+  'minProperties',
+];
 
 const place = getPart('description', HTMLElement);
 let shownOperation = '';
@@ -81,7 +91,9 @@ function operationsByTag(shown) {
  * @param {Json} operation
  */
 function operationPart(shown, method, path, operation) {
-  const parameters = toList(operation['parameters']).map((parameter) => resolveReference(shown, parameter));
+  const parameters = toList(operation['parameters']).map((parameter) =>
+    resolveReference(shown, parameter),
+  );
   const body = toMap(toMap(operation['requestBody'])['content']);
   return element(
     'details',
@@ -96,8 +108,13 @@ function operationPart(shown, method, path, operation) {
     element('p', {}, ...markCode(toText(operation['description']))),
     ...(parameters.length === 0
       ? []
-      : [element('h3', {}, 'Parameters'), table(parameters.map((parameter) => parameterRow(shown, parameter)))]),
-    ...(Object.keys(body).length === 0 ? [] : [element('h3', {}, 'Body'), table(mediaRows(shown, body))]),
+      : [
+          element('h3', {}, 'Parameters'),
+          table(parameters.map((parameter) => parameterRow(shown, parameter))),
+        ]),
+    ...(Object.keys(body).length === 0
+      ? []
+      : [element('h3', {}, 'Body'), table(mediaRows(shown, body))]),
     element('h3', {}, 'Answers'),
     table(Object.entries(toMap(operation['responses'])).map((answer) => answerRow(shown, answer))),
   );
@@ -108,7 +125,9 @@ function operationPart(shown, method, path, operation) {
  * @param {Json} parameter
  */
 function parameterRow(shown, parameter) {
-  const about = [toText(parameter['in']), parameter['required'] === true ? 'required' : ''].filter((text) => text !== '');
+  const about = [toText(parameter['in']), parameter['required'] === true ? 'required' : ''].filter(
+    (text) => text !== '',
+  );
   return row(
     [element('code', {}, toText(parameter['name'])), ` ${about.join(', ')}`],
     [...markCode(toText(parameter['description'])), schemaPart(shown, toMap(parameter['schema']))],
@@ -135,7 +154,10 @@ function answerRow(shown, [status, response]) {
     const schema = toMap(toMap(media)['schema']);
     return [element('div', {}, element('code', {}, type), ' ', schemaPart(shown, schema))];
   });
-  return row([element('code', {}, status)], [...markCode(toText(resolvedAnswer['description'])), ...content]);
+  return row(
+    [element('code', {}, status)],
+    [...markCode(toText(resolvedAnswer['description'])), ...content],
+  );
 }
 
 /**
@@ -155,7 +177,10 @@ function schemaPart(shown, schema) {
 function schemaParts(shown, schema) {
   const reference = toText(schema['$ref']).split('/').at(-1);
   if (reference !== undefined && reference !== '')
-    return [element('a', { href: `#${shown.of}/schema/${reference}` }, reference), ...remark(schema)];
+    return [
+      element('a', { href: `#${shown.of}/schema/${reference}` }, reference),
+      ...remark(schema),
+    ];
   const required = toList(schema['required']);
   const properties = Object.entries(toMap(schema['properties'])).map(([name, property]) =>
     element(
@@ -166,10 +191,13 @@ function schemaParts(shown, schema) {
       ...schemaParts(shown, toMap(property)),
     ),
   );
-  const choices = [...toList(schema['oneOf']), ...toList(schema['anyOf']), ...toList(schema['allOf'])].map((choice) =>
-    element('li', {}, ...schemaParts(shown, toMap(choice))),
-  );
-  const items = schema['items'] === undefined ? [] : [' of ', ...schemaParts(shown, toMap(schema['items']))];
+  const choices = [
+    ...toList(schema['oneOf']),
+    ...toList(schema['anyOf']),
+    ...toList(schema['allOf']),
+  ].map((choice) => element('li', {}, ...schemaParts(shown, toMap(choice))));
+  const items =
+    schema['items'] === undefined ? [] : [' of ', ...schemaParts(shown, toMap(schema['items']))];
   return [
     element('span', { class: 'muted' }, formatType(schema)),
     ...items,
@@ -190,14 +218,18 @@ function formatType(schema) {
   if (schema['const'] !== undefined) return JSON.stringify(schema['const']);
   if (schema['enum'] !== undefined) return toList(schema['enum']).map(toText).join(' | ');
   const kind = (schema['oneOf'] ?? schema['anyOf']) ? 'one of' : 'any';
-  const type = schema['type'] === undefined ? kind : [schema['type']].flat().map(toText).join(' | ');
-  const bounds = BOUNDS.filter((name) => schema[name] !== undefined).map((name) => `${name} ${toText(schema[name])}`);
+  const type =
+    schema['type'] === undefined ? kind : [schema['type']].flat().map(toText).join(' | ');
+  const bounds = BOUNDS.filter((name) => schema[name] !== undefined).map(
+    (name) => `${name} ${toText(schema[name])}`,
+  );
   return [type, ...bounds].join(', ');
 }
 
 /**
  * @param {Shown} shown
- * @param {unknown} value a part of the description, or where it stands: `#/components/parameters/name`
+ * @param {unknown} value a part of the description, or where it stands:
+ * `#/components/parameters/name`
  */
 function resolveReference(shown, value) {
   const reference = toText(toMap(value)['$ref']);

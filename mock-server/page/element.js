@@ -4,7 +4,8 @@ const SVG = 'http://www.w3.org/2000/svg';
  * Makes an element. Texts become text nodes, so that nothing a server sends is ever read as markup.
  * @template {keyof HTMLElementTagNameMap} K
  * @param {K} tag
- * @param {Record<string, string | number | boolean | undefined | ((event: Event) => void)>} [attributes] functions listen
+ * @param {Record<string, string | number | boolean | undefined | ((event: Event) => void)>}
+ * [attributes] functions listen
  * @param {...(Node | string)} children
  * @returns {HTMLElementTagNameMap[K]}
  */
@@ -15,7 +16,8 @@ export function element(tag, attributes = {}, ...children) {
 /**
  * @template {keyof SVGElementTagNameMap} K
  * @param {K} tag
- * @param {Record<string, string | number | boolean | undefined | ((event: Event) => void)>} [attributes]
+ * @param {Record<string, string | number | boolean | undefined | ((event: Event) => void)>}
+ * [attributes]
  * @param {...(Node | string)} children
  * @returns {SVGElementTagNameMap[K]}
  */
@@ -26,7 +28,8 @@ export function createDrawing(tag, attributes = {}, ...children) {
 /**
  * @template {Element} E
  * @param {E} target
- * @param {Record<string, string | number | boolean | undefined | ((event: Event) => void)>} attributes
+ * @param {Record<string, string | number | boolean | undefined | ((event: Event) => void)>}
+ * attributes
  * @param {(Node | string)[]} children
  */
 function fillElement(target, attributes, children) {
@@ -53,7 +56,8 @@ export function getPart(id, type) {
 }
 
 /**
- * Makes a parent's children follow a list. What stays keeps its element, and with it focus, scrolling and loaded pictures.
+ * Makes a parent's children follow a list. What stays keeps its element, and with it focus,
+ * scrolling and loaded pictures.
  * @template T
  * @param {Element} parent
  * @param {readonly T[]} items

@@ -5,8 +5,17 @@ import { element, follow, getPart } from './element.js';
 /** What each condition asks for: its words, and how its field is to be filled. */
 const CONDITIONS = new Map([
   ['nth', { words: 'Which (from 1)', field: { type: 'number', min: '1', step: '1', value: '1' } }],
-  ['every', { words: 'Every how many', field: { type: 'number', min: '1', step: '1', value: '5' } }],
-  ['probability', { words: 'Probability', field: { type: 'number', min: '0', max: '1', step: 'any', value: '0.05' } }],
+  [
+    'every',
+    { words: 'Every how many', field: { type: 'number', min: '1', step: '1', value: '5' } },
+  ],
+  [
+    'probability',
+    {
+      words: 'Probability',
+      field: { type: 'number', min: '0', max: '1', step: 'any', value: '0.05' },
+    },
+  ],
   ['ident', { words: 'Record', field: { type: 'text', min: '', step: '', value: '' } }],
 ]);
 /** Endpoints whose requests name a record. */
@@ -25,7 +34,10 @@ export class FaultPanel {
   #catalogue = [];
   #act;
 
-  /** @param {(method: 'POST' | 'PUT' | 'DELETE', path: string, body: unknown, done: string) => void} act */
+  /**
+   * @param {(method: 'POST' | 'PUT' | 'DELETE', path: string, body: unknown, done: string) => void}
+   * act
+   */
   constructor(act) {
     this.#act = act;
     this.#endpoint.addEventListener('change', () => this.#offerFaults());
@@ -45,7 +57,9 @@ export class FaultPanel {
   offer(catalogue) {
     this.#catalogue = catalogue;
     const endpoints = [...new Set(catalogue.flatMap((fault) => fault.endpoints))];
-    this.#endpoint.replaceChildren(...endpoints.map((name) => element('option', { value: name }, name)));
+    this.#endpoint.replaceChildren(
+      ...endpoints.map((name) => element('option', { value: name }, name)),
+    );
     this.#offerFaults();
   }
 
@@ -96,16 +110,33 @@ export class FaultPanel {
         element('span', {}, element('strong', {}, fault), ' on ', element('strong', {}, endpoint)),
       ),
       element('span', { class: 'limits muted small' }, limits.join(' · ')),
-      element('span', { class: 'counters small', title: 'requests struck, of those that met the rule' }),
-      element('button', { type: 'button', class: 'remove', click: remove, 'aria-label': `Remove ${name}`, title: 'Remove' }, '×'),
+      element('span', {
+        class: 'counters small',
+        title: 'requests struck, of those that met the rule',
+      }),
+      element(
+        'button',
+        {
+          type: 'button',
+          class: 'remove',
+          click: remove,
+          'aria-label': `Remove ${name}`,
+          title: 'Remove',
+        },
+        '×',
+      ),
     );
   }
 
   #offerFaults() {
     const before = this.#name.value;
-    const fitting = this.#catalogue.filter((fault) => fault.endpoints.includes(this.#endpoint.value));
+    const fitting = this.#catalogue.filter((fault) =>
+      fault.endpoints.includes(this.#endpoint.value),
+    );
     this.#name.replaceChildren(
-      ...fitting.map(({ fault }) => element('option', { value: fault, selected: fault === before }, fault)),
+      ...fitting.map(({ fault }) =>
+        element('option', { value: fault, selected: fault === before }, fault),
+      ),
     );
     const byIdent = this.#when.querySelector('option[value="ident"]');
     if (byIdent instanceof HTMLOptionElement) {
@@ -120,7 +151,8 @@ export class FaultPanel {
     const fault = this.#catalogue.find((candidate) => candidate.fault === this.#name.value);
     getPart('fault-meaning', HTMLElement).textContent = fault?.meaning ?? '';
     for (const label of this.#form.querySelectorAll('label[data-option]')) {
-      if (label instanceof HTMLElement) label.hidden = fault?.options.includes(label.dataset['option'] ?? '') !== true;
+      if (label instanceof HTMLElement)
+        label.hidden = fault?.options.includes(label.dataset['option'] ?? '') !== true;
     }
   }
 
@@ -146,12 +178,17 @@ export class FaultPanel {
       ...readNumber('retry_after', getPart('fault-retry-after', HTMLInputElement)),
       ...readNumber('ms', getPart('fault-ms', HTMLInputElement)),
       ...readNumber('status', getPart('fault-status', HTMLInputElement)),
-      ...(getPart('fault-at', HTMLSelectElement).value === 'save' && this.#name.value === 'slow' ? { at: 'save' } : {}),
+      ...(getPart('fault-at', HTMLSelectElement).value === 'save' && this.#name.value === 'slow'
+        ? { at: 'save' }
+        : {}),
     };
   }
 }
 
-/** An optional number of the form: nothing where it is empty or does not belong to the fault. @param {string} name @param {HTMLInputElement} field */
+/**
+ * An optional number of the form: nothing where it is empty or does not belong to the fault. @param
+ * {string} name @param {HTMLInputElement} field
+ */
 function readNumber(name, field) {
   const hidden = field.closest('label')?.hidden === true;
   return hidden || field.value === '' ? {} : { [name]: Number(field.value) };

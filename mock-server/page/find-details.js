@@ -4,8 +4,14 @@ import { makeThumbnail } from './photographs.js';
 
 /** @import { Find } from './control.js' */
 
-/** @typedef {string | { [name: string]: Value } | Value[]} Value a child of a record in the notation of `GET /records/{ident}` */
-/** @typedef {{ ident: string, stav: number | null, datestamp: string, body: { [name: string]: Value } }} FindRecord */
+/**
+ * @typedef {string | { [name: string]: Value } | Value[]} Value a child of a record in the notation
+ * of `GET /records/{ident}`
+ */
+/**
+ * @typedef {{ ident: string, stav: number | null, datestamp: string, body: { [name: string]: Value
+ * } }} FindRecord
+ */
 
 /** What the service's history codes say. */
 const CHANGES = new Map([
@@ -51,8 +57,15 @@ export function renderFindDetails(record, find, onMove) {
       element('p', {}, stateIcon(stav), ` ${find.label}, ${stav ?? ''} ${getStateName(stav)}`),
       element('div', { class: 'buttons' }, ...moves),
     ),
-    ...(photos.length === 0 ? [] : [element('ul', { class: 'photos', 'aria-label': 'Photographs' }, ...photos)]),
-    element('dl', { class: 'elements' }, ...elementRows(body), ...pair('datestamp', record.datestamp)),
+    ...(photos.length === 0
+      ? []
+      : [element('ul', { class: 'photos', 'aria-label': 'Photographs' }, ...photos)]),
+    element(
+      'dl',
+      { class: 'elements' },
+      ...elementRows(body),
+      ...pair('datestamp', record.datestamp),
+    ),
     element('h4', {}, 'History'),
     element('ol', { class: 'history' }, ...collectHistory(body).map(historyItem)),
   ];
@@ -61,50 +74,72 @@ export function renderFindDetails(record, find, onMove) {
 /** @param {{ [name: string]: Value }} body @returns {HTMLElement[]} */
 function elementRows(body) {
   return Object.entries(body).flatMap(([name, value]) => {
-    if (name === 'historie' || name === 'soubor' || name === 'ident_cely' || name.endsWith('_gml')) return [];
+    if (name === 'historie' || name === 'soubor' || name === 'ident_cely' || name.endsWith('_gml'))
+      return [];
     if (name === 'chranene_udaje' && isGroup(value)) return elementRows(value);
-    return pair(name, toText(value), isGroup(value) && typeof value['@id'] === 'string' ? value['@id'] : undefined);
+    return pair(
+      name,
+      toText(value),
+      isGroup(value) && typeof value['@id'] === 'string' ? value['@id'] : undefined,
+    );
   });
 }
 
 /** @param {string} name @param {string} text @param {string} [id] */
 function pair(name, text, id) {
-  const shown = id === undefined || id === text ? [text] : [text, ' ', element('span', { class: 'muted' }, id)];
+  const shown =
+    id === undefined || id === text ? [text] : [text, ' ', element('span', { class: 'muted' }, id)];
   return [element('dt', {}, name), element('dd', {}, ...shown)];
 }
 
-/** The find's own changes and its photographs', in order of time. @param {{ [name: string]: Value }} body */
+/**
+ * The find's own changes and its photographs', in order of time. @param {{ [name: string]: Value }}
+ * body
+ */
 function collectHistory(body) {
   const files = listGroups(body['soubor']).flatMap((file) =>
     listGroups(file['historie']).map(
-      (change) => /** @type {{ [name: string]: Value }} */ ({ ...change, about: file['nazev'] ?? '' }),
+      (change) =>
+        /** @type {{ [name: string]: Value }} */ ({ ...change, about: file['nazev'] ?? '' }),
     ),
   );
   const changes = [...listGroups(body['historie']), ...files].map((change) => ({
     at: toText(change['datum_zmeny'] ?? ''),
     code: toText(change['typ_zmeny'] ?? ''),
     user: toText(change['uzivatel'] ?? ''),
-    note: [toText(change['about'] ?? ''), toText(change['poznamka'] ?? '')].filter((text) => text !== '').join(', from '),
+    note: [toText(change['about'] ?? ''), toText(change['poznamka'] ?? '')]
+      .filter((text) => text !== '')
+      .join(', from '),
   }));
   return changes.sort((a, b) => Date.parse(a.at) - Date.parse(b.at));
 }
 
 /** @param {{ at: string, code: string, user: string, note: string }} change */
 function historyItem({ at, code, user, note }) {
-  const when = element('time', { datetime: at, title: at }, `${new Date(at).toISOString().slice(0, 19).replace('T', ' ')}`);
+  const when = element(
+    'time',
+    { datetime: at, title: at },
+    `${new Date(at).toISOString().slice(0, 19).replace('T', ' ')}`,
+  );
   const what = ` ${CHANGES.get(code) ?? 'changed'} `;
   return element(
     'li',
     {},
     when,
     what,
-    element('span', { class: 'muted' }, [code, user, note].filter((text) => text !== '').join(' · ')),
+    element(
+      'span',
+      { class: 'muted' },
+      [code, user, note].filter((text) => text !== '').join(' · '),
+    ),
   );
 }
 
 /** @param {Value | undefined} value @returns {{ [name: string]: Value }[]} */
 function listGroups(value) {
-  return (Array.isArray(value) ? value : [value]).filter((item) => item !== undefined).filter(isGroup);
+  return (Array.isArray(value) ? value : [value])
+    .filter((item) => item !== undefined)
+    .filter(isGroup);
 }
 
 /** @param {Value} value @returns {value is { [name: string]: Value }} */

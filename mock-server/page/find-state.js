@@ -17,10 +17,17 @@ export function getStateName(state) {
 
 /** @param {number | null} state */
 export function stateShape(state) {
-  return createDrawing('path', { class: `mark state-${state ?? 0}`, d: STATES.get(state ?? 0)?.shape ?? 'M-4 -4l8 8m0 -8l-8 8' });
+  return createDrawing('path', {
+    class: `mark state-${state ?? 0}`,
+    d: STATES.get(state ?? 0)?.shape ?? 'M-4 -4l8 8m0 -8l-8 8',
+  });
 }
 
 /** The mark for use beside text. @param {number | null} state */
 export function stateIcon(state) {
-  return createDrawing('svg', { class: 'state-icon', viewBox: '-9 -9 18 18', 'aria-hidden': 'true' }, stateShape(state));
+  return createDrawing(
+    'svg',
+    { class: 'state-icon', viewBox: '-9 -9 18 18', 'aria-hidden': 'true' },
+    stateShape(state),
+  );
 }

@@ -57,7 +57,9 @@ export class FindPanel {
         : matching > listed.length
           ? `The newest ${listed.length} of ${matching}; search for the others.`
           : '';
-    const photos = finds.flatMap((find) => find.photos.map((photo) => ({ find, photo }))).slice(0, PHOTOGRAPHS);
+    const photos = finds
+      .flatMap((find) => find.photos.map((photo) => ({ find, photo })))
+      .slice(0, PHOTOGRAPHS);
     follow(
       this.#photos,
       photos,
@@ -81,15 +83,21 @@ export class FindPanel {
     const query = `${ident} ${this.#revision}`;
     if (this.#wanted === query) return;
     this.#wanted = query;
-    const [record, find] = await Promise.all([fetchRecord(ident), this.#find(ident)]).catch((error) => {
-      this.#wanted = '';
-      throw error;
-    });
+    const [record, find] = await Promise.all([fetchRecord(ident), this.#find(ident)]).catch(
+      (error) => {
+        this.#wanted = '';
+        throw error;
+      },
+    );
     const shown = `${ident} ${record?.datestamp}`;
     if (this.#wanted !== query || this.#shown === shown) return;
     const isAnother = !this.#shown.startsWith(`${ident} `);
     this.#shown = shown;
-    const back = element('button', { type: 'button', class: 'back', click: () => this.#choose(undefined) }, '← All finds');
+    const back = element(
+      'button',
+      { type: 'button', class: 'back', click: () => this.#choose(undefined) },
+      '← All finds',
+    );
     const content =
       record === undefined || find === undefined
         ? [element('p', {}, `There is no find ${ident}.`)]
@@ -103,7 +111,10 @@ export class FindPanel {
     const listed = this.#finds.find((find) => find.ident === ident);
     if (listed !== undefined) return listed;
     /** @type {Finds} */
-    const { finds } = await ask('GET', `/finds?${new URLSearchParams({ text: ident, limit: '1' })}`);
+    const { finds } = await ask(
+      'GET',
+      `/finds?${new URLSearchParams({ text: ident, limit: '1' })}`,
+    );
     return finds.find((find) => find.ident === ident);
   }
 
@@ -128,18 +139,29 @@ export class FindPanel {
       stateIcon(state),
       element('span', { class: 'ident' }, ident),
       element('span', {}, label),
-      element('span', { class: 'muted small' }, [getStateName(state), ...more].filter((text) => text !== null).join(' · ')),
+      element(
+        'span',
+        { class: 'muted small' },
+        [getStateName(state), ...more].filter((text) => text !== null).join(' · '),
+      ),
     );
   }
 
   /** @param {Find} find @param {Find['photos'][number]} photo */
   #photograph(find, photo) {
-    const name = element('a', { href: `#${find.ident}`, title: `${find.label}, ${getStateName(find.state)}` }, find.ident);
+    const name = element(
+      'a',
+      { href: `#${find.ident}`, title: `${find.label}, ${getStateName(find.state)}` },
+      find.ident,
+    );
     return element('li', {}, makeThumbnail(photo, find.ident), name);
   }
 }
 
-/** @param {string} ident @returns {Promise<FindRecord | undefined>} undefined where it was deleted or never was */
+/**
+ * @param {string} ident @returns {Promise<FindRecord | undefined>} undefined where it was deleted
+ * or never was
+ */
 async function fetchRecord(ident) {
   try {
     const record = await ask('GET', `/records/${encodeURIComponent(ident)}`);

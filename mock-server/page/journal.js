@@ -31,10 +31,16 @@ export class JournalTable {
     return this.#pause.getAttribute('aria-pressed') === 'true';
   }
 
-  /** The path of what is not known yet: what came later, and what had no answer when it was last seen. */
+  /**
+   * The path of what is not known yet: what came later, and what had no answer when it was last
+   * seen.
+   */
   get newEntries() {
-    const unanswered = [...this.#entries.values()].find((entry) => entry.status === null || entry.ms === null);
-    const after = unanswered === undefined ? Math.max(0, ...this.#entries.keys()) : unanswered.id - 1;
+    const unanswered = [...this.#entries.values()].find(
+      (entry) => entry.status === null || entry.ms === null,
+    );
+    const after =
+      unanswered === undefined ? Math.max(0, ...this.#entries.keys()) : unanswered.id - 1;
     return `/journal?after=${after}&limit=${MAX_ROWS}`;
   }
 
@@ -69,14 +75,19 @@ export class JournalTable {
     const shown = all.filter((entry) => this.#isShown(entry));
     follow(
       this.#rows,
-      shown.flatMap((entry) => (this.#open.has(entry.id) ? [{ entry }, { entry, whole: true }] : [{ entry }])),
-      ({ entry, whole }) => `${entry.id} ${entry.status} ${entry.ms} ${whole ?? this.#isTooSoon(entry)}`,
+      shown.flatMap((entry) =>
+        this.#open.has(entry.id) ? [{ entry }, { entry, whole: true }] : [{ entry }],
+      ),
+      ({ entry, whole }) =>
+        `${entry.id} ${entry.status} ${entry.ms} ${whole ?? this.#isTooSoon(entry)}`,
       ({ entry, whole }) => (whole ? this.#wholeRow(entry) : this.#row(entry)),
     );
     this.#none.hidden = all.length > 0;
     const early = all.filter((entry) => this.#isTooSoon(entry)).length;
     const notes = [
-      this.size > all.length ? `the newest ${all.length} of ${this.size}` : `${all.length} request${all.length === 1 ? '' : 's'}`,
+      this.size > all.length
+        ? `the newest ${all.length} of ${this.size}`
+        : `${all.length} request${all.length === 1 ? '' : 's'}`,
       shown.length === all.length ? '' : `${shown.length} shown`,
       early === 0 ? '' : `${early} under the interval`,
       this.isPaused ? 'paused' : '',
@@ -93,7 +104,9 @@ export class JournalTable {
         return entry.method !== 'GET' && entry.path.startsWith('/api/pas/');
       case 'trouble':
         return (
-          (entry.status !== null && (entry.status >= 400 || entry.status === 0)) || entry.fault !== null || this.#isTooSoon(entry)
+          (entry.status !== null && (entry.status >= 400 || entry.status === 0)) ||
+          entry.fault !== null ||
+          this.#isTooSoon(entry)
         );
       default:
         return true;
@@ -103,7 +116,10 @@ export class JournalTable {
   /** @param {JournalEntry} entry */
   #isTooSoon({ user_gap_ms, address_gap_ms }) {
     const { user_ms, ip_ms } = this.#intervals;
-    return (user_gap_ms !== null && user_gap_ms < user_ms) || (address_gap_ms !== null && address_gap_ms < ip_ms);
+    return (
+      (user_gap_ms !== null && user_gap_ms < user_ms) ||
+      (address_gap_ms !== null && address_gap_ms < ip_ms)
+    );
   }
 
   /** @param {JournalEntry} entry */
@@ -136,7 +152,11 @@ export class JournalTable {
 
   /** @param {JournalEntry} entry */
   #opener({ id, path }) {
-    const button = element('button', { type: 'button', class: 'opener', 'aria-expanded': String(this.#open.has(id)) }, path);
+    const button = element(
+      'button',
+      { type: 'button', class: 'opener', 'aria-expanded': String(this.#open.has(id)) },
+      path,
+    );
     button.addEventListener('click', () => {
       if (!this.#open.delete(id)) this.#open.add(id);
       button.setAttribute('aria-expanded', String(this.#open.has(id)));
@@ -165,11 +185,17 @@ function formatStatus(status) {
 /** @param {number | null} status */
 function getStatusClass(status) {
   if (status === null) return 'badge at-work';
-  return status === 0 || status >= 500 ? 'badge failed' : status >= 400 ? 'badge refused' : 'badge fine';
+  return status === 0 || status >= 500
+    ? 'badge failed'
+    : status >= 400
+      ? 'badge refused'
+      : 'badge fine';
 }
 
 /** @param {number | null} ms */
 function formatMs(ms) {
   if (ms === null) return '–';
-  return ms >= 10_000 ? `${(ms / 1000).toFixed(1)} s` : `${ms < 10 ? ms.toFixed(1) : Math.round(ms)} ms`;
+  return ms >= 10_000
+    ? `${(ms / 1000).toFixed(1)} s`
+    : `${ms < 10 ? ms.toFixed(1) : Math.round(ms)} ms`;
 }

@@ -11,7 +11,10 @@ export class MapWindow {
   /** What buttons and keys come closer to. @type {{ x: number, y: number } | undefined} */
   #anchor;
   #moved = false;
-  /** Fingers and mouse buttons that are down, by pointer. @type {Map<number, { x: number, y: number }>} */
+  /**
+   * Fingers and mouse buttons that are down, by pointer. @type {Map<number, { x: number, y: number
+   * }>}
+   */
   #pointers = new Map();
   #svg;
   #onChange;
@@ -26,7 +29,8 @@ export class MapWindow {
     svg.addEventListener('dblclick', (event) => this.zoom(2, this.#toPlace(event)));
     svg.addEventListener('pointerdown', (event) => this.#onDown(event));
     svg.addEventListener('pointermove', (event) => this.#drag(event));
-    for (const end of ['pointerup', 'pointercancel']) svg.addEventListener(end, (event) => this.#onUp(event));
+    for (const end of ['pointerup', 'pointercancel'])
+      svg.addEventListener(end, (event) => this.#onUp(event));
     new ResizeObserver(() => this.#apply()).observe(svg);
   }
 
@@ -57,21 +61,37 @@ export class MapWindow {
     this.#apply();
   }
 
-  /** @param {number} factor above 1: closer @param {{ x: number, y: number }} [at] stays where it is */
+  /**
+   * @param {number} factor above 1: closer @param {{ x: number, y: number }} [at] stays where it is
+   */
   zoom(factor, at = this.#anchor ?? this.#centre) {
-    const width = Math.min(Math.max(this.#view.width / factor, CLOSEST_UNITS), this.#everything.width * 1.5);
+    const width = Math.min(
+      Math.max(this.#view.width / factor, CLOSEST_UNITS),
+      this.#everything.width * 1.5,
+    );
     const ratio = width / this.#view.width;
     const { x, y, height } = this.#view;
-    this.show({ x: at.x - (at.x - x) * ratio, y: at.y - (at.y - y) * ratio, width, height: height * ratio });
+    this.show({
+      x: at.x - (at.x - x) * ratio,
+      y: at.y - (at.y - y) * ratio,
+      width,
+      height: height * ratio,
+    });
   }
 
-  /** Moves, if need be, to where a place is seen; from now on it is what one comes closer to. @param {{ x: number, y: number }} at */
+  /**
+   * Moves, if need be, to where a place is seen; from now on it is what one comes closer to. @param
+   * {{ x: number, y: number }} at
+   */
   reveal(at) {
     this.#anchor = at;
     const { x, y, width, height } = this.#view;
     const margin = 0.05;
-    const inside = (/** @type {number} */ value, /** @type {number} */ from, /** @type {number} */ size) =>
-      value > from + size * margin && value < from + size * (1 - margin);
+    const inside = (
+      /** @type {number} */ value,
+      /** @type {number} */ from,
+      /** @type {number} */ size,
+    ) => value > from + size * margin && value < from + size * (1 - margin);
     if (inside(at.x, x, width) && inside(at.y, y, height)) return;
     this.show({ x: at.x - width / 2, y: at.y - height / 2, width, height });
   }

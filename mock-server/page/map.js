@@ -21,7 +21,9 @@ const LETTER_WIDTH_PX = 6.4;
 
 /** @typedef {{ x: number, y: number }} Place */
 
-/** Finds on the outlines of the country. Marks and names keep their size, however close one looks. */
+/**
+ * Finds on the outlines of the country. Marks and names keep their size, however close one looks.
+ */
 export class FindMap {
   #outlines = createDrawing('g', { class: 'outlines' });
   #names = createDrawing('g', { class: 'names' });
@@ -58,15 +60,24 @@ export class FindMap {
       ['regions', regions],
     ]);
     this.#outlines.replaceChildren(
-      ...layers.map(([name, shapes]) => createDrawing('g', { class: name }, ...shapes.map((shape) => makeOutline(shape)))),
+      ...layers.map(([name, shapes]) =>
+        createDrawing('g', { class: name }, ...shapes.map((shape) => makeOutline(shape))),
+      ),
     );
     this.#labels = districts.flatMap(({ name, at }) =>
-      at === null ? [] : [{ place: projectPoint(at), text: name, node: createDrawing('text', { y: -6 }, name) }],
+      at === null
+        ? []
+        : [{ place: projectPoint(at), text: name, node: createDrawing('text', { y: -6 }, name) }],
     );
     this.#names.replaceChildren(...this.#labels.map(({ node }) => node));
-    const corners = [...districts, ...regions].flatMap(({ rings }) => rings.flat()).map(projectPoint);
+    const corners = [...districts, ...regions]
+      .flatMap(({ rings }) => rings.flat())
+      .map(projectPoint);
     this.#window.setEverything(
-      makeBoxAround(corners.length > 0 ? corners : [projectPoint([12, 51.1]), projectPoint([19, 48.5])], 0.02),
+      makeBoxAround(
+        corners.length > 0 ? corners : [projectPoint([12, 51.1]), projectPoint([19, 48.5])],
+        0.02,
+      ),
     );
   }
 
@@ -87,7 +98,10 @@ export class FindMap {
     return this.#places.size === 0;
   }
 
-  /** Rings one find and moves to where it is seen; without a find, none. @param {string | undefined} ident */
+  /**
+   * Rings one find and moves to where it is seen; without a find, none. @param {string | undefined}
+   * ident
+   */
   choose(ident) {
     const place = this.#places.get(ident ?? '');
     this.#chosenRing.setAttribute('visibility', place === undefined ? 'hidden' : 'visible');
@@ -122,7 +136,9 @@ export class FindMap {
     const reach = 8 * this.#window.unitsPerPixel;
     if (place === undefined) return [];
     return [...this.#places]
-      .filter(([other, { x, y }]) => other !== ident && Math.hypot(x - place.x, y - place.y) < reach)
+      .filter(
+        ([other, { x, y }]) => other !== ident && Math.hypot(x - place.x, y - place.y) < reach,
+      )
       .map(([other]) => other);
   }
 
@@ -161,9 +177,15 @@ export class FindMap {
     /** @type {{ x: number, y: number, half: number }[]} */
     const taken = [];
     for (const { place, text, node } of this.#labels) {
-      const label = { x: place.x / unitsPerPixel, y: place.y / unitsPerPixel, half: (text.length * LETTER_WIDTH_PX) / 2 + 8 };
+      const label = {
+        x: place.x / unitsPerPixel,
+        y: place.y / unitsPerPixel,
+        half: (text.length * LETTER_WIDTH_PX) / 2 + 8,
+      };
       const covers = taken.some(
-        (other) => Math.abs(other.x - label.x) < other.half + label.half && Math.abs(other.y - label.y) < LABEL_HEIGHT_PX * 1.6,
+        (other) =>
+          Math.abs(other.x - label.x) < other.half + label.half &&
+          Math.abs(other.y - label.y) < LABEL_HEIGHT_PX * 1.6,
       );
       if (!covers) taken.push(label);
       node.setAttribute('visibility', covers ? 'hidden' : 'visible');
@@ -189,7 +211,9 @@ function projectPoint([longitude, latitude]) {
 
 /** @param {Shape} shape */
 function makeOutline({ name, rings }) {
-  const d = rings.map((ring) => `M${ring.map((point) => formatPlace(projectPoint(point))).join('L')}Z`).join('');
+  const d = rings
+    .map((ring) => `M${ring.map((point) => formatPlace(projectPoint(point))).join('L')}Z`)
+    .join('');
   return createDrawing('path', { d, 'fill-rule': 'evenodd' }, createDrawing('title', {}, name));
 }
 

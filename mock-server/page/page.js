@@ -11,7 +11,10 @@ import { ClockPanel, SettingsPanel, showServer } from './settings.js';
 /** @import { FaultRule, Finds, Pulse, Settings } from './control.js' */
 
 const REFRESH_MS = 1000;
-/** The page leaves the server this many times as long alone as its last questions took, within bounds. */
+/**
+ * The page leaves the server this many times as long alone as its last questions took, within
+ * bounds.
+ */
 const REST_PER_WORK = 10;
 const MAX_REST_MS = 4000;
 const NOTICE_MS = 5000;
@@ -46,11 +49,15 @@ async function refresh() {
     showConnection('live', 'live');
   } catch (error) {
     if (error instanceof Refusal) showConnection('lost', error.message);
-    else if (error instanceof TypeError) showConnection('lost', 'no answer: is the server running?');
+    else if (error instanceof TypeError)
+      showConnection('lost', 'no answer: is the server running?');
     else throw error;
   } finally {
     const tookMs = performance.now() - startedAt;
-    nextRefresh = setTimeout(refreshOnce, Math.min(Math.max(REFRESH_MS, tookMs * REST_PER_WORK), MAX_REST_MS));
+    nextRefresh = setTimeout(
+      refreshOnce,
+      Math.min(Math.max(REFRESH_MS, tookMs * REST_PER_WORK), MAX_REST_MS),
+    );
   }
 }
 
@@ -65,13 +72,24 @@ async function refreshOnce() {
 
 async function showNews() {
   /** @type {[Pulse, FaultRule[], Settings]} */
-  const [heartbeat, rules, current] = await Promise.all([ask('GET', '/pulse'), ask('GET', '/faults'), ask('GET', '/settings')]);
+  const [heartbeat, rules, current] = await Promise.all([
+    ask('GET', '/pulse'),
+    ask('GET', '/faults'),
+    ask('GET', '/settings'),
+  ]);
   if (heartbeat.pid !== lastShown.pid) await meetServer(heartbeat.pid);
   clock.show(heartbeat.clock);
   settings.show(current);
   faults.show(rules);
-  journal.add(await ask('GET', journal.newEntries), heartbeat.oldest_entry, current.min_request_intervals);
-  const query = new URLSearchParams({ text: search.value, ...(shown.state === null ? {} : { state: String(shown.state) }) });
+  journal.add(
+    await ask('GET', journal.newEntries),
+    heartbeat.oldest_entry,
+    current.min_request_intervals,
+  );
+  const query = new URLSearchParams({
+    text: search.value,
+    ...(shown.state === null ? {} : { state: String(shown.state) }),
+  });
   if (`${heartbeat.revision} ${query}` !== lastShown.finds) {
     lastShown.finds = `${heartbeat.revision} ${query}`;
     showFinds(await ask('GET', `/finds?${query}`));
@@ -108,7 +126,10 @@ function showFinds(answer) {
   openChosen();
 }
 
-/** The address of the page says which find is open, so that Back works. @param {string | undefined} ident */
+/**
+ * The address of the page says which find is open, so that Back works. @param {string | undefined}
+ * ident
+ */
 function choose(ident) {
   if (ident !== undefined) location.hash = ident;
   else if (location.hash !== '') history.pushState(null, '', location.pathname);
@@ -189,7 +210,8 @@ const MAP_BUTTONS = {
   'map-finds': () => map.fitFinds(),
   'map-all': () => map.showEverything(),
 };
-for (const [id, run] of Object.entries(MAP_BUTTONS)) getPart(id, HTMLButtonElement).addEventListener('click', run);
+for (const [id, run] of Object.entries(MAP_BUTTONS))
+  getPart(id, HTMLButtonElement).addEventListener('click', run);
 getPart('journal-clear', HTMLButtonElement).addEventListener(
   'click',
   () => void act('DELETE', '/journal', undefined, 'The journal is empty.'),

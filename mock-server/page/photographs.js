@@ -8,7 +8,8 @@ const SHOWN_TYPES = ['image/jpeg', 'image/png'];
 const LARGEST_SHOWN_BYTES = 30_000_000;
 
 /**
- * A photograph as a small picture that opens large, or, where no browser draws it, as its name to download.
+ * A photograph as a small picture that opens large, or, where no browser draws it, as its name to
+ * download.
  * @param {Photograph} photo
  * @param {string} caption
  */
@@ -41,7 +42,8 @@ function enlarge(photo, caption) {
   const picture = getPart('photo-large', HTMLImageElement);
   picture.src = getPhotographAddress(photo.id);
   picture.alt = photo.name;
-  getPart('photo-caption', HTMLElement).textContent = `${photo.name} · ${photo.type} · ${formatSize(photo)} · ${caption}`;
+  getPart('photo-caption', HTMLElement).textContent =
+    `${photo.name} · ${photo.type} · ${formatSize(photo)} · ${caption}`;
   getPart('photo-dialog', HTMLDialogElement).showModal();
 }
 

@@ -15,7 +15,11 @@ export class SettingsPanel {
     this.#form.addEventListener('submit', (event) => event.preventDefault());
     this.#form.addEventListener('change', (event) => {
       const field = event.target;
-      if (!(field instanceof HTMLInputElement || field instanceof HTMLSelectElement) || !field.reportValidity()) return;
+      if (
+        !(field instanceof HTMLInputElement || field instanceof HTMLSelectElement) ||
+        !field.reportValidity()
+      )
+        return;
       const path = field.dataset['setting'] ?? '';
       const value = readValue(field);
       const words = field.labels?.[0]?.childNodes ?? [];
@@ -34,8 +38,12 @@ export class SettingsPanel {
     this.#settings = settings;
     for (const field of this.#form.querySelectorAll('[data-setting]')) {
       const value = getAt(settings, field.getAttribute('data-setting') ?? '');
-      if (field instanceof HTMLInputElement && field.type === 'checkbox') field.checked = value === true;
-      else if ((field instanceof HTMLInputElement || field instanceof HTMLSelectElement) && field !== document.activeElement) {
+      if (field instanceof HTMLInputElement && field.type === 'checkbox')
+        field.checked = value === true;
+      else if (
+        (field instanceof HTMLInputElement || field instanceof HTMLSelectElement) &&
+        field !== document.activeElement
+      ) {
         field.value = String(value);
       }
     }
@@ -66,7 +74,12 @@ export class ClockPanel {
     for (const button of document.querySelectorAll('[data-advance-hours]')) {
       const hours = Number(button.getAttribute('data-advance-hours'));
       button.addEventListener('click', () =>
-        act('POST', '/clock', { advance_ms: hours * 3_600_000 }, `The clock moved on by ${hours} h.`),
+        act(
+          'POST',
+          '/clock',
+          { advance_ms: hours * 3_600_000 },
+          `The clock moved on by ${hours} h.`,
+        ),
       );
     }
     setInterval(() => this.#draw(), 250);
@@ -92,15 +105,21 @@ export class ClockPanel {
 
 /** What does not change while the server runs. @param {State} state */
 export function showServer(state) {
-  const modes = [state.training ? 'training' : '', state.deployed ? 'as deployed' : ''].filter((mode) => mode !== '');
-  getPart('badges', HTMLUListElement).replaceChildren(...modes.map((mode) => element('li', { class: 'badge' }, mode)));
+  const modes = [state.training ? 'training' : '', state.deployed ? 'as deployed' : ''].filter(
+    (mode) => mode !== '',
+  );
+  getPart('badges', HTMLUListElement).replaceChildren(
+    ...modes.map((mode) => element('li', { class: 'badge' }, mode)),
+  );
   const addresses = Object.entries(state.addresses).flatMap(([name, address]) => [
     element('dt', {}, name),
     element('dd', {}, address ?? 'none in training mode'),
   ]);
   getPart('addresses', HTMLElement).replaceChildren(...addresses);
   const rows = state.accounts.map(({ username, role, organisation, active }) => {
-    const projects = state.projects.filter((project) => project.importable_by.includes(username)).map(({ ident }) => ident);
+    const projects = state.projects
+      .filter((project) => project.importable_by.includes(username))
+      .map(({ ident }) => ident);
     return element(
       'tr',
       {},
@@ -123,5 +142,9 @@ function readValue(field) {
 function getAt(value, path) {
   return path
     .split('.')
-    .reduce((inner, name) => (typeof inner === 'object' && inner !== null ? Reflect.get(inner, name) : undefined), value);
+    .reduce(
+      (inner, name) =>
+        typeof inner === 'object' && inner !== null ? Reflect.get(inner, name) : undefined,
+      value,
+    );
 }

@@ -7,7 +7,9 @@ import type { Mock } from '../state/mock.ts';
 import { type FindGeometry, type GeomSystem, parseFindPoint } from '../state/records/geometry.ts';
 import { assertNoProblems, makeProblem, makeRefusal } from './refusal.ts';
 
-/** Parsed, unresolved values of an import document. Absent, empty and blank values are undefined. */
+/**
+ * Parsed, unresolved values of an import document. Absent, empty and blank values are undefined.
+ */
 export type FindDocument = {
   /** Line of the find's start tag, for findings without a line of their own. */
   readonly line: number;
@@ -39,7 +41,12 @@ export type VocabularyElement = keyof typeof VOCABULARY_OF_ELEMENT;
 
 export type Finder =
   | { readonly kind: 'known'; readonly id: string; readonly line: number }
-  | { readonly kind: 'new'; readonly surname: string; readonly givenName: string; readonly line: number };
+  | {
+      readonly kind: 'new';
+      readonly surname: string;
+      readonly givenName: string;
+      readonly line: number;
+    };
 
 /** Returns the root's only child (A-IMPORT-4, step 7). @throws HttpError 400, 422 */
 export function requireOneFind(root: XmlTree, say: Say): XmlTree {
@@ -47,7 +54,8 @@ export function requireOneFind(root: XmlTree, say: Say): XmlTree {
   const finds = root.children.filter((entity) => entity.name === 'samostatny_nalez');
   if (finds.length > 1) throw makeRefusal(422, say('root-many'));
   const find = finds[0];
-  if (find === undefined || root.children.length > 1 || root.hasOtherNodes) throw makeRefusal(422, say('root-content'));
+  if (find === undefined || root.children.length > 1 || root.hasOtherNodes)
+    throw makeRefusal(422, say('root-content'));
   return find;
 }
 
@@ -58,9 +66,11 @@ export function parseFindDocument(find: XmlTree, say: Say, deployed: boolean): F
   const projekt = getIdOf(findChild(find, 'projekt'));
   if (projekt === undefined) return throwFieldError(find.line, 'projekt', say('project-empty'));
   const ident = findChild(find, 'ident_cely');
-  if (![':tba', undefined].includes(getTextOf(ident))) return throwFieldError(ident?.line, 'ident_cely', say('ident-not-tba'));
+  if (![':tba', undefined].includes(getTextOf(ident)))
+    return throwFieldError(ident?.line, 'ident_cely', say('ident-not-tba'));
   const stav = Number(getText('stav'));
-  if (stav !== 1 && stav !== 2 && stav !== 3) return throwFieldError(findChild(find, 'stav')?.line, 'stav', say('state-range'));
+  if (stav !== 1 && stav !== 2 && stav !== 3)
+    return throwFieldError(findChild(find, 'stav')?.line, 'stav', say('state-range'));
   const system = getText('geom_system');
   if (system !== '4326' && system !== '5514') {
     return throwFieldError(findChild(find, 'geom_system')?.line, 'geom_system', say('geom-system'));
@@ -92,7 +102,10 @@ export function parseFindDocument(find: XmlTree, say: Say, deployed: boolean): F
   };
 }
 
-/** Parses a finder: with `:tba` the text `Surname, Given name`, split at the first comma; else only the id. */
+/**
+ * Parses a finder: with `:tba` the text `Surname, Given name`, split at the first comma; else only
+ * the id.
+ */
 function parseFinder(element: XmlTree | undefined, say: Say): Finder | undefined {
   const id = getIdOf(element);
   if (element === undefined || id === undefined) return undefined;
@@ -100,7 +113,8 @@ function parseFinder(element: XmlTree | undefined, say: Say): Finder | undefined
   const comma = element.text.indexOf(',');
   const surname = trimText(element.text.slice(0, Math.max(0, comma)));
   const givenName = collapseText(element.text.slice(comma + 1));
-  if (comma < 0 || surname === '' || givenName === '') return throwFieldError(element.line, 'nalezce', say('finder-text'));
+  if (comma < 0 || surname === '' || givenName === '')
+    return throwFieldError(element.line, 'nalezce', say('finder-text'));
   return { kind: 'new', surname, givenName, line: element.line };
 }
 
@@ -117,10 +131,13 @@ function parseSelectedGeometry(
   if (!deployed && Number(element.attributes.get('EPSG')) !== Number(system)) {
     return throwFieldError(element.line, name, say('wkt-epsg', system));
   }
-  // An absent geometry is none; a blank one is malformed, except on the deployed service (A-POINT-10).
+  // An absent geometry is none; a blank one is malformed, except on the deployed service
+  // (A-POINT-10).
   if (deployed && element.text === '') return undefined;
   const geometry = parseFindPoint(element.text, system, deployed);
-  return typeof geometry === 'string' ? throwFieldError(element.line, name, say(geometry)) : geometry;
+  return typeof geometry === 'string'
+    ? throwFieldError(element.line, name, say(geometry))
+    : geometry;
 }
 
 function throwFieldError(line: number | undefined, field: string, text: string): never {
@@ -140,17 +157,26 @@ function getIdOf(element: XmlTree | undefined): string | undefined {
 const XSI = 'http://www.w3.org/2001/XMLSchema-instance';
 
 /**
- * Checks the declared schema: the service's prefix bound on the root, and the exact pair in `xsi:schemaLocation` (A-DECLARE-2,
- * A-DECLARE-3). Pairs of other namespaces are ignored.
- * @param used addresses by which the client reached the server; the server's own are accepted as well
+ * Checks the declared schema: the service's prefix bound on the root, and the exact pair in
+ * `xsi:schemaLocation` (A-DECLARE-2, A-DECLARE-3). Pairs of other namespaces are ignored.
+ * @param used addresses by which the client reached the server; the server's own are accepted as
+ * well
  * @returns the addresses in the document
  * @throws HttpError 422
  */
-export function checkDeclaration(mock: Mock, used: Addresses, document: XmlDocument, say: Say): Addresses {
+export function checkDeclaration(
+  mock: Mock,
+  used: Addresses,
+  document: XmlDocument,
+  say: Say,
+): Addresses {
   const { prefix } = used;
   const bound = findNamespaceOnRoot(document, prefix);
-  const named = [used, mock.addresses].find((addresses) => getNamespace(addresses, NEWEST_VERSION) === bound);
-  if (named === undefined) throw makeRefusal(422, say('schema-prefix', prefix, getNamespace(used, NEWEST_VERSION)));
+  const named = [used, mock.addresses].find(
+    (addresses) => getNamespace(addresses, NEWEST_VERSION) === bound,
+  );
+  if (named === undefined)
+    throw makeRefusal(422, say('schema-prefix', prefix, getNamespace(used, NEWEST_VERSION)));
   const xsd = getXsdAddress(named, NEWEST_VERSION);
   const location = document.root.attrs.find(
     (attribute) => attribute.name === 'schemaLocation' && attribute.namespaceUri === XSI,
@@ -158,7 +184,9 @@ export function checkDeclaration(mock: Mock, used: Addresses, document: XmlDocum
   const tokens = (location ?? '').split(/\s+/).filter((token) => token !== '');
   if (tokens.length === 0) throw makeRefusal(422, say('schema-location-missing'));
   if (tokens.length % 2 === 1) throw makeRefusal(422, say('schema-location-odd'));
-  const pairs = tokens.flatMap((token, index) => (index % 2 === 0 ? [[token, tokens[index + 1]]] : []));
+  const pairs = tokens.flatMap((token, index) =>
+    index % 2 === 0 ? [[token, tokens[index + 1]]] : [],
+  );
   // The last pair of a namespace counts.
   const declared = pairs.findLast(([name]) => name === bound)?.[1];
   if (declared !== xsd) throw makeRefusal(422, say('schema-location-wrong', xsd));

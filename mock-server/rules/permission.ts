@@ -14,7 +14,10 @@ export function isAtLeast(account: Account, role: Role): boolean {
   return getRoleRank(getRole(account)) >= getRoleRank(role);
 }
 
-/** Tells if the project is a survey project that the account may import into (A-PROJECT-4 to A-PROJECT-6). */
+/**
+ * Tells if the project is a survey project that the account may import into (A-PROJECT-4 to
+ * A-PROJECT-6).
+ */
 export function mayImportInto(mock: Mock, account: Account, project: ArchiveRecord): boolean {
   if (getId(project.body['typ_projektu']) !== SURVEY_PROJECT) return false;
   const stav = getStav(project.body) ?? -1;
@@ -22,12 +25,19 @@ export function mayImportInto(mock: Mock, account: Account, project: ArchiveReco
   if (getRoleRank(role) >= getRoleRank('archivist')) return stav >= 0 && stav <= 8;
   if (stav !== 3 && stav !== 4) return false;
   const organisation = getId(project.body['organizace']);
-  if (role === 'archaeologist' && organisation !== undefined && organisation === account.organisation) return true;
+  if (
+    role === 'archaeologist' &&
+    organisation !== undefined &&
+    organisation === account.organisation
+  )
+    return true;
   const partners = listCooperatingArchaeologists(mock, account);
   if (role === 'researcher' && account.projects !== undefined) {
     return partners.length > 0 && account.projects.includes(project.ident);
   }
-  return partners.some((partner) => partner.organisation !== null && partner.organisation === organisation);
+  return partners.some(
+    (partner) => partner.organisation !== null && partner.organisation === organisation,
+  );
 }
 
 function listCooperatingArchaeologists(mock: Mock, account: Account): Account[] {
@@ -38,8 +48,8 @@ function listCooperatingArchaeologists(mock: Mock, account: Account): Account[] 
 }
 
 /**
- * Tells if the account may change the number (A-NUMBER-18): Archaeologists of finds that they created or their organisation
- * holds; Archivists of any; Researchers of none.
+ * Tells if the account may change the number (A-NUMBER-18): Archaeologists of finds that they
+ * created or their organisation holds; Archivists of any; Researchers of none.
  */
 export function mayEditNumber(mock: Mock, account: Account, find: ArchiveRecord): boolean {
   if (isAtLeast(account, 'archivist')) return true;
@@ -47,8 +57,8 @@ export function mayEditNumber(mock: Mock, account: Account, find: ArchiveRecord)
 }
 
 /**
- * Tells who may add photographs (A-PHOTO-18): Researchers to own finds in state 1, Archaeologists in any state, Archivists to
- * any.
+ * Tells who may add photographs (A-PHOTO-18): Researchers to own finds in state 1, Archaeologists
+ * in any state, Archivists to any.
  */
 export function mayAttachPhotograph(mock: Mock, account: Account, find: ArchiveRecord): boolean {
   if (isAtLeast(account, 'archivist')) return true;
@@ -56,12 +66,16 @@ export function mayAttachPhotograph(mock: Mock, account: Account, find: ArchiveR
   return find.creator === account.user && find.stav === 1;
 }
 
-/** Tells if the account created the find, or its organisation runs the project or received the find. */
+/**
+ * Tells if the account created the find, or its organisation runs the project or received the find.
+ */
 function isOwnOrOfOrganisation(mock: Mock, account: Account, find: ArchiveRecord): boolean {
   if (find.creator === account.user) return true;
   if (account.organisation === null) return false;
-  const project = find.project === null ? undefined : mock.archive.findLive('projekt', find.project);
+  const project =
+    find.project === null ? undefined : mock.archive.findLive('projekt', find.project);
   return (
-    getId(project?.body['organizace']) === account.organisation || getId(find.body['predano_organizace']) === account.organisation
+    getId(project?.body['organizace']) === account.organisation ||
+    getId(find.body['predano_organizace']) === account.organisation
   );
 }

@@ -15,7 +15,10 @@ type GatedRequest = {
   readonly record: string | undefined;
 };
 
-/** Checks what precedes an operation, in order (A-GATE-4). @returns the account @throws HttpError with the refusal */
+/**
+ * Checks what precedes an operation, in order (A-GATE-4). @returns the account @throws HttpError
+ * with the refusal
+ */
 export function checkPreconditions(mock: Mock, request: GatedRequest): Account {
   assertOpen(mock, request);
   assertServableFormat(request);
@@ -28,10 +31,14 @@ export function checkPreconditions(mock: Mock, request: GatedRequest): Account {
 }
 
 function assertOpen(mock: Mock, { say }: GatedRequest): void {
-  if (mock.settings.access_mode === 'closed') throw new HttpError(makeDetailAnswer(503, say('closed')));
+  if (mock.settings.access_mode === 'closed')
+    throw new HttpError(makeDetailAnswer(503, say('closed')));
 }
 
-/** Checks `Accept` for the format of errors, though success is XML: `application/xml` alone gets 406 (A-GATE-7). */
+/**
+ * Checks `Accept` for the format of errors, though success is XML: `application/xml` alone gets 406
+ * (A-GATE-7).
+ */
 function assertServableFormat({ incoming, say }: GatedRequest): void {
   const accepted = parseAccept(incoming.headers.accept);
   const served = ['application/json', 'text/html'].some((type) => isAccepted(accepted, type));
@@ -40,7 +47,8 @@ function assertServableFormat({ incoming, say }: GatedRequest): void {
 
 /** Returns the account of the token. @throws HttpError 401 */
 export function authenticate(mock: Mock, incoming: Incoming, say: Say): Account {
-  const refuse = (text: string): HttpError => new HttpError(makeDetailAnswer(401, text, { 'www-authenticate': 'Bearer' }));
+  const refuse = (text: string): HttpError =>
+    new HttpError(makeDetailAnswer(401, text, { 'www-authenticate': 'Bearer' }));
   const token = /^bearer +(\S+) *$/i.exec(incoming.headers.authorization ?? '')?.[1];
   if (token === undefined) throw refuse(say('token-missing'));
   const state: TokenState | undefined = mock.accounts.findTokenState(token, mock.settings.token_ms);
@@ -50,18 +58,25 @@ export function authenticate(mock: Mock, incoming: Incoming, say: Say): Account 
   return state.account;
 }
 
-/** Checks the access lists: black lists win; `whitelist_only` requires both white lists where both have rules (A-GATE-8). */
+/**
+ * Checks the access lists: black lists win; `whitelist_only` requires both white lists where both
+ * have rules (A-GATE-8).
+ */
 function assertListed(mock: Mock, { incoming, say }: GatedRequest, account: Account): void {
   const { ipBlacklist, ipWhitelist, userBlacklist, userWhitelist } = mock.access;
   const whitelistOnly = mock.settings.access_mode === 'whitelist_only';
-  const isNamed = (users: ReadonlySet<string>): boolean => listAccountNames(account).some((name) => users.has(name));
+  const isNamed = (users: ReadonlySet<string>): boolean =>
+    listAccountNames(account).some((name) => users.has(name));
   const refuse = (text: string): HttpError => new HttpError(makeDetailAnswer(403, text));
-  if (ipBlacklist !== undefined && isInList(ipBlacklist, incoming.address)) throw refuse(say('address-refused'));
-  if (whitelistOnly && ipWhitelist === undefined && userWhitelist === undefined) throw refuse(say('no-whitelist'));
+  if (ipBlacklist !== undefined && isInList(ipBlacklist, incoming.address))
+    throw refuse(say('address-refused'));
+  if (whitelistOnly && ipWhitelist === undefined && userWhitelist === undefined)
+    throw refuse(say('no-whitelist'));
   if (whitelistOnly && ipWhitelist !== undefined && !isInList(ipWhitelist, incoming.address))
     throw refuse(say('address-refused'));
   if (userBlacklist !== undefined && isNamed(userBlacklist)) throw refuse(say('user-refused'));
-  if (whitelistOnly && userWhitelist !== undefined && !isNamed(userWhitelist)) throw refuse(say('user-refused'));
+  if (whitelistOnly && userWhitelist !== undefined && !isNamed(userWhitelist))
+    throw refuse(say('user-refused'));
 }
 
 function throttle(mock: Mock, { incoming, say, record }: GatedRequest, account: Account): void {
@@ -73,12 +88,18 @@ function throttle(mock: Mock, { incoming, say, record }: GatedRequest, account: 
 
 function makeThrottled(say: Say, retryAfterSeconds: number | undefined): Answer {
   if (retryAfterSeconds === undefined) return makeDetailAnswer(429, say('throttled-always'));
-  return makeDetailAnswer(429, say('throttled', String(retryAfterSeconds)), { 'retry-after': String(retryAfterSeconds) });
+  return makeDetailAnswer(429, say('throttled', String(retryAfterSeconds)), {
+    'retry-after': String(retryAfterSeconds),
+  });
 }
 
 function assertMethod({ incoming, say, allowedMethod }: GatedRequest): void {
   if (incoming.method === allowedMethod) return;
-  throw new HttpError(makeDetailAnswer(405, say('method-not-allowed', incoming.method), { allow: `${allowedMethod}` }));
+  throw new HttpError(
+    makeDetailAnswer(405, say('method-not-allowed', incoming.method), {
+      allow: `${allowedMethod}`,
+    }),
+  );
 }
 
 type AcceptedType = { readonly type: string; readonly quality: number };

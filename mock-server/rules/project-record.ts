@@ -29,7 +29,9 @@ function computeAccessibility(archive: Archive, project: string): Body {
     .listAccessibilitiesOfProject(project)
     .map((id) => archive.findLive('heslo', id))
     .filter((entry) => entry !== undefined)
-    .sort((a, b) => Number(getText(a.body['razeni']) ?? 0) - Number(getText(b.body['razeni']) ?? 0));
+    .sort(
+      (a, b) => Number(getText(a.body['razeni']) ?? 0) - Number(getText(b.body['razeni']) ?? 0),
+    );
   const entry = entries[0] ?? archive.findLive('heslo', ANONYMOUS);
   const ident = entry?.ident ?? ANONYMOUS;
   return { '@lang': 'cs', '@id': ident, '#': getText(entry?.body['heslo']) ?? ident };

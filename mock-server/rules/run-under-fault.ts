@@ -14,7 +14,10 @@ export class SimulatedDisconnect extends Error {
   }
 }
 
-/** Points of an operation at which a fault may be triggered: before anything is stored, and after the commit. */
+/**
+ * Points of an operation at which a fault may be triggered: before anything is stored, and after
+ * the commit.
+ */
 export type Hooks = {
   /** Undefined where there is nothing to wait for: then no other request runs before the save. */
   beforeSave(): Promise<void> | undefined;
@@ -28,8 +31,9 @@ const NO_HOOKS: Hooks = { beforeSave: () => undefined, afterSave: () => {} };
 export type SentAnswer = Answer & { readonly truncated?: true };
 
 /**
- * Runs an operation under a fault. Faults before and after saving are triggered at the operation's hooks; an operation that saves
- * nothing may ignore them, and the faults are then triggered before and after it.
+ * Runs an operation under a fault. Faults before and after saving are triggered at the operation's
+ * hooks; an operation that saves nothing may ignore them, and the faults are then triggered before
+ * and after it.
  */
 export async function runUnderFault(
   fault: FaultRule | undefined,
@@ -64,10 +68,13 @@ export async function runUnderFault(
 function trigger(fault: FaultRule, point: '-before-save' | '-after-save', say: Say): void {
   if (fault.fault === `hang${point}`) throw new SimulatedDisconnect('hang');
   if (fault.fault === `reset${point}`) throw new SimulatedDisconnect('reset');
-  if (fault.fault === `status${point}`) throw new HttpError(makeDetailAnswer(fault.status ?? 409, say('fault-other')));
+  if (fault.fault === `status${point}`)
+    throw new HttpError(makeDetailAnswer(fault.status ?? 409, say('fault-other')));
   if (fault.fault !== `500${point}`) return;
   throw new HttpError(
-    isAnsweredInJson(fault) ? makeDetailAnswer(500, say('fault-failed')) : makeHtmlPage(500, 'Internal Server Error'),
+    isAnsweredInJson(fault)
+      ? makeDetailAnswer(500, say('fault-failed'))
+      : makeHtmlPage(500, 'Internal Server Error'),
   );
 }
 
@@ -77,7 +84,8 @@ function isAnsweredInJson({ endpoint }: FaultRule): boolean {
 
 /** Returns the answer of faults that replace the operation, as a proxy would. */
 function answerInstead(fault: FaultRule, say: Say): Answer | undefined {
-  const retryAfter: Record<string, string> = fault.retry_after === undefined ? {} : { 'retry-after': String(fault.retry_after) };
+  const retryAfter: Record<string, string> =
+    fault.retry_after === undefined ? {} : { 'retry-after': String(fault.retry_after) };
   const isJson = isAnsweredInJson(fault);
   switch (fault.fault) {
     case '502':

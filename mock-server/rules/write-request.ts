@@ -21,7 +21,11 @@ export type WriteRequest = {
  * @returns a function that releases it
  * @throws HttpError 429 without `Retry-After` while another request holds it
  */
-export async function lockRecord(mock: Mock, { say, fault }: WriteRequest, ident: string): Promise<() => void> {
+export async function lockRecord(
+  mock: Mock,
+  { say, fault }: WriteRequest,
+  ident: string,
+): Promise<() => void> {
   const { retry_delay_ms, max_retries } = mock.settings.record_lock_params;
   if (fault === 'lock') {
     await mock.clock.sleep(retry_delay_ms * max_retries);

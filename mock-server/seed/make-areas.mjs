@@ -1,19 +1,23 @@
 /**
- * Makes the regions, districts and cadastral areas of the demo seed: `node mock-server/seed/make-areas.mjs`.
+ * Makes the regions, districts and cadastral areas of the demo seed: `node
+ * mock-server/seed/make-areas.mjs`.
  *
- * The country's outline is a simplified drawing, and every area is the part of it that lies nearest to the area's place
- * (a Voronoi cell). The areas therefore cover the country without gaps and without overlaps, and a district or a region
- * is the exact union of its areas. Names of places and codes of districts and regions are real; borders and most codes
- * of cadastral areas are not.
+ * The country's outline is a simplified drawing, and every area is the part of it that lies nearest
+ * to the area's place (a Voronoi cell). The areas therefore cover the country without gaps and
+ * without overlaps, and a district or a region is the exact union of its areas. Names of places and
+ * codes of districts and regions are real; borders and most codes of cadastral areas are not.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 
 const folder = new URL('./demo/', import.meta.url);
-const { COUNTRY_OUTLINE, REGIONS } = parseAreas(readFileSync(new URL('./areas.txt', import.meta.url), 'utf8'));
+const { COUNTRY_OUTLINE, REGIONS } = parseAreas(
+  readFileSync(new URL('./areas.txt', import.meta.url), 'utf8'),
+);
 /** Degrees of longitude shrink with latitude: distances are compared in this scale. */
 const LONGITUDE_SCALE = Math.cos((49.8 * Math.PI) / 180);
 
-// --- areas.txt ----------------------------------------------------------------------------------------------------
+// --- areas.txt
+// ----------------------------------------------------------------------------------------------------
 
 function parseAreas(text) {
   const outline = [];
@@ -26,7 +30,12 @@ function parseAreas(text) {
       regions.push({ code: `ruian-${code}`, letter, name, nameEn, email, districts: [] });
     } else if (district !== null) {
       const [, code, plate, name, places] = district;
-      regions.at(-1).districts.push({ code: `ruian-${code}`, plate, name, places: places.split('; ').map(parsePlace) });
+      regions.at(-1).districts.push({
+        code: `ruian-${code}`,
+        plate,
+        name,
+        places: places.split('; ').map(parsePlace),
+      });
     } else if (/^ {2}\d/.test(line)) {
       const points = line.replace(/,$/, '').split(', ');
       outline.push(...points.map((point) => point.trim().split(' ').map(Number)));
@@ -40,7 +49,8 @@ function parsePlace(text) {
   return { name, point: [Number(longitude), Number(latitude)], code };
 }
 
-// --- geometry ---------------------------------------------------------------------------------------------------
+// --- geometry
+// ---------------------------------------------------------------------------------------------------
 
 const roundCoordinate = (number) => Math.round(number * 1e6) / 1e6;
 const getPointKey = ([x, y]) => `${x} ${y}`;
@@ -73,15 +83,17 @@ function compareNearness([x, y], place, other) {
 }
 
 /**
- * Cuts a ring (which may be concave) by the line between two places and keeps the parts on the first one's side.
- * Crossings are paired along the line, so that a part cut off by a notch becomes a ring of its own.
+ * Cuts a ring (which may be concave) by the line between two places and keeps the parts on the
+ * first one's side. Crossings are paired along the line, so that a part cut off by a notch becomes
+ * a ring of its own.
  */
 function cut(ring, place, other) {
   const sides = ring.map((point) => compareNearness(point, place, other));
   if (sides.every((side) => side >= 0)) return [ring];
   if (sides.every((side) => side <= 0)) return [];
   const chains = findChainsOfKeptSide(ring, sides);
-  const measureAlong = ([x, y]) => -(x * LONGITUDE_SCALE) * (other[1] - place[1]) + y * (other[0] - place[0]) * LONGITUDE_SCALE;
+  const measureAlong = ([x, y]) =>
+    -(x * LONGITUDE_SCALE) * (other[1] - place[1]) + y * (other[0] - place[0]) * LONGITUDE_SCALE;
   const ends = chains
     .flatMap((chain, index) => [
       { index, end: 'first', at: measureAlong(chain[0]) },
@@ -109,7 +121,10 @@ function cut(ring, place, other) {
   return rings;
 }
 
-/** The runs of the ring on the kept side, each from its crossing into the side to its crossing out of it. */
+/**
+ * The runs of the ring on the kept side, each from its crossing into the side to its crossing out
+ * of it.
+ */
 function findChainsOfKeptSide(ring, sides) {
   const chains = [];
   const start = ring.findIndex((_, index) => sides[index] < 0);
@@ -119,7 +134,9 @@ function findChainsOfKeptSide(ring, sides) {
     const here = (start + step) % ring.length;
     if (sides[before] < 0 !== sides[here] < 0) {
       const share = sides[before] / (sides[before] - sides[here]);
-      const crossing = ring[before].map((value, axis) => value + (ring[here][axis] - value) * share);
+      const crossing = ring[before].map(
+        (value, axis) => value + (ring[here][axis] - value) * share,
+      );
       if (sides[here] >= 0) chain = [crossing];
       else chains.push([...chain, crossing]);
     }
@@ -133,7 +150,8 @@ function makeCell(place, places) {
     .filter((other) => other !== place)
     .sort((a, b) => measureDistance(place.point, a.point) - measureDistance(place.point, b.point));
   let rings = [COUNTRY_OUTLINE];
-  for (const other of byDistance) rings = rings.flatMap((ring) => cut(ring, place.point, other.point));
+  for (const other of byDistance)
+    rings = rings.flatMap((ring) => cut(ring, place.point, other.point));
   return rings.map(tidy).filter((ring) => ring.length > 2);
 }
 
@@ -144,11 +162,16 @@ function measureDistance(a, b) {
 /** Rounded, without repeated points, counter-clockwise. */
 function tidy(ring) {
   const rounded = ring.map(([x, y]) => [roundCoordinate(x), roundCoordinate(y)]);
-  const distinct = rounded.filter((point, index) => getPointKey(point) !== getPointKey(rounded.at(index - 1)));
+  const distinct = rounded.filter(
+    (point, index) => getPointKey(point) !== getPointKey(rounded.at(index - 1)),
+  );
   return computeSignedArea(distinct) < 0 ? distinct.reverse() : distinct;
 }
 
-/** The union of cells that share edges exactly: an edge that two cells run in opposite directions disappears. */
+/**
+ * The union of cells that share edges exactly: an edge that two cells run in opposite directions
+ * disappears.
+ */
 function uniteCells(cells) {
   const edges = new Map();
   for (const ring of cells.flat()) {
@@ -162,7 +185,10 @@ function uniteCells(cells) {
   const rings = stitch([...edges.values()]);
   const outer = rings.filter((ring) => computeSignedArea(ring) > 0);
   const holes = rings.filter((ring) => computeSignedArea(ring) < 0);
-  return outer.map((ring) => [ring, ...holes.filter((hole) => isInside(computeMiddleOfEdge(hole), ring))]);
+  return outer.map((ring) => [
+    ring,
+    ...holes.filter((hole) => isInside(computeMiddleOfEdge(hole), ring)),
+  ]);
 }
 
 function computeMiddleOfEdge([a, b]) {
@@ -171,7 +197,8 @@ function computeMiddleOfEdge([a, b]) {
 
 function stitch(edges) {
   const byStart = new Map();
-  for (const edge of edges) byStart.set(getPointKey(edge[0]), [...(byStart.get(getPointKey(edge[0])) ?? []), edge]);
+  for (const edge of edges)
+    byStart.set(getPointKey(edge[0]), [...(byStart.get(getPointKey(edge[0])) ?? []), edge]);
   const rings = [];
   for (const first of edges) {
     if (!byStart.get(getPointKey(first[0])).includes(first)) continue;
@@ -190,19 +217,26 @@ function stitch(edges) {
 
 function formatWkt(polygons) {
   const text = polygons.map(
-    (rings) => `(${rings.map((ring) => `(${[...ring, ring[0]].map(getPointKey).join(', ')})`).join(', ')})`,
+    (rings) =>
+      `(${rings.map((ring) => `(${[...ring, ring[0]].map(getPointKey).join(', ')})`).join(', ')})`,
   );
   return text.length === 1 ? `POLYGON${text[0]}` : `MULTIPOLYGON(${text.join(', ')})`;
 }
 
 const formatPointWkt = ([x, y]) => `POINT(${x} ${y})`;
 
-// --- the three files --------------------------------------------------------------------------------------------
+// --- the three files
+// --------------------------------------------------------------------------------------------
 
-const districts = REGIONS.flatMap((region) => region.districts.map((district) => ({ ...district, region })));
-const places = districts.flatMap((district) => district.places.map((place) => ({ ...place, district })));
+const districts = REGIONS.flatMap((region) =>
+  region.districts.map((district) => ({ ...district, region })),
+);
+const places = districts.flatMap((district) =>
+  district.places.map((place) => ({ ...place, district })),
+);
 const outside = places.filter((place) => !isInside(place.point, COUNTRY_OUTLINE));
-if (outside.length > 0) throw new Error(`outside the outline: ${outside.map((place) => place.name).join(', ')}`);
+if (outside.length > 0)
+  throw new Error(`outside the outline: ${outside.map((place) => place.name).join(', ')}`);
 
 // Codes that no real area is likely to have, except where the place carries a real one.
 places.forEach((place, index) => {
@@ -220,7 +254,9 @@ write(
     rada_id: region.letter,
     ...(region.email === undefined ? {} : { email: region.email }),
     point: formatPointWkt(region.districts[0].places[0].point),
-    boundary: formatWkt(makeCells(places.filter((place) => place.district.region.code === region.code))),
+    boundary: formatWkt(
+      makeCells(places.filter((place) => place.district.region.code === region.code)),
+    ),
   })),
 );
 write(
@@ -253,6 +289,8 @@ function write(name, rows) {
 
 /** As the formatter would lay it out: one property a line. */
 function formatRow(row) {
-  const lines = Object.entries(row).map(([key, value]) => `    ${JSON.stringify(key)}: ${JSON.stringify(value)}`);
+  const lines = Object.entries(row).map(
+    ([key, value]) => `    ${JSON.stringify(key)}: ${JSON.stringify(value)}`,
+  );
   return `  {\n${lines.join(',\n')}\n  }`;
 }

@@ -44,7 +44,10 @@ export type Account = {
   readonly role: Role | null;
   /** Users with whom this account actively cooperates, above or below it. */
   readonly cooperatesWith: readonly string[];
-  /** Survey projects that its active cooperations list; undefined: all of the partners' organisations. */
+  /**
+   * Survey projects that its active cooperations list; undefined: all of the partners'
+   * organisations.
+   */
   readonly projects: readonly string[] | undefined;
 };
 
@@ -53,7 +56,13 @@ export function listAccountNames({ email, username }: Account): readonly string[
   return [email.toLowerCase(), username.toLowerCase()];
 }
 
-const parseAccountRow = object({ username: text(), email: text(), password: text(), user: text(), projects: nullable(text()) });
+const parseAccountRow = object({
+  username: text(),
+  email: text(),
+  password: text(),
+  user: text(),
+  projects: nullable(text()),
+});
 type Row = ReturnType<typeof parseAccountRow>;
 const parseTokenRow = object({ token: text(), user: text(), created_ms: integer({}) });
 
@@ -74,8 +83,11 @@ export class Accounts {
   }
 
   add(account: SeedAccount): void {
-    const email = getText(this.#archive.findLive('uzivatel', account.user)?.body['email']) ?? account.username;
-    this.#prepare('insert or replace into accounts (username, email, password, user, projects) values (?, ?, ?, ?, ?)').run(
+    const email =
+      getText(this.#archive.findLive('uzivatel', account.user)?.body['email']) ?? account.username;
+    this.#prepare(
+      'insert or replace into accounts (username, email, password, user, projects) values (?, ?, ?, ?, ?)',
+    ).run(
       account.username,
       email,
       account.password,
@@ -84,13 +96,20 @@ export class Accounts {
     );
   }
 
-  /** Returns the account, including deactivated ones, by user name or e-mail address, if the password is right. */
+  /**
+   * Returns the account, including deactivated ones, by user name or e-mail address, if the
+   * password is right.
+   */
   signIn(name: string, password: string): Account | undefined {
-    const storedRow = this.#prepare('select * from accounts where username = @name or email = @name collate nocase').get({
+    const storedRow = this.#prepare(
+      'select * from accounts where username = @name or email = @name collate nocase',
+    ).get({
       name,
     });
     const row = storedRow === undefined ? undefined : parseAccountRow(storedRow);
-    return row === undefined || digestText(row.password) !== digestText(password) ? undefined : this.#describe(row);
+    return row === undefined || digestText(row.password) !== digestText(password)
+      ? undefined
+      : this.#describe(row);
   }
 
   findByUser(user: string): Account | undefined {
@@ -107,11 +126,15 @@ export class Accounts {
     return rows.map((row) => this.#describe(parseAccountRow(row)));
   }
 
-  /** Returns the account's one token while it is younger than `lifetimeMs`, else a new one (A-AUTH-7). */
+  /**
+   * Returns the account's one token while it is younger than `lifetimeMs`, else a new one
+   * (A-AUTH-7).
+   */
   issueToken(user: string, lifetimeMs: number): string {
     const row = this.#prepare('select * from tokens where user = ?').get(user);
     const present = row === undefined ? undefined : parseTokenRow(row);
-    if (present !== undefined && this.#now() - present.created_ms < lifetimeMs) return present.token;
+    if (present !== undefined && this.#now() - present.created_ms < lifetimeMs)
+      return present.token;
     const token = randomBytes(20).toString('hex');
     this.#prepare('insert or replace into tokens (token, user, created_ms) values (?, ?, ?)').run(
       token,
@@ -148,7 +171,10 @@ export class Accounts {
       organisation: getId(body['organizace']) ?? null,
       active: getText(body['aktivni']) !== 'false',
       role: parseRole(body),
-      cooperatesWith: [...getList(body['spoluprace_nadrizeni']), ...getList(body['spoluprace_podrizeni'])]
+      cooperatesWith: [
+        ...getList(body['spoluprace_nadrizeni']),
+        ...getList(body['spoluprace_podrizeni']),
+      ]
         .map((entry) => getChild(entry))
         .filter((entry) => getText(entry?.['stav']) === '2')
         .map((entry) => getId(entry?.['vedouci'] ?? entry?.['spolupracovnik']) ?? ''),

@@ -1,7 +1,13 @@
 import { makeSeededRandom } from '../base/random.ts';
 import type { FaultEndpoint, FaultRule } from './parse-fault-rules.ts';
 
-type LiveRule = { readonly id: number; rule: FaultRule; readonly random: () => number; seen: number; struck: number };
+type LiveRule = {
+  readonly id: number;
+  rule: FaultRule;
+  readonly random: () => number;
+  seen: number;
+  struck: number;
+};
 
 /** Active fault rules, with their numbers of matched and of triggering requests. */
 export class Faults {
@@ -14,7 +20,13 @@ export class Faults {
   }
 
   add(rule: FaultRule): void {
-    this.#rules.push({ id: this.#nextId++, rule, random: makeSeededRandom(rule.when?.seed ?? 1), seen: 0, struck: 0 });
+    this.#rules.push({
+      id: this.#nextId++,
+      rule,
+      random: makeSeededRandom(rule.when?.seed ?? 1),
+      seen: 0,
+      struck: 0,
+    });
   }
 
   /** @returns false for an unknown rule, as {@link remove} */
@@ -36,13 +48,15 @@ export class Faults {
   }
 
   /** Returns the rules with their counters, as `GET /faults` shows them. */
-  list(): ReadonlyArray<FaultRule & { readonly id: number; readonly seen: number; readonly struck: number }> {
+  list(): ReadonlyArray<
+    FaultRule & { readonly id: number; readonly seen: number; readonly struck: number }
+  > {
     return this.#rules.map(({ id, rule, seen, struck }) => ({ id, ...rule, seen, struck }));
   }
 
   /**
-   * Chooses the fault of a request that has passed the preconditions. Every rule of the endpoint counts the request; the first
-   * whose condition holds is triggered.
+   * Chooses the fault of a request that has passed the preconditions. Every rule of the endpoint
+   * counts the request; the first whose condition holds is triggered.
    * @param ident record in the path, or record or set of a harvesting request
    */
   chooseFault(endpoint: FaultEndpoint, ident?: string): FaultRule | undefined {

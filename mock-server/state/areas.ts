@@ -23,12 +23,17 @@ export class Areas {
     this.#archive = archive;
   }
 
-  /** Finds the area that contains the point, and its district; on a shared border the first of both. */
+  /**
+   * Finds the area that contains the point, and its district; on a shared border the first of both.
+   */
   findPlacement(point: Position): Placement | undefined {
     const area = this.#readCurrent().find((candidate) => isCovering(candidate, point));
     if (area === undefined) return undefined;
     const { ident, body } = area.record;
-    return { katastr: { '@lang': 'cs', '@id': ident, '#': getText(body['nazev']) ?? ident }, okres: body['okres'] };
+    return {
+      katastr: { '@lang': 'cs', '@id': ident, '#': getText(body['nazev']) ?? ident },
+      okres: body['okres'],
+    };
   }
 
   #readCurrent(): readonly Area[] {
@@ -58,7 +63,13 @@ function parseArea(record: ArchiveRecord): Area {
 
 function isCovering(area: Area, point: Position): boolean {
   const [longitude, latitude] = point;
-  if (longitude < area.west || longitude > area.east || latitude < area.south || latitude > area.north) return false;
+  if (
+    longitude < area.west ||
+    longitude > area.east ||
+    latitude < area.south ||
+    latitude > area.north
+  )
+    return false;
   return isPointCovered(area.polygons, point);
 }
 

@@ -131,12 +131,25 @@ const PROTOCOL = {
 } as const;
 export type ProtocolErrorCode = keyof typeof PROTOCOL;
 
-/** A rule in the journal: `clause` names its part in words, `clause_id` is its clause in docs/contract. */
-type RuleView = { readonly rule: string; readonly clause: string | null; readonly clause_id: string | null };
+/**
+ * A rule in the journal: `clause` names its part in words, `clause_id` is its clause in
+ * docs/contract.
+ */
+type RuleView = {
+  readonly rule: string;
+  readonly clause: string | null;
+  readonly clause_id: string | null;
+};
 
 const VIEWS: ReadonlyMap<string, RuleView> = new Map(
-  [...Object.entries(PARTS), ['', OTHERS] as const, ['OAI-PMH 2.0, 3.6', PROTOCOL] as const].flatMap(([part, rules]) =>
-    Object.entries(rules).map(([rule, id]) => [rule, { rule, clause: part === '' ? null : part, clause_id: id }] as const),
+  [
+    ...Object.entries(PARTS),
+    ['', OTHERS] as const,
+    ['OAI-PMH 2.0, 3.6', PROTOCOL] as const,
+  ].flatMap(([part, rules]) =>
+    Object.entries(rules).map(
+      ([rule, id]) => [rule, { rule, clause: part === '' ? null : part, clause_id: id }] as const,
+    ),
   ),
 );
 

@@ -8,7 +8,10 @@ create table if not exists counters (name text primary key, value integer not nu
 /** Higher than every number of a seed. */
 const FIRST = 1_000_001;
 
-/** Running numbers of the service's internal identifiers (`hist-<n>`, `soub-<n>`), stored in the data file. */
+/**
+ * Running numbers of the service's internal identifiers (`hist-<n>`, `soub-<n>`), stored in the
+ * data file.
+ */
 export class Counters {
   readonly #database: Database;
   readonly #prepare: (sql: string) => Statement;

@@ -64,7 +64,9 @@ export async function createMock(
   } catch (thrown) {
     database?.close();
     if (options.data === undefined || !isStorageFailure(thrown)) throw thrown;
-    throw new Error(`${options.data} cannot be written: ${getErrorMessage(thrown)}`, { cause: thrown });
+    throw new Error(`${options.data} cannot be written: ${getErrorMessage(thrown)}`, {
+      cause: thrown,
+    });
   }
 }
 
@@ -76,7 +78,10 @@ async function fillMock(
 ): Promise<Mock & { dispose(): void }> {
   const { source, isFilled } = chooseSeed(options, database);
   const seed = about.seed ?? (await loadSeed(source));
-  const parts = makeParts({ options, addresses, about, database, seed }, () => mock.settings.index_delay_ms);
+  const parts = makeParts(
+    { options, addresses, about, database, seed },
+    () => mock.settings.index_delay_ms,
+  );
   const { clock, snapshots } = parts;
   const startSettings = makeStartSettings(options, seed);
   const mock: Writable<Mock> & { dispose(): void } = {
@@ -103,7 +108,8 @@ async function fillMock(
   };
   function* startAnew(): Generator<void> {
     clock.reset();
-    for (const part of [parts.journal, parts.throttle, parts.locks, parts.harvestIndex, snapshots]) part.clear();
+    for (const part of [parts.journal, parts.throttle, parts.locks, parts.harvestIndex, snapshots])
+      part.clear();
     parts.faults.set(options.faults ?? []);
     mock.applySettings(startSettings);
     setOrigin(database, undefined);
@@ -127,7 +133,10 @@ async function fillMock(
 }
 
 /** @param indexDelay returns the current setting */
-function makeParts({ options, addresses, about, database, seed }: Made, indexDelay: () => Settings['index_delay_ms']) {
+function makeParts(
+  { options, addresses, about, database, seed }: Made,
+  indexDelay: () => Settings['index_delay_ms'],
+) {
   const clock = new MockClock(about.time);
   const now = () => clock.now();
   const deployed = options.deployed === true;
@@ -147,8 +156,13 @@ function makeParts({ options, addresses, about, database, seed }: Made, indexDel
     accounts: new Accounts(database, archive, now),
     counters: new Counters(database),
     areas: new Areas(archive),
-    photographs: new Photographs(database, options.data === undefined ? undefined : `${options.data}.photographs`),
-    journal: new Journal(about.schemas === undefined ? MAX_JOURNAL_BYTES.server : MAX_JOURNAL_BYTES.tenant),
+    photographs: new Photographs(
+      database,
+      options.data === undefined ? undefined : `${options.data}.photographs`,
+    ),
+    journal: new Journal(
+      about.schemas === undefined ? MAX_JOURNAL_BYTES.server : MAX_JOURNAL_BYTES.tenant,
+    ),
     faults: new Faults(),
     throttle: new Throttle({ ignoreMillisecondWindows: deployed }),
     locks: new Locks(clock),
@@ -165,12 +179,22 @@ function makeParts({ options, addresses, about, database, seed }: Made, indexDel
   };
 }
 
-/** Returns the requested seed, else that of the data file. @throws Error where the file has another seed */
-function chooseSeed(options: MockServerOptions, database: Database): { readonly source: string; readonly isFilled: boolean } {
+/**
+ * Returns the requested seed, else that of the data file. @throws Error where the file has another
+ * seed
+ */
+function chooseSeed(
+  options: MockServerOptions,
+  database: Database,
+): { readonly source: string; readonly isFilled: boolean } {
   const origin = readOrigin(database);
   const requestedSeed = options.seed === undefined ? undefined : seedName(options.seed);
   // A folder may have been moved.
-  const isOther = origin !== undefined && requestedSeed !== undefined && requestedSeed !== origin && isSeed(origin);
+  const isOther =
+    origin !== undefined &&
+    requestedSeed !== undefined &&
+    requestedSeed !== origin &&
+    isSeed(origin);
   if (isOther)
     throw new Error(
       `${options.data} was filled from the seed ${origin}, not ${requestedSeed}: leave --seed away, or name another data file`,
@@ -183,14 +207,21 @@ function makeStartSettings(options: MockServerOptions, seed: SeedContent): Setti
   const interval = options.minIntervalMs;
   return {
     ...DEFAULT_SETTINGS,
-    // The deployed service's proxy also counts the boundaries, so the largest allowed photograph is refused.
+    // The deployed service's proxy also counts the boundaries, so the largest allowed photograph is
+    // refused.
     ...(options.deployed === true ? { body_max_bytes: DEFAULT_SETTINGS.photo_max_bytes } : {}),
-    ...(seedNumber === 0 ? {} : { page_size: 20 + Math.floor(makeSeededRandom(seedNumber)() * 180) }),
+    ...(seedNumber === 0
+      ? {}
+      : { page_size: 20 + Math.floor(makeSeededRandom(seedNumber)() * 180) }),
     ...seed.settings,
-    ...(interval === undefined ? {} : { min_request_intervals: { user_ms: interval, ip_ms: interval } }),
+    ...(interval === undefined
+      ? {}
+      : { min_request_intervals: { user_ms: interval, ip_ms: interval } }),
     ...(options.latencyMs === undefined ? {} : { latency_ms: options.latencyMs }),
     ...(options.pageSize === undefined ? {} : { page_size: options.pageSize }),
-    ...(options.schemaVersions === undefined ? {} : { allowed_schema_versions: options.schemaVersions }),
+    ...(options.schemaVersions === undefined
+      ? {}
+      : { allowed_schema_versions: options.schemaVersions }),
   };
 }
 
@@ -204,7 +235,8 @@ function* fill(mock: Mock, seed: SeedContent, syntheticCount: number): Generator
     for (const record of seed.records) mock.archive.seed(record);
     // First, so that requests in flight find their accounts.
     for (const account of seed.accounts) mock.accounts.add(account);
-    if (syntheticCount > 0) yield* mock.archive.insertRows(syntheticFinds(syntheticCount, mock.seedNumber, seed));
+    if (syntheticCount > 0)
+      yield* mock.archive.insertRows(syntheticFinds(syntheticCount, mock.seedNumber, seed));
     mock.database.exec('commit');
   } catch (thrown) {
     // A full disk has ended the transaction already.

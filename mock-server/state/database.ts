@@ -16,8 +16,10 @@ const SCHEMA_NUMBER = 2;
 const ORIGIN_TABLES = 'create table if not exists origin (seed text not null) strict;\n';
 
 /**
- * Opens the mock's state: in memory, or in a file that loses no acknowledged write when the process is killed.
- * @throws Error with a readable reason when the file is no database, is in use, or was written by another version of the mock
+ * Opens the mock's state: in memory, or in a file that loses no acknowledged write when the process
+ * is killed.
+ * @throws Error with a readable reason when the file is no database, is in use, or was written by
+ * another version of the mock
  */
 export function openState(file: string | undefined): Database {
   if (file !== undefined) mkdirSync(dirname(file), { recursive: true });
@@ -27,9 +29,13 @@ export function openState(file: string | undefined): Database {
   const version = Number(database.pragma('user_version', { simple: true }));
   if (version !== 0 && version !== SCHEMA_NUMBER) {
     database.close();
-    throw new Error(`${file} was written by another version of the mock server; move it away to start afresh`);
+    throw new Error(
+      `${file} was written by another version of the mock server; move it away to start afresh`,
+    );
   }
-  database.exec(ORIGIN_TABLES + ARCHIVE_TABLES + ACCOUNT_TABLES + COUNTER_TABLES + PHOTOGRAPH_TABLES);
+  database.exec(
+    ORIGIN_TABLES + ARCHIVE_TABLES + ACCOUNT_TABLES + COUNTER_TABLES + PHOTOGRAPH_TABLES,
+  );
   database.pragma(`user_version = ${SCHEMA_NUMBER}`);
   return database;
 }
@@ -62,14 +68,18 @@ function openFile(file: string | undefined): Database {
     return database;
   } catch (thrown) {
     if (isLockedFile(thrown))
-      throw new Error(`${file} is in use by another server: end that one, or name another file`, { cause: thrown });
+      throw new Error(`${file} is in use by another server: end that one, or name another file`, {
+        cause: thrown,
+      });
     throw new Error(`${file} cannot be used as a data file: ${getErrorMessage(thrown)}`, {
       cause: thrown,
     });
   }
 }
 
-/** The native module of SQLite is missing, or was built for another Node, C library or processor. */
+/**
+ * The native module of SQLite is missing, or was built for another Node, C library or processor.
+ */
 export class NotLoadedError extends Error {}
 
 function loadSqlite(): typeof Sqlite {

@@ -12,7 +12,10 @@ export type JournalEntry = Outcome & {
   user: string | null;
   /** Null while no answer has been sent; 0 where none will be. */
   status: number | null;
-  /** The shorter interval to the last write of the user and of the address; null for the first one, and for other endpoints. */
+  /**
+   * The shorter interval to the last write of the user and of the address; null for the first one,
+   * and for other endpoints.
+   */
   gap_ms: number | null;
   user_gap_ms: number | null;
   address_gap_ms: number | null;
@@ -23,7 +26,10 @@ export type JournalEntry = Outcome & {
 type Outcome = {
   /** Duration of the answer, in real milliseconds. */
   ms: number | null;
-  /** Rules of the refusal, as `contract-references.ts` names them; for interface B the protocol's error code. */
+  /**
+   * Rules of the refusal, as `contract-references.ts` names them; for interface B the protocol's
+   * error code.
+   */
   rules: readonly string[];
   change: Change | null;
 };
@@ -52,8 +58,14 @@ export class Journal {
     this.#maxBytes = maxBytes;
   }
 
-  /** Opens an entry. @param recorded false for measured requests that are not kept, such as those of the control interface */
-  open(request: { method: string; path: string; address: string; atMs: number }, recorded: boolean): JournalEntry {
+  /**
+   * Opens an entry. @param recorded false for measured requests that are not kept, such as those of
+   * the control interface
+   */
+  open(
+    request: { method: string; path: string; address: string; atMs: number },
+    recorded: boolean,
+  ): JournalEntry {
     const entry: JournalEntry = {
       id: recorded ? this.#nextId++ : 0,
       method: request.method,
@@ -75,7 +87,8 @@ export class Journal {
     this.#pathLength += entry.path.length;
     // Dropped in blocks, so that a full journal costs nothing per request.
     if (this.#entries.length >= MAX_ENTRIES * 1.1) this.#trimTo(MAX_ENTRIES);
-    while (this.#pathLength > this.#maxBytes && this.#entries.length > 1) this.#trimTo(Math.ceil(this.#entries.length * 0.9));
+    while (this.#pathLength > this.#maxBytes && this.#entries.length > 1)
+      this.#trimTo(Math.ceil(this.#entries.length * 0.9));
     return entry;
   }
 
@@ -85,8 +98,16 @@ export class Journal {
     this.#dropped = true;
   }
 
-  /** Completes an entry. @param body resolves when the request's body has arrived, where it is answered before */
-  close(entry: JournalEntry, outcome: Outcome, exchange: () => Exchange, body?: Promise<void>): void {
+  /**
+   * Completes an entry. @param body resolves when the request's body has arrived, where it is
+   * answered before
+   */
+  close(
+    entry: JournalEntry,
+    outcome: Outcome,
+    exchange: () => Exchange,
+    body?: Promise<void>,
+  ): void {
     Object.assign(entry, outcome, outcome.rules.length === 0 ? { rules: NO_RULES } : {});
     if (entry.id === 0) return;
     if (body === undefined) {
@@ -126,7 +147,10 @@ export class Journal {
     };
   }
 
-  /** Tells if entries were dropped since the journal was last cleared: a missing request may have been made. */
+  /**
+   * Tells if entries were dropped since the journal was last cleared: a missing request may have
+   * been made.
+   */
   get hasDropped(): boolean {
     return this.#dropped || this.#entries.length > MAX_ENTRIES;
   }
@@ -136,7 +160,9 @@ export class Journal {
     return this.#exchanges.get(id);
   }
 
-  /** Sets the interval since the address's last write request, by a clock that never runs backwards. */
+  /**
+   * Sets the interval since the address's last write request, by a clock that never runs backwards.
+   */
   measureAddress(entry: JournalEntry, arrivedAtMs: number): void {
     entry.address_gap_ms = getIntervalSince(this.#lastByAddress, entry.address, arrivedAtMs);
     entry.gap_ms = entry.address_gap_ms;

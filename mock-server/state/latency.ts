@@ -15,11 +15,15 @@ const distribution = object({
   p99_ms: integer({ min: 1, max: MAX_TIMER_MS }),
 });
 
-/** Reads a delay in milliseconds, or a distribution. @throws ShapeError where its p99_ms is below its median_ms */
+/**
+ * Reads a delay in milliseconds, or a distribution. @throws ShapeError where its p99_ms is below
+ * its median_ms
+ */
 export const readLatency: Reader<LatencySetting> = (value, place = '') => {
   if (typeof value !== 'object') return delayMs(value, place);
   const latency = distribution(value, place);
-  if (latency.p99_ms < latency.median_ms) throw new ShapeError(place, 'has a p99_ms below its median_ms');
+  if (latency.p99_ms < latency.median_ms)
+    throw new ShapeError(place, 'has a p99_ms below its median_ms');
   return latency;
 };
 
@@ -36,7 +40,8 @@ export class Latency {
     if (typeof setting === 'number') return setting;
     const { median_ms, p99_ms } = setting;
     // Box and Muller; 1 - x is never 0.
-    const normal = Math.sqrt(-2 * Math.log(1 - this.#random())) * Math.cos(2 * Math.PI * this.#random());
+    const normal =
+      Math.sqrt(-2 * Math.log(1 - this.#random())) * Math.cos(2 * Math.PI * this.#random());
     const spread = Math.log(p99_ms / median_ms) / P99;
     return Math.min(MAX_TIMER_MS, median_ms * Math.exp(spread * normal));
   }

@@ -20,7 +20,9 @@ import type { Snapshots } from './snapshots.ts';
 import type { Tenants } from './tenants.ts';
 import type { Throttle } from './throttle.ts';
 
-/** State of one running mock server. Modules hold none, so servers in one process are independent. */
+/**
+ * State of one running mock server. Modules hold none, so servers in one process are independent.
+ */
 export type Mock = {
   readonly addresses: Addresses;
   readonly clock: MockClock;

@@ -1,7 +1,17 @@
 import { readFileSync } from 'node:fs';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { getErrorMessage } from '../base/error-message.ts';
-import { array, check, flag, integer, object, optional, parseJson, type Reader, text } from '../base/shape.ts';
+import {
+  array,
+  check,
+  flag,
+  integer,
+  object,
+  optional,
+  parseJson,
+  type Reader,
+  text,
+} from '../base/shape.ts';
 import { type FaultRule, readFaultRules } from './parse-fault-rules.ts';
 import { readSchemaVersion } from './settings.ts';
 
@@ -27,11 +37,19 @@ type NamedOptions = {
   readonly schemaVersions?: readonly string[];
   /** Prefix of XML names, of the schema's file and of the native format; default `svc`. */
   readonly prefix?: string;
-  /** Root of the namespaces and schemas that documents name; default: below the server's own address. */
+  /**
+   * Root of the namespaces and schemas that documents name; default: below the server's own
+   * address.
+   */
   readonly schemaBase?: string;
-  /** Public address of the server where it differs from the listening one: behind a proxy, or in a container. */
+  /**
+   * Public address of the server where it differs from the listening one: behind a proxy, or in a
+   * container.
+   */
   readonly publicUrl?: string;
-  /** Documents bear the names of the deployed service: prefix, namespace and persistent addresses. */
+  /**
+   * Documents bear the names of the deployed service: prefix, namespace and persistent addresses.
+   */
   readonly serviceNames?: boolean;
   /** Token of the control interface, which then answers other machines, too. */
   readonly controlToken?: string;
@@ -42,7 +60,10 @@ type NamedOptions = {
   readonly cors?: string;
   /** File that requests and answers are written to as they happen, as JSON lines. */
   readonly record?: string;
-  /** Varies what the contract leaves open: page size, wording, form of identifiers and tokens. 0 (default): as the service. */
+  /**
+   * Varies what the contract leaves open: page size, wording, form of identifiers and tokens. 0
+   * (default): as the service.
+   */
   readonly seedNumber?: number;
 };
 
@@ -55,19 +76,22 @@ export type MockServerOptions = NamedOptions & {
   readonly faults?: readonly FaultRule[];
 };
 
-/** So that the token need not stand in a command line, where everybody on the machine can read it. */
+/**
+ * So that the token need not stand in a command line, where everybody on the machine can read it.
+ */
 export const CONTROL_TOKEN_VARIABLE = 'PAS_MOCK_CONTROL_TOKEN';
 
 /**
- * Adds the mock server's flags to a command; where a flag is not given, its environment variable counts.
- * {@link parseMockServerOptions} reads what commander made of them.
+ * Adds the mock server's flags to a command; where a flag is not given, its environment variable
+ * counts. {@link parseMockServerOptions} reads what commander made of them.
  */
 export function addMockServerOptions(command: Command): Command {
   const previousOptions = [...command.options];
   const withState = command
     .hook('preAction', (_, action) => {
       if (action !== command) return;
-      const isOwn = (option: Option): boolean => !previousOptions.includes(option) || option.long === '--json';
+      const isOwn = (option: Option): boolean =>
+        !previousOptions.includes(option) || option.long === '--json';
       for (const option of command.options.filter(isOwn)) applyVariable(command, option);
     })
     .addOption(
@@ -81,19 +105,26 @@ export function addMockServerOptions(command: Command): Command {
     .option('--training', 'offer only the write interface, like the training instance')
     .option('--deployed', 'behave like the deployed service where it differs from the contract')
     .addOption(
-      new Option('--latency <ms>', 'delay before each write is handled').argParser(makeWholeNumberParser(LARGEST.delayMs)),
-    )
-    .addOption(
-      new Option('--min-interval <ms>', 'minimum interval per user and per address (default: 100)').argParser(
+      new Option('--latency <ms>', 'delay before each write is handled').argParser(
         makeWholeNumberParser(LARGEST.delayMs),
       ),
+    )
+    .addOption(
+      new Option(
+        '--min-interval <ms>',
+        'minimum interval per user and per address (default: 100)',
+      ).argParser(makeWholeNumberParser(LARGEST.delayMs)),
     )
     .addOption(
       new Option('--page-size <n>', 'records per page of harvested lists (default: 100)').argParser(
         makeWholeNumberParser(LARGEST.pageSize, 1),
       ),
     )
-    .addOption(new Option('--records <n>', 'synthetic archived finds to add').argParser(makeWholeNumberParser(LARGEST.records)));
+    .addOption(
+      new Option('--records <n>', 'synthetic archived finds to add').argParser(
+        makeWholeNumberParser(LARGEST.records),
+      ),
+    );
   return addDocumentOptions(withState);
 }
 
@@ -102,14 +133,18 @@ function addDocumentOptions(command: Command): Command {
   return command
     .option('--faults <file>', 'JSON file with fault rules')
     .addOption(
-      new Option('--schema-versions <list>', 'schema versions that imports are accepted in, separated by commas').argParser(
-        (list) => list.split(',').map((version) => asArgument(readSchemaVersion)(version.trim())),
+      new Option(
+        '--schema-versions <list>',
+        'schema versions that imports are accepted in, separated by commas',
+      ).argParser((list) =>
+        list.split(',').map((version) => asArgument(readSchemaVersion)(version.trim())),
       ),
     )
     .addOption(
-      new Option('--prefix <name>', 'prefix of XML names, of the schema and of the native format (default: svc)').argParser(
-        asArgument(readPrefix),
-      ),
+      new Option(
+        '--prefix <name>',
+        'prefix of XML names, of the schema and of the native format (default: svc)',
+      ).argParser(asArgument(readPrefix)),
     )
     .addOption(
       new Option(
@@ -123,7 +158,10 @@ function addDocumentOptions(command: Command): Command {
         'public address of the server, if it differs from the address that it listens on',
       ).argParser(asArgument(readAddress)),
     )
-    .option('--service-names', 'use the prefix, namespace and persistent addresses of the deployed service in documents')
+    .option(
+      '--service-names',
+      'use the prefix, namespace and persistent addresses of the deployed service in documents',
+    )
     .addOption(
       new Option(
         '--control-token <token>',
@@ -133,27 +171,41 @@ function addDocumentOptions(command: Command): Command {
     .option('--tls-cert <file>', 'certificate in PEM, for HTTPS')
     .option('--tls-key <file>', 'key of the certificate, in PEM')
     .addOption(
-      new Option('--cors <origins>', 'origins of web pages that may use the service, or *').argParser(asArgument(readOrigins)),
+      new Option(
+        '--cors <origins>',
+        'origins of web pages that may use the service, or *',
+      ).argParser(asArgument(readOrigins)),
     )
-    .option('--record <file>', 'write requests and answers to a new file as they happen, without secrets')
+    .option(
+      '--record <file>',
+      'write requests and answers to a new file as they happen, without secrets',
+    )
     .addOption(
-      new Option('--seed-number <n>', 'vary what the contract leaves open: page size, wording, identifiers').argParser(
-        makeWholeNumberParser(LARGEST.seedNumber),
-      ),
+      new Option(
+        '--seed-number <n>',
+        'vary what the contract leaves open: page size, wording, identifiers',
+      ).argParser(makeWholeNumberParser(LARGEST.seedNumber)),
     );
 }
 
-/** `--min-interval` is `PAS_MOCK_MIN_INTERVAL`. An empty variable counts as none; a flag without a value takes 1 or 0. */
+/**
+ * `--min-interval` is `PAS_MOCK_MIN_INTERVAL`. An empty variable counts as none; a flag without a
+ * value takes 1 or 0.
+ */
 function applyVariable(command: Command, option: Option): void {
   const name = `PAS_MOCK_${(option.long ?? '').slice(2).replaceAll('-', '_').toUpperCase()}`;
   const value = process.env[name] ?? '';
   const source = command.getOptionValueSource(option.attributeName());
   if (value === '' || (source !== undefined && source !== 'default')) return;
   try {
-    const parse: (text: string) => unknown = option.isBoolean() ? parseYesOrNo : (text) => option.parseArg?.(text, text) ?? text;
+    const parse: (text: string) => unknown = option.isBoolean()
+      ? parseYesOrNo
+      : (text) => option.parseArg?.(text, text) ?? text;
     command.setOptionValueWithSource(option.attributeName(), parse(value), 'env');
   } catch (thrown) {
-    command.error(`error: the variable ${name} is '${value}'. ${getErrorMessage(thrown)}`, { exitCode: 2 });
+    command.error(`error: the variable ${name} is '${value}'. ${getErrorMessage(thrown)}`, {
+      exitCode: 2,
+    });
   }
 }
 
@@ -163,14 +215,20 @@ function parseYesOrNo(text: string): boolean {
   throw new InvalidArgumentError('It must be 1 or 0.');
 }
 
-/** Values that commander parses for the flags of {@link addMockServerOptions}. `faults` names a file. */
+/**
+ * Values that commander parses for the flags of {@link addMockServerOptions}. `faults` names a
+ * file.
+ */
 export type MockServerFlags = NamedOptions & {
   readonly latency?: number;
   readonly minInterval?: number;
   readonly faults?: string;
 };
 
-/** The options that flags stand for. Reads the fault file. @throws Error with a readable reason when that file cannot be used */
+/**
+ * The options that flags stand for. Reads the fault file. @throws Error with a readable reason when
+ * that file cannot be used
+ */
 export function parseMockServerOptions({
   latency,
   minInterval,
@@ -181,13 +239,19 @@ export function parseMockServerOptions({
   const ownFlags = Object.entries(flags).filter(([name]) => Object.hasOwn(OPTIONS, name));
   const givenFlags = {
     ...Object.fromEntries(ownFlags),
-    ...{ latencyMs: latency, minIntervalMs: minInterval, controlToken: controlToken === '' ? undefined : controlToken },
+    ...{
+      latencyMs: latency,
+      minIntervalMs: minInterval,
+      controlToken: controlToken === '' ? undefined : controlToken,
+    },
     faults: faults === undefined ? undefined : readFaultFile(faults),
   };
   return readMockServerOptions(givenFlags, 'options');
 }
 
-export function withoutUndefined<T extends object>(value: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
+export function withoutUndefined<T extends object>(
+  value: T,
+): { [K in keyof T]?: Exclude<T[K], undefined> } {
   return Object.fromEntries(Object.entries(value).filter(([, item]) => item !== undefined)) as {
     [K in keyof T]?: Exclude<T[K], undefined>;
   };
@@ -223,7 +287,8 @@ function isMissing(thrown: unknown): boolean {
 }
 
 /** A web address without its last slash. */
-const readAddress: Reader<string> = (value, place) => anyAddress(value, place).replace(/(?<!\/)\/+$/, '');
+const readAddress: Reader<string> = (value, place) =>
+  anyAddress(value, place).replace(/(?<!\/)\/+$/, '');
 
 const anyAddress = check(text(), (address) =>
   /^https?:\/\/[^\s?#]+$/.test(address) && URL.canParse(address)
@@ -231,13 +296,19 @@ const anyAddress = check(text(), (address) =>
     : 'must be an address that begins with http:// or https://, without ? and #',
 );
 
-/** Origins as browsers send them: scheme, host and port, and nothing behind; separated by commas, or `*`. */
+/**
+ * Origins as browsers send them: scheme, host and port, and nothing behind; separated by commas, or
+ * `*`.
+ */
 const readOrigins: Reader<string> = (value, place) => anyOrigins(value, place).replaceAll(' ', '');
 
 const anyOrigins = check(text(), (list) => {
-  const isOrigin = (origin: string): boolean => URL.canParse(origin) && new URL(origin).origin === origin;
+  const isOrigin = (origin: string): boolean =>
+    URL.canParse(origin) && new URL(origin).origin === origin;
   const isRead = list === '*' || list.split(',').every((origin) => isOrigin(origin.trim()));
-  return isRead ? undefined : 'must be * or origins such as http://localhost:5173, separated by commas';
+  return isRead
+    ? undefined
+    : 'must be * or origins such as http://localhost:5173, separated by commas';
 });
 
 /** Prefixes that the answers bind to namespaces of others; `dc` would name two formats alike. */
@@ -256,7 +327,13 @@ const readControlToken: Reader<string> = check(text(), (token) =>
     : 'must be one line that neither begins nor ends with a blank',
 );
 
-const LARGEST = { port: 65_535, delayMs: 3_600_000, pageSize: 10_000, records: 10_000_000, seedNumber: 1_000_000 } as const;
+const LARGEST = {
+  port: 65_535,
+  delayMs: 3_600_000,
+  pageSize: 10_000,
+  records: 10_000_000,
+  seedNumber: 1_000_000,
+} as const;
 const upTo = (max: number, min = 0) => optional(integer({ min, max }));
 
 const OPTIONS = {
@@ -284,7 +361,10 @@ const OPTIONS = {
   seedNumber: upTo(LARGEST.seedNumber),
 };
 
-/** The options of a program that starts a server in its own process. @throws ShapeError with the option and the reason */
+/**
+ * The options of a program that starts a server in its own process. @throws ShapeError with the
+ * option and the reason
+ */
 export const readMockServerOptions: Reader<MockServerOptions> = object(OPTIONS);
 
 /** The same reader for the value of a flag. */

@@ -1,12 +1,34 @@
-import { array, check, flag, integer, number, object, optional, type Reader, readOneOf, text } from '../base/shape.ts';
+import {
+  array,
+  check,
+  flag,
+  integer,
+  number,
+  object,
+  optional,
+  type Reader,
+  readOneOf,
+  text,
+} from '../base/shape.ts';
 
-const FAULT_ENDPOINTS = ['import', 'number', 'photo', 'token', 'user-info', 'oai', 'download'] as const;
+const FAULT_ENDPOINTS = [
+  'import',
+  'number',
+  'photo',
+  'token',
+  'user-info',
+  'oai',
+  'download',
+] as const;
 export type FaultEndpoint = (typeof FAULT_ENDPOINTS)[number];
 
 const WRITES = ['import', 'number', 'photo'] as const;
 const LOCKED = ['number', 'photo'] as const;
 
-/** Endpoints of each fault. Reads save nothing, so `-before-save` and `-after-save` hardly differ there. */
+/**
+ * Endpoints of each fault. Reads save nothing, so `-before-save` and `-after-save` hardly differ
+ * there.
+ */
 export const FAULTS = {
   '500-before-save': FAULT_ENDPOINTS,
   '500-after-save': FAULT_ENDPOINTS,
@@ -54,7 +76,10 @@ const condition = object({
   probability: optional(number({ min: 0, max: 1 })),
   /** Makes `probability` reproducible. */
   seed: optional(integer({})),
-  /** Identifier in the path of a number or photograph; record or set of a harvesting request; find of a download. */
+  /**
+   * Identifier in the path of a number or photograph; record or set of a harvesting request; find
+   * of a download.
+   */
   ident: optional(text({ min: 1 })),
 });
 
@@ -70,7 +95,10 @@ const rule = object({
   ms: optional(integer({ min: 0, max: 3_600_000 })),
   /** Status of `status-before-save` and `status-after-save`; default 409. */
   status: optional(integer({ min: 400, max: 599 })),
-  /** Point at which `slow` waits: before the operation (`start`), or inside it, holding its lock, just before saving (`save`). */
+  /**
+   * Point at which `slow` waits: before the operation (`start`), or inside it, holding its lock,
+   * just before saving (`save`).
+   */
   at: optional(readOneOf(['start', 'save'] as const)),
   /** False: neither counts nor triggers until it is switched on. */
   active: optional(flag),
@@ -78,17 +106,22 @@ const rule = object({
 export type FaultRule = Readonly<ReturnType<typeof rule>>;
 
 /** @throws ShapeError with the place and the reason */
-export const readFaultRule: Reader<FaultRule> = check(rule, ({ endpoint, fault, when, ...options }) => {
-  const idle = OPTION_NAMES.find((name) => options[name] !== undefined && FAULT_OPTIONS[fault]?.includes(name) !== true);
-  if (idle !== undefined) return `"${idle}" means nothing for fault "${fault}"`;
-  if (when?.ident !== undefined && !['number', 'photo', 'oai', 'download'].includes(endpoint)) {
-    return `"ident" means nothing on endpoint "${endpoint}"`;
-  }
-  const endpoints: readonly FaultEndpoint[] = FAULTS[fault];
-  return endpoints.includes(endpoint)
-    ? undefined
-    : `fault "${fault}" does not exist on endpoint "${endpoint}", only on ${endpoints.join(', ')}`;
-});
+export const readFaultRule: Reader<FaultRule> = check(
+  rule,
+  ({ endpoint, fault, when, ...options }) => {
+    const idle = OPTION_NAMES.find(
+      (name) => options[name] !== undefined && FAULT_OPTIONS[fault]?.includes(name) !== true,
+    );
+    if (idle !== undefined) return `"${idle}" means nothing for fault "${fault}"`;
+    if (when?.ident !== undefined && !['number', 'photo', 'oai', 'download'].includes(endpoint)) {
+      return `"ident" means nothing on endpoint "${endpoint}"`;
+    }
+    const endpoints: readonly FaultEndpoint[] = FAULTS[fault];
+    return endpoints.includes(endpoint)
+      ? undefined
+      : `fault "${fault}" does not exist on endpoint "${endpoint}", only on ${endpoints.join(', ')}`;
+  },
+);
 
 /** @throws ShapeError with the place and the reason */
 export const readFaultRules: Reader<FaultRule[]> = array(readFaultRule);

@@ -20,10 +20,18 @@ create index if not exists photographs_by_find on photographs (find);
 const INCOMING = 'incoming';
 const UUID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/;
 
-const parsePhotographRow = object({ uuid: text(), find: text(), mimetype: text(), size_bytes: integer({}) });
+const parsePhotographRow = object({
+  uuid: text(),
+  find: text(),
+  mimetype: text(),
+  size_bytes: integer({}),
+});
 type StoredPhotograph = Readonly<ReturnType<typeof parsePhotographRow>>;
 
-/** Bytes of photographs, in a folder beside the data file, or in a temporary one. Their names are in the find. */
+/**
+ * Bytes of photographs, in a folder beside the data file, or in a temporary one. Their names are in
+ * the find.
+ */
 export class Photographs {
   readonly #database: Database;
   readonly #prepare: (sql: string) => Statement;
@@ -63,9 +71,9 @@ export class Photographs {
   }
 
   record(photograph: StoredPhotograph): void {
-    this.#prepare('insert into photographs (uuid, find, mimetype, size_bytes) values (@uuid, @find, @mimetype, @size_bytes)').run(
-      photograph,
-    );
+    this.#prepare(
+      'insert into photographs (uuid, find, mimetype, size_bytes) values (@uuid, @find, @mimetype, @size_bytes)',
+    ).run(photograph);
   }
 
   add({ uuid, find, mimetype, bytes }: SeedPhotograph): void {

@@ -10,7 +10,9 @@ const MAX_FILE_BYTES = 256 * 1024 * 1024;
 
 const parseHeaders: Reader<Record<string, string>> = (value, place = '') => {
   if (typeof value !== 'object' || value === null) throw new ShapeError(place, 'must be an object');
-  return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, text()(item, `${place}.${name}`)]));
+  return Object.fromEntries(
+    Object.entries(value).map(([name, item]) => [name, text()(item, `${place}.${name}`)]),
+  );
 };
 const readBody = object({
   /** Text where it is UTF-8, else Base64; null where it holds a secret. */
@@ -50,7 +52,9 @@ export class Recording {
     try {
       this.#file = openSync(path, 'a', 0o600);
     } catch (thrown) {
-      throw new Error(`the recording ${path} cannot be written: ${getErrorMessage(thrown)}`, { cause: thrown });
+      throw new Error(`the recording ${path} cannot be written: ${getErrorMessage(thrown)}`, {
+        cause: thrown,
+      });
     }
     if (fstatSync(this.#file).size === 0) return;
     this.close();
@@ -60,7 +64,10 @@ export class Recording {
   /** @param mount of the tenant; empty for none */
   write(mount: string, entry: JournalEntry, { request, answer }: Exchange): void {
     if (this.#file === undefined) return;
-    const recordMessage = ({ headers, body, sizeBytes }: Exchange['request'], maxBytes: number): RecordedMessage => ({
+    const recordMessage = (
+      { headers, body, sizeBytes }: Exchange['request'],
+      maxBytes: number,
+    ): RecordedMessage => ({
       headers,
       body: toRecordedBody(body?.subarray(0, maxBytes), sizeBytes),
     });
@@ -75,12 +82,15 @@ export class Recording {
     };
     const line = Buffer.from(`${JSON.stringify(recorded)}\n`);
     try {
-      if (this.#sizeBytes + line.length > MAX_FILE_BYTES) throw new Error(`it has ${MAX_FILE_BYTES} bytes, the most that it may`);
+      if (this.#sizeBytes + line.length > MAX_FILE_BYTES)
+        throw new Error(`it has ${MAX_FILE_BYTES} bytes, the most that it may`);
       for (let sent = 0; sent < line.length; ) sent += writeSync(this.#file, line, sent);
       this.#sizeBytes += line.length;
     } catch (thrown) {
       // A failed recording does not stop the server, and its file stays.
-      process.stderr.write(`mock server: the recording ${this.#path} ends here: ${getErrorMessage(thrown)}\n`);
+      process.stderr.write(
+        `mock server: the recording ${this.#path} ends here: ${getErrorMessage(thrown)}\n`,
+      );
       this.close();
     }
   }
@@ -95,10 +105,18 @@ function toRecordedBody(bytes: Buffer | undefined, sizeBytes: number): RecordedB
   if (bytes === undefined) return { text: null, base64: false, size_bytes: sizeBytes, cut: false };
   const asText = bytes.toString('utf8');
   const base64 = !Buffer.from(asText).equals(bytes);
-  return { text: base64 ? bytes.toString('base64') : asText, base64, size_bytes: sizeBytes, cut: bytes.length < sizeBytes };
+  return {
+    text: base64 ? bytes.toString('base64') : asText,
+    base64,
+    size_bytes: sizeBytes,
+    cut: bytes.length < sizeBytes,
+  };
 }
 
-/** Parses a recording. An incomplete last line of a killed server is skipped. @throws Error with the line and its fault */
+/**
+ * Parses a recording. An incomplete last line of a killed server is skipped. @throws Error with the
+ * line and its fault
+ */
 export function parseRecording(content: string): Recorded[] {
   return content
     .split('\n')
@@ -107,7 +125,9 @@ export function parseRecording(content: string): Recorded[] {
       try {
         return readRecorded(JSON.parse(line));
       } catch (thrown) {
-        throw new Error(`line ${at + 1} is no line of a recording: ${getErrorMessage(thrown)}`, { cause: thrown });
+        throw new Error(`line ${at + 1} is no line of a recording: ${getErrorMessage(thrown)}`, {
+          cause: thrown,
+        });
       }
     });
 }

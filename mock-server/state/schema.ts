@@ -43,22 +43,35 @@ export class Schemas {
   }
 
   /** See {@link withXml}. */
-  withDocument<T>(bytes: Buffer, use: (document: XmlDocument, xml: Xml) => Promise<T> | T): Promise<T | undefined> {
+  withDocument<T>(
+    bytes: Buffer,
+    use: (document: XmlDocument, xml: Xml) => Promise<T> | T,
+  ): Promise<T | undefined> {
     return withXml(bytes, use);
   }
 
   /** Returns every violation, in document order. @param schemaBase address in the document */
-  async findErrors(document: XmlDocument, version: string, schemaBase = this.#addresses.schemaBase): Promise<SchemaError[]> {
+  async findErrors(
+    document: XmlDocument,
+    version: string,
+    schemaBase = this.#addresses.schemaBase,
+  ): Promise<SchemaError[]> {
     const xml = await loadXml();
     const validator = await this.#getValidator(version, schemaBase);
     try {
       validator.validate(document);
       return [];
     } catch (thrown) {
-      // The validator fails for a document with entities of its own; the service reads no DTD either.
-      if (thrown instanceof xml.XmlError && !(thrown instanceof xml.XmlValidateError)) return [makeEntityError(document)];
+      // The validator fails for a document with entities of its own; the service reads no DTD
+      // either.
+      if (thrown instanceof xml.XmlError && !(thrown instanceof xml.XmlValidateError))
+        return [makeEntityError(document)];
       if (!(thrown instanceof xml.XmlValidateError)) throw thrown;
-      return thrown.details.map((error) => ({ line: error.line, column: error.col, message: error.message.trim() }));
+      return thrown.details.map((error) => ({
+        line: error.line,
+        column: error.col,
+        message: error.message.trim(),
+      }));
     }
   }
 
@@ -102,7 +115,10 @@ export class Schemas {
   }
 }
 
-/** Passes a parsed document to `use`, then frees it; undefined where not well-formed. No DTD or external entity is loaded. */
+/**
+ * Passes a parsed document to `use`, then frees it; undefined where not well-formed. No DTD or
+ * external entity is loaded.
+ */
 export async function withXml<T>(
   bytes: Buffer,
   use: (document: XmlDocument, xml: Xml) => Promise<T> | T,
@@ -129,7 +145,11 @@ export async function withXml<T>(
 }
 
 function makeEntityError(document: XmlDocument): SchemaError {
-  return { line: document.root.line, column: 0, message: 'The document refers to an entity, which cannot be validated.' };
+  return {
+    line: document.root.line,
+    column: 0,
+    message: 'The document refers to an entity, which cannot be validated.',
+  };
 }
 
 let library: Promise<Xml> | undefined;

@@ -2,8 +2,8 @@ import type { Entity, RecordInput } from './records/record.ts';
 import type { Settings } from './settings.ts';
 
 /**
- * An initial state. Roles, organisations, e-mail addresses and cooperations of accounts are in their `uzivatel` records;
- * projects, vocabularies and cadastral areas are records as well.
+ * An initial state. Roles, organisations, e-mail addresses and cooperations of accounts are in
+ * their `uzivatel` records; projects, vocabularies and cadastral areas are records as well.
  */
 export type SeedContent = {
   readonly accounts: readonly SeedAccount[];
@@ -19,7 +19,10 @@ export type SeedAccount = {
   readonly password: string;
   /** Identifier of the account's `uzivatel` record, such as `U-000001`. */
   readonly user: string;
-  /** Survey projects that a researcher's active cooperations list; absent: all of the partners' organisations. */
+  /**
+   * Survey projects that a researcher's active cooperations list; absent: all of the partners'
+   * organisations.
+   */
   readonly projects?: readonly string[];
 };
 

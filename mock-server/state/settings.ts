@@ -1,11 +1,29 @@
 import { findAddressFault } from '../base/address-list.ts';
-import { array, check, flag, integer, nullable, object, optional, type Reader, readOneOf, text } from '../base/shape.ts';
+import {
+  array,
+  check,
+  flag,
+  integer,
+  nullable,
+  object,
+  optional,
+  type Reader,
+  readOneOf,
+  text,
+} from '../base/shape.ts';
 import { type LatencySetting, MAX_TIMER_MS, readLatency } from './latency.ts';
 
 const accessRule = check(
   object({
-    rule_type: readOneOf(['ip_blacklist', 'ip_whitelist', 'user_blacklist', 'user_whitelist'] as const),
-    /** An address, a CIDR block or an `a-b` range; of a user rule an e-mail address or a user name. */
+    rule_type: readOneOf([
+      'ip_blacklist',
+      'ip_whitelist',
+      'user_blacklist',
+      'user_whitelist',
+    ] as const),
+    /**
+     * An address, a CIDR block or an `a-b` range; of a user rule an e-mail address or a user name.
+     */
     value: text({ min: 1 }),
     active: optional(flag),
   }),
@@ -17,12 +35,16 @@ const rateLimit = check(
     scope: readOneOf(['user', 'ip', 'record'] as const),
     /** An e-mail address or a user name, or an address, block or range; a record rule has none. */
     value: optional(text({ min: 1 })),
-    /** `<count>/<unit>`, units `ms`, `s`, `m`, `h`, `d`. A malformed rate refuses everything, as the service does. */
+    /**
+     * `<count>/<unit>`, units `ms`, `s`, `m`, `h`, `d`. A malformed rate refuses everything, as the
+     * service does.
+     */
     rate: text(),
     active: optional(flag),
   }),
   (limit) => {
-    if (limit.scope === 'record') return limit.value === undefined ? undefined : 'a record limit takes no value';
+    if (limit.scope === 'record')
+      return limit.value === undefined ? undefined : 'a record limit takes no value';
     if (limit.value === undefined) return `a limit of scope ${limit.scope} needs a value`;
     return limit.scope === 'ip' ? findAddressFault(limit.value) : undefined;
   },
@@ -48,18 +70,26 @@ export type Settings = {
   /** Records per page of harvested lists. */
   readonly page_size: number;
   readonly resumption_token_ms: number;
-  /** Delay of a write in the harvesting interface, in milliseconds of the mock's clock; several are taken in turn. */
+  /**
+   * Delay of a write in the harvesting interface, in milliseconds of the mock's clock; several are
+   * taken in turn.
+   */
   readonly index_delay_ms: number | readonly number[];
   /** Offsets of `responseDate` in milliseconds, taken in turn. */
   readonly response_date_shifts_ms: readonly number[];
   readonly token_ms: number;
-  /** Planned outage: the authentication paths and the harvesting interface answer 503 with an HTML page (A-AUTH-13, B-ADDRESS-8). */
+  /**
+   * Planned outage: the authentication paths and the harvesting interface answer 503 with an HTML
+   * page (A-AUTH-13, B-ADDRESS-8).
+   */
   readonly outage: boolean;
   /** The service can read its own schema file (A-IMPORT-10). */
   readonly schema_reachable: boolean;
   /** Largest photograph, in bytes. */
   readonly photo_max_bytes: number;
-  /** Largest request body, boundaries included; above it the proxy answers 413 with an HTML page. */
+  /**
+   * Largest request body, boundaries included; above it the proxy answers 413 with an HTML page.
+   */
   readonly body_max_bytes: number;
 };
 
@@ -82,7 +112,8 @@ export const DEFAULT_SETTINGS: Settings = {
   outage: false,
   schema_reachable: true,
   photo_max_bytes: 262_144_000,
-  // Room for the boundaries of a photograph that is slightly too large, which the service itself must refuse.
+  // Room for the boundaries of a photograph that is slightly too large, which the service itself
+  // must refuse.
   body_max_bytes: 262_144_000 + 1_048_576,
 };
 
@@ -103,15 +134,22 @@ export const readSettings: Reader<Partial<Settings>> = object({
   rate_limits: optional(array(rateLimit)),
   latency_ms: optional(readLatency),
   record_lock_params: optional(
-    object({ retry_delay_ms: integer({ min: 1, max: MAX_TIMER_MS }), max_retries: integer({ min: 1 }) }),
+    object({
+      retry_delay_ms: integer({ min: 1, max: MAX_TIMER_MS }),
+      max_retries: integer({ min: 1 }),
+    }),
   ),
   record_lock_ttl_ms: optional(integer({ min: 1 })),
   allowed_schema_versions: optional(nullable(array(readSchemaVersion))),
   antivirus: optional(flag),
   page_size: optional(integer({ min: 1, max: 10_000 })),
   resumption_token_ms: optional(milliseconds),
-  index_delay_ms: optional((value, place) => (Array.isArray(value) ? array(milliseconds) : milliseconds)(value, place)),
-  response_date_shifts_ms: optional(array(integer({ min: -LARGEST_SHIFT_MS, max: LARGEST_SHIFT_MS }))),
+  index_delay_ms: optional((value, place) =>
+    (Array.isArray(value) ? array(milliseconds) : milliseconds)(value, place),
+  ),
+  response_date_shifts_ms: optional(
+    array(integer({ min: -LARGEST_SHIFT_MS, max: LARGEST_SHIFT_MS })),
+  ),
   token_ms: optional(milliseconds),
   outage: optional(flag),
   schema_reachable: optional(flag),

@@ -38,14 +38,18 @@ type Snapshot = {
   readonly pending: PendingWrites;
 };
 
-/** Named states of one service. A snapshot stores only records written after it, so it costs the same for any number. */
+/**
+ * Named states of one service. A snapshot stores only records written after it, so it costs the
+ * same for any number.
+ */
 export class Snapshots {
   readonly #byName = new Map<string, Snapshot>();
   #seed: Snapshot | undefined;
 
   /** Called before every write to a record. */
   recordWrite(ident: string, before: () => ArchiveRow | undefined): void {
-    if (this.#seed !== undefined && !this.#seed.before.has(ident)) this.#seed.before.set(ident, before());
+    if (this.#seed !== undefined && !this.#seed.before.has(ident))
+      this.#seed.before.set(ident, before());
     for (const { before: recordsBefore } of this.#byName.values())
       if (!recordsBefore.has(ident)) recordsBefore.set(ident, before());
   }
@@ -94,7 +98,12 @@ export class Snapshots {
 function captureState(mock: Parts): Snapshot {
   return {
     before: new Map(),
-    tables: new Map(listSmallTables(mock).map((table) => [table, mock.database.prepare(`select * from ${table}`).all()])),
+    tables: new Map(
+      listSmallTables(mock).map((table) => [
+        table,
+        mock.database.prepare(`select * from ${table}`).all(),
+      ]),
+    ),
     settings: mock.settings,
     faults: mock.faults.listRules(),
     clock: mock.clock.getState(),
@@ -105,7 +114,8 @@ function captureState(mock: Parts): Snapshot {
 function restoreState(snapshot: Snapshot, mock: Parts): void {
   mock.database.transaction(() => {
     for (const [ident, row] of snapshot.before) mock.archive.restoreRow(ident, row);
-    for (const table of listSmallTables(mock)) refill(mock, table, snapshot.tables.get(table) ?? []);
+    for (const table of listSmallTables(mock))
+      refill(mock, table, snapshot.tables.get(table) ?? []);
   })();
   snapshot.before.clear();
   mock.applySettings(snapshot.settings);
@@ -129,6 +139,8 @@ function refill({ database }: Parts, table: string, rows: Rows): void {
   const [first] = rows;
   if (typeof first !== 'object' || first === null) return;
   const columns = Object.keys(first);
-  const insert = database.prepare(`insert into ${table} (${columns}) values (${columns.map((column) => `@${column}`)})`);
+  const insert = database.prepare(
+    `insert into ${table} (${columns}) values (${columns.map((column) => `@${column}`)})`,
+  );
   for (const row of rows) insert.run(row);
 }

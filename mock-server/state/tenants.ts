@@ -9,7 +9,10 @@ const MAX_TENANTS = 100;
 const MAX_RECORDS = 200_000;
 const NAME = /^[a-z0-9][a-z0-9-]{0,39}$/;
 
-/** Several services on one server: each has its own records, accounts, clock, throttle, faults and journal. */
+/**
+ * Several services on one server: each has its own records, accounts, clock, throttle, faults and
+ * journal.
+ */
 export class Tenants<Service extends { dispose(): void }> {
   readonly #byName = new Map<string, Service>();
   readonly #being = new Set<string>();
@@ -25,10 +28,18 @@ export class Tenants<Service extends { dispose(): void }> {
   /** @throws ControlRefusal; SeedError, ShapeError where the options cannot be used */
   async add(options: MockServerOptions, givenName?: string): Promise<Service> {
     const name = givenName ?? randomBytes(6).toString('hex');
-    if (!NAME.test(name)) throw new ControlRefusal(422, 'a tenant is called by small letters, digits and hyphens, 40 at most');
-    if (this.#byName.has(name) || this.#being.has(name)) throw new ControlRefusal(409, `there is a tenant ${name} already`);
+    if (!NAME.test(name))
+      throw new ControlRefusal(
+        422,
+        'a tenant is called by small letters, digits and hyphens, 40 at most',
+      );
+    if (this.#byName.has(name) || this.#being.has(name))
+      throw new ControlRefusal(409, `there is a tenant ${name} already`);
     if (this.#byName.size + this.#being.size >= MAX_TENANTS)
-      throw new ControlRefusal(409, `there are ${MAX_TENANTS} tenants, the most that a server has; remove one first`);
+      throw new ControlRefusal(
+        409,
+        `there are ${MAX_TENANTS} tenants, the most that a server has; remove one first`,
+      );
     const records = options.records ?? 0;
     const present = [...this.#records.values()].reduce((sum, count) => sum + count, 0);
     if (present + records > MAX_RECORDS)
@@ -63,12 +74,16 @@ export class Tenants<Service extends { dispose(): void }> {
     return [...this.#byName];
   }
 
-  /** Returns the tenant of a request target, and the target below its mount; undefined for no tenant. @throws ControlRefusal */
+  /**
+   * Returns the tenant of a request target, and the target below its mount; undefined for no
+   * tenant. @throws ControlRefusal
+   */
   findTenant(target: string): { readonly mock: Service; readonly target: string } | undefined {
     if (!target.startsWith(MOUNT)) return undefined;
     const [, name = '', rest = ''] = /^\/t\/([^/?]*)(.*)$/s.exec(target) ?? [];
     const tenant = this.#byName.get(name);
-    if (tenant === undefined) throw new ControlRefusal(404, `there is no tenant ${name}; POST /__mock__/tenants makes one`);
+    if (tenant === undefined)
+      throw new ControlRefusal(404, `there is no tenant ${name}; POST /__mock__/tenants makes one`);
     return { mock: tenant, target: rest.startsWith('/') ? rest : `/${rest}` };
   }
 

@@ -13,13 +13,24 @@ type PacedRequest = {
 };
 
 /** `retryAfterSeconds` is absent only for a malformed rate (A-RATE-18). */
-type ThrottleVerdict = { readonly passed: true } | { readonly passed: false; readonly retryAfterSeconds?: number };
+type ThrottleVerdict =
+  | { readonly passed: true }
+  | { readonly passed: false; readonly retryAfterSeconds?: number };
 
 type Window = { count: number; readonly endsAtMs: number };
 
 const PASSED: ThrottleVerdict = { passed: true };
-const UNIT_MS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
-/** Number of scopes above which idle ones are removed, so that foreign addresses cannot fill the memory. */
+const UNIT_MS: Readonly<Record<string, number>> = {
+  ms: 1,
+  s: 1000,
+  m: 60_000,
+  h: 3_600_000,
+  d: 86_400_000,
+};
+/**
+ * Number of scopes above which idle ones are removed, so that foreign addresses cannot fill the
+ * memory.
+ */
 const MAX_SCOPES = 20_000;
 
 /** Minimum intervals and rate limits of the three write endpoints. */
@@ -34,7 +45,9 @@ export class Throttle {
     this.#ignoreMillisecondWindows = options.ignoreMillisecondWindows;
   }
 
-  /** Checks user interval, then address interval, then rate limits. A passed check resets its clock. */
+  /**
+   * Checks user interval, then address interval, then rate limits. A passed check resets its clock.
+   */
   check(request: PacedRequest, settings: Settings): ThrottleVerdict {
     const { user_ms, ip_ms } = settings.min_request_intervals;
     const waitMs =
@@ -65,7 +78,10 @@ export class Throttle {
     return 0;
   }
 
-  /** Counts in a fixed window, which opens with its first request; refused requests count but do not prolong it. */
+  /**
+   * Counts in a fixed window, which opens with its first request; refused requests count but do not
+   * prolong it.
+   */
   #countInWindow(subject: string, rate: string, atMs: number): ThrottleVerdict {
     const parsed = parseRate(rate);
     if (parsed === undefined) return { passed: false };
@@ -93,7 +109,9 @@ function getSubject(limit: RateLimit, request: PacedRequest): string | undefined
         ? `user ${request.account.email}`
         : undefined;
     case 'ip':
-      return isInList(makeBlockList([limit.value ?? '']), request.address) ? `ip ${request.address}` : undefined;
+      return isInList(makeBlockList([limit.value ?? '']), request.address)
+        ? `ip ${request.address}`
+        : undefined;
     case 'record':
       return request.record === undefined ? undefined : `record ${request.record}`;
     default:
@@ -103,5 +121,7 @@ function getSubject(limit: RateLimit, request: PacedRequest): string | undefined
 
 function parseRate(rate: string): { readonly count: number; readonly unit: string } | undefined {
   const match = /^(\d+)\/(ms|s|m|h|d)$/.exec(rate);
-  return match?.[1] === undefined || match[2] === undefined ? undefined : { count: Number(match[1]), unit: match[2] };
+  return match?.[1] === undefined || match[2] === undefined
+    ? undefined
+    : { count: Number(match[1]), unit: match[2] };
 }

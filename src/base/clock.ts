@@ -2,7 +2,10 @@ import { setImmediate as turn } from 'node:timers/promises';
 
 /** Milliseconds since 1970 UTC by the clock of this machine, which may be wrong and may be set. */
 export type WallMs = number & { readonly __brand: 'wall' };
-/** Milliseconds, with fractions, since an arbitrary moment; never set back, and the same for all processes of the machine. */
+/**
+ * Milliseconds, with fractions, since an arbitrary moment; never set back, and the same for all
+ * processes of the machine.
+ */
 export type MonotonicMs = number & { readonly __brand: 'monotonic' };
 /** Milliseconds since 1970 UTC by the clock of the service. */
 export type ServerMs = number & { readonly __brand: 'server' };
@@ -11,13 +14,20 @@ export const asWallMs = (ms: number): WallMs => ms as WallMs;
 export const asMonotonicMs = (ms: number): MonotonicMs => ms as MonotonicMs;
 export const asServerMs = (ms: number): ServerMs => ms as ServerMs;
 
-/** Source of time, passed in so that tests need not sleep. Fractions of milliseconds where the system has them. */
+/**
+ * Source of time, passed in so that tests need not sleep. Fractions of milliseconds where the
+ * system has them.
+ */
 export type Clock = {
   now(): WallMs;
   monotonicMs(): MonotonicMs;
-  /** Resolves after `ms` milliseconds; rejects with the signal's reason when it is aborted first. */
+  /**
+   * Resolves after `ms` milliseconds; rejects with the signal's reason when it is aborted first.
+   */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
-  /** Blocks the event loop for `ms` milliseconds (a few at most), where a timer would be too coarse. */
+  /**
+   * Blocks the event loop for `ms` milliseconds (a few at most), where a timer would be too coarse.
+   */
   hold(ms: number): void;
 };
 
@@ -28,7 +38,10 @@ export function readClock(clock: Clock): Moment {
   return { monotonicMs: clock.monotonicMs(), at: clock.now() };
 }
 
-/** Returns the larger difference: the monotonic clock stops while a machine sleeps, the wall clock may be set back. */
+/**
+ * Returns the larger difference: the monotonic clock stops while a machine sleeps, the wall clock
+ * may be set back.
+ */
 export function measureElapsedMs(clock: Clock, since: Moment): number {
   return Math.max(clock.monotonicMs() - since.monotonicMs, clock.now() - since.at);
 }
@@ -40,7 +53,8 @@ export const systemClock: Clock = {
   now: () => asWallMs(Date.now()),
   monotonicMs: () => asMonotonicMs(Number(process.hrtime.bigint()) / 1e6),
   sleep: async (ms, signal) => {
-    // Timers count whole milliseconds and fire a little early or late, so the last milliseconds are polled on the event loop.
+    // Timers count whole milliseconds and fire a little early or late, so the last milliseconds are
+    // polled on the event loop.
     const endMs = systemClock.monotonicMs() + ms;
     for (let leftMs = ms; leftMs > 0; leftMs = endMs - systemClock.monotonicMs()) {
       signal?.throwIfAborted();
@@ -55,7 +69,10 @@ export const systemClock: Clock = {
   },
 };
 
-/** Resolves after `ms` milliseconds, or when the signal is aborted. The timer of Node makes an error with its stack for each abort. */
+/**
+ * Resolves after `ms` milliseconds, or when the signal is aborted. The timer of Node makes an error
+ * with its stack for each abort.
+ */
 function sleepUntilAborted(ms: number, signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve) => {
     const end = (): void => {
@@ -76,7 +93,8 @@ export function formatLocalDate(nowMs: number): string {
 }
 
 /**
- * Resolves as the work does, or rejects with the signal's reason as soon as it is aborted, even if the work ignores signals.
+ * Resolves as the work does, or rejects with the signal's reason as soon as it is aborted, even if
+ * the work ignores signals.
  * @param unwanted receives the result of work that ends after the abort
  */
 export async function rejectOnAbort<T>(

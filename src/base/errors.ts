@@ -1,8 +1,9 @@
 import { cmd, type Message, msg } from './message.ts';
 
 /**
- * Failures that end a command. Findings about data are {@link Issue} values and answers of the service are outcomes, not errors.
- * One class per kind of failure, each with a stable `code` for programs and an exit code for shells.
+ * Failures that end a command. Findings about data are {@link Issue} values and answers of the
+ * service are outcomes, not errors. One class per kind of failure, each with a stable `code` for
+ * programs and an exit code for shells.
  */
 
 /** Exit codes of `pas`, as `--help` and docs/exit-codes.md print them. */
@@ -30,7 +31,9 @@ type FailureOptions = {
   readonly cause?: unknown;
 };
 
-/** An error whose message is a value, so that it can be stored and shown in another language later. */
+/**
+ * An error whose message is a value, so that it can be stored and shown in another language later.
+ */
 export class LocalizedError extends Error {
   readonly says: Message;
   constructor(says: Message, { cause }: { readonly cause?: unknown } = {}) {
@@ -46,7 +49,12 @@ export class PasError extends LocalizedError {
   readonly exitReason: ExitReason;
   readonly hintSays: Message | undefined;
 
-  constructor(code: string, exitReason: ExitReason, message: Message, options: FailureOptions = {}) {
+  constructor(
+    code: string,
+    exitReason: ExitReason,
+    message: Message,
+    options: FailureOptions = {},
+  ) {
     super(message, options);
     this.code = code;
     this.exitReason = exitReason;
@@ -63,7 +71,13 @@ export class PasError extends LocalizedError {
 }
 
 /** Makes the class of a failure that carries no fields beyond its message. */
-function makeFailureClass(code: string, exitReason: ExitReason): new (message: Message, options?: FailureOptions) => PasError {
+function makeFailureClass(
+  code: string,
+  exitReason: ExitReason,
+): new (
+  message: Message,
+  options?: FailureOptions,
+) => PasError {
   return class extends PasError {
     constructor(message: Message, options?: FailureOptions) {
       super(code, exitReason, message, options);
@@ -94,12 +108,21 @@ export class OutboxLeasedError extends makeFailureClass('outbox-leased', 'outbox
 /** `config.toml`, the environment or a profile cannot be used. */
 export class ConfigError extends makeFailureClass('config', 'config') {}
 
-/** A database or file of pas cannot be read or written: damaged, read-only, no space, or locked by another program. */
+/**
+ * A database or file of pas cannot be read or written: damaged, read-only, no space, or locked by
+ * another program.
+ */
 export class DatabaseError extends PasError {
   /** True where the content of the file is not what pas wrote. */
   readonly damaged: boolean;
-  /** @param options `passing`: the file is sound, and the same command works once there is space or the other program is done */
-  constructor(message: Message, options: FailureOptions & { readonly passing?: boolean; readonly damaged?: boolean } = {}) {
+  /**
+   * @param options `passing`: the file is sound, and the same command works once there is space or
+   * the other program is done
+   */
+  constructor(
+    message: Message,
+    options: FailureOptions & { readonly passing?: boolean; readonly damaged?: boolean } = {},
+  ) {
     super('database', options.passing === true ? 'unavailable' : 'config', message, options);
     this.damaged = options.damaged === true;
   }
@@ -112,9 +135,14 @@ export function isDamaged(thrown: unknown): thrown is DatabaseError {
 /** A database carries a schema that this version of pas does not know. */
 export class DatabaseTooNewError extends makeFailureClass('database-too-new', 'databaseTooNew') {}
 
-/** The harvesting interface answered with an OAI-PMH error, or with something that is not OAI-PMH. */
+/**
+ * The harvesting interface answered with an OAI-PMH error, or with something that is not OAI-PMH.
+ */
 export class OaiError extends PasError {
-  /** The protocol's error code (OAI-PMH 2.0, section 3.6), or `malformed` where the answer was not OAI-PMH. */
+  /**
+   * The protocol's error code (OAI-PMH 2.0, section 3.6), or `malformed` where the answer was not
+   * OAI-PMH.
+   */
   readonly oaiCode: string;
   constructor(oaiCode: string, message: Message, options?: FailureOptions) {
     super(`oai-${oaiCode}`, 'oaiProtocol', message, options);

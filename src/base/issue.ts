@@ -15,14 +15,20 @@ export class Issue {
   declare readonly file?: string;
   /** Sheet of a workbook, or layer of a GeoPackage. */
   declare readonly sheet?: string;
-  /** Row of the table as spreadsheets number it: the header is row 1. For a feature, waypoint or find its number. */
+  /**
+   * Row of the table as spreadsheets number it: the header is row 1. For a feature, waypoint or
+   * find its number.
+   */
   declare readonly row?: number;
   /** Unit that `row` counts, where it is no row of a spreadsheet. */
   declare readonly unit?: 'feature' | 'waypoint' | 'find';
   declare readonly column?: string;
   /** Line of an XML document, from 1. */
   declare readonly line?: number;
-  /** For a conflict: the value of the last import, of the find and of the row; null where there is none. */
+  /**
+   * For a conflict: the value of the last import, of the find and of the row; null where there is
+   * none.
+   */
   declare readonly base?: string | null;
   declare readonly ours?: string | null;
   declare readonly theirs?: string | null;
@@ -36,7 +42,10 @@ export class Issue {
     Object.assign(this, issue);
   }
 
-  /** Text of the issue in the reader's language. It is made on demand, since a table may have 100,000 issues. */
+  /**
+   * Text of the issue in the reader's language. It is made on demand, since a table may have
+   * 100,000 issues.
+   */
   get message(): string {
     return String(this.says);
   }
@@ -80,7 +89,8 @@ export function formatIssuePlace(issue: Where): string {
   const parts: string[] = [];
   if (issue.file !== undefined) parts.push(escapeLineBreaks(issue.file));
   const { sheet, row, line, column } = issue;
-  if (sheet !== undefined) parts.push(issue.unit === 'feature' ? t`layer ${sheet}` : t`sheet ${sheet}`);
+  if (sheet !== undefined)
+    parts.push(issue.unit === 'feature' ? t`layer ${sheet}` : t`sheet ${sheet}`);
   if (row !== undefined) parts.push(formatRow(row, issue.unit));
   if (line !== undefined) parts.push(t`line ${line}`);
   if (column !== undefined) parts.push(t`column ${column}`);
@@ -88,7 +98,11 @@ export function formatIssuePlace(issue: Where): string {
 }
 
 function formatRow(row: number, unit: Issue['unit']): string {
-  const counted = { feature: t`feature ${row}`, waypoint: t`waypoint ${row}`, find: t`find ${row}` };
+  const counted = {
+    feature: t`feature ${row}`,
+    waypoint: t`waypoint ${row}`,
+    find: t`find ${row}`,
+  };
   return unit === undefined ? t`row ${row}` : counted[unit];
 }
 

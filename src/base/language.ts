@@ -5,9 +5,10 @@ import { packageRoot } from './package-root.ts';
 import type { Forms } from './po-files.ts';
 
 /**
- * Language of messages. The source has the English text, as t`…` (or `ngettext` where a number decides the form); the Czech text
- * is in src/language/cs. A message that is stored or shown later is a value: see message.ts. Text for programs (JSON keys, codes,
- * rules, element names, the journal) is never translated.
+ * Language of messages. The source has the English text, as t`…` (or `ngettext` where a number
+ * decides the form); the Czech text is in src/language/cs. A message that is stored or shown later
+ * is a value: see message.ts. Text for programs (JSON keys, codes, rules, element names, the
+ * journal) is never translated.
  */
 
 /** Language of the process. Undefined is English, which needs no catalog. */
@@ -16,14 +17,20 @@ let activeCatalog: { readonly language: Language; readonly forms: Forms } | unde
 /** A text and its values before interpolation. */
 export type Template = { readonly strings: readonly string[]; readonly values: readonly unknown[] };
 
-/** Returns a text in the language of the process. Placeholders hold plain variables, members and commands, no calls. */
+/**
+ * Returns a text in the language of the process. Placeholders hold plain variables, members and
+ * commands, no calls.
+ */
 export function t(strings: TemplateStringsArray, ...values: readonly unknown[]): string {
   return activeCatalog === undefined
     ? String.raw({ raw: strings }, ...values.map(escapeLineBreaks))
     : translate(toTemplateKey(strings), values);
 }
 
-/** Escapes line breaks in names of files and texts of the service, which would otherwise start a line of the message. */
+/**
+ * Escapes line breaks in names of files and texts of the service, which would otherwise start a
+ * line of the message.
+ */
 export function escapeLineBreaks(value: unknown): string {
   if (typeof value !== 'string') return String(value);
   return value.replace(/[\n\r\u0085\u2028\u2029]/g, (character) => LINE_BREAKS[character] ?? '\\n');
@@ -43,7 +50,8 @@ export function msgid(strings: TemplateStringsArray, ...values: readonly unknown
 
 /** Chooses the form for a number: ngettext(msgid`${count} find`, `${count} finds`, count) */
 export function ngettext({ strings, values }: Template, many: string, count: number): string {
-  if (activeCatalog !== undefined) return translate(toTemplateKey(strings), values, { many, count });
+  if (activeCatalog !== undefined)
+    return translate(toTemplateKey(strings), values, { many, count });
   return count === 1 ? String.raw({ raw: strings }, ...values.map(escapeLineBreaks)) : many;
 }
 
@@ -55,16 +63,23 @@ export function toTemplateKey(strings: readonly string[]): string {
 /** English plural of a text whose form a number decides. */
 export type Counted = { readonly many: string; readonly count: number };
 
-/** Translates a text with numbered placeholders. Values are inserted in one pass, since one may look like a placeholder. */
+/**
+ * Translates a text with numbered placeholders. Values are inserted in one pass, since one may look
+ * like a placeholder.
+ */
 export function translate(text: string, values: readonly unknown[], counted?: Counted): string {
   const forms = activeCatalog?.forms[text];
   const english = counted === undefined || counted.count === 1 ? text : counted.many;
-  const form = counted === undefined ? forms?.[0] : forms?.[CZECH_FORMS[CZECH.select(counted.count)] ?? 2];
+  const form =
+    counted === undefined ? forms?.[0] : forms?.[CZECH_FORMS[CZECH.select(counted.count)] ?? 2];
   const texts = values.map(escapeLineBreaks);
   return interpolate(form === undefined ? english : withPrepositions(form, texts), texts);
 }
 
-/** Replaces each `${n}` by the value with this index, from 0; a place without a value stays as it is. */
+/**
+ * Replaces each `${n}` by the value with this index, from 0; a place without a value stays as it
+ * is.
+ */
 export function interpolate(text: string, values: readonly string[]): string {
   return text.replace(/\$\{(\d+)\}/g, (place, index: string) => values[Number(index)] ?? place);
 }
@@ -90,10 +105,14 @@ export function formatDay(isoDate: string): string {
   return getLanguage() === 'cs' ? `${day}. ${month}. ${year}` : isoDate;
 }
 
-/** Formats a moment in the local time zone: `2026-11-23 14:32`. @param nowMs where given, today's date is omitted: `14:32` */
+/**
+ * Formats a moment in the local time zone: `2026-11-23 14:32`. @param nowMs where given, today's
+ * date is omitted: `14:32`
+ */
 export function formatMoment(ms: number, nowMs?: number): string {
   const at = new Date(ms);
-  const hour = getLanguage() === 'cs' ? String(at.getHours()) : String(at.getHours()).padStart(2, '0');
+  const hour =
+    getLanguage() === 'cs' ? String(at.getHours()) : String(at.getHours()).padStart(2, '0');
   const time = `${hour}:${String(at.getMinutes()).padStart(2, '0')}`;
   const day = formatLocalDate(ms);
   return nowMs !== undefined && day === formatLocalDate(nowMs) ? time : `${formatDay(day)} ${time}`;
@@ -101,12 +120,14 @@ export function formatMoment(ms: number, nowMs?: number): string {
 
 /** Formats a size: `3.4 MB`, `120 kB`. */
 export function formatSize(bytes: number): string {
-  return bytes < 1e6 ? `${Math.max(1, Math.round(bytes / 1000))} kB` : `${formatDecimal(bytes / 1e6, 1)} MB`;
+  return bytes < 1e6
+    ? `${Math.max(1, Math.round(bytes / 1000))} kB`
+    : `${formatDecimal(bytes / 1e6, 1)} MB`;
 }
 
 /**
- * Chooses the language: `--lang`, then `PAS_LANG`, config.toml, the locale, English. Skips an unknown word; the command line and
- * the configuration are validated where they are read.
+ * Chooses the language: `--lang`, then `PAS_LANG`, config.toml, the locale, English. Skips an
+ * unknown word; the command line and the configuration are validated where they are read.
  * @param readConfigured called only where the command line and PAS_LANG name no language
  * @param systemLocale used where no variable names a locale, as on Windows and macOS
  */
@@ -117,12 +138,16 @@ export function chooseLanguage(
   // All of Intl give the same locale; plural rules are the fastest to create.
   systemLocale: () => string = () => new Intl.PluralRules().resolvedOptions().locale,
 ): Language {
-  const getLocale = (): string => environment['LC_ALL'] || environment['LC_MESSAGES'] || environment['LANG'] || systemLocale();
+  const getLocale = (): string =>
+    environment['LC_ALL'] || environment['LC_MESSAGES'] || environment['LANG'] || systemLocale();
   const explicit = parseLanguage(findLanguageFlag(args)) ?? parseLanguage(environment['PAS_LANG']);
   return explicit ?? parseLanguage(readConfigured()) ?? parseLanguage(getLocale()) ?? 'en';
 }
 
-/** Returns the value of the first `--lang`; undefined without the flag, or without a value behind it. */
+/**
+ * Returns the value of the first `--lang`; undefined without the flag, or without a value behind
+ * it.
+ */
 export function findLanguageFlag(args: readonly string[]): string | undefined {
   const at = args.findIndex((arg) => arg === '--lang' || arg.startsWith('--lang='));
   const flag = args[at];
@@ -159,8 +184,9 @@ export const LANGUAGES = ['en', 'cs'] as const;
 export type Language = (typeof LANGUAGES)[number];
 
 /**
- * Czech prepositions before numbers get a vowel where the spoken number begins with certain consonants: `se 7` (sedmi), `s 8`,
- * `ze 100` (sta), `ve 3` (třech). The catalog has them without the vowel.
+ * Czech prepositions before numbers get a vowel where the spoken number begins with certain
+ * consonants: `se 7` (sedmi), `s 8`, `ze 100` (sta), `ve 3` (třech). The catalog has them without
+ * the vowel.
  */
 
 /** First digit of the number → first letters of its spoken word. */
@@ -173,7 +199,10 @@ const ADDED: Readonly<Record<string, readonly string[]>> = {
   k: ['dv', 'tř', 'čt', 'st'],
 };
 
-/** Returns the first letters of the spoken number: `17` → `s`, *sedmnáct*; empty where the preposition stays plain. */
+/**
+ * Returns the first letters of the spoken number: `17` → `s`, *sedmnáct*; empty where the
+ * preposition stays plain.
+ */
 function getSpokenBeginning(count: number): string {
   let group = count;
   while (group >= 1000) group = Math.floor(group / 1000);
@@ -186,14 +215,22 @@ function getSpokenBeginning(count: number): string {
 
 /** Adjusts the prepositions of a text with numbered placeholders to the values that follow them. */
 export function withPrepositions(text: string, values: readonly string[]): string {
-  return text.replace(/(?<!\p{L})([szvk]) (?=\$\{(\d+)\})/giu, (plain, preposition: string, index: string) => {
-    const [count] = /^\d{1,12}(?![\w.:-])/.exec(values[Number(index)] ?? '') ?? [];
-    const added = count !== undefined && ADDED[preposition.toLowerCase()]?.includes(getSpokenBeginning(Number(count))) === true;
-    return added ? `${preposition}e ` : plain;
-  });
+  return text.replace(
+    /(?<!\p{L})([szvk]) (?=\$\{(\d+)\})/giu,
+    (plain, preposition: string, index: string) => {
+      const [count] = /^\d{1,12}(?![\w.:-])/.exec(values[Number(index)] ?? '') ?? [];
+      const added =
+        count !== undefined &&
+        ADDED[preposition.toLowerCase()]?.includes(getSpokenBeginning(Number(count))) === true;
+      return added ? `${preposition}e ` : plain;
+    },
+  );
 }
 
-/** Reading .po files takes longer than most commands, so the build leaves their texts beside the code. */
+/**
+ * Reading .po files takes longer than most commands, so the build leaves their texts beside the
+ * code.
+ */
 async function readCatalog(language: Language): Promise<Forms> {
   const folder = getPoFolder(language);
   return readBuilt(language, folder) ?? (await import('./po-files.ts')).readPoFiles(folder);
@@ -215,7 +252,9 @@ function readBuilt(language: Language, folder: string): Forms | undefined {
     const edited = [folder, ...readdirSync(folder).map((name) => join(folder, name))].some(
       (path) => statSync(path).mtimeMs > builtMs,
     );
-    return edited ? undefined : (JSON.parse(readFileSync(getBuiltCatalogPath(language), 'utf8')) as Forms);
+    return edited
+      ? undefined
+      : (JSON.parse(readFileSync(getBuiltCatalogPath(language), 'utf8')) as Forms);
   } catch {
     return undefined;
   }

@@ -1,8 +1,9 @@
 import { type Counted, interpolate, type Template, toTemplateKey, translate } from './language.ts';
 
 /**
- * A message as a value: a text with its values, which is translated when it is converted to a string. The English text is its
- * key. A plain string is shown as it is: text from outside, or stored by an earlier version of pas.
+ * A message as a value: a text with its values, which is translated when it is converted to a
+ * string. The English text is its key. A plain string is shown as it is: text from outside, or
+ * stored by an earlier version of pas.
  */
 export type Message = string | Phrase | Command;
 
@@ -40,7 +41,10 @@ export function msg(strings: TemplateStringsArray, ...values: readonly Value[]):
 
 /** Makes a message with plural forms that is translated later. */
 export function nmsg(one: Template, many: Template, count: number): Phrase {
-  return new Phrase(toTemplateKey(one.strings), one.values as readonly Value[], { many: toTemplateKey(many.strings), count });
+  return new Phrase(toTemplateKey(one.strings), one.values as readonly Value[], {
+    many: toTemplateKey(many.strings),
+    count,
+  });
 }
 
 /** Returns the text of a message without its values; messages of one kind have the same. */
@@ -53,7 +57,10 @@ export function joinMessages(messages: readonly Message[], separator: string): M
   return new Phrase(messages.map((_, index) => `\${${index}}`).join(separator), messages);
 }
 
-/** A command to be typed: its words, quoted for a shell, and `--profile` where another profile would be used without it. */
+/**
+ * A command to be typed: its words, quoted for a shell, and `--profile` where another profile would
+ * be used without it.
+ */
 export class Command {
   readonly command: string;
   readonly values: readonly string[];
@@ -65,7 +72,8 @@ export class Command {
 
   toString(): string {
     const [words = ''] = /^pas(?: [a-z][a-z-]*)*/.exec(this.command) ?? [];
-    const isOfProfile = !WITHOUT_PROFILE.has(words.split(' ')[1] ?? '') && !this.command.includes(' --profile');
+    const isOfProfile =
+      !WITHOUT_PROFILE.has(words.split(' ')[1] ?? '') && !this.command.includes(' --profile');
     return interpolate(
       `${words}${isOfProfile ? getProfileFlag() : ''}${this.command.slice(words.length)}`,
       this.values.map((value) => quoteShellWord(value)),
@@ -78,11 +86,17 @@ export class Command {
 }
 
 /** Makes a command: cmd`pas show ${localId}` */
-export function cmd(strings: TemplateStringsArray, ...values: readonly (string | number)[]): Command {
+export function cmd(
+  strings: TemplateStringsArray,
+  ...values: readonly (string | number)[]
+): Command {
   return new Command(toTemplateKey(strings), values.map(String));
 }
 
-/** Makes a command with optional flags: `true` is a flag alone, undefined and false are left out; an empty flag is an argument. */
+/**
+ * Makes a command with optional flags: `true` is a flag alone, undefined and false are left out; an
+ * empty flag is an argument.
+ */
 export function composeCommand(
   words: string,
   flags: readonly (readonly [flag: string, value: string | boolean | undefined])[],
@@ -98,7 +112,15 @@ export function composeCommand(
 }
 
 /** Commands that act on the whole home, or on no profile. */
-const WITHOUT_PROFILE = new Set(['demo', 'init', 'profile', 'service', 'mock-server', 'completion', 'help']);
+const WITHOUT_PROFILE = new Set([
+  'demo',
+  'init',
+  'profile',
+  'service',
+  'mock-server',
+  'completion',
+  'help',
+]);
 
 let getProfileFlag = (): string => '';
 
@@ -130,7 +152,8 @@ export function deserializeValue(stored: StoredMessage): Value {
 export function quoteShellWord(word: string, platform: NodeJS.Platform = process.platform): string {
   if (platform === 'win32') return quoteForWindows(word);
   if (/^[\p{L}\p{N}_./:@%+=-]+$/u.test(word)) return word;
-  if (word.search(UNTYPED) >= 0) return `$'${word.replace(/['\\]/g, '\\$&').replace(UNTYPED, quoteForShell)}'`;
+  if (word.search(UNTYPED) >= 0)
+    return `$'${word.replace(/['\\]/g, '\\$&').replace(UNTYPED, quoteForShell)}'`;
   return `'${word.replaceAll("'", `'\\''`)}'`;
 }
 
@@ -143,10 +166,12 @@ function quoteForShell(character: string): string {
 }
 
 /**
- * Quotes for cmd and PowerShell alike where possible: cmd knows double quotes only, and PowerShell expands `$` inside them. A
- * backslash before the closing quote would escape it, so it is doubled.
+ * Quotes for cmd and PowerShell alike where possible: cmd knows double quotes only, and PowerShell
+ * expands `$` inside them. A backslash before the closing quote would escape it, so it is doubled.
  */
 function quoteForWindows(word: string): string {
   if (/^[\p{L}\p{N}_.\\/:+=-]+$/u.test(word)) return word;
-  return /[$`"]/.test(word) ? `'${word.replaceAll("'", "''")}'` : `"${word.replace(/(?<!\\)\\+$/, '$&$&')}"`;
+  return /[$`"]/.test(word)
+    ? `'${word.replaceAll("'", "''")}'`
+    : `"${word.replace(/(?<!\\)\\+$/, '$&$&')}"`;
 }

@@ -13,17 +13,26 @@ type AttemptTraits = {
 };
 
 type OutcomeTraits = AttemptTraits & {
-  /** True: the service itself answered; false: another server may have answered; `neutral`: there is no answer to judge. */
+  /**
+   * True: the service itself answered; false: another server may have answered; `neutral`: there is
+   * no answer to judge.
+   */
   readonly provesPeer: boolean | 'neutral';
   readonly scope: FailureScope;
   /**
-   * Position of the entry when it is queued again: `first` before all others, `in-turn` behind those that are due, after the
-   * (slow) `backoff` of its consecutive failures, or `never` without a command.
+   * Position of the entry when it is queued again: `first` before all others, `in-turn` behind
+   * those that are due, after the (slow) `backoff` of its consecutive failures, or `never` without
+   * a command.
    */
   readonly retry: 'never' | 'first' | 'in-turn' | 'backoff' | 'slow-backoff';
 };
 
-const RESULT = { countsAsFailure: false, mayHaveArrived: false, provesPeer: true, retry: 'never' } as const;
+const RESULT = {
+  countsAsFailure: false,
+  mayHaveArrived: false,
+  provesPeer: true,
+  retry: 'never',
+} as const;
 const NEUTRAL = { countsAsFailure: 'neutral', mayHaveArrived: false } as const;
 const FAILED = { countsAsFailure: true, mayHaveArrived: false, retry: 'backoff' } as const;
 
@@ -31,7 +40,10 @@ const TABLE = {
   accepted: { ...RESULT, word: msg`accepted`, scope: 'none' },
   'already-applied': { ...RESULT, word: msg`already applied`, scope: 'none' },
   refused: { ...RESULT, word: msg`refused`, scope: 'answer' },
-  /** Refused without findings; repeated only where two imports of one project may have requested the same number at once. */
+  /**
+   * Refused without findings; repeated only where two imports of one project may have requested the
+   * same number at once.
+   */
   'refused-unspecified': { ...RESULT, word: msg`refused`, scope: 'kind', retry: 'backoff' },
   /** Refused by a server between pas and the service, so the entry need not be at fault. */
   'refused-by-intermediary': {
@@ -42,20 +54,53 @@ const TABLE = {
     retry: 'slow-backoff',
   },
   forbidden: { ...RESULT, word: msg`not allowed`, scope: 'answer' },
-  unauthorised: { ...NEUTRAL, word: msg`not signed in`, provesPeer: true, scope: 'none', retry: 'in-turn' },
-  throttled: { ...NEUTRAL, word: msg`too many requests`, provesPeer: true, scope: 'service', retry: 'first' },
+  unauthorised: {
+    ...NEUTRAL,
+    word: msg`not signed in`,
+    provesPeer: true,
+    scope: 'none',
+    retry: 'in-turn',
+  },
+  throttled: {
+    ...NEUTRAL,
+    word: msg`too many requests`,
+    provesPeer: true,
+    scope: 'service',
+    retry: 'first',
+  },
   busy: { ...FAILED, word: msg`record busy`, provesPeer: true, scope: 'record' },
-  closed: { ...NEUTRAL, word: msg`service closed`, provesPeer: true, scope: 'service', retry: 'first' },
-  'not-delivered': { ...NEUTRAL, word: msg`not delivered`, provesPeer: 'neutral', scope: 'service', retry: 'first' },
+  closed: {
+    ...NEUTRAL,
+    word: msg`service closed`,
+    provesPeer: true,
+    scope: 'service',
+    retry: 'first',
+  },
+  'not-delivered': {
+    ...NEUTRAL,
+    word: msg`not delivered`,
+    provesPeer: 'neutral',
+    scope: 'service',
+    retry: 'first',
+  },
   /** A part of the request was sent, and the connection was lost before its last byte. */
   cut: { ...FAILED, word: msg`interrupted`, provesPeer: 'neutral', scope: 'kind' },
   'content-changed': { ...RESULT, word: msg`file changed`, provesPeer: 'neutral', scope: 'none' },
-  uncertain: { ...FAILED, word: msg`uncertain`, mayHaveArrived: true, provesPeer: false, scope: 'service' },
+  uncertain: {
+    ...FAILED,
+    word: msg`uncertain`,
+    mayHaveArrived: true,
+    provesPeer: false,
+    scope: 'service',
+  },
 } as const satisfies Record<string, OutcomeTraits>;
 
 export type OutcomeKind = keyof typeof TABLE;
 
-/** Meanings of answers of the service, or of a missing one. The compiler names the places that must handle a new kind. */
+/**
+ * Meanings of answers of the service, or of a missing one. The compiler names the places that must
+ * handle a new kind.
+ */
 export const OUTCOMES: Readonly<Record<OutcomeKind, OutcomeTraits>> = TABLE;
 
 /** End of an attempt in the journal, including ends without an answer that could be judged. */

@@ -2,10 +2,16 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { po } from 'gettext-parser';
 
-/** Translated forms by English text with numbered placeholders; several forms where a number decides. */
+/**
+ * Translated forms by English text with numbered placeholders; several forms where a number
+ * decides.
+ */
 export type Forms = Readonly<Record<string, readonly string[]>>;
 
-/** Reads all .po files of a folder: English texts with their translated forms; places are numbered as in the English text. */
+/**
+ * Reads all .po files of a folder: English texts with their translated forms; places are numbered
+ * as in the English text.
+ */
 export function readPoFiles(folder: string): Forms {
   const forms: Record<string, readonly string[]> = {};
   for (const name of readdirSync(folder).filter((file) => file.endsWith('.po'))) {

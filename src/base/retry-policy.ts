@@ -4,26 +4,42 @@ const HOUR_MS = 60 * MINUTE_MS;
 
 /** Limits of retries and backoffs, in milliseconds and counts. */
 export const RETRY_POLICY = {
-  /** Backoff of one entry by its consecutive failures: it doubles, and from `slowAfter` failures on it is in minutes. */
-  entry: { minMs: SECOND_MS, maxMs: 30 * SECOND_MS, slowAfter: 8, slowMinMs: 5 * MINUTE_MS, slowMaxMs: HOUR_MS },
+  /**
+   * Backoff of one entry by its consecutive failures: it doubles, and from `slowAfter` failures on
+   * it is in minutes.
+   */
+  entry: {
+    minMs: SECOND_MS,
+    maxMs: 30 * SECOND_MS,
+    slowAfter: 8,
+    slowMinMs: 5 * MINUTE_MS,
+    slowMaxMs: HOUR_MS,
+  },
   /** Repeats of an import that was refused beside another import of its project. */
   collision: { maxRepeats: 4 },
   /** New tokens for one entry. */
   token: { maxRenewals: 3 },
   /** Backoff of all entries after consecutive connection failures. */
   connection: { minMs: SECOND_MS, maxMs: 10 * SECOND_MS },
-  /** Throttling: busy answers for different records within `windowMs`, or more than `maxQuick` of them for one record. */
+  /**
+   * Throttling: busy answers for different records within `windowMs`, or more than `maxQuick` of
+   * them for one record.
+   */
   lock: { windowMs: 2 * SECOND_MS, maxQuick: 3 },
   /**
-   * Circuit breakers of projects and kinds: failures about different subjects, and how long the circuit stays open. After `threshold`
-   * entries in a row were refused for their projects, `further` are enough for another project.
+   * Circuit breakers of projects and kinds: failures about different subjects, and how long the
+   * circuit stays open. After `threshold` entries in a row were refused for their projects,
+   * `further` are enough for another project.
    */
   circuit: { threshold: 5, further: 2, minOpenMs: MINUTE_MS, maxOpenMs: HOUR_MS },
   /** Consecutive failures of the service that end the push. They open no circuit. */
   stopAfter: { uncertain: 5, throttled: 20, 'not-delivered': 4, closed: 1 },
   /** A push ends when its queue must wait longer. */
   push: { maxWaitMs: 2 * MINUTE_MS },
-  /** Pauses of a watch between probes of an unreachable or uncertain service, and its polling interval for the outbox. */
+  /**
+   * Pauses of a watch between probes of an unreachable or uncertain service, and its polling
+   * interval for the outbox.
+   */
   watch: {
     minPauseMs: SECOND_MS,
     maxPauseMs: MINUTE_MS,
@@ -36,7 +52,9 @@ export const RETRY_POLICY = {
 /** Returns the backoff of an entry after so many consecutive failures, in milliseconds. */
 export function computeEntryBackoffMs(failures: number): number {
   const { minMs, maxMs, slowAfter } = RETRY_POLICY.entry;
-  return failures < slowAfter ? Math.min(minMs * 2 ** (failures - 1), maxMs) : slowBackoffMs(failures - slowAfter + 1);
+  return failures < slowAfter
+    ? Math.min(minMs * 2 ** (failures - 1), maxMs)
+    : slowBackoffMs(failures - slowAfter + 1);
 }
 
 /** Returns the backoff in milliseconds of an entry that a quick repeat would not help. */
@@ -45,13 +63,19 @@ export function slowBackoffMs(failures: number): number {
   return Math.min(slowMinMs * 2 ** (failures - 1), slowMaxMs);
 }
 
-/** Returns the backoff of all entries after so many consecutive connection failures, in milliseconds. */
+/**
+ * Returns the backoff of all entries after so many consecutive connection failures, in
+ * milliseconds.
+ */
 export function computeConnectionBackoffMs(failures: number): number {
   const { minMs, maxMs } = RETRY_POLICY.connection;
   return Math.min(minMs * 2 ** (failures - 1), maxMs);
 }
 
-/** Returns for how long a circuit stays open, in milliseconds. @param previousMs last open time; 0 for the first */
+/**
+ * Returns for how long a circuit stays open, in milliseconds. @param previousMs last open time; 0
+ * for the first
+ */
 export function computeCircuitOpenMs(previousMs: number): number {
   const { minOpenMs, maxOpenMs } = RETRY_POLICY.circuit;
   return Math.min(Math.max(minOpenMs, previousMs * 2), maxOpenMs);

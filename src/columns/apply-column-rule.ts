@@ -9,8 +9,9 @@ import { type DepthUnit, OPEN_UNIT, type ReadColumn } from './column-rule.ts';
 import { normalizeKey } from './columns.ts';
 
 /**
- * Converts a cell to the form that pas reads: centimetres, YYYY-MM-DD, surname first and others. A cell that does not have the
- * form of the rule stays unchanged, so that the report quotes the museum's text.
+ * Converts a cell to the form that pas reads: centimetres, YYYY-MM-DD, surname first and others. A
+ * cell that does not have the form of the rule stays unchanged, so that the report quotes the
+ * museum's text.
  */
 export function applyColumnRule(cell: string, rule: ReadColumn): string {
   const text = replaceText(cell.trim(), rule.values);
@@ -21,19 +22,23 @@ export function applyColumnRule(cell: string, rule: ReadColumn): string {
   if (rule.name !== undefined) return reorderName(text, rule.name);
   if (rule.sign === 'minus') return withMinus(text);
   if (rule.form === 'position') return formatPointCell(text);
-  return rule.separator === undefined ? text : joinNames(text.split(rule.separator).map((name) => name.trim()));
+  return rule.separator === undefined
+    ? text
+    : joinNames(text.split(rule.separator).map((name) => name.trim()));
 }
 
 function replaceText(text: string, values: ReadColumn['values']): string {
   if (values === undefined) return text;
-  const replacement = Object.entries(values).find(([from]) => normalizeKey(from) === normalizeKey(text));
+  const replacement = Object.entries(values).find(
+    ([from]) => normalizeKey(from) === normalizeKey(text),
+  );
   return replacement === undefined ? text : replacement[1];
 }
 
 /**
- * Converts a depth to whole centimetres; a unit in the cell overrides the column's. A depth that would round to 0 keeps its text
- * and unit, so that it is reported. `1,000` is ambiguous in mm and cm and stays; in dm and m it has decimals, since no find is a
- * hundred metres deep.
+ * Converts a depth to whole centimetres; a unit in the cell overrides the column's. A depth that
+ * would round to 0 keeps its text and unit, so that it is reported. `1,000` is ambiguous in mm and
+ * cm and stays; in dm and m it has decimals, since no find is a hundred metres deep.
  */
 function toCentimetres(text: string, unit: DepthUnit | typeof OPEN_UNIT): string | undefined {
   const match = /^([+-]?\d+(?:[.,]\d+)?)\s*(mm|cm|dm|m)?\.?$/i.exec(text);
@@ -45,19 +50,29 @@ function toCentimetres(text: string, unit: DepthUnit | typeof OPEN_UNIT): string
   if (factor <= 1 && parseBothReadings(digits) !== undefined) return undefined;
   // Rounding to 12 digits removes the error of the multiplication: 0.285 m are 28.5 cm.
   const centimetres = Number((Number(digits.replace(',', '.')) * factor).toPrecision(12));
-  return Math.round(centimetres) === 0 && centimetres !== 0 ? `${digits} ${measured}` : String(Math.round(centimetres));
+  return Math.round(centimetres) === 0 && centimetres !== 0
+    ? `${digits} ${measured}`
+    : String(Math.round(centimetres));
 }
 
-/** Converts a name of ambiguous order to `Surname, Given name`; any other text is left to the reader. */
+/**
+ * Converts a name of ambiguous order to `Surname, Given name`; any other text is left to the
+ * reader.
+ */
 function reorderName(text: string, order: NameOrder): string {
   const { parts, suffix = '' } = parseName(text);
   const [name = ''] = parts;
-  const read = parts.length > 1 || detectNameOrder(name) !== undefined ? undefined : listReadings(name)?.[order];
+  const read =
+    parts.length > 1 || detectNameOrder(name) !== undefined
+      ? undefined
+      : listReadings(name)?.[order];
   return read === undefined ? text : `${read.surname}, ${read.givenName} ${suffix}`.trim();
 }
 
 function withMinus(text: string): string {
-  return /^\d/.test(text) && Number.parseFloat(text.replace(/\s/g, '').replace(',', '.')) !== 0 ? `-${text}` : text;
+  return /^\d/.test(text) && Number.parseFloat(text.replace(/\s/g, '').replace(',', '.')) !== 0
+    ? `-${text}`
+    : text;
 }
 
 function formatPointCell(text: string): string {
@@ -66,7 +81,10 @@ function formatPointCell(text: string): string {
   return `SRID=${position.value.system};${formatPoint(position.value.point)}`;
 }
 
-/** A form is the parts of a day with their separators, such as `d.m.yyyy`; a day of a spreadsheet is a number. */
+/**
+ * A form is the parts of a day with their separators, such as `d.m.yyyy`; a day of a spreadsheet is
+ * a number.
+ */
 export const DAY_NUMBER = 'day-number';
 
 /** Two digits of a year mean 1940 to 2039. */
@@ -78,7 +96,10 @@ const PART = /yyyy|yy|mm|m|dd|d/g;
 const DAY_ZERO_MS = Date.UTC(1899, 11, 30);
 const DAY_MS = 86_400_000;
 
-/** Tells if a text is DAY_NUMBER, or has one part for each of day, month and year and no other lower-case letter or digit. */
+/**
+ * Tells if a text is DAY_NUMBER, or has one part for each of day, month and year and no other
+ * lower-case letter or digit.
+ */
 export function isDateForm(form: string): boolean {
   if (form === DAY_NUMBER) return true;
   const parts = form.match(PART) ?? [];
@@ -93,8 +114,8 @@ export function isDateForm(form: string): boolean {
 const MOMENT = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2}(?:[.,]\d+)?)?(?:Z|[+-]\d{2}:?\d{2})$/;
 
 /**
- * Parses a day of a form into YYYY-MM-DD; a time behind it is dropped, and a moment becomes the local day. Undefined where the
- * text does not have the form, or is no day of the calendar.
+ * Parses a day of a form into YYYY-MM-DD; a time behind it is dropped, and a moment becomes the
+ * local day. Undefined where the text does not have the form, or is no day of the calendar.
  */
 export function parseDateForm(text: string, form: string): string | undefined {
   if (MOMENT.test(text.trim())) {

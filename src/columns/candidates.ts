@@ -3,7 +3,12 @@ import { formatDecimal } from '../base/language.ts';
 import { type Message, msg } from '../base/message.ts';
 import { type ColumnName, FIELDS, type Field } from '../find/fields.ts';
 import type { LookupArea, LookupTerm } from '../find/lookup.ts';
-import { CENTIMETRES, parseBoolean, parseGeomSystem, parseTargetState } from '../find/parse-cell.ts';
+import {
+  CENTIMETRES,
+  parseBoolean,
+  parseGeomSystem,
+  parseTargetState,
+} from '../find/parse-cell.ts';
 import { detectNameOrder, type NameOrder, parseName } from '../find/person-name.ts';
 import { parsePosition } from '../place/read-position.ts';
 import { foldName, isPictureName, splitNameWords } from '../text/names.ts';
@@ -33,7 +38,10 @@ type Evidence = {
   readonly doubt?: Message;
 };
 
-/** A possible meaning of a column; a score above 1 is as good as certain, one below {@link MIN_SCORE} is dropped. */
+/**
+ * A possible meaning of a column; a score above 1 is as good as certain, one below {@link
+ * MIN_SCORE} is dropped.
+ */
 export type ColumnCandidate = {
   readonly element: ColumnName;
   readonly score: number;
@@ -45,7 +53,11 @@ export type ColumnCandidate = {
 
 const MIN_SCORE = 0.45;
 
-type ColumnScorer = (profile: ColumnProfile, name: NameScore | undefined, knowledge: LookupSources) => Evidence | undefined;
+type ColumnScorer = (
+  profile: ColumnProfile,
+  name: NameScore | undefined,
+  knowledge: LookupSources,
+) => Evidence | undefined;
 
 /** Weight of the name; the evidence of the values is added. */
 const WEIGHT_OF_NAME = 0.6;
@@ -74,7 +86,9 @@ function getJudge({ kind, set = '' }: Field): ColumnScorer | undefined {
       return makeNameScorer(0.05);
     case 'integer':
       return (profile, name) =>
-        name !== undefined && measureNumbers([...profile.values]).share > 0.9 ? { score: 0.3, reasons: [] } : undefined;
+        name !== undefined && measureNumbers([...profile.values]).share > 0.9
+          ? { score: 0.3, reasons: [] }
+          : undefined;
     case 'date':
       return judgeDates;
     case 'boolean':
@@ -97,30 +111,39 @@ function getJudge({ kind, set = '' }: Field): ColumnScorer | undefined {
   }
 }
 
-const ALL_SCORERS = { ...Object.fromEntries(FIELDS.map((field) => [field.name, getJudge(field)])), ...SCORERS };
+const ALL_SCORERS = {
+  ...Object.fromEntries(FIELDS.map((field) => [field.name, getJudge(field)])),
+  ...SCORERS,
+};
 
-/** Returns all possible meanings of a column, best first. {@link proposePoint} finds coordinates in columns of their own. */
-export function rankCandidates(profile: ColumnProfile, knowledge: LookupSources): ColumnCandidate[] {
+/**
+ * Returns all possible meanings of a column, best first. {@link proposePoint} finds coordinates in
+ * columns of their own.
+ */
+export function rankCandidates(
+  profile: ColumnProfile,
+  knowledge: LookupSources,
+): ColumnCandidate[] {
   if (profile.filled === 0) return [];
-  const candidates = (Object.entries(ALL_SCORERS) as [ColumnName, ColumnScorer | undefined][]).flatMap(
-    ([element, judge]): ColumnCandidate[] => {
-      const name = scoreName(profile.header, element);
-      const evidence = judge?.(profile, name, knowledge) ?? scoreByName(element, profile, name);
-      if (evidence === undefined) return [];
-      const score = WEIGHT_OF_NAME * (name?.score ?? 0) + evidence.score;
-      if (score < MIN_SCORE) return [];
-      const { rule, reasons, doubt } = evidence;
-      return [
-        {
-          element,
-          score,
-          rule: { kind: 'read', element, ...rule },
-          reasons: [...(name === undefined ? [] : [explainName(name)]), ...reasons],
-          ...(doubt === undefined ? {} : { doubt }),
-        },
-      ];
-    },
-  );
+  const candidates = (
+    Object.entries(ALL_SCORERS) as [ColumnName, ColumnScorer | undefined][]
+  ).flatMap(([element, judge]): ColumnCandidate[] => {
+    const name = scoreName(profile.header, element);
+    const evidence = judge?.(profile, name, knowledge) ?? scoreByName(element, profile, name);
+    if (evidence === undefined) return [];
+    const score = WEIGHT_OF_NAME * (name?.score ?? 0) + evidence.score;
+    if (score < MIN_SCORE) return [];
+    const { rule, reasons, doubt } = evidence;
+    return [
+      {
+        element,
+        score,
+        rule: { kind: 'read', element, ...rule },
+        reasons: [...(name === undefined ? [] : [explainName(name)]), ...reasons],
+        ...(doubt === undefined ? {} : { doubt }),
+      },
+    ];
+  });
   return candidates.sort((a, b) => b.score - a.score);
 }
 
@@ -135,8 +158,14 @@ const NEEDS_VALUES: Readonly<Partial<Record<ColumnName, (text: string) => boolea
   wkt: (text) => isReadable(parsePosition(text)),
 };
 
-/** A column with an exact name is read in any case; unreadable cells are reported with their rows. */
-function scoreByName(element: ColumnName, profile: ColumnProfile, name: NameScore | undefined): Evidence | undefined {
+/**
+ * A column with an exact name is read in any case; unreadable cells are reported with their rows.
+ */
+function scoreByName(
+  element: ColumnName,
+  profile: ColumnProfile,
+  name: NameScore | undefined,
+): Evidence | undefined {
   if (!isPlain(name) || element === 'local_id') return undefined;
   const fits = NEEDS_VALUES[element];
   const share = fits === undefined ? 0 : getShare(profile, fits);
@@ -171,26 +200,42 @@ function isProject(text: string): boolean {
 }
 
 /** Columns of coordinates whose numbers are inconclusive are accepted by name. */
-function judgeCoordinate(_profile: ColumnProfile, name: NameScore | undefined): Evidence | undefined {
+function judgeCoordinate(
+  _profile: ColumnProfile,
+  name: NameScore | undefined,
+): Evidence | undefined {
   if (name === undefined) return undefined;
-  return { score: 0.4, reasons: [], doubt: msg`its values are not coordinates in the Czech Republic` };
+  return {
+    score: 0.4,
+    reasons: [],
+    doubt: msg`its values are not coordinates in the Czech Republic`,
+  };
 }
 
 function judgeProject(profile: ColumnProfile): Evidence | undefined {
   const share = getShare(profile, isProject);
-  return share < 0.8 ? undefined : { score: 0.7, reasons: [msg`its values are identifiers of projects`] };
+  return share < 0.8
+    ? undefined
+    : { score: 0.7, reasons: [msg`its values are identifiers of projects`] };
 }
 
 function judgeTerms(set: string): ColumnScorer {
   return (profile, name, { lookupTerm }) => {
     const isText = measureNumbers([...profile.values]).share < 0.8;
     // Many different texts under another name are no terms.
-    if (!isText || (name === undefined && profile.values.size > Math.max(20, profile.filled / 2))) return undefined;
+    if (!isText || (name === undefined && profile.values.size > Math.max(20, profile.filled / 2)))
+      return undefined;
     const shape = measureTerms(profile, set, lookupTerm);
-    if (shape === undefined) return name === undefined ? undefined : { score: 0, reasons: [msg`${set} was not harvested`] };
+    if (shape === undefined)
+      return name === undefined
+        ? undefined
+        : { score: 0, reasons: [msg`${set} was not harvested`] };
     if (set === 'organizace' && shape.foundCount === 0) return undefined;
     if (name === undefined && shape.foundCount < 2) return undefined;
-    return { score: shape.foundCount === 0 ? -0.1 : 0.65 * shape.share, reasons: [explainTerms(shape, set)] };
+    return {
+      score: shape.foundCount === 0 ? -0.1 : 0.65 * shape.share,
+      reasons: [explainTerms(shape, set)],
+    };
   };
 }
 
@@ -209,7 +254,9 @@ const SEPARATORS = [';', ',', '|', '+', '\n'] as const;
 function judgePhotographs(profile: ColumnProfile): Evidence | undefined {
   const share = measurePhotographShare(profile);
   if (share < 0.5) return undefined;
-  const separator = SEPARATORS.find((mark) => [...profile.values.keys()].some((text) => text.split(mark).length > 1));
+  const separator = SEPARATORS.find((mark) =>
+    [...profile.values.keys()].some((text) => text.split(mark).length > 1),
+  );
   return {
     score: 0.6,
     reasons: [msg`its values are names of photographs`],
@@ -226,7 +273,11 @@ const MAX_LOOKUPS = 24;
 const MAX_MISSES = 8;
 
 /** Measures the share; undefined where the vocabulary was not harvested, or the column is empty. */
-function measureTerms({ values }: ColumnProfile, set: string, lookupTerm: LookupTerm): TermShape | undefined {
+function measureTerms(
+  { values }: ColumnProfile,
+  set: string,
+  lookupTerm: LookupTerm,
+): TermShape | undefined {
   const frequent = [...values].sort(([, a], [, b]) => b - a).slice(0, MAX_LOOKUPS);
   let [rows, foundRows, looked, foundCount] = [0, 0, 0, 0];
   for (const [text, count] of frequent) {
@@ -254,35 +305,53 @@ function judgeDates(profile: ColumnProfile, name: NameScore | undefined): Eviden
   const doubt = ambiguous
     ? msg`the day and the month cannot be told apart; pas reads the day first`
     : makeUnreadableDoubt(profile, readable);
-  const written = form === DAY_NUMBER ? msg`spreadsheet date numbers` : msg`dates in the format ${form}`;
+  const written =
+    form === DAY_NUMBER ? msg`spreadsheet date numbers` : msg`dates in the format ${form}`;
   return {
     score: (share > 0 ? 0.5 : 0.3) * readable,
     rule: { date: form, ...(years > 0 ? { yearOnly: 'note' } : {}) },
-    reasons: [...(share > 0 ? [written] : []), ...(years > 0 ? [msg`a year alone is not a date: it is kept in the note`] : [])],
+    reasons: [
+      ...(share > 0 ? [written] : []),
+      ...(years > 0 ? [msg`a year alone is not a date: it is kept in the note`] : []),
+    ],
     ...(doubt === undefined ? {} : { doubt }),
   };
 }
 
 const PERSON = /^(?:\p{L}+\.\s+)*\p{Lu}[\p{L}'.-]*,?\s+\p{Lu}[\p{L}'.-]*/u;
 
-function judgeFinders(profile: ColumnProfile, name: NameScore | undefined, knowledge: LookupSources): Evidence | undefined {
+function judgeFinders(
+  profile: ColumnProfile,
+  name: NameScore | undefined,
+  knowledge: LookupSources,
+): Evidence | undefined {
   const persons = getShare(profile, (text) => PERSON.test(text) || /^OS-\d+$/.test(text));
   if (name === undefined || persons < 0.3) return undefined;
   const order = detectOrderOfNames(profile, knowledge);
-  if (order === undefined) return { score: 0.3 * persons, reasons: [msg`its values are names of people`] };
+  if (order === undefined)
+    return { score: 0.3 * persons, reasons: [msg`its values are names of people`] };
   const written = order === 'surname-first' ? msg`surname first` : msg`given name first`;
-  return { score: 0.3 * persons, rule: { name: order }, reasons: [msg`names of people, ${written}`] };
+  return {
+    score: 0.3 * persons,
+    rule: { name: order },
+    reasons: [msg`names of people, ${written}`],
+  };
 }
 
 /** Returns the order of names; undefined where all have a comma, or none is conclusive. */
-function detectOrderOfNames({ values }: ColumnProfile, { lookupTerm }: LookupSources): NameOrder | undefined {
+function detectOrderOfNames(
+  { values }: ColumnProfile,
+  { lookupTerm }: LookupSources,
+): NameOrder | undefined {
   let [surnameFirst, givenFirst] = [0, 0];
   for (const text of [...values.keys()].slice(0, 100)) {
     const { parts } = parseName(text);
     const [name = ''] = parts;
     if (parts.length !== 1 || !name.includes(' ')) continue;
     const lookup = lookupTerm('osoba', name);
-    const order = (lookup.kind === 'found' ? findKnownOrder(name, lookup.term.label) : undefined) ?? detectNameOrder(name);
+    const order =
+      (lookup.kind === 'found' ? findKnownOrder(name, lookup.term.label) : undefined) ??
+      detectNameOrder(name);
     if (order === 'surname-first') surnameFirst += 1;
     else if (order === 'given-first') givenFirst += 1;
   }
@@ -294,19 +363,37 @@ function detectOrderOfNames({ values }: ColumnProfile, { lookupTerm }: LookupSou
 function findKnownOrder(name: string, label: string): NameOrder | undefined {
   const [first] = splitNameWords(name);
   if (first === undefined || !label.includes(',')) return undefined;
-  return splitNameWords(label.slice(0, label.indexOf(','))).includes(first) ? 'surname-first' : 'given-first';
+  return splitNameWords(label.slice(0, label.indexOf(','))).includes(first)
+    ? 'surname-first'
+    : 'given-first';
 }
 
 /** Short words for yes and no that are read only with a map. */
-const OWN_WORDS: Readonly<Record<string, string>> = { a: 'ano', n: 'ne', x: 'ano', '+': 'ano', '-': 'ne', y: 'ano' };
+const OWN_WORDS: Readonly<Record<string, string>> = {
+  a: 'ano',
+  n: 'ne',
+  x: 'ano',
+  '+': 'ano',
+  '-': 'ne',
+  y: 'ano',
+};
 
 function judgeYesOrNo(profile: ColumnProfile, name: NameScore | undefined): Evidence | undefined {
   if (name === undefined) return undefined;
-  const forms = [...new Set([...profile.values.keys()].map(normalizeKey))].filter((text) => Object.hasOwn(OWN_WORDS, text));
-  const share = getShare(profile, (text) => isReadable(parseBoolean(text)) || forms.includes(normalizeKey(text)));
+  const forms = [...new Set([...profile.values.keys()].map(normalizeKey))].filter((text) =>
+    Object.hasOwn(OWN_WORDS, text),
+  );
+  const share = getShare(
+    profile,
+    (text) => isReadable(parseBoolean(text)) || forms.includes(normalizeKey(text)),
+  );
   if (share < 0.9) return undefined;
   const values = Object.fromEntries(forms.map((text) => [text, OWN_WORDS[text] ?? '']));
-  return { score: 0.3, reasons: [msg`its values mean yes or no`], ...(forms.length === 0 ? {} : { rule: { values } }) };
+  return {
+    score: 0.3,
+    reasons: [msg`its values mean yes or no`],
+    ...(forms.length === 0 ? {} : { rule: { values } }),
+  };
 }
 
 type DepthEvidence = {
@@ -316,29 +403,57 @@ type DepthEvidence = {
   readonly doubt?: Message;
 };
 
-/** Judges a column of depths: the unit is in the header or the cells, or follows from the size of the numbers. */
-function judgeDepths(profile: ColumnProfile, name: NameScore | undefined): DepthEvidence | undefined {
+/**
+ * Judges a column of depths: the unit is in the header or the cells, or follows from the size of
+ * the numbers.
+ */
+function judgeDepths(
+  profile: ColumnProfile,
+  name: NameScore | undefined,
+): DepthEvidence | undefined {
   const all = measureNumbers([...profile.values]);
   if (name === undefined || all.share < 0.5 || all.least < 0 || all.most > 5000) return undefined;
   const bare = [...profile.values].filter(([text]) => !/\d\s*(?:mm|cm|dm|m)\.?$/i.test(text));
-  if (bare.length === 0) return { score: 0.3, rule: { unit: 'cm' }, reasons: [msg`each value includes its unit`] };
+  if (bare.length === 0)
+    return { score: 0.3, rule: { unit: 'cm' }, reasons: [msg`each value includes its unit`] };
   const shape = measureNumbers(bare);
   const { least, most, fractions } = shape;
-  const range = fractions ? `${formatDecimal(least, 2)}–${formatDecimal(most, 2)}` : `${least}–${most}`;
+  const range = fractions
+    ? `${formatDecimal(least, 2)}–${formatDecimal(most, 2)}`
+    : `${least}–${most}`;
   const numbers = bare.flatMap(([text]) => parsePlainNumber(text) ?? []);
-  const open = (doubt: Message): DepthEvidence => ({ score: 0.2, rule: { unit: OPEN_UNIT }, reasons: [], doubt });
+  const open = (doubt: Message): DepthEvidence => ({
+    score: 0.2,
+    rule: { unit: OPEN_UNIT },
+    reasons: [],
+    doubt,
+  });
   const doubt = makeUnreadableDoubt(profile, all.share);
   const named = findNamedUnit(profile.header);
   if (named !== undefined) {
     return numbers.some((value) => isOutOfUnit(value, named))
-      ? open(msg`the header says ${named}, but some of ${range} seem to be in another unit. Which unit are they in?`)
-      : { score: 0.3, rule: { unit: named }, reasons: [msg`the header says ${named}`], ...(doubt && { doubt }) };
+      ? open(
+          msg`the header says ${named}, but some of ${range} seem to be in another unit. Which unit are they in?`,
+        )
+      : {
+          score: 0.3,
+          rule: { unit: named },
+          reasons: [msg`the header says ${named}`],
+          ...(doubt && { doubt }),
+        };
   }
   const unit = guessUnitBySize(shape);
   if (unit === undefined || numbers.some((value) => isOutOfUnit(value, unit)))
-    return open(msg`${range}: some seem to be metres and others centimetres. Which unit are they in?`);
+    return open(
+      msg`${range}: some seem to be metres and others centimetres. Which unit are they in?`,
+    );
   const vague = !fractions && most <= 5 ? msg`${range} may be metres as well` : doubt;
-  return { score: 0.2, rule: { unit }, reasons: [SIZE_REASONS[unit](range)], ...(vague && { doubt: vague }) };
+  return {
+    score: 0.2,
+    rule: { unit },
+    reasons: [SIZE_REASONS[unit](range)],
+    ...(vague && { doubt: vague }),
+  };
 }
 
 const SIZE_REASONS: Readonly<Record<Exclude<DepthUnit, 'dm'>, (range: string) => Message>> = {
@@ -348,7 +463,11 @@ const SIZE_REASONS: Readonly<Record<Exclude<DepthUnit, 'dm'>, (range: string) =>
 };
 
 /** Returns the unit that fits all numbers; undefined for `0,3` beside `35`. */
-function guessUnitBySize({ least, most, fractions }: NumberShape): keyof typeof SIZE_REASONS | undefined {
+function guessUnitBySize({
+  least,
+  most,
+  fractions,
+}: NumberShape): keyof typeof SIZE_REASONS | undefined {
   if (!fractions) return most > 1000 ? 'mm' : 'cm';
   if (most <= 10) return 'm';
   return least < 5 ? undefined : 'cm';

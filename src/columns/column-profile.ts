@@ -16,7 +16,9 @@ export type ColumnProfile = {
   readonly index: number;
   /** Rows with a text. */
   readonly filled: number;
-  /** Distinct texts with their number of rows, in the order of the table, up to {@link MAX_VALUES}. */
+  /**
+   * Distinct texts with their number of rows, in the order of the table, up to {@link MAX_VALUES}.
+   */
   readonly values: ReadonlyMap<string, number>;
   /** The first distinct texts, by which a person recognises the column. */
   readonly examples: readonly string[];
@@ -29,7 +31,10 @@ export type ColumnProfile = {
 const MAX_VALUES = 3000;
 const MAX_EXAMPLES = 3;
 
-/** Reads all rows once, and counts the first {@link MAX_VALUES} distinct values of each column; blank cells do not count. */
+/**
+ * Reads all rows once, and counts the first {@link MAX_VALUES} distinct values of each column;
+ * blank cells do not count.
+ */
 export function profileColumns(table: Table): ColumnProfile[] {
   const values = table.header.map(() => new Map<string, number>());
   const filled = table.header.map(() => 0);
@@ -58,7 +63,10 @@ export function profileColumns(table: Table): ColumnProfile[] {
   }));
 }
 
-/** Returns the share (0 to 1) of the counted values that fit, weighted by their rows; 0 for an empty column. */
+/**
+ * Returns the share (0 to 1) of the counted values that fit, weighted by their rows; 0 for an empty
+ * column.
+ */
 export function getShare({ values }: ColumnProfile, fits: (text: string) => boolean): number {
   let [fitting, all] = [0, 0];
   for (const [text, count] of values) {
@@ -109,15 +117,26 @@ type DateShape = {
 /** Returns the form that most texts have. */
 export function detectDateForm(profile: ColumnProfile): DateShape {
   const years = getShare(profile, isYear);
-  const shares = FORMS.map((form) => ({ form, share: getShare(profile, (text) => parseDateForm(text, form) !== undefined) }));
+  const shares = FORMS.map((form) => ({
+    form,
+    share: getShare(profile, (text) => parseDateForm(text, form) !== undefined),
+  }));
   const best = shares.reduce((one, other) => (other.share > one.share ? other : one));
-  const rival = best.form === 'd/m/yyyy' ? shares.find(({ form }) => form === 'm/d/yyyy') : undefined;
-  const isDay = (text: string): boolean => parseDateForm(text, best.form) !== undefined || isReadable(parseDateCell(text));
+  const rival =
+    best.form === 'd/m/yyyy' ? shares.find(({ form }) => form === 'm/d/yyyy') : undefined;
+  const isDay = (text: string): boolean =>
+    parseDateForm(text, best.form) !== undefined || isReadable(parseDateCell(text));
   const readable = getShare(profile, isDay) + years;
   const numbers = readable < 0.6 ? detectDayNumbers(profile) : undefined;
   if (numbers !== undefined) return numbers;
   const ambiguous = best.share > 0 && rival?.share === best.share;
-  return { form: best.share === 0 ? 'd.m.yyyy' : best.form, share: best.share, readable, ambiguous, years };
+  return {
+    form: best.share === 0 ? 'd.m.yyyy' : best.form,
+    share: best.share,
+    readable,
+    ambiguous,
+    years,
+  };
 }
 
 function isYear(text: string): boolean {
@@ -126,17 +145,30 @@ function isYear(text: string): boolean {
 
 /** 20 000 to 60 000 are days from 1954 to 2064. */
 function detectDayNumbers(profile: ColumnProfile): DateShape | undefined {
-  const share = getShare(profile, (text) => /^[2-5]\d{4}$/.test(text) && parseDateForm(text, DAY_NUMBER) !== undefined);
-  return share < 0.9 ? undefined : { form: DAY_NUMBER, share, readable: share, ambiguous: false, years: 0 };
+  const share = getShare(
+    profile,
+    (text) => /^[2-5]\d{4}$/.test(text) && parseDateForm(text, DAY_NUMBER) !== undefined,
+  );
+  return share < 0.9
+    ? undefined
+    : { form: DAY_NUMBER, share, readable: share, ambiguous: false, years: 0 };
 }
 
-/** Parses a decimal and drops a unit of length or `ks` behind it, without conversion; undefined where it is no number. */
+/**
+ * Parses a decimal and drops a unit of length or `ks` behind it, without conversion; undefined
+ * where it is no number.
+ */
 export function parsePlainNumber(text: string): number | undefined {
   const reading = parseDecimal(text.replace(/(?<!\s)\s*(?:mm|cm|dm|m|ks)\.?$/i, ''));
   return isReadable(reading) ? Number(reading.value) : undefined;
 }
 
-export type NumberShape = { readonly share: number; readonly least: number; readonly most: number; readonly fractions: boolean };
+export type NumberShape = {
+  readonly share: number;
+  readonly least: number;
+  readonly most: number;
+  readonly fractions: boolean;
+};
 
 /** @param values texts with their number of rows */
 export function measureNumbers(values: readonly (readonly [string, number])[]): NumberShape {
@@ -171,7 +203,10 @@ type AxisShape = { readonly axis: Axis; readonly share: number; readonly without
 
 /** Returns the axis that a column holds; `east` and `south` are those of S-JTSK. */
 export function detectAxis(profile: ColumnProfile): AxisShape | undefined {
-  for (const [axis, { least, most }] of Object.entries(AXES) as [Axis, { least: number; most: number }][]) {
+  for (const [axis, { least, most }] of Object.entries(AXES) as [
+    Axis,
+    { least: number; most: number },
+  ][]) {
     const isInRange = (text: string): boolean => {
       const value = Math.abs(parseAxisNumber(text) ?? 0);
       return value >= least && value <= most;
@@ -179,11 +214,19 @@ export function detectAxis(profile: ColumnProfile): AxisShape | undefined {
     const share = getShare(profile, isInRange);
     if (share < 0.6) continue;
     const degrees = axis === 'lon' || axis === 'lat';
-    // Numbers from 12 to 19 are frequent; degrees of positions have a name that says so, or at least three decimals.
+    // Numbers from 12 to 19 are frequent; degrees of positions have a name that says so, or at
+    // least three decimals.
     const isNamed = isNamedAsAxis(profile);
     const decimals = isNamed ? /[.,]\d|^[^°º\s]*[°º\s].*\d/ : /[.,]\d{3}|^[^°º\s]*[°º\s].*\d/;
     if (degrees && getShare(profile, (text) => decimals.test(text)) < 0.5) continue;
-    return { axis, share, withoutMinus: getShare(profile, (text) => isInRange(text) && (parsePlainNumber(text) ?? 0) > 0) };
+    return {
+      axis,
+      share,
+      withoutMinus: getShare(
+        profile,
+        (text) => isInRange(text) && (parsePlainNumber(text) ?? 0) > 0,
+      ),
+    };
   }
   return undefined;
 }
@@ -194,21 +237,44 @@ function isNamedAsAxis({ header }: ColumnProfile): boolean {
     .some((word) => AXIS_NAMES.includes(word));
 }
 
-const AXIS_NAMES: readonly string[] = ['x', 'y', 'lon', 'long', 'lng', 'longitude', 'lat', 'latitude'];
+const AXIS_NAMES: readonly string[] = [
+  'x',
+  'y',
+  'lon',
+  'long',
+  'lng',
+  'longitude',
+  'lat',
+  'latitude',
+];
 
-/** Tells if a column gives places, also with lost decimal marks or in systems that pas does not read, such as UTM. */
+/**
+ * Tells if a column gives places, also with lost decimal marks or in systems that pas does not
+ * read, such as UTM.
+ */
 export function isOfPlaces(profile: ColumnProfile): boolean {
-  const isNorthing = (text: string): boolean => /^5[2-7]\d{5}$/.test(String(Math.trunc(parsePlainNumber(text) ?? 0)));
+  const isNorthing = (text: string): boolean =>
+    /^5[2-7]\d{5}$/.test(String(Math.trunc(parsePlainNumber(text) ?? 0)));
   // A place in the trench, such as 2.35, has fewer digits.
   const isLong = (text: string): boolean => /^(?:[^\p{L}\d]*\d){5,}[^\p{L}\d]*$/u.test(text);
-  if ((isNamedAsAxis(profile) && getShare(profile, isLong) >= 0.6) || detectAxis(profile) !== undefined) return true;
+  if (
+    (isNamedAsAxis(profile) && getShare(profile, isLong) >= 0.6) ||
+    detectAxis(profile) !== undefined
+  )
+    return true;
   return measurePositionShare(profile) >= 0.6 || getShare(profile, isNorthing) >= 0.6;
 }
 
-/** Returns the share of cells with both coordinates. Two short whole numbers, such as `12/45`, are no evidence. */
+/**
+ * Returns the share of cells with both coordinates. Two short whole numbers, such as `12/45`, are
+ * no evidence.
+ */
 export function measurePositionShare(profile: ColumnProfile): number {
   const looked = { ...profile, values: new Map([...profile.values].slice(0, 200)) };
-  return getShare(looked, (text) => !/^\D*\d{1,3}\D+\d{1,3}\D*$/.test(text) && isReadable(parsePosition(text)));
+  return getShare(
+    looked,
+    (text) => !/^\D*\d{1,3}\D+\d{1,3}\D*$/.test(text) && isReadable(parsePosition(text)),
+  );
 }
 
 export function measurePhotographShare(profile: ColumnProfile): number {

@@ -11,7 +11,14 @@ import {
   isStoredColumn,
 } from '../find/fields.ts';
 import { STATE_COLUMN } from '../tables/exported-find.ts';
-import { getDisplayedText, getHeaderPlace, getTablePlace, type RowCells, type Table, type TablePlace } from '../tables/table.ts';
+import {
+  getDisplayedText,
+  getHeaderPlace,
+  getTablePlace,
+  type RowCells,
+  type Table,
+  type TablePlace,
+} from '../tables/table.ts';
 import { normalizeId, normalizeText } from '../text/characters.ts';
 import { findNearestNames, foldName, joinAlternatives } from '../text/names.ts';
 
@@ -28,14 +35,24 @@ export function isWrittenByPas(header: string): boolean {
 
 type ElementHeaders = Readonly<Partial<Record<ElementName, string>>>;
 
-type LabelColumn = { readonly element: ElementName; readonly header: string; readonly index: number };
+type LabelColumn = {
+  readonly element: ElementName;
+  readonly header: string;
+  readonly index: number;
+};
 
 export type Columns = {
   readonly place: TablePlace;
   has(name: ColumnName): boolean;
   getHeader(name: ColumnName): string | undefined;
-  /** Element → header text; `pointColumns` are those from which the point in `pointElement` was read. */
-  getHeaders(pointElement: ElementName | undefined, pointColumns: readonly ColumnName[]): ElementHeaders;
+  /**
+   * Element → header text; `pointColumns` are those from which the point in `pointElement` was
+   * read.
+   */
+  getHeaders(
+    pointElement: ElementName | undefined,
+    pointColumns: readonly ColumnName[],
+  ): ElementHeaders;
   /** Recognised columns in a fixed order, independent of the table's. */
   readonly names: readonly ColumnName[];
   /** Normalised text of a row in a column; '' where the table lacks the column. */
@@ -47,8 +64,14 @@ export type Columns = {
   readonly labels: readonly LabelColumn[];
 };
 
-/** Reads the header. With an error no row is read: a mistyped column would leave every find without its element. */
-export function parseColumns(table: Table): { readonly columns: Columns; readonly issues: readonly Issue[] } {
+/**
+ * Reads the header. With an error no row is read: a mistyped column would leave every find without
+ * its element.
+ */
+export function parseColumns(table: Table): {
+  readonly columns: Columns;
+  readonly issues: readonly Issue[];
+} {
   const issues: Issue[] = [];
   const positions = new Map<ColumnName, number>();
   const strange = listUnknownColumns(table);
@@ -59,7 +82,9 @@ export function parseColumns(table: Table): { readonly columns: Columns; readonl
     const where = { ...getHeaderPlace(table), column: header };
     if (name === undefined) issues.push(...strange(header, index));
     else if (positions.has(name))
-      issues.push(makeErrorIssue('column-twice', makeDuplicateMessage(table, name, positions, header), where));
+      issues.push(
+        makeErrorIssue('column-twice', makeDuplicateMessage(table, name, positions, header), where),
+      );
     else positions.set(name, index);
   });
   const labels = labelColumnsIn(table);
@@ -67,9 +92,12 @@ export function parseColumns(table: Table): { readonly columns: Columns; readonl
     if (positions.has(element)) continue;
     positions.set(element, index);
     const message = msg`There is no column ${element}: "${header}" is used for it.`;
-    issues.push(makeWarningIssue('label-column', message, { ...getHeaderPlace(table), column: header }));
+    issues.push(
+      makeWarningIssue('label-column', message, { ...getHeaderPlace(table), column: header }),
+    );
   }
-  const getHeader = (name: ColumnName): string | undefined => table.header[positions.get(name) ?? -1];
+  const getHeader = (name: ColumnName): string | undefined =>
+    table.header[positions.get(name) ?? -1];
   const columns: Columns = {
     place: getTablePlace(table),
     names: [...positions.keys()].sort(),
@@ -88,12 +116,25 @@ export function parseColumns(table: Table): { readonly columns: Columns; readonl
   return { columns, issues };
 }
 
-const POINT_COLUMNS: readonly ColumnName[] = ['lon', 'lat', 'geom_x', 'geom_y', 'wkt', 'geom_wkt', 'geom_sjtsk_wkt'];
+const POINT_COLUMNS: readonly ColumnName[] = [
+  'lon',
+  'lat',
+  'geom_x',
+  'geom_y',
+  'wkt',
+  'geom_wkt',
+  'geom_sjtsk_wkt',
+];
 
 function listCovered(names: ReadonlySet<ColumnName>): ReadonlySet<ElementName> {
   const hasPoint = POINT_COLUMNS.some((name) => names.has(name));
-  const isPoint = ({ kind }: (typeof FIELDS)[number]): boolean => kind === 'point' || kind === 'geom-system';
-  return new Set(FIELDS.filter((field) => names.has(field.name) || (hasPoint && isPoint(field))).map(({ name }) => name));
+  const isPoint = ({ kind }: (typeof FIELDS)[number]): boolean =>
+    kind === 'point' || kind === 'geom-system';
+  return new Set(
+    FIELDS.filter((field) => names.has(field.name) || (hasPoint && isPoint(field))).map(
+      ({ name }) => name,
+    ),
+  );
 }
 
 function labelColumnsIn({ header }: Table): LabelColumn[] {
@@ -106,15 +147,23 @@ function labelColumnsIn({ header }: Table): LabelColumn[] {
   );
 }
 
-/** Caches one object for all rows whose point is in the same columns: a table may have a hundred thousand rows. */
+/**
+ * Caches one object for all rows whose point is in the same columns: a table may have a hundred
+ * thousand rows.
+ */
 function makeGetHeaders(getHeader: Columns['getHeader']): Columns['getHeaders'] {
   const headersByElements = new Map<string, ElementHeaders>();
   return (pointElement, pointColumns) => {
     const key = [pointElement, ...pointColumns].join(' ');
     let headers = headersByElements.get(key);
     if (headers === undefined) {
-      const entries = FIELDS.map(({ name }) => [name, getHeader(name)] as const).filter(([, header]) => header !== undefined);
-      const point = pointElement === undefined ? [] : [[pointElement, pointColumns.map(getHeader).join(', ')] as const];
+      const entries = FIELDS.map(({ name }) => [name, getHeader(name)] as const).filter(
+        ([, header]) => header !== undefined,
+      );
+      const point =
+        pointElement === undefined
+          ? []
+          : [[pointElement, pointColumns.map(getHeader).join(', ')] as const];
       headers = Object.fromEntries([...entries, ...point]);
       headersByElements.set(key, headers);
     }
@@ -129,7 +178,13 @@ function listUnknownColumns(table: Table): (header: string, index: number) => Is
     const folded = foldName(header);
     if (isWrittenByPas(header)) return [];
     if (MADE_BY_SERVICE.includes(folded)) {
-      return [makeWarningIssue('column-not-sent', msg`The service fills in ${folded} itself, so the column is ignored.`, where)];
+      return [
+        makeWarningIssue(
+          'column-not-sent',
+          msg`The service fills in ${folded} itself, so the column is ignored.`,
+          where,
+        ),
+      ];
     }
     if (header === '') {
       if (isEmptyColumn(table, index)) return [];
@@ -145,8 +200,17 @@ function listUnknownColumns(table: Table): (header: string, index: number) => Is
     const nearest = joinAlternatives(findNearestNames(folded, COLUMN_NAMES));
     const choice = msg`Rename it, remove it, or let pas propose an element: ${cmd`pas import`} FILE --wizard`;
     const rename = nearest === '' ? choice : msg`Did you mean ${nearest}?`;
-    const advice = table.names === undefined ? rename : msg`Assign it in the column map to an element or to "ignore".`;
-    return [makeErrorIssue('column-unknown', msg`There is no element for the column "${header}". ${advice}`, where)];
+    const advice =
+      table.names === undefined
+        ? rename
+        : msg`Assign it in the column map to an element or to "ignore".`;
+    return [
+      makeErrorIssue(
+        'column-unknown',
+        msg`There is no element for the column "${header}". ${advice}`,
+        where,
+      ),
+    ];
   };
 }
 
@@ -179,21 +243,30 @@ export function normalizeCell(name: ColumnName, text: string): string {
 }
 
 /**
- * Returns the trimmed text of a cell for a column. Numbers, coordinates, days and truth values are read as stored; texts, terms
- * and names as displayed, such as `00012` or `12.10`.
+ * Returns the trimmed text of a cell for a column. Numbers, coordinates, days and truth values are
+ * read as stored; texts, terms and names as displayed, such as `00012` or `12.10`.
  */
 export function getTrimmedCell(row: RowCells, index: number, name: ColumnName): string {
   return (isStoredColumn(name) ? (row.cells[index] ?? '') : getDisplayedText(row, index)).trim();
 }
 
 /** Indication that a text was not typed so. */
-type CellDoubt = { readonly severity: 'error' | 'warning'; readonly rule: string; readonly problem: Message };
+type CellDoubt = {
+  readonly severity: 'error' | 'warning';
+  readonly rule: string;
+  readonly problem: Message;
+};
 
 /** Detects what a spreadsheet changed in a typed text, or in a displayed number. */
-export function findCellDoubt(row: RowCells, index: number, name: ColumnName): CellDoubt | undefined {
+export function findCellDoubt(
+  row: RowCells,
+  index: number,
+  name: ColumnName,
+): CellDoubt | undefined {
   const text = getTrimmedCell(row, index, name);
   if (text === '' || name === 'datum_nalezu') return undefined;
-  if (row.shown?.get(index)?.isDate === true) return makeDateCellDoubt(row, index, isStoredColumn(name));
+  if (row.shown?.get(index)?.isDate === true)
+    return makeDateCellDoubt(row, index, isStoredColumn(name));
   if (isStoredColumn(name)) return undefined;
   if (/^[+-]?\d+(?:[.,]\d+)?E[+-]?\d+$/.test(text)) {
     const problem = msg`"${text}" is a number that a spreadsheet shortened. Format the column as text, and write all digits.`;
@@ -231,14 +304,22 @@ function makeDateCellDoubt(row: RowCells, index: number, isNumber: boolean): Cel
 /** Short month names of spreadsheets in Czech, English and German, folded. */
 const SHORT_MONTHS =
   'led|uno|bre|dub|kve|cvn|cvc|srp|zar|rij|lis|pro|jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|mrz|mai|okt|dez';
-const DAY_OR_YEAR_AND_MONTH = new RegExp(`^(?:\\d{1,2}_(?:${SHORT_MONTHS})(?:_\\d{2,4})?|(?:${SHORT_MONTHS})_\\d{2,4})$`);
+const DAY_OR_YEAR_AND_MONTH = new RegExp(
+  `^(?:\\d{1,2}_(?:${SHORT_MONTHS})(?:_\\d{2,4})?|(?:${SHORT_MONTHS})_\\d{2,4})$`,
+);
 
-/** Tells if a text looks like a converted date: `2.led`, `čvn-24`, `1-Feb`, `01.05.2024`; a number such as 12/2024 does not. */
+/**
+ * Tells if a text looks like a converted date: `2.led`, `čvn-24`, `1-Feb`, `01.05.2024`; a number
+ * such as 12/2024 does not.
+ */
 function isDateOfSpreadsheet(text: string): boolean {
   return DAY_OR_YEAR_AND_MONTH.test(foldName(text)) || /^\d{1,2}\. ?\d{1,2}\. ?\d{4}$/.test(text);
 }
 
-/** Returns the keys of columns in a map: the header; `name #2` for the second of a name; `#5` for the fifth without one. */
+/**
+ * Returns the keys of columns in a map: the header; `name #2` for the second of a name; `#5` for
+ * the fifth without one.
+ */
 export function makeColumnKeys(header: readonly string[]): string[] {
   const seen = new Map<string, number>();
   return header.map((name, index) => {

@@ -15,12 +15,14 @@ export type DefaultsFile = {
 };
 
 /**
- * Validates the defaults of new finds. Vocabulary entries are looked up when a find is made; everything else is checked here.
+ * Validates the defaults of new finds. Vocabulary entries are looked up when a find is made;
+ * everything else is checked here.
  * @param where named in errors, such as "config.toml, project C-202400101"
  * @throws ConfigError for an unknown element, one that cannot have a default, or an invalid value
  */
 export function checkDefaults(where: Message, value: unknown): FindDefaults {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new ConfigError(msg`${where}: must be a table.`);
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    throw new ConfigError(msg`${where}: must be a table.`);
   return Object.entries(value).map(([key, value]) => {
     if (!['string', 'number', 'bigint', 'boolean'].includes(typeof value)) {
       throw new ConfigError(msg`${where}: ${key} must be a text, a number, true or false.`);
@@ -28,7 +30,9 @@ export function checkDefaults(where: Message, value: unknown): FindDefaults {
     const setting = parseColumnSetting(key, String(value).trim());
     if ('rule' in setting) throw new ConfigError(joinMessages([where, setting.says], ': '));
     if (!ALLOWED.has(setting.name)) {
-      throw new ConfigError(msg`${where}: ${key} belongs to a single find and cannot be a default.`);
+      throw new ConfigError(
+        msg`${where}: ${key} belongs to a single find and cannot be a default.`,
+      );
     }
     const [issue] = parseSettings([setting], '', WITHOUT_LOOKUPS).issues;
     if (issue !== undefined && !OF_LOOKUPS.includes(issue.rule)) {
@@ -41,31 +45,45 @@ export function checkDefaults(where: Message, value: unknown): FindDefaults {
 /** @param file the tables of config.toml @throws ConfigError as {@link checkDefaults} does */
 export function parseDefaults(
   path: string,
-  tables?: { readonly profiles: ReadonlyMap<string, unknown>; readonly projects: Readonly<Record<string, unknown>> },
+  tables?: {
+    readonly profiles: ReadonlyMap<string, unknown>;
+    readonly projects: Readonly<Record<string, unknown>>;
+  },
 ): DefaultsFile {
   return {
     profiles: new Map(
       [...(tables?.profiles ?? [])].map(
-        ([name, setting]) => [name, checkDefaults(msg`${path}, defaults of profile ${name}`, setting)] as const,
+        ([name, setting]) =>
+          [name, checkDefaults(msg`${path}, defaults of profile ${name}`, setting)] as const,
       ),
     ),
     projects: new Map(
       Object.entries(tables?.projects ?? {}).map(
-        ([project, settings]) => [project, checkDefaults(msg`${path}, project ${project}`, settings)] as const,
+        ([project, settings]) =>
+          [project, checkDefaults(msg`${path}, project ${project}`, settings)] as const,
       ),
     ),
   };
 }
 
 /** Merges the defaults; those of the project override those of the profile. */
-export function mergeDefaults(file: DefaultsFile, profile: string, project: string | undefined): FindDefaults {
+export function mergeDefaults(
+  file: DefaultsFile,
+  profile: string,
+  project: string | undefined,
+): FindDefaults {
   const ofProject = project === undefined ? [] : (file.projects.get(project) ?? []);
   const ofProfile = file.profiles.get(profile) ?? [];
-  return [...ofProject, ...ofProfile.filter(({ name }) => !ofProject.some((ownSetting) => ownSetting.name === name))];
+  return [
+    ...ofProject,
+    ...ofProfile.filter(({ name }) => !ofProject.some((ownSetting) => ownSetting.name === name)),
+  ];
 }
 
 const ALLOWED = new Set<string>(
-  FIELDS.filter(({ kind, name }) => kind !== 'point' && name !== 'evidencni_cislo').map(({ name }) => name),
+  FIELDS.filter(({ kind, name }) => kind !== 'point' && name !== 'evidencni_cislo').map(
+    ({ name }) => name,
+  ),
 );
 
 /** Issues that can be decided only with vocabularies and the user's own mapping. */

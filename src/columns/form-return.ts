@@ -13,12 +13,22 @@ import {
   isWrittenToo,
 } from '../find/form-names.ts';
 import { QUESTIONS } from '../find/questions.ts';
-import { type Attachments, getDisplayedText, getRowPlace, type ShownCell, type Table, type TableRow } from '../tables/table.ts';
+import {
+  type Attachments,
+  getDisplayedText,
+  getRowPlace,
+  type ShownCell,
+  type Table,
+  type TableRow,
+} from '../tables/table.ts';
 import { joinNames } from '../text/csv.ts';
 import { isPictureName } from '../text/names.ts';
 import { getTrimmedCell } from './columns.ts';
 
-/** Columns with the permanent identifier of a filled form, most reliable first: a correction keeps it. */
+/**
+ * Columns with the permanent identifier of a filled form, most reliable first: a correction keeps
+ * it.
+ */
 const KEYS = ['meta/rootUuid', 'KEY', '_uuid'];
 
 /** A table of a repeated group without rows is no fault. */
@@ -32,11 +42,14 @@ const ACCURACY = 'accuracy';
 const ADDED = ['local_id', 'photos', LATITUDE, LONGITUDE, 'poznamka'] as const;
 
 /**
- * Converts the export of a form for phones into a table of finds: questions are in groups, a geopoint is in several columns,
- * photographs are in tables of their own. Names and labels, Czech or English, are those of pas's form; a question of another form
- * is matched by the name of an element, and otherwise goes into the note under its name. The local id is the form's own, else the
- * server's identifier of the filled form. A form that a reviewer rejected, or that is still encrypted, is left out with an issue.
- * @param isMapped a column map gives the columns a meaning, so unknown ones stay columns and do not go into the note
+ * Converts the export of a form for phones into a table of finds: questions are in groups, a
+ * geopoint is in several columns, photographs are in tables of their own. Names and labels, Czech
+ * or English, are those of pas's form; a question of another form is matched by the name of an
+ * element, and otherwise goes into the note under its name. The local id is the form's own, else
+ * the server's identifier of the filled form. A form that a reviewer rejected, or that is still
+ * encrypted, is left out with an issue.
+ * @param isMapped a column map gives the columns a meaning, so unknown ones stay columns and do not
+ * go into the note
  */
 export async function convertFormRows(table: Table, isMapped = false): Promise<Table> {
   const { formExport } = table;
@@ -48,7 +61,11 @@ export async function convertFormRows(table: Table, isMapped = false): Promise<T
   const questions = await loadQuestions();
   const separator: GroupSeparator = table.header.includes('KEY') ? '-' : '/';
   const forms = [...table.rows];
-  const { named, otherColumns: unknown, read } = makeAnswersReader(table.header, forms, questions, separator);
+  const {
+    named,
+    otherColumns: unknown,
+    read,
+  } = makeAnswersReader(table.header, forms, questions, separator);
   const identify = makeIdentifierReader(table.header);
   const findParts = groupPartsByForm(
     table,
@@ -73,10 +90,13 @@ export async function convertFormRows(table: Table, isMapped = false): Promise<T
     const localId = getAnswer('local_id') || place.find;
     const parts = findParts(form);
     const pictures = [answers, ...parts].flatMap((each) => each.pictures);
-    const { photos, doubts } = findNamedPhotographs(pictures, (picture) => findAttachment(picture, ids));
+    const { photos, doubts } = findNamedPhotographs(pictures, (picture) =>
+      findAttachment(picture, ids),
+    );
     const accuracyM = Number(getAnswer(ACCURACY));
     const inexactness = accuracyM > FORM_WORST_ACCURACY_M ? [makeInexactIssue(accuracyM)] : [];
-    for (const issue of [...doubts, ...inexactness]) issues.push(issue.with({ ...place, find: localId }));
+    for (const issue of [...doubts, ...inexactness])
+      issues.push(issue.with({ ...place, find: localId }));
     const values = new Map<string, string>([
       ['local_id', localId],
       ['photos', joinNames(photos)],
@@ -88,21 +108,31 @@ export async function convertFormRows(table: Table, isMapped = false): Promise<T
       (isWrittenToo(name) && getAnswer(FORM_WRITTEN[name])) || getChoice(name, getAnswer(name));
     const cells = names.map((name) => values.get(name) ?? getChosen(name));
     const shown = selectShownCells(form, sources, cells);
-    return [{ ...form, cells: [...cells, ...remaining.map((index) => form.cells[index] ?? '')], shown }];
+    return [
+      { ...form, cells: [...cells, ...remaining.map((index) => form.cells[index] ?? '')], shown },
+    ];
   });
   const leftNames = remaining.map((index) => table.header[index] ?? '');
-  const header = [...names.map((name) => table.header[named.get(name) ?? -1] ?? name), ...leftNames];
+  const header = [
+    ...names.map((name) => table.header[named.get(name) ?? -1] ?? name),
+    ...leftNames,
+  ];
   return { ...table, header, names: [...names, ...leftNames], rows, rowCount: rows.length, issues };
 }
 
 /** @param named columns that the form answers */
 function listColumnNames(named: readonly string[]): string[] {
   const elements = named.filter((name) => isElementName(name) && name !== 'poznamka');
-  const otherNames = named.filter((name) => ['geom_x', 'geom_y', 'wkt', 'ident_cely'].includes(name) && !isElementName(name));
+  const otherNames = named.filter(
+    (name) => ['geom_x', 'geom_y', 'wkt', 'ident_cely'].includes(name) && !isElementName(name),
+  );
   return [...elements, ...otherNames, ...ADDED];
 }
 
-function findNamedPhotographs(pictures: readonly string[], findAttachment: (picture: string) => FoundAttachment) {
+function findNamedPhotographs(
+  pictures: readonly string[],
+  findAttachment: (picture: string) => FoundAttachment,
+) {
   const [photos, doubts]: [string[], Issue[]] = [[], []];
   for (const picture of pictures) {
     const attachment = findAttachment(picture);
@@ -113,19 +143,28 @@ function findNamedPhotographs(pictures: readonly string[], findAttachment: (pict
 }
 
 /** Returns the displayed texts of a row's columns; those of an element show its cell. */
-function selectShownCells({ shown }: TableRow, sources: readonly number[], cells: readonly string[]): Map<number, ShownCell> {
+function selectShownCells(
+  { shown }: TableRow,
+  sources: readonly number[],
+  cells: readonly string[],
+): Map<number, ShownCell> {
   return new Map(
     sources.flatMap((source, index) => {
       const cell = shown?.get(source);
       const text = cells[index];
-      return cell === undefined ? [] : [[index, text === undefined ? cell : { ...cell, text }] as const];
+      return cell === undefined
+        ? []
+        : [[index, text === undefined ? cell : { ...cell, text }] as const];
     }),
   );
 }
 
-/** Returns the choice without the second language: lists show both, and so do exports with labels. */
+/**
+ * Returns the choice without the second language: lists show both, and so do exports with labels.
+ */
 function getChoice(name: string, text: string): string {
-  const isChosen = isElementName(name) && !['text', 'integer', 'date', 'point'].includes(getField(name).kind);
+  const isChosen =
+    isElementName(name) && !['text', 'integer', 'date', 'point'].includes(getField(name).kind);
   if (!isChosen) return text;
   // The list of states shows a number and a word.
   const [choice = ''] = text.split(FORM_LABEL_GAP);
@@ -135,19 +174,28 @@ function getChoice(name: string, text: string): string {
 /** Returns the written note and, below it, one line for each answer that fills no element. */
 function composeNote(answers: FormAnswers, parts: readonly FormAnswers[]): string {
   const groups = [...answers.named].filter(
-    ([name, text]) => text !== '' && [...answers.named].some(([of, chosen]) => getFormGroup(of) === name && chosen === ''),
+    ([name, text]) =>
+      text !== '' &&
+      [...answers.named].some(([of, chosen]) => getFormGroup(of) === name && chosen === ''),
   );
   // A find has one value per element, so the repetitions of a group go into the note.
-  const repeated = parts.flatMap(({ named, otherAnswers }) => [...[...named].filter(([, text]) => text !== ''), ...otherAnswers]);
+  const repeated = parts.flatMap(({ named, otherAnswers }) => [
+    ...[...named].filter(([, text]) => text !== ''),
+    ...otherAnswers,
+  ]);
   const unknown = [...groups, ...answers.otherAnswers, ...repeated];
-  const lines = [answers.named.get('poznamka') ?? '', ...unknown.map(([name, text]) => `${name}: ${text}`)];
+  const lines = [
+    answers.named.get('poznamka') ?? '',
+    ...unknown.map(([name, text]) => `${name}: ${text}`),
+  ];
   return lines.filter((line) => line !== '').join('\n');
 }
 
 /** Returns the identifiers of a filled form; the one that corrections keep is first. */
 function makeIdentifierReader(header: readonly string[]): (form: TableRow) => readonly string[] {
   const columns = KEYS.map((key) => header.indexOf(key)).filter((index) => index !== -1);
-  return ({ cells }) => columns.map((index) => withoutScheme(cells[index] ?? '')).filter((id) => id !== '');
+  return ({ cells }) =>
+    columns.map((index) => withoutScheme(cells[index] ?? '')).filter((id) => id !== '');
 }
 
 /** Phones write `uuid:5d1c…`, KoboToolbox `5d1c…`. */
@@ -172,10 +220,18 @@ function groupPartsByForm(
   const parts = new Map<TableRow, FormAnswers[]>();
   for (const repeat of table.formExport?.repeats ?? []) {
     const read = makeReader(repeat);
-    const columns = ['PARENT_KEY', '_submission__uuid', '_parent_index'].map((name) => repeat.header.indexOf(name));
+    const columns = ['PARENT_KEY', '_submission__uuid', '_parent_index'].map((name) =>
+      repeat.header.indexOf(name),
+    );
     for (const row of repeat.rows) {
-      const [parent = '', submission = '', number = ''] = columns.map((column) => row.cells[column] ?? '');
-      const ids = [withoutScheme(parent.split('/')[0] ?? ''), withoutScheme(submission), `#${number}`];
+      const [parent = '', submission = '', number = ''] = columns.map(
+        (column) => row.cells[column] ?? '',
+      );
+      const ids = [
+        withoutScheme(parent.split('/')[0] ?? ''),
+        withoutScheme(submission),
+        `#${number}`,
+      ];
       const form = ids.map((id) => rowsByForm.get(id)).find((parent) => parent !== undefined);
       const answers = read(row);
       if (form !== undefined) parts.set(form, [...(parts.get(form) ?? []), answers]);
@@ -193,12 +249,18 @@ function findExclusionReason({ header }: Table, { cells }: TableRow): Issue | un
   const getCellText = (name: string): string => (cells[header.indexOf(name)] ?? '').trim();
   const review = getCellText('ReviewState') || getCellText('_validation_status');
   if (REJECTED.includes(review.toLowerCase()))
-    return makeWarningIssue('form-rejected', msg`A reviewer rejected this form on the server ("${review}"). It was skipped.`);
+    return makeWarningIssue(
+      'form-rejected',
+      msg`A reviewer rejected this form on the server ("${review}"). It was skipped.`,
+    );
   // Only an encrypted form has a status.
   const status = header.includes('KEY') ? getCellText('Status') : '';
   return status === ''
     ? undefined
-    : makeErrorIssue('form-encrypted', msg`The form could not be decrypted ("${status}"). Export it again with its passphrase.`);
+    : makeErrorIssue(
+        'form-encrypted',
+        msg`The form could not be decrypted ("${status}"). Export it again with its passphrase.`,
+      );
 }
 
 function makeUnclearIssue(picture: string): Issue {
@@ -207,12 +269,18 @@ function makeUnclearIssue(picture: string): Issue {
 }
 
 function makeInexactIssue(accuracyM: number): Issue {
-  return makeWarningIssue('point-accuracy', msg`The phone located the point only to within ${accuracyM} m. Check it.`);
+  return makeWarningIssue(
+    'point-accuracy',
+    msg`The phone located the point only to within ${accuracyM} m. Check it.`,
+  );
 }
 
 function makeOrphanIssue({ pictures, otherAnswers }: FormAnswers): Issue {
   const says = [...pictures, ...otherAnswers.map(([name, text]) => `${name}: ${text}`)].join(', ');
-  return makeWarningIssue('form-part-alone', msg`The row belongs to a form that is not in the export, and was skipped: ${says}.`);
+  return makeWarningIssue(
+    'form-part-alone',
+    msg`The row belongs to a form that is not in the export, and was skipped: ${says}.`,
+  );
 }
 
 /** `several`: more than one file fits the name. */
@@ -222,11 +290,13 @@ type FoundAttachment = { readonly path: string } | 'missing' | 'several';
 const CENTRAL_FOLDER = 'media/';
 
 /**
- * Makes a function that finds the file of an answer. Names are the phone's; KoboToolbox has a folder per filled form, and changes
- * some names.
+ * Makes a function that finds the file of an answer. Names are the phone's; KoboToolbox has a
+ * folder per filled form, and changes some names.
  * @param ids of the filled form
  */
-function makeAttachmentFinder({ paths }: Attachments): (name: string, ids: readonly string[]) => FoundAttachment {
+function makeAttachmentFinder({
+  paths,
+}: Attachments): (name: string, ids: readonly string[]) => FoundAttachment {
   const byName = new Map<string, string[]>();
   for (const path of paths) {
     const name = path.slice(path.lastIndexOf('/') + 1).normalize('NFC');
@@ -240,12 +310,17 @@ function makeAttachmentFinder({ paths }: Attachments): (name: string, ids: reado
     if (another === undefined) return { path: only };
     const pathsOfForm = paths.filter((path) => path.split('/').some((part) => ids.includes(part)));
     const [best, equal] =
-      pathsOfForm.length > 0 ? pathsOfForm : paths.filter((path) => `/${path}`.includes(`/${CENTRAL_FOLDER}`));
+      pathsOfForm.length > 0
+        ? pathsOfForm
+        : paths.filter((path) => `/${path}`.includes(`/${CENTRAL_FOLDER}`));
     return best === undefined || equal !== undefined ? 'several' : { path: best };
   };
 }
 
-/** Converts a name as Django's get_valid_filename does: blanks become `_`, and only letters, digits, `-`, `_` and `.` stay. */
+/**
+ * Converts a name as Django's get_valid_filename does: blanks become `_`, and only letters, digits,
+ * `-`, `_` and `.` stay.
+ */
 function toKoboName(name: string): string {
   return name
     .trim()
@@ -272,7 +347,11 @@ type FormReader = {
 };
 
 /** Columns of one geopoint, in the order of its four numbers; a single column holds all of them. */
-type PointColumns = { readonly latitude?: number; readonly longitude?: number; readonly accuracy?: number };
+type PointColumns = {
+  readonly latitude?: number;
+  readonly longitude?: number;
+  readonly accuracy?: number;
+};
 
 /** Metadata that phones and then each server add to a filled form. */
 const BY_PHONE =
@@ -292,15 +371,25 @@ type KnownQuestions = ReadonlyMap<string, string>;
 
 /** Returns the questions of pas's form by their names and by their labels in both languages. */
 async function loadQuestions(): Promise<KnownQuestions> {
-  const questionNames = QUESTIONS.map(({ name }) => name).filter((name) => name !== 'photos' && name !== 'point');
-  const labelled = [...questionNames, ...questionNames.map(getFormGroup), FORM_PHOTO, FORM_POINT, ...Object.values(FORM_WRITTEN)];
-  const labels = await forEachLanguage(() => labelled.map((name) => [String(getFormLabel(name)), name] as const));
+  const questionNames = QUESTIONS.map(({ name }) => name).filter(
+    (name) => name !== 'photos' && name !== 'point',
+  );
+  const labelled = [
+    ...questionNames,
+    ...questionNames.map(getFormGroup),
+    FORM_PHOTO,
+    FORM_POINT,
+    ...Object.values(FORM_WRITTEN),
+  ];
+  const labels = await forEachLanguage(() =>
+    labelled.map((name) => [String(getFormLabel(name)), name] as const),
+  );
   return new Map([...labels.en, ...labels.cs, ...labelled.map((name) => [name, name] as const)]);
 }
 
 /**
- * Makes a reader for the rows of one table of a form. A column is recognised by its full name or by the name without its groups.
- * A column in which every text is a picture's name holds pictures.
+ * Makes a reader for the rows of one table of a form. A column is recognised by its full name or by
+ * the name without its groups. A column in which every text is a picture's name holds pictures.
  * @param separator between groups and the name of a question
  */
 function makeAnswersReader(
@@ -311,14 +400,16 @@ function makeAnswersReader(
 ): FormReader {
   const points = parsePoints(header, questions, separator);
   const hasOwn = header.some((text) => findQuestionName(text, questions, separator) === FORM_POINT);
-  const point = points.get(FORM_POINT) ?? (points.size === 1 && !hasOwn ? [...points.values()][0] : undefined);
+  const point =
+    points.get(FORM_POINT) ?? (points.size === 1 && !hasOwn ? [...points.values()][0] : undefined);
   const used = new Set(point?.columns);
   const named = new Map<string, number>();
   const pictures: number[] = [];
   const otherColumns: number[] = [];
   for (const [index, text] of header.entries()) {
     if (used.has(index)) continue;
-    if (BY_PHONE.test(text) || BY_SERVER[separator].test(text) || isAddressOfAnother(text, header)) continue;
+    if (BY_PHONE.test(text) || BY_SERVER[separator].test(text) || isAddressOfAnother(text, header))
+      continue;
     const name = findQuestionName(text, questions, separator);
     if (name === FORM_PHOTO || hasOnlyPictures(rows, index)) pictures.push(index);
     // A column `photos` with other texts is no list of photographs.
@@ -326,16 +417,21 @@ function makeAnswersReader(
     else otherColumns.push(index);
   }
   const read = (row: TableRow): FormAnswers => {
-    const getCellText = (index: number | undefined): string => (row.cells[index ?? -1] ?? '').trim();
+    const getCellText = (index: number | undefined): string =>
+      (row.cells[index ?? -1] ?? '').trim();
     const getShownText = (index: number): string => getDisplayedText(row, index).trim();
     const getAnswerText = (name: string, index: number): string => {
       const column = findColumnMeant(name);
       return column === undefined ? getShownText(index) : getTrimmedCell(row, index, column);
     };
-    const texts = new Map([...named].map(([name, index]) => [name, getAnswerText(name, index)] as const));
+    const texts = new Map(
+      [...named].map(([name, index]) => [name, getAnswerText(name, index)] as const),
+    );
     const { [FORM_POINT]: whole = '' } = Object.fromEntries(texts);
     const [latitude = '', longitude = '', , accuracy = ''] =
-      point === undefined ? whole.split(/\s+/) : [point.latitude, point.longitude, undefined, point.accuracy].map(getCellText);
+      point === undefined
+        ? whole.split(/\s+/)
+        : [point.latitude, point.longitude, undefined, point.accuracy].map(getCellText);
     return {
       named: new Map([
         ...texts,
@@ -352,15 +448,25 @@ function makeAnswersReader(
   return { named, otherColumns, read };
 }
 
-/** Finds the question of a header: `frame-hloubka`, `frame/hloubka`, `hloubka`, `Frame/Depth (cm)`. */
-function findQuestionName(header: string, questions: KnownQuestions, separator: string): string | undefined {
+/**
+ * Finds the question of a header: `frame-hloubka`, `frame/hloubka`, `hloubka`, `Frame/Depth (cm)`.
+ */
+function findQuestionName(
+  header: string,
+  questions: KnownQuestions,
+  separator: string,
+): string | undefined {
   for (let rest = header; ; rest = rest.slice(rest.indexOf(separator) + 1)) {
-    const name = questions.get(rest) ?? (PART_OF_POINT.test(header) ? undefined : findColumnMeant(rest));
+    const name =
+      questions.get(rest) ?? (PART_OF_POINT.test(header) ? undefined : findColumnMeant(rest));
     if (name !== undefined || !rest.includes(separator)) return name;
   }
 }
 
-/** Tells if a column has the address of a file named in another column, or one choice of a multiple choice there. */
+/**
+ * Tells if a column has the address of a file named in another column, or one choice of a multiple
+ * choice there.
+ */
 function isAddressOfAnother(text: string, header: readonly string[]): boolean {
   const [, of] = /^(.+)_URL$/.exec(text) ?? /^(.+)\/[^/]+$/.exec(text) ?? [];
   return of !== undefined && header.includes(of);
@@ -376,12 +482,17 @@ function hasOnlyPictures(rows: readonly TableRow[], index: number): boolean {
   return some;
 }
 
-/** Groups geopoint columns: `where-point-Latitude` of ODK Central, `_where/point_latitude` of KoboToolbox. */
+/**
+ * Groups geopoint columns: `where-point-Latitude` of ODK Central, `_where/point_latitude` of
+ * KoboToolbox.
+ */
 function parsePoints(header: readonly string[], questions: KnownQuestions, separator: string) {
   const points = new Map<string, PointColumns & { columns: number[] }>();
   for (const [index, text] of header.entries()) {
     const [, before = '', part = ''] = PART_OF_POINT.exec(text) ?? [];
-    const of = header.includes(before) ? before : before.replace(/^_/, '').replace(/\/_([^/]+)$/, '/$1');
+    const of = header.includes(before)
+      ? before
+      : before.replace(/^_/, '').replace(/\/_([^/]+)$/, '/$1');
     if (part === '' || (text.startsWith('_') && !header.includes(of))) continue;
     const name = findQuestionName(of, questions, separator) ?? of;
     const point = points.get(name) ?? { columns: header.includes(of) ? [header.indexOf(of)] : [] };

@@ -1,4 +1,11 @@
-import { type Issue, isReadable, makeErrorIssue, makeWarningIssue, type Reading, type Unreadable } from '../base/issue.ts';
+import {
+  type Issue,
+  isReadable,
+  makeErrorIssue,
+  makeWarningIssue,
+  type Reading,
+  type Unreadable,
+} from '../base/issue.ts';
 import { cmd, joinMessages, type Message, msg } from '../base/message.ts';
 import type { Reference } from '../find/field.ts';
 import {
@@ -29,7 +36,9 @@ export type TableContext = {
   readonly photosMayMiss?: boolean;
   /** Looks up a stored find: an exported table contains its identifier. */
   readonly findKnown?: (localId: string) => KnownFind | undefined;
-  /** Finds the other service that issued an identifier; undefined where this service has its record. */
+  /**
+   * Finds the other service that issued an identifier; undefined where this service has its record.
+   */
   readonly findOtherIssuer?: (identCely: string) => Elsewhere | undefined;
 };
 
@@ -42,8 +51,15 @@ export type KnownFind = {
   readonly photos: readonly string[];
 };
 
-/** Owner of an identifier of another service, and the command that sends such finds to this service as well. */
-export type Elsewhere = { readonly localId: string; readonly address: string; readonly command: Message };
+/**
+ * Owner of an identifier of another service, and the command that sends such finds to this service
+ * as well.
+ */
+export type Elsewhere = {
+  readonly localId: string;
+  readonly address: string;
+  readonly command: Message;
+};
 
 /** `find` is absent where a cell could not be read; `issues` then has at least one error. */
 export type MappedRow = { readonly find?: Find; readonly issues: readonly Issue[] };
@@ -61,20 +77,41 @@ type Report = (
 ) => void;
 
 /**
- * Reads one row as a find, cell by cell; {@link checkRules} checks completeness and the service's rules. A cell that cannot be
- * read excludes the row, since the find would be incomplete.
+ * Reads one row as a find, cell by cell; {@link checkRules} checks completeness and the service's
+ * rules. A cell that cannot be read excludes the row, since the find would be incomplete.
  */
-export function mapRow(row: TableRow, localId: string, columns: Columns, context: RowContext): MappedRow {
+export function mapRow(
+  row: TableRow,
+  localId: string,
+  columns: Columns,
+  context: RowContext,
+): MappedRow {
   const issues: Issue[] = [];
   const report: Report = (severity, rule, message, column, element, more) => {
     const header = columns.getHeader(column);
     const place = { ...getRowPlace(columns.place, row), find: localId };
-    const where = { ...place, ...(element && { element }), ...(header && { column: header }), ...more };
-    issues.push(severity === 'warning' ? makeWarningIssue(rule, message, where) : makeErrorIssue(rule, message, where));
+    const where = {
+      ...place,
+      ...(element && { element }),
+      ...(header && { column: header }),
+      ...more,
+    };
+    issues.push(
+      severity === 'warning'
+        ? makeWarningIssue(rule, message, where)
+        : makeErrorIssue(rule, message, where),
+    );
   };
   for (const name of columns.names) {
     const doubt = columns.findDoubt(row, name);
-    if (doubt !== undefined) report(doubt.severity, doubt.rule, doubt.problem, name, isElementName(name) ? name : undefined);
+    if (doubt !== undefined)
+      report(
+        doubt.severity,
+        doubt.rule,
+        doubt.problem,
+        name,
+        isElementName(name) ? name : undefined,
+      );
   }
   const values = parseElements(row, columns, context.resolveReference, report);
   checkLabels(row, columns, values, context.resolveReference, report);
@@ -82,12 +119,21 @@ export function mapRow(row: TableRow, localId: string, columns: Columns, context
   if (!isReadable(point)) report('error', point.rule, point.problem, point.column, point.element);
   const names = row.photos ?? splitPhotos(columns.getCell(row, 'photos'));
   const identCely = columns.getCell(row, 'ident_cely');
-  const existing = names.length === 0 && identCely === '' ? undefined : context.findKnown?.(localId);
-  const { photos, missing } = parsePhotos(names, localId, context, existing?.photos ?? NO_PHOTOS, report);
+  const existing =
+    names.length === 0 && identCely === '' ? undefined : context.findKnown?.(localId);
+  const { photos, missing } = parsePhotos(
+    names,
+    localId,
+    context,
+    existing?.photos ?? NO_PHOTOS,
+    report,
+  );
   const isRecorded = identCely !== '' && identCely !== ':tba';
   // An identifier of a stored find is not checked against other services.
-  const elsewhere = existing === undefined && isRecorded ? context.findOtherIssuer?.(identCely) : undefined;
-  if (isRecorded && makeIdKey(identCely) !== makeIdKey(existing?.identCely ?? '')) checkNotRecorded(identCely, elsewhere, report);
+  const elsewhere =
+    existing === undefined && isRecorded ? context.findOtherIssuer?.(identCely) : undefined;
+  if (isRecorded && makeIdKey(identCely) !== makeIdKey(existing?.identCely ?? ''))
+    checkNotRecorded(identCely, elsewhere, report);
   if (issues.some((issue) => issue.severity === 'error') || !isReadable(point)) return { issues };
 
   const find: Find = {
@@ -117,7 +163,13 @@ function withPoint(covered: Columns['covered']): Columns['covered'] {
 const UNCERTAIN_LABELS = ['term-ambiguous', 'term-not-harvested', 'term-mapping-conflict'];
 
 /** Compares labels with their codes; a difference means that only one of the two was edited. */
-function checkLabels(row: TableRow, columns: Columns, values: FindElements, resolve: ResolveReference, report: Report): void {
+function checkLabels(
+  row: TableRow,
+  columns: Columns,
+  values: FindElements,
+  resolve: ResolveReference,
+  report: Report,
+): void {
   for (const { element, header, index } of columns.labels) {
     const label = normalizeText(row.cells[index] ?? '');
     const code = columns.getCell(row, element);
@@ -129,24 +181,40 @@ function checkLabels(row: TableRow, columns: Columns, values: FindElements, reso
     }
     const value = values[element];
     const meant = resolve(getField(element), label);
-    if (typeof value !== 'object' || (!isReadable(meant) && UNCERTAIN_LABELS.includes(meant.rule))) continue;
-    if (isReadable(meant) ? meant.value.id === value.id : foldName(label) === foldName(value.text)) continue;
+    if (typeof value !== 'object' || (!isReadable(meant) && UNCERTAIN_LABELS.includes(meant.rule)))
+      continue;
+    if (isReadable(meant) ? meant.value.id === value.id : foldName(label) === foldName(value.text))
+      continue;
     const message = msg`${header} has "${label}", but the code ${code} means another term. pas reads the code: change it, or correct the label.`;
     report('error', 'label-contradicts', message, element, element);
   }
 }
 
-function parseElements(row: TableRow, columns: Columns, resolve: ResolveReference, report: Report): FindElements {
+function parseElements(
+  row: TableRow,
+  columns: Columns,
+  resolve: ResolveReference,
+  report: Report,
+): FindElements {
   const values: { [name: string]: Value } = {};
   for (const field of FIELDS) {
     const cell = columns.getCell(row, field.name);
     if (cell === '' || field.kind === 'point' || field.kind === 'geom-system') continue;
-    const reading = parseElement(field, field.kind === 'text' ? removeHtml(field.name, cell, report) : cell, resolve);
+    const reading = parseElement(
+      field,
+      field.kind === 'text' ? removeHtml(field.name, cell, report) : cell,
+      resolve,
+    );
     if (isReadable(reading)) values[field.name] = reading.value;
-    const [severity, remark] = isReadable(reading) ? (['warning', getRemark(reading)] as const) : (['error', reading] as const);
+    const [severity, remark] = isReadable(reading)
+      ? (['warning', getRemark(reading)] as const)
+      : (['error', reading] as const);
     if (remark === undefined) continue;
     const candidates = 'candidates' in remark ? { candidates: remark.candidates } : {};
-    report(severity, remark.rule, remark.problem, field.name, field.name, { written: cell, ...candidates });
+    report(severity, remark.rule, remark.problem, field.name, field.name, {
+      written: cell,
+      ...candidates,
+    });
   }
   return values;
 }
@@ -157,7 +225,13 @@ function removeHtml(name: ElementName, cell: string, report: Report): string {
   if (text === cell) return cell;
   const names = pictures.join(', ');
   const also = names === '' ? '' : msg` Its pictures are ignored: ${names}.`;
-  report('warning', 'text-html', msg`The text is HTML; pas reads only the plain text.${also}`, name, name);
+  report(
+    'warning',
+    'text-html',
+    msg`The text is HTML; pas reads only the plain text.${also}`,
+    name,
+    name,
+  );
   return text;
 }
 
@@ -165,7 +239,11 @@ function getRemark(reading: ResolvedFinder | { readonly value: Value }): Unreada
   return 'remark' in reading ? reading.remark : undefined;
 }
 
-function parseElement(field: Field, cell: string, resolve: ResolveReference): Reading<Value> | ResolvedFinder {
+function parseElement(
+  field: Field,
+  cell: string,
+  resolve: ResolveReference,
+): Reading<Value> | ResolvedFinder {
   switch (field.kind) {
     case 'text':
     case 'point':
@@ -190,7 +268,10 @@ function splitPhotos(cell: string): readonly string[] {
   return cell === '' ? NO_PHOTOS : splitNames(cell);
 }
 
-/** @param previousPhotos names of photographs that are stored already, and so need not exist beside the table */
+/**
+ * @param previousPhotos names of photographs that are stored already, and so need not exist beside
+ * the table
+ */
 function parsePhotos(
   names: readonly string[],
   localId: string,
@@ -204,13 +285,15 @@ function parsePhotos(
   for (const name of names) {
     const path = resolvePhoto(name);
     if (!isReadable(path)) missing.push(name);
-    if (isReadable(path) && path.remark !== undefined) report('warning', OTHER_SPELLING, path.remark, 'photos');
+    if (isReadable(path) && path.remark !== undefined)
+      report('warning', OTHER_SPELLING, path.remark, 'photos');
     if (!isReadable(path) && previousPhotos.includes(name)) continue;
     if (!isReadable(path) && path.rule === MISSING && photosMayMiss) {
       const later = msg`The find was imported without it. Copy it there and import again, or attach it: ${cmd`pas photo add ${localId}`} FILE`;
       report('warning', path.rule, joinMessages([path.problem, later], ' '), 'photos');
     } else if (!isReadable(path)) report('error', path.rule, path.problem, 'photos');
-    else if (photos.has(path.value)) report('warning', 'photo-twice', msg`"${name}" appears twice; it is queued once.`, 'photos');
+    else if (photos.has(path.value))
+      report('warning', 'photo-twice', msg`"${name}" appears twice; it is queued once.`, 'photos');
     else photos.add(path.value);
   }
   return { photos: [...photos], missing };
@@ -219,7 +302,11 @@ function parsePhotos(
 const NO_PHOTOS: readonly string[] = [];
 
 /** Refuses a row with an identifier of the service, which would be recorded there twice. */
-function checkNotRecorded(identCely: string, elsewhere: Elsewhere | undefined, report: Report): void {
+function checkNotRecorded(
+  identCely: string,
+  elsewhere: Elsewhere | undefined,
+  report: Report,
+): void {
   if (elsewhere !== undefined) {
     const message = msg`${identCely} was given to ${elsewhere.localId} by ${elsewhere.address}, not by this service. To send such finds here too: ${elsewhere.command}`;
     report('error', 'other-service', message, 'ident_cely');

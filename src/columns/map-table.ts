@@ -27,8 +27,14 @@ type MappedTable = {
 
 const MAX_LOCAL_ID_LENGTH = 200;
 
-/** Reads the rows of a table as finds, one after another; an unreadable row has no find. An invalid header excludes all rows. */
-export function mapTable(table: Table, { lookupTerm, idPrefix = '', ...context }: MapContext): MappedTable {
+/**
+ * Reads the rows of a table as finds, one after another; an unreadable row has no find. An invalid
+ * header excludes all rows.
+ */
+export function mapTable(
+  table: Table,
+  { lookupTerm, idPrefix = '', ...context }: MapContext,
+): MappedTable {
   const { columns, issues: headerIssues } = parseColumns(table);
   const issues: Issue[] = [...headerIssues, ...table.issues];
   if (hasErrors(headerIssues)) return { issues, rows: [], collectKeys: () => new Set() };
@@ -54,20 +60,36 @@ export type KeySet = { has(localId: string): boolean };
 
 type TableKeys = { readonly makeKeys: () => KeyOf; collectKeys(): KeySet };
 
-/** Uses the local ids of the table. A row without one, or with a duplicate, has no key, since its find is ambiguous. */
-function makeLocalIdKeys(table: Table, columns: Columns, idPrefix: string, issues: Issue[]): TableKeys {
+/**
+ * Uses the local ids of the table. A row without one, or with a duplicate, has no key, since its
+ * find is ambiguous.
+ */
+function makeLocalIdKeys(
+  table: Table,
+  columns: Columns,
+  idPrefix: string,
+  issues: Issue[],
+): TableKeys {
   const firstRows = new Map<string, number>();
   const shared = new Set<string>();
   for (const row of table.rows) {
     const key = getKeyCell(row, columns, idPrefix);
     const problem = findKeyProblem(key);
     const first = firstRows.get(key);
-    const where = { ...getRowPlace(table, row), column: columns.getHeader('local_id') ?? 'local_id' };
+    const where = {
+      ...getRowPlace(table, row),
+      column: columns.getHeader('local_id') ?? 'local_id',
+    };
     if (problem !== undefined) issues.push(makeErrorIssue('local-id', problem, where));
     else if (first === undefined) firstRows.set(key, row.row);
     else {
       shared.add(key);
-      issues.push(makeErrorIssue('local-id-twice', makeSharedIdMessage(table, first, row.row, key), { ...where, find: key }));
+      issues.push(
+        makeErrorIssue('local-id-twice', makeSharedIdMessage(table, first, row.row, key), {
+          ...where,
+          find: key,
+        }),
+      );
     }
   }
   const getKey: KeyOf = (row) => {
@@ -90,16 +112,28 @@ function makeSharedIdMessage({ unit }: Table, firstRow: number, row: number, key
 
 /** Explains why a text cannot be a local id. */
 export function findKeyProblem(key: string): Message | undefined {
-  if (key === '') return msg`The row has no local_id. Write a key that no other find has, such as the bag number.`;
+  if (key === '')
+    return msg`The row has no local_id. Write a key that no other find has, such as the bag number.`;
   if (key.length > MAX_LOCAL_ID_LENGTH)
     return msg`The local_id has ${key.length} characters; at most ${MAX_LOCAL_ID_LENGTH} are allowed.`;
-  return /[\r\n\t]/.test(key) ? msg`The local_id contains a line break or a tab. Write it on one line.` : undefined;
+  return /[\r\n\t]/.test(key)
+    ? msg`The local_id contains a line break or a tab. Write it on one line.`
+    : undefined;
 }
 
-/** Uses a digest of the content as key: importing the file again changes nothing, but an edited row is a new find. */
-function makeContentKeys(table: Table, columns: Columns, idPrefix: string, issues: Issue[]): TableKeys {
+/**
+ * Uses a digest of the content as key: importing the file again changes nothing, but an edited row
+ * is a new find.
+ */
+function makeContentKeys(
+  table: Table,
+  columns: Columns,
+  idPrefix: string,
+  issues: Issue[],
+): TableKeys {
   const message = msg`The table has no column local_id, so a row that is edited later will count as another find. Add one.`;
-  if (table.rowCount > 0) issues.push(makeWarningIssue('local-id-missing', message, getHeaderPlace(table)));
+  if (table.rowCount > 0)
+    issues.push(makeWarningIssue('local-id-missing', message, getHeaderPlace(table)));
   const makeKeys = (): KeyOf => {
     const seen = new Map<string, number>();
     return (row) => {
@@ -119,14 +153,25 @@ function makeContentKeys(table: Table, columns: Columns, idPrefix: string, issue
 
 /** Returns the digest of the cells, independent of the order and spelling of the columns. */
 function digestRow(row: TableRow, columns: Columns): string {
-  const content: string[][] = columns.names.map((name) => [name, columns.getCell(row, name)]).filter(([, text]) => text !== '');
-  if (row.point !== undefined) content.push(['point', `${row.point.system} ${row.point.x} ${row.point.y}`]);
+  const content: string[][] = columns.names
+    .map((name) => [name, columns.getCell(row, name)])
+    .filter(([, text]) => text !== '');
+  if (row.point !== undefined)
+    content.push(['point', `${row.point.system} ${row.point.x} ${row.point.y}`]);
   return `row-${createHash('sha256').update(JSON.stringify(content)).digest('hex').slice(0, 16)}`;
 }
 
 /** Columns that distinguish a find from a remark: object, place and date. */
 const TELLING: readonly ColumnName[] = [
-  ...(['druh_nalezu', 'specifikace', 'obdobi', 'presna_datace', 'datum_nalezu', 'lokalizace', 'photos'] as const),
+  ...([
+    'druh_nalezu',
+    'specifikace',
+    'obdobi',
+    'presna_datace',
+    'datum_nalezu',
+    'lokalizace',
+    'photos',
+  ] as const),
   ...(['lon', 'lat', 'geom_x', 'geom_y', 'wkt', 'geom_wkt', 'geom_sjtsk_wkt'] as const),
 ];
 
@@ -136,8 +181,8 @@ const NUMBER = /^[-+]?[\d\s.,]+%?$/;
 const SEPARATOR = /^[-–—=_*.·~+|/\\\s]+$/;
 
 /**
- * Leaves out rows that are no finds, each with a warning: totals, repeated headers, separators, and remarks below the finds,
- * which have no object, place and day although all others do.
+ * Leaves out rows that are no finds, each with a warning: totals, repeated headers, separators, and
+ * remarks below the finds, which have no object, place and day although all others do.
  * @param map meanings of the columns of a foreign table
  * @param advice remedy where such a row is a find
  */
@@ -150,9 +195,18 @@ export function withoutOtherRows(table: Table, map?: ColumnMap, advice?: Message
   };
   const rowCount = table.rowCount - left.size;
   const issues = [...left.values()].map(({ row, why }) =>
-    makeWarningIssue('row-no-find', joinMessages(advice === undefined ? [why] : [why, advice], ' '), getRowPlace(table, row)),
+    makeWarningIssue(
+      'row-no-find',
+      joinMessages(advice === undefined ? [why] : [why, advice], ' '),
+      getRowPlace(table, row),
+    ),
   );
-  return { ...table, rows: { [Symbol.iterator]: rows }, rowCount, issues: [...table.issues, ...issues] };
+  return {
+    ...table,
+    rows: { [Symbol.iterator]: rows },
+    rowCount,
+    issues: [...table.issues, ...issues],
+  };
 }
 
 /** @param names folded names of the columns */
@@ -166,8 +220,12 @@ function explainNoFind({ cells }: TableRow, names: readonly string[]): Message |
     return msg`The row only separates other rows and was skipped.`;
   // Shortcut: most names of columns have no digit.
   if (/\d/.test(first) && !/\d/.test(names[at] ?? '')) return undefined;
-  const repeated = cells.every((cell, index) => cell === '' || foldName(cell) === (names[index] ?? ''));
-  return repeated && listLaterCells().length > 0 ? msg`The row repeats the names of the columns and was skipped.` : undefined;
+  const repeated = cells.every(
+    (cell, index) => cell === '' || foldName(cell) === (names[index] ?? ''),
+  );
+  return repeated && listLaterCells().length > 0
+    ? msg`The row repeats the names of the columns and was skipped.`
+    : undefined;
 }
 
 function makeRemarkMessage({ cells }: TableRow): Message {
@@ -177,7 +235,10 @@ function makeRemarkMessage({ cells }: TableRow): Message {
 
 const MAX_SHOWN = 60;
 
-function getMeanings({ header, names = header }: Table, map: ColumnMap | undefined): readonly (ColumnName | undefined)[] {
+function getMeanings(
+  { header, names = header }: Table,
+  map: ColumnMap | undefined,
+): readonly (ColumnName | undefined)[] {
   const rules = new Map([...(map?.columns ?? [])].map(([key, rule]) => [normalizeKey(key), rule]));
   const keys = makeColumnKeys(header);
   return names.map((name, index) => {
@@ -189,9 +250,17 @@ function getMeanings({ header, names = header }: Table, map: ColumnMap | undefin
 
 type OtherRow = { readonly row: TableRow; readonly why: Message };
 
-/** Returns the numbers of rows that are no finds. A remark lacks object, place, date and a usual key, unlike most rows. */
-function findOtherRows(table: Table, meanings: readonly (ColumnName | undefined)[]): ReadonlyMap<number, OtherRow> {
-  const telling = meanings.flatMap((name, index) => (name !== undefined && TELLING.includes(name) ? [index] : []));
+/**
+ * Returns the numbers of rows that are no finds. A remark lacks object, place, date and a usual
+ * key, unlike most rows.
+ */
+function findOtherRows(
+  table: Table,
+  meanings: readonly (ColumnName | undefined)[],
+): ReadonlyMap<number, OtherRow> {
+  const telling = meanings.flatMap((name, index) =>
+    name !== undefined && TELLING.includes(name) ? [index] : [],
+  );
   const names = table.header.map(foldName);
   const key = meanings.indexOf('local_id');
   const otherRowList: OtherRow[] = [];
@@ -207,9 +276,12 @@ function findOtherRows(table: Table, meanings: readonly (ColumnName | undefined)
       haveDigits &&= /\d/.test(id);
     } else silent.push(row);
   }
-  const isCalledSo = (id: string): boolean => id !== '' && id.length <= longest * 2 && (!haveDigits || /\d/.test(id));
+  const isCalledSo = (id: string): boolean =>
+    id !== '' && id.length <= longest * 2 && (!haveDigits || /\d/.test(id));
   const remarks = silent.filter(({ cells }) => key === -1 || !isCalledSo(cells[key] ?? ''));
   if (telling.length > 0 && remarks.length < finds)
     for (const row of remarks) otherRowList.push({ row, why: makeRemarkMessage(row) });
-  return new Map(otherRowList.sort((a, b) => a.row.row - b.row.row).map((other) => [other.row.row, other]));
+  return new Map(
+    otherRowList.sort((a, b) => a.row.row - b.row.row).map((other) => [other.row.row, other]),
+  );
 }

@@ -21,7 +21,11 @@ export type MappedTerm = {
 };
 export type MappingRow = MappedTerm & { readonly row: number };
 
-export type Mapping = { readonly file: string; readonly rows: readonly MappingRow[]; readonly issues: readonly Issue[] };
+export type Mapping = {
+  readonly file: string;
+  readonly rows: readonly MappingRow[];
+  readonly issues: readonly Issue[];
+};
 
 const MAPPING_COLUMNS = ['set', 'term', 'id', 'label', 'note', 'confirmed'] as const;
 type MappingColumn = (typeof MAPPING_COLUMNS)[number];
@@ -43,8 +47,8 @@ const NO = new Set(['', 'no', 'n', 'ne', 'false', '0', '?']);
 const IDENTIFIER = /^(?:HES|ORG|OS|ruian)-\d+$/i;
 
 /**
- * Reads the rows of a mapping; two confirmed rows that contradict each other are both ignored. A row without set and entry
- * proposes nothing and is skipped.
+ * Reads the rows of a mapping; two confirmed rows that contradict each other are both ignored. A
+ * row without set and entry proposes nothing and is skipped.
  * @param anySet set of a row that names an entry only
  */
 export function parseMapping(table: Table, anySet?: string): Mapping {
@@ -84,7 +88,8 @@ function parseRow(
   anySet: string | undefined,
 ): MappingRow | Message | undefined {
   const { row } = tableRow;
-  const getCell = (name: MappingColumn): string => getDisplayedText(tableRow, columns.get(name) ?? -1).trim();
+  const getCell = (name: MappingColumn): string =>
+    getDisplayedText(tableRow, columns.get(name) ?? -1).trim();
   const term = getCell('term');
   if (tableRow.shown?.get(columns.get('term') ?? -1)?.isDate === true) {
     return msg`The term "${term}" is a date: the spreadsheet changed what was typed. Format the column as text, and write it again.`;
@@ -98,27 +103,46 @@ function parseRow(
     return msg`No element of a find has entries of "${named}". Write a set such as heslo:obdobi, or an element such as obdobi.`;
   }
   if (term === '') return msg`The row does not contain your own term.`;
-  if (IDENTIFIER.test(term)) return msg`"${term}" is an identifier of the service, so it cannot be mapped to another entry.`;
-  if (!YES.has(answer) && !NO.has(answer)) return msg`confirmed is "${answer}". Write yes, or leave it empty.`;
+  if (IDENTIFIER.test(term))
+    return msg`"${term}" is an identifier of the service, so it cannot be mapped to another entry.`;
+  if (!YES.has(answer) && !NO.has(answer))
+    return msg`confirmed is "${answer}". Write yes, or leave it empty.`;
   const confirmed = YES.has(answer);
-  if (confirmed && getCell('id') === '' && getCell('label') === '') return msg`"${term}" is confirmed, but no entry is given.`;
-  return { row, set, term, id: getCell('id'), label: getCell('label'), note: getCell('note'), confirmed };
+  if (confirmed && getCell('id') === '' && getCell('label') === '')
+    return msg`"${term}" is confirmed, but no entry is given.`;
+  return {
+    row,
+    set,
+    term,
+    id: getCell('id'),
+    label: getCell('label'),
+    note: getCell('note'),
+    confirmed,
+  };
 }
 
 /** Sets of the entries that a find refers to. */
 const SETS: readonly string[] = FIELDS.flatMap(({ set }) => set ?? []);
 
-/** Finds a set by its own name, also without `heslo:`, or by the Czech or English name of the element that uses it; or a family such as `heslo`. */
+/**
+ * Finds a set by its own name, also without `heslo:`, or by the Czech or English name of the
+ * element that uses it; or a family such as `heslo`.
+ */
 export function findSetSpec(text: string): string | undefined {
   const name = foldName(text);
   const field = FIELDS.find(
-    ({ set, alias, name: element }) => set !== undefined && [element, alias, set.replace('heslo:', '')].includes(name),
+    ({ set, alias, name: element }) =>
+      set !== undefined && [element, alias, set.replace('heslo:', '')].includes(name),
   );
   if (field?.set !== undefined) return field.set;
   return /^heslo(?::[a-z0-9_]+)?$/.test(text) || SETS.includes(text) ? text : undefined;
 }
 
-function withoutContradictions(file: string, rows: readonly MappingRow[], issues: Issue[]): MappingRow[] {
+function withoutContradictions(
+  file: string,
+  rows: readonly MappingRow[],
+  issues: Issue[],
+): MappingRow[] {
   const first = new Map<string, MappingRow>();
   const contradictory = new Set<string>();
   for (const row of rows.filter(({ confirmed }) => confirmed)) {
@@ -145,7 +169,9 @@ export function getMappingKey(set: string, term: string): string {
 /** Writes the mapping as a table to edit, with `;`, the separator of Czech spreadsheets. */
 export function formatMapping(rows: readonly MappedTerm[]): string {
   const lines = rows.map(({ set, term, id, label, note, confirmed }) =>
-    [set, term, id, label, note, confirmed ? 'yes' : ''].map((cell) => formatCsvCell(cell, ';')).join(';'),
+    [set, term, id, label, note, confirmed ? 'yes' : '']
+      .map((cell) => formatCsvCell(cell, ';'))
+      .join(';'),
   );
   return `${BYTE_ORDER_MARK}${[MAPPING_COLUMNS.join(';'), ...lines].join('\n')}\n`;
 }
@@ -155,11 +181,14 @@ const PEOPLE = 'osoba';
 
 /** Wraps a lookup: a museum's own term is looked up by its mapping, any other text as before. */
 export function withMapping(lookupTerm: LookupTerm, { rows }: Mapping): LookupTerm {
-  const confirmed = new Map(rows.filter((row) => row.confirmed).map((row) => [getMappingKey(row.set, row.term), row]));
+  const confirmed = new Map(
+    rows.filter((row) => row.confirmed).map((row) => [getMappingKey(row.set, row.term), row]),
+  );
   if (confirmed.size === 0) return lookupTerm;
   const people = new Map<string, MappingRow[]>();
   for (const row of confirmed.values()) {
-    if (row.set === PEOPLE) people.set(makePersonKey(row.term), [...(people.get(makePersonKey(row.term)) ?? []), row]);
+    if (row.set === PEOPLE)
+      people.set(makePersonKey(row.term), [...(people.get(makePersonKey(row.term)) ?? []), row]);
   }
   return (set, cell) => {
     const row = confirmed.get(getMappingKey(set, cell));
@@ -174,7 +203,10 @@ export function withMapping(lookupTerm: LookupTerm, { rows }: Mapping): LookupTe
   };
 }
 
-function lookUpMapped({ set, term: ownTerm, id, label }: MappingRow, lookupTerm: LookupTerm): TermLookup {
+function lookUpMapped(
+  { set, term: ownTerm, id, label }: MappingRow,
+  lookupTerm: LookupTerm,
+): TermLookup {
   const lookup = lookupTerm(set, id === '' ? label : id);
   switch (lookup.kind) {
     case 'found':
@@ -188,28 +220,51 @@ function lookUpMapped({ set, term: ownTerm, id, label }: MappingRow, lookupTerm:
       return { kind: 'mapping-conflict', ownTerm, target: id === '' ? label : id };
     case 'wrong-set':
     case 'deleted':
-      return { kind: 'mapping-conflict', ownTerm, target: id, term: lookup.term, because: lookup.kind };
+      return {
+        kind: 'mapping-conflict',
+        ownTerm,
+        target: id,
+        term: lookup.term,
+        because: lookup.kind,
+      };
   }
 }
 
 /** A term of a museum's list; without a set, it may belong to any set that finds use. */
 export type OwnTerm = { readonly row: number; readonly term: string; readonly set?: string };
 
-/** Reads the distinct terms of a list: a column `term` (or the only column), and an optional column `set` or `element`. */
-export function parseOwnTerms(table: Table): { readonly terms: readonly OwnTerm[]; readonly issues: readonly Issue[] } {
+/**
+ * Reads the distinct terms of a list: a column `term` (or the only column), and an optional column
+ * `set` or `element`.
+ */
+export function parseOwnTerms(table: Table): {
+  readonly terms: readonly OwnTerm[];
+  readonly issues: readonly Issue[];
+} {
   const columns = findMappingColumns(table);
   const [only = '', another] = table.header;
   // In a single column, the first line is a term, too, unless it is a column's name.
-  const isList = another === undefined && only !== '' && columns.size === 0 && findColumnMeant(only) === undefined;
+  const isList =
+    another === undefined &&
+    only !== '' &&
+    columns.size === 0 &&
+    findColumnMeant(only) === undefined;
   const issues: Issue[] = table.issues.filter(({ rule }) => !isList || rule !== 'table-no-rows');
-  const [termAt, setAt] = [columns.get('term') ?? (table.header.length === 1 ? 0 : undefined), columns.get('set')];
+  const [termAt, setAt] = [
+    columns.get('term') ?? (table.header.length === 1 ? 0 : undefined),
+    columns.get('set'),
+  ];
   if (termAt === undefined) {
     const headerText = table.header.join(', ');
     const message = msg`The list has no column "term". Its columns are ${headerText}; call the one with your terms "term".`;
-    return { terms: [], issues: [...issues, makeErrorIssue('list-column', message, { file: table.file, row: 1 })] };
+    return {
+      terms: [],
+      issues: [...issues, makeErrorIssue('list-column', message, { file: table.file, row: 1 })],
+    };
   }
   const terms = new Map<string, OwnTerm>();
-  if (isList) terms.set(getMappingKey('', only.trim()), { row: table.headerRow ?? 1, term: only.trim() });
+  if (isList)
+    terms.set(getMappingKey('', only.trim()), { row: table.headerRow ?? 1, term: only.trim() });
   for (const tableRow of table.rows) {
     const { row } = tableRow;
     const term = getDisplayedText(tableRow, termAt).trim();
@@ -227,7 +282,9 @@ export function parseOwnTerms(table: Table): { readonly terms: readonly OwnTerm[
   return { terms: [...terms.values()], issues };
 }
 
-type MappingConflict = { readonly kind: 'unknown' } | { readonly kind: 'deleted' | 'wrong-set'; readonly entry: TermCandidate };
+type MappingConflict =
+  | { readonly kind: 'unknown' }
+  | { readonly kind: 'deleted' | 'wrong-set'; readonly entry: TermCandidate };
 
 /** Target of a confirmed row. */
 type MappingStanding =
@@ -236,12 +293,16 @@ type MappingStanding =
   | { readonly kind: 'good' | 'other-label'; readonly entry: TermCandidate };
 
 /** @param lookupTerm lookup without the mapping */
-export function getMappingStanding({ set, id, label }: MappingRow, lookupTerm: LookupTerm): MappingStanding {
+export function getMappingStanding(
+  { set, id, label }: MappingRow,
+  lookupTerm: LookupTerm,
+): MappingStanding {
   const lookup = lookupTerm(set, id === '' ? label : id);
   switch (lookup.kind) {
     case 'found': {
       const { term: entry } = lookup;
-      const named = label === '' || [entry.label, entry.labelEn ?? ''].some((name) => isSameName(name, label));
+      const named =
+        label === '' || [entry.label, entry.labelEn ?? ''].some((name) => isSameName(name, label));
       return { kind: named ? 'good' : 'other-label', entry };
     }
     case 'deleted':
@@ -261,12 +322,17 @@ function isSameName(one: string, other: string): boolean {
   return simplify(one) === simplify(other);
 }
 
-/** Reports entries of the mapping that were deleted, moved to another set, renamed, or never existed. */
+/**
+ * Reports entries of the mapping that were deleted, moved to another set, renamed, or never
+ * existed.
+ */
 export function checkMapping({ file, rows, issues }: Mapping, lookupTerm: LookupTerm): Issue[] {
   const rowIssues = rows
     .filter(({ confirmed }) => confirmed)
     .flatMap((row) =>
-      getStandingIssues(row, getMappingStanding(row, lookupTerm)).map((issue) => issue.with({ file, row: row.row })),
+      getStandingIssues(row, getMappingStanding(row, lookupTerm)).map((issue) =>
+        issue.with({ file, row: row.row }),
+      ),
     );
   return [...issues, ...rowIssues];
 }
@@ -290,11 +356,21 @@ function getStandingIssues(row: MappingRow, standing: MappingStanding): Issue[] 
   }
 }
 
-const CONFLICT_RULES = { deleted: 'mapping-deleted', 'wrong-set': 'mapping-moved', unknown: 'mapping-unknown' } as const;
+const CONFLICT_RULES = {
+  deleted: 'mapping-deleted',
+  'wrong-set': 'mapping-moved',
+  unknown: 'mapping-unknown',
+} as const;
 
 /** Makes the issue of a row whose entry cannot be used. */
-export function makeMappingConflictIssue({ set, term: ownTerm, id, label }: MappingRow, standing: MappingConflict): Issue {
+export function makeMappingConflictIssue(
+  { set, term: ownTerm, id, label }: MappingRow,
+  standing: MappingConflict,
+): Issue {
   const conflict = { kind: 'mapping-conflict', ownTerm, target: id === '' ? label : id } as const;
   const gone = standing.kind === 'unknown' ? {} : { term: standing.entry, because: standing.kind };
-  return makeErrorIssue(CONFLICT_RULES[standing.kind], makeMappingConflictMessage({ ...conflict, ...gone }, set));
+  return makeErrorIssue(
+    CONFLICT_RULES[standing.kind],
+    makeMappingConflictMessage({ ...conflict, ...gone }, set),
+  );
 }

@@ -1,7 +1,13 @@
 import { type Issue, makeErrorIssue, makeWarningIssue } from '../base/issue.ts';
 import { msg } from '../base/message.ts';
 import { findNumberProblem } from '../find/value-rules.ts';
-import { getHeaderPlace, getRowPlace, type RowPlace, type Table, type TableRow } from '../tables/table.ts';
+import {
+  getHeaderPlace,
+  getRowPlace,
+  type RowPlace,
+  type Table,
+  type TableRow,
+} from '../tables/table.ts';
 import { foldName } from '../text/names.ts';
 import { findCellDoubt, getTrimmedCell } from './columns.ts';
 
@@ -33,14 +39,24 @@ type Column = keyof typeof COLUMNS;
 /** Possible columns of such a table. */
 export const NUMBER_COLUMNS = Object.keys(COLUMNS) as readonly Column[];
 
-/** Reads the numbers of a table with the columns `local_id` or `ident_cely`, and `evidencni_cislo`; other columns are ignored. */
-export function parseNumbers(table: Table): { readonly rows: readonly NumberRow[]; readonly issues: readonly Issue[] } {
+/**
+ * Reads the numbers of a table with the columns `local_id` or `ident_cely`, and `evidencni_cislo`;
+ * other columns are ignored.
+ */
+export function parseNumbers(table: Table): {
+  readonly rows: readonly NumberRow[];
+  readonly issues: readonly Issue[];
+} {
   const places = findNumberColumns(table);
   const issues: Issue[] = [...table.issues, ...checkMissingColumns(table, places)];
-  if (places.get('evidencni_cislo') === undefined || (!places.has('local_id') && !places.has('ident_cely'))) {
+  if (
+    places.get('evidencni_cislo') === undefined ||
+    (!places.has('local_id') && !places.has('ident_cely'))
+  ) {
     return { rows: [], issues };
   }
-  const getCellText = (row: TableRow, column: Column): string => getTrimmedCell(row, places.get(column) ?? -1, column);
+  const getCellText = (row: TableRow, column: Column): string =>
+    getTrimmedCell(row, places.get(column) ?? -1, column);
   const rows: NumberRow[] = [];
   for (const row of table.rows) {
     const place = getRowPlace(table, row);
@@ -49,7 +65,8 @@ export function parseNumbers(table: Table): { readonly rows: readonly NumberRow[
       return doubt === undefined ? [] : [{ ...doubt, column: table.header[index] ?? column }];
     });
     for (const { severity, rule, problem, column } of doubts) {
-      const issue = severity === 'error' ? makeErrorIssue(rule, problem) : makeWarningIssue(rule, problem);
+      const issue =
+        severity === 'error' ? makeErrorIssue(rule, problem) : makeWarningIssue(rule, problem);
       issues.push(issue.with({ ...place, column }));
     }
     if (doubts.some(({ severity }) => severity === 'error')) continue;
@@ -68,11 +85,18 @@ export function parseNumbers(table: Table): { readonly rows: readonly NumberRow[
 /** An empty number is not assigned yet, which is a warning. */
 function checkNumberRow(find: string, value: string): Issue | undefined {
   if (value === '')
-    return makeWarningIssue('number-empty', msg`${find} has no number yet, so the row was skipped.`, {
-      element: 'evidencni_cislo',
-    });
+    return makeWarningIssue(
+      'number-empty',
+      msg`${find} has no number yet, so the row was skipped.`,
+      {
+        element: 'evidencni_cislo',
+      },
+    );
   if (find === '') {
-    return makeErrorIssue('number-find', msg`The row does not say which find ${value} is for. Fill in local_id or ident_cely.`);
+    return makeErrorIssue(
+      'number-find',
+      msg`The row does not say which find ${value} is for. Fill in local_id or ident_cely.`,
+    );
   }
   const unfit = findNumberProblem(value);
   return unfit && makeErrorIssue(unfit.rule, unfit.problem, { element: 'evidencni_cislo' });
@@ -94,9 +118,21 @@ function checkMissingColumns(table: Table, places: ReadonlyMap<Column, number>):
   return [
     ...(places.has('local_id') || places.has('ident_cely')
       ? []
-      : [makeErrorIssue('number-column', msg`There is no column local_id or ident_cely. The columns are: ${header}.`, where)]),
+      : [
+          makeErrorIssue(
+            'number-column',
+            msg`There is no column local_id or ident_cely. The columns are: ${header}.`,
+            where,
+          ),
+        ]),
     ...(places.has('evidencni_cislo')
       ? []
-      : [makeErrorIssue('number-column', msg`There is no column evidencni_cislo. The columns are: ${header}.`, where)]),
+      : [
+          makeErrorIssue(
+            'number-column',
+            msg`There is no column evidencni_cislo. The columns are: ${header}.`,
+            where,
+          ),
+        ]),
   ];
 }

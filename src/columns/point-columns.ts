@@ -1,6 +1,11 @@
 import { isReadable, makeUnreadable, type Reading, type Unreadable } from '../base/issue.ts';
 import { type Message, msg } from '../base/message.ts';
-import { type ColumnName, type ElementName, type FindElements, getPointElement } from '../find/fields.ts';
+import {
+  type ColumnName,
+  type ElementName,
+  type FindElements,
+  getPointElement,
+} from '../find/fields.ts';
 import { parseGeomSystem } from '../find/parse-cell.ts';
 import {
   DRAWN_WITHIN_M,
@@ -14,13 +19,21 @@ import {
   parseWrittenPoint,
   toGeomSystem,
 } from '../place/geometry.ts';
-import { type Position, parseCoordinate, parsePosition, writePosition } from '../place/read-position.ts';
+import {
+  type Position,
+  parseCoordinate,
+  parsePosition,
+  writePosition,
+} from '../place/read-position.ts';
 import type { TableRow } from '../tables/table.ts';
 import { enumerate } from '../text/names.ts';
 import type { Columns } from './columns.ts';
 
 /** Columns that can hold a point. Without `system`, `geom_system` must state it. */
-type PointColumns = { readonly columns: readonly [ColumnName, ...ColumnName[]]; readonly system?: GeomSystem };
+type PointColumns = {
+  readonly columns: readonly [ColumnName, ...ColumnName[]];
+  readonly system?: GeomSystem;
+};
 
 const SOURCES: readonly PointColumns[] = [
   { columns: ['lon', 'lat'], system: '4326' },
@@ -40,8 +53,9 @@ type PointReading = { readonly value: ReadPoint } | PointProblem;
 type PointProblem = Unreadable & { readonly element: ElementName; readonly column: ColumnName };
 
 /**
- * Reads a row's coordinate system and point. Where the format has its own geometry, that of columns is preferred, which may be in
- * the other system and have more digits, but only if both mean the same place.
+ * Reads a row's coordinate system and point. Where the format has its own geometry, that of columns
+ * is preferred, which may be in the other system and have more digits, but only if both mean the
+ * same place.
  */
 export function parsePointColumns(row: TableRow, columns: Columns): PointReading {
   const { point, isDrawn } = row;
@@ -50,11 +64,17 @@ export function parsePointColumns(row: TableRow, columns: Columns): PointReading
   const { elements, element, columns: names } = reading.value;
   const stated = elements.geom_system;
   if (element === undefined)
-    return stated === undefined || stated === point.system ? makePointReading(point) : findDisagreement(stated, point.system);
+    return stated === undefined || stated === point.system
+      ? makePointReading(point)
+      : findDisagreement(stated, point.system);
   const wkt = elements[getPointElement(stated ?? point.system)] ?? '';
   const repeated = parsePoint(wkt);
   const within = isDrawn === true ? DRAWN_WITHIN_M : undefined;
-  if (isReadable(repeated) && isSamePlace({ system: stated ?? point.system, ...repeated.value }, point, within)) return reading;
+  if (
+    isReadable(repeated) &&
+    isSamePlace({ system: stated ?? point.system, ...repeated.value }, point, within)
+  )
+    return reading;
   const place = enumerate(names);
   const message = msg`The point was moved: the geometry is ${point.x} ${point.y}, but ${place} say ${wkt}. Empty the columns, or correct one of the two.`;
   return { ...makeUnreadable('point-twice', message), element, column: names[0] ?? 'wkt' };
@@ -62,28 +82,46 @@ export function parsePointColumns(row: TableRow, columns: Columns): PointReading
 
 function makePointReading(point: PointInSystem): PointReading {
   const element = getPointElement(point.system);
-  return { value: { elements: { geom_system: point.system, [element]: formatPoint(point) }, element, columns: [] } };
+  return {
+    value: {
+      elements: { geom_system: point.system, [element]: formatPoint(point) },
+      element,
+      columns: [],
+    },
+  };
 }
 
 function findDisagreement(stated: GeomSystem, system: GeomSystem): PointProblem {
   const message = msg`geom_system says ${stated}, but the geometry is in ${system}. Empty geom_system, or correct one of the two.`;
-  return { ...makeUnreadable('coordinate-system', message), element: 'geom_system', column: 'geom_system' };
+  return {
+    ...makeUnreadable('coordinate-system', message),
+    element: 'geom_system',
+    column: 'geom_system',
+  };
 }
 
 /**
- * Reads the point in the columns of a row. Its coordinate system is that of the columns, else `geom_system`, an SRID in the text, or
- * the one that its notation shows; a point without any is an error. Of several notations, `geom_system` selects one.
+ * Reads the point in the columns of a row. Its coordinate system is that of the columns, else
+ * `geom_system`, an SRID in the text, or the one that its notation shows; a point without any is an
+ * error. Of several notations, `geom_system` selects one.
  */
 function parsePointInColumns(row: TableRow, columns: Columns): PointReading {
   const systemCell = columns.getCell(row, 'geom_system');
   const stated = systemCell === '' ? undefined : parseGeomSystem(systemCell);
-  if (stated !== undefined && !isReadable(stated)) return { ...stated, element: 'geom_system', column: 'geom_system' };
+  if (stated !== undefined && !isReadable(stated))
+    return { ...stated, element: 'geom_system', column: 'geom_system' };
 
-  const filled = SOURCES.filter((source) => source.columns.some((name) => getPointCell(row, columns, name) !== ''));
-  const fitting = filled.filter((source) => stated === undefined || (source.system ?? stated.value) === stated.value);
+  const filled = SOURCES.filter((source) =>
+    source.columns.some((name) => getPointCell(row, columns, name) !== ''),
+  );
+  const fitting = filled.filter(
+    (source) => stated === undefined || (source.system ?? stated.value) === stated.value,
+  );
   const [source, another] = fitting;
   if (another !== undefined) {
-    const names = fitting.map((each) => enumerate(each.columns)).reduce((all, name) => msg`${all}, and in ${name}`);
+    const names = fitting
+      .map((each) => enumerate(each.columns))
+      .reduce((all, name) => msg`${all}, and in ${name}`);
     return makeProblem(
       'point-twice',
       msg`The point is given twice, in ${names}. Leave one empty, or state in geom_system which one to use.`,
@@ -94,9 +132,15 @@ function parsePointInColumns(row: TableRow, columns: Columns): PointReading {
 
   const written = source.columns[0] === 'wkt' ? columns.getCell(row, 'wkt') : '';
   const { epsg } = written === '' ? {} : parseGisText(written);
-  const position = written === '' || WELL_KNOWN.test(written) ? undefined : parsePlainPosition(written);
+  const position =
+    written === '' || WELL_KNOWN.test(written) ? undefined : parsePlainPosition(written);
   if (position !== undefined && !isReadable(position))
-    return makeProblem(position.rule, position.problem, source, getPointElement(stated?.value ?? '4326'));
+    return makeProblem(
+      position.rule,
+      position.problem,
+      source,
+      getPointElement(stated?.value ?? '4326'),
+    );
   const statedSystem = epsg === undefined ? undefined : toGeomSystem(epsg);
   if (epsg !== undefined && statedSystem === undefined) {
     const message = msg`The point is in the coordinate system ${epsg}. pas reads 4326 (WGS 84) and 5514 (S-JTSK).`;
@@ -110,13 +154,26 @@ function parsePointInColumns(row: TableRow, columns: Columns): PointReading {
     const message = msg`The coordinate system of the point is not given. Write 4326 (WGS 84) or 5514 (S-JTSK) in the column geom_system.`;
     return makeProblem('coordinate-system', message, source);
   }
-  const point = position === undefined ? parseCoordinates(row, columns, source.columns) : { value: position.value.point };
-  if (!isReadable(point)) return makeProblem(point.rule, point.problem, source, getPointElement(system));
+  const point =
+    position === undefined
+      ? parseCoordinates(row, columns, source.columns)
+      : { value: position.value.point };
+  if (!isReadable(point))
+    return makeProblem(point.rule, point.problem, source, getPointElement(system));
   const element = getPointElement(system);
-  return { value: { elements: { geom_system: system, [element]: formatPoint(point.value) }, element, columns: source.columns } };
+  return {
+    value: {
+      elements: { geom_system: system, [element]: formatPoint(point.value) },
+      element,
+      columns: source.columns,
+    },
+  };
 }
 
-/** Returns the cell of a point; in the column of GIS programs without SRID and height, and empty for an empty geometry. */
+/**
+ * Returns the cell of a point; in the column of GIS programs without SRID and height, and empty for
+ * an empty geometry.
+ */
 function getPointCell(row: TableRow, columns: Columns, name: ColumnName): string {
   const text = columns.getCell(row, name);
   return name === 'wkt' && WELL_KNOWN.test(text) ? parseGisText(text).wkt : text;
@@ -131,15 +188,27 @@ function parsePlainPosition(text: string): Reading<Position> {
   if (!isReadable(position)) return position;
   const [{ doubt }, meant] = [position.value, writePosition(position.value)];
   if (doubt === undefined) return position;
-  return makeUnreadable('coordinate', msg`${doubt} The point is not used. If you mean ${meant}, write it that way.`);
+  return makeUnreadable(
+    'coordinate',
+    msg`${doubt} The point is not used. If you mean ${meant}, write it that way.`,
+  );
 }
 
-function makeProblem(rule: string, message: Message, source: PointColumns, element: ElementName = 'geom_system'): PointProblem {
+function makeProblem(
+  rule: string,
+  message: Message,
+  source: PointColumns,
+  element: ElementName = 'geom_system',
+): PointProblem {
   return { ...makeUnreadable(rule, message), element, column: source.columns[0] };
 }
 
 /** Columns of degrees imply the system, even in a row without a point. */
-function withoutPoint(stated: GeomSystem | undefined, filled: readonly PointColumns[], columns: Columns): PointReading {
+function withoutPoint(
+  stated: GeomSystem | undefined,
+  filled: readonly PointColumns[],
+  columns: Columns,
+): PointReading {
   const [other] = filled;
   if (stated !== undefined && other !== undefined) {
     const [place, otherSystem] = [enumerate(other.columns), other.system ?? ''];
@@ -153,13 +222,20 @@ function withoutPoint(stated: GeomSystem | undefined, filled: readonly PointColu
   return { value: { elements: system === undefined ? {} : { geom_system: system }, columns: [] } };
 }
 
-function parseCoordinates(row: TableRow, columns: Columns, names: readonly ColumnName[]): Reading<PointText> {
+function parseCoordinates(
+  row: TableRow,
+  columns: Columns,
+  names: readonly ColumnName[],
+): Reading<PointText> {
   const [first = 'wkt', second] = names;
   if (second === undefined) return parseWrittenPoint(getPointCell(row, columns, first));
   const missing = names.find((name) => columns.getCell(row, name) === '');
   if (missing !== undefined) {
     const both = enumerate(names);
-    return makeUnreadable('coordinate', msg`Only one of ${both} is given: ${missing} is empty. A point needs both.`);
+    return makeUnreadable(
+      'coordinate',
+      msg`Only one of ${both} is given: ${missing} is empty. A point needs both.`,
+    );
   }
   const x = parseCoordinate(columns.getCell(row, first), 'x');
   const y = parseCoordinate(columns.getCell(row, second), 'y');

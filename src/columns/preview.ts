@@ -30,7 +30,10 @@ type PreviewContext = {
 const MAX_FINDS = 3;
 const MAX_ISSUES = 6;
 
-/** Maps all rows without storing anything; counts drafts and unreadable rows, with the first finds and commonest errors. */
+/**
+ * Maps all rows without storing anything; counts drafts and unreadable rows, with the first finds
+ * and commonest errors.
+ */
 export function previewImport(table: Table, map: ColumnMap, context: PreviewContext): Preview {
   const mapped = mapTable(withColumnMap(table, map), context);
   const finds: Find[] = [];
@@ -65,15 +68,21 @@ export type UnmappedTerm = {
 };
 
 /** Returns the terms that must be mapped before their rows can be read, most frequent first. */
-export function listUnmappedTerms(columns: readonly ColumnProposal[], lookupTerm: LookupTerm): UnmappedTerm[] {
+export function listUnmappedTerms(
+  columns: readonly ColumnProposal[],
+  lookupTerm: LookupTerm,
+): UnmappedTerm[] {
   const unmapped = columns.flatMap(({ profile, rule }) => {
-    const field = rule.kind === 'read' ? FIELDS.find(({ name }) => name === rule.element) : undefined;
+    const field =
+      rule.kind === 'read' ? FIELDS.find(({ name }) => name === rule.element) : undefined;
     if (rule.kind === 'ignored' || field?.kind !== 'term' || field.set === undefined) return [];
     const set = field.set;
     return [...profile.values].flatMap(([text, rows]): UnmappedTerm[] => {
       const term = applyColumnRule(text, rule);
       const { kind } = lookupTerm(set, term);
-      return kind === 'unknown' || kind === 'ambiguous' ? [{ element: rule.element, set, term, rows, kind }] : [];
+      return kind === 'unknown' || kind === 'ambiguous'
+        ? [{ element: rule.element, set, term, rows, kind }]
+        : [];
     });
   });
   return unmapped.sort((a, b) => b.rows - a.rows);

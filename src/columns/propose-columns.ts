@@ -24,7 +24,11 @@ export type ColumnProposal = {
   readonly isLeftOver?: boolean;
 };
 
-type FixedProposal = { readonly element: ColumnName; readonly text: string; readonly reasons: readonly Message[] };
+type FixedProposal = {
+  readonly element: ColumnName;
+  readonly text: string;
+  readonly reasons: readonly Message[];
+};
 
 /** Tells if the table does not answer a question, so that a person must. */
 export function isOpen({ rule }: ColumnProposal): boolean {
@@ -44,10 +48,24 @@ export type TableProposal = {
 const NEEDED: readonly ColumnName[] = ['projekt', 'stav', 'geom_system', 'pristupnost'];
 
 /** Columns that the service derives from the point. */
-const DERIVED = ['katastr', 'k_u', 'ku', 'kat_uzemi', 'katastralni_uzemi', 'okres', 'kraj', 'cadastre', 'district'];
+const DERIVED = [
+  'katastr',
+  'k_u',
+  'ku',
+  'kat_uzemi',
+  'katastralni_uzemi',
+  'okres',
+  'kraj',
+  'cadastre',
+  'district',
+];
 
 /** Proposes an element for each column of a foreign table. A person confirms the proposal. */
-export function proposeColumns(table: Table, givenSettings: readonly Setting[], knowledge: LookupSources): TableProposal {
+export function proposeColumns(
+  table: Table,
+  givenSettings: readonly Setting[],
+  knowledge: LookupSources,
+): TableProposal {
   const profiles = profileColumns(table);
   const point = proposePoint(table, profiles, knowledge.lookupArea);
   const ofPoint = new Map(point?.columns.map((column) => [column.profile.index, column]));
@@ -57,9 +75,12 @@ export function proposeColumns(table: Table, givenSettings: readonly Setting[], 
     free.map((profile) => ({ profile, candidates: rankCandidates(profile, knowledge) })),
     new Set<ColumnName>(point === undefined ? [] : ['wkt', 'lon', 'lat', 'geom_x', 'geom_y']),
   );
-  const key = [...candidateByColumn].find(([, { element }]) => element === 'local_id') ?? guessKeyColumn(free, candidateByColumn);
+  const key =
+    [...candidateByColumn].find(([, { element }]) => element === 'local_id') ??
+    guessKeyColumn(free, candidateByColumn);
   const keyProfile = profiles[key?.[0] ?? -1];
-  if (key !== undefined && keyProfile !== undefined) candidateByColumn.set(key[0], scoreKey(table, keyProfile, key[1]));
+  if (key !== undefined && keyProfile !== undefined)
+    candidateByColumn.set(key[0], scoreKey(table, keyProfile, key[1]));
   const columns = profiles.map((profile): ColumnProposal => {
     const axis = ofPoint.get(profile.index);
     if (axis !== undefined) return { profile, rule: axis.rule, reasons: axis.reasons };
@@ -75,20 +96,31 @@ export function proposeColumns(table: Table, givenSettings: readonly Setting[], 
   });
   const read = new Set(columns.flatMap(({ rule }) => (rule.kind === 'read' ? [rule.element] : [])));
   const fixed = [
-    ...givenSettings.map(({ name, value }) => ({ element: name, text: value, reasons: [msg`set with --set`] })),
-    ...proposeDefaults(point ?? proposeSystem(columns), read).filter(({ element }) => !fixedElements.has(element)),
+    ...givenSettings.map(({ name, value }) => ({
+      element: name,
+      text: value,
+      reasons: [msg`set with --set`],
+    })),
+    ...proposeDefaults(point ?? proposeSystem(columns), read).filter(
+      ({ element }) => !fixedElements.has(element),
+    ),
   ];
   const hasPoints = [...table.rows].some((row) => row.point !== undefined);
   return { columns, fixed, undecided: listUnresolvedColumns(columns, fixed, hasPoints), hasPoints };
 }
 
-/** Proposes columns for registration numbers; `undecided` has the required ones that no column of the table fits. */
+/**
+ * Proposes columns for registration numbers; `undecided` has the required ones that no column of
+ * the table fits.
+ */
 export function proposeNumberColumns(table: Table, knowledge: LookupSources): TableProposal {
   const profiles = profileColumns(table);
   const candidateByColumn = assign(
     profiles.map((profile) => ({
       profile,
-      candidates: [...judgeIdents(profile), ...rankCandidates(profile, knowledge)].filter(isOfNumber),
+      candidates: [...judgeIdents(profile), ...rankCandidates(profile, knowledge)].filter(
+        isOfNumber,
+      ),
     })),
     new Set(),
   );
@@ -113,7 +145,9 @@ function isOfNumber({ element }: ColumnCandidate): boolean {
 function judgeIdents(profile: ColumnProfile): ColumnCandidate[] {
   if (getShare(profile, (text) => /^(?:X-)?[CM]-\d{9}-N\d{5}$/.test(text)) < 0.8) return [];
   const reasons = [msg`its values are identifiers of finds`];
-  return [{ element: 'ident_cely', score: 1.5, rule: { kind: 'read', element: 'ident_cely' }, reasons }];
+  return [
+    { element: 'ident_cely', score: 1.5, rule: { kind: 'read', element: 'ident_cely' }, reasons },
+  ];
 }
 
 /** Returns the required elements that neither a column nor a fixed value fills. */
@@ -126,36 +160,60 @@ export function listUnresolvedColumns(
   if (hasPoints) decided.add('geom_system');
   for (const { rule } of columns) {
     if (rule.kind === 'read') decided.add(rule.element);
-    if (rule.kind === 'read' && (rule.element === 'lon' || rule.form === 'position')) decided.add('geom_system');
+    if (rule.kind === 'read' && (rule.element === 'lon' || rule.form === 'position'))
+      decided.add('geom_system');
   }
   return NEEDED.filter((element) => !decided.has(element));
 }
 
-/** Assigns the best pairs first; a column has one element, and an element one column unless it joins several. */
+/**
+ * Assigns the best pairs first; a column has one element, and an element one column unless it joins
+ * several.
+ */
 function assign(
-  open: readonly { readonly profile: ColumnProfile; readonly candidates: readonly ColumnCandidate[] }[],
+  open: readonly {
+    readonly profile: ColumnProfile;
+    readonly candidates: readonly ColumnCandidate[];
+  }[],
   taken: Set<ColumnName>,
 ): Map<number, ColumnCandidate> {
   const candidateByColumn = new Map<number, ColumnCandidate>();
-  const pairs = open.flatMap(({ profile, candidates }) => candidates.map((candidate) => ({ index: profile.index, candidate })));
-  for (const { index, candidate } of pairs.sort((a, b) => b.candidate.score - a.candidate.score || a.index - b.index)) {
+  const pairs = open.flatMap(({ profile, candidates }) =>
+    candidates.map((candidate) => ({ index: profile.index, candidate })),
+  );
+  for (const { index, candidate } of pairs.sort(
+    (a, b) => b.candidate.score - a.candidate.score || a.index - b.index,
+  )) {
     const { element, rule } = candidate;
     const isAnother = taken.has(element);
     if (candidateByColumn.has(index) || (isAnother && !JOINED.includes(element))) continue;
     const label = open.find(({ profile }) => profile.index === index)?.profile.header ?? '';
     const isLabelled = isAnother && LABELLED.includes(element);
-    candidateByColumn.set(index, isLabelled ? { ...candidate, rule: { ...rule, label } } : candidate);
+    candidateByColumn.set(
+      index,
+      isLabelled ? { ...candidate, rule: { ...rule, label } } : candidate,
+    );
     taken.add(element);
   }
   return candidateByColumn;
 }
 
-/** Returns the system of all positions of a column; undefined where they differ, since each row then has its own. */
-function proposeSystem(columns: readonly ColumnProposal[]): Pick<PointProposal, 'system' | 'reasons'> | undefined {
-  const values = columns.find(({ rule }) => rule.kind === 'read' && rule.form === 'position')?.profile.values.keys() ?? [];
+/**
+ * Returns the system of all positions of a column; undefined where they differ, since each row then
+ * has its own.
+ */
+function proposeSystem(
+  columns: readonly ColumnProposal[],
+): Pick<PointProposal, 'system' | 'reasons'> | undefined {
+  const values =
+    columns
+      .find(({ rule }) => rule.kind === 'read' && rule.form === 'position')
+      ?.profile.values.keys() ?? [];
   const positions = [...values].map(parsePosition).filter(isReadable);
   const [system, another] = new Set(positions.map(({ value }) => value.system));
-  return system === undefined || another !== undefined ? undefined : { system, reasons: [msg`its positions are in it`] };
+  return system === undefined || another !== undefined
+    ? undefined
+    : { system, reasons: [msg`its positions are in it`] };
 }
 
 function proposeDefaults(
@@ -166,8 +224,16 @@ function proposeDefaults(
   return [
     ...(read.has('stav')
       ? []
-      : [{ element: 'stav' as const, text: '1', reasons: [msg`state 1 has the fewest required elements`] }]),
-    ...(systemKnown ? [] : [{ element: 'geom_system' as const, text: point.system, reasons: point.reasons }]),
+      : [
+          {
+            element: 'stav' as const,
+            text: '1',
+            reasons: [msg`state 1 has the fewest required elements`],
+          },
+        ]),
+    ...(systemKnown
+      ? []
+      : [{ element: 'geom_system' as const, text: point.system, reasons: point.reasons }]),
   ];
 }
 
@@ -175,17 +241,30 @@ function isDerived(profile: ColumnProfile | undefined): boolean {
   return profile !== undefined && DERIVED.includes(foldName(profile.header));
 }
 
-/** Makes the proposal of a column without an element: its values go into the note, unless they are useless there. */
+/**
+ * Makes the proposal of a column without an element: its values go into the note, unless they are
+ * useless there.
+ */
 function describeLeftOver(profile: ColumnProfile): ColumnProposal {
   const { filled: count, key } = profile;
-  const ignore = (why: Message): ColumnProposal => ({ profile, rule: { kind: 'ignored' }, reasons: [why] });
+  const ignore = (why: Message): ColumnProposal => ({
+    profile,
+    rule: { kind: 'ignored' },
+    reasons: [why],
+  });
   if (count === 0) return ignore(msg`the column is empty`);
   const values = nmsg(msgid`${count} value`, msgid`${count} values`, count);
   if (isDerived(profile)) return ignore(msg`${values}; the service derives it from the point`);
   if (isWrittenByPas(profile.header)) return ignore(msg`${values}; pas writes this column itself`);
-  if (isOfPlaces(profile)) return ignore(msg`${values}; coordinates, which do not belong in a note that others may read`);
+  if (isOfPlaces(profile))
+    return ignore(msg`${values}; coordinates, which do not belong in a note that others may read`);
   const reasons = [msg`${values}, like no element: kept in the note`];
-  return { profile, rule: { kind: 'read', element: 'poznamka', label: key }, reasons, isLeftOver: true };
+  return {
+    profile,
+    rule: { kind: 'read', element: 'poznamka', label: key },
+    reasons,
+    isLeftOver: true,
+  };
 }
 
 export function makeMapOfProposal(file: string, { columns, fixed }: TableProposal): ColumnMap {
@@ -197,8 +276,8 @@ export function makeMapOfProposal(file: string, { columns, fixed }: TableProposa
 }
 
 /**
- * Proposes a column that could be the local id, with a doubt, since none has that name. Without one, a find whose row is edited
- * later would become another find.
+ * Proposes a column that could be the local id, with a doubt, since none has that name. Without
+ * one, a find whose row is edited later would become another find.
  */
 function guessKeyColumn(
   free: readonly ColumnProfile[],
@@ -206,11 +285,24 @@ function guessKeyColumn(
 ): [number, ColumnCandidate] | undefined {
   const profile = free.find(
     ({ index, unique, filled, rowCount, values }) =>
-      unique && rowCount > 1 && filled === rowCount && !chosen.has(index) && [...values.keys()].every(mayBeKey),
+      unique &&
+      rowCount > 1 &&
+      filled === rowCount &&
+      !chosen.has(index) &&
+      [...values.keys()].every(mayBeKey),
   );
   if (profile === undefined) return undefined;
   const doubt = msg`no column is named like a find number; is it this one?`;
-  return [profile.index, { element: 'local_id', score: 0, rule: { kind: 'read', element: 'local_id' }, reasons: [], doubt }];
+  return [
+    profile.index,
+    {
+      element: 'local_id',
+      score: 0,
+      rule: { kind: 'read', element: 'local_id' },
+      reasons: [],
+      doubt,
+    },
+  ];
 }
 
 /** Tells if a text may be a key: short, with a digit, and no measurement. */
@@ -219,7 +311,11 @@ function mayBeKey(text: string): boolean {
 }
 
 /** Judges a column of local ids: duplicates, empty cells, and bare numbers, which get a prefix. */
-function scoreKey(table: Table, profile: ColumnProfile, candidate: ColumnCandidate): ColumnCandidate {
+function scoreKey(
+  table: Table,
+  profile: ColumnProfile,
+  candidate: ColumnCandidate,
+): ColumnCandidate {
   const repeated = findRepeatedTexts(table, profile.index);
   const empty = profile.rowCount - profile.filled;
   const counts = isCounter(profile);
@@ -230,8 +326,18 @@ function scoreKey(table: Table, profile: ColumnProfile, candidate: ColumnCandida
     ...(repeated.length === 0 ? [] : [makeRepeatedDoubt(repeated)]),
     ...(empty === 0
       ? []
-      : [nmsg(msgid`${empty} row has none and will be skipped`, msgid`${empty} rows have none and will be skipped`, empty)]),
-    ...(counts ? [msg`plain numbers, which another table may use too: with the prefix "${prefix}" the first is ${first}`] : []),
+      : [
+          nmsg(
+            msgid`${empty} row has none and will be skipped`,
+            msgid`${empty} rows have none and will be skipped`,
+            empty,
+          ),
+        ]),
+    ...(counts
+      ? [
+          msg`plain numbers, which another table may use too: with the prefix "${prefix}" the first is ${first}`,
+        ]
+      : []),
   ];
   const reasons =
     repeated.length === 0 && empty === 0
@@ -269,17 +375,21 @@ function findRepeatedTexts({ rows }: Table, index: number): Repeated[] {
     else if (typeof before === 'number') rowsByText.set(text, [before, row]);
     else before.push(row);
   }
-  return [...rowsByText].flatMap(([text, numbers]) => (typeof numbers === 'number' ? [] : [{ text, rows: numbers }]));
+  return [...rowsByText].flatMap(([text, numbers]) =>
+    typeof numbers === 'number' ? [] : [{ text, rows: numbers }],
+  );
 }
 
-/** Tells if a column has nearly consecutive whole numbers, such as each table counts its rows with. */
+/**
+ * Tells if a column has nearly consecutive whole numbers, such as each table counts its rows with.
+ */
 function isCounter(profile: ColumnProfile): boolean {
   if (getShare(profile, (text) => /^\d{1,6}\.?$/.test(text)) < 1) return false;
   const numbers = [...profile.values.keys()].map((text) => Number.parseInt(text, 10));
-  const [least, most] = numbers.reduce(([low, high], value) => [Math.min(low, value), Math.max(high, value)], [
-    Infinity,
-    -Infinity,
-  ] as [number, number]);
+  const [least, most] = numbers.reduce(
+    ([low, high], value) => [Math.min(low, value), Math.max(high, value)],
+    [Infinity, -Infinity] as [number, number],
+  );
   return most - least < 2 * numbers.length;
 }
 

@@ -2,10 +2,22 @@ import { msgid } from '../base/language.ts';
 import { type Message, msg, nmsg } from '../base/message.ts';
 import type { LookupArea } from '../find/lookup.ts';
 import { type GeomSystem, toWgs84 } from '../place/geometry.ts';
-import { ANGLE_PARTS, type AnglePart, joinAngleCells, withoutAngleMark } from '../place/read-position.ts';
+import {
+  ANGLE_PARTS,
+  type AnglePart,
+  joinAngleCells,
+  withoutAngleMark,
+} from '../place/read-position.ts';
 import type { Table } from '../tables/table.ts';
 import { foldName } from '../text/names.ts';
-import { type Axis, type ColumnProfile, detectAxis, getShare, parseAxisNumber, parsePlainNumber } from './column-profile.ts';
+import {
+  type Axis,
+  type ColumnProfile,
+  detectAxis,
+  getShare,
+  parseAxisNumber,
+  parsePlainNumber,
+} from './column-profile.ts';
 import type { ReadColumn } from './column-rule.ts';
 
 /** Columns of the point, its system, and the evidence. */
@@ -27,7 +39,10 @@ const PAIRS: readonly { readonly system: GeomSystem; readonly x: Axis; readonly 
   { system: '4326', x: 'lon', y: 'lat' },
 ];
 
-/** Proposes the two columns whose numbers are coordinates, the fuller of two pairs; else degrees, minutes and seconds. */
+/**
+ * Proposes the two columns whose numbers are coordinates, the fuller of two pairs; else degrees,
+ * minutes and seconds.
+ */
 export function proposePoint(
   table: Table,
   profiles: readonly ColumnProfile[],
@@ -42,7 +57,9 @@ export function proposePoint(
     shapes
       .filter((shape) => shape.axis === axis)
       .sort(
-        (a, b) => Number(isAxisNamed(b)) - Number(isAxisNamed(a)) || b.profile.filled * b.share - a.profile.filled * a.share,
+        (a, b) =>
+          Number(isAxisNamed(b)) - Number(isAxisNamed(a)) ||
+          b.profile.filled * b.share - a.profile.filled * a.share,
       )[0];
   const pairs = PAIRS.flatMap(({ system, x, y }) => {
     const [first, second] = [findShape(x), findShape(y)];
@@ -61,16 +78,25 @@ export function proposePoint(
       reasons: [
         AXIS_REASONS[axis],
         ...(needsMinus ? [msg`without the minus sign that EPSG:5514 requires`] : []),
-        ...(swapped && index === 0 ? [msg`called y here, but in EPSG:5514 the smaller number comes first`] : []),
+        ...(swapped && index === 0
+          ? [msg`called y here, but in EPSG:5514 the smaller number comes first`]
+          : []),
       ],
     };
   });
-  const parseCells: PointOf = (cells) => [parseNumberIn(cells, first.profile), parseNumberIn(cells, second.profile)];
+  const parseCells: PointOf = (cells) => [
+    parseNumberIn(cells, first.profile),
+    parseNumberIn(cells, second.profile),
+  ];
   return { system, columns, reasons: [describeAreas(table, parseCells, system, lookupArea)] };
 }
 
 /** Proposes columns of degrees, minutes and seconds. */
-function proposeAngles(table: Table, profiles: readonly ColumnProfile[], lookupArea: LookupArea): PointProposal | undefined {
+function proposeAngles(
+  table: Table,
+  profiles: readonly ColumnProfile[],
+  lookupArea: LookupArea,
+): PointProposal | undefined {
   const angles = findAngleColumns(profiles);
   if (angles === undefined) return undefined;
   const columns = (['lat', 'lon'] as const).flatMap((element) => {
@@ -82,9 +108,18 @@ function proposeAngles(table: Table, profiles: readonly ColumnProfile[], lookupA
     }));
   });
   const parseAngleCell = (cells: readonly string[], parts: AngleColumns): number | undefined =>
-    parsePlainNumber(joinAngleCells(new Map([...parts].map(([part, { index }]) => [part, cells[index] ?? '']))));
-  const parseCells: PointOf = (cells) => [parseAngleCell(cells, angles.lon), parseAngleCell(cells, angles.lat)];
-  return { system: '4326', columns, reasons: [describeAreas(table, parseCells, '4326', lookupArea)] };
+    parsePlainNumber(
+      joinAngleCells(new Map([...parts].map(([part, { index }]) => [part, cells[index] ?? '']))),
+    );
+  const parseCells: PointOf = (cells) => [
+    parseAngleCell(cells, angles.lon),
+    parseAngleCell(cells, angles.lat),
+  ];
+  return {
+    system: '4326',
+    columns,
+    reasons: [describeAreas(table, parseCells, '4326', lookupArea)],
+  };
 }
 
 /** Returns the two coordinates of a row, x or longitude first. */
@@ -98,7 +133,13 @@ function isNamed({ header }: ColumnProfile, word: string): boolean {
   return foldName(header).split('_').includes(word);
 }
 
-function isAxisNamed({ profile, axis }: { readonly profile: ColumnProfile; readonly axis: Axis }): boolean {
+function isAxisNamed({
+  profile,
+  axis,
+}: {
+  readonly profile: ColumnProfile;
+  readonly axis: Axis;
+}): boolean {
   const ofAxis = axis === 'lon' || axis === 'lat' ? AXIS_WORDS[axis] : [];
   return ['x', 'y', ...ofAxis].some((word) => isNamed(profile, word));
 }
@@ -110,15 +151,22 @@ const AXIS_REASONS: Readonly<Record<Axis, Message>> = {
   lat: msg`degrees from 48 to 51: latitude`,
 };
 
-function describeAreas(table: Table, parseCells: PointOf, system: GeomSystem, lookupArea: LookupArea): Message {
+function describeAreas(
+  table: Table,
+  parseCells: PointOf,
+  system: GeomSystem,
+  lookupArea: LookupArea,
+): Message {
   let [looked, inside] = [0, 0];
   for (const { cells } of table.rows) {
     if (looked === MAX_LOOKUPS) break;
     const [east, south] = parseCells(cells);
     if (east === undefined || south === undefined) continue;
-    const [lon, lat] = system === '4326' ? [east, south] : toWgs84([-Math.abs(east), -Math.abs(south)]);
+    const [lon, lat] =
+      system === '4326' ? [east, south] : toWgs84([-Math.abs(east), -Math.abs(south)]);
     const areaLookup = lookupArea(lon, lat);
-    if (areaLookup.kind === 'not-harvested') return msg`not compared with cadastral areas: none were harvested`;
+    if (areaLookup.kind === 'not-harvested')
+      return msg`not compared with cadastral areas: none were harvested`;
     looked += 1;
     if (areaLookup.kind === 'inside') inside += 1;
   }
@@ -140,7 +188,20 @@ const AXIS_WORDS: Readonly<Record<AngleAxis, readonly string[]>> = {
 const PART_WORDS: Readonly<Record<AnglePart, readonly string[]>> = {
   degrees: ['deg', 'degs', 'degree', 'degrees', 'st', 'stup', 'stupen', 'stupne', 'stupnu', 'd'],
   minutes: ['min', 'mins', 'minute', 'minutes', 'minuta', 'minuty', 'minut', 'm'],
-  seconds: ['sec', 'secs', 'second', 'seconds', 'vt', 'vter', 'vterina', 'vteriny', 'vterin', 'sek', 'sekundy', 's'],
+  seconds: [
+    'sec',
+    'secs',
+    'second',
+    'seconds',
+    'vt',
+    'vter',
+    'vterina',
+    'vteriny',
+    'vterin',
+    'sek',
+    'sekundy',
+    's',
+  ],
 };
 const MARKS: readonly (readonly [RegExp, AnglePart])[] = [
   [/[°º]/, 'degrees'],
@@ -151,11 +212,21 @@ const MARKS: readonly (readonly [RegExp, AnglePart])[] = [
 const RUN_TOGETHER = /^(lat|lon|long|lng|zs|zd)(deg|min|sec|st|vt|d|m|s)$/;
 
 /** Degrees of the Czech Republic and its surroundings. */
-const DEGREES: Readonly<Record<AngleAxis, readonly [least: number, most: number]>> = { lon: [12, 19], lat: [48, 52] };
+const DEGREES: Readonly<Record<AngleAxis, readonly [least: number, most: number]>> = {
+  lon: [12, 19],
+  lat: [48, 52],
+};
 
-/** Finds both coordinates in columns of degrees, minutes and optional seconds, by names and numbers. */
-function findAngleColumns(profiles: readonly ColumnProfile[]): Readonly<Record<AngleAxis, AngleColumns>> | undefined {
-  const columnsByAxis = { lon: new Map<AnglePart, ColumnProfile>(), lat: new Map<AnglePart, ColumnProfile>() };
+/**
+ * Finds both coordinates in columns of degrees, minutes and optional seconds, by names and numbers.
+ */
+function findAngleColumns(
+  profiles: readonly ColumnProfile[],
+): Readonly<Record<AngleAxis, AngleColumns>> | undefined {
+  const columnsByAxis = {
+    lon: new Map<AnglePart, ColumnProfile>(),
+    lat: new Map<AnglePart, ColumnProfile>(),
+  };
   for (const profile of profiles) {
     const named = findNamedPart(profile.header);
     if (named === undefined || !hasValuesOfPart(profile, named)) continue;
@@ -178,8 +249,11 @@ function findNamedPart(header: string): NamedPart | undefined {
     .split('_');
   const mark = MARKS.find(([sign]) => sign.test(header))?.[1];
   if (mark !== undefined) return withAxis(mark, words);
-  // The part usually comes last; single letters such as `s` and `d` are ambiguous and are tried last.
-  const places = [...words.keys()].reverse().sort((a, b) => Number(words[a]?.length === 1) - Number(words[b]?.length === 1));
+  // The part usually comes last; single letters such as `s` and `d` are ambiguous and are tried
+  // last.
+  const places = [...words.keys()]
+    .reverse()
+    .sort((a, b) => Number(words[a]?.length === 1) - Number(words[b]?.length === 1));
   for (const place of places) {
     const part = ANGLE_PARTS.find((each) => PART_WORDS[each].includes(words[place] ?? ''));
     if (part !== undefined) return withAxis(part, words.toSpliced(place, 1));
@@ -188,7 +262,9 @@ function findNamedPart(header: string): NamedPart | undefined {
 }
 
 function withAxis(part: AnglePart, words: readonly string[]): NamedPart | undefined {
-  const axes = (['lat', 'lon'] as const).filter((axis) => words.some((word) => AXIS_WORDS[axis].includes(word)));
+  const axes = (['lat', 'lon'] as const).filter((axis) =>
+    words.some((word) => AXIS_WORDS[axis].includes(word)),
+  );
   const [axis, other] = axes;
   return axis === undefined || other !== undefined ? undefined : { axis, part };
 }

@@ -6,12 +6,21 @@ import { ANGLE_PARTS, type AnglePart } from '../place/read-position.ts';
 import { quoteTomlString, type TomlTable, toTomlText, tryParseToml } from '../store/toml.ts';
 import { findNearestNames, foldName, joinAlternatives } from '../text/names.ts';
 import { isDateForm } from './apply-column-rule.ts';
-import { type ColumnMap, type ColumnRule, DEPTH_UNITS, JOINED, LABELLED, type ReadColumn } from './column-rule.ts';
+import {
+  type ColumnMap,
+  type ColumnRule,
+  DEPTH_UNITS,
+  JOINED,
+  LABELLED,
+  type ReadColumn,
+} from './column-rule.ts';
 import { normalizeKey } from './columns.ts';
 import type { Setting } from './settings.ts';
 
 /** Options of a column beside its element, and the elements that have them. */
-const OPTIONS: Readonly<Record<string, { readonly of: readonly ColumnName[]; readonly choices?: readonly string[] }>> = {
+const OPTIONS: Readonly<
+  Record<string, { readonly of: readonly ColumnName[]; readonly choices?: readonly string[] }>
+> = {
   unit: { of: ['hloubka'], choices: DEPTH_UNITS },
   date: { of: ['datum_nalezu'] },
   year_only: { of: ['datum_nalezu'], choices: ['note'] },
@@ -40,15 +49,21 @@ export function parseColumnMap(file: string, text: string): ColumnMapReading {
   }
   const issues: Issue[] = [];
   const report: ReportMapIssue = (rule, message, column) =>
-    void issues.push(makeErrorIssue(rule, message, { file, ...(column === undefined ? {} : { column }) }));
+    void issues.push(
+      makeErrorIssue(rule, message, { file, ...(column === undefined ? {} : { column }) }),
+    );
   const { version, columns = {}, fixed = {}, local_id: localId } = toml.table;
   for (const key of Object.keys(toml.table).filter((name) => !KEYS.includes(name))) {
     const keyNames = KEYS.join(', ');
     report('map-key', msg`"${key}" is unknown here. Known keys: ${keyNames}.`);
   }
-  if (version !== MAP_VERSION) report('map-version', msg`The first setting must be version = ${MAP_VERSION}.`);
+  if (version !== MAP_VERSION)
+    report('map-version', msg`The first setting must be version = ${MAP_VERSION}.`);
   if (localId !== undefined && (typeof localId !== 'string' || !/\{[^{}]+\}/.test(localId)))
-    report('map-local-id', msg`local_id must be a text with names of columns in braces, such as "{rok}/{inv. č.}".`);
+    report(
+      'map-local-id',
+      msg`local_id must be a text with names of columns in braces, such as "{rok}/{inv. č.}".`,
+    );
   const map: ColumnMap = {
     file,
     columns: parseColumnRules(parseTomlTable(columns, 'columns', report), report),
@@ -71,7 +86,8 @@ function parseColumnRules(columns: TomlTable, report: ReportMapIssue): Map<strin
   const rules = new Map<string, ColumnRule>();
   const forms = new Set<string>();
   for (const [key, value] of Object.entries(columns)) {
-    if (forms.has(normalizeKey(key))) report('map-column-twice', msg`The column appears twice. Keep one.`, key);
+    if (forms.has(normalizeKey(key)))
+      report('map-column-twice', msg`The column appears twice. Keep one.`, key);
     forms.add(normalizeKey(key));
     const rule = parseRule(key, value, report);
     if (rule !== undefined) rules.set(key, rule);
@@ -93,24 +109,42 @@ function parseColumnRule(
 ): ColumnRule | undefined {
   if (named === 'ignore') return { kind: 'ignored' };
   const element = typeof named === 'string' ? findElementName(named, key, report) : undefined;
-  if (typeof named !== 'string') report('map-element', msg`Write an element, such as "hloubka", or "ignore".`, key);
+  if (typeof named !== 'string')
+    report('map-element', msg`Write an element, such as "hloubka", or "ignore".`, key);
   if (element === undefined) return undefined;
   const read = parseOptions(element, options, key, report);
   const replacements = parseReplacements(values, key, report);
-  return { kind: 'read', element, ...read, ...(replacements === undefined ? {} : { values: replacements }) };
+  return {
+    kind: 'read',
+    element,
+    ...read,
+    ...(replacements === undefined ? {} : { values: replacements }),
+  };
 }
 
-function findElementName(name: string, key: string, report: ReportMapIssue): ColumnName | undefined {
+function findElementName(
+  name: string,
+  key: string,
+  report: ReportMapIssue,
+): ColumnName | undefined {
   const element = findColumnMeant(name);
   if (element !== undefined) return element;
   const nearest = joinAlternatives(findNearestNames(foldName(name), COLUMN_NAMES));
   const columnNames = COLUMN_NAMES.join(', ');
-  const advice = nearest === '' ? msg`Choose from ${columnNames}, or write "ignore".` : msg`Did you mean ${nearest}?`;
+  const advice =
+    nearest === ''
+      ? msg`Choose from ${columnNames}, or write "ignore".`
+      : msg`Did you mean ${nearest}?`;
   report('map-element', msg`There is no element ${name}. ${advice}`, key);
   return undefined;
 }
 
-function parseOptions(element: ColumnName, options: TomlTable, key: string, report: ReportMapIssue): Partial<ReadColumn> {
+function parseOptions(
+  element: ColumnName,
+  options: TomlTable,
+  key: string,
+  report: ReportMapIssue,
+): Partial<ReadColumn> {
   const read: Record<string, string> = {};
   for (const [name, value] of Object.entries(options)) {
     const option = Object.hasOwn(OPTIONS, name) ? OPTIONS[name] : undefined;
@@ -118,11 +152,17 @@ function parseOptions(element: ColumnName, options: TomlTable, key: string, repo
     const optionNames = Object.keys(OPTIONS).join(', ');
     const choices = joinAlternatives((option?.choices ?? []).map((choice) => `"${choice}"`));
     if (option === undefined)
-      report('map-option', msg`"${name}" is unknown here. Known keys: element, values, ${optionNames}.`, key);
-    else if (!option.of.includes(element)) report('map-option', msg`${name} applies to ${of} only, not to ${element}.`, key);
+      report(
+        'map-option',
+        msg`"${name}" is unknown here. Known keys: element, values, ${optionNames}.`,
+        key,
+      );
+    else if (!option.of.includes(element))
+      report('map-option', msg`${name} applies to ${of} only, not to ${element}.`, key);
     else if (typeof value !== 'string' || value === '')
       report('map-option', msg`${name} must be a text in quotation marks.`, key);
-    else if (option.choices?.includes(value) === false) report('map-option', msg`${name} is "${value}". Write ${choices}.`, key);
+    else if (option.choices?.includes(value) === false)
+      report('map-option', msg`${name} is "${value}". Write ${choices}.`, key);
     else if (name === 'date' && !isDateForm(value)) {
       report(
         'map-date',
@@ -134,13 +174,23 @@ function parseOptions(element: ColumnName, options: TomlTable, key: string, repo
   return read;
 }
 
-function parseReplacements(values: unknown, key: string, report: ReportMapIssue): Record<string, string> | undefined {
+function parseReplacements(
+  values: unknown,
+  key: string,
+  report: ReportMapIssue,
+): Record<string, string> | undefined {
   if (values === undefined) return undefined;
-  const entries = isTable(values) ? Object.entries(values).map(([ownText, meant]) => [ownText, toTomlText(meant)] as const) : [];
+  const entries = isTable(values)
+    ? Object.entries(values).map(([ownText, meant]) => [ownText, toTomlText(meant)] as const)
+    : [];
   if (isTable(values) && entries.every(([, meant]) => meant !== undefined)) {
     return Object.fromEntries(entries.map(([ownText, meant]) => [ownText, meant ?? '']));
   }
-  report('map-values', msg`values must be of the form { "text in the table" = "its meaning" }.`, key);
+  report(
+    'map-values',
+    msg`values must be of the form { "text in the table" = "its meaning" }.`,
+    key,
+  );
   return undefined;
 }
 
@@ -150,8 +200,13 @@ function parseFixed(fixed: TomlTable, report: ReportMapIssue): Setting[] {
     const text = toTomlText(value)?.trim();
     if (element === undefined) return [];
     if (NOT_FIXED.includes(element))
-      report('map-fixed', msg`${element} belongs to a single find, so all finds cannot share one value.`, key);
-    else if (text === undefined || text === '') report('map-fixed', msg`${key} needs a text between quotation marks.`, key);
+      report(
+        'map-fixed',
+        msg`${element} belongs to a single find, so all finds cannot share one value.`,
+        key,
+      );
+    else if (text === undefined || text === '')
+      report('map-fixed', msg`${key} needs a text between quotation marks.`, key);
     else return [{ name: element, givenName: key, value: text }];
     return [];
   });
@@ -164,12 +219,16 @@ function checkRepeats({ columns, fixed, localId }: ColumnMap, report: ReportMapI
     if (rule.kind === 'ignored' || rule.part === undefined) continue;
     const { element, part } = rule;
     const before = parts.get(element) ?? [];
-    if (before.includes(part)) report('map-element-twice', msg`${element} has two columns for ${part}. Keep one.`, key);
+    if (before.includes(part))
+      report('map-element-twice', msg`${element} has two columns for ${part}. Keep one.`, key);
     parts.set(element, [...before, part]);
   }
   for (const [element, repeatedParts] of parts) {
-    const missing = ANGLE_PARTS.slice(0, repeatedParts.includes('seconds') ? 3 : 2).find((part) => !repeatedParts.includes(part));
-    if (missing !== undefined) report('map-part', msg`${element} needs a column with part = "${missing}".`);
+    const missing = ANGLE_PARTS.slice(0, repeatedParts.includes('seconds') ? 3 : 2).find(
+      (part) => !repeatedParts.includes(part),
+    );
+    if (missing !== undefined)
+      report('map-part', msg`${element} needs a column with part = "${missing}".`);
   }
   const first = new Map<string, string>(localId === undefined ? [] : [['local_id', 'local_id']]);
   for (const [key, rule] of columns) {
@@ -177,7 +236,8 @@ function checkRepeats({ columns, fixed, localId }: ColumnMap, report: ReportMapI
     const other = first.get(rule.element);
     const joined = JOINED.join(', ');
     const another = other === undefined ? undefined : columns.get(other);
-    const isPart = rule.part !== undefined && another?.kind === 'read' && another.part !== undefined;
+    const isPart =
+      rule.part !== undefined && another?.kind === 'read' && another.part !== undefined;
     if (other === undefined) first.set(rule.element, key);
     else if (isPart) continue;
     else if (!JOINED.includes(rule.element)) {
@@ -191,7 +251,9 @@ function checkRepeats({ columns, fixed, localId }: ColumnMap, report: ReportMapI
 }
 
 function isTable(value: unknown): value is TomlTable {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Date);
+  return (
+    typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Date)
+  );
 }
 
 /** Comments above the lines of a column map, for the person who edits it. */
@@ -208,8 +270,12 @@ type MapRemarks = {
 export function formatColumnMap(map: ColumnMap, remarks: MapRemarks): string {
   const { table } = remarks;
   const lines = [
-    formatComment(msg`How pas reads the columns of ${table}: ${cmd`pas import`} FILE --map THIS-FILE`),
-    formatComment(msg`Made by ${cmd`pas import --wizard`}. Correct what is wrong; pas ignores lines that start with #.`),
+    formatComment(
+      msg`How pas reads the columns of ${table}: ${cmd`pas import`} FILE --map THIS-FILE`,
+    ),
+    formatComment(
+      msg`Made by ${cmd`pas import --wizard`}. Correct what is wrong; pas ignores lines that start with #.`,
+    ),
     `version = ${MAP_VERSION}`,
     ...(map.localId === undefined ? [] : [`local_id = ${quoteTomlString(map.localId)}`]),
     '',
@@ -220,11 +286,21 @@ export function formatColumnMap(map: ColumnMap, remarks: MapRemarks): string {
     lines.push(...(remarks.fixed.get(element) ?? []).map(formatComment), `# ${element} = ""`);
   }
   for (const { name: element, value: text } of map.fixed) {
-    lines.push(...(remarks.fixed.get(element) ?? []).map(formatComment), `${element} = ${quoteTomlString(text)}`);
+    lines.push(
+      ...(remarks.fixed.get(element) ?? []).map(formatComment),
+      `${element} = ${quoteTomlString(text)}`,
+    );
   }
-  lines.push('', formatComment(msg`Columns of the table and their elements; "ignore" skips a column.`), '[columns]');
+  lines.push(
+    '',
+    formatComment(msg`Columns of the table and their elements; "ignore" skips a column.`),
+    '[columns]',
+  );
   for (const [key, rule] of map.columns) {
-    lines.push(...(remarks.columns.get(key) ?? []).map(formatComment), `${quoteTomlString(key)} = ${formatRule(rule)}`);
+    lines.push(
+      ...(remarks.columns.get(key) ?? []).map(formatComment),
+      `${quoteTomlString(key)} = ${formatRule(rule)}`,
+    );
   }
   return `${lines.join('\n')}\n`;
 }
@@ -232,13 +308,20 @@ export function formatColumnMap(map: ColumnMap, remarks: MapRemarks): string {
 function formatRule(rule: ColumnRule): string {
   if (rule.kind === 'ignored') return quoteTomlString('ignore');
   const { kind: _kind, element, yearOnly, values, ...rest } = rule;
-  const options = Object.entries({ ...rest, ...(yearOnly === undefined ? {} : { year_only: yearOnly }) });
+  const options = Object.entries({
+    ...rest,
+    ...(yearOnly === undefined ? {} : { year_only: yearOnly }),
+  });
   const parts = options.map(([name, text]) => `${name} = ${quoteTomlString(text)}`);
   if (values !== undefined) {
-    const pairs = Object.entries(values).map(([ownText, meant]) => `${quoteTomlString(ownText)} = ${quoteTomlString(meant)}`);
+    const pairs = Object.entries(values).map(
+      ([ownText, meant]) => `${quoteTomlString(ownText)} = ${quoteTomlString(meant)}`,
+    );
     parts.push(`values = { ${pairs.join(', ')} }`);
   }
-  return parts.length === 0 ? quoteTomlString(element) : `{ element = ${quoteTomlString(element)}, ${parts.join(', ')} }`;
+  return parts.length === 0
+    ? quoteTomlString(element)
+    : `{ element = ${quoteTomlString(element)}, ${parts.join(', ')} }`;
 }
 
 /** Formats a comment as one line without control characters, whatever a cell contains. */

@@ -1,24 +1,45 @@
 import { UsageError } from '../base/errors.ts';
 import { type Issue, makeErrorIssue } from '../base/issue.ts';
 import { msg } from '../base/message.ts';
-import { COLUMN_NAMES, type ColumnName, type ElementName, FIELDS, type FindElements, findColumnMeant } from '../find/fields.ts';
+import {
+  COLUMN_NAMES,
+  type ColumnName,
+  type ElementName,
+  FIELDS,
+  type FindElements,
+  findColumnMeant,
+} from '../find/fields.ts';
 import type { Find } from '../find/find.ts';
 import type { Table, TableRow } from '../tables/table.ts';
 import { findNearestNames, foldName } from '../text/names.ts';
 import { normalizeCell, OF_ONE_FIND, parseColumns } from './columns.ts';
 import { mapRow, type RowContext } from './map-row.ts';
 
-/** A value under an element's Czech or English name: `--set period=bronz`, a line of config.toml, an answer. */
-export type Setting = { readonly name: ColumnName; readonly givenName: string; readonly value: string };
+/**
+ * A value under an element's Czech or English name: `--set period=bronz`, a line of config.toml, an
+ * answer.
+ */
+export type Setting = {
+  readonly name: ColumnName;
+  readonly givenName: string;
+  readonly value: string;
+};
 
 /** Parses `element=value`; the value may contain `=`. */
 export function parseSetting(text: string): Setting | Issue {
   const at = text.indexOf('=');
-  if (at <= 0) return makeErrorIssue('setting-form', msg`"${text}" is not element=value. Write for example depth_cm=35.`);
+  if (at <= 0)
+    return makeErrorIssue(
+      'setting-form',
+      msg`"${text}" is not element=value. Write for example depth_cm=35.`,
+    );
   return parseColumnSetting(text.slice(0, at).trim(), text.slice(at + 1).trim());
 }
 
-/** @throws UsageError where a text does not have this form, names no element, or an element is named twice */
+/**
+ * @throws UsageError where a text does not have this form, names no element, or an element is named
+ * twice
+ */
 export function parseSettingsOrThrow(texts: readonly string[]): readonly Setting[] {
   const settings = texts.map((text) => {
     const parsed = parseSetting(text);
@@ -30,29 +51,49 @@ export function parseSettingsOrThrow(texts: readonly string[]): readonly Setting
   return settings;
 }
 
-/** Normalises a value for the column that the name means; an unknown name gives an error issue with the nearest names. */
+/**
+ * Normalises a value for the column that the name means; an unknown name gives an error issue with
+ * the nearest names.
+ */
 export function parseColumnSetting(givenName: string, value: string): Setting | Issue {
   const name = findColumnMeant(givenName);
   if (name !== undefined) return { name, givenName, value: normalizeCell(name, value) };
   const folded = foldName(givenName);
-  const begun = folded.length > 1 ? COLUMN_NAMES.filter((columnNames) => columnNames.startsWith(folded)) : [];
+  const begun =
+    folded.length > 1 ? COLUMN_NAMES.filter((columnNames) => columnNames.startsWith(folded)) : [];
   const nearest = (begun.length > 0 ? begun : findNearestNames(folded, COLUMN_NAMES)).join(', ');
   const names = COLUMN_NAMES.join(', ');
   const advice = nearest === '' ? msg`There are: ${names}.` : msg`Did you mean ${nearest}?`;
-  return makeErrorIssue('element-unknown', msg`There is no element ${givenName}. ${advice}`, { column: givenName });
+  return makeErrorIssue('element-unknown', msg`There is no element ${givenName}. ${advice}`, {
+    column: givenName,
+  });
 }
 
 /** Parsed settings; those that cannot be read are among the issues. */
-type ParsedSetting = { readonly elements: FindElements; readonly photos: readonly string[]; readonly issues: readonly Issue[] };
+type ParsedSetting = {
+  readonly elements: FindElements;
+  readonly photos: readonly string[];
+  readonly issues: readonly Issue[];
+};
 
-/** Reads each value separately, so that a faulty one does not affect the others. The values of a point are read together. */
-export function parseSettings(settings: readonly Setting[], localId: string, context: RowContext): ParsedSetting {
+/**
+ * Reads each value separately, so that a faulty one does not affect the others. The values of a
+ * point are read together.
+ */
+export function parseSettings(
+  settings: readonly Setting[],
+  localId: string,
+  context: RowContext,
+): ParsedSetting {
   const issues: Issue[] = findRepeated(settings);
   const repeated = new Set(issues.map(({ element }) => element));
   const single = settings.filter(({ name }) => !repeated.has(name));
   const finds: Find[] = [];
   const isOfPoint = ({ name }: Setting): boolean => POINT_COLUMNS.has(name);
-  const groups = [single.filter(isOfPoint), ...single.filter((setting) => !isOfPoint(setting)).map((setting) => [setting])];
+  const groups = [
+    single.filter(isOfPoint),
+    ...single.filter((setting) => !isOfPoint(setting)).map((setting) => [setting]),
+  ];
   for (const group of groups.filter((each) => each.length > 0)) {
     const { find, issues: ofGroup } = makeFind(group, localId, context);
     if (find !== undefined) finds.push(find);
@@ -93,11 +134,19 @@ function findRepeated(settings: readonly Setting[]): Issue[] {
       seen.add(name);
       return [];
     }
-    return [makeErrorIssue('setting-twice', msg`${name} is given twice. Keep one.`, { element: name, column: givenName })];
+    return [
+      makeErrorIssue('setting-twice', msg`${name} is given twice. Keep one.`, {
+        element: name,
+        column: givenName,
+      }),
+    ];
   });
 }
 
-/** Orders elements as a table's row does, so that the same find gives the same text whatever its source. */
+/**
+ * Orders elements as a table's row does, so that the same find gives the same text whatever its
+ * source.
+ */
 export function orderElements(elements: FindElements): FindElements {
   const isLast = (name: ElementName): boolean => POINT_COLUMNS.has(name);
   const names = FIELDS.map(({ name }) => name);
@@ -107,14 +156,20 @@ export function orderElements(elements: FindElements): FindElements {
     'geom_wkt' as const,
     'geom_sjtsk_wkt' as const,
   ];
-  return Object.fromEntries(ordered.flatMap((name) => (elements[name] === undefined ? [] : [[name, elements[name]]])));
+  return Object.fromEntries(
+    ordered.flatMap((name) => (elements[name] === undefined ? [] : [[name, elements[name]]])),
+  );
 }
 
-/** Parses values for all finds, such as `stav=1`. @throws UsageError for another form, or a column that differs for each find */
+/**
+ * Parses values for all finds, such as `stav=1`. @throws UsageError for another form, or a column
+ * that differs for each find
+ */
 export function parseConstants(texts: readonly string[]): readonly Setting[] {
   const constants = parseSettingsOrThrow(texts);
   const single = constants.find(({ name }) => OF_ONE_FIND.includes(name));
-  if (single !== undefined) throw new UsageError(msg`"${single.givenName}" cannot be set for all finds of a table.`);
+  if (single !== undefined)
+    throw new UsageError(msg`"${single.givenName}" cannot be set for all finds of a table.`);
   return constants;
 }
 
@@ -130,12 +185,21 @@ export function withConstants(table: Table, constants: readonly Setting[]): Tabl
     return [header.push(name) - 1, value] as const;
   });
   const fillRow = (row: TableRow): TableRow => {
-    const cells = [...row.cells, ...Array.from({ length: header.length - row.cells.length }, () => '')];
-    for (const [index, text] of places) cells[index] = (cells[index] ?? '').trim() === '' ? text : (cells[index] ?? '');
+    const cells = [
+      ...row.cells,
+      ...Array.from({ length: header.length - row.cells.length }, () => ''),
+    ];
+    for (const [index, text] of places)
+      cells[index] = (cells[index] ?? '').trim() === '' ? text : (cells[index] ?? '');
     return { ...row, cells };
   };
   const rows = function* (): Generator<TableRow> {
     for (const row of table.rows) yield fillRow(row);
   };
-  return { ...table, header, ...(table.names === undefined ? {} : { names }), rows: { [Symbol.iterator]: rows } };
+  return {
+    ...table,
+    header,
+    ...(table.names === undefined ? {} : { names }),
+    rows: { [Symbol.iterator]: rows },
+  };
 }

@@ -3,8 +3,14 @@ import type { ExitReason } from '../base/errors.ts';
 import { LANGUAGES, t } from '../base/language.ts';
 import type { Context, GlobalOptions } from '../context/context.ts';
 
-/** Runs one command: opens a context, calls `work`, closes the context, and uses the returned exit reason. */
-export type Runner = (options: GlobalOptions, work: (context: Context) => Promise<ExitReason>) => Promise<void>;
+/**
+ * Runs one command: opens a context, calls `work`, closes the context, and uses the returned exit
+ * reason.
+ */
+export type Runner = (
+  options: GlobalOptions,
+  work: (context: Context) => Promise<ExitReason>,
+) => Promise<void>;
 
 export function withGlobalOptions(command: Command): Command {
   return command
@@ -25,7 +31,11 @@ export function getExamples(command: Command): readonly string[] {
 /** Defines a command with the global flags, its examples and its possible exit codes. */
 export function defineCommand(
   program: Command,
-  definition: { readonly name: string; readonly summary: string; readonly examples: readonly [string, string, ...string[]] },
+  definition: {
+    readonly name: string;
+    readonly summary: string;
+    readonly examples: readonly [string, string, ...string[]];
+  },
 ): Command {
   const command = program.command(definition.name).description(definition.summary);
   withGlobalOptions(command);
@@ -43,8 +53,11 @@ export function addExamplesOfGroups(program: Command): void {
   for (const command of program.commands) {
     if (command.commands.length === 0) continue;
     addExamplesOfGroups(command);
-    const examples = command.commands.flatMap((child) => getExamples(child).slice(0, command.commands.length === 1 ? 2 : 1));
-    if (examples.length > 0) command.addHelpText('after', `\n${formatExamples(examples.slice(0, 3))}`);
+    const examples = command.commands.flatMap((child) =>
+      getExamples(child).slice(0, command.commands.length === 1 ? 2 : 1),
+    );
+    if (examples.length > 0)
+      command.addHelpText('after', `\n${formatExamples(examples.slice(0, 3))}`);
   }
 }
 

@@ -56,9 +56,12 @@ const PLACEHOLDERS: Readonly<Record<string, Message>> = {
 
 /** Translates placeholders: `show [options] <find>` → `show [volby] <nález>` */
 function withPlaceholders(text: string): string {
-  return text.replace(/([<[])([a-z=-]+)((?:\.\.\.)?[>\]])/g, (_, open: string, word: string, close: string) => {
-    return `${open}${PLACEHOLDERS[word] ?? word}${close}`;
-  });
+  return text.replace(
+    /([<[])([a-z=-]+)((?:\.\.\.)?[>\]])/g,
+    (_, open: string, word: string, close: string) => {
+      return `${open}${PLACEHOLDERS[word] ?? word}${close}`;
+    },
+  );
 }
 
 export const HELP_TEXTS: HelpConfiguration = {
@@ -85,16 +88,26 @@ function describeChoices(argChoices: readonly string[] | undefined): string[] {
 function describeExtras(option: Option): string[] {
   const extra = describeChoices(option.argChoices);
   const fallback: unknown = option.defaultValue;
-  if (fallback !== undefined && (option.required || option.optional)) extra.push(t`default: ${fallback}`);
+  if (fallback !== undefined && (option.required || option.optional))
+    extra.push(t`default: ${fallback}`);
   return extra;
 }
 
 /** Messages of commander, with the parts that come from the command line. */
 const MESSAGES: readonly (readonly [RegExp, (...parts: readonly string[]) => string])[] = [
-  [/^missing required argument '(.+)'$/, (name = '') => formatMissingArgument(PLACEHOLDERS[name] ?? name)],
+  [
+    /^missing required argument '(.+)'$/,
+    (name = '') => formatMissingArgument(PLACEHOLDERS[name] ?? name),
+  ],
   [/^option '(.+)' argument missing$/, (flags = '') => formatMissingValue(withPlaceholders(flags))],
-  [/^required option '(.+)' not specified$/, (flags = '') => formatMissingOption(withPlaceholders(flags))],
-  [/^option '(.+)' cannot be used with option '(.+)'$/, (one, other) => t`option '${one}' cannot be used with option '${other}'`],
+  [
+    /^required option '(.+)' not specified$/,
+    (flags = '') => formatMissingOption(withPlaceholders(flags)),
+  ],
+  [
+    /^option '(.+)' cannot be used with option '(.+)'$/,
+    (one, other) => t`option '${one}' cannot be used with option '${other}'`,
+  ],
   [/^unknown option '(.*)'$/s, (flag) => t`unknown option '${flag}'`],
   [/^unknown command '(.*)'$/s, (name) => t`unknown command '${name}'`],
   [
@@ -103,11 +116,13 @@ const MESSAGES: readonly (readonly [RegExp, (...parts: readonly string[]) => str
   ],
   [
     /^option '([^']+)' argument '(.*)' is invalid\. (.*)$/s,
-    (flags = '', value = '', why = '') => formatInvalidValue(withPlaceholders(flags), value, translateReason(why)),
+    (flags = '', value = '', why = '') =>
+      formatInvalidValue(withPlaceholders(flags), value, translateReason(why)),
   ],
   [
     /^command-argument value '(.*)' is invalid for argument '([^']+)'\. (.*)$/s,
-    (value = '', name = '', why = '') => formatInvalidArgument(PLACEHOLDERS[name] ?? name, value, translateReason(why)),
+    (value = '', name = '', why = '') =>
+      formatInvalidArgument(PLACEHOLDERS[name] ?? name, value, translateReason(why)),
   ],
 ];
 
@@ -139,11 +154,13 @@ function translateReason(why: string): string {
 
 /** Translates an error of commander: `error: unknown option '--jsn'\n(Did you mean --json?)` */
 export function translateCommanderText(text: string): string {
-  const [, message = '', several, similar] = /^error: ([\s\S]*?)(?:\n\(Did you mean (one of )?(.+)\?\))?$/.exec(text) ?? [];
+  const [, message = '', several, similar] =
+    /^error: ([\s\S]*?)(?:\n\(Did you mean (one of )?(.+)\?\))?$/.exec(text) ?? [];
   const translation = translateMessage(message);
   if (translation === undefined) return text;
   if (similar === undefined) return t`error: ${translation}`;
-  const suggestion = several === undefined ? t`(Did you mean ${similar}?)` : t`(Did you mean one of ${similar}?)`;
+  const suggestion =
+    several === undefined ? t`(Did you mean ${similar}?)` : t`(Did you mean one of ${similar}?)`;
   return `${t`error: ${translation}`}\n${suggestion}`;
 }
 

@@ -5,7 +5,10 @@ import type { Language } from '../base/language.ts';
 import { packageRoot } from '../base/package-root.ts';
 import { getExamples, withGlobalOptions } from './command.ts';
 
-/** Structure of the command line as data: help, completion and reference then need not load the commands. */
+/**
+ * Structure of the command line as data: help, completion and reference then need not load the
+ * commands.
+ */
 export type CommandOutline = {
   readonly name: string;
   readonly summary: string;
@@ -33,7 +36,10 @@ export type OptionOutline = {
   readonly fallback: string | null;
 };
 
-export type Outline = { readonly program: CommandOutline; readonly globalOptions: readonly OptionOutline[] };
+export type Outline = {
+  readonly program: CommandOutline;
+  readonly globalOptions: readonly OptionOutline[];
+};
 
 export function buildOutline(program: Command): Outline {
   const globalOptions = withGlobalOptions(new Command()).options.map(makeOptionOutline);
@@ -52,7 +58,9 @@ function makeCommandOutline(command: Command, isGlobal: (long: string) => boolea
       .map(makeOptionOutline)
       .filter(({ long }) => !isGlobal(long)),
     examples: getExamples(command),
-    commands: visible.filter((child) => child.name() !== 'help').map((child) => makeCommandOutline(child, isGlobal)),
+    commands: visible
+      .filter((child) => child.name() !== 'help')
+      .map((child) => makeCommandOutline(child, isGlobal)),
   };
 }
 
@@ -84,11 +92,18 @@ export function getOutlinePath(language: Language): string {
   return join(packageRoot, 'dist', `outline-${language}.json`);
 }
 
-/** Reads the outline of the build; undefined where there is none, or the commands were built again since. */
+/**
+ * Reads the outline of the build; undefined where there is none, or the commands were built again
+ * since.
+ */
 export function readOutline(language: Language): Outline | undefined {
   const file = getOutlinePath(language);
   try {
-    if (statSync(file).mtimeMs < statSync(join(packageRoot, 'dist', 'src', 'commands', 'program.js')).mtimeMs) return undefined;
+    if (
+      statSync(file).mtimeMs <
+      statSync(join(packageRoot, 'dist', 'src', 'commands', 'program.js')).mtimeMs
+    )
+      return undefined;
     return JSON.parse(readFileSync(file, 'utf8')) as Outline;
   } catch {
     // Every command is loaded instead, which takes longer.

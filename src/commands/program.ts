@@ -13,29 +13,42 @@ import { readOutline, registerOutline } from './outline.ts';
 type Outputs = { readonly stdout: TextOutput; readonly stderr: TextOutput };
 
 /** Builds the program for this command line: one command, or an outline of all. */
-export async function buildProgram(run: Runner, outputs: Outputs, language: Language, args: readonly string[]): Promise<Command> {
-  const [first, second] = args.filter((arg, index) => !arg.startsWith('-') && args[index - 1] !== '--lang');
+export async function buildProgram(
+  run: Runner,
+  outputs: Outputs,
+  language: Language,
+  args: readonly string[],
+): Promise<Command> {
+  const [first, second] = args.filter(
+    (arg, index) => !arg.startsWith('-') && args[index - 1] !== '--lang',
+  );
   const word = first === 'help' ? second : first;
   const program = makeEmptyProgram(outputs);
   if (word === undefined) program.option('--all', t`with --help: all commands and the exit codes`);
   if (word !== undefined || args.includes('--all')) addWholeHelp(program);
   else addFirstScreen(program);
   const outline = word !== undefined && isCommand(word) ? undefined : readOutline(language);
-  if (outline === undefined) await registerCommands(program, run, word !== undefined && isCommand(word) ? word : undefined);
+  if (outline === undefined)
+    await registerCommands(program, run, word !== undefined && isCommand(word) ? word : undefined);
   else registerOutline(program, outline);
   return program;
 }
 
 function addFirstScreen(program: Command): void {
   program
-    .addHelpText('after', `\n${t`All commands: \`pas help --all\`. Details of one command: \`pas help import\`.`}`)
+    .addHelpText(
+      'after',
+      `\n${t`All commands: \`pas help --all\`. Details of one command: \`pas help import\`.`}`,
+    )
     .configureHelp({
       ...program.configureHelp(),
       visibleOptions: () => [],
       visibleCommands: ({ commands }) =>
         FIRST_COMMANDS.flatMap(([what, words]) =>
           words.flatMap((word) =>
-            commands.filter((command) => command.name() === word).map((each) => each.helpGroup(String(what))),
+            commands
+              .filter((command) => command.name() === word)
+              .map((each) => each.helpGroup(String(what))),
           ),
         ),
       subcommandTerm: (command) => command.name(),
@@ -80,20 +93,34 @@ function makeEmptyProgram({ stdout, stderr }: Outputs): Command {
 }
 
 function addWholeHelp(program: Command): void {
-  const lines = Object.values(EXIT_CODES).map(([code, meaning]) => `  ${String(code).padStart(3)}  ${meaning}`);
-  program.addHelpText('after', `\n${formatExamples(['pas demo', 'pas help import'])}\n\n${t`Exit codes:`}\n${lines.join('\n')}`);
+  const lines = Object.values(EXIT_CODES).map(
+    ([code, meaning]) => `  ${String(code).padStart(3)}  ${meaning}`,
+  );
+  program.addHelpText(
+    'after',
+    `\n${formatExamples(['pas demo', 'pas help import'])}\n\n${t`Exit codes:`}\n${lines.join('\n')}`,
+  );
 }
 
 /** A narrower description is printed below its term. */
 const NARROWEST = 28;
 
 /** Formats a flag, an argument or a command of the help within the terminal's width. */
-function formatHelpItem(term: string, termWidth: number, description: string, helper: Help): string {
+function formatHelpItem(
+  term: string,
+  termWidth: number,
+  description: string,
+  helper: Help,
+): string {
   const columns = helper.helpWidth ?? 80;
   if (description === '') return `  ${term}`;
   const beside = columns - termWidth - 4;
   if (beside >= NARROWEST && displayWidth(term) <= termWidth) {
-    return indentText(wrapText(description, beside), `  ${padText(term, termWidth)}  `, termWidth + 4);
+    return indentText(
+      wrapText(description, beside),
+      `  ${padText(term, termWidth)}  `,
+      termWidth + 4,
+    );
   }
   return `  ${term}\n${indentText(wrapText(description, Math.max(columns - 6, 12)), ' '.repeat(6), 6)}`;
 }
@@ -106,10 +133,13 @@ export function indentText(text: string, head: string, indent: number): string {
 type CommandModule = { readonly register: (program: Command, run: Runner) => void };
 
 /**
- * All commands, in the order of `pas help --all`, by their names. A module is loaded for its command, or for the help: most of
- * them take longer to load than to run.
+ * All commands, in the order of `pas help --all`, by their names. A module is loaded for its
+ * command, or for the help: most of them take longer to load than to run.
  */
-const MODULES: readonly (readonly [words: readonly string[], load: () => Promise<CommandModule>])[] = [
+const MODULES: readonly (readonly [
+  words: readonly string[],
+  load: () => Promise<CommandModule>,
+])[] = [
   [['demo'], () => import('./service/demo.ts')],
   [['init'], () => import('./setup/init.ts')],
   [['profile'], () => import('./setup/profile.ts')],
@@ -155,7 +185,10 @@ const MODULES: readonly (readonly [words: readonly string[], load: () => Promise
 /** Commands of the first screen, in the order that leads to the first push. */
 const FIRST_COMMANDS: readonly (readonly [what: Message, words: readonly string[]])[] = [
   [msg`Try it without an account:`, ['demo']],
-  [msg`Steps to the first push:`, ['init', 'login', 'harvest-vocab', 'import', 'validate', 'push', 'status']],
+  [
+    msg`Steps to the first push:`,
+    ['init', 'login', 'harvest-vocab', 'import', 'validate', 'push', 'status'],
+  ],
   [msg`Other commands:`, ['add', 'report', 'doctor']],
 ];
 
@@ -171,13 +204,15 @@ async function registerCommands(program: Command, run: Runner, word?: string): P
 }
 
 /**
- * Converts `pas help vocab search` and `pas vocab help search` to `pas vocab search --help`. For an unknown command the word help
- * is removed, so that the error is that of a mistyped command. Other arguments are returned unchanged.
+ * Converts `pas help vocab search` and `pas vocab help search` to `pas vocab search --help`. For an
+ * unknown command the word help is removed, so that the error is that of a mistyped command. Other
+ * arguments are returned unchanged.
  * @param args as typed
  */
 export function withoutHelpWord(program: Command, args: readonly string[]): readonly string[] {
   const languageAt = args.indexOf('--lang');
-  const isWord = (arg: string, index: number): boolean => !arg.startsWith('-') && (languageAt < 0 || index !== languageAt + 1);
+  const isWord = (arg: string, index: number): boolean =>
+    !arg.startsWith('-') && (languageAt < 0 || index !== languageAt + 1);
   const flags = args.filter((arg, index) => !isWord(arg, index));
   const names: string[] = [];
   let command = program;
@@ -196,11 +231,14 @@ export function withoutHelpWord(program: Command, args: readonly string[]): read
   return isHelp ? [...flags, ...names, '--help'] : args;
 }
 
-/** Moves global flags to the position after the words of the command, where commander reads them. */
+/**
+ * Moves global flags to the position after the words of the command, where commander reads them.
+ */
 export function moveGlobalFlags(args: readonly string[]): readonly string[] {
   if (!args[0]?.startsWith('-')) return args;
   const { options } = withGlobalOptions(new Command());
-  const findOption = (arg = '') => options.find(({ long, required }) => arg === long || (required && arg.startsWith(`${long}=`)));
+  const findOption = (arg = '') =>
+    options.find(({ long, required }) => arg === long || (required && arg.startsWith(`${long}=`)));
   let start = 0;
   for (let option = findOption(args[0]); option !== undefined; option = findOption(args[start]))
     start += option.required && args[start] === option.long ? 2 : 1;

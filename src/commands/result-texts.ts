@@ -10,10 +10,14 @@ export function printNextStep({ terminal }: Context): void {
   terminal.note(t`Next: \`${cmd`pas status`}\`, then \`${cmd`pas push`}\` when you are online.`);
 }
 
-/** Returns the command that settles an entry which waits for a person. Each photograph is decided separately. */
+/**
+ * Returns the command that settles an entry which waits for a person. Each photograph is decided
+ * separately.
+ */
 export function findCommandFor({ id, kind, state, held, localId, identCely }: Entry): Command {
   const find = localId ?? identCely ?? '';
-  const resolve = kind === 'import' ? cmd`pas resolve ${find}` : cmd`pas resolve ${find} --entry ${id}`;
+  const resolve =
+    kind === 'import' ? cmd`pas resolve ${find}` : cmd`pas resolve ${find} --entry ${id}`;
   if (held !== null) return resolve;
   switch (state) {
     case 'uncertain':
@@ -27,7 +31,10 @@ export function findCommandFor({ id, kind, state, held, localId, identCely }: En
   }
 }
 
-/** Returns the answers about a held entry: it is one of the candidates, it is another one, or it is not to be sent. */
+/**
+ * Returns the answers about a held entry: it is one of the candidates, it is another one, or it is
+ * not to be sent.
+ */
 export function listAnswers(entry: Entry): Command[] {
   const { id, kind, localId, identCely } = entry;
   const find = localId ?? identCely ?? '';
@@ -37,7 +44,11 @@ export function listAnswers(entry: Entry): Command[] {
     return [...created, cmd`pas resolve ${find} --resend`, cmd`pas resolve ${find} --drop`];
   }
   const created = records.map((ident) => cmd`pas resolve ${find} --entry ${id} --created ${ident}`);
-  return [...created, cmd`pas resolve ${find} --entry ${id} --resend`, cmd`pas resolve ${find} --entry ${id} --drop`];
+  return [
+    ...created,
+    cmd`pas resolve ${find} --entry ${id} --resend`,
+    cmd`pas resolve ${find} --entry ${id} --drop`,
+  ];
 }
 
 /** Returns records that may be the held entry. A number has none: it changes its record. */
@@ -86,7 +97,10 @@ export function formatStrippedCount(count: number): string {
 
 type Folded = { readonly what: string; readonly text: string; more: number };
 
-/** Groups lines by kind: the first one, and the number of further ones. A restored service has hundreds. */
+/**
+ * Groups lines by kind: the first one, and the number of further ones. A restored service has
+ * hundreds.
+ */
 export class FoldedLines {
   readonly #kinds = new Map<string, Folded>();
 
@@ -99,7 +113,9 @@ export class FoldedLines {
 
   /** Returns and removes the lines, in the order of the first of each kind. */
   take(): string[] {
-    const lines = [...this.#kinds.values()].map(({ what, text, more }) => formatMore(what, more, text));
+    const lines = [...this.#kinds.values()].map(({ what, text, more }) =>
+      formatMore(what, more, text),
+    );
     this.#kinds.clear();
     return lines;
   }
@@ -108,7 +124,11 @@ export class FoldedLines {
 /** Formats an entry and the number of further ones of its kind. */
 export function formatMore(what: string, more: number, text: string): string {
   if (more === 0) return `${what}: ${text}`;
-  return ngettext(msgid`${what} and ${more} more: ${text}`, `${what} and ${more} more: ${text}`, more);
+  return ngettext(
+    msgid`${what} and ${more} more: ${text}`,
+    `${what} and ${more} more: ${text}`,
+    more,
+  );
 }
 
 export const INSTANCE_WORDS = { production: msg`production`, training: msg`training` } as const;

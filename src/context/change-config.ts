@@ -8,7 +8,10 @@ import { tomlText } from '../store/toml.ts';
 import { type ConfigFile, getSetting, type ProfileSettings, readConfigFile } from './config.ts';
 import type { Places } from './places.ts';
 
-function writeConfigFile(path: string, { defaultProfile, language, journal, profiles, defaults, projectMaps }: ConfigFile): void {
+function writeConfigFile(
+  path: string,
+  { defaultProfile, language, journal, profiles, defaults, projectMaps }: ConfigFile,
+): void {
   const { projects = {} } = defaults ?? {};
   // Keys that are undefined are left out.
   const text = tomlText({
@@ -24,14 +27,21 @@ function writeConfigFile(path: string, { defaultProfile, language, journal, prof
   writePrivateFile(path, `${text}\n`);
 }
 
-/** Changes the current configuration on disk, so that concurrent changes are kept. @returns the new configuration */
+/**
+ * Changes the current configuration on disk, so that concurrent changes are kept. @returns the new
+ * configuration
+ */
 export function changeConfigFile(
   { home, configFile }: Places,
   clock: Clock,
   change: (config: ConfigFile) => ConfigFile,
 ): ConfigFile {
   const path = join(home, '.config.lock');
-  const lock = lockForChange(path, clock, msg`${path}: another pas process is changing the configuration.`);
+  const lock = lockForChange(
+    path,
+    clock,
+    msg`${path}: another pas process is changing the configuration.`,
+  );
   try {
     const before = readConfigFile(configFile);
     const after = change(before);
@@ -42,17 +52,28 @@ export function changeConfigFile(
   }
 }
 
-export function withSettings(config: ConfigFile, name: string, settings: ProfileSettings): ConfigFile {
+export function withSettings(
+  config: ConfigFile,
+  name: string,
+  settings: ProfileSettings,
+): ConfigFile {
   return { ...config, profiles: new Map([...config.profiles, [name, settings]]) };
 }
 
-export function setProfilesOutbox(config: ConfigFile, names: readonly string[], id: string): ConfigFile {
-  return names.reduce((changed, name) => withSettings(changed, name, { ...changed.profiles.get(name), outbox: id }), config);
+export function setProfilesOutbox(
+  config: ConfigFile,
+  names: readonly string[],
+  id: string,
+): ConfigFile {
+  return names.reduce(
+    (changed, name) => withSettings(changed, name, { ...changed.profiles.get(name), outbox: id }),
+    config,
+  );
 }
 
 /**
- * Assigns an outbox to a profile and to others of the same account: one that any of them has, or a new one. Of concurrent
- * commands the first decides.
+ * Assigns an outbox to a profile and to others of the same account: one that any of them has, or a
+ * new one. Of concurrent commands the first decides.
  * @param unlike an outbox that must not be used
  */
 export function assignOutbox(places: Places, clock: Clock, name: string, unlike?: string): string {
@@ -80,13 +101,23 @@ export function assignOutbox(places: Places, clock: Clock, name: string, unlike?
 const OF_AN_OUTBOX = ['base_url', 'username', 'kind', 'prefix', 'schema_version'] as const;
 
 /** Returns other profiles of the same account at the same service. */
-export function findSimilarProfiles({ profiles }: ConfigFile, name: string, settings: ProfileSettings): string[] {
+export function findSimilarProfiles(
+  { profiles }: ConfigFile,
+  name: string,
+  settings: ProfileSettings,
+): string[] {
   return [...profiles].flatMap(([other, its]) =>
-    other !== name && OF_AN_OUTBOX.every((key) => getSetting(its, key) === getSetting(settings, key)) ? [other] : [],
+    other !== name &&
+    OF_AN_OUTBOX.every((key) => getSetting(its, key) === getSetting(settings, key))
+      ? [other]
+      : [],
   );
 }
 
-/** Derives an unused profile name from the text before `@`, cut to 60 characters, with a counter from 2 where it is taken. */
+/**
+ * Derives an unused profile name from the text before `@`, cut to 60 characters, with a counter
+ * from 2 where it is taken.
+ */
 export function freeProfileName({ profiles }: ConfigFile, username: string): string {
   const [local = ''] = username.split('@');
   const query = local.replace(/[^\w.-]/g, '-').slice(0, 60) || 'profile';

@@ -12,7 +12,12 @@ type KnownName = { readonly text: string; readonly summary: string };
 const MAX_NAMES = 500;
 
 /** Completes names. It loads little code, since the user is waiting after Tab. */
-export async function listKnownNames(places: Places, kind: NameKind, partial: string, language: Language): Promise<KnownName[]> {
+export async function listKnownNames(
+  places: Places,
+  kind: NameKind,
+  partial: string,
+  language: Language,
+): Promise<KnownName[]> {
   try {
     switch (kind) {
       case 'finds':
@@ -21,7 +26,10 @@ export async function listKnownNames(places: Places, kind: NameKind, partial: st
         return setNames(language);
       case 'profiles': {
         const { readConfigFile } = await import('./config.ts');
-        return [...readConfigFile(places.configFile).profiles.keys()].map((text) => ({ text, summary: '' }));
+        return [...readConfigFile(places.configFile).profiles.keys()].map((text) => ({
+          text,
+          summary: '',
+        }));
       }
     }
   } catch {
@@ -31,7 +39,10 @@ export async function listKnownNames(places: Places, kind: NameKind, partial: st
 }
 
 async function findOutboxFile(places: Places): Promise<string | undefined> {
-  const [{ readConfigFile }, { makeOutboxPlaces }] = await Promise.all([import('./config.ts'), import('./places.ts')]);
+  const [{ readConfigFile }, { makeOutboxPlaces }] = await Promise.all([
+    import('./config.ts'),
+    import('./places.ts'),
+  ]);
   const { defaultProfile, profiles } = readConfigFile(places.configFile);
   const { outbox } = profiles.get(defaultProfile ?? [...profiles.keys()][0] ?? '') ?? {};
   return outbox === undefined ? undefined : makeOutboxPlaces(places, String(outbox)).outboxFile;

@@ -5,7 +5,13 @@ import { LANGUAGES, type Language, t } from '../base/language.ts';
 import { type Command, cmd, composeCommand, type Message, msg } from '../base/message.ts';
 import { isAddressFault, parseRedisAddress, withoutRedisPasswords } from '../http/redis-address.ts';
 import { parseToml, type TomlTable } from '../store/toml.ts';
-import { type Environment, isOutboxId, JOURNAL_LAYOUTS, type JournalLayout, type Places } from './places.ts';
+import {
+  type Environment,
+  isOutboxId,
+  JOURNAL_LAYOUTS,
+  type JournalLayout,
+  type Places,
+} from './places.ts';
 
 export type Profile = {
   readonly name: string;
@@ -43,20 +49,33 @@ export type ConfigFile = {
   /** Location of journals and locks; chosen by pas if absent. */
   readonly journal?: JournalLayout;
   readonly profiles: ReadonlyMap<string, ProfileSettings>;
-  /** Defaults of new finds, unvalidated: their check needs the rules of finds, so it follows when a find is made. */
+  /**
+   * Defaults of new finds, unvalidated: their check needs the rules of finds, so it follows when a
+   * find is made.
+   */
   readonly defaults?: DefaultsTables;
   /** `projects` of each profile, for rehearsals with it. */
   readonly projectMaps?: ReadonlyMap<string, ProjectMap>;
 };
 
 /** `defaults` of each profile, and the table `projects`. */
-type DefaultsTables = { readonly profiles: ReadonlyMap<string, unknown>; readonly projects: TomlTable };
+type DefaultsTables = {
+  readonly profiles: ReadonlyMap<string, unknown>;
+  readonly projects: TomlTable;
+};
 
 /** @throws ConfigError when the file cannot be read or is invalid */
 export function readConfigFile(path: string): ConfigFile {
   const table = readTable(path);
   if (table === undefined) return { defaultProfile: undefined, profiles: new Map() };
-  const { default_profile: defaultProfile, lang, journal, profiles = {}, projects = {}, ...unknown } = table;
+  const {
+    default_profile: defaultProfile,
+    lang,
+    journal,
+    profiles = {},
+    projects = {},
+    ...unknown
+  } = table;
   const stray = Object.keys(unknown)[0];
   if (stray !== undefined)
     throw new ConfigError(t`${path}: unknown key ${stray}.`, {
@@ -67,7 +86,9 @@ export function readConfigFile(path: string): ConfigFile {
   const language = LANGUAGES.find((each) => each === lang);
   if (lang !== undefined && language === undefined) {
     const languages = LANGUAGES.join(', ');
-    throw new ConfigError(t`${path}: lang is a language that pas does not have.`, { hint: t`Choose from ${languages}.` });
+    throw new ConfigError(t`${path}: lang is a language that pas does not have.`, {
+      hint: t`Choose from ${languages}.`,
+    });
   }
   const layout = JOURNAL_LAYOUTS.find((each) => each === journal);
   if (journal !== undefined && layout === undefined) {
@@ -81,7 +102,10 @@ export function readConfigFile(path: string): ConfigFile {
     ...(language === undefined ? {} : { language }),
     ...(layout === undefined ? {} : { journal: layout }),
     profiles: new Map(
-      Object.entries(profiles).map(([name, value]) => [name, checkSettings(t`${path}, profile ${name}`, withoutTables(value))]),
+      Object.entries(profiles).map(([name, value]) => [
+        name,
+        checkSettings(t`${path}, profile ${name}`, withoutTables(value)),
+      ]),
     ),
     defaults: { profiles: parseProfileDefaults(profiles), projects },
     projectMaps: parseProjectMaps(path, profiles),
@@ -126,21 +150,33 @@ function parseProjectMaps(path: string, profiles: TomlTable): Map<string, Projec
     Object.entries(profiles).flatMap(([name, profile]): [string, ProjectMap][] => {
       const map = isTable(profile) ? profile['projects'] : undefined;
       if (map === undefined) return [];
-      if (isTable(map) && Object.values(map).every((value) => typeof value === 'string')) return [[name, map as ProjectMap]];
-      throw new ConfigError(t`${path}, profile ${name}: projects must be a table of codes, such as { "C-1" = "C-2" }.`);
+      if (isTable(map) && Object.values(map).every((value) => typeof value === 'string'))
+        return [[name, map as ProjectMap]];
+      throw new ConfigError(
+        t`${path}, profile ${name}: projects must be a table of codes, such as { "C-1" = "C-2" }.`,
+      );
     }),
   );
 }
 
 type ProfileChoice = { readonly flag: string | undefined; readonly environment: Environment };
 
-/** Returns the profile of the flag, PAS_PROFILE, the default, or the only one. @throws ConfigError when none, or invalid */
-export function chooseProfile(config: ConfigFile, places: Places, { flag, environment }: ProfileChoice): Profile {
+/**
+ * Returns the profile of the flag, PAS_PROFILE, the default, or the only one. @throws ConfigError
+ * when none, or invalid
+ */
+export function chooseProfile(
+  config: ConfigFile,
+  places: Places,
+  { flag, environment }: ProfileChoice,
+): Profile {
   const only = config.profiles.size === 1 ? [...config.profiles.keys()][0] : undefined;
   const name = flag ?? environment['PAS_PROFILE'] ?? config.defaultProfile ?? only;
   if (name === undefined) {
     throw new ConfigError(
-      config.profiles.size === 0 ? t`There is no profile yet.` : t`There are several profiles, but no default.`,
+      config.profiles.size === 0
+        ? t`There is no profile yet.`
+        : t`There are several profiles, but no default.`,
       {
         hint:
           config.profiles.size === 0
@@ -163,7 +199,12 @@ export function chooseProfile(config: ConfigFile, places: Places, { flag, enviro
 }
 
 /** @throws ConfigError for a missing key, or an address without TLS that is not this machine's */
-export function toProfile(name: string, settings: ProfileSettings, environment: Environment, where: string): Profile {
+export function toProfile(
+  name: string,
+  settings: ProfileSettings,
+  environment: Environment,
+  where: string,
+): Profile {
   for (const [key, rule] of Object.entries(PROFILE_KEYS)) {
     if ('required' in rule && settings[key as ProfileKey] === undefined) {
       throw new ConfigError(t`${where}: ${key} is missing.`, {
@@ -195,7 +236,8 @@ export function toProfile(name: string, settings: ProfileSettings, environment: 
     allowHttp: settings.allow_http === true,
     outbox: getText('outbox'),
   };
-  for (const address of [profile.baseUrl, profile.oaiBase ?? profile.baseUrl]) requireTls(where, address, profile.allowHttp);
+  for (const address of [profile.baseUrl, profile.oaiBase ?? profile.baseUrl])
+    requireTls(where, address, profile.allowHttp);
   return Object.freeze(profile);
 }
 
@@ -203,7 +245,10 @@ function parseOaiAuth(value: string | undefined): Profile['oaiAuth'] {
   return value === 'basic' || value === 'bearer' ? value : 'none';
 }
 
-/** Tells if an address is protected: TLS, loopback, or a network that the profile declares as its own. */
+/**
+ * Tells if an address is protected: TLS, loopback, or a network that the profile declares as its
+ * own.
+ */
 export function isProtected(address: string, allowHttp: boolean): boolean {
   const { protocol, hostname } = new URL(address);
   return protocol === 'https:' || (protocol === 'http:' && (isLoopback(hostname) || allowHttp));
@@ -231,12 +276,28 @@ export const PROFILE_KEYS = {
   base_url: { kind: 'url', required: true, help: msg`address of the write interface` },
   oai_base: { kind: 'url', help: msg`address of the harvesting interface` },
   schema_base: { kind: 'url', required: true, help: msg`address below which the schemas are` },
-  kind: { kind: ['production', 'training'], required: true, help: msg`production or training instance` },
+  kind: {
+    kind: ['production', 'training'],
+    required: true,
+    help: msg`production or training instance`,
+  },
   prefix: { kind: 'text', fallback: 'svc', help: msg`XML prefix of the service (default svc)` },
-  schema_version: { kind: 'text', fallback: '2.2', help: msg`schema version that the service accepts (default 2.2)` },
+  schema_version: {
+    kind: 'text',
+    fallback: '2.2',
+    help: msg`schema version that the service accepts (default 2.2)`,
+  },
   username: { kind: 'text', help: msg`account, usually an e-mail address` },
-  oai_auth: { kind: ['none', 'basic', 'bearer'], fallback: 'none', help: msg`how to sign in for harvesting (default none)` },
-  min_interval_ms: { kind: 'count', fallback: 100, help: msg`minimum milliseconds between requests (default 100)` },
+  oai_auth: {
+    kind: ['none', 'basic', 'bearer'],
+    fallback: 'none',
+    help: msg`how to sign in for harvesting (default none)`,
+  },
+  min_interval_ms: {
+    kind: 'count',
+    fallback: 100,
+    help: msg`minimum milliseconds between requests (default 100)`,
+  },
   pacing: {
     kind: 'pacing',
     fallback: 'local',
@@ -247,8 +308,16 @@ export const PROFILE_KEYS = {
     fallback: 2000,
     help: msg`minimum milliseconds between requests while that Redis cannot be used (default 2000)`,
   },
-  max_in_flight: { kind: 'count', fallback: 16, help: msg`maximum number of parallel requests (default 16)` },
-  photo_max_bytes: { kind: 'count', fallback: 262_144_000, help: msg`maximum size of a photograph in bytes (default 262144000)` },
+  max_in_flight: {
+    kind: 'count',
+    fallback: 16,
+    help: msg`maximum number of parallel requests (default 16)`,
+  },
+  photo_max_bytes: {
+    kind: 'count',
+    fallback: 262_144_000,
+    help: msg`maximum size of a photograph in bytes (default 262144000)`,
+  },
   settle_ms: {
     kind: 'count',
     fallback: 600_000,
@@ -276,7 +345,9 @@ export const PROFILE_KEYS = {
 export type ProfileKey = keyof typeof PROFILE_KEYS;
 
 /** Keys with a flag of `pas init`: all except the one that pas writes itself. */
-export const PROFILE_FLAGS = (Object.keys(PROFILE_KEYS) as ProfileKey[]).filter((key) => PROFILE_KEYS[key].kind !== 'outbox');
+export const PROFILE_FLAGS = (Object.keys(PROFILE_KEYS) as ProfileKey[]).filter(
+  (key) => PROFILE_KEYS[key].kind !== 'outbox',
+);
 
 /** Makes the command that creates a profile with these settings, without its outbox. */
 export function initCommand(name: string, settings: ProfileSettings): Command {
@@ -284,7 +355,10 @@ export function initCommand(name: string, settings: ProfileSettings): Command {
     const value = settings[key];
     return typeof value === 'boolean' ? value || undefined : value?.toString();
   };
-  return composeCommand('pas init', [['--name', name], ...PROFILE_FLAGS.map((key) => [toFlag(key), getFlagValue(key)] as const)]);
+  return composeCommand('pas init', [
+    ['--name', name],
+    ...PROFILE_FLAGS.map((key) => [toFlag(key), getFlagValue(key)] as const),
+  ]);
 }
 
 /** Returns `--base-url` for `base_url`. */
@@ -294,7 +368,10 @@ export function toFlag(key: ProfileKey): string {
 
 export type ProfileSettings = { readonly [Key in ProfileKey]?: string | number | boolean };
 
-/** @param where for errors, such as "config.toml, profile training" @throws ConfigError for an unknown key or a wrong value */
+/**
+ * @param where for errors, such as "config.toml, profile training" @throws ConfigError for an
+ * unknown key or a wrong value
+ */
 export function checkSettings(where: string, value: unknown): ProfileSettings {
   if (!isTable(value)) throw new ConfigError(t`${where}: must be a table.`);
   const settings: Record<string, string | number | boolean> = {};
@@ -332,7 +409,9 @@ function checkValue(where: string, kind: Kind, value: unknown): string | number 
       throw new ConfigError(t`${where} must be true or false.`);
     case 'outbox':
       if (typeof value === 'string' && isOutboxId(value)) return value;
-      throw new ConfigError(t`${where} must be a UUID in lower case: it is the name of the outbox's folder.`);
+      throw new ConfigError(
+        t`${where} must be a UUID in lower case: it is the name of the outbox's folder.`,
+      );
   }
 }
 
@@ -340,7 +419,9 @@ function checkValue(where: string, kind: Kind, value: unknown): string | number 
 function checkAddress(where: string, value: unknown): string {
   const address = typeof value === 'string' ? normalizeAddress(value) : undefined;
   if (address !== undefined) return address;
-  throw new ConfigError(t`${where} must be an address such as https://finds.example.org, without a user name, a query or a #.`);
+  throw new ConfigError(
+    t`${where} must be an address such as https://finds.example.org, without a user name, a query or a #.`,
+  );
 }
 
 /** Does not quote a refused text, which may contain a password. */
@@ -354,7 +435,10 @@ export function isTable(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-export function getSetting(settings: ProfileSettings, key: ProfileKey): string | number | boolean | undefined {
+export function getSetting(
+  settings: ProfileSettings,
+  key: ProfileKey,
+): string | number | boolean | undefined {
   const { fallback }: KeyRule = PROFILE_KEYS[key];
   return settings[key] ?? fallback;
 }
@@ -364,10 +448,11 @@ export function listProfilesOfOutbox({ profiles }: ConfigFile, id: string): stri
 }
 
 /**
- * Normalises the address of a service (RFC 3986, section 6.2): host in lower case without final dots, no default port, one form
- * of percent-encoding, no final slash. Two spellings of one service are equal after this.
- * @returns undefined where the text is no http address, or has a user name or password (it would be stored and shown), a query or
- * a fragment
+ * Normalises the address of a service (RFC 3986, section 6.2): host in lower case without final
+ * dots, no default port, one form of percent-encoding, no final slash. Two spellings of one service
+ * are equal after this.
+ * @returns undefined where the text is no http address, or has a user name or password (it would be
+ * stored and shown), a query or a fragment
  */
 export function normalizeAddress(text: string): string | undefined {
   const trimmed = text.trim();
@@ -377,16 +462,24 @@ export function normalizeAddress(text: string): string | undefined {
   const rest = `${port === '' ? '' : `:${port}`}${pathname.replace(/%[0-9a-f]{2}/gi, normalizeEscape).replace(/(?<!\/)\/+$/, '')}`;
   const host = hostname.replace(/(?<!\.)\.+$/, '');
   // Without its final dots the host may be a number, which the URL parser writes in another form.
-  return host === hostname ? `${protocol}//${host}${rest}` : normalizeAddress(`${protocol}//${host}${rest}`);
+  return host === hostname
+    ? `${protocol}//${host}${rest}`
+    : normalizeAddress(`${protocol}//${host}${rest}`);
 }
 
-/** Decodes characters that need no encoding; the other escapes get capital digits (RFC 3986, section 6.2.2). */
+/**
+ * Decodes characters that need no encoding; the other escapes get capital digits (RFC 3986, section
+ * 6.2.2).
+ */
 function normalizeEscape(encoded: string): string {
   const character = String.fromCharCode(Number.parseInt(encoded.slice(1), 16));
   return /[\w.~-]/.test(character) ? character : encoded.toUpperCase();
 }
 
-/** Tells if a host is this machine, by its address: 127.example.org is another host. IPv6 with or without brackets. */
+/**
+ * Tells if a host is this machine, by its address: 127.example.org is another host. IPv6 with or
+ * without brackets.
+ */
 export function isLoopback(host: string): boolean {
   return ['localhost', '::1', '[::1]'].includes(host) || (isIPv4(host) && host.startsWith('127.'));
 }

@@ -75,7 +75,8 @@ const SYSTEM: Dependencies = {
   system: thisSystem,
   holder: { pid: process.pid, host: hostname() },
   random: Math.random,
-  openConnections: async () => (await import('../http/send.ts')).openConnections({ maxConnections: 64 }),
+  openConnections: async () =>
+    (await import('../http/send.ts')).openConnections({ maxConnections: 64 }),
 };
 
 /** Context of a command. Resources are opened on first use and closed at the end. */
@@ -91,21 +92,30 @@ export type Context = Runtime & {
   getMachineId(): string;
   /** Returns the UUID of the profile's outbox, which is assigned at its first use. */
   getOutboxId(): string;
-  /** Returns the files of the profile's outbox, or of another one. @throws ConfigError where the id is no UUID */
+  /**
+   * Returns the files of the profile's outbox, or of another one. @throws ConfigError where the id
+   * is no UUID
+   */
   getOutboxPlaces(id?: string): OutboxPlaces;
   getJournalPlaces(id?: string): JournalPlaces;
   /** Returns the options for the lock of the profile's outbox, or of another one. */
   pushLock(id?: string): PushLockOptions;
   /** Opens the outbox of the profile. @throws ConfigError where it is for another service */
   openOutbox(): Promise<Outbox>;
-  /** Opens the outbox of the profile, and waits longer for the journal. To be called before `openOutbox`. */
+  /**
+   * Opens the outbox of the profile, and waits longer for the journal. To be called before
+   * `openOutbox`.
+   */
   openOutboxToPush(): Promise<Outbox>;
   /** Opens the outbox of the profile for reading: a copy where the disk is full or read-only. */
   openOutboxToRead(): Promise<Outbox>;
   /** Opens any outbox of the data home, with its journal. @param binding creates a missing one */
   openOutboxById(id: string, binding?: Binding): Promise<Outbox>;
   changeConfig(change: (config: ConfigFile) => ConfigFile): void;
-  /** Makes a context of the same command for another profile, without the environment's credentials. Closed with this one. */
+  /**
+   * Makes a context of the same command for another profile, without the environment's credentials.
+   * Closed with this one.
+   */
   asProfile(name: string, fixed?: Fixed): Context;
   openVocabulary(): Promise<VocabularyStore>;
   /** As `openVocabulary`, for reading: a copy where nothing can be written. */
@@ -116,23 +126,41 @@ export type Context = Runtime & {
   close(): Promise<void>;
 };
 
-/** Makes the context of a command, which opens outbox, vocabulary, secrets and connections at first use. */
+/**
+ * Makes the context of a command, which opens outbox, vocabulary, secrets and connections at first
+ * use.
+ */
 export function makeContext(world: Runtime, options: GlobalOptions): Context {
   const { streams, fixed = {} } = world;
   const ports: Dependencies = { ...SYSTEM, ...world.overrides };
   const { clock, system, random, openConnections } = ports;
   const environment = getGivenVariables(world.environment);
   const systemPlaces = makePlaces(environment);
-  const places = fixed.outboxesFolder === undefined ? systemPlaces : { ...systemPlaces, outboxesFolder: fixed.outboxesFolder };
+  const places =
+    fixed.outboxesFolder === undefined
+      ? systemPlaces
+      : { ...systemPlaces, outboxesFolder: fixed.outboxesFolder };
   const { onClose, close } = createClosers();
   const readConfig = (): ConfigFile => readConfigFile(places.configFile);
-  const getProfile = memoize(() => chooseProfile(readConfig(), places, { flag: options.profile, environment }));
+  const getProfile = memoize(() =>
+    chooseProfile(readConfig(), places, { flag: options.profile, environment }),
+  );
   const terminal = fixed.terminal ?? makeContextTerminal(streams, environment, options);
   // Commands in messages of a nested context are run by the user of the outer one.
   if (world.fixed === undefined) {
     addToCommands(memoize(() => makeProfileFlag(readConfig, environment, getProfile)));
   }
-  const base = { ...world, environment, clock, random, places, terminal, getConfig: readConfig, getProfile, onClose };
+  const base = {
+    ...world,
+    environment,
+    clock,
+    random,
+    places,
+    terminal,
+    getConfig: readConfig,
+    getProfile,
+    onClose,
+  };
   const openVocabularyAt = async (path: string): Promise<VocabularyStore> => {
     const { openVocabulary } = await import('../vocabulary/vocabulary-store.ts');
     const vocabulary = openVocabulary(path, clock);
@@ -140,8 +168,14 @@ export function makeContext(world: Runtime, options: GlobalOptions): Context {
     return vocabulary;
   };
   const openSharedVocabulary = memoize(() => openVocabularyAt(places.vocabularyFile));
-  const secrets = memoize(() => openSecrets(places.secretsFile, openSystemKeyring(environment), clock));
-  const outboxes = makeOutboxAccess({ ...base, getMachineId: memoize(() => readMachineId(system)) }, ports, fixed);
+  const secrets = memoize(() =>
+    openSecrets(places.secretsFile, openSystemKeyring(environment), clock),
+  );
+  const outboxes = makeOutboxAccess(
+    { ...base, getMachineId: memoize(() => readMachineId(system)) },
+    ports,
+    fixed,
+  );
   return {
     ...base,
     ...outboxes,
@@ -150,7 +184,11 @@ export function makeContext(world: Runtime, options: GlobalOptions): Context {
     },
     asProfile: (name, changes = {}) => {
       const inner = makeContext(
-        { ...world, environment: withoutAccountVariables(environment), fixed: { terminal, ...changes } },
+        {
+          ...world,
+          environment: withoutAccountVariables(environment),
+          fixed: { terminal, ...changes },
+        },
         { ...options, profile: name },
       );
       onClose(inner.close);
@@ -201,7 +239,11 @@ function createClosers() {
   };
 }
 
-function makeContextTerminal(streams: Streams, environment: Environment, options: GlobalOptions): Terminal {
+function makeContextTerminal(
+  streams: Streams,
+  environment: Environment,
+  options: GlobalOptions,
+): Terminal {
   return makeTerminal(streams, {
     json: options.json === true,
     quiet: options.quiet === true,
@@ -228,10 +270,12 @@ function makeOutboxAccess(parts: ProfileSources, { system, holder }: Dependencie
   const { clock, getConfig, places, getProfile } = parts;
   const findOutboxId = (): string | undefined =>
     fixed.outboxId ?? getConfig().profiles.get(getProfile().name)?.outbox?.toString();
-  const getOutboxId = (): string => findOutboxId() ?? assignOutbox(places, clock, getProfile().name);
+  const getOutboxId = (): string =>
+    findOutboxId() ?? assignOutbox(places, clock, getProfile().name);
   const layout = memoize(() => fixed.journal ?? chooseJournalLayout(getConfig().journal, system));
   const getPlaces = (id = getOutboxId()): OutboxPlaces => makeOutboxPlaces(places, id);
-  const getJournalPlaces = (id = getOutboxId()): JournalPlaces => makeJournalPlaces(places, layout(), getPlaces(id).folder);
+  const getJournalPlaces = (id = getOutboxId()): JournalPlaces =>
+    makeJournalPlaces(places, layout(), getPlaces(id).folder);
   const sources = { ...parts, findOutboxId, getOutboxPlaces: getPlaces, getJournalPlaces };
   const loaded = memoize(() => import('./profile-outbox.ts'));
   let pushing: Promise<Outbox> | undefined;
@@ -239,7 +283,9 @@ function makeOutboxAccess(parts: ProfileSources, { system, holder }: Dependencie
     pushing = loaded().then(({ openProfileOutbox }) => openProfileOutbox(sources, 'push'));
     return pushing;
   });
-  const ordinary = memoize(() => loaded().then(({ openProfileOutbox }) => openProfileOutbox(sources, 'command')));
+  const ordinary = memoize(() =>
+    loaded().then(({ openProfileOutbox }) => openProfileOutbox(sources, 'command')),
+  );
   const openOutbox = (): Promise<Outbox> => pushing ?? ordinary();
   return {
     getMachineId: parts.getMachineId,
@@ -260,7 +306,8 @@ function makeOutboxAccess(parts: ProfileSources, { system, holder }: Dependencie
     }),
     openOutboxById: async (id: string, binding?: Binding): Promise<Outbox> =>
       (await loaded()).openOutboxWithJournal(sources, id, 'push', binding),
-    changeConfig: (change: (config: ConfigFile) => ConfigFile): void => void changeConfigFile(places, clock, change),
+    changeConfig: (change: (config: ConfigFile) => ConfigFile): void =>
+      void changeConfigFile(places, clock, change),
   };
 }
 
@@ -268,7 +315,10 @@ function makeOutboxAccess(parts: ProfileSources, { system, holder }: Dependencie
 export function getCredentialKeys({ profiles }: ConfigFile, name: string): string[] {
   const { base_url: address, username, pacing } = profiles.get(name) ?? {};
   if (address === undefined) return [];
-  const account = getOwner({ baseUrl: String(address), username: username === undefined ? undefined : String(username) });
+  const account = getOwner({
+    baseUrl: String(address),
+    username: username === undefined ? undefined : String(username),
+  });
   return pacing === undefined || pacing === 'local' ? [account] : [account, String(pacing)];
 }
 
@@ -279,24 +329,36 @@ function isColorWanted(environment: Environment, streams: Streams): boolean {
 }
 
 /**
- * Restricts the permissions of a data folder or a file of secrets that other users may read, with a warning; the warning repeats
- * where that fails. A folder without files of pas is left alone.
+ * Restricts the permissions of a data folder or a file of secrets that other users may read, with a
+ * warning; the warning repeats where that fails. A folder without files of pas is left alone.
  */
-export function restrictHomePermissions({ places: { home, outboxesFolder, secretsFile }, terminal }: Context): void {
+export function restrictHomePermissions({
+  places: { home, outboxesFolder, secretsFile },
+  terminal,
+}: Context): void {
   if (!existsSync(outboxesFolder) && !existsSync(secretsFile)) return;
-  const restricted = [home, secretsFile].filter(existsSync).map((path) => ({ path, how: restrictPermissions(path) }));
+  const restricted = [home, secretsFile]
+    .filter(existsSync)
+    .map((path) => ({ path, how: restrictPermissions(path) }));
   const [narrowed, open] = (['narrowed', 'open'] as const).map((how) =>
     restricted.flatMap((each) => (each.how === how ? [each.path] : [])).join(', '),
   );
-  if (narrowed !== '') terminal.warn(t`Others could read ${narrowed} until now; from now on only you can.`);
-  if (open !== '') terminal.warn(t`Others may read ${open}, and its permissions cannot be changed.`);
+  if (narrowed !== '')
+    terminal.warn(t`Others could read ${narrowed} until now; from now on only you can.`);
+  if (open !== '')
+    terminal.warn(t`Others may read ${open}, and its permissions cannot be changed.`);
 }
 
 /**
- * Returns the `--profile` flag for printed commands; nothing where the profile is the default anyway. PAS_PROFILE may be set for
- * this command only, so it and the configured default must both be this profile.
+ * Returns the `--profile` flag for printed commands; nothing where the profile is the default
+ * anyway. PAS_PROFILE may be set for this command only, so it and the configured default must both
+ * be this profile.
  */
-function makeProfileFlag(getConfig: () => ConfigFile, environment: Environment, getProfile: () => Profile): string {
+function makeProfileFlag(
+  getConfig: () => ConfigFile,
+  environment: Environment,
+  getProfile: () => Profile,
+): string {
   try {
     const { name } = getProfile();
     const { defaultProfile, profiles } = getConfig();
@@ -312,10 +374,18 @@ function makeProfileFlag(getConfig: () => ConfigFile, environment: Environment, 
 type Interrupts = { readonly stop: AbortSignal; readonly abort: AbortSignal };
 
 /** SIGBREAK is Ctrl-Break on Windows, where SIGHUP is a closed console. */
-const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP', ...(process.platform === 'win32' ? (['SIGBREAK'] as const) : [])] as const;
+const SIGNALS = [
+  'SIGINT',
+  'SIGTERM',
+  'SIGHUP',
+  ...(process.platform === 'win32' ? (['SIGBREAK'] as const) : []),
+] as const;
 
 /** @param message shown at the first signal */
-export function installSignalHandlers({ terminal, onClose }: Context, message?: string): Interrupts {
+export function installSignalHandlers(
+  { terminal, onClose }: Context,
+  message?: string,
+): Interrupts {
   const stop = new AbortController();
   const abort = new AbortController();
   // One listener per parallel request, which is no leak.
@@ -339,10 +409,15 @@ type Closable = { readonly clock: Clock; onClose(close: () => void): void };
  * @param deadline such as `30m`; undefined for no limit
  * @throws UsageError for an invalid duration
  */
-export function makeDeadlineSignal(resources: Closable, stop: AbortSignal, deadline: string | undefined): AbortSignal {
+export function makeDeadlineSignal(
+  resources: Closable,
+  stop: AbortSignal,
+  deadline: string | undefined,
+): AbortSignal {
   if (deadline === undefined) return stop;
   const givenMs = parseDurationMs(deadline);
-  if (givenMs === undefined) throw new UsageError(t`"${deadline}" is not a duration.`, { hint: t`Write 90s, 30m or 2h.` });
+  if (givenMs === undefined)
+    throw new UsageError(t`"${deadline}" is not a duration.`, { hint: t`Write 90s, 30m or 2h.` });
   const reason = new UnavailableError(t`The deadline of ${deadline} (--deadline) has passed.`, {
     hint: t`The stored data is kept. Run the command again to continue.`,
   });
@@ -360,7 +435,11 @@ function parseDurationMs(text: string): number | undefined {
 }
 
 /** @returns a signal that aborts after so many milliseconds */
-export function makeTimeoutSignal({ clock, onClose }: Closable, ms: number, reason?: Error): AbortSignal {
+export function makeTimeoutSignal(
+  { clock, onClose }: Closable,
+  ms: number,
+  reason?: Error,
+): AbortSignal {
   const [over, ended] = [new AbortController(), new AbortController()];
   onClose(() => ended.abort());
   clock.sleep(ms, ended.signal).then(

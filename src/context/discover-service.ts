@@ -15,7 +15,8 @@ const MAX_PROBING_MS = 20_000;
 const MAX_FOLDERS = 4;
 const MAX_PROBED_BYTES = 2 * 1024 * 1024;
 /** Paths of the service, which an address copied from a browser or a manual may have at its end. */
-const OWN_PATHS = /\/(?:(?:\d+\.\d+\/)?oai|api\/(?:pas|token-auth|uzivatel-info)|api|id|schema)(?:\/.*)?$/s;
+const OWN_PATHS =
+  /\/(?:(?:\d+\.\d+\/)?oai|api\/(?:pas|token-auth|uzivatel-info)|api|id|schema)(?:\/.*)?$/s;
 const ACCOUNT_PATH = '/api/uzivatel-info/';
 const MOCK_SERVER = /^pas-mock-server\b/;
 
@@ -28,7 +29,11 @@ type FoundService = { readonly settings: ProfileSettings; readonly problem: stri
  * @param settings settings that are not probed
  * @throws ConfigError for an invalid address, or one without TLS
  */
-export async function discoverService(context: Context, text: string, settings: ProfileSettings): Promise<FoundService> {
+export async function discoverService(
+  context: Context,
+  text: string,
+  settings: ProfileSettings,
+): Promise<FoundService> {
   const start = parseStartAddress(text, settings.allow_http === true);
   const { send } = await context.openConnections();
   const probing = new Probing(send, settings);
@@ -41,18 +46,28 @@ export async function discoverService(context: Context, text: string, settings: 
   return { settings: probing.getSettings(), problem: probing.problem };
 }
 
-/** @throws ConfigError for a text that is no address, without quoting it: it may contain a password */
+/**
+ * @throws ConfigError for a text that is no address, without quoting it: it may contain a password
+ */
 function parseStartAddress(address: string, allowHttp: boolean): string {
   const text = address.trim();
   const host = /^(?:https?:\/\/)?(\[[\da-f:]+\]|[^/:?#]+)/i.exec(text)?.[1] ?? '';
-  const url = /^https?:\/\//i.test(text) ? text : `${isLoopback(host) ? 'http' : 'https'}://${text}`;
+  const url = /^https?:\/\//i.test(text)
+    ? text
+    : `${isLoopback(host) ? 'http' : 'https'}://${text}`;
   const parsed = URL.canParse(url) ? new URL(url) : undefined;
-  if (parsed === undefined || !/[.:]|^localhost$/.test(parsed.hostname) || parsed.username !== '' || parsed.password !== '')
+  if (
+    parsed === undefined ||
+    !/[.:]|^localhost$/.test(parsed.hostname) ||
+    parsed.username !== '' ||
+    parsed.password !== ''
+  )
     throw new ConfigError(
       t`This is not an address of a service: it must be like https://finds.example.org, without a user name.`,
     );
   // Not left to the service's redirect to https, which could be forged.
-  if (parsed.protocol === 'http:' && !isLoopback(parsed.hostname) && !allowHttp) parsed.protocol = 'https:';
+  if (parsed.protocol === 'http:' && !isLoopback(parsed.hostname) && !allowHttp)
+    parsed.protocol = 'https:';
   const path = parsed.pathname.replace(OWN_PATHS, '').replace(/(?<!\/)\/+$/, '');
   return String(checkSettings('pas init', { base_url: `${parsed.origin}${path}` }).base_url);
 }
@@ -60,13 +75,15 @@ function parseStartAddress(address: string, allowHttp: boolean): string {
 function listParentFolders(start: string): string[] {
   const { origin, pathname } = new URL(start);
   const names = pathname.split('/').filter((name) => name !== '');
-  const folders = names.map((_, index) => `${origin}/${names.slice(0, index + 1).join('/')}`).reverse();
+  const folders = names
+    .map((_, index) => `${origin}/${names.slice(0, index + 1).join('/')}`)
+    .reverse();
   return [...folders.slice(0, MAX_FOLDERS), origin];
 }
 
 /**
- * Returns the usual hosts of a service's interfaces in one domain: `finds.example.org` or `svc.example.org`, and
- * `api.example.org`. A numeric address and this machine have none.
+ * Returns the usual hosts of a service's interfaces in one domain: `finds.example.org` or
+ * `svc.example.org`, and `api.example.org`. A numeric address and this machine have none.
  */
 function listSiblingHosts(start: string, prefix: string): string[] {
   const { protocol, hostname, port } = new URL(start);
@@ -113,7 +130,10 @@ class Probing {
     return this.#base === undefined && this.#oaiBase === undefined ? this.#problem : undefined;
   }
 
-  /** Probes for the interfaces below each of these addresses of one host, until both are found or the host does not answer. */
+  /**
+   * Probes for the interfaces below each of these addresses of one host, until both are found or
+   * the host does not answer.
+   */
   async probeAddresses(origin: string, addresses: readonly string[]): Promise<void> {
     for (const address of addresses) {
       if (this.isComplete || this.#signal.aborted) return;
@@ -130,10 +150,14 @@ class Probing {
     this.#problem ??= t`${origin} answers, but is not a finds service.`;
   }
 
-  /** The write interface determines the schema of documents, so its host is probed before that of the harvesting interface. */
+  /**
+   * The write interface determines the schema of documents, so its host is probed before that of
+   * the harvesting interface.
+   */
   async probeSchema(): Promise<void> {
     if (this.#settings.schema_base !== undefined || this.#base === undefined) return;
-    if (this.#schema === undefined && this.#oaiBase !== undefined) await this.#probeHarvesting(this.#oaiBase);
+    if (this.#schema === undefined && this.#oaiBase !== undefined)
+      await this.#probeHarvesting(this.#oaiBase);
     const { prefix } = this;
     const version = getSettingText(this.#settings.schema_version) ?? '2.2';
     const url = `${this.#base}/schema/${prefix}/${version}/${prefix}.xsd`;
@@ -163,7 +187,12 @@ class Probing {
   async #probeWriting(address: string): Promise<string | undefined> {
     return findSilence(this.#send, async (send) => {
       const { status, headers, at } = await this.#get(`${address}${ACCOUNT_PATH}`, send);
-      if (status !== 401 || !/^bearer\b/i.test(headers['www-authenticate'] ?? '') || !at.endsWith(ACCOUNT_PATH)) return;
+      if (
+        status !== 401 ||
+        !/^bearer\b/i.test(headers['www-authenticate'] ?? '') ||
+        !at.endsWith(ACCOUNT_PATH)
+      )
+        return;
       this.#base = at.slice(0, -ACCOUNT_PATH.length);
       if (MOCK_SERVER.test(headers['server'] ?? '')) this.#kind = 'training';
     });
@@ -181,7 +210,10 @@ class Probing {
         ...{ oaiBase: address, credentials: { kind: 'none' }, exchange },
         ...{ answerTimeoutMs: PROBE_TIMEOUT_MS, maxAnswerBytes: MAX_PROBED_BYTES },
       });
-      for (const { prefix, namespace } of await client.listMetadataFormats(undefined, this.#withTimeout())) {
+      for (const { prefix, namespace } of await client.listMetadataFormats(
+        undefined,
+        this.#withTimeout(),
+      )) {
         // The namespace of the service's own format is `{schema_base}/<x.y>/` (S-NAME-2).
         const [, base] = /^(.+)\/\d+\.\d+\/$/.exec(namespace) ?? [];
         if (base === undefined || !prefix.startsWith('oai_')) continue;
@@ -198,7 +230,11 @@ class Probing {
       at = request.url.replace(/\?$/, '');
       return send({ ...request, url: at });
     });
-    const options = { answerTimeoutMs: PROBE_TIMEOUT_MS, maxAnswerBytes: MAX_PROBED_BYTES, signal: this.#withTimeout() };
+    const options = {
+      answerTimeoutMs: PROBE_TIMEOUT_MS,
+      maxAnswerBytes: MAX_PROBED_BYTES,
+      signal: this.#withTimeout(),
+    };
     return { ...(await get('', undefined, options)), at };
   }
 
@@ -209,7 +245,10 @@ class Probing {
 }
 
 /** Runs a probe. @returns the reason of a missing answer; undefined for any answer */
-async function findSilence(send: Exchange, probe: (send: Exchange) => Promise<void>): Promise<string | undefined> {
+async function findSilence(
+  send: Exchange,
+  probe: (send: Exchange) => Promise<void>,
+): Promise<string | undefined> {
   let isAnswered = false;
   try {
     await probe(async (request) => {
@@ -220,7 +259,9 @@ async function findSilence(send: Exchange, probe: (send: Exchange) => Promise<vo
     return undefined;
   } catch (thrown) {
     if (!(thrown instanceof LocalizedError)) throw thrown;
-    return isAnswered ? undefined : getErrorMessage(thrown.cause instanceof TransportError ? thrown.cause : thrown);
+    return isAnswered
+      ? undefined
+      : getErrorMessage(thrown.cause instanceof TransportError ? thrown.cause : thrown);
   }
 }
 
@@ -240,7 +281,9 @@ const PRIVATE_KEYS = 'allow_http';
  * @throws ConfigError, FileError where it is invalid
  */
 export async function fetchSharedProfile(context: Context, from: string): Promise<ProfileSettings> {
-  const text = (/^https?:\/\//i.test(from) ? await fetchProfileText(context, from) : await readInputFile(from)).toString('utf8');
+  const text = (
+    /^https?:\/\//i.test(from) ? await fetchProfileText(context, from) : await readInputFile(from)
+  ).toString('utf8');
   let table: unknown;
   try {
     const read = parseToml(text);
@@ -263,9 +306,16 @@ export async function fetchSharedProfile(context: Context, from: string): Promis
 
 async function fetchProfileText(context: Context, url: string): Promise<Buffer> {
   if (!isProtected(url, false))
-    throw new ConfigError(t`${url} is not protected by TLS: the profile could be changed in transit.`);
+    throw new ConfigError(
+      t`${url} is not protected by TLS: the profile could be changed in transit.`,
+    );
   const { send } = await context.openConnections();
-  const { status, body } = await send({ method: 'GET', url, answerTimeoutMs: 30_000, maxAnswerBytes: MAX_PROFILE_BYTES });
+  const { status, body } = await send({
+    method: 'GET',
+    url,
+    answerTimeoutMs: 30_000,
+    maxAnswerBytes: MAX_PROFILE_BYTES,
+  });
   if (status === 200) return body;
   throw new ConfigError(t`${url} answered with status ${status}, not with a profile.`);
 }

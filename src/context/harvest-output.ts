@@ -4,7 +4,11 @@ import { basename, dirname, join, resolve } from 'node:path';
 import { InterruptedError, UsageError } from '../base/errors.ts';
 import { t } from '../base/language.ts';
 import { type Message, msg, quoteShellWord } from '../base/message.ts';
-import { type AppendTarget, openAppendingFile, openAppendingStream } from '../flows/harvest/append-output.ts';
+import {
+  type AppendTarget,
+  openAppendingFile,
+  openAppendingStream,
+} from '../flows/harvest/append-output.ts';
 import { OUTPUT_FORMS, type OutputName } from '../flows/harvest/outputs.ts';
 import type { OpenedOutput, Opening, RecordOutput } from '../flows/harvest/record-output.ts';
 import { assertSubject, openLedger, type Subject } from '../ledger/ledger.ts';
@@ -16,11 +20,21 @@ import type { Context } from './context.ts';
 export type OutputSubject = Subject & { readonly form: OutputName };
 
 /**
- * Opens the output with its ledger: beside a file, inside a folder or an SQLite file. Both are closed with the context.
- * @throws UsageError where something else exists there; DatabaseError where it cannot be written, or another process uses it
+ * Opens the output with its ledger: beside a file, inside a folder or an SQLite file. Both are
+ * closed with the context.
+ * @throws UsageError where something else exists there; DatabaseError where it cannot be written,
+ * or another process uses it
  */
-export async function openOutput(context: Context, out: string, subject: OutputSubject, opening: Opening): Promise<OpenedOutput> {
-  const place = out === '-' ? makeTemporaryPlace(context, subject) : makeLastingPlace(resolve(context.cwd, out), subject);
+export async function openOutput(
+  context: Context,
+  out: string,
+  subject: OutputSubject,
+  opening: Opening,
+): Promise<OpenedOutput> {
+  const place =
+    out === '-'
+      ? makeTemporaryPlace(context, subject)
+      : makeLastingPlace(resolve(context.cwd, out), subject);
   const ledger = openLedger(place.ledger);
   let output: RecordOutput | undefined;
   context.onClose(async () => {
@@ -36,7 +50,13 @@ export async function openOutput(context: Context, out: string, subject: OutputS
     content === undefined
       ? openAppendingStream(createWriter(context.streams.stdout))
       : openAppendingFile(content, ledger, opening);
-  output = await OUTPUT_FORMS[subject.form].open({ path: content ?? '', subject, ledger, opening, openTarget });
+  output = await OUTPUT_FORMS[subject.form].open({
+    path: content ?? '',
+    subject,
+    ledger,
+    opening,
+    openTarget,
+  });
   return { ledger, output };
 }
 
@@ -49,7 +69,8 @@ type Place = {
 };
 
 function makeTemporaryPlace(context: Context, { form }: OutputSubject): Place {
-  if (OUTPUT_FORMS[form].ledger !== 'beside') throw new UsageError(t`--to ${form} needs a file or folder: add --out.`);
+  if (OUTPUT_FORMS[form].ledger !== 'beside')
+    throw new UsageError(t`--to ${form} needs a file or folder: add --out.`);
   const folder = mkdtempSync(join(tmpdir(), 'pas-harvest-'));
   context.onClose(() => rmSync(folder, { recursive: true, force: true }));
   return { ledger: join(folder, 'ledger.sqlite'), content: undefined };
@@ -71,7 +92,9 @@ function makeLastingPlace(content: string, { form }: OutputSubject): Place {
   const ledger = where === 'inside' ? join(content, LEDGER_NAME) : `${content}.harvest`;
   // A killed run may have left only an empty ledger, with its journal.
   const hasOtherContent = (): boolean =>
-    where === 'inside' ? readdirSync(content).some((name) => !name.startsWith(LEDGER_NAME)) : getFileSize(content) > 0;
+    where === 'inside'
+      ? readdirSync(content).some((name) => !name.startsWith(LEDGER_NAME))
+      : getFileSize(content) > 0;
   if (getFileSize(ledger) === 0 && hasOtherContent()) throw makeForeignFileError(content);
   return { ledger, content };
 }
@@ -95,15 +118,22 @@ function assertOutputFits(content: string, form: OutputName): void {
   const isFolder = OUTPUT_FORMS[form].ledger === 'inside';
   const hint = t`Use another --out.`;
   const stats = statSync(content, { throwIfNoEntry: false });
-  if (isFolder && stats?.isDirectory() === false) throw new UsageError(t`${content} is a file, not a folder.`, { hint });
+  if (isFolder && stats?.isDirectory() === false)
+    throw new UsageError(t`${content} is a file, not a folder.`, { hint });
   if (!isFolder && stats?.isDirectory() === true) {
     const inside = quoteShellWord(join(content, `NAME.${form}`));
-    throw new UsageError(t`${content} is a folder.`, { hint: t`Specify a file in it: --out ${inside}.` });
+    throw new UsageError(t`${content} is a folder.`, {
+      hint: t`Specify a file in it: --out ${inside}.`,
+    });
   }
   if (stats === undefined && lstatSync(content, { throwIfNoEntry: false }) !== undefined)
-    throw new UsageError(t`${content} is a symbolic link to something that does not exist.`, { hint });
+    throw new UsageError(t`${content} is a symbolic link to something that does not exist.`, {
+      hint,
+    });
   if (Buffer.byteLength(basename(content)) > MAX_NAME_BYTES)
-    throw new UsageError(t`The name of ${content} is longer than ${MAX_NAME_BYTES} bytes.`, { hint });
+    throw new UsageError(t`The name of ${content} is longer than ${MAX_NAME_BYTES} bytes.`, {
+      hint,
+    });
 }
 
 function getFileSize(path: string): number {
@@ -111,10 +141,15 @@ function getFileSize(path: string): number {
 }
 
 function makeForeignFileError(path: string): UsageError {
-  return new UsageError(t`${path} already exists and was not written by pas.`, { hint: t`Use another --out.` });
+  return new UsageError(t`${path} already exists and was not written by pas.`, {
+    hint: t`Use another --out.`,
+  });
 }
 
-/** Waits until the content is read. @throws InterruptedError when the pipe is closed; DatabaseError on a full disk */
+/**
+ * Waits until the content is read. @throws InterruptedError when the pipe is closed; DatabaseError
+ * on a full disk
+ */
 function createWriter(stream: NodeJS.WriteStream): (content: string | Buffer) => Promise<void> {
   return (content) =>
     new Promise((done, fail) => {

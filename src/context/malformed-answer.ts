@@ -12,16 +12,24 @@ const MAX_KEPT_FILES = 20;
 const MAX_MEBIBYTES = MAX_KEPT_BYTES / 1024 / 1024;
 const NAME = /^malformed-answer-(\d+)\.xml$/;
 
-/** Saves the beginning of a malformed answer for the operator; only the newest are kept. @throws the given error */
+/**
+ * Saves the beginning of a malformed answer for the operator; only the newest are kept. @throws the
+ * given error
+ */
 export function saveMalformedAnswer(context: Context, thrown: unknown): never {
   const { places, clock, terminal, getProfile } = context;
   if (thrown instanceof MalformedAnswerError) {
     const path = join(places.home, `malformed-answer-${Math.floor(clock.now())}.xml`);
     const beginning = thrown.body.subarray(0, MAX_KEPT_BYTES);
     try {
-      const password = getProfile().oaiAuth === 'none' ? undefined : getPassword(context, getProfile());
+      const password =
+        getProfile().oaiAuth === 'none' ? undefined : getPassword(context, getProfile());
       // Redaction empties an answer that repeats a short password.
-      const { body } = createRedactor(password === undefined ? [] : [password])({ status: 200, headers: {}, body: beginning });
+      const { body } = createRedactor(password === undefined ? [] : [password])({
+        status: 200,
+        headers: {},
+        body: beginning,
+      });
       if (body.length > 0) {
         writePrivateFile(path, body);
         removeOldest(places.home);
@@ -42,5 +50,6 @@ export function saveMalformedAnswer(context: Context, thrown: unknown): never {
 function removeOldest(folder: string): void {
   const times = readdirSync(folder).flatMap((name) => NAME.exec(name)?.[1] ?? []);
   const newestFirst = times.sort((a, b) => Number(b) - Number(a));
-  for (const time of newestFirst.slice(MAX_KEPT_FILES)) rmSync(join(folder, `malformed-answer-${time}.xml`), { force: true });
+  for (const time of newestFirst.slice(MAX_KEPT_FILES))
+    rmSync(join(folder, `malformed-answer-${time}.xml`), { force: true });
 }

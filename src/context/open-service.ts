@@ -22,7 +22,10 @@ export async function openService(context: Context): Promise<OpenService> {
   const profile = context.getProfile();
   const { baseUrl, username, answerTimeoutMs } = profile;
   const password = getPassword(context, profile);
-  const send = withTimeout(answerTimeoutMs, redactPassword((await context.openConnections()).send, password));
+  const send = withTimeout(
+    answerTimeoutMs,
+    redactPassword((await context.openConnections()).send, password),
+  );
   const lent = context.environment['PAS_TOKEN'];
   const owner = getCredentialKey(profile);
   const keeper = {
@@ -31,11 +34,22 @@ export async function openService(context: Context): Promise<OpenService> {
   };
   const { makeExternalTokenSession, openSession } = await import('../pas-api/session.ts');
   const session =
-    lent === undefined ? openSession({ baseUrl, username, password, send, keeper }) : makeExternalTokenSession(lent);
-  return { baseUrl, username, send, session, usesExternalToken: lent !== undefined, profile: makeProfileUser(context) };
+    lent === undefined
+      ? openSession({ baseUrl, username, password, send, keeper })
+      : makeExternalTokenSession(lent);
+  return {
+    baseUrl,
+    username,
+    send,
+    session,
+    usesExternalToken: lent !== undefined,
+    profile: makeProfileUser(context),
+  };
 }
 
-/** Returns the user of the profile, with the commands to advise where another account has signed in. */
+/**
+ * Returns the user of the profile, with the commands to advise where another account has signed in.
+ */
 export function makeProfileUser(context: Context): ProfileUser {
   const { name } = context.getProfile();
   const config = context.getConfig();
@@ -45,7 +59,8 @@ export function makeProfileUser(context: Context): ProfileUser {
     username: settings.username?.toString(),
     adviseProfileFor: (username) => {
       const [existing] = findSimilarProfiles(config, name, { ...settings, username });
-      if (existing !== undefined) return msg`use its profile: ${cmd`pas push --profile ${existing}`}`;
+      if (existing !== undefined)
+        return msg`use its profile: ${cmd`pas push --profile ${existing}`}`;
       const command = initCommand(freeProfileName(config, username), { ...settings, username });
       return msg`make a profile for it: ${command}`;
     },
@@ -63,7 +78,9 @@ export function redactPassword(send: Exchange, password: string | undefined): Ex
 
 /** Returns the password in PAS_PASSWORD, else the stored one; undefined where there is neither. */
 export function getPassword(context: Context, profile: Profile): string | undefined {
-  return context.environment['PAS_PASSWORD'] ?? context.secrets.get(getCredentialKey(profile)).password;
+  return (
+    context.environment['PAS_PASSWORD'] ?? context.secrets.get(getCredentialKey(profile)).password
+  );
 }
 
 /** Returns the key of the secrets of a profile's account, or of another one. */
@@ -72,12 +89,19 @@ export function getCredentialKey({ baseUrl, username }: Profile): string {
 }
 
 /** Returns the place of the credentials: `environment` where PAS_TOKEN or PAS_PASSWORD is set. */
-export function getPlaceOfSecrets({ environment, getProfile, secrets }: Context): 'environment' | SecretPlace {
-  const isGiven = environment['PAS_TOKEN'] !== undefined || environment['PAS_PASSWORD'] !== undefined;
+export function getPlaceOfSecrets({
+  environment,
+  getProfile,
+  secrets,
+}: Context): 'environment' | SecretPlace {
+  const isGiven =
+    environment['PAS_TOKEN'] !== undefined || environment['PAS_PASSWORD'] !== undefined;
   return isGiven ? 'environment' : secrets.getPlace(getCredentialKey(getProfile()));
 }
 
-export const SECRET_PLACE_TEXTS: Readonly<Record<'environment' | SecretPlace, (file: string) => string>> = {
+export const SECRET_PLACE_TEXTS: Readonly<
+  Record<'environment' | SecretPlace, (file: string) => string>
+> = {
   environment: () => t`The password or token comes from the environment (PAS_PASSWORD, PAS_TOKEN).`,
   keyring: () => t`The password and token are in the system keyring.`,
   file: (file) =>
@@ -87,16 +111,31 @@ export const SECRET_PLACE_TEXTS: Readonly<Record<'environment' | SecretPlace, (f
   nowhere: () => t`No password or token is stored.`,
 };
 
-/** Announces the instance to which a command writes, or for which it queues, so that production and training are not confused. */
+/**
+ * Announces the instance to which a command writes, or for which it queues, so that production and
+ * training are not confused.
+ */
 export function announceInstance({ terminal, getProfile }: Context): void {
   const { kind, baseUrl, username, name } = getProfile();
   const account = username ?? t`no user name`;
   if (kind === 'training') {
-    terminal.note(terminal.color.green(t`TRAINING: ${baseUrl}, account ${account}, profile ${name}. Its records are not real.`));
-  } else terminal.note(terminal.color.yellow(t`PRODUCTION: ${baseUrl}, account ${account}, profile ${name}. Records are real.`));
+    terminal.note(
+      terminal.color.green(
+        t`TRAINING: ${baseUrl}, account ${account}, profile ${name}. Its records are not real.`,
+      ),
+    );
+  } else
+    terminal.note(
+      terminal.color.yellow(
+        t`PRODUCTION: ${baseUrl}, account ${account}, profile ${name}. Records are real.`,
+      ),
+    );
 }
 
-/** Asks before the first production write. @throws UsageError without a terminal and `--yes`, or when the answer is no */
+/**
+ * Asks before the first production write. @throws UsageError without a terminal and `--yes`, or
+ * when the answer is no
+ */
 export async function confirmProduction(context: Context, yes: boolean): Promise<void> {
   const profile = context.getProfile();
   if (profile.kind !== 'production' || yes) return;
@@ -104,7 +143,10 @@ export async function confirmProduction(context: Context, yes: boolean): Promise
   await requireConfirmation(
     context,
     t`Write real records to ${profile.baseUrl} as ${account}?`,
-    [t`Profile ${profile.name} writes to the production service ${profile.baseUrl}.`, t`Add --yes to write real records.`],
+    [
+      t`Profile ${profile.name} writes to the production service ${profile.baseUrl}.`,
+      t`Add --yes to write real records.`,
+    ],
     t`Nothing was sent.`,
   );
 }
@@ -115,7 +157,12 @@ const NEWEST = 'newest';
 /** Opens everything that a lookup at the service needs, by the profile. */
 export async function openSync(context: Context): Promise<SyncContext> {
   const { prefix, indexAllowanceMs, oaiAuth: auth } = context.getProfile();
-  const harvesting: Harvesting = { open: () => openHarvestClient(context), auth, format: `oai_${prefix}`, indexAllowanceMs };
+  const harvesting: Harvesting = {
+    open: () => openHarvestClient(context),
+    auth,
+    format: `oai_${prefix}`,
+    indexAllowanceMs,
+  };
   return {
     outbox: await context.openOutbox(),
     service: await openService(context),
@@ -126,10 +173,12 @@ export async function openSync(context: Context): Promise<SyncContext> {
 }
 
 /**
- * Opens the harvesting client of the profile with its authentication, with pauses and retries where they are safe.
+ * Opens the harvesting client of the profile with its authentication, with pauses and retries where
+ * they are safe.
  * @param version schema version of the endpoint, such as `2.1`, or {@link NEWEST}
  * @param waitedMs time in milliseconds for which the command has waited for the service already
- * @throws ConfigError when the profile has no harvesting interface; UsageError for an invalid version
+ * @throws ConfigError when the profile has no harvesting interface; UsageError for an invalid
+ * version
  */
 export async function openHarvestClient(
   context: Context,
@@ -137,7 +186,9 @@ export async function openHarvestClient(
   waitedMs = 0,
 ): Promise<OaiClient> {
   if (version !== NEWEST && !/^\d+(?:\.\d+)*$/.test(version)) {
-    throw new UsageError(t`"${version}" is not a schema version.`, { hint: t`Write it as 2.2, or ${NEWEST}.` });
+    throw new UsageError(t`"${version}" is not a schema version.`, {
+      hint: t`Write it as 2.2, or ${NEWEST}.`,
+    });
   }
   const profile = context.getProfile();
   const [{ send }, { openOaiClient }, { HARVEST_RETRY, withRetry }] = await Promise.all([
@@ -149,16 +200,19 @@ export async function openHarvestClient(
     oaiBase: getHarvestBase(profile),
     ...(version === NEWEST ? {} : { version }),
     credentials: await getCredentials(context, profile),
-    exchange: withRetry(profile.oaiAuth === 'none' ? send : redactPassword(send, getPassword(context, profile)), {
-      clock: context.clock,
-      random: context.random,
-      ...HARVEST_RETRY,
-      maxAwayMs: Math.max(0, HARVEST_RETRY.maxAwayMs - waitedMs),
-      onWait: (waitMs, reason) => {
-        const seconds = Math.ceil(waitMs / 1000);
-        context.terminal.note(t`Waiting for the service (${reason}); next try in ${seconds} s.`);
+    exchange: withRetry(
+      profile.oaiAuth === 'none' ? send : redactPassword(send, getPassword(context, profile)),
+      {
+        clock: context.clock,
+        random: context.random,
+        ...HARVEST_RETRY,
+        maxAwayMs: Math.max(0, HARVEST_RETRY.maxAwayMs - waitedMs),
+        onWait: (waitMs, reason) => {
+          const seconds = Math.ceil(waitMs / 1000);
+          context.terminal.note(t`Waiting for the service (${reason}); next try in ${seconds} s.`);
+        },
       },
-    }),
+    ),
     answerTimeoutMs: profile.answerTimeoutMs,
   });
 }
@@ -171,7 +225,10 @@ export function getHarvestAccount({ oaiAuth, username }: Profile): string {
 /** Opens the lookups of the vocabularies, without the museum's mapping. */
 export async function openLookups(context: Context) {
   const profile = context.getProfile();
-  return (await context.openVocabularyToRead()).makeLookups(profile.oaiBase ?? '', getHarvestAccount(profile));
+  return (await context.openVocabularyToRead()).makeLookups(
+    profile.oaiBase ?? '',
+    getHarvestAccount(profile),
+  );
 }
 
 type HarvestingAccount = {
@@ -182,8 +239,8 @@ type HarvestingAccount = {
 };
 
 /**
- * Requests the account, on which the visible records depend; undefined for an anonymous harvest, or where the service does not
- * answer.
+ * Requests the account, on which the visible records depend; undefined for an anonymous harvest, or
+ * where the service does not answer.
  * @param ask sends the request, and may store the answer
  */
 export async function fetchHarvestingAccount(
@@ -201,7 +258,9 @@ export async function fetchHarvestingAccount(
     return { account: await (ask ?? readAccount)(service), waitedMs: 0 };
   } catch (thrown) {
     if (!(thrown instanceof PasError) || thrown instanceof ConfigError) throw thrown;
-    context.terminal.note(t`pas cannot tell whether the account's permissions have changed: ${thrown.message}`);
+    context.terminal.note(
+      t`pas cannot tell whether the account's permissions have changed: ${thrown.message}`,
+    );
     return { account: undefined, waitedMs: context.clock.monotonicMs() - startedMs };
   }
 }
@@ -222,22 +281,28 @@ export async function listEntriesInUse(context: Context): Promise<ReadonlySet<st
   return new Set([...rows.map((row) => row.id), ...queued]);
 }
 
-/** Opens the vocabulary harvested from the profile's endpoint; a temporary copy where its file refuses writes. */
+/**
+ * Opens the vocabulary harvested from the profile's endpoint; a temporary copy where its file
+ * refuses writes.
+ */
 export async function openHarvested(context: Context): Promise<Vocabulary> {
   return (await context.openVocabularyToRead()).openSource(getHarvestBase(context.getProfile()));
 }
 
 /**
- * Returns the interface that shows the profile's own records. A training instance has none and uses that of production for
- * vocabularies: there, its identifiers belong to other records.
+ * Returns the interface that shows the profile's own records. A training instance has none and uses
+ * that of production for vocabularies: there, its identifiers belong to other records.
  */
 export function findOwnHarvestBase(context: Context): string | undefined {
   const { kind, baseUrl, oaiBase } = context.getProfile();
   if (oaiBase === undefined || kind === 'production') return oaiBase;
   const isOfAnother = [...context.getConfig().profiles.values()].some(
-    (other) => other.kind !== 'training' && other.oai_base === oaiBase && other.base_url !== baseUrl,
+    (other) =>
+      other.kind !== 'training' && other.oai_base === oaiBase && other.base_url !== baseUrl,
   );
-  return isOfAnother || new URL(oaiBase).hostname !== new URL(baseUrl).hostname ? undefined : oaiBase;
+  return isOfAnother || new URL(oaiBase).hostname !== new URL(baseUrl).hostname
+    ? undefined
+    : oaiBase;
 }
 
 export function withoutHarvesting(profile: Profile): ConfigError {
@@ -264,9 +329,12 @@ async function getCredentials(context: Context, profile: Profile): Promise<OaiCr
     case 'basic': {
       const password = getPassword(context, profile);
       if (profile.username === undefined || password === undefined) {
-        throw new ConfigError(t`Profile ${profile.name} needs to sign in for harvesting, and is not signed in.`, {
-          hint: t`Run \`${cmd`pas login`}\`.`,
-        });
+        throw new ConfigError(
+          t`Profile ${profile.name} needs to sign in for harvesting, and is not signed in.`,
+          {
+            hint: t`Run \`${cmd`pas login`}\`.`,
+          },
+        );
       }
       return { kind: 'basic', username: profile.username, password };
     }
@@ -274,20 +342,28 @@ async function getCredentials(context: Context, profile: Profile): Promise<OaiCr
 }
 
 /**
- * Tests if the harvesting interface accepts the account that has just signed in: then it shows the account its own user record,
- * which is hidden from all others (B-SEE-12). The password is sent only to an address of the
- * profile, over TLS or to this machine.
- * @returns undefined where no test is needed: the profile has the setting, or no harvesting interface of its own
+ * Tests if the harvesting interface accepts the account that has just signed in: then it shows the
+ * account its own user record, which is hidden from all others (B-SEE-12). The password is sent
+ * only to an address of the profile, over TLS or to this machine.
+ * @returns undefined where no test is needed: the profile has the setting, or no harvesting
+ * interface of its own
  */
 export async function probeHarvestAuth(
   context: Context,
-  { username, password, identCely }: { readonly username: string; readonly password: string; readonly identCely: string },
+  {
+    username,
+    password,
+    identCely,
+  }: { readonly username: string; readonly password: string; readonly identCely: string },
 ): Promise<boolean | undefined> {
   const profile = context.getProfile();
   const oaiBase = findOwnHarvestBase(context);
   const isSaid = context.getConfig().profiles.get(profile.name)?.oai_auth !== undefined;
   if (isSaid || oaiBase === undefined || !isProtected(oaiBase, false)) return undefined;
-  const [{ send }, { openOaiClient }] = await Promise.all([context.openConnections(), import('../oai/client.ts')]);
+  const [{ send }, { openOaiClient }] = await Promise.all([
+    context.openConnections(),
+    import('../oai/client.ts'),
+  ]);
   const client = openOaiClient({
     ...{ oaiBase, version: profile.schemaVersion, answerTimeoutMs: profile.answerTimeoutMs },
     credentials: { kind: 'basic', username, password },

@@ -17,8 +17,14 @@ import { assertBinding, getBinding, isUnused, openOutboxWithJournal } from './pr
 
 type Issuer = { readonly profile: string; readonly outbox: Outbox };
 
-/** Looks up an identifier among those that other services, such as a training instance, gave to finds of this data home. */
-export function makeOutboxSearch(context: Context, current: Outbox): (identCely: string) => Elsewhere | undefined {
+/**
+ * Looks up an identifier among those that other services, such as a training instance, gave to
+ * finds of this data home.
+ */
+export function makeOutboxSearch(
+  context: Context,
+  current: Outbox,
+): (identCely: string) => Elsewhere | undefined {
   const here = context.getProfile();
   let issuers: readonly Issuer[] | undefined;
   return (identCely) => {
@@ -28,7 +34,11 @@ export function makeOutboxSearch(context: Context, current: Outbox): (identCely:
       const localId = findByIdentCely(outbox, identCely)?.localId;
       if (localId === undefined) continue;
       const { address } = readHeader(outbox);
-      return { localId, address, command: cmd`pas copy ${localId} --profile ${profile} --to ${here.name}` };
+      return {
+        localId,
+        address,
+        command: cmd`pas copy ${localId} --profile ${profile} --to ${here.name}`,
+      };
     }
     return undefined;
   };
@@ -36,7 +46,10 @@ export function makeOutboxSearch(context: Context, current: Outbox): (identCely:
 
 function openIssuers(context: Context, address: string): Issuer[] {
   return [...context.getConfig().profiles].flatMap(([profile, { base_url: other, outbox: id }]) => {
-    const file = id === undefined || other === address ? undefined : context.getOutboxPlaces(id.toString()).outboxFile;
+    const file =
+      id === undefined || other === address
+        ? undefined
+        : context.getOutboxPlaces(id.toString()).outboxFile;
     if (file === undefined || !existsSync(file)) return [];
     try {
       const outbox = openOutbox(file, context.clock);
@@ -49,7 +62,9 @@ function openIssuers(context: Context, address: string): Issuer[] {
   });
 }
 
-/** Returns the places of any outbox of the data home, and a function that opens it with its journal. */
+/**
+ * Returns the places of any outbox of the data home, and a function that opens it with its journal.
+ */
 export function listOutboxPlaces(context: Context): (id: string) => OutboxPlace {
   return (id) => ({
     ...context.getOutboxPlaces(id),
@@ -58,14 +73,21 @@ export function listOutboxPlaces(context: Context): (id: string) => OutboxPlace 
   });
 }
 
-/** Switches the profile, with others of the same outbox, to another outbox. The previous one stays, unless it was never used. */
+/**
+ * Switches the profile, with others of the same outbox, to another outbox. The previous one stays,
+ * unless it was never used.
+ */
 export function setProfileOutbox(context: Context, id: string): void {
   const { name } = context.getProfile();
   let before: string | undefined;
   context.changeConfig((config) => {
     before = config.profiles.get(name)?.outbox?.toString();
     if (before === id) return config;
-    return setProfilesOutbox(config, before === undefined ? [name] : listProfilesOfOutbox(config, before), id);
+    return setProfilesOutbox(
+      config,
+      before === undefined ? [name] : listProfilesOfOutbox(config, before),
+      id,
+    );
   });
   if (before !== undefined && before !== id) removeUnused(context, before);
 }
@@ -92,9 +114,10 @@ function removeUnused(context: Context, id: string): void {
 }
 
 /**
- * Opens an earlier outbox of the profile's service, rebuilt from the journal where its folder is missing. The caller holds its
- * lock.
- * @throws UsageError where neither a folder nor the journal has it; ConfigError where it is of another service or account
+ * Opens an earlier outbox of the profile's service, rebuilt from the journal where its folder is
+ * missing. The caller holds its lock.
+ * @throws UsageError where neither a folder nor the journal has it; ConfigError where it is of
+ * another service or account
  */
 export async function openContinued(context: Context, id: string): Promise<Outbox> {
   const isHere = existsSync(context.getOutboxPlaces(id).outboxFile);
@@ -111,22 +134,32 @@ export async function openContinued(context: Context, id: string): Promise<Outbo
   const { account } = readHeader(outbox);
   const boundAccount = findKnownAccount(await context.openOutboxToPush())?.identCely;
   const isOwn =
-    account === null || boundAccount === undefined ? isAccountOfUser(outbox, profile.username) : boundAccount === account;
+    account === null || boundAccount === undefined
+      ? isAccountOfUser(outbox, profile.username)
+      : boundAccount === account;
   const [sender, named] = [account ?? '', profile.name];
   if (!isOwn)
-    throw new ConfigError(msg`The outbox ${id} sends as the account ${sender}, which is not the account of profile ${named}.`, {
-      hint: msg`${cmd`pas outbox show --all`} lists the outboxes with their accounts.`,
-    });
+    throw new ConfigError(
+      msg`The outbox ${id} sends as the account ${sender}, which is not the account of profile ${named}.`,
+      {
+        hint: msg`${cmd`pas outbox show --all`} lists the outboxes with their accounts.`,
+      },
+    );
   mergeJournal(outbox, { withOpen: true });
   return outbox;
 }
 
-/** Runs `work` under the push lock. @param id of another outbox than the profile's @throws OutboxLeasedError during a push */
+/**
+ * Runs `work` under the push lock. @param id of another outbox than the profile's @throws
+ * OutboxLeasedError during a push
+ */
 export function withLock<T>(context: Context, work: () => Promise<T>, id?: string): Promise<T> {
   return withPushLock(context.pushLock(id), work);
 }
 
-/** Runs `work` under the lock where it is free, and without it during a push; `work` receives which. */
+/**
+ * Runs `work` under the lock where it is free, and without it during a push; `work` receives which.
+ */
 export function withLockIfFree(context: Context): WithLockIfFree {
   return (work) => {
     const lock = lockIfFree(context);
@@ -147,8 +180,17 @@ function lockIfFree({ pushLock }: Context): PushLock | undefined {
   }
 }
 
-/** Runs `work` under the push locks of outboxes, taken in this order. @throws OutboxLeasedError during a push of one */
-export function withLocks<T>(context: Context, ids: readonly string[], work: () => Promise<T>): Promise<T> {
+/**
+ * Runs `work` under the push locks of outboxes, taken in this order. @throws OutboxLeasedError
+ * during a push of one
+ */
+export function withLocks<T>(
+  context: Context,
+  ids: readonly string[],
+  work: () => Promise<T>,
+): Promise<T> {
   const [first, ...otherIds] = ids;
-  return first === undefined ? work() : withLock(context, () => withLocks(context, otherIds, work), first);
+  return first === undefined
+    ? work()
+    : withLock(context, () => withLocks(context, otherIds, work), first);
 }

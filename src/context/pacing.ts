@@ -6,7 +6,12 @@ import { type Check, makeProblem, makeWarning, passCheck } from '../flows/checks
 import { formatPause } from '../http/exchange.ts';
 import { openPaceStore, type PaceStore, type Pause } from '../http/pace-store.ts';
 import { makePace, type Pace } from '../http/pacer.ts';
-import { formatRedisEndpoint, isAddressFault, parseRedisAddress, type RedisAddress } from '../http/redis-address.ts';
+import {
+  formatRedisEndpoint,
+  isAddressFault,
+  parseRedisAddress,
+  type RedisAddress,
+} from '../http/redis-address.ts';
 import type { RedisPaceStore } from '../http/redis-pace-store.ts';
 import { printable } from '../ui/terminal.ts';
 import { isLoopback, type Profile } from './config.ts';
@@ -16,17 +21,23 @@ import type { Context } from './context.ts';
 const SLOW_STORE_MS = 10;
 
 /**
- * Opens the pace of this service address and account, shared by all processes of this user on this machine, or by all machines
- * that use the same Redis.
- * @param tolerant treats a Redis that refuses as one that is unavailable, without a message: the caller reports it
+ * Opens the pace of this service address and account, shared by all processes of this user on this
+ * machine, or by all machines that use the same Redis.
+ * @param tolerant treats a Redis that refuses as one that is unavailable, without a message: the
+ * caller reports it
  * @throws ConfigError when the Redis refuses the password or the account
  */
-export async function openPace(context: Context, profile: Profile, { tolerant = false } = {}): Promise<Pace> {
+export async function openPace(
+  context: Context,
+  profile: Profile,
+  { tolerant = false } = {},
+): Promise<Pace> {
   const local = openLocalStore(context);
   context.onClose(() => local.close());
   const { origin } = new URL(profile.baseUrl);
   return makePace({
-    store: profile.pacing === 'local' ? local : await openSharedStore(context, profile, local, tolerant),
+    store:
+      profile.pacing === 'local' ? local : await openSharedStore(context, profile, local, tolerant),
     clock: context.clock,
     scopes: [`address:${origin}`, `account:${origin} ${profile.username ?? ''}`],
     intervalMs: profile.minIntervalMs,
@@ -68,14 +79,28 @@ export async function readSharedPause(context: Context, profile: Profile): Promi
 
 const NO_PAUSE: Pause = { pausedMs: 0, requestedMs: 0 };
 
-/** Describes a pause: its ends as ISO 8601, null where there is none; `text` only during a pause. @param nowMs wall clock */
+/**
+ * Describes a pause: its ends as ISO 8601, null where there is none; `text` only during a pause.
+ * @param nowMs wall clock
+ */
 export function describePause(pause: Pause, nowMs: number): SaidPause {
-  const formatEnd = (ms: number): string | null => (ms > 0 ? new Date(nowMs + ms).toISOString() : null);
-  const value = { paused_until: formatEnd(pause.pausedMs), asked_until: formatEnd(pause.requestedMs) };
-  return pause.pausedMs + pause.requestedMs > 0 ? { text: String(formatPause(pause, nowMs)), value } : { value };
+  const formatEnd = (ms: number): string | null =>
+    ms > 0 ? new Date(nowMs + ms).toISOString() : null;
+  const value = {
+    paused_until: formatEnd(pause.pausedMs),
+    asked_until: formatEnd(pause.requestedMs),
+  };
+  return pause.pausedMs + pause.requestedMs > 0
+    ? { text: String(formatPause(pause, nowMs)), value }
+    : { value };
 }
 
-async function openSharedStore(context: Context, profile: Profile, local: PaceStore, tolerant: boolean): Promise<PaceStore> {
+async function openSharedStore(
+  context: Context,
+  profile: Profile,
+  local: PaceStore,
+  tolerant: boolean,
+): Promise<PaceStore> {
   const { openWithFallback } = await import('../http/pace-fallback.ts');
   const { PaceStoreError } = await import('../http/redis-pace-store.ts');
   const { terminal, clock } = context;
@@ -99,7 +124,8 @@ async function openSharedStore(context: Context, profile: Profile, local: PaceSt
         );
     },
     onBack: () => {
-      if (!tolerant) terminal.warn(t`The pacing store at ${place} answers again: back to the shared rate.`);
+      if (!tolerant)
+        terminal.warn(t`The pacing store at ${place} answers again: back to the shared rate.`);
     },
   });
   context.onClose(() => store.close());
@@ -109,13 +135,20 @@ async function openSharedStore(context: Context, profile: Profile, local: PaceSt
 type Connecting = { readonly password?: string; readonly signal?: AbortSignal };
 
 /** @throws PaceStoreError when it is unavailable; ConfigError when it refuses */
-async function connect(context: Context, profile: Profile, { password, signal }: Connecting = {}): Promise<RedisPaceStore> {
+async function connect(
+  context: Context,
+  profile: Profile,
+  { password, signal }: Connecting = {},
+): Promise<RedisPaceStore> {
   const { openRedisPaceStore, PaceStoreError } = await import('../http/redis-pace-store.ts');
   const address = getRedisAddress(profile);
   try {
     const service = new URL(profile.baseUrl).origin;
     const secret = password ?? getPacingPassword(context, profile);
-    return await openRedisPaceStore({ address, password: secret, service, clock: context.clock, random: context.random }, signal);
+    return await openRedisPaceStore(
+      { address, password: secret, service, clock: context.clock, random: context.random },
+      signal,
+    );
   } catch (thrown) {
     if (!(thrown instanceof PaceStoreError) || thrown.kind === 'unavailable') throw thrown;
     const place = formatRedisEndpoint(address);
@@ -132,11 +165,17 @@ function getRedisAddress({ pacing }: Profile): RedisAddress {
   return address;
 }
 
-function getPacingPassword({ environment, secrets }: Context, profile: Profile): string | undefined {
+function getPacingPassword(
+  { environment, secrets }: Context,
+  profile: Profile,
+): string | undefined {
   return environment['PAS_PACING_PASSWORD'] ?? secrets.get(profile.pacing).pacingPassword;
 }
 
-/** Stores the password of the Redis, unless that refuses it. @returns false where the Redis could not be asked */
+/**
+ * Stores the password of the Redis, unless that refuses it. @returns false where the Redis could
+ * not be asked
+ */
 export async function savePacingPassword(context: Context, password: string): Promise<boolean> {
   const profile = context.getProfile();
   const { PaceStoreError } = await import('../http/redis-pace-store.ts');
@@ -167,9 +206,22 @@ export async function checkPacing(context: Context, profile: Profile): Promise<C
     const latency = latencyMs.toFixed(1);
     const ahead = `${clockAheadMs < 0 ? '−' : '+'}${Math.abs(clockAheadMs).toFixed(0)}`;
     const summary = t`Redis ${version} at ${place} answers in ${latency} ms; its clock differs from this machine's by ${ahead} ms`;
-    if (role === 'slave') return makeProblem('pacing', t`${place} is a replica of another Redis and is read-only.`, todo);
-    if (!address.tls && !isLoopback(address.host) && getPacingPassword(context, profile) !== undefined) {
-      return makeWarning('pacing', t`${summary}; the password is sent unencrypted.`, t`Use rediss:// if the Redis has TLS.`);
+    if (role === 'slave')
+      return makeProblem(
+        'pacing',
+        t`${place} is a replica of another Redis and is read-only.`,
+        todo,
+      );
+    if (
+      !address.tls &&
+      !isLoopback(address.host) &&
+      getPacingPassword(context, profile) !== undefined
+    ) {
+      return makeWarning(
+        'pacing',
+        t`${summary}; the password is sent unencrypted.`,
+        t`Use rediss:// if the Redis has TLS.`,
+      );
     }
     if (latencyMs < SLOW_STORE_MS) return passCheck('pacing', summary);
     return makeWarning(
@@ -178,16 +230,25 @@ export async function checkPacing(context: Context, profile: Profile): Promise<C
       t`Run Redis on the same network as the machines that share it.`,
     );
   } catch (thrown) {
-    if (thrown instanceof ConfigError) return makeProblem('pacing', thrown.message, thrown.hint ?? todo);
+    if (thrown instanceof ConfigError)
+      return makeProblem('pacing', thrown.message, thrown.hint ?? todo);
     if (!(thrown instanceof PaceStoreError)) throw thrown;
-    return makeProblem('pacing', t`The pacing store at ${place} cannot be used: ${thrown.message}.`, todo);
+    return makeProblem(
+      'pacing',
+      t`The pacing store at ${place} cannot be used: ${thrown.message}.`,
+      todo,
+    );
   } finally {
     store?.close();
   }
 }
 
 function checkLocalPacing(path: string): Check {
-  if (!existsSync(path)) return passCheck('pacing', t`local, in ${path}, which the first push creates`);
+  if (!existsSync(path))
+    return passCheck('pacing', t`local, in ${path}, which the first push creates`);
   const mode = (statSync(path).mode & 0o777).toString(8).padStart(4, '0');
-  return passCheck('pacing', t`local, in ${path} (${mode}), shared by every pas of this user on this machine`);
+  return passCheck(
+    'pacing',
+    t`local, in ${path} (${mode}), shared by every pas of this user on this machine`,
+  );
 }

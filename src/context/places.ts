@@ -12,7 +12,10 @@ export type System = {
   read(path: string): string | undefined;
   link(path: string): string | undefined;
   exists(path: string): boolean;
-  /** Returns the output of a program; undefined where it is missing or fails. The arguments pass no shell. */
+  /**
+   * Returns the output of a program; undefined where it is missing or fails. The arguments pass no
+   * shell.
+   */
   run(program: string, args: readonly string[]): string | undefined;
 };
 
@@ -21,7 +24,10 @@ const OWN_NAME_SPACE = 'pid:[4026531836]';
 /** Files that Docker and Podman create in their containers. */
 const CONTAINER_FILES = ['/.dockerenv', '/run/.containerenv'];
 
-/** Returns an identifier of the machine, independent of its name; empty where another machine may have the same. */
+/**
+ * Returns an identifier of the machine, independent of its name; empty where another machine may
+ * have the same.
+ */
 export function readMachineId(system: System): string {
   // Containers of one image often share one identifier.
   if (isContainer(system)) return '';
@@ -33,19 +39,30 @@ export function readMachineId(system: System): string {
       return extractMatch(printed, /"IOPlatformUUID" = "([\dA-F-]{36})"/i);
     }
     case 'win32':
-      return extractMatch(readRegistry(system, 'SOFTWARE\\Microsoft\\Cryptography', 'MachineGuid'), /REG_SZ\s+([\da-f-]{36})/i);
+      return extractMatch(
+        readRegistry(system, 'SOFTWARE\\Microsoft\\Cryptography', 'MachineGuid'),
+        /REG_SZ\s+([\da-f-]{36})/i,
+      );
     default:
       return '';
   }
 }
 
-/** Tells if the process runs in a container, or the Linux namespace is unreadable; the journal is beside the outbox then. */
+/**
+ * Tells if the process runs in a container, or the Linux namespace is unreadable; the journal is
+ * beside the outbox then.
+ */
 function isContainer(system: System): boolean {
   switch (system.platform) {
     case 'linux':
-      return system.link('/proc/self/ns/pid') !== OWN_NAME_SPACE || CONTAINER_FILES.some((path) => system.exists(path));
+      return (
+        system.link('/proc/self/ns/pid') !== OWN_NAME_SPACE ||
+        CONTAINER_FILES.some((path) => system.exists(path))
+      );
     case 'win32':
-      return readRegistry(system, 'SYSTEM\\CurrentControlSet\\Control', 'ContainerType') !== undefined;
+      return (
+        readRegistry(system, 'SYSTEM\\CurrentControlSet\\Control', 'ContainerType') !== undefined
+      );
     default:
       return false;
   }
@@ -93,9 +110,15 @@ export type Places = {
   readonly mappingFile: string;
   readonly schemasFolder: string;
   readonly secretsFile: string;
-  /** Shared by all data homes of this user, independent of HOME, since the service's limits apply to all of them. */
+  /**
+   * Shared by all data homes of this user, independent of HOME, since the service's limits apply to
+   * all of them.
+   */
   readonly paceFile: string;
-  /** The machine's copy of all events, and the push locks, outside of any data home, so that no copy of one includes them. */
+  /**
+   * The machine's copy of all events, and the push locks, outside of any data home, so that no copy
+   * of one includes them.
+   */
   readonly journalFile: string;
   readonly locksFolder: string;
 };
@@ -109,19 +132,27 @@ export function getGivenVariables(environment: Environment): Environment {
 export type UserSystem = {
   readonly platform: NodeJS.Platform;
   readonly homeFolder: string;
-  /** Home folder from the user database, independent of the environment; undefined without an entry, as in containers. */
+  /**
+   * Home folder from the user database, independent of the environment; undefined without an entry,
+   * as in containers.
+   */
   readonly accountFolder: string | undefined;
 };
 
 /**
  * Returns the places of data and state: that of a variable, else that of the system's convention.
- * Neither is inside the other, so that a copy of the data does not include the state. A relative path in a variable is ignored
- * (XDG Base Directory Specification): otherwise every folder would have its own pace.
+ * Neither is inside the other, so that a copy of the data does not include the state. A relative
+ * path in a variable is ignored (XDG Base Directory Specification): otherwise every folder would
+ * have its own pace.
  */
-export function makePlaces(environment: Environment, system: UserSystem = makeUserSystem()): Places {
+export function makePlaces(
+  environment: Environment,
+  system: UserSystem = makeUserSystem(),
+): Places {
   const { join, isAbsolute } = system.platform === 'win32' ? win32 : posix;
   const variables = getGivenVariables(environment);
-  const getAbsolute = (name: string): string | undefined => (isAbsolute(variables[name] ?? '') ? variables[name] : undefined);
+  const getAbsolute = (name: string): string | undefined =>
+    isAbsolute(variables[name] ?? '') ? variables[name] : undefined;
   const userHome = variables['HOME'] ?? system.homeFolder;
   // The user database may be on another machine, so it is queried only where needed.
   const getAccountHome = (): string => system.accountFolder ?? userHome;
@@ -130,8 +161,13 @@ export function makePlaces(environment: Environment, system: UserSystem = makeUs
     if (named !== undefined) return join(named, 'pas');
     const userFolder = kind === 'data' ? userHome : getAccountHome();
     if (system.platform === 'win32')
-      return join(getAbsolute('LOCALAPPDATA') ?? join(getAccountHome(), 'AppData', 'Local'), 'pas', kind);
-    if (system.platform === 'darwin') return join(userFolder, 'Library', 'Application Support', 'pas', kind);
+      return join(
+        getAbsolute('LOCALAPPDATA') ?? join(getAccountHome(), 'AppData', 'Local'),
+        'pas',
+        kind,
+      );
+    if (system.platform === 'darwin')
+      return join(userFolder, 'Library', 'Application Support', 'pas', kind);
     return join(userFolder, '.local', kind === 'data' ? 'share' : 'state', 'pas');
   };
   const home = variables['PAS_HOME'] ?? place('data', 'XDG_DATA_HOME');
@@ -168,24 +204,40 @@ function findAccountFolder(): string | undefined {
   }
 }
 
-/** Reads the language from config.toml with little code; undefined where it has none. Faults are reported later. */
+/**
+ * Reads the language from config.toml with little code; undefined where it has none. Faults are
+ * reported later.
+ */
 export function readStoredLanguage(environment: Environment): string | undefined {
   try {
-    const [beforeTables = ''] = readFileSync(makePlaces(environment).configFile, 'utf8').split(/^[ \t]*\[/m);
+    const [beforeTables = ''] = readFileSync(makePlaces(environment).configFile, 'utf8').split(
+      /^[ \t]*\[/m,
+    );
     return /^[ \t]*lang[ \t]*=[ \t]*["']([^"'\n]*)["']/m.exec(beforeTables)?.[1];
   } catch {
     return undefined;
   }
 }
 
-export type OutboxPlaces = { readonly folder: string; readonly outboxFile: string; readonly photosFolder: string };
+export type OutboxPlaces = {
+  readonly folder: string;
+  readonly outboxFile: string;
+  readonly photosFolder: string;
+};
 
-/** `state`: one journal for all outboxes of the machine, outside the data home. `beside`: one in the folder of each outbox. */
+/**
+ * `state`: one journal for all outboxes of the machine, outside the data home. `beside`: one in the
+ * folder of each outbox.
+ */
 export const JOURNAL_LAYOUTS = ['state', 'beside'] as const;
 export type JournalLayout = (typeof JOURNAL_LAYOUTS)[number];
 
 /** Journal of an outbox, and the folder of its lock. */
-export type JournalPlaces = { readonly journalFile: string; readonly locksFolder: string; readonly layout: JournalLayout };
+export type JournalPlaces = {
+  readonly journalFile: string;
+  readonly locksFolder: string;
+  readonly layout: JournalLayout;
+};
 
 const UUID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/;
 
@@ -197,16 +249,28 @@ export function isOutboxId(text: string): boolean {
 /** @throws ConfigError where the identifier is no UUID */
 export function makeOutboxPlaces({ outboxesFolder }: Places, id: string): OutboxPlaces {
   if (!isOutboxId(id))
-    throw new ConfigError(msg`"${id}" cannot be the identifier of an outbox: it must be a UUID in lower case.`);
+    throw new ConfigError(
+      msg`"${id}" cannot be the identifier of an outbox: it must be a UUID in lower case.`,
+    );
   return makeFilePlaces(join(outboxesFolder, id));
 }
 
 function makeFilePlaces(folder: string): OutboxPlaces {
-  return { folder, outboxFile: join(folder, 'outbox.sqlite'), photosFolder: join(folder, 'photos') };
+  return {
+    folder,
+    outboxFile: join(folder, 'outbox.sqlite'),
+    photosFolder: join(folder, 'photos'),
+  };
 }
 
-/** Returns the layout of config.toml, else the default: a container may lose its state folder at any time. */
-export function chooseJournalLayout(configured: JournalLayout | undefined, system: System): JournalLayout {
+/**
+ * Returns the layout of config.toml, else the default: a container may lose its state folder at any
+ * time.
+ */
+export function chooseJournalLayout(
+  configured: JournalLayout | undefined,
+  system: System,
+): JournalLayout {
   return configured ?? (isContainer(system) ? 'beside' : 'state');
 }
 
@@ -220,6 +284,10 @@ export function makeJournalPlaces(
     case 'state':
       return { journalFile, locksFolder, layout };
     case 'beside':
-      return { journalFile: join(outboxFolder, 'journal.sqlite'), locksFolder: outboxFolder, layout };
+      return {
+        journalFile: join(outboxFolder, 'journal.sqlite'),
+        locksFolder: outboxFolder,
+        layout,
+      };
   }
 }

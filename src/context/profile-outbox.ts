@@ -5,15 +5,32 @@ import { ConfigError, DatabaseError, PasError } from '../base/errors.ts';
 import { msgid, ngettext, t } from '../base/language.ts';
 import { cmd, msg } from '../base/message.ts';
 import { isEmptyOutbox } from '../outbox/backup-copy.ts';
-import { findKnownAccount, findKnownUsername, isAccountOfUser, isSameUser } from '../outbox/bound-account.ts';
+import {
+  findKnownAccount,
+  findKnownUsername,
+  isAccountOfUser,
+  isSameUser,
+} from '../outbox/bound-account.ts';
 import { hasEvent } from '../outbox/entries.ts';
 import { type Journal, openJournal } from '../outbox/journal.ts';
 import { type Merged, mergeJournal, NOTHING_MERGED } from '../outbox/merge.ts';
-import { type Binding, isSameBinding, type Outbox, openOutbox, readHeader } from '../outbox/open-outbox.ts';
+import {
+  type Binding,
+  isSameBinding,
+  type Outbox,
+  openOutbox,
+  readHeader,
+} from '../outbox/open-outbox.ts';
 import { copyToTempFolder, isWriteRefused } from '../store/database-file.ts';
 import type { Terminal } from '../ui/terminal.ts';
 import { assignOutbox, findSimilarProfiles, freeProfileName } from './change-config.ts';
-import { type ConfigFile, initCommand, listProfilesOfOutbox, type Profile, type ProfileSettings } from './config.ts';
+import {
+  type ConfigFile,
+  initCommand,
+  listProfilesOfOutbox,
+  type Profile,
+  type ProfileSettings,
+} from './config.ts';
 import type { JournalPlaces, OutboxPlaces, Places } from './places.ts';
 
 /** Parts of the context that the outboxes of a profile need. */
@@ -39,15 +56,28 @@ const JOURNAL_WAIT_MS = { push: 5000, command: 250 } as const;
 
 type Purpose = keyof typeof JOURNAL_WAIT_MS;
 
-/** Opens an outbox with its journal, and creates it where a binding is given. It is closed with the context. */
-export function openOutboxWithJournal(sources: OutboxSources, id: string, purpose: Purpose, binding?: Binding): Outbox {
+/**
+ * Opens an outbox with its journal, and creates it where a binding is given. It is closed with the
+ * context.
+ */
+export function openOutboxWithJournal(
+  sources: OutboxSources,
+  id: string,
+  purpose: Purpose,
+  binding?: Binding,
+): Outbox {
   const { clock, terminal } = sources;
   const { journalFile } = sources.getJournalPlaces(id);
   const outbox = openOutbox(sources.getOutboxPlaces(id).outboxFile, clock, {
     ...(binding === undefined ? {} : { binding, id }),
     journal: () =>
       openJournal(journalFile, {
-        ...{ machine: sources.getMachineId, clock, busyTimeoutMs: JOURNAL_WAIT_MS[purpose], isChecked: purpose === 'push' },
+        ...{
+          machine: sources.getMachineId,
+          clock,
+          busyTimeoutMs: JOURNAL_WAIT_MS[purpose],
+          isChecked: purpose === 'push',
+        },
         onSetAside: (aside) =>
           terminal.warn(
             t`The journal ${journalFile} was damaged. It was rebuilt from its readable part; the damaged file is now ${aside}.`,
@@ -58,7 +88,10 @@ export function openOutboxWithJournal(sources: OutboxSources, id: string, purpos
   return outbox;
 }
 
-/** Opens or recreates the outbox and merges its journal. @throws ConfigError where it is another service's or of several users */
+/**
+ * Opens or recreates the outbox and merges its journal. @throws ConfigError where it is another
+ * service's or of several users
+ */
 export function openProfileOutbox(sources: OutboxSources, purpose: Purpose): Outbox {
   const { clock, places } = sources;
   const profile = sources.getProfile();
@@ -69,7 +102,12 @@ export function openProfileOutbox(sources: OutboxSources, purpose: Purpose): Out
   if (!isOutboxOfProfile(outbox, profile)) {
     if (!isUnused(outbox)) assertBinding(outbox, profile);
     // The profile has another service now, and an unused outbox can be left.
-    return openOutboxWithJournal(sources, assignOutbox(places, clock, profile.name, id), purpose, getBinding(profile));
+    return openOutboxWithJournal(
+      sources,
+      assignOutbox(places, clock, profile.name, id),
+      purpose,
+      getBinding(profile),
+    );
   }
   assertOneUser(sources.getConfig(), outbox, profile);
   const merged = mergeIfPossible(outbox);
@@ -78,7 +116,10 @@ export function openProfileOutbox(sources: OutboxSources, purpose: Purpose): Out
 }
 
 /** Opens the outbox of the profile for reading: a copy where nothing can be written. */
-export async function openProfileOutboxReadOnly(sources: OutboxSources, open: () => Promise<Outbox>): Promise<Outbox> {
+export async function openProfileOutboxReadOnly(
+  sources: OutboxSources,
+  open: () => Promise<Outbox>,
+): Promise<Outbox> {
   try {
     return await open();
   } catch (thrown) {
@@ -87,7 +128,9 @@ export async function openProfileOutboxReadOnly(sources: OutboxSources, open: ()
     if (!isWriteRefused(thrown) || file === undefined || !existsSync(file)) throw thrown;
     const copy = copyToTempFolder(file);
     sources.onClose(copy.remove);
-    sources.terminal.note(t`${sources.places.home} is not writable: the outbox is read from a copy.`);
+    sources.terminal.note(
+      t`${sources.places.home} is not writable: the outbox is read from a copy.`,
+    );
     const outbox = openOutbox(copy.path, sources.clock);
     sources.onClose(() => outbox.close());
     assertBinding(outbox, sources.getProfile());
@@ -100,11 +143,15 @@ function mergeIfPossible(outbox: Outbox): Merged {
   if (outbox.journal === undefined) return NOTHING_MERGED;
   const failures: unknown[] = [];
   try {
-    return mergeJournal({ ...outbox, journal: watchOutbox(outbox.journal, failures) }, { withOpen: false });
+    return mergeJournal(
+      { ...outbox, journal: watchOutbox(outbox.journal, failures) },
+      { withOpen: false },
+    );
   } catch (thrown) {
     const isOfJournal = failures.includes(thrown) && thrown instanceof PasError;
     // Another process may be writing to the outbox: the next command merges.
-    if (isOfJournal || (thrown instanceof DatabaseError && thrown.exitReason === 'unavailable')) return NOTHING_MERGED;
+    if (isOfJournal || (thrown instanceof DatabaseError && thrown.exitReason === 'unavailable'))
+      return NOTHING_MERGED;
     throw thrown;
   }
 }
@@ -123,12 +170,21 @@ function watchOutbox(journal: Journal, failures: unknown[]): Journal {
   };
   const { append, findEventAt, listEventsSince, has, isAnswered } = journal;
   return {
-    ...{ ...journal, append: watch(append), findEventAt: watch(findEventAt), listEventsSince: watch(listEventsSince) },
+    ...{
+      ...journal,
+      append: watch(append),
+      findEventAt: watch(findEventAt),
+      listEventsSince: watch(listEventsSince),
+    },
     ...{ has: watch(has), isAnswered: watch(isAnswered) },
   };
 }
 
-function warnOfMissing({ terminal }: OutboxSources, outbox: Outbox, { restoredFinds }: Merged): void {
+function warnOfMissing(
+  { terminal }: OutboxSources,
+  outbox: Outbox,
+  { restoredFinds }: Merged,
+): void {
   const restored = ngettext(
     msgid`${restoredFinds} find that was sent is restored from the journal.`,
     `${restoredFinds} finds that were sent are restored from the journal.`,
@@ -148,7 +204,10 @@ function isOutboxOfProfile(outbox: Outbox, profile: Profile): boolean {
   return isSameBinding(readHeader(outbox), getBinding(profile));
 }
 
-/** @throws ConfigError with both remedies, where the outbox is for another service than the profile's */
+/**
+ * @throws ConfigError with both remedies, where the outbox is for another service than the
+ * profile's
+ */
 export function assertBinding(outbox: Outbox, profile: Profile): void {
   if (isOutboxOfProfile(outbox, profile)) return;
   const { address, prefix, schemaVersion } = readHeader(outbox);
@@ -161,7 +220,10 @@ export function assertBinding(outbox: Outbox, profile: Profile): void {
       },
     );
   }
-  const [here, there] = [`${profile.prefix} ${profile.schemaVersion}`, `${prefix} ${schemaVersion}`];
+  const [here, there] = [
+    `${profile.prefix} ${profile.schemaVersion}`,
+    `${prefix} ${schemaVersion}`,
+  ];
   const flags = `--prefix ${profile.prefix} --schema-version ${profile.schemaVersion}`;
   throw new ConfigError(
     msg`Profile ${name} has the schema ${here}, but its outbox ${outbox.path} has documents of ${there}. Nothing was changed.`,
@@ -179,28 +241,40 @@ type DataHome = {
 };
 
 /**
- * Chooses the outbox of a profile with new settings: its own, else that of another profile of the same account, else a new one.
+ * Chooses the outbox of a profile with new settings: its own, else that of another profile of the
+ * same account, else a new one.
  * @param profile with the new settings
  * @returns undefined where this is decided at the first use of the outbox
  * @throws ConfigError where its own was used and is for another service or account
  */
-export async function chooseOutbox(home: DataHome, profile: Profile, settings: ProfileSettings): Promise<string | undefined> {
+export async function chooseOutbox(
+  home: DataHome,
+  profile: Profile,
+  settings: ProfileSettings,
+): Promise<string | undefined> {
   const { name, outbox: outboxId } = profile;
   const username = settings.username?.toString();
   const openExisting = async (id: string) =>
     existsSync(home.getOutboxPlaces(id).outboxFile) ? home.openOutboxById(id) : undefined;
   if (outboxId !== undefined) {
     const outbox = await openExisting(outboxId);
-    const isShared = listProfilesOfOtherUsers(home.getConfig(), outboxId, name, username).length > 0;
+    const isShared =
+      listProfilesOfOtherUsers(home.getConfig(), outboxId, name, username).length > 0;
     if (outbox !== undefined && !isUnused(outbox)) {
       assertBinding(outbox, profile);
-      if (!isShared && !isAccountOfUser(outbox, username)) throw makeOtherUserError(home.getConfig(), outbox, name, settings);
+      if (!isShared && !isAccountOfUser(outbox, username))
+        throw makeOtherUserError(home.getConfig(), outbox, name, settings);
     }
-    const isOwn = outbox !== undefined && readHeader(outbox).account !== null && isAccountOfUser(outbox, username);
+    const isOwn =
+      outbox !== undefined &&
+      readHeader(outbox).account !== null &&
+      isAccountOfUser(outbox, username);
     if (!isShared || isOwn) return outboxId;
   }
   const alike = findSimilarProfiles(home.getConfig(), name, settings);
-  const shared = alike.flatMap((other) => home.getConfig().profiles.get(other)?.outbox?.toString() ?? []);
+  const shared = alike.flatMap(
+    (other) => home.getConfig().profiles.get(other)?.outbox?.toString() ?? [],
+  );
   for (const id of shared) {
     const outbox = await openExisting(id);
     if (outbox === undefined || isAccountOfUser(outbox, username)) return id;
@@ -208,17 +282,27 @@ export async function chooseOutbox(home: DataHome, profile: Profile, settings: P
   return shared.length === 0 ? undefined : randomUUID();
 }
 
-function listProfilesOfOtherUsers(config: ConfigFile, id: string, name: string, username: string | undefined): string[] {
+function listProfilesOfOtherUsers(
+  config: ConfigFile,
+  id: string,
+  name: string,
+  username: string | undefined,
+): string[] {
   return listProfilesOfOutbox(config, id).filter((other) => {
     const its = config.profiles.get(other)?.username?.toString();
-    return other !== name && its !== undefined && username !== undefined && !isSameUser(its, username);
+    return (
+      other !== name && its !== undefined && username !== undefined && !isSameUser(its, username)
+    );
   });
 }
 
-/** @throws ConfigError where profiles of several users use the outbox, which sends as one account */
+/**
+ * @throws ConfigError where profiles of several users use the outbox, which sends as one account
+ */
 function assertOneUser(config: ConfigFile, outbox: Outbox, { name, outbox: id }: Profile): void {
   const username = config.profiles.get(name)?.username?.toString();
-  const otherProfiles = id === undefined ? [] : listProfilesOfOtherUsers(config, id, name, username);
+  const otherProfiles =
+    id === undefined ? [] : listProfilesOfOtherUsers(config, id, name, username);
   if (otherProfiles.length === 0) return;
   const getSettings = (each: string): ProfileSettings => config.profiles.get(each) ?? {};
   const isBound = readHeader(outbox).account !== null;
@@ -228,12 +312,20 @@ function assertOneUser(config: ConfigFile, outbox: Outbox, { name, outbox: id }:
   const [first = otherProfiles[0] ?? name] = strangers;
   const names = [name, ...otherProfiles].join(', ');
   const command = initCommand(first, getSettings(first));
-  throw new ConfigError(msg`Profiles ${names} belong to several users but share one outbox, ${outbox.path}.`, {
-    hint: msg`An outbox sends as one account. Give ${first} its own outbox: ${command}`,
-  });
+  throw new ConfigError(
+    msg`Profiles ${names} belong to several users but share one outbox, ${outbox.path}.`,
+    {
+      hint: msg`An outbox sends as one account. Give ${first} its own outbox: ${command}`,
+    },
+  );
 }
 
-function makeOtherUserError(config: ConfigFile, outbox: Outbox, name: string, settings: ProfileSettings): ConfigError {
+function makeOtherUserError(
+  config: ConfigFile,
+  outbox: Outbox,
+  name: string,
+  settings: ProfileSettings,
+): ConfigError {
   const account = readHeader(outbox).account ?? '';
   const [username, before] = [
     settings.username?.toString() ?? '',

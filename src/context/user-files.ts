@@ -5,7 +5,13 @@ import { FileError, UsageError } from '../base/errors.ts';
 import { formatIssuePlace, makeErrorIssue } from '../base/issue.ts';
 import { t } from '../base/language.ts';
 import { cmd, joinMessages, msg, quoteShellWord } from '../base/message.ts';
-import { formatMapping, type MappedTerm, type Mapping, type MappingRow, parseMapping } from '../columns/mapping.ts';
+import {
+  formatMapping,
+  type MappedTerm,
+  type Mapping,
+  type MappingRow,
+  parseMapping,
+} from '../columns/mapping.ts';
 import type { StoredFind } from '../outbox/stored-finds.ts';
 import { writePrivateFile } from '../store/files.ts';
 import { lockForChange } from '../store/lock-file.ts';
@@ -18,8 +24,12 @@ import type { Table } from '../tables/table.ts';
 import { toUtf8 } from '../tables/text-encoding.ts';
 import type { Context } from './context.ts';
 
-/** Reads the museum's mapping; empty where there is no file. A file that is no table gives an issue. */
-export async function readMappingFile({ places: { mappingFile: file } }: Context): Promise<Mapping> {
+/**
+ * Reads the museum's mapping; empty where there is no file. A file that is no table gives an issue.
+ */
+export async function readMappingFile({
+  places: { mappingFile: file },
+}: Context): Promise<Mapping> {
   if (!existsSync(file)) return { file, rows: [], issues: [] };
   try {
     const { text, issues } = await toUtf8(file, readFileSync(file));
@@ -28,12 +38,19 @@ export async function readMappingFile({ places: { mappingFile: file } }: Context
   } catch (thrown) {
     if (!(thrown instanceof FileError)) throw thrown;
     const advice = msg`Save it as CSV in UTF-8, or move it away; until then, pas uses none of your own terms.`;
-    return { file, rows: [], issues: [makeErrorIssue('mapping-file', joinMessages([thrown.message, advice], ' '), { file })] };
+    return {
+      file,
+      rows: [],
+      issues: [
+        makeErrorIssue('mapping-file', joinMessages([thrown.message, advice], ' '), { file }),
+      ],
+    };
   }
 }
 
 /**
- * Changes the current mapping on disk, so that concurrent commands do not overwrite each other's changes.
+ * Changes the current mapping on disk, so that concurrent commands do not overwrite each other's
+ * changes.
  * @param change returns the new rows, and further results
  * @throws UsageError where a row cannot be read
  */
@@ -43,7 +60,11 @@ export async function changeMappingFile<Change extends { readonly rows: readonly
 ): Promise<Change> {
   const { home, mappingFile } = context.places;
   const path = join(home, '.mapping.lock');
-  const lock = lockForChange(path, context.clock, msg`${path}: another pas process is changing the mapping.`);
+  const lock = lockForChange(
+    path,
+    context.clock,
+    msg`${path}: another pas process is changing the mapping.`,
+  );
   try {
     const before = await readMappingToChange(context);
     const changed = change(before);
@@ -55,18 +76,31 @@ export async function changeMappingFile<Change extends { readonly rows: readonly
   }
 }
 
-/** Reads the mapping for a change. @throws UsageError where a row cannot be read, which would be lost */
+/**
+ * Reads the mapping for a change. @throws UsageError where a row cannot be read, which would be
+ * lost
+ */
 async function readMappingToChange(context: Context): Promise<Mapping> {
   const mapping = await readMappingFile(context);
   const first = mapping.issues.find(({ severity }) => severity === 'error');
   if (first === undefined) return mapping;
-  throw new UsageError(`${formatIssuePlace(first.with({ file: mapping.file }))}: ${first.message}`, {
-    hint: t`Correct the file; \`${cmd`pas vocab map check`}\` lists all its errors.`,
-  });
+  throw new UsageError(
+    `${formatIssuePlace(first.with({ file: mapping.file }))}: ${first.message}`,
+    {
+      hint: t`Correct the file; \`${cmd`pas vocab map check`}\` lists all its errors.`,
+    },
+  );
 }
 
-/** Writes the mapping as a table to a file, or to stdout. @throws UsageError where the file exists and may not be replaced */
-export function writeMappingTo(context: Context, to: OutputOptions, rows: readonly MappingRow[]): Promise<void> {
+/**
+ * Writes the mapping as a table to a file, or to stdout. @throws UsageError where the file exists
+ * and may not be replaced
+ */
+export function writeMappingTo(
+  context: Context,
+  to: OutputOptions,
+  rows: readonly MappingRow[],
+): Promise<void> {
   return writeResult(context, to, [formatMapping(rows)]);
 }
 
@@ -92,7 +126,13 @@ export function listReadingFlags({ sheet, layer, encoding, headerRow }: TableOpt
 export async function readTableOrInput(
   context: Context,
   file: string,
-  { sheet, layer = sheet, encoding, headerRow, photos }: TableOptions & { readonly photos?: string } = {},
+  {
+    sheet,
+    layer = sheet,
+    encoding,
+    headerRow,
+    photos,
+  }: TableOptions & { readonly photos?: string } = {},
 ): Promise<Table> {
   const options = {
     ...(layer === undefined ? {} : { sheet: layer }),
@@ -100,18 +140,26 @@ export async function readTableOrInput(
     ...(photos === undefined ? {} : { photoFolder: resolve(photos) }),
     ...(headerRow === undefined ? {} : { headerRows: parseHeaderRows(headerRow) }),
   };
-  return file === '-' ? parseTableBytes(...(await readFileOrInput(context, file)), options) : readTable(file, options);
+  return file === '-'
+    ? parseTableBytes(...(await readFileOrInput(context, file)), options)
+    : readTable(file, options);
 }
 
 /** Reads any other file, or standard input, and returns it with its name in messages. */
-export async function readFileOrInput({ streams }: Context, file: string): Promise<[name: string, bytes: Buffer]> {
+export async function readFileOrInput(
+  { streams }: Context,
+  file: string,
+): Promise<[name: string, bytes: Buffer]> {
   if (file !== '-') return [file, await readInputFile(file)];
   return [t`standard input`, await readAtMost(t`standard input`, streams.stdin)];
 }
 
 type OutputOptions = { readonly out?: string; readonly force?: boolean };
 
-/** Writes a result to a file of the user, or to stdout. @throws UsageError where the file exists and may not be replaced */
+/**
+ * Writes a result to a file of the user, or to stdout. @throws UsageError where the file exists and
+ * may not be replaced
+ */
 export async function writeResult(
   { streams, terminal }: Context,
   { out, force }: OutputOptions,
@@ -126,13 +174,19 @@ export async function writeResult(
   terminal.note(t`Written to ${out}.`);
 }
 
-/** Text of a find while it is edited. It stays in the data home until its find is changed, so that no input is lost. */
+/**
+ * Text of a find while it is edited. It stays in the data home until its find is changed, so that
+ * no input is lost.
+ */
 type EditFile = {
   readonly path: string;
   /** Text of an unfinished edit; undefined where there is none. */
   readonly left: string | undefined;
   write(text: string): void;
-  /** Opens the editor and waits for it. @throws UsageError when there is none, or it fails: the text stays */
+  /**
+   * Opens the editor and waits for it. @throws UsageError when there is none, or it fails: the text
+   * stays
+   */
   open(): string;
   remove(): void;
 };
@@ -146,7 +200,10 @@ export function editFile(context: Context, find: StoredFind): EditFile {
     write: (text) => writePrivateFile(path, text),
     open: () => {
       runEditor(context, path);
-      if (!existsSync(path)) throw new FileError(path, t`The editor removed ${path}.`, { hint: t`Nothing was changed.` });
+      if (!existsSync(path))
+        throw new FileError(path, t`The editor removed ${path}.`, {
+          hint: t`Nothing was changed.`,
+        });
       return readFileSync(path, 'utf8');
     },
     remove: () => rmSync(path, { force: true }),

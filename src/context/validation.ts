@@ -23,14 +23,18 @@ import type { Context } from './context.ts';
 import { findOwnHarvestBase, openLookups } from './open-service.ts';
 import { readMappingFile } from './user-files.ts';
 
-/** Opens everything for the validation: the profile's schema, its account, the vocabularies with the museum's mapping. */
+/**
+ * Opens everything for the validation: the profile's schema, its account, the vocabularies with the
+ * museum's mapping.
+ */
 export async function openValidationContext(context: Context) {
   const profile = context.getProfile();
   const schema = await openFindSchema(getDocumentProfile(profile), makeOwnSchemaReader(context));
   const lookups = await openLookups(context);
   const lookupTerm = withMapping(lookups.lookupTerm, await readMappingFile(context));
   const account = findKnownAccount(await context.openOutbox());
-  const who = account === undefined ? {} : { role: account.role, organisation: account.organisation };
+  const who =
+    account === undefined ? {} : { role: account.role, organisation: account.organisation };
   return { schema, ...lookups, lookupTerm, today: formatLocalDate(context.clock.now()), ...who };
 }
 
@@ -41,19 +45,30 @@ export async function askAboutFinders<Known extends { readonly lookupTerm: Looku
   named: FinderSource,
 ): Promise<Known> {
   if (!context.terminal.interactive || context.terminal.json) return ruleContext;
-  const { chooseFinders, collectFinders: findersIn } = await import('../flows/interview/choose-finders.ts');
-  const lookupTerm = await chooseFinders(await findersIn(named), ruleContext.lookupTerm, await context.prompt());
+  const { chooseFinders, collectFinders: findersIn } = await import(
+    '../flows/interview/choose-finders.ts'
+  );
+  const lookupTerm = await chooseFinders(
+    await findersIn(named),
+    ruleContext.lookupTerm,
+    await context.prompt(),
+  );
   return { ...ruleContext, lookupTerm };
 }
 
 /** Opens the labels of vocabulary entries. They are cached, since finds repeat them. */
 export async function openLabels(context: Context): Promise<LabelsOf> {
-  const vocabulary = (await context.openVocabularyToRead()).openSource(context.getProfile().oaiBase ?? '');
+  const vocabulary = (await context.openVocabularyToRead()).openSource(
+    context.getProfile().oaiBase ?? '',
+  );
   const labelsById = new Map<string, ReturnType<LabelsOf>>();
   return (id) => {
     if (!labelsById.has(id)) {
       const term = findTermByIdent(vocabulary, id);
-      labelsById.set(id, term === undefined ? undefined : { cs: term.label, en: term.labelEn ?? '' });
+      labelsById.set(
+        id,
+        term === undefined ? undefined : { cs: term.label, en: term.labelEn ?? '' },
+      );
     }
     return labelsById.get(id);
   };
@@ -62,26 +77,40 @@ export async function openLabels(context: Context): Promise<LabelsOf> {
 /** Code of the public accessibility (S-ACCESS-1). */
 const ANYBODY = 'A';
 
-/** Collects the data for portal records. An accessibility that was not harvested counts as protecting the location. */
-export async function openLidoSource(context: Context, withoutPlaces: boolean): Promise<LidoSource> {
+/**
+ * Collects the data for portal records. An accessibility that was not harvested counts as
+ * protecting the location.
+ */
+export async function openLidoSource(
+  context: Context,
+  withoutPlaces: boolean,
+): Promise<LidoSource> {
   const { oaiBase = '', baseUrl } = context.getProfile();
   const vocabulary = (await context.openVocabularyToRead()).openSource(oaiBase);
   const account = findKnownAccount(await context.openOutboxToRead());
   return {
     isOpen: (accessibility) =>
-      !withoutPlaces && accessibility !== undefined && findTermByIdent(vocabulary, accessibility.id)?.abbreviation === ANYBODY,
+      !withoutPlaces &&
+      accessibility !== undefined &&
+      findTermByIdent(vocabulary, accessibility.id)?.abbreviation === ANYBODY,
     recordBase: findOwnHarvestBase(context),
     organisation: account?.organisation || new URL(baseUrl).host,
   };
 }
 
-/** Opens schema, vocabularies and account once for many finds. @throws ConfigError where the schema cannot be used */
+/**
+ * Opens schema, vocabularies and account once for many finds. @throws ConfigError where the schema
+ * cannot be used
+ */
 export async function openValidation(context: Context): Promise<(find: Find) => ValidatedFind> {
   const ruleContext = await openValidationContext(context);
   return (find) => validateFind(find, ruleContext);
 }
 
-/** Merges given values with the defaults of profile and project. @throws UsageError where a value is not `element=value` */
+/**
+ * Merges given values with the defaults of profile and project. @throws UsageError where a value is
+ * not `element=value`
+ */
 export function makeProfileDefaults(context: Context, flags: readonly string[] = []): FindDefaults {
   const set = parseConstants(flags);
   const project = set.find(({ name }) => name === 'projekt')?.value;
@@ -90,7 +119,10 @@ export function makeProfileDefaults(context: Context, flags: readonly string[] =
     context.getProfile().name,
     project,
   );
-  return [...set, ...defaults.filter(({ name }) => !set.some((ownSetting) => ownSetting.name === name))];
+  return [
+    ...set,
+    ...defaults.filter(({ name }) => !set.some((ownSetting) => ownSetting.name === name)),
+  ];
 }
 
 /** Returns the name of the account, as the service last described it. */
@@ -98,7 +130,10 @@ export async function readAccountName(context: Context): Promise<string | undefi
   return findKnownAccount(await context.openOutbox())?.name;
 }
 
-export async function collectEntrySources(context: Context, flags: KeepingFlags = {}): Promise<AddingSources> {
+export async function collectEntrySources(
+  context: Context,
+  flags: KeepingFlags = {},
+): Promise<AddingSources> {
   return {
     outbox: await context.openOutbox(),
     ruleContext: await openValidationContext(context),
@@ -112,13 +147,22 @@ export async function collectEntrySources(context: Context, flags: KeepingFlags 
 
 /** Opens the sources of suggestions, with the width of the terminal. */
 export async function offerSources(context: Context) {
-  const vocabulary = (await context.openVocabularyToRead()).openSource(context.getProfile().oaiBase ?? '');
-  return { vocabulary, mapping: await readMappingFile(context), columns: context.streams.stderr.columns ?? 80 };
+  const vocabulary = (await context.openVocabularyToRead()).openSource(
+    context.getProfile().oaiBase ?? '',
+  );
+  return {
+    vocabulary,
+    mapping: await readMappingFile(context),
+    columns: context.streams.stderr.columns ?? 80,
+  };
 }
 
 export type KeepingFlags = { readonly link?: boolean; readonly stripGps?: boolean };
 
-export function makeContextKeeping(context: Context, { link = false, stripGps = false }: KeepingFlags): PhotographKeeping {
+export function makeContextKeeping(
+  context: Context,
+  { link = false, stripGps = false }: KeepingFlags,
+): PhotographKeeping {
   return makePhotographKeeping(context.getOutboxPlaces().photosFolder, {
     maxBytes: context.getProfile().photoMaxBytes,
     link,
@@ -131,7 +175,11 @@ export function getPhotoRoot(tablePath: string, option: string | undefined): str
   return option === undefined ? dirname(resolve(tablePath)) : resolve(option);
 }
 
-export function getDocumentProfile({ prefix, schemaBase, schemaVersion }: Profile): DocumentProfile {
+export function getDocumentProfile({
+  prefix,
+  schemaBase,
+  schemaVersion,
+}: Profile): DocumentProfile {
   return { prefix, schemaBase, schemaVersion };
 }
 
@@ -139,7 +187,10 @@ export function getDocumentProfile({ prefix, schemaBase, schemaVersion }: Profil
 export function getOwnSchemaFolder({ places }: Context, profile: DocumentProfile): string {
   const { host, pathname } = new URL(getSchemaLocation(profile));
   const parts = [host, ...pathname.replace(/\.xsd$/, '').split('/')].filter((part) => part !== '');
-  return join(places.schemasFolder, ...parts.map((part) => part.replace(/[^\w.-]/g, '_').replace(/^\.+$/, '_')));
+  return join(
+    places.schemasFolder,
+    ...parts.map((part) => part.replace(/[^\w.-]/g, '_').replace(/^\.+$/, '_')),
+  );
 }
 
 /** Reads the deployment's own schema as last fetched. A damaged one is not used, with a warning. */

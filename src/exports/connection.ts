@@ -20,7 +20,10 @@ export type ServiceOptions = {
   readonly onToken?: (token: string) => void;
   /** Minimum of milliseconds between two requests; default 100, the limit of the service. */
   readonly minIntervalMs?: number;
-  /** SQLite file by which all processes of a machine share one pace; by default that of the program `pas`. */
+  /**
+   * SQLite file by which all processes of a machine share one pace; by default that of the program
+   * `pas`.
+   */
   readonly paceFile?: string;
   /** Maximum wait for an answer, in milliseconds; default 120000. */
   readonly answerTimeoutMs?: number;
@@ -69,7 +72,9 @@ export function openConnection(options: ServiceOptions): Connection {
 export function checkAddress(name: string, address: string, allowHttp: boolean): string {
   const normal = normalizeAddress(address);
   if (normal === undefined) {
-    throw new ConfigError(`${name} must be an address such as https://finds.example.org, without a user name, a query or a #.`);
+    throw new ConfigError(
+      `${name} must be an address such as https://finds.example.org, without a user name, a query or a #.`,
+    );
   }
   if (!isProtected(normal, allowHttp)) {
     throw new ConfigError(`${name}: ${address} would send the password unencrypted.`, {

@@ -2,9 +2,21 @@ import { createHash } from 'node:crypto';
 import { systemClock } from '../base/clock.ts';
 import { HARVEST_RETRY, withRetry } from '../http/exchange.ts';
 import { openConnections } from '../http/send.ts';
-import { type FetchPage, type Identity, listPages, type MetadataFormat, type OaiSet, openOaiClient } from '../oai/client.ts';
+import {
+  type FetchPage,
+  type Identity,
+  listPages,
+  type MetadataFormat,
+  type OaiSet,
+  openOaiClient,
+} from '../oai/client.ts';
 import type { OaiHeader, OaiRecord } from '../oai/protocol.ts';
-import { type Json, listRepeatedElements, type RepeatedElements, toRecordJson } from '../oai/record-json.ts';
+import {
+  type Json,
+  listRepeatedElements,
+  type RepeatedElements,
+  toRecordJson,
+} from '../oai/record-json.ts';
 import type { OaiCredentials } from '../oai/send-request.ts';
 import { checkAddress } from './connection.ts';
 
@@ -18,7 +30,10 @@ export type { XmlElement } from '../xml/element.ts';
 export type HarvesterOptions = {
   /** `{oai_base}`, with or without a final slash. */
   readonly oaiBase: string;
-  /** Schema version of the endpoint; default `2.2`. `newest` is the generic endpoint, which redirects to the newest. */
+  /**
+   * Schema version of the endpoint; default `2.2`. `newest` is the generic endpoint, which
+   * redirects to the newest.
+   */
   readonly version?: string;
   /** Default: anonymous. */
   readonly credentials?: OaiCredentials;
@@ -30,7 +45,10 @@ export type HarvesterOptions = {
   readonly allowHttp?: boolean;
 };
 
-/** Selection of a list. Dates are datestamps of the protocol, such as `2024-06-01` or `2024-06-01T10:00:00Z`, both inclusive. */
+/**
+ * Selection of a list. Dates are datestamps of the protocol, such as `2024-06-01` or
+ * `2024-06-01T10:00:00Z`, both inclusive.
+ */
 export type ListOptions = {
   /** Such as `oai_svc` or `oai_dc`. */
   readonly metadataPrefix: string;
@@ -41,9 +59,9 @@ export type ListOptions = {
 };
 
 /**
- * The harvesting interface. Lists are read page by page, and the next page is prefetched; truncated, throttled and malformed
- * answers are requested again. Other failures are thrown: OaiError for the protocol's own errors (`oaiCode`), AuthError,
- * UnavailableError.
+ * The harvesting interface. Lists are read page by page, and the next page is prefetched;
+ * truncated, throttled and malformed answers are requested again. Other failures are thrown:
+ * OaiError for the protocol's own errors (`oaiCode`), AuthError, UnavailableError.
  */
 export type Harvester = AsyncDisposable & {
   identify(): Promise<Identity>;
@@ -63,13 +81,18 @@ export type Harvester = AsyncDisposable & {
 /**
  * ```ts
  * await using harvester = openHarvester({ oaiBase });
- * for await (const record of harvester.records({ metadataPrefix: 'oai_svc', set: 'heslo:obdobi' })) …
+ * for await (const record of harvester.records({ metadataPrefix: 'oai_svc', set: 'heslo:obdobi' }))
+ * …
  * ```
  * @throws ConfigError for an invalid address, or one that would send the password unencrypted
  */
 export function openHarvester(options: HarvesterOptions): Harvester {
   const { version = '2.2', credentials = { kind: 'none' }, answerTimeoutMs, onWait } = options;
-  const oaiBase = checkAddress('oaiBase', options.oaiBase, options.allowHttp === true || credentials.kind === 'none');
+  const oaiBase = checkAddress(
+    'oaiBase',
+    options.oaiBase,
+    options.allowHttp === true || credentials.kind === 'none',
+  );
   const { send, close } = openConnections({ maxConnections: 4 });
   const client = openOaiClient({
     oaiBase,
@@ -80,7 +103,9 @@ export function openHarvester(options: HarvesterOptions): Harvester {
       clock: systemClock,
       random: Math.random,
       ...HARVEST_RETRY,
-      ...(onWait === undefined ? {} : { onWait: (waitMs, reason) => onWait(waitMs, String(reason)) }),
+      ...(onWait === undefined
+        ? {}
+        : { onWait: (waitMs, reason) => onWait(waitMs, String(reason)) }),
     }),
   });
   let repeated: RepeatedElements | undefined;
@@ -119,7 +144,8 @@ async function* fetchItems<Item>(
     fetchPage,
     start,
     clock: systemClock,
-    fingerprint: (items) => createHash('sha256').update(items.map(getMark).join('\n')).digest('base64'),
+    fingerprint: (items) =>
+      createHash('sha256').update(items.map(getMark).join('\n')).digest('base64'),
     ...(signal === undefined ? {} : { signal }),
   });
   for await (const page of pages) yield* page.items;

@@ -17,9 +17,19 @@ import type { Find } from '../find/find.ts';
 import { validateFind } from '../find/rules.ts';
 import { createBreakers } from '../flows/push/circuit-breaker.ts';
 import type { PushResult } from '../flows/push/drain-queue.ts';
-import { type Harvesting, pushAll, reconcileNow, type SyncContext } from '../flows/push/push-all.ts';
+import {
+  type Harvesting,
+  pushAll,
+  reconcileNow,
+  type SyncContext,
+} from '../flows/push/push-all.ts';
 import type { PushEvent } from '../flows/push/push-context.ts';
-import { addPhotograph, enqueueNumber, type NumberChange, type PhotoChange } from '../flows/queue/enqueue-change.ts';
+import {
+  addPhotograph,
+  enqueueNumber,
+  type NumberChange,
+  type PhotoChange,
+} from '../flows/queue/enqueue-change.ts';
 import { type EnqueueReport, enqueueFinds } from '../flows/queue/enqueue-finds.ts';
 import { type ImportReport, importTable } from '../flows/queue/import-table.ts';
 import { findTarget, findTargetForChange } from '../flows/queue/resolve-finds.ts';
@@ -28,7 +38,13 @@ import { type Decision, resolveEntries, sendHeld } from '../flows/reconcile/reso
 import { HARVEST_RETRY, withRetry } from '../http/exchange.ts';
 import { type OaiClientOptions, openOaiClient } from '../oai/client.ts';
 import { findKnownAccount } from '../outbox/bound-account.ts';
-import { ENTRY_KINDS, type Entry, type EntryKind, type EntryState, type HeldBasis } from '../outbox/entry.ts';
+import {
+  ENTRY_KINDS,
+  type Entry,
+  type EntryKind,
+  type EntryState,
+  type HeldBasis,
+} from '../outbox/entry.ts';
 import { listAllEntries, listEntriesOfTarget } from '../outbox/entry-queries.ts';
 import { openJournal } from '../outbox/journal.ts';
 import { mergeJournal } from '../outbox/merge.ts';
@@ -36,7 +52,12 @@ import { type Outbox, openOutbox, readHeader } from '../outbox/open-outbox.ts';
 import { acquirePushLock } from '../outbox/push-lock.ts';
 import { ROLES, type Role } from '../pas-api/session.ts';
 import { readTable } from '../tables/readers.ts';
-import { type Connection, checkAddress, openConnection, type ServiceOptions } from './connection.ts';
+import {
+  type Connection,
+  checkAddress,
+  openConnection,
+  type ServiceOptions,
+} from './connection.ts';
 import { type DocumentOptions, openKnowledge } from './knowledge.ts';
 
 export { OutboxLeasedError, PasError } from '../base/errors.ts';
@@ -65,16 +86,24 @@ export type OutboxOptions = {
       readonly oaiAuth?: 'none' | 'basic' | 'bearer';
       /** Maximum of parallel requests; default 16. */
       readonly maxInFlight?: number;
-      /** Maximum time for which the service may still work on a request without answer, in milliseconds; default 600000. */
+      /**
+       * Maximum time for which the service may still work on a request without answer, in
+       * milliseconds; default 600000.
+       */
       readonly settleMs?: number;
-      /** Number of days before the oldest unsent entry at which the first lookup begins; default 30. */
+      /**
+       * Number of days before the oldest unsent entry at which the first lookup begins; default 30.
+       */
       readonly lookBackDays?: number;
-      /** Maximum time until a new record appears in harvests after that, in milliseconds; default 900000. */
+      /**
+       * Maximum time until a new record appears in harvests after that, in milliseconds; default
+       * 900000.
+       */
       readonly indexAllowanceMs?: number;
     };
   /**
-   * SQLite file with this machine's copy of what was sent; the locks are beside it. The default is that of the program `pas`.
-   * Keep it outside any copy or backup of the outbox.
+   * SQLite file with this machine's copy of what was sent; the locks are beside it. The default is
+   * that of the program `pas`. Keep it outside any copy or backup of the outbox.
    */
   readonly journalFile?: string;
   /** Answers the questions about held entries; without it such entries stay held. */
@@ -115,14 +144,19 @@ export type Settled = {
 };
 
 /**
- * Outbox of finds and changes, each of which is sent once despite crashes, power cuts and lost answers. The caller chooses the
- * keys (`localId`): adding the same find again changes nothing. Only one process pushes at a time.
+ * Outbox of finds and changes, each of which is sent once despite crashes, power cuts and lost
+ * answers. The caller chooses the keys (`localId`): adding the same find again changes nothing.
+ * Only one process pushes at a time.
  */
 export type FindOutbox = AsyncDisposable & {
-  /** Checks finds and queues them with their photographs. A find with errors is stored as a draft and never sent. */
+  /**
+   * Checks finds and queues them with their photographs. A find with errors is stored as a draft
+   * and never sent.
+   */
   add(finds: readonly Find[]): Promise<EnqueueReport>;
   /**
-   * Imports a table with the columns that README.md lists. A row with an identifier of the service is refused.
+   * Imports a table with the columns that README.md lists. A row with an identifier of the service
+   * is refused.
    * @throws PasError where the table cannot be read at all
    */
   importTable(path: string): Promise<ImportReport>;
@@ -130,11 +164,17 @@ export type FindOutbox = AsyncDisposable & {
   setNumber(find: string, value: string): NumberChange;
   /** @throws FileError for a file that the service does not accept as a photograph */
   addPhoto(find: string, path: string): Promise<PhotoChange>;
-  /** Sends due entries within the rate limit of the service. @throws OutboxLeasedError while another process pushes */
+  /**
+   * Sends due entries within the rate limit of the service. @throws OutboxLeasedError while another
+   * process pushes
+   */
   push(options?: PushOptions): Promise<PushResult>;
   /** Settles uncertain entries by harvest: found; proven absent and queued again; or undecided. */
   reconcile(): Promise<readonly Settled[]>;
-  /** Records a decision about the uncertain or refused entries of a find. Returns the number of settled entries. */
+  /**
+   * Records a decision about the uncertain or refused entries of a find. Returns the number of
+   * settled entries.
+   */
   resolve(find: string, decision: Decision): number;
   /** Returns all entries, or those of one find, in the order of the queue. */
   entries(find?: string): readonly OutboxEntry[];
@@ -160,7 +200,10 @@ export async function openFindOutbox(options: OutboxOptions): Promise<FindOutbox
     outbox,
     lock,
     service: { ...connection, username: service.username, usesExternalToken: false },
-    harvesting: service.oaiBase === undefined ? undefined : makeHarvesting(service, service.oaiBase, connection),
+    harvesting:
+      service.oaiBase === undefined
+        ? undefined
+        : makeHarvesting(service, service.oaiBase, connection),
     clock: systemClock,
     recordKeys: undefined,
   };
@@ -187,8 +230,14 @@ export async function openFindOutbox(options: OutboxOptions): Promise<FindOutbox
       }),
     setNumber: (find, value) => enqueueNumber(outbox, findTargetForChange(outbox, find), value),
     addPhoto: async (find, path) => {
-      const { queued, issues } = await addPhotograph(outbox, findTargetForChange(outbox, find), path, keeping);
-      if (queued === undefined) throw new FileError(path, issues.map(({ message }) => message).join(' '));
+      const { queued, issues } = await addPhotograph(
+        outbox,
+        findTargetForChange(outbox, find),
+        path,
+        keeping,
+      );
+      if (queued === undefined)
+        throw new FileError(path, issues.map(({ message }) => message).join(' '));
       return queued.change;
     },
     push: makePusher(options, sync, connection, photosFolder),
@@ -196,13 +245,17 @@ export async function openFindOutbox(options: OutboxOptions): Promise<FindOutbox
     resolve: (find, decision) => {
       const held = acquirePushLock(lock);
       try {
-        return resolveEntries(outbox, find, decision, undefined, (work) => work(true)).settled.length;
+        return resolveEntries(outbox, find, decision, undefined, (work) => work(true)).settled
+          .length;
       } finally {
         held.release();
       }
     },
     entries: (find) => {
-      const entries = find === undefined ? listAllEntries(outbox) : listEntriesOfTarget(outbox, findTarget(outbox, find));
+      const entries =
+        find === undefined
+          ? listAllEntries(outbox)
+          : listEntriesOfTarget(outbox, findTarget(outbox, find));
       return entries.map(toPublic);
     },
     close,
@@ -210,7 +263,12 @@ export async function openFindOutbox(options: OutboxOptions): Promise<FindOutbox
   };
 }
 
-function makePusher(options: OutboxOptions, sync: SyncContext, connection: Connection, photosFolder: string): FindOutbox['push'] {
+function makePusher(
+  options: OutboxOptions,
+  sync: SyncContext,
+  connection: Connection,
+  photosFolder: string,
+): FindOutbox['push'] {
   const { service, onQuestion } = options;
   const [breakerMemory, never] = [createBreakers(), new AbortController()];
   return ({ kinds = ENTRY_KINDS, limit, look = true, signal = never.signal, onEvent } = {}) => {
@@ -225,7 +283,9 @@ function makePusher(options: OutboxOptions, sync: SyncContext, connection: Conne
       maxInFlight: service.maxInFlight ?? 16,
       settleMs: service.settleMs ?? 600_000,
       lookBackMs: (service.lookBackDays ?? 30) * 24 * 3600 * 1000,
-      ...(onQuestion === undefined ? {} : { askHeld: (held) => answerHeld(sync.outbox, held, onQuestion) }),
+      ...(onQuestion === undefined
+        ? {}
+        : { askHeld: (held) => answerHeld(sync.outbox, held, onQuestion) }),
       report: (event) => onEvent?.(event),
       stop: signal,
       abort: never.signal,
@@ -235,12 +295,22 @@ function makePusher(options: OutboxOptions, sync: SyncContext, connection: Conne
 
 async function reconcileWith({ harvesting, ...sync }: SyncContext): Promise<Settled[]> {
   if (harvesting === undefined)
-    throw new ConfigError('What is uncertain is settled by harvest, so the outbox needs service.oaiBase.');
+    throw new ConfigError(
+      'What is uncertain is settled by harvest, so the outbox needs service.oaiBase.',
+    );
   const { settled } = await reconcileNow({ ...sync, harvesting });
-  return settled.map(({ entry, verdict }) => ({ entry: toPublic(entry), verdict: verdict.kind, reason: String(verdict.reason) }));
+  return settled.map(({ entry, verdict }) => ({
+    entry: toPublic(entry),
+    verdict: verdict.kind,
+    reason: String(verdict.reason),
+  }));
 }
 
-function makeHarvesting(service: OutboxOptions['service'], oaiBase: string, { send, session }: Connection): Harvesting {
+function makeHarvesting(
+  service: OutboxOptions['service'],
+  oaiBase: string,
+  { send, session }: Connection,
+): Harvesting {
   const { oaiAuth = 'basic', schemaVersion = '2.2', username, password } = service;
   const credentials = {
     none: { kind: 'none' },
@@ -265,7 +335,15 @@ function toPublic(entry: Entry): OutboxEntry {
   const { id, kind, localId, state, identCely, reason, issues } = entry;
   const held = questionOf(entry);
   return {
-    ...{ entry: id, kind, find: localId, state, identCely, reason: reason === null ? null : String(reason), issues },
+    ...{
+      entry: id,
+      kind,
+      find: localId,
+      state,
+      identCely,
+      reason: reason === null ? null : String(reason),
+      issues,
+    },
     ...(held === undefined ? {} : { held }),
   };
 }
@@ -301,12 +379,21 @@ async function answerHeld(
     else {
       const name = entry.localId ?? entry.identCely ?? '';
       // The running push holds the lock already.
-      resolveEntries(outbox, name, { kind: 'created', identCely: answer.created }, entry.id, (work) => work(false));
+      resolveEntries(
+        outbox,
+        name,
+        { kind: 'created', identCely: answer.created },
+        entry.id,
+        (work) => work(false),
+      );
     }
   }
 }
 
-/** Returns the open question of a held entry, in the current language; undefined where the entry is not held. */
+/**
+ * Returns the open question of a held entry, in the current language; undefined where the entry is
+ * not held.
+ */
 export function questionOf({ held, localId }: Entry): Question | undefined {
   if (held === null) return undefined;
   const { basis, question, candidates } = held;
@@ -321,17 +408,28 @@ type OutboxFile = {
 
 type Opened = { readonly outbox: Outbox; readonly lock: Parameters<typeof acquirePushLock>[0] };
 
-/** Opens the file with its journal, and merges that. @throws ConfigError where it is for another service */
+/**
+ * Opens the file with its journal, and merges that. @throws ConfigError where it is for another
+ * service
+ */
 function openOutboxFile({ file, service, journalFile }: OutboxFile, address: string): Opened {
   const { prefix = 'svc', schemaVersion = '2.2' } = service;
   const journal = getJournalPlaces(file, journalFile);
   const outbox = openOutbox(file, systemClock, {
     binding: { address, prefix, schemaVersion },
-    journal: () => openJournal(journal.journalFile, { machine: () => readMachineId(thisSystem), clock: systemClock }),
+    journal: () =>
+      openJournal(journal.journalFile, {
+        machine: () => readMachineId(thisSystem),
+        clock: systemClock,
+      }),
   });
   try {
     const header = readHeader(outbox);
-    if (header.address !== address || header.prefix !== prefix || header.schemaVersion !== schemaVersion) {
+    if (
+      header.address !== address ||
+      header.prefix !== prefix ||
+      header.schemaVersion !== schemaVersion
+    ) {
       const [here, there] = [
         `${address} ${prefix} ${schemaVersion}`,
         `${header.address} ${header.prefix} ${header.schemaVersion}`,
@@ -348,11 +446,23 @@ function openOutboxFile({ file, service, journalFile }: OutboxFile, address: str
   }
 }
 
-/** Returns the journal of the program `pas`, so that this process and `pas` never push one file at once. */
+/**
+ * Returns the journal of the program `pas`, so that this process and `pas` never push one file at
+ * once.
+ */
 function getJournalPlaces(file: string, givenFile: string | undefined): JournalPlaces {
   const places = makePlaces(process.env);
-  if (givenFile !== undefined) return { journalFile: givenFile, locksFolder: join(dirname(givenFile), 'locks'), layout: 'state' };
-  return makeJournalPlaces(places, chooseJournalLayout(readConfigFile(places.configFile).journal, thisSystem), dirname(file));
+  if (givenFile !== undefined)
+    return {
+      journalFile: givenFile,
+      locksFolder: join(dirname(givenFile), 'locks'),
+      layout: 'state',
+    };
+  return makeJournalPlaces(
+    places,
+    chooseJournalLayout(readConfigFile(places.configFile).journal, thisSystem),
+    dirname(file),
+  );
 }
 
 function getPushLock(outbox: Outbox, { locksFolder }: JournalPlaces): Opened['lock'] {

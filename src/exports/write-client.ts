@@ -5,7 +5,12 @@ import { openKeptPhotograph, parseRecordIdent, sendOnce } from '../flows/push/se
 import type { Exchange, HttpRequest } from '../http/exchange.ts';
 import { hashSha512 } from '../http/request-body.ts';
 import type { Outcome } from '../pas-api/outcome.ts';
-import { type Account, makeImportRequest, makeNumberRequest, makePhotoRequest } from '../pas-api/session.ts';
+import {
+  type Account,
+  makeImportRequest,
+  makeNumberRequest,
+  makePhotoRequest,
+} from '../pas-api/session.ts';
 import { inspectPhotograph } from '../photo/photograph.ts';
 import { openConnection, type ServiceOptions } from './connection.ts';
 
@@ -16,17 +21,23 @@ export type { Account, Role } from '../pas-api/session.ts';
 export type { ServiceOptions } from './connection.ts';
 
 /**
- * The write interface, request by request, within the rate limit. No request is repeated, except one that the service refused
- * because of an expired token. The meaning of an answer is the {@link Outcome}: after `uncertain` the service may have executed
- * the request, and a repeat could create a second record. The outbox settles this, and survives crashes.
+ * The write interface, request by request, within the rate limit. No request is repeated, except
+ * one that the service refused because of an expired token. The meaning of an answer is the {@link
+ * Outcome}: after `uncertain` the service may have executed the request, and a repeat could create
+ * a second record. The outbox settles this, and survives crashes.
  */
 export type WriteClient = AsyncDisposable & {
   /** Returns the account by the service's description. @throws PasError where there is none */
   account(): Promise<Account>;
-  /** Sends the exact bytes of one import document, such as from `checkFinds` of `pas-finds/finds`. */
+  /**
+   * Sends the exact bytes of one import document, such as from `checkFinds` of `pas-finds/finds`.
+   */
   importFind(document: Uint8Array): Promise<Outcome>;
   setNumber(identCely: string, value: string): Promise<Outcome>;
-  /** Adds a photograph to a record; the file is streamed. @throws FileError for a file that is no acceptable photograph */
+  /**
+   * Adds a photograph to a record; the file is streamed. @throws FileError for a file that is no
+   * acceptable photograph
+   */
   addPhoto(identCely: string, path: string): Promise<Outcome>;
   close(): Promise<void>;
 };
@@ -36,18 +47,27 @@ export type WriteClient = AsyncDisposable & {
  * await using client = openWriteClient({ baseUrl, username, password });
  * const outcome = await client.importFind(document);
  * if (outcome.kind === 'accepted') console.log(outcome.identCely);
- * ```
- * Every call throws AuthError where signing in fails, and UnavailableError where that gets no answer.
+ * ``` Every call throws AuthError where signing in fails, and UnavailableError where that gets no
+ * answer.
  * @throws ConfigError for an invalid address, or one that would send the password unencrypted
  */
 export function openWriteClient(options: ServiceOptions): WriteClient {
   const connection = openConnection(options);
   const { baseUrl, pace, session } = connection;
   const stop = new AbortController();
-  const context = { ...connection, clock: systemClock, abort: stop.signal, readIdentCely: parseRecordIdent };
+  const context = {
+    ...connection,
+    clock: systemClock,
+    abort: stop.signal,
+    readIdentCely: parseRecordIdent,
+  };
 
   type Target = Parameters<typeof sendOnce>[1];
-  const attemptOnce = async (target: Target, request: HttpRequest, token: string): Promise<Outcome> => {
+  const attemptOnce = async (
+    target: Target,
+    request: HttpRequest,
+    token: string,
+  ): Promise<Outcome> => {
     const slot = await pace.acquire(stop.signal);
     const { outcome, departedAt } = await sendOnce(context, target, request, token, slot);
     if (outcome.kind === 'throttled') pace.backOff(departedAt, outcome.waitMs);
@@ -56,7 +76,9 @@ export function openWriteClient(options: ServiceOptions): WriteClient {
   const send = async (target: Target, makeRequest: () => HttpRequest): Promise<Outcome> => {
     const token = await session.token();
     const outcome = await attemptOnce(target, makeRequest(), token);
-    return outcome.kind === 'unauthorised' ? attemptOnce(target, makeRequest(), await session.renew(token)) : outcome;
+    return outcome.kind === 'unauthorised'
+      ? attemptOnce(target, makeRequest(), await session.renew(token))
+      : outcome;
   };
   const paced: Exchange = async (request) => {
     const slot = await pace.acquire(stop.signal);
@@ -74,15 +96,23 @@ export function openWriteClient(options: ServiceOptions): WriteClient {
     account: () => fetchAccount({ baseUrl, session, send: paced }),
     importFind: (document) => {
       const bytes = Buffer.from(document);
-      return send({ kind: 'import', identCely: null }, () => makeImportRequest(baseUrl, bytes, hashSha512(bytes)));
+      return send({ kind: 'import', identCely: null }, () =>
+        makeImportRequest(baseUrl, bytes, hashSha512(bytes)),
+      );
     },
     setNumber: async (identCely, value) => {
-      if (value.trim() === '') throw new UsageError('The registration number is empty; it cannot be removed, only changed.');
-      return send({ kind: 'number', identCely }, () => makeNumberRequest(baseUrl, identCely, value.trim()));
+      if (value.trim() === '')
+        throw new UsageError(
+          'The registration number is empty; it cannot be removed, only changed.',
+        );
+      return send({ kind: 'number', identCely }, () =>
+        makeNumberRequest(baseUrl, identCely, value.trim()),
+      );
     },
     addPhoto: async (identCely, path) => {
       const { photograph, issues } = await inspectPhotograph(path);
-      if (photograph === undefined) throw new FileError(path, issues.map(({ message }) => message).join(' '));
+      if (photograph === undefined)
+        throw new FileError(path, issues.map(({ message }) => message).join(' '));
       const file = {
         name: path.slice(Math.max(path.lastIndexOf('/'), path.lastIndexOf('\\')) + 1),
         mediaType: photograph.mimeType,

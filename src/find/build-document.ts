@@ -25,11 +25,16 @@ export function getSchemaLocation(profile: DocumentProfile): string {
   return `${getNamespace(profile)}${profile.prefix}.xsd`;
 }
 
-type NamesProblem = { readonly isCertain: boolean; readonly message: Message; readonly todo: Message };
+type NamesProblem = {
+  readonly isCertain: boolean;
+  readonly message: Message;
+  readonly todo: Message;
+};
 
 /**
  * Compares the names in documents with those in the service's own documents.
- * @param told prefix and namespace from an answer of the service; undefined is returned for a namespace of no schema
+ * @param told prefix and namespace from an answer of the service; undefined is returned for a
+ * namespace of no schema
  */
 export function findNamesProblem(
   profile: DocumentProfile,
@@ -57,15 +62,19 @@ const XSI = 'http://www.w3.org/2001/XMLSchema-instance';
 const NEW_IDENTIFIER = ':tba';
 
 /**
- * Builds the import document of a find: the exact bytes that are validated, stored, digested and sent. It omits absent elements,
- * blank texts and the point of the system that was not chosen. A character that XML cannot hold becomes U+FFFD, so that the find
- * can be shown; the rules report it, and such a document is never sent.
+ * Builds the import document of a find: the exact bytes that are validated, stored, digested and
+ * sent. It omits absent elements, blank texts and the point of the system that was not chosen. A
+ * character that XML cannot hold becomes U+FFFD, so that the find can be shown; the rules report
+ * it, and such a document is never sent.
  */
 export function buildDocument(find: Find, profile: DocumentProfile): Buffer {
   return buildXml(makeDocumentNode(find.elements, profile));
 }
 
-/** Makes the tree of a document in the order of the schema; absent elements are omitted, and `ident_cely` is `:tba`. */
+/**
+ * Makes the tree of a document in the order of the schema; absent elements are omitted, and
+ * `ident_cely` is `:tba`.
+ */
 export function makeDocumentNode(elements: FindElements, profile: DocumentProfile): XmlNode {
   const { prefix } = profile;
   const children: XmlNode[] = [{ name: `${prefix}:ident_cely`, content: NEW_IDENTIFIER }];
@@ -76,7 +85,8 @@ export function makeDocumentNode(elements: FindElements, profile: DocumentProfil
     let siblings = children;
     if (field.parent !== undefined) {
       siblings = parents.get(field.parent) ?? [];
-      if (siblings.length === 0) children.push({ name: `${prefix}:${field.parent}`, content: siblings });
+      if (siblings.length === 0)
+        children.push({ name: `${prefix}:${field.parent}`, content: siblings });
       parents.set(field.parent, siblings);
     }
     siblings.push(node);
@@ -107,7 +117,8 @@ function write(field: Field, elements: FindElements, name: string): XmlNode | un
     if (existing?.name === name) return existing;
     const id = normalizeXmlText(value.id);
     if (id === '') return undefined;
-    const attributes = field.kind === 'term' ? { 'xml:lang': 'cs', id } : { id };
+    const attributes: Record<string, string> =
+      field.kind === 'term' ? { 'xml:lang': 'cs', id } : { id };
     const node = { name, attributes, content: normalizeXmlText(value.text) || id };
     referenceNodes.set(value, node);
     return node;
@@ -115,10 +126,15 @@ function write(field: Field, elements: FindElements, name: string): XmlNode | un
   const text = normalizeXmlText(String(value));
   if (text === '') return undefined;
   if (field.kind !== 'point') return { name, content: text };
-  return field.epsg === elements.geom_system ? { name, attributes: { EPSG: field.epsg ?? '' }, content: text } : undefined;
+  return field.epsg === elements.geom_system
+    ? { name, attributes: { EPSG: field.epsg ?? '' }, content: text }
+    : undefined;
 }
 
-/** Returns the text that a parser reads back from a document. The service trims every text, so this does, too. */
+/**
+ * Returns the text that a parser reads back from a document. The service trims every text, so this
+ * does, too.
+ */
 export function normalizeXmlText(text: string): string {
   const lines = text.includes('\r') ? text.replace(/\r\n?/g, '\n') : text;
   return trimText(replaceIllegalCharacters(lines));

@@ -10,9 +10,20 @@ export type Cells = ReadonlyMap<string, string>;
 /** One line represents both elements of the point; `geom_system` selects the element. */
 const POINT_LINE = 'wkt';
 
-const POINT_COLUMNS: readonly string[] = ['lon', 'lat', 'geom_x', 'geom_y', POINT_LINE, 'geom_wkt', 'geom_sjtsk_wkt'];
+const POINT_COLUMNS: readonly string[] = [
+  'lon',
+  'lat',
+  'geom_x',
+  'geom_y',
+  POINT_LINE,
+  'geom_wkt',
+  'geom_sjtsk_wkt',
+];
 
-/** Returns the cells of a find, with labels for vocabulary entries where a label resolves to the same entry. */
+/**
+ * Returns the cells of a find, with labels for vocabulary entries where a label resolves to the
+ * same entry.
+ */
 export function getFindCells(elements: FindElements, lookupTerm: LookupTerm): Map<string, string> {
   const cells = new Map<string, string>();
   for (const field of FIELDS) {
@@ -28,17 +39,22 @@ function getLineName(field: Field): string {
 
 function formatCell(field: Field, elements: FindElements, lookupTerm: LookupTerm): string {
   const value = elements[field.name];
-  if (value === undefined || (field.kind === 'point' && field.epsg !== elements.geom_system)) return '';
+  if (value === undefined || (field.kind === 'point' && field.epsg !== elements.geom_system))
+    return '';
   if (typeof value !== 'object') return String(value);
-  if (value.id === NEW_PERSON || field.set === undefined || value.text === '') return formatReferenceCell(value);
+  if (value.id === NEW_PERSON || field.set === undefined || value.text === '')
+    return formatReferenceCell(value);
   const lookup = lookupTerm(field.set, value.text);
   return lookup.kind === 'found' && lookup.term.id === value.id ? value.text : value.id;
 }
 
-/** Applies changes to cells; '' removes one. A point in other columns replaces the existing point. */
+/**
+ * Applies changes to cells; '' removes one. A point in other columns replaces the existing point.
+ */
 export function withChanges(cells: Cells, changes: Cells): Map<string, string> {
   const changed = new Map(cells);
-  if ([...changes.keys()].some((name) => POINT_COLUMNS.includes(name))) for (const name of POINT_COLUMNS) changed.delete(name);
+  if ([...changes.keys()].some((name) => POINT_COLUMNS.includes(name)))
+    for (const name of POINT_COLUMNS) changed.delete(name);
   for (const [name, text] of changes) changed.set(name, text);
   return new Map([...changed].filter(([, text]) => text !== ''));
 }
@@ -49,10 +65,15 @@ export function listDifferingCells(before: Cells, after: Cells): string[] {
   return [...names].filter((name) => (before.get(name) ?? '') !== (after.get(name) ?? ''));
 }
 
-/** Returns the elements that a line of the edited text sets: three for a point, none for an unknown name. */
+/**
+ * Returns the elements that a line of the edited text sets: three for a point, none for an unknown
+ * name.
+ */
 export function listElementsOfLine(name: string): readonly ElementName[] {
   const fields = FIELDS.filter((field) => field.name === name || field.alias === name);
-  return POINT_COLUMNS.includes(name) ? ['geom_system', 'geom_wkt', 'geom_sjtsk_wkt'] : fields.map((field) => field.name);
+  return POINT_COLUMNS.includes(name)
+    ? ['geom_system', 'geom_wkt', 'geom_sjtsk_wkt']
+    : fields.map((field) => field.name);
 }
 
 /** Writes a find as a text to edit: a line for each element, with its issues above. */
@@ -68,14 +89,24 @@ export function editText(localId: string, cells: Cells, issues: readonly Issue[]
     if (shown.has(name)) continue;
     shown.add(name);
     const ownIssues = issues.filter(
-      ({ element }) => element !== undefined && (element === field.name || formatEditLine(element) === name),
+      ({ element }) =>
+        element !== undefined && (element === field.name || formatEditLine(element) === name),
     );
     for (const issue of ownIssues) shownIssues.add(issue);
     const gloss: Message =
-      name === POINT_LINE ? msg`point, such as POINT (14.4208 50.0871), in the order of geom_system` : field.gloss;
-    lines.push('', formatComment(gloss), ...ownIssues.map(formatMark), `${name} = ${encodeLine(cells.get(name) ?? '')}`);
+      name === POINT_LINE
+        ? msg`point, such as POINT (14.4208 50.0871), in the order of geom_system`
+        : field.gloss;
+    lines.push(
+      '',
+      formatComment(gloss),
+      ...ownIssues.map(formatMark),
+      `${name} = ${encodeLine(cells.get(name) ?? '')}`,
+    );
   }
-  const otherCells = [...cells].filter(([name]) => !shown.has(name)).map(([name, text]) => `${name} = ${encodeLine(text)}`);
+  const otherCells = [...cells]
+    .filter(([name]) => !shown.has(name))
+    .map(([name, text]) => `${name} = ${encodeLine(text)}`);
   const general = issues.filter((issue) => !shownIssues.has(issue)).map(formatMark);
   return `${[...lines.slice(0, 2), ...general, ...lines.slice(2), ...otherCells].join('\n')}\n`;
 }
@@ -111,12 +142,25 @@ export function parseEditText(
     .split(/\r\n?|\n/)
     .entries()) {
     if (line.trim() === '' || line.startsWith('#')) continue;
-    const [, name = '', value = ''] = /^([\p{L}\p{N}_\s]+)=(.*)$/u.exec(line)?.map((part) => part.trim()) ?? [];
+    const [, name = '', value = ''] =
+      /^([\p{L}\p{N}_\s]+)=(.*)$/u.exec(line)?.map((part) => part.trim()) ?? [];
     const where = { line: index + 1 };
     if (name === '')
-      issues.push(makeErrorIssue('edit-line', msg`This line is not "element = value". Correct it, or write # before it.`, where));
+      issues.push(
+        makeErrorIssue(
+          'edit-line',
+          msg`This line is not "element = value". Correct it, or write # before it.`,
+          where,
+        ),
+      );
     else if (cells.has(name))
-      issues.push(makeErrorIssue('edit-line-twice', msg`${name} appears twice. Keep one of the lines.`, where));
+      issues.push(
+        makeErrorIssue(
+          'edit-line-twice',
+          msg`${name} appears twice. Keep one of the lines.`,
+          where,
+        ),
+      );
     else cells.set(name, decodeLine(value));
   }
   if (cells.size === 0 && issues.length === 0) return undefined;

@@ -11,14 +11,20 @@ export type ValueOf = {
   boolean: boolean;
   state: TargetState;
   'geom-system': GeomSystem;
-  /** A project, or a person who may have no identifier yet: the element holds the service's own text. */
+  /**
+   * A project, or a person who may have no identifier yet: the element holds the service's own
+   * text.
+   */
   reference: Reference;
   term: Reference;
   /** `POINT (longitude latitude)`, or `POINT (x y)`, both negative */
   point: string;
 };
 
-/** A reference to a vocabulary entry, an organisation, a person or a project. The service reads `id` only. */
+/**
+ * A reference to a vocabulary entry, an organisation, a person or a project. The service reads `id`
+ * only.
+ */
 export type Reference = { readonly id: string; readonly text: string };
 
 /** Identifier of a person whom the service may not know yet (A-FIELD-16). */
@@ -38,7 +44,10 @@ export type FieldRow = {
   readonly alias?: string;
   /** Set of the harvesting interface that has the identifiers of the element. */
   readonly set?: string;
-  /** Lowest target state that requires the element. A point is required only in the element that `geom_system` selects. */
+  /**
+   * Lowest target state that requires the element. A point is required only in the element that
+   * `geom_system` selects.
+   */
   readonly requiredFrom?: TargetState;
   /** Parent element; absent for children of `samostatny_nalez`. */
   readonly parent?: 'chranene_udaje';
@@ -46,24 +55,33 @@ export type FieldRow = {
   readonly epsg?: GeomSystem;
   readonly unit?: 'cm';
   readonly gloss: Message;
-  /** Museums' names of the element, folded: Czech and English, full and abbreviated. The first name is the usual one. */
+  /**
+   * Museums' names of the element, folded: Czech and English, full and abbreviated. The first name
+   * is the usual one.
+   */
   readonly called?: string;
   /** Question of `pas add`, in the order of `at`; absent: asked last, on request. */
   readonly ask?: Ask;
   /** Position in the report; absent: at the end, under its gloss. */
   readonly report?: Shown | { readonly with: string } | { readonly elsewhere: true };
-  /** The text may reveal the location, so it is omitted where locations are. Children of `chranene_udaje` always are. */
+  /**
+   * The text may reveal the location, so it is omitted where locations are. Children of
+   * `chranene_udaje` always are.
+   */
   readonly revealsLocation?: true;
 };
 
 export type Asked = {
   readonly title: Message;
   /**
-   * `frame`: constant for most finds of a day, confirmed with one key once it is known; `find`: asked for each find;
-   * `handing-over`: for state 3 only; `more`: on request.
+   * `frame`: constant for most finds of a day, confirmed with one key once it is known; `find`:
+   * asked for each find; `handing-over`: for state 3 only; `more`: on request.
    */
   readonly when: 'find' | 'frame' | 'handing-over' | 'more';
-  /** `carried`: suggested for the next find, too; `copied`: taken by a copy only; absent: belongs to one find. */
+  /**
+   * `carried`: suggested for the next find, too; `copied`: taken by a copy only; absent: belongs to
+   * one find.
+   */
   readonly stays?: 'carried' | 'copied';
   /** Permitted answers, where the title does not state them. */
   readonly hint?: Message;

@@ -5,9 +5,9 @@ import { foldName } from '../text/names.ts';
 import type { FieldRow, ValueOf } from './field.ts';
 
 /**
- * Elements that a client fills, in the order of the schema. Documents, tables, questions, exports, reports and rules are derived
- * from this list. Requirements and sets are those of the contract (A-FIELD-5 to A-FIELD-25). `ident_cely`, the first element, is
- * always `:tba` and not in the list.
+ * Elements that a client fills, in the order of the schema. Documents, tables, questions, exports,
+ * reports and rules are derived from this list. Requirements and sets are those of the contract
+ * (A-FIELD-5 to A-FIELD-25). `ident_cely`, the first element, is always `:tba` and not in the list.
  */
 const ROWS = [
   {
@@ -28,7 +28,9 @@ const ROWS = [
     alias: 'project',
     requiredFrom: 1,
     gloss: msg`survey project`,
-    called: 'projekt, cislo projektu, c projektu, id projektu, project, project id, project no, survey, akce, ' + 'c akce',
+    called:
+      'projekt, cislo projektu, c projektu, id projektu, project, project id, project no, survey, akce, ' +
+      'c akce',
     ask: { at: 10, title: msg`Project`, when: 'frame', stays: 'carried' },
     report: { at: 150, label: msg`Project` },
   },
@@ -65,7 +67,8 @@ const ROWS = [
     set: 'heslo:obdobi',
     requiredFrom: 2,
     gloss: msg`period`,
-    called: 'obdobi, obd, epocha, pravek, kultura, kult, datace, datovani, dat, period, culture, age, dating',
+    called:
+      'obdobi, obd, epocha, pravek, kultura, kult, datace, datovani, dat, period, culture, age, dating',
     ask: { at: 80, title: msg`Period`, when: 'find', stays: 'carried' },
     report: { at: 10, label: msg`Period` },
   },
@@ -100,7 +103,8 @@ const ROWS = [
     set: 'heslo:predmet_specifikace',
     requiredFrom: 2,
     gloss: msg`object specification, as a rule the material`,
-    called: 'specifikace, material, mat, mater, surovina, sur, hmota, specification, raw material, fabric',
+    called:
+      'specifikace, material, mat, mater, surovina, sur, hmota, specification, raw material, fabric',
     ask: { at: 70, title: msg`Material`, when: 'find', stays: 'carried' },
     report: { at: 30, label: msg`Material` },
   },
@@ -109,7 +113,9 @@ const ROWS = [
     kind: 'text',
     alias: 'count',
     gloss: msg`number of items, free text`,
-    called: 'pocet, poc, pocet kusu, pocet ks, ks, kusu, mnozstvi, count, quantity, qty, number of items, pieces, ' + 'pcs',
+    called:
+      'pocet, poc, pocet kusu, pocet ks, ks, kusu, mnozstvi, count, quantity, qty, number of items, pieces, ' +
+      'pcs',
     ask: { at: 170, title: msg`Number of items`, when: 'more' },
     report: { at: 40, label: msg`Count` },
   },
@@ -118,7 +124,8 @@ const ROWS = [
     kind: 'text',
     alias: 'note',
     gloss: msg`note`,
-    called: 'poznamka, pozn, poznamky, popis, note, notes, remark, remarks, comment, comments, description',
+    called:
+      'poznamka, pozn, poznamky, popis, note, notes, remark, remarks, comment, comments, description',
     ask: { at: 190, title: msg`Note`, when: 'more' },
     report: { at: 180, label: msg`Note`, shape: 'wide' },
     revealsLocation: true,
@@ -133,7 +140,13 @@ const ROWS = [
     called:
       'nalezce, nal, nalezl, nasel, kdo, kdo nasel, who, nalez ucinil, jmeno nalezce, sberatel, odevzdal, finder, found by, ' +
       'collector, name of finder, detectorist',
-    ask: { at: 30, title: msg`Finder`, when: 'frame', stays: 'carried', hint: msg`Surname, Given name` },
+    ask: {
+      at: 30,
+      title: msg`Finder`,
+      when: 'frame',
+      stays: 'carried',
+      hint: msg`Surname, Given name`,
+    },
     report: { at: 60, label: msg`Finder` },
     revealsLocation: true,
   },
@@ -237,8 +250,13 @@ const ROWS = [
 
 export type ElementName = (typeof ROWS)[number]['name'];
 
-/** Elements of `samostatny_nalez` that a client may send. The point is in the element that `geom_system` selects. */
-export type FindElements = { readonly [R in (typeof ROWS)[number] as R['name']]?: ValueOf[R['kind']] };
+/**
+ * Elements of `samostatny_nalez` that a client may send. The point is in the element that
+ * `geom_system` selects.
+ */
+export type FindElements = {
+  readonly [R in (typeof ROWS)[number] as R['name']]?: ValueOf[R['kind']];
+};
 
 export type Field = FieldRow & { readonly name: ElementName };
 
@@ -272,7 +290,10 @@ export function getPoint(elements: FindElements): PointInSystem | undefined {
 
 /** Tells if an element may reveal where the find was made. */
 export function canRevealLocation(name: string): boolean {
-  return FIELDS.some((field) => field.name === name && (field.parent !== undefined || field.revealsLocation === true));
+  return FIELDS.some(
+    (field) =>
+      field.name === name && (field.parent !== undefined || field.revealsLocation === true),
+  );
 }
 
 /** Removes the elements that may reveal where the find was made. */
@@ -281,7 +302,16 @@ export function redactLocation(elements: FindElements): FindElements {
 }
 
 /** Columns that fill no element alone. */
-const OWN_COLUMNS = ['local_id', 'photos', 'lon', 'lat', 'geom_x', 'geom_y', 'wkt', 'ident_cely'] as const;
+const OWN_COLUMNS = [
+  'local_id',
+  'photos',
+  'lon',
+  'lat',
+  'geom_x',
+  'geom_y',
+  'wkt',
+  'ident_cely',
+] as const;
 
 export type ColumnName = ElementName | (typeof OWN_COLUMNS)[number];
 
@@ -298,19 +328,32 @@ const CALLED_POINT: readonly (readonly [string, ColumnName])[] = [
 const meanings = new Map<string, ColumnName>([
   ...OWN_COLUMNS.map((name) => [name, name] as const),
   ...CALLED_POINT,
-  ...FIELDS.flatMap((field) => [[field.name, field.name] as const, ...(field.alias ? [[field.alias, field.name] as const] : [])]),
+  ...FIELDS.flatMap((field) => [
+    [field.name, field.name] as const,
+    ...(field.alias ? [[field.alias, field.name] as const] : []),
+  ]),
 ]);
 
 /** Every column name that a table may have: the contract's names and their English aliases. */
 export const COLUMN_NAMES: readonly string[] = [...meanings.keys()];
 
-const STORED_KINDS: readonly string[] = ['integer', 'date', 'boolean', 'state', 'point', 'geom-system'];
+const STORED_KINDS: readonly string[] = [
+  'integer',
+  'date',
+  'boolean',
+  'state',
+  'point',
+  'geom-system',
+];
 const STORED_COLUMNS = new Set<string>([
   ...['lon', 'lat', 'geom_x', 'geom_y', 'wkt'],
   ...FIELDS.filter(({ kind }) => STORED_KINDS.includes(kind)).map(({ name }) => name),
 ]);
 
-/** Tells if the stored value of a cell counts (number, day, truth value); for all other columns the displayed text counts. */
+/**
+ * Tells if the stored value of a cell counts (number, day, truth value); for all other columns the
+ * displayed text counts.
+ */
 export function isStoredColumn(name: ColumnName): boolean {
   return STORED_COLUMNS.has(name);
 }
@@ -323,10 +366,15 @@ export function getLabelColumns(name: ElementName): readonly string[] {
 /** Tells if a column is a label of the code beside it. */
 export function isLabelColumn(name: string): boolean {
   const folded = foldName(name);
-  return FIELDS.some((field) => field.kind === 'term' && getLabelColumns(field.name).includes(folded));
+  return FIELDS.some(
+    (field) => field.kind === 'term' && getLabelColumns(field.name).includes(folded),
+  );
 }
 
-/** Finds a column by its name, independent of case, accents and language; undefined for an unknown name. */
+/**
+ * Finds a column by its name, independent of case, accents and language; undefined for an unknown
+ * name.
+ */
 export function findColumnMeant(name: string): ColumnName | undefined {
   return meanings.get(foldName(name));
 }

@@ -1,7 +1,12 @@
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { ConfigError, getErrorMessage, getLocalizedMessage, LocalizedError } from '../base/errors.ts';
+import {
+  ConfigError,
+  getErrorMessage,
+  getLocalizedMessage,
+  LocalizedError,
+} from '../base/errors.ts';
 import { type Issue, makeErrorIssue } from '../base/issue.ts';
 import { cmd, type Message, msg } from '../base/message.ts';
 import { packageRoot } from '../base/package-root.ts';
@@ -30,26 +35,31 @@ export type FindSchema = {
 export type ReadOwnSchema = (profile: DocumentProfile) => Promise<SchemaSource | undefined>;
 
 /**
- * Opens the deployment's own schema where there is one, else the bundled one; nothing is fetched. The XML library is loaded here,
- * since most commands need none.
- * @throws ConfigError where there is no schema of the profile's version, or the deployment's own cannot be used
+ * Opens the deployment's own schema where there is one, else the bundled one; nothing is fetched.
+ * The XML library is loaded here, since most commands need none.
+ * @throws ConfigError where there is no schema of the profile's version, or the deployment's own
+ * cannot be used
  */
 export async function openFindSchema(
   profile: DocumentProfile,
   readOwn: ReadOwnSchema = async () => undefined,
 ): Promise<FindSchema> {
   const ownSource = await readOwn(profile);
-  const validator = await borrowCompiled(ownSource ?? (await readBundledSchema(profile))).catch((thrown: unknown) => {
-    throw new ConfigError(getErrorMessage(thrown), {
-      cause: thrown,
-      hint: msg`Fetch it again with \`${cmd`pas schema update`}\`, or return to the bundled one: ${cmd`pas schema update --bundled`}`,
-    });
-  });
+  const validator = await borrowCompiled(ownSource ?? (await readBundledSchema(profile))).catch(
+    (thrown: unknown) => {
+      throw new ConfigError(getErrorMessage(thrown), {
+        cause: thrown,
+        hint: msg`Fetch it again with \`${cmd`pas schema update`}\`, or return to the bundled one: ${cmd`pas schema update --bundled`}`,
+      });
+    },
+  );
   return {
     profile,
     check(document) {
       const { wellFormed, violations } = validator.validate(document);
-      const issues = violations.map((violation) => toIssue(violation, wellFormed ? 'schema' : 'xml-not-well-formed'));
+      const issues = violations.map((violation) =>
+        toIssue(violation, wellFormed ? 'schema' : 'xml-not-well-formed'),
+      );
       return violations.some(isAboutText) ? withPlacesOfText(document, violations, issues) : issues;
     },
     [Symbol.dispose]: () => validator[Symbol.dispose](),
@@ -89,11 +99,18 @@ function toIssue({ line, element, message }: SchemaViolation, rule: string): Iss
   });
 }
 
-/** Plain wording for the most frequent findings of the XML library; the others are shown as they are. */
-const WORDINGS: readonly (readonly [RegExp, (...parts: readonly (string | undefined)[]) => Message])[] = [
+/**
+ * Plain wording for the most frequent findings of the XML library; the others are shown as they
+ * are.
+ */
+const WORDINGS: readonly (readonly [
+  RegExp,
+  (...parts: readonly (string | undefined)[]) => Message,
+])[] = [
   [
     /^Element '([^']+)': No matching global declaration available for the validation root\.$/,
-    (root = '') => msg`The root ${root} is not the one of the schema. Check its name and its namespace, including the version.`,
+    (root = '') =>
+      msg`The root ${root} is not the one of the schema. Check its name and its namespace, including the version.`,
   ],
   [
     /^Element '([^']+)': This element is not expected\. Expected is (?:one of )?\( (.+?) \)\.$/,
@@ -102,11 +119,13 @@ const WORDINGS: readonly (readonly [RegExp, (...parts: readonly (string | undefi
   ],
   [
     /^Element '([^']+)': This element is not expected\.$/,
-    (element = '') => msg`${element} is not allowed here. Remove it; it may also be misspelt or appear twice.`,
+    (element = '') =>
+      msg`${element} is not allowed here. Remove it; it may also be misspelt or appear twice.`,
   ],
   [
     /^Element '([^']+)': Missing child element\(s\)\. Expected is (?:one of )?\( (.+?) \)\.$/,
-    (element = '', expected = '') => msg`${element} ends too early; expected here: ${expected}. Add it.`,
+    (element = '', expected = '') =>
+      msg`${element} ends too early; expected here: ${expected}. Add it.`,
   ],
   [
     /^Element '([^']+)': The attribute '([^']+)' is required but missing\.$/,
@@ -121,7 +140,8 @@ const WORDINGS: readonly (readonly [RegExp, (...parts: readonly (string | undefi
   ],
   [
     /^Element '([^']+)': Character content other than whitespace is not allowed because the content type is '[\w-]+'\.$/,
-    (element = '') => msg`${element} may contain only elements, but has text in it. Move the text into an element, or remove it.`,
+    (element = '') =>
+      msg`${element} may contain only elements, but has text in it. Move the text into an element, or remove it.`,
   ],
 ];
 
@@ -131,17 +151,27 @@ function isAboutText({ message }: SchemaViolation): boolean {
   return TEXT_MESSAGE.test(String(message));
 }
 
-/** Sets the line of stray text: the library reports the line of its element, once for each piece between comments. */
-function withPlacesOfText(document: Buffer, violations: readonly SchemaViolation[], issues: readonly Issue[]): readonly Issue[] {
+/**
+ * Sets the line of stray text: the library reports the line of its element, once for each piece
+ * between comments.
+ */
+function withPlacesOfText(
+  document: Buffer,
+  violations: readonly SchemaViolation[],
+  issues: readonly Issue[],
+): readonly Issue[] {
   const parsed = parseXml(document);
   const strays = [...listStrayTextsWithin(parsed, parsed.root)];
   const seenPlaces = new Set<string | undefined>();
   return issues.flatMap((issue, index) => {
     const of = strays.filter(({ element }) => element.name === issue.element);
-    if (of.length === 0 || !isAboutText(violations[index] ?? { line: null, message: '' })) return [issue];
+    if (of.length === 0 || !isAboutText(violations[index] ?? { line: null, message: '' }))
+      return [issue];
     if (seenPlaces.has(issue.element)) return [];
     seenPlaces.add(issue.element);
-    return of.map((stray) => issue.with({ line: getLineAt(parsed.bytes, stray.start), says: makeStrayTextMessage(stray) }));
+    return of.map((stray) =>
+      issue.with({ line: getLineAt(parsed.bytes, stray.start), says: makeStrayTextMessage(stray) }),
+    );
   });
 }
 
@@ -155,7 +185,9 @@ function describeViolation(message: Message): Message {
 
 type SchemaSource = { readonly url: string; readonly bytes: Buffer };
 
-/** Namespaces that a schema of finds may import; the bundled copies are used for any schemaLocation. */
+/**
+ * Namespaces that a schema of finds may import; the bundled copies are used for any schemaLocation.
+ */
 const LOCAL_COPIES: Readonly<Record<string, string>> = {
   [XML_NAMESPACE]: 'schemas/xml/xml.xsd',
   'http://www.opengis.net/gml/3.2': 'schemas/gml/gml.xsd',
@@ -166,7 +198,9 @@ type Compiled = { readonly validator: Validator; borrowers: number };
 const compiled = new Map<string, Compiled>();
 const KEPT_SCHEMAS = 2;
 
-/** Returns the compiled schema, shared within the process. Disposing of it returns it to the cache. */
+/**
+ * Returns the compiled schema, shared within the process. Disposing of it returns it to the cache.
+ */
 async function borrowCompiled(schema: SchemaSource): Promise<Validator> {
   const key = `${schema.url}\n${createHash('sha256').update(schema.bytes).digest('hex')}`;
   let entry = compiled.get(key);
@@ -202,23 +236,32 @@ async function borrowCompiled(schema: SchemaSource): Promise<Validator> {
 
 /**
  * Compiles a schema without a network: imports are read from the bundled copies.
- * @throws Error with the reason, where the bytes are no schema, include or import other files, or are faulty
+ * @throws Error with the reason, where the bytes are no schema, include or import other files, or
+ * are faulty
  */
 async function compileLocally(schema: SchemaSource): Promise<Validator> {
   const imports = await Promise.all(
-    listSchemaImports(schema).map(async ({ url, copy }) => ({ url, bytes: await readFile(join(packageRoot, copy)) })),
+    listSchemaImports(schema).map(async ({ url, copy }) => ({
+      url,
+      bytes: await readFile(join(packageRoot, copy)),
+    })),
   );
   const { compileSchema } = await import('../xml/xsd.ts');
   return compileSchema(schema, imports);
 }
 
-function listSchemaImports({ url, bytes }: SchemaSource): { readonly url: string; readonly copy: string }[] {
+function listSchemaImports({
+  url,
+  bytes,
+}: SchemaSource): { readonly url: string; readonly copy: string }[] {
   const { root } = parseXml(bytes);
   for (const kind of ['include', 'redefine'] as const) {
     const [first] = getChildren(root, kind, SCHEMA_NAMESPACE);
     if (first === undefined) continue;
     const other = getAttribute(first, 'schemaLocation') ?? '?';
-    throw new LocalizedError(msg`The schema ${url} consists of several files: it has an ${kind} of ${other}.`);
+    throw new LocalizedError(
+      msg`The schema ${url} consists of several files: it has an ${kind} of ${other}.`,
+    );
   }
   return getChildren(root, 'import', SCHEMA_NAMESPACE).flatMap((one) => {
     const namespace = getAttribute(one, 'namespace') ?? '';
@@ -226,7 +269,9 @@ function listSchemaImports({ url, bytes }: SchemaSource): { readonly url: string
     const copy = LOCAL_COPIES[namespace];
     if (copy === undefined) {
       const named = namespace === '' ? msg`(none)` : namespace;
-      throw new LocalizedError(msg`The schema ${url} imports the namespace ${named}, of which pas has no copy.`);
+      throw new LocalizedError(
+        msg`The schema ${url} imports the namespace ${named}, of which pas has no copy.`,
+      );
     }
     return location === undefined ? [] : [{ url: resolveUrl(location, url), copy }];
   });
@@ -242,7 +287,9 @@ function resolveUrl(location: string, base: string): string {
 /** The bundled schema has less than 50 kB. */
 export const MAX_SCHEMA_BYTES = 1024 * 1024;
 
-/** Explains why a schema is not that of this profile. @param charset of the `Content-Type` header */
+/**
+ * Explains why a schema is not that of this profile. @param charset of the `Content-Type` header
+ */
 export async function findSchemaProblem(
   schema: SchemaSource,
   profile: DocumentProfile,
@@ -256,7 +303,8 @@ export async function findSchemaProblem(
     (await compileLocally(schema))[Symbol.dispose]();
     return undefined;
   } catch (thrown) {
-    if (thrown instanceof XmlSyntaxError) return msg`it is not a complete XML document: ${thrown.says}`;
+    if (thrown instanceof XmlSyntaxError)
+      return msg`it is not a complete XML document: ${thrown.says}`;
     if (thrown instanceof Error) return getLocalizedMessage(thrown);
     throw thrown;
   }
@@ -269,15 +317,22 @@ function findRootProblem({ root }: XmlDocument, profile: DocumentProfile): Messa
   const expected = getNamespace(profile);
   if (namespace === '') return msg`it has no namespace; ${expected} is expected`;
   if (namespace !== expected) return msg`its namespace is ${namespace}, not ${expected}`;
-  const hasRoot = getChildren(root, 'element').some((element) => getAttribute(element, 'name') === profile.prefix);
+  const hasRoot = getChildren(root, 'element').some(
+    (element) => getAttribute(element, 'name') === profile.prefix,
+  );
   return hasRoot ? undefined : msg`it does not declare the element ${profile.prefix}`;
 }
 
-/** Tells if a schema has the content of the bundled one; comments, annotations and locations of imports do not count. */
+/**
+ * Tells if a schema has the content of the bundled one; comments, annotations and locations of
+ * imports do not count.
+ */
 export async function isSameAsBundled(bytes: Buffer, profile: DocumentProfile): Promise<boolean> {
   try {
     const bundled = await readBundledSchema(profile);
-    const [ownMeaning, ours] = [bytes, bundled.bytes].map((each) => JSON.stringify(reduceSchemaElement(parseXml(each).root)));
+    const [ownMeaning, ours] = [bytes, bundled.bytes].map((each) =>
+      JSON.stringify(reduceSchemaElement(parseXml(each).root)),
+    );
     return ownMeaning === ours;
   } catch (thrown) {
     // pas bundles no schema of this version.
@@ -286,8 +341,18 @@ export async function isSameAsBundled(bytes: Buffer, profile: DocumentProfile): 
   }
 }
 
-function reduceSchemaElement({ namespace, name, attributes, children }: XmlElement): readonly unknown[] {
+function reduceSchemaElement({
+  namespace,
+  name,
+  attributes,
+  children,
+}: XmlElement): readonly unknown[] {
   const meant = attributes.filter((attribute) => attribute.name !== 'schemaLocation');
   const attributeTexts = meant.map((attribute) => `${attribute.name}=${attribute.value}`).sort();
-  return [namespace, name, attributeTexts, children.filter((child) => child.name !== 'annotation').map(reduceSchemaElement)];
+  return [
+    namespace,
+    name,
+    attributeTexts,
+    children.filter((child) => child.name !== 'annotation').map(reduceSchemaElement),
+  ];
 }

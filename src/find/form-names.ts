@@ -3,7 +3,10 @@ import { NEW_PERSON } from './field.ts';
 import type { ColumnName } from './fields.ts';
 import { QUESTIONS } from './questions.ts';
 
-/** Names of the questions in a form for phones, by which a returned form is read. Elements have their own names. */
+/**
+ * Names of the questions in a form for phones, by which a returned form is read. Elements have
+ * their own names.
+ */
 
 /** A geopoint in WGS 84: latitude, longitude, altitude, accuracy. */
 export const FORM_POINT = 'point';
@@ -12,7 +15,10 @@ export const FORM_WORST_ACCURACY_M = 20;
 /** Group that repeats once per photograph, and its question. */
 export const FORM_PHOTOS = 'photos';
 export const FORM_PHOTO = 'photo';
-/** Choice for a value that the list lacks, which is then typed: a finder as `Surname, Given name`, or a project's identifier. */
+/**
+ * Choice for a value that the list lacks, which is then typed: a finder as `Surname, Given name`,
+ * or a project's identifier.
+ */
 export const FORM_NOT_LISTED = NEW_PERSON;
 export const FORM_WRITTEN = { nalezce: 'nalezce_jmeno', projekt: 'projekt_cislo' } as const;
 
@@ -22,7 +28,10 @@ export function isWrittenToo(name: string): name is WrittenElement {
   return name in FORM_WRITTEN;
 }
 
-/** Returns the name of the question that filters a long list; the choice in that list already implies its answer. */
+/**
+ * Returns the name of the question that filters a long list; the choice in that list already
+ * implies its answer.
+ */
 export function getFormGroup(name: string): string {
   return `${name}_skupina`;
 }
@@ -30,11 +39,17 @@ export function getFormGroup(name: string): string {
 /** Separator of the Czech and the English name of a choice: lists have one text for both. */
 export const FORM_LABEL_GAP = ' · ';
 
-const WRITTEN_LABELS = { nalezce: msg`Name of the finder`, projekt: msg`Identifier of the project` } as const;
+const WRITTEN_LABELS = {
+  nalezce: msg`Name of the finder`,
+  projekt: msg`Identifier of the project`,
+} as const;
 const PHOTO_LABEL = msg`Photograph`;
 const POINT_LABEL = msg`Place on the map`;
 
-/** Returns the label of a question or group of a form. @throws Error where the form has neither of this name */
+/**
+ * Returns the label of a question or group of a form. @throws Error where the form has neither of
+ * this name
+ */
 export function getFormLabel(name: string): Message {
   switch (name) {
     case FORM_POINT:
@@ -61,11 +76,23 @@ export const FINDS_LAYER = 'finds';
 export const PHOTOS_LAYER = 'photos';
 export const FORM_TABLE = 'pas_form';
 
-/** Meaning of a form column: a table column, a typed value, a filter of a list, or the find and file of a photograph. */
-export type FormMeaning = ColumnName | `written_${WrittenElement}` | 'narrows_list' | 'photo_of' | 'photo_file';
+/**
+ * Meaning of a form column: a table column, a typed value, a filter of a list, or the find and file
+ * of a photograph.
+ */
+export type FormMeaning =
+  | ColumnName
+  | `written_${WrittenElement}`
+  | 'narrows_list'
+  | 'photo_of'
+  | 'photo_file';
 
 /** A row of the table that describes the columns of a form. */
-export type FormColumn = { readonly layer: string; readonly column: string; readonly meaning: FormMeaning };
+export type FormColumn = {
+  readonly layer: string;
+  readonly column: string;
+  readonly meaning: FormMeaning;
+};
 
 /** GeoPackage of finds in the folder of a form. */
 export const FORM_FILE = 'finds.gpkg';

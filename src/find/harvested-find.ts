@@ -3,9 +3,21 @@ import { isReadable } from '../base/issue.ts';
 import { type Message, msg } from '../base/message.ts';
 import { isSamePlace, type PointInSystem, parsePoint } from '../place/geometry.ts';
 import { collapseText, trimText } from '../text/characters.ts';
-import { getAttribute, getChild, getChildren, getChildText, type XmlElement } from '../xml/element.ts';
+import {
+  getAttribute,
+  getChild,
+  getChildren,
+  getChildText,
+  type XmlElement,
+} from '../xml/element.ts';
 import { NEW_PERSON, type Reference } from './field.ts';
-import { type ElementName, FIELDS, type Field, type FindElements, getPointElement } from './fields.ts';
+import {
+  type ElementName,
+  FIELDS,
+  type Field,
+  type FindElements,
+  getPointElement,
+} from './fields.ts';
 
 /** Placeholder for content that the reader may not see (B-SEE-2). */
 export const FORBIDDEN_TEXT = 'HTTP/1.1 403 Forbidden';
@@ -14,12 +26,20 @@ export type HarvestedFile = {
   /** Name from the service, such as `C202400101N00001F01.jpg`. */
   readonly name: string;
   readonly mediaType: string;
-  /** Lower-case hexadecimal digest of the stored bytes; they differ from those sent where a position was removed. */
+  /**
+   * Lower-case hexadecimal digest of the stored bytes; they differ from those sent where a position
+   * was removed.
+   */
   readonly sha512Hex: string;
   readonly history: readonly HistoryEntry[];
 };
 
-export type HistoryEntry = { readonly type: string; readonly at: string; readonly user: string; readonly note: string };
+export type HistoryEntry = {
+  readonly type: string;
+  readonly at: string;
+  readonly user: string;
+  readonly note: string;
+};
 
 /** A harvested `samostatny_nalez` record, in the shape of a find of pas. */
 export type HarvestedFind = {
@@ -68,7 +88,9 @@ function parseField(parent: XmlElement, field: Field): string | Reference | unde
 
 function parseReference(element: XmlElement | undefined): Reference | undefined {
   const id = element === undefined ? undefined : getAttribute(element, 'id');
-  return element === undefined || id === undefined ? undefined : { id, text: trimText(element.text) };
+  return element === undefined || id === undefined
+    ? undefined
+    : { id, text: trimText(element.text) };
 }
 
 function parseFile(file: XmlElement): HarvestedFile {
@@ -91,31 +113,46 @@ function parseHistory(entry: XmlElement): HistoryEntry {
 }
 
 /**
- * Returns the elements in which a record differs from what was sent, as far as the reader may see them. The state is not
- * compared, since the service changes it. A finder sent by name is compared by name.
+ * Returns the elements in which a record differs from what was sent, as far as the reader may see
+ * them. The state is not compared, since the service changes it. A finder sent by name is compared
+ * by name.
  */
-export function listDifferingElements(sent: FindElements | HarvestedElements, harvested: HarvestedFind): ElementName[] {
+export function listDifferingElements(
+  sent: FindElements | HarvestedElements,
+  harvested: HarvestedFind,
+): ElementName[] {
   return FIELDS.filter((field) => {
     if (field.kind === 'state') return false;
     if (field.parent !== undefined && harvested.protectedWithheld) return false;
     // The service computes the other representation of the point.
-    if (field.kind === 'point') return field.epsg === sent.geom_system && !isSamePoint(sent, harvested.elements);
+    if (field.kind === 'point')
+      return field.epsg === sent.geom_system && !isSamePoint(sent, harvested.elements);
     return !isSameValue(field, sent[field.name], harvested.elements[field.name]);
   }).map((field) => field.name);
 }
 
 type Value = (FindElements | HarvestedElements)[ElementName];
 
-function isSameValue(field: Field, sent: Value, foundValue: string | Reference | undefined): boolean {
+function isSameValue(
+  field: Field,
+  sent: Value,
+  foundValue: string | Reference | undefined,
+): boolean {
   switch (field.kind) {
     case 'reference':
     case 'term':
-      return isSameReference(isReference(sent) ? sent : undefined, isReference(foundValue) ? foundValue : undefined);
+      return isSameReference(
+        isReference(sent) ? sent : undefined,
+        isReference(foundValue) ? foundValue : undefined,
+      );
     case 'boolean':
       // The service stores an absent flag as false.
       return isTrue(sent) === isTrue(foundValue);
     case 'integer':
-      return (sent === undefined ? undefined : Number(sent)) === (foundValue === undefined ? undefined : Number(foundValue));
+      return (
+        (sent === undefined ? undefined : Number(sent)) ===
+        (foundValue === undefined ? undefined : Number(foundValue))
+      );
     case 'text':
     case 'point':
     case 'date':
@@ -129,20 +166,37 @@ function isTrue(value: Value): boolean {
   return value === true || value === 'true' || value === '1';
 }
 
-function isSameReference(sent: Reference | undefined, foundReference: Reference | undefined): boolean {
+function isSameReference(
+  sent: Reference | undefined,
+  foundReference: Reference | undefined,
+): boolean {
   if (sent?.id !== NEW_PERSON) return (sent?.id ?? '') === (foundReference?.id ?? '');
-  return foundReference !== undefined && makeNameKey(sent.text) === makeNameKey(foundReference.text);
+  return (
+    foundReference !== undefined && makeNameKey(sent.text) === makeNameKey(foundReference.text)
+  );
 }
 
-/** Normalises a name as the service does: it splits at the first comma and collapses the blanks of the given name. */
+/**
+ * Normalises a name as the service does: it splits at the first comma and collapses the blanks of
+ * the given name.
+ */
 function makeNameKey(name: string): string {
   const [surname = '', ...givenNames] = name.split(',');
   return `${trimText(surname)}, ${collapseText(givenNames.join(','))}`;
 }
 
-/** Compares exactly where the record still selects the system that was sent; else the point was converted, or changed. */
-function isSamePoint(sent: FindElements | HarvestedElements, foundElements: HarvestedElements): boolean {
-  const [measured, counted] = [parsePointIn(sent, sent.geom_system), parsePointIn(foundElements, foundElements.geom_system)];
+/**
+ * Compares exactly where the record still selects the system that was sent; else the point was
+ * converted, or changed.
+ */
+function isSamePoint(
+  sent: FindElements | HarvestedElements,
+  foundElements: HarvestedElements,
+): boolean {
+  const [measured, counted] = [
+    parsePointIn(sent, sent.geom_system),
+    parsePointIn(foundElements, foundElements.geom_system),
+  ];
   if (measured !== undefined && counted !== undefined && measured.system !== counted.system)
     return isSamePlace(measured, counted);
   const [first, second] = [
@@ -150,7 +204,8 @@ function isSamePoint(sent: FindElements | HarvestedElements, foundElements: Harv
     parseWktNumbers(getWkt(foundElements, sent.geom_system)),
   ];
   return (
-    first.length === second.length && first.every((value, index) => Math.abs(value - (second[index] ?? Number.NaN)) <= SAME_POINT)
+    first.length === second.length &&
+    first.every((value, index) => Math.abs(value - (second[index] ?? Number.NaN)) <= SAME_POINT)
   );
 }
 
@@ -162,7 +217,10 @@ function getWkt(elements: FindElements | HarvestedElements, system: unknown): st
   return typeof wkt === 'string' ? wkt : '';
 }
 
-function parsePointIn(elements: FindElements | HarvestedElements, system: unknown): PointInSystem | undefined {
+function parsePointIn(
+  elements: FindElements | HarvestedElements,
+  system: unknown,
+): PointInSystem | undefined {
   if (system !== '4326' && system !== '5514') return undefined;
   const reading = parsePoint(getWkt(elements, system));
   return isReadable(reading) ? { system, ...reading.value } : undefined;
@@ -194,9 +252,16 @@ export function formatState(stav: number): string {
 }
 
 /** An element that differs from what was sent; null where it is absent. */
-export type Change = { readonly element: ElementName; readonly sent: string | null; readonly now: string | null };
+export type Change = {
+  readonly element: ElementName;
+  readonly sent: string | null;
+  readonly now: string | null;
+};
 
-/** Returns the differences between what was sent and the record, including the state, in the order of the schema. */
+/**
+ * Returns the differences between what was sent and the record, including the state, in the order
+ * of the schema.
+ */
 export function listChangesSince(sent: FindElements, record: HarvestedFind): Change[] {
   const differing = new Set<ElementName>(listDifferingElements(sent, record));
   if (sent.stav !== record.stav) differing.add('stav');
@@ -207,8 +272,13 @@ export function listChangesSince(sent: FindElements, record: HarvestedFind): Cha
   }));
 }
 
-/** Formats a value for people; null where there is none. A person given by name has no identifier yet. */
-export function formatValue(value: FindElements[ElementName] | HarvestedFind['elements'][ElementName]): string | null {
+/**
+ * Formats a value for people; null where there is none. A person given by name has no identifier
+ * yet.
+ */
+export function formatValue(
+  value: FindElements[ElementName] | HarvestedFind['elements'][ElementName],
+): string | null {
   if (value === undefined) return null;
   if (typeof value !== 'object') return String(value);
   if (value.id === NEW_PERSON) return value.text;
@@ -216,17 +286,27 @@ export function formatValue(value: FindElements[ElementName] | HarvestedFind['el
 }
 
 /** Copies the changed elements of the record into a find; the point is copied as a whole. */
-export function withChanges(elements: FindElements, changes: readonly Change[], record: HarvestedFind): FindElements {
+export function withChanges(
+  elements: FindElements,
+  changes: readonly Change[],
+  record: HarvestedFind,
+): FindElements {
   const names = new Set(changes.map(({ element }) => element));
-  if (POINT_ELEMENTS.some((name) => names.has(name))) for (const name of POINT_ELEMENTS) names.add(name);
-  const changed = FIELDS.filter(({ name }) => names.has(name)).map((field) => [field.name, getValue(record, field)] as const);
+  if (POINT_ELEMENTS.some((name) => names.has(name)))
+    for (const name of POINT_ELEMENTS) names.add(name);
+  const changed = FIELDS.filter(({ name }) => names.has(name)).map(
+    (field) => [field.name, getValue(record, field)] as const,
+  );
   const merged = Object.entries({ ...elements, ...Object.fromEntries(changed) });
   return Object.fromEntries(merged.filter(([, value]) => value !== undefined));
 }
 
 const POINT_ELEMENTS: readonly ElementName[] = ['geom_system', 'geom_wkt', 'geom_sjtsk_wkt'];
 
-function getValue({ stav, elements }: HarvestedFind, { name, kind }: Field): string | number | boolean | Reference | undefined {
+function getValue(
+  { stav, elements }: HarvestedFind,
+  { name, kind }: Field,
+): string | number | boolean | Reference | undefined {
   const value = elements[name];
   if (kind === 'state') return stav;
   if (value === undefined || typeof value === 'object') return value;
@@ -235,9 +315,16 @@ function getValue({ stav, elements }: HarvestedFind, { name, kind }: Field): str
 }
 
 /** Elements that describe what happened to a find since, not the find itself. */
-const SINCE_FOUND: readonly ElementName[] = ['evidencni_cislo', 'stav', 'predano', 'predano_organizace'];
+const SINCE_FOUND: readonly ElementName[] = [
+  'evidencni_cislo',
+  'stav',
+  'predano',
+  'predano_organizace',
+];
 
-/** Tells if an element describes the find itself; number, state and handing-over change afterwards. */
+/**
+ * Tells if an element describes the find itself; number, state and handing-over change afterwards.
+ */
 export function isAsFound(element: ElementName): boolean {
   return !SINCE_FOUND.includes(element);
 }
@@ -249,9 +336,9 @@ type Elements = FindElements | HarvestedElements;
 type CanonicalSource = Elements[ElementName];
 
 /**
- * Returns the digest of a find as it was found, equal for a find and for the service's record of it: hexadecimal SHA-256 of
- * canonical JSON. A finder given by name has an identifier only in the record, so the caller compares also with the record's
- * digest by name.
+ * Returns the digest of a find as it was found, equal for a find and for the service's record of
+ * it: hexadecimal SHA-256 of canonical JSON. A finder given by name has an identifier only in the
+ * record, so the caller compares also with the record's digest by name.
  */
 export function asFoundDigest(elements: Elements, form: AsFoundForm): string {
   const values: unknown[] = [];
@@ -264,8 +351,14 @@ export function asFoundDigest(elements: Elements, form: AsFoundForm): string {
   return hash('sha256', JSON.stringify(values), 'hex');
 }
 
-/** Returns the canonical value; null where the element is absent, or has the value that stands for absence. */
-function canonicalizeValue(field: Field, elements: Elements): string | number | readonly number[] | true | null {
+/**
+ * Returns the canonical value; null where the element is absent, or has the value that stands for
+ * absence.
+ */
+function canonicalizeValue(
+  field: Field,
+  elements: Elements,
+): string | number | readonly number[] | true | null {
   const value = elements[field.name];
   switch (field.kind) {
     case 'reference':
@@ -278,7 +371,8 @@ function canonicalizeValue(field: Field, elements: Elements): string | number | 
       return canonicalizeInteger(value);
     case 'point': {
       const { geom_system: system } = elements;
-      const isCounted = (system === '4326' || system === '5514') && getPointElement(system) === field.name;
+      const isCounted =
+        (system === '4326' || system === '5514') && getPointElement(system) === field.name;
       return isCounted ? parseNumbersIn(canonicalizeText(value)) : null;
     }
     case 'text':
@@ -290,7 +384,9 @@ function canonicalizeValue(field: Field, elements: Elements): string | number | 
 
 function canonicalizeReference(value: CanonicalSource): string | null {
   if (typeof value !== 'object') return canonicalizeText(value);
-  return value.id === NEW_PERSON ? `${NEW_PERSON} ${makeNameKey(value.text.normalize('NFC'))}` : canonicalizeText(value.id);
+  return value.id === NEW_PERSON
+    ? `${NEW_PERSON} ${makeNameKey(value.text.normalize('NFC'))}`
+    : canonicalizeText(value.id);
 }
 
 function canonicalizeInteger(value: CanonicalSource): number | string | null {
@@ -303,7 +399,9 @@ function canonicalizeText(value: CanonicalSource): string | null {
   if (value === undefined || typeof value === 'object') return null;
   const written = String(value);
   // Shortcut: identifiers and numbers are ASCII.
-  const text = trimText(/[^ -~]/.test(written) ? written.normalize('NFC').replace(/\r\n?/g, '\n') : written);
+  const text = trimText(
+    /[^ -~]/.test(written) ? written.normalize('NFC').replace(/\r\n?/g, '\n') : written,
+  );
   return text === '' ? null : text;
 }
 

@@ -37,7 +37,10 @@ export type TermLookup =
   /** The set was not harvested, so no lookup is possible. */
   | { readonly kind: 'not-harvested' };
 
-/** Looks up a cell (identifier, Czech or English label, the museum's own term) in one set, such as `heslo:obdobi`. */
+/**
+ * Looks up a cell (identifier, Czech or English label, the museum's own term) in one set, such as
+ * `heslo:obdobi`.
+ */
 export type LookupTerm = (setSpec: string, cell: string) => TermLookup;
 
 /** `distanceM`: metres to the nearest harvested cadastral area's boundary. */
@@ -59,7 +62,10 @@ export type ProjectLookup =
       /** Name of the organisation; empty where the record has none. */
       readonly organisation: string;
     }
-  /** `list`: all projects of the service (`whole`), or all that the account may see (`as-shown`), were harvested. */
+  /**
+   * `list`: all projects of the service (`whole`), or all that the account may see (`as-shown`),
+   * were harvested.
+   */
   | { readonly kind: 'unknown'; readonly list?: 'whole' | 'as-shown' }
   | { readonly kind: 'hidden' | 'deleted' | 'not-harvested' };
 

@@ -1,7 +1,13 @@
 import { isSamePlace } from '../place/geometry.ts';
 import { trimText } from '../text/characters.ts';
 import { NEW_PERSON } from './field.ts';
-import { type ElementName, FIELDS, type FindElements, getPoint, getPointElement } from './fields.ts';
+import {
+  type ElementName,
+  FIELDS,
+  type FindElements,
+  getPoint,
+  getPointElement,
+} from './fields.ts';
 import { isAsFound } from './harvested-find.ts';
 
 /** Elements for which a table has a column. */
@@ -10,7 +16,10 @@ type Covered = ReadonlySet<ElementName>;
 /** Side that wins where the find and the row changed an element to different values. */
 export type MergeSide = 'ours' | 'theirs';
 
-/** An element with its texts: as last imported, in the find, and in the row; undefined where it is absent. */
+/**
+ * An element with its texts: as last imported, in the find, and in the row; undefined where it is
+ * absent.
+ */
 export type Difference = {
   readonly element: ElementName;
   readonly base: string | undefined;
@@ -22,7 +31,9 @@ export type MergedRow = {
   readonly elements: FindElements;
   /** The row as imported now; elements without a column keep their base. */
   readonly base: FindElements;
-  /** Elements that the row changed since its last import, and whose value differs from the find's. */
+  /**
+   * Elements that the row changed since its last import, and whose value differs from the find's.
+   */
   readonly differences: readonly Difference[];
   /** Differences in elements that the find changed, too. */
   readonly conflicts: readonly Difference[];
@@ -30,16 +41,19 @@ export type MergedRow = {
 
 const POINT: readonly ElementName[] = ['geom_system', 'geom_wkt', 'geom_sjtsk_wkt'];
 
-/** Elements that change together, in the order of a find; the elements of the point are one part. */
+/**
+ * Elements that change together, in the order of a find; the elements of the point are one part.
+ */
 const PARTS: readonly (readonly ElementName[])[] = [
   ...FIELDS.filter(({ name }) => !POINT.includes(name)).map(({ name }) => [name]),
   POINT,
 ];
 
 /**
- * Merges a row into its find, element by element (three-way merge). An element that the row did not change since its last import
- * keeps the find's value; one that the find did not change takes the row's. One that both changed to different values is a
- * conflict and keeps the find's value unless `side` is given.
+ * Merges a row into its find, element by element (three-way merge). An element that the row did not
+ * change since its last import keeps the find's value; one that the find did not change takes the
+ * row's. One that both changed to different values is a conflict and keeps the find's value unless
+ * `side` is given.
  * @param base the row as last imported
  * @param read elements of the row
  * @param covered undefined for all elements
@@ -68,7 +82,12 @@ export function mergeRow(
     if (isConflict) conflicts.push(difference);
     addPart(merged, isConflict && side !== 'theirs' ? find : row, part);
   }
-  return { elements: Object.fromEntries(merged), base: Object.fromEntries(imported), differences, conflicts };
+  return {
+    elements: Object.fromEntries(merged),
+    base: Object.fromEntries(imported),
+    differences,
+    conflicts,
+  };
 }
 
 /** Returns the elements that have a column; an empty cell is an absent element. */
@@ -94,34 +113,62 @@ function isSameValue(one: Value, other: Value): boolean {
   return one === other || reduceValue(one) === reduceValue(other) || isSamePerson(one, other);
 }
 
-/** A person by name and one by identifier are equal if their names are: the vocabulary was harvested in between. */
+/**
+ * A person by name and one by identifier are equal if their names are: the vocabulary was harvested
+ * in between.
+ */
 function isSamePerson(one: Value, other: Value): boolean {
   if (typeof one !== 'object' || typeof other !== 'object') return false;
-  return (one.id === NEW_PERSON) !== (other.id === NEW_PERSON) && one.text.normalize('NFC') === other.text.normalize('NFC');
+  return (
+    (one.id === NEW_PERSON) !== (other.id === NEW_PERSON) &&
+    one.text.normalize('NFC') === other.text.normalize('NFC')
+  );
 }
 
-/** The row has the identifier of a finder whom the find, entered before the harvest, has by name. */
-function isHarvestedSince(find: FindElements, row: FindElements, [name]: readonly ElementName[]): boolean {
-  return name === 'nalezce' && find.nalezce?.id === NEW_PERSON && row.nalezce !== undefined && isSamePart(find, row, [name]);
+/**
+ * The row has the identifier of a finder whom the find, entered before the harvest, has by name.
+ */
+function isHarvestedSince(
+  find: FindElements,
+  row: FindElements,
+  [name]: readonly ElementName[],
+): boolean {
+  return (
+    name === 'nalezce' &&
+    find.nalezce?.id === NEW_PERSON &&
+    row.nalezce !== undefined &&
+    isSamePart(find, row, [name])
+  );
 }
 
 /** Reduces a value to what is compared: of a reference the identifier, of a new person the name. */
 function reduceValue(value: Value): string | number | boolean | undefined {
   if (typeof value === 'string') return trimText(value.normalize('NFC'));
   if (typeof value !== 'object') return value;
-  return value.id === NEW_PERSON ? `${NEW_PERSON} ${trimText(value.text.normalize('NFC'))}` : value.id;
+  return value.id === NEW_PERSON
+    ? `${NEW_PERSON} ${trimText(value.text.normalize('NFC'))}`
+    : value.id;
 }
 
-function findDifference(base: FindElements, find: FindElements, row: FindElements, part: readonly ElementName[]): Difference {
+function findDifference(
+  base: FindElements,
+  find: FindElements,
+  row: FindElements,
+  part: readonly ElementName[],
+): Difference {
   const [first = 'projekt'] = part;
   const element = part.length === 1 ? first : findPointName(row, find);
   const formatPart = (elements: FindElements): string | undefined =>
-    part.length === 1 ? formatMergeValue(elements[first]) : elements[findPointName(elements)]?.toString();
+    part.length === 1
+      ? formatMergeValue(elements[first])
+      : elements[findPointName(elements)]?.toString();
   return { element, base: formatPart(base), ours: formatPart(find), theirs: formatPart(row) };
 }
 
 /** Returns the element of the point in the first candidate that has a point. */
-function findPointName(...candidates: readonly FindElements[]): 'geom_system' | 'geom_wkt' | 'geom_sjtsk_wkt' {
+function findPointName(
+  ...candidates: readonly FindElements[]
+): 'geom_system' | 'geom_wkt' | 'geom_sjtsk_wkt' {
   for (const { geom_system: system, ...elements } of candidates) {
     const name = system === undefined ? undefined : getPointElement(system);
     if (name !== undefined && elements[name] !== undefined) return name;
@@ -135,10 +182,19 @@ export function formatMergeValue(value: Value): string | undefined {
   return typeof value === 'object' ? value.text || value.id : value.toString();
 }
 
-/** Returns which of object, place and date the row has different both from its last import and from the find. */
-export function listDifferingTraits(base: FindElements, find: FindElements, row: FindElements): ElementName[] {
+/**
+ * Returns which of object, place and date the row has different both from its last import and from
+ * the find.
+ */
+export function listDifferingTraits(
+  base: FindElements,
+  find: FindElements,
+  row: FindElements,
+): ElementName[] {
   const isDiffering = (name: ElementName): boolean =>
-    [base, find].every((other) => other[name] !== undefined && !isSameValue(other[name], row[name])) && row[name] !== undefined;
+    [base, find].every(
+      (other) => other[name] !== undefined && !isSameValue(other[name], row[name]),
+    ) && row[name] !== undefined;
   const placeName = findPointName(row, base);
   const movedPoint = [base, find].every((other) => isElsewhere(other, row)) ? [placeName] : [];
   const hasPoints = getPoint(base) !== undefined && getPoint(row) !== undefined;

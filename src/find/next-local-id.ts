@@ -1,12 +1,16 @@
 type Run = { readonly start: number; readonly digits: string };
 
 /**
- * Returns the local id after the last one: K-017 → K-018. It increments the run of digits in which the last two differ, else the
- * last run, unless that looks like a year behind another number (`17/2024`).
+ * Returns the local id after the last one: K-017 → K-018. It increments the run of digits in which
+ * the last two differ, else the last run, unless that looks like a year behind another number
+ * (`17/2024`).
  * @param latest the last assigned ids, newest first
  * @param isTaken tells if a find has this id already
  */
-export function makeNextLocalId(latest: readonly string[], isTaken: (id: string) => boolean): string {
+export function makeNextLocalId(
+  latest: readonly string[],
+  isTaken: (id: string) => boolean,
+): string {
   const [last, before] = latest.filter((id) => !isMadeByProgram(id));
   if (last === undefined) return FIRST;
   const runs = findDigitRuns(last);
@@ -14,7 +18,11 @@ export function makeNextLocalId(latest: readonly string[], isTaken: (id: string)
   if (run === undefined) return findFirstFree((number) => `${last}-${number}`, 2, isTaken);
   const { start, digits } = run;
   const [head, tail] = [last.slice(0, start), last.slice(start + digits.length)];
-  return findFirstFree((number) => `${head}${String(number).padStart(digits.length, '0')}${tail}`, Number(digits) + 1, isTaken);
+  return findFirstFree(
+    (number) => `${head}${String(number).padStart(digits.length, '0')}${tail}`,
+    Number(digits) + 1,
+    isTaken,
+  );
 }
 
 const FIRST = '001';
@@ -24,7 +32,11 @@ export function isMadeByProgram(id: string): boolean {
   return /^row-[0-9a-f]{16}|[0-9a-f]{8}-?(?:[0-9a-f]{4}-?){3}[0-9a-f]{12}/i.test(id);
 }
 
-function findFirstFree(makeName: (number: number) => string, from: number, isTaken: (id: string) => boolean): string {
+function findFirstFree(
+  makeName: (number: number) => string,
+  from: number,
+  isTaken: (id: string) => boolean,
+): string {
   for (let number = from; ; number++) if (!isTaken(makeName(number))) return makeName(number);
 }
 
@@ -34,11 +46,23 @@ function findDigitRuns(id: string): Run[] {
     .filter(({ digits }) => digits.length < 16);
 }
 
-function findCountingRun(last: string, before: string | undefined, runs: readonly Run[]): Run | undefined {
+function findCountingRun(
+  last: string,
+  before: string | undefined,
+  runs: readonly Run[],
+): Run | undefined {
   const earlierRuns = before === undefined ? [] : findDigitRuns(before);
-  const isSameShape = before?.replace(/\d+/g, '#') === last.replace(/\d+/g, '#') && earlierRuns.length === runs.length;
-  const differing = isSameShape ? runs.filter(({ digits }, index) => digits !== earlierRuns[index]?.digits) : [];
+  const isSameShape =
+    before?.replace(/\d+/g, '#') === last.replace(/\d+/g, '#') &&
+    earlierRuns.length === runs.length;
+  const differing = isSameShape
+    ? runs.filter(({ digits }, index) => digits !== earlierRuns[index]?.digits)
+    : [];
   if (differing.length === 1) return differing[0];
   const [beforeLast, end] = runs.slice(-2);
-  return end !== undefined && /^(?:19|20)\d\d$/.test(end.digits) && /\/$/.test(last.slice(0, end.start)) ? beforeLast : undefined;
+  return end !== undefined &&
+    /^(?:19|20)\d\d$/.test(end.digits) &&
+    /\/$/.test(last.slice(0, end.start))
+    ? beforeLast
+    : undefined;
 }

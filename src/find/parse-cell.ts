@@ -5,8 +5,13 @@ import { type GeomSystem, parseSystemCode } from '../place/geometry.ts';
 import { foldName, joinAlternatives } from '../text/names.ts';
 import type { TargetState } from './field.ts';
 
-/** Returns both meanings of a number like `1,000`: decimals in Czech, thousands in English. Undefined for any other text. */
-export function parseBothReadings(cell: string): readonly [decimals: string, thousands: string] | undefined {
+/**
+ * Returns both meanings of a number like `1,000`: decimals in Czech, thousands in English.
+ * Undefined for any other text.
+ */
+export function parseBothReadings(
+  cell: string,
+): readonly [decimals: string, thousands: string] | undefined {
   const [, whole, digits = ''] = /^([+-]?[1-9]\d{0,2})[.,](\d{3})$/.exec(cell) ?? [];
   return whole === undefined ? undefined : [String(Number(`${whole}.${digits}`)), whole + digits];
 }
@@ -21,22 +26,39 @@ export function parseInteger(cell: string): Reading<number> {
   const readings = parseBothReadings(digits);
   if (readings !== undefined) {
     const meant = joinAlternatives(readings);
-    return makeUnreadable('integer', msg`"${cell}" is ambiguous: it can mean ${meant}. Write only digits, without a separator.`);
+    return makeUnreadable(
+      'integer',
+      msg`"${cell}" is ambiguous: it can mean ${meant}. Write only digits, without a separator.`,
+    );
   }
   if (/^[+-]?\d{1,15}([.,]0+)?$/.test(cell)) return { value: Number.parseInt(cell, 10) };
   if (/^[+-]?\d{1,15}(?:[.,]\d+)?$/.test(digits)) {
     if (unit === null)
-      return makeUnreadable('integer', msg`"${cell}" is not a whole number. Depth is in whole centimetres: 1.5 m is 150.`);
-    const advice = getDepthAdvice(digits, CENTIMETRES[unit[1]?.toLowerCase() as keyof typeof CENTIMETRES]);
-    return makeUnreadable('integer', msg`"${cell}" has a unit. Depth is in whole centimetres, without a unit: write ${advice}.`);
+      return makeUnreadable(
+        'integer',
+        msg`"${cell}" is not a whole number. Depth is in whole centimetres: 1.5 m is 150.`,
+      );
+    const advice = getDepthAdvice(
+      digits,
+      CENTIMETRES[unit[1]?.toLowerCase() as keyof typeof CENTIMETRES],
+    );
+    return makeUnreadable(
+      'integer',
+      msg`"${cell}" has a unit. Depth is in whole centimetres, without a unit: write ${advice}.`,
+    );
   }
-  return makeUnreadable('integer', msg`"${cell}" is not a whole number. Write digits only, without a unit.`);
+  return makeUnreadable(
+    'integer',
+    msg`"${cell}" is not a whole number. Write digits only, without a unit.`,
+  );
 }
 
 /** Returns the depth in centimetres, or the two nearest whole ones. */
 function getDepthAdvice(digits: string, factor: number): Message | string {
   const depth = Number((Number(digits.replace(',', '.')) * factor).toPrecision(12));
-  return Number.isInteger(depth) ? String(depth) : joinAlternatives([String(Math.floor(depth)), String(Math.ceil(depth))]);
+  return Number.isInteger(depth)
+    ? String(depth)
+    : joinAlternatives([String(Math.floor(depth)), String(Math.ceil(depth))]);
 }
 
 /** Includes the words of spreadsheets in Czech and German. */
@@ -46,14 +68,21 @@ const NO = ['ne', 'no', 'false', '0', 'nepravda', 'falsch'];
 export function parseBoolean(cell: string): Reading<boolean> {
   const word = cell.toLowerCase();
   if (YES.includes(word) || NO.includes(word)) return { value: YES.includes(word) };
-  return makeUnreadable('boolean', msg`"${cell}" is neither yes nor no. Write ano or ne, yes or no, true or false, 1 or 0.`);
+  return makeUnreadable(
+    'boolean',
+    msg`"${cell}" is neither yes nor no. Write ano or ne, yes or no, true or false, 1 or 0.`,
+  );
 }
 
 /** Parses 1, 2 or 3; archived (4) has an error of its own, since no import reaches it. */
 export function parseTargetState(cell: string): Reading<TargetState> {
   const state = ([1, 2, 3] as const).find((each) => String(each) === cell);
   if (state !== undefined) return { value: state };
-  if (cell === '4') return makeUnreadable('target-state', msg`An import cannot reach state 4 (archived). Write at most 3.`);
+  if (cell === '4')
+    return makeUnreadable(
+      'target-state',
+      msg`An import cannot reach state 4 (archived). Write at most 3.`,
+    );
   return makeUnreadable(
     'target-state',
     msg`"${cell}" is not a target state. Write 1 (registered), 2 (submitted) or 3 (confirmed).`,
@@ -66,16 +95,25 @@ export function parseGeomSystem(cell: string): Reading<GeomSystem> {
   if (system !== undefined) return { value: system };
   const name = foldName(cell).replaceAll('_', '');
   if (['4326', 'wgs84', 'wgs1984', 'gcswgs1984'].includes(name)) return { value: '4326' };
-  if (['5514', '102067', 'jtsk', 'sjtsk', 'krovak', 'sjtskkrovak', 'sjtskkrovakeastnorth'].includes(name))
+  if (
+    ['5514', '102067', 'jtsk', 'sjtsk', 'krovak', 'sjtskkrovak', 'sjtskkrovakeastnorth'].includes(
+      name,
+    )
+  )
     return { value: '5514' };
-  const alike = /(?:5513|2065)$/.test(name) ? msg` It differs from 5514 in the order or the signs of its axes.` : '';
+  const alike = /(?:5513|2065)$/.test(name)
+    ? msg` It differs from 5514 in the order or the signs of its axes.`
+    : '';
   return makeUnreadable(
     'coordinate-system',
     msg`"${cell}" is not a known coordinate system.${alike} Write 4326 (WGS 84) or 5514 (S-JTSK).`,
   );
 }
 
-/** Months in Czech (nominative and genitive) and in English, folded; a word matches by its beginning. */
+/**
+ * Months in Czech (nominative and genitive) and in English, folded; a word matches by its
+ * beginning.
+ */
 const MONTHS: readonly (readonly string[])[] = [
   ['leden', 'ledna', 'january'],
   ['unor', 'unora', 'february'],
@@ -96,20 +134,39 @@ const NO_MONTH = '00';
 /** A time of midnight, which spreadsheets write behind a day. */
 const MIDNIGHT = /(?:T|(?<!\s)\s)\s*0{1,2}:00(?::00(?:[.,]0+)?)?$/;
 
-type Form = readonly [pattern: RegExp, parts: (match: readonly string[]) => readonly [year: string, month: string, day: string]];
+type Form = readonly [
+  pattern: RegExp,
+  parts: (match: readonly string[]) => readonly [year: string, month: string, day: string],
+];
 
 /** Forms with one meaning; a date with slashes is ambiguous unless it begins with the year. */
 const FORMS: readonly Form[] = [
-  [/^((?:1[789]|20)\d\d)(\d\d)(\d\d)$/, ([, year = '', month = '', day = '']) => [year, month, day]],
-  [/^(\d{4})([-/])(\d{1,2})\2(\d{1,2})$/, ([, year = '', , month = '', day = '']) => [year, month, day]],
-  [/^(\d{1,2})\.\s*(\d{1,2})\.\s*(\d{4})$/, ([, day = '', month = '', year = '']) => [year, month, day]],
-  [/^(\d{1,2})\.?\s*(\p{L}+)\.?\s*(\d{4})$/u, ([, day = '', month = '', year = '']) => [year, parseMonth(month), day]],
-  [/^([A-Z][a-z]+)\s+(\d{1,2}),?\s+(\d{4})$/, ([, month = '', day = '', year = '']) => [year, parseMonth(month), day]],
+  [
+    /^((?:1[789]|20)\d\d)(\d\d)(\d\d)$/,
+    ([, year = '', month = '', day = '']) => [year, month, day],
+  ],
+  [
+    /^(\d{4})([-/])(\d{1,2})\2(\d{1,2})$/,
+    ([, year = '', , month = '', day = '']) => [year, month, day],
+  ],
+  [
+    /^(\d{1,2})\.\s*(\d{1,2})\.\s*(\d{4})$/,
+    ([, day = '', month = '', year = '']) => [year, month, day],
+  ],
+  [
+    /^(\d{1,2})\.?\s*(\p{L}+)\.?\s*(\d{4})$/u,
+    ([, day = '', month = '', year = '']) => [year, parseMonth(month), day],
+  ],
+  [
+    /^([A-Z][a-z]+)\s+(\d{1,2}),?\s+(\d{4})$/,
+    ([, month = '', day = '', year = '']) => [year, parseMonth(month), day],
+  ],
 ];
 
 /**
- * Parses a day into YYYY-MM-DD, after the form of a column map, if any (columns/apply-column-rule.ts). It reads that form, also with
- * slashes (as GDAL writes it), the Czech one with dots (`3. 4. 2024`, `03.04.2024`), a month in Roman numerals or by name, each with
+ * Parses a day into YYYY-MM-DD, after the form of a column map, if any
+ * (columns/apply-column-rule.ts). It reads that form, also with slashes (as GDAL writes it), the
+ * Czech one with dots (`3. 4. 2024`, `03.04.2024`), a month in Roman numerals or by name, each with
  * an optional midnight. A moment with a zone (`2024-05-31T22:00:00Z`) is the local day.
  */
 export function parseDateCell(cell: string): Reading<string> {
@@ -123,7 +180,10 @@ export function parseDateCell(cell: string): Reading<string> {
     if (month === NO_MONTH) break;
     const text = formatIsoDay(year, month, of);
     if (isRealDate(text)) return { value: text };
-    return makeUnreadable('date', msg`"${cell}" does not exist in the calendar. Write the right date as YYYY-MM-DD.`);
+    return makeUnreadable(
+      'date',
+      msg`"${cell}" does not exist in the calendar. Write the right date as YYYY-MM-DD.`,
+    );
   }
   const why = explainNoDate(cell);
   return makeUnreadable('date', msg`"${cell}" ${why}`);
@@ -131,7 +191,8 @@ export function parseDateCell(cell: string): Reading<string> {
 
 /** Returns the local day of a moment with a UTC offset; undefined for any other text. */
 export function parseDayOfMoment(text: string): string | undefined {
-  if (!/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:Z|[+-]\d{2}:?\d{2})$/.test(text)) return undefined;
+  if (!/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:Z|[+-]\d{2}:?\d{2})$/.test(text))
+    return undefined;
   const ms = Date.parse(text);
   return Number.isNaN(ms) ? undefined : formatLocalDate(ms);
 }
@@ -141,16 +202,27 @@ export function isRealDate(isoDate: string): boolean {
   const match = /^(\d{4})-(\d{2})-(\d{2})$/.exec(isoDate);
   if (match === null) return false;
   const [, year, month, day] = match.map(Number);
-  return day !== undefined && month !== undefined && year !== undefined && day >= 1 && day <= countDays(year, month);
+  return (
+    day !== undefined &&
+    month !== undefined &&
+    year !== undefined &&
+    day >= 1 &&
+    day <= countDays(year, month)
+  );
 }
 
-/** Returns the month's number, from a Roman numeral or a name; `00` where no name, or several, begin so. */
+/**
+ * Returns the month's number, from a Roman numeral or a name; `00` where no name, or several, begin
+ * so.
+ */
 function parseMonth(word: string): string {
   const folded = foldName(word);
   const roman = ROMAN.indexOf(word) + 1;
   if (roman > 0) return String(roman);
   const named = MONTHS.findIndex((names) => names.includes(folded)) + 1;
-  const begun = MONTHS.filter((names) => folded.length > 2 && names.some((name) => name.startsWith(folded)));
+  const begun = MONTHS.filter(
+    (names) => folded.length > 2 && names.some((name) => name.startsWith(folded)),
+  );
   const [only, another] = begun;
   if (named > 0) return String(named);
   return only === undefined || another !== undefined ? NO_MONTH : String(MONTHS.indexOf(only) + 1);
@@ -161,7 +233,9 @@ function explainNoDate(cell: string): Message {
   const slashes = /^(\d{1,2})[/-](\d{1,2})[/-](\d{4})$/.exec(cell);
   if (slashes !== null) {
     const [, first = '', second = '', year = ''] = slashes;
-    const readings = new Set([formatIsoDay(year, second, first), formatIsoDay(year, first, second)].filter(isRealDate));
+    const readings = new Set(
+      [formatIsoDay(year, second, first), formatIsoDay(year, first, second)].filter(isRealDate),
+    );
     const days = joinAlternatives([...readings]);
     if (readings.size === 2) return msg`can be two different days. Write ${days}.`;
     if (readings.size === 1) return msg`is not in a known form. Write ${days}.`;
@@ -172,10 +246,14 @@ function explainNoDate(cell: string): Message {
     const day = timed.value;
     return msg`has a time. Write only the day: ${day}.`;
   }
-  if (/^\d{1,2}[./-]\s*\d{1,2}[./-]\s*\d{2}$/.test(cell)) return msg`has a two-digit year. Write the day as YYYY-MM-DD.`;
+  if (/^\d{1,2}[./-]\s*\d{1,2}[./-]\s*\d{2}$/.test(cell))
+    return msg`has a two-digit year. Write the day as YYYY-MM-DD.`;
   if (/^\d{5}(?:[.,]\d+)?$/.test(cell)) {
     const days = Number.parseInt(cell, 10);
-    const [since1900, since1904] = [getNextDay(DAY_ZERO_MS, days), getNextDay(DAY_ZERO_OF_MACS_MS, days)];
+    const [since1900, since1904] = [
+      getNextDay(DAY_ZERO_MS, days),
+      getNextDay(DAY_ZERO_OF_MACS_MS, days),
+    ];
     return msg`is a spreadsheet's day number: ${since1900}, or ${since1904} in an old Mac workbook. Format the column as a date, or write the date.`;
   }
   if (/^(?:1[5-9]|20)\d\d$/.test(cell)) return msg`is a year, not a day. ${ONE_DAY}`;
@@ -190,7 +268,9 @@ const ONE_DAY = msg`The service accepts one whole day: write it as YYYY-MM-DD. I
 function isMonth(cell: string): boolean {
   if (/^\d{4}[-/.](?:0?[1-9]|1[0-2])$/.test(cell)) return true;
   const [, month = ''] =
-    /^(\p{L}+|\d{1,2})\.?(?:\s+|\s*[/.-]\s*)\d{4}$|^(\p{L}+)[.\s-]*\d{2}$/u.exec(cell)?.filter(Boolean) ?? [];
+    /^(\p{L}+|\d{1,2})\.?(?:\s+|\s*[/.-]\s*)\d{4}$|^(\p{L}+)[.\s-]*\d{2}$/u
+      .exec(cell)
+      ?.filter(Boolean) ?? [];
   const number = Number(/^\d/.test(month) ? month : parseMonth(month));
   return month !== '' && number >= 1 && number <= 12;
 }

@@ -19,9 +19,13 @@ const SUFFIXES: Readonly<Record<string, string>> = {
   ...{ st: 'st.', starsi: 'st.', sen: 'st.', senior: 'st.', sr: 'st.' },
   ...{ ml: 'ml.', mladsi: 'ml.', jun: 'ml.', junior: 'ml.', jr: 'ml.' },
 };
-const BORN = /(?<![\s,(])[\s,(]+(?:roz(?:en[áaýy])?(?:\.\s*|\s+)|née\s+)(\p{L}[\p{L}'’-]*)\)?(?=[\s,]|$)/iu;
+const BORN =
+  /(?<![\s,(])[\s,(]+(?:roz(?:en[áaýy])?(?:\.\s*|\s+)|née\s+)(\p{L}[\p{L}'’-]*)\)?(?=[\s,]|$)/iu;
 
-/** A dot ends a word, so a blank is inserted behind it except within one title: `Ph.D.`, `Ing.arch.`, `P.J.Novák`. */
+/**
+ * A dot ends a word, so a blank is inserted behind it except within one title: `Ph.D.`,
+ * `Ing.arch.`, `P.J.Novák`.
+ */
 function withBlanks(text: string): string {
   return text
     .replace(/\b(Ph|Th)\.?\s?D\b\.?/gi, '$1D.')
@@ -34,7 +38,10 @@ function withBlanks(text: string): string {
     .trim();
 }
 
-/** Parses a name; it drops everything beside the name except what distinguishes people of the same name. */
+/**
+ * Parses a name; it drops everything beside the name except what distinguishes people of the same
+ * name.
+ */
 export function parseName(text: string): WrittenName {
   const [, bornAs] = BORN.exec(text) ?? [];
   const spaced = withBlanks(bornAs === undefined ? text : text.replace(BORN, ' '));
@@ -46,7 +53,9 @@ export function parseName(text: string): WrittenName {
   };
   const parts = spaced.split(',').map((part) => withoutTitles(part.trim().split(' '), takeSuffix));
   // A part that was only a title is dropped; a part that was empty before stays, to be reported.
-  const keptParts = parts.filter((part, index) => part !== '' || spaced.split(',')[index]?.trim() === '');
+  const keptParts = parts.filter(
+    (part, index) => part !== '' || spaced.split(',')[index]?.trim() === '',
+  );
   return { parts: keptParts, suffix, bornAs };
 }
 
@@ -55,8 +64,14 @@ function withoutTitles(all: readonly string[], takeSuffix: (word: string) => boo
   let isBehindTitle = false;
   while (remaining.length > 0) {
     const [first = ''] = remaining;
-    const isTitled: boolean = isTitle(first) || (isBehindTitle && LINKS_OF_TITLES.has(foldName(first)));
-    if (!isTitled && !(remaining.length > 1 && isAddress(first)) && !(isSuffix(first) && takeSuffix(first))) break;
+    const isTitled: boolean =
+      isTitle(first) || (isBehindTitle && LINKS_OF_TITLES.has(foldName(first)));
+    if (
+      !isTitled &&
+      !(remaining.length > 1 && isAddress(first)) &&
+      !(isSuffix(first) && takeSuffix(first))
+    )
+      break;
     isBehindTitle = isTitled;
     remaining.shift();
   }
@@ -72,7 +87,10 @@ function withoutTitles(all: readonly string[], takeSuffix: (word: string) => boo
 
 function isTitle(word: string): boolean {
   const folded = foldName(word);
-  return TITLES.has(folded) && (word.endsWith('.') || !ONLY_WITH_DOT.has(folded) || /^(?:DiS|MA)$/.test(word));
+  return (
+    TITLES.has(folded) &&
+    (word.endsWith('.') || !ONLY_WITH_DOT.has(folded) || /^(?:DiS|MA)$/.test(word))
+  );
 }
 
 /** A capital `P.` may be the initial of a given name. */
@@ -93,7 +111,8 @@ function isSuffix(word: string): boolean {
 export function isUnknownPerson(text: string): boolean {
   const words = splitNameWords(text);
   return (
-    (words.every((word) => UNKNOWN.has(word)) && !text.includes(',')) || /^(?:n\/a|bez (?:jm[eé]na|[uú]daj[eů]))$/i.test(text)
+    (words.every((word) => UNKNOWN.has(word)) && !text.includes(',')) ||
+    /^(?:n\/a|bez (?:jm[eé]na|[uú]daj[eů]))$/i.test(text)
   );
 }
 
@@ -121,15 +140,23 @@ export function listReadings(name: string): Readonly<Record<NameOrder, PersonNam
   };
 }
 
-/** Splits a name without a comma; known given names at one end are the given name. Undefined where none shows the order. */
+/**
+ * Splits a name without a comma; known given names at one end are the given name. Undefined where
+ * none shows the order.
+ */
 export function splitName(name: string): PersonName | undefined {
   const all = name.split(/\s+/);
   const givenEnds = countEnds(all, isGiven);
   const feminine = countEnds(all, isFeminineSurname);
   const isCertain = ([first, last]: Ends): boolean => first > 0 !== last > 0;
-  const by = isCertain(givenEnds) ? givenEnds : isCertain(feminine) ? ([feminine[1], feminine[0]] as const) : undefined;
+  const by = isCertain(givenEnds)
+    ? givenEnds
+    : isCertain(feminine)
+      ? ([feminine[1], feminine[0]] as const)
+      : undefined;
   if (by === undefined) return undefined;
-  const count = by === givenEnds ? givenEnds[0] + givenEnds[1] : all.length - feminine[0] - feminine[1];
+  const count =
+    by === givenEnds ? givenEnds[0] + givenEnds[1] : all.length - feminine[0] - feminine[1];
   const isGivenFirst = by[0] > 0;
   const [front, back] = isGivenFirst
     ? [all.slice(0, count), all.slice(count)]
@@ -141,7 +168,10 @@ export function splitName(name: string): PersonName | undefined {
 
 type Ends = readonly [first: number, last: number];
 
-/** Counts the words of a kind at the beginning and at the end; none at either end where all words are of that kind. */
+/**
+ * Counts the words of a kind at the beginning and at the end; none at either end where all words
+ * are of that kind.
+ */
 function countEnds(all: readonly string[], isOfKind: (word: string) => boolean): Ends {
   const first = all.findIndex((word) => !isOfKind(word));
   if (first === -1) return [0, 0];
@@ -158,7 +188,9 @@ export function detectNameOrder(name: string): NameOrder | undefined {
 /** Tells if each part of a hyphenated word is a common given name, or an initial. */
 export function isGiven(word: string): boolean {
   const parts = word.split('-');
-  return parts.every((part) => GIVEN_NAMES.has(foldName(part)) || /^(?:\p{Lu}|\p{L}\.)\.?$/u.test(part));
+  return parts.every(
+    (part) => GIVEN_NAMES.has(foldName(part)) || /^(?:\p{Lu}|\p{L}\.)\.?$/u.test(part),
+  );
 }
 
 /** Tells if a word ends in `ová` or `ova` and is no given name. */
@@ -189,9 +221,14 @@ const UNKNOWN = listFoldedWords(
 );
 
 /** Particles, which names have in lower case. */
-const PARTICLES = listFoldedWords('z ze von van de da di du del della der den la le el al bin ibn ter ten zu zum d o');
+const PARTICLES = listFoldedWords(
+  'z ze von van de da di du del della der den la le el al bin ibn ter ten zu zum d o',
+);
 
-/** Given names of Czechia and its neighbours, folded: they show which word of a name is the given name. */
+/**
+ * Given names of Czechia and its neighbours, folded: they show which word of a name is the given
+ * name.
+ */
 const GIVEN_NAMES: ReadonlySet<string> = new Set(
   (
     'adam amos adolf alan albert albin ales alexandr alexander alfons alfred alois alojz ambroz andrej andreas anton antonin arnold arnost arpad artur ' +

@@ -1,6 +1,12 @@
 import { msg } from '../base/message.ts';
 import type { Asked, TargetState } from './field.ts';
-import { type ColumnName, type ElementName, FIELDS, type Field, type FindElements } from './fields.ts';
+import {
+  type ColumnName,
+  type ElementName,
+  FIELDS,
+  type Field,
+  type FindElements,
+} from './fields.ts';
 
 /** A question of `pas add`. A point is one question, whichever elements and columns it fills. */
 export type Question = Asked & {
@@ -41,12 +47,21 @@ const OTHERS: readonly PlacedQuestion[] = [
   },
 ];
 
-export const QUESTIONS: readonly Question[] = [...OTHERS, ...FIELDS.flatMap(listFieldQuestions)].sort((a, b) => a.at - b.at);
+export const QUESTIONS: readonly Question[] = [
+  ...OTHERS,
+  ...FIELDS.flatMap(listFieldQuestions),
+].sort((a, b) => a.at - b.at);
 
 function listFieldQuestions({ name, kind, gloss, ask }: Field): PlacedQuestion[] {
   const how = HOW[kind];
   if (how === undefined) return [];
-  return [{ name: name as QuestionName, how, ...(ask ?? { at: Number.POSITIVE_INFINITY, title: gloss, when: 'more' }) }];
+  return [
+    {
+      name: name as QuestionName,
+      how,
+      ...(ask ?? { at: Number.POSITIVE_INFINITY, title: gloss, when: 'more' }),
+    },
+  ];
 }
 
 /** Returns the question of a name. @throws Error where the table of questions lacks it */
@@ -83,7 +98,9 @@ export function isAsked({ when }: Question, stav: TargetState): boolean {
 export function isOptional(name: QuestionName, stav: TargetState): boolean {
   if (name === 'local_id') return false;
   if (name === 'point') return stav < 2;
-  return getElementNames(name).every((element) => (FIELDS.find((field) => field.name === element)?.requiredFrom ?? 4) > stav);
+  return getElementNames(name).every(
+    (element) => (FIELDS.find((field) => field.name === element)?.requiredFrom ?? 4) > stav,
+  );
 }
 
 /** Returns the elements that the next find may take over, without those that distinguish finds. */
@@ -94,7 +111,10 @@ export function pickCarriedElements(elements: FindElements): FindElements {
   );
 }
 
-/** Returns the elements of a copy: all except those of one find alone (point, depth, number, note and others). */
+/**
+ * Returns the elements of a copy: all except those of one find alone (point, depth, number, note
+ * and others).
+ */
 export function pickCopiedElements(elements: FindElements): FindElements {
   return pickElements(
     elements,

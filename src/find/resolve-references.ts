@@ -20,10 +20,15 @@ import {
 /** `HES-000312`, `ORG-000091`, `OS-001507`. */
 const IDENTIFIER = /^[A-Za-z]+-\d+$/;
 
-/** `c-202400101`, `X-M-202400101`; lower case is accepted since capitals cost a key on a phone (S-IDENT-1). */
+/**
+ * `c-202400101`, `X-M-202400101`; lower case is accepted since capitals cost a key on a phone
+ * (S-IDENT-1).
+ */
 const PROJECT = /^(?:x-)?[a-z]-\d{9}$/i;
 
-/** Resolves a survey project by its identifier; the only check of its form is that it is one word. */
+/**
+ * Resolves a survey project by its identifier; the only check of its form is that it is one word.
+ */
 export function resolveProject(cell: string): Reading<Reference> {
   const text = normalizeId(withoutAddress(cell));
   const typed = text.replaceAll(' ', '');
@@ -87,7 +92,10 @@ export function makeDeletedMessage(term: TermCandidate, set: string): Message {
   return msg`${term.label} (${term.id}) was deleted from ${where}. Choose another: ${cmd`pas vocab search ${term.label} --set ${set}`}`;
 }
 
-export function makeMappingConflictMessage(lookup: Extract<TermLookup, { kind: 'mapping-conflict' }>, set: string): Message {
+export function makeMappingConflictMessage(
+  lookup: Extract<TermLookup, { kind: 'mapping-conflict' }>,
+  set: string,
+): Message {
   const { ownTerm, target, term, because } = lookup;
   const named = term === undefined ? target : `${term.label} (${term.id})`;
   const where = formatSet(because === 'wrong-set' && term !== undefined ? term.setSpec : set);
@@ -100,7 +108,11 @@ export function makeMappingConflictMessage(lookup: Extract<TermLookup, { kind: '
   return msg`"${ownTerm}" is mapped to ${named}, which ${why}. Choose another: ${cmd`pas vocab map set ${set} ${ownTerm}`} ID`;
 }
 
-function makeAmbiguousMessage(candidates: readonly TermCandidate[], set: string, cell: string): Message {
+function makeAmbiguousMessage(
+  candidates: readonly TermCandidate[],
+  set: string,
+  cell: string,
+): Message {
   const [where, names] = [formatSet(set), formatTerms(candidates)];
   return msg`"${cell}" can mean several entries of ${where}: ${names}. Write the identifier of the right one.`;
 }
@@ -109,17 +121,23 @@ type UnknownTerm = Extract<TermLookup, { kind: 'unknown' }>;
 
 function makeUnknownTermMessage(lookup: UnknownTerm, set: string, cell: string): Message {
   const [where, advice] = [formatSet(set), adviseNearest(set, lookup)];
-  const other = lookup.elsewhere?.find(({ setSpec }) => FIELDS.some((field) => field.set === setSpec));
+  const other = lookup.elsewhere?.find(({ setSpec }) =>
+    FIELDS.some((field) => field.set === setSpec),
+  );
   if (other === undefined) return msg`${where} has no entry "${cell}". ${advice}`;
   const elsewhere = formatSet(other.setSpec);
   return msg`"${cell}" is an entry of ${elsewhere}, not of ${where}. ${advice}`;
 }
 
-/** Names the nearest terms, or all terms of a small set; without any, the command that lists them. */
+/**
+ * Names the nearest terms, or all terms of a small set; without any, the command that lists them.
+ */
 export function adviseNearest(set: string, { nearest, isAll }: UnknownTerm): Message {
   const names = formatTerms(nearest);
   if (isAll === true) return msg`There are: ${names}.`;
-  return nearest.length > 0 ? msg`Nearest: ${names}.` : msg`To list them all: ${cmd`pas vocab list ${set}`}.`;
+  return nearest.length > 0
+    ? msg`Nearest: ${names}.`
+    : msg`To list them all: ${cmd`pas vocab list ${set}`}.`;
 }
 
 function describeNotHarvested(set: string, cell: string): Message {
@@ -139,7 +157,9 @@ function extractIdentifier(cell: string): string | undefined {
 
 /** Lists entries: `Kučera, Pavel (OS-000304, 1966)` */
 function formatTerms(terms: readonly TermCandidate[]): string {
-  return terms.map(({ id, label, about }) => `${label} (${about === undefined ? id : `${id}, ${about}`})`).join(', ');
+  return terms
+    .map(({ id, label, about }) => `${label} (${about === undefined ? id : `${id}, ${about}`})`)
+    .join(', ');
 }
 
 /** A longer name causes an error inside the service (A-FINDER-4). */
@@ -150,15 +170,19 @@ export const FINDER_MATCHED = 'finder-matched';
 
 const PEOPLE = 'osoba';
 
-/** `remark`: the name was written in another way than the service has it, and names the matched person. */
+/**
+ * `remark`: the name was written in another way than the service has it, and names the matched
+ * person.
+ */
 export type ResolvedFinder =
   | { readonly value: Reference; readonly remark?: Unreadable }
   | (Unreadable & { readonly candidates?: readonly TermCandidate[] });
 
 /**
- * Resolves a finder, wherever one is named. A mapping of the user's own comes first. The service matches a name exactly, so a
- * name that differs from a known person's in case, accents, order, titles or blanks is replaced by that person's identifier, with
- * a remark. Where several people match, or words are abbreviated, a person must choose. Any other name is a new person, if it is
+ * Resolves a finder, wherever one is named. A mapping of the user's own comes first. The service
+ * matches a name exactly, so a name that differs from a known person's in case, accents, order,
+ * titles or blanks is replaced by that person's identifier, with a remark. Where several people
+ * match, or words are abbreviated, a person must choose. Any other name is a new person, if it is
  * certain which part is the surname.
  */
 export function resolveFinder(cell: string, lookupTerm: LookupTerm): ResolvedFinder {
@@ -167,19 +191,26 @@ export function resolveFinder(cell: string, lookupTerm: LookupTerm): ResolvedFin
   const name = parseName(written);
   const joinMessages = name.parts.join(', ');
   const plain = name.suffix === undefined ? joinMessages : `${joinMessages} ${name.suffix}`;
-  const lookups = [written, ...(plain === written ? [] : [plain])].map((text) => lookupTerm(PEOPLE, text));
+  const lookups = [written, ...(plain === written ? [] : [plain])].map((text) =>
+    lookupTerm(PEOPLE, text),
+  );
   const ownLookup = lookups.find(
-    (lookup) => lookup.kind === 'mapping-conflict' || (lookup.kind === 'found' && lookup.isOwn === true),
+    (lookup) =>
+      lookup.kind === 'mapping-conflict' || (lookup.kind === 'found' && lookup.isOwn === true),
   );
   const bestLookup =
-    ownLookup ?? lookups.find(({ kind }) => kind === 'found') ?? lookups.find(({ kind }) => kind === 'ambiguous');
+    ownLookup ??
+    lookups.find(({ kind }) => kind === 'found') ??
+    lookups.find(({ kind }) => kind === 'ambiguous');
   if (bestLookup !== undefined) return chooseKnown(bestLookup, written, name);
   if (isUnknownPerson(written)) return chooseUnknown(written, lookupTerm);
   const problem = findPartsProblem(name, written);
   if (problem !== undefined) return makeUnreadable('finder-name', problem);
   const candidates = findCandidates(name, plain, lookupTerm);
   if (candidates.length > 0) return makeUnsure(written, candidates);
-  return name.parts.length === 2 ? acceptAsWritten(name, joinMessages) : splitUnmarkedName(name, written, lookupTerm);
+  return name.parts.length === 2
+    ? acceptAsWritten(name, joinMessages)
+    : splitUnmarkedName(name, written, lookupTerm);
 }
 
 function chooseKnown(lookup: TermLookup, text: string, name: WrittenName): ResolvedFinder {
@@ -187,7 +218,9 @@ function chooseKnown(lookup: TermLookup, text: string, name: WrittenName): Resol
     return makeUnreadable('term-mapping-conflict', makeMappingConflictMessage(lookup, PEOPLE));
   if (lookup.kind === 'ambiguous') {
     const bornAs = foldName(name.bornAs ?? '');
-    const [only, another] = lookup.candidates.filter(({ about = '' }) => bornAs !== '' && splitNameWords(about).includes(bornAs));
+    const [only, another] = lookup.candidates.filter(
+      ({ about = '' }) => bornAs !== '' && splitNameWords(about).includes(bornAs),
+    );
     if (only !== undefined && another === undefined) return acceptPerson(only, text);
     const names = formatTerms(lookup.candidates);
     const [{ id } = { id: 'OS-001507' }] = lookup.candidates;
@@ -197,31 +230,60 @@ function chooseKnown(lookup: TermLookup, text: string, name: WrittenName): Resol
   if (lookup.kind !== 'found') throw new Error(`a person who is ${lookup.kind} is not known`);
   if (lookup.isOwn === true) return { value: { id: lookup.term.id, text: lookup.term.label } };
   const { about = '' } = lookup.term;
-  const isOther = name.bornAs !== undefined && /\p{L}/u.test(about) && !splitNameWords(about).includes(foldName(name.bornAs));
-  return isOther || isContrary(name, lookup.term) ? makeUnsure(text, [lookup.term]) : acceptPerson(lookup.term, text);
+  const isOther =
+    name.bornAs !== undefined &&
+    /\p{L}/u.test(about) &&
+    !splitNameWords(about).includes(foldName(name.bornAs));
+  return isOther || isContrary(name, lookup.term)
+    ? makeUnsure(text, [lookup.term])
+    : acceptPerson(lookup.term, text);
 }
 
 /** The service matches exactly this text; any other spelling would create another person. */
 function acceptPerson({ id, label }: TermCandidate, text: string): ResolvedFinder {
   const asMatched = text.replace(/ ?, ?/, ', ');
-  if (asMatched === label && findNameProblem(label) === undefined) return { value: { id: NEW_PERSON, text: label } };
+  if (asMatched === label && findNameProblem(label) === undefined)
+    return { value: { id: NEW_PERSON, text: label } };
   const remark = makeUnreadable(FINDER_MATCHED, msg`"${text}" is read as ${id} (${label}).`);
   return { value: { id, text: label }, ...(text === label ? {} : { remark }) };
 }
 
-/** Tells if the comma contradicts the label: it marks the surname, which counts where both parts may be given names. */
-function isContrary({ parts: [surname = '', givenName] }: WrittenName, { label }: TermCandidate): boolean {
+/**
+ * Tells if the comma contradicts the label: it marks the surname, which counts where both parts may
+ * be given names.
+ */
+function isContrary(
+  { parts: [surname = '', givenName] }: WrittenName,
+  { label }: TermCandidate,
+): boolean {
   if (givenName === undefined || !isGiven(surname) || !isGiven(givenName)) return false;
   return makePersonKey(surname) !== makePersonKey(label.slice(0, label.indexOf(',')));
 }
 
 /** Names that a vocabulary may give to the entry for unknown people. */
-const NAMES_OF_UNKNOWN = ['neurčeno', 'neznámý', 'neuvedeno', 'nezjištěno', 'anonym', 'unknown', 'anonymous', 'neurčený'];
+const NAMES_OF_UNKNOWN = [
+  'neurčeno',
+  'neznámý',
+  'neuvedeno',
+  'nezjištěno',
+  'anonym',
+  'unknown',
+  'anonymous',
+  'neurčený',
+];
 
 function chooseUnknown(text: string, lookupTerm: LookupTerm): ResolvedFinder {
-  const unknownPeople = NAMES_OF_UNKNOWN.flatMap((name) => [name, `${name}, ${name}`, `${name} nálezce`]).flatMap((name) => {
+  const unknownPeople = NAMES_OF_UNKNOWN.flatMap((name) => [
+    name,
+    `${name}, ${name}`,
+    `${name} nálezce`,
+  ]).flatMap((name) => {
     const lookup = lookupTerm(PEOPLE, name);
-    return lookup.kind === 'found' ? [lookup.term] : lookup.kind === 'ambiguous' ? lookup.candidates : [];
+    return lookup.kind === 'found'
+      ? [lookup.term]
+      : lookup.kind === 'ambiguous'
+        ? lookup.candidates
+        : [];
   });
   const people = [...new Map(unknownPeople.map((term) => [term.id, term])).values()];
   const [only, another] = people;
@@ -229,7 +291,10 @@ function chooseUnknown(text: string, lookupTerm: LookupTerm): ResolvedFinder {
     const { id, label } = only;
     return {
       value: { id, text: label },
-      remark: makeUnreadable(FINDER_MATCHED, msg`"${text}" is not a person's name; it is mapped to ${id} (${label}).`),
+      remark: makeUnreadable(
+        FINDER_MATCHED,
+        msg`"${text}" is not a person's name; it is mapped to ${id} (${label}).`,
+      ),
     };
   }
   if (only !== undefined) return makeUnsure(text, people);
@@ -245,7 +310,11 @@ function makeUnsure(text: string, candidates: readonly TermCandidate[]): Resolve
 }
 
 /** Returns people who may be meant although the name is incomplete; a person must decide. */
-function findCandidates(name: WrittenName, plain: string, lookupTerm: LookupTerm): readonly TermCandidate[] {
+function findCandidates(
+  name: WrittenName,
+  plain: string,
+  lookupTerm: LookupTerm,
+): readonly TermCandidate[] {
   const bare = name.parts.join(' ');
   const withoutCut = bare
     .split(' ')
@@ -255,16 +324,25 @@ function findCandidates(name: WrittenName, plain: string, lookupTerm: LookupTerm
   const variants = [
     ...(name.suffix === undefined ? [] : [bare]),
     ...(withoutCut === bare ? [] : [withoutCut]),
-    ...(name.bornAs === undefined ? [] : [`${givenName || (splitName(bare)?.givenName ?? '')} ${name.bornAs}`]),
+    ...(name.bornAs === undefined
+      ? []
+      : [`${givenName || (splitName(bare)?.givenName ?? '')} ${name.bornAs}`]),
   ];
   const sameNamed = variants.flatMap((text) => listPeople(lookupTerm(PEOPLE, text)));
   const lookup = lookupTerm(PEOPLE, plain);
-  const shortened = lookup.kind === 'unknown' ? lookup.nearest.filter(({ label }) => canAbbreviate(bare, label)) : [];
+  const shortened =
+    lookup.kind === 'unknown'
+      ? lookup.nearest.filter(({ label }) => canAbbreviate(bare, label))
+      : [];
   return [...new Map([...sameNamed, ...shortened].map((term) => [term.id, term])).values()];
 }
 
 function listPeople(lookup: TermLookup): readonly TermCandidate[] {
-  return lookup.kind === 'found' ? [lookup.term] : lookup.kind === 'ambiguous' ? lookup.candidates : [];
+  return lookup.kind === 'found'
+    ? [lookup.term]
+    : lookup.kind === 'ambiguous'
+      ? lookup.candidates
+      : [];
 }
 
 /** Takes the name as `Surname, Given name`, unless all evidence shows the other order. */
@@ -280,19 +358,32 @@ function acceptAsWritten(name: WrittenName, joinMessages: string): ResolvedFinde
   return makeNewPerson({ surname, givenName }, name);
 }
 
-function splitUnmarkedName(name: WrittenName, text: string, lookupTerm: LookupTerm): ResolvedFinder {
+function splitUnmarkedName(
+  name: WrittenName,
+  text: string,
+  lookupTerm: LookupTerm,
+): ResolvedFinder {
   const [bare = ''] = name.parts;
   const split = isOneName(bare) ? splitName(bare) : undefined;
   if (split !== undefined) return makeNewPerson(split, name);
   const lookup = lookupTerm(PEOPLE, bare);
   const nearest = lookup.kind === 'unknown' ? lookup.nearest : [];
   const names = formatTerms(nearest);
-  const advice = nearest.length === 0 ? makeNameAdvice(text) : joinMessages([makeNameAdvice(text), msg`Nearest: ${names}.`], ' ');
-  return { ...makeUnreadable('finder-name', advice), ...(nearest.length === 0 ? {} : { candidates: nearest }) };
+  const advice =
+    nearest.length === 0
+      ? makeNameAdvice(text)
+      : joinMessages([makeNameAdvice(text), msg`Nearest: ${names}.`], ' ');
+  return {
+    ...makeUnreadable('finder-name', advice),
+    ...(nearest.length === 0 ? {} : { candidates: nearest }),
+  };
 }
 
 /** Suffix and birth name, which distinguish people of one name, are stored with the surname. */
-function makeNewPerson({ surname, givenName }: PersonName, { suffix, bornAs }: WrittenName): ResolvedFinder {
+function makeNewPerson(
+  { surname, givenName }: PersonName,
+  { suffix, bornAs }: WrittenName,
+): ResolvedFinder {
   const text = `${suffix === undefined ? surname : `${surname} ${suffix}`}, ${givenName.replace(/\s+/g, ' ')}`;
   const problem = findNameProblem(text);
   if (problem !== undefined) return makeUnreadable('finder-name', problem);
@@ -300,7 +391,10 @@ function makeNewPerson({ surname, givenName }: PersonName, { suffix, bornAs }: W
   if (bornAs === undefined) return { value };
   return {
     value,
-    remark: makeUnreadable('finder-name', msg`The finder is sent as "${text}", without the surname at birth, ${bornAs}.`),
+    remark: makeUnreadable(
+      'finder-name',
+      msg`The finder is sent as "${text}", without the surname at birth, ${bornAs}.`,
+    ),
   };
 }
 
@@ -309,9 +403,13 @@ function findPartsProblem({ parts, suffix }: WrittenName, text: string): Message
   if (givenName === undefined) return surname === '' ? makeNameAdvice(text) : undefined;
   if (parts.some((part) => part === '')) return makeNameAdvice(text);
   const joinMessages = parts.join(', ');
-  const isTwo = [surname, givenName].every((part) => part.includes(' ') && part.split(' ').some(isGiven));
+  const isTwo = [surname, givenName].every(
+    (part) => part.includes(' ') && part.split(' ').some(isGiven),
+  );
   if (parts.length > 2 || isTwo || !isOneName(joinMessages)) return describeSeveral(text);
-  return findNameProblem(suffix === undefined ? joinMessages : `${surname} ${suffix}, ${givenName}`);
+  return findNameProblem(
+    suffix === undefined ? joinMessages : `${surname} ${suffix}, ${givenName}`,
+  );
 }
 
 /** Explains why the service would refuse a text as the name of a new person. */
@@ -326,9 +424,15 @@ export function findNameProblem(text: string): Message | undefined {
   return undefined;
 }
 
-/** Explains why the service would create a person with a wrong name: it splits at the first comma without a further check. */
+/**
+ * Explains why the service would create a person with a wrong name: it splits at the first comma
+ * without a further check.
+ */
 export function findNameDoubt(text: string): Message | undefined {
-  const [surname, givenName] = [trimText(text.slice(0, text.indexOf(','))), trimText(text.slice(text.indexOf(',') + 1))];
+  const [surname, givenName] = [
+    trimText(text.slice(0, text.indexOf(','))),
+    trimText(text.slice(text.indexOf(',') + 1)),
+  ];
   if (/[;,]/.test(givenName)) return describeSeveral(text);
   return detectNameOrder(`${surname} ${givenName}`) === 'given-first'
     ? msg`"${text}" may be reversed: the surname comes before the comma.`
@@ -345,8 +449,13 @@ function makeNameAdvice(text: string): Message {
 
 export type ResolveReference = (field: Field, cell: string) => Reading<Reference> | ResolvedFinder;
 
-/** Caches the resolution of each distinct cell: a season has a few dozen in all its rows, and the rows share the references. */
-export function rememberReferences(lookupTerm: LookupTerm = () => ({ kind: 'not-harvested' })): ResolveReference {
+/**
+ * Caches the resolution of each distinct cell: a season has a few dozen in all its rows, and the
+ * rows share the references.
+ */
+export function rememberReferences(
+  lookupTerm: LookupTerm = () => ({ kind: 'not-harvested' }),
+): ResolveReference {
   const resolutionsOf = new Map<Field, Map<string, ReturnType<ResolveReference>>>();
   return (field, text) => {
     const resolutions = resolutionsOf.get(field) ?? new Map<string, ReturnType<ResolveReference>>();
@@ -364,7 +473,11 @@ function withoutInvisible(text: string): string {
   return text.replace(/[\u00ad\u200b-\u200f\u2060\ufeff]/g, '').trim();
 }
 
-function resolveReference({ name, set }: Field, cell: string, lookupTerm: LookupTerm): ReturnType<ResolveReference> {
+function resolveReference(
+  { name, set }: Field,
+  cell: string,
+  lookupTerm: LookupTerm,
+): ReturnType<ResolveReference> {
   if (set === undefined) return resolveProject(cell);
   return name === 'nalezce' ? resolveFinder(cell, lookupTerm) : resolveTerm(set, cell, lookupTerm);
 }

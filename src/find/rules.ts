@@ -1,4 +1,10 @@
-import { hasErrors, type Issue, isReadable, makeErrorIssue, makeWarningIssue } from '../base/issue.ts';
+import {
+  hasErrors,
+  type Issue,
+  isReadable,
+  makeErrorIssue,
+  makeWarningIssue,
+} from '../base/issue.ts';
 import { cmd, type Message, msg } from '../base/message.ts';
 import {
   CONVERTED_WITHIN_M,
@@ -10,15 +16,22 @@ import {
 } from '../place/geometry.ts';
 import { trimText } from '../text/characters.ts';
 import { buildDocument } from './build-document.ts';
-import { type ElementName, FIELDS, type Field, type FindElements, getPointElement } from './fields.ts';
+import {
+  type ElementName,
+  FIELDS,
+  type Field,
+  type FindElements,
+  getPointElement,
+} from './fields.ts';
 import type { Find } from './find.ts';
 import type { FindSchema } from './find-schema.ts';
 import type { ProjectLookup, TermCandidate } from './lookup.ts';
 import { type Finding, getRank, type Rule, type RuleContext, VALUE_RULES } from './value-rules.ts';
 
 /**
- * Imports go into survey projects that the account may use (A-PROJECT-1 to A-PROJECT-7). Facts that may have changed since the
- * harvest, or that this account may not see, give a warning instead of an error.
+ * Imports go into survey projects that the account may use (A-PROJECT-1 to A-PROJECT-7). Facts that
+ * may have changed since the harvest, or that this account may not see, give a warning instead of
+ * an error.
  */
 export const PROJECT_RULES: readonly Rule[] = [
   { name: 'survey-project', judge: checkSurvey },
@@ -36,19 +49,29 @@ function checkSurvey({ projekt }: FindElements, context: RuleContext): Finding[]
   switch (project.kind) {
     case 'found':
       if (project.survey) return [];
-      return [makeRefusal(msg`${id} is a project of the type "${project.type}". Finds belong to survey projects; name one.`)];
+      return [
+        makeRefusal(
+          msg`${id} is a project of the type "${project.type}". Finds belong to survey projects; name one.`,
+        ),
+      ];
     case 'deleted':
       return [makeRefusal(msg`${id} was deleted in the service. Specify an existing project.`)];
     case 'unknown': {
       const capitals = id.toUpperCase();
       if (lookupProject(capitals).kind === 'found') {
-        return [makeRefusal(msg`There is no project ${id}: the service distinguishes upper and lower case. Write ${capitals}.`)];
+        return [
+          makeRefusal(
+            msg`There is no project ${id}: the service distinguishes upper and lower case. Write ${capitals}.`,
+          ),
+        ];
       }
       const message = msg`${id} is not among the harvested projects. Check the spelling; if the project is new, run ${cmd`pas harvest-vocab`} projekt.`;
       return [isWholeList(project.list, context) ? makeRefusal(message) : warnUnverified(message)];
     }
     case 'hidden':
-      return [warnUnverified(msg`This account cannot see ${id}, so pas cannot check its type and state.`)];
+      return [
+        warnUnverified(msg`This account cannot see ${id}, so pas cannot check its type and state.`),
+      ];
     case 'not-harvested':
       return [];
   }
@@ -60,7 +83,10 @@ function isWholeList(list: 'whole' | 'as-shown' | undefined, context: RuleContex
   return list === 'whole' || (list === 'as-shown' && rank !== undefined && rank !== 'researcher');
 }
 
-/** States other than 3 and 4, in which every role may import. An ended project (`isOver`) is not reopened. */
+/**
+ * States other than 3 and 4, in which every role may import. An ended project (`isOver`) is not
+ * reopened.
+ */
 const STATES: Readonly<Record<number, { readonly name: Message; readonly isOver?: true }>> = {
   [-1]: { name: msg`created` },
   0: { name: msg`announced` },
@@ -76,7 +102,12 @@ function checkProjectState({ projekt }: FindElements, context: RuleContext): Fin
   const project = findSurveyProject(projekt?.id, context);
   const state = STATES[project?.stav ?? 3];
   const rank = getRank(context);
-  if (projekt === undefined || state === undefined || (rank === 'archivist' && project?.stav !== -1)) return [];
+  if (
+    projekt === undefined ||
+    state === undefined ||
+    (rank === 'archivist' && project?.stav !== -1)
+  )
+    return [];
   const { id } = projekt;
   const message = msg`${id} is in the state "${state.name}". The service accepts finds only for projects that have started in the field and are not closed. If its state has changed: ${cmd`pas harvest-vocab`} projekt`;
   return [state.isOver && rank !== undefined ? makeRefusal(message) : warnUnverified(message)];
@@ -102,7 +133,10 @@ function checkOrganisation({ projekt }: FindElements, context: RuleContext): Fin
   ];
 }
 
-function findSurveyProject(id: string | undefined, { lookupProject }: RuleContext): FoundProject | undefined {
+function findSurveyProject(
+  id: string | undefined,
+  { lookupProject }: RuleContext,
+): FoundProject | undefined {
   const project = id === undefined ? undefined : lookupProject?.(id);
   return project?.kind === 'found' && project.survey ? project : undefined;
 }
@@ -115,7 +149,9 @@ function warnUnverified(message: Message): Finding {
   return { element: 'projekt', message, warning: true };
 }
 
-/** A box around Czechia with a margin of a few kilometres: no point outside is in a cadastral area. */
+/**
+ * A box around Czechia with a margin of a few kilometres: no point outside is in a cadastral area.
+ */
 export const COUNTRY = { minLon: 12.0, maxLon: 18.95, minLat: 48.5, maxLat: 51.1 };
 
 /** Requirements for the point (A-POINT-1 to A-POINT-6). */
@@ -125,7 +161,11 @@ const PLACE_RULES: readonly Rule[] = [
   { name: 'geometry-area', judge: checkPointArea },
 ];
 
-type Selected = { readonly element: ElementName; readonly system: GeomSystem; readonly wkt: string };
+type Selected = {
+  readonly element: ElementName;
+  readonly system: GeomSystem;
+  readonly wkt: string;
+};
 
 function getSelectedPoint(elements: FindElements): Selected | undefined {
   const { geom_system: system } = elements;
@@ -155,11 +195,19 @@ function checkPointRange(elements: FindElements): Finding[] {
   return [{ element: point.element, message, warning: true }];
 }
 
-/** The service refuses a point outside all cadastral areas in every state, even where no point is required. */
+/**
+ * The service refuses a point outside all cadastral areas in every state, even where no point is
+ * required.
+ */
 function checkPointArea(elements: FindElements, { lookupArea }: RuleContext): Finding[] {
   const point = getSelectedPoint(elements);
   const numbers = point && parsePointNumbers(point.wkt);
-  if (point === undefined || numbers === undefined || findRangeProblem(point.system, ...numbers) !== undefined) return [];
+  if (
+    point === undefined ||
+    numbers === undefined ||
+    findRangeProblem(point.system, ...numbers) !== undefined
+  )
+    return [];
   const [lon, lat] = point.system === '4326' ? numbers : toWgs84(numbers);
   const areaLookup = lookupArea?.(lon, lat) ?? { kind: 'not-harvested' };
   if (areaLookup.kind === 'inside') return [];
@@ -170,11 +218,16 @@ function checkPointArea(elements: FindElements, { lookupArea }: RuleContext): Fi
       const where = nearest === undefined ? '' : describeNearest(nearest, distanceM);
       const message = msg`The point ${place} is not in any known cadastral area.${where} Check the coordinates.`;
       // The service converts by other means and may find the point inside.
-      const isOpen = point.system === '5514' && distanceM !== undefined && distanceM <= CONVERTED_WITHIN_M;
+      const isOpen =
+        point.system === '5514' && distanceM !== undefined && distanceM <= CONVERTED_WITHIN_M;
       return [{ element: point.element, message, ...(isOpen && { warning: true }) }];
     }
     case 'not-harvested': {
-      const inCountry = lon >= COUNTRY.minLon && lon <= COUNTRY.maxLon && lat >= COUNTRY.minLat && lat <= COUNTRY.maxLat;
+      const inCountry =
+        lon >= COUNTRY.minLon &&
+        lon <= COUNTRY.maxLon &&
+        lat >= COUNTRY.minLat &&
+        lat <= COUNTRY.maxLat;
       const message = msg`The point ${place} is outside Czechia. Check the coordinates and their order.`;
       return inCountry ? [] : [{ element: point.element, message, warning: true }];
     }
@@ -184,7 +237,8 @@ function checkPointArea(elements: FindElements, { lookupArea }: RuleContext): Fi
 function describeNearest(nearest: TermCandidate, distanceM: number | undefined): Message {
   const named = `${nearest.label} (${nearest.id})`;
   if (distanceM === undefined) return msg` The nearest is ${named}.`;
-  const distance = distanceM < 10_000 ? `${Math.round(distanceM)} m` : `${Math.round(distanceM / 1000)} km`;
+  const distance =
+    distanceM < 10_000 ? `${Math.round(distanceM)} m` : `${Math.round(distanceM / 1000)} km`;
   return msg` The nearest is ${named}, ${distance} away.`;
 }
 
@@ -203,20 +257,22 @@ function isPresent(elements: FindElements, name: Field['name']): boolean {
   return typeof value !== 'string' || trimText(value) !== '';
 }
 
-const REQUIRABLE = FIELDS.filter(({ kind, requiredFrom }) => kind !== 'point' && requiredFrom !== undefined);
+const REQUIRABLE = FIELDS.filter(
+  ({ kind, requiredFrom }) => kind !== 'point' && requiredFrom !== undefined,
+);
 
 function checkRequiredElements(elements: FindElements): Finding[] {
   const state = elements.stav ?? 1;
-  return REQUIRABLE.filter(({ name, requiredFrom = 4 }) => requiredFrom <= state && !isPresent(elements, name)).map(
-    ({ name, gloss, requiredFrom }) => {
-      const lower = (requiredFrom ?? 2) - 1;
-      const message =
-        requiredFrom === 1
-          ? msg`Every find needs ${name} (${gloss}). Fill it in.`
-          : msg`A find for state ${state} needs ${name} (${gloss}). Fill it in, or choose state ${lower}.`;
-      return { element: name, message };
-    },
-  );
+  return REQUIRABLE.filter(
+    ({ name, requiredFrom = 4 }) => requiredFrom <= state && !isPresent(elements, name),
+  ).map(({ name, gloss, requiredFrom }) => {
+    const lower = (requiredFrom ?? 2) - 1;
+    const message =
+      requiredFrom === 1
+        ? msg`Every find needs ${name} (${gloss}). Fill it in.`
+        : msg`A find for state ${state} needs ${name} (${gloss}). Fill it in, or choose state ${lower}.`;
+    return { element: name, message };
+  });
 }
 
 /** A point in the other element does not count: `geom_system` selects one (A-POINT-10). */
@@ -246,13 +302,22 @@ function checkRoleForState({ stav = 1 }: FindElements, context: RuleContext): Fi
   return [{ element: 'stav', message }];
 }
 
-export const RULES: readonly Rule[] = [...STATE_RULES, ...VALUE_RULES, ...PROJECT_RULES, ...PLACE_RULES];
+export const RULES: readonly Rule[] = [
+  ...STATE_RULES,
+  ...VALUE_RULES,
+  ...PROJECT_RULES,
+  ...PLACE_RULES,
+];
 
-/** Checks a find against all rules of its target state and returns every finding, with the find's position. */
+/**
+ * Checks a find against all rules of its target state and returns every finding, with the find's
+ * position.
+ */
 export function checkRules(find: Find, context: RuleContext): readonly Issue[] {
   const issues: Issue[] = [];
   for (const rule of RULES) {
-    for (const finding of rule.judge(find.elements, context)) issues.push(toIssue(rule, finding, find));
+    for (const finding of rule.judge(find.elements, context))
+      issues.push(toIssue(rule, finding, find));
   }
   return issues;
 }
@@ -263,7 +328,12 @@ function toIssue(
   { localId, source, columns }: Find,
 ): Issue {
   const column = element === undefined ? undefined : columns?.[element];
-  const where = { find: localId, ...source, ...(element && { element }), ...(column && { column }) };
+  const where = {
+    find: localId,
+    ...source,
+    ...(element && { element }),
+    ...(column && { column }),
+  };
   return warning ? makeWarningIssue(rule, message, where) : makeErrorIssue(rule, message, where);
 }
 
@@ -273,13 +343,16 @@ export type ValidationContext = RuleContext & { readonly schema: FindSchema };
 export type ValidatedFind = { readonly document: Buffer; readonly issues: readonly Issue[] };
 
 /**
- * Checks a find by its rules, builds its document and validates that by the schema: these bytes are stored and sent. The schema
- * is used only where the rules find no error, since it would report the same errors again.
+ * Checks a find by its rules, builds its document and validates that by the schema: these bytes are
+ * stored and sent. The schema is used only where the rules find no error, since it would report the
+ * same errors again.
  */
 export function validateFind(find: Find, context: ValidationContext): ValidatedFind {
   const issues = checkRules(find, context);
   const document = buildDocument(find, context.schema.profile);
   if (hasErrors(issues)) return { document, issues };
-  const violations = context.schema.check(document).map((issue) => issue.with({ find: find.localId, ...find.source }));
+  const violations = context.schema
+    .check(document)
+    .map((issue) => issue.with({ find: find.localId, ...find.source }));
   return { document, issues: [...issues, ...violations] };
 }

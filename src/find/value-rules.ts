@@ -23,7 +23,10 @@ export const MAX_DEPTH_CM = 2_147_483_647;
 /** No find in the service is older; an earlier year is a typing error, such as 0204. */
 export const EARLIEST_YEAR = 1700;
 
-/** First days of clocks that were never set: computers, cameras, satellites, GPS devices, spreadsheets. */
+/**
+ * First days of clocks that were never set: computers, cameras, satellites, GPS devices,
+ * spreadsheets.
+ */
 const DAYS_WITHOUT_CLOCK = [
   '1970-01-01',
   '1980-01-01',
@@ -53,14 +56,20 @@ function checkCharacters(elements: FindElements): Finding[] {
     const character = findElementIllegalCharacter(elements[name]);
     if (character === undefined) continue;
     const code = formatCodePoint(character);
-    findings.push({ element: name, message: msg`${name} contains the character ${code}, which XML does not allow. Remove it.` });
+    findings.push({
+      element: name,
+      message: msg`${name} contains the character ${code}, which XML does not allow. Remove it.`,
+    });
   }
   return findings;
 }
 
 function findElementIllegalCharacter(value: FindElements[Field['name']]): string | undefined {
-  if (typeof value === 'object') return findElementIllegalCharacter(value.id) ?? findElementIllegalCharacter(value.text);
-  return typeof value === 'string' ? findIllegalCharacter(value.includes('\r') ? value.replaceAll('\r', '') : value) : undefined;
+  if (typeof value === 'object')
+    return findElementIllegalCharacter(value.id) ?? findElementIllegalCharacter(value.text);
+  return typeof value === 'string'
+    ? findIllegalCharacter(value.includes('\r') ? value.replaceAll('\r', '') : value)
+    : undefined;
 }
 
 /** Limit for a registration number. */
@@ -76,27 +85,46 @@ export function findNumberProblem(value: string): Unreadable | undefined {
   return findUnseenCharacter(value);
 }
 
-/** Control characters, lone surrogates, non-characters and line separators, by which two numbers would look equal and differ. */
+/**
+ * Control characters, lone surrogates, non-characters and line separators, by which two numbers
+ * would look equal and differ.
+ */
 const UNSEEN_CHARACTER = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\ufffe\uffff]/u;
 
 function findUnseenCharacter(value: string): Unreadable | undefined {
   const [character] = UNSEEN_CHARACTER.exec(value) ?? [];
   if (character === undefined) return undefined;
   if (/[\r\n\t]/.test(character)) {
-    return makeUnreadable('number-form', msg`The number contains a line break or a tab. Write it on one line.`);
+    return makeUnreadable(
+      'number-form',
+      msg`The number contains a line break or a tab. Write it on one line.`,
+    );
   }
   const code = formatCodePoint(character);
-  return makeUnreadable('number-form', msg`The number contains the invisible character ${code}. Remove it.`);
+  return makeUnreadable(
+    'number-form',
+    msg`The number contains the invisible character ${code}. Remove it.`,
+  );
 }
 
-/** Checks that a number is one visible line. Characters that XML cannot hold are reported by another rule. */
+/**
+ * Checks that a number is one visible line. Characters that XML cannot hold are reported by another
+ * rule.
+ */
 function checkNumberForm({ evidencni_cislo: number = '' }: FindElements): Finding[] {
-  const unseen = findElementIllegalCharacter(number) === undefined ? findUnseenCharacter(trimText(number)) : undefined;
+  const unseen =
+    findElementIllegalCharacter(number) === undefined
+      ? findUnseenCharacter(trimText(number))
+      : undefined;
   return unseen === undefined ? [] : [{ element: 'evidencni_cislo', message: unseen.problem }];
 }
 
 function checkDepthRange({ hloubka }: FindElements): Finding[] {
-  if (hloubka === undefined || (Number.isInteger(hloubka) && hloubka >= 0 && hloubka <= MAX_DEPTH_CM)) return [];
+  if (
+    hloubka === undefined ||
+    (Number.isInteger(hloubka) && hloubka >= 0 && hloubka <= MAX_DEPTH_CM)
+  )
+    return [];
   const message = msg`hloubka is ${hloubka}. Depth is in whole centimetres below the surface, 0 to ${MAX_DEPTH_CM}.`;
   return [{ element: 'hloubka', message }];
 }
@@ -111,7 +139,10 @@ function checkRealDate({ datum_nalezu: date }: FindElements): Finding[] {
   ];
 }
 
-function checkPlausibleDate({ datum_nalezu: date }: FindElements, { today }: RuleContext): Finding[] {
+function checkPlausibleDate(
+  { datum_nalezu: date }: FindElements,
+  { today }: RuleContext,
+): Finding[] {
   if (date === undefined || !isRealDate(date)) return [];
   if (DAYS_WITHOUT_CLOCK.includes(date)) {
     const message = msg`The date ${date} is a default of devices and spreadsheets, not a real date. Write the right one, or leave it empty.`;
@@ -145,19 +176,30 @@ function checkIdentifierForm(elements: FindElements): readonly Finding[] {
   });
 }
 
-function checkVocabularyMembership(elements: FindElements, { lookupTerm }: RuleContext): readonly Finding[] {
+function checkVocabularyMembership(
+  elements: FindElements,
+  { lookupTerm }: RuleContext,
+): readonly Finding[] {
   if (lookupTerm === undefined) return NOTHING;
   return judgeReferences(elements, (field, reference) =>
-    !isNewPerson(field, reference) && hasGoodForm(field, reference) ? checkSetMembership(field, reference, lookupTerm) : NOTHING,
+    !isNewPerson(field, reference) && hasGoodForm(field, reference)
+      ? checkSetMembership(field, reference, lookupTerm)
+      : NOTHING,
   );
 }
 
-function checkSetMembership({ name, set }: Field, { id }: Reference, lookupTerm: LookupTerm): readonly Finding[] {
+function checkSetMembership(
+  { name, set }: Field,
+  { id }: Reference,
+  lookupTerm: LookupTerm,
+): readonly Finding[] {
   if (set === undefined) return NOTHING;
   const lookup = lookupTerm(set, id);
   switch (lookup.kind) {
     case 'found':
-      return lookup.term.id === id ? NOTHING : [{ element: name, message: explainLabelForIdentifier(name, id, [lookup.term]) }];
+      return lookup.term.id === id
+        ? NOTHING
+        : [{ element: name, message: explainLabelForIdentifier(name, id, [lookup.term]) }];
     case 'ambiguous':
       return [{ element: name, message: explainLabelForIdentifier(name, id, lookup.candidates) }];
     case 'wrong-set':
@@ -185,14 +227,21 @@ function checkSetMembership({ name, set }: Field, { id }: Reference, lookupTerm:
 }
 
 /** A lookup finds labels and lower-case identifiers as well; the service accepts neither. */
-function explainLabelForIdentifier(name: string, id: string, meant: readonly TermCandidate[]): Message {
+function explainLabelForIdentifier(
+  name: string,
+  id: string,
+  meant: readonly TermCandidate[],
+): Message {
   const choice = joinAlternatives(meant.map((term) => `${term.id} (${term.label})`));
   return msg`The id of ${name} is "${id}", which the service does not know. Write ${choice}.`;
 }
 
 function hasGoodForm(field: Field, reference: Reference): boolean {
   if (field.set?.startsWith('heslo:')) return /^HES-\d+$/.test(reference.id);
-  return !/\s/.test(reference.id.trim()) && (reference.id !== NEW_PERSON || isNewPerson(field, reference));
+  return (
+    !/\s/.test(reference.id.trim()) &&
+    (reference.id !== NEW_PERSON || isNewPerson(field, reference))
+  );
 }
 
 /** Tells if the reference is a person whom the service shall create. */
@@ -246,7 +295,9 @@ export type Rule = {
   readonly judge: (elements: FindElements, context: RuleContext) => readonly Finding[];
 };
 
-/** Rule of the warning that an identifier could not be checked, because its set was not harvested. */
+/**
+ * Rule of the warning that an identifier could not be checked, because its set was not harvested.
+ */
 export const NOT_HARVESTED = 'not-harvested';
 
 const ROLES = {
@@ -255,8 +306,13 @@ const ROLES = {
   archivist: ['d', 'archivist', 'archivář', 'e', 'administrator', 'administrátor'],
 } as const;
 
-/** Returns the permissions of a role; administrators have those of archivists. Undefined where the role is not known. */
+/**
+ * Returns the permissions of a role; administrators have those of archivists. Undefined where the
+ * role is not known.
+ */
 export function getRank({ role = '' }: RuleContext): keyof typeof ROLES | undefined {
   const name = role.trim().toLowerCase();
-  return (Object.keys(ROLES) as (keyof typeof ROLES)[]).find((rank) => ROLES[rank].some((group) => group === name));
+  return (Object.keys(ROLES) as (keyof typeof ROLES)[]).find((rank) =>
+    ROLES[rank].some((group) => group === name),
+  );
 }

@@ -19,11 +19,18 @@ const MAX_PASSES = 8;
 const MAX_TAG_BYTES = 200;
 
 /**
- * Decodes the escapes of JSON, URLs and HTML, repeatedly, and removes the characters that can split a text: blanks (`+` in a form),
- * `=` (end of a line in quoted-printable), backslashes and invisible characters. Its time is linear in the length of the text.
+ * Decodes the escapes of JSON, URLs and HTML, repeatedly, and removes the characters that can split
+ * a text: blanks (`+` in a form), `=` (end of a line in quoted-printable), backslashes and
+ * invisible characters. Its time is linear in the length of the text.
  */
 export function decodeEscapes(text: Uint8Array, { markup, places }: Options): Layer {
-  let input: Layer = { bytes: text, length: text.length, starts: undefined, ends: undefined, isTooDeep: false };
+  let input: Layer = {
+    bytes: text,
+    length: text.length,
+    starts: undefined,
+    ends: undefined,
+    isTooDeep: false,
+  };
   for (let pass = 0; pass < MAX_PASSES; pass++) {
     const output = new Output(input, places);
     decodePass(output, markup === 'drop');
@@ -80,7 +87,10 @@ class Output {
     if (byte >= 0x80) this.#dropInvisible();
   }
 
-  /** Copies the byte at `from` and all up to the next that may begin an escape. @returns the position behind them */
+  /**
+   * Copies the byte at `from` and all up to the next that may begin an escape. @returns the
+   * position behind them
+   */
   copyPlain(from: number): number {
     const { bytes, length } = this.#input;
     this.put(bytes[from] ?? 0, from, from + 1);
@@ -102,7 +112,11 @@ class Output {
   /** Removes U+00A0, U+00AD, U+200B to U+200D, U+2060 and U+FEFF, in UTF-8. */
   #dropInvisible(): void {
     const bytes = this.#bytes;
-    const [a, b, c] = [bytes[this.#length - 3], bytes[this.#length - 2], bytes[this.#length - 1] ?? 0];
+    const [a, b, c] = [
+      bytes[this.#length - 3],
+      bytes[this.#length - 2],
+      bytes[this.#length - 1] ?? 0,
+    ];
     const isOfTwo = b === 0xc2 && (c === 0xa0 || c === 0xad);
     const isOfThree =
       (a === 0xe2 && b === 0x80 && c >= 0x8b && c <= 0x8d) ||
@@ -114,14 +128,24 @@ class Output {
   }
 
   makeLayer(): Layer {
-    return { bytes: this.#bytes, length: this.#length, starts: this.#starts, ends: this.#ends, isTooDeep: false };
+    return {
+      bytes: this.#bytes,
+      length: this.#length,
+      starts: this.#starts,
+      ends: this.#ends,
+      isTooDeep: false,
+    };
   }
 }
 
-const [AMPERSAND, BACKSLASH, LESS_THAN, GREATER_THAN, PERCENT] = [0x26, 0x5c, 0x3c, 0x3e, 0x25] as const;
+const [AMPERSAND, BACKSLASH, LESS_THAN, GREATER_THAN, PERCENT] = [
+  0x26, 0x5c, 0x3c, 0x3e, 0x25,
+] as const;
 const SPECIAL = new Set<number>([AMPERSAND, BACKSLASH, LESS_THAN, PERCENT]);
 /** 1 for bytes that begin no escape. */
-const IS_PLAIN = Uint8Array.from({ length: 256 }, (_, byte) => (byte < 0x80 && !SPECIAL.has(byte) ? 1 : 0));
+const IS_PLAIN = Uint8Array.from({ length: 256 }, (_, byte) =>
+  byte < 0x80 && !SPECIAL.has(byte) ? 1 : 0,
+);
 const SEPARATORS = new Set(Buffer.from('\0\t\n\v\f\r +='));
 const IS_SEPARATOR = Uint8Array.from({ length: 256 }, (_, byte) => (SEPARATORS.has(byte) ? 1 : 0));
 
@@ -163,7 +187,10 @@ function decodeBackslash(output: Output, from: number): number {
   while (at < length && bytes[at] === BACKSLASH) at += 1;
   const letter = String.fromCharCode(bytes[at] ?? 0);
   const digits = letter === 'u' || letter === 'U' ? 4 : letter === 'x' ? 2 : 0;
-  const unit = digits > 0 && at + digits < length ? parseNumberAt(bytes, at + 1, at + 1 + digits, 16) : undefined;
+  const unit =
+    digits > 0 && at + digits < length
+      ? parseNumberAt(bytes, at + 1, at + 1 + digits, 16)
+      : undefined;
   const control = IN_JSON[letter];
   output.hasDecoded = true;
   if (unit === undefined && control === undefined) return at;
@@ -173,7 +200,12 @@ function decodeBackslash(output: Output, from: number): number {
   }
   const end = at + 1 + digits;
   const low = isHighSurrogate(unit ?? 0) ? parseLowSurrogate(output.input, end) : undefined;
-  writeCodePoint(output, low === undefined ? (unit ?? 0) : combineSurrogates(unit ?? 0, low.unit), from, low?.end ?? end);
+  writeCodePoint(
+    output,
+    low === undefined ? (unit ?? 0) : combineSurrogates(unit ?? 0, low.unit),
+    from,
+    low?.end ?? end,
+  );
   return low?.end ?? end;
 }
 
@@ -185,7 +217,10 @@ function combineSurrogates(high: number, low: number): number {
   return 0x10000 + ((high - 0xd800) << 10) + (low - 0xdc00);
 }
 
-function parseLowSurrogate({ bytes, length }: Layer, from: number): { unit: number; end: number } | undefined {
+function parseLowSurrogate(
+  { bytes, length }: Layer,
+  from: number,
+): { unit: number; end: number } | undefined {
   let at = from;
   while (at < length && bytes[at] === BACKSLASH) at += 1;
   if (at === from || at + 4 >= length || ((bytes[at] ?? 0) | 0x20) !== 0x75) return undefined;
@@ -193,7 +228,14 @@ function parseLowSurrogate({ bytes, length }: Layer, from: number): { unit: numb
   return unit !== undefined && unit >= 0xdc00 && unit < 0xe000 ? { unit, end: at + 5 } : undefined;
 }
 
-const NAMED: Readonly<Record<string, string>> = { quot: '"', apos: "'", lt: '<', gt: '>', nbsp: '\u00a0', shy: '\u00ad' };
+const NAMED: Readonly<Record<string, string>> = {
+  quot: '"',
+  apos: "'",
+  lt: '<',
+  gt: '>',
+  nbsp: '\u00a0',
+  shy: '\u00ad',
+};
 /** Names of accents in HTML, which follow the letter. */
 const ACCENTS: Readonly<Record<string, string>> = {
   grave: '\u0300',
@@ -219,14 +261,22 @@ function decodeReference(output: Output, from: number): number {
     while (bytes[digits] === 0x30 && digits < length) digits += 1;
     let end = digits;
     while (end < length && end - digits < MAX_DIGITS && isDigit(bytes[end] ?? 0, isHex)) end += 1;
-    const code = end === first ? undefined : end === digits ? 0 : parseNumberAt(bytes, digits, end, isHex ? 16 : 10);
+    const code =
+      end === first
+        ? undefined
+        : end === digits
+          ? 0
+          : parseNumberAt(bytes, digits, end, isHex ? 16 : 10);
     if (code !== undefined && code <= 0x10ffff) return writeReference(output, code, from, end);
   } else {
     let end = at;
     while (end < length && end - at <= MAX_NAME_BYTES && isLetter(bytes[end] ?? 0)) end += 1;
     const isName = end > at && bytes[end] === 0x3b;
-    const character = isName ? decodeCharacterName(Buffer.from(bytes.subarray(at, end)).toString('latin1')) : undefined;
-    if (character !== undefined) return writeReference(output, character.codePointAt(0) ?? 0, from, end);
+    const character = isName
+      ? decodeCharacterName(Buffer.from(bytes.subarray(at, end)).toString('latin1'))
+      : undefined;
+    if (character !== undefined)
+      return writeReference(output, character.codePointAt(0) ?? 0, from, end);
   }
   output.hasDecoded ||= at > from + 1;
   output.put(AMPERSAND, from, at);
@@ -242,7 +292,11 @@ function writeReference(output: Output, code: number, from: number, end: number)
 
 function decodeCharacterName(name: string): string | undefined {
   const accent = ACCENTS[name.slice(1)];
-  return accent === undefined ? (Object.hasOwn(NAMED, name) ? NAMED[name] : undefined) : `${name[0]}${accent}`.normalize('NFC');
+  return accent === undefined
+    ? Object.hasOwn(NAMED, name)
+      ? NAMED[name]
+      : undefined
+    : `${name[0]}${accent}`.normalize('NFC');
 }
 
 function writeCodePoint(output: Output, code: number, from: number, to: number): void {
@@ -263,7 +317,8 @@ function dropTag(output: Output, from: number): number {
 }
 
 function isTextAt({ bytes }: Layer, at: number, text: string): boolean {
-  for (let index = 0; index < text.length; index++) if (bytes[at + index] !== text.charCodeAt(index)) return false;
+  for (let index = 0; index < text.length; index++)
+    if (bytes[at + index] !== text.charCodeAt(index)) return false;
   return true;
 }
 
@@ -272,10 +327,18 @@ function isLetter(byte: number): boolean {
 }
 
 function isDigit(byte: number, isHex: boolean): boolean {
-  return (byte >= 0x30 && byte <= 0x39) || (isHex && ((byte >= 0x41 && byte <= 0x46) || (byte >= 0x61 && byte <= 0x66)));
+  return (
+    (byte >= 0x30 && byte <= 0x39) ||
+    (isHex && ((byte >= 0x41 && byte <= 0x46) || (byte >= 0x61 && byte <= 0x66)))
+  );
 }
 
-function parseNumberAt(bytes: Uint8Array, from: number, to: number, radix: 10 | 16): number | undefined {
+function parseNumberAt(
+  bytes: Uint8Array,
+  from: number,
+  to: number,
+  radix: 10 | 16,
+): number | undefined {
   let value = 0;
   for (let at = from; at < to; at++) {
     const byte = bytes[at] ?? 0;

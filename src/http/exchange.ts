@@ -1,6 +1,11 @@
 import type { Readable } from 'node:stream';
 import type { Clock } from '../base/clock.ts';
-import { getErrorMessage, getLocalizedMessage, LocalizedError, UnavailableError } from '../base/errors.ts';
+import {
+  getErrorMessage,
+  getLocalizedMessage,
+  LocalizedError,
+  UnavailableError,
+} from '../base/errors.ts';
 import { formatMoment } from '../base/language.ts';
 import { cmd, type Message, msg } from '../base/message.ts';
 import type { Pause } from './pace-store.ts';
@@ -9,25 +14,32 @@ import type { Pause } from './pace-store.ts';
 const MAX_RETRY_AFTER_S = 1_000_000_000;
 
 /**
- * Parses `Retry-After` (RFC 9110, section 10.2.3; A-RATE-6), whole seconds or an HTTP date, into milliseconds. A date counts from the
- * answer's own `Date`, or without one from `nowMs`: the clock of this machine may be wrong. A past date is 0; undefined where the header
- * is absent or has neither form.
+ * Parses `Retry-After` (RFC 9110, section 10.2.3; A-RATE-6), whole seconds or an HTTP date, into
+ * milliseconds. A date counts from the answer's own `Date`, or without one from `nowMs`: the clock
+ * of this machine may be wrong. A past date is 0; undefined where the header is absent or has
+ * neither form.
  */
 export function retryAfterMs(headers: AnswerHead['headers'], nowMs: number): number | undefined {
   const text = headers['retry-after']?.trim();
   if (text === undefined || text === '') return undefined;
   if (/^\d+$/.test(text)) return Math.min(Number(text), MAX_RETRY_AFTER_S) * 1000;
-  // Date.parse accepts other texts, such as "-1"; all three HTTP forms begin with the name of the day.
+  // Date.parse accepts other texts, such as "-1"; all three HTTP forms begin with the name of the
+  // day.
   if (!/^(mon|tue|wed|thu|fri|sat|sun)/i.test(text)) return undefined;
   const dateMs = Date.parse(text);
   const saidMs = Date.parse(headers['date'] ?? '');
-  return Number.isNaN(dateMs) ? undefined : Math.max(0, dateMs - (Number.isNaN(saidMs) ? nowMs : saidMs));
+  return Number.isNaN(dateMs)
+    ? undefined
+    : Math.max(0, dateMs - (Number.isNaN(saidMs) ? nowMs : saidMs));
 }
 
 /** Longest pause that a command waits for. */
 const LONG_PAUSE_MS = 120_000;
 
-/** Tells if a wait, in milliseconds, is too long for a command, which then ends with {@link LongPauseError}. */
+/**
+ * Tells if a wait, in milliseconds, is too long for a command, which then ends with {@link
+ * LongPauseError}.
+ */
 export function isLongPause(waitMs: number): boolean {
   return waitMs > LONG_PAUSE_MS;
 }
@@ -50,8 +62,12 @@ export class LongPauseError extends UnavailableError {
 
 /** Formats the end of a pause for people, and that of a longer one which the service requested. */
 export function formatPause({ pausedMs, requestedMs }: Pause, nowMs: number): Message {
-  const [until, requestedText] = [formatMoment(nowMs + pausedMs), formatMoment(nowMs + requestedMs)];
-  if (requestedMs <= pausedMs) return msg`The service asked for a pause: nothing is sent until ${until}.`;
+  const [until, requestedText] = [
+    formatMoment(nowMs + pausedMs),
+    formatMoment(nowMs + requestedMs),
+  ];
+  if (requestedMs <= pausedMs)
+    return msg`The service asked for a pause: nothing is sent until ${until}.`;
   return pausedMs > 0
     ? msg`The service asked for a pause until ${requestedText}. By default pas waits at most one hour: nothing is sent until ${until}. To wait for the whole pause: ${cmd`pas pace --keep`}`
     : msg`The service asked for a pause until ${requestedText}. By default pas waits at most one hour, which is over. To wait for the whole pause: ${cmd`pas pace --keep`}`;
@@ -93,21 +109,30 @@ export type AnswerHead = {
 export type HttpResponse = AnswerHead & { readonly body: Buffer };
 
 /**
- * Sends a request and returns its answer. Wrappers (pacing, retrying, signing in) have the same type and compose.
+ * Sends a request and returns its answer. Wrappers (pacing, retrying, signing in) have the same
+ * type and compose.
  * @throws TransportError where no whole answer came
  */
 export type Exchange = (request: HttpRequest) => Promise<HttpResponse>;
 
 /** Wraps `send` to limit every answer to `maxMs`, also where the request allows more. */
 export function withTimeout(maxMs: number, send: Exchange): Exchange {
-  return (request) => send({ ...request, answerTimeoutMs: Math.min(request.answerTimeoutMs ?? maxMs, maxMs) });
+  return (request) =>
+    send({ ...request, answerTimeoutMs: Math.min(request.answerTimeoutMs ?? maxMs, maxMs) });
 }
 
-export type TransportErrorReason = 'connect' | 'timeout' | 'reset' | 'too-large' | 'aborted' | 'body';
+export type TransportErrorReason =
+  | 'connect'
+  | 'timeout'
+  | 'reset'
+  | 'too-large'
+  | 'aborted'
+  | 'body';
 
 /**
- * Thrown where no whole answer came. `mayHaveArrived` is false only if the service cannot have received the whole request (it never
- * left, or its body was cut before the last byte). Only then may a create be sent again.
+ * Thrown where no whole answer came. `mayHaveArrived` is false only if the service cannot have
+ * received the whole request (it never left, or its body was cut before the last byte). Only then
+ * may a create be sent again.
  */
 export class TransportError extends LocalizedError {
   readonly reason: TransportErrorReason;
@@ -150,7 +175,10 @@ const WORDS: Readonly<Record<string, Message>> = {
   UNABLE_TO_VERIFY_LEAF_SIGNATURE: msg`its certificate is not trusted`,
 };
 
-/** Describes a failed connection in words, with its code. For a host with several addresses it uses the first error. */
+/**
+ * Describes a failed connection in words, with its code. For a host with several addresses it uses
+ * the first error.
+ */
 export function describeNetworkError(thrown: unknown): Message {
   const first: unknown = thrown instanceof AggregateError ? (thrown.errors[0] ?? thrown) : thrown;
   const code = first instanceof Error && 'code' in first ? String(first.code) : '';
@@ -164,15 +192,18 @@ type RetryOptions = {
   readonly random: () => number;
   /** Maximum number of requests, including the first. */
   readonly attempts: number;
-  /** The same after the server has answered once in this run, so that its outage is temporary. Default: `attempts`. */
+  /**
+   * The same after the server has answered once in this run, so that its outage is temporary.
+   * Default: `attempts`.
+   */
   readonly patientAttempts?: number;
   readonly firstWaitMs: number;
   readonly maxWaitMs: number;
   /** Longest `Retry-After` that is waited for. */
   readonly maxRetryAfterMs: number;
   /**
-   * Time from the first attempt until the last one begins, without the pauses that the server requested; a repeated attempt may
-   * use only the rest of it for its answer. Default: unlimited.
+   * Time from the first attempt until the last one begins, without the pauses that the server
+   * requested; a repeated attempt may use only the rest of it for its answer. Default: unlimited.
    */
   readonly maxAwayMs?: number;
   /** Time from the first attempt after which none begins. Default: unlimited. */
@@ -181,7 +212,10 @@ type RetryOptions = {
   readonly onWait?: (waitMs: number, reason: Message) => void;
 };
 
-/** Retry policy of harvests: it outlasts a restart of five minutes, after which it abandons a server that hangs. */
+/**
+ * Retry policy of harvests: it outlasts a restart of five minutes, after which it abandons a server
+ * that hangs.
+ */
 export const HARVEST_RETRY = {
   attempts: 6,
   patientAttempts: 26,
@@ -193,11 +227,15 @@ export const HARVEST_RETRY = {
 } as const;
 
 /** Statuses of servers and proxies that are overloaded or temporarily unavailable. */
-const BUSY = new Set([408, 425, 429, 500, 502, 503, 504, 509, 520, 521, 522, 523, 524, 525, 526, 527]);
+const BUSY = new Set([
+  408, 425, 429, 500, 502, 503, 504, 509, 520, 521, 522, 523, 524, 525, 526, 527,
+]);
 
 /**
- * Wraps `exchange` to repeat a GET when no whole answer came or its status is temporary. Returns the last answer.
- * @throws TransportError of the last attempt where it got no answer, Error for another method than GET
+ * Wraps `exchange` to repeat a GET when no whole answer came or its status is temporary. Returns
+ * the last answer.
+ * @throws TransportError of the last attempt where it got no answer, Error for another method than
+ * GET
  */
 export function withRetry(exchange: Exchange, options: RetryOptions): Exchange {
   let hasAnswered = false;
@@ -206,13 +244,16 @@ export function withRetry(exchange: Exchange, options: RetryOptions): Exchange {
     const patience = startPatience(options);
     const attempts = hasAnswered ? (options.patientAttempts ?? options.attempts) : options.attempts;
     for (let attempt = 1; ; attempt++) {
-      const result = await exchange(attempt === 1 ? request : patience.shorten(request)).catch(makeTransportError);
+      const result = await exchange(attempt === 1 ? request : patience.shorten(request)).catch(
+        makeTransportError,
+      );
       if (!isRetryable(result)) {
         hasAnswered = true;
         return unwrapResponse(result);
       }
       const pause = choosePauseAfter(result, attempt, options);
-      if (attempt === attempts || pause === undefined || patience.isOver()) return unwrapResponse(result);
+      if (attempt === attempts || pause === undefined || patience.isOver())
+        return unwrapResponse(result);
       const waitMs = pause.isAsked ? pause.ms : Math.min(pause.ms, patience.getLeftMs());
       options.onWait?.(waitMs, getReason(result));
       await options.clock.sleep(waitMs, request.signal);
@@ -235,7 +276,11 @@ type Patience = {
   shorten(request: HttpRequest): HttpRequest;
 };
 
-function startPatience({ clock, maxAwayMs = NEVER_MS, maxTotalMs = NEVER_MS }: RetryOptions): Patience {
+function startPatience({
+  clock,
+  maxAwayMs = NEVER_MS,
+  maxTotalMs = NEVER_MS,
+}: RetryOptions): Patience {
   const startedMs = clock.monotonicMs();
   let forgivenMs = 0;
   const measureElapsedMs = (): number => clock.monotonicMs() - startedMs;
@@ -250,7 +295,10 @@ function startPatience({ clock, maxAwayMs = NEVER_MS, maxTotalMs = NEVER_MS }: R
     },
     shorten: (request) => {
       const { answerTimeoutMs = DEFAULT_ANSWER_TIMEOUT_MS } = request;
-      return { ...request, answerTimeoutMs: Math.min(answerTimeoutMs, Math.max(getLeftMs(), MIN_ANSWER_MS)) };
+      return {
+        ...request,
+        answerTimeoutMs: Math.min(answerTimeoutMs, Math.max(getLeftMs(), MIN_ANSWER_MS)),
+      };
     },
   };
 }
@@ -258,7 +306,12 @@ function startPatience({ clock, maxAwayMs = NEVER_MS, maxTotalMs = NEVER_MS }: R
 type Result = HttpResponse | TransportError;
 
 function makeTransportError(thrown: unknown): TransportError {
-  if (thrown instanceof TransportError && thrown.reason !== 'aborted' && thrown.reason !== 'too-large') return thrown;
+  if (
+    thrown instanceof TransportError &&
+    thrown.reason !== 'aborted' &&
+    thrown.reason !== 'too-large'
+  )
+    return thrown;
   throw thrown;
 }
 
@@ -272,7 +325,9 @@ function unwrapResponse(result: Result): HttpResponse {
 }
 
 function getReason(result: Result): Message {
-  return result instanceof TransportError ? getLocalizedMessage(result) : msg`status ${result.status}`;
+  return result instanceof TransportError
+    ? getLocalizedMessage(result)
+    : msg`status ${result.status}`;
 }
 
 /** Undefined where the server asks for a longer pause than `maxRetryAfterMs`. */
@@ -281,10 +336,17 @@ function choosePauseAfter(
   attempt: number,
   options: RetryOptions,
 ): { readonly ms: number; readonly isAsked: boolean } | undefined {
-  const requestedMs = result instanceof TransportError ? undefined : retryAfterMs(result.headers, options.clock.now());
+  const requestedMs =
+    result instanceof TransportError
+      ? undefined
+      : retryAfterMs(result.headers, options.clock.now());
   if (requestedMs !== undefined)
-    return requestedMs > options.maxRetryAfterMs ? undefined : { ms: Math.round(requestedMs), isAsked: true };
+    return requestedMs > options.maxRetryAfterMs
+      ? undefined
+      : { ms: Math.round(requestedMs), isAsked: true };
   // Half of the backoff is jitter, so that clients that failed together do not repeat together.
-  const backoffMs = Math.min(options.firstWaitMs * 2 ** (attempt - 1), options.maxWaitMs) * (0.5 + options.random() / 2);
+  const backoffMs =
+    Math.min(options.firstWaitMs * 2 ** (attempt - 1), options.maxWaitMs) *
+    (0.5 + options.random() / 2);
   return { ms: Math.round(backoffMs), isAsked: false };
 }

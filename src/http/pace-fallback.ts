@@ -23,7 +23,8 @@ type FallbackOptions = {
 const LOOK_AGAIN_MS = 1000;
 
 /**
- * Opens the shared store. While it does not answer, requests use the local store at `fallbackIntervalMs`, and it reconnects.
+ * Opens the shared store. While it does not answer, requests use the local store at
+ * `fallbackIntervalMs`, and it reconnects.
  * @throws PaceStoreError where the shared store refuses at first
  */
 export async function openWithFallback(options: FallbackOptions): Promise<SharedStore> {
@@ -87,7 +88,8 @@ class FallbackStore implements SharedStore {
   #reconnect(): void {
     const { connect, clock } = this.#options;
     const { signal } = this.#closing;
-    if (this.#isLooking || signal.aborted || clock.monotonicMs() - this.#lookedMs < LOOK_AGAIN_MS) return;
+    if (this.#isLooking || signal.aborted || clock.monotonicMs() - this.#lookedMs < LOOK_AGAIN_MS)
+      return;
     this.#isLooking = true;
     connect(signal)
       .then((store) => {
@@ -109,11 +111,15 @@ class FallbackStore implements SharedStore {
     this.#shared = undefined;
     this.#isAlone = false;
     // Another server may have replaced it: connects at once.
-    this.#lookedMs = lost === undefined ? this.#options.clock.monotonicMs() : Number.NEGATIVE_INFINITY;
+    this.#lookedMs =
+      lost === undefined ? this.#options.clock.monotonicMs() : Number.NEGATIVE_INFINITY;
     if (!this.#closing.signal.aborted) this.#options.onLost(thrown.message);
   }
 
-  /** Delays the first local departure by a random time: other machines lost the store at the same moment. */
+  /**
+   * Delays the first local departure by a random time: other machines lost the store at the same
+   * moment.
+   */
   async #useLocalStore(scopes: readonly string[]): Promise<void> {
     if (this.#isAlone) return;
     this.#isAlone = true;
@@ -142,7 +148,10 @@ class FallbackStore implements SharedStore {
     try {
       await back.update(scopes, (states, nowMs) => ({
         result: undefined,
-        next: states.map((state) => ({ ...state, lastDepartureMs: Math.max(state.lastDepartureMs, nowMs) })),
+        next: states.map((state) => ({
+          ...state,
+          lastDepartureMs: Math.max(state.lastDepartureMs, nowMs),
+        })),
       }));
       this.#shared = back;
       onBack();

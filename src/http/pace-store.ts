@@ -1,7 +1,17 @@
 import type { Clock } from '../base/clock.ts';
-import { asDatabaseError, createRowParser, type Database, isBusy, isNumber, openReplaceable } from '../store/database.ts';
+import {
+  asDatabaseError,
+  createRowParser,
+  type Database,
+  isBusy,
+  isNumber,
+  openReplaceable,
+} from '../store/database.ts';
 
-/** State of one scope (an address or an account), shared by all processes that use it. Times are on the clock of the store. */
+/**
+ * State of one scope (an address or an account), shared by all processes that use it. Times are on
+ * the clock of the store.
+ */
 export type PaceState = {
   readonly lastDepartureMs: number;
   /** Lease of the slot: until then only its holder may depart. */
@@ -38,33 +48,52 @@ type PaceChange<T> = { readonly result: T; readonly next?: readonly PaceState[] 
 /** Store of the states: a file for the processes of a machine, Redis for several machines. */
 export type PaceStore = {
   /**
-   * Reads the scopes, calls `change` and writes, as one atomic step. `change` must be pure: it is called again after a conflict.
-   * `nowMs` is on the clock of the store; `minIntervalMs` is the interval of a store that replaces another.
+   * Reads the scopes, calls `change` and writes, as one atomic step. `change` must be pure: it is
+   * called again after a conflict. `nowMs` is on the clock of the store; `minIntervalMs` is the
+   * interval of a store that replaces another.
    */
   update<T>(scopes: readonly string[], change: PaceDecision<T>): Promise<T>;
 };
 
-export type PaceDecision<T> = (states: readonly PaceState[], nowMs: number, minIntervalMs?: number) => PaceChange<T>;
+export type PaceDecision<T> = (
+  states: readonly PaceState[],
+  nowMs: number,
+  minIntervalMs?: number,
+) => PaceChange<T>;
 
-/** Extra gap for the scheduling of the server: with 2 ms every arrival at the mock is 100 ms or more apart over loopback. */
+/**
+ * Extra gap for the scheduling of the server: with 2 ms every arrival at the mock is 100 ms or more
+ * apart over loopback.
+ */
 export const GUARD_MS = 2;
-/** Time from taking a slot to the departure, including connecting. After it the lease has expired and the request must not depart. */
+/**
+ * Time from taking a slot to the departure, including connecting. After it the lease has expired
+ * and the request must not depart.
+ */
 export const MAX_DEPARTING_MS = 3000;
 /** Polling interval of a slot that another process holds: it grows with the waiting time. */
 const FIRST_LOOK_AGAIN_MS = 2;
 const MAX_POLL_MS = 50;
 const LOOKS_PER_DOUBLING = 8;
-/** Jitter doubles with each throttling, from this value, and halves in 42 s (docs/decisions/0005-own-pace.md). */
+/**
+ * Jitter doubles with each throttling, from this value, and halves in 42 s
+ * (docs/decisions/0005-own-pace.md).
+ */
 const FIRST_JITTER_MS = 10;
 const JITTER_DECAY_MS = 60_000;
 const MAX_JITTER_INTERVALS = 20;
 const MAX_HEADROOM_MS = 60_000;
-/** After so long without requests the first gaps are wider, by 0.1 s in all: an idle service answers unevenly. */
+/**
+ * After so long without requests the first gaps are wider, by 0.1 s in all: an idle service answers
+ * unevenly.
+ */
 const IDLE_MS = 10_000;
 const COLD_START_MS = 15;
 const COLD_START_DECAY = 0.15;
 
-/** Returns the time between two departures of a scope (A-RATE-1, A-RATE-2); 0 without an interval. */
+/**
+ * Returns the time between two departures of a scope (A-RATE-1, A-RATE-2); 0 without an interval.
+ */
 export function computeGapMs(state: PaceState, intervalMs: number): number {
   return intervalMs === 0 ? 0 : intervalMs + GUARD_MS + state.jitterMs + state.coldStartMs;
 }
@@ -72,34 +101,59 @@ export function computeGapMs(state: PaceState, intervalMs: number): number {
 /** Returns the polling interval in milliseconds for the slot of another process. */
 export function pollIntervalMs(reservedUntilMs: number, nowMs: number): number {
   const sinceMs = nowMs - (reservedUntilMs - MAX_DEPARTING_MS);
-  return Math.min(Math.max(FIRST_LOOK_AGAIN_MS, sinceMs / LOOKS_PER_DOUBLING), MAX_POLL_MS, reservedUntilMs - nowMs);
+  return Math.min(
+    Math.max(FIRST_LOOK_AGAIN_MS, sinceMs / LOOKS_PER_DOUBLING),
+    MAX_POLL_MS,
+    reservedUntilMs - nowMs,
+  );
 }
 
 /** Returns the state after a slot was taken until `reservedUntilMs`. */
-export function withReservation(state: PaceState, nowMs: number, reservedUntilMs: number): PaceState {
+export function withReservation(
+  state: PaceState,
+  nowMs: number,
+  reservedUntilMs: number,
+): PaceState {
   const sinceMs = nowMs - state.lastDepartureMs;
   return {
     ...state,
     lastDepartureMs: nowMs,
     reservedUntilMs,
     jitterMs: zeroIfNegligible(state.jitterMs * Math.exp(-sinceMs / JITTER_DECAY_MS)),
-    coldStartMs: sinceMs > IDLE_MS ? COLD_START_MS : zeroIfNegligible(state.coldStartMs * (1 - COLD_START_DECAY)),
+    coldStartMs:
+      sinceMs > IDLE_MS
+        ? COLD_START_MS
+        : zeroIfNegligible(state.coldStartMs * (1 - COLD_START_DECAY)),
   };
 }
 
-type Throttle = { readonly departedAtMs: number; readonly nowMs: number; readonly pauseMs: number; readonly intervalMs: number };
+type Throttle = {
+  readonly departedAtMs: number;
+  readonly nowMs: number;
+  readonly pauseMs: number;
+  readonly intervalMs: number;
+};
 
-/** Returns the state after a throttling (A-RATE-5): with more jitter, and blocked for `pauseMs` but MAX_PAUSE_MS at most. */
+/**
+ * Returns the state after a throttling (A-RATE-5): with more jitter, and blocked for `pauseMs` but
+ * MAX_PAUSE_MS at most.
+ */
 export function withBackoff(state: PaceState, throttle: Throttle): PaceState {
   const { nowMs, pauseMs } = throttle;
   // A request that departed before the last throttling says nothing about the pace since.
   const wasBlocked = throttle.departedAtMs < state.pausedUntilMs;
-  const widerMs = Math.min(Math.max(state.jitterMs * 2, FIRST_JITTER_MS), throttle.intervalMs * MAX_JITTER_INTERVALS);
+  const widerMs = Math.min(
+    Math.max(state.jitterMs * 2, FIRST_JITTER_MS),
+    throttle.intervalMs * MAX_JITTER_INTERVALS,
+  );
   return {
     ...state,
     jitterMs: wasBlocked ? state.jitterMs : widerMs,
     pausedUntilMs: Math.max(state.pausedUntilMs, nowMs + Math.min(pauseMs, MAX_PAUSE_MS)),
-    requestedUntilMs: pauseMs > MAX_PAUSE_MS ? nowMs + Math.min(pauseMs, MAX_KEPT_PAUSE_MS) : state.requestedUntilMs,
+    requestedUntilMs:
+      pauseMs > MAX_PAUSE_MS
+        ? nowMs + Math.min(pauseMs, MAX_KEPT_PAUSE_MS)
+        : state.requestedUntilMs,
   };
 }
 
@@ -107,22 +161,34 @@ function zeroIfNegligible(ms: number): number {
   return ms < 0.5 ? 0 : ms;
 }
 
-/** Longest pause without a confirmation by the user: a longer `Retry-After` may be a mistake of the service. */
+/**
+ * Longest pause without a confirmation by the user: a longer `Retry-After` may be a mistake of the
+ * service.
+ */
 export const MAX_PAUSE_MS = 3_600_000;
 /** Longest pause that the user can confirm. */
 export const MAX_KEPT_PAUSE_MS = 24 * 3_600_000;
 
 /**
- * Corrects times in the future, as a clock that was set back or restarted leaves them: a departure ahead of `nowMs` counts as one
- * now, and every other time is limited to the longest that pas writes.
+ * Corrects times in the future, as a clock that was set back or restarted leaves them: a departure
+ * ahead of `nowMs` counts as one now, and every other time is limited to the longest that pas
+ * writes.
  */
 export function clampToNow(state: PaceState, nowMs: number): PaceState {
   const past =
     state.lastDepartureMs > nowMs
-      ? { ...state, lastDepartureMs: nowMs, reservedUntilMs: 0, pausedUntilMs: 0, requestedUntilMs: 0 }
+      ? {
+          ...state,
+          lastDepartureMs: nowMs,
+          reservedUntilMs: 0,
+          pausedUntilMs: 0,
+          requestedUntilMs: 0,
+        }
       : state;
   const requestedUntilMs =
-    past.requestedUntilMs > nowMs && past.requestedUntilMs <= nowMs + MAX_KEPT_PAUSE_MS ? past.requestedUntilMs : 0;
+    past.requestedUntilMs > nowMs && past.requestedUntilMs <= nowMs + MAX_KEPT_PAUSE_MS
+      ? past.requestedUntilMs
+      : 0;
   return {
     lastDepartureMs: past.lastDepartureMs,
     reservedUntilMs: Math.min(past.reservedUntilMs, nowMs + MAX_PAUSE_MS),
@@ -133,7 +199,10 @@ export function clampToNow(state: PaceState, nowMs: number): PaceState {
   };
 }
 
-/** SQLite blocks the process, also for signals, while it waits for a lock; so it waits in short pieces. */
+/**
+ * SQLite blocks the process, also for signals, while it waits for a lock; so it waits in short
+ * pieces.
+ */
 const STANDING_MS = 100;
 const PAUSE_MS = 10;
 const MAX_BUSY_MS = 5000;
@@ -144,8 +213,8 @@ const parsePaceState = createRowParser({
 });
 
 /**
- * Opens the SQLite file with the pace of all processes of one user on this machine. It belongs to no outbox: all outboxes and
- * accounts that share an address share its pace.
+ * Opens the SQLite file with the pace of all processes of one user on this machine. It belongs to
+ * no outbox: all outboxes and accounts that share an address share its pace.
  * @throws DatabaseError, as does every `update`
  */
 export function openPaceStore(path: string, clock: Clock): PaceStore & { close(): void } {
@@ -162,7 +231,8 @@ export function openPaceStore(path: string, clock: Clock): PaceStore & { close()
        paused_until_ms = :pausedUntilMs, requested_until_ms = :requestedUntilMs, jitter_ms = :jitterMs, cold_start_ms = :coldStartMs`,
   );
   return {
-    // Synchronous unless another process is writing, so that the decision is stored before the caller acts on it.
+    // Synchronous unless another process is writing, so that the decision is stored before the
+    // caller acts on it.
     update: async (scopes, change) => {
       const untilMs = clock.monotonicMs() + MAX_BUSY_MS;
       for (;;) {

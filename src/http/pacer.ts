@@ -1,4 +1,10 @@
-import { type Clock, type Moment, measureElapsedMs, readClock, rejectOnAbort } from '../base/clock.ts';
+import {
+  type Clock,
+  type Moment,
+  measureElapsedMs,
+  readClock,
+  rejectOnAbort,
+} from '../base/clock.ts';
 import { isLongPause, LongPauseError } from './exchange.ts';
 import {
   clampToNow,
@@ -23,27 +29,40 @@ type PaceOptions = {
   readonly intervalMs: number;
 };
 
-/** Permission for one departure. `depart` or `release` must be called: else the lease blocks all processes until it expires. */
+/**
+ * Permission for one departure. `depart` or `release` must be called: else the lease blocks all
+ * processes until it expires.
+ */
 export type Slot = {
   readonly waitedMs: number;
   /**
-   * To be called after connecting, just before the first byte. Blocks the process until the time of the slot; the next slot counts
-   * from here. False where the lease has expired: another process may be departing, so the request must not be sent.
+   * To be called after connecting, just before the first byte. Blocks the process until the time of
+   * the slot; the next slot counts from here. False where the lease has expired: another process
+   * may be departing, so the request must not be sent.
    */
   depart(): boolean;
   /** Releases the slot of a request that was not sent. */
   release(): void;
 };
 
-/** `waitUntilNear` and `acquire` throw LongPauseError. An aborted signal rejects at once, also during a wait for the store. */
+/**
+ * `waitUntilNear` and `acquire` throw LongPauseError. An aborted signal rejects at once, also
+ * during a wait for the store.
+ */
 export type Pace = {
   /** Resolves shortly before the next slot, to leave time for writing to the disk. */
   waitUntilNear(signal?: AbortSignal): Promise<void>;
   /** Resolves just before a request may depart, so that it can connect and be built. */
   acquire(signal?: AbortSignal): Promise<Slot>;
-  /** As `acquire`; undefined where a pause began since `waitUntilNear`, so that the caller can release its entry. */
+  /**
+   * As `acquire`; undefined where a pause began since `waitUntilNear`, so that the caller can
+   * release its entry.
+   */
   acquireSoon(signal?: AbortSignal): Promise<Slot | undefined>;
-  /** Slows all processes down after a 429 (A-RATE-6). Returns the length of the pause in milliseconds. */
+  /**
+   * Slows all processes down after a 429 (A-RATE-6). Returns the length of the pause in
+   * milliseconds.
+   */
   backOff(departedAtMs: number, retryAfterMs: number | undefined): number;
   getWaitMs(signal?: AbortSignal): Promise<number>;
   readPause(): Promise<Pause>;
@@ -51,7 +70,10 @@ export type Pace = {
   setPause(to: 'ended' | 'whole'): Promise<void>;
 };
 
-/** Minimum time before the slot at which `waitUntilNear` resolves: commits take some milliseconds, and more on a busy disk. */
+/**
+ * Minimum time before the slot at which `waitUntilNear` resolves: commits take some milliseconds,
+ * and more on a busy disk.
+ */
 const MIN_LEAD_MS = 30;
 /** Time before the slot at which it may be taken. */
 const TAKING_MS = 12;
@@ -63,8 +85,9 @@ const MAX_SLEEP_MS = 500;
 const PAUSE_WITHOUT_RETRY_AFTER_INTERVALS = 10;
 
 /**
- * Makes a pace of at least `intervalMs` between departures in every scope (A-RATE-3). One request takes a slot, shortly before its
- * time, so a late departure delays the next one instead of shortening the gap behind it.
+ * Makes a pace of at least `intervalMs` between departures in every scope (A-RATE-3). One request
+ * takes a slot, shortly before its time, so a late departure delays the next one instead of
+ * shortening the gap behind it.
  */
 export function makePace(options: PaceOptions): Pace {
   return new StoredPace(options);
@@ -100,8 +123,14 @@ class StoredPace implements Pace {
   }
 
   async #acquireWithin(signal: AbortSignal | undefined): Promise<Slot>;
-  async #acquireWithin(signal: AbortSignal | undefined, maxWaitMs: number): Promise<Slot | undefined>;
-  async #acquireWithin(signal: AbortSignal | undefined, maxWaitMs = Number.POSITIVE_INFINITY): Promise<Slot | undefined> {
+  async #acquireWithin(
+    signal: AbortSignal | undefined,
+    maxWaitMs: number,
+  ): Promise<Slot | undefined>;
+  async #acquireWithin(
+    signal: AbortSignal | undefined,
+    maxWaitMs = Number.POSITIVE_INFINITY,
+  ): Promise<Slot | undefined> {
     const { clock } = this.#options;
     const startedMs = clock.monotonicMs();
     this.#learnLead(startedMs);
@@ -139,7 +168,9 @@ class StoredPace implements Pace {
     fireAndForget(
       store.update(scopes, (states, nowMs) => ({
         result: undefined,
-        next: states.map((state) => withBackoff(state, { departedAtMs: nowMs - agoMs, nowMs, pauseMs, intervalMs })),
+        next: states.map((state) =>
+          withBackoff(state, { departedAtMs: nowMs - agoMs, nowMs, pauseMs, intervalMs }),
+        ),
       })),
     );
     return Math.min(pauseMs, MAX_PAUSE_MS);
@@ -147,15 +178,23 @@ class StoredPace implements Pace {
 
   getWaitMs(signal?: AbortSignal): Promise<number> {
     return rejectOnAbort(signal, () =>
-      this.#update((states, nowMs, minIntervalMs) => ({ result: this.#waitIn(states, nowMs, minIntervalMs) })),
+      this.#update((states, nowMs, minIntervalMs) => ({
+        result: this.#waitIn(states, nowMs, minIntervalMs),
+      })),
     );
   }
 
   readPause(): Promise<Pause> {
     return this.#update((states, nowMs) => {
-      const getMaxMs = (ends: readonly number[]): number => Math.max(0, ...ends.map((endMs) => endMs - nowMs));
+      const getMaxMs = (ends: readonly number[]): number =>
+        Math.max(0, ...ends.map((endMs) => endMs - nowMs));
       const pausedMs = getMaxMs(states.map(({ pausedUntilMs }) => pausedUntilMs));
-      return { result: { pausedMs, requestedMs: getMaxMs(states.map(({ requestedUntilMs }) => requestedUntilMs)) } };
+      return {
+        result: {
+          pausedMs,
+          requestedMs: getMaxMs(states.map(({ requestedUntilMs }) => requestedUntilMs)),
+        },
+      };
     });
   }
 
@@ -184,25 +223,34 @@ class StoredPace implements Pace {
   #waitIn(states: readonly PaceState[], nowMs: number, minIntervalMs = 0): number {
     const { intervalMs } = this.#options;
     const spacingMs = intervalMs === 0 ? 0 : Math.max(intervalMs, minIntervalMs);
-    const freeAt = states.map((state) => Math.max(state.lastDepartureMs + computeGapMs(state, spacingMs), state.pausedUntilMs));
+    const freeAt = states.map((state) =>
+      Math.max(state.lastDepartureMs + computeGapMs(state, spacingMs), state.pausedUntilMs),
+    );
     return ceilToHundredth(Math.max(0, Math.max(...freeAt) - nowMs));
   }
 
   /** Takes the slot if it is near and free. */
   #tryDepart(): Promise<Reservation | { readonly pollIntervalMs: number }> {
-    return this.#update<Reservation | { pollIntervalMs: number }>((states, nowMs, minIntervalMs) => {
-      const remainingMs = this.#waitIn(states, nowMs, minIntervalMs);
-      const reservedUntilMs = Math.max(...states.map((state) => state.reservedUntilMs));
-      const othersMs = reservedUntilMs > nowMs ? pollIntervalMs(reservedUntilMs, nowMs) : 0;
-      if (remainingMs > TAKING_MS || othersMs > 0) {
-        return { result: { pollIntervalMs: ceilToHundredth(Math.max(remainingMs - TAKING_MS, othersMs)) }, next: states };
-      }
-      const mark = nowMs + this.#maxReservedMs;
-      return {
-        result: { mark, atMs: this.#options.clock.monotonicMs() + remainingMs },
-        next: states.map((state) => withReservation(state, nowMs, mark)),
-      };
-    });
+    return this.#update<Reservation | { pollIntervalMs: number }>(
+      (states, nowMs, minIntervalMs) => {
+        const remainingMs = this.#waitIn(states, nowMs, minIntervalMs);
+        const reservedUntilMs = Math.max(...states.map((state) => state.reservedUntilMs));
+        const othersMs = reservedUntilMs > nowMs ? pollIntervalMs(reservedUntilMs, nowMs) : 0;
+        if (remainingMs > TAKING_MS || othersMs > 0) {
+          return {
+            result: {
+              pollIntervalMs: ceilToHundredth(Math.max(remainingMs - TAKING_MS, othersMs)),
+            },
+            next: states,
+          };
+        }
+        const mark = nowMs + this.#maxReservedMs;
+        return {
+          result: { mark, atMs: this.#options.clock.monotonicMs() + remainingMs },
+          next: states.map((state) => withReservation(state, nowMs, mark)),
+        };
+      },
+    );
   }
 
   /** Sets the lead for the next slot to the time of the work since `waitUntilNear`. */
@@ -230,11 +278,14 @@ class StoredPace implements Pace {
       depart: () => {
         if (!open) return false;
         clock.hold(atMs - clock.monotonicMs());
-        // One gap before the lease expires, so that the process that takes the next slot keeps its distance.
-        if (measureElapsedMs(clock, since) > this.#maxReservedMs - intervalMs - GUARD_MS) return false;
+        // One gap before the lease expires, so that the process that takes the next slot keeps its
+        // distance.
+        if (measureElapsedMs(clock, since) > this.#maxReservedMs - intervalMs - GUARD_MS)
+          return false;
         open = false;
         const leftAtMs = clock.monotonicMs();
-        // The next request may follow only once the bytes are out: the process may be paused just before them.
+        // The next request may follow only once the bytes are out: the process may be paused just
+        // before them.
         queueMicrotask(() => this.#release(mark, leftAtMs));
         return true;
       },
@@ -248,7 +299,8 @@ class StoredPace implements Pace {
   /** Ends the lease that `mark` identifies. */
   #release(mark: number, leftAtMs?: number): void {
     const { store, clock, scopes } = this.#options;
-    // The process may have been paused before or after the first byte: up to GUARD_MS counts as after it, the rest as before.
+    // The process may have been paused before or after the first byte: up to GUARD_MS counts as
+    // after it, the rest as before.
     const agoMs = leftAtMs === undefined ? 0 : Math.min(clock.monotonicMs() - leftAtMs, GUARD_MS);
     fireAndForget(
       store.update(scopes, (states, nowMs) => ({
@@ -256,7 +308,10 @@ class StoredPace implements Pace {
         next: states.map((state) => ({
           ...state,
           reservedUntilMs: state.reservedUntilMs === mark ? 0 : state.reservedUntilMs,
-          lastDepartureMs: leftAtMs === undefined ? state.lastDepartureMs : Math.max(state.lastDepartureMs, nowMs - agoMs),
+          lastDepartureMs:
+            leftAtMs === undefined
+              ? state.lastDepartureMs
+              : Math.max(state.lastDepartureMs, nowMs - agoMs),
         })),
       })),
     );
@@ -266,7 +321,10 @@ class StoredPace implements Pace {
 /** Slot with the mark of its holder, and its time on the monotonic clock of this machine. */
 type Reservation = { readonly mark: number; readonly atMs: number };
 
-/** Ignores the failure of an update that is not awaited: the next departure fails as well and reports it. */
+/**
+ * Ignores the failure of an update that is not awaited: the next departure fails as well and
+ * reports it.
+ */
 function fireAndForget(update: Promise<unknown>): void {
   update.catch(() => undefined);
 }

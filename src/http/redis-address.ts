@@ -9,17 +9,26 @@ export type RedisAddress = {
   readonly username: string | undefined;
 };
 
-/** Reason why a text is no address of a Redis; it quotes nothing of the text, which may contain a password. */
+/**
+ * Reason why a text is no address of a Redis; it quotes nothing of the text, which may contain a
+ * password.
+ */
 type AddressFault = { readonly message: Message; readonly hint: Message };
 
 const DEFAULT_PORT = 6379;
 const MAX_DATABASE_NUMBER = 1_000_000;
 
-/** Parses `redis://[user@]host[:port][/database]`, or the same with `rediss` for TLS; refuses an address with a password. */
+/**
+ * Parses `redis://[user@]host[:port][/database]`, or the same with `rediss` for TLS; refuses an
+ * address with a password.
+ */
 export function parseRedisAddress(text: string): RedisAddress | AddressFault {
   const url = /^rediss?:\/\//.test(text) && URL.canParse(text) ? new URL(text) : undefined;
   const database = Number(/^\/?(\d*)$/.exec(url?.pathname ?? '-')?.[1] ?? Number.NaN);
-  if (url !== undefined && (url.password !== '' || /^[^/:]*:[^/@]*@/.test(text.slice(text.indexOf('//') + 2)))) {
+  if (
+    url !== undefined &&
+    (url.password !== '' || /^[^/:]*:[^/@]*@/.test(text.slice(text.indexOf('//') + 2)))
+  ) {
     return {
       message: msg`contains a password; secrets are not allowed in config.toml or in a flag`,
       hint: msg`Leave it out of the address; set it in PAS_PACING_PASSWORD, or store it with \`${cmd`pas login --pacing-password`}\`.`,
@@ -58,7 +67,10 @@ export function isAddressFault(read: RedisAddress | AddressFault): read is Addre
   return 'hint' in read;
 }
 
-/** Formats `host:port/database` without the user name; an IPv6 address in brackets (RFC 3986, section 3.2.2). */
+/**
+ * Formats `host:port/database` without the user name; an IPv6 address in brackets (RFC 3986,
+ * section 3.2.2).
+ */
 export function formatRedisEndpoint({ host, port, database }: RedisAddress): string {
   return `${host.includes(':') ? `[${host}]` : host}:${port}/${database}`;
 }

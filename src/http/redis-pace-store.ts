@@ -4,11 +4,20 @@ import type { Clock } from '../base/clock.ts';
 import { getErrorMessage, LocalizedError } from '../base/errors.ts';
 import { type Message, msg } from '../base/message.ts';
 import { describeNetworkError } from './exchange.ts';
-import { MAX_DEPARTING_MS, MAX_KEPT_PAUSE_MS, type PaceState, type PaceStore, UNSEEN } from './pace-store.ts';
+import {
+  MAX_DEPARTING_MS,
+  MAX_KEPT_PAUSE_MS,
+  type PaceState,
+  type PaceStore,
+  UNSEEN,
+} from './pace-store.ts';
 import { createTextRedactor } from './redaction.ts';
 import type { RedisAddress } from './redis-address.ts';
 
-/** Thrown where the store cannot be used: `unavailable` may pass, `rejected` (access, database) does not. */
+/**
+ * Thrown where the store cannot be used: `unavailable` may pass, `rejected` (access, database) does
+ * not.
+ */
 export class PaceStoreError extends LocalizedError {
   readonly kind: 'unavailable' | 'rejected';
   constructor(kind: 'unavailable' | 'rejected', message: Message) {
@@ -30,7 +39,10 @@ type RedisPaceOptions = {
 export type RedisPaceStore = PaceStore & {
   readonly version: string;
   readonly role: string;
-  /** Measures the time of a request, and the lead of the clock of the store over that of this machine. */
+  /**
+   * Measures the time of a request, and the lead of the clock of the store over that of this
+   * machine.
+   */
   measure(): Promise<{ readonly latencyMs: number; readonly clockAheadMs: number }>;
   close(): void;
 };
@@ -55,20 +67,32 @@ for i = 2, #ARGV, 3 do redis.call('HSET', KEYS[1], ARGV[i], ARGV[i + 2]) end
 redis.call('PEXPIRE', KEYS[1], ARGV[1])
 return 1`;
 
-/** Field with the id of the server that wrote the scopes: another one may lack the last writes and has another clock. */
+/**
+ * Field with the id of the server that wrote the scopes: another one may lack the last writes and
+ * has another clock.
+ */
 const SERVER_FIELD = 'server';
 
 /**
  * Opens the pace of several machines in Redis, on its clock.
- * @throws PaceStoreError within a second where it cannot be used, as does every `update`, after which the store is closed
+ * @throws PaceStoreError within a second where it cannot be used, as does every `update`, after
+ * which the store is closed
  */
-export async function openRedisPaceStore(options: RedisPaceOptions, signal?: AbortSignal): Promise<RedisPaceStore> {
+export async function openRedisPaceStore(
+  options: RedisPaceOptions,
+  signal?: AbortSignal,
+): Promise<RedisPaceStore> {
   const redact = createTextRedactor(options.password === undefined ? [] : [options.password]);
   const toError: ToStoreError = (thrown) => toStoreError(thrown, redact);
   const redis = await connect(options, toError, signal);
   try {
     const { runId, version, role } = await fetchFacts(redis);
-    return storeIn(redis, { runId, version: redact(version), role: redact(role) }, options, toError);
+    return storeIn(
+      redis,
+      { runId, version: redact(version), role: redact(role) },
+      options,
+      toError,
+    );
   } catch (thrown) {
     redis.disconnect();
     throw toError(thrown);
@@ -77,7 +101,11 @@ export async function openRedisPaceStore(options: RedisPaceOptions, signal?: Abo
 
 type ToStoreError = (thrown: unknown) => PaceStoreError;
 
-async function connect({ address, password }: RedisPaceOptions, toError: ToStoreError, signal?: AbortSignal): Promise<Redis> {
+async function connect(
+  { address, password }: RedisPaceOptions,
+  toError: ToStoreError,
+  signal?: AbortSignal,
+): Promise<Redis> {
   const { Redis } = await import('ioredis');
   const redis = new Redis({
     host: address.host,
@@ -100,7 +128,12 @@ async function connect({ address, password }: RedisPaceOptions, toError: ToStore
   signal?.addEventListener('abort', giveUp, { once: true });
   const signIn = async (): Promise<void> => {
     await redis.connect();
-    if (password !== undefined) await redis.call('AUTH', ...(address.username === undefined ? [] : [address.username]), password);
+    if (password !== undefined)
+      await redis.call(
+        'AUTH',
+        ...(address.username === undefined ? [] : [address.username]),
+        password,
+      );
     if (address.database !== 0) await redis.select(address.database);
   };
   try {
@@ -139,8 +172,13 @@ async function fetchFacts(redis: Redis): Promise<Facts> {
     if (!getErrorMessage(thrown).startsWith('NOPERM')) throw thrown;
   }
   if (typeof text !== 'string') throw makeProtocolError();
-  const getFact = (name: string): string => new RegExp(`^${name}:(.*?)\\r?$`, 'm').exec(`${text}`)?.[1] ?? '';
-  return { runId: getFact('run_id') || 'unknown', version: getFact('redis_version'), role: getFact('role') };
+  const getFact = (name: string): string =>
+    new RegExp(`^${name}:(.*?)\\r?$`, 'm').exec(`${text}`)?.[1] ?? '';
+  return {
+    runId: getFact('run_id') || 'unknown',
+    version: getFact('redis_version'),
+    role: getFact('role'),
+  };
 }
 
 type Stamp = { readonly storeMs: number; readonly askedMs: number; readonly answeredMs: number };
@@ -162,7 +200,9 @@ function storeIn(
 
   const look = async (fields: readonly string[]) => {
     const askedMs = clock.monotonicMs();
-    const reply = await waitInTime(redis.eval(LOOK, 1, key, SERVER_FIELD, ...fields)).catch(failBroken);
+    const reply = await waitInTime(redis.eval(LOOK, 1, key, SERVER_FIELD, ...fields)).catch(
+      failBroken,
+    );
     const { nowMs, values } = parseReply(reply);
     const stamp = { storeMs: nowMs, askedMs, answeredMs: clock.monotonicMs() };
     clockWasSet ||= last !== undefined && isClockSet(last, stamp);
@@ -171,18 +211,27 @@ function storeIn(
     return { nowMs, server, texts };
   };
 
-  const write = async (changes: readonly (readonly [field: string, seen: string, next: string])[]): Promise<boolean> =>
-    (await waitInTime(redis.eval(SET_IF_UNCHANGED, 1, key, KEPT_MS, ...changes.flat())).catch(failBroken)) === 1;
+  const write = async (
+    changes: readonly (readonly [field: string, seen: string, next: string])[],
+  ): Promise<boolean> =>
+    (await waitInTime(redis.eval(SET_IF_UNCHANGED, 1, key, KEPT_MS, ...changes.flat())).catch(
+      failBroken,
+    )) === 1;
 
   const update: PaceStore['update'] = async (scopes, change) => {
     const fields = scopes.map(getRedisField);
     for (let conflicts = 0; ; conflicts += 1) {
       // The first repeat is immediate: the process that caused the conflict has finished.
-      if (conflicts > 1) await clock.sleep(random() * Math.min(2 ** conflicts, MAX_CONFLICT_WAIT_MS));
+      if (conflicts > 1)
+        await clock.sleep(random() * Math.min(2 ** conflicts, MAX_CONFLICT_WAIT_MS));
       const { nowMs, server, texts } = await look(fields);
       const storedStates = texts.map((text) => (text === '' ? UNSEEN : decodeState(text)));
       const rewrite = (states: readonly PaceState[]): (readonly [string, string, string])[] =>
-        fields.map((field, index) => [field, texts[index] ?? '', encodeState(states[index] ?? UNSEEN)]);
+        fields.map((field, index) => [
+          field,
+          texts[index] ?? '',
+          encodeState(states[index] ?? UNSEEN),
+        ]);
       if (clockWasSet || server !== runId || storedStates.includes(undefined)) {
         const fresh = storedStates.map((state) => makeForgottenState(state, nowMs));
         if (await write([[SERVER_FIELD, server, runId], ...rewrite(fresh)])) clockWasSet = false;
@@ -192,7 +241,8 @@ function storeIn(
         storedStates.map((state) => state ?? UNSEEN),
         nowMs,
       );
-      const changes = next === undefined ? [] : rewrite(next).filter(([, seenText, text]) => seenText !== text);
+      const changes =
+        next === undefined ? [] : rewrite(next).filter(([, seenText, text]) => seenText !== text);
       if (changes.length === 0) return result;
       // The decision used all scopes, so none may have changed.
       const unchanged = rewrite(next ?? []).filter(([, seenText, text]) => seenText === text);
@@ -209,9 +259,17 @@ function storeIn(
   };
 }
 
-/** Returns the state for an unknown last departure (new, emptied or replaced store, or clock set): one now, with a slot taken. */
+/**
+ * Returns the state for an unknown last departure (new, emptied or replaced store, or clock set):
+ * one now, with a slot taken.
+ */
 function makeForgottenState(state: PaceState | undefined, nowMs: number): PaceState {
-  return { ...UNSEEN, jitterMs: state?.jitterMs ?? 0, lastDepartureMs: nowMs, reservedUntilMs: nowMs + MAX_DEPARTING_MS };
+  return {
+    ...UNSEEN,
+    jitterMs: state?.jitterMs ?? 0,
+    lastDepartureMs: nowMs,
+    reservedUntilMs: nowMs + MAX_DEPARTING_MS,
+  };
 }
 
 /** Tells if more or less time passed on the clock of the store than can have passed here. */
@@ -219,10 +277,16 @@ function isClockSet(before: Stamp, now: Stamp): boolean {
   const passedMs = now.storeMs - before.storeMs;
   const maxMs = now.answeredMs - before.askedMs;
   const minMs = now.askedMs - before.answeredMs;
-  return passedMs > maxMs * (1 + MAX_DRIFT) + MAX_SLACK_MS || passedMs < minMs * (1 - MAX_DRIFT) - MAX_SLACK_MS;
+  return (
+    passedMs > maxMs * (1 + MAX_DRIFT) + MAX_SLACK_MS ||
+    passedMs < minMs * (1 - MAX_DRIFT) - MAX_SLACK_MS
+  );
 }
 
-async function measure(redis: Redis, clock: Clock): Promise<{ latencyMs: number; clockAheadMs: number }> {
+async function measure(
+  redis: Redis,
+  clock: Clock,
+): Promise<{ latencyMs: number; clockAheadMs: number }> {
   let best = { latencyMs: Number.POSITIVE_INFINITY, clockAheadMs: 0 };
   for (let round = 0; round < 5; round += 1) {
     const askedMs = clock.monotonicMs();
@@ -234,20 +298,32 @@ async function measure(redis: Redis, clock: Clock): Promise<{ latencyMs: number;
   return best;
 }
 
-/** Keeps only the redacted text of the error: the library's error has the command with its arguments, among them the password. */
+/**
+ * Keeps only the redacted text of the error: the library's error has the command with its
+ * arguments, among them the password.
+ */
 function toStoreError(thrown: unknown, redact: (text: string) => string): PaceStoreError {
   if (thrown instanceof PaceStoreError) return thrown;
   const message = redact(getErrorMessage(thrown));
   if (/^(Unknown RESP|Protocol error)/.test(message)) return makeProtocolError();
-  if (/^(WRONGPASS|NOAUTH|NOPERM|ERR AUTH|ERR invalid password|ERR DB index|ERR unknown command)/.test(message)) {
+  if (
+    /^(WRONGPASS|NOAUTH|NOPERM|ERR AUTH|ERR invalid password|ERR DB index|ERR unknown command)/.test(
+      message,
+    )
+  ) {
     return new PaceStoreError('rejected', message);
   }
-  if (message.startsWith('READONLY')) return new PaceStoreError('unavailable', msg`it is a read-only replica`);
-  if (/timed? ?out|ETIMEDOUT/i.test(message)) return new PaceStoreError('unavailable', msg`it does not answer`);
+  if (message.startsWith('READONLY'))
+    return new PaceStoreError('unavailable', msg`it is a read-only replica`);
+  if (/timed? ?out|ETIMEDOUT/i.test(message))
+    return new PaceStoreError('unavailable', msg`it does not answer`);
   if (/^Connection is closed|ECONNRESET|EPIPE/.test(message))
     return new PaceStoreError('unavailable', msg`the connection was lost`);
   const words = describeNetworkError(thrown);
-  return new PaceStoreError('unavailable', typeof words === 'string' ? redact(words) || msg`no reason is given` : words);
+  return new PaceStoreError(
+    'unavailable',
+    typeof words === 'string' ? redact(words) || msg`no reason is given` : words,
+  );
 }
 
 function makeProtocolError(): PaceStoreError {
@@ -261,33 +337,70 @@ function parseTime(reply: unknown): number {
   return nowMs;
 }
 
-function parseReply(reply: unknown): { readonly nowMs: number; readonly values: readonly string[] } {
+function parseReply(reply: unknown): {
+  readonly nowMs: number;
+  readonly values: readonly string[];
+} {
   const nowMs = parseTime(reply);
   const values: unknown = (reply as readonly unknown[])[2];
   if (!Array.isArray(values)) throw makeProtocolError();
   return { nowMs, values: values.map((value) => (typeof value === 'string' ? value : '')) };
 }
 
-/** Returns the field of a scope; an account is hashed in lower case, so that the store does not reveal it. */
+/**
+ * Returns the field of a scope; an account is hashed in lower case, so that the store does not
+ * reveal it.
+ */
 export function getRedisField(scope: string): string {
   const [kind = '', ...rest] = scope.split(':');
   const name = rest.join(':').toLowerCase();
-  return kind === 'address' ? kind : `${kind}:${createHash('sha256').update(name).digest('hex').slice(0, 32)}`;
+  return kind === 'address'
+    ? kind
+    : `${kind}:${createHash('sha256').update(name).digest('hex').slice(0, 32)}`;
 }
 
-/** Formats a state as numbers: five, as earlier versions of pas read them, and `requestedUntilMs` only during a longer pause. */
+/**
+ * Formats a state as numbers: five, as earlier versions of pas read them, and `requestedUntilMs`
+ * only during a longer pause.
+ */
 export function encodeState(state: PaceState): string {
-  const { lastDepartureMs, reservedUntilMs, pausedUntilMs, jitterMs, coldStartMs, requestedUntilMs } = state;
+  const {
+    lastDepartureMs,
+    reservedUntilMs,
+    pausedUntilMs,
+    jitterMs,
+    coldStartMs,
+    requestedUntilMs,
+  } = state;
   const numbers = [lastDepartureMs, reservedUntilMs, pausedUntilMs, jitterMs, coldStartMs];
   return [...numbers, ...(requestedUntilMs > 0 ? [requestedUntilMs] : [])].join(' ');
 }
 
-/** Parses five or six numbers of milliseconds, as stored in Redis; undefined where the text has another form. */
+/**
+ * Parses five or six numbers of milliseconds, as stored in Redis; undefined where the text has
+ * another form.
+ */
 export function decodeState(text: string): PaceState | undefined {
   const numbers = text.split(' ').map(Number);
-  const [lastDepartureMs, reservedUntilMs, pausedUntilMs, jitterMs, coldStartMs, requestedUntilMs = 0] = numbers;
-  if (numbers.length > 6 || !numbers.every((number) => Number.isFinite(number) && number >= 0)) return undefined;
-  if (lastDepartureMs === undefined || reservedUntilMs === undefined || pausedUntilMs === undefined) return undefined;
+  const [
+    lastDepartureMs,
+    reservedUntilMs,
+    pausedUntilMs,
+    jitterMs,
+    coldStartMs,
+    requestedUntilMs = 0,
+  ] = numbers;
+  if (numbers.length > 6 || !numbers.every((number) => Number.isFinite(number) && number >= 0))
+    return undefined;
+  if (lastDepartureMs === undefined || reservedUntilMs === undefined || pausedUntilMs === undefined)
+    return undefined;
   if (jitterMs === undefined || coldStartMs === undefined) return undefined;
-  return { lastDepartureMs, reservedUntilMs, pausedUntilMs, requestedUntilMs, jitterMs, coldStartMs };
+  return {
+    lastDepartureMs,
+    reservedUntilMs,
+    pausedUntilMs,
+    requestedUntilMs,
+    jitterMs,
+    coldStartMs,
+  };
 }

@@ -19,8 +19,8 @@ export function hashSha512(bytes: Buffer): Buffer {
 export const SLICE_BYTES = 64 * 1024;
 
 /**
- * Yields the pieces of a file, the last one only when size and SHA-512 of the whole match the queued file: the service never
- * receives, and so never stores, a file that changed.
+ * Yields the pieces of a file, the last one only when size and SHA-512 of the whole match the
+ * queued file: the service never receives, and so never stores, a file that changed.
  * @throws ChangedFileError
  */
 export async function* readVerifiedPieces(
@@ -37,13 +37,18 @@ export async function* readVerifiedPieces(
     if (heldBack !== undefined) yield* splitBytes(heldBack);
     heldBack = piece;
   }
-  if (seenBytes !== expected.sizeBytes || !whole.digest().equals(expected.sha512)) throw new ChangedFileError();
+  if (seenBytes !== expected.sizeBytes || !whole.digest().equals(expected.sha512))
+    throw new ChangedFileError();
   if (heldBack !== undefined) yield* splitBytes(heldBack);
 }
 
-/** Splits a piece: a request that was cut off returns to the queue only if one of its pieces had not left. */
+/**
+ * Splits a piece: a request that was cut off returns to the queue only if one of its pieces had not
+ * left.
+ */
 function* splitBytes(bytes: Buffer): Generator<Buffer> {
-  for (let offset = 0; offset < bytes.length; offset += SLICE_BYTES) yield bytes.subarray(offset, offset + SLICE_BYTES);
+  for (let offset = 0; offset < bytes.length; offset += SLICE_BYTES)
+    yield bytes.subarray(offset, offset + SLICE_BYTES);
 }
 
 /** Thrown when the file on disk differs from the queued one. */
@@ -55,7 +60,10 @@ export class ChangedFileError extends LocalizedError {
 
 type FilePart = { readonly fileName: string; readonly contentType: string };
 
-/** Loads the package with the first form: it contains all media types, and most commands send no form. */
+/**
+ * Loads the package with the first form: it contains all media types, and most commands send no
+ * form.
+ */
 function createForm(): FormData {
   const Form = createRequire(import.meta.url)('form-data') as typeof FormData;
   return new Form();
@@ -64,17 +72,28 @@ function createForm(): FormData {
 /** Makes a form with one field `file` whose bytes are in memory. */
 export function makeBytesForm(bytes: Buffer, part: FilePart): RequestBody {
   const form = createForm();
-  form.append('file', bytes, { filename: escapeHeader(part.fileName), contentType: part.contentType });
+  form.append('file', bytes, {
+    filename: escapeHeader(part.fileName),
+    contentType: part.contentType,
+  });
   const whole = form.getBuffer();
   return { contentType: getContentType(form), lengthBytes: whole.length, open: () => whole };
 }
 
 /** Makes a form with one field `file` of `sizeBytes`, which is opened and read while it is sent. */
-export function makeStreamForm(openFile: () => Readable, sizeBytes: number, part: FilePart): RequestBody {
+export function makeStreamForm(
+  openFile: () => Readable,
+  sizeBytes: number,
+  part: FilePart,
+): RequestBody {
   const form = createForm();
   // The form reads a part once it is piped, so the file is opened then and piped into this stream.
   const file = new PassThrough();
-  form.append('file', file, { filename: escapeHeader(part.fileName), contentType: part.contentType, knownLength: sizeBytes });
+  form.append('file', file, {
+    filename: escapeHeader(part.fileName),
+    contentType: part.contentType,
+    knownLength: sizeBytes,
+  });
   return {
     contentType: getContentType(form),
     lengthBytes: form.getLengthSync(),
@@ -90,7 +109,10 @@ export function makeStreamForm(openFile: () => Readable, sizeBytes: number, part
   };
 }
 
-/** Replaces control characters, which no header may have (RFC 9110, section 5.5), and backslashes, which escape a quote (5.6.4). */
+/**
+ * Replaces control characters, which no header may have (RFC 9110, section 5.5), and backslashes,
+ * which escape a quote (5.6.4).
+ */
 function escapeHeader(fileName: string): string {
   return fileName.replace(/[\u0000-\u001f\u007f\\]/g, '_');
 }

@@ -1,11 +1,23 @@
-import { type Agent, type ClientRequest, Agent as HttpAgent, type IncomingMessage, request as overHttp } from 'node:http';
+import {
+  type Agent,
+  type ClientRequest,
+  Agent as HttpAgent,
+  type IncomingMessage,
+  request as overHttp,
+} from 'node:http';
 import { Agent as HttpsAgent, request as overHttps } from 'node:https';
 import type { Socket } from 'node:net';
 import type { Readable } from 'node:stream';
 import { setImmediate as turn } from 'node:timers/promises';
 import { TLSSocket } from 'node:tls';
 import { urlToHttpOptions } from 'node:url';
-import { type Clock, type Moment, measureElapsedMs, readClock, systemClock } from '../base/clock.ts';
+import {
+  type Clock,
+  type Moment,
+  measureElapsedMs,
+  readClock,
+  systemClock,
+} from '../base/clock.ts';
 import { getErrorMessage } from '../base/errors.ts';
 import { getLanguage } from '../base/language.ts';
 import { type Message, msg } from '../base/message.ts';
@@ -25,13 +37,19 @@ import {
 const VERIFIED = { rejectUnauthorized: true } as const;
 const CONNECT_TIMEOUT_MS = 15_000;
 const DEFAULT_MAX_ANSWER_BYTES = 4 * 1024 * 1024;
-/** Size from which the buffer grows to the limit at once, since each copy leaves a buffer to the garbage collector. */
+/**
+ * Size from which the buffer grows to the limit at once, since each copy leaves a buffer to the
+ * garbage collector.
+ */
 const LARGE_BYTES = 8 * 1024 * 1024;
 /** Largest `content-length` for which memory is taken in advance. */
 const MAX_ANNOUNCED_BYTES = 1024 * 1024;
 /** Time limit of a request body without progress. */
 const STALLED_BODY_MS = 60_000;
-/** Rate at which the bytes of an answer extend its time limit: a slow network is allowed, a dripping answer ends. */
+/**
+ * Rate at which the bytes of an answer extend its time limit: a slow network is allowed, a dripping
+ * answer ends.
+ */
 const MIN_BYTES_PER_MS = 4;
 /** Maximum time of an answer, in multiples of its limit. */
 const MAX_TIMES = 10;
@@ -40,20 +58,36 @@ export type Connections = { readonly send: Exchange; close(): Promise<void> };
 
 type ConnectionsOptions = { readonly maxConnections: number; readonly clock?: Clock };
 
-/** Opens the connections through which all requests are sent, without redirects or repeats. `send` throws TransportError. */
-export function openConnections({ maxConnections, clock = systemClock }: ConnectionsOptions): Connections {
+/**
+ * Opens the connections through which all requests are sent, without redirects or repeats. `send`
+ * throws TransportError.
+ */
+export function openConnections({
+  maxConnections,
+  clock = systemClock,
+}: ConnectionsOptions): Connections {
   const shared = { keepAlive: true, maxSockets: maxConnections, timeout: IDLE_MS };
   const [plain, secure] = [new HttpAgent(shared), new HttpsAgent({ ...shared, ...VERIFIED })];
   const idle = new IdleConnections(clock);
   const open = (request: HttpRequest): ClientRequest => {
     const { url, method } = request;
-    const target = { ...urlToHttpOptions(new URL(url)), auth: null, method, headers: makeHeaders(request) };
+    const target = {
+      ...urlToHttpOptions(new URL(url)),
+      auth: null,
+      method,
+      headers: makeHeaders(request),
+    };
     const isSecure = target.protocol === 'https:';
     idle.closeStale(isSecure ? secure : plain);
-    return isSecure ? overHttps({ ...target, agent: secure }) : overHttp({ ...target, agent: plain });
+    return isSecure
+      ? overHttps({ ...target, agent: secure })
+      : overHttp({ ...target, agent: plain });
   };
   return {
-    send: (request) => new Promise((resolve, reject) => new RequestTask(request, { resolve, reject, clock, idle }).start(open)),
+    send: (request) =>
+      new Promise((resolve, reject) =>
+        new RequestTask(request, { resolve, reject, clock, idle }).start(open),
+      ),
     close: async () => {
       for (const agent of [plain, secure]) agent.destroy();
     },
@@ -63,7 +97,12 @@ export function openConnections({ maxConnections, clock = systemClock }: Connect
 function makeHeaders({ method, headers, body }: HttpRequest): Record<string, string> {
   const general = { 'user-agent': `pas/${getPackageVersion()}`, 'accept-language': getLanguage() };
   if (body !== undefined)
-    return { ...general, ...headers, 'content-type': body.contentType, 'content-length': String(body.lengthBytes) };
+    return {
+      ...general,
+      ...headers,
+      'content-type': body.contentType,
+      'content-length': String(body.lengthBytes),
+    };
   // Without a length, Node announces a chunked body for methods that may have one.
   return { ...general, ...headers, ...(method === 'GET' ? {} : { 'content-length': '0' }) };
 }
@@ -149,7 +188,11 @@ class RequestTask {
     }
     outgoing.flushHeaders();
     const seconds = STALLED_BODY_MS / 1000;
-    this.#failAfter(STALLED_BODY_MS, 'timeout', msg`nothing could be sent to the network for ${seconds} seconds`);
+    this.#failAfter(
+      STALLED_BODY_MS,
+      'timeout',
+      msg`nothing could be sent to the network for ${seconds} seconds`,
+    );
     body.once('data', () => this.#leave(socket));
     body.on('data', () => this.#awaited || this.#deadline?.restart());
     body.on('error', (error) => this.#fail('body', getErrorMessage(error), error));
@@ -179,7 +222,8 @@ class RequestTask {
     this.#awaitAnswer();
     // Older versions of Node use a connection until the moment at which the server closes it.
     const keptSeconds = /\btimeout=(\d+)/i.exec(this.#head.headers['keep-alive'] ?? '')?.[1];
-    if (this.#outgoing !== undefined && Number(keptSeconds) * 1000 <= IDLE_MS) this.#outgoing.shouldKeepAlive = false;
+    if (this.#outgoing !== undefined && Number(keptSeconds) * 1000 <= IDLE_MS)
+      this.#outgoing.shouldKeepAlive = false;
     const announcedBytes = Number(this.#head.headers['content-length'] ?? 0);
     if (announcedBytes <= MAX_ANNOUNCED_BYTES) this.#answer = Buffer.allocUnsafe(announcedBytes);
     incoming
@@ -196,7 +240,8 @@ class RequestTask {
       return;
     }
     if (sizeBytes > this.#answer.length) {
-      const grownBytes = sizeBytes > LARGE_BYTES ? maxBytes : Math.max(sizeBytes, 2 * this.#sizeBytes);
+      const grownBytes =
+        sizeBytes > LARGE_BYTES ? maxBytes : Math.max(sizeBytes, 2 * this.#sizeBytes);
       const roomier = Buffer.allocUnsafe(Math.min(grownBytes, maxBytes));
       this.#answer.copy(roomier, 0, 0, this.#sizeBytes);
       this.#answer = roomier;
@@ -239,7 +284,12 @@ class RequestTask {
     this.#settle();
     this.#abort();
     const head = this.#head;
-    this.#options.reject(new TransportError(reason, mayHaveArrived, message, { cause, ...(head === undefined ? {} : { head }) }));
+    this.#options.reject(
+      new TransportError(reason, mayHaveArrived, message, {
+        cause,
+        ...(head === undefined ? {} : { head }),
+      }),
+    );
   }
 
   /** Tells if the service can have all bytes: a stream that has not ended still has some. */
@@ -267,10 +317,16 @@ function flatten(headers: IncomingMessage['headers']): Record<string, string> {
   return flat;
 }
 
-/** Maximum idle time, below that of servers: a create on a connection that the server closes would become uncertain. */
+/**
+ * Maximum idle time, below that of servers: a create on a connection that the server closes would
+ * become uncertain.
+ */
 const IDLE_MS = 2000;
 
-/** Closes connections that were idle while the process was paused and whose timers have not fired yet. */
+/**
+ * Closes connections that were idle while the process was paused and whose timers have not fired
+ * yet.
+ */
 class IdleConnections {
   readonly #clock: Clock;
   readonly #lastUsed = new WeakMap<Socket, Moment>();
@@ -287,7 +343,8 @@ class IdleConnections {
   /** Closes the free sockets that were idle for longer than IDLE_MS. */
   closeStale({ freeSockets }: Agent): void {
     for (const sockets of Object.values(freeSockets)) {
-      // Node takes sockets from the end and skips closed ones only at the beginning, where the longest idle ones are.
+      // Node takes sockets from the end and skips closed ones only at the beginning, where the
+      // longest idle ones are.
       const lastStale = sockets?.findLastIndex((socket) => this.#isStale(socket)) ?? -1;
       for (const socket of sockets?.slice(0, lastStale + 1) ?? []) socket.destroy();
     }
@@ -304,7 +361,10 @@ type DeadlineOptions = {
   readonly limitMs: number;
   /** Returns a count that grows with every byte read. */
   readonly progress: () => number;
-  /** Called when the limit has passed and the sockets were read. Returns the extension in milliseconds; undefined ends the deadline. */
+  /**
+   * Called when the limit has passed and the sockets were read. Returns the extension in
+   * milliseconds; undefined ends the deadline.
+   */
   readonly judge: () => number | undefined;
 };
 
@@ -326,8 +386,9 @@ const QUIET_TURNS = 2;
 const CANCELLED = 'cancelled';
 
 /**
- * Starts a deadline of `limitMs` that is judged only after the sockets were read: the timers of a process that was paused (SIGSTOP,
- * sleep of the machine) expire before it reads the bytes that arrived meanwhile. A pause also extends the deadline by a second.
+ * Starts a deadline of `limitMs` that is judged only after the sockets were read: the timers of a
+ * process that was paused (SIGSTOP, sleep of the machine) expire before it reads the bytes that
+ * arrived meanwhile. A pause also extends the deadline by a second.
  */
 export function startDeadline({ clock, limitMs, progress, judge }: DeadlineOptions): Deadline {
   const cancelled = new AbortController();
@@ -367,7 +428,11 @@ export function startDeadline({ clock, limitMs, progress, judge }: DeadlineOptio
 async function waitUntilRead(clock: Clock, progress: () => number): Promise<void> {
   const begunMs = clock.monotonicMs();
   let before = progress();
-  for (let quiet = 0; quiet < QUIET_TURNS && clock.monotonicMs() - begunMs < MAX_READING_MS; quiet += 1) {
+  for (
+    let quiet = 0;
+    quiet < QUIET_TURNS && clock.monotonicMs() - begunMs < MAX_READING_MS;
+    quiet += 1
+  ) {
     await turn();
     const read = progress();
     if (read !== before) [before, quiet] = [read, -1];

@@ -27,7 +27,10 @@ export type Ledger = {
   sql(text: string): Statement;
   /** Runs `work` in a transaction. @throws DatabaseError where the disk fails */
   change<T>(work: () => T): T;
-  /** Begins a group, unless one is open: its changes are committed together by `commitGroup`, or lost by `dropGroup`. */
+  /**
+   * Begins a group, unless one is open: its changes are committed together by `commitGroup`, or
+   * lost by `dropGroup`.
+   */
   beginGroup(): void;
   isInGroup(): boolean;
   commitGroup(): void;
@@ -40,19 +43,27 @@ export type Ledger = {
 /** Equal to that in schemas/harvest. */
 const APPLICATION_ID = 0x70617368;
 
-/** Another harvest into the same output holds the lock until it ends, so a longer wait is useless. */
+/**
+ * Another harvest into the same output holds the lock until it ends, so a longer wait is useless.
+ */
 const BUSY_TIMEOUT_MS = 500;
 
 /**
  * Opens or creates the ledger with an exclusive lock, which ends with the process.
- * @throws DatabaseError when another process has it open, or the file is unusable; UsageError when it is another program's
- * database; DatabaseTooNewError
+ * @throws DatabaseError when another process has it open, or the file is unusable; UsageError when
+ * it is another program's database; DatabaseTooNewError
  */
 export function openLedger(path: string): Ledger {
-  const database = openDatabase(path, { synchronous: 'normal', busyTimeoutMs: BUSY_TIMEOUT_MS, exclusive: true });
+  const database = openDatabase(path, {
+    synchronous: 'normal',
+    busyTimeoutMs: BUSY_TIMEOUT_MS,
+    exclusive: true,
+  });
   try {
     if (!asDatabaseError(path, () => isOurs(database))) {
-      throw new UsageError(t`${path} is a database of another program.`, { hint: t`Use another --out.` });
+      throw new UsageError(t`${path} is a database of another program.`, {
+        hint: t`Use another --out.`,
+      });
     }
     asDatabaseError(path, () => {
       migrate(database, join(packageRoot, 'schemas', 'harvest'));
@@ -94,7 +105,9 @@ function isOurs(database: Database): boolean {
   return database.prepare('select count(*) from sqlite_schema').pluck().get() === 0;
 }
 
-/** State of the output in the ledger. Functions that write must run inside {@link Ledger.change}. */
+/**
+ * State of the output in the ledger. Functions that write must run inside {@link Ledger.change}.
+ */
 
 const parseExtent = createRowParser({ lengthBytes: isNumber, digest: orNull(isText) });
 
@@ -107,7 +120,9 @@ export function readExtent(ledger: Ledger): Extent {
 }
 
 export function saveExtent(ledger: Ledger, { lengthBytes, digest }: Extent): void {
-  ledger.sql('update outputs set length_bytes = ?, digest = ?').run(lengthBytes, JSON.stringify(digest));
+  ledger
+    .sql('update outputs set length_bytes = ?, digest = ?')
+    .run(lengthBytes, JSON.stringify(digest));
 }
 
 /** Returns the checkpoint that the last run saved; undefined where it did not finish. */
@@ -121,21 +136,27 @@ export function saveCheckpoint(ledger: Ledger, checkpoint: unknown): void {
 }
 
 /**
- * Deletes the checkpoint of the last run: from now on, output that the ledger lacks counts as pas's own. The flush of the WAL makes this survive a
- * power cut, which loses the last commits. Must run outside {@link Ledger.change}.
+ * Deletes the checkpoint of the last run: from now on, output that the ledger lacks counts as pas's
+ * own. The flush of the WAL makes this survive a power cut, which loses the last commits. Must run
+ * outside {@link Ledger.change}.
  */
 export function deleteCheckpoint(ledger: Ledger): void {
   ledger.change(() => ledger.sql('update outputs set checkpoint = null').run());
   ledger.sql('pragma wal_checkpoint(full)').all();
 }
 
-/** Deletes records, files, extent and checkpoint from the ledger; the next pass of each set is complete. */
+/**
+ * Deletes records, files, extent and checkpoint from the ledger; the next pass of each set is
+ * complete.
+ */
 export function resetOutput(ledger: Ledger): void {
   ledger.sql('delete from seen_records').run();
   ledger.sql('delete from files').run();
   invalidateWatermarks(ledger);
   withTrackingSuspended(ledger, () => ledger.sql('delete from records').run());
-  ledger.sql('update outputs set length_bytes = 0, digest = null, checkpoint = null, edited = 0').run();
+  ledger
+    .sql('update outputs set length_bytes = 0, digest = null, checkpoint = null, edited = 0')
+    .run();
 }
 
 /** Makes the next pass of each set a complete one. */
@@ -144,8 +165,8 @@ function invalidateWatermarks(ledger: Ledger): void {
 }
 
 /**
- * Compares the rights of the account with the previous ones; where they differ, no list of changes contains the difference, so
- * all is read again.
+ * Compares the rights of the account with the previous ones; where they differ, no list of changes
+ * contains the difference, so all is read again.
  * @returns true if they differ
  */
 export function updateRights(ledger: Ledger, rights: string): boolean {
@@ -156,14 +177,21 @@ export function updateRights(ledger: Ledger, rights: string): boolean {
   return differs;
 }
 
-/** Sets whether stored records are verified against the service. A pass that did not verify from its first page begins again. */
+/**
+ * Sets whether stored records are verified against the service. A pass that did not verify from its
+ * first page begins again.
+ */
 export function setVerifying(ledger: Ledger, verify: boolean): void {
   const is = verify ? 1 : 0;
-  if (verify) ledger.sql('update harvests set pass = null where (select verifying from outputs) = 0').run();
+  if (verify)
+    ledger.sql('update harvests set pass = null where (select verifying from outputs) = 0').run();
   ledger.sql('update outputs set verifying = ?').run(is);
 }
 
-/** Runs writes of pas; any other write into the table of records is marked by a trigger (see schemas/harvest). */
+/**
+ * Runs writes of pas; any other write into the table of records is marked by a trigger (see
+ * schemas/harvest).
+ */
 export function withTrackingSuspended(ledger: Ledger, work: () => void): void {
   ledger.sql('update outputs set writing = 1').run();
   work();
@@ -213,7 +241,8 @@ export function getSubject(ledger: Ledger): Subject | undefined {
 }
 
 /**
- * Stores the subject of a new output, or compares it with that of an existing one. Must run inside {@link Ledger.change}.
+ * Stores the subject of a new output, or compares it with that of an existing one. Must run inside
+ * {@link Ledger.change}.
  * @throws UsageError where the output has another subject
  */
 export function assertSubject(ledger: Ledger, subject: Subject, output: string): void {
@@ -228,16 +257,23 @@ export function assertSubject(ledger: Ledger, subject: Subject, output: string):
       .run(subject);
     return;
   }
-  const [differing] = (Object.keys(LABELS) as (keyof Subject)[]).filter((key) => stored[key] !== subject[key]);
+  const [differing] = (Object.keys(LABELS) as (keyof Subject)[]).filter(
+    (key) => stored[key] !== subject[key],
+  );
   if (differing === undefined) return;
-  const [was, is] = [stored[differing], subject[differing]].map((value) => (value === '' ? t`none` : value));
+  const [was, is] = [stored[differing], subject[differing]].map((value) =>
+    value === '' ? t`none` : value,
+  );
   const label = LABELS[differing];
   throw new UsageError(t`${output} contains another harvest: its ${label} is ${was}, not ${is}.`, {
     hint: t`Use the same flags as before to continue it, or another --out.`,
   });
 }
 
-/** Tells if no record was ever harvested into it, for example because the service refused; then its subject may change. */
+/**
+ * Tells if no record was ever harvested into it, for example because the service refused; then its
+ * subject may change.
+ */
 function isUntouched(ledger: Ledger): boolean {
   const touched = ledger.sql(
     `select exists (select 1 from harvests where watermark_at is not null or pass ->> '$.seen' > 0)
@@ -246,7 +282,10 @@ function isUntouched(ledger: Ledger): boolean {
   return touched.pluck().get() === 0;
 }
 
-/** Returns the id of the harvest of a set, created on first use. Must run inside {@link Ledger.change}. */
+/**
+ * Returns the id of the harvest of a set, created on first use. Must run inside {@link
+ * Ledger.change}.
+ */
 export function getOrCreateHarvest(ledger: Ledger, setSpec: string): number {
   ledger.sql('insert or ignore into harvests (set_spec) values (?)').run(setSpec);
   return Number(ledger.sql('select id from harvests where set_spec = ?').pluck().get(setSpec));
@@ -255,15 +294,31 @@ export function getOrCreateHarvest(ledger: Ledger, setSpec: string): number {
 /** A row of `records`; see schemas/harvest. */
 export type StoredRecord = Guarded<typeof isRecord>;
 const isRecord = createRowGuard({
-  ...{ identifier: isText, datestamp: isText, sets: isText, deleted: makeMemberGuard([0, 1]), masked: makeMemberGuard([0, 1]) },
+  ...{
+    identifier: isText,
+    datestamp: isText,
+    sets: isText,
+    deleted: makeMemberGuard([0, 1]),
+    masked: makeMemberGuard([0, 1]),
+  },
   ...{ metadata: orNull(isText), xml: isText },
 });
 
-const COLUMNS = ['identifier', 'datestamp', 'sets', 'deleted', 'masked', 'metadata', 'xml'] as const;
+const COLUMNS = [
+  'identifier',
+  'datestamp',
+  'sets',
+  'deleted',
+  'masked',
+  'metadata',
+  'xml',
+] as const;
 
 /** Tells if the table has the record with equal values in all columns. */
 export function hasRecord(ledger: Ledger, record: StoredRecord): boolean {
-  const row = ledger.sql(`select ${COLUMNS.join(', ')} from records where identifier = ?`).get(record.identifier);
+  const row = ledger
+    .sql(`select ${COLUMNS.join(', ')} from records where identifier = ?`)
+    .get(record.identifier);
   return isRecord(row) && COLUMNS.every((column) => row[column] === record[column]);
 }
 
@@ -272,26 +327,41 @@ export function countRows(ledger: Ledger): number | undefined {
   const triggers = ledger.sql(
     `select count(*) from sqlite_master where type = 'trigger' and name in ('record_added', 'record_changed', 'record_removed')`,
   );
-  return triggers.pluck().get() === 3 ? Number(ledger.sql('select count(*) from records').pluck().get()) : undefined;
+  return triggers.pluck().get() === 3
+    ? Number(ledger.sql('select count(*) from records').pluck().get())
+    : undefined;
 }
 
-/** Tells if another program wrote into the table of records until {@link settleTable} resets the mark. */
+/**
+ * Tells if another program wrote into the table of records until {@link settleTable} resets the
+ * mark.
+ */
 export function isEdited(ledger: Ledger): boolean {
   return ledger.sql('select edited from outputs').pluck().get() === 1;
 }
 
-/** Resets the mark of foreign writes after a complete comparison. Must run inside {@link Ledger.change}. */
+/**
+ * Resets the mark of foreign writes after a complete comparison. Must run inside {@link
+ * Ledger.change}.
+ */
 export function settleTable(ledger: Ledger): void {
   ledger.sql('update outputs set edited = 0').run();
   const has = 'select 1 from records where records.identifier = seen_records.identifier';
-  ledger.sql(`update seen_records set digest = '' where length(digest) > 0 and not exists (${has})`).run();
+  ledger
+    .sql(`update seen_records set digest = '' where length(digest) > 0 and not exists (${has})`)
+    .run();
 }
 
-/** Deletes rows that the harvest did not write, and tombstones, which no list confirms. Must run inside {@link Ledger.change}. */
+/**
+ * Deletes rows that the harvest did not write, and tombstones, which no list confirms. Must run
+ * inside {@link Ledger.change}.
+ */
 export function removeForeign(ledger: Ledger): void {
-  const unlisted = 'identifier in (select identifier from seen_records group by identifier having max(scan) = 0)';
+  const unlisted =
+    'identifier in (select identifier from seen_records group by identifier having max(scan) = 0)';
   ledger.sql(`delete from seen_records where ${unlisted}`).run();
-  const seenQuery = 'select 1 from seen_records as seen where seen.identifier = records.identifier and length(digest) > 0';
+  const seenQuery =
+    'select 1 from seen_records as seen where seen.identifier = records.identifier and length(digest) > 0';
   ledger.sql(`delete from records where not exists (${seenQuery})`).run();
 }
 
@@ -309,10 +379,18 @@ export function saveRecord(ledger: Ledger, record: StoredRecord): void {
 
 /** Counts the seen identifiers with a digest; a record that the output lacks has an empty one. */
 export function countHeld(ledger: Ledger): number {
-  return Number(ledger.sql('select count(distinct identifier) from seen_records where length(digest) > 0').pluck().get());
+  return Number(
+    ledger
+      .sql('select count(distinct identifier) from seen_records where length(digest) > 0')
+      .pluck()
+      .get(),
+  );
 }
 
-/** Files of a folder of records, as they were written. Functions that write must run inside {@link Ledger.change}. */
+/**
+ * Files of a folder of records, as they were written. Functions that write must run inside {@link
+ * Ledger.change}.
+ */
 
 const parseFile = createRowParser({
   ...{ name: isText, identifier: isText, sizeBytes: isNumber, changedNs: isText, digest: isText },
@@ -320,13 +398,19 @@ const parseFile = createRowParser({
 
 export type StoredFile = FileStanding & { readonly name: string; readonly identifier: string };
 
-export function saveFile(ledger: Ledger, { name, identifier, sizeBytes, changedNs, digest }: StoredFile): void {
-  const insert = 'insert or replace into files (name, identifier, size_bytes, changed_at, digest) values (?, ?, ?, ?, ?)';
+export function saveFile(
+  ledger: Ledger,
+  { name, identifier, sizeBytes, changedNs, digest }: StoredFile,
+): void {
+  const insert =
+    'insert or replace into files (name, identifier, size_bytes, changed_at, digest) values (?, ?, ?, ?, ?)';
   ledger.sql(insert).run(name, identifier, sizeBytes, changedNs, digest);
 }
 
 export function listStoredFiles(ledger: Ledger): StoredFile[] {
-  const rows = ledger.sql('select name, identifier, size_bytes as sizeBytes, changed_at as changedNs, digest from files');
+  const rows = ledger.sql(
+    'select name, identifier, size_bytes as sizeBytes, changed_at as changedNs, digest from files',
+  );
   return rows.all().map(parseFile);
 }
 
@@ -334,6 +418,8 @@ export function listStoredFiles(ledger: Ledger): StoredFile[] {
 export function requestAgain(ledger: Ledger, files: readonly StoredFile[]): void {
   for (const { name, identifier } of files) {
     ledger.sql('delete from files where name = ?').run(name);
-    ledger.sql(`update seen_records set digest = '-', skipped = 1 where identifier = ?`).run(identifier);
+    ledger
+      .sql(`update seen_records set digest = '-', skipped = 1 where identifier = ?`)
+      .run(identifier);
   }
 }

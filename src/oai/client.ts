@@ -1,7 +1,14 @@
 import type { Clock } from '../base/clock.ts';
 import { OaiError } from '../base/errors.ts';
 import { t } from '../base/language.ts';
-import { getAttribute, getChild, getChildren, getChildText, type XmlDocument, type XmlElement } from '../xml/element.ts';
+import {
+  getAttribute,
+  getChild,
+  getChildren,
+  getChildText,
+  type XmlDocument,
+  type XmlElement,
+} from '../xml/element.ts';
 import { type BrokenRecord, MalformedAnswerError, recoverPage } from './malformed-error.ts';
 import {
   type OaiArguments,
@@ -36,9 +43,17 @@ export type Identity = {
   readonly responseDateMs: number;
 };
 
-export type MetadataFormat = { readonly prefix: string; readonly schema: string; readonly namespace: string };
+export type MetadataFormat = {
+  readonly prefix: string;
+  readonly schema: string;
+  readonly namespace: string;
+};
 
-export type OaiSet = { readonly setSpec: string; readonly name: string; readonly descriptions: readonly XmlElement[] };
+export type OaiSet = {
+  readonly setSpec: string;
+  readonly name: string;
+  readonly descriptions: readonly XmlElement[];
+};
 
 type Paging = {
   /** Token of the next page; undefined on the last page. */
@@ -59,11 +74,26 @@ export type ListPage<Item> = Paging & {
 
 export type PageSource = {
   /** Sends ListIdentifiers, and returns records with only a header. */
-  listHeaders(args: OaiArguments, signal?: AbortSignal, onToken?: OnToken): Promise<ListPage<OaiRecord>>;
-  listRecords(args: OaiArguments, signal?: AbortSignal, onToken?: OnToken): Promise<ListPage<OaiRecord>>;
-  /** Returns the readable records of a malformed page of ListRecords; undefined where there are none. */
+  listHeaders(
+    args: OaiArguments,
+    signal?: AbortSignal,
+    onToken?: OnToken,
+  ): Promise<ListPage<OaiRecord>>;
+  listRecords(
+    args: OaiArguments,
+    signal?: AbortSignal,
+    onToken?: OnToken,
+  ): Promise<ListPage<OaiRecord>>;
+  /**
+   * Returns the readable records of a malformed page of ListRecords; undefined where there are
+   * none.
+   */
   salvageRecords(error: MalformedAnswerError): ListPage<OaiRecord> | undefined;
-  getRecordPage(identifier: string, metadataPrefix: string, signal?: AbortSignal): Promise<ListPage<OaiRecord>>;
+  getRecordPage(
+    identifier: string,
+    metadataPrefix: string,
+    signal?: AbortSignal,
+  ): Promise<ListPage<OaiRecord>>;
 };
 
 /** The six verbs. Throws what {@link makeRequestSender} describes. */
@@ -72,7 +102,11 @@ export type OaiClient = PageSource & {
   identify(signal?: AbortSignal): Promise<Identity>;
   listMetadataFormats(identifier?: string, signal?: AbortSignal): Promise<MetadataFormat[]>;
   listSets(args?: OaiArguments, signal?: AbortSignal): Promise<ListPage<OaiSet>>;
-  listIdentifiers(args: OaiArguments, signal?: AbortSignal, onToken?: OnToken): Promise<ListPage<OaiHeader>>;
+  listIdentifiers(
+    args: OaiArguments,
+    signal?: AbortSignal,
+    onToken?: OnToken,
+  ): Promise<ListPage<OaiHeader>>;
   /** @param identifier full identifier, or the one of the record */
   getRecord(identifier: string, metadataPrefix: string, signal?: AbortSignal): Promise<OaiRecord>;
 };
@@ -90,23 +124,35 @@ export function openOaiClient(options: OaiClientOptions): OaiClient {
   const endpoint = version === undefined ? `${oaiBase}/oai` : `${oaiBase}/${version}/oai`;
   const sendRequest = makeRequestSender(endpoint, options);
   const askRecord = async (identifier: string, metadataPrefix: string, signal?: AbortSignal) => {
-    const answer = await sendRequest('GetRecord', { identifier: toFullIdentifier(oaiBase, identifier), metadataPrefix }, signal);
+    const answer = await sendRequest(
+      'GetRecord',
+      { identifier: toFullIdentifier(oaiBase, identifier), metadataPrefix },
+      signal,
+    );
     const element = getChild(answer.element, 'record');
     const record = element === undefined ? undefined : parseRecord(element);
     if (record !== undefined) return { answer, record };
-    throw new MalformedAnswerError(t`The service did not send a complete record for ${identifier}.`, answer.body);
+    throw new MalformedAnswerError(
+      t`The service did not send a complete record for ${identifier}.`,
+      answer.body,
+    );
   };
   return {
     sendRequest,
     identify: async (signal) => parseIdentity(await sendRequest('Identify', {}, signal)),
     listMetadataFormats: async (identifier, signal) => {
-      const args = identifier === undefined ? {} : { identifier: toFullIdentifier(oaiBase, identifier) };
+      const args =
+        identifier === undefined ? {} : { identifier: toFullIdentifier(oaiBase, identifier) };
       const { element } = await sendRequest('ListMetadataFormats', args, signal);
       return getChildren(element, 'metadataFormat').map(parseFormat);
     },
     listSets: async (args = {}, signal) => {
       const answer = await sendRequest('ListSets', args, signal);
-      return { ...parsePaging(answer), items: getChildren(answer.element, 'set').map(parseSet), broken: [] };
+      return {
+        ...parsePaging(answer),
+        items: getChildren(answer.element, 'set').map(parseSet),
+        broken: [],
+      };
     },
     listIdentifiers: async (args, signal, onToken) =>
       parseWholePage(await sendRequest('ListIdentifiers', args, signal, onToken), parseHeader),
@@ -117,10 +163,14 @@ export function openOaiClient(options: OaiClientOptions): OaiClient {
     salvageRecords: ({ body }) => {
       const salvaged = recoverPage(body);
       if (salvaged === undefined) return undefined;
-      const page = parsePage(parseDocument('ListRecords', endpoint, salvaged.document, body), parseRecord);
+      const page = parsePage(
+        parseDocument('ListRecords', endpoint, salvaged.document, body),
+        parseRecord,
+      );
       return { ...page, broken: [...salvaged.broken, ...page.broken] };
     },
-    getRecord: async (identifier, metadataPrefix, signal) => (await askRecord(identifier, metadataPrefix, signal)).record,
+    getRecord: async (identifier, metadataPrefix, signal) =>
+      (await askRecord(identifier, metadataPrefix, signal)).record,
     getRecordPage: async (identifier, metadataPrefix, signal) => {
       const { answer, record } = await askRecord(identifier, metadataPrefix, signal);
       return { ...parsePaging(answer), items: [record], broken: [] };
@@ -136,7 +186,10 @@ export function readHeadersOnly(client: PageSource): PageSource {
     salvageRecords: () => undefined,
     getRecordPage: async (...request) => {
       const page = await client.getRecordPage(...request);
-      return { ...page, items: page.items.flatMap(({ element }) => parseHeaderAlone(element) ?? []) };
+      return {
+        ...page,
+        items: page.items.flatMap(({ element }) => parseHeaderAlone(element) ?? []),
+      };
     },
   };
 }
@@ -149,7 +202,9 @@ export function toFullIdentifier(oaiBase: string, identifier: string): string {
 type ReadItem<Item> = (element: XmlElement) => Item | undefined;
 
 function parsePage<Item>(answer: OaiAnswer, read: ReadItem<Item>): ListPage<Item> {
-  const elements = answer.element.children.filter(({ name }) => name === 'record' || name === 'header');
+  const elements = answer.element.children.filter(
+    ({ name }) => name === 'record' || name === 'header',
+  );
   const items = elements.map((element) => read(element));
   const broken = items.flatMap((item, index) =>
     item === undefined ? [{ identifier: undefined, reason: describeUnusable(index + 1) }] : [],
@@ -165,11 +220,17 @@ function parseWholePage<Item>(answer: OaiAnswer, read: ReadItem<Item>): ListPage
   const page = parsePage(answer, read);
   const [first] = page.broken;
   if (first !== undefined)
-    throw new MalformedAnswerError(t`The service sent a page with an unreadable record: ${first.reason}.`, answer.body);
+    throw new MalformedAnswerError(
+      t`The service sent a page with an unreadable record: ${first.reason}.`,
+      answer.body,
+    );
   return page;
 }
 
-/** Parses token, count and position. An absent and an empty token both end the list; some services end it by an empty page. */
+/**
+ * Parses token, count and position. An absent and an empty token both end the list; some services
+ * end it by an empty page.
+ */
 function parsePaging({ element, document, responseDateMs }: OaiAnswer): Paging {
   const token = getChild(element, 'resumptionToken');
   const text = token?.text.trim();
@@ -177,7 +238,10 @@ function parsePaging({ element, document, responseDateMs }: OaiAnswer): Paging {
     next: text === '' ? undefined : text,
     completeListSize: count(token, 'completeListSize'),
     cursor: count(token, 'cursor'),
-    tokenExpiresMs: token === undefined ? undefined : parseDatestampMs(getAttribute(token, 'expirationDate') ?? ''),
+    tokenExpiresMs:
+      token === undefined
+        ? undefined
+        : parseDatestampMs(getAttribute(token, 'expirationDate') ?? ''),
     responseDateMs,
     document,
   };
@@ -190,7 +254,8 @@ function count(token: XmlElement | undefined, name: string): number | undefined 
 
 function parseIdentity({ element, responseDateMs }: OaiAnswer): Identity {
   const getText = (name: string): string => getChildText(element, name) ?? '';
-  const getTexts = (name: string): string[] => getChildren(element, name).map((child) => child.text.trim());
+  const getTexts = (name: string): string[] =>
+    getChildren(element, name).map((child) => child.text.trim());
   return {
     repositoryName: getText('repositoryName'),
     baseUrl: getText('baseURL'),
@@ -221,48 +286,65 @@ function parseSet(element: XmlElement): OaiSet {
   };
 }
 
-export type FetchPage<Item> = (args: OaiArguments, signal?: AbortSignal, onToken?: OnToken) => Promise<ListPage<Item>>;
+export type FetchPage<Item> = (
+  args: OaiArguments,
+  signal?: AbortSignal,
+  onToken?: OnToken,
+) => Promise<ListPage<Item>>;
 
 export type PagesOptions<Item> = {
   readonly fetchPage: FetchPage<Item>;
   /** Arguments of the list, or `{ resumptionToken }` to continue it. */
   readonly start: OaiArguments;
   readonly clock: Clock;
-  /** Identifies a page: the same one under two tokens is a loop. Undefined where the caller detects loops itself. */
+  /**
+   * Identifies a page: the same one under two tokens is a loop. Undefined where the caller detects
+   * loops itself.
+   */
   readonly fingerprint?: (items: readonly Item[]) => string;
-  /** Recovers a page that stays malformed. The list fails there without it, and where it returns undefined. */
+  /**
+   * Recovers a page that stays malformed. The list fails there without it, and where it returns
+   * undefined.
+   */
   readonly salvage?: (error: MalformedAnswerError) => ListPage<Item> | undefined;
   readonly signal?: AbortSignal;
 };
 
-/** Waits before a page is requested again: an overloaded service may send nonsense, or badArgument. */
+/**
+ * Waits before a page is requested again: an overloaded service may send nonsense, or badArgument.
+ */
 const WAITS_AFTER_NONSENSE_MS: readonly number[] = [1000, 4000];
 const WAITS_AFTER_REFUSAL_MS: readonly number[] = [1000];
 
 const MAX_EMPTY_PAGES = 100;
 
 /**
- * Yields the pages of a list in order, and prefetches up to two while the caller uses the last one. The list ends at an absent or
- * empty token.
+ * Yields the pages of a list in order, and prefetches up to two while the caller uses the last one.
+ * The list ends at an absent or empty token.
  * @throws OaiError `loop` where the service repeats a page
  */
-export async function* listPages<Item>(options: PagesOptions<Item>): AsyncGenerator<ListPage<Item>> {
+export async function* listPages<Item>(
+  options: PagesOptions<Item>,
+): AsyncGenerator<ListPage<Item>> {
   const { fingerprint, start } = options;
   const stop = new AbortController();
-  const signal = options.signal === undefined ? stop.signal : AbortSignal.any([stop.signal, options.signal]);
+  const signal =
+    options.signal === undefined ? stop.signal : AbortSignal.any([stop.signal, options.signal]);
   const seenTokens = new Set(start.resumptionToken === undefined ? [] : [start.resumptionToken]);
   const seenPages = new Set<string>();
   let emptyPages = 0;
   let foreseen: { readonly token: string; readonly page: Promise<ListPage<Item>> } | undefined;
   const fetch = (args: OaiArguments): Promise<ListPage<Item>> => {
     const page = fetchPatiently(options, args, signal, prefetch);
-    // The awaiting code sees the failure; without this line, a caller that stops early would end the process.
+    // The awaiting code sees the failure; without this line, a caller that stops early would end
+    // the process.
     page.catch(() => {});
     return page;
   };
   /** Prefetches the page after one that has arrived but is not parsed yet. */
   const prefetch = (token: string): void => {
-    if (foreseen === undefined && !seenTokens.has(token)) foreseen = { token, page: fetch({ resumptionToken: token }) };
+    if (foreseen === undefined && !seenTokens.has(token))
+      foreseen = { token, page: fetch({ resumptionToken: token }) };
   };
   try {
     let upcoming: Promise<ListPage<Item>> | undefined = fetch(start);
@@ -270,10 +352,13 @@ export async function* listPages<Item>(options: PagesOptions<Item>): AsyncGenera
       const page: ListPage<Item> = await upcoming;
       const { items, next } = page;
       emptyPages = items.length === 0 ? emptyPages + 1 : 0;
-      if (emptyPages > MAX_EMPTY_PAGES) throw new CircleError(t`gave ${emptyPages} empty pages in a row`);
+      if (emptyPages > MAX_EMPTY_PAGES)
+        throw new CircleError(t`gave ${emptyPages} empty pages in a row`);
       const print = items.length === 0 ? undefined : fingerprint?.(items);
-      if (print !== undefined && seenPages.size === seenPages.add(print).size) throw new CircleError(t`gave the same page twice`);
-      const isCircle = next !== undefined && seenTokens.size === seenTokens.add(copyText(next)).size;
+      if (print !== undefined && seenPages.size === seenPages.add(print).size)
+        throw new CircleError(t`gave the same page twice`);
+      const isCircle =
+        next !== undefined && seenTokens.size === seenTokens.add(copyText(next)).size;
       if (next === undefined || isCircle) upcoming = undefined;
       else upcoming = foreseen?.token === next ? foreseen.page : fetch({ resumptionToken: next });
       foreseen = undefined;
@@ -331,12 +416,19 @@ async function fetchPatiently<Item>(
   }
 }
 
-/** Tells if the service refuses a token as unknown or expired; also `noRecordsMatch` in answer to one. */
+/**
+ * Tells if the service refuses a token as unknown or expired; also `noRecordsMatch` in answer to
+ * one.
+ */
 export function isRefusedToken(thrown: unknown): boolean {
-  return thrown instanceof OaiError && ['badResumptionToken', 'noRecordsMatch'].includes(thrown.oaiCode);
+  return (
+    thrown instanceof OaiError && ['badResumptionToken', 'noRecordsMatch'].includes(thrown.oaiCode)
+  );
 }
 
 function chooseWaits(thrown: unknown): readonly number[] {
   if (thrown instanceof MalformedAnswerError) return WAITS_AFTER_NONSENSE_MS;
-  return thrown instanceof OaiError && thrown.oaiCode === 'badArgument' ? WAITS_AFTER_REFUSAL_MS : [];
+  return thrown instanceof OaiError && thrown.oaiCode === 'badArgument'
+    ? WAITS_AFTER_REFUSAL_MS
+    : [];
 }

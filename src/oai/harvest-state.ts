@@ -1,6 +1,14 @@
 import { hash } from 'node:crypto';
 import { t } from '../base/language.ts';
-import { createRowParser, isNumber, isText, orNull, parseTexts, parseValue, type Statement } from '../store/database.ts';
+import {
+  createRowParser,
+  isNumber,
+  isText,
+  orNull,
+  parseTexts,
+  parseValue,
+  type Statement,
+} from '../store/database.ts';
 import { getSourceBytes, type XmlDocument } from '../xml/element.ts';
 import type { ListPage } from './client.ts';
 import { getWatermark, type HarvestPass, type HarvestWindow } from './pass.ts';
@@ -26,9 +34,15 @@ type ObservedLosses = {
   readonly digest: string;
 };
 
-/** State of a harvest between pages, and between runs where it is stored. Functions that write must run inside `change`. */
+/**
+ * State of a harvest between pages, and between runs where it is stored. Functions that write must
+ * run inside `change`.
+ */
 export type HarvestState = {
-  /** Beginning of the last complete pass, by the server's clock; later changes must be requested. Null before the first. */
+  /**
+   * Beginning of the last complete pass, by the server's clock; later changes must be requested.
+   * Null before the first.
+   */
   getWatermarkMs(): number | null;
   /** The pass under way; undefined when there is none. */
   getPass(): HarvestPass | undefined;
@@ -39,7 +53,9 @@ export type HarvestState = {
   getObservedLosses(): ObservedLosses | undefined;
   /** Ends the pass with unconfirmed losses: the next one reads everything. */
   endUnconfirmed(losses: ObservedLosses): void;
-  /** Counts the records that the service should list: those of the last full pass and later ones. */
+  /**
+   * Counts the records that the service should list: those of the last full pass and later ones.
+   */
   countListed(): number;
   /** Tells if a seen datestamp is a day, whatever granularity the service declares. */
   isStampedByDay(): boolean;
@@ -50,7 +66,10 @@ export type HarvestState = {
   /** Returns the identifiers of skipped records. */
   listSkipped(): string[];
   listSeenIn(scan: number): Iterable<string>;
-  /** Returns the identifiers of stored records that this scan did not see, without skipped ones and tombstones. */
+  /**
+   * Returns the identifiers of stored records that this scan did not see, without skipped ones and
+   * tombstones.
+   */
   listUnseenIn(scan: number): readonly string[];
   /** Runs `work` in a transaction. */
   change<T>(work: () => T): T;
@@ -80,7 +99,8 @@ export function makeMemoryState(): HarvestState {
     endUnconfirmed: (next) => {
       [watermarkMs, pass, losses] = [null, undefined, next];
     },
-    countListed: () => [...records.values()].filter(({ scan }) => scan > 0 && scan >= fullScan).length,
+    countListed: () =>
+      [...records.values()].filter(({ scan }) => scan > 0 && scan >= fullScan).length,
     isStampedByDay: () => isByDay,
     markDayGranularity: () => {
       isByDay = true;
@@ -89,9 +109,16 @@ export function makeMemoryState(): HarvestState {
     findSeen: (identifier) => records.get(identifier),
     markSeen: (identifier, { datestampMs, digest, scan, skipped }) =>
       records.set(identifier, { datestampMs, digest, scan, skipped }),
-    listSkipped: () => [...records].flatMap(([identifier, { skipped }]) => (skipped ? [identifier] : [])),
-    listSeenIn: (scan) => [...records].flatMap(([identifier, seenRecord]) => (seenRecord.scan === scan ? [identifier] : [])),
-    listUnseenIn: (scan) => [...records].flatMap(([identifier, seenRecord]) => (isUnseen(seenRecord, scan) ? [identifier] : [])),
+    listSkipped: () =>
+      [...records].flatMap(([identifier, { skipped }]) => (skipped ? [identifier] : [])),
+    listSeenIn: (scan) =>
+      [...records].flatMap(([identifier, seenRecord]) =>
+        seenRecord.scan === scan ? [identifier] : [],
+      ),
+    listUnseenIn: (scan) =>
+      [...records].flatMap(([identifier, seenRecord]) =>
+        isUnseen(seenRecord, scan) ? [identifier] : [],
+      ),
     change: (work) => work(),
   };
 }
@@ -100,17 +127,30 @@ function isUnseen({ scan, digest, skipped }: SeenRecord, currentScan: number): b
   return scan > 0 && scan < currentScan && digest.length > 0 && !skipped;
 }
 
-/** Database with the tables `harvests` and `seen_records`; see schemas/harvest and schemas/vocabulary. */
+/**
+ * Database with the tables `harvests` and `seen_records`; see schemas/harvest and
+ * schemas/vocabulary.
+ */
 type HarvestTables = {
   sql(text: string): Statement;
   change<T>(work: () => T): T;
 };
 
-const parseSeen = createRowParser({ datestampMs: isNumber, digest: isText, scan: isNumber, skipped: isNumber });
+const parseSeen = createRowParser({
+  datestampMs: isNumber,
+  digest: isText,
+  scan: isNumber,
+  skipped: isNumber,
+});
 
 /** Makes a state in one row of `harvests`. @param nowMs this machine's clock */
-export function makeStoredState({ sql, change }: HarvestTables, harvest: number, nowMs: () => number): HarvestState {
-  const getColumn = (column: string): unknown => sql(`select ${column} from harvests where id = ?`).pluck().get(harvest);
+export function makeStoredState(
+  { sql, change }: HarvestTables,
+  harvest: number,
+  nowMs: () => number,
+): HarvestState {
+  const getColumn = (column: string): unknown =>
+    sql(`select ${column} from harvests where id = ?`).pluck().get(harvest);
   const getPass = (): HarvestPass | undefined => {
     const text = getColumn('pass');
     return typeof text === 'string' ? JSON.parse(text) : undefined;
@@ -120,7 +160,11 @@ export function makeStoredState({ sql, change }: HarvestTables, harvest: number,
     getWatermarkMs: () => parseValue(orNull(isNumber), getColumn('watermark_at')),
     getPass,
     savePass: (pass) =>
-      sql('update harvests set pass = ?, scans = ? where id = ?').run(JSON.stringify(pass), pass.scan.number, harvest),
+      sql('update harvests set pass = ?, scans = ? where id = ?').run(
+        JSON.stringify(pass),
+        pass.scan.number,
+        harvest,
+      ),
     complete: () => {
       const done = getPass();
       sql(
@@ -133,10 +177,9 @@ export function makeStoredState({ sql, change }: HarvestTables, harvest: number,
       return typeof text === 'string' ? JSON.parse(text) : undefined;
     },
     endUnconfirmed: (losses) =>
-      sql('update harvests set watermark_at = null, pass = null, observed_losses = ? where id = ?').run(
-        JSON.stringify(losses),
-        harvest,
-      ),
+      sql(
+        'update harvests set watermark_at = null, pass = null, observed_losses = ? where id = ?',
+      ).run(JSON.stringify(losses), harvest),
     countListed: () =>
       Number(
         sql(
@@ -162,10 +205,17 @@ export function makeStoredState({ sql, change }: HarvestTables, harvest: number,
         'insert or replace into seen_records (harvest, identifier, datestamp_at, digest, scan, skipped) values (?, ?, ?, ?, ?, ?)',
       ).run(harvest, identifier, datestampMs, digest, scan, skipped ? 1 : 0),
     listSkipped: () =>
-      parseTexts(sql('select identifier from seen_records where harvest = ? and skipped = 1').pluck().all(harvest)),
+      parseTexts(
+        sql('select identifier from seen_records where harvest = ? and skipped = 1')
+          .pluck()
+          .all(harvest),
+      ),
     *listSeenIn(scan) {
-      const identifiers = sql('select identifier from seen_records where harvest = ? and scan = ?').pluck();
-      for (const identifier of identifiers.iterate(harvest, scan)) yield parseValue(isText, identifier);
+      const identifiers = sql(
+        'select identifier from seen_records where harvest = ? and scan = ?',
+      ).pluck();
+      for (const identifier of identifiers.iterate(harvest, scan))
+        yield parseValue(isText, identifier);
     },
     listUnseenIn: (scan) => {
       const identifiers = sql(
@@ -186,9 +236,14 @@ type RecordPage = {
 
 /** A destination for the records of a harvest. */
 export type RecordSink = {
-  /** Writes the records of a page, before the page is committed. Must be repeatable after a crash. */
+  /**
+   * Writes the records of a page, before the page is committed. Must be repeatable after a crash.
+   */
   write(page: RecordPage): Promise<void>;
-  /** Commits the written page as part of the output; runs in the transaction that commits its records. */
+  /**
+   * Commits the written page as part of the output; runs in the transaction that commits its
+   * records.
+   */
   notePage(): void;
 };
 
@@ -212,8 +267,8 @@ type Occurrence = SeenRecord & {
 };
 
 /**
- * Writes new and changed records of a page to the sink, and commits all records of the page in one transaction with `note`: after
- * a kill, the page is either complete or read again.
+ * Writes new and changed records of a page to the sink, and commits all records of the page in one
+ * transaction with `note`: after a kill, the page is either complete or read again.
  * @param note gets the datestamps of records that the scan had seen before
  */
 export async function applyPage(
@@ -224,18 +279,28 @@ export async function applyPage(
 ): Promise<PageResult> {
   const { occurrences, againMs } = collectOccurrences(state, pass, page);
   const faults = new Map<string, string>();
-  // A record that the service empties on purpose is not missing. Its earlier version stays in the output.
+  // A record that the service empties on purpose is not missing. Its earlier version stays in the
+  // output.
   const empty = page.items.filter(({ lacksContent }) => lacksContent);
-  const broken = [...page.broken, ...empty.map(({ header }) => ({ identifier: header.identifier, reason: withoutContent() }))];
+  const broken = [
+    ...page.broken,
+    ...empty.map(({ header }) => ({ identifier: header.identifier, reason: withoutContent() })),
+  ];
   broken.forEach(({ identifier, reason }, index) => {
     const name = identifier ?? `${NAMELESS}${page.cursor ?? pass.walk.pages} ${index}`;
     // The page has the record with content, too.
     if (identifier !== undefined && occurrences.has(identifier)) return;
-    occurrences.set(name, { ...makeLeftOut(state.findSeen(name), pass.scan.number), record: undefined, skipped: true });
+    occurrences.set(name, {
+      ...makeLeftOut(state.findSeen(name), pass.scan.number),
+      record: undefined,
+      skipped: true,
+    });
     faults.set(name, reason);
   });
-  const { written, seenRecords, disputed, newInScan, newInPass, overlooked, changed } = sortOccurrences(pass, occurrences);
-  const isByDay = page.items.some(({ header }) => isDay(header.datestamp)) && !state.isStampedByDay();
+  const { written, seenRecords, disputed, newInScan, newInPass, overlooked, changed } =
+    sortOccurrences(pass, occurrences);
+  const isByDay =
+    page.items.some(({ header }) => isDay(header.datestamp)) && !state.isStampedByDay();
   await sink.write({ document: page.document, records: written, seenRecords });
   state.change(() => {
     sink.notePage();
@@ -248,7 +313,9 @@ export async function applyPage(
       overlooked: scan.overlooked + overlooked,
       changed: scan.changed + changed,
     };
-    state.savePass(note({ ...pass, seen: pass.seen + newInPass, scan: { ...scan, ...counted } }, againMs));
+    state.savePass(
+      note({ ...pass, seen: pass.seen + newInPass, scan: { ...scan, ...counted } }, againMs),
+    );
   });
   return { written, newInScan, faults, disputed };
 }
@@ -268,26 +335,46 @@ function collectOccurrences(state: HarvestState, pass: HarvestPass, page: ListPa
     const knownRecord = earlier === undefined ? state.findSeen(identifier) : earlier.knownRecord;
     const rival = earlier ?? (knownRecord?.scan === scan ? knownRecord : undefined);
     if (rival !== undefined) againMs.push(datestampMs);
-    // The newer of two versions in one scan wins; an older version than in an earlier scan may be a restored one.
+    // The newer of two versions in one scan wins; an older version than in an earlier scan may be a
+    // restored one.
     if (rival !== undefined && rival.datestampMs > datestampMs) continue;
     if (!isWithin(pass.window, datestampMs)) {
-      occurrences.set(identifier, { ...makeLeftOut(knownRecord, scan), record: undefined, skipped: false });
+      occurrences.set(identifier, {
+        ...makeLeftOut(knownRecord, scan),
+        record: undefined,
+        skipped: false,
+      });
       continue;
     }
     const digest = digestRecord(getSourceBytes(page.document, record.element));
     const isNews = knownRecord?.datestampMs !== datestampMs || knownRecord.digest !== digest;
     const isDisputed = rival?.datestampMs === datestampMs && rival.digest !== digest;
-    occurrences.set(identifier, { record, datestampMs, digest, scan, isNews, isDisputed, knownRecord, skipped: false });
+    occurrences.set(identifier, {
+      record,
+      datestampMs,
+      digest,
+      scan,
+      isNews,
+      isDisputed,
+      knownRecord,
+      skipped: false,
+    });
   }
   return { occurrences, againMs };
 }
 
 /** Counts the records of a page by their relation to the pass and the scan. */
-function sortOccurrences({ scan, firstScan, beganMs }: HarvestPass, occurrences: ReadonlyMap<string, Occurrence>) {
+function sortOccurrences(
+  { scan, firstScan, beganMs }: HarvestPass,
+  occurrences: ReadonlyMap<string, Occurrence>,
+) {
   const [written, seenRecords]: [OaiRecord[], OaiRecord[]] = [[], []];
   const disputed: string[] = [];
   let [newInScan, newInPass, overlooked, changed] = [0, 0, 0, 0];
-  for (const [identifier, { record, datestampMs, knownRecord, isNews, isDisputed }] of occurrences) {
+  for (const [
+    identifier,
+    { record, datestampMs, knownRecord, isNews, isDisputed },
+  ] of occurrences) {
     if (record !== undefined) seenRecords.push(record);
     if (record !== undefined && isNews) written.push(record);
     // Two versions with one datestamp are written, but count as no change.
@@ -312,7 +399,9 @@ function makeLeftOut(knownRecord: SeenRecord | undefined, scan: number) {
   return { datestampMs, digest, scan, knownRecord, isNews: false, isDisputed: false };
 }
 
-/** Tells if a datestamp is in the window: a request has whole seconds, so an answer may exceed it. */
+/**
+ * Tells if a datestamp is in the window: a request has whole seconds, so an answer may exceed it.
+ */
 function isWithin({ untilMs }: HarvestWindow, datestampMs: number): boolean {
   return untilMs === null || datestampMs <= untilMs;
 }

@@ -32,7 +32,8 @@ export class MalformedAnswerError extends OaiError {
 
   /** Truncates the body to the maximum that is stored, to save memory during retries. */
   shorten(): void {
-    if (this.body.length > MAX_KEPT_BYTES) this.body = Buffer.from(this.body.subarray(0, MAX_KEPT_BYTES));
+    if (this.body.length > MAX_KEPT_BYTES)
+      this.body = Buffer.from(this.body.subarray(0, MAX_KEPT_BYTES));
   }
 }
 
@@ -42,9 +43,13 @@ const MAX_RECORD_BYTES = 1024 * 1024;
 /** Returns the identifier of the record that contains a byte; undefined outside records. */
 export function findRecordAt(body: Buffer, byte: number): string | undefined {
   const before = body.toString('latin1', Math.max(0, byte - MAX_RECORD_BYTES), byte);
-  const headers = before.matchAll(/header[^<>]{0,99}>\s{0,99}<(?:[\w.-]{1,99}:)?identifier>\s{0,99}([^<\s]{1,999})/g);
+  const headers = before.matchAll(
+    /header[^<>]{0,99}>\s{0,99}<(?:[\w.-]{1,99}:)?identifier>\s{0,99}([^<\s]{1,999})/g,
+  );
   const last = [...headers].at(-1);
-  return last === undefined || /<\/(?:[\w.-]{1,99}:)?record\s{0,99}>/.test(before.slice(last.index)) ? undefined : last[1];
+  return last === undefined || /<\/(?:[\w.-]{1,99}:)?record\s{0,99}>/.test(before.slice(last.index))
+    ? undefined
+    : last[1];
 }
 
 type SalvagedPage = {
@@ -59,11 +64,15 @@ export type BrokenRecord = {
   readonly reason: string;
 };
 
-/** Each record is parsed inside the page's frame, so the frame is parsed as often as there are records. */
+/**
+ * Each record is parsed inside the page's frame, so the frame is parsed as often as there are
+ * records.
+ */
 const MAX_FRAMES_CHARACTERS = 256 * 1024 * 1024;
 
 /**
- * Removes the broken records from a page: cuts it at record tags, and parses each record inside the page's frame.
+ * Removes the broken records from a page: cuts it at record tags, and parses each record inside the
+ * page's frame.
  * @returns undefined where the page is broken outside its records, or has none
  */
 export function recoverPage(body: Buffer): SalvagedPage | undefined {
@@ -99,7 +108,8 @@ function findFault(text: string): string | undefined {
 
 /** Counts the records at the place where the protocol has them. */
 function countRecords(root: XmlElement): number {
-  return root.children.flatMap(({ children }) => children).filter(({ name }) => name === 'record').length;
+  return root.children.flatMap(({ children }) => children).filter(({ name }) => name === 'record')
+    .length;
 }
 
 type Pieces = { readonly head: string; readonly records: readonly string[]; readonly tail: string };
@@ -114,13 +124,20 @@ function splitRecords(text: string): Pieces | undefined {
     head: text.slice(0, first),
     records: starts.map((start, index) => text.slice(start, ends[index])),
     // Text after the root is not part of the page.
-    tail: /^[\s\S]*?<\/(?:[\w.-]+:)?OAI-PMH\s*>/.exec(text.slice(lastEnd))?.[0] ?? text.slice(lastEnd),
+    tail:
+      /^[\s\S]*?<\/(?:[\w.-]+:)?OAI-PMH\s*>/.exec(text.slice(lastEnd))?.[0] ?? text.slice(lastEnd),
   };
 }
 
-/** Returns the identifier of the header; undefined where it is broken itself, since half of it would name another record. */
+/**
+ * Returns the identifier of the header; undefined where it is broken itself, since half of it would
+ * name another record.
+ */
 function findIdentifier(record: string): string | undefined {
-  const header = /<(?:[\w.-]+:)?header(?:\s[^<>]*)?>\s*<(?:[\w.-]+:)?identifier>([^<\ufffe]+)</.exec(record)?.[1];
+  const header =
+    /<(?:[\w.-]+:)?header(?:\s[^<>]*)?>\s*<(?:[\w.-]+:)?identifier>([^<\ufffe]+)</.exec(
+      record,
+    )?.[1];
   try {
     const identifier = parseXml(Buffer.from(`<t>${header ?? ''}</t>`), 'utf-8').root.text.trim();
     return identifier === '' || /\s/.test(identifier) ? undefined : identifier;

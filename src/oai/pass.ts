@@ -1,7 +1,10 @@
 import { createHash } from 'node:crypto';
 import { DAY_MS, type Granularity } from './protocol.ts';
 
-/** Progress of a harvest, as plain data. Times are by the server's clock, in milliseconds since 1970 UTC. */
+/**
+ * Progress of a harvest, as plain data. Times are by the server's clock, in milliseconds since 1970
+ * UTC.
+ */
 
 /** Order of the datestamps in a list. */
 type Direction = 'falling' | 'rising' | 'neither';
@@ -12,11 +15,17 @@ export type HarvestWindow = { readonly fromMs: number | null; readonly untilMs: 
 /** Order of the datestamps of a walk so far, and the last datestamp. */
 type WalkEdge = { readonly direction: Direction | null; readonly edgeMs: number | null };
 
-/** One reading of all records of a window, perhaps in several runs: scans of the window, each by walks of lists. */
+/**
+ * One reading of all records of a window, perhaps in several runs: scans of the window, each by
+ * walks of lists.
+ */
 export type HarvestPass = {
   readonly kind: 'full' | 'changes';
   readonly window: HarvestWindow;
-  /** Earliest server time that was read since the pass began: a clock that was ahead must hide no change. */
+  /**
+   * Earliest server time that was read since the pass began: a clock that was ahead must hide no
+   * change.
+   */
   readonly beganMs: number;
   /** This machine's clock when it began. */
   readonly localMs: number;
@@ -33,7 +42,10 @@ export type HarvestPass = {
   readonly walk: ListWalk;
 };
 
-/** One reading of the window from beginning to end, by walks that continue where the last one stopped. */
+/**
+ * One reading of the window from beginning to end, by walks that continue where the last one
+ * stopped.
+ */
 type HarvestScan = {
   readonly number: number;
   /** Number of different records seen. */
@@ -46,10 +58,15 @@ type HarvestScan = {
   readonly seenBefore: number | null;
   /** Number of records that differ from the stored ones, or are new. */
   readonly changed: number;
-  /** Digest of the identifiers in the order of an uncounted list, and that of the last complete scan. */
+  /**
+   * Digest of the identifiers in the order of an uncounted list, and that of the last complete
+   * scan.
+   */
   readonly order: string;
   readonly orderBefore: string;
-  /** Number of consecutive scans, up to the last one, that saw the same records as the scan before. */
+  /**
+   * Number of consecutive scans, up to the last one, that saw the same records as the scan before.
+   */
   readonly agreed: number;
   /** A record left the list during the scan. */
   readonly gone: boolean;
@@ -74,7 +91,15 @@ type ListWalk = WalkEdge & {
   readonly ended: boolean;
 };
 
-const NOTHING_READ = { seen: 0, changed: 0, order: '', gone: false, doubtful: false, fresh: false, repeated: false } as const;
+const NOTHING_READ = {
+  seen: 0,
+  changed: 0,
+  order: '',
+  gone: false,
+  doubtful: false,
+  fresh: false,
+  repeated: false,
+} as const;
 
 type Beginning = { readonly localMs: number; readonly heldBefore: number };
 
@@ -99,37 +124,77 @@ export function startPass(
       lossesAccepted: false,
       walk: walkThrough(window),
     },
-    scan: { ...NOTHING_READ, number: scan, isNew: 0, overlooked: 0, seenBefore: null, orderBefore: '', agreed: 0 },
+    scan: {
+      ...NOTHING_READ,
+      number: scan,
+      isNew: 0,
+      overlooked: 0,
+      seenBefore: null,
+      orderBefore: '',
+      agreed: 0,
+    },
   };
 }
 
 /** A clock that is further behind is ignored: the machine may have lost its time. */
 const MAX_BEHIND_MS = 7 * DAY_MS;
 
-/** Returns the beginning of a pass by the earlier of both clocks: a server clock that was ahead would hide changes. */
+/**
+ * Returns the beginning of a pass by the earlier of both clocks: a server clock that was ahead
+ * would hide changes.
+ */
 export function getWatermark({ beganMs, localMs }: HarvestPass): number {
   return beganMs - localMs > MAX_BEHIND_MS ? beganMs : Math.min(beganMs, localMs);
 }
 
 /** Begins another scan of the window. @param whole true where the scan before reached the end */
 export function startScan(pass: HarvestPass, whole: boolean): HarvestPass {
-  const { number, seen: seenCount, isNew, overlooked, seenBefore, order, orderBefore, agreed } = pass.scan;
+  const {
+    number,
+    seen: seenCount,
+    isNew,
+    overlooked,
+    seenBefore,
+    order,
+    orderBefore,
+    agreed,
+  } = pass.scan;
   const counts = whole
-    ? { seenBefore: seenCount, isNew: 0, overlooked: 0, orderBefore: order, agreed: isAgreeing(pass) ? agreed + 1 : 0 }
+    ? {
+        seenBefore: seenCount,
+        isNew: 0,
+        overlooked: 0,
+        orderBefore: order,
+        agreed: isAgreeing(pass) ? agreed + 1 : 0,
+      }
     : { seenBefore, isNew, overlooked, orderBefore, agreed };
   const scan = { ...NOTHING_READ, ...counts, number: number + 1 };
   return { ...pass, scan, lossesAccepted: false, walk: walkThrough(pass.window) };
 }
 
 function walkThrough(window: HarvestWindow): ListWalk {
-  return { window, token: null, pages: 0, size: null, position: 0, ended: false, direction: null, edgeMs: null };
+  return {
+    window,
+    token: null,
+    pages: 0,
+    size: null,
+    position: 0,
+    ended: false,
+    direction: null,
+    edgeMs: null,
+  };
 }
 
-/** Continues after the last page by datestamps instead of the token, where the order of the list allows it. */
+/**
+ * Continues after the last page by datestamps instead of the token, where the order of the list
+ * allows it.
+ */
 export function resumeByDatestamp(pass: HarvestPass): HarvestPass {
   const rest = getRemainingWindow(pass.walk.window, pass.walk);
   // Only a count can confirm that the rest begins at the right place.
-  return rest === undefined || pass.listSize === null ? startScan(pass, false) : { ...pass, walk: walkThrough(rest) };
+  return rest === undefined || pass.listSize === null
+    ? startScan(pass, false)
+    : { ...pass, walk: walkThrough(rest) };
 }
 
 type PageNote = {
@@ -137,7 +202,10 @@ type PageNote = {
   readonly completeListSize: number | undefined;
   readonly cursor: number | undefined;
   readonly responseDateMs: number;
-  /** Time in milliseconds before the start of the pass in which a record may have appeared late in the index. */
+  /**
+   * Time in milliseconds before the start of the pass in which a record may have appeared late in
+   * the index.
+   */
   readonly overlapMs: number;
   readonly datestampsMs: readonly number[];
   readonly identifiers: readonly string[];
@@ -147,12 +215,14 @@ type PageNote = {
 
 /** Returns the pass after a committed page. */
 export function advancePass(pass: HarvestPass, note: PageNote): HarvestPass {
-  const { next, completeListSize, responseDateMs, overlapMs, datestampsMs, identifiers, againMs } = note;
+  const { next, completeListSize, responseDateMs, overlapMs, datestampsMs, identifiers, againMs } =
+    note;
   const { walk, scan } = pass;
   const beganMs = Math.min(pass.beganMs, responseDateMs);
   // A list of one page needs no count, and an earlier count of a longer list is obsolete.
   const isAll = next === undefined && walk.pages === 0 && isOfWholeWindow(pass);
-  const listSize = completeListSize === undefined && isAll ? null : computeSize(pass, completeListSize);
+  const listSize =
+    completeListSize === undefined && isAll ? null : computeSize(pass, completeListSize);
   const fresh = scan.fresh || datestampsMs.some((ms) => getLatestMs(ms) >= beganMs - overlapMs);
   const gone = scan.gone || (next === undefined && listSize !== null && scan.seen > listSize);
   const repeated = scan.repeated || againMs.some((ms) => !isAtCut(pass, ms));
@@ -161,7 +231,13 @@ export function advancePass(pass: HarvestPass, note: PageNote): HarvestPass {
   return {
     ...{ ...pass, beganMs, listSize, scan: { ...scan, fresh, gone, repeated, order } },
     walk: {
-      ...{ window: walk.window, token: next ?? null, ended, pages: walk.pages + 1, size: completeListSize ?? walk.size },
+      ...{
+        window: walk.window,
+        token: next ?? null,
+        ended,
+        pages: walk.pages + 1,
+        size: completeListSize ?? walk.size,
+      },
       position: computePosition(walk, note),
       ...moveEdge(walk, datestampsMs),
     },
@@ -174,23 +250,34 @@ export function getLatestMs(datestampMs: number): number {
 }
 
 /** Returns the number of records so far; the last page need not have a `cursor`. */
-function computePosition({ position }: ListWalk, { cursor, next, identifiers }: PageNote): number | null {
+function computePosition(
+  { position }: ListWalk,
+  { cursor, next, identifiers }: PageNote,
+): number | null {
   if (identifiers.length === 0) return position;
   const fits = cursor === position || (cursor === undefined && next === undefined);
   return position !== null && fits ? position + identifiers.length : null;
 }
 
-/** Tells if the list shrank: the records after a removed one moved up, perhaps onto a page that was already read. */
+/**
+ * Tells if the list shrank: the records after a removed one moved up, perhaps onto a page that was
+ * already read.
+ */
 export function hasShrunk({ walk }: HarvestPass, completeListSize: number | undefined): boolean {
   return walk.size !== null && completeListSize !== undefined && completeListSize < walk.size;
 }
 
 /** Returns the pass after the list shrank: it continues by datestamps where the list is ordered. */
-export function withShrunkList(pass: HarvestPass, completeListSize: number | undefined): HarvestPass {
+export function withShrunkList(
+  pass: HarvestPass,
+  completeListSize: number | undefined,
+): HarvestPass {
   const ordered = getRemainingWindow(pass.walk.window, pass.walk) !== undefined;
   const scan: HarvestScan = { ...pass.scan, gone: true, doubtful: pass.scan.doubtful || !ordered };
   const noted: HarvestPass = { ...pass, scan, listSize: computeSize(pass, completeListSize) };
-  return ordered ? resumeByDatestamp(noted) : { ...noted, walk: { ...pass.walk, size: completeListSize ?? null } };
+  return ordered
+    ? resumeByDatestamp(noted)
+    : { ...noted, walk: { ...pass.walk, size: completeListSize ?? null } };
 }
 
 /** Tells if the walk covers the whole window, not only the rest after an interruption. */
@@ -205,15 +292,22 @@ export function isAtCut({ window, walk }: HarvestPass, datestampMs: number): boo
   return untilMs !== null && untilMs !== window.untilMs && datestampMs >= untilMs;
 }
 
-/** Returns the count of the whole window; a walk of a part shows only by how much the part shrank. */
+/**
+ * Returns the count of the whole window; a walk of a part shows only by how much the part shrank.
+ */
 function computeSize(pass: HarvestPass, withListSize: number | undefined): number | null {
   const { walk, listSize } = pass;
   if (withListSize === undefined) return listSize;
   if (isOfWholeWindow(pass)) return withListSize;
-  return listSize === null || walk.size === null ? listSize : listSize + Math.min(0, withListSize - walk.size);
+  return listSize === null || walk.size === null
+    ? listSize
+    : listSize + Math.min(0, withListSize - walk.size);
 }
 
-/** Returns the number of records that the service counted and did not send in the scan; 0 where it did not count. */
+/**
+ * Returns the number of records that the service counted and did not send in the scan; 0 where it
+ * did not count.
+ */
 export function countMissing({ listSize, scan }: HarvestPass): number {
   return Math.max(0, (listSize ?? 0) - scan.seen);
 }
@@ -234,14 +328,18 @@ export function isOnePage(pass: HarvestPass): boolean {
   return pass.walk.ended && pass.walk.pages === 1 && isOfWholeWindow(pass);
 }
 
-/** `short`: two scans agree that records of the count are missing. `counted-too-many`: one, though the pages have no gap. */
+/**
+ * `short`: two scans agree that records of the count are missing. `counted-too-many`: one, though
+ * the pages have no gap.
+ */
 type PageVerdict = 'complete' | 'again' | 'short' | 'counted-too-many';
 
 /**
- * Decides if a scan saw all records of the list as it was at one moment. Where the service counts, all counted records must be
- * seen, and none may have left the list meanwhile. A record that was listed twice moved, so another may have been skipped, which
- * the count does not show if one left and one was added: then another scan must see the same records, and besides only new
- * ones. Without a count, three consecutive scans must see the same unchanged records in the same order.
+ * Decides if a scan saw all records of the list as it was at one moment. Where the service counts,
+ * all counted records must be seen, and none may have left the list meanwhile. A record that was
+ * listed twice moved, so another may have been skipped, which the count does not show if one left
+ * and one was added: then another scan must see the same records, and besides only new ones.
+ * Without a count, three consecutive scans must see the same unchanged records in the same order.
  */
 export function judge(pass: HarvestPass): PageVerdict {
   const { scan, walk, listSize } = pass;
@@ -250,13 +348,17 @@ export function judge(pass: HarvestPass): PageVerdict {
   if (isOnePage(pass)) return 'complete';
   if (listSize === null) return isAgreeing(pass) && scan.agreed > 0 ? 'complete' : 'again';
   if (scan.gone || scan.doubtful) return 'again';
-  // In a complete walk with the newest first, a record that moves causes another one to be listed twice.
+  // In a complete walk with the newest first, a record that moves causes another one to be listed
+  // twice.
   const isWatched = walk.direction === 'falling' && isOfWholeWindow(pass);
   const moved = scan.repeated || (scan.fresh && !isWatched);
   return moved && !isAgreeing(pass) ? 'again' : 'complete';
 }
 
-/** Tells if the count is one too high: the pages follow each other without a gap up to the last record. */
+/**
+ * Tells if the count is one too high: the pages follow each other without a gap up to the last
+ * record.
+ */
 function isCountedTooMany(pass: HarvestPass): boolean {
   return countMissing(pass) === 1 && pass.walk.position === pass.scan.seen && isOfWholeWindow(pass);
 }
@@ -297,17 +399,25 @@ function moveEdge(edge: WalkEdge, datestampsMs: readonly number[]): WalkEdge {
 }
 
 /**
- * Returns the rest of a window after an interruption; undefined where the list is not ordered by datestamp, or leaves its window.
- * The rest includes the last datestamp, which several records may share.
+ * Returns the rest of a window after an interruption; undefined where the list is not ordered by
+ * datestamp, or leaves its window. The rest includes the last datestamp, which several records may
+ * share.
  */
-function getRemainingWindow({ fromMs, untilMs }: HarvestWindow, { direction, edgeMs }: WalkEdge): HarvestWindow | undefined {
+function getRemainingWindow(
+  { fromMs, untilMs }: HarvestWindow,
+  { direction, edgeMs }: WalkEdge,
+): HarvestWindow | undefined {
   if (edgeMs === null) return undefined;
-  if (direction === 'rising' && edgeMs <= (untilMs ?? edgeMs)) return { fromMs: Math.max(fromMs ?? edgeMs, edgeMs), untilMs };
-  if (direction === 'falling' && edgeMs >= (fromMs ?? edgeMs)) return { fromMs, untilMs: Math.min(untilMs ?? edgeMs, edgeMs) };
+  if (direction === 'rising' && edgeMs <= (untilMs ?? edgeMs))
+    return { fromMs: Math.max(fromMs ?? edgeMs, edgeMs), untilMs };
+  if (direction === 'falling' && edgeMs >= (fromMs ?? edgeMs))
+    return { fromMs, untilMs: Math.min(untilMs ?? edgeMs, edgeMs) };
   return undefined;
 }
 
-/** Parses a bound of the user into milliseconds since 1970 UTC: the last one of its day or second. */
+/**
+ * Parses a bound of the user into milliseconds since 1970 UTC: the last one of its day or second.
+ */
 export function parseBoundMs(bound: string, granularity: Granularity): number {
   const spanMs = granularity === 'day' ? DAY_MS : 1000;
   return Date.parse(bound) + spanMs - 1;

@@ -4,7 +4,9 @@ import { cmd, type Message, msg } from '../base/message.ts';
 import { getAttribute, getChild, getChildren, type XmlElement } from '../xml/element.ts';
 import { type FlatTree, getTreePosition } from '../xml/flat-tree.ts';
 
-/** The rules of OAI-PMH 2.0 as data: verbs with their arguments (section 4), errors (section 3.6). */
+/**
+ * The rules of OAI-PMH 2.0 as data: verbs with their arguments (section 4), errors (section 3.6).
+ */
 
 export const OAI_NAMESPACE = 'http://www.openarchives.org/OAI/2.0/';
 export const OAI_DC_NAMESPACE = 'http://www.openarchives.org/OAI/2.0/oai_dc/';
@@ -12,14 +14,23 @@ export const OAI_DC_NAMESPACE = 'http://www.openarchives.org/OAI/2.0/oai_dc/';
 type ArgumentName = 'identifier' | 'metadataPrefix' | 'set' | 'from' | 'until' | 'resumptionToken';
 export type OaiArguments = { readonly [Name in ArgumentName]?: string };
 
-type Rule = { readonly required: readonly ArgumentName[]; readonly optional: readonly ArgumentName[] };
+type Rule = {
+  readonly required: readonly ArgumentName[];
+  readonly optional: readonly ArgumentName[];
+};
 
 const VERBS = {
   Identify: { required: [], optional: [] },
   ListMetadataFormats: { required: [], optional: ['identifier'] },
   ListSets: { required: [], optional: ['resumptionToken'] },
-  ListIdentifiers: { required: ['metadataPrefix'], optional: ['set', 'from', 'until', 'resumptionToken'] },
-  ListRecords: { required: ['metadataPrefix'], optional: ['set', 'from', 'until', 'resumptionToken'] },
+  ListIdentifiers: {
+    required: ['metadataPrefix'],
+    optional: ['set', 'from', 'until', 'resumptionToken'],
+  },
+  ListRecords: {
+    required: ['metadataPrefix'],
+    optional: ['set', 'from', 'until', 'resumptionToken'],
+  },
   GetRecord: { required: ['identifier', 'metadataPrefix'], optional: [] },
 } as const satisfies Record<string, Rule>;
 
@@ -46,7 +57,9 @@ export function checkArguments(verb: Verb, args: OaiArguments): void {
   if (empty !== undefined) throw new UsageError(t`The argument ${empty} of ${verb} is empty.`);
   if (args.resumptionToken !== undefined) {
     if (names.length > 1)
-      throw new UsageError(t`Use a resumption token alone: it already contains the set, the format and the dates.`);
+      throw new UsageError(
+        t`Use a resumption token alone: it already contains the set, the format and the dates.`,
+      );
     return;
   }
   const missing = required.find((name) => args[name] === undefined);
@@ -60,9 +73,12 @@ function checkWindow({ from, until }: OaiArguments): void {
     ['until', until],
   ] as const) {
     if (value !== undefined && parseGranularity(value) === undefined) {
-      throw new UsageError(t`${name} is "${value}", which is not a date that the service can read.`, {
-        hint: t`Write 2025-06-18 or 2025-06-18T08:30:00Z (UTC).`,
-      });
+      throw new UsageError(
+        t`${name} is "${value}", which is not a date that the service can read.`,
+        {
+          hint: t`Write 2025-06-18 or 2025-06-18T08:30:00Z (UTC).`,
+        },
+      );
     }
   }
   if (from === undefined || until === undefined) return;
@@ -75,12 +91,15 @@ function checkWindow({ from, until }: OaiArguments): void {
 export function buildQuery(verb: Verb, args: OaiArguments): string {
   const { resumptionToken, ...otherArgs } = args;
   const query = new URLSearchParams({ verb });
-  for (const [name, value] of Object.entries(otherArgs)) if (value !== undefined) query.append(name, value);
+  for (const [name, value] of Object.entries(otherArgs))
+    if (value !== undefined) query.append(name, value);
   if (resumptionToken !== undefined) query.append('resumptionToken', resumptionToken);
   return query.toString();
 }
 
-/** Datestamps of OAI-PMH 2.0, section 3.3; milliseconds are read as well, since services send them. */
+/**
+ * Datestamps of OAI-PMH 2.0, section 3.3; milliseconds are read as well, since services send them.
+ */
 
 export type Granularity = 'day' | 'second';
 
@@ -89,7 +108,10 @@ export const DAY_MS = 86_400_000;
 const DAY_LENGTH = 'YYYY-MM-DD'.length;
 const DATESTAMP = /^\d{4}-\d{2}-(\d{2})(?:T\d{2}:\d{2}:\d{2}(?:\.\d{1,9})?Z)?$/;
 
-/** Returns milliseconds since 1970 UTC; undefined where the text is no UTC date or time, or does not exist in the calendar. */
+/**
+ * Returns milliseconds since 1970 UTC; undefined where the text is no UTC date or time, or does not
+ * exist in the calendar.
+ */
 export function parseDatestampMs(text: string): number | undefined {
   const parts = DATESTAMP.exec(text);
   if (parts === null) return undefined;
@@ -115,7 +137,9 @@ export function formatDatestamp(ms: number, granularity: Granularity): string {
   return granularity === 'day' ? text.slice(0, 10) : `${text.slice(0, 19)}Z`;
 }
 
-/** Formats an `until`, rounded up so that it excludes nothing; a day already covers all its times. */
+/**
+ * Formats an `until`, rounded up so that it excludes nothing; a day already covers all its times.
+ */
 export function formatUpwards(ms: number, granularity: Granularity): string {
   return formatDatestamp(granularity === 'day' ? ms : ms + 999, granularity);
 }
@@ -153,7 +177,10 @@ export function isRefusal(tape: FlatTree, at: number): boolean {
   return mayBe && tape.getText(at).trim() === REFUSAL;
 }
 
-/** Parses a `header`, bare or in a `record`. Undefined where it is incomplete, or its status is unknown. */
+/**
+ * Parses a `header`, bare or in a `record`. Undefined where it is incomplete, or its status is
+ * unknown.
+ */
 export function parseHeader(element: XmlElement): OaiHeader | undefined {
   const header = element.name === 'record' ? getChild(element, 'header', OAI_NAMESPACE) : element;
   if (header === undefined) return undefined;
@@ -168,7 +195,13 @@ export function parseHeader(element: XmlElement): OaiHeader | undefined {
   }
   const datestampMs = parseDatestampMs(datestamp ?? '');
   const status = (getAttribute(header, 'status') ?? '').trim().toLowerCase();
-  if (identifier === undefined || identifier === '' || datestamp === undefined || datestampMs === undefined) return undefined;
+  if (
+    identifier === undefined ||
+    identifier === '' ||
+    datestamp === undefined ||
+    datestampMs === undefined
+  )
+    return undefined;
   if (status !== '' && status !== 'deleted') return undefined;
   return { identifier, datestamp, datestampMs, setSpecs, deleted: status === 'deleted' };
 }
@@ -193,15 +226,27 @@ export function parseHeaderAlone(element: XmlElement): OaiRecord | undefined {
   const bare = element.name === 'record' ? getChild(element, 'header', OAI_NAMESPACE) : element;
   const header = parseHeader(element);
   if (header === undefined || bare === undefined) return undefined;
-  return { header, metadata: undefined, lacksContent: false, refused: false, about: [], element: bare };
+  return {
+    header,
+    metadata: undefined,
+    lacksContent: false,
+    refused: false,
+    about: [],
+    element: bare,
+  };
 }
 
-/** Tells if a record has only the refusal: in its root, in a nested root of Dublin Core, or in its only field. */
+/**
+ * Tells if a record has only the refusal: in its root, in a nested root of Dublin Core, or in its
+ * only field.
+ */
 function isWithoutContent(tape: FlatTree, at: number): boolean {
   const child = tape.getFirstChild(at);
   if (!tape.hasChildren(at) || tape.getNext(child) < tape.getNext(at)) return isRefusal(tape, at);
   const [own, only] = [tape.getNameAt(at), tape.getNameAt(child)];
-  return own === only ? isWithoutContent(tape, child) : own.namespace !== only.namespace && isRefusal(tape, child);
+  return own === only
+    ? isWithoutContent(tape, child)
+    : own.namespace !== only.namespace && isRefusal(tape, child);
 }
 
 /** Returns the one entity in a native record's root, for any version of the namespace. */

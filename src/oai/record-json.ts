@@ -2,7 +2,13 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { packageRoot } from '../base/package-root.ts';
 import { JsonBytes } from '../text/json-bytes.ts';
-import { getAttribute, getChild, walkDescendants, type XmlDocument, type XmlElement } from '../xml/element.ts';
+import {
+  getAttribute,
+  getChild,
+  walkDescendants,
+  type XmlDocument,
+  type XmlElement,
+} from '../xml/element.ts';
 import { type FlatTree, getTreePosition, NONE } from '../xml/flat-tree.ts';
 import { parseXml } from '../xml/parse.ts';
 import { isRefusal, OAI_DC_NAMESPACE, type OaiHeader, type OaiRecord } from './protocol.ts';
@@ -23,16 +29,16 @@ export function toHeaderJson(record: OaiRecord): HeaderJson {
 }
 
 /**
- * Converts a record to one JSON object: `identifier`, `datestamp` and `sets` of its header, then `deleted` or `masked`, or
- * `metadata` and their `namespace`; `about` where there is one.
+ * Converts a record to one JSON object: `identifier`, `datestamp` and `sets` of its header, then
+ * `deleted` or `masked`, or `metadata` and their `namespace`; `about` where there is one.
  */
 export function toRecordJson(record: OaiRecord, repeated: RepeatedElements): JsonObject {
   return renderJson((json) => writeRecord(json, record, repeated)) as JsonObject;
 }
 
 /**
- * Converts any element, such as a set description. Text alone is a string; attributes are `@name` beside `#text` or the children;
- * an empty element is null.
+ * Converts any element, such as a set description. Text alone is a string; attributes are `@name`
+ * beside `#text` or the children; an empty element is null.
  */
 export function toElementJson(element: XmlElement): Json {
   return renderJson((json) => writeAny(json, element));
@@ -51,7 +57,10 @@ export function writeHeader(json: JsonBytes, { header }: OaiRecord): void {
   json.close('}');
 }
 
-function writeHeaderMembers(json: JsonBytes, { identifier, datestamp, setSpecs, deleted }: OaiHeader): void {
+function writeHeaderMembers(
+  json: JsonBytes,
+  { identifier, datestamp, setSpecs, deleted }: OaiHeader,
+): void {
   json.writeKey('identifier');
   json.writeString(identifier);
   json.writeKey('datestamp');
@@ -96,13 +105,21 @@ export function writeRecord(json: JsonBytes, record: OaiRecord, repeated: Repeat
 }
 
 /** Writes only the metadata of {@link toRecordJson}; null where there are none. */
-export function renderMetadata(json: JsonBytes, record: OaiRecord, repeated: RepeatedElements): string | null {
+export function renderMetadata(
+  json: JsonBytes,
+  record: OaiRecord,
+  repeated: RepeatedElements,
+): string | null {
   if (record.metadata === undefined || record.refused) return null;
   writeMetadata(json, record, repeated);
   return Buffer.concat(json.take()).toString();
 }
 
-function writeMetadata(json: JsonBytes, { metadata, refused }: OaiRecord, repeated: RepeatedElements): void {
+function writeMetadata(
+  json: JsonBytes,
+  { metadata, refused }: OaiRecord,
+  repeated: RepeatedElements,
+): void {
   if (metadata === undefined || refused) {
     json.writeLiteral('null');
     return;
@@ -138,7 +155,12 @@ function writeAny(json: JsonBytes, element: XmlElement): void {
   writeElement(json, tape, at, NOTHING);
 }
 
-function writeElement(json: JsonBytes, tape: FlatTree, at: number, repeated: RepeatedElements): void {
+function writeElement(
+  json: JsonBytes,
+  tape: FlatTree,
+  at: number,
+  repeated: RepeatedElements,
+): void {
   if (isRefusal(tape, at)) {
     // The text of the refusal is no data.
     json.open('{');
@@ -152,7 +174,10 @@ function writeElement(json: JsonBytes, tape: FlatTree, at: number, repeated: Rep
   }
 }
 
-/** Writes the text of an element, behind a name where one is given. @returns false where there is no text */
+/**
+ * Writes the text of an element, behind a name where one is given. @returns false where there is no
+ * text
+ */
 function writeText(json: JsonBytes, tape: FlatTree, at: number, name: string | undefined): boolean {
   const isInSource = tape.findText(at);
   const text = isInSource ? undefined : trimValue(tape.getText(at));
@@ -175,10 +200,16 @@ function isSpace(character: string): boolean {
   return character !== '\ufeff' && character.trim() === '';
 }
 
-function writeContent(json: JsonBytes, tape: FlatTree, at: number, repeated: RepeatedElements): void {
+function writeContent(
+  json: JsonBytes,
+  tape: FlatTree,
+  at: number,
+  repeated: RepeatedElements,
+): void {
   json.open('{');
   writeAttributes(json, tape, at);
-  if (tape.hasChildren(at)) writeChildren(json, tape, at, repeated, repeated.get(tape.getNameAt(at).name) ?? NO_NAMES);
+  if (tape.hasChildren(at))
+    writeChildren(json, tape, at, repeated, repeated.get(tape.getNameAt(at).name) ?? NO_NAMES);
   writeText(json, tape, at, '#text');
   json.close('}');
 }
@@ -205,14 +236,21 @@ function isNamedLater(tape: FlatTree, element: number, name: string, position: n
 }
 
 /** @param lists names of children that are always lists */
-function writeChildren(json: JsonBytes, tape: FlatTree, at: number, repeated: RepeatedElements, lists: NameSet): void {
+function writeChildren(
+  json: JsonBytes,
+  tape: FlatTree,
+  at: number,
+  repeated: RepeatedElements,
+  lists: NameSet,
+): void {
   tape.linkChildren(at);
   for (let first = tape.getFirstChild(at); first !== NONE; first = tape.nextOther(first)) {
     const { name } = tape.getNameAt(first);
     const isList = tape.getNextAlike(first) !== NONE || lists.has(name);
     json.writeKey(name);
     if (isList) json.open('[');
-    for (let child = first; child !== NONE; child = tape.getNextAlike(child)) writeElement(json, tape, child, repeated);
+    for (let child = first; child !== NONE; child = tape.getNextAlike(child))
+      writeElement(json, tape, child, repeated);
     if (isList) json.close(']');
   }
 }
@@ -227,13 +265,19 @@ const NEWEST_VERSION = '2.2';
 export function listRepeatedElements(version: string): RepeatedElements {
   const getPath = (path: string): string => join(packageRoot, 'schemas', 'svc', path, 'svc.xsd');
   const isKnown = /^\d+\.\d+$/.test(version) && existsSync(getPath(version));
-  return computeRepeatedElements(parseXml(readFileSync(getPath(isKnown ? version : NEWEST_VERSION))));
+  return computeRepeatedElements(
+    parseXml(readFileSync(getPath(isKnown ? version : NEWEST_VERSION))),
+  );
 }
 
-/** Computes from a schema which children may repeat: these are lists in JSON even if there is only one. */
+/**
+ * Computes from a schema which children may repeat: these are lists in JSON even if there is only
+ * one.
+ */
 function computeRepeatedElements({ root }: XmlDocument): RepeatedElements {
   const types = new Map<string, readonly Declaration[]>();
-  for (const type of root.children) types.set(getAttribute(type, 'name') ?? '', listDeclarations(type));
+  for (const type of root.children)
+    types.set(getAttribute(type, 'name') ?? '', listDeclarations(type));
   const repeated = new Map<string, Set<string>>();
   const seen = new Set<string>();
   const visit = (parent: string, declarations: readonly Declaration[] = []): void => {

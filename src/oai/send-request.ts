@@ -1,12 +1,31 @@
 import { isUtf8 } from 'node:buffer';
 import { setImmediate } from 'node:timers/promises';
 import { gunzipSync } from 'node:zlib';
-import { AuthError, getErrorMessage, InterruptedError, OaiError, PasError, UnavailableError } from '../base/errors.ts';
+import {
+  AuthError,
+  getErrorMessage,
+  InterruptedError,
+  OaiError,
+  PasError,
+  UnavailableError,
+} from '../base/errors.ts';
 import { t } from '../base/language.ts';
 import { cmd, msg } from '../base/message.ts';
-import { type AnswerLimits, type Exchange, type HttpResponse, TransportError } from '../http/exchange.ts';
+import {
+  type AnswerLimits,
+  type Exchange,
+  type HttpResponse,
+  TransportError,
+} from '../http/exchange.ts';
 import { createRedactor, redactAnswers } from '../http/redaction.ts';
-import { getAttribute, getChild, getChildren, getChildText, type XmlDocument, type XmlElement } from '../xml/element.ts';
+import {
+  getAttribute,
+  getChild,
+  getChildren,
+  getChildText,
+  type XmlDocument,
+  type XmlElement,
+} from '../xml/element.ts';
 import { parseXml, XmlSyntaxError } from '../xml/parse.ts';
 import { findRecordAt, MalformedAnswerError } from './malformed-error.ts';
 import {
@@ -48,26 +67,40 @@ export type OaiAnswer = {
 };
 
 /**
- * Sends one request. @param onToken called with the next token of the list before the answer is parsed, so that the next page can
- * be requested
- * @throws UsageError (arguments), OaiError (protocol errors, invalid answers), AuthError (401, 403), UnavailableError (no answer,
- * 429, 5xx), InterruptedError (the signal)
+ * Sends one request. @param onToken called with the next token of the list before the answer is
+ * parsed, so that the next page can be requested
+ * @throws UsageError (arguments), OaiError (protocol errors, invalid answers), AuthError (401,
+ * 403), UnavailableError (no answer, 429, 5xx), InterruptedError (the signal)
  */
-export type SendRequest = (verb: Verb, args: OaiArguments, signal?: AbortSignal, onToken?: OnToken) => Promise<OaiAnswer>;
+export type SendRequest = (
+  verb: Verb,
+  args: OaiArguments,
+  signal?: AbortSignal,
+  onToken?: OnToken,
+) => Promise<OaiAnswer>;
 
 export type OnToken = (token: string) => void;
 
 const INTERRUPTED = msg`Interrupted. What was harvested is kept; run the command again to continue.`;
 const DEFAULT_MAX_ANSWER_BYTES = 64 * 1024 * 1024;
-/** Maximum number of elements, attributes and other nodes of an answer: thousands of records have fewer. */
+/**
+ * Maximum number of elements, attributes and other nodes of an answer: thousands of records have
+ * fewer.
+ */
 const MAX_NODES = 250_000;
-/** Maximum ratio of unpacked to packed size of a large answer: pages have 10 to 30, so a higher one is an attack. */
+/**
+ * Maximum ratio of unpacked to packed size of a large answer: pages have 10 to 30, so a higher one
+ * is an attack.
+ */
 const MAX_COMPRESSION_RATIO = 100;
 const ALWAYS_UNPACKED_BYTES = 1024 * 1024;
 /** Size of one piece of the unpacked body: with smaller pieces, unpacking takes twice as long. */
 const UNPACKED_PIECE_BYTES = 512 * 1024;
 
-/** Makes a function that sends one request and parses its answer. It follows a redirect once, and remembers it. */
+/**
+ * Makes a function that sends one request and parses its answer. It follows a redirect once, and
+ * remembers it.
+ */
 export function makeRequestSender(endpoint: string, options: RequestOptions): SendRequest {
   const { exchange, credentials, maxAnswerBytes = DEFAULT_MAX_ANSWER_BYTES } = options;
   const get = followRedirects(endpoint, exchange);
@@ -76,17 +109,28 @@ export function makeRequestSender(endpoint: string, options: RequestOptions): Se
     const send = async (authorization: string | undefined): Promise<HttpResponse> => {
       const response = await get(buildQuery(verb, args), authorization, {
         maxAnswerBytes,
-        ...(options.answerTimeoutMs === undefined ? {} : { answerTimeoutMs: options.answerTimeoutMs }),
+        ...(options.answerTimeoutMs === undefined
+          ? {}
+          : { answerTimeoutMs: options.answerTimeoutMs }),
         ...(signal === undefined ? {} : { signal }),
       });
-      const body = response.status === 200 ? unpackBody(endpoint, response, maxAnswerBytes) : response.body;
+      const body =
+        response.status === 200 ? unpackBody(endpoint, response, maxAnswerBytes) : response.body;
       if (body === response.body) return response;
-      return createRedactor(authorization === undefined ? [] : [extractToken(authorization)])({ ...response, body });
+      return createRedactor(authorization === undefined ? [] : [extractToken(authorization)])({
+        ...response,
+        body,
+      });
     };
-    const response = await requireAnswer(endpoint, signal, () => withCredentials(credentials, send, signal));
+    const response = await requireAnswer(endpoint, signal, () =>
+      withCredentials(credentials, send, signal),
+    );
     const { body } = response;
     if (response.status !== 200)
-      return findProtocolAnswer(verb, endpoint, response, args, maxAnswerBytes) ?? assertStatus(endpoint, response);
+      return (
+        findProtocolAnswer(verb, endpoint, response, args, maxAnswerBytes) ??
+        assertStatus(endpoint, response)
+      );
     const token = onToken === undefined ? undefined : peekResumptionToken(body);
     if (token !== undefined) {
       onToken?.(token);
@@ -107,7 +151,9 @@ async function withCredentials(
     case 'none':
       return send(undefined);
     case 'basic':
-      return send(`Basic ${Buffer.from(`${credentials.username}:${credentials.password}`, 'utf8').toString('base64')}`);
+      return send(
+        `Basic ${Buffer.from(`${credentials.username}:${credentials.password}`, 'utf8').toString('base64')}`,
+      );
     case 'bearer': {
       const token = await credentials.token(signal);
       const response = await send(`Bearer ${token}`);
@@ -126,9 +172,11 @@ async function requireAnswer(
   try {
     return await ask();
   } catch (thrown) {
-    if (signal?.aborted === true) throw signal.reason instanceof PasError ? signal.reason : new InterruptedError(INTERRUPTED);
+    if (signal?.aborted === true)
+      throw signal.reason instanceof PasError ? signal.reason : new InterruptedError(INTERRUPTED);
     if (!(thrown instanceof TransportError)) throw thrown;
-    if (thrown.reason === 'too-large') throw new OaiError('malformed', `${endpoint}: ${thrown.message}.`, { cause: thrown });
+    if (thrown.reason === 'too-large')
+      throw new OaiError('malformed', `${endpoint}: ${thrown.message}.`, { cause: thrown });
     throw new UnavailableError(t`${endpoint} did not answer: ${thrown.message}.`, {
       cause: thrown,
       hint: t`Check the network and run the command again; what was stored is kept.`,
@@ -136,7 +184,10 @@ async function requireAnswer(
   }
 }
 
-/** Tells if the answer may have an error of the protocol: some services send these with an HTTP status of 4xx. */
+/**
+ * Tells if the answer may have an error of the protocol: some services send these with an HTTP
+ * status of 4xx.
+ */
 function maySayMore(status: number): boolean {
   return status >= 400 && status < 500 && !NO_PROTOCOL_ERRORS.includes(status);
 }
@@ -178,16 +229,27 @@ function assertStatus(endpoint: string, { status, headers }: HttpResponse): neve
           : t`Wait until the time it asks for: Retry-After ${later}. The stored data is kept.`,
     });
   }
-  throw new OaiError('malformed', t`${endpoint} answered with status ${status}, not with OAI-PMH.`, {
-    hint: t`Check oai_base in the profile. A training instance has no harvesting interface: use the production one.`,
-  });
+  throw new OaiError(
+    'malformed',
+    t`${endpoint} answered with status ${status}, not with OAI-PMH.`,
+    {
+      hint: t`Check oai_base in the profile. A training instance has no harvesting interface: use the production one.`,
+    },
+  );
 }
 
 /**
- * Parses an answer. @param isFirst false for an answer to a token, after which at least one record follows
+ * Parses an answer. @param isFirst false for an answer to a token, after which at least one record
+ * follows
  * @throws OaiError for a protocol error, or an answer of another verb
  */
-export function parseDocument(verb: Verb, endpoint: string, document: XmlDocument, body: Buffer, isFirst = true): OaiAnswer {
+export function parseDocument(
+  verb: Verb,
+  endpoint: string,
+  document: XmlDocument,
+  body: Buffer,
+  isFirst = true,
+): OaiAnswer {
   const { root } = document;
   if (root.name !== 'OAI-PMH' || root.namespace !== OAI_NAMESPACE) {
     const { name, namespace } = root;
@@ -195,17 +257,26 @@ export function parseDocument(verb: Verb, endpoint: string, document: XmlDocumen
     throw new MalformedAnswerError(t`${endpoint} answered with ${what}, not with OAI-PMH.`, body);
   }
   if ([root, ...root.children].some((parent) => hasStrayToken(parent, verb)))
-    throw new MalformedAnswerError(t`${endpoint} put its resumption token outside of its list.`, body);
+    throw new MalformedAnswerError(
+      t`${endpoint} put its resumption token outside of its list.`,
+      body,
+    );
   const errors = getChildren(root, 'error');
-  // `noRecordsMatch` is an empty list, not a failure (OAI-PMH 2.0, section 3.6), without records and token.
-  const nothing = isFirst && errors.length === 1 && errors.find((error) => getAttribute(error, 'code') === 'noRecordsMatch');
+  // `noRecordsMatch` is an empty list, not a failure (OAI-PMH 2.0, section 3.6), without records
+  // and token.
+  const nothing =
+    isFirst &&
+    errors.length === 1 &&
+    errors.find((error) => getAttribute(error, 'code') === 'noRecordsMatch');
   if (errors.length > 0 && !nothing) throw makeProtocolError(endpoint, errors);
   assertSingle(endpoint, root, verb, body);
   const element = nothing || getChild(root, verb);
-  if (element === undefined) throw new MalformedAnswerError(t`${endpoint} left ${verb} out of its answer.`, body);
+  if (element === undefined)
+    throw new MalformedAnswerError(t`${endpoint} left ${verb} out of its answer.`, body);
   assertSingle(endpoint, element, 'resumptionToken', body);
   const responseDateMs = parseDatestampMs(getChildText(root, 'responseDate') ?? '');
-  if (responseDateMs === undefined) throw new MalformedAnswerError(t`${endpoint} gave no responseDate.`, body);
+  if (responseDateMs === undefined)
+    throw new MalformedAnswerError(t`${endpoint} gave no responseDate.`, body);
   return { element, document, responseDateMs, body };
 }
 
@@ -216,21 +287,32 @@ function assertSingle(endpoint: string, parent: XmlElement, verb: string, body: 
 
 /** Tells if a token stands at the wrong place: ignoring it would end the list too early. */
 function hasStrayToken(parent: XmlElement, verb: Verb): boolean {
-  const isStray = ({ namespace }: XmlElement): boolean => parent.name !== verb || namespace !== OAI_NAMESPACE;
+  const isStray = ({ namespace }: XmlElement): boolean =>
+    parent.name !== verb || namespace !== OAI_NAMESPACE;
   return parent.children.some((child) => child.name === 'resumptionToken' && isStray(child));
 }
 
-/** Unpacks a body. Some servers compress without a request or a header, so the first bytes decide (RFC 1952, section 2.3.1). */
+/**
+ * Unpacks a body. Some servers compress without a request or a header, so the first bytes decide
+ * (RFC 1952, section 2.3.1).
+ */
 function unpackBody(endpoint: string, { body }: HttpResponse, maxBytes: number): Buffer {
   if (body[0] !== 0x1f || body[1] !== 0x8b) return body;
   try {
     const believedBytes = Math.max(ALWAYS_UNPACKED_BYTES, body.length * MAX_COMPRESSION_RATIO);
-    return gunzipSync(body, { maxOutputLength: Math.min(maxBytes, believedBytes), chunkSize: UNPACKED_PIECE_BYTES });
+    return gunzipSync(body, {
+      maxOutputLength: Math.min(maxBytes, believedBytes),
+      chunkSize: UNPACKED_PIECE_BYTES,
+    });
   } catch (thrown) {
     const problem = getErrorMessage(thrown);
-    throw new MalformedAnswerError(t`${endpoint} sent a damaged or oversized gzip answer: ${problem}.`, body, {
-      cause: thrown,
-    });
+    throw new MalformedAnswerError(
+      t`${endpoint} sent a damaged or oversized gzip answer: ${problem}.`,
+      body,
+      {
+        cause: thrown,
+      },
+    );
   }
 }
 
@@ -239,8 +321,10 @@ const ONE_BYTE_CHARSET = /^(?:iso-8859-|windows-|us-ascii$)/i;
 function parseAnswerXml(endpoint: string, response: HttpResponse, body: Buffer): XmlDocument {
   const type = response.headers['content-type'] ?? '';
   const named = /;\s*charset\s*=\s*"?([\w.-]+)/i.exec(type)?.[1];
-  // OAI-PMH requires UTF-8, and some servers name their default charset: text in that is hardly ever valid UTF-8.
-  const charset = named !== undefined && ONE_BYTE_CHARSET.test(named) && isUtf8(body) ? 'utf-8' : named;
+  // OAI-PMH requires UTF-8, and some servers name their default charset: text in that is hardly
+  // ever valid UTF-8.
+  const charset =
+    named !== undefined && ONE_BYTE_CHARSET.test(named) && isUtf8(body) ? 'utf-8' : named;
   if (body.length === 0) throw new MalformedAnswerError(t`${endpoint} sent an empty answer.`, body);
   try {
     return parseXml(body, charset, MAX_NODES);
@@ -249,11 +333,15 @@ function parseAnswerXml(endpoint: string, response: HttpResponse, body: Buffer):
     const record = findRecordAt(body, thrown.byte);
     const where = record === undefined ? '' : t`, in the record ${record}`;
     const html = /html/i.test(type) ? t` It declares itself as HTML.` : '';
-    throw new MalformedAnswerError(t`${endpoint} sent XML that cannot be read: ${thrown.message}${where}.${html}`, body, {
-      byte: thrown.byte,
-      cause: thrown,
-      ...(record === undefined ? {} : { record }),
-    });
+    throw new MalformedAnswerError(
+      t`${endpoint} sent XML that cannot be read: ${thrown.message}${where}.${html}`,
+      body,
+      {
+        byte: thrown.byte,
+        cause: thrown,
+        ...(record === undefined ? {} : { record }),
+      },
+    );
   }
 }
 
@@ -280,8 +368,8 @@ const END_OF_PAGE =
 const END_BYTES = 2048;
 
 /**
- * Guesses the next token from the end of a page before it is parsed; the caller must compare it with the parsed token.
- * Undefined where the end has an unusual form.
+ * Guesses the next token from the end of a page before it is parsed; the caller must compare it
+ * with the parsed token. Undefined where the end has an unusual form.
  */
 export function peekResumptionToken(body: Buffer): string | undefined {
   return END_OF_PAGE.exec(body.toString('latin1', Math.max(0, body.length - END_BYTES)))?.[2];
@@ -298,21 +386,30 @@ const MAX_REDIRECTS = 5;
 const REDIRECTS: readonly number[] = [301, 302, 303, 307, 308];
 
 /** Sends a GET with a query string. The credential goes only to the endpoint's own origin. */
-type Get = (query: string, authorization: string | undefined, limits: AnswerLimits) => Promise<HttpResponse>;
+type Get = (
+  query: string,
+  authorization: string | undefined,
+  limits: AnswerLimits,
+) => Promise<HttpResponse>;
 
 /**
- * Makes a function that follows redirects and remembers the target, so that a harvest follows one redirect, not one per page. The
- * credential never goes to another origin, without which the service would show less, and nothing goes from https to http.
+ * Makes a function that follows redirects and remembers the target, so that a harvest follows one
+ * redirect, not one per page. The credential never goes to another origin, without which the
+ * service would show less, and nothing goes from https to http.
  * @throws OaiError for an invalid redirect, or one to an origin that must not get the credential
  */
 export function followRedirects(endpoint: string, exchange: Exchange): Get {
   const { origin } = new URL(endpoint);
   let settled = endpoint;
   return async (query, authorization, limits) => {
-    const send = authorization === undefined ? exchange : redactAnswers([extractToken(authorization)], exchange);
+    const send =
+      authorization === undefined
+        ? exchange
+        : redactAnswers([extractToken(authorization)], exchange);
     let url = `${settled}?${query}`;
     for (let hops = 0; hops <= MAX_REDIRECTS; hops++) {
-      if (authorization !== undefined && new URL(url).origin !== origin) throw makeRedirectError(endpoint, new URL(url).origin);
+      if (authorization !== undefined && new URL(url).origin !== origin)
+        throw makeRedirectError(endpoint, new URL(url).origin);
       const response = await send({
         method: 'GET',
         url,
@@ -326,13 +423,16 @@ export function followRedirects(endpoint: string, exchange: Exchange): Get {
       if (!REDIRECTS.includes(response.status)) {
         const [base = '', targetQuery] = url.split('?', 2);
         // A page that announces an outage is no target to remember.
-        const isXml = response.status === 200 && /xml/i.test(response.headers['content-type'] ?? '');
+        const isXml =
+          response.status === 200 && /xml/i.test(response.headers['content-type'] ?? '');
         if (isXml && targetQuery === query) settled = base;
         return response;
       }
       url = resolveRedirect(url, response, query);
     }
-    throw new OaiError('malformed', t`${endpoint} redirects in a loop.`, { hint: t`Check oai_base in the profile.` });
+    throw new OaiError('malformed', t`${endpoint} redirects in a loop.`, {
+      hint: t`Check oai_base in the profile.`,
+    });
   };
 }
 
@@ -342,21 +442,32 @@ export function extractToken(authorization: string): string {
 }
 
 function makeRedirectError(endpoint: string, origin: string): OaiError {
-  return new OaiError('malformed', t`${endpoint} redirects to ${origin}, to which your sign-in is not sent.`, {
-    hint: t`If the service has moved there, set oai_base in the profile to that address; otherwise ask its operator.`,
-  });
+  return new OaiError(
+    'malformed',
+    t`${endpoint} redirects to ${origin}, to which your sign-in is not sent.`,
+    {
+      hint: t`If the service has moved there, set oai_base in the profile to that address; otherwise ask its operator.`,
+    },
+  );
 }
 
 function resolveRedirect(from: string, response: HttpResponse, query: string): string {
   const location = response.headers['location'];
-  const target = location === undefined || !URL.canParse(location, from) ? undefined : new URL(location, from);
+  const target =
+    location === undefined || !URL.canParse(location, from) ? undefined : new URL(location, from);
   if (target === undefined || !/^https?:$/.test(target.protocol)) {
-    throw new OaiError('malformed', t`${from} redirects without an address.`, { hint: t`Check oai_base in the profile.` });
+    throw new OaiError('malformed', t`${from} redirects without an address.`, {
+      hint: t`Check oai_base in the profile.`,
+    });
   }
   if (target.protocol === 'http:' && from.startsWith('https:')) {
-    throw new OaiError('malformed', t`${from} redirects to ${target.origin}, which is not protected by TLS.`, {
-      hint: t`Ask the operator of the service.`,
-    });
+    throw new OaiError(
+      'malformed',
+      t`${from} redirects to ${target.origin}, which is not protected by TLS.`,
+      {
+        hint: t`Ask the operator of the service.`,
+      },
+    );
   }
   target.hash = '';
   if (target.search === '') target.search = query;

@@ -1,7 +1,13 @@
 import type { Clock } from '../base/clock.ts';
 import { OaiError, UnavailableError } from '../base/errors.ts';
 import { t } from '../base/language.ts';
-import { CircleError, isRefusedToken, type ListPage, listPages, type PageSource } from './client.ts';
+import {
+  CircleError,
+  isRefusedToken,
+  type ListPage,
+  listPages,
+  type PageSource,
+} from './client.ts';
 import { applyPage, type HarvestState, type PageResult, type RecordSink } from './harvest-state.ts';
 import {
   advancePass,
@@ -19,7 +25,14 @@ import {
   withListSize,
   withShrunkList,
 } from './pass.ts';
-import { DAY_MS, formatDatestamp, formatUpwards, type Granularity, type OaiArguments, type OaiRecord } from './protocol.ts';
+import {
+  DAY_MS,
+  formatDatestamp,
+  formatUpwards,
+  type Granularity,
+  type OaiArguments,
+  type OaiRecord,
+} from './protocol.ts';
 
 /** Stored records that a pass did not see. */
 export type Losses = {
@@ -44,7 +57,10 @@ export type HarvestOptions = {
   readonly window: HarvestWindow;
   /** Requests all records, not only those changed since the last pass. */
   readonly full?: boolean;
-  /** Overlap with the previous pass in milliseconds, since the index of a list lags behind the records. */
+  /**
+   * Overlap with the previous pass in milliseconds, since the index of a list lags behind the
+   * records.
+   */
   readonly overlapMs: number;
   /** Skips and reports records that are not well-formed; false: such a page ends the harvest. */
   readonly skipBroken?: boolean;
@@ -54,7 +70,10 @@ export type HarvestOptions = {
   readonly saveIfDue?: () => Promise<void>;
   /** Called after each committed page. */
   readonly onPage?: (taken: PageResult, pass: HarvestPass) => void;
-  /** Called with the number of tombstones that the sink has written. Without it, the caller writes them in `finish`. */
+  /**
+   * Called with the number of tombstones that the sink has written. Without it, the caller writes
+   * them in `finish`.
+   */
   readonly onVanished?: (count: number) => void;
   /** Returns the stored records that a scan did not see; undefined where nothing is stored. */
   readonly losses?: (scan: number) => Promise<Losses>;
@@ -97,19 +116,29 @@ export async function readAllPages(run: Run): Promise<void> {
       state.change(() => state.savePass(endWalk(pass)));
       return;
     }
-    const goesOn = before.scan.seen > 0 && pass.scan.number === before.scan.number && pass.scan.seen > before.scan.seen;
+    const goesOn =
+      before.scan.seen > 0 &&
+      pass.scan.number === before.scan.number &&
+      pass.scan.seen > before.scan.seen;
     cuts = pass.seen > before.seen || goesOn ? 0 : cuts + 1;
     if (end === 'token-refused') state.change(() => state.savePass(resumeByDatestamp(pass)));
     if (cuts > MAX_RESUMES) {
       const reason = t`it repeatedly refuses its own resumption tokens`;
-      throw makeIncompleteError(run, pass, end === 'token-refused' ? reason : explainIncomplete(pass));
+      throw makeIncompleteError(
+        run,
+        pass,
+        end === 'token-refused' ? reason : explainIncomplete(pass),
+      );
     }
   }
 }
 
 type WalkEnd = 'end' | 'shrunk' | 'token-refused';
 
-/** Walks through the list; after a loop, the next run begins it again instead of using the token of the loop. */
+/**
+ * Walks through the list; after a loop, the next run begins it again instead of using the token of
+ * the loop.
+ */
 async function walkOrRestart(run: Run): Promise<WalkEnd> {
   const { state } = run;
   try {
@@ -137,7 +166,10 @@ async function walk(run: Run): Promise<WalkEnd> {
   // All records of one datestamp are listed again after an interruption, perhaps on many pages.
   const atCut = new Set<string>();
   try {
-    for await (const page of fetchPages(run, token === null ? listArguments(run, window) : { resumptionToken: token })) {
+    for await (const page of fetchPages(
+      run,
+      token === null ? listArguments(run, window) : { resumptionToken: token },
+    )) {
       isResumed = false;
       let pass = getCurrentPass(state);
       if (hasShrunk(pass, page.completeListSize)) {
@@ -150,28 +182,41 @@ async function walk(run: Run): Promise<WalkEnd> {
       const identifiers = page.items.map(({ header }) => header.identifier);
       const note = { ...page, overlapMs: run.overlapMs, datestampsMs, identifiers };
       const before = atCut.size;
-      for (const { header } of page.items) if (isAtCut(pass, header.datestampMs)) atCut.add(header.identifier);
-      const taken = await take(run, pass, page, (previous, againMs) => advancePass(previous, { ...note, againMs }));
+      for (const { header } of page.items)
+        if (isAtCut(pass, header.datestampMs)) atCut.add(header.identifier);
+      const taken = await take(run, pass, page, (previous, againMs) =>
+        advancePass(previous, { ...note, againMs }),
+      );
       checkProgress(Math.max(taken.newInScan, atCut.size - before), page.completeListSize);
     }
     return 'end';
   } catch (thrown) {
     if (isRefusedToken(thrown)) return 'token-refused';
-    // The first request of a run may have a token that the service no longer understands, and answers with any error.
-    if (!isResumed || !(thrown instanceof OaiError || thrown instanceof UnavailableError)) throw thrown;
+    // The first request of a run may have a token that the service no longer understands, and
+    // answers with any error.
+    if (!isResumed || !(thrown instanceof OaiError || thrown instanceof UnavailableError))
+      throw thrown;
     if (thrown instanceof UnavailableError) await assertAnswering(run);
     return 'token-refused';
   }
 }
 
-/** Asserts that the service answers a request for the list, with an error of the protocol or without. @throws as the client */
+/**
+ * Asserts that the service answers a request for the list, with an error of the protocol or
+ * without. @throws as the client
+ */
 export async function assertAnswering(run: Run): Promise<void> {
-  await run.client.listHeaders(listArguments(run, run.window), run.signal).catch((thrown: unknown) => {
-    if (!(thrown instanceof OaiError)) throw thrown;
-  });
+  await run.client
+    .listHeaders(listArguments(run, run.window), run.signal)
+    .catch((thrown: unknown) => {
+      if (!(thrown instanceof OaiError)) throw thrown;
+    });
 }
 
-/** Makes a function to be called for each page of a walk. @throws OaiError `loop` where the list does not end */
+/**
+ * Makes a function to be called for each page of a walk. @throws OaiError `loop` where the list
+ * does not end
+ */
 function createLoopGuard(): (newRecords: number, completeListSize: number | undefined) => void {
   let [pagesWithoutNews, records] = [0, 0];
   let firstSize: number | undefined;
@@ -180,7 +225,10 @@ function createLoopGuard(): (newRecords: number, completeListSize: number | unde
     records += newRecords;
     firstSize ??= completeListSize;
     if (pagesWithoutNews > MAX_PAGES_WITHOUT_NEWS) {
-      throw new OaiError('loop', t`The service sent nothing new on ${pagesWithoutNews} pages, so its list seems endless.`);
+      throw new OaiError(
+        'loop',
+        t`The service sent nothing new on ${pagesWithoutNews} pages, so its list seems endless.`,
+      );
     }
     if (firstSize !== undefined && records > MAX_GROWTH * firstSize + A_DAY_OF_RECORDS) {
       throw new OaiError(
@@ -191,7 +239,10 @@ function createLoopGuard(): (newRecords: number, completeListSize: number | unde
   };
 }
 
-/** Reads the list of changes since the pass began: a changed record may have moved to a page that was already read. */
+/**
+ * Reads the list of changes since the pass began: a changed record may have moved to a page that
+ * was already read.
+ */
 export async function rescanChanges(run: Run): Promise<void> {
   const { state, overlapMs } = run;
   const pass = getCurrentPass(state);
@@ -220,32 +271,41 @@ export async function rescanChanges(run: Run): Promise<void> {
       }
       if (news === 0) return;
     } catch (thrown) {
-      // The count or the next scan shows what is missing, and the next pass requests these changes again.
+      // The count or the next scan shows what is missing, and the next pass requests these changes
+      // again.
       if (!isRefusedToken(thrown) && !(thrown instanceof CircleError)) throw thrown;
     }
   }
 }
 
-/** Tells if a page has a record from a day or more before the lower bound, so that the service ignores `from`. */
+/**
+ * Tells if a page has a record from a day or more before the lower bound, so that the service
+ * ignores `from`.
+ */
 function hasIgnoredFrom({ items }: ListPage<OaiRecord>, fromMs: number): boolean {
   return items.some(({ header }) => header.datestampMs < fromMs - DAY_MS);
 }
 
 /**
- * Counts the list again, since the earlier count may lack new records, which must not make up for skipped ones. The records of
- * the requested page are not used: a skipped one may be among them.
+ * Counts the list again, since the earlier count may lack new records, which must not make up for
+ * skipped ones. The records of the requested page are not used: a skipped one may be among them.
  */
 async function recountList(run: Run): Promise<void> {
   const { state } = run;
   const { listSize, window } = getCurrentPass(state);
   if (listSize === null) return;
   for await (const { completeListSize } of fetchPages(run, listArguments(run, window))) {
-    state.change(() => state.savePass(withListSize(getCurrentPass(state), completeListSize ?? listSize)));
+    state.change(() =>
+      state.savePass(withListSize(getCurrentPass(state), completeListSize ?? listSize)),
+    );
     return;
   }
 }
 
-/** Commits a page; a record with two versions of one datestamp is requested by itself. @throws as the client and the sink */
+/**
+ * Commits a page; a record with two versions of one datestamp is requested by itself. @throws as
+ * the client and the sink
+ */
 export async function take(
   run: Run,
   pass: HarvestPass,
@@ -282,7 +342,10 @@ function fetchPages(
   });
 }
 
-/** Bounds are sent without milliseconds, and some services compare them with datestamps that have them: rounded outwards. */
+/**
+ * Bounds are sent without milliseconds, and some services compare them with datestamps that have
+ * them: rounded outwards.
+ */
 export function listArguments(
   { metadataPrefix, setSpec, granularity: statedGranularity, state }: HarvestOptions,
   { fromMs, untilMs }: HarvestWindow,
@@ -301,7 +364,11 @@ export function listName(setSpec: string): string {
   return setSpec === '' ? t`everything` : setSpec;
 }
 
-export function makeIncompleteError(options: HarvestOptions, pass: HarvestPass, reason: string): OaiError {
+export function makeIncompleteError(
+  options: HarvestOptions,
+  pass: HarvestPass,
+  reason: string,
+): OaiError {
   const list = listName(options.setSpec);
   const missing = describeShortfall(pass);
   return new OaiError('incomplete', t`${list} is not complete: ${reason}. ${missing}`, {
@@ -311,11 +378,14 @@ export function makeIncompleteError(options: HarvestOptions, pass: HarvestPass, 
 
 function describeShortfall(pass: HarvestPass): string {
   const { listSize, scan } = pass;
-  if (listSize === null) return t`The service does not say how many records there are; it sent ${scan.seen}.`;
+  if (listSize === null)
+    return t`The service does not say how many records there are; it sent ${scan.seen}.`;
   const missing = countMissing(pass);
   return t`The service counts ${listSize} records and sent ${scan.seen}: ${missing} are missing.`;
 }
 
 export function explainIncomplete(pass: HarvestPass): string {
-  return countMissing(pass) > 0 ? t`its list ended before` : t`its list kept changing while it was read`;
+  return countMissing(pass) > 0
+    ? t`its list ended before`
+    : t`its list kept changing while it was read`;
 }

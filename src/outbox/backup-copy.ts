@@ -11,19 +11,29 @@ import { assertSoundFinds } from './stored-finds.ts';
 /** Tables of every outbox; a file without them belongs to another program. */
 const TABLES_OF_AN_OUTBOX = ['header', 'finds', 'entries', 'events'];
 
-/** Copies a snapshot, also during a push, with its time. @throws DatabaseError where a row is damaged; an old copy stays then */
+/**
+ * Copies a snapshot, also during a push, with its time. @throws DatabaseError where a row is
+ * damaged; an old copy stays then
+ */
 export function backUpOutbox(outbox: Outbox, target: string): void {
   assertSound(outbox);
-  copyDatabase(outbox.path, target, (copy) => recordCopy(copy, target, Math.floor(outbox.clock.now())));
+  copyDatabase(outbox.path, target, (copy) =>
+    recordCopy(copy, target, Math.floor(outbox.clock.now())),
+  );
 }
 
-/** Checks the whole file, and each row by its checksum. @throws DatabaseError where anything is damaged */
+/**
+ * Checks the whole file, and each row by its checksum. @throws DatabaseError where anything is
+ * damaged
+ */
 export function assertSound(outbox: Outbox): void {
   assertUndamaged(outbox.path, outbox.sql('pragma integrity_check(1)'));
-  if (outbox.sql('pragma foreign_key_check').get() !== undefined) throw makeDamagedRowError(outbox.path, msg`a reference`);
+  if (outbox.sql('pragma foreign_key_check').get() !== undefined)
+    throw makeDamagedRowError(outbox.path, msg`a reference`);
   assertSoundFinds(outbox);
   assertSoundEntries(outbox);
-  for (const row of outbox.sql('select * from events not indexed').iterate()) parseEvent(outbox.path, row);
+  for (const row of outbox.sql('select * from events not indexed').iterate())
+    parseEvent(outbox.path, row);
   readHeader(outbox);
 }
 
@@ -34,7 +44,10 @@ export function assertSound(outbox: Outbox): void {
 export function openBackup(file: string, draft: string, clock: Clock): Outbox {
   try {
     copyDatabase(file, draft, (copy) => {
-      const tables = copy.prepare(`select name from sqlite_schema where type = 'table'`).pluck().all();
+      const tables = copy
+        .prepare(`select name from sqlite_schema where type = 'table'`)
+        .pluck()
+        .all();
       if (TABLES_OF_AN_OUTBOX.every((name) => tables.includes(name))) return;
       throw new FileError(file, msg`${file} is a database, but not an outbox of pas.`, {
         hint: msg`Specify a file that ${cmd`pas backup`} created.`,
@@ -51,7 +64,11 @@ export function openBackup(file: string, draft: string, clock: Clock): Outbox {
 }
 
 function makeDamagedBackupError(file: string, cause: Error): DatabaseError {
-  return new DatabaseError(msg`${file}: the backup is damaged.`, { cause, damaged: true, hint: msg`Restore an older backup.` });
+  return new DatabaseError(msg`${file}: the backup is damaged.`, {
+    cause,
+    damaged: true,
+    hint: msg`Restore an older backup.`,
+  });
 }
 
 function openSound(path: string, clock: Clock): Outbox {
@@ -81,21 +98,28 @@ const OUTBOX_CONTENT = [
 ] as const;
 
 /**
- * Replaces the content of the outbox by that of another one of the same schema, in one transaction, so that an interruption
- * leaves the old or the new content. The caller holds the push lock.
+ * Replaces the content of the outbox by that of another one of the same schema, in one transaction,
+ * so that an interruption leaves the old or the new content. The caller holds the push lock.
  * @param aside path of the copy of the old content, which is made first
  */
 export function replaceContents(outbox: Outbox, from: string, aside: string): void {
   outbox.sql('attach database ? as brought').run(from);
   try {
     outbox.change(() => {
-      // The transaction keeps other processes from writing, so the copy has everything that is replaced.
+      // The transaction keeps other processes from writing, so the copy has everything that is
+      // replaced.
       copyDatabase(outbox.path, aside);
       outbox.sql('pragma defer_foreign_keys = on').run();
       for (const table of OUTBOX_CONTENT) outbox.sql(`delete from main.${table}`).run();
       for (const table of [...OUTBOX_CONTENT].reverse()) {
-        const columns = outbox.sql(`select name from pragma_table_info('${table}', 'main')`).pluck().all().join(', ');
-        outbox.sql(`insert into main.${table} (${columns}) select ${columns} from brought.${table}`).run();
+        const columns = outbox
+          .sql(`select name from pragma_table_info('${table}', 'main')`)
+          .pluck()
+          .all()
+          .join(', ');
+        outbox
+          .sql(`insert into main.${table} (${columns}) select ${columns} from brought.${table}`)
+          .run();
       }
     });
   } finally {
@@ -105,5 +129,10 @@ export function replaceContents(outbox: Outbox, from: string, aside: string): vo
 
 /** Tells if the outbox has neither a find (hidden ones count) nor an entry. */
 export function isEmptyOutbox(outbox: Outbox): boolean {
-  return outbox.sql('select exists (select 1 from finds) or exists (select 1 from entries) as filled').pluck().get() === 0;
+  return (
+    outbox
+      .sql('select exists (select 1 from finds) or exists (select 1 from entries) as filled')
+      .pluck()
+      .get() === 0
+  );
 }

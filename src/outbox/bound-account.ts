@@ -18,7 +18,10 @@ export function rememberAccount(outbox: Outbox, username: string, account: Known
   outbox.change(() => {
     const before = findKnownAccount(outbox);
     // Other rights show other records, and the list of changes does not contain the difference.
-    if (before !== undefined && (before.role !== account.role || before.organisation !== account.organisation))
+    if (
+      before !== undefined &&
+      (before.role !== account.role || before.organisation !== account.organisation)
+    )
       outbox.sql('delete from pulls').run();
     outbox
       .sql(
@@ -34,7 +37,9 @@ export function rememberAccount(outbox: Outbox, username: string, account: Known
 
 /** Returns the stored account; undefined where the service was not asked yet. */
 export function findKnownAccount({ sql }: Outbox): KnownAccount | undefined {
-  const row = sql('select ident_cely as identCely, name, email, organisation, role, prefix, namespace from account').get();
+  const row = sql(
+    'select ident_cely as identCely, name, email, organisation, role, prefix, namespace from account',
+  ).get();
   return row === undefined ? undefined : parseAccount(row);
 }
 
@@ -44,19 +49,35 @@ export function findKnownUsername({ sql }: Outbox): string | undefined {
   return typeof username === 'string' && username !== '' ? username : undefined;
 }
 
-/** Binds the outbox to the first account that sends from it. @throws ConfigError where it belongs to another account */
+/**
+ * Binds the outbox to the first account that sends from it. @throws ConfigError where it belongs to
+ * another account
+ */
 export function bindAccount(outbox: Outbox, account: string): void {
   assertSameAccount(outbox, account);
   const { account: bound, address } = readHeader(outbox);
   if (bound === account) return;
   outbox.change(() => {
-    recordEvents(outbox, [{ kind: 'bound', entry: null, body: { account, address, at: Math.floor(outbox.clock.now()) } }]);
+    recordEvents(outbox, [
+      {
+        kind: 'bound',
+        entry: null,
+        body: { account, address, at: Math.floor(outbox.clock.now()) },
+      },
+    ]);
     updateHeader(outbox, { account });
   });
 }
 
-/** @param waysOut returns the remedy, given the outbox's account @throws ConfigError where that is another account */
-export function assertSameAccount(outbox: Outbox, account: string, waysOut?: (bound: string) => Message): void {
+/**
+ * @param waysOut returns the remedy, given the outbox's account @throws ConfigError where that is
+ * another account
+ */
+export function assertSameAccount(
+  outbox: Outbox,
+  account: string,
+  waysOut?: (bound: string) => Message,
+): void {
   const { account: bound, address } = readHeader(outbox);
   if (bound === null || bound === account) return;
   const hint = waysOut?.(bound);
@@ -71,7 +92,10 @@ export function isSameUser(one: string, other: string): boolean {
   return one.trim().toLowerCase() === other.trim().toLowerCase();
 }
 
-/** Tells if a user name's account may send from the outbox, as known before sign-in. @param username undefined: none given */
+/**
+ * Tells if a user name's account may send from the outbox, as known before sign-in. @param username
+ * undefined: none given
+ */
 export function isAccountOfUser(outbox: Outbox, username: string | undefined): boolean {
   const { account: bound } = readHeader(outbox);
   if (bound === null || username === undefined) return true;

@@ -1,12 +1,24 @@
 import { randomUUID } from 'node:crypto';
 import { createRowParser, isNumber, isText, orNull, parseTexts } from '../store/database.ts';
-import { addNumber, addPhoto, removeEntry, replaceNumber, replacePhoto, schedule } from './entries.ts';
+import {
+  addNumber,
+  addPhoto,
+  removeEntry,
+  replaceNumber,
+  replacePhoto,
+  schedule,
+} from './entries.ts';
 import type { Entry, EntryId, FindId, Held, NumberEntry, PhotoEntry } from './entry.ts';
 import { listEntriesOfFind } from './entry-queries.ts';
 import { deserializeHeld, serializeHeld } from './entry-row.ts';
 import { parsePhotograph, type SentPhotograph, serializePhotograph } from './events.ts';
 import type { Outbox } from './open-outbox.ts';
-import { findStoredRowById, type LoggedFindRow, restoreFind, type StoredElements } from './stored-finds.ts';
+import {
+  findStoredRowById,
+  type LoggedFindRow,
+  restoreFind,
+  type StoredElements,
+} from './stored-finds.ts';
 
 /** Commands that can be undone; older ones are deleted. */
 const MAX_COMMANDS = 50;
@@ -34,20 +46,35 @@ export function recordNew(outbox: Outbox, findId: FindId, localId: string): void
 }
 
 /**
- * Logs a find before the running command changes it, once per command. Without a named command nothing is logged: a merge or a
- * restored backup is no change by a person.
+ * Logs a find before the running command changes it, once per command. Without a named command
+ * nothing is logged: a merge or a restored backup is no change by a person.
  */
 export function recordBefore(outbox: Outbox, findId: FindId): void {
   const seq = getCommandSeq(outbox);
   if (seq === undefined) return;
-  if (outbox.sql('select 1 from find_changes where find_id = ? and command = ?').get(findId, seq) !== undefined) return;
+  if (
+    outbox.sql('select 1 from find_changes where find_id = ? and command = ?').get(findId, seq) !==
+    undefined
+  )
+    return;
   const row = findStoredRowById(outbox, findId);
   if (row === undefined) return;
   const entries = listEntriesOfFind(outbox, findId);
   const importEntry = entries.find(({ kind }) => kind === 'import');
   const [imported, held] = [importEntry !== undefined, serializeHeld(importEntry?.held ?? null)];
-  const before: FindBefore = { find: row, imported, held, changes: entries.flatMap(makeChangeBefore) };
-  insertChange(outbox, { seq, findId, localId: row.localId, before: JSON.stringify(before), attempts: sumAttempts(entries) });
+  const before: FindBefore = {
+    find: row,
+    imported,
+    held,
+    changes: entries.flatMap(makeChangeBefore),
+  };
+  insertChange(outbox, {
+    seq,
+    findId,
+    localId: row.localId,
+    before: JSON.stringify(before),
+    attempts: sumAttempts(entries),
+  });
 }
 
 type Change = {
@@ -60,13 +87,16 @@ type Change = {
 
 function insertChange(outbox: Outbox, { seq, findId, localId, before, attempts }: Change): void {
   outbox
-    .sql('insert into find_changes (command, find_id, local_id, before, attempts) values (?, ?, ?, ?, ?)')
+    .sql(
+      'insert into find_changes (command, find_id, local_id, before, attempts) values (?, ?, ?, ?, ?)',
+    )
     .run(seq, findId, localId, before, attempts);
 }
 
 /**
- * Returns the row of the running command; undefined where no command was named. It is inserted with the first change, and again where it
- * is gone, since that transaction failed, later commands have displaced it or a backup was restored, or where it was undone.
+ * Returns the row of the running command; undefined where no command was named. It is inserted with
+ * the first change, and again where it is gone, since that transaction failed, later commands have
+ * displaced it or a backup was restored, or where it was undone.
  */
 function getCommandSeq(outbox: Outbox): number | undefined {
   const { command } = outbox;
@@ -79,7 +109,11 @@ function getCommandSeq(outbox: Outbox): number | undefined {
 }
 
 function insertCommand(outbox: Outbox, words: string): number {
-  outbox.sql('delete from commands where seq not in (select seq from commands order by seq desc limit ?)').run(MAX_COMMANDS - 1);
+  outbox
+    .sql(
+      'delete from commands where seq not in (select seq from commands order by seq desc limit ?)',
+    )
+    .run(MAX_COMMANDS - 1);
   const id = randomUUID();
   outbox.command.id = id;
   const { lastInsertRowid } = outbox
@@ -94,7 +128,14 @@ function makeChangeBefore(entry: Entry): ChangeBefore[] {
   const held = serializeHeld(entry.held);
   if (kind === 'number') return [{ kind, uuid, held, value: entry.value, expects: entry.expects }];
   const { photograph } = entry;
-  return [{ kind, uuid, held, photograph: { ...serializePhotograph(photograph), source: photograph.source ?? null } }];
+  return [
+    {
+      kind,
+      uuid,
+      held,
+      photograph: { ...serializePhotograph(photograph), source: photograph.source ?? null },
+    },
+  ];
 }
 
 function isUntried(entry: Entry): entry is NumberEntry | PhotoEntry {
@@ -125,7 +166,13 @@ type LoggedChange = {
 
 /** `later`: the next command that changed the find. */
 const parseChange = createRowParser({
-  ...{ findId: isNumber, localId: isText, before: orNull(isText), later: orNull(isNumber), now: orNull(isText) },
+  ...{
+    findId: isNumber,
+    localId: isText,
+    before: orNull(isText),
+    later: orNull(isNumber),
+    now: orNull(isText),
+  },
 });
 
 /** Yields the finds that a command changed, before and after it. */
@@ -162,28 +209,40 @@ function parseElements(text: string | null): StoredElements | null {
 const parseFindToUndo = createRowParser({ findId: isNumber, localId: isText });
 
 /** Returns the finds that a command changed and that are not restored yet, last first. */
-export function listFindsToUndo(outbox: Outbox, command: number): { readonly findId: FindId; readonly localId: string }[] {
+export function listFindsToUndo(
+  outbox: Outbox,
+  command: number,
+): { readonly findId: FindId; readonly localId: string }[] {
   const rows = outbox
-    .sql('select find_id as findId, local_id as localId from find_changes where command = ? order by find_id desc')
+    .sql(
+      'select find_id as findId, local_id as localId from find_changes where command = ? order by find_id desc',
+    )
     .all(command);
   return rows.map(parseFindToUndo);
 }
 
-/** `attempted`: a part of it was sent since; `changed`: another command changed it since. Both stay unchanged. */
+/**
+ * `attempted`: a part of it was sent since; `changed`: another command changed it since. Both stay
+ * unchanged.
+ */
 export type Undone = 'undone' | 'attempted' | 'changed';
 
 const parseLogged = createRowParser({ before: orNull(isText), attempts: isNumber });
 
 /**
- * Restores a find as it was before a command, or removes it where the command created it. The caller rebuilds its document.
- * @returns with `undone`, the open question of the import that is to be rebuilt, or null; undefined where the find is removed or has none
+ * Restores a find as it was before a command, or removes it where the command created it. The
+ * caller rebuilds its document.
+ * @returns with `undone`, the open question of the import that is to be rebuilt, or null; undefined
+ * where the find is removed or has none
  */
 export function undoChange(
   outbox: Outbox,
   command: number,
   findId: FindId,
 ): { readonly how: Undone; readonly rebuild?: { readonly held: Held | null } } {
-  const row = outbox.sql('select before, attempts from find_changes where command = ? and find_id = ?').get(command, findId);
+  const row = outbox
+    .sql('select before, attempts from find_changes where command = ? and find_id = ?')
+    .get(command, findId);
   if (row === undefined) return { how: 'undone' };
   const change = parseLogged(row);
   const isLater = outbox
@@ -203,24 +262,37 @@ export function undoChange(
   const before: FindBefore = JSON.parse(change.before);
   restoreFind(outbox, before.find);
   restoreChanges(outbox, findId, entries, before.changes);
-  return { how: 'undone', ...(before.imported ? { rebuild: { held: deserializeHeld(before.held) } } : {}) };
+  return {
+    how: 'undone',
+    ...(before.imported ? { rebuild: { held: deserializeHeld(before.held) } } : {}),
+  };
 }
 
 /** Restores numbers and photographs that were never sent. */
-function restoreChanges(outbox: Outbox, findId: FindId, entries: readonly Entry[], before: readonly ChangeBefore[]): void {
+function restoreChanges(
+  outbox: Outbox,
+  findId: FindId,
+  entries: readonly Entry[],
+  before: readonly ChangeBefore[],
+): void {
   const identCely = entries.find(({ kind }) => kind === 'import')?.identCely ?? null;
   const target = { findId, identCely };
-  const hold = (id: EntryId, { held }: ChangeBefore): void => schedule(outbox, id, { held: deserializeHeld(held) });
+  const hold = (id: EntryId, { held }: ChangeBefore): void =>
+    schedule(outbox, id, { held: deserializeHeld(held) });
   const now = new Map(entries.filter(isUntried).map((entry) => [entry.uuid, entry]));
   for (const change of before) {
     const entry = now.get(change.uuid);
     now.delete(change.uuid);
     if (change.kind === 'number') {
-      if (entry === undefined) hold(addNumber(outbox, target, change.value, change.expects, change.uuid), change);
+      if (entry === undefined)
+        hold(addNumber(outbox, target, change.value, change.expects, change.uuid), change);
       else if (entry.kind === 'number') replaceNumber(outbox, entry, change.value, change.expects);
     } else {
       const { source } = change.photograph;
-      const photograph = { ...parsePhotograph(change.photograph), ...(source === null ? {} : { source }) };
+      const photograph = {
+        ...parsePhotograph(change.photograph),
+        ...(source === null ? {} : { source }),
+      };
       if (entry === undefined) hold(addPhoto(outbox, target, photograph, change.uuid), change);
       else if (entry.kind === 'photo') replacePhoto(outbox, entry, photograph);
     }
@@ -229,7 +301,9 @@ function restoreChanges(outbox: Outbox, findId: FindId, entries: readonly Entry[
 }
 
 export function finishUndo(outbox: Outbox, command: number): void {
-  outbox.sql('update commands set undone_at = ? where seq = ?').run(Math.floor(outbox.clock.now()), command);
+  outbox
+    .sql('update commands set undone_at = ? where seq = ?')
+    .run(Math.floor(outbox.clock.now()), command);
 }
 
 /** Returns digests of photographs that an undo would queue again, so that their copies are kept. */

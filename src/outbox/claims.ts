@@ -46,16 +46,25 @@ export type Departure = {
 };
 
 /** An entry that is being sent, and the event of this attempt. */
-export type Claim = { readonly entry: Entry; readonly attemptId: string; readonly departure: Departure };
+export type Claim = {
+  readonly entry: Entry;
+  readonly attemptId: string;
+  readonly departure: Departure;
+};
 
 /**
- * Marks the entry as `sending`. When this returns, the attempt is on disk in the journal and in the outbox, before anything is
- * sent. The caller sends the entry of the claim, since its content may have changed since it was read.
+ * Marks the entry as `sending`. When this returns, the attempt is on disk in the journal and in the
+ * outbox, before anything is sent. The caller sends the entry of the claim, since its content may
+ * have changed since it was read.
  * @param getDeparture returns undefined for an entry that must not be sent now
  * @returns undefined where another process dropped or held it, or made it a draft
  * @throws DatabaseError where the journal or the outbox cannot be written: then nothing is sent
  */
-export function claim(outbox: Outbox, id: EntryId, getDeparture: (entry: Entry) => Departure | undefined): Claim | undefined {
+export function claim(
+  outbox: Outbox,
+  id: EntryId,
+  getDeparture: (entry: Entry) => Departure | undefined,
+): Claim | undefined {
   const journal = assertJournal(outbox);
   const attemptId = makeEventId();
   let appended: Entry | undefined;
@@ -65,19 +74,26 @@ export function claim(outbox: Outbox, id: EntryId, getDeparture: (entry: Entry) 
       // The row has a copy of the state, which follows from the events.
       refreshState(outbox, id);
       const entry = findEntryById(outbox, id);
-      if (entry?.state !== 'queued' || entry.held !== null || !isOfItsRecord(outbox, entry)) return undefined;
+      if (entry?.state !== 'queued' || entry.held !== null || !isOfItsRecord(outbox, entry))
+        return undefined;
       const departure = getDeparture(entry);
       if (departure === undefined) return undefined;
       appended = entry;
       recordEvents(outbox, [
-        { kind: 'attempted', entry, id: attemptId, body: makeAttemptedBody(outbox, entry, departure), reason: null },
+        {
+          kind: 'attempted',
+          entry,
+          id: attemptId,
+          body: makeAttemptedBody(outbox, entry, departure),
+          reason: null,
+        },
       ]);
       if (entry.kind === 'number') supersedeEarlierNumbers(outbox, entry.identCely ?? '');
       return { entry: { ...entry, state: 'sending' }, attemptId, departure };
     });
   } catch (thrown) {
-    // The journal may have the attempt and the outbox not: nothing was sent, and an answer event records this, as far as the disk
-    // allows.
+    // The journal may have the attempt and the outbox not: nothing was sent, and an answer event
+    // records this, as far as the disk allows.
     if (appended !== undefined) deleteAttempt(outbox, journal, appended, attemptId);
     throw thrown;
   }
@@ -86,12 +102,20 @@ export function claim(outbox: Outbox, id: EntryId, getDeparture: (entry: Entry) 
 /** @throws ConfigError where another machine has adopted this outbox since the push began */
 function assertFence(outbox: Outbox, journal: string): void {
   if (readHeader(outbox).journal === journal) return;
-  throw new ConfigError(msg`${outbox.path} has been adopted by another machine. Nothing more is sent from here.`, {
-    hint: msg`\`${cmd`pas outbox show`}\` says where it belongs.`,
-  });
+  throw new ConfigError(
+    msg`${outbox.path} has been adopted by another machine. Nothing more is sent from here.`,
+    {
+      hint: msg`\`${cmd`pas outbox show`}\` says where it belongs.`,
+    },
+  );
 }
 
-function deleteAttempt(outbox: Outbox, journal: ReturnType<typeof assertJournal>, entry: Entry, attemptId: string): void {
+function deleteAttempt(
+  outbox: Outbox,
+  journal: ReturnType<typeof assertJournal>,
+  entry: Entry,
+  attemptId: string,
+): void {
   try {
     const answer = makeAnsweredBody(
       attemptId,
@@ -99,10 +123,19 @@ function deleteAttempt(outbox: Outbox, journal: ReturnType<typeof assertJournal>
       Math.floor(outbox.clock.now()),
     );
     const { outbox: id } = readHeader(outbox);
-    // The outbox rolled the attempt back, so its next event has the same position: this answer must not sort behind later events.
+    // The outbox rolled the attempt back, so its next event has the same position: this answer must
+    // not sort behind later events.
     const position = getLastPosition(outbox, entry.uuid) + 2;
     journal.append([
-      { id: makeEventId(), outbox: id, find: entry.findUuid, entry: entry.uuid, position, kind: 'answered', body: answer },
+      {
+        id: makeEventId(),
+        outbox: id,
+        find: entry.findUuid,
+        entry: entry.uuid,
+        position,
+        kind: 'answered',
+        body: answer,
+      },
     ]);
   } catch {
     // Safe to ignore: the next push looks the attempt up.
@@ -114,7 +147,8 @@ function isOfItsRecord(outbox: Outbox, entry: Entry): boolean {
   if (entry.kind === 'import') return true;
   if (entry.identCely === null) return false;
   const importEntry = entry.findId === null ? undefined : findImportOfFind(outbox, entry.findId);
-  const isOfItsFind = importEntry?.state !== 'accepted' || importEntry.identCely === entry.identCely;
+  const isOfItsFind =
+    importEntry?.state !== 'accepted' || importEntry.identCely === entry.identCely;
   return isOfItsFind && makeRecordKey(entry) === entry.recordKey;
 }
 
@@ -145,9 +179,9 @@ function packContent(outbox: Outbox, { document, findId }: ImportEntry): string 
   const find = findId === null ? undefined : findById(outbox, findId);
   if (document === null || find === undefined) return null;
   const { localId, elements, createdAt } = find;
-  return deflateRawSync(JSON.stringify({ document: document.toString('utf8'), find: { localId, elements, createdAt } })).toString(
-    'base64',
-  );
+  return deflateRawSync(
+    JSON.stringify({ document: document.toString('utf8'), find: { localId, elements, createdAt } }),
+  ).toString('base64');
 }
 
 export type SentContent = {
@@ -157,8 +191,14 @@ export type SentContent = {
   readonly project: string | null;
 };
 
-/** Returns the content of an attempt, as stored by {@link packContent}; undefined after thinning. */
-export function unpackContent({ content, digest, project }: AttemptedBody): SentContent | undefined {
+/**
+ * Returns the content of an attempt, as stored by {@link packContent}; undefined after thinning.
+ */
+export function unpackContent({
+  content,
+  digest,
+  project,
+}: AttemptedBody): SentContent | undefined {
   if (content === null) return undefined;
   const { document, find }: { document: string; find: SentFind } = JSON.parse(
     inflateRawSync(Buffer.from(content, 'base64')).toString('utf8'),
@@ -181,12 +221,25 @@ export type AnswerFacts = {
   readonly endedAt?: ServerMs;
 };
 
-/** Records the answer and changes the state. An accepted import unblocks entries that wait for its identifier. */
-export function settle(outbox: Outbox, { entry, attemptId }: Claim, settlement: Settlement, answer: AnswerFacts): void {
+/**
+ * Records the answer and changes the state. An accepted import unblocks entries that wait for its
+ * identifier.
+ */
+export function settle(
+  outbox: Outbox,
+  { entry, attemptId }: Claim,
+  settlement: Settlement,
+  answer: AnswerFacts,
+): void {
   outbox.change(() => {
-    const body = makeAnsweredBody(attemptId, { ...answer, ...makeSettlementFacts(settlement) }, Math.floor(outbox.clock.now()));
+    const body = makeAnsweredBody(
+      attemptId,
+      { ...answer, ...makeSettlementFacts(settlement) },
+      Math.floor(outbox.clock.now()),
+    );
     recordEvents(outbox, [{ kind: 'answered', entry, body, reason: settlement.reason ?? null }]);
-    if (settlement.state === 'queued') schedule(outbox, entry.id, { notBeforeAt: Math.ceil(settlement.notBeforeAt) });
+    if (settlement.state === 'queued')
+      schedule(outbox, entry.id, { notBeforeAt: Math.ceil(settlement.notBeforeAt) });
   });
 }
 
@@ -201,20 +254,50 @@ type SettlementFacts = {
 function makeSettlementFacts(settlement: Settlement): SettlementFacts {
   switch (settlement.state) {
     case 'accepted':
-      return { settles: 'accepted', reason: settlement.reason ?? null, identCely: settlement.identCely };
+      return {
+        settles: 'accepted',
+        reason: settlement.reason ?? null,
+        identCely: settlement.identCely,
+      };
     case 'refused':
       return { settles: 'refused', reason: settlement.reason, issues: settlement.issues };
     case 'queued':
-      return { settles: 'queued', reason: settlement.reason, notBeforeAt: Math.ceil(settlement.notBeforeAt) };
+      return {
+        settles: 'queued',
+        reason: settlement.reason,
+        notBeforeAt: Math.ceil(settlement.notBeforeAt),
+      };
     case 'uncertain':
       return { settles: 'unknown', reason: settlement.reason };
   }
 }
 
-function makeAnsweredBody(attempt: string, answer: AnswerFacts & SettlementFacts, at: number): AnsweredBody {
-  const { outcome, settles, status, serverDateAt, endedAt, identCely, notBeforeAt, reason, issues } = answer;
+function makeAnsweredBody(
+  attempt: string,
+  answer: AnswerFacts & SettlementFacts,
+  at: number,
+): AnsweredBody {
+  const {
+    outcome,
+    settles,
+    status,
+    serverDateAt,
+    endedAt,
+    identCely,
+    notBeforeAt,
+    reason,
+    issues,
+  } = answer;
   return {
-    ...{ attempt, outcome, settles, at, status: status ?? null, identCely: identCely ?? null, notBeforeAt: notBeforeAt ?? 0 },
+    ...{
+      attempt,
+      outcome,
+      settles,
+      at,
+      status: status ?? null,
+      identCely: identCely ?? null,
+      notBeforeAt: notBeforeAt ?? 0,
+    },
     serverDateMs: serverDateAt ?? null,
     endedMs: endedAt ?? serverDateAt ?? null,
     reason: reason === null ? null : (serializeValue(reason) as AnsweredBody['reason']),
@@ -227,13 +310,19 @@ export function requeue(outbox: Outbox, entry: Entry, reason: Message, notBefore
   outbox.change(() => {
     const { refusal } = foldEvents(listEventsOfEntry(outbox, entry.uuid));
     const reasons = { reason: serializeMessage(reason), issues: null };
-    schedule(outbox, entry.id, { retryOf: refusal?.attempt ?? null, notBeforeAt: Math.ceil(notBeforeAt), ...reasons });
+    schedule(outbox, entry.id, {
+      retryOf: refusal?.attempt ?? null,
+      notBeforeAt: Math.ceil(notBeforeAt),
+      ...reasons,
+    });
   });
 }
 
 /** Clears backoff that lies further ahead than the maximum: a wrong clock set it. */
 export function clampFutureBackoff(outbox: Outbox, maxBackoffMs: number): void {
-  outbox.change(() => scheduleEach(outbox, listQueuedTooFarAhead(outbox, maxBackoffMs), () => ({ notBeforeAt: 0 })));
+  outbox.change(() =>
+    scheduleEach(outbox, listQueuedTooFarAhead(outbox, maxBackoffMs), () => ({ notBeforeAt: 0 })),
+  );
 }
 
 /** Moves the queued entries of a scope behind all others. */
@@ -250,10 +339,15 @@ export function moveToBack(outbox: Outbox, scope: EntryScope, reason: Message): 
 
 /** Clears the backoff of these records, which a person named. */
 export function clearBackoff(outbox: Outbox, recordKeys: readonly string[]): void {
-  outbox.change(() => scheduleEach(outbox, listQueuedWithBackoff(outbox, recordKeys), () => ({ notBeforeAt: 0 })));
+  outbox.change(() =>
+    scheduleEach(outbox, listQueuedWithBackoff(outbox, recordKeys), () => ({ notBeforeAt: 0 })),
+  );
 }
 
-/** Records an unknown outcome for attempts of dead processes, under the push lock; returns the entries that were `sending`. */
+/**
+ * Records an unknown outcome for attempts of dead processes, under the push lock; returns the
+ * entries that were `sending`.
+ */
 export function recoverInFlight(outbox: Outbox): Entry[] {
   return outbox.change(() => {
     const entries = listEntriesInState(outbox, 'sending');
@@ -266,7 +360,11 @@ export function recoverInFlight(outbox: Outbox): Entry[] {
           (attempt): NewEvent => ({
             kind: 'answered',
             entry,
-            body: makeAnsweredBody(attempt, { outcome: 'orphaned', settles: 'unknown', reason }, now),
+            body: makeAnsweredBody(
+              attempt,
+              { outcome: 'orphaned', settles: 'unknown', reason },
+              now,
+            ),
             reason,
           }),
         ),

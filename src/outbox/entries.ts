@@ -13,9 +13,28 @@ import {
   type PhotoEntry,
   type Photograph,
 } from './entry.ts';
-import { findRowById, getEntryRow, listUnsettledChanges, makeRecordKey, type Target } from './entry-queries.ts';
-import { type Changes, COLUMN_OF, type Content, computeEntryChecksum, type EntryRow, serializeHeld } from './entry-row.ts';
-import { makeDamagedRowError, makeUuid, type OutboxEvent, parseEvent, serializeIssues } from './events.ts';
+import {
+  findRowById,
+  getEntryRow,
+  listUnsettledChanges,
+  makeRecordKey,
+  type Target,
+} from './entry-queries.ts';
+import {
+  type Changes,
+  COLUMN_OF,
+  type Content,
+  computeEntryChecksum,
+  type EntryRow,
+  serializeHeld,
+} from './entry-row.ts';
+import {
+  makeDamagedRowError,
+  makeUuid,
+  type OutboxEvent,
+  parseEvent,
+  serializeIssues,
+} from './events.ts';
 import { computeState, foldEvents } from './fold-events.ts';
 import { assertOneRowChanged, type Outbox } from './open-outbox.ts';
 
@@ -30,9 +49,20 @@ export type ImportContent = {
 };
 
 /** Queues an import, or stores it as a draft without a document. */
-export function addImport(outbox: Outbox, findId: FindId, content: ImportContent, uuid?: string): EntryId {
+export function addImport(
+  outbox: Outbox,
+  findId: FindId,
+  content: ImportContent,
+  uuid?: string,
+): EntryId {
   const { issues, ...wanted } = content;
-  return insertEntry(outbox, 'import', { findId, identCely: null }, { ...wanted, issues: serializeIssues(issues) }, uuid);
+  return insertEntry(
+    outbox,
+    'import',
+    { findId, identCely: null },
+    { ...wanted, issues: serializeIssues(issues) },
+    uuid,
+  );
 }
 
 /** Replaces the content of an import that was not sent, or was refused. */
@@ -41,17 +71,39 @@ export function replaceImport(outbox: Outbox, entry: ImportEntry, content: Impor
   writeContent(outbox, entry, { ...wanted, issues: serializeIssues(issues) });
 }
 
-/** Queues a number. @param expects number of the record that it may replace: '' for none, null where unknown */
-export function addNumber(outbox: Outbox, target: Target, value: string, expects: string | null, uuid?: string): EntryId {
+/**
+ * Queues a number. @param expects number of the record that it may replace: '' for none, null where
+ * unknown
+ */
+export function addNumber(
+  outbox: Outbox,
+  target: Target,
+  value: string,
+  expects: string | null,
+  uuid?: string,
+): EntryId {
   return insertEntry(outbox, 'number', target, { value, expects }, uuid);
 }
 
-/** Replaces an unsent number, which overrules a refusal of the old one; no effect where the entry was removed. */
-export function replaceNumber(outbox: Outbox, entry: NumberEntry, value: string, expects: string | null): void {
+/**
+ * Replaces an unsent number, which overrules a refusal of the old one; no effect where the entry
+ * was removed.
+ */
+export function replaceNumber(
+  outbox: Outbox,
+  entry: NumberEntry,
+  value: string,
+  expects: string | null,
+): void {
   writeContent(outbox, entry, { value, expects, issues: null });
 }
 
-export function addPhoto(outbox: Outbox, target: Target, photograph: Photograph, uuid?: string): EntryId {
+export function addPhoto(
+  outbox: Outbox,
+  target: Target,
+  photograph: Photograph,
+  uuid?: string,
+): EntryId {
   return insertEntry(outbox, 'photo', target, makePhotoColumns(photograph), uuid);
 }
 
@@ -59,7 +111,15 @@ export function replacePhoto(outbox: Outbox, entry: PhotoEntry, photograph: Phot
   writeContent(outbox, entry, { ...makePhotoColumns(photograph), issues: null });
 }
 
-function makePhotoColumns({ name, mediaType, sha512, originalSha512, sizeBytes, source, link }: Photograph): Changes {
+function makePhotoColumns({
+  name,
+  mediaType,
+  sha512,
+  originalSha512,
+  sizeBytes,
+  source,
+  link,
+}: Photograph): Changes {
   return {
     photoName: name,
     photoType: mediaType,
@@ -76,11 +136,24 @@ export function removeEntry(outbox: Outbox, id: EntryId): void {
   outbox.sql('delete from entries where id = ?').run(id);
 }
 
-function insertEntry(outbox: Outbox, kind: EntryKind, target: Target, changes: Changes, givenUuid?: string): EntryId {
+function insertEntry(
+  outbox: Outbox,
+  kind: EntryKind,
+  target: Target,
+  changes: Changes,
+  givenUuid?: string,
+): EntryId {
   const { findId, identCely } = target;
   const now = Math.floor(outbox.clock.now());
   const uuid = givenUuid ?? makeUuid(now);
-  const head = { uuid, findId, kind, recordKey: makeRecordKey(target), createdAt: now, updatedAt: now };
+  const head = {
+    uuid,
+    findId,
+    kind,
+    recordKey: makeRecordKey(target),
+    createdAt: now,
+    updatedAt: now,
+  };
   const state: EntryState = kind === 'import' && changes.document == null ? 'draft' : 'queued';
   const crc = computeEntryChecksum(head, { ...changes, identCely });
   const values: unknown[] = [uuid, findId, kind, head.recordKey, now, now, identCely, state, crc];
@@ -92,25 +165,49 @@ function insertEntry(outbox: Outbox, kind: EntryKind, target: Target, changes: C
 const WANTED = {
   import: ['document', 'documentSha512', 'digest', 'project', 'issues'],
   number: ['value', 'expects'],
-  photo: ['photoName', 'photoType', 'photoSha512', 'photoOriginalSha512', 'photoBytes', 'photoLink', 'photoSource'],
+  photo: [
+    'photoName',
+    'photoType',
+    'photoSha512',
+    'photoOriginalSha512',
+    'photoBytes',
+    'photoLink',
+    'photoSource',
+  ],
 } as const satisfies Record<EntryKind, readonly (keyof Content)[]>;
 
 /** Cache: building a statement's text takes as long as running it. */
 const INSERTS = new Map(
   ENTRY_KINDS.map((kind) => {
-    const head = ['uuid', 'find_id', 'kind', 'record_key', 'created_at', 'updated_at', 'ident_cely', 'state', 'crc'];
+    const head = [
+      'uuid',
+      'find_id',
+      'kind',
+      'record_key',
+      'created_at',
+      'updated_at',
+      'ident_cely',
+      'state',
+      'crc',
+    ];
     const columns = [...head, ...WANTED[kind].map((name) => COLUMN_OF[name])];
-    return [kind, `insert into entries (${columns.join(', ')}) values (${columns.map(() => '?').join(', ')})`];
+    return [
+      kind,
+      `insert into entries (${columns.join(', ')}) values (${columns.map(() => '?').join(', ')})`,
+    ];
   }),
 );
 
-/** Replaces the content of an entry that was not sent; this overrules a refusal of the old content. */
+/**
+ * Replaces the content of an entry that was not sent; this overrules a refusal of the old content.
+ */
 function writeContent(outbox: Outbox, entry: Entry, changes: Changes): void {
   const row = findRowById(outbox, entry.id);
   if (row === undefined) return;
   const retryOf = foldEvents(listEventsOfEntry(outbox, entry.uuid)).refusal?.attempt ?? row.retryOf;
   // The gate checks new content again. Only a person can tell if an earlier content was sent.
-  const isOfEarlier = entry.held?.basis === 'local-id-in-use' || entry.held?.basis === 'not-searched';
+  const isOfEarlier =
+    entry.held?.basis === 'local-id-in-use' || entry.held?.basis === 'not-searched';
   const held = isOfEarlier ? row.held : null;
   update(outbox, row, { ...changes, retryOf, notBeforeAt: 0, reason: null, held });
   refreshState(outbox, entry.id);
@@ -120,10 +217,15 @@ function writeContent(outbox: Outbox, entry: Entry, changes: Changes): void {
 export function assignEntryUuid(outbox: Outbox, id: EntryId, uuid: string): void {
   const row = findRowById(outbox, id);
   if (row === undefined) return;
-  outbox.sql('update entries set uuid = ?, crc = ? where id = ?').run(uuid, computeEntryChecksum({ ...row, uuid }, row), id);
+  outbox
+    .sql('update entries set uuid = ?, crc = ? where id = ?')
+    .run(uuid, computeEntryChecksum({ ...row, uuid }, row), id);
 }
 
-/** Stores the sent content of an import instead of that of the file, for comparison with the service's record. */
+/**
+ * Stores the sent content of an import instead of that of the file, for comparison with the
+ * service's record.
+ */
 export function assignSentContent(outbox: Outbox, id: EntryId, sent: ImportContent): void {
   const { issues: _issues, ...content } = sent;
   update(outbox, getEntryRow(outbox, id), content);
@@ -134,7 +236,10 @@ export function assignRecord(outbox: Outbox, id: EntryId, identCely: string | nu
   update(outbox, getEntryRow(outbox, id), { identCely });
 }
 
-/** Columns that change without an event: when an entry may be sent, the reason of the delay, and a question for a person. */
+/**
+ * Columns that change without an event: when an entry may be sent, the reason of the delay, and a
+ * question for a person.
+ */
 type Schedule = {
   readonly notBeforeAt?: number;
   readonly retryOf?: string | null;
@@ -148,8 +253,14 @@ export function schedule(outbox: Outbox, id: EntryId, changes: Schedule): void {
   scheduleRow(outbox, getEntryRow(outbox, id), changes);
 }
 
-/** Changes the schedules of entries in one transaction. @throws DatabaseError where one is missing */
-export function scheduleEach(outbox: Outbox, ids: readonly EntryId[], getChanges: (row: EntryRow) => Schedule): void {
+/**
+ * Changes the schedules of entries in one transaction. @throws DatabaseError where one is missing
+ */
+export function scheduleEach(
+  outbox: Outbox,
+  ids: readonly EntryId[],
+  getChanges: (row: EntryRow) => Schedule,
+): void {
   outbox.change(() => {
     for (const id of ids) {
       const row = getEntryRow(outbox, id);
@@ -165,7 +276,10 @@ function scheduleRow(outbox: Outbox, row: EntryRow, { held, ...columns }: Schedu
 
 function update(outbox: Outbox, row: EntryRow, changes: Changes): void {
   const updatedAt = Math.floor(outbox.clock.now());
-  const all = { ...changes, crc: computeEntryChecksum({ ...row, updatedAt }, { ...row, ...changes }) };
+  const all = {
+    ...changes,
+    crc: computeEntryChecksum({ ...row, updatedAt }, { ...row, ...changes }),
+  };
   const columns = Object.entries(COLUMN_OF).filter(([name]) => name in all);
   const { changes: changed } = outbox
     .sql(
@@ -183,7 +297,10 @@ export function listEventsOfEntry(outbox: Outbox, uuid: string): OutboxEvent[] {
 
 /** Tells if the outbox has an event of this kind, or of any. */
 export function hasEvent(outbox: Outbox, kind: OutboxEvent['kind'] | null = null): boolean {
-  return outbox.sql('select 1 from events where :kind is null or kind = :kind limit 1').get({ kind }) !== undefined;
+  return (
+    outbox.sql('select 1 from events where :kind is null or kind = :kind limit 1').get({ kind }) !==
+    undefined
+  );
 }
 
 /** Returns the sequence number of an event in this outbox; 0 where it has no such event. */
@@ -198,12 +315,20 @@ export function getEventSeq(outbox: Outbox, id: string): number {
  * @returns true if the state changed
  * @throws DatabaseError where fewer attempts are found than before: events are never removed
  */
-export function refreshState(outbox: Outbox, id: EntryId, events?: readonly OutboxEvent[]): boolean {
+export function refreshState(
+  outbox: Outbox,
+  id: EntryId,
+  events?: readonly OutboxEvent[],
+): boolean {
   const row = findRowById(outbox, id);
   if (row === undefined) return false;
   const facts = foldEvents(events ?? listEventsOfEntry(outbox, row.uuid));
-  if (events === undefined && facts.attempts < row.attempts) throw makeDamagedRowError(outbox.path, msg`entry ${id}`);
-  const state = computeState(facts, { hasContent: row.kind !== 'import' || row.document !== null, retryOf: row.retryOf });
+  if (events === undefined && facts.attempts < row.attempts)
+    throw makeDamagedRowError(outbox.path, msg`entry ${id}`);
+  const state = computeState(facts, {
+    hasContent: row.kind !== 'import' || row.document !== null,
+    retryOf: row.retryOf,
+  });
   const identCely = row.kind === 'import' ? (facts.accepted?.identCely ?? null) : row.identCely;
   const unknownAttempts = facts.open.size + facts.unknown.size;
   const isChanged =
@@ -215,24 +340,47 @@ export function refreshState(outbox: Outbox, id: EntryId, events?: readonly Outb
   const refusal = state === 'refused' ? { issues: facts.refusal?.body.issues ?? null } : {};
   const settled = state === 'accepted' || state === 'sending' ? { issues: null } : refusal;
   const question = state === 'queued' || state === 'draft' ? {} : { held: null };
-  update(outbox, row, { state, identCely, unknownAttempts, attempts: facts.attempts, ...settled, ...question });
+  update(outbox, row, {
+    state,
+    identCely,
+    unknownAttempts,
+    attempts: facts.attempts,
+    ...settled,
+    ...question,
+  });
   if (row.kind === 'import' && identCely !== row.identCely) moveDependents(outbox, row, identCely);
   return true;
 }
 
-/** Moves entries that are queued for the record of an import along with it; without a record they wait again. */
-function moveDependents(outbox: Outbox, { findId, identCely: before }: EntryRow, identCely: string | null): void {
-  for (const { id } of listUnsettledChanges(outbox, findId, before)) assignRecord(outbox, id, identCely);
+/**
+ * Moves entries that are queued for the record of an import along with it; without a record they
+ * wait again.
+ */
+function moveDependents(
+  outbox: Outbox,
+  { findId, identCely: before }: EntryRow,
+  identCely: string | null,
+): void {
+  for (const { id } of listUnsettledChanges(outbox, findId, before))
+    assignRecord(outbox, id, identCely);
 }
 
-/** Stores the reason of an entry, or deletes it (null). @throws DatabaseError where the entry is missing */
+/**
+ * Stores the reason of an entry, or deletes it (null). @throws DatabaseError where the entry is
+ * missing
+ */
 export function setReason(outbox: Outbox, id: EntryId, reason: string | null): void {
   update(outbox, getEntryRow(outbox, id), { reason });
 }
 
-/** Returns the project of an entry; null where it is unknown. An identifier begins with its project's. */
+/**
+ * Returns the project of an entry; null where it is unknown. An identifier begins with its
+ * project's.
+ */
 export function getProject(entry: Entry): string | null {
-  return entry.kind === 'import' ? entry.project : (entry.identCely?.match(/^(.+)-N\d+$/)?.[1] ?? null);
+  return entry.kind === 'import'
+    ? entry.project
+    : (entry.identCely?.match(/^(.+)-N\d+$/)?.[1] ?? null);
 }
 
 export function hasEntry(outbox: Outbox, uuid: string): boolean {

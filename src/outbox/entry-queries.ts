@@ -1,6 +1,14 @@
 import { msg } from '../base/message.ts';
 import { isNumber, parseValue } from '../store/database.ts';
-import type { Entry, EntryId, EntryKind, FindId, ImportEntry, NumberEntry, PhotoEntry } from './entry.ts';
+import type {
+  Entry,
+  EntryId,
+  EntryKind,
+  FindId,
+  ImportEntry,
+  NumberEntry,
+  PhotoEntry,
+} from './entry.ts';
 import { COLUMN_OF, type EntryRow, parseEntry, parseEntryRow } from './entry-row.ts';
 import { assertOneRowChanged, type Outbox } from './open-outbox.ts';
 
@@ -13,7 +21,10 @@ export type Target = {
   readonly identCely: string | null;
 };
 
-/** Returns the key that entries of one record share, so that no two requests write to one record at once. */
+/**
+ * Returns the key that entries of one record share, so that no two requests write to one record at
+ * once.
+ */
 export function makeRecordKey(target: Target): string {
   return target.findId === null ? `record:${target.identCely}` : `find:${target.findId}`;
 }
@@ -29,13 +40,19 @@ const FROM = 'from entries left join finds on finds.id = entries.find_id';
 /** Entries that were not sent, or whose outcome is open, by the index `entries_by_state`. */
 const UNSENT = `entries.kind in ('import', 'number', 'photo') and state in ('draft', 'queued', 'sending', 'refused', 'uncertain')`;
 
-/** Returns the row of an entry; undefined where it was removed. @throws DatabaseError where it is damaged */
+/**
+ * Returns the row of an entry; undefined where it was removed. @throws DatabaseError where it is
+ * damaged
+ */
 export function findRowById(outbox: Outbox, id: EntryId): EntryRow | undefined {
   const row = outbox.sql(`select ${COLUMNS} ${FROM} where entries.id = ?`).get(id);
   return row === undefined ? undefined : parseEntryRow(outbox, row);
 }
 
-/** Returns the row of an entry. @throws DatabaseError where it is damaged, or another process removed it */
+/**
+ * Returns the row of an entry. @throws DatabaseError where it is damaged, or another process
+ * removed it
+ */
 export function getEntryRow(outbox: Outbox, id: EntryId): EntryRow {
   const row = outbox.sql(`select ${COLUMNS} ${FROM} where entries.id = ?`).get(id);
   assertOneRowChanged(outbox, row === undefined ? 0 : 1, msg`changing entry ${id}`);
@@ -43,8 +60,8 @@ export function getEntryRow(outbox: Outbox, id: EntryId): EntryRow {
 }
 
 /**
- * Checks every entry by its checksum, or at most so many, and as many of the unsent ones. It uses no index, since that may be
- * damaged.
+ * Checks every entry by its checksum, or at most so many, and as many of the unsent ones. It uses
+ * no index, since that may be damaged.
  * @throws DatabaseError where one differs from what was written
  */
 export function assertSoundEntries(outbox: Outbox, most = Number.MAX_SAFE_INTEGER): void {
@@ -54,7 +71,10 @@ export function assertSoundEntries(outbox: Outbox, most = Number.MAX_SAFE_INTEGE
     for (const row of outbox.sql(query).iterate(most)) parseEntryRow(outbox, row);
 }
 
-/** Returns `find_id` of up to `limit` unsent entries, unchecked; null for an entry of a record without a find here. */
+/**
+ * Returns `find_id` of up to `limit` unsent entries, unchecked; null for an entry of a record
+ * without a find here.
+ */
 export function listUnsentFindIds(outbox: Outbox, limit: number): unknown[] {
   return outbox.sql(`select find_id from entries where ${UNSENT} limit ?`).pluck().all(limit);
 }
@@ -77,12 +97,19 @@ export function listEntriesOfRecord(outbox: Outbox, identCely: string): Entry[] 
 
 /** Returns the entries of the find, or of the record where the target has no find here. */
 export function listEntriesOfTarget(outbox: Outbox, { findId, identCely }: Target): Entry[] {
-  return findId === null ? listEntriesOfRecord(outbox, identCely ?? '') : listEntriesOfFind(outbox, findId);
+  return findId === null
+    ? listEntriesOfRecord(outbox, identCely ?? '')
+    : listEntriesOfFind(outbox, findId);
 }
 
-/** Returns the import of a find, even a dropped one. @throws DatabaseError where it is missing since an entry is damaged */
+/**
+ * Returns the import of a find, even a dropped one. @throws DatabaseError where it is missing since
+ * an entry is damaged
+ */
 export function findImportOfFind(outbox: Outbox, findId: FindId): ImportEntry | undefined {
-  const [entry] = selectEntries(outbox, `find_id = :findId and entries.kind = 'import'`, { findId });
+  const [entry] = selectEntries(outbox, `find_id = :findId and entries.kind = 'import'`, {
+    findId,
+  });
   if (entry?.kind === 'import') return entry;
   assertSoundEntries(outbox);
   return undefined;
@@ -90,13 +117,20 @@ export function findImportOfFind(outbox: Outbox, findId: FindId): ImportEntry | 
 
 /** Returns the import that is known to have made a record. */
 export function findImportOfRecord(outbox: Outbox, identCely: string): ImportEntry | undefined {
-  const [entry] = selectEntries(outbox, `ident_cely = :identCely and +entries.kind = 'import' and +state = 'accepted'`, {
-    identCely,
-  });
+  const [entry] = selectEntries(
+    outbox,
+    `ident_cely = :identCely and +entries.kind = 'import' and +state = 'accepted'`,
+    {
+      identCely,
+    },
+  );
   return entry?.kind === 'import' ? entry : undefined;
 }
 
-/** Returns an uncertain import, other than this one, that had the record until the service gave it to another find. */
+/**
+ * Returns an uncertain import, other than this one, that had the record until the service gave it
+ * to another find.
+ */
 export function findFormerOwner(outbox: Outbox, id: EntryId, identCely: string): Entry | undefined {
   return selectEntries(
     outbox,
@@ -115,8 +149,13 @@ export function listAllEntries(outbox: Outbox): Entry[] {
 type UnsettledState = 'draft' | 'refused' | 'sending' | 'uncertain';
 
 export function listEntriesInState(outbox: Outbox, state: UnsettledState): Entry[] {
-  // SQLite uses the index `entries_unsettled` only for this exact condition; the plus excludes other indexes.
-  return selectEntries(outbox, `state in ('draft', 'refused', 'sending', 'uncertain') and +state = :state`, { state });
+  // SQLite uses the index `entries_unsettled` only for this exact condition; the plus excludes
+  // other indexes.
+  return selectEntries(
+    outbox,
+    `state in ('draft', 'refused', 'sending', 'uncertain') and +state = :state`,
+    { state },
+  );
 }
 
 /** Returns entries with a question that a person must answer. */
@@ -126,9 +165,11 @@ export function listHeldEntries(outbox: Outbox): Entry[] {
 
 /** Returns photographs of which the service may not have a copy yet. */
 export function listUnsentPhotoEntries(outbox: Outbox): PhotoEntry[] {
-  return selectEntries(outbox, `entries.kind = 'photo' and state not in ('accepted', 'dropped')`, {}).filter(
-    (entry) => entry.kind === 'photo',
-  );
+  return selectEntries(
+    outbox,
+    `entries.kind = 'photo' and state not in ('accepted', 'dropped')`,
+    {},
+  ).filter((entry) => entry.kind === 'photo');
 }
 
 /** Returns all photographs, including dropped ones. */
@@ -136,7 +177,10 @@ export function listPhotoEntries(outbox: Outbox): PhotoEntry[] {
   return selectEntries(outbox, `entries.kind = 'photo'`, {}).filter(isPhoto);
 }
 
-/** Returns entries that match a condition over the table's columns, by default in the order of the queue. */
+/**
+ * Returns entries that match a condition over the table's columns, by default in the order of the
+ * queue.
+ */
 function selectEntries(
   outbox: Outbox,
   condition: string,
@@ -151,8 +195,15 @@ export function isDropped(outbox: Outbox, findId: FindId): boolean {
   return findImportOfFind(outbox, findId)?.state === 'dropped';
 }
 
-/** Returns numbers and photographs of a find that have this record, or none, and are neither accepted nor being sent. */
-export function listUnsettledChanges(outbox: Outbox, findId: FindId | null, identCely: string | null): Entry[] {
+/**
+ * Returns numbers and photographs of a find that have this record, or none, and are neither
+ * accepted nor being sent.
+ */
+export function listUnsettledChanges(
+  outbox: Outbox,
+  findId: FindId | null,
+  identCely: string | null,
+): Entry[] {
   return selectEntries(
     outbox,
     `find_id = :findId and entries.kind <> 'import' and ident_cely is :identCely and state not in ('accepted', 'sending')`,
@@ -161,20 +212,27 @@ export function listUnsettledChanges(outbox: Outbox, findId: FindId | null, iden
 }
 
 /**
- * Returns all numbers of a record, by its find or by its identifier, in the order of the queue. The plus, here and below, keeps
- * SQLite from scanning all numbers of the outbox.
+ * Returns all numbers of a record, by its find or by its identifier, in the order of the queue. The
+ * plus, here and below, keeps SQLite from scanning all numbers of the outbox.
  */
 export function listNumbers(outbox: Outbox, { findId, identCely }: Target): NumberEntry[] {
-  return selectEntries(outbox, `+entries.kind = 'number' and (find_id = :findId or ident_cely = :identCely)`, {
-    findId,
-    identCely,
-  }).filter(isNumberEntry);
+  return selectEntries(
+    outbox,
+    `+entries.kind = 'number' and (find_id = :findId or ident_cely = :identCely)`,
+    {
+      findId,
+      identCely,
+    },
+  ).filter(isNumberEntry);
 }
 
 const LATER_NUMBERS = `select 1 from entries as later
     where +later.kind = 'number' and later.ident_cely = entries.ident_cely and later.id > entries.id`;
 
-/** An earlier number of the record may still be under way: arriving later, it would overwrite this one. */
+/**
+ * An earlier number of the record may still be under way: arriving later, it would overwrite this
+ * one.
+ */
 const AWAITS_EARLIER = `exists (
     select 1 from entries as earlier
     where +earlier.kind = 'number' and earlier.ident_cely = entries.ident_cely and earlier.id < entries.id and earlier.unknown_attempts > 0
@@ -183,7 +241,10 @@ const AWAITS_EARLIER = `exists (
 /** A later number of the record was sent, or is queued. */
 const SUPERSEDED = `exists (${LATER_NUMBERS} and later.state in ('sending', 'uncertain', 'accepted', 'queued') and later.held is null)`;
 
-/** Returns unsent numbers with a later one of their record that was sent. @param identCely only those of this record */
+/**
+ * Returns unsent numbers with a later one of their record that was sent. @param identCely only
+ * those of this record
+ */
 export function listSupersededNumbers(outbox: Outbox, identCely: string | undefined): Entry[] {
   return selectEntries(
     outbox,
@@ -195,9 +256,11 @@ export function listSupersededNumbers(outbox: Outbox, identCely: string | undefi
 
 /** Returns the numbers that are set or queued, in the order of the queue. */
 export function listEffectiveNumbers(outbox: Outbox): NumberEntry[] {
-  return selectEntries(outbox, `entries.kind = 'number' and state not in ('dropped', 'refused')`, {}).filter(
-    (entry) => entry.kind === 'number',
-  );
+  return selectEntries(
+    outbox,
+    `entries.kind = 'number' and state not in ('dropped', 'refused')`,
+    {},
+  ).filter((entry) => entry.kind === 'number');
 }
 
 export type ClaimableQuery = {
@@ -212,7 +275,11 @@ export type ClaimableQuery = {
 };
 
 /** Entries of a kind, optionally of one project, or of one record of it. */
-export type EntryScope = { readonly kind: EntryKind; readonly project: string | null; readonly record?: string | null };
+export type EntryScope = {
+  readonly kind: EntryKind;
+  readonly project: string | null;
+  readonly record?: string | null;
+};
 
 /** Matches entries that create or change a find of this project. */
 const OF_PROJECT = `project = :project or substr(ident_cely, 1, length(:project) + 2) = :project || '-N'`;
@@ -229,7 +296,10 @@ const CLAIMABLE = `state = 'queued' and held is null and (entries.kind = 'import
       and coalesce(part.value ->> 'record', ident_cely) is ident_cely)
   and (entries.kind <> 'number' or not (${SUPERSEDED} or ${AWAITS_EARLIER}))`;
 
-/** Returns the oldest entry that may be sent now. A number or a photograph is claimable once its record has an identifier. */
+/**
+ * Returns the oldest entry that may be sent now. A number or a photograph is claimable once its
+ * record has an identifier.
+ */
 export function findNextClaimable(outbox: Outbox, query: ClaimableQuery): Entry | undefined {
   return selectEntries(
     outbox,
@@ -241,12 +311,23 @@ export function findNextClaimable(outbox: Outbox, query: ClaimableQuery): Entry 
 
 /** Returns the first claimable entry by `notBeforeAt`, whether it is due or not. */
 export function findNextScheduled(outbox: Outbox, query: ClaimableQuery): Entry | undefined {
-  return selectEntries(outbox, CLAIMABLE, makeQueryValues(query), 'order by not_before_at, entries.id limit 1').at(0);
+  return selectEntries(
+    outbox,
+    CLAIMABLE,
+    makeQueryValues(query),
+    'order by not_before_at, entries.id limit 1',
+  ).at(0);
 }
 
-/** Returns the earliest `notBeforeAt` of claimable entries, by the wall clock; undefined when there are none. */
+/**
+ * Returns the earliest `notBeforeAt` of claimable entries, by the wall clock; undefined when there
+ * are none.
+ */
 export function findNextClaimableAt(outbox: Outbox, query: ClaimableQuery): number | undefined {
-  const at = outbox.sql(`select min(not_before_at) from entries where ${CLAIMABLE}`).pluck().get(makeQueryValues(query));
+  const at = outbox
+    .sql(`select min(not_before_at) from entries where ${CLAIMABLE}`)
+    .pluck()
+    .get(makeQueryValues(query));
   return typeof at === 'number' ? at : undefined;
 }
 
@@ -273,7 +354,10 @@ export function countOpen(outbox: Outbox, { kind, project, record = null }: Entr
   return parseValue(isNumber, count);
 }
 
-export function listQueuedOfScope(outbox: Outbox, { kind, project, record = null }: EntryScope): EntryId[] {
+export function listQueuedOfScope(
+  outbox: Outbox,
+  { kind, project, record = null }: EntryScope,
+): EntryId[] {
   return selectIds(
     outbox,
     `state = 'queued' and kind = :kind and (${OF_PROJECT}) and (:record is null or ident_cely = :record)`,
@@ -281,7 +365,10 @@ export function listQueuedOfScope(outbox: Outbox, { kind, project, record = null
   );
 }
 
-/** Returns queued entries with more backoff than the maximum, and those that were changed in the future of the clock. */
+/**
+ * Returns queued entries with more backoff than the maximum, and those that were changed in the
+ * future of the clock.
+ */
 export function listQueuedTooFarAhead(outbox: Outbox, maxBackoffMs: number): EntryId[] {
   return selectIds(
     outbox,
@@ -299,9 +386,16 @@ export function listQueuedWithBackoff(outbox: Outbox, recordKeys: readonly strin
   );
 }
 
-/** Returns queued entries of a project that are held since it has records that this account is not shown. */
+/**
+ * Returns queued entries of a project that are held since it has records that this account is not
+ * shown.
+ */
 export function listHeldAboutHiddenRecords(outbox: Outbox, project: string): EntryId[] {
-  return selectIds(outbox, `project = :project and held ->> 'basis' = 'hidden-records' and state = 'queued'`, { project });
+  return selectIds(
+    outbox,
+    `project = :project and held ->> 'basis' = 'hidden-records' and state = 'queued'`,
+    { project },
+  );
 }
 
 function selectIds(outbox: Outbox, condition: string, values: Record<string, unknown>): EntryId[] {
@@ -312,21 +406,37 @@ function selectIds(outbox: Outbox, condition: string, values: Record<string, unk
 /** @param ids undefined for all */
 export function listQueuedEntries(outbox: Outbox, ids?: readonly EntryId[]): Entry[] {
   if (ids === undefined) return selectEntries(outbox, `state = 'queued'`, {});
-  return selectEntries(outbox, `state = 'queued' and entries.id in (select value from json_each(:ids))`, {
-    ids: JSON.stringify(ids),
-  });
+  return selectEntries(
+    outbox,
+    `state = 'queued' and entries.id in (select value from json_each(:ids))`,
+    {
+      ids: JSON.stringify(ids),
+    },
+  );
 }
 
 /** Returns photographs of a record with this content, including dropped ones. */
-export function listPhotographsByDigest(outbox: Outbox, record: string, digest: Buffer): PhotoEntry[] {
-  return selectEntries(outbox, `entries.kind = 'photo' and photo_sha512 = :digest and record_key = :record`, {
-    digest,
-    record,
-  }).filter(isPhoto);
+export function listPhotographsByDigest(
+  outbox: Outbox,
+  record: string,
+  digest: Buffer,
+): PhotoEntry[] {
+  return selectEntries(
+    outbox,
+    `entries.kind = 'photo' and photo_sha512 = :digest and record_key = :record`,
+    {
+      digest,
+      record,
+    },
+  ).filter(isPhoto);
 }
 
 /** Returns photographs of a record that were read from this file, without dropped ones. */
-export function listPhotographsBySource(outbox: Outbox, record: string, source: string): PhotoEntry[] {
+export function listPhotographsBySource(
+  outbox: Outbox,
+  record: string,
+  source: string,
+): PhotoEntry[] {
   return selectEntries(
     outbox,
     `entries.kind = 'photo' and record_key = :record and photo_source = :source and state <> 'dropped'`,
@@ -350,8 +460,14 @@ export function findUntriedAlike(
   { value, sha512 }: { readonly value: string | null; readonly sha512: Buffer | undefined },
 ): Entry | undefined {
   const condition =
-    sha512 === undefined ? `entries.kind = 'number' and value = :value` : `entries.kind = 'photo' and photo_sha512 = :sha512`;
-  return selectEntries(outbox, `record_key = :record and attempts = 0 and ${condition}`, { record, value, sha512 }).at(0);
+    sha512 === undefined
+      ? `entries.kind = 'number' and value = :value`
+      : `entries.kind = 'photo' and photo_sha512 = :sha512`;
+  return selectEntries(outbox, `record_key = :record and attempts = 0 and ${condition}`, {
+    record,
+    value,
+    sha512,
+  }).at(0);
 }
 
 /** Returns accepted imports, newest first. */
@@ -364,13 +480,23 @@ export function listLatestAccepted(outbox: Outbox, limit: number): Entry[] {
   );
 }
 
-/** Returns incomplete imports: those of these records, or all those that block numbers or photographs. */
-export function listDraftImports(outbox: Outbox, recordKeys: readonly string[] | undefined): Entry[] {
+/**
+ * Returns incomplete imports: those of these records, or all those that block numbers or
+ * photographs.
+ */
+export function listDraftImports(
+  outbox: Outbox,
+  recordKeys: readonly string[] | undefined,
+): Entry[] {
   const ofRecords = 'record_key in (select value from json_each(:recordKeys))';
   const withDependents = `exists (select 1 from entries as waiting where waiting.find_id = entries.find_id and waiting.kind <> 'import' and waiting.state = 'queued')`;
-  return selectEntries(outbox, `state = 'draft' and ${recordKeys === undefined ? withDependents : ofRecords}`, {
-    ...(recordKeys === undefined ? {} : { recordKeys: JSON.stringify(recordKeys) }),
-  });
+  return selectEntries(
+    outbox,
+    `state = 'draft' and ${recordKeys === undefined ? withDependents : ofRecords}`,
+    {
+      ...(recordKeys === undefined ? {} : { recordKeys: JSON.stringify(recordKeys) }),
+    },
+  );
 }
 
 /** Returns entries that only a person or evidence can settle: held ones first, then the oldest. */

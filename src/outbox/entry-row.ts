@@ -10,14 +10,32 @@ import {
   type RowOf,
 } from '../store/database.ts';
 import { ENTRY_KINDS, ENTRY_STATES, type Entry, type Held, type Photograph } from './entry.ts';
-import { computeChecksum, deserializeIssues, deserializeMessage, makeDamagedRowError, serializeMessage } from './events.ts';
+import {
+  computeChecksum,
+  deserializeIssues,
+  deserializeMessage,
+  makeDamagedRowError,
+  serializeMessage,
+} from './events.ts';
 import type { Outbox } from './open-outbox.ts';
 
-/** Columns of an entry that its checksum covers: all except those derived from events, and its head. */
+/**
+ * Columns of an entry that its checksum covers: all except those derived from events, and its head.
+ */
 const CONTENT = {
-  ...{ document: orNull(isBytes), documentSha512: orNull(isBytes), digest: orNull(isText), project: orNull(isText) },
+  ...{
+    document: orNull(isBytes),
+    documentSha512: orNull(isBytes),
+    digest: orNull(isText),
+    project: orNull(isText),
+  },
   ...{ value: orNull(isText), expects: orNull(isText) },
-  ...{ photoName: orNull(isText), photoType: orNull(isText), photoSha512: orNull(isBytes), photoOriginalSha512: orNull(isBytes) },
+  ...{
+    photoName: orNull(isText),
+    photoType: orNull(isText),
+    photoSha512: orNull(isBytes),
+    photoOriginalSha512: orNull(isBytes),
+  },
   ...{ photoBytes: orNull(isNumber), photoLink: orNull(isText), photoSource: orNull(isText) },
   ...{ retryOf: orNull(isText), identCely: orNull(isText), notBeforeAt: isNumber },
   ...{ held: orNull(isText), reason: orNull(isText), issues: orNull(isText) },
@@ -25,12 +43,22 @@ const CONTENT = {
 export type Content = RowOf<typeof CONTENT>;
 
 const HEAD = {
-  ...{ uuid: isText, findId: orNull(isNumber), kind: makeMemberGuard(ENTRY_KINDS), recordKey: isText },
+  ...{
+    uuid: isText,
+    findId: orNull(isNumber),
+    kind: makeMemberGuard(ENTRY_KINDS),
+    recordKey: isText,
+  },
   ...{ createdAt: isNumber, updatedAt: isNumber },
 };
 type Head = RowOf<typeof HEAD>;
 
-const DERIVED = { state: makeMemberGuard(ENTRY_STATES), unknownAttempts: isNumber, attempts: isNumber, crc: isNumber };
+const DERIVED = {
+  state: makeMemberGuard(ENTRY_STATES),
+  unknownAttempts: isNumber,
+  attempts: isNumber,
+  crc: isNumber,
+};
 
 const isEntryRow = createRowGuard({
   ...{ ...HEAD, ...CONTENT, ...DERIVED },
@@ -78,15 +106,25 @@ export function computeEntryChecksum(
   { uuid, findId, kind, recordKey, createdAt, updatedAt }: Head,
   content: Partial<Content>,
 ): number {
-  const values: (string | number | null | Buffer)[] = [uuid, findId, kind, recordKey, createdAt, updatedAt];
-  for (const name of CONTENT_NAMES) values.push(content[name] ?? (name === 'notBeforeAt' ? 0 : null));
+  const values: (string | number | null | Buffer)[] = [
+    uuid,
+    findId,
+    kind,
+    recordKey,
+    createdAt,
+    updatedAt,
+  ];
+  for (const name of CONTENT_NAMES)
+    values.push(content[name] ?? (name === 'notBeforeAt' ? 0 : null));
   return computeChecksum(values);
 }
 
 type StoredHeld = { readonly [Name in keyof Held]: Name extends 'question' ? string : Held[Name] };
 
 export function serializeHeld(held: Held | null): string | null {
-  return held === null ? null : JSON.stringify({ ...held, question: serializeMessage(held.question) });
+  return held === null
+    ? null
+    : JSON.stringify({ ...held, question: serializeMessage(held.question) });
 }
 
 export function deserializeHeld(text: string | null): Held | null {
@@ -100,17 +138,40 @@ export function parseEntryRow({ path }: Outbox, row: unknown): EntryRow {
   if (!isEntryRow(row)) throw makeDamagedRowError(path, msg`an entry`);
   const hasFind = row.findId === null || row.findUuid !== null;
   const isCounted = [row.attempts, row.unknownAttempts].every(Number.isSafeInteger);
-  if (!hasFind || !isCounted || computeEntryChecksum(row, row) !== row.crc) throw makeDamagedRowError(path, msg`entry ${row.id}`);
+  if (!hasFind || !isCounted || computeEntryChecksum(row, row) !== row.crc)
+    throw makeDamagedRowError(path, msg`entry ${row.id}`);
   return row;
 }
 
 /** @throws DatabaseError where the row differs from what was written */
 export function parseEntry(outbox: Outbox, stored: unknown): Entry {
   const row = parseEntryRow(outbox, stored);
-  const { id, uuid, findId, findUuid, localId, state, identCely, notBeforeAt, unknownAttempts, attempts, createdAt, updatedAt } =
-    row;
+  const {
+    id,
+    uuid,
+    findId,
+    findUuid,
+    localId,
+    state,
+    identCely,
+    notBeforeAt,
+    unknownAttempts,
+    attempts,
+    createdAt,
+    updatedAt,
+  } = row;
   const base = {
-    ...{ id, uuid, findId, findUuid, localId, state, identCely, notBeforeAt, recordKey: row.recordKey },
+    ...{
+      id,
+      uuid,
+      findId,
+      findUuid,
+      localId,
+      state,
+      identCely,
+      notBeforeAt,
+      recordKey: row.recordKey,
+    },
     ...{ unknownAttempts, attempts, createdAt, updatedAt },
     ...parseTexts(outbox, row),
   };
@@ -128,15 +189,28 @@ export function parseEntry(outbox: Outbox, stored: unknown): Entry {
 
 function parseTexts({ path }: Outbox, { id, held, reason, issues }: EntryRow) {
   try {
-    return { held: deserializeHeld(held), reason: deserializeMessage(reason), issues: deserializeIssues(issues) };
+    return {
+      held: deserializeHeld(held),
+      reason: deserializeMessage(reason),
+      issues: deserializeIssues(issues),
+    };
   } catch {
     throw makeDamagedRowError(path, msg`entry ${id}`);
   }
 }
 
 function toPhotograph({ path }: Outbox, row: EntryRow): Photograph {
-  const { photoName, photoType, photoSha512, photoOriginalSha512, photoBytes, photoLink, photoSource } = row;
-  if (photoName === null || photoSha512 === null || photoBytes === null) throw makeDamagedRowError(path, msg`entry ${row.id}`);
+  const {
+    photoName,
+    photoType,
+    photoSha512,
+    photoOriginalSha512,
+    photoBytes,
+    photoLink,
+    photoSource,
+  } = row;
+  if (photoName === null || photoSha512 === null || photoBytes === null)
+    throw makeDamagedRowError(path, msg`entry ${row.id}`);
   return {
     ...{ name: photoName, mediaType: photoType ?? '', sha512: photoSha512, sizeBytes: photoBytes },
     ...(photoOriginalSha512 === null ? {} : { originalSha512: photoOriginalSha512 }),

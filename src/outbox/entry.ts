@@ -6,7 +6,15 @@ import type { AttemptOutcome } from '../base/outcomes.ts';
 export const ENTRY_KINDS = ['import', 'number', 'photo'] as const;
 export type EntryKind = (typeof ENTRY_KINDS)[number];
 
-export const ENTRY_STATES = ['draft', 'queued', 'sending', 'accepted', 'refused', 'uncertain', 'dropped'] as const;
+export const ENTRY_STATES = [
+  'draft',
+  'queued',
+  'sending',
+  'accepted',
+  'refused',
+  'uncertain',
+  'dropped',
+] as const;
 export type EntryState = (typeof ENTRY_STATES)[number];
 
 /** Row numbers of one outbox file, which never reuses one. */
@@ -27,7 +35,10 @@ export type Photograph = {
   readonly link?: string;
 };
 
-/** A question that a person must answer before an entry is sent. `candidates`: identifiers of records, file names or numbers. */
+/**
+ * A question that a person must answer before an entry is sent. `candidates`: identifiers of
+ * records, file names or numbers.
+ */
 export type Held = {
   readonly basis: HeldBasis;
   readonly question: Message;
@@ -83,8 +94,15 @@ export type NumberEntry = EntryBase & {
 export type PhotoEntry = EntryBase & { readonly kind: 'photo'; readonly photograph: Photograph };
 export type Entry = ImportEntry | NumberEntry | PhotoEntry;
 
-/** Interval in which the service may have executed an attempt, by its clock; at `settledMs` it has certainly ended. */
-export type AttemptBounds = { readonly fromMs: ServerMs; readonly untilMs: ServerMs; readonly settledMs: ServerMs };
+/**
+ * Interval in which the service may have executed an attempt, by its clock; at `settledMs` it has
+ * certainly ended.
+ */
+export type AttemptBounds = {
+  readonly fromMs: ServerMs;
+  readonly untilMs: ServerMs;
+  readonly settledMs: ServerMs;
+};
 
 /** One request for an entry, from its events. */
 export type Attempt = {

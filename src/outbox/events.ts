@@ -3,16 +3,45 @@ import { crc32 } from 'node:zlib';
 import type { ServerMs } from '../base/clock.ts';
 import { DatabaseError } from '../base/errors.ts';
 import { Issue } from '../base/issue.ts';
-import { cmd, deserializeValue, type Message, msg, type StoredMessage, serializeValue } from '../base/message.ts';
+import {
+  cmd,
+  deserializeValue,
+  type Message,
+  msg,
+  type StoredMessage,
+  serializeValue,
+} from '../base/message.ts';
 import type { AttemptOutcome } from '../base/outcomes.ts';
-import { createRowGuard, type Guarded, isBytes, isNumber, isText, orNull, type RowOf } from '../store/database.ts';
+import {
+  createRowGuard,
+  type Guarded,
+  isBytes,
+  isNumber,
+  isText,
+  orNull,
+  type RowOf,
+} from '../store/database.ts';
 import type { EntryKind, Photograph } from './entry.ts';
 
-/** Kinds of events. An event is immutable; outbox and journal store it under one id, so that they merge in any order. */
-const EVENT_KINDS = ['attempted', 'answered', 'found', 'absent', 'decided', 'bound', 'moved'] as const;
+/**
+ * Kinds of events. An event is immutable; outbox and journal store it under one id, so that they
+ * merge in any order.
+ */
+const EVENT_KINDS = [
+  'attempted',
+  'answered',
+  'found',
+  'absent',
+  'decided',
+  'bound',
+  'moved',
+] as const;
 type EventKind = (typeof EVENT_KINDS)[number];
 
-/** Effect of an answer on its entry. `unknown`: the service may or may not have executed the attempt. */
+/**
+ * Effect of an answer on its entry. `unknown`: the service may or may not have executed the
+ * attempt.
+ */
 export type Settles = 'accepted' | 'refused' | 'queued' | 'unknown';
 
 /** The find of an import, so that it can be restored from the journal. */
@@ -41,7 +70,14 @@ export function serializePhotograph(photograph: Photograph): SentPhotograph {
   };
 }
 
-export function parsePhotograph({ name, mediaType, sizeBytes, sha512, original, link }: SentPhotograph): Photograph {
+export function parsePhotograph({
+  name,
+  mediaType,
+  sizeBytes,
+  sha512,
+  original,
+  link,
+}: SentPhotograph): Photograph {
   return {
     ...{ name, mediaType, sizeBytes, sha512: Buffer.from(sha512, 'hex') },
     ...(original === null ? {} : { originalSha512: Buffer.from(original, 'hex') }),
@@ -56,7 +92,10 @@ export type AttemptedBody = {
   readonly path: string;
   /** Wall clock: displayed, never used for a decision. */
   readonly at: number;
-  /** Earliest server time of arrival, and latest time of complete sending; null where the server time is unknown. */
+  /**
+   * Earliest server time of arrival, and latest time of complete sending; null where the server
+   * time is unknown.
+   */
   readonly fromMs: ServerMs | null;
   readonly sentByMs: ServerMs | null;
   /** Maximum time for which the service may work on the request after that, in milliseconds. */
@@ -65,7 +104,10 @@ export type AttemptedBody = {
   readonly target: string | null;
   readonly localId: string | null;
   readonly project: string | null;
-  /** For an import: digest of the find as found, and the compressed document and find in base64; null after thinning. */
+  /**
+   * For an import: digest of the find as found, and the compressed document and find in base64;
+   * null after thinning.
+   */
   readonly digest: string | null;
   readonly content: string | null;
   readonly value: string | null;
@@ -81,7 +123,9 @@ export type AnsweredBody = {
   readonly status: number | null;
   readonly identCely: string | null;
   readonly serverDateMs: ServerMs | null;
-  /** Server time at the end of the attempt, from its answer or computed with the monotonic clock. */
+  /**
+   * Server time at the end of the attempt, from its answer or computed with the monotonic clock.
+   */
   readonly endedMs: ServerMs | null;
   readonly notBeforeAt: number;
   readonly reason: StoredMessage | null;
@@ -103,9 +147,10 @@ export type EvidenceBody = {
 };
 
 /**
- * A decision of a person, or a fact that detaches a record. `created`: this record is the entry's. `send`: the listed attempts
- * did not arrive, and the candidates are not this entry. `abandon`: the entry is not sent. `release`: the service gave the record
- * to another find. `undo`: the event `of` does not count.
+ * A decision of a person, or a fact that detaches a record. `created`: this record is the entry's.
+ * `send`: the listed attempts did not arrive, and the candidates are not this entry. `abandon`: the
+ * entry is not sent. `release`: the service gave the record to another find. `undo`: the event `of`
+ * does not count.
  */
 export type DecidedBody = {
   readonly answer: 'created' | 'send' | 'abandon' | 'release' | 'undo';
@@ -192,8 +237,14 @@ export function parseEvent(path: string, row: unknown): OutboxEvent {
   return parseNumberedEvent(path, row).event;
 }
 
-/** Parses an event with its sequence number in the database. @throws DatabaseError where the row differs from what was written */
-export function parseNumberedEvent(path: string, row: unknown): { readonly seq: number; readonly event: OutboxEvent } {
+/**
+ * Parses an event with its sequence number in the database. @throws DatabaseError where the row
+ * differs from what was written
+ */
+export function parseNumberedEvent(
+  path: string,
+  row: unknown,
+): { readonly seq: number; readonly event: OutboxEvent } {
   const { seq, id, outbox, find, entry, position, kind, body } = parseEventRow(path, row);
   const event = { id, outbox, find, entry, position, kind, body: JSON.parse(body) };
   if (!isOutboxEvent(event)) throw makeDamagedRowError(path, msg`event ${id}`);
@@ -212,10 +263,14 @@ function computeEventChecksum({ id, outbox, find, entry, position, kind, body }:
 /** Distinguishes null from an empty text. */
 const NO_VALUE = '\u0001';
 
-/** Returns the CRC-32 of the values of a row. Outboxes and journals store it: another formula would call all of them damaged. */
+/**
+ * Returns the CRC-32 of the values of a row. Outboxes and journals store it: another formula would
+ * call all of them damaged.
+ */
 export function computeChecksum(values: readonly (string | number | null | Buffer)[]): number {
   let text = '';
-  for (const value of values) text += `${value === null ? NO_VALUE : isBytes(value) ? value.length : value}\0`;
+  for (const value of values)
+    text += `${value === null ? NO_VALUE : isBytes(value) ? value.length : value}\0`;
   let crc = crc32(text);
   for (const value of values) if (isBytes(value)) crc = crc32(value, crc);
   return crc;
@@ -250,22 +305,31 @@ export function deserializeMessage(text: string | null): Message | null {
 }
 
 /** Fields that each stored issue has; the others are copied. */
-type StoredIssue = { readonly rule: string; readonly severity: Issue['severity']; readonly message: StoredMessage };
+type StoredIssue = {
+  readonly rule: string;
+  readonly severity: Issue['severity'];
+  readonly message: StoredMessage;
+};
 
 /** Serialises issues as JSON, independent of the language; null for none. */
 export function serializeIssues(issues: readonly Issue[]): string | null {
   return issues.length === 0
     ? null
-    : JSON.stringify(issues.map(({ says, ...issue }) => ({ ...issue, message: serializeValue(says) })));
+    : JSON.stringify(
+        issues.map(({ says, ...issue }) => ({ ...issue, message: serializeValue(says) })),
+      );
 }
 
 export function deserializeIssues(text: string | null): Issue[] {
   const issues: StoredIssue[] = JSON.parse(text ?? '[]');
-  return issues.map(({ message, ...issue }) => new Issue({ ...issue, says: deserializeValue(message) as Message }));
+  return issues.map(
+    ({ message, ...issue }) => new Issue({ ...issue, says: deserializeValue(message) as Message }),
+  );
 }
 
 /**
- * A UUID of version 7 (RFC 9562): it begins with the time, so that the rows of an import stand beside one another in an index.
+ * A UUID of version 7 (RFC 9562): it begins with the time, so that the rows of an import stand
+ * beside one another in an index.
  * @param now milliseconds since 1970 UTC
  */
 export function makeUuid(now: number): string {

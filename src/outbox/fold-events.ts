@@ -4,9 +4,16 @@ import type { AnsweredBody, DecidedBody, EventOf, OutboxEvent } from './events.t
 
 /** Facts about one entry, folded from all its events. */
 export type EntryFacts = {
-  /** Record of the entry and its source: an answer outranks evidence, and evidence is equal to a person. */
+  /**
+   * Record of the entry and its source: an answer outranks evidence, and evidence is equal to a
+   * person.
+   */
   readonly accepted:
-    | { readonly identCely: string; readonly by: 'answer' | 'evidence' | 'person'; readonly event: string }
+    | {
+        readonly identCely: string;
+        readonly by: 'answer' | 'evidence' | 'person';
+        readonly event: string;
+      }
     | undefined;
   /** Attempts without an answer, and attempts of unknown outcome. */
   readonly open: ReadonlySet<string>;
@@ -51,8 +58,11 @@ export function foldEvents(events: readonly OutboxEvent[]): EntryFacts {
     rejected: new Set(),
     attempts: new Set(),
   };
-  // An answer may precede its attempt only where the attempt was thinned away or is not merged yet; it counts all the same.
-  const answered = new Set(counted.flatMap((event) => (event.kind === 'answered' ? [event.body.attempt] : [])));
+  // An answer may precede its attempt only where the attempt was thinned away or is not merged yet;
+  // it counts all the same.
+  const answered = new Set(
+    counted.flatMap((event) => (event.kind === 'answered' ? [event.body.attempt] : [])),
+  );
   for (const event of counted) apply(draft, event, answered);
   return { ...draft, attempts: draft.attempts.size };
 }
@@ -63,20 +73,26 @@ function sortEvents(events: readonly OutboxEvent[]): OutboxEvent[] {
   return [...byId.values()].sort((a, b) => a.position - b.position || (a.id < b.id ? -1 : 1));
 }
 
-/** Removes undone decisions, unless an attempt follows them. Attempts and answers cannot be undone. */
+/**
+ * Removes undone decisions, unless an attempt follows them. Attempts and answers cannot be undone.
+ */
 function withoutUndone(events: readonly OutboxEvent[]): OutboxEvent[] {
   const undone = new Set(
     events.flatMap((event) => {
-      if (event.kind !== 'decided' || event.body.answer !== 'undo' || event.body.of === null) return [];
+      if (event.kind !== 'decided' || event.body.answer !== 'undo' || event.body.of === null)
+        return [];
       const taken = events.find(({ id }) => id === event.body.of);
       if (taken === undefined || !isDecision(taken)) return [];
       const isTooLate = events.some(
-        ({ kind, position }) => kind === 'attempted' && position > taken.position && position < event.position,
+        ({ kind, position }) =>
+          kind === 'attempted' && position > taken.position && position < event.position,
       );
       return isTooLate ? [] : [event.body.of];
     }),
   );
-  return events.filter((event) => !undone.has(event.id) && !(event.kind === 'decided' && event.body.answer === 'undo'));
+  return events.filter(
+    (event) => !undone.has(event.id) && !(event.kind === 'decided' && event.body.answer === 'undo'),
+  );
 }
 
 function isDecision(event: OutboxEvent): boolean {
@@ -174,11 +190,15 @@ export function getLastReason(events: readonly OutboxEvent[]): StoredMessage | n
 }
 
 /** Returns the state of an entry from its facts, and for an unsent one from the intent. */
-export function computeState(facts: EntryFacts, { hasContent, retryOf: retryAttempt }: Wanted): EntryState {
+export function computeState(
+  facts: EntryFacts,
+  { hasContent, retryOf: retryAttempt }: Wanted,
+): EntryState {
   if (facts.accepted !== undefined) return 'accepted';
   if (facts.abandoned !== undefined) return 'dropped';
   if (facts.open.size > 0) return 'sending';
   if (facts.unknown.size > 0) return 'uncertain';
-  if (facts.refusal !== undefined && facts.refusal.attempt !== retryAttempt) return hasContent ? 'refused' : 'draft';
+  if (facts.refusal !== undefined && facts.refusal.attempt !== retryAttempt)
+    return hasContent ? 'refused' : 'draft';
   return hasContent ? 'queued' : 'draft';
 }

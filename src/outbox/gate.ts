@@ -3,7 +3,10 @@ import { createRowParser, isText, orNull } from '../store/database.ts';
 import type { Entry, Held, HeldBasis } from './entry.ts';
 import type { Outbox } from './open-outbox.ts';
 
-/** Facts by which the gate decides which entries may be sent. The decision is pure, and linear in entries plus candidates. */
+/**
+ * Facts by which the gate decides which entries may be sent. The decision is pure, and linear in
+ * entries plus candidates.
+ */
 export type GateFacts = {
   /** Imports of another outbox that this account attempted, by digest and by local id. */
   readonly attemptedByDigest: ReadonlyMap<string, readonly AttemptedElsewhere[]>;
@@ -54,14 +57,23 @@ const CHECKS: readonly Check[] = [
   {
     basis: 'attempted-elsewhere',
     listCandidates: (entry, { attemptedByDigest }) =>
-      listNames(entry.kind === 'import' && entry.digest !== null ? attemptedByDigest.get(entry.digest) : undefined),
+      listNames(
+        entry.kind === 'import' && entry.digest !== null
+          ? attemptedByDigest.get(entry.digest)
+          : undefined,
+      ),
     ask: (named) => msg`an identical find was sent from another outbox of this machine (${named})`,
   },
   {
     basis: 'local-id-sent-elsewhere',
     listCandidates: (entry, { attemptedByLocalId }) =>
-      listNames(entry.kind === 'import' && entry.localId !== null ? attemptedByLocalId.get(entry.localId) : undefined),
-    ask: (named) => msg`a find with this local id was sent from another outbox of this machine (${named})`,
+      listNames(
+        entry.kind === 'import' && entry.localId !== null
+          ? attemptedByLocalId.get(entry.localId)
+          : undefined,
+      ),
+    ask: (named) =>
+      msg`a find with this local id was sent from another outbox of this machine (${named})`,
   },
   {
     basis: 'equal-record',
@@ -70,7 +82,8 @@ const CHECKS: readonly Check[] = [
   },
   {
     basis: 'hidden-records',
-    listCandidates: (entry, { hiddenRecords }) => (entry.kind === 'import' && hiddenRecords.get(entry.project ?? '')) || [],
+    listCandidates: (entry, { hiddenRecords }) =>
+      (entry.kind === 'import' && hiddenRecords.get(entry.project ?? '')) || [],
     ask: (named) =>
       msg`the service lists records of this project that this account may not read (${named}): one may be this find`,
   },
@@ -102,23 +115,40 @@ function listChangedNumbers(entry: Entry, facts: GateFacts): readonly string[] {
   // The previous number of a record without a find here is unknown: an empty one is no change.
   const isFirst = shown === '' && entry.expects === null;
   const expected =
-    isFirst || shown === undefined || shown === entry.value || shown === entry.expects || facts.ownNumbers(entry).has(shown);
+    isFirst ||
+    shown === undefined ||
+    shown === entry.value ||
+    shown === entry.expects ||
+    facts.ownNumbers(entry).has(shown);
   return expected ? [] : [shown];
 }
 
-/** Tables `project_searches` and `unexplained`: the last search of each project, and the records that no event explains. */
+/**
+ * Tables `project_searches` and `unexplained`: the last search of each project, and the records
+ * that no event explains.
+ */
 
 /** Returns the server time up to which a project was searched; undefined where it never was. */
 export function getLastSearchAt(outbox: Outbox, project: string): number | undefined {
-  const at = outbox.sql('select server_at from project_searches where project = ?').pluck().get(project);
+  const at = outbox
+    .sql('select server_at from project_searches where project = ?')
+    .pluck()
+    .get(project);
   return typeof at === 'number' ? at : undefined;
 }
 
 /** Stores the server time of a search. @param keepsEarlier keeps the time of an earlier search */
-export function recordSearch(outbox: Outbox, project: string, serverAt: number, keepsEarlier: boolean): void {
+export function recordSearch(
+  outbox: Outbox,
+  project: string,
+  serverAt: number,
+  keepsEarlier: boolean,
+): void {
   const change = keepsEarlier ? 'nothing' : 'update set server_at = excluded.server_at';
   outbox
-    .sql(`insert into project_searches (project, server_at) values (?, ?) on conflict (project) do ${change}`)
+    .sql(
+      `insert into project_searches (project, server_at) values (?, ?) on conflict (project) do ${change}`,
+    )
     .run(project, Math.floor(serverAt));
 }
 
@@ -129,20 +159,31 @@ export function recordOtherWriters(outbox: Outbox, project: string): void {
 
 /** Tells if other accounts are known to write into the project. */
 export function hasOtherWriters(outbox: Outbox, project: string): boolean {
-  return outbox.sql('select 1 from project_searches where project = ? and others_write = 1').get(project) !== undefined;
+  return (
+    outbox
+      .sql('select 1 from project_searches where project = ? and others_write = 1')
+      .get(project) !== undefined
+  );
 }
 
 const parseUnexplained = createRowParser({ identCely: isText, record: orNull(isText) });
 
-/** Returns the records that no event explains; `record` is JSON, or null for one that is listed and not shown. */
+/**
+ * Returns the records that no event explains; `record` is JSON, or null for one that is listed and
+ * not shown.
+ */
 export function listUnexplainedRecords(outbox: Outbox): ReturnType<typeof parseUnexplained>[] {
-  const rows = outbox.sql('select ident_cely as identCely, record from unexplained order by ident_cely').all();
+  const rows = outbox
+    .sql('select ident_cely as identCely, record from unexplained order by ident_cely')
+    .all();
   return rows.map(parseUnexplained);
 }
 
 /** @param record JSON, or null for one that is listed and not shown */
 export function saveUnexplained(outbox: Outbox, identCely: string, record: string | null): void {
-  outbox.sql('insert or replace into unexplained (ident_cely, record) values (?, ?)').run(identCely, record);
+  outbox
+    .sql('insert or replace into unexplained (ident_cely, record) values (?, ?)')
+    .run(identCely, record);
 }
 
 export function deleteUnexplained(outbox: Outbox, identCely: string): void {

@@ -24,7 +24,14 @@ import {
 import { makeBackupPath } from '../store/database-file.ts';
 import { writePrivateFile } from '../store/files.ts';
 import { lockForChange } from '../store/lock-file.ts';
-import { type EventRow, type OutboxEvent, parseEvent, parseEventRow, parseNumberedEvent, serializeEvent } from './events.ts';
+import {
+  type EventRow,
+  type OutboxEvent,
+  parseEvent,
+  parseEventRow,
+  parseNumberedEvent,
+  serializeEvent,
+} from './events.ts';
 
 /** An attempt of another outbox in the journal. */
 type EarlierAttempt = {
@@ -37,10 +44,17 @@ type EarlierAttempt = {
   readonly at: number;
 };
 
-const parseEarlierOutbox = createRowParser({ outbox: isText, attempts: isNumber, lastAt: isNumber });
+const parseEarlierOutbox = createRowParser({
+  outbox: isText,
+  attempts: isNumber,
+  lastAt: isNumber,
+});
 export type EarlierOutbox = ReturnType<typeof parseEarlierOutbox>;
 
-/** This machine's copy of the events of its outboxes. Every function throws DatabaseError where the disk fails. */
+/**
+ * This machine's copy of the events of its outboxes. Every function throws DatabaseError where the
+ * disk fails.
+ */
 export type Journal = {
   readonly path: string;
   readonly id: string;
@@ -48,17 +62,30 @@ export type Journal = {
   readonly machine: string;
   /** Adds missing events; they are on disk when it returns. */
   append(events: readonly OutboxEvent[]): void;
-  /** Returns the id of the event with this sequence number, which distinguishes this journal from a rebuilt one. */
+  /**
+   * Returns the id of the event with this sequence number, which distinguishes this journal from a
+   * rebuilt one.
+   */
   findEventAt(seq: number): string | undefined;
   has(id: string): boolean;
-  /** Returns the first events of an outbox after a sequence number, in the order in which they were written. */
-  listEventsSince(outbox: string, seq: number, limit?: number): { readonly seq: number; readonly event: OutboxEvent }[];
+  /**
+   * Returns the first events of an outbox after a sequence number, in the order in which they were
+   * written.
+   */
+  listEventsSince(
+    outbox: string,
+    seq: number,
+    limit?: number,
+  ): { readonly seq: number; readonly event: OutboxEvent }[];
   isAnswered(attempt: OutboxEvent): boolean;
   /** Returns other outboxes with attempts of this account at this service. */
   listOtherOutboxes(account: string, address: string, except: string): EarlierOutbox[];
   /** Returns records that the service named in its answers to imports of these other outboxes. */
   listRecordsOfOthers(account: string, address: string, except: string): ReadonlySet<string>;
-  /** Returns imports that another outbox attempted with this account and digest, or with this account and local id. */
+  /**
+   * Returns imports that another outbox attempted with this account and digest, or with this
+   * account and local id.
+   */
   listEarlierAttempts(
     account: string,
     except: string,
@@ -83,15 +110,19 @@ type JournalOptions = {
 };
 
 /**
- * Opens the journal, or creates it. A damaged one is renamed; its readable events are copied into a new one with the same
- * identity, and the outboxes add the rest at the next merge.
- * @throws DatabaseError where it cannot be opened or written; DatabaseTooNewError where a newer pas wrote it; ConfigError where
- * another process keeps rebuilding it
+ * Opens the journal, or creates it. A damaged one is renamed; its readable events are copied into a
+ * new one with the same identity, and the outboxes add the rest at the next merge.
+ * @throws DatabaseError where it cannot be opened or written; DatabaseTooNewError where a newer pas
+ * wrote it; ConfigError where another process keeps rebuilding it
  */
 export function openJournal(path: string, options: JournalOptions): Journal {
   const sound = openUndamaged(path, options);
   if (sound !== undefined) return sound;
-  const lock = lockForChange(`${path}.lock`, options.clock, msg`${path}: another pas process is rebuilding the journal.`);
+  const lock = lockForChange(
+    `${path}.lock`,
+    options.clock,
+    msg`${path}: another pas process is rebuilding the journal.`,
+  );
   try {
     // Another process may have rebuilt it in the meantime: it must not be set aside again.
     const rebuilt = openUndamaged(path, options);
@@ -130,7 +161,8 @@ export function assertSoundJournal(journal: Journal): void {
     reportSchemaDamage(journal.path, () => {
       const result = String(check.pragma('integrity_check(1)', { simple: true }));
       if (result !== 'ok') throw makeDamagedJournalError(journal.path, result);
-      for (const row of check.prepare('select * from events not indexed').iterate()) parseEvent(journal.path, row);
+      for (const row of check.prepare('select * from events not indexed').iterate())
+        parseEvent(journal.path, row);
     });
   } finally {
     check.close();
@@ -146,7 +178,10 @@ function makeDamagedJournalError(path: string, result: string, cause?: unknown):
 
 function openSound(path: string, { machine, busyTimeoutMs }: JournalOptions): Journal {
   // A commit must survive a power cut: otherwise an attempt could be lost.
-  const database = openDatabase(path, { synchronous: 'full', ...(busyTimeoutMs === undefined ? {} : { busyTimeoutMs }) });
+  const database = openDatabase(path, {
+    synchronous: 'full',
+    ...(busyTimeoutMs === undefined ? {} : { busyTimeoutMs }),
+  });
   try {
     asDatabaseError(path, () => migrate(database, join(packageRoot, 'schemas', 'journal')));
     const identity = getOrCreateIdentity(path, database, machine);
@@ -204,11 +239,19 @@ const ALL = -1;
 const INSERT = `insert into events (seq, id, outbox, find, entry, position, kind, body, crc)
   values (:seq, :id, :outbox, :find, :entry, :position, :kind, :body, :crc) on conflict (id) do nothing`;
 
-function withStatements(path: string, database: Database, { journal: id, machine }: Identity): Journal {
+function withStatements(
+  path: string,
+  database: Database,
+  { journal: id, machine }: Identity,
+): Journal {
   const insert = database.prepare(INSERT);
   const at = database.prepare('select id from events where seq = ?').pluck();
-  const since = database.prepare('select * from events where outbox = ? and seq > ? order by seq limit ?');
-  const answer = database.prepare(`select 1 from events where entry = ? and kind = 'answered' and body ->> 'attempt' = ?`);
+  const since = database.prepare(
+    'select * from events where outbox = ? and seq > ? order by seq limit ?',
+  );
+  const answer = database.prepare(
+    `select 1 from events where entry = ? and kind = 'answered' and body ->> 'attempt' = ?`,
+  );
   const replace = database.prepare('update events set body = :body, crc = :crc where id = :id');
   const selectEvent = database.prepare('select 1 from events where id = ?');
   const guard = <T>(work: () => T): T => asDatabaseError(path, work);
@@ -228,10 +271,19 @@ function withStatements(path: string, database: Database, { journal: id, machine
     listEventsSince: (outbox, seq, limit = ALL) =>
       guard(() => since.all(outbox, seq, limit).map((row) => parseNumberedEvent(path, row))),
     isAnswered: (attempt) => guard(() => answer.get(attempt.entry, attempt.id) !== undefined),
-    listOtherOutboxes: (account, address, except) => guard(() => listOtherOutboxes(database, account, address, except)),
+    listOtherOutboxes: (account, address, except) =>
+      guard(() => listOtherOutboxes(database, account, address, except)),
     listRecordsOfOthers: (account, address, except) =>
-      guard(() => new Set(parseTexts(database.prepare(RECORDS_OF_OTHERS).pluck().all({ account, address, except })))),
-    listEarlierAttempts: (account, except, by) => guard(() => listEarlierAttempts(path, database, account, except, by)),
+      guard(
+        () =>
+          new Set(
+            parseTexts(
+              database.prepare(RECORDS_OF_OTHERS).pluck().all({ account, address, except }),
+            ),
+          ),
+      ),
+    listEarlierAttempts: (account, except, by) =>
+      guard(() => listEarlierAttempts(path, database, account, except, by)),
     replaceBodies: (events) =>
       guard(() => {
         runTransaction(database, () => {
@@ -239,7 +291,10 @@ function withStatements(path: string, database: Database, { journal: id, machine
         });
       }),
     getSizeBytes: () =>
-      ['', '-wal'].reduce((sum, suffix) => sum + (statSync(`${path}${suffix}`, { throwIfNoEntry: false })?.size ?? 0), 0),
+      ['', '-wal'].reduce(
+        (sum, suffix) => sum + (statSync(`${path}${suffix}`, { throwIfNoEntry: false })?.size ?? 0),
+        0,
+      ),
     close: () => database.close(),
   };
 }
@@ -253,7 +308,12 @@ const RECORDS_OF_OTHERS = `select distinct body ->> 'identCely' from events as a
   where kind = 'answered' and body ->> 'settles' = 'accepted' and body ->> 'identCely' is not null and ${OTHERS} and exists (
     select 1 from events where entry = answered.entry and kind = 'attempted' and body ->> 'entryKind' = 'import')`;
 
-function listOtherOutboxes(database: Database, account: string, address: string, except: string): EarlierOutbox[] {
+function listOtherOutboxes(
+  database: Database,
+  account: string,
+  address: string,
+  except: string,
+): EarlierOutbox[] {
   return database
     .prepare(
       `select outbox, count(*) as attempts, max(body ->> 'at') as lastAt from events
@@ -288,11 +348,23 @@ function listEarlierAttempts(
     if (kind !== 'attempted') return [];
     const identCely = record.get(entry);
     const { localId, digest, at } = body;
-    return [{ outbox, entry: entry ?? '', localId, digest, at, identCely: typeof identCely === 'string' ? identCely : null }];
+    return [
+      {
+        outbox,
+        entry: entry ?? '',
+        localId,
+        digest,
+        at,
+        identCely: typeof identCely === 'string' ? identCely : null,
+      },
+    ];
   });
 }
 
-/** Renames a damaged journal and copies its events under higher sequence numbers, so that all outboxes merge again. */
+/**
+ * Renames a damaged journal and copies its events under higher sequence numbers, so that all
+ * outboxes merge again.
+ */
 function rebuild(path: string, options: JournalOptions): void {
   const aside = setAside(path, options.clock.now());
   options.onSetAside?.(aside);
@@ -317,18 +389,26 @@ function rebuild(path: string, options: JournalOptions): void {
 function setAside(path: string, nowMs: number): string {
   const aside = makeBackupPath(`${path.replace(/\.sqlite$/, '')}-damaged`, nowMs);
   asDatabaseError(path, () => {
-    for (const suffix of ['-wal', '-shm', '']) if (existsSync(path + suffix)) renameSync(path + suffix, aside + suffix);
+    for (const suffix of ['-wal', '-shm', ''])
+      if (existsSync(path + suffix)) renameSync(path + suffix, aside + suffix);
   });
   return aside;
 }
 
 function readIdentityRow(path: string): Identity | undefined {
-  return attemptRead(path, (database) => parseValue(isIdentity, database.prepare('select journal, machine from identity').get()));
+  return attemptRead(path, (database) =>
+    parseValue(isIdentity, database.prepare('select journal, machine from identity').get()),
+  );
 }
 
-/** Reads row by row from both ends, then by sequence number, since one damaged page must not lose the others. */
+/**
+ * Reads row by row from both ends, then by sequence number, since one damaged page must not lose
+ * the others.
+ */
 function readReadableRows(path: string): EventRow[] {
-  const seqs = [...new Set(['asc', 'desc'].flatMap((direction) => readReadablePlaces(path, direction)))].sort((a, b) => a - b);
+  const seqs = [
+    ...new Set(['asc', 'desc'].flatMap((direction) => readReadablePlaces(path, direction))),
+  ].sort((a, b) => a - b);
   return (
     attemptRead(path, (database) => {
       const query = database.prepare('select * from events where seq = ?');
@@ -346,7 +426,10 @@ function readReadableRows(path: string): EventRow[] {
 function readReadablePlaces(path: string, direction: string): number[] {
   const seqs: number[] = [];
   attemptRead(path, (database) => {
-    const places = database.prepare(`select seq from events not indexed order by seq ${direction}`).pluck().iterate();
+    const places = database
+      .prepare(`select seq from events not indexed order by seq ${direction}`)
+      .pluck()
+      .iterate();
     for (const seq of places) seqs.push(parseValue(isNumber, seq));
   });
   return seqs;

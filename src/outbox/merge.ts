@@ -24,12 +24,24 @@ import {
   makeRecordKey,
   type Target,
 } from './entry-queries.ts';
-import { type EventOf, type OutboxEvent, parseEvent, parsePhotograph, serializeEvent } from './events.ts';
+import {
+  type EventOf,
+  type OutboxEvent,
+  parseEvent,
+  parsePhotograph,
+  serializeEvent,
+} from './events.ts';
 import { foldEvents } from './fold-events.ts';
 import type { Journal } from './journal.ts';
 import { type Outbox, readHeader, updateHeader } from './open-outbox.ts';
 import { exportEvents, insertEvents, MAX_EVENTS_AT_ONCE } from './record-events.ts';
-import { assignFindUuid, findByLocalId, findByUuid, freeLocalId, insertFind } from './stored-finds.ts';
+import {
+  assignFindUuid,
+  findByLocalId,
+  findByUuid,
+  freeLocalId,
+  insertFind,
+} from './stored-finds.ts';
 
 export type Merged = {
   readonly events: number;
@@ -40,10 +52,10 @@ export type Merged = {
 export const NOTHING_MERGED: Merged = { events: 0, restoredFinds: 0 };
 
 /**
- * Merges the events of the outbox and of the journal both ways. This completes an older copy, a restored backup, a second copy on
- * this machine and a rebuilt journal.
- * @param withOpen includes attempts without an answer; only under the push lock, since another process may be waiting for the
- * answer
+ * Merges the events of the outbox and of the journal both ways. This completes an older copy, a
+ * restored backup, a second copy on this machine and a rebuilt journal.
+ * @param withOpen includes attempts without an answer; only under the push lock, since another
+ * process may be waiting for the answer
  */
 export function mergeJournal(outbox: Outbox, { withOpen }: { readonly withOpen: boolean }): Merged {
   const { journal } = outbox;
@@ -52,7 +64,10 @@ export function mergeJournal(outbox: Outbox, { withOpen }: { readonly withOpen: 
   exportEvents(outbox);
   const { outbox: id, mergedSeq } = readHeader(outbox);
   const isOpen = (event: OutboxEvent): boolean =>
-    !withOpen && event.kind === 'attempted' && !isHere(outbox, event.id) && !journal.isAnswered(event);
+    !withOpen &&
+    event.kind === 'attempted' &&
+    !isHere(outbox, event.id) &&
+    !journal.isAnswered(event);
   const readSince = (seq: number) => journal.listEventsSince(id, seq, MAX_EVENTS_AT_ONCE);
   let [isBroken, hasMore, events] = [false, false, 0];
   let last: ReturnType<typeof readSince>[number] | undefined;
@@ -61,12 +76,14 @@ export function mergeJournal(outbox: Outbox, { withOpen }: { readonly withOpen: 
     if (taken.length > 0) events += outbox.change(() => applyEvents(outbox, taken));
     hasMore ||= taken.length > 0;
     // The next merge reads again from the first open attempt on.
-    const firstOpen = taken.length === page.length ? -1 : page.findIndex(({ event }) => isOpen(event));
+    const firstOpen =
+      taken.length === page.length ? -1 : page.findIndex(({ event }) => isOpen(event));
     if (!isBroken) last = firstOpen === -1 ? page.at(-1) : (page[firstOpen - 1] ?? last);
     isBroken ||= firstOpen !== -1;
   }
   const restoredFinds = hasMore || withOpen ? restoreEntries(outbox) : 0;
-  if (last !== undefined) outbox.change(() => updateHeader(outbox, { mergedSeq: last.seq, mergedEvent: last.event.id }));
+  if (last !== undefined)
+    outbox.change(() => updateHeader(outbox, { mergedSeq: last.seq, mergedEvent: last.event.id }));
   return { events, restoredFinds };
 }
 
@@ -74,11 +91,18 @@ function isHere(outbox: Outbox, id: string): boolean {
   return outbox.sql('select 1 from events where id = ?').get(id) !== undefined;
 }
 
-/** Resets the watermark of a rebuilt, restored or replaced journal: its events differ at the watermark, or lack the last. */
+/**
+ * Resets the watermark of a rebuilt, restored or replaced journal: its events differ at the
+ * watermark, or lack the last.
+ */
 function resetWatermark(outbox: Outbox, journal: Journal): void {
   const { mergedSeq, mergedEvent } = readHeader(outbox);
-  const lastWritten = outbox.sql('select id from events where in_journal = 1 order by seq desc limit 1').pluck().get();
-  const isSame = mergedSeq === 0 ? lastWritten === undefined : journal.findEventAt(mergedSeq) === mergedEvent;
+  const lastWritten = outbox
+    .sql('select id from events where in_journal = 1 order by seq desc limit 1')
+    .pluck()
+    .get();
+  const isSame =
+    mergedSeq === 0 ? lastWritten === undefined : journal.findEventAt(mergedSeq) === mergedEvent;
   if (isSame && (typeof lastWritten !== 'string' || journal.has(lastWritten))) return;
   outbox.change(() => restartMerge(outbox));
 }
@@ -93,7 +117,8 @@ export function restartMerge(outbox: Outbox): void {
 function applyEvents(outbox: Outbox, events: readonly OutboxEvent[]): number {
   const added = insertEvents(outbox, events, true);
   for (const event of added)
-    if (event.kind === 'bound' && readHeader(outbox).account === null) updateHeader(outbox, { account: event.body.account });
+    if (event.kind === 'bound' && readHeader(outbox).account === null)
+      updateHeader(outbox, { account: event.body.account });
   for (const uuid of new Set(added.flatMap(({ entry }) => entry ?? []))) {
     const entry = findEntryByUuid(outbox, uuid);
     if (entry !== undefined) followEvents(outbox, entry);
@@ -101,11 +126,15 @@ function applyEvents(outbox: Outbox, events: readonly OutboxEvent[]): number {
   return added.length;
 }
 
-/** Takes over the sent content of an import where this file has another one. The find stays as it is. */
+/**
+ * Takes over the sent content of an import where this file has another one. The find stays as it
+ * is.
+ */
 function followEvents(outbox: Outbox, { id, uuid }: Entry): void {
   refreshState(outbox, id);
   const entry = findEntryByUuid(outbox, uuid);
-  if (entry?.kind !== 'import' || !['accepted', 'uncertain', 'sending'].includes(entry.state)) return;
+  if (entry?.kind !== 'import' || !['accepted', 'uncertain', 'sending'].includes(entry.state))
+    return;
   const sent = findLastContent(listEventsOfEntry(outbox, uuid));
   if (sent === undefined || entry.document?.equals(sent.document) === true) return;
   assignSentContent(outbox, id, toContent(sent));
@@ -118,33 +147,46 @@ function findLastContent(events: readonly OutboxEvent[]): SentContent | undefine
 }
 
 function toContent(sent: SentContent | undefined): ImportContent {
-  if (sent === undefined) return { document: null, documentSha512: null, digest: null, project: null, issues: [] };
+  if (sent === undefined)
+    return { document: null, documentSha512: null, digest: null, project: null, issues: [] };
   const { document, digest, project } = sent;
-  return { document, documentSha512: createHash('sha512').update(document).digest(), digest, project, issues: [] };
+  return {
+    document,
+    documentSha512: createHash('sha512').update(document).digest(),
+    digest,
+    project,
+    issues: [],
+  };
 }
 
 /**
- * Restores entries that only events name, including events of earlier merges: a find whose document was thinned is known again
- * once it is imported again.
+ * Restores entries that only events name, including events of earlier merges: a find whose document
+ * was thinned is known again once it is imported again.
  * @returns the number of restored finds
  */
 export function restoreEntries(outbox: Outbox): number {
   // Both indexes are walked once, side by side: nearly always nothing is missing.
   const unordered = outbox
-    .sql('select entry from events where entry is not null except select uuid from entries order by 1')
+    .sql(
+      'select entry from events where entry is not null except select uuid from entries order by 1',
+    )
     .pluck()
     .all();
   if (unordered.length === 0) return 0;
   const missing = parseTexts(
     outbox
-      .sql('select entry from events where entry in (select value from json_each(?)) group by entry order by min(seq)')
+      .sql(
+        'select entry from events where entry in (select value from json_each(?)) group by entry order by min(seq)',
+      )
       .pluck()
       .all(JSON.stringify(unordered)),
   );
   let restoredFinds = 0;
   for (let at = 0; at < missing.length; at += MAX_EVENTS_AT_ONCE) {
     const some = missing.slice(at, at + MAX_EVENTS_AT_ONCE);
-    restoredFinds += outbox.change(() => some.reduce((sum, uuid) => sum + restoreEntry(outbox, uuid), 0));
+    restoredFinds += outbox.change(() =>
+      some.reduce((sum, uuid) => sum + restoreEntry(outbox, uuid), 0),
+    );
   }
   return restoredFinds;
 }
@@ -165,8 +207,8 @@ function restoreEntry(outbox: Outbox, uuid: string): number {
 }
 
 /**
- * Restores the find of an import. An equal find with the same local id that was never attempted is used for it; a different one
- * keeps its local id, and is held with a question.
+ * Restores the find of an import. An equal find with the same local id that was never attempted is
+ * used for it; a different one keeps its local id, and is held with a question.
  */
 function restoreImport(
   outbox: Outbox,
@@ -180,7 +222,9 @@ function restoreImport(
   const byUuid = findByUuid(outbox, find);
   const same = byUuid ?? findByLocalId(outbox, localId);
   const entry = same === undefined ? undefined : findImportOfFind(outbox, same.id);
-  const reads = new Set(events.flatMap((event) => (event.kind === 'attempted' ? [event.body.digest] : [])));
+  const reads = new Set(
+    events.flatMap((event) => (event.kind === 'attempted' ? [event.body.digest] : [])),
+  );
   if (same !== undefined && entry?.attempts === 0 && reads.has(entry.digest)) {
     assignEntryUuid(outbox, entry.id, uuid);
     if (byUuid === undefined) {
@@ -189,7 +233,8 @@ function restoreImport(
     }
     return 0;
   }
-  if (byUuid !== undefined && entry === undefined) addImport(outbox, byUuid.id, toContent(sent), uuid);
+  if (byUuid !== undefined && entry === undefined)
+    addImport(outbox, byUuid.id, toContent(sent), uuid);
   if (byUuid === undefined && entry !== undefined) holdNamesake(outbox, entry, localId);
   if (sent === undefined || byUuid !== undefined) return 0;
   const findId = insertFind(outbox, {
@@ -227,7 +272,10 @@ export function makeLocalIdQuestion(localId: string): Held {
   return { basis: 'local-id-in-use', question, candidates: [localId] };
 }
 
-/** Restores a number or a photograph. An equal entry that was queued again and never attempted is used for it. */
+/**
+ * Restores a number or a photograph. An equal entry that was queued again and never attempted is
+ * used for it.
+ */
 function restoreChange(outbox: Outbox, { find, body }: EventOf<'attempted'>, uuid: string): number {
   const stored = find === null ? undefined : findByUuid(outbox, find);
   const target: Target = { findId: stored?.id ?? null, identCely: body.target };
@@ -240,20 +288,31 @@ function restoreChange(outbox: Outbox, { find, body }: EventOf<'attempted'>, uui
   } else if (body.value !== null) {
     addNumber(outbox, target, body.value, body.expects, uuid);
     queueUnsentBehind(outbox, makeRecordKey(target), uuid);
-  } else if (body.photograph !== null) addPhoto(outbox, target, parsePhotograph(body.photograph), uuid);
+  } else if (body.photograph !== null)
+    addPhoto(outbox, target, parsePhotograph(body.photograph), uuid);
   return 0;
 }
 
-/** Numbers are ordered by row: an unsent one must come behind a sent one, so that it does not count as superseded. */
+/**
+ * Numbers are ordered by row: an unsent one must come behind a sent one, so that it does not count
+ * as superseded.
+ */
 function queueUnsentBehind(outbox: Outbox, key: string, sent: string): void {
-  for (const { id, uuid, findId, identCely, value, expects, held } of listUntriedNumbers(outbox, key, sent)) {
+  for (const { id, uuid, findId, identCely, value, expects, held } of listUntriedNumbers(
+    outbox,
+    key,
+    sent,
+  )) {
     removeEntry(outbox, id);
     const behind = addNumber(outbox, { findId, identCely }, value, expects, uuid);
     schedule(outbox, behind, { held });
   }
 }
 
-/** Removes documents, not digests, of attempts whose records the service shows. @returns the number of documents */
+/**
+ * Removes documents, not digests, of attempts whose records the service shows. @returns the number
+ * of documents
+ */
 export function thinDocuments(outbox: Outbox): number {
   const rows = outbox
     .sql(
@@ -275,7 +334,10 @@ export function thinDocuments(outbox: Outbox): number {
 
 const parseNamed = createRowParser({ id: isNumber, uuid: isText });
 
-/** Compares the stored states with the events, and corrects them. @returns the local ids or identifiers of corrected entries */
+/**
+ * Compares the stored states with the events, and corrects them. @returns the local ids or
+ * identifiers of corrected entries
+ */
 export function rebuildStates(outbox: Outbox): string[] {
   return outbox.change(() => {
     const eventsByEntry = readAllEvents(outbox);
@@ -284,7 +346,9 @@ export function rebuildStates(outbox: Outbox): string[] {
     return all.map(parseNamed).flatMap(({ id, uuid }) => {
       if (!refreshState(outbox, id, eventsByEntry.get(uuid) ?? [])) return [];
       const row = outbox
-        .sql('select coalesce(local_id, ident_cely) from entries left join finds on finds.id = find_id where entries.id = ?')
+        .sql(
+          'select coalesce(local_id, ident_cely) from entries left join finds on finds.id = find_id where entries.id = ?',
+        )
         .pluck()
         .get(id);
       return [typeof row === 'string' ? row : `${id}`];

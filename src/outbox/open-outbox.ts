@@ -25,8 +25,8 @@ import { computeChecksum, parseEvent } from './events.ts';
 import type { Journal } from './journal.ts';
 
 /**
- * The open outbox of one account at one service; the other modules of this folder work on it. Every change is one transaction
- * that is on disk when its function returns.
+ * The open outbox of one account at one service; the other modules of this folder work on it. Every
+ * change is one transaction that is on disk when its function returns.
  */
 export type Outbox = {
   readonly path: string;
@@ -47,7 +47,11 @@ export type Outbox = {
 };
 
 /** Service of an outbox. The address is normalised by `normalizeAddress`. */
-export type Binding = { readonly address: string; readonly prefix: string; readonly schemaVersion: string };
+export type Binding = {
+  readonly address: string;
+  readonly prefix: string;
+  readonly schemaVersion: string;
+};
 
 const OF_BINDING = ['address', 'prefix', 'schemaVersion'] as const;
 
@@ -77,7 +81,8 @@ type OpenOptions = {
 };
 
 /**
- * @throws DatabaseError when the file cannot be opened or is damaged, or this SQLite is not safe for it
+ * @throws DatabaseError when the file cannot be opened or is damaged, or this SQLite is not safe
+ * for it
  * @throws DatabaseTooNewError when a newer pas wrote it
  */
 export function openOutbox(path: string, clock: Clock, options: OpenOptions = {}): Outbox {
@@ -104,7 +109,9 @@ function openUnverified(path: string, clock: Clock, options: OpenOptions): Outbo
   }
 }
 
-function attemptOpenJournal(open: (() => Journal) | undefined): [Journal | undefined, PasError | undefined] {
+function attemptOpenJournal(
+  open: (() => Journal) | undefined,
+): [Journal | undefined, PasError | undefined] {
   if (open === undefined) return [undefined, undefined];
   try {
     return [open(), undefined];
@@ -124,20 +131,26 @@ function makeHeader(binding: Binding, outbox: string): Header {
 /** @throws DatabaseError where the header is damaged, or missing in an outbox with content */
 function assertHeader(outbox: Outbox, { binding, id = randomUUID() }: OpenOptions): void {
   if (outbox.sql('select 1 from header').get() !== undefined) readHeader(outbox);
-  else if (outbox.sql('select exists (select 1 from finds) or exists (select 1 from events)').pluck().get() === 1)
+  else if (
+    outbox
+      .sql('select exists (select 1 from finds) or exists (select 1 from events)')
+      .pluck()
+      .get() === 1
+  )
     throw makeDamagedHeaderError(outbox.path);
   else if (binding !== undefined) insertHeader(outbox, makeHeader(binding, id));
 }
 
 function insertHeader(outbox: Outbox, header: Header): void {
   outbox.change(() => {
-    if (outbox.sql('select 1 from header').get() === undefined) outbox.sql(REPLACE_HEADER).run(makeHeaderValues(header));
+    if (outbox.sql('select 1 from header').get() === undefined)
+      outbox.sql(REPLACE_HEADER).run(makeHeaderValues(header));
   });
 }
 
 /**
- * Rebuilds a damaged header: the service from the profile, the account from the events. The next push looks up everything unsent,
- * and where the journal is unknown the outbox must be adopted.
+ * Rebuilds a damaged header: the service from the profile, the account from the events. The next
+ * push looks up everything unsent, and where the journal is unknown the outbox must be adopted.
  * @returns true if it was damaged
  */
 export function repairHeader(path: string, clock: Clock, binding: Binding, id: string): boolean {
@@ -149,8 +162,11 @@ export function repairHeader(path: string, clock: Clock, binding: Binding, id: s
     if (!isDamaged(thrown)) throw thrown;
     outbox.change(() => {
       const journalId = outbox.sql('select journal from header').pluck().get();
-      const journal = typeof journalId === 'string' && journalId !== '' ? journalId : UNKNOWN_JOURNAL;
-      const bound = outbox.sql(`select * from events where kind = 'bound' order by seq limit 1`).get();
+      const journal =
+        typeof journalId === 'string' && journalId !== '' ? journalId : UNKNOWN_JOURNAL;
+      const bound = outbox
+        .sql(`select * from events where kind = 'bound' order by seq limit 1`)
+        .get();
       const event = bound === undefined ? undefined : parseEvent(path, bound);
       const account = event?.kind === 'bound' ? event.body.account : null;
       outbox.sql('delete from header').run();
@@ -194,7 +210,8 @@ function withStatements(
       statements.set(text, statement);
       return statement;
     },
-    read: (work) => asDatabaseError(path, () => (database.inTransaction ? work() : database.transaction(work)())),
+    read: (work) =>
+      asDatabaseError(path, () => (database.inTransaction ? work() : database.transaction(work)())),
     change: (work) => asDatabaseError(path, () => (database.inTransaction ? work() : commit(work))),
     runAfterCommit: (work) => {
       if (database.inTransaction) waiting.push(work);
@@ -207,7 +224,10 @@ function withStatements(
   };
 }
 
-/** Converts errors of a running statement to readable ones, including a table that differs from its schema. */
+/**
+ * Converts errors of a running statement to readable ones, including a table that differs from its
+ * schema.
+ */
 function guardStatement(path: string, prepare: () => Statement): Statement {
   const guard =
     <V extends unknown[], T>(work: (...values: V) => T) =>
@@ -219,7 +239,11 @@ function guardStatement(path: string, prepare: () => Statement): Statement {
       }
     };
   const statement = guard(prepare)();
-  const [get, all, run] = [statement.get.bind(statement), statement.all.bind(statement), statement.run.bind(statement)];
+  const [get, all, run] = [
+    statement.get.bind(statement),
+    statement.all.bind(statement),
+    statement.run.bind(statement),
+  ];
   const { iterate } = statement;
   return Object.assign(statement, {
     get: guard(get),
@@ -236,7 +260,9 @@ function guardStatement(path: string, prepare: () => Statement): Statement {
 }
 
 function toReadableError(path: string, thrown: unknown): unknown {
-  return isSchemaDamage(thrown) ? makeDamagedSchemaError(path, thrown) : toDatabaseError(path, thrown);
+  return isSchemaDamage(thrown)
+    ? makeDamagedSchemaError(path, thrown)
+    : toDatabaseError(path, thrown);
 }
 
 function makeDamagedSchemaError(path: string, cause: Error): DatabaseError {
@@ -265,8 +291,21 @@ const HEADER_COLUMN_OF = {
 const HEADER_NAMES = Object.keys(HEADER_COLUMN_OF) as (keyof Header)[];
 
 const COVERED = {
-  ...{ outbox: isText, address: isText, prefix: isText, schemaVersion: isText, journal: isText, machine: isText },
-  ...{ mergedSeq: isNumber, mergedEvent: isText, mustLook: isNumber, account: orNull(isText), separateFrom: isText },
+  ...{
+    outbox: isText,
+    address: isText,
+    prefix: isText,
+    schemaVersion: isText,
+    journal: isText,
+    machine: isText,
+  },
+  ...{
+    mergedSeq: isNumber,
+    mergedEvent: isText,
+    mustLook: isNumber,
+    account: orNull(isText),
+    separateFrom: isText,
+  },
   ...{ copyMadeAt: orNull(isNumber) },
 } satisfies Record<keyof Header, unknown>;
 type Covered = RowOf<typeof COVERED>;
@@ -278,7 +317,11 @@ const REPLACE_HEADER = `insert or replace into header (only, ${Object.values(HEA
   values (1, ${HEADER_NAMES.map((name) => `:${name}`).join(', ')}, :crc)`;
 
 function makeHeaderValues(header: Header): Covered & { readonly crc: number } {
-  const row = { ...header, mustLook: header.mustLook ? 1 : 0, separateFrom: JSON.stringify(header.separateFrom) };
+  const row = {
+    ...header,
+    mustLook: header.mustLook ? 1 : 0,
+    separateFrom: JSON.stringify(header.separateFrom),
+  };
   return { ...row, crc: computeHeaderChecksum(row) };
 }
 
@@ -287,22 +330,27 @@ function computeHeaderChecksum(row: Covered): number {
 }
 
 function parseHeader(path: string, row: unknown): Header {
-  if (!isHeaderRow(row) || computeHeaderChecksum(row) !== row.crc) throw makeDamagedHeaderError(path);
+  if (!isHeaderRow(row) || computeHeaderChecksum(row) !== row.crc)
+    throw makeDamagedHeaderError(path);
   const { mustLook, separateFrom, crc: _crc, ...header } = row;
   return { ...header, mustLook: mustLook === 1, separateFrom: JSON.parse(separateFrom) };
 }
 
 function makeDamagedHeaderError(path: string): DatabaseError {
-  return new DatabaseError(msg`${path}: the header of the outbox is damaged: its checksum does not match.`, {
-    damaged: true,
-    hint: msg`Restore the last backup: ${cmd`pas restore`} FILE --replace moves the damaged file aside. Without a backup, \`${cmd`pas outbox check --repair`}\` writes the header again from the profile.`,
-  });
+  return new DatabaseError(
+    msg`${path}: the header of the outbox is damaged: its checksum does not match.`,
+    {
+      damaged: true,
+      hint: msg`Restore the last backup: ${cmd`pas restore`} FILE --replace moves the damaged file aside. Without a backup, \`${cmd`pas outbox check --repair`}\` writes the header again from the profile.`,
+    },
+  );
 }
 
 /** @throws DatabaseError where the file has no header, so it is no outbox, or a damaged one */
 export function readHeader(outbox: Outbox): Header {
   const row = outbox.sql(SELECT_HEADER).get();
-  if (row === undefined) throw new DatabaseError(msg`${outbox.path}: the outbox does not say which service it is for.`);
+  if (row === undefined)
+    throw new DatabaseError(msg`${outbox.path}: the outbox does not say which service it is for.`);
   return parseHeader(outbox.path, row);
 }
 
@@ -312,7 +360,10 @@ export function getDataVersion(outbox: Outbox): string {
   return `${ofOthers} ${outbox.sql('select total_changes()').pluck().get()}`;
 }
 
-/** Writes changed fields of the header. @throws DatabaseError where the file has no header, or a damaged one */
+/**
+ * Writes changed fields of the header. @throws DatabaseError where the file has no header, or a
+ * damaged one
+ */
 export function updateHeader(outbox: Outbox, changes: Partial<Header>): void {
   outbox.sql(REPLACE_HEADER).run(makeHeaderValues({ ...readHeader(outbox), ...changes }));
 }
@@ -326,8 +377,11 @@ export function recordCopy(copy: Database, path: string, madeAt: number): void {
 /** Checks that one row was changed; a missing one means that another process changed it. */
 export function assertOneRowChanged(outbox: Outbox, changes: number, what: Message): void {
   if (changes !== 1) {
-    throw new DatabaseError(msg`${outbox.path}: ${what} failed, because the entry changed in the meantime.`, {
-      hint: msg`Another pas process changed it. Run \`${cmd`pas status`}\`, then the command again.`,
-    });
+    throw new DatabaseError(
+      msg`${outbox.path}: ${what} failed, because the entry changed in the meantime.`,
+      {
+        hint: msg`Another pas process changed it. Run \`${cmd`pas status`}\`, then the command again.`,
+      },
+    );
   }
 }

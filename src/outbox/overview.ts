@@ -1,13 +1,30 @@
 import { type Message, msg } from '../base/message.ts';
-import { createRowGuard, createRowParser, isNumber, isText, makeMemberGuard, orNull, parseTexts } from '../store/database.ts';
-import { ENTRY_KINDS, ENTRY_STATES, type EntryKind, type EntryState, type FindId } from './entry.ts';
+import {
+  createRowGuard,
+  createRowParser,
+  isNumber,
+  isText,
+  makeMemberGuard,
+  orNull,
+  parseTexts,
+} from '../store/database.ts';
+import {
+  ENTRY_KINDS,
+  ENTRY_STATES,
+  type EntryKind,
+  type EntryState,
+  type FindId,
+} from './entry.ts';
 import { deserializeMessage, makeDamagedRowError } from './events.ts';
 import type { Outbox } from './open-outbox.ts';
 
 const parseKindCount = createRowParser({ kind: makeMemberGuard(ENTRY_KINDS), count: isNumber });
 
 /** Counts queued entries of each kind, of these records or of all; held ones are excluded. */
-export function countQueued(outbox: Outbox, recordKeys: readonly string[] | undefined): Readonly<Record<EntryKind, number>> {
+export function countQueued(
+  outbox: Outbox,
+  recordKeys: readonly string[] | undefined,
+): Readonly<Record<EntryKind, number>> {
   const rows = outbox
     .sql(
       `select kind, count(*) as count from entries where state = 'queued' and held is null
@@ -31,7 +48,10 @@ export function listDroppedWithDependents(outbox: Outbox): string[] {
   return parseTexts(localIds);
 }
 
-/** Counts unsent entries that the service refuses to a researcher: imports into a higher state, and numbers (A-PROJECT-2). */
+/**
+ * Counts unsent entries that the service refuses to a researcher: imports into a higher state, and
+ * numbers (A-PROJECT-2).
+ */
 export function countAboveResearcher({ sql }: Outbox): number {
   const count = sql(
     `select count(*) from entries left join finds on finds.id = find_id
@@ -43,7 +63,9 @@ export function countAboveResearcher({ sql }: Outbox): number {
 /** Tells if an accepted document contains this text, such as the namespace of a schema version. */
 export function hasAcceptedNaming(outbox: Outbox, text: string): boolean {
   const row = outbox
-    .sql(`select 1 from entries where kind = 'import' and state = 'accepted' and instr(document, ?) > 0 limit 1`)
+    .sql(
+      `select 1 from entries where kind = 'import' and state = 'accepted' and instr(document, ?) > 0 limit 1`,
+    )
     .get(Buffer.from(text));
   return row !== undefined;
 }
@@ -59,7 +81,13 @@ export type Delay = {
 };
 
 const parseDelay = createRowParser({
-  ...{ kind: makeMemberGuard(ENTRY_KINDS), reason: isText, count: isNumber, notBeforeAt: isNumber, find: isText },
+  ...{
+    kind: makeMemberGuard(ENTRY_KINDS),
+    reason: isText,
+    count: isNumber,
+    notBeforeAt: isNumber,
+    find: isText,
+  },
 });
 
 /** Returns the most frequent reasons first. */
@@ -83,14 +111,19 @@ const parseQueuedHead = createRowParser({
 /** Returns facts about queued entries without their content. */
 export function listQueuedHeads(outbox: Outbox): ReturnType<typeof parseQueuedHead>[] {
   const rows = outbox
-    .sql(`select id, project, ident_cely as identCely, created_at as createdAt from entries where state = 'queued' order by id`)
+    .sql(
+      `select id, project, ident_cely as identCely, created_at as createdAt from entries where state = 'queued' order by id`,
+    )
     .all();
   return rows.map(parseQueuedHead);
 }
 
 export type Counts = Readonly<Record<EntryKind, Readonly<Record<EntryState, number>>>>;
 
-/** Counts accepted imports, nearly all entries in time, as the difference to the table: SQLite counts that by its pages. */
+/**
+ * Counts accepted imports, nearly all entries in time, as the difference to the table: SQLite
+ * counts that by its pages.
+ */
 const COUNT_ENTRIES = `with others as materialized (
     select kind, state, count(*) as count from entries where kind = 'import' and state > 'accepted' group by kind, state
     union all select kind, state, count(*) from entries where kind = 'import' and state < 'accepted' group by kind, state
@@ -118,13 +151,28 @@ export function countEntries(outbox: Outbox): Counts {
   return counts;
 }
 
-const isCountRow = createRowGuard({ kind: makeMemberGuard(ENTRY_KINDS), state: makeMemberGuard(ENTRY_STATES), count: isNumber });
+const isCountRow = createRowGuard({
+  kind: makeMemberGuard(ENTRY_KINDS),
+  state: makeMemberGuard(ENTRY_STATES),
+  count: isNumber,
+});
 
-/** Queued entries by what they wait for: their find's import, a dropped import, an answer of a person, a moment. */
-const parseWaiting = createRowParser({ forImport: isNumber, forDropped: isNumber, forPerson: isNumber, forTime: isNumber });
+/**
+ * Queued entries by what they wait for: their find's import, a dropped import, an answer of a
+ * person, a moment.
+ */
+const parseWaiting = createRowParser({
+  forImport: isNumber,
+  forDropped: isNumber,
+  forPerson: isNumber,
+  forTime: isNumber,
+});
 export type Waiting = ReturnType<typeof parseWaiting>;
 
-/** Counts what waits: for an import that is not accepted, behind a dropped import, for a person, or for its backoff. */
+/**
+ * Counts what waits: for an import that is not accepted, behind a dropped import, for a person, or
+ * for its backoff.
+ */
 export function countWaiting(outbox: Outbox): Waiting {
   const counts = outbox
     .sql(
@@ -153,11 +201,15 @@ type Naming = {
 const parseReference = createRowParser({ find: isNumber, text: isText });
 
 /**
- * Returns texts of references in queued imports, in the order of entry. Texts of accepted imports are excluded, since the service
- * knows them.
+ * Returns texts of references in queued imports, in the order of entry. Texts of accepted imports
+ * are excluded, since the service knows them.
  * @param recordKeys undefined means all records
  */
-export function listQueuedReferences(outbox: Outbox, { element, id }: Naming, recordKeys?: readonly string[]): QueuedReference[] {
+export function listQueuedReferences(
+  outbox: Outbox,
+  { element, id }: Naming,
+  recordKeys?: readonly string[],
+): QueuedReference[] {
   // An index has the finds with a new person, by this very condition.
   const isNamed = `instr(elements, '${JSON.stringify(id)}') > 0 and elements ->> :id = :wanted`;
   const values = { id: `$.${element}.id`, text: `$.${element}.text`, wanted: id };
@@ -203,11 +255,16 @@ export function listAcceptedPeople(outbox: Outbox): Set<string> {
   return new Set(parseTexts(outbox.sql('select name from accepted_people').pluck().all()));
 }
 
-/** Stores names that the service may create as people, in one transaction; stored ones keep their time. */
+/**
+ * Stores names that the service may create as people, in one transaction; stored ones keep their
+ * time.
+ */
 export function acceptPeople(outbox: Outbox, names: readonly string[]): void {
   const now = Math.floor(outbox.clock.now());
   outbox.change(() => {
     for (const name of names)
-      outbox.sql('insert or ignore into accepted_people (name, accepted_at) values (?, ?)').run(name, now);
+      outbox
+        .sql('insert or ignore into accepted_people (name, accepted_at) values (?, ?)')
+        .run(name, now);
   });
 }

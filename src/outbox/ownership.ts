@@ -3,14 +3,23 @@ import { type Message, msg } from '../base/message.ts';
 import { createRowParser, isNumber, isText } from '../store/database.ts';
 import { assignRecord, listEventsOfEntry } from './entries.ts';
 import type { Entry, EntryState, ImportEntry, NumberEntry } from './entry.ts';
-import { findImportOfRecord, listEntriesOfFind, listNumbers, listSupersededNumbers, type Target } from './entry-queries.ts';
+import {
+  findImportOfRecord,
+  listEntriesOfFind,
+  listNumbers,
+  listSupersededNumbers,
+  type Target,
+} from './entry-queries.ts';
 import { foldEvents } from './fold-events.ts';
 import type { Outbox } from './open-outbox.ts';
 import { makeDecision, recordEvents } from './record-events.ts';
 
 const parseAccepted = createRowParser({ identCely: isText, atMs: isNumber });
 
-/** Returns records that the service accepted since a moment of its clock, with the server time of the answer. */
+/**
+ * Returns records that the service accepted since a moment of its clock, with the server time of
+ * the answer.
+ */
 export function listAcceptedSince(outbox: Outbox, sinceMs: number): Map<string, number> {
   const rows = outbox
     .sql(
@@ -23,7 +32,10 @@ export function listAcceptedSince(outbox: Outbox, sinceMs: number): Map<string, 
   return new Map(rows.map(parseAccepted).map(({ identCely, atMs }) => [identCely, atMs]));
 }
 
-/** Detaches a record that the service gave to another find: the import, and all changes of the record, become uncertain. */
+/**
+ * Detaches a record that the service gave to another find: the import, and all changes of the
+ * record, become uncertain.
+ */
 export function releaseRecord(outbox: Outbox, owner: ImportEntry, reason: Message): void {
   const { identCely, findId } = owner;
   const group = randomUUID();
@@ -37,7 +49,13 @@ export function releaseRecord(outbox: Outbox, owner: ImportEntry, reason: Messag
         makeDecision(
           outbox,
           entry,
-          { answer: 'release', by: 'service', group, identCely, attempts: listAttemptsOfRecord(outbox, entry) },
+          {
+            answer: 'release',
+            by: 'service',
+            group,
+            identCely,
+            attempts: listAttemptsOfRecord(outbox, entry),
+          },
           reason,
         ),
       ),
@@ -61,33 +79,53 @@ function listAttemptsOfRecord(outbox: Outbox, entry: Entry): readonly string[] {
 /** Returns the last registration number of a find, sent or not. */
 export function getLatestNumber(entries: readonly Entry[]): string | undefined {
   return entries
-    .flatMap((entry) => (entry.kind === 'number' && entry.state !== 'dropped' && entry.state !== 'refused' ? [entry.value] : []))
+    .flatMap((entry) =>
+      entry.kind === 'number' && entry.state !== 'dropped' && entry.state !== 'refused'
+        ? [entry.value]
+        : [],
+    )
     .at(-1);
 }
 
 /** Returns the number that was queued last, except those in these states. */
-export function findLastNumber(outbox: Outbox, target: Target, without: readonly EntryState[]): NumberEntry | undefined {
+export function findLastNumber(
+  outbox: Outbox,
+  target: Target,
+  without: readonly EntryState[],
+): NumberEntry | undefined {
   return listNumbers(outbox, target).findLast(({ state }) => !without.includes(state));
 }
 
-/** Drops unsent numbers once a later one of their record was sent. @param identCely only those of this record */
+/**
+ * Drops unsent numbers once a later one of their record was sent. @param identCely only those of
+ * this record
+ */
 export function supersedeEarlierNumbers(outbox: Outbox, identCely?: string): void {
   const superseded = listSupersededNumbers(outbox, identCely);
   const reason = msg`a later number of the record replaces it`;
   recordEvents(
     outbox,
     superseded.map((entry) =>
-      makeDecision(outbox, entry, { answer: 'abandon', by: 'later-number', group: randomUUID() }, reason),
+      makeDecision(
+        outbox,
+        entry,
+        { answer: 'abandon', by: 'later-number', group: randomUUID() },
+        reason,
+      ),
     ),
   );
 }
 
 /**
- * Detaches a record from its previous find, since the service gave it to this one: a record has one find, so the other find, and
- * everything sent to the record for it, becomes uncertain.
+ * Detaches a record from its previous find, since the service gave it to this one: a record has one
+ * find, so the other find, and everything sent to the record for it, becomes uncertain.
  * @returns that find's import; undefined where the record had no other find
  */
-export function reassignRecord(outbox: Outbox, { id, localId: find }: Entry, identCely: string): ImportEntry | undefined {
+export function reassignRecord(
+  outbox: Outbox,
+  { id, localId: find }: Entry,
+  identCely: string,
+): ImportEntry | undefined {
   const owner = findImportOfRecord(outbox, identCely);
   if (owner === undefined || owner.id === id) return undefined;
   const localId = find ?? '';

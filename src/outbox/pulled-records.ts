@@ -7,7 +7,10 @@ import type { Outbox } from './open-outbox.ts';
 export type RemoteStatus = (typeof STANDINGS)[number];
 const STANDINGS = ['shown', 'withheld', 'deleted', 'missing'] as const;
 
-/** Last harvested data of a record. Times are milliseconds since 1970 UTC, `datestampMs` by the server's clock. */
+/**
+ * Last harvested data of a record. Times are milliseconds since 1970 UTC, `datestampMs` by the
+ * server's clock.
+ */
 export type PulledRecord = {
   readonly identCely: string;
   readonly standing: RemoteStatus;
@@ -28,23 +31,37 @@ type PulledStanding = {
 };
 
 const parsePulled = createRowParser({
-  ...{ identCely: isText, standing: makeMemberGuard(STANDINGS), datestampMs: orNull(isNumber), stav: orNull(isNumber) },
+  ...{
+    identCely: isText,
+    standing: makeMemberGuard(STANDINGS),
+    datestampMs: orNull(isNumber),
+    stav: orNull(isNumber),
+  },
   ...{ record: orNull(isText), sinceMs: isNumber, seenMs: isNumber },
 });
 
 const COLUMNS = `ident_cely as identCely, standing, datestamp_at as datestampMs, stav, record, since_at as sinceMs, seen_at as seenMs`;
 
-/** Returns the pulled state; undefined where none is stored. @throws DatabaseError where it is damaged */
+/**
+ * Returns the pulled state; undefined where none is stored. @throws DatabaseError where it is
+ * damaged
+ */
 export function findPulledRecord(outbox: Outbox, identCely: string): PulledRecord | undefined {
   const stored = outbox.sql(`select ${COLUMNS} from pulled where ident_cely = ?`).get(identCely);
   if (stored === undefined) return undefined;
   const row = parsePulled(stored);
-  const record = row.record === null ? null : parseStored(outbox.path, msg`the pulled state of ${identCely}`, row.record);
+  const record =
+    row.record === null
+      ? null
+      : parseStored(outbox.path, msg`the pulled state of ${identCely}`, row.record);
   return { ...row, record };
 }
 
 /** Stores the status of a record; its last visible content is kept while it is not shown. */
-export function saveStanding(outbox: Outbox, { identCely, standing, datestampMs, shown }: PulledStanding): void {
+export function saveStanding(
+  outbox: Outbox,
+  { identCely, standing, datestampMs, shown }: PulledStanding,
+): void {
   outbox
     .sql(
       `insert into pulled (ident_cely, standing, datestamp_at, stav, record, since_at, seen_at)
@@ -66,7 +83,9 @@ export function saveStanding(outbox: Outbox, { identCely, standing, datestampMs,
 
 /** Confirms a record that a complete pull did not list as changed. */
 export function recordUnchanged(outbox: Outbox, identCely: string): void {
-  outbox.sql('update pulled set seen_at = ? where ident_cely = ?').run(Math.floor(outbox.clock.now()), identCely);
+  outbox
+    .sql('update pulled set seen_at = ? where ident_cely = ?')
+    .run(Math.floor(outbox.clock.now()), identCely);
 }
 
 /** Returns the server time up to which everything is pulled. */

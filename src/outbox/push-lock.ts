@@ -25,10 +25,13 @@ export type PushLock = {
 };
 
 /**
- * Takes the lock of an outbox, which push, restore, adopt and a move of the service hold while they work; no other command takes
- * it. It ends with its process, also in a container. Tries {@link MAX_TRIES} times.
- * @throws OutboxLeasedError with the holder's process, computer and start, as far as its text file has them
- * @throws DatabaseError where the lock file cannot be created or opened: with exit code 5 where the disk is full, else with 12
+ * Takes the lock of an outbox, which push, restore, adopt and a move of the service hold while they
+ * work; no other command takes it. It ends with its process, also in a container. Tries {@link
+ * MAX_TRIES} times.
+ * @throws OutboxLeasedError with the holder's process, computer and start, as far as its text file
+ * has them
+ * @throws DatabaseError where the lock file cannot be created or opened: with exit code 5 where the
+ * disk is full, else with 12
  */
 export function acquirePushLock({ holder, ...outbox }: PushLockOptions): PushLock {
   const lock = tryLock(outbox);
@@ -46,8 +49,14 @@ export function acquirePushLock({ holder, ...outbox }: PushLockOptions): PushLoc
   };
 }
 
-/** Runs `work` under an outbox's lock. @throws OutboxLeasedError, DatabaseError as {@link acquirePushLock}; errors of `work` */
-export async function withPushLock<T>(options: PushLockOptions, work: () => Promise<T>): Promise<T> {
+/**
+ * Runs `work` under an outbox's lock. @throws OutboxLeasedError, DatabaseError as {@link
+ * acquirePushLock}; errors of `work`
+ */
+export async function withPushLock<T>(
+  options: PushLockOptions,
+  work: () => Promise<T>,
+): Promise<T> {
   const lock = acquirePushLock(options);
   try {
     return await work();
@@ -57,7 +66,8 @@ export async function withPushLock<T>(options: PushLockOptions, work: () => Prom
 }
 
 /**
- * Tells if a process holds the lock now, for display only: a command that depends on it takes the lock. It creates no file.
+ * Tells if a process holds the lock now, for display only: a command that depends on it takes the
+ * lock. It creates no file.
  * @returns false as well where this user cannot open the file
  */
 export function isPushRunning(outbox: LockedOutbox): boolean {
@@ -108,8 +118,11 @@ function removeHolder(outbox: LockedOutbox): void {
 
 function readHolder(outbox: LockedOutbox): HolderText | undefined {
   try {
-    const { pid, host, since } = HOLDER.exec(readFileSync(getLockFile(outbox, 'holder'), 'utf8'))?.groups ?? {};
-    return pid === undefined || host === undefined || since === undefined ? undefined : { pid, host, since };
+    const { pid, host, since } =
+      HOLDER.exec(readFileSync(getLockFile(outbox, 'holder'), 'utf8'))?.groups ?? {};
+    return pid === undefined || host === undefined || since === undefined
+      ? undefined
+      : { pid, host, since };
   } catch {
     return undefined;
   }
@@ -122,7 +135,10 @@ function makeHeldError(holder: HolderText | undefined): OutboxLeasedError {
     });
   }
   const { pid, host, since } = holder;
-  return new OutboxLeasedError(msg`Another pas process is using this outbox: process ${pid} on ${host}, since ${since}.`, {
-    hint: msg`Wait until it is done. If two processes pushed one outbox, finds would be sent twice.`,
-  });
+  return new OutboxLeasedError(
+    msg`Another pas process is using this outbox: process ${pid} on ${host}, since ${since}.`,
+    {
+      hint: msg`Wait until it is done. If two processes pushed one outbox, finds would be sent twice.`,
+    },
+  );
 }

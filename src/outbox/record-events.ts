@@ -1,6 +1,12 @@
 import { asServerMs, type ServerMs } from '../base/clock.ts';
 import { DatabaseError, PasError } from '../base/errors.ts';
-import { deserializeValue, type Message, msg, type StoredMessage, serializeValue } from '../base/message.ts';
+import {
+  deserializeValue,
+  type Message,
+  msg,
+  type StoredMessage,
+  serializeValue,
+} from '../base/message.ts';
 import { ATTEMPT_OUTCOMES, type AttemptOutcome } from '../base/outcomes.ts';
 import { computeEntryBackoffMs, RETRY_POLICY } from '../base/retry-policy.ts';
 import { createRowParser, isNumber, isText, orNull } from '../store/database.ts';
@@ -41,21 +47,32 @@ export type AttemptEvidence = EvidenceBasis & {
   readonly verdict: EvidenceVerdict;
 };
 
-/** Returns the attempts of an entry, oldest first. @throws DatabaseError where an event is damaged */
+/**
+ * Returns the attempts of an entry, oldest first. @throws DatabaseError where an event is damaged
+ */
 export function listAttempts(outbox: Outbox, entry: Entry): Attempt[] {
   return selectAttempts(listEventsOfEntry(outbox, entry.uuid), entry.id);
 }
 
 function selectAttempts(events: readonly OutboxEvent[], entryId: Entry['id']): Attempt[] {
   const answers = new Map(
-    events.flatMap((event) => (event.kind === 'answered' ? [[event.body.attempt, event.body] as const] : [])),
+    events.flatMap((event) =>
+      event.kind === 'answered' ? [[event.body.attempt, event.body] as const] : [],
+    ),
   );
   return events
     .filter((event) => event.kind === 'attempted')
     .map(({ id, body }): Attempt => {
       const answer = answers.get(id);
       return {
-        ...{ id, entryId, startedAt: body.at, method: body.method, path: body.path, account: body.account },
+        ...{
+          id,
+          entryId,
+          startedAt: body.at,
+          method: body.method,
+          path: body.path,
+          account: body.account,
+        },
         bounds: getBounds(body, answer),
         endedAt: answer?.at ?? null,
         serverDateAt: answer?.serverDateMs ?? null,
@@ -67,14 +84,20 @@ function selectAttempts(events: readonly OutboxEvent[], entryId: Entry['id']): A
 }
 
 /**
- * An answer of the service, even a 500, means that it has finished the attempt. After any other end it may still work on it for
- * `settleMs`: a status outside the contract may be a proxy's.
+ * An answer of the service, even a 500, means that it has finished the attempt. After any other end
+ * it may still work on it for `settleMs`: a status outside the contract may be a proxy's.
  */
-function getBounds({ fromMs, sentByMs, settleMs }: AttemptedBody, answer: AnsweredBody | undefined): AttemptBounds | null {
+function getBounds(
+  { fromMs, sentByMs, settleMs }: AttemptedBody,
+  answer: AnsweredBody | undefined,
+): AttemptBounds | null {
   if (fromMs === null) return null;
   const endedMs = asServerMs(Math.max(fromMs, answer?.endedMs ?? sentByMs ?? fromMs));
   const settledMs = asServerMs(endedMs + settleMs);
-  const hasEnded = answer !== undefined && answer.endedMs !== null && (answer.settles !== 'unknown' || answer.status === 500);
+  const hasEnded =
+    answer !== undefined &&
+    answer.endedMs !== null &&
+    (answer.settles !== 'unknown' || answer.status === 500);
   return { fromMs, untilMs: hasEnded ? endedMs : settledMs, settledMs };
 }
 
@@ -90,7 +113,13 @@ export function countAttemptsInARow(outbox: Outbox, entry: Entry, outcome: Attem
 }
 
 const parseLookup = createRowParser({
-  ...{ foundAt: isNumber, serverAt: orNull(isNumber), basis: isText, reason: isText, candidates: isText },
+  ...{
+    foundAt: isNumber,
+    serverAt: orNull(isNumber),
+    basis: isText,
+    reason: isText,
+    candidates: isText,
+  },
 });
 
 /** Returns the conclusions about an entry in order; the last inconclusive lookup comes last. */
@@ -100,15 +129,23 @@ export function listEvidence(outbox: Outbox, { id, uuid }: Entry): AttemptEviden
     return event.kind === 'decided' && event.body.by === 'person' ? [fromDecision(event)] : [];
   });
   const row = outbox
-    .sql('select looked_at as foundAt, server_at as serverAt, basis, reason, candidates from lookups where entry_id = ?')
+    .sql(
+      'select looked_at as foundAt, server_at as serverAt, basis, reason, candidates from lookups where entry_id = ?',
+    )
     .get(id);
   if (row === undefined) return settled;
   const open = parseLookup(row);
   const what = msg`the last lookup of entry ${id}`;
   const undecided: AttemptEvidence = {
-    ...{ foundAt: open.foundAt, basis: open.basis, serverAt: open.serverAt === null ? null : asServerMs(open.serverAt) },
+    ...{
+      foundAt: open.foundAt,
+      basis: open.basis,
+      serverAt: open.serverAt === null ? null : asServerMs(open.serverAt),
+    },
     verdict: 'undecided',
-    reason: deserializeValue(parseStored(outbox.path, what, open.reason) as StoredMessage) as Message,
+    reason: deserializeValue(
+      parseStored(outbox.path, what, open.reason) as StoredMessage,
+    ) as Message,
     candidates: parseStored(outbox.path, what, open.candidates) as string[],
   };
   return [...settled, undecided];
@@ -116,15 +153,34 @@ export function listEvidence(outbox: Outbox, { id, uuid }: Entry): AttemptEviden
 
 function fromEvidence({ kind, body }: EventOf<'found'> | EventOf<'absent'>): AttemptEvidence {
   const { at, serverMs, basis, candidates } = body;
-  return { foundAt: at, serverAt: serverMs, verdict: kind, basis, reason: deserializeValue(body.reason) as Message, candidates };
+  return {
+    foundAt: at,
+    serverAt: serverMs,
+    verdict: kind,
+    basis,
+    reason: deserializeValue(body.reason) as Message,
+    candidates,
+  };
 }
 
-const DECISION_BASIS = { created: 'created', send: 'resend', abandon: 'drop', release: 'release', undo: 'undo' } as const;
+const DECISION_BASIS = {
+  created: 'created',
+  send: 'resend',
+  abandon: 'drop',
+  release: 'release',
+  undo: 'undo',
+} as const;
 
 function fromDecision({ body }: EventOf<'decided'>): AttemptEvidence {
   const candidates = body.identCely === null ? body.candidates : [body.identCely];
   return {
-    ...{ foundAt: body.at, serverAt: null, verdict: 'person', basis: DECISION_BASIS[body.answer], candidates },
+    ...{
+      foundAt: body.at,
+      serverAt: null,
+      verdict: 'person',
+      basis: DECISION_BASIS[body.answer],
+      candidates,
+    },
     reason: deserializeValue(body.reason) as Message,
   };
 }
@@ -152,8 +208,12 @@ export function countConsecutiveFailures(attempts: readonly Attempt[]): number {
 }
 
 function listTrailingFailures(attempts: readonly Attempt[]): Attempt[] {
-  const judged = attempts.filter(({ outcome }) => outcome !== null && ATTEMPT_OUTCOMES[outcome].countsAsFailure !== 'neutral');
-  const clear = judged.findLastIndex(({ outcome }) => outcome !== null && ATTEMPT_OUTCOMES[outcome].countsAsFailure === false);
+  const judged = attempts.filter(
+    ({ outcome }) => outcome !== null && ATTEMPT_OUTCOMES[outcome].countsAsFailure !== 'neutral',
+  );
+  const clear = judged.findLastIndex(
+    ({ outcome }) => outcome !== null && ATTEMPT_OUTCOMES[outcome].countsAsFailure === false,
+  );
   return judged.slice(clear + 1);
 }
 
@@ -180,13 +240,16 @@ export type NewEvent = {
 /** Events per transaction, so that other writers wait only briefly. */
 export const MAX_EVENTS_AT_ONCE = 500;
 
-/** Kinds that concern the service: they stay true even if the outbox's transaction is rolled back. */
+/**
+ * Kinds that concern the service: they stay true even if the outbox's transaction is rolled back.
+ */
 const JOURNAL_FIRST: readonly string[] = ['attempted', 'answered'] satisfies OutboxEvent['kind'][];
 
 /**
- * Records events, and updates the states of their entries. Attempts and answers are on disk in the journal before they are in the
- * outbox. Decisions and evidence are written to the journal after the outbox: those of a rolled back transaction must not return
- * with the next merge. Without a usable journal that merge adds them.
+ * Records events, and updates the states of their entries. Attempts and answers are on disk in the
+ * journal before they are in the outbox. Decisions and evidence are written to the journal after
+ * the outbox: those of a rolled back transaction must not return with the next merge. Without a
+ * usable journal that merge adds them.
  */
 export function recordEvents(outbox: Outbox, drafts: readonly NewEvent[]): OutboxEvent[] {
   return outbox.change(() => {
@@ -196,7 +259,13 @@ export function recordEvents(outbox: Outbox, drafts: readonly NewEvent[]): Outbo
       const uuid = draft.entry?.uuid ?? null;
       const position = (positions.get(uuid ?? '') ?? getLastPosition(outbox, uuid)) + 1;
       positions.set(uuid ?? '', position);
-      const head = { id: draft.id ?? makeEventId(), outbox: id, find: draft.entry?.findUuid ?? null, entry: uuid, position };
+      const head = {
+        id: draft.id ?? makeEventId(),
+        outbox: id,
+        find: draft.entry?.findUuid ?? null,
+        entry: uuid,
+        position,
+      };
       return { ...head, kind: draft.kind, body: draft.body } as OutboxEvent;
     });
     const early = events.filter(({ kind }) => JOURNAL_FIRST.includes(kind));
@@ -224,15 +293,24 @@ function exportIfPossible(outbox: Outbox): void {
   }
 }
 
-/** Copies events that only the outbox has to the journal. @throws DatabaseError where it cannot be written */
+/**
+ * Copies events that only the outbox has to the journal. @throws DatabaseError where it cannot be
+ * written
+ */
 export function exportEvents(outbox: Outbox): void {
   const { journal } = outbox;
   if (journal === undefined) return;
-  const query = outbox.sql(`select * from events where in_journal = 0 order by seq limit ${MAX_EVENTS_AT_ONCE}`);
+  const query = outbox.sql(
+    `select * from events where in_journal = 0 order by seq limit ${MAX_EVENTS_AT_ONCE}`,
+  );
   for (let rows = query.all(); rows.length > 0; rows = query.all()) {
     const events = rows.map((row) => parseNumberedEvent(outbox.path, row));
     journal.append(events.map(({ event }) => event));
-    outbox.change(() => outbox.sql('update events set in_journal = 1 where in_journal = 0 and seq <= ?').run(events.at(-1)?.seq));
+    outbox.change(() =>
+      outbox
+        .sql('update events set in_journal = 1 where in_journal = 0 and seq <= ?')
+        .run(events.at(-1)?.seq),
+    );
   }
 }
 
@@ -240,7 +318,8 @@ export function exportEvents(outbox: Outbox): void {
 function collectLastReasons(drafts: readonly NewEvent[]): Map<string, Message | null | undefined> {
   const reasons = new Map<string, Message | null | undefined>();
   for (const { entry, reason } of drafts)
-    if (entry !== null) reasons.set(entry.uuid, reason === undefined ? reasons.get(entry.uuid) : reason);
+    if (entry !== null)
+      reasons.set(entry.uuid, reason === undefined ? reasons.get(entry.uuid) : reason);
   return reasons;
 }
 
@@ -255,12 +334,18 @@ export function getLastPosition(outbox: Outbox, entry: string | null): number {
 }
 
 /** Adds missing events. @returns those that were added */
-export function insertEvents(outbox: Outbox, events: readonly OutboxEvent[], inJournal: boolean): OutboxEvent[] {
+export function insertEvents(
+  outbox: Outbox,
+  events: readonly OutboxEvent[],
+  inJournal: boolean,
+): OutboxEvent[] {
   const insert = outbox.sql(
     `insert into events (id, outbox, find, entry, position, kind, body, crc, in_journal)
      values (:id, :outbox, :find, :entry, :position, :kind, :body, :crc, :inJournal) on conflict (id) do nothing`,
   );
-  return events.filter((event) => insert.run({ ...serializeEvent(event), inJournal: inJournal ? 1 : 0 }).changes === 1);
+  return events.filter(
+    (event) => insert.run({ ...serializeEvent(event), inJournal: inJournal ? 1 : 0 }).changes === 1,
+  );
 }
 
 /** Records evidence about all attempts of an entry with unknown outcome. */
@@ -291,9 +376,19 @@ interface NewDecision extends Partial<DecidedBody> {
 }
 
 /** Makes a decision about an entry and all its attempts of unknown outcome. */
-export function makeDecision(outbox: Outbox, entry: Entry, decided: NewDecision, reason: Message): NewEvent {
+export function makeDecision(
+  outbox: Outbox,
+  entry: Entry,
+  decided: NewDecision,
+  reason: Message,
+): NewEvent {
   const body: DecidedBody = {
-    ...{ identCely: null, candidates: [], of: null, attempts: listUnsettledAttempts(outbox, entry) },
+    ...{
+      identCely: null,
+      candidates: [],
+      of: null,
+      attempts: listUnsettledAttempts(outbox, entry),
+    },
     held: serializeHeld(entry.held),
     ...decided,
     at: Math.floor(outbox.clock.now()),
@@ -302,19 +397,32 @@ export function makeDecision(outbox: Outbox, entry: Entry, decided: NewDecision,
   return { kind: 'decided', entry, body, reason };
 }
 
-/** Returns attempts without a conclusive answer, and those whose record the service gave to another find. */
+/**
+ * Returns attempts without a conclusive answer, and those whose record the service gave to another
+ * find.
+ */
 function listUnsettledAttempts(outbox: Outbox, { uuid }: Entry): string[] {
   const events = listEventsOfEntry(outbox, uuid);
   const { open, unknown } = foldEvents(events);
   const answered = new Set(
-    events.flatMap((event) => (event.kind === 'answered' && event.body.settles !== 'unknown' ? [event.body.attempt] : [])),
+    events.flatMap((event) =>
+      event.kind === 'answered' && event.body.settles !== 'unknown' ? [event.body.attempt] : [],
+    ),
   );
-  const unanswered = events.flatMap(({ kind, id }) => (kind === 'attempted' && !answered.has(id) ? [id] : []));
+  const unanswered = events.flatMap(({ kind, id }) =>
+    kind === 'attempted' && !answered.has(id) ? [id] : [],
+  );
   return [...new Set([...unanswered, ...open, ...unknown])];
 }
 
-/** @throws DatabaseError or DatabaseTooNewError where the journal is unusable: nothing may be sent without it */
+/**
+ * @throws DatabaseError or DatabaseTooNewError where the journal is unusable: nothing may be sent
+ * without it
+ */
 export function assertJournal(outbox: Outbox): NonNullable<Outbox['journal']> {
   if (outbox.journal !== undefined) return outbox.journal;
-  throw outbox.journalProblem ?? new DatabaseError(msg`${outbox.path}: there is no journal, so nothing can be sent.`);
+  throw (
+    outbox.journalProblem ??
+    new DatabaseError(msg`${outbox.path}: there is no journal, so nothing can be sent.`)
+  );
 }

@@ -30,12 +30,15 @@ export function checkRemovable(
 
 /** An entry that a person dropped while its outcome was unknown does not prevent a removal. */
 function isOrMayBeAtService({ state, unknownAttempts }: Entry): boolean {
-  return state === 'accepted' || state === 'sending' || (unknownAttempts > 0 && state !== 'dropped');
+  return (
+    state === 'accepted' || state === 'sending' || (unknownAttempts > 0 && state !== 'dropped')
+  );
 }
 
 /**
- * Removes a find with all its entries, or nothing. What was never attempted is deleted, and the local id is free again; what was
- * attempted is dropped and hidden, since its events may still explain a record of the service.
+ * Removes a find with all its entries, or nothing. What was never attempted is deleted, and the
+ * local id is free again; what was attempted is dropped and hidden, since its events may still
+ * explain a record of the service.
  */
 export function removeTarget(outbox: Outbox, target: Target): Removal {
   return outbox.change(() => {
@@ -69,7 +72,10 @@ export function unhideFind(outbox: Outbox, findId: number): void {
   setHidden(outbox, findId, false);
 }
 
-/** Returns digests of copied photographs that an entry refers to, or would after an undo. Other copies are unused. */
+/**
+ * Returns digests of copied photographs that an entry refers to, or would after an undo. Other
+ * copies are unused.
+ */
 export function listUsedPhotographs(outbox: Outbox): Set<string> {
   const digests = outbox
     .sql(

@@ -20,8 +20,14 @@ import type { Outbox } from './open-outbox.ts';
 /** Element names and values from the find layer; the outbox does not interpret them. */
 export type StoredElements = Readonly<Record<string, unknown>>;
 
-/** A row of a table as last imported: its elements, and its photographs with their SHA-512; null for a missing one. */
-export type ImportedRow = { readonly elements: StoredElements; readonly photos: Readonly<Record<string, string | null>> };
+/**
+ * A row of a table as last imported: its elements, and its photographs with their SHA-512; null for
+ * a missing one.
+ */
+export type ImportedRow = {
+  readonly elements: StoredElements;
+  readonly photos: Readonly<Record<string, string | null>>;
+};
 
 export type StoredFind = {
   readonly id: FindId;
@@ -42,7 +48,10 @@ export type StoredFind = {
   readonly isHidden: boolean;
 };
 
-/** @property unit absent for a row of a spreadsheet; a waypoint or feature is not stored by its number, but known by its name */
+/**
+ * @property unit absent for a row of a spreadsheet; a waypoint or feature is not stored by its
+ * number, but known by its name
+ */
 type FoundIn = { readonly file: string; readonly row: number | null; readonly unit?: string };
 
 type FindToStore = {
@@ -61,7 +70,12 @@ const COLUMNS = `finds.id, finds.uuid, finds.local_id as localId, finds.elements
 /** Columns that the checksum covers, in the order of {@link INSERT_FIND}. */
 const COVERED = {
   ...{ uuid: isText, localId: isText, elements: isText, version: isNumber },
-  ...{ sourceFile: orNull(isText), sourceRow: orNull(isNumber), sourcePath: orNull(isText), base: orNull(isText) },
+  ...{
+    sourceFile: orNull(isText),
+    sourceRow: orNull(isNumber),
+    sourcePath: orNull(isText),
+    base: orNull(isText),
+  },
   ...{ createdAt: isNumber, updatedAt: isNumber, hiddenAt: orNull(isNumber) },
 };
 type FindContent = RowOf<typeof COVERED>;
@@ -71,8 +85,32 @@ const isFindRow = createRowGuard({ ...COVERED, id: isNumber, crc: isNumber });
 export type LoggedFindRow = FindContent & { readonly id: FindId };
 
 function listValues(row: FindContent): readonly (string | number | null)[] {
-  const { uuid, localId, elements, version, sourceFile, sourceRow, sourcePath, base, createdAt, updatedAt, hiddenAt } = row;
-  return [uuid, localId, elements, version, sourceFile, sourceRow, sourcePath, base, createdAt, updatedAt, hiddenAt];
+  const {
+    uuid,
+    localId,
+    elements,
+    version,
+    sourceFile,
+    sourceRow,
+    sourcePath,
+    base,
+    createdAt,
+    updatedAt,
+    hiddenAt,
+  } = row;
+  return [
+    uuid,
+    localId,
+    elements,
+    version,
+    sourceFile,
+    sourceRow,
+    sourcePath,
+    base,
+    createdAt,
+    updatedAt,
+    hiddenAt,
+  ];
 }
 
 const INSERT_FIND = `insert into finds
@@ -104,37 +142,63 @@ export function insertFind(outbox: Outbox, find: FindToStore): FindId {
 /** @param id of a find that was removed; without it, a new one */
 function insertRow(outbox: Outbox, row: FindContent, id: FindId | null = null): FindId {
   const values = listValues(row);
-  return Number(outbox.sql(INSERT_FIND).run(id, ...values, computeChecksum(values)).lastInsertRowid);
+  return Number(
+    outbox.sql(INSERT_FIND).run(id, ...values, computeChecksum(values)).lastInsertRowid,
+  );
 }
 
-/** Replaces the elements of a find. @throws UsageError where another process changed it since it was read as `version` */
+/**
+ * Replaces the elements of a find. @throws UsageError where another process changed it since it was
+ * read as `version`
+ */
 export function updateFind(outbox: Outbox, find: FindToStore, version?: number): void {
   outbox.change(() => {
     const row = findRowByLocalId(outbox, find.localId);
-    if (row === undefined || (version !== undefined && row.version !== version)) throw makeChangedError(find.localId);
+    if (row === undefined || (version !== undefined && row.version !== version))
+      throw makeChangedError(find.localId);
     const sourcePath = find.sourcePath === undefined ? row.sourcePath : find.sourcePath;
     const base = serializeBase(
-      find.base === undefined ? getImportedRow({ ...row, elements: JSON.parse(row.elements) }) : find.base,
+      find.base === undefined
+        ? getImportedRow({ ...row, elements: JSON.parse(row.elements) })
+        : find.base,
       find.elements,
     );
     const source = find.source && getSourceColumns(find.source);
-    replaceRow(outbox, { ...row, elements: JSON.stringify(find.elements), ...source, sourcePath, base });
+    replaceRow(outbox, {
+      ...row,
+      elements: JSON.stringify(find.elements),
+      ...source,
+      sourcePath,
+      base,
+    });
   });
 }
 
-function getSourceColumns({ file, row, unit }: Partial<FoundIn> = {}): Pick<FindContent, 'sourceFile' | 'sourceRow'> {
+function getSourceColumns({
+  file,
+  row,
+  unit,
+}: Partial<FoundIn> = {}): Pick<FindContent, 'sourceFile' | 'sourceRow'> {
   return { sourceFile: file ?? null, sourceRow: (unit === undefined ? row : null) ?? null };
 }
 
 /** Returns a find's row as last imported. */
-export function getImportedRow({ base, elements }: Pick<StoredFind, 'base' | 'elements'>): ImportedRow | undefined {
+export function getImportedRow({
+  base,
+  elements,
+}: Pick<StoredFind, 'base' | 'elements'>): ImportedRow | undefined {
   return base === null ? undefined : { elements, ...JSON.parse(base) };
 }
 
 /** Elements that are equal to those of the find are stored once. */
-function serializeBase(base: ImportedRow | null | undefined, elements: StoredElements): string | null {
+function serializeBase(
+  base: ImportedRow | null | undefined,
+  elements: StoredElements,
+): string | null {
   if (base == null) return null;
-  return JSON.stringify(isDeepStrictEqual(base.elements, elements) ? { photos: base.photos } : base);
+  return JSON.stringify(
+    isDeepStrictEqual(base.elements, elements) ? { photos: base.photos } : base,
+  );
 }
 
 /** Writes a find as a new version. */
@@ -153,7 +217,9 @@ export function findStoredRowById(outbox: Outbox, id: FindId): LoggedFindRow | u
   return findRowWhere(outbox, 'id = ?', id);
 }
 
-/** Restores a row from {@link findStoredRowById} as a new version; inserts it where it was removed. */
+/**
+ * Restores a row from {@link findStoredRowById} as a new version; inserts it where it was removed.
+ */
 export function restoreFind(outbox: Outbox, before: LoggedFindRow): void {
   const now = findRowWhere(outbox, 'id = ?', before.id);
   if (now === undefined) insertRow(outbox, before, before.id);
@@ -163,18 +229,23 @@ export function restoreFind(outbox: Outbox, before: LoggedFindRow): void {
 /** Hides a removed find, or shows it again, as a new version; no effect where it is missing. */
 export function setHidden(outbox: Outbox, id: FindId, isHidden: boolean): void {
   const row = findRowWhere(outbox, 'id = ?', id);
-  if (row !== undefined) replaceRow(outbox, { ...row, hiddenAt: isHidden ? Math.floor(outbox.clock.now()) : null });
+  if (row !== undefined)
+    replaceRow(outbox, { ...row, hiddenAt: isHidden ? Math.floor(outbox.clock.now()) : null });
 }
 
 function makeChangedError(localId: string): UsageError {
-  return new UsageError(msg`Another pas process changed ${localId}.`, { hint: msg`Run the command again.` });
+  return new UsageError(msg`Another pas process changed ${localId}.`, {
+    hint: msg`Run the command again.`,
+  });
 }
 
 /** @param localId as stored, or as typed */
 export function findByLocalId(outbox: Outbox, localId: string): StoredFind | undefined {
   const find = readOneFind(outbox, `select ${COLUMNS} from finds where local_id = ?`, localId);
   const normal = find === undefined ? normalizeId(localId) : localId;
-  return normal === localId ? find : readOneFind(outbox, `select ${COLUMNS} from finds where local_id = ?`, normal);
+  return normal === localId
+    ? find
+    : readOneFind(outbox, `select ${COLUMNS} from finds where local_id = ?`, normal);
 }
 
 /** Returns an unused local id, derived from a used one. */
@@ -205,31 +276,42 @@ export function findByIdentCely(outbox: Outbox, identCely: string): StoredFind |
 
 /** Yields finds in the order of entry, without removed ones. */
 export function* iterateFinds(outbox: Outbox): Generator<StoredFind> {
-  const rows = outbox.sql(`select ${COLUMNS} from finds where hidden_at is null order by id`).iterate();
+  const rows = outbox
+    .sql(`select ${COLUMNS} from finds where hidden_at is null order by id`)
+    .iterate();
   for (const row of rows) yield parseFind(outbox, row);
 }
 
 /**
- * Checks every find by its checksum, including removed ones; or at most so many, and as many of the unsent ones.
+ * Checks every find by its checksum, including removed ones; or at most so many, and as many of the
+ * unsent ones.
  * @throws DatabaseError where one differs from what was written
  */
 export function assertSoundFinds(outbox: Outbox, most = Number.MAX_SAFE_INTEGER): void {
-  for (const row of outbox.sql(`select ${COLUMNS} from finds not indexed limit ?`).iterate(most)) parseFind(outbox, row);
+  for (const row of outbox.sql(`select ${COLUMNS} from finds not indexed limit ?`).iterate(most))
+    parseFind(outbox, row);
   if (most === Number.MAX_SAFE_INTEGER) return;
-  const unsent = outbox.sql(`select ${COLUMNS} from finds where id in (select value from json_each(?))`);
-  for (const row of unsent.iterate(JSON.stringify(listUnsentFindIds(outbox, most)))) parseFind(outbox, row);
+  const unsent = outbox.sql(
+    `select ${COLUMNS} from finds where id in (select value from json_each(?))`,
+  );
+  for (const row of unsent.iterate(JSON.stringify(listUnsentFindIds(outbox, most))))
+    parseFind(outbox, row);
 }
 
 /** Returns the newest finds first. */
 export function listLatestFinds(outbox: Outbox, limit: number): StoredFind[] {
-  const rows = outbox.sql(`select ${COLUMNS} from finds where hidden_at is null order by id desc limit ?`).all(limit);
+  const rows = outbox
+    .sql(`select ${COLUMNS} from finds where hidden_at is null order by id desc limit ?`)
+    .all(limit);
   return rows.map((row) => parseFind(outbox, row));
 }
 
 /** Counts the finds that are not hidden. */
 export function countFinds(outbox: Outbox): number {
   const count = outbox
-    .sql('select (select count(*) from finds) - (select count(*) from finds where hidden_at is not null)')
+    .sql(
+      'select (select count(*) from finds) - (select count(*) from finds where hidden_at is not null)',
+    )
     .pluck()
     .get();
   return parseValue(isNumber, count);
@@ -271,7 +353,10 @@ export function listNamesOfFinds(outbox: Outbox): ReturnType<typeof parseName>[]
 
 /** Returns local ids of finds from a table. @param path its full path, with the sheet */
 export function listLocalIdsFrom(outbox: Outbox, path: string): string[] {
-  const ids = outbox.sql('select local_id from finds where source_path = ? and hidden_at is null order by id').pluck().all(path);
+  const ids = outbox
+    .sql('select local_id from finds where source_path = ? and hidden_at is null order by id')
+    .pluck()
+    .all(path);
   return parseTexts(ids);
 }
 
@@ -292,12 +377,20 @@ function findRowByLocalId(outbox: Outbox, localId: string): LoggedFindRow | unde
   return findRowWhere(outbox, 'local_id = ?', localId);
 }
 
-function findRowWhere(outbox: Outbox, condition: string, value: string | number): LoggedFindRow | undefined {
+function findRowWhere(
+  outbox: Outbox,
+  condition: string,
+  value: string | number,
+): LoggedFindRow | undefined {
   const row = outbox.sql(`select ${COLUMNS} from finds where ${condition}`).get(value);
   return row === undefined ? undefined : parseFindRow(outbox, row);
 }
 
-function readOneFind(outbox: Outbox, query: string, value: string | number): StoredFind | undefined {
+function readOneFind(
+  outbox: Outbox,
+  query: string,
+  value: string | number,
+): StoredFind | undefined {
   const row = outbox.sql(query).get(value);
   return row === undefined ? undefined : parseFind(outbox, row);
 }

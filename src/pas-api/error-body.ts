@@ -1,7 +1,9 @@
 import type { Message } from '../base/message.ts';
 import { parseHtml } from '../text/characters.ts';
 
-/** One entry of `schema_errors` or `validation_errors` (A-ERROR-2). The message is for people only. */
+/**
+ * One entry of `schema_errors` or `validation_errors` (A-ERROR-2). The message is for people only.
+ */
 export type ServerFinding = {
   readonly line: number | undefined;
   readonly column: number | undefined;
@@ -21,20 +23,26 @@ const EXCERPT_CHARACTERS = 200;
 const MAX_CHARACTERS = 2000;
 const MAX_FINDINGS = 1000;
 
-/** Parses the body of a refusal (A-ERROR-1, A-ERROR-2), whatever its bytes are; it throws nothing. */
+/**
+ * Parses the body of a refusal (A-ERROR-1, A-ERROR-2), whatever its bytes are; it throws nothing.
+ */
 export function parseErrorBody(body: Buffer): ErrorBody {
   const text = body.toString('utf8');
   const json = parseJson(text);
   if (isObject(json)) {
     const list = json['schema_errors'] ?? json['validation_errors'];
-    if (Array.isArray(list)) return { kind: 'findings', findings: list.slice(0, MAX_FINDINGS).map(toFinding) };
-    if (typeof json['detail'] === 'string') return { kind: 'detail', detail: cut(json['detail'], MAX_CHARACTERS) };
+    if (Array.isArray(list))
+      return { kind: 'findings', findings: list.slice(0, MAX_FINDINGS).map(toFinding) };
+    if (typeof json['detail'] === 'string')
+      return { kind: 'detail', detail: cut(json['detail'], MAX_CHARACTERS) };
   }
   return { kind: 'other', excerpt: makeExcerpt(text) };
 }
 
 function toFinding(value: unknown): ServerFinding {
-  const { line, column, message, error_type }: Record<string, unknown> = isObject(value) ? value : { message: value };
+  const { line, column, message, error_type }: Record<string, unknown> = isObject(value)
+    ? value
+    : { message: value };
   return {
     line: asWholeNumber(line),
     column: asWholeNumber(column),
@@ -56,7 +64,10 @@ function cut(text: string, most: number): string {
 /** Limit of nesting; the service's own JSON is flat. */
 const DEEPEST = 100;
 
-/** Parses JSON; undefined for other texts, and for JSON nested deeper than DEEPEST, which JSON.parse reads slowly. */
+/**
+ * Parses JSON; undefined for other texts, and for JSON nested deeper than DEEPEST, which JSON.parse
+ * reads slowly.
+ */
 export function parseJson(text: string): unknown {
   let depth = 0;
   for (let at = 0; at < text.length && depth <= DEEPEST; at++) {

@@ -1,22 +1,36 @@
 import { type Message, msg } from '../base/message.ts';
 import type { OutcomeKind } from '../base/outcomes.ts';
-import { type AnswerHead, type HttpResponse, retryAfterMs, type TransportError } from '../http/exchange.ts';
+import {
+  type AnswerHead,
+  type HttpResponse,
+  retryAfterMs,
+  type TransportError,
+} from '../http/exchange.ts';
 import { ChangedFileError } from '../http/request-body.ts';
 import { type ErrorBody, parseErrorBody, type ServerFinding } from './error-body.ts';
 import type { Operation } from './session.ts';
 
-/** Meaning of an answer, or of a missing one, for the sent entry: one member for each {@link OutcomeKind}. */
-export type Outcome = { readonly [Kind in OutcomeKind]: { readonly kind: Kind } & OutcomeFacts[Kind] }[OutcomeKind];
+/**
+ * Meaning of an answer, or of a missing one, for the sent entry: one member for each {@link
+ * OutcomeKind}.
+ */
+export type Outcome = {
+  readonly [Kind in OutcomeKind]: { readonly kind: Kind } & OutcomeFacts[Kind];
+}[OutcomeKind];
 
 type Detailed = { readonly detail: Message };
 type Nothing = Readonly<Record<never, never>>;
 
 type OutcomeFacts = {
   readonly accepted: { readonly identCely: string };
-  /** The service has the value already; after an attempt without an answer, that attempt wrote it. */
+  /**
+   * The service has the value already; after an attempt without an answer, that attempt wrote it.
+   */
   readonly 'already-applied': Detailed;
   readonly refused: Detailed & { readonly findings: readonly ServerFinding[] };
-  /** A refusal whose cause may be two simultaneous imports of one project that took the same number. */
+  /**
+   * A refusal whose cause may be two simultaneous imports of one project that took the same number.
+   */
   readonly 'refused-unspecified': Detailed;
   /** A refusal that is no JSON or XML of the service: a proxy or another server sent it. */
   readonly 'refused-by-intermediary': Detailed;
@@ -35,7 +49,9 @@ type OutcomeFacts = {
   readonly uncertain: Detailed & { readonly outsideContract: boolean };
 };
 
-/** Parses the identifier of a success document; passed in, so that this module does not load XML. */
+/**
+ * Parses the identifier of a success document; passed in, so that this module does not load XML.
+ */
 export type ReadIdentCely = (body: Buffer) => string | undefined;
 
 /** Meaning of a status; a refused operation was not executed. */
@@ -52,11 +68,16 @@ type Meaning =
 
 type Meanings = { readonly [operation in Operation]?: Meaning };
 
-const makeSameForAll = (meaning: Meaning): Meanings => ({ import: meaning, number: meaning, photo: meaning });
+const makeSameForAll = (meaning: Meaning): Meanings => ({
+  import: meaning,
+  number: meaning,
+  photo: meaning,
+});
 
 /**
- * Meanings of statuses (A-IMPORT-11 to A-IMPORT-18, A-NUMBER-7 to A-NUMBER-14, A-PHOTO-8 to A-PHOTO-15), without the body, since
- * proxies replace it. 405, 406, 413 and 415 are sent before the operation (A7).
+ * Meanings of statuses (A-IMPORT-11 to A-IMPORT-18, A-NUMBER-7 to A-NUMBER-14, A-PHOTO-8 to
+ * A-PHOTO-15), without the body, since proxies replace it. 405, 406, 413 and 415 are sent before
+ * the operation (A7).
  */
 const MEANINGS: Readonly<Record<number, Meanings>> = {
   200: { number: 'success' },
@@ -75,7 +96,10 @@ const MEANINGS: Readonly<Record<number, Meanings>> = {
   503: makeSameForAll('closed'),
 };
 
-/** Returns the meaning; a status without one, such as a redirect, may be sent by any server, before or after the operation. */
+/**
+ * Returns the meaning; a status without one, such as a redirect, may be sent by any server, before
+ * or after the operation.
+ */
 function getMeaning(operation: Operation, status: number): Meaning {
   return MEANINGS[status]?.[operation] ?? 'outside-contract';
 }
@@ -85,13 +109,19 @@ const BEFORE_THE_OPERATION: readonly number[] = [404, 405, 406, 415];
 
 /** Tells if an answer is JSON or XML, as the service's own are. */
 function isOfService({ headers }: AnswerHead, body: ErrorBody): boolean {
-  return body.kind !== 'other' || /^(?:application|text)\/(?:problem\+)?(?:json|xml)\b/i.test(headers['content-type'] ?? '');
+  return (
+    body.kind !== 'other' ||
+    /^(?:application|text)\/(?:problem\+)?(?:json|xml)\b/i.test(headers['content-type'] ?? '')
+  );
 }
 
 /** Form of an identifier; any other text in the header is ignored. */
 const IDENT_CELY = /^[A-Za-z0-9][A-Za-z0-9-]{2,63}$/;
 
-/** Returns the outcome of an operation by its answer. @param addressed record to which a number or a photograph was sent */
+/**
+ * Returns the outcome of an operation by its answer. @param addressed record to which a number or a
+ * photograph was sent
+ */
 export function parseOutcome(
   operation: Operation,
   response: HttpResponse,
@@ -113,7 +143,9 @@ export function parseOutcome(
         : { kind: 'refused', detail, findings };
     case 'already-applied':
       // Only the service itself can say that the record has the value.
-      return body.kind === 'detail' ? { kind: 'already-applied', detail } : { kind: 'refused', detail, findings };
+      return body.kind === 'detail'
+        ? { kind: 'already-applied', detail }
+        : { kind: 'refused', detail, findings };
     case 'unauthorised':
       return { kind: 'unauthorised', detail };
     case 'forbidden':
@@ -130,33 +162,73 @@ export function parseOutcome(
 }
 
 /** Returns the outcome of an operation without a whole answer. */
-export function classifyTransportError(operation: Operation, error: TransportError, nowMs: number, addressed?: string): Outcome {
+export function classifyTransportError(
+  operation: Operation,
+  error: TransportError,
+  nowMs: number,
+  addressed?: string,
+): Outcome {
   if (error.cause instanceof ChangedFileError) return { kind: 'content-changed' };
-  const outcome = error.head === undefined ? undefined : classifyHead(operation, error.head, nowMs, addressed);
+  const outcome =
+    error.head === undefined ? undefined : classifyHead(operation, error.head, nowMs, addressed);
   if (outcome !== undefined && outcome.kind !== 'uncertain') return outcome;
   if (!error.mayHaveArrived) {
     const isCut = error.reason !== 'connect' && error.reason !== 'aborted';
     return { kind: isCut ? 'cut' : 'not-delivered', detail: error.says };
   }
-  return outcome ?? { kind: 'uncertain', detail: msg`no complete answer came (${error.says})`, outsideContract: false };
+  return (
+    outcome ?? {
+      kind: 'uncertain',
+      detail: msg`no complete answer came (${error.says})`,
+      outsideContract: false,
+    }
+  );
 }
 
-/** Returns the outcome by status and headers of an answer whose body was cut off; undefined where it depends on the body. */
-function classifyHead(operation: Operation, head: AnswerHead, nowMs: number, addressed?: string): Outcome | undefined {
+/**
+ * Returns the outcome by status and headers of an answer whose body was cut off; undefined where it
+ * depends on the body.
+ */
+function classifyHead(
+  operation: Operation,
+  head: AnswerHead,
+  nowMs: number,
+  addressed?: string,
+): Outcome | undefined {
   const meaning = getMeaning(operation, head.status);
-  const needsBody = meaning === 'already-applied' || (meaning === 'success' && head.headers['x-record-id'] === undefined);
-  return needsBody ? undefined : parseOutcome(operation, { ...head, body: Buffer.alloc(0) }, nowMs, () => undefined, addressed);
+  const needsBody =
+    meaning === 'already-applied' ||
+    (meaning === 'success' && head.headers['x-record-id'] === undefined);
+  return needsBody
+    ? undefined
+    : parseOutcome(
+        operation,
+        { ...head, body: Buffer.alloc(0) },
+        nowMs,
+        () => undefined,
+        addressed,
+      );
 }
 
-function parseSuccess(response: HttpResponse, readIdentCely: ReadIdentCely, addressed: string | undefined): Outcome {
+function parseSuccess(
+  response: HttpResponse,
+  readIdentCely: ReadIdentCely,
+  addressed: string | undefined,
+): Outcome {
   const inHeader = response.headers['x-record-id'];
   const inBody = readIdentCely(response.body);
   const identCely = inHeader ?? inBody;
-  const makeOddOutcome = (detail: Message): Outcome => ({ kind: 'uncertain', detail, outsideContract: true });
+  const makeOddOutcome = (detail: Message): Outcome => ({
+    kind: 'uncertain',
+    detail,
+    outsideContract: true,
+  });
   if (identCely === undefined || !IDENT_CELY.test(identCely))
     return makeOddOutcome(msg`status ${response.status}, but without a record`);
   if (inBody !== undefined && inBody !== identCely) {
-    return makeOddOutcome(msg`the answer names two different records: ${identCely} in its header, ${inBody} in its document`);
+    return makeOddOutcome(
+      msg`the answer names two different records: ${identCely} in its header, ${inBody} in its document`,
+    );
   }
   if (addressed !== undefined && addressed !== identCely)
     return makeOddOutcome(msg`the answer is about ${identCely}, not about ${addressed}`);
@@ -164,7 +236,11 @@ function parseSuccess(response: HttpResponse, readIdentCely: ReadIdentCely, addr
 }
 
 /** Only a throttle sends `Retry-After`, but not every throttle does (A-RATE-5). */
-function makeThrottledOutcome(operation: Operation, response: HttpResponse, nowMs: number): Outcome {
+function makeThrottledOutcome(
+  operation: Operation,
+  response: HttpResponse,
+  nowMs: number,
+): Outcome {
   const waitMs = retryAfterMs(response.headers, nowMs);
   if (waitMs === undefined && operation !== 'import') return { kind: 'busy' };
   return { kind: 'throttled', waitMs };
@@ -172,13 +248,16 @@ function makeThrottledOutcome(operation: Operation, response: HttpResponse, nowM
 
 function getDetail({ status, headers }: HttpResponse, body: ErrorBody): Message {
   const target = headers['location'];
-  if (status >= 300 && status < 400 && target !== undefined) return msg`status ${status}, which redirects to ${target}`;
+  if (status >= 300 && status < 400 && target !== undefined)
+    return msg`status ${status}, which redirects to ${target}`;
   switch (body.kind) {
     case 'detail':
       return body.detail;
     case 'findings':
       return body.findings.map((finding) => finding.message).join('; ');
     case 'other':
-      return body.excerpt === '' ? msg`status ${status}` : msg`status ${status} with "${body.excerpt}"`;
+      return body.excerpt === ''
+        ? msg`status ${status}`
+        : msg`status ${status} with "${body.excerpt}"`;
   }
 }

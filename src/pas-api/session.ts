@@ -1,7 +1,12 @@
 import type { Readable } from 'node:stream';
 import { AuthError, ContractError, UnavailableError } from '../base/errors.ts';
 import { cmd, msg } from '../base/message.ts';
-import { type Exchange, type HttpRequest, type HttpResponse, TransportError } from '../http/exchange.ts';
+import {
+  type Exchange,
+  type HttpRequest,
+  type HttpResponse,
+  TransportError,
+} from '../http/exchange.ts';
 import { createRedactor, redactAnswers } from '../http/redaction.ts';
 import { formatContentDigest, makeBytesForm, makeStreamForm } from '../http/request-body.ts';
 import { parseErrorBody, parseJson } from './error-body.ts';
@@ -9,7 +14,10 @@ import { parseErrorBody, parseJson } from './error-body.ts';
 /** Operations of interface A, at the paths of A-GATE-2. */
 export type Operation = 'import' | 'number' | 'photo';
 
-/** The service chooses the form of its errors by `Accept`, and refuses types other than its own (A-GATE-7). */
+/**
+ * The service chooses the form of its errors by `Accept`, and refuses types other than its own
+ * (A-GATE-7).
+ */
 const ACCEPT = '*/*';
 /** Time limit of requests that change nothing. */
 const QUESTION_TIMEOUT_MS = 30_000;
@@ -34,7 +42,10 @@ export function makeUserInfoRequest(baseUrl: string): HttpRequest {
 
 const IMPORT_PATH = '/api/pas/import-xml';
 
-/** Makes the request that creates a record from a document (A-IMPORT-1), with its digest (A-DIGEST-1). */
+/**
+ * Makes the request that creates a record from a document (A-IMPORT-1), with its digest
+ * (A-DIGEST-1).
+ */
 export function makeImportRequest(baseUrl: string, document: Buffer, sha512: Buffer): HttpRequest {
   return {
     method: 'POST',
@@ -69,25 +80,40 @@ type PhotoFile = {
   open(): Readable;
 };
 
-/** Makes the request that adds a photograph to a record (A-PHOTO-1); the file is opened once per attempt. */
+/**
+ * Makes the request that adds a photograph to a record (A-PHOTO-1); the file is opened once per
+ * attempt.
+ */
 export function makePhotoRequest(baseUrl: string, identCely: string, file: PhotoFile): HttpRequest {
   return {
     method: 'POST',
     url: baseUrl + makePhotoPath(identCely),
     headers: { accept: ACCEPT, 'content-digest': formatContentDigest(file.sha512) },
-    body: makeStreamForm(() => file.open(), file.sizeBytes, { fileName: file.name, contentType: file.mediaType }),
+    body: makeStreamForm(() => file.open(), file.sizeBytes, {
+      fileName: file.name,
+      contentType: file.mediaType,
+    }),
   };
 }
 
 /**
- * Makes a request that changes nothing, with the checks of a write (A-GATE-4). A refusal of access concerns the account or the
- * address as a whole; after any other answer only the record was refused.
+ * Makes a request that changes nothing, with the checks of a write (A-GATE-4). A refusal of access
+ * concerns the account or the address as a whole; after any other answer only the record was
+ * refused.
  */
 export function makeAccessProbe(baseUrl: string): HttpRequest {
-  return { method: 'GET', url: baseUrl + IMPORT_PATH, headers: { accept: ACCEPT }, answerTimeoutMs: QUESTION_TIMEOUT_MS };
+  return {
+    method: 'GET',
+    url: baseUrl + IMPORT_PATH,
+    headers: { accept: ACCEPT },
+    answerTimeoutMs: QUESTION_TIMEOUT_MS,
+  };
 }
 
-/** Makes an import without a find, which the service refuses and every gate or proxy treats as an import. */
+/**
+ * Makes an import without a find, which the service refuses and every gate or proxy treats as an
+ * import.
+ */
 export function makeEmptyImport(baseUrl: string): HttpRequest {
   return { ...makeAccessProbe(baseUrl), method: 'POST' };
 }
@@ -102,11 +128,17 @@ type SessionOptions = {
   readonly send: Exchange;
 };
 
-/** Token of the account. It expires some time after its creation, which only a 401 shows (A-AUTH-6, A-AUTH-8). */
+/**
+ * Token of the account. It expires some time after its creation, which only a 401 shows (A-AUTH-6,
+ * A-AUTH-8).
+ */
 export type Session = {
   /** Returns the token, or signs in. @throws AuthError, UnavailableError, ContractError */
   token(signal?: AbortSignal): Promise<string>;
-  /** Replaces the token `refused`, by one sign-in for all concurrent calls; the old one is not returned again. Throws as `token`. */
+  /**
+   * Replaces the token `refused`, by one sign-in for all concurrent calls; the old one is not
+   * returned again. Throws as `token`.
+   */
   renew(refused: string, signal?: AbortSignal): Promise<string>;
 };
 
@@ -135,14 +167,20 @@ export function openSession(options: SessionOptions): Session {
   };
 }
 
-/** Opens a session with a given token. `renew` throws AuthError: a sign-in could be that of another account. */
+/**
+ * Opens a session with a given token. `renew` throws AuthError: a sign-in could be that of another
+ * account.
+ */
 export function makeExternalTokenSession(token: string): Session {
   return {
     token: async () => token,
     renew: async () => {
-      throw new AuthError(msg`The service no longer accepts the token in PAS_TOKEN. Queued entries stay queued.`, {
-        hint: msg`Set a new one, or unset it and sign in with \`${cmd`pas login`}\`.`,
-      });
+      throw new AuthError(
+        msg`The service no longer accepts the token in PAS_TOKEN. Queued entries stay queued.`,
+        {
+          hint: msg`Set a new one, or unset it and sign in with \`${cmd`pas login`}\`.`,
+        },
+      );
     },
   };
 }
@@ -150,21 +188,30 @@ export function makeExternalTokenSession(token: string): Session {
 /** Wraps `send` to add the bearer header (A-AUTH-1), and masks the token in answers. */
 export function authorize(token: string, send: Exchange): Exchange {
   const sendRedacted = redactAnswers([token], send);
-  return (request) => sendRedacted({ ...request, headers: { ...request.headers, authorization: `Bearer ${token}` } });
+  return (request) =>
+    sendRedacted({ ...request, headers: { ...request.headers, authorization: `Bearer ${token}` } });
 }
 
 const LOGIN_HINT = msg`Run \`${cmd`pas login`}\`, or set PAS_USERNAME and PAS_PASSWORD.`;
 
-async function requestToken(options: SessionOptions, signal: AbortSignal | undefined): Promise<string> {
+async function requestToken(
+  options: SessionOptions,
+  signal: AbortSignal | undefined,
+): Promise<string> {
   const { baseUrl, username, password, send } = options;
-  if (username === undefined || password === undefined) throw new AuthError(msg`Not signed in.`, { hint: LOGIN_HINT });
+  if (username === undefined || password === undefined)
+    throw new AuthError(msg`Not signed in.`, { hint: LOGIN_HINT });
   const request = makeTokenRequest(baseUrl, username, password);
-  const response = await requireAnswer(baseUrl, () => send(signal === undefined ? request : { ...request, signal }));
+  const response = await requireAnswer(baseUrl, () =>
+    send(signal === undefined ? request : { ...request, signal }),
+  );
   if (response.status === 200) return parseToken(baseUrl, response, password);
   assertAvailable(baseUrl, response);
   // A page of a proxy or another server does not concern the password (A-AUTH-10).
   if ([400, 401, 403].includes(response.status) && isJsonObject(response)) {
-    throw new AuthError(msg`${baseUrl} does not accept the user name or password of ${username}.`, { hint: LOGIN_HINT });
+    throw new AuthError(msg`${baseUrl} does not accept the user name or password of ${username}.`, {
+      hint: LOGIN_HINT,
+    });
   }
   throw makeUnexpectedPeerError(baseUrl, createRedactor([password])(response));
 }
@@ -172,7 +219,8 @@ async function requestToken(options: SessionOptions, signal: AbortSignal | undef
 function parseToken(baseUrl: string, response: HttpResponse, password: string): string {
   const answer = parseJson(response.body.toString('utf8'));
   // A header value: one word of visible characters.
-  const token = typeof answer === 'object' && answer !== null && 'token' in answer ? answer.token : undefined;
+  const token =
+    typeof answer === 'object' && answer !== null && 'token' in answer ? answer.token : undefined;
   if (typeof token === 'string' && /^[\x21-\x7e]+$/.test(token)) return token;
   throw makeUnexpectedPeerError(baseUrl, createRedactor([password])(response));
 }
@@ -185,12 +233,18 @@ function isJsonObject({ body }: HttpResponse): boolean {
 function makeUnexpectedPeerError(baseUrl: string, response: HttpResponse): ContractError {
   const body = parseErrorBody(response.body);
   const text = body.kind === 'other' ? body.excerpt : msg`an unexpected answer`;
-  return new ContractError(msg`${baseUrl} answered the sign-in with status ${response.status} and no token: ${text}`, {
-    hint: msg`Check base_url in the profile.`,
-  });
+  return new ContractError(
+    msg`${baseUrl} answered the sign-in with status ${response.status} and no token: ${text}`,
+    {
+      hint: msg`Check base_url in the profile.`,
+    },
+  );
 }
 
-/** @throws UnavailableError for the status of a closed service (A-AUTH-13), or of a proxy that cannot reach it */
+/**
+ * @throws UnavailableError for the status of a closed service (A-AUTH-13), or of a proxy that
+ * cannot reach it
+ */
 export function assertAvailable(address: string, { status }: HttpResponse): void {
   const hint = msg`The queue is kept. Try again later.`;
   if (status === 503) throw new UnavailableError(msg`${address} is currently closed.`, { hint });
@@ -199,7 +253,10 @@ export function assertAvailable(address: string, { status }: HttpResponse): void
 }
 
 /** Returns the answer. @throws UnavailableError where none came */
-export async function requireAnswer(address: string, ask: () => Promise<HttpResponse>): Promise<HttpResponse> {
+export async function requireAnswer(
+  address: string,
+  ask: () => Promise<HttpResponse>,
+): Promise<HttpResponse> {
   try {
     return await ask();
   } catch (thrown) {
@@ -211,7 +268,10 @@ export async function requireAnswer(address: string, ask: () => Promise<HttpResp
   }
 }
 
-/** The roles (S-ROLE-1, S-ROLE-2), weakest first. Names as the service's user information writes them. */
+/**
+ * The roles (S-ROLE-1, S-ROLE-2), weakest first. Names as the service's user information writes
+ * them.
+ */
 export const ROLES = ['researcher', 'archaeologist', 'archivist', 'administrator'] as const;
 export type Role = (typeof ROLES)[number];
 
@@ -236,6 +296,11 @@ export type Account = {
 
 /** Returns the strongest role of the groups; without one an account writes as a researcher. */
 export function chooseRole(groups: readonly string[]): Role {
-  const roles = groups.map((group) => ROLE_OF_GROUP[group.trim().toLowerCase()]).filter((role) => role !== undefined);
-  return roles.reduce<Role>((best, role) => (ROLES.indexOf(role) > ROLES.indexOf(best) ? role : best), 'researcher');
+  const roles = groups
+    .map((group) => ROLE_OF_GROUP[group.trim().toLowerCase()])
+    .filter((role) => role !== undefined);
+  return roles.reduce<Role>(
+    (best, role) => (ROLES.indexOf(role) > ROLES.indexOf(best) ? role : best),
+    'researcher',
+  );
 }

@@ -7,7 +7,12 @@ const LATITUDE = 2;
 const LONGITUDE = 4;
 const DESTINATION_LATITUDE = 0x14;
 const DESTINATION_LONGITUDE = 0x16;
-const TELLING: readonly number[] = [LATITUDE, LONGITUDE, DESTINATION_LATITUDE, DESTINATION_LONGITUDE];
+const TELLING: readonly number[] = [
+  LATITUDE,
+  LONGITUDE,
+  DESTINATION_LATITUDE,
+  DESTINATION_LONGITUDE,
+];
 const LAST_GPS_TAG = 0x1f;
 const BIG_TIFF = 43;
 const ENTRY_BYTES = 12;
@@ -23,8 +28,8 @@ type Writer = { readonly setU16: (value: number, at: number) => void };
 type Tiff = Reader & Writer & { readonly bytes: Buffer };
 
 /**
- * Removes the GPS directories of a TIFF structure, their pointers, and the GPS properties of its XMP. All other bytes stay, and
- * so does the length.
+ * Removes the GPS directories of a TIFF structure, their pointers, and the GPS properties of its
+ * XMP. All other bytes stay, and so does the length.
  * @param bytes changed in place
  */
 export function removeTiffGps(bytes: Buffer): GpsTrace {
@@ -33,7 +38,11 @@ export function removeTiffGps(bytes: Buffer): GpsTrace {
   let trace = NO_GPS;
   const waiting = [tiff.u32(4)];
   const seen = new Set<number>();
-  for (let at = waiting.pop(); at !== undefined && seen.size < MAX_DIRECTORIES; at = waiting.pop()) {
+  for (
+    let at = waiting.pop();
+    at !== undefined && seen.size < MAX_DIRECTORIES;
+    at = waiting.pop()
+  ) {
     if (at < 8 || at + 2 > bytes.length || seen.has(at)) continue;
     seen.add(at);
     trace = mergeTraces(trace, removeFromDirectory(tiff, at, waiting));
@@ -50,7 +59,8 @@ function openTiff(bytes: Buffer): Tiff | undefined {
     bytes,
     u16: (at) => (little ? bytes.readUInt16LE(at) : bytes.readUInt16BE(at)),
     u32: (at) => (little ? bytes.readUInt32LE(at) : bytes.readUInt32BE(at)),
-    setU16: (value, at) => void (little ? bytes.writeUInt16LE(value, at) : bytes.writeUInt16BE(value, at)),
+    setU16: (value, at) =>
+      void (little ? bytes.writeUInt16LE(value, at) : bytes.writeUInt16BE(value, at)),
   };
   // Readers do not insist on the version number. BigTIFF has another layout.
   return tiff.u16(2) === BIG_TIFF ? undefined : tiff;
@@ -65,13 +75,18 @@ function removeFromDirectory(tiff: Tiff, at: number, waiting: number[]): GpsTrac
   const { bytes, u16, u32 } = tiff;
   let trace = NO_GPS;
   let count = countEntriesAt(tiff, at);
-  // In a damaged file the GPS directory may overlap this one, so that clearing it changes the entry count.
+  // In a damaged file the GPS directory may overlap this one, so that clearing it changes the entry
+  // count.
   let entryCount = u16(at);
   for (let index = 0; index < count; ) {
     const entry = at + 2 + index * ENTRY_BYTES;
     const [tag, value] = [u16(entry), u32(entry + 8)];
     if (tag === GPS_POINTER) {
-      trace = mergeTraces(trace, { found: true, tells: clearGpsDirectory(tiff, value), tellsOutsideExif: false });
+      trace = mergeTraces(trace, {
+        found: true,
+        tells: clearGpsDirectory(tiff, value),
+        tellsOutsideExif: false,
+      });
       const end = Math.min(bytes.length, at + 2 + entryCount * ENTRY_BYTES + 4);
       bytes.copyWithin(entry, entry + ENTRY_BYTES, end);
       bytes.fill(0, end - ENTRY_BYTES, end);
@@ -91,8 +106,9 @@ function removeFromDirectory(tiff: Tiff, at: number, waiting: number[]): GpsTrac
 }
 
 /**
- * Overwrites a GPS directory, so that its data cannot be recovered. Values are overwritten only where the directory is certainly
- * one of GPS: in a damaged file the pointer may lead into the picture.
+ * Overwrites a GPS directory, so that its data cannot be recovered. Values are overwritten only
+ * where the directory is certainly one of GPS: in a damaged file the pointer may lead into the
+ * picture.
  * @returns true if it held a position
  */
 function clearGpsDirectory(tiff: Tiff, at: number): boolean {
@@ -100,7 +116,8 @@ function clearGpsDirectory(tiff: Tiff, at: number): boolean {
   if (at < 8 || at + 2 > bytes.length) return false;
   const count = countEntriesAt(tiff, at);
   const entries = Array.from({ length: count }, (_, index) => at + 2 + index * ENTRY_BYTES);
-  const isGps = (entry: number): boolean => u16(entry) <= LAST_GPS_TAG && (TYPE_BYTES[u16(entry + 2)] ?? 0) > 0;
+  const isGps = (entry: number): boolean =>
+    u16(entry) <= LAST_GPS_TAG && (TYPE_BYTES[u16(entry + 2)] ?? 0) > 0;
   if (count === 0 || count > LAST_GPS_TAG + 1 || !entries.every(isGps)) return false;
   const tells = entries.some((entry) => TELLING.includes(u16(entry)));
   for (const entry of entries) {
@@ -146,15 +163,24 @@ export function mergeTraces(...traces: readonly GpsTrace[]): GpsTrace {
   };
 }
 
-/** Names of position properties in XMP with any prefix: those of EXIF and of drone makers, one of whom misspells it. */
+/**
+ * Names of position properties in XMP with any prefix: those of EXIF and of drone makers, one of
+ * whom misspells it.
+ */
 const NAME = String.raw`[\w.-]+:(?:gps\w*|latitude|longitude|longtitude)`;
-const ATTRIBUTE = new RegExp(String.raw`[ \t\r\n]${NAME}[ \t\r\n]*=[ \t\r\n]*(?:"[^"]*"|'[^']*')`, 'gi');
+const ATTRIBUTE = new RegExp(
+  String.raw`[ \t\r\n]${NAME}[ \t\r\n]*=[ \t\r\n]*(?:"[^"]*"|'[^']*')`,
+  'gi',
+);
 const ELEMENT = new RegExp(`<(${NAME})(?=[ \\t\\r\\n/>])`, 'gi');
 const XMP_TELLING = /l(?:at|ong)i?t/i;
 /** "GPS" in UTF-16 of either byte order. */
 const WIDE = /G\0P\0S\0/i;
 
-/** Overwrites the GPS properties of an XMP packet with blanks. @param packet changed in place; its length stays */
+/**
+ * Overwrites the GPS properties of an XMP packet with blanks. @param packet changed in place; its
+ * length stays
+ */
 export function removeXmpGps(packet: Buffer): GpsTrace {
   // Latin-1 maps each byte to one character, so offsets in the text are offsets in the packet.
   const text = packet.toString('latin1');
@@ -176,7 +202,8 @@ const PACKET_END = '</x:xmpmeta>';
 export function hasXmpPlace(file: Buffer): boolean {
   for (let at = file.indexOf(PACKET_START); at !== -1; at = file.indexOf(PACKET_START, at + 1)) {
     const end = file.indexOf(PACKET_END, at);
-    if (removeXmpGps(Buffer.from(file.subarray(at, end === -1 ? undefined : end))).tells) return true;
+    if (removeXmpGps(Buffer.from(file.subarray(at, end === -1 ? undefined : end))).tells)
+      return true;
   }
   return false;
 }

@@ -7,13 +7,15 @@ const COMMENT = 0xfe;
 const START_OF_SCAN = 0xda;
 const END_OF_IMAGE = 0xd9;
 /** Markers of frame headers; tables stand between them. */
-const FRAMES: readonly number[] = [0xc0, 0xc1, 0xc2, 0xc3, 0xc5, 0xc6, 0xc7, 0xc9, 0xca, 0xcb, 0xcd, 0xce, 0xcf];
+const FRAMES: readonly number[] = [
+  0xc0, 0xc1, 0xc2, 0xc3, 0xc5, 0xc6, 0xc7, 0xc9, 0xca, 0xcb, 0xcd, 0xce, 0xcf,
+];
 
 type BareJpeg = { readonly bytes: Buffer; readonly widthPx: number; readonly heightPx: number };
 
 /**
- * Reduces a JPEG to the picture: without EXIF and its GPS data, XMP, comments, further pictures, and data behind the end.
- * Segments that describe the colours stay.
+ * Reduces a JPEG to the picture: without EXIF and its GPS data, XMP, comments, further pictures,
+ * and data behind the end. Segments that describe the colours stay.
  * @returns undefined where it is no JPEG, or a truncated one
  */
 export function reduceJpeg(bytes: Buffer): BareJpeg | undefined {
@@ -37,7 +39,8 @@ export function reduceJpeg(bytes: Buffer): BareJpeg | undefined {
     if (FRAMES.includes(marker) && end - at >= 9)
       size = { heightPx: bytes.readUInt16BE(at + 5), widthPx: bytes.readUInt16BE(at + 7) };
     const next = marker === START_OF_SCAN ? findEndOfScan(bytes, end) : end;
-    const isMetadata = marker === COMMENT || (marker >= APP0 && marker <= APP15 && marker !== APP14_ADOBE);
+    const isMetadata =
+      marker === COMMENT || (marker >= APP0 && marker <= APP15 && marker !== APP14_ADOBE);
     if (!isMetadata) keptParts.push(bytes.subarray(at, next));
     at = next;
   }

@@ -1,6 +1,13 @@
 import type { Point } from '../place/geometry.ts';
 import { computeMetresPerDegree } from '../place/polygon.ts';
-import { findInName, hasOpenNumber, indexNames, type NameDoubt, type NameIndex, type NameMatch } from './name-match.ts';
+import {
+  findInName,
+  hasOpenNumber,
+  indexNames,
+  type NameDoubt,
+  type NameIndex,
+  type NameMatch,
+} from './name-match.ts';
 
 /** A photograph with the data by which it is matched to a find. */
 export type PhotoInfo = {
@@ -12,7 +19,10 @@ export type PhotoInfo = {
   readonly takenOn?: string;
   /** Longitude and latitude. */
   readonly place?: Point;
-  /** Find for which the photograph is queued or sent already: it only shows the find of photographs taken next to it. */
+  /**
+   * Find for which the photograph is queued or sent already: it only shows the find of photographs
+   * taken next to it.
+   */
   readonly knownFor?: string;
 };
 
@@ -64,7 +74,10 @@ const ENTERED_WITHIN_MS = 30 * MINUTE_MS;
 const ENTERED_SOON_MS = 10 * MINUTE_MS;
 /** Pictures of one object are taken in sequence. */
 const NEXT_TO_MS = 90_000;
-/** A photograph with a find's number in its name, taken that far from its point, may show something else. */
+/**
+ * A photograph with a find's number in its name, taken that far from its point, may show something
+ * else.
+ */
 const FAR_M = 500;
 /** A clock that is off by more was never set, so its date counts neither way. */
 const MAX_CLOCK_OFFSET_DAYS = 400;
@@ -76,35 +89,56 @@ const LIKELY_POINTS = 4;
 const CLEAR_LEAD = 2;
 
 /**
- * Matches photographs to finds by the name of the file or its folder, by position, and by time. Only a name makes a match
- * certain: a photograph that was sent to the wrong record cannot be removed.
+ * Matches photographs to finds by the name of the file or its folder, by position, and by time.
+ * Only a name makes a match certain: a photograph that was sent to the wrong record cannot be
+ * removed.
  */
-export function matchPhotographs(shots: readonly PhotoInfo[], finds: readonly MatchableFind[], options: MatchOptions): Match[] {
+export function matchPhotographs(
+  shots: readonly PhotoInfo[],
+  finds: readonly MatchableFind[],
+  options: MatchOptions,
+): Match[] {
   const index = indexNames(
-    finds.map((find) => ({ find, ids: find.identCely === undefined ? [find.localId] : [find.localId, find.identCely] })),
+    finds.map((find) => ({
+      find,
+      ids: find.identCely === undefined ? [find.localId] : [find.localId, find.identCely],
+    })),
   );
   const matches = shots.map(
-    (shot) => matchKnown(shot) ?? matchByName(shot, index, options) ?? matchByEvidence(shot, finds, options),
+    (shot) =>
+      matchKnown(shot) ??
+      matchByName(shot, index, options) ??
+      matchByEvidence(shot, finds, options),
   );
   return matchNeighbours(shots, matches);
 }
 
 function matchKnown({ file, knownFor }: PhotoInfo): Match | undefined {
-  return knownFor === undefined ? undefined : { file, confidence: 'sure', find: knownFor, reasons: [], candidates: [knownFor] };
+  return knownFor === undefined
+    ? undefined
+    : { file, confidence: 'sure', find: knownFor, reasons: [], candidates: [knownFor] };
 }
 
-function matchByName(shot: PhotoInfo, index: NameIndex<MatchableFind>, options: MatchOptions): Match | undefined {
+function matchByName(
+  shot: PhotoInfo,
+  index: NameIndex<MatchableFind>,
+  options: MatchOptions,
+): Match | undefined {
   const parts = shot.file.split('/');
   const stem = (parts.at(-1) ?? '').replace(/\.[^.]*$/, '');
   const inFile = findInName(stem, index);
   const inFolder = findInName(parts.at(-2) ?? '', index);
   if (inFile.length > 0) {
     // A photograph of K-2 in the folder of K-1 may show either.
-    const otherMatches = inFolder.filter(({ find, doubt }) => doubt === undefined && inFile.every((each) => each.find !== find));
+    const otherMatches = inFolder.filter(
+      ({ find, doubt }) => doubt === undefined && inFile.every((each) => each.find !== find),
+    );
     return chooseNamed(shot, [...inFile, ...otherMatches], 'name', options);
   }
   const isOpen = hasOpenNumber(stem);
-  const folders = inFolder.map((match) => (isOpen ? { ...match, doubt: match.doubt ?? 'more-in-name' } : match));
+  const folders = inFolder.map((match) =>
+    isOpen ? { ...match, doubt: match.doubt ?? 'more-in-name' } : match,
+  );
   return folders.length > 0 ? chooseNamed(shot, folders, 'folder', options) : undefined;
 }
 
@@ -131,7 +165,9 @@ function chooseNamed(
   }
   if (best.doubt !== undefined) reasons[0] = { kind: best.doubt, id: best.id };
   const isOdd = evidence.some(
-    (reason) => (reason.kind === 'far' && reason.metres > FAR_M) || (reason.kind === 'other-day' && reason.days < 0),
+    (reason) =>
+      (reason.kind === 'far' && reason.metres > FAR_M) ||
+      (reason.kind === 'other-day' && reason.days < 0),
   );
   return {
     file: shot.file,
@@ -143,9 +179,16 @@ function chooseNamed(
 }
 
 /** Collects all evidence except names for or against one find. */
-function collectEvidence(shot: PhotoInfo, find: MatchableFind, { withinM }: MatchOptions): Reason[] {
+function collectEvidence(
+  shot: PhotoInfo,
+  find: MatchableFind,
+  { withinM }: MatchOptions,
+): Reason[] {
   const reasons: Reason[] = [];
-  const metres = shot.place === undefined || find.place === undefined ? undefined : computeDistanceM(shot.place, find.place);
+  const metres =
+    shot.place === undefined || find.place === undefined
+      ? undefined
+      : computeDistanceM(shot.place, find.place);
   if (metres !== undefined) reasons.push({ kind: metres <= withinM ? 'distance' : 'far', metres });
   const afterMs = getEntryTimeDelta(shot, find);
   if (afterMs !== undefined && Math.abs(afterMs) <= ENTERED_WITHIN_MS) {
@@ -167,9 +210,16 @@ type Scored = {
   readonly offMs: number;
 };
 
-function matchByEvidence(shot: PhotoInfo, finds: readonly MatchableFind[], options: MatchOptions): Match {
+function matchByEvidence(
+  shot: PhotoInfo,
+  finds: readonly MatchableFind[],
+  options: MatchOptions,
+): Match {
   const nearest = preferUnambiguous(
-    finds.map((find) => ({ find, value: shot.place && find.place ? computeDistanceM(shot.place, find.place) : Number.NaN })),
+    finds.map((find) => ({
+      find,
+      value: shot.place && find.place ? computeDistanceM(shot.place, find.place) : Number.NaN,
+    })),
     { most: options.withinM, apart: APART_M },
   );
   const soonest = preferUnambiguous(
@@ -191,13 +241,16 @@ function matchByEvidence(shot: PhotoInfo, finds: readonly MatchableFind[], optio
       };
     })
     .filter(({ points }) => points > 0)
-    .sort((a, b) => b.points - a.points || compare(a.metres, b.metres) || compare(a.offMs, b.offMs));
+    .sort(
+      (a, b) => b.points - a.points || compare(a.metres, b.metres) || compare(a.offMs, b.offMs),
+    );
   const [best, second] = scored;
   const candidates = scored.slice(0, MAX_CANDIDATES).map(({ find }) => find.localId);
   const nothing: Match = { file: shot.file, confidence: 'none', reasons: [], candidates };
   if (best === undefined) return nothing;
   // Several finds with equal evidence, such as the same day, are no match.
-  const isTie = best.points === second?.points && best.metres === second.metres && best.offMs === second.offMs;
+  const isTie =
+    best.points === second?.points && best.metres === second.metres && best.offMs === second.offMs;
   if (isTie) return nothing;
   const leads = best.points - (second?.points ?? 0) >= CLEAR_LEAD;
   const isContradicted = soonest !== undefined && soonest !== best.find;
@@ -226,25 +279,35 @@ function getPoints(reason: Reason): number {
   }
 }
 
-/** Returns the find with the smallest value, at most `most`, if the next is at least `apart` larger and twice as large. */
+/**
+ * Returns the find with the smallest value, at most `most`, if the next is at least `apart` larger
+ * and twice as large.
+ */
 function preferUnambiguous(
   values: readonly { readonly find: MatchableFind; readonly value: number }[],
   { most, apart }: { readonly most: number; readonly apart: number },
 ): MatchableFind | undefined {
-  const ranked = values.filter(({ value }) => !Number.isNaN(value)).sort((a, b) => a.value - b.value);
+  const ranked = values
+    .filter(({ value }) => !Number.isNaN(value))
+    .sort((a, b) => a.value - b.value);
   const [first, second] = ranked;
   if (first === undefined || first.value > most) return undefined;
   const next = second?.value ?? Number.POSITIVE_INFINITY;
   return next >= first.value + apart && next >= first.value * 2 ? first.find : undefined;
 }
 
-/** Matches photographs without own evidence to the find of one that was taken moments before or after. */
+/**
+ * Matches photographs without own evidence to the find of one that was taken moments before or
+ * after.
+ */
 function matchNeighbours(shots: readonly PhotoInfo[], matches: readonly Match[]): Match[] {
   const neighbours = shots
     .flatMap(({ file, takenMs }, index) => {
       const { confidence, find } = matches[index] ?? { confidence: 'none', find: undefined };
       const isKnown = confidence === 'sure' || confidence === 'likely';
-      return takenMs === undefined || find === undefined || !isKnown ? [] : [{ file, takenMs, find }];
+      return takenMs === undefined || find === undefined || !isKnown
+        ? []
+        : [{ file, takenMs, find }];
     })
     .sort((a, b) => a.takenMs - b.takenMs);
   return matches.map((match, index) => {
@@ -260,13 +323,19 @@ function matchNeighbours(shots: readonly PhotoInfo[], matches: readonly Match[])
       confidence: 'doubtful',
       find: nearest.find,
       reasons: [{ kind: 'next-to', file: nearest.file, seconds }],
-      candidates: [nearest.find, ...match.candidates.filter((find) => find !== nearest.find)].slice(0, MAX_CANDIDATES),
+      candidates: [nearest.find, ...match.candidates.filter((find) => find !== nearest.find)].slice(
+        0,
+        MAX_CANDIDATES,
+      ),
     };
   });
 }
 
 /** Returns the milliseconds between the entry of a find and the photograph. */
-function getEntryTimeDelta({ takenMs }: PhotoInfo, { enteredMs }: MatchableFind): number | undefined {
+function getEntryTimeDelta(
+  { takenMs }: PhotoInfo,
+  { enteredMs }: MatchableFind,
+): number | undefined {
   return takenMs === undefined || enteredMs === undefined ? undefined : takenMs - enteredMs;
 }
 

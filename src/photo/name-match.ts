@@ -2,7 +2,10 @@ import { foldName } from '../text/names.ts';
 
 type NamedFind<T> = { readonly find: T; readonly ids: readonly string[] };
 
-/** Doubt about a find number in a name: other numbers stand beside it, or it is written in an unusual way. */
+/**
+ * Doubt about a find number in a name: other numbers stand beside it, or it is written in an
+ * unusual way.
+ */
 export type NameDoubt = 'more-in-name' | 'like-name';
 
 export type NameMatch<T> = {
@@ -11,7 +14,12 @@ export type NameMatch<T> = {
   readonly doubt: NameDoubt | undefined;
 };
 
-type IndexedId<T> = { readonly find: T; readonly id: string; readonly plain: string; readonly tokens: readonly NameToken[] };
+type IndexedId<T> = {
+  readonly find: T;
+  readonly id: string;
+  readonly plain: string;
+  readonly tokens: readonly NameToken[];
+};
 
 export type NameIndex<T> = ReadonlyMap<string, readonly IndexedId<T>[]>;
 
@@ -23,7 +31,10 @@ const WORDS_BEFORE_NUMBERS: ReadonlySet<string> = new Set(
   'a|i|k|ke|ku|o|s|se|u|v|ve|z|ze|na|do|od|po|za|at|by|in|no|of|on|to|am|an|im|zu'.split('|'),
 );
 
-/** Beginnings of Czech and English words for a part of a site, whose number looks like a find's: `čtverec K-12`. */
+/**
+ * Beginnings of Czech and English words for a part of a site, whose number looks like a find's:
+ * `čtverec K-12`.
+ */
 const PLACES =
   /^(?:ctver|sektor|kvadrant|sond|vrstv|objekt|hrob|kontext|ploch|square|sector|quadrant|trench|layer|feature|grave|context)/;
 
@@ -44,14 +55,19 @@ export function indexNames<T>(finds: readonly NamedFind<T>[]): NameIndex<T> {
   return index;
 }
 
-type Name = { readonly plain: string; readonly tokens: readonly NameToken[]; readonly otherNumbers: readonly OtherNumber[] };
+type Name = {
+  readonly plain: string;
+  readonly tokens: readonly NameToken[];
+  readonly otherNumbers: readonly OtherNumber[];
+};
 type Span<T> = IndexedId<T> & { readonly start: number; readonly end: number };
 type Graded<T> = Span<T> & { readonly doubt: NameDoubt | undefined };
 
 /**
- * Finds the numbers of finds in the name of a file or folder, the longest id first; several where the name has several, or where
- * ids differ only in spelling. Case, accents, separators and leading zeros do not count; a number matches only as a whole, so
- * `K-12` does not match `K-1`. Numbers of cameras, dates and sizes are excluded.
+ * Finds the numbers of finds in the name of a file or folder, the longest id first; several where
+ * the name has several, or where ids differ only in spelling. Case, accents, separators and leading
+ * zeros do not count; a number matches only as a whole, so `K-12` does not match `K-1`. Numbers of
+ * cameras, dates and sizes are excluded.
  * @param name without its extension
  */
 export function findInName<T>(name: string, index: NameIndex<T>): NameMatch<T>[] {
@@ -60,15 +76,23 @@ export function findInName<T>(name: string, index: NameIndex<T>): NameMatch<T>[]
   const parts: Name = { plain, tokens, otherNumbers: findOtherNumbers(plain, tokens) };
   const spans = tokens.flatMap((token, start) =>
     (index.get(token.text) ?? [])
-      .filter((each) => each.tokens.every(({ text }, offset) => tokens[start + offset]?.text === text))
+      .filter((each) =>
+        each.tokens.every(({ text }, offset) => tokens[start + offset]?.text === text),
+      )
       .filter((each) => each.tokens.length > 1 || mayStandAlone(tokens, start))
       .map((each): Span<T> => ({ ...each, start, end: start + each.tokens.length })),
   );
   const outermost = spans.filter(
-    (span) => !spans.some((other) => getLength(other) > getLength(span) && other.start < span.end && span.start < other.end),
+    (span) =>
+      !spans.some(
+        (other) =>
+          getLength(other) > getLength(span) && other.start < span.end && span.start < other.end,
+      ),
   );
   const exact = outermost.filter(({ id }) => foldName(name).includes(foldName(id)));
-  const graded = (exact.length === 0 || isOverlapFree(outermost) ? outermost : exact).flatMap((span) => grade(parts, span));
+  const graded = (exact.length === 0 || isOverlapFree(outermost) ? outermost : exact).flatMap(
+    (span) => grade(parts, span),
+  );
   const matches = new Map<T, NameMatch<T>>();
   for (const { find, id, doubt } of graded.sort((a, b) => getLength(b) - getLength(a))) {
     if (matches.has(find)) continue;
@@ -77,7 +101,10 @@ export function findInName<T>(name: string, index: NameIndex<T>): NameMatch<T>[]
   return [...matches.values()];
 }
 
-/** Tells if a name has a number that may be a find's: not part of a matched id, nor of a camera name, date or size. */
+/**
+ * Tells if a name has a number that may be a find's: not part of a matched id, nor of a camera
+ * name, date or size.
+ */
 export function hasOpenNumber(name: string): boolean {
   const plain = withoutAccents(name);
   const tokens = splitNameTokens(plain);
@@ -93,7 +120,10 @@ function isOverlapFree(spans: readonly { readonly start: number }[]): boolean {
   return new Set(spans.map(({ start }) => start)).size === spans.length;
 }
 
-/** An id of one token often matches by chance, so it counts only at the beginning, or behind one word. */
+/**
+ * An id of one token often matches by chance, so it counts only at the beginning, or behind one
+ * word.
+ */
 function mayStandAlone(tokens: readonly NameToken[], start: number): boolean {
   const before = tokens.slice(0, start);
   return before.every(({ text }) => !isNumber(text)) && before.length <= 1;
@@ -114,7 +144,8 @@ function grade<T>(name: Name, span: Span<T>): Graded<T>[] {
   if (crossing.some(({ kind }) => kind !== 'size')) return [];
   const phrase = judgePhrase(name, span);
   if (phrase === 'phrase') return [];
-  const isOthers = crossing.length > 0 || name.otherNumbers.some(({ start, end }) => start === from && end === to);
+  const isOthers =
+    crossing.length > 0 || name.otherNumbers.some(({ start, end }) => start === from && end === to);
   const isBare = !(/\p{L}/u.test(span.plain) && /\p{Nd}/u.test(span.plain));
   const isOfPlace = PLACES.test(name.tokens[span.start - 1]?.text ?? '');
   const isUnlike = isOthers || isBare || isOfPlace || phrase === 'perhaps' || !isJoined(name, span);
@@ -124,9 +155,16 @@ function grade<T>(name: Name, span: Span<T>): Graded<T>[] {
 
 /** Tells if letters or digits follow or precede directly: `K-12b`, `2K-12`. */
 function isWrittenOnto({ tokens }: Name, { id, start, end }: Span<unknown>): boolean {
-  const [before, first, last, after] = [tokens[start - 1], tokens[start], tokens[end - 1], tokens[end]];
+  const [before, first, last, after] = [
+    tokens[start - 1],
+    tokens[start],
+    tokens[end - 1],
+    tokens[end],
+  ];
   const isIdent = IDENT.test(id) && after?.text === 'f';
-  return before?.end === first?.start || (after !== undefined && after.start === last?.end && !isIdent);
+  return (
+    before?.end === first?.start || (after !== undefined && after.start === last?.end && !isIdent)
+  );
 }
 
 /** Tells if the parts of the number are joined as in the id, or by one sign other than a blank. */
@@ -134,7 +172,11 @@ function isJoined(name: Name, span: Span<unknown>): boolean {
   return span.tokens.slice(1).every((_token, index) => {
     const between = getGapBefore(name.plain, name.tokens, span.start + index + 1);
     const inId = getGapBefore(span.plain, span.tokens, index + 1);
-    return between === inId || /^[-_.~+\u2010-\u2015]?$/.test(between) || (inId === '/' && between === ',');
+    return (
+      between === inId ||
+      /^[-_.~+\u2010-\u2015]?$/.test(between) ||
+      (inId === '/' && between === ',')
+    );
   });
 }
 
@@ -143,21 +185,26 @@ function getGapBefore(plain: string, tokens: readonly NameToken[], at: number): 
 }
 
 /**
- * Tells if the letters of the number are a word of a phrase: `profil v 2 vrstvě` does not mean `V-02`, and `k-2-detail` may mean
- * `K-2`. A leading zero, no separator, or capitals among lower case show a find number.
+ * Tells if the letters of the number are a word of a phrase: `profil v 2 vrstvě` does not mean
+ * `V-02`, and `k-2-detail` may mean `K-2`. A leading zero, no separator, or capitals among lower
+ * case show a find number.
  */
 function judgePhrase(name: Name, span: Span<unknown>): 'phrase' | 'perhaps' | 'no' {
   const [word, number] = [name.tokens[span.start], name.tokens[span.start + 1]];
-  if (word === undefined || number === undefined || !WORDS_BEFORE_NUMBERS.has(word.text)) return 'no';
+  if (word === undefined || number === undefined || !WORDS_BEFORE_NUMBERS.has(word.text))
+    return 'no';
   const between = name.plain.slice(word.end, number.start);
-  if (!/^[\s_-]+$/.test(between) || !isNumber(number.text) || name.plain[number.start] === '0') return 'no';
+  if (!/^[\s_-]+$/.test(between) || !isNumber(number.text) || name.plain[number.start] === '0')
+    return 'no';
   const lastEnd = name.tokens[span.end - 1]?.end ?? 0;
   const around = withoutOthers(name, word.start, lastEnd);
   const isBlank = /\s/.test(between);
   const isCapital = /^\p{Lu}/u.test(name.plain.slice(word.start));
   if (isCapital && !isBlank && (/\p{Ll}/u.test(around) || !/\p{L}/u.test(around))) return 'no';
   const isWordAt = (at: number, gapAt: number): boolean =>
-    name.tokens[at] !== undefined && !isNumber(name.tokens[at].text) && getGapBefore(name.plain, name.tokens, gapAt) === between;
+    name.tokens[at] !== undefined &&
+    !isNumber(name.tokens[at].text) &&
+    getGapBefore(name.plain, name.tokens, gapAt) === between;
   const [before, after] = [isWordAt(span.start - 1, span.start), isWordAt(span.end, span.end)];
   return (isBlank ? before || after : before && after) ? 'phrase' : 'perhaps';
 }
@@ -171,13 +218,20 @@ function withoutOthers({ plain, otherNumbers }: Name, from: number, to: number):
 
 function hasMoreNumbers({ tokens, otherNumbers }: Name, spans: readonly Span<unknown>[]): boolean {
   return tokens.some(({ text, start, end }, at) => {
-    if (!isNumber(text) || otherNumbers.some((other) => other.start <= start && end <= other.end)) return false;
-    return !spans.some((span) => (span.start <= at && at < span.end) || isFileOfIdent(tokens, span, at));
+    if (!isNumber(text) || otherNumbers.some((other) => other.start <= start && end <= other.end))
+      return false;
+    return !spans.some(
+      (span) => (span.start <= at && at < span.end) || isFileOfIdent(tokens, span, at),
+    );
   });
 }
 
 /** Tells if `F01` follows, the service's file number: `C202400101N00012F01`. */
-function isFileOfIdent(tokens: readonly NameToken[], { id, end }: Span<unknown>, at: number): boolean {
+function isFileOfIdent(
+  tokens: readonly NameToken[],
+  { id, end }: Span<unknown>,
+  at: number,
+): boolean {
   return IDENT.test(id) && at === end + 1 && tokens[end]?.text === 'f';
 }
 
@@ -204,7 +258,10 @@ function splitNameTokens(plain: string): NameToken[] {
   }));
 }
 
-/** Prefixes of picture names from cameras, phones, messengers and people: the number behind them counts pictures. */
+/**
+ * Prefixes of picture names from cameras, phones, messengers and people: the number behind them
+ * counts pictures.
+ */
 const OF_PICTURES: ReadonlySet<string> = new Set(
   (
     'img|mvimg|mg|imag|image|images|dsc|dscn|dscf|sam|pxl|pic|pict|picture|photo|foto|snimek|obrazek|obrazovky|scan|dji|gopr|gx|gh|gp|wp|' +
@@ -212,22 +269,46 @@ const OF_PICTURES: ReadonlySet<string> = new Set(
   ).split('|'),
 );
 
-const [YEAR, MONTH, DAY] = [String.raw`(?:19|20)\d\d`, '(?:0?[1-9]|1[0-2])', '(?:0?[1-9]|[12]\\d|3[01])'];
+const [YEAR, MONTH, DAY] = [
+  String.raw`(?:19|20)\d\d`,
+  '(?:0?[1-9]|1[0-2])',
+  '(?:0?[1-9]|[12]\\d|3[01])',
+];
 const TIME = String.raw`(?:(?: at |[-_ .T]+)(?:[01]\d|2[0-3])[-_.:h]?[0-5]\d(?:[-_.:]?[0-5]\d(?:[-_.]?\d{3})?)?)?`;
 const COMPACT_DAY = String.raw`${YEAR}(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])`;
-const UNIT = '(?:mm|cm|dm|km|m|kg|g|ks|px|mpx?|dpi|x|%|°|hod|min|metr\\p{L}*|\\p{L}{4,5}metr\\p{L}*|gram\\p{L}*)';
+const UNIT =
+  '(?:mm|cm|dm|km|m|kg|g|ks|px|mpx?|dpi|x|%|°|hod|min|metr\\p{L}*|\\p{L}{4,5}metr\\p{L}*|gram\\p{L}*)';
 
 const PATTERNS: readonly { readonly kind: OtherNumber['kind']; readonly pattern: RegExp }[] = [
-  { kind: 'date', pattern: new RegExp(String.raw`(?<!\d)${YEAR}([-_. ])${MONTH}\1${DAY}${TIME}(?!\d)`, 'gi') },
-  { kind: 'date', pattern: new RegExp(String.raw`(?<!\d)${COMPACT_DAY}(?:\d{6}|${TIME})(?!\d)`, 'gi') },
-  { kind: 'date', pattern: new RegExp(String.raw`(?<!\d)${DAY}([-_. ]) ?${MONTH}\1 ?${YEAR}(?!\d)`, 'g') },
-  { kind: 'date', pattern: new RegExp(String.raw`(?<!\d)${DAY}\. ?${MONTH}\.(?: ?\d\d(?!\d)|(?! ?\d))`, 'g') },
+  {
+    kind: 'date',
+    pattern: new RegExp(String.raw`(?<!\d)${YEAR}([-_. ])${MONTH}\1${DAY}${TIME}(?!\d)`, 'gi'),
+  },
+  {
+    kind: 'date',
+    pattern: new RegExp(String.raw`(?<!\d)${COMPACT_DAY}(?:\d{6}|${TIME})(?!\d)`, 'gi'),
+  },
+  {
+    kind: 'date',
+    pattern: new RegExp(String.raw`(?<!\d)${DAY}([-_. ]) ?${MONTH}\1 ?${YEAR}(?!\d)`, 'g'),
+  },
+  {
+    kind: 'date',
+    pattern: new RegExp(String.raw`(?<!\d)${DAY}\. ?${MONTH}\.(?: ?\d\d(?!\d)|(?! ?\d))`, 'g'),
+  },
   { kind: 'size', pattern: /(?<!\d)\d+ ?[x×] ?\d+(?!\d)/gi },
-  { kind: 'size', pattern: new RegExp(String.raw`(?<!\d)\d+(?:[.,]\d+)?[-_ ]?${UNIT}(?!\p{L})`, 'giu') },
+  {
+    kind: 'size',
+    pattern: new RegExp(String.raw`(?<!\d)\d+(?:[.,]\d+)?[-_ ]?${UNIT}(?!\p{L})`, 'giu'),
+  },
   { kind: 'copy', pattern: /\(\d{1,3}\)/g },
-  // Design rule for Camera File systems: folders of three digits and five characters, files of four characters and four digits.
+  // Design rule for Camera File systems: folders of three digits and five characters, files of four
+  // characters and four digits.
   { kind: 'camera', pattern: /^[1-9]\d\d(?:_\d{4}|[a-z_][a-z0-9_]{4})$/gi },
-  { kind: 'camera', pattern: /(?<![\p{L}\p{Nd}])(?:[plrsbm]\d{7}|p[abc]\d{6}|wa\d{4}|e\d{4})(?![\p{L}\p{Nd}])/giu },
+  {
+    kind: 'camera',
+    pattern: /(?<![\p{L}\p{Nd}])(?:[plrsbm]\d{7}|p[abc]\d{6}|wa\d{4}|e\d{4})(?![\p{L}\p{Nd}])/giu,
+  },
   {
     kind: 'camera',
     pattern: /(?<![\p{L}\p{Nd}])[\da-f]{8}-?(?:[\da-f]{4}-?){3}[\da-f]{12}(?![\p{L}\p{Nd}])/giu,
@@ -237,23 +318,33 @@ const PATTERNS: readonly { readonly kind: OtherNumber['kind']; readonly pattern:
 /** @param plain text without accents */
 function findOtherNumbers(plain: string, tokens: readonly NameToken[]): OtherNumber[] {
   const written = PATTERNS.flatMap(({ kind, pattern }) =>
-    [...plain.matchAll(pattern)].map(({ index, 0: text }): OtherNumber => ({ kind, start: index, end: index + text.length })),
+    [...plain.matchAll(pattern)].map(
+      ({ index, 0: text }): OtherNumber => ({ kind, start: index, end: index + text.length }),
+    ),
   );
   return [...written, ...findPictureNames(tokens)];
 }
 
-/** Finds camera names: `IMG_0001`, `IMG_E0017`, `IMG-20240601-WA0017`: the prefix and the numbers behind it. */
+/**
+ * Finds camera names: `IMG_0001`, `IMG_E0017`, `IMG-20240601-WA0017`: the prefix and the numbers
+ * behind it.
+ */
 function findPictureNames(tokens: readonly NameToken[]): OtherNumber[] {
   const numbers: OtherNumber[] = [];
   for (let at = 0; at < tokens.length; at += 1) {
     const first = tokens[at];
     if (first === undefined || !OF_PICTURES.has(first.text)) continue;
     let [end, digits] = [at + 1, 0];
-    for (let token = tokens[end]; token !== undefined && isPartOfPictureName(tokens, at, end); token = tokens[end]) {
+    for (
+      let token = tokens[end];
+      token !== undefined && isPartOfPictureName(tokens, at, end);
+      token = tokens[end]
+    ) {
       if (/^\p{Nd}/u.test(token.text)) digits += 1;
       end += 1;
     }
-    if (digits > 0) numbers.push({ kind: 'camera', start: first.start, end: tokens[end - 1]?.end ?? first.end });
+    if (digits > 0)
+      numbers.push({ kind: 'camera', start: first.start, end: tokens[end - 1]?.end ?? first.end });
     at = end - 1;
   }
   return numbers;
@@ -265,5 +356,8 @@ function isPartOfPictureName(tokens: readonly NameToken[], start: number, at: nu
   if (token === undefined) return false;
   if (/^\p{Nd}/u.test(token.text) || OF_PICTURES.has(token.text)) return true;
   const isBeforeDigits = next?.start === token.end;
-  return isBeforeDigits && ((token.text === 'e' && at === start + 1) || (token.text === 'wa' && at > start + 1));
+  return (
+    isBeforeDigits &&
+    ((token.text === 'e' && at === start + 1) || (token.text === 'wa' && at > start + 1))
+  );
 }

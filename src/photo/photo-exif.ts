@@ -44,16 +44,20 @@ async function readBeginning(path: string): Promise<Buffer> {
 
 function getPlace({ gps }: ExifTags): PhotoExif {
   const { Longitude: longitude, Latitude: latitude } = gps ?? {};
-  if (longitude === undefined || latitude === undefined || !Number.isFinite(longitude + latitude)) return {};
+  if (longitude === undefined || latitude === undefined || !Number.isFinite(longitude + latitude))
+    return {};
   return { place: { longitude, latitude } };
 }
 
 /** Returns the time of exposure, not of the last change. */
 function getTakenAt({ exif }: ExifTags): PhotoExif {
   const original = parseExifTime(exif?.DateTimeOriginal?.description);
-  if (original !== undefined) return { taken: { local: original, ...parseOffset(exif?.OffsetTimeOriginal?.description) } };
+  if (original !== undefined)
+    return { taken: { local: original, ...parseOffset(exif?.OffsetTimeOriginal?.description) } };
   const digitized = parseExifTime(exif?.DateTimeDigitized?.description);
-  return digitized === undefined ? {} : { taken: { local: digitized, ...parseOffset(exif?.OffsetTimeDigitized?.description) } };
+  return digitized === undefined
+    ? {}
+    : { taken: { local: digitized, ...parseOffset(exif?.OffsetTimeDigitized?.description) } };
 }
 
 /** Parses `2024:05:06 07:08:09`; undefined for a clock that was never set. */
@@ -90,7 +94,10 @@ export async function parseExifTags(bytes: Buffer): Promise<ExifTags | undefined
   }
 }
 
-/** Reads the EXIF position in WGS 84; unreadable where the file is, or where the position is absent or out of range. */
+/**
+ * Reads the EXIF position in WGS 84; unreadable where the file is, or where the position is absent
+ * or out of range.
+ */
 export async function readPhotoPosition(path: string): Promise<Reading<Position>> {
   let exif: PhotoExif;
   try {
@@ -100,10 +107,16 @@ export async function readPhotoPosition(path: string): Promise<Reading<Position>
     return makeUnreadable('photo-unreadable', msg`${path} cannot be read: ${problem}`);
   }
   if (exif.place === undefined) {
-    return makeUnreadable('photo-position', msg`${path} contains no position. Type the coordinates.`);
+    return makeUnreadable(
+      'photo-position',
+      msg`${path} contains no position. Type the coordinates.`,
+    );
   }
   const { longitude, latitude } = exif.place;
   const range = findRangeProblem('4326', longitude, latitude);
-  if (range !== undefined) return makeUnreadable('photo-position', msg`${path} contains an invalid position: ${range}`);
-  return { value: { system: '4326', point: { x: formatDegrees(longitude), y: formatDegrees(latitude) } } };
+  if (range !== undefined)
+    return makeUnreadable('photo-position', msg`${path} contains an invalid position: ${range}`);
+  return {
+    value: { system: '4326', point: { x: formatDegrees(longitude), y: formatDegrees(latitude) } },
+  };
 }

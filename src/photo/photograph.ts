@@ -4,7 +4,13 @@ import { constants, type FileHandle, open } from 'node:fs/promises';
 import { basename, dirname, extname, isAbsolute, join, sep } from 'node:path';
 import { fileTypeFromFile } from 'file-type';
 import { FileError, getErrorMessage } from '../base/errors.ts';
-import { type Issue, makeErrorIssue, makeUnreadable, makeWarningIssue, type Reading } from '../base/issue.ts';
+import {
+  type Issue,
+  makeErrorIssue,
+  makeUnreadable,
+  makeWarningIssue,
+  type Reading,
+} from '../base/issue.ts';
 import { type Message, msg } from '../base/message.ts';
 import { isPictureName } from '../text/names.ts';
 
@@ -16,7 +22,10 @@ export type Photograph = {
   readonly sha512Hex: string;
 };
 /** A photograph with optional warnings, or at least one error. */
-export type InspectedPhotograph = { readonly photograph?: Photograph; readonly issues: readonly Issue[] };
+export type InspectedPhotograph = {
+  readonly photograph?: Photograph;
+  readonly issues: readonly Issue[];
+};
 
 type InspectOptions = {
   /** A-PHOTO-7: 250 MiB unless the profile has another limit. */
@@ -26,13 +35,28 @@ type InspectOptions = {
 
 export const PHOTO_MAX_BYTES = 262_144_000;
 
-/** Types that the service accepts by content; names and extensions do not count (A-PHOTO-6, A-PHOTO-19). */
-const ACCEPTED_TYPES: readonly string[] = ['image/jpeg', 'image/png', 'image/tiff', 'image/heic', 'image/heif'];
+/**
+ * Types that the service accepts by content; names and extensions do not count (A-PHOTO-6,
+ * A-PHOTO-19).
+ */
+const ACCEPTED_TYPES: readonly string[] = [
+  'image/jpeg',
+  'image/png',
+  'image/tiff',
+  'image/heic',
+  'image/heif',
+];
 
 const CHUNK_BYTES = 256 * 1024;
 
-/** Checks a photograph as the service will: a regular file, not too large, an image by its bytes. Reads it once. */
-export async function inspectPhotograph(path: string, options: InspectOptions = {}): Promise<InspectedPhotograph> {
+/**
+ * Checks a photograph as the service will: a regular file, not too large, an image by its bytes.
+ * Reads it once.
+ */
+export async function inspectPhotograph(
+  path: string,
+  options: InspectOptions = {},
+): Promise<InspectedPhotograph> {
   let file: FileHandle;
   try {
     // Without O_NONBLOCK opening a pipe would block until a process writes to it.
@@ -54,14 +78,28 @@ export async function inspectPhotograph(path: string, options: InspectOptions = 
   }
 }
 
-async function inspectOpen(file: FileHandle, path: string, options: InspectOptions): Promise<InspectedPhotograph> {
+async function inspectOpen(
+  file: FileHandle,
+  path: string,
+  options: InspectOptions,
+): Promise<InspectedPhotograph> {
   const { maxBytes = PHOTO_MAX_BYTES, signal } = options;
   const stat = await file.stat();
   if (stat.isDirectory())
-    return makeRefusal('photo-not-a-file', msg`${path} is a folder. Specify the photographs in it one by one.`);
-  if (!stat.isFile()) return makeRefusal('photo-not-a-file', msg`${path} is not a regular file. Specify a photograph.`);
+    return makeRefusal(
+      'photo-not-a-file',
+      msg`${path} is a folder. Specify the photographs in it one by one.`,
+    );
+  if (!stat.isFile())
+    return makeRefusal(
+      'photo-not-a-file',
+      msg`${path} is not a regular file. Specify a photograph.`,
+    );
   if (stat.size === 0)
-    return makeRefusal('photo-empty', msg`The photograph ${path} is empty (0 bytes). Copy it again from the camera.`);
+    return makeRefusal(
+      'photo-empty',
+      msg`The photograph ${path} is empty (0 bytes). Copy it again from the camera.`,
+    );
   if (stat.size > maxBytes) {
     return makeRefusal(
       'photo-too-large',
@@ -114,8 +152,10 @@ function makeRefusal(rule: string, message: Message): InspectedPhotograph {
 
 function explainNotOpened(path: string, error: unknown): Message {
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
-  if (code === 'ENOENT' || code === 'ENOTDIR') return msg`There is no photograph ${path}. Check the name, letter case included.`;
-  if (code === 'EACCES' || code === 'EPERM') return msg`The photograph ${path} cannot be read: permission denied.`;
+  if (code === 'ENOENT' || code === 'ENOTDIR')
+    return msg`There is no photograph ${path}. Check the name, letter case included.`;
+  if (code === 'EACCES' || code === 'EPERM')
+    return msg`The photograph ${path} cannot be read: permission denied.`;
   const problem = getErrorMessage(error);
   return msg`The photograph ${path} cannot be opened: ${problem}`;
 }
@@ -131,8 +171,9 @@ const PNG_CHUNK_BYTES = 12;
 const MAX_PARTS = 50_000;
 
 /**
- * Tells if a photograph is truncated, as by an interrupted copy. Cameras write data behind the end, and a thumbnail with an end
- * of its own before it, so the parts are followed (ITU-T T.81, annex B; PNG, "Datastream structure").
+ * Tells if a photograph is truncated, as by an interrupted copy. Cameras write data behind the end,
+ * and a thumbnail with an end of its own before it, so the parts are followed (ITU-T T.81, annex B;
+ * PNG, "Datastream structure").
  */
 async function isCutOff(file: FileHandle, mimeType: string, sizeBytes: number): Promise<boolean> {
   switch (mimeType) {
@@ -197,9 +238,9 @@ export type ResolvePhoto = (
 ) => Reading<string> & { /** It is the file of another name. */ readonly remark?: Message };
 
 /**
- * Makes a resolver of names relative to `root`, which may not leave it by `..` or a symbolic link. Tables and photographs come
- * from different systems, so a backslash counts as a slash, only the last part of an absolute path is used, and accents may be
- * composed or decomposed.
+ * Makes a resolver of names relative to `root`, which may not leave it by `..` or a symbolic link.
+ * Tables and photographs come from different systems, so a backslash counts as a slash, only the
+ * last part of an absolute path is used, and accents may be composed or decomposed.
  * @throws FileError where `root` is no readable folder
  */
 export function makePhotoResolver(root: string): ResolvePhoto {
@@ -208,7 +249,9 @@ export function makePhotoResolver(root: string): ResolvePhoto {
     const path = name.replaceAll('\\', '/');
     const isFromElsewhere = isAbsolute(path) || /^[A-Za-z]:/.test(path);
     // Only the file name of a path on another computer or device is used.
-    const relative = isFromElsewhere ? path.slice(path.lastIndexOf('/') + 1).replace(/^[A-Za-z]:/, '') : path;
+    const relative = isFromElsewhere
+      ? path.slice(path.lastIndexOf('/') + 1).replace(/^[A-Za-z]:/, '')
+      : path;
     if (relative.split('/').includes('..')) {
       return makeUnreadable(
         'photo-path',
@@ -216,7 +259,10 @@ export function makePhotoResolver(root: string): ResolvePhoto {
       );
     }
     const other = findOtherSpelling(join(realRoot, relative));
-    const real = findFirstExisting([join(realRoot, relative), ...(other === undefined ? [] : [other.path])]);
+    const real = findFirstExisting([
+      join(realRoot, relative),
+      ...(other === undefined ? [] : [other.path]),
+    ]);
     if (real === undefined && isFromElsewhere) {
       return makeUnreadable(
         MISSING,
@@ -224,7 +270,10 @@ export function makePhotoResolver(root: string): ResolvePhoto {
       );
     }
     if (real === undefined) {
-      return makeUnreadable(MISSING, msg`There is no photograph "${name}" in ${root}. Check the name, letter case included.`);
+      return makeUnreadable(
+        MISSING,
+        msg`There is no photograph "${name}" in ${root}. Check the name, letter case included.`,
+      );
     }
     if (!real.startsWith(realRoot.endsWith(sep) ? realRoot : realRoot + sep)) {
       return makeUnreadable(
@@ -237,11 +286,13 @@ export function makePhotoResolver(root: string): ResolvePhoto {
 }
 
 /**
- * Finds the one file for a path that does not exist: it ignores case, the composition of accents, and the extension among those
- * of pictures, since programs and people change them. `remark` states the difference, except for accents. Undefined where the
- * path exists, or none or several match.
+ * Finds the one file for a path that does not exist: it ignores case, the composition of accents,
+ * and the extension among those of pictures, since programs and people change them. `remark` states
+ * the difference, except for accents. Undefined where the path exists, or none or several match.
  */
-export function findOtherSpelling(path: string): { readonly path: string; readonly remark?: Message } | undefined {
+export function findOtherSpelling(
+  path: string,
+): { readonly path: string; readonly remark?: Message } | undefined {
   if (existsSync(path)) return undefined;
   const spelt = findPathSpelling(path, true);
   if (spelt === undefined) return undefined;
@@ -266,12 +317,18 @@ function findPathSpelling(path: string, isFile: boolean): string | undefined {
   );
   if (spelled !== undefined) return join(folder, spelled);
   if (!isFile || !(isPictureName(query) || extname(query) === '')) return undefined;
-  const ofPicture = findOnly(names, (name) => isPictureName(name) && fold(getStem(name)) === fold(getStem(query)));
+  const ofPicture = findOnly(
+    names,
+    (name) => isPictureName(name) && fold(getStem(name)) === fold(getStem(query)),
+  );
   return ofPicture === undefined ? undefined : join(folder, ofPicture);
 }
 
 /** Returns the only name that matches, or the only best one of several. */
-function findOnly(names: readonly string[], ...fits: readonly ((name: string) => boolean)[]): string | undefined {
+function findOnly(
+  names: readonly string[],
+  ...fits: readonly ((name: string) => boolean)[]
+): string | undefined {
   let remaining = names;
   for (const fit of fits) {
     const fitting = remaining.filter(fit);
@@ -314,6 +371,8 @@ function getRealFolder(root: string): string {
     return realpathSync(root);
   } catch (error) {
     const problem = getErrorMessage(error);
-    throw new FileError(root, msg`The folder of photographs ${root} cannot be read: ${problem}`, { cause: error });
+    throw new FileError(root, msg`The folder of photographs ${root} cannot be read: ${problem}`, {
+      cause: error,
+    });
   }
 }

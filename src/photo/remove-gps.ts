@@ -1,7 +1,14 @@
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { crc32, deflateSync, inflateSync } from 'node:zlib';
-import { type GpsTrace, hasXmpPlace, mergeTraces, NO_GPS, removeTiffGps, removeXmpGps } from './gps-tags.ts';
+import {
+  type GpsTrace,
+  hasXmpPlace,
+  mergeTraces,
+  NO_GPS,
+  removeTiffGps,
+  removeXmpGps,
+} from './gps-tags.ts';
 import { readPhotoExif } from './photo-exif.ts';
 
 /** `parts`, concatenated, are the photograph without GPS data. */
@@ -15,9 +22,9 @@ function canRemoveGps(mimeType: string): boolean {
 }
 
 /**
- * Removes GPS data from a photograph: the GPS directory of EXIF with its pointer, and the GPS properties of XMP. All other bytes
- * stay: the picture, its orientation, its time. The result is deterministic. Maker notes and a video behind the picture are not
- * searched.
+ * Removes GPS data from a photograph: the GPS directory of EXIF with its pointer, and the GPS
+ * properties of XMP. All other bytes stay: the picture, its orientation, its time. The result is
+ * deterministic. Maker notes and a video behind the picture are not searched.
  * @param bytes may be changed
  */
 export function removeGps(bytes: Buffer, mimeType: string): WithoutGps {
@@ -36,20 +43,27 @@ export function removeGps(bytes: Buffer, mimeType: string): WithoutGps {
 const APP1 = Buffer.from([0xff, 0xe1]);
 const EXIF = Buffer.from('Exif\0', 'latin1');
 const XMP = Buffer.from('http://ns.adobe.com/xap/1.0/\0', 'latin1');
-/** Extended XMP, for packets longer than a segment: MD5 of the packet in hexadecimal, its length, the part's offset, the part. */
+/**
+ * Extended XMP, for packets longer than a segment: MD5 of the packet in hexadecimal, its length,
+ * the part's offset, the part.
+ */
 const EXTENDED_XMP = Buffer.from('http://ns.adobe.com/xmp/extension/\0', 'latin1');
 const GUID_BYTES = 32;
 const EXTENDED_HEAD_BYTES = GUID_BYTES + 8;
 
 /**
- * Searches segments in the whole file, since cameras append further pictures with GPS data of their own. A marker cannot occur
- * within the data of a picture (ITU-T T.81, B.1.1.5).
+ * Searches segments in the whole file, since cameras append further pictures with GPS data of their
+ * own. A marker cannot occur within the data of a picture (ITU-T T.81, B.1.1.5).
  * @param bytes changed in place; the length stays
  */
 function removeJpegGps(bytes: Buffer): GpsTrace {
   const exif = listSegments(bytes, EXIF).map((segment) => removeTiffGps(segment.subarray(1)));
   const packets = listSegments(bytes, XMP);
-  return mergeTraces(...exif, ...packets.map(removeXmpGps), removeFromExtended(listSegments(bytes, EXTENDED_XMP), packets));
+  return mergeTraces(
+    ...exif,
+    ...packets.map(removeXmpGps),
+    removeFromExtended(listSegments(bytes, EXTENDED_XMP), packets),
+  );
 }
 
 /** Returns the content behind the signature of each APP1 segment that begins with it. */
@@ -63,7 +77,10 @@ function listSegments(bytes: Buffer, signature: Buffer): Buffer[] {
   return segments;
 }
 
-/** Joins the parts of a packet, whose properties may cross a border, removes GPS data, and renames it by its new digest. */
+/**
+ * Joins the parts of a packet, whose properties may cross a border, removes GPS data, and renames
+ * it by its new digest.
+ */
 function removeFromExtended(segments: readonly Buffer[], packets: readonly Buffer[]): GpsTrace {
   let trace = NO_GPS;
   const whole = segments.filter((segment) => segment.length > EXTENDED_HEAD_BYTES);
@@ -100,9 +117,15 @@ const MAX_TEXT_BYTES = 16 * 1024 * 1024;
 
 type ScrubbedPng = { readonly trace: GpsTrace; readonly parts: readonly Buffer[] };
 
-type Scrubbed = { readonly trace: GpsTrace /** Undefined where the chunk is left out. */; readonly data: Buffer | undefined };
+type Scrubbed = {
+  readonly trace: GpsTrace /** Undefined where the chunk is left out. */;
+  readonly data: Buffer | undefined;
+};
 
-/** Rewrites chunks with GPS data; the others stay. @param bytes changed in place where the last chunk is truncated */
+/**
+ * Rewrites chunks with GPS data; the others stay. @param bytes changed in place where the last
+ * chunk is truncated
+ */
 function removePngGps(bytes: Buffer): ScrubbedPng {
   let trace = NO_GPS;
   const parts: Buffer[] = [bytes.subarray(0, SIGNATURE_BYTES)];
@@ -110,7 +133,8 @@ function removePngGps(bytes: Buffer): ScrubbedPng {
   while (at + FRAME_BYTES <= bytes.length) {
     const end = at + FRAME_BYTES + bytes.readUInt32BE(at);
     const type = bytes.toString('latin1', at + 4, at + 8);
-    if (end > bytes.length && type === 'eXIf') trace = mergeTraces(trace, removeTiffGps(bytes.subarray(at + 8)));
+    if (end > bytes.length && type === 'eXIf')
+      trace = mergeTraces(trace, removeTiffGps(bytes.subarray(at + 8)));
     if (end > bytes.length || type === 'IEND') break;
     const scrub = SCRUBBED_BY[type];
     const scrubbed = scrub?.(Buffer.from(bytes.subarray(at + 8, end - 4)));
@@ -159,17 +183,27 @@ function inflate(packed: Buffer): Buffer | undefined {
   }
 }
 
-function fromText(data: Buffer, unpack: (text: Buffer) => Buffer | undefined, pack: (text: Buffer) => Buffer): Scrubbed {
+function fromText(
+  data: Buffer,
+  unpack: (text: Buffer) => Buffer | undefined,
+  pack: (text: Buffer) => Buffer,
+): Scrubbed {
   const end = data.indexOf(0);
   if (end === -1) return { trace: NO_GPS, data };
   const keyword = data.toString('latin1', 0, end);
   const text = unpack(data.subarray(end + 1));
   if (text === undefined) return { trace: NO_GPS, data };
   const scrubbed = scrubText(keyword, text);
-  return { ...scrubbed, data: scrubbed.data && Buffer.concat([data.subarray(0, end + 1), pack(scrubbed.data)]) };
+  return {
+    ...scrubbed,
+    data: scrubbed.data && Buffer.concat([data.subarray(0, end + 1), pack(scrubbed.data)]),
+  };
 }
 
-/** Cleans an iTXt chunk: keyword, compression flags, language, translated keyword, text; the text is written uncompressed. */
+/**
+ * Cleans an iTXt chunk: keyword, compression flags, language, translated keyword, text; the text is
+ * written uncompressed.
+ */
 function fromInternationalText(data: Buffer): Scrubbed {
   const unchanged: Scrubbed = { trace: NO_GPS, data };
   const keywordEnd = data.indexOf(0);
@@ -191,7 +225,9 @@ function scrubText(keyword: string, text: Buffer): Scrubbed {
   if (/gps|l(?:at|ong)itude/i.test(keyword))
     return { trace: { found: true, tells: true, tellsOutsideExif: true }, data: undefined };
   if (/^raw profile type (?:exif|app1|xmp)$/i.test(keyword)) return scrubProfile(text);
-  return keyword === 'XML:com.adobe.xmp' ? { trace: removeXmpGps(text), data: text } : { trace: NO_GPS, data: text };
+  return keyword === 'XML:com.adobe.xmp'
+    ? { trace: removeXmpGps(text), data: text }
+    : { trace: NO_GPS, data: text };
 }
 
 /** Cleans a profile: a line with its name, one with its length, then hexadecimal bytes. */
@@ -201,7 +237,10 @@ function scrubProfile(text: Buffer): Scrubbed {
   if (match === null) return unchanged;
   const profile = Buffer.from((match[2] ?? '').replace(/\s+/g, ''), 'hex');
   const exifAt = profile.toString('latin1', 0, 6) === 'Exif\0\0' ? 6 : 0;
-  const trace = mergeTraces(removeTiffGps(profile.subarray(exifAt)), exifAt === 0 ? removeXmpGps(profile) : NO_GPS);
+  const trace = mergeTraces(
+    removeTiffGps(profile.subarray(exifAt)),
+    exifAt === 0 ? removeXmpGps(profile) : NO_GPS,
+  );
   if (!trace.found) return unchanged;
   const lines = profile.toString('hex').replace(/.{72}/g, '$&\n');
   return { trace, data: Buffer.from(`${match[1]}${lines}\n`, 'latin1') };
@@ -225,7 +264,8 @@ export type PhotoGps =
 /** @throws Error when the file cannot be read */
 export async function detectGps(path: string, mimeType: string): Promise<PhotoGps> {
   if (!canRemoveGps(mimeType)) {
-    const hasPlace = (await readPhotoExif(path)).place !== undefined || hasXmpPlace(await readFile(path));
+    const hasPlace =
+      (await readPhotoExif(path)).place !== undefined || hasXmpPlace(await readFile(path));
     return { kind: hasPlace ? 'fixed' : 'none' };
   }
   const { trace, parts } = removeGps(await readFile(path), mimeType);
@@ -234,5 +274,11 @@ export async function detectGps(path: string, mimeType: string): Promise<PhotoGp
   for (const part of parts) hash.update(part);
   const withoutBytes = parts.reduce((sum, { length }) => sum + length, 0);
   const { tells, tellsOutsideExif } = trace;
-  return { kind: 'removable', tells, tellsOutsideExif, withoutSha512Hex: hash.digest('hex'), withoutBytes };
+  return {
+    kind: 'removable',
+    tells,
+    tellsOutsideExif,
+    withoutSha512Hex: hash.digest('hex'),
+    withoutBytes,
+  };
 }

@@ -32,9 +32,17 @@ type ThumbnailOptions = {
 export async function loadImageLibrary(): Promise<ImageLibrary | undefined> {
   try {
     const { default: sharp } = await import('sharp');
-    // Only these readers are allowed, whatever the file claims to be, since others could open further files.
+    // Only these readers are allowed, whatever the file claims to be, since others could open
+    // further files.
     sharp.block({ operation: ['VipsForeignLoad'] });
-    sharp.unblock({ operation: ['VipsForeignLoadJpeg', 'VipsForeignLoadPng', 'VipsForeignLoadTiff', 'VipsForeignLoadHeif'] });
+    sharp.unblock({
+      operation: [
+        'VipsForeignLoadJpeg',
+        'VipsForeignLoadPng',
+        'VipsForeignLoadTiff',
+        'VipsForeignLoadHeif',
+      ],
+    });
     sharp.cache(false);
     return sharp;
   } catch {
@@ -47,12 +55,16 @@ const TIMEOUT_SECONDS = 30;
 /** Cameras store the thumbnail near the beginning, before the full picture. */
 const HEAD_BYTES = 4 * 1024 * 1024;
 
-/** Makes small pictures, upright and without metadata; from the EXIF thumbnail where a photograph cannot be decoded. */
+/**
+ * Makes small pictures, upright and without metadata; from the EXIF thumbnail where a photograph
+ * cannot be decoded.
+ */
 export function makeThumbnails({ maxPx, library }: ThumbnailOptions): MakeThumbnail {
   return async (path, expectedBytes) => {
     const head = await readHead(path, expectedBytes);
     if (typeof head === 'string') return { kind: 'none', why: head };
-    const whole = library === undefined ? undefined : await reduceImage(library, path, maxPx, undefined);
+    const whole =
+      library === undefined ? undefined : await reduceImage(library, path, maxPx, undefined);
     return whole ?? (await extractEmbedded(head, library, maxPx));
   };
 }
@@ -64,14 +76,23 @@ async function reduceImage(
   orientation: number | undefined,
 ): Promise<Thumbnail | undefined> {
   try {
-    const image = library(input, { failOn: 'error', sequentialRead: true }).timeout({ seconds: TIMEOUT_SECONDS });
-    const upright = orientation === undefined ? image.autoOrient() : rotateImage(image, orientation);
+    const image = library(input, { failOn: 'error', sequentialRead: true }).timeout({
+      seconds: TIMEOUT_SECONDS,
+    });
+    const upright =
+      orientation === undefined ? image.autoOrient() : rotateImage(image, orientation);
     const { data, info } = await upright
       .resize(maxPx, maxPx, { fit: 'inside', withoutEnlargement: true })
       .flatten({ background: '#ffffff' })
       .jpeg({ quality: QUALITY })
       .toBuffer({ resolveWithObject: true });
-    return { kind: 'image', jpeg: data, widthPx: info.width, heightPx: info.height, orientation: 1 };
+    return {
+      kind: 'image',
+      jpeg: data,
+      widthPx: info.width,
+      heightPx: info.height,
+      orientation: 1,
+    };
   } catch {
     return undefined;
   }
@@ -93,7 +114,11 @@ function rotateImage(image: Sharp, orientation: number): Sharp {
   return (mirrored ? image.flop() : image).rotate(degrees);
 }
 
-async function extractEmbedded(head: Buffer, library: ImageLibrary | undefined, maxPx: number): Promise<Thumbnail> {
+async function extractEmbedded(
+  head: Buffer,
+  library: ImageLibrary | undefined,
+  maxPx: number,
+): Promise<Thumbnail> {
   const thumbnail = await findEmbeddedThumbnail(head);
   if (thumbnail === undefined) {
     return {
@@ -104,7 +129,10 @@ async function extractEmbedded(head: Buffer, library: ImageLibrary | undefined, 
           : t`No preview: the photograph is damaged, or pas cannot draw its format.`,
     };
   }
-  const upright = library === undefined ? undefined : await reduceImage(library, thumbnail.jpeg, maxPx, thumbnail.orientation);
+  const upright =
+    library === undefined
+      ? undefined
+      : await reduceImage(library, thumbnail.jpeg, maxPx, thumbnail.orientation);
   return upright ?? thumbnail;
 }
 
@@ -113,7 +141,8 @@ type FoundThumbnail = Thumbnail & { readonly kind: 'image' };
 /** Returns the thumbnail in the EXIF data, without metadata. */
 async function findEmbeddedThumbnail(head: Buffer): Promise<FoundThumbnail | undefined> {
   const { exif, Thumbnail: thumbnail } = (await parseExifTags(head)) ?? {};
-  const bare = thumbnail === undefined ? undefined : reduceJpeg(Buffer.from(thumbnail.base64, 'base64'));
+  const bare =
+    thumbnail === undefined ? undefined : reduceJpeg(Buffer.from(thumbnail.base64, 'base64'));
   if (bare === undefined) return undefined;
   const orientation = Number(exif?.Orientation?.value ?? 1);
   return {

@@ -1,7 +1,11 @@
 import type { BoundingBox } from './polygon.ts';
 
 /** A side of a box: its axis and position, and the sign by which the inward distance counts. */
-type Side = (box: BoundingBox) => { readonly axis: 0 | 1; readonly at: number; readonly inward: 1 | -1 };
+type Side = (box: BoundingBox) => {
+  readonly axis: 0 | 1;
+  readonly at: number;
+  readonly inward: 1 | -1;
+};
 
 const SIDES: readonly Side[] = [
   ({ minX }) => ({ axis: 0, at: minX, inward: 1 }),
@@ -11,8 +15,8 @@ const SIDES: readonly Side[] = [
 ];
 
 /**
- * Clips a closed ring to a box (Sutherland and Hodgman 1974). Where the ring leaves the box and returns, the result follows the
- * side of the box. Empty where no part lies inside.
+ * Clips a closed ring to a box (Sutherland and Hodgman 1974). Where the ring leaves the box and
+ * returns, the result follows the side of the box. Empty where no part lies inside.
  */
 export function clipRing(ring: Line, box: BoundingBox): Line {
   let points: (readonly [number, number])[] = [];
@@ -22,7 +26,10 @@ export function clipRing(ring: Line, box: BoundingBox): Line {
     const clipped: (readonly [number, number])[] = [];
     points.forEach((point, index) => {
       const before = points.at(index - 1) ?? point;
-      const [inside, wasInside] = [(point[axis] - at) * inward >= 0, (before[axis] - at) * inward >= 0];
+      const [inside, wasInside] = [
+        (point[axis] - at) * inward >= 0,
+        (before[axis] - at) * inward >= 0,
+      ];
       if (inside !== wasInside) clipped.push(intersectEdge(before, point, axis, at));
       if (inside) clipped.push(point);
     });
@@ -45,12 +52,21 @@ function intersectEdge(
 }
 
 /** Returns twice the signed area of a closed ring, and its centroid. */
-export function getCentroid(ring: Line): { readonly doubleArea: number; readonly x: number; readonly y: number } {
+export function getCentroid(ring: Line): {
+  readonly doubleArea: number;
+  readonly x: number;
+  readonly y: number;
+} {
   const [x0 = 0, y0 = 0] = ring;
   let [doubleArea, sumX, sumY] = [0, 0, 0];
   for (let i = 0; i + 3 < ring.length; i += 2) {
     // Coordinates relative to the first point keep the precision far from the origin.
-    const [ax, ay, bx, by] = [(ring[i] ?? 0) - x0, (ring[i + 1] ?? 0) - y0, (ring[i + 2] ?? 0) - x0, (ring[i + 3] ?? 0) - y0];
+    const [ax, ay, bx, by] = [
+      (ring[i] ?? 0) - x0,
+      (ring[i + 1] ?? 0) - y0,
+      (ring[i + 2] ?? 0) - x0,
+      (ring[i + 3] ?? 0) - y0,
+    ];
     const cross = ax * by - bx * ay;
     doubleArea += cross;
     sumX += (ax + bx) * cross;
@@ -64,9 +80,10 @@ export function getCentroid(ring: Line): { readonly doubleArea: number; readonly
 export type Line = Float64Array;
 
 /**
- * Removes points of a closed ring so that its line moves by at most `tolerance`, in the ring's units (Douglas and Peucker 1973).
- * The order stays, and the ring stays closed.
- * @returns undefined where fewer points than a triangle's remain: at this scale the ring is invisible
+ * Removes points of a closed ring so that its line moves by at most `tolerance`, in the ring's
+ * units (Douglas and Peucker 1973). The order stays, and the ring stays closed.
+ * @returns undefined where fewer points than a triangle's remain: at this scale the ring is
+ * invisible
  */
 export function simplifyRing(ring: Line, tolerance: number): Line | undefined {
   const last = ring.length / 2 - 1;
@@ -85,7 +102,9 @@ export function simplifyRing(ring: Line, tolerance: number): Line | undefined {
     isKept[index] = 1;
     waiting.push([from, index], [index, to]);
   }
-  const points = [...isKept.keys()].filter((index) => isKept[index] === 1).flatMap((index) => getRingPoint(ring, index));
+  const points = [...isKept.keys()]
+    .filter((index) => isKept[index] === 1)
+    .flatMap((index) => getRingPoint(ring, index));
   return points.length < 8 ? undefined : Float64Array.from(points);
 }
 
@@ -104,7 +123,11 @@ function findFarthestFrom(ring: Line, from: number): number {
   return farthest;
 }
 
-function findFarthestBetween(ring: Line, from: number, to: number): { readonly index: number; readonly squared: number } {
+function findFarthestBetween(
+  ring: Line,
+  from: number,
+  to: number,
+): { readonly index: number; readonly squared: number } {
   const [x1, y1] = getRingPoint(ring, from);
   const [x2, y2] = getRingPoint(ring, to);
   const [dx, dy] = [x2 - x1, y2 - y1];
@@ -112,7 +135,10 @@ function findFarthestBetween(ring: Line, from: number, to: number): { readonly i
   let [index, most] = [from, -1];
   for (let between = from + 1; between < to; between++) {
     const [x, y] = getRingPoint(ring, between);
-    const along = lengthSquared === 0 ? 0 : Math.min(1, Math.max(0, ((x - x1) * dx + (y - y1) * dy) / lengthSquared));
+    const along =
+      lengthSquared === 0
+        ? 0
+        : Math.min(1, Math.max(0, ((x - x1) * dx + (y - y1) * dy) / lengthSquared));
     const squared = (x - x1 - along * dx) ** 2 + (y - y1 - along * dy) ** 2;
     if (squared > most) [index, most] = [between, squared];
   }

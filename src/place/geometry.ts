@@ -8,7 +8,10 @@ import { trimText } from '../text/characters.ts';
 
 export type GeomSystem = '4326' | '5514';
 
-/** Coordinates as decimal text, so that no digit of the source is lost: longitude and latitude, or x and y. */
+/**
+ * Coordinates as decimal text, so that no digit of the source is lost: longitude and latitude, or x
+ * and y.
+ */
 export type PointText = { readonly x: string; readonly y: string };
 
 export type PointInSystem = PointText & { readonly system: GeomSystem };
@@ -20,18 +23,24 @@ const RANGES = {
 } as const;
 
 /**
- * Parses a decimal as people type it: decimal point or comma, blanks between thousands, a typographic minus. A text with both
- * point and comma, or with an exponent, is refused as ambiguous.
+ * Parses a decimal as people type it: decimal point or comma, blanks between thousands, a
+ * typographic minus. A text with both point and comma, or with an exponent, is refused as
+ * ambiguous.
  */
 export function parseDecimal(cell: string): Reading<string> {
   const text = cell
     .trim()
     .replace(/^\u2212/, '-')
     .replace(/^\+/, '');
-  const joined = /^-?\d{1,3}(?:[ \u00a0\u202f]\d{3})+(?:[.,]\d+)?$/.test(text) ? text.replace(/[ \u00a0\u202f]/g, '') : text;
+  const joined = /^-?\d{1,3}(?:[ \u00a0\u202f]\d{3})+(?:[.,]\d+)?$/.test(text)
+    ? text.replace(/[ \u00a0\u202f]/g, '')
+    : text;
   if (/^-?\d+(?:[.,]\d+)?$/.test(joined)) return { value: joined.replace(',', '.') };
   if (/[°'"′″]/.test(text)) {
-    return makeUnreadable('coordinate', msg`"${cell}" is in degrees and minutes. Write decimal degrees, such as 14.4208.`);
+    return makeUnreadable(
+      'coordinate',
+      msg`"${cell}" is in degrees and minutes. Write decimal degrees, such as 14.4208.`,
+    );
   }
   if (/^[+-]?[\d.,]+e[+-]?\d+$/i.test(text)) {
     return makeUnreadable(
@@ -45,12 +54,16 @@ export function parseDecimal(cell: string): Reading<string> {
       msg`"${cell}" has several separators. Write digits with one decimal point or comma, such as 743011.72.`,
     );
   }
-  return makeUnreadable('coordinate', msg`"${cell}" is not a number. Write digits with one decimal point or comma.`);
+  return makeUnreadable(
+    'coordinate',
+    msg`"${cell}" is not a number. Write digits with one decimal point or comma.`,
+  );
 }
 
 /**
- * Parses `POINT (x y)` with exactly two plain decimals and blanks between them. The service accepts a little more (a third
- * number, an exponent, a leading `+`), but then does not compute the other representation (A-POINT-5), so those are refused here.
+ * Parses `POINT (x y)` with exactly two plain decimals and blanks between them. The service accepts
+ * a little more (a third number, an exponent, a leading `+`), but then does not compute the other
+ * representation (A-POINT-5), so those are refused here.
  */
 export function parsePoint(wkt: string): Reading<PointText> {
   const [, plainX, plainY] = PLAIN_POINT.exec(wkt) ?? [];
@@ -63,21 +76,29 @@ export function parsePoint(wkt: string): Reading<PointText> {
     );
   const text = trimText(wkt);
   if (/[^\S ]/.test(text))
-    return makeFormProblem(msg`contains a tab, a line break or a no-break space where only spaces are allowed.`);
+    return makeFormProblem(
+      msg`contains a tab, a line break or a no-break space where only spaces are allowed.`,
+    );
   if (/^srid *=/i.test(text)) return makeFormProblem(msg`begins with an SRID.`);
   const match = /^point( *(?:z|m|zm))? *\(([^()]*)\)$/i.exec(text);
   if (match === null) {
     if (/^point +empty$/i.test(text)) return makeFormProblem(msg`is an empty point.`);
     return makeFormProblem(
-      /^(multi|line|polygon|geometry|curve|tri)/i.test(text) ? msg`is not a point.` : msg`is not a point in WKT.`,
+      /^(multi|line|polygon|geometry|curve|tri)/i.test(text)
+        ? msg`is not a point.`
+        : msg`is not a point in WKT.`,
     );
   }
   const numbers = (match[2] ?? '').trim().split(/ +/);
-  if (match[1] !== undefined || numbers.length > 2) return makeFormProblem(msg`has more than two coordinates.`);
+  if (match[1] !== undefined || numbers.length > 2)
+    return makeFormProblem(msg`has more than two coordinates.`);
   const [x = '', y = ''] = numbers;
   if (y === '') return makeFormProblem(msg`has only one coordinate.`);
   const strange = numbers.find((number) => !/^-?\d+(\.\d+)?$/.test(number));
-  if (strange !== undefined) return makeFormProblem(msg`has the coordinate "${strange}", which is not a plain decimal number.`);
+  if (strange !== undefined)
+    return makeFormProblem(
+      msg`has the coordinate "${strange}", which is not a plain decimal number.`,
+    );
   return { value: { x, y } };
 }
 
@@ -94,9 +115,13 @@ const GIS_POINT = new RegExp(
   'i',
 );
 
-/** Parses a cell of a GIS program: an SRID before the text, a height or a measure behind the point, a MultiPoint of one. */
+/**
+ * Parses a cell of a GIS program: an SRID before the text, a height or a measure behind the point,
+ * a MultiPoint of one.
+ */
 export function parseGisText(text: string): { readonly wkt: string; readonly epsg?: number } {
-  const [, srid, body = ''] = /^(?:srid *= *(\d{1,6}) *; *)?(.*)$/is.exec(text.trim().replace(/\s+/g, ' ')) ?? [];
+  const [, srid, body = ''] =
+    /^(?:srid *= *(\d{1,6}) *; *)?(.*)$/is.exec(text.trim().replace(/\s+/g, ' ')) ?? [];
   const [, x = '', y = ''] = GIS_POINT.exec(body) ?? [];
   const isEmpty = /^(?:multi)?point *(?:(?:z|m|zm) *)?empty$/i.test(body);
   const wkt = isEmpty ? '' : y === '' ? body : formatPoint({ x, y });
@@ -119,7 +144,10 @@ export function parsePointNumbers(wkt: string): readonly [number, number] | unde
   return isReadable(reading) ? [Number(reading.value.x), Number(reading.value.y)] : undefined;
 }
 
-/** Explains why the service cannot convert a point, with the likely mistake: swapped axes, wrong sign, the other system. */
+/**
+ * Explains why the service cannot convert a point, with the likely mistake: swapped axes, wrong
+ * sign, the other system.
+ */
 export function findRangeProblem(system: GeomSystem, x: number, y: number): Message | undefined {
   if (isInRange(system, x, y)) return undefined;
   const { x: xRange, y: yRange } = RANGES[system];
@@ -138,7 +166,10 @@ function describeMistake(system: GeomSystem, x: number, y: number): Message {
     return msg`${point} is what a device records while it has no position. Leave it empty, or find the place.`;
   if (isLikeUtm(x, y) || isLikeUtm(y, x)) return describeUtm(point);
   if (isInRange(system, y, x)) {
-    const order = system === '4326' ? msg`longitude first, then latitude` : msg`x first (-400000 to -905000), then y`;
+    const order =
+      system === '4326'
+        ? msg`longitude first, then latitude`
+        : msg`x first (-400000 to -905000), then y`;
     return msg`${point} has its axes swapped: ${order}.`;
   }
   if (system === '4326') {
@@ -152,7 +183,10 @@ function describeMistake(system: GeomSystem, x: number, y: number): Message {
       : msg`${point} lies far outside the country: longitude first, then latitude, in degrees.`;
   }
   if (isLikeSjtsk(x, y)) {
-    const [smaller, larger] = [Math.min(Math.abs(x), Math.abs(y)), Math.max(Math.abs(x), Math.abs(y))];
+    const [smaller, larger] = [
+      Math.min(Math.abs(x), Math.abs(y)),
+      Math.max(Math.abs(x), Math.abs(y)),
+    ];
     return msg`${point} are Křovák coordinates without their minus signs. EPSG:5514 has both negative and the smaller number first: -${smaller} -${larger}.`;
   }
   const [one, other] = [Math.abs(x), Math.abs(y)];
@@ -175,7 +209,10 @@ function isInRange(system: GeomSystem, x: number, y: number): boolean {
   return x >= range.x[0] && x <= range.x[1] && y >= range.y[0] && y <= range.y[1];
 }
 
-/** Tells if the numbers fit S-JTSK in one of its variants: older ones have positive axes, or y before x. */
+/**
+ * Tells if the numbers fit S-JTSK in one of its variants: older ones have positive axes, or y
+ * before x.
+ */
 function isLikeSjtsk(x: number, y: number): boolean {
   const [smaller = 0, larger = 0] = [Math.abs(x), Math.abs(y)].sort((a, b) => a - b);
   return isInRange('5514', -smaller, -larger);
@@ -185,34 +222,49 @@ function shorten(text: string): string {
   return text.length > 60 ? `${text.slice(0, 57)}…` : text;
 }
 
-/** Returns the system whose code a name contains, as in `urn:ogc:def:crs:EPSG::5514`; undefined without one, or with several. */
+/**
+ * Returns the system whose code a name contains, as in `urn:ogc:def:crs:EPSG::5514`; undefined
+ * without one, or with several.
+ */
 export function parseSystemCode(name: string): GeomSystem | undefined {
   if (/(?:^|[:/])CRS84$/i.test(name)) return '4326';
-  const codes = [...name.matchAll(/\b(?:EPSG|ESRI)(?:[:/]+[\d.]+(?=[:/]))?[:/\s]*(\d+)/gi)].map(([, code]) => Number(code));
+  const codes = [...name.matchAll(/\b(?:EPSG|ESRI)(?:[:/]+[\d.]+(?=[:/]))?[:/\s]*(\d+)/gi)].map(
+    ([, code]) => Number(code),
+  );
   const systems = new Set(codes.map(toGeomSystem));
   return systems.size === 1 ? [...systems][0] : undefined;
 }
 
-/** Maps a code of EPSG or ESRI (which numbers S-JTSK 102067) to a system; undefined where the service does not accept it. */
+/**
+ * Maps a code of EPSG or ESRI (which numbers S-JTSK 102067) to a system; undefined where the
+ * service does not accept it.
+ */
 export function toGeomSystem(code: number): GeomSystem | undefined {
   if (code === 4326) return '4326';
   return code === 5514 || code === 102_067 ? '5514' : undefined;
 }
 
-/** Makes the error for a file in a system that the service does not accept. @param named name of the system in the file */
+/**
+ * Makes the error for a file in a system that the service does not accept. @param named name of the
+ * system in the file
+ */
 export function makeUnsupportedCrsError(file: string, named: string): FileError {
-  return new FileError(file, msg`The points of ${file} are in the coordinate system ${named}, which pas does not read.`, {
-    hint: msg`Save the file in WGS 84 (EPSG:4326) or S-JTSK (EPSG:5514).`,
-  });
+  return new FileError(
+    file,
+    msg`The points of ${file} are in the coordinate system ${named}, which pas does not read.`,
+    {
+      hint: msg`Save the file in WGS 84 (EPSG:4326) or S-JTSK (EPSG:5514).`,
+    },
+  );
 }
 
 /** Longitude and latitude in degrees, or x and y in metres, in this order. */
 export type Point = readonly [number, number];
 
 /**
- * S-JTSK / Krovak East North (EPSG:5514): both coordinates negative, east and north positive. The seven parameters are those of
- * EPSG:5239 (S-JTSK to WGS 84, 1 m), in the position-vector signs of proj4; PROJ picks the same operation where no grid is
- * installed.
+ * S-JTSK / Krovak East North (EPSG:5514): both coordinates negative, east and north positive. The
+ * seven parameters are those of EPSG:5239 (S-JTSK to WGS 84, 1 m), in the position-vector signs of
+ * proj4; PROJ picks the same operation where no grid is installed.
  */
 const S_JTSK =
   '+proj=krovak +lat_0=49.5 +lon_0=24.83333333333333 +alpha=30.28813972222222 +k=0.9999 +x_0=0 +y_0=0 +ellps=bessel ' +
@@ -220,7 +272,10 @@ const S_JTSK =
 
 let projection: Converter | undefined;
 
-/** Loads proj4 on first use: it takes longer to load than most commands to run, and few commands need it. */
+/**
+ * Loads proj4 on first use: it takes longer to load than most commands to run, and few commands
+ * need it.
+ */
 function getConverter(): Converter {
   if (projection === undefined) {
     const load = createRequire(import.meta.url)('proj4') as typeof proj4;
@@ -229,7 +284,10 @@ function getConverter(): Converter {
   return projection;
 }
 
-/** Converts EPSG:4326 (longitude, latitude) to EPSG:5514 (x, y); meaningful in and around Czechia only. */
+/**
+ * Converts EPSG:4326 (longitude, latitude) to EPSG:5514 (x, y); meaningful in and around Czechia
+ * only.
+ */
 export function toSJtsk(lonLat: Point): Point {
   return convert('forward', lonLat);
 }
@@ -247,8 +305,9 @@ function convert(direction: 'forward' | 'inverse', [from, to]: Point): Point {
 }
 
 /**
- * Tolerance in metres between the service's conversion of a point and pas's own: the service applies plate movement and a table
- * of corrections, which no package has (A-POINT-8; assumption A11).
+ * Tolerance in metres between the service's conversion of a point and pas's own: the service
+ * applies plate movement and a table of corrections, which no package has (A-POINT-8; assumption
+ * A11).
  */
 export const CONVERTED_WITHIN_M = 2;
 
@@ -259,7 +318,8 @@ const SAME_WITHIN: Readonly<Record<GeomSystem, number>> = { '4326': 1e-7, '5514'
 export const DRAWN_WITHIN_M = 100;
 
 /**
- * Tells if two points mean one place: equal where both are in one system, else within the tolerance of a conversion.
+ * Tells if two points mean one place: equal where both are in one system, else within the tolerance
+ * of a conversion.
  * @param withinM tolerance in metres where one of them is only drawn
  */
 export function isSamePlace(one: PointInSystem, other: PointInSystem, withinM?: number): boolean {

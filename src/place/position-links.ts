@@ -18,7 +18,8 @@ export function parsePlaceLink(text: string): Reading<Degrees> | undefined {
 
 /** Reads a geo URI (RFC 5870): `geo:50.0871,14.4208`. Phones write the place behind `?q=`. */
 function parseGeoUri(text: string): Reading<Degrees> {
-  const [, place = '', parameters = '', query = ''] = /^geo:([^;?]*)([^?]*)\??(.*)$/is.exec(text) ?? [];
+  const [, place = '', parameters = '', query = ''] =
+    /^geo:([^;?]*)([^?]*)\??(.*)$/is.exec(text) ?? [];
   const crs = /;crs=([^;]+)/i.exec(parameters)?.[1];
   if (crs !== undefined && crs.toLowerCase() !== 'wgs84') {
     return makeUnreadable(
@@ -26,13 +27,22 @@ function parseGeoUri(text: string): Reading<Degrees> {
       msg`"${text}" is in the coordinate system ${crs}, which pas does not read. Write the position in WGS 84.`,
     );
   }
-  return parsePair(new URLSearchParams(query).get('q')) ?? parsePair(place) ?? makeMissingPointError(text);
+  return (
+    parsePair(new URLSearchParams(query).get('q')) ??
+    parsePair(place) ??
+    makeMissingPointError(text)
+  );
 }
 
-/** Readers of the marked place in map links; mapy.cz writes the longitude first. The centre of the view is no marked place. */
+/**
+ * Readers of the marked place in map links; mapy.cz writes the longitude first. The centre of the
+ * view is no marked place.
+ */
 const MARKED: readonly ((url: URL) => Degrees | undefined)[] = [
   ({ searchParams }) =>
-    searchParams.get('source') === 'coor' ? swapDegrees(parseDegreesPair(searchParams.get('id'))) : undefined,
+    searchParams.get('source') === 'coor'
+      ? swapDegrees(parseDegreesPair(searchParams.get('id')))
+      : undefined,
   ({ href }) =>
     parseDegreesPair(
       href
@@ -41,7 +51,8 @@ const MARKED: readonly ((url: URL) => Degrees | undefined)[] = [
         ?.slice(3)
         .replace('!4d', ','),
     ),
-  ({ searchParams }) => parseDegreesPair(searchParams.get('q')) ?? parseDegreesPair(searchParams.get('query')),
+  ({ searchParams }) =>
+    parseDegreesPair(searchParams.get('q')) ?? parseDegreesPair(searchParams.get('query')),
   ({ searchParams }) => parseDegreesPair(`${searchParams.get('mlat')},${searchParams.get('mlon')}`),
   ({ pathname }) =>
     pathname
@@ -74,9 +85,21 @@ function parseMapLink(text: string): Reading<Degrees> {
 }
 
 const ROUTE_PATH = /\/(?:dir|directions?|route|planovani(?:-trasy)?)(?:\/|$)/i;
-const ROUTE_PARAMETERS = ['saddr', 'daddr', 'origin', 'destination', 'waypoints', 'route', 'rc', 'planovani-trasy'];
+const ROUTE_PARAMETERS = [
+  'saddr',
+  'daddr',
+  'origin',
+  'destination',
+  'waypoints',
+  'route',
+  'rc',
+  'planovani-trasy',
+];
 
-/** Tells if a link shows a route: Google, mapy.cz, OpenStreetMap and others have a path for routes, or name start and end. */
+/**
+ * Tells if a link shows a route: Google, mapy.cz, OpenStreetMap and others have a path for routes,
+ * or name start and end.
+ */
 function isRoute({ pathname, searchParams }: URL): boolean {
   return ROUTE_PATH.test(pathname) || ROUTE_PARAMETERS.some((name) => searchParams.has(name));
 }
@@ -112,9 +135,13 @@ const DIGITS = '23456789CFGHJMPQRVWX';
 const SEPARATOR_AT = 8;
 const PAIRED_DIGITS = 10;
 
-/** Decodes a plus code: five pairs narrow 20° to some ten metres; each further digit is a cell in a grid of four by five. */
+/**
+ * Decodes a plus code: five pairs narrow 20° to some ten metres; each further digit is a cell in a
+ * grid of four by five.
+ */
 function parsePlusCode(text: string): Reading<Degrees> | undefined {
-  const [, before = '', after = ''] = /^([2-9CFGHJMPQRVWX0]{2,8})\+([2-9CFGHJMPQRVWX]{0,7})(?:[\s,].*)?$/i.exec(text) ?? [];
+  const [, before = '', after = ''] =
+    /^([2-9CFGHJMPQRVWX0]{2,8})\+([2-9CFGHJMPQRVWX]{0,7})(?:[\s,].*)?$/i.exec(text) ?? [];
   if (before === '' || before.length % 2 === 1) return undefined;
   if (before.length < SEPARATOR_AT) {
     return makeUnreadable(

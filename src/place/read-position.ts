@@ -18,16 +18,20 @@ export type Position = {
   readonly point: PointText;
   /** Oddity of the spelling, in one sentence, which a person must confirm. */
   readonly doubt?: Message;
-  /** True where the position only makes sense with its axes or hemispheres exchanged; not used until a person confirms it. */
+  /**
+   * True where the position only makes sense with its axes or hemispheres exchanged; not used until
+   * a person confirms it.
+   */
   readonly isTurned?: true;
 };
 
 type Coordinate = { readonly value: string; readonly hemisphere?: Hemisphere };
 
 /**
- * Reads a position: decimal degrees, degrees with minutes and seconds (with or without marks, hemispheres in English or Czech),
- * S-JTSK in metres, well-known text of a point, a map link, or a plus code. A pair that only makes sense with swapped axes or
- * changed signs is read so, with a `doubt`.
+ * Reads a position: decimal degrees, degrees with minutes and seconds (with or without marks,
+ * hemispheres in English or Czech), S-JTSK in metres, well-known text of a point, a map link, or a
+ * plus code. A pair that only makes sense with swapped axes or changed signs is read so, with a
+ * `doubt`.
  */
 export function parsePosition(text: string): Reading<Position> {
   if (/^\s*(?:srid|point)/i.test(text)) {
@@ -35,7 +39,8 @@ export function parsePosition(text: string): Reading<Position> {
     return isReadable(point) ? resolveAxes(text, point.value.x, point.value.y) : point;
   }
   const link = parsePlaceLink(text);
-  if (link !== undefined) return isReadable(link) ? resolveAxes(text, link.value.lon, link.value.lat, true) : link;
+  if (link !== undefined)
+    return isReadable(link) ? resolveAxes(text, link.value.lon, link.value.lat, true) : link;
   if (SIZE.test(text)) return makeUnreadable('coordinate', describeNoPosition(text));
   if (UTM.test(text)) return makeUnreadable('coordinate', describeUtm(`"${text}"`));
   const [, plain] = WITH_HEIGHT.exec(text) ?? [];
@@ -44,15 +49,23 @@ export function parsePosition(text: string): Reading<Position> {
   const halves = tokens === undefined ? undefined : splitCoordinates(tokens);
   if (halves === undefined) return makeUnreadable('coordinate', describeNoPosition(text));
   const [first, second] = halves.map((half) => parseCoordinateTokens(half, text));
-  if (first === undefined || isMessage(first)) return makeUnreadable('coordinate', first ?? describeNoPosition(text));
-  if (second === undefined) return makeUnreadable('coordinate', msg`"${text}" is a single coordinate. A point needs two.`);
+  if (first === undefined || isMessage(first))
+    return makeUnreadable('coordinate', first ?? describeNoPosition(text));
+  if (second === undefined)
+    return makeUnreadable('coordinate', msg`"${text}" is a single coordinate. A point needs two.`);
   if (isMessage(second)) return makeUnreadable('coordinate', second);
-  const isNorthing = ({ hemisphere }: Coordinate): boolean => hemisphere === 'N' || hemisphere === 'S';
-  const isEasting = ({ hemisphere }: Coordinate): boolean => hemisphere === 'E' || hemisphere === 'W';
+  const isNorthing = ({ hemisphere }: Coordinate): boolean =>
+    hemisphere === 'N' || hemisphere === 'S';
+  const isEasting = ({ hemisphere }: Coordinate): boolean =>
+    hemisphere === 'E' || hemisphere === 'W';
   if ((isNorthing(first) && isNorthing(second)) || (isEasting(first) && isEasting(second))) {
-    return makeUnreadable('coordinate', msg`"${text}" gives the same axis twice. Write one coordinate with N and one with E.`);
+    return makeUnreadable(
+      'coordinate',
+      msg`"${text}" gives the same axis twice. Write one coordinate with N and one with E.`,
+    );
   }
-  if (isNorthing(first) || isEasting(second)) return resolveAxes(text, second.value, first.value, true);
+  if (isNorthing(first) || isEasting(second))
+    return resolveAxes(text, second.value, first.value, true);
   return resolveAxes(text, first.value, second.value, isEasting(first) || isNorthing(second));
 }
 
@@ -62,7 +75,10 @@ const UTM = /^\s*(?:utm\W*)?\d{1,2}\s?[c-hj-np-x]\s*(?:[a-z]{2}\s*)?\d{4}/i;
 /** `12 x 45`, while a coordinate has its letter before it. */
 const SIZE = /^\s*\d+(?:[.,]\d+)?\s*x\s*\d/i;
 
-/** Two decimals and a height, with an accuracy as in ODK. Heights of two digits are left to the reader: two points look so. */
+/**
+ * Two decimals and a height, with an accuracy as in ODK. Heights of two digits are left to the
+ * reader: two points look so.
+ */
 const WITH_HEIGHT =
   /^\s*([-+]?\d+[.,]\d+[\s,;]+[-+]?\d+[.,]\d+)[\s,;]+(?:0|[1-9]\d{2,3})(?:[.,]\d+)?(?:[\s,;]+\d+(?:[.,]\d+)?)?\s*m?\s*$/;
 
@@ -70,7 +86,10 @@ function describeNoPosition(text: string): Message {
   return msg`"${text}" is not a position. Write 50.0871 N 14.4208 E, 50°5'13.6" N 14°25'15" E, or S-JTSK such as -743011.7 -1043265.5.`;
 }
 
-/** Splits the tokens into two coordinates; returns one part where the boundary is unclear, undefined for a wrong count. */
+/**
+ * Splits the tokens into two coordinates; returns one part where the boundary is unclear, undefined
+ * for a wrong count.
+ */
 function splitCoordinates(all: readonly Token[]): readonly (readonly Token[])[] | undefined {
   const numbers = all.filter(({ kind }) => kind === 'number').length;
   if (numbers === 0 || numbers > 6) return undefined;
@@ -81,22 +100,32 @@ function splitCoordinates(all: readonly Token[]): readonly (readonly Token[])[] 
 
 /** Returns the index where the second coordinate begins. */
 function findSplit(tokens: readonly Token[], numbers: number): number | undefined {
-  const listPlaces = (kind: Token['kind']): number[] => tokens.flatMap((token, index) => (token.kind === kind ? [index] : []));
+  const listPlaces = (kind: Token['kind']): number[] =>
+    tokens.flatMap((token, index) => (token.kind === kind ? [index] : []));
   const getInner = (index: number | undefined): number | undefined =>
     index === undefined || index <= 0 || index >= tokens.length ? undefined : index;
-  const [between, ...more] = listPlaces('between').filter((index) => index > 0 && index < tokens.length - 1);
+  const [between, ...more] = listPlaces('between').filter(
+    (index) => index > 0 && index < tokens.length - 1,
+  );
   if (between !== undefined && more.length === 0) return between;
   const letters = listPlaces('hemisphere');
   if (letters.length === 2) return letters[0] === 0 ? letters[1] : getInner((letters[0] ?? 0) + 1);
   const degrees = listPlaces('degrees');
   if (degrees.length === 2) return getInner((degrees[1] ?? 0) - 1);
   // In `50 4 48 N 14 25 12` the letter ends the first coordinate.
-  if (letters.length === 1 && letters[0] !== 0 && letters[0] !== tokens.length - 1) return getInner((letters[0] ?? 0) + 1);
+  if (letters.length === 1 && letters[0] !== 0 && letters[0] !== tokens.length - 1)
+    return getInner((letters[0] ?? 0) + 1);
   return numbers % 2 === 0 ? listPlaces('number')[numbers / 2] : undefined;
 }
 
-/** Returns decimal degrees or metres, a message for a faulty coordinate, or undefined where the tokens are none. */
-function parseCoordinateTokens(tokens: readonly Token[], text: string): Coordinate | Message | undefined {
+/**
+ * Returns decimal degrees or metres, a message for a faulty coordinate, or undefined where the
+ * tokens are none.
+ */
+function parseCoordinateTokens(
+  tokens: readonly Token[],
+  text: string,
+): Coordinate | Message | undefined {
   const numbers = tokens.filter((token) => token.kind === 'number');
   const letters = tokens.filter((token) => token.kind === 'hemisphere');
   const [degrees, minutes, seconds, ...more] = numbers;
@@ -104,12 +133,20 @@ function parseCoordinateTokens(tokens: readonly Token[], text: string): Coordina
   if (numbers.slice(1).some(({ isNegative }) => isNegative)) return undefined;
   if (numbers.slice(0, -1).some((part) => part.text.includes('.')))
     return msg`"${text}" has a decimal point before its minutes or seconds.`;
-  if ([minutes, seconds].some((part) => Number(part?.text ?? 0) >= 60)) return msg`"${text}" has 60 minutes or seconds, or more.`;
-  if (hasWrongMarks(tokens)) return msg`"${text}" does not give degrees, minutes and seconds in this order.`;
+  if ([minutes, seconds].some((part) => Number(part?.text ?? 0) >= 60))
+    return msg`"${text}" has 60 minutes or seconds, or more.`;
+  if (hasWrongMarks(tokens))
+    return msg`"${text}" does not give degrees, minutes and seconds in this order.`;
   const hemisphere = letters[0]?.letter;
   const isNegative = degrees.isNegative || hemisphere === 'S' || hemisphere === 'W';
-  const size = minutes === undefined ? degrees.text : toDegrees(degrees.text, minutes.text, seconds?.text ?? '0');
-  return { value: `${isNegative ? '-' : ''}${size}`, ...(hemisphere === undefined ? {} : { hemisphere }) };
+  const size =
+    minutes === undefined
+      ? degrees.text
+      : toDegrees(degrees.text, minutes.text, seconds?.text ?? '0');
+  return {
+    value: `${isNegative ? '-' : ''}${size}`,
+    ...(hemisphere === undefined ? {} : { hemisphere }),
+  };
 }
 
 const MARKS = ['degrees', 'minutes', 'seconds'];
@@ -136,11 +173,17 @@ type Attempt = {
   readonly isTurned?: boolean;
 };
 
-/** Chooses the system in which the pair fits. @param isNamed the text names its axes, so their order is no mistake */
+/**
+ * Chooses the system in which the pair fits. @param isNamed the text names its axes, so their order
+ * is no mistake
+ */
 function resolveAxes(text: string, x: string, y: string, isNamed = false): Reading<Position> {
-  const isFitting = ({ system, ...at }: Attempt): boolean => findRangeProblem(system, Number(at.x), Number(at.y)) === undefined;
+  const isFitting = ({ system, ...at }: Attempt): boolean =>
+    findRangeProblem(system, Number(at.x), Number(at.y)) === undefined;
   const [positiveX, positiveY] = [x.replace('-', ''), y.replace('-', '')];
-  const swapped = isNamed ? msg`"${text}" has its hemispheres swapped.` : msg`"${text}" has the latitude first.`;
+  const swapped = isNamed
+    ? msg`"${text}" has its hemispheres swapped.`
+    : msg`"${text}" has the latitude first.`;
   const southOrWest = msg`"${text}" lies south of the equator or west of Greenwich.`;
   const metres = msg`"${text}" is S-JTSK in another order or with other signs than EPSG:5514.`;
   const attempts: readonly Attempt[] = [
@@ -148,19 +191,31 @@ function resolveAxes(text: string, x: string, y: string, isNamed = false): Readi
     { system: '5514', x, y },
     { system: '4326', x: y, y: x, doubt: swapped, isTurned: isNamed },
     { system: '4326', x: positiveX, y: positiveY, doubt: southOrWest, isTurned: true },
-    { system: '4326', x: positiveY, y: positiveX, doubt: msg`"${text}" has its axes swapped and a wrong sign.`, isTurned: true },
+    {
+      system: '4326',
+      x: positiveY,
+      y: positiveX,
+      doubt: msg`"${text}" has its axes swapped and a wrong sign.`,
+      isTurned: true,
+    },
     { system: '5514', x: `-${positiveX}`, y: `-${positiveY}`, doubt: metres },
     { system: '5514', x: `-${positiveY}`, y: `-${positiveX}`, doubt: metres },
   ];
   const fitting = attempts.find(isFitting);
   if (fitting === undefined) {
     const system = Math.max(Number(positiveX), Number(positiveY)) > 360 ? '5514' : '4326';
-    return makeUnreadable('geometry-range', findRangeProblem(system, Number(x), Number(y)) ?? describeNoPosition(text));
+    return makeUnreadable(
+      'geometry-range',
+      findRangeProblem(system, Number(x), Number(y)) ?? describeNoPosition(text),
+    );
   }
   const { system, isTurned = false } = fitting;
   const isWhole = system === '4326' && !isNamed && /^-?\d+$/.test(x) && /^-?\d+$/.test(y);
   const doubt =
-    fitting.doubt ?? (isWhole ? msg`"${text}" has whole degrees only, which may be a measure or a number.` : undefined);
+    fitting.doubt ??
+    (isWhole
+      ? msg`"${text}" has whole degrees only, which may be a measure or a number.`
+      : undefined);
   const odd = doubt === undefined ? {} : { doubt, ...(isTurned && { isTurned }) };
   return { value: { system, point: { x: fitting.x, y: fitting.y }, ...odd } };
 }
@@ -186,24 +241,45 @@ type Token =
 
 type Hemisphere = 'N' | 'S' | 'E' | 'W';
 
-/** Patterns in the order in which they are tried. Czech writes `s. š.` for north and `v. d.` for east. */
+/**
+ * Patterns in the order in which they are tried. Czech writes `s. š.` for north and `v. d.` for
+ * east.
+ */
 const PATTERNS: readonly (readonly [RegExp, (text: string) => Token | undefined])[] = [
   [/[\s]+/y, () => undefined],
-  [/s(?:everní)?\.?\s*š(?:ířk[ay])?\.?|n(?:ördl(?:iche[rn]?)?)?\.?\s*br(?:eite)?\.?/iy, () => makeHemisphere('N')],
+  [
+    /s(?:everní)?\.?\s*š(?:ířk[ay])?\.?|n(?:ördl(?:iche[rn]?)?)?\.?\s*br(?:eite)?\.?/iy,
+    () => makeHemisphere('N'),
+  ],
   [/j(?:ižní)?\.?\s*š(?:ířk[ay])?\.?/iy, () => makeHemisphere('S')],
-  [/v(?:ýchodní)?\.?\s*d(?:élk[ay])?\.?|ö(?:stl(?:iche[rn]?)?)?\.?\s*l(?:änge)?\.?/iy, () => makeHemisphere('E')],
+  [
+    /v(?:ýchodní)?\.?\s*d(?:élk[ay])?\.?|ö(?:stl(?:iche[rn]?)?)?\.?\s*l(?:änge)?\.?/iy,
+    () => makeHemisphere('E'),
+  ],
   [/z(?:ápadní)?\.?\s*d(?:élk[ay])?\.?/iy, () => makeHemisphere('W')],
   [/(?:north|nord|sever)(?![a-zá-ž])/iy, () => makeHemisphere('N')],
   [/(?:south|süd|jih)(?![a-zá-ž])/iy, () => makeHemisphere('S')],
   [/(?:east|ost|východ)(?![a-zá-ž])/iy, () => makeHemisphere('E')],
   [/(?:west|západ)(?![a-zá-ž])/iy, () => makeHemisphere('W')],
   // Names of axes are skipped: x and y change places from one system to the next.
-  [/(?:gps|loc|wgs[\s-]?84|s-?jtsk|epsg:?\s?(?:4326|5514)|[xy])\s*[:=]?(?=[\s\d+\-−NSEW])/iy, () => undefined],
+  [
+    /(?:gps|loc|wgs[\s-]?84|s-?jtsk|epsg:?\s?(?:4326|5514)|[xy])\s*[:=]?(?=[\s\d+\-−NSEW])/iy,
+    () => undefined,
+  ],
   [/(?:lat(?:itude)?|(?:zeměpisná\s*)?šířka)\s*[:=]?(?=[\s\d+\-−])/iy, () => makeHemisphere('N')],
-  [/(?:lon(?:g|gitude)?|lng|(?:zeměpisná\s*)?délka)\s*[:=]?(?=[\s\d+\-−])/iy, () => makeHemisphere('E')],
-  [/[JVZ](?![a-zá-ž])\.?/iy, (text) => ({ ...makeHemisphere(CZECH[text.charAt(0).toUpperCase()] ?? 'N'), isCzech: true })],
+  [
+    /(?:lon(?:g|gitude)?|lng|(?:zeměpisná\s*)?délka)\s*[:=]?(?=[\s\d+\-−])/iy,
+    () => makeHemisphere('E'),
+  ],
+  [
+    /[JVZ](?![a-zá-ž])\.?/iy,
+    (text) => ({ ...makeHemisphere(CZECH[text.charAt(0).toUpperCase()] ?? 'N'), isCzech: true }),
+  ],
   // O is east in German.
-  [/[NSEWO](?![a-zá-ž])\.?/iy, (text) => makeHemisphere(text.charAt(0).toUpperCase().replace('O', 'E') as Hemisphere)],
+  [
+    /[NSEWO](?![a-zá-ž])\.?/iy,
+    (text) => makeHemisphere(text.charAt(0).toUpperCase().replace('O', 'E') as Hemisphere),
+  ],
   [/[°º˚*]|deg(?![a-z])/iy, () => ({ kind: 'degrees' })],
   [/''|″|”|“|"|′′|’’|´´/y, () => ({ kind: 'seconds' })],
   [/['′’‘´`]/y, () => ({ kind: 'minutes' })],
@@ -220,7 +296,8 @@ const GROUPED = /([+\-−–]?)(\d{1,3}(?:[ \u00a0\u202f]\d{3})+)((?:[.,]\d+)?)(
 /** Splits a text into tokens; undefined where a part of it belongs to no position. */
 function splitTokens(text: string): readonly Token[] | undefined {
   const plain = text.trim().replace(/[()[\]]/g, ' ');
-  // Where numbers have decimal points or are whole metres, commas separate them; else a comma before a digit is a decimal mark.
+  // Where numbers have decimal points or are whole metres, commas separate them; else a comma
+  // before a digit is a decimal mark.
   const decimals = /\d\.\d|^[+-]?\d{6,7},[+-]?\d{6,7}$/.test(plain) ? '.' : '.,';
   const tokens: Token[] = [];
   for (let at = 0; at < plain.length; ) {
@@ -230,7 +307,8 @@ function splitTokens(text: string): readonly Token[] | undefined {
     at = read.end;
   }
   const isCzech = tokens.some((token) => token.kind === 'hemisphere' && token.isCzech === true);
-  const isSouth = (token: Token): boolean => token.kind === 'hemisphere' && token.letter === 'S' && token.isCzech !== true;
+  const isSouth = (token: Token): boolean =>
+    token.kind === 'hemisphere' && token.letter === 'S' && token.isCzech !== true;
   return isCzech ? tokens.map((token) => (isSouth(token) ? makeHemisphere('N') : token)) : tokens;
 }
 
@@ -270,11 +348,16 @@ function makeHemisphere(letter: Hemisphere): Extract<Token, { kind: 'hemisphere'
 export const ANGLE_PARTS = ['degrees', 'minutes', 'seconds'] as const;
 export type AnglePart = (typeof ANGLE_PARTS)[number];
 
-const ANGLE_MARKS: Readonly<Record<AnglePart, string>> = { degrees: '°', minutes: "'", seconds: '"' };
+const ANGLE_MARKS: Readonly<Record<AnglePart, string>> = {
+  degrees: '°',
+  minutes: "'",
+  seconds: '"',
+};
 
 /**
- * Combines columns of degrees, minutes and seconds into decimal degrees; '' where all are empty. An invalid angle such as `49°
- * 75' 25.8"` is returned as text, for which {@link parseCoordinate} reports the fault.
+ * Combines columns of degrees, minutes and seconds into decimal degrees; '' where all are empty. An
+ * invalid angle such as `49° 75' 25.8"` is returned as text, for which {@link parseCoordinate}
+ * reports the fault.
  */
 export function joinAngleCells(parts: ReadonlyMap<AnglePart, string>): string {
   const text = joinAngleParts(parts);
@@ -296,21 +379,31 @@ function joinAngleParts(parts: ReadonlyMap<AnglePart, string>): string {
   return texts.every((text) => text.length === 1) ? '' : texts.join(' ');
 }
 
-/** Parses a decimal number, or degrees with minutes, marks or a hemisphere, which must be one of the axis. */
+/**
+ * Parses a decimal number, or degrees with minutes, marks or a hemisphere, which must be one of the
+ * axis.
+ */
 export function parseCoordinate(text: string, axis: 'x' | 'y'): Reading<string> {
   const decimal = parseDecimal(text);
   if (isReadable(decimal)) return decimal;
   const tokens = /\de[+-]?\d/i.test(text) ? [] : (splitTokens(text) ?? []);
   // Two whole numbers may be a decimal that lost its mark.
-  const isAngle = tokens.some(({ kind }) => kind === 'degrees' || kind === 'hemisphere') || /^\d+\s+\d+(?:\s+\d|[.,])/.test(text);
+  const isAngle =
+    tokens.some(({ kind }) => kind === 'degrees' || kind === 'hemisphere') ||
+    /^\d+\s+\d+(?:\s+\d|[.,])/.test(text);
   const isOne = isAngle && tokens.every(({ kind }) => kind !== 'between');
   const degrees = isOne ? parseCoordinateTokens(tokens, text) : undefined;
   if (degrees === undefined || isMessage(degrees)) {
-    return parseAngle(text) ?? (degrees === undefined ? decimal : makeUnreadable('coordinate', degrees));
+    return (
+      parseAngle(text) ?? (degrees === undefined ? decimal : makeUnreadable('coordinate', degrees))
+    );
   }
   const { value, hemisphere = axis === 'x' ? 'E' : 'N' } = degrees;
   if ((hemisphere === 'E' || hemisphere === 'W') === (axis === 'x')) return { value };
-  return makeUnreadable('coordinate', msg`"${text}" is on the other axis. Exchange longitude and latitude.`);
+  return makeUnreadable(
+    'coordinate',
+    msg`"${text}" is on the other axis. Exchange longitude and latitude.`,
+  );
 }
 
 /** Parses an angle; undefined where the text has no marks of degrees in this order. */
@@ -334,16 +427,27 @@ function parseAngle(text: string): Reading<string> | undefined {
   }
   const [whole = '', wholeMinutes = '0', wholeSeconds = '0'] = numbers;
   if (numbers.slice(0, -1).some((number) => /\.\d*[1-9]/.test(number)))
-    return makeUnreadable('coordinate', msg`"${text}" has a decimal point before its minutes or seconds.`);
+    return makeUnreadable(
+      'coordinate',
+      msg`"${text}" has a decimal point before its minutes or seconds.`,
+    );
   if (Number(wholeMinutes) >= 60 || Number(wholeSeconds) >= 60)
     return makeUnreadable('coordinate', msg`"${text}" has 60 minutes or seconds, or more.`);
   const size = toDegrees(whole.replace('-', ''), wholeMinutes, wholeSeconds);
   return { value: whole.startsWith('-') ? `-${size}` : size };
 }
 
-/** Seconds may be empty behind minutes with decimals; any other empty part is reported, since 0 must be written. */
-function findMissingPart(degrees: string, minutes: string | undefined, seconds: string | undefined): Message | undefined {
-  if (degrees === '') return msg`The minutes or seconds are filled in, but the degrees are empty. Fill them in.`;
+/**
+ * Seconds may be empty behind minutes with decimals; any other empty part is reported, since 0 must
+ * be written.
+ */
+function findMissingPart(
+  degrees: string,
+  minutes: string | undefined,
+  seconds: string | undefined,
+): Message | undefined {
+  if (degrees === '')
+    return msg`The minutes or seconds are filled in, but the degrees are empty. Fill them in.`;
   if (minutes === '' || (minutes === undefined && seconds !== undefined))
     return msg`The minutes of ${degrees}° are empty. Write 0 if there are none.`;
   if (seconds === '' && minutes !== undefined && !/[.,]/.test(minutes))

@@ -7,8 +7,9 @@ const NAMES: Readonly<Record<GeomSystem, readonly string[]>> = {
 };
 
 /**
- * Returns the system that a `.prj` describes, by its outermost name; undefined for every other. It distinguishes a projected
- * system from the geographic one inside it, and one with shifted or rotated axes from the one whose name it has.
+ * Returns the system that a `.prj` describes, by its outermost name; undefined for every other. It
+ * distinguishes a projected system from the geographic one inside it, and one with shifted or
+ * rotated axes from the one whose name it has.
  */
 export function parseSystemOfPrj(prj: string): GeomSystem | undefined {
   const [, kind = '', name = ''] = /^\s*([A-Z]+)\s*[[(]\s*"([^"]*)"/i.exec(prj) ?? [];
@@ -25,16 +26,22 @@ export function parseNameOfPrj(prj: string): string {
   return name === '' ? prj.trim().slice(0, 60) : name;
 }
 
-/** Tells if the axes are shifted: from Greenwich, in degrees; EPSG:5514 has no false origin, both axes negative, and metres. */
+/**
+ * Tells if the axes are shifted: from Greenwich, in degrees; EPSG:5514 has no false origin, both
+ * axes negative, and metres.
+ */
 function isMoved(prj: string): boolean {
   const parameters = [...prj.matchAll(/PARAMETER\s*\[\s*"([^"]+)"\s*,\s*([-+.\deE]+)/gi)].map(
     ([, name = '', value]) => [name.toLowerCase().replaceAll(' ', '_'), Number(value)] as const,
   );
-  const units = [...prj.matchAll(/UNIT\s*\[\s*"[^"]*"\s*,\s*([-+.\deE]+)/gi)].map(([, value]) => Number(value));
+  const units = [...prj.matchAll(/UNIT\s*\[\s*"[^"]*"\s*,\s*([-+.\deE]+)/gi)].map(([, value]) =>
+    Number(value),
+  );
   const isScaled = /^\s*PROJ/i.test(prj)
     ? (units.at(-1) ?? 1) !== 1
     : units.length > 0 && !units.some((unit) => Math.abs(unit - Math.PI / 180) < 1e-9);
-  const isFromElsewhere = Number(/PRIMEM\s*\[\s*"[^"]*"\s*,\s*([-+.\deE]+)/i.exec(prj)?.[1] ?? 0) !== 0;
+  const isFromElsewhere =
+    Number(/PRIMEM\s*\[\s*"[^"]*"\s*,\s*([-+.\deE]+)/i.exec(prj)?.[1] ?? 0) !== 0;
   const expected: Readonly<Record<string, number>> = {
     false_easting: 0,
     false_northing: 0,
@@ -43,6 +50,8 @@ function isMoved(prj: string): boolean {
     xy_plane_rotation: 90,
   };
   return (
-    isScaled || isFromElsewhere || parameters.some(([name, value]) => expected[name] !== undefined && expected[name] !== value)
+    isScaled ||
+    isFromElsewhere ||
+    parameters.some(([name, value]) => expected[name] !== undefined && expected[name] !== value)
   );
 }

@@ -21,11 +21,15 @@ const MULTI_POINT = 4;
 
 type Coordinates = { readonly x: string; readonly y: string };
 
-/** Reads a GeoPackage geometry as a point; undefined for an empty one. A MultiPoint of one counts; heights are dropped. */
+/**
+ * Reads a GeoPackage geometry as a point; undefined for an empty one. A MultiPoint of one counts;
+ * heights are dropped.
+ */
 export function parseGeoPackagePoint(blob: Buffer): Reading<Coordinates | undefined> {
   const flags = blob[3] ?? 0;
   const envelopeBytes = ENVELOPE_BYTES[(flags >> 1) & 7];
-  if (blob.length < 8 || blob.toString('latin1', 0, 2) !== 'GP' || envelopeBytes === undefined) return makeNotGeometry();
+  if (blob.length < 8 || blob.toString('latin1', 0, 2) !== 'GP' || envelopeBytes === undefined)
+    return makeNotGeometry();
   if (((flags >> 5) & 1) === 1)
     return makeUnreadable(
       'geometry-form',
@@ -43,8 +47,10 @@ export function parseGeoPackagePoint(blob: Buffer): Reading<Coordinates | undefi
 /** @throws RangeError where the bytes end too early */
 function parseWkb(wkb: Buffer): Reading<Coordinates | undefined> {
   const little = wkb.readUInt8(0) === 1;
-  const readInteger = (offset: number): number => (little ? wkb.readUInt32LE(offset) : wkb.readUInt32BE(offset));
-  const readDouble = (offset: number): number => (little ? wkb.readDoubleLE(offset) : wkb.readDoubleBE(offset));
+  const readInteger = (offset: number): number =>
+    little ? wkb.readUInt32LE(offset) : wkb.readUInt32BE(offset);
+  const readDouble = (offset: number): number =>
+    little ? wkb.readDoubleLE(offset) : wkb.readDoubleBE(offset);
   // Z and M are encoded in the thousands (ISO) or in the highest bits (the older form).
   const type = (readInteger(1) & 0x0fffffff) % 1000;
   if (type === POINT) {
@@ -54,7 +60,8 @@ function parseWkb(wkb: Buffer): Reading<Coordinates | undefined> {
       : { value: { x: formatPlainNumber(x), y: formatPlainNumber(y) } };
   }
   const name = NAMES[type] ?? `#${type}`;
-  if (type !== MULTI_POINT) return makeUnreadable('geometry-form', msg`The geometry is a ${name}, but a find has a point.`);
+  if (type !== MULTI_POINT)
+    return makeUnreadable('geometry-form', msg`The geometry is a ${name}, but a find has a point.`);
   const count = readInteger(5);
   if (count === 1) return parseWkb(wkb.subarray(9));
   return count === 0
@@ -70,8 +77,8 @@ function makeNotGeometry(): Reading<undefined> {
 const [LITTLE, POLYGON, MULTI_POLYGON] = [1, 3, 6];
 
 /**
- * Converts a `POLYGON` or `MULTIPOLYGON` of two dimensions to the well-known binary of a MULTIPOLYGON, with its rings in their
- * order.
+ * Converts a `POLYGON` or `MULTIPOLYGON` of two dimensions to the well-known binary of a
+ * MULTIPOLYGON, with its rings in their order.
  * @param wkt a text that {@link parsePolygon} accepts
  */
 export function encodeMultiPolygon(wkt: string): Buffer {
@@ -79,7 +86,9 @@ export function encodeMultiPolygon(wkt: string): Buffer {
   const body = wkt.slice(wkt.indexOf('('));
   // A polygon is a bracket of rings, and a ring holds no bracket.
   const polygons = [
-    ...(isMulti ? body.slice(body.indexOf('(') + 1) : body).matchAll(/\(\s*(\([^()]*\)\s*(?:,\s*\([^()]*\)\s*)*)\)/g),
+    ...(isMulti ? body.slice(body.indexOf('(') + 1) : body).matchAll(
+      /\(\s*(\([^()]*\)\s*(?:,\s*\([^()]*\)\s*)*)\)/g,
+    ),
   ];
   const parts = polygons.map(([, rings = '']) =>
     encodePolygon([...rings.matchAll(/\(([^()]*)\)/g)].map(([, ring = '']) => ring)),

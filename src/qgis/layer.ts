@@ -17,13 +17,20 @@ export type LayerColumn = {
 };
 
 /** Editor widget, by its name in QGIS, and its settings. */
-export type Widget = { readonly kind: string; readonly settings: Readonly<Record<string, OptionValue>> };
+export type Widget = {
+  readonly kind: string;
+  readonly settings: Readonly<Record<string, OptionValue>>;
+};
 
 /** A QGIS expression that must hold, and the message where it does not. */
 export type Constraint = { readonly expression: string; readonly description: string };
 
 /** Virtual column: QGIS computes it for display, and no file has it. */
-type ComputedColumn = { readonly name: string; readonly label: string; readonly expression: string };
+type ComputedColumn = {
+  readonly name: string;
+  readonly label: string;
+  readonly expression: string;
+};
 
 export type FormPart =
   | { readonly column: string }
@@ -62,13 +69,23 @@ export type Relation = {
 };
 
 /** A value of QGIS settings. */
-type OptionValue = string | number | boolean | readonly OptionValue[] | { readonly [name: string]: OptionValue };
+type OptionValue =
+  | string
+  | number
+  | boolean
+  | readonly OptionValue[]
+  | { readonly [name: string]: OptionValue };
 
-/** Writes a value as QGIS 3 does: `<Option type="Map">` with an `<Option name="…">` for each member. */
+/**
+ * Writes a value as QGIS 3 does: `<Option type="Map">` with an `<Option name="…">` for each member.
+ */
 export function optionNode(value: OptionValue, name?: string): XmlNode {
-  const named = name === undefined ? {} : { name };
+  const named: Record<string, string> = name === undefined ? {} : { name };
   if (typeof value !== 'object')
-    return { name: 'Option', attributes: { ...named, value: String(value), type: getQgisType(value) } };
+    return {
+      name: 'Option',
+      attributes: { ...named, value: String(value), type: getQgisType(value) },
+    };
   if (Array.isArray(value)) {
     return {
       name: 'Option',
@@ -88,22 +105,43 @@ function getQgisType(value: string | number | boolean): string {
 /** Red, green, blue and opacity, in QGIS's notation. */
 type Colour = `${number},${number},${number},${number}`;
 
-export const STATE_COLOURS = { 1: '255,255,255,255', 2: '253,191,111,255', 3: '51,160,44,255' } as const;
+export const STATE_COLOURS = {
+  1: '255,255,255,255',
+  2: '253,191,111,255',
+  3: '51,160,44,255',
+} as const;
 const DARK = '35,35,35,255';
 
 type Category = { readonly value: string; readonly label: string; readonly colour: Colour };
 
 /** Styles points with a colour for each value of a column, and `otherwise` for the rest. */
-export function pointsByValue(column: string, categories: readonly Category[], otherwise: Category): XmlNode {
+export function pointsByValue(
+  column: string,
+  categories: readonly Category[],
+  otherwise: Category,
+): XmlNode {
   const all = [...categories, otherwise];
-  const attributes = { type: 'categorizedSymbol', attr: column, forceraster: '0', symbollevels: '0', enableorderby: '0' };
+  const attributes = {
+    type: 'categorizedSymbol',
+    attr: column,
+    forceraster: '0',
+    symbollevels: '0',
+    enableorderby: '0',
+  };
   const named = all.map(({ value, label }, index) => ({
     name: 'category',
     attributes: { value, label, symbol: String(index), render: 'true' },
   }));
   const symbols = all.map(({ colour }, index) =>
     symbol('marker', index, 'SimpleMarker', {
-      ...{ name: 'circle', color: colour, outline_color: DARK, outline_width: '0.4', size: '3.2', size_unit: 'MM' },
+      ...{
+        name: 'circle',
+        color: colour,
+        outline_color: DARK,
+        outline_width: '0.4',
+        size: '3.2',
+        size_unit: 'MM',
+      },
     }),
   );
   return {
@@ -132,7 +170,12 @@ export function outlines(): XmlNode {
   };
 }
 
-function symbol(type: 'marker' | 'fill', index: number, kind: string, style: Readonly<Record<string, string>>): XmlNode {
+function symbol(
+  type: 'marker' | 'fill',
+  index: number,
+  kind: string,
+  style: Readonly<Record<string, string>>,
+): XmlNode {
   const layer = {
     name: 'layer',
     attributes: { class: kind, enabled: '1', locked: '0', pass: '0' },

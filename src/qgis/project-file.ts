@@ -1,12 +1,21 @@
 import { buildXml, type XmlNode } from '../xml/write-xml.ts';
-import { type FormPart, type LayerColumn, optionNode, type QgisLayer, type Relation } from './layer.ts';
+import {
+  type FormPart,
+  type LayerColumn,
+  optionNode,
+  type QgisLayer,
+  type Relation,
+} from './layer.ts';
 
 type QgisProject = {
   readonly title: string;
   /** From the topmost down; lists are in a group of their own. */
   readonly layers: readonly QgisLayer[];
   readonly relations: readonly Relation[];
-  /** Map theme of all layers with a geometry; they are files beside the project, so it needs no network. */
+  /**
+   * Map theme of all layers with a geometry; they are files beside the project, so it needs no
+   * network.
+   */
   readonly theme: string;
   readonly listGroup: string;
   /** Initial extent of the map in S-JTSK: min x, min y, max x, max y. */
@@ -32,7 +41,10 @@ export function makeProjectFile(project: QgisProject): Buffer {
       { name: 'relations', content: relations.map(relationNode) },
       ...(extent === undefined ? [] : [canvasNode(extent)]),
       { name: 'projectlayers', content: layers.map(layerNode) },
-      { name: 'layerorder', content: layers.map(({ id }) => ({ name: 'layer', attributes: { id } })) },
+      {
+        name: 'layerorder',
+        content: layers.map(({ id }) => ({ name: 'layer', attributes: { id } })),
+      },
       propertiesNode(project),
       { name: 'visibility-presets', content: [themeNode(project)] },
     ],
@@ -52,19 +64,36 @@ function layerTree({ layers, listGroup }: QgisProject): XmlNode {
     attributes: { name: listGroup, checked: 'Qt::Checked', expanded: '0' },
     content: layers.filter(({ isList }) => isList === true).map(node),
   };
-  return { name: 'layer-tree-group', content: [...layers.filter(({ isList }) => isList !== true).map(node), group] };
+  return {
+    name: 'layer-tree-group',
+    content: [...layers.filter(({ isList }) => isList !== true).map(node), group],
+  };
 }
 
 function relationNode({ id, name, parent, parentColumn, child, childColumn }: Relation): XmlNode {
   return {
     name: 'relation',
-    attributes: { id, name, referencedLayer: parent, referencingLayer: child, strength: 'Composition' },
-    content: [{ name: 'fieldRef', attributes: { referencedField: parentColumn, referencingField: childColumn } }],
+    attributes: {
+      id,
+      name,
+      referencedLayer: parent,
+      referencingLayer: child,
+      strength: 'Composition',
+    },
+    content: [
+      {
+        name: 'fieldRef',
+        attributes: { referencedField: parentColumn, referencingField: childColumn },
+      },
+    ],
   };
 }
 
 function canvasNode(extent: readonly number[]): XmlNode {
-  const bounds = ['xmin', 'ymin', 'xmax', 'ymax'].map((name, index) => ({ name, content: String(extent[index]) }));
+  const bounds = ['xmin', 'ymin', 'xmax', 'ymax'].map((name, index) => ({
+    name,
+    content: String(extent[index]),
+  }));
   return {
     name: 'mapcanvas',
     attributes: { name: 'theMapCanvas', annotationsVisible: '1' },
@@ -82,8 +111,14 @@ function propertiesNode({ attachments }: QgisProject): XmlNode {
   return {
     name: 'properties',
     content: [
-      { name: 'Paths', content: [{ name: 'Absolute', attributes: { type: 'bool' }, content: 'false' }] },
-      { name: 'qfieldsync', content: [{ name: 'attachmentDirs', attributes: { type: 'QStringList' }, content: values }] },
+      {
+        name: 'Paths',
+        content: [{ name: 'Absolute', attributes: { type: 'bool' }, content: 'false' }],
+      },
+      {
+        name: 'qfieldsync',
+        content: [{ name: 'attachmentDirs', attributes: { type: 'QStringList' }, content: values }],
+      },
     ],
   };
 }
@@ -93,23 +128,45 @@ function themeNode({ theme, layers }: QgisProject): XmlNode {
   return {
     name: 'visibility-preset',
     attributes: { name: theme },
-    content: shown.map(({ id }) => ({ name: 'layer', attributes: { id, style: 'default', visible: '1', expanded: '1' } })),
+    content: shown.map(({ id }) => ({
+      name: 'layer',
+      attributes: { id, style: 'default', visible: '1', expanded: '1' },
+    })),
   };
 }
 
 type KnownColumn = Partial<LayerColumn> & { readonly name: string };
 
-/** Writes a layer of a project for QGIS 3.22 and newer (their `.qgs` format has no published schema). */
+/**
+ * Writes a layer of a project for QGIS 3.22 and newer (their `.qgs` format has no published
+ * schema).
+ */
 function layerNode(layer: QgisLayer): XmlNode {
-  const { id, title, geometry, isReadOnly, isList = false, computed = [], style = [], settings = {} } = layer;
+  const {
+    id,
+    title,
+    geometry,
+    isReadOnly,
+    isList = false,
+    computed = [],
+    style = [],
+    settings = {},
+  } = layer;
   const columns: readonly KnownColumn[] = [
     { name: 'fid', widget: { kind: 'Hidden', settings: {} } },
     ...layer.columns,
     ...computed.map(({ name, label }) => ({ name, label })),
   ];
   const attributes = {
-    ...{ type: 'vector', geometry: geometry === undefined ? 'No geometry' : geometry === 'Point' ? 'Point' : 'Polygon' },
-    ...{ wkbType: geometry ?? 'NoGeometry', readOnly: isReadOnly === true ? '1' : '0', styleCategories: 'AllStyleCategories' },
+    ...{
+      type: 'vector',
+      geometry: geometry === undefined ? 'No geometry' : geometry === 'Point' ? 'Point' : 'Polygon',
+    },
+    ...{
+      wkbType: geometry ?? 'NoGeometry',
+      readOnly: isReadOnly === true ? '1' : '0',
+      styleCategories: 'AllStyleCategories',
+    },
     labelsEnabled: style.some(({ name }) => name === 'labeling') ? '1' : '0',
   };
   return {
@@ -144,9 +201,12 @@ function layerNode(layer: QgisLayer): XmlNode {
       },
       {
         name: 'flags',
-        content: Object.entries({ Identifiable: !isList, Removable: false, Searchable: !isList, Private: isList }).map(
-          ([name, is]) => ({ name, content: is ? '1' : '0' }),
-        ),
+        content: Object.entries({
+          Identifiable: !isList,
+          Removable: false,
+          Searchable: !isList,
+          Private: isList,
+        }).map(([name, is]) => ({ name, content: is ? '1' : '0' })),
       },
       ...style,
       { name: 'customproperties', content: [optionNode(settings)] },
@@ -167,7 +227,11 @@ function systemNode(epsg: 4326 | 5514): XmlNode {
   return {
     name: 'spatialrefsys',
     content: Object.entries({
-      ...{ srid: String(epsg), authid: `EPSG:${epsg}`, description: isDegrees ? 'WGS 84' : 'S-JTSK / Krovak East North' },
+      ...{
+        srid: String(epsg),
+        authid: `EPSG:${epsg}`,
+        description: isDegrees ? 'WGS 84' : 'S-JTSK / Krovak East North',
+      },
       geographicflag: String(isDegrees),
     }).map(([name, content]) => ({ name, content })),
   };
@@ -177,7 +241,8 @@ function columnNodes(columns: readonly KnownColumn[], computed: ReadonlySet<stri
   const each = (
     name: string,
     makeAttributes: (column: KnownColumn, index: number) => Readonly<Record<string, string>>,
-  ): XmlNode[] => columns.map((column, index) => ({ name, attributes: makeAttributes(column, index) }));
+  ): XmlNode[] =>
+    columns.map((column, index) => ({ name, attributes: makeAttributes(column, index) }));
   const strength = (is: boolean): string => (is ? '1' : '0');
   return [
     {
@@ -196,11 +261,19 @@ function columnNodes(columns: readonly KnownColumn[], computed: ReadonlySet<stri
     },
     {
       name: 'aliases',
-      content: each('alias', ({ name, label = '' }, index) => ({ field: name, index: String(index), name: label })),
+      content: each('alias', ({ name, label = '' }, index) => ({
+        field: name,
+        index: String(index),
+        name: label,
+      })),
     },
     {
       name: 'defaults',
-      content: each('default', ({ name, initially = '' }) => ({ field: name, expression: initially, applyOnUpdate: '0' })),
+      content: each('default', ({ name, initially = '' }) => ({
+        field: name,
+        expression: initially,
+        applyOnUpdate: '0',
+      })),
     },
     {
       name: 'constraints',
@@ -211,8 +284,15 @@ function columnNodes(columns: readonly KnownColumn[], computed: ReadonlySet<stri
         ];
         const expression = column.constraint !== undefined;
         return {
-          ...{ field: column.name, constraints: String(Number(notNull) + 2 * Number(unique) + 4 * Number(expression)) },
-          ...{ notnull_strength: strength(notNull), unique_strength: strength(unique), exp_strength: strength(expression) },
+          ...{
+            field: column.name,
+            constraints: String(Number(notNull) + 2 * Number(unique) + 4 * Number(expression)),
+          },
+          ...{
+            notnull_strength: strength(notNull),
+            unique_strength: strength(unique),
+            exp_strength: strength(expression),
+          },
         };
       }),
     },
@@ -224,11 +304,17 @@ function columnNodes(columns: readonly KnownColumn[], computed: ReadonlySet<stri
     },
     {
       name: 'editable',
-      content: each('field', ({ name, isFixed }) => ({ name, editable: isFixed === true || computed.has(name) ? '0' : '1' })),
+      content: each('field', ({ name, isFixed }) => ({
+        name,
+        editable: isFixed === true || computed.has(name) ? '0' : '1',
+      })),
     },
     {
       name: 'reuseLastValue',
-      content: each('field', ({ name, staysForNext }) => ({ name, reuseLastValue: staysForNext === true ? '1' : '0' })),
+      content: each('field', ({ name, staysForNext }) => ({
+        name,
+        reuseLastValue: staysForNext === true ? '1' : '0',
+      })),
     },
   ];
 }
@@ -238,7 +324,10 @@ function formNodes({ form }: QgisLayer, columns: readonly KnownColumn[]): XmlNod
   const partNode = (part: FormPart, depth: number): XmlNode => {
     if ('column' in part) {
       const index = columns.findIndex(({ name }) => name === part.column);
-      return { name: 'attributeEditorField', attributes: { name: part.column, index: String(index), showLabel: '1' } };
+      return {
+        name: 'attributeEditorField',
+        attributes: { name: part.column, index: String(index), showLabel: '1' },
+      };
     }
     if ('relation' in part) {
       const { relation, label } = part;
@@ -255,10 +344,19 @@ function formNodes({ form }: QgisLayer, columns: readonly KnownColumn[]): XmlNod
       };
     }
     const { group, shownIf, parts } = part;
-    const shown = { visibilityExpressionEnabled: shownIf === undefined ? '0' : '1', visibilityExpression: shownIf ?? '' };
+    const shown = {
+      visibilityExpressionEnabled: shownIf === undefined ? '0' : '1',
+      visibilityExpression: shownIf ?? '',
+    };
     return {
       name: 'attributeEditorContainer',
-      attributes: { name: group, columnCount: '1', showLabel: '1', groupBox: depth === 0 ? '0' : '1', ...shown },
+      attributes: {
+        name: group,
+        columnCount: '1',
+        showLabel: '1',
+        groupBox: depth === 0 ? '0' : '1',
+        ...shown,
+      },
       content: parts.map((each) => partNode(each, depth + 1)),
     };
   };

@@ -9,7 +9,9 @@ export type Assets = { readonly style: string; readonly script: string; readonly
 const STYLES = ['colours.css', 'page.css', 'finds.css', 'views.css', 'map.css', 'print.css'];
 const SCRIPTS = ['filters.js', 'photographs.js', 'map-names.js', 'maps.js'];
 
-/** Reads styles and scripts of the page, and makes the Content-Security-Policy with their hashes. */
+/**
+ * Reads styles and scripts of the page, and makes the Content-Security-Policy with their hashes.
+ */
 export function readAssets(): Assets {
   const style = joinFiles(STYLES);
   const script = joinFiles(SCRIPTS);
@@ -26,7 +28,12 @@ export function readAssets(): Assets {
 
 function joinFiles(names: readonly string[]): string {
   return names
-    .map((name) => readFileSync(join(packageRoot, 'src', 'report', 'page', name), 'utf8').replaceAll('\r\n', '\n'))
+    .map((name) =>
+      readFileSync(join(packageRoot, 'src', 'report', 'page', name), 'utf8').replaceAll(
+        '\r\n',
+        '\n',
+      ),
+    )
     .join('\n');
 }
 

@@ -84,8 +84,12 @@ export function formatMetres(metres: number): string {
   return `${formatDecimal(km, Number.isInteger(km) ? 0 : 1)} km`;
 }
 
-/** Formats a grid line's coordinate: in metres, or in kilometres where all lines are at whole ones. */
+/**
+ * Formats a grid line's coordinate: in metres, or in kilometres where all lines are at whole ones.
+ */
 export function formatGridLine(metres: number, step: number): string {
   const sign = metres < 0 ? MINUS : '';
-  return step % 1000 === 0 ? `${sign}${Math.abs(metres / 1000)} km` : `${sign}${groupDigits(String(Math.abs(metres)))}`;
+  return step % 1000 === 0
+    ? `${sign}${Math.abs(metres / 1000)} km`
+    : `${sign}${groupDigits(String(Math.abs(metres)))}`;
 }

@@ -2,12 +2,22 @@
 const MARKUP = Symbol('markup');
 export type Html = { readonly [MARKUP]: string };
 
-/** Value in a template: text is escaped, markup and lists of markup are inserted, undefined is nothing. */
+/**
+ * Value in a template: text is escaped, markup and lists of markup are inserted, undefined is
+ * nothing.
+ */
 export type HtmlPart = string | number | Html | undefined | readonly HtmlPart[];
 
-/** Makes markup from a template. Values are safe as text or in double quotes; addresses only after {@link parseWebAddress}. */
+/**
+ * Makes markup from a template. Values are safe as text or in double quotes; addresses only after
+ * {@link parseWebAddress}.
+ */
 export function html(strings: TemplateStringsArray, ...parts: readonly HtmlPart[]): Html {
-  return trustMarkup(strings.map((text, index) => (index === 0 ? text : renderPart(parts[index - 1]) + text)).join(''));
+  return trustMarkup(
+    strings
+      .map((text, index) => (index === 0 ? text : renderPart(parts[index - 1]) + text))
+      .join(''),
+  );
 }
 
 /** Declares a text of this package as markup. Never for data. */

@@ -3,8 +3,9 @@ import { type BoundingBox, computeMetresPerDegree } from '../place/polygon.ts';
 import { formatGridLine, formatLatitude, formatLongitude } from './format.ts';
 
 /**
- * The window of a map: converts degrees to drawing units, x to the right and y down. The projection is equirectangular with the
- * scale of the middle latitude: over the width of the country the error is less than 2 %.
+ * The window of a map: converts degrees to drawing units, x to the right and y down. The projection
+ * is equirectangular with the scale of the middle latitude: over the width of the country the error
+ * is less than 2 %.
  */
 export type Frame = {
   readonly width: number;
@@ -23,16 +24,29 @@ const MARGIN = 0.14;
 const MIN_METRES = { overview: 16_000, detail: 900 };
 
 /** Makes a frame centred on a box of degrees, with a margin. */
-export function makeFrameAround({ minX, minY, maxX, maxY }: BoundingBox, kind: keyof typeof MIN_METRES): Frame {
+export function makeFrameAround(
+  { minX, minY, maxX, maxY }: BoundingBox,
+  kind: keyof typeof MIN_METRES,
+): Frame {
   const [midX, midY] = [(minX + maxX) / 2, (minY + maxY) / 2];
   const [mPerLon, mPerLat] = computeMetresPerDegree(midY);
   const least = MIN_METRES[kind];
   const wide = Math.max((maxX - minX) * mPerLon * (1 + 2 * MARGIN), least);
   const high = Math.max((maxY - minY) * mPerLat * (1 + 2 * MARGIN), least * 0.6);
-  const height = Math.round(Math.min(Math.max((MAP_WIDTH * high) / wide, HEIGHTS.least), HEIGHTS.most));
+  const height = Math.round(
+    Math.min(Math.max((MAP_WIDTH * high) / wide, HEIGHTS.least), HEIGHTS.most),
+  );
   const metresPerUnit = Math.max(wide / MAP_WIDTH, high / height);
-  const [halfLon, halfLat] = [(MAP_WIDTH / 2) * (metresPerUnit / mPerLon), (height / 2) * (metresPerUnit / mPerLat)];
-  const box = { minX: midX - halfLon, maxX: midX + halfLon, minY: midY - halfLat, maxY: midY + halfLat };
+  const [halfLon, halfLat] = [
+    (MAP_WIDTH / 2) * (metresPerUnit / mPerLon),
+    (height / 2) * (metresPerUnit / mPerLat),
+  ];
+  const box = {
+    minX: midX - halfLon,
+    maxX: midX + halfLon,
+    minY: midY - halfLat,
+    maxY: midY + halfLat,
+  };
   return {
     width: MAP_WIDTH,
     height,
@@ -72,7 +86,10 @@ type Graticule = {
   /** Meridians by x, parallels by y: drawn across, labelled at the lower and the left edge. */
   readonly meridians: readonly Tick[];
   readonly parallels: readonly Tick[];
-  /** S-JTSK: x at the upper edge and y at the right one. Its lines are inclined, so only their ends are drawn. */
+  /**
+   * S-JTSK: x at the upper edge and y at the right one. Its lines are inclined, so only their ends
+   * are drawn.
+   */
   readonly top: readonly Tick[];
   readonly right: readonly Tick[];
 };
@@ -80,7 +97,10 @@ type Graticule = {
 /** Minimum number of lines across. */
 const LINES = 3;
 
-/** Makes the lines of WGS 84 (degrees), and the marks of S-JTSK (metres) at the upper and right edges. */
+/**
+ * Makes the lines of WGS 84 (degrees), and the marks of S-JTSK (metres) at the upper and right
+ * edges.
+ */
 export function makeGraticule(frame: Frame): Graticule {
   const { box, width, height } = frame;
   const lonStep = roundDownToStep((box.maxX - box.minX) / LINES);
@@ -96,8 +116,16 @@ export function makeGraticule(frame: Frame): Graticule {
       at: frame.place([box.minX, latitude])[1],
       label: formatLatitude(latitude, countDigits(latStep)),
     })),
-    top: findCrossings(metres, width, (share) => toSJtsk([box.minX + share * (box.maxX - box.minX), box.maxY])[0]),
-    right: findCrossings(metres, height, (share) => toSJtsk([box.maxX, box.maxY - share * (box.maxY - box.minY)])[1]),
+    top: findCrossings(
+      metres,
+      width,
+      (share) => toSJtsk([box.minX + share * (box.maxX - box.minX), box.maxY])[0],
+    ),
+    right: findCrossings(
+      metres,
+      height,
+      (share) => toSJtsk([box.maxX, box.maxY - share * (box.maxY - box.minY)])[1],
+    ),
   };
 }
 
@@ -106,21 +134,32 @@ function listMultiples(from: number, to: number, step: number): number[] {
   const room = (to - from) * 0.03;
   const first = Math.ceil((from + room) / step);
   const last = Math.floor((to - room) / step);
-  return Array.from({ length: Math.max(0, last - first + 1) }, (_, index) => (first + index) * step);
+  return Array.from(
+    { length: Math.max(0, last - first + 1) },
+    (_, index) => (first + index) * step,
+  );
 }
 
 const SAMPLES = 16;
 
-/** Finds round values of a coordinate along an edge, by linear interpolation between samples, since it changes almost evenly. */
+/**
+ * Finds round values of a coordinate along an edge, by linear interpolation between samples, since
+ * it changes almost evenly.
+ */
 function findCrossings(step: number, length: number, valueAt: (share: number) => number): Tick[] {
   const values = Array.from({ length: SAMPLES + 1 }, (_, index) => valueAt(index / SAMPLES));
   const ticks: Tick[] = [];
   for (let index = 0; index < SAMPLES; index++) {
     const [a = 0, b = 0] = [values[index], values[index + 1]];
     if (!Number.isFinite(a) || !Number.isFinite(b) || a === b) continue;
-    for (let value = Math.ceil(Math.min(a, b) / step) * step; value < Math.max(a, b); value += step) {
+    for (
+      let value = Math.ceil(Math.min(a, b) / step) * step;
+      value < Math.max(a, b);
+      value += step
+    ) {
       const at = ((index + (value - a) / (b - a)) / SAMPLES) * length;
-      if (at > length * 0.04 && at < length * 0.96) ticks.push({ at, label: formatGridLine(value, step) });
+      if (at > length * 0.04 && at < length * 0.96)
+        ticks.push({ at, label: formatGridLine(value, step) });
     }
   }
   return ticks;

@@ -10,7 +10,12 @@ export type MapLabel = LabelRequest & {
   readonly alsoNarrow: boolean;
 };
 
-type Box = { readonly left: number; readonly top: number; readonly right: number; readonly bottom: number };
+type Box = {
+  readonly left: number;
+  readonly top: number;
+  readonly right: number;
+  readonly bottom: number;
+};
 
 /** Average size of a letter, in units. */
 const LETTER = { width: 7, height: 13 };
@@ -28,8 +33,8 @@ const EDGES = { left: 58, right: 78, top: 20, bottom: 20 };
 type Size = { readonly width: number; readonly height: number };
 
 /**
- * Places as many labels as fit, the first requests first: once for large letters, then further ones for normal size. No label
- * covers a mark or another label, or leaves the frame.
+ * Places as many labels as fit, the first requests first: once for large letters, then further ones
+ * for normal size. No label covers a mark or another label, or leaves the frame.
  */
 export function placeLabels(requests: readonly LabelRequest[], size: Size): MapLabel[] {
   const placed = new Map<LabelRequest, MapLabel>();
@@ -37,7 +42,9 @@ export function placeLabels(requests: readonly LabelRequest[], size: Size): MapL
     const taken = listTakenBoxes(requests, [...placed.values()], scale);
     for (const request of requests) {
       if (placed.has(request) || request.text === '') continue;
-      const side = (Object.keys(SIDES) as Side[]).find((each) => isFree(makeLabelBox(request, each, scale), taken, size, scale));
+      const side = (Object.keys(SIDES) as Side[]).find((each) =>
+        isFree(makeLabelBox(request, each, scale), taken, size, scale),
+      );
       if (side === undefined) continue;
       taken.push(makeLabelBox(request, side, scale));
       placed.set(request, { ...request, side, alsoNarrow: scale === NARROW_SCALE });
@@ -48,7 +55,9 @@ export function placeLabels(requests: readonly LabelRequest[], size: Size): MapL
 
 type AreaName = { readonly at: Point; readonly text: string; readonly alsoNarrow: boolean };
 
-/** Places names of areas in free space: in the middle of an area, or a line or two above or below. */
+/**
+ * Places names of areas in free space: in the middle of an area, or a line or two above or below.
+ */
 export function placeAreaNames(
   names: readonly { readonly at: Point; readonly text: string }[],
   marks: readonly LabelRequest[],
@@ -75,7 +84,11 @@ export function placeAreaNames(
   });
 }
 
-function listTakenBoxes(marks: readonly LabelRequest[], labels: readonly MapLabel[], scale: number): Box[] {
+function listTakenBoxes(
+  marks: readonly LabelRequest[],
+  labels: readonly MapLabel[],
+  scale: number,
+): Box[] {
   return [
     ...marks.map(({ at: [x, y], radius }) => makeBox(x, y, radius * scale, radius * scale)),
     ...labels.map((label) => makeLabelBox(label, label.side, scale)),
@@ -92,17 +105,35 @@ function isFree(box: Box, taken: readonly Box[], { width, height }: Size, scale:
 }
 
 function makeTextBox(x: number, y: number, text: string, scale: number): Box {
-  return makeBox(x, y, ([...text].length * AREA_LETTER_WIDTH * scale) / 2, (LETTER.height * scale) / 2);
+  return makeBox(
+    x,
+    y,
+    ([...text].length * AREA_LETTER_WIDTH * scale) / 2,
+    (LETTER.height * scale) / 2,
+  );
 }
 
 /** Directions of a label from its mark, in order of preference. */
-const SIDES: Readonly<Record<Side, readonly [number, number]>> = { right: [1, 0], left: [-1, 0], above: [0, -1], below: [0, 1] };
+const SIDES: Readonly<Record<Side, readonly [number, number]>> = {
+  right: [1, 0],
+  left: [-1, 0],
+  above: [0, -1],
+  below: [0, 1],
+};
 
 function makeLabelBox({ at: [x, y], text, radius }: LabelRequest, side: Side, scale: number): Box {
-  const [halfWidth, halfHeight] = [([...text].length * LETTER.width * scale) / 2, (LETTER.height * scale) / 2];
+  const [halfWidth, halfHeight] = [
+    ([...text].length * LETTER.width * scale) / 2,
+    (LETTER.height * scale) / 2,
+  ];
   const away = (radius + LABEL_GAP) * scale;
   const [aside, down] = SIDES[side];
-  return makeBox(x + aside * (away + halfWidth), y + down * (away + halfHeight), halfWidth, halfHeight);
+  return makeBox(
+    x + aside * (away + halfWidth),
+    y + down * (away + halfHeight),
+    halfWidth,
+    halfHeight,
+  );
 }
 
 function makeBox(x: number, y: number, halfWidth: number, halfHeight: number): Box {
@@ -114,20 +145,30 @@ function isOverlapping(a: Box, b: Box): boolean {
 }
 
 /** Marks that would overlap, drawn as one. Units of the drawing. */
-export type Stack<T> = { readonly at: Point; readonly members: readonly T[]; readonly reach: number };
+export type Stack<T> = {
+  readonly at: Point;
+  readonly members: readonly T[];
+  readonly reach: number;
+};
 
 /**
- * Groups items that are closer than `distance` to the first of a stack. Each item is in one stack; a stack is drawn at the mean
- * of its members, and `reach` is the distance of the farthest one.
+ * Groups items that are closer than `distance` to the first of a stack. Each item is in one stack;
+ * a stack is drawn at the mean of its members, and `reach` is the distance of the farthest one.
  */
-export function stack<T>(items: readonly T[], getPosition: (item: T) => Point, distance: number): Stack<T>[] {
+export function stack<T>(
+  items: readonly T[],
+  getPosition: (item: T) => Point,
+  distance: number,
+): Stack<T>[] {
   const open: { readonly seed: Point; readonly members: T[] }[] = [];
   // Grid of squares as wide as the distance, so that only nine squares are searched.
   const squares = new Map<string, (typeof open)[number][]>();
   for (const item of items) {
     const [x, y] = getPosition(item);
     const [column, row] = [Math.floor(x / distance), Math.floor(y / distance)];
-    const near = [-1, 0, 1].flatMap((dx) => [-1, 0, 1].flatMap((dy) => squares.get(`${column + dx} ${row + dy}`) ?? []));
+    const near = [-1, 0, 1].flatMap((dx) =>
+      [-1, 0, 1].flatMap((dy) => squares.get(`${column + dx} ${row + dy}`) ?? []),
+    );
     const cluster = near.find(({ seed }) => Math.hypot(seed[0] - x, seed[1] - y) < distance);
     if (cluster !== undefined) {
       cluster.members.push(item);
@@ -140,9 +181,13 @@ export function stack<T>(items: readonly T[], getPosition: (item: T) => Point, d
   }
   return open.map(({ members }) => {
     const places = members.map(getPosition);
-    const mean = (axis: 0 | 1): number => places.reduce((sum, place) => sum + place[axis], 0) / places.length;
+    const mean = (axis: 0 | 1): number =>
+      places.reduce((sum, place) => sum + place[axis], 0) / places.length;
     const at = [mean(0), mean(1)] as const;
-    const reach = places.reduce((most, [x, y]) => Math.max(most, Math.hypot(x - at[0], y - at[1])), 0);
+    const reach = places.reduce(
+      (most, [x, y]) => Math.max(most, Math.hypot(x - at[0], y - at[1])),
+      0,
+    );
     return { at, members, reach };
   });
 }

@@ -12,7 +12,10 @@ export type PlannedSheet = {
 const GAP_M = 4000;
 const MAX_DETAILS = 8;
 
-/** Plans an overview and a detail map of each place, those with most finds first. No map without finds. */
+/**
+ * Plans an overview and a detail map of each place, those with most finds first. No map without
+ * finds.
+ */
 export function planSheets(finds: readonly MappedFind[]): PlannedSheet[] {
   if (finds.length === 0) return [];
   const box = getBoundingBox(finds);
@@ -22,7 +25,9 @@ export function planSheets(finds: readonly MappedFind[]): PlannedSheet[] {
     .slice(0, MAX_DETAILS);
   return [
     { kind: 'overview', finds, box },
-    ...richest.map((members): PlannedSheet => ({ kind: 'detail', finds: members, box: getBoundingBox(members) })),
+    ...richest.map(
+      (members): PlannedSheet => ({ kind: 'detail', finds: members, box: getBoundingBox(members) }),
+    ),
   ];
 }
 
@@ -30,12 +35,24 @@ function getBoundingBox(finds: readonly MappedFind[]): BoundingBox {
   return makeBoxAround(finds.map(({ place }) => place.wgs84));
 }
 
-/** Groups finds by single linkage on a grid: neighbouring squares, also by a corner, form one place. */
-function groupByPlace(finds: readonly MappedFind[], mPerLon: number, mPerLat: number): MappedFind[][] {
-  const squares = new Map<string, { readonly column: number; readonly row: number; readonly finds: MappedFind[] }>();
+/**
+ * Groups finds by single linkage on a grid: neighbouring squares, also by a corner, form one place.
+ */
+function groupByPlace(
+  finds: readonly MappedFind[],
+  mPerLon: number,
+  mPerLat: number,
+): MappedFind[][] {
+  const squares = new Map<
+    string,
+    { readonly column: number; readonly row: number; readonly finds: MappedFind[] }
+  >();
   for (const find of finds) {
     const [longitude, latitude] = find.place.wgs84;
-    const [column, row] = [Math.floor((longitude * mPerLon) / GAP_M), Math.floor((latitude * mPerLat) / GAP_M)];
+    const [column, row] = [
+      Math.floor((longitude * mPerLon) / GAP_M),
+      Math.floor((latitude * mPerLat) / GAP_M),
+    ];
     const key = `${column} ${row}`;
     const square = squares.get(key) ?? { column, row, finds: [] };
     squares.set(key, square);
@@ -51,7 +68,8 @@ function groupByPlace(finds: readonly MappedFind[], mPerLon: number, mPerLat: nu
       if (square === undefined) continue;
       squares.delete(key);
       members.push(...square.finds);
-      for (const dx of [-1, 0, 1]) for (const dy of [-1, 0, 1]) waiting.push(`${square.column + dx} ${square.row + dy}`);
+      for (const dx of [-1, 0, 1])
+        for (const dy of [-1, 0, 1]) waiting.push(`${square.column + dx} ${square.row + dy}`);
     }
     places.push(members.sort((a, b) => a.number - b.number));
   }

@@ -2,9 +2,22 @@ import { t } from '../base/language.ts';
 import { clipRing, getCentroid, type Line, simplifyRing } from '../place/clip.ts';
 import type { Point } from '../place/geometry.ts';
 import { type BoundingBox, isInPolygon, type Polygon } from '../place/polygon.ts';
-import { formatEast, formatFinds, formatMetres, formatNorth, formatSJtsk, formatWgs84 } from './format.ts';
+import {
+  formatEast,
+  formatFinds,
+  formatMetres,
+  formatNorth,
+  formatSJtsk,
+  formatWgs84,
+} from './format.ts';
 import { type Html, html } from './html.ts';
-import { type Frame, makeFrameAround, makeGraticule, roundDownToStep, type Tick } from './map-frame.ts';
+import {
+  type Frame,
+  makeFrameAround,
+  makeGraticule,
+  roundDownToStep,
+  type Tick,
+} from './map-frame.ts';
 import {
   LABEL_GAP,
   LABEL_SIZE,
@@ -36,7 +49,9 @@ export function renderMaps(maps: readonly MapSheet[]): Html {
 <p class="quiet map-help js-only" hidden>${t`Drag to move. To zoom: Ctrl and the wheel, a double click or two fingers. With the keyboard: Tab to a map, then arrows to move, + and − to zoom, 0 for the whole map.`}</p>
 <div class="maps">${maps.map((sheet, index) => {
     const options: MarkOptions =
-      sheet.kind === 'overview' ? { scale: 'overview', getSheet: (find) => sheetOfFind.get(find) } : { scale: 'detail' };
+      sheet.kind === 'overview'
+        ? { scale: 'overview', getSheet: (find) => sheetOfFind.get(find) }
+        : { scale: 'detail' };
     return renderMap(sheet, index + 1, options);
   })}</div>
 <p class="quiet">${t`Lines: WGS 84, degrees of latitude and longitude. Marks at the upper and the right edge: S-JTSK (EPSG:5514), X and Y. A ring with a number stands for several finds close together.`}</p>`;
@@ -80,7 +95,11 @@ ${scaleBar(frame, marks)}
 
 type Drawn = { readonly outline: Outline; readonly surface: Surface };
 
-function makeSurfaces(frame: Frame, outlines: readonly Outline[], scale: MarkOptions['scale']): Drawn[] {
+function makeSurfaces(
+  frame: Frame,
+  outlines: readonly Outline[],
+  scale: MarkOptions['scale'],
+): Drawn[] {
   return outlines
     .map((outline) => ({ outline, surface: makeSurface(frame, outline.polygon, scale) }))
     .filter(({ surface }) => surface.path !== '');
@@ -102,7 +121,10 @@ ${along(parallels, (y, label) => html`<g data-y="${y}"><path d="M0 ${y}H${width}
 ${along(right, (y, label) => html`<g data-y="${y}"><path d="M${width} ${y}h-7"/><text x="${width - 10}" y="${y}" dy="0.35em" text-anchor="end">${label}</text></g>`)}</g></g>`;
 }
 
-/** Space for the label of a grid line at its edge: a line with less has no label. On a narrow screen labels are wider. */
+/**
+ * Space for the label of a grid line at its edge: a line with less has no label. On a narrow screen
+ * labels are wider.
+ */
 const LABEL_ROOM = { wide: 70, narrow: 125, below: 60 };
 
 function getNameClass(fitsNarrow: boolean): string {
@@ -113,8 +135,12 @@ function getNameClass(fitsNarrow: boolean): string {
 function scaleBar({ width, height, metresPerUnit }: Frame, { requests }: Marks): Html {
   const metres = roundDownToStep(width * BAR_SHARE * metresPerUnit);
   const length = roundToTenth(metres / metresPerUnit);
-  const isLow = requests.filter(({ at: [, y], radius }) => y > height - BAR.above - 22 - radius * NARROW_SCALE);
-  const isTaken = isLow.some(({ at: [x], radius }) => x > width - BAR.aside - width * BAR_SHARE - radius * NARROW_SCALE);
+  const isLow = requests.filter(
+    ({ at: [, y], radius }) => y > height - BAR.above - 22 - radius * NARROW_SCALE,
+  );
+  const isTaken = isLow.some(
+    ({ at: [x], radius }) => x > width - BAR.aside - width * BAR_SHARE - radius * NARROW_SCALE,
+  );
   const x = isTaken ? BAR.aside : width - BAR.aside - length;
   return html`<g class="scale" data-corner="${isTaken ? 'left' : 'right'}" transform="translate(${roundToTenth(x)} ${height - BAR.above})"><path class="halo" d="M0-5V0H${length}V-5"/><path d="M0-5V0H${length}V-5"/><text x="${length / 2}" y="-5" text-anchor="middle">${formatMetres(metres)}</text></g>`;
 }
@@ -125,7 +151,12 @@ function formatMiddle(): string {
   return t`Middle of the map: ${position}`;
 }
 
-const ANCHORS: Readonly<Record<Side, string>> = { right: 'start', left: 'end', above: 'middle', below: 'middle' };
+const ANCHORS: Readonly<Record<Side, string>> = {
+  right: 'start',
+  left: 'end',
+  above: 'middle',
+  below: 'middle',
+};
 
 /** Offsets in em, so that the label stays beside its mark at either scale. */
 function labelText({ at: [x, y], text, side, radius, alsoNarrow }: MapLabel): Html {
@@ -164,7 +195,12 @@ type Surface = {
 
 /** Clips a boundary to the frame and simplifies it to the visible detail. */
 function makeSurface(frame: Frame, polygon: Polygon, scale: keyof typeof TOLERANCE): Surface {
-  const around: BoundingBox = { minX: -BLEED, minY: -BLEED, maxX: frame.width + BLEED, maxY: frame.height + BLEED };
+  const around: BoundingBox = {
+    minX: -BLEED,
+    minY: -BLEED,
+    maxX: frame.width + BLEED,
+    maxY: frame.height + BLEED,
+  };
   const inner: BoundingBox = { minX: 0, minY: 0, maxX: frame.width, maxY: frame.height };
   const paths: string[] = [];
   let named: { readonly doubleArea: number; readonly at: Point } | undefined;
@@ -174,9 +210,13 @@ function makeSurface(frame: Frame, polygon: Polygon, scale: keyof typeof TOLERAN
     if (line === undefined) continue;
     paths.push(renderPath(line));
     const { doubleArea, x, y } = getCentroid(clipRing(cut, inner));
-    if (Math.abs(doubleArea) > (named?.doubleArea ?? 0)) named = { doubleArea: Math.abs(doubleArea), at: [x, y] };
+    if (Math.abs(doubleArea) > (named?.doubleArea ?? 0))
+      named = { doubleArea: Math.abs(doubleArea), at: [x, y] };
   }
-  return { path: paths.join(''), nameAt: named !== undefined && named.doubleArea / 2 >= MIN_NAMED ? named.at : undefined };
+  return {
+    path: paths.join(''),
+    nameAt: named !== undefined && named.doubleArea / 2 >= MIN_NAMED ? named.at : undefined,
+  };
 }
 
 function drawLines(frame: Frame, ring: Float64Array): Line {
@@ -189,7 +229,10 @@ function drawLines(frame: Frame, ring: Float64Array): Line {
   return line;
 }
 
-/** Writes relative coordinates in tenths of a unit; each is computed from rounded ones, so errors do not add up. */
+/**
+ * Writes relative coordinates in tenths of a unit; each is computed from rounded ones, so errors do
+ * not add up.
+ */
 function renderPath(line: Line): string {
   const tenths = [...line].map((value) => Math.round(value * 10));
   let [x = 0, y = 0] = tenths;
@@ -210,15 +253,24 @@ const MARK_RADIUS = 7;
 /** A larger stack is named after its first find only. */
 const MAX_NAMED = 2;
 
-type Marks = { readonly stacks: readonly Stack<MappedFind>[]; readonly requests: readonly LabelRequest[] };
+type Marks = {
+  readonly stacks: readonly Stack<MappedFind>[];
+  readonly requests: readonly LabelRequest[];
+};
 
 type MarkOptions = {
   readonly scale: keyof typeof DISTANCE;
   /** Target and title of a stack on an overview. */
-  readonly getSheet?: (find: MappedFind) => { readonly anchor: string; readonly title: string } | undefined;
+  readonly getSheet?: (
+    find: MappedFind,
+  ) => { readonly anchor: string; readonly title: string } | undefined;
 };
 
-function placeMarks(frame: Frame, finds: readonly MappedFind[], { scale, getSheet }: MarkOptions): Marks {
+function placeMarks(
+  frame: Frame,
+  finds: readonly MappedFind[],
+  { scale, getSheet }: MarkOptions,
+): Marks {
   const distance = finds.length > MANY_FINDS ? DISTANCE.overview : DISTANCE[scale];
   const stacks = stack(finds, ({ place }) => frame.place(place.wgs84), distance);
   const largestFirst = [...stacks].sort((a, b) => b.members.length - a.members.length);
@@ -226,7 +278,8 @@ function placeMarks(frame: Frame, finds: readonly MappedFind[], { scale, getShee
   const requests = largestFirst.map(({ at, members }) => {
     const sheet = members[0] === undefined ? undefined : getSheet?.(members[0]);
     // The title of a detail map is shown once.
-    const text = sheet === undefined ? listNames(members) : namedKeys.has(sheet.anchor) ? '' : sheet.title;
+    const text =
+      sheet === undefined ? listNames(members) : namedKeys.has(sheet.anchor) ? '' : sheet.title;
     if (sheet !== undefined) namedKeys.add(sheet.anchor);
     return { at, text, radius: getRadius(members.length) };
   });
@@ -238,7 +291,9 @@ const MAX_MEMBERS = 9;
 
 function listNames(members: readonly MappedFind[]): string {
   if (members.length > MAX_MEMBERS) return '';
-  const names = members.slice(0, members.length > MAX_NAMED ? 1 : MAX_NAMED).map(({ localId }) => shortenList(localId));
+  const names = members
+    .slice(0, members.length > MAX_NAMED ? 1 : MAX_NAMED)
+    .map(({ localId }) => shortenList(localId));
   const rest = members.length - names.length;
   return names.join(', ') + (rest > 0 ? ` +${rest}` : '');
 }
@@ -253,12 +308,16 @@ function getRadius(count: number): number {
   return count < 10 ? 9 : count < 100 ? 11 : 14;
 }
 
-/** Renders all marks of a map, including the members of stacks, which are shown when the reader zooms in. */
+/**
+ * Renders all marks of a map, including the members of stacks, which are shown when the reader
+ * zooms in.
+ */
 function renderMarks({ stacks }: Marks, options: MarkOptions): Html[] {
   return stacks.flatMap((each) => {
     const [first] = each.members;
     if (first === undefined) return [];
-    if (each.members.length === 1) return [singleMark(first, each.at, '', options.getSheet?.(first)?.anchor)];
+    if (each.members.length === 1)
+      return [singleMark(first, each.at, '', options.getSheet?.(first)?.anchor)];
     return [stackMark(each, first, options)];
   });
 }
@@ -267,20 +326,33 @@ function renderMarks({ stacks }: Marks, options: MarkOptions): Html[] {
 function renderMembers({ stacks }: Marks, frame: Frame): Html[] {
   return stacks
     .filter(({ members }) => members.length > 1)
-    .flatMap(({ members }) => members.map((find) => singleMark(find, frame.place(find.place.wgs84), ' member', undefined)));
+    .flatMap(({ members }) =>
+      members.map((find) => singleMark(find, frame.place(find.place.wgs84), ' member', undefined)),
+    );
 }
 
-function singleMark(find: MappedFind, [x, y]: readonly [number, number], more: string, anchor: string | undefined): Html {
+function singleMark(
+  find: MappedFind,
+  [x, y]: readonly [number, number],
+  more: string,
+  anchor: string | undefined,
+): Html {
   const title = `${find.localId}: ${getStateName(find.state)}\n${formatWgs84(find.place)}\n${formatSJtsk(find.place)}`;
   return html`<a class="mark${more}" href="#${anchor ?? `find-${find.number}`}" tabindex="-1" data-find="${find.number}" ${placeMark(x, y)}><title>${title}</title><use href="#mark-${find.state}"/></a>
 `;
 }
 
-function stackMark({ at: [x, y], members, reach }: Stack<MappedFind>, first: MappedFind, { getSheet }: MarkOptions): Html {
+function stackMark(
+  { at: [x, y], members, reach }: Stack<MappedFind>,
+  first: MappedFind,
+  { getSheet }: MarkOptions,
+): Html {
   const count = members.length;
   const radius = getRadius(count);
   const anchor = getSheet?.(first)?.anchor ?? `find-${first.number}`;
-  const some = members.slice(0, 12).map(({ localId, state }) => `${localId}: ${getStateName(state)}`);
+  const some = members
+    .slice(0, 12)
+    .map(({ localId, state }) => `${localId}: ${getStateName(state)}`);
   const lines = [formatFinds(count), ...some, ...(count > some.length ? ['…'] : [])].join('\n');
   const numbers = members.map(({ number }) => number).join(' ');
   return html`<a class="mark stack" href="#${anchor}" tabindex="-1" data-finds="${numbers}" data-reach="${roundToTenth(reach)}" ${placeMark(x, y)}><title>${lines}</title><g class="shape"><circle class="disc" r="${radius}"/>${shares(members, radius)}<text class="count" y="3.6" text-anchor="middle">${count}</text></g></a>
@@ -321,6 +393,8 @@ function stateCounts(finds: readonly MappedFind[]): Html {
 }
 
 function countStates(finds: readonly MappedFind[]): (readonly [ReportState, number])[] {
-  const counts = REPORT_STATES.map((state) => [state, finds.filter((find) => find.state === state).length] as const);
+  const counts = REPORT_STATES.map(
+    (state) => [state, finds.filter((find) => find.state === state).length] as const,
+  );
   return counts.filter(([, count]) => count > 0);
 }

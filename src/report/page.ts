@@ -1,7 +1,14 @@
 import { formatSize, getLanguage, msgid, ngettext, t } from '../base/language.ts';
 import { compareCzech } from '../text/names.ts';
 import type { Assets } from './assets.ts';
-import { formatDayOfMoment, formatFinds, formatReportMoment, formatSJtsk, formatWgs84, formatWholeNumber } from './format.ts';
+import {
+  formatDayOfMoment,
+  formatFinds,
+  formatReportMoment,
+  formatSJtsk,
+  formatWgs84,
+  formatWholeNumber,
+} from './format.ts';
 import { type Html, html, parseWebAddress, renderPart, trustMarkup } from './html.ts';
 import { renderMaps } from './map.ts';
 import {
@@ -19,7 +26,10 @@ import { stateBadge, stateShapes } from './states.ts';
 /** Beginning by which a page of pas is recognised. */
 export const GENERATOR = '<!doctype html>\n<!-- pas report -->\n';
 
-export type FindWithPictures = { readonly find: ReportFind; readonly photographs: readonly ReportPhotograph[] };
+export type FindWithPictures = {
+  readonly find: ReportFind;
+  readonly photographs: readonly ReportPhotograph[];
+};
 
 /** Yields the page in pieces: each find is released before the next is loaded. */
 export async function* renderPage(
@@ -112,7 +122,8 @@ function sensitivity({ places, finds, byAccessibility }: Report): Html | undefin
 
 function levels(byAccessibility: readonly Count[]): Html {
   return html`<p class="quiet">${t`Who may see the exact place, according to the service:`} ${byAccessibility.map(
-    ({ label, count }, index) => html`${index === 0 ? '' : ', '}${label} ${formatWholeNumber(count)}`,
+    ({ label, count }, index) =>
+      html`${index === 0 ? '' : ', '}${label} ${formatWholeNumber(count)}`,
   )}</p>`;
 }
 
@@ -152,7 +163,8 @@ function select(name: string, label: string, counts: readonly Count[]): Html {
   const byName = [...counts].sort((a, b) => compareCzech(a.label, b.label));
   const options = name === 'state' ? counts : byName;
   return html`<label><span>${label}</span><select name="${name}"><option value="*">${t`all`}</option>${options.map(
-    ({ key, label: text, count }) => html`<option value="${key}">${text} (${formatWholeNumber(count)})</option>`,
+    ({ key, label: text, count }) =>
+      html`<option value="${key}">${text} (${formatWholeNumber(count)})</option>`,
   )}</select></label>`;
 }
 
@@ -163,7 +175,10 @@ const MAX_ROWS = 12;
 function bars(title: string, counts: readonly Count[]): Html | undefined {
   if (counts.length === 0) return undefined;
   const counted = counts.filter(({ key }) => key !== '');
-  const rows = [...(counted.length <= MAX_ROWS ? counted : shortenCounts(counted)), ...counts.filter(({ key }) => key === '')];
+  const rows = [
+    ...(counted.length <= MAX_ROWS ? counted : shortenCounts(counted)),
+    ...counts.filter(({ key }) => key === ''),
+  ];
   const most = Math.max(...rows.map(({ count }) => count));
   return html`<section class="chart"><h3>${title}</h3><table class="bars"><tbody>${rows.map(
     ({ label, count }) =>
@@ -175,7 +190,10 @@ function shortenCounts(counts: readonly Count[]): Count[] {
   const rest = counts.slice(MAX_ROWS - 1);
   const otherCount = rest.length;
   const label = ngettext(msgid`${otherCount} other`, `${otherCount} others`, otherCount);
-  return [...counts.slice(0, MAX_ROWS - 1), { key: '', label, count: rest.reduce((sum, { count }) => sum + count, 0) }];
+  return [
+    ...counts.slice(0, MAX_ROWS - 1),
+    { key: '', label, count: rest.reduce((sum, { count }) => sum + count, 0) },
+  ];
 }
 
 function stateBar({ byState, finds }: Report): Html | undefined {
@@ -218,17 +236,34 @@ function facts(find: ReportFind): (Html | undefined)[] {
   const otherFacts: readonly (readonly [at: number, Html | undefined])[] = [
     [90, fact(t`Cadastral area`, find.area)],
     [100, fact(t`District`, find.district)],
-    [120, place === undefined ? undefined : coordinates('WGS 84', formatWgs84(place, 6), place.measuredIn === '4326')],
-    [130, place === undefined ? undefined : coordinates('S-JTSK', formatSJtsk(place), place.measuredIn === '5514')],
+    [
+      120,
+      place === undefined
+        ? undefined
+        : coordinates('WGS 84', formatWgs84(place, 6), place.measuredIn === '4326'),
+    ],
+    [
+      130,
+      place === undefined
+        ? undefined
+        : coordinates('S-JTSK', formatSJtsk(place), place.measuredIn === '5514'),
+    ],
     [140, accessibility === undefined ? undefined : access(accessibility)],
-    [170, fact(t`Sent`, find.acceptedMs === undefined ? undefined : formatDayOfMoment(find.acceptedMs))],
+    [
+      170,
+      fact(t`Sent`, find.acceptedMs === undefined ? undefined : formatDayOfMoment(find.acceptedMs)),
+    ],
   ];
-  const ownFacts = find.facts.map(({ at, label, text, shape }) => [at, fact(label, text, shape)] as const);
+  const ownFacts = find.facts.map(
+    ({ at, label, text, shape }) => [at, fact(label, text, shape)] as const,
+  );
   return [...ownFacts, ...otherFacts].sort(([a], [b]) => a - b).map(([, shown]) => shown);
 }
 
 function fact(name: string, value: string | undefined, classes = ''): Html | undefined {
-  return value === undefined || value === '' ? undefined : html`<div class="${classes}"><dt>${name}</dt><dd>${value}</dd></div>`;
+  return value === undefined || value === ''
+    ? undefined
+    : html`<div class="${classes}"><dt>${name}</dt><dd>${value}</dd></div>`;
 }
 
 function coordinates(system: 'WGS 84' | 'S-JTSK', text: string, measured: boolean): Html {
@@ -240,7 +275,10 @@ function access({ text, letter }: NonNullable<ReportFind['accessibility']>): Htm
   return html`<div><dt>${t`Accessibility`}</dt><dd><span class="access access-${letter ?? 'unknown'}">${letter === undefined ? undefined : html`<b>${letter}</b> `}${text}</span></dd></div>`;
 }
 
-function pictures({ localId }: ReportFind, photographs: readonly ReportPhotograph[]): Html | undefined {
+function pictures(
+  { localId }: ReportFind,
+  photographs: readonly ReportPhotograph[],
+): Html | undefined {
   if (photographs.length === 0) return undefined;
   return html`<ul class="photographs">${photographs.map(({ name, picture }, index) => {
     const number = index + 1;
@@ -281,15 +319,23 @@ function briefRow(find: ReportFind): BriefRow {
   const { number, localId, state, objectType, period, area, identCely, problems, next } = find;
   const first = problems.find(({ severity }) => severity === 'error');
   const toDo =
-    first === undefined ? (next[0]?.text ?? '') : [first.element, first.message].filter((part) => part !== undefined).join(': ');
+    first === undefined
+      ? (next[0]?.text ?? '')
+      : [first.element, first.message].filter((part) => part !== undefined).join(': ');
   const row = html`
 <tr data-find="${number}"><th scope="row"><a href="#find-${number}">${localId}</a>${identCely === undefined ? undefined : html`<span class="quiet figures">${identCely}</span>`}</th><td>${stateBadge(state)}</td><td class="to-do">${toDo}</td><td class="more">${objectType?.text}</td><td class="more">${period?.text}</td><td class="more">${area}</td></tr>`;
   return { comesFirst: isForPerson(find), row };
 }
 
-/** All finds in lines, first those that need a person; shown in the place of the cards where the reader asks for it. */
+/**
+ * All finds in lines, first those that need a person; shown in the place of the cards where the
+ * reader asks for it.
+ */
 function renderBriefTable(rows: readonly BriefRow[]): Html {
-  const ordered = [...rows.filter(({ comesFirst }) => comesFirst), ...rows.filter(({ comesFirst }) => !comesFirst)];
+  const ordered = [
+    ...rows.filter(({ comesFirst }) => comesFirst),
+    ...rows.filter(({ comesFirst }) => !comesFirst),
+  ];
   const columns = [t`Find`, t`State`, t`What to do next`];
   // On a narrow screen the cards contain these.
   const more = [t`Object type`, t`Period`, t`Cadastral area`];

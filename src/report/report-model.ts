@@ -2,7 +2,9 @@ import type { Command } from '../base/message.ts';
 import type { Point } from '../place/geometry.ts';
 import type { BoundingBox, Polygon } from '../place/polygon.ts';
 
-/** State of a find: that of its import, after sending that of the service. In the order of the page. */
+/**
+ * State of a find: that of its import, after sending that of the service. In the order of the page.
+ */
 export const REPORT_STATES = [
   'draft',
   'refused',
@@ -31,7 +33,11 @@ export type Place = {
 };
 
 /** Issue of a find or one of its changes, in words. */
-export type Problem = { readonly severity: 'error' | 'warning'; readonly element?: string; readonly message: string };
+export type Problem = {
+  readonly severity: 'error' | 'warning';
+  readonly element?: string;
+  readonly message: string;
+};
 
 /** Next action for a person, with its command where there is one. */
 export type NextStep = { readonly text: string; readonly command?: Command };
@@ -51,7 +57,12 @@ export type Picture =
 export type ReportPhotograph = { readonly name: string | undefined; readonly picture: Picture };
 
 /** `at` is the position among the facts of a find; `shape` is the required space. */
-export type Fact = { readonly at: number; readonly label: string; readonly text: string; readonly shape?: 'double' | 'wide' };
+export type Fact = {
+  readonly at: number;
+  readonly label: string;
+  readonly text: string;
+  readonly shape?: 'double' | 'wide';
+};
 
 export type Findspot = {
   readonly place: Place | undefined;
@@ -83,7 +94,10 @@ export type ReportFind = Findspot & {
 
 /** Tells if a find waits for an action of a person. */
 export function isForPerson({ state, problems }: ReportFind): boolean {
-  return ['draft', 'refused', 'uncertain', 'gone'].includes(state) || problems.some(({ severity }) => severity === 'error');
+  return (
+    ['draft', 'refused', 'uncertain', 'gone'].includes(state) ||
+    problems.some(({ severity }) => severity === 'error')
+  );
 }
 
 /** One map: its extent, and the boundaries that may be in it. */
@@ -109,8 +123,15 @@ export type Count = { readonly key: string; readonly label: string; readonly cou
 
 export type ReportSettings = {
   readonly madeMs: number;
-  readonly profile: { readonly name: string; readonly kind: 'production' | 'training'; readonly host: string };
-  /** The page has all protected elements (B-MASK-6) and those that may reveal the location, or none of them. */
+  readonly profile: {
+    readonly name: string;
+    readonly kind: 'production' | 'training';
+    readonly host: string;
+  };
+  /**
+   * The page has all protected elements (B-MASK-6) and those that may reveal the location, or none
+   * of them.
+   */
   readonly places: 'shown' | 'left-out';
   readonly pictures: 'shown' | 'left-out';
 };

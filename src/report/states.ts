@@ -20,7 +20,10 @@ export function getStateName(state: ReportState): string {
   return String(NAMES[state]);
 }
 
-/** Shapes that distinguish states without colours; those of the service have their number. Drawn around 0 0, 14 units wide. */
+/**
+ * Shapes that distinguish states without colours; those of the service have their number. Drawn
+ * around 0 0, 14 units wide.
+ */
 const SHAPES: Readonly<Record<ReportState, Html>> = {
   draft: html`<circle r="5.5" class="hollow dashed"/>`,
   refused: html`<path d="M-5.5-5.5h11v11h-11z" class="full"/><path d="M-2.5-2.5l5 5m0-5l-5 5" class="on"/>`,
@@ -41,7 +44,9 @@ function numeral(text: string): Html {
 
 /** Defines the shapes of all states, to be drawn by reference. */
 export function stateShapes(): Html {
-  const shapes = REPORT_STATES.map((state) => html`<g id="mark-${state}" class="mark-shape state-${state}">${SHAPES[state]}</g>`);
+  const shapes = REPORT_STATES.map(
+    (state) => html`<g id="mark-${state}" class="mark-shape state-${state}">${SHAPES[state]}</g>`,
+  );
   return html`<svg class="shapes" width="0" height="0" aria-hidden="true"><defs>${shapes}</defs></svg>`;
 }
 

@@ -22,14 +22,18 @@ export function parseCheckpoint(stored: unknown): Checkpoint | undefined {
 /** An append-only file; the caller stores the committed extent. */
 export type AppendFile = {
   isEmpty(): boolean;
-  /** Passes bytes to the operating system. @throws DatabaseError when the disk fails, as do `flush` and `close` */
+  /**
+   * Passes bytes to the operating system. @throws DatabaseError when the disk fails, as do `flush`
+   * and `close`
+   */
   append(bytes: Buffer): void;
   markEnd(): void;
   /** Resolves to the committed extent once it is on disk. */
   flush(): Promise<Extent>;
   /**
    * Truncates the file to the committed extent, appends `tail`, and closes it.
-   * @throws FileError where another program changed the file meanwhile, which is then left unchanged
+   * @throws FileError where another program changed the file meanwhile, which is then left
+   * unchanged
    */
   close(committed: Extent, tail: string): Promise<Checkpoint>;
 };
@@ -37,17 +41,25 @@ export type AppendFile = {
 const CHUNK_BYTES = 1024 * 1024;
 
 /**
- * Opens or creates a file, compares it with its recorded extent, and truncates bytes of a killed process after it. The whole file
- * is read if it changed since it was closed.
+ * Opens or creates a file, compares it with its recorded extent, and truncates bytes of a killed
+ * process after it. The whole file is read if it changed since it was closed.
  * @param checkpoint undefined where the last writer did not close the file
- * @throws FileError where the content differs from the committed one, or the path is no file; DatabaseError when the disk fails
+ * @throws FileError where the content differs from the committed one, or the path is no file;
+ * DatabaseError when the disk fails
  */
-export async function openAppendFile(path: string, committed: Extent, checkpoint: Checkpoint | undefined): Promise<AppendFile> {
-  const file = await asDiskError(path, () => open(path, constants.O_RDWR | constants.O_CREAT, 0o600));
+export async function openAppendFile(
+  path: string,
+  committed: Extent,
+  checkpoint: Checkpoint | undefined,
+): Promise<AppendFile> {
+  const file = await asDiskError(path, () =>
+    open(path, constants.O_RDWR | constants.O_CREAT, 0o600),
+  );
   try {
     return await asDiskError(path, async () => {
       const stat = statFile(file);
-      if (!stat.isFile()) throw new FileError(path, t`${path} is not a file.`, { hint: t`Use another --out.` });
+      if (!stat.isFile())
+        throw new FileError(path, t`${path} is not a file.`, { hint: t`Use another --out.` });
       assertSize(path, stat, committed.lengthBytes, checkpoint?.sizeBytes);
       const isUntouched = checkpoint !== undefined && checkpoint.changedNs === getChangedNs(stat);
       const chain = await readChain(file, committed, isUntouched);
@@ -72,8 +84,9 @@ class OpenFile implements AppendFile {
   /** Bytes of a failed write may follow the appended ones. */
   #isRagged = false;
   /**
-   * The file must be read again at the end. The change time is no proof: some drives set it late, and a write by another program
-   * between a write of pas and the query of the time stays unnoticed.
+   * The file must be read again at the end. The change time is no proof: some drives set it late,
+   * and a write by another program between a write of pas and the query of the time stays
+   * unnoticed.
    */
   #isDoubtful = false;
 
@@ -118,7 +131,8 @@ class OpenFile implements AppendFile {
     return asDiskError(path, async () => {
       try {
         this.#assertUnmodified();
-        if (this.#isDoubtful && (await readChain(file, extent, false)) === undefined) throw makeModifiedError(path);
+        if (this.#isDoubtful && (await readChain(file, extent, false)) === undefined)
+          throw makeModifiedError(path);
         await file.truncate(extent.lengthBytes);
         writeAll(file, Buffer.from(tail), extent.lengthBytes);
         await file.datasync();
@@ -134,7 +148,12 @@ class OpenFile implements AppendFile {
   #assertUnmodified(): void {
     const before = getChangedNs(this.#stats);
     this.#stats = statFile(this.#file);
-    assertSize(this.#path, this.#stats, this.#lengthBytes, this.#isRagged ? undefined : this.#lengthBytes);
+    assertSize(
+      this.#path,
+      this.#stats,
+      this.#lengthBytes,
+      this.#isRagged ? undefined : this.#lengthBytes,
+    );
     this.#isDoubtful ||= getChangedNs(this.#stats) !== before;
   }
 }
@@ -149,8 +168,15 @@ function writeAll({ fd }: FileHandle, bytes: Buffer, position: number): void {
     doneCount += writeSync(fd, bytes, doneCount, bytes.length - doneCount, position + doneCount);
 }
 
-/** Returns the chain; undefined where the bytes differ from the committed ones. @param isUntouched reads only the tail */
-async function readChain(file: FileHandle, { lengthBytes, digest }: Extent, isUntouched: boolean): Promise<Chain | undefined> {
+/**
+ * Returns the chain; undefined where the bytes differ from the committed ones. @param isUntouched
+ * reads only the tail
+ */
+async function readChain(
+  file: FileHandle,
+  { lengthBytes, digest }: Extent,
+  isUntouched: boolean,
+): Promise<Chain | undefined> {
   const endOnly = isUntouched && digest !== null;
   const chain = beginChain(endOnly ? digest.chain : '');
   const buffer = Buffer.alloc(CHUNK_BYTES);
@@ -163,7 +189,9 @@ async function readChain(file: FileHandle, { lengthBytes, digest }: Extent, isUn
   chain.mark();
   if (digest === null) return chain;
   const chainedDigest = chain.getDigest();
-  return chainedDigest.chain === digest.chain && chainedDigest.tail === digest.tail ? chain : undefined;
+  return chainedDigest.chain === digest.chain && chainedDigest.tail === digest.tail
+    ? chain
+    : undefined;
 }
 
 /** Returns the change time, which no program can set, unlike the modification time. */
@@ -171,12 +199,23 @@ function getChangedNs({ ctimeNs }: BigIntStats): string {
   return String(ctimeNs);
 }
 
-function assertSize(path: string, { size }: BigIntStats, atLeast: number, exactly: number | undefined): void {
+function assertSize(
+  path: string,
+  { size }: BigIntStats,
+  atLeast: number,
+  exactly: number | undefined,
+): void {
   if (size < atLeast || (exactly !== undefined && size < exactly)) {
-    throw makeModifiedFileError(path, t`${path} is shorter than the data harvested into it: the file was changed.`);
+    throw makeModifiedFileError(
+      path,
+      t`${path} is shorter than the data harvested into it: the file was changed.`,
+    );
   }
   if (exactly === undefined || size === BigInt(exactly)) return;
-  throw makeModifiedFileError(path, t`${path} was modified: something was added after the harvested data.`);
+  throw makeModifiedFileError(
+    path,
+    t`${path} was modified: something was added after the harvested data.`,
+  );
 }
 
 /** @throws FileError where the opened file was removed or replaced */
@@ -185,7 +224,10 @@ export function assertSameFile(path: string, { dev, ino }: BigIntStats): void {
   if (process.platform === 'win32') return;
   const there = statSync(path, { bigint: true, throwIfNoEntry: false });
   if (there?.dev === dev && there.ino === ino) return;
-  throw makeModifiedFileError(path, t`${path} has been removed or replaced since pas began to write.`);
+  throw makeModifiedFileError(
+    path,
+    t`${path} has been removed or replaced since pas began to write.`,
+  );
 }
 
 function makeModifiedError(path: string): FileError {
@@ -246,7 +288,10 @@ function beginChain(chain = ''): Chain {
       end.copy(markedEnd, 0, 0, endBytes);
       [markedChain, markedBytes] = [complete, endBytes];
     },
-    getDigest: () => ({ chain: markedChain, tail: linkDigest(markedChain, markedEnd.subarray(0, markedBytes)) }),
+    getDigest: () => ({
+      chain: markedChain,
+      tail: linkDigest(markedChain, markedEnd.subarray(0, markedBytes)),
+    }),
   };
 }
 

@@ -9,7 +9,10 @@ import { toDatabaseError } from './database.ts';
 import { removeStaleTemps, writeAtomic, writeVerificationError } from './files.ts';
 import { flushFolder, makeFolder } from './folder.ts';
 
-/** Content-addressed copies of files, named by SHA-512: equal files are stored once, and damage is detectable. */
+/**
+ * Content-addressed copies of files, named by SHA-512: equal files are stored once, and damage is
+ * detectable.
+ */
 type ContentStore = {
   /**
    * Adds a copy and verifies it before it gets its name, since it may become the only one.
@@ -22,13 +25,23 @@ type ContentStore = {
 
 type StoredContent = { readonly sha512: Buffer; readonly sizeBytes: number };
 
-/** Copies content from one store to another. @returns false where the first store lacks it, or it is damaged */
-export async function copyContent(sha512: Buffer, from: ContentStore, to: ContentStore): Promise<boolean> {
+/**
+ * Copies content from one store to another. @returns false where the first store lacks it, or it is
+ * damaged
+ */
+export async function copyContent(
+  sha512: Buffer,
+  from: ContentStore,
+  to: ContentStore,
+): Promise<boolean> {
   const path = from.getPath(sha512);
   return existsSync(path) && (await to.add(path)).sha512.equals(sha512);
 }
 
-/** Opens a folder of files named by SHA-512; `add` reads each back. @throws DatabaseError, from `add`, when the disk fails */
+/**
+ * Opens a folder of files named by SHA-512; `add` reads each back. @throws DatabaseError, from
+ * `add`, when the disk fails
+ */
 export function openContentStore(folder: string): ContentStore {
   const getPath = (sha512: Buffer): string => {
     const hex = sha512.toString('hex');
@@ -39,7 +52,8 @@ export function openContentStore(folder: string): ContentStore {
     async add(source) {
       const hash = createHash('sha512');
       let sizeBytes = 0;
-      const pieces: AsyncIterable<Buffer> = typeof source === 'string' ? readPieces(source) : source;
+      const pieces: AsyncIterable<Buffer> =
+        typeof source === 'string' ? readPieces(source) : source;
       const measured = async function* (): AsyncGenerator<Buffer> {
         for await (const piece of pieces) {
           hash.update(piece);
@@ -52,7 +66,8 @@ export function openContentStore(folder: string): ContentStore {
         makeFolder(folder);
         await writeAtomic(folder, 0o600, measured(), async (draft) => {
           sha512 = hash.digest();
-          if (!sha512.equals(await digestFile(draft))) throw writeVerificationError(getPath(sha512));
+          if (!sha512.equals(await digestFile(draft)))
+            throw writeVerificationError(getPath(sha512));
           removeStaleTemps(draft);
           makeFolder(dirname(getPath(sha512)));
           // Overwrites an existing copy: it may be damaged, and this one was verified.
@@ -72,9 +87,13 @@ async function* readPieces(path: string): AsyncGenerator<Buffer> {
     for await (const piece of readAhead(path)) yield piece;
   } catch (thrown) {
     const problem = getErrorMessage(thrown);
-    throw new FileError(path, t`The photograph ${path} cannot be read: ${problem}. Copy it again from its source.`, {
-      cause: thrown,
-    });
+    throw new FileError(
+      path,
+      t`The photograph ${path} cannot be read: ${problem}. Copy it again from its source.`,
+      {
+        cause: thrown,
+      },
+    );
   }
 }
 
@@ -87,13 +106,14 @@ async function digestFile(path: string): Promise<Buffer> {
 const PIECE_BYTES = 1024 * 1024;
 
 /**
- * Reads a file in pieces of up to a mebibyte, the next one while the consumer processes the last, which Node's own file streams
- * do not do: a digest and the disk would wait for each other.
+ * Reads a file in pieces of up to a mebibyte, the next one while the consumer processes the last,
+ * which Node's own file streams do not do: a digest and the disk would wait for each other.
  */
 export async function* readAhead(path: string): AsyncGenerator<Buffer, void> {
   const file = await open(path);
   try {
-    // Not much larger than the file: otherwise many small photographs would produce as much garbage as large ones.
+    // Not much larger than the file: otherwise many small photographs would produce as much garbage
+    // as large ones.
     const pieceBytes = Math.min((await file.stat()).size + 1, PIECE_BYTES);
     for (let coming = readPiece(file, pieceBytes); ; ) {
       const piece = await coming;

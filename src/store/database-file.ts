@@ -19,10 +19,20 @@ import { DatabaseError } from '../base/errors.ts';
 import { t } from '../base/language.ts';
 import { cmd } from '../base/message.ts';
 import { packageRoot } from '../base/package-root.ts';
-import { asDatabaseError, type Database, openDatabase, openSqlite, parseTexts, type Statement } from './database.ts';
+import {
+  asDatabaseError,
+  type Database,
+  openDatabase,
+  openSqlite,
+  parseTexts,
+  type Statement,
+} from './database.ts';
 import { flushFolder, renameOver } from './folder.ts';
 
-/** Checks a database that may be in use: up to `limit` findings, none when sound. @throws DatabaseError when it is unreadable */
+/**
+ * Checks a database that may be in use: up to `limit` findings, none when sound. @throws
+ * DatabaseError when it is unreadable
+ */
 export function findDamage(path: string, limit = 3): string[] {
   return asDatabaseError(path, () => {
     const database = openDatabase(path, { synchronous: 'normal', readonly: true });
@@ -41,11 +51,16 @@ function findDamageIn(check: Statement): string[] {
 }
 
 /**
- * Copies a snapshot of a database, also while other processes write to it, and checks the copy before it replaces `target`.
+ * Copies a snapshot of a database, also while other processes write to it, and checks the copy
+ * before it replaces `target`.
  * @param finish writes into the copy before it is checked
  * @throws DatabaseError when the disk fails, or the file or its copy is damaged
  */
-export function copyDatabase(path: string, target: string, finish?: (copy: Database) => void): void {
+export function copyDatabase(
+  path: string,
+  target: string,
+  finish?: (copy: Database) => void,
+): void {
   assertUndamaged(path);
   const draft = `${target}.${randomUUID()}.tmp`;
   asDatabaseError(target, () => {
@@ -64,9 +79,14 @@ export function copyDatabase(path: string, target: string, finish?: (copy: Datab
   });
 }
 
-/** @param check for an open file: its `pragma integrity_check(1)` @throws DatabaseError when SQLite finds any damage */
+/**
+ * @param check for an open file: its `pragma integrity_check(1)` @throws DatabaseError when SQLite
+ * finds any damage
+ */
 export function assertUndamaged(path: string, check?: Statement): void {
-  const damage = (check === undefined ? findDamage(path, 1) : asDatabaseError(path, () => findDamageIn(check))).join('; ');
+  const damage = (
+    check === undefined ? findDamage(path, 1) : asDatabaseError(path, () => findDamageIn(check))
+  ).join('; ');
   if (damage === '') return;
   throw new DatabaseError(t`${path}: the database is damaged (${damage}).`, {
     damaged: true,
@@ -87,7 +107,9 @@ export function makeBackupPath(start: string, nowMs: number): string {
 }
 
 function vacuumInto(path: string, draft: string): void {
-  const source = asDatabaseError(path, () => openDatabase(path, { synchronous: 'full', readonly: true }));
+  const source = asDatabaseError(path, () =>
+    openDatabase(path, { synchronous: 'full', readonly: true }),
+  );
   try {
     source.prepare('vacuum into ?').run(draft);
   } finally {
@@ -100,8 +122,14 @@ export const JOURNALS = ['-wal', '-journal'] as const;
 /** Files of a database that outlast its processes. */
 const PERSISTENT_JOURNALS = ['', ...JOURNALS] as const;
 
-/** Copies a database with its journals to a temporary folder, since SQLite cannot open it where nothing can be written. */
-export function copyToTempFolder(path: string): { readonly path: string; readonly remove: () => void } {
+/**
+ * Copies a database with its journals to a temporary folder, since SQLite cannot open it where
+ * nothing can be written.
+ */
+export function copyToTempFolder(path: string): {
+  readonly path: string;
+  readonly remove: () => void;
+} {
   return asDatabaseError(path, () => {
     const folder = mkdtempSync(join(tmpdir(), 'pas-read-'));
     const copy = join(folder, basename(path));
@@ -113,15 +141,17 @@ export function copyToTempFolder(path: string): { readonly path: string; readonl
 
 /** Tells if a foreign database has a journal with content. */
 export function hasJournal(path: string): boolean {
-  return JOURNALS.some((suffix) => (statSync(`${path}${suffix}`, { throwIfNoEntry: false })?.size ?? 0) > 0);
+  return JOURNALS.some(
+    (suffix) => (statSync(`${path}${suffix}`, { throwIfNoEntry: false })?.size ?? 0) > 0,
+  );
 }
 
 /** Attempts at a copy while the source changes. */
 const MAX_COPIES = 5;
 
 /**
- * Returns the bytes of a foreign database with its journal applied, also while another program has it open and on read-only
- * media. Nothing is locked, written or left beside it.
+ * Returns the bytes of a foreign database with its journal applied, also while another program has
+ * it open and on read-only media. Nothing is locked, written or left beside it.
  * @throws DatabaseError where it changes all the time, or its journal names other files
  */
 export function readImageWithJournal(path: string): Buffer {
@@ -155,14 +185,24 @@ function describeFiles(path: string): string {
   }).join();
 }
 
-/** Marks a journal that names a super-journal (file format, 3), which SQLite would open, and may delete. */
+/**
+ * Marks a journal that names a super-journal (file format, 3), which SQLite would open, and may
+ * delete.
+ */
 const ATTACHMENT_MARKER = Buffer.from('d9d505f920a163d7', 'hex');
 
 function assertNoAttachments(path: string, journal: string): void {
-  if (!existsSync(journal) || !readFileSync(journal).subarray(-ATTACHMENT_MARKER.length).equals(ATTACHMENT_MARKER)) return;
-  throw new DatabaseError(t`${path}: its journal belongs to other databases as well, so pas does not read it.`, {
-    hint: t`Open the project in QGIS once, close it, and run the command again.`,
-  });
+  if (
+    !existsSync(journal) ||
+    !readFileSync(journal).subarray(-ATTACHMENT_MARKER.length).equals(ATTACHMENT_MARKER)
+  )
+    return;
+  throw new DatabaseError(
+    t`${path}: its journal belongs to other databases as well, so pas does not read it.`,
+    {
+      hint: t`Open the project in QGIS once, close it, and run the command again.`,
+    },
+  );
 }
 
 const CANNOT_WRITE = /^(SQLITE_(READONLY|CANTOPEN|FULL|IOERR)|ENOSPC|EDQUOT|EROFS|EACCES|EPERM)/;
@@ -172,7 +212,9 @@ export function isWriteRefused(thrown: unknown): boolean {
   return thrown instanceof DatabaseError && CANNOT_WRITE.test(getErrorCode(thrown.cause));
 }
 
-/** Applies `finish` and leaves a single file without a log, which is readable on read-only media. */
+/**
+ * Applies `finish` and leaves a single file without a log, which is readable on read-only media.
+ */
 function writeInto(path: string, finish: (copy: Database) => void): void {
   const copy = openDatabase(path, { synchronous: 'full' });
   try {
@@ -183,26 +225,34 @@ function writeInto(path: string, finish: (copy: Database) => void): void {
   }
 }
 
-/** Tells if a file begins with the header of SQLite. @throws DatabaseError where it cannot be read */
+/**
+ * Tells if a file begins with the header of SQLite. @throws DatabaseError where it cannot be read
+ */
 export function isDatabase(path: string): boolean {
   const head = Buffer.alloc(16);
   return asDatabaseError(path, () => {
     const file = openSync(path, 'r');
     try {
-      return readSync(file, head) === head.length && head.toString('latin1') === 'SQLite format 3\0';
+      return (
+        readSync(file, head) === head.length && head.toString('latin1') === 'SQLite format 3\0'
+      );
     } finally {
       closeSync(file);
     }
   });
 }
 
-/** Tells if SQLite cannot use an existing file. @throws DatabaseError when the file cannot be read at all */
+/**
+ * Tells if SQLite cannot use an existing file. @throws DatabaseError when the file cannot be read
+ * at all
+ */
 export function isUnusable(path: string): boolean {
   if (!existsSync(path)) return false;
   try {
     return findDamage(path, 1).length > 0;
   } catch (thrown) {
-    if (thrown instanceof DatabaseError && NO_DATABASE.test(getErrorCode(thrown.cause))) return true;
+    if (thrown instanceof DatabaseError && NO_DATABASE.test(getErrorCode(thrown.cause)))
+      return true;
     throw thrown;
   }
 }
@@ -221,7 +271,10 @@ export function removeDatabase(path: string): void {
   for (const suffix of [...SIDECAR_SUFFIXES, '']) rmSync(`${path}${suffix}`, { force: true });
 }
 
-/** Replaces an unusable database by a finished one, after a backup. An interruption leaves either of them in place. */
+/**
+ * Replaces an unusable database by a finished one, after a backup. An interruption leaves either of
+ * them in place.
+ */
 export function replaceUnusable(path: string, finished: string, aside: string): void {
   asDatabaseError(path, () => {
     // Changes that are only in the log would be left behind under the old name.
@@ -260,13 +313,18 @@ const CHECK_PROCESS = join(packageRoot, 'dist', 'src', 'store', 'database-check.
 const CHECK_MS = 20_000;
 
 /**
- * Checks in a subprocess with a time limit that SQLite can read the bytes of a foreign database: a crafted file can keep SQLite
- * busy without end.
+ * Checks in a subprocess with a time limit that SQLite can read the bytes of a foreign database: a
+ * crafted file can keep SQLite busy without end.
  * @throws DatabaseError where it cannot
  */
 export function assertReadableInTime(path: string, bytes: Buffer): void {
   const { stdout, status, error } = spawnSync(process.execPath, [CHECK_PROCESS], {
-    ...{ input: bytes, timeout: CHECK_MS, killSignal: 'SIGKILL', stdio: ['pipe', 'pipe', 'ignore'] },
+    ...{
+      input: bytes,
+      timeout: CHECK_MS,
+      killSignal: 'SIGKILL',
+      stdio: ['pipe', 'pipe', 'ignore'],
+    },
   });
   if (status === 0 && stdout.length === 0) return;
   const [seconds, damage] = [CHECK_MS / 1000, String(stdout)];

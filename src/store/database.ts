@@ -24,7 +24,9 @@ export function makeMemberGuard<T>(values: readonly T[]): ColumnGuard<T> {
   return (value): value is T => values.some((each) => each === value);
 }
 
-/** Makes the type guard for rows of a query: each of these columns must have a value of its type. */
+/**
+ * Makes the type guard for rows of a query: each of these columns must have a value of its type.
+ */
 export function createRowGuard<C extends Columns>(columns: C): ColumnGuard<RowOf<C>> {
   const checks = Object.entries(columns);
   return (row): row is RowOf<C> => {
@@ -39,7 +41,10 @@ export function isAnyRow(row: unknown): row is Readonly<Record<string, unknown>>
   return typeof row === 'object' && row !== null;
 }
 
-/** Makes the parser for rows of a query. It throws DatabaseError where a column has a value of another type. */
+/**
+ * Makes the parser for rows of a query. It throws DatabaseError where a column has a value of
+ * another type.
+ */
 export function createRowParser<C extends Columns>(columns: C): (row: unknown) => RowOf<C> {
   const isRow = createRowGuard(columns);
   return (row) => parseValue(isRow, row);
@@ -62,7 +67,10 @@ export function parseTexts(values: readonly unknown[]): string[] {
 export type Database = Sqlite.Database;
 export type Statement = Sqlite.Statement;
 
-/** Opens SQLite without settings; the functions below add those of pas. @throws DatabaseError where SQLite cannot be loaded */
+/**
+ * Opens SQLite without settings; the functions below add those of pas. @throws DatabaseError where
+ * SQLite cannot be loaded
+ */
 export function openSqlite(...file: ConstructorParameters<typeof Sqlite>): Database {
   const Constructor = loadSqlite();
   return new Constructor(...file);
@@ -70,10 +78,14 @@ export function openSqlite(...file: ConstructorParameters<typeof Sqlite>): Datab
 
 let loaded: typeof Sqlite | undefined;
 
-/** Loads SQLite. @throws DatabaseError with the remedy, where its native module is missing or built for another platform */
+/**
+ * Loads SQLite. @throws DatabaseError with the remedy, where its native module is missing or built
+ * for another platform
+ */
 export function loadSqlite(): typeof Sqlite {
   if (loaded !== undefined) return loaded;
-  // Version 13 is prebuilt and needs Node-API 10: a Node without it, such as 20, crashes. Version 12 is built for one Node.
+  // Version 13 is prebuilt and needs Node-API 10: a Node without it, such as 20, crashes. Version
+  // 12 is built for one Node.
   const isReadyMade = Number(process.versions['napi']) >= 10;
   try {
     const Constructor: typeof Sqlite = isReadyMade
@@ -90,12 +102,15 @@ export function loadSqlite(): typeof Sqlite {
 
 function makeNotLoadedError(isReadyMade: boolean, thrown: unknown): DatabaseError {
   const [{ version, platform, arch }, why] = [process, takeFirstLine(getErrorMessage(thrown))];
-  return new DatabaseError(msg`SQLite cannot be loaded by Node ${version} on ${platform}-${arch}: ${why}`, {
-    cause: thrown,
-    hint: isReadyMade
-      ? msg`Reinstall pas with this Node, and with optional dependencies (without --omit=optional); or use the archive, which contains all that pas needs.`
-      : msg`Install Node 22.14 or newer and reinstall pas: nothing has to be compiled there. Or install a C++ compiler, make and Python, and reinstall pas. Or use the archive, which contains all that pas needs.`,
-  });
+  return new DatabaseError(
+    msg`SQLite cannot be loaded by Node ${version} on ${platform}-${arch}: ${why}`,
+    {
+      cause: thrown,
+      hint: isReadyMade
+        ? msg`Reinstall pas with this Node, and with optional dependencies (without --omit=optional); or use the archive, which contains all that pas needs.`
+        : msg`Install Node 22.14 or newer and reinstall pas: nothing has to be compiled there. Or install a C++ compiler, make and Python, and reinstall pas. Or use the archive, which contains all that pas needs.`,
+    },
+  );
 }
 
 /** Node's message continues with all the searched paths. */
@@ -107,7 +122,10 @@ export function readSqliteVersion(database: Database): string {
   return String(database.prepare('select sqlite_version()').pluck().get());
 }
 
-/** Earlier versions had a rare race of processes on one WAL file that damaged it (SQLite's release notes). */
+/**
+ * Earlier versions had a rare race of processes on one WAL file that damaged it (SQLite's release
+ * notes).
+ */
 const SAFE_SINCE = [3, 51, 3];
 
 /** @throws DatabaseError for an SQLite in which several processes may damage a shared file */
@@ -116,13 +134,19 @@ export function assertSafeSqlite(path: string, version: string): void {
   const at = SAFE_SINCE.findIndex((since, index) => parts[index] !== since);
   if (at === -1 || Number(parts[at]) > Number(SAFE_SINCE[at])) return;
   const since = SAFE_SINCE.join('.');
-  throw new DatabaseError(msg`pas does not open ${path}: SQLite ${version} may damage a file that several processes share.`, {
-    hint: msg`Reinstall pas. It comes with its own SQLite, ${since} or newer.`,
-  });
+  throw new DatabaseError(
+    msg`pas does not open ${path}: SQLite ${version} may damage a file that several processes share.`,
+    {
+      hint: msg`Reinstall pas. It comes with its own SQLite, ${since} or newer.`,
+    },
+  );
 }
 
 type OpenOptions = {
-  /** `full`: a commit survives a power cut (outbox, journal). `normal`: it survives a crash of the process (caches). */
+  /**
+   * `full`: a commit survives a power cut (outbox, journal). `normal`: it survives a crash of the
+   * process (caches).
+   */
   readonly synchronous: 'full' | 'normal';
   /** Maximum wait for another process's write, in milliseconds. */
   readonly busyTimeoutMs?: number;
@@ -131,7 +155,10 @@ type OpenOptions = {
   readonly exclusive?: boolean;
 };
 
-/** Opens or creates an SQLite file in WAL mode, for its owner only. @throws DatabaseError where it or its folder is unusable */
+/**
+ * Opens or creates an SQLite file in WAL mode, for its owner only. @throws DatabaseError where it
+ * or its folder is unusable
+ */
 export function openDatabase(path: string, options: OpenOptions): Database {
   return asDatabaseError(path, () => {
     if (path !== ':memory:' && options.readonly !== true) makeFolder(dirname(path));
@@ -152,7 +179,10 @@ export function openDatabase(path: string, options: OpenOptions): Database {
 
 const MAX_SWITCHES = 20;
 
-/** Switches a file to WAL. SQLite does not wait here for a process that opens the same new file, so it waits for its lock. */
+/**
+ * Switches a file to WAL. SQLite does not wait here for a process that opens the same new file, so
+ * it waits for its lock.
+ */
 function switchToWal(database: Database): void {
   for (let attempt = 1; ; attempt += 1) {
     try {
@@ -174,8 +204,9 @@ export function isBusy(thrown: unknown): boolean {
 const POLL_MS = 5;
 
 /**
- * Runs `work` in a write transaction. SQLite has no queue of writers, and its own pauses of up to 100 ms miss the moments in which
- * an import has released the lock; so it is tried every few milliseconds, until the connection's timeout.
+ * Runs `work` in a write transaction. SQLite has no queue of writers, and its own pauses of up to
+ * 100 ms miss the moments in which an import has released the lock; so it is tried every few
+ * milliseconds, until the connection's timeout.
  * @throws the error of SQLite where the lock was not free in that time
  */
 export function runTransaction<T>(database: Database, work: () => T): T {
@@ -200,8 +231,8 @@ export function runTransaction<T>(database: Database, work: () => T): T {
 }
 
 /**
- * Opens the bytes of a foreign database in memory: nothing is locked, written or left beside the file. Changes that are only in
- * its journal are missing.
+ * Opens the bytes of a foreign database in memory: nothing is locked, written or left beside the
+ * file. Changes that are only in its journal are missing.
  * @param image its WAL flags are cleared in place, which saves a copy of a large file
  * @throws DatabaseError when the bytes are no database
  */
@@ -237,23 +268,39 @@ export function asDatabaseError<T>(path: string, work: () => T): T {
   }
 }
 
-/** Converts an error of SQLite or the disk to a DatabaseError with a hint; returns any other value unchanged. */
+/**
+ * Converts an error of SQLite or the disk to a DatabaseError with a hint; returns any other value
+ * unchanged.
+ */
 export function toDatabaseError(path: string, thrown: unknown): unknown {
   const errorCode = getCode(thrown);
-  const code = /^SQLITE_(?:CANTOPEN|IOERR)/.test(errorCode) && isFull(dirname(path)) ? 'SQLITE_FULL' : errorCode;
+  const code =
+    /^SQLITE_(?:CANTOPEN|IOERR)/.test(errorCode) && isFull(dirname(path))
+      ? 'SQLITE_FULL'
+      : errorCode;
   const reason = REASONS.find(([prefix]) => code.startsWith(prefix));
   if (reason === undefined) return thrown;
   const [, words, hint] = reason;
   const passing = PASSING.some((prefix) => code.startsWith(prefix));
   const damaged = DAMAGE.test(code);
-  return new DatabaseError(`${path}: ${words} (${getErrorMessage(thrown)}).`, { cause: thrown, hint, passing, damaged });
+  return new DatabaseError(`${path}: ${words} (${getErrorMessage(thrown)}).`, {
+    cause: thrown,
+    hint,
+    passing,
+    damaged,
+  });
 }
 
 function getCode(thrown: unknown): string {
-  return thrown instanceof Error && 'code' in thrown && typeof thrown.code === 'string' ? thrown.code : '';
+  return thrown instanceof Error && 'code' in thrown && typeof thrown.code === 'string'
+    ? thrown.code
+    : '';
 }
 
-/** Tells if a disk is full: SQLite reports a sidecar file without space only as one that cannot be opened or written. */
+/**
+ * Tells if a disk is full: SQLite reports a sidecar file without space only as one that cannot be
+ * opened or written.
+ */
 function isFull(folder: string): boolean {
   try {
     const { bavail, ffree, files } = statfsSync(folder);
@@ -265,40 +312,94 @@ function isFull(folder: string): boolean {
 
 const DAMAGE = /^SQLITE_(CORRUPT|NOTADB)/;
 
-const PASSING: readonly string[] = ['SQLITE_FULL', 'SQLITE_IOERR_SHMSIZE', 'ENOSPC', 'EDQUOT', 'EFBIG', 'SQLITE_BUSY'];
+const PASSING: readonly string[] = [
+  'SQLITE_FULL',
+  'SQLITE_IOERR_SHMSIZE',
+  'ENOSPC',
+  'EDQUOT',
+  'EFBIG',
+  'SQLITE_BUSY',
+];
 
 const REASONS: ReadonlyArray<readonly [string, Message, Message]> = [
-  ['SQLITE_FULL', msg`the disk is full`, msg`Free some space and run the command again; what was committed before is safe.`],
-  ['ENOSPC', msg`the disk is full`, msg`Free some space and run the command again; what was committed before is safe.`],
+  [
+    'SQLITE_FULL',
+    msg`the disk is full`,
+    msg`Free some space and run the command again; what was committed before is safe.`,
+  ],
+  [
+    'ENOSPC',
+    msg`the disk is full`,
+    msg`Free some space and run the command again; what was committed before is safe.`,
+  ],
   // The shared memory file could not be enlarged.
   [
     'SQLITE_IOERR_SHMSIZE',
     msg`the disk is full`,
     msg`Free some space and run the command again; what was committed before is safe.`,
   ],
-  ['EDQUOT', msg`your disk quota is used up`, msg`Free some space and run the command again; what was committed before is safe.`],
-  ['EFBIG', msg`the file has reached the limit of its size`, msg`Choose another place, or raise the limit of file sizes.`],
-  ['SQLITE_READONLY', msg`the database cannot be written`, msg`Check the permissions of the data folder.`],
+  [
+    'EDQUOT',
+    msg`your disk quota is used up`,
+    msg`Free some space and run the command again; what was committed before is safe.`,
+  ],
+  [
+    'EFBIG',
+    msg`the file has reached the limit of its size`,
+    msg`Choose another place, or raise the limit of file sizes.`,
+  ],
+  [
+    'SQLITE_READONLY',
+    msg`the database cannot be written`,
+    msg`Check the permissions of the data folder.`,
+  ],
   ['EROFS', msg`the disk is read-only`, msg`Set PAS_HOME to a writable folder.`],
-  ['EACCES', msg`permission denied`, msg`Check the permissions of the data folder, or set PAS_HOME to another folder.`],
-  ['EPERM', msg`permission denied`, msg`Check the permissions of the data folder, or set PAS_HOME to another folder.`],
+  [
+    'EACCES',
+    msg`permission denied`,
+    msg`Check the permissions of the data folder, or set PAS_HOME to another folder.`,
+  ],
+  [
+    'EPERM',
+    msg`permission denied`,
+    msg`Check the permissions of the data folder, or set PAS_HOME to another folder.`,
+  ],
   ['ENOTDIR', msg`a part of the path is not a folder`, msg`Set PAS_HOME to a folder.`],
   ['EEXIST', msg`a part of the path is not a folder`, msg`Set PAS_HOME to a folder.`],
-  ['SQLITE_BUSY', msg`another program is writing to the database`, msg`Wait until it is done and run the command again.`],
+  [
+    'SQLITE_BUSY',
+    msg`another program is writing to the database`,
+    msg`Wait until it is done and run the command again.`,
+  ],
   [
     'SQLITE_CORRUPT',
     msg`the database is damaged`,
     msg`Restore the last backup: ${cmd`pas restore`} FILE --replace moves the damaged file aside.`,
   ],
-  ['SQLITE_NOTADB', msg`the file is not a database`, msg`Move the file away if it does not belong to pas.`],
-  ['SQLITE_CANTOPEN', msg`the database cannot be opened`, msg`Check that the folder exists and can be written.`],
+  [
+    'SQLITE_NOTADB',
+    msg`the file is not a database`,
+    msg`Move the file away if it does not belong to pas.`,
+  ],
+  [
+    'SQLITE_CANTOPEN',
+    msg`the database cannot be opened`,
+    msg`Check that the folder exists and can be written.`,
+  ],
   ...['SQLITE_IOERR', 'EIO', 'ENODEV', 'ENXIO', 'ESTALE'].map(
     (code) =>
-      [code, msg`the disk reported an error`, msg`Check the disk or the network drive, then run the command again.`] as const,
+      [
+        code,
+        msg`the disk reported an error`,
+        msg`Check the disk or the network drive, then run the command again.`,
+      ] as const,
   ),
 ];
 
-/** Opens a dispensable file, or recreates it. @param prepare creates the tables, and fails where they differ */
+/**
+ * Opens a dispensable file, or recreates it. @param prepare creates the tables, and fails where
+ * they differ
+ */
 export function openReplaceable(
   path: string,
   synchronous: OpenOptions['synchronous'],
@@ -317,15 +418,20 @@ export function openReplaceable(
   try {
     return open();
   } catch (thrown) {
-    if (!/^SQLITE_(CORRUPT|NOTADB|ERROR)/.test(getCode(thrown instanceof DatabaseError ? thrown.cause : thrown))) throw thrown;
+    if (
+      !/^SQLITE_(CORRUPT|NOTADB|ERROR)/.test(
+        getCode(thrown instanceof DatabaseError ? thrown.cause : thrown),
+      )
+    )
+      throw thrown;
     for (const suffix of ['', '-wal', '-shm']) rmSync(path + suffix, { force: true });
     return open();
   }
 }
 
 /**
- * Applies the numbered SQL files of `folder` (000001_name.sql, …) that the database lacks, each in one transaction with its
- * number in `user_version`. Forward only: a released file is never edited.
+ * Applies the numbered SQL files of `folder` (000001_name.sql, …) that the database lacks, each in
+ * one transaction with its number in `user_version`. Forward only: a released file is never edited.
  * @param onUpgrade called before a database with content is changed
  * @throws DatabaseTooNewError when the database has a higher number than the newest file
  */
@@ -336,13 +442,17 @@ export function migrate(database: Database, folder: string): void {
     .map((name) => ({ number: Number(name.slice(0, 6)), path: join(folder, name) }));
   const newest = migrations.at(-1)?.number ?? 0;
   const step = (): void => {
-    // Read inside the write transaction, so that two processes that start together do not both apply a file.
+    // Read inside the write transaction, so that two processes that start together do not both
+    // apply a file.
     const current = readCurrentVersion(database);
     if (current > newest) {
       const file = basename(database.name);
-      throw new DatabaseTooNewError(t`${file} was written by a newer pas (schema ${current}; this pas knows ${newest}).`, {
-        hint: t`Install the newest pas. Nothing was changed.`,
-      });
+      throw new DatabaseTooNewError(
+        t`${file} was written by a newer pas (schema ${current}; this pas knows ${newest}).`,
+        {
+          hint: t`Install the newest pas. Nothing was changed.`,
+        },
+      );
     }
     for (const migration of migrations.filter(({ number }) => number > current)) {
       database.exec(readFileSync(migration.path, 'utf8'));
@@ -356,10 +466,19 @@ function readCurrentVersion(database: Database): number {
   return Number(database.pragma('user_version', { simple: true }));
 }
 
-/** Messages of SQLite about a damaged schema, or text in place of JSON; a sound file causes none of them. */
-const SCHEMA_DAMAGE = /^(no such (table|column|function|index)|unknown function|foreign key mismatch|malformed)/;
+/**
+ * Messages of SQLite about a damaged schema, or text in place of JSON; a sound file causes none of
+ * them.
+ */
+const SCHEMA_DAMAGE =
+  /^(no such (table|column|function|index)|unknown function|foreign key mismatch|malformed)/;
 
 /** Tells if SQLite reports a damaged schema, for which it has no error code of its own. */
 export function isSchemaDamage(thrown: unknown): thrown is Error {
-  return thrown instanceof Error && 'code' in thrown && thrown.code === 'SQLITE_ERROR' && SCHEMA_DAMAGE.test(thrown.message);
+  return (
+    thrown instanceof Error &&
+    'code' in thrown &&
+    thrown.code === 'SQLITE_ERROR' &&
+    SCHEMA_DAMAGE.test(thrown.message)
+  );
 }

@@ -21,14 +21,19 @@ type Card = { file: string; url: string; sha512: string; fetched_at: string; che
 
 const CARD = 'current.json';
 
-/** Reads the stored file of a folder; undefined where there is none. @throws ConfigError where it differs from the fetched one */
+/**
+ * Reads the stored file of a folder; undefined where there is none. @throws ConfigError where it
+ * differs from the fetched one
+ */
 export function readKept(folder: string): KeptFile | undefined {
   const card = readCard(folder);
   if (card === undefined) return undefined;
   const path = join(folder, card.file);
   const bytes = readOrUndefined(path);
   if (bytes === undefined || hashHex(bytes) !== card.sha512) {
-    throw makeDamagedError(bytes === undefined ? t`${path} is missing` : t`${path} was changed since it was fetched`);
+    throw makeDamagedError(
+      bytes === undefined ? t`${path} is missing` : t`${path} was changed since it was fetched`,
+    );
   }
   return {
     ...{ path, url: card.url, bytes, sha512Hex: card.sha512 },
@@ -36,17 +41,33 @@ export function readKept(folder: string): KeptFile | undefined {
   };
 }
 
-/** Stores a file in place of the previous one. The card that names it is replaced last and atomically. */
-export function keep(folder: string, name: string, url: string, bytes: Buffer, nowMs: number): void {
+/**
+ * Stores a file in place of the previous one. The card that names it is replaced last and
+ * atomically.
+ */
+export function keep(
+  folder: string,
+  name: string,
+  url: string,
+  bytes: Buffer,
+  nowMs: number,
+): void {
   const before = readCardOrNothing(folder);
   const sha512 = hashHex(bytes);
   const now = new Date(nowMs).toISOString();
   const same = before?.sha512 === sha512;
   const file = `${sha512.slice(0, 16)}-${name}`;
   writePrivateFile(join(folder, file), bytes);
-  const card: Card = { file, url, sha512, fetched_at: same ? before.fetched_at : now, checked_at: now };
+  const card: Card = {
+    file,
+    url,
+    sha512,
+    fetched_at: same ? before.fetched_at : now,
+    checked_at: now,
+  };
   writePrivateFile(join(folder, CARD), `${JSON.stringify(card, null, 2)}\n`);
-  if (before !== undefined && before.file !== file) rmSync(join(folder, before.file), { force: true });
+  if (before !== undefined && before.file !== file)
+    rmSync(join(folder, before.file), { force: true });
 }
 
 /** @returns false where there was none */
@@ -96,13 +117,23 @@ function readOrUndefined(path: string): Buffer | undefined {
   try {
     return readFileSync(path);
   } catch (thrown) {
-    if (thrown instanceof Error && 'code' in thrown && (thrown.code === 'ENOENT' || thrown.code === 'ENOTDIR')) return undefined;
-    throw new ConfigError(t`${path} cannot be read.`, { cause: thrown, hint: t`Check its permissions.` });
+    if (
+      thrown instanceof Error &&
+      'code' in thrown &&
+      (thrown.code === 'ENOENT' || thrown.code === 'ENOTDIR')
+    )
+      return undefined;
+    throw new ConfigError(t`${path} cannot be read.`, {
+      cause: thrown,
+      hint: t`Check its permissions.`,
+    });
   }
 }
 
 function makeDamagedError(what: string): ConfigError {
-  return new ConfigError(`${what}.`, { hint: t`Fetch it again with \`${cmd`pas schema update`}\`.` });
+  return new ConfigError(`${what}.`, {
+    hint: t`Fetch it again with \`${cmd`pas schema update`}\`.`,
+  });
 }
 
 function hashHex(bytes: Buffer): string {

@@ -1,5 +1,14 @@
 import { randomUUID } from 'node:crypto';
-import { closeSync, fsyncSync, openSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  closeSync,
+  fsyncSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { open } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { DatabaseError } from '../base/errors.ts';
@@ -7,7 +16,10 @@ import { t } from '../base/language.ts';
 import { toDatabaseError } from './database.ts';
 import { flushFolder, makeFolder, renameOver } from './folder.ts';
 
-/** Returns an unpredictable name for a temporary file, which no other process or link can have. It has the process id. */
+/**
+ * Returns an unpredictable name for a temporary file, which no other process or link can have. It
+ * has the process id.
+ */
 export function makeTempPath(folder: string): string {
   return join(folder, `.${randomUUID()}.${process.pid}.tmp`);
 }
@@ -17,7 +29,10 @@ export const TEMP_PATTERN = /^\.[\da-f-]{36}(?:\.(?<pid>\d+))?\.tmp$/;
 /** Longer than any write takes. */
 const LEFT_AFTER_MS = 24 * 3600 * 1000;
 
-/** Removes abandoned temporary files beside a draft: older than a day by the disk's own clock, and of no living process. */
+/**
+ * Removes abandoned temporary files beside a draft: older than a day by the disk's own clock, and
+ * of no living process.
+ */
 export function removeStaleTemps(draft: string): void {
   const folder = dirname(draft);
   try {
@@ -42,7 +57,10 @@ export function isAlive(pid: number): boolean {
   }
 }
 
-/** Writes a file for its owner only, atomically, flushed and read back. @throws DatabaseError when the disk fails */
+/**
+ * Writes a file for its owner only, atomically, flushed and read back. @throws DatabaseError when
+ * the disk fails
+ */
 export function writePrivateFile(path: string, content: string | Buffer): void {
   const bytes = Buffer.from(content);
   const draft = makeTempPath(dirname(path));
@@ -81,8 +99,8 @@ export function removeTemp(draft: string): void {
 }
 
 /**
- * Writes a file piece by piece, atomically. It gets its name when it is flushed; {@link flushFolder} makes the name durable, once
- * for all files of a folder.
+ * Writes a file piece by piece, atomically. It gets its name when it is flushed; {@link
+ * flushFolder} makes the name durable, once for all files of a folder.
  * @param chooseName inspects the finished draft and returns its final path
  * @throws the error of the disk, unchanged, and errors of the pieces and of `chooseName`
  */

@@ -1,12 +1,24 @@
-import { chmodSync, closeSync, fsyncSync, mkdirSync, openSync, renameSync, statSync } from 'node:fs';
+import {
+  chmodSync,
+  closeSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  renameSync,
+  statSync,
+} from 'node:fs';
 import { dirname, resolve } from 'node:path';
 
-/** Makes a folder for its owner only, with missing parents, and flushes them, so that a power cut does not undo it. */
+/**
+ * Makes a folder for its owner only, with missing parents, and flushes them, so that a power cut
+ * does not undo it.
+ */
 export function makeFolder(folder: string): void {
   const first = makeFolders(folder);
   if (first === undefined) return;
   const topmost = dirname(resolve(first));
-  for (let path = resolve(folder); path.length > topmost.length; path = dirname(path)) flushFolder(dirname(path));
+  for (let path = resolve(folder); path.length > topmost.length; path = dirname(path))
+    flushFolder(dirname(path));
 }
 
 /** Makes the folders and returns the topmost new one; undefined where none was missing. */
@@ -15,12 +27,16 @@ function makeFolders(folder: string): string | undefined {
     return mkdirSync(folder, { recursive: true, mode: 0o700 });
   } catch (thrown) {
     // On an I/O error, Node checks if the folder exists, and reports ENOENT instead.
-    if (thrown instanceof Error && 'code' in thrown && thrown.code === 'ENOENT') thrown.code = 'EIO';
+    if (thrown instanceof Error && 'code' in thrown && thrown.code === 'ENOENT')
+      thrown.code = 'EIO';
     throw thrown;
   }
 }
 
-/** Windows, and some network drives, cannot flush folders; a folder may be writable without being readable. */
+/**
+ * Windows, and some network drives, cannot flush folders; a folder may be writable without being
+ * readable.
+ */
 const CANNOT_FLUSH = ['EACCES', 'EBADF', 'EINVAL', 'EISDIR', 'ENOSYS', 'ENOTSUP', 'EPERM'];
 
 /** Flushes the names in a folder, where the system can do so. @throws the error of the disk */
@@ -33,11 +49,17 @@ export function flushFolder(folder: string): void {
       closeSync(file);
     }
   } catch (thrown) {
-    if (!(thrown instanceof Error && 'code' in thrown && CANNOT_FLUSH.includes(String(thrown.code)))) throw thrown;
+    if (
+      !(thrown instanceof Error && 'code' in thrown && CANNOT_FLUSH.includes(String(thrown.code)))
+    )
+      throw thrown;
   }
 }
 
-/** `narrowed`: other users could read it until now. `open`: they still can, as on a disk without permissions. */
+/**
+ * `narrowed`: other users could read it until now. `open`: they still can, as on a disk without
+ * permissions.
+ */
 export function restrictPermissions(path: string): 'private' | 'narrowed' | 'open' {
   if (process.platform === 'win32' || !isAccessibleToOthers(path)) return 'private';
   try {
@@ -48,12 +70,17 @@ export function restrictPermissions(path: string): 'private' | 'narrowed' | 'ope
   return isAccessibleToOthers(path) ? 'open' : 'narrowed';
 }
 
-/** Tells if the group or other users have any permission. @throws Error where the path does not exist */
+/**
+ * Tells if the group or other users have any permission. @throws Error where the path does not
+ * exist
+ */
 export function isAccessibleToOthers(path: string): boolean {
   return (statSync(path).mode & 0o077) !== 0;
 }
 
-/** Errors of Windows while a scanner, an indexer or another program has one of the two files open. */
+/**
+ * Errors of Windows while a scanner, an indexer or another program has one of the two files open.
+ */
 const OPEN_ELSEWHERE = ['EACCES', 'EBUSY', 'EPERM'];
 const FIRST_PAUSE_MS = 10;
 /** The pauses add up to two and a half seconds. */
@@ -73,17 +100,22 @@ const SYSTEM: RenameSystem = {
 };
 
 /**
- * Renames a file over another one. On Windows that fails while another program has one of them open, so it is retried for a
- * while.
+ * Renames a file over another one. On Windows that fails while another program has one of them
+ * open, so it is retried for a while.
  * @throws the error of the last try
  */
-export function renameOver(from: string, to: string, { platform, rename, blockFor } = SYSTEM): void {
+export function renameOver(
+  from: string,
+  to: string,
+  { platform, rename, blockFor } = SYSTEM,
+): void {
   for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs *= 2) {
     try {
       rename(from, to);
       return;
     } catch (thrown) {
-      const isPassing = thrown instanceof Error && 'code' in thrown && OPEN_ELSEWHERE.includes(String(thrown.code));
+      const isPassing =
+        thrown instanceof Error && 'code' in thrown && OPEN_ELSEWHERE.includes(String(thrown.code));
       if (platform !== 'win32' || !isPassing || pauseMs > LAST_PAUSE_MS) throw thrown;
       blockFor(pauseMs);
     }

@@ -3,13 +3,19 @@ import { AsyncEntry } from '@napi-rs/keyring';
 import type { KeyringAnswer, KeyringRequest } from './secrets.ts';
 
 /**
- * Process for one action on the system's keyring: request as JSON on stdin, answer as JSON on stdout. A keyring is native code
- * that may wait without end for a service or a person, so the caller can kill this process.
+ * Process for one action on the system's keyring: request as JSON on stdin, answer as JSON on
+ * stdout. A keyring is native code that may wait without end for a service or a person, so the
+ * caller can kill this process.
  */
 const request = JSON.parse(readFileSync(0, 'utf8')) as KeyringRequest;
 writeFileSync(1, JSON.stringify(await answer(request)));
 
-async function answer({ action, service, account, secret }: KeyringRequest): Promise<KeyringAnswer> {
+async function answer({
+  action,
+  service,
+  account,
+  secret,
+}: KeyringRequest): Promise<KeyringAnswer> {
   try {
     // Prevents the fallback to the kernel's keyring, which is lost at a restart.
     const entry = new AsyncEntry(service, account, { linux: { store: 'secret-service' } });

@@ -14,16 +14,20 @@ export type LockFile = {
   release(): void;
 };
 
-/** Keeps the connections of held locks reachable: garbage collection would close them and release the lock. */
+/**
+ * Keeps the connections of held locks reachable: garbage collection would close them and release
+ * the lock.
+ */
 const held = new Set<Database>();
 
 /**
- * Takes the lock of an empty SQLite file, which is created where it is missing and never removed: otherwise two processes could
- * lock two files of one name. Returns at once. On POSIX systems a process loses its locks of a file as soon as it closes any
- * descriptor of that file, so no other code may open it.
+ * Takes the lock of an empty SQLite file, which is created where it is missing and never removed:
+ * otherwise two processes could lock two files of one name. Returns at once. On POSIX systems a
+ * process loses its locks of a file as soon as it closes any descriptor of that file, so no other
+ * code may open it.
  * @returns undefined where another process, or another connection of this one, holds the lock
- * @throws DatabaseError where the file cannot be created, opened or locked, or is not empty: with exit code 5 where the disk is
- * full, else with 12
+ * @throws DatabaseError where the file cannot be created, opened or locked, or is not empty: with
+ * exit code 5 where the disk is full, else with 12
  */
 export function acquireLockFile(path: string): LockFile | undefined {
   return asDatabaseError(path, () => {
@@ -33,9 +37,11 @@ export function acquireLockFile(path: string): LockFile | undefined {
     assertEmptyFile(path);
     const database = openSqlite(path, { fileMustExist: true, timeout: 0 });
     try {
-      // Rollback mode with a journal in memory: nothing is written to disk, so a full disk and a kill do no harm.
+      // Rollback mode with a journal in memory: nothing is written to disk, so a full disk and a
+      // kill do no harm.
       database.pragma('journal_mode = memory');
-      // The change stays in memory. It fails for a read-only file, on which "begin immediate" takes no lock.
+      // The change stays in memory. It fails for a read-only file, on which "begin immediate" takes
+      // no lock.
       database.exec('begin immediate; pragma user_version = 1');
     } catch (thrown) {
       database.close();
@@ -54,7 +60,11 @@ export function acquireLockFile(path: string): LockFile | undefined {
 const PAUSE_MS = 5;
 
 /** Takes the lock and retries after short pauses while another process holds it. */
-export function waitForLockFile(path: string, clock: Clock, maxTries: number): LockFile | undefined {
+export function waitForLockFile(
+  path: string,
+  clock: Clock,
+  maxTries: number,
+): LockFile | undefined {
   for (let tries = 1; ; tries += 1) {
     const lock = acquireLockFile(path);
     if (lock !== undefined || tries === maxTries) return lock;
@@ -65,14 +75,20 @@ export function waitForLockFile(path: string, clock: Clock, maxTries: number): L
 /** A holder changes one small file, which takes milliseconds. */
 const MAX_TRIES = 400;
 
-/** Takes the lock of a file that is changed in place. @throws ConfigError where another process keeps it */
+/**
+ * Takes the lock of a file that is changed in place. @throws ConfigError where another process
+ * keeps it
+ */
 export function lockForChange(path: string, clock: Clock, taken: Message): LockFile {
   const lock = waitForLockFile(path, clock, MAX_TRIES);
   if (lock !== undefined) return lock;
   throw new ConfigError(taken, { hint: msg`Run the command again.` });
 }
 
-/** Creates the file where it is missing. SQLite would make it readable by other users, and does not report a full disk. */
+/**
+ * Creates the file where it is missing. SQLite would make it readable by other users, and does not
+ * report a full disk.
+ */
 function makeEmptyFile(path: string): void {
   try {
     // Closing the descriptor releases no lock: the file is new, so this process holds none of it.
@@ -82,7 +98,10 @@ function makeEmptyFile(path: string): void {
   }
 }
 
-/** @throws DatabaseError for anything but an empty file: a database with content may be in another mode */
+/**
+ * @throws DatabaseError for anything but an empty file: a database with content may be in another
+ * mode
+ */
 function assertEmptyFile(path: string): void {
   const stats = statSync(path);
   if (stats.isFile() && stats.size === 0) return;
@@ -95,9 +114,11 @@ const CHECK_PROCESS = join(packageRoot, 'dist', 'src', 'store', 'lock-check.js')
 const CHECK_MS = 20_000;
 
 /**
- * Tests in a folder if a lock excludes another process of this machine. SQLite tracks locks of its own process without the file
- * system, so a second process is required. Locks between two machines cannot be tested this way.
- * @returns false where both get the lock, where the first one does not get it, and where the second process does not answer
+ * Tests in a folder if a lock excludes another process of this machine. SQLite tracks locks of its
+ * own process without the file system, so a second process is required. Locks between two machines
+ * cannot be tested this way.
+ * @returns false where both get the lock, where the first one does not get it, and where the second
+ * process does not answer
  * @throws DatabaseError where no file can be created or opened in the folder
  */
 export function isLockingReliable(folder: string): boolean {
@@ -107,7 +128,13 @@ export function isLockingReliable(folder: string): boolean {
     if (lock === undefined) return false;
     try {
       const { stdout } = spawnSync(process.execPath, [CHECK_PROCESS], {
-        ...{ input: path, encoding: 'utf8', timeout: CHECK_MS, killSignal: 'SIGKILL', stdio: ['pipe', 'pipe', 'ignore'] },
+        ...{
+          input: path,
+          encoding: 'utf8',
+          timeout: CHECK_MS,
+          killSignal: 'SIGKILL',
+          stdio: ['pipe', 'pipe', 'ignore'],
+        },
       });
       return stdout === 'refused';
     } finally {

@@ -22,7 +22,9 @@ import { flushFolder } from './folder.ts';
 type OutputOptions = {
   /** An existing file may be replaced. */
   readonly overwrite: boolean;
-  /** Permissions of the file. By default only its owner can read it; a replaced file keeps its own. */
+  /**
+   * Permissions of the file. By default only its owner can read it; a replaced file keeps its own.
+   */
   readonly mode?: number;
   readonly signal?: AbortSignal;
 };
@@ -41,12 +43,17 @@ function readMode(path: string): number | undefined {
 const BLOCK_BYTES = 256 * 1024;
 
 /**
- * Writes a file that the user named, atomically: the previous one stays until the last piece is on disk.
+ * Writes a file that the user named, atomically: the previous one stays until the last piece is on
+ * disk.
  * @returns its size in bytes
- * @throws UsageError where a file exists; DatabaseError when the disk is full; FileError when the path is not writable; errors of
- * the pieces
+ * @throws UsageError where a file exists; DatabaseError when the disk is full; FileError when the
+ * path is not writable; errors of the pieces
  */
-export async function writeOutputFile(path: string, pieces: Pieces, options: OutputOptions): Promise<number> {
+export async function writeOutputFile(
+  path: string,
+  pieces: Pieces,
+  options: OutputOptions,
+): Promise<number> {
   const { overwrite, signal } = options;
   assertAbsent(path, overwrite);
   const target = resolvePath(path);
@@ -81,21 +88,31 @@ export async function writeOutputFile(path: string, pieces: Pieces, options: Out
   }
 }
 
-/** @throws UsageError where a file exists that may not be replaced; FileError for a folder or a device */
+/**
+ * @throws UsageError where a file exists that may not be replaced; FileError for a folder or a
+ * device
+ */
 export function assertAbsent(path: string, overwrite: boolean): void {
   const stats = statSync(path, { throwIfNoEntry: false });
   if (stats === undefined) return;
   if (stats.isDirectory()) throw new FileError(path, t`${path} is a folder, not a file.`);
   if (!stats.isFile()) throw new FileError(path, t`${path} is not a regular file.`);
   if (overwrite) return;
-  throw new UsageError(t`There is already a file ${path}.`, { hint: t`Choose another name, or replace it with --force.` });
+  throw new UsageError(t`There is already a file ${path}.`, {
+    hint: t`Choose another name, or replace it with --force.`,
+  });
 }
 
-/** Reads the first bytes of a file as text; undefined where it is missing. @throws FileError where it is unreadable */
+/**
+ * Reads the first bytes of a file as text; undefined where it is missing. @throws FileError where
+ * it is unreadable
+ */
 export function readBeginning(path: string, bytes: number): string | undefined {
   try {
     if (!statSync(path).isFile())
-      throw new FileError(path, t`${path} is not a file.`, { hint: t`Give the name of the file to write.` });
+      throw new FileError(path, t`${path} is not a file.`, {
+        hint: t`Give the name of the file to write.`,
+      });
     const file = openSync(path, 'r');
     try {
       const buffer = Buffer.alloc(bytes);
@@ -120,25 +137,32 @@ function resolvePath(path: string): string {
 
 const PASSING = ['ENOSPC', 'EDQUOT', 'EFBIG'];
 
-/** Converts an error of the disk to one that names the output; other errors are returned unchanged. */
+/**
+ * Converts an error of the disk to one that names the output; other errors are returned unchanged.
+ */
 function asOutputError(path: string, thrown: unknown): unknown {
-  if (thrown instanceof PasError || !(thrown instanceof Error) || !('code' in thrown)) return thrown;
+  if (thrown instanceof PasError || !(thrown instanceof Error) || !('code' in thrown))
+    return thrown;
   const code = String(thrown.code);
   if (PASSING.includes(code)) return toDatabaseError(path, thrown);
   const folder = dirname(path);
   if (code === 'ENOENT' || code === 'ENOTDIR')
     return new FileError(path, t`The folder ${folder} does not exist.`, { cause: thrown });
-  if (code === 'EISDIR') return new FileError(path, t`${path} is a folder, not a file.`, { cause: thrown });
+  if (code === 'EISDIR')
+    return new FileError(path, t`${path} is a folder, not a file.`, { cause: thrown });
   if (!/^E[A-Z]+$/.test(code)) return thrown;
   const why = getErrorMessage(thrown);
-  return new FileError(path, t`${path} cannot be written: ${why}.`, { cause: thrown, hint: t`Choose another place.` });
+  return new FileError(path, t`${path} cannot be written: ${why}.`, {
+    cause: thrown,
+    hint: t`Choose another place.`,
+  });
 }
 
 /**
  * Writes pieces to stdout at the reader's speed.
  * @returns false where the reader closed the pipe early (`| head`), which is no failure
- * @throws FileError when stdout was closed before pas began; DatabaseError when stdout is a file and the disk fails; errors of
- * the pieces
+ * @throws FileError when stdout was closed before pas began; DatabaseError when stdout is a file
+ * and the disk fails; errors of the pieces
  */
 export async function writeToReader(
   stdout: NodeJS.WriteStream,
@@ -159,15 +183,16 @@ export async function writeToReader(
 }
 
 /**
- * Node replaces a closed standard output by the null device, opened for reading and writing; `> /dev/null` opens it for writing.
- * Only Linux shows the difference.
+ * Node replaces a closed standard output by the null device, opened for reading and writing; `>
+ * /dev/null` opens it for writing. Only Linux shows the difference.
  */
 function isClosed(stdout: NodeJS.WriteStream): boolean {
   if (!('fd' in stdout) || typeof stdout.fd !== 'number') return false;
   try {
     const [ownStats, none] = [fstatSync(stdout.fd), statSync('/dev/null')];
     if (!ownStats.isCharacterDevice() || ownStats.rdev !== none.rdev) return false;
-    const flags = /^flags:\s*(\d+)/m.exec(readFileSync(`/proc/self/fdinfo/${stdout.fd}`, 'utf8'))?.[1] ?? '';
+    const flags =
+      /^flags:\s*(\d+)/m.exec(readFileSync(`/proc/self/fdinfo/${stdout.fd}`, 'utf8'))?.[1] ?? '';
     return (Number.parseInt(flags, 8) & ACCESS_MODES) === constants.O_RDWR;
   } catch {
     return false;
@@ -184,9 +209,14 @@ type FolderContent = {
 /**
  * Makes a folder that the user named, atomically: it gets its name when all of it is on disk.
  * @param refuse throws for an existing folder that may not be replaced; undefined where none may be
- * @throws UsageError where a folder exists; DatabaseError when the disk is full; FileError when the path is not writable
+ * @throws UsageError where a folder exists; DatabaseError when the disk is full; FileError when the
+ * path is not writable
  */
-export function writeOutputFolder(path: string, { files, folders }: FolderContent, refuse?: (folder: string) => void): void {
+export function writeOutputFolder(
+  path: string,
+  { files, folders }: FolderContent,
+  refuse?: (folder: string) => void,
+): void {
   const target = resolve(path);
   const exists = assertReplaceable(target, path, refuse);
   const draft = makeTempPath(dirname(target));
@@ -206,18 +236,31 @@ export function writeOutputFolder(path: string, { files, folders }: FolderConten
   }
 }
 
-function assertReplaceable(target: string, path: string, refuse?: (folder: string) => void): boolean {
+function assertReplaceable(
+  target: string,
+  path: string,
+  refuse?: (folder: string) => void,
+): boolean {
   const stats = statSync(target, { throwIfNoEntry: false });
   if (stats === undefined) return false;
-  if (!stats.isDirectory()) throw new FileError(path, t`${path} is a file, not a folder.`, { hint: t`Choose another name.` });
+  if (!stats.isDirectory())
+    throw new FileError(path, t`${path} is a file, not a folder.`, {
+      hint: t`Choose another name.`,
+    });
   if (refuse === undefined)
-    throw new UsageError(t`There is already a folder ${path}.`, { hint: t`Choose another name, or replace it with --force.` });
+    throw new UsageError(t`There is already a folder ${path}.`, {
+      hint: t`Choose another name, or replace it with --force.`,
+    });
   refuse(target);
   return true;
 }
 
 /** Another program may add files until the folder is renamed, so it is checked again. */
-function replaceFolder(draft: string, target: string, refuse: (folder: string) => void = () => {}): void {
+function replaceFolder(
+  draft: string,
+  target: string,
+  refuse: (folder: string) => void = () => {},
+): void {
   const aside = makeTempPath(dirname(target));
   renameSync(target, aside);
   try {

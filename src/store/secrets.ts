@@ -10,7 +10,10 @@ import { writePrivateFile } from './files.ts';
 import { restrictPermissions } from './folder.ts';
 import { lockForChange } from './lock-file.ts';
 
-/** Credentials of an account or of a pacing store, stored apart from the configuration and never printed. */
+/**
+ * Credentials of an account or of a pacing store, stored apart from the configuration and never
+ * printed.
+ */
 type Secrets = {
   readonly password?: string;
   readonly token?: string;
@@ -21,15 +24,26 @@ type Secrets = {
 export type SecretPlace = 'keyring' | 'file' | 'nowhere';
 
 export type SecretStore = {
-  /** @throws AuthError when they are in an unavailable keyring; ConfigError when the file is damaged */
+  /**
+   * @throws AuthError when they are in an unavailable keyring; ConfigError when the file is damaged
+   */
   get(owner: string): Secrets;
   set(owner: string, secrets: Secrets): void;
   remove(owner: string): void;
   getPlace(owner: string): SecretPlace;
 };
 
-/** Returns the key of credentials: service address and account, so that they are not used after a profile changes its address. */
-export function getOwner({ baseUrl, username }: { readonly baseUrl: string; readonly username: string | undefined }): string {
+/**
+ * Returns the key of credentials: service address and account, so that they are not used after a
+ * profile changes its address.
+ */
+export function getOwner({
+  baseUrl,
+  username,
+}: {
+  readonly baseUrl: string;
+  readonly username: string | undefined;
+}): string {
   return `${baseUrl} ${username ?? ''}`.trimEnd();
 }
 
@@ -37,8 +51,8 @@ export function getOwner({ baseUrl, username }: { readonly baseUrl: string; read
 type StoredSecrets = Secrets | { readonly keyring: true };
 
 /**
- * Opens the secrets: in the system's keyring where one works, else in a file that only its owner can read. The file records
- * which, so that an unavailable keyring is not taken for an empty one.
+ * Opens the secrets: in the system's keyring where one works, else in a file that only its owner
+ * can read. The file records which, so that an unavailable keyring is not taken for an empty one.
  */
 export function openSecrets(path: string, keyring: Keyring | undefined, clock: Clock): SecretStore {
   const getAccountName = (name: string): string => `${name} (${path})`;
@@ -46,10 +60,15 @@ export function openSecrets(path: string, keyring: Keyring | undefined, clock: C
   // The lock is not held while the keyring is used, which may wait for the user.
   const change = (apply: (all: Map<string, StoredSecrets>) => unknown): void => {
     const lockFile = join(dirname(path), '.secrets.lock');
-    const lock = lockForChange(lockFile, clock, msg`${path}: another pas process is changing the secrets.`);
+    const lock = lockForChange(
+      lockFile,
+      clock,
+      msg`${path}: another pas process is changing the secrets.`,
+    );
     try {
       const all = readAll(path);
-      if (apply(all) !== false) writePrivateFile(path, `${JSON.stringify(Object.fromEntries(all), null, 2)}\n`);
+      if (apply(all) !== false)
+        writePrivateFile(path, `${JSON.stringify(Object.fromEntries(all), null, 2)}\n`);
     } finally {
       lock.release();
     }
@@ -63,13 +82,16 @@ export function openSecrets(path: string, keyring: Keyring | undefined, clock: C
       return secrets;
     },
     set: (owner, secrets) => {
-      const stored = isKeptInKeyring(keyring, getAccountName(owner), secrets) ? ({ keyring: true } as const) : secrets;
+      const stored = isKeptInKeyring(keyring, getAccountName(owner), secrets)
+        ? ({ keyring: true } as const)
+        : secrets;
       change((all) => all.set(owner, stored));
       read.set(owner, secrets);
     },
     remove: (owner) => {
       const stored = readAll(path).get(owner);
-      if (stored !== undefined && 'keyring' in stored) withKeyring(owner, () => keyring?.remove(getAccountName(owner)));
+      if (stored !== undefined && 'keyring' in stored)
+        withKeyring(owner, () => keyring?.remove(getAccountName(owner)));
       if (stored !== undefined) change((all) => all.delete(owner));
       read.delete(owner);
     },
@@ -102,9 +124,12 @@ function withKeyring<T>(owner: string, work: () => T): T {
     return work();
   } catch (thrown) {
     if (!(thrown instanceof KeyringError)) throw thrown;
-    throw new AuthError(t`The secrets of ${owner} are in the system keyring, which cannot be opened: ${thrown.message}.`, {
-      hint: t`Unlock it; or set PAS_KEYRING=off and run \`${cmd`pas login`}\` to store them in a file that only you can read.`,
-    });
+    throw new AuthError(
+      t`The secrets of ${owner} are in the system keyring, which cannot be opened: ${thrown.message}.`,
+      {
+        hint: t`Unlock it; or set PAS_KEYRING=off and run \`${cmd`pas login`}\` to store them in a file that only you can read.`,
+      },
+    );
   }
 }
 
@@ -116,16 +141,26 @@ function readAll(path: string): Map<string, StoredSecrets> {
     text = readFileSync(path, 'utf8');
   } catch (thrown) {
     if (thrown instanceof Error && 'code' in thrown && thrown.code === 'ENOENT') return new Map();
-    throw new ConfigError(t`${path} cannot be read.`, { cause: thrown, hint: t`Check its permissions.` });
+    throw new ConfigError(t`${path} cannot be read.`, {
+      cause: thrown,
+      hint: t`Check its permissions.`,
+    });
   }
   const all = parseObject(text);
   if (all === undefined)
-    throw new ConfigError(t`${path} is damaged.`, { hint: t`Delete it and run \`${cmd`pas login`}\` again.` });
-  const secrets = new Map(Object.entries(all).map(([owner, value]) => [owner, parseStoredSecrets(value)]));
-  if (isOpen && [...secrets.values()].some((stored) => !('keyring' in stored)))
-    throw new ConfigError(t`${path} is not used: others may read it, and its permissions cannot be changed.`, {
-      hint: t`Delete it. Keep the data folder (PAS_HOME) on a disk that has permissions, or give the password in PAS_PASSWORD.`,
+    throw new ConfigError(t`${path} is damaged.`, {
+      hint: t`Delete it and run \`${cmd`pas login`}\` again.`,
     });
+  const secrets = new Map(
+    Object.entries(all).map(([owner, value]) => [owner, parseStoredSecrets(value)]),
+  );
+  if (isOpen && [...secrets.values()].some((stored) => !('keyring' in stored)))
+    throw new ConfigError(
+      t`${path} is not used: others may read it, and its permissions cannot be changed.`,
+      {
+        hint: t`Delete it. Keep the data folder (PAS_HOME) on a disk that has permissions, or give the password in PAS_PASSWORD.`,
+      },
+    );
   return secrets;
 }
 
@@ -157,7 +192,10 @@ function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** The system's store for secrets. Every function throws {@link KeyringError} when it is unavailable. */
+/**
+ * The system's store for secrets. Every function throws {@link KeyringError} when it is
+ * unavailable.
+ */
 export type Keyring = {
   read(account: string): string | undefined;
   write(account: string, secret: string): void;
@@ -189,15 +227,26 @@ const PASSED_ON =
 
 /**
  * Opens the keyring of the platform through a subprocess with a limit of five seconds.
- * @returns undefined where there is none: on Linux without a session bus, and where `PAS_KEYRING` is `off`
+ * @returns undefined where there is none: on Linux without a session bus, and where `PAS_KEYRING`
+ * is `off`
  */
-export function openSystemKeyring(environment: Environment, platform: NodeJS.Platform = process.platform): Keyring | undefined {
+export function openSystemKeyring(
+  environment: Environment,
+  platform: NodeJS.Platform = process.platform,
+): Keyring | undefined {
   if (environment['PAS_KEYRING'] === 'off') return undefined;
-  if (platform !== 'darwin' && platform !== 'win32' && !hasSessionBus(environment)) return undefined;
-  const env = Object.fromEntries(Object.entries(environment).filter(([name]) => PASSED_ON.test(name)));
+  if (platform !== 'darwin' && platform !== 'win32' && !hasSessionBus(environment))
+    return undefined;
+  const env = Object.fromEntries(
+    Object.entries(environment).filter(([name]) => PASSED_ON.test(name)),
+  );
   // After a timeout the keyring is not tried again: every attempt would take the whole timeout.
   let silent: string | undefined;
-  const ask = (action: KeyringRequest['action'], account: string, secret?: string): string | null => {
+  const ask = (
+    action: KeyringRequest['action'],
+    account: string,
+    secret?: string,
+  ): string | null => {
     if (silent !== undefined) throw new KeyringError(silent);
     const { stdout, error } = spawnSync(process.execPath, [PROCESS], {
       input: JSON.stringify({ service: SERVICE, action, account, secret }),

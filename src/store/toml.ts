@@ -15,14 +15,20 @@ export function tryParseToml(text: string): TomlReading {
     if (!(thrown instanceof TomlError)) throw thrown;
     // The first line is the message; an excerpt of the file follows.
     const [message = ''] = thrown.message.split('\n');
-    return { kind: 'fault', message: message.replace(/^Invalid TOML document: /, ''), line: thrown.line };
+    return {
+      kind: 'fault',
+      message: message.replace(/^Invalid TOML document: /, ''),
+      line: thrown.line,
+    };
   }
 }
 
 /** Returns a text, number, day or truth value as text; undefined for lists and tables. */
 export function toTomlText(value: unknown): string | undefined {
   if (value instanceof TomlDate) return value.toISOString();
-  return ['string', 'number', 'bigint', 'boolean'].includes(typeof value) ? String(value) : undefined;
+  return ['string', 'number', 'bigint', 'boolean'].includes(typeof value)
+    ? String(value)
+    : undefined;
 }
 
 /** Quotes a basic string of TOML: the escapes of JSON, and DEL, which JSON leaves as it is. */

@@ -15,7 +15,10 @@ const QUOTE = '"';
 /** No cell comes near this size; it limits what an unclosed quote can consume. */
 const MAX_RECORD_BYTES = 1024 * 1024;
 
-/** Maximum of rows with broken quotes; an unclosed quote counts tenfold, since the parser searches far for its end. */
+/**
+ * Maximum of rows with broken quotes; an unclosed quote counts tenfold, since the parser searches
+ * far for its end.
+ */
 const MAX_BROKEN_ROWS = 100;
 const UNCLOSED_COUNTS = 10;
 
@@ -39,8 +42,9 @@ export async function parseTextTable(
 }
 
 /**
- * Reads a text table: RFC 4180, with `,` `;` or tab between cells, any line ending, and with or without a byte order mark. Rows
- * are parsed again at each iteration. A formula mark before a cell is removed.
+ * Reads a text table: RFC 4180, with `,` `;` or tab between cells, any line ending, and with or
+ * without a byte order mark. Rows are parsed again at each iteration. A formula mark before a cell
+ * is removed.
  * @param file only for messages
  * @param named rows of the header; otherwise they are detected
  * @throws FileError where the bytes are empty or not UTF-8
@@ -50,9 +54,14 @@ export function parseTable(file: string, bytes: Buffer, named?: HeaderRows): Tab
   const declared = findDeclaredDelimiter(text);
   const body = declared === undefined ? text : text.subarray(text.indexOf('\n') + 1);
   const delimiter = declared ?? detectDelimiter(body);
-  const parseBody = (): Iterable<TextRow | BrokenRow> => parseRecords(file, body, delimiter, declared === undefined ? 1 : 2);
+  const parseBody = (): Iterable<TextRow | BrokenRow> =>
+    parseRecords(file, body, delimiter, declared === undefined ? 1 : 2);
 
-  const foundHeader = findHeader({ file }, readFirstRows(selectReadable(parseBody()), named), named);
+  const foundHeader = findHeader(
+    { file },
+    readFirstRows(selectReadable(parseBody()), named),
+    named,
+  );
   const header = foundHeader?.names ?? [];
   const headerRow = foundHeader?.last ?? 0;
   assertTableSize(file, { columns: header.length });
@@ -61,7 +70,8 @@ export function parseTable(file: string, bytes: Buffer, named?: HeaderRows): Tab
   const messages = new Map<number, Message>();
   let rowCount = 0;
   for (const record of parseBody()) {
-    if ('broken' in record) issues.push(makeErrorIssue('table-quote', record.broken, { file, row: record.row }));
+    if ('broken' in record)
+      issues.push(makeErrorIssue('table-quote', record.broken, { file, row: record.row }));
     else if (record.row > headerRow && !isBlank(record)) {
       assertTableSize(file, { rows: rowCount + left.size + 1, columns: header.length });
       const faults = checkRow(record, header, delimiter, messages);
@@ -71,13 +81,24 @@ export function parseTable(file: string, bytes: Buffer, named?: HeaderRows): Tab
       assertTableSize(file, { faults: issues.length });
     }
   }
-  if (foundHeader === undefined && issues.length === 0) throw new FileError(file, msg`${file} contains only blank lines.`);
+  if (foundHeader === undefined && issues.length === 0)
+    throw new FileError(file, msg`${file} contains only blank lines.`);
   if (rowCount === 0 && !hasErrors(issues)) {
-    issues.push(makeErrorIssue('table-no-rows', msg`There are no rows below the header. Nothing was read.`, { file }));
+    issues.push(
+      makeErrorIssue('table-no-rows', msg`There are no rows below the header. Nothing was read.`, {
+        file,
+      }),
+    );
   }
   const rows = function* (): Generator<TableRow> {
     for (const record of parseBody()) {
-      if (!('broken' in record) && record.row > headerRow && !isBlank(record) && !left.has(record.row)) yield record;
+      if (
+        !('broken' in record) &&
+        record.row > headerRow &&
+        !isBlank(record) &&
+        !left.has(record.row)
+      )
+        yield record;
     }
   };
   const at = foundHeader === undefined ? {} : { headerRow };
@@ -95,8 +116,16 @@ function isBlank({ cells }: TableRow): boolean {
   return cells.every((cell) => cell === '');
 }
 
-/** Yields all records. A faulty quote affects only its own row: reading continues at the next line of the file. */
-function* parseRecords(file: string, bytes: Buffer, delimiter: string, firstLine: number): Generator<TextRow | BrokenRow> {
+/**
+ * Yields all records. A faulty quote affects only its own row: reading continues at the next line
+ * of the file.
+ */
+function* parseRecords(
+  file: string,
+  bytes: Buffer,
+  delimiter: string,
+  firstLine: number,
+): Generator<TextRow | BrokenRow> {
   let row = 1;
   let line = firstLine;
   let brokenRows = 0;
@@ -118,7 +147,10 @@ function* parseRecords(file: string, bytes: Buffer, delimiter: string, firstLine
       row += 1;
       brokenRows += isUnclosed(error) ? UNCLOSED_COUNTS : 1;
       if (brokenRows >= MAX_BROKEN_ROWS) {
-        yield { row, broken: msg`Too many rows with broken quotes: nothing from here on was read.` };
+        yield {
+          row,
+          broken: msg`Too many rows with broken quotes: nothing from here on was read.`,
+        };
         return;
       }
       const nextLine = bytes.indexOf('\n', start);
@@ -130,9 +162,13 @@ function* parseRecords(file: string, bytes: Buffer, delimiter: string, firstLine
 }
 
 function makeTooManyLinesError(file: string): FileError {
-  return new FileError(file, msg`${file} has more than ${MAX_LINES} lines, which is too many to read.`, {
-    hint: msg`Delete the blank rows below the table, and save it again.`,
-  });
+  return new FileError(
+    file,
+    msg`${file} has more than ${MAX_LINES} lines, which is too many to read.`,
+    {
+      hint: msg`Delete the blank rows below the table, and save it again.`,
+    },
+  );
 }
 
 type SomeRecords = {
@@ -144,8 +180,8 @@ type SomeRecords = {
 };
 
 /**
- * Splits the lines before the first quote; undefined where that is in the next line, or no line ends within the batch. Rows
- * without quotes need no parser, which takes ten times as long.
+ * Splits the lines before the first quote; undefined where that is in the next line, or no line
+ * ends within the batch. Rows without quotes need no parser, which takes ten times as long.
  */
 function splitPlain(bytes: Buffer, delimiter: string): SomeRecords | undefined {
   const piece = bytes.subarray(0, PLAIN_BYTES_AT_A_TIME);
@@ -170,7 +206,9 @@ function parseQuotedText(text: string): string {
   return constant === undefined ? withoutFormulaMark(text) : constant.replaceAll('""', '"');
 }
 
-/** Form in which programs write digits that a spreadsheet must not take for a number: `="00124"`. */
+/**
+ * Form in which programs write digits that a spreadsheet must not take for a number: `="00124"`.
+ */
 const CONSTANT_FORMULA = /^="((?:[^"]|"")*)"$/;
 
 function trimCell(text: string): string {
@@ -214,11 +252,20 @@ function makeBrokenQuoteMessage(error: CsvError, line: number): Message {
     : msg`The row that begins at line ${line} of the file closes a quote (") in the middle of a cell. Double a quote that belongs to the text ("").`;
 }
 
-/** @param faultsByRow messages so far, by number of cells: most faulty rows of a table have the same fault */
-function checkRow({ cells }: TableRow, header: readonly string[], delimiter: string, faultsByRow: Map<number, Message>): Issue[] {
+/**
+ * @param faultsByRow messages so far, by number of cells: most faulty rows of a table have the same
+ * fault
+ */
+function checkRow(
+  { cells }: TableRow,
+  header: readonly string[],
+  delimiter: string,
+  faultsByRow: Map<number, Message>,
+): Issue[] {
   const cellCount = cells.length;
   if (cellCount === header.length) return checkCells(cells, header);
-  const message = faultsByRow.get(cellCount) ?? makeCellsMessage(cellCount, header.length, delimiter);
+  const message =
+    faultsByRow.get(cellCount) ?? makeCellsMessage(cellCount, header.length, delimiter);
   faultsByRow.set(cellCount, message);
   return [makeErrorIssue('table-cells', message)];
 }
@@ -239,11 +286,18 @@ function findDeclaredDelimiter(bytes: Buffer): string | undefined {
 /** Lines that are sampled for the delimiter: a title above the table has none, or others. */
 const LINES_LOOKED_AT = 30;
 
-/** Detects the delimiter: the most frequent one in the first line that has as many as the next; else in the first line. */
+/**
+ * Detects the delimiter: the most frequent one in the first line that has as many as the next; else
+ * in the first line.
+ */
 function detectDelimiter(bytes: Buffer): string {
   const start = bytes.findIndex((byte) => byte > 0x20);
-  const sample = bytes.toString('utf8', Math.max(0, start), start + MAX_RECORD_BYTES).replace(/"[^"]*"/g, '');
-  const lines = sample.split(/[\r\n]+/, LINES_LOOKED_AT).map((line) => DELIMITERS.map((mark) => line.split(mark).length));
+  const sample = bytes
+    .toString('utf8', Math.max(0, start), start + MAX_RECORD_BYTES)
+    .replace(/"[^"]*"/g, '');
+  const lines = sample
+    .split(/[\r\n]+/, LINES_LOOKED_AT)
+    .map((line) => DELIMITERS.map((mark) => line.split(mark).length));
   const [first = []] = lines;
   const line = lines.find((counts, index) => {
     const most = Math.max(...counts);
@@ -263,6 +317,8 @@ function formatCellCount(count: number): Message {
 
 function countLineBreaks(cells: readonly string[]): number {
   let breaks = 0;
-  for (const cell of cells) if (cell.includes('\n') || cell.includes('\r')) breaks += cell.match(/\r\n|\n|\r/g)?.length ?? 0;
+  for (const cell of cells)
+    if (cell.includes('\n') || cell.includes('\r'))
+      breaks += cell.match(/\r\n|\n|\r/g)?.length ?? 0;
   return breaks;
 }

@@ -18,7 +18,10 @@ type DeviceRecord = {
   readonly fields: readonly (readonly [name: string, value: string])[];
 };
 
-/** Returns the name of a waypoint or placemark, for issues; a number among hundreds is hard to find on a device. */
+/**
+ * Returns the name of a waypoint or placemark, for issues; a number among hundreds is hard to find
+ * on a device.
+ */
 export function nameRecord(record: XmlElement): { readonly find?: string } {
   const find = getChildText(record, 'name') ?? '';
   return find === '' ? {} : { find };
@@ -42,7 +45,10 @@ export class UnreadNames {
 
 const MAX_NAMES = 100;
 
-/** Returns the columns of a record: its fields, then its other data where the column is empty. The rest goes into the note. */
+/**
+ * Returns the columns of a record: its fields, then its other data where the column is empty. The
+ * rest goes into the note.
+ */
 export function collectDeviceValues(
   { name, notes, time, links, fields }: DeviceRecord,
   unread: UnreadNames,
@@ -53,7 +59,9 @@ export function collectDeviceValues(
     if ((values.get(field) ?? '') === '') values.set(field, value);
     else if (value !== '' && value !== values.get(field)) again.push(`${field}: ${value}`);
   }
-  const columns = new Map([...values.keys()].map((field) => [findColumnMeant(field), field] as const));
+  const columns = new Map(
+    [...values.keys()].map((field) => [findColumnMeant(field), field] as const),
+  );
   const fill = (column: ColumnName, text: string): boolean => {
     const field = columns.get(column) ?? column;
     const existing = values.get(field)?.trim() ?? '';
@@ -61,7 +69,12 @@ export function collectDeviceValues(
     return existing === '' || existing === text;
   };
   const [photographs, otherLinks] = separateLinks(links);
-  const more = [...(fill('local_id', name) ? [] : [name]), ...notes, ...again, ...otherLinks].filter((note) => note !== '');
+  const more = [
+    ...(fill('local_id', name) ? [] : [name]),
+    ...notes,
+    ...again,
+    ...otherLinks,
+  ].filter((note) => note !== '');
   if (!fill('datum_nalezu', parseDay(time))) unread.add('time');
   append(values, columns.get('poznamka') ?? 'poznamka', more, '\n');
   append(
@@ -73,15 +86,23 @@ export function collectDeviceValues(
   return values;
 }
 
-function append(values: Map<string, string>, field: string, texts: readonly string[], between: string): void {
+function append(
+  values: Map<string, string>,
+  field: string,
+  texts: readonly string[],
+  between: string,
+): void {
   const existing = values.get(field) ?? '';
   const distinctValues = new Set(existing.split(between)).add(existing);
   const more = [...new Set(texts)].filter((text) => !distinctValues.has(text));
-  if (more.length > 0) values.set(field, [existing, ...more].filter((text) => text !== '').join(between));
+  if (more.length > 0)
+    values.set(field, [existing, ...more].filter((text) => text !== '').join(between));
 }
 
 /** Separates the file names of photographs from other links. */
-function separateLinks(links: readonly string[]): readonly [photographs: string[], others: string[]] {
+function separateLinks(
+  links: readonly string[],
+): readonly [photographs: string[], others: string[]] {
   const [photographs, otherLinks]: [string[], string[]] = [[], []];
   for (const link of links) {
     const name = getLinkedFile(link);
@@ -91,12 +112,19 @@ function separateLinks(links: readonly string[]): readonly [photographs: string[
   return [photographs, otherLinks];
 }
 
-/** Returns the file of a link: a path relative to the table, or the name of a file on the device. Undefined for the web. */
+/**
+ * Returns the file of a link: a path relative to the table, or the name of a file on the device.
+ * Undefined for the web.
+ */
 function getLinkedFile(link: string): string | undefined {
   const isLocal = /^file:/i.test(link);
   if (!isLocal && /^[a-z][a-z\d+.-]+:/i.test(link)) return undefined;
-  const path = decodeLink(link.replace(/^file:(?:\/\/[^/]*)?/i, '').replace(/[?#].*$/s, '')).replaceAll('\\', '/');
-  return isLocal || /^(?:\/|[a-z]:)/i.test(path) ? path.slice(path.lastIndexOf('/') + 1) : path.replace(/^(?:\.\/)+/, '');
+  const path = decodeLink(
+    link.replace(/^file:(?:\/\/[^/]*)?/i, '').replace(/[?#].*$/s, ''),
+  ).replaceAll('\\', '/');
+  return isLocal || /^(?:\/|[a-z]:)/i.test(path)
+    ? path.slice(path.lastIndexOf('/') + 1)
+    : path.replace(/^(?:\.\/)+/, '');
 }
 
 function decodeLink(path: string): string {
@@ -107,7 +135,13 @@ function decodeLink(path: string): string {
   }
 }
 
-/** Returns the day; a time without a zone is local at the site. An unreadable time stays, so that the cell is reported. */
+/**
+ * Returns the day; a time without a zone is local at the site. An unreadable time stays, so that
+ * the cell is reported.
+ */
 function parseDay(time: string): string {
-  return parseDayOfMoment(time) ?? time.replace(/^(\d{4}-\d{2}-\d{2})T\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?$/, '$1');
+  return (
+    parseDayOfMoment(time) ??
+    time.replace(/^(\d{4}-\d{2}-\d{2})T\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?$/, '$1')
+  );
 }

@@ -18,10 +18,15 @@ const SEPARATORS = { semicolon: ';', comma: ',', tab: '\t' } as const;
 type Separator = keyof typeof SEPARATORS;
 
 /**
- * Writes a table for Excel and LibreOffice: UTF-8 with byte order mark, CRLF, formulas marked as texts. With semicolons it has
- * decimal commas, which such locales use. `pas import` reads the same finds from it.
+ * Writes a table for Excel and LibreOffice: UTF-8 with byte order mark, CRLF, formulas marked as
+ * texts. With semicolons it has decimal commas, which such locales use. `pas import` reads the same
+ * finds from it.
  */
-export function* exportCsv(finds: Iterable<ExportedFind>, separator: Separator, labels = false): Generator<string> {
+export function* exportCsv(
+  finds: Iterable<ExportedFind>,
+  separator: Separator,
+  labels = false,
+): Generator<string> {
   const delimiter = SEPARATORS[separator];
   const columns = exportColumns(labels);
   yield `${BYTE_ORDER_MARK}${columns.join(delimiter)}\r\n`;
@@ -41,7 +46,10 @@ export function* exportCsv(finds: Iterable<ExportedFind>, separator: Separator, 
 export type RowCell = string | { readonly decimal: string } | { readonly day: string };
 
 /** Writes rows, the first with headings. Decimals as in {@link exportCsv}. */
-export function* formatCsvLines(rows: Iterable<readonly RowCell[]>, separator: Separator): Generator<string> {
+export function* formatCsvLines(
+  rows: Iterable<readonly RowCell[]>,
+  separator: Separator,
+): Generator<string> {
   let mark = BYTE_ORDER_MARK;
   for (const row of rows) {
     yield `${mark}${row.map((cell) => formatRowCell(cell, separator)).join(SEPARATORS[separator])}\r\n`;
@@ -50,7 +58,8 @@ export function* formatCsvLines(rows: Iterable<readonly RowCell[]>, separator: S
 }
 
 function formatRowCell(cell: RowCell, separator: Separator): string {
-  if (typeof cell === 'object' && 'decimal' in cell) return formatDecimalCell(cell.decimal, separator);
+  if (typeof cell === 'object' && 'decimal' in cell)
+    return formatDecimalCell(cell.decimal, separator);
   return formatCsvCell(typeof cell === 'string' ? cell : cell.day, SEPARATORS[separator]);
 }
 
@@ -59,14 +68,16 @@ function formatDecimalCell(text: string, separator: Separator): string {
   return separator === 'semicolon' ? text.replace('.', ',') : text;
 }
 
-/** Uses Czech words for true and false, since a spreadsheet would replace boolean values by its own. */
+/**
+ * Uses Czech words for true and false, since a spreadsheet would replace boolean values by its own.
+ */
 export function formatExportValue(value: ExportValue | undefined): string | number | undefined {
   return typeof value === 'boolean' ? (value ? 'ano' : 'ne') : value;
 }
 
 /**
- * Writes a FeatureCollection (RFC 7946), one feature per line. Points are in WGS 84; one that was measured in S-JTSK has its own
- * coordinates among the properties as well.
+ * Writes a FeatureCollection (RFC 7946), one feature per line. Points are in WGS 84; one that was
+ * measured in S-JTSK has its own coordinates among the properties as well.
  */
 export function* exportGeoJson(finds: Iterable<ExportedFind>): Generator<string> {
   yield '{"type":"FeatureCollection","features":[';
@@ -79,17 +90,27 @@ export function* exportGeoJson(finds: Iterable<ExportedFind>): Generator<string>
 }
 
 function makeFeature(find: ExportedFind): Record<string, unknown> {
-  const values = [...collectValues(find)].map(([name, value]) => [name, typeof value === 'string' ? withMarkKept(value) : value]);
+  const values = [...collectValues(find)].map(([name, value]) => [
+    name,
+    typeof value === 'string' ? withMarkKept(value) : value,
+  ]);
   const properties: Record<string, unknown> = Object.fromEntries(values);
   const point = getPoint(find.elements);
   if (point === undefined) return { type: 'Feature', geometry: null, properties };
   const { longitude, latitude, exact } = toWgs84Point(point);
   if (exact !== undefined) properties[exact.column] = exact.wkt;
-  return { type: 'Feature', geometry: { type: 'Point', coordinates: [longitude, latitude] }, properties };
+  return {
+    type: 'Feature',
+    geometry: { type: 'Point', coordinates: [longitude, latitude] },
+    properties,
+  };
 }
 
 /** Writes the import document of each find in an element that adds local id and photographs. */
-export function* exportXml(finds: Iterable<ExportedFind>, profile: DocumentProfile): Generator<string> {
+export function* exportXml(
+  finds: Iterable<ExportedFind>,
+  profile: DocumentProfile,
+): Generator<string> {
   yield `<?xml version="1.0" encoding="UTF-8"?>\n<finds xmlns="${FINDS_NAMESPACE}">\n`;
   for (const { localId, identCely, elements, photos } of finds) {
     const attributes = {
@@ -97,7 +118,10 @@ export function* exportXml(finds: Iterable<ExportedFind>, profile: DocumentProfi
       ...(identCely === undefined ? {} : { ident_cely: identCely }),
       ...(photos.length === 0 ? {} : { photos: replaceIllegalCharacters(joinNames(photos)) }),
     };
-    yield renderElement({ name: 'find', attributes, content: [makeDocumentNode(elements, profile)] }, 1);
+    yield renderElement(
+      { name: 'find', attributes, content: [makeDocumentNode(elements, profile)] },
+      1,
+    );
   }
   yield '</finds>\n';
 }

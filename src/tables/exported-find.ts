@@ -24,7 +24,9 @@ export type ExportedFind = {
   readonly state?: string | undefined;
   /** Accessibility as sent, and as the service last showed it; undefined where it shows none. */
   readonly accessibilities?: readonly (Reference | undefined)[];
-  /** Differences of the service's record from what was sent; `elements` has the service's values. */
+  /**
+   * Differences of the service's record from what was sent; `elements` has the service's values.
+   */
   readonly changed?: readonly Change[];
   readonly getLabels?: LabelsOf;
   readonly photoFiles?: readonly { readonly name: string; readonly path: string }[];
@@ -38,8 +40,17 @@ export const STATE_COLUMN = 'sending_state';
 
 export type ExportValue = string | number | boolean;
 
-/** Returns the values of a find except its point, by the column names of `pas import`. Absent values are left out. */
-export function collectValues({ localId, identCely, elements, photos, getLabels }: ExportedFind): Map<string, ExportValue> {
+/**
+ * Returns the values of a find except its point, by the column names of `pas import`. Absent values
+ * are left out.
+ */
+export function collectValues({
+  localId,
+  identCely,
+  elements,
+  photos,
+  getLabels,
+}: ExportedFind): Map<string, ExportValue> {
   const values = new Map<string, ExportValue>([['local_id', localId]]);
   if (identCely !== undefined) values.set('ident_cely', identCely);
   for (const { name, kind } of FIELDS) {
@@ -47,13 +58,17 @@ export function collectValues({ localId, identCely, elements, photos, getLabels 
     if (value === undefined || value === '' || kind === 'point') continue;
     values.set(name, typeof value === 'object' ? formatReferenceCell(value) : value);
     const labels = kind === 'term' && typeof value === 'object' ? getLabels?.(value.id) : undefined;
-    for (const [language, label] of Object.entries(labels ?? {})) if (label !== '') values.set(`${name}_${language}`, label);
+    for (const [language, label] of Object.entries(labels ?? {}))
+      if (label !== '') values.set(`${name}_${language}`, label);
   }
   if (photos.length > 0) values.set('photos', joinNames(photos));
   return values;
 }
 
-/** Returns the point by the columns of a table of finds; undefined values for a find without a point. */
+/**
+ * Returns the point by the columns of a table of finds; undefined values for a find without a
+ * point.
+ */
 export function formatCoordinates(elements: FindElements): ReadonlyMap<string, string | undefined> {
   const point = getPoint(elements);
   return new Map([
@@ -62,7 +77,10 @@ export function formatCoordinates(elements: FindElements): ReadonlyMap<string, s
   ]);
 }
 
-/** Returns the columns of a table of finds, in the order of the schema. @param labels adds labels beside codes */
+/**
+ * Returns the columns of a table of finds, in the order of the schema. @param labels adds labels
+ * beside codes
+ */
 export function exportColumns(labels: boolean): readonly string[] {
   const ofFields = FIELDS.filter(({ kind }) => kind !== 'point').flatMap(({ name, kind }) => {
     if (name === 'geom_system') return [name, 'geom_x', 'geom_y'];
@@ -79,27 +97,49 @@ type Wgs84Point = {
   /** Degrees. */
   readonly longitude: number;
   readonly latitude: number;
-  /** The exact point, where the degrees lose digits or are converted. The import uses the degrees to detect a moved point. */
+  /**
+   * The exact point, where the degrees lose digits or are converted. The import uses the degrees to
+   * detect a moved point.
+   */
   readonly exact?: { readonly column: 'geom_wkt' | 'geom_sjtsk_wkt'; readonly wkt: string };
 };
 
-/** Converts to degrees; `exact` has the measured WKT where S-JTSK was converted, or a number would lose digits. */
+/**
+ * Converts to degrees; `exact` has the measured WKT where S-JTSK was converted, or a number would
+ * lose digits.
+ */
 export function toWgs84Point(point: PointInSystem): Wgs84Point {
   const [x, y] = [Number(point.x), Number(point.y)];
   if (point.system === '4326') {
     const isPlain = formatPlainNumber(x) === point.x && formatPlainNumber(y) === point.y;
-    return { longitude: x, latitude: y, ...(isPlain ? {} : { exact: { column: 'geom_wkt', wkt: formatPoint(point) } }) };
+    return {
+      longitude: x,
+      latitude: y,
+      ...(isPlain ? {} : { exact: { column: 'geom_wkt', wkt: formatPoint(point) } }),
+    };
   }
-  const [longitude = 0, latitude = 0] = toWgs84([x, y]).map((degrees) => Number(degrees.toFixed(DEGREE_DIGITS)));
+  const [longitude = 0, latitude = 0] = toWgs84([x, y]).map((degrees) =>
+    Number(degrees.toFixed(DEGREE_DIGITS)),
+  );
   return { longitude, latitude, exact: { column: 'geom_sjtsk_wkt', wkt: formatPoint(point) } };
 }
 
-/** Returns a point in both systems: the measured digits, and the conversion to a centimetre, unless out of range. */
-export function toBothSystems({ system, x, y }: PointInSystem): Readonly<Partial<Record<GeomSystem, PointText>>> {
+/**
+ * Returns a point in both systems: the measured digits, and the conversion to a centimetre, unless
+ * out of range.
+ */
+export function toBothSystems({
+  system,
+  x,
+  y,
+}: PointInSystem): Readonly<Partial<Record<GeomSystem, PointText>>> {
   const [from, ownPoint] = [[Number(x), Number(y)] as const, { x, y }];
   if (findRangeProblem(system, ...from) !== undefined) return { [system]: ownPoint };
-  const [computed, digits] = system === '4326' ? [toSJtsk(from), METRE_DIGITS] : [toWgs84(from), DEGREE_DIGITS];
+  const [computed, digits] =
+    system === '4326' ? [toSJtsk(from), METRE_DIGITS] : [toWgs84(from), DEGREE_DIGITS];
   const [otherX = '', otherY = ''] = computed.map((number) => number.toFixed(digits));
   const other = { x: otherX, y: otherY };
-  return system === '4326' ? { '4326': ownPoint, '5514': other } : { '4326': other, '5514': ownPoint };
+  return system === '4326'
+    ? { '4326': ownPoint, '5514': other }
+    : { '4326': other, '5514': ownPoint };
 }

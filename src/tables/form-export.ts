@@ -46,7 +46,8 @@ export function findGeoPackage(folder: string): string | undefined {
 }
 
 /**
- * Reads the table of filled forms in the unpacked export of a server; undefined where there is none.
+ * Reads the table of filled forms in the unpacked export of a server; undefined where there is
+ * none.
  * @param photoFolder folder of the photographs; otherwise they are searched in the whole folder
  * @throws FileError where there are several
  */
@@ -55,7 +56,9 @@ export async function readFormFolder(
   photoFolder: string | undefined,
   read: (path: string) => Promise<Table>,
 ): Promise<Table | undefined> {
-  const files = readdirSync(folder).filter((name) => !LOCK.test(name) && /\.(csv|xlsx)$/i.test(name));
+  const files = readdirSync(folder).filter(
+    (name) => !LOCK.test(name) && /\.(csv|xlsx)$/i.test(name),
+  );
   const tables: Table[] = [];
   for (const name of files.sort()) {
     const path = join(folder, name);
@@ -70,14 +73,21 @@ export async function readFormFolder(
       tables.map(({ file }) => basename(file)),
     );
   if (table?.formExport === undefined) return undefined;
-  return { ...table, formExport: { ...table.formExport, attachments: findAttachments(photoFolder ?? folder) } };
+  return {
+    ...table,
+    formExport: { ...table.formExport, attachments: findAttachments(photoFolder ?? folder) },
+  };
 }
 
 /** Reads a table that may have forms; undefined where it has none, or is not readable. */
-async function readForms(path: string, read: (path: string) => Promise<Table>): Promise<Table | undefined> {
+async function readForms(
+  path: string,
+  read: (path: string) => Promise<Table>,
+): Promise<Table | undefined> {
   try {
     const isCsv = extname(path).toLowerCase() === '.csv';
-    if (isCsv && !isFormTable(parseTable(path, await readInputFile(path), FIRST_ROW))) return undefined;
+    if (isCsv && !isFormTable(parseTable(path, await readInputFile(path), FIRST_ROW)))
+      return undefined;
     return await read(path);
   } catch (thrown) {
     if (thrown instanceof FileError) return undefined;
@@ -85,11 +95,18 @@ async function readForms(path: string, read: (path: string) => Promise<Table>): 
   }
 }
 
-/** Adds the repeated groups to a CSV table: those of `FORM.csv` are in `FORM-GROUP.csv` beside it. */
-export async function withRepeatsBeside(table: Table, photoFolder: string | undefined): Promise<Table> {
+/**
+ * Adds the repeated groups to a CSV table: those of `FORM.csv` are in `FORM-GROUP.csv` beside it.
+ */
+export async function withRepeatsBeside(
+  table: Table,
+  photoFolder: string | undefined,
+): Promise<Table> {
   const folder = dirname(table.file);
   const start = `${basename(table.file, extname(table.file))}-`;
-  const beside = readdirSync(folder).filter((name) => name.startsWith(start) && extname(name).toLowerCase() === '.csv');
+  const beside = readdirSync(folder).filter(
+    (name) => name.startsWith(start) && extname(name).toLowerCase() === '.csv',
+  );
   const repeats: Table[] = [];
   for (const name of beside.sort()) {
     const path = join(folder, name);
@@ -100,11 +117,21 @@ export async function withRepeatsBeside(table: Table, photoFolder: string | unde
 }
 
 /** Adds the repeated groups to a workbook of KoboToolbox: they are the sheets behind the first. */
-export async function withRepeatSheets(table: Table, bytes: Buffer, photoFolder: string | undefined): Promise<Table> {
+export async function withRepeatSheets(
+  table: Table,
+  bytes: Buffer,
+  photoFolder: string | undefined,
+): Promise<Table> {
   const { parseXlsxSheets: readXlsxSheets } = await import('./xlsx-workbook.ts');
   const repeats = (await readXlsxSheets(table.file, bytes)).filter(isRepeatTable);
-  const issues = table.issues.filter(({ rule }) => rule !== 'table-other-sheets' || repeats.length === 0);
-  return { ...table, issues, formExport: { repeats, attachments: findAttachments(photoFolder ?? dirname(table.file)) } };
+  const issues = table.issues.filter(
+    ({ rule }) => rule !== 'table-other-sheets' || repeats.length === 0,
+  );
+  return {
+    ...table,
+    issues,
+    formExport: { repeats, attachments: findAttachments(photoFolder ?? dirname(table.file)) },
+  };
 }
 
 /**
@@ -112,7 +139,10 @@ export async function withRepeatSheets(table: Table, bytes: Buffer, photoFolder:
  * @param photoFolder folder of the photographs; otherwise they are in the archive
  * @throws FileError where the archive is damaged, or holds several forms
  */
-export async function readFormArchive(file: string, photoFolder: string | undefined): Promise<Table | undefined> {
+export async function readFormArchive(
+  file: string,
+  photoFolder: string | undefined,
+): Promise<Table | undefined> {
   const archive = await openZip(file);
   const tables: Table[] = [];
   try {
@@ -132,7 +162,8 @@ export async function readFormArchive(file: string, photoFolder: string | undefi
       forms.map((each) => basename(each.file)),
     );
   if (table === undefined) return undefined;
-  const attachments = photoFolder === undefined ? openAttachments(file, archive.paths) : findAttachments(photoFolder);
+  const attachments =
+    photoFolder === undefined ? openAttachments(file, archive.paths) : findAttachments(photoFolder);
   return { ...table, formExport: { repeats: tables.filter(isRepeatTable), attachments } };
 }
 

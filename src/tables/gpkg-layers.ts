@@ -22,7 +22,10 @@ export function beginGeoPackage(database: Database): void {
   for (const system of SPATIAL_REFERENCES) addSystem.run(...system);
 }
 
-export type GpkgColumn = { readonly name: string; readonly type: 'text' | 'integer' | 'date' | 'boolean' };
+export type GpkgColumn = {
+  readonly name: string;
+  readonly type: 'text' | 'integer' | 'date' | 'boolean';
+};
 
 type NewLayer = {
   readonly table: string;
@@ -43,7 +46,11 @@ export type GpkgFeature = {
 };
 
 /** Adds a layer, or a table of attributes, with its rows. */
-export function addLayer(database: Database, layer: NewLayer, features: Iterable<GpkgFeature>): void {
+export function addLayer(
+  database: Database,
+  layer: NewLayer,
+  features: Iterable<GpkgFeature>,
+): void {
   const { table, columns, geometry, nowIso } = layer;
   const shape = geometry === undefined ? [] : ['geom'];
   const definitions = [
@@ -53,12 +60,18 @@ export function addLayer(database: Database, layer: NewLayer, features: Iterable
   ];
   database.exec(`create table "${table}" (${definitions.join(', ')})`);
   const names = [...shape, ...columns.map(({ name }) => `"${name}"`)];
-  const insert = database.prepare(`insert into "${table}" (${names.join(', ')}) values (${names.map(() => '?').join(', ')})`);
+  const insert = database.prepare(
+    `insert into "${table}" (${names.join(', ')}) values (${names.map(() => '?').join(', ')})`,
+  );
   let box: Bounds | undefined;
   database.transaction(() => {
     for (const { shape: ownShape, values } of features) {
-      if (ownShape !== undefined) box = box === undefined ? ownShape.bounds : uniteBounds(box, ownShape.bounds);
-      insert.run(...shape.map(() => (ownShape === undefined ? null : makeGeometryBlob(ownShape.wkb))), ...values);
+      if (ownShape !== undefined)
+        box = box === undefined ? ownShape.bounds : uniteBounds(box, ownShape.bounds);
+      insert.run(
+        ...shape.map(() => (ownShape === undefined ? null : makeGeometryBlob(ownShape.wkb))),
+        ...values,
+      );
     }
   })();
   const [kind, system] = geometry === undefined ? ['attributes', null] : ['features', 4326];
@@ -66,7 +79,9 @@ export function addLayer(database: Database, layer: NewLayer, features: Iterable
     .prepare(`insert into gpkg_contents values (?, ?, ?, '', ?, ?, ?, ?, ?, ?)`)
     .run(table, kind, table, nowIso, ...(box ?? [null, null, null, null]), system);
   if (geometry === undefined) return;
-  database.prepare(`insert into gpkg_geometry_columns values (?, 'geom', ?, 4326, 0, 0)`).run(table, geometry);
+  database
+    .prepare(`insert into gpkg_geometry_columns values (?, 'geom', ?, 4326, 0, 0)`)
+    .run(table, geometry);
 }
 
 /** Makes the shape of a point; degrees. */
@@ -89,7 +104,12 @@ function makeGeometryBlob(wkb: Buffer): Buffer {
 }
 
 function uniteBounds(one: Bounds, other: Bounds): Bounds {
-  return [Math.min(one[0], other[0]), Math.min(one[1], other[1]), Math.max(one[2], other[2]), Math.max(one[3], other[3])];
+  return [
+    Math.min(one[0], other[0]),
+    Math.min(one[1], other[1]),
+    Math.max(one[2], other[2]),
+    Math.max(one[3], other[3]),
+  ];
 }
 
 /** A QGIS style (QML) for a layer of this GeoPackage. */
@@ -145,16 +165,37 @@ const WGS84 =
 
 /** Name, id, organization, its id, definition, description of the three required systems. */
 const SPATIAL_REFERENCES: readonly (readonly [string, number, string, number, string, string])[] = [
-  ['Undefined Cartesian SRS', -1, 'NONE', -1, 'undefined', 'undefined Cartesian coordinate reference system'],
-  ['Undefined geographic SRS', 0, 'NONE', 0, 'undefined', 'undefined geographic coordinate reference system'],
-  ['WGS 84 geodetic', 4326, 'EPSG', 4326, WGS84, 'longitude/latitude coordinates in decimal degrees on the WGS 84 spheroid'],
+  [
+    'Undefined Cartesian SRS',
+    -1,
+    'NONE',
+    -1,
+    'undefined',
+    'undefined Cartesian coordinate reference system',
+  ],
+  [
+    'Undefined geographic SRS',
+    0,
+    'NONE',
+    0,
+    'undefined',
+    'undefined geographic coordinate reference system',
+  ],
+  [
+    'WGS 84 geodetic',
+    4326,
+    'EPSG',
+    4326,
+    WGS84,
+    'longitude/latitude coordinates in decimal degrees on the WGS 84 spheroid',
+  ],
 ];
 
 export const LAYER = 'finds';
 
 /**
- * Fills an empty database with a GeoPackage (1.3) of one point layer in WGS 84. A point that was measured in S-JTSK has its own
- * coordinates among the attributes as well.
+ * Fills an empty database with a GeoPackage (1.3) of one point layer in WGS 84. A point that was
+ * measured in S-JTSK has its own coordinates among the attributes as well.
  * @param nowIso time of creation, ISO 8601 in UTC
  * @param options columns for labels and for the state of the import
  */
@@ -177,7 +218,8 @@ export function exportGeoPackage(
       const degrees = point === undefined ? undefined : toWgs84Point(point);
       if (degrees?.exact !== undefined) values.set(degrees.exact.column, degrees.exact.wkt);
       if (states && find.state !== undefined) values.set(STATE_COLUMN, find.state);
-      const shape = degrees === undefined ? undefined : makePointShape(degrees.longitude, degrees.latitude);
+      const shape =
+        degrees === undefined ? undefined : makePointShape(degrees.longitude, degrees.latitude);
       yield { shape, values: names.map((name) => toStoredValue(values.get(name))) };
     }
   };

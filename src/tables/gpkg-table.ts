@@ -1,7 +1,13 @@
 import { DatabaseError, FileError } from '../base/errors.ts';
 import { type Issue, isReadable, makeErrorIssue, makeWarningIssue } from '../base/issue.ts';
 import { msg } from '../base/message.ts';
-import { FINDS_LAYER, FORM_TABLE, type FormMeaning, PHOTO_FOLDER, PHOTOS_LAYER } from '../find/form-names.ts';
+import {
+  FINDS_LAYER,
+  FORM_TABLE,
+  type FormMeaning,
+  PHOTO_FOLDER,
+  PHOTOS_LAYER,
+} from '../find/form-names.ts';
 import { makeUnsupportedCrsError, toGeomSystem } from '../place/geometry.ts';
 import { parseSystemOfPrj } from '../place/read-prj.ts';
 import { parseGeoPackagePoint } from '../place/wkb.ts';
@@ -17,23 +23,36 @@ import {
 } from '../store/database.ts';
 import { assertReadableInTime, readImageWithJournal } from '../store/database-file.ts';
 import { formatPlainNumber } from '../text/characters.ts';
-import { assertTableSize, listUnreadSheets, makeTableOfRecords, type NamedValues, type Table } from './table.ts';
+import {
+  assertTableSize,
+  listUnreadSheets,
+  makeTableOfRecords,
+  type NamedValues,
+  type Table,
+} from './table.ts';
 
 const POINT_TYPES = ['POINT', 'MULTIPOINT', 'GEOMETRY'];
 
 /**
- * Reads a layer of a GeoPackage (1.0 to 1.4): a feature is a row with its number, its attributes are the columns, its point is in
- * the layer's system. The in-memory database lives as long as the table, whose rows are read at each iteration.
+ * Reads a layer of a GeoPackage (1.0 to 1.4): a feature is a row with its number, its attributes
+ * are the columns, its point is in the layer's system. The in-memory database lives as long as the
+ * table, whose rows are read at each iteration.
  * @param named layer; otherwise that of a form of pas, else the first point layer with a feature
- * @throws FileError where the file is no GeoPackage, has no such layer, or the layer is in another coordinate system
+ * @throws FileError where the file is no GeoPackage, has no such layer, or the layer is in another
+ * coordinate system
  */
 export function readGeoPackage(file: string, bytes: Buffer, named: string | undefined): Table {
   try {
     assertReadableInTime(file, bytes);
     const database = openDatabaseImage(file, bytes);
     return asDatabaseError(file, () => {
-      const form = named === undefined || named === FINDS_LAYER ? readFieldForm(file, database) : undefined;
-      const { layer, others } = chooseLayer(file, database, form === undefined ? named : FINDS_LAYER);
+      const form =
+        named === undefined || named === FINDS_LAYER ? readFieldForm(file, database) : undefined;
+      const { layer, others } = chooseLayer(
+        file,
+        database,
+        form === undefined ? named : FINDS_LAYER,
+      );
       const table = readLayer(file, database, layer, form);
       const issues = [...listUnreadSheets(table, others), ...table.issues];
       return { ...table, issues, ...(form === undefined ? {} : { photographsIn: PHOTO_FOLDER }) };
@@ -41,10 +60,14 @@ export function readGeoPackage(file: string, bytes: Buffer, named: string | unde
   } catch (thrown) {
     const code = thrown instanceof Error && 'code' in thrown ? String(thrown.code) : '';
     if (!(thrown instanceof DatabaseError) && !code.startsWith('SQLITE_')) throw thrown;
-    throw new FileError(file, msg`${file} is an SQLite database that cannot be read: it is damaged or cut short.`, {
-      cause: thrown,
-      hint: msg`Save the layer as a GeoPackage again.`,
-    });
+    throw new FileError(
+      file,
+      msg`${file} is an SQLite database that cannot be read: it is damaged or cut short.`,
+      {
+        cause: thrown,
+        hint: msg`Save the layer as a GeoPackage again.`,
+      },
+    );
   }
 }
 
@@ -56,12 +79,18 @@ function chooseLayer(
 ): { readonly layer: Layer; readonly others: readonly string[] } {
   for (const name of DIRECTORY) assertNoComputedColumns(file, database, name);
   const tables = database
-    .prepare(`select name from sqlite_master where name in ('gpkg_contents', 'gpkg_geometry_columns')`)
+    .prepare(
+      `select name from sqlite_master where name in ('gpkg_contents', 'gpkg_geometry_columns')`,
+    )
     .all();
   if (tables.length < 2) {
-    throw new FileError(file, msg`${file} is an SQLite database, but not a GeoPackage: it lacks the list of its layers.`, {
-      hint: msg`Save the layer as a GeoPackage again.`,
-    });
+    throw new FileError(
+      file,
+      msg`${file} is an SQLite database, but not a GeoPackage: it lacks the list of its layers.`,
+      {
+        hint: msg`Save the layer as a GeoPackage again.`,
+      },
+    );
   }
   const layers = database
     .prepare(
@@ -78,39 +107,54 @@ function chooseLayer(
   const hint = names === '' ? msg`It has no layers with features.` : msg`Its layers are: ${names}.`;
   if (named !== undefined) {
     const layer = layers.find(({ name }) => name === named);
-    if (layer === undefined) throw new FileError(file, msg`${file} has no layer "${named}".`, { hint });
+    if (layer === undefined)
+      throw new FileError(file, msg`${file} has no layer "${named}".`, { hint });
     return { layer, others: [] };
   }
   const fitting = layers.filter(({ geometryType }) => POINT_TYPES.includes(geometryType));
   for (const { name } of fitting) assertNoComputedColumns(file, database, name);
   const [layer = fitting[0], ...others] = fitting.filter(
-    ({ name }) => database.prepare(`select 1 from ${quoteIdentifier(name)} limit 1`).get() !== undefined,
+    ({ name }) =>
+      database.prepare(`select 1 from ${quoteIdentifier(name)} limit 1`).get() !== undefined,
   );
-  if (layer === undefined) throw new FileError(file, msg`${file} has no layer of points.`, { hint });
+  if (layer === undefined)
+    throw new FileError(file, msg`${file} has no layer of points.`, { hint });
   return { layer, others: others.map(({ name }) => name) };
 }
 
 const DIRECTORY = ['gpkg_contents', 'gpkg_geometry_columns', 'gpkg_spatial_ref_sys'];
 
 /**
- * Reads the finds of a form that `pas field make` made, by its own description of the columns. Photographs belong to the find
- * that their row names. Added columns go into the note, or are reported.
+ * Reads the finds of a form that `pas field make` made, by its own description of the columns.
+ * Photographs belong to the find that their row names. Added columns go into the note, or are
+ * reported.
  * @returns undefined for a GeoPackage that is no such form
  * @throws FileError where a table of it is computed
  */
 function readFieldForm(file: string, database: Database): LayerReading | undefined {
   if (!hasTable(database, FORM_TABLE) || !hasTable(database, FINDS_LAYER)) return undefined;
-  for (const table of [FORM_TABLE, FINDS_LAYER, PHOTOS_LAYER]) assertNoComputedColumns(file, database, table);
-  const rows = database.prepare(`select layer, "column", meaning from ${FORM_TABLE}`).all().filter(isFormColumn);
+  for (const table of [FORM_TABLE, FINDS_LAYER, PHOTOS_LAYER])
+    assertNoComputedColumns(file, database, table);
+  const rows = database
+    .prepare(`select layer, "column", meaning from ${FORM_TABLE}`)
+    .all()
+    .filter(isFormColumn);
   const meanings = collectMeanings(rows, FINDS_LAYER);
   const { photos, issues } = readPhotographs(file, database, rows, meanings);
   return {
-    issues: [...listUnknownColumns(file, database, meanings), ...issues, ...checkStrangeLayers(file, database)],
+    issues: [
+      ...listUnknownColumns(file, database, meanings),
+      ...issues,
+      ...checkStrangeLayers(file, database),
+    ],
     understood: (record) => applyMeanings(record, meanings, photos),
   };
 }
 
-/** Counts the finds and photographs in a form, including those in its journal. @throws DatabaseError where it cannot be read */
+/**
+ * Counts the finds and photographs in a form, including those in its journal. @throws DatabaseError
+ * where it cannot be read
+ */
 export function countCollected(path: string): number {
   const database = openDatabaseImage(path, readImageWithJournal(path));
   try {
@@ -124,7 +168,9 @@ export function countCollected(path: string): number {
 function hasTable(database: Database, name: string): boolean {
   return (
     database
-      .prepare(`select 1 from sqlite_master where name = ? and type = 'table' and sql not like 'create virtual%'`)
+      .prepare(
+        `select 1 from sqlite_master where name = ? and type = 'table' and sql not like 'create virtual%'`,
+      )
       .get(name) !== undefined
   );
 }
@@ -141,17 +187,24 @@ const WRITTEN = 'written_';
 type Meanings = ReadonlyMap<string, string>;
 
 function collectMeanings(rows: readonly StoredColumn[], layer: string): Meanings {
-  return new Map(rows.filter((row) => row.layer === layer).map(({ column, meaning }) => [column, meaning]));
+  return new Map(
+    rows.filter((row) => row.layer === layer).map(({ column, meaning }) => [column, meaning]),
+  );
 }
 
-function applyMeanings(record: NamedValues, meanings: Meanings, photos: ReadonlyMap<string, readonly string[]>): NamedValues {
+function applyMeanings(
+  record: NamedValues,
+  meanings: Meanings,
+  photos: ReadonlyMap<string, readonly string[]>,
+): NamedValues {
   const values = new Map<string, string>();
   const notes: string[] = [];
   const written: (readonly [element: string, text: string])[] = [];
   for (const [name, text] of record.values) {
     const meaning = meanings.get(name);
     if (meaning === 'narrows_list') continue;
-    if (meaning?.startsWith(WRITTEN) === true) written.push([meaning.slice(WRITTEN.length), text.trim()]);
+    if (meaning?.startsWith(WRITTEN) === true)
+      written.push([meaning.slice(WRITTEN.length), text.trim()]);
     else if (meaning !== undefined) values.set(meaning, text);
     else if (text.trim() !== '') notes.push(`${name}: ${text}`);
   }
@@ -159,7 +212,11 @@ function applyMeanings(record: NamedValues, meanings: Meanings, photos: Readonly
     if ((values.get(element) ?? '') === '') values.set(element, text);
     else if (text !== '') notes.push(text);
   }
-  if (notes.length > 0) values.set('poznamka', [values.get('poznamka') ?? '', ...notes].filter((text) => text !== '').join('\n'));
+  if (notes.length > 0)
+    values.set(
+      'poznamka',
+      [values.get('poznamka') ?? '', ...notes].filter((text) => text !== '').join('\n'),
+    );
   const ownPhotos = photos.get(values.get('local_id') ?? '');
   const isMeasured = values.get('geom_system') === '5514' && (values.get('geom_x') ?? '') !== '';
   return {
@@ -189,7 +246,10 @@ function listUnknownColumns(file: string, database: Database, meanings: Meanings
 }
 
 function listFilledColumns(database: Database, table: string, meanings: Meanings) {
-  const shape = database.prepare('select column_name from gpkg_geometry_columns where table_name = ?').pluck().get(table);
+  const shape = database
+    .prepare('select column_name from gpkg_geometry_columns where table_name = ?')
+    .pluck()
+    .get(table);
   return listColumns(database, table)
     .filter(({ name, pk }) => pk === 0 && name !== shape && !meanings.has(name))
     .flatMap(({ name }) => {
@@ -198,7 +258,10 @@ function listFilledColumns(database: Database, table: string, meanings: Meanings
         database,
         `select count(*) from ${quoteIdentifier(table)} where typeof(${column}) <> 'blob' and trim(${column}) <> ''`,
       );
-      const otherCount = count(database, `select count(*) from ${quoteIdentifier(table)} where typeof(${column}) = 'blob'`);
+      const otherCount = count(
+        database,
+        `select count(*) from ${quoteIdentifier(table)} where typeof(${column}) = 'blob'`,
+      );
       return [
         ...(texts > 0 ? [{ name, filled: texts, hasText: true }] : []),
         ...(otherCount > 0 ? [{ name, filled: otherCount, hasText: false }] : []),
@@ -207,7 +270,12 @@ function listFilledColumns(database: Database, table: string, meanings: Meanings
 }
 
 /** Returns the files of photographs by the key of their find. */
-function readPhotographs(file: string, database: Database, form: readonly StoredColumn[], meaningsOfFinds: Meanings) {
+function readPhotographs(
+  file: string,
+  database: Database,
+  form: readonly StoredColumn[],
+  meaningsOfFinds: Meanings,
+) {
   const photos = new Map<string, string[]>();
   const issues: Issue[] = [];
   const meanings = collectMeanings(form, PHOTOS_LAYER);
@@ -215,7 +283,12 @@ function readPhotographs(file: string, database: Database, form: readonly Stored
     [...all].find(([, meaning]) => meaning === wanted)?.[0];
   const [of, named] = [findName('photo_of', meanings), findName('photo_file', meanings)];
   const key = findName('local_id', meaningsOfFinds);
-  if (!hasTable(database, PHOTOS_LAYER) || of === undefined || named === undefined || key === undefined)
+  if (
+    !hasTable(database, PHOTOS_LAYER) ||
+    of === undefined ||
+    named === undefined ||
+    key === undefined
+  )
     return { photos, issues };
   const where = { file, sheet: PHOTOS_LAYER, unit: 'feature' } as const;
   const rows = count(database, `select count(*) from ${PHOTOS_LAYER}`);
@@ -251,17 +324,29 @@ const OF_QGIS = ['layer_styles'];
 function checkStrangeLayers(file: string, database: Database): Issue[] {
   const names = database.prepare('select table_name from gpkg_contents').pluck().all().map(String);
   return names
-    .filter((name) => ![FINDS_LAYER, PHOTOS_LAYER, FORM_TABLE, ...OF_QGIS].includes(name) && hasTable(database, name))
+    .filter(
+      (name) =>
+        ![FINDS_LAYER, PHOTOS_LAYER, FORM_TABLE, ...OF_QGIS].includes(name) &&
+        hasTable(database, name),
+    )
     .flatMap((name) => {
       const rows = count(database, `select count(*) from ${quoteIdentifier(name)}`);
       const message = msg`The layer "${name}", with ${rows} rows, is not part of the form and is not read. If it contains finds: --layer ${name}`;
-      return rows === 0 ? [] : [makeWarningIssue('form-layer', message, { file, sheet: name, unit: 'feature' })];
+      return rows === 0
+        ? []
+        : [makeWarningIssue('form-layer', message, { file, sheet: name, unit: 'feature' })];
     });
 }
 
 type Layer = Guarded<typeof isLayer>;
 const isLayer = createRowGuard({
-  ...{ name: isText, geometryColumn: isText, geometryType: isText, organization: isText, code: isNumber },
+  ...{
+    name: isText,
+    geometryColumn: isText,
+    geometryType: isText,
+    organization: isText,
+    code: isNumber,
+  },
   definition: isText,
 });
 
@@ -283,11 +368,16 @@ type LayerReading = {
 
 /** Refuses views and computed columns: evaluating them may take unbounded time or memory. */
 function assertNoComputedColumns(file: string, database: Database, name: string): void {
-  const row = database.prepare('select type, sql from sqlite_master where name = ? collate nocase').get(name);
+  const row = database
+    .prepare('select type, sql from sqlite_master where name = ? collate nocase')
+    .get(name);
   if (row === undefined) return;
-  const isTable = isAnyRow(row) && row['type'] === 'table' && !/^\s*create\s+virtual\b/i.test(`${row['sql']}`);
-  const listTableColumns = () => database.prepare(`pragma table_xinfo(${quoteIdentifier(name)})`).all();
-  if (isTable && listTableColumns().every((column) => isAnyRow(column) && column['hidden'] === 0)) return;
+  const isTable =
+    isAnyRow(row) && row['type'] === 'table' && !/^\s*create\s+virtual\b/i.test(`${row['sql']}`);
+  const listTableColumns = () =>
+    database.prepare(`pragma table_xinfo(${quoteIdentifier(name)})`).all();
+  if (isTable && listTableColumns().every((column) => isAnyRow(column) && column['hidden'] === 0))
+    return;
   throw new FileError(
     file,
     msg`${file}, layer ${name}, is computed when it is read (a view, or a computed column); pas does not read such layers.`,
@@ -301,11 +391,17 @@ function assertNoComputedColumns(file: string, database: Database, name: string)
 function readLayer(file: string, database: Database, layer: Layer, reading?: LayerReading): Table {
   assertNoComputedColumns(file, database, layer.name);
   const isCoded = ['EPSG', 'ESRI'].includes(layer.organization.toUpperCase());
-  const system = (isCoded ? toGeomSystem(layer.code) : undefined) ?? parseSystemOfPrj(layer.definition);
+  const system =
+    (isCoded ? toGeomSystem(layer.code) : undefined) ?? parseSystemOfPrj(layer.definition);
   if (system === undefined)
-    throw makeUnsupportedCrsError(file, layer.organization === '' ? String(layer.code) : `${layer.organization}:${layer.code}`);
+    throw makeUnsupportedCrsError(
+      file,
+      layer.organization === '' ? String(layer.code) : `${layer.organization}:${layer.code}`,
+    );
   const columns = listColumns(database, layer.name);
-  const keyColumn = columns.find(({ pk, type }) => pk === 1 && type.toUpperCase() === 'INTEGER')?.name;
+  const keyColumn = columns.find(
+    ({ pk, type }) => pk === 1 && type.toUpperCase() === 'INTEGER',
+  )?.name;
   const place = { file, sheet: layer.name, unit: 'feature' } as const;
   assertTableSize(file, { columns: columns.length });
   const records = function* (): Generator<NamedValues | Issue> {
@@ -317,7 +413,8 @@ function readLayer(file: string, database: Database, layer: Layer, reading?: Lay
       counted += 1;
       const row = keyColumn === undefined ? counted : Number(feature[keyColumn]);
       const { [layer.geometryColumn]: geometry, ...attributes } = feature;
-      const point = geometry instanceof Buffer ? parseGeoPackagePoint(geometry) : { value: undefined };
+      const point =
+        geometry instanceof Buffer ? parseGeoPackagePoint(geometry) : { value: undefined };
       if (!isReadable(point)) {
         yield makeErrorIssue(point.rule, point.problem, { ...place, row });
         continue;
@@ -327,20 +424,37 @@ function readLayer(file: string, database: Database, layer: Layer, reading?: Lay
           .filter(([name]) => name !== keyColumn)
           .map(([name, value]) => [name, formatSqlValue(value)] as const),
       );
-      const record = { row, values, ...(point.value === undefined ? {} : { point: { system, ...point.value } }) };
+      const record = {
+        row,
+        values,
+        ...(point.value === undefined ? {} : { point: { system, ...point.value } }),
+      };
       yield reading?.understood(record) ?? record;
     }
   };
-  const isEmpty = database.prepare(`select 1 from ${quoteIdentifier(layer.name)} limit 1`).get() === undefined;
-  const none = makeErrorIssue('table-no-rows', msg`There are no features in the layer. Nothing was read.`, place);
-  return makeTableOfRecords(place, { [Symbol.iterator]: records }, [...(isEmpty ? [none] : []), ...(reading?.issues ?? [])]);
+  const isEmpty =
+    database.prepare(`select 1 from ${quoteIdentifier(layer.name)} limit 1`).get() === undefined;
+  const none = makeErrorIssue(
+    'table-no-rows',
+    msg`There are no features in the layer. Nothing was read.`,
+    place,
+  );
+  return makeTableOfRecords(place, { [Symbol.iterator]: records }, [
+    ...(isEmpty ? [none] : []),
+    ...(reading?.issues ?? []),
+  ]);
 }
 
-/** Returns the text of a value; a day with midnight is a day. Other types, such as pictures, give ''. */
+/**
+ * Returns the text of a value; a day with midnight is a day. Other types, such as pictures, give
+ * ''.
+ */
 function formatSqlValue(value: unknown): string {
   if (typeof value === 'bigint') return value.toString();
   if (typeof value === 'number') return formatPlainNumber(value);
-  return typeof value === 'string' ? value.replace(/^(\d{4}-\d{2}-\d{2})T00:00:00(?:\.0+)?Z?$/, '$1') : '';
+  return typeof value === 'string'
+    ? value.replace(/^(\d{4}-\d{2}-\d{2})T00:00:00(?:\.0+)?Z?$/, '$1')
+    : '';
 }
 
 function quoteIdentifier(name: string): string {

@@ -11,17 +11,23 @@ type Header = HeaderRows & { readonly names: readonly string[]; readonly issues:
 
 /** @throws UsageError where the text is neither one row number nor two consecutive ones */
 export function parseHeaderRows(text: string): HeaderRows {
-  const [, first = '', last = first] = /^([1-9]\d{0,6})(?:-([1-9]\d{0,6}))?$/.exec(text.trim()) ?? [];
+  const [, first = '', last = first] =
+    /^([1-9]\d{0,6})(?:-([1-9]\d{0,6}))?$/.exec(text.trim()) ?? [];
   const rows = { first: Number(first), last: Number(last) };
   if (first !== '' && rows.last - rows.first >= 0 && rows.last - rows.first <= 1) return rows;
-  throw new UsageError(msg`"${text}" is not a row of names. Write its number, such as 3, or 2-3 if the names take two lines.`);
+  throw new UsageError(
+    msg`"${text}" is not a row of names. Write its number, such as 3, or 2-3 if the names take two lines.`,
+  );
 }
 
 /** Maximum of rows above a header: title, author, date, legend. */
 const ROWS_LOOKED_AT = 30;
 
 /** Reads the first non-empty rows, up to the named header or the detection limit. */
-export function readFirstRows<Row extends TableRow>(rows: Iterable<Row>, named: HeaderRows | undefined): Row[] {
+export function readFirstRows<Row extends TableRow>(
+  rows: Iterable<Row>,
+  named: HeaderRows | undefined,
+): Row[] {
   const leadingRows: Row[] = [];
   for (const row of rows) {
     if (named !== undefined && row.row > named.last) break;
@@ -33,11 +39,16 @@ export function readFirstRows<Row extends TableRow>(rows: Iterable<Row>, named: 
 }
 
 /**
- * Finds the header among the first rows of a table: normally the first one. A row that fills few of the columns is a title; two
- * rows whose names complete each other, or the second of which has units, form one header. Undefined where there is no row.
+ * Finds the header among the first rows of a table: normally the first one. A row that fills few of
+ * the columns is a title; two rows whose names complete each other, or the second of which has
+ * units, form one header. Undefined where there is no row.
  * @throws FileError where the named row is empty, or an unnamed one has data
  */
-export function findHeader(place: TablePlace, rows: readonly TableRow[], named: HeaderRows | undefined): Header | undefined {
+export function findHeader(
+  place: TablePlace,
+  rows: readonly TableRow[],
+  named: HeaderRows | undefined,
+): Header | undefined {
   if (named !== undefined) return getNamedHeader(place, rows, named);
   const [top] = rows;
   if (top === undefined) return undefined;
@@ -53,28 +64,46 @@ export function findHeader(place: TablePlace, rows: readonly TableRow[], named: 
         : [headerRow, headerRow];
   const [first = headerRow, last = headerRow] = pair;
   const header = { first: first.row, last: last.row, names: mergeHeaderNames(first, last) };
-  if (header.names.filter((name) => /^[+-]?\d[\d\s]*[.,]\d+$/.test(name)).length > 1) throw makeDataError(place, header);
+  if (header.names.filter((name) => /^[+-]?\d[\d\s]*[.,]\d+$/.test(name)).length > 1)
+    throw makeDataError(place, header);
   return { ...header, issues: last === top ? [] : [makeHeaderNote(place, header)] };
 }
 
-function getNamedHeader(place: TablePlace, rows: readonly TableRow[], { first, last }: HeaderRows): Header {
+function getNamedHeader(
+  place: TablePlace,
+  rows: readonly TableRow[],
+  { first, last }: HeaderRows,
+): Header {
   const [one, two] = [first, last].map((number) => rows.find(({ row }) => row === number));
   if (one === undefined || two === undefined) {
     const row = one === undefined ? first : last;
-    throw new FileError(place.file, msg`${place.file} has nothing in row ${row}, which --header-row names.`);
+    throw new FileError(
+      place.file,
+      msg`${place.file} has nothing in row ${row}, which --header-row names.`,
+    );
   }
   return { first, last, names: mergeHeaderNames(one, two), issues: [] };
 }
 
-/** Makes the error of a table without names, such as the export of a total station: its first find would be lost. */
+/**
+ * Makes the error of a table without names, such as the export of a total station: its first find
+ * would be lost.
+ */
 function makeDataError({ file }: TablePlace, { last, names }: Omit<Header, 'issues'>): FileError {
   const shown = names.slice(0, 3).join(', ');
-  return new FileError(file, msg`${file} has numbers (${shown} …) where the names of the columns should be.`, {
-    hint: msg`Write a row of names above the finds; if these are the names, add --header-row ${last}.`,
-  });
+  return new FileError(
+    file,
+    msg`${file} has numbers (${shown} …) where the names of the columns should be.`,
+    {
+      hint: msg`Write a row of names above the finds; if these are the names, add --header-row ${last}.`,
+    },
+  );
 }
 
-function makeHeaderNote(place: TablePlace, { first, last, names }: HeaderRows & { readonly names: readonly string[] }): Issue {
+function makeHeaderNote(
+  place: TablePlace,
+  { first, last, names }: HeaderRows & { readonly names: readonly string[] },
+): Issue {
   const shown = names
     .filter((name) => name !== '')
     .slice(0, 3)
@@ -88,11 +117,16 @@ function makeHeaderNote(place: TablePlace, { first, last, names }: HeaderRows & 
 
 const countFilled = ({ cells }: TableRow): number => cells.filter((cell) => cell !== '').length;
 
-/** Tells if the first row fills at most half of the columns, and none of its cells is a known name. */
+/**
+ * Tells if the first row fills at most half of the columns, and none of its cells is a known name.
+ */
 function isTitle(rows: readonly TableRow[]): boolean {
   const [top = { cells: [] }] = rows;
   const widest = Math.max(...rows.map(countFilled));
-  return countFilled({ row: 0, ...top }) <= widest / 2 && top.cells.every((cell) => findColumnMeant(cell) === undefined);
+  return (
+    countFilled({ row: 0, ...top }) <= widest / 2 &&
+    top.cells.every((cell) => findColumnMeant(cell) === undefined)
+  );
 }
 
 function isHeader(row: TableRow, rows: readonly TableRow[]): boolean {
@@ -100,7 +134,10 @@ function isHeader(row: TableRow, rows: readonly TableRow[]): boolean {
   return countFilled(row) > widest / 2 && row.cells.every(isName);
 }
 
-/** Tells if a cell may be a column's name: such names have no digits, except those of coordinate systems. */
+/**
+ * Tells if a cell may be a column's name: such names have no digits, except those of coordinate
+ * systems.
+ */
 function isName(cell: string): boolean {
   return !/\d/.test(cell.replace(/\b(?:wgs\W?84|4326|5514)\b/gi, '')) && cell.length <= 60;
 }
@@ -109,13 +146,21 @@ function isName(cell: string): boolean {
 function isCompleting({ cells }: TableRow, other: TableRow): boolean {
   const end = other.cells.findLastIndex((cell) => cell !== '');
   const gaps = cells.flatMap((cell, index) => (cell === '' && index <= end ? [index] : []));
-  return gaps.length > 0 && gaps.every((index) => other.cells[index] !== '') && other.cells.every(isName);
+  return (
+    gaps.length > 0 && gaps.every((index) => other.cells[index] !== '') && other.cells.every(isName)
+  );
 }
 
-/** Tells if the row below is a second header line: cells under a name must be empty, except under groups of columns. */
+/**
+ * Tells if the row below is a second header line: cells under a name must be empty, except under
+ * groups of columns.
+ */
 function isSecondLine(below: TableRow, { cells }: TableRow): boolean {
-  const isGroup = (index: number): boolean => cells[index + 1] === '' && findColumnMeant(cells[index] ?? '') === undefined;
-  return below.cells.every((cell, index) => cell === '' || cells[index] === '' || isGroup(index) || UNIT.test(cell));
+  const isGroup = (index: number): boolean =>
+    cells[index + 1] === '' && findColumnMeant(cells[index] ?? '') === undefined;
+  return below.cells.every(
+    (cell, index) => cell === '' || cells[index] === '' || isGroup(index) || UNIT.test(cell),
+  );
 }
 
 const UNIT = /^(?:[([].{1,12}[)\]]|[cdm]?m|ks|pcs|kg|g)\.?$/i;
@@ -126,8 +171,8 @@ function hasUnits({ cells }: TableRow): boolean {
 }
 
 /**
- * Merges two lines of names. A name of its own stays; a unit, or a name that occurs twice, gets the group name above as prefix,
- * which applies to the columns that follow it.
+ * Merges two lines of names. A name of its own stays; a unit, or a name that occurs twice, gets the
+ * group name above as prefix, which applies to the columns that follow it.
  */
 function mergeHeaderNames(top: TableRow, bottom: TableRow): readonly string[] {
   if (top === bottom) return top.cells;
@@ -136,7 +181,9 @@ function mergeHeaderNames(top: TableRow, bottom: TableRow): readonly string[] {
     const [above = '', below = ''] = [top.cells[index], bottom.cells[index]];
     if (above !== '') group = above;
     if (below === '') return above;
-    return UNIT.test(below) || bottom.cells.filter((cell) => cell === below).length > 1 ? `${group} ${below}`.trim() : below;
+    return UNIT.test(below) || bottom.cells.filter((cell) => cell === below).length > 1
+      ? `${group} ${below}`.trim()
+      : below;
   });
 }
 

@@ -5,7 +5,10 @@ import { FileError, getErrorMessage } from '../base/errors.ts';
 import { type Message, msg } from '../base/message.ts';
 import { assertInputSize } from './table.ts';
 
-/** Reads a file of the user. @throws FileError where it is no readable file, or larger than {@link MAX_INPUT_BYTES} */
+/**
+ * Reads a file of the user. @throws FileError where it is no readable file, or larger than {@link
+ * MAX_INPUT_BYTES}
+ */
 export async function readInputFile(path: string): Promise<Buffer> {
   const file = await openInputFile(path);
   try {
@@ -35,12 +38,17 @@ export async function readAtMost(name: string, pipe: AsyncIterable<unknown>): Pr
   return Buffer.concat(chunks);
 }
 
-/** Limits in milliseconds for the first writer of a named pipe, and for a pause between its data. */
+/**
+ * Limits in milliseconds for the first writer of a named pipe, and for a pause between its data.
+ */
 const [MAX_WRITER_WAIT_MS, MAX_PIPE_WAIT_MS] = [5000, 60_000];
 const PIPE_POLL_MS = 20;
 const PIPE_BYTES = 64 * 1024;
 
-/** Reads without blocking: neither a deadline nor a signal ends a read that waits in the operating system. */
+/**
+ * Reads without blocking: neither a deadline nor a signal ends a read that waits in the operating
+ * system.
+ */
 async function* readPipe(path: string, file: FileHandle): AsyncGenerator<Buffer> {
   let hasWriter = false;
   for (let waitedMs = 0; ; ) {
@@ -64,10 +72,18 @@ async function* readPipe(path: string, file: FileHandle): AsyncGenerator<Buffer>
   }
 }
 
-/** Returns an empty buffer where no program has the pipe open for writing; undefined while one has written nothing new. */
+/**
+ * Returns an empty buffer where no program has the pipe open for writing; undefined while one has
+ * written nothing new.
+ */
 async function readSome(file: FileHandle): Promise<Buffer | undefined> {
   try {
-    const { bytesRead, buffer } = await file.read(Buffer.allocUnsafe(PIPE_BYTES), 0, PIPE_BYTES, null);
+    const { bytesRead, buffer } = await file.read(
+      Buffer.allocUnsafe(PIPE_BYTES),
+      0,
+      PIPE_BYTES,
+      null,
+    );
     return buffer.subarray(0, bytesRead);
   } catch (thrown) {
     if (thrown instanceof Error && 'code' in thrown && thrown.code === 'EAGAIN') return undefined;
@@ -86,7 +102,12 @@ async function openInputFile(path: string): Promise<FileHandle> {
   const kind = await file.stat();
   if (kind.isFile() || kind.isFIFO()) return file;
   await file.close();
-  throw new FileError(path, kind.isDirectory() ? msg`${path} is a folder, not a file.` : msg`${path} is not a regular file.`);
+  throw new FileError(
+    path,
+    kind.isDirectory()
+      ? msg`${path} is a folder, not a file.`
+      : msg`${path} is not a regular file.`,
+  );
 }
 
 function explainNotOpened(path: string, error: unknown): Message {

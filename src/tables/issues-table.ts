@@ -54,13 +54,16 @@ function restoreCell(row: TableRow, index: number, header: string): string {
   return isText ? shown : stored;
 }
 
-/** Copies a table and adds the issues of each row, so that it can be corrected and imported again. */
+/**
+ * Copies a table and adds the issues of each row, so that it can be corrected and imported again.
+ */
 export function makeIssuesTable(table: Table, texts: RowTexts, only: 'all' | 'bad'): IssuesTable {
   const keeps = table.header.map((name) => foldName(name) !== ISSUES_COLUMN);
   const rows = function* (): Generator<readonly string[]> {
     for (const each of table.rows) {
       const issueText = texts.get(each.row);
-      const makeCells = (): string[] => each.cells.map((_, index) => restoreCell(each, index, table.header[index] ?? ''));
+      const makeCells = (): string[] =>
+        each.cells.map((_, index) => restoreCell(each, index, table.header[index] ?? ''));
       if (only === 'all' || issueText !== undefined)
         yield [issueText ?? '', ...makeCells().filter((_, index) => keeps[index] ?? true)];
     }
@@ -71,7 +74,12 @@ export function makeIssuesTable(table: Table, texts: RowTexts, only: 'all' | 'ba
   const count = only === 'all' ? table.rowCount : bad - left.size;
   left.delete(table.headerRow ?? 1);
   const header = [ISSUES_COLUMN, ...table.header.filter((_, index) => keeps[index])];
-  return { header, rows: { [Symbol.iterator]: rows }, count, left: [...left].sort((a, b) => a - b) };
+  return {
+    header,
+    rows: { [Symbol.iterator]: rows },
+    count,
+    left: [...left].sort((a, b) => a - b),
+  };
 }
 
 function formatIssue({ severity, element, message }: Issue): string {
@@ -86,8 +94,14 @@ export function* formatIssuesCsv({ header, rows }: IssuesTable): Generator<strin
   for (const row of rows) yield formatLine(row);
 }
 
-/** Makes an XLSX file; a cell that reads as a number or a date is stored as such, an empty one is left out. */
-export async function makeIssuesWorkbook({ header, rows }: IssuesTable, sheet: string): Promise<Buffer> {
+/**
+ * Makes an XLSX file; a cell that reads as a number or a date is stored as such, an empty one is
+ * left out.
+ */
+export async function makeIssuesWorkbook(
+  { header, rows }: IssuesTable,
+  sheet: string,
+): Promise<Buffer> {
   const {
     makeDateCell,
     makeHeadingCell,
@@ -96,7 +110,9 @@ export async function makeIssuesWorkbook({ header, rows }: IssuesTable, sheet: s
     makeWorkbook: workbookBytes,
   } = await import('./write-workbook.ts');
   const cells = Array.from(rows, (row) =>
-    row.map((cell) => (cell === '' ? null : (makeNumberCell(cell) ?? makeDateCell(cell) ?? makeTextCell(cell)))),
+    row.map((cell) =>
+      cell === '' ? null : (makeNumberCell(cell) ?? makeDateCell(cell) ?? makeTextCell(cell)),
+    ),
   );
   return workbookBytes([header.map(makeHeadingCell), ...cells], sheet);
 }

@@ -1,10 +1,22 @@
 import { FileError } from '../base/errors.ts';
-import { type Issue, isReadable, makeErrorIssue, makeUnreadable, type Reading } from '../base/issue.ts';
+import {
+  type Issue,
+  isReadable,
+  makeErrorIssue,
+  makeUnreadable,
+  type Reading,
+} from '../base/issue.ts';
 import { msg } from '../base/message.ts';
 import { findColumnMeant } from '../find/fields.ts';
 import type { PointInSystem } from '../place/geometry.ts';
 import { parseHtml } from '../text/characters.ts';
-import { getAttribute, getChild, getChildText, makeLineCounter, type XmlElement } from '../xml/element.ts';
+import {
+  getAttribute,
+  getChild,
+  getChildText,
+  makeLineCounter,
+  type XmlElement,
+} from '../xml/element.ts';
 import type { XmlWalk } from '../xml/parse.ts';
 import { listStrayTexts, makeStrayTextMessage } from '../xml/source-text.ts';
 import { collectDeviceValues, nameRecord, UnreadNames } from './device-values.ts';
@@ -18,16 +30,36 @@ export function isKml({ name, namespace }: XmlElement): boolean {
 
 const PLACEMARKS = new Set(['Placemark']);
 /** Elements that only concern the display. */
-const LOOKS = new Set(['styleUrl', 'Style', 'StyleMap', 'visibility', 'balloonVisibility', 'open', 'LookAt', 'Camera', 'Region']);
+const LOOKS = new Set([
+  'styleUrl',
+  'Style',
+  'StyleMap',
+  'visibility',
+  'balloonVisibility',
+  'open',
+  'LookAt',
+  'Camera',
+  'Region',
+]);
 const READ = new Set(['name', 'description', 'ExtendedData', 'TimeStamp']);
-const GEOMETRIES = new Set(['Point', 'LineString', 'LinearRing', 'Polygon', 'MultiGeometry', 'Model', 'Track', 'MultiTrack']);
+const GEOMETRIES = new Set([
+  'Point',
+  'LineString',
+  'LinearRing',
+  'Polygon',
+  'MultiGeometry',
+  'Model',
+  'Track',
+  'MultiTrack',
+]);
 
 /** A document of KML, and the folder in its archive to which its links are relative. */
 type KmlPart = { readonly document: XmlWalk; readonly folder?: string };
 
 /**
- * Reads the placemarks of KML in all folders: the name is the local id, the description the note, fields are columns, pictures in
- * the description and attachments are photographs, and the day of the time stamp is the day of the find. Heights are not read.
+ * Reads the placemarks of KML in all folders: the name is the local id, the description the note,
+ * fields are columns, pictures in the description and attachments are photographs, and the day of
+ * the time stamp is the day of the find. Heights are not read.
  * @param parts several where an archive has more documents
  * @throws FileError where there are no placemarks; XmlSyntaxError
  */
@@ -46,7 +78,8 @@ export function parseKml(file: string, parts: readonly KmlPart[]): Table {
         const [stray] = listStrayTexts(document, placemark);
         const named = { ...place, ...where, ...nameRecord(placemark) };
         if (!isReadable(point)) yield makeErrorIssue(point.rule, point.problem, named);
-        else if (stray !== undefined) yield makeErrorIssue('stray-text', makeStrayTextMessage(stray), named);
+        else if (stray !== undefined)
+          yield makeErrorIssue('stray-text', makeStrayTextMessage(stray), named);
         else {
           const values = collectPlacemarkValues(placemark, folder, unread);
           yield { ...where, values, ...(point.value === undefined ? {} : { point: point.value }) };
@@ -55,18 +88,24 @@ export function parseKml(file: string, parts: readonly KmlPart[]): Table {
     }
   };
   const table = makeTableOfRecords(place, { [Symbol.iterator]: records }, []);
-  if (table.rowCount > 0 || table.issues.length > 0) return { ...table, issues: [...table.issues, ...unread.makeIssues(file)] };
+  if (table.rowCount > 0 || table.issues.length > 0)
+    return { ...table, issues: [...table.issues, ...unread.makeIssues(file)] };
   throw new FileError(file, msg`${file} has no placemarks.`, {
     hint: msg`Mark each find as a point, and export the points with their descriptions.`,
   });
 }
 
-function collectPlacemarkValues(placemark: XmlElement, folder: string, unread: UnreadNames): Map<string, string> {
+function collectPlacemarkValues(
+  placemark: XmlElement,
+  folder: string,
+  unread: UnreadNames,
+): Map<string, string> {
   const { text, pictures } = parseHtml(getChildText(placemark, 'description') ?? '');
   const stamp = placemark.children.find(({ name }) => name === 'TimeStamp');
   for (const { name, namespace } of placemark.children) {
     const isKnown = READ.has(name) || LOOKS.has(name) || GEOMETRIES.has(name);
-    if (!isKnown || (namespace !== placemark.namespace && READ.has(name) && name !== 'TimeStamp')) unread.add(name);
+    if (!isKnown || (namespace !== placemark.namespace && READ.has(name) && name !== 'TimeStamp'))
+      unread.add(name);
   }
   const fields: [string, string][] = [];
   const attachments: string[] = [];
@@ -78,7 +117,8 @@ function collectPlacemarkValues(placemark: XmlElement, folder: string, unread: U
   };
   for (const field of getChild(placemark, 'ExtendedData')?.children ?? []) {
     const named = getAttribute(field, 'name') ?? field.name;
-    if (field.name === 'Data' && named === MAP_PICTURES) attachments.push(...splitBlanks(getChildText(field, 'value') ?? ''));
+    if (field.name === 'Data' && named === MAP_PICTURES)
+      attachments.push(...splitBlanks(getChildText(field, 'value') ?? ''));
     else if (field.name === 'Data') fields.push([named, getChildText(field, 'value') ?? '']);
     else if (field.name === 'SchemaData') {
       for (const simple of field.children) {
@@ -114,19 +154,30 @@ function resolveLink(folder: string, link: string): string {
 }
 
 function parsePlace(placemark: XmlElement): Reading<PointInSystem | undefined> {
-  const geometries = placemark.children.filter(({ name }) => GEOMETRIES.has(name)).flatMap(listLeaves);
+  const geometries = placemark.children
+    .filter(({ name }) => GEOMETRIES.has(name))
+    .flatMap(listLeaves);
   const [geometry, another] = geometries;
   if (geometry === undefined) return { value: undefined };
   if (another !== undefined && geometries.every(({ name }) => name === 'Point')) {
     const count = geometries.length;
-    return makeUnreadable('geometry-form', msg`The geometry has ${count} points, but a find has one.`);
+    return makeUnreadable(
+      'geometry-form',
+      msg`The geometry has ${count} points, but a find has one.`,
+    );
   }
   const named = another === undefined ? geometry.name : 'MultiGeometry';
-  if (named !== 'Point') return makeUnreadable('geometry-form', msg`The geometry is a ${named}, but a find has a point.`);
+  if (named !== 'Point')
+    return makeUnreadable(
+      'geometry-form',
+      msg`The geometry is a ${named}, but a find has a point.`,
+    );
   const coordinates = getChildText(geometry, 'coordinates') ?? '';
   if (coordinates === '') return { value: undefined };
   const [, x, y] =
-    /^(-?\d+(?:\.\d+)?)\s*,\s*(-?\d+(?:\.\d+)?)(?:\s*,\s*[-+\d.eE]+)?$/.exec(coordinates.slice(0, MAX_CHARACTERS)) ?? [];
+    /^(-?\d+(?:\.\d+)?)\s*,\s*(-?\d+(?:\.\d+)?)(?:\s*,\s*[-+\d.eE]+)?$/.exec(
+      coordinates.slice(0, MAX_CHARACTERS),
+    ) ?? [];
   if (x === undefined || y === undefined) {
     return makeUnreadable('geometry-form', msg`The coordinates of the point are not two numbers.`);
   }

@@ -9,8 +9,8 @@ export type CellFormat = {
   /** The format shows day, month and year, so the text means one day. */
   readonly isWholeDay: boolean;
   /**
-   * Returns the displayed text; undefined for a format of another calendar. Digits are not grouped and the decimal separator is a
-   * point: both are settings of the computer, not of the workbook.
+   * Returns the displayed text; undefined for a format of another calendar. Digits are not grouped
+   * and the decimal separator is a point: both are settings of the computer, not of the workbook.
    */
   show(value: number): string | undefined;
 };
@@ -40,21 +40,28 @@ export function parseNumberFormat(code: string): CellFormat {
   const [first] = sections;
   const dateTokens = (first?.tokens ?? []).filter(isOfDate);
   const has = (unit: DateToken['unit'], most = Number.POSITIVE_INFINITY): boolean =>
-    dateTokens.some((token) => token.kind === 'date' && token.unit === unit && token.length <= most);
+    dateTokens.some(
+      (token) => token.kind === 'date' && token.unit === unit && token.length <= most,
+    );
   const isDate = has('year') || has('month') || has('day');
   return {
     isDate,
-    isTime: dateTokens.some(({ unit }) => unit === 'hour' || unit === 'minute' || unit === 'second'),
+    isTime: dateTokens.some(
+      ({ unit }) => unit === 'hour' || unit === 'minute' || unit === 'second',
+    ),
     isWholeDay: has('year') && has('month', 4) && has('day', 2),
     show(value) {
       const section = chooseSection(sections, value);
-      if (section === undefined || section.isStrange) return section === undefined ? formatPlainNumber(value) : undefined;
+      if (section === undefined || section.isStrange)
+        return section === undefined ? formatPlainNumber(value) : undefined;
       const isDated = section.tokens.some(isOfDate);
       // A section for negative numbers includes their sign.
       const isSigned = value < 0 && !(sections.length > 1 && section === sections[1]);
       const text = isDated ? showDate(section, value) : showNumber(section.tokens, Math.abs(value));
       const shown = text?.replace(/\s+/g, ' ').trim();
-      return shown !== undefined && isSigned && !isDated && /[1-9]/.test(shown) ? `-${shown}` : shown;
+      return shown !== undefined && isSigned && !isDated && /[1-9]/.test(shown)
+        ? `-${shown}`
+        : shown;
     },
   };
 }
@@ -78,9 +85,25 @@ const PIECES =
 
 function parseSection(code: string): Section {
   const tokens: Token[] = [];
-  let [condition, locale, isStrange]: [Section['condition'], string, boolean] = [undefined, '', false];
+  let [condition, locale, isStrange]: [Section['condition'], string, boolean] = [
+    undefined,
+    '',
+    false,
+  ];
   for (const { groups = {} } of code.matchAll(PIECES)) {
-    const { quoted, escaped, blank, bracket, general, half, letters, exponent, fraction, sign, other } = groups;
+    const {
+      quoted,
+      escaped,
+      blank,
+      bracket,
+      general,
+      half,
+      letters,
+      exponent,
+      fraction,
+      sign,
+      other,
+    } = groups;
     if (bracket !== undefined) {
       const read = parseBracket(bracket);
       condition ??= read.condition;
@@ -92,24 +115,49 @@ function parseSection(code: string): Section {
       const token = parseDateToken(letters.toLowerCase());
       if (token === undefined) isStrange ||= !/^b\d$/i.test(letters);
       else tokens.push(token);
-    } else if (exponent !== undefined) tokens.push({ kind: 'exponent', plus: exponent.endsWith('+') });
-    else if (fraction !== undefined) tokens.push({ kind: 'date', unit: 'fraction', length: fraction.length - 1 });
+    } else if (exponent !== undefined)
+      tokens.push({ kind: 'exponent', plus: exponent.endsWith('+') });
+    else if (fraction !== undefined)
+      tokens.push({ kind: 'date', unit: 'fraction', length: fraction.length - 1 });
     else if (sign !== undefined) tokens.push(signToken(sign));
-    else tokens.push({ kind: 'literal', text: quoted ?? escaped ?? (blank === undefined ? (other ?? '') : ' ') });
+    else
+      tokens.push({
+        kind: 'literal',
+        text: quoted ?? escaped ?? (blank === undefined ? (other ?? '') : ' '),
+      });
   }
-  return { tokens: withMinutes(asLiterals(tokens)), ...(condition && { condition }), locale, isStrange };
+  return {
+    tokens: withMinutes(asLiterals(tokens)),
+    ...(condition && { condition }),
+    locale,
+    isStrange,
+  };
 }
 
-function parseBracket(text: string): { condition?: (value: number) => boolean; locale?: string; token?: Token } {
+function parseBracket(text: string): {
+  condition?: (value: number) => boolean;
+  locale?: string;
+  token?: Token;
+} {
   const [, operator, number = ''] = /^(<=|>=|<>|<|>|=)\s*(-?[\d.]+)$/.exec(text) ?? [];
-  if (operator !== undefined) return { condition: CONDITIONS[operator]?.(Number(number)) ?? (() => true) };
+  if (operator !== undefined)
+    return { condition: CONDITIONS[operator]?.(Number(number)) ?? (() => true) };
   const [elapsed] = /^(?:h+|m+|s+)$/i.exec(text) ?? [];
   if (elapsed !== undefined) {
     const unit = { h: 'hour', m: 'minute', s: 'second' } as const;
-    return { token: { kind: 'elapsed', unit: unit[elapsed.charAt(0).toLowerCase() as 'h' | 'm' | 's'], length: elapsed.length } };
+    return {
+      token: {
+        kind: 'elapsed',
+        unit: unit[elapsed.charAt(0).toLowerCase() as 'h' | 'm' | 's'],
+        length: elapsed.length,
+      },
+    };
   }
   const [, currency = '', locale = ''] = /^\$([^-]*)-?(.*)$/s.exec(text) ?? [];
-  return { ...(locale !== '' && { locale }), ...(currency !== '' && { token: { kind: 'literal', text: currency } }) };
+  return {
+    ...(locale !== '' && { locale }),
+    ...(currency !== '' && { token: { kind: 'literal', text: currency } }),
+  };
 }
 
 const CONDITIONS: Readonly<Record<string, (limit: number) => (value: number) => boolean>> = {
@@ -122,8 +170,11 @@ const CONDITIONS: Readonly<Record<string, (limit: number) => (value: number) => 
 };
 
 function parseDateToken(letters: string): DateToken | undefined {
-  const unit = ({ y: 'year', e: 'year', m: 'month', d: 'day', h: 'hour', s: 'second' } as const)[letters.charAt(0)];
-  if (/^a{3,5}$/.test(letters)) return { kind: 'date', unit: 'day', length: letters.length === 3 ? 3 : 4 };
+  const unit = ({ y: 'year', e: 'year', m: 'month', d: 'day', h: 'hour', s: 'second' } as const)[
+    letters.charAt(0)
+  ];
+  if (/^a{3,5}$/.test(letters))
+    return { kind: 'date', unit: 'day', length: letters.length === 3 ? 3 : 4 };
   if (unit === undefined) return undefined;
   return { kind: 'date', unit, length: letters.startsWith('e') ? 4 : letters.length };
 }
@@ -139,7 +190,9 @@ function asLiterals(tokens: readonly Token[]): readonly Token[] {
   if (!tokens.some(isOfDate)) return tokens;
   const signs = { point: '.', comma: ',', slash: '/', percent: '%' } as const;
   return tokens.map((token) =>
-    token.kind in signs ? { kind: 'literal', text: signs[token.kind as keyof typeof signs] } : token,
+    token.kind in signs
+      ? { kind: 'literal', text: signs[token.kind as keyof typeof signs] }
+      : token,
   );
 }
 
@@ -149,15 +202,20 @@ function withMinutes(tokens: readonly Token[]): readonly Token[] {
   return tokens.map((token) => {
     if (token.kind !== 'date' || token.unit !== 'month' || token.length > 2) return token;
     const at = dated.indexOf(token);
-    return dated[at - 1]?.unit === 'hour' || dated[at + 1]?.unit === 'second' ? { ...token, unit: 'minute' } : token;
+    return dated[at - 1]?.unit === 'hour' || dated[at + 1]?.unit === 'second'
+      ? { ...token, unit: 'minute' }
+      : token;
   });
 }
 
 function chooseSection(sections: readonly Section[], value: number): Section | undefined {
-  const numeric = sections.filter(({ tokens }) => !tokens.some(({ kind }) => kind === 'text')).slice(0, 3);
+  const numeric = sections
+    .filter(({ tokens }) => !tokens.some(({ kind }) => kind === 'text'))
+    .slice(0, 3);
   if (numeric.some(({ condition }) => condition !== undefined)) {
     return (
-      numeric.find(({ condition }) => condition?.(value) === true) ?? numeric.find(({ condition }) => condition === undefined)
+      numeric.find(({ condition }) => condition?.(value) === true) ??
+      numeric.find(({ condition }) => condition === undefined)
     );
   }
   const [positive, negative = positive, zero = positive] = numeric;
@@ -200,11 +258,17 @@ function countDecimals(tokens: readonly Token[]): number {
   return point === -1 ? 0 : tokens.slice(point).filter(({ kind }) => kind === 'digit').length;
 }
 
-/** Fills the digit placeholders from the point outwards; literals between them stay: `0000"/"00`. */
+/**
+ * Fills the digit placeholders from the point outwards; literals between them stay: `0000"/"00`.
+ */
 function fill(tokens: readonly Token[], decimals: number, scaled: number, value: number): string {
-  const [digits, fraction = ''] = roundDecimals(formatSpreadsheetNumber(scaled), decimals).split('.') as [string, string?];
+  const [digits, fraction = ''] = roundDecimals(formatSpreadsheetNumber(scaled), decimals).split(
+    '.',
+  ) as [string, string?];
   const point = tokens.findIndex(({ kind }) => kind === 'point');
-  const places = tokens.flatMap(({ kind }, index) => (kind === 'digit' && (point === -1 || index < point) ? [index] : []));
+  const places = tokens.flatMap(({ kind }, index) =>
+    kind === 'digit' && (point === -1 || index < point) ? [index] : [],
+  );
   const whole = digits === '0' ? '' : digits;
   const lastDecimal = fraction.replace(/(?<!0)0+$/, '').length;
   let decimal = 0;
@@ -220,7 +284,10 @@ function fill(tokens: readonly Token[], decimals: number, scaled: number, value:
         return decimal <= lastDecimal || token.text === '0' ? (fraction[decimal - 1] ?? '') : '';
       }
       const fromEnd = places.length - places.indexOf(index);
-      const digit = index === places[0] ? whole.slice(0, Math.max(0, whole.length - fromEnd + 1)) : (whole.at(-fromEnd) ?? '');
+      const digit =
+        index === places[0]
+          ? whole.slice(0, Math.max(0, whole.length - fromEnd + 1))
+          : (whole.at(-fromEnd) ?? '');
       return digit === '' ? (token.text === '0' ? '0' : '') : digit;
     })
     .join('');
@@ -229,8 +296,11 @@ function fill(tokens: readonly Token[], decimals: number, scaled: number, value:
 /** Rounds half away from zero in decimal digits, so that 1.005 gives 1.01 as in the cell. */
 function roundDecimals(text: string, decimals: number): string {
   const [whole = '0', fraction = ''] = text.split('.');
-  if (fraction.length <= decimals) return decimals === 0 ? whole : `${whole}.${fraction.padEnd(decimals, '0')}`;
-  const roundedDigits = BigInt(whole + fraction.slice(0, decimals)) + (Number(fraction[decimals] ?? '0') >= 5 ? 1n : 0n);
+  if (fraction.length <= decimals)
+    return decimals === 0 ? whole : `${whole}.${fraction.padEnd(decimals, '0')}`;
+  const roundedDigits =
+    BigInt(whole + fraction.slice(0, decimals)) +
+    (Number(fraction[decimals] ?? '0') >= 5 ? 1n : 0n);
   const digits = roundedDigits.toString().padStart(decimals + 1, '0');
   return decimals === 0 ? digits : `${digits.slice(0, -decimals)}.${digits.slice(-decimals)}`;
 }
@@ -239,13 +309,23 @@ function showExponent(tokens: readonly Token[], at: number, value: number): stri
   const mantissa = tokens.slice(0, at);
   const sign = tokens[at];
   const power = value === 0 ? 0 : Math.floor(Math.log10(value));
-  const number = fill(mantissa, countDecimals(mantissa), Number((value / 10 ** power).toPrecision(15)), value);
-  const least = tokens.slice(at).filter((token) => token.kind === 'digit' && token.text === '0').length;
+  const number = fill(
+    mantissa,
+    countDecimals(mantissa),
+    Number((value / 10 ** power).toPrecision(15)),
+    value,
+  );
+  const least = tokens
+    .slice(at)
+    .filter((token) => token.kind === 'digit' && token.text === '0').length;
   const plus = sign?.kind === 'exponent' && sign.plus ? '+' : '';
   return `${number}E${power < 0 ? '-' : plus}${String(Math.abs(power)).padStart(least, '0')}`;
 }
 
-/** Formats a fraction: `# ?/?` is the nearest one with so many digits in the denominator; `# ?/8` has eighths. */
+/**
+ * Formats a fraction: `# ?/?` is the nearest one with so many digits in the denominator; `# ?/8`
+ * has eighths.
+ */
 function showFraction(tokens: readonly Token[], value: number): string {
   const slash = tokens.findIndex(({ kind }) => kind === 'slash');
   const below = tokens.slice(slash + 1);
@@ -274,7 +354,8 @@ function findNearestFraction(value: number, most: number): readonly [number, num
   let best: readonly [number, number] = [Math.round(value), 1];
   for (let bottom = 2; bottom <= most; bottom++) {
     const top = Math.round(value * bottom);
-    if (Math.abs(top / bottom - value) < Math.abs(best[0] / best[1] - value) - 1e-12) best = [top, bottom];
+    if (Math.abs(top / bottom - value) < Math.abs(best[0] / best[1] - value) - 1e-12)
+      best = [top, bottom];
   }
   return best;
 }
@@ -296,10 +377,27 @@ type DayParts = {
   readonly language: Language;
 };
 
-type Language = { readonly months: readonly string[]; readonly short: readonly string[]; readonly days: readonly string[] };
+type Language = {
+  readonly months: readonly string[];
+  readonly short: readonly string[];
+  readonly days: readonly string[];
+};
 
 const CZECH: Language = {
-  months: ['leden', 'únor', 'březen', 'duben', 'květen', 'červen', 'červenec', 'srpen', 'září', 'říjen', 'listopad', 'prosinec'],
+  months: [
+    'leden',
+    'únor',
+    'březen',
+    'duben',
+    'květen',
+    'červen',
+    'červenec',
+    'srpen',
+    'září',
+    'říjen',
+    'listopad',
+    'prosinec',
+  ],
   short: ['led', 'úno', 'bře', 'dub', 'kvě', 'čvn', 'čvc', 'srp', 'zář', 'říj', 'lis', 'pro'],
   days: ['neděle', 'pondělí', 'úterý', 'středa', 'čtvrtek', 'pátek', 'sobota'],
 };
@@ -322,12 +420,28 @@ const ENGLISH: Language = {
   days: ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday'],
 };
 const GERMAN: Language = {
-  months: ['Januar', 'Februar', 'März', 'April', 'Mai', 'Juni', 'Juli', 'August', 'September', 'Oktober', 'November', 'Dezember'],
+  months: [
+    'Januar',
+    'Februar',
+    'März',
+    'April',
+    'Mai',
+    'Juni',
+    'Juli',
+    'August',
+    'September',
+    'Oktober',
+    'November',
+    'Dezember',
+  ],
   short: ['Jan', 'Feb', 'Mrz', 'Apr', 'Mai', 'Jun', 'Jul', 'Aug', 'Sep', 'Okt', 'Nov', 'Dez'],
   days: ['Sonntag', 'Montag', 'Dienstag', 'Mittwoch', 'Donnerstag', 'Freitag', 'Samstag'],
 };
 
-/** Returns the language of a locale in a format: `405`, `cs-CZ`, `1000409`. Czech where the format has none. */
+/**
+ * Returns the language of a locale in a format: `405`, `cs-CZ`, `1000409`. Czech where the format
+ * has none.
+ */
 function parseLanguage(locale: string): Language {
   const text = locale.toLowerCase();
   if (/^(?:en\b|[\da-f]*0?[48c]09$)/.test(text)) return ENGLISH;
@@ -349,7 +463,13 @@ function showDatePart(token: DateToken, parts: DayParts): string {
         .padStart(4, '0')
         .slice(length <= 2 ? -2 : 0);
     case 'month':
-      return formatNameOrNumber(length, language.months, language.short, moment.getUTCMonth(), moment.getUTCMonth() + 1);
+      return formatNameOrNumber(
+        length,
+        language.months,
+        language.short,
+        moment.getUTCMonth(),
+        moment.getUTCMonth() + 1,
+      );
     case 'day': {
       const names = language.days;
       const short = names.map((name) => name.slice(0, language === ENGLISH ? 3 : 2));
@@ -368,7 +488,10 @@ function showDatePart(token: DateToken, parts: DayParts): string {
   }
 }
 
-/** Formats by length: one or two letters are the number, three the short name, five its first letter. */
+/**
+ * Formats by length: one or two letters are the number, three the short name, five its first
+ * letter.
+ */
 function formatNameOrNumber(
   length: number,
   names: readonly string[],

@@ -16,7 +16,13 @@ import {
   type Sheet,
   type SheetContents,
 } from './sheet-table.ts';
-import { assertTableSize, type ShownCell, type ShownCells, type Table, type TablePlace } from './table.ts';
+import {
+  assertTableSize,
+  type ShownCell,
+  type ShownCells,
+  type Table,
+  type TablePlace,
+} from './table.ts';
 import { makePasswordError, type ZipEntry } from './zip-entries.ts';
 
 const STYLE = 'urn:oasis:names:tc:opendocument:xmlns:style:1.0';
@@ -39,7 +45,8 @@ export function parseOds(
   headerRows: HeaderRows | undefined,
 ): Table {
   const type = entries.get('mimetype')?.unpack().toString().trim() ?? SPREADSHEET;
-  if (entries.get('META-INF/manifest.xml')?.unpack().includes('encryption-data')) throw makePasswordError(file);
+  if (entries.get('META-INF/manifest.xml')?.unpack().includes('encryption-data'))
+    throw makePasswordError(file);
   const content = entries.get('content.xml');
   if (content === undefined || !type.startsWith(SPREADSHEET)) throw makeNoSpreadsheetError(file);
   return parseContent(file, content.unpack(), 'document-content', named, headerRows, content.name);
@@ -84,11 +91,17 @@ function makeNoSpreadsheetError(file: string): FileError {
 
 type SheetPart = { readonly sheet: XmlElement; readonly element: XmlElement };
 
-/** Returns rows and pictures of the document's own sheets; tables also occur in drawings, tracked changes and links. */
+/**
+ * Returns rows and pictures of the document's own sheets; tables also occur in drawings, tracked
+ * changes and links.
+ */
 function findSheetPart(element: XmlElement, around: readonly XmlElement[]): SheetPart | undefined {
   const [, body, spreadsheet, sheet] = around;
-  const isOwn = body?.name === 'body' && spreadsheet?.name === 'spreadsheet' && sheet?.namespace === TABLE;
-  return isOwn && sheet.name === 'table' && element.namespace === TABLE ? { sheet, element } : undefined;
+  const isOwn =
+    body?.name === 'body' && spreadsheet?.name === 'spreadsheet' && sheet?.namespace === TABLE;
+  return isOwn && sheet.name === 'table' && element.namespace === TABLE
+    ? { sheet, element }
+    : undefined;
 }
 
 function listSheets(file: string, document: XmlWalk): readonly Sheet[] {
@@ -97,7 +110,8 @@ function listSheets(file: string, document: XmlWalk): readonly Sheet[] {
   for (const { element, around } of document.readParts(PARTS)) {
     if (element.name === 'style') {
       const properties = element.children.find(({ name }) => name === 'table-properties');
-      const isHidden = properties !== undefined && getAttribute(properties, 'display', TABLE) === 'false';
+      const isHidden =
+        properties !== undefined && getAttribute(properties, 'display', TABLE) === 'false';
       if (isHidden) hiddenStyles.add(getAttribute(element, 'name', STYLE) ?? '');
       continue;
     }
@@ -105,8 +119,14 @@ function listSheets(file: string, document: XmlWalk): readonly Sheet[] {
     if (row === undefined || element.name !== 'table-row') continue;
     const name = getAttribute(row.sheet, 'name', TABLE) ?? '';
     const style = getAttribute(row.sheet, 'style-name', TABLE) ?? '';
-    const sheet = sheetsByIndex.get(row.sheet.start) ?? { name, hidden: hiddenStyles.has(style), hasValues: false };
-    sheet.hasValues ||= listCells(element).some((cell) => parseOdsValue(document, cell).text !== '');
+    const sheet = sheetsByIndex.get(row.sheet.start) ?? {
+      name,
+      hidden: hiddenStyles.has(style),
+      hasValues: false,
+    };
+    sheet.hasValues ||= listCells(element).some(
+      (cell) => parseOdsValue(document, cell).text !== '',
+    );
     sheetsByIndex.set(row.sheet.start, sheet);
     assertTableSize(file, { columns: sheetsByIndex.size });
   }
@@ -120,7 +140,8 @@ function listSheets(file: string, document: XmlWalk): readonly Sheet[] {
 
 function listCells(row: XmlElement): readonly XmlElement[] {
   return row.children.filter(
-    ({ name, namespace }) => namespace === TABLE && (name === 'table-cell' || name === 'covered-table-cell'),
+    ({ name, namespace }) =>
+      namespace === TABLE && (name === 'table-cell' || name === 'covered-table-cell'),
   );
 }
 
@@ -131,20 +152,24 @@ function parseSheet(place: TablePlace, document: XmlWalk, start: number): SheetC
   const { file } = place;
   const rows: (readonly string[])[] = [];
   const [merged, hiddenRows, withoutValue]: [CellRange[], number[], FaultyCell[]] = [[], [], []];
-  const [shown, struckRows, comments, pictures]: [Map<number, ShownCells>, number[], string[], string[]] = [
-    new Map(),
-    [],
-    [],
-    [],
-  ];
+  const [shown, struckRows, comments, pictures]: [
+    Map<number, ShownCells>,
+    number[],
+    string[],
+    string[],
+  ] = [new Map(), [], [], []];
   const struckStyles = new Set<string>();
   const hiddenColumns: ColumnRange[] = [];
   let [row, rowCount, cellCount, columnCount] = [0, 0, 0, 0];
   for (const { element, around } of document.readParts(PARTS)) {
-    if (element.name === 'style' && isStruck(element)) struckStyles.add(getAttribute(element, 'name', STYLE) ?? '');
+    if (element.name === 'style' && isStruck(element))
+      struckStyles.add(getAttribute(element, 'name', STYLE) ?? '');
     if (findSheetPart(element, around)?.sheet.start !== start) continue;
-    if (element.name === 'shapes') pictures.push(...element.children.filter(isPicture).map(() => formatCellName(1, 1)));
-    const isHidden = ['collapse', 'filter'].includes(getAttribute(element, 'visibility', TABLE) ?? '');
+    if (element.name === 'shapes')
+      pictures.push(...element.children.filter(isPicture).map(() => formatCellName(1, 1)));
+    const isHidden = ['collapse', 'filter'].includes(
+      getAttribute(element, 'visibility', TABLE) ?? '',
+    );
     if (element.name === 'table-column') {
       const firstColumn = columnCount + 1;
       columnCount += parseCount(place, element, 'number-columns-repeated');
@@ -180,14 +205,28 @@ function parseSheet(place: TablePlace, document: XmlWalk, start: number): SheetC
       for (const { column, fault } of read.faults) withoutValue.push({ row, column, fault });
     }
   }
-  return { rows, merged, hiddenRows, hiddenColumns, withoutValue, shown, struckRows, comments, pictures };
+  return {
+    rows,
+    merged,
+    hiddenRows,
+    hiddenColumns,
+    withoutValue,
+    shown,
+    struckRows,
+    comments,
+    pictures,
+  };
 }
 
 type Cells = {
   /** Cells up to the last with a value. */
   readonly cells: readonly string[];
   readonly faults: readonly CellFaultAt[];
-  readonly spans: readonly { readonly column: number; readonly columns: number; readonly height: number }[];
+  readonly spans: readonly {
+    readonly column: number;
+    readonly columns: number;
+    readonly height: number;
+  }[];
   readonly shown: ShownCells | undefined;
   readonly isStruck: boolean;
   /** Columns from 1. */
@@ -206,8 +245,16 @@ function isPicture({ name, children }: XmlElement): boolean {
   return name === 'frame' && children.some((child) => child.name === 'image');
 }
 
-/** Reads the cells of a row. Blank cells may be repeated to the end of the sheet; the others are within the limits. */
-function parseCells(place: TablePlace, document: XmlWalk, row: XmlElement, struckStyles: ReadonlySet<string>): Cells {
+/**
+ * Reads the cells of a row. Blank cells may be repeated to the end of the sheet; the others are
+ * within the limits.
+ */
+function parseCells(
+  place: TablePlace,
+  document: XmlWalk,
+  row: XmlElement,
+  struckStyles: ReadonlySet<string>,
+): Cells {
   const cells: string[] = [];
   const faults: CellFaultAt[] = [];
   const spans: { column: number; columns: number; height: number }[] = [];
@@ -236,7 +283,15 @@ function parseCells(place: TablePlace, document: XmlWalk, row: XmlElement, struc
     }
     column += repeated;
   }
-  return { cells, faults, spans, shown, isStruck: isRowStruck && cells.length > 0, comments, pictures };
+  return {
+    cells,
+    faults,
+    spans,
+    shown,
+    isStruck: isRowStruck && cells.length > 0,
+    comments,
+    pictures,
+  };
 }
 
 function parseCount(place: TablePlace, element: XmlElement, name: string): number {
@@ -245,7 +300,12 @@ function parseCount(place: TablePlace, element: XmlElement, name: string): numbe
   return Number(text);
 }
 
-function makeRange(firstRow: number, lastRow: number, firstColumn: number, lastColumn: number): CellRange {
+function makeRange(
+  firstRow: number,
+  lastRow: number,
+  firstColumn: number,
+  lastColumn: number,
+): CellRange {
   const name = `${formatCellName(firstColumn, firstRow)}:${formatCellName(lastColumn, lastRow)}`;
   return { name, firstRow, lastRow, firstColumn, lastColumn };
 }

@@ -2,7 +2,14 @@ import { formatSpreadsheetNumber } from '../text/characters.ts';
 import { withoutFormulaMark } from '../text/csv.ts';
 import { getAttribute, type XmlDocument, type XmlElement } from '../xml/element.ts';
 import { walkMixedContent } from '../xml/source-text.ts';
-import { type CellValue, isOverlong, makeErrorResult, makeOverlongValue, type ShownCell, UNSAVED_RESULT } from './table.ts';
+import {
+  type CellValue,
+  isOverlong,
+  makeErrorResult,
+  makeOverlongValue,
+  type ShownCell,
+  UNSAVED_RESULT,
+} from './table.ts';
 
 const OFFICE = 'urn:oasis:names:tc:opendocument:xmlns:office:1.0';
 export const TABLE = 'urn:oasis:names:tc:opendocument:xmlns:table:1.0';
@@ -33,7 +40,9 @@ export function parseOdsValue(document: XmlDocument, cell: XmlElement): CellValu
       // Programs store the result of a formula that is an error as an empty text, and show it.
       const text = getAttribute(cell, 'string-value', OFFICE) || joinParagraphs(document, cell);
       const isError = getAttribute(cell, 'value-type', CALC_EXTENSION) === 'error';
-      return isError ? { text: '', fault: makeErrorResult(text === '' ? '#' : text) } : { text: withoutFormulaMark(text.trim()) };
+      return isError
+        ? { text: '', fault: makeErrorResult(text === '' ? '#' : text) }
+        : { text: withoutFormulaMark(text.trim()) };
     }
   }
 }
@@ -55,32 +64,47 @@ function parseNumberValue(stored: string, shown: string | undefined): CellValue 
   return plain === text ? { text } : { text, ...makeShown(plain) };
 }
 
-/** Removes the group separators of the computer's locale: a blank, or the one of point and comma that is not decimal. */
+/**
+ * Removes the group separators of the computer's locale: a blank, or the one of point and comma
+ * that is not decimal.
+ */
 function withoutGroups(shown: string, stored: string): string {
   const blanks = shown.replace(/(?<=\d)[ \u00a0\u202f](?=\d{3}(?!\d))/g, '');
   const [, before = '', digits = '', after = ''] = /^(\D*)(\d[\d.,']*)(.*)$/s.exec(blanks) ?? [];
-  const grouped = ['.', ',', "'"].find((mark) => new RegExp(`^\\d{1,3}(?:\\${mark}\\d{3})+(?:[.,]\\d*)?$`).test(digits));
+  const grouped = ['.', ',', "'"].find((mark) =>
+    new RegExp(`^\\d{1,3}(?:\\${mark}\\d{3})+(?:[.,]\\d*)?$`).test(digits),
+  );
   if (grouped === undefined) return blanks;
   const plain = digits.replaceAll(grouped, '');
   const value = Math.abs(Number(stored)) * (after.includes('%') ? 100 : 1);
-  const measureDistance = (text: string): number => Math.abs(Number(text.replace(',', '.')) - value);
+  const measureDistance = (text: string): number =>
+    Math.abs(Number(text.replace(',', '.')) - value);
   const isOnlyMark = digits.replace(/\d/g, '') === grouped;
-  return isOnlyMark && measureDistance(digits) <= measureDistance(plain) ? blanks : `${before}${plain}${after}`;
+  return isOnlyMark && measureDistance(digits) <= measureDistance(plain)
+    ? blanks
+    : `${before}${plain}${after}`;
 }
 
-/** Returns the stored day if the cell shows a whole day; else the displayed text, marked as a date. */
+/**
+ * Returns the stored day if the cell shows a whole day; else the displayed text, marked as a date.
+ */
 function parseDateValue(stored: string, shown: string | undefined): CellValue {
   const text = parseDay(stored);
   if (shown === undefined) return { text, shown: { text, isDate: true } };
   const day = /\d:\d/.test(shown) ? text : text.slice(0, 'YYYY-MM-DD'.length);
-  return { text: isWholeDayShown(stored, shown) ? day : shown, shown: { text: shown, isDate: true } };
+  return {
+    text: isWholeDayShown(stored, shown) ? day : shown,
+    shown: { text: shown, isDate: true },
+  };
 }
 
 /** Tells if the numbers of a text are year, month and day of this date; a month may be a word. */
 function isWholeDayShown(stored: string, shown: string): boolean {
   const [, year = '', month = '', day = ''] = /^(\d+)-(\d\d)-(\d\d)/.exec(stored) ?? [];
   const date = shown.replace(/\d{1,2}:\d.*$/s, '');
-  const numbers = /^\d{6}(?:\d\d)?$/.test(date) ? splitDigitGroups(date, year) : (date.match(/\d+/g) ?? []);
+  const numbers = /^\d{6}(?:\d\d)?$/.test(date)
+    ? splitDigitGroups(date, year)
+    : (date.match(/\d+/g) ?? []);
   const take = (isIt: (number: string) => boolean): boolean => {
     const at = numbers.findIndex(isIt);
     if (at !== -1) numbers.splice(at, 1);
@@ -148,7 +172,9 @@ function joinParagraphs(document: XmlDocument, cell: XmlElement): string {
         walk(part);
     }
   };
-  const paragraphs = cell.children.filter(({ name, namespace }) => namespace === TEXT && (name === 'p' || name === 'h'));
+  const paragraphs = cell.children.filter(
+    ({ name, namespace }) => namespace === TEXT && (name === 'p' || name === 'h'),
+  );
   for (const [index, paragraph] of paragraphs.entries()) {
     if (index > 0) add('\n');
     walk(paragraph);

@@ -82,7 +82,8 @@ const READERS = {
     called: msg`a GeoPackage (an SQLite database)`,
     signature: 'SQLite format 3\u0000',
     options: ['sheet'],
-    read: async ({ file, bytes, sheet }) => (await import('./gpkg-table.ts')).readGeoPackage(file, bytes, sheet),
+    read: async ({ file, bytes, sheet }) =>
+      (await import('./gpkg-table.ts')).readGeoPackage(file, bytes, sheet),
   },
   shp: {
     extensions: ['shp'],
@@ -90,14 +91,22 @@ const READERS = {
     signature: '\u0000\u0000\u0027\u000a',
     options: ['encoding'],
     read: async ({ file, bytes, beside, encoding }) =>
-      (await import('./shapefile-table.ts')).parseShapefile(file, new Map([...beside, ['.shp', bytes]]), encoding),
+      (await import('./shapefile-table.ts')).parseShapefile(
+        file,
+        new Map([...beside, ['.shp', bytes]]),
+        encoding,
+      ),
   },
   dbf: {
     extensions: ['dbf'],
     called: msg`a table of a shapefile (DBF)`,
     options: ['encoding'],
     read: async ({ file, bytes, beside, encoding }) =>
-      (await import('./shapefile-table.ts')).parseShapefile(file, new Map([...beside, ['.dbf', bytes]]), encoding),
+      (await import('./shapefile-table.ts')).parseShapefile(
+        file,
+        new Map([...beside, ['.dbf', bytes]]),
+        encoding,
+      ),
   },
   kmz: {
     extensions: ['kmz'],
@@ -130,25 +139,36 @@ const TABLE_KINDS = Object.keys(READERS) as readonly TableKind[];
 
 type Found = TableKind | 'archive';
 
-/** Detects the format of an archive by the names of its parts. @throws FileError where no format fits */
+/**
+ * Detects the format of an archive by the names of its parts. @throws FileError where no format
+ * fits
+ */
 function detectArchiveKind(file: string, parts: readonly string[]): TableKind {
-  const kind = TABLE_KINDS.find((each) => parts.some((name) => TABLE_READERS[each].part?.test(name)));
+  const kind = TABLE_KINDS.find((each) =>
+    parts.some((name) => TABLE_READERS[each].part?.test(name)),
+  );
   if (kind !== undefined) return kind;
-  throw new FileError(file, msg`${file} is an archive (ZIP), but not a workbook, and contains no KML or shapefile.`, {
-    hint: msg`Save the table as .xlsx or CSV UTF-8, or unpack the archive and import what is in it.`,
-  });
+  throw new FileError(
+    file,
+    msg`${file} is an archive (ZIP), but not a workbook, and contains no KML or shapefile.`,
+    {
+      hint: msg`Save the table as .xlsx or CSV UTF-8, or unpack the archive and import what is in it.`,
+    },
+  );
 }
 
 /**
- * Detects the format of a file by its first bytes. The extension decides only between several that fit, and reveals a file of
- * another format than its name, which would otherwise be read as a table with odd columns.
+ * Detects the format of a file by its first bytes. The extension decides only between several that
+ * fit, and reveals a file of another format than its name, which would otherwise be read as a table
+ * with odd columns.
  * @throws FileError where no format fits, or the extension is of another one
  */
 function detectTableKind(file: string, bytes: Buffer): Found {
   const ending = /\.([a-z]+)$/i.exec(file)?.[1]?.toLowerCase() ?? '';
   const named = TABLE_KINDS.find((kind) => TABLE_READERS[kind].extensions.includes(ending));
   const kind = detectKindOfBytes(file, bytes, named);
-  if (kind === 'csv' && named !== undefined && named !== 'csv' && bytes.length > 0) throw makeWrongNameError(file, named);
+  if (kind === 'csv' && named !== undefined && named !== 'csv' && bytes.length > 0)
+    throw makeWrongNameError(file, named);
   return kind;
 }
 
@@ -173,7 +193,8 @@ function detectKindOfBytes(file: string, bytes: Buffer, named: TableKind | undef
     if (isTableOfPage(bytes.toString('latin1', 0, PAGE_BYTES))) throw makeWebPageError(file);
     return TABLE_KINDS.find((kind) => TABLE_READERS[kind].root?.test(head)) ?? 'xml';
   }
-  const isJson = start === '{' || start === RECORD_SEPARATOR || (start === '[' && named === 'geojson');
+  const isJson =
+    start === '{' || start === RECORD_SEPARATOR || (start === '[' && named === 'geojson');
   return isJson ? 'geojson' : 'csv';
 }
 
@@ -182,29 +203,47 @@ const HEAD_BYTES = 4096;
 const PAGE_BYTES = 64 * 1024;
 
 function isTableOfPage(head: string): boolean {
-  return /^(?:\u00ef\u00bb\u00bf)?\s*<(?:!doctype\s+html|html|head|body|table)\b/i.test(head) && /<table\b/i.test(head);
+  return (
+    /^(?:\u00ef\u00bb\u00bf)?\s*<(?:!doctype\s+html|html|head|body|table)\b/i.test(head) &&
+    /<table\b/i.test(head)
+  );
 }
 
 function makeWebPageError(file: string): FileError {
-  return new FileError(file, msg`${file} is a table saved as a web page (HTML), which pas does not read.`, {
-    hint: msg`Save it as .xlsx, .ods or CSV UTF-8.`,
-  });
+  return new FileError(
+    file,
+    msg`${file} is a table saved as a web page (HTML), which pas does not read.`,
+    {
+      hint: msg`Save it as .xlsx, .ods or CSV UTF-8.`,
+    },
+  );
 }
 
 /** First character of each text in a sequence (RFC 8142). */
 const RECORD_SEPARATOR = '\u001e';
 
-/** Tells if bytes look like dBASE: version, day, and complete field descriptions. This signature is the weakest one. */
+/**
+ * Tells if bytes look like dBASE: version, day, and complete field descriptions. This signature is
+ * the weakest one.
+ */
 function isDbf(bytes: Buffer): boolean {
   const [version = 0, , month = 0, day = 0] = bytes;
-  return bytes.length > 32 && [0x02, 0x03, 0x30, 0x31, 0x32, 0x83, 0x8b, 0xf5].includes(version) && month <= 12 && day <= 31;
+  return (
+    bytes.length > 32 &&
+    [0x02, 0x03, 0x30, 0x31, 0x32, 0x83, 0x8b, 0xf5].includes(version) &&
+    month <= 12 &&
+    day <= 31
+  );
 }
 
 /** Returns the first character that is no blank, in UTF-8 or UTF-16. */
 function findTextStart(bytes: Buffer): string | undefined {
-  const utf16 = (bytes[0] === 0xff && bytes[1] === 0xfe) || (bytes[0] === 0xfe && bytes[1] === 0xff);
+  const utf16 =
+    (bytes[0] === 0xff && bytes[1] === 0xfe) || (bytes[0] === 0xfe && bytes[1] === 0xff);
   const head = bytes.toString('latin1', 0, 1024);
-  const text = utf16 ? head.slice(2).replaceAll('\u0000', '') : head.replace(/^\u00ef\u00bb\u00bf/, '');
+  const text = utf16
+    ? head.slice(2).replaceAll('\u0000', '')
+    : head.replace(/^\u00ef\u00bb\u00bf/, '');
   return /[^\s]/.exec(text)?.[0];
 }
 
@@ -215,20 +254,31 @@ function makeOldFormatError(file: string, bytes: Buffer): FileError {
       hint: msg`Open it in the spreadsheet and save it without the password.`,
     });
   }
-  return new FileError(file, msg`${file} is a workbook in the old Excel format (.xls), which pas does not read.`, {
-    hint: msg`Save it as .xlsx or as CSV UTF-8.`,
-  });
+  return new FileError(
+    file,
+    msg`${file} is a workbook in the old Excel format (.xls), which pas does not read.`,
+    {
+      hint: msg`Save it as .xlsx or as CSV UTF-8.`,
+    },
+  );
 }
 
 function makeWrongNameError(file: string, named: TableKind): FileError {
   const words = TABLE_READERS[named].called ?? '';
-  return new FileError(file, msg`${file} is not ${words}, although its name says so: its first bytes differ.`, {
-    hint: msg`The file may be damaged, or only renamed. Save it again from the program that it comes from.`,
-  });
+  return new FileError(
+    file,
+    msg`${file} is not ${words}, although its name says so: its first bytes differ.`,
+    {
+      hint: msg`The file may be damaged, or only renamed. Save it again from the program that it comes from.`,
+    },
+  );
 }
 
 type ReadOptions = {
-  /** Sheet of a workbook, or layer of a GeoPackage or an archive of shapefiles; otherwise the first with content. */
+  /**
+   * Sheet of a workbook, or layer of a GeoPackage or an archive of shapefiles; otherwise the first
+   * with content.
+   */
   readonly sheet?: string;
   /** Encoding of a CSV table or a shapefile; otherwise it is detected. */
   readonly encoding?: string;
@@ -239,8 +289,9 @@ type ReadOptions = {
 };
 
 /**
- * Reads a table of finds from a file: CSV, XLSX, ODS, GeoJSON, KML, KMZ, GPX, GeoPackage, shapefile or the service's XML,
- * detected by content; or from the folder of a form that returned from a phone. The reader of a format is loaded on demand.
+ * Reads a table of finds from a file: CSV, XLSX, ODS, GeoJSON, KML, KMZ, GPX, GeoPackage, shapefile
+ * or the service's XML, detected by content; or from the folder of a form that returned from a
+ * phone. The reader of a format is loaded on demand.
  * @throws FileError where the file cannot be read as a whole
  */
 export async function readTable(path: string, options: ReadOptions = {}): Promise<Table> {
@@ -256,7 +307,8 @@ const CONFLICT = /conflict|konflikt|kolizn/i;
 /** Warns of conflict copies: each copy may have finds that the other lacks. */
 function listConflictCopies(path: string): Issue[] {
   const { dir, base, name, ext } = parse(path);
-  const warn = (message: Message): Issue => makeWarningIssue('table-conflict-copy', message, { file: path });
+  const warn = (message: Message): Issue =>
+    makeWarningIssue('table-conflict-copy', message, { file: path });
   if (CONFLICT.test(base))
     return [
       warn(
@@ -264,7 +316,9 @@ function listConflictCopies(path: string): Issue[] {
       ),
     ];
   const isCopy = (other: string): boolean =>
-    CONFLICT.test(other) && other.startsWith(name) && other.toLowerCase().endsWith(ext.toLowerCase());
+    CONFLICT.test(other) &&
+    other.startsWith(name) &&
+    other.toLowerCase().endsWith(ext.toLowerCase());
   const copy = listNames(dir === '' ? '.' : dir).find(isCopy);
   if (copy === undefined) return [];
   return [
@@ -293,12 +347,20 @@ async function readFile(path: string, options: ReadOptions): Promise<Table> {
   if (isRegular && /\.kmz$/i.test(path)) return (await import('./xml-table.ts')).readKmzFile(path);
   const bytes = await readInputFile(path);
   const kind = detectTableKind(path, bytes);
-  const beside = kind === 'shp' || kind === 'dbf' ? await readBeside(path) : new Map<string, Buffer>();
-  const table = await readByFormat(path, kind === 'gpkg' ? withJournal(path, bytes) : bytes, beside, options);
+  const beside =
+    kind === 'shp' || kind === 'dbf' ? await readBeside(path) : new Map<string, Buffer>();
+  const table = await readByFormat(
+    path,
+    kind === 'gpkg' ? withJournal(path, bytes) : bytes,
+    beside,
+    options,
+  );
   if (kind !== 'csv' && !(kind === 'archive' && isWorkbook(bytes))) return table;
   if (!isFormTable(table)) return table;
   const { withRepeatsBeside, withRepeatSheets } = await import('./form-export.ts');
-  return kind === 'csv' ? withRepeatsBeside(table, photoFolder) : withRepeatSheets(table, bytes, photoFolder);
+  return kind === 'csv'
+    ? withRepeatsBeside(table, photoFolder)
+    : withRepeatSheets(table, bytes, photoFolder);
 }
 
 /** Detects a workbook by the name of its main part, in any case. */
@@ -320,12 +382,15 @@ async function readFolder(folder: string, options: ReadOptions): Promise<Table> 
   const { findGeoPackage: geoPackageIn, readFormFolder } = await import('./form-export.ts');
   const collected = geoPackageIn(folder);
   if (collected !== undefined) return readTable(collected, options);
-  const table = await readFormFolder(folder, options.photoFolder, (path) => readTable(path, options));
+  const table = await readFormFolder(folder, options.photoFolder, (path) =>
+    readTable(path, options),
+  );
   if (table !== undefined) return table;
   const tables = listNames(folder)
     .filter((name) => TABLE_NAME.test(name))
     .sort();
-  const names = tables.slice(0, MAX_NAMED_TABLES).join(', ') + (tables.length > MAX_NAMED_TABLES ? ', …' : '');
+  const names =
+    tables.slice(0, MAX_NAMED_TABLES).join(', ') + (tables.length > MAX_NAMED_TABLES ? ', …' : '');
   throw new FileError(folder, msg`${folder} is a folder without a table of submitted forms.`, {
     hint:
       tables.length === 0
@@ -353,7 +418,8 @@ async function readBeside(path: string): Promise<ReadonlyMap<string, Buffer>> {
   for (const each of readdirSync(dir === '' ? '.' : dir)) {
     const other = parse(each);
     const ending = other.ext.toLowerCase();
-    if (other.name === name && SHAPEFILE_PARTS.includes(ending)) bytesByPath.set(ending, await readInputFile(join(dir, each)));
+    if (other.name === name && SHAPEFILE_PARTS.includes(ending))
+      bytesByPath.set(ending, await readInputFile(join(dir, each)));
   }
   return bytesByPath;
 }
@@ -361,10 +427,15 @@ async function readBeside(path: string): Promise<ReadonlyMap<string, Buffer>> {
 const SHAPEFILE_PARTS: readonly string[] = ['.shp', '.dbf', '.prj', '.cpg'];
 
 /**
- * Reads a table from bytes, for example of stdin. `file` is used in messages, and for the format where the bytes leave it open.
+ * Reads a table from bytes, for example of stdin. `file` is used in messages, and for the format
+ * where the bytes leave it open.
  * @throws FileError where the bytes cannot be read as a table
  */
-export async function parseTableBytes(file: string, bytes: Buffer, options: ReadOptions = {}): Promise<Table> {
+export async function parseTableBytes(
+  file: string,
+  bytes: Buffer,
+  options: ReadOptions = {},
+): Promise<Table> {
   return readByFormat(file, bytes, new Map(), options);
 }
 
@@ -376,18 +447,25 @@ async function readByFormat(
 ): Promise<Table> {
   const kind = detectTableKind(file, bytes);
   const entries: ReadonlyMap<string, ZipEntry> =
-    kind === 'archive' ? await (await import('./zip-entries.ts')).unpackZip(file, bytes) : new Map();
-  const { options, read } = TABLE_READERS[kind === 'archive' ? detectArchiveKind(file, [...entries.keys()]) : kind];
+    kind === 'archive'
+      ? await (await import('./zip-entries.ts')).unpackZip(file, bytes)
+      : new Map();
+  const { options, read } =
+    TABLE_READERS[kind === 'archive' ? detectArchiveKind(file, [...entries.keys()]) : kind];
   if (sheet !== undefined && !options.includes('sheet')) {
     throw new FileError(file, msg`${file} has no sheets and no layers to choose from.`, {
       hint: msg`Leave --sheet and --layer out.`,
     });
   }
   if (encoding !== undefined && !options.includes('encoding')) {
-    throw new FileError(file, msg`${file} declares its own encoding.`, { hint: msg`Leave --encoding out.` });
+    throw new FileError(file, msg`${file} declares its own encoding.`, {
+      hint: msg`Leave --encoding out.`,
+    });
   }
   if (headerRows !== undefined && !options.includes('header')) {
-    throw new FileError(file, msg`${file} has no row of names.`, { hint: msg`Leave --header-row out.` });
+    throw new FileError(file, msg`${file} has no row of names.`, {
+      hint: msg`Leave --header-row out.`,
+    });
   }
   return read({ file, bytes, entries, beside, sheet, encoding, headerRows });
 }

@@ -1,6 +1,13 @@
 import { posix } from 'node:path';
 import { FileError } from '../base/errors.ts';
-import { type Issue, isReadable, makeErrorIssue, makeUnreadable, makeWarningIssue, type Reading } from '../base/issue.ts';
+import {
+  type Issue,
+  isReadable,
+  makeErrorIssue,
+  makeUnreadable,
+  makeWarningIssue,
+  type Reading,
+} from '../base/issue.ts';
 import { msgid } from '../base/language.ts';
 import { type Message, msg, nmsg } from '../base/message.ts';
 import { COLUMN_NAMES } from '../find/fields.ts';
@@ -8,7 +15,14 @@ import { type GeomSystem, makeUnsupportedCrsError } from '../place/geometry.ts';
 import { parseNameOfPrj, parseSystemOfPrj } from '../place/read-prj.ts';
 import { formatPlainNumber } from '../text/characters.ts';
 import { collectReadable, type DbfField, type DbfValue, isReadType, parseDbf } from './dbf.ts';
-import { assertTableSize, getTablePlace, listUnreadSheets, makeTableOfRecords, type NamedValues, type Table } from './table.ts';
+import {
+  assertTableSize,
+  getTablePlace,
+  listUnreadSheets,
+  makeTableOfRecords,
+  type NamedValues,
+  type Table,
+} from './table.ts';
 import { chooseTextDecoder } from './text-encoding.ts';
 import { assertNotNested, type ZipEntry } from './zip-entries.ts';
 
@@ -16,17 +30,28 @@ import { assertNotNested, type ZipEntry } from './zip-entries.ts';
 type Parts = ReadonlyMap<string, Buffer>;
 
 /**
- * Reads a shapefile: a shape is a row, the columns are those of its table (`.dbf`), the point is in the system that its `.prj`
- * names. Heights and measures are not read. A table without shapes is read as one.
- * @param encoding given by the user; otherwise the `.cpg`, the table itself or its texts determine it
- * @throws FileError where a part is missing, damaged, does not belong to the others, or is in another coordinate system
+ * Reads a shapefile: a shape is a row, the columns are those of its table (`.dbf`), the point is in
+ * the system that its `.prj` names. Heights and measures are not read. A table without shapes is
+ * read as one.
+ * @param encoding given by the user; otherwise the `.cpg`, the table itself or its texts determine
+ * it
+ * @throws FileError where a part is missing, damaged, does not belong to the others, or is in
+ * another coordinate system
  */
-export async function parseShapefile(file: string, parts: Parts, encoding?: string): Promise<Table> {
+export async function parseShapefile(
+  file: string,
+  parts: Parts,
+  encoding?: string,
+): Promise<Table> {
   const [shp, dbf] = [parts.get('.shp'), parts.get('.dbf')];
   if (dbf === undefined) {
-    throw new FileError(file, msg`${file} has no table beside it (.dbf), which has the columns of a shapefile.`, {
-      hint: msg`Copy all files of the shapefile: .shp, .dbf, .prj and .cpg.`,
-    });
+    throw new FileError(
+      file,
+      msg`${file} has no table beside it (.dbf), which has the columns of a shapefile.`,
+      {
+        hint: msg`Copy all files of the shapefile: .shp, .dbf, .prj and .cpg.`,
+      },
+    );
   }
   const table = parseDbf(file, dbf);
   assertTableSize(file, { rows: table.count, columns: table.fields.length });
@@ -58,13 +83,23 @@ export async function parseShapefile(file: string, parts: Parts, encoding?: stri
     if (!isReadable(values)) return makeErrorIssue(values.rule, values.problem, { ...place, row });
     const point = shapes === undefined ? { value: undefined } : shapes.readPoint(index);
     if (!isReadable(point)) return makeErrorIssue(point.rule, point.problem, { ...place, row });
-    const named = columns.flatMap(({ name, isRead }, at) => (isRead ? [[name, values.value[at]?.text ?? ''] as const] : []));
+    const named = columns.flatMap(({ name, isRead }, at) =>
+      isRead ? [[name, values.value[at]?.text ?? ''] as const] : [],
+    );
     const shown = columns.flatMap(({ name, isRead }, at) => {
       const look = values.value[at]?.shown;
       return isRead && look !== undefined ? [[name, look] as const] : [];
     });
-    const placed = point.value === undefined || system === undefined ? {} : { point: { ...point.value, system } };
-    return { row, values: new Map(named), ...(shown.length > 0 && { shown: new Map(shown) }), ...placed };
+    const placed =
+      point.value === undefined || system === undefined
+        ? {}
+        : { point: { ...point.value, system } };
+    return {
+      row,
+      values: new Map(named),
+      ...(shown.length > 0 && { shown: new Map(shown) }),
+      ...placed,
+    };
   };
   const issues = [...ofEncoding, ...checkColumns(file, columns)];
   const [firstFull] = table.full;
@@ -73,7 +108,11 @@ export async function parseShapefile(file: string, parts: Parts, encoding?: stri
     issues.push(makeWarningIssue('table-text-cut', makeFullMessage(count, row), { ...place, row }));
   }
   if (table.count === 0)
-    issues.push(makeErrorIssue('table-no-rows', msg`There are no features in the file. Nothing was read.`, { file }));
+    issues.push(
+      makeErrorIssue('table-no-rows', msg`There are no features in the file. Nothing was read.`, {
+        file,
+      }),
+    );
   return makeTableOfRecords(place, { [Symbol.iterator]: records }, issues);
 }
 
@@ -85,7 +124,10 @@ function makeFullMessage(count: number, row: number): Message {
   );
 }
 
-/** Reads the named shapefile, the only one, or the first with points. @throws FileError without one, as {@link parseShapefile} */
+/**
+ * Reads the named shapefile, the only one, or the first with points. @throws FileError without one,
+ * as {@link parseShapefile}
+ */
 export async function parseShapefileArchive(
   file: string,
   entries: ReadonlyMap<string, ZipEntry>,
@@ -102,14 +144,18 @@ export async function parseShapefileArchive(
   }
   const shapefiles = [...layers].filter(([, parts]) => parts.has('.shp') || parts.has('.dbf'));
   const names = shapefiles.map(([base]) => posix.basename(base)).join(', ');
-  const [withPoints, ...otherPoints] = shapefiles.filter(([, parts]) => POINT_TYPES.includes(parts.get('.shp')?.[32] ?? 0));
+  const [withPoints, ...otherPoints] = shapefiles.filter(([, parts]) =>
+    POINT_TYPES.includes(parts.get('.shp')?.[32] ?? 0),
+  );
   const chosen =
     named === undefined
       ? (withPoints ?? shapefiles[0])
       : shapefiles.find(([base]) => [base, posix.basename(base)].includes(named));
   if (chosen === undefined) {
     const missing = named ?? '';
-    throw new FileError(file, msg`${file} has no layer "${missing}".`, { hint: msg`Its layers are: ${names}.` });
+    throw new FileError(file, msg`${file} has no layer "${missing}".`, {
+      hint: msg`Its layers are: ${names}.`,
+    });
   }
   const table = await parseShapefile(file, chosen[1], encoding);
   if (shapefiles.length === 1) return table;
@@ -130,9 +176,13 @@ function parseSystem(file: string, prj: Buffer | undefined): GeomSystem {
       .replace(/^\u00ef\u00bb\u00bf/, '')
       .trim() ?? '';
   if (text === '') {
-    throw new FileError(file, msg`${file} has no .prj beside it, so the coordinate system of its points is unknown.`, {
-      hint: msg`Copy the .prj as well, or save the layer again in WGS 84 (EPSG:4326) or S-JTSK (EPSG:5514).`,
-    });
+    throw new FileError(
+      file,
+      msg`${file} has no .prj beside it, so the coordinate system of its points is unknown.`,
+      {
+        hint: msg`Copy the .prj as well, or save the layer again in WGS 84 (EPSG:4326) or S-JTSK (EPSG:5514).`,
+      },
+    );
   }
   const system = parseSystemOfPrj(text);
   if (system === undefined) throw makeUnsupportedCrsError(file, parseNameOfPrj(text));
@@ -162,29 +212,41 @@ const NAME_BYTES = 10;
 
 function makeColumn(field: DbfField, decode: (bytes: Buffer) => string): Column {
   const ownName = decode(field.name).trim();
-  const begun = COLUMN_NAMES.filter((name) => name.length > NAME_BYTES && name.startsWith(ownName.toLowerCase()));
+  const begun = COLUMN_NAMES.filter(
+    (name) => name.length > NAME_BYTES && name.startsWith(ownName.toLowerCase()),
+  );
   const [only, another] = begun;
-  const name = ownName.length === NAME_BYTES && only !== undefined && another === undefined ? only : ownName;
+  const name =
+    ownName.length === NAME_BYTES && only !== undefined && another === undefined ? only : ownName;
   return { name, ownName, type: field.type, isRead: isReadType(field) };
 }
 
 function checkColumns(file: string, columns: readonly Column[]): Issue[] {
   const lengthened = columns.filter(({ name, ownName, isRead }) => isRead && name !== ownName);
   const unread = columns.filter(({ isRead }) => !isRead);
-  const list = (all: readonly Column[], getColumnText: (column: Column) => string): string => all.map(getColumnText).join(', ');
+  const list = (all: readonly Column[], getColumnText: (column: Column) => string): string =>
+    all.map(getColumnText).join(', ');
   const issues: Issue[] = [];
   if (lengthened.length > 0) {
     const names = list(lengthened, ({ ownName, name }) => `${ownName} = ${name}`);
     issues.push(
-      makeWarningIssue('table-short-names', msg`A shapefile stores only ten letters of a name. The names are: ${names}.`, {
-        file,
-      }),
+      makeWarningIssue(
+        'table-short-names',
+        msg`A shapefile stores only ten letters of a name. The names are: ${names}.`,
+        {
+          file,
+        },
+      ),
     );
   }
   if (unread.length > 0) {
     const names = list(unread, ({ ownName, type }) => `${ownName} (${type})`);
     issues.push(
-      makeWarningIssue('table-not-read', msg`Not read, because they contain no text, number or date: ${names}.`, { file }),
+      makeWarningIssue(
+        'table-not-read',
+        msg`Not read, because they contain no text, number or date: ${names}.`,
+        { file },
+      ),
     );
   }
   return issues;
@@ -195,7 +257,10 @@ type Shapes = {
   readonly count: number;
   /** Tells if any shape is a point, so that the coordinate system matters. */
   readonly hasPoints: boolean;
-  /** Returns a shape as a point; undefined for an empty one. A MultiPoint of one counts; heights and measures are dropped. */
+  /**
+   * Returns a shape as a point; undefined for an empty one. A MultiPoint of one counts; heights and
+   * measures are dropped.
+   */
   readPoint(index: number): Reading<{ readonly x: string; readonly y: string } | undefined>;
 };
 
@@ -203,13 +268,20 @@ const HEADER_BYTES = 100;
 const FILE_CODE = 9994;
 const [NOTHING, POINT, MULTI_POINT] = [0, 1, 8];
 /** Names by the last digit of a shape's type; the tens encode heights and measures. */
-const NAMES: Readonly<Record<number, string>> = { 1: 'Point', 3: 'LineString', 5: 'Polygon', 8: 'MultiPoint', 31: 'MultiPatch' };
+const NAMES: Readonly<Record<number, string>> = {
+  1: 'Point',
+  3: 'LineString',
+  5: 'Polygon',
+  8: 'MultiPoint',
+  31: 'MultiPatch',
+};
 /** Smaller numbers mean no data. */
 const NO_DATA = -1e38;
 
 /** @throws FileError where the file is no shapefile, or ends within a shape */
 function parseShapes(file: string, bytes: Buffer): Shapes {
-  if (bytes.length < HEADER_BYTES || bytes.readUInt32BE(0) !== FILE_CODE) throw makeDamagedError(file, 0);
+  if (bytes.length < HEADER_BYTES || bytes.readUInt32BE(0) !== FILE_CODE)
+    throw makeDamagedError(file, 0);
   const starts: number[] = [];
   let hasPoints = false;
   // The stated length, in 16-bit words, is not trusted beyond the end of the file.
@@ -235,7 +307,9 @@ function parseShapes(file: string, bytes: Buffer): Shapes {
   };
 }
 
-function parseShapePoint(shape: Buffer): Reading<{ readonly x: string; readonly y: string } | undefined> {
+function parseShapePoint(
+  shape: Buffer,
+): Reading<{ readonly x: string; readonly y: string } | undefined> {
   const type = shape.length < 4 ? -1 : shape.readUInt32LE(0);
   if (type === NOTHING) return { value: undefined };
   const kind = type === 31 ? type : type % 10;
@@ -251,8 +325,12 @@ function parseShapePoint(shape: Buffer): Reading<{ readonly x: string; readonly 
   return makeUnreadable('geometry-form', msg`The geometry is a ${name}, but a find has a point.`);
 }
 
-function parseCoordinatesAt(shape: Buffer, at: number): Reading<{ readonly x: string; readonly y: string } | undefined> {
-  if (shape.length < at + 16) return makeUnreadable('geometry-form', msg`The geometry is damaged. Draw the point again.`);
+function parseCoordinatesAt(
+  shape: Buffer,
+  at: number,
+): Reading<{ readonly x: string; readonly y: string } | undefined> {
+  if (shape.length < at + 16)
+    return makeUnreadable('geometry-form', msg`The geometry is damaged. Draw the point again.`);
   const [x, y] = [shape.readDoubleLE(at), shape.readDoubleLE(at + 8)];
   if (Number.isNaN(x) || Number.isNaN(y) || x < NO_DATA || y < NO_DATA) return { value: undefined };
   if (!Number.isFinite(x) || !Number.isFinite(y))
@@ -265,5 +343,7 @@ function makeDamagedError(file: string, shape: number): FileError {
     shape === 0
       ? msg`${file} is a shapefile (.shp) that is damaged or cut short.`
       : msg`${file} is a shapefile (.shp) that is damaged or cut short at shape ${shape}.`;
-  return new FileError(file, message, { hint: msg`Copy it again, or save it again in the program that it comes from.` });
+  return new FileError(file, message, {
+    hint: msg`Copy it again, or save it again in the program that it comes from.`,
+  });
 }

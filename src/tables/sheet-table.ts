@@ -29,7 +29,10 @@ export type Sheet = {
 export type SheetContents = SheetCells & Remarks;
 
 export type SheetCells = {
-  /** Cells by row and column, from 0: each row up to its last value, rows up to the last with a value. */
+  /**
+   * Cells by row and column, from 0: each row up to its last value, rows up to the last with a
+   * value.
+   */
   readonly rows: readonly (readonly string[])[];
   readonly merged: readonly CellRange[];
   readonly hiddenRows: readonly number[];
@@ -77,15 +80,19 @@ function toColumnLetters(column: number): string {
 export const LAST_ROW = 1_048_576;
 
 export function makeDamagedSheetError({ file, sheet = '' }: TablePlace): FileError {
-  return new FileError(file, msg`${file}, sheet ${sheet}, has rows or cells that no spreadsheet program writes.`, {
-    hint: msg`Save it again in the spreadsheet, or as CSV UTF-8.`,
-  });
+  return new FileError(
+    file,
+    msg`${file}, sheet ${sheet}, has rows or cells that no spreadsheet program writes.`,
+    {
+      hint: msg`Save it again in the spreadsheet, or as CSV UTF-8.`,
+    },
+  );
 }
 
 /**
- * Makes the table of a sheet. Formulas have their saved result. A cell that is merged over several rows of one column counts in
- * each of them; one that is merged over several columns is an error of its rows. Hidden rows are read, hidden sheets only by
- * name.
+ * Makes the table of a sheet. Formulas have their saved result. A cell that is merged over several
+ * rows of one column counts in each of them; one that is merged over several columns is an error of
+ * its rows. Hidden rows are read, hidden sheets only by name.
  * @param named sheet; otherwise the first visible one with content
  * @param headerRows rows of the header; otherwise they are detected
  * @throws FileError where there is no such sheet
@@ -110,7 +117,10 @@ export function makeTableOfSheets(
       header,
       rows: [],
       rowCount: 0,
-      issues: [makeErrorIssue('table-no-rows', msg`The sheet is empty. Nothing was read.`, place), ...unread],
+      issues: [
+        makeErrorIssue('table-no-rows', msg`The sheet is empty. Nothing was read.`, place),
+        ...unread,
+      ],
     };
   }
   const headerRow = foundHeader?.last ?? 0;
@@ -123,7 +133,13 @@ export function makeTableOfSheets(
     assertTableSize(file, { faults: ++faultCount });
   };
   reportFaultyCells(place, contents, header, headerRow, report);
-  const { rows: filled, shown } = fillMerged(place, rows, contents, { headerRow, width: header.length }, report);
+  const { rows: filled, shown } = fillMerged(
+    place,
+    rows,
+    contents,
+    { headerRow, width: header.length },
+    report,
+  );
   const issues = [
     ...unread,
     ...(foundHeader?.issues ?? []),
@@ -142,14 +158,24 @@ export function makeTableOfSheets(
   }
   const rowCount = filled.length - left.size;
   if (rowCount === 0 && !hasErrors(issues)) {
-    issues.push(makeErrorIssue('table-no-rows', msg`There are no rows below the header. Nothing was read.`, place));
+    issues.push(
+      makeErrorIssue(
+        'table-no-rows',
+        msg`There are no rows below the header. Nothing was read.`,
+        place,
+      ),
+    );
   }
   const sound = function* (): Generator<TableRow> {
     for (const [index, cells] of filled.entries()) {
       const row = index + 1;
       const ofRow = shown.get(row);
       if (left.has(row)) continue;
-      yield { row, cells: header.map((_, column) => cells[column] ?? ''), ...(ofRow === undefined ? {} : { shown: ofRow }) };
+      yield {
+        row,
+        cells: header.map((_, column) => cells[column] ?? ''),
+        ...(ofRow === undefined ? {} : { shown: ofRow }),
+      };
     }
   };
   return { ...place, header, headerRow, rows: { [Symbol.iterator]: sound }, rowCount, issues };
@@ -165,7 +191,9 @@ function chooseSheet(
   if (named !== undefined) {
     const sheet = sheets.find(({ name }) => name === named);
     if (sheet === undefined)
-      throw new FileError(file, msg`${file} has no sheet "${named}".`, { hint: msg`Its sheets are: ${names}.` });
+      throw new FileError(file, msg`${file} has no sheet "${named}".`, {
+        hint: msg`Its sheets are: ${names}.`,
+      });
     return { sheet, others: [] };
   }
   const [sheet, ...others] = sheets.filter((each) => !each.hidden && each.hasValues());
@@ -177,7 +205,10 @@ function chooseSheet(
 function* padRows(rows: readonly Cells[]): Generator<TableRow> {
   const width = rows.reduce((widest, cells) => Math.max(widest, cells.length), 0);
   for (const [index, cells] of rows.entries()) {
-    yield { row: index + 1, cells: Array.from({ length: width }, (_, column) => cells[column] ?? '') };
+    yield {
+      row: index + 1,
+      cells: Array.from({ length: width }, (_, column) => cells[column] ?? ''),
+    };
   }
 }
 
@@ -204,7 +235,10 @@ function reportFaultyCells(
 
 type Frame = { readonly headerRow: number; readonly width: number };
 
-/** Fills vertically merged cells, which have one value for all rows; horizontally merged cells belong to different columns. */
+/**
+ * Fills vertically merged cells, which have one value for all rows; horizontally merged cells
+ * belong to different columns.
+ */
 function fillMerged(
   place: TablePlace,
   rows: readonly Cells[],
@@ -228,7 +262,8 @@ function fillMerged(
         while (cells.length < firstColumn) cells.push('');
         cells[firstColumn - 1] = value;
         const first = shown.get(firstRow)?.get(firstColumn - 1);
-        if (first !== undefined) filledShown.set(row, new Map(filledShown.get(row)).set(firstColumn - 1, first));
+        if (first !== undefined)
+          filledShown.set(row, new Map(filledShown.get(row)).set(firstColumn - 1, first));
       } else {
         const message = msg`The cells ${name} are merged over several columns. Split them: pas cannot tell which column the value belongs to.`;
         report(row, makeErrorIssue('table-merged', message, { ...place, row }));
@@ -239,7 +274,9 @@ function fillMerged(
 }
 
 function checkRow(place: TablePlace, cells: Cells, header: Cells, row: number): Issue[] {
-  const inside = checkCells(cells.slice(0, header.length), header).map((fault) => fault.with({ ...place, row }));
+  const inside = checkCells(cells.slice(0, header.length), header).map((fault) =>
+    fault.with({ ...place, row }),
+  );
   const beyond = cells.findIndex((cell, index) => index >= header.length && cell !== '');
   if (beyond === -1) return inside;
   const position = beyond + 1;
@@ -251,14 +288,23 @@ function checkRow(place: TablePlace, cells: Cells, header: Cells, row: number): 
 function checkSheet(
   place: TablePlace,
   contents: SheetContents,
-  { header, headerRow, lastRow }: { readonly header: Cells; readonly headerRow: number; readonly lastRow: number },
+  {
+    header,
+    headerRow,
+    lastRow,
+  }: { readonly header: Cells; readonly headerRow: number; readonly lastRow: number },
 ): Issue[] {
   const isBelow = (row: number): boolean => row > headerRow && row <= lastRow;
-  const warn = (rule: string, message: Message): Issue => makeWarningIssue(rule, message, getTablePlace(place));
-  const [hidden, struck] = [contents.hiddenRows, contents.struckRows].map((rows) => rows.filter(isBelow)) as [number[], number[]];
+  const warn = (rule: string, message: Message): Issue =>
+    makeWarningIssue(rule, message, getTablePlace(place));
+  const [hidden, struck] = [contents.hiddenRows, contents.struckRows].map((rows) =>
+    rows.filter(isBelow),
+  ) as [number[], number[]];
   const { comments, pictures } = contents;
   const isHidden = (column: number): boolean =>
-    contents.hiddenColumns.some(({ firstColumn, lastColumn }) => column >= firstColumn && column <= lastColumn);
+    contents.hiddenColumns.some(
+      ({ firstColumn, lastColumn }) => column >= firstColumn && column <= lastColumn,
+    );
   const hiddenNames = header.filter((name, index) => name !== '' && isHidden(index + 1));
   return [
     ...makeSomeIssues(hidden, (count, first) =>
@@ -315,7 +361,10 @@ function checkSheet(
   ];
 }
 
-function makeSomeIssues<Place>(places: readonly Place[], say: (count: number, first: Place) => Issue): Issue[] {
+function makeSomeIssues<Place>(
+  places: readonly Place[],
+  say: (count: number, first: Place) => Issue,
+): Issue[] {
   const [first] = places;
   return first === undefined ? [] : [say(places.length, first)];
 }

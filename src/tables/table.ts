@@ -1,5 +1,12 @@
 import { FileError } from '../base/errors.ts';
-import { hasErrors, type Issue, makeErrorIssue, makeUnreadable, makeWarningIssue, type Unreadable } from '../base/issue.ts';
+import {
+  hasErrors,
+  type Issue,
+  makeErrorIssue,
+  makeUnreadable,
+  makeWarningIssue,
+  type Unreadable,
+} from '../base/issue.ts';
 import { type Message, msg } from '../base/message.ts';
 import type { PointInSystem } from '../place/geometry.ts';
 import { formatCodePoint } from '../text/characters.ts';
@@ -8,11 +15,17 @@ import { withoutFormulaMark } from '../text/csv.ts';
 /** Result of every table reader, whatever the format. */
 export type Table = TablePlace & {
   readonly header: readonly string[];
-  /** Meanings that a column map gives to the columns: a name that pas knows, or '' for one that is left out. */
+  /**
+   * Meanings that a column map gives to the columns: a name that pas knows, or '' for one that is
+   * left out.
+   */
   readonly names?: readonly string[];
   /** Row number of the header in the spreadsheet; absent where the file has none. */
   readonly headerRow?: number;
-  /** Readable rows; they may be iterated more than once, and may be made again each time, to save memory. */
+  /**
+   * Readable rows; they may be iterated more than once, and may be made again each time, to save
+   * memory.
+   */
   readonly rows: Iterable<TableRow>;
   readonly rowCount: number;
   readonly issues: readonly Issue[];
@@ -60,8 +73,8 @@ export type TableRow = RowNumber & RowCells & BesideColumns;
 
 type RowNumber = {
   /**
-   * Row number as in a spreadsheet: the header is row 1, blank rows count, a line break inside quotes does not. Features,
-   * waypoints and finds are counted from 1.
+   * Row number as in a spreadsheet: the header is row 1, blank rows count, a line break inside
+   * quotes does not. Features, waypoints and finds are counted from 1.
    */
   readonly row: number;
   /** Line of a text file where the row begins, from 1. */
@@ -77,7 +90,10 @@ export type RowCells = {
 /** Point and photographs of a format that has them beside its columns. */
 type BesideColumns = {
   readonly point?: PointInSystem;
-  /** The point was drawn on a map, while columns have the measured one: they need only be near each other. */
+  /**
+   * The point was drawn on a map, while columns have the measured one: they need only be near each
+   * other.
+   */
   readonly isDrawn?: true;
   readonly photos?: readonly string[];
 };
@@ -99,12 +115,20 @@ export function getDisplayedText({ cells, shown }: RowCells, column: number): st
 export type RowPlace = TablePlace & RowNumber;
 
 export function getTablePlace({ file, sheet, unit }: TablePlace): TablePlace {
-  return { file, ...(sheet === undefined ? {} : { sheet }), ...(unit === undefined ? {} : { unit }) };
+  return {
+    file,
+    ...(sheet === undefined ? {} : { sheet }),
+    ...(unit === undefined ? {} : { unit }),
+  };
 }
 
 /** Returns the position of a row; the line is added for formats that are no spreadsheets. */
 export function getRowPlace(table: TablePlace, { row, line }: RowNumber): RowPlace {
-  return { ...getTablePlace(table), row, ...(table.unit === undefined || line === undefined ? {} : { line }) };
+  return {
+    ...getTablePlace(table),
+    row,
+    ...(table.unit === undefined || line === undefined ? {} : { line }),
+  };
 }
 
 /** Warns of sheets or layers with content that are not read, since none was named. */
@@ -124,7 +148,10 @@ export function getHeaderPlace(table: Table): TablePlace & { readonly row?: numb
   return { ...getTablePlace(table), ...(row === undefined ? {} : { row }) };
 }
 
-/** Maximum size of tables and documents: a season has a few MB, and parsing takes several times the size. */
+/**
+ * Maximum size of tables and documents: a season has a few MB, and parsing takes several times the
+ * size.
+ */
 export const MAX_INPUT_BYTES = 64 * 1024 * 1024;
 
 /** @throws FileError where it is more than {@link MAX_INPUT_BYTES} */
@@ -135,7 +162,10 @@ export function assertInputSize(name: string, size: number): void {
   });
 }
 
-/** Limits: a season has some ten thousand finds of fifty columns; a far larger table is refused before its cells are read. */
+/**
+ * Limits: a season has some ten thousand finds of fifty columns; a far larger table is refused
+ * before its cells are read.
+ */
 const MAX_ROWS = 100_000;
 const MAX_COLUMNS = 1000;
 const MAX_CELLS = 3_000_000;
@@ -156,13 +186,20 @@ export function assertTableSize(
 ): void {
   const { rows = 0, columns = 0, cells = rows * columns, texts = 0, faults = 0 } = size;
   const refuse = (message: Message): never => {
-    throw new FileError(file, message, { hint: msg`Split the table, or remove what is not part of it.` });
+    throw new FileError(file, message, {
+      hint: msg`Split the table, or remove what is not part of it.`,
+    });
   };
-  if (rows > MAX_ROWS) refuse(msg`${file} has more than ${MAX_ROWS} rows, which is too many to read.`);
-  if (columns > MAX_COLUMNS) refuse(msg`${file} has more than ${MAX_COLUMNS} columns, which is too many to read.`);
-  if (cells > MAX_CELLS) refuse(msg`${file} has more than ${MAX_CELLS} cells, which is too many to read.`);
-  if (texts > MAX_TEXTS) refuse(msg`${file} has more than ${MAX_TEXTS} different texts, which is too many to read.`);
-  if (faults > MAX_FAULTS) refuse(msg`${file} has more than ${MAX_FAULTS} syntax errors, so it is not a table.`);
+  if (rows > MAX_ROWS)
+    refuse(msg`${file} has more than ${MAX_ROWS} rows, which is too many to read.`);
+  if (columns > MAX_COLUMNS)
+    refuse(msg`${file} has more than ${MAX_COLUMNS} columns, which is too many to read.`);
+  if (cells > MAX_CELLS)
+    refuse(msg`${file} has more than ${MAX_CELLS} cells, which is too many to read.`);
+  if (texts > MAX_TEXTS)
+    refuse(msg`${file} has more than ${MAX_TEXTS} different texts, which is too many to read.`);
+  if (faults > MAX_FAULTS)
+    refuse(msg`${file} has more than ${MAX_FAULTS} syntax errors, so it is not a table.`);
 }
 
 /** A row of a format with named values: a feature, a waypoint, a find. */
@@ -174,8 +211,8 @@ export type NamedValues = RowNumber &
   };
 
 /**
- * Makes a table with a column for every name in the records, in order of first occurrence. The records themselves are not held in
- * memory, only the numbers of the rows that are left out.
+ * Makes a table with a column for every name in the records, in order of first occurrence. The
+ * records themselves are not held in memory, only the numbers of the rows that are left out.
  * @param records records, or issues in the place of faulty ones; iterated more than once
  * @param readIssues issues of the file
  */
@@ -208,20 +245,32 @@ export function makeTableOfRecords(
     for (const record of records) {
       if (!('values' in record) || left.has(record.row)) continue;
       const { values, shown: looks, ...where } = record;
-      const shown = looks && { shown: new Map([...looks].map(([name, text]) => [header.indexOf(name), { text }] as const)) };
-      yield { ...where, cells: header.map((name) => getCellText(values.get(name) ?? '')), ...shown };
+      const shown = looks && {
+        shown: new Map([...looks].map(([name, text]) => [header.indexOf(name), { text }] as const)),
+      };
+      yield {
+        ...where,
+        cells: header.map((name) => getCellText(values.get(name) ?? '')),
+        ...shown,
+      };
     }
   };
   return { ...place, header, rows: { [Symbol.iterator]: rows }, rowCount, issues };
 }
 
-/** Control characters that neither XML nor a text needs: C0 except tab and line breaks, DEL, C1, and the non-characters. */
+/**
+ * Control characters that neither XML nor a text needs: C0 except tab and line breaks, DEL, C1, and
+ * the non-characters.
+ */
 const CONTROL_CHARACTER = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\ufffe\uffff]/;
 
 /** Maximum of a spreadsheet cell. */
 const MAX_CELL_CHARACTERS = 32_767;
 
-/** Error values of spreadsheets in any language, displayed, exported or pasted: `#DIV/0!`, `#HODNOTA!`, `#NV`, `Err:502`. */
+/**
+ * Error values of spreadsheets in any language, displayed, exported or pasted: `#DIV/0!`,
+ * `#HODNOTA!`, `#NV`, `Err:502`.
+ */
 const ERROR_RESULT =
   /^(?:#[\p{Lu}\d/_ ]*[\p{Lu}\d][!?]|#N\/[AD]|#NV|#NENÍ_K_DISPOZICI|#NEDOSTUPNÝ|#GETTING_DATA|#N\/A N\/A[!?]?|(?:Err|Chyba|Fehler|Error) ?: ?\d{3})$/u;
 const TOO_NARROW = /^#{3,}$/;
@@ -231,10 +280,13 @@ const LOST_LETTER = /\p{L}\uFFFD+\p{L}|\p{Ll}{2}\uFFFD|\p{Ll}\?\p{Ll}/u;
 /** Characters of which each pattern above requires one: most cells have none. */
 const MAY_BE_FAULTY = /[\u0000-\u0008\u000b\u000c\u000e-\u001f#:?\u007f-\u009f\ufffd-\uffff]/;
 
-/** Returns one issue for each cell that differs from what its author saw; the caller adds the row. */
+/**
+ * Returns one issue for each cell that differs from what its author saw; the caller adds the row.
+ */
 export function checkCells(cells: readonly string[], header: readonly string[]): Issue[] {
   return cells.flatMap((cell, index) => {
-    const issue = cell.length > MAX_CELL_CHARACTERS || MAY_BE_FAULTY.test(cell) ? checkCell(cell) : undefined;
+    const issue =
+      cell.length > MAX_CELL_CHARACTERS || MAY_BE_FAULTY.test(cell) ? checkCell(cell) : undefined;
     return issue === undefined ? [] : [issue.with({ column: header[index] ?? '' })];
   });
 }
@@ -275,7 +327,10 @@ export const UNSAVED_RESULT: Unreadable = makeUnreadable(
 );
 
 export function makeErrorResult(fault: string): Unreadable {
-  return makeUnreadable('table-formula', msg`The result of the formula is the error ${fault}. Correct it, or write the value.`);
+  return makeUnreadable(
+    'table-formula',
+    msg`The result of the formula is the error ${fault}. Correct it, or write the value.`,
+  );
 }
 
 /** Tells if a whole number loses its last digits when stored as a number. */
@@ -303,5 +358,7 @@ export type CellFault = Unreadable & { readonly isWarning?: true };
 /** Keeps digits that are written in the file; digits behind an exponent are lost. */
 export function makeOverlongValue(raw: string): CellValue {
   const fault = makeOverlongFault(raw);
-  return /^-?\d+$/.test(raw) ? { text: raw, fault: { ...fault, isWarning: true } } : { text: '', fault };
+  return /^-?\d+$/.test(raw)
+    ? { text: raw, fault: { ...fault, isWarning: true } }
+    : { text: '', fault };
 }

@@ -33,12 +33,18 @@ const FREQUENCY: ReadonlyMap<string, number> = new Map([
     (letter, index) =>
       [
         letter,
-        [33, 22, 16, 13, 12, 10, 10, 10, 8, 7, 1, 0.3, 0.4, 0.2, 0.1, 0.05, 0.05, 0.05, 0.03, 0.03, 0.02][index] ?? 0,
+        [
+          33, 22, 16, 13, 12, 10, 10, 10, 8, 7, 1, 0.3, 0.4, 0.2, 0.1, 0.05, 0.05, 0.05, 0.03, 0.03,
+          0.02,
+        ][index] ?? 0,
       ] as const,
   ),
 ]);
 
-/** Letter pairs that no Czech word has: `ě` behind most letters, a long vowel beside another (except `linií`, `neúplný`). */
+/**
+ * Letter pairs that no Czech word has: `ě` behind most letters, a long vowel beside another (except
+ * `linií`, `neúplný`).
+ */
 const ODD_BEHIND = /^(?:[^bdfmnptv]?ě|[aeouyáéěíóúůýä][áéěíóůýä]|[iuyáéěíóúůýä]ú)$/;
 const ODD_BEFORE = /^[áéěíóúůýä][aeiouyáéěíóúůýä]$/;
 
@@ -48,8 +54,9 @@ const WORDS_SHOWN = 2;
 const MAX_WORD_CHARACTERS = 40;
 
 /**
- * Converts a text to UTF-8. Other bytes are read in the encoding that gives the most plausible Czech, and a warning shows two of
- * its words, since only a person can notice wrong letters. Bytes that are no text of any encoding stay unchanged.
+ * Converts a text to UTF-8. Other bytes are read in the encoding that gives the most plausible
+ * Czech, and a warning shows two of its words, since only a person can notice wrong letters. Bytes
+ * that are no text of any encoding stay unchanged.
  * @param encoding given by the user
  * @throws UsageError for an unknown encoding; FileError where the bytes do not fit it
  */
@@ -59,7 +66,8 @@ export async function toUtf8(
   encoding?: string,
 ): Promise<{ readonly text: Buffer; readonly issues: readonly Issue[] }> {
   const unicode = encoding === undefined ? detectUtf16(bytes) : undefined;
-  if (encoding === undefined && unicode === undefined && isUtf8(bytes)) return { text: bytes, issues: [] };
+  if (encoding === undefined && unicode === undefined && isUtf8(bytes))
+    return { text: bytes, issues: [] };
   const { default: iconv } = await import('iconv-lite');
   const decode = (codec: string, from = bytes): Buffer => {
     const decoder = iconv.getDecoder(codec);
@@ -78,12 +86,20 @@ export async function toUtf8(
     }
     const text = decode(codec);
     if (!text.includes('\uFFFD')) return { text, issues: [] };
-    throw new FileError(file, msg`${file} is not in ${encoding}: some of its bytes are not letters in that encoding.`, {
-      hint: msg`Leave --encoding out to have it recognised.`,
-    });
+    throw new FileError(
+      file,
+      msg`${file} is not in ${encoding}: some of its bytes are not letters in that encoding.`,
+      {
+        hint: msg`Leave --encoding out to have it recognised.`,
+      },
+    );
   }
   const sample = bytes.subarray(0, SAMPLE_BYTES);
-  const likely = unicode ?? chooseBest([...EIGHT_BIT, UTF_8], ({ codec }) => scoreAsCzech(decode(codec, sample).toString()));
+  const likely =
+    unicode ??
+    chooseBest([...EIGHT_BIT, UTF_8], ({ codec }) =>
+      scoreAsCzech(decode(codec, sample).toString()),
+    );
   // The bytes are damaged or mixed: no other encoding gives a more plausible text.
   if (likely === UTF_8) return { text: bytes, issues: [] };
   const text = decode(likely.codec);
@@ -91,8 +107,8 @@ export async function toUtf8(
 }
 
 /**
- * Chooses one decoder for many short texts: the given encoding, else UTF-8 where all of them are valid, else the most plausible
- * one.
+ * Chooses one decoder for many short texts: the given encoding, else UTF-8 where all of them are
+ * valid, else the most plausible one.
  * @param texts all or many of them
  * @param statedEncoding encoding given by the user or by the file
  * @throws FileError where the given encoding is unknown, or does not fit
@@ -103,26 +119,38 @@ export async function chooseTextDecoder(
   statedEncoding: string | undefined,
 ): Promise<{ readonly decode: (bytes: Buffer) => string; readonly issues: readonly Issue[] }> {
   const { default: iconv } = await import('iconv-lite');
-  const decodeAs = (codec: string) => (bytes: Buffer) => iconv.decode(bytes, codec, { stripBOM: false });
+  const decodeAs = (codec: string) => (bytes: Buffer) =>
+    iconv.decode(bytes, codec, { stripBOM: false });
   if (statedEncoding === undefined) {
     if (isUtf8(texts)) return { decode: decodeAs(UTF_8.codec), issues: [] };
     const sample = texts.subarray(0, SAMPLE_BYTES);
-    const likely = chooseBest([...EIGHT_BIT, CP_852], ({ codec }) => scoreAsCzech(iconv.decode(sample, codec)));
+    const likely = chooseBest([...EIGHT_BIT, CP_852], ({ codec }) =>
+      scoreAsCzech(iconv.decode(sample, codec)),
+    );
     const decode = decodeAs(likely.codec);
     return { decode, issues: [makeEncodingIssue(file, likely.name, Buffer.from(decode(sample)))] };
   }
-  const codec = ALSO_CALLED[statedEncoding.toLowerCase().replace(/[^a-z0-9]/g, '')] ?? statedEncoding;
+  const codec =
+    ALSO_CALLED[statedEncoding.toLowerCase().replace(/[^a-z0-9]/g, '')] ?? statedEncoding;
   if (!iconv.encodingExists(codec)) {
-    throw new FileError(file, msg`${file} declares the encoding "${statedEncoding}", which is not a known encoding.`, {
-      hint: SAY_ENCODING,
-    });
+    throw new FileError(
+      file,
+      msg`${file} declares the encoding "${statedEncoding}", which is not a known encoding.`,
+      {
+        hint: SAY_ENCODING,
+      },
+    );
   }
   // A text that fills its column may be cut within a letter; a wrong .cpg breaks far more.
   const broken = decodeAs(codec)(texts).search(/\uFFFD(?![\s\uFFFD])/);
   if (broken === -1) return { decode: decodeAs(codec), issues: [] };
-  throw new FileError(file, msg`${file} is not in ${statedEncoding}: some of its bytes are not letters in that encoding.`, {
-    hint: SAY_ENCODING,
-  });
+  throw new FileError(
+    file,
+    msg`${file} is not in ${statedEncoding}: some of its bytes are not letters in that encoding.`,
+    {
+      hint: SAY_ENCODING,
+    },
+  );
 }
 
 const SAY_ENCODING = msg`Name the encoding: --encoding windows-1250, cp852 or utf-8.`;
@@ -130,13 +158,18 @@ const SAY_ENCODING = msg`Name the encoding: --encoding windows-1250, cp852 or ut
 /** Detects UTF-16 by its byte order mark, or by a NUL in every letter of the header. */
 function detectUtf16(bytes: Buffer): Encoding | undefined {
   const [first, second] = bytes;
-  const isLittle = (first === 0xff && second === 0xfe) || (first !== 0 && second === 0 && bytes[3] === 0);
-  const isBig = (first === 0xfe && second === 0xff) || (first === 0 && second !== 0 && bytes[2] === 0);
+  const isLittle =
+    (first === 0xff && second === 0xfe) || (first !== 0 && second === 0 && bytes[3] === 0);
+  const isBig =
+    (first === 0xfe && second === 0xff) || (first === 0 && second !== 0 && bytes[2] === 0);
   if (bytes.length < 4 || bytes.length % 2 !== 0 || !(isLittle || isBig)) return undefined;
   return { name: 'UTF-16', codec: isLittle ? 'utf-16le' : 'utf-16be' };
 }
 
-/** Scores how plausible a text is as Czech: letters count by frequency, signs inside words count against it. */
+/**
+ * Scores how plausible a text is as Czech: letters count by frequency, signs inside words count
+ * against it.
+ */
 function scoreAsCzech(text: string): number {
   let sum = 0;
   for (const { 0: letter, index } of text.matchAll(/[^\0-\x7f]/g)) {
@@ -145,7 +178,9 @@ function scoreAsCzech(text: string): number {
     const isLetter = /\p{L}/u.test(letter);
     // A capital behind a lower-case letter counts as a sign.
     const isLoud = letter !== letter.toLowerCase() && /\p{Ll}/u.test(text[index - 1] ?? '');
-    const [before = '', small, after = ''] = [text[index - 1], letter, text[index + 1]].map((each) => each?.toLowerCase());
+    const [before = '', small, after = ''] = [text[index - 1], letter, text[index + 1]].map(
+      (each) => each?.toLowerCase(),
+    );
     const isOddThere = ODD_BEHIND.test(`${before}${small}`) || ODD_BEFORE.test(`${small}${after}`);
     const isOdd = (isInWord && (!isLetter || isLoud)) || isOddThere;
     if (frequency === undefined) sum -= isOdd || isLetter || /[\p{C}]/u.test(letter) ? 6 : 1;
@@ -166,7 +201,8 @@ function chooseBest(all: readonly Encoding[], getScore: (each: Encoding) => numb
 function makeEncodingIssue(file: string, encoding: string, text: Buffer): Issue {
   const words = new Set<string>();
   for (const [word] of text.toString('utf8', 0, SAMPLE_BYTES).matchAll(/\p{L}+/gu)) {
-    if (/[^\0-\x7f]/.test(word) && word.length > 2 && word.length <= MAX_WORD_CHARACTERS) words.add(word);
+    if (/[^\0-\x7f]/.test(word) && word.length > 2 && word.length <= MAX_WORD_CHARACTERS)
+      words.add(word);
     if (words.size === WORDS_SHOWN) break;
   }
   const shown = [...words].join(', ');
@@ -179,11 +215,18 @@ function makeEncodingIssue(file: string, encoding: string, text: Buffer): Issue 
 
 const SAVE_AS_UTF8 = msg`Save the table as "CSV UTF-8" (Excel), or choose the character set Unicode (UTF-8) when saving (LibreOffice).`;
 
-/** Checks that bytes are UTF-8, and removes the byte order mark. @throws FileError with the likely cause */
+/**
+ * Checks that bytes are UTF-8, and removes the byte order mark. @throws FileError with the likely
+ * cause
+ */
 export function requireUtf8(file: string, bytes: Buffer): Buffer {
   if (bytes.length === 0) throw new FileError(file, msg`${file} is empty.`);
   if (startsWith(bytes, [0x50, 0x4b, 0x03, 0x04])) {
-    throw new FileError(file, msg`${file} is a spreadsheet or an archive (ZIP), not a text table.`, { hint: SAVE_AS_UTF8 });
+    throw new FileError(
+      file,
+      msg`${file} is a spreadsheet or an archive (ZIP), not a text table.`,
+      { hint: SAVE_AS_UTF8 },
+    );
   }
   const nulAt = bytes.indexOf(0);
   if (nulAt !== -1) {
@@ -200,14 +243,23 @@ export function requireUtf8(file: string, bytes: Buffer): Buffer {
 }
 
 /** Describes bytes that are not UTF-8, with the position of the first invalid one. */
-export function describeNotUtf8(file: string, bytes: Buffer): { readonly at: number; readonly problem: Message } {
+export function describeNotUtf8(
+  file: string,
+  bytes: Buffer,
+): { readonly at: number; readonly problem: Message } {
   const at = findFirstInvalidByte(bytes);
   const value = `0x${(bytes[at] ?? 0).toString(16).toUpperCase()}`;
   const [byte, line] = [at + 1, getLineAt(bytes, at)];
-  return { at, problem: msg`${file} is not UTF-8: byte ${byte} (line ${line}, value ${value}) is not valid.` };
+  return {
+    at,
+    problem: msg`${file} is not UTF-8: byte ${byte} (line ${line}, value ${value}) is not valid.`,
+  };
 }
 
-/** Finds the first invalid byte by bisection: a prefix is valid UTF-8 up to the sequence that this byte breaks. */
+/**
+ * Finds the first invalid byte by bisection: a prefix is valid UTF-8 up to the sequence that this
+ * byte breaks.
+ */
 function findFirstInvalidByte(bytes: Buffer): number {
   let valid = 0;
   let invalid = bytes.length;

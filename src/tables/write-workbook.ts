@@ -4,7 +4,13 @@ import { isRealDate } from '../find/parse-cell.ts';
 import { formatSpreadsheetNumber } from '../text/characters.ts';
 import { withMarkKept } from '../text/csv.ts';
 import { formatExportValue, type RowCell } from './export-text.ts';
-import { collectValues, type ExportedFind, type ExportValue, exportColumns, formatCoordinates } from './exported-find.ts';
+import {
+  collectValues,
+  type ExportedFind,
+  type ExportValue,
+  exportColumns,
+  formatCoordinates,
+} from './exported-find.ts';
 
 export type { Cell };
 
@@ -17,7 +23,9 @@ export function makeWorkbook(rows: Cell[][], sheet: string): Promise<Buffer> {
 }
 
 /** Writes a workbook of several sheets of texts, by name; the first row of each is its header. */
-export function makeWorkbookOfSheets(sheets: ReadonlyMap<string, readonly (readonly string[])[]>): Promise<Buffer> {
+export function makeWorkbookOfSheets(
+  sheets: ReadonlyMap<string, readonly (readonly string[])[]>,
+): Promise<Buffer> {
   const written = [...sheets].map(([sheet, [header = [], ...dataRows]]) => {
     const data = [
       header.map(makeHeadingCell),
@@ -31,18 +39,23 @@ export function makeWorkbookOfSheets(sheets: ReadonlyMap<string, readonly (reado
 function makeColumns(rows: Cell[][]): { width: number }[] {
   const widths: number[] = [];
   for (const row of rows) {
-    for (const [index, cell] of row.entries()) widths[index] = Math.max(widths[index] ?? NARROWEST, getWidth(cell));
+    for (const [index, cell] of row.entries())
+      widths[index] = Math.max(widths[index] ?? NARROWEST, getWidth(cell));
   }
   return widths.map((width) => ({ width }));
 }
 
 function getWidth(cell: Cell): number {
-  const value = typeof cell === 'object' && cell !== null && 'value' in cell ? cell.value : undefined;
+  const value =
+    typeof cell === 'object' && cell !== null && 'value' in cell ? cell.value : undefined;
   const lines = value instanceof Date ? ['0000-00-00'] : String(value ?? '').split('\n');
   return Math.min(Math.max(...lines.map((line) => line.length)) + 2, WIDEST);
 }
 
-/** Makes a date cell; undefined for a text that is no day as `YYYY-MM-DD`, or one before the first day of spreadsheets. */
+/**
+ * Makes a date cell; undefined for a text that is no day as `YYYY-MM-DD`, or one before the first
+ * day of spreadsheets.
+ */
 export function makeDateCell(text: string): Cell | undefined {
   if (!/^(?:19|[2-9]\d)/.test(text) || !isRealDate(text)) return undefined;
   return { value: new Date(`${text}T00:00:00Z`), type: Date, format: 'yyyy-mm-dd' };
@@ -58,13 +71,16 @@ export function makeTextCell(text: string): Cell {
 
 /** Makes a number cell; undefined for a text that is no number, or would lose digits. */
 export function makeNumberCell(text: string): Cell | undefined {
-  return text !== '' && formatSpreadsheetNumber(Number(text)) === text ? { value: Number(text), type: Number } : undefined;
+  return text !== '' && formatSpreadsheetNumber(Number(text)) === text
+    ? { value: Number(text), type: Number }
+    : undefined;
 }
 
 /**
- * Escapes a text: in a workbook `_x0041_` stands for a letter, so a text of that form is escaped itself, and so are characters
- * that the library would drop (non-characters, lone surrogates, U+FFFD). It also escapes names of object members such as
- * `toString`, which the library mistakes for texts that it has seen.
+ * Escapes a text: in a workbook `_x0041_` stands for a letter, so a text of that form is escaped
+ * itself, and so are characters that the library would drop (non-characters, lone surrogates,
+ * U+FFFD). It also escapes names of object members such as `toString`, which the library mistakes
+ * for texts that it has seen.
  */
 function escapeForWorkbook(text: string): string {
   const written = text
@@ -78,7 +94,10 @@ function escapeMarkup(character: string): string {
   return codes.map((code) => `_x${code.toString(16).toUpperCase().padStart(4, '0')}_`).join('');
 }
 
-/** Writes a workbook with one sheet. Days are dates and numbers are numbers, except coordinates that would lose digits. */
+/**
+ * Writes a workbook with one sheet. Days are dates and numbers are numbers, except coordinates that
+ * would lose digits.
+ */
 export async function exportXlsx(finds: Iterable<ExportedFind>, labels = false): Promise<Buffer> {
   const columns = exportColumns(labels);
   const header = columns.map(makeHeadingCell);
@@ -89,7 +108,9 @@ export async function exportXlsx(finds: Iterable<ExportedFind>, labels = false):
     rows.push(
       columns.map((name) => {
         const coordinate = coordinates.get(name);
-        return coordinate === undefined ? makeCell(name, values.get(name)) : makeCoordinateCell(coordinate);
+        return coordinate === undefined
+          ? makeCell(name, values.get(name))
+          : makeCoordinateCell(coordinate);
       }),
     );
   }
@@ -100,13 +121,17 @@ export async function exportXlsx(finds: Iterable<ExportedFind>, labels = false):
 export function exportRows(rows: Iterable<readonly RowCell[]>): Promise<Buffer> {
   const [header = [], ...dataRows] = rows;
   return makeWorkbook(
-    [header.map((heading) => makeHeadingCell(String(heading))), ...dataRows.map((row) => row.map(makeRowCell))],
+    [
+      header.map((heading) => makeHeadingCell(String(heading))),
+      ...dataRows.map((row) => row.map(makeRowCell)),
+    ],
     'finds',
   );
 }
 
 function makeRowCell(cell: RowCell): Cell {
-  if (typeof cell === 'object' && 'day' in cell) return makeDateCell(cell.day) ?? makeTextCell(cell.day);
+  if (typeof cell === 'object' && 'day' in cell)
+    return makeDateCell(cell.day) ?? makeTextCell(cell.day);
   return makeCoordinateCell(typeof cell === 'string' ? cell : cell.decimal);
 }
 

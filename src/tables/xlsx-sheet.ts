@@ -34,12 +34,19 @@ export function parseSheetPart(place: TablePlace, bytes: Buffer, values: BookVal
   const { file } = place;
   const rows: (readonly string[])[] = [];
   const [merged, hiddenRows, withoutValue]: [CellRange[], number[], FaultyCell[]] = [[], [], []];
-  const [shown, struckRows, hiddenColumns]: [Map<number, ShownCells>, number[], ColumnRange[]] = [new Map(), [], []];
+  const [shown, struckRows, hiddenColumns]: [Map<number, ShownCells>, number[], ColumnRange[]] = [
+    new Map(),
+    [],
+    [],
+  ];
   let [row, rowCount, cellCount] = [0, 0, 0];
   for (const { element } of walkXml(bytes, MAX_NODES).readParts(PARTS)) {
     const isHidden = /^(?:1|true)$/.test(getAttribute(element, 'hidden') ?? '');
     if (element.name === 'col') {
-      const [firstColumn, lastColumn] = [Number(getAttribute(element, 'min')), Number(getAttribute(element, 'max'))];
+      const [firstColumn, lastColumn] = [
+        Number(getAttribute(element, 'min')),
+        Number(getAttribute(element, 'max')),
+      ];
       if (isHidden) hiddenColumns.push({ firstColumn, lastColumn });
       assertTableSize(file, { columns: hiddenColumns.length });
       continue;
@@ -60,7 +67,9 @@ export function parseSheetPart(place: TablePlace, bytes: Buffer, values: BookVal
       cells,
       shown: ofRow,
       isStruck,
-    } = readCells(place, element, values, (column, fault) => withoutValue.push({ row, column, fault }));
+    } = readCells(place, element, values, (column, fault) =>
+      withoutValue.push({ row, column, fault }),
+    );
     if (ofRow !== undefined) shown.set(row, ofRow);
     if (isStruck) struckRows.push(row);
     cellCount += cells.length;
@@ -72,7 +81,11 @@ export function parseSheetPart(place: TablePlace, bytes: Buffer, values: BookVal
   return { rows, merged, hiddenRows, hiddenColumns, withoutValue, shown, struckRows };
 }
 
-type RowCells = { readonly cells: readonly string[]; readonly shown: ShownCells | undefined; readonly isStruck: boolean };
+type RowCells = {
+  readonly cells: readonly string[];
+  readonly shown: ShownCells | undefined;
+  readonly isStruck: boolean;
+};
 
 /** Reads the cells of a row; addresses are optional, and cells without a value may be missing. */
 function readCells(
@@ -88,7 +101,10 @@ function readCells(
   for (const cell of row.children) {
     if (cell.name !== 'c') continue;
     const address = getAttribute(cell, 'r');
-    const next = address === undefined ? column + 1 : parseColumnLetters(/^([A-Z]{1,3})\d+$/.exec(address)?.[1] ?? '');
+    const next =
+      address === undefined
+        ? column + 1
+        : parseColumnLetters(/^([A-Z]{1,3})\d+$/.exec(address)?.[1] ?? '');
     const value = parseCellValue(cell, values);
     if (next <= column || value === undefined) throw makeDamagedSheetError(place);
     column = next;
@@ -147,7 +163,9 @@ function parseCellValue(cell: XmlElement, values: BookValues): CellValue | undef
   const raw = findNamedChild(cell, 'v')?.text ?? '';
   const type = getAttribute(cell, 't') ?? 'n';
   const isWithoutResult =
-    raw === '' && findNamedChild(cell, 'f') !== undefined && (type !== 'str' || findNamedChild(cell, 'v') === undefined);
+    raw === '' &&
+    findNamedChild(cell, 'f') !== undefined &&
+    (type !== 'str' || findNamedChild(cell, 'v') === undefined);
   if (isWithoutResult) return { text: '', fault: UNSAVED_RESULT };
   switch (type) {
     case 's': {
@@ -163,15 +181,22 @@ function parseCellValue(cell: XmlElement, values: BookValues): CellValue | undef
     case 'e':
       return { text: '', fault: makeErrorResult(raw === '' ? '#' : raw) };
     case 'd': {
-      // A time without an offset is read as UTC, so that the computer's time zone does not shift it.
-      const moment = new Date(/(?:Z|[+-]\d\d:?\d\d)$/.test(raw) || !raw.includes('T') ? raw : `${raw}Z`);
+      // A time without an offset is read as UTC, so that the computer's time zone does not shift
+      // it.
+      const moment = new Date(
+        /(?:Z|[+-]\d\d:?\d\d)$/.test(raw) || !raw.includes('T') ? raw : `${raw}Z`,
+      );
       const day = formatDay(moment);
       return day === undefined ? { text: raw } : { text: day, shown: { text: day, isDate: true } };
     }
     case 'n':
       return raw === ''
         ? { text: '' }
-        : parseNumberValue(raw, values.styles[parseStyleNumber(cell)]?.format ?? GENERAL, values.from1904);
+        : parseNumberValue(
+            raw,
+            values.styles[parseStyleNumber(cell)]?.format ?? GENERAL,
+            values.from1904,
+          );
     default:
       return undefined;
   }
@@ -187,16 +212,22 @@ function makeTruthValue(isTrue: boolean): CellValue {
   return { text, shown: { text: text.toUpperCase() } };
 }
 
-function parseNumberValue(raw: string, format: CellFormat, from1904: boolean): CellValue | undefined {
+function parseNumberValue(
+  raw: string,
+  format: CellFormat,
+  from1904: boolean,
+): CellValue | undefined {
   const number = Number(raw);
   if (Number.isNaN(number)) return undefined;
   if (isOverlong(number)) return makeOverlongValue(raw);
-  if (!format.isDate && !format.isTime) return makeShownValue(formatSpreadsheetNumber(number), format.show(number));
+  if (!format.isDate && !format.isTime)
+    return makeShownValue(formatSpreadsheetNumber(number), format.show(number));
   const days = number + (from1904 ? DAYS_BEFORE_1904 : 0);
   const shown = format.show(days);
   if (shown === undefined) return { text: formatSpreadsheetNumber(number) };
   if (!format.isDate) return makeShownValue(formatSpreadsheetNumber(number), shown);
-  // A spreadsheet rounds to what it shows: a moment less than a millisecond before midnight is shown as the day that begins.
+  // A spreadsheet rounds to what it shows: a moment less than a millisecond before midnight is
+  // shown as the day that begins.
   const ms = Math.round((days - DAYS_BEFORE_1970) * DAY_MS);
   const shownMs = format.isTime ? ms : Math.floor(ms / DAY_MS) * DAY_MS;
   const day = format.isWholeDay ? formatDay(new Date(shownMs)) : undefined;
@@ -219,30 +250,54 @@ function formatDay(moment: Date): string | undefined {
   return time.startsWith('00:00:00') ? day : `${day} ${time.slice(0, 5)}`;
 }
 
-/** Returns the text of `<si>` or `<is>`: one piece, or a sequence of formatted pieces, without phonetic hints. */
+/**
+ * Returns the text of `<si>` or `<is>`: one piece, or a sequence of formatted pieces, without
+ * phonetic hints.
+ */
 export function getRichText(element: XmlElement | undefined): string {
-  const pieces = (element?.children ?? []).flatMap((child) => (child.name === 'r' ? child.children : [child]));
+  const pieces = (element?.children ?? []).flatMap((child) =>
+    child.name === 'r' ? child.children : [child],
+  );
   const texts = pieces.filter(({ name }) => name === 't').map(({ text }) => text);
   return unescapeText(texts.join('')).trim();
 }
 
 function unescapeText(text: string): string {
-  return text.replace(/_x([0-9A-Fa-f]{4})_/g, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
+  return text.replace(/_x([0-9A-Fa-f]{4})_/g, (_, hex: string) =>
+    String.fromCharCode(Number.parseInt(hex, 16)),
+  );
 }
 
 const GENERAL = parseNumberFormat('General');
-/** Built-in number formats, which files do not contain; East Asian ones are days. 14 is the computer's short date. */
+/**
+ * Built-in number formats, which files do not contain; East Asian ones are days. 14 is the
+ * computer's short date.
+ */
 const KNOWN_FORMATS: ReadonlyMap<number, string> = new Map([
   ...['General', '0', '0.00', '#,##0', '#,##0.00'].map((code, index) => [index, code] as const),
-  ...['0%', '0.00%', '0.00E+00', '# ?/?', '# ??/??'].map((code, index) => [9 + index, code] as const),
-  ...['d.m.yyyy', 'd-mmm-yy', 'd-mmm', 'mmm-yy', 'h:mm" "AM/PM', 'h:mm:ss" "AM/PM', 'h:mm', 'h:mm:ss', 'd.m.yyyy h:mm'].map(
-    (code, index) => [14 + index, code] as const,
+  ...['0%', '0.00%', '0.00E+00', '# ?/?', '# ??/??'].map(
+    (code, index) => [9 + index, code] as const,
   ),
+  ...[
+    'd.m.yyyy',
+    'd-mmm-yy',
+    'd-mmm',
+    'mmm-yy',
+    'h:mm" "AM/PM',
+    'h:mm:ss" "AM/PM',
+    'h:mm',
+    'h:mm:ss',
+    'd.m.yyyy h:mm',
+  ].map((code, index) => [14 + index, code] as const),
   ...['#,##0', '#,##0', '#,##0.00', '#,##0.00'].map((code, index) => [37 + index, code] as const),
-  ...['mm:ss', '[h]:mm:ss', 'mm:ss.0', '##0.0E+0', '@'].map((code, index) => [45 + index, code] as const),
-  ...[...listNumbersBetween(27, 36), ...listNumbersBetween(50, 58), ...listNumbersBetween(71, 81)].map(
-    (id) => [id, 'yyyy-mm-dd'] as const,
+  ...['mm:ss', '[h]:mm:ss', 'mm:ss.0', '##0.0E+0', '@'].map(
+    (code, index) => [45 + index, code] as const,
   ),
+  ...[
+    ...listNumbersBetween(27, 36),
+    ...listNumbersBetween(50, 58),
+    ...listNumbersBetween(71, 81),
+  ].map((id) => [id, 'yyyy-mm-dd'] as const),
 ]);
 
 function listNumbersBetween(first: number, last: number): number[] {
@@ -269,10 +324,15 @@ export function parseCellStyles(root: XmlElement): readonly CellStyle[] {
     return id === undefined ? undefined : Number(id);
   };
   // Style 0 is that of a cell without a style.
-  const namedStyles = [undefined, ...(findNamedChild(root, 'cellStyleXfs')?.children.slice(1) ?? [])];
+  const namedStyles = [
+    undefined,
+    ...(findNamedChild(root, 'cellStyleXfs')?.children.slice(1) ?? []),
+  ];
   return (findNamedChild(root, 'cellXfs')?.children ?? []).map((style) => {
     const base = namedStyles[parseNumberOf(style, 'xfId') ?? 0];
-    const format = getFormat(parseNumberOf(style, 'numFmtId') ?? parseNumberOf(base, 'numFmtId') ?? 0);
+    const format = getFormat(
+      parseNumberOf(style, 'numFmtId') ?? parseNumberOf(base, 'numFmtId') ?? 0,
+    );
     return { format, isStruck: struckFonts[parseNumberOf(style, 'fontId') ?? 0] === true };
   });
 }

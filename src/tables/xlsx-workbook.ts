@@ -45,7 +45,9 @@ function listSheets(file: string, entries: ReadonlyMap<string, ZipEntry>): reado
           return ['<v>', '<is>', ':v>', ':is>'].some((tag) => bytes.includes(tag));
         },
         read: () => ({
-          ...parsePart(file, part, (bytes) => parseSheetPart({ file, sheet: name }, bytes, readBookValues())),
+          ...parsePart(file, part, (bytes) =>
+            parseSheetPart({ file, sheet: name }, bytes, readBookValues()),
+          ),
           ...parseRemarks(file, part, parts),
         }),
       },
@@ -75,7 +77,11 @@ function findParts(entries: ReadonlyMap<string, ZipEntry>): Parts {
   return { get: (name) => byName.get(name.toLowerCase()) };
 }
 
-type Relation = { readonly id: string | undefined; readonly type: string; readonly part: ZipEntry | undefined };
+type Relation = {
+  readonly id: string | undefined;
+  readonly type: string;
+  readonly part: ZipEntry | undefined;
+};
 
 function parseRelations(file: string, { name }: ZipEntry, parts: Parts): readonly Relation[] {
   const folder = posix.dirname(name);
@@ -84,7 +90,11 @@ function parseRelations(file: string, { name }: ZipEntry, parts: Parts): readonl
   return related.map((relation) => {
     const target = getAttribute(relation, 'Target') ?? '';
     const path = target.startsWith('/') ? target.slice(1) : posix.join(folder, target);
-    return { id: getAttribute(relation, 'Id'), type: getAttribute(relation, 'Type') ?? '', part: parts.get(path) };
+    return {
+      id: getAttribute(relation, 'Id'),
+      type: getAttribute(relation, 'Type') ?? '',
+      part: parts.get(path),
+    };
   });
 }
 
@@ -96,16 +106,29 @@ function parseRemarks(file: string, sheet: ZipEntry, parts: Parts): Remarks {
     );
   const comments: string[] = [];
   for (const part of listParts('comments'))
-    parsePartElements(file, part, ['comment'], (comment) => comments.push(getAttribute(comment, 'ref') ?? ''));
+    parsePartElements(file, part, ['comment'], (comment) =>
+      comments.push(getAttribute(comment, 'ref') ?? ''),
+    );
   const pictures: string[] = [];
   for (const part of listParts('drawing'))
-    parsePartElements(file, part, ['twoCellAnchor', 'oneCellAnchor', 'absoluteAnchor'], (anchor) => {
-      if (anchor.children.some(({ name }) => name === 'pic')) pictures.push(getAnchorCell(anchor));
-    });
+    parsePartElements(
+      file,
+      part,
+      ['twoCellAnchor', 'oneCellAnchor', 'absoluteAnchor'],
+      (anchor) => {
+        if (anchor.children.some(({ name }) => name === 'pic'))
+          pictures.push(getAnchorCell(anchor));
+      },
+    );
   return { comments, pictures };
 }
 
-function parsePartElements(file: string, part: ZipEntry, names: readonly string[], take: (element: XmlElement) => void): void {
+function parsePartElements(
+  file: string,
+  part: ZipEntry,
+  names: readonly string[],
+  take: (element: XmlElement) => void,
+): void {
   parsePart(file, part, (bytes) => {
     for (const { element } of walkXml(bytes, MAX_NODES).readParts(new Set(names))) take(element);
   });
@@ -114,7 +137,8 @@ function parsePartElements(file: string, part: ZipEntry, names: readonly string[
 /** Returns the cell under the upper left corner. */
 function getAnchorCell({ children }: XmlElement): string {
   const from = children.find(({ name }) => name === 'from');
-  const getNumber = (name: string): number => Number(from?.children.find((child) => child.name === name)?.text.trim() ?? 0);
+  const getNumber = (name: string): number =>
+    Number(from?.children.find((child) => child.name === name)?.text.trim() ?? 0);
   return formatCellName(getNumber('col') + 1, getNumber('row') + 1);
 }
 
@@ -130,15 +154,22 @@ function parsePart<T>(file: string, entry: ZipEntry, read: (bytes: Buffer) => T)
     return read(entry.unpack());
   } catch (thrown) {
     if (!(thrown instanceof XmlSyntaxError)) throw thrown;
-    throw new FileError(file, msg`${file} is a damaged workbook: in ${entry.name}, ${thrown.says}.`, {
-      cause: thrown,
-      hint: msg`Save it again in the spreadsheet.`,
-    });
+    throw new FileError(
+      file,
+      msg`${file} is a damaged workbook: in ${entry.name}, ${thrown.says}.`,
+      {
+        cause: thrown,
+        hint: msg`Save it again in the spreadsheet.`,
+      },
+    );
   }
 }
 
 function withDoctype(file: string, entry: ZipEntry): FileError {
-  return new FileError(file, msg`${file} has a DTD in ${entry.name}, which no spreadsheet writes. It is not read.`);
+  return new FileError(
+    file,
+    msg`${file} has a DTD in ${entry.name}, which no spreadsheet writes. It is not read.`,
+  );
 }
 
 function makeNoWorkbookError(file: string): FileError {
@@ -148,7 +179,8 @@ function makeNoWorkbookError(file: string): FileError {
 }
 
 /**
- * Reads a sheet of a workbook (XLSX). Dates are read as days, numbers with the digits that the spreadsheet shows.
+ * Reads a sheet of a workbook (XLSX). Dates are read as days, numbers with the digits that the
+ * spreadsheet shows.
  * @param named sheet; otherwise the first visible one with content
  * @param headerRows rows of the header; otherwise they are detected
  * @throws FileError where the archive is no workbook, or has no such sheet
@@ -162,7 +194,10 @@ export function parseXlsx(
   return makeTableOfSheets(file, listSheets(file, entries), named, headerRows);
 }
 
-/** Reads all visible sheets with content, with the header in the first row. @throws FileError as {@link parseXlsx} */
+/**
+ * Reads all visible sheets with content, with the header in the first row. @throws FileError as
+ * {@link parseXlsx}
+ */
 export async function parseXlsxSheets(file: string, bytes: Buffer): Promise<Table[]> {
   const sheets = listSheets(file, await unpackZip(file, bytes));
   const filled = sheets.filter((sheet) => !sheet.hidden && sheet.hasValues());

@@ -7,27 +7,49 @@ import { NEW_PERSON } from '../find/field.ts';
 import { FIELDS, type Field, findColumnMeant } from '../find/fields.ts';
 import { FORBIDDEN_TEXT } from '../find/harvested-find.ts';
 import { parseHtml } from '../text/characters.ts';
-import { getAttribute, getChild, getChildren, getChildText, makeLineCounter, type XmlElement } from '../xml/element.ts';
+import {
+  getAttribute,
+  getChild,
+  getChildren,
+  getChildText,
+  makeLineCounter,
+  type XmlElement,
+} from '../xml/element.ts';
 import { walkXml, XmlSyntaxError, type XmlWalk } from '../xml/parse.ts';
 import { listStrayTexts, makeStrayTextMessage } from '../xml/source-text.ts';
 import { collectDeviceValues, nameRecord, UnreadNames } from './device-values.ts';
 import { FINDS_NAMESPACE } from './export-text.ts';
 import { isKml, parseKml } from './kml-table.ts';
-import { type Attachments, assertInputSize, makeTableOfRecords, type NamedValues, type Table } from './table.ts';
-import { assertNotNested, assertPartCount, openAttachments, openZip, type ZipEntry } from './zip-entries.ts';
+import {
+  type Attachments,
+  assertInputSize,
+  makeTableOfRecords,
+  type NamedValues,
+  type Table,
+} from './table.ts';
+import {
+  assertNotNested,
+  assertPartCount,
+  openAttachments,
+  openZip,
+  type ZipEntry,
+} from './zip-entries.ts';
 
 /** Limit for the nodes of a find, waypoint or placemark, and of the document around them. */
 const MAX_NODES = 1_000_000;
 
 /**
- * Reads XML: waypoints of GPX, placemarks of KML, or finds in the service's own form. A DTD is refused and nothing is fetched.
+ * Reads XML: waypoints of GPX, placemarks of KML, or finds in the service's own form. A DTD is
+ * refused and nothing is fetched.
  * @throws FileError where the document is not well-formed, or of another kind
  */
 export function parseXmlTable(file: string, bytes: Buffer): Table {
   return walkTable(file, (walk) => {
     const document = walk(bytes);
     if (isKml(document.root)) return parseKml(file, [{ document }]);
-    const table = isGpx(document.root) ? parseGpx(file, document) : parseFindRecords(file, document);
+    const table = isGpx(document.root)
+      ? parseGpx(file, document)
+      : parseFindRecords(file, document);
     if (table !== undefined) return table;
     const { name, namespace } = document.root;
     const root = namespace === '' ? name : `${name} (${namespace})`;
@@ -57,9 +79,13 @@ function walkTable(file: string, read: (walk: (bytes: Buffer) => XmlWalk) => Tab
 /** Moves blank lines before the XML declaration behind it, so that the line numbers stay. */
 function withDeclarationFirst(bytes: Buffer): Buffer {
   const head = bytes.toString('latin1', 0, 1024);
-  const [whole = '', mark = '', blanks = '', declaration = ''] = /^(\u00ef\u00bb\u00bf)?(\s+)(<\?xml\s[^>]*\?>)/.exec(head) ?? [];
+  const [whole = '', mark = '', blanks = '', declaration = ''] =
+    /^(\u00ef\u00bb\u00bf)?(\s+)(<\?xml\s[^>]*\?>)/.exec(head) ?? [];
   if (whole === '') return bytes;
-  return Buffer.concat([Buffer.from(mark + declaration + blanks, 'latin1'), bytes.subarray(whole.length)]);
+  return Buffer.concat([
+    Buffer.from(mark + declaration + blanks, 'latin1'),
+    bytes.subarray(whole.length),
+  ]);
 }
 
 /** Some programs omit the namespace, or write it as the address of a page. */
@@ -73,9 +99,10 @@ function isGpx({ name, namespace }: XmlElement): boolean {
 const POINTS = new Set(['wpt', 'trkpt', 'rtept']);
 
 /**
- * Reads the waypoints of GPX: the name is the local id, description and comment are the note, the local day of the time is the
- * day of the find, links to pictures are photographs. Extensions with the name of a column fill it, others are named in a
- * warning. Tracks, routes and heights are not read.
+ * Reads the waypoints of GPX: the name is the local id, description and comment are the note, the
+ * local day of the time is the day of the find, links to pictures are photographs. Extensions with
+ * the name of a column fill it, others are named in a warning. Tracks, routes and heights are not
+ * read.
  * @throws FileError where there are no waypoints; XmlSyntaxError
  */
 function parseGpx(file: string, document: XmlWalk): Table {
@@ -85,29 +112,56 @@ function parseGpx(file: string, document: XmlWalk): Table {
     const findLine = makeLineCounter(document);
     let row = 0;
     for (const { element: waypoint, around } of document.readParts(POINTS)) {
-      if (waypoint.name !== 'wpt' || waypoint.namespace !== document.root.namespace || around.length !== 1) continue;
+      if (
+        waypoint.name !== 'wpt' ||
+        waypoint.namespace !== document.root.namespace ||
+        around.length !== 1
+      )
+        continue;
       row += 1;
       const where = { row, line: findLine(waypoint.start) };
-      const [lon, lat] = [getAttribute(waypoint, 'lon')?.trim() ?? '', getAttribute(waypoint, 'lat')?.trim() ?? ''];
+      const [lon, lat] = [
+        getAttribute(waypoint, 'lon')?.trim() ?? '',
+        getAttribute(waypoint, 'lat')?.trim() ?? '',
+      ];
       const [stray] = listStrayTexts(document, waypoint);
       const named = { ...place, ...where, ...nameRecord(waypoint) };
       if (!isDecimal(lon) || !isDecimal(lat)) {
         const message = msg`The waypoint has no position: lat is "${lat}" and lon is "${lon}". Both must be plain decimal numbers.`;
         yield makeErrorIssue('geometry-form', message, named);
       } else if (stray !== undefined) {
-        yield makeErrorIssue('stray-text', makeStrayTextMessage(stray), { ...named, line: findLine(stray.start) });
-      } else yield { ...where, values: collectWaypointValues(waypoint, unread), point: { system: '4326', x: lon, y: lat } };
+        yield makeErrorIssue('stray-text', makeStrayTextMessage(stray), {
+          ...named,
+          line: findLine(stray.start),
+        });
+      } else
+        yield {
+          ...where,
+          values: collectWaypointValues(waypoint, unread),
+          point: { system: '4326', x: lon, y: lat },
+        };
     }
   };
   const table = makeTableOfRecords(place, { [Symbol.iterator]: records }, []);
-  if (table.rowCount > 0 || table.issues.length > 0) return { ...table, issues: [...table.issues, ...unread.makeIssues(file)] };
+  if (table.rowCount > 0 || table.issues.length > 0)
+    return { ...table, issues: [...table.issues, ...unread.makeIssues(file)] };
   throw new FileError(file, msg`${file} has no waypoints. Tracks and routes are not finds.`, {
     hint: msg`Mark each find as a waypoint, and export the waypoints.`,
   });
 }
 
 /** Elements that are read; heights and satellite data are ignored without a warning. */
-const READ = new Set(['name', 'desc', 'cmt', 'time', 'link', 'url', 'urlname', 'extensions', 'ele']);
+const READ = new Set([
+  'name',
+  'desc',
+  'cmt',
+  'time',
+  'link',
+  'url',
+  'urlname',
+  'extensions',
+  'ele',
+]);
 
 function collectWaypointValues(waypoint: XmlElement, unread: UnreadNames): Map<string, string> {
   for (const { name } of waypoint.children) if (!READ.has(name)) unread.add(name);
@@ -134,7 +188,9 @@ function collectWaypointValues(waypoint: XmlElement, unread: UnreadNames): Map<s
 
 /** Returns the links of a waypoint in GPX 1.1 or GPX 1.0. */
 function listLinks(waypoint: XmlElement): string[] {
-  const links = getChildren(waypoint, 'link').map((link) => getAttribute(link, 'href')?.trim() ?? '');
+  const links = getChildren(waypoint, 'link').map(
+    (link) => getAttribute(link, 'href')?.trim() ?? '',
+  );
   return [...links, getChildText(waypoint, 'url') ?? ''].filter((link) => link !== '');
 }
 
@@ -153,8 +209,9 @@ const SERVICE_NAMESPACE = /\/\d+\.\d+\/$/;
 const FINDS = new Set(['samostatny_nalez']);
 
 /**
- * Reads finds in the service's own form anywhere in a document: an import document, a page of a harvest, a file of harvested
- * records, or the output of `pas export`, which adds local id and photographs.
+ * Reads finds in the service's own form anywhere in a document: an import document, a page of a
+ * harvest, a file of harvested records, or the output of `pas export`, which adds local id and
+ * photographs.
  * @returns undefined where the document has no finds of the service
  * @throws XmlSyntaxError
  */
@@ -164,7 +221,8 @@ function parseFindRecords(file: string, document: XmlWalk): Table | undefined {
     const findLine = makeLineCounter(document);
     let row = 0;
     for (const { element: find, around } of document.readParts(FINDS)) {
-      if (!SERVICE_NAMESPACE.test(find.namespace) || around.at(-1)?.namespace !== find.namespace) continue;
+      if (!SERVICE_NAMESPACE.test(find.namespace) || around.at(-1)?.namespace !== find.namespace)
+        continue;
       row += 1;
       const where = { row, line: findLine(find.start) };
       const guarded = getChild(find, 'chranene_udaje');
@@ -174,9 +232,15 @@ function parseFindRecords(file: string, document: XmlWalk): Table | undefined {
         const message = msg`The location of the find is hidden in the harvested record, so the find is not read.`;
         yield makeErrorIssue('place-withheld', message, { ...place, ...where });
       } else if (stray !== undefined) {
-        yield makeErrorIssue('stray-text', makeStrayTextMessage(stray), { ...place, ...where, line: findLine(stray.start) });
+        yield makeErrorIssue('stray-text', makeStrayTextMessage(stray), {
+          ...place,
+          ...where,
+          line: findLine(stray.start),
+        });
       } else {
-        const wrapper = around.findLast(({ name, namespace }) => namespace === FINDS_NAMESPACE && name === 'find');
+        const wrapper = around.findLast(
+          ({ name, namespace }) => namespace === FINDS_NAMESPACE && name === 'find',
+        );
         yield { ...where, values: collectTexts(find, guarded, wrapper) };
       }
     }
@@ -185,12 +249,17 @@ function parseFindRecords(file: string, document: XmlWalk): Table | undefined {
   return table.rowCount > 0 || table.issues.length > 0 ? table : undefined;
 }
 
-function collectTexts(find: XmlElement, guarded: XmlElement | undefined, wrapper: XmlElement | undefined): Map<string, string> {
+function collectTexts(
+  find: XmlElement,
+  guarded: XmlElement | undefined,
+  wrapper: XmlElement | undefined,
+): Map<string, string> {
   const values = new Map<string, string>();
   const take = (name: string, text: string | undefined): void => {
     if (text !== undefined && text !== '') values.set(name, text);
   };
-  const getAdded = (name: string): string | undefined => (wrapper === undefined ? undefined : getAttribute(wrapper, name));
+  const getAdded = (name: string): string | undefined =>
+    wrapper === undefined ? undefined : getAttribute(wrapper, name);
   take('local_id', getAdded('local_id'));
   // The import document itself always requests a new identifier.
   take('ident_cely', getAdded('ident_cely') ?? getChildText(find, 'ident_cely'));
@@ -213,9 +282,11 @@ function getFieldText(field: Field, element: XmlElement): string {
 type Document = { readonly name: string; readonly bytes: Buffer };
 
 /**
- * Reads the placemarks of an archive of KML (KMZ), those of `doc.kml` first. Photographs of the archive are attachments of the
- * table; they are unpacked on demand, so the archive may have any size.
- * @throws FileError where the archive is damaged, a document of it is no KML, or there are no placemarks
+ * Reads the placemarks of an archive of KML (KMZ), those of `doc.kml` first. Photographs of the
+ * archive are attachments of the table; they are unpacked on demand, so the archive may have any
+ * size.
+ * @throws FileError where the archive is damaged, a document of it is no KML, or there are no
+ * placemarks
  */
 export async function readKmzFile(file: string): Promise<Table> {
   const archive = await openZip(file);
@@ -235,7 +306,10 @@ export async function readKmzFile(file: string): Promise<Table> {
   return makeFindTable(file, documents, openAttachments(file, archive.paths));
 }
 
-/** Reads the KML documents of an archive, `doc.kml` first. @throws FileError where one is no KML, or an archive is in it */
+/**
+ * Reads the KML documents of an archive, `doc.kml` first. @throws FileError where one is no KML, or
+ * an archive is in it
+ */
 export function parseKmz(file: string, entries: ReadonlyMap<string, ZipEntry>): Table {
   assertNotNested(file, entries.keys());
   const paths = [...entries.keys()];
@@ -250,12 +324,21 @@ export function parseKmz(file: string, entries: ReadonlyMap<string, ZipEntry>): 
 }
 
 function findDocuments(file: string, paths: readonly string[]): readonly string[] {
-  const documents = paths.filter((name) => /\.kml$/i.test(name) && !/(?:^|\/)(?:\.|__MACOSX\/)/.test(name));
+  const documents = paths.filter(
+    (name) => /\.kml$/i.test(name) && !/(?:^|\/)(?:\.|__MACOSX\/)/.test(name),
+  );
   assertPartCount(file, { documents: documents.length });
-  return [...documents.filter((name) => name === 'doc.kml'), ...documents.filter((name) => name !== 'doc.kml')];
+  return [
+    ...documents.filter((name) => name === 'doc.kml'),
+    ...documents.filter((name) => name !== 'doc.kml'),
+  ];
 }
 
-function makeFindTable(file: string, documents: readonly Document[], attachments: Attachments): Table {
+function makeFindTable(
+  file: string,
+  documents: readonly Document[],
+  attachments: Attachments,
+): Table {
   return walkTable(file, (walk) => {
     const parts = documents.map(({ name, bytes }) => {
       const document = walk(bytes);

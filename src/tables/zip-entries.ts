@@ -8,7 +8,10 @@ import { type Attachments, MAX_INPUT_BYTES } from './table.ts';
 
 /** Limit for all unpacked parts of one archive; a single part may have no more than a table. */
 const MAX_UNPACKED_BYTES = 512 * 1024 * 1024;
-/** Maximum compression: workbooks pack to a tenth or a fiftieth, decompression bombs far more. Small parts are exempt. */
+/**
+ * Maximum compression: workbooks pack to a tenth or a fiftieth, decompression bombs far more. Small
+ * parts are exempt.
+ */
 const MAX_TIMES_PACKED = 200;
 const ALWAYS_UNPACKED_BYTES = 16 * 1024 * 1024;
 /** Maximum compression of photographs: only scans that are mostly blank pack. */
@@ -28,14 +31,21 @@ export type ZipEntry = {
 };
 
 /**
- * Reads and unpacks all parts of a ZIP archive and verifies sizes and checksums, within the limits. Encryption, symbolic links
- * and paths that leave the archive are refused.
- * @throws FileError where the archive is damaged, encrypted, or unpacks to more than a table may have
+ * Reads and unpacks all parts of a ZIP archive and verifies sizes and checksums, within the limits.
+ * Encryption, symbolic links and paths that leave the archive are refused.
+ * @throws FileError where the archive is damaged, encrypted, or unpacks to more than a table may
+ * have
  */
-export async function unpackZip(file: string, bytes: Buffer): Promise<ReadonlyMap<string, ZipEntry>> {
+export async function unpackZip(
+  file: string,
+  bytes: Buffer,
+): Promise<ReadonlyMap<string, ZipEntry>> {
   const entries = new Map<string, ZipEntry>();
   let total = 0;
-  const maxBytes = Math.min(MAX_UNPACKED_BYTES, Math.max(ALWAYS_UNPACKED_BYTES, bytes.length * MAX_TIMES_PACKED));
+  const maxBytes = Math.min(
+    MAX_UNPACKED_BYTES,
+    Math.max(ALWAYS_UNPACKED_BYTES, bytes.length * MAX_TIMES_PACKED),
+  );
   try {
     const archive = await fromBufferPromise(bytes);
     assertPartCount(file, { parts: archive.entryCount });
@@ -48,7 +58,8 @@ export async function unpackZip(file: string, bytes: Buffer): Promise<ReadonlyMa
       const { fileDataStart } = await archive.readLocalFileHeaderPromise(entry, { minimal: true });
       const packed = bytes.subarray(fileDataStart, fileDataStart + entry.compressedSize);
       const content = unpack(packed, entry);
-      if (content.length !== entry.uncompressedSize || crc32(content) !== entry.crc32) throw makeDamagedError(file);
+      if (content.length !== entry.uncompressedSize || crc32(content) !== entry.crc32)
+        throw makeDamagedError(file);
       const name = entry.fileName;
       const hasDoctype = /\.(xml|rels)$/.test(name) && content.includes('<!DOCTYPE');
       entries.set(name, { name, hasDoctype, unpack: () => unpack(packed, entry) });
@@ -62,7 +73,9 @@ export async function unpackZip(file: string, bytes: Buffer): Promise<ReadonlyMa
 function asFileError(file: string, thrown: unknown): FileError {
   if (thrown instanceof FileError) return thrown;
   const climbing = thrown instanceof Error ? CLIMBING.exec(thrown.message)?.[1] : undefined;
-  return climbing === undefined ? makeDamagedError(file, thrown) : makeLeadsOutError(file, climbing);
+  return climbing === undefined
+    ? makeDamagedError(file, thrown)
+    : makeLeadsOutError(file, climbing);
 }
 
 /** Message of the library for an absolute path, or one with `..`. */
@@ -89,19 +102,28 @@ type ZipFile = {
   readonly paths: readonly string[];
   /** @throws FileError where the part is damaged, encrypted, or larger than a table may be */
   read(path: string): Promise<Buffer>;
-  /** Unpacks a part to a new file. @throws FileError as {@link read}, and where it is larger than `maxBytes` */
+  /**
+   * Unpacks a part to a new file. @throws FileError as {@link read}, and where it is larger than
+   * `maxBytes`
+   */
   unpack(path: string, to: string, maxBytes: number): Promise<void>;
   close(): void;
 };
 
-/** Opens an archive, unpacked on demand; unsafe paths (absolute, `..`) are left out. @throws FileError for a damaged directory */
+/**
+ * Opens an archive, unpacked on demand; unsafe paths (absolute, `..`) are left out. @throws
+ * FileError for a damaged directory
+ */
 export async function openZip(file: string): Promise<ZipFile> {
   const entries = new Map<string, Entry>();
   const archive = await openPromise(file, { autoClose: false }).catch((thrown: unknown) => {
     throw makeDamagedError(file, thrown);
   });
   const asZipError = (thrown: unknown): FileError => asFileError(file, thrown);
-  const mostUnpacked = Math.max(ALWAYS_UNPACKED_PHOTO_BYTES, statSync(file).size * MAX_TIMES_PACKED_PHOTOS);
+  const mostUnpacked = Math.max(
+    ALWAYS_UNPACKED_PHOTO_BYTES,
+    statSync(file).size * MAX_TIMES_PACKED_PHOTOS,
+  );
   let unpackedBytes = 0;
   const openStream = async (path: string, maxBytes: number) => {
     const entry = entries.get(path);
@@ -160,7 +182,9 @@ export async function openZip(file: string): Promise<ZipFile> {
 function unpack(packed: Buffer, { compressionMethod, uncompressedSize }: Entry): Buffer {
   if (compressionMethod === STORED) return packed;
   if (compressionMethod !== DEFLATED) throw new RangeError(`packed by method ${compressionMethod}`);
-  return uncompressedSize === 0 ? Buffer.alloc(0) : inflateRawSync(packed, { maxOutputLength: uncompressedSize });
+  return uncompressedSize === 0
+    ? Buffer.alloc(0)
+    : inflateRawSync(packed, { maxOutputLength: uncompressedSize });
 }
 
 function makeDamagedError(file: string, cause?: unknown): FileError {
@@ -177,29 +201,48 @@ export function makePasswordError(file: string): FileError {
 }
 
 function makeLeadsOutError(file: string, name: string): FileError {
-  return new FileError(file, msg`${file} is not read: its part ${name} points outside the archive.`, {
-    hint: msg`No ordinary program writes such an archive. Ask the sender about it.`,
-  });
+  return new FileError(
+    file,
+    msg`${file} is not read: its part ${name} points outside the archive.`,
+    {
+      hint: msg`No ordinary program writes such an archive. Ask the sender about it.`,
+    },
+  );
 }
 
 function makeBombError(file: string, maxBytes: number): FileError {
-  return new FileError(file, msg`The photographs in ${file} unpack to more than ${maxBytes} bytes.`, {
-    hint: msg`If they are yours, unpack the archive and import its folder.`,
-  });
+  return new FileError(
+    file,
+    msg`The photographs in ${file} unpack to more than ${maxBytes} bytes.`,
+    {
+      hint: msg`If they are yours, unpack the archive and import its folder.`,
+    },
+  );
 }
 
 /** @throws FileError where an archive has more parts, or documents among them, than are read */
 export function assertPartCount(file: string, { parts = 0, documents = 0 }): void {
   const hint = msg`Unpack the archive, and import what is in it.`;
-  if (parts > MAX_ENTRIES) throw new FileError(file, msg`${file} has ${parts} parts; at most ${MAX_ENTRIES} are read.`, { hint });
+  if (parts > MAX_ENTRIES)
+    throw new FileError(file, msg`${file} has ${parts} parts; at most ${MAX_ENTRIES} are read.`, {
+      hint,
+    });
   if (documents > MAX_DOCUMENTS)
-    throw new FileError(file, msg`${file} holds ${documents} KML documents; at most ${MAX_DOCUMENTS} are read.`, { hint });
+    throw new FileError(
+      file,
+      msg`${file} holds ${documents} KML documents; at most ${MAX_DOCUMENTS} are read.`,
+      { hint },
+    );
 }
 
 function makeTooLargeError(file: string, maxBytes: number): FileError {
-  return new FileError(file, msg`${file} unpacks to more than ${maxBytes} bytes; no table of finds is that large.`, {
-    hint: msg`If it is your table, split it or save it as CSV UTF-8.`,
-  });
+  return new FileError(
+    file,
+    msg`${file} unpacks to more than ${maxBytes} bytes; no table of finds is that large.`,
+    {
+      hint: msg`If it is your table, split it or save it as CSV UTF-8.`,
+    },
+  );
 }
 
 /** Makes the attachments of an archive, which is opened on first use. */

@@ -1,8 +1,9 @@
 import type { Message } from '../base/message.ts';
 
 /**
- * White space of the service, which is Unicode's: unlike JavaScript's it has U+001C to U+001F and U+0085, and not U+FEFF. Texts
- * are trimmed by it before they are compared with a record, or checked for being empty.
+ * White space of the service, which is Unicode's: unlike JavaScript's it has U+001C to U+001F and
+ * U+0085, and not U+FEFF. Texts are trimmed by it before they are compared with a record, or
+ * checked for being empty.
  */
 const WHITE =
   '\t\n\v\f\r\u001c\u001d\u001e\u001f \u0085\u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000';
@@ -35,16 +36,23 @@ export function normalizeText(text: string): string {
   return trimText(trimmed.replace(BLANKS, ' ').replace(INVISIBLE, '').normalize('NFC'));
 }
 
-/** Dashes and minus signs, which programs write in place of a hyphen, and the full-width forms of ASCII characters. */
+/**
+ * Dashes and minus signs, which programs write in place of a hyphen, and the full-width forms of
+ * ASCII characters.
+ */
 const DASHES = /[\u2010-\u2015\u2212\ufe58\ufe63]/g;
 const FULL_WIDTH = /[\uff01-\uff5e]/g;
 const TO_ASCII = 0xfee0;
 
-/** Normalises an identifier for storage: as {@link normalizeText}, with single blanks, and plain hyphens, digits and letters. */
+/**
+ * Normalises an identifier for storage: as {@link normalizeText}, with single blanks, and plain
+ * hyphens, digits and letters.
+ */
 export function normalizeId(text: string): string {
   const plain = normalizeText(text).replace(/ {2,}/g, ' ');
   if (!/[^\u0000-\u007f]/.test(plain)) return plain;
-  const toAscii = (character: string): string => String.fromCharCode(character.charCodeAt(0) - TO_ASCII);
+  const toAscii = (character: string): string =>
+    String.fromCharCode(character.charCodeAt(0) - TO_ASCII);
   return plain.replace(DASHES, '-').replace(FULL_WIDTH, toAscii);
 }
 
@@ -61,7 +69,10 @@ export function withoutFullStop(text: string): string {
 /** Control, format and separator characters except tab, line feed and blank. */
 const UNSEEN = /(?![\t\n])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
 
-/** Escapes invisible characters in foreign text, so that it cannot steer the terminal or hide a part of itself. */
+/**
+ * Escapes invisible characters in foreign text, so that it cannot steer the terminal or hide a part
+ * of itself.
+ */
 export function toPrintable(text: Message): string {
   return String(text).replace(UNSEEN, escapeCharacter);
 }
@@ -81,8 +92,12 @@ type HtmlText = {
   readonly pictures: readonly string[];
 };
 
-/** A plain text may contain `<`, so only a closing tag, a break, a picture or another known tag counts as HTML. */
-const LOOKS_LIKE_HTML = /<(?:\/[a-z]+\d?\s*>|!--|!\[CDATA\[|(?:br|hr|img|p|div|table|html|body|font|span)\b[^<]{0,2000}>)/i;
+/**
+ * A plain text may contain `<`, so only a closing tag, a break, a picture or another known tag
+ * counts as HTML.
+ */
+const LOOKS_LIKE_HTML =
+  /<(?:\/[a-z]+\d?\s*>|!--|!\[CDATA\[|(?:br|hr|img|p|div|table|html|body|font|span)\b[^<]{0,2000}>)/i;
 const BREAKS = /^\/?(?:br|hr|p|div|tr|table|li|ul|ol|h[1-6])\b/i;
 const CELL = /^\/?t[dh]\b/i;
 /** Elements whose content is not visible text. */
@@ -130,17 +145,30 @@ function getAttributeText(tag: string, name: string): string | undefined {
   return match?.[1] ?? match?.[2] ?? match?.[3];
 }
 
-const CHARACTERS: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'", nbsp: '\u00a0' };
+const CHARACTERS: Readonly<Record<string, string>> = {
+  amp: '&',
+  lt: '<',
+  gt: '>',
+  quot: '"',
+  apos: "'",
+  nbsp: '\u00a0',
+};
 
 function withCharacters(text: string): string {
-  return text.replace(/&(?:#(\d{1,7})|#x([\da-f]{1,6})|([a-z]{2,6}));/gi, (whole, decimal, hex, name) => {
-    if (name !== undefined) return CHARACTERS[String(name).toLowerCase()] ?? whole;
-    const code = decimal === undefined ? Number.parseInt(String(hex), 16) : Number(decimal);
-    return code <= 0x10ffff && code > 0 ? String.fromCodePoint(code) : whole;
-  });
+  return text.replace(
+    /&(?:#(\d{1,7})|#x([\da-f]{1,6})|([a-z]{2,6}));/gi,
+    (whole, decimal, hex, name) => {
+      if (name !== undefined) return CHARACTERS[String(name).toLowerCase()] ?? whole;
+      const code = decimal === undefined ? Number.parseInt(String(hex), 16) : Number(decimal);
+      return code <= 0x10ffff && code > 0 ? String.fromCodePoint(code) : whole;
+    },
+  );
 }
 
-/** Digits that a spreadsheet keeps; further digits are rounding noise, such as in 0.30000000000000004. */
+/**
+ * Digits that a spreadsheet keeps; further digits are rounding noise, such as in
+ * 0.30000000000000004.
+ */
 const SPREADSHEET_DIGITS = 15;
 
 /** Formats a number with all its digits and without an exponent. */
@@ -152,29 +180,42 @@ export function formatPlainNumber(value: number): string {
   const digits = first + rest;
   const point = 1 + Number(exponent);
   if (point <= 0) return `${sign}0.${'0'.repeat(-point)}${digits}`;
-  return sign + (digits.length <= point ? digits.padEnd(point, '0') : `${digits.slice(0, point)}.${digits.slice(point)}`);
+  return (
+    sign +
+    (digits.length <= point
+      ? digits.padEnd(point, '0')
+      : `${digits.slice(0, point)}.${digits.slice(point)}`)
+  );
 }
 
 /** Formats a number with the digits that a spreadsheet keeps. */
 export function formatSpreadsheetNumber(value: number): string {
-  return formatPlainNumber(Number.isSafeInteger(value) ? value : Number(value.toPrecision(SPREADSHEET_DIGITS)));
+  return formatPlainNumber(
+    Number.isSafeInteger(value) ? value : Number(value.toPrecision(SPREADSHEET_DIGITS)),
+  );
 }
 
 /** Widths of texts in terminal cells; a character takes none, one, or two (`string-width`). */
 
 const COLOURS = /\u001b\[\d+(?:;\d+)*m/g;
-/** Latin letters with composed accents, and the signs of pas's own texts: one cell each. Most runs meet no other characters. */
-const ONE_CELL_EACH = /^[\u0020-\u007e\u00a0-\u00ac\u00ae-\u02ff\u2013-\u201e\u2026\u2190-\u2193█░✓✗]*$/;
+/**
+ * Latin letters with composed accents, and the signs of pas's own texts: one cell each. Most runs
+ * meet no other characters.
+ */
+const ONE_CELL_EACH =
+  /^[\u0020-\u007e\u00a0-\u00ac\u00ae-\u02ff\u2013-\u201e\u2026\u2190-\u2193█░✓✗]*$/;
 
 let countCells = (text: string): number => text.length;
 
 /**
- * Loads `string-width` where a text needs it; await this before foreign texts are measured. The library takes half as long to
- * load as Node itself, and until then every character counts as one cell.
+ * Loads `string-width` where a text needs it; await this before foreign texts are measured. The
+ * library takes half as long to load as Node itself, and until then every character counts as one
+ * cell.
  * @param texts that will be measured; without them the library is loaded
  */
 export async function learnWidths(texts?: readonly string[]): Promise<void> {
-  if (texts?.every((text) => ONE_CELL_EACH.test(text)) !== true) countCells = (await import('string-width')).default;
+  if (texts?.every((text) => ONE_CELL_EACH.test(text)) !== true)
+    countCells = (await import('string-width')).default;
 }
 
 /** Returns the width of a line in terminal cells; colour codes take none. */
@@ -201,8 +242,9 @@ export function cutTo(text: string, cells: number): string {
 }
 
 /**
- * Breaks a text between words at `columns` cells and keeps its own line breaks. A longer word has a line of its own, and so has a
- * command in backticks, which a person may copy. Continuation lines are indented as the text of the first.
+ * Breaks a text between words at `columns` cells and keeps its own line breaks. A longer word has a
+ * line of its own, and so has a command in backticks, which a person may copy. Continuation lines
+ * are indented as the text of the first.
  */
 export function wrapText(text: string, columns: number): string {
   return text

@@ -2,12 +2,21 @@
 
 /** Matches behind the mark of pas, too, so that a written cell is read back unchanged. */
 const FORMULA_START = /^'*[=+\-@\t\r]/;
-/** The same within a text: a spreadsheet that takes another separator for that of the file begins a cell there. */
+/**
+ * The same within a text: a spreadsheet that takes another separator for that of the file begins a
+ * cell there.
+ */
 const INNER_FORMULA = /([;,\t\r\n]"*)('*[=+\-@](?=[^\s;,"]))/g;
 const MARKED_INNER_FORMULA = /([;,\t\r\n]"*)'('*[=+\-@](?=[^\s;,"]))/g;
 
-/** Quotes a cell where needed, and marks what a spreadsheet would evaluate as a formula, at its start or behind another separator. */
-export function formatCsvCell(value: string | number | null | undefined, delimiter: ',' | ';' | '\t' = ','): string {
+/**
+ * Quotes a cell where needed, and marks what a spreadsheet would evaluate as a formula, at its
+ * start or behind another separator.
+ */
+export function formatCsvCell(
+  value: string | number | null | undefined,
+  delimiter: ',' | ';' | '\t' = ',',
+): string {
   if (value === null || value === undefined) return '';
   if (typeof value === 'number') return String(value);
   return formatPlainCsvCell(withFormulaMark(value), delimiter);
@@ -20,7 +29,9 @@ function withFormulaMark(text: string): string {
 
 /** Quotes a cell for programs, without the formula mark. */
 export function formatPlainCsvCell(text: string, delimiter: ',' | ';' | '\t' = ','): string {
-  return /["\r\n]/.test(text) || text.includes(delimiter) ? `"${text.replaceAll('"', '""')}"` : text;
+  return /["\r\n]/.test(text) || text.includes(delimiter)
+    ? `"${text.replaceAll('"', '""')}"`
+    : text;
 }
 
 /** Removes the mark of {@link formatCsvCell}. Other programs may have copied it into any format. */
@@ -30,7 +41,10 @@ export function withoutFormulaMark(cell: string): string {
   return text.replace(MARKED_INNER_FORMULA, '$1$2');
 }
 
-/** Adds the mark to a text that looks like a marked one, for formats without marks: the reader removes one. */
+/**
+ * Adds the mark to a text that looks like a marked one, for formats without marks: the reader
+ * removes one.
+ */
 export function withMarkKept(text: string): string {
   const marked = text.replace(MARKED_INNER_FORMULA, "$1''$2");
   return text.startsWith("'") && FORMULA_START.test(text) ? `'${marked}` : marked;
@@ -41,7 +55,9 @@ export const BYTE_ORDER_MARK = '\ufeff';
 
 /** Joins file names with `;`. A name that contains a `;` stands in double quotes, as in CSV. */
 export function joinNames(names: readonly string[], between: ';' | '; ' = ';'): string {
-  return names.map((name) => (/[;"]|^\s|\s$/.test(name) ? `"${name.replaceAll('"', '""')}"` : name)).join(between);
+  return names
+    .map((name) => (/[;"]|^\s|\s$/.test(name) ? `"${name.replaceAll('"', '""')}"` : name))
+    .join(between);
 }
 
 /** Splits a text that `joinNames` made; a quotation mark inside a name is a part of it. */

@@ -1,4 +1,6 @@
-const [LINE_FEED, SPACE, QUOTE, COMMA, COLON, OPEN_BRACKET, BACKSLASH, OPEN_BRACE] = [10, 32, 34, 44, 58, 91, 92, 123];
+const [LINE_FEED, SPACE, QUOTE, COMMA, COLON, OPEN_BRACKET, BACKSLASH, OPEN_BRACE] = [
+  10, 32, 34, 44, 58, 91, 92, 123,
+];
 /** Longest form of a character in JSON: `\u001f`. */
 const MAX_BYTES = 6;
 /** A longer text is encoded in pieces. */
@@ -7,7 +9,10 @@ const PIECE_CHARACTERS = 64 * 1024;
 const BLOCK_BYTES = 1024 * 1024;
 const [MAX_NAMES, LONG_NAME] = [1000, 100];
 
-/** Writes JSON as UTF-8 without intermediate objects and strings, which would take several times as long. */
+/**
+ * Writes JSON as UTF-8 without intermediate objects and strings, which would take several times as
+ * long.
+ */
 export class JsonBytes {
   #bytes = Buffer.allocUnsafe(1024);
   #length = 0;
@@ -15,7 +20,10 @@ export class JsonBytes {
   readonly #names = new Map<string, Buffer>();
   readonly #attributeNames = new Map<string, Buffer>();
 
-  /** Returns what was written since the last time; the bytes are valid until the next value is written. */
+  /**
+   * Returns what was written since the last time; the bytes are valid until the next value is
+   * written.
+   */
   take(): Buffer[] {
     const taken = [...this.#full, this.#bytes.subarray(0, this.#length)];
     this.#full = [];
@@ -51,7 +59,9 @@ export class JsonBytes {
 
   /** Writes the name of the next value, an attribute's, behind an `@`. */
   writeAttributeKey(name: string): void {
-    this.#writeName(this.#attributeNames.get(name) ?? cacheName(this.#attributeNames, name, `@${name}`));
+    this.#writeName(
+      this.#attributeNames.get(name) ?? cacheName(this.#attributeNames, name, `@${name}`),
+    );
   }
 
   #writeName(name: Buffer): void {
@@ -75,7 +85,10 @@ export class JsonBytes {
     for (let index = from; index < to; index++) {
       const code = source[index] ?? 0;
       if (code < SPACE || code === QUOTE || code === BACKSLASH) {
-        this.#length += bytes.write(JSON.stringify(source.toString('utf8', from, to)), this.#length);
+        this.#length += bytes.write(
+          JSON.stringify(source.toString('utf8', from, to)),
+          this.#length,
+        );
         return;
       }
       bytes[at++] = code;
@@ -117,7 +130,10 @@ export class JsonBytes {
     this.#put('"');
     for (let at = 0; at < text.length; ) {
       const last = text.charCodeAt(at + PIECE_CHARACTERS - 1);
-      const piece = text.slice(at, at + PIECE_CHARACTERS - (last >= 0xd800 && last < 0xdc00 ? 1 : 0));
+      const piece = text.slice(
+        at,
+        at + PIECE_CHARACTERS - (last >= 0xd800 && last < 0xdc00 ? 1 : 0),
+      );
       this.#reserve(MAX_BYTES * PIECE_CHARACTERS);
       this.#length += this.#bytes.write(JSON.stringify(piece).slice(1, -1), this.#length);
       at += piece.length;
@@ -126,17 +142,23 @@ export class JsonBytes {
     this.#put('"');
   }
 
-  /** Reserves room for a value and writes the comma before it. @param lengthBytes maximum length of the value */
+  /**
+   * Reserves room for a value and writes the comma before it. @param lengthBytes maximum length of
+   * the value
+   */
   #begin(lengthBytes: number): void {
     this.#reserve(lengthBytes + 1);
-    const last = this.#length === 0 ? (this.#full.at(-1)?.at(-1) ?? LINE_FEED) : this.#bytes[this.#length - 1];
-    const isFirst = last === OPEN_BRACE || last === OPEN_BRACKET || last === COLON || last === LINE_FEED;
+    const last =
+      this.#length === 0 ? (this.#full.at(-1)?.at(-1) ?? LINE_FEED) : this.#bytes[this.#length - 1];
+    const isFirst =
+      last === OPEN_BRACE || last === OPEN_BRACKET || last === COLON || last === LINE_FEED;
     if (!isFirst) this.#bytes[this.#length++] = COMMA;
   }
 
   /** Appends ASCII text into reserved room. */
   #put(text: string): void {
-    for (let index = 0; index < text.length; index++) this.#bytes[this.#length++] = text.charCodeAt(index);
+    for (let index = 0; index < text.length; index++)
+      this.#bytes[this.#length++] = text.charCodeAt(index);
   }
 
   #reserve(lengthBytes: number): void {

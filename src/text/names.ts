@@ -1,6 +1,9 @@
 import { type Message, msg } from '../base/message.ts';
 
-/** Folds a name to letters without accents, lower case, words joined by `_`: "Datum nálezu" becomes "datum_nalezu". */
+/**
+ * Folds a name to letters without accents, lower case, words joined by `_`: "Datum nálezu" becomes
+ * "datum_nalezu".
+ */
 export function foldName(text: string): string {
   return text
     .normalize('NFD')
@@ -24,14 +27,19 @@ export function makePersonKey(text: string): string {
 }
 
 /**
- * Tells if a name with abbreviated words may stand for a full one: `P. Kučera` for `Kučera, Pavel`. A word is abbreviated where
- * it is one letter, or ends with a dot.
+ * Tells if a name with abbreviated words may stand for a full one: `P. Kučera` for `Kučera, Pavel`.
+ * A word is abbreviated where it is one letter, or ends with a dot.
  */
 export function canAbbreviate(short: string, full: string): boolean {
   const words = short
     .replace(/\.(?=\p{L})/gu, '. ')
     .split(/[\s,]+/)
-    .flatMap((word) => splitNameWords(word).map((text) => ({ text, isCut: text.length === 1 || word.endsWith('.') })));
+    .flatMap((word) =>
+      splitNameWords(word).map((text) => ({
+        text,
+        isCut: text.length === 1 || word.endsWith('.'),
+      })),
+    );
   const remaining = splitNameWords(full);
   const take = (fits: (word: string) => boolean): boolean => {
     const index = remaining.findIndex(fits);
@@ -64,8 +72,8 @@ export function findNearestNames(name: string, names: readonly string[]): string
 }
 
 /**
- * Returns the optimal string alignment distance (letters changed, added, left out, or swapped with their neighbour), or `limit +
- * 1` when it is larger than `limit`.
+ * Returns the optimal string alignment distance (letters changed, added, left out, or swapped with
+ * their neighbour), or `limit + 1` when it is larger than `limit`.
  */
 export function editDistance(a: string, b: string, limit: number): number {
   if (Math.abs(a.length - b.length) > limit) return limit + 1;
@@ -76,8 +84,13 @@ export function editDistance(a: string, b: string, limit: number): number {
     let least = i;
     for (let j = 1; j <= b.length; j++) {
       const same = a[i - 1] === b[j - 1];
-      let cost = Math.min((last[j] ?? 0) + 1, (row[j - 1] ?? 0) + 1, (last[j - 1] ?? 0) + (same ? 0 : 1));
-      if (i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]) cost = Math.min(cost, (beforeLast[j - 2] ?? 0) + 1);
+      let cost = Math.min(
+        (last[j] ?? 0) + 1,
+        (row[j - 1] ?? 0) + 1,
+        (last[j - 1] ?? 0) + (same ? 0 : 1),
+      );
+      if (i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1])
+        cost = Math.min(cost, (beforeLast[j - 2] ?? 0) + 1);
       row.push(cost);
       least = Math.min(least, cost);
     }
@@ -105,7 +118,10 @@ export function enumerate(names: readonly Message[]): Message {
   return names.length === 0 ? '' : names.reduce((all, name) => msg`${all} and ${name}`);
 }
 
-/** Normalises a text for comparison: no accents, lower case, single blanks. `SPÓNA ` and `spona` fold to the same. */
+/**
+ * Normalises a text for comparison: no accents, lower case, single blanks. `SPÓNA ` and `spona`
+ * fold to the same.
+ */
 export function fold(text: string): string {
   return text
     .normalize('NFKD')
@@ -122,7 +138,10 @@ export function splitWords(folded: string): string[] {
   return folded.match(/[\p{L}\p{N}]+/gu) ?? [];
 }
 
-/** Marks the edges of a word, so that its first and last letters occur in as many grams as the others. */
+/**
+ * Marks the edges of a word, so that its first and last letters occur in as many grams as the
+ * others.
+ */
 export function markWord(word: string): string {
   return `^^${word}$`;
 }
@@ -130,7 +149,11 @@ export function markWord(word: string): string {
 /** Returns the trigrams of a marked word, some of which `spna` and `spona` share. */
 export function splitTrigrams(word: string): string[] {
   const letters = [...markWord(word)];
-  return [...new Set(letters.slice(2).map((letter, index) => `${letters[index]}${letters[index + 1]}${letter}`))];
+  return [
+    ...new Set(
+      letters.slice(2).map((letter, index) => `${letters[index]}${letters[index + 1]}${letter}`),
+    ),
+  ];
 }
 
 const MAX_TYPING_ERRORS = 2;

@@ -3,8 +3,16 @@ import { t } from '../base/language.ts';
 import { wrapText } from '../text/characters.ts';
 import { foldName } from '../text/names.ts';
 
-/** A choice. `short` stays on the screen after the answer; `description` is shown while the choice is selected. */
-export type PromptOffer<T> = { readonly value: T; readonly name: string; readonly short?: string; readonly description?: string };
+/**
+ * A choice. `short` stays on the screen after the answer; `description` is shown while the choice
+ * is selected.
+ */
+export type PromptOffer<T> = {
+  readonly value: T;
+  readonly name: string;
+  readonly short?: string;
+  readonly description?: string;
+};
 
 /** A line among the choices that cannot be selected. */
 export type Annotation = { readonly remark: string };
@@ -13,7 +21,9 @@ type TextQuestion = {
   readonly message: string;
   /** Answer of Enter alone. */
   readonly fallback?: string;
-  /** Returns the fault of an answer with its remedy; the question is repeated until there is none. */
+  /**
+   * Returns the fault of an answer with its remedy; the question is repeated until there is none.
+   */
   findProblem(text: string): Promise<string | undefined>;
 };
 
@@ -23,7 +33,9 @@ type SearchQuestion<T> = {
   listOffers(typed: string): readonly (PromptOffer<T> | Annotation)[];
 };
 
-/** Questions on the terminal, written to stderr, so that a redirected stdout contains only results. */
+/**
+ * Questions on the terminal, written to stderr, so that a redirected stdout contains only results.
+ */
 export type Prompt = {
   ask(question: string, fallback?: string): Promise<string>;
   askSecret(question: string): Promise<string>;
@@ -37,7 +49,10 @@ const LINES_OF_OFFERS = 9;
 const MARGIN = 3;
 
 /** @throws InterruptedError, from every question, on Ctrl-C and when the terminal is closed */
-export async function makePrompt(input: NodeJS.ReadStream, output: NodeJS.WriteStream): Promise<Prompt> {
+export async function makePrompt(
+  input: NodeJS.ReadStream,
+  output: NodeJS.WriteStream,
+): Promise<Prompt> {
   const { default: inquirer } = await import('inquirer');
   const prompt = inquirer.createPromptModule({ input, output });
   // Wrapped here, since the library breaks lines inside words.
@@ -46,20 +61,33 @@ export async function makePrompt(input: NodeJS.ReadStream, output: NodeJS.WriteS
     try {
       return (await asking).answer;
     } catch (thrown) {
-      throw thrown instanceof Error && thrown.name === 'ExitPromptError' ? new InterruptedError() : thrown;
+      throw thrown instanceof Error && thrown.name === 'ExitPromptError'
+        ? new InterruptedError()
+        : thrown;
     }
   };
   return {
     ask: async (message, fallback) =>
       String(
         await awaitAnswer(
-          prompt([{ type: 'input', name: 'answer', message, ...(fallback === undefined ? {} : { default: fallback }) }]),
+          prompt([
+            {
+              type: 'input',
+              name: 'answer',
+              message,
+              ...(fallback === undefined ? {} : { default: fallback }),
+            },
+          ]),
         ),
       ),
-    askSecret: async (message) => String(await awaitAnswer(prompt([{ type: 'password', name: 'answer', message }]))),
+    askSecret: async (message) =>
+      String(await awaitAnswer(prompt([{ type: 'password', name: 'answer', message }]))),
     confirm: async (message, fallback = false) =>
-      (await awaitAnswer(prompt([{ type: 'confirm', name: 'answer', message, default: fallback, theme: makeYesAndNo() }]))) ===
-      true,
+      (await awaitAnswer(
+        prompt([
+          { type: 'confirm', name: 'answer', message, default: fallback, theme: makeYesAndNo() },
+        ]),
+      )) === true,
     askText: async ({ message, fallback, findProblem }) =>
       String(
         await awaitAnswer(
@@ -84,11 +112,21 @@ export async function makePrompt(input: NodeJS.ReadStream, output: NodeJS.WriteS
         listOffers(typed ?? '').map((offer) => {
           if ('remark' in offer) return new inquirer.Separator(wrapInLines(offer.remark));
           const { value, description, ...shown } = offer;
-          const described = description === undefined ? {} : { description: wrapInLines(description) };
+          const described =
+            description === undefined ? {} : { description: wrapInLines(description) };
           return { ...shown, ...described, value: values.push(value) - 1 };
         });
       const chosen = await awaitAnswer(
-        prompt([{ type: 'search', name: 'answer', message, source: listLines, pageSize: LINES_OF_OFFERS, theme: SEARCH_LOOK }]),
+        prompt([
+          {
+            type: 'search',
+            name: 'answer',
+            message,
+            source: listLines,
+            pageSize: LINES_OF_OFFERS,
+            theme: SEARCH_LOOK,
+          },
+        ]),
       );
       const value = values[Number(chosen)];
       if (value === undefined) throw new Error('what was chosen was never offered');
@@ -98,7 +136,11 @@ export async function makePrompt(input: NodeJS.ReadStream, output: NodeJS.WriteS
 }
 
 /** Asks for a choice: Enter takes the first, typing searches. */
-export function choose<T>(prompt: Prompt, message: string, all: readonly PromptOffer<T>[]): Promise<T> {
+export function choose<T>(
+  prompt: Prompt,
+  message: string,
+  all: readonly PromptOffer<T>[],
+): Promise<T> {
   return prompt.search({
     message,
     listOffers: (typed) => {

@@ -3,7 +3,14 @@ import { UsageError } from '../base/errors.ts';
 import { formatIssuePlace, type Issue } from '../base/issue.ts';
 import { escapeLineBreaks, t } from '../base/language.ts';
 import type { Message } from '../base/message.ts';
-import { cutTo, displayWidth, learnWidths, padText, toPrintable, wrapText } from '../text/characters.ts';
+import {
+  cutTo,
+  displayWidth,
+  learnWidths,
+  padText,
+  toPrintable,
+  wrapText,
+} from '../text/characters.ts';
 import type { Prompt } from './prompt.ts';
 
 export { toPrintable as printable } from '../text/characters.ts';
@@ -47,11 +54,15 @@ export type Terminal = {
   startProgress(label: string): Progress;
 };
 
-/** Makes the output of a command: results to stdout, notes to stderr; control characters are escaped. */
+/**
+ * Makes the output of a command: results to stdout, notes to stderr; control characters are
+ * escaped.
+ */
 export function makeTerminal(streams: Streams, options: TerminalOptions): Terminal {
   const color = new Chalk({ level: options.color ? 1 : 0 });
   // Callers escape foreign text; this second layer lets only the colours of pas through.
-  const makeSafe = (text: string): string => (options.color ? text.replace(NOT_A_COLOUR, toPrintable) : toPrintable(text));
+  const makeSafe = (text: string): string =>
+    options.color ? text.replace(NOT_A_COLOUR, toPrintable) : toPrintable(text);
   let bar: Bar | undefined;
   // Output to a file or another program is not wrapped.
   const write = (stream: NodeJS.WriteStream, text: string): void => {
@@ -89,7 +100,8 @@ export function makeTerminal(streams: Streams, options: TerminalOptions): Termin
     warn: (text) => write(streams.stderr, color.yellow(text)),
     startProgress: (label) => {
       // No bars in logs.
-      const silent = options.quiet || options.json || !options.cursor || streams.stderr.isTTY !== true;
+      const silent =
+        options.quiet || options.json || !options.cursor || streams.stderr.isTTY !== true;
       if (silent) return NO_PROGRESS;
       bar = makeBar(streams.stderr, label, Date.now);
       return bar;
@@ -120,8 +132,8 @@ const NARROWEST = 10;
 
 /**
  * Formats aligned columns; the last one may wrap.
- * @param columns width in cells: words are cut to fit, codes and numbers are not; where that is not enough, each row becomes
- * several lines. Without it nothing is cut.
+ * @param columns width in cells: words are cut to fit, codes and numbers are not; where that is not
+ * enough, each row becomes several lines. Without it nothing is cut.
  */
 export async function formatTable(
   header: readonly string[],
@@ -130,9 +142,19 @@ export async function formatTable(
 ): Promise<string[]> {
   const all = [header, ...rows];
   await learnWidths(all.flat());
-  const natural = header.map((_, column) => Math.max(...all.map((row) => displayWidth(row[column] ?? ''))));
-  const widths = fitColumns(natural, measureLeast(natural, rows), columns - GAP.length * (header.length - 1));
-  if (widths === undefined) return rows.flatMap((row, index) => [...(index === 0 ? [] : ['']), ...formatParagraph(header, row)]);
+  const natural = header.map((_, column) =>
+    Math.max(...all.map((row) => displayWidth(row[column] ?? ''))),
+  );
+  const widths = fitColumns(
+    natural,
+    measureLeast(natural, rows),
+    columns - GAP.length * (header.length - 1),
+  );
+  if (widths === undefined)
+    return rows.flatMap((row, index) => [
+      ...(index === 0 ? [] : ['']),
+      ...formatParagraph(header, row),
+    ]);
   return all.map((row) =>
     header
       .map((_, column) => {
@@ -148,11 +170,17 @@ export async function formatTable(
 
 /** Returns the minimum width of each column: codes are not cut. */
 function measureLeast(natural: readonly number[], rows: readonly (readonly string[])[]): number[] {
-  return natural.map((width, column) => (rows.some((row) => row[column]?.includes(' ')) ? Math.min(width, NARROWEST) : width));
+  return natural.map((width, column) =>
+    rows.some((row) => row[column]?.includes(' ')) ? Math.min(width, NARROWEST) : width,
+  );
 }
 
 /** Shrinks the widest columns first. @returns undefined where they cannot be shrunk enough */
-function fitColumns(natural: readonly number[], narrowest: readonly number[], room: number): number[] | undefined {
+function fitColumns(
+  natural: readonly number[],
+  narrowest: readonly number[],
+  room: number,
+): number[] | undefined {
   const widths = [...natural];
   let over = widths.reduce((sum, width) => sum + width, 0) - room;
   while (over > 0) {
@@ -177,7 +205,10 @@ function formatParagraph(header: readonly string[], row: readonly string[]): str
 }
 
 export type Progress = {
-  /** @param total undefined while it is unknown @param perSecond current rate; without it, the mean since the beginning */
+  /**
+   * @param total undefined while it is unknown @param perSecond current rate; without it, the mean
+   * since the beginning
+   */
   update(doneCount: number, total: number | undefined, perSecond?: number): void;
   end(): void;
 };
@@ -191,7 +222,10 @@ const FIRST_AFTER_MS = 500;
 
 export type TextOutput = { readonly columns?: number; write(text: string): unknown };
 
-/** Returns the columns of a terminal; a serial line, or a terminal of a program, may report 0 for unknown. */
+/**
+ * Returns the columns of a terminal; a serial line, or a terminal of a program, may report 0 for
+ * unknown.
+ */
 function getWidth({ columns }: TextOutput): number | undefined {
   return columns === 0 ? undefined : columns;
 }
@@ -203,7 +237,8 @@ type Bar = Progress & { hide(): void };
 export function makeBar(stream: TextOutput, label: string, now: () => number): Bar {
   const startedAt = now();
   let drawnAt: number | undefined;
-  const draw = (text: string) => stream.write(`\r\u001b[2K${cutTo(text, (getWidth(stream) ?? 80) - 1)}`);
+  const draw = (text: string) =>
+    stream.write(`\r\u001b[2K${cutTo(text, (getWidth(stream) ?? 80) - 1)}`);
   const clear = (): void => {
     if (drawnAt !== undefined) draw('');
     drawnAt = undefined;
@@ -211,13 +246,21 @@ export function makeBar(stream: TextOutput, label: string, now: () => number): B
   return {
     update(doneCount, total, perSecond) {
       const at = now();
-      if (at - startedAt < FIRST_AFTER_MS || (drawnAt !== undefined && at - drawnAt < REDRAW_MS && doneCount !== total)) return;
+      if (
+        at - startedAt < FIRST_AFTER_MS ||
+        (drawnAt !== undefined && at - drawnAt < REDRAW_MS && doneCount !== total)
+      )
+        return;
       drawnAt = at;
       const rate = perSecond ?? (doneCount * 1000) / (at - startedAt);
       draw(
         [
           label,
-          renderBar(doneCount, total, Math.min(WIDEST_BAR, Math.floor((getWidth(stream) ?? 80) / 5))),
+          renderBar(
+            doneCount,
+            total,
+            Math.min(WIDEST_BAR, Math.floor((getWidth(stream) ?? 80) / 5)),
+          ),
           formatNote(doneCount, total, rate),
         ]
           .filter((part) => part !== '')
@@ -257,8 +300,8 @@ const EXAMPLES = 3;
 const ROWS_NAMED = 5;
 
 /**
- * Prints issues in the order of rows, one paragraph each: position, element, cause and remedy. Of many issues, each kind gets a
- * line with its count and some examples.
+ * Prints issues in the order of rows, one paragraph each: position, element, cause and remedy. Of
+ * many issues, each kind gets a line with its count and some examples.
  * @returns true if every issue was printed
  */
 export function printIssues(
@@ -269,7 +312,10 @@ export function printIssues(
   const sorted = sortByRow(issues);
   const kinds = new Map<string, Issue[]>();
   for (const issue of sorted) {
-    const kind = sorted.length <= MAX_LISTED ? '' : [issue.severity, issue.rule, issue.element ?? issue.column].join(' ');
+    const kind =
+      sorted.length <= MAX_LISTED
+        ? ''
+        : [issue.severity, issue.rule, issue.element ?? issue.column].join(' ');
     const alike = kinds.get(kind);
     if (alike === undefined) kinds.set(kind, [issue]);
     else alike.push(issue);
@@ -286,8 +332,11 @@ export function printIssues(
 }
 
 function formatIssue({ color, getElementName }: Terminal, issue: Issue): string {
-  const place = [issue.find, formatIssuePlace(issue)].filter((part) => part !== undefined && part !== '').join(', ');
-  const element = issue.element === undefined ? '' : color.bold(`${getElementName(issue.element)}: `);
+  const place = [issue.find, formatIssuePlace(issue)]
+    .filter((part) => part !== undefined && part !== '')
+    .join(', ');
+  const element =
+    issue.element === undefined ? '' : color.bold(`${getElementName(issue.element)}: `);
   return `${formatMark(color, issue)} ${place === '' ? '' : color.dim(`${escapeLineBreaks(toPrintable(place))}  `)}${element}${toPrintable(issue.message)}`;
 }
 
@@ -300,7 +349,8 @@ function formatCount({ color }: Terminal, alike: readonly Issue[]): string {
   const [first] = alike;
   if (first === undefined) return '';
   const about = first.element ?? first.column;
-  const kind = about === undefined ? first.rule : `${first.rule} (${escapeLineBreaks(toPrintable(about))})`;
+  const kind =
+    about === undefined ? first.rule : `${first.rule} (${escapeLineBreaks(toPrintable(about))})`;
   const rows = [...new Set(alike.map(({ row }) => row))].filter((row) => row !== undefined);
   const names = `${rows.slice(0, ROWS_NAMED).join(', ')}${rows.length > ROWS_NAMED ? ' …' : ''}`;
   const where = rows.length === 0 ? '' : `: ${first.unit === undefined ? t`rows ${names}` : names}`;
@@ -319,7 +369,10 @@ function selectDifferent(alike: readonly Issue[]): Issue[] {
 function sortByRow(issues: readonly Issue[]): readonly Issue[] {
   const files = new Map<string | undefined, number>();
   for (const { file } of issues) if (!files.has(file)) files.set(file, files.size);
-  const getOrder = ({ file, row }: Issue): readonly [file: number, row: number] => [files.get(file) ?? 0, row ?? 0];
+  const getOrder = ({ file, row }: Issue): readonly [file: number, row: number] => [
+    files.get(file) ?? 0,
+    row ?? 0,
+  ];
   return issues.toSorted((a, b) => {
     const [one, other] = [getOrder(a), getOrder(b)];
     return one[0] - other[0] || one[1] - other[1];
@@ -345,7 +398,11 @@ export function toIssueJson(issue: Issue): Record<string, unknown> {
     severity: issue.severity,
     message: issue.message,
     ...(issue.written === undefined ? {} : { written: issue.written }),
-    ...(issue.candidates === undefined ? {} : { candidates: issue.candidates.map(({ id, label }) => ({ id, label })) }),
-    ...(issue.rule === 'conflict' ? { base: issue.base, ours: issue.ours, theirs: issue.theirs } : {}),
+    ...(issue.candidates === undefined
+      ? {}
+      : { candidates: issue.candidates.map(({ id, label }) => ({ id, label })) }),
+    ...(issue.rule === 'conflict'
+      ? { base: issue.base, ours: issue.ours, theirs: issue.theirs }
+      : {}),
   };
 }

@@ -8,8 +8,8 @@ export function getWordStem(word: string): string {
 }
 
 /**
- * Removes also the suffixes of diminutives and adjectives and unifies the final consonant: `nádobka` and `nádoba`, `kovový` and
- * `kov`, `knižní` and `kniha` give the same.
+ * Removes also the suffixes of diminutives and adjectives and unifies the final consonant:
+ * `nádobka` and `nádoba`, `kovový` and `kov`, `knižní` and `kniha` give the same.
  */
 export function getWordRoot(word: string): string {
   const root = withoutEnding(getWordStem(word), DERIVATIONS);
@@ -25,14 +25,34 @@ function shortenLongU(word: string): string {
 const MIN_STEM_CHARACTERS = 3;
 
 function withoutEnding(word: string, endings: readonly string[]): string {
-  const ending = endings.find((one) => word.endsWith(one) && word.length - one.length >= MIN_STEM_CHARACTERS);
+  const ending = endings.find(
+    (one) => word.endsWith(one) && word.length - one.length >= MIN_STEM_CHARACTERS,
+  );
   return ending === undefined ? word : word.slice(0, -ending.length);
 }
 
 /** Longest first; nouns and adjectives together, since an isolated word does not show its class. */
 const CASE_ENDINGS = [
   ...['atech', 'etem'],
-  ...['atum', 'ami', 'emi', 'imi', 'ymi', 'ech', 'ich', 'ych', 'ach', 'eho', 'iho', 'emu', 'imu', 'ove', 'ovi', 'ata', 'aty'],
+  ...[
+    'atum',
+    'ami',
+    'emi',
+    'imi',
+    'ymi',
+    'ech',
+    'ich',
+    'ych',
+    'ach',
+    'eho',
+    'iho',
+    'emu',
+    'imu',
+    'ove',
+    'ovi',
+    'ata',
+    'aty',
+  ],
   ...['om', 'em', 'im', 'ym', 'am', 'ou', 'um', 'ej'],
   ...['a', 'e', 'i', 'o', 'u', 'y'],
 ];

@@ -1,7 +1,8 @@
 /**
- * Domain synonyms: abbreviations of Czech archaeology, symbols of chemical elements, and synonyms that museums use for a
- * vocabulary's words. Keys are folded and have no dot; readings are separated by `|`, and the set decides between them (`stř.` is
- * a sherd among objects, silver among materials).
+ * Domain synonyms: abbreviations of Czech archaeology, symbols of chemical elements, and synonyms
+ * that museums use for a vocabulary's words. Keys are folded and have no dot; readings are
+ * separated by `|`, and the set decides between them (`stř.` is a sherd among objects, silver among
+ * materials).
  */
 
 export const ABBREVIATIONS: Readonly<Record<string, string>> = {

@@ -21,7 +21,10 @@ const CSV_HEADER = [
   'gone',
 ] as const;
 
-/** Yields lines of a CSV table for spreadsheets: UTF-8 with byte order mark, comma, quoted where needed. */
+/**
+ * Yields lines of a CSV table for spreadsheets: UTF-8 with byte order mark, comma, quoted where
+ * needed.
+ */
 export function* formatTermCsv(terms: Iterable<ExportedTerm>): Generator<string> {
   yield `${BYTE_ORDER_MARK}${CSV_HEADER.join(',')}`;
   for (const term of terms) {
@@ -81,7 +84,8 @@ function* listProperties(term: ExportedTerm, oaiBase: string, scheme: string): G
   if (term.labelEn !== null) yield `skos:prefLabel ${formatLiteral(term.labelEn, 'en')}`;
   if (term.abbreviation !== null) yield `skos:altLabel ${formatLiteral(term.abbreviation, 'cs')}`;
   if (term.description !== null) yield `skos:definition ${formatLiteral(term.description, 'cs')}`;
-  if (term.descriptionEn !== null) yield `skos:definition ${formatLiteral(term.descriptionEn, 'en')}`;
+  if (term.descriptionEn !== null)
+    yield `skos:definition ${formatLiteral(term.descriptionEn, 'en')}`;
   for (const { ident } of term.superiors) yield `skos:broader ${formatConcept(oaiBase, ident)}`;
   for (const { uri, relation } of term.details.links ?? []) {
     if (uri !== null && URL.canParse(uri))
@@ -105,6 +109,9 @@ function formatLiteral(text: string, language?: string): string {
   const escaped = text
     .replaceAll('\\', '\\\\')
     .replaceAll('"', '\\"')
-    .replace(/[\n\r\t]/g, (character) => ({ '\n': '\\n', '\r': '\\r', '\t': '\\t' })[character] ?? character);
+    .replace(
+      /[\n\r\t]/g,
+      (character) => ({ '\n': '\\n', '\r': '\\r', '\t': '\\t' })[character] ?? character,
+    );
   return `"${escaped}"${language === undefined ? '' : `@${language}`}`;
 }

@@ -69,7 +69,11 @@ export function splitOwnTerm(text: string): TermToken[] {
       detail = tokens.length > 0;
       continue;
     }
-    tokens.push({ word, readings: listReadings(word), emphasis: detail ? DETAIL : tokens.length === 0 ? FIRST_WORD : 1 });
+    tokens.push({
+      word,
+      readings: listReadings(word),
+      emphasis: detail ? DETAIL : tokens.length === 0 ? FIRST_WORD : 1,
+    });
   }
   return tokens;
 }
@@ -85,7 +89,10 @@ export function splitNameIntoWords(name: string): Word[] {
 export function splitCompound({ folded }: Word): string[][] {
   return [...folded.matchAll(/o/g)]
     .map(({ index }) => [folded.slice(0, index), folded.slice(index + 1)])
-    .filter(([head = '', tail = '']) => head.length >= MIN_PART_CHARACTERS && tail.length >= MIN_PART_CHARACTERS);
+    .filter(
+      ([head = '', tail = '']) =>
+        head.length >= MIN_PART_CHARACTERS && tail.length >= MIN_PART_CHARACTERS,
+    );
 }
 
 const MIN_PART_CHARACTERS = 4;
@@ -99,20 +106,28 @@ function makeWord(text: string, cut: boolean): Word {
 }
 
 function listReadings(word: Word): Reading[] {
-  const abbreviated = Object.hasOwn(ABBREVIATIONS, word.folded) ? ABBREVIATIONS[word.folded] : undefined;
+  const abbreviated = Object.hasOwn(ABBREVIATIONS, word.folded)
+    ? ABBREVIATIONS[word.folded]
+    : undefined;
   return [
     { words: [word], text: word.text, by: 'itself' },
     ...expandMeanings(abbreviated, 'abbreviation'),
     ...expandMeanings(findMeaningOfStem(word.stem), 'other-word'),
     ...splitCompound(word).map(
-      (parts): Reading => ({ words: parts.map((part) => makeWord(part, true)), text: parts.join(' + '), by: 'compound' }),
+      (parts): Reading => ({
+        words: parts.map((part) => makeWord(part, true)),
+        text: parts.join(' + '),
+        by: 'compound',
+      }),
     ),
   ];
 }
 
 /** By stem, since a list may have any inflected form. */
 function findMeaningOfStem(stem: string): string | undefined {
-  meanings ??= new Map(Object.entries(SYNONYMS).map(([word, meaning]) => [getWordStem(word), meaning]));
+  meanings ??= new Map(
+    Object.entries(SYNONYMS).map(([word, meaning]) => [getWordStem(word), meaning]),
+  );
   return meanings.get(stem);
 }
 
@@ -131,10 +146,16 @@ export function listOtherWordings(typed: string): string[] {
       ? undefined
       : Object.entries(SYNONYMS).find(([meaning]) => meaning.startsWith(word))?.[1]);
   const replaced = folded.replace(/[\p{L}\p{N}]+/gu, (word) => findMeaning(word) ?? word);
-  const abbreviated = Object.hasOwn(ABBREVIATIONS, folded) ? (ABBREVIATIONS[folded] ?? '').split('|') : [];
+  const abbreviated = Object.hasOwn(ABBREVIATIONS, folded)
+    ? (ABBREVIATIONS[folded] ?? '').split('|')
+    : [];
   return [...new Set([...(replaced === folded ? [] : [replaced]), ...abbreviated])];
 }
 
 function expandMeanings(meanings: string | undefined, by: Reading['by']): Reading[] {
-  return (meanings?.split('|') ?? []).map((meaning) => ({ words: splitNameIntoWords(meaning), text: meaning, by }));
+  return (meanings?.split('|') ?? []).map((meaning) => ({
+    words: splitNameIntoWords(meaning),
+    text: meaning,
+    by,
+  }));
 }

@@ -1,4 +1,10 @@
-import { getAttribute, getChild, getChildren, getChildText, type XmlElement } from '../xml/element.ts';
+import {
+  getAttribute,
+  getChild,
+  getChildren,
+  getChildText,
+  type XmlElement,
+} from '../xml/element.ts';
 import {
   type Dating,
   type Superior,
@@ -10,8 +16,9 @@ import {
 } from './term.ts';
 
 /**
- * Parses a record's entity into a term, for the kinds that the vocabulary stores (S-ENTITY-2 to S-ENTITY-6). Elements are read by
- * local name in the entity's own namespace, so every schema version is accepted.
+ * Parses a record's entity into a term, for the kinds that the vocabulary stores (S-ENTITY-2 to
+ * S-ENTITY-6). Elements are read by local name in the entity's own namespace, so every schema
+ * version is accepted.
  * @param setSpec of the record's header, used where the entity does not name its vocabulary
  * @returns undefined where the entity is of another kind, or lacks its identifier or its name
  */
@@ -88,7 +95,16 @@ function parseOrganisation(entity: XmlElement): TermDraft | undefined {
     otherNames: [short, shortEn].filter((name) => name !== undefined),
     abbreviation: short ?? null,
     superiors: getSuperior(entity, 'soucast', 'soucast'),
-    details: getDetails(entity, ['typ_organizace', 'oao', 'zanikla', 'adresa', 'email', 'telefon', 'ico', 'ror']),
+    details: getDetails(entity, [
+      'typ_organizace',
+      'oao',
+      'zanikla',
+      'adresa',
+      'email',
+      'telefon',
+      'ico',
+      'ror',
+    ]),
   };
 }
 
@@ -96,7 +112,9 @@ function parsePerson(entity: XmlElement): TermDraft | undefined {
   const ident = getChildText(entity, 'ident_cely');
   const givenName = getChildText(entity, 'jmeno');
   const surname = getChildText(entity, 'prijmeni');
-  const label = getChildText(entity, 'vypis_cely') ?? [surname, givenName].filter((part) => part !== undefined).join(', ');
+  const label =
+    getChildText(entity, 'vypis_cely') ??
+    [surname, givenName].filter((part) => part !== undefined).join(', ');
   if (ident === undefined || label === '') return undefined;
   return {
     ...NOTHING_MORE,
@@ -105,17 +123,30 @@ function parsePerson(entity: XmlElement): TermDraft | undefined {
     label,
     otherNames: givenName === undefined || surname === undefined ? [] : [`${givenName} ${surname}`],
     abbreviation: getChildText(entity, 'vypis') ?? null,
-    details: getDetails(entity, ['jmeno', 'prijmeni', 'rodne_prijmeni', 'rok_narozeni', 'rok_umrti', 'orcid', 'wikidata']),
+    details: getDetails(entity, [
+      'jmeno',
+      'prijmeni',
+      'rodne_prijmeni',
+      'rok_narozeni',
+      'rok_umrti',
+      'orcid',
+      'wikidata',
+    ]),
   };
 }
 
 /** In the three kinds of area, `kod` is the identifier. */
-function parsePlace(entity: XmlElement, setSpec: TermKind, superiors: readonly string[]): TermDraft | undefined {
+function parsePlace(
+  entity: XmlElement,
+  setSpec: TermKind,
+  superiors: readonly string[],
+): TermDraft | undefined {
   const ident = getChildText(entity, 'kod');
   const label = getChildText(entity, 'nazev');
   if (ident === undefined || label === undefined) return undefined;
   const boundary = getChild(entity, 'hranice_wkt');
-  const wgs84 = boundary !== undefined && (getAttribute(boundary, 'EPSG') ?? '4326').trim() === '4326';
+  const wgs84 =
+    boundary !== undefined && (getAttribute(boundary, 'EPSG') ?? '4326').trim() === '4326';
   return {
     ...NOTHING_MORE,
     ident,
@@ -143,7 +174,10 @@ function parseProject(entity: XmlElement): TermDraft | undefined {
     ident,
     setSpec: 'projekt',
     label: ident,
-    details: { ...getDetails(entity, ['stav', 'typ_projektu', 'organizace', 'okres', 'podnet']), survey },
+    details: {
+      ...getDetails(entity, ['stav', 'typ_projektu', 'organizace', 'okres', 'podnet']),
+      survey,
+    },
   };
 }
 

@@ -32,15 +32,23 @@ const MIN_SCORE = 0.2;
 /** Factor for a term that has a synonym of the typed word. */
 const TRUST_OF_OTHER_WORDS = 0.95;
 
-/** Searches terms, best first; ignores accents and case, and accepts prefixes, typing errors and domain synonyms. */
-export function searchTerms(vocabulary: Vocabulary, typed: string, options: SearchOptions): SearchHit[] {
+/**
+ * Searches terms, best first; ignores accents and case, and accepts prefixes, typing errors and
+ * domain synonyms.
+ */
+export function searchTerms(
+  vocabulary: Vocabulary,
+  typed: string,
+  options: SearchOptions,
+): SearchHit[] {
   const exact = findTermByTypedIdent(vocabulary, typed);
   if (exact !== undefined) return [{ term: exact, score: 1 }];
   const best = new Map(searchWords(vocabulary, typed, options).map((hit) => [hit.term.ident, hit]));
   for (const wording of listOtherWordings(typed)) {
     for (const { term, score } of searchWords(vocabulary, wording, options)) {
       const trusted = TRUST_OF_OTHER_WORDS * score;
-      if (trusted > (best.get(term.ident)?.score ?? 0)) best.set(term.ident, { term, score: trusted });
+      if (trusted > (best.get(term.ident)?.score ?? 0))
+        best.set(term.ident, { term, score: trusted });
     }
   }
   return takeBest([...best.values()], options.limit);
@@ -50,7 +58,12 @@ function takeBest(hits: readonly SearchHit[], limit: number): SearchHit[] {
   const least = Math.max(MIN_SCORE, ...hits.map(({ score }) => score / 2));
   return hits
     .filter(({ score }) => score >= least)
-    .sort((a, b) => b.score - a.score || compareCzech(a.term.label, b.term.label) || compare(a.term.ident, b.term.ident))
+    .sort(
+      (a, b) =>
+        b.score - a.score ||
+        compareCzech(a.term.label, b.term.label) ||
+        compare(a.term.ident, b.term.ident),
+    )
     .slice(0, limit);
 }
 
@@ -61,7 +74,9 @@ function searchWords(vocabulary: Vocabulary, typed: string, options: SearchOptio
   const matches = words.map((word) => findMatches(vocabulary, word));
   const lists = matches.map((list) => findTermsWith(vocabulary, list, options.setSpec));
   // The list of a frequent word was cut, so a term missing from it may have the word as well.
-  const granted = lists.map((terms) => (terms.size < MAX_TERMS_PER_WORD ? 0 : Math.max(...terms.values())));
+  const granted = lists.map((terms) =>
+    terms.size < MAX_TERMS_PER_WORD ? 0 : Math.max(...terms.values()),
+  );
   const grantedToAll = granted.reduce((sum, one) => sum + one, 0);
   const shared = new Map<number, number>();
   for (const [index, terms] of lists.entries()) {
@@ -83,7 +98,10 @@ function searchWords(vocabulary: Vocabulary, typed: string, options: SearchOptio
   return takeBest(hits, options.limit);
 }
 
-/** Returns words that equal the typed one, begin with it, contain it, or are within the allowed errors. */
+/**
+ * Returns words that equal the typed one, begin with it, contain it, or are within the allowed
+ * errors.
+ */
 function findMatches(vocabulary: Vocabulary, typed: string): WordMatch[] {
   const matches = new Map<number, WordMatch>();
   const take = (id: number, text: string, closeness: number): void => {
@@ -97,7 +115,8 @@ function findMatches(vocabulary: Vocabulary, typed: string): WordMatch[] {
   const limit = getAllowedErrors(typed);
   for (const { id, text } of findSimilarWords(vocabulary, typed, MAX_SIMILAR)) {
     const errors = editDistance(typed, text, limit);
-    if (errors <= limit) take(id, text, 0.8 - (0.25 * errors) / limit - errors / (4 * typed.length));
+    if (errors <= limit)
+      take(id, text, 0.8 - (0.25 * errors) / limit - errors / (4 * typed.length));
     else if (typed.length > 3 && text.includes(typed)) take(id, text, 0.6);
   }
   return [...matches.values()];
@@ -113,8 +132,15 @@ function isHolder(row: unknown): row is [wanted: number, term: number, weight: n
   return Array.isArray(row) && row.every(isNumber);
 }
 
-/** Returns terms that have one of the words, each with the best closeness. Words of a description count less. */
-function findTermsWith(vocabulary: Vocabulary, words: readonly WordMatch[], setSpec: string | undefined): Map<number, number> {
+/**
+ * Returns terms that have one of the words, each with the best closeness. Words of a description
+ * count less.
+ */
+function findTermsWith(
+  vocabulary: Vocabulary,
+  words: readonly WordMatch[],
+  setSpec: string | undefined,
+): Map<number, number> {
   const terms = new Map<number, number>();
   const closest = [...words].sort((a, b) => b.closeness - a.closeness);
   const holders = vocabulary
@@ -143,21 +169,30 @@ function findTermsWith(vocabulary: Vocabulary, words: readonly WordMatch[], setS
 const WEIGHT: readonly number[] = [0, 0.35, 0.85, 1];
 
 /**
- * Scores a term by its best name: the share of matched words decides, and a name with few further words ranks above a longer one.
- * A match by description or another name ranks lower.
+ * Scores a term by its best name: the share of matched words decides, and a name with few further
+ * words ranks above a longer one. A match by description or another name ranks lower.
  */
-function makeScorer(query: string, matches: readonly (readonly WordMatch[])[]): (term: Term, shared: number) => number {
-  const closeness = matches.map((list) => new Map(list.map((match) => [match.text, match.closeness])));
+function makeScorer(
+  query: string,
+  matches: readonly (readonly WordMatch[])[],
+): (term: Term, shared: number) => number {
+  const closeness = matches.map(
+    (list) => new Map(list.map((match) => [match.text, match.closeness])),
+  );
   const scoreName = (name: string): number => {
     if (name === query) return 1;
     const words = splitWords(name);
-    const fit = closeness.map((scores) => Math.max(0, ...words.map((word) => scores.get(word) ?? 0)));
+    const fit = closeness.map((scores) =>
+      Math.max(0, ...words.map((word) => scores.get(word) ?? 0)),
+    );
     const extra = Math.min(6, Math.max(0, words.length - closeness.length));
     const mean = fit.reduce((sum, one) => sum + one, 0) / fit.length;
     return Math.min(0.99, 0.88 * mean + (name.startsWith(query) ? 0.1 : 0) - 0.03 * extra);
   };
   return ({ label, labelEn, abbreviation }, shared) => {
-    const names = [label, labelEn, abbreviation].map((name) => fold(name ?? '')).filter((name) => name !== '');
+    const names = [label, labelEn, abbreviation]
+      .map((name) => fold(name ?? ''))
+      .filter((name) => name !== '');
     return Math.max(0.7 * shared, ...names.map(scoreName));
   };
 }

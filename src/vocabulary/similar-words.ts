@@ -5,15 +5,21 @@ import type { Vocabulary } from './term.ts';
 export const parseWord = createRowParser({ id: isNumber, text: isText });
 type StoredWord = ReturnType<typeof parseWord>;
 
-/** Reading a text and computing its grams takes as long as counting about this many words of a list. */
+/**
+ * Reading a text and computing its grams takes as long as counting about this many words of a list.
+ */
 const LISTED_PER_READ = 30;
 
 /**
- * Returns the `most` words of all sources that share the most grams with the typed one, most first; of equals, the one stored
- * last. Each gram has a list of its words. Short lists are counted first, and long ones are skipped once only a few words can
- * still be in the result.
+ * Returns the `most` words of all sources that share the most grams with the typed one, most first;
+ * of equals, the one stored last. Each gram has a list of its words. Short lists are counted first,
+ * and long ones are skipped once only a few words can still be in the result.
  */
-export function findSimilarWords(vocabulary: Vocabulary, typed: string, most: number): StoredWord[] {
+export function findSimilarWords(
+  vocabulary: Vocabulary,
+  typed: string,
+  most: number,
+): StoredWord[] {
   const lists = listGramLists(vocabulary, typed);
   const lastId = Number(vocabulary.sql('select coalesce(max(id), 0) from words').pluck().get());
   const shared = new Uint16Array(lastId + 1);
@@ -22,7 +28,10 @@ export function findSimilarWords(vocabulary: Vocabulary, typed: string, most: nu
   for (const [index, { gram, words }] of lists.entries()) {
     const least = countSharedByLast(holders, most) - (lists.length - index);
     // A word that shares fewer cannot reach the result, whatever the remaining lists contain.
-    if (least > 0 && holders.slice(least).reduce((sum, one) => sum + one) * LISTED_PER_READ < uncounted) {
+    if (
+      least > 0 &&
+      holders.slice(least).reduce((sum, one) => sum + one) * LISTED_PER_READ < uncounted
+    ) {
       return rankByText(vocabulary, listIdsSharing(shared, least), lists).slice(0, most);
     }
     for (const id of readHolders(vocabulary, gram)) {
@@ -34,7 +43,10 @@ export function findSimilarWords(vocabulary: Vocabulary, typed: string, most: nu
     uncounted -= words;
   }
   const ids = listIdsSharing(shared, Math.max(1, countSharedByLast(holders, most)));
-  return readTexts(vocabulary, ids.sort((a, b) => (shared[b] ?? 0) - (shared[a] ?? 0)).slice(0, most));
+  return readTexts(
+    vocabulary,
+    ids.sort((a, b) => (shared[b] ?? 0) - (shared[a] ?? 0)).slice(0, most),
+  );
 }
 
 type GramList = { readonly gram: string; readonly words: number };
@@ -49,7 +61,9 @@ function listGramLists(vocabulary: Vocabulary, typed: string): GramList[] {
 
 /** One JSON text transfers in about half the time of as many rows. */
 function readHolders(vocabulary: Vocabulary, gram: string): number[] {
-  const list = vocabulary.sql('select json_group_array(rowid) from word_grams where word_grams match ?').pluck();
+  const list = vocabulary
+    .sql('select json_group_array(rowid) from word_grams where word_grams match ?')
+    .pluck();
   return JSON.parse(parseValue(isText, list.get(`"${gram}"`)));
 }
 
@@ -62,15 +76,24 @@ function readTexts(vocabulary: Vocabulary, ids: readonly number[]): StoredWord[]
     .map(parseWord);
 }
 
-function rankByText(vocabulary: Vocabulary, ids: readonly number[], lists: readonly GramList[]): StoredWord[] {
+function rankByText(
+  vocabulary: Vocabulary,
+  ids: readonly number[],
+  lists: readonly GramList[],
+): StoredWord[] {
   const grams = new Set(lists.map(({ gram }) => gram));
   return readTexts(vocabulary, ids)
-    .map((word) => ({ word, shared: splitTrigrams(word.text).filter((gram) => grams.has(gram)).length }))
+    .map((word) => ({
+      word,
+      shared: splitTrigrams(word.text).filter((gram) => grams.has(gram)).length,
+    }))
     .sort((a, b) => b.shared - a.shared)
     .map(({ word }) => word);
 }
 
-/** Returns how many grams the last of the first `most` words shares; 0 where fewer words share any. */
+/**
+ * Returns how many grams the last of the first `most` words shares; 0 where fewer words share any.
+ */
 function countSharedByLast(holders: readonly number[], most: number): number {
   let before = 0;
   for (let count = holders.length - 1; count > 0; count--) {

@@ -1,11 +1,21 @@
 import { msgid, ngettext, t } from '../base/language.ts';
 import { msg } from '../base/message.ts';
 import { compareCzech, editDistance, fold } from '../text/names.ts';
-import { type Reading, splitCompound, splitNameIntoWords, splitOwnTerm, type TermToken, type Word } from './own-term.ts';
+import {
+  type Reading,
+  splitCompound,
+  splitNameIntoWords,
+  splitOwnTerm,
+  type TermToken,
+  type Word,
+} from './own-term.ts';
 import type { Term, Vocabulary } from './term.ts';
 import { iterateTermsOfSet } from './terms.ts';
 
-/** A candidate entry for a museum's own term; `score` is 1 for the entry's own name, `why` lists the evidence. */
+/**
+ * A candidate entry for a museum's own term; `score` is 1 for the entry's own name, `why` lists the
+ * evidence.
+ */
 export type Suggestion = MatchScore & { readonly term: Term };
 
 /** Returns the entries of one set that fit a term, best first. A person decides which is meant. */
@@ -15,7 +25,10 @@ const MIN_SCORE = 0.45;
 
 /** Loads the set once, so that many terms can be matched fast. */
 export function makeSuggest(vocabulary: Vocabulary, setSpec: string): Suggest {
-  const entries = [...iterateTermsOfSet(vocabulary, setSpec)].map((term) => ({ term, names: listNames(term) }));
+  const entries = [...iterateTermsOfSet(vocabulary, setSpec)].map((term) => ({
+    term,
+    names: listNames(term),
+  }));
   const words = collectWords(entries.flatMap(({ names }) => names));
   return (text, limit) => {
     const ownTerm: OwnTerm = { text, letters: reduceToLetters(text), tokens: splitOwnTerm(text) };
@@ -29,7 +42,11 @@ export function makeSuggest(vocabulary: Vocabulary, setSpec: string): Suggest {
   };
 }
 
-function findBestFit(ownTerm: OwnTerm, names: readonly Name[], words: Words): MatchScore | undefined {
+function findBestFit(
+  ownTerm: OwnTerm,
+  names: readonly Name[],
+  words: Words,
+): MatchScore | undefined {
   let best: MatchScore | undefined;
   for (const name of names) {
     const fit = scoreMatch(ownTerm, name, words);
@@ -45,7 +62,9 @@ function listNames({ label, labelEn, abbreviation }: Term): Name[] {
     [abbreviation, 'abbreviation'],
   ];
   return texts.flatMap(([text, kind]) =>
-    text === null ? [] : [{ text, kind, letters: reduceToLetters(text), words: splitNameIntoWords(text) }],
+    text === null
+      ? []
+      : [{ text, kind, letters: reduceToLetters(text), words: splitNameIntoWords(text) }],
   );
 }
 
@@ -61,7 +80,8 @@ function collectWords(names: readonly Name[]): Words {
     words.set(word.folded, word);
     holders.set(word.stem, (holders.get(word.stem) ?? 0) + 1);
   }
-  const getWeight = ({ stem }: Word): number => Math.log(1 + names.length / (holders.get(stem) ?? 1));
+  const getWeight = ({ stem }: Word): number =>
+    Math.log(1 + names.length / (holders.get(stem) ?? 1));
   const weights = [...words.values()].map(getWeight);
   const similaritiesByWord = new Map<string, ReadonlyMap<string, Similarity>>();
   return {
@@ -97,9 +117,17 @@ type Name = {
 };
 
 /** Kinds of an entry's names, for people. */
-const KIND_WORDS = { cs: msg`Czech label`, en: msg`English label`, abbreviation: msg`abbreviation` } as const;
+const KIND_WORDS = {
+  cs: msg`Czech label`,
+  en: msg`English label`,
+  abbreviation: msg`abbreviation`,
+} as const;
 
-type OwnTerm = { readonly text: string; readonly letters: string; readonly tokens: readonly TermToken[] };
+type OwnTerm = {
+  readonly text: string;
+  readonly letters: string;
+  readonly tokens: readonly TermToken[];
+};
 
 type Words = {
   /** Rare words distinguish entries; `kultura` and `doba` hardly do. */
@@ -116,24 +144,41 @@ const SHARE_OF_ENTRY = 0.62;
 /** Weight of a word that no entry of the set has. */
 const WEIGHT_OF_UNKNOWN = 0.25;
 /** Factor for a word that was read as another. */
-const TRUST: Readonly<Record<Reading['by'], number>> = { itself: 1, abbreviation: 0.97, 'other-word': 0.97, compound: 0.75 };
+const TRUST: Readonly<Record<Reading['by'], number>> = {
+  itself: 1,
+  abbreviation: 0.97,
+  'other-word': 0.97,
+  compound: 0.75,
+};
 
 /** Scores a term; undefined where no word is similar. */
 function scoreMatch(ownTerm: OwnTerm, name: Name, words: Words): MatchScore | undefined {
   if (ownTerm.letters === name.letters) {
     const kind = KIND_WORDS[name.kind];
-    return { score: ownTerm.text.trim() === name.text ? 1 : NOT_QUITE_THE_SAME, why: [t`the same as its ${kind}`] };
+    return {
+      score: ownTerm.text.trim() === name.text ? 1 : NOT_QUITE_THE_SAME,
+      why: [t`the same as its ${kind}`],
+    };
   }
   const matches = name.words.map((entry) => findBestMatch(entry, ownTerm.tokens, words));
   const wordMatches = matches.filter((match) => match !== undefined);
   const whole = scoreMistypedWhole(ownTerm, name);
   if (wordMatches.length === 0) return whole;
-  const remaining = ownTerm.tokens.map((token) => ({ token, closeness: getCloseness(token, name, words) }));
+  const remaining = ownTerm.tokens.map((token) => ({
+    token,
+    closeness: getCloseness(token, name, words),
+  }));
   const ofEntry = computeShare(
-    name.words.map((entry, index) => ({ weight: words.getWeight(entry), value: matches[index]?.closeness ?? 0 })),
+    name.words.map((entry, index) => ({
+      weight: words.getWeight(entry),
+      value: matches[index]?.closeness ?? 0,
+    })),
   );
   const ofTerm = computeShare(
-    remaining.map(({ token, closeness }) => ({ weight: getTokenWeight(token, words), value: closeness })),
+    remaining.map(({ token, closeness }) => ({
+      weight: getTokenWeight(token, words),
+      value: closeness,
+    })),
   );
   const score = NOT_QUITE_THE_SAME * (SHARE_OF_ENTRY * ofEntry + (1 - SHARE_OF_ENTRY) * ofTerm);
   if (whole !== undefined && whole.score > score) return whole;
@@ -188,17 +233,30 @@ function findBestMatch(entry: Word, tokens: readonly TermToken[], words: Words):
   return best;
 }
 
-/** The expansion of an abbreviation was not typed, so it has no typing errors: `zl.` is no `dláto`. */
-function compareWords(ownWord: Word, readAs: Reading, entry: Word, words: Words): Similarity | undefined {
+/**
+ * The expansion of an abbreviation was not typed, so it has no typing errors: `zl.` is no `dláto`.
+ */
+function compareWords(
+  ownWord: Word,
+  readAs: Reading,
+  entry: Word,
+  words: Words,
+): Similarity | undefined {
   const like = words.findAlike(ownWord).get(entry.folded);
   return like?.by === 'typing-error' && readAs.by !== 'itself' ? undefined : like;
 }
 
-/** Returns how much of a word of the term the name covers, with the best reading; each of a reading's words counts. */
+/**
+ * Returns how much of a word of the term the name covers, with the best reading; each of a
+ * reading's words counts.
+ */
 function getCloseness(token: TermToken, name: Name, words: Words): number {
   const measureReading = (readAs: Reading): number => {
     const best = readAs.words.map((ownWord) =>
-      Math.max(0, ...name.words.map((entry) => compareWords(ownWord, readAs, entry, words)?.closeness ?? 0)),
+      Math.max(
+        0,
+        ...name.words.map((entry) => compareWords(ownWord, readAs, entry, words)?.closeness ?? 0),
+      ),
     );
     return (TRUST[readAs.by] * best.reduce((sum, one) => sum + one, 0)) / Math.max(1, best.length);
   };
@@ -206,13 +264,19 @@ function getCloseness(token: TermToken, name: Name, words: Words): number {
 }
 
 function getTokenWeight(token: TermToken, words: Words): number {
-  const isKnown = token.readings.some((reading) => reading.words.some((word) => words.findAlike(word).size > 0));
+  const isKnown = token.readings.some((reading) =>
+    reading.words.some((word) => words.findAlike(word).size > 0),
+  );
   return token.emphasis * words.meanWeight * (isKnown ? 1 : WEIGHT_OF_UNKNOWN);
 }
 
-function computeShare(parts: readonly { readonly weight: number; readonly value: number }[]): number {
+function computeShare(
+  parts: readonly { readonly weight: number; readonly value: number }[],
+): number {
   const total = parts.reduce((sum, { weight }) => sum + weight, 0);
-  return total === 0 ? 0 : parts.reduce((sum, { weight, value }) => sum + weight * value, 0) / total;
+  return total === 0
+    ? 0
+    : parts.reduce((sum, { weight, value }) => sum + weight * value, 0) / total;
 }
 
 function explain(matches: readonly Match[], name: Name): string[] {
@@ -252,7 +316,9 @@ function quoteWord(text: string): string {
 }
 
 function formatErrors(errors: number): string {
-  return errors === 1 ? t`one letter` : ngettext(msgid`${errors} letter`, `${errors} letters`, errors);
+  return errors === 1
+    ? t`one letter`
+    : ngettext(msgid`${errors} letter`, `${errors} letters`, errors);
 }
 
 /** Similarity of a museum's word to a word of the vocabulary. */
@@ -270,7 +336,8 @@ const MIN_PREFIX_STEM_CHARACTERS = 4;
 /** Returns the best of several kinds of similarity; undefined where there is none. */
 function measureSimilarity(ownWord: Word, entry: Word): Similarity | undefined {
   if (ownWord.folded === entry.folded) return { closeness: 1, by: 'same' };
-  if (ownWord.stem === entry.stem && ownWord.stem.length > 2) return { closeness: 0.96, by: 'form' };
+  if (ownWord.stem === entry.stem && ownWord.stem.length > 2)
+    return { closeness: 0.96, by: 'form' };
   const best = [
     compareBeginnings(ownWord, entry),
     compareRoots(ownWord, entry),
@@ -284,7 +351,8 @@ function measureSimilarity(ownWord: Word, entry: Word): Similarity | undefined {
 function compareBeginnings(ownWord: Word, entry: Word): Similarity | undefined {
   if (ownWord.cut && entry.folded.startsWith(ownWord.folded)) {
     return {
-      closeness: ownWord.folded.length === 1 ? 0.6 : Math.min(0.94, 0.78 + 0.04 * ownWord.folded.length),
+      closeness:
+        ownWord.folded.length === 1 ? 0.6 : Math.min(0.94, 0.78 + 0.04 * ownWord.folded.length),
       by: 'beginning',
     };
   }
@@ -294,7 +362,9 @@ function compareBeginnings(ownWord: Word, entry: Word): Similarity | undefined {
     [entry.stem, ownWord.stem],
   ];
   const ratios = pairs.map(([short = '', long = '']) =>
-    short.length >= MIN_PREFIX_STEM_CHARACTERS && long.startsWith(short) ? short.length / long.length : 0,
+    short.length >= MIN_PREFIX_STEM_CHARACTERS && long.startsWith(short)
+      ? short.length / long.length
+      : 0,
   );
   const ratio = Math.max(...ratios);
   return ratio === 0 ? undefined : { closeness: 0.55 + 0.35 * ratio, by: 'beginning' };
@@ -309,11 +379,13 @@ function compareRoots(ownWord: Word, entry: Word): Similarity | undefined {
 /** Compares parts of compounds: `mlat` in `sekeromlat`. */
 function compareParts(ownWord: Word, entry: Word): Similarity | undefined {
   const whole = splitCompound(entry).some(
-    ([head = '', tail = '']) => ownWord.folded === tail || ownWord.stem === head || ownWord.stem === tail,
+    ([head = '', tail = '']) =>
+      ownWord.folded === tail || ownWord.stem === head || ownWord.stem === tail,
   );
   const begun = splitCompound(entry).some(
     ([head = '', tail = '']) =>
-      ownWord.stem.length >= MIN_PREFIX_STEM_CHARACTERS && (head.startsWith(ownWord.stem) || tail.startsWith(ownWord.stem)),
+      ownWord.stem.length >= MIN_PREFIX_STEM_CHARACTERS &&
+      (head.startsWith(ownWord.stem) || tail.startsWith(ownWord.stem)),
   );
   return whole || begun ? { closeness: whole ? 0.78 : 0.7, by: 'part' } : undefined;
 }
@@ -323,7 +395,8 @@ function compareMistyped(ownWord: Word, entry: Word): Similarity | undefined {
   const limit = length < 4 ? 0 : length < 7 ? 1 : length < 11 ? 2 : 3;
   if (ownWord.cut || limit === 0) return undefined;
   const errors = editDistance(ownWord.folded, entry.folded, limit);
-  if (errors <= limit) return { closeness: 0.92 - 0.08 * errors - (0.4 * errors) / length, by: 'typing-error' };
+  if (errors <= limit)
+    return { closeness: 0.92 - 0.08 * errors - (0.4 * errors) / length, by: 'typing-error' };
   // A typing error in an inflected form.
   const stemErrors = ownWord.stem.length < 5 ? 2 : editDistance(ownWord.stem, entry.stem, 1);
   return stemErrors <= 1 ? { closeness: 0.66, by: 'typing-error' } : undefined;

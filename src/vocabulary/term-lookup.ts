@@ -1,4 +1,11 @@
-import type { LookupArea, LookupProject, LookupTerm, ProjectLookup, TermCandidate, TermLookup } from '../find/lookup.ts';
+import type {
+  LookupArea,
+  LookupProject,
+  LookupTerm,
+  ProjectLookup,
+  TermCandidate,
+  TermLookup,
+} from '../find/lookup.ts';
 import {
   type BoundingBox,
   computeDistanceToPolygonM,
@@ -9,7 +16,14 @@ import {
 } from '../place/polygon.ts';
 import { createRowParser, isNumber, isText, orNull, parseValue } from '../store/database.ts';
 import { normalizeId } from '../text/characters.ts';
-import { canAbbreviate, compareCzech, editDistance, fold, makePersonKey, splitNameWords } from '../text/names.ts';
+import {
+  canAbbreviate,
+  compareCzech,
+  editDistance,
+  fold,
+  makePersonKey,
+  splitNameWords,
+} from '../text/names.ts';
 import { searchTerms } from './search.ts';
 import type { Term, Vocabulary } from './term.ts';
 import {
@@ -54,7 +68,10 @@ export function makeTermLookup(vocabulary: Vocabulary): LookupTerm {
 
 function lookUpByIdentifier(vocabulary: Vocabulary, setSpec: string, cell: string): TermLookup {
   const term = findTermByTypedIdent(vocabulary, cell);
-  if (term === undefined) return isHarvested(vocabulary, setSpec) ? { kind: 'unknown', nearest: [] } : { kind: 'not-harvested' };
+  if (term === undefined)
+    return isHarvested(vocabulary, setSpec)
+      ? { kind: 'unknown', nearest: [] }
+      : { kind: 'not-harvested' };
   if (!isInSet(term.setSpec, setSpec)) return { kind: 'wrong-set', term: toCandidate(term) };
   return { kind: term.gone === null ? 'found' : 'deleted', term: toCandidate(term) };
 }
@@ -65,20 +82,30 @@ function lookUpByName(vocabulary: Vocabulary, setSpec: string, cell: string): Te
   const [first] = alive;
   if (first !== undefined) {
     // Two terms that differ only in an accent are distinguished by a cell that has the accent.
-    const exact = alive.length === 1 ? alive : alive.filter((term) => term.label === cell || term.labelEn === cell);
+    const exact =
+      alive.length === 1
+        ? alive
+        : alive.filter((term) => term.label === cell || term.labelEn === cell);
     const [only, another] = exact;
-    if (only !== undefined && another === undefined) return { kind: 'found', term: toCandidate(only) };
+    if (only !== undefined && another === undefined)
+      return { kind: 'found', term: toCandidate(only) };
     return { kind: 'ambiguous', candidates: alive.map(toCandidate) };
   }
   const [dead] = named;
   if (dead !== undefined) return { kind: 'deleted', term: toCandidate(dead) };
   if (!isHarvested(vocabulary, setSpec)) return { kind: 'not-harvested' };
   if (fold(cell) === '') return { kind: 'unknown', nearest: [] };
-  const elsewhere = findTermsByName(vocabulary, cell).filter((term) => term.gone === null && isVocabulary(term.setSpec));
-  const nearest = searchTerms(vocabulary, cell, { setSpec, limit: MAX_CANDIDATES }).map(({ term }) => term);
+  const elsewhere = findTermsByName(vocabulary, cell).filter(
+    (term) => term.gone === null && isVocabulary(term.setSpec),
+  );
+  const nearest = searchTerms(vocabulary, cell, { setSpec, limit: MAX_CANDIDATES }).map(
+    ({ term }) => term,
+  );
   const all = isVocabulary(setSpec) ? listFirstTerms(vocabulary, setSpec, MAX_SMALL_SET + 1) : [];
   const isAll = all.length > 0 && all.length <= MAX_SMALL_SET;
-  const otherTerms = isAll ? all.filter(({ ident }) => !nearest.some((term) => term.ident === ident)) : [];
+  const otherTerms = isAll
+    ? all.filter(({ ident }) => !nearest.some((term) => term.ident === ident))
+    : [];
   return {
     kind: 'unknown',
     nearest: [...nearest, ...otherTerms].map(toCandidate),
@@ -127,11 +154,16 @@ export function makeProjectLookup(vocabulary: Vocabulary, account?: string): Loo
 }
 
 /** A service that lists hidden records lists all projects. */
-function findHarvestedList(vocabulary: Vocabulary, account: string | undefined): { readonly list?: 'whole' | 'as-shown' } {
+function findHarvestedList(
+  vocabulary: Vocabulary,
+  account: string | undefined,
+): { readonly list?: 'whole' | 'as-shown' } {
   const harvestedAs = findAccountOfHarvest(vocabulary, PROJECT_SET);
   if (harvestedAs === undefined) return {};
   const hidden = vocabulary
-    .sql(`select 1 from terms where source = ? and set_spec = ? and gone is null and details ->> '$.hidden' = 1 limit 1`)
+    .sql(
+      `select 1 from terms where source = ? and set_spec = ? and gone is null and details ->> '$.hidden' = 1 limit 1`,
+    )
     .get(vocabulary.source, PROJECT_SET);
   if (hidden !== undefined) return { list: 'whole' };
   return harvestedAs === account ? { list: 'as-shown' } : {};
@@ -161,7 +193,10 @@ const PEOPLE_SET = 'osoba';
 const MAX_NEAREST = 3;
 const MAX_SHORTENED = 10;
 
-/** Makes a lookup of people by name, independent of case, accents and order of the parts. The index is built on first use. */
+/**
+ * Makes a lookup of people by name, independent of case, accents and order of the parts. The index
+ * is built on first use.
+ */
 function makePeopleLookup(vocabulary: Vocabulary): (name: string) => TermLookup {
   let memo: People | undefined;
   return (name) => {
@@ -172,7 +207,8 @@ function makePeopleLookup(vocabulary: Vocabulary): (name: string) => TermLookup 
     const text = asLabel(name);
     const exact = alive.filter(({ label }) => [label, ...withoutComma(label)].includes(text));
     const [only, another] = exact.length > 0 ? exact : alive;
-    if (only !== undefined && another === undefined) return { kind: 'found', term: toPersonCandidate(only) };
+    if (only !== undefined && another === undefined)
+      return { kind: 'found', term: toPersonCandidate(only) };
     if (only !== undefined) return { kind: 'ambiguous', candidates: alive.map(toPersonCandidate) };
     const [dead] = sameNamed;
     if (dead !== undefined) return { kind: 'deleted', term: toPersonCandidate(dead) };
@@ -203,19 +239,31 @@ function indexPeople(vocabulary: Vocabulary): People {
     )
     .all(vocabulary.source)
     .map(parsePerson);
-  const [all, byName, bySurname] = [[] as Person[], new Map<string, Person[]>(), new Map<string, Person[]>()];
+  const [all, byName, bySurname] = [
+    [] as Person[],
+    new Map<string, Person[]>(),
+    new Map<string, Person[]>(),
+  ];
   for (const row of rows) {
     const words = splitNameWords(row.label);
     const plain = words.join(' ');
     const about = describePerson(row);
     const person = {
-      ...{ id: row.id, label: row.label, setSpec: PEOPLE_SET, isGone: row.gone !== null, plain, letters: getLetterBits(plain) },
+      ...{
+        id: row.id,
+        label: row.label,
+        setSpec: PEOPLE_SET,
+        isGone: row.gone !== null,
+        plain,
+        letters: getLetterBits(plain),
+      },
       ...(about === '' ? {} : { about }),
     };
     all.push(person);
     put(byName, words.sort().join(' '), person);
     if (person.isGone) continue;
-    for (const word of splitNameWords(`${row.label.split(',', 1)[0]} ${row.bornAs ?? ''}`)) put(bySurname, word, person);
+    for (const word of splitNameWords(`${row.label.split(',', 1)[0]} ${row.bornAs ?? ''}`))
+      put(bySurname, word, person);
   }
   return { all, byName, bySurname };
 }
@@ -228,27 +276,37 @@ function put(index: Map<string, Person[]>, key: string, person: Person): void {
 
 function describePerson({ bornAs, born, died }: PersonRow): string {
   const years = [born ?? '', died ?? ''].join('–').replace(/–$/, '');
-  return [years, ...(bornAs === null ? [] : [`roz. ${bornAs}`])].filter((part) => part !== '').join(', ');
+  return [years, ...(bornAs === null ? [] : [`roz. ${bornAs}`])]
+    .filter((part) => part !== '')
+    .join(', ');
 }
 
-/** Returns people with an abbreviated name first, then similar names, then the same surname and initial. */
+/**
+ * Returns people with an abbreviated name first, then similar names, then the same surname and
+ * initial.
+ */
 function findNearestPeople({ all, bySurname }: People, name: string): Person[] {
   const words = splitNameWords(name);
   const namesakes = [...new Set(words.flatMap((word) => bySurname.get(word) ?? []))];
-  const shortened = namesakes.filter(({ label }) => canAbbreviate(name, label)).slice(0, MAX_SHORTENED);
+  const shortened = namesakes
+    .filter(({ label }) => canAbbreviate(name, label))
+    .slice(0, MAX_SHORTENED);
   if (shortened.length > 0) return shortened;
   const plain = words.join(' ');
   const letters = getLetterBits(plain);
   const limit = Math.max(1, Math.floor(plain.length / 4));
   const close = all
-    .filter((person) => !person.isGone && countDifferentLetters(letters, person.letters) <= 2 * limit)
+    .filter(
+      (person) => !person.isGone && countDifferentLetters(letters, person.letters) <= 2 * limit,
+    )
     .map((person) => ({ person, errors: editDistance(plain, person.plain, limit) }))
     .filter(({ errors }) => errors <= limit)
     .sort((a, b) => a.errors - b.errors)
     .map(({ person }) => person);
   const initials = new Set(words.map((word) => word[0]));
   const related = namesakes.filter(
-    ({ label }) => words.length === 1 || initials.has(splitNameWords(label.split(',')[1] ?? '')[0]?.[0] ?? ''),
+    ({ label }) =>
+      words.length === 1 || initials.has(splitNameWords(label.split(',')[1] ?? '')[0]?.[0] ?? ''),
   );
   return [...new Set([...close, ...related])].slice(0, MAX_NEAREST);
 }
@@ -271,7 +329,10 @@ const AREA_SET = 'ruian_katastr';
 /** Margins in degrees around a point in which the nearest area is searched, one after another. */
 const SEARCH_MARGINS = [0.02, 0.2, 2, 20];
 
-/** Caches parsed boundaries and names, and tries the last area first: the finds of one table are close together. */
+/**
+ * Caches parsed boundaries and names, and tries the last area first: the finds of one table are
+ * close together.
+ */
 export function makeAreaLookup(vocabulary: Vocabulary): LookupArea {
   const polygons = new Map<number, Polygon>();
   const names = new Map<number, TermCandidate>();
@@ -292,7 +353,9 @@ export function makeAreaLookup(vocabulary: Vocabulary): LookupArea {
     const holder =
       last !== undefined && isInTerm(last)
         ? last
-        : findAreasTouching(vocabulary, AREA_SET, makeSquare(longitude, latitude, 0)).find(isInTerm);
+        : findAreasTouching(vocabulary, AREA_SET, makeSquare(longitude, latitude, 0)).find(
+            isInTerm,
+          );
     last = holder;
     if (holder !== undefined) return { kind: 'inside', area: getName(holder) };
     harvested ??= isHarvested(vocabulary, AREA_SET);
@@ -300,20 +363,31 @@ export function makeAreaLookup(vocabulary: Vocabulary): LookupArea {
     const [lonM, latM] = computeMetresPerDegree(latitude);
     let nearest: { readonly term: number; readonly distanceM: number } | undefined;
     for (const margin of SEARCH_MARGINS) {
-      for (const term of findAreasTouching(vocabulary, AREA_SET, makeSquare(longitude, latitude, margin))) {
+      for (const term of findAreasTouching(
+        vocabulary,
+        AREA_SET,
+        makeSquare(longitude, latitude, margin),
+      )) {
         const metres = computeDistanceToPolygonM(getPolygon(term), longitude, latitude);
-        if (nearest === undefined || metres < nearest.distanceM) nearest = { term, distanceM: metres };
+        if (nearest === undefined || metres < nearest.distanceM)
+          nearest = { term, distanceM: metres };
       }
       // An area outside the searched square may be nearer than one whose box reaches into it.
       if (nearest !== undefined && nearest.distanceM <= margin * Math.min(lonM, latM)) break;
     }
-    if (nearest !== undefined) return { kind: 'outside', nearest: getName(nearest.term), distanceM: nearest.distanceM };
+    if (nearest !== undefined)
+      return { kind: 'outside', nearest: getName(nearest.term), distanceM: nearest.distanceM };
     return { kind: 'outside' };
   };
 }
 
 function makeSquare(longitude: number, latitude: number, margin: number): BoundingBox {
-  return { minX: longitude - margin, minY: latitude - margin, maxX: longitude + margin, maxY: latitude + margin };
+  return {
+    minX: longitude - margin,
+    minY: latitude - margin,
+    maxX: longitude + margin,
+    maxY: latitude + margin,
+  };
 }
 
 function readAreaName(vocabulary: Vocabulary, id: number): TermCandidate {
@@ -323,8 +397,8 @@ function readAreaName(vocabulary: Vocabulary, id: number): TermCandidate {
 }
 
 /**
- * Returns rows of the terms of a set whose box touches `box`, in degrees. `cross join` makes SQLite use the spatial index first;
- * iterating the set's terms takes a hundred times longer.
+ * Returns rows of the terms of a set whose box touches `box`, in degrees. `cross join` makes SQLite
+ * use the spatial index first; iterating the set's terms takes a hundred times longer.
  */
 function findAreasTouching(vocabulary: Vocabulary, setSpec: string, box: BoundingBox): number[] {
   return vocabulary
@@ -339,13 +413,19 @@ function findAreasTouching(vocabulary: Vocabulary, setSpec: string, box: Boundin
 }
 
 function readBoundary(vocabulary: Vocabulary, term: number): Polygon {
-  return parsePolygon(String(vocabulary.sql('select boundary from areas where term = ?').pluck().get(term)));
+  return parsePolygon(
+    String(vocabulary.sql('select boundary from areas where term = ?').pluck().get(term)),
+  );
 }
 
 type NamedArea = { readonly ident: string; readonly label: string; readonly polygon: Polygon };
 
 /** Returns the harvested areas of a set that may lie in a box, by name. */
-export function listNamedAreas(vocabulary: Vocabulary, setSpec: string, box: BoundingBox): NamedArea[] {
+export function listNamedAreas(
+  vocabulary: Vocabulary,
+  setSpec: string,
+  box: BoundingBox,
+): NamedArea[] {
   const ids = findAreasTouching(vocabulary, setSpec, box);
   const areas = [...findTermsById(vocabulary, ids)].map(([id, { ident, label }]) => ({
     ident,
@@ -359,8 +439,15 @@ export function listNamedAreas(vocabulary: Vocabulary, setSpec: string, box: Bou
 const parseArea = createRowParser({ ident: isText, label: isText, boundary: isText });
 export type BoundedArea = ReturnType<typeof parseArea>;
 
-/** Returns the harvested areas of a set directly below one of the given ones, by name; only those with a boundary. */
-export function listAreasBelow(vocabulary: Vocabulary, setSpec: string, superiors: readonly string[]): readonly BoundedArea[] {
+/**
+ * Returns the harvested areas of a set directly below one of the given ones, by name; only those
+ * with a boundary.
+ */
+export function listAreasBelow(
+  vocabulary: Vocabulary,
+  setSpec: string,
+  superiors: readonly string[],
+): readonly BoundedArea[] {
   const areas = vocabulary
     .sql(
       `select terms.ident, terms.label, areas.boundary from terms join areas on areas.term = terms.id

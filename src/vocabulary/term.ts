@@ -1,10 +1,21 @@
 import type { Clock } from '../base/clock.ts';
 import type { Statement } from '../store/database.ts';
 
-/** A vocabulary entry: a `heslo`, an organisation, a person, a region, a district, a cadastral area, a project. */
+/**
+ * A vocabulary entry: a `heslo`, an organisation, a person, a region, a district, a cadastral area,
+ * a project.
+ */
 
 /** Kinds of records in the vocabulary, by the service's names. */
-export const TERM_KINDS = ['heslo', 'organizace', 'osoba', 'ruian_kraj', 'ruian_okres', 'ruian_katastr', 'projekt'] as const;
+export const TERM_KINDS = [
+  'heslo',
+  'organizace',
+  'osoba',
+  'ruian_kraj',
+  'ruian_okres',
+  'ruian_katastr',
+  'projekt',
+] as const;
 export type TermKind = (typeof TERM_KINDS)[number];
 
 /** Years, negative before our era. */

@@ -14,9 +14,24 @@ const COLUMNS = `terms.ident, terms.set_spec as setSpec, terms.label, terms.labe
   terms.datestamp_at as datestampMs, terms.gone, terms.gone_at as goneAtMs`;
 
 const TERM = {
-  ...{ ident: isText, setSpec: isText, label: isText, labelEn: orNull(isText), abbreviation: orNull(isText) },
-  ...{ description: orNull(isText), descriptionEn: orNull(isText), sortOrder: orNull(isNumber), details: isText },
-  ...{ datestampMs: isNumber, gone: orNull(makeMemberGuard(['deleted', 'vanished'] as const)), goneAtMs: orNull(isNumber) },
+  ...{
+    ident: isText,
+    setSpec: isText,
+    label: isText,
+    labelEn: orNull(isText),
+    abbreviation: orNull(isText),
+  },
+  ...{
+    description: orNull(isText),
+    descriptionEn: orNull(isText),
+    sortOrder: orNull(isNumber),
+    details: isText,
+  },
+  ...{
+    datestampMs: isNumber,
+    gone: orNull(makeMemberGuard(['deleted', 'vanished'] as const)),
+    goneAtMs: orNull(isNumber),
+  },
 };
 const parseTermRow = createRowParser(TERM);
 type TermRow = ReturnType<typeof parseTermRow>;
@@ -31,7 +46,11 @@ export function findTermByIdent({ sql, source }: Vocabulary, ident: string): Ter
 export function findTermByTypedIdent(vocabulary: Vocabulary, typed: string): Term | undefined {
   const ident = normalizeId(typed);
   const [upper, lower] = [ident.toUpperCase(), ident.toLowerCase()];
-  return findTermByIdent(vocabulary, ident) ?? findTermByIdent(vocabulary, upper) ?? findTermByIdent(vocabulary, lower);
+  return (
+    findTermByIdent(vocabulary, ident) ??
+    findTermByIdent(vocabulary, upper) ??
+    findTermByIdent(vocabulary, lower)
+  );
 }
 
 const parseNumberedTerm = createRowParser({ ...TERM, id: isNumber });
@@ -47,12 +66,17 @@ export function findTermsById(vocabulary: Vocabulary, ids: readonly number[]): M
 /** Returns terms with exactly this name or label, except for accents and case. */
 export function findTermsByName(vocabulary: Vocabulary, name: string): Term[] {
   const rows = vocabulary
-    .sql(`select ${COLUMNS} from names join terms on terms.id = names.term where names.folded = ? and terms.source = ?`)
+    .sql(
+      `select ${COLUMNS} from names join terms on terms.id = names.term where names.folded = ? and terms.source = ?`,
+    )
     .all(fold(name), vocabulary.source);
   return rows.map(parseTermRow).map(toTerm);
 }
 
-/** Yields the terms of a set in its own order, else alphabetically; deleted and vanished ones only on request. */
+/**
+ * Yields the terms of a set in its own order, else alphabetically; deleted and vanished ones only
+ * on request.
+ */
 export function* iterateTermsOfSet(
   vocabulary: Vocabulary,
   setSpec: string,
@@ -69,7 +93,10 @@ export function* iterateTermsOfSet(
   for (const stored of rows) {
     const row = parseTermRow(stored);
     const [first] = alike;
-    if (first !== undefined && (first.setSpec !== row.setSpec || first.sortOrder !== row.sortOrder)) {
+    if (
+      first !== undefined &&
+      (first.setSpec !== row.setSpec || first.sortOrder !== row.sortOrder)
+    ) {
       yield* sortByAlphabet(alike);
       alike = [];
     }
@@ -115,11 +142,17 @@ export function listInferiors(vocabulary: Vocabulary, ident: string): Neighbour[
     .map(({ sortOrder: _order, ...neighbour }) => neighbour);
 }
 
-/** Returns the path from the topmost entry to the direct superior of `ident`, along the first of several superiors. */
+/**
+ * Returns the path from the topmost entry to the direct superior of `ident`, along the first of
+ * several superiors.
+ */
 export function getPath(vocabulary: Vocabulary, ident: string): Neighbour[] {
   const path: Neighbour[] = [];
   const seen = new Set([ident]);
-  for (let [above] = listSuperiors(vocabulary, ident); above !== undefined && !seen.has(above.ident); ) {
+  for (
+    let [above] = listSuperiors(vocabulary, ident);
+    above !== undefined && !seen.has(above.ident);
+  ) {
     seen.add(above.ident);
     path.unshift(above);
     [above] = listSuperiors(vocabulary, above.ident);
@@ -140,7 +173,10 @@ function toTerm({ details, ...row }: TermRow): Term {
   return { ...row, details: JSON.parse(details) };
 }
 
-/** Stores a term from the record of `datestampMs`, also over a newer one or a tombstone: the service restored it. */
+/**
+ * Stores a term from the record of `datestampMs`, also over a newer one or a tombstone: the service
+ * restored it.
+ */
 export function saveTerm(vocabulary: Vocabulary, draft: TermDraft, datestampMs: number): void {
   const existingId = vocabulary
     .sql('select id from terms where source = ? and ident = ?')
@@ -158,8 +194,21 @@ export function saveTerm(vocabulary: Vocabulary, draft: TermDraft, datestampMs: 
          datestamp_at = excluded.datestamp_at, gone = null, gone_at = null`,
     )
     .run(
-      ...[vocabulary.source, draft.ident, draft.setSpec, draft.label, draft.labelEn, draft.abbreviation],
-      ...[draft.description, draft.descriptionEn, draft.sortOrder, JSON.stringify(draft.details), datestampMs],
+      ...[
+        vocabulary.source,
+        draft.ident,
+        draft.setSpec,
+        draft.label,
+        draft.labelEn,
+        draft.abbreviation,
+      ],
+      ...[
+        draft.description,
+        draft.descriptionEn,
+        draft.sortOrder,
+        JSON.stringify(draft.details),
+        datestampMs,
+      ],
     );
   const id = Number(existingId ?? lastInsertRowid);
   saveSuperiors(vocabulary, id, draft);
@@ -170,7 +219,12 @@ export function saveTerm(vocabulary: Vocabulary, draft: TermDraft, datestampMs: 
 }
 
 /** Records that a record exists whose content is hidden; content that was visible earlier stays. */
-export function saveHidden(vocabulary: Vocabulary, ident: string, setSpec: string, datestampMs: number): void {
+export function saveHidden(
+  vocabulary: Vocabulary,
+  ident: string,
+  setSpec: string,
+  datestampMs: number,
+): void {
   vocabulary
     .sql(
       `insert into terms (source, ident, set_spec, label, details, datestamp_at)
@@ -181,12 +235,17 @@ export function saveHidden(vocabulary: Vocabulary, ident: string, setSpec: strin
 }
 
 /**
- * Stores a tombstone, so that finds which use the term are reported. A deleted record has only its identifier, so a term that was
- * never seen before is stored under it.
+ * Stores a tombstone, so that finds which use the term are reported. A deleted record has only its
+ * identifier, so a term that was never seen before is stored under it.
  */
 export function saveTombstone(
   vocabulary: Vocabulary,
-  gone: { readonly ident: string; readonly setSpec: string; readonly goneAtMs: number; readonly why: 'deleted' | 'vanished' },
+  gone: {
+    readonly ident: string;
+    readonly setSpec: string;
+    readonly goneAtMs: number;
+    readonly why: 'deleted' | 'vanished';
+  },
 ): void {
   vocabulary
     .sql(
@@ -205,7 +264,9 @@ function removeParts(vocabulary: Vocabulary, term: number): void {
 }
 
 function saveSuperiors(vocabulary: Vocabulary, term: number, { superiors }: TermDraft): void {
-  const insert = vocabulary.sql('insert or ignore into superiors (term, superior, kind) values (?, ?, ?)');
+  const insert = vocabulary.sql(
+    'insert or ignore into superiors (term, superior, kind) values (?, ?, ?)',
+  );
   for (const { ident, kind } of superiors) insert.run(term, ident, kind);
 }
 
@@ -213,7 +274,11 @@ type FoldedText = { readonly folded: string; readonly weight: number };
 
 /** Returns all names that suffice to name a term, without case and accents. */
 function foldNames({ label, labelEn, otherNames }: TermDraft): FoldedText[] {
-  const names = [foldText(label, 3), foldText(labelEn, 3), ...otherNames.map((name) => foldText(name, 2))];
+  const names = [
+    foldText(label, 3),
+    foldText(labelEn, 3),
+    ...otherNames.map((name) => foldText(name, 2)),
+  ];
   return names.filter(({ folded }) => folded !== '');
 }
 
@@ -227,11 +292,22 @@ function saveNames(vocabulary: Vocabulary, term: number, names: readonly FoldedT
 }
 
 /** A word that occurs in several places of a term has the largest weight. */
-function saveWords(vocabulary: Vocabulary, term: number, draft: TermDraft, names: readonly FoldedText[]): void {
+function saveWords(
+  vocabulary: Vocabulary,
+  term: number,
+  draft: TermDraft,
+  names: readonly FoldedText[],
+): void {
   const weights = new Map<string, number>();
   const { abbreviation, description, descriptionEn } = draft;
-  for (const { folded, weight } of [...names, foldText(abbreviation, 2), foldText(description, 1), foldText(descriptionEn, 1)]) {
-    for (const word of splitWords(folded)) weights.set(word, Math.max(weight, weights.get(word) ?? 0));
+  for (const { folded, weight } of [
+    ...names,
+    foldText(abbreviation, 2),
+    foldText(description, 1),
+    foldText(descriptionEn, 1),
+  ]) {
+    for (const word of splitWords(folded))
+      weights.set(word, Math.max(weight, weights.get(word) ?? 0));
   }
   const insert = vocabulary.sql('insert into term_words (word, term, weight) values (?, ?, ?)');
   for (const [word, weight] of weights) insert.run(getWordId(vocabulary, word), term, weight);
@@ -241,8 +317,11 @@ function getWordId(vocabulary: Vocabulary, word: string): number {
   const seenId = vocabulary.wordIds.get(word);
   if (seenId !== undefined) return seenId;
   const storedId = vocabulary.sql('select id from words where text = ?').pluck().get(word);
-  const id = Number(storedId ?? vocabulary.sql('insert into words (text) values (?)').run(word).lastInsertRowid);
-  if (storedId === undefined) vocabulary.sql('insert into word_grams (rowid, word) values (?, ?)').run(id, markWord(word));
+  const id = Number(
+    storedId ?? vocabulary.sql('insert into words (text) values (?)').run(word).lastInsertRowid,
+  );
+  if (storedId === undefined)
+    vocabulary.sql('insert into word_grams (rowid, word) values (?, ?)').run(id, markWord(word));
   vocabulary.wordIds.set(word, id);
   return id;
 }
@@ -258,7 +337,9 @@ function saveBoundary(vocabulary: Vocabulary, term: number, boundary: string | n
     throw thrown;
   }
   vocabulary.sql('insert into areas (term, boundary) values (?, ?)').run(term, boundary);
-  vocabulary.sql('insert into area_boxes values (?, ?, ?, ?, ?)').run(term, box.minX, box.maxX, box.minY, box.maxY);
+  vocabulary
+    .sql('insert into area_boxes values (?, ?, ?, ?, ?)')
+    .run(term, box.minX, box.maxX, box.minY, box.maxY);
 }
 
 const parseSetCount = createRowParser({ setSpec: isText, terms: isNumber, gone: isNumber });
@@ -280,7 +361,9 @@ export function isInSet(setSpec: string, query: string): boolean {
   return setSpec === query || setSpec.startsWith(`${query}:`);
 }
 
-/** State of the harvest of each set. Functions that write must run inside {@link Vocabulary.change}. */
+/**
+ * State of the harvest of each set. Functions that write must run inside {@link Vocabulary.change}.
+ */
 
 type Harvest = {
   readonly id: number;
@@ -293,7 +376,13 @@ type Harvest = {
 };
 
 const parseHarvest = createRowParser({
-  ...{ id: isNumber, setSpec: isText, watermarkMs: orNull(isNumber), completedAtMs: orNull(isNumber), unfinished: isNumber },
+  ...{
+    id: isNumber,
+    setSpec: isText,
+    watermarkMs: orNull(isNumber),
+    completedAtMs: orNull(isNumber),
+    unfinished: isNumber,
+  },
 });
 
 const HARVEST_COLUMNS = `id, set_spec as setSpec, watermark_at as watermarkMs, completed_at as completedAtMs,
@@ -301,29 +390,45 @@ const HARVEST_COLUMNS = `id, set_spec as setSpec, watermark_at as watermarkMs, c
 
 /** Returns the id of the harvest of a set, created on first use. */
 export function getOrCreateVocabularyHarvest({ sql, source }: Vocabulary, setSpec: string): number {
-  sql('insert into harvests (source, set_spec) values (?, ?) on conflict do nothing').run(source, setSpec);
-  return Number(sql('select id from harvests where source = ? and set_spec = ?').pluck().get(source, setSpec));
+  sql('insert into harvests (source, set_spec) values (?, ?) on conflict do nothing').run(
+    source,
+    setSpec,
+  );
+  return Number(
+    sql('select id from harvests where source = ? and set_spec = ?').pluck().get(source, setSpec),
+  );
 }
 
 export function listHarvests({ sql, source }: Vocabulary): Harvest[] {
-  const rows = sql(`select ${HARVEST_COLUMNS} from harvests where source = ? order by set_spec`).all(source);
+  const rows = sql(
+    `select ${HARVEST_COLUMNS} from harvests where source = ? order by set_spec`,
+  ).all(source);
   return rows.map(parseHarvest).map((row) => ({ ...row, unfinished: row.unfinished === 1 }));
 }
 
 /** Tells if a set was completely harvested once, itself or as part of its family. */
 export function isHarvested(vocabulary: Vocabulary, setSpec: string): boolean {
-  return listHarvests(vocabulary).some((harvest) => harvest.completedAtMs !== null && isInSet(setSpec, harvest.setSpec));
+  return listHarvests(vocabulary).some(
+    (harvest) => harvest.completedAtMs !== null && isInSet(setSpec, harvest.setSpec),
+  );
 }
 
-/** `subject`: `{version} {account} {format}` of the harvest; `rights`: the account's role and organisation, if known. */
+/**
+ * `subject`: `{version} {account} {format}` of the harvest; `rights`: the account's role and
+ * organisation, if known.
+ */
 type HarvestSubject = { readonly subject: string; readonly rights: string | undefined };
 
 /**
- * Resets the watermark where the harvest was made by another account, with other rights, or from another endpoint: these see
- * other records, and the list of changes does not show the difference.
+ * Resets the watermark where the harvest was made by another account, with other rights, or from
+ * another endpoint: these see other records, and the list of changes does not show the difference.
  * @returns true if the rights changed
  */
-export function updateSubject({ sql }: Vocabulary, harvest: number, { subject, rights }: HarvestSubject): boolean {
+export function updateSubject(
+  { sql }: Vocabulary,
+  harvest: number,
+  { subject, rights }: HarvestSubject,
+): boolean {
   sql(
     'update harvests set subject = :subject, rights = null, watermark_at = null, pass = null where id = :harvest and subject <> :subject',
   ).run({
@@ -342,9 +447,17 @@ export function updateSubject({ sql }: Vocabulary, harvest: number, { subject, r
   return hasOthers;
 }
 
-/** Returns the account of the last complete harvest that is still kept up to date; undefined where there is none. */
-export function findAccountOfHarvest({ sql, source }: Vocabulary, setSpec: string): string | undefined {
-  const subject = sql('select subject from harvests where source = ? and set_spec = ? and watermark_at is not null')
+/**
+ * Returns the account of the last complete harvest that is still kept up to date; undefined where
+ * there is none.
+ */
+export function findAccountOfHarvest(
+  { sql, source }: Vocabulary,
+  setSpec: string,
+): string | undefined {
+  const subject = sql(
+    'select subject from harvests where source = ? and set_spec = ? and watermark_at is not null',
+  )
     .pluck()
     .get(source, setSpec);
   return typeof subject === 'string' ? subject.split(' ').slice(1, -1).join(' ') : undefined;
@@ -352,10 +465,18 @@ export function findAccountOfHarvest({ sql, source }: Vocabulary, setSpec: strin
 
 /** Begins a run of a harvest. @returns the number of the run */
 export function beginRun(vocabulary: Vocabulary, harvest: number): number {
-  return Number(vocabulary.sql('update harvests set runs = runs + 1 where id = ? returning runs').pluck().get(harvest));
+  return Number(
+    vocabulary
+      .sql('update harvests set runs = runs + 1 where id = ? returning runs')
+      .pluck()
+      .get(harvest),
+  );
 }
 
-/** @throws DatabaseError when another process began a run meanwhile: both would overwrite the position in the list */
+/**
+ * @throws DatabaseError when another process began a run meanwhile: both would overwrite the
+ * position in the list
+ */
 export function assertLatestRun(vocabulary: Vocabulary, harvest: number, run: number): void {
   if (vocabulary.sql('select runs from harvests where id = ?').pluck().get(harvest) === run) return;
   throw new DatabaseError(msg`${vocabulary.path}: another pas has taken over this harvest.`, {
@@ -367,7 +488,11 @@ const parseKept = createRowParser({ ident: isText, setSpec: isText, datestampMs:
 type KeptTerm = ReturnType<typeof parseKept>;
 
 /** Returns the stored terms of a set that a full pass did not see. */
-export function listUnseenTerms(vocabulary: Vocabulary, setSpec: string, seenIdents: ReadonlySet<string>): KeptTerm[] {
+export function listUnseenTerms(
+  vocabulary: Vocabulary,
+  setSpec: string,
+  seenIdents: ReadonlySet<string>,
+): KeptTerm[] {
   const rows = vocabulary
     .sql(
       `select ident, set_spec as setSpec, datestamp_at as datestampMs from terms
@@ -378,9 +503,18 @@ export function listUnseenTerms(vocabulary: Vocabulary, setSpec: string, seenIde
 }
 
 /** Writes tombstones for terms that a full pass did not see. */
-export function tombstoneMissingTerms(vocabulary: Vocabulary, vanished: readonly KeptTerm[], beganMs: number): void {
+export function tombstoneMissingTerms(
+  vocabulary: Vocabulary,
+  vanished: readonly KeptTerm[],
+  beganMs: number,
+): void {
   for (const { ident, setSpec, datestampMs } of vanished) {
     // A tombstone is not older than the term's own last change.
-    saveTombstone(vocabulary, { ident, setSpec, goneAtMs: Math.max(datestampMs, beganMs), why: 'vanished' });
+    saveTombstone(vocabulary, {
+      ident,
+      setSpec,
+      goneAtMs: Math.max(datestampMs, beganMs),
+      why: 'vanished',
+    });
   }
 }

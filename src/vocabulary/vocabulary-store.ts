@@ -2,7 +2,14 @@ import { join } from 'node:path';
 import type { Clock } from '../base/clock.ts';
 import { packageRoot } from '../base/package-root.ts';
 import type { LookupArea, LookupProject, LookupTerm } from '../find/lookup.ts';
-import { asDatabaseError, type Database, migrate, openDatabase, runTransaction, type Statement } from '../store/database.ts';
+import {
+  asDatabaseError,
+  type Database,
+  migrate,
+  openDatabase,
+  runTransaction,
+  type Statement,
+} from '../store/database.ts';
 import type { Vocabulary } from './term.ts';
 import { makeAreaLookup, makeProjectLookup, makeTermLookup } from './term-lookup.ts';
 
@@ -11,7 +18,10 @@ export type VocabularyStore = {
   readonly path: string;
   /** Returns the terms that were harvested from `{oai_base}`. */
   openSource(oaiBase: string): Vocabulary;
-  /** Returns the lookups for the checks of a find. @param account of the harvest; empty for an anonymous one */
+  /**
+   * Returns the lookups for the checks of a find. @param account of the harvest; empty for an
+   * anonymous one
+   */
   makeLookups(
     oaiBase: string,
     account?: string,
@@ -23,7 +33,10 @@ export type VocabularyStore = {
   close(): void;
 };
 
-/** @throws DatabaseError when the file cannot be opened or is damaged @throws DatabaseTooNewError when a newer pas wrote it */
+/**
+ * @throws DatabaseError when the file cannot be opened or is damaged @throws DatabaseTooNewError
+ * when a newer pas wrote it
+ */
 export function openVocabulary(path: string, clock: Clock): VocabularyStore {
   const database = openDatabase(path, { synchronous: 'normal' });
   // Rows that others refer to are never deleted here, so no insert needs to check its references.
@@ -55,7 +68,13 @@ export function openVocabulary(path: string, clock: Clock): VocabularyStore {
   };
 }
 
-function openSource(database: Database, path: string, clock: Clock, oaiBase: string, wordIds: Map<string, number>): Vocabulary {
+function openSource(
+  database: Database,
+  path: string,
+  clock: Clock,
+  oaiBase: string,
+  wordIds: Map<string, number>,
+): Vocabulary {
   const statements = new Map<string, Statement>();
   const sql = (text: string): Statement => {
     const statement = statements.get(text) ?? asDatabaseError(path, () => database.prepare(text));
@@ -71,6 +90,11 @@ function openSource(database: Database, path: string, clock: Clock, oaiBase: str
   const findId = () => sql('select id from sources where oai_base = ?').pluck().get(oaiBase);
   // Another process may add the source before this one has the lock.
   const id =
-    findId() ?? change(() => findId() ?? sql('insert into sources (oai_base) values (?) returning id').pluck().get(oaiBase));
+    findId() ??
+    change(
+      () =>
+        findId() ??
+        sql('insert into sources (oai_base) values (?) returning id').pluck().get(oaiBase),
+    );
   return { path, clock, oaiBase, wordIds, source: Number(id), sql, change };
 }

@@ -27,20 +27,29 @@ type DecodedText = {
 };
 
 /**
- * Converts an XML document to UTF-8. The byte order mark decides, then the transport's charset, then the XML declaration (also one in
- * UTF-16 without a mark), then UTF-8 (RFC 7303, section 3; XML 1.0, appendix F). Invalid bytes are an error; nothing is repaired.
+ * Converts an XML document to UTF-8. The byte order mark decides, then the transport's charset,
+ * then the XML declaration (also one in UTF-16 without a mark), then UTF-8 (RFC 7303, section 3;
+ * XML 1.0, appendix F). Invalid bytes are an error; nothing is repaired.
  * @param charset of the `Content-Type` header, where there is one
  * @throws EncodingError
  */
 export function decodeXml(bytes: Buffer, charset?: string): DecodedText {
-  if (bytes.length > MAX_DOCUMENT_BYTES) throw new EncodingError(0, msg`the document has more than ${MAX_DOCUMENT_BYTES} bytes`);
+  if (bytes.length > MAX_DOCUMENT_BYTES)
+    throw new EncodingError(0, msg`the document has more than ${MAX_DOCUMENT_BYTES} bytes`);
   const mark = findByteOrderMark(bytes);
-  const encodingName = (mark?.encoding ?? charset ?? findDeclaredEncoding(bytes) ?? 'utf-8').trim().toLowerCase();
-  const encoding = encodingName === 'utf-16' ? (detectWideEncoding(bytes) ?? encodingName) : encodingName;
+  const encodingName = (mark?.encoding ?? charset ?? findDeclaredEncoding(bytes) ?? 'utf-8')
+    .trim()
+    .toLowerCase();
+  const encoding =
+    encodingName === 'utf-16' ? (detectWideEncoding(bytes) ?? encodingName) : encodingName;
   const start = mark?.length ?? 0;
   const content = bytes.subarray(start);
   if (encoding === 'utf-8' || encoding === 'utf8') {
-    if (!isUtf8(content)) throw new EncodingError(start + findFirstInvalidByte(content, 'utf-8'), msg`this byte is not UTF-8`);
+    if (!isUtf8(content))
+      throw new EncodingError(
+        start + findFirstInvalidByte(content, 'utf-8'),
+        msg`this byte is not UTF-8`,
+      );
     return { utf8: content, getByte: (offset) => start + offset };
   }
   const utf8 = decodeOther(content, encoding, start);
@@ -60,11 +69,17 @@ function decodeOther(content: Buffer, encoding: string, start: number): Buffer {
   try {
     for (let at = 0; at < content.length; at += PIECE_BYTES) {
       const piece = content.subarray(at, at + PIECE_BYTES);
-      length += utf8.write(decoder.decode(piece, { stream: at + PIECE_BYTES < content.length }), length);
+      length += utf8.write(
+        decoder.decode(piece, { stream: at + PIECE_BYTES < content.length }),
+        length,
+      );
     }
     return utf8.subarray(0, length);
   } catch {
-    throw new EncodingError(start + findFirstInvalidByte(content, encoding), msg`this byte is not ${encoding}`);
+    throw new EncodingError(
+      start + findFirstInvalidByte(content, encoding),
+      msg`this byte is not ${encoding}`,
+    );
   }
 }
 
@@ -73,11 +88,16 @@ type Decoder = { decode(bytes: Buffer, options: { readonly stream: boolean }): s
 /** Windows-1252 from 0x80 to 0x9F, which Node 20 decodes as ISO 8859-1. */
 const WINDOWS_1252 = '€\u0081‚ƒ„…†‡ˆ‰Š‹Œ\u008dŽ\u008f\u0090‘’“”•–—˜™š›œ\u009džŸ';
 
-/** Undefined for an unknown encoding. `TextDecoder` reads ISO 8859-1 as Windows-1252, contrary to XML. */
+/**
+ * Undefined for an unknown encoding. `TextDecoder` reads ISO 8859-1 as Windows-1252, contrary to
+ * XML.
+ */
 function openDecoder(encoding: string): Decoder | undefined {
   try {
     const decoder = new TextDecoder(encoding, { fatal: true });
-    return decoder.encoding === 'windows-1252' ? { decode: WESTERN[getWesternKind(encoding)] } : decoder;
+    return decoder.encoding === 'windows-1252'
+      ? { decode: WESTERN[getWesternKind(encoding)] }
+      : decoder;
   } catch {
     return undefined;
   }
@@ -91,7 +111,9 @@ const WESTERN = {
   },
   latin1: (bytes: Buffer): string => bytes.toString('latin1'),
   windows: (bytes: Buffer): string =>
-    bytes.toString('latin1').replace(/[\x80-\x9f]/g, (letter) => WINDOWS_1252[letter.charCodeAt(0) - 0x80] ?? letter),
+    bytes
+      .toString('latin1')
+      .replace(/[\x80-\x9f]/g, (letter) => WINDOWS_1252[letter.charCodeAt(0) - 0x80] ?? letter),
 };
 
 function getWesternKind(encoding: string): keyof typeof WESTERN {
@@ -99,8 +121,11 @@ function getWesternKind(encoding: string): keyof typeof WESTERN {
   return /ascii|x3\.4/.test(encoding) ? 'ascii' : 'latin1';
 }
 
-function findByteOrderMark(bytes: Buffer): { readonly encoding: string; readonly length: number } | undefined {
-  if (bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf) return { encoding: 'utf-8', length: 3 };
+function findByteOrderMark(
+  bytes: Buffer,
+): { readonly encoding: string; readonly length: number } | undefined {
+  if (bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf)
+    return { encoding: 'utf-8', length: 3 };
   if (bytes[0] === 0xff && bytes[1] === 0xfe) return { encoding: 'utf-16le', length: 2 };
   if (bytes[0] === 0xfe && bytes[1] === 0xff) return { encoding: 'utf-16be', length: 2 };
   return undefined;
@@ -168,20 +193,31 @@ const MAX_NAMES = 10_000;
 
 /** @param count of the distinct names, prefixes or namespaces so far */
 export function assertNameLimit(count: number, offset: number): void {
-  if (count > MAX_NAMES) throw new XmlFault(msg`there are more than ${MAX_NAMES} different names`, offset);
+  if (count > MAX_NAMES)
+    throw new XmlFault(msg`there are more than ${MAX_NAMES} different names`, offset);
 }
 
-/** Limit of a text; the outline of a large area has a tenth. Reading and storing a text takes several times its length. */
+/**
+ * Limit of a text; the outline of a large area has a tenth. Reading and storing a text takes
+ * several times its length.
+ */
 const MAX_TEXT_BYTES = 4 * 1024 * 1024;
 
 /** @throws XmlFault at `offset` */
 export function assertTextLimit(lengthBytes: number, offset: number): void {
-  if (lengthBytes > MAX_TEXT_BYTES) throw new XmlFault(msg`a text is longer than ${MAX_TEXT_BYTES} bytes`, offset);
+  if (lengthBytes > MAX_TEXT_BYTES)
+    throw new XmlFault(msg`a text is longer than ${MAX_TEXT_BYTES} bytes`, offset);
 }
 
-/** Parsed XML document. Names are compared by namespace and local name; prefixes have no meaning. */
+/**
+ * Parsed XML document. Names are compared by namespace and local name; prefixes have no meaning.
+ */
 
-export type XmlAttribute = { readonly namespace: string; readonly name: string; readonly value: string };
+export type XmlAttribute = {
+  readonly namespace: string;
+  readonly name: string;
+  readonly value: string;
+};
 
 /** First byte, and the one after the last. */
 type ByteRange = { readonly start: number; readonly end: number };
@@ -194,7 +230,9 @@ export type XmlElement = ByteRange & {
   /** Without namespace declarations. */
   readonly attributes: readonly XmlAttribute[];
   readonly children: readonly XmlElement[];
-  /** The element's own character data, joined, white space included; without that of its children. */
+  /**
+   * The element's own character data, joined, white space included; without that of its children.
+   */
   readonly text: string;
 };
 
@@ -207,8 +245,15 @@ export type XmlDocument = {
 export const XML_NAMESPACE = 'http://www.w3.org/XML/1998/namespace';
 export const SCHEMA_NAMESPACE = 'http://www.w3.org/2001/XMLSchema';
 
-/** Returns the value of an attribute, undefined where it is absent. Attributes without prefix have no namespace. */
-export function getAttribute(element: XmlElement, name: string, namespace = ''): string | undefined {
+/**
+ * Returns the value of an attribute, undefined where it is absent. Attributes without prefix have
+ * no namespace.
+ */
+export function getAttribute(
+  element: XmlElement,
+  name: string,
+  namespace = '',
+): string | undefined {
   // A closure for each search would be most of the memory that reading the headers of a page takes.
   for (const attribute of element.attributes)
     if (attribute.name === name && attribute.namespace === namespace) return attribute.value;
@@ -216,26 +261,48 @@ export function getAttribute(element: XmlElement, name: string, namespace = ''):
 }
 
 /** Returns the first child of that name in the parent's namespace, or in the given one. */
-export function getChild(parent: XmlElement, name: string, namespace = parent.namespace): XmlElement | undefined {
-  for (const child of parent.children) if (child.name === name && child.namespace === namespace) return child;
+export function getChild(
+  parent: XmlElement,
+  name: string,
+  namespace = parent.namespace,
+): XmlElement | undefined {
+  for (const child of parent.children)
+    if (child.name === name && child.namespace === namespace) return child;
   return undefined;
 }
 
-/** Returns the children with a local name, in the namespace of the parent unless another is given. */
-export function getChildren(parent: XmlElement, name: string, namespace = parent.namespace): XmlElement[] {
+/**
+ * Returns the children with a local name, in the namespace of the parent unless another is given.
+ */
+export function getChildren(
+  parent: XmlElement,
+  name: string,
+  namespace = parent.namespace,
+): XmlElement[] {
   const found: XmlElement[] = [];
-  for (const child of parent.children) if (child.name === name && child.namespace === namespace) found.push(child);
+  for (const child of parent.children)
+    if (child.name === name && child.namespace === namespace) found.push(child);
   return found;
 }
 
-/** Returns the trimmed text of the first child of that name; undefined where it is absent or blank. */
-export function getChildText(parent: XmlElement, name: string, namespace = parent.namespace): string | undefined {
+/**
+ * Returns the trimmed text of the first child of that name; undefined where it is absent or blank.
+ */
+export function getChildText(
+  parent: XmlElement,
+  name: string,
+  namespace = parent.namespace,
+): string | undefined {
   const text = getChild(parent, name, namespace)?.text.trim();
   return text === '' ? undefined : text;
 }
 
 /** Yields every descendant of that name, in document order. */
-export function* walkDescendants(parent: XmlElement, name: string, namespace: string): Generator<XmlElement> {
+export function* walkDescendants(
+  parent: XmlElement,
+  name: string,
+  namespace: string,
+): Generator<XmlElement> {
   for (const child of parent.children) {
     if (child.name === name && child.namespace === namespace) yield child;
     yield* walkDescendants(child, name, namespace);
@@ -259,7 +326,8 @@ export function getLine(document: XmlDocument, element: XmlElement): number {
 /** Returns the line of a character or byte, from 1. */
 export function getLineAt(source: string | Buffer, offset: number): number {
   let line = 1;
-  for (let at = source.indexOf('\n'); at !== -1 && at < offset; at = source.indexOf('\n', at + 1)) line++;
+  for (let at = source.indexOf('\n'); at !== -1 && at < offset; at = source.indexOf('\n', at + 1))
+    line++;
   return line;
 }
 

@@ -4,7 +4,10 @@ import { assertNameLimit, assertTextLimit, type XmlAttribute, type XmlElement } 
 export type ResolvedName = {
   readonly namespace: string;
   readonly name: string;
-  /** Shared by all names with this local name: the parent whose children were linked last, and its last child of the name. */
+  /**
+   * Shared by all names with this local name: the parent whose children were linked last, and its
+   * last child of the name.
+   */
   readonly local: { parent: number; lastChild: number };
   readonly index: number;
   /** Start of the last tag with an attribute of this name. */
@@ -12,10 +15,12 @@ export type ResolvedName = {
 };
 
 /**
- * Fields of an element. Its attributes follow, then its children; `NEXT` is the position behind all of them, `ALIKE` the next
- * sibling with its local name, `OTHER` the next first one of a name.
+ * Fields of an element. Its attributes follow, then its children; `NEXT` is the position behind all
+ * of them, `ALIKE` the next sibling with its local name, `OTHER` the next first one of a name.
  */
-const [NAME, START, END, TEXT, TEXT_END, ATTRIBUTES, NEXT, ALIKE, OTHER, OF_ELEMENT] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9];
+const [NAME, START, END, TEXT, TEXT_END, ATTRIBUTES, NEXT, ALIKE, OTHER, OF_ELEMENT] = [
+  0, 1, 2, 3, 4, 5, 6, 7, 8, 9,
+];
 /** Fields of an attribute; its name is the first. */
 const [VALUE, VALUE_END, OF_ATTRIBUTE] = [1, 2, 3];
 
@@ -29,8 +34,8 @@ const NO_ATTRIBUTES: readonly XmlAttribute[] = [];
 const NO_CHILDREN: readonly XmlElement[] = [];
 
 /**
- * A document as an array of integers in document order. Objects and strings are created on access: those of a whole page would
- * survive several garbage collections, and take longer than parsing.
+ * A document as an array of integers in document order. Objects and strings are created on access:
+ * those of a whole page would survive several garbage collections, and take longer than parsing.
  */
 export class FlatTree {
   readonly bytes: Buffer;
@@ -70,8 +75,17 @@ export class FlatTree {
     return element;
   }
 
-  /** @param isWide true if it has characters outside ASCII @param decoded undefined where the value equals its source */
-  addValue(element: number, start: number, end: number, isWide: boolean, decoded: string | undefined): void {
+  /**
+   * @param isWide true if it has characters outside ASCII @param decoded undefined where the value
+   * equals its source
+   */
+  addValue(
+    element: number,
+    start: number,
+    end: number,
+    isWide: boolean,
+    decoded: string | undefined,
+  ): void {
     const at = this.#grow(OF_ATTRIBUTE);
     this.#numbers[at + VALUE] = decoded === undefined ? start : -this.#decoded.push(decoded);
     this.#numbers[at + VALUE_END] = isWide ? -end : end;
@@ -87,7 +101,13 @@ export class FlatTree {
   }
 
   /** Appends to the text of an element; parameters as in {@link addValue}. */
-  addText(element: number, start: number, end: number, isWide: boolean, decoded: string | undefined): void {
+  addText(
+    element: number,
+    start: number,
+    end: number,
+    isWide: boolean,
+    decoded: string | undefined,
+  ): void {
     if (this.#getNumber(element + TEXT_END) === 0) {
       this.#numbers[element + TEXT] = decoded === undefined ? start : -this.#decoded.push(decoded);
       this.#numbers[element + TEXT_END] = isWide ? -end : end;
@@ -179,7 +199,10 @@ export class FlatTree {
     return this.#getNumber(element + NEXT);
   }
 
-  /** Links the children of a non-empty element by their local names: see {@link getNextAlike} and {@link nextOther}. */
+  /**
+   * Links the children of a non-empty element by their local names: see {@link getNextAlike} and
+   * {@link nextOther}.
+   */
   linkChildren(element: number): void {
     const end = this.getNext(element);
     let first = this.getFirstChild(element);
@@ -198,7 +221,10 @@ export class FlatTree {
     this.#numbers[first + OTHER] = NONE;
   }
 
-  /** Returns the first sibling of the next local name; {@link NONE} behind the last. @param first the first child of its name */
+  /**
+   * Returns the first sibling of the next local name; {@link NONE} behind the last. @param first
+   * the first child of its name
+   */
   nextOther(first: number): number {
     return this.#getNumber(first + OTHER);
   }
@@ -208,7 +234,10 @@ export class FlatTree {
     return this.#getNumber(child + ALIKE);
   }
 
-  /** Sets `from` and `to` to the trimmed text of an element. @returns false where the text differs from its source */
+  /**
+   * Sets `from` and `to` to the trimmed text of an element. @returns false where the text differs
+   * from its source
+   */
   findText(element: number): boolean {
     const bytes = this.bytes;
     let from = this.#getNumber(element + TEXT);
@@ -273,8 +302,13 @@ function mayBeginSpace(byte: number | undefined): boolean {
   return byte === 0xc2 || (byte !== undefined && byte >= 0xe1 && byte <= 0xef);
 }
 
-/** Returns the position of an element, for readers that visit all of it without creating objects. */
-export function getTreePosition(element: XmlElement): { readonly tape: FlatTree; readonly at: number } {
+/**
+ * Returns the position of an element, for readers that visit all of it without creating objects.
+ */
+export function getTreePosition(element: XmlElement): {
+  readonly tape: FlatTree;
+  readonly at: number;
+} {
   if (element instanceof FlatElement) return element;
   throw new TypeError(`<${element.name}> is in no document`);
 }

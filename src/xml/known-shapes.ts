@@ -1,10 +1,18 @@
 import { isUtf8 } from 'node:buffer';
 import { SCHEMA_NAMESPACE, XML_NAMESPACE } from './element.ts';
 
-/** Local names of elements and attributes that a schema declares as any text, wherever it declares them. */
-type AnyTexts = { readonly elements: ReadonlySet<string>; readonly attributes: ReadonlySet<string> };
+/**
+ * Local names of elements and attributes that a schema declares as any text, wherever it declares
+ * them.
+ */
+type AnyTexts = {
+  readonly elements: ReadonlySet<string>;
+  readonly attributes: ReadonlySet<string>;
+};
 
-/** Shapes of documents that a schema has accepted: a document of such a shape needs no validation. */
+/**
+ * Shapes of documents that a schema has accepted: a document of such a shape needs no validation.
+ */
 export type KnownShapes = {
   /** Tells if an accepted document differs from this one only in texts that are certainly valid. */
   isAccepted(document: Buffer): boolean;
@@ -13,8 +21,9 @@ export type KnownShapes = {
 };
 
 /**
- * A piece of markup that is equal in all documents of a shape, and precedes a variable text: of an element without children, or
- * of an attribute. The type of that text follows from what stands before it, so shapes share their first pieces.
+ * A piece of markup that is equal in all documents of a shape, and precedes a variable text: of an
+ * element without children, or of an attribute. The type of that text follows from what stands
+ * before it, so shapes share their first pieces.
  */
 type Piece = {
   readonly fixed: string;
@@ -30,7 +39,10 @@ const MAX_BYTES = 32 * 1024;
 const MAX_PIECES = 5000;
 const MAX_TEXTS = 1000;
 
-/** Plain text of a document in UTF-8, read as Latin-1. `\xef` begins the characters that XML excludes; `>` may end `]]>`. */
+/**
+ * Plain text of a document in UTF-8, read as Latin-1. `\xef` begins the characters that XML
+ * excludes; `>` may end `]]>`.
+ */
 const PLAIN = /^[\t\n\r\u0020-\u0025\u0027-\u003b\u003d\u003f-\u00ee\u00f0-\u00ff]*$/;
 
 /** @param schemas the schema and its imports */
@@ -42,13 +54,21 @@ export function createKnownShapes(schemas: readonly Buffer[]): KnownShapes {
     const existing = before.next.find((piece) => piece.fixed === fixed);
     if (existing !== undefined || pieces >= MAX_PIECES) return existing;
     pieces += 1;
-    const piece = { fixed, accepted: isAny ? undefined : new Set<string>(), next: [], isLast: false };
+    const piece = {
+      fixed,
+      accepted: isAny ? undefined : new Set<string>(),
+      next: [],
+      isLast: false,
+    };
     before.next.push(piece);
     return piece;
   };
   return {
     isAccepted: (document) =>
-      pieces > 0 && document.length <= MAX_BYTES && isUtf8(document) && isKnown(root, document.toString('latin1')),
+      pieces > 0 &&
+      document.length <= MAX_BYTES &&
+      isUtf8(document) &&
+      isKnown(root, document.toString('latin1')),
     add(document) {
       if (anyTexts === undefined || document.length > MAX_BYTES || !isUtf8(document)) return;
       const text = document.toString('latin1');
@@ -57,7 +77,8 @@ export function createKnownShapes(schemas: readonly Buffer[]): KnownShapes {
       for (const { start, end, isAny } of findTexts(text, anyTexts) ?? []) {
         piece = addPiece(piece, text.slice(at, start), isAny);
         if (piece === undefined) return;
-        if (piece.accepted !== undefined && piece.accepted.size < MAX_TEXTS) piece.accepted.add(text.slice(start, end));
+        if (piece.accepted !== undefined && piece.accepted.size < MAX_TEXTS)
+          piece.accepted.add(text.slice(start, end));
         at = end;
       }
       const last = at === 0 ? undefined : addPiece(piece, text.slice(at), false);
@@ -77,7 +98,8 @@ function isKnown(root: Piece, text: string): boolean {
     const mark = text[at - 1] ?? '';
     const end = text.indexOf(mark === '>' ? '<' : mark, at);
     const value = text.slice(at, end);
-    if (end === -1 || !(next.accepted === undefined ? PLAIN.test(value) : next.accepted.has(value))) return false;
+    if (end === -1 || !(next.accepted === undefined ? PLAIN.test(value) : next.accepted.has(value)))
+      return false;
     at = end;
     piece = next;
   }
@@ -115,16 +137,23 @@ function findTexts(text: string, any: AnyTexts): PlacedText[] | undefined {
     at = open + tag.length;
     if (close !== '' || empty !== '') continue;
     const end = text.indexOf('<', at);
-    if (text.startsWith('</', end)) texts.push({ start: at, end, isAny: any.elements.has(name.slice(name.indexOf(':') + 1)) });
+    if (text.startsWith('</', end))
+      texts.push({ start: at, end, isAny: any.elements.has(name.slice(name.indexOf(':') + 1)) });
   }
   return texts;
 }
 
-/** Constraints between the parts of a document, so that a valid text in one document may be invalid in another. */
+/**
+ * Constraints between the parts of a document, so that a valid text in one document may be invalid
+ * in another.
+ */
 const CONSTRAINTS = ['key', 'keyref', 'unique', 'assert', 'alternative'];
 const LINKED_TYPES = /\b(?:ID|IDREFS?|ENTITY|ENTITIES|NOTATION)\b/;
 
-/** Finds the names whose text may be anything; undefined where the schema has constraints between parts of a document. */
+/**
+ * Finds the names whose text may be anything; undefined where the schema has constraints between
+ * parts of a document.
+ */
 function findAnyTexts(schemas: readonly Buffer[]): AnyTexts | undefined {
   const declared = schemas.map(readDeclarations);
   if (declared.includes(undefined)) return undefined;
@@ -141,22 +170,27 @@ function findAnyTexts(schemas: readonly Buffer[]): AnyTexts | undefined {
   };
   const listNames = (kind: string): ReadonlySet<string> => {
     const [names, others] = [new Set<string>(), new Set<string>()];
-    for (const each of all) if (each.kind === kind) (isText(each.type) ? names : others).add(each.name);
+    for (const each of all)
+      if (each.kind === kind) (isText(each.type) ? names : others).add(each.name);
     for (const name of others) names.delete(name);
     return names;
   };
   return { elements: listNames('element'), attributes: listNames('attribute') };
 }
 
-/** `type`: that of an element or an attribute, or the base of a type that adds only attributes; undefined for all others. */
+/**
+ * `type`: that of an element or an attribute, or the base of a type that adds only attributes;
+ * undefined for all others.
+ */
 type Declaration = { readonly kind: string; readonly name: string; type: string | undefined };
 
 const STRING_PREFIX = 'xs:';
 const STRING = `${STRING_PREFIX}string`;
 
 /**
- * Reads the declarations of a schema from its tags, ten times as fast as from a tree. Declarations of other languages in its
- * documentation can only make a name unknown. Undefined for a schema with constraints, or in an unusual notation.
+ * Reads the declarations of a schema from its tags, ten times as fast as from a tree. Declarations
+ * of other languages in its documentation can only make a name unknown. Undefined for a schema with
+ * constraints, or in an unusual notation.
  */
 function readDeclarations(schema: Buffer): Declaration[] | undefined {
   const source = schema.toString('utf8').replaceAll(/<!--[^-]*(?:-[^-]+)*-->|<\?[^?]*\?>/g, '');
@@ -175,20 +209,37 @@ function readDeclarations(schema: Buffer): Declaration[] | undefined {
       open.pop();
       continue;
     }
-    const attributes = new Map([...written.matchAll(ATTRIBUTE)].map(([, , name = '', one, two]) => [name, one ?? two ?? '']));
+    const attributes = new Map(
+      [...written.matchAll(ATTRIBUTE)].map(([, , name = '', one, two]) => [name, one ?? two ?? '']),
+    );
     const kind = tagName.slice(tagName.indexOf(':') + 1);
     if (prefix === undefined) {
       // The attributes of XML itself have a prefix in every document.
       if (attributes.get('targetNamespace') === XML_NAMESPACE) return [];
-      const [bound = ''] = [...attributes].find(([name, value]) => name.startsWith('xmlns') && value === SCHEMA_NAMESPACE) ?? [];
+      const [bound = ''] =
+        [...attributes].find(
+          ([name, value]) => name.startsWith('xmlns') && value === SCHEMA_NAMESPACE,
+        ) ?? [];
       prefix = bound.slice('xmlns:'.length);
-    } else if (written.includes('xmlns') || CONSTRAINTS.includes(kind) || LINKED_TYPES.test(written)) return undefined;
+    } else if (
+      written.includes('xmlns') ||
+      CONSTRAINTS.includes(kind) ||
+      LINKED_TYPES.test(written)
+    )
+      return undefined;
     const name = attributes.get('name');
-    const type = attributes.has('fixed') || kind === 'complexType' ? undefined : getTypeName(attributes.get('type'));
+    const type =
+      attributes.has('fixed') || kind === 'complexType'
+        ? undefined
+        : getTypeName(attributes.get('type'));
     const declaration = name === undefined ? undefined : { kind, name, type };
     if (declaration !== undefined) declarations.push(declaration);
     const [content, extended] = [open.at(-1), open.at(-2)];
-    if (kind === 'extension' && content?.kind === 'simpleContent' && extended?.declaration !== undefined)
+    if (
+      kind === 'extension' &&
+      content?.kind === 'simpleContent' &&
+      extended?.declaration !== undefined
+    )
       extended.declaration.type = getTypeName(attributes.get('base'));
     if (empty === '') open.push({ kind, declaration });
   }

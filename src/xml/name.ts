@@ -2,7 +2,10 @@ import { msg } from '../base/message.ts';
 import { assertNameLimit, XML_NAMESPACE, XmlFault } from './element.ts';
 import type { ResolvedName } from './flat-tree.ts';
 
-/** Names of elements and attributes: XML 1.0 (fifth edition), productions 4 and 4a; Namespaces in XML 1.0, section 4. */
+/**
+ * Names of elements and attributes: XML 1.0 (fifth edition), productions 4 and 4a; Namespaces in
+ * XML 1.0, section 4.
+ */
 
 type QualifiedName = { readonly prefix: string; readonly local: string };
 
@@ -12,7 +15,10 @@ const NAME_START =
 const NAME = `[${NAME_START}][${NAME_START}.0-9\\u{B7}\\u{300}-\\u{36F}\\u{203F}\\u{2040}-]*`;
 const QUALIFIED_NAME = new RegExp(`^(?:(${NAME}):)?(${NAME})$`, 'u');
 
-/** Splits a qualified name at its colon; the prefix is '' without one, the result undefined where it is no name. */
+/**
+ * Splits a qualified name at its colon; the prefix is '' without one, the result undefined where it
+ * is no name.
+ */
 export function splitQualifiedName(text: string): QualifiedName | undefined {
   const match = QUALIFIED_NAME.exec(text);
   return match === null ? undefined : { prefix: match[1] ?? '', local: match[2] ?? '' };
@@ -42,7 +48,9 @@ const MAX_RECENT = 1024;
 export class Names {
   readonly #bytes: Buffer;
   readonly #known = new Map<string, RawName>();
-  /** Last name per hash: comparing bytes with it is cheaper than slicing and looking up the name. */
+  /**
+   * Last name per hash: comparing bytes with it is cheaper than slicing and looking up the name.
+   */
   readonly #recent: (RawName | undefined)[] = new Array(MAX_RECENT).fill(undefined);
 
   constructor(bytes: Buffer) {
@@ -54,10 +62,16 @@ export class Names {
     const bytes = this.#bytes;
     let end = start;
     let sum = 0;
-    for (let code = bytes[end] ?? 0; !isNameEnd(code); code = bytes[++end] ?? 0) sum = (sum * 31 + code) | 0;
+    for (let code = bytes[end] ?? 0; !isNameEnd(code); code = bytes[++end] ?? 0)
+      sum = (sum * 31 + code) | 0;
     if (end === start) throw new XmlFault(msg`a name is missing`, start);
     const likely = this.#recent[sum & (MAX_RECENT - 1)];
-    if (likely !== undefined && likely.lengthBytes === end - start && this.isRepeatedAt(likely, start)) return likely;
+    if (
+      likely !== undefined &&
+      likely.lengthBytes === end - start &&
+      this.isRepeatedAt(likely, start)
+    )
+      return likely;
     const rawName = bytes.toString('utf8', start, end);
     const name = this.#known.get(rawName) ?? makeName(rawName, start, end - start);
     this.#known.set(rawName, name);
@@ -69,17 +83,33 @@ export class Names {
   /** Tells if the bytes of a range occur at another position, regardless of what follows them. */
   isRepeatedAt({ start, lengthBytes }: ByteRange, place: number): boolean {
     const bytes = this.#bytes;
-    for (let at = 0; at < lengthBytes; at++) if (bytes[start + at] !== bytes[place + at]) return false;
+    for (let at = 0; at < lengthBytes; at++)
+      if (bytes[start + at] !== bytes[place + at]) return false;
     return true;
   }
 }
 
 function makeName(rawName: string, start: number, lengthBytes: number): RawName {
-  const declares = rawName === 'xmlns' || rawName.startsWith('xmlns:') ? rawName.slice('xmlns:'.length) : undefined;
-  return { rawName, start, lengthBytes, declares, parts: undefined, bound: undefined, resolved: undefined, declared: undefined };
+  const declares =
+    rawName === 'xmlns' || rawName.startsWith('xmlns:')
+      ? rawName.slice('xmlns:'.length)
+      : undefined;
+  return {
+    rawName,
+    start,
+    lengthBytes,
+    declares,
+    parts: undefined,
+    bound: undefined,
+    resolved: undefined,
+    declared: undefined,
+  };
 }
 
-/** Tells if a name ends: white space, `=`, `/`, `>`, `<` or the end; {@link getNameParts} checks the characters. */
+/**
+ * Tells if a name ends: white space, `=`, `/`, `>`, `<` or the end; {@link getNameParts} checks the
+ * characters.
+ */
 function isNameEnd(code: number): boolean {
   return code <= 0x20 || code === 0x3d || code === 0x2f || code === 0x3e || code === 0x3c;
 }
@@ -101,13 +131,16 @@ export function getNameParts(name: RawName, offset: number): QualifiedName {
 /** Namespaces in scope (Namespaces in XML 1.0), with constant lookup time. */
 export class Scope {
   /** Declarations per prefix, the innermost last. */
-  readonly #bound = new Map<string, NamespaceBinding[]>([['xml', [{ uri: XML_NAMESPACE, depth: -1 }]]]);
+  readonly #bound = new Map<string, NamespaceBinding[]>([
+    ['xml', [{ uri: XML_NAMESPACE, depth: -1 }]],
+  ]);
 
   readonly #uris = new Map<string, string>();
 
   declare(prefix: string, uri: string, depth: number, offset: number): void {
     const around = this.#getList(prefix);
-    if (around.at(-1)?.depth === depth) throw new XmlFault(msg`a namespace prefix is declared twice`, offset);
+    if (around.at(-1)?.depth === depth)
+      throw new XmlFault(msg`a namespace prefix is declared twice`, offset);
     if (prefix === 'xmlns' || (prefix === 'xml') !== (uri === XML_NAMESPACE)) {
       throw new XmlFault(msg`the prefixes xml and xmlns may not be bound to anything else`, offset);
     }
@@ -143,15 +176,25 @@ export class Scope {
 }
 
 /** Returns the namespace of a prefix; the empty prefix has none unless a default is declared. */
-export function getNamespaceIn(bound: readonly NamespaceBinding[], prefix: string, offset: number): string {
+export function getNamespaceIn(
+  bound: readonly NamespaceBinding[],
+  prefix: string,
+  offset: number,
+): string {
   const uri = bound[bound.length - 1]?.uri;
-  if (uri === undefined && prefix !== '') throw new XmlFault(msg`the prefix ${prefix} is not declared`, offset);
+  if (uri === undefined && prefix !== '')
+    throw new XmlFault(msg`the prefix ${prefix} is not declared`, offset);
   return uri ?? '';
 }
 
-/** Text in the parser has one character per byte of UTF-8, so that offsets in text and bytes are equal. */
+/**
+ * Text in the parser has one character per byte of UTF-8, so that offsets in text and bytes are
+ * equal.
+ */
 
-/** Flags of a byte: none, not ASCII, or to be decoded in a text or a value. U+FFFE begins with 0xef. */
+/**
+ * Flags of a byte: none, not ASCII, or to be decoded in a text or a value. U+FFFE begins with 0xef.
+ */
 export const NON_ASCII = 1;
 const [ODD_IN_TEXT, ODD_IN_VALUE] = [2, 4];
 export const DECODING_NEEDS = Uint8Array.from({ length: 256 }, (_, byte) => {
@@ -179,7 +222,13 @@ export function decodeReferences(
   return rawName === undefined ? decodeText(raw, start) : decodeValue(raw, start, rawName);
 }
 
-const ENTITIES: Readonly<Record<string, string>> = { lt: '<', gt: '>', amp: '&', quot: '"', apos: "'" };
+const ENTITIES: Readonly<Record<string, string>> = {
+  lt: '<',
+  gt: '>',
+  amp: '&',
+  quot: '"',
+  apos: "'",
+};
 
 /** Size of a piece: millions of matches at once would take many times the memory of the text. */
 const PIECE_CHARACTERS = 64 * 1024;
@@ -190,13 +239,15 @@ const FORBIDDEN_CHARACTER = /[\0-\x08\x0b\x0c\x0e-\x1f]|\xef\xbf[\xbe\xbf]/;
 /** @throws XmlFault for a character that XML forbids */
 export function assertAllowedCharacters(raw: string, start: number): void {
   const forbidden = raw.search(FORBIDDEN_CHARACTER);
-  if (forbidden !== -1) throw new XmlFault(msg`a control character is not allowed in XML`, start + forbidden);
+  if (forbidden !== -1)
+    throw new XmlFault(msg`a control character is not allowed in XML`, start + forbidden);
 }
 
 /** Decodes character data. @param raw source, which begins at `start` */
 function decodeText(raw: string, start: number): string {
   assertAllowedCharacters(raw, start);
-  if (raw.includes(']]>')) throw new XmlFault(msg`]]> is not allowed in text`, start + raw.indexOf(']]>'));
+  if (raw.includes(']]>'))
+    throw new XmlFault(msg`]]> is not allowed in text`, start + raw.indexOf(']]>'));
   return decodeInPieces(raw, start, REPLACED_IN_TEXT, '\n');
 }
 
@@ -208,7 +259,8 @@ export function decodeSection(raw: string, start: number): string {
 
 /** Decodes an attribute value. @param rawName for the fault */
 function decodeValue(raw: string, start: number, rawName: string): string {
-  if (raw.includes('<')) throw new XmlFault(msg`< is not allowed in the value of ${rawName}`, start + raw.indexOf('<'));
+  if (raw.includes('<'))
+    throw new XmlFault(msg`< is not allowed in the value of ${rawName}`, start + raw.indexOf('<'));
   assertAllowedCharacters(raw, start);
   return decodeInPieces(raw, start, REPLACED_IN_VALUE, ' ');
 }
@@ -218,14 +270,19 @@ const REFERENCE = '&(?:#(\\d+);|#x([\\da-fA-F]+);|([\\w.:-]+);)?';
 const REPLACED_IN_TEXT = new RegExp(`\\r\\n?|${REFERENCE}`, 'g');
 const REPLACED_IN_VALUE = new RegExp(`\\r\\n?|[\\t\\n]|${REFERENCE}`, 'g');
 
-/** Replaces references once, from left to right; the result is not parsed again. @param space replaces a line break */
+/**
+ * Replaces references once, from left to right; the result is not parsed again. @param space
+ * replaces a line break
+ */
 function decodeInPieces(raw: string, start: number, replaced: RegExp, space: string): string {
   const bytes = Buffer.allocUnsafe(raw.length);
   let length = 0;
   for (let at = 0; at < raw.length; ) {
     const piece = raw.slice(at, findPieceEnd(raw, at));
     const read = piece.replace(replaced, (whole, decimal, hexadecimal, name, index) =>
-      whole.startsWith('&') ? resolveCharacterReference(whole, decimal, hexadecimal, name, start + at + index) : space,
+      whole.startsWith('&')
+        ? resolveCharacterReference(whole, decimal, hexadecimal, name, start + at + index)
+        : space,
     );
     length += bytes.write(read, length, 'latin1');
     at += piece.length;
@@ -253,14 +310,17 @@ function resolveCharacterReference(
   const digits = decimal ?? hexadecimal;
   if (digits === undefined) throw new XmlFault(msg`& must be written as &amp;`, offset);
   const code = Number.parseInt(digits, decimal === undefined ? 16 : 10);
-  if (!isCharacter(code)) throw new XmlFault(msg`${whole} is not a character allowed in XML`, offset);
+  if (!isCharacter(code))
+    throw new XmlFault(msg`${whole} is not a character allowed in XML`, offset);
   return Buffer.from(String.fromCodePoint(code)).toString('latin1');
 }
 
 /** XML 1.0, production 2. */
 function isCharacter(code: number): boolean {
   if (code < 0x20) return code === 0x9 || code === 0xa || code === 0xd;
-  return code <= 0xd7ff || (code >= 0xe000 && code <= 0xfffd) || (code >= 0x10000 && code <= 0x10ffff);
+  return (
+    code <= 0xd7ff || (code >= 0xe000 && code <= 0xfffd) || (code >= 0x10000 && code <= 0x10ffff)
+  );
 }
 
 function makeUnknownEntityFault(name: string, offset: number): XmlFault {

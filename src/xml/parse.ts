@@ -1,4 +1,11 @@
-import { decodeXml, EncodingError, getLineAt, type XmlDocument, XmlFault, XmlSyntaxError } from './element.ts';
+import {
+  decodeXml,
+  EncodingError,
+  getLineAt,
+  type XmlDocument,
+  XmlFault,
+  XmlSyntaxError,
+} from './element.ts';
 import { Parser, type XmlPart } from './parser.ts';
 
 export { XmlSyntaxError } from './element.ts';
@@ -6,13 +13,18 @@ export { XmlSyntaxError } from './element.ts';
 type DecodedXml = ReturnType<typeof decodeXml>;
 
 /**
- * Parses XML 1.0 with namespaces, strictly and without a DTD: nothing is fetched, only the five predefined entities and character
- * references are resolved, and any violation is an error with its position.
+ * Parses XML 1.0 with namespaces, strictly and without a DTD: nothing is fetched, only the five
+ * predefined entities and character references are resolved, and any violation is an error with its
+ * position.
  * @param charset of the `Content-Type` header, where there is one
  * @param maxNodes limit of elements, attributes and other markup together
  * @throws XmlSyntaxError
  */
-export function parseXml(bytes: Buffer, charset?: string, maxNodes = Number.POSITIVE_INFINITY): XmlDocument {
+export function parseXml(
+  bytes: Buffer,
+  charset?: string,
+  maxNodes = Number.POSITIVE_INFINITY,
+): XmlDocument {
   const xml = decode(bytes, charset);
   try {
     return { root: new Parser(xml.utf8, maxNodes).parse(), bytes: xml.utf8 };
@@ -21,11 +33,14 @@ export function parseXml(bytes: Buffer, charset?: string, maxNodes = Number.POSI
   }
 }
 
-/** A document of which only its bytes and one part at a time are held; of the root only the start tag is parsed. */
+/**
+ * A document of which only its bytes and one part at a time are held; of the root only the start
+ * tag is parsed.
+ */
 export type XmlWalk = XmlDocument & {
   /**
-   * Yields the elements with these names that are not inside another of them, in document order. Each iteration parses again; one
-   * that ends has checked the whole document.
+   * Yields the elements with these names that are not inside another of them, in document order.
+   * Each iteration parses again; one that ends has checked the whole document.
    * @throws XmlSyntaxError during the iteration
    */
   readParts(names: ReadonlySet<string>): Iterable<XmlPart>;
@@ -33,7 +48,8 @@ export type XmlWalk = XmlDocument & {
 
 /**
  * Parses a document in parts.
- * @param maxNodes limit of elements, attributes and other markup of a part, and of the document around the parts
+ * @param maxNodes limit of elements, attributes and other markup of a part, and of the document
+ * around the parts
  * @throws XmlSyntaxError where the start of the document is malformed
  */
 export function walkXml(bytes: Buffer, maxNodes: number): XmlWalk {
@@ -58,7 +74,11 @@ function decode(bytes: Buffer, charset?: string): DecodedXml {
     return decodeXml(bytes, charset);
   } catch (thrown) {
     if (!(thrown instanceof EncodingError)) throw thrown;
-    throw new XmlSyntaxError(thrown.says, thrown.byte, getLineAt(bytes.toString('latin1', 0, thrown.byte), thrown.byte));
+    throw new XmlSyntaxError(
+      thrown.says,
+      thrown.byte,
+      getLineAt(bytes.toString('latin1', 0, thrown.byte), thrown.byte),
+    );
   }
 }
 

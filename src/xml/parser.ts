@@ -16,7 +16,10 @@ import {
   splitQualifiedName,
 } from './name.ts';
 
-/** An element of a long document, and its ancestors, outermost first, of which only the start tags were parsed. */
+/**
+ * An element of a long document, and its ancestors, outermost first, of which only the start tags
+ * were parsed.
+ */
 export type XmlPart = { readonly element: XmlElement; readonly around: readonly XmlElement[] };
 
 const MAX_DEPTH = 256;
@@ -84,7 +87,10 @@ export class Parser {
     return new FlatElement(this.#tape, 0);
   }
 
-  /** Parses to the end. Yields each outermost element with one of the names when it ends, and drops it afterwards. */
+  /**
+   * Parses to the end. Yields each outermost element with one of the names when it ends, and drops
+   * it afterwards.
+   */
   *parseParts(names: ReadonlySet<string>): Generator<XmlPart> {
     const { length } = this.#bytes;
     const isNamed = ({ element }: Level): boolean => names.has(this.#tape.getNameAt(element).name);
@@ -96,7 +102,9 @@ export class Parser {
       this.#ended = undefined;
       const open = this.#levels.slice(0, this.#depth);
       if (!isNamed(ended) || open.some(isNamed)) continue;
-      const [element, ...around] = [ended, ...open].map((level) => new FlatElement(this.#tape, level.element));
+      const [element, ...around] = [ended, ...open].map(
+        (level) => new FlatElement(this.#tape, level.element),
+      );
       if (element !== undefined) yield { element, around };
       this.#tape.truncate(ended.element, ended.decodedTexts);
       this.#nodes = ended.nodes;
@@ -128,7 +136,9 @@ export class Parser {
     else this.#parseStartTag();
   }
 
-  /** Scans byte by byte: most texts are a word or two, for which a native search call costs more. */
+  /**
+   * Scans byte by byte: most texts are a word or two, for which a native search call costs more.
+   */
   #parseText(): void {
     const [bytes, start] = [this.#bytes, this.#at];
     const { length } = bytes;
@@ -142,16 +152,24 @@ export class Parser {
     this.#at = at;
     if (this.#current === NONE) {
       const stray = bytes.toString('latin1', start, at).search(/[^ \t\r\n]/);
-      if (stray !== -1) throw new XmlFault(msg`there is text outside the root element`, start + stray);
+      if (stray !== -1)
+        throw new XmlFault(msg`there is text outside the root element`, start + stray);
       return;
     }
     assertTextLimit(at - start, start);
-    this.#tape.addText(this.#current, start, at, (demands & NON_ASCII) !== 0, decodeReferences(bytes, start, at, demands));
+    this.#tape.addText(
+      this.#current,
+      start,
+      at,
+      (demands & NON_ASCII) !== 0,
+      decodeReferences(bytes, start, at, demands),
+    );
   }
 
   #parseDeclaration(): void {
     const [at, bytes] = [this.#at, this.#bytes];
-    const isBeginning = (markup: string): boolean => bytes.toString('latin1', at, at + markup.length) === markup;
+    const isBeginning = (markup: string): boolean =>
+      bytes.toString('latin1', at, at + markup.length) === markup;
     if (isBeginning('<!--')) {
       const end = bytes.indexOf('--', at + 4);
       if (end === -1) throw new XmlFault(msg`a comment is not closed`, at);
@@ -161,7 +179,8 @@ export class Parser {
     } else if (isBeginning('<![CDATA[')) {
       const end = bytes.indexOf(']]>', at + 9);
       if (end === -1) throw new XmlFault(msg`a CDATA section is not closed`, at);
-      if (this.#current === NONE) throw new XmlFault(msg`there is text outside the root element`, at);
+      if (this.#current === NONE)
+        throw new XmlFault(msg`there is text outside the root element`, at);
       assertTextLimit(end - at, at);
       const section = decodeSection(bytes.toString('latin1', at + 9, end), at + 9);
       this.#tape.addText(this.#current, at + 9, end, false, section);
@@ -176,7 +195,8 @@ export class Parser {
   #parseEndTag(): void {
     const start = this.#at;
     const level = this.#levels[this.#depth - 1];
-    if (level === undefined || this.#depth === 0) throw new XmlFault(msg`an end tag without a start tag`, start);
+    if (level === undefined || this.#depth === 0)
+      throw new XmlFault(msg`an end tag without a start tag`, start);
     const { name } = level;
     this.#at = start + 2 + name.lengthBytes;
     if (this.#bytes[this.#at] !== GREATER) this.#skipSpace();
@@ -204,22 +224,26 @@ export class Parser {
     level.nodes = this.#nodes - 1;
     level.decodedTexts = tape.decodedTexts;
     this.#attributeCount = 0;
-    const declared = this.#bytes[this.#at] === GREATER ? NOTHING_DECLARED : this.#parseAttributes(start, element);
+    const declared =
+      this.#bytes[this.#at] === GREATER ? NOTHING_DECLARED : this.#parseAttributes(start, element);
     level.declared = declared;
     const empty = this.#bytes[this.#at] === SLASH;
     if (empty) this.#at++;
-    if (this.#bytes[this.#at] !== GREATER) throw new XmlFault(msg`the tag <${name.rawName}> is not well-formed`, this.#at);
+    if (this.#bytes[this.#at] !== GREATER)
+      throw new XmlFault(msg`the tag <${name.rawName}> is not well-formed`, this.#at);
     this.#at++;
     tape.setElementName(element, this.#resolve(name, start + 1, false));
     if (this.#attributeCount > 0) this.#resolveAttributes(start, element, name);
-    if (this.#current === NONE && this.#hasRoot) throw new XmlFault(msg`there is a second root element`, start);
+    if (this.#current === NONE && this.#hasRoot)
+      throw new XmlFault(msg`there is a second root element`, start);
     this.#hasRoot = true;
     this.#count(this.#attributeCount + declared.length);
     if (empty) {
       this.#endElement(level);
       return;
     }
-    if (this.#depth >= MAX_DEPTH) throw new XmlFault(msg`elements are nested deeper than ${MAX_DEPTH}`, start);
+    if (this.#depth >= MAX_DEPTH)
+      throw new XmlFault(msg`elements are nested deeper than ${MAX_DEPTH}`, start);
     this.#depth++;
     this.#current = element;
   }
@@ -238,7 +262,11 @@ export class Parser {
   #count(nodes: number): void {
     this.#nodes += nodes;
     const most = this.#maxNodes;
-    if (this.#nodes > most) throw new XmlFault(msg`there are more than ${most} elements, attributes and other markup`, this.#at);
+    if (this.#nodes > most)
+      throw new XmlFault(
+        msg`there are more than ${most} elements, attributes and other markup`,
+        this.#at,
+      );
   }
 
   #endElement(level: Level): void {
@@ -254,7 +282,8 @@ export class Parser {
       const raw = this.#attributeNames[position] ?? name;
       const offset = this.#attributeOffsets[position] ?? start;
       const attribute = this.#resolve(raw, offset, true);
-      if (attribute.lastTag === start) throw new XmlFault(msg`the attribute ${raw.rawName} is given twice`, offset);
+      if (attribute.lastTag === start)
+        throw new XmlFault(msg`the attribute ${raw.rawName} is given twice`, offset);
       attribute.lastTag = start;
       this.#tape.setAttributeName(element, position, attribute);
     }
@@ -264,8 +293,10 @@ export class Parser {
   #resolve(name: RawName, offset: number, isAttribute: boolean): ResolvedName {
     const { prefix, local } = name.parts ?? getNameParts(name, offset);
     name.bound ??= this.#scope.getBinding(prefix);
-    const namespace = isAttribute && prefix === '' ? '' : getNamespaceIn(name.bound, prefix, offset);
-    if (name.resolved?.namespace !== namespace) name.resolved = this.#tape.resolve(namespace, local, offset);
+    const namespace =
+      isAttribute && prefix === '' ? '' : getNamespaceIn(name.bound, prefix, offset);
+    if (name.resolved?.namespace !== namespace)
+      name.resolved = this.#tape.resolve(namespace, local, offset);
     return name.resolved;
   }
 
@@ -289,7 +320,8 @@ export class Parser {
         throw new XmlFault(msg`a tag is longer than ${MAX_TAG_CHARACTERS} characters`, start);
       const spaced = this.#skipSpace();
       const code = this.#bytes[this.#at];
-      if (code === GREATER || code === SLASH || code === undefined) return declared ?? NOTHING_DECLARED;
+      if (code === GREATER || code === SLASH || code === undefined)
+        return declared ?? NOTHING_DECLARED;
       if (!spaced) throw new XmlFault(msg`white space is missing between attributes`, this.#at);
       const offset = this.#at;
       const name = this.#parseName();
@@ -301,21 +333,32 @@ export class Parser {
         this.#attributeOffsets[this.#attributeCount++] = offset;
         continue;
       }
-      if (!isDeclaration(name)) throw new XmlFault(msg`a namespace declaration is not well-formed`, offset);
+      if (!isDeclaration(name))
+        throw new XmlFault(msg`a namespace declaration is not well-formed`, offset);
       this.#scope.declare(prefix, this.#getDeclaredUri(name, decoded, offset), this.#depth, offset);
       declared ??= [];
       declared.push(prefix);
     }
   }
 
-  /** Returns the value of a declaration, from the last one of its name where the bytes are equal: most records repeat it. */
+  /**
+   * Returns the value of a declaration, from the last one of its name where the bytes are equal:
+   * most records repeat it.
+   */
   #getDeclaredUri(name: RawName, decoded: string | undefined, offset: number): string {
     const start = this.#valueStart;
     const lengthBytes = this.#valueEnd - start;
     const declared = name.declared;
-    if (declared !== undefined && declared.lengthBytes === lengthBytes && this.#names.isRepeatedAt(declared, start))
+    if (
+      declared !== undefined &&
+      declared.lengthBytes === lengthBytes &&
+      this.#names.isRepeatedAt(declared, start)
+    )
       return declared.uri;
-    const uri = this.#scope.intern(decoded ?? this.#bytes.toString('utf8', start, this.#valueEnd), offset);
+    const uri = this.#scope.intern(
+      decoded ?? this.#bytes.toString('utf8', start, this.#valueEnd),
+      offset,
+    );
     name.declared = { start, lengthBytes, uri };
     return uri;
   }
@@ -324,11 +367,13 @@ export class Parser {
   #parseValue(rawName: string): string | undefined {
     const bytes = this.#bytes;
     this.#skipSpace();
-    if (bytes[this.#at] !== EQUALS) throw new XmlFault(msg`the attribute ${rawName} has no value`, this.#at);
+    if (bytes[this.#at] !== EQUALS)
+      throw new XmlFault(msg`the attribute ${rawName} has no value`, this.#at);
     this.#at++;
     this.#skipSpace();
     const quote = bytes[this.#at];
-    if (quote !== DOUBLE_QUOTE && quote !== APOSTROPHE) throw new XmlFault(msg`the value of ${rawName} is not quoted`, this.#at);
+    if (quote !== DOUBLE_QUOTE && quote !== APOSTROPHE)
+      throw new XmlFault(msg`the value of ${rawName} is not quoted`, this.#at);
     const start = this.#at + 1;
     let end = start;
     let demands = 0;
@@ -357,7 +402,8 @@ function findEndOfDeclaration(bytes: Buffer): number {
   const [declaration] = /^<\?xml[ \t\r\n][^<>]*?\?>/.exec(source) ?? [];
   if (declaration === undefined) return 0;
   assertAllowedCharacters(declaration, 0);
-  if (!XML_DECLARATION.test(declaration)) throw new XmlFault(msg`the XML declaration is not well-formed`, 0);
+  if (!XML_DECLARATION.test(declaration))
+    throw new XmlFault(msg`the XML declaration is not well-formed`, 0);
   return declaration.length;
 }
 
@@ -366,8 +412,14 @@ function findEndOfInstruction(bytes: Buffer, at: number): number {
   const end = bytes.indexOf('?>', at + 2);
   if (end === -1) throw new XmlFault(msg`a processing instruction is not closed`, at);
   assertAllowedCharacters(bytes.toString('latin1', at, end), at);
-  const target = /^[^\s?]*/.exec(bytes.toString('utf8', at + 2, Math.min(end, at + 360)))?.[0] ?? '';
-  if (target.length > 80 || splitQualifiedName(target) === undefined || target.toLowerCase() === 'xml' || target.includes(':')) {
+  const target =
+    /^[^\s?]*/.exec(bytes.toString('utf8', at + 2, Math.min(end, at + 360)))?.[0] ?? '';
+  if (
+    target.length > 80 ||
+    splitQualifiedName(target) === undefined ||
+    target.toLowerCase() === 'xml' ||
+    target.includes(':')
+  ) {
     throw new XmlFault(msg`a processing instruction may not be called "${target}"`, at);
   }
   return end + 2;

@@ -3,11 +3,14 @@ import { getSourceText, type XmlDocument, type XmlElement } from './element.ts';
 import { parseXml } from './parse.ts';
 
 /**
- * Returns the source of the namespace declarations in scope at the end of `path`, inner ones winning: text cut out of the
- * innermost element needs them to be parsed alone.
+ * Returns the source of the namespace declarations in scope at the end of `path`, inner ones
+ * winning: text cut out of the innermost element needs them to be parsed alone.
  * @param path elements of the document, each the parent of the next
  */
-export function renderNamespaceDeclarations(document: XmlDocument, path: readonly XmlElement[]): string {
+export function renderNamespaceDeclarations(
+  document: XmlDocument,
+  path: readonly XmlElement[],
+): string {
   const declarations = new Map<string, string>();
   for (const element of path) {
     const tag = getStartTag(document, element);
@@ -40,16 +43,25 @@ export function* listStrayTexts(document: XmlDocument, element: XmlElement): Gen
   let from = element.start + Buffer.byteLength(getStartTag(document, element));
   for (const child of [...children, undefined]) {
     const to = child?.start ?? bytes.lastIndexOf('</', element.end - 1);
-    const between = getSourceText(document, { start: from, end: to }).replace(MARKUP, (markup) => markup.replace(/[^\n]/g, ' '));
+    const between = getSourceText(document, { start: from, end: to }).replace(MARKUP, (markup) =>
+      markup.replace(/[^\n]/g, ' '),
+    );
     const text = between.replace(/[ \t\r\n]+/g, ' ').replace(/^ | $/g, '');
     const start = from + Buffer.byteLength(between.slice(0, between.search(/[^ \t\r\n]/)));
-    if (text !== '') yield { element, text: text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text, start };
+    if (text !== '')
+      yield { element, text: text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text, start };
     from = child?.end ?? to;
   }
 }
 
-/** Yields these texts of an element and its descendants, an element's own before those of its children. */
-export function* listStrayTextsWithin(document: XmlDocument, element: XmlElement): Generator<StrayText> {
+/**
+ * Yields these texts of an element and its descendants, an element's own before those of its
+ * children.
+ */
+export function* listStrayTextsWithin(
+  document: XmlDocument,
+  element: XmlElement,
+): Generator<StrayText> {
   yield* listStrayTexts(document, element);
   for (const child of element.children) yield* listStrayTextsWithin(document, child);
 }
@@ -59,7 +71,10 @@ export function makeStrayTextMessage({ element: { name }, text }: StrayText): Me
 }
 
 /** Yields the texts and the children of an element in document order. */
-export function* walkMixedContent(document: XmlDocument, element: XmlElement): Generator<string | XmlElement> {
+export function* walkMixedContent(
+  document: XmlDocument,
+  element: XmlElement,
+): Generator<string | XmlElement> {
   const { children, start, end, text } = element;
   if (children.length === 0) {
     if (text !== '') yield text;
@@ -67,9 +82,13 @@ export function* walkMixedContent(document: XmlDocument, element: XmlElement): G
   }
   let from = start + Buffer.byteLength(getStartTag(document, element));
   for (const child of [...children, undefined]) {
-    const source = getSourceText(document, { start: from, end: child?.start ?? document.bytes.lastIndexOf('</', end - 1) });
+    const source = getSourceText(document, {
+      start: from,
+      end: child?.start ?? document.bytes.lastIndexOf('</', end - 1),
+    });
     // Comments, CDATA sections and references are parsed as elsewhere.
-    if (source !== '') yield /[<&\r]/.test(source) ? parseXml(Buffer.from(`<t>${source}</t>`)).root.text : source;
+    if (source !== '')
+      yield /[<&\r]/.test(source) ? parseXml(Buffer.from(`<t>${source}</t>`)).root.text : source;
     if (child !== undefined) yield child;
     from = child?.end ?? end;
   }

@@ -6,24 +6,33 @@ export type XmlNode = {
   readonly content?: string | readonly XmlNode[];
 };
 
-/** Negation of XML 1.0 (fifth edition), production 2; of the line breaks only a line feed survives a parser unchanged. */
+/**
+ * Negation of XML 1.0 (fifth edition), production 2; of the line breaks only a line feed survives a
+ * parser unchanged.
+ */
 const ILLEGAL_CHARACTER = /[^\t\n\u{20}-\u{D7FF}\u{E000}-\u{FFFD}\u{10000}-\u{10FFFF}]/u;
 
 /** Fast check without code points, sufficient for most texts. */
 const PLAINLY_LEGAL = /^[\t\n\u0020-\uD7FF]*$/;
 
-/** Returns the first character that XML cannot hold: a control character, a non-character or a lone surrogate. */
+/**
+ * Returns the first character that XML cannot hold: a control character, a non-character or a lone
+ * surrogate.
+ */
 export function findIllegalCharacter(text: string): string | undefined {
   return PLAINLY_LEGAL.test(text) ? undefined : ILLEGAL_CHARACTER.exec(text)?.[0];
 }
 
 /** Replaces characters that XML cannot hold by U+FFFD. */
 export function replaceIllegalCharacters(text: string): string {
-  return PLAINLY_LEGAL.test(text) ? text : text.replace(new RegExp(ILLEGAL_CHARACTER, 'gu'), '\uFFFD');
+  return PLAINLY_LEGAL.test(text)
+    ? text
+    : text.replace(new RegExp(ILLEGAL_CHARACTER, 'gu'), '\uFFFD');
 }
 
 /**
- * Writes a document as UTF-8 with one element per line, so that a line number in an error message identifies an element.
+ * Writes a document as UTF-8 with one element per line, so that a line number in an error message
+ * identifies an element.
  * @throws RangeError when a text or a value has a character that XML cannot hold
  */
 export function buildXml(root: XmlNode): Buffer {
@@ -35,7 +44,8 @@ export function renderElement({ name, attributes, content = '' }: XmlNode, depth
   const indent = INDENTS[depth] ?? '  '.repeat(depth);
   let tag = `${indent}<${name}`;
   if (attributes !== undefined) {
-    for (const key of Object.keys(attributes)) tag += ` ${key}="${renderAttribute(name, attributes[key] ?? '')}"`;
+    for (const key of Object.keys(attributes))
+      tag += ` ${key}="${renderAttribute(name, attributes[key] ?? '')}"`;
   }
   if (content.length === 0) return `${tag}/>\n`;
   if (typeof content === 'string') return `${tag}>${renderContent(name, content)}</${name}>\n`;
@@ -57,11 +67,17 @@ function renderContent(name: string, text: string): string {
 /** Escapes an attribute value, including white space, which a parser would turn into blanks. */
 function renderAttribute(name: string, value: string): string {
   if (PLAIN_VALUE.test(value)) return value;
-  return escapeXml(name, value).replaceAll('"', '&quot;').replaceAll('\t', '&#9;').replaceAll('\n', '&#10;');
+  return escapeXml(name, value)
+    .replaceAll('"', '&quot;')
+    .replaceAll('\t', '&#9;')
+    .replaceAll('\n', '&#10;');
 }
 
 function escapeXml(name: string, text: string): string {
   const character = findIllegalCharacter(text);
-  if (character === undefined) return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
-  throw new RangeError(`<${name}> would hold U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`);
+  if (character === undefined)
+    return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+  throw new RangeError(
+    `<${name}> would hold U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`,
+  );
 }

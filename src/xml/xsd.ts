@@ -7,11 +7,17 @@ import { createKnownShapes, type KnownShapes } from './known-shapes.ts';
 /** Loaded when a schema is compiled: it is WebAssembly, whose loading is asynchronous. */
 type Library = typeof import('libxml2-wasm');
 
-/** A schema and the address under which others import it: `svc/2.2/svc.xsd` imports `../../xml/xml.xsd` as `xml/xml.xsd`. */
+/**
+ * A schema and the address under which others import it: `svc/2.2/svc.xsd` imports
+ * `../../xml/xml.xsd` as `xml/xml.xsd`.
+ */
 export type SchemaFile = { readonly url: string; readonly bytes: Buffer };
 
 export type SchemaViolation = {
-  /** From 1; the last line of the start tag for a fault of an element. Null for a fault outside the document. */
+  /**
+   * From 1; the last line of the start tag for a fault of an element. Null for a fault outside the
+   * document.
+   */
   readonly line: number | null;
   /** The fault in English, without the namespaces of the schema; `xml:lang` keeps its prefix. */
   readonly message: Message;
@@ -20,7 +26,10 @@ export type SchemaViolation = {
 };
 
 export type Validation = {
-  /** False where the bytes are no acceptable document (not XML, a DOCTYPE, too large), so nothing was validated. */
+  /**
+   * False where the bytes are no acceptable document (not XML, a DOCTYPE, too large), so nothing
+   * was validated.
+   */
   readonly wellFormed: boolean;
   readonly violations: readonly SchemaViolation[];
 };
@@ -31,10 +40,17 @@ export type Validator = {
   [Symbol.dispose](): void;
 };
 
-/** WASM memory never shrinks, and failed allocations there are not reported, so larger documents are refused first. */
+/**
+ * WASM memory never shrinks, and failed allocations there are not reported, so larger documents are
+ * refused first.
+ */
 export const MAX_DOCUMENT_BYTES = 64 * 1024 * 1024;
 
-function parseSchemaDocument({ ParseOption, XmlDocument }: Library, bytes: Buffer, url?: string): XmlDocument {
+function parseSchemaDocument(
+  { ParseOption, XmlDocument }: Library,
+  bytes: Buffer,
+  url?: string,
+): XmlDocument {
   const option =
     ParseOption.XML_PARSE_NONET |
     ParseOption.XML_PARSE_NO_XXE |
@@ -47,8 +63,14 @@ function parseSchemaDocument({ ParseOption, XmlDocument }: Library, bytes: Buffe
 /** Advice of libxml2 to programmers in its messages about limits. */
 const PARSER_ADVICE = /,? (?:use|try|see) (?:XML_PARSE_HUGE|xmlCtxt\w+)(?: option)?/;
 
-/** Compiles a schema with `imports` only, no disk or network. @throws Error when it is faulty or imports another file */
-export async function compileSchema(main: SchemaFile, imports: readonly SchemaFile[]): Promise<Validator> {
+/**
+ * Compiles a schema with `imports` only, no disk or network. @throws Error when it is faulty or
+ * imports another file
+ */
+export async function compileSchema(
+  main: SchemaFile,
+  imports: readonly SchemaFile[],
+): Promise<Validator> {
   const library = await import('libxml2-wasm');
   const held: { dispose(): void }[] = [];
   try {
@@ -66,21 +88,34 @@ export async function compileSchema(main: SchemaFile, imports: readonly SchemaFi
   } catch (error) {
     for (const resource of held) resource.dispose();
     const reason = error instanceof Error ? error.message.trim() : String(error);
-    throw new LocalizedError(msg`The schema ${main.url} cannot be used: ${reason}`, { cause: error });
+    throw new LocalizedError(msg`The schema ${main.url} cannot be used: ${reason}`, {
+      cause: error,
+    });
   }
 }
 
-/** Replaces `{name}` placeholders, with values escaped for attributes. @throws Error when a placeholder has no value */
-export function fillPlaceholders(template: Buffer, values: Readonly<Record<string, string>>): Buffer {
-  const filled = template.toString('utf8').replace(/\{([a-z_]+)\}/g, (placeholder, name: string) => {
-    const value = values[name];
-    if (value === undefined) throw new Error(`no value for the placeholder ${placeholder}`);
-    return value.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('"', '&quot;');
-  });
+/**
+ * Replaces `{name}` placeholders, with values escaped for attributes. @throws Error when a
+ * placeholder has no value
+ */
+export function fillPlaceholders(
+  template: Buffer,
+  values: Readonly<Record<string, string>>,
+): Buffer {
+  const filled = template
+    .toString('utf8')
+    .replace(/\{([a-z_]+)\}/g, (placeholder, name: string) => {
+      const value = values[name];
+      if (value === undefined) throw new Error(`no value for the placeholder ${placeholder}`);
+      return value.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('"', '&quot;');
+    });
   return Buffer.from(filled, 'utf8');
 }
 
-/** Shapes are kept from this document on: to read the schema for them takes as long as to validate hundreds. */
+/**
+ * Shapes are kept from this document on: to read the schema for them takes as long as to validate
+ * hundreds.
+ */
 const MIN_DOCUMENTS = 20;
 
 const VALID: Validation = { wellFormed: true, violations: [] };
@@ -97,7 +132,8 @@ function makeValidator(
   let shapes: KnownShapes | undefined;
   return {
     validate(document) {
-      // The library would take a freed schema for "no schema" and follow the document's own schemaLocation.
+      // The library would take a freed schema for "no schema" and follow the document's own
+      // schemaLocation.
       if (disposed) throw new Error('this validator was disposed');
       if (shapes?.isAccepted(document) === true) return VALID;
       const validation = validateDocument(library, schema, document, namespaces);
@@ -134,7 +170,9 @@ function validateDocument(
     if (document.dtd !== null) {
       return {
         wellFormed: false,
-        violations: [{ line: null, message: msg`A document type declaration (DOCTYPE) is not allowed.` }],
+        violations: [
+          { line: null, message: msg`A document type declaration (DOCTYPE) is not allowed.` },
+        ],
       };
     }
     schema.validate(document);
@@ -150,18 +188,27 @@ function validateDocument(
  * @param namespaces of the schemas, computed on a fault, since most documents have none
  * @throws the error itself where it is not the library's list of faults
  */
-function toViolations({ XmlLibError }: Library, error: unknown, namespaces: () => readonly string[]): SchemaViolation[] {
+function toViolations(
+  { XmlLibError }: Library,
+  error: unknown,
+  namespaces: () => readonly string[],
+): SchemaViolation[] {
   if (!(error instanceof XmlLibError)) throw error;
   if (error.details.length === 0) return [{ line: null, message: error.message.trim() }];
   const namespaceNames = namespaces();
   return error.details.map((detail) => {
     const words = detail.message.trim().replace(PARSER_ADVICE, '');
     const message = namespaceNames.reduce(
-      (text, namespace) => text.replaceAll(`{${namespace}}`, namespace === XML_NAMESPACE ? 'xml:' : ''),
+      (text, namespace) =>
+        text.replaceAll(`{${namespace}}`, namespace === XML_NAMESPACE ? 'xml:' : ''),
       words,
     );
     const element = /^Element '(?:\{[^}']*\})?([^'{}]+)'/.exec(message)?.[1];
-    return { line: detail.line > 0 ? detail.line : null, message, ...(element === undefined ? {} : { element }) };
+    return {
+      line: detail.line > 0 ? detail.line : null,
+      message,
+      ...(element === undefined ? {} : { element }),
+    };
   });
 }
 
@@ -174,10 +221,15 @@ function getTargetNamespace(library: Library, { bytes }: SchemaFile): string {
   }
 }
 
-/** The library's list of inputs is global, so it is filled only while `use` runs, and never across an await. */
+/**
+ * The library's list of inputs is global, so it is filled only while `use` runs, and never across
+ * an await.
+ */
 function withInputs<T>(library: Library, files: readonly SchemaFile[], use: () => T): T {
   const { XmlBufferInputProvider, xmlCleanupInputProvider, xmlRegisterInputProvider } = library;
-  const provider = new XmlBufferInputProvider(Object.fromEntries(files.map((file) => [file.url, file.bytes])));
+  const provider = new XmlBufferInputProvider(
+    Object.fromEntries(files.map((file) => [file.url, file.bytes])),
+  );
   if (!xmlRegisterInputProvider(provider)) throw new Error('the XML library takes no more inputs');
   try {
     return use();

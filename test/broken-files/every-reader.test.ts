@@ -7,7 +7,10 @@ import { makeWorkbook } from '../support/make-workbook.ts';
 import { makeZip } from '../support/make-zip.ts';
 import { readFinds } from '../support/read-finds.ts';
 
-/** Mistakes that a table of any kind may have, held against every reader: the second of two finds is wrong. */
+/**
+ * Mistakes that a table of any kind may have, held against every reader: the second of two finds is
+ * wrong.
+ */
 
 type Row = { readonly id: string; readonly lon: number; readonly lat: number; readonly note: string };
 type Reader = {

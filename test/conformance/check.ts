@@ -4,7 +4,10 @@ import type { Scene } from './scene.ts';
 /** Kind of a check: it reads by harvesting, sends writes without effect, or writes. */
 export type Kind = 'harvest' | 'ask' | 'write';
 
-/** One sentence of the contract as something that can be seen from outside. `run` throws Broken, Skipped or Outage, or it passed. */
+/**
+ * One sentence of the contract as something that can be seen from outside. `run` throws Broken,
+ * Skipped or Outage, or it passed.
+ */
 export type Check = {
   readonly id: string;
   readonly clause: ClauseId;
@@ -20,7 +23,10 @@ export type CheckResult = {
   readonly clause: string;
   readonly expected: string;
   readonly result: 'pass' | 'break' | 'skipped' | 'outage';
-  /** Short difference to what was expected, or the reason why it was not checked. Empty where it passed. */
+  /**
+   * Short difference to what was expected, or the reason why it was not checked. Empty where it
+   * passed.
+   */
   readonly seen: string;
   /** Attempts before it was believed. */
   readonly tries: number;
@@ -36,10 +42,16 @@ export class Skipped extends Error {
   override readonly name = 'Skipped';
 }
 
-/** The deployment gave no answer of its own: it is closed, out of reach, or something in between answered for it. */
+/**
+ * The deployment gave no answer of its own: it is closed, out of reach, or something in between
+ * answered for it.
+ */
 export class Outage extends Error {
   override readonly name = 'Outage';
-  /** The request was not repeated, since its effect is unknown: the check may be, from its beginning. */
+  /**
+   * The request was not repeated, since its effect is unknown: the check may be, from its
+   * beginning.
+   */
   readonly isOpen: boolean;
   /** It was a 500 of a deployment that is well otherwise. */
   readonly isOwn: boolean;
@@ -66,7 +78,10 @@ export function skipUnless(holds: boolean, why: string): asserts holds {
   if (!holds) throw new Skipped(why);
 }
 
-/** @throws Broken where a value is there that should not be, or none that should: both lists are named */
+/**
+ * @throws Broken where a value is there that should not be, or none that should: both lists are
+ * named
+ */
 export function mustBeSame(seen: Iterable<string>, expected: Iterable<string>, of: string): void {
   const [has, wants] = [new Set(seen), new Set(expected)];
   const extra = [...has].filter((value) => !wants.has(value));

@@ -4,8 +4,9 @@ const PEOPLE = 'says what people do';
 const NOT_SHOWN = 'the contract leaves it open';
 
 /**
- * Clauses of docs/contract: the words that named each before it had an id, as the mock server's journal has them, with a row or a word
- * of the sentence behind a colon; and for what no check can see from outside, why.
+ * Clauses of docs/contract: the words that named each before it had an id, as the mock server's
+ * journal has them, with a row or a word of the sentence behind a colon; and for what no check can
+ * see from outside, why.
  */
 export const CLAUSES = {
   'S-SERVICE-1': ['What the service does, 1', 'sums up what other clauses say'],
@@ -14,7 +15,10 @@ export const CLAUSES = {
   'S-SERVICE-4': ['What the service does, 4'],
   'S-SERVICE-5': ['What the service does, 5'],
   'S-SERVICE-6': ['What the service does, 6'],
-  'S-SERVICE-7': ['What the service does, 7', 'looked at to stop a run that writes to no training instance, not as a check'],
+  'S-SERVICE-7': [
+    'What the service does, 7',
+    'looked at to stop a run that writes to no training instance, not as a check',
+  ],
   'S-SERVICE-10': ['What the service does, 8', NEEDS_OPERATOR],
 
   'A-DECLARE-1': ['Resources, Find import document'],
@@ -38,7 +42,10 @@ export const CLAUSES = {
   'A-FIELD-23': ['Resources, Find import document: lokalizace'],
   'A-FIELD-24': ['Resources, Find import document: geom_wkt'],
   'A-FIELD-25': ['Resources, Find import document: geom_sjtsk_wkt'],
-  'A-STATE-10': ['Resources, Find import document, rule 1', 'seen in the row of each element that a state needs'],
+  'A-STATE-10': [
+    'Resources, Find import document, rule 1',
+    'seen in the row of each element that a state needs',
+  ],
   'A-POINT-1': ['Resources, Find import document, rule 2'],
   'A-POINT-2': ['Resources, Find import document, rule 3'],
   'A-FIELD-4': ['Resources, Find import document, rule 4'],
@@ -70,18 +77,27 @@ export const CLAUSES = {
   'A-USER-1': ['Endpoints, Interface A: uzivatel-info'],
   'A-ANSWER-1': ['Endpoints, Interface A: success'],
   'A-DIGEST-2': ['Endpoints, File integrity header'],
-  'A-IMPORT-3': ['Endpoints, POST import-xml, 1', 'of several faults one is told; the order has no other sign'],
+  'A-IMPORT-3': [
+    'Endpoints, POST import-xml, 1',
+    'of several faults one is told; the order has no other sign',
+  ],
   'A-IMPORT-2': ['Endpoints, POST import-xml, 2'],
   'A-IMPORT-6': ['Endpoints, POST import-xml, 3'],
   'A-NUMBER-1': ['Endpoints, PATCH evidencni-cislo, 1', 'seen with A-NUMBER-10'],
   'A-NUMBER-2': ['Endpoints, PATCH evidencni-cislo, 2'],
   'A-NUMBER-3': ['Endpoints, PATCH evidencni-cislo, 3'],
   'A-NUMBER-4': ['Endpoints, PATCH evidencni-cislo, 4'],
-  'A-NUMBER-5': ['Endpoints, PATCH evidencni-cislo, 5', 'whether requests collide in the service nobody outside decides'],
+  'A-NUMBER-5': [
+    'Endpoints, PATCH evidencni-cislo, 5',
+    'whether requests collide in the service nobody outside decides',
+  ],
   'A-PHOTO-1': ['Endpoints, POST upload-foto, 1', 'seen with A-WIRE-1'],
   'A-PHOTO-2': ['Endpoints, POST upload-foto, 2'],
   'A-PHOTO-3': ['Endpoints, POST upload-foto, 3'],
-  'A-PHOTO-5': ['Endpoints, POST upload-foto, 5', 'whether requests collide in the service nobody outside decides'],
+  'A-PHOTO-5': [
+    'Endpoints, POST upload-foto, 5',
+    'whether requests collide in the service nobody outside decides',
+  ],
   'A-PHOTO-6': ['Endpoints, POST upload-foto, 6', NOT_SHOWN],
 
   'B-VERB-1': ['Endpoints, Interface B: Identify'],
@@ -118,7 +134,10 @@ export const CLAUSES = {
   'B-SEE-16': ['Authentication, Interface B, records: ruian_katastr'],
   'B-SEE-17': ['Authentication, Interface B, records: organizace'],
   'B-SEE-18': ['Authentication, Interface B, records: osoba'],
-  'B-AUTH-1': ['Authentication, Interface B, roles B to D', 'no way to sign in for harvesting is promised'],
+  'B-AUTH-1': [
+    'Authentication, Interface B, roles B to D',
+    'no way to sign in for harvesting is promised',
+  ],
   'B-MASK-2': ['Authentication, Interface B, protected: projekt'],
   'B-MASK-3': ['Authentication, Interface B, protected: archeologicky_zaznam'],
   'B-MASK-4': ['Authentication, Interface B, protected: adb'],
@@ -157,10 +176,16 @@ export const CLAUSES = {
   'B-SEE-2': ['Errors, Interface B'],
 
   'A-RATE-1': ['Limits: minimum interval'],
-  'A-PHOTO-7': ['Limits: photograph size', 'a quarter of a gigabyte, through a line of somebody else'],
+  'A-PHOTO-7': [
+    'Limits: photograph size',
+    'a quarter of a gigabyte, through a line of somebody else',
+  ],
   'A-NUMBER-6': ['Limits: registration number'],
   'A-WIRE-1': ['Limits: files per request'],
-  'A-LOCK-1': ['Limits: record lock', 'whether requests collide in the service nobody outside decides'],
+  'A-LOCK-1': [
+    'Limits: record lock',
+    'whether requests collide in the service nobody outside decides',
+  ],
   'A-RATE-3': ['Limits, 1'],
   'A-RATE-4': ['Limits, 2', NOT_SHOWN],
   'A-RATE-6': ['Limits, 3', CLIENT],

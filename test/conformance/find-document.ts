@@ -14,7 +14,10 @@ export type Terms = Readonly<
   >
 >;
 
-/** Typed elements by name; null leaves one out. Names of the contract's table, those in `chranene_udaje` without it. */
+/**
+ * Typed elements by name; null leaves one out. Names of the contract's table, those in
+ * `chranene_udaje` without it.
+ */
 export type Lines = Readonly<Record<string, string | null>>;
 
 export type SchemaPlace = { readonly base: string; readonly version: string };
@@ -23,12 +26,21 @@ export type SchemaPlace = { readonly base: string; readonly version: string };
 export const PLACE = { wgs84: 'POINT (15.1700002 49.84)', sjtsk: 'POINT (-693174.81 -1077354.27)' };
 
 const SMALLEST = ['ident_cely', 'projekt', 'stav', 'geom_system', 'pristupnost', 'poznamka'];
-/** In the order of the contract's table, with what the service ignores where the schema wants it. */
+/**
+ * In the order of the contract's table, with what the service ignores where the schema wants it.
+ */
 const ORDER = (
   'ident_cely evidencni_cislo igsn projekt okres hloubka okolnosti obdobi presna_datace druh_nalezu specifikace pocet poznamka nalezce ' +
   'datum_nalezu stav predano predano_organizace geom_system pristupnost chranene_udaje historie soubor'
 ).split(' ');
-const GUARDED = ['katastr', 'lokalizace', 'geom_gml', 'geom_wkt', 'geom_sjtsk_gml', 'geom_sjtsk_wkt'];
+const GUARDED = [
+  'katastr',
+  'lokalizace',
+  'geom_gml',
+  'geom_wkt',
+  'geom_sjtsk_gml',
+  'geom_sjtsk_wkt',
+];
 
 export function term(name: string, id: string, text = 'x'): string {
   return `<svc:${name} id="${id}" xml:lang="cs">${text}</svc:${name}>`;
@@ -66,12 +78,22 @@ function makeLines(terms: Terms, stav: number): Lines {
   return Object.fromEntries(Object.entries(complete).filter(([name]) => SMALLEST.includes(name)));
 }
 
-/** An import document: in state 1 only what that state needs, in states 2 and 3 all that state 3 needs. */
-export function findDocument({ base, version }: SchemaPlace, terms: Terms, stav: 1 | 2 | 3, changes: Lines): string {
+/**
+ * An import document: in state 1 only what that state needs, in states 2 and 3 all that state 3
+ * needs.
+ */
+export function findDocument(
+  { base, version }: SchemaPlace,
+  terms: Terms,
+  stav: 1 | 2 | 3,
+  changes: Lines,
+): string {
   const lines: Lines = { ...makeLines(terms, stav), ...changes };
-  const getText = (names: readonly string[]): string[] => names.map((name) => lines[name] ?? '').filter((line) => line !== '');
+  const getText = (names: readonly string[]): string[] =>
+    names.map((name) => lines[name] ?? '').filter((line) => line !== '');
   const guarded = getText(GUARDED);
-  const block = guarded.length === 0 ? '' : `<svc:chranene_udaje>${guarded.join('')}</svc:chranene_udaje>`;
+  const block =
+    guarded.length === 0 ? '' : `<svc:chranene_udaje>${guarded.join('')}</svc:chranene_udaje>`;
   const before = getText(ORDER.slice(0, ORDER.indexOf('chranene_udaje'))).join('\n');
   const after = getText(ORDER.slice(ORDER.indexOf('chranene_udaje') + 1)).join('\n');
   const text =

@@ -51,7 +51,10 @@ export async function oai(scene: Scene, query: string, version: Version = '2.2')
 export async function readOai(answer: Answer): Promise<Element> {
   must(answer.status === 200, `${answer.status} ${answer.type}: ${answer.text}`);
   const root = await readXml(answer.text);
-  must(root.name === 'OAI-PMH' && root.namespace === OAI_NAMESPACE, `the root is {${root.namespace}}${root.name}`);
+  must(
+    root.name === 'OAI-PMH' && root.namespace === OAI_NAMESPACE,
+    `the root is {${root.namespace}}${root.name}`,
+  );
   return root;
 }
 
@@ -60,7 +63,11 @@ export function getError(root: Element): string | undefined {
 }
 
 /** One page of a list. What the protocol refuses is a page without records. */
-export async function fetchPage(scene: Scene, query: string, version: Version = '2.2'): Promise<Page> {
+export async function fetchPage(
+  scene: Scene,
+  query: string,
+  version: Version = '2.2',
+): Promise<Page> {
   return readPage(await oai(scene, query, version));
 }
 
@@ -72,14 +79,21 @@ function readPage(root: Element): Page {
     return { records: [], token: undefined, error };
   }
   // Some wrap the headers of ListIdentifiers in a record, too.
-  const records = list.children.filter(({ name }) => name === 'record' || name === 'header').map(toRecord);
+  const records = list.children
+    .filter(({ name }) => name === 'record' || name === 'header')
+    .map(toRecord);
   const token = at(list, 'resumptionToken');
-  return { records, token: token === undefined || token.text === '' ? undefined : parseToken(token), error };
+  return {
+    records,
+    token: token === undefined || token.text === '' ? undefined : parseToken(token),
+    error,
+  };
 }
 
 function toRecord(element: Element): HarvestedRecord {
   const header = element.name === 'header' ? element : at(element, 'header');
-  if (header === undefined) throw new Broken(shortened(`a record without a header: ${element.text}`));
+  if (header === undefined)
+    throw new Broken(shortened(`a record without a header: ${element.text}`));
   return {
     identifier: textAt(header, 'identifier') ?? '',
     datestamp: textAt(header, 'datestamp') ?? '',
@@ -99,8 +113,16 @@ function parseToken(element: Element): Token {
   };
 }
 
-/** The first page of a set's records, in the native format, asked once in a run. @throws Skipped where it cannot be read */
-export function firstPage(scene: Scene, set: string, version: Version = '2.2', format = nativeFormat(scene)): Promise<Page> {
+/**
+ * The first page of a set's records, in the native format, asked once in a run. @throws Skipped
+ * where it cannot be read
+ */
+export function firstPage(
+  scene: Scene,
+  set: string,
+  version: Version = '2.2',
+  format = nativeFormat(scene),
+): Promise<Page> {
   return scene.given(`ListRecords of ${set} in ${format} ${version}`, () =>
     fetchPage(scene, `verb=ListRecords&metadataPrefix=${format}&set=${set}`, version),
   );
@@ -109,11 +131,22 @@ export function firstPage(scene: Scene, set: string, version: Version = '2.2', f
 const MAX_PAGES = 12;
 
 /** All pages of a list that is not too long for a look. @throws Skipped where it is */
-export async function wholeList(scene: Scene, verb: string, query: string, version: Version = '2.2'): Promise<Page[]> {
+export async function wholeList(
+  scene: Scene,
+  verb: string,
+  query: string,
+  version: Version = '2.2',
+): Promise<Page[]> {
   const pages = [await fetchPage(scene, `verb=${verb}&${query}`, version)];
   for (let token = pages[0]?.token; token !== undefined; token = pages.at(-1)?.token) {
     if (pages.length === MAX_PAGES) throw new Skipped(`the list has more than ${MAX_PAGES} pages`);
-    pages.push(await fetchPage(scene, `verb=${verb}&resumptionToken=${encodeURIComponent(token.text)}`, version));
+    pages.push(
+      await fetchPage(
+        scene,
+        `verb=${verb}&resumptionToken=${encodeURIComponent(token.text)}`,
+        version,
+      ),
+    );
     // Some give a token with the last page, too; it leads to an empty list.
     if (pages.at(-1)?.records.length === 0) break;
   }
@@ -143,9 +176,12 @@ export async function schemaBase(scene: Scene): Promise<string> {
 export function harvestSchemaBase(scene: Scene): Promise<string> {
   return scene.given('formats', async () => {
     const formats = listAll(await oai(scene, 'verb=ListMetadataFormats'), 'metadataFormat');
-    const native = formats.find((format) => textAt(format, 'metadataPrefix') === nativeFormat(scene));
+    const native = formats.find(
+      (format) => textAt(format, 'metadataPrefix') === nativeFormat(scene),
+    );
     const namespace = textAt(native, 'metadataNamespace') ?? '';
-    if (!namespace.endsWith('/2.2/')) throw new Skipped('needs --schema-base: the harvesting interface names no schema');
+    if (!namespace.endsWith('/2.2/'))
+      throw new Skipped('needs --schema-base: the harvesting interface names no schema');
     return namespace.slice(0, -'/2.2/'.length);
   });
 }

@@ -5,7 +5,10 @@ export type Request = {
   readonly url: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: Buffer | string;
-  /** A request that may have changed something is not sent again without an answer. Default: only GET is repeated. */
+  /**
+   * A request that may have changed something is not sent again without an answer. Default: only
+   * GET is repeated.
+   */
   readonly repeatable?: boolean;
   /** 429 is what is asked for. */
   readonly mayThrottle?: boolean;
@@ -39,14 +42,20 @@ const MAX_PAUSE_MS = 60_000;
 /** Said by what stands between: proxies, gateways, sign-in pages of a network. */
 const BETWEEN = new Set([407, 408, 502, 503, 504, 511]);
 
-/** Sends requests one at a time and not faster than permitted. Tells an answer of the deployment from trouble on the way. */
+/**
+ * Sends requests one at a time and not faster than permitted. Tells an answer of the deployment
+ * from trouble on the way.
+ */
 export class Line {
   readonly #options: LineOptions;
   readonly #world: LineWorld;
   readonly #isWell: () => Promise<boolean>;
   #leavesAtMs = 0;
 
-  /** @param isWell whether the deployment answers at all: a 500 to one request alone is its answer to that request */
+  /**
+   * @param isWell whether the deployment answers at all: a 500 to one request alone is its answer
+   * to that request
+   */
   constructor(options: LineOptions, world: LineWorld, isWell: (line: Line) => Promise<boolean>) {
     this.#options = options;
     this.#world = world;
@@ -58,18 +67,24 @@ export class Line {
     const isRepeatable = request.repeatable ?? (request.method ?? 'GET') === 'GET';
     for (let attempt = 1; ; attempt += 1) {
       const answer = await this.once(request).catch((thrown: unknown) => getCause(thrown));
-      const trouble = typeof answer === 'string' ? answer : getTrouble(answer, request.mayThrottle === true);
+      const trouble =
+        typeof answer === 'string' ? answer : getTrouble(answer, request.mayThrottle === true);
       if (typeof answer !== 'string' && trouble === undefined) return answer;
       // Requests refused at the gates were not carried out.
-      const wasTurnedAway = typeof answer !== 'string' && (answer.status === 429 || answer.status === 503);
+      const wasTurnedAway =
+        typeof answer !== 'string' && (answer.status === 429 || answer.status === 503);
       if (attempt === TRIES || !(isRepeatable || wasTurnedAway)) {
         const isOwn = typeof answer !== 'string' && answer.status === 500 && (await this.#isWell());
         if (isOwn && isRepeatable) return answer;
-        const shownRequest = shortened(`${request.method ?? 'GET'} ${getPath(request.url)}: ${trouble}`);
+        const shownRequest = shortened(
+          `${request.method ?? 'GET'} ${getPath(request.url)}: ${trouble}`,
+        );
         throw new Outage(shownRequest, { isOpen: attempt < TRIES, isOwn });
       }
       await this.#world.sleep(
-        typeof answer === 'string' ? this.#pauseMs(attempt) : (retryAfterMs(answer) ?? this.#pauseMs(attempt)),
+        typeof answer === 'string'
+          ? this.#pauseMs(attempt)
+          : (retryAfterMs(answer) ?? this.#pauseMs(attempt)),
       );
     }
   }
@@ -87,13 +102,19 @@ export class Line {
   async unpaced(request: Request): Promise<Answer> {
     const response = await this.#world.fetch(request.url, {
       method: request.method ?? 'GET',
-      headers: { accept: '*/*', 'accept-language': 'en', 'user-agent': 'pas-conformance', ...request.headers },
+      headers: {
+        accept: '*/*',
+        'accept-language': 'en',
+        'user-agent': 'pas-conformance',
+        ...request.headers,
+      },
       redirect: 'manual',
       signal: AbortSignal.timeout(this.#options.timeoutMs),
       ...(request.body === undefined ? {} : { body: request.body }),
     });
     const text = await response.text();
-    const type = (response.headers.get('content-type') ?? '').split(';')[0]?.trim().toLowerCase() ?? '';
+    const type =
+      (response.headers.get('content-type') ?? '').split(';')[0]?.trim().toLowerCase() ?? '';
     return { status: response.status, headers: response.headers, type, text };
   }
 
@@ -110,7 +131,9 @@ function getTrouble({ status, type, text }: Answer, mayThrottle: boolean): strin
   if (status === 429) return mayThrottle ? undefined : `429 that does not end: ${text}`;
   if (BETWEEN.has(status) || status >= 500) return `${status} ${type}: ${text}`;
   const isPage = type === 'text/html' || /^\s*<!doctype html/i.test(text);
-  return isPage && status < 400 && !isRedirect(status) ? `${status} with a page of something in between: ${text}` : undefined;
+  return isPage && status < 400 && !isRedirect(status)
+    ? `${status} with a page of something in between: ${text}`
+    : undefined;
 }
 
 export function isRedirect(status: number): boolean {

@@ -41,16 +41,31 @@ export async function main(
     )
     .requiredOption('--base-url <url>', 'the write interface', address)
     .option('--oai-base <url>', 'the harvesting interface', address)
-    .option('--schema-base <url>', 'where the schemas of imports lie (default: as the harvesting interface says)', address)
+    .option(
+      '--schema-base <url>',
+      'where the schemas of imports lie (default: as the harvesting interface says)',
+      address,
+    )
     .option('--prefix <name>', 'prefix of XML names and of the native format', 'svc')
     .option('--schema-version <x.y>', 'of the import document', '2.2')
-    .option('--write <host>', 'also make finds in the training instance at this host; nothing can delete them')
+    .option(
+      '--write <host>',
+      'also make finds in the training instance at this host; nothing can delete them',
+    )
     .option('--project <ident>', 'survey project that finds are made in')
     .option('--foreign-project <ident>', 'project that the account may not import into')
-    .option('--interval-ms <ms>', 'time between requests; 0 where the deployment has no minimum interval', wholeNumber, 120)
+    .option(
+      '--interval-ms <ms>',
+      'time between requests; 0 where the deployment has no minimum interval',
+      wholeNumber,
+      120,
+    )
     .option('--timeout-ms <ms>', 'longest wait for an answer', wholeNumber, 60_000)
     .option('--pause-ms <ms>', 'before a request is repeated', wholeNumber, 1000)
-    .option('--only <text>', 'only checks whose id or clause (A-NUMBER-2, or in words) holds this text')
+    .option(
+      '--only <text>',
+      'only checks whose id or clause (A-NUMBER-2, or in words) holds this text',
+    )
     .option('--json', 'print one JSON object a line for each check, and one for the whole')
     .addHelpText(
       'after',
@@ -73,17 +88,29 @@ export async function main(
   return exit;
 }
 
-async function run(flags: Flags, environment: NodeJS.ProcessEnv, print: (line: string) => void): Promise<number> {
-  const say = (value: object, line: string): void => print(flags.json === true ? JSON.stringify(value) : line);
+async function run(
+  flags: Flags,
+  environment: NodeJS.ProcessEnv,
+  print: (line: string) => void,
+): Promise<number> {
+  const say = (value: object, line: string): void =>
+    print(flags.json === true ? JSON.stringify(value) : line);
   const stop = (code: number, message: string): number => {
     say({ type: 'exit', code, message }, `pas-conformance: ${message}`);
     return code;
   };
-  const line = new Line(flags, { fetch, now: () => performance.now(), sleep: (ms) => sleep(ms) }, async (probeLine) => {
-    const { status } = await probeLine.once({ url: probe }).catch(() => ({ status: 0 }));
-    return status > 0 && status < 500;
-  });
-  const probe = flags.oaiBase === undefined ? `${flags.baseUrl}/api/uzivatel-info/` : `${flags.oaiBase}/2.2/oai?verb=Identify`;
+  const line = new Line(
+    flags,
+    { fetch, now: () => performance.now(), sleep: (ms) => sleep(ms) },
+    async (probeLine) => {
+      const { status } = await probeLine.once({ url: probe }).catch(() => ({ status: 0 }));
+      return status > 0 && status < 500;
+    },
+  );
+  const probe =
+    flags.oaiBase === undefined
+      ? `${flags.baseUrl}/api/uzivatel-info/`
+      : `${flags.oaiBase}/2.2/oai?verb=Identify`;
   const options: SceneOptions = {
     ...flags,
     account: accountIn(environment, 'PAS'),
@@ -91,7 +118,10 @@ async function run(flags: Flags, environment: NodeJS.ProcessEnv, print: (line: s
     isDouble: await isDouble(line, flags.baseUrl),
   };
   const { only } = flags;
-  const checks = CHECKS.filter(({ id, clause }) => only === undefined || `${id} ${clause} ${CLAUSES[clause][0]}`.includes(only));
+  const checks = CHECKS.filter(
+    ({ id, clause }) =>
+      only === undefined || `${id} ${clause} ${CLAUSES[clause][0]}`.includes(only),
+  );
   if (checks.length === 0) return stop(EXIT.usage, `no check holds "${flags.only}"`);
   if (options.account !== undefined && !isPrivate(flags.baseUrl))
     return stop(EXIT.usage, `no password is sent to ${flags.baseUrl}: the line is not encrypted`);
@@ -104,11 +134,13 @@ async function run(flags: Flags, environment: NodeJS.ProcessEnv, print: (line: s
     for (const account of [options.account, options.researcher]) {
       if (account === undefined) continue;
       const { status } = await signIn(scene, account);
-      if (status >= 400) return stop(EXIT.signIn, `${account.username} was not signed in: ${status}`);
+      if (status >= 400)
+        return stop(EXIT.signIn, `${account.username} was not signed in: ${status}`);
     }
   } catch (thrown) {
     if (!(thrown instanceof Outage)) throw thrown;
-    if (flags.write !== undefined) return stop(EXIT.outage, `nothing was written: ${thrown.message}`);
+    if (flags.write !== undefined)
+      return stop(EXIT.outage, `nothing was written: ${thrown.message}`);
   }
   const counts = { pass: 0, break: 0, skipped: 0, outage: 0 };
   try {
@@ -145,6 +177,7 @@ function address(text: string): string {
 }
 
 function wholeNumber(text: string): number {
-  if (!/^\d{1,7}$/.test(text)) throw new InvalidArgumentError('It must be a whole number of milliseconds.');
+  if (!/^\d{1,7}$/.test(text))
+    throw new InvalidArgumentError('It must be a whole number of milliseconds.');
   return Number(text);
 }

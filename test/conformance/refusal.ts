@@ -4,7 +4,8 @@ import type { Scene } from './scene.ts';
 import { getJson } from './writes.ts';
 
 /**
- * The answer refuses with one of these statuses. How refusals are told is one clause for all of them: they are kept for its check.
+ * The answer refuses with one of these statuses. How refusals are told is one clause for all of
+ * them: they are kept for its check.
  * @throws Broken
  */
 export function mustRefuse(scene: Scene, answer: Answer, ...statuses: readonly number[]): void {
@@ -24,7 +25,8 @@ export function mustBeTold(answer: Answer): void {
   }
   must(Array.isArray(list) && list.length > 0, `no list of errors: ${shownAnswer}`);
   for (const entry of list as readonly Readonly<Record<string, unknown>>[]) {
-    for (const name of ['line', 'column']) must(entry[name] === null || Number.isInteger(entry[name]), `${name}: ${shownAnswer}`);
+    for (const name of ['line', 'column'])
+      must(entry[name] === null || Number.isInteger(entry[name]), `${name}: ${shownAnswer}`);
     must(typeof entry['message'] === 'string', `message: ${shownAnswer}`);
     must(
       [1, 2, 3].some((type) => type === entry['error_type']),

@@ -8,7 +8,10 @@ export type SceneOptions = {
   /** Without a slash at the end, as all addresses here. */
   readonly baseUrl: string;
   readonly oaiBase?: string | undefined;
-  /** Schema of import documents. Default: the one that the harvesting interface names for its native format. */
+  /**
+   * Schema of import documents. Default: the one that the harvesting interface names for its native
+   * format.
+   */
   readonly schemaBase?: string | undefined;
   readonly prefix: string;
   /** Schema of the import document. */
@@ -53,19 +56,24 @@ export class Scene {
     return result;
   }
 
-  /** As `once`, for what another check is about: where that one breaks, this one cannot tell. @throws Skipped */
+  /**
+   * As `once`, for what another check is about: where that one breaks, this one cannot tell.
+   * @throws Skipped
+   */
   async given<T>(name: string, find: () => Promise<T>): Promise<T> {
     try {
       return await this.once(name, find);
     } catch (thrown) {
-      if (thrown instanceof Broken) throw new Skipped(`needs "${name}", which broke: ${thrown.message}`);
+      if (thrown instanceof Broken)
+        throw new Skipped(`needs "${name}", which broke: ${thrown.message}`);
       throw thrown;
     }
   }
 
   /** Before another try: what failed is asked again. */
   async forgetFailures(): Promise<void> {
-    for (const [name, result] of [...this.#found]) await result.catch(() => this.#found.delete(name));
+    for (const [name, result] of [...this.#found])
+      await result.catch(() => this.#found.delete(name));
   }
 
   /** A text that no earlier request of this run held. */

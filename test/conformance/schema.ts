@@ -6,7 +6,10 @@ type Schema = { readonly text: string; readonly imports: ReadonlyMap<string, Buf
 
 const IMPORT = /(<(?:\w+:)?(?:import|include)\b[^>]*\bschemaLocation=")([^"]+)(")/g;
 
-/** The schema of a version as the deployment serves it, with the schemas that it imports. @throws Skipped where one of those is not to be had */
+/**
+ * The schema of a version as the deployment serves it, with the schemas that it imports. @throws
+ * Skipped where one of those is not to be had
+ */
 export async function fetchSchema(line: Line, url: string): Promise<Schema> {
   const answer = await line.ask({ url });
   if (answer.status !== 200) throw new Broken(`${url} answers ${answer.status}`);
@@ -14,7 +17,10 @@ export async function fetchSchema(line: Line, url: string): Promise<Schema> {
   for (const [, , location = ''] of answer.text.matchAll(IMPORT)) {
     const address = new URL(location, url).href;
     const imported = await line.ask({ url: address });
-    skipUnless(imported.status === 200, `${address}, which the schema imports, answers ${imported.status}`);
+    skipUnless(
+      imported.status === 200,
+      `${address}, which the schema imports, answers ${imported.status}`,
+    );
     imports.set(address, Buffer.from(imported.text));
   }
   const text = answer.text.replace(
@@ -25,7 +31,10 @@ export async function fetchSchema(line: Line, url: string): Promise<Schema> {
 }
 
 /** Judges documents one after the other. @throws Broken naming the first violation */
-export async function mustBeValid(schema: Schema, documents: ReadonlyMap<string, string>): Promise<void> {
+export async function mustBeValid(
+  schema: Schema,
+  documents: ReadonlyMap<string, string>,
+): Promise<void> {
   const xml = await xmlLibrary();
   const source = xml.XmlDocument.fromString(schema.text);
   xml.xmlRegisterInputProvider(new xml.XmlBufferInputProvider(Object.fromEntries(schema.imports)));
@@ -42,7 +51,8 @@ export async function mustBeValid(schema: Schema, documents: ReadonlyMap<string,
       try {
         validator.validate(document);
       } catch (thrown) {
-        if (thrown instanceof xml.XmlError) throw new Broken(shortened(`${name}: ${thrown.message}`));
+        if (thrown instanceof xml.XmlError)
+          throw new Broken(shortened(`${name}: ${thrown.message}`));
         throw thrown;
       } finally {
         document.dispose();

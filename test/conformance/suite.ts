@@ -35,14 +35,23 @@ const OUT_OF_REACH = 3;
  * @param writes whether those that write are run, too
  * @throws NotTraining where a record that the run made turns up in the harvest
  */
-export async function* runChecks(scene: Scene, writes: boolean, checks: readonly Check[] = CHECKS): AsyncGenerator<CheckResult> {
+export async function* runChecks(
+  scene: Scene,
+  writes: boolean,
+  checks: readonly Check[] = CHECKS,
+): AsyncGenerator<CheckResult> {
   const silent = { harvest: 0, write: 0 };
   for (const check of checks) {
     const side = check.kind === 'harvest' ? 'harvest' : 'write';
     const why = notRun(scene, check.kind, writes);
     if (why !== undefined) yield getResult(check, 'skipped', why, 0);
     else if (silent[side] >= OUT_OF_REACH)
-      yield getResult(check, 'outage', `not asked: ${OUT_OF_REACH} checks in a row had no answer`, 0);
+      yield getResult(
+        check,
+        'outage',
+        `not asked: ${OUT_OF_REACH} checks in a row had no answer`,
+        0,
+      );
     else {
       const result = await tryCheck(scene, check);
       silent[side] = result.result === 'outage' ? silent[side] + 1 : 0;
@@ -53,7 +62,9 @@ export async function* runChecks(scene: Scene, writes: boolean, checks: readonly
 
 function notRun({ options }: Scene, kind: Kind, writes: boolean): string | undefined {
   if (kind === 'harvest') return options.oaiBase === undefined ? 'needs --oai-base' : undefined;
-  return kind === 'write' && !writes ? 'writes: only with --write, on a training instance' : undefined;
+  return kind === 'write' && !writes
+    ? 'writes: only with --write, on a training instance'
+    : undefined;
 }
 
 async function tryCheck(scene: Scene, check: Check): Promise<CheckResult> {
@@ -74,6 +85,11 @@ async function tryCheck(scene: Scene, check: Check): Promise<CheckResult> {
   }
 }
 
-function getResult({ id, clause, expected }: Check, result: CheckResult['result'], seen: string, tries: number): CheckResult {
+function getResult(
+  { id, clause, expected }: Check,
+  result: CheckResult['result'],
+  seen: string,
+  tries: number,
+): CheckResult {
   return { id, clause_id: clause, clause: CLAUSES[clause][0], expected, result, seen, tries };
 }

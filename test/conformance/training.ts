@@ -9,33 +9,50 @@ export function isPrivate(baseUrl: string): boolean {
   return protocol === 'https:' || LOOPBACK.test(hostname);
 }
 
-/** Tells if a mock server of this machine answers, whose data is private. A tunnel to another machine has no control interface. */
+/**
+ * Tells if a mock server of this machine answers, whose data is private. A tunnel to another
+ * machine has no control interface.
+ */
 export async function isDouble(line: Line, baseUrl: string): Promise<boolean> {
   if (!LOOPBACK.test(new URL(baseUrl).hostname)) return false;
-  const answer = await line.once({ url: `${new URL(baseUrl).origin}/__mock__/health` }).catch(() => undefined);
-  return answer?.status === 200 && answer.type === 'application/json' && answer.text.includes('"ok"');
+  const answer = await line
+    .once({ url: `${new URL(baseUrl).origin}/__mock__/health` })
+    .catch(() => undefined);
+  return (
+    answer?.status === 200 && answer.type === 'application/json' && answer.text.includes('"ok"')
+  );
 }
 
 /**
- * Explains why a run must not write. The other side has real records, which cannot be removed: the caller confirms twice where
- * it goes, and what can be seen of a training instance must be seen. undefined: it may, until a record of its own turns up in the harvest.
+ * Explains why a run must not write. The other side has real records, which cannot be removed: the
+ * caller confirms twice where it goes, and what can be seen of a training instance must be seen.
+ * undefined: it may, until a record of its own turns up in the harvest.
  * @param named the host, with its port if it has one, that may be written to
  */
-export async function whyNotWrite(line: Line, options: SceneOptions, named: string): Promise<string | undefined> {
+export async function whyNotWrite(
+  line: Line,
+  options: SceneOptions,
+  named: string,
+): Promise<string | undefined> {
   const base = new URL(options.baseUrl);
   if (named !== base.host)
     return `--write names ${named}, and --base-url is at ${base.host}: both must name the training instance`;
-  if (options.account === undefined) return 'writing needs an account: PAS_USERNAME and PAS_PASSWORD';
-  if (options.project === undefined) return 'writing needs --project, a survey project of the training instance';
+  if (options.account === undefined)
+    return 'writing needs an account: PAS_USERNAME and PAS_PASSWORD';
+  if (options.project === undefined)
+    return 'writing needs --project, a survey project of the training instance';
   if (options.oaiBase === undefined)
     return 'writing needs --oai-base: vocabularies come from the harvesting interface, and it shows whether a record is real';
   if (options.isDouble) return undefined;
-  if (new URL(options.oaiBase).host === base.host) return `${base.host} harvests, too: a training instance does not`;
+  if (new URL(options.oaiBase).host === base.host)
+    return `${base.host} harvests, too: a training instance does not`;
   for (const path of ['/oai', '/2.2/oai']) {
     const answer = await line.ask({ url: `${base.origin}${path}?verb=Identify` });
     if (
       answer.text.includes('<OAI-PMH') ||
-      (answer.status >= 300 && answer.status < 400 && (answer.headers.get('location') ?? '').includes('/oai'))
+      (answer.status >= 300 &&
+        answer.status < 400 &&
+        (answer.headers.get('location') ?? '').includes('/oai'))
     )
       return `${base.origin}${path} answers as a harvesting interface: a training instance has none`;
   }

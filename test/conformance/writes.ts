@@ -45,17 +45,29 @@ export function fetchToken(scene: Scene, account: Account): Promise<string> {
   return scene.given(`token of ${account.username}`, async () => {
     const answer = await signIn(scene, account);
     const token = getJson(answer)?.['token'];
-    must(answer.status === 200 && typeof token === 'string' && token !== '', `${answer.status} ${answer.type}`);
+    must(
+      answer.status === 200 && typeof token === 'string' && token !== '',
+      `${answer.status} ${answer.type}`,
+    );
     return token;
   });
 }
 
-export async function bearer(scene: Scene, account: Account = getAccount(scene)): Promise<Readonly<Record<string, string>>> {
+export async function bearer(
+  scene: Scene,
+  account: Account = getAccount(scene),
+): Promise<Readonly<Record<string, string>>> {
   return { authorization: `Bearer ${await fetchToken(scene, account)}` };
 }
 
-export async function userInfo(scene: Scene, account: Account = getAccount(scene)): Promise<Answer> {
-  return scene.line.ask({ url: `${scene.options.baseUrl}/api/uzivatel-info/`, headers: await bearer(scene, account) });
+export async function userInfo(
+  scene: Scene,
+  account: Account = getAccount(scene),
+): Promise<Answer> {
+  return scene.line.ask({
+    url: `${scene.options.baseUrl}/api/uzivatel-info/`,
+    headers: await bearer(scene, account),
+  });
 }
 
 /** Account information of the service. */
@@ -67,13 +79,18 @@ export function fetchUser(
     const user = at(await readXml((await userInfo(scene, account)).text), 'uzivatel');
     must(user !== undefined, 'no uzivatel');
     const groups = user.children.filter(({ name }) => name === 'skupina').map(({ text }) => text);
-    const isResearcher = !groups.some((group) => ['Archeolog', 'Archivář', 'Administrátor'].includes(group));
+    const isResearcher = !groups.some((group) =>
+      ['Archeolog', 'Archivář', 'Administrátor'].includes(group),
+    );
     return { ident: textAt(user, 'ident_cely') ?? '', isResearcher };
   });
 }
 
 export async function needArchaeologist(scene: Scene): Promise<void> {
-  skipUnless(!(await fetchUser(scene)).isResearcher, 'needs an account with the role Archaeologist or higher');
+  skipUnless(
+    !(await fetchUser(scene)).isResearcher,
+    'needs an account with the role Archaeologist or higher',
+  );
 }
 
 export function getResearcher(scene: Scene): Account {
@@ -93,7 +110,9 @@ export function getJson(answer: Answer): Readonly<Record<string, unknown>> | und
   if (answer.type !== 'application/json') return undefined;
   try {
     const value: unknown = JSON.parse(answer.text);
-    return typeof value === 'object' && value !== null ? (value as Readonly<Record<string, unknown>>) : undefined;
+    return typeof value === 'object' && value !== null
+      ? (value as Readonly<Record<string, unknown>>)
+      : undefined;
   } catch {
     return undefined;
   }
@@ -102,11 +121,21 @@ export function getJson(answer: Answer): Readonly<Record<string, unknown>> | und
 const BOUNDARY = 'pas-conformance-7MA4YWxkTrZu0gW';
 
 /** POST of one file. Never repeated: it may have been stored. */
-export async function sendFile(scene: Scene, path: string, file: Part, options: SendOptions = {}): Promise<Answer> {
+export async function sendFile(
+  scene: Scene,
+  path: string,
+  file: Part,
+  options: SendOptions = {},
+): Promise<Answer> {
   return scene.line.ask(await fileRequest(scene, path, file, options));
 }
 
-export async function fileRequest(scene: Scene, path: string, file: Part, options: SendOptions = {}): Promise<Request> {
+export async function fileRequest(
+  scene: Scene,
+  path: string,
+  file: Part,
+  options: SendOptions = {},
+): Promise<Request> {
   const digest = options.digest === undefined ? sha512(file.bytes) : options.digest;
   return {
     method: 'POST',
@@ -122,7 +151,9 @@ export async function fileRequest(scene: Scene, path: string, file: Part, option
 
 export function multipart(parts: readonly Part[]): Buffer {
   const chunks = parts.flatMap(({ name, fileName, bytes }) => [
-    Buffer.from(`--${BOUNDARY}\r\nContent-Disposition: form-data; name="${name}"; filename="${fileName}"\r\n`),
+    Buffer.from(
+      `--${BOUNDARY}\r\nContent-Disposition: form-data; name="${name}"; filename="${fileName}"\r\n`,
+    ),
     Buffer.from('Content-Type: application/octet-stream\r\n\r\n'),
     bytes,
     Buffer.from('\r\n'),
@@ -135,10 +166,16 @@ export function fetchTerms(scene: Scene): Promise<Terms> {
   return scene.given('terms', async () => {
     const { project } = scene.options;
     skipUnless(project !== undefined, 'needs --project');
-    const first = async (set: string, isWanted: (entity: Element) => boolean = () => true): Promise<string> => {
+    const first = async (
+      set: string,
+      isWanted: (entity: Element) => boolean = () => true,
+    ): Promise<string> => {
       const { records } = await firstPage(scene, set);
       const found = records.find(
-        (record) => !record.isDeleted && getEntity(record) !== undefined && isWanted(getEntity(record) as Element),
+        (record) =>
+          !record.isDeleted &&
+          getEntity(record) !== undefined &&
+          isWanted(getEntity(record) as Element),
       );
       skipUnless(found !== undefined, `the harvesting interface lists no entry of ${set}`);
       return getIdent(found);
@@ -151,7 +188,10 @@ export function fetchTerms(scene: Scene): Promise<Terms> {
       druh_nalezu: await first('heslo:predmet_druh'),
       specifikace: await first('heslo:predmet_specifikace'),
       pristupnost: await first('heslo:pristupnost', (entry) => textAt(entry, 'zkratka') !== 'A'),
-      predano_organizace: await first('organizace', (organisation) => textAt(organisation, 'zanikla') !== 'true'),
+      predano_organizace: await first(
+        'organizace',
+        (organisation) => textAt(organisation, 'zanikla') !== 'true',
+      ),
       nalezce: await first('osoba'),
     };
   });
@@ -164,7 +204,10 @@ export type Draft = {
 } & SendOptions;
 
 /** Sends a find that state `stav` (1) accepts, but for the changes. */
-export async function importFind(scene: Scene, { stav = 1, changes = {}, xml, ...options }: Draft = {}): Promise<Answer> {
+export async function importFind(
+  scene: Scene,
+  { stav = 1, changes = {}, xml, ...options }: Draft = {},
+): Promise<Answer> {
   const text = await makeDocument(scene, stav, changes, xml);
   const file = { name: 'file', fileName: 'find.xml', bytes: Buffer.from(text) };
   const answer = await sendFile(scene, '/api/pas/import-xml', file, options);
@@ -185,12 +228,20 @@ export async function makeDocument(
 }
 
 /** A find made by this run, of which nothing else is known. */
-export async function madeFind(scene: Scene, stav: 1 | 2 | 3 = 1): Promise<{ readonly ident: string; readonly find: Element }> {
-  return scene.given(`a find in state ${stav}`, async () => foundIn(await importFind(scene, { stav }), 201));
+export async function madeFind(
+  scene: Scene,
+  stav: 1 | 2 | 3 = 1,
+): Promise<{ readonly ident: string; readonly find: Element }> {
+  return scene.given(`a find in state ${stav}`, async () =>
+    foundIn(await importFind(scene, { stav }), 201),
+  );
 }
 
 /** The find that a success answers with. @throws Broken */
-export async function foundIn(answer: Answer, status: 200 | 201): Promise<{ readonly ident: string; readonly find: Element }> {
+export async function foundIn(
+  answer: Answer,
+  status: 200 | 201,
+): Promise<{ readonly ident: string; readonly find: Element }> {
   must(answer.status === status, `${answer.status}: ${answer.text}`);
   const find = at(await readXml(answer.text), 'samostatny_nalez');
   must(find !== undefined, `no samostatny_nalez: ${shortened(answer.text)}`);
@@ -205,12 +256,19 @@ export function mustName(scene: Scene, answer: Answer, ident: string): void {
   const location = answer.headers.get('location') ?? '';
   // A training instance may name a harvesting host of its own, which there is not.
   must(
-    scene.options.isDouble ? location === `${oaiBase(scene)}/id/${ident}` : location.endsWith(`/id/${ident}`),
+    scene.options.isDouble
+      ? location === `${oaiBase(scene)}/id/${ident}`
+      : location.endsWith(`/id/${ident}`),
     `Location ${location}`,
   );
 }
 
-export async function setNumber(scene: Scene, ident: string, query: string, as?: Account): Promise<Answer> {
+export async function setNumber(
+  scene: Scene,
+  ident: string,
+  query: string,
+  as?: Account,
+): Promise<Answer> {
   return scene.line.ask({
     method: 'PATCH',
     url: `${scene.options.baseUrl}/api/pas/nalez/${ident}/evidencni-cislo${query}`,
@@ -231,8 +289,9 @@ export function sendPhotograph(
 const CLOCK_MARGIN_MS = 60_000;
 
 /**
- * Records of a training instance cannot be harvested, though it may have the identifiers of older records that can. Looks for the first
- * record of the run after the 1st, 2nd, 4th, … that it made, since an index may be late. @throws NotTraining, which ends the run
+ * Records of a training instance cannot be harvested, though it may have the identifiers of older
+ * records that can. Looks for the first record of the run after the 1st, 2nd, 4th, … that it made,
+ * since an index may be late. @throws NotTraining, which ends the run
  */
 async function mustBeNoProduction(scene: Scene, { headers }: Answer): Promise<void> {
   if (scene.options.isDouble) return;

@@ -1,7 +1,10 @@
 import type { XmlElement } from 'libxml2-wasm';
 import { Broken, shortened } from './check.ts';
 
-/** An element as plain data. Its name is local, those of attributes are as written: `id`, `xml:lang`. */
+/**
+ * An element as plain data. Its name is local, those of attributes are as written: `id`,
+ * `xml:lang`.
+ */
 export type Element = {
   readonly name: string;
   readonly namespace: string;
@@ -32,7 +35,8 @@ export async function readXml(text: string): Promise<Element> {
       document.dispose();
     }
   } catch (thrown) {
-    if (thrown instanceof xml.XmlError) throw new Broken(shortened(`no well-formed XML (${thrown.message}): ${text}`));
+    if (thrown instanceof xml.XmlError)
+      throw new Broken(shortened(`no well-formed XML (${thrown.message}): ${text}`));
     throw thrown;
   }
 }
@@ -42,7 +46,12 @@ function toElement(xml: Library, element: XmlElement): Element {
   return {
     name: element.name,
     namespace: element.namespaceUri,
-    attributes: new Map(element.attrs.map(({ prefix, name, value }) => [prefix === '' ? name : `${prefix}:${name}`, value])),
+    attributes: new Map(
+      element.attrs.map(({ prefix, name, value }) => [
+        prefix === '' ? name : `${prefix}:${name}`,
+        value,
+      ]),
+    ),
     text: element.content.trim(),
     children: children.map((child) => toElement(xml, child)),
   };
@@ -50,10 +59,16 @@ function toElement(xml: Library, element: XmlElement): Element {
 
 /** The first element at a path of local names below this one. */
 export function at(element: Element | undefined, ...path: readonly string[]): Element | undefined {
-  return path.reduce((element, name) => element?.children.find((child) => child.name === name), element);
+  return path.reduce(
+    (element, name) => element?.children.find((child) => child.name === name),
+    element,
+  );
 }
 
-export function textAt(element: Element | undefined, ...path: readonly string[]): string | undefined {
+export function textAt(
+  element: Element | undefined,
+  ...path: readonly string[]
+): string | undefined {
   return at(element, ...path)?.text;
 }
 
@@ -63,10 +78,16 @@ export function idAt(element: Element | undefined, ...path: readonly string[]): 
 
 /** All elements of a name, however deep. */
 export function listAll(element: Element, name: string): Element[] {
-  return element.children.flatMap((child) => [...(child.name === name ? [child] : []), ...listAll(child, name)]);
+  return element.children.flatMap((child) => [
+    ...(child.name === name ? [child] : []),
+    ...listAll(child, name),
+  ]);
 }
 
-/** The element as a document of its own. Text beside child elements is left out: no type of the schema reads it. */
+/**
+ * The element as a document of its own. Text beside child elements is left out: no type of the
+ * schema reads it.
+ */
 export function writeXml(element: Element, inherited = ''): string {
   const attributes = [...element.attributes]
     .filter(([name]) => !name.startsWith('xsi:'))

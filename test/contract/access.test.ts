@@ -13,7 +13,8 @@ const rule = (rule_type: string, value: string, active?: boolean) => ({
 });
 const ME = 'archaeologist@example.org';
 /** Sends as if from another address, through a trusted proxy on loopback. */
-const sendFrom = (forwardedFor: string) => send(smallestFind(), { headers: { 'x-forwarded-for': forwardedFor } });
+const sendFrom = (forwardedFor: string) =>
+  send(smallestFind(), { headers: { 'x-forwarded-for': forwardedFor } });
 
 describe('Access modes and lists (A-GATE-1, A-GATE-8, A-GATE-9)', () => {
   test('the seed’s blocked account is refused with 403', async () => {
@@ -21,7 +22,12 @@ describe('Access modes and lists (A-GATE-1, A-GATE-8, A-GATE-9)', () => {
   });
 
   test('in open mode, ignores white lists and applies black lists', async () => {
-    await settings({ access_rules: [rule('user_whitelist', 'nobody@example.org'), rule('ip_whitelist', '10.0.0.1')] });
+    await settings({
+      access_rules: [
+        rule('user_whitelist', 'nobody@example.org'),
+        rule('ip_whitelist', '10.0.0.1'),
+      ],
+    });
     expect((await send(smallestFind())).status).toBe(201);
     await settings({ access_rules: [rule('user_blacklist', ME.toUpperCase())] });
     expectDetail(await send(smallestFind()), 403);
@@ -42,8 +48,16 @@ describe('Access modes and lists (A-GATE-1, A-GATE-8, A-GATE-9)', () => {
     ['the user list without me', [rule('user_whitelist', 'x@example.org')], 403],
     ['the address list alone', [rule('ip_whitelist', '127.0.0.1')], 201],
     ['both lists', [rule('user_whitelist', ME), rule('ip_whitelist', '127.0.0.1')], 201],
-    ['both lists, wrong address', [rule('user_whitelist', ME), rule('ip_whitelist', '10.0.0.1')], 403],
-    ['both lists, wrong user', [rule('user_whitelist', 'x@example.org'), rule('ip_whitelist', '127.0.0.1')], 403],
+    [
+      'both lists, wrong address',
+      [rule('user_whitelist', ME), rule('ip_whitelist', '10.0.0.1')],
+      403,
+    ],
+    [
+      'both lists, wrong user',
+      [rule('user_whitelist', 'x@example.org'), rule('ip_whitelist', '127.0.0.1')],
+      403,
+    ],
     [
       'both lists, and a black list that wins',
       [rule('user_whitelist', ME), rule('ip_whitelist', '127.0.0.1'), rule('user_blacklist', ME)],
@@ -56,12 +70,18 @@ describe('Access modes and lists (A-GATE-1, A-GATE-8, A-GATE-9)', () => {
 
   test('closed refuses all three write endpoints, even without a token, and no reading', async () => {
     await settings({ access_mode: 'closed' });
-    for (const path of ['/api/pas/import-xml', '/api/pas/nalez/X/evidencni-cislo', '/api/pas/nalez/X/upload-foto']) {
+    for (const path of [
+      '/api/pas/import-xml',
+      '/api/pas/nalez/X/evidencni-cislo',
+      '/api/pas/nalez/X/upload-foto',
+    ]) {
       for (const method of ['GET', 'POST', 'PATCH']) {
         expectDetail(await rawAnswer(await fetch(mock().url + path, { method })), 503);
       }
     }
-    const info = await fetch(`${mock().url}/api/uzivatel-info/`, { headers: { authorization: `Bearer ${token()}` } });
+    const info = await fetch(`${mock().url}/api/uzivatel-info/`, {
+      headers: { authorization: `Bearer ${token()}` },
+    });
     expect(info.status).toBe(200);
   });
 
@@ -96,7 +116,10 @@ describe('The client address behind proxies (A-GATE-10)', () => {
   });
 
   test('if every entry is a trusted proxy, the connection’s own address counts', async () => {
-    await settings({ trusted_proxies: ['127.0.0.1', '10.0.0.0/8'], access_rules: [rule('ip_blacklist', '10.1.2.3')] });
+    await settings({
+      trusted_proxies: ['127.0.0.1', '10.0.0.0/8'],
+      access_rules: [rule('ip_blacklist', '10.1.2.3')],
+    });
     expect((await sendFrom('10.1.2.3, 10.9.9.9')).status).toBe(201);
     await settings({ access_rules: [rule('ip_blacklist', '127.0.0.1')] });
     expectDetail(await sendFrom('10.1.2.3, 10.9.9.9'), 403);
@@ -104,7 +127,8 @@ describe('The client address behind proxies (A-GATE-10)', () => {
 });
 
 describe('Order of the gates (A-GATE-4, A-GATE-6, A-GATE-13)', () => {
-  const bare = async (init: RequestInit) => rawAnswer(await fetch(`${mock().url}/api/pas/import-xml`, init));
+  const bare = async (init: RequestInit) =>
+    rawAnswer(await fetch(`${mock().url}/api/pas/import-xml`, init));
   const signed = () => ({ authorization: `Bearer ${token()}` });
 
   test('closed comes before everything', async () => {
@@ -124,7 +148,10 @@ describe('Order of the gates (A-GATE-4, A-GATE-6, A-GATE-13)', () => {
 
   test('the lists come before throttling: a refused request consumes no interval', async () => {
     await mock().control('POST', '/clock', { frozen: true });
-    await settings({ access_rules: [rule('user_blacklist', ME)], min_request_intervals: { user_ms: 1000, ip_ms: 1000 } });
+    await settings({
+      access_rules: [rule('user_blacklist', ME)],
+      min_request_intervals: { user_ms: 1000, ip_ms: 1000 },
+    });
     expect((await bare({ headers: signed() })).status).toBe(403);
     await settings({ access_rules: [] });
     expect((await send(smallestFind())).status).toBe(201);
@@ -138,7 +165,11 @@ describe('Order of the gates (A-GATE-4, A-GATE-6, A-GATE-13)', () => {
   });
 
   test('the method comes before the body', async () => {
-    const answer = await bare({ method: 'PUT', headers: { ...signed(), 'content-type': 'text/plain' }, body: 'x' });
+    const answer = await bare({
+      method: 'PUT',
+      headers: { ...signed(), 'content-type': 'text/plain' },
+      body: 'x',
+    });
     expect(answer.status).toBe(405);
     expect(answer.headers.get('allow')).toContain('POST');
   });
@@ -148,28 +179,41 @@ describe('Order of the gates (A-GATE-4, A-GATE-6, A-GATE-13)', () => {
       ['PATCH', 'upload-foto'],
       ['POST', 'evidencni-cislo'],
     ] as const) {
-      const response = await fetch(`${mock().url}/api/pas/nalez/C-202400101-N00001/${path}`, { method, headers: signed() });
+      const response = await fetch(`${mock().url}/api/pas/nalez/C-202400101-N00001/${path}`, {
+        method,
+        headers: signed(),
+      });
       expect(response.status).toBe(405);
     }
   });
 
   test('a write path with a trailing slash does not exist', async () => {
-    for (const path of ['/api/pas/import-xml/', '/api/pas/nalez/X/upload-foto/', '/api/pas/nalez/X/evidencni-cislo/']) {
+    for (const path of [
+      '/api/pas/import-xml/',
+      '/api/pas/nalez/X/upload-foto/',
+      '/api/pas/nalez/X/evidencni-cislo/',
+    ]) {
       const answer = await fetch(mock().url + path, { method: 'POST', headers: signed() });
-      expect([answer.status, answer.headers.get('content-type')]).toEqual([404, expect.stringMatching(/^text\/html/)]);
+      expect([answer.status, answer.headers.get('content-type')]).toEqual([
+        404,
+        expect.stringMatching(/^text\/html/),
+      ]);
     }
   });
 });
 
 describe('The Accept header (A-GATE-7)', () => {
-  test.each(['*/*', 'application/*', 'application/json', 'application/xml, application/json;q=0.1', 'text/html'])(
-    '%s is served, and a success is XML all the same',
-    async (accept) => {
-      const answer = await send(smallestFind(), { headers: { accept } });
-      expect(answer.status).toBe(201);
-      expect(answer.headers.get('content-type')).toBe('application/xml');
-    },
-  );
+  test.each([
+    '*/*',
+    'application/*',
+    'application/json',
+    'application/xml, application/json;q=0.1',
+    'text/html',
+  ])('%s is served, and a success is XML all the same', async (accept) => {
+    const answer = await send(smallestFind(), { headers: { accept } });
+    expect(answer.status).toBe(201);
+    expect(answer.headers.get('content-type')).toBe('application/xml');
+  });
 
   test.each(['application/xml', 'image/*', 'application/json;q=0', 'text/csv, application/xml'])(
     '%s answers 406',
@@ -191,7 +235,8 @@ describe('Language of details (A-GATE-15)', () => {
   test('Czech is the default; English is sent when preferred', async () => {
     const texts = await Promise.all(
       [undefined, 'cs', 'en', 'de, en;q=0.5', 'en;q=0.3, cs'].map(async (language) => {
-        const headers: Record<string, string> = language === undefined ? {} : { 'accept-language': language };
+        const headers: Record<string, string> =
+          language === undefined ? {} : { 'accept-language': language };
         return (await send('', { headers })).json?.['detail'];
       }),
     );

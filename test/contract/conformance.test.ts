@@ -15,7 +15,9 @@ const IN_PROJECT = ['--project', 'C-202400101', '--interval-ms', '0', '--pause-m
 describe('The clauses', () => {
   test('each have a check, or a reason why there is none', () => {
     const checked = new Set<string>(CHECKS.map(({ clause }) => clause));
-    const bare = Object.entries(CLAUSES).filter(([clause, [, why]]) => checked.has(clause) === (why !== undefined));
+    const bare = Object.entries(CLAUSES).filter(
+      ([clause, [, why]]) => checked.has(clause) === (why !== undefined),
+    );
     expect(bare).toEqual([]);
     expect(new Set(CHECKS.map(({ id }) => id)).size).toBe(CHECKS.length);
   });
@@ -25,13 +27,17 @@ describe('The clauses', () => {
     const called = [...source.matchAll(/^ {2}'([^']+)': \{/gm)].map(([, name = '']) => name);
     const names = Object.values(CLAUSES).map(([name]) => name);
     expect(called.length).toBeGreaterThan(10);
-    expect(called.filter((part) => !names.some((name) => name.split(/: |, rule /)[0]?.startsWith(part)))).toEqual([]);
+    expect(
+      called.filter((part) => !names.some((name) => name.split(/: |, rule /)[0]?.startsWith(part))),
+    ).toEqual([]);
   });
 });
 
 test('The suite shares no code with the client or the mock server', () => {
   const folder = join(PROJECT, 'test/conformance');
-  const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.ts'));
+  const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) =>
+    name.endsWith('.ts'),
+  );
   const outward = files.filter((name) =>
     /from '(?:\.\.\/)+(?:src|mock-server|support)\//.test(readFileSync(join(folder, name), 'utf8')),
   );
@@ -43,7 +49,9 @@ describe('The conformance suite', () => {
   test('finds nothing broken in the mock server, and every answer is checked', async () => {
     await using mock = await serveMock('--min-interval', '0');
     const run = await conform(listEverything(mock));
-    expect(run.results.filter(({ result }) => result === 'break' || result === 'outage')).toEqual([]);
+    expect(run.results.filter(({ result }) => result === 'break' || result === 'outage')).toEqual(
+      [],
+    );
     expect(run.results.filter(({ result }) => result === 'skipped').map(({ id }) => id)).toEqual([
       'throttle',
       'throttle-is-shared',
@@ -56,17 +64,31 @@ describe('The conformance suite', () => {
 describe('An outage', () => {
   test('is reported soon when no server listens', async () => {
     const nowhere = `http://127.0.0.1:${await freePort()}`;
-    const run = await conform(['--base-url', nowhere, '--oai-base', nowhere, '--interval-ms', '0', '--pause-ms', '1'], {});
+    const run = await conform(
+      ['--base-url', nowhere, '--oai-base', nowhere, '--interval-ms', '0', '--pause-ms', '1'],
+      {},
+    );
     expect({ broken: run.broken, code: run.code }).toEqual({ broken: [], code: 5 });
-    expect(run.results.filter(({ seen }) => seen.startsWith('not asked')).length).toBeGreaterThan(50);
+    expect(run.results.filter(({ seen }) => seen.startsWith('not asked')).length).toBeGreaterThan(
+      50,
+    );
   });
 });
 
 describe('Writing', () => {
   test('is refused if the host is not named', async () => {
     await using mock = await serveMock();
-    const run = await conform([...listReading(mock), ...IN_PROJECT, '--write', 'training.example.org']);
-    expect({ code: run.code, results: run.results, requests: (await mock.journal()).length }).toEqual({
+    const run = await conform([
+      ...listReading(mock),
+      ...IN_PROJECT,
+      '--write',
+      'training.example.org',
+    ]);
+    expect({
+      code: run.code,
+      results: run.results,
+      requests: (await mock.journal()).length,
+    }).toEqual({
       code: 2,
       results: [],
       requests: 0,
@@ -95,7 +117,10 @@ describe('Writing', () => {
     const { finds } = await mock.state();
     const flags = ['--base-url', production.base_url, '--oai-base', mock.oai_base, ...IN_PROJECT];
     const run = await conform([...flags, '--write', new URL(production.base_url).host]);
-    expect([run.code, run.last['message']]).toEqual([2, expect.stringContaining('is no training instance')]);
+    expect([run.code, run.last['message']]).toEqual([
+      2,
+      expect.stringContaining('is no training instance'),
+    ]);
     expect((await mock.state()).finds).toBe(finds + 1);
   });
 });
@@ -117,7 +142,10 @@ describe('Wrong usage', () => {
 
   test('an account that is refused: 4', async () => {
     await using mock = await serveMock('--min-interval', '0');
-    const run = await conform(listReading(mock), { PAS_USERNAME: 'archaeologist', PAS_PASSWORD: 'wrong' });
+    const run = await conform(listReading(mock), {
+      PAS_USERNAME: 'archaeologist',
+      PAS_PASSWORD: 'wrong',
+    });
     expect({ code: run.code, results: run.results }).toEqual({ code: 4, results: [] });
   });
 });

@@ -1,7 +1,12 @@
 import { afterAll, beforeAll, beforeEach, expect } from 'vitest';
 import type { MockServerOptions } from '../../mock-server/server.ts';
 import { makeDocument } from '../support/contract-find.ts';
-import { fetchToken, importXml, type RawAnswer, type WriteOptions } from '../support/contract-requests.ts';
+import {
+  fetchToken,
+  importXml,
+  type RawAnswer,
+  type WriteOptions,
+} from '../support/contract-requests.ts';
 import { startMock, type TestMock } from '../support/start-mock.ts';
 
 type ShownRecord = {
@@ -20,7 +25,9 @@ export type Suite = {
   record(ident: string): Promise<ShownRecord>;
   /** The archaeologist's token. */
   token(): string;
-  /** Imports a find, typed as the content of the root, by the archaeologist unless told otherwise. */
+  /**
+   * Imports a find, typed as the content of the root, by the archaeologist unless told otherwise.
+   */
   send(content: string, options?: WriteOptions): Promise<RawAnswer>;
   finds(): Promise<number>;
 };
@@ -47,8 +54,10 @@ export function useMock(options: MockServerOptions = {}): Suite {
     control,
     record: async (ident) => (await control('GET', `/records/${ident}`)).value as ShownRecord,
     token: () => token,
-    send: (content, write) => importXml(running(), makeDocument(running(), content), { token, ...write }),
-    finds: async () => ((await control('GET', '/state')).value as { counts: { finds: number } }).counts.finds,
+    send: (content, write) =>
+      importXml(running(), makeDocument(running(), content), { token, ...write }),
+    finds: async () =>
+      ((await control('GET', '/state')).value as { counts: { finds: number } }).counts.finds,
   };
 }
 
@@ -78,9 +87,12 @@ export function expectEntries(
   const entries = answer.json?.[kind] as Entry[];
   expect(entries.length).toBeGreaterThan(0);
   expect(entries.map((entry) => entry.error_type)).toEqual(entries.map(() => errorType));
-  for (const entry of entries) expect(Object.keys(entry)).toEqual(['line', 'column', 'message', 'error_type']);
+  for (const entry of entries)
+    expect(Object.keys(entry)).toEqual(['line', 'column', 'message', 'error_type']);
   return entries;
 }
 
-export const expectInvalid = (answer: RawAnswer) => expectEntries(answer, 'validation_errors', 422, 2);
-export const expectAgainstSchema = (answer: RawAnswer) => expectEntries(answer, 'schema_errors', 422, 2);
+export const expectInvalid = (answer: RawAnswer) =>
+  expectEntries(answer, 'validation_errors', 422, 2);
+export const expectAgainstSchema = (answer: RawAnswer) =>
+  expectEntries(answer, 'schema_errors', 422, 2);

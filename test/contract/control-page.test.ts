@@ -19,9 +19,15 @@ type Find = {
   point: [number, number] | null;
   photos: { id: string; type: string; size_bytes: number }[];
 };
-type Finds = { revision: number; matching: number; by_state: Record<string, number>; finds: Find[] };
+type Finds = {
+  revision: number;
+  matching: number;
+  by_state: Record<string, number>;
+  finds: Find[];
+};
 
-const get = (path: string, headers: Record<string, string> = {}) => fetch(mock.server.control_url + path, { headers });
+const get = (path: string, headers: Record<string, string> = {}) =>
+  fetch(mock.server.control_url + path, { headers });
 
 async function finds(query = ''): Promise<Finds> {
   return (await mock.control('GET', `/finds${query}`)).value as Finds;
@@ -58,23 +64,31 @@ describe('the page of the control interface', () => {
     expect(page.headers.get('x-content-type-options')).toBe('nosniff');
   });
 
-  test.each(['page', 'docs'])('serves every file that it names, and names none from elsewhere: %s', async (name) => {
-    const html = await (await get(name === 'page' ? '/' : `/${name}`)).text();
-    const named = [...html.matchAll(/(?:src|href)="([^"#][^"]*\.\w+)"/g)].map(([, address = '']) => address);
-    expect(html).not.toMatch(/(?:src|href)="(?:\w+:|\/)/);
-    expect(named.length).toBeGreaterThan(4);
-    const scripts = [`${name}.js`];
-    for (const script of scripts) {
-      const text = await (await get(`/${script}`)).text();
-      for (const [, target = ''] of text.matchAll(/from '\.\/([^']+)'/g)) if (!scripts.includes(target)) scripts.push(target);
-    }
-    const types = { css: 'text/css', js: 'text/javascript', svg: 'image/svg+xml' } as const;
-    for (const file of [...named, ...scripts]) {
-      const answer = await get(`/${file}`);
-      expect([file, answer.status]).toEqual([file, 200]);
-      expect(answer.headers.get('content-type')).toContain(types[file.split('.').at(-1) as keyof typeof types]);
-    }
-  });
+  test.each(['page', 'docs'])(
+    'serves every file that it names, and names none from elsewhere: %s',
+    async (name) => {
+      const html = await (await get(name === 'page' ? '/' : `/${name}`)).text();
+      const named = [...html.matchAll(/(?:src|href)="([^"#][^"]*\.\w+)"/g)].map(
+        ([, address = '']) => address,
+      );
+      expect(html).not.toMatch(/(?:src|href)="(?:\w+:|\/)/);
+      expect(named.length).toBeGreaterThan(4);
+      const scripts = [`${name}.js`];
+      for (const script of scripts) {
+        const text = await (await get(`/${script}`)).text();
+        for (const [, target = ''] of text.matchAll(/from '\.\/([^']+)'/g))
+          if (!scripts.includes(target)) scripts.push(target);
+      }
+      const types = { css: 'text/css', js: 'text/javascript', svg: 'image/svg+xml' } as const;
+      for (const file of [...named, ...scripts]) {
+        const answer = await get(`/${file}`);
+        expect([file, answer.status]).toEqual([file, 200]);
+        expect(answer.headers.get('content-type')).toContain(
+          types[file.split('.').at(-1) as keyof typeof types],
+        );
+      }
+    },
+  );
 
   test.each([
     '/__mock__/../package.json',
@@ -111,22 +125,29 @@ describe('a web page whose host name points at this machine', () => {
     const { hostname, port } = new URL(mock.url);
     const headers = { host, ...(origin === undefined ? {} : { origin }) };
     return new Promise((resolve, reject) => {
-      const clientRequest = request({ host: hostname, port, method, path: '/__mock__/settings', headers }, (answer) => {
-        answer.resume();
-        resolve(answer.statusCode ?? 0);
-      });
+      const clientRequest = request(
+        { host: hostname, port, method, path: '/__mock__/settings', headers },
+        (answer) => {
+          answer.resume();
+          resolve(answer.statusCode ?? 0);
+        },
+      );
       clientRequest.once('error', reject).end(method === 'PUT' ? '{"page_size": 7}' : undefined);
     });
   };
 
-  test.each(['rebound.example', 'rebound.example:8099', '127.0.0.1.rebound.example', 'localhost.', 'xn--localhost', '8.8.8.8'])(
-    'cannot read or change anything as "%s"',
-    async (host) => {
-      expect(await fetchStatus('GET', host)).toBe(403);
-      expect(await fetchStatus('PUT', host, `http://${host}`)).toBe(403);
-      expect((await mock.control('GET', '/settings')).value).not.toMatchObject({ page_size: 7 });
-    },
-  );
+  test.each([
+    'rebound.example',
+    'rebound.example:8099',
+    '127.0.0.1.rebound.example',
+    'localhost.',
+    'xn--localhost',
+    '8.8.8.8',
+  ])('cannot read or change anything as "%s"', async (host) => {
+    expect(await fetchStatus('GET', host)).toBe(403);
+    expect(await fetchStatus('PUT', host, `http://${host}`)).toBe(403);
+    expect((await mock.control('GET', '/settings')).value).not.toMatchObject({ page_size: 7 });
+  });
 
   test.each(['127.0.0.1', '127.0.0.1:9', 'localhost:8099', 'LOCALHOST', '[::1]:8099', '127.8.8.8'])(
     'is refused as "%s", even through a forwarded port',
@@ -143,7 +164,9 @@ describe('GET /finds', () => {
   test('shows the newest find first, with its state, point and photographs', async () => {
     const ident = await importFind();
     const png = { name: 'file', fileName: 'nalez.png', type: 'image/png', bytes: tinyPng(7) };
-    await postFile(mock, `/api/pas/nalez/${ident}/upload-foto`, png, { token: await fetchToken(mock, 'archaeologist') });
+    await postFile(mock, `/api/pas/nalez/${ident}/upload-foto`, png, {
+      token: await fetchToken(mock, 'archaeologist'),
+    });
     const [newest] = (await finds()).finds;
     expect(newest).toMatchObject({ ident, state: 2, label: 'lahev', point: [15.1700002, 49.84] });
     const photo = newest?.photos[0];
@@ -177,9 +200,12 @@ describe('GET /finds', () => {
     expect((await finds(`?text=${encodeURIComponent('"')}`)).matching).toBe(0);
   });
 
-  test.each(['?state=5', '?state=', '?limit=-1', '?limit=many', '?limit=5001'])('refuses %s', async (query) => {
-    expect((await mock.control('GET', `/finds${query}`)).status).toBe(400);
-  });
+  test.each(['?state=5', '?state=', '?limit=-1', '?limit=many', '?limit=5001'])(
+    'refuses %s',
+    async (query) => {
+      expect((await mock.control('GET', `/finds${query}`)).status).toBe(400);
+    },
+  );
 });
 
 describe('single fault rules', () => {
@@ -187,7 +213,9 @@ describe('single fault rules', () => {
 
   test('are added, switched and removed by their id', async () => {
     await mock.control('POST', '/faults', rule);
-    const [added] = (await mock.control('POST', '/faults', { ...rule, active: false })).value as { id: number }[];
+    const [added] = (await mock.control('POST', '/faults', { ...rule, active: false })).value as {
+      id: number;
+    }[];
     await mock.control('PUT', `/faults/${added?.id}`, { active: false });
     expect(await importFind()).not.toBe('');
     await mock.control('PUT', `/faults/${added?.id}`, { active: true });
@@ -198,7 +226,9 @@ describe('single fault rules', () => {
   });
 
   test('are refused where they are malformed or unknown', async () => {
-    expect((await mock.control('POST', '/faults', { endpoint: 'import', fault: 'lock' })).status).toBe(400);
+    expect(
+      (await mock.control('POST', '/faults', { endpoint: 'import', fault: 'lock' })).status,
+    ).toBe(400);
     expect((await mock.control('PUT', '/faults/999', { active: true })).status).toBe(404);
     expect((await mock.control('PUT', '/faults/999', { on: true })).status).toBe(400);
     expect((await mock.control('DELETE', '/faults/999')).status).toBe(404);
@@ -211,20 +241,31 @@ test('The journal answers from a given entry on, and limits the answer to the ne
   const after = entries.at(-3)?.id;
   expect((await mock.control('GET', `/journal?after=${after}`)).value).toEqual(entries.slice(-2));
   expect((await mock.control('GET', '/journal?limit=1')).value).toEqual(entries.slice(-1));
-  expect((await mock.control('GET', '/pulse')).value).toMatchObject({ oldest_entry: entries[0]?.id, pid: process.pid });
+  expect((await mock.control('GET', '/pulse')).value).toMatchObject({
+    oldest_entry: entries[0]?.id,
+    pid: process.pid,
+  });
   expect((await mock.control('GET', '/journal?after=yesterday')).status).toBe(400);
   expect((await mock.control('GET', '/journal?limit=-1')).status).toBe(400);
 });
 
 test('The map has the outlines of regions, districts and cadastral areas in WGS 84', async () => {
   type Shape = { name: string; at: [number, number]; rings: [number, number][][] };
-  const map = (await mock.control('GET', '/map')).value as Record<'regions' | 'districts' | 'areas', Shape[]>;
-  const { counts } = (await mock.control('GET', '/state')).value as { counts: { records: Record<string, number> } };
+  const map = (await mock.control('GET', '/map')).value as Record<
+    'regions' | 'districts' | 'areas',
+    Shape[]
+  >;
+  const { counts } = (await mock.control('GET', '/state')).value as {
+    counts: { records: Record<string, number> };
+  };
   expect(map.regions.length).toBe(counts.records['ruian_kraj']);
   expect(map.districts.length).toBe(counts.records['ruian_okres']);
   expect(map.areas.length).toBe(counts.records['ruian_katastr']);
   const points = map.districts.flatMap(({ rings }) => rings.flat());
-  expect(points.every(([longitude, latitude]) => longitude > 12 && longitude < 19 && latitude > 48.5 && latitude < 51.1)).toBe(
-    true,
-  );
+  expect(
+    points.every(
+      ([longitude, latitude]) =>
+        longitude > 12 && longitude < 19 && latitude > 48.5 && latitude < 51.1,
+    ),
+  ).toBe(true);
 });

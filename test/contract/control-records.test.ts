@@ -17,7 +17,9 @@ describe('Records', () => {
     });
     const after = await record('HES-000253');
     expect(status).toBe(200);
-    expect(Object.keys(after.body).indexOf('popis')).toBe(Object.keys(after.body).indexOf('heslo_en') + 1);
+    expect(Object.keys(after.body).indexOf('popis')).toBe(
+      Object.keys(after.body).indexOf('heslo_en') + 1,
+    );
     expect(after.datestamp > before.datestamp).toBe(true);
   });
 
@@ -29,7 +31,9 @@ describe('Records', () => {
       heslo: text('novověk'),
       heslo_en: { '@lang': 'en', '#': 'modern' },
     };
-    expect((await control('POST', '/records', { entity: 'heslo', body })).value).toMatchObject({ set: 'heslo:obdobi' });
+    expect((await control('POST', '/records', { entity: 'heslo', body })).value).toMatchObject({
+      set: 'heslo:obdobi',
+    });
     const obdobi = '<svc:obdobi id="HES-777777" xml:lang="cs">x</svc:obdobi>';
     expect((await send(findLines(2, { obdobi }))).text).toContain('id="HES-777777">novověk<');
   });
@@ -57,7 +61,10 @@ describe('Records', () => {
 
 describe('Moves outside the write interface (A-STATE-6, A-STATE-8, A-HISTORY-3)', () => {
   const move = (ident: string, name: string, user?: string) =>
-    control('POST', `/records/${ident}/move`, { move: name, ...(user === undefined ? {} : { user }) });
+    control('POST', `/records/${ident}/move`, {
+      move: name,
+      ...(user === undefined ? {} : { user }),
+    });
   const upload = (ident: string) =>
     postFile(
       mock(),
@@ -67,20 +74,23 @@ describe('Moves outside the write interface (A-STATE-6, A-STATE-8, A-HISTORY-3)'
     );
 
   test('a find passes through all states to the archive and back; it needs a photograph to be archived', async () => {
-    const ident = (await send(findLines(3).replace('<svc:stav>3<', '<svc:stav>1<'))).headers.get('x-record-id') ?? '';
+    const ident =
+      (await send(findLines(3).replace('<svc:stav>3<', '<svc:stav>1<'))).headers.get(
+        'x-record-id',
+      ) ?? '';
     for (const name of ['submit', 'confirm']) expect((await move(ident, name)).status).toBe(200);
     const early = await move(ident, 'archive');
-    expect([early.status, getError(early.value)]).toEqual([409, expect.stringMatching(/photograph/)]);
+    expect([early.status, getError(early.value)]).toEqual([
+      409,
+      expect.stringMatching(/photograph/),
+    ]);
     await upload(ident);
     expect((await move(ident, 'archive')).value).toMatchObject({ stav: 4 });
     const archived = await record(ident);
     expect(archived.body['igsn']).toMatch(new RegExp(`/${ident}$`));
-    expect((archived.body['historie'] as { typ_zmeny: string }[]).map((entry) => entry.typ_zmeny)).toEqual([
-      'SN01',
-      'SN12',
-      'SN23',
-      'SN34',
-    ]);
+    expect(
+      (archived.body['historie'] as { typ_zmeny: string }[]).map((entry) => entry.typ_zmeny),
+    ).toEqual(['SN01', 'SN12', 'SN23', 'SN34']);
     expect((await move(ident, 'return')).value).toMatchObject({ stav: 3 });
   });
 
@@ -88,7 +98,9 @@ describe('Moves outside the write interface (A-STATE-6, A-STATE-8, A-HISTORY-3)'
     const bare = (await send(smallestFind())).headers.get('x-record-id') ?? '';
     expect(getError((await move(bare, 'submit')).value)).toMatch(/obdobi/);
     const submitted =
-      (await send(findLines(2, { predano: undefined, evidencni_cislo: undefined }))).headers.get('x-record-id') ?? '';
+      (await send(findLines(2, { predano: undefined, evidencni_cislo: undefined }))).headers.get(
+        'x-record-id',
+      ) ?? '';
     expect(getError((await move(submitted, 'confirm')).value)).toMatch(/evidencni_cislo.*predano/);
   });
 

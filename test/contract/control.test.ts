@@ -12,11 +12,19 @@ const getError = (value: unknown) => (value as { error: string }).error;
 const text = (value: string) => ({ '@lang': 'cs', '#': value });
 const IN_PLACE_OF_A_TERM = {
   entity: 'osoba',
-  body: { ident_cely: 'HES-000253', jmeno: 'Jan', prijmeni: 'Hes', vypis: 'J. Hes', vypis_cely: 'Jan Hes' },
+  body: {
+    ident_cely: 'HES-000253',
+    jmeno: 'Jan',
+    prijmeni: 'Hes',
+    vypis: 'J. Hes',
+    vypis_cely: 'Jan Hes',
+  },
 };
 
 async function allRecords(): Promise<ReadonlyMap<string, string>> {
-  const pages = await fetchPages(mock(), 'verb=ListRecords&metadataPrefix=oai_svc', { as: 'admin' });
+  const pages = await fetchPages(mock(), 'verb=ListRecords&metadataPrefix=oai_svc', {
+    as: 'admin',
+  });
   return parseRecords(pages.join(''));
 }
 
@@ -30,14 +38,21 @@ describe('Health, state and reset', () => {
       const head = await fetch(`${mock().server.control_url}${path}`, { method: 'HEAD' });
       expect([path, head.status, await head.text()]).toEqual([path, 200, '']);
     }
-    expect((await fetch(`${mock().server.control_url}/reset`, { method: 'HEAD' })).status).toBe(405);
+    expect((await fetch(`${mock().server.control_url}/reset`, { method: 'HEAD' })).status).toBe(
+      405,
+    );
   });
 
   test('state counts finds, numbers and photographs, and lists who may import where', async () => {
     await send(findLines(3));
     const { value } = await control('GET', '/state');
     expect(value).toMatchObject({
-      counts: { finds: 22, finds_by_state: { '1': 7, '2': 4, '3': 4, '4': 7 }, finds_with_number: 11, photos: 9 },
+      counts: {
+        finds: 22,
+        finds_by_state: { '1': 7, '2': 4, '3': 4, '4': 7 },
+        finds_with_number: 11,
+        photos: 9,
+      },
       addresses: { base_url: mock().url, control_url: mock().server.control_url },
       training: false,
       deployed: false,
@@ -65,7 +80,9 @@ describe('Health, state and reset', () => {
     expect(await finds()).toBe(21);
     expect((await control('GET', '/faults')).value).toEqual([]);
     expect((await control('GET', '/settings')).value).toMatchObject({ access_mode: 'open' });
-    expect((await control('GET', '/clock')).value).toMatchObject({ now: expect.stringMatching(/^20[23]\d/) });
+    expect((await control('GET', '/clock')).value).toMatchObject({
+      now: expect.stringMatching(/^20[23]\d/),
+    });
     expect((await send(smallestFind())).status).toBe(401);
   });
 
@@ -154,7 +171,10 @@ describe('Settings', () => {
   });
 
   test('a body that is not JSON is refused', async () => {
-    const response = await fetch(`${mock().server.control_url}/settings`, { method: 'PUT', body: '{' });
+    const response = await fetch(`${mock().server.control_url}/settings`, {
+      method: 'PUT',
+      body: '{',
+    });
     expect(response.status).toBe(400);
   });
 });

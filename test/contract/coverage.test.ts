@@ -4,7 +4,10 @@ import { describe, expect, test } from 'vitest';
 
 const FOLDER = import.meta.dirname;
 
-/** Rows of the tables in README.md: clauses of the contract, in which file they are tested, under which title. */
+/**
+ * Rows of the tables in README.md: clauses of the contract, in which file they are tested, under
+ * which title.
+ */
 const rows = readFileSync(join(FOLDER, 'README.md'), 'utf8')
   .split('\n')
   .map((line) => /^\|\s*(.+?)\s*\|\s*(\S+\.test\.ts)\s*\|\s*(.+?)\s*\|$/.exec(line))

@@ -1,13 +1,27 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { openState } from '../../mock-server/state/database.ts';
 import { findLines, makeDocument, smallestFind } from '../support/contract-find.ts';
 import { jpeg } from '../support/contract-photographs.ts';
-import { elementText, fetchToken, importXml, postFile, setNumber } from '../support/contract-requests.ts';
+import {
+  elementText,
+  fetchToken,
+  importXml,
+  postFile,
+  setNumber,
+} from '../support/contract-requests.ts';
 import { eventually } from '../support/eventually.ts';
 import { canMountDisks } from '../support/hostile-disk.ts';
 import { startMockProcess } from '../support/mock-process.ts';
@@ -34,7 +48,9 @@ describe('The data file', () => {
     const token = await fetchToken(first, 'archaeologist');
     const nalezce = '<svc:nalezce id=":tba">Trvalá, Jana</svc:nalezce>';
     const ident =
-      (await importXml(first, makeDocument(first, findLines(2, { nalezce })), { token })).headers.get('x-record-id') ?? '';
+      (
+        await importXml(first, makeDocument(first, findLines(2, { nalezce })), { token })
+      ).headers.get('x-record-id') ?? '';
     await setNumber(first, ident, '?evidencni_cislo=T1', token);
     await postFile(
       first,
@@ -52,7 +68,9 @@ describe('The data file', () => {
     expect(answer.text).toContain('>Trvalá, Jana<');
     expect(elementText(answer.text, 'url')?.startsWith(second.url)).toBe(true);
     const basic = `Basic ${Buffer.from('archaeologist:archaeologist').toString('base64')}`;
-    const photo = await fetch(elementText(answer.text, 'url') ?? '', { headers: { authorization: basic } });
+    const photo = await fetch(elementText(answer.text, 'url') ?? '', {
+      headers: { authorization: basic },
+    });
     expect(Buffer.from(await photo.arrayBuffer()).equals(jpeg(undefined))).toBe(true);
   });
 
@@ -68,17 +86,24 @@ describe('The data file', () => {
     await first.control('PUT', '/faults', [{ endpoint: 'import', fault: '502' }]);
     await first.close();
     await using second = await startMock({ data });
-    const { now_ms, frozen } = (await second.control('GET', '/clock')).value as { now_ms: number; frozen: boolean };
+    const { now_ms, frozen } = (await second.control('GET', '/clock')).value as {
+      now_ms: number;
+      frozen: boolean;
+    };
     expect([Math.abs(now_ms - Date.now()) < 60_000, frozen]).toEqual([true, false]);
     expect((await second.control('GET', '/settings')).value).toMatchObject({ page_size: 100 });
     expect((await second.control('GET', '/faults')).value).toEqual([]);
-    expect((await second.control('GET', '/records/HES-000253')).value).toMatchObject({ datestamp: '2090-01-01T00:00:00.000Z' });
+    expect((await second.control('GET', '/records/HES-000253')).value).toMatchObject({
+      datestamp: '2090-01-01T00:00:00.000Z',
+    });
   });
 
   test('can be used by one server at a time; the second server is refused until the first has ended', async () => {
     await using other = await startMock({ data: join(folder, 'other.sqlite') });
     const first = await startMock({ data });
-    await expect(startMock({ data })).rejects.toThrow(`${data} is in use by another server: end that one, or name another file`);
+    await expect(startMock({ data })).rejects.toThrow(
+      `${data} is in use by another server: end that one, or name another file`,
+    );
     await expect(startMockProcess('--data', data)).rejects.toThrow('ended with 5');
     await first.close();
     const process = await startMockProcess('--data', data);
@@ -98,7 +123,8 @@ describe('The data file', () => {
     const change = { ident: ORGANISATION, changes: { email: 'new@example.org' } };
     expect((await first.control('POST', '/records', change)).status).toBe(200);
     await first.close();
-    const body = async (mock: TestMock) => (await mock.control('GET', `/records/${ORGANISATION}`)).value;
+    const body = async (mock: TestMock) =>
+      (await mock.control('GET', `/records/${ORGANISATION}`)).value;
     const second = await startMock({ data, seed });
     expect(await body(second)).toMatchObject({ body: { email: 'new@example.org' } });
     await second.close();
@@ -140,7 +166,8 @@ describe('The data file', () => {
   test('reset restores the seed and removes the photographs', async () => {
     await using mock = await startMock({ data });
     const token = await fetchToken(mock, 'archaeologist');
-    const photos = () => readdirSync(`${data}.photographs`).filter((name) => name !== 'incoming').length;
+    const photos = () =>
+      readdirSync(`${data}.photographs`).filter((name) => name !== 'incoming').length;
     await postFile(
       mock,
       '/api/pas/nalez/C-202400101-N00007/upload-foto',
@@ -176,8 +203,12 @@ describe.skipIf(!canMountDisks)('A full disk', () => {
   ];
 
   test.each([16, 1000])('of %d kB prevents the start, with a clear error', (kilobytes) => {
-    const { status, stderr } = spawnSync('unshare', makeFilesOnDisk(kilobytes), { encoding: 'utf8' });
-    expect(stderr).toMatch(/^pas-mock-server: .*state\.sqlite cannot be (written|used as a data file): /);
+    const { status, stderr } = spawnSync('unshare', makeFilesOnDisk(kilobytes), {
+      encoding: 'utf8',
+    });
+    expect(stderr).toMatch(
+      /^pas-mock-server: .*state\.sqlite cannot be (written|used as a data file): /,
+    );
     expect(stderr).not.toMatch(/\n\s+at /);
     expect(status).toBe(5);
   });
@@ -185,14 +216,23 @@ describe.skipIf(!canMountDisks)('A full disk', () => {
   test('prevents the start of the command of pas with the same code', () => {
     const home = mkdtempSync(join(tmpdir(), 'pas-mock-home-'));
     const flags = makeFilesOnDisk(1000, join(PROJECT, 'bin', 'pas.js'), 'mock-server');
-    const { status, stderr } = spawnSync('unshare', flags, { encoding: 'utf8', env: { ...process.env, PAS_HOME: home } });
+    const { status, stderr } = spawnSync('unshare', flags, {
+      encoding: 'utf8',
+      env: { ...process.env, PAS_HOME: home },
+    });
     rmSync(home, { recursive: true, force: true });
     expect([status, stderr]).toEqual([5, expect.stringContaining('cannot be')]);
   });
 
   /** A server on a small disk, and the disk as this process sees it. */
-  async function onSmallDisk(): Promise<{ readonly url: string; readonly disk: string; readonly child: ChildProcess }> {
-    const child = tied(spawn('unshare', makeFilesOnDisk(12 * 1024), { stdio: ['ignore', 'pipe', 'ignore'] }));
+  async function onSmallDisk(): Promise<{
+    readonly url: string;
+    readonly disk: string;
+    readonly child: ChildProcess;
+  }> {
+    const child = tied(
+      spawn('unshare', makeFilesOnDisk(12 * 1024), { stdio: ['ignore', 'pipe', 'ignore'] }),
+    );
     const [line] = (await once(child.stdout, 'data')) as [Buffer];
     const { base_url } = JSON.parse(line.toString()) as { base_url: string };
     return { url: base_url, disk: join('/proc', `${child.pid}`, 'root', folder), child };
@@ -202,7 +242,12 @@ describe.skipIf(!canMountDisks)('A full disk', () => {
     const { url, disk, child } = await onSmallDisk();
     const token = await fetchToken({ url }, 'archaeologist');
     const post = (bytes: Buffer) =>
-      postFile({ url }, '/api/pas/nalez/C-202400101-N00007/upload-foto', { name: 'file', fileName: 'a.jpg', bytes }, { token });
+      postFile(
+        { url },
+        '/api/pas/nalez/C-202400101-N00007/upload-foto',
+        { name: 'file', fileName: 'a.jpg', bytes },
+        { token },
+      );
     const before = readdirSync(join(disk, 'state.sqlite.photographs')).length;
     const large = Buffer.concat([jpeg(undefined), Buffer.alloc(20 * MIB)]);
     for (let time = 0; time < 3; time += 1) {
@@ -222,13 +267,17 @@ describe.skipIf(!canMountDisks)('A full disk', () => {
     const send = () => importXml(served, makeDocument(served, smallestFind()), { token });
     const answers = await send();
     const ballast = join(disk, 'ballast');
-    const fill = () => spawnSync('sh', ['-c', 'cat /dev/zero >>"$0"', ballast], { stdio: 'ignore' });
+    const fill = () =>
+      spawnSync('sh', ['-c', 'cat /dev/zero >>"$0"', ballast], { stdio: 'ignore' });
     let refused = answers;
     for (let time = 0; time < 50 && refused.status === 201; time += 1) {
       fill();
       refused = await send();
     }
-    expect([refused.status, JSON.parse(refused.text)]).toEqual([500, { detail: expect.any(String) }]);
+    expect([refused.status, JSON.parse(refused.text)]).toEqual([
+      500,
+      { detail: expect.any(String) },
+    ]);
     const photo = { name: 'file', fileName: 'a.jpg', bytes: jpeg(undefined) };
     const path = `/api/pas/nalez/${answers.headers.get('x-record-id')}/upload-foto`;
     const unkept = await postFile(served, path, photo, { token });
@@ -236,7 +285,9 @@ describe.skipIf(!canMountDisks)('A full disk', () => {
     rmSync(ballast);
     expect((await send()).status).toBe(201);
     expect((await postFile(served, path, photo, { token })).status).toBe(201);
-    expect(readdirSync(join(disk, 'state.sqlite.photographs')).filter((name) => name !== 'incoming')).toHaveLength(10);
+    expect(
+      readdirSync(join(disk, 'state.sqlite.photographs')).filter((name) => name !== 'incoming'),
+    ).toHaveLength(10);
     child.kill('SIGKILL');
   });
 });
@@ -250,11 +301,16 @@ describe('SIGKILL at any moment', () => {
     const photographed: string[] = [];
     const work = async () => {
       for (;;) {
-        const ident = (await importXml(mock, makeDocument(mock, smallestFind()), { token })).headers.get('x-record-id');
+        const ident = (
+          await importXml(mock, makeDocument(mock, smallestFind()), { token })
+        ).headers.get('x-record-id');
         if (ident === null) continue;
         acknowledged.push(ident);
         const file = { name: 'file', fileName: 'a.jpg', bytes: jpeg(undefined) };
-        if ((await postFile(mock, `/api/pas/nalez/${ident}/upload-foto`, file, { token })).status === 201)
+        if (
+          (await postFile(mock, `/api/pas/nalez/${ident}/upload-foto`, file, { token })).status ===
+          201
+        )
           photographed.push(ident);
       }
     };
@@ -264,19 +320,26 @@ describe('SIGKILL at any moment', () => {
     await Promise.all(workers);
 
     await using again = await startMock({ data });
-    for (const ident of acknowledged) expect((await again.control('GET', `/records/${ident}`)).status, ident).toBe(200);
+    for (const ident of acknowledged)
+      expect((await again.control('GET', `/records/${ident}`)).status, ident).toBe(200);
     const project = (await again.control('GET', '/records/C-202400101')).value as {
       body: { samostatny_nalez: { '@id': string }[] };
     };
-    expect(project.body.samostatny_nalez.map((find) => find['@id'])).toEqual(expect.arrayContaining(acknowledged));
+    expect(project.body.samostatny_nalez.map((find) => find['@id'])).toEqual(
+      expect.arrayContaining(acknowledged),
+    );
     const state = await counts(again);
     expect(state['finds']).toBeGreaterThanOrEqual(21 + acknowledged.length);
     expect(state['finds']).toBeLessThanOrEqual(21 + acknowledged.length + 3);
     for (const ident of photographed) {
-      const { body } = (await again.control('GET', `/records/${ident}`)).value as { body: { soubor: { url: string }[] } };
+      const { body } = (await again.control('GET', `/records/${ident}`)).value as {
+        body: { soubor: { url: string }[] };
+      };
       const url = body.soubor[0]?.url.replace('{file_base}', `${again.url}/id`) ?? '';
       const basic = `Basic ${Buffer.from('archivist:archivist').toString('base64')}`;
-      const bytes = Buffer.from(await (await fetch(url, { headers: { authorization: basic } })).arrayBuffer());
+      const bytes = Buffer.from(
+        await (await fetch(url, { headers: { authorization: basic } })).arrayBuffer(),
+      );
       expect(bytes.equals(jpeg(undefined)), ident).toBe(true);
     }
   });

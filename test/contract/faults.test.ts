@@ -11,7 +11,8 @@ const faults = (...rules: Record<string, unknown>[]) => mock().control('PUT', '/
 const number = (value: string) => setNumber(mock(), MINE, `?evidencni_cislo=${value}`, token());
 const statuses = async (count: number) => {
   const seenStatuses: number[] = [];
-  for (let index = 0; index < count; index += 1) seenStatuses.push((await send(smallestFind())).status);
+  for (let index = 0; index < count; index += 1)
+    seenStatuses.push((await send(smallestFind())).status);
   return seenStatuses;
 };
 /** Imports, and takes what comes as it comes. */
@@ -55,7 +56,9 @@ describe('When a fault applies', () => {
 
   test('ident limits a fault to one record', async () => {
     await faults({ endpoint: 'number', fault: '503', when: { ident: MINE } });
-    expect((await setNumber(mock(), 'C-202400101-N00006', '?evidencni_cislo=Z1', token())).status).toBe(200);
+    expect(
+      (await setNumber(mock(), 'C-202400101-N00006', '?evidencni_cislo=Z1', token())).status,
+    ).toBe(200);
     expect((await number('Z1')).status).toBe(503);
   });
 
@@ -68,14 +71,19 @@ describe('When a fault applies', () => {
   test('GET /faults shows how often a rule matched and applied', async () => {
     await faults({ endpoint: 'import', fault: '503', when: { every: 2 } });
     await statuses(3);
-    expect((await mock().control('GET', '/faults')).value).toMatchObject([{ fault: '503', seen: 3, struck: 1 }]);
+    expect((await mock().control('GET', '/faults')).value).toMatchObject([
+      { fault: '503', seen: 3, struck: 1 },
+    ]);
   });
 
   test('the journal names the fault', async () => {
     await faults({ endpoint: 'import', fault: '503', times: 1 });
     await statuses(2);
     const { value } = await mock().control('GET', '/journal');
-    expect((value as { fault: string | null }[]).slice(-2).map((entry) => entry.fault)).toEqual(['503', null]);
+    expect((value as { fault: string | null }[]).slice(-2).map((entry) => entry.fault)).toEqual([
+      '503',
+      null,
+    ]);
   });
 });
 
@@ -92,11 +100,14 @@ describe('What faults do', () => {
   test.each([
     ['status-before-save', undefined, 409, 21],
     ['status-after-save', 451, 451, 22],
-  ])('%s with the status %s answers %i with a detail, with %i finds in the archive', async (fault, status, answered, stored) => {
-    await faults({ endpoint: 'import', fault, status });
-    expectDetail(await send(smallestFind()), answered);
-    expect(await finds()).toBe(stored);
-  });
+  ])(
+    '%s with the status %s answers %i with a detail, with %i finds in the archive',
+    async (fault, status, answered, stored) => {
+      await faults({ endpoint: 'import', fault, status });
+      expectDetail(await send(smallestFind()), answered);
+      expect(await finds()).toBe(stored);
+    },
+  );
 
   test.each([
     ['hang-before-save', 21],
@@ -106,7 +117,8 @@ describe('What faults do', () => {
     const leaving = new AbortController();
     const answer = sendRaw(leaving.signal);
     // An ended request without an answer will not be answered.
-    const last = async () => ((await mock().control('GET', '/journal')).value as { status: number | null }[]).at(-1);
+    const last = async () =>
+      ((await mock().control('GET', '/journal')).value as { status: number | null }[]).at(-1);
     await eventually(last).toMatchObject({ status: 0 });
     expect(await finds()).toBe(stored);
     leaving.abort();
@@ -152,7 +164,10 @@ describe('What faults do', () => {
     for (const fault of ['502', '504']) {
       await faults({ endpoint: 'import', fault });
       const answer = await send(smallestFind());
-      expect([answer.status, answer.headers.get('content-type')]).toEqual([Number(fault), 'text/html; charset=utf-8']);
+      expect([answer.status, answer.headers.get('content-type')]).toEqual([
+        Number(fault),
+        'text/html; charset=utf-8',
+      ]);
     }
   });
 
@@ -175,7 +190,10 @@ describe('What faults do', () => {
   test('token-expired at the token endpoint issues a token that has already expired', async () => {
     await faults({ endpoint: 'token', fault: 'token-expired', times: 1 });
     const stale = await fetchToken(mock(), 'archaeologist');
-    expectDetail(await importXml(mock(), makeDocument(mock(), smallestFind()), { token: stale }), 401);
+    expectDetail(
+      await importXml(mock(), makeDocument(mock(), smallestFind()), { token: stale }),
+      401,
+    );
   });
 
   test('a number that was saved before the connection was cut is stored', async () => {
@@ -190,34 +208,56 @@ describe('What faults do', () => {
   });
 
   test('the token and user-info endpoints fail with HTML pages', async () => {
-    await faults({ endpoint: 'user-info', fault: '500-before-save' }, { endpoint: 'token', fault: '503' });
-    const info = await rawAnswer(
-      await fetch(`${mock().url}/api/uzivatel-info/`, { headers: { authorization: `Bearer ${token()}` } }),
+    await faults(
+      { endpoint: 'user-info', fault: '500-before-save' },
+      { endpoint: 'token', fault: '503' },
     );
-    expect([info.status, info.headers.get('content-type')]).toEqual([500, 'text/html; charset=utf-8']);
+    const info = await rawAnswer(
+      await fetch(`${mock().url}/api/uzivatel-info/`, {
+        headers: { authorization: `Bearer ${token()}` },
+      }),
+    );
+    expect([info.status, info.headers.get('content-type')]).toEqual([
+      500,
+      'text/html; charset=utf-8',
+    ]);
     const login = await fetch(`${mock().url}/api/token-auth/`, {
       method: 'POST',
       body: new URLSearchParams({ username: 'a', password: 'b' }),
     });
-    expect([login.status, login.headers.get('content-type')]).toEqual([503, 'text/html; charset=utf-8']);
+    expect([login.status, login.headers.get('content-type')]).toEqual([
+      503,
+      'text/html; charset=utf-8',
+    ]);
   });
 });
 
 describe('A fault', () => {
-  test.each(['500-before-save', '503', 'throttle', 'status-before-save'])('%s speaks the language asked for', async (fault) => {
-    await faults({ endpoint: 'import', fault });
-    const sendIn = async (language: string) =>
-      (await send(smallestFind(), { headers: { 'accept-language': language } })).json?.['detail'];
-    const [english, czech] = [await sendIn('en'), await sendIn('cs')];
-    expect([english, czech]).toEqual([expect.stringMatching(/^[A-Z][ -~]+$/), expect.any(String)]);
-    expect(czech).not.toBe(english);
-  });
+  test.each(['500-before-save', '503', 'throttle', 'status-before-save'])(
+    '%s speaks the language asked for',
+    async (fault) => {
+      await faults({ endpoint: 'import', fault });
+      const sendIn = async (language: string) =>
+        (await send(smallestFind(), { headers: { 'accept-language': language } })).json?.['detail'];
+      const [english, czech] = [await sendIn('en'), await sendIn('cs')];
+      expect([english, czech]).toEqual([
+        expect.stringMatching(/^[A-Z][ -~]+$/),
+        expect.any(String),
+      ]);
+      expect(czech).not.toBe(english);
+    },
+  );
 
   test('also applies to the download of a photograph', async () => {
     const address = `${mock().url}/2.2/oai?verb=GetRecord&metadataPrefix=oai_svc&identifier=${mock().url}/id/C-202400101-N00005`;
     const url = /<svc:url>(.*?)<\/svc:url>/.exec(await (await fetch(address)).text())?.[1] ?? '';
     const whole = await (await fetch(url)).arrayBuffer();
-    await faults({ endpoint: 'download', fault: 'truncate', when: { ident: 'C-202400101-N00005' }, times: 1 });
+    await faults({
+      endpoint: 'download',
+      fault: 'truncate',
+      when: { ident: 'C-202400101-N00005' },
+      times: 1,
+    });
     await expect(fetch(url).then((answer) => answer.arrayBuffer())).rejects.toThrow();
     await faults(
       { endpoint: 'download', fault: '503', times: 1 },
@@ -247,7 +287,10 @@ describe('Invalid fault rules are refused with the reason', () => {
     [[{ endpoint: 'import', fault: '503', when: { ident: 'X' } }], /ident/],
     [[{ endpoint: 'import', fault: '503', tims: 1 }], /tims/],
     [[{ endpoint: 'import', fault: 'slow', ms: '5' }], /ms.*number/],
-    [[{ endpoint: 'import', fault: 'throttle', status: 503 }], /"status" means nothing for fault "throttle"/],
+    [
+      [{ endpoint: 'import', fault: 'throttle', status: 503 }],
+      /"status" means nothing for fault "throttle"/,
+    ],
     [[{ endpoint: 'import', fault: '502', ms: 5 }], /"ms" means nothing/],
   ])('%j', async (rules, reason) => {
     await faults({ endpoint: 'import', fault: '503' });

@@ -50,12 +50,17 @@ export const lines = FIND.split('\n');
 
 /** Index into {@link lines}. */
 export function getLine(element: string): number {
-  const index = lines.findIndex((line) => line.startsWith(`<svc:${element}>`) || line.startsWith(`<svc:${element} `));
+  const index = lines.findIndex(
+    (line) => line.startsWith(`<svc:${element}>`) || line.startsWith(`<svc:${element} `),
+  );
   if (index < 0) throw new Error(`no ${element} in the find`);
   return index;
 }
 
-/** The full find with something else in the place of one element: nothing, other text, the element twice. */
+/**
+ * The full find with something else in the place of one element: nothing, other text, the element
+ * twice.
+ */
 export function findWith(element: string, instead: string): string {
   return lines.with(getLine(element), instead).join('\n');
 }

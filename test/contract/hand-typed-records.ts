@@ -4,7 +4,10 @@ import { packageRoot } from '../../src/base/package-root.ts';
 import type { SchemaVersion } from '../support/schema-validators.ts';
 import { getShape, type Shape } from './record-shapes.ts';
 
-/** One hand-typed file each, in version 2.2, with every element that the entity may have; the two kinds of record apart. */
+/**
+ * One hand-typed file each, in version 2.2, with every element that the entity may have; the two
+ * kinds of record apart.
+ */
 export const RECORDS = [
   'projekt',
   'archeologicky_zaznam-akce',
@@ -34,14 +37,28 @@ export type Found = {
   readonly shape: Shape;
 };
 
-/** The lines of a record, without what a version does not have yet, but for the element that is to be kept all the same. */
+/**
+ * The lines of a record, without what a version does not have yet, but for the element that is to
+ * be kept all the same.
+ */
 export function record(name: RecordName, version: SchemaVersion = '2.2', keep = ''): string[] {
-  const lines = readFileSync(join(packageRoot, 'test/contract/records', `${name}.xml`), 'utf8').split('\n');
-  const tooNew = parseElements(lines).filter(({ shape, path }) => shape.since > version && path !== keep);
-  return tooNew.reduceRight((keptLines, { start, end }) => keptLines.toSpliced(start, end - start + 1), lines);
+  const lines = readFileSync(
+    join(packageRoot, 'test/contract/records', `${name}.xml`),
+    'utf8',
+  ).split('\n');
+  const tooNew = parseElements(lines).filter(
+    ({ shape, path }) => shape.since > version && path !== keep,
+  );
+  return tooNew.reduceRight(
+    (keptLines, { start, end }) => keptLines.toSpliced(start, end - start + 1),
+    lines,
+  );
 }
 
-/** Every element below the entity, in document order. The files give each its own line or lines, indented by two a level. */
+/**
+ * Every element below the entity, in document order. The files give each its own line or lines,
+ * indented by two a level.
+ */
 export function parseElements(lines: readonly string[]): Found[] {
   const open: { name: string; start: number }[] = [];
   return lines.flatMap((line, start) => {
@@ -52,9 +69,13 @@ export function parseElements(lines: readonly string[]): Found[] {
     const [parent, grandparent] = [open[depth - 1], open[depth - 2]];
     if (parent === undefined) return [];
     const path = open.map((element) => element.name).join('/');
-    const shape = getShape(grandparent?.name ?? '', parent.name)?.find((child) => child.name === name);
+    const shape = getShape(grandparent?.name ?? '', parent.name)?.find(
+      (child) => child.name === name,
+    );
     if (shape === undefined) throw new Error(`no shape for ${path}`);
-    const end = line.includes(`</svc:${name}>`) ? start : lines.indexOf(`${indent}</svc:${name}>`, start);
+    const end = line.includes(`</svc:${name}>`)
+      ? start
+      : lines.indexOf(`${indent}</svc:${name}>`, start);
     return [{ path, start, end, parentStart: parent.start, shape }];
   });
 }

@@ -4,8 +4,9 @@ import { ask, parseError } from '../support/raw-harvest.ts';
 import { answerValidator, faults, SCHEMA_BASE } from '../support/schema-validators.ts';
 import { startMock, type TestMock } from '../support/start-mock.ts';
 
-// OAI-PMH 2.0, section 3.6: every condition under which an answer is an error. noSetHierarchy and noMetadataFormats cannot
-// arise here: there are sets, and every record is disseminated in both formats.
+// OAI-PMH 2.0, section 3.6: every condition under which an answer is an error. noSetHierarchy and
+// noMetadataFormats cannot arise here: there are sets, and every record is disseminated in both
+// formats.
 
 let mock: TestMock;
 beforeAll(async () => {
@@ -51,11 +52,23 @@ const BAD_ARGUMENT: ReadonlyArray<readonly [title: string, query: string]> = [
   ['from and until differ in granularity', `${LIST}&from=2024-05-01&until=2024-05-02T00:00:00Z`],
   ['from is later than until', `${LIST}&from=2024-05-02&until=2024-05-01`],
   ['from is in a year that no schema knows', `${LIST}&from=0000-01-01`],
-  ['until is in such a year, and the format is unknown too', 'verb=ListRecords&metadataPrefix=marc21&until=0000-12-31'],
+  [
+    'until is in such a year, and the format is unknown too',
+    'verb=ListRecords&metadataPrefix=marc21&until=0000-12-31',
+  ],
   ['the set holds a bare percent sign', `${LIST}&set=hesl%`],
-  ['the identifier of a record holds a bare percent sign', 'verb=GetRecord&metadataPrefix=oai_dc&identifier=100%'],
-  ['the identifier holds one, and the format is unknown too', 'verb=GetRecord&metadataPrefix=marc21&identifier=%25zz'],
-  ['the identifier of the formats holds a bare percent sign', 'verb=ListMetadataFormats&identifier=%'],
+  [
+    'the identifier of a record holds a bare percent sign',
+    'verb=GetRecord&metadataPrefix=oai_dc&identifier=100%',
+  ],
+  [
+    'the identifier holds one, and the format is unknown too',
+    'verb=GetRecord&metadataPrefix=marc21&identifier=%25zz',
+  ],
+  [
+    'the identifier of the formats holds a bare percent sign',
+    'verb=ListMetadataFormats&identifier=%',
+  ],
   ['the identifier has two fragments', 'verb=ListMetadataFormats&identifier=a%23b%23c'],
 ];
 
@@ -123,31 +136,55 @@ describe('badResumptionToken, when', () => {
     return encodeURIComponent(/<resumptionToken[^>]*>([^<]+)</.exec(text)?.[1] ?? '');
   };
 
-  test.each(['ListRecords', 'ListIdentifiers', 'ListSets'])('the token of %s is invented', async (verb) => {
-    expect(parseError((await ask(mock, `verb=${verb}&resumptionToken=0123456789ABCDEF`)).text)).toBe('badResumptionToken');
-  });
+  test.each(['ListRecords', 'ListIdentifiers', 'ListSets'])(
+    'the token of %s is invented',
+    async (verb) => {
+      expect(
+        parseError((await ask(mock, `verb=${verb}&resumptionToken=0123456789ABCDEF`)).text),
+      ).toBe('badResumptionToken');
+    },
+  );
 
   test('one character of it was changed', async () => {
     const good = await token(LIST);
     const last = good.at(-1) === 'A' ? 'B' : 'A';
-    const { text } = await ask(mock, `verb=ListRecords&resumptionToken=${good.slice(0, 20)}${last}${good.slice(21)}`);
+    const { text } = await ask(
+      mock,
+      `verb=ListRecords&resumptionToken=${good.slice(0, 20)}${last}${good.slice(21)}`,
+    );
     expect(parseError(text)).toBe('badResumptionToken');
   });
 
   test('it is surrounded by blanks or other characters', async () => {
     const good = await token(LIST);
-    for (const odd of [`%20${good}`, `${good}%20`, `%0A${good}`, `${good}=`, `${good.slice(0, 9)}%20${good.slice(9)}`]) {
-      expect(parseError((await ask(mock, `verb=ListRecords&resumptionToken=${odd}`)).text)).toBe('badResumptionToken');
+    for (const odd of [
+      `%20${good}`,
+      `${good}%20`,
+      `%0A${good}`,
+      `${good}=`,
+      `${good.slice(0, 9)}%20${good.slice(9)}`,
+    ]) {
+      expect(parseError((await ask(mock, `verb=ListRecords&resumptionToken=${odd}`)).text)).toBe(
+        'badResumptionToken',
+      );
     }
   });
 
   test('it belongs to another verb, version or user', async () => {
     const good = await token(LIST);
-    const askForError = async (query: string, options: Parameters<typeof ask>[2] = {}): Promise<string | undefined> =>
-      parseError((await ask(mock, query, options)).text);
-    expect(await askForError(`verb=ListIdentifiers&resumptionToken=${good}`)).toBe('badResumptionToken');
-    expect(await askForError(`verb=ListRecords&resumptionToken=${good}`, { version: '2.1' })).toBe('badResumptionToken');
-    expect(await askForError(`verb=ListRecords&resumptionToken=${good}`, { as: 'archivist' })).toBe('badResumptionToken');
+    const askForError = async (
+      query: string,
+      options: Parameters<typeof ask>[2] = {},
+    ): Promise<string | undefined> => parseError((await ask(mock, query, options)).text);
+    expect(await askForError(`verb=ListIdentifiers&resumptionToken=${good}`)).toBe(
+      'badResumptionToken',
+    );
+    expect(await askForError(`verb=ListRecords&resumptionToken=${good}`, { version: '2.1' })).toBe(
+      'badResumptionToken',
+    );
+    expect(await askForError(`verb=ListRecords&resumptionToken=${good}`, { as: 'archivist' })).toBe(
+      'badResumptionToken',
+    );
     expect(await askForError(`verb=ListRecords&resumptionToken=${good}`)).toBeUndefined();
   });
 
@@ -155,17 +192,27 @@ describe('badResumptionToken, when', () => {
     await mock.control('POST', '/clock', { frozen: true });
     const good = await token(LIST);
     await mock.control('POST', '/clock', { advance_ms: 3_599_000 });
-    expect(parseError((await ask(mock, `verb=ListRecords&resumptionToken=${good}`)).text)).toBeUndefined();
+    expect(
+      parseError((await ask(mock, `verb=ListRecords&resumptionToken=${good}`)).text),
+    ).toBeUndefined();
     await mock.control('POST', '/clock', { advance_ms: 2_000 });
-    expect(parseError((await ask(mock, `verb=ListRecords&resumptionToken=${good}`)).text)).toBe('badResumptionToken');
+    expect(parseError((await ask(mock, `verb=ListRecords&resumptionToken=${good}`)).text)).toBe(
+      'badResumptionToken',
+    );
     await mock.reset();
   });
 
   test('a fault rule makes it invalid', async () => {
     const good = await token(LIST);
-    await mock.control('PUT', '/faults', [{ endpoint: 'oai', fault: 'bad-resumption-token', times: 1 }]);
-    expect(parseError((await ask(mock, `verb=ListRecords&resumptionToken=${good}`)).text)).toBe('badResumptionToken');
-    expect(parseError((await ask(mock, `verb=ListRecords&resumptionToken=${good}`)).text)).toBeUndefined();
+    await mock.control('PUT', '/faults', [
+      { endpoint: 'oai', fault: 'bad-resumption-token', times: 1 },
+    ]);
+    expect(parseError((await ask(mock, `verb=ListRecords&resumptionToken=${good}`)).text)).toBe(
+      'badResumptionToken',
+    );
+    expect(
+      parseError((await ask(mock, `verb=ListRecords&resumptionToken=${good}`)).text),
+    ).toBeUndefined();
   });
 });
 
@@ -192,18 +239,49 @@ describe('every answer', () => {
     '+',
     '0000-01-01',
   ];
-  const SENSIBLE = ['heslo', 'oai_dc', 'marc21', 'HES-000253', '2024-05-01', '2024-05-01T00:00:00Z', 'http://a.example/id/'];
-  const value = fc.array(fc.constantFrom(...ODD, ...SENSIBLE), { minLength: 1, maxLength: 4 }).map((parts) => parts.join(''));
-  const NAMES = ['metadataPrefix', 'set', 'from', 'until', 'identifier', 'resumptionToken', 'x'] as const;
+  const SENSIBLE = [
+    'heslo',
+    'oai_dc',
+    'marc21',
+    'HES-000253',
+    '2024-05-01',
+    '2024-05-01T00:00:00Z',
+    'http://a.example/id/',
+  ];
+  const value = fc
+    .array(fc.constantFrom(...ODD, ...SENSIBLE), { minLength: 1, maxLength: 4 })
+    .map((parts) => parts.join(''));
+  const NAMES = [
+    'metadataPrefix',
+    'set',
+    'from',
+    'until',
+    'identifier',
+    'resumptionToken',
+    'x',
+  ] as const;
   const query = fc
     .tuple(
-      fc.constantFrom('Identify', 'ListSets', 'ListMetadataFormats', 'GetRecord', 'ListIdentifiers', 'ListRecords'),
-      fc.uniqueArray(fc.tuple(fc.constantFrom(...NAMES), value), { maxLength: 3, selector: ([name]) => name }),
+      fc.constantFrom(
+        'Identify',
+        'ListSets',
+        'ListMetadataFormats',
+        'GetRecord',
+        'ListIdentifiers',
+        'ListRecords',
+      ),
+      fc.uniqueArray(fc.tuple(fc.constantFrom(...NAMES), value), {
+        maxLength: 3,
+        selector: ([name]) => name,
+      }),
       fc.boolean(),
     )
     .map(([verb, pairs, isList]) => {
       const query = pairs.map(([name, text]) => `${name}=${text}`);
-      const needed = isList && !pairs.some(([name]) => name === 'metadataPrefix') ? ['metadataPrefix=oai_dc'] : [];
+      const needed =
+        isList && !pairs.some(([name]) => name === 'metadataPrefix')
+          ? ['metadataPrefix=oai_dc']
+          : [];
       return [`verb=${verb}`, ...needed, ...query].join('&');
     });
 
@@ -213,7 +291,10 @@ describe('every answer', () => {
     await fc.assert(
       fc.asyncProperty(query, async (query) => {
         const { status, text } = await ask(mock, query);
-        expect([status, faults(validator, text.replaceAll(mock.server.schema_base, SCHEMA_BASE)).slice(0, 2)]).toEqual([200, []]);
+        expect([
+          status,
+          faults(validator, text.replaceAll(mock.server.schema_base, SCHEMA_BASE)).slice(0, 2),
+        ]).toEqual([200, []]);
       }),
     );
     await mock.reset();

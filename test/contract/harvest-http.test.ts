@@ -1,7 +1,14 @@
 import { request } from 'node:http';
 import { gunzipSync } from 'node:zlib';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { ask, basic, parseError, parseHeaders, parseRecords, parseToken } from '../support/raw-harvest.ts';
+import {
+  ask,
+  basic,
+  parseError,
+  parseHeaders,
+  parseRecords,
+  parseToken,
+} from '../support/raw-harvest.ts';
 import { startMock, type TestMock } from '../support/start-mock.ts';
 
 // Addresses, methods, credentials and encodings of the harvesting interface.
@@ -19,7 +26,10 @@ describe('addresses', () => {
   test('the generic endpoint redirects to the newest version and keeps the query as it is', async () => {
     const query = 'verb=ListRecords&metadataPrefix=oai_dc&set=heslo%3Aobdobi';
     const { status, headers } = await ask(mock, query, { version: '' });
-    expect([status, headers.get('location')]).toEqual([302, `${mock.server.oai_base}/2.2/oai?${query}`]);
+    expect([status, headers.get('location')]).toEqual([
+      302,
+      `${mock.server.oai_base}/2.2/oai?${query}`,
+    ]);
   });
 
   test('a posted form is not lost in the redirect', async () => {
@@ -32,21 +42,31 @@ describe('addresses', () => {
     expect(await response.text()).toContain('<Identify>');
   });
 
-  test.each(['/2.3/oai', '/v2.2/oai', '/2.2/oai/', '/2.2', '/id/', '/id/HES-000253/x'])('%s does not exist', async (path) => {
-    expect((await fetch(`${mock.server.oai_base}${path}?verb=Identify`)).status).toBe(404);
-  });
+  test.each(['/2.3/oai', '/v2.2/oai', '/2.2/oai/', '/2.2', '/id/', '/id/HES-000253/x'])(
+    '%s does not exist',
+    async (path) => {
+      expect((await fetch(`${mock.server.oai_base}${path}?verb=Identify`)).status).toBe(404);
+    },
+  );
 
   test('a training instance has no harvesting interface, and the addresses of its records do not resolve', async () => {
     await using training = await startMock({ training: true });
     for (const path of ['/oai', '/2.2/oai', '/id/HES-000253']) {
-      expect((await fetch(`${training.server.oai_base}${path}?verb=Identify`, { redirect: 'manual' })).status).toBe(404);
+      expect(
+        (await fetch(`${training.server.oai_base}${path}?verb=Identify`, { redirect: 'manual' }))
+          .status,
+      ).toBe(404);
     }
   });
 
   test('a planned outage answers 503 with a page and without Retry-After', async () => {
     await mock.control('PUT', '/settings', { outage: true });
     const { status, headers } = await ask(mock, 'verb=Identify');
-    expect([status, headers.get('content-type'), headers.get('retry-after')]).toEqual([503, 'text/html; charset=utf-8', null]);
+    expect([status, headers.get('content-type'), headers.get('retry-after')]).toEqual([
+      503,
+      'text/html; charset=utf-8',
+      null,
+    ]);
   });
 });
 
@@ -72,11 +92,15 @@ describe('methods', () => {
 
   test('other kinds of body, and an endless one, are refused', async () => {
     const post = (type: string, body: string): Promise<number> =>
-      fetch(`${mock.server.oai_base}/2.2/oai`, { method: 'POST', headers: { 'content-type': type }, body }).then(
-        (response) => response.status,
-      );
+      fetch(`${mock.server.oai_base}/2.2/oai`, {
+        method: 'POST',
+        headers: { 'content-type': type },
+        body,
+      }).then((response) => response.status);
     expect(await post('application/json', '{"verb":"Identify"}')).toBe(415);
-    expect(await post('application/x-www-form-urlencoded', `verb=Identify&x=${'y'.repeat(100_000)}`)).toBe(413);
+    expect(
+      await post('application/x-www-form-urlencoded', `verb=Identify&x=${'y'.repeat(100_000)}`),
+    ).toBe(413);
   });
 
   test('PUT and DELETE are refused', async () => {
@@ -87,7 +111,9 @@ describe('methods', () => {
   });
 
   test('HEAD has the headers of GET and no body', async () => {
-    const response = await fetch(`${mock.server.oai_base}/2.2/oai?verb=Identify`, { method: 'HEAD' });
+    const response = await fetch(`${mock.server.oai_base}/2.2/oai?verb=Identify`, {
+      method: 'HEAD',
+    });
     expect(response.status).toBe(200);
     expect(Number(response.headers.get('content-length'))).toBeGreaterThan(500);
   });
@@ -96,17 +122,23 @@ describe('methods', () => {
 describe('credentials', () => {
   /** Whose records can be read: the others' hold the refusal. */
   const readable = (text: string): string[] =>
-    [...parseRecords(text)].filter(([, xml]) => !xml.includes('HTTP/1.1 403 Forbidden')).map(([ident]) => ident);
+    [...parseRecords(text)]
+      .filter(([, xml]) => !xml.includes('HTTP/1.1 403 Forbidden'))
+      .map(([ident]) => ident);
 
   test('are sent by HTTP Basic with every request, by user name or e-mail address', async () => {
     for (const name of ['archaeologist', 'archaeologist@example.org']) {
-      const { text } = await ask(mock, USERS, { headers: { authorization: basic(name, 'archaeologist') } });
+      const { text } = await ask(mock, USERS, {
+        headers: { authorization: basic(name, 'archaeologist') },
+      });
       expect(readable(text)).toEqual(['U-000408']);
     }
   });
 
   test('may contain a colon in the password, and the scheme is matched in any case', async () => {
-    const { status } = await ask(mock, USERS, { headers: { authorization: basic('archaeologist', 'archae:ologist') } });
+    const { status } = await ask(mock, USERS, {
+      headers: { authorization: basic('archaeologist', 'archae:ologist') },
+    });
     expect(status).toBe(401);
     const lower = basic('archaeologist', 'archaeologist').replace('Basic', 'bAsIc');
     expect((await ask(mock, USERS, { headers: { authorization: lower } })).status).toBe(200);
@@ -136,48 +168,65 @@ describe('credentials', () => {
     ['the scheme is unknown', 'Digest username="archaeologist"'],
   ];
   test.each(refused)('are refused with a challenge when %s', async (_title, authorization) => {
-    const { status, headers, text } = await ask(mock, 'verb=Identify', { headers: { authorization } });
+    const { status, headers, text } = await ask(mock, 'verb=Identify', {
+      headers: { authorization },
+    });
     expect([status, text]).toEqual([401, 'Invalid credentials']);
     expect(headers.get('www-authenticate')).toMatch(/^Basic realm=/);
   });
 });
 
 describe('gzip', () => {
-  const raw = (acceptEncoding: string | undefined): Promise<{ encoding: string | undefined; body: Buffer }> =>
+  const raw = (
+    acceptEncoding: string | undefined,
+  ): Promise<{ encoding: string | undefined; body: Buffer }> =>
     new Promise((resolve, reject) => {
       const headers = acceptEncoding === undefined ? {} : { 'accept-encoding': acceptEncoding };
       request(`${mock.server.oai_base}/2.2/oai?verb=ListSets`, { headers }, (response) => {
         const parts: Buffer[] = [];
         response.on('data', (part: Buffer) => parts.push(part));
-        response.on('end', () => resolve({ encoding: response.headers['content-encoding'], body: Buffer.concat(parts) }));
+        response.on('end', () =>
+          resolve({ encoding: response.headers['content-encoding'], body: Buffer.concat(parts) }),
+        );
       })
         .on('error', reject)
         .end();
     });
 
-  test.each(['gzip', 'deflate, gzip;q=0.5', '*'])('is used for a client that accepts "%s"', async (header) => {
-    const { encoding, body } = await raw(header);
-    const plain = (await raw('identity')).body.toString();
-    expect(encoding).toBe('gzip');
-    expect(
-      gunzipSync(body)
-        .toString()
-        .replace(/<responseDate>.*?</, ''),
-    ).toBe(plain.replace(/<responseDate>.*?</, ''));
-  });
+  test.each(['gzip', 'deflate, gzip;q=0.5', '*'])(
+    'is used for a client that accepts "%s"',
+    async (header) => {
+      const { encoding, body } = await raw(header);
+      const plain = (await raw('identity')).body.toString();
+      expect(encoding).toBe('gzip');
+      expect(
+        gunzipSync(body)
+          .toString()
+          .replace(/<responseDate>.*?</, ''),
+      ).toBe(plain.replace(/<responseDate>.*?</, ''));
+    },
+  );
 
-  test.each([undefined, 'identity', 'gzip;q=0', 'br'])('is not used for a client that accepts "%s"', async (header) => {
-    const { encoding, body } = await raw(header);
-    expect(encoding).toBeUndefined();
-    expect(body.toString()).toContain('</OAI-PMH>');
-  });
+  test.each([undefined, 'identity', 'gzip;q=0', 'br'])(
+    'is not used for a client that accepts "%s"',
+    async (header) => {
+      const { encoding, body } = await raw(header);
+      expect(encoding).toBeUndefined();
+      expect(body.toString()).toContain('</OAI-PMH>');
+    },
+  );
 });
 
 describe('faults', () => {
   test('apply to the set or the record that is requested', async () => {
-    await mock.control('PUT', '/faults', [{ endpoint: 'oai', fault: 'oai-503', when: { ident: 'osoba' }, retry_after: 3 }]);
+    await mock.control('PUT', '/faults', [
+      { endpoint: 'oai', fault: 'oai-503', when: { ident: 'osoba' }, retry_after: 3 },
+    ]);
     expect((await ask(mock, 'verb=Identify')).status).toBe(200);
-    const { status, headers } = await ask(mock, 'verb=ListIdentifiers&metadataPrefix=oai_dc&set=osoba');
+    const { status, headers } = await ask(
+      mock,
+      'verb=ListIdentifiers&metadataPrefix=oai_dc&set=osoba',
+    );
     expect([status, headers.get('retry-after')]).toEqual([503, '3']);
   });
 
@@ -192,7 +241,9 @@ describe('faults', () => {
   test('a truncated page can be requested again with the same token', async () => {
     const first = await ask(mock, 'verb=ListIdentifiers&metadataPrefix=oai_dc');
     const next = `verb=ListIdentifiers&resumptionToken=${encodeURIComponent(parseToken(first.text)?.text ?? '')}`;
-    await mock.control('PUT', '/faults', [{ endpoint: 'oai', fault: 'reset-after-save', times: 1 }]);
+    await mock.control('PUT', '/faults', [
+      { endpoint: 'oai', fault: 'reset-after-save', times: 1 },
+    ]);
     await expect(ask(mock, next)).rejects.toThrow();
     expect(parseHeaders((await ask(mock, next)).text)).toHaveLength(100);
   });

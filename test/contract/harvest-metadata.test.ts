@@ -4,7 +4,8 @@ import { toVersion } from '../../mock-server/state/records/render-version.ts';
 import { ask } from '../support/raw-harvest.ts';
 import { startMock, type TestMock } from '../support/start-mock.ts';
 
-// Content of `metadata`: the native format in each version (S-DIFF-1 to S-DIFF-4), and Dublin Core (B-DC-1, B-DC-2).
+// Content of `metadata`: the native format in each version (S-DIFF-1 to S-DIFF-4), and Dublin Core
+// (B-DC-1, B-DC-2).
 
 let mock: TestMock;
 beforeAll(async () => {
@@ -36,7 +37,9 @@ const ADDED: ReadonlyArray<readonly [element: string, ident: string, since: '2.1
   ['svc:scheme_uri', 'HES-000253', '2.1'],
   ['svc:email', 'ruian-116', '2.2'],
 ];
-/** Elements that no version took away: geometry and coordinate system of finds and spatial units. */
+/**
+ * Elements that no version took away: geometry and coordinate system of finds and spatial units.
+ */
 const KEPT: ReadonlyArray<readonly [element: string, ident: string]> = [
   ['svc:geom_system', 'C-202400101-N00005'],
   ['svc:geom_sjtsk_wkt', 'C-202400101-N00005'],
@@ -49,7 +52,10 @@ describe('the native format', () => {
     for (const version of ['2.0', '2.1', '2.2']) {
       const text = await metadata(ident, 'oai_svc', version);
       expect(text).toContain('<svc:');
-      expect([version, text.includes(`<${element}>`) || text.includes(`<${element} `)]).toEqual([version, version >= since]);
+      expect([version, text.includes(`<${element}>`) || text.includes(`<${element} `)]).toEqual([
+        version,
+        version >= since,
+      ]);
     }
   });
 
@@ -59,29 +65,32 @@ describe('the native format', () => {
     }
   });
 
-  test.each(['2.0', '2.1'] as const)('has in %s what its schema defines, and nothing else', (version) => {
-    const entry = { '@id': 'HES-000253', '@lang': 'cs', '#': 'paleolit' };
-    const point = { 'gml:Point': { '@srsName': 'EPSG:4326' } };
-    const guarded = { lokalizace: 'Pole', geom_gml: point, later: 'x' };
-    const find: Body = {
-      ident_cely: 'C-1',
-      igsn: 'i',
-      later: { '#': 'x' },
-      obdobi: entry,
-      chranene_udaje: guarded,
-      soubor: [{ id: '1', later: 'x' }, 'y'],
-    };
-    const { igsn: _, later: _later, ...plain } = find;
-    expect(toVersion('samostatny_nalez', find, version)).toEqual({
-      ...plain,
-      ...(version === '2.0' ? {} : { igsn: 'i' }),
-      chranene_udaje: { lokalizace: 'Pole', geom_gml: point },
-      soubor: [{ id: '1' }, 'y'],
-    });
-    const body: Body = { kod: '116', email: 'a@example.org' };
-    expect(toVersion('ruian_kraj', body, version)).toEqual({ kod: '116' });
-    expect(toVersion('ruian_kraj', body, '2.2')).toEqual(body);
-  });
+  test.each(['2.0', '2.1'] as const)(
+    'has in %s what its schema defines, and nothing else',
+    (version) => {
+      const entry = { '@id': 'HES-000253', '@lang': 'cs', '#': 'paleolit' };
+      const point = { 'gml:Point': { '@srsName': 'EPSG:4326' } };
+      const guarded = { lokalizace: 'Pole', geom_gml: point, later: 'x' };
+      const find: Body = {
+        ident_cely: 'C-1',
+        igsn: 'i',
+        later: { '#': 'x' },
+        obdobi: entry,
+        chranene_udaje: guarded,
+        soubor: [{ id: '1', later: 'x' }, 'y'],
+      };
+      const { igsn: _, later: _later, ...plain } = find;
+      expect(toVersion('samostatny_nalez', find, version)).toEqual({
+        ...plain,
+        ...(version === '2.0' ? {} : { igsn: 'i' }),
+        chranene_udaje: { lokalizace: 'Pole', geom_gml: point },
+        soubor: [{ id: '1' }, 'y'],
+      });
+      const body: Body = { kod: '116', email: 'a@example.org' };
+      expect(toVersion('ruian_kraj', body, version)).toEqual({ kod: '116' });
+      expect(toVersion('ruian_kraj', body, '2.2')).toEqual(body);
+    },
+  );
 
   test('has the namespace and the schema location of the endpoint', async () => {
     for (const version of ['2.0', '2.1', '2.2']) {
@@ -102,11 +111,18 @@ describe('the native format', () => {
 
   test('escapes what XML would misread, and replaces what XML cannot hold', async () => {
     const poznamka = 'a & b <c> "d" \'e\' ]]> \u0007 \r ž';
-    const { status } = await mock.control('POST', '/records', { ident: 'C-202400101-N00005', changes: { poznamka } });
+    const { status } = await mock.control('POST', '/records', {
+      ident: 'C-202400101-N00005',
+      changes: { poznamka },
+    });
     expect(status).toBe(200);
     const expected = 'a &amp; b &lt;c&gt; "d" \'e\' ]]&gt; \uFFFD &#13; ž';
-    expect(await metadata('C-202400101-N00005', 'oai_svc')).toContain(`<svc:poznamka>${expected}</svc:poznamka>`);
-    expect(await metadata('C-202400101-N00005', 'oai_dc')).toContain(`Poznámka: ${expected}</dc:description>`);
+    expect(await metadata('C-202400101-N00005', 'oai_svc')).toContain(
+      `<svc:poznamka>${expected}</svc:poznamka>`,
+    );
+    expect(await metadata('C-202400101-N00005', 'oai_dc')).toContain(
+      `Poznámka: ${expected}</dc:description>`,
+    );
     await mock.reset();
   });
 });
@@ -114,8 +130,11 @@ describe('the native format', () => {
 describe('Dublin Core', () => {
   const at = (ident: string): string => `${mock.server.oai_base}/id/${ident}`;
   const elements = async (ident: string): Promise<string[]> =>
-    [...(await metadata(ident, 'oai_dc')).matchAll(/<dc:(\w+)(?: xml:lang="(\w+)")?>([^<]*)</g)].map(
-      ([, name, language, text]) => `${name}${language === undefined ? '' : `@${language}`} ${text}`,
+    [
+      ...(await metadata(ident, 'oai_dc')).matchAll(/<dc:(\w+)(?: xml:lang="(\w+)")?>([^<]*)</g),
+    ].map(
+      ([, name, language, text]) =>
+        `${name}${language === undefined ? '' : `@${language}`} ${text}`,
     );
 
   test('of a find', async () => {
@@ -180,15 +199,20 @@ describe('Dublin Core', () => {
     expect(titles.some((element) => element.startsWith('creator'))).toBe(false);
   });
 
-  test.each(['projekt C-202400101', 'dokument C-TX-202100311', 'let C-LET-01988', 'osoba OS-001507', 'pian P-1334-100021'])(
-    'of %s has a title, its identifier, its source and further elements',
-    async (entry) => {
-      const ident = entry.split(' ')[1] ?? '';
-      const titles = await elements(ident);
-      expect(titles.filter((element) => element.startsWith('title'))[0]).toMatch(new RegExp(`${ident}$`));
-      expect(titles).toContain(`identifier ${ident}`);
-      expect(titles).toContain(`source ${at(ident)}`);
-      expect(titles.length).toBeGreaterThan(8);
-    },
-  );
+  test.each([
+    'projekt C-202400101',
+    'dokument C-TX-202100311',
+    'let C-LET-01988',
+    'osoba OS-001507',
+    'pian P-1334-100021',
+  ])('of %s has a title, its identifier, its source and further elements', async (entry) => {
+    const ident = entry.split(' ')[1] ?? '';
+    const titles = await elements(ident);
+    expect(titles.filter((element) => element.startsWith('title'))[0]).toMatch(
+      new RegExp(`${ident}$`),
+    );
+    expect(titles).toContain(`identifier ${ident}`);
+    expect(titles).toContain(`source ${at(ident)}`);
+    expect(titles.length).toBeGreaterThan(8);
+  });
 });

@@ -22,7 +22,9 @@ describe('a list in pages', () => {
     const tokens = pages.map(parseToken);
     const size = pages.flatMap(parseHeaders).length;
     const { value } = await mock.control('GET', '/clock');
-    const expires = new Date(Math.floor(((value as { now_ms: number }).now_ms + 3_600_000) / 1000) * 1000);
+    const expires = new Date(
+      Math.floor(((value as { now_ms: number }).now_ms + 3_600_000) / 1000) * 1000,
+    );
     expect(pages.length).toBe(Math.ceil(size / 100));
     tokens.forEach((token, index) => {
       expect(token).toMatchObject({ size, cursor: index * 100 });
@@ -43,21 +45,32 @@ describe('a list in pages', () => {
     expect(parseToken((await ask(mock, `${ALL}&set=ruian_okres`)).text)).toBeUndefined();
     await mock.reset({ page_size: 76 });
     const [first = '', second = '', ...more] = await fetchPages(mock, `${ALL}&set=ruian_okres`);
-    expect([parseHeaders(first).length, parseHeaders(second).length, more.length]).toEqual([76, 1, 0]);
+    expect([parseHeaders(first).length, parseHeaders(second).length, more.length]).toEqual([
+      76, 1, 0,
+    ]);
     expect(parseToken(second)).toMatchObject({ text: '', size: 77, cursor: 76 });
   });
 
   test('a token can be reused until it expires', async () => {
     const first = await ask(mock, ALL);
     const next = `verb=ListIdentifiers&resumptionToken=${encodeURIComponent(parseToken(first.text)?.text ?? '')}`;
-    expect(parseHeaders((await ask(mock, next)).text)).toEqual(parseHeaders((await ask(mock, next)).text));
+    expect(parseHeaders((await ask(mock, next)).text)).toEqual(
+      parseHeaders((await ask(mock, next)).text),
+    );
   });
 });
 
 describe('the union of the pages is the list', () => {
   test('for any page size, role, set and version', async () => {
     const roles = fc.constantFrom('anonymous', 'researcher', 'archaeologist', 'archivist');
-    const sets = fc.constantFrom('', '&set=samostatny_nalez', '&set=heslo', '&set=projekt', '&set=osoba', '&set=dokument');
+    const sets = fc.constantFrom(
+      '',
+      '&set=samostatny_nalez',
+      '&set=heslo',
+      '&set=projekt',
+      '&set=osoba',
+      '&set=dokument',
+    );
     const property = fc.asyncProperty(
       fc.integer({ min: 1, max: 300 }),
       roles,
@@ -66,7 +79,9 @@ describe('the union of the pages is the list', () => {
       async (pageSize, as, set, version) => {
         await mock.control('PUT', '/settings', { page_size: 10_000 });
         const whole = await listAll(mock, ALL + set, { as, version });
-        await mock.control('PUT', '/settings', { page_size: Math.max(pageSize, Math.ceil(whole.length / 40)) });
+        await mock.control('PUT', '/settings', {
+          page_size: Math.max(pageSize, Math.ceil(whole.length / 40)),
+        });
         expect(await listAll(mock, ALL + set, { as, version })).toEqual(whole);
       },
     );
@@ -87,15 +102,23 @@ describe('while records change during a harvest', () => {
       for (const header of [before[round * 20], before[before.length - 1 - round]]) {
         if (header === undefined || changed.has(header.ident)) continue;
         changed.add(header.ident);
-        await mock.control('POST', '/records', { ident: header.ident, changes: { razeni: String(round) } });
+        await mock.control('POST', '/records', {
+          ident: header.ident,
+          changes: { razeni: String(round) },
+        });
       }
-      const { text } = await ask(mock, `verb=ListIdentifiers&resumptionToken=${encodeURIComponent(token)}`);
+      const { text } = await ask(
+        mock,
+        `verb=ListIdentifiers&resumptionToken=${encodeURIComponent(token)}`,
+      );
       seen.push(...parseHeaders(text));
       token = parseToken(text)?.text ?? '';
     }
     const idents = seen.map((header) => header.ident);
     expect(new Set(idents).size).toBe(idents.length);
-    expect(before.filter((header) => !changed.has(header.ident) && !idents.includes(header.ident))).toEqual([]);
+    expect(
+      before.filter((header) => !changed.has(header.ident) && !idents.includes(header.ident)),
+    ).toEqual([]);
   });
 });
 

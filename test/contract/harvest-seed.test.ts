@@ -22,7 +22,8 @@ beforeAll(async () => {
 });
 afterAll(() => rmSync(scratch, { recursive: true, force: true }));
 
-const listBodies = (entity: Entity) => demo.records.filter((record) => record.entity === entity).map((record) => record.body);
+const listBodies = (entity: Entity) =>
+  demo.records.filter((record) => record.entity === entity).map((record) => record.body);
 
 describe('a custom seed folder', () => {
   test.each([
@@ -49,11 +50,16 @@ describe('the demo seed', () => {
   });
 
   test('has a few entries at least of every vocabulary that the contract names', () => {
-    const sets = JSON.parse(readFileSync(join(packageRoot, 'schemas/contract/set-specs.json'), 'utf8')) as { setSpec: string }[];
-    const vocabularies = sets.flatMap(({ setSpec }) => (setSpec.startsWith('heslo:') ? [setSpec.slice(6)] : []));
+    const sets = JSON.parse(
+      readFileSync(join(packageRoot, 'schemas/contract/set-specs.json'), 'utf8'),
+    ) as { setSpec: string }[];
+    const vocabularies = sets.flatMap(({ setSpec }) =>
+      setSpec.startsWith('heslo:') ? [setSpec.slice(6)] : [],
+    );
     const terms = listBodies('heslo').map((body) => getText(body['nazev_heslare']));
     expect(vocabularies).toHaveLength(50);
-    for (const name of vocabularies) expect([name, terms.filter((one) => one === name).length > 1]).toEqual([name, true]);
+    for (const name of vocabularies)
+      expect([name, terms.filter((one) => one === name).length > 1]).toEqual([name, true]);
   });
 
   test('is the same at every start', async () => {
@@ -75,13 +81,19 @@ describe('the demo seed', () => {
   });
 
   test('its cadastral areas cover the whole country without overlap', () => {
-    const areas = listBodies('ruian_katastr').map((body) => parseRings(getText(body['hranice_wkt']) ?? ''));
-    const regions = listBodies('ruian_kraj').map((body) => parseRings(getText(body['hranice_wkt']) ?? ''));
+    const areas = listBodies('ruian_katastr').map((body) =>
+      parseRings(getText(body['hranice_wkt']) ?? ''),
+    );
+    const regions = listBodies('ruian_kraj').map((body) =>
+      parseRings(getText(body['hranice_wkt']) ?? ''),
+    );
     let inside = 0;
     for (let longitude = 12.03; longitude < 19; longitude += 0.07) {
       for (let latitude = 48.51; latitude < 51.1; latitude += 0.043) {
         const point = [longitude, latitude] as const;
-        const [inAreas, inRegions] = [areas, regions].map((list) => list.filter((rings) => isInside(point, rings)).length);
+        const [inAreas, inRegions] = [areas, regions].map(
+          (list) => list.filter((rings) => isInside(point, rings)).length,
+        );
         expect([point, inAreas]).toEqual([point, inRegions]);
         expect(inAreas).toBeLessThan(2);
         inside += inAreas ?? 0;
@@ -118,10 +130,17 @@ describe('the empty seed', () => {
 
 describe('a folder', () => {
   type Rows = Record<string, unknown>[];
-  const BROKEN: ReadonlyArray<readonly [title: string, file: string, spoil: (rows: Rows) => unknown, message: RegExp]> = [
+  const BROKEN: ReadonlyArray<
+    readonly [title: string, file: string, spoil: (rows: Rows) => unknown, message: RegExp]
+  > = [
     ['is no JSON', 'finds.json', () => '[{]', /^finds\.json: cannot be read as JSON/],
     ['is no list', 'finds.json', () => ({}), /^finds\.json: must hold a list/],
-    ['has an entry that is no object', 'finds.json', (rows) => ['x', ...rows], /^finds\.json, entry 1: must be an object/],
+    [
+      'has an entry that is no object',
+      'finds.json',
+      (rows) => ['x', ...rows],
+      /^finds\.json, entry 1: must be an object/,
+    ],
     [
       'has an unknown key',
       'finds.json',
@@ -212,18 +231,29 @@ describe('a folder', () => {
       (rows) => change(rows, 0, { datace: [1, 2] }),
       /^vocabularies\/obdobi\.json, entry 1 .*datace: needs four years/,
     ],
-    ['has a wrong setting', 'settings.json', () => ({ page_size: 0 }), /^settings\.json: page_size: must be at least 1/],
+    [
+      'has a wrong setting',
+      'settings.json',
+      () => ({ page_size: 0 }),
+      /^settings\.json: page_size: must be at least 1/,
+    ],
   ];
 
-  test.each(BROKEN)('whose file %s (%s) is refused with the place and the reason', async (_title, file, spoil, message) => {
-    const folder = mkdtempSync(join(scratch, 'broken-'));
-    cpSync(DEMO, folder, { recursive: true });
-    const spoilt = spoil(JSON.parse(readFileSync(join(folder, file), 'utf8')) as Rows);
-    writeFileSync(join(folder, file), typeof spoilt === 'string' ? spoilt : JSON.stringify(spoilt));
-    const refusal: unknown = await loadSeed(folder).catch((thrown: unknown) => thrown);
-    expect(refusal).toBeInstanceOf(SeedError);
-    expect(String(refusal instanceof Error ? refusal.message : refusal)).toMatch(message);
-  });
+  test.each(BROKEN)(
+    'whose file %s (%s) is refused with the place and the reason',
+    async (_title, file, spoil, message) => {
+      const folder = mkdtempSync(join(scratch, 'broken-'));
+      cpSync(DEMO, folder, { recursive: true });
+      const spoilt = spoil(JSON.parse(readFileSync(join(folder, file), 'utf8')) as Rows);
+      writeFileSync(
+        join(folder, file),
+        typeof spoilt === 'string' ? spoilt : JSON.stringify(spoilt),
+      );
+      const refusal: unknown = await loadSeed(folder).catch((thrown: unknown) => thrown);
+      expect(refusal).toBeInstanceOf(SeedError);
+      expect(String(refusal instanceof Error ? refusal.message : refusal)).toMatch(message);
+    },
+  );
 
   test('that is a copy of the demo loads as the demo does', async () => {
     const folder = mkdtempSync(join(scratch, 'copy-'));
@@ -233,19 +263,33 @@ describe('a folder', () => {
 
   test('may omit any file', async () => {
     const folder = mkdtempSync(join(scratch, 'nothing-'));
-    expect(await loadSeed(folder)).toEqual({ accounts: [], records: [], photographs: [], settings: {} });
+    expect(await loadSeed(folder)).toEqual({
+      accounts: [],
+      records: [],
+      photographs: [],
+      settings: {},
+    });
   });
 
   test('that does not exist, or is a file, is refused', async () => {
-    await expect(loadSeed(join(scratch, 'nowhere'))).rejects.toThrow(/is no seed: use demo, empty or a folder/);
-    await expect(loadSeed(join(DEMO, 'finds.json'))).rejects.toThrow(/is a file: a seed is a folder/);
+    await expect(loadSeed(join(scratch, 'nowhere'))).rejects.toThrow(
+      /is no seed: use demo, empty or a folder/,
+    );
+    await expect(loadSeed(join(DEMO, 'finds.json'))).rejects.toThrow(
+      /is a file: a seed is a folder/,
+    );
   });
 
   function change(rows: Rows, index: number, ...changes: Record<string, unknown>[]): Rows {
-    return rows.map((row, at) => (at === index ? changes.reduce((value, some) => merged(value, some), row) : row));
+    return rows.map((row, at) =>
+      at === index ? changes.reduce((value, some) => merged(value, some), row) : row,
+    );
   }
 
-  function merged(row: Record<string, unknown>, some: Record<string, unknown>): Record<string, unknown> {
+  function merged(
+    row: Record<string, unknown>,
+    some: Record<string, unknown>,
+  ): Record<string, unknown> {
     const { ...copy } = row;
     for (const [key, value] of Object.entries(some)) {
       delete copy[key];
@@ -267,7 +311,9 @@ describe('synthetic finds', () => {
     for (const row of rows) {
       if (row.project === null) projects.add(row.ident);
       else expect(projects).toContain(row.project);
-      expect(faults(validator, renderRecord(JSON.parse(row.body), row.entity, '2.2', ADDRESSES))).toEqual([]);
+      expect(
+        faults(validator, renderRecord(JSON.parse(row.body), row.entity, '2.2', ADDRESSES)),
+      ).toEqual([]);
     }
   });
 

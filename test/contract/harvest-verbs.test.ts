@@ -23,28 +23,37 @@ describe('Identify', () => {
     const { status, headers, text } = await ask(mock, 'verb=Identify');
     expect(status).toBe(200);
     expect(headers.get('content-type')).toMatch(/^text\/xml/);
-    for (const [element, value] of DESCRIBED) expect(text).toContain(`<${element}>${value()}</${element}>`);
+    for (const [element, value] of DESCRIBED)
+      expect(text).toContain(`<${element}>${value()}</${element}>`);
     expect(text).toMatch(/<repositoryName>[^<]+<\/repositoryName>/);
     expect(text).toMatch(/<adminEmail>[^<@\s]+@[^<@\s]+\.[^<@\s]+<\/adminEmail>/);
   });
 
   test('answers to another name of the same host with that name', async () => {
     const { port } = new URL(mock.server.oai_base);
-    const response = await fetch(`http://localhost:${port}/2.1/oai?verb=Identify`).catch(() => undefined);
-    if (response === undefined) throw new Error('localhost does not resolve to the address of the mock');
+    const response = await fetch(`http://localhost:${port}/2.1/oai?verb=Identify`).catch(
+      () => undefined,
+    );
+    if (response === undefined)
+      throw new Error('localhost does not resolve to the address of the mock');
     expect(await response.text()).toContain(`<baseURL>http://localhost:${port}/2.1/oai</baseURL>`);
   });
 
   test('announces an earliest datestamp, in whole seconds, that some record has and no record precedes', async () => {
-    const earliest = /<earliestDatestamp>([^<]+)</.exec((await ask(mock, 'verb=Identify')).text)?.[1] ?? '';
+    const earliest =
+      /<earliestDatestamp>([^<]+)</.exec((await ask(mock, 'verb=Identify')).text)?.[1] ?? '';
     expect(earliest).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/);
-    const all = await listAll(mock, 'verb=ListIdentifiers&metadataPrefix=oai_dc', { as: 'archivist' });
+    const all = await listAll(mock, 'verb=ListIdentifiers&metadataPrefix=oai_dc', {
+      as: 'archivist',
+    });
     expect(all.map((header) => header.datestamp).sort()[0]).toBe(earliest);
   });
 
   test('links to a non-commercial attribution licence and gives its name in Czech and English', async () => {
     const { text } = await ask(mock, 'verb=Identify');
-    expect(text).toContain('<rightsReference ref="https://creativecommons.org/licenses/by-nc/4.0/"/>');
+    expect(text).toContain(
+      '<rightsReference ref="https://creativecommons.org/licenses/by-nc/4.0/"/>',
+    );
     for (const language of ['cs', 'en']) {
       expect(text).toMatch(new RegExp(`<dc:title xml:lang="${language}">[^<]+<`));
       expect(text).toMatch(new RegExp(`<dc:identifier xml:lang="${language}">[^<]+<`));
@@ -56,7 +65,9 @@ describe('ListMetadataFormats', () => {
   test('names both formats with the schema and the namespace of the endpoint', async () => {
     for (const version of ['2.0', '2.1', '2.2']) {
       const { text } = await ask(mock, 'verb=ListMetadataFormats', { version });
-      const formats = [...text.matchAll(/<metadataFormat>(.*?)<\/metadataFormat>/gs)].map((match) => match[1] ?? '');
+      const formats = [...text.matchAll(/<metadataFormat>(.*?)<\/metadataFormat>/gs)].map(
+        (match) => match[1] ?? '',
+      );
       const namespace = `${mock.server.schema_base}/${version}/`;
       expect(formats).toEqual([
         '<metadataPrefix>oai_dc</metadataPrefix><schema>http://www.openarchives.org/OAI/2.0/oai_dc.xsd</schema>' +
@@ -84,11 +95,19 @@ describe('ListSets', () => {
     'lists exactly the sets of version %s, each with both names and a description',
     async (version) => {
       const { text } = await ask(mock, 'verb=ListSets', { version });
-      const sets = [...text.matchAll(/<set><setSpec>([^<]*)<\/setSpec><setName>([^<]*)<\/setName>(.*?)<\/set>/gs)];
+      const sets = [
+        ...text.matchAll(
+          /<set><setSpec>([^<]*)<\/setSpec><setName>([^<]*)<\/setName>(.*?)<\/set>/gs,
+        ),
+      ];
       const expected = CONTRACT_SETS.filter((set) => set.versions.includes(version));
-      expect(sets.map((set) => [set[1], set[2]])).toEqual(expected.map((set) => [set.setSpec, `${set.cs} / ${set.en}`]));
+      expect(sets.map((set) => [set[1], set[2]])).toEqual(
+        expected.map((set) => [set.setSpec, `${set.cs} / ${set.en}`]),
+      );
       for (const [, , , description = ''] of sets) {
-        expect(description).toMatch(/<setDescription><oai_dc:dc[^>]*>.*xml:lang="cs".*xml:lang="en"/);
+        expect(description).toMatch(
+          /<setDescription><oai_dc:dc[^>]*>.*xml:lang="cs".*xml:lang="en"/,
+        );
       }
     },
   );
@@ -118,16 +137,30 @@ describe('ListSets', () => {
 describe('GetRecord', () => {
   test.each(['oai_dc', 'oai_svc'])('returns one record in %s', async (format) => {
     const identifier = `${mock.server.oai_base}/id/HES-000253`;
-    const { text } = await ask(mock, `verb=GetRecord&metadataPrefix=${format}&identifier=${identifier}`);
+    const { text } = await ask(
+      mock,
+      `verb=GetRecord&metadataPrefix=${format}&identifier=${identifier}`,
+    );
     expect([...parseRecords(text).keys()]).toEqual(['HES-000253']);
     expect(text).toContain('paleolit');
-    expect(parseHeaders(text)[0]).toMatchObject({ identifier, sets: ['heslo:obdobi'], deleted: false });
+    expect(parseHeaders(text)[0]).toMatchObject({
+      identifier,
+      sets: ['heslo:obdobi'],
+      deleted: false,
+    });
   });
 
   test('returns a deleted record with its header alone', async () => {
     const identifier = `${mock.server.oai_base}/id/C-202400101-N00009`;
-    const { text } = await ask(mock, `verb=GetRecord&metadataPrefix=oai_svc&identifier=${identifier}`, { as: 'archivist' });
-    expect(parseHeaders(text)[0]).toMatchObject({ deleted: true, datestamp: '2024-06-09T05:10:15Z' });
+    const { text } = await ask(
+      mock,
+      `verb=GetRecord&metadataPrefix=oai_svc&identifier=${identifier}`,
+      { as: 'archivist' },
+    );
+    expect(parseHeaders(text)[0]).toMatchObject({
+      deleted: true,
+      datestamp: '2024-06-09T05:10:15Z',
+    });
     expect(text).not.toContain('<metadata>');
   });
 
@@ -142,8 +175,12 @@ describe('GetRecord', () => {
 
 describe('ListRecords and ListIdentifiers', () => {
   test('return the same headers in the same order, without or with metadata', async () => {
-    const records = (await ask(mock, 'verb=ListRecords&metadataPrefix=oai_svc&set=heslo:pristupnost')).text;
-    const identifiers = (await ask(mock, 'verb=ListIdentifiers&metadataPrefix=oai_svc&set=heslo:pristupnost')).text;
+    const records = (
+      await ask(mock, 'verb=ListRecords&metadataPrefix=oai_svc&set=heslo:pristupnost')
+    ).text;
+    const identifiers = (
+      await ask(mock, 'verb=ListIdentifiers&metadataPrefix=oai_svc&set=heslo:pristupnost')
+    ).text;
     expect(parseHeaders(records)).toEqual(parseHeaders(identifiers));
     expect(parseHeaders(records)).toHaveLength(4);
     expect(records.match(/<metadata>/g)).toHaveLength(4);
@@ -153,30 +190,45 @@ describe('ListRecords and ListIdentifiers', () => {
   test('a set includes its subsets', async () => {
     const setsIn = async (set: string): Promise<Set<string>> =>
       new Set(
-        (await listAll(mock, `verb=ListIdentifiers&metadataPrefix=oai_dc&set=${set}`, { as: 'archivist' })).flatMap((header) => [
-          ...header.sets,
-        ]),
+        (
+          await listAll(mock, `verb=ListIdentifiers&metadataPrefix=oai_dc&set=${set}`, {
+            as: 'archivist',
+          })
+        ).flatMap((header) => [...header.sets]),
       );
-    expect(await setsIn('archeologicky_zaznam')).toEqual(new Set(['archeologicky_zaznam:akce', 'archeologicky_zaznam:lokalita']));
-    expect(await setsIn('archeologicky_zaznam:akce')).toEqual(new Set(['archeologicky_zaznam:akce']));
+    expect(await setsIn('archeologicky_zaznam')).toEqual(
+      new Set(['archeologicky_zaznam:akce', 'archeologicky_zaznam:lokalita']),
+    );
+    expect(await setsIn('archeologicky_zaznam:akce')).toEqual(
+      new Set(['archeologicky_zaznam:akce']),
+    );
     expect(await setsIn('dokument')).toEqual(new Set(['dokument', 'dokument:3d']));
     expect((await setsIn('heslo')).size).toBe(50);
   });
 
   test('each header in version 2.0 names a set that version 2.0 has', async () => {
-    const listed = new Set(CONTRACT_SETS.filter((set) => set.versions.includes('2.0')).map((set) => set.setSpec));
-    const all = await listAll(mock, 'verb=ListIdentifiers&metadataPrefix=oai_dc', { as: 'archivist', version: '2.0' });
+    const listed = new Set(
+      CONTRACT_SETS.filter((set) => set.versions.includes('2.0')).map((set) => set.setSpec),
+    );
+    const all = await listAll(mock, 'verb=ListIdentifiers&metadataPrefix=oai_dc', {
+      as: 'archivist',
+      version: '2.0',
+    });
     expect(all.length).toBeGreaterThan(900);
     for (const { sets } of all) for (const set of sets) expect(listed).toContain(set);
   });
 
   test('a set that version 2.0 lacks has no records there', async () => {
-    const { text } = await ask(mock, 'verb=ListRecords&metadataPrefix=oai_dc&set=heslo:obdobi', { version: '2.0' });
+    const { text } = await ask(mock, 'verb=ListRecords&metadataPrefix=oai_dc&set=heslo:obdobi', {
+      version: '2.0',
+    });
     expect(parseError(text)).toBe('noRecordsMatch');
   });
 
   test('lists run from the newest record to the oldest', async () => {
-    const all = await listAll(mock, 'verb=ListIdentifiers&metadataPrefix=oai_dc', { as: 'archivist' });
+    const all = await listAll(mock, 'verb=ListIdentifiers&metadataPrefix=oai_dc', {
+      as: 'archivist',
+    });
     const datestamps = all.map((header) => header.datestamp);
     expect(datestamps).toEqual([...datestamps].sort().reverse());
   });

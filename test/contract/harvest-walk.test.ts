@@ -1,11 +1,18 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Validator } from '../../src/xml/xsd.ts';
 import { ask, fetchPages, parseError, parseHeaders } from '../support/raw-harvest.ts';
-import { answerValidator, faults, SCHEMA_BASE, SCHEMA_VERSIONS, type SchemaVersion } from '../support/schema-validators.ts';
+import {
+  answerValidator,
+  faults,
+  SCHEMA_BASE,
+  SCHEMA_VERSIONS,
+  type SchemaVersion,
+} from '../support/schema-validators.ts';
 import { startMock, type TestMock } from '../support/start-mock.ts';
 
-// Every verb and error in each version; every set and format in the newest one, also as roles that see less. Each answer must be
-// valid against the schema of OAI-PMH, of Dublin Core or of the version that was asked.
+// Every verb and error in each version; every set and format in the newest one, also as roles that
+// see less. Each answer must be valid against the schema of OAI-PMH, of Dublin Core or of the
+// version that was asked.
 
 let mock: TestMock;
 /** As the schema wants it; what is written otherwise is told apart. */
@@ -30,7 +37,9 @@ function expectValid(version: SchemaVersion, text: string): void {
   answers += 1;
   const timeless = version + text.replaceAll(TIME, '');
   if (valid.has(timeless)) return;
-  expect(faults(validator, text.replaceAll(mock.server.schema_base, SCHEMA_BASE)).slice(0, 3)).toEqual([]);
+  expect(
+    faults(validator, text.replaceAll(mock.server.schema_base, SCHEMA_BASE)).slice(0, 3),
+  ).toEqual([]);
   valid.add(timeless);
 }
 
@@ -65,17 +74,23 @@ describe.each(SCHEMA_VERSIONS)('version %s', (version) => {
 
 const NEWEST: SchemaVersion = '2.2';
 
-// Each record of the seed is valid in each version (harvest-seed.test.ts), and answers are made in the same way in all of them.
+// Each record of the seed is valid in each version (harvest-seed.test.ts), and answers are made in
+// the same way in all of them.
 const ROLES = ['anonymous', 'researcher', 'archivist'] as const;
 
 test.each(ROLES)('lists of every set in both formats, as %s', async (as) => {
   for (const set of await listSets(NEWEST)) {
     for (const format of ['oai_dc', 'oai_svc']) {
       const query = `metadataPrefix=${format}&set=${set}`;
-      for (const page of await fetchPages(mock, `verb=ListRecords&${query}`, { version: NEWEST, as })) expectValid(NEWEST, page);
+      for (const page of await fetchPages(mock, `verb=ListRecords&${query}`, {
+        version: NEWEST,
+        as,
+      }))
+        expectValid(NEWEST, page);
     }
     const query = `verb=ListIdentifiers&metadataPrefix=oai_dc&set=${set}`;
-    for (const page of await fetchPages(mock, query, { version: NEWEST, as })) expectValid(NEWEST, page);
+    for (const page of await fetchPages(mock, query, { version: NEWEST, as }))
+      expectValid(NEWEST, page);
   }
 });
 
@@ -91,9 +106,19 @@ test.each(ROLES)('one record of every set, with its formats, as %s', async (as) 
       const query = `verb=GetRecord&metadataPrefix=${format}&identifier=${identifier}`;
       const record = await ask(mock, query, { version: NEWEST, as });
       // Users are hidden from the anonymous: for them there is no such record.
-      expect(parseError(record.text)).toBe(as === 'anonymous' && set === 'uzivatel' ? 'idDoesNotExist' : undefined);
+      expect(parseError(record.text)).toBe(
+        as === 'anonymous' && set === 'uzivatel' ? 'idDoesNotExist' : undefined,
+      );
       expectValid(NEWEST, record.text);
     }
-    expectValid(NEWEST, (await ask(mock, `verb=ListMetadataFormats&identifier=${identifier}`, { version: NEWEST, as })).text);
+    expectValid(
+      NEWEST,
+      (
+        await ask(mock, `verb=ListMetadataFormats&identifier=${identifier}`, {
+          version: NEWEST,
+          as,
+        })
+      ).text,
+    );
   }
 });

@@ -10,15 +10,23 @@ import { startMock } from '../support/start-mock.ts';
 const pem = (name: string): string => join(PROJECT, 'test', 'fixtures', 'tls', `${name}.pem`);
 const TLS = { tlsCert: pem('cert'), tlsKey: pem('key') };
 
-function asked(url: string, options: RequestOptions = {}, body = ''): Promise<{ status: number; text: string }> {
+function asked(
+  url: string,
+  options: RequestOptions = {},
+  body = '',
+): Promise<{ status: number; text: string }> {
   return new Promise((resolve, reject) => {
-    const clientRequest = request(url, { ca: readFileSync(pem('cert')), agent: false, ...options }, (answer) => {
-      let text = '';
-      answer.setEncoding('utf8').on('data', (chunk: string) => {
-        text += chunk;
-      });
-      answer.on('end', () => resolve({ status: answer.statusCode ?? 0, text }));
-    });
+    const clientRequest = request(
+      url,
+      { ca: readFileSync(pem('cert')), agent: false, ...options },
+      (answer) => {
+        let text = '';
+        answer.setEncoding('utf8').on('data', (chunk: string) => {
+          text += chunk;
+        });
+        answer.on('end', () => resolve({ status: answer.statusCode ?? 0, text }));
+      },
+    );
     clientRequest.on('error', reject);
     clientRequest.end(body);
   });
@@ -28,9 +36,13 @@ describe('HTTPS', () => {
   test('is spoken by a server with a certificate, and its addresses use it', async () => {
     await using mock = await startMock(TLS);
     expect(mock.server.base_url).toMatch(/^https:/);
-    const { text } = await asked(`${mock.server.oai_base}/2.2/oai?verb=ListIdentifiers&metadataPrefix=oai_dc&set=heslo`);
+    const { text } = await asked(
+      `${mock.server.oai_base}/2.2/oai?verb=ListIdentifiers&metadataPrefix=oai_dc&set=heslo`,
+    );
     expect(text).toContain(`<identifier>${mock.server.oai_base}/id/HES-`);
-    const state = JSON.parse((await asked(`${mock.server.control_url}/state`)).text) as { addresses: object };
+    const state = JSON.parse((await asked(`${mock.server.control_url}/state`)).text) as {
+      addresses: object;
+    };
     const { base_url, oai_base, schema_base, control_url } = mock.server;
     expect(state.addresses).toEqual({ base_url, oai_base, schema_base, control_url });
     const origin = new URL(base_url).origin;
@@ -52,7 +64,9 @@ describe('HTTPS', () => {
     await asked(`${mock.server.control_url}/faults`, { method: 'PUT' }, rules);
     const headers = { 'content-type': 'application/json' };
     const body = '{"username":"archivist","password":"archivist"}';
-    await expect(asked(`${mock.server.base_url}/api/token-auth/`, { method: 'POST', headers }, body)).rejects.toThrow();
+    await expect(
+      asked(`${mock.server.base_url}/api/token-auth/`, { method: 'POST', headers }, body),
+    ).rejects.toThrow();
   });
 });
 
@@ -75,26 +89,41 @@ describe('A web page of another origin', () => {
     expect([before.status, before.headers.get('access-control-allow-origin')]).toEqual([200, PAGE]);
     expect(before.headers.get('access-control-allow-headers')).toBe('authorization,content-digest');
     const refused = await fetch(url, { method: 'POST', headers: { origin: PAGE } });
-    expect([refused.status, refused.headers.get('access-control-allow-origin')]).toEqual([401, PAGE]);
+    expect([refused.status, refused.headers.get('access-control-allow-origin')]).toEqual([
+      401,
+      PAGE,
+    ]);
     expect(refused.headers.get('access-control-expose-headers')).toContain('Location');
     const elsewhere = await fetch(url, preflight(url, 'http://evil.example'));
-    expect([elsewhere.status, elsewhere.headers.get('access-control-allow-origin')]).toEqual([401, null]);
+    expect([elsewhere.status, elsewhere.headers.get('access-control-allow-origin')]).toEqual([
+      401,
+      null,
+    ]);
   });
 
   test('may use the service if * is allowed, but never the control interface', async () => {
     await using mock = await startMock({ cors: '*' });
-    const harvested = await fetch(`${mock.url}/2.2/oai?verb=Identify`, { headers: { origin: PAGE } });
+    const harvested = await fetch(`${mock.url}/2.2/oai?verb=Identify`, {
+      headers: { origin: PAGE },
+    });
     expect(harvested.headers.get('access-control-allow-origin')).toBe('*');
     await using named = await startMock({ cors: PAGE });
-    const headers = (await fetch(`${named.url}/2.2/oai?verb=Identify`, { headers: { origin: PAGE } })).headers;
+    const headers = (
+      await fetch(`${named.url}/2.2/oai?verb=Identify`, { headers: { origin: PAGE } })
+    ).headers;
     expect(headers.get('vary')).toBe('Origin, Accept-Encoding');
     const control = await fetch(`${mock.server.control_url}/state`, { headers: { origin: PAGE } });
-    expect([control.status, control.headers.get('access-control-allow-origin')]).toEqual([403, null]);
+    expect([control.status, control.headers.get('access-control-allow-origin')]).toEqual([
+      403,
+      null,
+    ]);
   });
 
   test('may not use the service by default', async () => {
     await using mock = await startMock();
-    const { headers } = await fetch(`${mock.url}/2.2/oai?verb=Identify`, { headers: { origin: PAGE } });
+    const { headers } = await fetch(`${mock.url}/2.2/oai?verb=Identify`, {
+      headers: { origin: PAGE },
+    });
     expect(headers.get('access-control-allow-origin')).toBe(null);
   });
 });

@@ -5,14 +5,17 @@ import { useMock } from './contract-import.ts';
 
 const { mock, record, send } = useMock();
 
-const persons = async () => ((await mock().control('GET', '/state')).value as { counts: { persons: number } }).counts.persons;
+const persons = async () =>
+  ((await mock().control('GET', '/state')).value as { counts: { persons: number } }).counts.persons;
 const finder = (text: string) => `<svc:nalezce id=":tba">${text}</svc:nalezce>`;
-const getFinder = (answer: RawAnswer) => /<svc:nalezce id="(OS-\d{6})">([^<]*)</.exec(answer.text)?.slice(1);
+const getFinder = (answer: RawAnswer) =>
+  /<svc:nalezce id="(OS-\d{6})">([^<]*)</.exec(answer.text)?.slice(1);
 
 describe('A finder :tba (A-FIELD-16, A-FINDER-1 to A-FINDER-5)', () => {
   test('an unknown person is created together with the find', async () => {
     const before = await persons();
-    const [ident, text] = getFinder(await send(findLines(2, { nalezce: finder('Hrdličková, Marie  Anna') }))) ?? [];
+    const [ident, text] =
+      getFinder(await send(findLines(2, { nalezce: finder('Hrdličková, Marie  Anna') }))) ?? [];
     expect(text).toBe('Hrdličková, Marie Anna');
     expect(await persons()).toBe(before + 1);
     expect((await record(ident ?? '')).body).toEqual({
@@ -25,14 +28,17 @@ describe('A finder :tba (A-FIELD-16, A-FINDER-1 to A-FINDER-5)', () => {
   });
 
   test('hyphenated given names keep their hyphen in the initials', async () => {
-    const [ident] = getFinder(await send(findLines(2, { nalezce: finder('Petit, Jean-Pierre') }))) ?? [];
+    const [ident] =
+      getFinder(await send(findLines(2, { nalezce: finder('Petit, Jean-Pierre') }))) ?? [];
     expect((await record(ident ?? '')).body).toMatchObject({ vypis: 'Petit, J.-P.' });
   });
 
   test('the same name refers to the same person the next time', async () => {
     const before = await persons();
     const first = getFinder(await send(findLines(2, { nalezce: finder('Hrdličková, Marie') })));
-    const second = getFinder(await send(findLines(2, { nalezce: finder('  Hrdličková  ,   Marie ') })));
+    const second = getFinder(
+      await send(findLines(2, { nalezce: finder('  Hrdličková  ,   Marie ') })),
+    );
     expect(second).toEqual(first);
     expect(await persons()).toBe(before + 1);
   });
@@ -44,7 +50,8 @@ describe('A finder :tba (A-FIELD-16, A-FINDER-1 to A-FINDER-5)', () => {
   });
 
   test('the text is split at the first comma', async () => {
-    const [, text] = getFinder(await send(findLines(2, { nalezce: finder('Novák, Jan, ml.') }))) ?? [];
+    const [, text] =
+      getFinder(await send(findLines(2, { nalezce: finder('Novák, Jan, ml.') }))) ?? [];
     expect(text).toBe('Novák, Jan, ml.');
   });
 
@@ -55,14 +62,20 @@ describe('A finder :tba (A-FIELD-16, A-FINDER-1 to A-FINDER-5)', () => {
   });
 
   test('a name of more than 100 characters cannot be stored', async () => {
-    expect((await send(findLines(2, { nalezce: finder(`${'N'.repeat(101)}, Jan`) }))).status).toBe(500);
-    expect((await send(findLines(2, { nalezce: finder(`${'N'.repeat(100)}, Jan`) }))).status).toBe(201);
+    expect((await send(findLines(2, { nalezce: finder(`${'N'.repeat(101)}, Jan`) }))).status).toBe(
+      500,
+    );
+    expect((await send(findLines(2, { nalezce: finder(`${'N'.repeat(100)}, Jan`) }))).status).toBe(
+      201,
+    );
   });
 
   test('with a known identifier the text is ignored', async () => {
-    expect(getFinder(await send(findLines(2, { nalezce: '<svc:nalezce id="OS-001507">Nobody</svc:nalezce>' })))?.[1]).not.toBe(
-      'Nobody',
-    );
+    expect(
+      getFinder(
+        await send(findLines(2, { nalezce: '<svc:nalezce id="OS-001507">Nobody</svc:nalezce>' })),
+      )?.[1],
+    ).not.toBe('Nobody');
   });
 });
 
@@ -71,22 +84,31 @@ describe('History of an imported find (A-HISTORY-1, A-HISTORY-2)', () => {
     [1, ['SN01']],
     [2, ['SN01', 'SN12']],
     [3, ['SN01', 'SN12', 'SN23']],
-  ] as const)('state %s is reached by %j, each by the importing user and with a note', async (stav, codes) => {
-    const { text } = await send(findLines(stav));
-    const entries = [...text.matchAll(/<svc:historie>([\s\S]*?)<\/svc:historie>/g)].map((match) => match[1] ?? '');
-    expect(entries.map((entry) => elementText(entry, 'typ_zmeny'))).toEqual(codes);
-    for (const entry of entries) {
-      expect(elementText(entry, 'id')).toMatch(/^hist-\d+$/);
-      expect(elementText(entry, 'datum_zmeny')).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}[+-]\d\d:\d\d$/);
-      expect(entry).toContain('<svc:uzivatel id="U-000408">');
-      expect(elementText(entry, 'poznamka')?.length).toBeGreaterThan(10);
-    }
-  });
+  ] as const)(
+    'state %s is reached by %j, each by the importing user and with a note',
+    async (stav, codes) => {
+      const { text } = await send(findLines(stav));
+      const entries = [...text.matchAll(/<svc:historie>([\s\S]*?)<\/svc:historie>/g)].map(
+        (match) => match[1] ?? '',
+      );
+      expect(entries.map((entry) => elementText(entry, 'typ_zmeny'))).toEqual(codes);
+      for (const entry of entries) {
+        expect(elementText(entry, 'id')).toMatch(/^hist-\d+$/);
+        expect(elementText(entry, 'datum_zmeny')).toMatch(
+          /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}[+-]\d\d:\d\d$/,
+        );
+        expect(entry).toContain('<svc:uzivatel id="U-000408">');
+        expect(elementText(entry, 'poznamka')?.length).toBeGreaterThan(10);
+      }
+    },
+  );
 
   test('the time is the mock clock’s', async () => {
     await mock().control('POST', '/clock', { set: '2031-02-03T04:05:06Z', frozen: true });
     const token = await fetchToken(mock(), 'archaeologist');
-    expect(elementText((await send(findLines(1), { token })).text, 'datum_zmeny')).toMatch(/^2031-02-03T04:05:06/);
+    expect(elementText((await send(findLines(1), { token })).text, 'datum_zmeny')).toMatch(
+      /^2031-02-03T04:05:06/,
+    );
   });
 });
 
@@ -101,9 +123,13 @@ describe('The project record (A-HISTORY-4, S-ACCESS-3)', () => {
   });
 
   test('its helper accessibility is the most open one of its finds', async () => {
-    const open = smallestFind({ pristupnost: '<svc:pristupnost id="HES-000865" xml:lang="cs">anonym</svc:pristupnost>' });
+    const open = smallestFind({
+      pristupnost: '<svc:pristupnost id="HES-000865" xml:lang="cs">anonym</svc:pristupnost>',
+    });
     await send(open);
-    expect((await record('C-202400101')).body['pristupnost_pom']).toMatchObject({ '@id': 'HES-000865' });
+    expect((await record('C-202400101')).body['pristupnost_pom']).toMatchObject({
+      '@id': 'HES-000865',
+    });
   });
 });
 
@@ -121,6 +147,9 @@ describe('Identifiers (A-ASSIGN-2, A-ASSIGN-3)', () => {
     const ident = (await send(smallestFind())).headers.get('x-record-id');
     await mock().control('POST', `/records/${ident}/delete`);
     await send(smallestFind(), { token: await fetchToken(mock(), 'researcher') });
-    expect(await record(ident ?? '')).toMatchObject({ creator: 'U-000102', organisation: 'ORG-000001' });
+    expect(await record(ident ?? '')).toMatchObject({
+      creator: 'U-000102',
+      organisation: 'ORG-000001',
+    });
   });
 });

@@ -25,7 +25,11 @@ describe('Import: gates (A-GATE-4, A-IMPORT-12, A-IMPORT-15, A-IMPORT-17)', () =
     ['no token', undefined],
     ['an unknown token', '0000000000000000000000000000000000000000'],
   ])('%s answers 401 with a challenge', async (_, bad) => {
-    const answer = await importXml(mock(), makeDocument(mock(), smallestFind()), bad === undefined ? {} : { token: bad });
+    const answer = await importXml(
+      mock(),
+      makeDocument(mock(), smallestFind()),
+      bad === undefined ? {} : { token: bad },
+    );
     expectDetail(answer, 401);
     expect(answer.headers.get('www-authenticate')).toBe('Bearer');
   });
@@ -50,7 +54,9 @@ describe('Import: gates (A-GATE-4, A-IMPORT-12, A-IMPORT-15, A-IMPORT-17)', () =
   });
 
   test('GET on the import path answers 405', async () => {
-    const response = await fetch(`${mock().url}/api/pas/import-xml`, { headers: { authorization: `Bearer ${token()}` } });
+    const response = await fetch(`${mock().url}/api/pas/import-xml`, {
+      headers: { authorization: `Bearer ${token()}` },
+    });
     expectDetail(await rawAnswer(response), 405);
   });
 
@@ -69,12 +75,17 @@ describe('Import: bodies made to exhaust', () => {
     ['files', Array.from({ length: 300 }, () => ({ name: 'x', fileName: 'x', bytes: 'x' }))],
     ['fields', Array.from({ length: 3000 }, () => ({ name: 'x', bytes: 'x' }))],
   ])('thousands of %s in one form answer 400', async (_, parts) => {
-    expectDetail(await importXml(mock(), makeDocument(mock(), smallestFind()), { token: token(), parts }), 400);
+    expectDetail(
+      await importXml(mock(), makeDocument(mock(), smallestFind()), { token: token(), parts }),
+      400,
+    );
   });
 
   test('a geometry with two million blanks is refused at once', async () => {
     const geom_wkt = `<svc:geom_wkt EPSG="4326">POINT${' '.repeat(2_000_000)}x</svc:geom_wkt>`;
-    const answer = await importXml(mock(), makeDocument(mock(), smallestFind({ geom_wkt })), { token: token() });
+    const answer = await importXml(mock(), makeDocument(mock(), smallestFind({ geom_wkt })), {
+      token: token(),
+    });
     expect([answer.status, answer.text]).toEqual([422, expect.stringContaining('geom_wkt: ')]);
   });
 });
@@ -91,21 +102,32 @@ describe('Import: file and digest (A-DIGEST-1 to A-DIGEST-3, A-IMPORT-7, A-IMPOR
     const parts = [{ name: 'file', type: 'application/octet-stream', bytes }];
     expectDetail(await importXml(mock(), bytes.toString(), { token: token(), parts }), 400);
     const beside = [...parts, { name: 'file', fileName: 'find.xml', bytes }];
-    expect((await importXml(mock(), bytes.toString(), { token: token(), parts: beside })).status).toBe(201);
+    expect(
+      (await importXml(mock(), bytes.toString(), { token: token(), parts: beside })).status,
+    ).toBe(201);
   });
 
   test('a field named file that is not a file answers 400', async () => {
     const xml = makeDocument(mock(), smallestFind());
     const response = await fetch(`${mock().url}/api/pas/import-xml`, {
       method: 'POST',
-      headers: { authorization: `Bearer ${token()}`, 'content-type': 'application/x-www-form-urlencoded' },
+      headers: {
+        authorization: `Bearer ${token()}`,
+        'content-type': 'application/x-www-form-urlencoded',
+      },
       body: new URLSearchParams({ file: xml }),
     });
     expectDetail(await rawAnswer(response), 415);
   });
 
   test('no Content-Digest answers 400', async () => {
-    expectDetail(await importXml(mock(), makeDocument(mock(), smallestFind()), { token: token(), digest: null }), 400);
+    expectDetail(
+      await importXml(mock(), makeDocument(mock(), smallestFind()), {
+        token: token(),
+        digest: null,
+      }),
+      400,
+    );
   });
 
   test.each([
@@ -121,7 +143,10 @@ describe('Import: file and digest (A-DIGEST-1 to A-DIGEST-3, A-IMPORT-7, A-IMPOR
 
   test('a Content-Digest that is not Base64 answers 400', async () => {
     for (const digest of ['sha-512=:A:', 'sha-512=::', 'sha-512=:']) {
-      expectDetail(await importXml(mock(), makeDocument(mock(), smallestFind()), { token: token(), digest }), 400);
+      expectDetail(
+        await importXml(mock(), makeDocument(mock(), smallestFind()), { token: token(), digest }),
+        400,
+      );
     }
   });
 
@@ -129,12 +154,17 @@ describe('Import: file and digest (A-DIGEST-1 to A-DIGEST-3, A-IMPORT-7, A-IMPOR
     ['of other bytes', contentDigest('other')],
     ['over the hexadecimal digest', contentDigest('cf83e1357eefb8bd')],
   ])('a Content-Digest %s answers 400', async (_, digest) => {
-    expectDetail(await importXml(mock(), makeDocument(mock(), smallestFind()), { token: token(), digest }), 400);
+    expectDetail(
+      await importXml(mock(), makeDocument(mock(), smallestFind()), { token: token(), digest }),
+      400,
+    );
   });
 
   test('a Content-Digest over the whole multipart body answers 400', async () => {
     const bytes = Buffer.from(makeDocument(mock(), smallestFind()));
-    const digest = contentDigest(multipart([{ name: 'file', fileName: 'find.xml', type: 'application/xml', bytes }]));
+    const digest = contentDigest(
+      multipart([{ name: 'file', fileName: 'find.xml', type: 'application/xml', bytes }]),
+    );
     expectDetail(await importXml(mock(), bytes.toString(), { token: token(), digest }), 400);
   });
 

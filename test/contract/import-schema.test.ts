@@ -11,25 +11,43 @@ describe('Import: schema declaration (A-DECLARE-1 to A-DECLARE-4, A-IMPORT-10)',
 
   test.each([
     ['another version of the namespace', (xml: string) => xml.replaceAll('/2.2/', '/2.1/')],
-    ['another prefix', (xml: string) => xml.replace('xmlns:svc', 'xmlns:amcr').replaceAll('svc:', 'amcr:')],
-    ['a default namespace', (xml: string) => xml.replace('xmlns:svc', 'xmlns').replaceAll('svc:', '')],
+    [
+      'another prefix',
+      (xml: string) => xml.replace('xmlns:svc', 'xmlns:amcr').replaceAll('svc:', 'amcr:'),
+    ],
+    [
+      'a default namespace',
+      (xml: string) => xml.replace('xmlns:svc', 'xmlns').replaceAll('svc:', ''),
+    ],
   ])('%s answers 422', async (_, replace) => {
     expectDetail(await document(replace), 422);
   });
 
   test.each([
     ['no schemaLocation', (xml: string) => xml.replace(/ xsi:schemaLocation="[^"]*"/, '')],
-    ['an empty schemaLocation', (xml: string) => xml.replace(/xsi:schemaLocation="[^"]*"/, 'xsi:schemaLocation=" "')],
-    ['an odd number of entries', (xml: string) => xml.replace(/svc\.xsd">/, 'svc.xsd http://www.opengis.net/gml/3.2">')],
+    [
+      'an empty schemaLocation',
+      (xml: string) => xml.replace(/xsi:schemaLocation="[^"]*"/, 'xsi:schemaLocation=" "'),
+    ],
+    [
+      'an odd number of entries',
+      (xml: string) => xml.replace(/svc\.xsd">/, 'svc.xsd http://www.opengis.net/gml/3.2">'),
+    ],
     ['another schema address', (xml: string) => xml.replace('2.2/svc.xsd"', '2.1/svc.xsd"')],
-    ['another pair only', (xml: string) => xml.replace(/Location="[^"]*"/, 'Location="urn:a urn:b"')],
+    [
+      'another pair only',
+      (xml: string) => xml.replace(/Location="[^"]*"/, 'Location="urn:a urn:b"'),
+    ],
   ])('%s answers 422', async (_, replace) => {
     expectDetail(await document(replace), 422);
   });
 
   test('a further pair beside the right one is accepted', async () => {
     const answer = await document((xml) =>
-      xml.replace('svc.xsd">', 'svc.xsd http://www.opengis.net/gml/3.2 http://schemas.opengis.net/gml.xsd">'),
+      xml.replace(
+        'svc.xsd">',
+        'svc.xsd http://www.opengis.net/gml/3.2 http://schemas.opengis.net/gml.xsd">',
+      ),
     );
     expect(answer.status, answer.text).toBe(201);
   });
@@ -57,17 +75,26 @@ describe('Import: schema and root (A-DECLARE-5, A-IMPORT-2, A-IMPORT-9, A-IMPORT
     ['no xml:lang', { pristupnost: '<svc:pristupnost id="HES-000865">anonym</svc:pristupnost>' }],
     ['no id', { projekt: '<svc:projekt>C-202400101</svc:projekt>' }],
     ['an unknown element', { stav: '<svc:stav>1</svc:stav><svc:barva>modrá</svc:barva>' }],
-    ['elements out of order', { projekt: '<svc:hloubka>3</svc:hloubka><svc:projekt id="C-202400101"/>' }],
+    [
+      'elements out of order',
+      { projekt: '<svc:hloubka>3</svc:hloubka><svc:projekt id="C-202400101"/>' },
+    ],
   ])('%s is a violation of the schema', async (_, changes) => {
     const [entry] = expectAgainstSchema(await send(smallestFind(changes)));
     expect(entry?.line).toBeGreaterThan(1);
   });
 
-  test.each(['"x"', 'SYSTEM "file:///etc/hostname"'])('a reference to an entity (%s) is not resolved', async (entity) => {
-    const content = smallestFind({ poznamka: '<svc:poznamka>&e;</svc:poznamka>' });
-    const xml = makeDocument(mock(), content).replace('?>', `?><!DOCTYPE svc [<!ENTITY e ${entity}>]>`);
-    expectAgainstSchema(await importXml(mock(), xml, { token: token() }));
-  });
+  test.each(['"x"', 'SYSTEM "file:///etc/hostname"'])(
+    'a reference to an entity (%s) is not resolved',
+    async (entity) => {
+      const content = smallestFind({ poznamka: '<svc:poznamka>&e;</svc:poznamka>' });
+      const xml = makeDocument(mock(), content).replace(
+        '?>',
+        `?><!DOCTYPE svc [<!ENTITY e ${entity}>]>`,
+      );
+      expectAgainstSchema(await importXml(mock(), xml, { token: token() }));
+    },
+  );
 
   test('every violation is reported, with its own line', async () => {
     const entries = expectAgainstSchema(
@@ -87,15 +114,25 @@ describe('Import: schema and root (A-DECLARE-5, A-IMPORT-2, A-IMPORT-9, A-IMPORT
     ['predano yes', { predano: '<svc:predano>yes</svc:predano>' }],
     ['a depth with a decimal point', { hloubka: '<svc:hloubka>1.5</svc:hloubka>' }],
     ['a date with a slash', { datum_nalezu: '<svc:datum_nalezu>2024/05/06</svc:datum_nalezu>' }],
-    ['a day that does not exist', { datum_nalezu: '<svc:datum_nalezu>2023-02-29</svc:datum_nalezu>' }],
+    [
+      'a day that does not exist',
+      { datum_nalezu: '<svc:datum_nalezu>2023-02-29</svc:datum_nalezu>' },
+    ],
   ])('%s is a violation of the schema', async (_, changes) => {
     expectAgainstSchema(await send(findLines(2, changes)));
   });
 
-  test.each(['geom_updated_at', 'geom_sjtsk_updated_at'])('%s is a violation of the schema', async (name) => {
-    const timestamp = `<svc:${name}>2024-01-01T00:00:00Z</svc:${name}>`;
-    expectAgainstSchema(await send(smallestFind({ geom_system: `<svc:geom_system>4326</svc:geom_system>${timestamp}` })));
-  });
+  test.each(['geom_updated_at', 'geom_sjtsk_updated_at'])(
+    '%s is a violation of the schema',
+    async (name) => {
+      const timestamp = `<svc:${name}>2024-01-01T00:00:00Z</svc:${name}>`;
+      expectAgainstSchema(
+        await send(
+          smallestFind({ geom_system: `<svc:geom_system>4326</svc:geom_system>${timestamp}` }),
+        ),
+      );
+    },
+  );
 
   test('two finds are a violation of the schema', async () => {
     expectAgainstSchema(await send(smallestFind() + smallestFind()));

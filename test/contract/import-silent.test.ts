@@ -1,6 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import { findLines, makeDocument, smallestFind } from '../support/contract-find.ts';
-import { contentDigest, fetchToken, importXml, multipart, rawAnswer } from '../support/contract-requests.ts';
+import {
+  contentDigest,
+  fetchToken,
+  importXml,
+  multipart,
+  rawAnswer,
+} from '../support/contract-requests.ts';
 import { expectDetail, useMock } from './contract-import.ts';
 
 // The mock follows the deployed service where the contract is silent.
@@ -26,34 +32,50 @@ describe('A document', () => {
     const xml = makeDocument(mock(), smallestFind());
     const pair = /xsi:schemaLocation="(\S+) (\S+)"/;
     const twice = (first: string, last: string) =>
-      importXml(mock(), xml.replace(pair, `xsi:schemaLocation="$1 ${first} $1 ${last}"`), { token: token() });
+      importXml(mock(), xml.replace(pair, `xsi:schemaLocation="$1 ${first} $1 ${last}"`), {
+        token: token(),
+      });
     expect((await twice('http://else.test/x.xsd', '$2')).status).toBe(201);
     expect((await twice('$2', 'http://else.test/x.xsd')).status).toBe(422);
   });
 
   test('may have blanks between its elements in CDATA', async () => {
-    const answer = await send(smallestFind().replace('<svc:projekt', '<![CDATA[ \n]]><svc:projekt'));
+    const answer = await send(
+      smallestFind().replace('<svc:projekt', '<![CDATA[ \n]]><svc:projekt'),
+    );
     expect(answer.status, answer.text).toBe(201);
-    expect((await send(smallestFind().replace('<svc:projekt', '<![CDATA[x]]><svc:projekt'))).status).toBe(422);
+    expect(
+      (await send(smallestFind().replace('<svc:projekt', '<![CDATA[x]]><svc:projekt'))).status,
+    ).toBe(422);
   });
 
   test('answers 422 to a depth of a thousand digits, and ignores as many leading zeros', async () => {
-    const depth = (digits: string) => send(findLines(1, { hloubka: `<svc:hloubka>${digits}</svc:hloubka>` }));
+    const depth = (digits: string) =>
+      send(findLines(1, { hloubka: `<svc:hloubka>${digits}</svc:hloubka>` }));
     for (const digits of ['9'.repeat(1000), `-${'9'.repeat(1000)}`]) {
       const answer = await depth(digits);
       expect([answer.status, Object.keys(answer.json ?? {})]).toEqual([422, ['validation_errors']]);
     }
     const padded = await depth(`${'0'.repeat(1000)}7`);
-    expect([padded.status, padded.text.includes('<svc:hloubka>7</svc:hloubka>')]).toEqual([201, true]);
+    expect([padded.status, padded.text.includes('<svc:hloubka>7</svc:hloubka>')]).toEqual([
+      201,
+      true,
+    ]);
   });
 });
 
 describe('A part of a form', () => {
-  test.each(['', '.', '..', '/', 'a/..', 'C:\\', '\u200b', '..\u0085'])('named %j is not a file', async (fileName) => {
-    const xml = makeDocument(mock(), smallestFind());
-    const answer = await send('', { parts: [{ name: 'file', fileName, bytes: xml }], digest: contentDigest(xml) });
-    expect(answer.status, answer.text).toBe(400);
-  });
+  test.each(['', '.', '..', '/', 'a/..', 'C:\\', '\u200b', '..\u0085'])(
+    'named %j is not a file',
+    async (fileName) => {
+      const xml = makeDocument(mock(), smallestFind());
+      const answer = await send('', {
+        parts: [{ name: 'file', fileName, bytes: xml }],
+        digest: contentDigest(xml),
+      });
+      expect(answer.status, answer.text).toBe(400);
+    },
+  );
 
   test('is accepted as it is, in Base64 or with a long header', async () => {
     const xml = makeDocument(mock(), smallestFind());
@@ -64,7 +86,9 @@ describe('A part of a form', () => {
           .replace('Content-Type', `${line}\r\nContent-Type`),
       );
     const encoded = Buffer.from(xml).toString('base64');
-    expect((await sendBody(withHead('Content-Transfer-Encoding: base64', encoded), encoded)).status).toBe(400);
+    expect(
+      (await sendBody(withHead('Content-Transfer-Encoding: base64', encoded), encoded)).status,
+    ).toBe(400);
     expect((await sendBody(withHead(`X-Long: ${'x'.repeat(2000)}`, xml), xml)).status).toBe(201);
   });
 });
@@ -101,13 +125,19 @@ describe('The other requests of the write interface', () => {
       expectDetail(await post('/api/pas/nalez/C-202400101-N00007/upload-foto', type), 400);
       expectDetail(await post('/api/pas/nalez/C-202400101-N00999/upload-foto', type), 404);
       const signIn = await post('/api/token-auth/', type);
-      expect([signIn.status, Object.keys(signIn.json ?? {})]).toEqual([400, ['username', 'password']]);
+      expect([signIn.status, Object.keys(signIn.json ?? {})]).toEqual([
+        400,
+        ['username', 'password'],
+      ]);
     }
   });
 
   test('user information is available by GET alone', async () => {
     const headers = { authorization: `Bearer ${await fetchToken(mock(), 'researcher')}` };
-    const { status, headers: answerHeaders } = await fetch(`${mock().url}/api/uzivatel-info/`, { method: 'HEAD', headers });
+    const { status, headers: answerHeaders } = await fetch(`${mock().url}/api/uzivatel-info/`, {
+      method: 'HEAD',
+      headers,
+    });
     expect([status, answerHeaders.get('allow')]).toEqual([405, 'GET']);
   });
 });

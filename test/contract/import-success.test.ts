@@ -40,7 +40,16 @@ describe('Import answer (A-ANSWER-1 to A-ANSWER-8)', () => {
 
   test('absent elements are omitted, and a find without a place has an empty chranene_udaje', async () => {
     const { text } = await send(smallestFind());
-    for (const name of ['evidencni_cislo', 'okres', 'hloubka', 'obdobi', 'nalezce', 'soubor', 'lokalizace', 'geom_wkt']) {
+    for (const name of [
+      'evidencni_cislo',
+      'okres',
+      'hloubka',
+      'obdobi',
+      'nalezce',
+      'soubor',
+      'lokalizace',
+      'geom_wkt',
+    ]) {
       expect(text).not.toContain(`<svc:${name}`);
     }
     expect(text).toMatch(/<svc:chranene_udaje\/>|<svc:chranene_udaje><\/svc:chranene_udaje>/);
@@ -56,7 +65,9 @@ describe('Import answer (A-ANSWER-1 to A-ANSWER-8)', () => {
   });
 
   test('special characters survive a round trip', async () => {
-    const { text } = await send(findLines(1, { poznamka: '<svc:poznamka>ž &lt;5 &amp; "x" \u{1F3FA}</svc:poznamka>' }));
+    const { text } = await send(
+      findLines(1, { poznamka: '<svc:poznamka>ž &lt;5 &amp; "x" \u{1F3FA}</svc:poznamka>' }),
+    );
     expect(elementText(text, 'poznamka')).toBe('ž &lt;5 &amp; "x" \u{1F3FA}');
   });
 });
@@ -74,9 +85,11 @@ describe('Derived place and geometry (A-POINT-2, A-POINT-7 to A-POINT-9)', () =>
     );
   });
 
-  const getPoint = (xml: string, name: string) => (elementText(xml, name)?.match(/-?[\d.]+/g) ?? []).map(Number);
+  const getPoint = (xml: string, name: string) =>
+    (elementText(xml, name)?.match(/-?[\d.]+/g) ?? []).map(Number);
 
-  // Most of what is left is the movement of the plate since 1989; the plain projection is off by 0.00, 1.06, 1.15 and 0.96 m.
+  // Most of what is left is the movement of the plate since 1989; the plain projection is off by
+  // 0.00, 1.06, 1.15 and 0.96 m.
   test.each([
     { lon: 14.0667, lat: 50.0333, x: -768785.47, y: -1045458.6, offM: 0.06 },
     { lon: 13.2311182, lat: 49.9914407, x: -828708.49, y: -1041287.69, offM: 0.92 },
@@ -86,7 +99,9 @@ describe('Derived place and geometry (A-POINT-2, A-POINT-7 to A-POINT-9)', () =>
     'the reference pair of the deployed service at $lon $lat is reproduced within $offM m in both directions',
     async ({ lon, lat, x, y, offM }) => {
       const fromDegrees = await send(
-        smallestFind({ geom_wkt: `<svc:geom_wkt EPSG="4326">POINT (${lon} ${lat})</svc:geom_wkt>` }),
+        smallestFind({
+          geom_wkt: `<svc:geom_wkt EPSG="4326">POINT (${lon} ${lat})</svc:geom_wkt>`,
+        }),
       );
       const [derivedX = 0, derivedY = 0] = getPoint(fromDegrees.text, 'geom_sjtsk_wkt');
       expect(Math.hypot(derivedX - x, derivedY - y)).toBeLessThan(offM);
@@ -97,7 +112,9 @@ describe('Derived place and geometry (A-POINT-2, A-POINT-7 to A-POINT-9)', () =>
         }),
       );
       const [derivedLon = 0, derivedLat = 0] = getPoint(fromMetres.text, 'geom_wkt');
-      expect(Math.hypot((derivedLon - lon) * 72_000, (derivedLat - lat) * 111_200)).toBeLessThan(offM);
+      expect(Math.hypot((derivedLon - lon) * 72_000, (derivedLat - lat) * 111_200)).toBeLessThan(
+        offM,
+      );
     },
   );
 
@@ -106,25 +123,34 @@ describe('Derived place and geometry (A-POINT-2, A-POINT-7 to A-POINT-9)', () =>
       findLines(2, {
         geom_system: '<svc:geom_system>5514</svc:geom_system>',
         geom_wkt: undefined,
-        geom_sjtsk_wkt: '<svc:geom_sjtsk_wkt EPSG="5514">POINT(-768785.47 -1045458.6)</svc:geom_sjtsk_wkt>',
+        geom_sjtsk_wkt:
+          '<svc:geom_sjtsk_wkt EPSG="5514">POINT(-768785.47 -1045458.6)</svc:geom_sjtsk_wkt>',
       }),
     );
     expect(status, text).toBe(201);
-    const [lon, lat] = /<svc:geom_wkt EPSG="4326">POINT \(([\d.]+) ([\d.]+)\)/.exec(text)?.slice(1).map(Number) ?? [];
+    const [lon, lat] =
+      /<svc:geom_wkt EPSG="4326">POINT \(([\d.]+) ([\d.]+)\)/.exec(text)?.slice(1).map(Number) ??
+      [];
     expect(lon).toBeCloseTo(14.0667, 5);
     expect(lat).toBeCloseTo(50.0333, 5);
     expect(elementText(text, 'geom_sjtsk_wkt')).toBe('POINT (-768785.47 -1045458.6)');
   });
 
-  test.each(['point(15.17 49.84)', 'POINT(15.17   49.84)', ' POINT  ( 15.17 49.84 ) ', 'POINT (+15.17 4.984e1)'])(
-    'the spelling "%s" is accepted',
-    async (wkt) => {
-      const { text, status } = await send(findLines(2, { geom_wkt: `<svc:geom_wkt EPSG="4326">${wkt}</svc:geom_wkt>` }));
-      expect(status, text).toBe(201);
-      expect(elementText(text, 'geom_wkt')).toBe('POINT (15.17 49.84)');
-      expect(elementText(text, 'geom_sjtsk_wkt')).toMatch(/^POINT \(-69\d{4}\.\d\d -107\d{4}\.\d\d\)$/);
-    },
-  );
+  test.each([
+    'point(15.17 49.84)',
+    'POINT(15.17   49.84)',
+    ' POINT  ( 15.17 49.84 ) ',
+    'POINT (+15.17 4.984e1)',
+  ])('the spelling "%s" is accepted', async (wkt) => {
+    const { text, status } = await send(
+      findLines(2, { geom_wkt: `<svc:geom_wkt EPSG="4326">${wkt}</svc:geom_wkt>` }),
+    );
+    expect(status, text).toBe(201);
+    expect(elementText(text, 'geom_wkt')).toBe('POINT (15.17 49.84)');
+    expect(elementText(text, 'geom_sjtsk_wkt')).toMatch(
+      /^POINT \(-69\d{4}\.\d\d -107\d{4}\.\d\d\)$/,
+    );
+  });
 
   test('elements that the service sets itself are ignored (A-FIELD-4)', async () => {
     const history =
@@ -133,7 +159,8 @@ describe('Derived place and geometry (A-POINT-2, A-POINT-7 to A-POINT-9)', () =>
       findLines(2, {
         ident_cely: '<svc:ident_cely>:tba</svc:ident_cely>',
         evidencni_cislo: '<svc:igsn>10.1/x</svc:igsn>',
-        projekt: '<svc:projekt id="C-202400101">x</svc:projekt><svc:okres id="ruian-3701" xml:lang="cs">Blansko</svc:okres>',
+        projekt:
+          '<svc:projekt id="C-202400101">x</svc:projekt><svc:okres id="ruian-3701" xml:lang="cs">Blansko</svc:okres>',
         katastr: '<svc:katastr id="ruian-676730" xml:lang="cs">Křtiny</svc:katastr>',
         geom_sjtsk_wkt: '<svc:geom_sjtsk_wkt EPSG="5514">not even WKT</svc:geom_sjtsk_wkt>',
       }).replace('</svc:samostatny_nalez>', `${history}</svc:samostatny_nalez>`),
@@ -160,26 +187,36 @@ describe('Values (A-VALUE-1, A-VALUE-5, A-VALUE-7, A-STATE-13)', () => {
   });
 
   test('a depth of 0 is stored', async () => {
-    expect((await send(findLines(2, { hloubka: '<svc:hloubka>0</svc:hloubka>' }))).status).toBe(201);
+    expect((await send(findLines(2, { hloubka: '<svc:hloubka>0</svc:hloubka>' }))).status).toBe(
+      201,
+    );
   });
 
   test('text after an inner comment is lost', async () => {
-    const { text } = await send(findLines(2, { lokalizace: '<svc:lokalizace>Pole<!-- x --> u lesa</svc:lokalizace>' }));
+    const { text } = await send(
+      findLines(2, { lokalizace: '<svc:lokalizace>Pole<!-- x --> u lesa</svc:lokalizace>' }),
+    );
     expect(elementText(text, 'lokalizace')).toBe('Pole');
   });
 
   test('state 2 accepts a find that was not handed over', async () => {
-    expect((await send(findLines(2, { predano: '<svc:predano>false</svc:predano>' }))).status).toBe(201);
+    expect((await send(findLines(2, { predano: '<svc:predano>false</svc:predano>' }))).status).toBe(
+      201,
+    );
   });
 
   test('a language other than cs is accepted and ignored', async () => {
-    const { text } = await send(findLines(2, { obdobi: '<svc:obdobi id="HES-000253" xml:lang="en">Bronze Age</svc:obdobi>' }));
+    const { text } = await send(
+      findLines(2, { obdobi: '<svc:obdobi id="HES-000253" xml:lang="en">Bronze Age</svc:obdobi>' }),
+    );
     expect(elementText(text, 'obdobi')).toBe('paleolit');
   });
 
   test('a registration number of 300 characters is accepted on import', async () => {
     const number = 'A'.repeat(300);
-    const { text } = await send(findLines(3, { evidencni_cislo: `<svc:evidencni_cislo>${number}</svc:evidencni_cislo>` }));
+    const { text } = await send(
+      findLines(3, { evidencni_cislo: `<svc:evidencni_cislo>${number}</svc:evidencni_cislo>` }),
+    );
     expect(elementText(text, 'evidencni_cislo')).toBe(number);
   });
 });

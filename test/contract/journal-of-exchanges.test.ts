@@ -7,7 +7,12 @@ import { useMock } from './contract-import.ts';
 
 const { mock, control, send, token } = useMock();
 
-type Message = { headers: Record<string, string>; body: string | null; size_bytes: number; cut: boolean };
+type Message = {
+  headers: Record<string, string>;
+  body: string | null;
+  size_bytes: number;
+  cut: boolean;
+};
 type Whole = {
   rules: { rule: string; clause: string | null; clause_id: string | null }[];
   change: unknown;
@@ -15,8 +20,15 @@ type Whole = {
   answer: Message | null;
 };
 
-async function entries(query = ''): Promise<{ id: number; path: string; status: number; rules: string[] }[]> {
-  return (await control('GET', `/journal${query}`)).value as { id: number; path: string; status: number; rules: string[] }[];
+async function entries(
+  query = '',
+): Promise<{ id: number; path: string; status: number; rules: string[] }[]> {
+  return (await control('GET', `/journal${query}`)).value as {
+    id: number;
+    path: string;
+    status: number;
+    rules: string[];
+  }[];
 }
 
 async function newest(): Promise<Whole> {
@@ -29,15 +41,25 @@ describe('An entry of the journal, requested by its id', () => {
     const answer = await send(smallestFind());
     const { request, answer: shown, change, rules } = await newest();
     expect(request.body).toContain('samostatny_nalez');
-    expect(request).toMatchObject({ cut: false, headers: { 'content-type': expect.stringContaining('multipart/form-data') } });
+    expect(request).toMatchObject({
+      cut: false,
+      headers: { 'content-type': expect.stringContaining('multipart/form-data') },
+    });
     expect(shown?.body).toContain(answer.headers.get('x-record-id'));
-    expect([change, rules]).toEqual([{ kind: 'find-created', ident: answer.headers.get('x-record-id') }, []]);
+    expect([change, rules]).toEqual([
+      { kind: 'find-created', ident: answer.headers.get('x-record-id') },
+      [],
+    ]);
   });
 
   test('names the rule that refused a request, and the clause of the contract by id and text', async () => {
     await setNumber(mock(), 'M-202400202-N00003', '', token());
     expect((await newest()).rules).toEqual([
-      { rule: 'number-missing', clause: 'Endpoints, PATCH evidencni-cislo, 2', clause_id: 'A-NUMBER-8' },
+      {
+        rule: 'number-missing',
+        clause: 'Endpoints, PATCH evidencni-cislo, 2',
+        clause_id: 'A-NUMBER-8',
+      },
     ]);
     await send('<nonsense/>');
     expect((await newest()).rules).toEqual([
@@ -48,7 +70,11 @@ describe('An entry of the journal, requested by its id', () => {
   test('records a change even if the client received a failure', async () => {
     await control('PUT', '/faults', [{ endpoint: 'import', fault: '500-after-save' }]);
     await send(smallestFind());
-    expect(await newest()).toMatchObject({ status: 500, fault: '500-after-save', change: { kind: 'find-created' } });
+    expect(await newest()).toMatchObject({
+      status: 500,
+      fault: '500-after-save',
+      change: { kind: 'find-created' },
+    });
     await control('DELETE', '/faults');
   });
 
@@ -63,11 +89,18 @@ describe('An entry of the journal, requested by its id', () => {
       '{"token":"•••"}',
       '•••',
     ]);
-    for (const body of ['{"username":"a","passwd":"secret"}', '{"password":"secret"', '["secret"]']) {
+    for (const body of [
+      '{"username":"a","passwd":"secret"}',
+      '{"password":"secret"',
+      '["secret"]',
+    ]) {
       await fetch(address, { method: 'POST', headers, body });
       expect(JSON.stringify(await newest())).not.toContain('secret');
     }
-    await fetch(address, { method: 'POST', body: new URLSearchParams({ username: 'a b', password: 'secret' }) });
+    await fetch(address, {
+      method: 'POST',
+      body: new URLSearchParams({ username: 'a b', password: 'secret' }),
+    });
     expect((await newest()).request.body).toBe('username=a+b&password=%E2%80%A2%E2%80%A2%E2%80%A2');
     await setNumber(mock(), 'X', '', token());
     const { request } = await newest();
@@ -83,7 +116,9 @@ describe('An entry of the journal, requested by its id', () => {
     expect(answer?.body).toMatch(/^<\?xml/);
     expect(answer).toMatchObject({ cut: true });
     await (await fetch(`${mock().server.oai_base}/2.2/oai?verb=Nothing`)).text();
-    expect((await newest()).rules).toEqual([{ rule: 'badVerb', clause: 'OAI-PMH 2.0, 3.6', clause_id: 'B-ERROR-2' }]);
+    expect((await newest()).rules).toEqual([
+      { rule: 'badVerb', clause: 'OAI-PMH 2.0, 3.6', clause_id: 'B-ERROR-2' },
+    ]);
   });
 
   test('shows a body as received if it is only declared as compressed', async () => {
@@ -122,23 +157,32 @@ describe('The journal, filtered', () => {
     expect(await statuses('?rule=badVerb')).toEqual([]);
   });
 
-  test.each(['status=many', 'state=201', 'status=200&status=201', 'rule=number-absent'])('does not decode %s', async (query) => {
-    const { status, value } = await control('GET', `/journal?${query}`);
-    const [name] = query.split('=');
-    expect([status, value]).toEqual([400, { error: expect.stringMatching(`^${name}: `) }]);
-  });
+  test.each(['status=many', 'state=201', 'status=200&status=201', 'rule=number-absent'])(
+    'does not decode %s',
+    async (query) => {
+      const { status, value } = await control('GET', `/journal?${query}`);
+      const [name] = query.split('=');
+      expect([status, value]).toEqual([400, { error: expect.stringMatching(`^${name}: `) }]);
+    },
+  );
 
   test('limits the memory for bodies: the oldest are dropped', () => {
     const journal = new Journal(32 * 1024 * 1024);
     const body = Buffer.alloc(64 * 1024, 'x');
     const ids = Array.from({ length: 3000 }, () => {
-      const entry = journal.open({ method: 'POST', path: '/api/pas/import-xml', address: '127.0.0.1', atMs: 0 }, true);
+      const entry = journal.open(
+        { method: 'POST', path: '/api/pas/import-xml', address: '127.0.0.1', atMs: 0 },
+        true,
+      );
       const sample = new BodySample();
       sample.take(body);
-      journal.close(entry, { rules: [], change: null, ms: 1 }, () => makeExchange({ headers: {}, sample }, undefined));
+      journal.close(entry, { rules: [], change: null, ms: 1 }, () =>
+        makeExchange({ headers: {}, sample }, undefined),
+      );
       return entry.id;
     });
-    const isKept = (id: number | undefined) => (journal.viewWhole(id ?? 0) as { request: unknown }).request !== null;
+    const isKept = (id: number | undefined) =>
+      (journal.viewWhole(id ?? 0) as { request: unknown }).request !== null;
     expect([isKept(ids[0]), isKept(ids.at(-1))]).toEqual([false, true]);
     const keptBytes = ids.filter(isKept).length * 16 * 1024;
     expect(keptBytes).toBeLessThanOrEqual(32 * 1024 * 1024);

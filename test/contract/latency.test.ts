@@ -4,7 +4,9 @@ import { readSettings } from '../../mock-server/state/settings.ts';
 
 const drawn = (seed: number, count = 10_000) => {
   const latency = new Latency(seed);
-  return Array.from({ length: count }, () => latency.drawNext({ median_ms: 40, p99_ms: 400 })).sort((a, b) => a - b);
+  return Array.from({ length: count }, () => latency.drawNext({ median_ms: 40, p99_ms: 400 })).sort(
+    (a, b) => a - b,
+  );
 };
 
 describe('Latency', () => {
@@ -23,10 +25,13 @@ describe('Latency', () => {
     expect(new Latency(1).drawNext(25)).toBe(25);
   });
 
-  test.each([[{ median_ms: 10 }], [{ median_ms: 10, p99_ms: 9 }], [{ median_ms: 0, p99_ms: 9 }], [-1], ['5']])(
-    '%j is refused',
-    (latency_ms) => {
-      expect(() => readSettings({ latency_ms })).toThrow(/latency_ms/);
-    },
-  );
+  test.each([
+    [{ median_ms: 10 }],
+    [{ median_ms: 10, p99_ms: 9 }],
+    [{ median_ms: 0, p99_ms: 9 }],
+    [-1],
+    ['5'],
+  ])('%j is refused', (latency_ms) => {
+    expect(() => readSettings({ latency_ms })).toThrow(/latency_ms/);
+  });
 });

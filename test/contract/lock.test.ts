@@ -6,14 +6,23 @@ import { expectDetail, useMock } from './contract-import.ts';
 const { mock, token } = useMock();
 
 const FIND = 'C-202400101-N00007';
-const set = (value: string, ident = FIND) => setNumber(mock(), ident, `?evidencni_cislo=${value}`, token());
+const set = (value: string, ident = FIND) =>
+  setNumber(mock(), ident, `?evidencni_cislo=${value}`, token());
 const lock = (ms: number) => mock().control('POST', `/records/${FIND}/lock`, { ms });
-/** A process that meets the lock waits until it is released, however long this machine takes for it. */
-const waitLong = () => mock().control('PUT', '/settings', { record_lock_params: { retry_delay_ms: 20, max_retries: 10_000 } });
-const lastRequest = async () => ((await mock().control('GET', '/journal')).value as { status: number | null }[]).at(-1);
+/**
+ * A process that meets the lock waits until it is released, however long this machine takes for it.
+ */
+const waitLong = () =>
+  mock().control('PUT', '/settings', {
+    record_lock_params: { retry_delay_ms: 20, max_retries: 10_000 },
+  });
+const lastRequest = async () =>
+  ((await mock().control('GET', '/journal')).value as { status: number | null }[]).at(-1);
 
 beforeEach(async () => {
-  await mock().control('PUT', '/settings', { record_lock_params: { retry_delay_ms: 20, max_retries: 5 } });
+  await mock().control('PUT', '/settings', {
+    record_lock_params: { retry_delay_ms: 20, max_retries: 5 },
+  });
 });
 
 describe('Record lock (A-LOCK-1 to A-LOCK-6)', () => {
@@ -37,7 +46,9 @@ describe('Record lock (A-LOCK-1 to A-LOCK-6)', () => {
   test('the wording differs from that of throttling', async () => {
     await lock(60_000);
     const locked = (await set('A1')).json?.['detail'];
-    await mock().control('PUT', '/settings', { min_request_intervals: { user_ms: 60_000, ip_ms: 0 } });
+    await mock().control('PUT', '/settings', {
+      min_request_intervals: { user_ms: 60_000, ip_ms: 0 },
+    });
     await set('A1');
     expect((await set('A1')).json?.['detail']).not.toBe(locked);
   });
@@ -71,32 +82,42 @@ describe('Record lock (A-LOCK-1 to A-LOCK-6)', () => {
 
   test('two requests for one record run one after the other', async () => {
     await waitLong();
-    await mock().control('PUT', '/faults', [{ endpoint: 'number', fault: 'slow', ms: 60, at: 'save' }]);
+    await mock().control('PUT', '/faults', [
+      { endpoint: 'number', fault: 'slow', ms: 60, at: 'save' },
+    ]);
     const answers = await Promise.all([set('A1'), set('A2')]);
     expect(answers.map((answer) => answer.status)).toEqual([200, 200]);
   });
 
   test('a request that takes too long makes the other fail', async () => {
-    await mock().control('PUT', '/faults', [{ endpoint: 'number', fault: 'slow', ms: 2000, at: 'save', when: { nth: 1 } }]);
+    await mock().control('PUT', '/faults', [
+      { endpoint: 'number', fault: 'slow', ms: 2000, at: 'save', when: { nth: 1 } },
+    ]);
     const answers = await Promise.all([set('A1'), set('A2')]);
     expect(answers.map((answer) => answer.status).sort()).toEqual([200, 429]);
   });
 
   test('the record is read before the lock: the same value sent twice at once can succeed twice', async () => {
     await waitLong();
-    await mock().control('PUT', '/faults', [{ endpoint: 'number', fault: 'slow', ms: 1000, at: 'save', when: { nth: 1 } }]);
+    await mock().control('PUT', '/faults', [
+      { endpoint: 'number', fault: 'slow', ms: 1000, at: 'save', when: { nth: 1 } },
+    ]);
     const answers = await Promise.all([set('A1'), set('A1')]);
     expect(answers.map((answer) => answer.status)).toEqual([200, 200]);
   });
 
   test('a refused or failed operation releases the lock', async () => {
-    await mock().control('PUT', '/faults', [{ endpoint: 'number', fault: '500-before-save', when: { nth: 1 } }]);
+    await mock().control('PUT', '/faults', [
+      { endpoint: 'number', fault: '500-before-save', when: { nth: 1 } },
+    ]);
     expect((await set('A1')).status).toBe(500);
     expect((await set('A1')).status).toBe(200);
   });
 
   test('the fault "lock" holds a lock', async () => {
-    await mock().control('PUT', '/faults', [{ endpoint: 'number', fault: 'lock', when: { ident: FIND }, times: 1 }]);
+    await mock().control('PUT', '/faults', [
+      { endpoint: 'number', fault: 'lock', when: { ident: FIND }, times: 1 },
+    ]);
     const answer = await set('A1');
     expectDetail(answer, 429);
     expect(answer.headers.get('retry-after')).toBeNull();

@@ -24,7 +24,9 @@ const start = (...flags: string[]): Promise<Started> => startWith({}, ...flags);
 
 async function startWith(variables: Variables, ...flags: string[]): Promise<Started> {
   const env = { ...process.env, ...variables };
-  const child = tied(spawn(process.execPath, [COMMAND, ...flags], { stdio: ['ignore', 'pipe', 'inherit'], env }));
+  const child = tied(
+    spawn(process.execPath, [COMMAND, ...flags], { stdio: ['ignore', 'pipe', 'inherit'], env }),
+  );
   let output = '';
   for await (const chunk of child.stdout) {
     output += String(chunk);
@@ -71,24 +73,44 @@ describe('pas-mock-server', () => {
   test('prints one line of JSON when it accepts connections, on a free port', async () => {
     const server = await start('--json');
     const ready = JSON.parse(server.line) as Record<string, string | number>;
-    expect(Object.keys(ready)).toEqual(['base_url', 'oai_base', 'schema_base', 'control_url', 'port', 'pid']);
+    expect(Object.keys(ready)).toEqual([
+      'base_url',
+      'oai_base',
+      'schema_base',
+      'control_url',
+      'port',
+      'pid',
+    ]);
     expect(ready['pid']).toBe(server.child.pid);
     expect((await fetch(`${ready['control_url']}/health`)).status).toBe(200);
     expect(await server.end('SIGTERM')).toBe(0);
   });
 
   test('prints the version of the package', () => {
-    const { version } = JSON.parse(readFileSync(join(PROJECT, 'package.json'), 'utf8')) as { version: string };
-    const { status, stdout } = spawnSync(process.execPath, [COMMAND, '--version'], { encoding: 'utf8' });
+    const { version } = JSON.parse(readFileSync(join(PROJECT, 'package.json'), 'utf8')) as {
+      version: string;
+    };
+    const { status, stdout } = spawnSync(process.execPath, [COMMAND, '--version'], {
+      encoding: 'utf8',
+    });
     expect([status, stdout]).toEqual([0, `${version}\n`]);
   });
 
-  test.skipIf(process.platform !== 'linux')('ends with 5 and a reason if the disk has no space for the line', () => {
-    const full = openSync('/dev/full', 'w');
-    const { status, stderr } = spawnSync(process.execPath, [COMMAND], { stdio: ['ignore', full, 'pipe'], encoding: 'utf8' });
-    closeSync(full);
-    expect([status, stderr]).toEqual([5, expect.stringMatching(/^pas-mock-server: stdout cannot be written: .*\n$/)]);
-  });
+  test.skipIf(process.platform !== 'linux')(
+    'ends with 5 and a reason if the disk has no space for the line',
+    () => {
+      const full = openSync('/dev/full', 'w');
+      const { status, stderr } = spawnSync(process.execPath, [COMMAND], {
+        stdio: ['ignore', full, 'pipe'],
+        encoding: 'utf8',
+      });
+      closeSync(full);
+      expect([status, stderr]).toEqual([
+        5,
+        expect.stringMatching(/^pas-mock-server: stdout cannot be written: .*\n$/),
+      ]);
+    },
+  );
 
   test('prints a plain line without --json', async () => {
     const server = await start();
@@ -101,7 +123,12 @@ describe('pas-mock-server', () => {
     async () => {
       for (const flags of [[COMMAND], [join(PROJECT, 'bin', 'pas.js'), 'mock-server']]) {
         const env = { ...process.env, PAS_HOME: join(folder, 'home') };
-        const child = tied(spawn(process.execPath, [...flags, '--json'], { stdio: ['ignore', 'pipe', 'inherit'], env }));
+        const child = tied(
+          spawn(process.execPath, [...flags, '--json'], {
+            stdio: ['ignore', 'pipe', 'inherit'],
+            env,
+          }),
+        );
         child.stdout.once('data', () => child.kill('SIGTERM'));
         expect([flags, ...(await nextEvent(child, 'exit'))]).toEqual([flags, 0, null]);
       }
@@ -144,7 +171,9 @@ describe('pas-mock-server', () => {
       page_size: 33,
       allowed_schema_versions: ['2.1', '2.2'],
     });
-    const state = (await (await fetch(`${control_url}/state`)).json()) as { counts: { finds: number } };
+    const state = (await (await fetch(`${control_url}/state`)).json()) as {
+      counts: { finds: number };
+    };
     expect(state.counts.finds).toBe(0);
     await server.end('SIGTERM');
   });
@@ -160,9 +189,15 @@ describe('pas-mock-server', () => {
     [['--cors', 'localhost'], /origins/],
     [['--tls-cert', 'cert.pem'], /given together/],
     [['--tls-cert', '/no/cert.pem', '--tls-key', '/no/key.pem'], /no\/cert\.pem cannot be read/],
-    [['--tls-cert', join(PROJECT, 'LICENSE'), '--tls-key', join(PROJECT, 'LICENSE')], /LICENSE cannot be used/],
+    [
+      ['--tls-cert', join(PROJECT, 'LICENSE'), '--tls-key', join(PROJECT, 'LICENSE')],
+      /LICENSE cannot be used/,
+    ],
     [['--seed', '/no/such/folder'], /no\/such\/folder/],
-    [['--faults', '/no/such/file.json'], /^pas-mock-server: there is no fault file \/no\/such\/file\.json$/m],
+    [
+      ['--faults', '/no/such/file.json'],
+      /^pas-mock-server: there is no fault file \/no\/such\/file\.json$/m,
+    ],
     [['--faults', join(PROJECT, 'LICENSE')], /is not JSON/],
     [['--faults', '/'], /cannot be read/],
     [['--data', '-'], /needs a name/],
@@ -185,7 +220,10 @@ describe('pas-mock-server', () => {
     const server = await start('--json');
     const { base_url } = JSON.parse(server.line) as { base_url: string };
     const { code, text } = await failure('--port', new URL(base_url).port);
-    expect([code, text]).toEqual([2, expect.stringMatching(/EADDRINUSE.*--port 0 takes a free one/)]);
+    expect([code, text]).toEqual([
+      2,
+      expect.stringMatching(/EADDRINUSE.*--port 0 takes a free one/),
+    ]);
     await server.end('SIGTERM');
   });
 
@@ -203,9 +241,17 @@ describe('pas-mock-server', () => {
     const server = await startWith(variables, '--prefix', 'xyz');
     const ready = JSON.parse(server.line) as Record<string, string>;
     expect(ready['schema_base']).toBe('https://mock.example.org/finds/schema/xyz');
-    const fetchControl = async (path: string) => (await fetch(`http://127.0.0.1:${ready['port']}/__mock__${path}`)).json();
-    expect(await fetchControl('/settings')).toMatchObject({ page_size: 100, min_request_intervals: { user_ms: 7 } });
-    expect(await fetchControl('/state')).toMatchObject({ training: true, deployed: false, counts: { finds: 0 } });
+    const fetchControl = async (path: string) =>
+      (await fetch(`http://127.0.0.1:${ready['port']}/__mock__${path}`)).json();
+    expect(await fetchControl('/settings')).toMatchObject({
+      page_size: 100,
+      min_request_intervals: { user_ms: 7 },
+    });
+    expect(await fetchControl('/state')).toMatchObject({
+      training: true,
+      deployed: false,
+      counts: { finds: 0 },
+    });
     await server.end('SIGTERM');
   });
 
@@ -217,21 +263,30 @@ describe('pas-mock-server', () => {
     expect([code, text]).toEqual([2, expect.stringMatching(reason)]);
   });
 
-  test.skipIf(process.platform === 'win32')('the Python of the README ends the server that it started', async () => {
-    const readme = readFileSync(join(PROJECT, 'mock-server', 'README.md'), 'utf8');
-    const script = /```python\n(import json[\s\S]*?)```/.exec(readme)?.[1] ?? '';
-    // As npx does: the server is a child of what was called.
-    const npx = `shift\n"${process.execPath}" "${COMMAND}" "$@" &\necho $! > "${join(folder, 'pid')}"\nwait $!\n`;
-    writeFileSync(join(folder, 'npx'), `#!/bin/sh\n${npx}`, { mode: 0o755 });
-    const env = { ...process.env, PATH: `${folder}:${process.env['PATH']}` };
-    const ran = spawnSync('python3', ['-c', `${script}\nprint(len(token))`], { encoding: 'utf8', env, timeout: 30_000 });
-    expect([ran.status, ran.stdout.trim(), ran.stderr]).toEqual([0, '40', '']);
-    const pid = Number(readFileSync(join(folder, 'pid'), 'utf8'));
-    expect(() => process.kill(pid, 0)).toThrow('ESRCH');
-  });
+  test.skipIf(process.platform === 'win32')(
+    'the Python of the README ends the server that it started',
+    async () => {
+      const readme = readFileSync(join(PROJECT, 'mock-server', 'README.md'), 'utf8');
+      const script = /```python\n(import json[\s\S]*?)```/.exec(readme)?.[1] ?? '';
+      // As npx does: the server is a child of what was called.
+      const npx = `shift\n"${process.execPath}" "${COMMAND}" "$@" &\necho $! > "${join(folder, 'pid')}"\nwait $!\n`;
+      writeFileSync(join(folder, 'npx'), `#!/bin/sh\n${npx}`, { mode: 0o755 });
+      const env = { ...process.env, PATH: `${folder}:${process.env['PATH']}` };
+      const ran = spawnSync('python3', ['-c', `${script}\nprint(len(token))`], {
+        encoding: 'utf8',
+        env,
+        timeout: 30_000,
+      });
+      expect([ran.status, ran.stdout.trim(), ran.stderr]).toEqual([0, '40', '']);
+      const pid = Number(readFileSync(join(folder, 'pid'), 'utf8'));
+      expect(() => process.kill(pid, 0)).toThrow('ESRCH');
+    },
+  );
 
   test('--help shows every flag and an example', async () => {
-    const child = spawn(process.execPath, [COMMAND, '--help'], { stdio: ['ignore', 'pipe', 'inherit'] });
+    const child = spawn(process.execPath, [COMMAND, '--help'], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
     let text = '';
     for await (const chunk of child.stdout) text += String(chunk);
     for (const flag of [

@@ -3,8 +3,16 @@ import { contentDigest, fetchToken, multipart } from '../support/contract-reques
 import { startMock, type TestMock } from '../support/start-mock.ts';
 
 type Example = { readonly value: unknown };
-type Parameter = { readonly name?: string; readonly in?: string; readonly example?: unknown; readonly $ref?: string };
-type Content = { readonly example?: unknown; readonly examples?: Readonly<Record<string, { readonly $ref: string }>> };
+type Parameter = {
+  readonly name?: string;
+  readonly in?: string;
+  readonly example?: unknown;
+  readonly $ref?: string;
+};
+type Content = {
+  readonly example?: unknown;
+  readonly examples?: Readonly<Record<string, { readonly $ref: string }>>;
+};
 type Operation = {
   readonly operationId: string;
   readonly parameters?: readonly Parameter[];
@@ -15,7 +23,9 @@ type Described = {
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
   readonly components: {
     readonly examples?: Readonly<Record<string, Example>>;
-    readonly parameters?: Readonly<Record<string, Parameter & { readonly examples?: Content['examples'] }>>;
+    readonly parameters?: Readonly<
+      Record<string, Parameter & { readonly examples?: Content['examples'] }>
+    >;
   };
 };
 
@@ -23,7 +33,13 @@ const described = async (address: string) => (await (await fetch(address)).json(
 const operations = ({ paths }: Described) =>
   Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).flatMap(([method, operation]) =>
-      Object.entries(operation.requestBody?.content ?? {}).map(([type, content]) => ({ path, method, type, content, operation })),
+      Object.entries(operation.requestBody?.content ?? {}).map(([type, content]) => ({
+        path,
+        method,
+        type,
+        content,
+        operation,
+      })),
     ),
   );
 
@@ -35,21 +51,41 @@ function getExample({ components }: Described, { example, examples = {} }: Conte
 function getPath({ components }: Described, path: string, { parameters = [] }: Operation): string {
   return path.replace(/\{(\w+)\}/g, (_, name: string) => {
     const inPath = parameters
-      .map((one) => (one.$ref === undefined ? one : components.parameters?.[one.$ref.split('/').at(-1) ?? '']))
+      .map((one) =>
+        one.$ref === undefined ? one : components.parameters?.[one.$ref.split('/').at(-1) ?? ''],
+      )
       .find((one) => one?.name === name);
     return String(inPath?.example);
   });
 }
 
-async function sent(mock: TestMock, type: string, url: string, method: string, value: unknown): Promise<Response> {
-  const headers = { authorization: `Bearer ${await fetchToken(mock, 'archaeologist')}`, 'content-type': type };
+async function sent(
+  mock: TestMock,
+  type: string,
+  url: string,
+  method: string,
+  value: unknown,
+): Promise<Response> {
+  const headers = {
+    authorization: `Bearer ${await fetchToken(mock, 'archaeologist')}`,
+    'content-type': type,
+  };
   if (type === 'application/x-www-form-urlencoded')
-    return fetch(url, { method, headers, body: new URLSearchParams(value as Record<string, string>).toString() });
-  if (type !== 'multipart/form-data') return fetch(url, { method, headers, body: JSON.stringify(value) });
+    return fetch(url, {
+      method,
+      headers,
+      body: new URLSearchParams(value as Record<string, string>).toString(),
+    });
+  if (type !== 'multipart/form-data')
+    return fetch(url, { method, headers, body: JSON.stringify(value) });
   const fields = Object.entries(value as Record<string, string>);
   const isFile = fields.some(([name]) => name === 'file');
   const body = multipart(
-    fields.map(([name, bytes]) => ({ name, ...(isFile ? { fileName: 'example' } : { type: 'text/plain' }), bytes })),
+    fields.map(([name, bytes]) => ({
+      name,
+      ...(isFile ? { fileName: 'example' } : { type: 'text/plain' }),
+      bytes,
+    })),
   );
   const digest = contentDigest(fields[0]?.[1] ?? '');
   return fetch(url, {

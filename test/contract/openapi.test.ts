@@ -4,7 +4,13 @@ import { createConfig, lintFromString } from '@redocly/openapi-core';
 import { describe, expect, test } from 'vitest';
 import { packageRoot } from '../../src/base/package-root.ts';
 import { findLines, makeDocument, smallestFind } from '../support/contract-find.ts';
-import { contentDigest, fetchToken, importXml, multipart, type Part } from '../support/contract-requests.ts';
+import {
+  contentDigest,
+  fetchToken,
+  importXml,
+  multipart,
+  type Part,
+} from '../support/contract-requests.ts';
 import { Described } from '../support/openapi.ts';
 import { tinyPng } from '../support/season.ts';
 import { startMock, type TestMock } from '../support/start-mock.ts';
@@ -18,15 +24,21 @@ describe.each(DESCRIPTIONS)('the description of the %s', (of) => {
     const source = readFileSync(join(packageRoot, 'mock-server', 'openapi', `${of}.json`), 'utf8');
     const config = await createConfig({ extends: ['recommended'], rules: PATHS_OF_THE_CONTRACT });
     const problems = await lintFromString({ source, config });
-    expect(problems.map(({ ruleId, message, location }) => [ruleId, message, location[0]?.pointer])).toEqual([]);
+    expect(
+      problems.map(({ ruleId, message, location }) => [ruleId, message, location[0]?.pointer]),
+    ).toEqual([]);
   });
 
   test('is served with the address that it describes, for each tenant its own', async () => {
     await using mock = await startMock();
     await mock.control('POST', '/tenants', { name: 'other' });
-    const described = (base: string) => (of === 'service' ? `${base}/openapi.json` : `${base}/__mock__/openapi.json`);
+    const described = (base: string) =>
+      of === 'service' ? `${base}/openapi.json` : `${base}/__mock__/openapi.json`;
     for (const base of [mock.url, `${mock.url}/t/other`]) {
-      const { servers, ...rest } = (await (await fetch(described(base))).json()) as { servers: unknown; paths: object };
+      const { servers, ...rest } = (await (await fetch(described(base))).json()) as {
+        servers: unknown;
+        paths: object;
+      };
       expect(servers).toEqual([{ url: of === 'service' ? base : `${base}/__mock__` }]);
       expect(rest.paths).toEqual(new Described(of).description.paths);
     }
@@ -42,7 +54,13 @@ describe('every documented status of the service occurs', () => {
     number: '/api/pas/nalez/C-202400101-N00001/evidencni-cislo',
     photo: '/api/pas/nalez/C-202400101-N00001/upload-foto',
   } as const;
-  const METHODS = { token: 'POST', info: 'GET', import: 'POST', number: 'PATCH', photo: 'POST' } as const;
+  const METHODS = {
+    token: 'POST',
+    info: 'GET',
+    import: 'POST',
+    number: 'PATCH',
+    photo: 'POST',
+  } as const;
   type Name = keyof typeof PATHS;
   const NAMES = Object.keys(PATHS) as Name[];
 
@@ -58,7 +76,11 @@ describe('every documented status of the service occurs', () => {
     name: Name,
     { method = METHODS[name], headers = {}, body, query = '', path = PATHS[name] }: Asking,
   ) => {
-    const response = await fetch(mock.url + path + query, { method, headers, ...(body === undefined ? {} : { body }) });
+    const response = await fetch(mock.url + path + query, {
+      method,
+      headers,
+      ...(body === undefined ? {} : { body }),
+    });
     const exchanged = {
       method,
       path,
@@ -81,11 +103,22 @@ describe('every documented status of the service occurs', () => {
     await using mock = await startMock();
     const bearer = { authorization: `Bearer ${await fetchToken(mock, 'archaeologist')}` };
     const researcher = { authorization: `Bearer ${await fetchToken(mock, 'researcher')}` };
-    const xmlPart = (text: string): Part => ({ name: 'file', fileName: 'find.xml', type: 'application/xml', bytes: text });
+    const xmlPart = (text: string): Part => ({
+      name: 'file',
+      fileName: 'find.xml',
+      type: 'application/xml',
+      bytes: text,
+    });
     const photo: Part = { name: 'file', fileName: 'a.png', type: 'image/png', bytes: tinyPng(1) };
     const find = (lines = smallestFind()) => form(xmlPart(makeDocument(mock, lines)));
-    const as = (who: Record<string, string>, asking: Asking): Asking => ({ ...asking, headers: { ...asking.headers, ...who } });
-    const json = (value: unknown): Asking => ({ headers: { 'content-type': 'application/json' }, body: JSON.stringify(value) });
+    const as = (who: Record<string, string>, asking: Asking): Asking => ({
+      ...asking,
+      headers: { ...asking.headers, ...who },
+    });
+    const json = (value: unknown): Asking => ({
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(value),
+    });
     const ownUser = { username: 'archaeologist', password: 'archaeologist' };
 
     // Behaviour of a client.
@@ -94,11 +127,18 @@ describe('every documented status of the service occurs', () => {
     expect(await ask(mock, 'token', json({}))).toBe(400);
     expect(await ask(mock, 'token', { method: 'GET' })).toBe(405);
     expect(await ask(mock, 'token', json({ ...ownUser, more: 'x'.repeat(70_000) }))).toBe(413);
-    expect(await ask(mock, 'token', { headers: { 'content-type': 'text/plain' }, body: 'x' })).toBe(415);
+    expect(await ask(mock, 'token', { headers: { 'content-type': 'text/plain' }, body: 'x' })).toBe(
+      415,
+    );
     expect(await ask(mock, 'info', as(bearer, {}))).toBe(200);
-    const imported = await importXml(mock, makeDocument(mock, smallestFind()), { token: bearer.authorization.slice(7) });
+    const imported = await importXml(mock, makeDocument(mock, smallestFind()), {
+      token: bearer.authorization.slice(7),
+    });
     const ident = imported.headers.get('x-record-id') ?? '';
-    const number = (value: string) => ({ path: `/api/pas/nalez/${ident}/evidencni-cislo`, query: `?evidencni_cislo=${value}` });
+    const number = (value: string) => ({
+      path: `/api/pas/nalez/${ident}/evidencni-cislo`,
+      query: `?evidencni_cislo=${value}`,
+    });
     const photoPath = { path: `/api/pas/nalez/${ident}/upload-foto` };
     expect(await ask(mock, 'import', as(bearer, find()))).toBe(201);
     expect(await ask(mock, 'number', as(bearer, number('A1')))).toBe(200);
@@ -111,20 +151,38 @@ describe('every documented status of the service occurs', () => {
     expect(await ask(mock, 'photo', as(researcher, { ...form(photo), ...photoPath }))).toBe(403);
     const unknown = smallestFind({ projekt: '<svc:projekt id="C-000000000">x</svc:projekt>' });
     expect(await ask(mock, 'import', as(bearer, find(unknown)))).toBe(404);
-    expect(await ask(mock, 'number', as(bearer, { path: '/api/pas/nalez/X/evidencni-cislo', query: '?evidencni_cislo=1' }))).toBe(
-      404,
-    );
-    expect(await ask(mock, 'photo', as(bearer, { ...form(photo), path: '/api/pas/nalez/X/upload-foto' }))).toBe(404);
-    expect(await ask(mock, 'import', as(bearer, find(smallestFind({ stav: '<svc:stav>9</svc:stav>' }))))).toBe(422);
+    expect(
+      await ask(
+        mock,
+        'number',
+        as(bearer, { path: '/api/pas/nalez/X/evidencni-cislo', query: '?evidencni_cislo=1' }),
+      ),
+    ).toBe(404);
+    expect(
+      await ask(
+        mock,
+        'photo',
+        as(bearer, { ...form(photo), path: '/api/pas/nalez/X/upload-foto' }),
+      ),
+    ).toBe(404);
+    expect(
+      await ask(mock, 'import', as(bearer, find(smallestFind({ stav: '<svc:stav>9</svc:stav>' })))),
+    ).toBe(422);
     expect(await ask(mock, 'import', as(bearer, find('<svc:samostatny_nalez/>')))).toBe(422);
     expect(await ask(mock, 'number', as(bearer, number('')))).toBe(422);
-    expect(await ask(mock, 'photo', as(bearer, { ...form({ ...photo, bytes: 'text' }), ...photoPath }))).toBe(422);
+    expect(
+      await ask(mock, 'photo', as(bearer, { ...form({ ...photo, bytes: 'text' }), ...photoPath })),
+    ).toBe(422);
     for (const name of ['import', 'photo'] as const)
       expect(
         await ask(
           mock,
           name,
-          as(bearer, { headers: { 'content-type': 'text/plain' }, body: 'x', ...(name === 'photo' ? photoPath : {}) }),
+          as(bearer, {
+            headers: { 'content-type': 'text/plain' },
+            body: 'x',
+            ...(name === 'photo' ? photoPath : {}),
+          }),
         ),
       ).toBe(415);
     for (const name of ['info', 'import', 'number', 'photo'] as const) {
@@ -132,9 +190,12 @@ describe('every documented status of the service occurs', () => {
       expect(await ask(mock, name, as(bearer, { method: 'DELETE' }))).toBe(405);
       const accept = name === 'info' ? 'application/json' : 'application/xml';
       expect(await ask(mock, name, as(bearer, { headers: { accept } }))).toBe(406);
-      expect(await ask(mock, name, { method: METHODS[name], headers: { accept: name === 'info' ? '*/*' : 'text/html' } })).toBe(
-        401,
-      );
+      expect(
+        await ask(mock, name, {
+          method: METHODS[name],
+          headers: { accept: name === 'info' ? '*/*' : 'text/html' },
+        }),
+      ).toBe(401);
     }
 
     // Behaviour of an operator, or a gateway.
@@ -142,7 +203,13 @@ describe('every documented status of the service occurs', () => {
     expect(await ask(mock, 'import', as(bearer, find()))).toBe(413);
     expect(await ask(mock, 'photo', as(bearer, { ...form(photo), ...photoPath }))).toBe(413);
     await mock.control('PUT', '/settings', { body_max_bytes: 10_000_000 });
-    const endpoints = { token: 'token', info: 'user-info', import: 'import', number: 'number', photo: 'photo' } as const;
+    const endpoints = {
+      token: 'token',
+      info: 'user-info',
+      import: 'import',
+      number: 'number',
+      photo: 'photo',
+    } as const;
     const sound: Record<Name, Asking> = {
       token: json(ownUser),
       info: as(bearer, {}),
@@ -164,7 +231,9 @@ describe('every documented status of the service occurs', () => {
   });
 
   async function fetchUser(mock: TestMock, username: string): Promise<string> {
-    const { accounts } = (await mock.control('GET', '/state')).value as { accounts: { username: string; user: string }[] };
+    const { accounts } = (await mock.control('GET', '/state')).value as {
+      accounts: { username: string; user: string }[];
+    };
     return accounts.find((account) => account.username === username)?.user ?? '';
   }
 });

@@ -14,9 +14,13 @@ import { useMock } from './contract-import.ts';
 const folder = mkdtempSync(join(tmpdir(), 'pas-mock-mistakes-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-async function startProgram(...flags: string[]): Promise<{ readonly code: number | null; readonly text: string }> {
+async function startProgram(
+  ...flags: string[]
+): Promise<{ readonly code: number | null; readonly text: string }> {
   const program = join(PROJECT, 'bin', 'pas-mock-server.js');
-  const child = spawn(process.execPath, [program, ...flags], { stdio: ['ignore', 'ignore', 'pipe'] });
+  const child = spawn(process.execPath, [program, ...flags], {
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
   let text = '';
   child.stderr.on('data', (chunk) => {
     text += String(chunk);
@@ -32,7 +36,10 @@ describe('options of the library', () => {
     [{ port: '8099' }, /options\.port: must be a number/],
     [{ minInterval: 0 }, /unknown key "minInterval"; known are .*minIntervalMs/],
     [{ constructor: 1 }, /unknown key "constructor"/],
-    [{ faults: [{ endpoint: 'import', fault: 'throtle' }] }, /options\.faults\[0\]\.fault: must be one of/],
+    [
+      { faults: [{ endpoint: 'import', fault: 'throtle' }] },
+      /options\.faults\[0\]\.fault: must be one of/,
+    ],
     [{ schemaVersions: ['abc'] }, /options\.schemaVersions\[0\]: must be a version/],
     [{ publicUrl: 'mock.example' }, /options\.publicUrl: must be an address/],
     [{ prefix: 'xsi' }, /options\.prefix: .*taken/],
@@ -42,7 +49,10 @@ describe('options of the library', () => {
   });
 
   test('addresses may end with a slash', async () => {
-    await using mock = await startMock({ publicUrl: 'http://mock.example/', schemaBase: 'http://schemas.example/svc/' });
+    await using mock = await startMock({
+      publicUrl: 'http://mock.example/',
+      schemaBase: 'http://schemas.example/svc/',
+    });
     const { base_url, schema_base, control_url } = mock.server;
     expect([base_url, schema_base, control_url]).toEqual([
       'http://mock.example',
@@ -76,7 +86,8 @@ test.each(['two words', 'žluťoučký kůň', 'a:b'])(
     await using mock = await startMock({ controlToken });
     const state = `${mock.server.control_url}/state`;
     const bytes = Buffer.from(controlToken);
-    const ask = async (authorization: string) => (await fetch(state, { headers: { authorization } })).status;
+    const ask = async (authorization: string) =>
+      (await fetch(state, { headers: { authorization } })).status;
     expect([
       await ask(`Bearer ${bytes.toString('latin1')}`),
       await ask(`Basic ${Buffer.from(`me:${controlToken}`).toString('base64')}`),
@@ -105,19 +116,32 @@ describe('files with a byte order mark', () => {
 describe('the control interface', () => {
   const { mock, control, send } = useMock();
 
-  test.each(['constructor', 'toString', 'hasOwnProperty', '__proto__'])('refuses the key "%s"', async (key) => {
-    const body = `{${JSON.stringify(key)}: 1}`;
-    for (const path of ['/settings', '/clock', '/verify', '/tenants']) {
-      const answer = await fetch(mock().server.control_url + path, { method: path === '/settings' ? 'PUT' : 'POST', body });
-      expect([path, answer.status, await answer.text()]).toEqual([path, 400, expect.stringContaining(`unknown key`)]);
-    }
-  });
+  test.each(['constructor', 'toString', 'hasOwnProperty', '__proto__'])(
+    'refuses the key "%s"',
+    async (key) => {
+      const body = `{${JSON.stringify(key)}: 1}`;
+      for (const path of ['/settings', '/clock', '/verify', '/tenants']) {
+        const answer = await fetch(mock().server.control_url + path, {
+          method: path === '/settings' ? 'PUT' : 'POST',
+          body,
+        });
+        expect([path, answer.status, await answer.text()]).toEqual([
+          path,
+          400,
+          expect.stringContaining(`unknown key`),
+        ]);
+      }
+    },
+  );
 
-  test.each(['__proto__', 'constructor'])('refuses a change of a child "%s" that no record has', async (name) => {
-    const body = `{"ident": "HES-000253", "changes": {"${name}": "x"}}`;
-    const answer = await fetch(`${mock().server.control_url}/records`, { method: 'POST', body });
-    expect([answer.status, await answer.text()]).toEqual([422, expect.stringContaining(name)]);
-  });
+  test.each(['__proto__', 'constructor'])(
+    'refuses a change of a child "%s" that no record has',
+    async (name) => {
+      const body = `{"ident": "HES-000253", "changes": {"${name}": "x"}}`;
+      const answer = await fetch(`${mock().server.control_url}/records`, { method: 'POST', body });
+      expect([answer.status, await answer.text()]).toEqual([422, expect.stringContaining(name)]);
+    },
+  );
 
   test('reports that there is no record to lock', async () => {
     expect(await control('POST', '/records/C-202400101-N99999/lock', { ms: 1000 })).toEqual({
@@ -126,16 +150,22 @@ describe('the control interface', () => {
     });
   });
 
-  const imported = async (name: string) => (await send(smallestFind(), { token: await fetchToken(mock(), name) })).status;
+  const imported = async (name: string) =>
+    (await send(smallestFind(), { token: await fetchToken(mock(), name) })).status;
 
   test('accepts a user name in rules as well as an e-mail address', async () => {
     for (const value of ['Archaeologist', 'archaeologist@example.org']) {
       await mock().reset({ access_rules: [{ rule_type: 'user_blacklist', value }] });
       expect([await imported('archaeologist'), await imported('archivist')]).toEqual([403, 201]);
-      await mock().reset({ access_mode: 'whitelist_only', access_rules: [{ rule_type: 'user_whitelist', value }] });
+      await mock().reset({
+        access_mode: 'whitelist_only',
+        access_rules: [{ rule_type: 'user_whitelist', value }],
+      });
       expect([await imported('archaeologist'), await imported('archivist')]).toEqual([201, 403]);
       await mock().reset({ rate_limits: [{ scope: 'user', value, rate: '1/h' }] });
-      expect([await imported('archaeologist'), await imported('archaeologist')]).toEqual([201, 429]);
+      expect([await imported('archaeologist'), await imported('archaeologist')]).toEqual([
+        201, 429,
+      ]);
     }
   });
 });
@@ -150,7 +180,9 @@ describe('a clock that is set back', () => {
       rate_limits: [{ scope: 'user', value: 'archaeologist@example.org', rate: '3/m' }],
     });
     const send = async () => {
-      const { status, headers } = await importXml(mock, makeDocument(mock, smallestFind()), { token });
+      const { status, headers } = await importXml(mock, makeDocument(mock, smallestFind()), {
+        token,
+      });
       return [status, Number(headers.get('retry-after') ?? 0)];
     };
     await mock.control('POST', '/clock', { frozen: true });
@@ -165,22 +197,34 @@ describe('a clock that is set back', () => {
     await mock.control('POST', '/clock', { advance_ms: 1000 });
     expect(await send()).toEqual([429, 57]);
     const { value } = await mock.control('GET', '/journal');
-    expect((value as { gap_ms: number | null }[]).map(({ gap_ms }) => gap_ms)).toEqual([null, null, 0, 1000, 1000, 1000]);
+    expect((value as { gap_ms: number | null }[]).map(({ gap_ms }) => gap_ms)).toEqual([
+      null,
+      null,
+      0,
+      1000,
+      1000,
+      1000,
+    ]);
   });
 
   test('leaves the duration of a lock unchanged', async () => {
     await using mock = await startMock();
-    await mock.control('PUT', '/settings', { record_lock_params: { retry_delay_ms: 1, max_retries: 1 } });
+    await mock.control('PUT', '/settings', {
+      record_lock_params: { retry_delay_ms: 1, max_retries: 1 },
+    });
     const lock = '/records/C-202400101-N00001/lock';
     await mock.control('POST', '/clock', { frozen: true });
     await mock.control('POST', lock, { ms: 1000 });
     await mock.control('POST', '/clock', { advance_ms: -DAY_MS });
     await mock.control('POST', '/clock', { advance_ms: 1000 });
     const token = await fetchToken(mock, 'archaeologist');
-    const answer = await fetch(`${mock.url}/api/pas/nalez/C-202400101-N00001/evidencni-cislo?evidencni_cislo=Z1`, {
-      method: 'PATCH',
-      headers: { authorization: `Bearer ${token}` },
-    });
+    const answer = await fetch(
+      `${mock.url}/api/pas/nalez/C-202400101-N00001/evidencni-cislo?evidencni_cislo=Z1`,
+      {
+        method: 'PATCH',
+        headers: { authorization: `Bearer ${token}` },
+      },
+    );
     expect(answer.status).toBe(200);
   });
 });

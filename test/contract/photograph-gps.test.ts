@@ -8,9 +8,11 @@ const { mock, token } = useMock();
 const ARCHIVED = 'C-202400101-N00006';
 
 /** Uploads to an archived find, whose photographs are public, and fetches what was stored. */
-async function stored(
-  bytes: Buffer,
-): Promise<{ readonly bytes: Buffer; readonly sha512: string | undefined; readonly size: string | undefined }> {
+async function stored(bytes: Buffer): Promise<{
+  readonly bytes: Buffer;
+  readonly sha512: string | undefined;
+  readonly size: string | undefined;
+}> {
   const answer = await postFile(
     mock(),
     `/api/pas/nalez/${ARCHIVED}/upload-foto`,
@@ -35,17 +37,20 @@ describe('GPS of photographs (A-FILE-3)', () => {
     ['PNG', png(tiff(withGps))],
     ['TIFF', tiff(withGps)],
     ['TIFF of several pages', tiff({ order: 'MM', gps: true, pages: 3 })],
-  ])('%s: the GPS block is removed from the stored bytes, other EXIF stays', async (_, uploaded) => {
-    expect(uploaded.includes(GPS_VALUE)).toBe(true);
-    const { bytes, sha512 } = await stored(uploaded);
-    expect(bytes.includes(GPS_VALUE)).toBe(false);
-    expect(bytes.includes(Buffer.from('8825', 'hex'))).toBe(false);
-    expect(bytes.includes(Buffer.from('2588', 'hex'))).toBe(false);
-    expect(bytes.includes('2024:05:06 07:08:09')).toBe(true);
-    const { createHash } = await import('node:crypto');
-    expect(sha512).toBe(createHash('sha512').update(bytes).digest('hex'));
-    expect(sha512).not.toBe(createHash('sha512').update(uploaded).digest('hex'));
-  });
+  ])(
+    '%s: the GPS block is removed from the stored bytes, other EXIF stays',
+    async (_, uploaded) => {
+      expect(uploaded.includes(GPS_VALUE)).toBe(true);
+      const { bytes, sha512 } = await stored(uploaded);
+      expect(bytes.includes(GPS_VALUE)).toBe(false);
+      expect(bytes.includes(Buffer.from('8825', 'hex'))).toBe(false);
+      expect(bytes.includes(Buffer.from('2588', 'hex'))).toBe(false);
+      expect(bytes.includes('2024:05:06 07:08:09')).toBe(true);
+      const { createHash } = await import('node:crypto');
+      expect(sha512).toBe(createHash('sha512').update(bytes).digest('hex'));
+      expect(sha512).not.toBe(createHash('sha512').update(uploaded).digest('hex'));
+    },
+  );
 
   test('the directory that held the pointer stays well formed', async () => {
     const { bytes } = await stored(tiff(withGps));

@@ -1,7 +1,14 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { ARCHIVES, isoMedia, jpeg, png, tiff } from '../support/contract-photographs.ts';
-import { contentDigest, elementText, fetchToken, type Part, postFile, type WriteOptions } from '../support/contract-requests.ts';
+import {
+  contentDigest,
+  elementText,
+  fetchToken,
+  type Part,
+  postFile,
+  type WriteOptions,
+} from '../support/contract-requests.ts';
 import { expectDetail, useMock } from './contract-import.ts';
 
 const { mock, token } = useMock();
@@ -10,13 +17,24 @@ const MINE = 'C-202400101-N00007';
 const RESEARCHERS = 'C-202400101-N00001';
 const ARCHIVED = 'C-202400101-N00006';
 const PHOTO = jpeg(undefined);
-const EICAR = ['X5O!P%@AP[4\\PZX54(P^)7CC)7}$', 'EICAR-STANDARD-ANTIVIRUS-TEST-FILE!$H+H*'].join('');
+const EICAR = ['X5O!P%@AP[4\\PZX54(P^)7CC)7}$', 'EICAR-STANDARD-ANTIVIRUS-TEST-FILE!$H+H*'].join(
+  '',
+);
 
 const upload = (bytes: Buffer, options: WriteOptions & { name?: string; find?: string } = {}) => {
-  const file: Part = { name: 'file', fileName: options.name ?? 'IMG_1.jpg', type: 'image/jpeg', bytes };
-  return postFile(mock(), `/api/pas/nalez/${options.find ?? MINE}/upload-foto`, file, { token: token(), ...options });
+  const file: Part = {
+    name: 'file',
+    fileName: options.name ?? 'IMG_1.jpg',
+    type: 'image/jpeg',
+    bytes,
+  };
+  return postFile(mock(), `/api/pas/nalez/${options.find ?? MINE}/upload-foto`, file, {
+    token: token(),
+    ...options,
+  });
 };
-const photos = async () => ((await mock().control('GET', '/state')).value as { counts: { photos: number } }).counts.photos;
+const photos = async () =>
+  ((await mock().control('GET', '/state')).value as { counts: { photos: number } }).counts.photos;
 const names = (xml: string) => [...xml.matchAll(/<svc:nazev>([^<]*)</g)].map((match) => match[1]);
 
 describe('Upload: refusals before the file is looked at (A-PHOTO-9 to A-PHOTO-11, A-PHOTO-17)', () => {
@@ -37,7 +55,10 @@ describe('Upload: refusals before the file is looked at (A-PHOTO-9 to A-PHOTO-11
   });
 
   test('400: no part named file', async () => {
-    expectDetail(await upload(PHOTO, { parts: [{ name: 'photo', fileName: 'a.jpg', bytes: PHOTO }] }), 400);
+    expectDetail(
+      await upload(PHOTO, { parts: [{ name: 'photo', fileName: 'a.jpg', bytes: PHOTO }] }),
+      400,
+    );
     expectDetail(await upload(PHOTO, { parts: [{ name: 'file', bytes: PHOTO }] }), 400);
   });
 
@@ -50,7 +71,10 @@ describe('Upload: refusals before the file is looked at (A-PHOTO-9 to A-PHOTO-11
   test('400: malformed multipart', async () => {
     const response = await fetch(`${mock().url}/api/pas/nalez/${MINE}/upload-foto`, {
       method: 'POST',
-      headers: { authorization: `Bearer ${token()}`, 'content-type': 'multipart/form-data; boundary=b' },
+      headers: {
+        authorization: `Bearer ${token()}`,
+        'content-type': 'multipart/form-data; boundary=b',
+      },
       body: '--b\r\nContent-Disposition: form-data; name="file"; filename="a.jpg"\r\n\r\nabc',
     });
     expect(response.status).toBe(400);
@@ -69,20 +93,30 @@ describe('Upload: refusals before the file is looked at (A-PHOTO-9 to A-PHOTO-11
 describe('Upload: the file (A-PHOTO-2, A-PHOTO-12, A-PHOTO-19)', () => {
   test('422: larger than the limit, checked before type and digest', async () => {
     await mock().control('PUT', '/settings', { photo_max_bytes: 1000 });
-    expect((await upload(jpeg(undefined, 'x'.repeat(1000 - PHOTO.length + 'picture'.length)))).status).toBe(201);
+    expect(
+      (await upload(jpeg(undefined, 'x'.repeat(1000 - PHOTO.length + 'picture'.length)))).status,
+    ).toBe(201);
     expectDetail(await upload(Buffer.alloc(1001), { digest: null }), 422);
   });
 
   test('the default limit is 262,144,000 bytes', async () => {
-    expect((await mock().control('GET', '/settings')).value).toMatchObject({ photo_max_bytes: 262_144_000 });
+    expect((await mock().control('GET', '/settings')).value).toMatchObject({
+      photo_max_bytes: 262_144_000,
+    });
   });
 
-  test.each(ARCHIVES)('422: %s archives; a password has its own detail', async (_, plain, encrypted) => {
-    const [open, locked] = [await upload(plain, { digest: null }), await upload(encrypted, { digest: null })];
-    expectDetail(open, 422);
-    expectDetail(locked, 422);
-    expect(locked.json?.['detail']).not.toBe(open.json?.['detail']);
-  });
+  test.each(ARCHIVES)(
+    '422: %s archives; a password has its own detail',
+    async (_, plain, encrypted) => {
+      const [open, locked] = [
+        await upload(plain, { digest: null }),
+        await upload(encrypted, { digest: null }),
+      ];
+      expectDetail(open, 422);
+      expectDetail(locked, 422);
+      expect(locked.json?.['detail']).not.toBe(open.json?.['detail']);
+    },
+  );
 
   test.each([
     ['GIF', Buffer.from('GIF89a\x01\0\x01\0')],
@@ -102,7 +136,12 @@ describe('Upload: the file (A-PHOTO-2, A-PHOTO-12, A-PHOTO-19)', () => {
 
   test('a wrong type is reported before a missing digest, unrecognisable bytes after it', async () => {
     const tar = Buffer.concat([Buffer.from('a.txt'), Buffer.alloc(252), Buffer.from('ustar\0')]);
-    for (const bytes of [Buffer.from('GIF89a'), tar, Buffer.from('BZh91AY'), Buffer.from('\xfd7zXZ\0', 'latin1')])
+    for (const bytes of [
+      Buffer.from('GIF89a'),
+      tar,
+      Buffer.from('BZh91AY'),
+      Buffer.from('\xfd7zXZ\0', 'latin1'),
+    ])
       expectDetail(await upload(bytes, { digest: null }), 422);
     expectDetail(await upload(Buffer.from([0, 1, 2, 250]), { digest: null }), 400);
   });
@@ -125,7 +164,9 @@ describe('Upload: the file (A-PHOTO-2, A-PHOTO-12, A-PHOTO-19)', () => {
   });
 
   test('500 and nothing stored: the scanner cannot run', async () => {
-    await mock().control('PUT', '/faults', [{ endpoint: 'photo', fault: 'antivirus-down', times: 1 }]);
+    await mock().control('PUT', '/faults', [
+      { endpoint: 'photo', fault: 'antivirus-down', times: 1 },
+    ]);
     expectDetail(await upload(PHOTO), 500);
     expect(await photos()).toBe(9);
   });
@@ -143,7 +184,9 @@ describe('Upload: the file (A-PHOTO-2, A-PHOTO-12, A-PHOTO-19)', () => {
   );
 
   test('429 without Retry-After: the record lock is held', async () => {
-    await mock().control('PUT', '/settings', { record_lock_params: { retry_delay_ms: 5, max_retries: 2 } });
+    await mock().control('PUT', '/settings', {
+      record_lock_params: { retry_delay_ms: 5, max_retries: 2 },
+    });
     await mock().control('POST', `/records/${MINE}/lock`, { ms: 60_000 });
     const answer = await upload(PHOTO);
     expectDetail(answer, 429);
@@ -164,7 +207,9 @@ describe('Upload: success (A-PHOTO-8, A-FILE-1, A-FILE-5)', () => {
     const answer = await upload(bytes);
     expect(answer.status, answer.text).toBe(201);
     expect(elementText(answer.text, 'mimetype')).toBe(mimetype);
-    expect(elementText(answer.text, 'sha_512')).toBe(createHash('sha512').update(bytes).digest('hex'));
+    expect(elementText(answer.text, 'sha_512')).toBe(
+      createHash('sha512').update(bytes).digest('hex'),
+    );
   });
 
   test('201 with the common headers and one soubor in the service’s form', async () => {
@@ -189,7 +234,9 @@ describe('Upload: success (A-PHOTO-8, A-FILE-1, A-FILE-5)', () => {
     expect(elementText(file, 'nazev')).toBe('C202400101N00007F01.JPG');
     expect(elementText(file, 'rozsah')).toBe('1');
     expect(elementText(file, 'size_mb')).toBe((PHOTO.length / 1_048_576).toFixed(10));
-    const uuid = /^rest\/[^/]+\/record\/C-202400101-N00007\/file\/([0-9a-f-]{36})$/.exec(elementText(file, 'path') ?? '')?.[1];
+    const uuid = /^rest\/[^/]+\/record\/C-202400101-N00007\/file\/([0-9a-f-]{36})$/.exec(
+      elementText(file, 'path') ?? '',
+    )?.[1];
     expect(elementText(file, 'url')).toMatch(new RegExp(`^http.*/id/${MINE}/file/${uuid}$`));
     expect(elementText(file, 'typ_zmeny')).toBe('SBR0');
     expect(elementText(file, 'poznamka')).toBe('Fotka č. 1.JPG');
@@ -233,7 +280,9 @@ describe('Upload: success (A-PHOTO-8, A-FILE-1, A-FILE-5)', () => {
     expect(elementText(answer.text, 'stav')).toBe('4');
     expect(names(answer.text)).toEqual(['C202400101N00006F01.png', 'C202400101N00006F02.jpg']);
     const history = answer.text.split('<svc:soubor>')[0] ?? '';
-    expect([...history.matchAll(/<svc:typ_zmeny>([^<]*)</g)].map((match) => match[1]).slice(-2)).toEqual(['SN34', 'SN34']);
+    expect(
+      [...history.matchAll(/<svc:typ_zmeny>([^<]*)</g)].map((match) => match[1]).slice(-2),
+    ).toEqual(['SN34', 'SN34']);
   });
 
   test.each([
@@ -244,15 +293,23 @@ describe('Upload: success (A-PHOTO-8, A-FILE-1, A-FILE-5)', () => {
     ['an Archaeologist elsewhere', 'outsider', MINE, 403],
     ['an Archivist', 'archivist', 'M-202300316-N00003', 201],
   ])('%s', async (_, username, find, status) => {
-    expect((await upload(PHOTO, { find, token: await fetchToken(mock(), username) })).status).toBe(status);
+    expect((await upload(PHOTO, { find, token: await fetchToken(mock(), username) })).status).toBe(
+      status,
+    );
   });
 
   test('the stored bytes can be fetched at the url of the soubor', async () => {
-    const url = elementText((await upload(PHOTO, { find: ARCHIVED })).text.split('F02.jpg')[1] ?? '', 'url') ?? '';
+    const url =
+      elementText(
+        (await upload(PHOTO, { find: ARCHIVED })).text.split('F02.jpg')[1] ?? '',
+        'url',
+      ) ?? '';
     expect(Buffer.from(await (await fetch(url)).arrayBuffer()).equals(PHOTO)).toBe(true);
     const hidden = elementText((await upload(PHOTO)).text, 'url') ?? '';
     expect((await fetch(hidden)).status).toBe(403);
-    const basic = (name: string) => ({ authorization: `Basic ${Buffer.from(`${name}:${name}`).toString('base64')}` });
+    const basic = (name: string) => ({
+      authorization: `Basic ${Buffer.from(`${name}:${name}`).toString('base64')}`,
+    });
     expect((await fetch(hidden, { headers: basic('archaeologist') })).status).toBe(200);
     expect((await fetch(hidden, { headers: basic('outsider') })).status).toBe(403);
     expect((await fetch(url, { method: 'POST' })).status).toBe(405);

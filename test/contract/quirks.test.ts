@@ -5,13 +5,18 @@ import { jpeg } from '../support/contract-photographs.ts';
 import { contentDigest, elementText, postFile } from '../support/contract-requests.ts';
 import { useMock } from './contract-import.ts';
 
-const wkt = (text: string) => findLines(1, { geom_wkt: `<svc:geom_wkt EPSG="4326">${text}</svc:geom_wkt>` });
+const wkt = (text: string) =>
+  findLines(1, { geom_wkt: `<svc:geom_wkt EPSG="4326">${text}</svc:geom_wkt>` });
 /** Those of harvesting have their tests in harvest-deployed.test.ts. */
 type WriteQuirk = Exclude<keyof typeof QUIRKS, `oai-${string}`>;
 
 const OTHER_EPSG = '<svc:geom_wkt EPSG="5514">POINT (15.17 49.84)</svc:geom_wkt>';
 const BLANK = '<svc:geom_wkt EPSG="4326"> </svc:geom_wkt>';
-const twoFiles = [1, 2].map((number) => ({ name: 'file', fileName: `${number}.xml`, bytes: '<x/>' }));
+const twoFiles = [1, 2].map((number) => ({
+  name: 'file',
+  fileName: `${number}.xml`,
+  bytes: '<x/>',
+}));
 
 describe('Quirks of the deployed service (--deployed)', () => {
   const { mock, send, token } = useMock({ deployed: true });
@@ -46,7 +51,8 @@ describe('Quirks of the deployed service (--deployed)', () => {
       await mock().control('PUT', '/settings', {
         rate_limits: [{ scope: 'user', value: 'archaeologist@example.org', rate: '1/ms' }],
       });
-      for (let count = 0; count < 3; count += 1) expect((await send(smallestFind())).status).toBe(201);
+      for (let count = 0; count < 3; count += 1)
+        expect((await send(smallestFind())).status).toBe(201);
     },
     'wkt-copied': async () => {
       for (const text of ['POINT (+15.17 49.84)', 'POINT (1.517e1 49.84)']) {
@@ -83,7 +89,10 @@ describe('The same by the contract', () => {
 
   test('the EPSG attribute of the geometry must agree with its system', async () => {
     const answer = await send(findLines(1, { geom_wkt: OTHER_EPSG }));
-    expect([answer.status, answer.text]).toEqual([422, expect.stringMatching(/"message":"geom_wkt: .*EPSG.*4326/)]);
+    expect([answer.status, answer.text]).toEqual([
+      422,
+      expect.stringMatching(/"message":"geom_wkt: .*EPSG.*4326/),
+    ]);
   });
 
   test('a blank geometry is a malformed point', async () => {
@@ -98,7 +107,8 @@ describe('The same by the contract', () => {
   });
 
   test('the largest allowed photograph passes the proxy with its multipart boundaries', async () => {
-    const { body_max_bytes, photo_max_bytes } = (await mock().control('GET', '/settings')).value as Record<string, number>;
+    const { body_max_bytes, photo_max_bytes } = (await mock().control('GET', '/settings'))
+      .value as Record<string, number>;
     expect(body_max_bytes).toBeGreaterThan((photo_max_bytes ?? 0) + 1000);
   });
 
@@ -107,6 +117,8 @@ describe('The same by the contract', () => {
     await mock().control('PUT', '/settings', {
       rate_limits: [{ scope: 'user', value: 'archaeologist@example.org', rate: '1/ms' }],
     });
-    expect([(await send(smallestFind())).status, (await send(smallestFind())).status]).toEqual([201, 429]);
+    expect([(await send(smallestFind())).status, (await send(smallestFind())).status]).toEqual([
+      201, 429,
+    ]);
   });
 });

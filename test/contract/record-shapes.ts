@@ -2,9 +2,9 @@ import type { SchemaVersion } from '../support/schema-validators.ts';
 
 /**
  * Children of each element, in order: a second typing of S-TYPE, S-FIND and S-ENTITY, to hold the
- * schemas against. `name` occurs once, `name?` at most once, `name+` and `name*` any number of times; `:type` is
- * `string` where it is not said; `@2.1` was added in 2.1, `<2.1` was given up in 2.1. `(a|b)` is a choice: either must
- * be there, and `(a|b)?`, at most one.
+ * schemas against. `name` occurs once, `name?` at most once, `name+` and `name*` any number of
+ * times; `:type` is `string` where it is not said; `@2.1` was added in 2.1, `<2.1` was given up in
+ * 2.1. `(a|b)` is a choice: either must be there, and `(a|b)?`, at most one.
  */
 const SHAPES: Readonly<Record<string, string>> = {
   samostatny_nalez: `ident_cely evidencni_cislo? igsn?@2.1 projekt:ref okres?:vocab hloubka?:integer okolnosti?:vocab obdobi?:vocab
@@ -24,13 +24,15 @@ const SHAPES: Readonly<Record<string, string>> = {
 
   archeologicky_zaznam: `ident_cely stav:integer okres?:vocab pristupnost:vocab chranene_udaje?:group (akce|lokalita):group historie*:group
     dokumentacni_jednotka*:group ext_odkaz*:group dokument*:ref`,
-  'archeologicky_zaznam/chranene_udaje': 'hlavni_katastr:vocab dalsi_katastr*:vocab uzivatelske_oznaceni?',
+  'archeologicky_zaznam/chranene_udaje':
+    'hlavni_katastr:vocab dalsi_katastr*:vocab uzivatelske_oznaceni?',
   akce: `projekt?:ref typ je_nz:boolean odlozena_nz:boolean hlavni_vedouci?:ref organizace?:vocab vedouci_akce_ostatni*:group
     specifikace_data:vocab datum_zahajeni?:date datum_ukonceni?:date hlavni_typ?:vocab vedlejsi_typ?:vocab ulozeni_nalezu?
     ulozeni_dokumentace? chranene_udaje?:group`,
   vedouci_akce_ostatni: 'id vedouci:ref organizace:vocab',
   'akce/chranene_udaje': 'lokalizace_okolnosti? souhrn_upresneni?',
-  lokalita: 'igsn?@2.1 typ_lokality:vocab druh:vocab zachovalost?:vocab jistota?:vocab chranene_udaje?:group',
+  lokalita:
+    'igsn?@2.1 typ_lokality:vocab druh:vocab zachovalost?:vocab jistota?:vocab chranene_udaje?:group',
   'lokalita/chranene_udaje': 'nazev popis? poznamka?',
   'archeologicky_zaznam/dokumentacni_jednotka':
     'ident_cely pian?:ref typ:vocab negativni_jednotka:boolean nazev? adb?:ref komponenta*:group',
@@ -41,14 +43,16 @@ const SHAPES: Readonly<Record<string, string>> = {
   nalez_objekt: 'id druh:vocab specifikace?:vocab pocet? poznamka?',
   nalez_predmet: 'id druh:vocab specifikace?:vocab pocet? poznamka?',
   historie: 'id datum_zmeny:dateTime uzivatel:ref poznamka? typ_zmeny',
-  soubor: 'id path nazev mimetype rozsah?:integer size_mb:decimal sha_512 url:anyURI historie*:group',
+  soubor:
+    'id path nazev mimetype rozsah?:integer size_mb:decimal sha_512 url:anyURI historie*:group',
 
   let: `ident_cely datum?:date hodina_zacatek? hodina_konec? pozorovatel?:ref organizace?:vocab fotoaparat? pilot? typ_letounu?
     ucel_letu? letiste_start?:vocab letiste_cil?:vocab pocasi?:vocab dohlednost?:vocab uzivatelske_oznaceni? dokument*:ref`,
 
   adb: `ident_cely dokumentacni_jednotka:ref stav_pom:integer typ_sondy?:vocab podnet?:vocab stratigraficke_jednotky? autor_popisu:ref
     rok_popisu:integer autor_revize?:ref rok_revize?:integer sm5 pristupnost_pom:vocab chranene_udaje?:group`,
-  'adb/chranene_udaje': 'uzivatelske_oznaceni_sondy? trat? cislo_popisne? parcelni_cislo? poznamka? vyskovy_bod*:group',
+  'adb/chranene_udaje':
+    'uzivatelske_oznaceni_sondy? trat? cislo_popisne? parcelni_cislo? poznamka? vyskovy_bod*:group',
   vyskovy_bod: 'ident_cely typ:vocab geom_gml:gml geom_wkt:wkt',
 
   dokument: `ident_cely doi?@2.1 let?:ref stav:integer typ_dokumentu:vocab material_originalu:vocab rada:vocab posudek*:vocab autor*:autor
@@ -59,7 +63,8 @@ const SHAPES: Readonly<Record<string, string>> = {
     pocet_variant_originalu?:integer odkaz? datum_vzniku?:date udalost_typ?:vocab udalost? zeme?:vocab region? rok_od?:integer
     rok_do?:integer duveryhodnost?:integer geom_system@2.1 geom_gml?:gml geom_wkt?:wkt geom_sjtsk_gml?:gml@2.1 geom_sjtsk_wkt?:wkt@2.1`,
   'dokument/tvar': 'id tvar:vocab poznamka?',
-  dokument_cast: 'ident_cely (archeologicky_zaznam|projekt)?:ref poznamka? komponenta*:group neident_akce?:group',
+  dokument_cast:
+    'ident_cely (archeologicky_zaznam|projekt)?:ref poznamka? komponenta*:group neident_akce?:group',
   neident_akce: `okres?:vocab katastr?:vocab vedouci*:ref rok_zahajeni?:integer rok_ukonceni?:integer lokalizace? popis? poznamka? pian?`,
 
   ext_zdroj: `ident_cely doi?@2.1 stav:integer typ:vocab autor*:autor nazev? edice_rada? rok_vydani_vzniku? isbn? issn? vydavatel?
@@ -111,11 +116,16 @@ export type Shape = {
   readonly until?: string;
 };
 
-const parsed = new Map(Object.entries(SHAPES).map(([parent, text]) => [parent, text.split(/\s+/).flatMap(parseShape)]));
+const parsed = new Map(
+  Object.entries(SHAPES).map(([parent, text]) => [parent, text.split(/\s+/).flatMap(parseShape)]),
+);
 
 export const allShapes: readonly Shape[] = [...parsed.values()].flat();
 
-/** The children that an element may have, found by its own and its parent's name (`pian/chranene_udaje`), else by its own. */
+/**
+ * The children that an element may have, found by its own and its parent's name
+ * (`pian/chranene_udaje`), else by its own.
+ */
 export function getShape(parent: string, element: string): readonly Shape[] | undefined {
   return parsed.get(`${parent}/${element}`) ?? parsed.get(element);
 }

@@ -45,10 +45,13 @@ describe('a recording', () => {
     const first = await startMock({ ...options, record });
     const token = await work(first);
     await first.control('POST', '/tenants', { name: 'other' });
-    await fetch(`${first.url}/t/other/api/uzivatel-info/`, { headers: { authorization: `Bearer ${token}` } });
+    await fetch(`${first.url}/t/other/api/uzivatel-info/`, {
+      headers: { authorization: `Bearer ${token}` },
+    });
     await first.close();
     const text = readFileSync(record, 'utf8');
-    // Neither password nor token, of a request or of an answer; what drives the server is no part of its work.
+    // Neither password nor token, of a request or of an answer; what drives the server is no part
+    // of its work.
     expect(text).not.toContain(token);
     expect(text).not.toContain('password');
     expect(text).not.toContain('__mock__');
@@ -82,7 +85,9 @@ describe('a recording', () => {
     const first = await startMock({ ...options, record });
     const token = await fetchToken(first, 'archaeologist');
     await importXml(first, `${document}<!--${'x'.repeat(1024 * 1024)}-->`, { token });
-    await first.control('PUT', '/faults', [{ endpoint: 'import', fault: '500-after-save', times: 1 }]);
+    await first.control('PUT', '/faults', [
+      { endpoint: 'import', fault: '500-after-save', times: 1 },
+    ]);
     await importXml(first, document, { token });
     await first.close();
     expect(statSync(record).size).toBeLessThan(1.2 * 1024 * 1024);
@@ -92,8 +97,18 @@ describe('a recording', () => {
 
   test('survives kill -9 at any time; a partial last line is ignored, and the program replays the rest', async () => {
     const record = join(folder, 'killed.jsonl');
-    const flags = ['--json', '--min-interval', '0', '--schema-base', SCHEMA_BASE, '--record', record];
-    const child = tied(spawn(process.execPath, [COMMAND, ...flags], { stdio: ['ignore', 'pipe', 'inherit'] }));
+    const flags = [
+      '--json',
+      '--min-interval',
+      '0',
+      '--schema-base',
+      SCHEMA_BASE,
+      '--record',
+      record,
+    ];
+    const child = tied(
+      spawn(process.execPath, [COMMAND, ...flags], { stdio: ['ignore', 'pipe', 'inherit'] }),
+    );
     const [line] = (await once(child.stdout, 'data')) as [Buffer];
     const { base_url } = JSON.parse(line.toString()) as { base_url: string };
     const served = { url: base_url };
@@ -116,13 +131,18 @@ describe('a recording', () => {
 
     await using mock = await startMock(options);
     const replayed = async () => {
-      const child = tied(spawn(process.execPath, [COMMAND, 'replay', record, '--base-url', mock.url]));
+      const child = tied(
+        spawn(process.execPath, [COMMAND, 'replay', record, '--base-url', mock.url]),
+      );
       const output: string[] = [];
       child.stdout.on('data', (chunk) => void output.push(String(chunk)));
       const [code] = (await once(child, 'close')) as [number];
       return [code, output.join('')];
     };
-    expect(await replayed()).toEqual([0, `${keptRequests - 1} answered as recorded, 0 otherwise, 1 not asked\n`]);
+    expect(await replayed()).toEqual([
+      0,
+      `${keptRequests - 1} answered as recorded, 0 otherwise, 1 not asked\n`,
+    ]);
     await mock.control('PUT', '/settings', { access_mode: 'closed' });
     expect(await replayed()).toEqual([
       1,
@@ -137,14 +157,24 @@ describe('a recording', () => {
     const ask = (line: string, ...headers: string[]) =>
       new Promise<void>((done, failed) => {
         const socket = connect(Number(port), '127.0.0.1', () =>
-          socket.end([`${line} HTTP/1.1`, `Host: ${host}`, 'Connection: close', ...headers, '', ''].join('\r\n')),
+          socket.end(
+            [`${line} HTTP/1.1`, `Host: ${host}`, 'Connection: close', ...headers, '', ''].join(
+              '\r\n',
+            ),
+          ),
         );
         socket
           .once('error', failed)
           .once('close', () => done())
           .resume();
       });
-    for (const scheme of ['Token abc', 'Digest username="a", realm="b"', 'secret-alone', 'Bearer no-token', 'Basic !'])
+    for (const scheme of [
+      'Token abc',
+      'Digest username="a", realm="b"',
+      'secret-alone',
+      'Bearer no-token',
+      'Basic !',
+    ])
       await ask('GET /api/uzivatel-info/', `Authorization: ${scheme}`);
     await ask('GET /2.2/oai?verb=Identify', 'Upgrade: h2c', 'Connection: Upgrade, HTTP2-Settings');
     await ask(
@@ -168,13 +198,16 @@ describe('a recording', () => {
     await importXml(mock, document, { token: 'no-token' });
     await mock.close();
     const nobody = `http://127.0.0.1:${await freePort()}`;
-    await expect(replay(record, nobody)).rejects.toThrow(`${nobody}/api/pas/import-xml does not answer: connect ECONNREFUSED`);
+    await expect(replay(record, nobody)).rejects.toThrow(
+      `${nobody}/api/pas/import-xml does not answer: connect ECONNREFUSED`,
+    );
   });
 
   test('is not overwritten if it exists, and an invalid line is named', async () => {
     const record = join(folder, 'there.jsonl');
     writeFileSync(record, '{}\n');
-    const run = (...flags: string[]) => spawnSync(process.execPath, [COMMAND, ...flags], { encoding: 'utf8' });
+    const run = (...flags: string[]) =>
+      spawnSync(process.execPath, [COMMAND, ...flags], { encoding: 'utf8' });
     const refused = run('--record', record);
     expect([refused.status, refused.stderr]).toEqual([
       2,
@@ -186,8 +219,11 @@ describe('a recording', () => {
     expect(readFileSync(record, 'utf8')).toBe('{}\n');
   });
 
-  test.skipIf(!existsSync('/dev/full'))('on a full disk the server continues without it', async () => {
-    await using mock = await startMock({ ...options, record: '/dev/full' });
-    await work(mock);
-  });
+  test.skipIf(!existsSync('/dev/full'))(
+    'on a full disk the server continues without it',
+    async () => {
+      await using mock = await startMock({ ...options, record: '/dev/full' });
+      await work(mock);
+    },
+  );
 });

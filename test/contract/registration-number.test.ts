@@ -9,14 +9,18 @@ const MINE = 'C-202400101-N00007';
 const ARCHIVED = 'C-202400101-N00006';
 const set = (ident: string, value: string, as = token()) =>
   setNumber(mock(), ident, `?evidencni_cislo=${encodeURIComponent(value)}`, as);
-const histories = (xml: string) => [...xml.matchAll(/<svc:historie>([\s\S]*?)<\/svc:historie>/g)].map((match) => match[1] ?? '');
+const histories = (xml: string) =>
+  [...xml.matchAll(/<svc:historie>([\s\S]*?)<\/svc:historie>/g)].map((match) => match[1] ?? '');
 
 describe('PATCH evidencni-cislo: refusals (A-NUMBER-8 to A-NUMBER-16)', () => {
   test('400: the query parameter is missing; a body is not read', async () => {
     expectDetail(await setNumber(mock(), MINE, '', token()), 400);
     const response = await fetch(`${mock().url}/api/pas/nalez/${MINE}/evidencni-cislo`, {
       method: 'PATCH',
-      headers: { authorization: `Bearer ${token()}`, 'content-type': 'application/x-www-form-urlencoded' },
+      headers: {
+        authorization: `Bearer ${token()}`,
+        'content-type': 'application/x-www-form-urlencoded',
+      },
       body: 'evidencni_cislo=A1',
     });
     expectDetail(await rawAnswer(response), 400);
@@ -40,7 +44,10 @@ describe('PATCH evidencni-cislo: refusals (A-NUMBER-8 to A-NUMBER-16)', () => {
   });
 
   test('403: a Researcher never, even for an own find', async () => {
-    expectDetail(await set('C-202400101-N00001', 'A 1', await fetchToken(mock(), 'researcher')), 403);
+    expectDetail(
+      await set('C-202400101-N00001', 'A 1', await fetchToken(mock(), 'researcher')),
+      403,
+    );
   });
 
   test('403: an Archaeologist without part in the record', async () => {
@@ -63,9 +70,13 @@ describe('PATCH evidencni-cislo: refusals (A-NUMBER-8 to A-NUMBER-16)', () => {
   });
 
   test('500: nothing changes when saving fails, and everything is saved when only the answer fails', async () => {
-    await mock().control('PUT', '/faults', [{ endpoint: 'number', fault: '500-before-save', times: 1 }]);
+    await mock().control('PUT', '/faults', [
+      { endpoint: 'number', fault: '500-before-save', times: 1 },
+    ]);
     expectDetail(await set(MINE, 'A 1'), 500);
-    await mock().control('PUT', '/faults', [{ endpoint: 'number', fault: '500-after-save', times: 1 }]);
+    await mock().control('PUT', '/faults', [
+      { endpoint: 'number', fault: '500-after-save', times: 1 },
+    ]);
     expectDetail(await set(MINE, 'A 1'), 500);
     expectDetail(await set(MINE, 'A 1'), 422);
   });
@@ -92,18 +103,25 @@ describe('PATCH evidencni-cislo: success (A-NUMBER-2, A-NUMBER-3, A-NUMBER-7, A-
   });
 
   test('when repeated, the last value counts; plus signs and Czech letters are decoded', async () => {
-    const answer = await setNumber(mock(), MINE, '?evidencni_cislo=x&evidencni_cislo=P%C5%99+1%2B2', token());
+    const answer = await setNumber(
+      mock(),
+      MINE,
+      '?evidencni_cislo=x&evidencni_cislo=P%C5%99+1%2B2',
+      token(),
+    );
     expect(elementText(answer.text, 'evidencni_cislo')).toBe('Př 1+2');
   });
 
   test('the history has the old and the new number', async () => {
     await set(MINE, 'A 1');
     const latest = histories((await set(MINE, 'A 2')).text);
-    expect(latest.slice(-2).map((entry) => elementText(entry, 'typ_zmeny'))).toEqual(['SN-UPD', 'SN-UPD']);
-    expect(latest.slice(-2).map((entry) => elementText(entry, 'poznamka')?.split(': ')[1])).toEqual([
-      'None -&gt; A 1',
-      'A 1 -&gt; A 2',
+    expect(latest.slice(-2).map((entry) => elementText(entry, 'typ_zmeny'))).toEqual([
+      'SN-UPD',
+      'SN-UPD',
     ]);
+    expect(latest.slice(-2).map((entry) => elementText(entry, 'poznamka')?.split(': ')[1])).toEqual(
+      ['None -&gt; A 1', 'A 1 -&gt; A 2'],
+    );
   });
 
   test('an archived find stays archived and is archived again', async () => {

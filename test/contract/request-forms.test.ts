@@ -8,7 +8,10 @@ import { useMock } from './contract-import.ts';
 
 const { mock, token, control } = useMock();
 
-/** Sends bytes as they are; `more` is sent when the server asks for the body. @returns all that came back until it went quiet */
+/**
+ * Sends bytes as they are; `more` is sent when the server asks for the body. @returns all that came
+ * back until it went quiet
+ */
 async function exchange(head: readonly string[], more?: Buffer): Promise<string> {
   const { hostname, port } = new URL(mock().url);
   const socket = connect(Number(port), hostname);
@@ -24,33 +27,65 @@ async function exchange(head: readonly string[], more?: Buffer): Promise<string>
   });
 }
 
-const parseStatuses = (text: string) => [...text.matchAll(/^HTTP\/1\.1 (\d+)/gm)].map(([, status]) => Number(status));
+const parseStatuses = (text: string) =>
+  [...text.matchAll(/^HTTP\/1\.1 (\d+)/gm)].map(([, status]) => Number(status));
 
 describe('A request target', () => {
   test('in absolute form is answered like any other, with its host as the one that the client used', async () => {
     const { port } = new URL(mock().url);
     const used = `http://localhost:${port}`;
-    const text = await exchange([`GET ${used}/2.2/oai?verb=Identify HTTP/1.1`, 'Host: other.example', 'Connection: close']);
-    expect([parseStatuses(text), text.includes(`<baseURL>${used}/2.2/oai</baseURL>`)]).toEqual([[200], true]);
-    expect(parseStatuses(await exchange([`GET ${used} HTTP/1.1`, 'Host: x', 'Connection: close']))).toEqual([404]);
+    const text = await exchange([
+      `GET ${used}/2.2/oai?verb=Identify HTTP/1.1`,
+      'Host: other.example',
+      'Connection: close',
+    ]);
+    expect([parseStatuses(text), text.includes(`<baseURL>${used}/2.2/oai</baseURL>`)]).toEqual([
+      [200],
+      true,
+    ]);
+    expect(
+      parseStatuses(await exchange([`GET ${used} HTTP/1.1`, 'Host: x', 'Connection: close'])),
+    ).toEqual([404]);
   });
 
   test('with unnecessary percent encoding is the same path', async () => {
     const number = '/api/pas/nalez/C%2D202400101%2dN00007/evidencni%2Dcislo?evidencni_cislo=A%2D1';
-    const head = [`PATCH ${number} HTTP/1.1`, 'Host: x', `Authorization: Bearer ${token()}`, 'Connection: close'];
+    const head = [
+      `PATCH ${number} HTTP/1.1`,
+      'Host: x',
+      `Authorization: Bearer ${token()}`,
+      'Connection: close',
+    ];
     expect(parseStatuses(await exchange(head))).toEqual([200]);
     const password = 'username=archivist&password=archivist';
-    const signIn = ['POST /api/token%2Dauth/ HTTP/1.1', 'Host: x', 'Content-Type: application/x-www-form-urlencoded'];
-    const answered = await exchange([...signIn, 'Connection: close', `Content-Length: ${password.length}`, '', password]);
+    const signIn = [
+      'POST /api/token%2Dauth/ HTTP/1.1',
+      'Host: x',
+      'Content-Type: application/x-www-form-urlencoded',
+    ];
+    const answered = await exchange([
+      ...signIn,
+      'Connection: close',
+      `Content-Length: ${password.length}`,
+      '',
+      password,
+    ]);
     expect(parseStatuses(answered)).toEqual([200]);
     const journal = (await control('GET', '/journal')).value as { id: number; path: string }[];
-    const journalText = JSON.stringify((await control('GET', `/journal/${journal.at(-1)?.id}`)).value);
-    expect([journalText.includes('token-auth'), journalText.includes('password=archivist')]).toEqual([true, false]);
+    const journalText = JSON.stringify(
+      (await control('GET', `/journal/${journal.at(-1)?.id}`)).value,
+    );
+    expect([
+      journalText.includes('token-auth'),
+      journalText.includes('password=archivist'),
+    ]).toEqual([true, false]);
   });
 });
 
 describe('A body announced with Expect: 100-continue', () => {
-  const head = (changes: { method?: string; path?: string; bearer?: string; length?: number } = {}) => [
+  const head = (
+    changes: { method?: string; path?: string; bearer?: string; length?: number } = {},
+  ) => [
     `${changes.method ?? 'POST'} ${changes.path ?? '/api/pas/import-xml'} HTTP/1.1`,
     'Host: x',
     `Authorization: Bearer ${changes.bearer ?? token()}`,
@@ -79,14 +114,21 @@ describe('A body announced with Expect: 100-continue', () => {
 
 describe('A body that is longer than its Content-Length', () => {
   const number = '/api/pas/nalez/C-202400101-N00007/evidencni-cislo?evidencni_cislo=L1';
-  const head = [`PATCH ${number} HTTP/1.1`, 'Host: x', `Authorization: Bearer ${'{token}'}`, 'Content-Length: 0'];
+  const head = [
+    `PATCH ${number} HTTP/1.1`,
+    'Host: x',
+    `Authorization: Bearer ${'{token}'}`,
+    'Content-Length: 0',
+  ];
 
   test('leaves the answer to its request as it is, and is then refused with a page', async () => {
-    const [answered, refused] = (await readWhole(head.join('\r\n').replace('{token}', token()), '{"x": 1}\r\n\r\n')).split(
-      '</svc:svc>',
-    );
+    const [answered, refused] = (
+      await readWhole(head.join('\r\n').replace('{token}', token()), '{"x": 1}\r\n\r\n')
+    ).split('</svc:svc>');
     expect(answered).toMatch(/^HTTP\/1\.1 200 /);
-    expect(refused?.trim()).toMatch(/^HTTP\/1\.1 400 Bad Request\r\ncontent-type: text\/html[\s\S]*<\/html>$/);
+    expect(refused?.trim()).toMatch(
+      /^HTTP\/1\.1 400 Bad Request\r\ncontent-type: text\/html[\s\S]*<\/html>$/,
+    );
   });
 
   test('in a form is a malformed form', async () => {
@@ -94,7 +136,10 @@ describe('A body that is longer than its Content-Length', () => {
     const form = `POST /api/pas/import-xml HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token()}\r\nContent-Type: multipart/form-data; boundary=xYzZY\r\nContent-Length: ${bytes.length - 9}`;
     const text = await readWhole(form, bytes.toString());
     expect(text).toMatch(/^HTTP\/1\.1 400 [\s\S]*"detail":[\s\S]*HTTP\/1\.1 400 /);
-    const journal = (await control('GET', '/journal')).value as { status: number; rules: string[] }[];
+    const journal = (await control('GET', '/journal')).value as {
+      status: number;
+      rules: string[];
+    }[];
     expect(journal.at(-1)).toMatchObject({ status: 400, rules: ['multipart-malformed'] });
   });
 
@@ -137,9 +182,17 @@ describe('The addresses that a client gets', () => {
     const schemaBase = mock().server.schema_base;
     expect(await importedAt([], 'finds.test:32768', schemaBase)).toEqual([201, used, schemaBase]);
     expect((await importedAt([], 'finds.test:32768', 'http://else.test/schema/svc'))[0]).toBe(422);
-    const served = await exchange(['GET /schema/svc/2.2/svc.xsd HTTP/1.1', 'Host: finds.test:32768', 'Connection: close']);
+    const served = await exchange([
+      'GET /schema/svc/2.2/svc.xsd HTTP/1.1',
+      'Host: finds.test:32768',
+      'Connection: close',
+    ]);
     expect(served).toContain(`targetNamespace="${schema}/2.2/"`);
-    const state = await exchange(['GET /__mock__/state HTTP/1.1', 'Host: localhost:32768', 'Connection: close']);
+    const state = await exchange([
+      'GET /__mock__/state HTTP/1.1',
+      'Host: localhost:32768',
+      'Connection: close',
+    ]);
     expect(state).toContain('"schema_base":"http://localhost:32768/schema/svc"');
   });
 
@@ -148,7 +201,9 @@ describe('The addresses that a client gets', () => {
     const schemaBase = mock().server.schema_base;
     expect((await importedAt(reported, 'inner:8080', schemaBase))[1]).toBe('http://inner:8080');
     await control('PUT', '/settings', { trusted_proxies: ['127.0.0.1'] });
-    expect((await importedAt(reported, 'inner:8080', schemaBase))[1]).toBe('https://finds.example.org');
+    expect((await importedAt(reported, 'inner:8080', schemaBase))[1]).toBe(
+      'https://finds.example.org',
+    );
   });
 
   test('are the server’s own if the Host header is invalid', async () => {

@@ -10,7 +10,10 @@ import { record } from './hand-typed-records.ts';
 const validator = await answerValidator('2.2');
 const check = (document: string) => faults(validator, document);
 
-function answer(content: string, request = '<request verb="Identify">https://oai.example/2.2/oai</request>'): string {
+function answer(
+  content: string,
+  request = '<request verb="Identify">https://oai.example/2.2/oai</request>',
+): string {
   return `<?xml version="1.0" encoding="UTF-8"?>
 <?xml-stylesheet type="text/xsl" href="/oai.xsl"?>
 <OAI-PMH xmlns="http://www.openarchives.org/OAI/2.0/" xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance"
@@ -21,7 +24,8 @@ function answer(content: string, request = '<request verb="Identify">https://oai
 </OAI-PMH>`;
 }
 
-const DC = 'xmlns:oai_dc="http://www.openarchives.org/OAI/2.0/oai_dc/" xmlns:dc="http://purl.org/dc/elements/1.1/"';
+const DC =
+  'xmlns:oai_dc="http://www.openarchives.org/OAI/2.0/oai_dc/" xmlns:dc="http://purl.org/dc/elements/1.1/"';
 
 const IDENTIFY = answer(`<Identify>
     <repositoryName>Finds</repositoryName>
@@ -61,9 +65,11 @@ const SETS = answer(`<ListSets>
 const HEADER =
   '<header><identifier>https://oai.example/id/HES-000253</identifier><datestamp>2024-07-11T12:27:13Z</datestamp><setSpec>heslo:obdobi</setSpec></header>';
 const DELETED = `${HEADER.replace('<header>', '<header status="deleted">').replace('000253', '000254')}`;
-const TOKEN = '<resumptionToken completeListSize="250" cursor="0" expirationDate="2024-05-06T08:08:09Z">0F3A</resumptionToken>';
+const TOKEN =
+  '<resumptionToken completeListSize="250" cursor="0" expirationDate="2024-05-06T08:08:09Z">0F3A</resumptionToken>';
 const DC_METADATA = `<metadata><oai_dc:dc ${DC}><dc:title xml:lang="cs">paleolit</dc:title><dc:type>x</dc:type></oai_dc:dc></metadata>`;
-const MASKED = '<metadata><svc:svc xmlns:svc="https://schemas.example/svc/2.2/">HTTP/1.1 403 Forbidden</svc:svc></metadata>';
+const MASKED =
+  '<metadata><svc:svc xmlns:svc="https://schemas.example/svc/2.2/">HTTP/1.1 403 Forbidden</svc:svc></metadata>';
 const OSOBA = record('osoba')
   .join('\n')
   .replace(/^<\?xml.*\?>/, '');
@@ -105,14 +111,21 @@ describe('an answer', () => {
   ])('may be the error %s', (code) => {
     const plainRequest = '<request>https://oai.example/2.2/oai</request>';
     expect(check(answer(`<error code="${code}">why</error>`, plainRequest))).toEqual([]);
-    expect(check(answer(`<error code="${code}"/><error code="badArgument">second</error>`, plainRequest))).toEqual([]);
+    expect(
+      check(
+        answer(`<error code="${code}"/><error code="badArgument">second</error>`, plainRequest),
+      ),
+    ).toEqual([]);
   });
 
   test.each([
     ['no content', answer('')],
     ['an error of its own invention', answer('<error code="noSuchThing"/>')],
     ['an error without code', answer('<error>sorry</error>')],
-    ['an error beside a list', answer(`<error code="badVerb"/><ListRecords><record>${HEADER}</record></ListRecords>`)],
+    [
+      'an error beside a list',
+      answer(`<error code="badVerb"/><ListRecords><record>${HEADER}</record></ListRecords>`),
+    ],
     ['a time without zone', IDENTIFY.replace('07:08:09Z', '07:08:09')],
     ['a verb that does not exist', IDENTIFY.replace('verb="Identify"', 'verb="identify"')],
     ['no request', IDENTIFY.replace(/<request.*<\/request>/, '')],
@@ -125,21 +138,39 @@ describe('an answer', () => {
     ['a rights manifest for something else', IDENTIFY.replace('entity#metadata', 'entity#record')],
     ['a description of an unknown kind', IDENTIFY.replaceAll('rightsManifest', 'leftsManifest')],
     ['no formats', answer('<ListMetadataFormats/>')],
-    ['a format without namespace', FORMATS.replace(/<metadataNamespace>.*?<\/metadataNamespace>/, '')],
+    [
+      'a format without namespace',
+      FORMATS.replace(/<metadataNamespace>.*?<\/metadataNamespace>/, ''),
+    ],
     ['a set without name', SETS.replace('<setName>Projekty / Projects</setName>', '')],
     ['a setSpec with a blank', SETS.replace('heslo:obdobi', 'heslo: obdobi')],
     ['an empty list', answer('<ListRecords/>')],
-    ['identifiers wrapped in records', answer(`<ListIdentifiers><record>${HEADER}</record></ListIdentifiers>`)],
+    [
+      'identifiers wrapped in records',
+      answer(`<ListIdentifiers><record>${HEADER}</record></ListIdentifiers>`),
+    ],
     ['a record without header', RECORD.replace(HEADER, '')],
-    ['two records of GetRecord', RECORD.replace('</record>', `</record><record>${HEADER}</record>`)],
+    [
+      'two records of GetRecord',
+      RECORD.replace('</record>', `</record><record>${HEADER}</record>`),
+    ],
     ['a header with another status', IDENTIFIERS.replace('"deleted"', '"gone"')],
     ['a datestamp of day and minute', IDENTIFIERS.replace('12:27:13Z', '12:27Z')],
     ['a list size in words', IDENTIFIERS.replace('"250"', '"many"')],
     ['a negative cursor', IDENTIFIERS.replace('cursor="0"', 'cursor="-1"')],
-    ['Dublin Core twice in one record', RECORD.replace(DC_METADATA, DC_METADATA.replace(/(<oai_dc:dc.*<\/oai_dc:dc>)/, '$1$1'))],
+    [
+      'Dublin Core twice in one record',
+      RECORD.replace(DC_METADATA, DC_METADATA.replace(/(<oai_dc:dc.*<\/oai_dc:dc>)/, '$1$1')),
+    ],
     ['an element that Dublin Core has not', RECORD.replaceAll('dc:type', 'dc:kind')],
-    ['metadata that nobody declared', RECORDS.replace('https://schemas.example/svc/2.2/', 'https://schemas.example/svc/2.1/')],
-    ['a record that its own schema refuses', RECORDS.replace('<svc:rok_narozeni>1950', '<svc:rok_narozeni>asi 1950')],
+    [
+      'metadata that nobody declared',
+      RECORDS.replace('https://schemas.example/svc/2.2/', 'https://schemas.example/svc/2.1/'),
+    ],
+    [
+      'a record that its own schema refuses',
+      RECORDS.replace('<svc:rok_narozeni>1950', '<svc:rok_narozeni>asi 1950'),
+    ],
   ])('with %s is refused', (_, document) => {
     expect([IDENTIFY, FORMATS, SETS, IDENTIFIERS, RECORDS, RECORD]).not.toContain(document);
     expect(check(document)).not.toEqual([]);
@@ -155,11 +186,21 @@ describe('an answer', () => {
     for (const version of SCHEMA_VERSIONS) {
       const ofVersion = await answerValidator(version);
       expect(
-        faults(ofVersion, answer(`<GetRecord><record>${HEADER}${MASKED.replace('2.2', version)}</record></GetRecord>`)),
+        faults(
+          ofVersion,
+          answer(
+            `<GetRecord><record>${HEADER}${MASKED.replace('2.2', version)}</record></GetRecord>`,
+          ),
+        ),
       ).toEqual([]);
       const other = version === '2.0' ? '2.1' : '2.0';
       expect(
-        faults(ofVersion, answer(`<GetRecord><record>${HEADER}${MASKED.replace('2.2', other)}</record></GetRecord>`)),
+        faults(
+          ofVersion,
+          answer(
+            `<GetRecord><record>${HEADER}${MASKED.replace('2.2', other)}</record></GetRecord>`,
+          ),
+        ),
       ).not.toEqual([]);
       ofVersion[Symbol.dispose]();
     }
@@ -167,9 +208,18 @@ describe('an answer', () => {
 });
 
 describe('the list of sets', () => {
-  type SetSpec = { setSpec: string; cs: string; en: string; vocabulary: boolean; versions: string[] };
-  const sets: SetSpec[] = JSON.parse(readFileSync(join(packageRoot, 'schemas/contract/set-specs.json'), 'utf8'));
-  const names = (version: string) => sets.filter((set) => set.versions.includes(version)).map((set) => set.setSpec);
+  type SetSpec = {
+    setSpec: string;
+    cs: string;
+    en: string;
+    vocabulary: boolean;
+    versions: string[];
+  };
+  const sets: SetSpec[] = JSON.parse(
+    readFileSync(join(packageRoot, 'schemas/contract/set-specs.json'), 'utf8'),
+  );
+  const names = (version: string) =>
+    sets.filter((set) => set.versions.includes(version)).map((set) => set.setSpec);
 
   test('names 68 sets, each once, in two languages', () => {
     expect(sets).toHaveLength(68);
@@ -200,7 +250,13 @@ describe('the list of sets', () => {
     expect(vocabularies).toEqual(
       expect.arrayContaining([
         ...['heslo', 'ruian_kraj', 'ruian_okres', 'ruian_katastr', 'organizace', 'osoba'],
-        ...['nalezove_okolnosti', 'obdobi', 'predmet_druh', 'predmet_specifikace', 'pristupnost'].map((name) => `heslo:${name}`),
+        ...[
+          'nalezove_okolnosti',
+          'obdobi',
+          'predmet_druh',
+          'predmet_specifikace',
+          'pristupnost',
+        ].map((name) => `heslo:${name}`),
       ]),
     );
   });

@@ -25,14 +25,27 @@ test.each([
 });
 
 test.each(SCHEMA_VERSIONS)('a whole record of %s may contain the refusal', (version) => {
-  expect(check(`<svc:svc xmlns:svc="https://schemas.example/svc/2.2/"> ${REFUSAL} </svc:svc>`, version)).toEqual([]);
+  expect(
+    check(`<svc:svc xmlns:svc="https://schemas.example/svc/2.2/"> ${REFUSAL} </svc:svc>`, version),
+  ).toEqual([]);
 });
 
 test('no other part may contain it', () => {
   const project = record('projekt').join('\n');
-  expect(check(project.replace(/<svc:datum_zahajeni>[^<]*/, `<svc:datum_zahajeni>${REFUSAL}`))).not.toEqual([]);
-  expect(check(project.replace(/<svc:historie>.*<\/svc:historie>/s, `<svc:historie>${REFUSAL}</svc:historie>`))).not.toEqual([]);
   expect(
-    check(`<svc:svc xmlns:svc="https://schemas.example/svc/2.2/"><svc:projekt>${REFUSAL}</svc:projekt></svc:svc>`),
+    check(project.replace(/<svc:datum_zahajeni>[^<]*/, `<svc:datum_zahajeni>${REFUSAL}`)),
+  ).not.toEqual([]);
+  expect(
+    check(
+      project.replace(
+        /<svc:historie>.*<\/svc:historie>/s,
+        `<svc:historie>${REFUSAL}</svc:historie>`,
+      ),
+    ),
+  ).not.toEqual([]);
+  expect(
+    check(
+      `<svc:svc xmlns:svc="https://schemas.example/svc/2.2/"><svc:projekt>${REFUSAL}</svc:projekt></svc:svc>`,
+    ),
   ).not.toEqual([]);
 });

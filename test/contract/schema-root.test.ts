@@ -4,8 +4,12 @@ import { findWith, getLine, lines, SMALLEST_FIND } from './hand-typed-find.ts';
 
 // A-DECLARE-1, S-TYPE-4 and S-TYPE-8.
 
-const find = SMALLEST_FIND.slice(SMALLEST_FIND.indexOf('<svc:samostatny_nalez>'), SMALLEST_FIND.indexOf('</svc:svc>'));
-const root = (content: string) => `<svc:svc xmlns:svc="https://schemas.example/svc/2.2/">${content}</svc:svc>`;
+const find = SMALLEST_FIND.slice(
+  SMALLEST_FIND.indexOf('<svc:samostatny_nalez>'),
+  SMALLEST_FIND.indexOf('</svc:svc>'),
+);
+const root = (content: string) =>
+  `<svc:svc xmlns:svc="https://schemas.example/svc/2.2/">${content}</svc:svc>`;
 
 test('the root holds at most one entity', () => {
   expect(check(root(find))).toEqual([]);
@@ -16,8 +20,12 @@ test('the root holds at most one entity', () => {
 
 test('the root holds nothing unknown to the service', () => {
   expect(check(root('<svc:nalez/>'))).not.toEqual([]);
-  expect(check(root(find.replaceAll('svc:samostatny_nalez', 'svc:Samostatny_nalez')))).not.toEqual([]);
-  expect(check('<svc:samostatny_nalez xmlns:svc="https://schemas.example/svc/2.2/"/>')).not.toEqual([]);
+  expect(check(root(find.replaceAll('svc:samostatny_nalez', 'svc:Samostatny_nalez')))).not.toEqual(
+    [],
+  );
+  expect(check('<svc:samostatny_nalez xmlns:svc="https://schemas.example/svc/2.2/"/>')).not.toEqual(
+    [],
+  );
 });
 
 test('the root may be 403 instead, and so may chranene_udaje, but nothing else in a find', () => {
@@ -27,26 +35,43 @@ test('the root may be 403 instead, and so may chranene_udaje, but nothing else i
   expect(check(`${masked}</svc:samostatny_nalez></svc:svc>`)).toEqual([]);
   expect(check(root(`<svc:samostatny_nalez>${refusal}</svc:samostatny_nalez>`))).not.toEqual([]);
   expect(check(findWith('historie', `<svc:historie>${refusal}</svc:historie>`))).not.toEqual([]);
-  expect(check(findWith('datum_nalezu', `<svc:datum_nalezu>${refusal}</svc:datum_nalezu>`))).not.toEqual([]);
+  expect(
+    check(findWith('datum_nalezu', `<svc:datum_nalezu>${refusal}</svc:datum_nalezu>`)),
+  ).not.toEqual([]);
 });
 
 test('the root belongs to one version: a document of another version is refused by name', async () => {
   const validator = await entityValidator('2.1');
-  expect(faults(validator, SMALLEST_FIND).join()).toContain('{https://schemas.example/svc/2.2/}svc');
+  expect(faults(validator, SMALLEST_FIND).join()).toContain(
+    '{https://schemas.example/svc/2.2/}svc',
+  );
   validator[Symbol.dispose]();
 });
 
 test('the root is recognised by its namespace, whatever the prefix', () => {
-  expect(check(SMALLEST_FIND.replaceAll('<svc:', '<p:').replaceAll('</svc:', '</p:').replace('xmlns:svc', 'xmlns:p'))).toEqual(
-    [],
-  );
-  expect(check(SMALLEST_FIND.replaceAll('<svc:', '<').replaceAll('</svc:', '</').replace('xmlns:svc', 'xmlns'))).toEqual([]);
+  expect(
+    check(
+      SMALLEST_FIND.replaceAll('<svc:', '<p:')
+        .replaceAll('</svc:', '</p:')
+        .replace('xmlns:svc', 'xmlns:p'),
+    ),
+  ).toEqual([]);
+  expect(
+    check(
+      SMALLEST_FIND.replaceAll('<svc:', '<')
+        .replaceAll('</svc:', '</')
+        .replace('xmlns:svc', 'xmlns'),
+    ),
+  ).toEqual([]);
   expect(check(SMALLEST_FIND.replaceAll('<svc:', '<').replaceAll('</svc:', '</'))).not.toEqual([]);
 });
 
 test('the root has the name that the deployment gives it', async () => {
   const validator = await entityValidator('2.2', 'other');
-  const renamed = SMALLEST_FIND.replace('<svc:svc ', '<svc:other ').replace('</svc:svc>', '</svc:other>');
+  const renamed = SMALLEST_FIND.replace('<svc:svc ', '<svc:other ').replace(
+    '</svc:svc>',
+    '</svc:other>',
+  );
   expect(faults(validator, renamed)).toEqual([]);
   expect(faults(validator, SMALLEST_FIND)).not.toEqual([]);
   validator[Symbol.dispose]();

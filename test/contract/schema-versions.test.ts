@@ -5,11 +5,14 @@ import { parseElements, RECORDS, record } from './hand-typed-records.ts';
 // Differences between versions (S-DIFF-1 to S-DIFF-3).
 
 const ADDED = RECORDS.flatMap((name) =>
-  parseElements(record(name)).flatMap(({ path, shape }) => (shape.since === '2.0' ? [] : [{ name, path, since: shape.since }])),
+  parseElements(record(name)).flatMap(({ path, shape }) =>
+    shape.since === '2.0' ? [] : [{ name, path, since: shape.since }],
+  ),
 );
 
 test('2.1 and 2.2 added what the service documents', () => {
-  const added = (version: SchemaVersion) => ADDED.filter(({ since }) => since === version).map(({ path }) => path);
+  const added = (version: SchemaVersion) =>
+    ADDED.filter(({ since }) => since === version).map(({ path }) => path);
   expect(added('2.1')).toEqual([
     'projekt/geom_system',
     'projekt/chranene_udaje/geom_sjtsk_gml',
@@ -32,7 +35,9 @@ test('2.1 and 2.2 added what the service documents', () => {
 
 test.each(ADDED)('$path is refused before $since', ({ name, path, since }) => {
   for (const version of SCHEMA_VERSIONS.filter((older) => older < since)) {
-    expect(check(record(name, version, path).join('\n'), version).join()).toContain(path.split('/').at(-1));
+    expect(check(record(name, version, path).join('\n'), version).join()).toContain(
+      path.split('/').at(-1),
+    );
   }
 });
 
@@ -49,7 +54,8 @@ describe.each(['pian', 'samostatny_nalez'] as const)('%s', (name) => {
 
   test('has the time of the last change of geometry in 2.0', () => {
     for (const times of [wgs, sjtsk, wgs + sjtsk]) expect(timed('2.0', times)).toEqual([]);
-    for (const times of [sjtsk + wgs, wgs + wgs, wgs.replace('T07:08:09Z', '')]) expect(timed('2.0', times)).not.toEqual([]);
+    for (const times of [sjtsk + wgs, wgs + wgs, wgs.replace('T07:08:09Z', '')])
+      expect(timed('2.0', times)).not.toEqual([]);
   });
 
   test.each(['2.1', '2.2'] as const)('can no longer have it in %s', (version) => {
@@ -62,14 +68,17 @@ test.each([
   ['osoba', 'orcid'],
   ['osoba', 'wikidata'],
   ['samostatny_nalez', 'url'],
-] as const)('%s: %s must be an address since 2.2, and could be any text before', (name, element) => {
-  const spoilt = (version: SchemaVersion) =>
-    check(
-      record(name, version)
-        .join('\n')
-        .replace(new RegExp(`<svc:${element}>[^<]*`), `<svc:${element}>::: 50 % :::`),
-      version,
-    );
-  expect(spoilt('2.1')).toEqual([]);
-  expect(spoilt('2.2').join()).toContain('anyURI');
-});
+] as const)(
+  '%s: %s must be an address since 2.2, and could be any text before',
+  (name, element) => {
+    const spoilt = (version: SchemaVersion) =>
+      check(
+        record(name, version)
+          .join('\n')
+          .replace(new RegExp(`<svc:${element}>[^<]*`), `<svc:${element}>::: 50 % :::`),
+        version,
+      );
+    expect(spoilt('2.1')).toEqual([]);
+    expect(spoilt('2.2').join()).toContain('anyURI');
+  },
+);

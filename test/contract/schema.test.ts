@@ -35,8 +35,17 @@ function ref(element: string): readonly [good: string[], bad: string[]] {
 
 function string(element: string): readonly [good: string[], bad: string[]] {
   return [
-    [text(element, 'x'), text(element, ''), text(element, 'ž'.repeat(1000)), text(element, '<![CDATA[<b>]]>')],
-    [`<svc:${element} id="x">x</svc:${element}>`, text(element, '<svc:b/>'), AND_AGAIN(text(element, 'x'))],
+    [
+      text(element, 'x'),
+      text(element, ''),
+      text(element, 'ž'.repeat(1000)),
+      text(element, '<![CDATA[<b>]]>'),
+    ],
+    [
+      `<svc:${element} id="x">x</svc:${element}>`,
+      text(element, '<svc:b/>'),
+      AND_AGAIN(text(element, 'x')),
+    ],
   ];
 }
 
@@ -44,7 +53,12 @@ function wkt(element: string): readonly [good: string[], bad: string[]] {
   const good = `<svc:${element} EPSG="4326">POINT (14.42 50.08)</svc:${element}>`;
   return [
     [good, good.replace('4326', '5514')],
-    [text(element, 'POINT (1 2)'), good.replace('4326', 'EPSG:4326'), good.replace('"4326"', '""'), AND_AGAIN(good)],
+    [
+      text(element, 'POINT (1 2)'),
+      good.replace('4326', 'EPSG:4326'),
+      good.replace('"4326"', '""'),
+      AND_AGAIN(good),
+    ],
   ];
 }
 
@@ -68,7 +82,10 @@ function gml(element: string): readonly [good: string[], bad: string[]] {
 }
 
 const ROWS: Record<string, readonly [good: string[], bad: string[]]> = {
-  ident_cely: [[text('ident_cely', ':tba')], ['', text('ident_cely', '<svc:b/>'), AND_AGAIN(text('ident_cely', ':tba'))]],
+  ident_cely: [
+    [text('ident_cely', ':tba')],
+    ['', text('ident_cely', '<svc:b/>'), AND_AGAIN(text('ident_cely', ':tba'))],
+  ],
   evidencni_cislo: string('evidencni_cislo'),
   projekt: [ref('projekt')[0], ['', ...ref('projekt')[1]]],
   hloubka: [
@@ -85,9 +102,16 @@ const ROWS: Record<string, readonly [good: string[], bad: string[]]> = {
   nalezce: ref('nalezce'),
   datum_nalezu: [
     ['2024-02-29', '1931-12-01', '2024-05-06Z'].map((value) => text('datum_nalezu', value)),
-    ['', '6.5.2024', '2024-5-6', '2023-02-29', '2024-13-01', '2024-05-06T07:08:09', '2024', '20240506'].map((value) =>
-      text('datum_nalezu', value),
-    ),
+    [
+      '',
+      '6.5.2024',
+      '2024-5-6',
+      '2023-02-29',
+      '2024-13-01',
+      '2024-05-06T07:08:09',
+      '2024',
+      '20240506',
+    ].map((value) => text('datum_nalezu', value)),
   ],
   stav: [
     ['1', '2', '3', '4', '99'].map((value) => text('stav', value)),
@@ -138,8 +162,11 @@ describe('the order of elements', () => {
   const bodyStart = getLine('ident_cely');
   const pairs = lines.flatMap((line, index) => {
     const next = lines[index + 1];
-    const inBody = index >= bodyStart && next?.startsWith('<svc:') === true && !line.startsWith('</');
-    return inBody && !line.startsWith('<svc:chranene_udaje') && !next.startsWith('<svc:chranene_udaje')
+    const inBody =
+      index >= bodyStart && next?.startsWith('<svc:') === true && !line.startsWith('</');
+    return inBody &&
+      !line.startsWith('<svc:chranene_udaje') &&
+      !next.startsWith('<svc:chranene_udaje')
       ? [[line, next, index] as const]
       : [];
   });
@@ -153,14 +180,30 @@ describe('the order of elements', () => {
   });
 
   test('chranene_udaje follows pristupnost, history follows it, files come last', () => {
-    const [accessibility, history, file] = ['pristupnost', 'historie', 'soubor'].map((element) => lines[getLine(element)] ?? '');
+    const [accessibility, history, file] = ['pristupnost', 'historie', 'soubor'].map(
+      (element) => lines[getLine(element)] ?? '',
+    );
     const protectedPart = lines.slice(getLine('chranene_udaje'), getLine('historie')).join('\n');
     const start = lines.slice(0, getLine('pristupnost')).join('\n');
-    const document = (...parts: string[]) => [start, ...parts, '</svc:samostatny_nalez></svc:svc>'].join('\n');
-    expect(check(document(`${accessibility}`, protectedPart, `${history}`, `${history}`, `${file}`, `${file}`))).toEqual([]);
+    const document = (...parts: string[]) =>
+      [start, ...parts, '</svc:samostatny_nalez></svc:svc>'].join('\n');
+    expect(
+      check(
+        document(
+          `${accessibility}`,
+          protectedPart,
+          `${history}`,
+          `${history}`,
+          `${file}`,
+          `${file}`,
+        ),
+      ),
+    ).toEqual([]);
     expect(check(document(protectedPart, `${accessibility}`))).not.toEqual([]);
     expect(check(document(`${accessibility}`, `${history}`, protectedPart))).not.toEqual([]);
-    expect(check(document(`${accessibility}`, protectedPart, `${file}`, `${history}`))).not.toEqual([]);
+    expect(check(document(`${accessibility}`, protectedPart, `${file}`, `${history}`))).not.toEqual(
+      [],
+    );
     expect(check(document(`${accessibility}`, protectedPart, protectedPart))).not.toEqual([]);
   });
 });
@@ -182,10 +225,22 @@ describe('history and files in an import', () => {
   });
 
   test('need neither a note nor a page count', () => {
-    expect(check(findWith('historie', (lines[getLine('historie')] ?? '').replace('<svc:poznamka>x</svc:poznamka>', '')))).toEqual(
-      [],
-    );
-    expect(check(findWith('soubor', (lines[getLine('soubor')] ?? '').replace('<svc:rozsah>1</svc:rozsah>', '')))).toEqual([]);
+    expect(
+      check(
+        findWith(
+          'historie',
+          (lines[getLine('historie')] ?? '').replace('<svc:poznamka>x</svc:poznamka>', ''),
+        ),
+      ),
+    ).toEqual([]);
+    expect(
+      check(
+        findWith(
+          'soubor',
+          (lines[getLine('soubor')] ?? '').replace('<svc:rozsah>1</svc:rozsah>', ''),
+        ),
+      ),
+    ).toEqual([]);
   });
 });
 
@@ -195,12 +250,20 @@ describe('times of the last change of geometry', () => {
   const both = `${times}${times.replaceAll('geom_', 'geom_sjtsk_')}`;
 
   test.each(['2.1', '2.2'] as const)('are refused in %s', (version) => {
-    expect(check(findWith('geom_system', `${system}${times}`), version).join()).toContain('geom_updated_at');
-    expect(check(findWith('geom_system', `${system}${times.replaceAll('geom_', 'geom_sjtsk_')}`), version)).not.toEqual([]);
+    expect(check(findWith('geom_system', `${system}${times}`), version).join()).toContain(
+      'geom_updated_at',
+    );
+    expect(
+      check(
+        findWith('geom_system', `${system}${times.replaceAll('geom_', 'geom_sjtsk_')}`),
+        version,
+      ),
+    ).not.toEqual([]);
   });
 
   test('are accepted in 2.0, which has no igsn, after geom_system', () => {
-    const in20 = (xml: string) => check(findWith('geom_system', xml).replace('<svc:igsn>10.5072/x</svc:igsn>', ''), '2.0');
+    const in20 = (xml: string) =>
+      check(findWith('geom_system', xml).replace('<svc:igsn>10.5072/x</svc:igsn>', ''), '2.0');
     expect(in20(system)).toEqual([]);
     expect(in20(`${system}${both}`)).toEqual([]);
     expect(in20(`${both}${system}`)).not.toEqual([]);
@@ -214,5 +277,9 @@ test('several violations are reported together, each with its line and element',
     .replace('>2024-05-06<', '>včera<')
     .replace(' EPSG="4326"', '');
   const at = (element: string) => `${getLine(element) + 1} ${element}`;
-  expect(check(document).map((fault) => fault.split(':')[0])).toEqual([at('hloubka'), at('datum_nalezu'), at('geom_wkt')]);
+  expect(check(document).map((fault) => fault.split(':')[0])).toEqual([
+    at('hloubka'),
+    at('datum_nalezu'),
+    at('geom_wkt'),
+  ]);
 });

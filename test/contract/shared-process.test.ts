@@ -4,7 +4,8 @@ import { makeDocument, smallestFind } from '../support/contract-find.ts';
 import { fetchToken, importXml } from '../support/contract-requests.ts';
 import { startMock } from '../support/start-mock.ts';
 
-const NOTHING = '<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema" targetNamespace="urn:nothing"/>';
+const NOTHING =
+  '<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema" targetNamespace="urn:nothing"/>';
 
 async function statusOfImport(): Promise<number> {
   await using mock = await startMock();

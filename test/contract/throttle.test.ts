@@ -11,7 +11,8 @@ const advance = (advance_ms: number) => mock().control('POST', '/clock', { advan
 const freeze = () => mock().control('POST', '/clock', { frozen: true });
 /** The cheapest write request: it fails behind the gates with 400. */
 const knock = (as = token()) => setNumber(mock(), FIND, '', as);
-const intervals = (user_ms: number, ip_ms: number) => settings({ min_request_intervals: { user_ms, ip_ms } });
+const intervals = (user_ms: number, ip_ms: number) =>
+  settings({ min_request_intervals: { user_ms, ip_ms } });
 
 describe('Minimum interval (A-RATE-1 to A-RATE-3, A-RATE-7 to A-RATE-11, A-RATE-19)', () => {
   test('the default is 100 ms per user and per address', async () => {
@@ -140,8 +141,12 @@ describe('Rate limits (A-RATE-4, A-RATE-13 to A-RATE-18)', () => {
   });
 
   test('an address rule counts each address of its block separately', async () => {
-    await settings({ trusted_proxies: ['127.0.0.1'], rate_limits: [{ scope: 'ip', value: '203.0.113.0/24', rate: '1/d' }] });
-    const from = (address: string) => send(smallestFind(), { headers: { 'x-forwarded-for': address } });
+    await settings({
+      trusted_proxies: ['127.0.0.1'],
+      rate_limits: [{ scope: 'ip', value: '203.0.113.0/24', rate: '1/d' }],
+    });
+    const from = (address: string) =>
+      send(smallestFind(), { headers: { 'x-forwarded-for': address } });
     expect((await from('203.0.113.1')).status).toBe(201);
     expect((await from('203.0.113.1')).status).toBe(429);
     expect((await from('203.0.113.2')).status).toBe(201);
@@ -165,7 +170,10 @@ describe('Rate limits (A-RATE-4, A-RATE-13 to A-RATE-18)', () => {
 
   test('several rules for one user share a counter', async () => {
     await freeze();
-    await limit({ scope: 'user', value: ME, rate: '3/m' }, { scope: 'user', value: ME, rate: '3/h' });
+    await limit(
+      { scope: 'user', value: ME, rate: '3/m' },
+      { scope: 'user', value: ME, rate: '3/h' },
+    );
     expect((await knock()).status).toBe(400);
     expect((await knock()).status).toBe(429);
   });
@@ -175,12 +183,15 @@ describe('Rate limits (A-RATE-4, A-RATE-13 to A-RATE-18)', () => {
     expect((await knock()).status).toBe(400);
   });
 
-  test.each(['ten/m', '5', '5/week', ''])('the malformed rate "%s" refuses everything, without Retry-After', async (rate) => {
-    await limit({ scope: 'user', value: ME, rate });
-    const answer = await knock();
-    expectDetail(answer, 429);
-    expect(answer.headers.get('retry-after')).toBeNull();
-  });
+  test.each(['ten/m', '5', '5/week', ''])(
+    'the malformed rate "%s" refuses everything, without Retry-After',
+    async (rate) => {
+      await limit({ scope: 'user', value: ME, rate });
+      const answer = await knock();
+      expectDetail(answer, 429);
+      expect(answer.headers.get('retry-after')).toBeNull();
+    },
+  );
 
   test('a request refused by a rate has reset the interval’s clock', async () => {
     await freeze();

@@ -13,18 +13,24 @@ const userInfo = async (headers: Record<string, string>, method = 'GET') =>
 const HOUR_MS = 3_600_000;
 
 describe('POST /api/token-auth/ (A-AUTH-2 to A-AUTH-13)', () => {
-  test.each(['researcher', 'researcher@example.org', 'RESEARCHER@example.org'])('%s signs in', async (username) => {
-    const answer = await askJson(JSON.stringify({ username, password: 'researcher' }));
-    expect(answer.status).toBe(200);
-    expect(Object.keys(answer.json ?? {})).toEqual(['token']);
-    expect(answer.json?.['token']).toMatch(/^[0-9a-f]{40}$/);
-  });
+  test.each(['researcher', 'researcher@example.org', 'RESEARCHER@example.org'])(
+    '%s signs in',
+    async (username) => {
+      const answer = await askJson(JSON.stringify({ username, password: 'researcher' }));
+      expect(answer.status).toBe(200);
+      expect(Object.keys(answer.json ?? {})).toEqual(['token']);
+      expect(answer.json?.['token']).toMatch(/^[0-9a-f]{40}$/);
+    },
+  );
 
   test('forms of both kinds are accepted', async () => {
     const fields = { username: 'archivist', password: 'archivist' };
     const multipartForm = new FormData();
     for (const [name, value] of Object.entries(fields)) multipartForm.set(name, value);
-    const answers = [await ask({ body: new URLSearchParams(fields) }), await ask({ body: multipartForm })];
+    const answers = [
+      await ask({ body: new URLSearchParams(fields) }),
+      await ask({ body: multipartForm }),
+    ];
     expect(answers.map((answer) => answer.status)).toEqual([200, 200]);
     expect(answers[0]?.text).toBe(answers[1]?.text);
   });
@@ -83,7 +89,10 @@ describe('POST /api/token-auth/ (A-AUTH-2 to A-AUTH-13)', () => {
   });
 
   test('lists, closing and throttling do not apply', async () => {
-    const settings = { access_mode: 'closed', min_request_intervals: { user_ms: 60_000, ip_ms: 60_000 } };
+    const settings = {
+      access_mode: 'closed',
+      min_request_intervals: { user_ms: 60_000, ip_ms: 60_000 },
+    };
     await mock().control('PUT', '/settings', settings);
     for (let count = 0; count < 3; count += 1)
       expect((await askJson('{"username":"blocked","password":"blocked"}')).status).toBe(200);
@@ -122,7 +131,9 @@ describe('GET /api/uzivatel-info/ (A-USER-1 to A-USER-4)', () => {
     ['archivist', 'U-000020', 'Archivář'],
     ['admin', 'U-000001', 'Administrátor'],
   ])('%s receives its account', async (username, ident, group) => {
-    const answer = await userInfo({ authorization: `Bearer ${await fetchToken(mock(), username)}` });
+    const answer = await userInfo({
+      authorization: `Bearer ${await fetchToken(mock(), username)}`,
+    });
     expect(answer.status).toBe(200);
     expect(answer.headers.get('content-type')).toBe('application/xml; charset=utf-8');
     expect(answer.text).toContain('<svc:uzivatel>');
@@ -141,8 +152,11 @@ describe('GET /api/uzivatel-info/ (A-USER-1 to A-USER-4)', () => {
 
   test('only GET is served, and never throttled', async () => {
     const authorization = `Bearer ${await fetchToken(mock(), 'archivist')}`;
-    await mock().control('PUT', '/settings', { min_request_intervals: { user_ms: 60_000, ip_ms: 60_000 } });
+    await mock().control('PUT', '/settings', {
+      min_request_intervals: { user_ms: 60_000, ip_ms: 60_000 },
+    });
     expectDetail(await userInfo({ authorization }, 'POST'), 405);
-    for (let count = 0; count < 3; count += 1) expect((await userInfo({ authorization })).status).toBe(200);
+    for (let count = 0; count < 3; count += 1)
+      expect((await userInfo({ authorization })).status).toBe(200);
   });
 });

@@ -13,7 +13,10 @@ describe('Training instance (S-SERVICE-7)', () => {
     for (const path of ['/oai?verb=Identify', '/2.2/oai?verb=Identify', '/2.0/oai?verb=ListSets']) {
       expect((await fetch(mock().server.oai_base + path)).status, path).toBe(404);
     }
-    expect((await mock().control('GET', '/state')).value).toMatchObject({ training: true, addresses: { oai_base: null } });
+    expect((await mock().control('GET', '/state')).value).toMatchObject({
+      training: true,
+      addresses: { oai_base: null },
+    });
   });
 
   test('Location is sent and does not resolve', async () => {

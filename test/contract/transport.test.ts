@@ -3,7 +3,12 @@ import { connect, type Socket } from 'node:net';
 import { describe, expect, test } from 'vitest';
 import { makeDocument, smallestFind } from '../support/contract-find.ts';
 import { jpeg } from '../support/contract-photographs.ts';
-import { contentDigest, multipart, postFile, type RawAnswer } from '../support/contract-requests.ts';
+import {
+  contentDigest,
+  multipart,
+  postFile,
+  type RawAnswer,
+} from '../support/contract-requests.ts';
 import { eventually } from '../support/eventually.ts';
 import { startMock } from '../support/start-mock.ts';
 import { useMock } from './contract-import.ts';
@@ -42,7 +47,9 @@ const head = (path: string, fields: Record<string, string | number>) =>
 
 /** Progress of the server with the last request. */
 const lastRequest = async () =>
-  ((await mock().control('GET', '/journal')).value as { path: string; status: number | null }[]).at(-1);
+  ((await mock().control('GET', '/journal')).value as { path: string; status: number | null }[]).at(
+    -1,
+  );
 
 const expectPage = (answer: RawAnswer) => {
   expect(answer.status).toBe(413);
@@ -60,7 +67,9 @@ describe('Bodies that are too large (A-WIRE-2)', () => {
         { token: token() },
       ),
     );
-    expectPage(await send(smallestFind({ poznamka: `<svc:poznamka>${'x'.repeat(5000)}</svc:poznamka>` })));
+    expectPage(
+      await send(smallestFind({ poznamka: `<svc:poznamka>${'x'.repeat(5000)}</svc:poznamka>` })),
+    );
   });
 
   test('413 at once: the announced length is enough', async () => {
@@ -85,7 +94,11 @@ describe('Bodies that are too large (A-WIRE-2)', () => {
     const { socket, answer } = await dial();
     socket.write(head(MINE, { 'Transfer-Encoding': 'chunked' }));
     const block = Buffer.alloc(65_536, 'x');
-    const chunk = Buffer.concat([Buffer.from(`${block.length.toString(16)}\r\n`), block, Buffer.from('\r\n')]);
+    const chunk = Buffer.concat([
+      Buffer.from(`${block.length.toString(16)}\r\n`),
+      block,
+      Buffer.from('\r\n'),
+    ]);
     const flood = () => {
       while (!socket.destroyed && socket.write(chunk)) {}
       if (!socket.destroyed) socket.once('drain', flood);
@@ -99,15 +112,26 @@ describe('Bodies that are too large (A-WIRE-2)', () => {
   });
 
   test('a document of more than 16 MiB is not read', async () => {
-    expectPage(await send(smallestFind({ poznamka: `<svc:poznamka>${'x'.repeat(17_000_000)}</svc:poznamka>` })));
+    expectPage(
+      await send(
+        smallestFind({ poznamka: `<svc:poznamka>${'x'.repeat(17_000_000)}</svc:poznamka>` }),
+      ),
+    );
   });
 });
 
 describe('Incomplete bodies', () => {
   test('a connection that breaks off saves nothing and leaves nothing on the disk', async () => {
-    const bytes = multipart([{ name: 'file', fileName: 'find.xml', bytes: makeDocument(mock(), smallestFind()) }]);
+    const bytes = multipart([
+      { name: 'file', fileName: 'find.xml', bytes: makeDocument(mock(), smallestFind()) },
+    ]);
     const { socket } = await dial();
-    socket.write(head('/api/pas/import-xml', { 'Content-Length': bytes.length, 'Content-Digest': 'sha-512=:AAAA:' }));
+    socket.write(
+      head('/api/pas/import-xml', {
+        'Content-Length': bytes.length,
+        'Content-Digest': 'sha-512=:AAAA:',
+      }),
+    );
     socket.write(bytes.subarray(0, bytes.length / 2));
     await eventually(lastRequest).toMatchObject({ path: '/api/pas/import-xml', status: null });
     socket.destroy();
@@ -143,12 +167,17 @@ describe('Incomplete bodies', () => {
   });
 
   test('a slow body does not hold up others', async () => {
-    const bytes = multipart([{ name: 'file', fileName: 'find.xml', bytes: makeDocument(mock(), smallestFind()) }]);
+    const bytes = multipart([
+      { name: 'file', fileName: 'find.xml', bytes: makeDocument(mock(), smallestFind()) },
+    ]);
     const digest = contentDigest(makeDocument(mock(), smallestFind()));
     const { socket, answer } = await dial();
-    socket.write(head('/api/pas/import-xml', { 'Content-Length': bytes.length, 'Content-Digest': digest }));
+    socket.write(
+      head('/api/pas/import-xml', { 'Content-Length': bytes.length, 'Content-Digest': digest }),
+    );
     socket.write(bytes.subarray(0, 100));
-    for (let count = 0; count < 5; count += 1) expect((await send(smallestFind())).status).toBe(201);
+    for (let count = 0; count < 5; count += 1)
+      expect((await send(smallestFind())).status).toBe(201);
     socket.write(bytes.subarray(100));
     expect(await answer).toMatch(/^HTTP\/1\.1 201 /);
     socket.destroy();
@@ -156,7 +185,9 @@ describe('Incomplete bodies', () => {
 
   test('a refusal comes before the body is sent, and the connection can go on', async () => {
     const { socket, answer } = await dial();
-    socket.write(head('/api/pas/import-xml', { 'Content-Length': 200 }).replace(token(), 'unknown'));
+    socket.write(
+      head('/api/pas/import-xml', { 'Content-Length': 200 }).replace(token(), 'unknown'),
+    );
     expect(await answer).toMatch(/^HTTP\/1\.1 401 /);
     socket.destroy();
   });
@@ -170,16 +201,26 @@ describe('Malformed requests', () => {
   });
 
   test('invalid percent encoding does not crash the server', async () => {
-    const response = await fetch(`${mock().url}/api/pas/nalez/%E0%A4%A/evidencni-cislo?evidencni_cislo=%E0%A4%A`, {
-      method: 'PATCH',
-      headers: { authorization: `Bearer ${token()}` },
-    });
+    const response = await fetch(
+      `${mock().url}/api/pas/nalez/%E0%A4%A/evidencni-cislo?evidencni_cislo=%E0%A4%A`,
+      {
+        method: 'PATCH',
+        headers: { authorization: `Bearer ${token()}` },
+      },
+    );
     expect(response.status).toBe(404);
     expect((await fetch(`${mock().server.control_url}/records/%E0%A4%A`)).status).toBeLessThan(500);
   });
 
   test('unknown paths answer 404', async () => {
-    for (const path of ['/', '/api', '/api/pas', '/api/pas/import', '/schema/svc/9.9/svc.xsd', '/id/x/file/y']) {
+    for (const path of [
+      '/',
+      '/api',
+      '/api/pas',
+      '/api/pas/import',
+      '/schema/svc/9.9/svc.xsd',
+      '/id/x/file/y',
+    ]) {
       expect((await fetch(mock().url + path)).status, path).toBe(404);
     }
   });
@@ -200,16 +241,19 @@ describe('Malformed requests', () => {
 });
 
 describe('Schemas that documents name', () => {
-  test.each(['2.0', '2.1', '2.2'])('the schema of version %s is served with its own addresses', async (version) => {
-    const response = await fetch(`${mock().server.schema_base}/${version}/svc.xsd`);
-    const text = await response.text();
-    expect(response.status).toBe(200);
-    expect(text).toContain(`targetNamespace="${mock().server.schema_base}/${version}/"`);
-    expect(text).toContain('<xs:element name="svc">');
-    const location = /schemaLocation="([^"]+)"/.exec(text)?.[1] ?? '';
-    expect((await fetch(location)).status).toBe(200);
-    expect(text).not.toMatch(/\{\w+\}.*xs:/);
-  });
+  test.each(['2.0', '2.1', '2.2'])(
+    'the schema of version %s is served with its own addresses',
+    async (version) => {
+      const response = await fetch(`${mock().server.schema_base}/${version}/svc.xsd`);
+      const text = await response.text();
+      expect(response.status).toBe(200);
+      expect(text).toContain(`targetNamespace="${mock().server.schema_base}/${version}/"`);
+      expect(text).toContain('<xs:element name="svc">');
+      const location = /schemaLocation="([^"]+)"/.exec(text)?.[1] ?? '';
+      expect((await fetch(location)).status).toBe(200);
+      expect(text).not.toMatch(/\{\w+\}.*xs:/);
+    },
+  );
 });
 
 function multipartStart(): string {
@@ -219,9 +263,15 @@ function multipartStart(): string {
 test('a request whose client disconnected before it was read ends, and creates nothing', async () => {
   await mock().control('PUT', '/settings', { latency_ms: 3000 });
   const before = await finds();
-  const body = '--xYzZY\r\nContent-Disposition: form-data; name="file"; filename="find.xml"\r\n\r\nx\r\n--xYzZY--\r\n';
+  const body =
+    '--xYzZY\r\nContent-Disposition: form-data; name="file"; filename="find.xml"\r\n\r\nx\r\n--xYzZY--\r\n';
   const { socket } = await dial();
-  socket.write(head('/api/pas/import-xml', { 'Content-Length': body.length, 'Content-Digest': contentDigest('x') }) + body);
+  socket.write(
+    head('/api/pas/import-xml', {
+      'Content-Length': body.length,
+      'Content-Digest': contentDigest('x'),
+    }) + body,
+  );
   await eventually(lastRequest).toMatchObject({ path: '/api/pas/import-xml', status: null });
   socket.resetAndDestroy();
   await eventually(lastRequest).toMatchObject({ status: 0 });

@@ -11,7 +11,11 @@ async function accidents(seedNumber: number) {
   const created = await importXml(mock, makeDocument(mock, smallestFind()), { token });
   const settings = (await mock.control('GET', '/settings')).value as { page_size: number };
   expect([refused.status, created.status]).toEqual([400, 201]);
-  return { detail: refused.json?.['detail'], ident: created.headers.get('x-record-id'), pageSize: settings.page_size };
+  return {
+    detail: refused.json?.['detail'],
+    ident: created.headers.get('x-record-id'),
+    pageSize: settings.page_size,
+  };
 }
 
 describe('Seed numbers differ where the contract is silent', () => {
@@ -20,19 +24,27 @@ describe('Seed numbers differ where the contract is silent', () => {
   });
 
   test('the same number gives the same mock, others give others', async () => {
-    const [first, again, other, third] = [await accidents(1), await accidents(1), await accidents(2), await accidents(4)];
+    const [first, again, other, third] = [
+      await accidents(1),
+      await accidents(1),
+      await accidents(2),
+      await accidents(4),
+    ];
     expect(again).toEqual(first);
     expect(new Set([first.detail, other.detail, third.detail]).size).toBe(3);
     expect(new Set([first.pageSize, other.pageSize, third.pageSize]).size).toBeGreaterThan(1);
     expect(new Set([first.ident, other.ident]).size).toBe(2);
   });
 
-  test.each([0, 1, 2, 3])('with number %i each find of a project gets an identifier of its own', async (seedNumber) => {
-    await using mock = await startMock({ seedNumber });
-    const token = await fetchToken(mock, 'archaeologist');
-    const send = () => importXml(mock, makeDocument(mock, smallestFind()), { token });
-    const answers = [await send(), await send(), await send()];
-    expect(answers.map(({ status }) => status)).toEqual([201, 201, 201]);
-    expect(new Set(answers.map(({ headers }) => headers.get('x-record-id'))).size).toBe(3);
-  });
+  test.each([0, 1, 2, 3])(
+    'with number %i each find of a project gets an identifier of its own',
+    async (seedNumber) => {
+      await using mock = await startMock({ seedNumber });
+      const token = await fetchToken(mock, 'archaeologist');
+      const send = () => importXml(mock, makeDocument(mock, smallestFind()), { token });
+      const answers = [await send(), await send(), await send()];
+      expect(answers.map(({ status }) => status)).toEqual([201, 201, 201]);
+      expect(new Set(answers.map(({ headers }) => headers.get('x-record-id'))).size).toBe(3);
+    },
+  );
 });

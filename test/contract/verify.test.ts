@@ -30,13 +30,42 @@ describe('An assertion about requests', () => {
       (await verify({ request, ...(count === undefined ? {} : { count }) })).status;
     expect(await countMatches(IMPORT, 2)).toBe(200);
     expect(await countMatches(IMPORT, 1)).toBe(406);
-    expect(await countMatches({ path_matches: '^/api/.*evidencni_cislo=A1$', status: 200, user: 'archaeologist' }, 1)).toBe(200);
-    expect(await countMatches({ rule: 'number-missing', find: ident }, { at_least: 1, at_most: 1 })).toBe(200);
-    expect(await countMatches({ ...IMPORT, request_body: [{ xpath: '//svc:poznamka', equals: 'second' }] }, 1)).toBe(200);
-    expect(await countMatches({ ...IMPORT, request_body: [{ xpath: '//svc:poznamka', equals: 'third' }] }, 0)).toBe(200);
-    expect(await countMatches({ ...IMPORT, request_body: [{ xpath: 'count(//svc:projekt/@id)', equals: '1' }] }, 2)).toBe(200);
-    expect(await countMatches({ ...IMPORT, answer_body: [{ xpath: '//svc:ident_cely', equals: ident }] }, 1)).toBe(200);
-    expect(await countMatches({ status: 400, answer_body: [{ json: '$.detail', matches: '.' }] })).toBe(200);
+    expect(
+      await countMatches(
+        { path_matches: '^/api/.*evidencni_cislo=A1$', status: 200, user: 'archaeologist' },
+        1,
+      ),
+    ).toBe(200);
+    expect(
+      await countMatches({ rule: 'number-missing', find: ident }, { at_least: 1, at_most: 1 }),
+    ).toBe(200);
+    expect(
+      await countMatches(
+        { ...IMPORT, request_body: [{ xpath: '//svc:poznamka', equals: 'second' }] },
+        1,
+      ),
+    ).toBe(200);
+    expect(
+      await countMatches(
+        { ...IMPORT, request_body: [{ xpath: '//svc:poznamka', equals: 'third' }] },
+        0,
+      ),
+    ).toBe(200);
+    expect(
+      await countMatches(
+        { ...IMPORT, request_body: [{ xpath: 'count(//svc:projekt/@id)', equals: '1' }] },
+        2,
+      ),
+    ).toBe(200);
+    expect(
+      await countMatches(
+        { ...IMPORT, answer_body: [{ xpath: '//svc:ident_cely', equals: ident }] },
+        1,
+      ),
+    ).toBe(200);
+    expect(
+      await countMatches({ status: 400, answer_body: [{ json: '$.detail', matches: '.' }] }),
+    ).toBe(200);
     expect(await countMatches({ status: 400, answer_body: [{ json: '$.nothing' }] })).toBe(406);
     expect(await countMatches({ fault: '503' })).toBe(406);
   });
@@ -45,7 +74,11 @@ describe('An assertion about requests', () => {
     await control('DELETE', '/journal');
     await send(find('one'));
     const { ok, entries, reason } = await verify({ request: IMPORT, count: { at_least: 2 } });
-    expect([ok, entries.length, reason]).toEqual([false, 1, 'expected at least 2 such requests, and there were 1']);
+    expect([ok, entries.length, reason]).toEqual([
+      false,
+      1,
+      'expected at least 2 such requests, and there were 1',
+    ]);
   });
 
   test('checks the order: such requests, each after the previous one', async () => {
@@ -53,7 +86,11 @@ describe('An assertion about requests', () => {
     const ident = (await send(find('one'))).headers.get('x-record-id') ?? '';
     await setNumber(mock(), ident, '?evidencni_cislo=A1', token());
     const number = { method: 'PATCH', find: ident };
-    expect(await verify({ order: [IMPORT, number] })).toMatchObject({ status: 200, ok: true, reason: null });
+    expect(await verify({ order: [IMPORT, number] })).toMatchObject({
+      status: 200,
+      ok: true,
+      reason: null,
+    });
     expect(await verify({ order: [number, IMPORT] })).toMatchObject({ status: 406, ok: false });
     expect(await verify({ order: [IMPORT, IMPORT] })).toMatchObject({ status: 406 });
   });
@@ -76,7 +113,10 @@ describe('An assertion about requests', () => {
     [{ request: IMPORT, count: { at_least: 0 } }, 400],
     [{ request: IMPORT, count: { at_least: 2, at_most: 1 } }, 400],
     [{ request: IMPORT, gap_ms: {} }, 400],
-    [{ request: { request_headers: [{ name: 'Authorization', matches: 'Bearer' }] }, count: 0 }, 400],
+    [
+      { request: { request_headers: [{ name: 'Authorization', matches: 'Bearer' }] }, count: 0 },
+      400,
+    ],
     [{ request: { request_headers: [{ name: 'accept', absent: true, equals: 'x' }] } }, 400],
     [{ request: { answer_body: [{ json: 'not a path', equals: 'x' }] } }, 400],
     [{ request: { request_body: [{ xpath: '//[', equals: 'x' }], ...IMPORT } }, 400],
@@ -89,7 +129,10 @@ describe('An assertion about requests', () => {
   test('a truncated body decides nothing', async () => {
     await control('DELETE', '/journal');
     await send(find('x'.repeat(20_000)));
-    expect((await verify({ request: { ...IMPORT, request_body: [{ xpath: '//svc:poznamka' }] } })).status).toBe(422);
+    expect(
+      (await verify({ request: { ...IMPORT, request_body: [{ xpath: '//svc:poznamka' }] } }))
+        .status,
+    ).toBe(422);
     expect((await verify({ request: IMPORT })).status).toBe(200);
   });
 });
@@ -99,15 +142,25 @@ describe('A failed assertion', () => {
     await control('DELETE', '/journal');
     await setNumber(mock(), 'X', '', token());
     await send(find('one'));
-    const wanted = { ...IMPORT, status: 201, request_body: [{ xpath: '//svc:poznamka', equals: 'two' }] };
+    const wanted = {
+      ...IMPORT,
+      status: 201,
+      request_body: [{ xpath: '//svc:poznamka', equals: 'two' }],
+    };
     const { nearest } = await verify({ request: wanted });
     expect(nearest[0]).toMatchObject({ method: 'POST', path: '/api/pas/import-xml', status: 201 });
     const id = nearest[0]?.id;
-    expect(nearest[0]?.differs).toEqual([`//svc:poznamka of the request of entry ${id} is "one", not "two"`]);
-    expect(nearest[1]?.differs).toEqual(expect.arrayContaining(['method is PATCH, not POST', 'status is 400, not 201']));
+    expect(nearest[0]?.differs).toEqual([
+      `//svc:poznamka of the request of entry ${id} is "one", not "two"`,
+    ]);
+    expect(nearest[1]?.differs).toEqual(
+      expect.arrayContaining(['method is PATCH, not POST', 'status is 400, not 201']),
+    );
     const ordered = await verify({ order: [IMPORT, { ...IMPORT, status: 422 }] });
     expect([ordered.ok, ordered.nearest]).toEqual([false, []]);
-    expect((await verify({ order: [{ ...IMPORT, status: 422 }] })).nearest[0]?.differs).toEqual(['status is 201, not 422']);
+    expect((await verify({ order: [{ ...IMPORT, status: 422 }] })).nearest[0]?.differs).toEqual([
+      'status is 201, not 422',
+    ]);
     expect((await verify({ request: IMPORT, count: 0 })).nearest).toEqual([]);
   });
 });
@@ -127,8 +180,12 @@ describe('An assertion about bodies', () => {
   test('treats a non-node result as found if it is true', async () => {
     await control('DELETE', '/journal');
     await send(find('one'));
-    const isMatched = async (xpath: string) => (await verify({ request: { ...IMPORT, request_body: [{ xpath }] } })).ok;
-    expect([await isMatched('boolean(//svc:poznamka)'), await isMatched('string(//svc:poznamka)')]).toEqual([true, true]);
+    const isMatched = async (xpath: string) =>
+      (await verify({ request: { ...IMPORT, request_body: [{ xpath }] } })).ok;
+    expect([
+      await isMatched('boolean(//svc:poznamka)'),
+      await isMatched('string(//svc:poznamka)'),
+    ]).toEqual([true, true]);
     expect([
       await isMatched('boolean(//svc:pocet)'),
       await isMatched('string(//svc:pocet)'),
@@ -138,13 +195,23 @@ describe('An assertion about bodies', () => {
 
   test.each([
     ['UTF-16', (xml: string) => Buffer.from(`\ufeff${xml.replace('UTF-8', 'UTF-16')}`, 'utf16le')],
-    ['windows-1250', (xml: string) => Buffer.from(xml.replace('UTF-8', 'windows-1250').replace('ž', '\x9e'), 'latin1')],
+    [
+      'windows-1250',
+      (xml: string) =>
+        Buffer.from(xml.replace('UTF-8', 'windows-1250').replace('ž', '\x9e'), 'latin1'),
+    ],
   ])('reads a document in %s', async (_, encoded) => {
     await control('DELETE', '/journal');
     const bytes = encoded(makeDocument(mock(), find('žito')));
-    const answer = await postFile(mock(), IMPORT.path, { name: 'file', fileName: 'a.xml', bytes }, { token: token() });
+    const answer = await postFile(
+      mock(),
+      IMPORT.path,
+      { name: 'file', fileName: 'a.xml', bytes },
+      { token: token() },
+    );
     expect(answer.status, answer.text).toBe(201);
-    const noted = (equals: string) => verify({ request: { ...IMPORT, request_body: [{ xpath: '//svc:poznamka', equals }] } });
+    const noted = (equals: string) =>
+      verify({ request: { ...IMPORT, request_body: [{ xpath: '//svc:poznamka', equals }] } });
     expect([(await noted('žito')).ok, (await noted('zito')).ok]).toEqual([true, false]);
   });
 
@@ -152,25 +219,40 @@ describe('An assertion about bodies', () => {
     await control('DELETE', '/journal');
     await fetchToken(mock(), 'researcher');
     const signIn = { path: '/api/token-auth/' };
-    const named = (json: string, equals: string) => ({ request: { ...signIn, request_body: [{ json, equals }] } });
-    expect([(await verify(named('$.username', 'researcher'))).ok, (await verify(named('$.username', 'other'))).ok]).toEqual([
-      true,
-      false,
-    ]);
+    const named = (json: string, equals: string) => ({
+      request: { ...signIn, request_body: [{ json, equals }] },
+    });
+    expect([
+      (await verify(named('$.username', 'researcher'))).ok,
+      (await verify(named('$.username', 'other'))).ok,
+    ]).toEqual([true, false]);
     expect((await verify({ ...named('$.password', 'researcher'), count: 0 })).status).toBe(422);
-    expect((await verify({ request: { ...signIn, answer_body: [{ json: '$.token' }] }, count: 0 })).status).toBe(422);
+    expect(
+      (await verify({ request: { ...signIn, answer_body: [{ json: '$.token' }] }, count: 0 }))
+        .status,
+    ).toBe(422);
   });
 
   test('compares headers of requests and answers', async () => {
     await control('DELETE', '/journal');
     await send(find('one'));
-    const isMatched = async (request: object) => (await verify({ request: { ...IMPORT, ...request } })).ok;
+    const isMatched = async (request: object) =>
+      (await verify({ request: { ...IMPORT, ...request } })).ok;
     expect(
-      await isMatched({ request_headers: [{ name: 'Content-Digest', matches: '^sha-512=:' }, { name: 'authorization' }] }),
+      await isMatched({
+        request_headers: [
+          { name: 'Content-Digest', matches: '^sha-512=:' },
+          { name: 'authorization' },
+        ],
+      }),
     ).toBe(true);
     expect(await isMatched({ request_headers: [{ name: 'expect', absent: true }] })).toBe(true);
-    expect(await isMatched({ request_headers: [{ name: 'content-digest', absent: true }] })).toBe(false);
-    expect(await isMatched({ answer_headers: [{ name: 'content-type', equals: 'application/xml' }] })).toBe(true);
+    expect(await isMatched({ request_headers: [{ name: 'content-digest', absent: true }] })).toBe(
+      false,
+    );
+    expect(
+      await isMatched({ answer_headers: [{ name: 'content-type', equals: 'application/xml' }] }),
+    ).toBe(true);
     expect(await isMatched({ answer_headers: [{ name: 'retry-after' }] })).toBe(false);
   });
 
@@ -182,10 +264,18 @@ describe('An assertion about bodies', () => {
       await send(find('one'));
     }
     const gap = async (gap_ms: object) => verify({ request: IMPORT, gap_ms });
-    expect([(await gap({ at_least: 1500 })).ok, (await gap({ at_least: 1500, at_most: 3000 })).ok]).toEqual([true, true]);
-    expect(await gap({ at_most: 2000 })).toMatchObject({ ok: false, reason: expect.stringContaining('it was 3000.0 ms') });
+    expect([
+      (await gap({ at_least: 1500 })).ok,
+      (await gap({ at_least: 1500, at_most: 3000 })).ok,
+    ]).toEqual([true, true]);
+    expect(await gap({ at_most: 2000 })).toMatchObject({
+      ok: false,
+      reason: expect.stringContaining('it was 3000.0 ms'),
+    });
     expect((await verify({ order: [IMPORT, IMPORT], gap_ms: { at_least: 1501 } })).ok).toBe(false);
-    expect((await verify({ request: { path: '/nowhere' }, count: 0, gap_ms: { at_least: 1 } })).ok).toBe(false);
+    expect(
+      (await verify({ request: { path: '/nowhere' }, count: 0, gap_ms: { at_least: 1 } })).ok,
+    ).toBe(false);
     await control('POST', '/clock', { frozen: false });
   });
 
@@ -193,10 +283,15 @@ describe('An assertion about bodies', () => {
     await control('DELETE', '/journal');
     const { hostname, port } = new URL(mock().server.base_url);
     const client = connect(Number(port), hostname);
-    client.write('POST /api/pas/import-xml HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer none\r\nContent-Length: 2000\r\n\r\n');
+    client.write(
+      'POST /api/pas/import-xml HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer none\r\nContent-Length: 2000\r\n\r\n',
+    );
     await once(client, 'data');
     client.destroy();
-    expect(await verify({ request: { ...IMPORT, status: 401 } })).toMatchObject({ status: 200, ok: true });
+    expect(await verify({ request: { ...IMPORT, status: 401 } })).toMatchObject({
+      status: 200,
+      ok: true,
+    });
   });
 
   test('is refused if entries that it may concern were dropped', async () => {
@@ -214,21 +309,33 @@ describe('An assertion about bodies', () => {
 });
 
 describe('A control token', () => {
-  const fetchWith = async (url: string, headers: Record<string, string> = {}) => fetch(url, { headers });
+  const fetchWith = async (url: string, headers: Record<string, string> = {}) =>
+    fetch(url, { headers });
 
   test('is required for every path except the health check, and admits other machines', async () => {
     await using guarded = await startMock({ controlToken: 'open sesame' });
     const state = `${guarded.server.control_url}/state`;
-    const basic = (password: string) => ({ authorization: `Basic ${Buffer.from(`me:${password}`).toString('base64')}` });
+    const basic = (password: string) => ({
+      authorization: `Basic ${Buffer.from(`me:${password}`).toString('base64')}`,
+    });
     const refused = await fetchWith(state);
-    expect([refused.status, refused.headers.get('www-authenticate')]).toEqual([401, expect.stringContaining('Basic')]);
+    expect([refused.status, refused.headers.get('www-authenticate')]).toEqual([
+      401,
+      expect.stringContaining('Basic'),
+    ]);
     expect((await fetchWith(state, { authorization: 'Bearer open-sesame' })).status).toBe(401);
     expect((await fetchWith(state, basic('wrong'))).status).toBe(401);
     expect((await fetchWith(state, basic('open sesame'))).status).toBe(200);
-    expect((await fetchWith(`${guarded.server.control_url}/`, basic('open sesame'))).status).toBe(200);
+    expect((await fetchWith(`${guarded.server.control_url}/`, basic('open sesame'))).status).toBe(
+      200,
+    );
     expect((await fetchWith(`${guarded.server.control_url}/health`)).status).toBe(200);
-    expect((await fetchWith(state, { ...basic('open sesame'), origin: 'http://evil.example' })).status).toBe(403);
-    expect((await fetchWith(state, { ...basic('open sesame'), origin: new URL(state).origin })).status).toBe(200);
+    expect(
+      (await fetchWith(state, { ...basic('open sesame'), origin: 'http://evil.example' })).status,
+    ).toBe(403);
+    expect(
+      (await fetchWith(state, { ...basic('open sesame'), origin: new URL(state).origin })).status,
+    ).toBe(200);
   });
 
   test('also applies to each tenant', async () => {

@@ -19,15 +19,18 @@ const ROLES = [
   ['D', 'admin'],
 ] as const;
 
-/** A record that everybody may see, its governing element, and where its protected elements stand. */
-const ROWS: ReadonlyArray<readonly [ident: string, governing: string, protectedElements: number]> = [
-  ['C-202100007', 'pristupnost_pom', 1],
-  ['C-202000033A', 'pristupnost', 2],
-  ['C-N0000451', 'pristupnost', 2],
-  ['ADB-KOLI01-000007', 'pristupnost_pom', 1],
-  ['P-1334-100021', 'pristupnost_pom', 1],
-  ['C-202100007-N00001', 'pristupnost', 1],
-];
+/**
+ * A record that everybody may see, its governing element, and where its protected elements stand.
+ */
+const ROWS: ReadonlyArray<readonly [ident: string, governing: string, protectedElements: number]> =
+  [
+    ['C-202100007', 'pristupnost_pom', 1],
+    ['C-202000033A', 'pristupnost', 2],
+    ['C-N0000451', 'pristupnost', 2],
+    ['ADB-KOLI01-000007', 'pristupnost_pom', 1],
+    ['P-1334-100021', 'pristupnost_pom', 1],
+    ['C-202100007-N00001', 'pristupnost', 1],
+  ];
 
 let mock: TestMock;
 beforeAll(async () => {
@@ -37,7 +40,9 @@ afterAll(() => mock.close());
 
 async function metadata(ident: string, as: string, format = 'oai_svc'): Promise<string> {
   const identifier = `${mock.server.oai_base}/id/${ident}`;
-  return (await ask(mock, `verb=GetRecord&metadataPrefix=${format}&identifier=${identifier}`, { as })).text;
+  return (
+    await ask(mock, `verb=GetRecord&metadataPrefix=${format}&identifier=${identifier}`, { as })
+  ).text;
 }
 
 async function govern(ident: string, governing: string, accessibility: string): Promise<void> {
@@ -51,7 +56,9 @@ describe.each(ROWS)('%s, governed by %s', (ident, governing, count) => {
     test.each(ROLES)('for role %s (%s)', async (role, as) => {
       await govern(ident, governing, accessibility);
       const text = await metadata(ident, as);
-      const parts = [...text.matchAll(/<svc:chranene_udaje>(.*?)<\/svc:chranene_udaje>/gs)].map((match) => match[1] ?? '');
+      const parts = [...text.matchAll(/<svc:chranene_udaje>(.*?)<\/svc:chranene_udaje>/gs)].map(
+        (match) => match[1] ?? '',
+      );
       expect(parts).toHaveLength(count);
       for (const part of parts) {
         if (letter <= role) expect(part).toMatch(/<svc:\w+/);
@@ -67,11 +74,15 @@ describe('masking', () => {
     await govern('C-202100007-N00001', 'pristupnost', 'HES-000868');
     const masked = await metadata('C-202100007-N00001', 'anonymous', 'oai_dc');
     expect(masked).not.toMatch(/štěrková lavice|15\.1078|49\.7441|ruian-600915/);
-    expect(await metadata('C-202100007-N00001', 'archivist', 'oai_dc')).toMatch(/štěrková lavice.*15\.1078,49\.7441/s);
+    expect(await metadata('C-202100007-N00001', 'archivist', 'oai_dc')).toMatch(
+      /štěrková lavice.*15\.1078,49\.7441/s,
+    );
   });
 
   test('makes no exception for the owner: a researcher does not see the protected part of an own find marked C', async () => {
-    expect(await metadata('C-202400101-N00001', 'researcher')).toContain(`<svc:chranene_udaje>${FORBIDDEN}</svc:chranene_udaje>`);
+    expect(await metadata('C-202400101-N00001', 'researcher')).toContain(
+      `<svc:chranene_udaje>${FORBIDDEN}</svc:chranene_udaje>`,
+    );
   });
 
   test('keeps history and photographs', async () => {
@@ -91,7 +102,9 @@ describe('masking', () => {
 
   test('follows the abbreviation of the entry, not its identifier', async () => {
     const changes = { zkratka: { '@lang': 'cs', '#': 'A' } };
-    expect((await mock.control('POST', '/records', { ident: 'HES-000868', changes })).status).toBe(200);
+    expect((await mock.control('POST', '/records', { ident: 'HES-000868', changes })).status).toBe(
+      200,
+    );
     await govern('P-1334-100021', 'pristupnost_pom', 'HES-000868');
     expect(await metadata('P-1334-100021', 'anonymous')).toContain('<svc:zm10>');
     await mock.reset();
@@ -100,7 +113,9 @@ describe('masking', () => {
 
 describe('projekt/oznamovatel', () => {
   const announced = async (as: string): Promise<Map<string, boolean>> => {
-    const pages = await fetchPages(mock, 'verb=ListRecords&metadataPrefix=oai_svc&set=projekt', { as });
+    const pages = await fetchPages(mock, 'verb=ListRecords&metadataPrefix=oai_svc&set=projekt', {
+      as,
+    });
     const shownByRole = new Map<string, boolean>();
     for (const [ident, xml] of pages.flatMap((page) => [...parseRecords(page)])) {
       const content = /<svc:oznamovatel>(.*?)<\/svc:oznamovatel>/s.exec(xml)?.[1];

@@ -1,5 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { ask, fetchPages, listAll, parseError, parseHeaders, parseRecords, ROLES } from '../support/raw-harvest.ts';
+import {
+  ask,
+  fetchPages,
+  listAll,
+  parseError,
+  parseHeaders,
+  parseRecords,
+  ROLES,
+} from '../support/raw-harvest.ts';
 import { startMock, type TestMock } from '../support/start-mock.ts';
 
 // B-SEE-3 to B-SEE-18: one test for each row and role. The table is typed again here, over
@@ -30,7 +38,12 @@ const TABLE: Readonly<Record<string, readonly [a: Cell, b: Cell, c: Cell, d: Cel
     (record, reader) => record.stav === 4 || record.organisation === reader.organisation,
     yes,
   ],
-  uzivatel: [hidden, (record, reader) => record.creator === reader.user, (record, reader) => record.creator === reader.user, yes],
+  uzivatel: [
+    hidden,
+    (record, reader) => record.creator === reader.user,
+    (record, reader) => record.creator === reader.user,
+    yes,
+  ],
   heslo: [yes, yes, yes, yes],
   ruian_kraj: [yes, yes, yes, yes],
   ruian_okres: [yes, yes, yes, yes],
@@ -50,16 +63,26 @@ const readers = new Map<string, Reader>([['anonymous', { user: '', organisation:
 beforeAll(async () => {
   mock = await startMock();
   const users = await liveRecords('uzivatel');
-  const organisationByName = new Map([...users].map(([ident, xml]) => [ident, idIn(xml, 'organizace')]));
+  const organisationByName = new Map(
+    [...users].map(([ident, xml]) => [ident, idIn(xml, 'organizace')]),
+  );
   for (const [ident, xml] of users) {
-    readers.set(textIn(xml, 'email').split('@')[0] ?? '', { user: ident, organisation: idIn(xml, 'organizace') });
+    readers.set(textIn(xml, 'email').split('@')[0] ?? '', {
+      user: ident,
+      organisation: idIn(xml, 'organizace'),
+    });
   }
   for (const set of Object.keys(TABLE)) {
     const seen = [...(await liveRecords(set))].map(([ident, xml]): [string, Seen] => {
-      const creator = set === 'uzivatel' ? ident : idIn(xml.slice(xml.indexOf('<svc:historie>')), 'uzivatel');
+      const creator =
+        set === 'uzivatel' ? ident : idIn(xml.slice(xml.indexOf('<svc:historie>')), 'uzivatel');
       return [
         ident,
-        { stav: Number(textIn(xml, 'stav(?:_pom)?')), creator, organisation: organisationByName.get(creator) ?? '' },
+        {
+          stav: Number(textIn(xml, 'stav(?:_pom)?')),
+          creator,
+          organisation: organisationByName.get(creator) ?? '',
+        },
       ];
     });
     records.set(set, new Map(seen));
@@ -68,8 +91,14 @@ beforeAll(async () => {
 afterAll(() => mock.close());
 
 async function liveRecords(set: string): Promise<Map<string, string>> {
-  const pages = await fetchPages(mock, `verb=ListRecords&metadataPrefix=oai_svc&set=${set}`, { as: 'archivist' });
-  return new Map(pages.flatMap((page) => [...parseRecords(page)]).filter(([, xml]) => xml.includes('<metadata>')));
+  const pages = await fetchPages(mock, `verb=ListRecords&metadataPrefix=oai_svc&set=${set}`, {
+    as: 'archivist',
+  });
+  return new Map(
+    pages
+      .flatMap((page) => [...parseRecords(page)])
+      .filter(([, xml]) => xml.includes('<metadata>')),
+  );
 }
 
 function textIn(xml: string, name: string): string {
@@ -94,10 +123,20 @@ describe.each(ROLES)('%s', (role) => {
     const expected = [...all].filter(([, record]) => cell(record, reader)).map(([ident]) => ident);
     const listed = cell === hidden ? [] : [...all.keys()];
     for (const format of ['oai_svc', 'oai_dc']) {
-      const headers = await listAll(mock, `verb=ListIdentifiers&metadataPrefix=${format}&set=${set}`, { as: role });
-      expect(new Set(headers.filter((header) => !header.deleted).map((header) => header.ident))).toEqual(new Set(listed));
-      const pages = await fetchPages(mock, `verb=ListRecords&metadataPrefix=${format}&set=${set}`, { as: role });
-      const shown = pages.flatMap((page) => [...parseRecords(page)]).filter(([, xml]) => xml.includes('<metadata>'));
+      const headers = await listAll(
+        mock,
+        `verb=ListIdentifiers&metadataPrefix=${format}&set=${set}`,
+        { as: role },
+      );
+      expect(
+        new Set(headers.filter((header) => !header.deleted).map((header) => header.ident)),
+      ).toEqual(new Set(listed));
+      const pages = await fetchPages(mock, `verb=ListRecords&metadataPrefix=${format}&set=${set}`, {
+        as: role,
+      });
+      const shown = pages
+        .flatMap((page) => [...parseRecords(page)])
+        .filter(([, xml]) => xml.includes('<metadata>'));
       expect(new Set(shown.map(([ident]) => ident))).toEqual(new Set(listed));
       const readable = shown.filter(([, xml]) => !isRefusal(xml)).map(([ident]) => ident);
       expect(new Set(readable)).toEqual(new Set(expected));
@@ -113,9 +152,13 @@ describe.each(ROLES)('%s', (role) => {
   test('the list without a set is the union of all sets', async () => {
     const whole = await listAll(mock, 'verb=ListIdentifiers&metadataPrefix=oai_dc', { as: role });
     const parts = await Promise.all(
-      Object.keys(TABLE).map((set) => listAll(mock, `verb=ListIdentifiers&metadataPrefix=oai_dc&set=${set}`, { as: role })),
+      Object.keys(TABLE).map((set) =>
+        listAll(mock, `verb=ListIdentifiers&metadataPrefix=oai_dc&set=${set}`, { as: role }),
+      ),
     );
-    expect(new Set(whole.map((header) => header.ident))).toEqual(new Set(parts.flat().map((header) => header.ident)));
+    expect(new Set(whole.map((header) => header.ident))).toEqual(
+      new Set(parts.flat().map((header) => header.ident)),
+    );
   });
 });
 
@@ -123,7 +166,10 @@ describe('a record that this reader may not see', () => {
   test('is returned by GetRecord with the refusal in place of its content', async () => {
     const identifier = `${mock.server.oai_base}/id/C-202400101-N00001`;
     for (const format of ['oai_svc', 'oai_dc']) {
-      const { text } = await ask(mock, `verb=GetRecord&metadataPrefix=${format}&identifier=${identifier}`);
+      const { text } = await ask(
+        mock,
+        `verb=GetRecord&metadataPrefix=${format}&identifier=${identifier}`,
+      );
       expect(parseError(text)).toBeUndefined();
       expect(parseHeaders(text)[0]?.ident).toBe('C-202400101-N00001');
       expect(text).toMatch(/>HTTP\/1\.1 403 Forbidden</);
@@ -133,7 +179,11 @@ describe('a record that this reader may not see', () => {
 
   test('is complete for its finder', async () => {
     const identifier = `${mock.server.oai_base}/id/C-202400101-N00001`;
-    const { text } = await ask(mock, `verb=GetRecord&metadataPrefix=oai_svc&identifier=${identifier}`, { as: 'researcher' });
+    const { text } = await ask(
+      mock,
+      `verb=GetRecord&metadataPrefix=oai_svc&identifier=${identifier}`,
+      { as: 'researcher' },
+    );
     expect(text).toContain('<svc:ident_cely>C-202400101-N00001</svc:ident_cely>');
   });
 });
@@ -142,15 +192,21 @@ describe('a record that is always hidden from a role', () => {
   test('does not exist for that role', async () => {
     const identifier = `${mock.server.oai_base}/id/U-000102`;
     for (const query of ['verb=GetRecord&metadataPrefix=oai_svc', 'verb=ListMetadataFormats']) {
-      expect(parseError((await ask(mock, `${query}&identifier=${identifier}`)).text)).toBe('idDoesNotExist');
+      expect(parseError((await ask(mock, `${query}&identifier=${identifier}`)).text)).toBe(
+        'idDoesNotExist',
+      );
     }
   });
 
   test('is refused to another account whose role may see such records', async () => {
     const identifier = `${mock.server.oai_base}/id/U-000102`;
     const query = `verb=GetRecord&metadataPrefix=oai_svc&identifier=${identifier}`;
-    expect((await ask(mock, query, { as: 'archaeologist' })).text).toMatch(/>HTTP\/1\.1 403 Forbidden</);
-    expect((await ask(mock, query, { as: 'researcher' })).text).toContain('<svc:ident_cely>U-000102</svc:ident_cely>');
+    expect((await ask(mock, query, { as: 'archaeologist' })).text).toMatch(
+      />HTTP\/1\.1 403 Forbidden</,
+    );
+    expect((await ask(mock, query, { as: 'researcher' })).text).toContain(
+      '<svc:ident_cely>U-000102</svc:ident_cely>',
+    );
   });
 });
 
@@ -162,14 +218,19 @@ describe('an account', () => {
     });
     expect(value).toMatchObject({ ident: 'U-000102' });
     const query = 'verb=ListRecords&metadataPrefix=oai_dc&set=samostatny_nalez';
-    const records = async (as: string) => (await fetchPages(mock, query, { as })).flatMap((page) => [...parseRecords(page)]);
+    const records = async (as: string) =>
+      (await fetchPages(mock, query, { as })).flatMap((page) => [...parseRecords(page)]);
     expect(await records('researcher')).toEqual(await records('anonymous'));
     await mock.reset();
   });
 
   test('on the write interface’s black list may still harvest', async () => {
-    const pages = await fetchPages(mock, 'verb=ListRecords&metadataPrefix=oai_dc&set=uzivatel', { as: 'blocked' });
-    const ownRecords = pages.flatMap((page) => [...parseRecords(page)]).filter(([, xml]) => !isRefusal(xml));
+    const pages = await fetchPages(mock, 'verb=ListRecords&metadataPrefix=oai_dc&set=uzivatel', {
+      as: 'blocked',
+    });
+    const ownRecords = pages
+      .flatMap((page) => [...parseRecords(page)])
+      .filter(([, xml]) => !isRefusal(xml));
     expect(ownRecords.map(([ident]) => ident)).toEqual(['U-000666']);
   });
 });

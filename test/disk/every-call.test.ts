@@ -5,14 +5,22 @@ import { type Home, PROJECT, type Run, settledAfter, signedIn } from '../support
 import { goOn, SCENARIOS, type Scenario } from './scenarios.ts';
 import { isOfShares } from './shares.ts';
 import { openStage, type Stage } from './stage.ts';
-import { type Call, canHave, canWatchCalls, FAULTS, type Fault, pasWatched } from './watched-disk.ts';
+import {
+  type Call,
+  canHave,
+  canWatchCalls,
+  FAULTS,
+  type Fault,
+  pasWatched,
+} from './watched-disk.ts';
 
 const IN_EACH_WAY = process.env['DISK_FAULTS'] !== 'one';
-const COMMANDS = process.env['DISK_COMMANDS']?.split(',') ?? SCENARIOS.map(({ command }) => command);
+const COMMANDS =
+  process.env['DISK_COMMANDS']?.split(',') ?? SCENARIOS.map(({ command }) => command);
 
-const DOCUMENTED = [...readFileSync(join(PROJECT, 'docs', 'exit-codes.md'), 'utf8').matchAll(/^\| (\d+) \|/gm)].map(([, code]) =>
-  Number(code),
-);
+const DOCUMENTED = [
+  ...readFileSync(join(PROJECT, 'docs', 'exit-codes.md'), 'utf8').matchAll(/^\| (\d+) \|/gm),
+].map(([, code]) => Number(code));
 /** None of these is what a disk does. */
 const NOT_A_DISKS = [1, 4, 11, 13, 14, 15, 130];
 
@@ -35,7 +43,14 @@ test
     for (const fault of cases) problems.push(...(await play(scenario, home, stage, fault)));
     await stage.close();
     const seconds = Math.round((performance.now() - startedMs) / 1000);
-    const tally = { [scenario.command]: { calls: calls.length, runs: cases.length, problems: problems.length, seconds } };
+    const tally = {
+      [scenario.command]: {
+        calls: calls.length,
+        runs: cases.length,
+        problems: problems.length,
+        seconds,
+      },
+    };
     process.stdout.write(`disk: ${JSON.stringify(tally)}\n`);
     expect(problems).toEqual([]);
   },
@@ -45,13 +60,20 @@ test
 function listCases(calls: readonly Call[]): (readonly [number, Fault])[] {
   return calls.flatMap((call) => {
     const faults = FAULTS.filter((fault) => canHave(call, fault));
-    const chosen = IN_EACH_WAY ? faults : faults.filter((_, index) => index === call.number % faults.length);
+    const chosen = IN_EACH_WAY
+      ? faults
+      : faults.filter((_, index) => index === call.number % faults.length);
     return chosen.map((fault) => [call.number, fault] as const);
   });
 }
 
 /** @returns what is wrong, in words */
-async function play(scenario: Scenario, prepared: Home, stage: Stage, fault: readonly [number, Fault]): Promise<string[]> {
+async function play(
+  scenario: Scenario,
+  prepared: Home,
+  stage: Stage,
+  fault: readonly [number, Fault],
+): Promise<string[]> {
   stage.rewind();
   const home = prepared.copy();
   const run = await pasWatched(home, scenario.args, { fault });
@@ -60,7 +82,10 @@ async function play(scenario: Scenario, prepared: Home, stage: Stage, fault: rea
   const problems = [...unclear(run), ...looked, ...(await goOn(scenario, home, stage))];
   const { number, name, path } = run.struck;
   const where = `${scenario.command}: ${fault[1]} at call ${number}, ${name} of ${path.slice(home.folder.length + 1)}`;
-  return problems.map((problem) => `${where}: ${problem} (it ended with ${run.code ?? run.signal}: ${run.stderr.trim()})`);
+  return problems.map(
+    (problem) =>
+      `${where}: ${problem} (it ended with ${run.code ?? run.signal}: ${run.stderr.trim()})`,
+  );
 }
 
 function unclear({ code, signal, stderr }: Run): string[] {

@@ -8,7 +8,9 @@ const JOURNAL = /(?:^|\/)journal\.sqlite$/;
 /** The folder of the one outbox that a home has; one that there is not where it has none. */
 export function outboxFolder(home: string): string {
   const outboxes = join(home, 'pas', 'outboxes');
-  const [id = 'none'] = existsSync(outboxes) ? readdirSync(outboxes).filter((name) => !name.startsWith('restoring-')) : [];
+  const [id = 'none'] = existsSync(outboxes)
+    ? readdirSync(outboxes).filter((name) => !name.startsWith('restoring-'))
+    : [];
   return join(outboxes, id);
 }
 

@@ -52,8 +52,16 @@ test.skipIf(!canWatchCalls && process.env['CI'] === undefined).each(CUT)(
     }
     await stage.close();
     const seconds = Math.round((performance.now() - startedMs) / 1000);
-    const tally = { steps: steps.length, images: seen.size, went_on: wentOn, problems: problems.length, seconds };
-    process.stdout.write(`disk: ${JSON.stringify({ [`power cut in ${scenario.command}`]: tally })}\n`);
+    const tally = {
+      steps: steps.length,
+      images: seen.size,
+      went_on: wentOn,
+      problems: problems.length,
+      seconds,
+    };
+    process.stdout.write(
+      `disk: ${JSON.stringify({ [`power cut in ${scenario.command}`]: tally })}\n`,
+    );
     expect(problems.slice(0, 20)).toEqual([]);
   },
 );
@@ -67,11 +75,19 @@ function hashDigest(image: Image, hasSaidAll: boolean): string {
 }
 
 /** With the real program, to the end. @returns what is wrong, in words */
-async function play(scenario: Scenario, stage: Stage, image: Image, hasSaidAll: boolean): Promise<string[]> {
+async function play(
+  scenario: Scenario,
+  stage: Stage,
+  image: Image,
+  hasSaidAll: boolean,
+): Promise<string[]> {
   stage.rewind();
   const home = makeHome({ PAS_PASSWORD: 'archaeologist' });
   lay(home.folder, image, () => true, seededRandom(SEED));
-  const problems = [...((await scenario.look?.(home, hasSaidAll)) ?? []), ...(await goOn(scenario, home, stage))];
+  const problems = [
+    ...((await scenario.look?.(home, hasSaidAll)) ?? []),
+    ...(await goOn(scenario, home, stage)),
+  ];
   rmSync(home.folder, { recursive: true, force: true });
   return problems;
 }

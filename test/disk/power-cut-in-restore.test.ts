@@ -22,12 +22,16 @@ async function homeWithBackup(): Promise<Home> {
   return home;
 }
 
-/** Some of it stands in its log only, as a push leaves it that was killed, and the rest is damaged. */
+/**
+ * Some of it stands in its log only, as a push leaves it that was killed, and the rest is damaged.
+ */
 function damageBesideLog(home: Home): void {
   const path = join(outboxFolder(home.folder), 'outbox.sqlite');
   const database = openSqlite(path);
   database.pragma('wal_autocheckpoint = 0');
-  database.exec('update entries set updated_at = updated_at + 1; update finds set updated_at = updated_at + 1');
+  database.exec(
+    'update entries set updated_at = updated_at + 1; update finds set updated_at = updated_at + 1',
+  );
   for (const suffix of ['', '-wal']) copyFileSync(`${path}${suffix}`, `${path}.kept${suffix}`);
   database.close();
   for (const suffix of ['', '-wal']) copyFileSync(`${path}.kept${suffix}`, `${path}${suffix}`);
@@ -35,7 +39,11 @@ function damageBesideLog(home: Home): void {
 }
 
 const KINDS = [
-  { what: 'a sound outbox', prepare: (): void => {}, old: ['K-1 queued', 'K-2 queued', 'K-3 queued'] },
+  {
+    what: 'a sound outbox',
+    prepare: (): void => {},
+    old: ['K-1 queued', 'K-2 queued', 'K-3 queued'],
+  },
   { what: 'a damaged one with a log', prepare: damageBesideLog, old: undefined },
 ];
 const RESTORED = ['K-1 queued', 'K-2 queued'];
@@ -50,7 +58,9 @@ test.skipIf(!canWatchCalls && process.env['CI'] === undefined).each(KINDS)(
     const outbox = relative(home.folder, join(outboxFolder(home.folder), 'outbox.sqlite'));
     const before = readFileSync(join(home.folder, outbox));
     const isOld = (image: Image, path: string): boolean =>
-      old === undefined ? image.get(path)?.equals(before) === true : String(entriesIn(image, path)) === String(old);
+      old === undefined
+        ? image.get(path)?.equals(before) === true
+        : String(entriesIn(image, path)) === String(old);
     const trace = `${home.folder}.trace`;
     const run = await pasWatched(home, ['restore', 'copy.sqlite', '--replace'], { trace });
     expect([run.code, run.stderr]).toEqual([0, expect.anything()]);
@@ -69,13 +79,18 @@ test.skipIf(!canWatchCalls && process.env['CI'] === undefined).each(KINDS)(
         }
         seen.restored += 1;
         const held = entriesIn(image, outbox);
-        if (String(held) !== String(RESTORED)) problems.push(`after step ${index} the outbox has ${held}`);
-        const keptPaths = [...image.keys()].filter((path) => /outbox-replaced-[\dTZ-]+\.sqlite$/.test(path));
+        if (String(held) !== String(RESTORED))
+          problems.push(`after step ${index} the outbox has ${held}`);
+        const keptPaths = [...image.keys()].filter((path) =>
+          /outbox-replaced-[\dTZ-]+\.sqlite$/.test(path),
+        );
         if (!keptPaths.some((path) => isOld(image, path)))
           problems.push(`after step ${index} the old one is not among ${keptPaths}`);
       }
     }
-    process.stdout.write(`disk: ${JSON.stringify({ [`power cut in a restore over ${what}`]: seen })}\n`);
+    process.stdout.write(
+      `disk: ${JSON.stringify({ [`power cut in a restore over ${what}`]: seen })}\n`,
+    );
     expect(problems.slice(0, 20)).toEqual([]);
     expect(seen.images).toBeGreaterThan(0);
   },
@@ -85,13 +100,20 @@ test.skipIf(!canWatchCalls && process.env['CI'] === undefined).each(KINDS)(
 function entriesIn(image: Image, path: string): string[] {
   const folder = mkdtempSync(join(tmpdir(), 'pas-cut-'));
   try {
-    lay(folder, image, (each) => each.startsWith(path) && !each.endsWith('.tmp'), seededRandom(SEED));
+    lay(
+      folder,
+      image,
+      (each) => each.startsWith(path) && !each.endsWith('.tmp'),
+      seededRandom(SEED),
+    );
     if (!readdirSync(folder).includes('pas')) return ['nothing'];
     const database = openSqlite(join(folder, path));
     try {
       if (database.pragma('integrity_check', { simple: true }) !== 'ok') return ['damaged'];
       return database
-        .prepare(`select local_id || ' ' || state from entries join finds on finds.id = find_id order by 1`)
+        .prepare(
+          `select local_id || ' ' || state from entries join finds on finds.id = find_id order by 1`,
+        )
         .pluck()
         .all() as string[];
     } finally {

@@ -25,8 +25,15 @@ const FINDS = 2;
 /** State on disk of an entry whose request has begun. */
 const BEGUN = ['sending', 'uncertain', 'accepted'];
 
-/** Knowledge at a moment: the program's output, and the requests that have begun to leave, by their digest or number. */
-type Known = { readonly promised: number; readonly begun: readonly string[]; readonly hasJustBegun: boolean };
+/**
+ * Knowledge at a moment: the program's output, and the requests that have begun to leave, by their
+ * digest or number.
+ */
+type Known = {
+  readonly promised: number;
+  readonly begun: readonly string[];
+  readonly hasJustBegun: boolean;
+};
 type Cut = { readonly image: Image; readonly known: Known };
 
 /** Continuous integration must have a compiler. */
@@ -39,14 +46,19 @@ test.skipIf(!canWatchCalls && process.env['CI'] === undefined)(
       served += 1;
       stage.mark(`served_${served}`);
     });
-    const home = await signedIn(stage, 'archaeologist', [...settledAfter(0, 0), '--max-in-flight', '1']);
+    const home = await signedIn(stage, 'archaeologist', [
+      ...settledAfter(0, 0),
+      '--max-in-flight',
+      '1',
+    ]);
     const season = writeSeason(home, FINDS, { photos: true });
     const disk = makeDisk(home.folder);
     const trace = `${home.folder}.trace`;
     stage.mark('served_0');
     let older = Buffer.alloc(0);
     for (const args of [['import', season], ['number', 'set', 'K-1', 'A 1'], ['push']]) {
-      if (args[0] === 'push') older = readFileSync(join(outboxFolder(home.folder), 'outbox.sqlite'));
+      if (args[0] === 'push')
+        older = readFileSync(join(outboxFolder(home.folder), 'outbox.sqlite'));
       expect(await pasWatched(home, args, { trace })).toMatchObject({ code: 0 });
     }
     const steps = readTrace(trace, home.folder);
@@ -54,7 +66,14 @@ test.skipIf(!canWatchCalls && process.env['CI'] === undefined)(
     const startedMs = performance.now();
     const random = seededRandom(SEED);
     const most = Math.ceil((1.2 * IMAGES) / steps.length);
-    const tally = { steps: steps.length, images: 0, damaged: 0, went_on: 0, with_older_copy: 0, problems: 0 };
+    const tally = {
+      steps: steps.length,
+      images: 0,
+      damaged: 0,
+      went_on: 0,
+      with_older_copy: 0,
+      problems: 0,
+    };
     const problems: string[] = [];
     const going: Cut[] = [];
     for (const [index, { step, known }] of withKnown(steps).entries()) {
@@ -77,8 +96,14 @@ test.skipIf(!canWatchCalls && process.env['CI'] === undefined)(
       if (known.begun.length === 0) continue;
       stage.rewind(`served_${servedAt(known)}`);
       const outbox = outboxIn(image) ?? '';
-      const putBack = new Map([...image].filter(([path]) => !path.startsWith(outbox)).concat([[outbox, older]]));
-      problems.push(...(await goOn(putBack, home, stage)).map((problem) => `with an older copy of the outbox: ${problem}`));
+      const putBack = new Map(
+        [...image].filter(([path]) => !path.startsWith(outbox)).concat([[outbox, older]]),
+      );
+      problems.push(
+        ...(await goOn(putBack, home, stage)).map(
+          (problem) => `with an older copy of the outbox: ${problem}`,
+        ),
+      );
       tally.with_older_copy += 1;
     }
     await stage.close();
@@ -94,9 +119,11 @@ function withKnown(steps: readonly Step[]): { step: Step; known: Known }[] {
   let known: Known = { promised: 0, begun: [], hasJustBegun: false };
   return steps.map((step) => {
     known = { ...known, hasJustBegun: false };
-    if (step.kind === 'said' && step.text.includes('Imported')) known = { ...known, promised: FINDS };
+    if (step.kind === 'said' && step.text.includes('Imported'))
+      known = { ...known, promised: FINDS };
     const carried = step.kind === 'sent' ? carriedBy(step.text) : undefined;
-    if (carried !== undefined) known = { ...known, begun: [...known.begun, carried], hasJustBegun: true };
+    if (carried !== undefined)
+      known = { ...known, begun: [...known.begun, carried], hasJustBegun: true };
     return { step, known };
   });
 }
@@ -122,7 +149,8 @@ function look(image: Image, { promised, begun }: Known, random: Random): 'damage
     lay(folder, image, (path) => /\.sqlite/.test(path), random);
     const [inImage, journal] = [outboxIn(image) ?? '', journalIn(image)];
     const path = join(folder, inImage);
-    if (inImage === '' || !existsSync(path)) return promised + begun.length === 0 ? [] : ['there is no outbox'];
+    if (inImage === '' || !existsSync(path))
+      return promised + begun.length === 0 ? [] : ['there is no outbox'];
     const outbox = openOutbox(path, manualClock());
     assertUndamaged(path);
     const rows = outbox
@@ -136,20 +164,29 @@ function look(image: Image, { promised, begun }: Known, random: Random): 'damage
     return [
       ...finds(promised).flatMap(({ localId, photos: [sha512] }) => {
         const ownRows = rows.filter((row) => row.localId === localId);
-        const isWhole = ownRows.some(({ kind }) => kind === 'import') && ownRows.some(({ carries }) => carries === sha512);
+        const isWhole =
+          ownRows.some(({ kind }) => kind === 'import') &&
+          ownRows.some(({ carries }) => carries === sha512);
         return isWhole ? [] : [`${localId} is lost: ${JSON.stringify(ownRows)}`];
       }),
       ...rows.flatMap(({ kind, carries, localId }) => {
-        const bytes = kind === 'photo' ? image.get(join(dirname(inImage), 'photos', carries.slice(0, 2), carries)) : undefined;
+        const bytes =
+          kind === 'photo'
+            ? image.get(join(dirname(inImage), 'photos', carries.slice(0, 2), carries))
+            : undefined;
         return kind !== 'photo' || (bytes !== undefined && sha512Hex(bytes) === carries)
           ? []
           : [`a photograph of ${localId} is lost`];
       }),
       ...begun.flatMap((sent) => {
         const row = rows.find(({ carries }) => carries === sent);
-        return row !== undefined && BEGUN.includes(row.state) ? [] : [`what has begun to leave is ${row?.state}: ${sent}`];
+        return row !== undefined && BEGUN.includes(row.state)
+          ? []
+          : [`what has begun to leave is ${row?.state}: ${sent}`];
       }),
-      ...(remembered >= begun.length ? [] : [`the journal has ${remembered} of ${begun.length} requests`]),
+      ...(remembered >= begun.length
+        ? []
+        : [`the journal has ${remembered} of ${begun.length} requests`]),
     ];
   } catch (thrown) {
     if (thrown instanceof DatabaseError) return 'damaged';
@@ -163,8 +200,15 @@ function attemptsIn(path: string): number {
   assertUndamaged(path);
   const journal = openSqlite(path);
   try {
-    const hasEvents = journal.prepare(`select count(*) from sqlite_schema where name = 'events'`).pluck().get() === 1;
-    return hasEvents ? (journal.prepare(`select count(*) from events where kind = 'attempted'`).pluck().get() as number) : 0;
+    const hasEvents =
+      journal.prepare(`select count(*) from sqlite_schema where name = 'events'`).pluck().get() ===
+      1;
+    return hasEvents
+      ? (journal
+          .prepare(`select count(*) from events where kind = 'attempted'`)
+          .pluck()
+          .get() as number)
+      : 0;
   } finally {
     journal.close();
   }
@@ -180,7 +224,10 @@ async function goOn(image: Image, recorded: Home, stage: Stage): Promise<string[
   lay(home.folder, image, () => true, seededRandom(SEED));
   await expectDone(home.pas('import', join(recorded.folder, 'season.csv')));
   await home.pas('number', 'set', 'K-1', 'A 1');
-  const problems = [...(await finish(home, stage)), ...(await compare(home, stage, finds(FINDS, { numbered: 1 })))];
+  const problems = [
+    ...(await finish(home, stage)),
+    ...(await compare(home, stage, finds(FINDS, { numbered: 1 }))),
+  ];
   rmSync(home.folder, { recursive: true, force: true });
   return problems;
 }

@@ -29,7 +29,9 @@ export function makeDisk(folder: string): Disk {
   const disk: Disk = { files: new Map(), named: new Map([['', undefined]]), namings: [] };
   for (const path of readdirSync(folder, { recursive: true, encoding: 'utf8' })) {
     const stats = statSync(join(folder, path));
-    const file = stats.isDirectory() ? undefined : { flushed: readFileSync(join(folder, path)), changes: [] };
+    const file = stats.isDirectory()
+      ? undefined
+      : { flushed: readFileSync(join(folder, path)), changes: [] };
     if (file !== undefined) disk.files.set(stats.ino, file);
     disk.named.set(path, file);
   }
@@ -44,24 +46,35 @@ export function readTrace(trace: string, folder: string): Step[] {
   const steps: Step[] = [];
   for (let at = 0; at < bytes.length; ) {
     const what = String.fromCharCode(bytes.readUInt8(at));
-    const [ino, offset] = [bytes.readBigUInt64LE(at + 1), bytes.readBigUInt64LE(at + 9)].map(Number) as [number, number];
+    const [ino, offset] = [bytes.readBigUInt64LE(at + 1), bytes.readBigUInt64LE(at + 9)].map(
+      Number,
+    ) as [number, number];
     const begin = at + HEAD_BYTES;
     const middle = begin + bytes.readUInt32LE(at + 17);
     at = middle + bytes.readUInt32LE(at + 21);
     const second = bytes.subarray(middle, at);
     const path = (piece: Buffer): string => relative(folder, piece.toString());
     const first = bytes.subarray(begin, middle);
-    if (what === 's' || what === 'o') steps.push({ kind: what === 's' ? 'sent' : 'said', text: second.toString('latin1') });
+    if (what === 's' || what === 'o')
+      steps.push({ kind: what === 's' ? 'sent' : 'said', text: second.toString('latin1') });
     else
       steps.push({
         kind: 'disk',
-        apply: (disk) => apply(disk, { what, ino, at: offset, path: path(first), other: path(second), second }),
+        apply: (disk) =>
+          apply(disk, { what, ino, at: offset, path: path(first), other: path(second), second }),
       });
   }
   return steps;
 }
 
-type Written = { what: string; ino: number; at: number; path: string; other: string; second: Buffer };
+type Written = {
+  what: string;
+  ino: number;
+  at: number;
+  path: string;
+  other: string;
+  second: Buffer;
+};
 
 function apply(disk: Disk, { what, ino, at, path, other, second }: Written): void {
   const change = (created: Change): void => {
@@ -173,8 +186,9 @@ const ALL_OF = 16;
 type Fate = 'kept' | 'lost' | 'half';
 
 /**
- * States that a power cut may leave at this moment: without anything that is not certain, with all of it, with all up to something, without
- * each, with each alone, and random ones with torn writes. All there are, where they are few.
+ * States that a power cut may leave at this moment: without anything that is not certain, with all
+ * of it, with all up to something, without each, with each alone, and random ones with torn writes.
+ * All there are, where they are few.
  */
 export function* imagesAt(disk: Disk, most: number, random: Random): Generator<Image> {
   // Memory shared by processes may be anything afterwards, see `lay`.
@@ -194,7 +208,8 @@ export function* imagesAt(disk: Disk, most: number, random: Random): Generator<I
   if (count === 0) return;
   yield draw(() => 'lost');
   if (2 ** count <= Math.max(most, ALL_OF)) {
-    for (let bits = 1; bits < 2 ** count - 1; bits += 1) yield draw((index) => (((bits >> index) & 1) === 1 ? 'kept' : 'lost'));
+    for (let bits = 1; bits < 2 ** count - 1; bits += 1)
+      yield draw((index) => (((bits >> index) & 1) === 1 ? 'kept' : 'lost'));
     return;
   }
   const pick = (): number => random.between(0, count - 1);
@@ -207,12 +222,19 @@ export function* imagesAt(disk: Disk, most: number, random: Random): Generator<I
     () => () => random.pick(['kept', 'lost']),
     () => () => random.pick(['kept', 'kept', 'kept', 'half', 'lost']),
   ];
-  for (let imageCount = 2; imageCount < most; imageCount += 1) yield draw(random.pick(shapes)(pick()));
+  for (let imageCount = 2; imageCount < most; imageCount += 1)
+    yield draw(random.pick(shapes)(pick()));
 }
 
-function makeImage(disk: Disk, files: readonly StoredFile[], fates: readonly Fate[], random: Random): Image {
+function makeImage(
+  disk: Disk,
+  files: readonly StoredFile[],
+  fates: readonly Fate[],
+  random: Random,
+): Image {
   const named = new Map(disk.named);
-  for (const [index, naming] of disk.namings.entries()) if (fates[index] !== 'lost') rename(named, naming);
+  for (const [index, naming] of disk.namings.entries())
+    if (fates[index] !== 'lost') rename(named, naming);
   let next = disk.namings.length;
   const contents = new Map<StoredFile, Buffer>();
   for (const file of files) {
@@ -232,7 +254,10 @@ function makeImage(disk: Disk, files: readonly StoredFile[], fates: readonly Fat
 }
 
 /** As a disk writes it, which cuts at its own bounds. */
-function listSectors({ at, bytes }: { readonly at: number; readonly bytes: Buffer }, random: Random): Change[] {
+function listSectors(
+  { at, bytes }: { readonly at: number; readonly bytes: Buffer },
+  random: Random,
+): Change[] {
   const pieces: Change[] = [];
   for (let begin = 0; begin < bytes.length; ) {
     const end = Math.min(bytes.length, begin + SECTOR_BYTES - ((at + begin) % SECTOR_BYTES));
@@ -243,17 +268,29 @@ function listSectors({ at, bytes }: { readonly at: number; readonly bytes: Buffe
 }
 
 function hasFolders(named: ReadonlyMap<string, Named>, path: string): boolean {
-  for (let folder = getFolder(path); folder !== ''; folder = getFolder(folder)) if (!named.has(folder)) return false;
+  for (let folder = getFolder(path); folder !== ''; folder = getFolder(folder))
+    if (!named.has(folder)) return false;
   return true;
 }
 
-/** Puts an image into a folder. What processes shared in memory is never flushed, and may be anything afterwards. */
-export function lay(folder: string, image: Image, isWanted: (path: string) => boolean, random: Random): void {
+/**
+ * Puts an image into a folder. What processes shared in memory is never flushed, and may be
+ * anything afterwards.
+ */
+export function lay(
+  folder: string,
+  image: Image,
+  isWanted: (path: string) => boolean,
+  random: Random,
+): void {
   for (const [path, bytes] of image) {
     if (!isWanted(path)) continue;
     const isShared = path.endsWith('-shm');
     if (isShared && random.chance(0.5)) continue;
     mkdirSync(join(folder, dirname(path)), { recursive: true });
-    writeFileSync(join(folder, path), isShared ? Buffer.alloc(32_768, random.between(0, 255)) : bytes);
+    writeFileSync(
+      join(folder, path),
+      isShared ? Buffer.alloc(32_768, random.between(0, 255)) : bytes,
+    );
   }
 }

@@ -9,26 +9,43 @@ import { compare, finish, type Planned } from './finish.ts';
 import { outboxFolder } from './places.ts';
 import type { Stage } from './stage.ts';
 
-/** A command, what there is before it, and what must hold when it was struck: each is told once the disk is well again. */
+/**
+ * A command, what there is before it, and what must hold when it was struck: each is told once the
+ * disk is well again.
+ */
 export type Scenario = {
   readonly command: string;
   readonly args: readonly string[];
   prepare(home: Home, stage: Stage): Promise<void>;
-  /** Errors right after the struck run, in words. @param isDone true where it had printed all that it prints when it ends well */
+  /**
+   * Errors right after the struck run, in words. @param isDone true where it had printed all that
+   * it prints when it ends well
+   */
   look?(home: Home, isDone: boolean): string[] | Promise<string[]>;
-  /** Expected records of the service after the command was run once more and all was pushed; for those with an outbox. */
+  /**
+   * Expected records of the service after the command was run once more and all was pushed; for
+   * those with an outbox.
+   */
   planned?(): readonly Planned[];
   /** Errors of the command's own result, after it was run once more. */
   result?(home: Home, stage: Stage): string[];
 };
 
-/** Has the same command go on after what struck it, and everything come to rest. @returns what is wrong then, in words */
+/**
+ * Has the same command go on after what struck it, and everything come to rest. @returns what is
+ * wrong then, in words
+ */
 export async function goOn(scenario: Scenario, home: Home, stage: Stage): Promise<string[]> {
   const again = await home.pas(...scenario.args);
-  const problems = [0, 6].includes(again.code ?? 1) ? [] : [`again, it ends with ${again.code}: ${again.stderr}`];
+  const problems = [0, 6].includes(again.code ?? 1)
+    ? []
+    : [`again, it ends with ${again.code}: ${again.stderr}`];
   try {
     if (scenario.planned !== undefined)
-      problems.push(...(await finish(home, stage)), ...(await compare(home, stage, scenario.planned())));
+      problems.push(
+        ...(await finish(home, stage)),
+        ...(await compare(home, stage, scenario.planned())),
+      );
     problems.push(...(scenario.result?.(home, stage) ?? []));
   } catch (thrown) {
     problems.push(String(thrown));
@@ -94,7 +111,8 @@ function lookAtNames(home: Home, isDone: boolean, old: string): string[] {
 function lookAtPhotographs(home: Home): string[] {
   return finds(2).flatMap(({ localId, photos: [sha512 = ''] }) => {
     const path = join(`${getCopy(home)}.photos`, sha512.slice(0, 2), sha512);
-    const isThere = existsSync(path) && createHash('sha512').update(readFileSync(path)).digest('hex') === sha512;
+    const isThere =
+      existsSync(path) && createHash('sha512').update(readFileSync(path)).digest('hex') === sha512;
     return isThere ? [] : [`the backup lacks the photograph of ${localId}`];
   });
 }
@@ -102,7 +120,9 @@ function lookAtPhotographs(home: Home): string[] {
 /** Contents of the outbox are in it, or beside it. */
 function lookForOld(home: Home): string[] {
   if (String(namesIn(getOutbox(home))) === 'K-1,K-2,K-3') return [];
-  const asides = readdirSync(outboxFolder(home.folder)).filter((name) => /^outbox-replaced-.*\.sqlite$/.test(name));
+  const asides = readdirSync(outboxFolder(home.folder)).filter((name) =>
+    /^outbox-replaced-.*\.sqlite$/.test(name),
+  );
   const keptNames = asides.map((name) => String(namesIn(join(outboxFolder(home.folder), name))));
   return keptNames.includes('K-1,K-2,K-3')
     ? []
@@ -117,7 +137,10 @@ const BACKUP: Scenario = {
     await expectDone(home.pas('backup', getCopy(home)));
     await importSeason(home, 2);
   },
-  look: async (home, isDone) => [...(await lookAtCopy(home, isDone, 'K-1')), ...(isDone ? lookAtPhotographs(home) : [])],
+  look: async (home, isDone) => [
+    ...(await lookAtCopy(home, isDone, 'K-1')),
+    ...(isDone ? lookAtPhotographs(home) : []),
+  ],
   planned: () => finds(2),
   result: (home) => [...lookAtNames(home, true, ''), ...lookAtPhotographs(home)],
 };
@@ -146,7 +169,12 @@ export const SCENARIOS: readonly Scenario[] = [
   },
   {
     command: 'add',
-    args: ['add', ...Object.entries(ADDED).flatMap(([name, value]) => ['--set', `${name}=${value}`]), '--photo', 'photo-2.png'],
+    args: [
+      'add',
+      ...Object.entries(ADDED).flatMap(([name, value]) => ['--set', `${name}=${value}`]),
+      '--photo',
+      'photo-2.png',
+    ],
     prepare: async (home) => {
       await importSeason(home, 1);
       home.file('photo-2.png', tinyPng(1));
@@ -174,7 +202,8 @@ export const SCENARIOS: readonly Scenario[] = [
         { endpoint: 'oai', when: { every: 1 }, fault: 'malformed' },
       ]);
       const run = await home.pas('push', '--no-look');
-      if (run.code !== 6) throw new Error(`nothing is uncertain: ${run.code}\n${run.stdout}${run.stderr}`);
+      if (run.code !== 6)
+        throw new Error(`nothing is uncertain: ${run.code}\n${run.stdout}${run.stderr}`);
       mock.faults.set([]);
     },
     planned: () => finds(3, { photos: false }),
@@ -220,10 +249,14 @@ export const SCENARIOS: readonly Scenario[] = [
         await expectDone(home.pas('harvest', 'projekt', '--out', `whole${ending}`));
       },
       result: (home) => {
-        const [whole, made] = ['whole', 'sites'].map((name) => recordsIn(join(home.folder, `${name}${ending}`)));
+        const [whole, made] = ['whole', 'sites'].map((name) =>
+          recordsIn(join(home.folder, `${name}${ending}`)),
+        );
         return whole === made && whole !== ''
           ? []
-          : [`the harvest is not as one that nothing struck: ${made?.length} bytes in place of ${whole?.length}`];
+          : [
+              `the harvest is not as one that nothing struck: ${made?.length} bytes in place of ${whole?.length}`,
+            ];
       },
     }),
   ),
@@ -247,7 +280,8 @@ function recordsIn(path: string): string {
       .map((name) => `${name}\n${recordsIn(join(path, name))}`)
       .join('\n');
   }
-  if (!path.endsWith('.sqlite')) return readFileSync(path, 'utf8').replaceAll(/[\d-]{10}T[\d:.]+Z/g, '');
+  if (!path.endsWith('.sqlite'))
+    return readFileSync(path, 'utf8').replaceAll(/[\d-]{10}T[\d:.]+Z/g, '');
   const database = openSqlite(path, { readonly: true });
   try {
     return JSON.stringify(database.prepare('select * from records order by 1').all());

@@ -3,7 +3,10 @@ const ALL = 100;
 const SHARES = Number(process.env['DISK_SHARES'] ?? ALL);
 const FROM = Number(process.env['DISK_FROM'] ?? 0);
 
-/** Without a common divisor with all, and so that neighbours are far from one another: what is left over is dealt out, too. */
+/**
+ * Without a common divisor with all, and so that neighbours are far from one another: what is left
+ * over is dealt out, too.
+ */
 const STEP = 51;
 
 export function isOfShares(index: number): boolean {

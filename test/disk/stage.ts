@@ -8,7 +8,10 @@ import type { Service } from '../support/run-pas.ts';
 /** The mock server in this process, which can be restored to where it was in no time. */
 export type Stage = Service & {
   readonly mock: Awaited<ReturnType<typeof createMock>>;
-  /** From here on {@link rewind} brings it back to now, and from there on only to what was marked before. */
+  /**
+   * From here on {@link rewind} brings it back to now, and from there on only to what was marked
+   * before.
+   */
   mark(name?: string): void;
   rewind(name?: string): void;
   close(): Promise<void>;

@@ -11,12 +11,20 @@ export const FAULTS = ['EIO', 'ENOSPC', 'SHORT', 'FULL', 'KILL', 'TORN'] as cons
 export type Fault = (typeof FAULTS)[number];
 
 /** Requirements to intercept a program's calls: the C library's own loader, and a compiler. */
-export const canWatchCalls = process.platform === 'linux' && spawnSync('gcc', ['--version']).status === 0;
+export const canWatchCalls =
+  process.platform === 'linux' && spawnSync('gcc', ['--version']).status === 0;
 
 /** A call on a file of the home; `needs` is what watched-disk.c says that it does. */
-export type Call = { readonly number: number; readonly name: string; readonly needs: number; readonly path: string };
+export type Call = {
+  readonly number: number;
+  readonly name: string;
+  readonly needs: number;
+  readonly path: string;
+};
 
-/** Tells if a call can fail in this way: reading needs no room, and only a write can be cut in two. */
+/**
+ * Tells if a call can fail in this way: reading needs no room, and only a write can be cut in two.
+ */
 export function canHave({ needs }: Call, fault: Fault): boolean {
   if (fault === 'EIO') return true;
   if (fault === 'KILL') return needs !== 0;
@@ -29,7 +37,11 @@ let library: string | undefined;
 function compiled(): string {
   if (library !== undefined) return library;
   library = join(mkdtempSync(join(tmpdir(), 'pas-watched-')), 'watched-disk.so');
-  const { status, stderr } = spawnSync('gcc', ['-O2', '-shared', '-fPIC', '-o', library, SOURCE, '-ldl'], { encoding: 'utf8' });
+  const { status, stderr } = spawnSync(
+    'gcc',
+    ['-O2', '-shared', '-fPIC', '-o', library, SOURCE, '-ldl'],
+    { encoding: 'utf8' },
+  );
   if (status !== 0) throw new Error(stderr);
   return library;
 }
@@ -40,7 +52,10 @@ export type WatchedRun = Run & {
   readonly struck: Call | undefined;
 };
 
-/** Runs `pas` in a process of its own, where one call on a file of the home goes wrong, if so planned. */
+/**
+ * Runs `pas` in a process of its own, where one call on a file of the home goes wrong, if so
+ * planned.
+ */
 export async function pasWatched(
   home: Home,
   args: readonly string[],
@@ -69,7 +84,9 @@ export async function pasWatched(
       written[name] += text;
     });
   }
-  const [code, signal] = await new Promise<[number | null, string | null]>((end) => child.on('close', (...ended) => end(ended)));
+  const [code, signal] = await new Promise<[number | null, string | null]>((end) =>
+    child.on('close', (...ended) => end(ended)),
+  );
   const lines = existsSync(list) ? readFileSync(list, 'utf8').split('\n').slice(0, -1) : [];
   rmSync(list, { force: true });
   const struck = lines.find((line) => line.startsWith('fault '))?.slice('fault '.length);

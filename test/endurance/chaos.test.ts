@@ -19,10 +19,26 @@ const FINDS = 5;
 /** Short, so that many rounds fit into an hour. */
 const SETTLE_MS = 800;
 const PROFILE_FLAGS = [
-  ...['--min-interval-ms', '8', '--settle-ms', `${SETTLE_MS}`, '--index-allowance-ms', '500', '--answer-timeout-ms', '600'],
+  ...[
+    '--min-interval-ms',
+    '8',
+    '--settle-ms',
+    `${SETTLE_MS}`,
+    '--index-allowance-ms',
+    '500',
+    '--answer-timeout-ms',
+    '600',
+  ],
 ];
 const FAULTS = [
-  ...['500-before-save', '500-after-save', 'hang-before-save', 'hang-after-save', 'reset-before-save', 'reset-after-save'],
+  ...[
+    '500-before-save',
+    '500-after-save',
+    'hang-before-save',
+    'hang-after-save',
+    'reset-before-save',
+    'reset-after-save',
+  ],
   ...['truncate', 'malformed', '502', '504', '503', 'throttle', 'token-expired'],
 ];
 const PUSH_CODES = [0, 3, 4, 5, 6, 15];
@@ -30,12 +46,16 @@ const MAX_TURNS = 20;
 
 type Planned = { readonly localId: string; readonly note: string; readonly number: string };
 type Open = { readonly entry: number; readonly find: string; readonly kind: string };
-type Status = { readonly entries: Record<string, Record<string, number>>; readonly needs_person: readonly Open[] };
+type Status = {
+  readonly entries: Record<string, Record<string, number>>;
+  readonly needs_person: readonly Open[];
+};
 
 test(`${ROUNDS} rounds of faults and kills end with everything at the service exactly once`, async () => {
   const data = join(mkdtempSync(join(tmpdir(), 'pas-chaos-')), 'mock.sqlite');
   const port = String(await freePort());
-  const start = (): Promise<MockProcess> => startMockProcess('--data', data, '--port', port, '--min-interval', '8');
+  const start = (): Promise<MockProcess> =>
+    startMockProcess('--data', data, '--port', port, '--min-interval', '8');
   let service = await start();
   const home = await signedIn(service, 'archaeologist', PROFILE_FLAGS);
   for (let round = FROM; round < FROM + ROUNDS; round += 1) {
@@ -65,8 +85,11 @@ async function queueFinds(home: Home, round: number): Promise<Planned[]> {
     return `${localId};C-202400101;1;4326;HES-000867;14.4${index};50.08;${note};${localId}.png`;
   });
   const header = 'local_id;projekt;stav;geom_system;pristupnost;lon;lat;poznamka;photos';
-  await expectDone(home.pas('import', home.file(`round-${round}.csv`, [header, ...rows].join('\n'))));
-  for (const { localId, number } of planned) await expectDone(home.pas('number', 'set', localId, number));
+  await expectDone(
+    home.pas('import', home.file(`round-${round}.csv`, [header, ...rows].join('\n'))),
+  );
+  for (const { localId, number } of planned)
+    await expectDone(home.pas('number', 'set', localId, number));
   return planned;
 }
 
@@ -74,13 +97,19 @@ function drawFaults(random: Random): Record<string, unknown>[] {
   return Array.from({ length: random.between(1, 4) }, () => ({
     endpoint: random.pick(['import', 'import', 'photo', 'number']),
     fault: random.pick(FAULTS),
-    when: random.chance(0.5) ? { nth: random.between(1, 4) } : { probability: 0.5, seed: random.between(1, 1e6) },
+    when: random.chance(0.5)
+      ? { nth: random.between(1, 4) }
+      : { probability: 0.5, seed: random.between(1, 1e6) },
     times: random.between(1, 2),
   }));
 }
 
 /** A push that may be killed at any moment, against a service that may be killed, too. */
-async function disturbedPush(home: Home, random: Random, restartService: () => Promise<void>): Promise<void> {
+async function disturbedPush(
+  home: Home,
+  random: Random,
+  restartService: () => Promise<void>,
+): Promise<void> {
   const { child, ended } = home.start('push', '--json', '--no-look');
   await Promise.race([ended, pause(random.between(200, 1200))]);
   if (random.chance(0.2)) await restartService();
@@ -95,33 +124,58 @@ async function killed({ child }: MockProcess): Promise<void> {
   await ended;
 }
 
-/** Pushes until nothing is open. A person looks at the service, and decides what pas cannot settle. */
-async function comeToRest(home: Home, service: MockProcess, planned: readonly Planned[]): Promise<void> {
+/**
+ * Pushes until nothing is open. A person looks at the service, and decides what pas cannot settle.
+ */
+async function comeToRest(
+  home: Home,
+  service: MockProcess,
+  planned: readonly Planned[],
+): Promise<void> {
   for (let turn = 0; turn < MAX_TURNS; turn += 1) {
     assertCode(await home.pas('push', '--json'), [0, 5, 6]);
     const { entries, needs_person } = await home.json<Status>('status');
-    const open = Object.values(entries).reduce((sum, states) => sum + (states['queued'] ?? 0) + (states['sending'] ?? 0), 0);
+    const open = Object.values(entries).reduce(
+      (sum, states) => sum + (states['queued'] ?? 0) + (states['sending'] ?? 0),
+      0,
+    );
     if (open === 0 && needs_person.length === 0) return;
     await pause(SETTLE_MS);
     if (turn < 5) continue;
     const records = await serverFinds(service);
     for (const each of needs_person) await decide(home, planned, records, each);
   }
-  throw new Error(`the outbox did not come to rest: ${JSON.stringify(await home.json<Status>('status'))}`);
+  throw new Error(
+    `the outbox did not come to rest: ${JSON.stringify(await home.json<Status>('status'))}`,
+  );
 }
 
-async function decide(home: Home, planned: readonly Planned[], records: readonly ServerFind[], open: Open): Promise<void> {
+async function decide(
+  home: Home,
+  planned: readonly Planned[],
+  records: readonly ServerFind[],
+  open: Open,
+): Promise<void> {
   const plan = planned.find(({ localId }) => localId === open.find);
   const record = records.find(({ note }) => note === plan?.note);
-  const isThere = { import: record !== undefined, number: record?.number === plan?.number, photo: record?.digests.length === 1 }[
-    open.kind
-  ];
-  const decision = isThere === true ? ['--created', record?.identCely ?? '', '--yes'] : ['--resend'];
+  const isThere = {
+    import: record !== undefined,
+    number: record?.number === plan?.number,
+    photo: record?.digests.length === 1,
+  }[open.kind];
+  const decision =
+    isThere === true ? ['--created', record?.identCely ?? '', '--yes'] : ['--resend'];
   assertCode(await home.pas('resolve', open.find, '--entry', `${open.entry}`, ...decision), [0]);
 }
 
-async function expectEachOnce(home: Home, service: MockProcess, planned: readonly Planned[], round: number): Promise<void> {
-  const listed = await home.json<{ local_id: string; ident_cely: string | null; state: string }[]>('list');
+async function expectEachOnce(
+  home: Home,
+  service: MockProcess,
+  planned: readonly Planned[],
+  round: number,
+): Promise<void> {
+  const listed =
+    await home.json<{ local_id: string; ident_cely: string | null; state: string }[]>('list');
   const records = await serverFinds(service);
   for (const { localId, note, number } of planned) {
     const madeRecords = records.filter((record) => record.note === note);
@@ -135,7 +189,8 @@ async function expectEachOnce(home: Home, service: MockProcess, planned: readonl
 }
 
 function assertCode(run: Run, codes: readonly number[]): void {
-  if (run.code === null || !codes.includes(run.code)) throw new Error(`pas ended with ${run.code ?? run.signal}\n${run.stderr}`);
+  if (run.code === null || !codes.includes(run.code))
+    throw new Error(`pas ended with ${run.code ?? run.signal}\n${run.stderr}`);
 }
 
 function pause(ms: number): Promise<void> {
@@ -163,7 +218,10 @@ async function serverFinds({ oai_base }: RunningMock): Promise<ServerFind[]> {
     const { root } = parseXml(Buffer.from(await answer.arrayBuffer()));
     const metadata = [...walkDescendants(root, 'metadata', root.namespace)];
     for (const { children } of metadata) {
-      const find = children[0]?.children[0] === undefined ? undefined : parseHarvestedFind(children[0].children[0]);
+      const find =
+        children[0]?.children[0] === undefined
+          ? undefined
+          : parseHarvestedFind(children[0].children[0]);
       if (find === undefined) continue;
       const text = (value: unknown): string => (typeof value === 'string' ? value : '');
       found.push({

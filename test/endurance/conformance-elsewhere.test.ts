@@ -7,13 +7,26 @@ describe('The conformance suite', () => {
   test('reports the known differences of the deployed service, and nothing else', async () => {
     await using mock = await serveMock('--min-interval', '0', '--deployed');
     const run = await conform(listEverything(mock));
-    expect(run.broken).toEqual(['A-FIELD-24', 'A-FIELD-25', 'A-WIRE-1', 'B-SEE-12', 'B-SEE-4', 'B-SET-4']);
+    expect(run.broken).toEqual([
+      'A-FIELD-24',
+      'A-FIELD-25',
+      'A-WIRE-1',
+      'B-SEE-12',
+      'B-SEE-4',
+      'B-SET-4',
+    ]);
     expect(run.code).toBe(15);
   });
 
   test('sees the throttle at its permitted pace', async () => {
     await using mock = await serveMock();
-    const run = await conform([...listEverything(mock), '--interval-ms', '110', '--only', 'throttle']);
+    const run = await conform([
+      ...listEverything(mock),
+      '--interval-ms',
+      '110',
+      '--only',
+      'throttle',
+    ]);
     expect(run.results.map(({ id, result }) => `${id}: ${result}`)).toEqual([
       'throttle: pass',
       'throttle-is-shared: pass',
@@ -31,8 +44,12 @@ describe('The conformance suite', () => {
       (await mock.control('GET', '/state')) as typeof before & { counts: Record<string, number> }
     ).counts;
     expect((before as { counts: object }).counts).toMatchObject(counts);
-    expect(journal.filter(({ path, status }) => path.startsWith('/api/pas/') && (status ?? 0) < 400)).toEqual([]);
-    expect(run.results.filter(({ result, seen }) => result === 'skipped' && !seen.startsWith('writes:'))).toEqual([]);
+    expect(
+      journal.filter(({ path, status }) => path.startsWith('/api/pas/') && (status ?? 0) < 400),
+    ).toEqual([]);
+    expect(
+      run.results.filter(({ result, seen }) => result === 'skipped' && !seen.startsWith('writes:')),
+    ).toEqual([]);
     expect(run.code).toBe(0);
   });
   test('passes on a training instance that does not identify itself as a mock server, even with identifiers of another instance', async () => {
@@ -56,7 +73,9 @@ describe('The conformance suite', () => {
     ];
     const run = await conform([...flags, '--write', new URL(face.base_url).host]);
     expect(run.last).toMatchObject({ type: 'summary' });
-    expect(run.results.filter(({ result }) => result === 'break' || result === 'outage')).toEqual([]);
+    expect(run.results.filter(({ result }) => result === 'break' || result === 'outage')).toEqual(
+      [],
+    );
     expect(run.results.find(({ id }) => id === 'written-is-harvested')?.result).toBe('skipped');
     expect((await production.state()).finds).toBe(finds);
     expect((await training.state()).finds).toBeGreaterThan(finds);
@@ -75,18 +94,33 @@ describe('An outage', () => {
     expect(run.results.some(({ result }) => result === 'outage')).toBe(true);
   });
 
-  test.each(['reset-before-save', 'truncate', '502', '504', 'throttle'])('in every answer of a write: %s', async (fault) => {
-    await using mock = await serveMock('--min-interval', '0');
-    await mock.faults(...['import', 'number', 'photo'].map((endpoint) => ({ endpoint, fault })));
-    const run = await conform([...listEverything(mock), '--pause-ms', '1', '--only', 'States and transitions: import into']);
-    expect(run.broken).toEqual([]);
-    expect(run.code).toBe(5);
-  });
+  test.each(['reset-before-save', 'truncate', '502', '504', 'throttle'])(
+    'in every answer of a write: %s',
+    async (fault) => {
+      await using mock = await serveMock('--min-interval', '0');
+      await mock.faults(...['import', 'number', 'photo'].map((endpoint) => ({ endpoint, fault })));
+      const run = await conform([
+        ...listEverything(mock),
+        '--pause-ms',
+        '1',
+        '--only',
+        'States and transitions: import into',
+      ]);
+      expect(run.broken).toEqual([]);
+      expect(run.code).toBe(5);
+    },
+  );
 
   test('does not excuse a 500 to a single request', async () => {
     await using mock = await serveMock('--min-interval', '0');
     await mock.faults({ endpoint: 'import', fault: '500-before-save' });
-    const run = await conform([...listEverything(mock), '--pause-ms', '1', '--only', 'import-state-1']);
+    const run = await conform([
+      ...listEverything(mock),
+      '--pause-ms',
+      '1',
+      '--only',
+      'import-state-1',
+    ]);
     expect(run.broken).toEqual(['A-STATE-2']);
   });
 });

@@ -24,15 +24,30 @@ test.each(PLANTED)('$name: occurs once in the source', ({ file, from }) => {
 });
 
 describe.concurrent('A mock server that differs from the contract', () => {
-  test.each(looked(PLANTED_IN_HARVEST))('$name: is detected by its clauses, by reading alone', async (planted) => {
-    await using mock = await startAlteredMock(planted, '--min-interval', '0');
-    const run = await conform(listReading(mock));
-    expect({ broken: run.broken, code: run.code }).toEqual({ broken: [...planted.clauses].sort(), code: 15 });
-  });
+  test.each(looked(PLANTED_IN_HARVEST))(
+    '$name: is detected by its clauses, by reading alone',
+    async (planted) => {
+      await using mock = await startAlteredMock(planted, '--min-interval', '0');
+      const run = await conform(listReading(mock));
+      expect({ broken: run.broken, code: run.code }).toEqual({
+        broken: [...planted.clauses].sort(),
+        code: 15,
+      });
+    },
+  );
 
-  test.each(looked(PLANTED_IN_WRITES))('$name: is detected by its clauses, and by no other', async (planted) => {
-    await using mock = await startAlteredMock(planted, ...(planted.isOfPace ? [] : ['--min-interval', '0']));
-    const run = await conform([...listEverything(mock), ...(planted.isOfPace ? OF_PACE : [])]);
-    expect({ broken: run.broken, code: run.code }).toEqual({ broken: [...planted.clauses].sort(), code: 15 });
-  });
+  test.each(looked(PLANTED_IN_WRITES))(
+    '$name: is detected by its clauses, and by no other',
+    async (planted) => {
+      await using mock = await startAlteredMock(
+        planted,
+        ...(planted.isOfPace ? [] : ['--min-interval', '0']),
+      );
+      const run = await conform([...listEverything(mock), ...(planted.isOfPace ? OF_PACE : [])]);
+      expect({ broken: run.broken, code: run.code }).toEqual({
+        broken: [...planted.clauses].sort(),
+        code: 15,
+      });
+    },
+  );
 });

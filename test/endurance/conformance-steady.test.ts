@@ -29,12 +29,15 @@ const oddities = (seed: number) =>
   );
 
 describe('A mock server that keeps to the contract', () => {
-  test.each(Array.from({ length: RUNS }, (_, index) => index + 1))('run %i: nothing is reported as broken', async (seed) => {
-    const variety = seed % 3 === 0 ? ['--seed-number', String(seed), '--page-size', '40'] : [];
-    await using mock = await serveMock('--min-interval', '0', ...variety);
-    if (seed % 2 === 0) await mock.faults(...oddities(seed));
-    const run = await conform(listEverything(mock));
-    expect(run.results.filter(({ result }) => result === 'break')).toEqual([]);
-    if (seed % 2 === 1) expect(run.last).toMatchObject({ break: 0, outage: 0, skipped: 3 });
-  });
+  test.each(Array.from({ length: RUNS }, (_, index) => index + 1))(
+    'run %i: nothing is reported as broken',
+    async (seed) => {
+      const variety = seed % 3 === 0 ? ['--seed-number', String(seed), '--page-size', '40'] : [];
+      await using mock = await serveMock('--min-interval', '0', ...variety);
+      if (seed % 2 === 0) await mock.faults(...oddities(seed));
+      const run = await conform(listEverything(mock));
+      expect(run.results.filter(({ result }) => result === 'break')).toEqual([]);
+      if (seed % 2 === 1) expect(run.last).toMatchObject({ break: 0, outage: 0, skipped: 3 });
+    },
+  );
 });

@@ -1,8 +1,20 @@
 import { spawnSync } from 'node:child_process';
-import { appendFileSync, chmodSync, existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  chmodSync,
+  existsSync,
+  readFileSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, expect, test } from 'vitest';
-import { everythingIn, hashFile, pasAsOrdinaryUser, pasWithFilesUpTo } from '../support/hostile-disk.ts';
+import {
+  everythingIn,
+  hashFile,
+  pasAsOrdinaryUser,
+  pasWithFilesUpTo,
+} from '../support/hostile-disk.ts';
 import { outboxFolder } from '../support/outbox-files.ts';
 import { expectDone, type Home, PROJECT, type Run, signedIn } from '../support/run-pas.ts';
 import { tinyPng, writeSeason } from '../support/season.ts';
@@ -15,7 +27,14 @@ let home: Home;
 const MANY = 400;
 const LONG = 'x'.repeat(1000);
 
-const PROFILE_FLAGS = ['--kind', 'training', '--base-url', 'https://x.example', '--schema-base', 'https://x.example/s'];
+const PROFILE_FLAGS = [
+  '--kind',
+  'training',
+  '--base-url',
+  'https://x.example',
+  '--schema-base',
+  'https://x.example/s',
+];
 
 /** A file that a command writes again and a little larger; `enlarge` makes it large before. */
 const REWRITTEN = [
@@ -48,7 +67,10 @@ const REWRITTEN = [
     command: 'pas vocab map set',
     file: 'pas/mapping.csv',
     enlarge: (path: string) => {
-      const rows = Array.from({ length: MANY }, (_, n) => `heslo:obdobi;term ${n};HES-000253;;${LONG};yes`);
+      const rows = Array.from(
+        { length: MANY },
+        (_, n) => `heslo:obdobi;term ${n};HES-000253;;${LONG};yes`,
+      );
       writeFileSync(path, `set;term;id;label;note;confirmed\n${rows.join('\n')}\n`);
     },
     args: ['vocab', 'map', 'set', 'obdobi', 'late', 'HES-000253'],
@@ -77,7 +99,11 @@ beforeEach(async () => {
   });
 });
 
-function expectClear(run: Run, words = /has reached the limit of its size|disk is full/, code = 5): void {
+function expectClear(
+  run: Run,
+  words = /has reached the limit of its size|disk is full/,
+  code = 5,
+): void {
   expect(run.stderr).toMatch(words);
   expect(run.stderr).not.toMatch(/\n\s+at |bug in pas/);
   expect(run.code).toBe(code);
@@ -105,9 +131,12 @@ test.each(REWRITTEN)(
 test('a photograph whose last bytes do not fit on the disk is not queued, and not accepted as complete', async () => {
   const bytes = Buffer.concat([tinyPng(1), Buffer.alloc(800_000)]);
   const photo = home.file('large.png', bytes);
-  expectClear(pasWithFilesUpTo(home, Math.floor(bytes.length / 1024), 'photo', 'add', 'K-1', photo));
+  expectClear(
+    pasWithFilesUpTo(home, Math.floor(bytes.length / 1024), 'photo', 'add', 'K-1', photo),
+  );
   const photos = join(outboxFolder(home), 'photos');
-  const kept = (): string[] => (existsSync(photos) ? everythingIn(photos).filter((path) => statSync(path).isFile()) : []);
+  const kept = (): string[] =>
+    existsSync(photos) ? everythingIn(photos).filter((path) => statSync(path).isFile()) : [];
   expect(kept()).toEqual([]);
   await expectDone(home.pas('photo', 'add', 'K-1', photo));
   expect(kept().map((path) => readFileSync(path).equals(bytes))).toEqual([true]);
@@ -126,11 +155,15 @@ test.each([['list'], ['vocab', 'export', 'heslo:obdobi']])(
     };
     const out = join(home.folder, 'out');
     expect(run('exec "$0" "$@" >out').code).toBe(0);
-    // The bytes before it leave room for all stored data, and for all of the list except its last bytes.
+    // The bytes before it leave room for all stored data, and for all of the list except its last
+    // bytes.
     const before = 1024 ** 2 + 1023 - (statSync(out).size % 1024);
     const kilobytes = Math.floor((before + statSync(out).size - 1) / 1024);
     writeFileSync(out, Buffer.alloc(before));
-    expectClear(run(`ulimit -f ${kilobytes}; exec "$0" "$@" >>out`), /EFBIG|has reached the limit of its size/);
+    expectClear(
+      run(`ulimit -f ${kilobytes}; exec "$0" "$@" >>out`),
+      /EFBIG|has reached the limit of its size/,
+    );
   },
 );
 

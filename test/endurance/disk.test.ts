@@ -1,4 +1,13 @@
-import { chmodSync, copyFileSync, existsSync, mkdirSync, readdirSync, renameSync, statSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  renameSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { openSqlite } from '../../src/store/database.ts';
@@ -12,7 +21,14 @@ import {
   pasWithFilesUpTo,
 } from '../support/hostile-disk.ts';
 import { outboxFile, outboxFolder } from '../support/outbox-files.ts';
-import { expectDone, type Home, jsonLines, makeHome, type Run, signedIn } from '../support/run-pas.ts';
+import {
+  expectDone,
+  type Home,
+  jsonLines,
+  makeHome,
+  type Run,
+  signedIn,
+} from '../support/run-pas.ts';
 import { tinyPng, writeSeason } from '../support/season.ts';
 import { useMockProcess } from '../support/use-mock.ts';
 
@@ -35,7 +51,8 @@ function expectClear(run: Run, code: number, words: RegExp): void {
 }
 
 describe('a full disk', () => {
-  // Continuous integration must be able to mount; elsewhere the two tests after this one stand for it.
+  // Continuous integration must be able to mount; elsewhere the two tests after this one stand for
+  // it.
   test.skipIf(!canMountDisks && process.env['CI'] === undefined)(
     'stops an import with a clear error, keeps what was stored, and the import works once there is space',
     async () => {
@@ -53,7 +70,9 @@ describe('a full disk', () => {
       await expectDone(home.pas('import', writeSeason(home, 5)));
       const { full } = pasOnFullDisk(home, 'list', '--json');
       expect([full.code, (JSON.parse(full.stdout) as unknown[]).length]).toEqual([0, 5]);
-      expect(pasOnFullDisk(home.copy(), 'backup', join(home.folder, 'copy.sqlite')).full.code).toBe(0);
+      expect(pasOnFullDisk(home.copy(), 'backup', join(home.folder, 'copy.sqlite')).full.code).toBe(
+        0,
+      );
     },
   );
 
@@ -71,7 +90,11 @@ describe('a full disk', () => {
     await expectDone(home.pas('import', writeSeason(home, 2)));
     const other = openSqlite(outbox);
     other.exec('begin exclusive');
-    expectClear(await home.pas('import', writeSeason(home, 3)), 5, /another program is writing[\s\S]*run the command again/);
+    expectClear(
+      await home.pas('import', writeSeason(home, 3)),
+      5,
+      /another program is writing[\s\S]*run the command again/,
+    );
     other.exec('rollback');
     other.close();
     await expectDone(home.pas('import', writeSeason(home, 3)));
@@ -80,7 +103,11 @@ describe('a full disk', () => {
   test('leaves no half photograph behind', async () => {
     await expectDone(home.pas('import', writeSeason(home, 1)));
     const photo = home.file('large.png', Buffer.concat([tinyPng(1), Buffer.alloc(2_000_000)]));
-    expectClear(pasWithFilesUpTo(home, 1000, 'photo', 'add', 'K-1', photo), 5, /has reached the limit of its size/);
+    expectClear(
+      pasWithFilesUpTo(home, 1000, 'photo', 'add', 'K-1', photo),
+      5,
+      /has reached the limit of its size/,
+    );
     const store = join(outboxFolder(home), 'photos');
     expect(existsSync(store) ? readdirSync(store) : []).toEqual([]);
     await expectDone(home.pas('photo', 'add', 'K-1', photo));
@@ -100,7 +127,8 @@ describe('a full disk', () => {
     const count = (await mock.service.state()).finds - findsBefore;
     expect(count).toBeGreaterThan(0);
     expect(count).toBeLessThan(30);
-    // Requests that may be in flight according to the disk are looked up once the service must be done with them.
+    // Requests that may be in flight according to the disk are looked up once the service must be
+    // done with them.
     await home.pas('push');
     await mock.service.control('POST', '/clock', { advance_ms: 31 * 60_000 });
     await expectDone(home.pas('push'));
@@ -117,9 +145,22 @@ describe('a data folder', () => {
     for (const args of [
       ['import', 'season.csv'],
       ['push'],
-      ['init', '--name', 'b', '--kind', 'training', '--base-url', 'https://x.example', '--schema-base', 'https://x.example/s'],
+      [
+        'init',
+        '--name',
+        'b',
+        '--kind',
+        'training',
+        '--base-url',
+        'https://x.example',
+        '--schema-base',
+        'https://x.example/s',
+      ],
     ]) {
-      const run = pasAsOrdinaryUser(home, ...args.map((arg) => (arg === 'season.csv' ? join(home.folder, arg) : arg)));
+      const run = pasAsOrdinaryUser(
+        home,
+        ...args.map((arg) => (arg === 'season.csv' ? join(home.folder, arg) : arg)),
+      );
       expectClear(run, 12, /permission|cannot be written|cannot be opened/);
     }
     mkdirSync(join(home.folder, 'card'));
@@ -131,7 +172,11 @@ describe('a data folder', () => {
       ['backup', join(home.folder, 'card', 'copy.sqlite')],
     ]) {
       const run = pasAsOrdinaryUser(home, ...args);
-      expect([args[0], run.code, run.stderr]).toEqual([args[0], 0, expect.stringContaining('read from a copy')]);
+      expect([args[0], run.code, run.stderr]).toEqual([
+        args[0],
+        0,
+        expect.stringContaining('read from a copy'),
+      ]);
     }
     const doctor = pasAsOrdinaryUser(home, 'doctor', '--offline');
     expect(doctor.code).toBe(12);
@@ -144,8 +189,13 @@ describe('a data folder', () => {
     const state = join(home.folder, 'state');
     mkdirSync(join(state, 'pas'), { recursive: true });
     pasAsOrdinaryUser(home, 'status');
-    for (const path of everythingIn(state)) chmodSync(path, statSync(path).isDirectory() ? 0o500 : 0o400);
-    expectClear(pasAsOrdinaryUser(home, 'push'), 12, /pace\.sqlite.*(permission|cannot be)[\s\S]*XDG_STATE_HOME/);
+    for (const path of everythingIn(state))
+      chmodSync(path, statSync(path).isDirectory() ? 0o500 : 0o400);
+    expectClear(
+      pasAsOrdinaryUser(home, 'push'),
+      12,
+      /pace\.sqlite.*(permission|cannot be)[\s\S]*XDG_STATE_HOME/,
+    );
     expect(pasAsOrdinaryUser(home, 'status').code).toBe(0);
   });
 
@@ -166,7 +216,15 @@ describe('a data folder', () => {
     expectClear(
       await home
         .with({ PAS_HOME: path })
-        .pas('init', '--kind', 'training', '--base-url', 'https://x.example', '--schema-base', 'https://x.example/s'),
+        .pas(
+          'init',
+          '--kind',
+          'training',
+          '--base-url',
+          'https://x.example',
+          '--schema-base',
+          'https://x.example/s',
+        ),
       12,
       /not a folder|cannot be read/,
     );
@@ -182,7 +240,9 @@ describe('a data folder', () => {
     renameSync(`${pas}-away`, pas);
     await running.ended;
     await home.pas('push');
-    const accepted = (await home.json<{ state: string }[]>('list')).filter(({ state }) => state === 'accepted');
+    const accepted = (await home.json<{ state: string }[]>('list')).filter(
+      ({ state }) => state === 'accepted',
+    );
     expect(accepted).toHaveLength(20);
     expect((await mock.service.state()).finds - findsBefore).toBe(20);
   });
@@ -223,7 +283,10 @@ test('a damaged vocabulary is reported by doctor as a cache that can be harveste
 
 test('a damaged secrets file is named and its content is not shown', async () => {
   mkdirSync(join(home.folder, 'pas'), { recursive: true });
-  writeFileSync(join(home.folder, 'pas', 'secrets.json'), '{"mock":{"password":"archaeologist-planted"');
+  writeFileSync(
+    join(home.folder, 'pas', 'secrets.json'),
+    '{"mock":{"password":"archaeologist-planted"',
+  );
   const run = await makeHome({}, home.folder).pas('push', '--json', '--verbose');
   expectClear(run, 12, /secrets\.json is damaged/);
   expect(run.stdout + run.stderr).not.toContain('planted');

@@ -1,4 +1,9 @@
-import { createServer as createHttpServer, request as httpRequest, type IncomingMessage, type ServerResponse } from 'node:http';
+import {
+  createServer as createHttpServer,
+  request as httpRequest,
+  type IncomingMessage,
+  type ServerResponse,
+} from 'node:http';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 import type { Service } from '../support/run-pas.ts';
 
@@ -15,7 +20,10 @@ export type CutRule = {
 };
 
 /** A wire that passes bytes on, and drops some connections in the middle of a request. */
-export async function startCuttingWire(service: Service, rule: CutRule): Promise<Middle & { cuts(): number }> {
+export async function startCuttingWire(
+  service: Service,
+  rule: CutRule,
+): Promise<Middle & { cuts(): number }> {
   const target = new URL(service.base_url);
   let cuts = 0;
   const server = createServer((client) => {
@@ -62,7 +70,9 @@ export async function startPageProxy(service: Service, rule: PageRule): Promise<
     const spoil = left > 0 && incoming.method !== 'GET' && path.endsWith(rule.path);
     if (spoil) left -= 1;
     const page = (): void => {
-      outgoing.writeHead(rule.status, { 'content-type': rule.contentType ?? 'text/html' }).end(rule.body);
+      outgoing
+        .writeHead(rule.status, { 'content-type': rule.contentType ?? 'text/html' })
+        .end(rule.body);
     };
     if (spoil && !rule.passOn) {
       incoming.resume().on('end', page);
@@ -73,7 +83,12 @@ export async function startPageProxy(service: Service, rule: PageRule): Promise<
   return listening(server, service);
 }
 
-function forward(service: Service, incoming: IncomingMessage, outgoing: ServerResponse, instead: (() => void) | undefined): void {
+function forward(
+  service: Service,
+  incoming: IncomingMessage,
+  outgoing: ServerResponse,
+  instead: (() => void) | undefined,
+): void {
   const { method, headers, url = '/' } = incoming;
   const onward = httpRequest(
     new URL(url, service.base_url),

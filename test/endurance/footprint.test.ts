@@ -8,10 +8,14 @@ const ROOT = join(import.meta.dirname, '..', '..');
 /** The files of `src` with a function that runs for the command on the examples. */
 function filesThatRun(command: string): Promise<readonly string[]> {
   return new Promise((done, fail) =>
-    execFile(process.execPath, [join(ROOT, 'scripts', 'footprint.mjs'), '--list', command], (error, stdout, stderr) => {
-      if (error === null && stderr === '') done(stdout.trim().split('\n'));
-      else fail(error ?? new Error(stderr));
-    }),
+    execFile(
+      process.execPath,
+      [join(ROOT, 'scripts', 'footprint.mjs'), '--list', command],
+      (error, stdout, stderr) => {
+        if (error === null && stderr === '') done(stdout.trim().split('\n'));
+        else fail(error ?? new Error(stderr));
+      },
+    ),
   );
 }
 
@@ -20,7 +24,9 @@ const page = readFileSync(join(ROOT, 'docs', 'architecture.md'), 'utf8');
 const paths = ['import', 'push'].map((command) => ({
   command,
   named:
-    page.match(new RegExp(`^## .*\\x60pas ${command}\\x60\n([\\s\\S]*?)^## `, 'm'))?.[1]?.match(/[\w-]+(?:\/[\w-]+)+\.ts/g) ?? [],
+    page
+      .match(new RegExp(`^## .*\\x60pas ${command}\\x60\n([\\s\\S]*?)^## `, 'm'))?.[1]
+      ?.match(/[\w-]+(?:\/[\w-]+)+\.ts/g) ?? [],
 }));
 
 test.concurrent.each(paths)(

@@ -20,13 +20,19 @@ export type Fuzzed = {
 /** Asks the write interface what its description makes. */
 export async function fuzzService(mock: TestMock, count: number, seed: number): Promise<Fuzzed> {
   const tokens = await Promise.all(USERS.map((user) => fetchToken(mock, user)));
-  const finds = ((await mock.control('GET', '/finds?limit=50')).value as { finds: { ident: string }[] }).finds;
+  const finds = (
+    (await mock.control('GET', '/finds?limit=50')).value as { finds: { ident: string }[] }
+  ).finds;
   const documents = [smallestFind(), findLines(1), findLines(2), findLines(3)].map((lines) => ({
     fileName: 'find.xml',
     type: 'application/xml',
     bytes: makeDocument(mock, lines),
   }));
-  const photographs = [1, 2].map((size) => ({ fileName: 'a.png', type: 'image/png', bytes: tinyPng(size) }));
+  const photographs = [1, 2].map((size) => ({
+    fileName: 'a.png',
+    type: 'image/png',
+    bytes: tinyPng(size),
+  }));
   const knownValues: Known = {
     values: {
       ident_cely: finds.map(({ ident }) => ident),
@@ -34,7 +40,10 @@ export async function fuzzService(mock: TestMock, count: number, seed: number): 
       username: USERS,
       password: USERS,
     },
-    files: { '/api/pas/import-xml': documents, '/api/pas/nalez/{ident_cely}/upload-foto': photographs },
+    files: {
+      '/api/pas/import-xml': documents,
+      '/api/pas/nalez/{ident_cely}/upload-foto': photographs,
+    },
     signedIn: tokens.map((token) => ({ Authorization: `Bearer ${token}` })),
   };
   const described = new Described('service');
@@ -43,7 +52,9 @@ export async function fuzzService(mock: TestMock, count: number, seed: number): 
 
 /** Asks the control interface what its description makes. */
 export async function fuzzControl(mock: TestMock, count: number, seed: number): Promise<Fuzzed> {
-  const finds = ((await mock.control('GET', '/finds?limit=20')).value as { finds: { ident: string }[] }).finds;
+  const finds = (
+    (await mock.control('GET', '/finds?limit=20')).value as { finds: { ident: string }[] }
+  ).finds;
   const idents = [...finds.map(({ ident }) => ident), 'HES-000253', 'OS-001507', 'C-202400101'];
   const knownValues: Known = {
     values: {
@@ -63,9 +74,11 @@ export async function fuzzControl(mock: TestMock, count: number, seed: number): 
   };
   const described = new Described('control');
   const fuzz = new Fuzz(described, knownValues, seed);
-  // An operation that empties everything would leave nothing to ask about; thousands of records take seconds, and add nothing.
+  // An operation that empties everything would leave nothing to ask about; thousands of records
+  // take seconds, and add nothing.
   const skips = ({ method, target, body }: FuzzRequest, at: number): boolean =>
-    (method === 'POST' && target === '/reset' && at % 50 !== 0) || /"records":\d{3}/.test(body?.toString('utf8') ?? '');
+    (method === 'POST' && target === '/reset' && at % 50 !== 0) ||
+    /"records":\d{3}/.test(body?.toString('utf8') ?? '');
   return run(mock.server.control_url, described, fuzz, count, skips);
 }
 

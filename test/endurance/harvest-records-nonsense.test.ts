@@ -2,7 +2,14 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import type { ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { envelope, ODD_SET, type OddAnswer, page, send, startOddService } from '../support/odd-service.ts';
+import {
+  envelope,
+  ODD_SET,
+  type OddAnswer,
+  page,
+  send,
+  startOddService,
+} from '../support/odd-service.ts';
 import { addressFlags, type Home, makeHome, type Service } from '../support/run-pas.ts';
 
 const IDENTS = ['A-1', 'A-2', 'A-3', 'A-4', 'A-5'];
@@ -11,9 +18,12 @@ const IDENTS = ['A-1', 'A-2', 'A-3', 'A-4', 'A-5'];
 const then =
   (odd: (response: ServerResponse) => void): OddAnswer =>
   (response, n) =>
-    n === 0 ? send(response, page(IDENTS.slice(0, 2), { size: IDENTS.length, next: 'at-2' })) : odd(response);
+    n === 0
+      ? send(response, page(IDENTS.slice(0, 2), { size: IDENTS.length, next: 'at-2' }))
+      : odd(response);
 
-const good = (idents: readonly string[], next = ''): string => page(idents, { size: IDENTS.length, next });
+const good = (idents: readonly string[], next = ''): string =>
+  page(idents, { size: IDENTS.length, next });
 const FETCH = `<?xml version="1.0"?><!DOCTYPE x [<!ENTITY secret SYSTEM "file:///etc/hostname">]><OAI-PMH xmlns="http://www.openarchives.org/OAI/2.0/">&secret;</OAI-PMH>`;
 
 /** Sends a body piece by piece for as long as it is taken. */
@@ -42,12 +52,19 @@ async function homeAt(service: Service): Promise<Home> {
 
 function idents(home: Home): string[] {
   const text = readFileSync(join(home.folder, 'out.jsonl'), 'utf8');
-  return [...text.matchAll(/"identifier":"[^"]*\/([^"/]+)"/g)].map((match) => match[1] ?? '').sort();
+  return [...text.matchAll(/"identifier":"[^"]*\/([^"/]+)"/g)]
+    .map((match) => match[1] ?? '')
+    .sort();
 }
 
 describe.concurrent('nonsense in the middle of a list is one clear error, and the harvest resumes from what was stored:', () => {
   test.each<readonly [string, number, RegExp, (response: ServerResponse) => void]>([
-    ['a page of HTML', 14, /<html>|HTML/, (response) => send(response, '<html><body>Error</body></html>', 'text/html')],
+    [
+      'a page of HTML',
+      14,
+      /<html>|HTML/,
+      (response) => send(response, '<html><body>Error</body></html>', 'text/html'),
+    ],
     [
       'a page that is cut on the way',
       5,
@@ -65,16 +82,24 @@ describe.concurrent('nonsense in the middle of a list is one clear error, and th
     await using service = await startOddService();
     const home = await homeAt(service);
     service.odd(then(odd));
-    // A service that has answered may be starting again: without a limit of its own the harvest would wait for it.
+    // A service that has answered may be starting again: without a limit of its own the harvest
+    // would wait for it.
     const waits = code === 5 ? ['--deadline', '15s'] : [];
     const run = await home.pas('harvest', ODD_SET, '--out', 'out.jsonl', ...waits, '--json');
     expect(run.stderr).toMatch(words);
     expect(run.stderr).not.toMatch(/\n\s+at |hostname|this is a bug/);
     expect(run.code).toBe(code);
-    expect(JSON.parse(run.stderr.trim().split('\n').at(-1) ?? '')).toMatchObject({ type: 'exit', code });
+    expect(JSON.parse(run.stderr.trim().split('\n').at(-1) ?? '')).toMatchObject({
+      type: 'exit',
+      code,
+    });
     expect(idents(home)).toEqual(['A-1', 'A-2']);
     service.sane(IDENTS);
-    expect(await home.json('harvest', ODD_SET, '--out', 'out.jsonl')).toMatchObject({ records: 5, written: 3, held: 5 });
+    expect(await home.json('harvest', ODD_SET, '--out', 'out.jsonl')).toMatchObject({
+      records: 5,
+      written: 3,
+      held: 5,
+    });
     expect(idents(home)).toEqual(IDENTS);
   });
 });
@@ -87,19 +112,36 @@ test('an endless list that shuffles the same few records fails with 14 and repor
     send(response, good(some, `T-${n}`));
   });
   const run = await home.pas('harvest', ODD_SET, '--out', 'out.jsonl');
-  expect([run.code, run.stderr]).toEqual([14, expect.stringMatching(/counts 5 records and sent \d: \d are missing/)]);
+  expect([run.code, run.stderr]).toEqual([
+    14,
+    expect.stringMatching(/counts 5 records and sent \d: \d are missing/),
+  ]);
   service.sane(['A-1', 'A-2', 'A-3', 'A-4', 'A-5']);
-  expect(await home.json('harvest', ODD_SET, '--out', 'out.jsonl')).toMatchObject({ records: expect.any(Number) });
+  expect(await home.json('harvest', ODD_SET, '--out', 'out.jsonl')).toMatchObject({
+    records: expect.any(Number),
+  });
   expect(new Set(idents(home))).toEqual(new Set([...idents(home), ...IDENTS]));
 });
 
 test('identifiers with path characters create files inside the folder only', async () => {
   await using service = await startOddService();
   const home = await homeAt(service);
-  const wicked = ['../../../escaped', '..', '.', '/tmp/escaped', 'a/../../../b', 'C:\\x', '.harvest', 'NUL', 'A-1'];
+  const wicked = [
+    '../../../escaped',
+    '..',
+    '.',
+    '/tmp/escaped',
+    'a/../../../b',
+    'C:\\x',
+    '.harvest',
+    'NUL',
+    'A-1',
+  ];
   service.sane(wicked);
   const before = readdirSync(home.folder);
-  expect(await home.json('harvest', ODD_SET, '--out', 'records')).toMatchObject({ records: wicked.length });
+  expect(await home.json('harvest', ODD_SET, '--out', 'records')).toMatchObject({
+    records: wicked.length,
+  });
   expect(readdirSync(home.folder)).toEqual([...before, 'records'].sort());
   const files = readdirSync(join(home.folder, 'records')).filter((name) => name !== '.harvest');
   expect(files).toHaveLength(wicked.length);
@@ -113,16 +155,29 @@ test('a broken page is stored as received, and can be skipped record by record',
   const nothingSince = envelope('<error code="noRecordsMatch"/>');
   service.odd((response, n) => {
     if (n === 0) send(response, good(['A-1', 'A-2'], 'at-2'));
-    else send(response, good(['A-3', 'A-4', 'A-5']).replace('<ident_cely>A-4', '<ident_cely>\u0001A-4'));
+    else
+      send(
+        response,
+        good(['A-3', 'A-4', 'A-5']).replace('<ident_cely>A-4', '<ident_cely>\u0001A-4'),
+      );
   });
   const run = await home.pas('harvest', ODD_SET, '--out', 'out.jsonl');
-  expect([run.code, run.stderr]).toEqual([14, expect.stringMatching(/saved in .*malformed-answer.*control character.*A-4/s)]);
-  const keptText = readdirSync(join(home.folder, 'pas')).find((name) => name.startsWith('malformed-answer'));
+  expect([run.code, run.stderr]).toEqual([
+    14,
+    expect.stringMatching(/saved in .*malformed-answer.*control character.*A-4/s),
+  ]);
+  const keptText = readdirSync(join(home.folder, 'pas')).find((name) =>
+    name.startsWith('malformed-answer'),
+  );
   expect(readFileSync(join(home.folder, 'pas', keptText ?? ''), 'utf8')).toContain('\u0001A-4');
   service.odd((response, n) => {
     // Asked three times for the page, then for what changed since the harvest began.
     if (n > 2) send(response, nothingSince);
-    else send(response, good(['A-3', 'A-4', 'A-5']).replace('<ident_cely>A-4', '<ident_cely>\u0001A-4'));
+    else
+      send(
+        response,
+        good(['A-3', 'A-4', 'A-5']).replace('<ident_cely>A-4', '<ident_cely>\u0001A-4'),
+      );
   });
   const skipping = await home.pas('harvest', ODD_SET, '--out', 'out.jsonl', '--skip-broken');
   expect([skipping.code, skipping.stderr]).toEqual([3, expect.stringMatching(/Skipped .*A-4/)]);

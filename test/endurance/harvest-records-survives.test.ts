@@ -28,20 +28,29 @@ beforeEach(async () => {
   home = await signedIn(service);
 });
 
-const harvest = (out: string, ...flags: string[]): Promise<Run> => home.pas('harvest', SET, '--out', out, '--json', ...flags);
+const harvest = (out: string, ...flags: string[]): Promise<Run> =>
+  home.pas('harvest', SET, '--out', out, '--json', ...flags);
 const read = (name: string): string => readFileSync(join(home.folder, name), 'utf8');
 const pages = (): number => Math.ceil(expected.length / PAGE_SIZE);
 
 /** Every identifier in a text, as often as it stands there, in order of the alphabet. */
 function identsIn(text: string): string[] {
-  return [...text.matchAll(/(?:"identifier":"|<identifier>)([^"<]+)/g)].map((match) => match[1] ?? '').sort();
+  return [...text.matchAll(/(?:"identifier":"|<identifier>)([^"<]+)/g)]
+    .map((match) => match[1] ?? '')
+    .sort();
 }
 
 async function pagesAsked(): Promise<number> {
   return (await service.journal()).filter(({ path }) => path.includes('verb=ListRecords')).length;
 }
 
-const oai = (fault: string, more: object = {}) => ({ endpoint: 'oai', fault, times: 1, when: { nth: 9 }, ...more });
+const oai = (fault: string, more: object = {}) => ({
+  endpoint: 'oai',
+  fault,
+  times: 1,
+  when: { nth: 9 },
+  ...more,
+});
 const slowly = (ms: number) => oai('slow', { ms, times: 100_000, when: { every: 1 } });
 
 describe('a permanent fault ends the harvest, and the next run resumes', () => {
@@ -77,7 +86,11 @@ describe.each([
   ['lines', 'out.jsonl', (folder: string) => identsIn(read(join(folder, 'out.jsonl')))],
   ['an XML stream', 'out.xml', (folder: string) => identsIn(read(join(folder, 'out.xml')))],
   ['files', 'out', (folder: string) => identsInFiles(join(folder, 'out'))],
-  ['an SQLite file', 'out.sqlite', (folder: string) => identsInDatabase(join(folder, 'out.sqlite'))],
+  [
+    'an SQLite file',
+    'out.sqlite',
+    (folder: string) => identsInDatabase(join(folder, 'out.sqlite')),
+  ],
 ])('a harvest into %s', (_, out, held) => {
   test('that is killed repeatedly loses nothing, repeats nothing and does not start again', async () => {
     await service.faults(slowly(25));
@@ -96,16 +109,21 @@ describe.each([
     const run = await harvest(out);
     expect(run.code, run.stderr).toBe(0);
     expect(held('.')).toEqual(expected);
-    // Each kill costs at most the page under way and the one asked for ahead; at the end the count and what changed are asked for.
+    // Each kill costs at most the page under way and the one asked for ahead; at the end the count
+    // and what changed are asked for.
     expect(await pagesAsked()).toBeLessThanOrEqual(pages() + 2 * kills + 5);
   });
 
-  // Continuous integration must be able to mount; elsewhere the test of a file that may not grow stands for it.
+  // Continuous integration must be able to mount; elsewhere the test of a file that may not grow
+  // stands for it.
   test.skipIf(!canMountDisks && process.env['CI'] === undefined)(
     'onto a disk that becomes full ends with 5, and resumes when there is space',
     () => {
       const { full, again } = pasOnSmallDisk(home, 400, 'harvest', SET, '--out', out);
-      expect([full.code, full.stderr]).toEqual([5, expect.stringMatching(/the disk is full.*\n.*Free some space/)]);
+      expect([full.code, full.stderr]).toEqual([
+        5,
+        expect.stringMatching(/the disk is full.*\n.*Free some space/),
+      ]);
       expect(full.stderr).not.toMatch(/\n\s+at /);
       expect([again.code, again.stderr]).toEqual([0, '']);
       expect(Number(/ (\d+) new or changed/.exec(again.stdout)?.[1])).toBeLessThan(expected.length);
@@ -132,7 +150,10 @@ function identsInFiles(folder: string): string[] {
 
 function identsInDatabase(name: string): string[] {
   const database = openSqlite(join(home.folder, name), { readonly: true });
-  const idents = database.prepare('select identifier from records order by 1').pluck().all() as string[];
+  const idents = database
+    .prepare('select identifier from records order by 1')
+    .pluck()
+    .all() as string[];
   database.close();
   return idents;
 }
@@ -153,7 +174,10 @@ test('a file size limit ends the harvest with 5, and it resumes without the limi
   await service.control('PUT', '/settings', { page_size: 100 });
   const run = pasWithFilesUpTo(home, 200, 'harvest', SET, '--out', 'out.jsonl');
   await service.control('PUT', '/settings', { page_size: PAGE_SIZE });
-  expect([run.code, run.stderr]).toEqual([5, expect.stringMatching(/out\.jsonl: the file has reached the limit of its size/)]);
+  expect([run.code, run.stderr]).toEqual([
+    5,
+    expect.stringMatching(/out\.jsonl: the file has reached the limit of its size/),
+  ]);
   const keptNames = identsIn(read('out.jsonl'));
   expect(keptNames.length % 100).toBe(0);
   expect(keptNames.length).toBeGreaterThan(0);
@@ -163,7 +187,10 @@ test('a file size limit ends the harvest with 5, and it resumes without the limi
 
 test('a full disk behind stdout is a failure', () => {
   const command = `exec ${process.execPath} ${join(PROJECT, 'bin', 'pas.js')} harvest let > /dev/full`;
-  const { status, stderr } = spawnSync('bash', ['-c', command], { env: home.env, encoding: 'utf8' });
+  const { status, stderr } = spawnSync('bash', ['-c', command], {
+    env: home.env,
+    encoding: 'utf8',
+  });
   expect([status, stderr]).toEqual([5, expect.stringMatching(/the disk is full/)]);
 });
 

@@ -28,9 +28,21 @@ const inList = (inner: string): string => envelope(`<ListRecords>${inner}</ListR
 // A refused request is repeated after seconds in which nothing happens.
 describe.concurrent('an answer built to fill the memory is one clear error with little memory:', () => {
   test.each<readonly [string, RegExp, (response: ServerResponse) => void]>([
-    ['a hundred megabytes of elements in a gzip', /gzip/, (to) => send(to, gzipSync(inList('<a/>'.repeat(25 * MEBI))))],
-    ['a gzip that is a thousand times smaller', /gzip/, (to) => send(to, gzipSync(inList(`<a>${' '.repeat(20 * MEBI)}</a>`)))],
-    ['sixteen megabytes of elements', /more than \d+ elements/, (to) => send(to, inList('<a/>'.repeat(4 * MEBI)))],
+    [
+      'a hundred megabytes of elements in a gzip',
+      /gzip/,
+      (to) => send(to, gzipSync(inList('<a/>'.repeat(25 * MEBI)))),
+    ],
+    [
+      'a gzip that is a thousand times smaller',
+      /gzip/,
+      (to) => send(to, gzipSync(inList(`<a>${' '.repeat(20 * MEBI)}</a>`))),
+    ],
+    [
+      'sixteen megabytes of elements',
+      /more than \d+ elements/,
+      (to) => send(to, inList('<a/>'.repeat(4 * MEBI))),
+    ],
     [
       'a record without end',
       /cannot be read/,
@@ -52,14 +64,22 @@ test('of unreadable answers the newest twenty are stored, with 16 MiB of each', 
   const home = await homeAt(service);
   const folder = join(home.folder, 'pas');
   mkdirSync(folder, { recursive: true });
-  for (let nth = 10; nth < 40; nth++) writeFileSync(join(folder, `malformed-answer-17000000000${nth}.xml`), 'old');
+  for (let nth = 10; nth < 40; nth++)
+    writeFileSync(join(folder, `malformed-answer-17000000000${nth}.xml`), 'old');
   writeFileSync(join(folder, 'malformed-answer-of-mine.xml'), 'not pas’s');
-  service.odd((response) => send(response, page(['A-1'], { size: 1, next: '' }) + ' '.repeat(20 * MEBI) + '&'));
+  service.odd((response) =>
+    send(response, page(['A-1'], { size: 1, next: '' }) + ' '.repeat(20 * MEBI) + '&'),
+  );
   const run = await home.pas('harvest', ODD_SET, '--out', 'out.jsonl');
-  expect([run.code, run.stderr]).toEqual([14, expect.stringMatching(/The first 16 MiB of the original answer are saved in/)]);
+  expect([run.code, run.stderr]).toEqual([
+    14,
+    expect.stringMatching(/The first 16 MiB of the original answer are saved in/),
+  ]);
   const keptNames = readdirSync(folder).filter((name) => /^malformed-answer-\d+\.xml$/.test(name));
   expect(keptNames).toHaveLength(20);
-  const newest = keptNames.sort((a, b) => Number(a.replace(/\D/g, '')) - Number(b.replace(/\D/g, ''))).at(-1) ?? '';
+  const newest =
+    keptNames.sort((a, b) => Number(a.replace(/\D/g, '')) - Number(b.replace(/\D/g, ''))).at(-1) ??
+    '';
   expect(statSync(join(folder, newest)).size).toBe(16 * MEBI);
   expect(keptNames).not.toContain('malformed-answer-1700000000010.xml');
   expect(readdirSync(folder)).toContain('malformed-answer-of-mine.xml');
@@ -76,8 +96,17 @@ test('doctor ends against a service that accepts connections and never answers, 
   const begunMs = Date.now();
   const clock = manualClock(begunMs);
   const stdout = new PassThrough();
-  const streams = { stdin: new PassThrough(), stdout, stderr: new PassThrough() } as unknown as Runtime['streams'];
-  const run = runMain(['doctor', '--json'], { environment: home.env, streams, cwd: home.folder, overrides: { clock } });
+  const streams = {
+    stdin: new PassThrough(),
+    stdout,
+    stderr: new PassThrough(),
+  } as unknown as Runtime['streams'];
+  const run = runMain(['doctor', '--json'], {
+    environment: home.env,
+    streams,
+    cwd: home.folder,
+    overrides: { clock },
+  });
   // Both interfaces have been asked for a whole minute.
   for (const askedCount of [1, 2]) {
     await eventually(() => clock.advance(100).then(() => sockets.size)).toBe(askedCount);
@@ -87,7 +116,9 @@ test('doctor ends against a service that accepts connections and never answers, 
   expect(clock.now() - begunMs).toBeLessThan(150_000);
   for (const socket of sockets) socket.destroy();
   silent.close();
-  const { checks } = JSON.parse(String(stdout.read())) as { checks: readonly { name: string; level: string }[] };
+  const { checks } = JSON.parse(String(stdout.read())) as {
+    checks: readonly { name: string; level: string }[];
+  };
   expect(checks.find(({ name }) => name === 'service')?.level).toBe('problem');
   expect(checks.find(({ name }) => name === 'harvesting')?.level).toBe('problem');
   expect(code).toBe(5);

@@ -2,7 +2,14 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { makeOds } from '../support/make-ods.ts';
-import { makeDbf, makeShp, pointShape, type Shape, WGS_84, zipShapefile } from '../support/make-shapefile.ts';
+import {
+  makeDbf,
+  makeShp,
+  pointShape,
+  type Shape,
+  WGS_84,
+  zipShapefile,
+} from '../support/make-shapefile.ts';
 import { makeZip } from '../support/make-zip.ts';
 import { homeWithoutNetwork } from '../support/run-pas.ts';
 import { MEASURES_MEMORY, readPeak } from './peak-memory.ts';
@@ -37,91 +44,118 @@ const dbf = (rows: number): Buffer =>
 const shapefile = (shapes: readonly Shape[]): Buffer =>
   zipShapefile({ '.shp': makeShp(shapes), '.dbf': dbf(shapes.length), '.prj': WGS_84 });
 
-describe.skipIf(!MEASURES_MEMORY)('a file built to fill the memory is one clear error with little memory:', () => {
-  test.each<readonly [string, string, () => Buffer | string, RegExp]>([
-    [
-      'a line of ten million points in KML',
-      'walk.kml',
-      () => kml(`<LineString><coordinates>${line('15,49 ')}</coordinates></LineString>`),
-      /a text is longer than/,
-    ],
-    [
-      'a track of two million points in KML',
-      'walk.kml',
-      () => kml(`<gx:Track>${'<gx:coord>15 49</gx:coord>'.repeat(2_000_000)}</gx:Track>`),
-      /there are more than 1000000 elements/,
-    ],
-    [
-      'a million placemarks',
-      'walk.kml',
-      () => kml('').replace('<Placemark>', '<Placemark/>'.repeat(1_000_000) + '<Placemark>'),
-      /more than 100000 rows/,
-    ],
-    [
-      'a line of half a million points in an archive of KML',
-      'walk.kmz',
-      () =>
-        makeZip([
-          {
-            name: 'doc.kml',
-            content: kml(`<LineString><coordinates>${[...positions(500_000)].join('')}</coordinates></LineString>`),
-          },
-        ]),
-      /a text is longer than/,
-    ],
-    [
-      'a line of ten million points in a sequence of GeoJSON',
-      'walk.geojsonl',
-      () =>
-        `{"type":"Feature","properties":{},"geometry":null}\n{"type":"Feature","geometry":{"coordinates":[${line('[1,2],')}[1,2]]}}`,
-      /The feature has more than 1048576 bytes/,
-    ],
-    [
-      'a line of ten million points in well-known text',
-      'walk.csv',
-      () => `local_id,WKT\nA,"LINESTRING (${line('1 2,')}1 2)"\n`,
-      /never closes|characters; at most/,
-    ],
-    [
-      'a line of ten million points in an archive of shapes',
-      'walk.zip',
-      () => shapefile([longLine(10_000_000)]),
-      /unpacks to more than/,
-    ],
-    [
-      'more shapes than the table has rows',
-      'walk.zip',
-      () =>
-        zipShapefile({
-          '.shp': makeShp(Array.from({ length: 150_000 }, (_, index) => pointShape(index, -index))),
-          '.dbf': dbf(2),
-          '.prj': WGS_84,
-        }),
-      /do not belong together/,
-    ],
-    [
-      'a sheet of two hundred thousand rows',
-      'walk.ods',
-      () => makeOds([{ name: 'a', rows: [['local_id'], ...Array.from({ length: 200_000 }, (_, index) => [`A-${index}`])] }]),
-      /more than 100000 rows|unpacks to more/,
-    ],
-  ])('%s', async (_, name, content, message) => {
-    const home = await homeWithoutNetwork();
-    const file = join(home.folder, name);
-    writeFileSync(file, content());
-    const { run, peakBytes } = await readPeak(home, 'import', file, '--dry-run');
-    expect(run.stdout + run.stderr).toMatch(message);
-    expect(run.stderr).not.toMatch(/\n\s+at |heap/);
-    expect([2, 3]).toContain(run.code);
-    expect(peakBytes).toBeLessThan(MAX_BYTES);
-  });
+describe.skipIf(!MEASURES_MEMORY)(
+  'a file built to fill the memory is one clear error with little memory:',
+  () => {
+    test.each<readonly [string, string, () => Buffer | string, RegExp]>([
+      [
+        'a line of ten million points in KML',
+        'walk.kml',
+        () => kml(`<LineString><coordinates>${line('15,49 ')}</coordinates></LineString>`),
+        /a text is longer than/,
+      ],
+      [
+        'a track of two million points in KML',
+        'walk.kml',
+        () => kml(`<gx:Track>${'<gx:coord>15 49</gx:coord>'.repeat(2_000_000)}</gx:Track>`),
+        /there are more than 1000000 elements/,
+      ],
+      [
+        'a million placemarks',
+        'walk.kml',
+        () => kml('').replace('<Placemark>', '<Placemark/>'.repeat(1_000_000) + '<Placemark>'),
+        /more than 100000 rows/,
+      ],
+      [
+        'a line of half a million points in an archive of KML',
+        'walk.kmz',
+        () =>
+          makeZip([
+            {
+              name: 'doc.kml',
+              content: kml(
+                `<LineString><coordinates>${[...positions(500_000)].join('')}</coordinates></LineString>`,
+              ),
+            },
+          ]),
+        /a text is longer than/,
+      ],
+      [
+        'a line of ten million points in a sequence of GeoJSON',
+        'walk.geojsonl',
+        () =>
+          `{"type":"Feature","properties":{},"geometry":null}\n{"type":"Feature","geometry":{"coordinates":[${line('[1,2],')}[1,2]]}}`,
+        /The feature has more than 1048576 bytes/,
+      ],
+      [
+        'a line of ten million points in well-known text',
+        'walk.csv',
+        () => `local_id,WKT\nA,"LINESTRING (${line('1 2,')}1 2)"\n`,
+        /never closes|characters; at most/,
+      ],
+      [
+        'a line of ten million points in an archive of shapes',
+        'walk.zip',
+        () => shapefile([longLine(10_000_000)]),
+        /unpacks to more than/,
+      ],
+      [
+        'more shapes than the table has rows',
+        'walk.zip',
+        () =>
+          zipShapefile({
+            '.shp': makeShp(
+              Array.from({ length: 150_000 }, (_, index) => pointShape(index, -index)),
+            ),
+            '.dbf': dbf(2),
+            '.prj': WGS_84,
+          }),
+        /do not belong together/,
+      ],
+      [
+        'a sheet of two hundred thousand rows',
+        'walk.ods',
+        () =>
+          makeOds([
+            {
+              name: 'a',
+              rows: [
+                ['local_id'],
+                ...Array.from({ length: 200_000 }, (_, index) => [`A-${index}`]),
+              ],
+            },
+          ]),
+        /more than 100000 rows|unpacks to more/,
+      ],
+    ])('%s', async (_, name, content, message) => {
+      const home = await homeWithoutNetwork();
+      const file = join(home.folder, name);
+      writeFileSync(file, content());
+      const { run, peakBytes } = await readPeak(home, 'import', file, '--dry-run');
+      expect(run.stdout + run.stderr).toMatch(message);
+      expect(run.stderr).not.toMatch(/\n\s+at |heap/);
+      expect([2, 3]).toContain(run.code);
+      expect(peakBytes).toBeLessThan(MAX_BYTES);
+    });
 
-  test('a line of four million points between single shapes affects its own row only', async () => {
-    const home = await homeWithoutNetwork();
-    const parts = { '.shp': makeShp([longLine(4_000_000), [15, 49]]), '.dbf': dbf(2), '.prj': WGS_84 };
-    for (const [ending, bytes] of Object.entries(parts)) writeFileSync(join(home.folder, `walk${ending}`), bytes);
-    const { run, peakBytes } = await readPeak(home, 'import', join(home.folder, 'walk.shp'), '--dry-run', '--json');
-    expect(JSON.parse(run.stdout)).toMatchObject({ added: 1, invalid: 1 });
-    expect(peakBytes).toBeLessThan(MAX_BYTES);
-  });
-});
+    test('a line of four million points between single shapes affects its own row only', async () => {
+      const home = await homeWithoutNetwork();
+      const parts = {
+        '.shp': makeShp([longLine(4_000_000), [15, 49]]),
+        '.dbf': dbf(2),
+        '.prj': WGS_84,
+      };
+      for (const [ending, bytes] of Object.entries(parts))
+        writeFileSync(join(home.folder, `walk${ending}`), bytes);
+      const { run, peakBytes } = await readPeak(
+        home,
+        'import',
+        join(home.folder, 'walk.shp'),
+        '--dry-run',
+        '--json',
+      );
+      expect(JSON.parse(run.stdout)).toMatchObject({ added: 1, invalid: 1 });
+      expect(peakBytes).toBeLessThan(MAX_BYTES);
+    });
+  },
+);

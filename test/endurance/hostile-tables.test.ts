@@ -27,23 +27,49 @@ async function refusal(file: string, bytes: Buffer): Promise<string> {
 const workbook = (...cells: readonly WorkbookCell[]): Buffer =>
   makeWorkbook([{ name: 'a', rows: [HEADER, ['A-1', 'C-1', 1, ...cells]] }]);
 /** Markup between the rows of a sheet. */
-const rows = (xml: string): Buffer => workbook({ xml: `<c r="D2"><v>1</v></c></row>${xml}<row r="1048576">` });
+const rows = (xml: string): Buffer =>
+  workbook({ xml: `<c r="D2"><v>1</v></c></row>${xml}<row r="1048576">` });
 
 describe('a workbook built to fill the memory, or to never end, is one clear error:', () => {
   test.each([
-    ['a cell at the last place of a sheet', rows('<row r="1048575"><c r="XFD1048575"><v>1</v></c></row>'), 'columns'],
-    ['the same in other quotes', rows("<row r='1048575'><c r='XFD1048575'><v>1</v></c></row>"), 'columns'],
-    ['the same behind a sign of the tag’s end', rows('<row r="1048576"><c s=">" r="XFD1048576"><v>1</v></c></row>'), 'columns'],
-    ['a cell with an address in references to characters', rows('<row r="3"><c r="&#88;FD3"><v>1</v></c></row>'), 'columns'],
+    [
+      'a cell at the last place of a sheet',
+      rows('<row r="1048575"><c r="XFD1048575"><v>1</v></c></row>'),
+      'columns',
+    ],
+    [
+      'the same in other quotes',
+      rows("<row r='1048575'><c r='XFD1048575'><v>1</v></c></row>"),
+      'columns',
+    ],
+    [
+      'the same behind a sign of the tag’s end',
+      rows('<row r="1048576"><c s=">" r="XFD1048576"><v>1</v></c></row>'),
+      'columns',
+    ],
+    [
+      'a cell with an address in references to characters',
+      rows('<row r="3"><c r="&#88;FD3"><v>1</v></c></row>'),
+      'columns',
+    ],
     [
       'a row number beyond every sheet',
       rows('<row r="99999999999"><c r="A99999999999"><v>1</v></c></row>'),
       'no spreadsheet program writes',
     ],
-    ['a million row elements', rows(Array.from({ length: 1_000_000 }, (_, at) => `<row r="${at + 3}"/>`).join('')), 'rows'],
+    [
+      'a million row elements',
+      rows(Array.from({ length: 1_000_000 }, (_, at) => `<row r="${at + 3}"/>`).join('')),
+      'rows',
+    ],
     [
       'a million rows with a value',
-      rows(Array.from({ length: 1_000_000 }, (_, at) => `<row r="${at + 3}"><c r="A${at + 3}"><v>1</v></c></row>`).join('')),
+      rows(
+        Array.from(
+          { length: 1_000_000 },
+          (_, at) => `<row r="${at + 3}"><c r="A${at + 3}"><v>1</v></c></row>`,
+        ).join(''),
+      ),
       'rows',
     ],
     [
@@ -67,7 +93,9 @@ describe('a workbook built to fill the memory, or to never end, is one clear err
   });
 
   test('unclosed tags are scanned once', async () => {
-    const endless = ['<mergeCell ', '<c ', '<row ', '<c r="A1">'].map((tag) => tag.repeat(100_000)).join('');
+    const endless = ['<mergeCell ', '<c ', '<row ', '<c r="A1">']
+      .map((tag) => tag.repeat(100_000))
+      .join('');
     expect(await refusal('season.xlsx', rows(`<row r="3"><c r="A3"><f>${endless}`))).toContain(
       'damaged workbook: in xl/worksheets/sheet1.xml',
     );
@@ -77,7 +105,9 @@ describe('a workbook built to fill the memory, or to never end, is one clear err
 describe('a GeoPackage built to never end is one clear error:', () => {
   const find = { local_id: 'A-1', projekt: 'C-1', stav: 1 };
   const changed = (sql: string): Buffer => {
-    const database = openSqlite(makeGeoPackage([{ name: 'nalezy', features: [[pointBlob(15, 49), find]] }]));
+    const database = openSqlite(
+      makeGeoPackage([{ name: 'nalezy', features: [[pointBlob(15, 49), find]] }]),
+    );
     database.exec(sql);
     const bytes = database.serialize();
     database.close();
@@ -89,8 +119,14 @@ describe('a GeoPackage built to never end is one clear error:', () => {
       'a view without end',
       `drop table nalezy; create view nalezy as ${endless} select i as fid, null as geom from n where i < 0`,
     ],
-    ['a view that loads a program', "drop table nalezy; create view nalezy as select 1 as fid, load_extension('x') as geom"],
-    ['a view of zeros', 'drop table nalezy; create view nalezy as select 1 as fid, zeroblob(1000000000) as geom'],
+    [
+      'a view that loads a program',
+      "drop table nalezy; create view nalezy as select 1 as fid, load_extension('x') as geom",
+    ],
+    [
+      'a view of zeros',
+      'drop table nalezy; create view nalezy as select 1 as fid, zeroblob(1000000000) as geom',
+    ],
     ['a computed column of zeros', 'alter table nalezy add column zeros as (zeroblob(900000000))'],
     [
       'a list of layers that is a view',
@@ -102,9 +138,15 @@ describe('a GeoPackage built to never end is one clear error:', () => {
 
   test('whichever bytes of it are changed', async () => {
     const good = makeGeoPackage([
-      { name: 'nalezy', features: Array.from({ length: 40 }, () => [pointBlob(15, 49), find] as const) },
+      {
+        name: 'nalezy',
+        features: Array.from({ length: 40 }, () => [pointBlob(15, 49), find] as const),
+      },
     ]);
-    const damage = fc.array(fc.tuple(fc.nat(good.length - 1), fc.nat(255)), { minLength: 1, maxLength: 40 });
+    const damage = fc.array(fc.tuple(fc.nat(good.length - 1), fc.nat(255)), {
+      minLength: 1,
+      maxLength: 40,
+    });
     await fc.assert(
       fc.asyncProperty(damage, async (changes) => {
         const bytes = Buffer.from(good);
@@ -130,7 +172,9 @@ describe('a text table beyond all real sizes is one clear error:', () => {
   });
 
   test('a hundred thousand columns', () => {
-    expect(() => parseTable('season.csv', Buffer.from(`${'a;'.repeat(100_000)}\n`))).toThrow('more than 1000 columns');
+    expect(() => parseTable('season.csv', Buffer.from(`${'a;'.repeat(100_000)}\n`))).toThrow(
+      'more than 1000 columns',
+    );
   });
 
   test.each([
@@ -138,18 +182,29 @@ describe('a text table beyond all real sizes is one clear error:', () => {
     ['features that are none', '[]', 3_000_000, 'more than 100000 rows'],
     ['values without end', '1', 20_000_002, 'more than 100000 rows'],
   ])('%s', async (_, feature, count, message) => {
-    const bytes = Buffer.from(`{"type":"FeatureCollection","features":[${`${feature},`.repeat(count)}1]}`);
+    const bytes = Buffer.from(
+      `{"type":"FeatureCollection","features":[${`${feature},`.repeat(count)}1]}`,
+    );
     expect(await refusal('season.geojson', bytes)).toContain(message);
   });
 
   test.each([
     [
       'a feature in no list',
-      JSON.stringify({ type: 'Feature', properties: { poznamka: 'x'.repeat(1_100_000) }, geometry: null }),
+      JSON.stringify({
+        type: 'Feature',
+        properties: { poznamka: 'x'.repeat(1_100_000) },
+        geometry: null,
+      }),
     ],
-    ['an outline that is no feature', `{"type":"Polygon","coordinates":[[${'[15,49],'.repeat(200_000)}[15,49]]]}`],
+    [
+      'an outline that is no feature',
+      `{"type":"Polygon","coordinates":[[${'[15,49],'.repeat(200_000)}[15,49]]]}`,
+    ],
   ])('%s, with more than a find has', async (_, text) => {
-    expect(await refusal('season.geojson', Buffer.from(text))).toContain('bytes outside any list of features');
+    expect(await refusal('season.geojson', Buffer.from(text))).toContain(
+      'bytes outside any list of features',
+    );
   });
 
   test('features with different property names each', async () => {
@@ -168,14 +223,19 @@ describe('a text table beyond all real sizes is one clear error:', () => {
       `{"type":"Feature","properties":{${Array.from({ length: 150_000 }, (_, at) => `"${at}":1`).join()}}}`,
     ],
     ['a feature that goes ever deeper', '['.repeat(600_000) + ']'.repeat(600_000)],
-    ['a text that is longer than any note', JSON.stringify({ type: 'Feature', properties: { poznamka: 'x'.repeat(1_100_000) } })],
+    [
+      'a text that is longer than any note',
+      JSON.stringify({ type: 'Feature', properties: { poznamka: 'x'.repeat(1_100_000) } }),
+    ],
   ])('but %s is an error of its row, and the other rows are read', async (_, feature) => {
     const sound = '{"type":"Feature","geometry":null,"properties":{"local_id":"A, ]} \\\\"}}';
     const table = await parseTableBytes(
       'season.geojson',
       Buffer.from(`{"features":[${sound},${feature} , ${sound}],"type":"FeatureCollection"}`),
     );
-    expect([...table.rows].map(({ row, cells }) => [row, ...cells])).toEqual([1, 3].map((row) => [row, 'A, ]} \\']));
+    expect([...table.rows].map(({ row, cells }) => [row, ...cells])).toEqual(
+      [1, 3].map((row) => [row, 'A, ]} \\']),
+    );
     expect(table.issues).toMatchObject([{ rule: 'feature', row: 2 }]);
   });
 
@@ -189,15 +249,19 @@ describe('a text table beyond all real sizes is one clear error:', () => {
   });
 
   test('a million cells with invalid characters', () => {
-    const bytes = Buffer.from(`${'a;'.repeat(999)}a\n${`${'\u0001;'.repeat(999)}\u0001\n`.repeat(1000)}`);
+    const bytes = Buffer.from(
+      `${'a;'.repeat(999)}a\n${`${'\u0001;'.repeat(999)}\u0001\n`.repeat(1000)}`,
+    );
     expect(() => parseTable('season.csv', bytes)).toThrow('more than 100000 syntax errors');
   });
 });
 
 /** Little more than pas takes for an ordinary table. */
 const LITTLE_ROOM = { NODE_OPTIONS: '--max-old-space-size=160' };
-const gpx = (inner: string): string => `<gpx version="1.1" xmlns="http://www.topografix.com/GPX/1/1">${inner}</gpx>`;
-const waypoint = (note: string): string => `<wpt lat="49" lon="15"><name>A</name><desc>${note}</desc></wpt>`;
+const gpx = (inner: string): string =>
+  `<gpx version="1.1" xmlns="http://www.topografix.com/GPX/1/1">${inner}</gpx>`;
+const waypoint = (note: string): string =>
+  `<wpt lat="49" lon="15"><name>A</name><desc>${note}</desc></wpt>`;
 
 describe('a table built to fill the memory is one clear error with little memory:', () => {
   test.each<readonly [string, string, () => Buffer | string, RegExp]>([
@@ -216,7 +280,13 @@ describe('a table built to fill the memory is one clear error with little memory
     [
       'a workbook of three hundred thousand rows',
       'season.xlsx',
-      () => makeWorkbook([{ name: 'a', rows: [HEADER, ...Array.from({ length: 300_000 }, (_, at) => [`A-${at}`, 'C-1', at])] }]),
+      () =>
+        makeWorkbook([
+          {
+            name: 'a',
+            rows: [HEADER, ...Array.from({ length: 300_000 }, (_, at) => [`A-${at}`, 'C-1', at])],
+          },
+        ]),
       /more than 100000 rows/,
     ],
     [
@@ -248,7 +318,9 @@ describe('a long document is read with little of it in memory:', () => {
   });
 
   test('a document that is cut off after its last waypoint', async () => {
-    expect(await refusal('season.gpx', Buffer.from(gpx(waypoint('a')).replace('</gpx>', '<')))).toMatch(/is not valid XML/);
+    expect(
+      await refusal('season.gpx', Buffer.from(gpx(waypoint('a')).replace('</gpx>', '<'))),
+    ).toMatch(/is not valid XML/);
   });
 
   test('text between the elements of every waypoint', async () => {

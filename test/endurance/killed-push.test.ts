@@ -11,7 +11,12 @@ const mock = useMock('--min-interval', '10');
 
 /** A home whose push of one find was killed after the service had saved it. */
 async function homeOfKilledPush(): Promise<Home> {
-  const home = await signedIn(mock.service, 'archaeologist', ['--min-interval-ms', '10', '--settle-ms', '1000']);
+  const home = await signedIn(mock.service, 'archaeologist', [
+    '--min-interval-ms',
+    '10',
+    '--settle-ms',
+    '1000',
+  ]);
   await expectDone(home.pas('import', writeSeason(home, 1)));
   await mock.service.faults({ endpoint: 'import', times: 1, fault: 'hang-after-save' });
   const countNow = await countMade(mock.service);
@@ -49,7 +54,10 @@ test('a damaged stored photograph is repaired by adding the file again', async (
   await expectDone(home.pas('photo', 'add', 'K-1', photo));
   execFileSync(
     'sh',
-    ['-c', 'for file in pas/outboxes/*/photos/*/*; do printf xx | dd of="$file" conv=notrunc status=none; done'],
+    [
+      '-c',
+      'for file in pas/outboxes/*/photos/*/*; do printf xx | dd of="$file" conv=notrunc status=none; done',
+    ],
     {
       cwd: home.folder,
     },

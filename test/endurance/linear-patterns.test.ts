@@ -27,7 +27,9 @@ const SUSPICIOUS_MS = 0.15;
 /** Ends what is worse than quadratic. */
 const TIMEOUT_MS = 60_000;
 
-/** Processor time of the quickest of some runs, so that other work on the machine does not count. */
+/**
+ * Processor time of the quickest of some runs, so that other work on the machine does not count.
+ */
 function cost(work: () => unknown): number {
   const times = Array.from({ length: 3 }, () => {
     const before = process.cpuUsage();
@@ -88,8 +90,11 @@ describe('a regular expression takes time in proportion to the length of the tex
 
   test('and is found wherever it is written', () => {
     expect(patterns.length).toBeGreaterThan(600);
-    // Expressions made of constants, some of another file; in `body-check.ts` clients write them, and a worker with a deadline runs them.
-    expect(patterns.filter(({ source }) => source.includes('(?:19|20)\\d\\d([-_. ])'))).toHaveLength(1);
+    // Expressions made of constants, some of another file; in `body-check.ts` clients write them,
+    // and a worker with a deadline runs them.
+    expect(
+      patterns.filter(({ source }) => source.includes('(?:19|20)\\d\\d([-_. ])')),
+    ).toHaveLength(1);
     expect(patterns.filter(({ source }) => source === 'x').flatMap(({ files }) => files)).toEqual([
       'mock-server/control/body-check.ts',
     ]);
@@ -101,17 +106,31 @@ describe('a regular expression takes time in proportion to the length of the tex
       return attack === undefined ? [] : [{ pattern: `/${source}/${flags}`, files, attack }];
     });
     expect(slow.filter(({ pattern }) => EXCEPTIONS[pattern] === undefined)).toEqual([]);
-    expect(Object.keys(EXCEPTIONS).filter((each) => slow.every(({ pattern }) => pattern !== each))).toEqual([]);
+    expect(
+      Object.keys(EXCEPTIONS).filter((each) => slow.every(({ pattern }) => pattern !== each)),
+    ).toEqual([]);
   });
 });
 
 test.each([
-  ['blanks before a time that does not come', (count: number) => parseDateForm(`1.1.2024${' '.repeat(count)}x`, 'd.m.yyyy')],
-  ['blanks between the parts of a date', (count: number) => parseDateForm(`1${' '.repeat(count)}x`, 'd m yyyy')],
-  ['blanks before a unit that does not come', (count: number) => parsePlainNumber(`5${' '.repeat(count)}x`)],
+  [
+    'blanks before a time that does not come',
+    (count: number) => parseDateForm(`1.1.2024${' '.repeat(count)}x`, 'd.m.yyyy'),
+  ],
+  [
+    'blanks between the parts of a date',
+    (count: number) => parseDateForm(`1${' '.repeat(count)}x`, 'd m yyyy'),
+  ],
+  [
+    'blanks before a unit that does not come',
+    (count: number) => parsePlainNumber(`5${' '.repeat(count)}x`),
+  ],
   ['blanks in HTML without a line break', (count: number) => parseHtml(`<p>${' '.repeat(count)}x`)],
   ['hidden elements of HTML', (count: number) => parseHtml('<script></script>'.repeat(count))],
-  ['placeholders of a number format', (count: number) => parseNumberFormat(`${'0'.repeat(count)}x/0`).show(1.5)],
+  [
+    'placeholders of a number format',
+    (count: number) => parseNumberFormat(`${'0'.repeat(count)}x/0`).show(1.5),
+  ],
 ])('%s take time in proportion to their length', (_, work) => {
   expect(isSuperlinear(work)).toBe(false);
 });

@@ -22,17 +22,24 @@ const NOT_YET_FREED = 128 * MEBI;
 async function homeAt(service: Service, more: NodeJS.ProcessEnv = {}): Promise<Home> {
   const home = makeHome(more);
   const account = ['--username', 'eva', '--oai-auth', 'none'];
-  await expectDone(home.pas('init', '--name', 'odd', '--kind', 'training', ...account, ...addressFlags(service)));
+  await expectDone(
+    home.pas('init', '--name', 'odd', '--kind', 'training', ...account, ...addressFlags(service)),
+  );
   return home;
 }
 
-const filled = (piece: string, bytes: number): string => piece.repeat(Math.floor(bytes / Buffer.byteLength(piece)));
+const filled = (piece: string, bytes: number): string =>
+  piece.repeat(Math.floor(bytes / Buffer.byteLength(piece)));
 const numbered = (count: number, make: (nth: number) => string): string =>
   Array.from({ length: count }, (_, nth) => make(nth)).join('');
 
 /** A page with one record, of which the metadata hold this. */
 const metadata = (inner: string): string =>
-  page(['A-1'], { size: 1, next: '', metadata: `<svc xmlns="urn:svc/2.2/"><projekt>${inner}</projekt></svc>` });
+  page(['A-1'], {
+    size: 1,
+    next: '',
+    metadata: `<svc xmlns="urn:svc/2.2/"><projekt>${inner}</projekt></svc>`,
+  });
 /** The same with enough text in others to have the size. */
 const padded = (inner: string, bytes: number): string =>
   metadata(`${inner}${filled(`<b>${'x'.repeat(MEBI)}</b>`, bytes - inner.length - MEBI)}`);
@@ -43,27 +50,56 @@ type Case = readonly [what: string, make: Make];
 /** All of such a page costs memory. */
 const HOSTILE: readonly Case[] = [
   ['one huge text', (bytes) => metadata(filled('x', bytes - MEBI))],
-  ['texts of a few million letters that are no ASCII', (bytes) => metadata(filled(`<b>${'č'.repeat(MEBI)}</b>`, bytes - MEBI))],
+  [
+    'texts of a few million letters that are no ASCII',
+    (bytes) => metadata(filled(`<b>${'č'.repeat(MEBI)}</b>`, bytes - MEBI)),
+  ],
   ['line breaks', (bytes) => metadata(filled(`<b>${'a\r\n'.repeat(MEBI)}</b>`, bytes - MEBI))],
-  ['references to characters', (bytes) => metadata(filled(`<b>${'&#352;'.repeat(MEBI / 2)}</b>`, bytes - MEBI))],
+  [
+    'references to characters',
+    (bytes) => metadata(filled(`<b>${'&#352;'.repeat(MEBI / 2)}</b>`, bytes - MEBI)),
+  ],
   [
     'prefixes that are declared and not used',
     (bytes) => metadata(numbered(bytes / 40, (nth) => `<a xmlns:p${nth}="urn:${nth}"/>`)),
   ],
-  ['attributes of references', (bytes) => metadata(filled(`<a b="${'&#352;'.repeat(10_000)}"/>`, bytes - MEBI))],
-  ['names of which each differs', (bytes) => metadata(numbered(bytes / 100, (nth) => `<${'n'.repeat(80)}${nth}/>`))],
+  [
+    'attributes of references',
+    (bytes) => metadata(filled(`<a b="${'&#352;'.repeat(10_000)}"/>`, bytes - MEBI)),
+  ],
+  [
+    'names of which each differs',
+    (bytes) => metadata(numbered(bytes / 100, (nth) => `<${'n'.repeat(80)}${nth}/>`)),
+  ],
   ['elements in elements', (bytes) => metadata(filled('<a>', bytes - MEBI))],
   ['a comment behind each letter', (bytes) => metadata(filled('x<!---->', bytes - MEBI))],
-  ['an old encoding', (bytes) => metadata(filled(`<b>${'x'.repeat(MEBI)}</b>`, bytes - MEBI)).replace('UTF-8', 'ISO-8859-2')],
-  ['an end that is missing', (bytes) => metadata(filled(`<b>${'x'.repeat(MEBI)}</b>`, bytes - MEBI)).slice(0, -20)],
+  [
+    'an old encoding',
+    (bytes) =>
+      metadata(filled(`<b>${'x'.repeat(MEBI)}</b>`, bytes - MEBI)).replace('UTF-8', 'ISO-8859-2'),
+  ],
+  [
+    'an end that is missing',
+    (bytes) => metadata(filled(`<b>${'x'.repeat(MEBI)}</b>`, bytes - MEBI)).slice(0, -20),
+  ],
   ['a token without end', (bytes) => page(['A-1'], { size: 2, next: filled('x', bytes - MEBI) })],
-  ['an error without end', (bytes) => envelope(`<error code="badArgument">${filled('x', bytes - MEBI)}</error>`)],
+  [
+    'an error without end',
+    (bytes) => envelope(`<error code="badArgument">${filled('x', bytes - MEBI)}</error>`),
+  ],
   ['nothing but zeros', (bytes) => Buffer.alloc(bytes)],
   ['a gzip that bursts', (bytes) => gzipSync(metadata(filled('x', bytes)))],
   [
     'an honest gzip',
     (bytes) =>
-      gzipSync(metadata(filled(`<b>${Array.from({ length: 40 }, () => Math.random()).join(' '.repeat(700))}</b>`, bytes - MEBI))),
+      gzipSync(
+        metadata(
+          filled(
+            `<b>${Array.from({ length: 40 }, () => Math.random()).join(' '.repeat(700))}</b>`,
+            bytes - MEBI,
+          ),
+        ),
+      ),
   ],
 ];
 
@@ -71,9 +107,18 @@ const HOSTILE: readonly Case[] = [
 const HOSTILE_IN_PART: readonly Case[] = [
   ['a million small elements', (bytes) => padded('<a/>'.repeat(1_000_000), bytes)],
   ['as many small elements as are read', (bytes) => padded('<a>b</a>'.repeat(245_000), bytes)],
-  ['a hundred thousand xmlns attributes', (bytes) => padded(`<a${numbered(100_000, (nth) => ` xmlns:p${nth}=""`)}/>`, bytes)],
-  ['a million attributes in a tag', (bytes) => padded(`<a${numbered(1_000_000, (nth) => ` p${nth}=""`)}/>`, bytes)],
-  ['as many attributes as are read', (bytes) => padded('<a b="1" c="2" d="3" e="4"/>'.repeat(49_000), bytes)],
+  [
+    'a hundred thousand xmlns attributes',
+    (bytes) => padded(`<a${numbered(100_000, (nth) => ` xmlns:p${nth}=""`)}/>`, bytes),
+  ],
+  [
+    'a million attributes in a tag',
+    (bytes) => padded(`<a${numbered(1_000_000, (nth) => ` p${nth}=""`)}/>`, bytes),
+  ],
+  [
+    'as many attributes as are read',
+    (bytes) => padded('<a b="1" c="2" d="3" e="4"/>'.repeat(49_000), bytes),
+  ],
   [
     'elements as deep as they may be, again and again',
     (bytes) => padded(`${'<a>'.repeat(200)}${'</a>'.repeat(200)}`.repeat(1200), bytes),
@@ -83,7 +128,11 @@ const HOSTILE_IN_PART: readonly Case[] = [
     (bytes) =>
       page(
         Array.from({ length: 20_000 }, (_, nth) => `A-${nth}`),
-        { size: 20_000, next: '', metadata: `<p xmlns="urn:p">${'x'.repeat(bytes / 20_000 - 400)}</p>` },
+        {
+          size: 20_000,
+          next: '',
+          metadata: `<p xmlns="urn:p">${'x'.repeat(bytes / 20_000 - 400)}</p>`,
+        },
       ),
   ],
 ];
@@ -104,13 +153,20 @@ describe.skipIf(!MEASURES_MEMORY)('the memory for an answer is bounded', () => {
     return Math.round((peakBytes - base - MAX_TIMES * bytes - NOT_YET_FREED) / MEBI);
   }
 
-  async function beyond(make: (bytes: number) => string | Buffer, bytes: number, base: number, command: readonly string[]) {
+  async function beyond(
+    make: (bytes: number) => string | Buffer,
+    bytes: number,
+    base: number,
+    command: readonly string[],
+  ) {
     await using service = await startOddService();
     const home = await homeAt(service);
     const answer = Buffer.from(make(bytes));
     const sane = page(['A-1'], { size: 1, next: '' });
     // A refused request is repeated: the second meets what the first has left.
-    service.odd((response, asked) => response.writeHead(200, { 'content-type': 'text/xml' }).end(asked < 2 ? answer : sane));
+    service.odd((response, asked) =>
+      response.writeHead(200, { 'content-type': 'text/xml' }).end(asked < 2 ? answer : sane),
+    );
     const peak = await readPeak(home, ...command);
     expect(service.pagesAsked).toBeGreaterThan(0);
     return mebibytesBeyond(bytes, base, peak);
@@ -146,19 +202,28 @@ describe.skipIf(!MEASURES_MEMORY)('the memory for an answer is bounded', () => {
 
   describe.each([201, 400, 500])('of the write interface with status %i:', (status) => {
     /** Each write is answered with the next of these. */
-    async function peakAt(answers: readonly (string | Buffer)[], command: readonly string[]): Promise<Peak> {
+    async function peakAt(
+      answers: readonly (string | Buffer)[],
+      command: readonly string[],
+    ): Promise<Peak> {
       let askedCount = 0;
       await using service = await startWriteService((request, response) => {
         request.resume().on('end', () => {
           const { status: fine, headers, body } = userInfo(EVA_SAID);
-          if (request.url?.includes('uzivatel-info') === true) response.writeHead(fine, headers).end(body);
+          if (request.url?.includes('uzivatel-info') === true)
+            response.writeHead(fine, headers).end(body);
           else if (request.url?.includes('verb=') === true) response.writeHead(404).end();
-          else response.writeHead(status, { 'content-type': 'application/json' }).end(answers[askedCount++ % answers.length]);
+          else
+            response
+              .writeHead(status, { 'content-type': 'application/json' })
+              .end(answers[askedCount++ % answers.length]);
         });
       });
-      const secret = command === LOGIN ? { PAS_PASSWORD: 'planted-Pa55word' } : { PAS_TOKEN: 'planted-token' };
+      const secret =
+        command === LOGIN ? { PAS_PASSWORD: 'planted-Pa55word' } : { PAS_TOKEN: 'planted-token' };
       const home = await homeAt(service, secret);
-      if (command === PUSH) await expectDone(home.pas('import', writeSeason(home, 2 * answers.length)));
+      if (command === PUSH)
+        await expectDone(home.pas('import', writeSeason(home, 2 * answers.length)));
       const peak = await readPeak(home, ...command);
       expect(askedCount).toBeGreaterThanOrEqual(answers.length);
       return peak;
@@ -175,7 +240,10 @@ describe.skipIf(!MEASURES_MEMORY)('the memory for an answer is bounded', () => {
         const bodies = cases.map(([, make]) => make(bytes));
         return mebibytesBeyond(bytes, base, await peakAt(bodies, command));
       };
-      const overs = await Promise.all([...given.map((cases) => over(MAX_WRITTEN, cases)), over(64 * MEBI, SAID.slice(0, 1))]);
+      const overs = await Promise.all([
+        ...given.map((cases) => over(MAX_WRITTEN, cases)),
+        over(64 * MEBI, SAID.slice(0, 1)),
+      ]);
       expect(overs.filter((mebibytes) => mebibytes > 0)).toEqual([]);
     });
   });

@@ -31,7 +31,10 @@ async function answersBefore(mock: TestMock, other: Promise<unknown>): Promise<n
   return answers;
 }
 
-/** Well above a second, as the machine may have other things to do; what this is about would take minutes. */
+/**
+ * Well above a second, as the machine may have other things to do; what this is about would take
+ * minutes.
+ */
 const AT_ONCE_MS = 4000;
 
 async function endsAtOnce(child: ChildProcess): Promise<void> {
@@ -56,7 +59,10 @@ const ENDLESS = '^/(.*a)*a*(a|a)*(a+)+b$';
 
 describe('an endless assertion', () => {
   const verify = async (mock: TestMock, request: unknown) => {
-    const answer = await fetch(`${mock.server.control_url}/verify`, { method: 'POST', body: JSON.stringify({ request }) });
+    const answer = await fetch(`${mock.server.control_url}/verify`, {
+      method: 'POST',
+      body: JSON.stringify({ request }),
+    });
     return { status: answer.status, text: await answer.text() };
   };
 
@@ -65,14 +71,21 @@ describe('an endless assertion', () => {
     await fetch(`${mock.url}/${'a'.repeat(60)}`);
     const verification = verify(mock, { path_matches: ENDLESS });
     expect(await answersBefore(mock, verification)).toBeGreaterThan(20);
-    expect(await verification).toEqual({ status: 422, text: expect.stringContaining('takes longer than 5 s') });
+    expect(await verification).toEqual({
+      status: 422,
+      text: expect.stringContaining('takes longer than 5 s'),
+    });
     expect(await verify(mock, { path_matches: '^/a+$' })).toMatchObject({ status: 200 });
   });
 
   test.each([
     ['xpath', 'request_body', { xpath: `//*[${'count(//*['.repeat(8)}1${'])>0'.repeat(8)}]` }],
     ['json', 'answer_body', { json: `$[?search(@, '(a*)*(a|a)*(a+)+b')]` }],
-    ['the expression of a body', 'answer_body', { json: '$.detail', matches: '(.*a)*a*(a|a)*(a+)+b$' }],
+    [
+      'the expression of a body',
+      'answer_body',
+      { json: '$.detail', matches: '(.*a)*a*(a|a)*(a+)+b$' },
+    ],
   ])('in %s is refused as well', async (_name, side, check) => {
     await using mock = await startMock();
     const authorization = `Bearer ${await fetchToken(mock, 'archaeologist')}`;
@@ -81,9 +94,17 @@ describe('an endless assertion', () => {
     const headers = { authorization, 'content-type': 'a'.repeat(60) };
     await fetch(`${mock.url}/api/pas/import-xml`, { method: 'POST', headers, body: 'x' });
     const status = side === 'answer_body' ? { status: 415 } : {};
-    const verification = verify(mock, { method: 'POST', path: '/api/pas/import-xml', ...status, [side]: [check] });
+    const verification = verify(mock, {
+      method: 'POST',
+      path: '/api/pas/import-xml',
+      ...status,
+      [side]: [check],
+    });
     expect(await answersBefore(mock, verification)).toBeGreaterThan(20);
-    expect(await verification).toEqual({ status: 422, text: expect.stringContaining('takes longer than 5 s') });
+    expect(await verification).toEqual({
+      status: 422,
+      text: expect.stringContaining('takes longer than 5 s'),
+    });
   });
 
   test('does not keep the server from ending at once', async () => {
@@ -93,7 +114,8 @@ describe('an endless assertion', () => {
       method: 'POST',
       body: JSON.stringify({ request: { path_matches: ENDLESS } }),
     }).catch(() => 'cut');
-    for (let answers = 0; answers < 50; answers += 1) await (await fetch(`${control_url}/health`)).arrayBuffer();
+    for (let answers = 0; answers < 50; answers += 1)
+      await (await fetch(`${control_url}/health`)).arrayBuffer();
     await endsAtOnce(child);
     expect(await verification).toBe('cut');
   });
@@ -112,12 +134,14 @@ describe('large data sets', () => {
 
   test('of a tenant are filled while other tenants are answered, and are limited for all tenants together', async () => {
     await using mock = await startMock();
-    const make = (name: string, records: number) => mock.control('POST', '/tenants', { name, records });
+    const make = (name: string, records: number) =>
+      mock.control('POST', '/tenants', { name, records });
     expect(await answersBefore(mock, make('first', 8000))).toBeGreaterThan(5);
     expect(await make('second', 192_001)).toEqual({
       status: 409,
       value: {
-        error: 'all tenants may have 200000 synthetic records together, and have 8000; ask for fewer, or remove a tenant',
+        error:
+          'all tenants may have 200000 synthetic records together, and have 8000; ask for fewer, or remove a tenant',
       },
     });
     await mock.control('DELETE', '/tenants/first');
@@ -125,16 +149,19 @@ describe('large data sets', () => {
     expect(inUse.status).toBe(200);
   });
 
-  test.each(['ListRecords', 'ListIdentifiers'])('are listed by %s while others are answered', async (verb) => {
-    await using mock = await startMock({ records: 4000, pageSize: 3000 });
-    const page = async () => {
-      const answer = await fetch(`${mock.url}/2.2/oai?verb=${verb}&metadataPrefix=oai_svc`);
-      const text = await answer.text();
-      expect(text.match(/<header/g)).toHaveLength(3000);
-    };
-    await page();
-    expect(await answersBefore(mock, page())).toBeGreaterThan(verb === 'ListRecords' ? 5 : 1);
-  });
+  test.each(['ListRecords', 'ListIdentifiers'])(
+    'are listed by %s while others are answered',
+    async (verb) => {
+      await using mock = await startMock({ records: 4000, pageSize: 3000 });
+      const page = async () => {
+        const answer = await fetch(`${mock.url}/2.2/oai?verb=${verb}&metadataPrefix=oai_svc`);
+        const text = await answer.text();
+        expect(text.match(/<header/g)).toHaveLength(3000);
+      };
+      await page();
+      expect(await answersBefore(mock, page())).toBeGreaterThan(verb === 'ListRecords' ? 5 : 1);
+    },
+  );
 });
 
 test('a reopened data file with many records is reset while other tenants are answered', async () => {
@@ -144,7 +171,9 @@ test('a reopened data file with many records is reset while other tenants are an
   await using mock = await startMock(options);
   await mock.control('POST', '/tenants', { name: 'other' });
   const countListed = async () => {
-    const answer = await fetch(`${mock.url}/2.2/oai?verb=ListIdentifiers&metadataPrefix=oai_svc&set=samostatny_nalez`);
+    const answer = await fetch(
+      `${mock.url}/2.2/oai?verb=ListIdentifiers&metadataPrefix=oai_svc&set=samostatny_nalez`,
+    );
     return /completeListSize="(\d+)"/.exec(await answer.text())?.[1];
   };
   const before = await countListed();
@@ -174,9 +203,15 @@ describe('a writer that keeps the permitted pace', () => {
     new Promise((answered, failed) => {
       const begunMs = performance.now();
       let leftMs = 0;
-      const asking = request(`${url}/api/pas/import-xml`, { headers: { authorization: `Bearer ${token}` } }, (answer) => {
-        answer.resume().once('end', () => answered({ status: answer.statusCode ?? 0, begunMs, leftMs }));
-      });
+      const asking = request(
+        `${url}/api/pas/import-xml`,
+        { headers: { authorization: `Bearer ${token}` } },
+        (answer) => {
+          answer
+            .resume()
+            .once('end', () => answered({ status: answer.statusCode ?? 0, begunMs, leftMs }));
+        },
+      );
       asking.once('finish', () => {
         leftMs = performance.now();
       });
@@ -184,11 +219,21 @@ describe('a writer that keeps the permitted pace', () => {
     });
 
   test('is not refused while the server computes a large page', async () => {
-    await using mock = await startMockProcess('--records', '20000', '--page-size', '1000', '--min-interval', '100');
+    await using mock = await startMockProcess(
+      '--records',
+      '20000',
+      '--page-size',
+      '1000',
+      '--min-interval',
+      '100',
+    );
     const token = await fetchToken({ url: mock.base_url }, 'archaeologist');
     let isOver = false;
     const harvest = async (): Promise<void> => {
-      while (!isOver) await (await fetch(`${mock.oai_base}/2.2/oai?verb=ListRecords&metadataPrefix=oai_svc`)).arrayBuffer();
+      while (!isOver)
+        await (
+          await fetch(`${mock.oai_base}/2.2/oai?verb=ListRecords&metadataPrefix=oai_svc`)
+        ).arrayBuffer();
     };
     const harvesting = [harvest(), harvest()];
     const knocks: ReturnType<typeof knock>[] = [];
@@ -200,17 +245,28 @@ describe('a writer that keeps the permitted pace', () => {
     isOver = true;
     await Promise.all(harvesting);
     // This process may have been late itself.
-    const refused = answers.filter(({ status, begunMs }, at) => status === 429 && begunMs - (answers[at - 1]?.leftMs ?? 0) > 101);
+    const refused = answers.filter(
+      ({ status, begunMs }, at) => status === 429 && begunMs - (answers[at - 1]?.leftMs ?? 0) > 101,
+    );
     expect(refused).toEqual([]);
     expect(answers.filter(({ status }) => status === 405).length).toBeGreaterThan(30);
   });
 
   test('is refused if it departs too early, however busy the server is', async () => {
-    await using mock = await startMockProcess('--records', '5000', '--page-size', '1000', '--min-interval', '100');
+    await using mock = await startMockProcess(
+      '--records',
+      '5000',
+      '--page-size',
+      '1000',
+      '--min-interval',
+      '100',
+    );
     const token = await fetchToken({ url: mock.base_url }, 'archaeologist');
     const harvesting = fetch(`${mock.oai_base}/2.2/oai?verb=ListRecords&metadataPrefix=oai_svc`);
     const beganMs = performance.now();
-    const answers = await Promise.all(Array.from({ length: 60 }, () => knock(mock.base_url, token)));
+    const answers = await Promise.all(
+      Array.from({ length: 60 }, () => knock(mock.base_url, token)),
+    );
     const mostPassed = 2 + (performance.now() - beganMs) / 100;
     await (await harvesting).arrayBuffer();
     expect(answers.filter(({ status }) => status === 405).length).toBeLessThan(mostPassed);
@@ -222,10 +278,13 @@ test('the journal drops its oldest entries earlier if their paths are long', asy
   await using mock = await startMock();
   await mock.control('POST', '/tenants', { name: 'small' });
   const long = `/t/small/${'x'.repeat(12_000)}`;
-  for (let sentCount = 0; sentCount < 300; sentCount += 1) await (await fetch(mock.url + long)).arrayBuffer();
+  for (let sentCount = 0; sentCount < 300; sentCount += 1)
+    await (await fetch(mock.url + long)).arrayBuffer();
   const journal = await (await fetch(`${mock.url}/t/small/__mock__/journal`)).text();
   expect(journal.length).toBeLessThan(2.3 * 1024 * 1024);
   expect(journal.length).toBeGreaterThan(1.5 * 1024 * 1024);
-  const import_ = await importXml(mock, makeDocument(mock, smallestFind()), { token: await fetchToken(mock, 'archaeologist') });
+  const import_ = await importXml(mock, makeDocument(mock, smallestFind()), {
+    token: await fetchToken(mock, 'archaeologist'),
+  });
   expect(import_.status).toBe(201);
 });

@@ -14,7 +14,8 @@ const SAMPLES = 10;
 const MAX_GROWTH_BYTES = 96 * 1024 * 1024;
 
 function memoryBytes(pid: number): number {
-  const [, kib = ''] = /^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];
+  const [, kib = ''] =
+    /^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];
   return Number(kib) * 1024;
 }
 
@@ -23,15 +24,27 @@ test.skipIf(process.platform !== 'linux')(
   { timeout: 300_000 + SECONDS * 1000 },
   async () => {
     await using mock = await startMockProcess('--min-interval', '0', '--records', '100000');
-    const ask = async (control: string, method: string, path: string, body?: unknown): Promise<unknown> => {
-      const answer = await fetch(control + path, { method, ...(body === undefined ? {} : { body: JSON.stringify(body) }) });
+    const ask = async (
+      control: string,
+      method: string,
+      path: string,
+      body?: unknown,
+    ): Promise<unknown> => {
+      const answer = await fetch(control + path, {
+        method,
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      });
       expect(answer.status).toBe(200);
       return answer.json();
     };
     const names = Array.from({ length: TENANTS }, (_, at) => `t${at}`);
-    const tenants = (await Promise.all(names.map((name) => ask(mock.control_url, 'POST', '/tenants', { name })))) as Tenant[];
+    const tenants = (await Promise.all(
+      names.map((name) => ask(mock.control_url, 'POST', '/tenants', { name })),
+    )) as Tenant[];
     // Before the snapshot, which knows the tokens then.
-    const tokens = await Promise.all(tenants.map(({ base_url }) => fetchToken({ url: base_url }, 'archaeologist')));
+    const tokens = await Promise.all(
+      tenants.map(({ base_url }) => fetchToken({ url: base_url }, 'archaeologist')),
+    );
     for (const { control_url } of tenants) await ask(control_url, 'PUT', '/snapshots/start');
     const startMs = performance.now();
     const shareOver = () => (performance.now() - startMs) / (SECONDS * 1000);
@@ -53,10 +66,13 @@ test.skipIf(process.platform !== 'linux')(
     // Created state is removed, so that only leaks would add up.
     const goBack = async (): Promise<void> => {
       while (!isOver())
-        for (const { control_url } of tenants) if (!isOver()) await ask(control_url, 'POST', '/snapshots/start/restore');
+        for (const { control_url } of tenants)
+          if (!isOver()) await ask(control_url, 'POST', '/snapshots/start/restore');
     };
     await Promise.all([...Array.from({ length: CLIENTS }, (_, at) => client(at)), goBack()]);
-    console.log(`${askedCount} requests; MiB over time: ${memory.map((bytes) => Math.round(bytes / 2 ** 20)).join(', ')}`);
+    console.log(
+      `${askedCount} requests; MiB over time: ${memory.map((bytes) => Math.round(bytes / 2 ** 20)).join(', ')}`,
+    );
     expect((memory.at(-1) ?? 0) - (memory[SAMPLES / 2] ?? 0)).toBeLessThan(MAX_GROWTH_BYTES);
   },
 );

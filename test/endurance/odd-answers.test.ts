@@ -1,5 +1,13 @@
 import { describe, expect, test } from 'vitest';
-import { expectDone, type Home, jsonLines, type Run, type Service, settledAfter, signedIn } from '../support/run-pas.ts';
+import {
+  expectDone,
+  type Home,
+  jsonLines,
+  type Run,
+  type Service,
+  settledAfter,
+  signedIn,
+} from '../support/run-pas.ts';
 import { writeSeason } from '../support/season.ts';
 import { useMock } from '../support/use-mock.ts';
 import { startPageProxy } from './faulty-network.ts';
@@ -41,11 +49,20 @@ describe('a portal whose pages replace the service’s answers', () => {
 test('a number answered with another record is looked up at its own record, and is found', async () => {
   const other =
     '<svc:svc xmlns:svc="urn:s"><svc:samostatny_nalez><svc:ident_cely>C-202400101-N99999</svc:ident_cely></svc:samostatny_nalez></svc:svc>';
-  const rule = { path: '/evidencni-cislo', status: 200, body: other, contentType: 'application/xml', passOn: true, times: 1 };
+  const rule = {
+    path: '/evidencni-cislo',
+    status: 200,
+    body: other,
+    contentType: 'application/xml',
+    passOn: true,
+    times: 1,
+  };
   await using proxy = await startPageProxy(mock.service, rule);
   const home = await homeAt(proxy.service);
   await expectDone(home.pas('push'));
-  const own = (await home.json<{ local_id: string; ident_cely: string }[]>('list')).find(({ local_id }) => local_id === 'K-1');
+  const own = (await home.json<{ local_id: string; ident_cely: string }[]>('list')).find(
+    ({ local_id }) => local_id === 'K-1',
+  );
   await expectDone(home.pas('number', 'set', 'K-1', 'A 1/2024'));
   const run = await home.pas('push', '--json');
   expect([run.code, summary(run)]).toMatchObject([6, { uncertain: 1, queued: 0, requests: 1 }]);
@@ -53,5 +70,7 @@ test('a number answered with another record is looked up at its own record, and 
     { state: 'uncertain', reason: expect.stringContaining(`not about ${own?.ident_cely}`) },
   ]);
   await mock.service.control('POST', '/clock', { advance_ms: 30 * 60_000 });
-  expect(await home.json('reconcile')).toMatchObject({ reconciled: [{ find: 'K-1', kind: 'number', verdict: 'found' }] });
+  expect(await home.json('reconcile')).toMatchObject({
+    reconciled: [{ find: 'K-1', kind: 'number', verdict: 'found' }],
+  });
 });

@@ -13,7 +13,8 @@ describe.each([
   beforeAll(async () => {
     mock = await startMock({ deployed, pageSize: 20 });
     home = await signedIn(mock.server);
-    for (const ident of ['HES-000300', 'HES-000301']) await mock.control('POST', `/records/${ident}/delete`);
+    for (const ident of ['HES-000300', 'HES-000301'])
+      await mock.control('POST', `/records/${ident}/delete`);
   });
   afterAll(() => mock.close());
 

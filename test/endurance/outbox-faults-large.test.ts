@@ -22,7 +22,12 @@ test('The requests before a push grow linearly with the sent and waiting finds.'
   const countAsked = async (finds: number): Promise<number> => {
     const home = await signedIn(mock.service, 'archaeologist', ALL_IN_INDEX);
     await expectDone(home.pas('import', writeSeason(home, 2 * finds)));
-    await mock.service.faults({ endpoint: 'import', fault: '500-after-save', when: { nth: 5 }, times: 1 });
+    await mock.service.faults({
+      endpoint: 'import',
+      fault: '500-after-save',
+      when: { nth: 5 },
+      times: 1,
+    });
     await expectDone(home.pas('push', '--limit', String(finds)));
     return countRequests(() => expectDone(home.pas('push', '--limit', '1')));
   };
@@ -42,7 +47,9 @@ test('A second laptop with the same finds looks them up in one request, and hold
   expect(requests).toBeLessThan(finds / 2);
   expect(await second.json('list')).toHaveLength(finds);
   expect(new Set(Object.values(await findStates(second)))).toEqual(new Set(['queued']));
-  expect((await second.json<{ needs_person: readonly unknown[] }>('status')).needs_person).toHaveLength(finds);
+  expect(
+    (await second.json<{ needs_person: readonly unknown[] }>('status')).needs_person,
+  ).toHaveLength(finds);
   expect(await mock.made()).toMatchObject({ finds });
 });
 
@@ -61,10 +68,13 @@ test('A push interrupted at any moment finishes what is under way, and sends not
   await expectDone(home.pas('import', writeSeason(home, 1000)));
   await expectDone(home.pas('push', '--limit', '300'));
   const ends: (number | string | null)[] = [];
-  for (let part = 0; part < 6; part += 1) ends.push(await interrupted(home, 400 * (part + Math.random())));
+  for (let part = 0; part < 6; part += 1)
+    ends.push(await interrupted(home, 400 * (part + Math.random())));
   // Before pas has begun, the system ends it.
   expect(ends.filter((end) => end !== 130 && end !== 'SIGINT')).toEqual([]);
   const states = Object.values(await findStates(home));
   expect(states.filter((state) => state !== 'accepted' && state !== 'queued')).toEqual([]);
-  expect(await mock.made()).toMatchObject({ finds: states.filter((state) => state === 'accepted').length });
+  expect(await mock.made()).toMatchObject({
+    finds: states.filter((state) => state === 'accepted').length,
+  });
 });

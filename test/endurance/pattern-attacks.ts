@@ -1,10 +1,15 @@
 import { type AST, RegExpParser } from '@eslint-community/regexpp';
 
-/** A text on which a pattern may go back again and again: `pump` is repeated, and `end` lets what was matched fail. */
+/**
+ * A text on which a pattern may go back again and again: `pump` is repeated, and `end` lets what
+ * was matched fail.
+ */
 export type Attack = { readonly start: string; readonly pump: string; readonly end: string };
 
 /** Representatives of the classes that patterns have. */
-const CHARACTERS = [...' \t\n\r\u00a0aAxzžČ中09_-.,:;/\\\'"<>()[]{}|!?#$%&*+=@^~`\0\u0001\u001b\u200b\u2028\ufffd°\u0301'];
+const CHARACTERS = [
+  ...' \t\n\r\u00a0aAxzžČ中09_-.,:;/\\\'"<>()[]{}|!?#$%&*+=@^~`\0\u0001\u001b\u200b\u2028\ufffd°\u0301',
+];
 const MAX_SAMPLES = 3;
 const MAX_STARTS = 8;
 const MAX_PUMPS = 60;
@@ -13,15 +18,20 @@ const MAX_ENDS = 6;
 const ENDS = ['\u0001', '\n\u0001'];
 
 /**
- * Makes texts from the parts of a pattern: each starts with what leads to a repetition, and repeats a character or a part of the pattern.
- * A pattern without an unlimited repetition has none.
+ * Makes texts from the parts of a pattern: each starts with what leads to a repetition, and repeats
+ * a character or a part of the pattern. A pattern without an unlimited repetition has none.
  */
 export function attacksOn(source: string, flags: string): Attack[] {
   const patterns = new Found(flags);
-  patterns.visit(new RegExpParser().parsePattern(source, 0, source.length, { unicode: flags.includes('u') }), '');
+  patterns.visit(
+    new RegExpParser().parsePattern(source, 0, source.length, { unicode: flags.includes('u') }),
+    '',
+  );
   const { starts, characters, words, ends } = patterns;
   if (starts.size === 0) return [];
-  const pumps = [...new Set([...characters, ...words, ...ends])].filter((pump) => pump !== '').slice(0, MAX_PUMPS);
+  const pumps = [...new Set([...characters, ...words, ...ends])]
+    .filter((pump) => pump !== '')
+    .slice(0, MAX_PUMPS);
   const allEnds = [...ENDS, ...[...ends].map((end) => `${end}\n\u0001`).slice(-MAX_ENDS)];
   return ['', ...starts]
     .slice(0, MAX_STARTS)

@@ -5,7 +5,11 @@ import { PROJECT } from '../support/run-pas.ts';
 import { filesBelow, listChildren, type Node } from '../support/source-texts.ts';
 
 /** A regular expression of the sources, and the files that have it. */
-export type Pattern = { readonly source: string; readonly flags: string; readonly files: readonly string[] };
+export type Pattern = {
+  readonly source: string;
+  readonly flags: string;
+  readonly files: readonly string[];
+};
 
 /** Stands for an argument of a function, whose value the sources do not have. */
 const ARGUMENT = 'x';
@@ -24,16 +28,25 @@ export function findPatterns(...folders: readonly string[]): Pattern[] {
 }
 
 function parseFile(path: string): Node {
-  return parseAst(readFileSync(path, 'utf8'), { lang: path.endsWith('.ts') ? 'ts' : 'js' }) as unknown as Node;
+  return parseAst(readFileSync(path, 'utf8'), {
+    lang: path.endsWith('.ts') ? 'ts' : 'js',
+  }) as unknown as Node;
 }
 
-function* patternsIn(root: Node, path: string): Generator<{ readonly source: string; readonly flags: string }> {
+function* patternsIn(
+  root: Node,
+  path: string,
+): Generator<{ readonly source: string; readonly flags: string }> {
   for (const node of nodesIn(root)) {
     const { regex, callee } = node as { regex?: { pattern: string; flags: string }; callee?: Node };
     if (regex !== undefined) yield { source: regex.pattern, flags: regex.flags };
     if (callee?.['name'] !== 'RegExp') continue;
     const [source, flags] = node['arguments'] as Node[];
-    if (source !== undefined) yield { source: readText(source, root, path), flags: flags ? readText(flags, root, path) : '' };
+    if (source !== undefined)
+      yield {
+        source: readText(source, root, path),
+        flags: flags ? readText(flags, root, path) : '',
+      };
   }
 }
 
@@ -58,7 +71,9 @@ function readText(node: Node, root: Node, path: string): string {
     case 'CallExpression': {
       const { object, property } = node['callee'] as { object?: Node; property?: Node };
       const [from, to] = (node['arguments'] as Node[]).map(text);
-      return property?.['name'] === 'replaceAll' ? text(object).replaceAll(from ?? '', to ?? '') : ARGUMENT;
+      return property?.['name'] === 'replaceAll'
+        ? text(object).replaceAll(from ?? '', to ?? '')
+        : ARGUMENT;
     }
     default:
       return ARGUMENT;
@@ -68,22 +83,32 @@ function readText(node: Node, root: Node, path: string): string {
 function quasiText(node: Node, form: 'cooked' | 'raw', text: (child: Node) => string): string {
   const expressions = node['expressions'] as Node[];
   return (node['quasis'] as { value: { cooked: string; raw: string } }[])
-    .map(({ value }, index) => value[form] + (expressions[index] === undefined ? '' : text(expressions[index])))
+    .map(
+      ({ value }, index) =>
+        value[form] + (expressions[index] === undefined ? '' : text(expressions[index])),
+    )
     .join('');
 }
 
 function constantText(name: string, root: Node, path: string): string {
   for (const node of root['body'] as Node[]) {
     if (node.type === 'ImportDeclaration') {
-      const names = (node['specifiers'] as { local: { name: string } }[]).map(({ local }) => local.name);
+      const names = (node['specifiers'] as { local: { name: string } }[]).map(
+        ({ local }) => local.name,
+      );
       const from = join(dirname(path), String((node['source'] as Node)['value']));
-      if (names.includes(name) && from.endsWith('.ts')) return constantText(name, parseFile(from), from);
+      if (names.includes(name) && from.endsWith('.ts'))
+        return constantText(name, parseFile(from), from);
     }
-    const declaration = (node['declaration'] ?? node) as { declarations?: { id: Node; init?: Node }[] };
+    const declaration = (node['declaration'] ?? node) as {
+      declarations?: { id: Node; init?: Node }[];
+    };
     for (const { id, init } of declaration.declarations ?? []) {
       if (init === undefined) continue;
       if (id['name'] === name) return readText(init, root, path);
-      const at = ((id['elements'] ?? []) as Node[]).findIndex((element) => element['name'] === name);
+      const at = ((id['elements'] ?? []) as Node[]).findIndex(
+        (element) => element['name'] === name,
+      );
       if (at !== -1) return readText((init['elements'] as Node[])[at] as Node, root, path);
     }
   }

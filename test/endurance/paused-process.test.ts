@@ -22,8 +22,15 @@ async function homeWithFinds(): Promise<Home> {
   return home;
 }
 
-/** Stops the process when `isTime`, and lets it go on when the service is done and the answer timeout is long over. */
-async function paused({ child, ended }: Started, isTime: () => Promise<void>, isDone: () => Promise<void>): Promise<Run> {
+/**
+ * Stops the process when `isTime`, and lets it go on when the service is done and the answer
+ * timeout is long over.
+ */
+async function paused(
+  { child, ended }: Started,
+  isTime: () => Promise<void>,
+  isDone: () => Promise<void>,
+): Promise<Run> {
   await isTime();
   child.kill('SIGSTOP');
   const stoppedMs = performance.now();
@@ -34,7 +41,9 @@ async function paused({ child, ended }: Started, isTime: () => Promise<void>, is
 }
 
 const imports = async (): Promise<number> =>
-  (await mock.service.journal()).filter(({ method, path }) => method === 'POST' && /import/.test(path)).length;
+  (await mock.service.journal()).filter(
+    ({ method, path }) => method === 'POST' && /import/.test(path),
+  ).length;
 
 test.skipIf(CANNOT_STOP)(
   'a push that was suspended for longer than the answer timeout accepts the answers that arrived meanwhile',
@@ -48,9 +57,15 @@ test.skipIf(CANNOT_STOP)(
     );
     const names = Array.from({ length: FINDS }, (_, index) => `K-${index + 1}`);
     const allAccepted = Object.fromEntries(names.map((name) => [name, 'accepted']));
-    const doubted = [...run.stderr.matchAll(/^import of (\S+): Nobody knows yet/gm)].map(([, name]) => name);
+    const doubted = [...run.stderr.matchAll(/^import of (\S+): Nobody knows yet/gm)].map(
+      ([, name]) => name,
+    );
     const states = await findStates(home);
-    expect({ code: run.code, doubted, states }).toEqual({ code: 0, doubted: [], states: allAccepted });
+    expect({ code: run.code, doubted, states }).toEqual({
+      code: 0,
+      doubted: [],
+      states: allAccepted,
+    });
     expect(await mock.made()).toMatchObject({ finds: FINDS });
   },
 );

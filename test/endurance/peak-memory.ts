@@ -3,7 +3,10 @@ import { join } from 'node:path';
 import { expect } from 'vitest';
 import type { Home, Run } from '../support/run-pas.ts';
 
-/** Each process writes down the most memory that it ever had. What `getrusage` says includes that of the process that began it. */
+/**
+ * Each process writes down the most memory that it ever had. What `getrusage` says includes that of
+ * the process that began it.
+ */
 const AT_EXIT = `import { appendFileSync, readFileSync } from 'node:fs';
 process.on('exit', () => appendFileSync(process.env.PEAKS, /VmHWM:\\s*(\\d+)/.exec(readFileSync('/proc/self/status', 'utf8'))[1] + '\\n'));`;
 

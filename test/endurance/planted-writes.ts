@@ -1,8 +1,9 @@
 import { CLAUSE_OF_ELEMENT, type ClauseId } from '../conformance/clauses.ts';
 
 /**
- * A difference that was put into the mock server: a text of its source that stands there once, and in the build too, is another.
- * `clauses` are those of the contract that it breaks: the suite must name these and no others.
+ * A difference that was put into the mock server: a text of its source that stands there once, and
+ * in the build too, is another. `clauses` are those of the contract that it breaks: the suite must
+ * name these and no others.
  */
 export type Planted = {
   readonly name: string;

@@ -1,6 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { expectDone, type Home, jsonLines, type Service, settledAfter, signedIn } from '../support/run-pas.ts';
+import {
+  expectDone,
+  type Home,
+  jsonLines,
+  type Service,
+  settledAfter,
+  signedIn,
+} from '../support/run-pas.ts';
 import { tinyPng, writeSeason } from '../support/season.ts';
 import { useMock } from '../support/use-mock.ts';
 import { startCuttingWire, startPageProxy } from './faulty-network.ts';
@@ -15,7 +22,10 @@ async function homeAt(address: Service): Promise<Home> {
   return home;
 }
 
-/** Reconciles and pushes, as a person does who comes back after a while, until nothing more can be sent. */
+/**
+ * Reconciles and pushes, as a person does who comes back after a while, until nothing more can be
+ * sent.
+ */
 async function finish(home: Home): Promise<void> {
   for (let turn = 0; turn < 6; turn += 1) {
     await home.pas('reconcile');
@@ -26,22 +36,35 @@ async function finish(home: Home): Promise<void> {
 }
 
 test('a photograph that is cut off returns to the queue and arrives once', async () => {
-  await using wire = await startCuttingWire(mock.service, { head: '/upload-foto', afterBytes: 300_000, times: 2 });
+  await using wire = await startCuttingWire(mock.service, {
+    head: '/upload-foto',
+    afterBytes: 300_000,
+    times: 2,
+  });
   const home = await homeAt(wire.service);
   await expectDone(home.pas('push'));
-  // More than the buffers of the system hold: otherwise all of it has left, and what arrived is unknown.
+  // More than the buffers of the system hold: otherwise all of it has left, and what arrived is
+  // unknown.
   const large = Buffer.concat([tinyPng(7), randomBytes(20_000_000)]);
   await expectDone(home.pas('photo', 'add', 'K-1', home.file('large.png', large)));
   const run = await home.pas('push', '--json');
   const lines = jsonLines(run.stdout).filter(({ kind }) => kind === 'photo');
-  expect(lines.filter(({ type }) => type === 'settled').map(({ state }) => state)).toEqual(['queued', 'queued', 'accepted']);
+  expect(lines.filter(({ type }) => type === 'settled').map(({ state }) => state)).toEqual([
+    'queued',
+    'queued',
+    'accepted',
+  ]);
   expect(wire.cuts()).toBe(2);
   expect(run.code).toBe(0);
   expect(await mock.made()).toEqual({ finds: FINDS, photos: 1 });
 });
 
 test('an import that is cut off may have arrived, and is still created once', async () => {
-  await using wire = await startCuttingWire(mock.service, { head: '/import-xml', afterBytes: 700, times: 2 });
+  await using wire = await startCuttingWire(mock.service, {
+    head: '/import-xml',
+    afterBytes: 700,
+    times: 2,
+  });
   const home = await homeAt(wire.service);
   await home.pas('push');
   expect(wire.cuts()).toBe(2);
@@ -50,7 +73,12 @@ test('an import that is cut off may have arrived, and is still created once', as
 });
 
 test('a proxy that answers an import with 413 refuses it, with the reason, and nothing is created', async () => {
-  const rule = { path: '/import-xml', status: 413, body: '<html><h1>413 Request Entity Too Large</h1></html>', passOn: false };
+  const rule = {
+    path: '/import-xml',
+    status: 413,
+    body: '<html><h1>413 Request Entity Too Large</h1></html>',
+    passOn: false,
+  };
   await using proxy = await startPageProxy(mock.service, { ...rule, times: FINDS });
   const home = await homeAt(proxy.service);
   const run = await home.pas('push');

@@ -27,7 +27,9 @@ async function created(): Promise<number> {
   return (await service.state()).finds - findsBefore;
 }
 
-async function push(...flags: string[]): Promise<Run & { summary: Record<string, unknown> | undefined }> {
+async function push(
+  ...flags: string[]
+): Promise<Run & { summary: Record<string, unknown> | undefined }> {
   const run = await home.pas('push', '--json', ...flags);
   return { ...run, summary: jsonLines(run.stdout).findLast(({ type }) => type === 'summary') };
 }
@@ -51,7 +53,12 @@ async function expectEachOnceOrUncertain(): Promise<void> {
 
 describe('an uncertain find', () => {
   test('is named with the command that settles it, and a person can decide either way', async () => {
-    await service.faults({ endpoint: 'import', when: { every: 4 }, times: 2, fault: '500-before-save' });
+    await service.faults({
+      endpoint: 'import',
+      when: { every: 4 },
+      times: 2,
+      fault: '500-before-save',
+    });
     expect((await push()).code).toBe(6);
     const { needs_person } = await home.json<Status>('status');
     expect(needs_person).toHaveLength(2);
@@ -65,7 +72,12 @@ describe('an uncertain find', () => {
 });
 
 test('Ctrl-C lets requests under way finish, and the rest is sent later', async () => {
-  home = await signedIn(service, 'archaeologist', ['--min-interval-ms', '20', '--max-in-flight', '2']);
+  home = await signedIn(service, 'archaeologist', [
+    '--min-interval-ms',
+    '20',
+    '--max-in-flight',
+    '2',
+  ]);
   await expectDone(home.pas('import', writeSeason(home, FINDS)));
   await service.control('PUT', '/settings', { latency_ms: 300 });
   const running = home.start('push', '--json');
@@ -85,7 +97,9 @@ test('Ctrl-C lets requests under way finish, and the rest is sent later', async 
 test('a second Ctrl-C abandons the requests under way and says so', async () => {
   // The first is answered: until then no other is under way beside it.
   const otherNumbers = Array.from({ length: FINDS - 1 }, (_, index) => index + 2);
-  await service.faults(...otherNumbers.map((nth) => ({ endpoint: 'import', when: { nth }, fault: 'hang-after-save' })));
+  await service.faults(
+    ...otherNumbers.map((nth) => ({ endpoint: 'import', when: { nth }, fault: 'hang-after-save' })),
+  );
   const running = home.start('push', '--json');
   await untilRequests(3);
   running.child.kill('SIGINT');
@@ -110,6 +124,7 @@ test('kill -9 while sending does not cause anything to be sent twice', async () 
 });
 
 function untilRequests(count: number): Promise<void> {
-  const seen = async () => (await service.journal()).filter(({ path }) => path.startsWith('/api/pas/import')).length;
+  const seen = async () =>
+    (await service.journal()).filter(({ path }) => path.startsWith('/api/pas/import')).length;
   return eventually(seen).toBeGreaterThanOrEqual(count);
 }

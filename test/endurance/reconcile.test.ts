@@ -14,7 +14,12 @@ test('an anonymous harvest cannot decide, and says why', async () => {
     readFileSync(configFile(anonymous), 'utf8').replace('oai_auth = "basic"', 'oai_auth = "none"'),
   );
   await expectDone(anonymous.pas('import', writeSeason(anonymous, 3)));
-  await mock.service.faults({ endpoint: 'import', when: { nth: 2 }, times: 1, fault: '500-after-save' });
+  await mock.service.faults({
+    endpoint: 'import',
+    when: { nth: 2 },
+    times: 1,
+    fault: '500-after-save',
+  });
   await anonymous.pas('push');
   const run = await anonymous.pas('reconcile');
   expect(run.code).toBe(6);
@@ -24,7 +29,12 @@ test('an anonymous harvest cannot decide, and says why', async () => {
 test('the decision and its evidence are shown with the find', async () => {
   const home = await signedIn(mock.service, 'archaeologist', settledAfter(1000));
   await expectDone(home.pas('import', writeSeason(home, 2)));
-  await mock.service.faults({ endpoint: 'import', when: { nth: 2 }, times: 1, fault: 'hang-after-save' });
+  await mock.service.faults({
+    endpoint: 'import',
+    when: { nth: 2 },
+    times: 1,
+    fault: 'hang-after-save',
+  });
   const running = home.start('push');
   await eventually(mock.made).toMatchObject({ finds: 2 });
   running.child.kill('SIGKILL');

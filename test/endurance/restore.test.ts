@@ -15,7 +15,10 @@ test('a restore that is killed at any moment leaves either the old outbox or the
   // Later and later, from before it has read the copy until it has ended.
   for (let turn = 0; turn < 16; turn += 1) {
     const running = home.start('restore', copy, '--replace');
-    await Promise.race([running.ended, new Promise((resolve) => setTimeout(resolve, 100 + turn * 25))]);
+    await Promise.race([
+      running.ended,
+      new Promise((resolve) => setTimeout(resolve, 100 + turn * 25)),
+    ]);
     running.child.kill('SIGKILL');
     await running.ended;
     const states = Object.values(await findStates(home));
@@ -25,7 +28,9 @@ test('a restore that is killed at any moment leaves either the old outbox or the
   await expectDone(home.pas('restore', copy, '--replace'));
   expect(Object.keys(await findStates(home))).toHaveLength(40);
   expect(existsSync(copy)).toBe(true);
-  const drafts = everythingIn(join(home.folder, 'pas')).filter((path) => path.includes('restoring-'));
+  const drafts = everythingIn(join(home.folder, 'pas')).filter((path) =>
+    path.includes('restoring-'),
+  );
   expect(drafts.length).toBeLessThanOrEqual(16);
   await expectDone(home.pas('outbox', 'check'));
 });

@@ -1,5 +1,10 @@
 import { chmodSync, mkdirSync, readFileSync, rmSync, statSync } from 'node:fs';
-import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http';
+import {
+  createServer,
+  type IncomingMessage,
+  type RequestListener,
+  type ServerResponse,
+} from 'node:http';
 import { createServer as createSecureServer } from 'node:https';
 import { type AddressInfo, createServer as createSocketServer } from 'node:net';
 import { join } from 'node:path';
@@ -57,7 +62,15 @@ async function homeAt(
   const home = makeHome(more);
   const { base_url, oai_base = base_url, schema_base = base_url } = addresses;
   await expectDone(
-    home.pas('init', '--kind', 'training', '--username', 'eva', ...addressFlags({ base_url, oai_base, schema_base }), ...flags),
+    home.pas(
+      'init',
+      '--kind',
+      'training',
+      '--username',
+      'eva',
+      ...addressFlags({ base_url, oai_base, schema_base }),
+      ...flags,
+    ),
   );
   return home;
 }
@@ -75,10 +88,9 @@ describe('secrets', () => {
 
   test('are not in anything that pas prints or writes, and not in the process list', async () => {
     const home = await signedIn(mock.service);
-    const secrets = JSON.parse(readFileSync(join(home.folder, 'pas', 'secrets.json'), 'utf8')) as Record<
-      string,
-      { token: string }
-    >;
+    const secrets = JSON.parse(
+      readFileSync(join(home.folder, 'pas', 'secrets.json'), 'utf8'),
+    ) as Record<string, { token: string }>;
     const [owner = ''] = Object.keys(secrets);
     const token = secrets[owner]?.token ?? '';
     expect(token).toMatch(/^[0-9a-f]{40}$/);
@@ -96,7 +108,14 @@ describe('secrets', () => {
       { endpoint: 'import', when: { nth: 2 }, times: 1, fault: 'token-expired' },
       { endpoint: 'photo', when: { nth: 1 }, times: 1, fault: 'malformed' },
     );
-    for (const args of [['push', '--json'], ['push'], ['reconcile'], ['status', '--json'], ['list'], ['show', 'K-1', '--json']])
+    for (const args of [
+      ['push', '--json'],
+      ['push'],
+      ['reconcile'],
+      ['status', '--json'],
+      ['list'],
+      ['show', 'K-1', '--json'],
+    ])
       await run(...args);
     for (const args of [
       ['whoami', '--json'],
@@ -108,13 +127,24 @@ describe('secrets', () => {
       await run(...args);
     await run('backup', 'copy.sqlite', '--photos');
     const renewed =
-      (JSON.parse(readFileSync(join(home.folder, 'pas', 'secrets.json'), 'utf8')) as typeof secrets)[owner]?.token ?? '';
+      (
+        JSON.parse(readFileSync(join(home.folder, 'pas', 'secrets.json'), 'utf8')) as typeof secrets
+      )[owner]?.token ?? '';
     expect(renewed).not.toBe(token);
-    const all = [...runs.flatMap(({ stdout, stderr }) => [stdout, stderr]), ...seenArguments, written(home)].join('\n');
-    for (const secret of [token, renewed, Buffer.from(`archaeologist:${PASSWORD}`).toString('base64')]) {
+    const all = [
+      ...runs.flatMap(({ stdout, stderr }) => [stdout, stderr]),
+      ...seenArguments,
+      written(home),
+    ].join('\n');
+    for (const secret of [
+      token,
+      renewed,
+      Buffer.from(`archaeologist:${PASSWORD}`).toString('base64'),
+    ]) {
       expect(all.includes(secret)).toBe(false);
     }
-    // The account is called like its password, so that is looked for where the name has no business.
+    // The account is called like its password, so that is looked for where the name has no
+    // business.
     expect(all).not.toMatch(/"?password"?\s*[:=]\s*"?archaeologist/);
   });
 
@@ -132,10 +162,20 @@ describe('secrets', () => {
           output.replace(/./g, (one) => `&#${one.charCodeAt(0)};`),
         ];
         const page = `<html><body>debug ${spelt.join('<br>')}</body></html>`;
-        response.writeHead(418, { 'content-type': 'text/html', 'x-you-said': String(request.headers.authorization) }).end(page);
+        response
+          .writeHead(418, {
+            'content-type': 'text/html',
+            'x-you-said': String(request.headers.authorization),
+          })
+          .end(page);
       });
     });
-    const home = await homeAt({ base_url: parrot }, { PAS_PASSWORD: planted }, '--oai-auth', 'basic');
+    const home = await homeAt(
+      { base_url: parrot },
+      { PAS_PASSWORD: planted },
+      '--oai-auth',
+      'basic',
+    );
     const token = 'planted-token-0123456789abcdef';
     const withToken = home.with({ PAS_TOKEN: token });
     const runs = [
@@ -152,7 +192,8 @@ describe('secrets', () => {
     );
     const all = runs.map(({ stdout, stderr }) => stdout + stderr).join('\n') + written(home);
     expect(all).toContain('***');
-    for (const part of ['planted-', 'p l a n t e d', '&#112;&#108;&#97;']) expect(all).not.toContain(part);
+    for (const part of ['planted-', 'p l a n t e d', '&#112;&#108;&#97;'])
+      expect(all).not.toContain(part);
     expect(all).not.toContain(Buffer.from(`eva:${planted}`).toString('base64'));
   });
 
@@ -164,7 +205,12 @@ describe('secrets', () => {
     const queued = await homeAt({ base_url: parrot }, {});
     await expectDone(queued.pas('import', writeSeason(queued, 1)));
     const runs = fc.record({
-      secret: fc.string({ unit: fc.constantFrom(...VISIBLE), minLength: 6, maxLength: MAX_SECRET, size: 'max' }),
+      secret: fc.string({
+        unit: fc.constantFrom(...VISIBLE),
+        minLength: 6,
+        maxLength: MAX_SECRET,
+        size: 'max',
+      }),
       spell: fc.constantFrom(...REPEATED),
       status: fc.constantFrom(400, 401, 403, 404, 418, 422, 429, 500, 503),
       isJson: fc.boolean(),
@@ -172,15 +218,21 @@ describe('secrets', () => {
     });
     const property = fc.asyncProperty(runs, async ({ secret, spell, status, isJson, pieces }) => {
       const output = spell(secret);
-      const body = Buffer.from(isJson ? JSON.stringify({ detail: output }) : `<p>debug: ${output}</p>`);
+      const body = Buffer.from(
+        isJson ? JSON.stringify({ detail: output }) : `<p>debug: ${output}</p>`,
+      );
       repeat = (response) => {
         response.writeHead(status, { 'content-type': isJson ? 'application/json' : 'text/html' });
         const length = Math.ceil(body.length / pieces);
-        for (let at = 0; at < body.length; at += length) response.write(body.subarray(at, at + length));
+        for (let at = 0; at < body.length; at += length)
+          response.write(body.subarray(at, at + length));
         response.end();
       };
       const copy = queued.copy();
-      const [signingIn, sending] = [copy.with({ PAS_PASSWORD: secret }), copy.with({ PAS_TOKEN: secret })];
+      const [signingIn, sending] = [
+        copy.with({ PAS_PASSWORD: secret }),
+        copy.with({ PAS_TOKEN: secret }),
+      ];
       const printed = [
         await signingIn.pas('login', '--verbose'),
         await sending.pas('whoami', '--verbose', '--json'),
@@ -200,11 +252,18 @@ describe('secrets', () => {
     const parrot = await serve((_, response) =>
       response.end(`<a>${Buffer.from(`eva:${password}`).toString('base64')} ${password}`),
     );
-    const home = await homeAt({ base_url: parrot }, { PAS_PASSWORD: password }, '--oai-auth', 'basic');
+    const home = await homeAt(
+      { base_url: parrot },
+      { PAS_PASSWORD: password },
+      '--oai-auth',
+      'basic',
+    );
     const { code, stdout, stderr } = await home.pas('harvest-vocab', '--verbose');
     expect(code).toBe(14);
     expect(stdout + stderr + written(home)).not.toContain(password);
-    expect(stdout + stderr + written(home)).not.toContain(Buffer.from(`eva:${password}`).toString('base64'));
+    expect(stdout + stderr + written(home)).not.toContain(
+      Buffer.from(`eva:${password}`).toString('base64'),
+    );
   });
 
   test('are stored in a file that only its owner can read if the keyring hangs, and pas does not hang', async () => {
@@ -213,9 +272,21 @@ describe('secrets', () => {
     const silent = createSocketServer(() => {}).listen(bus);
     closers.push(() => silent.close());
     await new Promise((resolve) => silent.once('listening', resolve));
-    const withBus = home.with({ DBUS_SESSION_BUS_ADDRESS: `unix:path=${bus}`, XDG_RUNTIME_DIR: home.folder });
+    const withBus = home.with({
+      DBUS_SESSION_BUS_ADDRESS: `unix:path=${bus}`,
+      XDG_RUNTIME_DIR: home.folder,
+    });
     await expectDone(
-      withBus.pas('init', '--name', 'mock', '--kind', 'training', '--username', 'archaeologist', ...addressFlags(mock.service)),
+      withBus.pas(
+        'init',
+        '--name',
+        'mock',
+        '--kind',
+        'training',
+        '--username',
+        'archaeologist',
+        ...addressFlags(mock.service),
+      ),
     );
     const login = await expectDone(withBus.pas('login', '--json'));
     expect(JSON.parse(login.stdout)).toMatchObject({ secrets: 'file' });
@@ -231,7 +302,9 @@ describe('a server that redirects elsewhere', () => {
     const address = await serve((request, response) => {
       requests.push(request);
       request.resume();
-      response.writeHead(200, { 'content-type': 'application/json' }).end('{"token":"stolen-token-stolen"}');
+      response
+        .writeHead(200, { 'content-type': 'application/json' })
+        .end('{"token":"stolen-token-stolen"}');
     });
     return { address, requests };
   }
@@ -242,7 +315,10 @@ describe('a server that redirects elsewhere', () => {
       request.resume();
       response.writeHead(status, { location: `${address}${request.url}` }).end();
     });
-    const home = await homeAt({ base_url: redirecting, schema_base: mock.service.schema_base }, { PAS_PASSWORD: 'planted' });
+    const home = await homeAt(
+      { base_url: redirecting, schema_base: mock.service.schema_base },
+      { PAS_PASSWORD: 'planted' },
+    );
     expect((await home.pas('login')).code).toBe(15);
     const withToken = home.with({ PAS_TOKEN: 'planted-token' });
     expect((await withToken.pas('whoami')).code).toBe(15);
@@ -250,7 +326,8 @@ describe('a server that redirects elsewhere', () => {
     await withToken.pas('push');
     // Harvesting may be redirected, but then it is anonymous.
     const told = requests.filter(
-      ({ method, url, headers }) => method !== 'GET' || !/\/oai\?/.test(url ?? '') || headers.authorization !== undefined,
+      ({ method, url, headers }) =>
+        method !== 'GET' || !/\/oai\?/.test(url ?? '') || headers.authorization !== undefined,
     );
     expect(told.map(({ method, url }) => `${method} ${url}`)).toEqual([]);
   });
@@ -260,7 +337,12 @@ describe('a server that redirects elsewhere', () => {
     const redirecting = await serve((request, response) => {
       response.writeHead(302, { location: `${address}${request.url}` }).end();
     });
-    const home = await homeAt({ base_url: redirecting }, { PAS_PASSWORD: 'planted' }, '--oai-auth', 'basic');
+    const home = await homeAt(
+      { base_url: redirecting },
+      { PAS_PASSWORD: 'planted' },
+      '--oai-auth',
+      'basic',
+    );
     const run = await home.pas('harvest-vocab', 'organizace');
     expect([run.code, run.stderr]).toEqual([14, expect.stringContaining(new URL(address).host)]);
     expect(requests).toEqual([]);
@@ -271,23 +353,39 @@ describe('a server with an untrusted certificate', () => {
   test('gets no credential, and is used once its certificate is trusted', async () => {
     const pem = (name: string): string => join(PROJECT, 'test', 'fixtures', 'tls', `${name}.pem`);
     const heard: string[] = [];
-    const server = createSecureServer({ key: readFileSync(pem('key')), cert: readFileSync(pem('cert')) }, (request, response) => {
-      heard.push(`${request.method} ${request.url}`);
-      request.resume();
-      response.writeHead(404).end();
-    }).listen(0, '127.0.0.1');
+    const server = createSecureServer(
+      { key: readFileSync(pem('key')), cert: readFileSync(pem('cert')) },
+      (request, response) => {
+        heard.push(`${request.method} ${request.url}`);
+        request.resume();
+        response.writeHead(404).end();
+      },
+    ).listen(0, '127.0.0.1');
     await new Promise((resolve) => server.once('listening', resolve));
     closers.push(() => {
       server.closeAllConnections();
       server.close();
     });
     const address = `https://127.0.0.1:${(server.address() as AddressInfo).port}`;
-    const home = await homeAt({ base_url: address }, { PAS_PASSWORD: 'planted' }, '--oai-auth', 'basic');
+    const home = await homeAt(
+      { base_url: address },
+      { PAS_PASSWORD: 'planted' },
+      '--oai-auth',
+      'basic',
+    );
     const withToken = home.with({ PAS_TOKEN: 'planted-token' });
     await expectDone(withToken.pas('import', writeSeason(home, 1)));
-    const commands = (at: Home): Promise<Run>[] => [home.pas('login'), at.pas('push'), at.pas('harvest-vocab', 'organizace')];
+    const commands = (at: Home): Promise<Run>[] => [
+      home.pas('login'),
+      at.pas('push'),
+      at.pas('harvest-vocab', 'organizace'),
+    ];
     const unverified = withToken.with({ NODE_TLS_REJECT_UNAUTHORIZED: '0' });
-    for (const run of await Promise.all([...commands(withToken), unverified.pas('login'), unverified.pas('whoami')])) {
+    for (const run of await Promise.all([
+      ...commands(withToken),
+      unverified.pas('login'),
+      unverified.pas('whoami'),
+    ])) {
       expect([run.code, run.stderr]).toEqual([5, expect.stringMatching(/certificate/)]);
     }
     expect(heard).toEqual([]);
@@ -297,11 +395,14 @@ describe('a server with an untrusted certificate', () => {
 });
 
 describe('NODE_DEBUG, which makes Node print requests with their tokens', () => {
-  test.each(['http', 'tls', 'fs,HTTPS', 'h*'])('%s ends each command before anything is read', async (value) => {
-    const run = await makeHome({ NODE_DEBUG: value }).pas('whoami');
-    expect([run.code, run.stdout]).toEqual([12, '']);
-    expect(run.stderr).toContain('without NODE_DEBUG');
-  });
+  test.each(['http', 'tls', 'fs,HTTPS', 'h*'])(
+    '%s ends each command before anything is read',
+    async (value) => {
+      const run = await makeHome({ NODE_DEBUG: value }).pas('whoami');
+      expect([run.code, run.stdout]).toEqual([12, '']);
+      expect(run.stderr).toContain('without NODE_DEBUG');
+    },
+  );
 
   test('is honoured only for values that print no request', async () => {
     expect((await makeHome({ NODE_DEBUG: 'timer' }).pas('profile', 'list')).code).not.toBe(12);
@@ -320,9 +421,15 @@ describe('foreign text cannot control the terminal', () => {
             ? { status: 200, body: { token: 'a'.repeat(40) } }
             : {
                 status: 422,
-                body: { validation_errors: [{ line: 4, column: null, message: `bad ${STEERING} depth`, error_type: 2 }] },
+                body: {
+                  validation_errors: [
+                    { line: 4, column: null, message: `bad ${STEERING} depth`, error_type: 2 },
+                  ],
+                },
               };
-        response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+        response
+          .writeHead(status, { 'content-type': 'application/json' })
+          .end(JSON.stringify(body));
       });
     });
     const home = await homeAt(
@@ -332,7 +439,9 @@ describe('foreign text cannot control the terminal', () => {
     const season = writeSeason(home, 2);
     const runs = [await home.pas('import', season)];
     runs.push(await home.pas('photo', 'add', 'K-1', home.file(`pic${STEERING}.png`, tinyPng(1))));
-    runs.push(await home.pas('photo', 'add', 'K-1', home.file(`text${STEERING}.png`, 'no picture')));
+    runs.push(
+      await home.pas('photo', 'add', 'K-1', home.file(`text${STEERING}.png`, 'no picture')),
+    );
     runs.push(await home.pas('photo', 'add', 'K-1', `gone${STEERING}.png`));
     runs.push(await home.pas('number', 'set', 'K-1', `A ${STEERING} 1`));
     for (const args of [
@@ -355,7 +464,11 @@ describe('foreign text cannot control the terminal', () => {
     );
     const all = runs.map(({ stdout, stderr }) => stdout + stderr).join('');
     expect(all).toContain('\\u001b]0;owned');
-    expect([...all].filter((character) => /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e]/.test(character))).toEqual([]);
+    expect(
+      [...all].filter((character) =>
+        /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e]/.test(character),
+      ),
+    ).toEqual([]);
   });
 });
 
@@ -363,17 +476,30 @@ describe('a production profile', () => {
   test('is not written to without confirmation, whatever is queued, and is with --yes', async () => {
     const home = await signedIn(mock.service, 'archaeologist');
     await expectDone(
-      home.pas('init', '--name', 'mock', '--kind', 'production', '--username', 'archaeologist', ...addressFlags(mock.service)),
+      home.pas(
+        'init',
+        '--name',
+        'mock',
+        '--kind',
+        'production',
+        '--username',
+        'archaeologist',
+        ...addressFlags(mock.service),
+      ),
     );
     const real = home;
     await expectDone(real.pas('import', writeSeason(home, 1, { photos: true })));
     await expectDone(real.pas('number', 'set', 'K-1', 'A 1'));
     await mock.service.control('DELETE', '/journal');
-    const writes = async (): Promise<number> => (await mock.service.journal()).filter(({ method }) => method !== 'GET').length;
+    const writes = async (): Promise<number> =>
+      (await mock.service.journal()).filter(({ method }) => method !== 'GET').length;
     for (const only of ['import', 'photo', 'number']) {
       const refused = await real.pas('push', '--only', only, '--json');
       expect(refused.code).toBe(2);
-      expect(jsonLines(refused.stderr).at(-1)).toMatchObject({ code: 2, hint: expect.stringContaining('--yes') });
+      expect(jsonLines(refused.stderr).at(-1)).toMatchObject({
+        code: 2,
+        hint: expect.stringContaining('--yes'),
+      });
     }
     expect(await writes()).toBe(0);
     await expectDone(real.pas('push', '--yes'));
@@ -394,7 +520,9 @@ describe('a data folder or secrets file that other users can read', () => {
     const home = await signedIn(mock.service);
     const [folder, secrets] = open(home);
     const status = await expectDone(home.pas('status'));
-    expect(status.stderr).toContain(`Others could read ${folder}, ${secrets} until now; from now on only you can.`);
+    expect(status.stderr).toContain(
+      `Others could read ${folder}, ${secrets} until now; from now on only you can.`,
+    );
     expect([getMode(folder), getMode(secrets)]).toEqual(['700', '600']);
     expect((await expectDone(home.pas('status'))).stderr).not.toContain('Others');
   });
@@ -407,16 +535,25 @@ describe('a data folder or secrets file that other users can read', () => {
     expect(getMode(join(home.folder, 'pas'))).toBe('755');
   });
 
-  test.skipIf(!isSuperuser)('and whose mode cannot be changed is named, and its secrets are not used', async () => {
-    const home = await signedIn(mock.service);
-    const [folder, secrets] = open(home);
-    chmodSync(home.folder, 0o777);
-    rmSync(join(folder, 'outboxes'), { recursive: true, force: true });
-    for (const path of everythingIn(folder)) chmodSync(path, statSync(path).isDirectory() ? 0o777 : 0o666);
-    const list = pasAsOther(home, 'profile', 'list');
-    expect([list.code, list.stderr]).toEqual([0, expect.stringContaining(`Others may read ${folder}, ${secrets}`)]);
-    const whoami = pasAsOther(home, 'whoami');
-    expect(whoami.code).toBe(12);
-    expect(whoami.stderr).toMatch(/secrets\.json is not used: others may read it, and its permissions cannot be changed/);
-  });
+  test.skipIf(!isSuperuser)(
+    'and whose mode cannot be changed is named, and its secrets are not used',
+    async () => {
+      const home = await signedIn(mock.service);
+      const [folder, secrets] = open(home);
+      chmodSync(home.folder, 0o777);
+      rmSync(join(folder, 'outboxes'), { recursive: true, force: true });
+      for (const path of everythingIn(folder))
+        chmodSync(path, statSync(path).isDirectory() ? 0o777 : 0o666);
+      const list = pasAsOther(home, 'profile', 'list');
+      expect([list.code, list.stderr]).toEqual([
+        0,
+        expect.stringContaining(`Others may read ${folder}, ${secrets}`),
+      ]);
+      const whoami = pasAsOther(home, 'whoami');
+      expect(whoami.code).toBe(12);
+      expect(whoami.stderr).toMatch(
+        /secrets\.json is not used: others may read it, and its permissions cannot be changed/,
+      );
+    },
+  );
 });

@@ -27,7 +27,8 @@ async function pushed(find: string): Promise<void> {
 }
 
 type Told = { find: string; kind: string; verdict: string };
-const reconciled = async (): Promise<Told[]> => (await home.json<{ reconciled: Told[] }>('reconcile')).reconciled;
+const reconciled = async (): Promise<Told[]> =>
+  (await home.json<{ reconciled: Told[] }>('reconcile')).reconciled;
 
 type Listed = { readonly local_id: string; readonly ident_cely: string | null }[];
 const getIdent = async (find: string): Promise<string> =>
@@ -39,7 +40,10 @@ describe('a service restored from a backup', () => {
   let restored: MockProcess;
   let countNow: () => Promise<MockState>;
 
-  /** Runs what happens after the backup of the service was made, and then puts it back, an hour later by its clock. */
+  /**
+   * Runs what happens after the backup of the service was made, and then puts it back, an hour
+   * later by its clock.
+   */
   async function lose(work: () => Promise<void>): Promise<void> {
     await restored.stop();
     copyFileSync(data, `${data}.backup`);
@@ -68,7 +72,9 @@ describe('a service restored from a backup', () => {
     await expectDone(home.pas('photo', 'add', 'B', home.file('b.png', tinyPng(1))));
     const ident = await getIdent('B');
     const run = await home.pas('push', 'C');
-    expect(run.stderr).toMatch(new RegExp(`C: the service gave it the record ${ident}, which belonged to B`));
+    expect(run.stderr).toMatch(
+      new RegExp(`C: the service gave it the record ${ident}, which belonged to B`),
+    );
     expect(await findStates(home)).toMatchObject({ B: 'uncertain', C: 'accepted' });
     expect(await getIdent('C')).toBe(ident);
     // The service does not have B any more.
@@ -77,7 +83,9 @@ describe('a service restored from a backup', () => {
     const again = await getIdent('B');
     expect(again).not.toBe(ident);
     expect(await countNow()).toEqual({ finds: 2, photos: 1 });
-    const uploads = (await restored.journal()).filter(({ method, path }) => method === 'POST' && path.includes('foto'));
+    const uploads = (await restored.journal()).filter(
+      ({ method, path }) => method === 'POST' && path.includes('foto'),
+    );
     expect(uploads.map(({ path }) => path.includes(again))).toEqual([true]);
   });
 
@@ -85,7 +93,12 @@ describe('a service restored from a backup', () => {
     await lose(() => pushed('B'));
     const ident = await getIdent('B');
     await queue('C');
-    await restored.faults({ endpoint: 'import', when: { nth: 1 }, times: 1, fault: '500-after-save' });
+    await restored.faults({
+      endpoint: 'import',
+      when: { nth: 1 },
+      times: 1,
+      fault: '500-after-save',
+    });
     await home.pas('push', 'C');
     await restored.faults();
     expect(await findStates(home)).toMatchObject({ C: 'accepted' });

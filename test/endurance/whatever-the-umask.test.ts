@@ -17,10 +17,15 @@ test('every file and folder that pas creates is for its owner alone, whatever th
     await expectDone(home.pas('harvest-vocab', 'organizace'));
     await expectDone(home.pas('push'));
     await expectDone(home.pas('backup', 'pas/copy.sqlite', '--photos'));
-    const madePaths = [...everythingIn(join(home.folder, 'pas')), ...everythingIn(join(home.folder, 'state'))];
+    const madePaths = [
+      ...everythingIn(join(home.folder, 'pas')),
+      ...everythingIn(join(home.folder, 'state')),
+    ];
     expect(existsSync(join(outboxFolder(home), 'photos'))).toBe(true);
     expect(madePaths.length).toBeGreaterThan(8);
-    const open = madePaths.filter((path) => getMode(path) !== (statSync(path).isDirectory() ? '700' : '600'));
+    const open = madePaths.filter(
+      (path) => getMode(path) !== (statSync(path).isDirectory() ? '700' : '600'),
+    );
     expect(open).toEqual([]);
     expect((await home.pas('doctor', '--offline')).stdout).toMatch(/✓ permissions/);
   } finally {

@@ -8,10 +8,17 @@ import { useMock } from '../support/use-mock.ts';
 const mock = useMock('--min-interval', '0');
 
 test('A table and a list of numbers are imported, a backup is made and finds are validated during a push, which sends all that waited.', async () => {
-  const home = await signedIn(mock.service, 'archaeologist', [...WITHOUT_PAUSES, '--max-in-flight', '2']);
+  const home = await signedIn(mock.service, 'archaeologist', [
+    ...WITHOUT_PAUSES,
+    '--max-in-flight',
+    '2',
+  ]);
   await expectDone(home.pas('import', writeSeason(home, 20)));
   const table = writeSeason(home, 2000);
-  const rows = Array.from({ length: 2000 }, (_, index) => `C-202400102-N${String(index + 1).padStart(5, '0')};Z ${index + 1}`);
+  const rows = Array.from(
+    { length: 2000 },
+    (_, index) => `C-202400102-N${String(index + 1).padStart(5, '0')};Z ${index + 1}`,
+  );
   const numbers = home.file('numbers.csv', ['ident_cely;evidencni_cislo', ...rows].join('\n'));
   const copy = join(home.folder, 'beside.sqlite');
   await mock.service.control('PUT', '/settings', { latency_ms: 1000 });
@@ -24,9 +31,16 @@ test('A table and a list of numbers are imported, a backup is made and finds are
     home.start('validate').ended,
   ]);
   const run = await push.ended;
-  expect(beside.map(({ code, stderr }) => [code, stderr.includes('locked')])).toEqual(beside.map(() => [0, false]));
+  expect(beside.map(({ code, stderr }) => [code, stderr.includes('locked')])).toEqual(
+    beside.map(() => [0, false]),
+  );
   expect([run.code, run.stderr]).toEqual([0, expect.not.stringContaining('locked')]);
-  expect(jsonLines(run.stdout).at(-1)).toMatchObject({ type: 'summary', accepted: 20, uncertain: 0, refused: 0 });
+  expect(jsonLines(run.stdout).at(-1)).toMatchObject({
+    type: 'summary',
+    accepted: 20,
+    uncertain: 0,
+    refused: 0,
+  });
   const states = Object.values(await findStates(home));
   expect(states.filter((state) => state === 'accepted')).toHaveLength(20);
   expect(states).toHaveLength(2000);

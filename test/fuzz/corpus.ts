@@ -14,6 +14,8 @@ export function readCorpus(target: string): Buffer[] {
 }
 
 export function writeCorpus(target: string, inputs: readonly Buffer[]): void {
-  const lines = inputs.toSorted((a, b) => a.length - b.length || a.compare(b)).map((input) => `${input.toString('base64')}\n`);
+  const lines = inputs
+    .toSorted((a, b) => a.length - b.length || a.compare(b))
+    .map((input) => `${input.toString('base64')}\n`);
   writeFileSync(getFile(target), lines.join(''));
 }

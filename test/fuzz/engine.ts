@@ -41,10 +41,15 @@ type Options = {
 };
 
 /**
- * Reads inputs that are made of those before them, and goes on from each that has reached code that none had reached, or more often.
- * @throws Error with the input's file where one was not read and not refused as it should be, took more than two seconds, or too much memory
+ * Reads inputs that are made of those before them, and goes on from each that has reached code that
+ * none had reached, or more often.
+ * @throws Error with the input's file where one was not read and not refused as it should be, took
+ * more than two seconds, or too much memory
  */
-export async function fuzz(target: Target, { seed, milliseconds, corpus }: Options): Promise<Fuzzed> {
+export async function fuzz(
+  target: Target,
+  { seed, milliseconds, corpus }: Options,
+): Promise<Fuzzed> {
   const random = seededRandom(seed);
   mkdirSync(FINDINGS, { recursive: true });
   const findingFile = join(FINDINGS, `${target.name}-${seed}`);
@@ -57,7 +62,9 @@ export async function fuzz(target: Target, { seed, milliseconds, corpus }: Optio
 
   const refuse = (input: Buffer, what: string, cause?: unknown): never => {
     writeFileSync(findingFile, input);
-    throw new Error(`${target.name} (seed ${seed}): ${what}; the input is ${findingFile}`, { cause });
+    throw new Error(`${target.name} (seed ${seed}): ${what}; the input is ${findingFile}`, {
+      cause,
+    });
   };
   const read = async (input: Buffer): Promise<void> => {
     runs += 1;
@@ -68,7 +75,11 @@ export async function fuzz(target: Target, { seed, milliseconds, corpus }: Optio
       // A reader may write into what it is given.
       await target.read(Buffer.from(input));
     } catch (thrown) {
-      refuse(input, thrown instanceof Error ? `${thrown.name}: ${thrown.message}` : String(thrown), thrown);
+      refuse(
+        input,
+        thrown instanceof Error ? `${thrown.name}: ${thrown.message}` : String(thrown),
+        thrown,
+      );
     } finally {
       guard.end();
     }
@@ -82,7 +93,8 @@ export async function fuzz(target: Target, { seed, milliseconds, corpus }: Optio
   const reachesMore = (): boolean => {
     for (let at = 0; at < MAX_BLOCKS; at += 1) {
       const count = blocks[at];
-      if (count !== undefined && count !== 0 && (getBucket(count) & ~(seen[at] ?? 0)) !== 0) return true;
+      if (count !== undefined && count !== 0 && (getBucket(count) & ~(seen[at] ?? 0)) !== 0)
+        return true;
     }
     return false;
   };
@@ -122,8 +134,12 @@ export async function fuzz(target: Target, { seed, milliseconds, corpus }: Optio
     await target.read(Buffer.from(target.seeds[0] ?? ''));
     guard.settle();
     for (const input of [...target.seeds, ...corpus]) await take(Buffer.from(input), true);
-    const words = [...(globalThis.fuzzedWords ?? []), ...(target.words ?? [])].map((word) => Buffer.from(word));
-    while ((target.isElsewhere === true ? performance.now() - begun : processorMs()) < milliseconds) {
+    const words = [...(globalThis.fuzzedWords ?? []), ...(target.words ?? [])].map((word) =>
+      Buffer.from(word),
+    );
+    while (
+      (target.isElsewhere === true ? performance.now() - begun : processorMs()) < milliseconds
+    ) {
       const rare = random.chance(0.7) ? random.pick([...shortest.values()]) : random.pick(queue);
       if (random.chance(0.005)) await read(stretched(rare, words, random));
       else await take(mutated(rare, queue, words, random, target.maxBytes));
@@ -160,7 +176,10 @@ type Guard = {
   stop(): void;
 };
 
-/** Has another thread look at how long a reading takes, and how much memory. One that does not end ends the process; its input is in the file. */
+/**
+ * Has another thread look at how long a reading takes, and how much memory. One that does not end
+ * ends the process; its input is in the file.
+ */
 function watch(findingFile: string): Guard {
   const shared = new SharedArrayBuffer(16 + STRETCHED_BYTES);
   const [state, room] = [new Int32Array(shared, 0, 4), new Uint8Array(shared, 16)];

@@ -1,18 +1,27 @@
 import type { Plugin } from 'vitest/config';
 
-/** The counters of all modules that were instrumented; a block adds one to its own when it is run. */
+/**
+ * The counters of all modules that were instrumented; a block adds one to its own when it is run.
+ */
 export const MAX_BLOCKS = 16_384;
 
-/** Counted files: the readers, the libraries that they hand hostile bytes to, and one with a fault on purpose. */
-const COUNTED = /\/src\/(?!language)[^?]*\.ts$|\/node_modules\/(?:csv-parse|smol-toml)\/|\/planted-reader\.ts$/;
+/**
+ * Counted files: the readers, the libraries that they hand hostile bytes to, and one with a fault
+ * on purpose.
+ */
+const COUNTED =
+  /\/src\/(?!language)[^?]*\.ts$|\/node_modules\/(?:csv-parse|smol-toml)\/|\/planted-reader\.ts$/;
 
-type Node = { readonly type: string; readonly start: number; readonly end: number } & Readonly<Record<string, unknown>>;
+type Node = { readonly type: string; readonly start: number; readonly end: number } & Readonly<
+  Record<string, unknown>
+>;
 /** Behind a piece of code, or before one. */
 type Insertion = { readonly at: number; readonly text: string; readonly behind: boolean };
 
 /**
- * Has each block of a module count how often it is run, in the array `fuzzedBlocks` of the global object, and puts the texts that it
- * compares with into the set `fuzzedWords`: a fuzzer that knows them need not guess them letter by letter.
+ * Has each block of a module count how often it is run, in the array `fuzzedBlocks` of the global
+ * object, and puts the texts that it compares with into the set `fuzzedWords`: a fuzzer that knows
+ * them need not guess them letter by letter.
  */
 export function countBlocks(): Plugin {
   let blocks = 0;
@@ -45,8 +54,10 @@ function withInsertions(code: string, insertions: readonly Insertion[]): string 
 function listInsertions(program: unknown, next: () => number, words: Set<string>): Insertion[] {
   const insertions: Insertion[] = [];
   const counter = (): string => `counted_[${next()}]++`;
-  const before = (at: number, text: string): void => void insertions.push({ at, text, behind: false });
-  const behind = (at: number, text: string): void => void insertions.push({ at, text, behind: true });
+  const before = (at: number, text: string): void =>
+    void insertions.push({ at, text, behind: false });
+  const behind = (at: number, text: string): void =>
+    void insertions.push({ at, text, behind: true });
   const around = (node: Node, open: string, close: string): void => {
     before(node.start, open);
     behind(node.end, close);
@@ -60,7 +71,8 @@ function listInsertions(program: unknown, next: () => number, words: Set<string>
     switch (node.type) {
       case 'IfStatement':
         if (!isNode(node['alternate'])) behind(node.end, `else{${counter()};}`);
-        for (const branch of [node['consequent'], node['alternate']]) if (isNode(branch)) block(branch);
+        for (const branch of [node['consequent'], node['alternate']])
+          if (isNode(branch)) block(branch);
         break;
       case 'ForStatement':
       case 'ForOfStatement':
@@ -83,7 +95,8 @@ function listInsertions(program: unknown, next: () => number, words: Set<string>
         break;
       }
       case 'ConditionalExpression':
-        for (const branch of [node['consequent'], node['alternate']]) if (isNode(branch)) value(branch);
+        for (const branch of [node['consequent'], node['alternate']])
+          if (isNode(branch)) value(branch);
         break;
       case 'LogicalExpression':
         if (isNode(node['right'])) value(node['right']);
@@ -105,5 +118,7 @@ function nodesIn(value: unknown): Node[] {
 }
 
 function isNode(value: unknown): value is Node {
-  return typeof value === 'object' && value !== null && 'type' in value && typeof value.type === 'string';
+  return (
+    typeof value === 'object' && value !== null && 'type' in value && typeof value.type === 'string'
+  );
 }

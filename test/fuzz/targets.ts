@@ -15,7 +15,12 @@ import { parseRecordIdent } from '../../src/flows/push/send-entry.ts';
 import { openOaiClient } from '../../src/oai/client.ts';
 import { MalformedAnswerError } from '../../src/oai/malformed-error.ts';
 import { findEntity, type OaiRecord } from '../../src/oai/protocol.ts';
-import { listRepeatedElements, renderMetadata, toHeaderJson, toRecordJson } from '../../src/oai/record-json.ts';
+import {
+  listRepeatedElements,
+  renderMetadata,
+  toHeaderJson,
+  toRecordJson,
+} from '../../src/oai/record-json.ts';
 import { parseOutcome } from '../../src/pas-api/outcome.ts';
 import { reduceJpeg } from '../../src/photo/jpeg.ts';
 import { readPhotoExif } from '../../src/photo/photo-exif.ts';
@@ -55,11 +60,15 @@ export type Target = {
 
 const NOW_MS = Date.UTC(2025, 0, 1);
 const fixture = (path: string): Buffer => readFileSync(new URL(`../../${path}`, import.meta.url));
-const seedTexts = (folder: string, names: readonly string[]): Buffer[] => names.map((name) => fixture(`${folder}/${name}`));
+const seedTexts = (folder: string, names: readonly string[]): Buffer[] =>
+  names.map((name) => fixture(`${folder}/${name}`));
 const folder = mkdtempSync(join(tmpdir(), 'pas-fuzz-files-'));
 
 /** Has what a reader says that it throws as an end like others. */
-async function refusing(kinds: readonly (new (...given: never[]) => Error)[], work: () => unknown): Promise<void> {
+async function refusing(
+  kinds: readonly (new (...given: never[]) => Error)[],
+  work: () => unknown,
+): Promise<void> {
   try {
     await work();
   } catch (thrown) {
@@ -78,7 +87,10 @@ async function readRows(file: string, bytes: Buffer): Promise<void> {
     let counted = 0;
     for (const { cells } of table.rows) {
       counted += 1;
-      demand(cells.length === table.header.length, 'a row has another number of cells than the header');
+      demand(
+        cells.length === table.header.length,
+        'a row has another number of cells than the header',
+      );
     }
     demand(counted === table.rowCount, `${counted} rows were walked of ${table.rowCount}`);
     const { rows } = mapTable(table, {
@@ -87,7 +99,8 @@ async function readRows(file: string, bytes: Buffer): Promise<void> {
     });
     for (const { find, issues } of rows) {
       for (const { says } of issues) String(says);
-      if (find !== undefined) for (const { says } of checkRules(find, { today: '2025-01-01' })) String(says);
+      if (find !== undefined)
+        for (const { says } of checkRules(find, { today: '2025-01-01' })) String(says);
     }
   });
 }
@@ -98,7 +111,16 @@ function walk(element: XmlElement): number {
   return elements;
 }
 
-const CHARSETS = [undefined, 'utf-8', 'utf-16', 'windows-1250', 'iso-8859-2', 'iso-2022-jp', 'gb18030', 'shift_jis'];
+const CHARSETS = [
+  undefined,
+  'utf-8',
+  'utf-16',
+  'windows-1250',
+  'iso-8859-2',
+  'iso-2022-jp',
+  'gb18030',
+  'shift_jis',
+];
 const ENCODINGS = [
   undefined,
   'utf-8',
@@ -121,7 +143,10 @@ function getKind(bytes: Buffer, kinds: number): number {
   return (bytes[0] ?? 0) % kinds;
 }
 
-/** Parts between separators as the parts of an archive, each with the right sum, since no change by chance would get behind a wrong one. */
+/**
+ * Parts between separators as the parts of an archive, each with the right sum, since no change by
+ * chance would get behind a wrong one.
+ */
 function splitParts(bytes: Buffer): ZipPart[] {
   const pieces = bytes.toString('latin1').split(PARTS);
   return Array.from({ length: pieces.length >> 1 }, (_, at) => ({
@@ -131,10 +156,16 @@ function splitParts(bytes: Buffer): ZipPart[] {
 }
 
 function joinedParts(parts: readonly ZipPart[]): Buffer {
-  return Buffer.from(parts.flatMap(({ name, content }) => [name, content.toString('latin1')]).join(PARTS), 'latin1');
+  return Buffer.from(
+    parts.flatMap(({ name, content }) => [name, content.toString('latin1')]).join(PARTS),
+    'latin1',
+  );
 }
 
-function readRecords(records: readonly OaiRecord[], repeated: ReturnType<typeof listRepeatedElements>): void {
+function readRecords(
+  records: readonly OaiRecord[],
+  repeated: ReturnType<typeof listRepeatedElements>,
+): void {
   const json = new JsonBytes();
   for (const record of records) {
     JSON.stringify(toHeaderJson(record));
@@ -189,7 +220,9 @@ export const TARGETS: readonly Target[] = [
   {
     name: 'xml',
     seeds: [
-      ...seedTexts('examples', ['find-state-1.xml', 'find-state-3.xml']).map((text) => Buffer.concat([Buffer.from('\0'), text])),
+      ...seedTexts('examples', ['find-state-1.xml', 'find-state-3.xml']).map((text) =>
+        Buffer.concat([Buffer.from('\0'), text]),
+      ),
       ...seedTexts('test/broken-files/xml', ['billion-laughs.xml', 'page.html']).map((text) =>
         Buffer.concat([Buffer.from('\0'), text]),
       ),
@@ -214,13 +247,20 @@ export const TARGETS: readonly Target[] = [
     maxBytes: 16_384,
     read: (bytes) =>
       refusing([XmlSyntaxError], () => {
-        const document = parseXml(bytes.subarray(1), CHARSETS[getKind(bytes, CHARSETS.length)], 50_000);
+        const document = parseXml(
+          bytes.subarray(1),
+          CHARSETS[getKind(bytes, CHARSETS.length)],
+          50_000,
+        );
         walk(document.root);
         getLine(document, document.root);
         getSourceText(document, document.root);
         for (const { text } of listStrayTextsWithin(document, document.root)) String(text);
         const walked = walkXml(bytes.subarray(1), 50_000);
-        demand(walked.root.name === document.root.name || getKind(bytes, CHARSETS.length) > 1, 'two readings differ');
+        demand(
+          walked.root.name === document.root.name || getKind(bytes, CHARSETS.length) > 1,
+          'two readings differ',
+        );
       }),
   },
   {
@@ -237,10 +277,21 @@ export const TARGETS: readonly Target[] = [
         'token',
         'cursor="0" completeListSize="9" expirationDate="2025-01-01T00:00:00Z"',
       )}`,
-      ...['adb', 'heslo', 'let', 'projekt', 'ruian_katastr', 'samostatny_nalez', 'soubor', 'uzivatel'].flatMap((name) => {
+      ...[
+        'adb',
+        'heslo',
+        'let',
+        'projekt',
+        'ruian_katastr',
+        'samostatny_nalez',
+        'soubor',
+        'uzivatel',
+      ].flatMap((name) => {
         const file = `test/contract/records/${name}.xml`;
         return isThere(file)
-          ? [`\0${listXml('ListRecords', [recordXml(name, String(fixture(file)).replace(/<\?xml[^>]*>/, ''))])}`]
+          ? [
+              `\0${listXml('ListRecords', [recordXml(name, String(fixture(file)).replace(/<\?xml[^>]*>/, ''))])}`,
+            ]
           : [];
       }),
       `\0${listXml('ListRecords', ['<record><header status="deleted"><identifier>a</identifier><datestamp>2025-01-01</datestamp></header></record>'])}`,
@@ -263,7 +314,12 @@ export const TARGETS: readonly Target[] = [
     maxBytes: 16_384,
     read: async (bytes) => {
       const client = openOaiClient({
-        ...{ oaiBase: OAI_BASE, version: '2.2', credentials: { kind: 'none' }, maxAnswerBytes: 8_000_000 },
+        ...{
+          oaiBase: OAI_BASE,
+          version: '2.2',
+          credentials: { kind: 'none' },
+          maxAnswerBytes: 8_000_000,
+        },
         exchange: async () => answer(bytes.subarray(1)),
       });
       await refusing([PasError], async () => {
@@ -271,7 +327,13 @@ export const TARGETS: readonly Target[] = [
           switch (getKind(bytes, 5)) {
             case 0:
               return readRecords(
-                (await client.listRecords({ metadataPrefix: 'oai_svc' }, undefined, () => undefined)).items,
+                (
+                  await client.listRecords(
+                    { metadataPrefix: 'oai_svc' },
+                    undefined,
+                    () => undefined,
+                  )
+                ).items,
                 REPEATED,
               );
             case 1:
@@ -303,12 +365,18 @@ export const TARGETS: readonly Target[] = [
     maxBytes: 8192,
     read: async (bytes) => {
       const statuses = [200, 201, 400, 401, 403, 404, 409, 413, 422, 429, 500, 502, 503];
-      const response = { status: statuses[getKind(bytes, statuses.length)] ?? 200, headers: {}, body: bytes.subarray(1) };
+      const response = {
+        status: statuses[getKind(bytes, statuses.length)] ?? 200,
+        headers: {},
+        body: bytes.subarray(1),
+      };
       for (const operation of ['import', 'number', 'photo'] as const) {
         JSON.stringify(parseOutcome(operation, response, NOW_MS, parseRecordIdent, 'C-1-N1'));
       }
       const session = { token: async () => 't', renew: async () => 't' };
-      await refusing([PasError], () => fetchAccount({ baseUrl: 'https://x.example', session, send: async () => response }));
+      await refusing([PasError], () =>
+        fetchAccount({ baseUrl: 'https://x.example', session, send: async () => response }),
+      );
     },
   },
   {
@@ -326,7 +394,11 @@ export const TARGETS: readonly Target[] = [
         'windows-1250.csv',
         'wrong-signs.csv',
       ]),
-      ...seedTexts('test/fixtures/odd-tables', ['dates-of-people.csv', 'links-of-maps.csv', 'title-and-two-lines.csv']),
+      ...seedTexts('test/fixtures/odd-tables', [
+        'dates-of-people.csv',
+        'links-of-maps.csv',
+        'title-and-two-lines.csv',
+      ]),
       "local_id;projekt;wkt;lon;lat;hloubka;datum_nalezu;pocet;nalezce;photos;poloha\nA-1;C-1;POINT (14.4 50.1);14°25'12\"E;50,1 N;25 cm;1. 6. 2024;asi 3;Novák, Jan (1950);a.jpg|b.jpg;50°5'N 14°E\n",
     ],
     words: [
@@ -361,7 +433,14 @@ export const TARGETS: readonly Target[] = [
       'structured-property.geojson',
       'swapped-axes.geojson',
     ]),
-    words: ['"crs"', '"MultiPoint"', '"coordinates":[1e308,-0]', '"geometry":null', '\\u0000', '{"type":"Feature"'],
+    words: [
+      '"crs"',
+      '"MultiPoint"',
+      '"coordinates":[1e308,-0]',
+      '"geometry":null',
+      '\\u0000',
+      '{"type":"Feature"',
+    ],
     maxBytes: 8192,
     read: (bytes) => readRows('finds.geojson', bytes),
   },
@@ -375,7 +454,12 @@ export const TARGETS: readonly Target[] = [
         'positions.gpx',
         'same-names.gpx',
       ]),
-      ...seedTexts('test/broken-files/xml', ['billion-laughs.xml', 'harvested.xml', 'other-namespace.xml', 'page.html']),
+      ...seedTexts('test/broken-files/xml', [
+        'billion-laughs.xml',
+        'harvested.xml',
+        'other-namespace.xml',
+        'page.html',
+      ]),
       ...seedTexts('examples', ['find-state-1.xml', 'find-state-3.xml']),
     ],
     words: ['<wpt lat="50" lon="14">', '</wpt>', 'xmlns="http://www.topografix.com/GPX/1/1"'],
@@ -392,11 +476,20 @@ export const TARGETS: readonly Target[] = [
             rows: [
               ['local_id', 'hloubka', 'datum_nalezu'],
               ['A-1', 2, { day: 45_444 }],
-              ['A-2', { xml: '<c r="@" t="s"><v>0</v></c>' }, { xml: '<c r="@" t="e"><v>#N/A</v></c>' }],
+              [
+                'A-2',
+                { xml: '<c r="@" t="s"><v>0</v></c>' },
+                { xml: '<c r="@" t="e"><v>#N/A</v></c>' },
+              ],
             ],
             merged: ['A2:A3'],
           },
-          { name: 'B', state: 'hidden', rows: [['x'], [{ xml: '<c r="@" t="b"><v>1</v></c>' }]], hiddenRows: [2] },
+          {
+            name: 'B',
+            state: 'hidden',
+            rows: [['x'], [{ xml: '<c r="@" t="b"><v>1</v></c>' }]],
+            hiddenRows: [2],
+          },
         ]),
         {
           name: 'xl/sharedStrings.xml',
@@ -510,7 +603,10 @@ insert into a values (1, x'47500001000000000101000000000000000000004000000000000
       const reading = parseGeoPackagePoint(bytes);
       if (!isReadable(reading)) String(reading.problem);
       else if (reading.value !== undefined)
-        demand(/^-?[\d.]+$/.test(reading.value.x) || !Number.isFinite(Number(reading.value.x)), `the number ${reading.value.x}`);
+        demand(
+          /^-?[\d.]+$/.test(reading.value.x) || !Number.isFinite(Number(reading.value.x)),
+          `the number ${reading.value.x}`,
+        );
     },
   },
   {
@@ -531,7 +627,11 @@ insert into a values (1, x'47500001000000000101000000000000000000004000000000000
     read: async (bytes) => {
       const reading = parsePosition(bytes.toString());
       if (!isReadable(reading)) String(reading.problem);
-      else demand(Number.isFinite(Number(reading.value.point.x) + Number(reading.value.point.y)), 'the position is no number');
+      else
+        demand(
+          Number.isFinite(Number(reading.value.point.x) + Number(reading.value.point.y)),
+          'the position is no number',
+        );
       await refusing([RangeError], () => parsePolygon(bytes.toString()));
     },
   },
@@ -555,7 +655,11 @@ insert into a values (1, x'47500001000000000101000000000000000000004000000000000
         Buffer.from('http://ns.adobe.com/xap/1.0/\0<x exif:GPSLatitude="49,12.5N"/>'),
         Buffer.from('ffd9', 'hex'),
       ]),
-      Buffer.concat([Buffer.from([0]), fixture('examples/photos/KR24-012.jpg').subarray(0, 3000), Buffer.from('ffd9', 'hex')]),
+      Buffer.concat([
+        Buffer.from([0]),
+        fixture('examples/photos/KR24-012.jpg').subarray(0, 3000),
+        Buffer.from('ffd9', 'hex'),
+      ]),
     ],
     words: [
       'Exif\0\0',
@@ -586,7 +690,10 @@ insert into a values (1, x'47500001000000000101000000000000000000004000000000000
       const whole = Buffer.from(bytes);
       const { parts } = removeGps(bytes, type);
       const without = Buffer.concat(parts);
-      demand(type === 'image/png' || without.length === whole.length, 'the photograph has another length without its place');
+      demand(
+        type === 'image/png' || without.length === whole.length,
+        'the photograph has another length without its place',
+      );
       demand(!removeGps(without, type).trace.tells, 'the place is still there');
     },
   },
@@ -598,12 +705,26 @@ insert into a values (1, x'47500001000000000101000000000000000000004000000000000
       'version = 1\nlocal_id = "{rok}/{c}"\n[fixed]\nprojekt = "C-1"\n[columns]\n"a" = "hloubka"\n"b" = { element = "hloubka", unit = "cm" }\n"c" = { element = "datum_nalezu", date = "d.m.y" }\n',
       fixture('examples/museum/nalezy.map.toml'),
     ],
-    words: ['"""', "'''", '[[a]]', '1979-05-27T07:32:00Z', 'inf', 'nan', '0xff', '{a=1}', '__proto__', '\\uD800', '= [[1],[2]]'],
+    words: [
+      '"""',
+      "'''",
+      '[[a]]',
+      '1979-05-27T07:32:00Z',
+      'inf',
+      'nan',
+      '0xff',
+      '{a=1}',
+      '__proto__',
+      '\\uD800',
+      '= [[1],[2]]',
+    ],
     maxBytes: 8192,
     read: async (bytes) => {
       const file = join(folder, 'config.toml');
       writeFileSync(file, bytes);
-      await refusing([ConfigError, UsageError], () => parseDefaults(file, readConfigFile(file).defaults));
+      await refusing([ConfigError, UsageError], () =>
+        parseDefaults(file, readConfigFile(file).defaults),
+      );
       for (const { says } of parseColumnMap('a.toml', bytes.toString()).issues) String(says);
     },
   },
@@ -612,7 +733,10 @@ insert into a values (1, x'47500001000000000101000000000000000000004000000000000
     seeds: ENCODINGS.flatMap((encoding, at) => [
       Buffer.concat([
         Buffer.from([at]),
-        Buffer.from('Příliš žluťoučký kůň úpěl ďábelské ódy\n', encoding === 'utf-16' ? 'utf16le' : 'utf8'),
+        Buffer.from(
+          'Příliš žluťoučký kůň úpěl ďábelské ódy\n',
+          encoding === 'utf-16' ? 'utf16le' : 'utf8',
+        ),
       ]),
     ]).concat(
       seedTexts('test/broken-files/csv', ['windows-1250.csv', 'utf-16.csv']).map((text) =>
@@ -623,7 +747,11 @@ insert into a values (1, x'47500001000000000101000000000000000000004000000000000
     maxBytes: 16_384,
     read: (bytes) =>
       refusing([FileError, UsageError], async () => {
-        const { text, issues } = await toUtf8('finds.csv', bytes.subarray(1), ENCODINGS[getKind(bytes, ENCODINGS.length)]);
+        const { text, issues } = await toUtf8(
+          'finds.csv',
+          bytes.subarray(1),
+          ENCODINGS[getKind(bytes, ENCODINGS.length)],
+        );
         demand(Buffer.isBuffer(text), 'no bytes');
         for (const { says } of issues) String(says);
       }),

@@ -1,4 +1,5 @@
-// Sees from another thread what the reading thread cannot see of itself: that it does not end, and how much memory it takes meanwhile.
+// Sees from another thread what the reading thread cannot see of itself: that it does not end, and
+// how much memory it takes meanwhile.
 import { writeFileSync } from 'node:fs';
 import { workerData } from 'node:worker_threads';
 

@@ -37,7 +37,10 @@ type Ran = {
   readonly isBelieved: boolean;
 };
 
-/** One of the two commands, with what it keeps between its runs: the one place where scenarios meet the program. */
+/**
+ * One of the two commands, with what it keeps between its runs: the one place where scenarios meet
+ * the program.
+ */
 export type HarvestClient = {
   /** @throws what the command would say */
   run(run: Run): Promise<Ran>;
@@ -48,7 +51,12 @@ export type HarvestClient = {
 };
 
 function makeClient(exchange: Exchange): OaiClient {
-  return openOaiClient({ oaiBase: OAI_BASE, version: VERSION, exchange, credentials: { kind: 'none' } });
+  return openOaiClient({
+    oaiBase: OAI_BASE,
+    version: VERSION,
+    exchange,
+    credentials: { kind: 'none' },
+  });
 }
 
 /** `pas harvest SET --out FILE` */
@@ -69,7 +77,9 @@ export function recordsClient(): HarvestClient {
         untilBound: '',
       } as const;
       try {
-        ledger.change(() => assertSubject(ledger, { ...subject, account: '', form: 'jsonl' }, path));
+        ledger.change(() =>
+          assertSubject(ledger, { ...subject, account: '', form: 'jsonl' }, path),
+        );
         const { pass, sets } = await harvestRecords({
           client: makeClient(exchange),
           clock,
@@ -86,7 +96,10 @@ export function recordsClient(): HarvestClient {
           skipBroken: false,
           ...{ full, rights, acceptLosses, indexAllowanceMs: INDEX_ALLOWANCE_MS },
         });
-        return { isFull: pass === 'full', isBelieved: sets.every(({ unconfirmed }) => unconfirmed === undefined) };
+        return {
+          isFull: pass === 'full',
+          isBelieved: sets.every(({ unconfirmed }) => unconfirmed === undefined),
+        };
       } finally {
         await output?.close();
         ledger.close();
@@ -99,7 +112,9 @@ export function recordsClient(): HarvestClient {
     },
     holds: () => {
       const lines = existsSync(path) ? readFileSync(path, 'utf8').split('\n').slice(0, -1) : [];
-      const last = new Map(lines.map((line) => JSON.parse(line) as JsonLine).map((line) => [line.identifier, line]));
+      const last = new Map(
+        lines.map((line) => JSON.parse(line) as JsonLine).map((line) => [line.identifier, line]),
+      );
       return new Map(
         [...last.values()]
           .filter(({ deleted, ...line }) => deleted !== true && !('vanished' in line))
@@ -140,7 +155,10 @@ export function vocabularyClient(): HarvestClient {
           skipBroken: false,
           ...{ subject: `${VERSION} `, indexAllowanceMs: INDEX_ALLOWANCE_MS },
         });
-        return { isFull: harvested?.pass === 'full', isBelieved: harvested?.unconfirmed === undefined };
+        return {
+          isFull: harvested?.pass === 'full',
+          isBelieved: harvested?.unconfirmed === undefined,
+        };
       } finally {
         store.close();
       }
@@ -149,7 +167,12 @@ export function vocabularyClient(): HarvestClient {
     holds: () => {
       const store = openVocabulary(path, clock);
       try {
-        return new Map([...iterateTermsOfSet(store.openSource(OAI_BASE), SET)].map(({ ident, label }) => [ident, label]));
+        return new Map(
+          [...iterateTermsOfSet(store.openSource(OAI_BASE), SET)].map(({ ident, label }) => [
+            ident,
+            label,
+          ]),
+        );
       } finally {
         store.close();
       }

@@ -10,7 +10,9 @@ test(`${SCENARIOS} scenarios of temporarily wrong lists, failed requests and kil
   const broken: string[] = [];
   for (let nth = FROM; nth < FROM + SCENARIOS; nth += 1) {
     await playScenario(SEED * 1_000_003 + nth, tally).catch((thrown: unknown) => {
-      broken.push(`--seed ${SEED} --from ${nth} --scenarios 1: ${thrown instanceof Error ? thrown.message : 'no error'}`);
+      broken.push(
+        `--seed ${SEED} --from ${nth} --scenarios 1: ${thrown instanceof Error ? thrown.message : 'no error'}`,
+      );
     });
   }
   console.log(`harvests: ${JSON.stringify(tally)}`);

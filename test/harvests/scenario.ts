@@ -1,11 +1,20 @@
 import { asMonotonicMs, asWallMs, type Clock } from '../../src/base/clock.ts';
 import { PasError } from '../../src/base/errors.ts';
-import { type Exchange, HARVEST_RETRY, type HttpResponse, TransportError, withRetry } from '../../src/http/exchange.ts';
+import {
+  type Exchange,
+  HARVEST_RETRY,
+  type HttpResponse,
+  TransportError,
+  withRetry,
+} from '../../src/http/exchange.ts';
 import { type Random, seededRandom } from '../support/random.ts';
 import { type HarvestClient, recordsClient, vocabularyClient } from './clients.ts';
 import { ListService, TROUBLES, type Trouble } from './service.ts';
 
-export type Tally = Record<'scenarios' | 'runs' | 'believed' | 'unconfirmed' | 'failed' | 'killed', number>;
+export type Tally = Record<
+  'scenarios' | 'runs' | 'believed' | 'unconfirmed' | 'failed' | 'killed',
+  number
+>;
 
 const HOUR_MS = 3_600_000;
 /** More than any run takes of a list of that length. */
@@ -33,7 +42,11 @@ class Broken extends Error {}
 class Killed extends Error {}
 
 /** Disturbances of one run. */
-type Disturbance = { readonly killAfter: number; readonly failing: number; readonly changing: number };
+type Disturbance = {
+  readonly killAfter: number;
+  readonly failing: number;
+  readonly changing: number;
+};
 const QUIET: Disturbance = { killAfter: Number.POSITIVE_INFINITY, failing: 0, changing: 0 };
 
 type Outcome = 'believed' | 'unconfirmed' | 'failed';
@@ -56,9 +69,14 @@ class Scenario {
   readonly #tally: Tally;
   readonly #service: ListService;
   readonly #skewMs: number;
-  /** Sizes that the list was shown with: a list of other records is not told from it by a size that later changes lead to. */
+  /**
+   * Sizes that the list was shown with: a list of other records is not told from it by a size that
+   * later changes lead to.
+   */
   readonly #sizes = new Set<number>();
-  /** When, by the service's clock, the first of the runs was that were not believed or not complete. */
+  /**
+   * When, by the service's clock, the first of the runs was that were not believed or not complete.
+   */
   #doubtedMs: number | undefined;
   #isCut = false;
   /** While the last run went on. */
@@ -86,7 +104,12 @@ class Scenario {
 
   #act(): void {
     const service = this.#service;
-    this.#random.pick([() => service.edit(), () => service.edit(), () => service.remove(), () => service.make(2)])();
+    this.#random.pick([
+      () => service.edit(),
+      () => service.edit(),
+      () => service.remove(),
+      () => service.make(2),
+    ])();
   }
 
   /** A run while something is wrong takes no more than it may. */
@@ -99,11 +122,15 @@ class Scenario {
     this.#removed.clear();
     const outcome = await this.#run(this.#random.chance(0.2), this.#drawDisturbance());
     const after = this.#client.holds();
-    const lost = [...before.keys()].filter((ident) => wasAlive.has(ident) && !this.#removed.has(ident) && !after.has(ident));
+    const lost = [...before.keys()].filter(
+      (ident) => wasAlive.has(ident) && !this.#removed.has(ident) && !after.has(ident),
+    );
     this.#sizes.add(service.shownSize);
     const areFew = lost.length <= Math.min(MAX_LOST, service.size * MAX_LOST_SHARE);
-    if (outcome === 'unconfirmed' && lost.length > 0) throw new Broken(`${trouble}: ${lost.length} lost in doubt`);
-    if (outcome === 'believed' && !areFew && !this.#isConfirmed()) throw new Broken(`${trouble}: ${lost.length} lost at once`);
+    if (outcome === 'unconfirmed' && lost.length > 0)
+      throw new Broken(`${trouble}: ${lost.length} lost in doubt`);
+    if (outcome === 'believed' && !areFew && !this.#isConfirmed())
+      throw new Broken(`${trouble}: ${lost.length} lost at once`);
     // An interrupted run may leave a list of changes, which may be empty.
     if (trouble === 'empty' && outcome === 'believed' && !wasCut && !this.#isConfirmed())
       throw new Broken('an empty list is believed');
@@ -156,15 +183,26 @@ class Scenario {
     this.#tally.runs += 1;
     const clock = this.#clock();
     try {
-      const exchange = withRetry(this.#disturbed(disturbance), { clock, random: this.#random.next, ...HARVEST_RETRY });
-      const { isBelieved } = await this.#client.run({ exchange, clock, full, rights: '', acceptLosses: false });
+      const exchange = withRetry(this.#disturbed(disturbance), {
+        clock,
+        random: this.#random.next,
+        ...HARVEST_RETRY,
+      });
+      const { isBelieved } = await this.#client.run({
+        exchange,
+        clock,
+        full,
+        rights: '',
+        acceptLosses: false,
+      });
       this.#tally[isBelieved ? 'believed' : 'unconfirmed'] += 1;
       return isBelieved ? 'believed' : 'unconfirmed';
     } catch (thrown) {
       if (thrown instanceof Killed) {
         this.#tally.killed += 1;
         this.#client.breakOff();
-      } else if (thrown instanceof PasError || thrown instanceof TransportError) this.#tally.failed += 1;
+      } else if (thrown instanceof PasError || thrown instanceof TransportError)
+        this.#tally.failed += 1;
       else throw thrown;
       return 'failed';
     }
@@ -204,8 +242,13 @@ class Scenario {
   }
 }
 
-function getDifference(shown: ReadonlyMap<string, string>, held: ReadonlyMap<string, string>): string | undefined {
-  const idents = [...new Set([...shown.keys(), ...held.keys()])].filter((ident) => shown.get(ident) !== held.get(ident));
+function getDifference(
+  shown: ReadonlyMap<string, string>,
+  held: ReadonlyMap<string, string>,
+): string | undefined {
+  const idents = [...new Set([...shown.keys(), ...held.keys()])].filter(
+    (ident) => shown.get(ident) !== held.get(ident),
+  );
   const [ident] = idents;
   if (ident === undefined) return undefined;
   return `${idents.length} differ; ${ident} is ${held.get(ident) ?? 'nothing'}, the list shows ${shown.get(ident) ?? 'nothing'}`;

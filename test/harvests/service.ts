@@ -5,7 +5,16 @@ import { answer, OAI_BASE, oaiError, oaiXml } from '../support/scripted-oai.ts';
 type Kept = { readonly text: string; readonly stampMs: number; readonly deleted: boolean };
 
 /** The faults of a list; `right` shows it as it is. */
-export const TROUBLES = ['right', 'empty', 'partial', 'shrinking', 'growing', 'reordered', 'tokens', 'clock'] as const;
+export const TROUBLES = [
+  'right',
+  'empty',
+  'partial',
+  'shrinking',
+  'growing',
+  'reordered',
+  'tokens',
+  'clock',
+] as const;
 export type Trouble = (typeof TROUBLES)[number];
 
 export const SET = 'osoba';
@@ -52,7 +61,8 @@ export class ListService {
 
   /** For good, without a trace. */
   erase(count: number): void {
-    for (const ident of this.#shuffled([...this.#kept.keys()]).slice(0, count)) this.#kept.delete(ident);
+    for (const ident of this.#shuffled([...this.#kept.keys()]).slice(0, count))
+      this.#kept.delete(ident);
   }
 
   get size(): number {
@@ -65,13 +75,19 @@ export class ListService {
     this.shiftMs = trouble === 'clock' ? random.pick([86_400_000, 7_200_000, -3 * 3_600_000]) : 0;
     const all = this.#shuffled([...this.#kept.keys()]);
     const share = { empty: 1, partial: random.next(), growing: 1 }[trouble as string] ?? 0;
-    this.#hidden = new Set(all.slice(0, trouble === 'shrinking' ? 1 : Math.ceil(all.length * share)));
+    this.#hidden = new Set(
+      all.slice(0, trouble === 'shrinking' ? 1 : Math.ceil(all.length * share)),
+    );
     this.#order = all;
   }
 
   /** Identifier to text of what is alive. */
   alive(): Map<string, string> {
-    return new Map([...this.#kept].filter(([, { deleted }]) => !deleted).map(([ident, { text }]) => [ident, text]));
+    return new Map(
+      [...this.#kept]
+        .filter(([, { deleted }]) => !deleted)
+        .map(([ident, { text }]) => [ident, text]),
+    );
   }
 
   /** Length of the list as it is shown now. */
@@ -86,7 +102,12 @@ export class ListService {
     const verb = query.get('verb') ?? '';
     if (verb.startsWith('ListRec') || verb.startsWith('ListId')) this.#move();
     const answerText = this.#answer(verb, query);
-    return answer(answerText.replace(/<responseDate>.*?</, `<responseDate>${stamp(this.nowMs + this.shiftMs)}<`));
+    return answer(
+      answerText.replace(
+        /<responseDate>.*?</,
+        `<responseDate>${stamp(this.nowMs + this.shiftMs)}<`,
+      ),
+    );
   };
 
   /** Changes of a list while it is read. */
@@ -94,22 +115,32 @@ export class ListService {
     const idents = [...this.#kept.keys()];
     const some = this.#random.between(1, 8);
     // No index is rebuilt while a run goes on: one record stays hidden.
-    if (this.#trouble === 'growing') for (const ident of [...this.#hidden].slice(1, some)) this.#hidden.delete(ident);
-    if (this.#trouble === 'shrinking') for (const ident of this.#shuffled(idents).slice(0, some)) this.#hidden.add(ident);
-    if (this.#trouble === 'reordered' && this.#random.chance(0.3)) this.#order = this.#shuffled(idents);
+    if (this.#trouble === 'growing')
+      for (const ident of [...this.#hidden].slice(1, some)) this.#hidden.delete(ident);
+    if (this.#trouble === 'shrinking')
+      for (const ident of this.#shuffled(idents).slice(0, some)) this.#hidden.add(ident);
+    if (this.#trouble === 'reordered' && this.#random.chance(0.3))
+      this.#order = this.#shuffled(idents);
     if (this.#trouble === 'tokens' && this.#random.chance(0.3)) this.#tokens.clear();
   }
 
   #answer(verb: string, query: URLSearchParams): string {
-    if (verb === 'Identify') return oaiXml('<Identify><granularity>YYYY-MM-DDThh:mm:ssZ</granularity></Identify>');
-    if (verb === 'ListSets') return oaiXml(`<ListSets><set><setSpec>${SET}</setSpec></set></ListSets>`);
+    if (verb === 'Identify')
+      return oaiXml('<Identify><granularity>YYYY-MM-DDThh:mm:ssZ</granularity></Identify>');
+    if (verb === 'ListSets')
+      return oaiXml(`<ListSets><set><setSpec>${SET}</setSpec></set></ListSets>`);
     if (verb === 'GetRecord') {
       const ident = query.get('identifier')?.split('/').at(-1) ?? '';
       const isShown = this.#kept.has(ident) && !this.#hidden.has(ident);
-      return isShown ? oaiXml(`<GetRecord>${this.#record(ident)}</GetRecord>`) : oaiError('idDoesNotExist');
+      return isShown
+        ? oaiXml(`<GetRecord>${this.#record(ident)}</GetRecord>`)
+        : oaiError('idDoesNotExist');
     }
     const token = query.get('resumptionToken');
-    const place = token === null ? { fromMs: Date.parse(query.get('from') ?? '1970-01-01'), offset: 0 } : this.#tokens.get(token);
+    const place =
+      token === null
+        ? { fromMs: Date.parse(query.get('from') ?? '1970-01-01'), offset: 0 }
+        : this.#tokens.get(token);
     if (place === undefined) return oaiError('badResumptionToken');
     const listed = this.#listed(place.fromMs);
     if (listed.length === 0) return oaiError('noRecordsMatch');
@@ -119,25 +150,35 @@ export class ListService {
     this.#tokens.set(next, { ...place, offset });
     const attributes = `completeListSize="${listed.length}" cursor="${place.offset}"`;
     const records = page.map((ident) => this.#record(ident)).join('');
-    return oaiXml(`<${verb}>${records}<resumptionToken ${attributes}>${next}</resumptionToken></${verb}>`);
+    return oaiXml(
+      `<${verb}>${records}<resumptionToken ${attributes}>${next}</resumptionToken></${verb}>`,
+    );
   }
 
   /** Unless it is in disorder: newest first, oldest first or by identifier. */
   #listed(fromMs: number): string[] {
     const shown = [...this.#kept].filter(([ident]) => !this.#hidden.has(ident));
-    const within = shown.filter(([, { stampMs }]) => this.#shownStampMs(stampMs) >= Math.floor(fromMs / 1000) * 1000);
+    const within = shown.filter(
+      ([, { stampMs }]) => this.#shownStampMs(stampMs) >= Math.floor(fromMs / 1000) * 1000,
+    );
     const place = new Map(this.#order.map((ident, index) => [ident, index]));
     const isMixed = this.#trouble === 'reordered';
     return within
       .sort(
         ([a, x], [b, y]) =>
-          (isMixed ? (place.get(a) ?? 0) - (place.get(b) ?? 0) : this.#ascent * (x.stampMs - y.stampMs)) || a.localeCompare(b),
+          (isMixed
+            ? (place.get(a) ?? 0) - (place.get(b) ?? 0)
+            : this.#ascent * (x.stampMs - y.stampMs)) || a.localeCompare(b),
       )
       .map(([ident]) => ident);
   }
 
   #record(ident: string): string {
-    const { text, stampMs, deleted } = this.#kept.get(ident) ?? { text: '', stampMs: 0, deleted: true };
+    const { text, stampMs, deleted } = this.#kept.get(ident) ?? {
+      text: '',
+      stampMs: 0,
+      deleted: true,
+    };
     const shownMs = this.#shownStampMs(stampMs);
     const datestamp = this.#isByDay ? stamp(shownMs).slice(0, 10) : stamp(shownMs);
     const header = `<identifier>${OAI_BASE}/id/${ident}</identifier><datestamp>${datestamp}</datestamp><setSpec>${SET}</setSpec>`;
@@ -154,7 +195,11 @@ export class ListService {
 
   #put(ident: string, deleted: boolean): void {
     this.nowMs += 1000;
-    this.#kept.set(ident, { text: `Nová, Eva ${ident} ${++this.#made}`, stampMs: this.nowMs, deleted });
+    this.#kept.set(ident, {
+      text: `Nová, Eva ${ident} ${++this.#made}`,
+      stampMs: this.nowMs,
+      deleted,
+    });
   }
 
   #shuffled<T>(items: readonly T[]): T[] {

@@ -11,12 +11,19 @@ const IMAGE = process.env['PAS_MOCK_IMAGE'] ?? '';
 const CONFIG = process.env['PAS_MOCK_CONFIG'] ?? '';
 const TOKEN = 'a-token-of-the-test';
 
-const podman = (...args: readonly string[]): string => execFileSync('podman', args, { encoding: 'utf8' }).trim();
+const podman = (...args: readonly string[]): string =>
+  execFileSync('podman', args, { encoding: 'utf8' }).trim();
 
 test('the image is small, and its metadata state its user, port and health check', () => {
   expect(statSync(ARCHIVE).size).toBeLessThan(80e6);
-  const { config } = JSON.parse(readFileSync(CONFIG, 'utf8')) as { config: Record<string, unknown> };
-  expect(config).toMatchObject({ User: '65532:65532', ExposedPorts: { '8080/tcp': {} }, StopSignal: 'SIGTERM' });
+  const { config } = JSON.parse(readFileSync(CONFIG, 'utf8')) as {
+    config: Record<string, unknown>;
+  };
+  expect(config).toMatchObject({
+    User: '65532:65532',
+    ExposedPorts: { '8080/tcp': {} },
+    StopSignal: 'SIGTERM',
+  });
 });
 
 describe('a container of the image', () => {
@@ -51,7 +58,8 @@ describe('a container of the image', () => {
   });
 
   test('answers other machines, and its control interface requires the token', async () => {
-    const fetchState = (headers: Record<string, string>) => fetch(`${url}/__mock__/state`, { headers });
+    const fetchState = (headers: Record<string, string>) =>
+      fetch(`${url}/__mock__/state`, { headers });
     expect((await fetchState({})).status).toBe(401);
     expect((await fetchState({ authorization: `Bearer ${TOKEN}` })).status).toBe(200);
     const token = await fetch(`${url}/api/token-auth/`, {
@@ -70,7 +78,9 @@ describe('a container of the image', () => {
         .map((line) => line.split(/\s+/)),
     ).toEqual([['65532', '1']]);
     expect(() => podman('exec', id, '/bin/sh', '-c', 'true')).toThrow();
-    const { config } = JSON.parse(readFileSync(CONFIG, 'utf8')) as { config: { Entrypoint: string[] } };
+    const { config } = JSON.parse(readFileSync(CONFIG, 'utf8')) as {
+      config: { Entrypoint: string[] };
+    };
     expect(config.Entrypoint.slice(2)).toEqual(['--host', '0.0.0.0', '--port', '8080']);
     podman('exec', id, ...healthCheck());
   });
@@ -78,7 +88,9 @@ describe('a container of the image', () => {
   test('its health check fails if no server answers', () => {
     const name = 'pas-mock-check';
     const [program = '', ...rest] = healthCheck();
-    expect(() => podman('run', '--rm', '--name', name, '--entrypoint', program, IMAGE, ...rest)).toThrow();
+    expect(() =>
+      podman('run', '--rm', '--name', name, '--entrypoint', program, IMAGE, ...rest),
+    ).toThrow();
   });
 
   test('ends within a second of SIGTERM', async () => {
@@ -93,11 +105,17 @@ describe('a container of the image', () => {
   });
 });
 
-/** As it stands in the archive's own configuration: skopeo leaves it out, for it is Docker's and not OCI's. */
+/**
+ * As it stands in the archive's own configuration: skopeo leaves it out, for it is Docker's and not
+ * OCI's.
+ */
 function healthCheck(): string[] {
-  const fromArchive = (path: string): string => execFileSync('tar', ['-xOf', ARCHIVE, path], { encoding: 'utf8' });
+  const fromArchive = (path: string): string =>
+    execFileSync('tar', ['-xOf', ARCHIVE, path], { encoding: 'utf8' });
   const [{ Config }] = JSON.parse(fromArchive('manifest.json')) as [{ Config: string }];
-  const { config } = JSON.parse(fromArchive(Config)) as { config: { Healthcheck: { Test: [string, ...string[]] } } };
+  const { config } = JSON.parse(fromArchive(Config)) as {
+    config: { Healthcheck: { Test: [string, ...string[]] } };
+  };
   const [kind, ...command] = config.Healthcheck.Test;
   expect(kind).toBe('CMD');
   return command;
@@ -105,11 +123,15 @@ function healthCheck(): string[] {
 
 describe('Testcontainers', () => {
   test('starts the image with given flags and a token, and stops it', async () => {
-    const container = new MockServiceContainer(IMAGE).withFlags('--service-names').withFlags('--min-interval', '0');
+    const container = new MockServiceContainer(IMAGE)
+      .withFlags('--service-names')
+      .withFlags('--min-interval', '0');
     const service = await container.start();
     try {
       expect(await service.schemaBase()).toBe('https://api.aiscr.cz/schema/amcr');
-      expect(await service.control<{ min_request_intervals: object }>('GET', '/settings')).toMatchObject({
+      expect(
+        await service.control<{ min_request_intervals: object }>('GET', '/settings'),
+      ).toMatchObject({
         min_request_intervals: { user_ms: 0, ip_ms: 0 },
       });
       expect((await fetch(`${service.controlUrl}/state`)).status).toBe(401);

@@ -28,12 +28,15 @@ test('logout deletes the password and the token, and until then whoami and docto
   const home = (await signedIn(service, 'archaeologist')).with({ PAS_PASSWORD: undefined });
   const kept = (): string => readFileSync(join(home.folder, 'pas', 'secrets.json'), 'utf8');
   const place = async () =>
-    (await home.json<{ checks: { name: string; message: string }[] }>('doctor', '--offline')).checks.find(
-      ({ name }) => name === 'secrets',
-    );
+    (
+      await home.json<{ checks: { name: string; message: string }[] }>('doctor', '--offline')
+    ).checks.find(({ name }) => name === 'secrets');
   expect(kept()).toMatch(/"password".*"token"/s);
   expect((await expectDone(home.pas('whoami'))).stderr).toContain('secrets.json');
-  expect(await place()).toMatchObject({ level: 'ok', message: expect.stringContaining('secrets.json') });
+  expect(await place()).toMatchObject({
+    level: 'ok',
+    message: expect.stringContaining('secrets.json'),
+  });
   await expectDone(home.pas('logout'));
   expect(kept()).not.toMatch(/password|token|archaeologist/);
   expect(await place()).toMatchObject({ level: 'warning' });
@@ -43,6 +46,10 @@ test('logout deletes the password and the token, and until then whoami and docto
 test('a dry run of a push counts the named finds, and no others', async () => {
   const home = await signedIn(service, 'archaeologist');
   await expectDone(home.pas('import', writeSeason(home, 3, { photos: true })));
-  expect(await home.json('push', '--dry-run')).toMatchObject({ queued: { import: 3, number: 0, photo: 3 } });
-  expect(await home.json('push', 'K-1', '--only', 'import', '--dry-run')).toMatchObject({ queued: { import: 1 } });
+  expect(await home.json('push', '--dry-run')).toMatchObject({
+    queued: { import: 3, number: 0, photo: 3 },
+  });
+  expect(await home.json('push', 'K-1', '--only', 'import', '--dry-run')).toMatchObject({
+    queued: { import: 1 },
+  });
 });

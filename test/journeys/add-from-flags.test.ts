@@ -21,7 +21,11 @@ type Added = {
   readonly state: string | null;
   readonly elements: Record<string, unknown>;
   readonly photos: number;
-  readonly issues: readonly { readonly rule: string; readonly message: string; readonly element: string | null }[];
+  readonly issues: readonly {
+    readonly rule: string;
+    readonly message: string;
+    readonly element: string | null;
+  }[];
 };
 
 function sets(values: Readonly<Record<string, string>>): string[] {
@@ -65,22 +69,42 @@ describe('a find is added from flags', () => {
     await expectDone(home.pas('push', 'K-017'));
     expect(await service.state()).toMatchObject({ photos: expect.any(Number) });
     expect(
-      (await home.json<{ local_id: string; state: string }[]>('list')).find((find) => find.local_id === 'K-017')?.state,
+      (await home.json<{ local_id: string; state: string }[]>('list')).find(
+        (find) => find.local_id === 'K-017',
+      )?.state,
     ).toBe('accepted');
   });
 
   test('the next one repeats all values except number, point, note and those given explicitly', async () => {
     home.file('b.jpg', photoWithGps(49.8406, 15.1713));
-    const added = await home.json<Added>('add', '--same-as', 'K-017', '--set', 'depth_cm=40', '--point-from', 'b.jpg');
+    const added = await home.json<Added>(
+      'add',
+      '--same-as',
+      'K-017',
+      '--set',
+      'depth_cm=40',
+      '--point-from',
+      'b.jpg',
+    );
     expect(added).toMatchObject({ local_id: 'K-018', state: 'queued', photos: 0 });
-    expect(added.elements).toMatchObject({ druh_nalezu: { id: 'HES-000605' }, hloubka: 40, geom_wkt: 'POINT (15.1713 49.8406)' });
+    expect(added.elements).toMatchObject({
+      druh_nalezu: { id: 'HES-000605' },
+      hloubka: 40,
+      geom_wkt: 'POINT (15.1713 49.8406)',
+    });
   });
 
   test('the same find again changes nothing, and other values under its number are refused', async () => {
-    const again = () => home.pas('add', ...sets({ local_id: 'K-020', ...COMPLETE }), '--point', '15.1712 49.8405');
+    const again = () =>
+      home.pas('add', ...sets({ local_id: 'K-020', ...COMPLETE }), '--point', '15.1712 49.8405');
     expect((await again()).code).toBe(0);
     expect((await again()).code).toBe(0);
-    const other = await home.pas('add', ...sets({ local_id: 'K-020', ...COMPLETE, depth_cm: '1' }), '--point', '15.1712 49.8405');
+    const other = await home.pas(
+      'add',
+      ...sets({ local_id: 'K-020', ...COMPLETE, depth_cm: '1' }),
+      '--point',
+      '15.1712 49.8405',
+    );
     expect(other.code).toBe(2);
     expect(other.stderr).toContain('There is already a find K-020');
   });
@@ -103,13 +127,26 @@ describe('nothing is saved, and the error is reported, if', () => {
       ['--set', 'depth_cm=', '--photo', 'none.jpg'],
       ['needs hloubka', 'There is no photograph'],
     ],
-    ['a point lies outside the country', ['--point', '48.2N 16.37E'], ['is not in any known cadastral area']],
+    [
+      'a point lies outside the country',
+      ['--point', '48.2N 16.37E'],
+      ['is not in any known cadastral area'],
+    ],
     ['a photograph has no place', ['--point-from', 'a.png'], ['contains no position']],
   ])('%s', async (_why, flags, messages) => {
     const changed = flags.filter((flag) => flag.includes('=')).map((flag) => flag.split('=')[0]);
-    const others = Object.fromEntries(Object.entries(COMPLETE).filter(([name]) => !changed.includes(name)));
-    const point = flags.some((flag) => flag.startsWith('--point')) ? [] : ['--point', '15.1712 49.8405'];
-    const run = await home.pas('add', ...sets({ local_id: 'K-099', ...others }), ...point, ...flags);
+    const others = Object.fromEntries(
+      Object.entries(COMPLETE).filter(([name]) => !changed.includes(name)),
+    );
+    const point = flags.some((flag) => flag.startsWith('--point'))
+      ? []
+      : ['--point', '15.1712 49.8405'];
+    const run = await home.pas(
+      'add',
+      ...sets({ local_id: 'K-099', ...others }),
+      ...point,
+      ...flags,
+    );
     expect(run.code).toBe(3);
     for (const message of messages) expect(run.stdout).toContain(message);
     expect(run.stdout).not.toContain('needs geom_system');
@@ -117,7 +154,9 @@ describe('nothing is saved, and the error is reported, if', () => {
   });
 
   test('and the outbox stays empty', async () => {
-    expect((await home.json<{ local_id: string }[]>('list')).some((find) => find.local_id === 'K-099')).toBe(false);
+    expect(
+      (await home.json<{ local_id: string }[]>('list')).some((find) => find.local_id === 'K-099'),
+    ).toBe(false);
   });
 });
 
@@ -142,11 +181,23 @@ test('of an element that is given twice nothing is kept, and the others are not 
 });
 
 test('with --draft an incomplete find is kept as far as it can be read, and completed later', async () => {
-  const draft = await home.pas('add', ...sets({ local_id: 'D 1', ...COMPLETE, depth_cm: 'deep' }), '--draft');
+  const draft = await home.pas(
+    'add',
+    ...sets({ local_id: 'D 1', ...COMPLETE, depth_cm: 'deep' }),
+    '--draft',
+  );
   expect(draft.code).toBe(3);
   expect(draft.stdout).toMatch(/Depth \(hloubka\): "deep" is not a whole number/);
   expect(draft.stdout).toContain("D 1 is kept as a draft. To finish it: pas add --resume 'D 1'\n");
-  const done = await home.json<Added>('add', '--resume', 'D 1', '--set', 'depth_cm=12', '--point', '15.1712 49.8405');
+  const done = await home.json<Added>(
+    'add',
+    '--resume',
+    'D 1',
+    '--set',
+    'depth_cm=12',
+    '--point',
+    '15.1712 49.8405',
+  );
   expect(done).toMatchObject({ local_id: 'D 1', state: 'queued', elements: { hloubka: 12 } });
 });
 
@@ -166,8 +217,16 @@ pristupnost = "${accessibility}"
 `,
   );
   await expectDone(home.pas('profile', 'use', 'mock'));
-  const added = await home.json<Added>('add', ...sets({ local_id: 'E-1', ...others }), '--point', '15.1712 49.8405');
-  expect(added).toMatchObject({ state: 'queued', elements: { okolnosti: { text: 'sběr' }, nalezce: { text: 'Novák, Jan' } } });
+  const added = await home.json<Added>(
+    'add',
+    ...sets({ local_id: 'E-1', ...others }),
+    '--point',
+    '15.1712 49.8405',
+  );
+  expect(added).toMatchObject({
+    state: 'queued',
+    elements: { okolnosti: { text: 'sběr' }, nalezce: { text: 'Novák, Jan' } },
+  });
   home.file('pas/config.toml', readFileSync(config, 'utf8').replace('finder', 'findre'));
   const wrong = await home.pas('add', ...sets({ local_id: 'E-2' }));
   expect(wrong.code).toBe(12);
@@ -183,7 +242,17 @@ test('without a terminal and without flags pas add explains how to describe a fi
 
 test('without harvested vocabularies identifiers are accepted with a warning, and names are not', async () => {
   const bare = makeHome();
-  await expectDone(bare.pas('init', '--kind', 'training', '--base-url', service.base_url, '--schema-base', service.schema_base));
+  await expectDone(
+    bare.pas(
+      'init',
+      '--kind',
+      'training',
+      '--base-url',
+      service.base_url,
+      '--schema-base',
+      service.schema_base,
+    ),
+  );
   const {
     object_type: _object,
     specifikace: _material,
@@ -199,8 +268,19 @@ test('without harvested vocabularies identifiers are accepted with a warning, an
     okolnosti: 'HES-000563',
     pristupnost: 'HES-000866',
   };
-  const run = await bare.pas('add', ...sets({ local_id: 'N-1', ...others, ...identifiers }), '--point', '15.1712 49.8405');
-  expect([run.code, run.stdout]).toEqual([0, expect.stringContaining('identifiers were not checked')]);
-  const named = await bare.pas('add', ...sets({ local_id: 'N-2', ...others, ...identifiers, druh_nalezu: 'spona' }));
+  const run = await bare.pas(
+    'add',
+    ...sets({ local_id: 'N-1', ...others, ...identifiers }),
+    '--point',
+    '15.1712 49.8405',
+  );
+  expect([run.code, run.stdout]).toEqual([
+    0,
+    expect.stringContaining('identifiers were not checked'),
+  ]);
+  const named = await bare.pas(
+    'add',
+    ...sets({ local_id: 'N-2', ...others, ...identifiers, druh_nalezu: 'spona' }),
+  );
   expect([named.code, named.stdout]).toEqual([3, expect.stringContaining('was not harvested yet')]);
 });

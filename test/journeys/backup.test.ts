@@ -41,7 +41,9 @@ test('an existing file is not replaced without --force, and the outbox itself ne
   expect(refused.stderr).toMatch(/--force/);
   expect(readFileSync(copy, 'utf8')).toBe('my notes');
   await expectDone(home.pas('backup', copy, '--force'));
-  expect((await home.pas('backup', outboxFile(home), '--force')).stderr).toMatch(/is the outbox itself/);
+  expect((await home.pas('backup', outboxFile(home), '--force')).stderr).toMatch(
+    /is the outbox itself/,
+  );
   expect((await home.pas('backup', home.folder, '--force')).code).toBe(2);
   expect((await home.pas('backup', join(home.folder, 'nowhere', 'copy.sqlite'))).stderr).toMatch(
     /The folder .*nowhere does not exist/,
@@ -51,9 +53,16 @@ test('an existing file is not replaced without --force, and the outbox itself ne
 test('waiting photographs are reported as left out, or copied as well', async () => {
   await expectDone(home.pas('import', writeSeason(home, 3, { photos: true })));
   await expectDone(home.pas('photo', 'add', 'K-1', home.file('linked.png', tinyPng(9)), '--link'));
-  expect((await expectDone(home.pas('backup', copy))).stderr).toMatch(/4 photographs that are not sent yet/);
+  expect((await expectDone(home.pas('backup', copy))).stderr).toMatch(
+    /4 photographs that are not sent yet/,
+  );
   expect(existsSync(`${copy}.photos`)).toBe(false);
-  const report = await home.json<{ photos: number; photos_left_out: number }>('backup', copy, '--force', '--photos');
+  const report = await home.json<{ photos: number; photos_left_out: number }>(
+    'backup',
+    copy,
+    '--force',
+    '--photos',
+  );
   expect(report).toMatchObject({ photos: 3, photos_left_out: 1 });
 });
 
@@ -65,12 +74,17 @@ test('a lost home is restored from the backup, and everything is sent', async ()
   await expectDone(home.pas('restore', copy));
   await expectDone(home.pas('push'));
   const after = await mock.service.state();
-  expect({ finds: after.finds - before.finds, photos: after.photos - before.photos }).toEqual({ finds: 3, photos: 3 });
+  expect({ finds: after.finds - before.finds, photos: after.photos - before.photos }).toEqual({
+    finds: 3,
+    photos: 3,
+  });
 });
 
 test('a photograph that was damaged since is not copied as intact', async () => {
   await expectDone(home.pas('import', writeSeason(home, 1, { photos: true })));
-  const [stored = ''] = everythingIn(join(outboxFolder(home), 'photos')).filter((path) => /\/[0-9a-f]{128}$/.test(path));
+  const [stored = ''] = everythingIn(join(outboxFolder(home), 'photos')).filter((path) =>
+    /\/[0-9a-f]{128}$/.test(path),
+  );
   writeFileSync(stored, tinyPng(200));
   const run = await home.pas('backup', copy, '--photos');
   expect(run.code).toBe(12);

@@ -4,7 +4,14 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type RunningMock, serveMock } from '../support/mock-process.ts';
-import { expectDone, type Home, jsonLines, makeHome, PROJECT, signedIn } from '../support/run-pas.ts';
+import {
+  expectDone,
+  type Home,
+  jsonLines,
+  makeHome,
+  PROJECT,
+  signedIn,
+} from '../support/run-pas.ts';
 import { tinyPng, writeSeason } from '../support/season.ts';
 
 let service: RunningMock;
@@ -36,29 +43,55 @@ async function refused(code: number, words: RegExp, ...args: string[]): Promise<
 }
 
 describe('a table that cannot be read', () => {
-  test('because it is missing', () => refused(2, /There is no file nowhere\.csv/, 'import', 'nowhere.csv'));
+  test('because it is missing', () =>
+    refused(2, /There is no file nowhere\.csv/, 'import', 'nowhere.csv'));
   test('because it is a folder', () => refused(2, /is a folder/, 'import', home.folder));
   test('because its UTF-8 is damaged', () =>
-    refused(2, /UTF-8/, 'import', home.file('old.csv', Buffer.from('local_id;poznamka\nK-1;N\xc3\xa1lez \xc5alud\n', 'latin1'))));
+    refused(
+      2,
+      /UTF-8/,
+      'import',
+      home.file('old.csv', Buffer.from('local_id;poznamka\nK-1;N\xc3\xa1lez \xc5alud\n', 'latin1')),
+    ));
 });
 
 describe('a path that cannot be used', () => {
   const table = join(PROJECT, 'examples', 'museum', 'nalezy.csv');
   test.each([
     ['photo add', /needs a file name/, ['photo', 'add', 'K-1', '-']],
-    ['photo match, missing', /The folder nowhere does not exist/, ['photo', 'match', 'nowhere', '--yes']],
+    [
+      'photo match, missing',
+      /The folder nowhere does not exist/,
+      ['photo', 'match', 'nowhere', '--yes'],
+    ],
     ['photo match, a file', /is a file, not a folder/, ['photo', 'match', table, '--yes']],
     ['validate, a folder', /is a folder/, ['validate', PROJECT]],
     ['validate, a table', /pas import \S+ --dry-run/, ['validate', table]],
     ['export to a folder', /is a folder/, ['export', '--out', PROJECT, '--force']],
     ['export to a device', /is not a regular file/, ['export', '--out', '/dev/null', '--force']],
-    ['export to a folder that is missing', /The folder nowhere/, ['export', '--out', 'nowhere/finds does not exist.csv']],
+    [
+      'export to a folder that is missing',
+      /The folder nowhere/,
+      ['export', '--out', 'nowhere/finds does not exist.csv'],
+    ],
     ['issues to stdout', /needs a file name/, ['import', table, '--issues-to', '-']],
     ['backup to stdout', /cannot be written to standard output/, ['backup', '-']],
     ['restore from stdin', /cannot be read from standard input/, ['restore', '-']],
-    ['harvest into a file', /is a file, not a folder/, ['harvest', 'projekt', '--to', 'files', '--out', table]],
-    ['a map that is missing', /There is no file nowhere/, ['import', table, '--map', 'nowhere.toml']],
-    ['a map and a table from one standard input', /standard input is empty/, ['import', '-', '--map', '-']],
+    [
+      'harvest into a file',
+      /is a file, not a folder/,
+      ['harvest', 'projekt', '--to', 'files', '--out', table],
+    ],
+    [
+      'a map that is missing',
+      /There is no file nowhere/,
+      ['import', table, '--map', 'nowhere.toml'],
+    ],
+    [
+      'a map and a table from one standard input',
+      /standard input is empty/,
+      ['import', '-', '--map', '-'],
+    ],
   ])('%s: one clear error', (_, words, args) => refused(2, words, ...args));
 
   test('an empty document is invalid', async () => {
@@ -69,7 +102,9 @@ describe('a path that cannot be used', () => {
 });
 
 describe('a table with a mistake', () => {
-  async function listIssues(...lines: string[]): Promise<{ code: number | null; issues: Imported['issues'] }> {
+  async function listIssues(
+    ...lines: string[]
+  ): Promise<{ code: number | null; issues: Imported['issues'] }> {
     const run = await home.pas('import', home.file('table.csv', lines.join('\n')), '--json');
     const parsed = run.stdout.startsWith('{') ? (JSON.parse(run.stdout) as Imported) : undefined;
     return { code: run.code, issues: parsed?.issues ?? [] };
@@ -104,8 +139,18 @@ describe('an ambiguous depth is refused with both readings,', () => {
 
   test('in a table', async () => {
     const table = home.file('depths.csv', 'local_id;hloubka\nP-1;"1,000"\nP-2;2.000\n');
-    const { issues } = await home.json<Imported>('import', table, '--set', 'projekt=C-202400101', '--set', 'stav=1', '--dry-run');
-    const texts = issues.filter(({ rule }) => rule === 'integer').map(({ row, message }) => `${row} ${message}`);
+    const { issues } = await home.json<Imported>(
+      'import',
+      table,
+      '--set',
+      'projekt=C-202400101',
+      '--set',
+      'stav=1',
+      '--dry-run',
+    );
+    const texts = issues
+      .filter(({ rule }) => rule === 'integer')
+      .map(({ row, message }) => `${row} ${message}`);
     expect(texts).toEqual([
       expect.stringContaining('2 "1,000" is ambiguous: it can mean 1 or 1000'),
       expect.stringContaining('3 "2.000" is ambiguous: it can mean 2 or 2000'),
@@ -117,7 +162,10 @@ describe('a photograph', () => {
   async function photoIssue(name: string): Promise<string> {
     const run = await home.pas('photo', 'add', 'K-1', join(home.folder, name), '--json');
     expect(run.code).toBe(3);
-    const { queued, issues } = JSON.parse(run.stdout) as { queued: number; issues: { message: string }[] };
+    const { queued, issues } = JSON.parse(run.stdout) as {
+      queued: number;
+      issues: { message: string }[];
+    };
     expect(queued).toBe(0);
     return issues[0]?.message ?? '';
   }
@@ -177,7 +225,8 @@ describe('a photograph', () => {
 });
 
 describe('a configuration', () => {
-  test('without the requested profile', () => refused(12, /no profile nobody/, 'status', '--profile', 'nobody'));
+  test('without the requested profile', () =>
+    refused(12, /no profile nobody/, 'status', '--profile', 'nobody'));
   test('that is not TOML', async () => {
     home.file('pas/config.toml', 'profiles = [');
     await refused(12, /config\.toml is not valid TOML/, 'status');
@@ -188,18 +237,46 @@ describe('a configuration', () => {
   });
   test.each([
     ['the password', '--base-url', 'http://finds.example.org'],
-    ['the password to a stranger whose name begins like an address of this machine', '--base-url', 'http://127.evil.example'],
+    [
+      'the password to a stranger whose name begins like an address of this machine',
+      '--base-url',
+      'http://127.evil.example',
+    ],
     ['the same for harvesting', '--oai-base', 'http://127.0.0.1.evil.example/oai'],
   ])('that would send %s unencrypted', async (_what, flag, address) => {
-    const settings = ['--kind', 'training', '--base-url', 'https://x.example', '--schema-base', 'https://x.example/s'];
+    const settings = [
+      '--kind',
+      'training',
+      '--base-url',
+      'https://x.example',
+      '--schema-base',
+      'https://x.example/s',
+    ];
     await refused(12, /unencrypted/, 'init', '--name', 'b', ...settings, flag, address);
   });
-  test.each(['base-url', 'oai-base', 'schema-base'])('with a password in --%s, which is not repeated', async (flag) => {
-    const settings = ['--kind', 'training', '--base-url', 'https://x.example', '--schema-base', 'https://x.example/s'];
-    const run = await home.pas('init', '--name', 'b', ...settings, `--${flag}`, 'https://eva:kladivo-42@x.example');
-    expect(run.code).toBe(12);
-    expect(run.stdout + run.stderr).not.toContain('kladivo-42');
-  });
+  test.each(['base-url', 'oai-base', 'schema-base'])(
+    'with a password in --%s, which is not repeated',
+    async (flag) => {
+      const settings = [
+        '--kind',
+        'training',
+        '--base-url',
+        'https://x.example',
+        '--schema-base',
+        'https://x.example/s',
+      ];
+      const run = await home.pas(
+        'init',
+        '--name',
+        'b',
+        ...settings,
+        `--${flag}`,
+        'https://eva:kladivo-42@x.example',
+      );
+      expect(run.code).toBe(12);
+      expect(run.stdout + run.stderr).not.toContain('kladivo-42');
+    },
+  );
 });
 
 test('a second login with a wrong password is refused with 4 and keeps the old password', async () => {
@@ -247,7 +324,19 @@ describe('a server other than the service', () => {
     await new Promise((resolve) => server.once('listening', resolve));
     const address = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
     const stray = makeHome({ PAS_PASSWORD: 'x' });
-    await expectDone(stray.pas('init', '--kind', 'training', '--username', 'a', '--base-url', address, '--schema-base', address));
+    await expectDone(
+      stray.pas(
+        'init',
+        '--kind',
+        'training',
+        '--username',
+        'a',
+        '--base-url',
+        address,
+        '--schema-base',
+        address,
+      ),
+    );
     const run = await stray.pas('login');
     server.close();
     expect(run.code).toBe(15);
@@ -275,11 +364,21 @@ describe('a server other than the service', () => {
 
 test('a file name cannot forge a line in the output of any command', async () => {
   const name = 'a\n29 finds accepted\u2028x\u061c';
-  const table = home.file(`${name}.csv`, 'local_id;projekt;"a\n29 finds accepted"\nK-1;C-202400101;"\u0000"\n');
+  const table = home.file(
+    `${name}.csv`,
+    'local_id;projekt;"a\n29 finds accepted"\nK-1;C-202400101;"\u0000"\n',
+  );
   const photo = home.file(`${name}.jpg`, 'none');
   home.file(`${name}.xml`, '<x/>');
   for (const args of [
-    ...[['import', table, '--dry-run'], ['import', table], ['import', `${name}.none`], ['list'], ['status'], ['show', name]],
+    ...[
+      ['import', table, '--dry-run'],
+      ['import', table],
+      ['import', `${name}.none`],
+      ['list'],
+      ['status'],
+      ['show', name],
+    ],
     ...[
       ['validate', table],
       ['validate', `${name}.xml`],
@@ -307,7 +406,9 @@ test('a file name cannot forge a line in the output of any command', async () =>
     ],
   ]) {
     const { stdout, stderr } = await home.pas(...args);
-    const forged = `${stdout}\n${stderr}`.split(/[\n\r\u0085\u2028\u2029]/).filter((line) => line.startsWith('29 finds'));
+    const forged = `${stdout}\n${stderr}`
+      .split(/[\n\r\u0085\u2028\u2029]/)
+      .filter((line) => line.startsWith('29 finds'));
     expect([args[0], forged]).toEqual([args[0], []]);
   }
 });

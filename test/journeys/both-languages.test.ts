@@ -17,7 +17,9 @@ const TABLE = [
   'K-6;C-202400101;31;HES-000560;HES-000253;HES-000691;HES-000988;OS-001507;2024-06-02;1;4326;HES-000867;pole;14.43;50.08;',
 ].join('\n');
 
-/** Rows that cannot be read, refusals, answers of unknown end, a look at the service, a decision. */
+/**
+ * Rows that cannot be read, refusals, answers of unknown end, a look at the service, a decision.
+ */
 async function work(home: Home): Promise<void> {
   home.file('a.png', tinyPng(1));
   home.file('b.png', tinyPng(2));
@@ -46,7 +48,9 @@ async function told(home: Home): Promise<string> {
   ];
   for (const find of ['K-1', 'K-2', 'K-3', 'K-4', 'K-5', 'K-6'])
     runs.push(await home.pas('show', find), await home.pas('show', find, '--json'));
-  return [...runs.map(({ stdout, stderr }) => stdout + stderr), readFileSync(report, 'utf8')].join('\n');
+  return [...runs.map(({ stdout, stderr }) => stdout + stderr), readFileSync(report, 'utf8')].join(
+    '\n',
+  );
 }
 
 const PIECES = piecesOfTexts();
@@ -54,10 +58,18 @@ const PIECES = piecesOfTexts();
 test.each([
   ['en', 'cs'],
   ['cs', 'en'],
-] as const)('an error stored by a pas in %s is shown in %s to a reader of that language', async (spoken, read) => {
-  const home = await signedIn(mock.service, 'archaeologist', ['--min-interval-ms', '10', '--settle-ms', '600000']);
-  await work(home.with({ PAS_LANG: spoken }));
-  const text = await told(home.with({ PAS_LANG: read }));
-  expect(PIECES[read].filter((piece) => text.includes(piece)).length).toBeGreaterThan(20);
-  expect(PIECES[spoken].filter((piece) => text.includes(piece))).toEqual([]);
-});
+] as const)(
+  'an error stored by a pas in %s is shown in %s to a reader of that language',
+  async (spoken, read) => {
+    const home = await signedIn(mock.service, 'archaeologist', [
+      '--min-interval-ms',
+      '10',
+      '--settle-ms',
+      '600000',
+    ]);
+    await work(home.with({ PAS_LANG: spoken }));
+    const text = await told(home.with({ PAS_LANG: read }));
+    expect(PIECES[read].filter((piece) => text.includes(piece)).length).toBeGreaterThan(20);
+    expect(PIECES[spoken].filter((piece) => text.includes(piece))).toEqual([]);
+  },
+);

@@ -1,5 +1,11 @@
 import { beforeEach, expect, test } from 'vitest';
-import { addressFlags, expectDone, type Home, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
+import {
+  addressFlags,
+  expectDone,
+  type Home,
+  signedIn,
+  WITHOUT_PAUSES,
+} from '../support/run-pas.ts';
 import { writeSeason } from '../support/season.ts';
 import { useMock } from '../support/use-mock.ts';
 
@@ -38,7 +44,11 @@ test('finds are copied with their photographs, but without numbers and states', 
     finds: 2,
     entries: { import: { queued: 2, accepted: 0 }, photo: { queued: 2 }, number: { queued: 0 } },
   });
-  expect(await home.json('list')).toMatchObject([{ state: 'accepted' }, { state: 'queued' }, { state: 'queued' }]);
+  expect(await home.json('list')).toMatchObject([
+    { state: 'accepted' },
+    { state: 'queued' },
+    { state: 'queued' },
+  ]);
 });
 
 test('a local id that exists at the destination is not copied, and is named', async () => {
@@ -53,10 +63,27 @@ test('a whole unsent outbox is copied into another outbox of the same service', 
   await expectDone(home.pas('import', writeSeason(home, 2, { photos: true })));
   await expectDone(home.pas('number', 'set', 'K-1', 'A 1'));
   await expectDone(
-    home.pas('init', '--name', 'other', '--kind', 'training', '--username', 'archivist', ...addressFlags(mock.service)),
+    home.pas(
+      'init',
+      '--name',
+      'other',
+      '--kind',
+      'training',
+      '--username',
+      'archivist',
+      ...addressFlags(mock.service),
+    ),
   );
-  expect(await home.json('copy', '--all', '--to', 'other')).toMatchObject({ copied: 2, changes: 3, renamed: [] });
-  expect(await home.json('copy', '--all', '--to', 'other')).toMatchObject({ copied: 0, changes: 0, same: 2 });
+  expect(await home.json('copy', '--all', '--to', 'other')).toMatchObject({
+    copied: 2,
+    changes: 3,
+    renamed: [],
+  });
+  expect(await home.json('copy', '--all', '--to', 'other')).toMatchObject({
+    copied: 0,
+    changes: 0,
+    same: 2,
+  });
   expect(await home.json('status', '--profile', 'other')).toMatchObject({
     entries: { number: { queued: 1 }, photo: { queued: 2 } },
   });

@@ -3,7 +3,10 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import type { Language } from '../../src/base/language.ts';
 import { type Home, makeHome } from '../support/run-pas.ts';
 
-/** The help of every command, by its words, as a person sees it. Texts are made while modules load, so each language loads them again. */
+/**
+ * The help of every command, by its words, as a person sees it. Texts are made while modules load,
+ * so each language loads them again.
+ */
 async function helpIn(language: Language): Promise<Map<string, string[]>> {
   vi.resetModules();
   await (await import('../../src/base/language.ts')).setLanguage(language);
@@ -33,21 +36,33 @@ describe('the help of every command', () => {
 
   /** Two words in a row, in what is neither an example nor one that goes on. */
   const isEnglish = (line: string, english: readonly string[]): boolean =>
-    english.includes(line) && /\p{L}{2,} \p{L}{2,}/u.test(line) && !/^ +\$ |^ {6}--|^ +(-h|--)[^ ]* *$/.test(line);
+    english.includes(line) &&
+    /\p{L}{2,} \p{L}{2,}/u.test(line) &&
+    !/^ +\$ |^ {6}--|^ +(-h|--)[^ ]* *$/.test(line);
 
   test('is Czech from its first line to its last', async () => {
     const english = await helpIn('en');
     const czech = await helpIn('cs');
     expect([...czech.keys()]).toEqual([...english.keys()]);
     const left = [...czech].flatMap(([command, lines]) =>
-      lines.filter((line) => isEnglish(line, english.get(command) ?? [])).map((line) => `${command}: ${line}`),
+      lines
+        .filter((line) => isEnglish(line, english.get(command) ?? []))
+        .map((line) => `${command}: ${line}`),
     );
     expect(left).toEqual([]);
     const pages = [...czech].filter(([command]) => command !== 'pas');
-    expect(pages.filter(([, lines]) => lines[0]?.startsWith('Použití: pas ') !== true).map(([command]) => command)).toEqual([]);
+    expect(
+      pages
+        .filter(([, lines]) => lines[0]?.startsWith('Použití: pas ') !== true)
+        .map(([command]) => command),
+    ).toEqual([]);
     // Placeholders are Czech as well: letters that English has too mark what was overlooked.
-    const placeholders = pages.flatMap(([, lines]) => lines.flatMap((line) => line.match(/ <[a-z-]+>/g) ?? []));
-    const englishOnes = [...english.values()].flat().flatMap((line) => line.match(/ <[a-z-]{3,}>/g) ?? []);
+    const placeholders = pages.flatMap(([, lines]) =>
+      lines.flatMap((line) => line.match(/ <[a-z-]+>/g) ?? []),
+    );
+    const englishOnes = [...english.values()]
+      .flat()
+      .flatMap((line) => line.match(/ <[a-z-]{3,}>/g) ?? []);
     const shared = [...new Set(placeholders)].filter((one) => englishOnes.includes(one)).sort();
     expect(shared).toEqual([' <shell>', ' <text>', ' <token>']);
   });
@@ -57,14 +72,27 @@ describe('a Czech pas', () => {
   let home: Home;
 
   const season = (from: number, count: number): string => {
-    const rows = Array.from({ length: count }, (_, index) => `CZ-${from + index},C-202400101,1,4326,15.1,50.1`);
+    const rows = Array.from(
+      { length: count },
+      (_, index) => `CZ-${from + index},C-202400101,1,4326,15.1,50.1`,
+    );
     return ['local_id,projekt,stav,geom_system,geom_x,geom_y', ...rows, ''].join('\n');
   };
 
   beforeAll(async () => {
     home = makeHome({ PAS_LANG: 'cs' });
     const address = 'http://127.0.0.1:9';
-    const run = await home.pas('init', '--name', 'muzeum', '--kind', 'training', '--base-url', address, '--schema-base', address);
+    const run = await home.pas(
+      'init',
+      '--name',
+      'muzeum',
+      '--kind',
+      'training',
+      '--base-url',
+      address,
+      '--schema-base',
+      address,
+    );
     expect(run.stdout).toBe(`Profil muzeum je v ${home.env['PAS_HOME']}/config.toml.\n`);
     expect(run.stderr).toBe('Dále: `pas login` a potom `pas harvest-vocab`.\n');
   });
@@ -77,7 +105,9 @@ describe('a Czech pas', () => {
     const counting = home.copy();
     const run = await counting.pas('import', counting.file('season.csv', season(1, count)));
     expect(run.stdout).toContain(`Importováno ${counted}: ${count} přidáno`);
-    expect((await counting.pas('status')).stdout).toContain(`${counted}; profil muzeum, cvičná instance`);
+    expect((await counting.pas('status')).stdout).toContain(
+      `${counted}; profil muzeum, cvičná instance`,
+    );
   });
 
   test('translates states for people, and prints their codes for programs', async () => {
@@ -91,7 +121,10 @@ describe('a Czech pas', () => {
   });
 
   test('reports data as the English one does: other words, but the same places, rules and keys', async () => {
-    const table = home.file('wrong.csv', 'local_id,projekt,stav,hloubka\nX-1,C-202400101,9,mělká\nX-1,C-202400101,1,3\n');
+    const table = home.file(
+      'wrong.csv',
+      'local_id,projekt,stav,hloubka\nX-1,C-202400101,9,mělká\nX-1,C-202400101,1,3\n',
+    );
     type Said = { readonly issues: readonly { readonly message: string }[] };
     const czech = await home.json<Said>('import', table, '--dry-run');
     const english = await home.json<Said>('import', table, '--dry-run', '--lang', 'en');
@@ -101,7 +134,9 @@ describe('a Czech pas', () => {
     });
     expect(withoutMessages(czech)).toEqual(withoutMessages(english));
     expect(czech.issues.length).toBeGreaterThan(0);
-    const shared = czech.issues.filter(({ message }, index) => message === english.issues[index]?.message);
+    const shared = czech.issues.filter(
+      ({ message }, index) => message === english.issues[index]?.message,
+    );
     expect(shared).toEqual([]);
   });
 
@@ -124,13 +159,17 @@ describe('a Czech pas', () => {
   test('explains wrong command lines in Czech', async () => {
     const unknown = await home.pas('list', '--limti', '3');
     expect(unknown).toMatchObject({ code: 2, stdout: '' });
-    expect(unknown.stderr).toBe('chyba: neznámý přepínač „--limti“\n(Neměli jste na mysli --limit?)\n(použití vypíše --help)\n');
+    expect(unknown.stderr).toBe(
+      'chyba: neznámý přepínač „--limti“\n(Neměli jste na mysli --limit?)\n(použití vypíše --help)\n',
+    );
     expect((await home.pas('show')).stderr).toContain('chyba: chybí povinný argument „nález“');
     expect((await home.pas('list', '--limit', 'x')).stderr).toContain(
       'hodnota „x“ přepínače „--limit <n>“ je neplatná. Zadejte celé číslo.',
     );
     const tooMany = await home.pas('build', 'a', 'b', '--json');
-    expect(tooMany.stderr).toContain('"message":"chyba: příliš mnoho argumentů: zadáno 2, nejvýše 1"');
+    expect(tooMany.stderr).toContain(
+      '"message":"chyba: příliš mnoho argumentů: zadáno 2, nejvýše 1"',
+    );
   });
 });
 

@@ -15,7 +15,10 @@ beforeEach(async () => {
   home = await signedIn(mock.service);
 });
 
-type Report = { ok: boolean; checks: { name: string; level: string; message: string; todo: string | null }[] };
+type Report = {
+  ok: boolean;
+  checks: { name: string; level: string; message: string; todo: string | null }[];
+};
 
 async function diagnose(
   where: Home,
@@ -23,7 +26,11 @@ async function diagnose(
 ): Promise<{ code: number | null; levels: Record<string, string>; report: Report }> {
   const run = await where.pas('doctor', '--json', ...flags);
   const report = JSON.parse(run.stdout) as Report;
-  return { code: run.code, report, levels: Object.fromEntries(report.checks.map(({ name, level }) => [name, level])) };
+  return {
+    code: run.code,
+    report,
+    levels: Object.fromEntries(report.checks.map(({ name, level }) => [name, level])),
+  };
 }
 
 test('on a healthy system every line is positive, and nothing changes at the service', async () => {
@@ -53,11 +60,15 @@ test('on a healthy system every line is positive, and nothing changes at the ser
   expect(report.ok).toBe(true);
   expect(code).toBe(0);
   const after = await mock.service.state();
-  expect({ finds: after.finds, photos: after.photos }).toEqual({ finds: before.finds, photos: before.photos });
+  expect({ finds: after.finds, photos: after.photos }).toEqual({
+    finds: before.finds,
+    photos: before.photos,
+  });
 });
 
 test('every check is in the JSON, even if it could not be made', async () => {
-  const names = async (...flags: string[]) => (await diagnose(home, ...flags)).report.checks.map(({ name }) => name);
+  const names = async (...flags: string[]) =>
+    (await diagnose(home, ...flags)).report.checks.map(({ name }) => name);
   const online = await names();
   expect(await names('--offline')).toEqual(online);
   expect(new Set(online).size).toBe(online.length);
@@ -66,7 +77,8 @@ test('every check is in the JSON, even if it could not be made', async () => {
 test('a schema version that the service accepted in imports is reported as accepted', async () => {
   await expectDone(home.pas('harvest-vocab'));
   await expectDone(home.pas('import', writeSeason(home, 1)));
-  const findCheckMessage = async () => (await diagnose(home)).report.checks.find(({ name }) => name === 'schema')?.message;
+  const findCheckMessage = async () =>
+    (await diagnose(home)).report.checks.find(({ name }) => name === 'schema')?.message;
   expect(await findCheckMessage()).toMatch(/the first import shows whether/);
   await expectDone(home.pas('push'));
   expect(await findCheckMessage()).toMatch(/has accepted imports with it/);
@@ -79,8 +91,18 @@ test('a problem of the machine is named with advice', async () => {
   rmSync(photo);
   chmodSync(outboxFile(home), 0o644);
   const { code, levels, report } = await diagnose(home, '--offline');
-  expect(levels).toMatchObject({ permissions: 'problem', photographs: 'problem', outbox: 'ok', 'vocabulary-age': 'warning' });
-  expect(levels).toMatchObject({ service: 'unchecked', clock: 'unchecked', account: 'unchecked', harvesting: 'unchecked' });
+  expect(levels).toMatchObject({
+    permissions: 'problem',
+    photographs: 'problem',
+    outbox: 'ok',
+    'vocabulary-age': 'warning',
+  });
+  expect(levels).toMatchObject({
+    service: 'unchecked',
+    clock: 'unchecked',
+    account: 'unchecked',
+    harvesting: 'unchecked',
+  });
   expect(report.checks.filter(({ level, todo }) => level !== 'ok' && todo === null)).toEqual([]);
   expect(code).toBe(3);
 });
@@ -88,25 +110,33 @@ test('a problem of the machine is named with advice', async () => {
 test.each([
   ['a closed interface', { access_mode: 'closed' }, 5],
   ['a refused address', { access_rules: [{ rule_type: 'ip_blacklist', value: '127.0.0.1' }] }, 4],
-])('%s is reported as a problem of writing, while the account is fine', async (_name, settings, exitCode) => {
-  await mock.service.control('PUT', '/settings', settings);
-  const { code, levels, report } = await diagnose(home);
-  expect(levels).toMatchObject({ service: 'ok', account: 'ok', writing: 'problem' });
-  expect(report.checks.find(({ name }) => name === 'writing')?.message).toMatch(/[^.]\.$/);
-  expect(code).toBe(exitCode);
-});
+])(
+  '%s is reported as a problem of writing, while the account is fine',
+  async (_name, settings, exitCode) => {
+    await mock.service.control('PUT', '/settings', settings);
+    const { code, levels, report } = await diagnose(home);
+    expect(levels).toMatchObject({ service: 'ok', account: 'ok', writing: 'problem' });
+    expect(report.checks.find(({ name }) => name === 'writing')?.message).toMatch(/[^.]\.$/);
+    expect(code).toBe(exitCode);
+  },
+);
 
 test('a data folder that another program synchronises is named', async () => {
   const within = makeHome({}, join(home.folder, 'Nextcloud'));
   mkdirSync(within.env['PAS_HOME'] ?? '', { recursive: true });
   const { levels, report } = await diagnose(within, '--offline');
   expect(levels).toMatchObject({ home: 'warning' });
-  expect(report.checks.find(({ name }) => name === 'home')?.message).toContain('is in a synchronised folder');
+  expect(report.checks.find(({ name }) => name === 'home')?.message).toContain(
+    'is in a synchronised folder',
+  );
 });
 
 test('a wrong clock, a limited role and a wrong schema location are reported', async () => {
   await mock.service.control('POST', '/clock', { advance_ms: 3_600_000 });
-  const researcher = await signedIn(mock.service, 'researcher', ['--schema-base', `${mock.service.base_url}/elsewhere`]);
+  const researcher = await signedIn(mock.service, 'researcher', [
+    '--schema-base',
+    `${mock.service.base_url}/elsewhere`,
+  ]);
   const { levels, report } = await diagnose(researcher);
   expect(levels).toMatchObject({ clock: 'warning', schema: 'problem' });
   expect(report.checks.find(({ name }) => name === 'clock')?.message).toMatch(/3[56]\d\d s behind/);
@@ -121,10 +151,17 @@ test('a missing login, an unreachable service and a missing profile are each one
   const address = ['--base-url', 'http://127.0.0.1:9', '--schema-base', 'http://127.0.0.1:9/s'];
   await expectDone(stranger.pas('init', '--kind', 'training', '--username', 'a', ...address));
   const offline = await diagnose(stranger);
-  expect(offline.levels).toMatchObject({ secrets: 'warning', service: 'problem', account: 'unchecked', harvesting: 'warning' });
+  expect(offline.levels).toMatchObject({
+    secrets: 'warning',
+    service: 'problem',
+    account: 'unchecked',
+    harvesting: 'warning',
+  });
   expect(offline.code).toBe(5);
   const text = (await stranger.pas('doctor')).stdout;
-  expect(text).toMatch(/^– +not checked, because the service cannot be reached: clock, account, writing$/m);
+  expect(text).toMatch(
+    /^– +not checked, because the service cannot be reached: clock, account, writing$/m,
+  );
   await expectDone(
     stranger.pas(
       'init',
@@ -140,12 +177,17 @@ test('a missing login, an unreachable service and a missing profile are each one
   );
   const unknown = await diagnose(stranger);
   expect(unknown.levels).toMatchObject({ service: 'ok', account: 'problem', writing: 'unchecked' });
-  expect(unknown.report.checks.find(({ name }) => name === 'writing')?.message).toBe('the account could not be checked');
+  expect(unknown.report.checks.find(({ name }) => name === 'writing')?.message).toBe(
+    'the account could not be checked',
+  );
   expect(unknown.code).toBe(4);
 });
 
 test('a server that is not the service is recognised', async () => {
-  const server = createServer((_request, response) => response.end('<html>Welcome</html>')).listen(0, '127.0.0.1');
+  const server = createServer((_request, response) => response.end('<html>Welcome</html>')).listen(
+    0,
+    '127.0.0.1',
+  );
   await new Promise((resolve) => server.once('listening', resolve));
   const address = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const stray = makeHome({ PAS_PASSWORD: 'x' });

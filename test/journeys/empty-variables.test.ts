@@ -16,7 +16,15 @@ test('an empty account variable counts as unset: the profile applies', async () 
 
 test('an empty folder variable writes nothing into the current folder', async () => {
   const { folder, pas } = makeHome({ PAS_HOME: '', XDG_DATA_HOME: '' });
-  const flags = ['--kind', 'training', '--username', 'eva', '--oai-auth', 'none', ...addressFlags(mock.service)];
+  const flags = [
+    '--kind',
+    'training',
+    '--username',
+    'eva',
+    '--oai-auth',
+    'none',
+    ...addressFlags(mock.service),
+  ];
   await expectDone(pas('init', '--name', 'field', ...flags));
   expect(existsSync(join(folder, 'config.toml'))).toBe(false);
   expect(existsSync(join(folder, '.local', 'share', 'pas', 'config.toml'))).toBe(true);
@@ -25,5 +33,7 @@ test('an empty folder variable writes nothing into the current folder', async ()
 test('the pace is in one place, even if the variable of its folder is empty or relative', () => {
   const usual = makePlaces({ HOME: '/home/eva' });
   for (const value of ['', 'state', './state'])
-    expect(makePlaces({ HOME: '/home/eva', XDG_STATE_HOME: value, XDG_DATA_HOME: value, PAS_HOME: '' })).toEqual(usual);
+    expect(
+      makePlaces({ HOME: '/home/eva', XDG_STATE_HOME: value, XDG_DATA_HOME: value, PAS_HOME: '' }),
+    ).toEqual(usual);
 });

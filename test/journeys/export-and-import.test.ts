@@ -9,7 +9,14 @@ import { makeGeoPackage, pointBlob } from '../support/make-geopackage.ts';
 import { makeWorkbook } from '../support/make-workbook.ts';
 import { type RunningMock, serveMock } from '../support/mock-process.ts';
 import { outboxFile } from '../support/outbox-files.ts';
-import { addressFlags, expectDone, type Home, makeHome, PROJECT, signedIn } from '../support/run-pas.ts';
+import {
+  addressFlags,
+  expectDone,
+  type Home,
+  makeHome,
+  PROJECT,
+  signedIn,
+} from '../support/run-pas.ts';
 import { writeSeason } from '../support/season.ts';
 
 let service: RunningMock;
@@ -35,11 +42,22 @@ test('exported finds that are imported again are unchanged, sent or not, with ph
   await expectDone(home.pas('push', '--only', 'photo', '--limit', '1', '--quiet'));
   await expectDone(home.pas('number', 'set', 'K-1', 'MMK 1/2024'));
   await expectDone(home.pas('number', 'set', 'K-4', 'MMK 4/2024'));
-  for (const file of ['out/finds.csv', 'out/finds.xlsx', 'out/finds.geojson', 'out/finds.gpkg', 'out/finds.xml']) {
+  for (const file of [
+    'out/finds.csv',
+    'out/finds.xlsx',
+    'out/finds.geojson',
+    'out/finds.gpkg',
+    'out/finds.xml',
+  ]) {
     home.file('out/.keep', '');
     const path = join(home.folder, file);
     expect(await home.json('export', '--out', path)).toMatchObject({ finds: 4 });
-    expect(await home.json<Report>('import', path)).toMatchObject({ added: 0, updated: 0, unchanged: 4, already_sent: 0 });
+    expect(await home.json<Report>('import', path)).toMatchObject({
+      added: 0,
+      updated: 0,
+      unchanged: 4,
+      already_sent: 0,
+    });
   }
   expect(readdirSync(join(home.folder, 'out')).filter((name) => name.endsWith('.tmp'))).toEqual([]);
   expect(readFileSync(join(home.folder, 'out/finds.csv'), 'utf8')).toContain(';MMK 4/2024;');
@@ -52,26 +70,33 @@ test('a table of finds that the service has creates no second record', async () 
   const report = JSON.parse(run.stdout) as Report;
   // K-4, which was never sent.
   expect(report.added).toBe(1);
-  expect(report.issues.filter(({ rule }) => rule === 'already-recorded').map(({ row }) => row)).toEqual([2, 3, 4]);
+  expect(
+    report.issues.filter(({ rule }) => rule === 'already-recorded').map(({ row }) => row),
+  ).toEqual([2, 3, 4]);
 });
 
 test('only the requested finds are written, and no file is replaced without --force', async () => {
   const out = join(home.folder, 'queued.csv');
-  expect(await home.json('export', '--state', 'queued', '--out', out)).toMatchObject({ format: 'csv', finds: 1 });
+  expect(await home.json('export', '--state', 'queued', '--out', out)).toMatchObject({
+    format: 'csv',
+    finds: 1,
+  });
   const before = readFileSync(out, 'utf8');
   expect(before.split('\r\n')).toHaveLength(3);
   const refused = await home.pas('export', '--out', out);
   expect(refused.code).toBe(2);
   expect(refused.stderr).toContain('--force');
   expect(readFileSync(out, 'utf8')).toBe(before);
-  expect(await home.json('export', 'K-1', 'K-2', '--out', out, '--force')).toMatchObject({ finds: 2 });
+  expect(await home.json('export', 'K-1', 'K-2', '--out', out, '--force')).toMatchObject({
+    finds: 2,
+  });
   const nowhere = await home.pas('export', '--out', join(home.folder, 'no/such/folder.csv'));
   expect(nowhere.code).toBe(2);
   expect((await home.pas('export', '--out', 'finds.doc')).code).toBe(2);
   expect(existsSync(join(home.folder, 'finds.doc'))).toBe(false);
-  expect((await expectDone(home.pas('export', '--format', 'geojson', '--project', 'C-1'))).stdout).toBe(
-    '{"type":"FeatureCollection","features":[\n]}\n',
-  );
+  expect(
+    (await expectDone(home.pas('export', '--format', 'geojson', '--project', 'C-1'))).stdout,
+  ).toBe('{"type":"FeatureCollection","features":[\n]}\n');
 });
 
 test('an export is readable by its owner alone, unless a person says otherwise', async () => {
@@ -87,15 +112,31 @@ test('every format is recognised by its content, and missing values come from th
   const columns = ['local_id', 'datum_nalezu', 'geom_system', 'geom_x', 'geom_y'];
   const workbook = makeWorkbook([
     { name: 'Prázdný' },
-    { name: 'Nálezy', rows: [columns, ['X-1', { day: 45444 }, 4326, 14.42, '50,08'], ['X-2', 45444, 4326, 14.42, 50.08]] },
+    {
+      name: 'Nálezy',
+      rows: [
+        columns,
+        ['X-1', { day: 45444 }, 4326, 14.42, '50,08'],
+        ['X-2', 45444, 4326, 14.42, 50.08],
+      ],
+    },
   ]);
-  const layer = makeGeoPackage([{ name: 'nalezy', features: [[pointBlob(14.42, 50.08), { local_id: 'P-1' }]] }]);
+  const layer = makeGeoPackage([
+    { name: 'nalezy', features: [[pointBlob(14.42, 50.08), { local_id: 'P-1' }]] },
+  ]);
   const files = [
     home.file('season.xlsx', workbook),
     home.file('layer.gpkg', layer),
     join(PROJECT, 'test/broken-files/gpx/same-names.gpx'),
   ];
-  const constants = ['--set', 'projekt=C-202400101', '--set', 'stav=1', '--set', 'pristupnost=HES-000867'];
+  const constants = [
+    '--set',
+    'projekt=C-202400101',
+    '--set',
+    'stav=1',
+    '--set',
+    'pristupnost=HES-000867',
+  ];
   const run = await home.pas('import', ...files, ...constants, '--json');
   expect(run.code).toBe(3);
   const report = JSON.parse(run.stdout) as Report;
@@ -111,11 +152,15 @@ test('every format is recognised by its content, and missing values come from th
     datum_nalezu: '2024-06-01',
     geom_wkt: 'POINT (14.42 50.08)',
   });
-  const piped = execFileSync(process.execPath, [join(PROJECT, 'bin/pas.js'), 'import', '-', '--json', ...constants], {
-    env: home.env,
-    input: 'local_id;lon;lat\nS-1;14,42;50,08\n',
-    encoding: 'utf8',
-  });
+  const piped = execFileSync(
+    process.execPath,
+    [join(PROJECT, 'bin/pas.js'), 'import', '-', '--json', ...constants],
+    {
+      env: home.env,
+      input: 'local_id;lon;lat\nS-1;14,42;50,08\n',
+      encoding: 'utf8',
+    },
+  );
   expect(JSON.parse(piped)).toMatchObject({ added: 1 });
 });
 
@@ -145,18 +190,28 @@ test('a killed import has whole batches in the outbox, and resumes where it stop
   const keptCount = count.get() as number;
   outbox.close();
   expect(keptCount % 100).toBe(0);
-  expect(await killed.json<Report>('import', table)).toMatchObject({ added: 3000 - keptCount, updated: 0, unchanged: keptCount });
+  expect(await killed.json<Report>('import', table)).toMatchObject({
+    added: 3000 - keptCount,
+    updated: 0,
+    unchanged: keptCount,
+  });
 });
 
 test('a table that Excel saved as CSV is imported as displayed, and a person may give its encoding', async () => {
   const field = makeHome();
-  await expectDone(field.pas('init', '--name', 'field', '--kind', 'training', ...addressFlags(service)));
+  await expectDone(
+    field.pas('init', '--name', 'field', '--kind', 'training', ...addressFlags(service)),
+  );
   const rows = 'local_id;poznamka\nS-1;střep ze Žďáru\nS-2;šedá hlína\n';
   const table = field.file('season.csv', iconv.encode(rows, 'win1250'));
   const run = await field.pas('import', table);
-  expect(run.stdout + run.stderr).toContain('is read as Windows-1250, with words such as střep, Žďáru.');
+  expect(run.stdout + run.stderr).toContain(
+    'is read as Windows-1250, with words such as střep, Žďáru.',
+  );
   const notes = async () =>
-    (await field.json<{ elements: { poznamka: string } }[]>('list')).map(({ elements }) => elements.poznamka);
+    (await field.json<{ elements: { poznamka: string } }[]>('list')).map(
+      ({ elements }) => elements.poznamka,
+    );
   expect(await notes()).toEqual(['střep ze Žďáru', 'šedá hlína']);
   const dryRun = await field.pas('import', table, '--encoding', 'iso-8859-2', '--dry-run');
   expect(dryRun.stdout + dryRun.stderr).not.toContain('is read as');

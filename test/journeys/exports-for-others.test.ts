@@ -26,7 +26,9 @@ beforeAll(async () => {
   home.file('pole.png', tinyPng(1));
   home.file('mez.png', tinyPng(2));
   await expectDone(home.pas('import', home.file('finds.csv', TABLE.join('\n'))));
-  await expectDone(home.pas('push', '--only', 'import', '--limit', '1', '--quiet', '--accept-new-people'));
+  await expectDone(
+    home.pas('push', '--only', 'import', '--limit', '1', '--quiet', '--accept-new-people'),
+  );
 });
 afterAll(() => service.stop());
 
@@ -35,15 +37,26 @@ const read = (name: string): string => readFileSync(path(name), 'utf8');
 
 describe('pas export --for lido', () => {
   test('writes LIDO with one record per find, and gives a place only if it is public', async () => {
-    expect(await home.json('export', '--for', 'lido', '--out', path('finds.xml'))).toMatchObject({ format: 'xml', finds: 3 });
+    expect(await home.json('export', '--for', 'lido', '--out', path('finds.xml'))).toMatchObject({
+      format: 'xml',
+      finds: 3,
+    });
     const document = read('finds.xml');
     using validator = await lidoValidator();
     expect(faults(validator, document)).toEqual([]);
     expect(document.split('<lido:lido>')).toHaveLength(4);
-    for (const output of ['<gml:pos>50.0876 14.4123</gml:pos>', 'volné pole', 'otevřená', 'Čermáková, Žofie', 'pole.png'])
+    for (const output of [
+      '<gml:pos>50.0876 14.4123</gml:pos>',
+      'volné pole',
+      'otevřená',
+      'Čermáková, Žofie',
+      'pole.png',
+    ])
       expect(document).toContain(output);
     expect(SECRET.filter((secret) => document.includes(secret))).toEqual([]);
-    expect(document).toMatch(/<lido:recordInfoLink>http.*\/id\/C-202400101-N\d+<\/lido:recordInfoLink>/);
+    expect(document).toMatch(
+      /<lido:recordInfoLink>http.*\/id\/C-202400101-N\d+<\/lido:recordInfoLink>/,
+    );
     expect(document).toContain('<lido:term xml:lang="cs">paleolit</lido:term>');
   });
 
@@ -58,7 +71,9 @@ describe('pas export --for lido', () => {
 
   test('withholds every place if accessibilities were not harvested', async () => {
     const field = makeHome();
-    await expectDone(field.pas('init', '--name', 'field', '--kind', 'training', ...addressFlags(service)));
+    await expectDone(
+      field.pas('init', '--name', 'field', '--kind', 'training', ...addressFlags(service)),
+    );
     field.file('pole.png', tinyPng(1));
     await expectDone(field.pas('import', field.file('finds.csv', TABLE.slice(0, 2).join('\n'))));
     const { stdout } = await expectDone(field.pas('export', '--for', 'lido'));
@@ -67,7 +82,8 @@ describe('pas export --for lido', () => {
   });
 
   test('withholds a place that the service withholds by now', async () => {
-    const exported = async (): Promise<string> => (await expectDone(home.pas('export', 'A-1', '--for', 'lido'))).stdout;
+    const exported = async (): Promise<string> =>
+      (await expectDone(home.pas('export', 'A-1', '--for', 'lido'))).stdout;
     await expectDone(home.pas('pull'));
     const before = await exported();
     expect(before).toContain('<gml:pos>50.0876 14.4123</gml:pos>');
@@ -79,22 +95,40 @@ describe('pas export --for lido', () => {
   });
 
   test('writes no empty list, replaces nothing without --force, and is valid XML', async () => {
-    const none = await home.pas('export', '--for', 'lido', '--project', 'C-1', '--out', path('none.xml'));
-    expect([none.code, none.stderr]).toEqual([2, expect.stringContaining('There is no find to write.')]);
+    const none = await home.pas(
+      'export',
+      '--for',
+      'lido',
+      '--project',
+      'C-1',
+      '--out',
+      path('none.xml'),
+    );
+    expect([none.code, none.stderr]).toEqual([
+      2,
+      expect.stringContaining('There is no find to write.'),
+    ]);
     expect(existsSync(path('none.xml'))).toBe(false);
     expect((await home.pas('export', '--for', 'lido', '--project', 'C-1')).stdout).toBe('');
     expect((await home.pas('export', '--for', 'lido', '--out', path('finds.xml'))).code).toBe(2);
-    await expectDone(home.pas('export', 'A-1', '--for', 'lido', '--out', path('finds.xml'), '--force'));
+    await expectDone(
+      home.pas('export', 'A-1', '--for', 'lido', '--out', path('finds.xml'), '--force'),
+    );
     expect(read('finds.xml').split('<lido:lido>')).toHaveLength(2);
     const table = await home.pas('export', '--for', 'lido', '--out', path('finds.csv'));
-    expect([table.code, table.stderr]).toEqual([2, expect.stringContaining('--for lido cannot be written as csv.')]);
+    expect([table.code, table.stderr]).toEqual([
+      2,
+      expect.stringContaining('--for lido cannot be written as csv.'),
+    ]);
   });
 });
 
 describe('pas export --for museum', () => {
   test('has Czech headings in either language, labels beside codes, and the point in both systems', async () => {
     await expectDone(home.pas('export', '--for', 'museum', '--out', path('museum.csv')));
-    const [header = '', open = '', keptText = '', draft = ''] = read('museum.csv').replace('\ufeff', '').split('\r\n');
+    const [header = '', open = '', keptText = '', draft = ''] = read('museum.csv')
+      .replace('\ufeff', '')
+      .split('\r\n');
     for (const heading of [
       'Evidenční číslo',
       'Materiál',
@@ -108,16 +142,36 @@ describe('pas export --for museum', () => {
     expect(open).toMatch(
       /Čermáková, Žofie;;2024-06-01;.*;14,4123;50,0876;-74\d{4},\d\d;-104\d{4},\d\d;4326;pole\.png;pristupnost: .*$/,
     );
-    expect(keptText).toMatch(/;OS-001507;.*;14,4\d{6};50,0\d{6};-743987,65;-1043876,54;5514;mez\.png;$/);
-    expect([open, keptText, draft].map((row) => row.split(';').length)).toEqual(Array(3).fill(header.split(';').length));
-    const { stdout } = await expectDone(home.with({ PAS_LANG: 'cs' }).pas('export', '--for', 'museum'));
+    expect(keptText).toMatch(
+      /;OS-001507;.*;14,4\d{6};50,0\d{6};-743987,65;-1043876,54;5514;mez\.png;$/,
+    );
+    expect([open, keptText, draft].map((row) => row.split(';').length)).toEqual(
+      Array(3).fill(header.split(';').length),
+    );
+    const { stdout } = await expectDone(
+      home.with({ PAS_LANG: 'cs' }).pas('export', '--for', 'museum'),
+    );
     expect(stdout).toBe(read('museum.csv'));
   });
 
   test('is the same as a workbook, with days and numbers', async () => {
-    await expectDone(home.pas('export', '--for', 'museum', '--separator', 'tab', '--out', path('museum.tsv'), '--format', 'csv'));
+    await expectDone(
+      home.pas(
+        'export',
+        '--for',
+        'museum',
+        '--separator',
+        'tab',
+        '--out',
+        path('museum.tsv'),
+        '--format',
+        'csv',
+      ),
+    );
     await expectDone(home.pas('export', '--for', 'museum', '--out', path('museum.xlsx')));
-    const [text, workbook] = await Promise.all(['museum.tsv', 'museum.xlsx'].map((name) => readTable(path(name))));
+    const [text, workbook] = await Promise.all(
+      ['museum.tsv', 'museum.xlsx'].map((name) => readTable(path(name))),
+    );
     const rows = [...(workbook?.rows ?? [])].map(({ cells }) => cells);
     expect(rows).toHaveLength(3);
     expect(rows).toEqual([...(text?.rows ?? [])].map(({ cells }) => cells));

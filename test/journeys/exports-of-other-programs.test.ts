@@ -23,7 +23,10 @@ type Listed = { local_id: string; elements: Record<string, unknown> };
 
 /** Case of a table without points. */
 const PLACED = ['--set', 'geom_system=4326'];
-const SET = ['projekt=C-202400101', 'stav=1', 'pristupnost=archeolog'].flatMap((each) => ['--set', each]);
+const SET = ['projekt=C-202400101', 'stav=1', 'pristupnost=archeolog'].flatMap((each) => [
+  '--set',
+  each,
+]);
 
 /** Imports a file into a home of its own. */
 async function imported(name: string, content: string | Buffer, ...more: string[]) {
@@ -33,7 +36,8 @@ async function imported(name: string, content: string | Buffer, ...more: string[
   return { own: homeCopy, run, report, finds: await homeCopy.json<Listed[]>('list') };
 }
 
-const waypoint = (root: string): string => `${root}<wpt lat="49.84050" lon="15.17120"><name>A1</name></wpt></gpx>`;
+const waypoint = (root: string): string =>
+  `${root}<wpt lat="49.84050" lon="15.17120"><name>A1</name></wpt></gpx>`;
 
 describe('pas import reads', () => {
   test.each([
@@ -46,7 +50,9 @@ describe('pas import reads', () => {
     ['GPX in windows-1252', '<?xml version="1.0" encoding="windows-1252"?><gpx>'],
   ])('%s', async (_, root) => {
     const { finds } = await imported('walk.gpx', waypoint(root));
-    expect(finds).toMatchObject([{ local_id: 'A1', elements: { geom_wkt: 'POINT (15.17120 49.84050)' } }]);
+    expect(finds).toMatchObject([
+      { local_id: 'A1', elements: { geom_wkt: 'POINT (15.17120 49.84050)' } },
+    ]);
   });
 
   test('KML of Google My Maps, whose online pictures stay in the note', async () => {
@@ -56,24 +62,37 @@ describe('pas import reads', () => {
     const kml = `<kml xmlns="http://www.opengis.net/kml/2.2"><Document><Placemark><name>K9</name><description>${html}</description>${data}<Point><coordinates>15.17120,49.84050,0</coordinates></Point></Placemark></Document></kml>`;
     const { finds, report } = await imported('map.kml', kml);
     expect([report?.added, report?.issues]).toEqual([1, []]);
-    expect(finds).toMatchObject([{ local_id: 'K9', elements: { poznamka: `spona, 5 cm\n${picture}` } }]);
+    expect(finds).toMatchObject([
+      { local_id: 'K9', elements: { poznamka: `spona, 5 cm\n${picture}` } },
+    ]);
   });
 
   test('ESRI:102067, which is S-JTSK, in every format that names its system', async () => {
     const [x, y] = [-693_922.37, -1_076_044.69];
     const wkt = `POINT (${x} ${y})`;
-    const csv = await imported('a.csv', `local_id;geom_system;geom_x;geom_y\nC;ESRI:102067;${x};${y}\n`);
+    const csv = await imported(
+      'a.csv',
+      `local_id;geom_system;geom_x;geom_y\nC;ESRI:102067;${x};${y}\n`,
+    );
     const ewkt = await imported(
       'a.csv',
-      `local_id;wkt\nW;SRID=102067;POINT(${x} ${y})\n`.replace('SRID=102067;POINT', '"SRID=102067;POINT').replace(')\n', ')"\n'),
+      `local_id;wkt\nW;SRID=102067;POINT(${x} ${y})\n`
+        .replace('SRID=102067;POINT', '"SRID=102067;POINT')
+        .replace(')\n', ')"\n'),
     );
     const feature = `{"type":"Feature","geometry":{"type":"Point","coordinates":[${x},${y}]},"properties":{"local_id":"G"}}`;
     const crs = '{"type":"name","properties":{"name":"urn:ogc:def:crs:ESRI::102067"}}';
-    const geojson = await imported('a.geojson', `{"type":"FeatureCollection","crs":${crs},"features":[${feature}]}`);
+    const geojson = await imported(
+      'a.geojson',
+      `{"type":"FeatureCollection","crs":${crs},"features":[${feature}]}`,
+    );
     const prj =
       'PROJCS["S-JTSK_Krovak_East_North",GEOGCS["GCS_S_JTSK",DATUM["D_S_JTSK",SPHEROID["Bessel_1841",6377397.155,299.1528128]],PRIMEM["Greenwich",0],UNIT["Degree",0.0174532925199433]],PROJECTION["Krovak"],PARAMETER["False_Easting",0],PARAMETER["False_Northing",0],UNIT["Meter",1]]';
     const shapefile = makeZip([
-      { name: 'vrstva/a.dbf', content: makeDbf([{ name: 'local_id', type: 'C', width: 3 }], [['S']]) },
+      {
+        name: 'vrstva/a.dbf',
+        content: makeDbf([{ name: 'local_id', type: 'C', width: 3 }], [['S']]),
+      },
       { name: 'vrstva/a.shp', content: makeShp([[x, y]]) },
       { name: 'vrstva/a.prj', content: prj },
     ]);
@@ -93,9 +112,13 @@ describe('pas import reads', () => {
     ]);
     const renamed = parts.map((part) => ({
       ...part,
-      name: part.name.replace('xl/workbook.xml', 'xl/Workbook.xml').replace('sheet1.xml', 'Sheet1.xml'),
+      name: part.name
+        .replace('xl/workbook.xml', 'xl/Workbook.xml')
+        .replace('sheet1.xml', 'Sheet1.xml'),
     }));
-    expect((await imported('a.xlsx', makeZip(renamed))).finds).toMatchObject([{ local_id: 'A-1', elements: { poznamka: 'x' } }]);
+    expect((await imported('a.xlsx', makeZip(renamed))).finds).toMatchObject([
+      { local_id: 'A-1', elements: { poznamka: 'x' } },
+    ]);
   });
 
   test('a flat workbook (.fods), with its sheets and days', async () => {
@@ -112,12 +135,17 @@ describe('pas import reads', () => {
     expect((await imported('a.fods', document)).finds).toMatchObject([
       { local_id: 'F-1', elements: { datum_nalezu: '2024-06-01' } },
     ]);
-    expect((await imported('a.fods', document, '--sheet', 'B')).finds).toMatchObject([{ local_id: 'F-2' }]);
+    expect((await imported('a.fods', document, '--sheet', 'B')).finds).toMatchObject([
+      { local_id: 'F-2' },
+    ]);
   });
 
   test('an export of ODK Central that was repacked with its folder, and its photographs', async () => {
     const archive = makeZip([
-      { name: 'Nalezy/Nalezy.csv', content: 'SubmissionDate,druh_nalezu,photo,KEY\n2024-06-01T10:00:00Z,,a.png,uuid:1\n' },
+      {
+        name: 'Nalezy/Nalezy.csv',
+        content: 'SubmissionDate,druh_nalezu,photo,KEY\n2024-06-01T10:00:00Z,,a.png,uuid:1\n',
+      },
       { name: 'Nalezy/media/a.png', content: tinyPng(1) },
       { name: '__MACOSX/Nalezy/._Nalezy.csv', content: 'x' },
     ]);
@@ -126,9 +154,14 @@ describe('pas import reads', () => {
 
   test('Czech truth values of spreadsheets, and UTC timestamps as the day in the local time zone', async () => {
     const rows = ['P;PRAVDA;2024-05-31T22:00:00.000Z', 'N;NEPRAVDA;20240601'];
-    const { finds } = await imported('a.csv', ['local_id;predano;datum_nalezu', ...rows].join('\n'));
+    const { finds } = await imported(
+      'a.csv',
+      ['local_id;predano;datum_nalezu', ...rows].join('\n'),
+    );
     const local = new Date('2024-05-31T22:00:00.000Z');
-    const day = [local.getFullYear(), local.getMonth() + 1, local.getDate()].map((part) => `${part}`.padStart(2, '0')).join('-');
+    const day = [local.getFullYear(), local.getMonth() + 1, local.getDate()]
+      .map((part) => `${part}`.padStart(2, '0'))
+      .join('-');
     expect(finds.map(({ elements }) => [elements['predano'], elements['datum_nalezu']])).toEqual([
       [true, day],
       [false, '2024-06-01'],
@@ -148,9 +181,16 @@ test('a waypoint is named by its name in every later error, and not by a row of 
 test('a photograph with an absolute path is looked up by its name, and a find whose photograph is missing is imported', async () => {
   const homeCopy = home.copy();
   homeCopy.file('IMG_1.png', tinyPng(1));
-  const table = homeCopy.file('a.csv', 'local_id;photos\nA;C:\\Users\\eva\\IMG_1.png\nB;/storage/emulated/0/IMG_2.png\n');
+  const table = homeCopy.file(
+    'a.csv',
+    'local_id;photos\nA;C:\\Users\\eva\\IMG_1.png\nB;/storage/emulated/0/IMG_2.png\n',
+  );
   const report = await homeCopy.json<Report>('import', table, ...SET, ...PLACED);
-  expect(report).toMatchObject({ added: 2, photos: 1, issues: [{ rule: 'photo-missing', severity: 'warning', row: 3 }] });
+  expect(report).toMatchObject({
+    added: 2,
+    photos: 1,
+    issues: [{ rule: 'photo-missing', severity: 'warning', row: 3 }],
+  });
   expect(report.issues[0]?.message).toMatch(/absolute path, and there is no "IMG_2\.png"/);
 });
 
@@ -158,7 +198,10 @@ test('a table that was saved as a web page is refused by name', async () => {
   const page =
     '<!DOCTYPE html PUBLIC "-//W3C//DTD HTML 4.0 Transitional//EN">\n<html><head><style>td {}</style></head><body><table><tr><td>local_id</td></tr></table></body></html>';
   const { run } = await imported('season.html', page);
-  expect([run.code, run.stderr]).toEqual([2, expect.stringMatching(/web page \(HTML\)[\s\S]*Save it as \.xlsx/)]);
+  expect([run.code, run.stderr]).toEqual([
+    2,
+    expect.stringMatching(/web page \(HTML\)[\s\S]*Save it as \.xlsx/),
+  ]);
 });
 
 test('every reader removes the formula mark, whatever program the file went through', async () => {
@@ -183,12 +226,21 @@ test('every reader removes the formula mark, whatever program the file went thro
     ['a.gpx', gpx],
   ];
   for (const [name, content] of files)
-    expect((await imported(name, content)).finds).toMatchObject([{ elements: { poznamka: '- okraj' } }]);
-  const { own: homeCopy } = await imported('a.csv', "local_id;poznamka\nA;\"''- okraj\"\nB;'okraj\n");
+    expect((await imported(name, content)).finds).toMatchObject([
+      { elements: { poznamka: '- okraj' } },
+    ]);
+  const { own: homeCopy } = await imported(
+    'a.csv',
+    "local_id;poznamka\nA;\"''- okraj\"\nB;'okraj\n",
+  );
   for (const name of ['b.csv', 'b.xlsx', 'b.geojson', 'b.gpkg']) {
     const out = join(homeCopy.folder, name);
     await expectDone(homeCopy.pas('export', '--out', out));
-    expect(await homeCopy.json<Report>('import', out)).toMatchObject({ added: 0, updated: 0, unchanged: 2 });
+    expect(await homeCopy.json<Report>('import', out)).toMatchObject({
+      added: 0,
+      updated: 0,
+      unchanged: 2,
+    });
   }
   const terms = makeZip(
     workbookParts([
@@ -201,14 +253,20 @@ test('every reader removes the formula mark, whatever program the file went thro
       },
     ]),
   );
-  const mapped = await homeCopy.pas('vocab', 'map', 'import', homeCopy.file('terms.xlsx', terms), '--json');
+  const mapped = await homeCopy.pas(
+    'vocab',
+    'map',
+    'import',
+    homeCopy.file('terms.xlsx', terms),
+    '--json',
+  );
   expect(mapped.stdout).not.toContain("'-pravěk");
 });
 
 test('a conflict copy of a synchronised file is reported', async () => {
   const homeCopy = home.copy();
-  const [table, copy] = ['season.csv', "season (Eva's conflicted copy 2024-06-01).csv"].map((name) =>
-    homeCopy.file(name, 'local_id\nA\n'),
+  const [table, copy] = ['season.csv', "season (Eva's conflicted copy 2024-06-01).csv"].map(
+    (name) => homeCopy.file(name, 'local_id\nA\n'),
   );
   expect(await homeCopy.json<Report>('import', table ?? '', ...SET, ...PLACED)).toMatchObject({
     added: 1,
@@ -236,10 +294,15 @@ test('a position outside the country, and a route link, are named and never read
     'https://www.google.com/maps/dir/50.0871,14.4208/49.19,16.6',
     '50.0871 S 14.4208 V',
   ];
-  const table = homeCopy.file('a.csv', ['č.;gps', ...positions.map((text, index) => `P-${index};${text}`)].join('\n'));
+  const table = homeCopy.file(
+    'a.csv',
+    ['č.;gps', ...positions.map((text, index) => `P-${index};${text}`)].join('\n'),
+  );
   const run = await homeCopy.pas('import', table, '--map', map, ...SET, '--json');
   const { issues } = JSON.parse(run.stdout) as Report;
-  expect(issues.filter(({ severity }) => severity === 'error').map(({ row, message }) => [row, message])).toEqual([
+  expect(
+    issues.filter(({ severity }) => severity === 'error').map(({ row, message }) => [row, message]),
+  ).toEqual([
     [2, expect.stringMatching(/south of the equator or west of Greenwich.*not used/)],
     [3, expect.stringMatching(/"-14\.4208 50\.0871".*not used/)],
     [4, expect.stringContaining('is a link to a route')],

@@ -20,8 +20,13 @@ beforeAll(async () => {
 afterAll(() => service.stop());
 
 async function makeSheet(path: string, name: string): Promise<Record<string, string>[]> {
-  const { header, rows } = await readTable(path, { sheet: name, headerRows: { first: 1, last: 1 } });
-  return [...rows].map(({ cells }) => Object.fromEntries(header.map((column, index) => [column, cells[index] ?? ''])));
+  const { header, rows } = await readTable(path, {
+    sheet: name,
+    headerRows: { first: 1, last: 1 },
+  });
+  return [...rows].map(({ cells }) =>
+    Object.fromEntries(header.map((column, index) => [column, cells[index] ?? ''])),
+  );
 }
 
 test('a form has every element of states 2 and 3, in Czech and English, and its lists beside it', async () => {
@@ -33,17 +38,31 @@ test('a form has every element of states 2 and 3, in Czech and English, and its 
   const survey = await makeSheet(path, 'survey');
   const questionNames = survey.map(({ name }) => name);
   const needed = FIELDS.filter(
-    ({ kind, requiredFrom }) => requiredFrom !== undefined && kind !== 'point' && kind !== 'geom-system',
+    ({ kind, requiredFrom }) =>
+      requiredFrom !== undefined && kind !== 'point' && kind !== 'geom-system',
   );
-  expect(questionNames).toEqual(expect.arrayContaining([...needed.map(({ name }) => name), 'point', 'photos', 'photo']));
+  expect(questionNames).toEqual(
+    expect.arrayContaining([...needed.map(({ name }) => name), 'point', 'photos', 'photo']),
+  );
   for (const row of survey) {
     for (const text of ['label', 'hint', 'required_message', 'constraint_message']) {
       const [cs = '', en = ''] = [row[`${text}::Čeština (cs)`], row[`${text}::English (en)`]];
-      expect([row['name'], text, cs === '', cs === en && cs !== '']).toEqual([row['name'], text, en === '', false]);
+      expect([row['name'], text, cs === '', cs === en && cs !== '']).toEqual([
+        row['name'],
+        text,
+        en === '',
+        false,
+      ]);
     }
-    expect([row['name'], row['constraint'] === '']).toEqual([row['name'], row['constraint_message::English (en)'] === '']);
+    expect([row['name'], row['constraint'] === '']).toEqual([
+      row['name'],
+      row['constraint_message::English (en)'] === '',
+    ]);
     const [, list] = /^select_one_from_file (.+)$/.exec(row['type'] ?? '') ?? [];
-    if (list !== undefined) expect(readFileSync(join(home.folder, 'first', list), 'utf8')).toMatch(/^name,label,above\n.+,/);
+    if (list !== undefined)
+      expect(readFileSync(join(home.folder, 'first', list), 'utf8')).toMatch(
+        /^name,label,above\n.+,/,
+      );
   }
   const names = new Set(questionNames);
   const named = survey.flatMap((row) =>
@@ -63,12 +82,23 @@ function last(name: string): string {
   return `\${last-saved#${name}}`;
 }
 
-test.each(['odk', 'qfield'])('a form for %s is not made with an unreadable default value', async (tool) => {
-  const path = join(home.folder, tool === 'odk' ? 'unread.xlsx' : 'unread');
-  const { code, stderr } = await home.pas('field', 'make', path, '--for', tool, '--set', 'depth_cm=deep');
-  expect([code, existsSync(path)]).toEqual([2, false]);
-  expect(stderr).toContain('deep');
-});
+test.each(['odk', 'qfield'])(
+  'a form for %s is not made with an unreadable default value',
+  async (tool) => {
+    const path = join(home.folder, tool === 'odk' ? 'unread.xlsx' : 'unread');
+    const { code, stderr } = await home.pas(
+      'field',
+      'make',
+      path,
+      '--for',
+      tool,
+      '--set',
+      'depth_cm=deep',
+    );
+    expect([code, existsSync(path)]).toEqual([2, false]);
+    expect(stderr).toContain('deep');
+  },
+);
 
 test('a form starts with the defaults of the profile', async () => {
   const other = home.copy();
@@ -78,16 +108,26 @@ test('a form starts with the defaults of the profile', async () => {
     `${readFileSync(config, 'utf8')}\n[profiles.mock.defaults]\nprojekt = "C-202400101"\npristupnost = "archeolog"\nokolnosti = "HES-000560"\nnalezce = "O'Brien, Jan"\n`,
   );
   other.file('form/.keep', '');
-  await expectDone(other.pas('field', 'make', join(other.folder, 'form/finds.xlsx'), '--for', 'odk'));
+  await expectDone(
+    other.pas('field', 'make', join(other.folder, 'form/finds.xlsx'), '--for', 'odk'),
+  );
   const defaults = new Map(
-    (await makeSheet(join(other.folder, 'form/finds.xlsx'), 'survey')).map((row) => [row['name'], row['default']]),
+    (await makeSheet(join(other.folder, 'form/finds.xlsx'), 'survey')).map((row) => [
+      row['name'],
+      row['default'],
+    ]),
   );
   expect(
     Object.fromEntries(
-      ['projekt', 'pristupnost', 'okolnosti', 'nalezce', 'nalezce_jmeno', 'stav', 'datum_nalezu'].map((name) => [
-        name,
-        defaults.get(name),
-      ]),
+      [
+        'projekt',
+        'pristupnost',
+        'okolnosti',
+        'nalezce',
+        'nalezce_jmeno',
+        'stav',
+        'datum_nalezu',
+      ].map((name) => [name, defaults.get(name)]),
     ),
   ).toEqual({
     projekt: `coalesce(${last('projekt')}, 'C-202400101')`,
@@ -105,13 +145,26 @@ test('no file is replaced without --force, and none is written if one of them ca
   other.file('form/obdobi.csv', 'mine');
   const path = join(other.folder, 'form/finds.xlsx');
   const refused = await other.pas('field', 'make', path, '--for', 'odk');
-  expect(refused).toMatchObject({ code: 2, stderr: expect.stringMatching(/already a file .*obdobi\.csv/) });
+  expect(refused).toMatchObject({
+    code: 2,
+    stderr: expect.stringMatching(/already a file .*obdobi\.csv/),
+  });
   expect(readdirSync(join(other.folder, 'form'))).toEqual(['obdobi.csv']);
   await expectDone(other.pas('field', 'make', path, '--for', 'odk', '--force'));
   expect(readFileSync(join(other.folder, 'form/obdobi.csv'), 'utf8')).toContain('HES-000253');
   mkdirSync(join(other.folder, 'folder/obdobi.csv'), { recursive: true });
-  const folder = await other.pas('field', 'make', join(other.folder, 'folder/finds.xlsx'), '--for', 'odk', '--force');
-  expect(folder).toMatchObject({ code: 2, stderr: expect.stringContaining('is a folder, not a file') });
+  const folder = await other.pas(
+    'field',
+    'make',
+    join(other.folder, 'folder/finds.xlsx'),
+    '--for',
+    'odk',
+    '--force',
+  );
+  expect(folder).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('is a folder, not a file'),
+  });
   expect(readdirSync(join(other.folder, 'folder'))).toEqual(['obdobi.csv']);
 });
 
@@ -124,7 +177,10 @@ test('missing vocabularies, and a file name of another format, are reported once
   expect(existsSync(join(far.folder, 'finds.xlsx'))).toBe(false);
   const named = await home.pas('field', 'make', join(home.folder, 'finds.csv'), '--for', 'odk');
   expect(named).toMatchObject({ code: 2, stderr: expect.stringContaining('.xlsx') });
-  expect(await home.pas('field', 'make', 'finds.xlsx')).toMatchObject({ code: 2, stderr: expect.stringContaining('--for') });
+  expect(await home.pas('field', 'make', 'finds.xlsx')).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('--for'),
+  });
 });
 
 test('an archive gives its photographs to their finds, is not linked to, and leaves nothing behind', async () => {
@@ -146,16 +202,28 @@ test('an archive gives its photographs to their finds, is not linked to, and lea
     ...[1, 2].map((number) => ({ name: `media/${number}.png`, content: tinyPng(number) })),
   ];
   const archive = other.file('f.zip', makeZip(parts));
-  expect(await other.pas('import', archive, '--link')).toMatchObject({ code: 2, stderr: expect.stringContaining('--link') });
+  expect(await other.pas('import', archive, '--link')).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('--link'),
+  });
   mkdirSync(join(outboxFolder(other), 'unpacked-999999999-gone'));
   const dry = await other.json<{ added: number; photos: number }>('import', archive, '--dry-run');
   expect(dry).toMatchObject({ added: 2, photos: 2 });
   const run = await other.pas('import', archive);
   expect(run.stdout).toMatch(/two.*"3\.png"/s);
-  expect(await other.json('import', archive)).toMatchObject({ added: 0, updated: 0, unchanged: 2, photos: 0 });
-  const shown = [await other.pas('show', 'one'), await other.pas('show', 'two')].map(({ stdout }) => stdout);
+  expect(await other.json('import', archive)).toMatchObject({
+    added: 0,
+    updated: 0,
+    unchanged: 2,
+    photos: 0,
+  });
+  const shown = [await other.pas('show', 'one'), await other.pas('show', 'two')].map(
+    ({ stdout }) => stdout,
+  );
   expect(shown[0]).toContain('1.png');
   expect(shown[0]).not.toContain('2.png');
   expect(shown[1]).toContain('2.png');
-  expect(readdirSync(outboxFolder(other)).filter((name) => name.startsWith('unpacked'))).toEqual([]);
+  expect(readdirSync(outboxFolder(other)).filter((name) => name.startsWith('unpacked'))).toEqual(
+    [],
+  );
 });

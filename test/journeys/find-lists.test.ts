@@ -51,7 +51,10 @@ describe('the list of finds shows', () => {
   });
 
   test('nothing for a day that is not a date', async () => {
-    expect(await home.pas('list', '--since', 'May')).toMatchObject({ code: 2, stderr: expect.stringContaining('YYYY-MM-DD') });
+    expect(await home.pas('list', '--since', 'May')).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('YYYY-MM-DD'),
+    });
   });
 });
 
@@ -68,8 +71,11 @@ describe('an export', () => {
   };
 
   test('with labels has them in Czech and English beside the codes, and can be imported again unchanged', async () => {
-    const [header = '', first = ''] = (await exported('labels.csv', '--labels', 'K-1')).split('\r\n');
-    const cell = (column: string) => first.split(';')[header.replace('\ufeff', '').split(';').indexOf(column)];
+    const [header = '', first = ''] = (await exported('labels.csv', '--labels', 'K-1')).split(
+      '\r\n',
+    );
+    const cell = (column: string) =>
+      first.split(';')[header.replace('\ufeff', '').split(';').indexOf(column)];
     expect(cell('obdobi')).toMatch(/^HES-\d+$/);
     expect(cell('obdobi_cs')).toMatch(/^\p{L}/u);
     expect(cell('obdobi_en')).toMatch(/^\p{L}/u);
@@ -90,15 +96,23 @@ describe('an export', () => {
   test('for people has names and labels in their language, one line per find', async () => {
     const lines = (await exported('people.csv', '--for', 'people')).split('\r\n');
     expect(lines).toHaveLength(6);
-    expect(lines[0]).toMatch(/^\ufeffFind;Sending state;Identifier;.*;Object;.*;Coordinates;Photographs;Changed in the service$/);
+    expect(lines[0]).toMatch(
+      /^\ufeffFind;Sending state;Identifier;.*;Object;.*;Coordinates;Photographs;Changed in the service$/,
+    );
     expect(lines[2]).toMatch(/^K-2;accepted;C-202400101-N\d+;.*2 submitted/);
     home = home.with({ PAS_LANG: 'cs' });
-    const [header = '', first = ''] = (await exported('lidem.csv', '--for', 'people')).split('\r\n');
+    const [header = '', first = ''] = (await exported('lidem.csv', '--for', 'people')).split(
+      '\r\n',
+    );
     expect(header).toMatch(/^\ufeffNález;Stav odeslání;.*;Období;/);
     const period = first.split(';')[header.split(';').indexOf('Období')];
     expect(period).toMatch(/^\p{L}/u);
     expect(period).not.toMatch(/HES-/);
-    expect(await home.pas('export', '--for', 'people', '--format', 'xml')).toMatchObject({ code: 2 });
-    await expectDone(home.pas('export', '--for', 'people', '--out', join(home.folder, 'lidem.xlsx')));
+    expect(await home.pas('export', '--for', 'people', '--format', 'xml')).toMatchObject({
+      code: 2,
+    });
+    await expectDone(
+      home.pas('export', '--for', 'people', '--out', join(home.folder, 'lidem.xlsx')),
+    );
   });
 });

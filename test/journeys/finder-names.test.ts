@@ -7,7 +7,11 @@ beforeAll(async () => {
   home = await homeWithoutNetwork();
 });
 
-type Report = { invalid: number; new_people: { name: string; finds: number }[]; issues: { rule: string; row: number }[] };
+type Report = {
+  invalid: number;
+  new_people: { name: string; finds: number }[];
+  issues: { rule: string; row: number }[];
+};
 type Listed = { local_id: string; elements: { nalezce?: { id: string; text: string } } }[];
 
 /** Eva and Jan in every way in which one column of a season has them, and two ambiguous names. */
@@ -23,11 +27,16 @@ const NAMES = [
 ] as const;
 
 const table = (column: string): string =>
-  [`local_id;${column}`, ...NAMES.map(([written], index) => `${column}-${index};${written}`)].join('\n');
+  [`local_id;${column}`, ...NAMES.map(([written], index) => `${column}-${index};${written}`)].join(
+    '\n',
+  );
 
 async function listFinders(column: string): Promise<(string | undefined)[]> {
   const listed = await home.json<Listed>('list');
-  return NAMES.map((_, index) => listed.find(({ local_id }) => local_id === `${column}-${index}`)?.elements.nalezce?.text);
+  return NAMES.map(
+    (_, index) =>
+      listed.find(({ local_id }) => local_id === `${column}-${index}`)?.elements.nalezce?.text,
+  );
 }
 
 describe('names in mixed orders', () => {
@@ -36,7 +45,9 @@ describe('names in mixed orders', () => {
     expect(run.code).toBe(3);
     const report = JSON.parse(run.stdout) as Report;
     expect(await listFinders('nalezce')).toEqual(NAMES.map(([, name]) => name));
-    expect(report.issues.filter(({ rule }) => rule === 'finder-name').map(({ row }) => row)).toEqual([8, 9]);
+    expect(
+      report.issues.filter(({ rule }) => rule === 'finder-name').map(({ row }) => row),
+    ).toEqual([8, 9]);
     expect(report.new_people).toEqual([
       { name: 'Dvořáková, Eva', finds: 4 },
       { name: 'Kolář, Jan', finds: 2 },
@@ -49,14 +60,19 @@ describe('names in mixed orders', () => {
   test.each([
     ['surname-first', 'Kolář, Hrubý'],
     ['given-first', 'Hrubý, Kolář'],
-  ])('are read correctly if a map says %s, which decides what the names do not show', async (order, undecided) => {
-    const column = order.replace('-', '');
-    const map = home.file(
-      `${column}.toml`,
-      `version = 1\n\n[columns]\nlocal_id = "local_id"\n"${column}" = { element = "nalezce", name = "${order}" }\n`,
-    );
-    const run = await home.pas('import', home.file(`${column}.csv`, table(column)), '--map', map);
-    expect(run.code).toBe(3);
-    expect(await listFinders(column)).toEqual(NAMES.map(([written, name]) => (written === 'Kolář Hrubý' ? undecided : name)));
-  });
+  ])(
+    'are read correctly if a map says %s, which decides what the names do not show',
+    async (order, undecided) => {
+      const column = order.replace('-', '');
+      const map = home.file(
+        `${column}.toml`,
+        `version = 1\n\n[columns]\nlocal_id = "local_id"\n"${column}" = { element = "nalezce", name = "${order}" }\n`,
+      );
+      const run = await home.pas('import', home.file(`${column}.csv`, table(column)), '--map', map);
+      expect(run.code).toBe(3);
+      expect(await listFinders(column)).toEqual(
+        NAMES.map(([written, name]) => (written === 'Kolář Hrubý' ? undecided : name)),
+      );
+    },
+  );
 });

@@ -9,7 +9,8 @@ beforeAll(async () => {
   service = await serveMock('--min-interval', '0');
   started = await signedIn(service, 'archaeologist', ['--min-interval-ms', '0'], {
     name: 'people are harvested',
-    prepare: (home) => home.pas('harvest-vocab', 'heslo', 'organizace', 'osoba', 'ruian_katastr', '--quiet'),
+    prepare: (home) =>
+      home.pas('harvest-vocab', 'heslo', 'organizace', 'osoba', 'ruian_katastr', '--quiet'),
   });
 });
 afterAll(() => service.stop());
@@ -31,9 +32,13 @@ type New = {
   readonly nearest?: readonly Candidate[];
 };
 type Reported = { readonly issues: readonly Issue[]; readonly new_people: readonly New[] };
-type Listed = readonly { readonly local_id: string; readonly elements: { readonly nalezce?: { id: string; text: string } } }[];
+type Listed = readonly {
+  readonly local_id: string;
+  readonly elements: { readonly nalezce?: { id: string; text: string } };
+}[];
 
-const COMMON = 'C-202400101;2;zlomek nádoby;keramika;doba bronzová;sběr;5;2024-06-01;Louka;4326;badatel';
+const COMMON =
+  'C-202400101;2;zlomek nádoby;keramika;doba bronzová;sběr;5;2024-06-01;Louka;4326;badatel';
 const HEADER =
   'local_id;nalezce;projekt;stav;druh_nalezu;specifikace;obdobi;okolnosti;hloubka;datum_nalezu;lokalizace;geom_system;pristupnost;geom_x;geom_y';
 
@@ -47,21 +52,31 @@ function makeTable(finders: readonly string[], prefix = 'R', from = 0): string {
 }
 
 async function importing(home: Home, finders: readonly string[], ...flags: string[]) {
-  const run = await home.pas('import', home.file('finders.csv', makeTable(finders)), '--json', ...flags);
+  const run = await home.pas(
+    'import',
+    home.file('finders.csv', makeTable(finders)),
+    '--json',
+    ...flags,
+  );
   return { code: run.code, ...(JSON.parse(run.stdout) as Reported) };
 }
 
 async function readFinders(home: Home): Promise<Record<string, string | undefined>> {
   const listed = await home.json<Listed>('list');
   return Object.fromEntries(
-    listed.map(({ local_id, elements: { nalezce } }) => [local_id, nalezce?.id === ':tba' ? `=${nalezce.text}` : nalezce?.id]),
+    listed.map(({ local_id, elements: { nalezce } }) => [
+      local_id,
+      nalezce?.id === ':tba' ? `=${nalezce.text}` : nalezce?.id,
+    ]),
   );
 }
 
 /** Runs what a message advises, as a shell would read it. */
 async function typed(home: Home, message: string, command: RegExp) {
   const [advised = ''] = command.exec(message) ?? [];
-  const words = [...advised.matchAll(/'([^']*)'|(\S+)/g)].map(([, quoted, plain]) => quoted ?? plain ?? '');
+  const words = [...advised.matchAll(/'([^']*)'|(\S+)/g)].map(
+    ([, quoted, plain]) => quoted ?? plain ?? '',
+  );
   return home.pas(...words.slice(1));
 }
 
@@ -69,17 +84,37 @@ describe('finders in a table', () => {
   test('are resolved to the one known person that they name in any spelling, reported by name and row', async () => {
     const home = started.copy();
     const { code, issues, new_people } = await importing(home, [
-      ...['DVOŘÁKOVÁ, Eva', 'Dvorakova, Eva', 'novák, jan', 'Novak, Jan', 'Jan Novák', 'Mgr. et Mgr. Eva Dvořáková, Ph.D.'],
+      ...[
+        'DVOŘÁKOVÁ, Eva',
+        'Dvorakova, Eva',
+        'novák, jan',
+        'Novak, Jan',
+        'Jan Novák',
+        'Mgr. et Mgr. Eva Dvořáková, Ph.D.',
+      ],
       ...['pí Dvořáková Eva', 'Novák, Jan', 'neznámý nálezce'],
     ]);
     expect([code, new_people]).toEqual([0, []]);
     expect(await readFinders(home)).toEqual({
-      ...{ R0: 'OS-001508', R1: 'OS-001508', R2: 'OS-001507', R3: 'OS-001507', R4: 'OS-001507', R5: 'OS-001508' },
+      ...{
+        R0: 'OS-001508',
+        R1: 'OS-001508',
+        R2: 'OS-001507',
+        R3: 'OS-001507',
+        R4: 'OS-001507',
+        R5: 'OS-001508',
+      },
       ...{ R6: 'OS-001508', R7: '=Novák, Jan', R8: 'OS-000001' },
     });
     expect(issues.filter(({ rule }) => rule === 'finder-matched')).toHaveLength(8);
     expect(issues[0]).toMatchObject({
-      ...{ rule: 'finder-matched', severity: 'warning', row: 2, column: 'nalezce', written: 'DVOŘÁKOVÁ, Eva' },
+      ...{
+        rule: 'finder-matched',
+        severity: 'warning',
+        row: 2,
+        column: 'nalezce',
+        written: 'DVOŘÁKOVÁ, Eva',
+      },
       message: '"DVOŘÁKOVÁ, Eva" is read as OS-001508 (Dvořáková, Eva).',
     });
     expect((await importing(home, ['novák, jan', 'novák, jan'])).issues).toMatchObject([
@@ -89,7 +124,12 @@ describe('finders in a table', () => {
 
   test('that match several people are left out, until a mapping says who is meant', async () => {
     const home = started.copy();
-    const { code, issues } = await importing(home, ['Kučera, Pavel', 'J. Novák', 'Mgr. KUČERA Pavel', 'Jan Novák (ml.)']);
+    const { code, issues } = await importing(home, [
+      'Kučera, Pavel',
+      'J. Novák',
+      'Mgr. KUČERA Pavel',
+      'Jan Novák (ml.)',
+    ]);
     expect([code, await readFinders(home)]).toEqual([3, {}]);
     expect(issues).toMatchObject([
       {
@@ -103,8 +143,15 @@ describe('finders in a table', () => {
       { rule: 'term-ambiguous', row: 4 },
       { rule: 'finder-unsure', row: 5 },
     ]);
-    for (const { message } of issues) expect((await typed(home, message, /pas vocab map set .*$/)).code).toBe(0);
-    const again = await importing(home, ['Kučera, Pavel', 'J. Novák', 'Mgr. KUČERA Pavel', 'Jan Novák (ml.)', 'Pavel Kučera']);
+    for (const { message } of issues)
+      expect((await typed(home, message, /pas vocab map set .*$/)).code).toBe(0);
+    const again = await importing(home, [
+      'Kučera, Pavel',
+      'J. Novák',
+      'Mgr. KUČERA Pavel',
+      'Jan Novák (ml.)',
+      'Pavel Kučera',
+    ]);
     expect([again.code, again.issues]).toEqual([0, []]);
     expect(await readFinders(home)).toEqual({
       R0: 'OS-000304',
@@ -118,7 +165,14 @@ describe('finders in a table', () => {
   test('who are unknown are listed with the nearest people, and text that is not a person is an issue', async () => {
     const home = started.copy();
     const { code, issues, new_people } = await importing(home, [
-      ...['Novak, Jam', 'P. J. Novák', 'Jana Nováková Svobodová', 'Petr Novák st.', 'Novák Jan, Eva Dvořáková', 'parta z Lhoty'],
+      ...[
+        'Novak, Jam',
+        'P. J. Novák',
+        'Jana Nováková Svobodová',
+        'Petr Novák st.',
+        'Novák Jan, Eva Dvořáková',
+        'parta z Lhoty',
+      ],
       ...['Kolář Hrubý', 'Novak, Jam'],
     ]);
     expect(code).toBe(3);
@@ -128,7 +182,11 @@ describe('finders in a table', () => {
       { name: 'Nováková Svobodová, Jana', finds: 1 },
       { name: 'Novák st., Petr', finds: 1 },
     ]);
-    expect(issues.map(({ row, rule }) => `${row} ${rule}`)).toEqual(['6 finder-name', '7 finder-name', '8 finder-name']);
+    expect(issues.map(({ row, rule }) => `${row} ${rule}`)).toEqual([
+      '6 finder-name',
+      '7 finder-name',
+      '8 finder-name',
+    ]);
   });
 
   test('stay the same if the table is imported again after people were harvested, even if a find was sent', async () => {
@@ -137,12 +195,23 @@ describe('finders in a table', () => {
     expect((await importing(home, ['Jan Novák'])).code).toBe(0);
     expect((await home.pas('push')).code).toBe(0);
     await home.pas('harvest-vocab', 'osoba', '--quiet');
-    expect(await importing(home, ['Jan Novák'])).toMatchObject({ code: 0, unchanged: 1, already_sent: 0 });
+    expect(await importing(home, ['Jan Novák'])).toMatchObject({
+      code: 0,
+      unchanged: 1,
+      already_sent: 0,
+    });
   });
 });
 
 describe('a single finder', () => {
-  const find = (finder: string): string[] => ['--set', `finder=${finder}`, '--set', 'project=C-202400101', '--set', 'crs=4326'];
+  const find = (finder: string): string[] => [
+    '--set',
+    `finder=${finder}`,
+    '--set',
+    'project=C-202400101',
+    '--set',
+    'crs=4326',
+  ];
 
   test('is matched by pas add as in a table', async () => {
     const home = started.copy();
@@ -165,7 +234,10 @@ describe('a single finder', () => {
     expect(edited.issues).toMatchObject([{ rule: 'finder-matched' }]);
     expect(await readFinders(home)).toEqual({ R0: 'OS-001508' });
     const refused = await home.pas('edit', 'R0', '--set', 'nalezce=Kučera Pavel', '--json');
-    expect([refused.code, (JSON.parse(refused.stdout) as Reported).issues[0]?.rule]).toEqual([3, 'term-ambiguous']);
+    expect([refused.code, (JSON.parse(refused.stdout) as Reported).issues[0]?.rule]).toEqual([
+      3,
+      'term-ambiguous',
+    ]);
     expect((await home.pas('edit', 'R0', '--set', 'nalezce=OS-000305')).code).toBe(0);
     expect(await readFinders(home)).toEqual({ R0: 'OS-000305' });
   });
@@ -183,7 +255,8 @@ describe('a single finder', () => {
 test('a finder from a phone form is matched as in a table', async () => {
   const home = started.copy();
   const rows = ['Kolář, Jan', 'novak, jan', 'Pavel Kučera'].map(
-    (finder, index) => `2026-06-01,F-${index},C-202400101,1,archeolog,:tba,"${finder}",49.84,15.17,200,5,uuid:${index}`,
+    (finder, index) =>
+      `2026-06-01,F-${index},C-202400101,1,archeolog,:tba,"${finder}",49.84,15.17,200,5,uuid:${index}`,
   );
   const header =
     'SubmissionDate,frame-local_id,frame-projekt,frame-stav,frame-pristupnost,frame-nalezce,frame-nalezce_jmeno,point-Latitude,' +
@@ -192,7 +265,10 @@ test('a finder from a phone form is matched as in a table', async () => {
   const run = await home.pas('import', home.file('finds.csv', csv), '--json');
   const { issues, new_people } = JSON.parse(run.stdout) as Reported;
   expect(await readFinders(home)).toMatchObject({ 'F-0': '=Kolář, Jan', 'F-1': 'OS-001507' });
-  expect(issues.find(({ rule }) => rule === 'term-ambiguous')).toMatchObject({ row: 4, written: 'Pavel Kučera' });
+  expect(issues.find(({ rule }) => rule === 'term-ambiguous')).toMatchObject({
+    row: 4,
+    written: 'Pavel Kučera',
+  });
   expect(new_people).toMatchObject([{ name: 'Kolář, Jan' }]);
 });
 
@@ -210,7 +286,14 @@ describe('a push that would create new people', () => {
     expect(first.lines).toMatchObject([
       {
         type: 'new_people',
-        people: [{ name: 'Novak, Jam', finds: 2, accepted: false, nearest: [{ id: 'OS-001507', label: 'Novák, Jan' }] }],
+        people: [
+          {
+            name: 'Novak, Jam',
+            finds: 2,
+            accepted: false,
+            nearest: [{ id: 'OS-001507', label: 'Novák, Jan' }],
+          },
+        ],
       },
       { type: 'summary', accepted: 0, queued: 3, requests: 0 },
     ]);
@@ -221,7 +304,9 @@ describe('a push that would create new people', () => {
     expect(run.stderr).toContain('pas push --accept-new-people');
     expect((await typed(home, run.stderr, /pas edit R0 --set nalezce=OS-001507/)).code).toBe(0);
     expect(await readFinders(home)).toMatchObject({ R0: 'OS-001507', R2: '=Novak, Jam' });
-    expect((await pushed(home, 'R0', 'R1', '--no-look')).lines.at(-1)).toMatchObject({ accepted: 2 });
+    expect((await pushed(home, 'R0', 'R1', '--no-look')).lines.at(-1)).toMatchObject({
+      accepted: 2,
+    });
   });
 
   test('is announced by push --dry-run, status and validate', async () => {
@@ -241,11 +326,16 @@ describe('a push that would create new people', () => {
   test('sends them once they were accepted, and remembers each acceptance', async () => {
     const home = started.copy();
     await importing(home, ['Kolář, Jan', 'Horák, Petr']);
-    expect((await pushed(home, '--accept-new-people', '--limit', '1')).lines.at(-1)).toMatchObject({ accepted: 1 });
+    expect((await pushed(home, '--accept-new-people', '--limit', '1')).lines.at(-1)).toMatchObject({
+      accepted: 1,
+    });
     expect(await home.json('status')).toMatchObject({ new_people: [{ accepted: true }] });
     expect((await home.pas('status')).stdout).not.toContain('new person');
     expect(await pushed(home)).toMatchObject({ code: 0 });
-    await home.pas('import', home.file('more.csv', makeTable(['Kolář, Jan', 'Nový, Karel'], 'M', 30)));
+    await home.pas(
+      'import',
+      home.file('more.csv', makeTable(['Kolář, Jan', 'Nový, Karel'], 'M', 30)),
+    );
     expect((await pushed(home)).lines[0]).toMatchObject({ people: [{ name: 'Nový, Karel' }] });
     expect(await pushed(home, 'M0')).toMatchObject({ code: 0 });
   });
@@ -262,6 +352,8 @@ describe('a push that would create new people', () => {
     await home.pas('harvest-vocab', 'heslo', 'organizace', 'ruian_katastr', '--quiet');
     await importing(home, ['DVOŘÁKOVÁ, Eva']);
     await home.pas('harvest-vocab', 'osoba', '--quiet');
-    expect((await pushed(home)).lines[0]).toMatchObject({ people: [{ name: 'DVOŘÁKOVÁ, Eva', nearest: [{ id: 'OS-001508' }] }] });
+    expect((await pushed(home)).lines[0]).toMatchObject({
+      people: [{ name: 'DVOŘÁKOVÁ, Eva', nearest: [{ id: 'OS-001508' }] }],
+    });
   });
 });

@@ -64,7 +64,10 @@ const FILES: Readonly<Record<string, Buffer | string>> = {
   'walk.csv': `WKT,local_id,poznamka,geom_system\n"POINT Z (15.17 49.84 201)",T-1,${NOTE},4326\n`,
 };
 
-const SET = ['projekt=C-202400101', 'stav=1', 'pristupnost=archeolog'].flatMap((setting) => ['--set', setting]);
+const SET = ['projekt=C-202400101', 'stav=1', 'pristupnost=archeolog'].flatMap((setting) => [
+  '--set',
+  setting,
+]);
 
 test.each(Object.keys(FILES))(
   '%s has the same content as the others: what one format imported, another repeats',
@@ -72,7 +75,10 @@ test.each(Object.keys(FILES))(
     const homeCopy = home.copy();
     homeCopy.file('first.kml', kml());
     homeCopy.file(name, FILES[name] ?? '');
-    expect(await homeCopy.json<Report>('import', name, ...SET, '--dry-run')).toMatchObject({ added: 1, invalid: 0 });
+    expect(await homeCopy.json<Report>('import', name, ...SET, '--dry-run')).toMatchObject({
+      added: 1,
+      invalid: 0,
+    });
     expect(await homeCopy.json<Report>('import', 'first.kml', ...SET)).toMatchObject({ added: 1 });
     const again = await homeCopy.json<Report>('import', name, ...SET);
     expect(again).toMatchObject({ added: 0, updated: 0, unchanged: 1, invalid: 0 });
@@ -90,7 +96,10 @@ test('the files of a shapefile are read together, whichever is named and whateve
   ] as const)
     homeCopy.file(`Body${ending}`, content);
   expect(await homeCopy.json<Report>('import', 'Body.SHP')).toMatchObject({ added: 1 });
-  expect(await homeCopy.json<Report>('import', 'Body.DBF')).toMatchObject({ added: 0, unchanged: 1 });
+  expect(await homeCopy.json<Report>('import', 'Body.DBF')).toMatchObject({
+    added: 0,
+    unchanged: 1,
+  });
   renameSync(join(homeCopy.folder, 'Body.prj'), join(homeCopy.folder, 'jiny.prj'));
   const run = await homeCopy.pas('import', 'Body.SHP');
   expect([run.code, run.stderr]).toEqual([2, expect.stringContaining('has no .prj beside it')]);
@@ -99,11 +108,17 @@ test('the files of a shapefile are read together, whichever is named and whateve
 describe('photographs in a KML archive', () => {
   test('that are not in it are looked for beside it, and reported if they are missing', async () => {
     const homeCopy = home.copy();
-    homeCopy.file('walk.kmz', makeZip([{ name: 'doc.kml', content: kml(NOTE, '&lt;img src="files/p 1.png"&gt;') }]));
+    homeCopy.file(
+      'walk.kmz',
+      makeZip([{ name: 'doc.kml', content: kml(NOTE, '&lt;img src="files/p 1.png"&gt;') }]),
+    );
     const missing = await homeCopy.json<Report>('import', 'walk.kmz');
     expect(missing.issues).toContainEqual(expect.objectContaining({ rule: 'photo-missing' }));
     mkdirSync(join(homeCopy.folder, 'files'));
     homeCopy.file('files/p 1.png', tinyPng(7));
-    expect(await homeCopy.json<Report>('import', 'walk.kmz')).toMatchObject({ unchanged: 1, photos: 1 });
+    expect(await homeCopy.json<Report>('import', 'walk.kmz')).toMatchObject({
+      unchanged: 1,
+      photos: 1,
+    });
   });
 });

@@ -18,8 +18,11 @@ beforeEach(async () => {
 });
 
 async function eraseAll(set: string): Promise<number> {
-  const all = await listAll(mock, `verb=ListIdentifiers&metadataPrefix=oai_dc&set=${set}`, { as: 'archivist' });
-  for (const { ident } of all) await mock.control('POST', `/records/${ident}/delete`, { permanent: true });
+  const all = await listAll(mock, `verb=ListIdentifiers&metadataPrefix=oai_dc&set=${set}`, {
+    as: 'archivist',
+  });
+  for (const { ident } of all)
+    await mock.control('POST', `/records/${ident}/delete`, { permanent: true });
   return all.length;
 }
 
@@ -29,8 +32,13 @@ describe('a set that is suddenly empty', () => {
     const count = (await home.json<unknown[]>('vocab', 'list', SET)).length;
     const erased = await eraseAll(SET);
     const run = await home.pas('harvest-vocab', SET, '--json');
-    expect([run.code, run.stderr]).toEqual([3, expect.stringContaining(`no longer lists ${erased} of ${erased} records`)]);
-    expect(JSON.parse(run.stdout)).toMatchObject({ sets: [{ set: SET, vanished: 0, kept_in_doubt: 'losses' }] });
+    expect([run.code, run.stderr]).toEqual([
+      3,
+      expect.stringContaining(`no longer lists ${erased} of ${erased} records`),
+    ]);
+    expect(JSON.parse(run.stdout)).toMatchObject({
+      sets: [{ set: SET, vanished: 0, kept_in_doubt: 'losses' }],
+    });
     expect(await home.json('vocab', 'list', SET)).toHaveLength(count);
     expect((await home.pas('harvest-vocab', SET, '--accept-losses')).code).toBe(0);
     expect(await home.json('vocab', 'list', SET)).toEqual([]);
@@ -63,14 +71,44 @@ describe('a set that is suddenly empty', () => {
 
 describe('an output', () => {
   test.each<[string, string, (folder: string) => void, RegExp]>([
-    ['behind a link to nothing', 'link.jsonl', (at) => symlinkSync(join(at, 'none'), join(at, 'link.jsonl')), /symbolic link/],
+    [
+      'behind a link to nothing',
+      'link.jsonl',
+      (at) => symlinkSync(join(at, 'none'), join(at, 'link.jsonl')),
+      /symbolic link/,
+    ],
     ['with a name of 300 characters', `${'a'.repeat(300)}.jsonl`, () => {}, /the name is too long/],
-    ['with a name of 240 characters for a database', `${'a'.repeat(240)}.sqlite`, () => {}, /is longer than 230 bytes/],
+    [
+      'with a name of 240 characters for a database',
+      `${'a'.repeat(240)}.sqlite`,
+      () => {},
+      /is longer than 230 bytes/,
+    ],
     ['with such a folder above it', `${'a'.repeat(300)}/x.jsonl`, () => {}, /the name is too long/],
-    ['in place of a folder', 'there.jsonl', (at) => mkdirSync(join(at, 'there.jsonl')), /there\.jsonl is a folder/],
-    ['below a file', 'f/x.jsonl', (at) => writeFileSync(join(at, 'f'), ''), /a part of the path is not a folder/],
-    ['in a folder below a file', 'f/records', (at) => writeFileSync(join(at, 'f'), ''), /a part of the path is not a folder/],
-    ['at a link to itself', 'loop.jsonl', (at) => symlinkSync('loop.jsonl', join(at, 'loop.jsonl')), /symbolic link/],
+    [
+      'in place of a folder',
+      'there.jsonl',
+      (at) => mkdirSync(join(at, 'there.jsonl')),
+      /there\.jsonl is a folder/,
+    ],
+    [
+      'below a file',
+      'f/x.jsonl',
+      (at) => writeFileSync(join(at, 'f'), ''),
+      /a part of the path is not a folder/,
+    ],
+    [
+      'in a folder below a file',
+      'f/records',
+      (at) => writeFileSync(join(at, 'f'), ''),
+      /a part of the path is not a folder/,
+    ],
+    [
+      'at a link to itself',
+      'loop.jsonl',
+      (at) => symlinkSync('loop.jsonl', join(at, 'loop.jsonl')),
+      /symbolic link/,
+    ],
   ])('%s is wrong usage, with advice about --out', async (_, out, prepare, message) => {
     prepare(home.folder);
     const run = await home.pas('harvest', SET, '--out', out);

@@ -6,7 +6,14 @@ import { outboxFile } from '../support/outbox-files.ts';
 import { ask, parseRecords } from '../support/raw-harvest.ts';
 import { addressFlags, type Home, makeHome, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
 import { startMock, type TestMock } from '../support/start-mock.ts';
-import { getIdent, type HarvestSummary, lines, readLines, served, testWholeHarvests } from '../support/whole-harvest.ts';
+import {
+  getIdent,
+  type HarvestSummary,
+  lines,
+  readLines,
+  served,
+  testWholeHarvests,
+} from '../support/whole-harvest.ts';
 
 describe.each([
   ['in strict mode', false],
@@ -17,7 +24,8 @@ describe.each([
   beforeAll(async () => {
     mock = await startMock({ deployed, pageSize: 20 });
     home = await signedIn(mock.server, 'archaeologist', WITHOUT_PAUSES);
-    for (const ident of ['HES-000300', 'HES-000301']) await mock.control('POST', `/records/${ident}/delete`);
+    for (const ident of ['HES-000300', 'HES-000301'])
+      await mock.control('POST', `/records/${ident}/delete`);
   });
   afterAll(() => mock.close());
 
@@ -32,7 +40,9 @@ describe.each([
       status: number;
     }[];
     expect(entries.filter(({ status }) => status === 302)).toHaveLength(1);
-    expect(entries.filter(({ path }) => path.includes('verb=ListRecords')).length).toBeGreaterThan(15);
+    expect(entries.filter(({ path }) => path.includes('verb=ListRecords')).length).toBeGreaterThan(
+      15,
+    );
   });
 });
 
@@ -58,7 +68,9 @@ describe('a harvest', () => {
     expect(summary).toMatchObject({ written: 2, deleted: 1 });
     expect(summary.records).toBeLessThan(10);
     const last = new Map(readLines(home, 'kept.jsonl').map((line) => [getIdent(line), line]));
-    expect(last.get('HES-000253')?.metadata).toMatchObject({ heslo: { heslo: { '#text': 'starší doba kamenná' } } });
+    expect(last.get('HES-000253')?.metadata).toMatchObject({
+      heslo: { heslo: { '#text': 'starší doba kamenná' } },
+    });
     expect(last.get('HES-000312')).toMatchObject({ deleted: true });
     expect(last.size).toBe(summary.held);
   });
@@ -71,10 +83,15 @@ describe('a harvest', () => {
     const files = readdirSync(folder).filter((name) => name.endsWith('.xml'));
     expect(files.sort()).toEqual([...expected.keys()].map((ident) => `${ident}.xml`).sort());
     for (const name of files) {
-      expect(parseRecords(readFileSync(join(folder, name), 'utf8')).get(name.slice(0, -4))).toBe(expected.get(name.slice(0, -4)));
+      expect(parseRecords(readFileSync(join(folder, name), 'utf8')).get(name.slice(0, -4))).toBe(
+        expected.get(name.slice(0, -4)),
+      );
     }
     const database = openSqlite(join(home.folder, 'projects.sqlite'), { readonly: true });
-    const rows = database.prepare('select identifier, xml, masked from records').all() as { identifier: string; xml: string }[];
+    const rows = database.prepare('select identifier, xml, masked from records').all() as {
+      identifier: string;
+      xml: string;
+    }[];
     database.close();
     const stored = rows.map(({ identifier, xml }) => [
       identifier.split('/').at(-1),
@@ -86,7 +103,9 @@ describe('a harvest', () => {
   test('resumes in a folder where a run was killed at its start, and refuses a folder with other files', async () => {
     home.file('begun/.harvest', '');
     home.file('begun/.harvest-journal', '');
-    expect(await home.json('harvest', 'projekt', '--out', 'begun')).toMatchObject({ written: expect.any(Number) });
+    expect(await home.json('harvest', 'projekt', '--out', 'begun')).toMatchObject({
+      written: expect.any(Number),
+    });
     home.file('own/.harvest', '');
     home.file('own/notes.txt', 'mine');
     const run = await home.pas('harvest', 'projekt', '--out', 'own');
@@ -118,9 +137,14 @@ describe('a harvest', () => {
       await at.json('harvest', 'samostatny_nalez', '--out', out);
       return (readFileSync(join(home.folder, out), 'utf8').match(/"masked":true/g) ?? []).length;
     };
-    expect(await masks(anonymous, 'anonymous.jsonl')).toBeGreaterThan(await masks(home, 'known.jsonl'));
+    expect(await masks(anonymous, 'anonymous.jsonl')).toBeGreaterThan(
+      await masks(home, 'known.jsonl'),
+    );
     const mixed = await home.pas('harvest', 'samostatny_nalez', '--out', 'anonymous.jsonl');
-    expect([mixed.code, mixed.stderr]).toEqual([2, expect.stringMatching(/its account is none, not archaeologist/)]);
+    expect([mixed.code, mixed.stderr]).toEqual([
+      2,
+      expect.stringMatching(/its account is none, not archaeologist/),
+    ]);
   });
 });
 
@@ -137,7 +161,9 @@ describe('a command line', () => {
   test('without --out prints lines, and messages go to stderr', async () => {
     const run = await home.pas('harvest', 'heslo:obdobi', '--json');
     expect(run.code, run.stderr).toBe(0);
-    expect(lines(run.stdout).map(getIdent).sort()).toEqual([...(await served(mock, 'heslo:obdobi', 'oai_svc')).keys()].sort());
+    expect(lines(run.stdout).map(getIdent).sort()).toEqual(
+      [...(await served(mock, 'heslo:obdobi', 'oai_svc')).keys()].sort(),
+    );
     expect(run.stderr).toMatch(/heslo:obdobi: \d+ records/);
   });
 
@@ -148,8 +174,13 @@ describe('a command line', () => {
   });
 
   test('with --from and --until limits the harvest', async () => {
-    const { text } = await ask(mock, 'verb=ListIdentifiers&metadataPrefix=oai_svc&set=heslo&from=2024-10-01&until=2024-12-31');
-    const size = Number(/completeListSize="(\d+)"/.exec(text)?.[1] ?? (text.match(/<header>/g) ?? []).length);
+    const { text } = await ask(
+      mock,
+      'verb=ListIdentifiers&metadataPrefix=oai_svc&set=heslo&from=2024-10-01&until=2024-12-31',
+    );
+    const size = Number(
+      /completeListSize="(\d+)"/.exec(text)?.[1] ?? (text.match(/<header>/g) ?? []).length,
+    );
     const summary = await home.json<HarvestSummary>(
       'harvest',
       'heslo',
@@ -165,7 +196,10 @@ describe('a command line', () => {
 
   test('a set of finds is refused as a vocabulary', async () => {
     const { code, stderr } = await home.pas('harvest-vocab', 'samostatny_nalez');
-    expect([code, stderr]).toEqual([2, expect.stringContaining('pas harvest samostatny_nalez --out records.jsonl')]);
+    expect([code, stderr]).toEqual([
+      2,
+      expect.stringContaining('pas harvest samostatny_nalez --out records.jsonl'),
+    ]);
   });
 
   test.each([
@@ -182,7 +216,10 @@ describe('a command line', () => {
   ])('with wrong values ends with %i: %s', async (code, words, args) => {
     home.file('mine.jsonl', 'mine\n');
     await home.pas('status');
-    const run = await home.pas('harvest', ...args.map((arg) => (arg === 'the outbox' ? outboxFile(home) : arg)));
+    const run = await home.pas(
+      'harvest',
+      ...args.map((arg) => (arg === 'the outbox' ? outboxFile(home) : arg)),
+    );
     expect(run.stderr).toMatch(words);
     expect(run.stderr).not.toMatch(/\n\s+at /);
     expect(run.code).toBe(code);
@@ -192,16 +229,26 @@ describe('a command line', () => {
   test.each([
     ['harvest', ['heslo', '--out', 'in-time.jsonl']],
     ['harvest-vocab', ['heslo']],
-  ])('with %s --deadline ends with what was read, and the next run resumes', async (command, args) => {
-    await mock.control('PUT', '/faults', [{ endpoint: 'oai', fault: 'slow', ms: 600_000, times: 1, when: { nth: 5 } }]);
-    const run = await home.pas(command, ...args, '--deadline', '3s');
-    expect([run.code, run.stderr]).toEqual([5, expect.stringContaining('The deadline of 3s (--deadline) has passed.')]);
-    await mock.control('PUT', '/faults', []);
-    expect((await home.pas(command, ...args, '--deadline', '5m')).code).toBe(0);
-  });
+  ])(
+    'with %s --deadline ends with what was read, and the next run resumes',
+    async (command, args) => {
+      await mock.control('PUT', '/faults', [
+        { endpoint: 'oai', fault: 'slow', ms: 600_000, times: 1, when: { nth: 5 } },
+      ]);
+      const run = await home.pas(command, ...args, '--deadline', '3s');
+      expect([run.code, run.stderr]).toEqual([
+        5,
+        expect.stringContaining('The deadline of 3s (--deadline) has passed.'),
+      ]);
+      await mock.control('PUT', '/faults', []);
+      expect((await home.pas(command, ...args, '--deadline', '5m')).code).toBe(0);
+    },
+  );
 
   test('that the service refused does not block the output for the corrected one', async () => {
-    expect((await home.pas('harvest', 'let', '--format', 'marc21', '--out', 'free.jsonl')).code).toBe(14);
+    expect(
+      (await home.pas('harvest', 'let', '--format', 'marc21', '--out', 'free.jsonl')).code,
+    ).toBe(14);
     expect((await home.pas('harvest', 'let', '--out', 'free.jsonl')).code).toBe(0);
   });
 });

@@ -5,7 +5,13 @@ import { openSqlite } from '../../src/store/database.ts';
 import { fetchPages, listAll, parseHeaders, parseRecords } from '../support/raw-harvest.ts';
 import { type Home, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
 import { startMock, type TestMock } from '../support/start-mock.ts';
-import { getIdent, type HarvestSummary, REFUSAL, readLines, served } from '../support/whole-harvest.ts';
+import {
+  getIdent,
+  type HarvestSummary,
+  REFUSAL,
+  readLines,
+  served,
+} from '../support/whole-harvest.ts';
 
 let mock: TestMock;
 let signed: Home;
@@ -28,18 +34,32 @@ type Summary = HarvestSummary & {
 const idents = (name: string): string[] => readLines(home, name).map(getIdent).sort();
 
 test('everything at the service is harvested without a set', async () => {
-  const pages = await fetchPages(mock, 'verb=ListRecords&metadataPrefix=oai_dc', { as: 'archaeologist' });
+  const pages = await fetchPages(mock, 'verb=ListRecords&metadataPrefix=oai_dc', {
+    as: 'archaeologist',
+  });
   const expected = new Map(pages.flatMap((page) => [...parseRecords(page)]));
-  const summary = await home.json<Summary>('harvest', '--all', '--format', 'oai_dc', '--out', 'all.xml');
+  const summary = await home.json<Summary>(
+    'harvest',
+    '--all',
+    '--format',
+    'oai_dc',
+    '--out',
+    'all.xml',
+  );
   expect(summary).toMatchObject({ set: null, records: expected.size, held: expected.size });
   expect(parseRecords(readFileSync(join(home.folder, 'all.xml'), 'utf8'))).toEqual(expected);
   const again = await home.pas('harvest', '--all', '--format', 'oai_dc', '--out', 'all.xml');
-  expect([again.code, again.stdout]).toEqual([0, expect.stringMatching(/^everything: changes, \d+ records, 0 new/)]);
+  expect([again.code, again.stdout]).toEqual([
+    0,
+    expect.stringMatching(/^everything: changes, \d+ records, 0 new/),
+  ]);
 });
 
 test('several sets that share records are one harvest, with each record once', async () => {
   const [family, one, other] = await Promise.all(
-    ['heslo', 'heslo:obdobi', 'projekt'].map((set) => served(mock, set, 'oai_svc', { as: 'archaeologist' })),
+    ['heslo', 'heslo:obdobi', 'projekt'].map((set) =>
+      served(mock, set, 'oai_svc', { as: 'archaeologist' }),
+    ),
   );
   const expected = [...new Set([...(family?.keys() ?? []), ...(other?.keys() ?? [])])].sort();
   const sets = ['projekt', 'heslo:obdobi', 'heslo'];
@@ -55,32 +75,55 @@ test('several sets that share records are one harvest, with each record once', a
   await mock.control('POST', '/clock', { advance_ms: 3600_000 });
   const [shared = ''] = [...(one?.keys() ?? [])];
   await mock.control('POST', `/records/${shared}/delete`);
-  const changes = await home.json<Summary>('harvest', 'heslo', 'projekt', 'heslo:obdobi', '--out', 'several.jsonl');
+  const changes = await home.json<Summary>(
+    'harvest',
+    'heslo',
+    'projekt',
+    'heslo:obdobi',
+    '--out',
+    'several.jsonl',
+  );
   expect(changes).toMatchObject({ pass: 'changes', written: 1, deleted: 1, held: expected.length });
   expect(readLines(home, 'several.jsonl').at(-1)).toMatchObject({ deleted: true });
-  expect(await home.json<Summary>('harvest', ...sets, '--out', 'several.jsonl', '--verify')).toMatchObject({ mended: 0 });
+  expect(
+    await home.json<Summary>('harvest', ...sets, '--out', 'several.jsonl', '--verify'),
+  ).toMatchObject({ mended: 0 });
 });
 
 test('several sets are not mixed with one of them, nor with all', async () => {
   await home.json('harvest', 'let', 'projekt', '--out', 'two.sqlite');
   for (const given of [['let'], ['--all'], ['let', 'projekt', 'osoba']]) {
     const run = await home.pas('harvest', ...given, '--out', 'two.sqlite');
-    expect([run.code, run.stderr]).toEqual([2, expect.stringMatching(/its set is let projekt, not/)]);
+    expect([run.code, run.stderr]).toEqual([
+      2,
+      expect.stringMatching(/its set is let projekt, not/),
+    ]);
   }
 });
 
 test('identifiers alone are harvested, with their changes', async () => {
-  const expected = await listAll(mock, 'verb=ListIdentifiers&metadataPrefix=oai_svc&set=samostatny_nalez', {
-    as: 'archaeologist',
-  });
+  const expected = await listAll(
+    mock,
+    'verb=ListIdentifiers&metadataPrefix=oai_svc&set=samostatny_nalez',
+    {
+      as: 'archaeologist',
+    },
+  );
   await mock.control('DELETE', '/journal');
   const flags = ['samostatny_nalez', '--identifiers'];
   await home.json('harvest', ...flags, '--out', 'ids.jsonl');
-  expect(JSON.stringify((await mock.control('GET', '/journal')).value)).not.toContain('ListRecords');
+  expect(JSON.stringify((await mock.control('GET', '/journal')).value)).not.toContain(
+    'ListRecords',
+  );
   const found = readLines(home, 'ids.jsonl');
   expect(found.map(getIdent).sort()).toEqual(expected.map(({ ident }) => ident).sort());
   for (const line of found)
-    expect(Object.keys(line)).toEqual(['identifier', 'datestamp', 'sets', ...(line.deleted ? ['deleted'] : [])]);
+    expect(Object.keys(line)).toEqual([
+      'identifier',
+      'datestamp',
+      'sets',
+      ...(line.deleted ? ['deleted'] : []),
+    ]);
 
   await home.json('harvest', ...flags, '--out', 'ids.xml');
   const text = readFileSync(join(home.folder, 'ids.xml'), 'utf8');
@@ -92,23 +135,31 @@ test('identifiers alone are harvested, with their changes', async () => {
   ).toEqual(expected.map(({ ident }) => ident).sort());
   await home.json('harvest', ...flags, '--out', 'ids.sqlite');
   const database = openSqlite(join(home.folder, 'ids.sqlite'), { readonly: true });
-  expect(database.prepare('select count(*) from records where metadata is null').pluck().get()).toBe(expected.length);
+  expect(
+    database.prepare('select count(*) from records where metadata is null').pluck().get(),
+  ).toBe(expected.length);
   database.close();
 
   const [first] = expected.filter(({ deleted }) => !deleted);
   await mock.control('POST', '/clock', { advance_ms: 3600_000 });
   await mock.control('POST', `/records/${first?.ident}/delete`);
-  expect(await home.json<Summary>('harvest', ...flags, '--out', 'ids.jsonl')).toMatchObject({ written: 1, deleted: 1 });
+  expect(await home.json<Summary>('harvest', ...flags, '--out', 'ids.jsonl')).toMatchObject({
+    written: 1,
+    deleted: 1,
+  });
   expect(readLines(home, 'ids.jsonl').at(-1)).toMatchObject({ deleted: true });
 });
 
 test('records that were hidden from the account are harvested by --full after its rights grew', async () => {
   await using service = await startMock({ pageSize: 40 });
   home = await signedIn(service.server, 'archaeologist', WITHOUT_PAUSES);
-  const harvest = (...flags: string[]) => home.json<Summary>('harvest', 'samostatny_nalez', '--out', 'finds.jsonl', ...flags);
+  const harvest = (...flags: string[]) =>
+    home.json<Summary>('harvest', 'samostatny_nalez', '--out', 'finds.jsonl', ...flags);
   const masked = (): string[] => {
     const last = new Map(readLines(home, 'finds.jsonl').map((line) => [getIdent(line), line]));
-    return [...last].filter(([, line]) => JSON.stringify(line).includes('"masked":true')).map(([ident]) => ident);
+    return [...last]
+      .filter(([, line]) => JSON.stringify(line).includes('"masked":true'))
+      .map(([ident]) => ident);
   };
   const hidden = async (): Promise<string[]> => {
     const records = await served(service, 'samostatny_nalez', 'oai_svc', { as: 'archaeologist' });
@@ -137,5 +188,8 @@ test.each<readonly [RegExp, readonly string[]]>([
 test('identifiers and whole records are not mixed in one output', async () => {
   await home.json('harvest', 'let', '--identifiers', '--out', 'let.jsonl');
   const run = await home.pas('harvest', 'let', '--out', 'let.jsonl');
-  expect([run.code, run.stderr]).toEqual([2, expect.stringMatching(/its verb is ListIdentifiers, not ListRecords/)]);
+  expect([run.code, run.stderr]).toEqual([
+    2,
+    expect.stringMatching(/its verb is ListIdentifiers, not ListRecords/),
+  ]);
 });

@@ -3,14 +3,37 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type RunningMock, serveMock } from '../support/mock-process.ts';
 import { ODD_SET, startOddService } from '../support/odd-service.ts';
-import { addressFlags, expectDone, type Home, makeHome, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
+import {
+  addressFlags,
+  expectDone,
+  type Home,
+  makeHome,
+  signedIn,
+  WITHOUT_PAUSES,
+} from '../support/run-pas.ts';
 import { writeSeason } from '../support/season.ts';
 
-type Entry = { id: string; set: string; label: string; label_en: string | null; gone: string | null };
-type Harvested = { sets: { set: string; pass: string; records: number; deleted: number; vanished: number }[] };
+type Entry = {
+  id: string;
+  set: string;
+  label: string;
+  label_en: string | null;
+  gone: string | null;
+};
+type Harvested = {
+  sets: { set: string; pass: string; records: number; deleted: number; vanished: number }[];
+};
 type ServerState = { counts: { records: Record<string, number> } };
 
-const SETS = ['heslo', 'organizace', 'osoba', 'ruian_kraj', 'ruian_okres', 'ruian_katastr', 'projekt'];
+const SETS = [
+  'heslo',
+  'organizace',
+  'osoba',
+  'ruian_kraj',
+  'ruian_okres',
+  'ruian_katastr',
+  'projekt',
+];
 
 async function harvest(home: Home, ...args: string[]): Promise<Harvested> {
   return home.json<Harvested>('harvest-vocab', ...args);
@@ -30,31 +53,54 @@ describe.each([
   });
   afterAll(() => service.stop());
 
-  test.each(['2.0', '2.2'])('is harvested completely in version %s, with and without an account', async (version) => {
-    for (const auth of ['none', 'basic']) {
-      const home = await signedIn(service, 'researcher', [...WITHOUT_PAUSES, '--schema-version', version, '--oai-auth', auth]);
-      const { sets } = await harvest(home);
-      expect(sets.map(({ set, pass }) => [set, pass])).toEqual(SETS.map((set) => [set, 'full']));
-      const { counts } = await service.control<ServerState>('GET', '/state');
-      const { sets: kept } = await home.json<{ sets: { set: string; entries: number }[] }>('vocab', 'sets');
-      for (const { set, records, deleted } of sets) {
-        const entriesOfSet = kept.filter((one) => one.set === set || one.set.startsWith(`${set}:`)).map((one) => one.entries);
-        expect([set, records - deleted]).toEqual([set, counts.records[set]]);
-        expect([set, entriesOfSet.reduce((sum, entries) => sum + entries, 0)]).toEqual([set, counts.records[set]]);
+  test.each(['2.0', '2.2'])(
+    'is harvested completely in version %s, with and without an account',
+    async (version) => {
+      for (const auth of ['none', 'basic']) {
+        const home = await signedIn(service, 'researcher', [
+          ...WITHOUT_PAUSES,
+          '--schema-version',
+          version,
+          '--oai-auth',
+          auth,
+        ]);
+        const { sets } = await harvest(home);
+        expect(sets.map(({ set, pass }) => [set, pass])).toEqual(SETS.map((set) => [set, 'full']));
+        const { counts } = await service.control<ServerState>('GET', '/state');
+        const { sets: kept } = await home.json<{ sets: { set: string; entries: number }[] }>(
+          'vocab',
+          'sets',
+        );
+        for (const { set, records, deleted } of sets) {
+          const entriesOfSet = kept
+            .filter((one) => one.set === set || one.set.startsWith(`${set}:`))
+            .map((one) => one.entries);
+          expect([set, records - deleted]).toEqual([set, counts.records[set]]);
+          expect([set, entriesOfSet.reduce((sum, entries) => sum + entries, 0)]).toEqual([
+            set,
+            counts.records[set],
+          ]);
+        }
       }
-    }
-  });
+    },
+  );
 
   test('says which projects are surveys, for every account that sees them', async () => {
     const home = await signedIn(service, 'archivist', WITHOUT_PAUSES);
     const { sets } = await harvest(home, 'projekt');
     const { counts } = await service.control<ServerState>('GET', '/state');
     expect(sets).toEqual([expect.objectContaining({ set: 'projekt', unreadable: [] })]);
-    expect(sets.map(({ records, deleted }) => records - deleted)).toEqual([counts.records['projekt']]);
+    expect(sets.map(({ records, deleted }) => records - deleted)).toEqual([
+      counts.records['projekt'],
+    ]);
     const projects = await home.json<(Entry & { survey: boolean })[]>('vocab', 'list', 'projekt');
     expect(new Set(projects.map(({ survey }) => survey))).toEqual(new Set([true, false]));
     // An account that may see less is not told that the records are broken.
-    const stranger = await signedIn(service, 'researcher', [...WITHOUT_PAUSES, '--oai-auth', 'none']);
+    const stranger = await signedIn(service, 'researcher', [
+      ...WITHOUT_PAUSES,
+      '--oai-auth',
+      'none',
+    ]);
     expect((await harvest(stranger, 'projekt')).sets[0]).toMatchObject({ unreadable: [] });
   });
 });
@@ -70,8 +116,9 @@ describe('a service', () => {
     const home = await signedIn(service, 'researcher', WITHOUT_PAUSES);
     await harvest(home, 'projekt');
     const surveys = async () =>
-      (await home.json<(Entry & { survey?: boolean })[]>('vocab', 'list', 'projekt')).filter(({ survey }) => survey === true)
-        .length;
+      (await home.json<(Entry & { survey?: boolean })[]>('vocab', 'list', 'projekt')).filter(
+        ({ survey }) => survey === true,
+      ).length;
     const before = await surveys();
     expect((await harvest(home, 'projekt')).sets).toMatchObject([{ pass: 'changes' }]);
     await service.control('PUT', '/accounts/researcher', { role: 'archivist' });
@@ -89,16 +136,16 @@ describe('a service', () => {
     await harvest(home);
     const table = readFileSync(writeSeason(home, 1), 'utf8').replace('C-202400101', 'C-202499999');
     type Validated = { issues: { rule: string; severity: string }[] };
-    const judged = (await home.json<Validated>('import', home.file('typo.csv', table), '--dry-run')).issues.filter(
-      ({ rule }) => rule === 'survey-project',
-    );
+    const judged = (
+      await home.json<Validated>('import', home.file('typo.csv', table), '--dry-run')
+    ).issues.filter(({ rule }) => rule === 'survey-project');
     expect(judged).toMatchObject([{ severity: 'error' }]);
     // An account that harvested nothing itself judges by the list of another.
     const other = await signedIn(service, 'researcher', [...WITHOUT_PAUSES, '--oai-auth', 'none']);
     await harvest(other, 'projekt');
-    const shown = (await other.json<Validated>('import', writeSeason(other, 1), '--dry-run')).issues.filter(
-      ({ rule }) => rule === 'survey-project',
-    );
+    const shown = (
+      await other.json<Validated>('import', writeSeason(other, 1), '--dry-run')
+    ).issues.filter(({ rule }) => rule === 'survey-project');
     expect(shown).toMatchObject([{ severity: 'warning' }]);
   });
 
@@ -106,7 +153,8 @@ describe('a service', () => {
     const home = await signedIn(service, 'archaeologist', WITHOUT_PAUSES);
     await harvest(home);
     const [first, second] = await entries(home, 'heslo:predmet_druh');
-    if (first === undefined || second === undefined) throw new Error('the seed has no object types');
+    if (first === undefined || second === undefined)
+      throw new Error('the seed has no object types');
     await service.control('POST', '/clock', { advance_ms: 3_600_000 });
     await service.control('POST', '/records', {
       ident: first.id,
@@ -117,8 +165,14 @@ describe('a service', () => {
     expect(sets).toEqual([expect.objectContaining({ set: 'heslo', pass: 'changes', deleted: 1 })]);
     expect(sets[0]?.records).toBeLessThan(10);
     const after = await entries(home, 'heslo:predmet_druh', '--gone');
-    expect(after.find(({ id }) => id === first.id)).toMatchObject({ label: 'přejmenováno', gone: null });
-    expect(after.find(({ id }) => id === second.id)).toMatchObject({ label: second.label, gone: 'deleted' });
+    expect(after.find(({ id }) => id === first.id)).toMatchObject({
+      label: 'přejmenováno',
+      gone: null,
+    });
+    expect(after.find(({ id }) => id === second.id)).toMatchObject({
+      label: second.label,
+      gone: 'deleted',
+    });
     const { sets: again } = await harvest(home, 'heslo', '--full');
     expect(again[0]).toMatchObject({ pass: 'full', vanished: 0 });
   });
@@ -133,14 +187,25 @@ describe('harvested vocabularies', () => {
   });
 
   // From here on there is no service any more.
-  test.each(['spona', 'SPÓNA', 'brooch', 'spna'])('"%s" finds the brooch offline', async (typed) => {
-    const [first] = await home.json<Entry[]>('vocab', 'search', typed);
-    expect(first).toMatchObject({ label: 'spona', label_en: 'brooch', set: 'heslo:predmet_druh' });
-  });
+  test.each(['spona', 'SPÓNA', 'brooch', 'spna'])(
+    '"%s" finds the brooch offline',
+    async (typed) => {
+      const [first] = await home.json<Entry[]>('vocab', 'search', typed);
+      expect(first).toMatchObject({
+        label: 'spona',
+        label_en: 'brooch',
+        set: 'heslo:predmet_druh',
+      });
+    },
+  );
 
   test('an entry shows its position in the hierarchy', async () => {
     const [spona] = await home.json<Entry[]>('vocab', 'search', 'spona');
-    const shown = await home.json<{ path: { label: string }[]; above: { label: string }[] }>('vocab', 'show', spona?.id ?? '');
+    const shown = await home.json<{ path: { label: string }[]; above: { label: string }[] }>(
+      'vocab',
+      'show',
+      spona?.id ?? '',
+    );
     expect(shown.above).toHaveLength(1);
     const { stdout } = await expectDone(home.pas('vocab', 'show', spona?.id.toLowerCase() ?? ''));
     expect(stdout).toContain([...shown.path.map(({ label }) => label), 'spona'].join(' > '));
@@ -149,15 +214,21 @@ describe('harvested vocabularies', () => {
   test('entries are exported as a table, as JSON and as SKOS', async () => {
     const listed = await entries(home, 'heslo:obdobi');
     const table = await expectDone(home.pas('vocab', 'export', 'heslo:obdobi'));
-    expect(table.stdout.split('\n').filter((line) => line.includes('HES-'))).toHaveLength(listed.length);
+    expect(table.stdout.split('\n').filter((line) => line.includes('HES-'))).toHaveLength(
+      listed.length,
+    );
     expect(await home.json<Entry[]>('vocab', 'export', 'heslo:obdobi')).toHaveLength(listed.length);
     await expectDone(home.pas('vocab', 'export', '--format', 'turtle', '--out', 'all.ttl'));
-    expect(readFileSync(join(home.folder, 'all.ttl'), 'utf8').match(/a skos:Concept ;/g)?.length).toBeGreaterThan(listed.length);
+    expect(
+      readFileSync(join(home.folder, 'all.ttl'), 'utf8').match(/a skos:Concept ;/g)?.length,
+    ).toBeGreaterThan(listed.length);
     expect(await home.pas('vocab', 'export', '--out', 'all.ttl')).toMatchObject({
       code: 2,
       stderr: expect.stringContaining('--force'),
     });
-    expect(await home.pas('vocab', 'export', '--out', 'no/such/folder.csv')).toMatchObject({ code: 2 });
+    expect(await home.pas('vocab', 'export', '--out', 'no/such/folder.csv')).toMatchObject({
+      code: 2,
+    });
   });
 
   test('global flags may precede the command', async () => {
@@ -176,7 +247,9 @@ describe('harvested vocabularies', () => {
       sets: { set: string; entries: number }[];
       harvests: { set: string; unfinished: boolean }[];
     }>('vocab', 'sets');
-    expect(harvests.map(({ set, unfinished }) => [set, unfinished])).toEqual([...SETS].sort().map((set) => [set, false]));
+    expect(harvests.map(({ set, unfinished }) => [set, unfinished])).toEqual(
+      [...SETS].sort().map((set) => [set, false]),
+    );
     for (const set of [
       'heslo:obdobi',
       'heslo:nalezove_okolnosti',
@@ -206,9 +279,23 @@ test('of many records that are not terms the first are named, and JSON names all
   const names = Array.from({ length: 45 }, (_, nth) => `A-${nth}`);
   service.sane(names);
   const home = makeHome();
-  await expectDone(home.pas('init', '--name', 'odd', '--kind', 'training', '--oai-auth', 'none', ...addressFlags(service)));
+  await expectDone(
+    home.pas(
+      'init',
+      '--name',
+      'odd',
+      '--kind',
+      'training',
+      '--oai-auth',
+      'none',
+      ...addressFlags(service),
+    ),
+  );
   const { code, stderr } = await home.pas('harvest-vocab', ODD_SET);
-  expect([code, stderr]).toEqual([3, expect.stringMatching(/cannot read them as terms: A-0, .* A-19\.\n {2}… and 25 more/)]);
+  expect([code, stderr]).toEqual([
+    3,
+    expect.stringMatching(/cannot read them as terms: A-0, .* A-19\.\n {2}… and 25 more/),
+  ]);
   expect(stderr).not.toContain('A-20');
   service.sane(names);
   const run = await home.pas('harvest-vocab', ODD_SET, '--full', '--json');

@@ -33,9 +33,18 @@ type Shown = {
   entries: { kind: string; state: string; photograph?: string; value?: string }[];
 };
 
-const HEADER = 'local_id;projekt;stav;pristupnost;geom_system;druh_nalezu;datum_nalezu;lokalizace;hloubka;poznamka;photos';
+const HEADER =
+  'local_id;projekt;stav;pristupnost;geom_system;druh_nalezu;datum_nalezu;lokalizace;hloubka;poznamka;photos';
 
-type Row = { id: string; object?: string; day?: string; place?: string; depth?: string; note?: string; photos?: string };
+type Row = {
+  id: string;
+  object?: string;
+  day?: string;
+  place?: string;
+  depth?: string;
+  note?: string;
+  photos?: string;
+};
 
 function rowText({
   id,
@@ -46,7 +55,19 @@ function rowText({
   note = '',
   photos = '',
 }: Row): string {
-  return [id, 'C-202400101', '1', 'HES-000867', '4326', object, day, place, depth, note, photos].join(';');
+  return [
+    id,
+    'C-202400101',
+    '1',
+    'HES-000867',
+    '4326',
+    object,
+    day,
+    place,
+    depth,
+    note,
+    photos,
+  ].join(';');
 }
 
 function table(name: string, ...rows: Row[]): string {
@@ -70,7 +91,9 @@ describe('a table that is imported again', () => {
   test('keeps an edit if its row is unchanged', async () => {
     const season = table('season.csv', { id: 'R-1', note: 'spona' });
     await expectDone(home.pas('import', season));
-    await expectDone(home.pas('edit', 'R-1', '--set', 'poznamka=spona, bronz', '--set', 'hloubka=30'));
+    await expectDone(
+      home.pas('edit', 'R-1', '--set', 'poznamka=spona, bronz', '--set', 'hloubka=30'),
+    );
     expect((await imports(season)).report).toMatchObject({ updated: 0, unchanged: 1 });
     expect(await readElements('R-1')).toMatchObject({ poznamka: 'spona, bronz', hloubka: 30 });
   });
@@ -86,25 +109,51 @@ describe('a table that is imported again', () => {
   });
 
   test('reports a conflict with its three values, changes nothing of that find, and a person decides for all or for one', async () => {
-    const season = table('season.csv', { id: 'R-1', note: 'old' }, { id: 'R-2', note: 'old', place: 'les' });
+    const season = table(
+      'season.csv',
+      { id: 'R-1', note: 'old' },
+      { id: 'R-2', note: 'old', place: 'les' },
+    );
     await expectDone(home.pas('import', season));
-    for (const find of ['R-1', 'R-2']) await expectDone(home.pas('edit', find, '--set', 'poznamka=here'));
-    table('season.csv', { id: 'R-1', note: 'table', depth: '20' }, { id: 'R-2', note: 'table', place: 'les' });
+    for (const find of ['R-1', 'R-2'])
+      await expectDone(home.pas('edit', find, '--set', 'poznamka=here'));
+    table(
+      'season.csv',
+      { id: 'R-1', note: 'table', depth: '20' },
+      { id: 'R-2', note: 'table', place: 'les' },
+    );
     const { run, report } = await imports(season);
     expect(run.code).toBe(3);
     expect(report).toMatchObject({ conflicts: 2, updated: 0 });
     expect(report.issues).toContainEqual(
-      expect.objectContaining({ rule: 'conflict', find: 'R-1', element: 'poznamka', base: 'old', ours: 'here', theirs: 'table' }),
+      expect.objectContaining({
+        rule: 'conflict',
+        find: 'R-1',
+        element: 'poznamka',
+        base: 'old',
+        ours: 'here',
+        theirs: 'table',
+      }),
     );
     expect(await readElements('R-1')).toMatchObject({ poznamka: 'here' });
     expect(await readElements('R-1')).not.toHaveProperty('hloubka');
 
     const mistyped = await home.pas('import', season, '--theirs-of', 'R-9');
-    expect([mistyped.code, mistyped.stderr]).toEqual([2, expect.stringContaining('There is no find R-9.')]);
-    expect((await imports(season, '--theirs-of', 'R-1', '--ours-of', 'R-2')).report).toMatchObject({ conflicts: 0, updated: 1 });
+    expect([mistyped.code, mistyped.stderr]).toEqual([
+      2,
+      expect.stringContaining('There is no find R-9.'),
+    ]);
+    expect((await imports(season, '--theirs-of', 'R-1', '--ours-of', 'R-2')).report).toMatchObject({
+      conflicts: 0,
+      updated: 1,
+    });
     expect(await readElements('R-1')).toMatchObject({ poznamka: 'table', hloubka: 20 });
     expect(await readElements('R-2')).toMatchObject({ poznamka: 'here' });
-    expect((await imports(season)).report).toMatchObject({ conflicts: 0, updated: 0, unchanged: 2 });
+    expect((await imports(season)).report).toMatchObject({
+      conflicts: 0,
+      updated: 0,
+      unchanged: 2,
+    });
   });
 
   test('takes the values of the table with --theirs, and keeps those of the outbox with --ours', async () => {
@@ -125,7 +174,11 @@ describe('a table that is imported again', () => {
     await expectDone(home.pas('import', season));
     home.file('season.csv', 'local_id;hloubka\nR-1;35\n');
     expect((await imports(season)).report).toMatchObject({ updated: 1 });
-    expect(await readElements('R-1')).toMatchObject({ hloubka: 35, poznamka: 'spona', druh_nalezu: { id: 'HES-000691' } });
+    expect(await readElements('R-1')).toMatchObject({
+      hloubka: 35,
+      poznamka: 'spona',
+      druh_nalezu: { id: 'HES-000691' },
+    });
     await expectDone(home.pas('edit', 'R-1', '--set', 'pocet=2'));
     home.file('season.csv', 'local_id;hloubka;pocet\nR-1;;\n');
     expect((await imports(season)).report).toMatchObject({ updated: 1 });
@@ -136,7 +189,10 @@ describe('a table that is imported again', () => {
   test('is the same table however its accents and blanks are typed', async () => {
     const season = table('season.csv', { id: 'Č 1', note: 'nůž u cesty' });
     await expectDone(home.pas('import', season));
-    table('season.csv', { id: ' Č\u00a01 '.normalize('NFD'), note: 'nůž\u00a0u cesty'.normalize('NFD') });
+    table('season.csv', {
+      id: ' Č\u00a01 '.normalize('NFD'),
+      note: 'nůž\u00a0u cesty'.normalize('NFD'),
+    });
     expect((await imports(season)).report).toMatchObject({ added: 0, updated: 0, unchanged: 1 });
     expect(await readElements('Č 1'.normalize('NFD'))).toMatchObject({ poznamka: 'nůž u cesty' });
   });
@@ -144,17 +200,30 @@ describe('a table that is imported again', () => {
   test('refuses both rows of a repeated local id', async () => {
     const season = table('season.csv', { id: 'R-1', note: 'a' }, { id: 'R-2', note: 'b' });
     await expectDone(home.pas('import', season));
-    table('season.csv', { id: 'R-1', note: 'c' }, { id: 'R-1', note: 'd' }, { id: 'R-2', note: 'b' });
+    table(
+      'season.csv',
+      { id: 'R-1', note: 'c' },
+      { id: 'R-1', note: 'd' },
+      { id: 'R-2', note: 'b' },
+    );
     const { report } = await imports(season);
     expect(report).toMatchObject({ updated: 0, unchanged: 1, not_in_table: [] });
     expect(report.issues).toContainEqual(
-      expect.objectContaining({ rule: 'local-id-twice', message: expect.stringMatching(/2 and 3/) }),
+      expect.objectContaining({
+        rule: 'local-id-twice',
+        message: expect.stringMatching(/2 and 3/),
+      }),
     );
     expect(await readElements('R-1')).toMatchObject({ poznamka: 'a' });
   });
 
   test('names the finds that are no longer in it, with a command that removes them', async () => {
-    const season = table('season.csv', { id: 'S-l1', note: 'a' }, { id: 'S-2', note: 'b' }, { id: 'S-3', note: 'c' });
+    const season = table(
+      'season.csv',
+      { id: 'S-l1', note: 'a' },
+      { id: 'S-2', note: 'b' },
+      { id: 'S-3', note: 'c' },
+    );
     await expectDone(home.pas('import', season));
     table('season.csv', { id: 'S-3', note: 'c' });
     const { run, report } = await imports(season);
@@ -172,10 +241,19 @@ describe('a table that is imported again', () => {
     expect(run.code).toBe(3);
     expect(report).toMatchObject({ added: 0, equal: 1, unchanged: 1 });
     expect(report.issues).toContainEqual(
-      expect.objectContaining({ rule: 'equal-find', message: expect.stringMatching(/^It is the same as find S-l1/) }),
+      expect.objectContaining({
+        rule: 'equal-find',
+        message: expect.stringMatching(/^It is the same as find S-l1/),
+      }),
     );
-    expect((await imports(season, '--rename')).report).toMatchObject({ added: 0, updated: 1, equal: 0 });
-    expect((await home.json<{ local_id: string }[]>('list')).map(({ local_id }) => local_id).sort()).toEqual(['S-11', 'S-2']);
+    expect((await imports(season, '--rename')).report).toMatchObject({
+      added: 0,
+      updated: 1,
+      equal: 0,
+    });
+    expect(
+      (await home.json<{ local_id: string }[]>('list')).map(({ local_id }) => local_id).sort(),
+    ).toEqual(['S-11', 'S-2']);
     expect((await imports(season)).report).toMatchObject({ unchanged: 2, not_in_table: [] });
   });
 
@@ -187,7 +265,10 @@ describe('a table that is imported again', () => {
     const { report } = await imports(season, '--rename');
     expect(report).toMatchObject({ added: 0, equal: 1 });
     expect(report.issues).toContainEqual(
-      expect.objectContaining({ rule: 'equal-find', message: expect.stringMatching(/S-l1, accepted/) }),
+      expect.objectContaining({
+        rule: 'equal-find',
+        message: expect.stringMatching(/S-l1, accepted/),
+      }),
     );
     expect((await imports(season, '--as-new')).report).toMatchObject({ added: 1 });
   });
@@ -202,7 +283,9 @@ describe('a table that is imported again', () => {
 
 describe('another table with the same local ids', () => {
   test('is refused as other finds, with both tables named, and imported with a prefix, repeatedly', async () => {
-    await expectDone(home.pas('import', table('vsesoky.csv', { id: '1', object: 'HES-000691', place: 'Všesoky' })));
+    await expectDone(
+      home.pas('import', table('vsesoky.csv', { id: '1', object: 'HES-000691', place: 'Všesoky' })),
+    );
     const other = table('petrovice.csv', { id: '1', object: 'HES-000693', place: 'Petrovice' });
     const { run, report } = await imports(other);
     expect(run.code).toBe(3);
@@ -216,13 +299,23 @@ describe('another table with the same local ids', () => {
     );
     expect((await imports(other, '--id-prefix', 'PET-')).report).toMatchObject({ added: 1 });
     table('petrovice.csv', { id: '1', object: 'HES-000693', place: 'Petrovice', note: 'u cesty' });
-    expect((await imports(other, '--id-prefix', 'PET-')).report).toMatchObject({ added: 0, updated: 1 });
-    expect(await readElements('PET-1')).toMatchObject({ poznamka: 'u cesty', lokalizace: 'Petrovice' });
+    expect((await imports(other, '--id-prefix', 'PET-')).report).toMatchObject({
+      added: 0,
+      updated: 1,
+    });
+    expect(await readElements('PET-1')).toMatchObject({
+      poznamka: 'u cesty',
+      lokalizace: 'Petrovice',
+    });
     expect(await readElements('1')).toMatchObject({ lokalizace: 'Všesoky' });
   });
 
   test('whose prefix is forgotten makes no second find, and names the prefix', async () => {
-    const other = table('petrovice.csv', { id: '1', place: 'Petrovice' }, { id: '2', place: 'les' });
+    const other = table(
+      'petrovice.csv',
+      { id: '1', place: 'Petrovice' },
+      { id: '2', place: 'les' },
+    );
     await expectDone(home.pas('import', other, '--id-prefix', 'PET-'));
     table(
       'petrovice.csv',
@@ -231,9 +324,19 @@ describe('another table with the same local ids', () => {
       { id: '3', place: 'pole' },
     );
     const forgotten = await home.pas('import', other);
-    expect([forgotten.code, forgotten.stderr]).toEqual([2, expect.stringContaining('--id-prefix PET-')]);
-    expect((await imports(other, '--id-prefix', 'PET-')).report).toMatchObject({ added: 1, updated: 1 });
-    expect((await imports(other, '--rename')).report).toMatchObject({ added: 0, updated: 3, not_in_table: [] });
+    expect([forgotten.code, forgotten.stderr]).toEqual([
+      2,
+      expect.stringContaining('--id-prefix PET-'),
+    ]);
+    expect((await imports(other, '--id-prefix', 'PET-')).report).toMatchObject({
+      added: 1,
+      updated: 1,
+    });
+    expect((await imports(other, '--rename')).report).toMatchObject({
+      added: 0,
+      updated: 3,
+      not_in_table: [],
+    });
   });
 
   test('is refused whatever the file name, and accepted with --same', async () => {
@@ -259,7 +362,10 @@ describe('another table with the same local ids', () => {
     expect(run.code).toBe(3);
     expect(report).toMatchObject({ other_table: 1, updated: 0 });
     expect(report.issues).toContainEqual(
-      expect.objectContaining({ rule: 'other-table', message: expect.stringMatching(/poznamka a → b.*--same.*--id-prefix/s) }),
+      expect.objectContaining({
+        rule: 'other-table',
+        message: expect.stringMatching(/poznamka a → b.*--same.*--id-prefix/s),
+      }),
     );
     expect((await imports(copied, '--same')).report).toMatchObject({ other_table: 0, updated: 1 });
     table('b/season.csv', { id: '1', note: 'c' });
@@ -269,7 +375,10 @@ describe('another table with the same local ids', () => {
   test('that only repeats existing finds is accepted without a question', async () => {
     await expectDone(home.pas('import', table('a.csv', { id: '1', note: 'a' })));
     await expectDone(home.pas('export', '--out', 'finds.csv'));
-    expect((await imports(join(home.folder, 'finds.csv'))).report).toMatchObject({ unchanged: 1, other_table: 0 });
+    expect((await imports(join(home.folder, 'finds.csv'))).report).toMatchObject({
+      unchanged: 1,
+      other_table: 0,
+    });
   });
 });
 
@@ -285,9 +394,14 @@ test('differences to sent finds are listed for the curator, and numbers are queu
   expect(run.code).toBe(3);
   expect(report).toMatchObject({ already_sent: 1, numbers: 1 });
   expect(JSON.stringify(report)).not.toContain('--as-correction');
-  const lines = readFileSync(join(home.folder, 'corrections.csv'), 'utf8').replace('\ufeff', '').trim().split('\r\n');
+  const lines = readFileSync(join(home.folder, 'corrections.csv'), 'utf8')
+    .replace('\ufeff', '')
+    .trim()
+    .split('\r\n');
   expect(lines[0]).toBe('find;record;element;sent;table');
-  expect(lines.slice(1)).toEqual([expect.stringMatching(/^K-1;C-202400101-N\d+;lokalizace;pole 1;les 1$/)]);
+  expect(lines.slice(1)).toEqual([
+    expect.stringMatching(/^K-1;C-202400101-N\d+;lokalizace;pole 1;les 1$/),
+  ]);
   expect((await home.json<Shown>('show', 'K-1')).entries).toContainEqual(
     expect.objectContaining({ kind: 'number', state: 'queued' }),
   );
@@ -298,7 +412,8 @@ test('a number that a curator has set since is not replaced, and that of the row
   const season = writeSeason(home, 1, { state: 2 });
   await expectDone(home.pas('import', season));
   await expectDone(home.pas('push'));
-  const [{ ident_cely: ident } = { ident_cely: '' }] = await home.json<{ ident_cely: string }[]>('list');
+  const [{ ident_cely: ident } = { ident_cely: '' }] =
+    await home.json<{ ident_cely: string }[]>('list');
   const { base_url } = mock.service;
   await fetch(`${base_url}/api/pas/nalez/${ident}/evidencni-cislo?evidencni_cislo=CURATOR`, {
     method: 'PATCH',
@@ -309,7 +424,9 @@ test('a number that a curator has set since is not replaced, and that of the row
   home.file('season.csv', `${text[0]};evidencni_cislo\n${text[1]};A 12/2024\n`);
   const { report } = await imports(season, '--as-correction', 'corrections.csv');
   expect(report).toMatchObject({ already_sent: 1, numbers: 0 });
-  expect(readFileSync(join(home.folder, 'corrections.csv'), 'utf8')).toMatch(/^K-1;[^;]+;evidencni_cislo;;A 12\/2024\r$/m);
+  expect(readFileSync(join(home.folder, 'corrections.csv'), 'utf8')).toMatch(
+    /^K-1;[^;]+;evidencni_cislo;;A 12\/2024\r$/m,
+  );
 });
 
 test('a number that the account may not set is listed as a correction', async () => {
@@ -320,14 +437,18 @@ test('a number that the account may not set is listed as a correction', async ()
   const text = readFileSync(season, 'utf8').split('\n');
   homeCopy.file('season.csv', `${text[0]};evidencni_cislo\n${text[1]};A 12/2024\n`);
   await homeCopy.pas('import', season, '--as-correction', 'corrections.csv');
-  expect(readFileSync(join(homeCopy.folder, 'corrections.csv'), 'utf8')).toMatch(/^K-1;[^;]+;evidencni_cislo;;A 12\/2024\r$/m);
+  expect(readFileSync(join(homeCopy.folder, 'corrections.csv'), 'utf8')).toMatch(
+    /^K-1;[^;]+;evidencni_cislo;;A 12\/2024\r$/m,
+  );
   expect((await homeCopy.json<Shown>('show', 'K-1')).entries).toMatchObject([{ kind: 'import' }]);
 });
 
 describe('photographs', () => {
   const names = async (find: string): Promise<string[]> => {
     const exported = await expectDone(home.pas('export', find));
-    return (exported.stdout.trim().split('\r\n')[1]?.split(';').at(-1) ?? '').split(',').filter((name) => name !== '');
+    return (exported.stdout.trim().split('\r\n')[1]?.split(';').at(-1) ?? '')
+      .split(',')
+      .filter((name) => name !== '');
   };
 
   test('follow the rows that name them until they are sent', async () => {

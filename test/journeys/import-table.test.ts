@@ -32,7 +32,12 @@ function edit(path: string, from: string, to: string): void {
 test('importing one table twice changes nothing', async () => {
   const table = writeSeason(home, 5, { photos: true });
   expect(await home.json<Report>('import', table)).toMatchObject({ added: 5, photos: 5 });
-  expect(await home.json<Report>('import', table)).toMatchObject({ added: 0, updated: 0, unchanged: 5, photos: 0 });
+  expect(await home.json<Report>('import', table)).toMatchObject({
+    added: 0,
+    updated: 0,
+    unchanged: 5,
+    photos: 0,
+  });
   expect(await home.json<unknown[]>('list')).toHaveLength(5);
 });
 
@@ -63,7 +68,10 @@ test('an edited row never changes a sent find, and is reported', async () => {
 
 test('a dry run reports the same and changes nothing', async () => {
   const table = writeSeason(home, 3, { photos: true });
-  expect(await home.json<Report>('import', table, '--dry-run')).toMatchObject({ added: 3, photos: 3 });
+  expect(await home.json<Report>('import', table, '--dry-run')).toMatchObject({
+    added: 3,
+    photos: 3,
+  });
   expect(await home.json<unknown[]>('list')).toHaveLength(0);
 });
 
@@ -113,7 +121,9 @@ test('commas, tabs, a byte order mark, quoted line breaks and decimal commas are
       .map((row) => row.join(separator))
       .join('\r\n');
   for (const separator of ['\t', ',']) {
-    expect(await home.json<Report>('import', home.file('table.csv', `\ufeff${rows(separator)}`))).toMatchObject({
+    expect(
+      await home.json<Report>('import', home.file('table.csv', `\ufeff${rows(separator)}`)),
+    ).toMatchObject({
       added: 1,
       drafts: 0,
     });
@@ -137,14 +147,26 @@ test('labels are understood after a harvest of vocabularies, and a wrong one lis
 });
 
 test('of a table with very many errors the first are shown, and the copy has all', async () => {
-  const table = home.file('bad.csv', `local_id;projekt;stav\n${'A;B\n'.repeat(6)}${'A;B;9\n'.repeat(11_000)}`);
-  const { issues } = await home.json<Report>('import', table, '--issues-to', 'to-mend.csv', '--only-bad');
+  const table = home.file(
+    'bad.csv',
+    `local_id;projekt;stav\n${'A;B\n'.repeat(6)}${'A;B;9\n'.repeat(11_000)}`,
+  );
+  const { issues } = await home.json<Report>(
+    'import',
+    table,
+    '--issues-to',
+    'to-mend.csv',
+    '--only-bad',
+  );
   expect(issues.filter(({ rule }) => rule !== 'more-errors')).toHaveLength(10_000);
   expect(issues.at(-1)).toMatchObject({
     rule: 'more-errors',
     message: expect.stringMatching(/^1005 more errors are not listed/),
   });
-  const copied = readFileSync(join(home.folder, 'to-mend.csv'), 'utf8').trim().split('\r\n').slice(1);
+  const copied = readFileSync(join(home.folder, 'to-mend.csv'), 'utf8')
+    .trim()
+    .split('\r\n')
+    .slice(1);
   expect(copied).toHaveLength(10_999);
   expect(copied.every((line) => line.includes('have the same local_id'))).toBe(true);
 });

@@ -8,7 +8,12 @@ let home: Home;
 let czech: Home;
 
 beforeEach(async () => {
-  home = await signedIn(mock.service, 'archaeologist', ['--min-interval-ms', '10', '--settle-ms', '600000']);
+  home = await signedIn(mock.service, 'archaeologist', [
+    '--min-interval-ms',
+    '10',
+    '--settle-ms',
+    '600000',
+  ]);
   czech = home.with({ PAS_LANG: 'cs' });
 });
 
@@ -28,15 +33,26 @@ test('a table with errors is reported in Czech, with numbers and nouns in the ri
   const output = stdout + stderr;
   expect(code).toBe(3);
   expect(output).toContain('Řádek má jen 2 buňky, záhlaví 5.');
-  expect(output).toContain('Řádek má 7 buněk, záhlaví jen 5. Pokud text obsahuje „;“, dejte ho do uvozovek.');
+  expect(output).toContain(
+    'Řádek má 7 buněk, záhlaví jen 5. Pokud text obsahuje „;“, dejte ho do uvozovek.',
+  );
   expect(output).toContain('Řádky 2 a 5 mají stejné local_id „K-1“.');
-  expect(output).toContain('U nálezu pro stav 2 musí být vyplněn prvek okolnosti (nálezové okolnosti).');
+  expect(output).toContain(
+    'U nálezu pro stav 2 musí být vyplněn prvek okolnosti (nálezové okolnosti).',
+  );
   expect(output).not.toMatch(/Give each find|Fill it in|The row has/);
 
-  czech.file('bad.csv', 'local_id;hloubka;datum_nalezu;stav;predano\nK-1;1,5;03/04/2024;4;snad\nK-2;3');
+  czech.file(
+    'bad.csv',
+    'local_id;hloubka;datum_nalezu;stav;predano\nK-1;1,5;03/04/2024;4;snad\nK-2;3',
+  );
   const again = (await czech.pas('import', table)).stdout;
-  expect(again).toContain('„1,5“ není celé číslo. Hloubka se uvádí v celých centimetrech: 1,5 m je 150.');
-  expect(again).toContain('„03/04/2024“ může znamenat dva různé dny. Napište 2024-04-03 nebo 2024-03-04.');
+  expect(again).toContain(
+    '„1,5“ není celé číslo. Hloubka se uvádí v celých centimetrech: 1,5 m je 150.',
+  );
+  expect(again).toContain(
+    '„03/04/2024“ může znamenat dva různé dny. Napište 2024-04-03 nebo 2024-03-04.',
+  );
   expect(again).toContain('Importem nelze dosáhnout stavu 4 (archivovaný).');
   expect(again).toContain('„snad“ není ano ani ne.');
 });
@@ -61,7 +77,10 @@ test('evidence is shown in the language of the reader, and is the same in every 
   const reconciled = await czech.pas('reconcile');
   expect(reconciled.stdout).toContain('ve sklizni není žádný jiný záznam');
   await home.pas('reconcile');
-  const shown = await home.json<{ entries: { evidence: { verdict: string; reason: string }[] }[] }>('show', 'K-1');
+  const shown = await home.json<{ entries: { evidence: { verdict: string; reason: string }[] }[] }>(
+    'show',
+    'K-1',
+  );
   expect(shown.entries[0]?.evidence).toHaveLength(1);
   expect(shown.entries[0]?.evidence[0]).toMatchObject({ verdict: 'undecided' });
 });
@@ -77,10 +96,22 @@ test('missing files and finds are refused in Czech, with advice', async () => {
 
 test('every label is Czech: of checks, of the dry run, of validation and of restore', async () => {
   await expectDone(home.pas('import', writeSeason(home, 7)));
-  const checks = (await czech.pas('doctor')).stdout.match(/^[✓!✗] \S+/gm)?.map((line) => line.slice(2)) ?? [];
-  for (const label of ['složka', 'oprávnění', 'fronta', 'profil', 'hodiny', 'účet', 'zápis', 'schéma', 'sklizeň'])
+  const checks =
+    (await czech.pas('doctor')).stdout.match(/^[✓!✗] \S+/gm)?.map((line) => line.slice(2)) ?? [];
+  for (const label of [
+    'složka',
+    'oprávnění',
+    'fronta',
+    'profil',
+    'hodiny',
+    'účet',
+    'zápis',
+    'schéma',
+    'sklizeň',
+  ])
     expect(checks).toContain(label);
-  const english = (await home.pas('doctor')).stdout.match(/^[✓!✗] \S+/gm)?.map((line) => line.slice(2)) ?? [];
+  const english =
+    (await home.pas('doctor')).stdout.match(/^[✓!✗] \S+/gm)?.map((line) => line.slice(2)) ?? [];
   expect(checks.filter((label) => english.includes(label))).toEqual(['node', 'disk']);
   expect((await czech.pas('push', '--dry-run')).stdout).toBe(
     'import: k odeslání 7\nevidenční číslo: k odeslání 0\nfotografie: k odeslání 0\n',

@@ -26,7 +26,8 @@ async function listen(server: Server, port = 0): Promise<string> {
   return `127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-const serve = async (answer: RequestListener): Promise<string> => `http://${await listen(createServer(answer))}`;
+const serve = async (answer: RequestListener): Promise<string> =>
+  `http://${await listen(createServer(answer))}`;
 
 /** A write interface that asks for a token, at any path. */
 const asksForToken: RequestListener = (_, response) => {
@@ -49,7 +50,8 @@ describe('pas init with one address of the service', () => {
     const { base_url, oai_base, schema_base } = mock.service;
     const home = makeHome();
     const run = await expectDone(home.pas('init', `${base_url}${path}`));
-    for (const address of [base_url, oai_base, schema_base]) expect(run.stderr).toContain(`: ${address}\n`);
+    for (const address of [base_url, oai_base, schema_base])
+      expect(run.stderr).toContain(`: ${address}\n`);
     expect(await home.json('profile', 'show', 'default')).toMatchObject({
       ...{ baseUrl: base_url, oaiBase: oai_base, schemaBase: schema_base },
       // The mock says by its header Server that nothing in it is real.
@@ -60,11 +62,18 @@ describe('pas init with one address of the service', () => {
   test('accepts a host of this machine without the scheme', async () => {
     const home = makeHome();
     await expectDone(home.pas('init', mock.service.base_url.replace('http://', '')));
-    expect(await home.json('profile', 'show', 'default')).toMatchObject({ baseUrl: mock.service.base_url });
+    expect(await home.json('profile', 'show', 'default')).toMatchObject({
+      baseUrl: mock.service.base_url,
+    });
   });
 
   test('finds another prefix and another root of the schemas', async () => {
-    await using other = await serveMock('--prefix', 'finds', '--schema-base', 'http://127.0.0.1:1/schemas/of/finds');
+    await using other = await serveMock(
+      '--prefix',
+      'finds',
+      '--schema-base',
+      'http://127.0.0.1:1/schemas/of/finds',
+    );
     const home = makeHome();
     await expectDone(home.pas('init', other.base_url));
     expect(await home.json('profile', 'show', 'default')).toMatchObject({
@@ -81,7 +90,9 @@ describe('pas init with one address of the service', () => {
     expect(await home.json('profile', 'show', 'default')).toMatchObject({
       ...{ baseUrl: training.base_url, schemaBase: training.schema_base, kind: 'training' },
     });
-    await expectDone(home.pas('init', training.base_url, '--name', 'both', '--oai-base', mock.service.oai_base));
+    await expectDone(
+      home.pas('init', training.base_url, '--name', 'both', '--oai-base', mock.service.oai_base),
+    );
     expect(await home.json('profile', 'show', 'both')).toMatchObject({
       ...{ oaiBase: mock.service.oai_base, schemaBase: training.schema_base },
     });
@@ -93,14 +104,17 @@ describe('pas init with one address of the service', () => {
     await using behind = await serveMock('--public-url', address, '--port', String(innerPort));
     expect(behind.base_url).toBe(address);
     const pem = (name: string): string => join(PROJECT, 'test', 'fixtures', 'tls', `${name}.pem`);
-    const secure = createSecureServer({ key: readFileSync(pem('key')), cert: readFileSync(pem('cert')) }, (request, response) => {
-      const { method, url: path, headers } = request;
-      const to = { host: '127.0.0.1', port: innerPort, method, path, headers };
-      overHttp(to, (answer) => {
-        response.writeHead(answer.statusCode ?? 500, answer.headers);
-        answer.pipe(response);
-      }).end();
-    });
+    const secure = createSecureServer(
+      { key: readFileSync(pem('key')), cert: readFileSync(pem('cert')) },
+      (request, response) => {
+        const { method, url: path, headers } = request;
+        const to = { host: '127.0.0.1', port: innerPort, method, path, headers };
+        overHttp(to, (answer) => {
+          response.writeHead(answer.statusCode ?? 500, answer.headers);
+          answer.pipe(response);
+        }).end();
+      },
+    );
     await listen(secure, port);
     const plain = await serve((request, response) => {
       response.writeHead(301, { location: `${address}${request.url}` }).end();
@@ -119,8 +133,21 @@ describe('pas init with one address of the service', () => {
       requestUrls.push(`${request.method} ${authorization}${cookie}`);
       asksForToken(request, response);
     });
-    const home = makeHome({ PAS_USERNAME: 'eva', PAS_PASSWORD: 'planted', PAS_TOKEN: 'planted-token' });
-    await home.pas('init', address, '--username', 'eva', '--oai-auth', 'basic', '--kind', 'training');
+    const home = makeHome({
+      PAS_USERNAME: 'eva',
+      PAS_PASSWORD: 'planted',
+      PAS_TOKEN: 'planted-token',
+    });
+    await home.pas(
+      'init',
+      address,
+      '--username',
+      'eva',
+      '--oai-auth',
+      'basic',
+      '--kind',
+      'training',
+    );
     expect(requestUrls.length).toBeGreaterThan(1);
     expect(new Set(requestUrls)).toEqual(new Set(['GET ']));
   });
@@ -128,7 +155,10 @@ describe('pas init with one address of the service', () => {
   test('makes no request to an address without TLS', async () => {
     const home = makeHome();
     const run = await home.pas('init', 'http://finds.invalid/oai');
-    expect([run.code, run.stderr]).toEqual([12, expect.stringContaining('https://finds.invalid does not answer')]);
+    expect([run.code, run.stderr]).toEqual([
+      12,
+      expect.stringContaining('https://finds.invalid does not answer'),
+    ]);
     expect(run.stderr).not.toContain('http://finds.invalid');
   });
 
@@ -137,10 +167,17 @@ describe('pas init with one address of the service', () => {
     const home = makeHome();
     const run = await home.pas('init', address);
     expect(run.code).toBe(12);
-    expect(run.stderr).toContain('address below which the schemas are, production or training instance');
+    expect(run.stderr).toContain(
+      'address below which the schemas are, production or training instance',
+    );
     expect(run.stderr).toContain('--schema-base=ADDRESS --kind=production|training');
-    await expectDone(home.pas('init', address, '--schema-base', `${address}/schema/svc`, '--kind', 'production'));
-    expect(await home.json('profile', 'show', 'default')).toMatchObject({ baseUrl: address, kind: 'production' });
+    await expectDone(
+      home.pas('init', address, '--schema-base', `${address}/schema/svc`, '--kind', 'production'),
+    );
+    expect(await home.json('profile', 'show', 'default')).toMatchObject({
+      baseUrl: address,
+      kind: 'production',
+    });
   });
 
   test('treats a service that also harvests at that address as production', async () => {
@@ -148,7 +185,9 @@ describe('pas init with one address of the service', () => {
     const address = await serve((request, response) => {
       void fetch(`${base_url}${request.url}`).then(async (answer) => {
         const text = await answer.text();
-        response.writeHead(answer.status, { 'www-authenticate': 'Bearer', 'content-type': 'text/xml' }).end(text);
+        response
+          .writeHead(answer.status, { 'www-authenticate': 'Bearer', 'content-type': 'text/xml' })
+          .end(text);
       });
     });
     const home = makeHome();
@@ -166,7 +205,10 @@ describe('pas init with one address of the service', () => {
     });
     const home = makeHome();
     const run = await home.pas('init', `${address}/a/b`);
-    expect([run.code, run.stderr]).toEqual([12, expect.stringContaining(`${address} answers, but is not a finds service.`)]);
+    expect([run.code, run.stderr]).toEqual([
+      12,
+      expect.stringContaining(`${address} answers, but is not a finds service.`),
+    ]);
     expect(await home.json('profile', 'list')).toEqual([]);
   });
 
@@ -178,11 +220,17 @@ describe('pas init with one address of the service', () => {
     expect(performance.now() - startedAt).toBeLessThan(20_000);
   });
 
-  test.each(['https://eva:planted@finds.invalid', 'finds', ''])('refuses an invalid address: %s', async (text) => {
-    const run = await makeHome().pas('init', text);
-    expect([run.code, run.stderr]).toEqual([12, expect.stringContaining('This is not an address of a service')]);
-    expect(run.stderr).not.toContain('planted');
-  });
+  test.each(['https://eva:planted@finds.invalid', 'finds', ''])(
+    'refuses an invalid address: %s',
+    async (text) => {
+      const run = await makeHome().pas('init', text);
+      expect([run.code, run.stderr]).toEqual([
+        12,
+        expect.stringContaining('This is not an address of a service'),
+      ]);
+      expect(run.stderr).not.toContain('planted');
+    },
+  );
 
   test('reads a profile of an institution from a file or an address that ends with .toml', async () => {
     const { base_url, schema_base } = mock.service;
@@ -191,7 +239,8 @@ describe('pas init with one address of the service', () => {
     const home = makeHome();
     await expectDone(home.pas('init', `${address}/finds-profile.toml`));
     await expectDone(home.pas('init', home.file('finds.toml', profile), '--name', 'file'));
-    for (const name of ['default', 'file']) expect(await home.json('profile', 'show', name)).toMatchObject({ baseUrl: base_url });
+    for (const name of ['default', 'file'])
+      expect(await home.json('profile', 'show', name)).toMatchObject({ baseUrl: base_url });
     const both = await home.pas('init', address, '--from', 'finds.toml');
     expect([both.code, both.stderr]).toEqual([2, expect.stringContaining('not both')]);
   });

@@ -4,7 +4,13 @@ import { makeDocument } from '../support/contract-find.ts';
 import { type RunningMock, serveMock } from '../support/mock-process.ts';
 import { expectDone, type Home, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
 
-type Judged = { file: string; severity: string; element: string | null; line: number | null; message: string };
+type Judged = {
+  file: string;
+  severity: string;
+  element: string | null;
+  line: number | null;
+  message: string;
+};
 
 let service: RunningMock;
 let home: Home;
@@ -28,19 +34,24 @@ describe('a hand-written document is judged offline as the service judges it', (
   test.each(JUDGED_FINDS.map(({ title, status }, index) => [title, status, index] as const))(
     '%s, where the service answers %i',
     (_, status, index) => {
-      const errors = issues.filter(({ file, severity }) => severity === 'error' && file.endsWith(`/${getFile(index)}`));
-      expect(errors.length > 0, errors.map(({ message }) => message).join('\n')).toBe(status !== 201);
+      const errors = issues.filter(
+        ({ file, severity }) => severity === 'error' && file.endsWith(`/${getFile(index)}`),
+      );
+      expect(errors.length > 0, errors.map(({ message }) => message).join('\n')).toBe(
+        status !== 201,
+      );
     },
   );
 });
 
-test.each(DOUBTFUL_PROJECTS.map(({ title, status }, index) => [title, status, JUDGED_FINDS.length + index] as const))(
-  '%s, where the service answers %i, is pointed out',
-  (_, __, index) => {
-    const ofFile = issues.filter(({ file }) => file.endsWith(`/${getFile(index)}`));
-    expect(ofFile).toMatchObject([{ severity: 'warning', element: 'projekt', line: 5 }]);
-  },
-);
+test.each(
+  DOUBTFUL_PROJECTS.map(
+    ({ title, status }, index) => [title, status, JUDGED_FINDS.length + index] as const,
+  ),
+)('%s, where the service answers %i, is pointed out', (_, __, index) => {
+  const ofFile = issues.filter(({ file }) => file.endsWith(`/${getFile(index)}`));
+  expect(ofFile).toMatchObject([{ severity: 'warning', element: 'projekt', line: 5 }]);
+});
 
 describe('a table for a project that takes no finds', () => {
   const rows = (project: string) =>
@@ -50,7 +61,11 @@ describe('a table for a project that takes no finds', () => {
     );
 
   test('is kept as drafts if that is certain', async () => {
-    const imported = await home.json<{ drafts: number; issues: object[] }>('import', rows('C-202300715'), '--dry-run');
+    const imported = await home.json<{ drafts: number; issues: object[] }>(
+      'import',
+      rows('C-202300715'),
+      '--dry-run',
+    );
     expect(imported).toMatchObject({
       drafts: 2,
       issues: [
@@ -61,12 +76,22 @@ describe('a table for a project that takes no finds', () => {
   });
 
   test('is reported once if that is uncertain', async () => {
-    const imported = await home.json<{ drafts: number; issues: object[] }>('import', rows('M-202300316'), '--dry-run');
-    expect(imported).toMatchObject({ drafts: 0, issues: [{ rule: 'project-organisation', severity: 'warning' }] });
+    const imported = await home.json<{ drafts: number; issues: object[] }>(
+      'import',
+      rows('M-202300316'),
+      '--dry-run',
+    );
+    expect(imported).toMatchObject({
+      drafts: 0,
+      issues: [{ rule: 'project-organisation', severity: 'warning' }],
+    });
   });
 
   test('may write its project in small letters', async () => {
-    expect(await home.json('import', rows('c-202400101'), '--dry-run')).toMatchObject({ drafts: 0, issues: [] });
+    expect(await home.json('import', rows('c-202400101'), '--dry-run')).toMatchObject({
+      drafts: 0,
+      issues: [],
+    });
   });
 });
 
@@ -81,5 +106,8 @@ test('a find added from flags is not saved for a project that takes none', async
     'pristupnost=HES-000866',
     '--json',
   );
-  expect({ code: run.code, stdout: run.stdout }).toEqual({ code: 3, stdout: expect.stringContaining('"rule":"project-state"') });
+  expect({ code: run.code, stdout: run.stdout }).toEqual({
+    code: 3,
+    stdout: expect.stringContaining('"rule":"project-state"'),
+  });
 });

@@ -17,7 +17,9 @@ let home: Home;
 beforeAll(async () => {
   home = makeHome();
   const service = ['--base-url', NOBODY, '--schema-base', 'http://127.0.0.1:8099/schema/svc'];
-  await expectDone(home.pas('init', '--name', 'field', '--kind', 'training', '--username', 'a', ...service));
+  await expectDone(
+    home.pas('init', '--name', 'field', '--kind', 'training', '--username', 'a', ...service),
+  );
 });
 
 test.skipIf(process.platform !== 'linux')(
@@ -28,7 +30,9 @@ test.skipIf(process.platform !== 'linux')(
       `${PAS} export >&- 2> said || code=$?; cat said; echo "ended with $code"; ${PAS} export > /dev/null`,
       home.env,
     );
-    expect(text).toMatch(/^pas: Standard output is closed, so nothing can be written to it\.\n.*--out.*\nended with [1-9]/);
+    expect(text).toMatch(
+      /^pas: Standard output is closed, so nothing can be written to it\.\n.*--out.*\nended with [1-9]/,
+    );
   },
 );
 
@@ -56,22 +60,41 @@ test.each([
   expect(run.code).toBe(0);
 });
 
-test.each([[['--lang', 'en']], [['help']], [['--help']]])('%j shows few commands, in the order of a first push', async (args) => {
-  const run = await home.pas(...args);
-  const page = run.stdout + run.stderr;
-  expect(page.match(/^ {2}\S+(?= {2})/gm)?.map((name) => name.trim())).toEqual([
-    ...['demo', 'init', 'login', 'harvest-vocab', 'import', 'validate', 'push', 'status', 'add', 'report', 'doctor'],
-  ]);
-  expect(page).toMatch(/^Steps to the first push:\n {2}init [\s\S]+^ {2}push /m);
-  expect(page).toContain('`pas help --all`');
-  expect(page.split('\n').length).toBeLessThan(30);
-});
+test.each([[['--lang', 'en']], [['help']], [['--help']]])(
+  '%j shows few commands, in the order of a first push',
+  async (args) => {
+    const run = await home.pas(...args);
+    const page = run.stdout + run.stderr;
+    expect(page.match(/^ {2}\S+(?= {2})/gm)?.map((name) => name.trim())).toEqual([
+      ...[
+        'demo',
+        'init',
+        'login',
+        'harvest-vocab',
+        'import',
+        'validate',
+        'push',
+        'status',
+        'add',
+        'report',
+        'doctor',
+      ],
+    ]);
+    expect(page).toMatch(/^Steps to the first push:\n {2}init [\s\S]+^ {2}push /m);
+    expect(page).toContain('`pas help --all`');
+    expect(page.split('\n').length).toBeLessThan(30);
+  },
+);
 
 test('`pas help --all` shows every command and the exit codes', async () => {
   const { code, stdout } = await home.pas('help', '--all');
-  expect(stdout).toMatch(/^ {2}resolve \[options\] <find> [\s\S]+^ {2}completion [\s\S]+^Exit codes:\n/m);
+  expect(stdout).toMatch(
+    /^ {2}resolve \[options\] <find> [\s\S]+^ {2}completion [\s\S]+^Exit codes:\n/m,
+  );
   expect(code).toBe(0);
-  expect((await home.pas('--lang', 'cs', '--help', '--all')).stdout).toMatch(/^Příkazy:\n {2}demo \[přepínače\] /m);
+  expect((await home.pas('--lang', 'cs', '--help', '--all')).stdout).toMatch(
+    /^Příkazy:\n {2}demo \[přepínače\] /m,
+  );
 });
 
 test('a profile is shown with the keys of config.toml', async () => {
@@ -90,20 +113,41 @@ test('a watch with nothing queued says so, and does not mention a missing networ
 });
 
 test('a reader that closes early causes no error', async () => {
-  const text = await inBash(home.folder, `set -o pipefail; ${PAS} doctor --offline | head -1; ${PAS} --help | head -1`, home.env);
+  const text = await inBash(
+    home.folder,
+    `set -o pipefail; ${PAS} doctor --offline | head -1; ${PAS} --help | head -1`,
+    home.env,
+  );
   expect(text).toMatch(/^✓ node .*\nUsage: pas /);
 });
 
 test('a reader that closes early ends an export without an error', async () => {
   const many = makeHome();
-  await expectDone(many.pas('init', '--name', 'field', '--kind', 'training', '--base-url', NOBODY, '--schema-base', NOBODY));
+  await expectDone(
+    many.pas(
+      'init',
+      '--name',
+      'field',
+      '--kind',
+      'training',
+      '--base-url',
+      NOBODY,
+      '--schema-base',
+      NOBODY,
+    ),
+  );
   await expectDone(many.pas('list'));
   const outbox = openOutbox(outboxFile(many, 'field'), systemClock);
   outbox.change(() => {
-    for (let n = 1; n <= 3000; n += 1) insertFind(outbox, { localId: `K-${n}`, elements: { poznamka: 'x'.repeat(100) } });
+    for (let n = 1; n <= 3000; n += 1)
+      insertFind(outbox, { localId: `K-${n}`, elements: { poznamka: 'x'.repeat(100) } });
   });
   outbox.close();
-  const output = await inBash(many.folder, `set -o pipefail; ${PAS} export | head -c 11; echo " ended with $?"`, many.env);
+  const output = await inBash(
+    many.folder,
+    `set -o pipefail; ${PAS} export | head -c 11; echo " ended with $?"`,
+    many.env,
+  );
   expect(output).toBe('\ufefflocal_id ended with 0\n');
 });
 
@@ -114,7 +158,9 @@ test('a document is validated from standard input', async () => {
     `${PAS} validate - < "${document}" && ${PAS} validate - <<< '<a>' || echo "ended with $?"`,
     home.env,
   );
-  expect(run).toMatch(/^1 valid, 0 invalid\.\n✗ standard input, .*\n0 valid, 1 invalid\.\nended with 3\n$/m);
+  expect(run).toMatch(
+    /^1 valid, 0 invalid\.\n✗ standard input, .*\n0 valid, 1 invalid\.\nended with 3\n$/m,
+  );
 });
 
 test('the language in config.toml applies if nothing else names one, and is kept when pas writes the file', async () => {
@@ -131,17 +177,24 @@ test('the language in config.toml applies if nothing else names one, and is kept
     const run = await unsaid.pas('list');
     expect([run.code, run.stderr]).toEqual([
       12,
-      expect.stringMatching(/config\.toml: lang is a language that pas does not have.*\n.*Choose from en, cs\./),
+      expect.stringMatching(
+        /config\.toml: lang is a language that pas does not have.*\n.*Choose from en, cs\./,
+      ),
     ]);
   } finally {
     writeFileSync(file, before);
   }
 });
 
-test('a narrow terminal without colours gets lines that fit, with whole commands and paths', async ({ skip }) => {
+test('a narrow terminal without colours gets lines that fit, with whole commands and paths', async ({
+  skip,
+}) => {
   skip(whyNoTerminal !== undefined, whyNoTerminal);
   const plain = home.with({ NO_COLOR: '1', PAS_LANG: 'cs' });
-  await using terminal = await startTerminal(['doctor', '--offline'], plain, { columns: 60, rows: 60 });
+  await using terminal = await startTerminal(['doctor', '--offline'], plain, {
+    columns: 60,
+    rows: 60,
+  });
   const { screen } = await terminal.ended();
   expect(screen).toContain('nezkontrolováno, protože není síť');
   expect(screen).toContain('`pas doctor`');

@@ -15,13 +15,30 @@ beforeAll(async () => {
   await expectDone(home.pas('harvest-vocab'));
 });
 
-type Row = { set: string; term: string; id: string; label: string; note: string; confirmed: boolean };
-type Tally = { added: number; changed: number; unconfirmed: number; issues: { rule: string; message: string }[] };
+type Row = {
+  set: string;
+  term: string;
+  id: string;
+  label: string;
+  note: string;
+  confirmed: boolean;
+};
+type Tally = {
+  added: number;
+  changed: number;
+  unconfirmed: number;
+  issues: { rule: string; message: string }[];
+};
 
 test('a list with one term per line starts with a term, and its proposals can be imported', async () => {
   const homeCopy = home.copy();
   homeCopy.file('terms.txt', 'fibule\nqqqxyzw\nsekyrka\n');
-  const { proposals } = await homeCopy.json<{ proposals: { term: string }[] }>('vocab', 'map', 'suggest', 'terms.txt');
+  const { proposals } = await homeCopy.json<{ proposals: { term: string }[] }>(
+    'vocab',
+    'map',
+    'suggest',
+    'terms.txt',
+  );
   expect(proposals.map(({ term }) => term)).toEqual(['fibule', 'qqqxyzw', 'sekyrka']);
   await expectDone(homeCopy.pas('vocab', 'map', 'suggest', 'terms.txt', '--out', 'proposals.csv'));
   expect(await homeCopy.json<Tally>('vocab', 'map', 'import', 'proposals.csv')).toMatchObject({
@@ -34,12 +51,20 @@ test('a list with one term per line starts with a term, and its proposals can be
     '$1;yes;',
   );
   homeCopy.file('reviewed.csv', output);
-  expect(await homeCopy.json<Tally>('vocab', 'map', 'import', 'reviewed.csv')).toMatchObject({ added: 1, issues: [] });
+  expect(await homeCopy.json<Tally>('vocab', 'map', 'import', 'reviewed.csv')).toMatchObject({
+    added: 1,
+    issues: [],
+  });
 });
 
 test('a list of a single term is a list', async () => {
   home.file('one.txt', 'fibule\n');
-  const { proposals } = await home.json<{ proposals: { term: string }[] }>('vocab', 'map', 'suggest', 'one.txt');
+  const { proposals } = await home.json<{ proposals: { term: string }[] }>(
+    'vocab',
+    'map',
+    'suggest',
+    'one.txt',
+  );
   expect(proposals.map(({ term }) => term)).toEqual(['fibule']);
 });
 
@@ -47,7 +72,11 @@ test('four terms that are mapped in parallel are all mapped', async () => {
   const homeCopy = home.copy();
   const terms = ['bronz', 'laten', 'neo', 'stredovek'];
   const codes = await Promise.all(
-    terms.map((term) => homeCopy.start('vocab', 'map', 'set', 'druh_nalezu', term, 'spona').ended.then(({ code }) => code)),
+    terms.map((term) =>
+      homeCopy
+        .start('vocab', 'map', 'set', 'druh_nalezu', term, 'spona')
+        .ended.then(({ code }) => code),
+    ),
   );
   expect(codes).toEqual([0, 0, 0, 0]);
   const rows = await homeCopy.json<Row[]>('vocab', 'map', 'list');
@@ -56,7 +85,18 @@ test('four terms that are mapped in parallel are all mapped', async () => {
 
 test('a note stays if a table without notes is imported, or the term is mapped again', async () => {
   const homeCopy = home.copy();
-  await expectDone(homeCopy.pas('vocab', 'map', 'set', 'druh_nalezu', 'fibule', 'spona', '--note', 'podle kartotéky'));
+  await expectDone(
+    homeCopy.pas(
+      'vocab',
+      'map',
+      'set',
+      'druh_nalezu',
+      'fibule',
+      'spona',
+      '--note',
+      'podle kartotéky',
+    ),
+  );
   homeCopy.file('again.csv', 'set;term;id;confirmed\ndruh_nalezu;fibule;HES-000605;yes\n');
   await homeCopy.pas('vocab', 'map', 'import', 'again.csv');
   await expectDone(homeCopy.pas('vocab', 'map', 'set', 'druh_nalezu', 'fibule', 'mince'));
@@ -77,8 +117,14 @@ test('a mapping that was saved in Windows-1250 is read', async () => {
 
 test('an unreadable mapping stops no other command, and is reported with advice', async () => {
   const homeCopy = home.copy();
-  writeFileSync(join(homeCopy.folder, 'pas', 'mapping.csv'), Buffer.from([0x50, 0x4b, 3, 4, 0, 0, 0xff, 0xfe, 0]));
-  homeCopy.file('t.csv', 'local_id;projekt;stav;geom_system;pristupnost\nM-1;C-202400101;1;4326;archeolog\n');
+  writeFileSync(
+    join(homeCopy.folder, 'pas', 'mapping.csv'),
+    Buffer.from([0x50, 0x4b, 3, 4, 0, 0, 0xff, 0xfe, 0]),
+  );
+  homeCopy.file(
+    't.csv',
+    'local_id;projekt;stav;geom_system;pristupnost\nM-1;C-202400101;1;4326;archeolog\n',
+  );
   const run = await homeCopy.pas('import', 't.csv');
   expect([run.code, run.stdout]).toEqual([3, expect.stringContaining('Save it as CSV in UTF-8')]);
   expect(run.stdout).toContain('Imported 1 find');

@@ -4,8 +4,16 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type RunningMock, serveMock } from '../support/mock-process.ts';
 import { expectDone, type Home, PROJECT, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
 
-/** A term of a made-up museum's list, with the entry of the demo seed that it stands for; `id` is empty where there is none. */
-type MuseumTerm = { readonly element: string; readonly term: string; readonly id: string; readonly label: string };
+/**
+ * A term of a made-up museum's list, with the entry of the demo seed that it stands for; `id` is
+ * empty where there is none.
+ */
+type MuseumTerm = {
+  readonly element: string;
+  readonly term: string;
+  readonly id: string;
+  readonly label: string;
+};
 
 const MUSEUM_TERMS = join(PROJECT, 'test', 'fixtures', 'museum-terms.csv');
 /** Every third of the same list, which was held out while the comparison was improved. */
@@ -31,8 +39,19 @@ afterAll(() => service.stop());
 
 type Proposal = { row: number; set: string; term: string; id: string | null; why: string[] };
 type Suggested = { terms: number; proposed: number; proposals: Proposal[] };
-type Issue = { rule: string; severity: string; row: number | null; element: string | null; find: string | null; message: string };
-type Listed = { local_id: string; state: string; elements: Record<string, { id: string } | undefined> };
+type Issue = {
+  rule: string;
+  severity: string;
+  row: number | null;
+  element: string | null;
+  find: string | null;
+  message: string;
+};
+type Listed = {
+  local_id: string;
+  state: string;
+  elements: Record<string, { id: string } | undefined>;
+};
 
 describe('a museum’s list of terms, with abbreviations and typing errors', () => {
   test.each([
@@ -77,12 +96,25 @@ describe('a museum’s list of terms, with abbreviations and typing errors', () 
 /** A table with one find a term, which stands in its own element; everything else is well. */
 function makeTable(terms: readonly MuseumTerm[]): string {
   const good = {
-    ...{ projekt: 'C-202400101', stav: '1', geom_system: '4326', pristupnost: 'HES-000867', hloubka: '10' },
-    ...{ okolnosti: 'HES-000560', obdobi: 'HES-000253', druh_nalezu: 'HES-000605', specifikace: 'HES-000961' },
+    ...{
+      projekt: 'C-202400101',
+      stav: '1',
+      geom_system: '4326',
+      pristupnost: 'HES-000867',
+      hloubka: '10',
+    },
+    ...{
+      okolnosti: 'HES-000560',
+      obdobi: 'HES-000253',
+      druh_nalezu: 'HES-000605',
+      specifikace: 'HES-000961',
+    },
     ...{ predano_organizace: 'ORG-000091', lon: '14.4', lat: '50.08', lokalizace: 'pole' },
   };
   const rows = terms.map(({ element, term }, index) =>
-    [`M-${index}`, ...Object.values({ ...good, [element]: term }).map((cell) => `"${cell}"`)].join(';'),
+    [`M-${index}`, ...Object.values({ ...good, [element]: term }).map((cell) => `"${cell}"`)].join(
+      ';',
+    ),
   );
   return [['local_id', ...Object.keys(good)].join(';'), ...rows].join('\n');
 }
@@ -108,7 +140,10 @@ describe('a reviewed mapping', () => {
     );
     // A person says yes to the first line alone.
     const [header, first, ...rest] = readFileSync(proposals, 'utf8').trimEnd().split('\n');
-    home.file('reviewed.csv', [header, first?.replace(/;;$/, ';ano;z kartotéky'), ...rest].join('\n'));
+    home.file(
+      'reviewed.csv',
+      [header, first?.replace(/;;$/, ';ano;z kartotéky'), ...rest].join('\n'),
+    );
     await expectDone(home.pas('vocab', 'map', 'import', proposals));
     expect(readFileSync(join(home.folder, 'pas', 'mapping.csv'), 'utf8')).toBe(
       '\ufeffset;term;id;label;note;confirmed\nheslo:obdobi;laten;HES-000286;doba laténská;z kartotéky;yes\n',
@@ -116,11 +151,17 @@ describe('a reviewed mapping', () => {
 
     await expectDone(home.pas('import', table('Laten')));
     const [find] = (await home.json<Listed[]>('list')).filter(({ local_id }) => local_id === 'S-1');
-    expect(find).toMatchObject({ state: 'queued', elements: { obdobi: { id: 'HES-000286', text: 'doba laténská' } } });
+    expect(find).toMatchObject({
+      state: 'queued',
+      elements: { obdobi: { id: 'HES-000286', text: 'doba laténská' } },
+    });
     await expectDone(home.pas('vocab', 'map', 'check'));
 
     await moveEntry('areal');
-    await reported('mapping-moved', /HES-000286.*now an entry of heslo:areal.*pas vocab map set heslo:obdobi laten ID/);
+    await reported(
+      'mapping-moved',
+      /HES-000286.*now an entry of heslo:areal.*pas vocab map set heslo:obdobi laten ID/,
+    );
 
     await moveEntry('obdobi');
     expect((await home.pas('validate')).code).toBe(0);
@@ -136,7 +177,9 @@ describe('a reviewed mapping', () => {
     await expectDone(home.pas('vocab', 'map', 'set', 'obdobi', 'laten', 'doba železná'));
     await expectDone(home.pas('vocab', 'map', 'check'));
     await expectDone(home.pas('import', table('laten')));
-    expect((await home.json<Listed[]>('list')).find(({ local_id }) => local_id === 'S-1')).toMatchObject({
+    expect(
+      (await home.json<Listed[]>('list')).find(({ local_id }) => local_id === 'S-1'),
+    ).toMatchObject({
       state: 'queued',
       elements: { obdobi: { id: 'HES-000282' } },
     });
@@ -148,7 +191,10 @@ describe('a reviewed mapping', () => {
     await expectDone(home.pas('harvest-vocab', 'heslo'));
   }
 
-  /** By the check with its row, and by `validate` for the mapping as well as for the find that was made with it. */
+  /**
+   * By the check with its row, and by `validate` for the mapping as well as for the find that was
+   * made with it.
+   */
   async function reported(rule: string, message: RegExp): Promise<void> {
     const check = await home.pas('vocab', 'map', 'check', '--json');
     expect(check.code).toBe(3);
@@ -158,9 +204,16 @@ describe('a reviewed mapping', () => {
     const run = await home.pas('validate', '--json');
     expect(run.code).toBe(3);
     const { issues } = JSON.parse(run.stdout) as { issues: Issue[] };
-    expect(issues.find((issue) => issue.rule === rule)).toMatchObject({ severity: 'warning', row: 2 });
-    expect(issues.find(({ find, element }) => find === 'S-1' && element === 'obdobi')?.message).toMatch(/HES-000286/);
-    const state = (await home.json<Listed[]>('list')).find(({ local_id }) => local_id === 'S-1')?.state;
+    expect(issues.find((issue) => issue.rule === rule)).toMatchObject({
+      severity: 'warning',
+      row: 2,
+    });
+    expect(
+      issues.find(({ find, element }) => find === 'S-1' && element === 'obdobi')?.message,
+    ).toMatch(/HES-000286/);
+    const state = (await home.json<Listed[]>('list')).find(
+      ({ local_id }) => local_id === 'S-1',
+    )?.state;
     expect(state).toBe('draft');
   }
 
@@ -208,14 +261,27 @@ describe('a reviewed mapping', () => {
     const exported = join(home.folder, 'exported.csv');
     home.file('exported.csv', 'somebody’s own');
     const refused = await home.pas('vocab', 'map', 'export', '--out', exported);
-    expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining('replace it with --force')]);
+    expect([refused.code, refused.stderr]).toEqual([
+      2,
+      expect.stringContaining('replace it with --force'),
+    ]);
     expect(readFileSync(exported, 'utf8')).toBe('somebody’s own');
     await expectDone(home.pas('vocab', 'map', 'export', '--out', exported, '--force'));
-    expect(readFileSync(exported, 'utf8')).toBe(readFileSync(join(home.folder, 'pas', 'mapping.csv'), 'utf8'));
-    expect(await home.json('vocab', 'map', 'import', exported)).toMatchObject({ added: 0, changed: 0, unchanged: 1 });
-    expect(await home.json('vocab', 'map', 'remove', 'obdobi', 'LATEN')).toMatchObject({ removed: 1 });
+    expect(readFileSync(exported, 'utf8')).toBe(
+      readFileSync(join(home.folder, 'pas', 'mapping.csv'), 'utf8'),
+    );
+    expect(await home.json('vocab', 'map', 'import', exported)).toMatchObject({
+      added: 0,
+      changed: 0,
+      unchanged: 1,
+    });
+    expect(await home.json('vocab', 'map', 'remove', 'obdobi', 'LATEN')).toMatchObject({
+      removed: 1,
+    });
     expect(await home.json('vocab', 'map', 'list')).toEqual([]);
-    expect(await home.json('vocab', 'map', 'import', exported, '--confirmed')).toMatchObject({ added: 1 });
+    expect(await home.json('vocab', 'map', 'import', exported, '--confirmed')).toMatchObject({
+      added: 1,
+    });
   });
 });
 

@@ -24,8 +24,10 @@ function editor(sed: string): Home {
   return home.with({ EDITOR: `sed -i -e '${sed}'` });
 }
 
-const DRAFT = 'local_id;projekt;stav;geom_system;pristupnost;poznamka\nD 1;C-202400101;2;4326;HES-000867;u cesty\n';
-const LEFT = (): string[] => readdirSync(join(home.folder, 'pas')).filter((name) => name.startsWith('edit-'));
+const DRAFT =
+  'local_id;projekt;stav;geom_system;pristupnost;poznamka\nD 1;C-202400101;2;4326;HES-000867;u cesty\n';
+const LEFT = (): string[] =>
+  readdirSync(join(home.folder, 'pas')).filter((name) => name.startsWith('edit-'));
 
 describe('a draft', () => {
   beforeEach(async () => {
@@ -34,15 +36,40 @@ describe('a draft', () => {
 
   test('names its command, is completed by flags, and is queued once it is complete', async () => {
     const status = await expectDone(home.pas('status'));
-    expect(status.stdout).toMatch(/Complete these drafts.*import of D 1: \w+: .*\(and \d+ more\)\n {4}pas edit 'D 1'/s);
-    const half = await home.pas('edit', 'D 1', '--set', 'depth_cm=20', '--set', 'okolnosti=HES-000560');
+    expect(status.stdout).toMatch(
+      /Complete these drafts.*import of D 1: \w+: .*\(and \d+ more\)\n {4}pas edit 'D 1'/s,
+    );
+    const half = await home.pas(
+      'edit',
+      'D 1',
+      '--set',
+      'depth_cm=20',
+      '--set',
+      'okolnosti=HES-000560',
+    );
     expect(half.code).toBe(3);
     expect(half.stdout).toMatch(/hloubka: – → 20/);
     expect(half.stdout).toMatch(/D 1 stays a draft until/);
     const whole = await expectDone(
       home.pas(
-        ...['edit', 'D 1', '--set', 'obdobi=HES-000253', '--set', 'druh_nalezu=HES-000691', '--set', 'specifikace=HES-000988'],
-        ...['--set', 'finder=Novák, Jan', '--set', 'found_on=1. 6. 2024', '--set', 'location=pole = u lesa'],
+        ...[
+          'edit',
+          'D 1',
+          '--set',
+          'obdobi=HES-000253',
+          '--set',
+          'druh_nalezu=HES-000691',
+          '--set',
+          'specifikace=HES-000988',
+        ],
+        ...[
+          '--set',
+          'finder=Novák, Jan',
+          '--set',
+          'found_on=1. 6. 2024',
+          '--set',
+          'location=pole = u lesa',
+        ],
         ...['--set', 'lon=14.42', '--set', 'lat=50.08', '--set', 'poznamka='],
       ),
     );
@@ -66,8 +93,15 @@ describe('a draft', () => {
     expect(text).toMatch(/# ✗ .*\nhloubka = \n/);
     expect(text).toMatch(/poznamka = u cesty\n/);
     expect(LEFT()).toEqual([]);
-    const run = await editor('s/^poznamka = .*/poznamka = dvě\\\\nřádky/').pas('edit', 'D 1', '--json');
-    expect(JSON.parse(run.stdout)).toMatchObject({ state: 'draft', changed: [{ element: 'poznamka', is: 'dvě\nřádky' }] });
+    const run = await editor('s/^poznamka = .*/poznamka = dvě\\\\nřádky/').pas(
+      'edit',
+      'D 1',
+      '--json',
+    );
+    expect(JSON.parse(run.stdout)).toMatchObject({
+      state: 'draft',
+      changed: [{ element: 'poznamka', is: 'dvě\nřádky' }],
+    });
     const [find] = await home.json<Listed>('list');
     expect(find?.elements).toMatchObject({ poznamka: 'dvě\nřádky', stav: 2 });
     expect((await editor('d').pas('edit', 'D 1')).stdout).toMatch(/Nothing was changed/);
@@ -93,7 +127,9 @@ describe('a draft', () => {
   });
 
   test('loses no typed text if a value cannot be read, or the editor fails', async () => {
-    const wrong = await editor('s/^hloubka = .*/hloubka = deep/; s/^poznamka = .*/poznamka = new words/').pas('edit', 'D 1');
+    const wrong = await editor(
+      's/^hloubka = .*/hloubka = deep/; s/^poznamka = .*/poznamka = new words/',
+    ).pas('edit', 'D 1');
     expect(wrong.code).toBe(3);
     expect(wrong.stdout).toMatch(/Depth \(hloubka\): .*deep/);
     expect(wrong.stderr).toMatch(/Your text is in/);
@@ -103,7 +139,9 @@ describe('a draft', () => {
     const mended = await editor('s/^hloubka = .*/hloubka = 30/').pas('edit', 'D 1');
     expect(mended.stdout).toMatch(/poznamka: u cesty → new words/);
     expect(LEFT()).toEqual([]);
-    expect((await home.pas('edit', 'D 1', '--set', 'hlubka=3')).stderr).toMatch(/Did you mean hloubka/);
+    expect((await home.pas('edit', 'D 1', '--set', 'hlubka=3')).stderr).toMatch(
+      /Did you mean hloubka/,
+    );
     expect((await home.pas('edit', 'D 1')).stderr).toMatch(/--set element=value/);
   });
 });
@@ -123,11 +161,17 @@ test('a refused find is shown with its element, corrected and sent', async () =>
   await expectDone(home.pas('push'));
   expect(await states()).toEqual({ 'K-1': 'accepted', 'K-2': 'accepted' });
   const late = await home.pas('edit', 'K-2', '--set', 'depth_cm=1');
-  expect([late.code, late.stderr]).toEqual([2, expect.stringMatching(/was sent as C-202400101-N\d+.*\n.*pas number set K-2/)]);
+  expect([late.code, late.stderr]).toEqual([
+    2,
+    expect.stringMatching(/was sent as C-202400101-N\d+.*\n.*pas number set K-2/),
+  ]);
 });
 
 describe('removing', () => {
-  const copies = (): string[] => everythingIn(join(outboxFolder(home), 'photos')).filter((path) => /\/[0-9a-f]{128}$/.test(path));
+  const copies = (): string[] =>
+    everythingIn(join(outboxFolder(home), 'photos')).filter((path) =>
+      /\/[0-9a-f]{128}$/.test(path),
+    );
 
   test('deletes unsent finds with their photographs, after a confirmation', async () => {
     await expectDone(home.pas('import', writeSeason(home, 3, { photos: true })));
@@ -150,9 +194,19 @@ describe('removing', () => {
     await expectDone(home.pas('undo'));
     expect(await states()).toEqual({ 'K-2': 'queued', 'K-3': 'queued' });
     await expectDone(home.pas('remove', 'K-2', '--yes'));
-    for (let index = 0; index < 50; index += 1) await expectDone(home.pas('edit', 'K-3', '--set', `depth_cm=${index + 50}`));
+    for (let index = 0; index < 50; index += 1)
+      await expectDone(home.pas('edit', 'K-3', '--set', `depth_cm=${index + 50}`));
     await expectDone(
-      home.pas('add', '--set', 'local_id=K-4', '--set', 'project=C-202400101', '--set', 'target_state=1', '--draft'),
+      home.pas(
+        'add',
+        '--set',
+        'local_id=K-4',
+        '--set',
+        'project=C-202400101',
+        '--set',
+        'target_state=1',
+        '--draft',
+      ),
     );
     await expectDone(home.pas('remove', 'K-4', '--yes'));
     expect(copies()).toHaveLength(1);
@@ -161,12 +215,19 @@ describe('removing', () => {
   test('keeps what the service has or may have, with advice', async () => {
     home = await signedIn(mock.service, 'archaeologist', settledAfter(600_000));
     await expectDone(home.pas('import', writeSeason(home, 3)));
-    await mock.service.faults({ endpoint: 'import', when: { nth: 2 }, times: 1, fault: '500-before-save' });
+    await mock.service.faults({
+      endpoint: 'import',
+      when: { nth: 2 },
+      times: 1,
+      fault: '500-before-save',
+    });
     await home.pas('push', '--limit', '2');
     const run = await home.pas('remove', 'K-1', 'K-2', 'K-3', '--yes');
     expect(run.code).toBe(3);
     expect(run.stderr).toMatch(/K-1 cannot be removed\. It was sent, and the service has it as C-/);
-    expect(run.stderr).toMatch(/K-2 cannot be removed\. The service may have it\. Find out first: pas reconcile K-2/);
+    expect(run.stderr).toMatch(
+      /K-2 cannot be removed\. The service may have it\. Find out first: pas reconcile K-2/,
+    );
     expect(Object.keys(await states())).toEqual(['K-1', 'K-2']);
   });
 });
@@ -175,7 +236,9 @@ test('photographs of a dropped find are not left waiting silently', async () => 
   await expectDone(home.pas('import', writeSeason(home, 1, { photos: true })));
   const dropped = await expectDone(home.pas('resolve', 'K-1', '--drop'));
   expect(dropped.stdout).toMatch(/1 number or photograph of it is waiting/);
-  expect(dropped.stderr).toMatch(/pas resolve K-1 --resend, or remove it completely with pas remove K-1/);
+  expect(dropped.stderr).toMatch(
+    /pas resolve K-1 --resend, or remove it completely with pas remove K-1/,
+  );
   expect((await expectDone(home.pas('status'))).stdout).toMatch(
     /waiting for them:\n {2}pas resolve K-1 --resend\n {2}pas remove K-1/,
   );
@@ -195,11 +258,15 @@ test('a record that is not a find here can be shown, pushed and reconciled by it
   await expectDone(home.pas('number', 'set', ident, 'MB 77'));
   // It has a number, which no home has seen yet.
   expect((await home.pas('push', ident)).code).toBe(6);
-  expect((await home.pas('status')).stdout).toMatch(/the record has the number KH 13\/2024; MB 77 is to replace it/);
+  expect((await home.pas('status')).stdout).toMatch(
+    /the record has the number KH 13\/2024; MB 77 is to replace it/,
+  );
   await expectDone(home.pas('resolve', ident, '--resend'));
   await expectDone(home.pas('push', ident));
   expect(await states()).toEqual({ 'K-1': 'queued' });
-  expect((await expectDone(home.pas('show', ident))).stdout).toMatch(/not stored here as a find.*number MB 77: accepted/s);
+  expect((await expectDone(home.pas('show', ident))).stdout).toMatch(
+    /not stored here as a find.*number MB 77: accepted/s,
+  );
   await expectDone(home.pas('reconcile', ident));
 });
 

@@ -15,13 +15,20 @@ beforeAll(async () => {
   service = await serveMock('--min-interval', '0');
   home = await signedIn(service, 'archaeologist', ['--min-interval-ms', '1']);
   await expectDone(home.pas('harvest-vocab'));
-  for (const name of readdirSync(EXAMPLE)) copyFileSync(join(EXAMPLE, name), join(home.folder, name));
+  for (const name of readdirSync(EXAMPLE))
+    copyFileSync(join(EXAMPLE, name), join(home.folder, name));
 });
 afterAll(() => service?.stop());
 
 const read = (name: string): string => readFileSync(join(home.folder, name), 'utf8');
 
-type Imported = { added: number; updated: number; unchanged: number; invalid: number; drafts: number };
+type Imported = {
+  added: number;
+  updated: number;
+  unchanged: number;
+  invalid: number;
+  drafts: number;
+};
 type Numbers = {
   queued: number;
   replaced: number;
@@ -32,21 +39,43 @@ type Numbers = {
 describe('the example of a museum', () => {
   test('has the column map that the wizard writes for its table', async () => {
     const flags = ['--set', 'projekt=C-202400101', '--set', 'pristupnost=archeolog'];
-    const args = ['import', 'nalezy.csv', '--wizard', '--yes', ...flags, '--map', 'made.toml', '--json'];
+    const args = [
+      'import',
+      'nalezy.csv',
+      '--wizard',
+      '--yes',
+      ...flags,
+      '--map',
+      'made.toml',
+      '--json',
+    ];
     const run = await home.with({ PAS_LANG: 'cs' }).pas(...args);
-    expect([run.code, JSON.parse(run.stdout)]).toMatchObject([0, { undecided: [], rows: 40, fixed: { geom_system: '5514' } }]);
+    expect([run.code, JSON.parse(run.stdout)]).toMatchObject([
+      0,
+      { undecided: [], rows: 40, fixed: { geom_system: '5514' } },
+    ]);
     expect(read('made.toml')).toBe(read('nalezy.map.toml'));
     expect(read('nalezy.terms.csv')).toContain('specifikace;ker.');
     expect((await home.pas(...args)).code).toBe(2);
   });
 
   test('needs no map for degrees, minutes and seconds that belong together', async () => {
-    home.file('gps.csv', 'inv. č.;zs_st;zs_min;zs_vt;zd_st;zd_min;zd_vt\nG 1;49;27;25,8;16;38;4,5\n');
+    home.file(
+      'gps.csv',
+      'inv. č.;zs_st;zs_min;zs_vt;zd_st;zd_min;zd_vt\nG 1;49;27;25,8;16;38;4,5\n',
+    );
     const flags = ['--set', 'projekt=C-202400101', '--set', 'pristupnost=archeolog'];
     expect((await home.pas('import', 'gps.csv', '--wizard', '--yes', ...flags)).code).toBe(0);
     expect(read('gps.map.toml')).toContain('"zs_vt" = { element = "lat", part = "seconds" }');
     const other = home.copy();
-    expect(await other.json('import', join(home.folder, 'gps.csv'), '--map', join(home.folder, 'gps.map.toml'))).toMatchObject({
+    expect(
+      await other.json(
+        'import',
+        join(home.folder, 'gps.csv'),
+        '--map',
+        join(home.folder, 'gps.map.toml'),
+      ),
+    ).toMatchObject({
       added: 1,
     });
     const [find] = await other.json<{ elements: Record<string, unknown> }[]>('list');
@@ -54,9 +83,20 @@ describe('the example of a museum', () => {
   });
 
   test('without required elements writes the map, and the exit code says that it is incomplete', async () => {
-    const run = await home.pas('import', 'nalezy.csv', '--wizard', '--yes', '--map', 'open.toml', '--json');
+    const run = await home.pas(
+      'import',
+      'nalezy.csv',
+      '--wizard',
+      '--yes',
+      '--map',
+      'open.toml',
+      '--json',
+    );
     expect(run.code).toBe(3);
-    expect(JSON.parse(run.stdout)).toMatchObject({ map: 'open.toml', undecided: ['projekt', 'pristupnost'] });
+    expect(JSON.parse(run.stdout)).toMatchObject({
+      map: 'open.toml',
+      undecided: ['projekt', 'pristupnost'],
+    });
     expect(read('open.toml')).toContain('\n# projekt = ""\n');
     expect((await home.pas('import', 'nalezy.csv', '--wizard')).stderr).toContain('--wizard --yes');
   });
@@ -64,19 +104,47 @@ describe('the example of a museum', () => {
   test('is imported, corrected by means of the copy with issues, sent, and numbered later', async () => {
     await expectDone(home.pas('vocab', 'map', 'import', 'own-terms.csv'));
     const map = ['--map', 'nalezy.map.toml'];
-    const dry = await home.pas('import', 'nalezy.csv', ...map, '--dry-run', '--issues-to', 'mend.xlsx', '--json');
-    expect([dry.code, JSON.parse(dry.stdout)]).toMatchObject([3, { dry_run: true, added: 39, invalid: 1, drafts: 0 }]);
-    const first = await home.pas('import', 'nalezy.csv', ...map, '--issues-to', 'mend.csv', '--only-bad', '--json');
+    const dry = await home.pas(
+      'import',
+      'nalezy.csv',
+      ...map,
+      '--dry-run',
+      '--issues-to',
+      'mend.xlsx',
+      '--json',
+    );
+    expect([dry.code, JSON.parse(dry.stdout)]).toMatchObject([
+      3,
+      { dry_run: true, added: 39, invalid: 1, drafts: 0 },
+    ]);
+    const first = await home.pas(
+      'import',
+      'nalezy.csv',
+      ...map,
+      '--issues-to',
+      'mend.csv',
+      '--only-bad',
+      '--json',
+    );
     expect(JSON.parse(first.stdout)).toMatchObject({ added: 39, invalid: 1 });
     const [header = '', row = '', ...more] = read('mend.csv').trimEnd().split('\r\n');
     expect(header).toContain('issues;inv. č.;předmět');
     expect(row).toMatch(/^"✗ hloubka: ""0,3–0,5"" is not a whole number.*A 112\/21/);
     expect(more).toEqual([]);
-    expect((await home.pas('import', 'nalezy.csv', ...map, '--issues-to', 'mend.csv')).code).toBe(2);
+    expect((await home.pas('import', 'nalezy.csv', ...map, '--issues-to', 'mend.csv')).code).toBe(
+      2,
+    );
 
     home.file('mended.csv', read('mend.csv').replace(';0,3–0,5;', ';0,4;'));
-    expect(await home.json<Imported>('import', 'mended.csv', ...map)).toMatchObject({ added: 1, invalid: 0 });
-    expect(await home.json<Imported>('import', 'mend.xlsx', ...map)).toMatchObject({ unchanged: 39, added: 0, updated: 0 });
+    expect(await home.json<Imported>('import', 'mended.csv', ...map)).toMatchObject({
+      added: 1,
+      invalid: 0,
+    });
+    expect(await home.json<Imported>('import', 'mend.xlsx', ...map)).toMatchObject({
+      unchanged: 39,
+      added: 0,
+      updated: 0,
+    });
 
     const { elements } = await home.json<{ elements: Record<string, unknown> }>('show', 'A 108/21');
     expect(elements).toMatchObject({
@@ -88,10 +156,20 @@ describe('the example of a museum', () => {
     expect(elements['datum_nalezu']).toBeUndefined();
 
     expect((await home.pas('push', '--accept-new-people')).code).toBe(0);
-    expect(await home.json<Numbers>('number', 'import', 'numbers.csv', '--dry-run')).toMatchObject({ queued: 12 });
-    expect(await home.json<Numbers>('number', 'import', 'numbers.csv')).toMatchObject({ queued: 12, unchanged: 0, issues: [] });
+    expect(await home.json<Numbers>('number', 'import', 'numbers.csv', '--dry-run')).toMatchObject({
+      queued: 12,
+    });
+    expect(await home.json<Numbers>('number', 'import', 'numbers.csv')).toMatchObject({
+      queued: 12,
+      unchanged: 0,
+      issues: [],
+    });
     expect((await home.pas('push')).code).toBe(0);
-    expect(await home.json<Numbers>('number', 'import', 'numbers.csv')).toMatchObject({ queued: 0, replaced: 0, unchanged: 12 });
+    expect(await home.json<Numbers>('number', 'import', 'numbers.csv')).toMatchObject({
+      queued: 0,
+      replaced: 0,
+      unchanged: 12,
+    });
     const status = await home.json<{ entries: { number: Record<string, number> } }>('status');
     expect(status.entries.number).toMatchObject({ accepted: 12 });
   });
@@ -118,7 +196,9 @@ describe('the example of a museum', () => {
     const report = JSON.parse(run.stdout) as Numbers;
     expect([run.code, report.queued, report.replaced]).toEqual([3, 3, 1]);
     expect(
-      report.issues.map(({ rule, row }) => `${row} ${rule}`).sort((a, b) => Number.parseInt(a, 10) - Number.parseInt(b, 10)),
+      report.issues
+        .map(({ rule, row }) => `${row} ${rule}`)
+        .sort((a, b) => Number.parseInt(a, 10) - Number.parseInt(b, 10)),
     ).toEqual([
       '3 number-used',
       '4 number-used',
@@ -131,7 +211,9 @@ describe('the example of a museum', () => {
     ]);
     expect(run.stdout).toContain('also the number of A 105/21');
     expect(run.stdout).toContain('also the number of A 101/21');
-    const again = JSON.parse((await home.pas('number', 'import', 'odd-numbers.csv', '--json')).stdout) as Numbers;
+    const again = JSON.parse(
+      (await home.pas('number', 'import', 'odd-numbers.csv', '--json')).stdout,
+    ) as Numbers;
     expect(again).toMatchObject({ queued: 0, replaced: 0, unchanged: 4 });
   });
 });
@@ -139,7 +221,10 @@ describe('the example of a museum', () => {
 test('text that looks like a formula stays text in the copy, and is read back unchanged', async () => {
   const rows = ['č.;popis;Y', '1;=HYPERLINK("http://x");-694201,69', '1;+420 1;-5'];
   home.file('formula.csv', rows.join('\n'));
-  home.file('formula.toml', 'version = 1\n[columns]\n"č." = "local_id"\npopis = "poznamka"\nY = "ignore"\n');
+  home.file(
+    'formula.toml',
+    'version = 1\n[columns]\n"č." = "local_id"\npopis = "poznamka"\nY = "ignore"\n',
+  );
   const args = ['import', 'formula.csv', '--map', 'formula.toml', '--dry-run', '--issues-to'];
   expect((await home.pas(...args, 'formula-issues.csv')).code).toBe(3);
   const [, first = '', second = ''] = read('formula-issues.csv').split('\r\n');
@@ -148,24 +233,39 @@ test('text that looks like a formula stays text in the copy, and is read back un
 });
 
 test('a broken map, or a copy that cannot be written, stops before anything is changed', async () => {
-  home.file('broken.toml', 'version = 1\n[columns]\n"inv. č." = "lokal_id"\n[fixed]\nstav = "9"\nprojekt = "a b"\n');
+  home.file(
+    'broken.toml',
+    'version = 1\n[columns]\n"inv. č." = "lokal_id"\n[fixed]\nstav = "9"\nprojekt = "a b"\n',
+  );
   const run = await home.pas('import', 'nalezy.csv', '--map', 'broken.toml');
   expect(run.code).toBe(2);
   expect(run.stderr).toContain('There is no element lokal_id. Did you mean local_id?');
-  home.file('fixed.toml', 'version = 1\n[columns]\n"inv. č." = "local_id"\n[fixed]\nstav = "9"\nprojekt = "a b"\n');
+  home.file(
+    'fixed.toml',
+    'version = 1\n[columns]\n"inv. č." = "local_id"\n[fixed]\nstav = "9"\nprojekt = "a b"\n',
+  );
   const fixed = await home.pas('import', 'nalezy.csv', '--map', 'fixed.toml');
   expect([fixed.code, fixed.stderr.match(/✗/g)?.length]).toEqual([2, 2]);
-  expect((await home.pas('import', 'nalezy.csv', 'numbers.csv', '--issues-to', 'x.csv')).code).toBe(2);
+  expect((await home.pas('import', 'nalezy.csv', 'numbers.csv', '--issues-to', 'x.csv')).code).toBe(
+    2,
+  );
   expect((await home.pas('import', 'nalezy.csv', '--only-bad')).code).toBe(2);
   const itself = await home.pas('import', 'nalezy.csv', '--issues-to', './nalezy.csv', '--force');
-  expect([itself.code, read('nalezy.csv')]).toEqual([2, readFileSync(join(EXAMPLE, 'nalezy.csv'), 'utf8')]);
+  expect([itself.code, read('nalezy.csv')]).toEqual([
+    2,
+    readFileSync(join(EXAMPLE, 'nalezy.csv'), 'utf8'),
+  ]);
   expect((await home.pas('import', 'nalezy.csv', '--map', 'missing.toml')).code).toBe(2);
   expect(existsSync(join(home.folder, 'x.csv'))).toBe(false);
 });
 
 test('a copy of a file that is not a spreadsheet is refused before any find is queued', async () => {
   const properties = { local_id: 'W-1', projekt: 'C-202400101', stav: 1, poznamka: 'on the walk' };
-  const walk = { type: 'Feature', geometry: { type: 'Point', coordinates: [15.1712, 49.8405] }, properties };
+  const walk = {
+    type: 'Feature',
+    geometry: { type: 'Point', coordinates: [15.1712, 49.8405] },
+    properties,
+  };
   home.file('walk.geojson', JSON.stringify({ type: 'FeatureCollection', features: [walk] }));
   const run = await home.pas('import', 'walk.geojson', '--issues-to', 'walk.csv');
   expect([run.code, run.stderr]).toEqual([2, expect.stringContaining('walk.geojson is neither')]);

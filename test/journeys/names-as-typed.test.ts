@@ -5,7 +5,10 @@ import { expectDone, type Home, signedIn, WITHOUT_PAUSES } from '../support/run-
 import { writeSeason } from '../support/season.ts';
 import { useMock } from '../support/use-mock.ts';
 
-/** Names of finds, records, projects, sets and sheets in the writing of people and of their programs. */
+/**
+ * Names of finds, records, projects, sets and sheets in the writing of people and of their
+ * programs.
+ */
 
 const mock = useMock('--min-interval', '0');
 let home: Home;
@@ -42,7 +45,9 @@ describe.each([
   ])('is found by pas %s %s', async (...words) => {
     const at = words.findIndex((word) => word.startsWith('-') || /^\d/.test(word));
     const args =
-      words[0] === 'add' ? ['add', '--resume', name, '--draft'] : words.toSpliced(at === -1 ? words.length : at, 0, name);
+      words[0] === 'add'
+        ? ['add', '--resume', name, '--draft']
+        : words.toSpliced(at === -1 ? words.length : at, 0, name);
     const run = await home.copy().pas(...args.filter((word): word is string => word !== undefined));
     expect(`${run.stdout}${run.stderr}`).not.toMatch(/There is no find|is not stored here/);
     expect(run.code === 0 || words[0] === 'add').toBe(true);
@@ -51,7 +56,9 @@ describe.each([
 
 test('a find that is named twice is exported, changed and removed once', async () => {
   const one = home.copy();
-  expect((await one.pas('export', 'K-1', 'k-1', '--format', 'csv')).stdout.match(/^K-1;/gm)).toHaveLength(1);
+  expect(
+    (await one.pas('export', 'K-1', 'k-1', '--format', 'csv')).stdout.match(/^K-1;/gm),
+  ).toHaveLength(1);
   expect(await one.json('remove', 'K-1', 'k-1', '--yes')).toMatchObject({ removed: ['K-1'] });
 });
 
@@ -59,15 +66,21 @@ test('of two finds that differ in the hyphen each is found by its own name, and 
   const one = home.copy();
   await one.pas(
     'import',
-    one.file('more.csv', 'local_id;projekt;stav\nK1;C-202400101;1\nH-12;C-202400101;1\nH-1-2;C-202400101;1\n'),
+    one.file(
+      'more.csv',
+      'local_id;projekt;stav\nK1;C-202400101;1\nH-12;C-202400101;1\nH-1-2;C-202400101;1\n',
+    ),
   );
   const found = async (...names: string[]): Promise<unknown> => {
     const run = await one.pas('export', ...names, '--format', 'csv');
     return run.code === 0 ? run.stdout.match(/^[KH][-\d]+(?=;)/gm) : run.code;
   };
-  expect([await found('K1', 'K-1'), await found('k 1'), await found('h12'), await found('h112')]).toEqual([
-    ...[['K1', 'K-1'], ['K1'], ['H-12'], 2],
-  ]);
+  expect([
+    await found('K1', 'K-1'),
+    await found('k 1'),
+    await found('h12'),
+    await found('h112'),
+  ]).toEqual([...[['K1', 'K-1'], ['K1'], ['H-12'], 2]]);
 });
 
 test('a project in small letters lists its finds', async () => {
@@ -91,7 +104,10 @@ describe('a second table with the local ids in another writing', () => {
   test('with en dashes has the same finds', async () => {
     const one = home.copy();
     const table = written(one, (text) => text.replaceAll('K-', `K${EN_DASH}`));
-    expect(await one.json<Report>('import', table, '--same')).toMatchObject({ added: 0, updated: 2 });
+    expect(await one.json<Report>('import', table, '--same')).toMatchObject({
+      added: 0,
+      updated: 2,
+    });
   });
 
   test('with small letters makes no second finds until a person says so', async () => {
@@ -102,25 +118,42 @@ describe('a second table with the local ids in another writing', () => {
     expect(report.issues.map(({ message }) => message).join()).toMatch(
       /k-1.*K-1.*only in capitals or blanks.*--rename.*--as-new/,
     );
-    expect(await one.json('import', table, '--rename', '--dry-run')).toMatchObject({ added: 0, updated: 2 });
+    expect(await one.json('import', table, '--rename', '--dry-run')).toMatchObject({
+      added: 0,
+      updated: 2,
+    });
     expect(await one.json('import', table, '--as-new')).toMatchObject({ added: 2 });
   });
 });
 
 test('a find cannot be added beside one whose local id differs in capitals only', async () => {
-  const run = await home.copy().pas('add', '--draft', '--set', 'local_id=k-1', '--set', 'poznamka=nic');
-  expect(run).toMatchObject({ code: 2, stderr: expect.stringContaining('There is already a find K-1.') });
+  const run = await home
+    .copy()
+    .pas('add', '--draft', '--set', 'local_id=k-1', '--set', 'poznamka=nic');
+  expect(run).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('There is already a find K-1.'),
+  });
 });
 
 describe('registration numbers of a CSV table', () => {
-  const imported = async (cell: string): Promise<{ numbers: { value: string }[]; issues: Issue[] }> => {
+  const imported = async (
+    cell: string,
+  ): Promise<{ numbers: { value: string }[]; issues: Issue[] }> => {
     const one = home.copy();
-    return one.json('number', 'import', one.file('numbers.csv', `local_id;evidencni_cislo\nK-1;${cell}\n`));
+    return one.json(
+      'number',
+      'import',
+      one.file('numbers.csv', `local_id;evidencni_cislo\nK-1;${cell}\n`),
+    );
   };
 
   test('a formula is no number', async () => {
     const { numbers, issues } = await imported('"=B2&""x"""');
-    expect([numbers, issues.map(({ rule, severity }) => `${severity} ${rule}`)]).toEqual([[], ['error cell-formula']]);
+    expect([numbers, issues.map(({ rule, severity }) => `${severity} ${rule}`)]).toEqual([
+      [],
+      ['error cell-formula'],
+    ]);
   });
 
   test('a number behind the apostrophe of a spreadsheet is warned of', async () => {
@@ -136,7 +169,10 @@ describe('registration numbers of a CSV table', () => {
   test('finds and records are named in any writing', async () => {
     const one = home.copy();
     const rows = [`k${EN_DASH}2;;A 1`, `;c-202400101${EN_DASH}n00001;A 2`];
-    const table = one.file('numbers.csv', `local_id;ident_cely;evidencni_cislo\n${rows.join('\n')}\n`);
+    const table = one.file(
+      'numbers.csv',
+      `local_id;ident_cely;evidencni_cislo\n${rows.join('\n')}\n`,
+    );
     const { numbers } = await one.json<{ numbers: { find: string }[] }>('number', 'import', table);
     expect(numbers.map(({ find }) => find)).toEqual(['K-2', RECORD]);
   });
@@ -153,7 +189,12 @@ describe('a workbook whose first sheet is a cover', () => {
   const write = (one: Home, rows: readonly (readonly string[])[]): string =>
     one.file(
       'book.xlsx',
-      makeWorkbook([cover, { name: 'Nálezy', rows }, { name: 'List3' }, { name: 'Tajné', state: 'hidden', rows }]),
+      makeWorkbook([
+        cover,
+        { name: 'Nálezy', rows },
+        { name: 'List3' },
+        { name: 'Tajné', state: 'hidden', rows },
+      ]),
     );
 
   test('is imported with the names of the other sheets', async () => {
@@ -163,9 +204,13 @@ describe('a workbook whose first sheet is a cover', () => {
       ['S-1', 'C-202400101', '1'],
     ]);
     const { issues } = await one.json<Report>('import', table);
-    expect(issues.find(({ rule }) => rule === 'table-other-sheets')?.message).toMatch(/not read: Nálezy\. .*--sheet/);
+    expect(issues.find(({ rule }) => rule === 'table-other-sheets')?.message).toMatch(
+      /not read: Nálezy\. .*--sheet/,
+    );
     const named = await one.json<Report>('import', table, '--sheet', 'Nálezy');
-    expect([named.added, named.issues.filter(({ rule }) => rule === 'table-other-sheets')]).toEqual([1, []]);
+    expect([named.added, named.issues.filter(({ rule }) => rule === 'table-other-sheets')]).toEqual(
+      [1, []],
+    );
   });
 
   test('names them for registration numbers and own terms, too', async () => {
@@ -175,13 +220,17 @@ describe('a workbook whose first sheet is a cover', () => {
       ['K-1', '12'],
     ]);
     expect((await one.pas('number', 'import', numbers)).stdout).toContain('Nálezy');
-    expect(await one.json('number', 'import', numbers, '--sheet', 'Nálezy')).toMatchObject({ queued: 1 });
+    expect(await one.json('number', 'import', numbers, '--sheet', 'Nálezy')).toMatchObject({
+      queued: 1,
+    });
     const terms = write(one, [
       ['set', 'term', 'id', 'confirmed'],
       ['obdobi', 'laten', 'HES-000286', 'yes'],
     ]);
     expect((await one.pas('vocab', 'map', 'import', terms)).stdout).toContain('Nálezy');
-    expect(await one.json('vocab', 'map', 'import', terms, '--sheet', 'Nálezy')).toMatchObject({ added: 1 });
+    expect(await one.json('vocab', 'map', 'import', terms, '--sheet', 'Nálezy')).toMatchObject({
+      added: 1,
+    });
   });
 
   test('the wizard names the sheet in the command for the next step', async () => {
@@ -190,8 +239,19 @@ describe('a workbook whose first sheet is a cover', () => {
       ['č. nálezu', 'projekt'],
       ['S-1', 'C-202400101'],
     ]);
-    const { stderr } = await one.pas('import', table, '--wizard', '--yes', '--sheet', 'Nálezy', '--id-prefix', 'P-');
-    expect(stderr).toMatch(/Next: pas import .*book\.xlsx --map .*book\.map\.toml --sheet Nálezy --id-prefix P- --dry-run/);
+    const { stderr } = await one.pas(
+      'import',
+      table,
+      '--wizard',
+      '--yes',
+      '--sheet',
+      'Nálezy',
+      '--id-prefix',
+      'P-',
+    );
+    expect(stderr).toMatch(
+      /Next: pas import .*book\.xlsx --map .*book\.map\.toml --sheet Nálezy --id-prefix P- --dry-run/,
+    );
   });
 });
 
@@ -202,7 +262,9 @@ describe('a mistyped set of own terms', () => {
       stderr: expect.stringContaining('No element of a find has entries of "xx"'),
     });
     const { stderr } = await home.pas('vocab', 'map', 'set', 'heslo:obdobii', 'laten', 'nic');
-    expect(stderr).toMatch(/Nothing of the set heslo:obdobii was harvested.*\n?.*Did you mean heslo:obdobi\?/s);
+    expect(stderr).toMatch(
+      /Nothing of the set heslo:obdobii was harvested.*\n?.*Did you mean heslo:obdobi\?/s,
+    );
   });
 
   test.each(['xx', 'heslo:obdobii'])(
@@ -215,7 +277,9 @@ describe('a mistyped set of own terms', () => {
         'import',
         one.file('terms.csv', `set;term;id;confirmed\n${set};laten;HES-000286;yes\n`),
       );
-      expect(run.stdout).toMatch(/No element of a find has entries of "xx"|Did you mean heslo:obdobi\?/);
+      expect(run.stdout).toMatch(
+        /No element of a find has entries of "xx"|Did you mean heslo:obdobi\?/,
+      );
       expect(run.stdout).not.toContain('vocab map check');
     },
   );

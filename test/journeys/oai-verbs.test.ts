@@ -17,7 +17,9 @@ const oai = (...args: string[]) => home.pas('oai', ...args);
 
 /** The answer without what differs from one moment to the next. */
 const timeless = (text: string): string =>
-  text.replace(/<responseDate>[^<]*/, '').replace(/<resumptionToken[^>]*>[^<]*/, '<resumptionToken>');
+  text
+    .replace(/<responseDate>[^<]*/, '')
+    .replace(/<resumptionToken[^>]*>[^<]*/, '<resumptionToken>');
 
 describe('each verb prints the answer as received', () => {
   test.each([
@@ -26,20 +28,34 @@ describe('each verb prints the answer as received', () => {
     [['sets'], 'verb=ListSets'],
     [['identifiers', '--set', 'pian'], 'verb=ListIdentifiers&metadataPrefix=oai_svc&set=pian'],
     [
-      ['records', '--set', 'heslo:obdobi', '--metadata-prefix', 'oai_dc', '--from', '2020-01-01', '--until', '2030-01-01'],
+      [
+        'records',
+        '--set',
+        'heslo:obdobi',
+        '--metadata-prefix',
+        'oai_dc',
+        '--from',
+        '2020-01-01',
+        '--until',
+        '2030-01-01',
+      ],
       'verb=ListRecords&metadataPrefix=oai_dc&set=heslo%3Aobdobi&from=2020-01-01&until=2030-01-01',
     ],
   ])('pas oai %j --xml', async (args, query) => {
     const run = await oai(...args, '--xml');
     expect(run.code, run.stderr).toBe(0);
-    expect(timeless(run.stdout)).toBe(timeless((await ask(mock, query, { as: 'archaeologist' })).text));
+    expect(timeless(run.stdout)).toBe(
+      timeless((await ask(mock, query, { as: 'archaeologist' })).text),
+    );
   });
 
   test('pas oai get, by the bare identifier as a person writes it as well as by the full one', async () => {
     const query = `verb=GetRecord&identifier=${encodeURIComponent(`${base()}/id/HES-000253`)}&metadataPrefix=oai_svc`;
     const { text } = await ask(mock, query, { as: 'archaeologist' });
     for (const identifier of ['HES-000253', ' hes\u2011000253', `${base()}/id/HES-000253`]) {
-      expect(timeless((await oai('get', '--identifier', identifier, '--xml')).stdout)).toBe(timeless(text));
+      expect(timeless((await oai('get', '--identifier', identifier, '--xml')).stdout)).toBe(
+        timeless(text),
+      );
     }
   });
 });
@@ -55,13 +71,20 @@ describe('each verb prints its answer as JSON', () => {
   });
 
   test('formats, also of one record', async () => {
-    const formats = [{ prefix: 'oai_dc' }, { prefix: 'oai_svc', namespace: `${mock.server.schema_base}/2.2/` }];
+    const formats = [
+      { prefix: 'oai_dc' },
+      { prefix: 'oai_svc', namespace: `${mock.server.schema_base}/2.2/` },
+    ];
     expect(await home.json('oai', 'formats')).toMatchObject({ formats });
-    expect(await home.json('oai', 'formats', '--identifier', 'HES-000253')).toMatchObject({ formats });
+    expect(await home.json('oai', 'formats', '--identifier', 'HES-000253')).toMatchObject({
+      formats,
+    });
   });
 
   test('sets with their names and descriptions', async () => {
-    const { sets } = await home.json<{ sets: { set: string; name: string; descriptions: unknown[] }[] }>('oai', 'sets');
+    const { sets } = await home.json<{
+      sets: { set: string; name: string; descriptions: unknown[] }[];
+    }>('oai', 'sets');
     expect(sets.find(({ set }) => set === 'heslo:obdobi')).toMatchObject({
       name: expect.stringContaining('Period'),
       descriptions: [{ dc: { description: expect.anything() } }],
@@ -69,14 +92,30 @@ describe('each verb prints its answer as JSON', () => {
   });
 
   test('identifiers and records, page by page with the token', async () => {
-    type Page = { resumption_token: string | null; complete_list_size: number | null; headers: { identifier: string }[] };
+    type Page = {
+      resumption_token: string | null;
+      complete_list_size: number | null;
+      headers: { identifier: string }[];
+    };
     const metIdentifiers = new Set<string>();
-    let page = await home.json<Page>('oai', 'identifiers', '--set', 'heslo', '--metadata-prefix', 'oai_dc');
+    let page = await home.json<Page>(
+      'oai',
+      'identifiers',
+      '--set',
+      'heslo',
+      '--metadata-prefix',
+      'oai_dc',
+    );
     const size = page.complete_list_size;
     for (;;) {
       for (const { identifier } of page.headers) metIdentifiers.add(identifier);
       if (page.resumption_token === null) break;
-      page = await home.json<Page>('oai', 'identifiers', '--resumption-token', page.resumption_token);
+      page = await home.json<Page>(
+        'oai',
+        'identifiers',
+        '--resumption-token',
+        page.resumption_token,
+      );
     }
     expect(metIdentifiers.size).toBe(size);
     const { text } = await ask(mock, 'verb=ListIdentifiers&metadataPrefix=oai_dc&set=heslo');
@@ -118,8 +157,12 @@ describe('each verb prints its answer for people', () => {
 });
 
 test('another schema version, and the newest through the generic endpoint', async () => {
-  expect(await home.json('oai', 'identify', '--schema-version', '2.0')).toMatchObject({ base_url: `${base()}/2.0/oai` });
-  expect(await home.json('oai', 'identify', '--schema-version', 'newest')).toMatchObject({ base_url: `${base()}/2.2/oai` });
+  expect(await home.json('oai', 'identify', '--schema-version', '2.0')).toMatchObject({
+    base_url: `${base()}/2.0/oai`,
+  });
+  expect(await home.json('oai', 'identify', '--schema-version', 'newest')).toMatchObject({
+    base_url: `${base()}/2.2/oai`,
+  });
 });
 
 describe('an invalid request is refused', () => {

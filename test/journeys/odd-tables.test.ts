@@ -31,7 +31,10 @@ test('a table with a title and a header of two lines is imported, and its rows k
   const wrong = await homeCopy.pas('import', 'wrong.csv', '--json');
   const report = JSON.parse(wrong.stdout) as Report;
   expect([wrong.code, report.added, report.invalid]).toEqual([3, 1, 1]);
-  expect(report.issues.find(({ severity }) => severity === 'error')).toMatchObject({ rule: 'date', row: 7 });
+  expect(report.issues.find(({ severity }) => severity === 'error')).toMatchObject({
+    rule: 'date',
+    row: 7,
+  });
   expect((await homeCopy.pas('import', table, '--header-row', '5')).code).not.toBe(0);
   expect(await homeCopy.json<Report>('import', table, '--header-row', '4-5')).toMatchObject({
     added: 1,
@@ -49,18 +52,26 @@ test('a missing photograph is reported with its row, which is imported without i
   const report = await homeCopy.json<Report>('import', 'season.csv');
   expect(report).toMatchObject({ added: 2, unchanged: 1, invalid: 0, photos: 1 });
   expect(report.issues.filter(({ rule }) => rule === 'photo-missing')).toMatchObject([
-    { row: 2, severity: 'warning', message: expect.stringMatching(/"IMG_0001\.jpg" in \/.*pas photo add P-1/) },
+    {
+      row: 2,
+      severity: 'warning',
+      message: expect.stringMatching(/"IMG_0001\.jpg" in \/.*pas photo add P-1/),
+    },
     { row: 3, severity: 'warning', message: expect.stringContaining('IMG_0003.jpg') },
   ]);
   homeCopy.file('IMG_0001.jpg', tinyPng(1));
-  expect(await homeCopy.json<Report>('import', 'season.csv')).toMatchObject({ added: 0, photos: 1 });
+  expect(await homeCopy.json<Report>('import', 'season.csv')).toMatchObject({
+    added: 0,
+    photos: 1,
+  });
 });
 
 test('many errors are counted by kind, with the first rows of each, and --issues-to has all', async () => {
   const homeCopy = home.copy();
   const rows = Array.from(
     { length: 60 },
-    (_, index) => `G-${index + 1};${index < 40 ? '6/2024' : '2024-06-01'};${index < 50 ? 'x' : '5'}`,
+    (_, index) =>
+      `G-${index + 1};${index < 40 ? '6/2024' : '2024-06-01'};${index < 50 ? 'x' : '5'}`,
   );
   homeCopy.file('season.csv', ['local_id;datum_nalezu;hloubka', ...rows.reverse()].join('\n'));
   const run = await homeCopy.pas('import', 'season.csv');
@@ -70,9 +81,21 @@ test('many errors are counted by kind, with the first rows of each, and --issues
   expect(run.stdout.indexOf('50 × integer')).toBeLessThan(run.stdout.indexOf('40 × date'));
   expect(run.stdout.split('\n').length).toBeLessThan(30);
   expect(run.stderr).toContain('--issues-to FILE writes every error next to its row.');
-  const copied = await homeCopy.pas('import', 'season.csv', '--issues-to', 'mend.csv', '--only-bad', '--json');
-  expect((JSON.parse(copied.stdout) as Report).issues.filter(({ severity }) => severity === 'error').length).toBeGreaterThan(89);
-  expect(readFileSync(join(homeCopy.folder, 'mend.csv'), 'utf8').trimEnd().split('\r\n')).toHaveLength(61);
+  const copied = await homeCopy.pas(
+    'import',
+    'season.csv',
+    '--issues-to',
+    'mend.csv',
+    '--only-bad',
+    '--json',
+  );
+  expect(
+    (JSON.parse(copied.stdout) as Report).issues.filter(({ severity }) => severity === 'error')
+      .length,
+  ).toBeGreaterThan(89);
+  expect(
+    readFileSync(join(homeCopy.folder, 'mend.csv'), 'utf8').trimEnd().split('\r\n'),
+  ).toHaveLength(61);
 });
 
 test('the workbook with issues keeps days as days, and its columns fit their content', async () => {
@@ -86,7 +109,9 @@ test('the workbook with issues keeps days as days, and its columns fit their con
   const parts = await unpackZip('mend.xlsx', readFileSync(join(homeCopy.folder, 'mend.xlsx')));
   const sheet = parts.get('xl/worksheets/sheet1.xml')?.unpack().toString('utf8') ?? '';
   expect(sheet).toContain('<v>45444</v>');
-  const widths = [...sheet.matchAll(/<col [^>]*width="([\d.]+)"/g)].map(([, width]) => Number(width));
+  const widths = [...sheet.matchAll(/<col [^>]*width="([\d.]+)"/g)].map(([, width]) =>
+    Number(width),
+  );
   expect(widths).toHaveLength(5);
   expect(widths[2]).toBeGreaterThan(9);
   expect(widths[4]).toBe(50);
@@ -97,12 +122,13 @@ test('map links and full plus codes are points, in tables, in pas add and in pas
   const run = await homeCopy.pas('import', odd('links-of-maps.csv'), '--json');
   const report = JSON.parse(run.stdout) as Report;
   expect([run.code, report.added, report.invalid]).toEqual([3, 3, 2]);
-  expect(report.issues.filter(({ severity }) => severity === 'error').map(({ row }) => row)).toEqual([5, 6]);
+  expect(
+    report.issues.filter(({ severity }) => severity === 'error').map(({ row }) => row),
+  ).toEqual([5, 6]);
   const points = async () =>
-    (await homeCopy.json<{ local_id: string; elements: Record<string, unknown> }[]>('list')).map(({ local_id, elements }) => [
-      local_id,
-      elements['geom_wkt'],
-    ]);
+    (await homeCopy.json<{ local_id: string; elements: Record<string, unknown> }[]>('list')).map(
+      ({ local_id, elements }) => [local_id, elements['geom_wkt']],
+    );
   expect(Object.fromEntries(await points())).toMatchObject({
     'L-1': 'POINT (14.4208 50.0871)',
     'L-2': 'POINT (14.4208125 50.0870625)',
@@ -110,8 +136,19 @@ test('map links and full plus codes are points, in tables, in pas add and in pas
   });
   const link = 'https://mapy.cz/zakladni?source=coor&id=15.5%2C49.5&x=15&y=49&z=17';
   expect((await homeCopy.pas('edit', 'L-1', '--point', link)).code).toBe(0);
-  expect((await homeCopy.pas('edit', 'L-2', '--point', 'https://mapy.cz/zakladni?x=15.5&y=49.5')).code).toBe(3);
-  const flags = ['--set', 'local_id=L-9', '--set', 'projekt=C-202400101', '--set', 'stav=1', '--set', 'pristupnost=HES-000865'];
+  expect(
+    (await homeCopy.pas('edit', 'L-2', '--point', 'https://mapy.cz/zakladni?x=15.5&y=49.5')).code,
+  ).toBe(3);
+  const flags = [
+    '--set',
+    'local_id=L-9',
+    '--set',
+    'projekt=C-202400101',
+    '--set',
+    'stav=1',
+    '--set',
+    'pristupnost=HES-000865',
+  ];
   expect((await homeCopy.pas('add', ...flags, '--point', 'geo:49.5,15.5')).code).toBe(0);
   expect(Object.fromEntries(await points())).toMatchObject({
     'L-1': 'POINT (15.5 49.5)',
@@ -126,14 +163,41 @@ test('the numbers of a register are imported by a column map that the wizard wri
   await homeCopy.json<Report>('import', 'season.csv');
   homeCopy.file('register.csv', readFileSync(odd('register-of-numbers.csv'), 'utf8'));
   expect((await homeCopy.pas('number', 'import', 'register.csv', '--dry-run')).code).toBe(3);
-  const looked = await homeCopy.pas('number', 'import', 'register.csv', '--wizard', '--yes', '--json');
-  expect([looked.code, JSON.parse(looked.stdout)]).toEqual([0, { map: 'register.map.toml', undecided: [] }]);
+  const looked = await homeCopy.pas(
+    'number',
+    'import',
+    'register.csv',
+    '--wizard',
+    '--yes',
+    '--json',
+  );
+  expect([looked.code, JSON.parse(looked.stdout)]).toEqual([
+    0,
+    { map: 'register.map.toml', undecided: [] },
+  ]);
   const map = readFileSync(join(homeCopy.folder, 'register.map.toml'), 'utf8');
-  for (const line of ['"č. sáčku" = "local_id"', '"evid. č. muzea" = "evidencni_cislo"', '"předmět" = "ignore"'])
+  for (const line of [
+    '"č. sáčku" = "local_id"',
+    '"evid. č. muzea" = "evidencni_cislo"',
+    '"předmět" = "ignore"',
+  ])
     expect(map).toContain(line);
-  expect((await homeCopy.pas('number', 'import', 'register.csv', '--wizard', '--yes')).code).toBe(2);
-  const named = await homeCopy.pas('number', 'import', 'register.csv', '--wizard', '--yes', '--force', '--header-row', '2');
-  expect(named.stderr).toContain('pas number import register.csv --map register.map.toml --header-row 2 --dry-run');
+  expect((await homeCopy.pas('number', 'import', 'register.csv', '--wizard', '--yes')).code).toBe(
+    2,
+  );
+  const named = await homeCopy.pas(
+    'number',
+    'import',
+    'register.csv',
+    '--wizard',
+    '--yes',
+    '--force',
+    '--header-row',
+    '2',
+  );
+  expect(named.stderr).toContain(
+    'pas number import register.csv --map register.map.toml --header-row 2 --dry-run',
+  );
   const done = await homeCopy.json<{ queued: number; numbers: unknown[] }>(
     'number',
     'import',

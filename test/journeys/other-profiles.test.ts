@@ -5,7 +5,10 @@ import { expectDone, type Home, signedIn } from '../support/run-pas.ts';
 import { writeSeason } from '../support/season.ts';
 import { startMock } from '../support/start-mock.ts';
 
-/** `mock`, a training profile, is the configured one; `the.museum` is production, where nothing was sent yet. */
+/**
+ * `mock`, a training profile, is the configured one; `the.museum` is production, where nothing was
+ * sent yet.
+ */
 let home: Home;
 let ident: string;
 
@@ -35,15 +38,25 @@ describe('advised commands', () => {
     expect(imported.stderr).not.toContain('`pas push`');
     const status = (await home.pas('status', '--profile', MUSEUM)).stdout;
     expect(status).toContain(`pas edit --profile ${MUSEUM} 'DR 1'\n`);
-    expect((await home.pas('show', 'DR 1', '--profile', MUSEUM)).stdout).toContain(`pas edit --profile ${MUSEUM} 'DR 1'`);
+    expect((await home.pas('show', 'DR 1', '--profile', MUSEUM)).stdout).toContain(
+      `pas edit --profile ${MUSEUM} 'DR 1'`,
+    );
     const numbers = home.file('numbers.csv', 'local_id;evidencni_cislo\nDR 1;A 1\n');
     const numbered = await home.pas('number', 'import', numbers, '--profile', MUSEUM);
     expect(numbered.stderr).toMatch(/^PRODUCTION: /m);
     expect(numbered.stderr).toContain(`\`pas push --profile ${MUSEUM} --only number\``);
     await expectDone(home.pas('report', join(home.folder, 'museum.html'), '--profile', MUSEUM));
-    expect(readFileSync(join(home.folder, 'museum.html'), 'utf8')).toContain(`pas edit --profile ${MUSEUM} &#39;DR 1&#39;`);
+    expect(readFileSync(join(home.folder, 'museum.html'), 'utf8')).toContain(
+      `pas edit --profile ${MUSEUM} &#39;DR 1&#39;`,
+    );
     const own = (
-      await home.pas('number', 'import', home.file('own.csv', 'local_id;evidencni_cislo\nK-2;A 2\n'), '--profile', 'mock')
+      await home.pas(
+        'number',
+        'import',
+        home.file('own.csv', 'local_id;evidencni_cislo\nK-2;A 2\n'),
+        '--profile',
+        'mock',
+      )
     ).stderr;
     expect(own).toContain('`pas push --only number`');
   });
@@ -52,7 +65,10 @@ describe('advised commands', () => {
     expect((await home.pas('profile', 'list', '--lang', 'cs')).stdout).toMatch(
       /mock +cvičná instance[\s\S]*the\.museum +ostrá instance/,
     );
-    expect(await home.json('profile', 'list')).toMatchObject([{ kind: 'training' }, { kind: 'production' }]);
+    expect(await home.json('profile', 'list')).toMatchObject([
+      { kind: 'training' },
+      { kind: 'production' },
+    ]);
   });
 
   test('name the profile in texts made far from the command line too, and for programs', async () => {
@@ -60,19 +76,37 @@ describe('advised commands', () => {
     const list = `\`pas list --profile ${MUSEUM}\` shows`;
     const hint = `FIND is a local id (${list} them) or the identifier given by the service.`;
     expect(unknown.stderr).toContain(`     ${hint}\n`);
-    expect(JSON.parse(unknown.stderr.trim().split('\n').at(-1) ?? '')).toMatchObject({ type: 'exit', hint });
+    expect(JSON.parse(unknown.stderr.trim().split('\n').at(-1) ?? '')).toMatchObject({
+      type: 'exit',
+      hint,
+    });
     const numbers = home.file('nowhere.csv', 'local_id;evidencni_cislo\nNOPE;A 1\n');
-    const numbered = await home.json<{ issues: { message: string }[] }>('number', 'import', numbers, '--profile', MUSEUM);
+    const numbered = await home.json<{ issues: { message: string }[] }>(
+      'number',
+      'import',
+      numbers,
+      '--profile',
+      MUSEUM,
+    );
     expect(numbered.issues[0]?.message).toContain(list);
-    const checked = await home.json<{ checks: { name: string; todo: string }[] }>('doctor', '--offline', '--profile', MUSEUM);
-    expect(checked.checks.find(({ name }) => name === 'vocabulary-age')?.todo).toContain(`pas harvest-vocab --profile ${MUSEUM}`);
+    const checked = await home.json<{ checks: { name: string; todo: string }[] }>(
+      'doctor',
+      '--offline',
+      '--profile',
+      MUSEUM,
+    );
+    expect(checked.checks.find(({ name }) => name === 'vocabulary-age')?.todo).toContain(
+      `pas harvest-vocab --profile ${MUSEUM}`,
+    );
   });
 
   test('name the configured profile if PAS_PROFILE names another one', async () => {
     const elsewhere = home.with({ PAS_PROFILE: MUSEUM });
     const run = await elsewhere.pas('number', 'set', 'K-1', 'A 2', '--profile', 'mock');
     expect(run.code).toBe(0);
-    expect((await elsewhere.pas('status', '--profile', 'mock')).stdout).toContain('  pas push --profile mock\n');
+    expect((await elsewhere.pas('status', '--profile', 'mock')).stdout).toContain(
+      '  pas push --profile mock\n',
+    );
   });
 });
 
@@ -84,7 +118,10 @@ test('an identifier from a training instance has no link in a report if harvesti
   expect(await text()).toContain(`/id/${ident}`);
   const config = join(home.folder, 'pas', 'config.toml');
   const own = readFileSync(config, 'utf8');
-  home.file('pas/config.toml', own.replace(/^(oai_base = ")http:[^"]*(")/m, '$1https://api.example.org/oai$2'));
+  home.file(
+    'pas/config.toml',
+    own.replace(/^(oai_base = ")http:[^"]*(")/m, '$1https://api.example.org/oai$2'),
+  );
   const page = await text();
   home.file('pas/config.toml', own);
   expect(page).toContain(ident);

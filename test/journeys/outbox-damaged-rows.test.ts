@@ -32,14 +32,28 @@ function damage(sql: string): void {
 }
 
 const COMMANDS = [
-  ...['status', 'list', 'show K-1', 'export', 'validate', 'report page.html', 'outbox check', 'doctor', 'push'],
+  ...[
+    'status',
+    'list',
+    'show K-1',
+    'export',
+    'validate',
+    'report page.html',
+    'outbox check',
+    'doctor',
+    'push',
+  ],
   ...['edit K-1 --set hloubka=3', 'backup later.sqlite', 'outbox show'],
 ];
 
 async function expectNoticed(...commands: readonly string[]): Promise<void> {
   for (const words of commands) {
     const run = await home.pas(...words.split(' '));
-    expect([words, run.code, run.stdout + run.stderr]).toEqual([words, 12, expect.stringContaining('damaged')]);
+    expect([words, run.code, run.stdout + run.stderr]).toEqual([
+      words,
+      12,
+      expect.stringContaining('damaged'),
+    ]);
     expect(run.stderr).not.toMatch(/bug in pas/);
   }
 }
@@ -58,15 +72,25 @@ test('If the drive changed a row, the commands that read it say so, and restorin
   const sound = readFileSync(copy);
   for (const [what, sql] of Object.entries(changes)) {
     damage(sql);
-    await expectNoticed(...(/^an element|^a byte/.test(what) ? COMMANDS.slice(0, -1) : ['status', 'push']));
+    await expectNoticed(
+      ...(/^an element|^a byte/.test(what) ? COMMANDS.slice(0, -1) : ['status', 'push']),
+    );
     await expectDone(home.pas('restore', copy, '--replace'));
   }
   damage(changes['an element of a find']);
   expect((await home.pas('backup', copy, '--force')).code).toBe(12);
   expect(readFileSync(copy).equals(sound)).toBe(true);
-  for (const words of ['reconcile', 'pull', 'number set K-1 A1', 'resolve K-1 --drop', 'build K-1', 'remove K-1 --yes'])
+  for (const words of [
+    'reconcile',
+    'pull',
+    'number set K-1 A1',
+    'resolve K-1 --drop',
+    'build K-1',
+    'remove K-1 --yes',
+  ])
     expect((await home.pas(...words.split(' '))).code, words).not.toBe(1);
-  const [, advised = ''] = /pas (restore FILE --replace)/.exec((await home.pas('push')).stderr) ?? [];
+  const [, advised = ''] =
+    /pas (restore FILE --replace)/.exec((await home.pas('push')).stderr) ?? [];
   await expectDone(home.pas(...advised.replace('FILE', copy).split(' ')));
   await expectDone(home.pas('push'));
   expect(await mock.made()).toMatchObject({ finds: 3 });
@@ -84,7 +108,11 @@ const HEADERS = [
 test('If the drive changed the header, each command says so, and restoring a backup helps.', async () => {
   for (const [what, sql] of HEADERS) {
     damage(sql);
-    await expectNoticed(...(what === 'whole row' ? [...COMMANDS, `import ${writeSeason(home, 3)}`] : ['list', 'push']));
+    await expectNoticed(
+      ...(what === 'whole row'
+        ? [...COMMANDS, `import ${writeSeason(home, 3)}`]
+        : ['list', 'push']),
+    );
     expect((await home.pas('restore', copy)).code).toBe(12);
     await expectDone(home.pas('restore', copy, '--replace'));
   }

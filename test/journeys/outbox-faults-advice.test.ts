@@ -5,7 +5,15 @@ import { systemClock } from '../../src/base/clock.ts';
 import { openOutbox, updateHeader } from '../../src/outbox/open-outbox.ts';
 import { fetchToken } from '../support/contract-requests.ts';
 import { configFile, keepJournalInState, outboxFile } from '../support/outbox-files.ts';
-import { addressFlags, expectDone, type Home, type Run, settledAfter, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
+import {
+  addressFlags,
+  expectDone,
+  type Home,
+  type Run,
+  settledAfter,
+  signedIn,
+  WITHOUT_PAUSES,
+} from '../support/run-pas.ts';
 import { tinyPng, writeSeason } from '../support/season.ts';
 import { useMock } from '../support/use-mock.ts';
 
@@ -34,10 +42,13 @@ async function readIdent(home: Home): Promise<string> {
 
 async function curatorSets(ident: string, value: string): Promise<void> {
   const { base_url } = mock.service;
-  const answer = await fetch(`${base_url}/api/pas/nalez/${ident}/evidencni-cislo?evidencni_cislo=${value}`, {
-    method: 'PATCH',
-    headers: { authorization: `Bearer ${await fetchToken({ url: base_url }, 'archivist')}` },
-  });
+  const answer = await fetch(
+    `${base_url}/api/pas/nalez/${ident}/evidencni-cislo?evidencni_cislo=${value}`,
+    {
+      method: 'PATCH',
+      headers: { authorization: `Bearer ${await fetchToken({ url: base_url }, 'archivist')}` },
+    },
+  );
   expect(answer.status).toBe(200);
 }
 
@@ -54,7 +65,17 @@ async function secondOutbox(home: Home): Promise<readonly string[]> {
   const flags = ['--profile', 'second'];
   await expectDone(
     home.pas(
-      ...['init', '--name', 'second', '--kind', 'training', '--username', 'archaeologist', '--oai-auth', 'basic'],
+      ...[
+        'init',
+        '--name',
+        'second',
+        '--kind',
+        'training',
+        '--username',
+        'archaeologist',
+        '--oai-auth',
+        'basic',
+      ],
       ...['--schema-version', '2.1', ...addressFlags(mock.service), ...WITHOUT_PAUSES],
     ),
   );
@@ -62,13 +83,21 @@ async function secondOutbox(home: Home): Promise<readonly string[]> {
   return flags;
 }
 
-type Scene = { readonly home: Home; readonly find: string; readonly state: string; readonly basis?: string };
+type Scene = {
+  readonly home: Home;
+  readonly find: string;
+  readonly state: string;
+  readonly basis?: string;
+};
 
 /** A way to each state, and the text of `pas status`. */
 const SCENES: Readonly<Record<string, () => Promise<Scene>>> = {
   'a draft': async () => {
     const home = await laptop();
-    const table = readFileSync(writeSeason(home, 1, { state: 2 }), 'utf8').replaceAll('2024-06-01', '');
+    const table = readFileSync(writeSeason(home, 1, { state: 2 }), 'utf8').replaceAll(
+      '2024-06-01',
+      '',
+    );
     await home.pas('import', home.file('draft.csv', table));
     return { home, find: FIND, state: 'draft' };
   },
@@ -85,7 +114,10 @@ const SCENES: Readonly<Record<string, () => Promise<Scene>>> = {
   },
   'a refused find': async () => {
     const home = await laptop();
-    const table = readFileSync(writeSeason(home, 1), 'utf8').replaceAll('C-202400101', 'C-209900101');
+    const table = readFileSync(writeSeason(home, 1), 'utf8').replaceAll(
+      'C-202400101',
+      'C-209900101',
+    );
     await expectDone(home.pas('import', home.file('other.csv', table)));
     await home.pas('push');
     return { home, find: FIND, state: 'refused' };
@@ -104,17 +136,29 @@ const SCENES: Readonly<Record<string, () => Promise<Scene>>> = {
   'a find of unknown end': async () => {
     const home = await laptop();
     await expectDone(home.pas('import', writeSeason(home, 1, { photos: true })));
-    return { home: await pushWith(home, 'import', '500-before-save'), find: FIND, state: 'uncertain' };
+    return {
+      home: await pushWith(home, 'import', '500-before-save'),
+      find: FIND,
+      state: 'uncertain',
+    };
   },
   'a photograph of unknown end': async () => {
     const home = await sent(await laptop());
     await expectDone(home.pas('photo', 'add', FIND, readPhoto(home)));
-    return { home: await pushWith(home, 'photo', '500-before-save'), find: FIND, state: 'uncertain' };
+    return {
+      home: await pushWith(home, 'photo', '500-before-save'),
+      find: FIND,
+      state: 'uncertain',
+    };
   },
   'a number of unknown end': async () => {
     const home = await sent(await laptop());
     await expectDone(home.pas('number', 'set', FIND, 'X1'));
-    return { home: await pushWith(home, 'number', '500-before-save'), find: FIND, state: 'uncertain' };
+    return {
+      home: await pushWith(home, 'number', '500-before-save'),
+      find: FIND,
+      state: 'uncertain',
+    };
   },
   'a find that was given up, with a photograph and a number': async () => {
     const { home } = await made('a queued find');
@@ -145,8 +189,12 @@ const SCENES: Readonly<Record<string, () => Promise<Scene>>> = {
   },
   'a photograph that the record seems to have': async () => {
     const { home } = await made('a find that the service seems to have');
-    const { needs_person } = await home.json<{ needs_person: { held: { candidates: string[] } }[] }>('status');
-    await expectDone(home.pas('resolve', FIND, '--created', needs_person[0]?.held.candidates[0] ?? '', '--yes'));
+    const { needs_person } = await home.json<{
+      needs_person: { held: { candidates: string[] } }[];
+    }>('status');
+    await expectDone(
+      home.pas('resolve', FIND, '--created', needs_person[0]?.held.candidates[0] ?? '', '--yes'),
+    );
     await home.pas('push');
     return { home, find: FIND, state: 'queued', basis: 'equal-photograph' };
   },
@@ -192,7 +240,10 @@ const SCENES: Readonly<Record<string, () => Promise<Scene>>> = {
     outbox.close();
     // Harvesting of another host does not show what this one has.
     const config = readFileSync(configFile(home), 'utf8');
-    writeFileSync(configFile(home), config.replace(/^(oai_base = "http:\/\/)[^:]*/m, '$1localhost'));
+    writeFileSync(
+      configFile(home),
+      config.replace(/^(oai_base = "http:\/\/)[^:]*/m, '$1localhost'),
+    );
     await home.pas('push');
     return { home, find: FIND, state: 'queued', basis: 'not-searched' };
   },
@@ -220,24 +271,30 @@ const WORD = /^(?:[a-z]+(?:-[a-z]+)*|--[a-z-]+|K-\d+|C-\d+-N\d+|\d+|[A-Z]{2,}|\/
 /** Words of a sentence that no subcommand has. */
 const CONNECTIVES: ReadonlySet<string> = new Set(['to', 'and', 'or', 'for', 'in']);
 
-/** Every command that was printed, with its placeholders filled in. What follows it in a sentence is left out. */
+/**
+ * Every command that was printed, with its placeholders filled in. What follows it in a sentence is
+ * left out.
+ */
 function commandsIn(
   { stdout, stderr }: Pick<Run, 'stdout' | 'stderr'>,
   subcommands: ReadonlySet<string>,
   fill: Readonly<Record<string, string>> = {},
 ): string[] {
-  const matches = [...`${stdout}\n${stderr}`.matchAll(/\bpas ((?:[^\s`]+[ \t]?)+)/g)].flatMap(([, rest = '']) => {
-    const words: string[] = [];
-    for (const raw of rest.split(/\s+/)) {
-      const word = raw.replace(/[.,;:)]+$/, '').replace(/^["']|["']$/g, '');
-      const endsCommand =
-        CONNECTIVES.has(word) || (words.length >= 2 && words.at(-1)?.startsWith('--') !== true && /^[a-z]/.test(word));
-      if (!WORD.test(word) || endsCommand) break;
-      words.push(fill[word] ?? word);
-      if (word !== raw) break;
-    }
-    return subcommands.has(words[0] ?? '') ? [words.join(' ')] : [];
-  });
+  const matches = [...`${stdout}\n${stderr}`.matchAll(/\bpas ((?:[^\s`]+[ \t]?)+)/g)].flatMap(
+    ([, rest = '']) => {
+      const words: string[] = [];
+      for (const raw of rest.split(/\s+/)) {
+        const word = raw.replace(/[.,;:)]+$/, '').replace(/^["']|["']$/g, '');
+        const endsCommand =
+          CONNECTIVES.has(word) ||
+          (words.length >= 2 && words.at(-1)?.startsWith('--') !== true && /^[a-z]/.test(word));
+        if (!WORD.test(word) || endsCommand) break;
+        words.push(fill[word] ?? word);
+        if (word !== raw) break;
+      }
+      return subcommands.has(words[0] ?? '') ? [words.join(' ')] : [];
+    },
+  );
   return [...new Set(matches)];
 }
 
@@ -250,17 +307,35 @@ const ASKS: readonly RegExp[] = [/^remove /, /^resolve .*--created /, /^restore 
 describe('Each advised command works when typed, for', () => {
   test.each(Object.keys(SCENES).map((name) => [name] as const))('%s.', async (name) => {
     const { home, find, state, basis } = await made(name);
-    const status = await home.json<{ needs_person: { find: string; state: string; held?: { basis: string } }[] }>('status');
+    const status = await home.json<{
+      needs_person: { find: string; state: string; held?: { basis: string } }[];
+    }>('status');
     const shown = status.needs_person.map((each) => [each.find, each.state, each.held?.basis]);
     if (!['queued', 'dropped', 'accepted'].includes(state) || basis !== undefined)
       expect(shown).toContainEqual([find, state, basis]);
 
     const help = await home.pas('help', '--all');
-    const subcommands = new Set([...help.stdout.matchAll(/^ +(?:pas )?([a-z-]+)/gm)].map(([, word = '']) => word));
-    const fill = { FIND: find, FILE: readPhoto(home), IDENT: 'C-202400101-N00001', NAME: 'fresh', PROFILE: 'fresh' };
+    const subcommands = new Set(
+      [...help.stdout.matchAll(/^ +(?:pas )?([a-z-]+)/gm)].map(([, word = '']) => word),
+    );
+    const fill = {
+      FIND: find,
+      FILE: readPhoto(home),
+      IDENT: 'C-202400101-N00001',
+      NAME: 'fresh',
+      PROFILE: 'fresh',
+    };
     const waiting = new Set<string>();
     const printed: string[] = [];
-    for (const words of [['status'], ['show', find], ['list'], ['resolve', find], ['push', find], ['push'], ['reconcile']]) {
+    for (const words of [
+      ['status'],
+      ['show', find],
+      ['list'],
+      ['resolve', find],
+      ['push', find],
+      ['push'],
+      ['reconcile'],
+    ]) {
       const run = await home
         .copy()
         .with(getReads(home))
@@ -280,16 +355,23 @@ describe('Each advised command works when typed, for', () => {
         .with(getReads(home))
         .pas(...args, ...(ASKS.some((asks) => asks.test(command)) ? ['--yes'] : []));
       // Without a terminal it names the answers instead of asking.
-      const namesAnswers = run.code === 2 && /^resolve \S+(?: --entry \d+)?$/.test(command) && /Decide about/.test(run.stderr);
+      const namesAnswers =
+        run.code === 2 &&
+        /^resolve \S+(?: --entry \d+)?$/.test(command) &&
+        /Decide about/.test(run.stderr);
       // The identifier that stands here for the one that a person has found.
-      const isExample = command.endsWith(` --created ${fill.IDENT}`) && run.code === 2 && run.stderr.includes('does not list');
+      const isExample =
+        command.endsWith(` --created ${fill.IDENT}`) &&
+        run.code === 2 &&
+        run.stderr.includes('does not list');
       for (const more of namesAnswers ? commandsIn(run, subcommands, fill) : []) waiting.add(more);
       if (namesAnswers) printed.push(...commandsIn(run, subcommands));
       if (!namesAnswers && !isExample && ![0, 3, 6].includes(run.code ?? -1))
         failed.push(`pas ${command}: ${run.code}\n${run.stderr}`);
     }
     expect(failed.join('\n\n')).toBe('');
-    const known = JSON.stringify([await home.json('list'), await home.json('show', find), status]) + find;
+    const known =
+      JSON.stringify([await home.json('list'), await home.json('show', find), status]) + find;
     const named = printed.flatMap((command) => command.match(/C-\d+-N\d+/g) ?? []);
     expect(named.filter((ident) => !known.includes(ident))).toEqual([]);
   });
@@ -297,5 +379,9 @@ describe('Each advised command works when typed, for', () => {
 
 function getReads({ env }: Home): NodeJS.ProcessEnv {
   const { PAS_PROFILE } = env;
-  return { PAS_PASSWORD: 'archaeologist', EDITOR: 'true', ...(PAS_PROFILE === undefined ? {} : { PAS_PROFILE }) };
+  return {
+    PAS_PASSWORD: 'archaeologist',
+    EDITOR: 'true',
+    ...(PAS_PROFILE === undefined ? {} : { PAS_PROFILE }),
+  };
 }

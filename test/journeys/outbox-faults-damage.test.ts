@@ -7,7 +7,15 @@ import { openSqlite } from '../../src/store/database.ts';
 import { findStates } from '../support/find-states.ts';
 import { numberedRuns } from '../support/numbered-runs.ts';
 import { configFile, keepJournalInState, outboxFile } from '../support/outbox-files.ts';
-import { addressFlags, expectDone, type Home, PROJECT, type Run, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
+import {
+  addressFlags,
+  expectDone,
+  type Home,
+  PROJECT,
+  type Run,
+  signedIn,
+  WITHOUT_PAUSES,
+} from '../support/run-pas.ts';
 import { writeSeason } from '../support/season.ts';
 import { useMock } from '../support/use-mock.ts';
 
@@ -43,12 +51,24 @@ describe('A profile', () => {
     setAddress(`"${old}"`, `"${now}"`);
     for (const words of [['push'], ['list'], ['status'], ['backup', copy]]) {
       const refused = await home.pas(...words);
-      expect([refused.code, refused.stderr]).toEqual([12, expect.stringMatching(/pas service moved.*pas init --base-url/s)]);
+      expect([refused.code, refused.stderr]).toEqual([
+        12,
+        expect.stringMatching(/pas service moved.*pas init --base-url/s),
+      ]);
     }
     // It is another service.
     setAddress(`"${now}"`, `"${old}"`);
     await expectDone(
-      home.pas('init', '--base-url', now, '--name', 'elsewhere', '--kind', 'training', ...addressFlags(other.service)),
+      home.pas(
+        'init',
+        '--base-url',
+        now,
+        '--name',
+        'elsewhere',
+        '--kind',
+        'training',
+        ...addressFlags(other.service),
+      ),
     );
     expect(await home.json('list', '--profile', 'elsewhere')).toEqual([]);
     // Or the same one at another address.
@@ -97,9 +117,13 @@ describe('Data of a newer pas are left as they are:', () => {
 });
 
 const NAMESPACE = process.getuid?.() === 0 ? ['-m'] : ['-rm'];
-const canMount = spawnSync('unshare', [...NAMESPACE, 'mount', '-t', 'tmpfs', 'none', '/mnt']).status === 0;
+const canMount =
+  spawnSync('unshare', [...NAMESPACE, 'mount', '-t', 'tmpfs', 'none', '/mnt']).status === 0;
 
-/** Runs commands to their ends in a name space in which `mounting` was done first. The mock server of this process goes on meanwhile. */
+/**
+ * Runs commands to their ends in a name space in which `mounting` was done first. The mock server
+ * of this process goes on meanwhile.
+ */
 async function mounted(of: Home, mounting: string, ...commands: readonly string[]): Promise<Run[]> {
   const typed = commands.map((command, index) => {
     const number = index + 1;
@@ -136,23 +160,29 @@ describe.skipIf(!canMount)('If the journal', () => {
       `mkdir elsewhere && mv state/pas/pace.sqlite* elsewhere && ln -s "$PWD/elsewhere/pace.sqlite" state/pas/pace.sqlite`,
     ],
     ['with the pace that all pas share', ''],
-  ])('is on a full disk, %s, nothing is sent, and everything is once there is space.', async (_, except) => {
-    const full = `mkdir kept && cp -a state/. kept && mount -t tmpfs -o size=4m none state && cp -a kept/. state
+  ])(
+    'is on a full disk, %s, nothing is sent, and everything is once there is space.',
+    async (_, except) => {
+      const full = `mkdir kept && cp -a state/. kept && mount -t tmpfs -o size=4m none state && cp -a kept/. state
       ${except}
       dd if=/dev/zero of=state/filling bs=4k 2>/dev/null`;
-    const [push, list] = await mounted(home, full, 'push', 'list');
-    expect([push?.code, list?.code], push?.stderr).toEqual([5, 0]);
-    expect(push?.stderr).toContain('the disk is full');
-    expect(await mock.made()).toMatchObject({ finds: 1 });
-    await expectDone(home.pas('push'));
-    expect(await mock.made()).toMatchObject({ finds: 3 });
-  });
+      const [push, list] = await mounted(home, full, 'push', 'list');
+      expect([push?.code, list?.code], push?.stderr).toEqual([5, 0]);
+      expect(push?.stderr).toContain('the disk is full');
+      expect(await mock.made()).toMatchObject({ finds: 1 });
+      await expectDone(home.pas('push'));
+      expect(await mock.made()).toMatchObject({ finds: 3 });
+    },
+  );
 });
 
 describe('Two homes with one outbox', () => {
   /** Another home, whose outboxes are those of the first. */
   function beside(layout: 'state' | 'beside'): Home {
-    const config = readFileSync(configFile(home), 'utf8').replace(/^journal = .*$/m, `journal = "${layout}"`);
+    const config = readFileSync(configFile(home), 'utf8').replace(
+      /^journal = .*$/m,
+      `journal = "${layout}"`,
+    );
     writeFileSync(configFile(home), config);
     const second = home.copy();
     const outboxes = join('pas', 'outboxes');
@@ -170,7 +200,9 @@ describe('Two homes with one outbox', () => {
   test('and the journal beside it, pushed at the same time: one waits, and nothing is sent twice.', async () => {
     const second = beside('beside');
     const runs = await Promise.all([home, second].map((each) => each.start('push').ended));
-    expect(runs.map(({ code }) => code).sort(), runs.map(({ stderr }) => stderr).join()).toEqual([0, 11]);
+    expect(runs.map(({ code }) => code).sort(), runs.map(({ stderr }) => stderr).join()).toEqual([
+      0, 11,
+    ]);
     expect(await mock.made()).toMatchObject({ finds: 6 });
   });
 

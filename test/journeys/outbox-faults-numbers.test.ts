@@ -2,7 +2,14 @@ import { expect, test } from 'vitest';
 import { fetchToken } from '../support/contract-requests.ts';
 import { eventually } from '../support/eventually.ts';
 import type { RunningMock } from '../support/mock-process.ts';
-import { addressFlags, expectDone, type Home, settledAfter, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
+import {
+  addressFlags,
+  expectDone,
+  type Home,
+  settledAfter,
+  signedIn,
+  WITHOUT_PAUSES,
+} from '../support/run-pas.ts';
 import { writeSeason } from '../support/season.ts';
 import { useMock } from '../support/use-mock.ts';
 
@@ -12,15 +19,20 @@ const training = useMock('--min-interval', '0', '--training');
 /** As a curator sees it in the service's own pages. */
 async function numberAt({ oai_base }: RunningMock, ident: string): Promise<string> {
   const address = `${oai_base}/2.2/oai?verb=GetRecord&metadataPrefix=oai_svc&identifier=${oai_base}/id/${ident}`;
-  const answer = await fetch(address, { headers: { authorization: `Basic ${btoa('archivist:archivist')}` } });
+  const answer = await fetch(address, {
+    headers: { authorization: `Basic ${btoa('archivist:archivist')}` },
+  });
   return /<svc:evidencni_cislo>([^<]*)/.exec(await answer.text())?.[1] ?? '';
 }
 
 async function curatorSets({ base_url }: RunningMock, ident: string, value: string): Promise<void> {
-  const answer = await fetch(`${base_url}/api/pas/nalez/${ident}/evidencni-cislo?evidencni_cislo=${encodeURIComponent(value)}`, {
-    method: 'PATCH',
-    headers: { authorization: `Bearer ${await fetchToken({ url: base_url }, 'archivist')}` },
-  });
+  const answer = await fetch(
+    `${base_url}/api/pas/nalez/${ident}/evidencni-cislo?evidencni_cislo=${encodeURIComponent(value)}`,
+    {
+      method: 'PATCH',
+      headers: { authorization: `Bearer ${await fetchToken({ url: base_url }, 'archivist')}` },
+    },
+  );
   expect(answer.status).toBe(200);
 }
 
@@ -39,14 +51,25 @@ test('A number that was tried at the training instance does not follow the find 
   const home = await signedIn({ base_url, schema_base, oai_base }, 'archaeologist', WITHOUT_PAUSES);
   await expectDone(
     home.pas(
-      ...['init', '--name', 'museum', '--kind', 'production', '--username', 'archaeologist', '--oai-auth', 'basic'],
+      ...[
+        'init',
+        '--name',
+        'museum',
+        '--kind',
+        'production',
+        '--username',
+        'archaeologist',
+        '--oai-auth',
+        'basic',
+      ],
       ...addressFlags(production.service),
       ...WITHOUT_PAUSES,
     ),
   );
   const museum = ['--profile', 'museum'];
   await expectDone(home.pas('import', writeSeason(home, 3)));
-  for (const find of ['K-1', 'K-2', 'K-3']) await expectDone(home.pas('number', 'set', find, `TRY ${find}`));
+  for (const find of ['K-1', 'K-2', 'K-3'])
+    await expectDone(home.pas('number', 'set', find, `TRY ${find}`));
   await expectDone(home.pas('push'));
   await expectDone(home.pas('copy', '--all', '--to', 'museum'));
   await expectDone(home.pas('number', 'set', 'K-2', 'MMK A 77/2024', ...museum));
@@ -54,11 +77,16 @@ test('A number that was tried at the training instance does not follow the find 
   await expectDone(home.pas('number', 'import', register, ...museum));
   await expectDone(home.pas('push', ...museum, '--yes'));
   const madeFinds = await home.json<{ local_id: string; ident_cely: string }[]>('list', ...museum);
-  const numbers = await Promise.all(madeFinds.map(({ ident_cely }) => numberAt(production.service, ident_cely)));
+  const numbers = await Promise.all(
+    madeFinds.map(({ ident_cely }) => numberAt(production.service, ident_cely)),
+  );
   expect(numbers).toEqual(['', 'MMK A 77/2024', 'MMK A 78/2024']);
 });
 
-/** A find is at the service; a push of its number was killed during the request, and then a curator has set another one. */
+/**
+ * A find is at the service; a push of its number was killed during the request, and then a curator
+ * has set another one.
+ */
 async function killedDuringNumber(
   service: RunningMock,
   flags: readonly string[],
@@ -79,20 +107,34 @@ async function killedDuringNumber(
 }
 
 test.each<[string, readonly string[], NodeJS.ProcessEnv]>([
-  ['the service no longer takes the password for harvesting', settledAfter(0, 0), { PAS_PASSWORD: 'changed-meanwhile' }],
-  ['the profile does not sign in for harvesting', [...settledAfter(0, 0), '--oai-auth', 'none'], {}],
-])('An uncertain number is not sent again over a curator’s number if %s.', async (_, flags, env) => {
-  const { service } = production;
-  const { home, ident } = await killedDuringNumber(service, flags);
-  const sentNumbers = await numbersSent(service);
-  for (const _again of [1, 2]) {
-    const run = await home.with({ PAS_PASSWORD: 'archaeologist', ...env }).pas('push');
-    expect(run.code, run.stderr).toBe(6);
-  }
-  expect([await numberAt(service, ident), await numbersSent(service)]).toEqual(['CURATOR', sentNumbers]);
-  const { needs_person } = await home.json<{ needs_person: object[] }>('status');
-  expect(needs_person).toMatchObject([{ find: 'K-1', kind: 'number', state: 'uncertain' }]);
-});
+  [
+    'the service no longer takes the password for harvesting',
+    settledAfter(0, 0),
+    { PAS_PASSWORD: 'changed-meanwhile' },
+  ],
+  [
+    'the profile does not sign in for harvesting',
+    [...settledAfter(0, 0), '--oai-auth', 'none'],
+    {},
+  ],
+])(
+  'An uncertain number is not sent again over a curator’s number if %s.',
+  async (_, flags, env) => {
+    const { service } = production;
+    const { home, ident } = await killedDuringNumber(service, flags);
+    const sentNumbers = await numbersSent(service);
+    for (const _again of [1, 2]) {
+      const run = await home.with({ PAS_PASSWORD: 'archaeologist', ...env }).pas('push');
+      expect(run.code, run.stderr).toBe(6);
+    }
+    expect([await numberAt(service, ident), await numbersSent(service)]).toEqual([
+      'CURATOR',
+      sentNumbers,
+    ]);
+    const { needs_person } = await home.json<{ needs_person: object[] }>('status');
+    expect(needs_person).toMatchObject([{ find: 'K-1', kind: 'number', state: 'uncertain' }]);
+  },
+);
 
 test('A number that a curator changed is overwritten only after the change was shown.', async () => {
   const { service } = production;

@@ -3,7 +3,13 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { eventually } from '../support/eventually.ts';
 import { findStates } from '../support/find-states.ts';
-import { addressFlags, expectDone, type Home, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
+import {
+  addressFlags,
+  expectDone,
+  type Home,
+  signedIn,
+  WITHOUT_PAUSES,
+} from '../support/run-pas.ts';
 import { tinyPng, writeSeason } from '../support/season.ts';
 import { useMock } from '../support/use-mock.ts';
 
@@ -16,7 +22,17 @@ async function homeOfTwo(): Promise<Home> {
   const home = await signedIn(training.service, 'archaeologist', WITHOUT_PAUSES);
   await expectDone(
     home.pas(
-      ...['init', '--name', 'museum', '--kind', 'production', '--username', 'archaeologist', '--oai-auth', 'basic'],
+      ...[
+        'init',
+        '--name',
+        'museum',
+        '--kind',
+        'production',
+        '--username',
+        'archaeologist',
+        '--oai-auth',
+        'basic',
+      ],
       ...addressFlags(production.service),
       ...WITHOUT_PAUSES,
     ),
@@ -31,7 +47,9 @@ const homeOfOne = (...flags: string[]): Promise<Home> =>
 async function shownAt(ident: string): Promise<string> {
   const { oai_base } = production.service;
   const address = `${oai_base}/2.2/oai?verb=GetRecord&metadataPrefix=oai_svc&identifier=${oai_base}/id/${ident}`;
-  const answer = await fetch(address, { headers: { authorization: `Basic ${btoa('archivist:archivist')}` } });
+  const answer = await fetch(address, {
+    headers: { authorization: `Basic ${btoa('archivist:archivist')}` },
+  });
   return answer.text();
 }
 
@@ -39,10 +57,16 @@ async function photosByState(home: Home): Promise<Record<string, number>> {
   return (await home.json<{ entries: { photo: Record<string, number> } }>('status')).entries.photo;
 }
 
-type Listed = { readonly local_id: string; readonly ident_cely: string | null; readonly elements: Record<string, unknown> };
+type Listed = {
+  readonly local_id: string;
+  readonly ident_cely: string | null;
+  readonly elements: Record<string, unknown>;
+};
 
 async function listed(home: Home, find: string, ...flags: string[]): Promise<Listed> {
-  const found = (await home.json<Listed[]>('list', ...flags)).find(({ local_id }) => local_id === find);
+  const found = (await home.json<Listed[]>('list', ...flags)).find(
+    ({ local_id }) => local_id === find,
+  );
   if (found === undefined) throw new Error(`there is no find ${find}`);
   return found;
 }
@@ -71,7 +95,9 @@ describe('While a push runs,', () => {
     await expectDone(office.pas('backup', ofMuseum, ...MUSEUM));
     const watching = home.start('push', '--watch');
     const rests = (count: number) =>
-      watching.until(({ stderr }) => (stderr.match(/Waiting for (more|new entries)/g) ?? []).length >= count);
+      watching.until(
+        ({ stderr }) => (stderr.match(/Waiting for (more|new entries)/g) ?? []).length >= count,
+      );
     await rests(1);
     expect((await home.pas('restore', own, '--replace')).code).toBe(11);
     expect((await home.pas('restore', ofMuseum, '--replace')).code).toBe(12);
@@ -81,7 +107,10 @@ describe('While a push runs,', () => {
     await eventually(async () => (await training.made()).finds).toBe(2);
     watching.child.kill('SIGINT');
     await watching.ended;
-    expect([await training.made(), await production.made()]).toMatchObject([{ finds: 2 }, { finds: 0 }]);
+    expect([await training.made(), await production.made()]).toMatchObject([
+      { finds: 2 },
+      { finds: 0 },
+    ]);
     expect(await home.json('list', ...MUSEUM)).toMatchObject(Array(3).fill({ state: 'queued' }));
   });
 });
@@ -89,7 +118,16 @@ describe('While a push runs,', () => {
 test('A find corrected under one profile is sent corrected under another profile of the same outbox.', async () => {
   const home = await homeOfOne();
   await expectDone(
-    home.pas('init', '--name', 'twin', '--kind', 'training', '--username', 'archaeologist', ...addressFlags(production.service)),
+    home.pas(
+      'init',
+      '--name',
+      'twin',
+      '--kind',
+      'training',
+      '--username',
+      'archaeologist',
+      ...addressFlags(production.service),
+    ),
   );
   await expectDone(home.pas('import', writeSeason(home, 1)));
   await production.service.faults({ endpoint: 'import', fault: '503', times: 1 });
@@ -104,7 +142,10 @@ test('A find corrected under one profile is sent corrected under another profile
 test('A correction after a rehearsal is sent.', async () => {
   const home = await homeOfTwo();
   await expectDone(home.pas('import', writeSeason(home, 1), ...MUSEUM));
-  expect(await home.json('rehearse', '--to', 'mock', '--yes', ...MUSEUM)).toMatchObject({ sent: 1, accepted: 1 });
+  expect(await home.json('rehearse', '--to', 'mock', '--yes', ...MUSEUM)).toMatchObject({
+    sent: 1,
+    accepted: 1,
+  });
   await expectDone(home.pas('edit', 'K-1', '--set', 'hloubka=35', ...MUSEUM));
   await expectDone(home.pas('push', '--yes', ...MUSEUM));
   const { ident_cely } = await listed(home, 'K-1', ...MUSEUM);
@@ -129,18 +170,23 @@ test('A find that is corrected during validation keeps the correction, and is se
   await expectDone(home.pas('import', writeSeason(home, 600)));
   const checking = home.start('validate');
   const edited: string[] = [];
-  // The last finds, one after the other until the check is over: it has read some of them before, and comes to the others later.
+  // The last finds, one after the other until the check is over: it has read some of them before,
+  // and comes to the others later.
   for (let number = 600; checking.child.exitCode === null && number > 590; number -= 1) {
     await expectDone(home.pas('edit', `K-${number}`, '--set', 'hloubka=77'));
     edited.push(`K-${number}`);
   }
   expect((await checking.ended).code).toBe(0);
   expect(edited.length).toBeGreaterThan(1);
-  for (const find of edited) expect((await expectDone(home.pas('build', find))).stdout).toContain('<svc:hloubka>77<');
+  for (const find of edited)
+    expect((await expectDone(home.pas('build', find))).stdout).toContain('<svc:hloubka>77<');
   await expectDone(home.pas('push', ...edited));
-  const sentFinds = (await home.json<Listed[]>('list')).filter(({ ident_cely }) => ident_cely !== null);
+  const sentFinds = (await home.json<Listed[]>('list')).filter(
+    ({ ident_cely }) => ident_cely !== null,
+  );
   expect(sentFinds).toMatchObject(edited.map(() => ({ elements: { hloubka: 77 } })));
-  for (const { ident_cely } of sentFinds) expect(await shownAt(ident_cely ?? '')).toContain('<svc:hloubka>77<');
+  for (const { ident_cely } of sentFinds)
+    expect(await shownAt(ident_cely ?? '')).toContain('<svc:hloubka>77<');
 });
 
 test('A photograph that was dropped and added again is still one photograph when the drop is undone.', async () => {
@@ -166,18 +212,24 @@ test('A photograph that was dropped and added again is still one photograph when
 });
 
 describe('A draft with a photograph and a number', () => {
-  test.each([[['K-1']], [[]]])('is reported by pas push %s, which sends nothing and ends with 3.', async (names) => {
-    const home = await homeOfOne();
-    const table = readFileSync(writeSeason(home, 1, { state: 2 }), 'utf8').replaceAll('2024-06-01', '');
-    const imported = await home.pas('import', home.file('draft.csv', table), '--json');
-    expect(JSON.parse(imported.stdout), imported.stderr).toMatchObject({ added: 1, drafts: 1 });
-    await expectDone(home.pas('photo', 'add', 'K-1', home.file('p.png', tinyPng(1))));
-    await expectDone(home.pas('number', 'set', 'K-1', 'X 1'));
-    const run = await home.pas('push', ...names);
-    expect([run.code, run.stderr]).toEqual([3, expect.stringContaining('K-1')]);
-    expect(await production.made()).toMatchObject({ finds: 0, photos: 0 });
-    expect(await findStates(home)).toEqual({ 'K-1': 'draft' });
-  });
+  test.each([[['K-1']], [[]]])(
+    'is reported by pas push %s, which sends nothing and ends with 3.',
+    async (names) => {
+      const home = await homeOfOne();
+      const table = readFileSync(writeSeason(home, 1, { state: 2 }), 'utf8').replaceAll(
+        '2024-06-01',
+        '',
+      );
+      const imported = await home.pas('import', home.file('draft.csv', table), '--json');
+      expect(JSON.parse(imported.stdout), imported.stderr).toMatchObject({ added: 1, drafts: 1 });
+      await expectDone(home.pas('photo', 'add', 'K-1', home.file('p.png', tinyPng(1))));
+      await expectDone(home.pas('number', 'set', 'K-1', 'X 1'));
+      const run = await home.pas('push', ...names);
+      expect([run.code, run.stderr]).toEqual([3, expect.stringContaining('K-1')]);
+      expect(await production.made()).toMatchObject({ finds: 0, photos: 0 });
+      expect(await findStates(home)).toEqual({ 'K-1': 'draft' });
+    },
+  );
 });
 
 test('Photographs are matched to finds even if the folder contains links to them.', async () => {

@@ -2,8 +2,21 @@ import { cpSync, existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { openSqlite } from '../../src/store/database.ts';
-import { configFile, getOutboxId, keepJournalInState, outboxFile, outboxFolder } from '../support/outbox-files.ts';
-import { addressFlags, expectDone, type Home, makeHome, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
+import {
+  configFile,
+  getOutboxId,
+  keepJournalInState,
+  outboxFile,
+  outboxFolder,
+} from '../support/outbox-files.ts';
+import {
+  addressFlags,
+  expectDone,
+  type Home,
+  makeHome,
+  signedIn,
+  WITHOUT_PAUSES,
+} from '../support/run-pas.ts';
 import { writeSeason } from '../support/season.ts';
 import { useMock } from '../support/use-mock.ts';
 
@@ -15,7 +28,12 @@ beforeEach(async () => {
   keepJournalInState(home);
 });
 
-type Shown = { readonly outbox: string; readonly belongs_to: string; readonly finds: number; readonly unsent: number };
+type Shown = {
+  readonly outbox: string;
+  readonly belongs_to: string;
+  readonly finds: number;
+  readonly unsent: number;
+};
 
 test('an outbox shows its service and account, and is assigned to this machine by the first push', async () => {
   await expectDone(home.pas('import', writeSeason(home, 2)));
@@ -28,8 +46,14 @@ test('an outbox shows its service and account, and is assigned to this machine b
     unsent: 2,
   });
   await expectDone(home.pas('push'));
-  expect(await home.json<Shown>('outbox', 'show')).toMatchObject({ belongs_to: 'own', finds: 2, unsent: 0 });
-  expect(await home.json<Shown[]>('outbox', 'show', '--all')).toMatchObject([{ outbox: getOutboxId(home) }]);
+  expect(await home.json<Shown>('outbox', 'show')).toMatchObject({
+    belongs_to: 'own',
+    finds: 2,
+    unsent: 0,
+  });
+  expect(await home.json<Shown[]>('outbox', 'show', '--all')).toMatchObject([
+    { outbox: getOutboxId(home) },
+  ]);
   expect((await expectDone(home.pas('outbox', 'show'))).stdout).toContain(outboxFile(home));
 });
 
@@ -65,14 +89,19 @@ test('an outbox from another machine is not pushed before it is adopted, and sen
   database.close();
   expect(await other.json<Shown>('outbox', 'show')).toMatchObject({ belongs_to: 'foreign' });
   const refused = await other.pas('push');
-  expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining('pas outbox adopt --yes')]);
+  expect([refused.code, refused.stderr]).toEqual([
+    2,
+    expect.stringContaining('pas outbox adopt --yes'),
+  ]);
   expect(await mock.made()).toMatchObject({ finds: 1 });
   expect((await other.pas('outbox', 'adopt')).code).toBe(2);
   await expectDone(other.pas('outbox', 'adopt', '--yes'));
   const blind = await other.pas('push', '--no-look');
   expect([blind.code, blind.stderr]).toEqual([
     2,
-    expect.stringMatching(/searches the service for entries that are not sent yet.*without --no-look: pas push/s),
+    expect.stringMatching(
+      /searches the service for entries that are not sent yet.*without --no-look: pas push/s,
+    ),
   ]);
   await expectDone(other.pas('push'));
   expect(await mock.made()).toMatchObject({ finds: 3 });
@@ -85,7 +114,10 @@ test('a lost data home is filled from the journal, and new finds of the account 
   rmSync(outboxFolder(home), { recursive: true });
   const listed = await home.pas('list', '--json');
   expect(listed.stderr).toMatch(/recreated. 2 finds that were sent are restored from the journal/);
-  expect(JSON.parse(listed.stdout)).toMatchObject([{ local_id: 'K-1', state: 'accepted' }, { local_id: 'K-2' }]);
+  expect(JSON.parse(listed.stdout)).toMatchObject([
+    { local_id: 'K-1', state: 'accepted' },
+    { local_id: 'K-2' },
+  ]);
   // The whole home, with the name of the outbox.
   rmSync(join(home.folder, 'pas'), { recursive: true });
   await expectDone(
@@ -107,8 +139,14 @@ test('a lost data home is filled from the journal, and new finds of the account 
   await expectDone(home.pas('login'));
   await expectDone(home.pas('import', writeSeason(home, 3)));
   const refused = await home.pas('push');
-  expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining(`pas outbox adopt --continue ${earlier}`)]);
-  expect(await home.json('outbox', 'adopt', '--continue', earlier, '--yes')).toMatchObject({ added: 1, same: 2 });
+  expect([refused.code, refused.stderr]).toEqual([
+    2,
+    expect.stringContaining(`pas outbox adopt --continue ${earlier}`),
+  ]);
+  expect(await home.json('outbox', 'adopt', '--continue', earlier, '--yes')).toMatchObject({
+    added: 1,
+    same: 2,
+  });
   expect(getOutboxId(home)).toBe(earlier);
   await expectDone(home.pas('push'));
   expect(await mock.made()).toMatchObject({ finds: 3 });
@@ -136,17 +174,31 @@ test('an outbox that is to be separate causes one question', async () => {
   );
   const flags = ['--profile', 'second'];
   await expectDone(
-    home.pas('import', home.file('other.csv', 'local_id,note\nN-1,x\n'), ...flags).then((run) => ({ ...run, code: 0 })),
+    home
+      .pas('import', home.file('other.csv', 'local_id,note\nN-1,x\n'), ...flags)
+      .then((run) => ({ ...run, code: 0 })),
   );
   await expectDone(home.pas('login', ...flags));
-  expect(await home.json('outbox', 'adopt', '--separate', ...flags)).toMatchObject({ separate_from: [getOutboxId(home)] });
+  expect(await home.json('outbox', 'adopt', '--separate', ...flags)).toMatchObject({
+    separate_from: [getOutboxId(home)],
+  });
 });
 
 describe('a profile', () => {
   test('whose service was changed is refused with both ways out, and nothing changes', async () => {
     await expectDone(home.pas('import', writeSeason(home, 1)));
     const other = 'http://127.0.0.1:9';
-    const args = ['init', '--name', 'mock', '--kind', 'training', '--base-url', other, '--schema-base', `${other}/schema`];
+    const args = [
+      'init',
+      '--name',
+      'mock',
+      '--kind',
+      'training',
+      '--base-url',
+      other,
+      '--schema-base',
+      `${other}/schema`,
+    ];
     const refused = await home.pas(...args);
     expect([refused.code, refused.stderr]).toEqual([
       12,
@@ -163,7 +215,17 @@ describe('a profile', () => {
     const before = getOutboxId(home);
     const other = 'http://127.0.0.1:9';
     await expectDone(
-      home.pas('init', '--name', 'mock', '--kind', 'training', '--base-url', other, '--schema-base', `${other}/schema`),
+      home.pas(
+        'init',
+        '--name',
+        'mock',
+        '--kind',
+        'training',
+        '--base-url',
+        other,
+        '--schema-base',
+        `${other}/schema`,
+      ),
     );
     await expectDone(home.pas('list'));
     expect(getOutboxId(home)).not.toBe(before);
@@ -171,7 +233,16 @@ describe('a profile', () => {
 
   test('that names the service and account of another profile shares its outbox', async () => {
     const run = await expectDone(
-      home.pas('init', '--name', 'twin', '--kind', 'training', '--username', 'archaeologist', ...addressFlags(mock.service)),
+      home.pas(
+        'init',
+        '--name',
+        'twin',
+        '--kind',
+        'training',
+        '--username',
+        'archaeologist',
+        ...addressFlags(mock.service),
+      ),
     );
     expect(run.stderr).toMatch(/shares the outbox of mock/);
     await expectDone(home.pas('import', writeSeason(home, 1)));

@@ -21,7 +21,10 @@ import { startMock, type TestMock } from '../support/start-mock.ts';
 import { served } from '../support/whole-harvest.ts';
 
 const SET = 'heslo:obdobi';
-/** Ten pages of sets, Identify and three pages of records pass; then the service is busy, until the file has been changed. */
+/**
+ * Ten pages of sets, Identify and three pages of records pass; then the service is busy, until the
+ * file has been changed.
+ */
 const BUSY_AFTER_SOME_PAGES = [
   { endpoint: 'oai', fault: 'slow', ms: 1, times: 14 },
   { endpoint: 'oai', fault: '503', retry_after: 1 },
@@ -43,22 +46,38 @@ beforeEach(() => {
 afterEach(() => mock.control('PUT', '/faults', []));
 
 const at = (name: string): string => join(home.folder, name);
-const harvest = (out: string, ...flags: string[]): Promise<Run> => home.pas('harvest', SET, '--out', out, ...flags);
+const harvest = (out: string, ...flags: string[]): Promise<Run> =>
+  home.pas('harvest', SET, '--out', out, ...flags);
 
 /** The records of an output by identifier, as their text where it has that. */
 function held(out: string): ReadonlyMap<string, string> {
   if (out.endsWith('.sqlite')) {
     const database = openSqlite(at(out), { readonly: true });
-    const rows = database.prepare('select identifier, xml from records').all() as { identifier: string; xml: string }[];
+    const rows = database.prepare('select identifier, xml from records').all() as {
+      identifier: string;
+      xml: string;
+    }[];
     database.close();
-    return new Map(rows.map(({ identifier, xml }) => [identifier.split('/').at(-1) ?? '', xml.slice(8, -9)]));
+    return new Map(
+      rows.map(({ identifier, xml }) => [identifier.split('/').at(-1) ?? '', xml.slice(8, -9)]),
+    );
   }
-  const names = out.endsWith('.xml') ? [at(out)] : readdirSync(at(out)).map((name) => join(at(out), name));
-  const text = names.filter((name) => name.endsWith('.xml')).map((name) => readFileSync(name, 'utf8'));
-  return new Map([...text.join('').matchAll(/<record>(.*?)<\/record>/gs)].map(([, record = '']) => [identIn(record), record]));
+  const names = out.endsWith('.xml')
+    ? [at(out)]
+    : readdirSync(at(out)).map((name) => join(at(out), name));
+  const text = names
+    .filter((name) => name.endsWith('.xml'))
+    .map((name) => readFileSync(name, 'utf8'));
+  return new Map(
+    [...text.join('').matchAll(/<record>(.*?)<\/record>/gs)].map(([, record = '']) => [
+      identIn(record),
+      record,
+    ]),
+  );
 }
 
-const identIn = (record: string): string => /<identifier>.*?([^/<]+)<\/identifier>/.exec(record)?.[1] ?? '';
+const identIn = (record: string): string =>
+  /<identifier>.*?([^/<]+)<\/identifier>/.exec(record)?.[1] ?? '';
 
 function readLines(out: string): string[] {
   return readFileSync(at(out), 'utf8').split('\n').filter(Boolean);
@@ -78,7 +97,9 @@ function beginWith(out: string): void {
 }
 
 function expectWholeLines(out: string): void {
-  const idents = readLines(out).map((line) => (JSON.parse(line) as { identifier: string }).identifier.split('/').at(-1));
+  const idents = readLines(out).map((line) =>
+    (JSON.parse(line) as { identifier: string }).identifier.split('/').at(-1),
+  );
   expect(idents.sort()).toEqual([...expected.keys()].sort());
 }
 
@@ -90,13 +111,17 @@ function expectRefusal(run: Run, words: RegExp): void {
 }
 
 async function pagesAsked(): Promise<number> {
-  return JSON.stringify((await mock.control('GET', '/journal')).value).split('verb=ListRecords').length - 1;
+  return (
+    JSON.stringify((await mock.control('GET', '/journal')).value).split('verb=ListRecords').length -
+    1
+  );
 }
 
 /** Something of the same length, in the middle of the file. */
 function changeInTheMiddle(path: string): void {
   const text = readFileSync(path);
-  const place = text.indexOf('"datestamp":"2', Math.floor(text.length / 2)) + '"datestamp":"2'.length;
+  const place =
+    text.indexOf('"datestamp":"2', Math.floor(text.length / 2)) + '"datestamp":"2'.length;
   text[place] = '9'.charCodeAt(0);
   writeFileSync(path, text);
 }
@@ -110,14 +135,25 @@ describe('a JSON lines file', () => {
   ])('that %s between two runs is written again in full, with a message', async (_, change) => {
     change(at('out.jsonl'));
     const run = await harvest('out.jsonl');
-    expect([run.code, run.stderr]).toEqual([0, expect.stringMatching(/out\.jsonl is missing or empty.*again/)]);
+    expect([run.code, run.stderr]).toEqual([
+      0,
+      expect.stringMatching(/out\.jsonl is missing or empty.*again/),
+    ]);
     expectWholeLines('out.jsonl');
     expect((await harvest('out.jsonl')).stderr).toBe('');
   });
 
   test.each<readonly [string, RegExp, (path: string) => void]>([
-    ['lost its last byte', /shorter than the data harvested/, (path) => truncateSync(path, statSync(path).size - 1)],
-    ['got a line of a person’s own', /was modified: something was added/, (path) => appendFileSync(path, '{"mine":1}\n')],
+    [
+      'lost its last byte',
+      /shorter than the data harvested/,
+      (path) => truncateSync(path, statSync(path).size - 1),
+    ],
+    [
+      'got a line of a person’s own',
+      /was modified: something was added/,
+      (path) => appendFileSync(path, '{"mine":1}\n'),
+    ],
     [
       'was changed in the middle and given its old time',
       /the harvested data was changed/,
@@ -158,7 +194,8 @@ describe('a JSON lines file', () => {
   });
 
   test('that was copied with its state file, moved, linked or given another time is continued silently', async () => {
-    for (const name of ['out.jsonl', 'out.jsonl.harvest']) copyFileSync(at(name), at(name.replace('out', 'copy')));
+    for (const name of ['out.jsonl', 'out.jsonl.harvest'])
+      copyFileSync(at(name), at(name.replace('out', 'copy')));
     utimesSync(at('copy.jsonl'), 0, 0);
     renameSync(at('copy.jsonl'), at('elsewhere'));
     symlinkSync(at('elsewhere'), at('copy.jsonl'));
@@ -170,7 +207,10 @@ describe('a JSON lines file', () => {
   test('that is newer than its state file is not truncated', async () => {
     copyFileSync(at('out.jsonl.harvest'), at('old-notes'));
     await mock.control('POST', '/clock', { advance_ms: 3600_000 });
-    await mock.control('POST', '/records', { ident: 'HES-000253', changes: { heslo: { '@lang': 'cs', '#': 'paleolit' } } });
+    await mock.control('POST', '/records', {
+      ident: 'HES-000253',
+      changes: { heslo: { '@lang': 'cs', '#': 'paleolit' } },
+    });
     expect((await harvest('out.jsonl')).code).toBe(0);
     expected = await served(mock, SET, 'oai_svc');
     const newer = readFileSync(at('out.jsonl'));
@@ -187,7 +227,9 @@ describe('while a JSON lines file is written,', () => {
   ])('%s is noticed by that run, and by the next one', async (_, words, change) => {
     await mock.control('PUT', '/faults', BUSY_AFTER_SOME_PAGES);
     const running = home.start('harvest', SET, '--out', 'out.jsonl');
-    await eventually(() => existsSync(at('out.jsonl')) && readLines('out.jsonl').length).toBeGreaterThan(7);
+    await eventually(
+      () => existsSync(at('out.jsonl')) && readLines('out.jsonl').length,
+    ).toBeGreaterThan(7);
     change(at('out.jsonl'));
     await mock.control('PUT', '/faults', []);
     const run = await running.ended;
@@ -207,27 +249,39 @@ test('a document without its end is refused', async () => {
 });
 
 describe('a folder of records', () => {
-  // The first record was changed by the service's clock of an hour ahead: the last one is as old as it was.
+  // The first record was changed by the service's clock of an hour ahead: the last one is as old as
+  // it was.
   const oldest = (): string => `${[...expected.keys()].at(-1)}.xml`;
   beginWith('out');
 
   test('with missing files gets them again, with a message', async () => {
     rmSync(join(at('out'), oldest()));
     const run = await harvest('out');
-    expect([run.code, run.stderr]).toEqual([0, expect.stringMatching(/out: 1 file.*missing.*again/)]);
+    expect([run.code, run.stderr]).toEqual([
+      0,
+      expect.stringMatching(/out: 1 file.*missing.*again/),
+    ]);
     expect(held('out')).toEqual(expected);
     expect((await harvest('out')).stderr).toBe('');
   });
 
   test('that was emptied is written again in full', async () => {
-    for (const name of readdirSync(at('out')).filter((one) => one.endsWith('.xml'))) rmSync(join(at('out'), name));
+    for (const name of readdirSync(at('out')).filter((one) => one.endsWith('.xml')))
+      rmSync(join(at('out'), name));
     const run = await harvest('out');
-    expect([run.code, run.stderr]).toEqual([0, expect.stringMatching(/out is missing or empty.*again/)]);
+    expect([run.code, run.stderr]).toEqual([
+      0,
+      expect.stringMatching(/out is missing or empty.*again/),
+    ]);
     expect(held('out')).toEqual(expected);
   });
 
   test.each<readonly [string, RegExp, (folder: string) => void]>([
-    ['a file was edited', /another program changed/, (folder) => appendFileSync(join(folder, oldest()), '<!-- mine -->')],
+    [
+      'a file was edited',
+      /another program changed/,
+      (folder) => appendFileSync(join(folder, oldest()), '<!-- mine -->'),
+    ],
   ])('in which %s is refused unchanged, and repaired by --verify', async (_, words, change) => {
     change(at('out'));
     const changed = readFileSync(join(at('out'), oldest()));
@@ -241,7 +295,8 @@ describe('a folder of records', () => {
 
   test('with a foreign record is refused until the record is moved away', async () => {
     writeFileSync(join(at('out'), 'HES-9.xml'), '<mine/>');
-    for (const flags of [[], ['--verify']]) expectRefusal(await harvest('out', ...flags), /HES-9\.xml/);
+    for (const flags of [[], ['--verify']])
+      expectRefusal(await harvest('out', ...flags), /HES-9\.xml/);
     rmSync(join(at('out'), 'HES-9.xml'));
     expect(await harvest('out')).toMatchObject({ code: 0, stderr: '' });
   });
@@ -276,7 +331,9 @@ describe('an SQLite file', () => {
   });
 
   test('whose table another program recreated is refused, and can only be deleted', async () => {
-    change('create table less as select * from records limit 3; drop table records; alter table less rename to records');
+    change(
+      'create table less as select * from records limit 3; drop table records; alter table less rename to records',
+    );
     for (const flags of [[], ['--verify']])
       expectRefusal(await harvest('out.sqlite', ...flags), /recreated its table of records/);
     rmSync(at('out.sqlite'));
@@ -287,7 +344,10 @@ describe('an SQLite file', () => {
   test('that was emptied by another program is written again in full', async () => {
     change('delete from records');
     const run = await harvest('out.sqlite');
-    expect([run.code, run.stderr]).toEqual([0, expect.stringMatching(/out\.sqlite is missing or empty.*again/)]);
+    expect([run.code, run.stderr]).toEqual([
+      0,
+      expect.stringMatching(/out\.sqlite is missing or empty.*again/),
+    ]);
     expect(held('out.sqlite')).toEqual(expected);
   });
 

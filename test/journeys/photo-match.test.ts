@@ -21,7 +21,12 @@ type MatchedFile = {
   confidence: string | null;
   known: { find: string; state: string }[];
 };
-type Matched = { queued: number; gps_stripped: number; files: MatchedFile[]; issues: { rule: string; severity: string }[] };
+type Matched = {
+  queued: number;
+  gps_stripped: number;
+  files: MatchedFile[];
+  issues: { rule: string; severity: string }[];
+};
 
 /** Finds K-1 to K-4 lie 36 m apart, and are of this day. */
 const TAKEN = '2024:06:01 10:00:00';
@@ -32,21 +37,36 @@ async function writeCard(): Promise<string> {
   home.file('card/k_01.jpg', await placedPhotograph('jpeg', { shade: 1, taken: TAKEN }));
   home.file(
     'card/K-02 detail (2).jpg',
-    await placedPhotograph('jpeg', { shade: 2, place: [14.4005, 50.08], xmp: placedXmp(), taken: TAKEN }),
+    await placedPhotograph('jpeg', {
+      shade: 2,
+      place: [14.4005, 50.08],
+      xmp: placedXmp(),
+      taken: TAKEN,
+    }),
   );
-  home.file('card/trench/IMG_0003.tif', await placedPhotograph('tiff', { shade: 3, place: NEAR_K3, taken: TAKEN }));
-  home.file('card/IMG_0004.png', await placedPhotograph('png', { shade: 4, place: [15, 50], taken: '2024:06:09 10:00:00' }));
+  home.file(
+    'card/trench/IMG_0003.tif',
+    await placedPhotograph('tiff', { shade: 3, place: NEAR_K3, taken: TAKEN }),
+  );
+  home.file(
+    'card/IMG_0004.png',
+    await placedPhotograph('png', { shade: 4, place: [15, 50], taken: '2024:06:09 10:00:00' }),
+  );
   home.file('card/IMG_0005.jpg', await placedPhotograph('jpeg', { shade: 1, taken: TAKEN }));
   home.file('card/notes.txt', 'mud');
   return join(home.folder, 'card');
 }
 
 function decision({ files }: Matched): Record<string, string> {
-  return Object.fromEntries(files.map(({ file, action, find, confidence }) => [file, [action, find, confidence].join(' ')]));
+  return Object.fromEntries(
+    files.map(({ file, action, find, confidence }) => [file, [action, find, confidence].join(' ')]),
+  );
 }
 
 /** Files of each find's record at the service: their names and digests. */
-async function atService(): Promise<Record<string, { readonly name: string; readonly sha512: string }[]>> {
+async function atService(): Promise<
+  Record<string, { readonly name: string; readonly sha512: string }[]>
+> {
   const listed = await home.json<{ local_id: string; ident_cely: string }[]>('list');
   const records: Record<string, { name: string; sha512: string }[]> = {};
   for (const { local_id: localId, ident_cely: ident } of listed) {
@@ -56,11 +76,15 @@ async function atService(): Promise<Record<string, { readonly name: string; read
       metadataPrefix: 'oai_svc',
     });
     const authorization = `Basic ${Buffer.from('archaeologist:archaeologist').toString('base64')}`;
-    const text = await (await fetch(`${mock.service.oai_base}/oai?${query}`, { headers: { authorization } })).text();
-    records[localId] = [...text.matchAll(/<svc:soubor[ >][\s\S]*?<\/svc:soubor>/g)].map(([file]) => ({
-      name: /<svc:poznamka>(.*?)</.exec(file)?.[1] ?? '',
-      sha512: /<svc:sha_512>(.*?)</.exec(file)?.[1] ?? '',
-    }));
+    const text = await (
+      await fetch(`${mock.service.oai_base}/oai?${query}`, { headers: { authorization } })
+    ).text();
+    records[localId] = [...text.matchAll(/<svc:soubor[ >][\s\S]*?<\/svc:soubor>/g)].map(
+      ([file]) => ({
+        name: /<svc:poznamka>(.*?)</.exec(file)?.[1] ?? '',
+        sha512: /<svc:sha_512>(.*?)</.exec(file)?.[1] ?? '',
+      }),
+    );
   }
   return records;
 }
@@ -90,11 +114,22 @@ test('a card is matched and pushed, and its photographs are attached to the righ
     'warning photo-type',
   ]);
 
-  const done = await home.json<Matched>('photo', 'match', card, '--recursive', '--likely', '--strip-gps');
+  const done = await home.json<Matched>(
+    'photo',
+    'match',
+    card,
+    '--recursive',
+    '--likely',
+    '--strip-gps',
+  );
   expect(done).toMatchObject({ queued: 3, gps_stripped: 2 });
   await expectDone(home.pas('push'));
   const records = await atService();
-  expect(Object.fromEntries(Object.entries(records).map(([find, files]) => [find, files.map(({ name }) => name)]))).toEqual({
+  expect(
+    Object.fromEntries(
+      Object.entries(records).map(([find, files]) => [find, files.map(({ name }) => name)]),
+    ),
+  ).toEqual({
     'K-1': ['k_01.jpg'],
     'K-2': ['K-02 detail (2).jpg'],
     'K-3': ['IMG_0003.tif'],
@@ -116,16 +151,25 @@ test('a stripped photograph whose answer was lost is found by its checksum, sinc
   await expectDone(home.pas('import', writeSeason(home, 1)));
   const photograph = home.file('a.jpg', await placedPhotograph('jpeg', { place: NEAR_K3 }));
   await expectDone(home.pas('photo', 'add', 'K-1', photograph, '--strip-gps'));
-  await mock.service.faults({ endpoint: 'photo', when: { nth: 1 }, times: 1, fault: 'reset-after-save' });
+  await mock.service.faults({
+    endpoint: 'photo',
+    when: { nth: 1 },
+    times: 1,
+    fault: 'reset-after-save',
+  });
   await home.pas('push');
   type Shown = { entries: { kind: string; state: string; evidence: { basis: string }[] }[] };
   const { entries } = await home.json<Shown>('show', 'K-1');
-  expect(entries.find(({ kind }) => kind === 'photo')).toMatchObject({ state: 'accepted', evidence: [{ basis: 'same-digest' }] });
+  expect(entries.find(({ kind }) => kind === 'photo')).toMatchObject({
+    state: 'accepted',
+    evidence: [{ basis: 'same-digest' }],
+  });
   expect((await atService())['K-1']).toHaveLength(1);
 });
 
 describe('one photograph with and without its place', () => {
-  const add = (...flags: string[]) => home.pas('photo', 'add', 'K-1', join(home.folder, 'a.jpg'), ...flags);
+  const add = (...flags: string[]) =>
+    home.pas('photo', 'add', 'K-1', join(home.folder, 'a.jpg'), ...flags);
   beforeEach(async () => {
     await expectDone(home.pas('import', writeSeason(home, 1)));
     home.file('a.jpg', await placedPhotograph('jpeg', { place: NEAR_K3 }));
@@ -152,9 +196,18 @@ describe('one photograph with and without its place', () => {
 
   test('is stripped by a second match while it waits', async () => {
     home.file('card/K-1.jpg', readFileSync(join(home.folder, 'a.jpg')));
-    expect(await home.json<Matched>('photo', 'match', 'card', '--likely')).toMatchObject({ queued: 1, gps_stripped: 0 });
-    expect(await home.json<Matched>('photo', 'match', 'card', '--strip-gps')).toMatchObject({ queued: 0, gps_stripped: 1 });
-    expect(await home.json<Matched>('photo', 'match', 'card', '--strip-gps')).toMatchObject({ queued: 0, gps_stripped: 0 });
+    expect(await home.json<Matched>('photo', 'match', 'card', '--likely')).toMatchObject({
+      queued: 1,
+      gps_stripped: 0,
+    });
+    expect(await home.json<Matched>('photo', 'match', 'card', '--strip-gps')).toMatchObject({
+      queued: 0,
+      gps_stripped: 1,
+    });
+    expect(await home.json<Matched>('photo', 'match', 'card', '--strip-gps')).toMatchObject({
+      queued: 0,
+      gps_stripped: 0,
+    });
     await expectDone(home.pas('push'));
     const files = (await atService())['K-1'];
     expect(files).toHaveLength(1);
@@ -163,7 +216,8 @@ describe('one photograph with and without its place', () => {
 
   test('is one photograph for tables too', async () => {
     const table = home.file('more.csv', 'local_id;photos\nK-1;a.jpg\n');
-    const photos = async (...flags: string[]) => (await home.json<{ photos: number }>('import', table, ...flags)).photos;
+    const photos = async (...flags: string[]) =>
+      (await home.json<{ photos: number }>('import', table, ...flags)).photos;
     expect(await photos('--strip-gps')).toBe(1);
     expect(await photos()).toBe(0);
   });
@@ -178,12 +232,25 @@ test('camera numbers, and words before a number, never count as certain, whateve
     'DCIM/101_0017/101_0017.jpg',
     'IMG-20240601-WA0017.jpg',
   ];
-  const typed = ['profil v 2 vrstvě.jpg', 'sonda v 3 metrech.JPG', 'V-1.5.2024 celek.jpg', '104.jpg', 'K-7 detail (2).jpg'];
+  const typed = [
+    'profil v 2 vrstvě.jpg',
+    'sonda v 3 metrech.JPG',
+    'V-1.5.2024 celek.jpg',
+    '104.jpg',
+    'K-7 detail (2).jpg',
+  ];
   for (const [shade, name] of [...names, ...typed].entries()) {
     home.file(`card/${name}`, await placedPhotograph('jpeg', { shade, taken: TAKEN }));
   }
-  const matched = await home.json<Matched & { not_searched: string[] }>('photo', 'match', 'card', '--yes');
-  expect(matched.files.filter(({ confidence }) => confidence === 'sure').map(({ file }) => file)).toEqual(['K-7 detail (2).jpg']);
+  const matched = await home.json<Matched & { not_searched: string[] }>(
+    'photo',
+    'match',
+    'card',
+    '--yes',
+  );
+  expect(
+    matched.files.filter(({ confidence }) => confidence === 'sure').map(({ file }) => file),
+  ).toEqual(['K-7 detail (2).jpg']);
   expect(matched.files).toHaveLength(names.length + typed.length);
   expect(matched).toMatchObject({ queued: 1, not_searched: [] });
 });
@@ -191,14 +258,21 @@ test('camera numbers, and words before a number, never count as certain, whateve
 test('camera folders are searched, also through a link, and other folders are named', async () => {
   await expectDone(home.pas('import', writeSeason(home, 3)));
   home.file('real/K-1.jpg', await placedPhotograph('jpeg', { shade: 1, taken: TAKEN }));
-  home.file('card/DCIM/100CANON/K-2.jpg', await placedPhotograph('jpeg', { shade: 2, taken: TAKEN }));
+  home.file(
+    'card/DCIM/100CANON/K-2.jpg',
+    await placedPhotograph('jpeg', { shade: 2, taken: TAKEN }),
+  );
   home.file('card/old/K-3.jpg', await placedPhotograph('jpeg', { shade: 3, taken: TAKEN }));
   symlinkSync(join(home.folder, 'real'), join(home.folder, 'card', 'DCIM', '101_0624'));
   symlinkSync(join(home.folder, 'card'), join(home.folder, 'card', 'DCIM', '102_0624'));
   const { stdout, stderr } = await home.pas('photo', 'match', 'card');
   expect(stdout).toContain('Queued 2 of 2 files, for 2 finds.');
   expect(stdout + stderr).toContain('1 subfolder was not searched: old. To search it: --recursive');
-  const inside = await home.json<{ not_searched: string[] }>('photo', 'match', join('card', 'DCIM', '100CANON'));
+  const inside = await home.json<{ not_searched: string[] }>(
+    'photo',
+    'match',
+    join('card', 'DCIM', '100CANON'),
+  );
   expect(inside.not_searched).toEqual([]);
 });
 
@@ -209,9 +283,16 @@ test('a photograph with another extension or letter case is found if one file al
   home.file('IMG_0003.png', await placedPhotograph('png', { shade: 3 }));
   home.file('IMG_0003.tif', await placedPhotograph('tiff', { shade: 4 }));
   const added = await home.pas('photo', 'add', 'K-1', join(home.folder, 'IMG_0001.jpg'));
-  expect(added).toMatchObject({ code: 0, stdout: expect.stringContaining('1 of 1 photograph queued for K-1.') });
-  expect(added.stdout).toContain('There is no photograph "IMG_0001.jpg"; pas uses IMG_0001.JPG, the only file that matches');
-  expect(await home.pas('photo', 'add', 'K-1', join(home.folder, 'img_0003.jpg'))).toMatchObject({ code: 3 });
+  expect(added).toMatchObject({
+    code: 0,
+    stdout: expect.stringContaining('1 of 1 photograph queued for K-1.'),
+  });
+  expect(added.stdout).toContain(
+    'There is no photograph "IMG_0001.jpg"; pas uses IMG_0001.JPG, the only file that matches',
+  );
+  expect(await home.pas('photo', 'add', 'K-1', join(home.folder, 'img_0003.jpg'))).toMatchObject({
+    code: 3,
+  });
   const table = home.file('more.csv', 'local_id;photos\nK-2;img_0002.JPG\n');
   const imported = await home.json<{ photos: number; issues: { rule: string }[] }>('import', table);
   expect(imported.photos).toBe(1);
@@ -225,7 +306,8 @@ test('a photograph with a semicolon in its name survives export and import', asy
   for (const format of ['csv', 'xlsx', 'xml', 'geojson', 'gpkg']) {
     await expectDone(home.pas('export', '--format', format, '--out', `out.${format}`));
     const other = await signedIn(mock.service, 'archaeologist', settledAfter(1000));
-    for (const name of ['a;b.jpg', 'c.jpg']) other.file(name, readFileSync(join(home.folder, name)));
+    for (const name of ['a;b.jpg', 'c.jpg'])
+      other.file(name, readFileSync(join(home.folder, name)));
     const taken = other.file(`out.${format}`, readFileSync(join(home.folder, `out.${format}`)));
     expect(await other.json<object>('import', taken), format).toMatchObject({ photos: 2 });
   }
@@ -234,14 +316,19 @@ test('a photograph with a semicolon in its name survives export and import', asy
 /** Finds with these numbers, of which the first has these photographs. */
 async function importFinds(ids: readonly string[], photos = ''): Promise<void> {
   const lines = readFileSync(writeSeason(home, ids.length), 'utf8').trimEnd().split(/\r?\n/);
-  const named = lines.map((line, row) => line.replace(/^K-\d+/, ids[row - 1] ?? '') + (row === 1 ? photos : ''));
+  const named = lines.map(
+    (line, row) => line.replace(/^K-\d+/, ids[row - 1] ?? '') + (row === 1 ? photos : ''),
+  );
   await expectDone(home.pas('import', home.file('named.csv', `${named.join('\n')}\n`)));
 }
 
 test('a folder without photographs, and a path that is not a folder, are reported', async () => {
   mkdirSync(join(home.folder, 'empty'));
   const empty = await home.pas('photo', 'match', 'empty');
-  expect(empty).toMatchObject({ code: 0, stdout: expect.stringContaining('There are no files in this folder.') });
+  expect(empty).toMatchObject({
+    code: 0,
+    stdout: expect.stringContaining('There are no files in this folder.'),
+  });
   expect(await home.pas('photo', 'match', 'nowhere')).toMatchObject({ code: 2 });
 });
 
@@ -262,5 +349,7 @@ test('truncated, empty and too large photographs are named, and the others are q
   rmSync(join(home.folder, 'card', 'K-1.jpg'));
   rmSync(join(home.folder, 'card', 'K-2 c.png'));
   const again = await home.pas('photo', 'match', 'card', '--strip-gps');
-  expect(again.stdout).toContain('Nothing to queue: 1 photograph was queued before; the list shows what happened to it.');
+  expect(again.stdout).toContain(
+    'Nothing to queue: 1 photograph was queued before; the list shows what happened to it.',
+  );
 });

@@ -8,28 +8,46 @@ const mock = useMock('--min-interval', '10');
 test('an uncertain find has a one-sentence summary, and its evidence on request', async () => {
   const home = await signedIn(mock.service, 'archaeologist', settledAfter(3_600_000));
   await expectDone(home.pas('import', writeSeason(home, 2)));
-  await mock.service.faults({ endpoint: 'import', when: { nth: 2 }, times: 1, fault: '500-before-save' });
-  const plain = /It is not known yet whether the service has this find; pas checks again after (\S+ )?\d\d:\d\d\./;
+  await mock.service.faults({
+    endpoint: 'import',
+    when: { nth: 2 },
+    times: 1,
+    fault: '500-before-save',
+  });
+  const plain =
+    /It is not known yet whether the service has this find; pas checks again after (\S+ )?\d\d:\d\d\./;
   const reason = /[Ii]nternal processing failed|Vnitřní zpracování selhalo/;
   const pushed = await home.pas('push');
   expect(pushed).toMatchObject({ code: 6, stderr: expect.stringMatching(plain) });
   expect(pushed.stderr).not.toMatch(reason);
   expect(pushed.stderr.match(new RegExp(plain, 'g'))).toHaveLength(1);
   for (const command of [['status'], ['show', 'K-2']]) {
-    const [briefly, fully] = [await expectDone(home.pas(...command)), await expectDone(home.pas(...command, '--why'))];
+    const [briefly, fully] = [
+      await expectDone(home.pas(...command)),
+      await expectDone(home.pas(...command, '--why')),
+    ];
     expect(briefly.stdout).toMatch(plain);
     expect(briefly.stdout).not.toMatch(reason);
     expect(fully.stdout).toMatch(plain);
     expect(fully.stdout).toMatch(reason);
   }
   await home.pas('reconcile');
-  const shown = await home.json<{ entries: { reason: string; evidence: unknown[] }[] }>('show', 'K-2');
-  expect(shown.entries[0]).toMatchObject({ reason: expect.stringMatching(reason), evidence: [{ verdict: 'undecided' }] });
+  const shown = await home.json<{ entries: { reason: string; evidence: unknown[] }[] }>(
+    'show',
+    'K-2',
+  );
+  expect(shown.entries[0]).toMatchObject({
+    reason: expect.stringMatching(reason),
+    evidence: [{ verdict: 'undecided' }],
+  });
 });
 
 test.each([
   ['http://127.0.0.1:9', /the connection was refused: nothing answers there/],
-  ['https://nowhere.invalid', /there is no host with this name|the name of the host cannot be resolved now/],
+  [
+    'https://nowhere.invalid',
+    /there is no host with this name|the name of the host cannot be resolved now/,
+  ],
 ])('no answer at %s is reported in plain words', async (address, words) => {
   const home = makeHome({ PAS_USERNAME: 'archaeologist', PAS_PASSWORD: 'archaeologist' });
   const addresses = { base_url: address, oai_base: address, schema_base: address };
@@ -44,7 +62,10 @@ test('a refused sign-in says what to check, and does not advise to sign in', asy
   const home = makeHome({ PAS_USERNAME: 'archaeologist', PAS_PASSWORD: 'mistyped' });
   await expectDone(home.pas('init', '--kind', 'training', ...addressFlags(mock.service)));
   const run = await home.pas('login');
-  expect(run).toMatchObject({ code: 4, stderr: expect.stringContaining('Check the user name and the password.') });
+  expect(run).toMatchObject({
+    code: 4,
+    stderr: expect.stringContaining('Check the user name and the password.'),
+  });
   expect(run.stderr).not.toContain('pas login');
 });
 
@@ -53,7 +74,10 @@ test('a sent find cannot be removed, and the message comes before any question',
   await expectDone(home.pas('import', writeSeason(home, 1)));
   await expectDone(home.pas('push'));
   const run = await home.pas('remove', 'K-1');
-  expect(run).toMatchObject({ code: 3, stderr: expect.stringMatching(/K-1 cannot be removed\. It was sent, .* as C-/) });
+  expect(run).toMatchObject({
+    code: 3,
+    stderr: expect.stringMatching(/K-1 cannot be removed\. It was sent, .* as C-/),
+  });
   expect(run.stderr).not.toContain('--yes');
 });
 
@@ -61,7 +85,12 @@ test('no message advises to send what cannot be sent yet', async () => {
   const home = await signedIn(mock.service, 'archaeologist', settledAfter(0));
   await expectDone(home.pas('import', writeSeason(home, 1, { photos: true })));
   expect((await home.pas('status')).stdout).toContain('Send what is queued:');
-  await mock.service.faults({ endpoint: 'import', when: { nth: 1 }, times: 1, fault: '500-before-save' });
+  await mock.service.faults({
+    endpoint: 'import',
+    when: { nth: 1 },
+    times: 1,
+    fault: '500-before-save',
+  });
   await home.pas('push', '--only', 'import');
   const { stdout } = await home.pas('status');
   expect(stdout).toContain('1 number or photograph waits for the import of its find');
@@ -72,7 +101,9 @@ test('a find is shown by its field names, in the language of the reader and in l
   const home = await signedIn(mock.service, 'archaeologist', settledAfter(0));
   await expectDone(home.pas('import', writeSeason(home, 1)));
   await expectDone(home.pas('push'));
-  expect((await home.pas('show', 'K-1')).stdout).toMatch(/^ {2}Coordinates +\d[\s\S]+^ {2}\d{4}-\d\d-\d\d \d\d:\d\d {2}POST /m);
+  expect((await home.pas('show', 'K-1')).stdout).toMatch(
+    /^ {2}Coordinates +\d[\s\S]+^ {2}\d{4}-\d\d-\d\d \d\d:\d\d {2}POST /m,
+  );
   const { stdout } = await home.with({ PAS_LANG: 'cs' }).pas('show', 'K-1');
   expect(stdout).toMatch(/^ {2}Souřadnice +\d[\s\S]+^ {2}\d+\. \d+\. \d{4} \d+:\d\d {2}POST /m);
   expect(stdout).not.toMatch(/geom_|poznamka|\d\dT\d\d:/);

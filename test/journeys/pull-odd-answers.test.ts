@@ -19,7 +19,9 @@ const inFront = createServer((asking, answering) => {
   const headers = { ...asking.headers, 'accept-encoding': 'identity' };
   request({ port, path: asking.url, headers }, async (answer) => {
     const text = Buffer.concat(await answer.toArray()).toString();
-    answering.writeHead(answer.statusCode ?? 0, { 'content-type': 'text/xml;charset=UTF-8' }).end(rewrite(text));
+    answering
+      .writeHead(answer.statusCode ?? 0, { 'content-type': 'text/xml;charset=UTF-8' })
+      .end(rewrite(text));
   })
     .once('error', () => answering.destroy())
     .end();
@@ -37,7 +39,10 @@ beforeEach(async () => {
   await expectDone(home.pas('push'));
 });
 
-type Pulled = { readonly from: string; readonly finds: readonly { find: string; ident_cely: string; news: boolean }[] };
+type Pulled = {
+  readonly from: string;
+  readonly finds: readonly { find: string; ident_cely: string; news: boolean }[];
+};
 const pull = (by = home): Promise<Pulled> => by.json<Pulled>('pull');
 
 /** Without the content of one record, as a service sends it whose store lags behind its index. */
@@ -54,8 +59,15 @@ test('a pull that gets a record without its content exits 3, names the find and 
   await mock.service.control('POST', '/records', { ident, changes: { poznamka: 'changed' } });
   rewrite = withoutContent(ident);
   const run = await home.pas('pull');
-  expect([run.code, run.stderr]).toEqual([3, expect.stringContaining(`their local copies were not changed: K-1 (${ident})`)]);
-  expect(await home.json('list')).toMatchObject([{ at_service: { standing: 'shown', stav: 1 } }, {}, {}]);
+  expect([run.code, run.stderr]).toEqual([
+    3,
+    expect.stringContaining(`their local copies were not changed: K-1 (${ident})`),
+  ]);
+  expect(await home.json('list')).toMatchObject([
+    { at_service: { standing: 'shown', stav: 1 } },
+    {},
+    {},
+  ]);
   rewrite = (xml) => xml;
   expect((await pull()).finds.filter(({ news }) => news).map(({ find }) => find)).toEqual(['K-1']);
 });
@@ -63,7 +75,8 @@ test('a pull that gets a record without its content exits 3, names the find and 
 test('a harvest that gets a record without its content exits 3, keeps its copy, and replaces it when the content returns', async () => {
   const [first] = (await pull()).finds;
   const ident = first?.ident_cely ?? '';
-  const harvest = (...flags: string[]) => home.pas('harvest', SET, '--out', 'finds.sqlite', ...flags);
+  const harvest = (...flags: string[]) =>
+    home.pas('harvest', SET, '--out', 'finds.sqlite', ...flags);
   await expectDone(harvest());
   await mock.service.control('POST', '/records', { ident, changes: { poznamka: 'changed' } });
   rewrite = withoutContent(ident);
@@ -82,7 +95,9 @@ test('a pull asks by day if datestamps are days, so that nothing of that day is 
   queries = [];
   const { from } = await pull();
   expect(from).toMatch(/T00:00:00\.000Z$/);
-  const froms = queries.filter((query) => query.get('verb') === 'ListRecords').map((query) => query.get('from'));
+  const froms = queries
+    .filter((query) => query.get('verb') === 'ListRecords')
+    .map((query) => query.get('from'));
   expect(froms).toEqual([expect.stringMatching(/^\d{4}-\d\d-\d\d(T00:00:00Z)?$/)]);
 });
 
@@ -106,9 +121,13 @@ test.each([
     const wrong = home.with(withClockAhead(aheadMs));
     await pull(wrong);
     const beganMs = Date.now();
-    expect(Math.abs(Date.parse((await pull(wrong)).from) + 15 * 60_000 - beganMs)).toBeLessThan(120_000);
+    expect(Math.abs(Date.parse((await pull(wrong)).from) + 15 * 60_000 - beganMs)).toBeLessThan(
+      120_000,
+    );
     const ident = (await pull(wrong)).finds[1]?.ident_cely ?? '';
     await mock.service.control('POST', '/records', { ident, changes: { poznamka: 'changed' } });
-    expect((await pull(wrong)).finds.filter(({ news }) => news).map(({ find }) => find)).toEqual(['K-2']);
+    expect((await pull(wrong)).finds.filter(({ news }) => news).map(({ find }) => find)).toEqual([
+      'K-2',
+    ]);
   },
 );

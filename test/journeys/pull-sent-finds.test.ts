@@ -42,12 +42,15 @@ async function start(user: string, finds: number, ...flags: string[]): Promise<v
   await useService(...flags);
   home = await signedIn(service, user, ['--min-interval-ms', '0'], {
     name: `${finds} finds`,
-    prepare: (prepared) => expectDone(prepared.pas('import', writeSeason(prepared, finds, { photos: true }))),
+    prepare: (prepared) =>
+      expectDone(prepared.pas('import', writeSeason(prepared, finds, { photos: true }))),
   });
   await expectDone(home.pas('push'));
   const outbox = openSqlite(outboxFile(home), { readonly: true });
   idents = outbox
-    .prepare<[], string>("select ident_cely from outbox_overview where kind = 'import' order by local_id")
+    .prepare<[], string>(
+      "select ident_cely from outbox_overview where kind = 'import' order by local_id",
+    )
     .pluck()
     .all() as string[];
   outbox.close();
@@ -58,7 +61,17 @@ async function become(kind: string, oaiAuth: string): Promise<void> {
   const { base_url, oai_base, schema_base } = service;
   await expectDone(
     home.pas(
-      ...['init', '--name', 'mock', '--kind', kind, '--username', 'archaeologist', '--oai-auth', oaiAuth],
+      ...[
+        'init',
+        '--name',
+        'mock',
+        '--kind',
+        kind,
+        '--username',
+        'archaeologist',
+        '--oai-auth',
+        oaiAuth,
+      ],
       ...['--base-url', base_url, '--oai-base', oai_base, '--schema-base', schema_base],
     ),
   );
@@ -79,18 +92,26 @@ describe('finds that an archaeologist sent', () => {
   beforeEach(() => start('archaeologist', 5));
 
   test('are pulled as they are now, with the service’s additions', async () => {
-    expect((await home.json<{ at_service: unknown }[]>('list')).map(({ at_service }) => at_service)).toEqual([
-      null,
-      null,
-      null,
-      null,
-      null,
-    ]);
+    expect(
+      (await home.json<{ at_service: unknown }[]>('list')).map(({ at_service }) => at_service),
+    ).toEqual([null, null, null, null, null]);
     const { finds } = await pull();
     expect(finds).toHaveLength(5);
     expect(finds[0]).toMatchObject({
-      ...{ find: 'K-1', ident_cely: idents[0], news: true, standing: 'shown', stav: 1, evidencni_cislo: null },
-      ...{ photos: [expect.stringMatching(/F01\.png$/)], photos_sent: 1, protected_withheld: false, changed: [] },
+      ...{
+        find: 'K-1',
+        ident_cely: idents[0],
+        news: true,
+        standing: 'shown',
+        stav: 1,
+        evidencni_cislo: null,
+      },
+      ...{
+        photos: [expect.stringMatching(/F01\.png$/)],
+        photos_sent: 1,
+        protected_withheld: false,
+        changed: [],
+      },
       area: { id: expect.stringMatching(/^ruian-\d+$/), text: expect.stringMatching(/\p{L}/u) },
       district: { id: expect.stringMatching(/^ruian-\d{4}$/) },
     });
@@ -150,14 +171,17 @@ describe('finds that an archaeologist sent', () => {
       pristupnost: { '@lang': 'cs', '@id': 'HES-000868', '#': 'archivář' },
     });
     await expectDone(home.pas('pull'));
-    const museum = (await expectDone(home.pas('export', '--for', 'museum', '--format', 'csv'))).stdout;
+    const museum = (await expectDone(home.pas('export', '--for', 'museum', '--format', 'csv')))
+      .stdout;
     const [header = '', ...rows] = museum.replace(/^\ufeff/, '').split('\r\n');
     const cells = (find: string): Record<string, string> => {
       const row = rows.find((line) => line.startsWith(`${find};`))?.split(';') ?? [];
       return Object.fromEntries(header.split(';').map((name, index) => [name, row[index] ?? '']));
     };
     expect(Object.values(cells('K-1')).at(-1)).toMatch(/: 1 → 2$/);
-    expect(Object.values(cells('K-2'))).toEqual(expect.arrayContaining(['MB 8/2025', '77', 'HES-000868']));
+    expect(Object.values(cells('K-2'))).toEqual(
+      expect.arrayContaining(['MB 8/2025', '77', 'HES-000868']),
+    );
     expect(rows.find((line) => line.startsWith('K-2;'))).toContain('MB 7/2025 → MB 8/2025');
     expect(Object.values(cells('K-3')).at(-1)).toBe('');
     const lido = (await expectDone(home.pas('export', 'K-2', '--for', 'lido'))).stdout;
@@ -167,25 +191,34 @@ describe('finds that an archaeologist sent', () => {
     const page = readFileSync(join(home.folder, 'page.html'), 'utf8');
     expect(page).toContain('MB 7/2025 → MB 8/2025');
     // The stored files are read again.
-    expect((await expectDone(home.pas('export', 'K-2', '--format', 'csv'))).stdout).toContain('MB 7/2025');
+    expect((await expectDone(home.pas('export', 'K-2', '--format', 'csv'))).stdout).toContain(
+      'MB 7/2025',
+    );
   });
 
   test('can get a photograph again that the last pull shows as removed, but nothing while their record is deleted', async () => {
     await pull();
     const photograph = join(home.folder, 'photo-1.png');
-    expect((await home.pas('photo', 'add', 'K-1', photograph)).stdout).toContain('0 of 1 photograph queued');
+    expect((await home.pas('photo', 'add', 'K-1', photograph)).stdout).toContain(
+      '0 of 1 photograph queued',
+    );
     await change(1, { soubor: null });
     await pull();
     const added = await expectDone(home.pas('photo', 'add', 'K-1', photograph));
     expect(added.stdout).toContain('1 of 1 photograph queued for K-1.');
     expect(added.stderr).toContain('the last pull shows the record without it');
-    expect((await home.pas('photo', 'add', 'K-1', photograph)).stdout).toContain('0 of 1 photograph queued');
+    expect((await home.pas('photo', 'add', 'K-1', photograph)).stdout).toContain(
+      '0 of 1 photograph queued',
+    );
     await expectDone(home.pas('push'));
     expect((await pull()).finds[0]).toMatchObject({ photos: [expect.any(String)] });
     await service.control('POST', `/records/${idents[1]}/delete`);
     await pull();
     const refused = await home.pas('photo', 'add', 'K-2', join(home.folder, 'photo-1.png'));
-    expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining(`${idents[1]} was deleted in the service`) });
+    expect(refused).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining(`${idents[1]} was deleted in the service`),
+    });
   });
 
   test('that were deleted at the service are reported, and keep their last known content', async () => {
@@ -208,8 +241,14 @@ describe('finds that an archaeologist sent', () => {
       expect(run.stderr).toContain(
         `The service no longer lists these records; the last known values are kept: K-3 (${idents[2]}).`,
       );
-      expect((await pull(...flags)).finds[2]).toMatchObject({ standing: 'missing', stav: 1, news: false });
-      expect((await home.pas('list')).stdout).toMatch(/K-3 +accepted +not listed \(last 1 registered\)/);
+      expect((await pull(...flags)).finds[2]).toMatchObject({
+        standing: 'missing',
+        stav: 1,
+        news: false,
+      });
+      expect((await home.pas('list')).stdout).toMatch(
+        /K-3 +accepted +not listed \(last 1 registered\)/,
+      );
     },
   );
 
@@ -222,7 +261,9 @@ describe('finds that an archaeologist sent', () => {
     const second = await pull();
     const serverNowMs = Date.now() + 7 * 24 * 3600 * 1000;
     expect(Date.parse(first.from ?? '')).toBeLessThan(Date.now());
-    expect(Math.abs(Date.parse(second.from ?? '') + 15 * 60_000 - serverNowMs)).toBeLessThan(120_000);
+    expect(Math.abs(Date.parse(second.from ?? '') + 15 * 60_000 - serverNowMs)).toBeLessThan(
+      120_000,
+    );
     expect(second.finds.filter((find) => find.news).map(({ find }) => find)).toEqual(['K-2']);
     expect(Date.parse((await pull('--full')).from ?? '')).toBeLessThan(Date.now());
   });
@@ -230,9 +271,18 @@ describe('finds that an archaeologist sent', () => {
   test('stay as they were when the time of --deadline is over', async () => {
     await pull();
     await move(1, 'submit');
-    await service.faults({ endpoint: 'oai', when: { every: 1 }, fault: 'slow', ms: 600_000, times: 100 });
+    await service.faults({
+      endpoint: 'oai',
+      when: { every: 1 },
+      fault: 'slow',
+      ms: 600_000,
+      times: 100,
+    });
     const run = await home.pas('pull', '--deadline', '1s');
-    expect([run.code, run.stderr]).toEqual([5, expect.stringContaining('The deadline of 1s (--deadline) has passed.')]);
+    expect([run.code, run.stderr]).toEqual([
+      5,
+      expect.stringContaining('The deadline of 1s (--deadline) has passed.'),
+    ]);
     await service.faults();
     expect((await news()).map(({ find }) => find)).toEqual(['K-1']);
   });
@@ -243,7 +293,9 @@ describe('finds that an archaeologist sent', () => {
     await pull();
     await service.control('PUT', '/settings', { response_date_shifts_ms: [] });
     const run = await home.pas('pull', '--json');
-    expect(run.stderr).toMatch(/the service's clock went back from .*, so everything is read again/);
+    expect(run.stderr).toMatch(
+      /the service's clock went back from .*, so everything is read again/,
+    );
     expect(JSON.parse(run.stdout)).toMatchObject({ from: all.from });
   });
 
@@ -274,12 +326,20 @@ describe('finds that an archaeologist sent', () => {
     ]);
     expect((await home.pas('list')).stdout).toMatch(/K-1 +accepted +2 submitted/);
     const shown = await home.json<{ at_service: AtService }>('show', 'K-1');
-    expect(shown.at_service).toMatchObject({ stav: 2, changed: [{ element: 'stav', sent: '1', now: '2' }] });
+    expect(shown.at_service).toMatchObject({
+      stav: 2,
+      changed: [{ element: 'stav', sent: '1', now: '2' }],
+    });
     expect((await home.pas('show', 'K-1')).stdout).toMatch(
       /in the service: 2 submitted.*area .*changed since it was sent: Target state: 1 → 2/s,
     );
     const outbox = openSqlite(outboxFile(home), { readonly: true });
-    expect(outbox.prepare(`select distinct stav from outbox_overview where local_id = 'K-1'`).pluck().all()).toEqual([2]);
+    expect(
+      outbox
+        .prepare(`select distinct stav from outbox_overview where local_id = 'K-1'`)
+        .pluck()
+        .all(),
+    ).toEqual([2]);
     outbox.close();
   });
 });
@@ -289,8 +349,15 @@ describe('content that the account may not see', () => {
     await start('researcher', 2);
     const run = await expectDone(home.pas('pull'));
     // The finds say "archaeologist" as to who may see their place.
-    expect(run.stderr).toMatch(/The location is hidden from this account and was not compared: 2 finds/);
-    expect((await pull()).finds[0]).toMatchObject({ standing: 'shown', protected_withheld: true, area: null, changed: [] });
+    expect(run.stderr).toMatch(
+      /The location is hidden from this account and was not compared: 2 finds/,
+    );
+    expect((await pull()).finds[0]).toMatchObject({
+      standing: 'shown',
+      protected_withheld: true,
+      area: null,
+      changed: [],
+    });
     expect(run.stdout).toMatch(/hidden/);
   });
 
@@ -301,7 +368,9 @@ describe('content that the account may not see', () => {
     const run = await expectDone(home.pas('pull'));
     expect(run.stderr).toMatch(/not visible to this account in their current state: K-1/);
     expect((await pull()).finds[0]).toMatchObject({ standing: 'withheld', stav: 1 });
-    expect((await home.pas('list')).stdout).toMatch(/K-1 +accepted +not shown \(last 1 registered\)/);
+    expect((await home.pas('list')).stdout).toMatch(
+      /K-1 +accepted +not shown \(last 1 registered\)/,
+    );
   });
 
   test('is everything but archived records for an anonymous pull, which says why', async () => {
@@ -314,8 +383,26 @@ describe('content that the account may not see', () => {
 
 describe('a training instance', () => {
   const trainingProfile = (oaiBase: readonly string[]) => [
-    ...['init', '--name', 'training', '--kind', 'training', '--username', 'archaeologist', '--min-interval-ms', '0'],
-    ...['--base-url', service.base_url, '--schema-base', service.schema_base, '--oai-auth', 'basic', ...oaiBase],
+    ...[
+      'init',
+      '--name',
+      'training',
+      '--kind',
+      'training',
+      '--username',
+      'archaeologist',
+      '--min-interval-ms',
+      '0',
+    ],
+    ...[
+      '--base-url',
+      service.base_url,
+      '--schema-base',
+      service.schema_base,
+      '--oai-auth',
+      'basic',
+      ...oaiBase,
+    ],
   ];
 
   test('without a harvesting address has nothing to pull from', async () => {
@@ -323,7 +410,10 @@ describe('a training instance', () => {
     home = makeHome({ PAS_PASSWORD: 'archaeologist' });
     await expectDone(home.pas(...trainingProfile([])));
     const run = await home.pas('pull');
-    expect([run.code, run.stderr]).toEqual([12, expect.stringMatching(/training instance without harvesting/)]);
+    expect([run.code, run.stderr]).toEqual([
+      12,
+      expect.stringMatching(/training instance without harvesting/),
+    ]);
   });
 
   test('with production’s harvesting address shows none of its finds, not even one with the same identifier', async () => {
@@ -335,12 +425,15 @@ describe('a training instance', () => {
       await expectDone(home.pas('login'));
       await expectDone(home.pas('import', writeSeason(home, 3)));
       await expectDone(home.pas('push'));
-      // Production numbers its own finds in the same way: another account has just got the same identifiers.
+      // Production numbers its own finds in the same way: another account has just got the same
+      // identifiers.
       const colleague = await signedIn(production, 'archivist');
       await expectDone(colleague.pas('import', writeSeason(colleague, 3)));
       await expectDone(colleague.pas('push'));
       const listIdents = (of: Home) =>
-        of.json<{ ident_cely: string }[]>('list').then((all) => all.map(({ ident_cely }) => ident_cely));
+        of
+          .json<{ ident_cely: string }[]>('list')
+          .then((all) => all.map(({ ident_cely }) => ident_cely));
       expect(await listIdents(home)).toEqual(await listIdents(colleague));
 
       const run = await home.pas('pull');
@@ -348,7 +441,11 @@ describe('a training instance', () => {
         2,
         expect.stringMatching(/shows none of the 3 finds.*training instance has no harvesting/s),
       ]);
-      expect(await home.json('list')).toMatchObject([{ at_service: null }, { at_service: null }, { at_service: null }]);
+      expect(await home.json('list')).toMatchObject([
+        { at_service: null },
+        { at_service: null },
+        { at_service: null },
+      ]);
       expect((await colleague.json<Pulled>('pull')).finds).toHaveLength(3);
     } finally {
       await production.stop();

@@ -1,4 +1,13 @@
-import { chmodSync, cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openSqlite } from '../../src/store/database.ts';
@@ -17,7 +26,9 @@ beforeAll(async () => {
   home = await signedIn(service, 'archaeologist', ['--min-interval-ms', '0']);
   await expectDone(home.pas('harvest-vocab'));
   empty = join(home.folder, 'empty');
-  await expectDone(home.pas('field', 'make', empty, '--for', 'qfield', '--set', 'projekt=C-202400101'));
+  await expectDone(
+    home.pas('field', 'make', empty, '--for', 'qfield', '--set', 'projekt=C-202400101'),
+  );
 });
 afterAll(() => service.stop());
 
@@ -27,14 +38,32 @@ type Report = {
   readonly unchanged: number;
   readonly photos: number;
   readonly drafts: number;
-  readonly issues: readonly { rule: string; severity: string; message: string; find?: string; column?: string }[];
+  readonly issues: readonly {
+    rule: string;
+    severity: string;
+    message: string;
+    find?: string;
+    column?: string;
+  }[];
 };
 
 type Values = Readonly<Record<string, string | number | null>>;
 
 const FIND: Values = {
-  ...{ projekt: 'C-202400101', hloubka: 20, okolnosti: 'HES-000560', obdobi: 'HES-000253', druh_nalezu: 'HES-000691' },
-  ...{ specifikace: 'HES-000988', nalezce: 'OS-001507', datum_nalezu: '2024-06-01', stav: 2, geom_system: '4326' },
+  ...{
+    projekt: 'C-202400101',
+    hloubka: 20,
+    okolnosti: 'HES-000560',
+    obdobi: 'HES-000253',
+    druh_nalezu: 'HES-000691',
+  },
+  ...{
+    specifikace: 'HES-000988',
+    nalezce: 'OS-001507',
+    datum_nalezu: '2024-06-01',
+    stav: 2,
+    geom_system: '4326',
+  },
   ...{ pristupnost: 'HES-000867', lokalizace: 'pole' },
 };
 
@@ -47,10 +76,15 @@ function collect(
   const folder = join(home.folder, name);
   cpSync(empty, folder, { recursive: true });
   const database = openSqlite(join(folder, 'finds.gpkg'));
-  for (const [localId, own] of Object.entries(finds)) insert(database, { local_id: localId, ...FIND, ...own });
+  for (const [localId, own] of Object.entries(finds))
+    insert(database, { local_id: localId, ...FIND, ...own });
   for (const [find, path] of photos) {
     database.prepare('insert into photos (find, photo) values (?, ?)').run(find, path);
-    if (!path.includes('lost')) writeFileSync(join(folder, path), tinyPng(path.length * 7 + path.charCodeAt(path.length - 5)));
+    if (!path.includes('lost'))
+      writeFileSync(
+        join(folder, path),
+        tinyPng(path.length * 7 + path.charCodeAt(path.length - 5)),
+      );
   }
   return { folder, database };
 }
@@ -58,7 +92,9 @@ function collect(
 function insert(database: ReturnType<typeof openSqlite>, values: Values): void {
   const names = Object.keys(values);
   database
-    .prepare(`insert into finds (geom, ${names.join(', ')}) values (?, ${names.map(() => '?').join(', ')})`)
+    .prepare(
+      `insert into finds (geom, ${names.join(', ')}) values (?, ${names.map(() => '?').join(', ')})`,
+    )
     .run(pointBlob(15.1700002, 49.84), ...Object.values(values));
 }
 
@@ -67,9 +103,9 @@ async function imported(...args: string[]): Promise<Report> {
 }
 
 async function readElements(localId: string): Promise<Readonly<Record<string, unknown>>> {
-  const found = (await home.json<{ local_id: string; elements: Record<string, unknown> }[]>('list')).find(
-    (find) => find.local_id === localId,
-  );
+  const found = (
+    await home.json<{ local_id: string; elements: Record<string, unknown> }[]>('list')
+  ).find((find) => find.local_id === localId);
   return found?.elements ?? {};
 }
 
@@ -82,7 +118,9 @@ describe('the folder of a QField form', () => {
     // Each layer is a file beside it.
     const sources = [...project.matchAll(/<datasource>([^<]*)</g)].map(([, source = '']) => source);
     expect(sources.length).toBeGreaterThan(10);
-    expect(sources.filter((source) => !/^\.\/(?:finds|lists)\.gpkg\|layername=\w+$/.test(source))).toEqual([]);
+    expect(
+      sources.filter((source) => !/^\.\/(?:finds|lists)\.gpkg\|layername=\w+$/.test(source)),
+    ).toEqual([]);
   });
 
   test('is refused if it exists, unless --force is given and nothing was collected in it', async () => {
@@ -106,7 +144,16 @@ describe('the folder of a QField form', () => {
   test('cannot be made without vocabularies, and names the command that harvests them', async () => {
     const bare = makeHome();
     await expectDone(
-      bare.pas('init', '--name', 'bare', '--kind', 'training', '--username', 'archaeologist', ...addressFlags(service)),
+      bare.pas(
+        'init',
+        '--name',
+        'bare',
+        '--kind',
+        'training',
+        '--username',
+        'archaeologist',
+        ...addressFlags(service),
+      ),
     );
     const run = await bare.pas('field', 'make', join(bare.folder, 'form'), '--for', 'qfield');
     expect(run.code).toBe(2);
@@ -115,7 +162,15 @@ describe('the folder of a QField form', () => {
   });
 
   test('cannot be made with an invalid default value', async () => {
-    const run = await home.pas('field', 'make', join(home.folder, 'odd'), '--for', 'qfield', '--set', 'obdobi=no such period');
+    const run = await home.pas(
+      'field',
+      'make',
+      join(home.folder, 'odd'),
+      '--for',
+      'qfield',
+      '--set',
+      'obdobi=no such period',
+    );
     expect(run.code).toBe(2);
     expect(run.stderr).toContain('no such period');
     expect(existsSync(join(home.folder, 'odd'))).toBe(false);
@@ -131,8 +186,16 @@ describe('a returned QField form', () => {
     ]);
     database.close();
     expect(await imported(folder)).toMatchObject({ added: 2, photos: 3, issues: [] });
-    expect(await imported(join(folder, 'finds.gpkg'))).toMatchObject({ added: 0, unchanged: 2, photos: 0 });
-    expect(await readElements('b1')).toMatchObject({ geom_system: '4326', geom_wkt: 'POINT (15.1700002 49.84)', hloubka: 20 });
+    expect(await imported(join(folder, 'finds.gpkg'))).toMatchObject({
+      added: 0,
+      unchanged: 2,
+      photos: 0,
+    });
+    expect(await readElements('b1')).toMatchObject({
+      geom_system: '4326',
+      geom_wkt: 'POINT (15.1700002 49.84)',
+      hloubka: 20,
+    });
   });
 
   test('updates corrected finds that were not sent', async () => {
@@ -145,10 +208,14 @@ describe('a returned QField form', () => {
   });
 
   test('reports photographs that are missing, belong to no find, or were added by hand', async () => {
-    const { folder, database } = collect('odd-return', { o1: {}, o2: { nalezce: null, nalezce_jmeno: 'Nová, Eva' } }, [
-      ['o1', 'DCIM/lost.png'],
-      ['nobody', 'DCIM/astray.png'],
-    ]);
+    const { folder, database } = collect(
+      'odd-return',
+      { o1: {}, o2: { nalezce: null, nalezce_jmeno: 'Nová, Eva' } },
+      [
+        ['o1', 'DCIM/lost.png'],
+        ['nobody', 'DCIM/astray.png'],
+      ],
+    );
     database.exec(`insert into photos (find, photo) values ('o2', null);
       alter table finds add column barva text; alter table finds add column obraz blob; alter table photos add column popisek text;
       update finds set barva = 'zelená', obraz = x'00' where local_id = 'o1'; update photos set popisek = 'shora' where find = 'o1';`);
@@ -156,9 +223,15 @@ describe('a returned QField form', () => {
     writeFileSync(join(folder, 'DCIM', 'unnamed.png'), tinyPng(77));
     const { issues, added } = await imported(folder);
     expect(added).toBe(2);
-    const messages = issues.map(({ rule, message, find = '', column = '' }) => [rule, find, column, message].join(' | '));
-    expect(messages.filter((text) => /photo-missing \| o1 .*DCIM\/lost\.png/.test(text))).toHaveLength(1);
-    expect(messages.filter((text) => /photo-without-find .*DCIM\/astray\.png/.test(text))).toHaveLength(1);
+    const messages = issues.map(({ rule, message, find = '', column = '' }) =>
+      [rule, find, column, message].join(' | '),
+    );
+    expect(
+      messages.filter((text) => /photo-missing \| o1 .*DCIM\/lost\.png/.test(text)),
+    ).toHaveLength(1);
+    expect(
+      messages.filter((text) => /photo-without-find .*DCIM\/astray\.png/.test(text)),
+    ).toHaveLength(1);
     expect(messages.filter((text) => /photo-without-file \| o2/.test(text))).toHaveLength(1);
     expect(messages.filter((text) => /photo-of-no-find .*unnamed\.png/.test(text))).toHaveLength(1);
     expect(
@@ -170,16 +243,28 @@ describe('a returned QField form', () => {
     expect(await readElements('o1')).toMatchObject({ poznamka: 'barva: zelená' });
     expect(await readElements('o2')).toMatchObject({ nalezce: { id: ':tba', text: 'Nová, Eva' } });
     const again = await imported(folder);
-    expect({ ...again, issues: [] }).toMatchObject({ added: 0, updated: 0, unchanged: 2, photos: 0 });
+    expect({ ...again, issues: [] }).toMatchObject({
+      added: 0,
+      updated: 0,
+      unchanged: 2,
+      photos: 0,
+    });
   });
 
   test('has the measured point if it is near the drawn one', async () => {
     const measured = { geom_system: '5514', geom_x: '-693174,81', geom_y: '-1077354.270' };
-    const { folder, database } = collect('measured', { m1: measured, m2: { ...measured, geom_x: '-683174.81' } }, []);
+    const { folder, database } = collect(
+      'measured',
+      { m1: measured, m2: { ...measured, geom_x: '-683174.81' } },
+      [],
+    );
     database.close();
     const { added, issues } = await imported(folder);
     expect(added).toBe(1);
-    expect(await readElements('m1')).toMatchObject({ geom_system: '5514', geom_sjtsk_wkt: 'POINT (-693174.81 -1077354.270)' });
+    expect(await readElements('m1')).toMatchObject({
+      geom_system: '5514',
+      geom_sjtsk_wkt: 'POINT (-693174.81 -1077354.270)',
+    });
     expect(issues.map(({ rule, find }) => `${rule} ${find}`)).toEqual(['point-twice m2']);
   });
 
@@ -191,11 +276,16 @@ describe('a returned QField form', () => {
     // As it comes from a phone: the file with its log, and without the memory that programs share.
     const copy = join(home.folder, 'logged-copy');
     mkdirSync(copy);
-    for (const name of ['finds.gpkg', 'finds.gpkg-wal']) cpSync(join(folder, name), join(copy, name));
+    for (const name of ['finds.gpkg', 'finds.gpkg-wal'])
+      cpSync(join(folder, name), join(copy, name));
     chmodSync(copy, 0o555);
-    const before = readdirSync(copy).map((name) => readFileSync(join(copy, name)).toString('base64'));
+    const before = readdirSync(copy).map((name) =>
+      readFileSync(join(copy, name)).toString('base64'),
+    );
     expect(await imported(copy)).toMatchObject({ added: 2, issues: [] });
-    expect(readdirSync(copy).map((name) => readFileSync(join(copy, name)).toString('base64'))).toEqual(before);
+    expect(
+      readdirSync(copy).map((name) => readFileSync(join(copy, name)).toString('base64')),
+    ).toEqual(before);
     // And while the program that writes it has it open.
     insert(database, { local_id: 'w3', ...FIND, hloubka: 43 });
     expect(await imported(folder)).toMatchObject({ added: 1, unchanged: 2 });
@@ -211,13 +301,17 @@ describe('a returned QField form', () => {
       insert(database, { local_id: `half-${index}`, ...FIND, poznamka: 'x'.repeat(5000) });
     const copy = join(home.folder, 'cut-copy');
     mkdirSync(copy);
-    for (const name of ['finds.gpkg', 'finds.gpkg-journal']) cpSync(join(folder, name), join(copy, name));
+    for (const name of ['finds.gpkg', 'finds.gpkg-journal'])
+      cpSync(join(folder, name), join(copy, name));
     database.exec('rollback');
     database.close();
     expect(await imported(copy)).toMatchObject({ added: 1, issues: [] });
     // A journal of several databases names files that SQLite would look for, and may delete.
     const journal = join(copy, 'finds.gpkg-journal');
-    writeFileSync(journal, Buffer.concat([readFileSync(journal), Buffer.from('d9d505f920a163d7', 'hex')]));
+    writeFileSync(
+      journal,
+      Buffer.concat([readFileSync(journal), Buffer.from('d9d505f920a163d7', 'hex')]),
+    );
     const refused = await home.pas('import', copy);
     expect(refused.code).not.toBe(0);
     expect(refused.stderr).toContain('journal');

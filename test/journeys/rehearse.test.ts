@@ -2,7 +2,13 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, expect, test } from 'vitest';
 import { configFile } from '../support/outbox-files.ts';
-import { addressFlags, expectDone, type Home, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
+import {
+  addressFlags,
+  expectDone,
+  type Home,
+  signedIn,
+  WITHOUT_PAUSES,
+} from '../support/run-pas.ts';
 import { writeSeason } from '../support/season.ts';
 import { useMock } from '../support/use-mock.ts';
 
@@ -43,8 +49,16 @@ test('copies of queued finds are tried at the training instance, any number of t
     expect.stringMatching(/records of 2 finds in the training instance.*--yes/s),
   ]);
   expect(await mock.made()).toMatchObject({ finds: 0 });
-  expect(await home.json<Result>('rehearse', '--yes')).toEqual({ sent: 2, accepted: 2, refused: [], not_tested: [] });
-  expect(await home.json<Result>('rehearse', 'K-1', '--to', 'mock', '--yes')).toMatchObject({ sent: 1, accepted: 1 });
+  expect(await home.json<Result>('rehearse', '--yes')).toEqual({
+    sent: 2,
+    accepted: 2,
+    refused: [],
+    not_tested: [],
+  });
+  expect(await home.json<Result>('rehearse', 'K-1', '--to', 'mock', '--yes')).toMatchObject({
+    sent: 1,
+    accepted: 1,
+  });
   expect(await mock.made()).toMatchObject({ finds: 3 });
   // Here nothing has changed, and nothing is left.
   expect(await home.json('list')).toMatchObject([{ state: 'queued' }, { state: 'queued' }]);
@@ -57,7 +71,12 @@ test('a project unknown to the training instance is not tested until it is mappe
   await expectDone(home.pas('import', home.file('other.csv', table)));
   const result = await home.json<Result>('rehearse', '--yes');
   expect([result.refused, result.not_tested.map((each) => each.local_id)]).toEqual([[], ['K-1']]);
-  const mapped = await home.json<Result>('rehearse', '--yes', '--project-map', 'c-209900999 = C\u2013202400101');
+  const mapped = await home.json<Result>(
+    'rehearse',
+    '--yes',
+    '--project-map',
+    'c-209900999 = C\u2013202400101',
+  );
   expect(mapped).toMatchObject({ accepted: 1, not_tested: [] });
   expect(readFileSync(configFile(home), 'utf8')).toContain('C-209900999');
   expect(await home.json<Result>('rehearse', '--yes')).toMatchObject({ accepted: 1 });
@@ -65,10 +84,17 @@ test('a project unknown to the training instance is not tested until it is mappe
 
 test('nothing is rehearsed at an instance that is not for training, or that another profile calls production', async () => {
   await expectDone(home.pas('import', writeSeason(home, 1)));
-  expect((await home.pas('rehearse', '--to', 'museum', '--yes')).stderr).toMatch(/not a training profile. Nothing was sent/);
-  await expectDone(home.pas('init', '--name', 'real', '--kind', 'production', ...addressFlags(mock.service)));
+  expect((await home.pas('rehearse', '--to', 'museum', '--yes')).stderr).toMatch(
+    /not a training profile. Nothing was sent/,
+  );
+  await expectDone(
+    home.pas('init', '--name', 'real', '--kind', 'production', ...addressFlags(mock.service)),
+  );
   const refused = await home.pas('rehearse', '--to', 'mock', '--yes');
-  expect([refused.code, refused.stderr]).toEqual([2, expect.stringMatching(/as production, so pas does not rehearse there/)]);
+  expect([refused.code, refused.stderr]).toEqual([
+    2,
+    expect.stringMatching(/as production, so pas does not rehearse there/),
+  ]);
   expect(await mock.made()).toMatchObject({ finds: 0 });
   expect(existsSync(join(home.folder, 'pas', 'rehearsals'))).toBe(false);
 });

@@ -19,10 +19,13 @@ beforeEach(async () => {
 /** Takes the command that is advised, as a shell takes it apart. */
 function advised({ stderr }: Run): string[] {
   const [, command = ''] = /: pas (number .*)$/m.exec(stderr) ?? [];
-  return [...command.matchAll(/'([^']*)'|(\S+)/g)].map(([, quoted, plain]) => quoted ?? plain ?? '');
+  return [...command.matchAll(/'([^']*)'|(\S+)/g)].map(
+    ([, quoted, plain]) => quoted ?? plain ?? '',
+  );
 }
 
-const table = (rows: string): string => home.file('numbers.csv', `local_id;evidencni_cislo\n${rows}\n`);
+const table = (rows: string): string =>
+  home.file('numbers.csv', `local_id;evidencni_cislo\n${rows}\n`);
 
 type Imported = {
   readonly queued: number;
@@ -35,7 +38,10 @@ type Imported = {
 describe('a number that the service has', () => {
   test('is replaced by the advised command alone, which shows the old and the new number', async () => {
     const refused = await home.pas('number', 'set', 'K-1', 'B 2');
-    expect([refused.code, refused.stderr]).toEqual([2, expect.stringMatching(/K-1 has the number A 1, which B 2 would replace/)]);
+    expect([refused.code, refused.stderr]).toEqual([
+      2,
+      expect.stringMatching(/K-1 has the number A 1, which B 2 would replace/),
+    ]);
     expect(await home.json('status')).toMatchObject({ entries: { number: { queued: 0 } } });
     const replaced = await expectDone(home.pas(...advised(refused)));
     expect(replaced.stderr).toContain('K-1: A 1 → B 2');
@@ -45,9 +51,18 @@ describe('a number that the service has', () => {
   });
 
   test('needs no flag if it stays the same, or if there was none', async () => {
-    expect(await home.json('number', 'set', 'K-1', 'A 1')).toMatchObject({ change: 'kept', replaces: null });
-    expect(await home.json('number', 'set', 'K-2', 'A 2')).toMatchObject({ change: 'queued', replaces: null });
-    expect(await home.json('number', 'set', 'K-2', 'A 3')).toMatchObject({ change: 'replaced', replaces: null });
+    expect(await home.json('number', 'set', 'K-1', 'A 1')).toMatchObject({
+      change: 'kept',
+      replaces: null,
+    });
+    expect(await home.json('number', 'set', 'K-2', 'A 2')).toMatchObject({
+      change: 'queued',
+      replaces: null,
+    });
+    expect(await home.json('number', 'set', 'K-2', 'A 3')).toMatchObject({
+      change: 'replaced',
+      replaces: null,
+    });
   });
 
   test('is kept by a table without --replace, which imports the other rows and names the command', async () => {
@@ -56,7 +71,9 @@ describe('a number that the service has', () => {
     expect([run.code, run.stderr, run.stdout]).toEqual([
       3,
       expect.stringMatching(/pas number import \S+numbers\.csv --replace/),
-      expect.stringMatching(/K-1 has the number A 1, but the row has B 1[\s\S]*1 queued, 0 replaced/),
+      expect.stringMatching(
+        /K-1 has the number A 1, but the row has B 1[\s\S]*1 queued, 0 replaced/,
+      ),
     ]);
     const again = await expectDone(home.pas(...advised(run)));
     expect([again.stderr, again.stdout]).toEqual([
@@ -67,16 +84,23 @@ describe('a number that the service has', () => {
 
   test('is shown by a dry run, which changes nothing', async () => {
     const looked = await home.json<Imported>('number', 'import', table('K-1;B 1'), '--dry-run');
-    expect(looked).toMatchObject({ replaced: 1, numbers: [{ find: 'K-1', replaces: 'A 1' }], issues: [] });
+    expect(looked).toMatchObject({
+      replaced: 1,
+      numbers: [{ find: 'K-1', replaces: 'A 1' }],
+      issues: [],
+    });
     expect(await home.json('status')).toMatchObject({ entries: { number: { queued: 0 } } });
   });
 
   test('as the last pull shows it needs --replace as well', async () => {
     const { base_url } = mock.service;
-    const answer = await fetch(`${base_url}/api/pas/nalez/${idents[1]}/evidencni-cislo?evidencni_cislo=CURATOR`, {
-      method: 'PATCH',
-      headers: { authorization: `Bearer ${await fetchToken({ url: base_url }, 'archivist')}` },
-    });
+    const answer = await fetch(
+      `${base_url}/api/pas/nalez/${idents[1]}/evidencni-cislo?evidencni_cislo=CURATOR`,
+      {
+        method: 'PATCH',
+        headers: { authorization: `Bearer ${await fetchToken({ url: base_url }, 'archivist')}` },
+      },
+    );
     expect(answer.status).toBe(200);
     await expectDone(home.pas('pull'));
     const refused = await home.pas('number', 'set', 'K-2', 'A 2');
@@ -87,9 +111,16 @@ describe('a number that the service has', () => {
 describe('a row in a table of numbers', () => {
   test('names its find by local id or identifier, in any letter case', async () => {
     const [, second = '', third = ''] = idents;
-    const file = table(`k-1;A 1\n${second};B 2\n${third.toLowerCase()};B 3\nc-202400102-n00009;B 9`);
+    const file = table(
+      `k-1;A 1\n${second};B 2\n${third.toLowerCase()};B 3\nc-202400102-n00009;B 9`,
+    );
     const taken = await home.json<Imported>('number', 'import', file);
-    expect(taken.numbers.map(({ find }) => find)).toEqual(['K-1', 'K-2', 'K-3', 'C-202400102-N00009']);
+    expect(taken.numbers.map(({ find }) => find)).toEqual([
+      'K-1',
+      'K-2',
+      'K-3',
+      'C-202400102-N00009',
+    ]);
     expect(taken).toMatchObject({ queued: 3, unchanged: 1, issues: [] });
     expect(await home.json('number', 'set', 'k-2', 'B 2')).toMatchObject({ change: 'kept' });
   });
@@ -99,7 +130,10 @@ describe('a row in a table of numbers', () => {
     await home.pas('import', other, '--as-new');
     const run = await home.pas('number', 'import', table('K-1;A 1\nk-1;A 7'), '--json');
     expect(JSON.parse(run.stdout)).toMatchObject({ queued: 1, unchanged: 1 });
-    const third = home.file('third.csv', 'local_id;projekt;hloubka\nab-1;C-202400101;5\nAb-1;C-202400101;6\n');
+    const third = home.file(
+      'third.csv',
+      'local_id;projekt;hloubka\nab-1;C-202400101;5\nAb-1;C-202400101;6\n',
+    );
     await home.pas('import', third, '--as-new');
     const refused = await home.pas('number', 'import', table('AB-1;A 8'));
     expect([refused.code, refused.stdout + refused.stderr]).toEqual([
@@ -107,7 +141,10 @@ describe('a row in a table of numbers', () => {
       expect.stringMatching(/AB-1 is ambiguous: it may be any of (ab-1, Ab-1|Ab-1, ab-1)/),
     ]);
     const set = await home.pas('number', 'set', 'AB-1', 'A 8');
-    expect([set.code, set.stderr]).toEqual([2, expect.stringMatching(/any of (ab-1, Ab-1|Ab-1, ab-1)/)]);
+    expect([set.code, set.stderr]).toEqual([
+      2,
+      expect.stringMatching(/any of (ab-1, Ab-1|Ab-1, ab-1)/),
+    ]);
   });
 });
 
@@ -138,9 +175,17 @@ test('nothing is queued for a record that a pull has shown as deleted', async ()
     const run = await home.pas(...args);
     expect([run.code, run.stderr]).toEqual([
       2,
-      expect.stringMatching(new RegExp(`(record ${first} was deleted|no longer lists the record ${first}).*pas pull`, 's')),
+      expect.stringMatching(
+        new RegExp(
+          `(record ${first} was deleted|no longer lists the record ${first}).*pas pull`,
+          's',
+        ),
+      ),
     ]);
   }
   const run = await home.pas('number', 'import', table('K-1;A 1\nK-2;A 2'), '--json');
-  expect([run.code, JSON.parse(run.stdout)]).toMatchObject([3, { queued: 1, issues: [{ rule: 'number-gone' }] }]);
+  expect([run.code, JSON.parse(run.stdout)]).toMatchObject([
+    3,
+    { queued: 1, issues: [{ rule: 'number-gone' }] },
+  ]);
 });

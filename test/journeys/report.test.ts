@@ -8,7 +8,16 @@ import { pasOnSmallDisk } from '../support/small-disk.ts';
 import { startMock } from '../support/start-mock.ts';
 
 /** Places of the examples, each as the report would write it. */
-const PLACES = ['49.8405', '15.1712', '694 201', '694201', 'Všesoky', 'Petrovice', 'Výpustkem', 'Horáková'];
+const PLACES = [
+  '49.8405',
+  '15.1712',
+  '694 201',
+  '694201',
+  'Všesoky',
+  'Petrovice',
+  'Výpustkem',
+  'Horáková',
+];
 
 type Made = {
   readonly file: string;
@@ -33,7 +42,12 @@ const text = (name: string): string => readFileSync(path(name), 'utf8');
 describe('a report', () => {
   test('is one file that only its owner can read, with its size printed', async () => {
     const report = await home.json<Made>('report', path('season.html'));
-    expect(report).toMatchObject({ file: path('season.html'), finds: 29, photos: 19, photos_missing: 0 });
+    expect(report).toMatchObject({
+      file: path('season.html'),
+      finds: 29,
+      photos: 19,
+      photos_missing: 0,
+    });
     expect(report.size_bytes).toBe(statSync(path('season.html')).size);
     expect(statSync(path('season.html')).mode & 0o777).toBe(0o600);
     for (const place of PLACES.slice(4)) expect(text('season.html')).toContain(place);
@@ -53,7 +67,14 @@ describe('a report', () => {
   });
 
   test('leaves out photographs on request, and contains only the named finds', async () => {
-    const report = await home.json<Made>('report', path('two.html'), 'KH24-001', 'KR24-014', 'KH24-001', '--no-photos');
+    const report = await home.json<Made>(
+      'report',
+      path('two.html'),
+      'KH24-001',
+      'KR24-014',
+      'KH24-001',
+      '--no-photos',
+    );
     expect(report).toMatchObject({ finds: 2, photos: 0 });
     expect(text('two.html')).not.toContain('data:image');
     expect(text('two.html').match(/<article /g)?.length).toBe(2);
@@ -73,7 +94,10 @@ describe('a report', () => {
       'lost.csv',
       'local_id,projekt,stav,geom_system,pristupnost,photos\nL-1,C-202400101,1,4326,HES-000865,lost.png\n',
     );
-    writeFileSync(path('lost.png'), readFileSync(join(PROJECT, 'examples', 'photos', 'KH24-003.png')));
+    writeFileSync(
+      path('lost.png'),
+      readFileSync(join(PROJECT, 'examples', 'photos', 'KH24-003.png')),
+    );
     await home.pas('import', table, '--link');
     writeFileSync(path('lost.png'), 'something else');
     const report = await home.json<Made>('report', path('lost.html'), 'L-1');
@@ -109,14 +133,17 @@ describe('an existing file', () => {
     expect(statSync(outbox).size).toBe(before);
   });
 
-  test.skipIf(!canMountDisks && process.env['CI'] === undefined)('a full disk is reported, and leaves no partial page', () => {
-    const { full, again } = pasOnSmallDisk(home, 32, 'report', 'page.html');
-    expect(full.stderr).toContain('the disk is full');
-    expect(full.code).toBe(5);
-    expect(again).toMatchObject({ code: 0 });
-    expect(readdirSync(join(home.folder, 'copy'))).toEqual(['page.html']);
-    expect(existsSync(join(home.folder, 'copy', 'page.html'))).toBe(true);
-  });
+  test.skipIf(!canMountDisks && process.env['CI'] === undefined)(
+    'a full disk is reported, and leaves no partial page',
+    () => {
+      const { full, again } = pasOnSmallDisk(home, 32, 'report', 'page.html');
+      expect(full.stderr).toContain('the disk is full');
+      expect(full.code).toBe(5);
+      expect(again).toMatchObject({ code: 0 });
+      expect(readdirSync(join(home.folder, 'copy'))).toEqual(['page.html']);
+      expect(existsSync(join(home.folder, 'copy', 'page.html'))).toBe(true);
+    },
+  );
 });
 
 test('an unknown find and an invalid size are refused before anything is written', async () => {

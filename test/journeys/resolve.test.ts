@@ -17,7 +17,9 @@ async function doubt(fault: string): Promise<void> {
   await expectDone(home.pas('import', writeSeason(home, 3)));
   await mock.service.faults({ ...IN_DOUBT, fault });
   await home.pas('push', '--json');
-  expect((await findStates(home))['K-2']).toBe(fault === '500-after-save' ? 'accepted' : 'uncertain');
+  expect((await findStates(home))['K-2']).toBe(
+    fault === '500-after-save' ? 'accepted' : 'uncertain',
+  );
 }
 
 /** The last record that the service has given to a find of this home. */
@@ -35,7 +37,10 @@ async function anothers(): Promise<string> {
 }
 
 async function stateOfFind(): Promise<string | undefined> {
-  const { entries } = await home.json<{ entries: { kind: string; state: string }[] }>('show', 'K-2');
+  const { entries } = await home.json<{ entries: { kind: string; state: string }[] }>(
+    'show',
+    'K-2',
+  );
   return entries.find(({ kind }) => kind === 'import')?.state;
 }
 
@@ -56,7 +61,10 @@ describe('a record that a person names for a find', () => {
 
   test('is refused if the service does not have it', async () => {
     const run = await home.pas('resolve', 'K-2', '--created', next(await newest(), 40), '--yes');
-    expect([run.code, run.stderr]).toEqual([2, expect.stringContaining('The service does not list')]);
+    expect([run.code, run.stderr]).toEqual([
+      2,
+      expect.stringContaining('The service does not list'),
+    ]);
     expect((await findStates(home))['K-2']).toBe('uncertain');
   });
 
@@ -73,7 +81,9 @@ describe('a record that a person names for a find', () => {
 
   test('is accepted as given if the service cannot be queried', async () => {
     await mock.service.faults({ endpoint: 'oai', when: { every: 1 }, fault: 'malformed' });
-    const run = await expectDone(home.pas('resolve', 'K-2', '--created', next(await newest()), '--yes'));
+    const run = await expectDone(
+      home.pas('resolve', 'K-2', '--created', next(await newest()), '--yes'),
+    );
     expect(run.stderr).toContain('The record could not be looked up');
     expect((await findStates(home))['K-2']).toBe('accepted');
   });
@@ -92,7 +102,10 @@ describe('a decision', () => {
     expect(await stateOfFind()).toBe('accepted');
     const undone = await expectDone(home.pas('resolve', 'K-2', '--undo'));
     expect(undone.stdout).toContain('K-2: the decision was undone; the entry is uncertain again.');
-    const after = await home.json<{ entries: { kind: string; evidence: unknown }[] }>('show', 'K-2');
+    const after = await home.json<{ entries: { kind: string; evidence: unknown }[] }>(
+      'show',
+      'K-2',
+    );
     const withoutEvidence = ({ entries, ...rest }: Record<string, unknown>): unknown => ({
       ...rest,
       entries: (entries as Record<string, unknown>[]).map(({ evidence: _, ...entry }) => entry),
@@ -111,7 +124,9 @@ describe('a decision', () => {
     const run = await home.pas('resolve', 'K-2', '--undo');
     expect([run.code, run.stderr]).toEqual([
       2,
-      expect.stringMatching(/Something was sent because of the decision.*so it can no longer be undone[\s\S]*pas show K-2/),
+      expect.stringMatching(
+        /Something was sent because of the decision.*so it can no longer be undone[\s\S]*pas show K-2/,
+      ),
     ]);
     expect((await findStates(home))['K-2']).toBe('accepted');
     expect(await mock.made()).toMatchObject({ finds: 3, photos: 1 });
@@ -131,30 +146,36 @@ test('a displayed command can be typed as it is', async () => {
   expect((await findStates(home))['K-2']).toBe('uncertain');
 });
 
-test.skipIf(whyNoTerminal !== undefined)('on a terminal a person chooses, sees both sides, and can still decline', async () => {
-  await doubt('500-before-save');
-  const ident = await anothers();
-  await using terminal = await startTerminal(['resolve', 'K-2'], home, { columns: 110, rows: 50 });
-  await terminal.expect(
-    'Does the service have K-2?',
-    'the service has it, in another record',
-    'send it again',
-    'drop it',
-    'decide later',
-  );
-  await terminal.press('Enter');
-  await terminal.expect('Identifier of the record');
-  await terminal.type('IDENT');
-  await terminal.expect('IDENT');
-  await terminal.press('Enter');
-  await terminal.expect('is not an identifier of a find');
-  await terminal.press('C-u');
-  await terminal.expect(/Identifier of the record *$/m);
-  await terminal.type(ident);
-  await terminal.expect(ident);
-  await terminal.press('Enter');
-  await terminal.expect('It differs in');
-  await answer(terminal, `Is ${ident} the record of K-2? (y/N)`, 'n');
-  expect((await terminal.ended()).code).toBe(2);
-  expect(await stateOfFind()).toBe('uncertain');
-});
+test.skipIf(whyNoTerminal !== undefined)(
+  'on a terminal a person chooses, sees both sides, and can still decline',
+  async () => {
+    await doubt('500-before-save');
+    const ident = await anothers();
+    await using terminal = await startTerminal(['resolve', 'K-2'], home, {
+      columns: 110,
+      rows: 50,
+    });
+    await terminal.expect(
+      'Does the service have K-2?',
+      'the service has it, in another record',
+      'send it again',
+      'drop it',
+      'decide later',
+    );
+    await terminal.press('Enter');
+    await terminal.expect('Identifier of the record');
+    await terminal.type('IDENT');
+    await terminal.expect('IDENT');
+    await terminal.press('Enter');
+    await terminal.expect('is not an identifier of a find');
+    await terminal.press('C-u');
+    await terminal.expect(/Identifier of the record *$/m);
+    await terminal.type(ident);
+    await terminal.expect(ident);
+    await terminal.press('Enter');
+    await terminal.expect('It differs in');
+    await answer(terminal, `Is ${ident} the record of K-2? (y/N)`, 'n');
+    expect((await terminal.ended()).code).toBe(2);
+    expect(await stateOfFind()).toBe('uncertain');
+  },
+);

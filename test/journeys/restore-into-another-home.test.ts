@@ -4,7 +4,12 @@ import { beforeEach, expect, test } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
 import { acquirePushLock } from '../../src/outbox/push-lock.ts';
 import { openSqlite } from '../../src/store/database.ts';
-import { getOutboxId, keepJournalInState, outboxFile, outboxFolder } from '../support/outbox-files.ts';
+import {
+  getOutboxId,
+  keepJournalInState,
+  outboxFile,
+  outboxFolder,
+} from '../support/outbox-files.ts';
 import { expectDone, type Home, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
 import { writeSeason } from '../support/season.ts';
 import { useMock } from '../support/use-mock.ts';
@@ -19,7 +24,8 @@ beforeEach(async () => {
   copy = join(home.folder, 'copy.sqlite');
 });
 
-const asides = (folder: string): string[] => readdirSync(folder).filter((name) => name.startsWith('outbox-replaced-'));
+const asides = (folder: string): string[] =>
+  readdirSync(folder).filter((name) => name.startsWith('outbox-replaced-'));
 
 test('a restored backup learns from the journal what was sent since', async () => {
   await expectDone(home.pas('import', writeSeason(home, 3)));
@@ -43,16 +49,29 @@ test('a restored backup learns from the journal what was sent since', async () =
 test('a backup of another home is restored under its own identifier, and the previous outbox stays', async () => {
   await expectDone(home.pas('import', writeSeason(home, 2)));
   await expectDone(home.pas('backup', copy));
-  const other = await signedIn(mock.service, 'archaeologist', [...WITHOUT_PAUSES, '--max-in-flight', '3']);
+  const other = await signedIn(mock.service, 'archaeologist', [
+    ...WITHOUT_PAUSES,
+    '--max-in-flight',
+    '3',
+  ]);
   keepJournalInState(other);
-  await expectDone(other.pas('import', other.file('own.csv', readFileSync(writeSeason(home, 1), 'utf8').replaceAll('K-', 'L-'))));
+  await expectDone(
+    other.pas(
+      'import',
+      other.file('own.csv', readFileSync(writeSeason(home, 1), 'utf8').replaceAll('K-', 'L-')),
+    ),
+  );
   const before = outboxFolder(other);
   await expectDone(other.pas('restore', copy));
   expect(getOutboxId(other)).toBe(getOutboxId(home));
   expect(await other.json('list')).toMatchObject([{ local_id: 'K-1' }, { local_id: 'K-2' }]);
   expect(existsSync(before)).toBe(true);
   // An outbox that nothing was done with goes.
-  const third = await signedIn(mock.service, 'archaeologist', [...WITHOUT_PAUSES, '--max-in-flight', '2']);
+  const third = await signedIn(mock.service, 'archaeologist', [
+    ...WITHOUT_PAUSES,
+    '--max-in-flight',
+    '2',
+  ]);
   await expectDone(third.pas('list'));
   const unused = outboxFolder(third);
   await expectDone(third.pas('restore', copy));
@@ -68,13 +87,18 @@ test('a damaged backup is refused each time, and leaves nothing behind', async (
   const [folder, before] = [join(home.folder, 'pas', 'outboxes'), readFileSync(outboxFile(home))];
   for (const _ of [1, 2]) expect((await home.pas('restore', copy, '--replace')).code).toBe(12);
   expect(readdirSync(folder)).toEqual([getOutboxId(home)]);
-  expect([asides(outboxFolder(home)), readFileSync(outboxFile(home)).equals(before)]).toEqual([[], true]);
+  expect([asides(outboxFolder(home)), readFileSync(outboxFile(home)).equals(before)]).toEqual([
+    [],
+    true,
+  ]);
   expect(await home.json('list')).toHaveLength(1);
 });
 
 test('a file that is not a backup of this service is refused', async () => {
   await expectDone(home.pas('import', writeSeason(home, 1)));
-  expect((await home.pas('restore', home.file('notes.txt', 'my notes'))).stderr).toMatch(/not a database/);
+  expect((await home.pas('restore', home.file('notes.txt', 'my notes'))).stderr).toMatch(
+    /not a database/,
+  );
   expect((await home.pas('restore', outboxFile(home))).stderr).toMatch(/is the outbox itself/);
   await expectDone(home.pas('backup', copy));
   const other = home.with({});
@@ -92,7 +116,10 @@ test('a file that is not a backup of this service is refused', async () => {
     ),
   );
   const refused = await other.pas('restore', copy, '--profile', 'far');
-  expect([refused.code, refused.stderr]).toEqual([12, expect.stringMatching(/is from an outbox for .*pas service moved/s)]);
+  expect([refused.code, refused.stderr]).toEqual([
+    12,
+    expect.stringMatching(/is from an outbox for .*pas service moved/s),
+  ]);
 });
 
 test('nothing is restored, adopted or moved while a push holds the outbox', async () => {
@@ -109,7 +136,10 @@ test('nothing is restored, adopted or moved while a push holds the outbox', asyn
       ['push'],
     ]) {
       const refused = await home.pas(...args);
-      expect([refused.code, refused.stderr]).toEqual([11, expect.stringContaining('process 17 on office')]);
+      expect([refused.code, refused.stderr]).toEqual([
+        11,
+        expect.stringContaining('process 17 on office'),
+      ]);
     }
   } finally {
     lock.release();

@@ -15,9 +15,12 @@ beforeAll(async () => {
 type Issue = { rule: string; severity: string; row: number | null; message: string };
 type Report = { added: number; invalid: number; drafts: number; issues: Issue[] };
 
-const SET = ['projekt=C-202400101', 'stav=1', 'pristupnost=archeolog', 'geom_system=4326'].flatMap((each) => ['--set', each]);
+const SET = ['projekt=C-202400101', 'stav=1', 'pristupnost=archeolog', 'geom_system=4326'].flatMap(
+  (each) => ['--set', each],
+);
 const FINDS = ['Z-1;spona;2024-06-01;5;', 'Z-2;nůž;2024-06-01;12;'];
-const season = (...rows: readonly string[]): string => ['local_id;druh_nalezu;datum_nalezu;hloubka;poznamka', ...rows].join('\n');
+const season = (...rows: readonly string[]): string =>
+  ['local_id;druh_nalezu;datum_nalezu;hloubka;poznamka', ...rows].join('\n');
 
 test('totals, rules, repeated headers and remarks are named with their rows and left out; the import succeeds', async () => {
   const homeCopy = home.copy();
@@ -30,14 +33,19 @@ test('totals, rules, repeated headers and remarks are named with their rows and 
     'local_id;druh_nalezu;;;',
     'Zapsala Nováková;;;;',
   ];
-  const table = homeCopy.file('season.csv', season(...FINDS, ...otherNames, 'Z-3;mince;2024-06-02;1;Celkem zachovalá'));
+  const table = homeCopy.file(
+    'season.csv',
+    season(...FINDS, ...otherNames, 'Z-3;mince;2024-06-02;1;Celkem zachovalá'),
+  );
   const report = await homeCopy.json<Report>('import', table, ...SET);
   expect(report).toMatchObject({ added: 3, invalid: 0 });
   expect(report.issues.map(({ rule, severity, row }) => [rule, severity, row])).toEqual(
     otherNames.map((_, index) => ['row-no-find', 'warning', index + 4]),
   );
   expect(report.issues.map(({ message }) => message)).toEqual([
-    ...['Celkem:', 'Σ', 'Součet: 2', 'Grand total'].map((word) => expect.stringContaining(`contains totals ("${word}")`)),
+    ...['Celkem:', 'Σ', 'Součet: 2', 'Grand total'].map((word) =>
+      expect.stringContaining(`contains totals ("${word}")`),
+    ),
     expect.stringContaining('only separates'),
     expect.stringContaining('repeats the names'),
     expect.stringMatching(/"Zapsala Nováková".*no object, place or date.*--keep-rows/),
@@ -50,7 +58,9 @@ test('totals, rules, repeated headers and remarks are named with their rows and 
 test('a find with only a number and a remark stays, as do tables in which finds and remarks cannot be told apart', async () => {
   const homeCopy = home.copy();
   const rows = [...FINDS, 'Z-3;;;;ztraceno', 'Z-4;;;;'];
-  expect(await homeCopy.json<Report>('import', homeCopy.file('season.csv', season(...rows)), ...SET)).toMatchObject({
+  expect(
+    await homeCopy.json<Report>('import', homeCopy.file('season.csv', season(...rows)), ...SET),
+  ).toMatchObject({
     added: 4,
     issues: [],
   });
@@ -60,7 +70,11 @@ test('a find with only a number and a remark stays, as do tables in which finds 
     ...SET,
   );
   expect(bare).toMatchObject({ added: 2, issues: [] });
-  const few = await homeCopy.json<Report>('import', homeCopy.file('few.csv', season('F-1;spona;;;', 'dál;;;;x')), ...SET);
+  const few = await homeCopy.json<Report>(
+    'import',
+    homeCopy.file('few.csv', season('F-1;spona;;;', 'dál;;;;x')),
+    ...SET,
+  );
   expect(few).toMatchObject({ added: 2 });
 });
 
@@ -74,12 +88,28 @@ test('the same holds through the proposed map, in workbooks, and for registratio
     ['Měřil Jan Novák'],
   ];
   const table = homeCopy.file('museum.xlsx', makeWorkbook([{ name: 'A', rows }]));
-  const wizard = await homeCopy.json<{ rows: number }>('import', table, '--wizard', '--yes', ...SET.slice(0, 6));
+  const wizard = await homeCopy.json<{ rows: number }>(
+    'import',
+    table,
+    '--wizard',
+    '--yes',
+    ...SET.slice(0, 6),
+  );
   expect(JSON.stringify(wizard)).not.toContain('Celkem');
-  const report = await homeCopy.json<Report>('import', table, '--map', join(homeCopy.folder, 'museum.map.toml'));
+  const report = await homeCopy.json<Report>(
+    'import',
+    table,
+    '--map',
+    join(homeCopy.folder, 'museum.map.toml'),
+  );
   expect(report).toMatchObject({ added: 2, invalid: 0 });
-  expect(report.issues.filter(({ rule }) => rule === 'row-no-find').map(({ row }) => row)).toEqual([4, 5]);
-  const numbers = homeCopy.file('numbers.csv', 'local_id;evidencni_cislo\nZ-1;A 1\nZ-2;A 2\nCelkem;2\n');
+  expect(report.issues.filter(({ rule }) => rule === 'row-no-find').map(({ row }) => row)).toEqual([
+    4, 5,
+  ]);
+  const numbers = homeCopy.file(
+    'numbers.csv',
+    'local_id;evidencni_cislo\nZ-1;A 1\nZ-2;A 2\nCelkem;2\n',
+  );
   expect(await homeCopy.json('number', 'import', numbers)).toMatchObject({
     issues: [{ rule: 'row-no-find', row: 4, severity: 'warning' }],
   });

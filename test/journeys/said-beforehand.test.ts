@@ -5,16 +5,26 @@ import { useMock } from '../support/use-mock.ts';
 
 const mock = useMock('--min-interval', '0', '--prefix', 'amcr');
 
-type Checks = { readonly checks: readonly { name: string; level: string; message: string; todo: string | null }[] };
+type Checks = {
+  readonly checks: readonly { name: string; level: string; message: string; todo: string | null }[];
+};
 type Verdict = { readonly issues: readonly { rule: string; severity: string; message: string }[] };
 
 async function judge(home: Home, check: string) {
-  const [doctor, validate] = [await home.pas('doctor', '--json'), await home.pas('validate', '--json')];
+  const [doctor, validate] = [
+    await home.pas('doctor', '--json'),
+    await home.pas('validate', '--json'),
+  ];
   return {
-    doctor: [doctor.code, (JSON.parse(doctor.stdout) as Checks).checks.find(({ name }) => name === check)],
+    doctor: [
+      doctor.code,
+      (JSON.parse(doctor.stdout) as Checks).checks.find(({ name }) => name === check),
+    ],
     validate: [
       validate.code,
-      (JSON.parse(validate.stdout) as Verdict).issues.filter(({ rule }) => rule === 'schema-declaration'),
+      (JSON.parse(validate.stdout) as Verdict).issues.filter(
+        ({ rule }) => rule === 'schema-declaration',
+      ),
     ],
   };
 }
@@ -32,21 +42,39 @@ test('a wrong prefix is reported before anything is sent', async () => {
     doctor: [12, { name: 'schema', level: 'problem', message, todo }],
     validate: [3, [expect.objectContaining({ severity: 'error', message: `${message} ${todo}` })]],
   });
-  expect((await mock.service.journal()).filter(({ method, path }) => method === 'POST' && path.includes('import'))).toEqual([]);
+  expect(
+    (await mock.service.journal()).filter(
+      ({ method, path }) => method === 'POST' && path.includes('import'),
+    ),
+  ).toEqual([]);
 });
 
 test('a schema version other than the service’s own is pointed out', async () => {
-  const home = await signedIn(mock.service, 'archaeologist', [...WITHOUT_PAUSES, '--prefix', 'amcr', '--schema-version', '2.1']);
-  const message = 'The service may refuse every import of this profile: it uses schema version 2.2, but the profile has 2.1.';
+  const home = await signedIn(mock.service, 'archaeologist', [
+    ...WITHOUT_PAUSES,
+    '--prefix',
+    'amcr',
+    '--schema-version',
+    '2.1',
+  ]);
+  const message =
+    'The service may refuse every import of this profile: it uses schema version 2.2, but the profile has 2.1.';
   const todo = 'Ask the operator which schema_version imports need.';
   expect(await judge(home, 'schema')).toEqual({
     doctor: [0, { name: 'schema', level: 'warning', message, todo }],
-    validate: [0, [expect.objectContaining({ severity: 'warning', message: `${message} ${todo}` })]],
+    validate: [
+      0,
+      [expect.objectContaining({ severity: 'warning', message: `${message} ${todo}` })],
+    ],
   });
 });
 
 test('names that match the service are no issue', async () => {
-  const home = await signedIn(mock.service, 'archaeologist', [...WITHOUT_PAUSES, '--prefix', 'amcr']);
+  const home = await signedIn(mock.service, 'archaeologist', [
+    ...WITHOUT_PAUSES,
+    '--prefix',
+    'amcr',
+  ]);
   expect(await judge(home, 'schema')).toEqual({
     doctor: [0, expect.objectContaining({ level: 'ok' })],
     validate: [0, []],
@@ -54,14 +82,24 @@ test('names that match the service are no issue', async () => {
 });
 
 test('entries that the role may not send are counted even if the role was unknown when they were queued', async () => {
-  const home = await signedIn(mock.service, 'archaeologist', [...WITHOUT_PAUSES, '--prefix', 'amcr']);
+  const home = await signedIn(mock.service, 'archaeologist', [
+    ...WITHOUT_PAUSES,
+    '--prefix',
+    'amcr',
+  ]);
   await expectDone(home.pas('harvest-vocab'));
   await expectDone(home.pas('import', writeSeason(home, 3, { state: 2 })));
-  expect((await judge(home, 'account')).doctor).toEqual([0, expect.objectContaining({ level: 'ok' })]);
+  expect((await judge(home, 'account')).doctor).toEqual([
+    0,
+    expect.objectContaining({ level: 'ok' }),
+  ]);
   await mock.service.control('PUT', '/accounts/archaeologist', { role: 'researcher' });
   const { doctor } = await judge(home, 'account');
   expect(doctor).toEqual([
     4,
-    expect.objectContaining({ level: 'problem', message: expect.stringContaining('the service will refuse 3 queued entries') }),
+    expect.objectContaining({
+      level: 'problem',
+      message: expect.stringContaining('the service will refuse 3 queued entries'),
+    }),
   ]);
 });

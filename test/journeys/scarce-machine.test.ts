@@ -26,7 +26,11 @@ function homeWithProfile(): Home {
 }
 
 const shell = (home: Home, script: string) =>
-  spawnSync('bash', ['-c', script, process.execPath, BIN], { env: home.env, cwd: home.folder, encoding: 'utf8' });
+  spawnSync('bash', ['-c', script, process.execPath, BIN], {
+    env: home.env,
+    cwd: home.folder,
+    encoding: 'utf8',
+  });
 
 test('if a process may open few files, pas says so and how to allow more, with 5', () => {
   // Node itself fails below some limit, and pas has enough a little above it.
@@ -63,7 +67,19 @@ describe.skipIf(!canMountDisks && process.env['CI'] === undefined)('on a disk th
     [
       'the configuration',
       'pas',
-      ['init', '--name', 'b', '--kind', 'training', '--base-url', ADDRESS, '--oai-base', ADDRESS, '--schema-base', ADDRESS],
+      [
+        'init',
+        '--name',
+        'b',
+        '--kind',
+        'training',
+        '--base-url',
+        ADDRESS,
+        '--oai-base',
+        ADDRESS,
+        '--schema-base',
+        ADDRESS,
+      ],
     ],
   ] as const)('%s ends with 5 and reports the full disk', (_, folder, args) => {
     const run = onFullDisk(folder, ...args);
@@ -81,7 +97,10 @@ test('an archive whose photographs unpack to far more than its size is refused b
   const folder = tempFolder();
   const file = join(folder, 'season.zip');
   const photograph = Buffer.alloc(30_000_000, 0xff);
-  writeFileSync(file, makeZip(['a.jpg', 'b.jpg', 'c.jpg'].map((name) => ({ name, content: photograph }))));
+  writeFileSync(
+    file,
+    makeZip(['a.jpg', 'b.jpg', 'c.jpg'].map((name) => ({ name, content: photograph }))),
+  );
   const archive = await openZip(file);
   const out = join(folder, 'out');
   mkdirSync(out);

@@ -36,7 +36,17 @@ beforeAll(async () => {
   schemaBase = `http://127.0.0.1:${(server.address() as AddressInfo).port}/schema/svc`;
   fresh = makeHome();
   await expectDone(
-    fresh.pas('init', '--name', 'here', '--kind', 'training', '--base-url', 'http://127.0.0.1:9', '--schema-base', schemaBase),
+    fresh.pas(
+      'init',
+      '--name',
+      'here',
+      '--kind',
+      'training',
+      '--base-url',
+      'http://127.0.0.1:9',
+      '--schema-base',
+      schemaBase,
+    ),
   );
   updatedHome = fresh.copy();
   ownSha512 = (await updatedHome.json<Shown>('schema', 'update')).sha512;
@@ -80,13 +90,19 @@ const document = (element: string): string =>
 /** Tells if a document with this element satisfies the schema in use. */
 async function accepts(element: string): Promise<boolean> {
   const run = await home.pas('validate', home.file(`${element}.xml`, document(element)), '--json');
-  const { issues } = JSON.parse(run.stdout) as { issues: { rule: string; element: string | null }[] };
+  const { issues } = JSON.parse(run.stdout) as {
+    issues: { rule: string; element: string | null }[];
+  };
   return !issues.some((issue) => issue.rule === 'schema');
 }
 
 describe('the deployment’s own schema', () => {
   test('is fetched, distinguished from the bundled one, and used offline from then on', async () => {
-    expect(await home.json<Shown>('schema', 'show')).toMatchObject({ in_use: 'bundled', file: null, same_as_bundled: true });
+    expect(await home.json<Shown>('schema', 'show')).toMatchObject({
+      in_use: 'bundled',
+      file: null,
+      same_as_bundled: true,
+    });
     expect([await accepts('poznamka'), await accepts('nove')]).toEqual([true, false]);
 
     const updated = await home.json<Shown>('schema', 'update');
@@ -100,7 +116,10 @@ describe('the deployment’s own schema', () => {
 
   test('is fetched again only if it changes', async () => {
     const first = await home.json<Shown>('schema', 'update');
-    expect(await home.json('schema', 'update')).toMatchObject({ change: 'unchanged', fetched_at: first.fetched_at });
+    expect(await home.json('schema', 'update')).toMatchObject({
+      change: 'unchanged',
+      fetched_at: first.fetched_at,
+    });
     answer = (response) => response.end(deployed((text) => text.replaceAll('nove', 'novejsi')));
     expect(await home.json('schema', 'update')).toMatchObject({ change: 'updated', in_use: 'own' });
     expect([await accepts('nove'), await accepts('novejsi')]).toEqual([false, true]);
@@ -108,7 +127,10 @@ describe('the deployment’s own schema', () => {
 
   test('can be dropped in favour of the bundled one', async () => {
     home = updatedHome.copy();
-    expect(await home.json('schema', 'update', '--bundled')).toMatchObject({ change: 'forgotten', in_use: 'bundled' });
+    expect(await home.json('schema', 'update', '--bundled')).toMatchObject({
+      change: 'forgotten',
+      in_use: 'bundled',
+    });
     expect(await accepts('poznamka')).toBe(true);
     expect(await home.json('schema', 'update', '--bundled')).toMatchObject({ change: 'unchanged' });
   });
@@ -128,7 +150,9 @@ describe('the deployment’s own schema', () => {
         `${schemaBase}2`,
       ),
     );
-    expect(await home.json('schema', 'show', '--profile', 'other')).toMatchObject({ in_use: 'bundled' });
+    expect(await home.json('schema', 'show', '--profile', 'other')).toMatchObject({
+      in_use: 'bundled',
+    });
     expect(await home.json('schema', 'show', '--profile', 'here')).toMatchObject({ in_use: 'own' });
   });
 
@@ -143,7 +167,10 @@ describe('the deployment’s own schema', () => {
     await new Promise<void>((ready) => neighbour.listen(0, '127.0.0.1', ready));
     const { port } = neighbour.address() as AddressInfo;
     try {
-      for (const location of [`http://127.0.0.1:${port}/svc.xsd`, 'https://schema.example.org/svc.xsd']) {
+      for (const location of [
+        `http://127.0.0.1:${port}/svc.xsd`,
+        'https://schema.example.org/svc.xsd',
+      ]) {
         answer = (response) => response.writeHead(302, { location }).end();
         const run = await home.pas('schema', 'update');
         expect([run.code, run.stderr]).toEqual([15, expect.stringMatching(/another service/)]);
@@ -156,28 +183,64 @@ describe('the deployment’s own schema', () => {
 });
 
 describe('an invalid schema is refused, and the old one stays:', () => {
-  const redirect = (response: ServerResponse) => response.writeHead(302, { location: `${schemaBase}/2.2/svc.xsd` }).end();
+  const redirect = (response: ServerResponse) =>
+    response.writeHead(302, { location: `${schemaBase}/2.2/svc.xsd` }).end();
 
   test.each<[string, (response: ServerResponse) => void, number, RegExp]>([
-    ['HTML', (response) => response.setHeader('content-type', 'text/html').end('<!DOCTYPE html><p>Maintenance</p>'), 15, /DTD/],
-    ['cut off at its end', (response) => response.end(deployed().slice(0, 9000)), 15, /not a complete XML document/],
+    [
+      'HTML',
+      (response) =>
+        response.setHeader('content-type', 'text/html').end('<!DOCTYPE html><p>Maintenance</p>'),
+      15,
+      /DTD/,
+    ],
+    [
+      'cut off at its end',
+      (response) => response.end(deployed().slice(0, 9000)),
+      15,
+      /not a complete XML document/,
+    ],
     [
       'cut off on its way',
-      (response) => void response.writeHead(200, { 'content-length': 90_000 }).write('<xs:', () => response.destroy()),
+      (response) =>
+        void response
+          .writeHead(200, { 'content-length': 90_000 })
+          .write('<xs:', () => response.destroy()),
       5,
       /did not answer/,
     ],
     [
       'with a DTD',
-      (response) => response.end(deployed((text) => text.replace('<xs:schema', '<!DOCTYPE a><xs:schema'))),
+      (response) =>
+        response.end(deployed((text) => text.replace('<xs:schema', '<!DOCTYPE a><xs:schema'))),
       15,
       /DTD/,
     ],
-    ['faulty', (response) => response.end(deployed((text) => text.replaceAll('refType"/>', 'gone"/>'))), 15, /gone/],
-    ['for another version', (response) => response.end(deployed((text) => text.replaceAll('/2.2/', '/2.1/'))), 15, /2\.1/],
-    ['too big', (response) => response.end(`${deployed()}${' '.repeat(2_000_000)}`), 15, /larger than/],
+    [
+      'faulty',
+      (response) => response.end(deployed((text) => text.replaceAll('refType"/>', 'gone"/>'))),
+      15,
+      /gone/,
+    ],
+    [
+      'for another version',
+      (response) => response.end(deployed((text) => text.replaceAll('/2.2/', '/2.1/'))),
+      15,
+      /2\.1/,
+    ],
+    [
+      'too big',
+      (response) => response.end(`${deployed()}${' '.repeat(2_000_000)}`),
+      15,
+      /larger than/,
+    ],
     ['not there', (response) => response.writeHead(404).end('no'), 15, /status 404/],
-    ['out of order', (response) => response.writeHead(503, { 'content-type': 'text/html' }).end('<p>'), 5, /status 503/],
+    [
+      'out of order',
+      (response) => response.writeHead(503, { 'content-type': 'text/html' }).end('<p>'),
+      5,
+      /status 503/,
+    ],
     ['going round in circles', redirect, 15, /loop/],
   ])('%s', async (_, wrong, code, message) => {
     home = updatedHome.copy();
@@ -216,10 +279,16 @@ describe('against the mock server', () => {
   });
   afterAll(() => service.stop());
 
-  test.each(['2.0', '2.1', '2.2'])('its schema %s equals the bundled one, and finds are validated with it', async (version) => {
-    const signed = await signedIn(service, 'archaeologist', ['--schema-version', version]);
-    expect(await signed.json('schema', 'update')).toMatchObject({ change: 'fetched', same_as_bundled: true });
-    await expectDone(signed.pas('import', writeSeason(signed, 2)));
-    expect(await signed.json('validate')).toMatchObject({ valid: 2, invalid: 0 });
-  });
+  test.each(['2.0', '2.1', '2.2'])(
+    'its schema %s equals the bundled one, and finds are validated with it',
+    async (version) => {
+      const signed = await signedIn(service, 'archaeologist', ['--schema-version', version]);
+      expect(await signed.json('schema', 'update')).toMatchObject({
+        change: 'fetched',
+        same_as_bundled: true,
+      });
+      await expectDone(signed.pas('import', writeSeason(signed, 2)));
+      expect(await signed.json('validate')).toMatchObject({ valid: 2, invalid: 0 });
+    },
+  );
 });

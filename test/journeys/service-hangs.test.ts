@@ -18,7 +18,10 @@ beforeAll(async () => {
 });
 afterAll(() => deaf[Symbol.asyncDispose]());
 
-const SEASON = { name: 'season', prepare: (made: Home) => expectDone(made.pas('import', writeSeason(made, 30))) };
+const SEASON = {
+  name: 'season',
+  prepare: (made: Home) => expectDone(made.pas('import', writeSeason(made, 30))),
+};
 let home: Home;
 beforeEach(async () => {
   home = await signedIn(mock.service, 'archaeologist', WITHOUT_PAUSES, SEASON);
@@ -32,7 +35,11 @@ const isAny = (): boolean => true;
  * Runs `pas` on a clock that moves only while nothing but time is waited for.
  * @param meant requests that get answers so often, and hang from then on
  */
-async function runUntilGivenUp(args: readonly string[], meant: (url: string) => boolean, answered: number) {
+async function runUntilGivenUp(
+  args: readonly string[],
+  meant: (url: string) => boolean,
+  answered: number,
+) {
   const { base_url } = mock.service;
   const clock = manualClock(Date.now());
   const startedMs = clock.monotonicMs();
@@ -70,7 +77,12 @@ async function runUntilGivenUp(args: readonly string[], meant: (url: string) => 
 }
 
 test.each<[string, readonly string[], (url: string) => boolean, number]>([
-  ['a harvest whose second page hangs', ['harvest', 'samostatny_nalez', '--out', 'finds.jsonl'], isOai, 1],
+  [
+    'a harvest whose second page hangs',
+    ['harvest', 'samostatny_nalez', '--out', 'finds.jsonl'],
+    isOai,
+    1,
+  ],
   ['a harvest of vocabularies whose second page hangs', ['harvest-vocab'], isOai, 1],
   ['a harvest after the account was told', ['harvest-vocab'], isAny, 1],
   ['a push whose look hangs', ['push'], isOai, 1],
@@ -89,7 +101,13 @@ test('a push whose imports hang after the first is given up within five minutes,
   expect(code).toBe(6);
   expect(minutes).toBeLessThan(5);
   type Status = {
-    readonly entries: { readonly import: { readonly accepted: number; readonly queued: number; readonly uncertain: number } };
+    readonly entries: {
+      readonly import: {
+        readonly accepted: number;
+        readonly queued: number;
+        readonly uncertain: number;
+      };
+    };
   };
   const { accepted, queued, uncertain } = (await home.json<Status>('status')).entries.import;
   expect([accepted, queued + uncertain]).toEqual([1, 29]);

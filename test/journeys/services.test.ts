@@ -11,7 +11,10 @@ let second: RunningMock;
 let home: Home;
 
 beforeAll(async () => {
-  [first, second] = await Promise.all([serveMock('--min-interval', '10'), serveMock('--min-interval', '10')]);
+  [first, second] = await Promise.all([
+    serveMock('--min-interval', '10'),
+    serveMock('--min-interval', '10'),
+  ]);
 });
 afterAll(() => Promise.all([first.stop(), second.stop()]));
 beforeEach(async () => {
@@ -19,15 +22,32 @@ beforeEach(async () => {
   home = await signedIn(first, 'archaeologist', ['--min-interval-ms', '10']);
 });
 
-type Listed = { readonly local_id: string; readonly state: string | null; readonly ident_cely: string | null }[];
+type Listed = {
+  readonly local_id: string;
+  readonly state: string | null;
+  readonly ident_cely: string | null;
+}[];
 type Seen = { readonly method: string; readonly path: string; readonly user: string | null };
 
 const pointAt = (service: Service, name = 'mock', user = 'archaeologist') =>
   home.pas(
-    ...['init', '--name', name, '--kind', 'training', '--username', user, '--oai-auth', 'basic', '--min-interval-ms', '10'],
+    ...[
+      'init',
+      '--name',
+      name,
+      '--kind',
+      'training',
+      '--username',
+      user,
+      '--oai-auth',
+      'basic',
+      '--min-interval-ms',
+      '10',
+    ],
     ...addressFlags(service),
   );
-const journal = async (mock: RunningMock): Promise<Seen[]> => (await mock.control('GET', '/journal')) as unknown as Seen[];
+const journal = async (mock: RunningMock): Promise<Seen[]> =>
+  (await mock.control('GET', '/journal')) as unknown as Seen[];
 const secretsFile = (): string => join(home.folder, 'pas', 'secrets.json');
 
 describe('a service', () => {
@@ -36,10 +56,14 @@ describe('a service', () => {
     await expectDone(home.pas('push'));
     const { port } = new URL(first.base_url);
     await expectDone(pointAt({ ...first, base_url: `HTTP://127.0.0.1:${port}///` }, 'other'));
-    expect(await home.json<Listed>('list', '--profile', 'other')).toMatchObject([{ state: 'accepted' }]);
+    expect(await home.json<Listed>('list', '--profile', 'other')).toMatchObject([
+      { state: 'accepted' },
+    ]);
     await expectDone(home.pas('import', writeSeason(home, 1), '--profile', 'other'));
     await expectDone(home.pas('push', '--profile', 'other'));
-    expect((await journal(first)).filter(({ path }) => path.endsWith('/import-xml'))).toHaveLength(1);
+    expect((await journal(first)).filter(({ path }) => path.endsWith('/import-xml'))).toHaveLength(
+      1,
+    );
   });
 
   test('is not moved to an address with a password, which is not repeated', async () => {
@@ -49,7 +73,10 @@ describe('a service', () => {
       ['https://eva:kladivo-42@finds.example.org', second.base_url],
     ]) {
       const run = await home.pas('service', 'moved', ...args);
-      expect([run.code, run.stdout + run.stderr]).toEqual([2, expect.not.stringContaining('kladivo-42')]);
+      expect([run.code, run.stdout + run.stderr]).toEqual([
+        2,
+        expect.not.stringContaining('kladivo-42'),
+      ]);
     }
   });
 
@@ -61,8 +88,12 @@ describe('a service', () => {
     await expectDone(home.pas('service', 'moved', `${first.base_url}/`, second.base_url, '--yes'));
     const config = readFileSync(configFile(home), 'utf8');
     expect(config).toContain(`base_url = "${second.base_url}"`);
-    expect(Object.keys(JSON.parse(readFileSync(secretsFile(), 'utf8')) as object)).toContain(`${second.base_url} archaeologist`);
-    expect(await home.json<Listed>('list')).toMatchObject([{ state: 'accepted', ident_cely: expect.stringMatching(/N\d+$/) }]);
+    expect(Object.keys(JSON.parse(readFileSync(secretsFile(), 'utf8')) as object)).toContain(
+      `${second.base_url} archaeologist`,
+    );
+    expect(await home.json<Listed>('list')).toMatchObject([
+      { state: 'accepted', ident_cely: expect.stringMatching(/N\d+$/) },
+    ]);
     await expectDone(home.pas('import', writeSeason(home, 1)));
     await expectDone(home.pas('push'));
     expect((await journal(second)).filter(({ path }) => path.endsWith('/import-xml'))).toEqual([]);
@@ -71,9 +102,17 @@ describe('a service', () => {
   test('whose documents change gets them rebuilt', async () => {
     await expectDone(home.pas('import', writeSeason(home, 1)));
     const config = configFile(home);
-    writeFileSync(config, readFileSync(config, 'utf8').replace('[profiles.mock]', '[profiles.mock]\nschema_version = "2.1"'));
+    writeFileSync(
+      config,
+      readFileSync(config, 'utf8').replace(
+        '[profiles.mock]',
+        '[profiles.mock]\nschema_version = "2.1"',
+      ),
+    );
     const refused = await home.pas('list');
-    const advised = /pas service moved \S+ \S+ --prefix svc --schema-version 2\.1/.exec(refused.stderr)?.[0] ?? '';
+    const advised =
+      /pas service moved \S+ \S+ --prefix svc --schema-version 2\.1/.exec(refused.stderr)?.[0] ??
+      '';
     expect(refused.code).toBe(12);
     await expectDone(home.pas(...advised.split(' ').slice(1), '--yes'));
     await expectDone(home.pas('validate'));
@@ -84,7 +123,9 @@ describe('a service', () => {
     await expectDone(home.pas('import', writeSeason(home, 1)));
     await expectDone(home.pas('profile', 'remove', 'mock', '--yes'));
     await expectDone(home.pas('service', 'moved', first.base_url, second.base_url, '--yes'));
-    expect(await home.json('outbox', 'show', '--all')).toMatchObject([{ service: second.base_url, profiles: [] }]);
+    expect(await home.json('outbox', 'show', '--all')).toMatchObject([
+      { service: second.base_url, profiles: [] },
+    ]);
     const unknown = await home.pas('service', 'moved', first.base_url, second.base_url, '--yes');
     expect([unknown.code, unknown.stderr]).toEqual([2, expect.stringContaining(second.base_url)]);
   });

@@ -15,27 +15,48 @@ beforeAll(async () => {
   await expectDone(home.pas('harvest-vocab', 'heslo', 'organizace', 'osoba'));
 });
 
-type Issue = { rule: string; severity: string; row: number | null; column: string | null; find: string | null; message: string };
+type Issue = {
+  rule: string;
+  severity: string;
+  row: number | null;
+  column: string | null;
+  find: string | null;
+  message: string;
+};
 type Report = { added: number; invalid: number; issues: Issue[] };
 type Listed = { local_id: string; elements: Record<string, unknown> };
 
-const SET = ['projekt=C-202400101', 'stav=1', 'pristupnost=archeolog', 'geom_system=4326'].flatMap((each) => ['--set', each]);
+const SET = ['projekt=C-202400101', 'stav=1', 'pristupnost=archeolog', 'geom_system=4326'].flatMap(
+  (each) => ['--set', each],
+);
 
 /** Styles: 1 a day, 2 five digits, 3 two decimals, 4 a month with its year, 5 a year. */
 const STYLES = `<styleSheet><numFmts><numFmt numFmtId="164" formatCode="00000"/><numFmt numFmtId="165" formatCode="yyyy"/></numFmts><cellStyleXfs><xf/></cellStyleXfs>
 <cellXfs><xf numFmtId="0"/><xf numFmtId="14"/><xf numFmtId="164"/><xf numFmtId="2"/><xf numFmtId="17"/><xf numFmtId="165"/></cellXfs></styleSheet>`;
-const styled = (style: number, value: number): WorkbookCell => ({ xml: `<c r="@" s="${style}"><v>${value}</v></c>` });
+const styled = (style: number, value: number): WorkbookCell => ({
+  xml: `<c r="@" s="${style}"><v>${value}</v></c>`,
+});
 
 function workbook(...rows: readonly (readonly WorkbookCell[])[]): Buffer {
   const parts = workbookParts([{ name: 'List1', rows }]);
-  return makeZip(parts.map((part) => (part.name.endsWith('styles.xml') ? { ...part, content: STYLES } : part)));
+  return makeZip(
+    parts.map((part) => (part.name.endsWith('styles.xml') ? { ...part, content: STYLES } : part)),
+  );
 }
 
 async function imported(homeCopy: Home, name: string, bytes: Buffer | string, ...more: string[]) {
   const run = await homeCopy.pas('import', homeCopy.file(name, bytes), ...SET, ...more, '--json');
   const { issues, ...counts } = JSON.parse(run.stdout) as Report;
-  const finds = new Map((await homeCopy.json<Listed[]>('list')).map(({ local_id, elements }) => [local_id, elements]));
-  return { code: run.code, ...counts, issues, finds, named: issues.map(({ rule, row, column }) => [rule, row, column]) };
+  const finds = new Map(
+    (await homeCopy.json<Listed[]>('list')).map(({ local_id, elements }) => [local_id, elements]),
+  );
+  return {
+    code: run.code,
+    ...counts,
+    issues,
+    finds,
+    named: issues.map(({ rule, row, column }) => [rule, row, column]),
+  };
 }
 
 describe('texts are what a cell shows, numbers and days what it stores', () => {
@@ -93,7 +114,13 @@ describe('texts are what a cell shows, numbers and days what it stores', () => {
       [styled(2, 7), styled(3, 1.5), styled(1, 45_444)],
       ['b', styled(4, 45_444), null],
     );
-    const { finds, named } = await imported(homeCopy, 'museum.xlsx', bytes, '--map', join(homeCopy.folder, 'map.toml'));
+    const { finds, named } = await imported(
+      homeCopy,
+      'museum.xlsx',
+      bytes,
+      '--map',
+      join(homeCopy.folder, 'map.toml'),
+    );
     expect(finds.get('00007')).toMatchObject({ poznamka: '1.50; revize: 1.6.2024' });
     expect(named).toEqual([['cell-date', 3, 'text']]);
   });
@@ -104,10 +131,17 @@ describe('texts are what a cell shows, numbers and days what it stores', () => {
       { name: 'local_id', type: 'N', width: 6 },
       { name: 'poznamka', type: 'N', width: 6 },
     ] as const;
-    const parts = { 'a.dbf': makeDbf(columns, [['000012', ' 12.10']]), 'a.prj': WGS_84, 'a.shp': makeShp([[15, 49.8]]) };
-    for (const [name, content] of Object.entries(parts)) writeFileSync(join(homeCopy.folder, name), content);
+    const parts = {
+      'a.dbf': makeDbf(columns, [['000012', ' 12.10']]),
+      'a.prj': WGS_84,
+      'a.shp': makeShp([[15, 49.8]]),
+    };
+    for (const [name, content] of Object.entries(parts))
+      writeFileSync(join(homeCopy.folder, name), content);
     await expectDone(homeCopy.pas('import', join(homeCopy.folder, 'a.shp'), ...SET));
-    expect(await homeCopy.json<Listed[]>('list')).toMatchObject([{ local_id: '000012', elements: { poznamka: '12.10' } }]);
+    expect(await homeCopy.json<Listed[]>('list')).toMatchObject([
+      { local_id: '000012', elements: { poznamka: '12.10' } },
+    ]);
   });
 
   test('also for registration numbers, own terms and a copy with issues', async () => {
@@ -115,11 +149,17 @@ describe('texts are what a cell shows, numbers and days what it stores', () => {
     await imported(homeCopy, 'finds.csv', 'local_id;druh_nalezu\n00012;\nR-3;\n');
     const numbers = homeCopy.file(
       'numbers.xlsx',
-      workbook(['local_id', 'evidencni_cislo'], [styled(2, 12), styled(2, 345)], ['R-3', styled(4, 45_627)]),
+      workbook(
+        ['local_id', 'evidencni_cislo'],
+        [styled(2, 12), styled(2, 345)],
+        ['R-3', styled(4, 45_627)],
+      ),
     );
     const run = await homeCopy.pas('number', 'import', numbers, '--json');
     expect(run.code).toBe(3);
-    expect(JSON.parse(run.stdout)).toMatchObject({ issues: [{ rule: 'cell-date', row: 3, column: 'evidencni_cislo' }] });
+    expect(JSON.parse(run.stdout)).toMatchObject({
+      issues: [{ rule: 'cell-date', row: 3, column: 'evidencni_cislo' }],
+    });
     expect(run.stdout).toContain('"00345"');
 
     const terms = homeCopy.file(
@@ -130,8 +170,12 @@ describe('texts are what a cell shows, numbers and days what it stores', () => {
         ['heslo:obdobi', styled(4, 45_627), '', null],
       ),
     );
-    const mapped = JSON.parse((await homeCopy.pas('vocab', 'map', 'import', terms, '--json')).stdout) as { issues: Issue[] };
-    expect(mapped.issues).toMatchObject([{ row: 3, message: expect.stringContaining('"pro-24" is a date') }]);
+    const mapped = JSON.parse(
+      (await homeCopy.pas('vocab', 'map', 'import', terms, '--json')).stdout,
+    ) as { issues: Issue[] };
+    expect(mapped.issues).toMatchObject([
+      { row: 3, message: expect.stringContaining('"pro-24" is a date') },
+    ]);
 
     const table = workbook(
       ['local_id', 'poznamka', 'hloubka', 'lon', 'lat'],
@@ -140,7 +184,9 @@ describe('texts are what a cell shows, numbers and days what it stores', () => {
     const copy = join(homeCopy.folder, 'to-mend.csv');
     await homeCopy.pas('import', homeCopy.file('bad.xlsx', table), '--issues-to', copy);
     expect(
-      (await imported(homeCopy, 'mended.csv', readFileSync(copy, 'utf8').replace(';deep;', ';5;'))).finds.get('00007'),
+      (
+        await imported(homeCopy, 'mended.csv', readFileSync(copy, 'utf8').replace(';deep;', ';5;'))
+      ).finds.get('00007'),
     ).toMatchObject({
       poznamka: '1.50',
       geom_wkt: 'POINT (15.171234 49.8)',
@@ -151,7 +197,11 @@ describe('texts are what a cell shows, numbers and days what it stores', () => {
 describe('a cell changed by a spreadsheet is named:', () => {
   test('ids that a spreadsheet shortened or converted to a day cause a warning', async () => {
     const ids = ['1,23E+11', '2.led', 'čvn-24', '1-Feb', '01.05.2024'];
-    const { issues, added } = await imported(home.copy(), 'ids.csv', ['local_id', ...ids, '12/2024', '2.1'].join('\n'));
+    const { issues, added } = await imported(
+      home.copy(),
+      'ids.csv',
+      ['local_id', ...ids, '12/2024', '2.1'].join('\n'),
+    );
     expect(added).toBe(ids.length + 2);
     expect(issues.map(({ row, column, severity }) => [row, column, severity])).toEqual(
       ids.map((_, index) => [index + 2, 'local_id', 'warning']),
@@ -162,7 +212,9 @@ describe('a cell changed by a spreadsheet is named:', () => {
 test('cell formatting that carries meaning is counted with its place', async () => {
   const fonts = '<fonts><font/><font><strike/></font></fonts>';
   const styles = `<styleSheet>${fonts}<cellStyleXfs><xf/></cellStyleXfs><cellXfs><xf fontId="0"/><xf fontId="1"/></cellXfs></styleSheet>`;
-  const struck = (text: string): WorkbookCell => ({ xml: `<c r="@" s="1" t="inlineStr"><is><t>${text}</t></is></c>` });
+  const struck = (text: string): WorkbookCell => ({
+    xml: `<c r="@" s="1" t="inlineStr"><is><t>${text}</t></is></c>`,
+  });
   const parts = workbookParts([
     {
       name: 'A',
@@ -180,17 +232,28 @@ test('cell formatting that carries meaning is counted with its place', async () 
     (kind) => `<Relationship Id="${kind}" Type="http://x/${kind}" Target="../${kind}1.xml"/>`,
   );
   const bytes = makeZip([
-    ...parts.map((part) => (part.name.endsWith('styles.xml') ? { ...part, content: styles } : part)),
+    ...parts.map((part) =>
+      part.name.endsWith('styles.xml') ? { ...part, content: styles } : part,
+    ),
     {
       name: 'xl/worksheets/_rels/sheet1.xml.rels',
       content: `<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships">${related.join('')}</Relationships>`,
     },
-    { name: 'xl/comments1.xml', content: '<comments><commentList><comment ref="B2"><text/></comment></commentList></comments>' },
-    { name: 'xl/drawing1.xml', content: `<xdr:wsDr xmlns:xdr="${space}">${anchor(2)}${anchor(3)}</xdr:wsDr>` },
+    {
+      name: 'xl/comments1.xml',
+      content:
+        '<comments><commentList><comment ref="B2"><text/></comment></commentList></comments>',
+    },
+    {
+      name: 'xl/drawing1.xml',
+      content: `<xdr:wsDr xmlns:xdr="${space}">${anchor(2)}${anchor(3)}</xdr:wsDr>`,
+    },
   ]);
   const { issues, added } = await imported(home.copy(), 'seen.xlsx', bytes);
   expect(added).toBe(2);
-  expect(issues.map(({ rule, severity, message }) => [rule, severity, message.slice(0, 40)])).toEqual([
+  expect(
+    issues.map(({ rule, severity, message }) => [rule, severity, message.slice(0, 40)]),
+  ).toEqual([
     ['table-struck-rows', 'warning', expect.stringContaining('(row 3)')],
     ['table-comments', 'warning', expect.stringContaining('(B2)')],
     ['table-pictures', 'warning', expect.stringContaining('2 pictures')],

@@ -1,5 +1,13 @@
 import { spawnSync } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -11,11 +19,14 @@ let installed: string;
 /** An installation of which SQLite can be taken away: all else is a link to this one. */
 beforeAll(() => {
   installed = mkdtempSync(join(tmpdir(), 'pas-installed-'));
-  for (const name of ['bin', 'package.json', 'dist']) cpSync(join(PROJECT, name), join(installed, name), { recursive: true });
-  for (const name of ['src', 'schemas', 'mock-server', 'examples']) symlinkSync(join(PROJECT, name), join(installed, name));
+  for (const name of ['bin', 'package.json', 'dist'])
+    cpSync(join(PROJECT, name), join(installed, name), { recursive: true });
+  for (const name of ['src', 'schemas', 'mock-server', 'examples'])
+    symlinkSync(join(PROJECT, name), join(installed, name));
   mkdirSync(join(installed, 'node_modules'));
   for (const name of readdirSync(join(PROJECT, 'node_modules')))
-    if (name !== SQLITE) symlinkSync(join(PROJECT, 'node_modules', name), join(installed, 'node_modules', name));
+    if (name !== SQLITE)
+      symlinkSync(join(PROJECT, 'node_modules', name), join(installed, 'node_modules', name));
 });
 afterAll(() => rmSync(installed, { recursive: true, force: true }));
 
@@ -30,7 +41,8 @@ function layPackage(code: string | undefined): void {
   writeFileSync(join(release, 'better_sqlite3.node'), code);
   const prebuilt = join(folder, 'prebuilds', `${process.platform}-${process.arch}`);
   mkdirSync(prebuilt, { recursive: true });
-  for (const name of ['better-sqlite3.node', 'better-sqlite3.musl.node']) writeFileSync(join(prebuilt, name), code);
+  for (const name of ['better-sqlite3.node', 'better-sqlite3.musl.node'])
+    writeFileSync(join(prebuilt, name), code);
 }
 
 function run(
@@ -38,14 +50,31 @@ function run(
   ...args: string[]
 ): { readonly code: number | null; readonly stderr: string; readonly stdout: string } {
   const home = mkdtempSync(join(tmpdir(), 'pas-home-'));
-  const env = { PATH: process.env['PATH'], HOME: home, PAS_HOME: join(home, 'pas'), PAS_LANG: 'en' };
-  const { status, stderr, stdout } = spawnSync(process.execPath, [join(installed, 'bin', program), ...args], {
-    ...{ env, cwd: home, encoding: 'utf8' },
-  });
+  const env = {
+    PATH: process.env['PATH'],
+    HOME: home,
+    PAS_HOME: join(home, 'pas'),
+    PAS_LANG: 'en',
+  };
+  const { status, stderr, stdout } = spawnSync(
+    process.execPath,
+    [join(installed, 'bin', program), ...args],
+    {
+      ...{ env, cwd: home, encoding: 'utf8' },
+    },
+  );
   return { code: status, stderr, stdout };
 }
 
-const INIT = ['init', '--kind', 'training', '--base-url', 'http://127.0.0.1:9', '--schema-base', 'http://127.0.0.1:9/schema'];
+const INIT = [
+  'init',
+  '--kind',
+  'training',
+  '--base-url',
+  'http://127.0.0.1:9',
+  '--schema-base',
+  'http://127.0.0.1:9/schema',
+];
 
 describe.each([
   ['was left out of the installation', 'no package'],
@@ -59,7 +88,9 @@ describe.each([
 
   test('pas ends with 12, and says what to install', () => {
     const { code: ended, stderr } = run('pas.js', ...INIT);
-    expect(stderr).toMatch(/^pas: SQLite cannot be loaded by Node v\S+ on \S+: .+\n {5}Install .+ the archive/);
+    expect(stderr).toMatch(
+      /^pas: SQLite cannot be loaded by Node v\S+ on \S+: .+\n {5}Install .+ the archive/,
+    );
     expect(stderr).not.toContain('bug in pas');
     expect(stderr.trim().split('\n')).toHaveLength(2);
     expect(ended).toBe(12);
@@ -75,5 +106,8 @@ describe.each([
 test('without SQLite, pas --help still works, and commands without a profile say what is missing', () => {
   expect(run('pas.js', '--help')).toMatchObject({ code: 0, stderr: '' });
   for (const command of ['demo', 'mock-server'])
-    expect(run('pas.js', command)).toMatchObject({ code: 12, stderr: expect.stringMatching(/^pas: SQLite cannot be loaded/) });
+    expect(run('pas.js', command)).toMatchObject({
+      code: 12,
+      stderr: expect.stringMatching(/^pas: SQLite cannot be loaded/),
+    });
 });

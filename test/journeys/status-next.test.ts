@@ -1,7 +1,14 @@
 import { describe, expect, test } from 'vitest';
 import { freePort } from '../support/free-port.ts';
 import { startMockProcess } from '../support/mock-process.ts';
-import { expectDone, type Home, jsonLines, makeHome, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
+import {
+  expectDone,
+  type Home,
+  jsonLines,
+  makeHome,
+  signedIn,
+  WITHOUT_PAUSES,
+} from '../support/run-pas.ts';
 import { useMock } from '../support/use-mock.ts';
 
 const HEADER =
@@ -17,18 +24,26 @@ function table(home: Home, finds: readonly string[], finder = 'OS-001507'): stri
 
 /** The words of a command as a shell takes them. */
 function splitWords(command: string): string[] {
-  return [...command.matchAll(/'([^']*)'|(\S+)/g)].map(([, quoted, plain]) => quoted ?? plain ?? '').slice(1);
+  return [...command.matchAll(/'([^']*)'|(\S+)/g)]
+    .map(([, quoted, plain]) => quoted ?? plain ?? '')
+    .slice(1);
 }
 
 describe('pas status advises the next step with working commands', () => {
   const mock = useMock();
-  const readNext = async (home: Home): Promise<string[]> => (await home.json<{ next: string[] }>('status')).next;
+  const readNext = async (home: Home): Promise<string[]> =>
+    (await home.json<{ next: string[] }>('status')).next;
 
   test('from an empty outbox until everything is sent', async () => {
     const home = makeHome();
     const nothing = await home.pas('status');
-    expect([nothing.code, nothing.stderr]).toEqual([12, expect.stringContaining('pas init ADDRESS')]);
-    await expectDone(home.pas('init', mock.service.base_url, '--username', 'archaeologist', ...WITHOUT_PAUSES));
+    expect([nothing.code, nothing.stderr]).toEqual([
+      12,
+      expect.stringContaining('pas init ADDRESS'),
+    ]);
+    await expectDone(
+      home.pas('init', mock.service.base_url, '--username', 'archaeologist', ...WITHOUT_PAUSES),
+    );
     expect(await readNext(home)).toEqual(['pas login', 'pas harvest-vocab', 'pas add']);
     await expectDone(home.with({ PAS_PASSWORD: 'archaeologist' }).pas('login'));
     expect(await readNext(home)).toEqual(['pas harvest-vocab', 'pas add']);
@@ -53,7 +68,10 @@ describe('pas status advises the next step with working commands', () => {
     await expectDone(home.pas('import', table(home, ['K-1'], '"Dvořáková, Eva"')));
     expect(await readNext(home)).toEqual(['pas push']);
     await home.pas('edit', 'K-1', '--set', 'okolnosti=');
-    expect(await home.json('status')).toMatchObject({ next: [], needs_person: [{ state: 'draft', command: 'pas edit K-1' }] });
+    expect(await home.json('status')).toMatchObject({
+      next: [],
+      needs_person: [{ state: 'draft', command: 'pas edit K-1' }],
+    });
   });
 });
 

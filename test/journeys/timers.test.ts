@@ -22,50 +22,69 @@ function linkProgram(home: Home): void {
   const folder = join(home.folder, '.local', 'bin');
   mkdirSync(folder, { recursive: true });
   const program = join(folder, 'pas');
-  writeFileSync(program, `#!/bin/sh\nexec "${process.execPath}" "${join(PROJECT, 'bin', 'pas.js')}" "$@"\n`);
+  writeFileSync(
+    program,
+    `#!/bin/sh\nexec "${process.execPath}" "${join(PROJECT, 'bin', 'pas.js')}" "$@"\n`,
+  );
   chmodSync(program, 0o755);
 }
 
 /** Words after `pas`, for each system. */
-const COMMANDS = [/^ExecStart=%h\/\.local\/bin\/pas (.+)$/m, /^\d.*bin\/pas" (.+?) >>/m, /-Argument '(.+)'$/m].map((pattern) => {
+const COMMANDS = [
+  /^ExecStart=%h\/\.local\/bin\/pas (.+)$/m,
+  /^\d.*bin\/pas" (.+?) >>/m,
+  /-Argument '(.+)'$/m,
+].map((pattern) => {
   const [, words] = pattern.exec(PAGE) ?? [];
   if (words === undefined) throw new Error(`the page shows no command like ${pattern}`);
   return words;
 });
 
-test.each([...new Set(COMMANDS)])('`pas %s` from the page of timers sends what is queued', async (words) => {
-  const home = await signedIn(mock.service, 'archaeologist', WITHOUT_PAUSES);
-  await expectDone(home.pas('import', writeSeason(home, 1)));
-  await expectDone(home.pas(...words.replace('--profile field', '--profile mock').split(' ')));
-  expect(await mock.made()).toMatchObject({ finds: 1 });
-});
+test.each([...new Set(COMMANDS)])(
+  '`pas %s` from the page of timers sends what is queued',
+  async (words) => {
+    const home = await signedIn(mock.service, 'archaeologist', WITHOUT_PAUSES);
+    await expectDone(home.pas('import', writeSeason(home, 1)));
+    await expectDone(home.pas(...words.replace('--profile field', '--profile mock').split(' ')));
+    expect(await mock.made()).toMatchObject({ finds: 1 });
+  },
+);
 
-test.skipIf(process.platform === 'win32')('the line for cron runs in the shell of cron and keeps the output of pas', async () => {
-  const home = await signedIn(mock.service, 'archaeologist', WITHOUT_PAUSES);
-  await expectDone(home.pas('import', writeSeason(home, 1)));
-  linkProgram(home);
-  const [, line = ''] = /^(?:[\d*]+ ){5}(.+)$/m.exec(PAGE) ?? [];
-  expect(line).not.toBe('');
-  expect(line).not.toMatch(/(?<!\\)%/);
-  const script = line.replace('--profile field', '--profile mock');
-  await inBash(
-    home.folder,
-    `env -i HOME="$HOME" PATH=/usr/bin:/bin PAS_HOME="$PAS_HOME" XDG_STATE_HOME="$XDG_STATE_HOME" /bin/sh -c '${script}'`,
-    home.env,
-  );
-  expect(readFileSync(join(home.folder, 'pas-push.log'), 'utf8')).toContain('1 accepted');
-});
+test.skipIf(process.platform === 'win32')(
+  'the line for cron runs in the shell of cron and keeps the output of pas',
+  async () => {
+    const home = await signedIn(mock.service, 'archaeologist', WITHOUT_PAUSES);
+    await expectDone(home.pas('import', writeSeason(home, 1)));
+    linkProgram(home);
+    const [, line = ''] = /^(?:[\d*]+ ){5}(.+)$/m.exec(PAGE) ?? [];
+    expect(line).not.toBe('');
+    expect(line).not.toMatch(/(?<!\\)%/);
+    const script = line.replace('--profile field', '--profile mock');
+    await inBash(
+      home.folder,
+      `env -i HOME="$HOME" PATH=/usr/bin:/bin PAS_HOME="$PAS_HOME" XDG_STATE_HOME="$XDG_STATE_HOME" /bin/sh -c '${script}'`,
+      home.env,
+    );
+    expect(readFileSync(join(home.folder, 'pas-push.log'), 'utf8')).toContain('1 accepted');
+  },
+);
 
 const hasSystemd = spawnSync('systemd-analyze', ['--version']).status === 0;
 
 test.skipIf(!hasSystemd)('systemd accepts the units on the page of timers', async () => {
   const home = await signedIn(mock.service, 'archaeologist', WITHOUT_PAUSES);
   linkProgram(home);
-  const units = ['pas-push.service', 'pas-push.timer'].map((name) => home.file(join('units', name), shownFile(name)));
-  const { status, stdout, stderr } = spawnSync('systemd-analyze', ['verify', '--user', '--man=no', ...units], {
-    encoding: 'utf8',
-    env: { ...process.env, HOME: home.folder, XDG_RUNTIME_DIR: home.folder },
-  });
+  const units = ['pas-push.service', 'pas-push.timer'].map((name) =>
+    home.file(join('units', name), shownFile(name)),
+  );
+  const { status, stdout, stderr } = spawnSync(
+    'systemd-analyze',
+    ['verify', '--user', '--man=no', ...units],
+    {
+      encoding: 'utf8',
+      env: { ...process.env, HOME: home.folder, XDG_RUNTIME_DIR: home.folder },
+    },
+  );
   // Its statements about units of this machine do not apply to these.
   expect(`${stdout}${stderr}`.split('\n').filter((line) => line.includes('pas-push'))).toEqual([]);
   expect(status).toBe(0);

@@ -1,6 +1,13 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type RunningMock, serveMock } from '../support/mock-process.ts';
-import { addressFlags, expectDone, type Home, jsonLines, type Service, signedIn } from '../support/run-pas.ts';
+import {
+  addressFlags,
+  expectDone,
+  type Home,
+  jsonLines,
+  type Service,
+  signedIn,
+} from '../support/run-pas.ts';
 import { writeSeason } from '../support/season.ts';
 
 let production: RunningMock;
@@ -23,7 +30,17 @@ beforeEach(async () => {
   home = await signedIn(practice, 'archaeologist', ['--min-interval-ms', '10']);
   await expectDone(
     home.pas(
-      ...['init', '--name', 'museum', '--kind', 'production', '--username', 'archaeologist', '--oai-auth', 'basic'],
+      ...[
+        'init',
+        '--name',
+        'museum',
+        '--kind',
+        'production',
+        '--username',
+        'archaeologist',
+        '--oai-auth',
+        'basic',
+      ],
       ...addressFlags(production),
       ...['--min-interval-ms', '10'],
     ),
@@ -41,14 +58,24 @@ test('the same finds go to the training instance and then to production, as sepa
   await expectDone(home.pas('copy', '--all', '--to', 'mock'));
   const trained = await expectDone(home.pas('push', '--profile', 'mock'));
   expect(trained.stderr).toMatch(/TRAINING: http.*account archaeologist, profile mock/);
-  expect(await training.state()).toMatchObject({ finds: practised.finds + 3, photos: practised.photos + 3 });
+  expect(await training.state()).toMatchObject({
+    finds: practised.finds + 3,
+    photos: practised.photos + 3,
+  });
   expect(await production.state()).toMatchObject(before);
   expect((await listed()).map(({ state }) => state)).toEqual(['queued', 'queued', 'queued']);
-  expect((await listed('--profile', 'mock')).map(({ state }) => state)).toEqual(['accepted', 'accepted', 'accepted']);
+  expect((await listed('--profile', 'mock')).map(({ state }) => state)).toEqual([
+    'accepted',
+    'accepted',
+    'accepted',
+  ]);
 
   const real = await expectDone(home.pas('push', '--yes'));
   expect(real.stderr).toMatch(/PRODUCTION: http.*profile museum\. Records are real/);
-  expect(await production.state()).toMatchObject({ finds: before.finds + 3, photos: before.photos + 3 });
+  expect(await production.state()).toMatchObject({
+    finds: before.finds + 3,
+    photos: before.photos + 3,
+  });
   expect(await training.state()).toMatchObject({ finds: practised.finds + 3 });
 });
 
@@ -83,7 +110,9 @@ describe('a push that watches', () => {
     expect((await home.pas('push', '--yes')).code).toBe(11);
     await production.control('PUT', '/settings', { access_mode: 'open' });
     await watching.until(
-      ({ stdout }) => jsonLines(stdout).filter(({ type, state }) => type === 'settled' && state === 'accepted').length === 3,
+      ({ stdout }) =>
+        jsonLines(stdout).filter(({ type, state }) => type === 'settled' && state === 'accepted')
+          .length === 3,
     );
     expect((await production.state()).finds).toBe(before.finds + 3);
     watching.child.kill('SIGINT');
@@ -96,7 +125,10 @@ describe('a push that watches', () => {
     await production.control('PUT', '/settings', { access_mode: 'closed' });
     await expectDone(home.pas('import', writeSeason(home, 1)));
     const closed = await home.pas('push', '--yes');
-    expect([closed.code, closed.stderr]).toEqual([5, expect.stringMatching(/Stopped: [^.]+\. Entries/)]);
+    expect([closed.code, closed.stderr]).toEqual([
+      5,
+      expect.stringMatching(/Stopped: [^.]+\. Entries/),
+    ]);
     const watching = home.start('push', '--watch', '--yes');
     await watching.until(({ stderr }) => stderr.includes('Waiting for the service'));
     watching.child.kill('SIGINT');

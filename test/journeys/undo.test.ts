@@ -12,14 +12,20 @@ beforeEach(async () => {
 });
 
 type Listed = { local_id: string; state: string; elements: Record<string, unknown> };
-type Logged = { id: string; at: string; command: string; finds: { local_id: string; before: unknown; after: unknown }[] };
+type Logged = {
+  id: string;
+  at: string;
+  command: string;
+  finds: { local_id: string; before: unknown; after: unknown }[];
+};
 
 const list = (): Promise<Listed[]> => home.json<Listed[]>('list');
 const log = (): Promise<Logged[]> => home.json<Logged[]>('log');
 
 async function documents(): Promise<string[]> {
   const texts: string[] = [];
-  for (const { local_id } of await list()) texts.push((await expectDone(home.pas('build', local_id))).stdout);
+  for (const { local_id } of await list())
+    texts.push((await expectDone(home.pas('build', local_id))).stdout);
   return texts;
 }
 
@@ -64,7 +70,9 @@ describe('pas undo', () => {
   });
 
   test('reaches the commands before one whose finds were sent after a later change', async () => {
-    await expectDone(home.pas('add', '--draft', '--set', 'local_id=A-1', '--set', 'poznamka=first'));
+    await expectDone(
+      home.pas('add', '--draft', '--set', 'local_id=A-1', '--set', 'poznamka=first'),
+    );
     await expectDone(home.pas('import', writeSeason(home, 1)));
     await expectDone(home.pas('edit', 'K-1', '--set', 'poznamka=mine'));
     await expectDone(home.pas('push'));
@@ -87,7 +95,10 @@ describe('pas undo', () => {
     await expectDone(home.pas('import', writeSeason(home, 1)));
     await expectDone(home.pas('push'));
     const run = await home.pas('undo');
-    expect([run.code, run.stdout]).toEqual([3, expect.stringMatching(/^pas import of .*: nothing could be undone\.$/m)]);
+    expect([run.code, run.stdout]).toEqual([
+      3,
+      expect.stringMatching(/^pas import of .*: nothing could be undone\.$/m),
+    ]);
   });
 
   test('of the last import keeps later edits', async () => {
@@ -146,8 +157,30 @@ describe('pas edit of several finds', () => {
     expect(firstRun.stdout).toMatch(/K-1.*pocet: – → 2.*K-2/s);
     expect(firstRun.stderr).toMatch(/--yes/);
     await expectDone(home.pas('edit', 'K-1', 'K-2', '--set', 'pocet=2', '--yes'));
-    await expectDone(home.pas('edit', '--where', 'count=2', '--where', 'note=nález 2', '--set', 'pocet=5', '--yes'));
-    await expectDone(home.pas('edit', '--where', 'text=pole 3', '--where', 'state=queued', '--set', 'pocet=7', '--yes'));
+    await expectDone(
+      home.pas(
+        'edit',
+        '--where',
+        'count=2',
+        '--where',
+        'note=nález 2',
+        '--set',
+        'pocet=5',
+        '--yes',
+      ),
+    );
+    await expectDone(
+      home.pas(
+        'edit',
+        '--where',
+        'text=pole 3',
+        '--where',
+        'state=queued',
+        '--set',
+        'pocet=7',
+        '--yes',
+      ),
+    );
     expect((await list()).map(({ elements }) => elements['pocet'])).toEqual(['2', '5', '7']);
     await expectDone(home.pas('undo'));
     expect((await list()).map(({ elements }) => elements['pocet'])).toEqual(['2', '5', undefined]);
@@ -157,9 +190,20 @@ describe('pas edit of several finds', () => {
     const season = writeSeason(home, 2);
     await expectDone(home.pas('import', season));
     await expectDone(home.pas('push', 'K-1'));
-    const run = await home.pas('edit', '--where', 'project=C-202400101', '--set', 'pocet=2', '--yes', '--json');
+    const run = await home.pas(
+      'edit',
+      '--where',
+      'project=C-202400101',
+      '--set',
+      'pocet=2',
+      '--yes',
+      '--json',
+    );
     expect(run.code).toBe(3);
-    expect(JSON.parse(run.stdout)).toMatchObject({ changed: [{ find: 'K-2' }], refused: [{ find: 'K-1' }] });
+    expect(JSON.parse(run.stdout)).toMatchObject({
+      changed: [{ find: 'K-2' }],
+      refused: [{ find: 'K-1' }],
+    });
   });
 
   test('refuses an invalid filter, and an edit without changes', async () => {

@@ -34,29 +34,49 @@ async function look(homeCopy: Home, file: string, text: string) {
 test('a find of which only number and object are known is counted as it is imported', async () => {
   const homeCopy = home.copy();
   const rows = ['K1;spona;1.6.2024', 'K2;mince;2.6.2024', 'K3;nůž;', 'Celkem 3 ks;;'];
-  const { stderr } = await look(homeCopy, 'bare.csv', ['Inv. č.;Předmět;Datum nálezu', ...rows].join('\n'));
+  const { stderr } = await look(
+    homeCopy,
+    'bare.csv',
+    ['Inv. č.;Předmět;Datum nálezu', ...rows].join('\n'),
+  );
   expect(stderr).toContain('bare.csv: 3 rows.');
   expect(stderr).toContain('\n3 rows: ');
-  expect(await homeCopy.json('import', 'bare.csv', '--map', 'bare.map.toml')).toMatchObject({ added: 3 });
+  expect(await homeCopy.json('import', 'bare.csv', '--map', 'bare.map.toml')).toMatchObject({
+    added: 3,
+  });
 });
 
 test('a repeated number is named with its rows, in both languages', async () => {
   const homeCopy = home.copy();
   const { value } = await look(homeCopy, 'twice.csv', 'č.;Předmět\n1;spona\n2;mince\n2;nůž\n');
-  expect(value.columns[0]).toMatchObject({ element: 'local_id', doubt: expect.stringContaining('"2" in rows 3, 4') });
+  expect(value.columns[0]).toMatchObject({
+    element: 'local_id',
+    doubt: expect.stringContaining('"2" in rows 3, 4'),
+  });
   expect([value.left_out, value.issues[0]?.rule]).toEqual([2, 'local-id-twice']);
-  const czech = await homeCopy.with({ PAS_LANG: 'cs' }).pas('import', 'twice.csv', '--wizard', '--yes', ...GIVEN, '--force');
+  const czech = await homeCopy
+    .with({ PAS_LANG: 'cs' })
+    .pas('import', 'twice.csv', '--wizard', '--yes', ...GIVEN, '--force');
   expect(czech.stderr).toContain(' ? č. → local_id');
   expect(czech.stderr).toContain('„2“ na řádcích 3, 4');
 });
 
 test('depths in two units cause a question, and the map is refused until it is answered', async () => {
   const homeCopy = home.copy();
-  const { code, stderr } = await look(homeCopy, 'deep.csv', 'č.;hloubka\nA1;"0,3"\nA2;"0,45"\nA3;35\n');
+  const { code, stderr } = await look(
+    homeCopy,
+    'deep.csv',
+    'č.;hloubka\nA1;"0,3"\nA2;"0,45"\nA3;35\n',
+  );
   expect([code, stderr]).toEqual([3, expect.stringContaining('Which unit are they in?')]);
   const map = join(homeCopy.folder, 'deep.map.toml');
   const refused = await homeCopy.pas('import', 'deep.csv', '--map', 'deep.map.toml');
-  expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining('unit is "?". Write "mm"')]);
+  expect([refused.code, refused.stderr]).toEqual([
+    2,
+    expect.stringContaining('unit is "?". Write "mm"'),
+  ]);
   writeFileSync(map, readFileSync(map, 'utf8').replace('unit = "?"', 'unit = "m"'));
-  expect(await homeCopy.json('import', 'deep.csv', '--map', 'deep.map.toml')).toMatchObject({ added: 3 });
+  expect(await homeCopy.json('import', 'deep.csv', '--map', 'deep.map.toml')).toMatchObject({
+    added: 3,
+  });
 });

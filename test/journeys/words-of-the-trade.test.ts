@@ -21,7 +21,13 @@ describe.each([
   ['STREPY', 'zlomek nádoby'],
 ])('%s is a synonym of %s', (own, label) => {
   test('in the search', async () => {
-    const hits = await home.json<{ label: string }[]>('vocab', 'search', own, '--set', 'heslo:predmet_druh');
+    const hits = await home.json<{ label: string }[]>(
+      'vocab',
+      'search',
+      own,
+      '--set',
+      'heslo:predmet_druh',
+    );
     expect(hits[0]?.label).toBe(label);
   });
 
@@ -33,9 +39,16 @@ describe.each([
 });
 
 test('an error in a short vocabulary lists all of its entries', async () => {
-  home.file('access.csv', 'local_id;projekt;stav;geom_system;pristupnost\nZ-1;C-202400101;1;4326;vsichni\n');
+  home.file(
+    'access.csv',
+    'local_id;projekt;stav;geom_system;pristupnost\nZ-1;C-202400101;1;4326;vsichni\n',
+  );
   const run = await home.pas('import', 'access.csv', '--dry-run');
-  const all = await home.json<{ id: string; label: string }[]>('vocab', 'list', 'heslo:pristupnost');
+  const all = await home.json<{ id: string; label: string }[]>(
+    'vocab',
+    'list',
+    'heslo:pristupnost',
+  );
   expect(all.length).toBeGreaterThan(2);
   for (const { id, label } of all) expect(run.stdout).toContain(`${label} (${id})`);
 });
@@ -62,7 +75,19 @@ test('an entry of another vocabulary cannot be mapped to, and the command that i
 });
 
 test('a table of another form is reported in one line, with the command that reads it', async () => {
-  const header = ['kód', 'věc', 'hmota', 'kdy', 'kdo', 'kde', 'váha', 'šířka', 'délka', 'regál', 'skříň'];
+  const header = [
+    'kód',
+    'věc',
+    'hmota',
+    'kdy',
+    'kdo',
+    'kde',
+    'váha',
+    'šířka',
+    'délka',
+    'regál',
+    'skříň',
+  ];
   home.file('cizí tabulka.csv', `${header.join(';')}\nK1${';x'.repeat(10)}\n`);
   const run = await home.pas('import', 'cizí tabulka.csv');
   expect(run.stdout.match(/✗/g)).toHaveLength(1);
@@ -87,7 +112,9 @@ test('a table of another form is reported in one line, with the command that rea
 test('errors name an element as pas show does, with its name in brackets', async () => {
   home.file('depth.csv', 'local_id;hloubka\nZ-1;mělko\n');
   const [english, czech] = await Promise.all(
-    ['en', 'cs'].map((language) => home.with({ PAS_LANG: language }).pas('import', 'depth.csv', '--dry-run')),
+    ['en', 'cs'].map((language) =>
+      home.with({ PAS_LANG: language }).pas('import', 'depth.csv', '--dry-run'),
+    ),
   );
   expect(english?.stdout).toContain('Depth (hloubka): ');
   expect(czech?.stdout).toContain('Hloubka (hloubka): ');

@@ -3,7 +3,15 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import { fetchToken } from '../support/contract-requests.ts';
 import { findStates } from '../support/find-states.ts';
 import { configFile, getOutboxId, keepJournalInState } from '../support/outbox-files.ts';
-import { addressFlags, expectDone, type Home, makeHome, type Run, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
+import {
+  addressFlags,
+  expectDone,
+  type Home,
+  makeHome,
+  type Run,
+  signedIn,
+  WITHOUT_PAUSES,
+} from '../support/run-pas.ts';
 import { writeSeason } from '../support/season.ts';
 import { useMock } from '../support/use-mock.ts';
 
@@ -18,7 +26,10 @@ beforeEach(async () => {
 });
 
 const tokenOfOther = async (): Promise<Home> =>
-  home.with({ PAS_PASSWORD: undefined, PAS_TOKEN: await fetchToken({ url: mock.service.base_url }, 'archivist') });
+  home.with({
+    PAS_PASSWORD: undefined,
+    PAS_TOKEN: await fetchToken({ url: mock.service.base_url }, 'archivist'),
+  });
 
 const initFlags = (name: string, username: string): string[] => [
   ...['init', '--name', name, '--kind', 'training', '--username', username, '--oai-auth', 'basic'],
@@ -27,19 +38,24 @@ const initFlags = (name: string, username: string): string[] => [
 
 /** The command that a message advises, without the `pas` before it. */
 function advised({ stderr }: Run, begin: string): string[] {
-  const [, command = ''] = new RegExp(`pas (${begin}[^\\n]*?)(?:\\.(?= |\\n|$)|\\n|$)`).exec(stderr) ?? [];
+  const [, command = ''] =
+    new RegExp(`pas (${begin}[^\\n]*?)(?:\\.(?= |\\n|$)|\\n|$)`).exec(stderr) ?? [];
   if (command === '') throw new Error(`pas ${begin} is not advised:\n${stderr}`);
   return command.split(' ');
 }
 
-const getFlag = (command: readonly string[], flag: string): string => command[command.indexOf(flag) + 1] ?? '';
+const getFlag = (command: readonly string[], flag: string): string =>
+  command[command.indexOf(flag) + 1] ?? '';
 
 /** Makes the profile that the message advises for the other account, and sends a find with it. */
 async function sendFromAdvisedProfile(refused: Run, as: Home): Promise<void> {
   const init = advised(refused, 'init');
   await expectDone(as.pas(...init));
   const profile = getFlag(init, '--name');
-  const table = home.file('other.csv', readFileSync(writeSeason(home, 1), 'utf8').replaceAll('pole 1', 'les'));
+  const table = home.file(
+    'other.csv',
+    readFileSync(writeSeason(home, 1), 'utf8').replaceAll('pole 1', 'les'),
+  );
   await expectDone(as.pas('import', table, '--profile', profile));
   expect(getOutboxId(home, profile)).not.toBe(getOutboxId(home));
   await expectDone(as.pas('push', '--profile', profile));
@@ -54,7 +70,10 @@ describe('an unsent outbox is not bound to a user other than the profile’s', (
   test('named by PAS_USERNAME', async () => {
     const other = home.with(OTHER);
     const refused = await other.pas('push');
-    expect([refused.code, refused.stderr]).toEqual([12, expect.stringMatching(/is for the user archaeologist.*PAS_USERNAME/s)]);
+    expect([refused.code, refused.stderr]).toEqual([
+      12,
+      expect.stringMatching(/is for the user archaeologist.*PAS_USERNAME/s),
+    ]);
     await expectUntouched();
     await sendFromAdvisedProfile(refused, other);
     await expectDone(home.pas('push'));
@@ -73,7 +92,10 @@ describe('an unsent outbox is not bound to a user other than the profile’s', (
     }
     const other = await tokenOfOther();
     const refused = await other.pas('push');
-    expect([refused.code, refused.stderr]).toEqual([12, expect.stringMatching(/is for the user archaeologist.*PAS_TOKEN/s)]);
+    expect([refused.code, refused.stderr]).toEqual([
+      12,
+      expect.stringMatching(/is for the user archaeologist.*PAS_TOKEN/s),
+    ]);
     await expectUntouched();
     await sendFromAdvisedProfile(refused, other);
     const own = await fetchToken({ url: mock.service.base_url }, 'archaeologist');
@@ -94,13 +116,16 @@ describe('an outbox bound to one account', () => {
   test.each([
     ['PAS_USERNAME', async () => home.with(OTHER)],
     ['PAS_TOKEN', tokenOfOther],
-  ])('is not pushed with another one of %s, which gets its own profile and outbox as advised', async (_name, make) => {
-    const other = await make();
-    const refused = await other.pas('push');
-    expect(refused.code).toBe(12);
-    await sendFromAdvisedProfile(refused, other);
-    expect(await findStates(home)).toEqual({ 'K-1': 'accepted', 'K-2': 'queued' });
-  });
+  ])(
+    'is not pushed with another one of %s, which gets its own profile and outbox as advised',
+    async (_name, make) => {
+      const other = await make();
+      const refused = await other.pas('push');
+      expect(refused.code).toBe(12);
+      await sendFromAdvisedProfile(refused, other);
+      expect(await findStates(home)).toEqual({ 'K-1': 'accepted', 'K-2': 'queued' });
+    },
+  );
 
   test('is not given to another user, and both ways out work', async () => {
     const [before, config] = [getOutboxId(home), readFileSync(configFile(home), 'utf8')];
@@ -108,20 +133,28 @@ describe('an outbox bound to one account', () => {
     expect([refused.code, readFileSync(configFile(home), 'utf8')]).toEqual([12, config]);
     await sendFromAdvisedProfile(refused, home.with({ PAS_PASSWORD: 'archivist' }));
     expect(getOutboxId(home)).toBe(before);
-    const renamed = await home.with({ PAS_PASSWORD: 'archivist' }).pas(...advised(refused, 'login'));
-    expect([renamed.code, renamed.stderr]).toEqual([12, expect.stringContaining('sends as the account')]);
+    const renamed = await home
+      .with({ PAS_PASSWORD: 'archivist' })
+      .pas(...advised(refused, 'login'));
+    expect([renamed.code, renamed.stderr]).toEqual([
+      12,
+      expect.stringContaining('sends as the account'),
+    ]);
     await expectDone(home.pas('push'));
   });
 
   test('of a profile whose user was changed in config.toml is not pushed until one way out is taken', async () => {
     const file = configFile(home);
-    writeFileSync(file, readFileSync(file, 'utf8').replace('username = "archaeologist"', 'username = "archivist"'));
+    writeFileSync(
+      file,
+      readFileSync(file, 'utf8').replace('username = "archaeologist"', 'username = "archivist"'),
+    );
     const other = home.with({ PAS_PASSWORD: 'archivist' });
     const refused = await other.pas('push');
     expect(refused.code).toBe(12);
-    const [back, forward] = [...refused.stderr.matchAll(/pas (init [^\n]*?)(?:\.(?= |\n)|\n|$)/g)].map(([, text = '']) =>
-      text.split(' '),
-    );
+    const [back, forward] = [
+      ...refused.stderr.matchAll(/pas (init [^\n]*?)(?:\.(?= |\n)|\n|$)/g),
+    ].map(([, text = '']) => text.split(' '));
     await expectDone(other.pas(...(forward ?? [])));
     const own = getFlag(forward ?? [], '--name');
     await expectDone(other.pas('push', '--profile', own));
@@ -133,12 +166,20 @@ describe('an outbox bound to one account', () => {
   test('is shared by profiles of one user only', async () => {
     const file = configFile(home);
     const text = readFileSync(file, 'utf8');
-    const copied = text.slice(text.indexOf('[profiles.mock]')).replace('[profiles.mock]', '[profiles.copied]');
-    writeFileSync(file, `${text}\n${copied.replace('username = "archaeologist"', 'username = "archivist"')}`);
+    const copied = text
+      .slice(text.indexOf('[profiles.mock]'))
+      .replace('[profiles.mock]', '[profiles.copied]');
+    writeFileSync(
+      file,
+      `${text}\n${copied.replace('username = "archaeologist"', 'username = "archivist"')}`,
+    );
     const other = home.with({ PAS_PASSWORD: 'archivist' });
     for (const flags of [[], ['--profile', 'copied']]) {
       const refused = await other.pas('list', ...flags);
-      expect([refused.code, refused.stderr]).toEqual([12, expect.stringMatching(/several users.*--name copied/s)]);
+      expect([refused.code, refused.stderr]).toEqual([
+        12,
+        expect.stringMatching(/several users.*--name copied/s),
+      ]);
     }
     await expectDone(other.pas(...advised(await other.pas('list'), 'init')));
     expect(await other.json('list', '--profile', 'copied')).toEqual([]);
@@ -152,11 +193,15 @@ test('a sign-in as another account leaves a profile without a user name unchange
   writeFileSync(file, readFileSync(file, 'utf8').replace(/^username = .*\n/m, ''));
   await expectDone(home.with({ PAS_USERNAME: 'archaeologist' }).pas('push', 'K-1'));
   const refused = await home.with(OTHER).pas('login');
-  expect([refused.code, readFileSync(file, 'utf8')]).toEqual([12, expect.not.stringContaining('username')]);
+  expect([refused.code, readFileSync(file, 'utf8')]).toEqual([
+    12,
+    expect.not.stringContaining('username'),
+  ]);
 });
 
 test('a sign-in keeps the harvesting sign-in that the profile names', async () => {
-  const fetchOaiAuth = async (): Promise<unknown> => (await home.json<{ oaiAuth: string }>('profile', 'show')).oaiAuth;
+  const fetchOaiAuth = async (): Promise<unknown> =>
+    (await home.json<{ oaiAuth: string }>('profile', 'show')).oaiAuth;
   await expectDone(home.pas(...initFlags('mock', 'archaeologist'), '--oai-auth', 'none'));
   await expectDone(home.pas('login'));
   expect(await fetchOaiAuth()).toBe('none');

@@ -10,10 +10,16 @@ const { folder } = makeHome();
 let mock: TestMock;
 let client: WriteClient;
 const open = (baseUrl: string) =>
-  openWriteClient({ baseUrl, username: 'archaeologist', password: 'archaeologist', paceFile: join(folder, 'pace.sqlite') });
+  openWriteClient({
+    baseUrl,
+    username: 'archaeologist',
+    password: 'archaeologist',
+    paceFile: join(folder, 'pace.sqlite'),
+  });
 
 beforeAll(async () => {
-  // Shorter than the client's slots: the mock notes an arrival when this process has its turn, which may be late.
+  // Shorter than the client's slots: the mock notes an arrival when this process has its turn,
+  // which may be late.
   mock = await startMock({ minIntervalMs: 40 });
   client = open(mock.url);
 });
@@ -23,7 +29,10 @@ afterAll(async () => {
 });
 
 const document = () =>
-  readFileSync(join(PROJECT, 'examples', 'find-state-2.xml'), 'utf8').replaceAll('http://127.0.0.1:8099', mock.url);
+  readFileSync(join(PROJECT, 'examples', 'find-state-2.xml'), 'utf8').replaceAll(
+    'http://127.0.0.1:8099',
+    mock.url,
+  );
 
 test('a find is created, numbered and photographed, each request in its slot', async () => {
   expect(await client.account()).toMatchObject({ role: 'archaeologist' });
@@ -33,7 +42,9 @@ test('a find is created, numbered and photographed, each request in its slot', a
     kind: 'accepted',
     identCely: outcome.identCely,
   });
-  expect(await client.setNumber(outcome.identCely, 'A 12/2024')).toMatchObject({ kind: 'already-applied' });
+  expect(await client.setNumber(outcome.identCely, 'A 12/2024')).toMatchObject({
+    kind: 'already-applied',
+  });
   const photo = join(PROJECT, 'examples', 'photos', 'KH24-001.jpg');
   expect(await client.addPhoto(outcome.identCely, photo)).toMatchObject({ kind: 'accepted' });
   const { value } = await mock.control('GET', '/journal');
@@ -55,7 +66,9 @@ test('an error that may hide a success is uncertain, and nothing is repeated', a
 
 test('an invalid photograph, an empty number and an unencrypted address are refused before anything is sent', async () => {
   await mock.control('DELETE', '/journal');
-  await expect(client.addPhoto('C-202400101-N00001', join(PROJECT, 'README.md'))).rejects.toThrow(/an unknown format/);
+  await expect(client.addPhoto('C-202400101-N00001', join(PROJECT, 'README.md'))).rejects.toThrow(
+    /an unknown format/,
+  );
   await expect(client.setNumber('C-202400101-N00001', ' ')).rejects.toThrow(/empty/);
   expect(() => open('http://finds.example.org')).toThrow(/unencrypted/);
   expect(() => open('finds.example.org')).toThrow(/must be an address/);
@@ -65,12 +78,22 @@ test('an invalid photograph, an empty number and an unencrypted address are refu
 test('the checks build the document that the service accepts, and report what it would refuse', async () => {
   using finds = await checkFinds({ schemaBase: mock.server.schema_base });
   const { issues } = await finds.readTable(join(PROJECT, 'examples', 'finds.csv'));
-  expect(issues.map(({ rule, column }) => `${rule} ${column}`)).toContain('term-not-harvested obdobi');
-  const find = { localId: 'K-017', photos: [], elements: { projekt: { id: 'C-202400101', text: '' }, stav: 1 as const } };
+  expect(issues.map(({ rule, column }) => `${rule} ${column}`)).toContain(
+    'term-not-harvested obdobi',
+  );
+  const find = {
+    localId: 'K-017',
+    photos: [],
+    elements: { projekt: { id: 'C-202400101', text: '' }, stav: 1 as const },
+  };
   expect(finds.check(find).issues.map(({ element }) => element)).toContain('pristupnost');
   const complete = {
     ...find,
-    elements: { ...find.elements, geom_system: '4326' as const, pristupnost: { id: 'HES-000866', text: 'badatel' } },
+    elements: {
+      ...find.elements,
+      geom_system: '4326' as const,
+      pristupnost: { id: 'HES-000866', text: 'badatel' },
+    },
   };
   const checked = finds.check(complete);
   expect(checked.issues).toEqual([]);

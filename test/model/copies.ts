@@ -4,7 +4,13 @@ import { asServerMs } from '../../src/base/clock.ts';
 import { passFence } from '../../src/flows/outbox/fence.ts';
 import { resolveEntries, undoDecision } from '../../src/flows/reconcile/resolve-entries.ts';
 import { hashSha512 } from '../../src/http/request-body.ts';
-import { type Claim, claim, recoverInFlight, type Settlement, settle } from '../../src/outbox/claims.ts';
+import {
+  type Claim,
+  claim,
+  recoverInFlight,
+  type Settlement,
+  settle,
+} from '../../src/outbox/claims.ts';
 import { addImport } from '../../src/outbox/entries.ts';
 import type { ImportEntry } from '../../src/outbox/entry.ts';
 import { findImportOfFind } from '../../src/outbox/entry-queries.ts';
@@ -21,7 +27,8 @@ const PROJECT = 'C-202400101';
 const MACHINE = 'machine';
 const clock = manualClock();
 
-export const getIdent = (record: number): string => `${PROJECT}-N${String(record).padStart(5, '0')}`;
+export const getIdent = (record: number): string =>
+  `${PROJECT}-N${String(record).padStart(5, '0')}`;
 
 /** The files of one outbox, each in a copy of its own, and the journal of their machine. */
 export class Copies {
@@ -33,12 +40,19 @@ export class Copies {
     this.#folder = folder;
     this.#finds = finds;
     for (const name of ['first', 'second', 'kept', 'journal'])
-      for (const suffix of ['.sqlite', '.sqlite-wal', '.sqlite-shm', '.id']) rmSync(this.#path(name, suffix), { force: true });
+      for (const suffix of ['.sqlite', '.sqlite-wal', '.sqlite-shm', '.id'])
+        rmSync(this.#path(name, suffix), { force: true });
     const first = this.outbox('first');
     for (const name of finds) {
       const document = Buffer.from(`<document>${name}</document>`);
       const findId = insertFind(first, { localId: name, elements: { poznamka: name } });
-      addImport(first, findId, { document, documentSha512: hashSha512(document), digest: name, project: PROJECT, issues: [] });
+      addImport(first, findId, {
+        document,
+        documentSha512: hashSha512(document),
+        digest: name,
+        project: PROJECT,
+        issues: [],
+      });
     }
     passFence(first, MACHINE);
   }
@@ -61,7 +75,8 @@ export class Copies {
 
   copy(from: string, to: string): void {
     this.#closeOne(to);
-    for (const suffix of ['.sqlite-wal', '.sqlite-shm']) rmSync(this.#path(to, suffix), { force: true });
+    for (const suffix of ['.sqlite-wal', '.sqlite-shm'])
+      rmSync(this.#path(to, suffix), { force: true });
     copyDatabase(this.#path(from), this.#path(to));
   }
 
@@ -72,7 +87,8 @@ export class Copies {
   /** The journal's file is gone; its identity is not. */
   loseJournal(): void {
     for (const name of [...this.#open.keys()]) this.#closeOne(name);
-    for (const suffix of ['.sqlite', '.sqlite-wal', '.sqlite-shm']) rmSync(this.#path('journal', suffix), { force: true });
+    for (const suffix of ['.sqlite', '.sqlite-wal', '.sqlite-shm'])
+      rmSync(this.#path('journal', suffix), { force: true });
   }
 
   #closeOne(name: string): void {
@@ -119,10 +135,16 @@ export class Copies {
   settle(name: string, claimed: Claim, settlement: Settlement, isTorn: boolean): void {
     const outbox = this.outbox(name);
     const answer = {
-      outcome: settlement.state === 'uncertain' ? 'uncertain' : settlement.state === 'queued' ? 'cut' : settlement.state,
+      outcome:
+        settlement.state === 'uncertain'
+          ? 'uncertain'
+          : settlement.state === 'queued'
+            ? 'cut'
+            : settlement.state,
     } as const;
     this.#perhapsTorn(outbox, isTorn, () => {
-      if (settlement.state === 'accepted') reassignRecord(outbox, claimed.entry, settlement.identCely);
+      if (settlement.state === 'accepted')
+        reassignRecord(outbox, claimed.entry, settlement.identCely);
       settle(outbox, claimed, settlement, answer);
     });
   }
@@ -148,7 +170,10 @@ export class Copies {
 
   look(name: string, find: number, record: number | null): void {
     const entry = this.entry(name, find);
-    const verdict = record === null ? ({ kind: 'absent' } as const) : ({ kind: 'found', identCely: getIdent(record) } as const);
+    const verdict =
+      record === null
+        ? ({ kind: 'absent' } as const)
+        : ({ kind: 'found', identCely: getIdent(record) } as const);
     const about = { basis: '', reason: '', candidates: [], serverAt: null };
     if (entry !== undefined) recordEvidence(this.outbox(name), entry, verdict, about, null);
   }
@@ -162,9 +187,17 @@ export class Copies {
   }
 
   /** @param isLocked no push runs */
-  decide(name: string, find: number, kind: 'created' | 'resend' | 'drop', record: number | null, isLocked: boolean): void {
+  decide(
+    name: string,
+    find: number,
+    kind: 'created' | 'resend' | 'drop',
+    record: number | null,
+    isLocked: boolean,
+  ): void {
     const decision = kind === 'created' ? { kind, identCely: getIdent(record ?? 0) } : { kind };
-    resolveEntries(this.outbox(name), this.#finds[find] ?? '', decision, undefined, (work) => work(isLocked));
+    resolveEntries(this.outbox(name), this.#finds[find] ?? '', decision, undefined, (work) =>
+      work(isLocked),
+    );
   }
 
   undo(name: string, find: number, isLocked: boolean): void {

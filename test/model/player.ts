@@ -29,7 +29,8 @@ function playPart(folder: string, { from, until }: Part): Played {
   let found: Found | undefined;
   for (let seed = from; seed < until && found === undefined; seed += 1) {
     const { steps, differs } = trace(folder, seededRandom(seed));
-    if (differs !== undefined) found = { seed, text: [`trace ${seed}: ${differs}`, ...steps].join('\n') };
+    if (differs !== undefined)
+      found = { seed, text: [`trace ${seed}: ${differs}`, ...steps].join('\n') };
     all.update(`${seed}\n${steps.join('\n')}\n`);
     tally.traces += 1;
     tally.steps += steps.length;

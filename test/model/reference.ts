@@ -1,6 +1,6 @@
 /**
- * The way of a find to the service, as the one true history has it: what the outbox, its copies and the journal must come to whenever
- * they are merged. Written without a line of theirs.
+ * The way of a find to the service, as the one true history has it: what the outbox, its copies and
+ * the journal must come to whenever they are merged. Written without a line of theirs.
  */
 export type State = 'queued' | 'sending' | 'accepted' | 'refused' | 'uncertain' | 'dropped';
 
@@ -43,7 +43,8 @@ export class ReferenceFind {
   }
 
   answer(settles: 'accepted' | 'refused' | 'queued' | 'unknown', record: number | null): void {
-    if (settles === 'unknown') this.#now = { state: 'uncertain', record: null, inDoubt: this.#now.inDoubt + 1 };
+    if (settles === 'unknown')
+      this.#now = { state: 'uncertain', record: null, inDoubt: this.#now.inDoubt + 1 };
     else this.#now = { state: settles, record: settles === 'accepted' ? record : null, inDoubt: 0 };
   }
 

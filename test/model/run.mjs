@@ -5,7 +5,10 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { build, playSeeds, WHOLE } from '../support/built-players.mjs';
 
-/** @typedef {{ traces: number, steps: number, digest: string, processorMs: number, found?: { seed: number, text: string } }} Played */
+/**
+ * @typedef {{ traces: number, steps: number, digest: string, processorMs: number, found?: { seed:
+ * number, text: string } }} Played
+ */
 
 const { values } = parseArgs({
   options: {
@@ -24,20 +27,29 @@ let usedMs = 0;
 /** @type {Map<number, string>} */
 const digests = new Map();
 const player = join(WHOLE, 'test/model/player.js');
-const found = await playSeeds(player, from, traces, { jobs }, (/** @type {Played} */ played, first) => {
-  const before = tally.traces;
-  tally.traces += played.traces;
-  tally.steps += played.steps;
-  usedMs += played.processorMs;
-  digests.set(first, played.digest);
-  if (Math.floor(tally.traces / TOLD_EVERY) > Math.floor(before / TOLD_EVERY)) process.stdout.write(`${toldSoFar()}\n`);
-});
+const found = await playSeeds(
+  player,
+  from,
+  traces,
+  { jobs },
+  (/** @type {Played} */ played, first) => {
+    const before = tally.traces;
+    tally.traces += played.traces;
+    tally.steps += played.steps;
+    usedMs += played.processorMs;
+    digests.set(first, played.digest);
+    if (Math.floor(tally.traces / TOLD_EVERY) > Math.floor(before / TOLD_EVERY))
+      process.stdout.write(`${toldSoFar()}\n`);
+  },
+);
 if (found !== undefined) process.stdout.write(`${found.text}\n\n`);
 // Events of all seeds, in their order: the same on every machine.
 const ordered = [...digests].sort(([one], [other]) => one - other).map(([, digest]) => digest);
 const digest = createHash('sha256').update(ordered.join('\n')).digest('hex').slice(0, 16);
 process.stdout.write(`${toldSoFar()}; steps ${digest}\n`);
-process.stdout.write(`model: ${JSON.stringify({ from, ...tally, disagreements: found === undefined ? 0 : 1 })}\n`);
+process.stdout.write(
+  `model: ${JSON.stringify({ from, ...tally, disagreements: found === undefined ? 0 : 1 })}\n`,
+);
 process.exitCode = found === undefined ? 0 : 1;
 
 function toldSoFar() {

@@ -17,7 +17,10 @@ export function trace(folder: string, random: Random): Traced {
   try {
     return { differs: played.play(), steps: played.steps };
   } catch (thrown) {
-    return { differs: `it fails: ${thrown instanceof Error ? thrown.stack : String(thrown)}`, steps: played.steps };
+    return {
+      differs: `it fails: ${thrown instanceof Error ? thrown.stack : String(thrown)}`,
+      steps: played.steps,
+    };
   } finally {
     played.close();
   }
@@ -64,8 +67,11 @@ class Trace {
     const find = this.#finds[at] as ReferenceFind;
     if (random.chance(0.25)) return this.#copyFiles(copy);
     // A request without a waiting client arrives, or it does not.
-    if (find.onItsWay > 0 && !this.#claims.has(at) && random.chance(0.3)) return this.#arrive(find, at);
-    return this.#holder === undefined ? this.#atRest(find, at, copy) : this.#pushing(find, at, this.#holder);
+    if (find.onItsWay > 0 && !this.#claims.has(at) && random.chance(0.3))
+      return this.#arrive(find, at);
+    return this.#holder === undefined
+      ? this.#atRest(find, at, copy)
+      : this.#pushing(find, at, this.#holder);
   }
 
   #say(text: string): true {
@@ -117,7 +123,8 @@ class Trace {
     this.#copies.merge(copy, true);
     const recovered = find.state === 'sending' ? 'uncertain' : find.state;
     const done = this.#decide(find, at, copy, recovered);
-    if (done !== undefined && done !== WANTED) for (const each of this.#finds) if (each !== find) each.recover();
+    if (done !== undefined && done !== WANTED)
+      for (const each of this.#finds) if (each !== find) each.recover();
     return done !== undefined && this.#say(`${copy}: ${done} ${at}`);
   }
 
@@ -188,7 +195,9 @@ class Trace {
     const isTorn = random.chance(0.15);
     const [settlement, record] = this.#draw(find);
     this.#claims.delete(at);
-    const owner = this.#finds.find((each) => each !== find && each.state === 'accepted' && each.record !== null);
+    const owner = this.#finds.find(
+      (each) => each !== find && each.state === 'accepted' && each.record !== null,
+    );
     if (settlement.state === 'accepted' && owner !== undefined && random.chance(0.2)) {
       const lost = owner.record as number;
       this.#copies.reassign(holder, claimed, lost);
@@ -204,7 +213,9 @@ class Trace {
       this.#holder = undefined;
       this.#claims.clear();
     }
-    return this.#say(`${at} is answered: ${settlement.state} ${record ?? ''}${isTorn ? `, and ${holder} is killed` : ''}`);
+    return this.#say(
+      `${at} is answered: ${settlement.state} ${record ?? ''}${isTorn ? `, and ${holder} is killed` : ''}`,
+    );
   }
 
   #draw(find: ReferenceFind): [Settlement, number | null] {
@@ -219,20 +230,28 @@ class Trace {
   }
 
   #differs(): string | undefined {
-    const wrong = this.#finds.flatMap((find, at) => (find.isWrong === undefined ? [] : [`of ${at}: ${find.isWrong}`]))[0];
+    const wrong = this.#finds.flatMap((find, at) =>
+      find.isWrong === undefined ? [] : [`of ${at}: ${find.isWrong}`],
+    )[0];
     return wrong ?? this.#names().flatMap((name) => this.#differsIn(name) ?? [])[0];
   }
 
-  /** A copy that is merged is where the history is; without the lock it does not take up what is under way. */
+  /**
+   * A copy that is merged is where the history is; without the lock it does not take up what is
+   * under way.
+   */
   #differsIn(name: string): string | undefined {
     const isHolder = name === this.#holder;
     if (!isHolder) this.#copies.merge(name, this.#holder === undefined);
     const real = FINDS.map((_, at) => {
       const entry = this.#copies.entry(name, at);
-      return entry?.state === 'accepted' ? `accepted ${Number(entry.identCely?.slice(-5))}` : `${entry?.state}`;
+      return entry?.state === 'accepted'
+        ? `accepted ${Number(entry.identCely?.slice(-5))}`
+        : `${entry?.state}`;
     });
     const differences = this.#finds.map((find, at) => {
-      const isUnseen = !isHolder && this.#holder !== undefined && this.#seen.get(name)?.has(at) !== true;
+      const isUnseen =
+        !isHolder && this.#holder !== undefined && this.#seen.get(name)?.has(at) !== true;
       const state = isUnseen ? find.stateBefore : find.state;
       return state === 'accepted' ? `accepted ${find.record}` : state;
     });

@@ -1,4 +1,7 @@
-/** Changes that no test can notice, each by its line, what stands there in place of a part of it, and why. */
+/**
+ * Changes that no test can notice, each by its line, what stands there in place of a part of it,
+ * and why.
+ */
 export const EXPLAINED = [
   {
     line: 'recordKeys: query.recordKeys === undefined ? null : JSON.stringify(query.recordKeys),',

@@ -1,6 +1,7 @@
-// npm run mutation -- --mutate FILE[:LINE-LINE][,FILE] [--tests FILE[,FILE]] [--processes FILE[,FILE]] [--folder FOLDER]
-// Stryker wants a newer Node than pas does, and changes what it tests: both are kept in a folder of its own, which a later run goes on with.
-// Mutants that these module tests miss are then run against `--processes`, tests that run pas as a whole.
+// npm run mutation -- --mutate FILE[:LINE-LINE][,FILE] [--tests FILE[,FILE]] [--processes
+// FILE[,FILE]] [--folder FOLDER] Stryker wants a newer Node than pas does, and changes what it
+// tests: both are kept in a folder of its own, which a later run goes on with. Mutants that these
+// module tests miss are then run against `--processes`, tests that run pas as a whole.
 import { execFileSync, spawnSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -27,10 +28,12 @@ const env = {
   ...(tests === undefined ? {} : { MUTATION_TESTS: tests }),
 };
 /** @type {(command: string, given: readonly string[], cwd: string) => void} */
-const run = (command, args, cwd) => void execFileSync(command, args, { cwd, env, stdio: 'inherit' });
+const run = (command, args, cwd) =>
+  void execFileSync(command, args, { cwd, env, stdio: 'inherit' });
 
 mkdirSync(work, { recursive: true });
-for (const name of ['src', 'test', 'dist']) rmSync(join(work, name), { recursive: true, force: true });
+for (const name of ['src', 'test', 'dist'])
+  rmSync(join(work, name), { recursive: true, force: true });
 const tracked = execFileSync('git', ['ls-files', '-z'], { encoding: 'utf8' })
   .split('\0')
   .filter((name) => existsSync(name));
@@ -46,7 +49,9 @@ if (!existsSync(join(work, 'node_modules', '@stryker-mutator'))) {
 run('npm', ['run', '--silent', 'build'], work);
 run('npx', ['stryker', 'run', 'test/mutation/stryker.config.json', '--mutate', mutate], work);
 
-const { files } = JSON.parse(readFileSync(join(work, 'reports', 'mutation', 'mutation.json'), 'utf8'));
+const { files } = JSON.parse(
+  readFileSync(join(work, 'reports', 'mutation', 'mutation.json'), 'utf8'),
+);
 let unexplained = 0;
 /** Without the lines that a file may end with, as in `src/oai/walk.ts:10-80`. */
 const named = mutate.split(',').map((each) => each.replace(/(:\d+){1,2}-\d+(:\d+)?$/, ''));
@@ -55,7 +60,9 @@ const changed = Object.entries(files).filter(([file]) => named.includes(file));
 for (const [file, { source, mutants }] of changed) {
   let missed = 0;
   let explained = 0;
-  for (const mutant of mutants.filter(({ status }) => status === 'Survived' || status === 'NoCoverage')) {
+  for (const mutant of mutants.filter(
+    ({ status }) => status === 'Survived' || status === 'NoCoverage',
+  )) {
     const { location, replacement } = mutant;
     const line = source.split('\n')[location.start.line - 1].trim();
     if (EXPLAINED.some((each) => each.line === line && each.becomes.includes(replacement))) {
@@ -68,18 +75,24 @@ for (const [file, { source, mutants }] of changed) {
   }
   unexplained += missed;
   const noticed = mutants.length - missed - explained;
-  process.stdout.write(`${file}: ${noticed} of ${mutants.length} noticed, ${explained} more explained\n`);
+  process.stdout.write(
+    `${file}: ${noticed} of ${mutants.length} noticed, ${explained} more explained\n`,
+  );
 }
 process.exitCode = unexplained === 0 ? 0 : 1;
 
 /**
- * Tries a change by itself: where it is made while modules load, since Stryker loads them once for all changes, and where tests of whole
- * processes may notice it.
- * @type {(file: string, source: string, mutant: { location: Location, replacement: string, static?: boolean }) => boolean}
+ * Tries a change by itself: where it is made while modules load, since Stryker loads them once for
+ * all changes, and where tests of whole processes may notice it.
+ * @type {(file: string, source: string, mutant: { location: Location, replacement: string, static?:
+ * boolean }) => boolean}
  */
 function isNoticedAnew(file, source, { location, replacement, static: isStatic }) {
   if (isStatic !== true && processes === undefined) return false;
-  const text = source.slice(0, offset(source, location.start)) + replacement + source.slice(offset(source, location.end));
+  const text =
+    source.slice(0, offset(source, location.start)) +
+    replacement +
+    source.slice(offset(source, location.end));
   try {
     writeFileSync(join(work, file), text);
     if (isStatic === true && fails('test/mutation/vitest.config.ts')) return true;
@@ -93,11 +106,15 @@ function isNoticedAnew(file, source, { location, replacement, static: isStatic }
 
 /** @type {(config: string, ...only: string[]) => boolean} */
 function fails(config, ...only) {
-  const { status } = spawnSync('npx', ['vitest', 'run', '--config', config, '--bail', '1', ...only], {
-    cwd: work,
-    env,
-    timeout: 120_000,
-  });
+  const { status } = spawnSync(
+    'npx',
+    ['vitest', 'run', '--config', config, '--bail', '1', ...only],
+    {
+      cwd: work,
+      env,
+      timeout: 120_000,
+    },
+  );
   return status !== 0;
 }
 

@@ -1,9 +1,13 @@
 import { defineConfig } from 'vitest/config';
 
-/** Tests that mutants are run against: those of single modules, in one process and without a build. */
+/**
+ * Tests that mutants are run against: those of single modules, in one process and without a build.
+ */
 export default defineConfig({
   test: {
-    include: (process.env['MUTATION_TESTS'] ?? 'test/unit/{find,flows,oai,outbox}/**/*.test.ts').split(','),
+    include: (
+      process.env['MUTATION_TESTS'] ?? 'test/unit/{find,flows,oai,outbox}/**/*.test.ts'
+    ).split(','),
     testTimeout: 60_000,
     isolate: false,
     globalSetup: 'test/support/test-disk.ts',

@@ -20,15 +20,22 @@ export type Measured = {
   readonly notes: string;
 };
 
-/** Finds of each push: with four of them ten seconds at the permitted rate. The endurance run sends more. */
+/**
+ * Finds of each push: with four of them ten seconds at the permitted rate. The endurance run sends
+ * more.
+ */
 export const FINDS_EACH = Number(process.env['PACE_FINDS_EACH'] ?? 25);
 
-/** A service that meets its first import has a schema to load, and everything that arrives meanwhile waits in line. */
+/**
+ * A service that meets its first import has a schema to load, and everything that arrives meanwhile
+ * waits in line.
+ */
 export async function warmUp(service: RunningMock): Promise<void> {
   const served = { url: service.base_url, server: service };
   const token = await fetchToken(served, 'archaeologist');
   const answer = await importXml(served, makeDocument(served, smallestFind()), { token });
-  if (answer.status !== 201) throw new Error(`the first import was answered with ${answer.status}: ${answer.text}`);
+  if (answer.status !== 201)
+    throw new Error(`the first import was answered with ${answer.status}: ${answer.text}`);
 }
 
 /** Pushes from all homes at once, and counts what left and what the service saw of it. */
@@ -44,7 +51,11 @@ export async function measurePushes(
   const writes = (await service.journal()).filter(({ path }) => path.startsWith('/api/pas/'));
   const arrivals = writes.map(({ at_ms }) => at_ms).sort((a, b) => a - b);
   const total = (key: string): number =>
-    runs.reduce((sum, run) => sum + Number(jsonLines(run.stdout).find(({ type }) => type === 'summary')?.[key]), 0);
+    runs.reduce(
+      (sum, run) =>
+        sum + Number(jsonLines(run.stdout).find(({ type }) => type === 'summary')?.[key]),
+      0,
+    );
   const measured = {
     accepted: total('accepted'),
     requests: writes.length,
@@ -58,7 +69,10 @@ export async function measurePushes(
   return measured;
 }
 
-/** Has every `pas` note when the head of a request to the write interface goes out, on the clock that all processes share. */
+/**
+ * Has every `pas` note when the head of a request to the write interface goes out, on the clock
+ * that all processes share.
+ */
 function watchDepartures(): { readonly env: NodeJS.ProcessEnv; times(): number[] } {
   const log = join(tempFolder(), 'departures');
   writeFileSync(log, '');

@@ -22,5 +22,8 @@ test('four processes with their own homes and accounts share the pace of the add
   const measured = await measurePushes(service, homes);
 
   expect(measured.smallestDepartureGapMs).toBeGreaterThanOrEqual(100);
-  expect(measured).toMatchObject({ accepted: 4 * FINDS_EACH, requests: 4 * FINDS_EACH + measured.throttled });
+  expect(measured).toMatchObject({
+    accepted: 4 * FINDS_EACH,
+    requests: 4 * FINDS_EACH + measured.throttled,
+  });
 });

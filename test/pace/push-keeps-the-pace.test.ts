@@ -17,7 +17,9 @@ test('60 finds with 60 photographs keep the pace to a service that takes 400 ms 
   expect(measured.smallestDepartureGapMs).toBeGreaterThanOrEqual(100);
   expect(measured).toMatchObject({ accepted: 120, requests: 120 + measured.throttled });
   const arrivals = (await service.journal()).map(({ at_ms }) => at_ms);
-  const underWay = arrivals.map((atMs) => arrivals.filter((other) => other <= atMs && atMs < other + LATENCY_MS).length);
+  const underWay = arrivals.map(
+    (atMs) => arrivals.filter((other) => other <= atMs && atMs < other + LATENCY_MS).length,
+  );
   expect(Math.max(...underWay)).toBeGreaterThanOrEqual(3);
   const after = await service.state();
   expect([after.finds - before.finds, after.photos - before.photos]).toEqual([60, 60]);

@@ -22,7 +22,9 @@ test('a photograph of 250 MiB is sent whole, and takes less than 64 MiB of memor
     const report = join(home.folder, 'rss');
     const atExit = `import { writeFileSync } from 'node:fs'; process.on('exit', () => writeFileSync(${JSON.stringify(report)}, String(process.resourceUsage().maxRSS)));`;
     await expectDone(
-      home.with({ NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(atExit)}` }).start('push').ended,
+      home
+        .with({ NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(atExit)}` })
+        .start('push').ended,
     );
     return Number(readFileSync(report, 'utf8')) * 1024;
   };

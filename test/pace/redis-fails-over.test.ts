@@ -8,7 +8,8 @@ import { measurePushes, warmUp } from './measure-pushes.ts';
 import { startRedisSwitch } from './redis-switch.ts';
 
 function arrived(service: MockProcess, count: number): Promise<void> {
-  const writes = async () => (await service.journal()).filter(({ path }) => path.startsWith('/api/pas/')).length;
+  const writes = async () =>
+    (await service.journal()).filter(({ path }) => path.startsWith('/api/pas/')).length;
   return eventually(writes).toBeGreaterThanOrEqual(count);
 }
 
@@ -25,7 +26,12 @@ test.skipIf(!HAS_REDIS)(
     const before = await service.state();
     const homes = await Promise.all(
       ['archaeologist', 'researcher'].map(async (account) => {
-        const home = await signedIn(service, account, ['--pacing', place.url, '--pacing-fallback-interval-ms', '600']);
+        const home = await signedIn(service, account, [
+          '--pacing',
+          place.url,
+          '--pacing-fallback-interval-ms',
+          '600',
+        ]);
         await expectDone(home.pas('import', writeSeason(home, FINDS)));
         return home;
       }),

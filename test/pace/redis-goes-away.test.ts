@@ -6,7 +6,8 @@ import { expectDone, signedIn } from '../support/run-pas.ts';
 import { writeSeason } from '../support/season.ts';
 import { measurePushes, warmUp } from './measure-pushes.ts';
 
-const writes = async (service: MockProcess) => (await service.journal()).filter(({ path }) => path.startsWith('/api/pas/'));
+const writes = async (service: MockProcess) =>
+  (await service.journal()).filter(({ path }) => path.startsWith('/api/pas/'));
 
 function arrived(service: MockProcess, count: number): Promise<void> {
   return eventually(async () => (await writes(service)).length).toBeGreaterThanOrEqual(count);
@@ -19,7 +20,12 @@ test.skipIf(!HAS_REDIS)(
     await using redis = await startRedis();
     await warmUp(service);
     const before = await service.state();
-    const home = await signedIn(service, 'archaeologist', ['--pacing', redis.url, '--pacing-fallback-interval-ms', '600']);
+    const home = await signedIn(service, 'archaeologist', [
+      '--pacing',
+      redis.url,
+      '--pacing-fallback-interval-ms',
+      '600',
+    ]);
     await expectDone(home.pas('import', writeSeason(home, 40)));
 
     const measured = await measurePushes(service, [home], async () => {
@@ -37,31 +43,38 @@ test.skipIf(!HAS_REDIS)(
     const place = `127.0.0.1:${redis.port}/0`;
     expect(measured.notes.match(/cannot be used/g)).toHaveLength(1);
     expect(measured.notes).toContain(`The pacing store at ${place} cannot be used: `);
-    expect(measured.notes).toContain('Until it answers again, this machine paces itself: one request every 0.6 s.');
-    expect(measured.notes).toContain(`The pacing store at ${place} answers again: back to the shared rate.`);
+    expect(measured.notes).toContain(
+      'Until it answers again, this machine paces itself: one request every 0.6 s.',
+    );
+    expect(measured.notes).toContain(
+      `The pacing store at ${place} answers again: back to the shared rate.`,
+    );
   },
 );
 
-test.skipIf(!HAS_REDIS)('a Redis that is emptied during two pushes lets no request depart too early', async () => {
-  await using service = await startMockProcess('--latency', '20');
-  await using redis = await startRedis();
-  await warmUp(service);
-  const homes = await Promise.all(
-    ['archaeologist', 'researcher'].map(async (account) => {
-      const home = await signedIn(service, account, ['--pacing', redis.url]);
-      await expectDone(home.pas('import', writeSeason(home, 20)));
-      return home;
-    }),
-  );
+test.skipIf(!HAS_REDIS)(
+  'a Redis that is emptied during two pushes lets no request depart too early',
+  async () => {
+    await using service = await startMockProcess('--latency', '20');
+    await using redis = await startRedis();
+    await warmUp(service);
+    const homes = await Promise.all(
+      ['archaeologist', 'researcher'].map(async (account) => {
+        const home = await signedIn(service, account, ['--pacing', redis.url]);
+        await expectDone(home.pas('import', writeSeason(home, 20)));
+        return home;
+      }),
+    );
 
-  const measured = await measurePushes(service, homes, async () => {
-    await arrived(service, 10);
-    redis.command('flushall');
-    await arrived(service, 20);
-    redis.command('flushall');
-  });
+    const measured = await measurePushes(service, homes, async () => {
+      await arrived(service, 10);
+      redis.command('flushall');
+      await arrived(service, 20);
+      redis.command('flushall');
+    });
 
-  expect(measured.smallestDepartureGapMs).toBeGreaterThanOrEqual(100);
-  expect(measured).toMatchObject({ accepted: 40 });
-  expect(measured.notes).not.toContain('pacing store');
-});
+    expect(measured.smallestDepartureGapMs).toBeGreaterThanOrEqual(100);
+    expect(measured).toMatchObject({ accepted: 40 });
+    expect(measured.notes).not.toContain('pacing store');
+  },
+);

@@ -1,7 +1,10 @@
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import type { RedisProcess } from '../support/redis-process.ts';
 
-/** One address behind which the Redis is exchanged, as a failover does it, and on which its clock can be set. */
+/**
+ * One address behind which the Redis is exchanged, as a failover does it, and on which its clock
+ * can be set.
+ */
 export type RedisSwitch = AsyncDisposable & {
   readonly url: string;
   /** Connected clients lose the connection and reach the other server from then on. */
@@ -36,7 +39,8 @@ export async function startRedisSwitch(first: RedisProcess): Promise<RedisSwitch
         .toString('latin1')
         .replace(
           TIME_IN_ANSWER,
-          (_, head: string, seconds: string, tail: string) => `${head}${Number(seconds) + aheadSeconds}${tail}`,
+          (_, head: string, seconds: string, tail: string) =>
+            `${head}${Number(seconds) + aheadSeconds}${tail}`,
         );
       client.write(Buffer.from(output, 'latin1'));
     });

@@ -16,7 +16,11 @@ beforeAll(async () => {
 afterAll(() => service?.stop());
 beforeEach(({ skip }) => skip(whyNoTerminal !== undefined, whyNoTerminal));
 
-type Listed = { readonly local_id: string; readonly state: string; readonly elements: Readonly<Record<string, unknown>> };
+type Listed = {
+  readonly local_id: string;
+  readonly state: string;
+  readonly elements: Readonly<Record<string, unknown>>;
+};
 
 async function found(localId: string): Promise<Listed | undefined> {
   return (await home.json<Listed[]>('list')).find((find) => find.local_id === localId);
@@ -49,7 +53,8 @@ describe('two finds are entered on a terminal', () => {
 
     await answer(terminal, 'Number of the find (K-018)');
     await answer(terminal, 'The same as before?');
-    for (const question of ['Object', 'Material', 'Period', 'Context']) await answer(terminal, question, '', '❯');
+    for (const question of ['Object', 'Material', 'Period', 'Context'])
+      await answer(terminal, question, '', '❯');
     home.file('IMG 1.jpg', photoWithGps(49.8406, 15.1713));
     await answer(terminal, 'Coordinates', "'IMG 1.jpg'");
     await terminal.expect('→ 49.84060 N 15.17130 E');
@@ -60,8 +65,14 @@ describe('two finds are entered on a terminal', () => {
     const { code, screen } = await terminal.ended();
     expect(code).toBe(0);
     // Nothing is wrapped in the middle of a word, nothing is drawn twice.
-    expect(screen.split('\n').filter((line) => line.includes('Depth (cm)'))).toEqual(['✔ Depth (cm) 35', '✔ Depth (cm) 40']);
-    expect(await found('K-018')).toMatchObject({ state: 'queued', elements: { datum_nalezu: '2024-03-09', hloubka: 40 } });
+    expect(screen.split('\n').filter((line) => line.includes('Depth (cm)'))).toEqual([
+      '✔ Depth (cm) 35',
+      '✔ Depth (cm) 40',
+    ]);
+    expect(await found('K-018')).toMatchObject({
+      state: 'queued',
+      elements: { datum_nalezu: '2024-03-09', hloubka: 40 },
+    });
   });
 
   test('in Czech: Ctrl-C keeps a draft, and pas add --resume continues it', async () => {
@@ -83,7 +94,10 @@ describe('two finds are entered on a terminal', () => {
     await answer(resumed, 'Hloubka (cm)', '35');
     await answer(resumed, 'Uložit C-1?', '', '❯ Uložit');
     expect((await resumed.ended()).code).toBe(0);
-    expect(await found('C-1')).toMatchObject({ state: 'queued', elements: { lokalizace: 'Field behind the mill', hloubka: 35 } });
+    expect(await found('C-1')).toMatchObject({
+      state: 'queued',
+      elements: { lokalizace: 'Field behind the mill', hloubka: 35 },
+    });
   });
 });
 
@@ -111,7 +125,8 @@ test('pas edit --ask asks the same questions with the current values; Ctrl-C cha
   expect(await found('K-018')).toEqual(before);
 
   await using terminal = await startTerminal(['edit', 'K-018', '--ask'], home);
-  for (const question of ['Project', 'Target state', 'Finder']) await answer(terminal, question, '', '❯');
+  for (const question of ['Project', 'Target state', 'Finder'])
+    await answer(terminal, question, '', '❯');
   await answer(terminal, 'Date of the find (2024-03-09)');
   await answer(terminal, 'Accessibility', '', '❯ researcher');
   await answer(terminal, 'Object', 'buckl', '❯ buckle (přezka)');
@@ -121,6 +136,9 @@ test('pas edit --ask asks the same questions with the current values; Ctrl-C cha
   expect(code).toBe(0);
   expect(screen).toContain('K-018 is queued. Send it: pas push');
   const after = await found('K-018');
-  expect(after?.elements).toEqual({ ...before?.elements, druh_nalezu: after?.elements['druh_nalezu'] });
+  expect(after?.elements).toEqual({
+    ...before?.elements,
+    druh_nalezu: after?.elements['druh_nalezu'],
+  });
   expect(after?.elements['druh_nalezu']).not.toEqual(before?.elements['druh_nalezu']);
 });

@@ -4,9 +4,16 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PROJECT } from '../support/run-pas.ts';
 
-export type Ran = { readonly code: number | null; readonly stdout: string; readonly stderr: string };
+export type Ran = {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+};
 
-/** A folder of an outside project, with an example in it and this package among its modules as if it were installed. */
+/**
+ * A folder of an outside project, with an example in it and this package among its modules as if it
+ * were installed.
+ */
 export type Stranger = {
   readonly folder: string;
   /** Runs a program, or one of `node_modules/.bin`, to its end. */
@@ -23,16 +30,28 @@ export function asStranger(example: string): Stranger {
     symlinkSync(join(PROJECT, 'node_modules', name), join(modules, name));
   // The version that this Node can load, by the name that everybody else knows it by.
   if (!existsSync(join(modules, 'better-sqlite3')))
-    symlinkSync(join(PROJECT, 'node_modules', 'better-sqlite3-12'), join(modules, 'better-sqlite3'));
+    symlinkSync(
+      join(PROJECT, 'node_modules', 'better-sqlite3-12'),
+      join(modules, 'better-sqlite3'),
+    );
   symlinkSync(PROJECT, join(modules, 'pas-finds'));
   return {
     folder,
     run: (program, args, environment = {}) =>
       new Promise((end) => {
         const path = `${join(modules, '.bin')}:${process.env['PATH']}`;
-        const env = { HOME: folder, XDG_STATE_HOME: join(folder, 'state'), ...environment, PATH: path };
+        const env = {
+          HOME: folder,
+          XDG_STATE_HOME: join(folder, 'state'),
+          ...environment,
+          PATH: path,
+        };
         execFile(program, args, { cwd: folder, env }, (error, stdout, stderr) => {
-          end({ code: error === null ? 0 : typeof error.code === 'number' ? error.code : null, stdout, stderr });
+          end({
+            code: error === null ? 0 : typeof error.code === 'number' ? error.code : null,
+            stdout,
+            stderr,
+          });
         });
       }),
   };

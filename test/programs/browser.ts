@@ -32,20 +32,33 @@ export type WatchedPage = {
   readonly complaints: readonly string[];
 };
 
-/** Why no test can run in a browser here; undefined where one can, or must: in CI a missing browser is a failure. */
+/**
+ * Why no test can run in a browser here; undefined where one can, or must: in CI a missing browser
+ * is a failure.
+ */
 export function reasonWithoutBrowser(): string | undefined {
-  return existsSync(CHROMIUM) || process.env['CI'] !== undefined ? undefined : `there is no ${CHROMIUM}`;
+  return existsSync(CHROMIUM) || process.env['CI'] !== undefined
+    ? undefined
+    : `there is no ${CHROMIUM}`;
 }
 
 /** @throws Error where Chromium is missing or does not start */
 export async function startBrowser(): Promise<TestBrowser> {
   const profile = mkdtempSync(join(tmpdir(), 'pas-browser-'));
-  const removeProfile = (): void => rmSync(profile, { recursive: true, force: true, maxRetries: 5 });
-  const options = { executablePath: CHROMIUM, headless: true, args: ARGUMENTS, viewport: { width: 1440, height: 900 } };
-  const context = await chromium.launchPersistentContext(profile, options).catch((thrown: unknown) => {
-    removeProfile();
-    throw thrown;
-  });
+  const removeProfile = (): void =>
+    rmSync(profile, { recursive: true, force: true, maxRetries: 5 });
+  const options = {
+    executablePath: CHROMIUM,
+    headless: true,
+    args: ARGUMENTS,
+    viewport: { width: 1440, height: 900 },
+  };
+  const context = await chromium
+    .launchPersistentContext(profile, options)
+    .catch((thrown: unknown) => {
+      removeProfile();
+      throw thrown;
+    });
   return {
     open: (address) => openPage(context, address),
     [Symbol.asyncDispose]: async () => {
@@ -62,7 +75,8 @@ async function openPage(context: BrowserContext, address: string): Promise<Watch
   const complaints: string[] = [];
   page.on('request', (request) => void requested.push(request.url()));
   page.on('console', (message) => {
-    if (['error', 'warning'].includes(message.type())) complaints.push(`${message.type()}: ${message.text()}`);
+    if (['error', 'warning'].includes(message.type()))
+      complaints.push(`${message.type()}: ${message.text()}`);
   });
   page.on('pageerror', (error) => void complaints.push(`exception: ${error.message}`));
   page.on('dialog', (dialog) => {
@@ -74,19 +88,35 @@ async function openPage(context: BrowserContext, address: string): Promise<Watch
 }
 
 /**
- * Runs a script of `in-page/` in a page. They are plain JavaScript: a page's world is none of this project's types.
+ * Runs a script of `in-page/` in a page. They are plain JavaScript: a page's world is none of this
+ * project's types.
  *
  * @param argument what the script finds as `globalThis.given`
  */
-export async function evaluateScript<T>(page: Page, name: string, argument: unknown = null): Promise<T> {
+export async function evaluateScript<T>(
+  page: Page,
+  name: string,
+  argument: unknown = null,
+): Promise<T> {
   const script = readFileSync(new URL(`in-page/${name}.js`, import.meta.url), 'utf8');
   return page.evaluate<T>(`globalThis.given = ${JSON.stringify(argument)};\n${script}`);
 }
 
-type Contrasts = { readonly ground: number; readonly texts: Record<string, number>; readonly marks: Record<string, number> };
+type Contrasts = {
+  readonly ground: number;
+  readonly texts: Record<string, number>;
+  readonly marks: Record<string, number>;
+};
 
-/** Every text (4.5) and every mark (3) can be told from its ground, as WCAG 2.2 asks, and the ground is what the scheme says. */
-export async function expectReadable(page: Page, colorScheme: 'light' | 'dark', pairs: { texts: string[][]; marks: string[][] }) {
+/**
+ * Every text (4.5) and every mark (3) can be told from its ground, as WCAG 2.2 asks, and the ground
+ * is what the scheme says.
+ */
+export async function expectReadable(
+  page: Page,
+  colorScheme: 'light' | 'dark',
+  pairs: { texts: string[][]; marks: string[][] },
+) {
   const { ground, texts, marks } = await evaluateScript<Contrasts>(page, 'contrasts', pairs);
   expect(ground < 0.5 ? 'dark' : 'light').toBe(colorScheme);
   expect(Object.keys(texts)).toHaveLength(pairs.texts.length);
@@ -95,17 +125,24 @@ export async function expectReadable(page: Page, colorScheme: 'light' | 'dark', 
 }
 
 type AxeResults = {
-  readonly violations: readonly { readonly id: string; readonly nodes: readonly { readonly target: readonly unknown[] }[] }[];
+  readonly violations: readonly {
+    readonly id: string;
+    readonly nodes: readonly { readonly target: readonly unknown[] }[];
+  }[];
 };
 
-/** No rule of axe is broken, in light and in dark: roles, names, contrast, order of headings, labels. */
+/**
+ * No rule of axe is broken, in light and in dark: roles, names, contrast, order of headings,
+ * labels.
+ */
 export async function expectAccessible(page: Page): Promise<void> {
   await page.evaluate(axe.source);
   for (const colorScheme of ['light', 'dark'] as const) {
     await page.emulateMedia({ colorScheme });
     const { violations } = await page.evaluate<AxeResults>('axe.run()');
     const matches = violations.map(
-      ({ id, nodes }) => `${colorScheme}, ${id}: ${nodes.map(({ target }) => target.join(' ')).join(', ')}`,
+      ({ id, nodes }) =>
+        `${colorScheme}, ${id}: ${nodes.map(({ target }) => target.join(' ')).join(', ')}`,
     );
     expect(matches).toEqual([]);
   }

@@ -17,9 +17,14 @@ const withPoints = (text: string): string => text.replace(/(?<=\d),(?=\d)/g, '.'
 const sample = (seed: number, sound = false): RandomRow[] =>
   fc.sample(sound ? randomRow.filter(isSound) : randomRow, { numRuns: ROWS, seed: SEED + seed });
 
-/** A spreadsheet that computes and formats again leaves no formula without its result, and has errors of its own. */
+/**
+ * A spreadsheet that computes and formats again leaves no formula without its result, and has
+ * errors of its own.
+ */
 function isSound(row: RandomRow): boolean {
-  return COLUMNS.every((column) => ['text', 'number', 'day', 'truth'].includes(row[column].stored.kind));
+  return COLUMNS.every((column) =>
+    ['text', 'number', 'day', 'truth'].includes(row[column].stored.kind),
+  );
 }
 
 function runs(command: string, ...args: string[]): boolean {
@@ -65,10 +70,19 @@ describe('a cell that another program wrote is queued as intended, or named in a
     expect(wrongCells(rows, await readFinds('season.xlsx', makeWorkbook(rows)))).toEqual([]);
   });
 
-  test.each(['.', ','] as const)('as LibreOffice writes it with the decimal separator %s', async (decimal) => {
-    const rows = sample(2);
-    expect(wrongCells(rows, await readFinds('season.ods', makeOpenDocument(rows, decimal)), withPoints)).toEqual([]);
-  });
+  test.each(['.', ','] as const)(
+    'as LibreOffice writes it with the decimal separator %s',
+    async (decimal) => {
+      const rows = sample(2);
+      expect(
+        wrongCells(
+          rows,
+          await readFinds('season.ods', makeOpenDocument(rows, decimal)),
+          withPoints,
+        ),
+      ).toEqual([]);
+    },
+  );
 
   test.skipIf(!hasOpenpyxl)('by openpyxl', async () => {
     const rows = sample(3);
@@ -83,9 +97,13 @@ describe('a cell that another program wrote is queued as intended, or named in a
     writeFileSync(join(folder, 'season.xlsx'), makeWorkbook(rows));
     const out = join(folder, 'out');
     const profile = `-env:UserInstallation=file://${join(folder, 'profile')}`;
-    execFileSync('soffice', [profile, '--headless', '--convert-to', ending, '--outdir', out, join(folder, 'season.xlsx')], {
-      stdio: 'ignore',
-    });
+    execFileSync(
+      'soffice',
+      [profile, '--headless', '--convert-to', ending, '--outdir', out, join(folder, 'season.xlsx')],
+      {
+        stdio: 'ignore',
+      },
+    );
     const path = join(out, `season.${ending}`);
     expect(wrongCells(rows, await readFinds(path, readFileSync(path)), withPoints)).toEqual([]);
   });
@@ -97,7 +115,9 @@ describe('a cell that another program wrote is queued as intended, or named in a
     ['CSV', 'csv'],
   ])('by GDAL as %s', async (driver, ending) => {
     const text = fc.constantFrom('spona', '00012', '12.10', 'A 12/24', '1-2', 'Šárka');
-    const day = fc.integer({ min: 10_958, max: 19_000 }).map((days) => new Date(days * 86_400_000).toISOString().slice(0, 10));
+    const day = fc
+      .integer({ min: 10_958, max: 19_000 })
+      .map((days) => new Date(days * 86_400_000).toISOString().slice(0, 10));
     const find = fc.record({
       poznamka: text,
       hloubka: fc.integer({ min: 0, max: 500 }),
@@ -111,9 +131,14 @@ describe('a cell that another program wrote is queued as intended, or named in a
       properties: { local_id: `R-${index}`, ...properties },
     }));
     const folder = tempFolder();
-    writeFileSync(join(folder, 'season.geojson'), JSON.stringify({ type: 'FeatureCollection', features }));
+    writeFileSync(
+      join(folder, 'season.geojson'),
+      JSON.stringify({ type: 'FeatureCollection', features }),
+    );
     const path = join(folder, `out.${ending}`);
-    execFileSync('ogr2ogr', ['-f', driver, path, join(folder, 'season.geojson')], { stdio: 'ignore' });
+    execFileSync('ogr2ogr', ['-f', driver, path, join(folder, 'season.geojson')], {
+      stdio: 'ignore',
+    });
     const { finds: read, issues } = await readFinds(path, readFileSync(path));
     expect(issues.filter(({ severity }) => severity === 'error')).toEqual([]);
     expect(

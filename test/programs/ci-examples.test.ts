@@ -28,13 +28,22 @@ describe('the action', () => {
     const home = makeHome();
     layOut(home.folder, '8099');
     const value = (text: string): string =>
-      text.replace(/\$\{\{ inputs\.(\w+) \}\}/g, (_all, name: string) => givenInputs[name] ?? inputs[name]?.default ?? '');
+      text.replace(
+        /\$\{\{ inputs\.(\w+) \}\}/g,
+        (_all, name: string) => givenInputs[name] ?? inputs[name]?.default ?? '',
+      );
     const env = Object.fromEntries(
-      runs.steps.flatMap(({ env: own = {} }) => Object.entries(own).map(([name, text]) => [name, value(text)] as const)),
+      runs.steps.flatMap(({ env: own = {} }) =>
+        Object.entries(own).map(([name, text]) => [name, value(text)] as const),
+      ),
     );
     const lines = runs.steps.map(({ run: line = '' }) => line).join('\n');
     const script = `set -eo pipefail\ntrap 'kill $(jobs -p) 2>/dev/null' EXIT\n${lines}\nexport $(cat "$GITHUB_ENV")\n${then}`;
-    return inBash(home.folder, script, { ...home.env, ...env, GITHUB_ENV: join(home.folder, 'set') });
+    return inBash(home.folder, script, {
+      ...home.env,
+      ...env,
+      GITHUB_ENV: join(home.folder, 'set'),
+    });
   }
 
   test('starts the mock with the given flags, and passes its address to the next steps', async () => {
@@ -52,7 +61,9 @@ describe('the action', () => {
   test('fails at once if the mock does not start, and says why', async () => {
     const port = String(await freePort());
     const began = performance.now();
-    await expect(run({ port, flags: '--no-such-flag' }, 'true')).rejects.toThrow("unknown option '--no-such-flag'");
+    await expect(run({ port, flags: '--no-such-flag' }, 'true')).rejects.toThrow(
+      "unknown option '--no-such-flag'",
+    );
     expect(performance.now() - began).toBeLessThan(20_000);
   });
 });
@@ -62,7 +73,10 @@ test('the job with a service container is YAML, and its lines work on a mock tha
     readonly jobs: {
       readonly client: {
         readonly services: {
-          readonly mock: { readonly env: Readonly<Record<string, string>>; readonly ports: readonly string[] };
+          readonly mock: {
+            readonly env: Readonly<Record<string, string>>;
+            readonly ports: readonly string[];
+          };
         };
         readonly env: Readonly<Record<string, string>>;
         readonly steps: readonly Step[];
@@ -78,7 +92,11 @@ test('the job with a service container is YAML, and its lines work on a mock tha
   try {
     const lines = steps.flatMap(({ run }) => run?.replace('make test', 'true') ?? []);
     const script = `set -e\n${lines.join('\n')}\ncat journal.json`;
-    const output = await inBash(home.folder, script, { ...home.env, MOCK_URL: mock.base_url, MOCK_TOKEN: token });
+    const output = await inBash(home.folder, script, {
+      ...home.env,
+      MOCK_URL: mock.base_url,
+      MOCK_TOKEN: token,
+    });
     expect(output).toContain('"ip_ms":0');
     expect(output.trim().endsWith('[]')).toBe(true);
   } finally {
@@ -95,9 +113,18 @@ test.each([
   const port = new URL(left.base_url).port;
   try {
     layOut(home.folder, port);
-    const env = { ...home.env, MOCK_PORT: port, MOCK_FLAGS: '', GITHUB_ENV: join(home.folder, 'set') };
-    const { runs } = example('action/action.yml') as { readonly runs: { readonly steps: readonly Step[] } };
-    await expect(inBash(home.folder, line === '' ? (runs.steps[0]?.run ?? '') : line, env)).rejects.toThrow(/EADDRINUSE/);
+    const env = {
+      ...home.env,
+      MOCK_PORT: port,
+      MOCK_FLAGS: '',
+      GITHUB_ENV: join(home.folder, 'set'),
+    };
+    const { runs } = example('action/action.yml') as {
+      readonly runs: { readonly steps: readonly Step[] };
+    };
+    await expect(
+      inBash(home.folder, line === '' ? (runs.steps[0]?.run ?? '') : line, env),
+    ).rejects.toThrow(/EADDRINUSE/);
   } finally {
     await left.stop();
   }
@@ -122,16 +149,28 @@ describe('the jobs for CI services', () => {
     const port = String(await freePort());
     layOut(home.folder, port);
     const env = { ...home.env, MOCK_PORT: port };
-    await inBash(home.folder, `sh examples/ci/job.sh sh -c '${TESTS}' && cat journal.json state.json`, env);
-    expect(await inBash(home.folder, 'sh examples/ci/job.sh sh -c "exit 7" || echo "ended with $?"', env)).toContain(
-      'ended with 7',
+    await inBash(
+      home.folder,
+      `sh examples/ci/job.sh sh -c '${TESTS}' && cat journal.json state.json`,
+      env,
     );
+    expect(
+      await inBash(
+        home.folder,
+        'sh examples/ci/job.sh sh -c "exit 7" || echo "ended with $?"',
+        env,
+      ),
+    ).toContain('ended with 7');
   });
 
   test('the workflow is YAML, and its lines start the mock, run the tests and keep what it uploads', async () => {
-    const { jobs } = example('github-actions.yml') as { jobs: { client: { env: Record<string, string>; steps: Step[] } } };
+    const { jobs } = example('github-actions.yml') as {
+      jobs: { client: { env: Record<string, string>; steps: Step[] } };
+    };
     const { env, steps } = jobs.client;
-    expect(steps.map(({ uses, run }) => [uses, run].filter((each) => each !== undefined).length)).toEqual(steps.map(() => 1));
+    expect(
+      steps.map(({ uses, run }) => [uses, run].filter((each) => each !== undefined).length),
+    ).toEqual(steps.map(() => 1));
     const used = steps.flatMap(({ uses }) => uses ?? []);
     expect(used.filter((each) => !/^actions\/[a-z-]+@v\d+$/.test(each))).toEqual([]);
     const uploaded = steps.flatMap(({ with: given }) => given?.['path']?.trim().split('\n') ?? []);

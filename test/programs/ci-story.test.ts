@@ -27,11 +27,15 @@ function missing(): string | undefined {
     ['catmandu', '--version'],
     [PYTHON, '-c', 'import lxml, requests'],
   ];
-  const [command] = commands.find(([program, ...args]) => spawnSync(program, args).status !== 0) ?? [];
+  const [command] =
+    commands.find(([program, ...args]) => spawnSync(program, args).status !== 0) ?? [];
   return command ?? reasonWithoutBrowser();
 }
 
-/** Everything that docs/ci.md does by the control interface, typed by what the service says of itself. */
+/**
+ * Everything that docs/ci.md does by the control interface, typed by what the service says of
+ * itself.
+ */
 const CONTROL_CLIENT = `
 import createClient from 'openapi-fetch';
 import type { paths } from './control.js';
@@ -65,7 +69,9 @@ type Addresses = {
 };
 type ControlClient = {
   makeTenant(baseUrl: string, name: string): Promise<Addresses | undefined>;
-  control(baseUrl: string): Readonly<Record<'keep' | 'goBack', (name: string) => Promise<number>>> & {
+  control(baseUrl: string): Readonly<
+    Record<'keep' | 'goBack', (name: string) => Promise<number>>
+  > & {
     advance(ms: number): Promise<number>;
     reset(): Promise<number>;
     imports(): Promise<Array<{ status: number | null; gap_ms: number | null }> | undefined>;
@@ -128,12 +134,16 @@ test('a generated client, curl, harvesters in Perl and Python, and a browser fol
   const recording = join(folder, 'story.jsonl');
   const flags = ['--min-interval', '0', '--schema-base', 'http://schemas.example/svc'];
   await using mock = await startMockProcess(...flags, '--record', recording);
-  const curl = async (...args: string[]): Promise<string> => (await run('curl', ['-s', ...args])).stdout;
+  const curl = async (...args: string[]): Promise<string> =>
+    (await run('curl', ['-s', ...args])).stdout;
 
   // Ready, and described by itself.
   expect(await curl('-f', `${mock.control_url}/health`)).toBe('{"status":"ok"}');
   await clients.describe('control', `${mock.control_url}/openapi.json`);
-  const { makeTenant, control } = await clients.load<ControlClient>('control-client', CONTROL_CLIENT);
+  const { makeTenant, control } = await clients.load<ControlClient>(
+    'control-client',
+    CONTROL_CLIENT,
+  );
   const tenant = await makeTenant(mock.control_url, 'story');
   if (tenant === undefined) throw new Error('there is no tenant');
   const { keep, goBack, advance, reset, imports } = control(tenant.control_url);
@@ -143,7 +153,12 @@ test('a generated client, curl, harvesters in Perl and Python, and a browser fol
   const { story } = await clients.load<ServiceClient>('service-client', SERVICE_CLIENT);
   const xml = makeDocument({ server: tenant }, smallestFind());
   const photo = tinyPng(2);
-  const files = [xml, contentDigest(xml), new Blob([new Uint8Array(photo)]), contentDigest(photo)] as const;
+  const files = [
+    xml,
+    contentDigest(xml),
+    new Blob([new Uint8Array(photo)]),
+    contentDigest(photo),
+  ] as const;
   const { statuses, ident } = await story(tenant.base_url, ...files);
   expect(statuses).toEqual([200, 201, 200, 201]);
 
@@ -156,14 +171,31 @@ test('a generated client, curl, harvesters in Perl and Python, and a browser fol
   expect((await run(PYTHON, [python, endpoint, 'archaeologist'])).stdout).toContain(named);
   expect((await run('perl', [perl, endpoint])).stdout).not.toContain(ident);
   expect((await run(PYTHON, [python, endpoint])).stdout).not.toContain(ident);
-  const listed = ['convert', 'OAI', '--url', endpoint, '--metadataPrefix', 'oai_dc', '--set', 'samostatny_nalez'];
+  const listed = [
+    'convert',
+    'OAI',
+    '--url',
+    endpoint,
+    '--metadataPrefix',
+    'oai_dc',
+    '--set',
+    'samostatny_nalez',
+  ];
 
   // Earlier requests are sent to another server, and answered in the same way.
   copyFileSync(recording, join(folder, 'so-far.jsonl'));
   await using second = await startMockProcess(...flags);
   await curl('-f', '-X', 'POST', '-d', '{"name": "story"}', `${second.control_url}/tenants`);
-  const again = ['bin/pas-mock-server.js', 'replay', join(folder, 'so-far.jsonl'), '--base-url', second.base_url];
-  expect((await run(process.execPath, again, { cwd: PROJECT })).stdout).toMatch(/^\d\d? answered as recorded, 0 otherwise/);
+  const again = [
+    'bin/pas-mock-server.js',
+    'replay',
+    join(folder, 'so-far.jsonl'),
+    '--base-url',
+    second.base_url,
+  ];
+  expect((await run(process.execPath, again, { cwd: PROJECT })).stdout).toMatch(
+    /^\d\d? answered as recorded, 0 otherwise/,
+  );
 
   // Trouble: the first is throttled, the second saved though it is answered by an error.
   inFolder('find.xml', xml);
@@ -185,9 +217,20 @@ test('a generated client, curl, harvesters in Perl and Python, and a browser fol
   // Assertions end a job of curl where they do not hold.
   const verify = (count: number): Promise<string> => {
     const question = {
-      request: { path: '/api/pas/import-xml', status: 500, request_body: [{ xpath: '//svc:stav', equals: '1' }] },
+      request: {
+        path: '/api/pas/import-xml',
+        status: 500,
+        request_body: [{ xpath: '//svc:stav', equals: '1' }],
+      },
     };
-    return curl('-f', '-X', 'POST', `${tenant.control_url}/verify`, '-d', JSON.stringify({ ...question, count }));
+    return curl(
+      '-f',
+      '-X',
+      'POST',
+      `${tenant.control_url}/verify`,
+      '-d',
+      JSON.stringify({ ...question, count }),
+    );
   };
   await verify(1);
   await expect(verify(2)).rejects.toMatchObject({ code: 22 });
@@ -196,7 +239,11 @@ test('a generated client, curl, harvesters in Perl and Python, and a browser fol
 
   // Back to what was kept: without the find that the error had saved, and without the faults.
   const harvested = async (): Promise<number> => {
-    const { stdout } = await run('catmandu', [...listed, 'to', 'JSON', '--line_delimited', '1'], MUCH_OUTPUT);
+    const { stdout } = await run(
+      'catmandu',
+      [...listed, 'to', 'JSON', '--line_delimited', '1'],
+      MUCH_OUTPUT,
+    );
     return stdout.trim().split('\n').length;
   };
   const finds = await harvested();
@@ -233,9 +280,13 @@ async function look(controlUrl: string, ident: string): Promise<void> {
   await page.getByRole('heading', { name: 'Write interface of the finds service' }).waitFor();
   await page.getByText('Create a find').click();
   expect(complaints).toEqual([]);
-  expect(requested.filter((address) => new URL(address).host !== new URL(controlUrl).host)).toEqual([]);
+  expect(requested.filter((address) => new URL(address).host !== new URL(controlUrl).host)).toEqual(
+    [],
+  );
 }
 
 function ended(child: ChildProcess): Promise<number | null> {
-  return child.exitCode === null ? new Promise((done) => child.once('exit', done)) : Promise.resolve(child.exitCode);
+  return child.exitCode === null
+    ? new Promise((done) => child.once('exit', done))
+    : Promise.resolve(child.exitCode);
 }

@@ -17,13 +17,29 @@ beforeAll(async () => {
   execFileSync(process.execPath, [join(PROJECT, 'scripts', 'outline.mjs')]);
   home = makeHome();
   const address = 'https://finds.example.org';
-  await expectDone(home.pas('init', '--name', 'museum', '--kind', 'training', '--base-url', address, '--schema-base', address));
+  await expectDone(
+    home.pas(
+      'init',
+      '--name',
+      'museum',
+      '--kind',
+      'training',
+      '--base-url',
+      address,
+      '--schema-base',
+      address,
+    ),
+  );
   await expectDone(home.pas('status'));
   const outbox = openOutbox(outboxFile(home, 'museum'), systemClock);
-  for (const localId of ['K-017', 'K-018', 'jáma 3/a']) insertFind(outbox, { localId, elements: {} });
+  for (const localId of ['K-017', 'K-018', 'jáma 3/a'])
+    insertFind(outbox, { localId, elements: {} });
   outbox.close();
   mkdirSync(join(home.folder, 'bin'));
-  home.file('bin/pas', `#!/bin/sh\nexec "${process.execPath}" "${join(PROJECT, 'bin', 'pas.js')}" "$@"\n`);
+  home.file(
+    'bin/pas',
+    `#!/bin/sh\nexec "${process.execPath}" "${join(PROJECT, 'bin', 'pas.js')}" "$@"\n`,
+  );
   chmodSync(join(home.folder, 'bin', 'pas'), 0o755);
   home.file('season.csv', '');
 });
@@ -38,7 +54,11 @@ function has(program: string): boolean {
 }
 
 function shell(program: string, ...args: string[]): Promise<string[]> {
-  const env = { ...home.env, LC_ALL: 'C.UTF-8', PATH: `${join(home.folder, 'bin')}:${home.env['PATH']}` };
+  const env = {
+    ...home.env,
+    LC_ALL: 'C.UTF-8',
+    PATH: `${join(home.folder, 'bin')}:${home.env['PATH']}`,
+  };
   return new Promise((done, fail) => {
     execFile(program, args, { cwd: home.folder, env }, (error, stdout, stderr) => {
       if (error !== null) fail(new Error(stderr, { cause: error }));
@@ -61,13 +81,29 @@ function inBash(line: string): Promise<string[]> {
 
 /** Values that only the user knows, by the word that help shows for them. */
 const FREE_TEXT = [
-  ...['value', 'term', 'id', 'entry', 'name', 'n', 'text', 'prefix', 'date', 'version', 'identifier', 'token', 'element=value'],
+  ...[
+    'value',
+    'term',
+    'id',
+    'entry',
+    'name',
+    'n',
+    'text',
+    'prefix',
+    'date',
+    'version',
+    'identifier',
+    'token',
+    'element=value',
+  ],
   ...['position', 'metres', 'pixels', 'number', 'address', 'ms', 'list', 'kinds', 'old', 'new'],
   ...['time', 'outbox', 'from=to', 'origins'],
 ];
 
 test('every argument, and every value of a flag, has completions or is known to be free text', () => {
-  const outline = JSON.parse(readFileSync(join(PROJECT, 'dist', 'outline-en.json'), 'utf8')) as Outline;
+  const outline = JSON.parse(
+    readFileSync(join(PROJECT, 'dist', 'outline-en.json'), 'utf8'),
+  ) as Outline;
   const offersNothing = (...typed: string[]): boolean => {
     const { candidates, names, paths } = listSuggestions(outline, [...typed, '']);
     return candidates.length + names.length === 0 && paths === undefined;
@@ -76,7 +112,9 @@ test('every argument, and every value of a flag, has completions or is known to 
     ...command.arguments.flatMap(({ name }, index) =>
       offersNothing(...path, ...command.arguments.slice(0, index).map(() => 'x')) ? [name] : [],
     ),
-    ...command.options.flatMap(({ long, value }) => (value !== null && offersNothing(...path, long) ? [value] : [])),
+    ...command.options.flatMap(({ long, value }) =>
+      value !== null && offersNothing(...path, long) ? [value] : [],
+    ),
     ...command.commands.flatMap((child) => namesWithout(child, [...path, child.name])),
   ];
   const without = new Set(namesWithout(outline.program, []));
@@ -147,16 +185,30 @@ test.skipIf(!has('fish')).each([
   ['pas push --profile mu', ['museum']],
   ['pas number import se', ['season.csv']],
 ])('in fish %s offers %j', async (line, offers) => {
-  const texts = await shell('fish', '--no-config', '-c', `source '${SCRIPTS}/pas.fish'; complete -C '${line}'`);
+  const texts = await shell(
+    'fish',
+    '--no-config',
+    '-c',
+    `source '${SCRIPTS}/pas.fish'; complete -C '${line}'`,
+  );
   expect(texts.map((each) => each.split('\t')[0])).toEqual(offers);
 });
 
 test.skipIf(!has('fish'))('in fish the completion offers names with their meaning', async () => {
-  expect(await shell('fish', '--no-config', '-c', `source '${SCRIPTS}/pas.fish'; complete -C 'pas show K-'`)).toEqual([
-    'K-017',
-    'K-018',
-  ]);
-  const flags = await shell('fish', '--no-config', '-c', `source '${SCRIPTS}/pas.fish'; complete -C 'pas push --dry'`);
+  expect(
+    await shell(
+      'fish',
+      '--no-config',
+      '-c',
+      `source '${SCRIPTS}/pas.fish'; complete -C 'pas show K-'`,
+    ),
+  ).toEqual(['K-017', 'K-018']);
+  const flags = await shell(
+    'fish',
+    '--no-config',
+    '-c',
+    `source '${SCRIPTS}/pas.fish'; complete -C 'pas push --dry'`,
+  );
   expect(flags).toEqual([expect.stringMatching(/^--dry-run\tshow what/)]);
 });
 
@@ -167,23 +219,50 @@ test('completion leaves no trace in the data home, and is silent if the home is 
   expect(readdirSync(data)).toEqual(before);
 
   const empty = makeHome();
-  expect(await empty.pas('__complete', '--', 'show', '')).toMatchObject({ code: 0, stdout: '', stderr: '' });
+  expect(await empty.pas('__complete', '--', 'show', '')).toMatchObject({
+    code: 0,
+    stdout: '',
+    stderr: '',
+  });
   expect(readdirSync(empty.folder)).toEqual([]);
-  const profile = ['kind = "training"', 'base_url = "https://x.example"', 'schema_base = "https://x.example/s"'];
+  const profile = [
+    'kind = "training"',
+    'base_url = "https://x.example"',
+    'schema_base = "https://x.example/s"',
+  ];
   const outbox = '1b9d6bcd-bbfd-4b2d-9b5d-ab8dfbbd4bed';
   empty.file(`pas/outboxes/${outbox}/outbox.sqlite`, 'no database');
   empty.file('pas/config.toml', ['[profiles.a]', ...profile, `outbox = "${outbox}"`].join('\n'));
-  expect(await empty.pas('__complete', '--', 'show', '')).toMatchObject({ code: 0, stdout: '', stderr: '' });
+  expect(await empty.pas('__complete', '--', 'show', '')).toMatchObject({
+    code: 0,
+    stdout: '',
+    stderr: '',
+  });
   empty.file('pas/config.toml', '= broken');
-  expect(await empty.pas('__complete', '--', 'show', '')).toMatchObject({ code: 0, stdout: '', stderr: '' });
-  expect(await empty.pas('__complete', '--', 'push', '--profile', '')).toMatchObject({ code: 0, stdout: '', stderr: '' });
+  expect(await empty.pas('__complete', '--', 'show', '')).toMatchObject({
+    code: 0,
+    stdout: '',
+    stderr: '',
+  });
+  expect(await empty.pas('__complete', '--', 'push', '--profile', '')).toMatchObject({
+    code: 0,
+    stdout: '',
+    stderr: '',
+  });
 });
 
 test('the script of each shell is printed; an unknown shell is refused with the known ones', async () => {
-  expect((await expectDone(home.pas('completion', 'bash'))).stdout).toContain('complete -F _pas pas');
-  expect(await home.pas('completion', 'tcsh')).toMatchObject({ code: 2, stderr: expect.stringContaining('bash, zsh, fish') });
+  expect((await expectDone(home.pas('completion', 'bash'))).stdout).toContain(
+    'complete -F _pas pas',
+  );
+  expect(await home.pas('completion', 'tcsh')).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('bash, zsh, fish'),
+  });
   const czech = await home.with({ PAS_LANG: 'cs' }).pas('completion', 'tcsh');
-  expect(czech.stderr).toContain('chyba: „tcsh“ není platná hodnota argumentu „shell“. Povolené hodnoty jsou bash, zsh, fish.');
+  expect(czech.stderr).toContain(
+    'chyba: „tcsh“ není platná hodnota argumentu „shell“. Povolené hodnoty jsou bash, zsh, fish.',
+  );
 });
 
 test.each([

@@ -3,13 +3,16 @@ import { expectDone, makeHome } from '../support/run-pas.ts';
 
 test('the demo ends with its counts, which the server confirms', async () => {
   const { stdout } = await expectDone(makeHome().pas('demo'));
-  const match = /^(\d+) finds: (\d+) accepted with (\d+) photographs and (\d+) numbers, (\d+) read back unchanged\.$/m.exec(
-    stdout,
-  );
+  const match =
+    /^(\d+) finds: (\d+) accepted with (\d+) photographs and (\d+) numbers, (\d+) read back unchanged\.$/m.exec(
+      stdout,
+    );
   const [finds, accepted, photographs, numbers, same] = match?.slice(1).map(Number) ?? [];
   expect([accepted, same]).toEqual([finds, finds]);
   expect(finds).toBeGreaterThan(5);
   expect(numbers).toBeGreaterThan(0);
-  expect(stdout).toContain(`The server has ${finds} finds and ${photographs} photographs more than before.`);
+  expect(stdout).toContain(
+    `The server has ${finds} finds and ${photographs} photographs more than before.`,
+  );
   expect(stdout).toContain('All figures agree with the server.');
 });

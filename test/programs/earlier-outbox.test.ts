@@ -4,7 +4,13 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { findStates } from '../support/find-states.ts';
 import { type RunningMock, startMockProcess } from '../support/mock-process.ts';
 import { getOutboxId, keepJournalInState } from '../support/outbox-files.ts';
-import { addressFlags, expectDone, type Home, makeHome, WITHOUT_PAUSES } from '../support/run-pas.ts';
+import {
+  addressFlags,
+  expectDone,
+  type Home,
+  makeHome,
+  WITHOUT_PAUSES,
+} from '../support/run-pas.ts';
 import { writeSeason } from '../support/season.ts';
 import { startTerminal, whyNoTerminal } from '../support/terminal-session.ts';
 
@@ -20,13 +26,25 @@ afterAll(() => mock.stop());
 async function signIn(): Promise<void> {
   const account = ['--username', 'archaeologist', '--oai-auth', 'basic'];
   await expectDone(
-    home.pas('init', '--name', 'mock', '--kind', 'training', ...account, ...addressFlags(mock), ...WITHOUT_PAUSES),
+    home.pas(
+      'init',
+      '--name',
+      'mock',
+      '--kind',
+      'training',
+      ...account,
+      ...addressFlags(mock),
+      ...WITHOUT_PAUSES,
+    ),
   );
   keepJournalInState(home);
   await expectDone(home.pas('login'));
 }
 
-/** A data home that was lost after two of three finds were sent; the journal of the machine is there. */
+/**
+ * A data home that was lost after two of three finds were sent; the journal of the machine is
+ * there.
+ */
 beforeEach(async () => {
   await mock.control('POST', '/reset');
   home = makeHome({ PAS_PASSWORD: 'archaeologist' });
@@ -49,11 +67,17 @@ test('a new outbox that continues an earlier one is asked about on a terminal, a
   await terminal.press('Enter');
   expect((await terminal.ended()).code).toBe(0);
   expect(getOutboxId(home)).toBe(earlier);
-  expect(await findStates(home)).toEqual({ 'K-1': 'accepted', 'K-2': 'accepted', 'K-3': 'accepted' });
+  expect(await findStates(home)).toEqual({
+    'K-1': 'accepted',
+    'K-2': 'accepted',
+    'K-3': 'accepted',
+  });
   expect((await mock.state()).finds).toBe(finds + 1);
 });
 
-test('a separate outbox is asked about once, and holds what the earlier one has sent', async ({ skip }) => {
+test('a separate outbox is asked about once, and holds what the earlier one has sent', async ({
+  skip,
+}) => {
   skip(whyNoTerminal !== undefined, whyNoTerminal);
   const { finds } = await mock.state();
   await using terminal = await startTerminal(['push', '--only', 'import'], home, { columns: 110 });

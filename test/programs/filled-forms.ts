@@ -15,7 +15,10 @@ const PYXFORM = 'xls2xform-medic';
 export function hasPyxform(): boolean {
   if (process.env['CI'] !== undefined) return true;
   try {
-    execFileSync(PYXFORM, ['--help'], { stdio: 'ignore', env: { ...process.env, SHIV_ROOT: tempFolder() } });
+    execFileSync(PYXFORM, ['--help'], {
+      stdio: 'ignore',
+      env: { ...process.env, SHIV_ROOT: tempFolder() },
+    });
     return true;
   } catch {
     return false;
@@ -23,7 +26,9 @@ export function hasPyxform(): boolean {
 }
 
 /** The XForm of a workbook, and what pyxform has to say against it. */
-export async function toXForm(workbook: string): Promise<{ readonly xml: string; readonly warnings: readonly string[] }> {
+export async function toXForm(
+  workbook: string,
+): Promise<{ readonly xml: string; readonly warnings: readonly string[] }> {
   const [unpacked, out] = [tempFolder(), join(tempFolder(), 'form.xml')];
   const run = promisify(execFile);
   const { stdout, stderr } = await run(PYXFORM, ['--skip_validate', '--json', workbook, out], {
@@ -40,7 +45,10 @@ type EngineNode = {
   readonly nodeType: string;
   readonly valueType?: string;
   readonly validationState: {
-    readonly violation?: { readonly message: { readonly asString: string }; readonly condition: string } | null;
+    readonly violation?: {
+      readonly message: { readonly asString: string };
+      readonly condition: string;
+    } | null;
   };
   readonly currentState: {
     readonly reference: string;
@@ -50,7 +58,10 @@ type EngineNode = {
     readonly label?: { readonly asString: string } | null;
     readonly value: unknown;
     readonly instanceValue?: unknown;
-    readonly valueOptions?: readonly { readonly value: string; readonly label: { readonly asString: string } }[];
+    readonly valueOptions?: readonly {
+      readonly value: string;
+      readonly label: { readonly asString: string };
+    }[];
   };
   selectValue(value: string): void;
   setValue(value: unknown): void;
@@ -85,7 +96,10 @@ type LoadedForm = { readonly status: string; createInstance(): { readonly root: 
 type Engine = {
   loadForm(
     xml: string,
-    options: { missingResourceBehavior: unknown; fetchFormAttachment: (resource: unknown) => Promise<Response> },
+    options: {
+      missingResourceBehavior: unknown;
+      fetchFormAttachment: (resource: unknown) => Promise<Response>;
+    },
   ): Promise<LoadedForm>;
   readonly constants: { readonly MISSING_RESOURCE_BEHAVIOR: { readonly BLANK: unknown } };
 };
@@ -95,12 +109,35 @@ let engine: Promise<Engine> | undefined;
 /** The engine wants a browser around it, and the folder that its parser of expressions lies in. */
 async function loadEngine(): Promise<Engine> {
   const { window } = new JSDOM('<!doctype html>', { url: 'http://localhost/' });
-  const names = ['document', 'DOMParser', 'XMLSerializer', 'Node', 'Element', 'Document', 'XMLDocument', 'Attr', 'Text'];
-  const more = ['CDATASection', 'Comment', 'NodeFilter', 'XPathResult', 'ProcessingInstruction', 'CharacterData', 'localStorage'];
+  const names = [
+    'document',
+    'DOMParser',
+    'XMLSerializer',
+    'Node',
+    'Element',
+    'Document',
+    'XMLDocument',
+    'Attr',
+    'Text',
+  ];
+  const more = [
+    'CDATASection',
+    'Comment',
+    'NodeFilter',
+    'XPathResult',
+    'ProcessingInstruction',
+    'CharacterData',
+    'localStorage',
+  ];
   const around = Object.fromEntries([...names, ...more].map((name) => [name, window[name]]));
   const require = createRequire(import.meta.url);
   const entry = require.resolve('@getodk/xforms-engine');
-  for (const [name, value] of Object.entries({ ...around, window, require, __dirname: dirname(entry) })) {
+  for (const [name, value] of Object.entries({
+    ...around,
+    window,
+    require,
+    __dirname: dirname(entry),
+  })) {
     Object.defineProperty(globalThis, name, { value, configurable: true, writable: true });
   }
   return (await import('@getodk/xforms-engine')) as unknown as Engine;
@@ -122,8 +159,12 @@ export async function loadForm(xml: string, lists: string): Promise<() => OpenFo
       return new Response('', { status: 404 });
     }
   };
-  const form = await load(xml, { missingResourceBehavior: constants.MISSING_RESOURCE_BEHAVIOR.BLANK, fetchFormAttachment });
-  if (form.status !== 'success') throw new Error(`the engine does not load the form: ${form.status}`);
+  const form = await load(xml, {
+    missingResourceBehavior: constants.MISSING_RESOURCE_BEHAVIOR.BLANK,
+    fetchFormAttachment,
+  });
+  if (form.status !== 'success')
+    throw new Error(`the engine does not load the form: ${form.status}`);
   return () => openNew(form.createInstance().root);
 }
 
@@ -141,7 +182,8 @@ function openNew(root: EngineRoot): OpenForm {
   const question = (path: string): EngineNode => {
     if (!known.has(path)) known = nodes();
     const node = known.get(path);
-    if (node === undefined) throw new Error(`the form has no ${path}: ${[...known.keys()].join(', ')}`);
+    if (node === undefined)
+      throw new Error(`the form has no ${path}: ${[...known.keys()].join(', ')}`);
     return node;
   };
   let photographs = 0;
@@ -156,13 +198,17 @@ function openNew(root: EngineRoot): OpenForm {
     addPhotograph(name, bytes) {
       photographs += 1;
       if (photographs > 1) question('more/photos').addInstances();
-      question(`more/photos[${photographs}]/photo`).setValue(new File([new Uint8Array(bytes)], name, { type: 'image/png' }));
+      question(`more/photos[${photographs}]/photo`).setValue(
+        new File([new Uint8Array(bytes)], name, { type: 'image/png' }),
+      );
     },
     getViolation: (path) => question(path).validationState.violation?.message.asString,
     async submit() {
       const payload = await root.prepareInstancePayload({ payloadType: 'monolithic' });
       if (payload.status !== 'ready') {
-        throw new Error(`not filled in: ${(payload.violations ?? []).map(({ reference }) => reference).join(', ')}`);
+        throw new Error(
+          `not filled in: ${(payload.violations ?? []).map(({ reference }) => reference).join(', ')}`,
+        );
       }
       const files = new Map<string, Buffer>();
       let submitted = '';

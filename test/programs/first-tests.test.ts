@@ -13,9 +13,18 @@ test.skipIf(!hasPytest && process.env['CI'] === undefined)(
     const stranger = asStranger('library');
     const bin = join(stranger.folder, 'bin');
     mkdirSync(bin);
-    symlinkSync(join(stranger.folder, 'node_modules', 'pas-finds', 'bin', 'pas-mock-server.js'), join(bin, 'pas-mock-server'));
+    symlinkSync(
+      join(stranger.folder, 'node_modules', 'pas-finds', 'bin', 'pas-mock-server.js'),
+      join(bin, 'pas-mock-server'),
+    );
     const path = `${bin}:${process.env['PATH']}`;
-    const { code, stdout, stderr } = await stranger.run('env', [`PATH=${path}`, PYTHON, '-m', 'pytest', '-q']);
+    const { code, stdout, stderr } = await stranger.run('env', [
+      `PATH=${path}`,
+      PYTHON,
+      '-m',
+      'pytest',
+      '-q',
+    ]);
     expect(code, stdout + stderr).toBe(0);
     expect(stdout).toContain('4 passed');
   },

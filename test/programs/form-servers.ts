@@ -4,8 +4,8 @@ import { makeZip, type ZipPart } from '../support/make-zip.ts';
 import type { Submission } from './filled-forms.ts';
 
 /**
- * Exports of submitted forms, made from the form's own definition and the submissions' own XML: ODK Central as
- * its source has it (lib/data/briefcase.js), KoboToolbox as its exports look.
+ * Exports of submitted forms, made from the form's own definition and the submissions' own XML: ODK
+ * Central as its source has it (lib/data/briefcase.js), KoboToolbox as its exports look.
  */
 
 type Field = {
@@ -29,9 +29,14 @@ function parse(xml: string): JsdomDocument {
 function listFields(form: string): readonly Field[] {
   const document = parse(form);
   const types = new Map(
-    [...document.querySelectorAll('bind')].map((bind) => [bind.getAttribute('nodeset'), bind.getAttribute('type')]),
+    [...document.querySelectorAll('bind')].map((bind) => [
+      bind.getAttribute('nodeset'),
+      bind.getAttribute('type'),
+    ]),
   );
-  const repeats = new Set([...document.querySelectorAll('repeat')].map((repeat) => repeat.getAttribute('nodeset')));
+  const repeats = new Set(
+    [...document.querySelectorAll('repeat')].map((repeat) => repeat.getAttribute('nodeset')),
+  );
   const root = document.querySelector('instance > *');
   const walk = (parent: JsdomElement, at: string): Field[] => {
     const seen = new Set<string>();
@@ -65,7 +70,11 @@ function childrenCalled(parent: JsdomElement, name: string): JsdomElement[] {
 export type CentralOptions = { readonly media?: boolean };
 
 /** The archive that Central's "Download submissions (.zip)" gives, by its parts. */
-export function centralParts(form: string, submissions: readonly Sent[], { media = true }: CentralOptions = {}): ZipPart[] {
+export function centralParts(
+  form: string,
+  submissions: readonly Sent[],
+  { media = true }: CentralOptions = {},
+): ZipPart[] {
   const fields = listFields(form);
   const formId = parse(form).querySelector('instance > *')?.getAttribute('id') ?? '';
   const header = (of: readonly Field[], path: readonly string[] = []): string[] =>
@@ -76,7 +85,13 @@ export function centralParts(form: string, submissions: readonly Sent[], { media
       return field.kind === 'geopoint' ? POINT_PARTS.map((part) => `${name}-${part}`) : [name];
     });
   const tables: Tables = { main: [], repeats: new Map() };
-  const fill = (element: JsdomElement, of: readonly Field[], path: readonly string[], row: Row, key: string): void => {
+  const fill = (
+    element: JsdomElement,
+    of: readonly Field[],
+    path: readonly string[],
+    row: Row,
+    key: string,
+  ): void => {
     for (const field of of) {
       const name = [...path, field.name].join('-');
       const found = childrenCalled(element, field.name);
@@ -91,10 +106,12 @@ export function centralParts(form: string, submissions: readonly Sent[], { media
           fill(each, field.fields, [], part, key);
           rows.push(part);
         });
-      } else if (field.kind === 'group') for (const each of found) fill(each, field.fields, [...path, field.name], row, key);
+      } else if (field.kind === 'group')
+        for (const each of found) fill(each, field.fields, [...path, field.name], row, key);
       else if (field.kind === 'geopoint') {
         const parts = (found[0]?.textContent ?? '').split(/\s+/);
-        for (const [index, part] of POINT_PARTS.entries()) row.set(`${name}-${part}`, parts[index] ?? '');
+        for (const [index, part] of POINT_PARTS.entries())
+          row.set(`${name}-${part}`, parts[index] ?? '');
       } else row.set(name, found[0]?.textContent ?? '');
     }
   };
@@ -128,25 +145,41 @@ export function centralParts(form: string, submissions: readonly Sent[], { media
     tables.main.push(row);
   }
   const repeatFields = (of: readonly Field[]): Field[] =>
-    of.flatMap((field) => [...(field.kind === 'repeat' ? [field] : []), ...repeatFields(field.fields)]);
+    of.flatMap((field) => [
+      ...(field.kind === 'repeat' ? [field] : []),
+      ...repeatFields(field.fields),
+    ]);
   return [
-    { name: `${formId}.csv`, content: csv(['SubmissionDate', ...header(fields), 'KEY', ...about], tables.main) },
+    {
+      name: `${formId}.csv`,
+      content: csv(['SubmissionDate', ...header(fields), 'KEY', ...about], tables.main),
+    },
     ...repeatFields(fields).map((field) => ({
       name: `${formId}-${field.name}.csv`,
-      content: csv([...header(field.fields), 'PARENT_KEY', 'KEY'], tables.repeats.get(field.name) ?? []),
+      content: csv(
+        [...header(field.fields), 'PARENT_KEY', 'KEY'],
+        tables.repeats.get(field.name) ?? [],
+      ),
     })),
     ...(media
-      ? submissions.flatMap(({ files }) => [...files].map(([name, content]) => ({ name: `media/${name}`, content })))
+      ? submissions.flatMap(({ files }) =>
+          [...files].map(([name, content]) => ({ name: `media/${name}`, content })),
+        )
       : []),
   ];
 }
 
-export function centralExport(form: string, submissions: readonly Sent[], options?: CentralOptions): Buffer {
+export function centralExport(
+  form: string,
+  submissions: readonly Sent[],
+  options?: CentralOptions,
+): Buffer {
   return makeZip(centralParts(form, submissions, options));
 }
 
 function csv(header: readonly string[], rows: readonly Row[]): string {
-  const quoted = (text: string): string => (/[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
+  const quoted = (text: string): string =>
+    /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
   return `${[header, ...rows.map((row) => header.map((name) => row.get(name) ?? ''))].map((cells) => cells.map(quoted).join(',')).join('\n')}\n`;
 }
 
@@ -157,10 +190,17 @@ export type KoboOptions = {
   readonly groups?: boolean;
 };
 
-export type KoboSheets = { readonly name: string; readonly rows: readonly (readonly WorkbookCell[])[] }[];
+export type KoboSheets = {
+  readonly name: string;
+  readonly rows: readonly (readonly WorkbookCell[])[];
+}[];
 
 /** The sheets of an export of KoboToolbox (XLS): the forms, and one for each repeated group. */
-export function koboSheets(form: string, submissions: readonly Sent[], { labels, groups = false }: KoboOptions = {}): KoboSheets {
+export function koboSheets(
+  form: string,
+  submissions: readonly Sent[],
+  { labels, groups = false }: KoboOptions = {},
+): KoboSheets {
   const fields = listFields(form);
   const document = parse(form);
   const language = labels === 'cs' ? 'Čeština (cs)' : 'English (en)';
@@ -168,7 +208,10 @@ export function koboSheets(form: string, submissions: readonly Sent[], { labels,
     [...document.querySelectorAll('translation')]
       .filter((translation) => translation.getAttribute('lang') === language)
       .flatMap((translation) =>
-        [...translation.querySelectorAll('text')].map((text) => [text.getAttribute('id'), text.textContent?.trim() ?? '']),
+        [...translation.querySelectorAll('text')].map((text) => [
+          text.getAttribute('id'),
+          text.textContent?.trim() ?? '',
+        ]),
       ),
   );
   const itemsets = new Map(
@@ -180,10 +223,13 @@ export function koboSheets(form: string, submissions: readonly Sent[], { labels,
   const listByName = new Map(
     [...document.querySelectorAll('select1')].map((select) => [
       select.getAttribute('ref'),
-      /instance\('([^']+)'\)/.exec(select.querySelector('itemset')?.getAttribute('nodeset') ?? '')?.[1],
+      /instance\('([^']+)'\)/.exec(
+        select.querySelector('itemset')?.getAttribute('nodeset') ?? '',
+      )?.[1],
     ]),
   );
-  const getTitle = ({ name, path }: Field): string => (labels === undefined ? name : (texts.get(`${path}:label`) ?? name));
+  const getTitle = ({ name, path }: Field): string =>
+    labels === undefined ? name : (texts.get(`${path}:label`) ?? name);
   const getColumns = (
     of: readonly Field[],
     before: string,
@@ -192,8 +238,13 @@ export function koboSheets(form: string, submissions: readonly Sent[], { labels,
     of.flatMap((field) => {
       if (field.kind === 'repeat' || field.name === 'meta') return [];
       const title = getTitle(field);
-      if (field.kind === 'group') return getColumns(field.fields, groups ? `${before}${title}/` : before, start);
-      const column = { header: `${before}${title}`, field, path: field.path.slice(start.length + 1) };
+      if (field.kind === 'group')
+        return getColumns(field.fields, groups ? `${before}${title}/` : before, start);
+      const column = {
+        header: `${before}${title}`,
+        field,
+        path: field.path.slice(start.length + 1),
+      };
       if (field.kind !== 'geopoint') return [column];
       const parts = ['latitude', 'longitude', 'altitude', 'precision'].map((part, index) => ({
         ...column,
@@ -203,11 +254,20 @@ export function koboSheets(form: string, submissions: readonly Sent[], { labels,
       return [column, ...parts];
     });
   const textAt = (root: JsdomElement, path: string): string =>
-    path.split('/').reduce<JsdomElement | undefined>((at, name) => at && childrenCalled(at, name)[0], root)?.textContent ?? '';
-  const cell = (root: JsdomElement, { field, path, part }: { field: Field; path: string; part?: number }): string => {
+    path
+      .split('/')
+      .reduce<JsdomElement | undefined>((at, name) => at && childrenCalled(at, name)[0], root)
+      ?.textContent ?? '';
+  const cell = (
+    root: JsdomElement,
+    { field, path, part }: { field: Field; path: string; part?: number },
+  ): string => {
     const text = textAt(root, path);
     if (part !== undefined) return text.split(/\s+/)[part] ?? '';
-    return (labels === undefined ? undefined : itemsets.get(`${listByName.get(field.path)} ${text}`)) || text;
+    return (
+      (labels === undefined ? undefined : itemsets.get(`${listByName.get(field.path)} ${text}`)) ||
+      text
+    );
   };
   const top = getColumns(fields, '', `/${document.querySelector('instance > *')?.localName}`);
   const main: WorkbookCell[][] = [
@@ -228,9 +288,16 @@ export function koboSheets(form: string, submissions: readonly Sent[], { labels,
   ];
   const repeats: KoboSheets = [];
   const repeatFields = (of: readonly Field[]): Field[] =>
-    of.flatMap((field) => [...(field.kind === 'repeat' ? [field] : []), ...repeatFields(field.fields)]);
+    of.flatMap((field) => [
+      ...(field.kind === 'repeat' ? [field] : []),
+      ...repeatFields(field.fields),
+    ]);
   for (const repeat of repeatFields(fields)) {
-    const columns = getColumns(repeat.fields, groups ? `${repeat.path.split('/').slice(2).join('/')}/` : '', repeat.path);
+    const columns = getColumns(
+      repeat.fields,
+      groups ? `${repeat.path.split('/').slice(2).join('/')}/` : '',
+      repeat.path,
+    );
     const rows: WorkbookCell[][] = [
       [
         ...columns.flatMap(({ header }) => [header, `${header}_URL`]),

@@ -21,9 +21,11 @@ test('a client generated from the served description imports a find, sets its nu
     contentDigest(photo),
   );
   expect(statuses).toEqual([200, 201, 200, 201]);
-  expect(((await mock.control('GET', `/finds?text=${ident}`)).value as { finds: unknown[] }).finds).toMatchObject([
-    { ident, photos: [{}] },
-  ]);
+  expect(
+    ((await mock.control('GET', `/finds?text=${ident}`)).value as { finds: unknown[] }).finds,
+  ).toMatchObject([{ ident, photos: [{}] }]);
   // Members that the description lacks are not in a client: the types know it.
-  await expect(folder.load('wrong', SERVICE_CLIENT.replace('evidencni_cislo: ', 'number: '))).rejects.toThrow(/evidencni_cislo/);
+  await expect(
+    folder.load('wrong', SERVICE_CLIENT.replace('evidencni_cislo: ', 'number: ')),
+  ).rejects.toThrow(/evidencni_cislo/);
 });

@@ -5,14 +5,29 @@ import { pathToFileURL } from 'node:url';
 import { afterAll } from 'vitest';
 import { PROJECT } from '../support/run-pas.ts';
 
-const STRICT = ['--ignoreConfig', '--strict', '--target', 'es2022', '--lib', 'es2022,dom', '--module', 'nodenext'];
+const STRICT = [
+  '--ignoreConfig',
+  '--strict',
+  '--target',
+  'es2022',
+  '--lib',
+  'es2022,dom',
+  '--module',
+  'nodenext',
+];
 const OPTIONS = [...STRICT, '--types', '', '--skipLibCheck'];
 
-/** A folder in which an outside user makes a client of served descriptions: types by openapi-typescript, requests by openapi-fetch. */
+/**
+ * A folder in which an outside user makes a client of served descriptions: types by
+ * openapi-typescript, requests by openapi-fetch.
+ */
 export type ClientFolder = {
   /** Makes the types of a description, to be imported from `./<name>.js`. */
   describe(name: string, address: string): Promise<void>;
-  /** Compiles a source as strictly as can be, and loads it. @throws Error with what the compiler says */
+  /**
+   * Compiles a source as strictly as can be, and loads it. @throws Error with what the compiler
+   * says
+   */
   load<T>(name: string, source: string): Promise<T>;
 };
 
@@ -24,7 +39,10 @@ export function makeClientFolder(): ClientFolder {
   writeFileSync(join(folder, 'package.json'), '{"type": "module"}');
   const run = (program: string, ...args: string[]): void => {
     const path = join(PROJECT, 'node_modules', program);
-    const { status, stdout, stderr } = spawnSync(process.execPath, [path, ...args], { cwd: folder, encoding: 'utf8' });
+    const { status, stdout, stderr } = spawnSync(process.execPath, [path, ...args], {
+      cwd: folder,
+      encoding: 'utf8',
+    });
     if (status !== 0) throw new Error(`${program}: ${stdout}${stderr}`);
   };
   return {

@@ -2,7 +2,12 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { eventually } from '../support/eventually.ts';
 import { Described } from '../support/openapi.ts';
 import { startMock, type TestMock } from '../support/start-mock.ts';
-import { expectAccessible, reasonWithoutBrowser, startBrowser, type TestBrowser } from './browser.ts';
+import {
+  expectAccessible,
+  reasonWithoutBrowser,
+  startBrowser,
+  type TestBrowser,
+} from './browser.ts';
 
 let mock: TestMock;
 let browser: TestBrowser | undefined;
@@ -22,7 +27,9 @@ async function openDocs(control: string) {
   if (browser === undefined) throw new Error('there is no browser');
   const watched = await browser.open(control);
   await watched.page.getByRole('link', { name: 'What both interfaces take and answer' }).click();
-  await watched.page.getByRole('heading', { name: 'Write interface of the finds service' }).waitFor();
+  await watched.page
+    .getByRole('heading', { name: 'Write interface of the finds service' })
+    .waitFor();
   return watched;
 }
 
@@ -50,7 +57,10 @@ test('the page of the descriptions shows every operation of both, and loads noth
 });
 
 test('the page of a tenant shows the addresses of the tenant', async () => {
-  const tenant = (await mock.control('POST', '/tenants', { name: 'docs' })).value as { control_url: string; base_url: string };
+  const tenant = (await mock.control('POST', '/tenants', { name: 'docs' })).value as {
+    control_url: string;
+    base_url: string;
+  };
   const { page } = await openDocs(tenant.control_url);
   await page.getByText(tenant.base_url, { exact: true }).waitFor();
   await page.close();

@@ -22,6 +22,7 @@ test('The page reports a missing server, and starts afresh with the next one', a
   await expectText(page.locator('#connection'), 'live');
   await eventually(() => rows.count()).toBe(0);
   // A question that was under way when the server went is cut off.
-  const expected = /^error: Failed to load resource: net::ERR_(CONNECTION_REFUSED|CONNECTION_RESET|EMPTY_RESPONSE)$/;
+  const expected =
+    /^error: Failed to load resource: net::ERR_(CONNECTION_REFUSED|CONNECTION_RESET|EMPTY_RESPONSE)$/;
   expect(complaints.filter((complaint) => !expected.test(complaint))).toEqual([]);
 });

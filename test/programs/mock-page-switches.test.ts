@@ -12,13 +12,18 @@ async function rules(): Promise<Rule[]> {
 
 test('The fault form offers for every endpoint exactly the faults that the server knows', async () => {
   const page = suite.page();
-  const catalogue = (await suite.mock().control('GET', '/faults/catalogue')).value as { fault: string; endpoints: string[] }[];
+  const catalogue = (await suite.mock().control('GET', '/faults/catalogue')).value as {
+    fault: string;
+    endpoints: string[];
+  }[];
   const endpoints = await page.locator('#fault-endpoint option').allInnerTexts();
   expect(endpoints).toEqual(['import', 'number', 'photo', 'token', 'user-info', 'oai', 'download']);
   for (const endpoint of endpoints) {
     await page.locator('#fault-endpoint').selectOption(endpoint);
     const offered = await page.locator('#fault-name option').allInnerTexts();
-    expect(offered).toEqual(catalogue.filter((fault) => fault.endpoints.includes(endpoint)).map(({ fault }) => fault));
+    expect(offered).toEqual(
+      catalogue.filter((fault) => fault.endpoints.includes(endpoint)).map(({ fault }) => fault),
+    );
   }
 });
 
@@ -33,7 +38,9 @@ test('A fault set on the page applies, can be switched off and on, and removed',
   await page.getByRole('button', { name: 'Add fault' }).click();
   const row = page.locator('#fault-rules li');
   await row.waitFor();
-  expect(await rules()).toMatchObject([{ endpoint: 'import', fault: '503', when: { nth: 1 }, times: 2, retry_after: 7 }]);
+  expect(await rules()).toMatchObject([
+    { endpoint: 'import', fault: '503', when: { nth: 1 }, times: 2, retry_after: 7 },
+  ]);
   await expectText(suite.figure('faults'), '1');
   const answer = await suite.importFind();
   expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, '7']);
@@ -51,10 +58,17 @@ test('A fault set on the page applies, can be switched off and on, and removed',
 
 test('Adding a fault leaves the counters of the others alone; one button removes all', async () => {
   const page = suite.page();
-  await suite.mock().control('PUT', '/faults', [{ endpoint: 'import', fault: '500-before-save', when: { every: 2 } }]);
+  await suite
+    .mock()
+    .control('PUT', '/faults', [
+      { endpoint: 'import', fault: '500-before-save', when: { every: 2 } },
+    ]);
   await suite.importFind();
   await page.getByRole('button', { name: 'Add fault' }).click();
-  await eventually(() => page.locator('.counters').allInnerTexts()).toEqual(['struck 0 of 1', 'struck 0 of 0']);
+  await eventually(() => page.locator('.counters').allInnerTexts()).toEqual([
+    'struck 0 of 1',
+    'struck 0 of 0',
+  ]);
   await page.getByRole('button', { name: 'Remove all' }).click();
   await eventually(rules).toEqual([]);
 });
@@ -70,17 +84,22 @@ test('The access mode closes the interface and opens it again', async () => {
 test('One interval changes and the other stays', async () => {
   await suite.page().getByLabel('Interval per user (ms)').fill('250');
   await suite.page().keyboard.press('Tab');
-  await eventually(async () => (await suite.mock().control('GET', '/settings')).value).toMatchObject({
+  await eventually(
+    async () => (await suite.mock().control('GET', '/settings')).value,
+  ).toMatchObject({
     min_request_intervals: { user_ms: 250, ip_ms: 0 },
   });
 });
 
 test('The clock advances by a day and stands still', async () => {
-  const now = async () => ((await suite.mock().control('GET', '/clock')).value as { now_ms: number; frozen: boolean }).now_ms;
+  const now = async () =>
+    ((await suite.mock().control('GET', '/clock')).value as { now_ms: number; frozen: boolean })
+      .now_ms;
   const before = await now();
   await suite.page().getByRole('button', { name: '+ 24 h' }).click();
   await eventually(async () => Math.floor(((await now()) - before) / 3_600_000)).toBe(24);
-  const shown = async () => Date.parse((await suite.page().locator('.clock time').getAttribute('datetime')) ?? '');
+  const shown = async () =>
+    Date.parse((await suite.page().locator('.clock time').getAttribute('datetime')) ?? '');
   await eventually(async () => Math.abs((await shown()) - (await now()))).toBeLessThan(5000);
   await suite.page().getByRole('button', { name: 'Freeze' }).click();
   await suite.page().locator('#clock-freeze[aria-pressed="true"]').waitFor();

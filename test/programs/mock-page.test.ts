@@ -38,13 +38,17 @@ describe('the map and the finds', () => {
     };
     await expectText(suite.figure('all'), String(counts.finds));
     await expectText(suite.figure('photos'), String(counts.photos));
-    for (const state of [1, 2, 3, 4]) await expectText(suite.figure(`state-${state}`), String(counts.finds_by_state[state] ?? 0));
+    for (const state of [1, 2, 3, 4])
+      await expectText(suite.figure(`state-${state}`), String(counts.finds_by_state[state] ?? 0));
   });
 
   test('draws every find inside the cadastral area that the server derived for it', async () => {
     const placed = (await suite.finds()).filter((find) => find.point !== null);
     expect(placed.length).toBeGreaterThan(10);
-    const areas = await evaluateScript<Record<string, string | null>>(suite.page(), 'areas-under-marks');
+    const areas = await evaluateScript<Record<string, string | null>>(
+      suite.page(),
+      'areas-under-marks',
+    );
     expect(areas).toEqual(Object.fromEntries(placed.map((find) => [find.ident, find.place])));
   });
 
@@ -59,7 +63,9 @@ describe('the map and the finds', () => {
     await eventually(() => pictures.count()).toBe(find?.photos.length);
     await eventually(() => getWidth(pictures.first())).toBeGreaterThan(1);
     await eventually(() => view.locator('dl').textContent()).toContain('druh_nalezu');
-    await eventually(() => view.locator('.history li').first().textContent()).toContain('registered');
+    await eventually(() => view.locator('.history li').first().textContent()).toContain(
+      'registered',
+    );
     await page.goBack();
     await page.locator('#find-list-view').waitFor({ state: 'visible' });
   });
@@ -79,9 +85,17 @@ describe('the map and the finds', () => {
     await expectText(suite.figure('all'), String(before + 1));
     const ident = answer.headers.get('x-record-id') ?? '';
     const png = { name: 'file', fileName: 'nalez.png', type: 'image/png', bytes: tinyPng(1) };
-    expect((await postFile(suite.mock(), `/api/pas/nalez/${ident}/upload-foto`, png, { token: suite.token() })).status).toBe(201);
+    expect(
+      (
+        await postFile(suite.mock(), `/api/pas/nalez/${ident}/upload-foto`, png, {
+          token: suite.token(),
+        })
+      ).status,
+    ).toBe(201);
     await suite.page().locator(`#photos a[href="#${ident}"]`).waitFor();
-    await eventually(() => suite.page().locator(`.marks g[data-ident="${ident}"] .state-2`).count()).toBe(1);
+    await eventually(() =>
+      suite.page().locator(`.marks g[data-ident="${ident}"] .state-2`).count(),
+    ).toBe(1);
   });
 
   test('filters by state and searches values, not element names', async () => {
@@ -91,7 +105,9 @@ describe('the map and the finds', () => {
     await eventually(() => page.locator('#find-list li').count()).toBe(archived.length);
     await page.locator('#count-all button').click();
     await page.locator('#search').fill('kh 12/2024');
-    await eventually(() => page.locator('#find-list .ident').allInnerTexts()).toEqual(['C-202400101-N00004']);
+    await eventually(() => page.locator('#find-list .ident').allInnerTexts()).toEqual([
+      'C-202400101-N00004',
+    ]);
     await page.locator('#search').fill('druh_nalezu');
     await expectText(page.locator('#find-note'), 'No find.');
   });
@@ -101,14 +117,22 @@ describe('the map and the finds', () => {
     await page.locator('#count-state-1 button').click();
     await page.goto(`${suite.mock().server.control_url}/#${WITH_PHOTOGRAPHS}`);
     await page.locator('#find-view').getByRole('heading', { name: WITH_PHOTOGRAPHS }).waitFor();
-    await eventually(() => getWidth(page.locator('#find-view .photos img').first())).toBeGreaterThan(1);
+    await eventually(() =>
+      getWidth(page.locator('#find-view .photos img').first()),
+    ).toBeGreaterThan(1);
   });
 
   test('offers a photograph that browsers cannot draw as a file', async () => {
     const page = suite.page();
     const ident = (await suite.importFind()).headers.get('x-record-id') ?? '';
-    const tiff = { name: 'file', fileName: 'nalez.tif', bytes: Buffer.from('49492a00080000000000000000000000', 'hex') };
-    const answer = await postFile(suite.mock(), `/api/pas/nalez/${ident}/upload-foto`, tiff, { token: suite.token() });
+    const tiff = {
+      name: 'file',
+      fileName: 'nalez.tif',
+      bytes: Buffer.from('49492a00080000000000000000000000', 'hex'),
+    };
+    const answer = await postFile(suite.mock(), `/api/pas/nalez/${ident}/upload-foto`, tiff, {
+      token: suite.token(),
+    });
     expect(answer.status, answer.text).toBe(201);
     const downloading = page.waitForEvent('download');
     await page.locator('#photos a', { hasText: 'TIFF' }).click();
@@ -133,10 +157,14 @@ describe('the map and the finds', () => {
     await page.goto(`${suite.mock().server.control_url}/#C-202400101-N00004`);
     await page.getByRole('button', { name: 'Archive', exact: true }).click();
     await expectText(page.locator('#notice'), 'C-202400101-N00004 lacks a photograph');
-    suite.expectComplaint('error: Failed to load resource: the server responded with a status of 409 (Conflict)');
+    suite.expectComplaint(
+      'error: Failed to load resource: the server responded with a status of 409 (Conflict)',
+    );
     await page.getByRole('button', { name: 'Return', exact: true }).click();
     await page.getByRole('button', { name: 'Confirm', exact: true }).waitFor();
-    expect((await suite.finds()).find(({ ident }) => ident === 'C-202400101-N00004')?.state).toBe(2);
+    expect((await suite.finds()).find(({ ident }) => ident === 'C-202400101-N00004')?.state).toBe(
+      2,
+    );
   });
 
   test('shows what clients sent as text, never as markup', async () => {
@@ -173,7 +201,9 @@ describe('the journal', () => {
   });
 
   test('marks a request that came within the interval', async () => {
-    await suite.mock().control('PUT', '/settings', { min_request_intervals: { user_ms: 60_000, ip_ms: 0 } });
+    await suite
+      .mock()
+      .control('PUT', '/settings', { min_request_intervals: { user_ms: 60_000, ip_ms: 0 } });
     await suite.importFind();
     expect((await suite.importFind()).status).toBe(429);
     const early = suite.page().locator('#journal-rows tr.too-soon');
@@ -212,7 +242,9 @@ describe('for accessibility', () => {
     const outline = await suite.page().locator('body').ariaSnapshot();
     const nameless = outline
       .split('\n')
-      .filter((line) => /^\s*- (button|textbox|searchbox|combobox|checkbox|link|spinbutton)[:\s]*$/.test(line));
+      .filter((line) =>
+        /^\s*- (button|textbox|searchbox|combobox|checkbox|link|spinbutton)[:\s]*$/.test(line),
+      );
     expect(nameless).toEqual([]);
     expect(outline).toContain('button "Closer"');
   });
@@ -222,7 +254,10 @@ describe('for accessibility', () => {
     await suite.importFind();
     await page.setViewportSize({ width: 360, height: 740 });
     await page.locator('summary').click();
-    const overflow = () => page.evaluate<number>('document.documentElement.scrollWidth - document.documentElement.clientWidth');
+    const overflow = () =>
+      page.evaluate<number>(
+        'document.documentElement.scrollWidth - document.documentElement.clientWidth',
+      );
     await eventually(overflow).toBe(0);
     await page.locator('#find-list button').first().click();
     await page.locator('#find-view h3').waitFor();

@@ -4,7 +4,12 @@ import { type FindLines, findLines, makeDocument } from '../support/contract-fin
 import { fetchToken, importXml, type RawAnswer } from '../support/contract-requests.ts';
 import { eventually } from '../support/eventually.ts';
 import { startMock, type TestMock } from '../support/start-mock.ts';
-import { reasonWithoutBrowser, startBrowser, type TestBrowser, type WatchedPage } from './browser.ts';
+import {
+  reasonWithoutBrowser,
+  startBrowser,
+  type TestBrowser,
+  type WatchedPage,
+} from './browser.ts';
 
 export type FindView = {
   readonly ident: string;
@@ -14,7 +19,10 @@ export type FindView = {
   readonly photos: readonly unknown[];
 };
 
-/** Tools of a test of the mock server's page: the mock, reset before each test, and its page, freshly opened. */
+/**
+ * Tools of a test of the mock server's page: the mock, reset before each test, and its page,
+ * freshly opened.
+ */
 export type PageSuite = {
   mock(): TestMock;
   page(): Page;
@@ -30,8 +38,8 @@ export type PageSuite = {
 };
 
 /**
- * Starts a mock and a browser for the file. After every test the page must have requested only the control interface, and
- * nothing may have been complained of.
+ * Starts a mock and a browser for the file. After every test the page must have requested only the
+ * control interface, and nothing may have been complained of.
  */
 export function useMockPage(): PageSuite {
   let mock: TestMock | undefined;
@@ -56,7 +64,9 @@ export function useMockPage(): PageSuite {
     const { page, complaints, requested } = present(watched);
     await eventually(() => complaints).toEqual(expected);
     await page.close();
-    expect(requested.filter((address) => !address.startsWith(running().server.control_url))).toEqual([]);
+    expect(
+      requested.filter((address) => !address.startsWith(running().server.control_url)),
+    ).toEqual([]);
   });
   afterAll(async () => {
     await browser?.[Symbol.asyncDispose]();
@@ -67,8 +77,10 @@ export function useMockPage(): PageSuite {
     mock: running,
     page,
     token: () => token,
-    importFind: (changes) => importXml(running(), makeDocument(running(), findLines(2, changes)), { token }),
-    finds: async () => ((await running().control('GET', '/finds')).value as { finds: FindView[] }).finds,
+    importFind: (changes) =>
+      importXml(running(), makeDocument(running(), findLines(2, changes)), { token }),
+    finds: async () =>
+      ((await running().control('GET', '/finds')).value as { finds: FindView[] }).finds,
     figure: (key) => page().locator(`#count-${key} .figure`),
     expectComplaint: (message) => void expected.push(message),
   };
@@ -80,7 +92,9 @@ function present<T>(value: T | undefined): T {
 }
 
 export async function expectText(place: Locator, text: string | RegExp): Promise<void> {
-  await eventually(() => place.textContent()).toEqual(typeof text === 'string' ? text : expect.stringMatching(text));
+  await eventually(() => place.textContent()).toEqual(
+    typeof text === 'string' ? text : expect.stringMatching(text),
+  );
 }
 
 /** Width of a picture by its own data: 0 until it has arrived, or where it is none. */

@@ -22,7 +22,9 @@ test('an issue with an answer wraps between words on a narrow terminal', async (
   await answer(terminal, 'Target state', '2', '❯ 2 submitted');
   await answer(terminal, 'Finder', 'novak', '❯ Novák, Jan');
   await answer(terminal, 'Date of the find', '31. 2. 2024');
-  await terminal.expect(/does not exist in the\s*\n\s*calendar\. Write the right date as\s*\n\s*YYYY-MM-DD\./);
+  await terminal.expect(
+    /does not exist in the\s*\n\s*calendar\. Write the right date as\s*\n\s*YYYY-MM-DD\./,
+  );
   await terminal.press('C-c');
 });
 

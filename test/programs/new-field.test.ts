@@ -7,11 +7,25 @@ import { tempFolder } from '../support/temp-outbox.ts';
 
 const ROW = `{ name: 'tvar', kind: 'text', alias: 'shape', requiredFrom: 2, gloss: 'shape of the find' }, `;
 
-/** The program as it would be with one more row in its list of fields, and the element in the schema. */
-function programWithAnotherField(): { readonly folder: string; readonly pas: (...args: string[]) => string } {
+/**
+ * The program as it would be with one more row in its list of fields, and the element in the
+ * schema.
+ */
+function programWithAnotherField(): {
+  readonly folder: string;
+  readonly pas: (...args: string[]) => string;
+} {
   const copy = join(tempFolder(), 'program');
   mkdirSync(copy);
-  for (const name of ['bin', 'dist', 'schemas', 'package.json', 'scripts', 'src/language', 'src/report/page']) {
+  for (const name of [
+    'bin',
+    'dist',
+    'schemas',
+    'package.json',
+    'scripts',
+    'src/language',
+    'src/report/page',
+  ]) {
     cpSync(join(PROJECT, name), join(copy, name), { recursive: true });
   }
   symlinkSync(join(PROJECT, 'node_modules'), join(copy, 'node_modules'));
@@ -25,7 +39,12 @@ function programWithAnotherField(): { readonly folder: string; readonly pas: (..
   const { env, folder } = makeHome();
   const pas = (...args: string[]): string => {
     const argv = [join(copy, 'bin', 'pas.js'), ...args];
-    return execFileSync(process.execPath, argv, { env, cwd: folder, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] });
+    return execFileSync(process.execPath, argv, {
+      env,
+      cwd: folder,
+      encoding: 'utf8',
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
   };
   return { folder, pas };
 }
@@ -68,10 +87,14 @@ test('an element added to the list of fields is imported, entered, exported, rep
     ),
   ).toContain('K-3');
 
-  expect(pas('export', '--format', 'csv')).toMatch(/^\W?local_id;.*;tvar;[\s\S]*K-1;.*;oval;[\s\S]*K-3;.*;round;/);
+  expect(pas('export', '--format', 'csv')).toMatch(
+    /^\W?local_id;.*;tvar;[\s\S]*K-1;.*;oval;[\s\S]*K-3;.*;round;/,
+  );
   expect(pas('build', 'K-1')).toContain('<svc:tvar>oval</svc:tvar>');
   pas('report', 'report.html');
-  expect(readFileSync(join(folder, 'report.html'), 'utf8')).toContain('<dt>shape of the find</dt><dd>oval</dd>');
+  expect(readFileSync(join(folder, 'report.html'), 'utf8')).toContain(
+    '<dt>shape of the find</dt><dd>oval</dd>',
+  );
   expect(pas('show', 'K-3')).toContain('round');
 });
 

@@ -7,7 +7,14 @@ import { expectDone, type Home, jsonLines, makeHome, signedIn } from '../support
 import { writeSeason } from '../support/season.ts';
 
 const SECRET = 'sesame-open';
-const PLACES = ['--base-url', 'https://a.example.org', '--schema-base', 'https://a.example.org/schema/svc', '--kind', 'training'];
+const PLACES = [
+  '--base-url',
+  'https://a.example.org',
+  '--schema-base',
+  'https://a.example.org/schema/svc',
+  '--kind',
+  'training',
+];
 
 type Report = { checks: { name: string; level: string; message: string; todo: string | null }[] };
 const readPacing = async (home: Home, ...flags: string[]) =>
@@ -22,13 +29,19 @@ test('an address with a password is refused with 12, in a flag and in the file, 
   const sound = readFileSync(file, 'utf8');
   writeFileSync(file, sound.replace('redis://', `redis://eva:${SECRET}@`));
   const inFile = await home.pas('status');
-  expect(inFile).toMatchObject({ code: 12, stderr: expect.stringContaining('PAS_PACING_PASSWORD') });
+  expect(inFile).toMatchObject({
+    code: 12,
+    stderr: expect.stringContaining('PAS_PACING_PASSWORD'),
+  });
   writeFileSync(file, sound.replace('redis://', `redis://eva:${SECRET}@`).replace('/0"', '/0'));
   const malformed = await home.pas('profile', 'show', '--json');
   expect(malformed).toMatchObject({ code: 12 });
   expect(JSON.stringify([flag, inFile, malformed])).not.toContain(SECRET);
   const nonsense = await makeHome().pas('init', ...PLACES, '--pacing', 'everywhere');
-  expect(nonsense).toMatchObject({ code: 12, stderr: expect.stringContaining('must be local or the address of a Redis') });
+  expect(nonsense).toMatchObject({
+    code: 12,
+    stderr: expect.stringContaining('must be local or the address of a Redis'),
+  });
 });
 
 test('a password for pacing without Redis is refused', async () => {
@@ -55,19 +68,30 @@ describe.skipIf(!HAS_REDIS)('with a redis-server that requires a password', () =
 
   test('a wrong or missing one ends a push with 12 before anything is sent', async () => {
     const none = await home.pas('push');
-    const wrong = await home.with({ PAS_PACING_PASSWORD: 'sesame-shut' }).pas('push', '--json', '--verbose');
+    const wrong = await home
+      .with({ PAS_PACING_PASSWORD: 'sesame-shut' })
+      .pas('push', '--json', '--verbose');
     expect(none).toMatchObject({ code: 12, stderr: expect.stringContaining('NOAUTH') });
     expect(wrong).toMatchObject({ code: 12, stderr: expect.stringContaining('WRONGPASS') });
     expect(jsonLines(wrong.stderr).at(-1)).toMatchObject({ type: 'exit', code: 12 });
     expect(JSON.stringify(wrong)).not.toContain('sesame');
-    expect((await service.journal()).filter(({ path }) => path.startsWith('/api/pas/'))).toEqual([]);
-    const run = await home.with({ PAS_PACING_PASSWORD: 'sesame-shut' }).pas('login', '--pacing-password');
+    expect((await service.journal()).filter(({ path }) => path.startsWith('/api/pas/'))).toEqual(
+      [],
+    );
+    const run = await home
+      .with({ PAS_PACING_PASSWORD: 'sesame-shut' })
+      .pas('login', '--pacing-password');
     expect(run.code).toBe(12);
-    expect(await readPacing(home)).toMatchObject({ level: 'problem', message: expect.stringContaining('refuses') });
+    expect(await readPacing(home)).toMatchObject({
+      level: 'problem',
+      message: expect.stringContaining('refuses'),
+    });
   });
 
   test('the right one is kept with the secrets, survives a new sign-in, and is printed nowhere', async () => {
-    const run = await expectDone(home.with({ PAS_PACING_PASSWORD: SECRET }).pas('login', '--pacing-password', '--json'));
+    const run = await expectDone(
+      home.with({ PAS_PACING_PASSWORD: SECRET }).pas('login', '--pacing-password', '--json'),
+    );
     expect(JSON.parse(run.stdout)).toMatchObject({ checked: true, pacing: redis.url });
     await expectDone(home.pas('login'));
     const debugged = await expectDone(home.with({ DEBUG: '*' }).pas('push', '--json', '--verbose'));
@@ -86,7 +110,10 @@ describe.skipIf(!HAS_REDIS)('with a redis-server that requires a password', () =
   });
 
   test('doctor warns that it travels unencrypted, except on this machine', async () => {
-    const far = await signedIn(service, 'archaeologist', ['--pacing', `redis://0.0.0.0:${redis.port}/0`]);
+    const far = await signedIn(service, 'archaeologist', [
+      '--pacing',
+      `redis://0.0.0.0:${redis.port}/0`,
+    ]);
     expect(await readPacing(far.with({ PAS_PACING_PASSWORD: SECRET }))).toMatchObject({
       level: 'warning',
       message: expect.stringContaining('the password is sent unencrypted'),
@@ -105,7 +132,11 @@ describe.skipIf(!HAS_REDIS)('with a redis-server that requires a password', () =
     const run = await push.ended;
     redis.resume();
     expect(run).toMatchObject({ code: 130, signal: null });
-    expect(jsonLines(run.stdout).at(-1)).toMatchObject({ type: 'summary', uncertain: 0, refused: 0 });
+    expect(jsonLines(run.stdout).at(-1)).toMatchObject({
+      type: 'summary',
+      uncertain: 0,
+      refused: 0,
+    });
     await expectDone(home.pas('push'));
   });
 

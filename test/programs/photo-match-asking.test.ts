@@ -15,7 +15,10 @@ beforeEach(async () => {
   home.file('card/k_01.jpg', await placedPhotograph('jpeg', { shade: 1, taken }));
   home.file('card/IMG_0003.jpg', await placedPhotograph('jpeg', { shade: 2, taken, place }));
   home.file('card/K-1 K-2.jpg', await placedPhotograph('jpeg', { shade: 3, taken }));
-  home.file('card/P1010009.jpg', await placedPhotograph('jpeg', { shade: 4, taken: '2024:07:01 10:00:00' }));
+  home.file(
+    'card/P1010009.jpg',
+    await placedPhotograph('jpeg', { shade: 4, taken: '2024:07:01 10:00:00' }),
+  );
 });
 
 /** The names of the photographs that wait, by find. */
@@ -45,14 +48,26 @@ describe.skipIf(whyNoTerminal !== undefined)('uncertain matches are asked about'
     await terminal.press('Down', 'Down', 'Enter');
     expect((await terminal.ended()).code).toBe(0);
     await terminal.expect('Queued 3 of 4 files, for 3 finds.', '1 photograph matches no find');
-    expect(await queued()).toEqual({ 'K-1': ['k_01.jpg'], 'K-2': ['K-1 K-2.jpg'], 'K-3': ['IMG_0003.jpg'] });
+    expect(await queued()).toEqual({
+      'K-1': ['k_01.jpg'],
+      'K-2': ['K-1 K-2.jpg'],
+      'K-3': ['IMG_0003.jpg'],
+    });
   });
 
   test('v češtině: pravděpodobné se odmítnou, jedna dostane jiný nález a druhá se vynechá', async () => {
     const czech = home.with({ PAS_LANG: 'cs' });
-    await using terminal = await startTerminal(['photo', 'match', 'card', '--strip-gps'], czech, { columns: 110 });
-    await terminal.expect(/K-1 K-2\.jpg +K-1 +nejistá +v názvu jich je několik: K-1, K-2, v den nálezu/);
-    await answer(terminal, 'Zařadit do fronty i 1 pravděpodobnou shodu? Jinak se na ni pas zeptá.', 'n');
+    await using terminal = await startTerminal(['photo', 'match', 'card', '--strip-gps'], czech, {
+      columns: 110,
+    });
+    await terminal.expect(
+      /K-1 K-2\.jpg +K-1 +nejistá +v názvu jich je několik: K-1, K-2, v den nálezu/,
+    );
+    await answer(
+      terminal,
+      'Zařadit do fronty i 1 pravděpodobnou shodu? Jinak se na ni pas zeptá.',
+      'n',
+    );
     await terminal.expect(/\(1\/2\) IMG_0003\.jpg, \d m od nálezu, v den nálezu\. Který nález\?/);
     await answer(terminal, '(1/2) IMG_0003.jpg', 'k-2', '❯ K-2');
     await terminal.expect('(2/2) K-1 K-2.jpg', '❯ tuto fotografii vynechat');

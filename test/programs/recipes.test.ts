@@ -2,11 +2,20 @@ import { execFile, spawnSync } from 'node:child_process';
 import { cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
-import { expectDone, type Home, INIT_OFFLINE, makeHome, PROJECT, signedIn } from '../support/run-pas.ts';
+import {
+  expectDone,
+  type Home,
+  INIT_OFFLINE,
+  makeHome,
+  PROJECT,
+  signedIn,
+} from '../support/run-pas.ts';
 import { tempFolder } from '../support/temp-outbox.ts';
 import { useMock } from '../support/use-mock.ts';
 
-/** Steps of a recipe: a new file, and a row in the list of its kind, before the row that is named. */
+/**
+ * Steps of a recipe: a new file, and a row in the list of its kind, before the row that is named.
+ */
 type Recipe = {
   readonly file: string;
   readonly text: string;
@@ -104,7 +113,17 @@ let copy: string;
 beforeAll(() => {
   copy = join(tempFolder(), 'program');
   mkdirSync(copy);
-  const parts = ['bin', 'dist', 'examples', 'mock-server', 'schemas', 'scripts', 'src', 'test/conformance', 'package.json'];
+  const parts = [
+    'bin',
+    'dist',
+    'examples',
+    'mock-server',
+    'schemas',
+    'scripts',
+    'src',
+    'test/conformance',
+    'package.json',
+  ];
   for (const name of [...parts, 'tsconfig.json', 'tsconfig.build.json'])
     cpSync(join(PROJECT, name), join(copy, name), { recursive: true });
   symlinkSync(join(PROJECT, 'node_modules'), join(copy, 'node_modules'));
@@ -117,27 +136,37 @@ beforeAll(() => {
   }
   const compiler = join(PROJECT, 'node_modules', 'typescript', 'bin', 'tsc');
   const flags = ['-p', 'tsconfig.build.json', '--declaration', 'false', '--sourceMap', 'false'];
-  expect(spawnSync(process.execPath, [compiler, ...flags], { cwd: copy, encoding: 'utf8' })).toMatchObject({
+  expect(
+    spawnSync(process.execPath, [compiler, ...flags], { cwd: copy, encoding: 'utf8' }),
+  ).toMatchObject({
     stdout: '',
     status: 0,
   });
-  expect(spawnSync(process.execPath, [join(copy, 'scripts', 'bundle.mjs')], { encoding: 'utf8' })).toMatchObject({ status: 0 });
+  expect(
+    spawnSync(process.execPath, [join(copy, 'scripts', 'bundle.mjs')], { encoding: 'utf8' }),
+  ).toMatchObject({ status: 0 });
 });
 
 /** @returns what the changed program prints, however it ends */
 function runIn({ env, folder }: Home, ...args: readonly string[]): Promise<string> {
   const argv = [join(copy, 'bin', 'pas.js'), ...args];
   return new Promise((done) => {
-    execFile(process.execPath, argv, { env, cwd: folder }, (_, stdout, stderr) => done(stdout || stderr));
+    execFile(process.execPath, argv, { env, cwd: folder }, (_, stdout, stderr) =>
+      done(stdout || stderr),
+    );
   });
 }
 
 test.each(Object.entries(RECIPES))(
   'the recipe “%s” names the file and the list to change, and no other source',
   (title, { file, list }) => {
-    const [, section = ''] = readFileSync(join(PROJECT, 'CONTRIBUTING.md'), 'utf8').split(`\n## ${title}\n`);
+    const [, section = ''] = readFileSync(join(PROJECT, 'CONTRIBUTING.md'), 'utf8').split(
+      `\n## ${title}\n`,
+    );
     const [steps = ''] = section.split(/^## /m);
-    const named = [...steps.matchAll(/^\d\. `(src\/[\w/-]+\.ts)`/gm)].map(([, path = '']) => path.replace('NAME', 'tiny'));
+    const named = [...steps.matchAll(/^\d\. `(src\/[\w/-]+\.ts)`/gm)].map(([, path = '']) =>
+      path.replace('NAME', 'tiny'),
+    );
     expect(named).toEqual([file, list]);
   },
 );

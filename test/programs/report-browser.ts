@@ -1,10 +1,16 @@
 import { pathToFileURL } from 'node:url';
 import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, expect } from 'vitest';
-import { reasonWithoutBrowser, startBrowser, type TestBrowser, type WatchedPage } from './browser.ts';
+import {
+  reasonWithoutBrowser,
+  startBrowser,
+  type TestBrowser,
+  type WatchedPage,
+} from './browser.ts';
 
 /**
- * Opens a report again before each test of a file. After each one nothing may have been complained of, nor asked for elsewhere.
+ * Opens a report again before each test of a file. After each one nothing may have been complained
+ * of, nor asked for elsewhere.
  * @param make makes the report, once, and says where it is
  */
 export function useReportPage(make: () => Promise<string>): () => Page {

@@ -9,7 +9,10 @@ import { useReportPage } from './report-browser.ts';
 
 let home: Home;
 
-/** Finds of two places as the examples have them, and a row of them along a path, closer together than their names are long. */
+/**
+ * Finds of two places as the examples have them, and a row of them along a path, closer together
+ * than their names are long.
+ */
 const page = useReportPage(async () => {
   await using mock = await startMock();
   home = await signedIn(mock.server, 'archaeologist', WITHOUT_PAUSES);
@@ -22,8 +25,10 @@ const page = useReportPage(async () => {
   return report;
 });
 
-const maps = (): Promise<string[]> => page().evaluate('[...document.querySelectorAll("figure.map")].map(({ id }) => "#" + id)');
-const names = (map: string): Promise<string[]> => page().locator(`${map} .labels text`).allTextContents();
+const maps = (): Promise<string[]> =>
+  page().evaluate('[...document.querySelectorAll("figure.map")].map(({ id }) => "#" + id)');
+const names = (map: string): Promise<string[]> =>
+  page().locator(`${map} .labels text`).allTextContents();
 
 describe.each([390, 800, 1400])('on a screen %i pixels wide', (width) => {
   beforeEach(() => page().setViewportSize({ width, height: 900 }));
@@ -49,8 +54,12 @@ describe.each([390, 800, 1400])('on a screen %i pixels wide', (width) => {
       for (let step = 0; step < 6; step += 1) {
         const before = await page().locator(`${map} [data-base]`).getAttribute('transform');
         await page().locator(map).getByRole('button', { name: 'Zoom in' }).click();
-        await eventually(() => page().locator(`${map} [data-base]`).getAttribute('transform')).not.toBe(before);
-        await page().evaluate('new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)))');
+        await eventually(() =>
+          page().locator(`${map} [data-base]`).getAttribute('transform'),
+        ).not.toBe(before);
+        await page().evaluate(
+          'new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)))',
+        );
         expect(await evaluateScript<string[]>(page(), 'covered-names', map)).toEqual([]);
       }
     }
@@ -84,6 +93,10 @@ test('a printed heading stays with its content', async () => {
   await page().emulateMedia({ media: 'print' });
   const between =
     "document.querySelector('.finds, .brief').getBoundingClientRect().top - document.querySelector('#finds-title').getBoundingClientRect().bottom";
-  expect(await page().evaluate<string>("getComputedStyle(document.querySelector('form.filters')).display")).toBe('none');
+  expect(
+    await page().evaluate<string>(
+      "getComputedStyle(document.querySelector('form.filters')).display",
+    ),
+  ).toBe('none');
   expect(await page().evaluate<number>(between)).toBeLessThan(40);
 });

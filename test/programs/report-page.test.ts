@@ -12,7 +12,16 @@ import { evaluateScript, expectAccessible, expectReadable } from './browser.ts';
 import { useReportPage } from './report-browser.ts';
 
 /** Names of colours: what is written, or drawn on a map, and its ground. */
-const STATES = ['draft', 'refused', 'uncertain', 'queued', 'registered', 'submitted', 'confirmed', 'archived'];
+const STATES = [
+  'draft',
+  'refused',
+  'uncertain',
+  'queued',
+  'registered',
+  'submitted',
+  'confirmed',
+  'archived',
+];
 const TEXTS = [
   ['text', 'ground'],
   ['text', 'surface'],
@@ -49,18 +58,35 @@ const page = useReportPage(async () => {
   await using mock = await startMock();
   home = await signedIn(mock.server, 'archaeologist', WITHOUT_PAUSES);
   await expectDone(home.pas('harvest-vocab'));
-  await expectDone(home.pas('vocab', 'map', 'set', 'heslo:predmet_druh', 'uvrtaný kopyťák', 'sekera'));
+  await expectDone(
+    home.pas('vocab', 'map', 'set', 'heslo:predmet_druh', 'uvrtaný kopyťák', 'sekera'),
+  );
   await expectDone(home.pas('import', join(PROJECT, 'examples', 'finds.csv')));
   await expectDone(home.pas('push', '--accept-new-people'));
   const cell = (text: string): string => `"${text.replaceAll('"', '""')}"`;
   const rows = NASTY.map((text, index) =>
-    [`${text} ${index}`, 'C-202400101', '1', '4326', 'HES-000865', `15.${17 + index}`, '49.84', text, text, text]
+    [
+      `${text} ${index}`,
+      'C-202400101',
+      '1',
+      '4326',
+      'HES-000865',
+      `15.${17 + index}`,
+      '49.84',
+      text,
+      text,
+      text,
+    ]
       .map(cell)
       .join(','),
   );
-  const header = 'local_id,projekt,stav,geom_system,pristupnost,geom_x,geom_y,poznamka,lokalizace,pocet';
+  const header =
+    'local_id,projekt,stav,geom_system,pristupnost,geom_x,geom_y,poznamka,lokalizace,pocet';
   await home.pas('import', home.file('nasty.csv', [header, ...rows].join('\n')));
-  const incomplete = ['local_id,projekt,stav,geom_system,pristupnost', 'Neúplný,C-202400101,3,4326,HES-000865'];
+  const incomplete = [
+    'local_id,projekt,stav,geom_system,pristupnost',
+    'Neúplný,C-202400101,3,4326,HES-000865',
+  ];
   await home.pas('import', home.file('incomplete.csv', incomplete.join('\n')));
   const report = join(home.folder, 'all.html');
   await expectDone(home.pas('report', report));
@@ -69,7 +95,9 @@ const page = useReportPage(async () => {
 
 const shown = (): Promise<number> => page().locator('article.find:visible').count();
 const overflow = (): Promise<number> =>
-  page().evaluate<number>('document.documentElement.scrollWidth - document.documentElement.clientWidth');
+  page().evaluate<number>(
+    'document.documentElement.scrollWidth - document.documentElement.clientWidth',
+  );
 
 describe('the page of a report', () => {
   test('shows foreign text as text, never as markup', async () => {
@@ -82,15 +110,21 @@ describe('the page of a report', () => {
     }
     expect(await page().locator('script').count()).toBe(1);
     expect(await page().locator('style').count()).toBe(1);
-    expect(await page().locator('[onload], [onerror], [onfocus], [autofocus], [style]').count()).toBe(0);
-    const links = await page().evaluate<string[]>('[...document.querySelectorAll("a")].map((link) => link.getAttribute("href"))');
+    expect(
+      await page().locator('[onload], [onerror], [onfocus], [autofocus], [style]').count(),
+    ).toBe(0);
+    const links = await page().evaluate<string[]>(
+      '[...document.querySelectorAll("a")].map((link) => link.getAttribute("href"))',
+    );
     expect(links.filter((link) => !/^(#|https?:)/.test(link))).toEqual([]);
   });
 
   test('links each record that the service has by its persistent address', async () => {
     const first = page().locator('article.find').first();
     const ident = await first.locator('.ident').textContent();
-    expect(await first.locator('a.ident').getAttribute('href')).toMatch(new RegExp(`^http://127\\.0\\.0\\.1:\\d+/id/${ident}$`));
+    expect(await first.locator('a.ident').getAttribute('href')).toMatch(
+      new RegExp(`^http://127\\.0\\.0\\.1:\\d+/id/${ident}$`),
+    );
   });
 
   test('can be filtered by state, period, object type and words, on the maps as well', async () => {
@@ -99,8 +133,12 @@ describe('the page of a report', () => {
     await eventually(shown).toBe(8);
     await page().getByLabel('Object type').selectOption({ label: 'axe (2)' });
     await eventually(shown).toBe(2);
-    await eventually(() => page().locator('form output').textContent()).toBe(`2 of ${all} finds are shown.`);
-    await eventually(() => page().locator('#map-2 .mark:not(.left-out):not(.member)').count()).toBe(1);
+    await eventually(() => page().locator('form output').textContent()).toBe(
+      `2 of ${all} finds are shown.`,
+    );
+    await eventually(() => page().locator('#map-2 .mark:not(.left-out):not(.member)').count()).toBe(
+      1,
+    );
     await page().getByLabel('Text').fill('KOPYTOVITY klin');
     await eventually(shown).toBe(1);
     await page().getByLabel('Text').fill('nothing like it');
@@ -123,7 +161,9 @@ describe('the page of a report', () => {
     await eventually(() => new URL(page().url()).hash).toBe('#table');
     const rows = page().locator('.brief tbody tr');
     const words = await rows.locator('td:nth-of-type(1)').allTextContents();
-    const needy = words.map((word) => ['not complete', 'refused by the service', 'uncertain'].includes(word));
+    const needy = words.map((word) =>
+      ['not complete', 'refused by the service', 'uncertain'].includes(word),
+    );
     expect(needy).toEqual([...needy].sort((a, b) => Number(b) - Number(a)));
     expect(needy[0]).toBe(true);
     await page().getByLabel('Text').fill('KR24-014');
@@ -159,14 +199,16 @@ describe('the page of a report', () => {
     await eventually(shownSource).toBe(await source((await pictures.count()) - 1));
     await page().keyboard.press('Escape');
     await large.waitFor({ state: 'hidden' });
-    const isLastFocused = 'document.activeElement === [...document.querySelectorAll(".photographs .picture")].at(-1)';
+    const isLastFocused =
+      'document.activeElement === [...document.querySelectorAll(".photographs .picture")].at(-1)';
     await eventually(() => page().evaluate<boolean>(isLastFocused)).toBe(true);
   });
 
   test('shows more names when zoomed in, and nothing covers a name', async () => {
     const map = page().locator('#map-2');
     const before = await map.locator('.labels text').allTextContents();
-    for (let step = 0; step < 5; step += 1) await map.getByRole('button', { name: 'Zoom in' }).click();
+    for (let step = 0; step < 5; step += 1)
+      await map.getByRole('button', { name: 'Zoom in' }).click();
     await eventually(() => map.locator('.labels text').allTextContents()).not.toEqual(before);
     expect(await evaluateScript<string[]>(page(), 'covered-names', '#map-2')).toEqual([]);
     await map.getByRole('button', { name: 'Whole map' }).click();
@@ -194,7 +236,9 @@ describe('the page of a report', () => {
     const closer = await base.getAttribute('transform');
     await frame.press('ArrowRight');
     await eventually(() => base.getAttribute('transform')).not.toBe(closer);
-    await eventually(() => page().locator('#map-2 .map-position').textContent()).toMatch(/49\.8\d+° N, 15\.\d+° E/);
+    await eventually(() => page().locator('#map-2 .map-position').textContent()).toMatch(
+      /49\.8\d+° N, 15\.\d+° E/,
+    );
     await frame.press('0');
     await eventually(() => base.getAttribute('transform')).toBe(whole);
   });
@@ -212,7 +256,9 @@ describe('the page of a report', () => {
     }
     expect(reached[0]).toBe('skip');
     expect(reached.at(-1)).toBe('ident');
-    expect(reached).toEqual(expect.arrayContaining(['map-window live', 'text', 'state', 'period', 'type']));
+    expect(reached).toEqual(
+      expect.arrayContaining(['map-window live', 'text', 'state', 'period', 'type']),
+    );
     expect(reached.filter((name) => name.startsWith('mark'))).toEqual([]);
   });
 
@@ -220,7 +266,9 @@ describe('the page of a report', () => {
     const outline = await page().locator('body').ariaSnapshot();
     const nameless = outline
       .split('\n')
-      .filter((line) => /^\s*- (button|textbox|searchbox|combobox|link|img|group|article)[:\s]*$/.test(line));
+      .filter((line) =>
+        /^\s*- (button|textbox|searchbox|combobox|link|img|group|article)[:\s]*$/.test(line),
+      );
     expect(nameless).toEqual([]);
     expect(await page().locator('html').getAttribute('lang')).toBe('en');
   });
@@ -245,7 +293,9 @@ describe('the page of a report', () => {
 
   test('prints on A4 without filters, in light colours', async () => {
     await page().emulateMedia({ media: 'print', colorScheme: 'dark' });
-    await eventually(() => page().locator('.filters input:visible, .map-buttons:visible').count()).toBe(0);
+    await eventually(() =>
+      page().locator('.filters input:visible, .map-buttons:visible').count(),
+    ).toBe(0);
     const pdf = (await page().pdf({ preferCSSPageSize: true })).toString('latin1');
     const [, width, height] = /\/MediaBox\s*\[0 0 ([\d.]+) ([\d.]+)\]/.exec(pdf) ?? [];
     expect([Math.round(Number(width)), Math.round(Number(height))]).toEqual([595, 842]);
@@ -261,7 +311,8 @@ test('two hundred finds with photographs take at most thirty pages, with at leas
   await expectDone(season.pas('report', join(season.folder, 'season.html')));
   await page().goto(pathToFileURL(join(season.folder, 'season.html')).href);
   const pages = async (): Promise<number> =>
-    (await page().pdf({ preferCSSPageSize: true })).toString('latin1').match(/\/Type\s*\/Page\b/g)?.length ?? 0;
+    (await page().pdf({ preferCSSPageSize: true })).toString('latin1').match(/\/Type\s*\/Page\b/g)
+      ?.length ?? 0;
   const cards = await pages();
   expect(cards).toBeLessThanOrEqual(30);
   await page().getByRole('radio', { name: 'table' }).check();
@@ -283,10 +334,16 @@ test('a browser reads exactly the texts that were written', async () => {
     html`<!doctype html><meta charset="utf-8"><meta http-equiv="Content-Security-Policy" content="${policy}">${body}`,
   );
   await page().goto(pathToFileURL(home.file('texts.html', source)).href);
-  const read = await page().evaluate<string[][]>('[...document.querySelectorAll("p")].map((p) => [p.textContent, p.title])');
-  const expected = texts.map((text) => Buffer.from(text).toString('utf8').replaceAll('\0', '\ufffd'));
+  const read = await page().evaluate<string[][]>(
+    '[...document.querySelectorAll("p")].map((p) => [p.textContent, p.title])',
+  );
+  const expected = texts.map((text) =>
+    Buffer.from(text).toString('utf8').replaceAll('\0', '\ufffd'),
+  );
   expect(read).toEqual(expected.map((text) => [text, text]));
-  expect(await page().evaluate<number>('document.body.querySelectorAll("*").length')).toBe(texts.length);
+  expect(await page().evaluate<number>('document.body.querySelectorAll("*").length')).toBe(
+    texts.length,
+  );
 });
 
 test('without JavaScript the page shows everything', async () => {

@@ -60,7 +60,11 @@ const FORMS: Readonly<Record<string, Form>> = {
   KML: { driver: 'KML', ending: 'kml' },
   'KML of LIBKML': { driver: 'LIBKML', ending: 'kml' },
   KMZ: { driver: 'LIBKML', ending: 'kmz' },
-  'a shapefile in UTF-8': { driver: 'ESRI Shapefile', ending: 'shp', options: ['-lco', 'ENCODING=UTF-8'] },
+  'a shapefile in UTF-8': {
+    driver: 'ESRI Shapefile',
+    ending: 'shp',
+    options: ['-lco', 'ENCODING=UTF-8'],
+  },
   'a shapefile in CP1250, with heights, in S-JTSK': {
     driver: 'ESRI Shapefile',
     ending: 'shp',
@@ -90,7 +94,11 @@ const FORMS: Readonly<Record<string, Form>> = {
   'GeoPackage in S-JTSK': { driver: 'GPKG', ending: 'gpkg', system: '5514' },
   GeoJSON: { driver: 'GeoJSON', ending: 'geojson', options: ['-lco', 'COORDINATE_PRECISION=9'] },
   'lines of GeoJSON': { driver: 'GeoJSONSeq', ending: 'geojsonl' },
-  'a sequence of GeoJSON': { driver: 'GeoJSONSeq', ending: 'geojsons', options: ['-lco', 'RS=YES'] },
+  'a sequence of GeoJSON': {
+    driver: 'GeoJSONSeq',
+    ending: 'geojsons',
+    options: ['-lco', 'RS=YES'],
+  },
   GPX: {
     driver: 'GPX',
     ending: 'gpx',
@@ -108,12 +116,21 @@ const FORMS: Readonly<Record<string, Form>> = {
 };
 
 function arbitraryText(letters: string): fc.Arbitrary<string> {
-  if (letters === '') return fc.constantFrom(...CZECH_WORDS).chain((word) => fc.nat(99).map((number) => `${word} ${number}`));
-  const word = fc.array(fc.constantFrom(...letters), { minLength: 1, maxLength: 12 }).map((all) => all.join(''));
+  if (letters === '')
+    return fc
+      .constantFrom(...CZECH_WORDS)
+      .chain((word) => fc.nat(99).map((number) => `${word} ${number}`));
+  const word = fc
+    .array(fc.constantFrom(...letters), { minLength: 1, maxLength: 12 })
+    .map((all) => all.join(''));
   const mark = fc.constantFrom(' ', ' ', ', ', '; ', ' "', '" ', ' & ', ' < ', " '", ' 1,5 ');
   return fc
     .array(fc.tuple(word, mark), { minLength: 1, maxLength: 6 })
-    .map((parts) => parts.map(([text, between], index) => (index === parts.length - 1 ? text : text + between)).join(''));
+    .map((parts) =>
+      parts
+        .map(([text, between], index) => (index === parts.length - 1 ? text : text + between))
+        .join(''),
+    );
 }
 
 const CZECH_WORDS = [
@@ -133,7 +150,8 @@ function arbitraryFeatures({
   needsPoint = false,
 }: Form): fc.Arbitrary<readonly Feature[]> {
   const round = (digits: number) => (value: number) => Number(value.toFixed(digits));
-  const between = (min: number, max: number) => fc.double({ min, max, noNaN: true }).map(round(system === '4326' ? 8 : 3));
+  const between = (min: number, max: number) =>
+    fc.double({ min, max, noNaN: true }).map(round(system === '4326' ? 8 : 3));
   const point =
     system === '4326'
       ? fc.tuple(between(12.2, 18.7), between(48.6, 51))
@@ -151,7 +169,10 @@ function arbitraryFeatures({
 }
 
 /** Input for GDAL, with the point also in columns where it writes no other. */
-function makeSource(features: readonly Feature[], { system = '4326', inColumns = false }: Form): string {
+function makeSource(
+  features: readonly Feature[],
+  { system = '4326', inColumns = false }: Form,
+): string {
   return JSON.stringify({
     type: 'FeatureCollection',
     crs: { type: 'name', properties: { name: `urn:ogc:def:crs:EPSG::${system}` } },
@@ -184,14 +205,22 @@ async function readBack(path: string, { constants = [], system = '4326' }: Form)
     resolvePhoto: (name) => ({ value: name }),
   });
   const walked = [...rows];
-  const errors = [...issues, ...walked.flatMap((row) => row.issues)].filter(({ severity }) => severity === 'error');
+  const errors = [...issues, ...walked.flatMap((row) => row.issues)].filter(
+    ({ severity }) => severity === 'error',
+  );
   const finds = walked.flatMap(({ find }) => (find === undefined ? [] : [find]));
   return {
     errors: errors.map(({ message }) => String(message)),
     finds: finds.map(({ localId, elements }) => {
       const wkt = system === '4326' ? elements.geom_wkt : elements.geom_sjtsk_wkt;
-      const filled = PAS_FIELDS.flatMap((name) => (elements[name] === undefined ? [] : [[name, elements[name]] as const]));
-      return { localId, point: wkt === undefined ? null : (parsePointNumbers(wkt) ?? wkt), ...Object.fromEntries(filled) };
+      const filled = PAS_FIELDS.flatMap((name) =>
+        elements[name] === undefined ? [] : [[name, elements[name]] as const],
+      );
+      return {
+        localId,
+        point: wkt === undefined ? null : (parsePointNumbers(wkt) ?? wkt),
+        ...Object.fromEntries(filled),
+      };
     }),
   };
 }
@@ -208,7 +237,9 @@ function rounded(
   return found.map((find, index) => {
     const [own, other] = [find.point, wanted[index]?.point];
     const isNear =
-      Array.isArray(own) && other != null && own.every((value, axis) => Math.abs(value - (other[axis] ?? 0)) < NEAR[system]);
+      Array.isArray(own) &&
+      other != null &&
+      own.every((value, axis) => Math.abs(value - (other[axis] ?? 0)) < NEAR[system]);
     return isNear ? { ...find, point: other } : find;
   });
 }
@@ -220,7 +251,10 @@ describe.skipIf(!available())('files written by GDAL (Debian gdal-bin) are read 
     const folder = tempFolder();
     const seasons = fc.sample(arbitraryFeatures(form), { seed: SEED, numRuns: FILES_EACH });
     for (const [index, features] of seasons.entries()) {
-      const [source, file] = [join(folder, `${index}.source.json`), join(folder, `season-${index}.${form.ending}`)];
+      const [source, file] = [
+        join(folder, `${index}.source.json`),
+        join(folder, `season-${index}.${form.ending}`),
+      ];
       writeFileSync(source, makeSource(features, form));
       await run('ogr2ogr', ['-f', form.driver, file, source, ...(form.options ?? [])]);
       if (form.without !== undefined) rmSync(file.replace(/\.[a-z]+$/, form.without));

@@ -34,14 +34,21 @@ test('values that the service publishes are not asked for', async ({ skip }) => 
   await answer(terminal, 'account, usually', 'archaeologist');
   expect((await terminal.ended()).code).toBe(0);
   expect(await home.json('profile', 'show', 'asked')).toMatchObject({
-    ...{ baseUrl: service.base_url, oaiBase: service.oai_base, schemaBase: service.schema_base, kind: 'training' },
+    ...{
+      baseUrl: service.base_url,
+      oaiBase: service.oai_base,
+      schemaBase: service.schema_base,
+      kind: 'training',
+    },
   });
 });
 
 test('each answer is checked at once', async ({ skip }) => {
   skip(whyNoTerminal !== undefined, whyNoTerminal);
   const home = makeHome();
-  await using terminal = await startTerminal(['init', '127.0.0.1:9', '--name', 'asked'], home, { columns: 110 });
+  await using terminal = await startTerminal(['init', '127.0.0.1:9', '--name', 'asked'], home, {
+    columns: 110,
+  });
   await answer(terminal, 'address of the write interface', 'finds.example.org');
   await terminal.expect('must be an address such as https://finds.example.org');
   await terminal.press('C-u');
@@ -50,11 +57,18 @@ test('each answer is checked at once', async ({ skip }) => {
   await terminal.press('C-u');
   await answer(terminal, 'address of the write interface', 'https://finds.example.org');
   await answer(terminal, 'address of the harvesting interface', '');
-  await answer(terminal, 'address below which the schemas are', 'https://api.example.org/schema/svc');
+  await answer(
+    terminal,
+    'address below which the schemas are',
+    'https://api.example.org/schema/svc',
+  );
   await answer(terminal, 'production or training', 'prod', '❯ production');
   await answer(terminal, 'account, usually', '');
   expect((await terminal.ended()).code).toBe(0);
-  expect(await home.json('profile', 'show', 'asked')).toMatchObject({ kind: 'production', oaiAuth: 'none' });
+  expect(await home.json('profile', 'show', 'asked')).toMatchObject({
+    kind: 'production',
+    oaiAuth: 'none',
+  });
 });
 
 describe('a profile handed out by an institution', () => {
@@ -66,7 +80,9 @@ describe('a profile handed out by an institution', () => {
     ['a part of a config.toml', `[profiles.training]\n${PROFILE}`],
   ])('is taken from a file: %s', async (_, text) => {
     const home = makeHome();
-    const run = await expectDone(home.pas('init', '--from', home.file('profile.toml', text), '--username', 'eva'));
+    const run = await expectDone(
+      home.pas('init', '--from', home.file('profile.toml', text), '--username', 'eva'),
+    );
     expect(run.stderr).toContain('base_url = https://finds.example.org');
     expect(await home.json('profile', 'show', 'default')).toMatchObject({
       baseUrl: 'https://finds.example.org',
@@ -84,9 +100,21 @@ describe('a profile handed out by an institution', () => {
     const home = makeHome();
     await expectDone(home.pas('init', '--from', `${address}/profile.toml`));
     const moved = await home.pas('init', '--name', 'other', '--from', `${address}/moved`);
-    expect([moved.code, moved.stderr]).toEqual([12, expect.stringContaining('answered with status 302')]);
-    const plain = await home.pas('init', '--name', 'other', '--from', 'http://museum.example.org/profile.toml');
-    expect([plain.code, plain.stderr]).toEqual([12, expect.stringContaining('not protected by TLS')]);
+    expect([moved.code, moved.stderr]).toEqual([
+      12,
+      expect.stringContaining('answered with status 302'),
+    ]);
+    const plain = await home.pas(
+      'init',
+      '--name',
+      'other',
+      '--from',
+      'http://museum.example.org/profile.toml',
+    );
+    expect([plain.code, plain.stderr]).toEqual([
+      12,
+      expect.stringContaining('not protected by TLS'),
+    ]);
     server.close();
   });
 

@@ -15,7 +15,9 @@ let visible = 0;
 
 beforeAll(async () => {
   service = await startMockProcess();
-  const answer = await fetch(`${service.oai_base}/2.2/oai?verb=ListIdentifiers&metadataPrefix=oai_dc`);
+  const answer = await fetch(
+    `${service.oai_base}/2.2/oai?verb=ListIdentifiers&metadataPrefix=oai_dc`,
+  );
   visible = Number((await answer.text()).match(/completeListSize="(\d+)"/)?.[1]);
   expect(visible).toBeGreaterThan(500);
 });
@@ -44,51 +46,67 @@ die $answer->message if $answer->is_error;
 print "$sets $records";
 `;
 
-describe.skipIf(!available('perl', '-MHTTP::OAI', '-e1'))('HTTP::OAI of Perl (Debian libhttp-oai-perl)', () => {
-  test.each([
-    ['2.2/oai', 'oai_dc'],
-    ['2.0/oai', 'oai_svc'],
-    ['oai', 'oai_svc'],
-  ])('lists every set and harvests every record from /%s as %s', async (endpoint, format) => {
-    const script = join(tempFolder(), 'harvest.pl');
-    writeFileSync(script, PERL_HARVEST);
-    const { stdout } = await run('perl', [script, `${service.oai_base}/${endpoint}`, format]);
-    expect(stdout).toBe(`${endpoint === '2.0/oai' ? 17 : 68} ${endpoint === '2.0/oai' ? await visibleIn('2.0') : visible}`);
-  });
+describe.skipIf(!available('perl', '-MHTTP::OAI', '-e1'))(
+  'HTTP::OAI of Perl (Debian libhttp-oai-perl)',
+  () => {
+    test.each([
+      ['2.2/oai', 'oai_dc'],
+      ['2.0/oai', 'oai_svc'],
+      ['oai', 'oai_svc'],
+    ])('lists every set and harvests every record from /%s as %s', async (endpoint, format) => {
+      const script = join(tempFolder(), 'harvest.pl');
+      writeFileSync(script, PERL_HARVEST);
+      const { stdout } = await run('perl', [script, `${service.oai_base}/${endpoint}`, format]);
+      expect(stdout).toBe(
+        `${endpoint === '2.0/oai' ? 17 : 68} ${endpoint === '2.0/oai' ? await visibleIn('2.0') : visible}`,
+      );
+    });
 
-  test('its command oai_pmh harvests every record', async () => {
-    const { stdout } = await run('oai_pmh', ['--metadataPrefix', 'oai_dc', `${service.oai_base}/2.2/oai`], MUCH_OUTPUT);
-    const seen = new Set([...stdout.matchAll(/\/id\/([A-Za-z0-9-]+)/g)].map(([, ident]) => ident));
-    expect(seen.size).toBeGreaterThanOrEqual(visible);
-  });
-});
+    test('its command oai_pmh harvests every record', async () => {
+      const { stdout } = await run(
+        'oai_pmh',
+        ['--metadataPrefix', 'oai_dc', `${service.oai_base}/2.2/oai`],
+        MUCH_OUTPUT,
+      );
+      const seen = new Set(
+        [...stdout.matchAll(/\/id\/([A-Za-z0-9-]+)/g)].map(([, ident]) => ident),
+      );
+      expect(seen.size).toBeGreaterThanOrEqual(visible);
+    });
+  },
+);
 
 async function visibleIn(version: string): Promise<number> {
-  const answer = await fetch(`${service.oai_base}/${version}/oai?verb=ListIdentifiers&metadataPrefix=oai_dc`);
+  const answer = await fetch(
+    `${service.oai_base}/${version}/oai?verb=ListIdentifiers&metadataPrefix=oai_dc`,
+  );
   return Number((await answer.text()).match(/completeListSize="(\d+)"/)?.[1]);
 }
 
-describe.skipIf(!available('catmandu', '--version'))('Catmandu (Debian libcatmandu-oai-perl)', () => {
-  test('harvests every record as lines of JSON', async () => {
-    const { stdout } = await run(
-      'catmandu',
-      [
-        'convert',
-        'OAI',
-        '--url',
-        `${service.oai_base}/2.2/oai`,
-        '--metadataPrefix',
-        'oai_dc',
-        'to',
-        'JSON',
-        '--line_delimited',
-        '1',
-      ],
-      MUCH_OUTPUT,
-    );
-    expect(stdout.trim().split('\n')).toHaveLength(visible);
-  });
-});
+describe.skipIf(!available('catmandu', '--version'))(
+  'Catmandu (Debian libcatmandu-oai-perl)',
+  () => {
+    test('harvests every record as lines of JSON', async () => {
+      const { stdout } = await run(
+        'catmandu',
+        [
+          'convert',
+          'OAI',
+          '--url',
+          `${service.oai_base}/2.2/oai`,
+          '--metadataPrefix',
+          'oai_dc',
+          'to',
+          'JSON',
+          '--line_delimited',
+          '1',
+        ],
+        MUCH_OUTPUT,
+      );
+      expect(stdout.trim().split('\n')).toHaveLength(visible);
+    });
+  },
+);
 
 describe.skipIf(!available('oai-pmh', '--version'))('oai-pmh (npm)', () => {
   test('lists every set and harvests every record', async () => {

@@ -17,5 +17,6 @@ test.concurrent.each([
 ])('%s prints what happens', async (page, heading) => {
   const blocks = await runPage(page, heading);
   expect(blocks.length).toBeGreaterThan(0);
-  for (const { shown, printed } of blocks) if (shown !== undefined) expect(printed.trim()).toMatch(whereShown(shown));
+  for (const { shown, printed } of blocks)
+    if (shown !== undefined) expect(printed.trim()).toMatch(whereShown(shown));
 });

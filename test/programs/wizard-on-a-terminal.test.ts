@@ -20,7 +20,10 @@ beforeEach(({ skip }) => skip(whyNoTerminal !== undefined, whyNoTerminal));
 const TALL = { columns: 100, rows: 60 };
 
 test('in English: a column is changed, a missing value is asked for, the map is written and the table imported', async () => {
-  home.file('bags.csv', 'bag;what;made of;depth;weight\n1;brooch;bronze;0.15;12\n2;coin;silver;0.3;3\n3;odd thing;iron;0.4;7\n');
+  home.file(
+    'bags.csv',
+    'bag;what;made of;depth;weight\n1;brooch;bronze;0.15;12\n2;coin;silver;0.3;3\n3;odd thing;iron;0.4;7\n',
+  );
   await using terminal = await startTerminal(['import', 'bags.csv', '--wizard'], home, TALL);
   await answer(terminal, 'Accept all', 'weight', '❯ weight → poznamka');
   await answer(terminal, 'What is "weight"?', 'poznamka', '❯ poznamka');
@@ -40,13 +43,22 @@ test('in English: a column is changed, a missing value is asked for, the map is 
   expect(screen).toContain('? bag → local_id');
   expect(screen).toContain('odd thing (1×)');
   expect(screen).toContain('pas vocab map suggest bags.terms.csv');
-  expect(readFileSync(join(home.folder, 'bags.map.toml'), 'utf8')).toContain('"depth" = { element = "hloubka", unit = "m" }');
+  expect(readFileSync(join(home.folder, 'bags.map.toml'), 'utf8')).toContain(
+    '"depth" = { element = "hloubka", unit = "m" }',
+  );
   expect(await home.json<unknown[]>('list')).toHaveLength(2);
 });
 
 test('in Czech: every proposal is accepted with Enter', async () => {
-  home.file('nalezy.csv', 'inv. č.;předmět;X;Y;pozn.\n7;spona;1076185,62;694201,69;\n8;mince;1076190,10;694198,12;zlomek\n');
-  await using terminal = await startTerminal(['import', 'nalezy.csv', '--wizard'], home.with({ PAS_LANG: 'cs' }), TALL);
+  home.file(
+    'nalezy.csv',
+    'inv. č.;předmět;X;Y;pozn.\n7;spona;1076185,62;694201,69;\n8;mince;1076190,10;694198,12;zlomek\n',
+  );
+  await using terminal = await startTerminal(
+    ['import', 'nalezy.csv', '--wizard'],
+    home.with({ PAS_LANG: 'cs' }),
+    TALL,
+  );
   await answer(terminal, 'Převzít všechno', '', '❯ Převzít všechno');
   await answer(terminal, 'projekt u všech nálezů', 'C-202400101', '❯ C-202400101');
   await answer(terminal, 'pristupnost u všech nálezů', 'arche', '❯ archeolog');
@@ -67,7 +79,11 @@ test('the header row below a title is found and shown, and another row can be ch
   await found.expect('Row 3 is read as the names of the columns (sáček, předmět');
   await answer(found, 'Accept all', 'stop', '❯ Stop');
   expect((await found.ended()).code).toBe(130);
-  await using named = await startTerminal(['import', 'titled.csv', '--wizard', '--header-row', '4'], home, TALL);
+  await using named = await startTerminal(
+    ['import', 'titled.csv', '--wizard', '--header-row', '4'],
+    home,
+    TALL,
+  );
   await named.expect('spona', 'Accept all');
   await answer(named, 'Accept all', 'stop', '❯ Stop');
   expect((await named.ended()).code).toBe(130);
@@ -84,13 +100,19 @@ test('numbers of a museum below a title are checked, shown and queued', async ()
     ),
   );
   home.file('numbers.csv', 'Přírůstky 2024;\n;\nsáček;evid. č.\nZ-1;A 1/2024\nZ-2;A 2/2024\n');
-  await using terminal = await startTerminal(['number', 'import', 'numbers.csv', '--wizard'], home, TALL);
+  await using terminal = await startTerminal(
+    ['number', 'import', 'numbers.csv', '--wizard'],
+    home,
+    TALL,
+  );
   await terminal.expect('Row 3 is read as the names of the columns');
   await answer(terminal, 'Write the column map', 'y');
   const { code, screen } = await terminal.ended();
   expect(code).toBe(0);
   expect(screen).toContain('Next: pas number import numbers.csv --map numbers.map.toml --dry-run');
-  const queued = await expectDone(home.pas('number', 'import', 'numbers.csv', '--map', 'numbers.map.toml'));
+  const queued = await expectDone(
+    home.pas('number', 'import', 'numbers.csv', '--map', 'numbers.map.toml'),
+  );
   expect(queued.stdout).toContain('2 numbers: 2 queued');
 });
 

@@ -23,8 +23,9 @@ async function laptops(service: MockProcess, account: string, pacing: string): P
   return [first, ...home];
 }
 
-// An institution: twenty laptops, four accounts, one outward address. Departures held in every round measured; the rate also
-// depends on twenty processes getting their turn on the cores of one machine, so such a round may be repeated.
+// An institution: twenty laptops, four accounts, one outward address. Departures held in every
+// round measured; the rate also depends on twenty processes getting their turn on the cores of one
+// machine, so such a round may be repeated.
 test.skipIf(!HAS_REDIS)(
   'twenty machines with four accounts share one address, and none is starved',
   {
@@ -36,7 +37,9 @@ test.skipIf(!HAS_REDIS)(
     await using redis = await startRedis();
     await warmUp(service);
     const before = await service.state();
-    const homes = (await Promise.all(ACCOUNTS.map((account) => laptops(service, account, redis.url)))).flat();
+    const homes = (
+      await Promise.all(ACCOUNTS.map((account) => laptops(service, account, redis.url)))
+    ).flat();
 
     const measured = await measurePushes(service, homes);
 

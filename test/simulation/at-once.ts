@@ -8,8 +8,9 @@ type Work = (...args: unknown[]) => unknown;
 type Callback = (failed: unknown, ...results: unknown[]) => void;
 
 /**
- * From here on the files of this process answer at once. Node would ask threads, which answer in an order of their own and let
- * everybody wait: a scenario is to be the same on any machine, and its disk is memory.
+ * From here on the files of this process answer at once. Node would ask threads, which answer in an
+ * order of their own and let everybody wait: a scenario is to be the same on any machine, and its
+ * disk is memory.
  */
 export function answerAtOnce(): void {
   const functions = fs as unknown as Record<string, Work>;
@@ -22,7 +23,8 @@ export function answerAtOnce(): void {
     functions[name] = (...args) => calledBack(args, work, BESIDE[name]);
     if (promised[name] !== undefined) promised[name] = async (...args) => work(...args);
   }
-  promised['open'] = async (...args) => new OpenFile((functions['openSync'] as Work)(...args) as number);
+  promised['open'] = async (...args) =>
+    new OpenFile((functions['openSync'] as Work)(...args) as number);
   syncBuiltinESMExports();
 }
 
@@ -51,7 +53,10 @@ class OpenFile {
     return fs.fstatSync(this.fd);
   }
 
-  async read(buffer: Buffer, ...where: number[]): Promise<{ readonly bytesRead: number; readonly buffer: Buffer }> {
+  async read(
+    buffer: Buffer,
+    ...where: number[]
+  ): Promise<{ readonly bytesRead: number; readonly buffer: Buffer }> {
     const [offset = 0, length = buffer.length - offset, position = null] = where;
     return { bytesRead: fs.readSync(this.fd, buffer, offset, length, position), buffer };
   }
@@ -64,7 +69,12 @@ class OpenFile {
     fs.writeFileSync(this.fd, content);
   }
 
-  async write(bytes: Buffer, offset?: number, length?: number, position?: number): Promise<{ readonly bytesWritten: number }> {
+  async write(
+    bytes: Buffer,
+    offset?: number,
+    length?: number,
+    position?: number,
+  ): Promise<{ readonly bytesWritten: number }> {
     return { bytesWritten: fs.writeSync(this.fd, bytes, offset, length, position) };
   }
 
@@ -90,8 +100,8 @@ class OpenFile {
 }
 
 /**
- * From here on identifiers are drawn from this: of two events of one place the identifier decides which comes first, and a scenario is to be
- * the same each time. @returns begins the drawing again
+ * From here on identifiers are drawn from this: of two events of one place the identifier decides
+ * which comes first, and a scenario is to be the same each time. @returns begins the drawing again
  */
 export function drawUuids(): (seed: number) => void {
   let random = seededRandom(0);

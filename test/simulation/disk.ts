@@ -10,20 +10,25 @@ const SAID = {
 } as const;
 
 /**
- * From so many writes on, each one to a database in this folder fails, as SQLite says it: what a transaction did is undone, and what
- * was written before stays. @returns a function that repairs the disk
+ * From so many writes on, each one to a database in this folder fails, as SQLite says it: what a
+ * transaction did is undone, and what was written before stays. @returns a function that repairs
+ * the disk
  */
 export function breakDisk(folder: string, { afterWrites, kind }: DiskFault): () => void {
   const probe = openSqlite(':memory:');
   const statement = probe.prepare('select 1');
   const kinds = Object.getPrototypeOf(statement) as Statement;
-  const { SqliteError } = probe.constructor as unknown as { SqliteError: new (message: string, code: string) => Error };
+  const { SqliteError } = probe.constructor as unknown as {
+    SqliteError: new (message: string, code: string) => Error;
+  };
   probe.close();
   let writes = 0;
   const write = (written: Told): void => {
     const { database, readonly, source } = written;
     // A transaction is written when it is committed.
-    const isWritten = database.inTransaction ? /^commit$/i.test(source) : !readonly && !/^begin/i.test(source);
+    const isWritten = database.inTransaction
+      ? /^commit$/i.test(source)
+      : !readonly && !/^begin/i.test(source);
     if (!isWritten || !database.name.startsWith(folder)) return;
     writes += 1;
     if (writes > afterWrites) throw new SqliteError(SAID[kind].says, SAID[kind].code);

@@ -1,6 +1,8 @@
-// npm run simulate:planted -- [--seeds N] [--jobs J] [--only TEXT] [--known|--missing] [--every N] [--write]: looks for each planted fault in so many scenarios,
-// of these in those whose themes concern it, and prints a table of where each was found. `--known`: only in the scenario in which it was found
-// before. `--missing`: only those that have no such scenario. `--every N`: only one row of N. `--write`: keeps these scenarios in planted.ts.
+// npm run simulate:planted -- [--seeds N] [--jobs J] [--only TEXT] [--known|--missing] [--every N]
+// [--write]: looks for each planted fault in so many scenarios, of these in those whose themes
+// concern it, and prints a table of where each was found. `--known`: only in the scenario in which
+// it was found before. `--missing`: only those that have no such scenario. `--every N`: only one
+// row of N. `--write`: keeps these scenarios in planted.ts.
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
@@ -71,7 +73,10 @@ async function lookFor({ seed = 1, themes, anonymous }, folder) {
   const how = { jobs: 1, folder, ...(anonymous === undefined ? {} : { anonymous }) };
   if (values.known) return playScenarios(seed, 1, how);
   if (themes !== undefined || anonymous !== undefined)
-    return playScenarios(1, Number(values.seeds), { ...how, ...(themes === undefined ? {} : { themes }) });
+    return playScenarios(1, Number(values.seeds), {
+      ...how,
+      ...(themes === undefined ? {} : { themes }),
+    });
   return playScenarios(1, Math.min(OF_ALL, Number(values.seeds)), how);
 }
 
@@ -83,5 +88,8 @@ function keep(name, seed) {
   const path = new URL('planted.ts', import.meta.url);
   const begin = `    name: '${name}',\n`;
   const [before = '', after = ''] = readFileSync(path, 'utf8').split(begin);
-  writeFileSync(path, `${before}${begin}    seed: ${seed},\n${after.replace(/^ {4}seed: \d+,\n/, '')}`);
+  writeFileSync(
+    path,
+    `${before}${begin}    seed: ${seed},\n${after.replace(/^ {4}seed: \d+,\n/, '')}`,
+  );
 }

@@ -12,7 +12,11 @@ import type { DiskFault } from './scenario.ts';
 import type { VirtualTime } from './virtual-time.ts';
 
 /** `code` is null where it was killed. */
-export type Ended = { readonly code: number | null; readonly stdout: string; readonly stderr: string };
+export type Ended = {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+};
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
@@ -22,7 +26,9 @@ type Killed = { readonly afterLooks: number } | { readonly at: Promise<void> };
 /** Stopped at its next wait, and made to go on later. */
 type PutAside = { readonly afterLooks: number; readonly forMs: number };
 
-/** A computer with its own clock, its own name and a home, on which several `pas` may run at once. */
+/**
+ * A computer with its own clock, its own name and a home, on which several `pas` may run at once.
+ */
 export class Machine {
   readonly name: string;
   readonly #id: string;
@@ -37,7 +43,12 @@ export class Machine {
   #generation = 0;
   #lastPid = 1000;
 
-  constructor(name: string, address: string, folder: string, shared: { time: VirtualTime; network: Network; random: Random }) {
+  constructor(
+    name: string,
+    address: string,
+    folder: string,
+    shared: { time: VirtualTime; network: Network; random: Random },
+  ) {
     this.name = name;
     this.#address = address;
     this.#id = Buffer.from(name).toString('hex').padEnd(32, '0').slice(0, 32);
@@ -64,13 +75,17 @@ export class Machine {
   }
 
   /**
-   * Runs `pas`. Where it is killed, that is at any moment at which it looks at a clock: what is on disk then is what the next one
-   * finds, and its later effects are not visible.
+   * Runs `pas`. Where it is killed, that is at any moment at which it looks at a clock: what is on
+   * disk then is what the next one finds, and its later effects are not visible.
    */
   async pas(
     args: readonly string[],
     env: Readonly<Record<string, string>>,
-    { killed, putAside, disk }: { readonly killed?: Killed; readonly putAside?: PutAside; readonly disk?: DiskFault } = {},
+    {
+      killed,
+      putAside,
+      disk,
+    }: { readonly killed?: Killed; readonly putAside?: PutAside; readonly disk?: DiskFault } = {},
   ): Promise<Ended> {
     this.#lastPid += 1;
     const pid = this.#lastPid;
@@ -119,7 +134,13 @@ export class Machine {
     };
     if (killed !== undefined && 'at' in killed) void killed.at.then(die);
     const isAlive = (): boolean => state.alive;
-    const sender = { address: this.#address, name: `${this.name}:${env['PAS_PROFILE'] ?? ''}`, pid, isAlive, die };
+    const sender = {
+      address: this.#address,
+      name: `${this.name}:${env['PAS_PROFILE'] ?? ''}`,
+      pid,
+      isAlive,
+      die,
+    };
     const world: Runtime = {
       environment: {
         HOME: this.folder,
@@ -129,7 +150,11 @@ export class Machine {
         PAS_KEYRING: 'off',
         ...env,
       },
-      streams: { stdin: ended(), stdout: output.stdout.stream, stderr: output.stderr.stream } as unknown as Runtime['streams'],
+      streams: {
+        stdin: ended(),
+        stdout: output.stdout.stream,
+        stderr: output.stderr.stream,
+      } as unknown as Runtime['streams'],
       cwd: this.folder,
       overrides: {
         clock,
@@ -151,16 +176,24 @@ export class Machine {
     const mend = disk === undefined ? undefined : breakDisk(this.folder, disk);
     const run = runMain([...args], world).then(
       (code): Ended => ({ code, stdout: output.stdout.text(), stderr: output.stderr.text() }),
-      (thrown: unknown): Ended => ({ code: 1, stdout: output.stdout.text(), stderr: String(thrown) }),
+      (thrown: unknown): Ended => ({
+        code: 1,
+        stdout: output.stdout.text(),
+        stderr: String(thrown),
+      }),
     );
     const result = await Promise.race([run, death]).finally(mend);
     if (result.code === null)
       for (const signal of SIGNALS)
-        for (const each of process.listeners(signal)) if (!before.has(each)) process.off(signal, each);
+        for (const each of process.listeners(signal))
+          if (!before.has(each)) process.off(signal, each);
     return result;
   }
 
-  /** Ends what killed processes still wait for, so that they close their files; its output is not seen. */
+  /**
+   * Ends what killed processes still wait for, so that they close their files; its output is not
+   * seen.
+   */
   bury(): void {
     for (const end of this.#endGone.splice(0)) end(new Error('killed'));
   }
@@ -176,7 +209,9 @@ export class Machine {
     this.#leaveBehind(keptFolder);
   }
 
-  /** From here on in a copy of what lies on the disk now: the old place is for the one that is gone. */
+  /**
+   * From here on in a copy of what lies on the disk now: the old place is for the one that is gone.
+   */
   #leaveBehind(from = this.folder): void {
     this.#generation += 1;
     this.folder = `${this.folder.replace(/\+\d+$/, '')}+${this.#generation}`;

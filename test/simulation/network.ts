@@ -61,7 +61,10 @@ type Sender = {
   die(): void;
 };
 
-/** The way to the services, with what may happen there. Nothing of a process that has been killed leaves, and nothing reaches it. */
+/**
+ * The way to the services, with what may happen there. Nothing of a process that has been killed
+ * leaves, and nothing reaches it.
+ */
 export class Network {
   readonly departures: Departure[] = [];
   readonly #time: VirtualTime;
@@ -70,7 +73,10 @@ export class Network {
   /** By each token, the service that gave it. */
   readonly #tokens = new Map<string, Service>();
   weather: Weather = { getFate: () => 'arrives' };
-  /** All requests take as long as one another, so that the service sees the gaps that the client leaves. */
+  /**
+   * All requests take as long as one another, so that the service sees the gaps that the client
+   * leaves.
+   */
   isSteady = false;
   /** Longest wait for a request. */
   maxConnectMs = QUICK_CONNECT_MS;
@@ -84,7 +90,9 @@ export class Network {
 
   constructor(time: VirtualTime, services: readonly Service[], random: Random) {
     this.#time = time;
-    this.#services = new Map(services.map((service) => [new URL(service.origin).hostname, service]));
+    this.#services = new Map(
+      services.map((service) => [new URL(service.origin).hostname, service]),
+    );
     this.#random = random;
   }
 
@@ -94,12 +102,14 @@ export class Network {
     if (service === undefined) throw new TransportError('connect', false, 'there is no such host');
     await this.#time.sleep(this.#random.between(0, this.maxConnectMs));
     if (!from.isAlive()) return never();
-    if (request.signal?.aborted === true) throw new TransportError('aborted', false, 'stopped before it was sent');
+    if (request.signal?.aborted === true)
+      throw new TransportError('aborted', false, 'stopped before it was sent');
     const body = await readBytes(request.body?.open() ?? Buffer.alloc(0)).catch((thrown: Error) => {
       throw new TransportError('body', false, thrown.message, { cause: thrown });
     });
     if (!from.isAlive()) return never();
-    if (request.onDeparture?.() === false) throw new TransportError('aborted', false, 'it was too late');
+    if (request.onDeparture?.() === false)
+      throw new TransportError('aborted', false, 'it was too late');
     if (!from.isAlive()) return never();
     const arrival: Arrival = {
       method: request.method,
@@ -109,11 +119,21 @@ export class Network {
       address: from.address,
     };
     const { method, url } = request;
-    this.departures.push({ atMs: this.#time.nowMs, method, url, isWrite: isWrite(request), from: from.name, pid: from.pid });
+    this.departures.push({
+      atMs: this.#time.nowMs,
+      method,
+      url,
+      isWrite: isWrite(request),
+      from: from.name,
+      pid: from.pid,
+    });
     const fate = this.weather.getFate(request);
     this.onEvent(`${from.name} ${request.method} ${new URL(request.url).pathname} ${fate}`);
-    const giver = this.#tokens.get(request.headers?.['authorization']?.replace(/^Bearer /, '') ?? '');
-    if (giver !== undefined && giver !== service) this.betrayed.push(`a token of ${giver.origin} went to ${service.origin}`);
+    const giver = this.#tokens.get(
+      request.headers?.['authorization']?.replace(/^Bearer /, '') ?? '',
+    );
+    if (giver !== undefined && giver !== service)
+      this.betrayed.push(`a token of ${giver.origin} went to ${service.origin}`);
     const answer = this.#carry(service, { ...arrival, body }, fate);
     if (fate === 'dies') from.die();
     return this.#within(
@@ -123,7 +143,9 @@ export class Network {
   }
 
   #form({ body }: HttpRequest): Record<string, string> {
-    return body === undefined ? {} : { 'content-type': body.contentType, 'content-length': String(body.lengthBytes) };
+    return body === undefined
+      ? {}
+      : { 'content-type': body.contentType, 'content-length': String(body.lengthBytes) };
   }
 
   async #carry(service: Service, arrival: Arrival, fate: Fate): Promise<HttpResponse> {
@@ -199,9 +221,13 @@ export class Network {
   }
 
   /** Like the client's own connections: a late or cancelled answer is none. */
-  #within({ answerTimeoutMs = 120_000, signal }: HttpRequest, answer: Promise<HttpResponse>): Promise<HttpResponse> {
+  #within(
+    { answerTimeoutMs = 120_000, signal }: HttpRequest,
+    answer: Promise<HttpResponse>,
+  ): Promise<HttpResponse> {
     return new Promise((resolve, reject) => {
-      const onAbort = (): void => over(() => reject(new TransportError('aborted', true, 'stopped while it was in progress')));
+      const onAbort = (): void =>
+        over(() => reject(new TransportError('aborted', true, 'stopped while it was in progress')));
       const forget = this.#time.plan(answerTimeoutMs, () =>
         over(() => reject(new TransportError('timeout', true, 'no answer came in time'))),
       );
@@ -225,7 +251,11 @@ export function isWrite({ method, headers }: Pick<HttpRequest, 'method' | 'heade
 }
 
 function page(status: number): HttpResponse {
-  return { status, headers: { 'content-type': 'text/html' }, body: Buffer.from('<html><body>Bad Gateway</body></html>') };
+  return {
+    status,
+    headers: { 'content-type': 'text/html' },
+    body: Buffer.from('<html><body>Bad Gateway</body></html>'),
+  };
 }
 
 async function readBytes(body: Buffer | NodeJS.ReadableStream): Promise<Buffer> {

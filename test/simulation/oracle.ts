@@ -29,7 +29,10 @@ export type Evidence = {
   readonly asked: readonly Asked[];
   /** Finds whose records people at the service have changed. */
   readonly curated: ReadonlySet<string>;
-  /** Identifiers whose records people at the service have deleted: it may give the last of them again. */
+  /**
+   * Identifiers whose records people at the service have deleted: it may give the last of them
+   * again.
+   */
   readonly freed: ReadonlySet<string>;
   /** An outbox was restored or copied: what was asked for last is not in all of them. */
   readonly wasCopied: boolean;
@@ -43,7 +46,10 @@ export type Evidence = {
 };
 
 export function judge(evidence: Evidence): string[] {
-  return evidence.asked.flatMap((asked) => [...judgeFind(asked, evidence), ...judgeChanges(asked, evidence)]);
+  return evidence.asked.flatMap((asked) => [
+    ...judgeFind(asked, evidence),
+    ...judgeChanges(asked, evidence),
+  ]);
 }
 
 function judgeFind(asked: Asked, evidence: Evidence): string[] {
@@ -55,41 +61,63 @@ function judgeFind(asked: Asked, evidence: Evidence): string[] {
   const madeRecords = findMade(asked, evidence);
   const all = homes.flat().filter((entry) => entry.service === service);
   const imports = all.filter(({ find, kind }) => find === id && kind === 'import');
-  const inState = (...states: readonly string[]) => imports.filter(({ state }) => states.includes(state));
+  const inState = (...states: readonly string[]) =>
+    imports.filter(({ state }) => states.includes(state));
   const accepted = inState('accepted');
   const wrong = accepted.filter(
-    ({ ident }) => !evidence.freed.has(ident ?? '') && !madeRecords.some((record) => record.ident === ident),
+    ({ ident }) =>
+      !evidence.freed.has(ident ?? '') && !madeRecords.some((record) => record.ident === ident),
   );
   const makers = [BY_HAND, ...twins.map(({ account }) => ACCOUNT_IDS[account])];
   const otherRecords = alike.filter(({ maker }) => !makers.includes(maker));
   const most = twins.filter((twin) => twin.account === asked.account).length;
-  const knownRecords = madeRecords.filter((record) => accepted.some(({ ident }) => ident === record.ident));
-  const sharers = all.filter((entry) => entry.kind === 'import' && entry.state === 'accepted' && entry.find !== id);
-  // An outbox learns of a lost record when the service gives its identifier to another of its finds.
+  const knownRecords = madeRecords.filter((record) =>
+    accepted.some(({ ident }) => ident === record.ident),
+  );
+  const sharers = all.filter(
+    (entry) => entry.kind === 'import' && entry.state === 'accepted' && entry.find !== id,
+  );
+  // An outbox learns of a lost record when the service gives its identifier to another of its
+  // finds.
   const isGivenAgain = ({ ident }: Entry): boolean => wasPutBack || evidence.freed.has(ident ?? '');
-  const mayBeKnown = sharers.filter((entry) => !isGivenAgain(entry) || accepted.some(({ outbox }) => outbox === entry.outbox));
+  const mayBeKnown = sharers.filter(
+    (entry) => !isGivenAgain(entry) || accepted.some(({ outbox }) => outbox === entry.outbox),
+  );
   const shared = mayBeKnown.filter((entry) =>
-    knownRecords.some((record) => record.ident === entry.ident && !isForNobodyToTell(record, asked, evidence)),
+    knownRecords.some(
+      (record) => record.ident === entry.ident && !isForNobodyToTell(record, asked, evidence),
+    ),
   );
   const sharedInOne = homes.flatMap((entries) =>
     entries.filter(
       (entry) =>
         sharers.includes(entry) &&
         entries.some(
-          (ownEntry) => accepted.includes(ownEntry) && ownEntry.ident === entry.ident && ownEntry.outbox === entry.outbox,
+          (ownEntry) =>
+            accepted.includes(ownEntry) &&
+            ownEntry.ident === entry.ident &&
+            ownEntry.outbox === entry.outbox,
         ),
     ),
   );
   const isForThis = twins.some((twin) => twin.services.has(service));
   const open = inState('queued', 'sending').filter(({ isHidden }) => isHidden === 0);
-  const edited = madeRecords.filter((record) => asked.edited !== undefined && record.place !== asked.edited);
+  const edited = madeRecords.filter(
+    (record) => asked.edited !== undefined && record.place !== asked.edited,
+  );
   return describeEyes([
     [
       madeRecords.length > most && !asked.wasRehearsed,
       `${id} was made ${madeRecords.length} times: ${madeRecords.map(({ ident }) => ident)}`,
     ],
-    [madeRecords.length > 0 && !isForThis, `${id} was made at ${service}, for which nobody queued it`],
-    [otherRecords.length > 0, `${id} was created by ${otherRecords[0]?.maker}, who did not queue it`],
+    [
+      madeRecords.length > 0 && !isForThis,
+      `${id} was made at ${service}, for which nobody queued it`,
+    ],
+    [
+      otherRecords.length > 0,
+      `${id} was created by ${otherRecords[0]?.maker}, who did not queue it`,
+    ],
     [
       wrong.length > 0 && !wasPutBack,
       `${id} is called ${wrong[0]?.ident}, and the service calls it ${madeRecords.map(({ ident }) => ident)}`,
@@ -104,7 +132,10 @@ function judgeFind(asked: Asked, evidence: Evidence): string[] {
       `${id} is still ${open[0]?.state}, though nothing is in its way`,
     ],
     [shared.length > 0, `${id} and ${shared[0]?.find} are called the same record`],
-    [sharedInOne.length > 0 && !wasPutBack, `${id} and ${sharedInOne[0]?.find} are called the same record in one outbox`],
+    [
+      sharedInOne.length > 0 && !wasPutBack,
+      `${id} and ${sharedInOne[0]?.find} are called the same record in one outbox`,
+    ],
     [
       madeRecords.length === 0 &&
         !asked.wasGivenUp &&
@@ -123,19 +154,40 @@ function judgeFind(asked: Asked, evidence: Evidence): string[] {
 /** Nothing has happened that may leave it to a person which record the find is. */
 function isPlain(asked: Asked, evidence: Evidence): boolean {
   const { wasCopied, wereClocksSet, wasPutBack, isAnonymous, curated, records } = evidence;
-  const isAlone = records.filter(({ note }) => note === asked.note).length === 1 && findTwins(asked, evidence).length === 1;
-  return isAlone && !isAnonymous && !wasCopied && !wereClocksSet && !wasPutBack && !asked.wasGivenUp && !curated.has(asked.id);
+  const isAlone =
+    records.filter(({ note }) => note === asked.note).length === 1 &&
+    findTwins(asked, evidence).length === 1;
+  return (
+    isAlone &&
+    !isAnonymous &&
+    !wasCopied &&
+    !wereClocksSet &&
+    !wasPutBack &&
+    !asked.wasGivenUp &&
+    !curated.has(asked.id)
+  );
 }
 
-/** Finds that are the same in all, entered by one person at two places and sent at one time, cannot be told apart. */
-function isForNobodyToTell({ ident, madeMs }: ServiceRecord, asked: Asked, evidence: Evidence): boolean {
+/**
+ * Finds that are the same in all, entered by one person at two places and sent at one time, cannot
+ * be told apart.
+ */
+function isForNobodyToTell(
+  { ident, madeMs }: ServiceRecord,
+  asked: Asked,
+  evidence: Evidence,
+): boolean {
   const ids = findTwins(asked, evidence).map(({ id }) => id);
   return (
     ids.length > 1 &&
     (evidence.wereClocksSet ||
       evidence.homes.flat().filter((entry) => {
-        const isNear = madeMs >= maySinceMs(entry) - NEAR_MS && madeMs <= (entry.triedUntilMs ?? madeMs) + NEAR_MS;
-        return ids.includes(entry.find) && entry.kind === 'import' && entry.ident === ident && isNear;
+        const isNear =
+          madeMs >= maySinceMs(entry) - NEAR_MS &&
+          madeMs <= (entry.triedUntilMs ?? madeMs) + NEAR_MS;
+        return (
+          ids.includes(entry.find) && entry.kind === 'import' && entry.ident === ident && isNear
+        );
       }).length > 1)
   );
 }
@@ -154,13 +206,19 @@ function judgeChanges(asked: Asked, evidence: Evidence): string[] {
   const { service, homes, curated, wasPutBack } = evidence;
   if (asked.wasRehearsed && !asked.services.has(service)) return [];
   const twins = findTwins(asked, evidence);
-  const [numbers, photos] = [twins.flatMap((twin) => twin.numbers), twins.flatMap((twin) => twin.photos)];
+  const [numbers, photos] = [
+    twins.flatMap((twin) => twin.numbers),
+    twins.flatMap((twin) => twin.photos),
+  ];
   const newest = asked.numbers.at(-1)?.value;
   const records = findMade(asked, evidence);
   // A number may be set for the record by itself, in an outbox that does not have the find.
-  const imported = homes.flat().filter((entry) => entry.service === service && entry.find === id && isAccepted(entry));
+  const imported = homes
+    .flat()
+    .filter((entry) => entry.service === service && entry.find === id && isAccepted(entry));
   const isOfFind = (entry: Entry): boolean =>
-    entry.service === service && (entry.find === id || imported.some(({ ident }) => ident === entry.find));
+    entry.service === service &&
+    (entry.find === id || imported.some(({ ident }) => ident === entry.find));
   const ofFind = homes.map((entries) => entries.filter(isOfFind));
   const changes = ofFind.flatMap((entries) => {
     const ownEntry = entries.find(isAccepted);
@@ -169,15 +227,22 @@ function judgeChanges(asked: Asked, evidence: Evidence): string[] {
       return entry.kind === 'import' || accepted === undefined ? [] : [{ ...entry, accepted }];
     });
   });
-  const inState = (...states: readonly string[]) => changes.filter(({ state }) => states.includes(state));
+  const inState = (...states: readonly string[]) =>
+    changes.filter(({ state }) => states.includes(state));
   // One that is on its way meanwhile may meet another find under the identifier of its own.
-  const expected = wasPutBack || evidence.freed.size > 0 ? evidence.asked.flatMap((each) => each.photos) : photos;
-  const strange = records.flatMap(({ digests }) => digests).filter((digest) => !expected.includes(digest));
+  const expected =
+    wasPutBack || evidence.freed.size > 0 ? evidence.asked.flatMap((each) => each.photos) : photos;
+  const strange = records
+    .flatMap(({ digests }) => digests)
+    .filter((digest) => !expected.includes(digest));
   const astray = inState('accepted').filter(({ ident, accepted }) => ident !== accepted.ident);
-  const findRecord = ({ ident }: Pick<Entry, 'ident'>) => records.find((record) => record.ident === ident);
+  const findRecord = ({ ident }: Pick<Entry, 'ident'>) =>
+    records.find((record) => record.ident === ident);
   const gone = inState('accepted').filter((entry) => {
     const record = findRecord(entry);
-    return entry.kind === 'photo' && record !== undefined && !record.digests.includes(entry.digest ?? '');
+    return (
+      entry.kind === 'photo' && record !== undefined && !record.digests.includes(entry.digest ?? '')
+    );
   });
   const numberEntries = ofFind.flat().filter(({ kind }) => kind === 'number');
   // The order of two outboxes is not visible in them.
@@ -185,45 +250,80 @@ function judgeChanges(asked: Asked, evidence: Evidence): string[] {
     new Set(numberEntries.map(({ outbox }) => outbox)).size === 1
       ? numberEntries.findLast(({ state }) => state === 'accepted')
       : undefined;
-  const isAtRest = numberEntries.every(({ state }) => state === 'accepted' || state === 'dropped') && imported.length === 1;
+  const isAtRest =
+    numberEntries.every(({ state }) => state === 'accepted' || state === 'dropped') &&
+    imported.length === 1;
   const number = findRecord(imported[0] ?? { ident: null })?.number ?? '';
   // Without lookups, the person who pushes last decides.
   const isOfOne = !evidence.isAnonymous || new Set(asked.numbers.map(({ by }) => by)).size === 1;
-  const isOnce = twins.length === 1 && isOfOne && !evidence.wasCopied && asked.numbers.every((each) => each.service === service);
-  // An outbox that was restored and did nothing since does not know what was sent after it was copied.
-  const getOrder = (wanted: string | null) => numbers.findLastIndex(({ value }) => value === wanted);
+  const isOnce =
+    twins.length === 1 &&
+    isOfOne &&
+    !evidence.wasCopied &&
+    asked.numbers.every((each) => each.service === service);
+  // An outbox that was restored and did nothing since does not know what was sent after it was
+  // copied.
+  const getOrder = (wanted: string | null) =>
+    numbers.findLastIndex(({ value }) => value === wanted);
   const isLater = evidence.wasCopied && getOrder(number) > getOrder(last?.value ?? null);
   const isUntouched = !curated.has(id) && !wasPutBack && !asked.wasGivenUp;
-  // Without a look a curator's number is not seen, and a request that comes late is not to be called back.
+  // Without a look a curator's number is not seen, and a request that comes late is not to be
+  // called back.
   const isSeen =
-    isUntouched || (curated.has(id) && !evidence.isAnonymous && !evidence.isLate && !wasPutBack && !asked.wasGivenUp);
+    isUntouched ||
+    (curated.has(id) &&
+      !evidence.isAnonymous &&
+      !evidence.isLate &&
+      !wasPutBack &&
+      !asked.wasGivenUp);
   const unseen = inState('uncertain').filter((entry) => {
     const record = findRecord(entry);
-    return entry.kind === 'photo' && record?.isDeleted === false && record.digests.includes(entry.digest ?? '');
+    return (
+      entry.kind === 'photo' &&
+      record?.isDeleted === false &&
+      record.digests.includes(entry.digest ?? '')
+    );
   });
   // A later number waits behind one of unknown outcome.
   const isWaiting = (entry: Entry): boolean =>
-    entry.kind === 'number' && ofFind.flat().some(({ kind, state }) => kind === 'number' && state === 'uncertain');
-  const [left] = inState('queued', 'sending').filter((entry) => entry.isHidden === 0 && !isWaiting(entry));
+    entry.kind === 'number' &&
+    ofFind.flat().some(({ kind, state }) => kind === 'number' && state === 'uncertain');
+  const [left] = inState('queued', 'sending').filter(
+    (entry) => entry.isHidden === 0 && !isWaiting(entry),
+  );
   const [refused] = inState('refused');
   return describeEyes([
     [strange.length > 0, `${id} has a photograph that nobody gave it`],
-    [records.some(({ digests }) => new Set(digests).size < digests.length), `${id} has a photograph twice`],
+    [
+      records.some(({ digests }) => new Set(digests).size < digests.length),
+      `${id} has a photograph twice`,
+    ],
     [gone.length > 0 && !wasPutBack, `${id} has not the photograph that is called accepted`],
-    [unseen.length > 0 && !wasPutBack && !evidence.isAnonymous, `${id} has the photograph that is in doubt for ever`],
+    [
+      unseen.length > 0 && !wasPutBack && !evidence.isAnonymous,
+      `${id} has the photograph that is in doubt for ever`,
+    ],
     [astray.length > 0, `a ${astray[0]?.kind} of ${id} is called accepted for ${astray[0]?.ident}`],
     [
       left !== undefined && !wasPutBack && !asked.wasGivenUp,
       `a ${left?.kind} of ${id} is still ${left?.state}, though nothing is in its way`,
     ],
     [refused !== undefined && isUntouched, `a ${refused?.kind} of ${id} is called refused`],
-    [number !== '' && !numbers.some(({ value }) => value === number), `${id} has the number ${number}, which nobody gave it`],
+    [
+      number !== '' && !numbers.some(({ value }) => value === number),
+      `${id} has the number ${number}, which nobody gave it`,
+    ],
     [
       isUntouched && isOfOne && isAtRest && last !== undefined && last.value !== number && !isLater,
       `${id} has the number ${number}, and ${last?.value} was accepted last`,
     ],
     [
-      isSeen && isAtRest && isOnce && number !== '' && newest !== number && records[0]?.isDeleted === false,
+      isSeen &&
+        isAtRest &&
+        isOnce &&
+        number !== '' &&
+        newest !== number &&
+        records[0]?.isDeleted === false,
       `${id} has the number ${number}, and ${newest} was asked for last`,
     ],
   ]);
@@ -240,7 +340,9 @@ function findTwins({ note }: Asked, { asked }: Evidence): Asked[] {
 }
 
 function findMade(asked: Asked, evidence: Evidence): ServiceRecord[] {
-  return evidence.records.filter(({ note, maker }) => note === asked.note && maker === ACCOUNT_IDS[asked.account]);
+  return evidence.records.filter(
+    ({ note, maker }) => note === asked.note && maker === ACCOUNT_IDS[asked.account],
+  );
 }
 
 /** Account of hand-entered finds: of the archaeologist's organisation, which sees them. */

@@ -21,7 +21,9 @@ export type Entry = {
   readonly digest: string | null;
   readonly service: string;
   readonly attempts: number;
-  /** When it may have reached the service first, and was tried last, by the clock of its machine. */
+  /**
+   * When it may have reached the service first, and was tried last, by the clock of its machine.
+   */
   readonly triedFromMs: number | null;
   readonly triedUntilMs: number | null;
   readonly queuedMs: number;
@@ -54,13 +56,17 @@ export function readEntries(home: string): Entry[] {
 /** Tells if every outbox with entries in a home was pushed: its header says from where. */
 export function arePushed(home: string): boolean {
   const query = `select journal <> '' or not exists (select 1 from entries) as isPushed from header`;
-  return listOutboxes(home).every((outbox) => readOutbox<{ isPushed: 0 | 1 }>(home, outbox, query)[0]?.isPushed === 1);
+  return listOutboxes(home).every(
+    (outbox) => readOutbox<{ isPushed: 0 | 1 }>(home, outbox, query)[0]?.isPushed === 1,
+  );
 }
 
 /** The folders of a home that have an outbox. */
 export function listOutboxes(home: string): string[] {
   const folder = join(home, 'outboxes');
-  return existsSync(folder) ? readdirSync(folder).filter((name) => existsSync(join(folder, name, 'outbox.sqlite'))) : [];
+  return existsSync(folder)
+    ? readdirSync(folder).filter((name) => existsSync(join(folder, name, 'outbox.sqlite')))
+    : [];
 }
 
 /** The profile that names an outbox, by its UUID. */
@@ -85,13 +91,17 @@ export function findOutbox(home: string, profile: Profile): string | undefined {
 export function readDocument(home: string, find: string): Buffer | undefined {
   const query = `select document from entries join finds on finds.id = find_id
     where kind = 'import' and document is not null and local_id = '${find}'`;
-  return listOutboxes(home).flatMap((outbox) => readOutbox<{ document: Buffer }>(home, outbox, query))[0]?.document;
+  return listOutboxes(home).flatMap((outbox) =>
+    readOutbox<{ document: Buffer }>(home, outbox, query),
+  )[0]?.document;
 }
 
 function readOutbox<T>(home: string, outbox: string, query: string): T[] {
   const path = join(home, 'outboxes', outbox, 'outbox.sqlite');
   // Without data in its log its bytes are read, which is quicker.
-  const database = existsSync(`${path}-wal`) ? openSqlite(path) : openDatabaseImage(path, readFileSync(path));
+  const database = existsSync(`${path}-wal`)
+    ? openSqlite(path)
+    : openDatabaseImage(path, readFileSync(path));
   try {
     return database.prepare(query).all() as T[];
   } finally {

@@ -24,7 +24,10 @@ export function findAsked(
   return [...asked.values()].find((each) => each.note === note);
 }
 
-/** Answer of a truthful person about a held or uncertain entry; undefined where it cannot be known yet. */
+/**
+ * Answer of a truthful person about a held or uncertain entry; undefined where it cannot be known
+ * yet.
+ */
 export function answerTo(entry: Entry, knowledge: Known): readonly string[] | undefined {
   const asked = findAsked(entry, knowledge);
   if (asked === undefined) return undefined;
@@ -43,23 +46,41 @@ export function answerTo(entry: Entry, knowledge: Known): readonly string[] | un
   }
 }
 
-function answerToImport(entry: Entry, asked: Asked, knowledge: Known): readonly string[] | undefined {
-  const otherEntries = knowledge.entries.filter(({ kind, service }) => kind === 'import' && service === entry.service);
+function answerToImport(
+  entry: Entry,
+  asked: Asked,
+  knowledge: Known,
+): readonly string[] | undefined {
+  const otherEntries = knowledge.entries.filter(
+    ({ kind, service }) => kind === 'import' && service === entry.service,
+  );
   const isSame = (other: Entry): boolean => findAsked(other, knowledge) === asked;
   const namesake = otherEntries.find(
-    (other) => other.outbox === entry.outbox && other.id !== entry.id && other.state !== 'dropped' && isSame(other),
+    (other) =>
+      other.outbox === entry.outbox &&
+      other.id !== entry.id &&
+      other.state !== 'dropped' &&
+      isSame(other),
   );
   if (namesake !== undefined) return ['--drop'];
   const accepted = otherEntries.filter(({ state }) => state === 'accepted');
   const owners = accepted.filter((other) => !isSame(other));
-  const records = knowledge.records.filter(({ note, maker }) => note === asked.note && maker === ACCOUNT_IDS[asked.account]);
-  // A service that was restored gives identifiers again: one that still is another find's here cannot be named.
+  const records = knowledge.records.filter(
+    ({ note, maker }) => note === asked.note && maker === ACCOUNT_IDS[asked.account],
+  );
+  // A service that was restored gives identifiers again: one that still is another find's here
+  // cannot be named.
   const isAnothers = ({ ident }: ServiceRecord): boolean =>
-    owners.some((owner) => owner.ident === ident && findAsked(owner, knowledge)?.note !== asked.note);
+    owners.some(
+      (owner) => owner.ident === ident && findAsked(owner, knowledge)?.note !== asked.note,
+    );
   if (records.some(isAnothers)) return undefined;
   const free = records.filter(({ ident }) => !owners.some((owner) => owner.ident === ident));
   const elsewhere = accepted.find(isSame)?.ident;
-  const record = free.find(({ ident }) => ident === elsewhere) ?? free.find(({ isDeleted }) => !isDeleted) ?? free[0];
+  const record =
+    free.find(({ ident }) => ident === elsewhere) ??
+    free.find(({ isDeleted }) => !isDeleted) ??
+    free[0];
   if (record !== undefined) return record.isDeleted ? ['--drop'] : created(record);
   return knowledge.isQuiet ? ['--resend'] : undefined;
 }

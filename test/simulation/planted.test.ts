@@ -12,5 +12,7 @@ test.each(PLANTED)('$name: its place in the source exists', (planted) => {
 
 test('the named themes are recognised', () => {
   const themeNames = Object.keys(THEMES);
-  expect(PLANTED.flatMap(({ themes = [] }) => themes).filter((theme) => !themeNames.includes(theme))).toEqual([]);
+  expect(
+    PLANTED.flatMap(({ themes = [] }) => themes).filter((theme) => !themeNames.includes(theme)),
+  ).toEqual([]);
 });

@@ -1,6 +1,7 @@
 /**
- * A fault that was put into a copy of the sources: the simulation must find it. Each replaces a text that stands there once. `seed` is of a
- * scenario in which it was found; scenarios are others once `scenario.ts` is changed.
+ * A fault that was put into a copy of the sources: the simulation must find it. Each replaces a
+ * text that stands there once. `seed` is of a scenario in which it was found; scenarios are others
+ * once `scenario.ts` is changed.
  */
 export type Planted = {
   readonly name: string;
@@ -117,8 +118,8 @@ export const PLANTED: readonly Planted[] = [
     seed: 498,
     themes: ['two places have finds of one account', 'two finds that are equal are in doubt'],
     file: 'src/flows/reconcile/verdict.ts',
-    from: 'return bounds === undefined || (atMs >=',
-    to: 'return bounds !== undefined || (atMs >=',
+    from: 'bounds === undefined || (atMs >=',
+    to: 'bounds !== undefined || (atMs >=',
   },
   {
     name: 'any record of the account is the find',
@@ -215,7 +216,10 @@ export const PLANTED: readonly Planted[] = [
   {
     name: 'numbers are sent in any order',
     seed: 145,
-    themes: ['a museum changes its mind while a number is under way', 'two people give a find a number'],
+    themes: [
+      'a museum changes its mind while a number is under way',
+      'two people give a find a number',
+    ],
     file: 'src/outbox/entry-queries.ts',
     from: `
   and (entries.kind <> 'number' or not (\${SUPERSEDED} or \${AWAITS_EARLIER}))`,
@@ -406,7 +410,10 @@ export const PLANTED: readonly Planted[] = [
     to: `if (decision.kind === 'held' && decision.held.basis === 'equal-record')
     recordEvidence(outbox, entry, { kind: 'found', identCely: decision.held.candidates[0] ?? '' }, { basis: '', candidates: [], serverMs: null, account: null, reason: '' });
   else if (decision.kind === 'held') schedule(outbox, entry.id, { held: decision.held });`,
-    also: { from: 'import { assertJournal } from', to: 'import { assertJournal, recordEvidence } from' },
+    also: {
+      from: 'import { assertJournal } from',
+      to: 'import { assertJournal, recordEvidence } from',
+    },
   },
   {
     name: 'nothing is looked at before it is sent',
@@ -562,10 +569,24 @@ export const PLANTED: readonly Planted[] = [
   },
 ];
 
-/** For the tests' own loader. @throws Error where the text is not there once: the sources have moved on */
+/**
+ * Replaces the places of a fault in a source, however its lines are broken.
+ * @throws Error where the text is not there once: the sources have changed
+ */
 export function plant({ name, file, from, to, also }: Planted, text: string): string {
   return [{ from, to }, ...(also === undefined ? [] : [also])].reduce((planted, each) => {
-    if (planted.split(each.from).length !== 2) throw new Error(`"${name}" finds its place no more in ${file}`);
-    return planted.replace(each.from, () => each.to);
+    const pattern = makePattern(each.from);
+    if ([...planted.matchAll(pattern)].length !== 1)
+      throw new Error(`"${name}" finds its place no more in ${file}`);
+    return planted.replace(pattern, () => each.to);
   }, text);
+}
+
+/** Matches the same tokens with any white space between them, and a comma before a closing one. */
+function makePattern(code: string): RegExp {
+  const tokens = code.match(/[\w$]+|[^\s\w$]/g) ?? [];
+  const parts = tokens.map((token) =>
+    /[)\]}]/.test(token) ? `(?:,\\s*)?\\${token}` : token.replace(/[^\w\s]/g, '\\$&'),
+  );
+  return new RegExp(parts.join('\\s*'), 'g');
 }

@@ -20,7 +20,15 @@ import { tinyPng } from '../support/season.ts';
 import { type Ended, Machine } from './machine.ts';
 import { isWrite, Network } from './network.ts';
 import { type Asked, judge } from './oracle.ts';
-import { arePushed, type Entry, findOutbox, listOutboxes, listProfiles, readDocument, readEntries } from './outboxes.ts';
+import {
+  arePushed,
+  type Entry,
+  findOutbox,
+  listOutboxes,
+  listProfiles,
+  readDocument,
+  readEntries,
+} from './outboxes.ts';
 import { answerTo, findAsked, type Known } from './person.ts';
 import {
   ACCOUNT_IDS,
@@ -38,10 +46,19 @@ import {
   type Scenario,
   type Step,
 } from './scenario.ts';
-import { changeRecord, listRecords, openService, type Service, type ServiceRecord } from './service.ts';
+import {
+  changeRecord,
+  listRecords,
+  openService,
+  type Service,
+  type ServiceRecord,
+} from './service.ts';
 import { VirtualTime } from './virtual-time.ts';
 
-/** After all that the mock's own records tell of: what was changed later than a find was sent could be it. */
+/**
+ * After all that the mock's own records tell of: what was changed later than a find was sent could
+ * be it.
+ */
 const START_MS = Date.UTC(2026, 5, 1, 8);
 const ORIGIN = 'https://service.test';
 const OTHER_ORIGIN = 'https://other.test';
@@ -59,7 +76,10 @@ const PUTTING_BACK_MS = 60_000;
 /** Between a look at a record and its number. */
 const LOOK_MS = 3000;
 
-/** For each machine a home with all profiles and an empty outbox, made once and copied for each scenario. */
+/**
+ * For each machine a home with all profiles and an empty outbox, made once and copied for each
+ * scenario.
+ */
 export type Stage = {
   readonly time: VirtualTime;
   readonly service: Service;
@@ -89,7 +109,10 @@ export type Outcome = {
   readonly sent: number;
 };
 
-/** Loads all that scenarios use, so that from then on nothing but the scenario decides what comes next. */
+/**
+ * Loads all that scenarios use, so that from then on nothing but the scenario decides what comes
+ * next.
+ */
 const EVERYTHING: Scenario = {
   seed: 0,
   steps: [
@@ -131,9 +154,26 @@ const EVERYTHING: Scenario = {
         'remove',
         'adopt',
       ] as const
-    ).map((does) => ({ kind: 'does', machine: 'laptop', account: 'archaeologist', does, find: 'F-1', value: 'N-2' }) as const),
+    ).map(
+      (does) =>
+        ({
+          kind: 'does',
+          machine: 'laptop',
+          account: 'archaeologist',
+          does,
+          find: 'F-1',
+          value: 'N-2',
+        }) as const,
+    ),
     { kind: 'answer', machine: 'laptop', account: 'archaeologist' },
-    { kind: 'watch', machine: 'laptop', account: 'archaeologist', fates: [], meanwhile: [], restMs: 5000 },
+    {
+      kind: 'watch',
+      machine: 'laptop',
+      account: 'archaeologist',
+      fates: [],
+      meanwhile: [],
+      restMs: 5000,
+    },
     { kind: 'push', machine: 'laptop', account: 'archaeologist', fates: [], killedAfter: 5 },
   ],
 };
@@ -146,7 +186,11 @@ export async function openStage(folder: string, drawAnew: Stage['drawAnew']): Pr
   const templates = new Map<MachineName, Machine>();
   for (const name of MACHINES) {
     const templateFolder = mkdtempSync(join(folder, 'template-'));
-    const machine = new Machine(name, '10.0.0.1', templateFolder, { time, network, random: seededRandom(1) });
+    const machine = new Machine(name, '10.0.0.1', templateFolder, {
+      time,
+      network,
+      random: seededRandom(1),
+    });
     await furnish(machine, time);
     templates.set(name, machine);
   }
@@ -164,9 +208,28 @@ async function furnish(machine: Machine, time: VirtualTime): Promise<void> {
     if (code !== 0) throw new Error(stderr);
   };
   for (const profile of PROFILES) {
-    const [origin, kind] = profile === 'training' ? [OTHER_ORIGIN, 'training'] : [ORIGIN, 'production'];
-    const addresses = ['--base-url', origin, '--oai-base', origin, '--schema-base', `${origin}/schema/svc`];
-    await run('init', '--name', profile, '--kind', kind, '--username', getAccount(profile), '--oai-auth', 'basic', ...addresses);
+    const [origin, kind] =
+      profile === 'training' ? [OTHER_ORIGIN, 'training'] : [ORIGIN, 'production'];
+    const addresses = [
+      '--base-url',
+      origin,
+      '--oai-base',
+      origin,
+      '--schema-base',
+      `${origin}/schema/svc`,
+    ];
+    await run(
+      'init',
+      '--name',
+      profile,
+      '--kind',
+      kind,
+      '--username',
+      getAccount(profile),
+      '--oai-auth',
+      'basic',
+      ...addresses,
+    );
   }
   await run('vocab', 'sets');
   // Outboxes that are made with a scenario are made again and again.
@@ -177,9 +240,13 @@ function getAccount(profile: Profile): Account {
   return profile === 'training' ? 'archaeologist' : profile;
 }
 
-/** Plays a scenario from its first step until everything has had time to settle, and holds what is there against what was asked for. */
+/**
+ * Plays a scenario from its first step until everything has had time to settle, and holds what is
+ * there against what was asked for.
+ */
 export async function play(stage: Stage, scenario: Scenario): Promise<Outcome> {
-  if (scenario.steps.some(isOfTwoServices)) stage.other ??= await openService(OTHER_ORIGIN, stage.time);
+  if (scenario.steps.some(isOfTwoServices))
+    stage.other ??= await openService(OTHER_ORIGIN, stage.time);
   const scene = new Scene(stage, scenario);
   try {
     for (const step of scenario.steps) await scene.take(step);
@@ -191,7 +258,9 @@ export async function play(stage: Stage, scenario: Scenario): Promise<Outcome> {
 }
 
 function isOfTwoServices(step: Step): boolean {
-  return step.kind === 'point' || ('does' in step && (step.does === 'copy' || step.does === 'rehearse'));
+  return (
+    step.kind === 'point' || ('does' in step && (step.does === 'copy' || step.does === 'rehearse'))
+  );
 }
 
 class Scene {
@@ -209,7 +278,9 @@ class Scene {
       readonly machines: Set<MachineName>;
     }
   >();
-  /** The machine that an outbox is pushed from, where that is not the only one that it ever was on. */
+  /**
+   * The machine that an outbox is pushed from, where that is not the only one that it ever was on.
+   */
   readonly #owners = new Map<string, string>();
   /** By their digests. */
   readonly #photographs = new Map<string, { readonly name: string; readonly shade: number }>();
@@ -233,7 +304,10 @@ class Scene {
   readonly #wereClocksSet: boolean;
   readonly #isAnonymous: boolean;
   #indexDelayMs = 0;
-  /** Two outboxes were pushed at once: a slow service refuses one of two finds of a project without a reason. */
+  /**
+   * Two outboxes were pushed at once: a slow service refuses one of two finds of a project without
+   * a reason.
+   */
   #wereBeside = false;
   #wasPutBack = false;
   /** Contents of each outbox at the last look, as long as nothing has changed it. */
@@ -263,7 +337,11 @@ class Scene {
       MACHINES.map((name, index) => {
         const homeFolder = join(this.#folder, name);
         cpSync(templates.get(name)?.folder ?? '', homeFolder, { recursive: true });
-        const machine = new Machine(name, `10.0.0.${index + 1}`, homeFolder, { time, network: this.#network, random });
+        const machine = new Machine(name, `10.0.0.${index + 1}`, homeFolder, {
+          time,
+          network: this.#network,
+          random,
+        });
         this.#looked.set(name, []);
         return [name, machine];
       }),
@@ -294,10 +372,12 @@ class Scene {
   #point(name: MachineName, to: string): void {
     const [config, from] = [join(this.#home(name), 'config.toml'), this.#getService(name)];
     if (from === to || !existsSync(config)) return;
-    const text = readFileSync(config, 'utf8').replace(/^\[profiles\.(?!training).*\n(?:(?!\[).*\n)*/gm, (table) =>
-      table
-        .replaceAll(/^((?:base_url|oai_base) = ).*$/gm, `$1"${to}"`)
-        .replace(/^(schema_base = ).*$/m, `$1"${to === OTHER_ORIGIN ? to : ORIGIN}/schema/svc"`),
+    const text = readFileSync(config, 'utf8').replace(
+      /^\[profiles\.(?!training).*\n(?:(?!\[).*\n)*/gm,
+      (table) =>
+        table
+          .replaceAll(/^((?:base_url|oai_base) = ).*$/gm, `$1"${to}"`)
+          .replace(/^(schema_base = ).*$/m, `$1"${to === OTHER_ORIGIN ? to : ORIGIN}/schema/svc"`),
     );
     writeFileSync(config, text);
     this.#pointed.set(name, to);
@@ -305,7 +385,9 @@ class Scene {
 
   /** In its one spelling. */
   #origin(name: MachineName, profile: Profile = 'archaeologist'): string {
-    return profile === 'training' || this.#getService(name) === OTHER_ORIGIN ? OTHER_ORIGIN : ORIGIN;
+    return profile === 'training' || this.#getService(name) === OTHER_ORIGIN
+      ? OTHER_ORIGIN
+      : ORIGIN;
   }
 
   #entries(name: MachineName): readonly Entry[] {
@@ -335,9 +417,18 @@ class Scene {
     return this.#stage.time.until(run);
   }
 
-  async #pas(name: MachineName, profile: Profile, args: readonly string[], trouble: Trouble = {}): Promise<Ended> {
+  async #pas(
+    name: MachineName,
+    profile: Profile,
+    args: readonly string[],
+    trouble: Trouble = {},
+  ): Promise<Ended> {
     const { killedAfter, killedAt, disk, putAside } = trouble;
-    const env = { PAS_PASSWORD: getAccount(profile), PAS_PROFILE: profile, PAS_HOME: this.#home(name) };
+    const env = {
+      PAS_PASSWORD: getAccount(profile),
+      PAS_PROFILE: profile,
+      PAS_HOME: this.#home(name),
+    };
     const ended = await this.#machine(name).pas(args, env, {
       ...(killedAfter === undefined ? {} : { killed: { afterLooks: killedAfter } }),
       ...(killedAt === undefined ? {} : { killed: { at: killedAt } }),
@@ -345,7 +436,9 @@ class Scene {
       ...(disk === undefined ? {} : { disk }),
     });
     this.#looked.delete(name);
-    this.#note(`${name} ${profile} pas ${args.filter((arg) => !arg.startsWith('/')).join(' ')} -> ${ended.code ?? 'killed'}`);
+    this.#note(
+      `${name} ${profile} pas ${args.filter((arg) => !arg.startsWith('/')).join(' ')} -> ${ended.code ?? 'killed'}`,
+    );
     if (IS_SAID) this.#note(`${ended.stdout}${ended.stderr}`);
     if (!EXPECTED_CODES.includes(ended.code ?? 0))
       this.#violations.push(`pas ${args.join(' ')} ended with ${ended.code}: ${ended.stderr}`);
@@ -374,8 +467,11 @@ class Scene {
         const fate = ofWrite ?? byNumber.all.get(seen.all) ?? 'arrives';
         seen.all += 1;
         const isChange = request.url.includes('/api/pas/nalez/');
-        // Only a change that is the same when it comes a second time may be repeated on the way, and only a record may be locked.
-        const isOdd = (fate === 'repeated' && !(isChange && request.method === 'PATCH')) || (fate === 'locked' && !isChange);
+        // Only a change that is the same when it comes a second time may be repeated on the way,
+        // and only a record may be locked.
+        const isOdd =
+          (fate === 'repeated' && !(isChange && request.method === 'PATCH')) ||
+          (fate === 'locked' && !isChange);
         return isOdd ? 'arrives' : fate;
       },
     };
@@ -388,7 +484,10 @@ class Scene {
     if (home !== undefined && home !== 'service' && !existsSync(this.#home(home))) return;
     switch (step.kind) {
       case 'import': {
-        const rows = step.finds.map(({ id, note, longitude }) => `${id};${PROJECT};1;4326;HES-000867;${longitude};50.08;${note}`);
+        const rows = step.finds.map(
+          ({ id, note, longitude }) =>
+            `${id};${PROJECT};1;4326;HES-000867;${longitude};50.08;${note}`,
+        );
         const content = [HEADER, ...rows].join('\n');
         for (const { id, note } of step.finds) {
           this.#asked.set(id, {
@@ -396,22 +495,41 @@ class Scene {
             services: new Set(this.#isPointed ? [] : [ORIGIN]),
             ...{ wasRehearsed: false, wasGivenUp: false, edited: undefined },
           });
-          this.#tables.set(id, { account: step.account, content, finds: step.finds, machines: new Set() });
+          this.#tables.set(id, {
+            account: step.account,
+            content,
+            finds: step.finds,
+            machines: new Set(),
+          });
         }
         await this.#import(step.machine, step.finds[0]?.id);
         return;
       }
       case 'import-again':
-        if (step.elsewhere === true || this.#tables.get(step.find)?.machines.has(step.machine) === true)
+        if (
+          step.elsewhere === true ||
+          this.#tables.get(step.find)?.machines.has(step.machine) === true
+        )
           await this.#import(step.machine, step.find);
         return;
       case 'photo': {
         const asked = this.#asked.get(step.find);
-        const file = this.#machine(step.machine).file(step.name ?? `photo-${step.shade}.png`, tinyPng(step.shade));
-        const { code } = await this.#run(step.machine, asked?.account ?? 'archaeologist', ['photo', 'add', step.find, file]);
+        const file = this.#machine(step.machine).file(
+          step.name ?? `photo-${step.shade}.png`,
+          tinyPng(step.shade),
+        );
+        const { code } = await this.#run(step.machine, asked?.account ?? 'archaeologist', [
+          'photo',
+          'add',
+          step.find,
+          file,
+        ]);
         const digest = createHash('sha512').update(tinyPng(step.shade)).digest('hex');
         if (code === 0) asked?.photos.push(digest);
-        this.#photographs.set(digest, { name: step.name ?? `photo-${step.shade}.png`, shade: step.shade });
+        this.#photographs.set(digest, {
+          name: step.name ?? `photo-${step.shade}.png`,
+          shade: step.shade,
+        });
         return;
       }
       case 'photo-changed':
@@ -450,7 +568,11 @@ class Scene {
         return;
       }
       case 'both-push':
-        await this.#sideBySide(step, ['laptop', 'archaeologist'], [step.second ?? 'office', step.account ?? 'archaeologist']);
+        await this.#sideBySide(
+          step,
+          ['laptop', 'archaeologist'],
+          [step.second ?? 'office', step.account ?? 'archaeologist'],
+        );
         return;
       case 'push-put-aside':
         this.#weather([]);
@@ -462,27 +584,43 @@ class Scene {
         await time.until(time.sleep(step.ms));
         return;
       case 'keep-copy':
-        this.#copyOutbox(this.#home(step.machine), join(this.#folder, `kept-${step.machine}`), true);
+        this.#copyOutbox(
+          this.#home(step.machine),
+          join(this.#folder, `kept-${step.machine}`),
+          true,
+        );
         return;
       case 'put-copy-back': {
         const keptFolder = join(this.#folder, `kept-${step.machine}`);
-        if (existsSync(keptFolder)) this.#copyOutbox(keptFolder, this.#home(step.machine), step.withLog);
+        if (existsSync(keptFolder))
+          this.#copyOutbox(keptFolder, this.#home(step.machine), step.withLog);
         this.#looked.delete(step.machine);
         return;
       }
       case 'backup':
-        await this.#run(step.machine, 'archaeologist', ['backup', this.#makeBackup(step.machine), '--force', '--photos']);
+        await this.#run(step.machine, 'archaeologist', [
+          'backup',
+          this.#makeBackup(step.machine),
+          '--force',
+          '--photos',
+        ]);
         return;
       case 'copy-home':
-        // An outbox that was never pushed is no copy: two machines then have one table, which another theme covers.
-        if (getMachine(step.from) !== getMachine(step.to) && !arePushed(this.#home(step.from))) return;
+        // An outbox that was never pushed is no copy: two machines then have one table, which
+        // another theme covers.
+        if (getMachine(step.from) !== getMachine(step.to) && !arePushed(this.#home(step.from)))
+          return;
         rmSync(this.#home(step.to), { recursive: true, force: true });
-        cpSync(this.#home(step.from), this.#home(step.to), { recursive: true, filter: (path) => !path.endsWith('-shm') });
+        cpSync(this.#home(step.from), this.#home(step.to), {
+          recursive: true,
+          filter: (path) => !path.endsWith('-shm'),
+        });
         this.#looked.delete(step.to);
         this.#pointed.set(step.to, this.#getService(step.from));
         for (const outbox of listOutboxes(this.#home(step.from)))
           if (!this.#owners.has(outbox)) this.#owners.set(outbox, getMachine(step.from));
-        for (const { machines } of this.#tables.values()) if (machines.has(step.from)) machines.add(step.to);
+        for (const { machines } of this.#tables.values())
+          if (machines.has(step.from)) machines.add(step.to);
         return;
       case 'new-home':
         this.#setUp('second', 'laptop');
@@ -511,7 +649,10 @@ class Scene {
       case 'anonymous':
         for (const name of this.#homes()) {
           const config = join(this.#home(name), 'config.toml');
-          writeFileSync(config, readFileSync(config, 'utf8').replaceAll('oai_auth = "basic"', 'oai_auth = "none"'));
+          writeFileSync(
+            config,
+            readFileSync(config, 'utf8').replaceAll('oai_auth = "basic"', 'oai_auth = "none"'),
+          );
         }
         return;
       case 'by-hand':
@@ -525,7 +666,9 @@ class Scene {
         service.mock.applySettings({ token_ms: step.lastMs });
         return;
       case 'saving':
-        service.mock.faults.set([{ endpoint: 'import', fault: 'slow', at: 'save', ms: step.takesMs }]);
+        service.mock.faults.set([
+          { endpoint: 'import', fault: 'slow', at: 'save', ms: step.takesMs },
+        ]);
         return;
       case 'connecting':
         this.#network.maxConnectMs = step.maxMs;
@@ -559,7 +702,13 @@ class Scene {
     }
   }
 
-  async #watch({ machine, account, fates, meanwhile, restMs }: Extract<Step, { readonly kind: 'watch' }>): Promise<void> {
+  async #watch({
+    machine,
+    account,
+    fates,
+    meanwhile,
+    restMs,
+  }: Extract<Step, { readonly kind: 'watch' }>): Promise<void> {
     const { time } = this.#stage;
     if (!this.#mayPush(machine, account)) return;
     this.#weather(fates);
@@ -578,16 +727,28 @@ class Scene {
     this.#looked.delete(machine);
   }
 
-  async #sync(step: Extract<Step, { readonly kind: 'push' | 'reconcile' | 'pull' }>): Promise<void> {
+  async #sync(
+    step: Extract<Step, { readonly kind: 'push' | 'reconcile' | 'pull' }>,
+  ): Promise<void> {
     const { kind, machine, account } = step;
     const owner = this.#owners.get(findOutbox(this.#home(machine), account) ?? '');
     // The place that pushed it before it was adopted.
-    if (kind !== 'pull' && owner !== undefined && owner !== getMachine(machine) && machine === 'laptop') return;
+    if (
+      kind !== 'pull' &&
+      owner !== undefined &&
+      owner !== getMachine(machine) &&
+      machine === 'laptop'
+    )
+      return;
     const { code, stderr } =
-      kind === 'push' ? await this.#push(machine, account, step) : await this.#run(machine, account, [kind], step);
+      kind === 'push'
+        ? await this.#push(machine, account, step)
+        : await this.#run(machine, account, [kind], step);
     if (kind === 'push' && code === 0) this.#expectNothingLeft(machine, account);
-    if (kind === 'pull' && code === 0) this.#acts.push({ note: undefined, atMs: this.#stage.time.nowMs });
-    if (this.#isFair && code !== 0) this.#violations.push(`nothing happened to it, and ${kind} ended with ${code}: ${stderr}`);
+    if (kind === 'pull' && code === 0)
+      this.#acts.push({ note: undefined, atMs: this.#stage.time.nowMs });
+    if (this.#isFair && code !== 0)
+      this.#violations.push(`nothing happened to it, and ${kind} ended with ${code}: ${stderr}`);
   }
 
   async #setNumber({
@@ -601,32 +762,49 @@ class Scene {
     const entries = this.#homes().flatMap((name) =>
       this.#entries(name).filter((entry) => entry.find === find && entry.kind === 'import'),
     );
-    const ident = entries.find(({ state, service }) => state === 'accepted' && service === ORIGIN)?.ident;
+    const ident = entries.find(
+      ({ state, service }) => state === 'accepted' && service === ORIGIN,
+    )?.ident;
     if (!isOwn && ident == null) return;
-    const { code } = await this.#run(machine, account, ['number', 'set', isOwn ? find : (ident ?? ''), value, '--replace']);
-    if (code === 0) asked?.numbers.push({ value, service: this.#origin(machine, account), by: account });
+    const { code } = await this.#run(machine, account, [
+      'number',
+      'set',
+      isOwn ? find : (ident ?? ''),
+      value,
+      '--replace',
+    ]);
+    if (code === 0)
+      asked?.numbers.push({ value, service: this.#origin(machine, account), by: account });
   }
 
   /** One action of a person. */
   async #do({ machine, account, does, find, value, killedAfter }: Done): Promise<void> {
     const { time } = this.#stage;
     const asked = this.#asked.get(find);
-    const run = (...args: string[]): Promise<Ended> => time.until(this.#pas(machine, account, args, { killedAfter }));
+    const run = (...args: string[]): Promise<Ended> =>
+      time.until(this.#pas(machine, account, args, { killedAfter }));
     switch (does) {
       case 'edit': {
         const before = this.#getImport(machine, find);
         const { code } = await run('edit', find, '--set', `lokalizace=${value}`);
         const after = this.#getImport(machine, find);
-        const isUnsent = before?.state === 'queued' && before.attempts === 0 && after?.state === 'queued' && after.attempts === 0;
+        const isUnsent =
+          before?.state === 'queued' &&
+          before.attempts === 0 &&
+          after?.state === 'queued' &&
+          after.attempts === 0;
         if (code === 0 && isUnsent && asked !== undefined && !this.#wasCopied) asked.edited = value;
         if (code === null && asked !== undefined) asked.edited = undefined;
         return;
       }
       case 'remove':
       case 'drop': {
-        const { code } = await (does === 'remove' ? run('remove', find, '--yes') : run('resolve', find, '--drop'));
+        const { code } = await (does === 'remove'
+          ? run('remove', find, '--yes')
+          : run('resolve', find, '--drop'));
         const isLeft = !['dropped', undefined].includes(this.#getImport(machine, find)?.state);
-        if (asked !== undefined && (code === 0 || (code === null && !isLeft))) asked.wasGivenUp = true;
+        if (asked !== undefined && (code === 0 || (code === null && !isLeft)))
+          asked.wasGivenUp = true;
         return;
       }
       case 'take-back':
@@ -635,7 +813,12 @@ class Scene {
       case 'photo': {
         const shade = Number(value.slice(2));
         const name = `photo-${shade}.png`;
-        const { code } = await run('photo', 'add', find, this.#machine(machine).file(name, tinyPng(shade)));
+        const { code } = await run(
+          'photo',
+          'add',
+          find,
+          this.#machine(machine).file(name, tinyPng(shade)),
+        );
         const digest = createHash('sha512').update(tinyPng(shade)).digest('hex');
         if (code === 0 || code === null) asked?.photos.push(digest);
         this.#photographs.set(digest, { name, shade });
@@ -643,7 +826,8 @@ class Scene {
       }
       case 'import-again': {
         const table = this.#tables.get(find);
-        if (table === undefined || !table.machines.has(machine) || table.account !== account) return;
+        if (table === undefined || !table.machines.has(machine) || table.account !== account)
+          return;
         await run('import', this.#machine(machine).file('finds.csv', table.content));
         for (const { id } of table.finds) {
           const imported = this.#asked.get(id);
@@ -658,7 +842,9 @@ class Scene {
         await run('resolve', find, '--undo');
         return;
       case 'decide': {
-        const entry = this.#entries(machine).find((each) => each.find === find && each.profile === account && isForPerson(each));
+        const entry = this.#entries(machine).find(
+          (each) => each.find === find && each.profile === account && isForPerson(each),
+        );
         if (entry !== undefined) await this.#answer(machine, account, entry);
         return;
       }
@@ -669,7 +855,10 @@ class Scene {
         await run('outbox', 'check');
         return;
       case 'number-import': {
-        const file = this.#machine(machine).file('numbers.csv', `local_id;evidencni_cislo\n${find};${value}\n`);
+        const file = this.#machine(machine).file(
+          'numbers.csv',
+          `local_id;evidencni_cislo\n${find};${value}\n`,
+        );
         const { code } = await run('number', 'import', file, '--replace');
         const isQueued = this.#entries(machine).some(
           (entry) => entry.find === find && entry.kind === 'number' && entry.value === value,
@@ -679,7 +868,8 @@ class Scene {
         return;
       }
       case 'restore':
-        if (existsSync(this.#makeBackup(machine))) await run('restore', this.#makeBackup(machine), '--replace');
+        if (existsSync(this.#makeBackup(machine)))
+          await run('restore', this.#makeBackup(machine), '--replace');
         return;
       case 'adopt':
         await this.#adopt(machine, account);
@@ -700,7 +890,10 @@ class Scene {
     const isLeft = (entry: Entry): boolean =>
       this.#entries(machine).some(
         ({ find, kind, value, digest }) =>
-          find === entry.find && kind === entry.kind && value === entry.value && digest === entry.digest,
+          find === entry.find &&
+          kind === entry.kind &&
+          value === entry.value &&
+          digest === entry.digest,
       );
     const before = this.#entries(machine);
     await run();
@@ -708,7 +901,10 @@ class Scene {
       const asked = this.#asked.get(entry.find);
       if (asked === undefined) continue;
       if (entry.kind === 'import') asked.wasGivenUp = true;
-      const at = entry.kind === 'number' ? asked.numbers.findLastIndex(({ value }) => value === entry.value) : -1;
+      const at =
+        entry.kind === 'number'
+          ? asked.numbers.findLastIndex(({ value }) => value === entry.value)
+          : -1;
       if (at !== -1) asked.numbers.splice(at, 1);
     }
     for (const asked of this.#asked.values()) asked.edited = undefined;
@@ -718,14 +914,19 @@ class Scene {
     return this.#entries(name).find((entry) => entry.find === find && entry.kind === 'import');
   }
 
-  /** From now on nothing is sent from the other place, and what was entered there is entered here. */
+  /**
+   * From now on nothing is sent from the other place, and what was entered there is entered here.
+   */
   async #adopt(name: MachineName, account: Account): Promise<void> {
-    const { code } = await this.#stage.time.until(this.#pas(name, account, ['outbox', 'adopt', '--yes']));
+    const { code } = await this.#stage.time.until(
+      this.#pas(name, account, ['outbox', 'adopt', '--yes']),
+    );
     if (code !== 0) return;
     const outbox = findOutbox(this.#home(name), account);
     if (outbox !== undefined) this.#owners.set(outbox, getMachine(name));
     for (const table of new Set(this.#tables.values()))
-      if (table.account === account && !table.machines.has(name)) await this.#import(name, table.finds[0]?.id);
+      if (table.account === account && !table.machines.has(name))
+        await this.#import(name, table.finds[0]?.id);
   }
 
   #knowsArchaeologist(name: MachineName): boolean {
@@ -733,7 +934,11 @@ class Scene {
     return entries.length === 0 || entries.some(({ state }) => state === 'accepted');
   }
 
-  async #sideBySide({ fates, apartMs }: { fates: Fates; apartMs: number }, first: Pusher, second: Pusher): Promise<void> {
+  async #sideBySide(
+    { fates, apartMs }: { fates: Fates; apartMs: number },
+    first: Pusher,
+    second: Pusher,
+  ): Promise<void> {
     const { time } = this.#stage;
     this.#weather(fates);
     const push = async ([machine, account]: Pusher): Promise<unknown> =>
@@ -742,19 +947,26 @@ class Scene {
     const later = time.sleep(apartMs).then(() => push(second));
     await time.until(Promise.all([push(first), later]));
     if (!this.#areOne(first, second)) this.#wereBeside = true;
-    if (getMachine(first[0]) === getMachine(second[0]) && first[1] === second[1] && this.#areOne(first, second))
+    if (
+      getMachine(first[0]) === getMachine(second[0]) &&
+      first[1] === second[1] &&
+      this.#areOne(first, second)
+    )
       this.#expectOneAfterTheOther(this.#network.departures.slice(before));
   }
 
   #areOne(first: Pusher, second: Pusher): boolean {
-    return findOutbox(this.#home(first[0]), first[1]) === findOutbox(this.#home(second[0]), second[1]);
+    return (
+      findOutbox(this.#home(first[0]), first[1]) === findOutbox(this.#home(second[0]), second[1])
+    );
   }
 
   /** One outbox is pushed by one process at a time. */
   #expectOneAfterTheOther(departures: Network['departures']): void {
     const pids = departures.filter(({ isWrite: leaves }) => leaves).map(({ pid }) => pid);
     const turns = pids.filter((pid, nth) => pid !== pids[nth - 1]);
-    if (turns.length > new Set(turns).size) this.#violations.push('two processes push one outbox at once');
+    if (turns.length > new Set(turns).size)
+      this.#violations.push('two processes push one outbox at once');
   }
 
   /** The table that a find stands in. */
@@ -783,14 +995,18 @@ class Scene {
     const { service, time } = this.#stage;
     const asked = this.#asked.get(find);
     const isOwn = ({ note, maker, isDeleted }: ServiceRecord): boolean =>
-      asked !== undefined && note === asked.note && maker === ACCOUNT_IDS[asked.account] && !isDeleted;
+      asked !== undefined &&
+      note === asked.note &&
+      maker === ACCOUNT_IDS[asked.account] &&
+      !isDeleted;
     const record = this.#records(ORIGIN).find(isOwn);
     if (asked === undefined || record === undefined) return;
     this.#note(`a curator makes a ${does} of ${find}`);
     // Requests in flight arrive after it.
     if (this.#network.onItsWay > 0) this.#network.wasLate = true;
     this.#curated.add(find);
-    for (const twin of this.#asked.values()) if (twin.note === asked.note) this.#curated.add(twin.id);
+    for (const twin of this.#asked.values())
+      if (twin.note === asked.note) this.#curated.add(twin.id);
     if (does === 'number') {
       asked.numbers.push({ value, service: service.origin, by: 'curator' });
       this.#curatedNumbers.push({
@@ -808,9 +1024,13 @@ class Scene {
   #expectNothingLeft(machine: MachineName, account: Profile): void {
     const open = this.#entries(machine).filter(
       ({ kind, state, profile, ident, isHidden }) =>
-        (kind === 'import' || ident !== null) && profile === account && isHidden === 0 && OPEN_STATES.includes(state),
+        (kind === 'import' || ident !== null) &&
+        profile === account &&
+        isHidden === 0 &&
+        OPEN_STATES.includes(state),
     );
-    if (open.length > 0) this.#violations.push(`a push ended with 0, and ${open[0]?.find} is ${open[0]?.state}`);
+    if (open.length > 0)
+      this.#violations.push(`a push ended with 0, and ${open[0]?.find} is ${open[0]?.state}`);
   }
 
   #makeBackup(name: MachineName): string {
@@ -820,32 +1040,41 @@ class Scene {
   /** The outbox of the archaeologist, as a person copies files. */
   #copyOutbox(from: string, to: string, withLog: boolean): void {
     const outbox = listOutboxes(from).find(
-      (name) => existsSync(join(from, 'outboxes', name, 'outbox.sqlite')) && this.#isOfArchaeologist(name),
+      (name) =>
+        existsSync(join(from, 'outboxes', name, 'outbox.sqlite')) && this.#isOfArchaeologist(name),
     );
     if (outbox === undefined) return;
     mkdirSync(join(to, 'outboxes', outbox), { recursive: true });
     for (const suffix of ['', '-wal', '-shm']) {
-      const [source, target] = [from, to].map((home) => join(home, 'outboxes', outbox, `outbox.sqlite${suffix}`)) as [
-        string,
-        string,
-      ];
+      const [source, target] = [from, to].map((home) =>
+        join(home, 'outboxes', outbox, `outbox.sqlite${suffix}`),
+      ) as [string, string];
       rmSync(target, { force: true });
-      if (existsSync(source) && (suffix === '' || (suffix === '-wal' && withLog))) cpSync(source, target);
+      if (existsSync(source) && (suffix === '' || (suffix === '-wal' && withLog)))
+        cpSync(source, target);
     }
   }
 
   #isOfArchaeologist(outbox: string): boolean {
-    return this.#homes().some((name) => listProfiles(this.#home(name)).get(outbox) === 'archaeologist');
+    return this.#homes().some(
+      (name) => listProfiles(this.#home(name)).get(outbox) === 'archaeologist',
+    );
   }
 
   /** A home as it was made, without outboxes. */
   #setUp(name: MachineName, like: MachineName): void {
     const template = this.#stage.templates.get(like)?.home ?? '';
     rmSync(this.#home(name), { recursive: true, force: true });
-    cpSync(template, this.#home(name), { recursive: true, filter: (path) => !path.includes(`${template}/outboxes`) });
+    cpSync(template, this.#home(name), {
+      recursive: true,
+      filter: (path) => !path.includes(`${template}/outboxes`),
+    });
     const config = join(this.#home(name), 'config.toml');
     const text = readFileSync(config, 'utf8').replaceAll(/^outbox = .*\n/gm, '');
-    writeFileSync(config, this.#isAnonymous ? text.replaceAll('oai_auth = "basic"', 'oai_auth = "none"') : text);
+    writeFileSync(
+      config,
+      this.#isAnonymous ? text.replaceAll('oai_auth = "basic"', 'oai_auth = "none"') : text,
+    );
     this.#looked.delete(name);
     this.#pointed.delete(name);
   }
@@ -855,7 +1084,8 @@ class Scene {
     // Data in its write-ahead log alone would replace what was damaged.
     const file = openSync(path, 'r+');
     const bytes = fstatSync(file).size;
-    for (const place of places) writeSync(file, Buffer.from('damaged'), 0, 7, Math.floor(place * (bytes - 7)));
+    for (const place of places)
+      writeSync(file, Buffer.from('damaged'), 0, 7, Math.floor(place * (bytes - 7)));
     closeSync(file);
   }
 
@@ -865,7 +1095,15 @@ class Scene {
     const document = this.#homes().flatMap((name) => readDocument(this.#home(name), find) ?? [])[0];
     if (document === undefined) return;
     const post = (path: string, headers: Record<string, string>, body: Buffer) =>
-      time.until(service.take({ method: 'POST', url: `${ORIGIN}${path}`, headers, body, address: '10.9.9.9' }));
+      time.until(
+        service.take({
+          method: 'POST',
+          url: `${ORIGIN}${path}`,
+          headers,
+          body,
+          address: '10.9.9.9',
+        }),
+      );
     const signedIn = await post(
       '/api/token-auth/',
       { 'content-type': 'application/json' },
@@ -886,7 +1124,10 @@ class Scene {
     );
   }
 
-  /** The trouble is over, and everybody who has something open pushes, looks and answers until nothing changes any more. */
+  /**
+   * The trouble is over, and everybody who has something open pushes, looks and answers until
+   * nothing changes any more.
+   */
   async settle(): Promise<void> {
     const { time, service } = this.#stage;
     await time.until(Promise.all(this.#aside));
@@ -905,8 +1146,10 @@ class Scene {
       for (const name of this.#homes()) {
         for (const origin of [ORIGIN, OTHER_ORIGIN]) {
           const profiles = this.#profilesWithOpen(name, origin);
-          if (profiles.some((profile) => this.#origin(name, profile) !== origin)) this.#point(name, origin);
-          for (const profile of profiles) if (this.#mayPush(name, profile)) await this.#pushAndAnswer(name, profile);
+          if (profiles.some((profile) => this.#origin(name, profile) !== origin))
+            this.#point(name, origin);
+          for (const profile of profiles)
+            if (this.#mayPush(name, profile)) await this.#pushAndAnswer(name, profile);
         }
       }
       if (this.#states() === before && (turn > 0 || !this.#isOpen('queued', 'sending'))) return;
@@ -914,13 +1157,16 @@ class Scene {
   }
 
   #isOpen(...states: readonly string[]): boolean {
-    return this.#homes().some((name) => this.#entries(name).some(({ state }) => states.includes(state)));
+    return this.#homes().some((name) =>
+      this.#entries(name).some(({ state }) => states.includes(state)),
+    );
   }
 
   #profilesWithOpen(name: MachineName, service: string): readonly Profile[] {
     const open = this.#entries(name).filter(
       ({ kind, service: at, state }) =>
-        at === service && (OPEN_STATES.includes(state) || (kind !== 'number' && state === 'refused')),
+        at === service &&
+        (OPEN_STATES.includes(state) || (kind !== 'number' && state === 'refused')),
     );
     return PROFILES.filter((name) => open.some(({ profile }) => profile === name));
   }
@@ -928,7 +1174,9 @@ class Scene {
   /** Pushes, answers what is asked, and looks for what is uncertain then. */
   async #pushAndAnswer(name: MachineName, profile: Profile): Promise<void> {
     const isOpen = (): boolean =>
-      this.#entries(name).some((entry) => entry.profile === profile && OPEN_STATES.includes(entry.state));
+      this.#entries(name).some(
+        (entry) => entry.profile === profile && OPEN_STATES.includes(entry.state),
+      );
     await this.#bringPhotographs(name, profile);
     await this.#sendAgain(name, profile);
     for (let turn = 0; turn < MAX_ANSWERS && isOpen(); turn += 1) {
@@ -962,7 +1210,8 @@ class Scene {
     const refused = this.#entries(name).filter(
       (entry) => entry.profile === profile && entry.kind === 'import' && entry.state === 'refused',
     );
-    if (this.#wereBeside) for (const { find } of refused) await this.#run(name, profile, ['resolve', find, '--resend']);
+    if (this.#wereBeside)
+      for (const { find } of refused) await this.#run(name, profile, ['resolve', find, '--resend']);
   }
 
   /** Tells if a new outbox continues an earlier one: where that is in no home any more, it does. */
@@ -970,7 +1219,8 @@ class Scene {
     const [, earlier] = /--continue ([\da-f-]{36})/.exec(stderr) ?? [];
     if (earlier === undefined) return false;
     const isInUse = this.#homes().some(
-      (home) => getMachine(home) === getMachine(name) && listProfiles(this.#home(home)).has(earlier),
+      (home) =>
+        getMachine(home) === getMachine(name) && listProfiles(this.#home(home)).has(earlier),
     );
     const answer = isInUse ? ['--separate'] : ['--continue', earlier, '--yes'];
     const { code } = await this.#run(name, profile, ['outbox', 'adopt', ...answer]);
@@ -979,7 +1229,9 @@ class Scene {
 
   async #answer(name: MachineName, profile: Profile, before: Entry): Promise<void> {
     // The answer to another one may have answered this.
-    const entry = this.#entries(name).find(({ id, outbox }) => id === before.id && outbox === before.outbox);
+    const entry = this.#entries(name).find(
+      ({ id, outbox }) => id === before.id && outbox === before.outbox,
+    );
     if (entry === undefined || !isForPerson(entry)) return;
     const records = this.#records(entry.service);
     const knowledge: Known = {
@@ -990,10 +1242,13 @@ class Scene {
     };
     const answer = answerTo(entry, knowledge);
     if (answer === undefined) return;
-    await this.#stage.time.until(this.#pas(name, profile, ['resolve', entry.find, '--entry', String(entry.id), ...answer]));
+    await this.#stage.time.until(
+      this.#pas(name, profile, ['resolve', entry.find, '--entry', String(entry.id), ...answer]),
+    );
     this.#acts.push({ note: findAsked(entry, knowledge)?.note, atMs: this.#stage.time.nowMs });
     const asked = findAsked(entry, knowledge);
-    if (entry.kind === 'import' && answer[0] === '--drop' && asked !== undefined) asked.wasGivenUp = true;
+    if (entry.kind === 'import' && answer[0] === '--drop' && asked !== undefined)
+      asked.wasGivenUp = true;
   }
 
   #states(): string {
@@ -1004,7 +1259,8 @@ class Scene {
   #inUse(): (readonly Entry[])[] {
     return this.#homes().map((name) =>
       this.#entries(name).filter(
-        ({ outbox, profile, state }) => profile !== undefined && (state === 'accepted' || this.#isPushedFrom(name, outbox)),
+        ({ outbox, profile, state }) =>
+          profile !== undefined && (state === 'accepted' || this.#isPushedFrom(name, outbox)),
       ),
     );
   }
@@ -1018,7 +1274,8 @@ class Scene {
     if (first.length === 0 && left > 0) {
       for (const name of this.#homes()) {
         const uncertain = this.#entries(name).filter(
-          ({ profile, outbox, state }) => profile !== undefined && state === 'uncertain' && this.#isPushedFrom(name, outbox),
+          ({ profile, outbox, state }) =>
+            profile !== undefined && state === 'uncertain' && this.#isPushedFrom(name, outbox),
         );
         for (const entry of uncertain) {
           if (entry.profile !== undefined && this.#origin(name, entry.profile) !== entry.service)
@@ -1031,7 +1288,13 @@ class Scene {
     const violations = first.length > 0 || left === 0 ? first : this.#violationsNow();
     return {
       trace: this.trace,
-      violations: [...this.#violations, ...this.#gaps(), ...this.#network.betrayed, ...this.#overwritten(), ...violations],
+      violations: [
+        ...this.#violations,
+        ...this.#gaps(),
+        ...this.#network.betrayed,
+        ...this.#overwritten(),
+        ...violations,
+      ],
       left,
       sent: this.#inUse()
         .flat()
@@ -1048,8 +1311,17 @@ class Scene {
         records: listRecords(each, PROJECT),
         homes: this.#inUse(),
         asked: [...this.#asked.values()],
-        ...{ curated: this.#curated, freed: this.#freed, wasCopied: this.#wasCopied, wereClocksSet: this.#wereClocksSet },
-        ...{ wasPutBack: this.#wasPutBack, isAnonymous: this.#isAnonymous, isLate: this.#network.wasLate },
+        ...{
+          curated: this.#curated,
+          freed: this.#freed,
+          wasCopied: this.#wasCopied,
+          wereClocksSet: this.#wereClocksSet,
+        },
+        ...{
+          wasPutBack: this.#wasPutBack,
+          isAnonymous: this.#isAnonymous,
+          isLate: this.#network.wasLate,
+        },
       }),
     );
   }
@@ -1061,29 +1333,39 @@ class Scene {
     const numbers = this.#network.departures.flatMap(({ atMs, method, url }) => {
       const { pathname, searchParams } = new URL(url);
       const ident = pathname.split('/').find((part) => /-N\d+$/.test(part));
-      return method === 'PATCH' && ident !== undefined ? [{ atMs, ident, value: searchParams.get('evidencni_cislo') ?? '' }] : [];
+      return method === 'PATCH' && ident !== undefined
+        ? [{ atMs, ident, value: searchParams.get('evidencni_cislo') ?? '' }]
+        : [];
     });
     // One that was sent from here as well is not another outbox's.
     const strange = this.#curatedNumbers.filter(
-      ({ ident, value }) => !numbers.some((ownNumber) => ownNumber.ident === ident && ownNumber.value === value),
+      ({ ident, value }) =>
+        !numbers.some((ownNumber) => ownNumber.ident === ident && ownNumber.value === value),
     );
     return strange.flatMap((curated) => {
       const note = records.find(({ ident }) => ident === curated.ident)?.note;
       const isOfRecord = ({ ident, value }: { ident: string; value: string }): boolean =>
         ident === curated.ident && value !== curated.value;
-      const sentBefore = numbers.filter((number) => isOfRecord(number) && number.atMs <= curated.atMs);
+      const sentBefore = numbers.filter(
+        (number) => isOfRecord(number) && number.atMs <= curated.atMs,
+      );
       const isKnownBy = (atMs: number): boolean =>
-        this.#acts.some((act) => (act.note ?? note) === note && act.atMs > curated.atMs && act.atMs <= atMs);
+        this.#acts.some(
+          (act) => (act.note ?? note) === note && act.atMs > curated.atMs && act.atMs <= atMs,
+        );
       const wrong = numbers.find(
         (number) =>
           isOfRecord(number) &&
           number.atMs > curated.atMs + LOOK_MS &&
           !isKnownBy(number.atMs) &&
-          (sentBefore.some(({ value }) => value === number.value) || (!this.#isAnonymous && curated.isSeen)),
+          (sentBefore.some(({ value }) => value === number.value) ||
+            (!this.#isAnonymous && curated.isSeen)),
       );
       return wrong === undefined
         ? []
-        : [`a curator gave ${curated.ident} the number ${curated.value}, and nobody was asked before ${wrong.value} replaced it`];
+        : [
+            `a curator gave ${curated.ident} the number ${curated.value}, and nobody was asked before ${wrong.value} replaced it`,
+          ];
     });
   }
 
@@ -1096,7 +1378,9 @@ class Scene {
       const way = `${machine} ${new URL(url).hostname}`;
       const gapMs = atMs - (lastMs.get(way) ?? Number.NEGATIVE_INFINITY);
       lastMs.set(way, atMs);
-      return gapMs < LIMIT_MS - 0.001 ? [`two requests of ${machine} left ${gapMs.toFixed(2)} ms apart`] : [];
+      return gapMs < LIMIT_MS - 0.001
+        ? [`two requests of ${machine} left ${gapMs.toFixed(2)} ms apart`]
+        : [];
     });
   }
 
@@ -1110,13 +1394,25 @@ const PUSH = ['push', '--yes'];
 /** Prints the output of all commands as well. */
 const IS_SAID = process.env['SIMULATION_SAYS'] !== undefined;
 /** After these an outbox may not know what was asked for last. */
-const COPYING: readonly string[] = ['put-copy-back', 'copy-home', 'lose-home', 'roll-back', 'new-home'];
+const COPYING: readonly string[] = [
+  'put-copy-back',
+  'copy-home',
+  'lose-home',
+  'roll-back',
+  'new-home',
+];
 
 function isCopying(step: Step): boolean {
-  return COPYING.includes(step.kind) || 'elsewhere' in step || ('does' in step && step.does === 'restore');
+  return (
+    COPYING.includes(step.kind) ||
+    'elsewhere' in step ||
+    ('does' in step && step.does === 'restore')
+  );
 }
 
-/** The disk of a machine is copied when a process is killed, so none is killed beside another one. */
+/**
+ * The disk of a machine is copied when a process is killed, so none is killed beside another one.
+ */
 function withoutKill({ killedAfter: _killedAfter, ...done }: Done): Done {
   return done;
 }
@@ -1142,7 +1438,12 @@ function isFair(step: Step): boolean {
     case 'reconcile':
     case 'pull': {
       const { fates, writes = [], killedAfter, disk } = step;
-      return step.machine === 'laptop' && fates.length + writes.length === 0 && killedAfter === undefined && disk === undefined;
+      return (
+        step.machine === 'laptop' &&
+        fates.length + writes.length === 0 &&
+        killedAfter === undefined &&
+        disk === undefined
+      );
     }
     default:
       return false;

@@ -9,10 +9,15 @@ import { makeScenario } from './scenario.ts';
 import { shrink } from './shrink.ts';
 
 /**
- * Scenarios from one seed up to, not including, another one; or only those of them that are made on purpose about one of these themes, or in
- * which no lookup runs.
+ * Scenarios from one seed up to, not including, another one; or only those of them that are made on
+ * purpose about one of these themes, or in which no lookup runs.
  */
-type Part = { readonly from: number; readonly until: number; readonly themes?: readonly string[]; readonly anonymous?: true };
+type Part = {
+  readonly from: number;
+  readonly until: number;
+  readonly themes?: readonly string[];
+  readonly anonymous?: true;
+};
 
 /** Outcomes. `digest` is of all events: the same on any machine. */
 type Played = {
@@ -26,7 +31,12 @@ type Played = {
 };
 
 /** A scenario that went wrong, cut down; none of the part was played after it. */
-type Found = { readonly seed: number; readonly steps: number; readonly violation: string; readonly text: string };
+type Found = {
+  readonly seed: number;
+  readonly steps: number;
+  readonly violation: string;
+  readonly text: string;
+};
 
 const PLAYED_TWICE = 50;
 /** A disk of memory flushes at once. */
@@ -45,7 +55,10 @@ async function playPart(stage: Stage, { from, until, themes, anonymous }: Part):
     all.update(`${seed}\n${trace.join('\n')}\n`);
     if (violations.length > 0) found = await cutDown(stage, seed);
     // One seed is one scenario, to the last tenth of a millisecond.
-    else if (seed % PLAYED_TWICE === 0 && (await play(stage, scenario)).trace.join('\n') !== trace.join('\n'))
+    else if (
+      seed % PLAYED_TWICE === 0 &&
+      (await play(stage, scenario)).trace.join('\n') !== trace.join('\n')
+    )
       found = {
         seed,
         steps: scenario.steps.length,
@@ -62,7 +75,10 @@ async function playPart(stage: Stage, { from, until, themes, anonymous }: Part):
 }
 
 async function cutDown(stage: Stage, seed: number): Promise<Found> {
-  const least = await shrink(makeScenario(seed), async (smaller) => (await play(stage, smaller)).violations.length > 0);
+  const least = await shrink(
+    makeScenario(seed),
+    async (smaller) => (await play(stage, smaller)).violations.length > 0,
+  );
   const { violations, trace } = await play(stage, least);
   const steps = least.steps.map((step) => JSON.stringify(step)).join('\n');
   const text = `seed ${seed}: ${violations.join('; ')}\n${steps}\n\n${trace.join('\n')}`;

@@ -1,16 +1,31 @@
 import { cpSync, mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { BUILT, build as buildProject, compile, playSeeds, WHOLE } from '../support/built-players.mjs';
+import {
+  BUILT,
+  build as buildProject,
+  compile,
+  playSeeds,
+  WHOLE,
+} from '../support/built-players.mjs';
 
 /** @typedef {{ seed: number, steps: number, violation: string, text: string }} Found */
-/** @typedef {{ scenarios: number, steps: number, sent: number, left: number, digest: string, processorMs: number, found?: Found }} Played */
-/** @typedef {{ name: string, file: string, from: string, to: string, seed?: number, themes?: readonly string[], anonymous?: true }} Planted */
+/**
+ * @typedef {{ scenarios: number, steps: number, sent: number, left: number, digest: string,
+ * processorMs: number, found?: Found }} Played
+ */
+/**
+ * @typedef {{ name: string, file: string, from: string, to: string, seed?: number, themes?:
+ * readonly string[], anonymous?: true }} Planted
+ */
 
 export function build() {
   buildProject('test/simulation');
 }
 
-/** @returns {Promise<{ PLANTED: readonly Planted[], plant: (planted: Planted, text: string) => string }>} */
+/**
+ * @returns {Promise<{ PLANTED: readonly Planted[], plant: (planted: Planted, text: string) =>
+ * string }>}
+ */
 export function plantedFaults() {
   return import(join(WHOLE, 'test/simulation/planted.js'));
 }
@@ -28,9 +43,18 @@ export function buildWith(otherFiles) {
     writeFileSync(source, text);
     return source;
   });
-  const flags = '--ignoreConfig --noCheck --noResolve --target es2023 --module nodenext --verbatimModuleSyntax';
+  const flags =
+    '--ignoreConfig --noCheck --noResolve --target es2023 --module nodenext --verbatimModuleSyntax';
   const compiled = join(BUILT, 'compiled');
-  compile([...flags.split(' '), '--rewriteRelativeImportExtensions', '--rootDir', sources, '--outDir', compiled, ...written]);
+  compile([
+    ...flags.split(' '),
+    '--rewriteRelativeImportExtensions',
+    '--rootDir',
+    sources,
+    '--outDir',
+    compiled,
+    ...written,
+  ]);
   return otherFiles.map((_, nth) => () => {
     const folder = join(BUILT, `other-${nth}`);
     cpSync(WHOLE, folder, { recursive: true });
@@ -42,10 +66,22 @@ export function buildWith(otherFiles) {
 /**
  * @param {number} from the first seed
  * @param {number} count
- * @param {{ jobs: number, folder?: string, themes?: readonly string[], anonymous?: true }} how `themes`: only scenarios about one of these; `anonymous`: only those without lookups
+ * @param {{ jobs: number, folder?: string, themes?: readonly string[], anonymous?: true }} how
+ * `themes`: only scenarios about one of these; `anonymous`: only those without lookups
  * @param {(played: Played, from: number) => void} [onPart]
  * @returns {Promise<Found | undefined>} the first scenario that went wrong
  */
-export function playScenarios(from, count, { jobs, folder = WHOLE, themes, anonymous }, onPart = () => {}) {
-  return playSeeds(join(folder, 'test/simulation/player.js'), from, count, { jobs, more: { themes, anonymous } }, onPart);
+export function playScenarios(
+  from,
+  count,
+  { jobs, folder = WHOLE, themes, anonymous },
+  onPart = () => {},
+) {
+  return playSeeds(
+    join(folder, 'test/simulation/player.js'),
+    from,
+    count,
+    { jobs, more: { themes, anonymous } },
+    onPart,
+  );
 }

@@ -21,22 +21,30 @@ const tally = { scenarios: 0, steps: 0, sent: 0, left: 0 };
 let usedMs = 0;
 /** @type {Map<number, string>} */
 const digests = new Map();
-const found = await playScenarios(from, seeds, { jobs }, ({ scenarios, steps, sent, left, digest, processorMs }, first) => {
-  const before = tally.scenarios;
-  tally.scenarios += scenarios;
-  tally.steps += steps;
-  tally.sent += sent;
-  tally.left += left;
-  usedMs += processorMs;
-  digests.set(first, digest);
-  if (Math.floor(tally.scenarios / TOLD_EVERY) > Math.floor(before / TOLD_EVERY)) process.stdout.write(`${toldSoFar()}\n`);
-});
+const found = await playScenarios(
+  from,
+  seeds,
+  { jobs },
+  ({ scenarios, steps, sent, left, digest, processorMs }, first) => {
+    const before = tally.scenarios;
+    tally.scenarios += scenarios;
+    tally.steps += steps;
+    tally.sent += sent;
+    tally.left += left;
+    usedMs += processorMs;
+    digests.set(first, digest);
+    if (Math.floor(tally.scenarios / TOLD_EVERY) > Math.floor(before / TOLD_EVERY))
+      process.stdout.write(`${toldSoFar()}\n`);
+  },
+);
 if (found !== undefined) process.stdout.write(`${found.text}\n\n`);
 // Events of all seeds, in their order: the same on every machine.
 const ordered = [...digests].sort(([one], [other]) => one - other).map(([, digest]) => digest);
 const digest = createHash('sha256').update(ordered.join('\n')).digest('hex').slice(0, 16);
 process.stdout.write(`${toldSoFar()}; traces ${digest}\n`);
-process.stdout.write(`simulation: ${JSON.stringify({ from, ...tally, violations: found === undefined ? 0 : 1 })}\n`);
+process.stdout.write(
+  `simulation: ${JSON.stringify({ from, ...tally, violations: found === undefined ? 0 : 1 })}\n`,
+);
 process.exitCode = found === undefined ? 0 : 1;
 
 function toldSoFar() {

@@ -5,7 +5,10 @@ import { THEMES, type Theme } from './themes.ts';
 /** Three people: two enter finds, and the third may give a number to each of them. */
 export const ACCOUNTS = ['archaeologist', 'researcher', 'archivist'] as const;
 export type Account = (typeof ACCOUNTS)[number];
-/** Each account has a profile with an outbox of its own, and the archaeologist one of a training service as well. */
+/**
+ * Each account has a profile with an outbox of its own, and the archaeologist one of a training
+ * service as well.
+ */
 export const PROFILES = [...ACCOUNTS, 'training'] as const;
 export type Profile = (typeof PROFILES)[number];
 /** Names in the seed. */
@@ -15,16 +18,25 @@ export const ACCOUNT_IDS: Readonly<Record<Account, string>> = {
   archivist: 'U-000020',
 };
 export const MACHINES = ['laptop', 'office'] as const;
-/** Homes: one of each machine, and a second one on the laptop, which exists once it was copied or set up. */
+/**
+ * Homes: one of each machine, and a second one on the laptop, which exists once it was copied or
+ * set up.
+ */
 export const HOMES = [...MACHINES, 'second'] as const;
 export type MachineName = (typeof HOMES)[number];
 
-export type PlannedFind = { readonly id: string; readonly note: string; readonly longitude: string };
+export type PlannedFind = {
+  readonly id: string;
+  readonly note: string;
+  readonly longitude: string;
+};
 
 /** By the number of the request in its command; requests that are not named arrive. */
 export type Fates = readonly (readonly [nth: number, fate: Fate])[];
 
-/** From the n-th write of a command to its disk on, nothing more is written, or nothing more can be. */
+/**
+ * From the n-th write of a command to its disk on, nothing more is written, or nothing more can be.
+ */
 export type DiskFault = { readonly afterWrites: number; readonly kind: 'full' | 'broken' };
 
 export type Sync = {
@@ -55,7 +67,13 @@ const AT_ANY_TIME = [
   'import-again',
 ] as const;
 /** `curate`: a curator sets the number of the record. */
-export type Doing = (typeof AT_ANY_TIME)[number] | 'restore' | 'adopt' | 'copy' | 'rehearse' | 'curate';
+export type Doing =
+  | (typeof AT_ANY_TIME)[number]
+  | 'restore'
+  | 'adopt'
+  | 'copy'
+  | 'rehearse'
+  | 'curate';
 export type Done = {
   readonly machine: MachineName;
   readonly account: Account;
@@ -67,7 +85,12 @@ export type Done = {
 
 /** One thing that happens. A scenario is data, so that it can be cut down to what matters. */
 export type Step =
-  | { readonly kind: 'import'; readonly machine: MachineName; readonly account: Account; readonly finds: readonly PlannedFind[] }
+  | {
+      readonly kind: 'import';
+      readonly machine: MachineName;
+      readonly account: Account;
+      readonly finds: readonly PlannedFind[];
+    }
   /** A person imports the find's table once more. */
   | {
       readonly kind: 'import-again';
@@ -125,7 +148,10 @@ export type Step =
       readonly second?: MachineName;
       readonly account?: Account;
     }
-  /** A push is stopped when it has looked at the clock so often, and goes on later, beside what comes next. */
+  /**
+   * A push is stopped when it has looked at the clock so often, and goes on later, beside what
+   * comes next.
+   */
   | {
       readonly kind: 'push-put-aside';
       readonly machine: MachineName;
@@ -147,7 +173,11 @@ export type Step =
   /** All of a machine is as it was when it was kept: its homes, and what it knows of them. */
   | { readonly kind: 'roll-back'; readonly machine: MachineName }
   /** Bytes of the journal are others, at so many of its places. */
-  | { readonly kind: 'damage-journal'; readonly machine: MachineName; readonly places: readonly number[] }
+  | {
+      readonly kind: 'damage-journal';
+      readonly machine: MachineName;
+      readonly places: readonly number[];
+    }
   | { readonly kind: 'lose-journal'; readonly machine: MachineName }
   /** Harvesting is anonymous. */
   | { readonly kind: 'anonymous' }
@@ -178,9 +208,16 @@ export type Step =
   | { readonly kind: 'index'; readonly delayMs: number };
 
 /** `theme`: what it is about, where it was made on purpose. */
-export type Scenario = { readonly seed: number; readonly theme?: string; readonly steps: readonly Step[] };
+export type Scenario = {
+  readonly seed: number;
+  readonly theme?: string;
+  readonly steps: readonly Step[];
+};
 
-/** Amounts in a scenario, drawn once for each, so that scenarios differ in kind and not only in detail. */
+/**
+ * Amounts in a scenario, drawn once for each, so that scenarios differ in kind and not only in
+ * detail.
+ */
 type Mood = {
   readonly trouble: number;
   readonly kills: number;
@@ -195,7 +232,8 @@ const LONGEST = 20;
 
 export function makeScenario(seed: number): Scenario {
   const random = seededRandom(seed);
-  const some = (probability: number, most: number): number => (random.chance(probability) ? random.next() * most : 0);
+  const some = (probability: number, most: number): number =>
+    random.chance(probability) ? random.next() * most : 0;
   const mood: Mood = {
     trouble: some(0.8, 0.5),
     kills: some(0.6, 0.6),
@@ -209,11 +247,13 @@ export function makeScenario(seed: number): Scenario {
   const length = drawLength(random);
   // Rare events are forced on purpose, with any other events between.
   const theme = random.chance(0.75) ? random.pick(Object.keys(THEMES)) : undefined;
-  if (theme === undefined) while (steps.length < length) steps.push(...nextSteps(random, mood, finds));
+  if (theme === undefined)
+    while (steps.length < length) steps.push(...nextSteps(random, mood, finds));
   else {
     const { tell, alone } = THEMES[theme] as Theme;
     const between = alone === true || random.chance(0.6) ? 0 : 0.25;
-    for (const step of tell(random, finds)) steps.push(...(random.chance(between) ? nextSteps(random, mood, finds) : []), step);
+    for (const step of tell(random, finds))
+      steps.push(...(random.chance(between) ? nextSteps(random, mood, finds) : []), step);
     if (alone === true) return { seed, theme, steps };
   }
   if (random.chance(0.3)) steps.push(...laterOn(random));
@@ -233,7 +273,11 @@ function mayBeAnonymous(step: Step): boolean {
     case 'copy-home':
       return step.to === 'second';
     default:
-      return !(step.kind === 'import-again' && step.elsewhere === true && step.machine !== 'second');
+      return !(
+        step.kind === 'import-again' &&
+        step.elsewhere === true &&
+        step.machine !== 'second'
+      );
   }
 }
 
@@ -259,7 +303,9 @@ export function importing(random: Random, finds: PlannedFind[], machine: Machine
   });
   const account = random.chance(0.85) ? 'archaeologist' : 'researcher';
   const changes = rows.flatMap(({ id: find }): Step[] => [
-    ...(random.chance(0.3) ? [{ kind: 'photo', machine, find, shade: random.between(0, 40_000) } as const] : []),
+    ...(random.chance(0.3)
+      ? [{ kind: 'photo', machine, find, shade: random.between(0, 40_000) } as const]
+      : []),
     ...(random.chance(0.2) && account === 'archaeologist'
       ? [{ kind: 'number', machine, find, value: getNumber(random) } as const]
       : []),
@@ -291,10 +337,12 @@ function nextSteps(random: Random, mood: Mood, finds: PlannedFind[]): Step[] {
   if (random.chance(mood.clocks)) {
     const whose = random.pick(['laptop', 'service'] as const);
     // The service's may be wrong, but not by so much that what is on its way is taken for lost.
-    const maxMs = whose === 'service' ? 90_000 : random.pick([2000, 90_000, 7_200_000, 300_000_000]);
+    const maxMs =
+      whose === 'service' ? 90_000 : random.pick([2000, 90_000, 7_200_000, 300_000_000]);
     return [{ kind: 'clock', machine: whose, byMs: Math.round((random.next() - 0.5) * 2 * maxMs) }];
   }
-  if (random.chance(mood.hands)) return [random.chance(0.6) ? { kind: 'by-hand', find } : curating(random, find)];
+  if (random.chance(mood.hands))
+    return [random.chance(0.6) ? { kind: 'by-hand', find } : curating(random, find)];
   const draw = random.next();
   if (draw < 0.14) return importing(random, finds, machine);
   if (draw < 0.19) return [{ kind: 'import-again', machine, find }];
@@ -304,20 +352,31 @@ function nextSteps(random: Random, mood: Mood, finds: PlannedFind[]): Step[] {
     return [
       {
         kind: 'wait',
-        ms: random.pick([1000, 20_000, 3, 11, 14, 20, 130].map((many) => (many < 1000 ? many * MINUTE_MS : many))),
+        ms: random.pick(
+          [1000, 20_000, 3, 11, 14, 20, 130].map((many) => (many < 1000 ? many * MINUTE_MS : many)),
+        ),
       },
     ];
   if (draw < 0.48) return [servicing(random)];
-  if (draw < 0.51) return [{ kind: 'index', delayMs: random.pick([0, 5000, 120_000, 8 * MINUTE_MS]) }];
+  if (draw < 0.51)
+    return [{ kind: 'index', delayMs: random.pick([0, 5000, 120_000, 8 * MINUTE_MS]) }];
   const fates = drawFates(random, mood.trouble);
   if (draw < 0.55) return [{ kind: 'two-pushes', machine, fates, apartMs: random.between(0, 400) }];
-  if (draw < 0.57) return [{ kind: 'beside', fates, afterMs: random.between(0, 900), ...doing(random, machine, find) }];
+  if (draw < 0.57)
+    return [
+      { kind: 'beside', fates, afterMs: random.between(0, 900), ...doing(random, machine, find) },
+    ];
   if (draw < 0.59) return [{ kind: 'both-push', fates, apartMs: random.between(0, 400) }];
   const kind = draw < 0.82 ? 'push' : draw < 0.95 ? 'reconcile' : 'pull';
-  const account = random.chance(kind === 'reconcile' ? 0.65 : 0.85) ? 'archaeologist' : 'researcher';
+  const account = random.chance(kind === 'reconcile' ? 0.65 : 0.85)
+    ? 'archaeologist'
+    : 'researcher';
   // A push of one find looks at a clock some ninety times.
   const killedAfter = random.between(0, random.pick([30, 90, 250]));
-  const disk: DiskFault = { kind: random.pick(['full', 'broken'] as const), afterWrites: random.between(0, 20) };
+  const disk: DiskFault = {
+    kind: random.pick(['full', 'broken'] as const),
+    afterWrites: random.between(0, 20),
+  };
   return [
     {
       ...{ kind, machine, account, fates },
@@ -326,9 +385,15 @@ function nextSteps(random: Random, mood: Mood, finds: PlannedFind[]): Step[] {
   ];
 }
 
-export function doing(random: Random, machine: MachineName, find: string, among: readonly Doing[] = AT_ANY_TIME): Done {
+export function doing(
+  random: Random,
+  machine: MachineName,
+  find: string,
+  among: readonly Doing[] = AT_ANY_TIME,
+): Done {
   const [does, number] = [random.pick(among), random.between(1, 9999)];
-  // Some commands are killed. Drawn from the number, so that the scenarios of all other seeds stay as they are.
+  // Some commands are killed. Drawn from the number, so that the scenarios of all other seeds stay
+  // as they are.
   const killed = number % 6 === 0 ? { killedAfter: number % 25 } : {};
   return { machine, account: 'archaeologist', does, find, value: `N-${number}`, ...killed };
 }
@@ -372,6 +437,7 @@ function copying(random: Random, machine: MachineName): Step[] {
 
 function drawFates(random: Random, trouble: number): Fates {
   const fates: [number, Fate][] = [];
-  for (let nth = 0; nth < 14; nth += 1) if (random.chance(trouble)) fates.push([nth, random.pick(FATES.slice(1))]);
+  for (let nth = 0; nth < 14; nth += 1)
+    if (random.chance(trouble)) fates.push([nth, random.pick(FATES.slice(1))]);
   return fates;
 }

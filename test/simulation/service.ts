@@ -35,7 +35,11 @@ export type Service = {
   nameAccount(username: string, user: string): void;
 };
 
-export async function openService(origin: string, time: VirtualTime, options: MockServerOptions = {}): Promise<Service> {
+export async function openService(
+  origin: string,
+  time: VirtualTime,
+  options: MockServerOptions = {},
+): Promise<Service> {
   const mock = await createMock(options, makeAddresses(origin), {
     time: { now: () => time.nowMs, sleep: (ms) => time.rest(ms) },
   });
@@ -77,7 +81,12 @@ export async function openService(origin: string, time: VirtualTime, options: Mo
 }
 
 /** Does it as the service's staff does. */
-export function changeRecord({ mock }: Service, ident: string, does: 'number' | 'correction' | 'deletion', value: string): void {
+export function changeRecord(
+  { mock }: Service,
+  ident: string,
+  does: 'number' | 'correction' | 'deletion',
+  value: string,
+): void {
   const { archive, clock, counters } = mock;
   const record = archive.findLive('samostatny_nalez', ident);
   if (record === undefined) return;
@@ -85,12 +94,24 @@ export function changeRecord({ mock }: Service, ident: string, does: 'number' | 
     archive.remove(ident);
     return;
   }
-  const changes = does === 'number' ? { evidencni_cislo: value } : { lokalizace: value, hloubka: '12', pocet: value };
-  const historie = [...getList(record.body['historie']), makeHistoryEntry(counters, 'SN-UPD', 'U-000020', clock.now(), '')];
-  archive.put({ entity: 'samostatny_nalez', body: orderChildren('samostatny_nalez', { ...record.body, ...changes, historie }) });
+  const changes =
+    does === 'number'
+      ? { evidencni_cislo: value }
+      : { lokalizace: value, hloubka: '12', pocet: value };
+  const historie = [
+    ...getList(record.body['historie']),
+    makeHistoryEntry(counters, 'SN-UPD', 'U-000020', clock.now(), ''),
+  ];
+  archive.put({
+    entity: 'samostatny_nalez',
+    body: orderChildren('samostatny_nalez', { ...record.body, ...changes, historie }),
+  });
 }
 
-function answered(mock: Service['mock'], { method, url, headers, body, address }: Arrival): Promise<HttpResponse> {
+function answered(
+  mock: Service['mock'],
+  { method, url, headers, body, address }: Arrival,
+): Promise<HttpResponse> {
   return new Promise((resolve) => {
     const { pathname, search, host } = new URL(url);
     const message = Object.assign(Readable.from(body.length === 0 ? [] : [body]), {
@@ -98,14 +119,21 @@ function answered(mock: Service['mock'], { method, url, headers, body, address }
       url: pathname + search,
       headers: { host, ...headers },
       complete: true,
-      socket: { remoteAddress: address, destroy: () => {}, resetAndDestroy: () => {}, once: () => {}, off: () => {} },
+      socket: {
+        remoteAddress: address,
+        destroy: () => {},
+        resetAndDestroy: () => {},
+        once: () => {},
+        off: () => {},
+      },
     });
     const head = { status: 0, headers: {} as Record<string, string> };
     // Changes of a response by the server, and no more.
     const response = {
       writeHead(status: number, headers: Record<string, string | number>) {
         head.status = status;
-        for (const [name, value] of Object.entries(headers)) head.headers[name.toLowerCase()] = String(value);
+        for (const [name, value] of Object.entries(headers))
+          head.headers[name.toLowerCase()] = String(value);
       },
       end: (body: Buffer | undefined) => resolve({ ...head, body: body ?? Buffer.alloc(0) }),
       destroy: () => {},
@@ -130,10 +158,14 @@ export type ServiceRecord = {
 /** All finds that were made in a project, as the service has them, also those that were deleted. */
 export function listRecords({ mock }: Pick<Service, 'mock'>, project: string): ServiceRecord[] {
   const rows = mock.database
-    .prepare(`select ident, creator, body, deleted from records where project = ? and entity = 'samostatny_nalez' order by ident`)
+    .prepare(
+      `select ident, creator, body, deleted from records where project = ? and entity = 'samostatny_nalez' order by ident`,
+    )
     .all(project) as { ident: string; creator: string; body: string; deleted: number }[];
   return rows.map(({ ident, creator, body, deleted }) => {
-    const { poznamka: note, evidencni_cislo: number } = JSON.parse(body) as { [name: string]: unknown };
+    const { poznamka: note, evidencni_cislo: number } = JSON.parse(body) as {
+      [name: string]: unknown;
+    };
     return {
       ident,
       isDeleted: deleted === 1,
@@ -142,7 +174,9 @@ export function listRecords({ mock }: Pick<Service, 'mock'>, project: string): S
       note: getText(note),
       place: /"lokalizace":\s*"([^"]*)"/.exec(body)?.[1] ?? '',
       number: getText(number),
-      digests: [...body.matchAll(/"sha_?512":\s*"([\da-f]{128})"/g)].map(([, digest = '']) => digest),
+      digests: [...body.matchAll(/"sha_?512":\s*"([\da-f]{128})"/g)].map(
+        ([, digest = '']) => digest,
+      ),
     };
   });
 }

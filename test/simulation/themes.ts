@@ -15,17 +15,29 @@ import {
   type Sync,
 } from './scenario.ts';
 
-/** Rare events, forced on purpose. `alone`: no other event between, which the oracle could not tell from a fault. */
+/**
+ * Rare events, forced on purpose. `alone`: no other event between, which the oracle could not tell
+ * from a fault.
+ */
 export type Theme = { readonly alone?: true; tell(random: Random, finds: PlannedFind[]): Step[] };
 
 const MINUTE_MS = 60_000;
 const OTHER_SERVICE = 'https://other.test';
 /** One service in other letters. */
-const SPELLINGS = ['https://service.test/', 'https://SERVICE.test', 'https://service.test:443', 'https://service.test.'];
+const SPELLINGS = [
+  'https://service.test/',
+  'https://SERVICE.test',
+  'https://service.test:443',
+  'https://service.test.',
+];
 
 type More = Partial<Sync>;
 
-const pushing = (machine: MachineName = 'laptop', account: Profile = 'archaeologist', more: More = {}): Step => ({
+const pushing = (
+  machine: MachineName = 'laptop',
+  account: Profile = 'archaeologist',
+  more: More = {},
+): Step => ({
   kind: 'push',
   machine,
   account,
@@ -43,14 +55,29 @@ const answering = (machine: MachineName = 'laptop', account: Profile = 'archaeol
   machine,
   account,
 });
-const waiting = (random: Random, ...minutes: readonly number[]): Step => ({ kind: 'wait', ms: random.pick(minutes) * MINUTE_MS });
+const waiting = (random: Random, ...minutes: readonly number[]): Step => ({
+  kind: 'wait',
+  ms: random.pick(minutes) * MINUTE_MS,
+});
 
 /** Unknown outcome. */
-const UNKNOWN: readonly Fate[] = ['answer-lost', 'late', 'astray', 'unanswered', 'bad-gateway-after', 'lost', 'answer-cut'];
+const UNKNOWN: readonly Fate[] = [
+  'answer-lost',
+  'late',
+  'astray',
+  'unanswered',
+  'bad-gateway-after',
+  'lost',
+  'answer-cut',
+];
 
 /** After a lost answer. The first requests look for the account. */
 function doubtful(random: Random): More {
-  return { fates: [1, 2, 3, 4, 5, 6, 7, 8].filter(() => random.chance(0.4)).map((nth) => [nth, random.pick(UNKNOWN)] as const) };
+  return {
+    fates: [1, 2, 3, 4, 5, 6, 7, 8]
+      .filter(() => random.chance(0.4))
+      .map((nth) => [nth, random.pick(UNKNOWN)] as const),
+  };
 }
 
 /** The first that are sent meet this, and the others arrive. */
@@ -59,8 +86,19 @@ function meeting(...fates: readonly Fate[]): { readonly writes: Fates } {
 }
 
 /** Finds with all that may be said of them, as an archaeologist enters them. */
-function entering(random: Random, finds: PlannedFind[], machine: MachineName = 'laptop', least = 1, most = 2): Step {
-  return { kind: 'import', machine, account: 'archaeologist', finds: someFinds(random, finds, least, most) };
+function entering(
+  random: Random,
+  finds: PlannedFind[],
+  machine: MachineName = 'laptop',
+  least = 1,
+  most = 2,
+): Step {
+  return {
+    kind: 'import',
+    machine,
+    account: 'archaeologist',
+    finds: someFinds(random, finds, least, most),
+  };
 }
 
 function someFinds(random: Random, finds: PlannedFind[], least = 1, most = 2): PlannedFind[] {
@@ -81,19 +119,33 @@ export const THEMES: Readonly<Record<string, Theme>> = {
       ...(random.chance(0.5) ? importing(random, finds, 'laptop') : []),
       pushing('laptop', 'archaeologist', random.pick([{}, {}, doubtful(random), meeting('dies')])),
       { kind: 'put-copy-back', machine: 'laptop', withLog: random.chance(0.5) },
-      ...(random.chance(0.6) ? [{ kind: 'import-again', machine: 'laptop', find: random.pick(finds).id } as const] : []),
+      ...(random.chance(0.6)
+        ? [{ kind: 'import-again', machine: 'laptop', find: random.pick(finds).id } as const]
+        : []),
       pushing('laptop', 'archaeologist', random.chance(0.5) ? { fates: [[0, 'lost']] } : {}),
       pushing(),
       ...(random.chance(0.3)
-        ? [{ kind: 'put-copy-back', machine: 'laptop', withLog: random.chance(0.5) } as const, entering(random, finds), pushing()]
+        ? [
+            { kind: 'put-copy-back', machine: 'laptop', withLog: random.chance(0.5) } as const,
+            entering(random, finds),
+            pushing(),
+          ]
         : []),
     ],
   },
   'what the outbox does not know any more is entered again': {
     tell: (random, finds) => {
       const findCount = finds.length;
-      const putBack = (): Step => ({ kind: 'put-copy-back', machine: 'laptop', withLog: random.chance(0.5) });
-      const again = (): Step => ({ kind: 'import-again', machine: 'laptop', find: finds[findCount]?.id ?? '' });
+      const putBack = (): Step => ({
+        kind: 'put-copy-back',
+        machine: 'laptop',
+        withLog: random.chance(0.5),
+      });
+      const again = (): Step => ({
+        kind: 'import-again',
+        machine: 'laptop',
+        find: finds[findCount]?.id ?? '',
+      });
       return [
         pushing(),
         { kind: 'keep-copy', machine: 'laptop' },
@@ -115,11 +167,20 @@ export const THEMES: Readonly<Record<string, Theme>> = {
       pushing('laptop', 'archaeologist', random.chance(0.5) ? doubtful(random) : {}),
       { kind: 'copy-home', from: 'laptop', to: 'office' },
       // Requests from the old place must have reached the index, and from then on none are sent.
-      ...(random.chance(0.4) ? [pushing('laptop', 'archaeologist', meeting(random.pick(UNKNOWN)))] : []),
+      ...(random.chance(0.4)
+        ? [pushing('laptop', 'archaeologist', meeting(random.pick(UNKNOWN)))]
+        : []),
       ...(random.chance(0.6) ? [pushing('office')] : []),
       waiting(random, 40, 130),
       { kind: 'index', delayMs: 0 },
-      { kind: 'does', machine: 'office', account: 'archaeologist', does: 'adopt', find: '', value: '' },
+      {
+        kind: 'does',
+        machine: 'office',
+        account: 'archaeologist',
+        does: 'adopt',
+        find: '',
+        value: '',
+      },
       pushing('office', 'archaeologist', doubtful(random)),
       answering('office'),
       waiting(random, 13, 130),
@@ -129,7 +190,12 @@ export const THEMES: Readonly<Record<string, Theme>> = {
     tell: (random, finds) => [
       pushing(),
       entering(random, finds),
-      { kind: 'import', machine: 'laptop', account: 'researcher', finds: someFinds(random, finds, 1, 1) },
+      {
+        kind: 'import',
+        machine: 'laptop',
+        account: 'researcher',
+        finds: someFinds(random, finds, 1, 1),
+      },
       { kind: 'copy-home', from: 'laptop', to: 'second' },
       // Once the copy is known for one, both may push.
       ...(random.chance(0.5)
@@ -141,14 +207,25 @@ export const THEMES: Readonly<Record<string, Theme>> = {
           ]
         : []),
       ...(random.chance(0.5)
-        ? [{ kind: 'import', machine: 'second', account: 'researcher', finds: someFinds(random, finds, 1, 1) } as const]
+        ? [
+            {
+              kind: 'import',
+              machine: 'second',
+              account: 'researcher',
+              finds: someFinds(random, finds, 1, 1),
+            } as const,
+          ]
         : []),
       random.chance(0.8)
         ? {
             ...{ kind: 'both-push', second: 'second', fates: [], apartMs: random.between(0, 600) },
             ...(random.chance(0.5) ? { account: 'researcher' as const } : {}),
           }
-        : pushing('second', 'archaeologist', random.chance(0.5) ? meeting(random.pick(UNKNOWN)) : {}),
+        : pushing(
+            'second',
+            'archaeologist',
+            random.chance(0.5) ? meeting(random.pick(UNKNOWN)) : {},
+          ),
       pushing(random.pick(['laptop', 'second'] as const)),
       waiting(random, 13, 130),
     ],
@@ -165,14 +242,21 @@ export const THEMES: Readonly<Record<string, Theme>> = {
   'a museum changes its mind while a number is under way': {
     tell: (random, finds) => {
       const find = random.pick(finds).id;
-      const number = (): Step => ({ kind: 'number', machine: 'laptop', find, value: getNumber(random) });
+      const number = (): Step => ({
+        kind: 'number',
+        machine: 'laptop',
+        find,
+        value: getNumber(random),
+      });
       return [
         pushing(),
         number(),
         pushing(
           'laptop',
           'archaeologist',
-          random.chance(0.8) ? meeting(random.pick(['late', 'repeated', 'unanswered', 'lost'])) : {},
+          random.chance(0.8)
+            ? meeting(random.pick(['late', 'repeated', 'unanswered', 'lost']))
+            : {},
         ),
         number(),
         ...(random.chance(0.5) ? [number()] : []),
@@ -184,15 +268,26 @@ export const THEMES: Readonly<Record<string, Theme>> = {
   'two people give a find a number': {
     tell: (random, finds) => {
       const find = random.pick(finds).id;
-      const by = (account: Account): Step => ({ kind: 'number', machine: 'laptop', find, account, value: getNumber(random) });
-      const cut = [random.pick(['cut', 'lost', 'answer-lost', 'locked'] as const), random.pick(['arrives', 'cut'] as const)];
+      const by = (account: Account): Step => ({
+        kind: 'number',
+        machine: 'laptop',
+        find,
+        account,
+        value: getNumber(random),
+      });
+      const cut = [
+        random.pick(['cut', 'lost', 'answer-lost', 'locked'] as const),
+        random.pick(['arrives', 'cut'] as const),
+      ];
       return [
         pushing(),
         by('archivist'),
         pushing('laptop', 'archivist', meeting(...cut)),
         ...(random.chance(0.5) ? [waiting(random, 1, 26)] : []),
         by('archaeologist'),
-        ...(random.chance(0.4) ? [{ kind: 'pull', machine: 'laptop', account: 'archaeologist', fates: [] } as const] : []),
+        ...(random.chance(0.4)
+          ? [{ kind: 'pull', machine: 'laptop', account: 'archaeologist', fates: [] } as const]
+          : []),
         pushing(),
         ...(random.chance(0.5) ? [by('archivist')] : []),
         pushing('laptop', 'archivist'),
@@ -219,9 +314,15 @@ export const THEMES: Readonly<Record<string, Theme>> = {
   },
   'the index is late, and somebody looks early': {
     tell: (random, finds) => [
-      ...(random.chance(0.7) ? [pushing(), waiting(random, 0.1, 9), entering(random, finds, 'laptop', 1, 1)] : []),
+      ...(random.chance(0.7)
+        ? [pushing(), waiting(random, 0.1, 9), entering(random, finds, 'laptop', 1, 1)]
+        : []),
       { kind: 'index', delayMs: random.pick([8, 12, 14]) * MINUTE_MS },
-      pushing('laptop', 'archaeologist', meeting(random.pick(['late', 'answer-lost', 'unanswered'] as const), 'late', 'late')),
+      pushing(
+        'laptop',
+        'archaeologist',
+        meeting(random.pick(['late', 'answer-lost', 'unanswered'] as const), 'late', 'late'),
+      ),
       waiting(random, 5, 11, 11, 13),
       random.chance(0.5) ? looking() : pushing(),
       waiting(random, 0.1, 3, 5),
@@ -232,11 +333,16 @@ export const THEMES: Readonly<Record<string, Theme>> = {
   'somebody who is shown nothing like it looks for what is in doubt': {
     alone: true,
     tell: (random, finds) => {
-      // Nothing of the account is known to be at the service yet, and the lag of its index is unknown.
+      // Nothing of the account is known to be at the service yet, and the lag of its index is
+      // unknown.
       if (random.chance(0.4))
         return [
           { kind: 'index', delayMs: 60 * MINUTE_MS },
-          pushing('laptop', 'archaeologist', meeting('answer-lost', 'answer-lost', 'answer-lost', 'answer-lost')),
+          pushing(
+            'laptop',
+            'archaeologist',
+            meeting('answer-lost', 'answer-lost', 'answer-lost', 'answer-lost'),
+          ),
           waiting(random, 26, 40),
           looking(),
           pushing(),
@@ -248,7 +354,11 @@ export const THEMES: Readonly<Record<string, Theme>> = {
           waiting(random, 13),
           { kind: 'index', delayMs: 60 * MINUTE_MS },
           entering(random, finds, 'laptop', 2, 2),
-          pushing('laptop', 'archaeologist', meeting(random.pick(['answer-lost', 'bad-gateway-after'] as const))),
+          pushing(
+            'laptop',
+            'archaeologist',
+            meeting(random.pick(['answer-lost', 'bad-gateway-after'] as const)),
+          ),
           waiting(random, 26, 40),
           looking(),
           pushing(),
@@ -259,7 +369,9 @@ export const THEMES: Readonly<Record<string, Theme>> = {
         pushing(
           'laptop',
           'archaeologist',
-          random.chance(0.3) ? doubtful(random) : meeting(random.pick(UNKNOWN), random.pick(['closed', 'lost'])),
+          random.chance(0.3)
+            ? doubtful(random)
+            : meeting(random.pick(UNKNOWN), random.pick(['closed', 'lost'])),
         ),
         ...(random.chance(0.3) ? [pushing('laptop', 'researcher')] : []),
         waiting(random, 26, 130),
@@ -273,7 +385,11 @@ export const THEMES: Readonly<Record<string, Theme>> = {
       const many = Array.from({ length: random.between(1, random.chance(0.2) ? 10 : 3) }, () =>
         importing(random, finds, 'laptop'),
       ).flat();
-      return [...many, pushing('laptop', 'archaeologist', { killedAfter: random.between(0, 60 * many.length) }), pushing()];
+      return [
+        ...many,
+        pushing('laptop', 'archaeologist', { killedAfter: random.between(0, 60 * many.length) }),
+        pushing(),
+      ];
     },
   },
   'many finds at once': {
@@ -287,14 +403,18 @@ export const THEMES: Readonly<Record<string, Theme>> = {
     tell: (random, finds) => [
       { kind: 'saving', takesMs: random.pick([250, 450, 900]) },
       entering(random, finds, 'laptop', 2, 3),
-      random.chance(0.7) ? pushing() : { kind: 'both-push', fates: [], apartMs: random.between(0, 300) },
+      random.chance(0.7)
+        ? pushing()
+        : { kind: 'both-push', fates: [], apartMs: random.between(0, 300) },
       pushing(),
     ],
   },
   'a token runs out': {
     tell: (random, finds) => [
       ...(random.chance(0.5) ? [pushing(), entering(random, finds)] : []),
-      random.chance(0.5) ? waiting(random, 24 * 60 + 1, 30 * 60) : { kind: 'tokens', lastMs: random.pick([150, 400, 900]) },
+      random.chance(0.5)
+        ? waiting(random, 24 * 60 + 1, 30 * 60)
+        : { kind: 'tokens', lastMs: random.pick([150, 400, 900]) },
       ...(random.chance(0.5) ? [entering(random, finds, 'laptop', 1, 4)] : []),
       pushing(),
     ],
@@ -308,7 +428,11 @@ export const THEMES: Readonly<Record<string, Theme>> = {
       ];
       return [
         ...later.filter(() => random.chance(0.7)),
-        pushing('laptop', 'archaeologist', meeting('answer-lost', ...(random.chance(0.3) ? [random.pick(UNKNOWN)] : []))),
+        pushing(
+          'laptop',
+          'archaeologist',
+          meeting('answer-lost', ...(random.chance(0.3) ? [random.pick(UNKNOWN)] : [])),
+        ),
         ...(random.chance(0.5) ? [waiting(random, 0.1, 26)] : []),
         random.chance(0.5) ? looking() : pushing(),
       ];
@@ -320,7 +444,9 @@ export const THEMES: Readonly<Record<string, Theme>> = {
       {
         kind: 'two-pushes',
         machine: 'laptop',
-        fates: [1, 2, 3, 4].filter(() => random.chance(0.4)).map((nth) => [nth, 'slow-answer'] as const),
+        fates: [1, 2, 3, 4]
+          .filter(() => random.chance(0.4))
+          .map((nth) => [nth, 'slow-answer'] as const),
         apartMs: random.between(50, 900),
         ...(random.chance(0.7) ? { alone: true as const } : {}),
       },
@@ -340,7 +466,11 @@ export const THEMES: Readonly<Record<string, Theme>> = {
         theirs,
         ...(random.chance(0.7) ? [pushing('office')] : []),
         ...(random.chance(0.5) ? [waiting(random, 1, 26, 130)] : []),
-        pushing('laptop', 'archaeologist', meeting(...Array.from({ length: 3 }, () => random.pick(['lost', 'cut'] as const)))),
+        pushing(
+          'laptop',
+          'archaeologist',
+          meeting(...Array.from({ length: 3 }, () => random.pick(['lost', 'cut'] as const))),
+        ),
         ...(random.chance(0.5) ? [waiting(random, 1, 26)] : []),
         looking(),
       ];
@@ -354,8 +484,11 @@ export const THEMES: Readonly<Record<string, Theme>> = {
         finds.push(find);
         return find;
       });
-      // Once one has been decided several are sent at once, so that one may be made while another is under way.
-      const fates = equal.map(() => random.pick(['late', 'unanswered', 'answer-lost', 'arrives', 'cut'] as const));
+      // Once one has been decided several are sent at once, so that one may be made while another
+      // is under way.
+      const fates = equal.map(() =>
+        random.pick(['late', 'unanswered', 'answer-lost', 'arrives', 'cut'] as const),
+      );
       return [
         { kind: 'import', machine: 'laptop', account: 'archaeologist', finds: equal },
         pushing('laptop', 'archaeologist', meeting('arrives', ...fates)),
@@ -366,7 +499,9 @@ export const THEMES: Readonly<Record<string, Theme>> = {
   },
   'a clock is put right': {
     tell: (random, finds) => {
-      const byMs = Math.round((random.chance(0.7) ? 1 : -1) * random.pick([3_600_000, 60_000_000, 300_000_000]));
+      const byMs = Math.round(
+        (random.chance(0.7) ? 1 : -1) * random.pick([3_600_000, 60_000_000, 300_000_000]),
+      );
       return [
         ...(random.chance(0.3) ? [pushing()] : []),
         { kind: 'clock', machine: 'laptop', byMs },
@@ -398,7 +533,9 @@ export const THEMES: Readonly<Record<string, Theme>> = {
         ...(random.chance(0.6) ? [photo()] : []),
         pushing('laptop', 'archaeologist', meeting(fate(), fate())),
         ...(random.chance(0.5) ? [photo()] : []),
-        ...(random.chance(0.5) ? [{ kind: 'number', machine: 'laptop', find, value: getNumber(random) } as const] : []),
+        ...(random.chance(0.5)
+          ? [{ kind: 'number', machine: 'laptop', find, value: getNumber(random) } as const]
+          : []),
         ...(random.chance(0.5) ? [waiting(random, 0.1, 1, 3, 26)] : []),
         pushing(),
         looking(),
@@ -422,8 +559,19 @@ export const THEMES: Readonly<Record<string, Theme>> = {
     tell: (random, finds) => [
       { kind: 'new-home' },
       entering(random, finds, 'laptop', 2, 5),
-      { kind: 'import', machine: 'second', account: 'researcher', finds: someFinds(random, finds, 2, 4) },
-      { kind: 'both-push', second: 'second', account: 'researcher', fates: [], apartMs: random.between(0, 400) },
+      {
+        kind: 'import',
+        machine: 'second',
+        account: 'researcher',
+        finds: someFinds(random, finds, 2, 4),
+      },
+      {
+        kind: 'both-push',
+        second: 'second',
+        account: 'researcher',
+        fates: [],
+        apartMs: random.between(0, 400),
+      },
       pushing('second', 'researcher'),
     ],
   },
@@ -454,9 +602,18 @@ export const THEMES: Readonly<Record<string, Theme>> = {
   'the service sets its clock beside a photograph': {
     tell: (random, finds) => [
       pushing(),
-      { kind: 'photo', machine: 'laptop', find: random.pick(finds).id, shade: random.between(0, 40_000) },
+      {
+        kind: 'photo',
+        machine: 'laptop',
+        find: random.pick(finds).id,
+        shade: random.between(0, 40_000),
+      },
       { kind: 'clock', machine: 'service', byMs: random.pick([-80_000, -30_000, 30_000, 80_000]) },
-      pushing('laptop', 'archaeologist', meeting(random.pick(['answer-lost', 'bad-gateway-after'] as const))),
+      pushing(
+        'laptop',
+        'archaeologist',
+        meeting(random.pick(['answer-lost', 'bad-gateway-after'] as const)),
+      ),
       ...(random.chance(0.4) ? [{ kind: 'clock', machine: 'service', byMs: 60_000 } as const] : []),
       waiting(random, 11, 26, 130),
       looking(),
@@ -472,7 +629,11 @@ export const THEMES: Readonly<Record<string, Theme>> = {
         // The service gives the last identifier again, once its record is deleted.
         entering(random, finds, 'laptop', 1, 2),
         { kind: 'index', delayMs: 3 * MINUTE_MS },
-        pushing('laptop', 'archaeologist', meeting(random.pick(['answer-lost', 'unanswered', 'bad-gateway-after']))),
+        pushing(
+          'laptop',
+          'archaeologist',
+          meeting(random.pick(['answer-lost', 'unanswered', 'bad-gateway-after'])),
+        ),
         {
           ...{ kind: 'curator', find: finds[first]?.id ?? '' },
           ...{ does: random.pick(['deletion', 'correction'] as const), value: getNumber(random) },
@@ -488,7 +649,10 @@ export const THEMES: Readonly<Record<string, Theme>> = {
       entering(random, finds, 'laptop', 1, 3),
       { kind: 'photo', machine: 'laptop', find: getLast(finds), shade: random.between(0, 40_000) },
       pushing('laptop', 'archaeologist', {
-        disk: { kind: random.pick(['full', 'broken'] as const), afterWrites: random.between(0, 40) },
+        disk: {
+          kind: random.pick(['full', 'broken'] as const),
+          afterWrites: random.between(0, 40),
+        },
         ...(random.chance(0.4) ? doubtful(random) : {}),
       }),
       ...(random.chance(0.5) ? [waiting(random, 1, 26)] : []),
@@ -501,7 +665,13 @@ export const THEMES: Readonly<Record<string, Theme>> = {
       const back: Step = { kind: 'point', machine: 'laptop', to: 'https://service.test' };
       return [
         ...(random.chance(0.6)
-          ? [pushing('laptop', 'archaeologist', random.chance(0.4) ? meeting(random.pick(UNKNOWN)) : {})]
+          ? [
+              pushing(
+                'laptop',
+                'archaeologist',
+                random.chance(0.4) ? meeting(random.pick(UNKNOWN)) : {},
+              ),
+            ]
           : []),
         there,
         ...(random.chance(0.6) ? [pushing()] : []),
@@ -518,7 +688,14 @@ export const THEMES: Readonly<Record<string, Theme>> = {
       { kind: 'point', machine: 'laptop', to: random.pick(SPELLINGS) },
       { kind: 'import-again', machine: 'laptop', find: random.pick(finds).id },
       ...(random.chance(0.5)
-        ? [{ kind: 'number', machine: 'laptop', find: random.pick(finds).id, value: getNumber(random) } as const]
+        ? [
+            {
+              kind: 'number',
+              machine: 'laptop',
+              find: random.pick(finds).id,
+              value: getNumber(random),
+            } as const,
+          ]
         : []),
       pushing(),
     ],
@@ -544,8 +721,17 @@ export const THEMES: Readonly<Record<string, Theme>> = {
         ...(random.chance(0.7) ? [pushing()] : []),
         { kind: 'keep-service' },
         ...(random.chance(0.7) ? [entering(random, finds)] : []),
-        { kind: 'photo', machine: 'laptop', find: getLast(finds), shade: random.between(0, 40_000) },
-        pushing('laptop', 'archaeologist', random.chance(0.5) ? meeting('arrives', random.pick(['closed', ...UNKNOWN])) : {}),
+        {
+          kind: 'photo',
+          machine: 'laptop',
+          find: getLast(finds),
+          shade: random.between(0, 40_000),
+        },
+        pushing(
+          'laptop',
+          'archaeologist',
+          random.chance(0.5) ? meeting('arrives', random.pick(['closed', ...UNKNOWN])) : {},
+        ),
         { kind: 'put-service-back' },
         entering(random, finds),
         ...(random.chance(0.5) ? [numbering(getNumber(random))] : []),
@@ -581,7 +767,9 @@ export const THEMES: Readonly<Record<string, Theme>> = {
         pushing(
           'laptop',
           'archaeologist',
-          meeting(random.pick(['dies', 'dies', 'lost', 'unanswered', 'answer-lost', 'bad-gateway-after'])),
+          meeting(
+            random.pick(['dies', 'dies', 'lost', 'unanswered', 'answer-lost', 'bad-gateway-after']),
+          ),
         ),
         { kind: 'curator', find, does: 'number', value: getNumber(random) },
         ...(random.chance(0.5) ? [waiting(random, 1, 26, 130)] : []),
@@ -603,35 +791,67 @@ export const THEMES: Readonly<Record<string, Theme>> = {
       return [
         ...(random.chance(0.5) ? [pushing(), entering(random, finds), photo()] : [photo()]),
         ...(random.chance(0.4) ? [photo('photo.png')] : []),
-        ...(random.chance(0.3) ? [{ kind: 'number', machine: 'laptop', find, value: getNumber(random) } as const] : []),
+        ...(random.chance(0.3)
+          ? [{ kind: 'number', machine: 'laptop', find, value: getNumber(random) } as const]
+          : []),
         { kind: 'keep-machine', machine: 'laptop' },
         ...(random.chance(0.3) ? [entering(random, finds)] : []),
         ...(random.chance(0.3) ? [photo('photo.png')] : []),
-        pushing('laptop', 'archaeologist', random.chance(0.3) ? meeting('arrives', random.pick(UNKNOWN)) : {}),
+        pushing(
+          'laptop',
+          'archaeologist',
+          random.chance(0.3) ? meeting('arrives', random.pick(UNKNOWN)) : {},
+        ),
         // The index has had its time.
         waiting(random, 40, 130, 3000),
         { kind: 'roll-back', machine: 'laptop' },
         ...(random.chance(0.5)
-          ? [{ kind: 'import-again', machine: 'laptop', find: (finds[findCount] ?? finds[0])?.id ?? '' } as const]
+          ? [
+              {
+                kind: 'import-again',
+                machine: 'laptop',
+                find: (finds[findCount] ?? finds[0])?.id ?? '',
+              } as const,
+            ]
           : []),
         pushing(),
         answering(),
-        ...(random.chance(0.3) ? [{ kind: 'roll-back', machine: 'laptop' } as const, pushing()] : []),
+        ...(random.chance(0.3)
+          ? [{ kind: 'roll-back', machine: 'laptop' } as const, pushing()]
+          : []),
       ];
     },
   },
   'a second laptop has the same table': {
     alone: true,
     tell: (random, finds) => {
-      const again = (): Step => ({ kind: 'import-again', machine: 'office', find: finds[0]?.id ?? '', elsewhere: true });
-      const theirs = random.chance(0.5) ? [entering(random, finds, 'office', 1, 1), pushing('office')] : [];
+      const again = (): Step => ({
+        kind: 'import-again',
+        machine: 'office',
+        find: finds[0]?.id ?? '',
+        elsewhere: true,
+      });
+      const theirs = random.chance(0.5)
+        ? [entering(random, finds, 'office', 1, 1), pushing('office')]
+        : [];
       return [
         ...(random.chance(0.5) ? [...theirs, again()] : [pushing(), ...theirs]),
-        pushing('laptop', 'archaeologist', random.chance(0.4) ? meeting(random.pick(['answer-lost', 'unanswered', 'lost'])) : {}),
+        pushing(
+          'laptop',
+          'archaeologist',
+          random.chance(0.4) ? meeting(random.pick(['answer-lost', 'unanswered', 'lost'])) : {},
+        ),
         waiting(random, 40, 130, 3000),
-        ...(random.chance(0.5) ? [entering(random, finds, 'office', 1, 1), pushing('office'), waiting(random, 40, 3000)] : []),
+        ...(random.chance(0.5)
+          ? [entering(random, finds, 'office', 1, 1), pushing('office'), waiting(random, 40, 3000)]
+          : []),
         again(),
-        { kind: 'photo', machine: 'office', find: finds[0]?.id ?? '', shade: random.between(0, 40_000) },
+        {
+          kind: 'photo',
+          machine: 'office',
+          find: finds[0]?.id ?? '',
+          shade: random.between(0, 40_000),
+        },
         pushing('office'),
         answering('office'),
         ...(random.chance(0.4) ? [looking(), pushing()] : []),
@@ -640,10 +860,19 @@ export const THEMES: Readonly<Record<string, Theme>> = {
   },
   'a home is lost': {
     tell: (random, finds) => {
-      const again = (): Step => ({ kind: 'import-again', machine: 'laptop', find: finds[0]?.id ?? '' });
+      const again = (): Step => ({
+        kind: 'import-again',
+        machine: 'laptop',
+        find: finds[0]?.id ?? '',
+      });
       return [
         ...(random.chance(0.3) ? [entering(random, finds)] : []),
-        { kind: 'photo', machine: 'laptop', find: getLast(finds), shade: random.between(0, 40_000) },
+        {
+          kind: 'photo',
+          machine: 'laptop',
+          find: getLast(finds),
+          shade: random.between(0, 40_000),
+        },
         pushing('laptop', 'archaeologist', random.chance(0.6) ? doubtful(random) : meeting('dies')),
         { kind: 'lose-home', machine: 'laptop' },
         ...(random.chance(0.5) ? [entering(random, finds)] : []),
@@ -688,7 +917,9 @@ export const THEMES: Readonly<Record<string, Theme>> = {
         entering(random, finds),
         pushing('laptop', 'archaeologist', random.chance(0.3) ? doubtful(random) : {}),
         pushing(),
-        ...(random.chance(0.5) ? [{ kind: 'put-copy-back', machine: 'laptop', withLog: true } as const, pushing()] : []),
+        ...(random.chance(0.5)
+          ? [{ kind: 'put-copy-back', machine: 'laptop', withLog: true } as const, pushing()]
+          : []),
         ...(random.chance(0.3) ? [harm(), pushing()] : []),
       ];
     },
@@ -697,14 +928,27 @@ export const THEMES: Readonly<Record<string, Theme>> = {
     tell: (random, finds) => {
       const restoring: Step = { kind: 'does', ...doing(random, 'laptop', '', ['restore']) };
       return [
-        ...(random.chance(0.6) ? [pushing('laptop', 'archaeologist', random.chance(0.4) ? doubtful(random) : {})] : []),
+        ...(random.chance(0.6)
+          ? [pushing('laptop', 'archaeologist', random.chance(0.4) ? doubtful(random) : {})]
+          : []),
         { kind: 'backup', machine: 'laptop' },
         entering(random, finds),
-        { kind: 'photo', machine: 'laptop', find: getLast(finds), shade: random.between(0, 40_000) },
-        pushing('laptop', 'archaeologist', random.pick([doubtful(random), meeting('dies'), meeting('arrives', 'dies')])),
+        {
+          kind: 'photo',
+          machine: 'laptop',
+          find: getLast(finds),
+          shade: random.between(0, 40_000),
+        },
+        pushing(
+          'laptop',
+          'archaeologist',
+          random.pick([doubtful(random), meeting('dies'), meeting('arrives', 'dies')]),
+        ),
         ...(random.chance(0.2) ? [{ kind: 'lose-home', machine: 'laptop' } as const] : []),
         restoring,
-        ...(random.chance(0.5) ? [{ kind: 'import-again', machine: 'laptop', find: getLast(finds) } as const] : []),
+        ...(random.chance(0.5)
+          ? [{ kind: 'import-again', machine: 'laptop', find: getLast(finds) } as const]
+          : []),
         pushing('laptop', 'archaeologist', random.chance(0.4) ? doubtful(random) : {}),
         ...(random.chance(0.3) ? [restoring, pushing()] : []),
       ];
@@ -713,20 +957,28 @@ export const THEMES: Readonly<Record<string, Theme>> = {
   'a person decides, and thinks again': {
     tell: (random, finds) => {
       const find = random.pick(finds).id;
-      const by = (...among: readonly Doing[]): Step => ({ kind: 'does', ...doing(random, 'laptop', find, among) });
+      const by = (...among: readonly Doing[]): Step => ({
+        kind: 'does',
+        ...doing(random, 'laptop', find, among),
+      });
       return [
         ...(random.chance(0.3) ? [by('edit')] : []),
         pushing(
           'laptop',
           'archaeologist',
-          meeting(random.pick([...UNKNOWN, 'closed', 'arrives']), random.pick(['closed', 'arrives'])),
+          meeting(
+            random.pick([...UNKNOWN, 'closed', 'arrives']),
+            random.pick(['closed', 'arrives']),
+          ),
         ),
         by('drop', 'decide'),
         ...(random.chance(0.5) ? [{ kind: 'backup', machine: 'laptop' } as const] : []),
         by('undo', 'remove', 'edit', 'drop'),
         ...(random.chance(0.5) ? [{ kind: 'import-again', machine: 'laptop', find } as const] : []),
         pushing(),
-        ...(random.chance(0.4) ? [by('restore'), by('undo', 'decide')] : [by('undo', 'decide', 'remove')]),
+        ...(random.chance(0.4)
+          ? [by('restore'), by('undo', 'decide')]
+          : [by('undo', 'decide', 'remove')]),
         ...(random.chance(0.5) ? [waiting(random, 13, 130)] : []),
         pushing(),
       ];
@@ -735,11 +987,20 @@ export const THEMES: Readonly<Record<string, Theme>> = {
   'a photograph is given up, and wanted again': {
     tell: (random, finds) => {
       const find = random.pick(finds).id;
-      const photo: Step = { kind: 'photo', machine: 'laptop', find, shade: random.between(0, 40_000) };
+      const photo: Step = {
+        kind: 'photo',
+        machine: 'laptop',
+        find,
+        shade: random.between(0, 40_000),
+      };
       return [
         pushing(),
         photo,
-        pushing('laptop', 'archaeologist', meeting(random.pick(['dies', 'lost', 'late', 'astray', 'closed']))),
+        pushing(
+          'laptop',
+          'archaeologist',
+          meeting(random.pick(['dies', 'lost', 'late', 'astray', 'closed'])),
+        ),
         { kind: 'does', ...doing(random, 'laptop', find, ['drop']) },
         photo,
         ...(random.chance(0.5) ? [waiting(random, 1, 26)] : []),
@@ -750,21 +1011,36 @@ export const THEMES: Readonly<Record<string, Theme>> = {
   'people work beside a push': {
     tell: (random, finds) => {
       const beside = (...among: readonly Doing[]) => ({
-        ...{ kind: 'beside' as const, fates: doubtful(random).fates ?? [], afterMs: random.between(0, 1500) },
+        ...{
+          kind: 'beside' as const,
+          fates: doubtful(random).fates ?? [],
+          afterMs: random.between(0, 1500),
+        },
         ...doing(random, 'laptop', random.pick(finds).id, among),
       });
       /** Beside a push each, or both beside one that watches. */
-      const besidePushes = (one: ReturnType<typeof beside>, other: ReturnType<typeof beside>): Step[] => {
+      const besidePushes = (
+        one: ReturnType<typeof beside>,
+        other: ReturnType<typeof beside>,
+      ): Step[] => {
         const { machine, account, fates, afterMs } = one;
         if (afterMs % 2 === 0) return [one, other];
         const restMs = [5000, 20_000, 700_000][other.afterMs % 3] ?? 0;
         return [
-          { ...{ kind: 'watch', machine, account, fates, restMs }, meanwhile: [one, { ...other, afterMs: 5 * other.afterMs }] },
+          {
+            ...{ kind: 'watch', machine, account, fates, restMs },
+            meanwhile: [one, { ...other, afterMs: 5 * other.afterMs }],
+          },
         ];
       };
       return [
         entering(random, finds, 'laptop', 1, 4),
-        { kind: 'photo', machine: 'laptop', find: getLast(finds), shade: random.between(0, 40_000) },
+        {
+          kind: 'photo',
+          machine: 'laptop',
+          find: getLast(finds),
+          shade: random.between(0, 40_000),
+        },
         ...(random.chance(0.4) ? [{ kind: 'backup', machine: 'laptop' } as const] : []),
         ...besidePushes(
           beside(
@@ -780,7 +1056,17 @@ export const THEMES: Readonly<Record<string, Theme>> = {
             'curate',
             'decide',
           ),
-          beside('edit', 'remove', 'validate', 'number-import', 'undo', 'restore', 'take-back', 'photo', 'decide'),
+          beside(
+            'edit',
+            'remove',
+            'validate',
+            'number-import',
+            'undo',
+            'restore',
+            'take-back',
+            'photo',
+            'decide',
+          ),
         ),
         pushing(),
       ];
@@ -788,12 +1074,24 @@ export const THEMES: Readonly<Record<string, Theme>> = {
   },
   'a training service beside the real one': {
     tell: (random, finds) => {
-      const by = (does: Doing): Step => ({ kind: 'does', ...doing(random, 'laptop', random.pick(finds).id, [does]) });
+      const by = (does: Doing): Step => ({
+        kind: 'does',
+        ...doing(random, 'laptop', random.pick(finds).id, [does]),
+      });
       return [
         ...(random.chance(0.5)
-          ? [{ kind: 'number', machine: 'laptop', find: getLast(finds), value: getNumber(random) } as const]
+          ? [
+              {
+                kind: 'number',
+                machine: 'laptop',
+                find: getLast(finds),
+                value: getNumber(random),
+              } as const,
+            ]
           : []),
-        ...(random.chance(0.5) ? [by('rehearse')] : [by('copy'), pushing('laptop', 'training', doubtful(random))]),
+        ...(random.chance(0.5)
+          ? [by('rehearse')]
+          : [by('copy'), pushing('laptop', 'training', doubtful(random))]),
         pushing('laptop', 'archaeologist', random.chance(0.3) ? doubtful(random) : {}),
         ...(random.chance(0.5) ? [by('copy'), pushing('laptop', 'training')] : []),
         entering(random, finds),
@@ -806,7 +1104,9 @@ export const THEMES: Readonly<Record<string, Theme>> = {
     tell: (random, finds) => {
       const set = (): Step => ({
         ...{ kind: 'clock', machine: 'laptop' },
-        byMs: Math.round((random.next() - 0.5) * random.pick([3_600_000, 90_000_000, 2_000_000_000])),
+        byMs: Math.round(
+          (random.next() - 0.5) * random.pick([3_600_000, 90_000_000, 2_000_000_000]),
+        ),
       });
       const find = getLast(finds);
       return [
@@ -816,7 +1116,9 @@ export const THEMES: Readonly<Record<string, Theme>> = {
         set(),
         pushing('laptop', 'archaeologist', random.chance(0.6) ? doubtful(random) : {}),
         set(),
-        ...(random.chance(0.5) ? [{ kind: 'does', ...doing(random, 'laptop', find, ['restore', 'edit']) } as const] : []),
+        ...(random.chance(0.5)
+          ? [{ kind: 'does', ...doing(random, 'laptop', find, ['restore', 'edit']) } as const]
+          : []),
         { kind: 'import-again', machine: 'laptop', find },
         set(),
         pushing(),

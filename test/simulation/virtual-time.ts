@@ -4,15 +4,18 @@ type Event = { readonly atMs: number; readonly order: number; run(): void };
 
 /** Idle turns before the next event is due: promises and streams take a few turns to continue. */
 const QUIET_TURNS = 3;
-/** The kernel's answers, which no clock of ours decides: a file that is read, a number that is drawn. */
+/**
+ * The kernel's answers, which no clock of ours decides: a file that is read, a number that is
+ * drawn.
+ */
 const OUTSIDE = /^(?:FS|FILE|Zip|Zlib|Random|Close|Worker|Hash|PBKDF|Scrypt|Immediate)/i;
 const MIN_WAIT_MS = 0.001;
 /** Modules that are loaded, at most. */
 const MAX_OUTSIDE_MS = 20_000;
 
 /**
- * Clock that advances only when no task is left to run: then it jumps to the next event. Events of one
- * moment come in the order in which they were planned, so a scenario is the same each time.
+ * Clock that advances only when no task is left to run: then it jumps to the next event. Events of
+ * one moment come in the order in which they were planned, so a scenario is the same each time.
  */
 export class VirtualTime {
   #nowMs: number;
@@ -84,7 +87,10 @@ export class VirtualTime {
     this.#working += 1;
   }
 
-  /** Lets time pass until the work is done. @throws what it throws; Error where nothing can happen any more */
+  /**
+   * Lets time pass until the work is done. @throws what it throws; Error where nothing can happen
+   * any more
+   */
   async until<T>(work: Promise<T>): Promise<T> {
     let isDone = false;
     const done = (): void => {
@@ -103,12 +109,16 @@ export class VirtualTime {
         event.run();
         continue;
       }
-      if (performance.now() - begun > MAX_OUTSIDE_MS) throw new Error('nothing is planned, and the work does not end');
+      if (performance.now() - begun > MAX_OUTSIDE_MS)
+        throw new Error('nothing is planned, and the work does not end');
       await delay(1);
     }
   }
 
-  /** Forgets what was planned, and begins again: seconds of HTTP are whole, so a scenario depends on where they begin. */
+  /**
+   * Forgets what was planned, and begins again: seconds of HTTP are whole, so a scenario depends on
+   * where they begin.
+   */
   beginAt(ms: number): void {
     this.#nowMs = ms;
     this.#order = 0;

@@ -15,11 +15,26 @@ export const EVA_SAID: KnownAccount = {
     namespace: 'urn:x',
   },
 };
-export const JAN_SAID: KnownAccount = { ...EVA_SAID, identCely: 'U-000002', name: 'Jan Malý', email: 'jan@example.org' };
+export const JAN_SAID: KnownAccount = {
+  ...EVA_SAID,
+  identCely: 'U-000002',
+  name: 'Jan Malý',
+  email: 'jan@example.org',
+};
 
-const GROUPS: Readonly<Record<string, string>> = { researcher: 'Badatel', archaeologist: 'Archeolog', archivist: 'Archivář' };
+const GROUPS: Readonly<Record<string, string>> = {
+  researcher: 'Badatel',
+  archaeologist: 'Archeolog',
+  archivist: 'Archivář',
+};
 
-export function userInfo({ identCely, name, email, organisation, role }: KnownAccount): HttpResponse {
+export function userInfo({
+  identCely,
+  name,
+  email,
+  organisation,
+  role,
+}: KnownAccount): HttpResponse {
   const [first, last] = name.split(' ');
   const body = `<svc:svc xmlns:svc="urn:x"><svc:uzivatel><svc:ident_cely>${identCely}</svc:ident_cely><svc:jmeno>${first}</svc:jmeno>
     <svc:prijmeni>${last}</svc:prijmeni><svc:email>${email}</svc:email><svc:organizace>${organisation}</svc:organizace>
@@ -32,7 +47,10 @@ export type AskedService = OpenService & { readonly asked: HttpRequest[] };
 /** A service that returns this account for any token, and answers writes as it is told. */
 export function serviceSaying(
   answer: KnownAccount | HttpResponse | Error,
-  { usesExternalToken = false, onWrite }: { usesExternalToken?: boolean; onWrite?: (request: HttpRequest) => HttpResponse } = {},
+  {
+    usesExternalToken = false,
+    onWrite,
+  }: { usesExternalToken?: boolean; onWrite?: (request: HttpRequest) => HttpResponse } = {},
 ): AskedService {
   const asked: HttpRequest[] = [];
   return {

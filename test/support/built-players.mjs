@@ -9,8 +9,16 @@ const PROJECT = fileURLToPath(new URL('../..', import.meta.url));
 export const BUILT = join(PROJECT, '.simulation', String(process.pid));
 /** Folder of the build. */
 export const WHOLE = join(BUILT, 'whole');
-/** All processors play, so what V8 does beside costs as much, and what is compiled simply, or well, is compiled soon. */
-const V8_FLAGS = ['--single-threaded', '--always-sparkplug', '--no-lazy-feedback-allocation', '--max-semi-space-size=64'];
+/**
+ * All processors play, so what V8 does beside costs as much, and what is compiled simply, or well,
+ * is compiled soon.
+ */
+const V8_FLAGS = [
+  '--single-threaded',
+  '--always-sparkplug',
+  '--no-lazy-feedback-allocation',
+  '--max-semi-space-size=64',
+];
 /** So many are played between two reports. */
 const PART = 20;
 
@@ -26,15 +34,20 @@ export function build(project) {
 
 /** @param {string[]} args */
 export function compile(args) {
-  const { status } = spawnSync(process.execPath, [join(PROJECT, 'node_modules/typescript/bin/tsc'), ...args], {
-    stdio: 'inherit',
-    cwd: PROJECT,
-  });
+  const { status } = spawnSync(
+    process.execPath,
+    [join(PROJECT, 'node_modules/typescript/bin/tsc'), ...args],
+    {
+      stdio: 'inherit',
+      cwd: PROJECT,
+    },
+  );
   if (status !== 0) throw new Error('the sources cannot be built');
 }
 
 /**
- * Plays seeds part by part, in as many processes as there are jobs: a seed is the same in any process.
+ * Plays seeds part by part, in as many processes as there are jobs: a seed is the same in any
+ * process.
  * @template {{ seed: number }} Found
  * @template {{ found?: Found }} Played
  * @param {string} player the module that plays the parts which it is sent, and answers each
@@ -51,7 +64,9 @@ export async function playSeeds(player, from, count, { jobs, more = {} }, onPart
   const playSome = async () => {
     const child = fork(player, { execArgv: V8_FLAGS });
     const exit = once(child, 'exit').then(() => {
-      throw new Error(`a process that plays has ended, somewhere from seed ${next - PART * jobs} to ${next}`);
+      throw new Error(
+        `a process that plays has ended, somewhere from seed ${next - PART * jobs} to ${next}`,
+      );
     });
     exit.catch(() => {});
     await Promise.race([once(child, 'message'), exit]);
@@ -61,10 +76,13 @@ export async function playSeeds(player, from, count, { jobs, more = {} }, onPart
       child.send(part);
       const [played] = /** @type {[Played]} */ (await Promise.race([once(child, 'message'), exit]));
       onPart(played, part.from);
-      if (played.found !== undefined && (found === undefined || played.found.seed < found.seed)) found = played.found;
+      if (played.found !== undefined && (found === undefined || played.found.seed < found.seed))
+        found = played.found;
     }
     child.disconnect();
   };
-  await Promise.all(Array.from({ length: Math.max(1, Math.min(jobs, Math.ceil(count / PART))) }, playSome));
+  await Promise.all(
+    Array.from({ length: Math.max(1, Math.min(jobs, Math.ceil(count / PART))) }, playSome),
+  );
   return found;
 }

@@ -21,11 +21,18 @@ const ACCOUNTS = {
 };
 
 /** The suite against a deployment, with these flags, in this process. */
-export async function conform(flags: readonly string[], environment: NodeJS.ProcessEnv = ACCOUNTS): Promise<ConformanceRun> {
+export async function conform(
+  flags: readonly string[],
+  environment: NodeJS.ProcessEnv = ACCOUNTS,
+): Promise<ConformanceRun> {
   const lines: Readonly<Record<string, unknown>>[] = [];
-  const code = await main(['node', 'pas-conformance', '--json', ...flags], environment, (line) => lines.push(JSON.parse(line)));
+  const code = await main(['node', 'pas-conformance', '--json', ...flags], environment, (line) =>
+    lines.push(JSON.parse(line)),
+  );
   const results = lines.filter(({ type }) => type === 'check') as unknown as readonly CheckResult[];
-  const broken = new Set(results.filter(({ result }) => result === 'break').map(({ clause_id }) => clause_id));
+  const broken = new Set(
+    results.filter(({ result }) => result === 'break').map(({ clause_id }) => clause_id),
+  );
   return { code, results, last: lines.at(-1) ?? {}, broken: [...broken].sort() };
 }
 

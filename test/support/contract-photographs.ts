@@ -1,18 +1,23 @@
 import { crc32 } from 'node:zlib';
 
-/** Bytes that stand for the coordinates inside the GPS block of {@link tiff}; stored photographs must not hold them. */
+/**
+ * Bytes that stand for the coordinates inside the GPS block of {@link tiff}; stored photographs
+ * must not hold them.
+ */
 export const GPS_VALUE = Buffer.from('SECRET-PLACE-OF-FIND-50.0333N!!!');
 
 type TiffOptions = { readonly order: 'II' | 'MM'; readonly gps: boolean; readonly pages?: number };
 
 /**
- * A TIFF structure of page directories, each with an image width and, if wanted, a pointer to a GPS directory whose one
- * value lies outside it. It is also the payload of an EXIF block.
+ * A TIFF structure of page directories, each with an image width and, if wanted, a pointer to a GPS
+ * directory whose one value lies outside it. It is also the payload of an EXIF block.
  */
 export function tiff({ order, gps, pages = 1 }: TiffOptions): Buffer {
   const bytes = Buffer.alloc(8 + pages * 200);
-  const u16 = (value: number, at: number) => (order === 'II' ? bytes.writeUInt16LE(value, at) : bytes.writeUInt16BE(value, at));
-  const u32 = (value: number, at: number) => (order === 'II' ? bytes.writeUInt32LE(value, at) : bytes.writeUInt32BE(value, at));
+  const u16 = (value: number, at: number) =>
+    order === 'II' ? bytes.writeUInt16LE(value, at) : bytes.writeUInt16BE(value, at);
+  const u32 = (value: number, at: number) =>
+    order === 'II' ? bytes.writeUInt32LE(value, at) : bytes.writeUInt32BE(value, at);
   const entry = (at: number, tag: number, type: number, count: number, value: number) => {
     u16(tag, at);
     u16(type, at + 2);
@@ -49,7 +54,9 @@ export function jpeg(exif: Buffer | undefined, tail = 'picture'): Buffer {
   return Buffer.concat([
     Buffer.from([0xff, 0xd8]),
     segment(0xe0, Buffer.from('JFIF\0\x01\x01\0\0\x01\0\x01\0\0', 'latin1')),
-    ...(exif === undefined ? [] : [segment(0xe1, Buffer.concat([Buffer.from('Exif\0\0', 'latin1'), exif]))]),
+    ...(exif === undefined
+      ? []
+      : [segment(0xe1, Buffer.concat([Buffer.from('Exif\0\0', 'latin1'), exif]))]),
     segment(0xda, Buffer.from([1, 1, 0, 0, 63, 0])),
     Buffer.from(tail),
     Buffer.from([0xff, 0xd9]),
@@ -76,7 +83,11 @@ export function png(exif: Buffer | undefined): Buffer {
 
 /** The start of an ISO media file of a brand. */
 export function isoMedia(brand: string): Buffer {
-  return Buffer.concat([Buffer.from([0, 0, 0, 24]), Buffer.from(`ftyp${brand}\0\0\0\0mif1${brand}`, 'latin1'), Buffer.alloc(64)]);
+  return Buffer.concat([
+    Buffer.from([0, 0, 0, 24]),
+    Buffer.from(`ftyp${brand}\0\0\0\0mif1${brand}`, 'latin1'),
+    Buffer.alloc(64),
+  ]);
 }
 
 const RAR5_PROTECTED = '0b 02 01 04 00 00 00 00 03 01 00 00';
@@ -90,8 +101,16 @@ export const ARCHIVES: ReadonlyArray<readonly [name: string, plain: Buffer, encr
   ['rar 4 with a protected second file', rar4('0000', '0000'), rar4('0000', '0080', '0480')],
   ['rar 4 with hidden names', rar4('0000', '0000'), rar4('8000', '0000')],
   ['rar 5', rar5('08 02 00 00 00 00 00 00 00'), rar5(RAR5_PROTECTED)],
-  ['rar 5 with a protected second file', rar5('04 02 02 00 00'), rar5(`04 02 02 00 00 00000000 ${RAR5_PROTECTED}`)],
-  ['rar 5 with hidden names', rar5('08 02 00 00 00 00 00 00 00'), hex('526172211a070100 00000000 05 04 00 00 00 00', 40)],
+  [
+    'rar 5 with a protected second file',
+    rar5('04 02 02 00 00'),
+    rar5(`04 02 02 00 00 00000000 ${RAR5_PROTECTED}`),
+  ],
+  [
+    'rar 5 with hidden names',
+    rar5('08 02 00 00 00 00 00 00 00'),
+    hex('526172211a070100 00000000 05 04 00 00 00 00', 40),
+  ],
 ];
 
 function hex(text: string, zeros: number): Buffer {
@@ -107,16 +126,27 @@ function sevenZip(codec: string): Buffer {
   return Buffer.concat([start, Buffer.alloc(8), header]);
 }
 
-/** Main header of 13 bytes, then file headers of 32, each with four bytes of content where its flags say so. */
+/**
+ * Main header of 13 bytes, then file headers of 32, each with four bytes of content where its flags
+ * say so.
+ */
 function rar4(mainFlags: string, ...fileFlags: readonly string[]): Buffer {
-  const files = fileFlags.map((flags) => `0000 74 ${flags} 2000 04000000 ${'00'.repeat(flags.endsWith('80') ? 25 : 21)}`);
+  const files = fileFlags.map(
+    (flags) => `0000 74 ${flags} 2000 04000000 ${'00'.repeat(flags.endsWith('80') ? 25 : 21)}`,
+  );
   return hex(`526172211a0700 0000 73 ${mainFlags} 0d00 000000000000 ${files.join('')}`, 40);
 }
 
-/** Two entries of empty content: local headers, a directory with the flags of both, and its end record. */
+/**
+ * Two entries of empty content: local headers, a directory with the flags of both, and its end
+ * record.
+ */
 function zip(...flags: readonly string[]): Buffer {
   const headers = hex(`504b0304 0a00 ${flags[0]}`, 22 + 30);
-  const directory = hex(flags.map((flag) => `504b0102 0a00 0a00 ${flag} ${'00'.repeat(36)}`).join(''), 0);
+  const directory = hex(
+    flags.map((flag) => `504b0102 0a00 0a00 ${flag} ${'00'.repeat(36)}`).join(''),
+    0,
+  );
   const end = hex('504b0506', 18);
   end.writeUInt32LE(directory.length, 12);
   end.writeUInt32LE(headers.length, 16);

@@ -21,8 +21,14 @@ export type RawAnswer = {
   readonly json: Readonly<Record<string, unknown>> | undefined;
 };
 
-/** @throws Error where a described answer is not as described; so every test of the contract holds the description, too */
-export async function rawAnswer(response: Response, method = getMethod(response.url)): Promise<RawAnswer> {
+/**
+ * @throws Error where a described answer is not as described; so every test of the contract holds
+ * the description, too
+ */
+export async function rawAnswer(
+  response: Response,
+  method = getMethod(response.url),
+): Promise<RawAnswer> {
   const text = await response.text();
   const { status, headers } = response;
   const path = new URL(response.url).pathname.replace(/^\/t\/[^/]+/, '');
@@ -32,7 +38,12 @@ export async function rawAnswer(response: Response, method = getMethod(response.
     : SERVICE.fault({ method, path, status, headers: Object.fromEntries(headers), body: text });
   if (fault !== undefined) throw new Error(fault);
   const isJson = (response.headers.get('content-type') ?? '').startsWith('application/json');
-  return { status: response.status, headers: response.headers, text, json: isJson ? JSON.parse(text) : undefined };
+  return {
+    status: response.status,
+    headers: response.headers,
+    text,
+    json: isJson ? JSON.parse(text) : undefined,
+  };
 }
 
 export async function fetchToken(mock: Served, username: string): Promise<string> {
@@ -49,7 +60,12 @@ export function contentDigest(bytes: Buffer | string): string {
   return `sha-512=:${createHash('sha512').update(bytes).digest('base64')}:`;
 }
 
-export type Part = { readonly name: string; readonly fileName?: string; readonly type?: string; readonly bytes: Buffer | string };
+export type Part = {
+  readonly name: string;
+  readonly fileName?: string;
+  readonly type?: string;
+  readonly bytes: Buffer | string;
+};
 
 /** A multipart body typed by hand. */
 export function multipart(parts: readonly Part[], boundary = 'xYzZY'): Buffer {
@@ -71,7 +87,12 @@ export type WriteOptions = {
 };
 
 /** POST of one file to a write endpoint. */
-export async function postFile(mock: Served, path: string, file: Part, options: WriteOptions = {}): Promise<RawAnswer> {
+export async function postFile(
+  mock: Served,
+  path: string,
+  file: Part,
+  options: WriteOptions = {},
+): Promise<RawAnswer> {
   const digest = options.digest === undefined ? contentDigest(file.bytes) : options.digest;
   const response = await fetch(mock.url + path, {
     method: 'POST',
@@ -86,12 +107,26 @@ export async function postFile(mock: Served, path: string, file: Part, options: 
   return rawAnswer(response);
 }
 
-export async function importXml(mock: Served, xml: string, options: WriteOptions = {}): Promise<RawAnswer> {
-  const file = { name: 'file', fileName: 'find.xml', type: 'application/xml', bytes: Buffer.from(xml) };
+export async function importXml(
+  mock: Served,
+  xml: string,
+  options: WriteOptions = {},
+): Promise<RawAnswer> {
+  const file = {
+    name: 'file',
+    fileName: 'find.xml',
+    type: 'application/xml',
+    bytes: Buffer.from(xml),
+  };
   return postFile(mock, '/api/pas/import-xml', file, options);
 }
 
-export async function setNumber(mock: Served, ident: string, query: string, token: string): Promise<RawAnswer> {
+export async function setNumber(
+  mock: Served,
+  ident: string,
+  query: string,
+  token: string,
+): Promise<RawAnswer> {
   const response = await fetch(`${mock.url}/api/pas/nalez/${ident}/evidencni-cislo${query}`, {
     method: 'PATCH',
     headers: { authorization: `Bearer ${token}` },

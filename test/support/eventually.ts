@@ -1,6 +1,9 @@
 import { expect } from 'vitest';
 
-/** More than anything takes that is waited for, also on a busy machine; less than a test may take, so that it ends with what was seen. */
+/**
+ * More than anything takes that is waited for, also on a busy machine; less than a test may take,
+ * so that it ends with what was seen.
+ */
 export const PATIENCE_MS = 60_000;
 
 /**
@@ -26,7 +29,11 @@ export function makeNews(): News {
 }
 
 /** One look: what was seen, and in words what is still lacking, which may come or never will. */
-export type Look<T> = { readonly seen: T; readonly lacks: string | undefined; readonly isOver: boolean };
+export type Look<T> = {
+  readonly seen: T;
+  readonly lacks: string | undefined;
+  readonly isOver: boolean;
+};
 
 /**
  * For what tells of every change: looked at whenever there is news, until nothing is lacking.
@@ -34,7 +41,9 @@ export type Look<T> = { readonly seen: T; readonly lacks: string | undefined; re
  */
 export async function found<T>(news: News, look: () => Promise<Look<T>>): Promise<T> {
   const patience = AbortSignal.timeout(PATIENCE_MS);
-  const tired = new Promise<void>((go) => patience.addEventListener('abort', () => go(), { once: true }));
+  const tired = new Promise<void>((go) =>
+    patience.addEventListener('abort', () => go(), { once: true }),
+  );
   for (;;) {
     const change = news.next();
     const isLast = patience.aborted;

@@ -6,7 +6,10 @@ type Kept = { label: string; datestampMs: number; deleted: boolean };
 export type RepositoryHabits = {
   /** Deployed services begin with the newest, many others with the oldest. */
   order: 'newest-first' | 'oldest-first';
-  /** Form of the last page: with an empty token, without any, or with a token that leads to an empty page. */
+  /**
+   * Form of the last page: with an empty token, without any, or with a token that leads to an empty
+   * page.
+   */
   end: 'empty-token' | 'no-token' | 'empty-page';
   pageSize: number;
   /** Tells if it states the length of the list, which is optional. */
@@ -16,8 +19,8 @@ export type RepositoryHabits = {
 const SET = 'heslo:predmet_druh';
 
 /**
- * A harvesting interface in memory, with one set. Like real ones it counts its list again for every page, so that
- * records slip from page to page while they change.
+ * A harvesting interface in memory, with one set. Like real ones it counts its list again for every
+ * page, so that records slip from page to page while they change.
  */
 export class FakeRepository {
   readonly habits: RepositoryHabits;
@@ -28,11 +31,20 @@ export class FakeRepository {
   /** By how much the clock is ahead that the answers are stamped with. */
   aheadMs = 0;
   readonly #records = new Map<string, Kept>();
-  readonly #tokens = new Map<string, { readonly fromMs: number; readonly untilMs: number; readonly offset: number }>();
+  readonly #tokens = new Map<
+    string,
+    { readonly fromMs: number; readonly untilMs: number; readonly offset: number }
+  >();
   #tokensGiven = 0;
 
   constructor(habits: Partial<RepositoryHabits> = {}) {
-    this.habits = { order: 'newest-first', end: 'empty-page', pageSize: 3, counts: true, ...habits };
+    this.habits = {
+      order: 'newest-first',
+      end: 'empty-page',
+      pageSize: 3,
+      counts: true,
+      ...habits,
+    };
   }
 
   put(ident: string, label: string): void {
@@ -59,7 +71,11 @@ export class FakeRepository {
 
   /** Identifier to label of what is alive. */
   alive(): Map<string, string> {
-    return new Map([...this.#records].filter(([, { deleted }]) => !deleted).map(([ident, { label }]) => [ident, label]));
+    return new Map(
+      [...this.#records]
+        .filter(([, { deleted }]) => !deleted)
+        .map(([ident, { label }]) => [ident, label]),
+    );
   }
 
   readonly exchange: Exchange = async (request) => {
@@ -79,14 +95,20 @@ export class FakeRepository {
     const responseDate = this.#seconds(this.nowMs + this.aheadMs);
     switch (query.get('verb')) {
       case 'Identify':
-        return oaiXml('<Identify><granularity>YYYY-MM-DDThh:mm:ssZ</granularity></Identify>', { responseDate });
+        return oaiXml('<Identify><granularity>YYYY-MM-DDThh:mm:ssZ</granularity></Identify>', {
+          responseDate,
+        });
       case 'ListSets':
-        return oaiXml(`<ListSets><set><setSpec>${SET}</setSpec></set></ListSets>`, { responseDate });
+        return oaiXml(`<ListSets><set><setSpec>${SET}</setSpec></set></ListSets>`, {
+          responseDate,
+        });
       case 'GetRecord': {
         const ident = query.get('identifier')?.split('/').at(-1) ?? '';
         const keptRecord = this.#records.get(ident);
         if (keptRecord === undefined) return oaiError('idDoesNotExist');
-        return oaiXml(`<GetRecord>${this.#record(ident, keptRecord)}</GetRecord>`, { responseDate });
+        return oaiXml(`<GetRecord>${this.#record(ident, keptRecord)}</GetRecord>`, {
+          responseDate,
+        });
       }
       default:
         return this.#list(query, responseDate);
@@ -105,20 +127,37 @@ export class FakeRepository {
     const sign = this.habits.order === 'newest-first' ? -1 : 1;
     const all = [...this.#records]
       .filter(([, { datestampMs }]) => datestampMs >= fromMs && datestampMs <= untilMs)
-      .sort(([a, { datestampMs: x }], [b, { datestampMs: y }]) => sign * (x - y) || a.localeCompare(b));
+      .sort(
+        ([a, { datestampMs: x }], [b, { datestampMs: y }]) => sign * (x - y) || a.localeCompare(b),
+      );
     if (all.length === 0) return oaiXml('<error code="noRecordsMatch"/>', { responseDate });
     const page = all.slice(offset, offset + this.habits.pageSize);
-    const next = this.#next(all.length, { fromMs, untilMs, offset: offset + page.length }, page.length);
+    const next = this.#next(
+      all.length,
+      { fromMs, untilMs, offset: offset + page.length },
+      page.length,
+    );
     const verb = query.get('verb') ?? '';
-    return oaiXml(`<${verb}>${page.map(([ident, keptRecord]) => this.#record(ident, keptRecord)).join('')}${next}</${verb}>`, {
-      responseDate,
-    });
+    return oaiXml(
+      `<${verb}>${page.map(([ident, keptRecord]) => this.#record(ident, keptRecord)).join('')}${next}</${verb}>`,
+      {
+        responseDate,
+      },
+    );
   }
 
-  #next(total: number, rest: { fromMs: number; untilMs: number; offset: number }, onPage: number): string {
+  #next(
+    total: number,
+    rest: { fromMs: number; untilMs: number; offset: number },
+    onPage: number,
+  ): string {
     const { offset } = rest;
-    const attributes = this.habits.counts ? ` completeListSize="${total}" cursor="${offset - onPage}"` : '';
-    const goesOn = offset < total || (this.habits.end === 'empty-page' && onPage > 0 && total > this.habits.pageSize);
+    const attributes = this.habits.counts
+      ? ` completeListSize="${total}" cursor="${offset - onPage}"`
+      : '';
+    const goesOn =
+      offset < total ||
+      (this.habits.end === 'empty-page' && onPage > 0 && total > this.habits.pageSize);
     if (!goesOn) return this.habits.end === 'empty-token' ? `<resumptionToken${attributes}/>` : '';
     const token = `T${++this.#tokensGiven}`;
     this.#tokens.set(token, rest);

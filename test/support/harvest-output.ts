@@ -29,7 +29,8 @@ export function repetitions(place: HarvestPlace): string[] {
 export function cutAfter(repository: FakeRepository, pages: number): Exchange {
   let seen = 0;
   return async (request) => {
-    if (request.url.includes('ListRecords') && ++seen > pages) throw new TransportError('reset', true, 'the network is gone');
+    if (request.url.includes('ListRecords') && ++seen > pages)
+      throw new TransportError('reset', true, 'the network is gone');
     return repository.exchange(request);
   };
 }

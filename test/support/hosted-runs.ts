@@ -3,12 +3,27 @@ import { join } from 'node:path';
 import type { Run } from './run-pas.ts';
 
 const HOST = join(import.meta.dirname, 'pas-host.mjs');
-/** Values read while modules load need a process of their own; this one is read again by each run. */
+/**
+ * Values read while modules load need a process of their own; this one is read again by each run.
+ */
 const READ_BY_EACH_RUN = new Set([
-  ...['PATH', 'HOME', 'XDG_STATE_HOME', 'PAS_HOME', 'PAS_LANG', 'PAS_KEYRING', 'PAS_PROFILE', 'PAS_USERNAME', 'PAS_PASSWORD'],
+  ...[
+    'PATH',
+    'HOME',
+    'XDG_STATE_HOME',
+    'PAS_HOME',
+    'PAS_LANG',
+    'PAS_KEYRING',
+    'PAS_PROFILE',
+    'PAS_USERNAME',
+    'PAS_PASSWORD',
+  ],
   ...['PAS_TOKEN', 'PAS_PACING_PASSWORD', 'EDITOR', 'VISUAL'],
 ]);
-/** Read once for all runs of a host: each machine and each wrong clock that Node is told of has a host of its own. */
+/**
+ * Read once for all runs of a host: each machine and each wrong clock that Node is told of has a
+ * host of its own.
+ */
 const READ_BY_THE_HOST = 'NODE_OPTIONS';
 const MAX_HOSTS = 6;
 
@@ -16,12 +31,19 @@ type Host = { readonly child: ChildProcess; isBusy: boolean };
 const hosts = new Map<string, Promise<Host>>();
 
 /**
- * Runs `pas` in a process that it shares with other runs: starting Node and loading modules is most of what a run costs. Undefined where
- * the run needs a process of its own: it has an environment that only a new process reads, or the shared process is busy.
+ * Runs `pas` in a process that it shares with other runs: starting Node and loading modules is most
+ * of what a run costs. Undefined where the run needs a process of its own: it has an environment
+ * that only a new process reads, or the shared process is busy.
  */
-export async function hosted(args: readonly string[], env: NodeJS.ProcessEnv, cwd: string): Promise<Run | undefined> {
-  if (args.some((arg) => arg.startsWith('--lang')) || args.length === 0 || env['PAS_LANG'] === '') return undefined;
-  if (Object.keys(env).some((name) => name !== READ_BY_THE_HOST && !READ_BY_EACH_RUN.has(name))) return undefined;
+export async function hosted(
+  args: readonly string[],
+  env: NodeJS.ProcessEnv,
+  cwd: string,
+): Promise<Run | undefined> {
+  if (args.some((arg) => arg.startsWith('--lang')) || args.length === 0 || env['PAS_LANG'] === '')
+    return undefined;
+  if (Object.keys(env).some((name) => name !== READ_BY_THE_HOST && !READ_BY_EACH_RUN.has(name)))
+    return undefined;
   const host = await makeHost(`${env['PAS_LANG'] ?? 'en'} ${env[READ_BY_THE_HOST] ?? ''}`, env);
   if (host.isBusy) return undefined;
   host.isBusy = true;
@@ -45,7 +67,8 @@ async function makeHost(kind: string, env: NodeJS.ProcessEnv): Promise<Host> {
       child.channel?.unref();
       ready({ child, isBusy: false });
     });
-    const onExit = (code: number | null): void => fail(new Error(`the host of runs ended with ${code} before it was ready`));
+    const onExit = (code: number | null): void =>
+      fail(new Error(`the host of runs ended with ${code} before it was ready`));
     child.once('exit', onExit);
   });
   hosts.set(kind, starting);
@@ -62,7 +85,10 @@ async function endOldest(): Promise<void> {
   }
 }
 
-function runIn({ child }: Host, work: { args: readonly string[]; env: NodeJS.ProcessEnv; cwd: string }): Promise<Run> {
+function runIn(
+  { child }: Host,
+  work: { args: readonly string[]; env: NodeJS.ProcessEnv; cwd: string },
+): Promise<Run> {
   child.channel?.ref();
   return new Promise<Run>((ended, fail) => {
     const onExit = (code: number | null): void =>

@@ -1,6 +1,15 @@
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { chownSync, closeSync, fstatSync, openSync, readdirSync, readFileSync, statSync, writeSync } from 'node:fs';
+import {
+  chownSync,
+  closeSync,
+  fstatSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  writeSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { numberedRuns } from './numbered-runs.ts';
 import { type Home, PROJECT, type Run } from './run-pas.ts';
@@ -13,7 +22,8 @@ export const isSuperuser = process.getuid?.() === 0;
 
 /** Runs `pas` as a user whom permissions hold back. */
 export function pasAsOrdinaryUser(home: Home, ...args: string[]): Run {
-  if (isSuperuser) for (const path of everythingIn(home.folder)) chownSync(path, ORDINARY_USER, ORDINARY_USER);
+  if (isSuperuser)
+    for (const path of everythingIn(home.folder)) chownSync(path, ORDINARY_USER, ORDINARY_USER);
   return pasAsOther(home, ...args);
 }
 
@@ -31,11 +41,15 @@ export function pasAsOther(home: Home, ...args: string[]): Run {
 /** Runs `pas` while no file may grow beyond `kilobytes`. */
 export function pasWithFilesUpTo(home: Home, kilobytes: number, ...args: string[]): Run {
   const script = `ulimit -f ${kilobytes}; exec "$0" "$@"`;
-  const { status, signal, stdout, stderr } = spawnSync('bash', ['-c', script, process.execPath, BIN, ...args], {
-    env: home.env,
-    cwd: home.folder,
-    encoding: 'utf8',
-  });
+  const { status, signal, stdout, stderr } = spawnSync(
+    'bash',
+    ['-c', script, process.execPath, BIN, ...args],
+    {
+      env: home.env,
+      cwd: home.folder,
+      encoding: 'utf8',
+    },
+  );
   return { code: status, signal, stdout, stderr };
 }
 
@@ -43,13 +57,19 @@ const namespace = process.getuid?.() === 0 ? ['-m'] : ['-rm'];
 
 /** Tells if a small disk can be mounted: not in every container, and on Linux only. */
 export const canMountDisks =
-  spawnSync('unshare', [...namespace, 'sh', '-c', 'mount -t tmpfs -o size=64k none /mnt'], { stdio: 'ignore' }).status === 0;
+  spawnSync('unshare', [...namespace, 'sh', '-c', 'mount -t tmpfs -o size=64k none /mnt'], {
+    stdio: 'ignore',
+  }).status === 0;
 
 /**
- * Moves the home to a disk of two megabytes that only its own processes see, fills that up, and runs `pas` three times:
- * on the full disk, again when there is room, and `pas list`. The disk is gone afterwards.
+ * Moves the home to a disk of two megabytes that only its own processes see, fills that up, and
+ * runs `pas` three times: on the full disk, again when there is room, and `pas list`. The disk is
+ * gone afterwards.
  */
-export function pasOnFullDisk(home: Home, ...args: string[]): { readonly full: Run; readonly again: Run; readonly list: Run } {
+export function pasOnFullDisk(
+  home: Home,
+  ...args: string[]
+): { readonly full: Run; readonly again: Run; readonly list: Run } {
   const script = `
     cp -a "$PAS_HOME" "$HOME/template"
     mount -t tmpfs -o size=2m,mode=700 none "$PAS_HOME"
@@ -69,14 +89,23 @@ export function pasOnFullDisk(home: Home, ...args: string[]): { readonly full: R
 }
 
 export function everythingIn(folder: string): string[] {
-  return [folder, ...readdirSync(folder, { recursive: true, encoding: 'utf8' }).map((name) => join(folder, name))];
+  return [
+    folder,
+    ...readdirSync(folder, { recursive: true, encoding: 'utf8' }).map((name) => join(folder, name)),
+  ];
 }
 
 /** Overwrites the middle third of a file with nonsense. */
 export function damage(path: string): void {
   const file = openSync(path, 'r+');
   const { size } = fstatSync(file);
-  writeSync(file, Buffer.alloc(Math.floor(size / 3), 0xa5), 0, Math.floor(size / 3), Math.floor(size / 3));
+  writeSync(
+    file,
+    Buffer.alloc(Math.floor(size / 3), 0xa5),
+    0,
+    Math.floor(size / 3),
+    Math.floor(size / 3),
+  );
   closeSync(file);
 }
 

@@ -7,7 +7,10 @@ export function inWords<T>(value: T): T {
 }
 
 /** Pieces of our texts between their values that no other language has. */
-export function piecesOfTexts(): { readonly en: readonly string[]; readonly cs: readonly string[] } {
+export function piecesOfTexts(): {
+  readonly en: readonly string[];
+  readonly cs: readonly string[];
+} {
   const czech = readPoFiles(getPoFolder('cs'));
   return { en: listPieces(Object.keys(czech)), cs: listPieces(Object.values(czech).flat()) };
 }

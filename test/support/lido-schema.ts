@@ -10,7 +10,10 @@ export function lidoValidator(): Promise<Validator> {
     schemaFile('lido/gml-part.xsd', 'test/fixtures/lido/gml-part.xsd'),
     schemaFile('xml/xml.xsd', 'schemas/xml/xml.xsd'),
   ];
-  return compileSchema(schemaFile('lido/lido-1.1-part.xsd', 'test/fixtures/lido/lido-1.1-part.xsd'), imports);
+  return compileSchema(
+    schemaFile('lido/lido-1.1-part.xsd', 'test/fixtures/lido/lido-1.1-part.xsd'),
+    imports,
+  );
 }
 
 function schemaFile(url: string, path: string): SchemaFile {

@@ -5,7 +5,8 @@ import { acquirePushLock, isPushRunning } from '../../dist/src/outbox/push-lock.
 import { openSqlite } from '../../dist/src/store/database.js';
 import { acquireLockFile, isLockingReliable } from '../../dist/src/store/lock-file.js';
 
-// A process that takes and releases locks as lock-process.ts says: one order a line on stdin, one answer a line on stdout.
+// A process that takes and releases locks as lock-process.ts says: one order a line on stdin, one
+// answer a line on stdout.
 
 /** State as a program holds it that does not read it again. */
 const releases = [];
@@ -40,7 +41,8 @@ if (process.env.LOCK_PROCESS_USER !== undefined) {
   process.setuid(user);
 }
 
-// In another name space of process numbers this one has another number than the one by which it can be killed from outside.
+// In another name space of process numbers this one has another number than the one by which it can
+// be killed from outside.
 answer(Number(readlinkSync('/proc/self')));
 for await (const line of createInterface({ input: process.stdin })) {
   const { order, ...details } = JSON.parse(line);

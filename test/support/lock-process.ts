@@ -6,12 +6,21 @@ import { PROJECT } from './run-pas.ts';
 import { tied } from './tied.ts';
 
 type Order =
-  | { readonly order: 'acquire' | 'running'; readonly folder: string; readonly outboxId: string; readonly keep?: boolean }
+  | {
+      readonly order: 'acquire' | 'running';
+      readonly folder: string;
+      readonly outboxId: string;
+      readonly keep?: boolean;
+    }
   | { readonly order: 'file'; readonly path: string }
   | { readonly order: 'reliable'; readonly folder: string }
   | { readonly order: 'release' | 'collect' };
 
-export type Refusal = { readonly error: string; readonly hint?: string; readonly exitCode?: number };
+export type Refusal = {
+  readonly error: string;
+  readonly hint?: string;
+  readonly exitCode?: number;
+};
 export type Answer = string | boolean | number | Refusal;
 
 export type LockProcess = {
@@ -32,12 +41,26 @@ type Start = {
 };
 
 /** Starts a process of the build that takes locks when it is told to. */
-export async function startLockProcess({ within = [], nodeFlags = [], env = {}, user }: Start = {}): Promise<LockProcess> {
-  const [program = '', ...args] = [...within, process.execPath, ...nodeFlags, join(PROJECT, 'test/support/lock-process.mjs')];
+export async function startLockProcess({
+  within = [],
+  nodeFlags = [],
+  env = {},
+  user,
+}: Start = {}): Promise<LockProcess> {
+  const [program = '', ...args] = [
+    ...within,
+    process.execPath,
+    ...nodeFlags,
+    join(PROJECT, 'test/support/lock-process.mjs'),
+  ];
   const child = tied(
     spawn(program, args, {
       stdio: ['pipe', 'pipe', 'inherit'],
-      env: { ...process.env, ...env, ...(user === undefined ? {} : { LOCK_PROCESS_USER: `${user}` }) },
+      env: {
+        ...process.env,
+        ...env,
+        ...(user === undefined ? {} : { LOCK_PROCESS_USER: `${user}` }),
+      },
     }),
   );
   const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
@@ -63,4 +86,5 @@ export async function startLockProcess({ within = [], nodeFlags = [], env = {}, 
 
 /** A second counter of processes: the first one that it starts has the number 1. */
 export const NAME_SPACE = ['unshare', '--pid', '--fork'] as const;
-export const canMakeNameSpaces = spawnSync('unshare', ['--pid', '--fork', 'true'], { stdio: 'ignore' }).status === 0;
+export const canMakeNameSpaces =
+  spawnSync('unshare', ['--pid', '--fork', 'true'], { stdio: 'ignore' }).status === 0;

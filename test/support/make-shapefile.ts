@@ -1,6 +1,10 @@
 import { makeZip } from './make-zip.ts';
 
-export type DbfColumn = { readonly name: string; readonly type: 'C' | 'N' | 'F' | 'D' | 'L' | 'M'; readonly width: number };
+export type DbfColumn = {
+  readonly name: string;
+  readonly type: 'C' | 'N' | 'F' | 'D' | 'L' | 'M';
+  readonly width: number;
+};
 /** A point, the bytes of another shape, or none. */
 export type Shape = readonly [x: number, y: number] | Buffer | null;
 
@@ -10,7 +14,12 @@ export const WGS_84 =
 /** The shapes as ESRI describes them. */
 export function makeShp(shapes: readonly Shape[], type = 1): Buffer {
   const records = shapes.map((shape, index) => {
-    const content = shape instanceof Buffer ? shape : shape === null ? Buffer.alloc(4) : pointShape(shape[0], shape[1]);
+    const content =
+      shape instanceof Buffer
+        ? shape
+        : shape === null
+          ? Buffer.alloc(4)
+          : pointShape(shape[0], shape[1]);
     const head = Buffer.alloc(8);
     head.writeUInt32BE(index + 1, 0);
     head.writeUInt32BE(content.length / 2, 4);
@@ -36,7 +45,10 @@ export function pointShape(x: number, y: number, type = 1, ...more: readonly num
 export function makeDbf(
   columns: readonly DbfColumn[],
   rows: readonly (readonly (string | Buffer)[])[],
-  { driver = 0, deleted = [] }: { readonly driver?: number; readonly deleted?: readonly number[] } = {},
+  {
+    driver = 0,
+    deleted = [],
+  }: { readonly driver?: number; readonly deleted?: readonly number[] } = {},
 ): Buffer {
   const rowBytes = 1 + columns.reduce((sum, { width }) => sum + width, 0);
   const header = Buffer.alloc(32);

@@ -1,7 +1,15 @@
 import { makeZip, type ZipPart } from './make-zip.ts';
 
-/** A cell: a text, a number, a date by its day number, or the XML of `<c>` itself, in which `@` is its address. */
-export type WorkbookCell = string | number | { readonly day: number } | { readonly xml: string } | null;
+/**
+ * A cell: a text, a number, a date by its day number, or the XML of `<c>` itself, in which `@` is
+ * its address.
+ */
+export type WorkbookCell =
+  | string
+  | number
+  | { readonly day: number }
+  | { readonly xml: string }
+  | null;
 
 export type WorkbookSheet = {
   readonly name: string;
@@ -19,7 +27,10 @@ const RELATIONS = 'http://schemas.openxmlformats.org/officeDocument/2006/relatio
 const DECLARATION = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n';
 
 /** A workbook as Excel writes it, in its least form. Style 1 is a date. */
-export function makeWorkbook(sheets: readonly WorkbookSheet[], more: readonly ZipPart[] = []): Buffer {
+export function makeWorkbook(
+  sheets: readonly WorkbookSheet[],
+  more: readonly ZipPart[] = [],
+): Buffer {
   return makeZip([...workbookParts(sheets), ...more]);
 }
 
@@ -29,7 +40,8 @@ export function workbookParts(sheets: readonly WorkbookSheet[]): ZipPart[] {
       `<sheet name="${name}" sheetId="${index + 1}"${state ? ` state="${state}"` : ''} r:id="rId${index + 1}"/>`,
   );
   const targets = sheets.map(
-    (_, index) => `<Relationship Id="rId${index + 1}" Type="${RELATIONS}/worksheet" Target="worksheets/sheet${index + 1}.xml"/>`,
+    (_, index) =>
+      `<Relationship Id="rId${index + 1}" Type="${RELATIONS}/worksheet" Target="worksheets/sheet${index + 1}.xml"/>`,
   );
   const styles = `<Relationship Id="rId99" Type="${RELATIONS}/styles" Target="styles.xml"/>`;
   return [
@@ -49,12 +61,22 @@ export function workbookParts(sheets: readonly WorkbookSheet[]): ZipPart[] {
       name: 'xl/styles.xml',
       content: `${DECLARATION}<styleSheet xmlns="${MAIN}"><cellStyleXfs count="1"><xf/></cellStyleXfs><cellXfs count="2"><xf numFmtId="0" xfId="0"/><xf numFmtId="14" xfId="0" applyNumberFormat="1"/></cellXfs></styleSheet>`,
     },
-    ...sheets.map((sheet, index) => ({ name: `xl/worksheets/sheet${index + 1}.xml`, content: sheetXml(sheet) })),
+    ...sheets.map((sheet, index) => ({
+      name: `xl/worksheets/sheet${index + 1}.xml`,
+      content: sheetXml(sheet),
+    })),
   ];
 }
 
-function sheetXml({ rows = [], merged = [], hiddenRows = [], hiddenColumns = [] }: WorkbookSheet): string {
-  const columns = hiddenColumns.map((column) => `<col min="${column}" max="${column}" hidden="1"/>`).join('');
+function sheetXml({
+  rows = [],
+  merged = [],
+  hiddenRows = [],
+  hiddenColumns = [],
+}: WorkbookSheet): string {
+  const columns = hiddenColumns
+    .map((column) => `<col min="${column}" max="${column}" hidden="1"/>`)
+    .join('');
   const cols = columns === '' ? '' : `<cols>${columns}</cols>`;
   const lines = rows.map((cells, index) => {
     const row = index + 1;
@@ -62,7 +84,8 @@ function sheetXml({ rows = [], merged = [], hiddenRows = [], hiddenColumns = [] 
     return `<row r="${row}"${hidden}>${cells.map((cell, column) => cellXml(cell, `${columnName(column)}${row}`)).join('')}</row>`;
   });
   const ranges = merged.map((ref) => `<mergeCell ref="${ref}"/>`).join('');
-  const mergeCells = ranges === '' ? '' : `<mergeCells count="${merged.length}">${ranges}</mergeCells>`;
+  const mergeCells =
+    ranges === '' ? '' : `<mergeCells count="${merged.length}">${ranges}</mergeCells>`;
   return `${DECLARATION}<worksheet xmlns="${MAIN}">${cols}<sheetData>${lines.join('')}</sheetData>${mergeCells}</worksheet>`;
 }
 
@@ -85,5 +108,7 @@ function cellXml(cell: WorkbookCell, address: string): string {
       .replace(NOT_IN_XML, (sign) => `_x${sign.charCodeAt(0).toString(16).padStart(4, '0')}_`);
     return `<c r="${address}" t="inlineStr"><is><t xml:space="preserve">${text}</t></is></c>`;
   }
-  return 'day' in cell ? `<c r="${address}" s="1"><v>${cell.day}</v></c>` : cell.xml.replaceAll('@', address);
+  return 'day' in cell
+    ? `<c r="${address}" s="1"><v>${cell.day}</v></c>`
+    : cell.xml.replaceAll('@', address);
 }

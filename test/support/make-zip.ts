@@ -27,11 +27,23 @@ export function makeZip(parts: readonly ZipPart[]): Buffer {
     common.writeUInt32LE(packed.length, 14);
     common.writeUInt32LE(claimedBytes ?? bytes.length, 18);
     common.writeUInt16LE(Buffer.byteLength(name), 22);
-    const local = Buffer.concat([Buffer.from('PK\u0003\u0004', 'latin1'), common, Buffer.from(name), packed]);
+    const local = Buffer.concat([
+      Buffer.from('PK\u0003\u0004', 'latin1'),
+      common,
+      Buffer.from(name),
+      packed,
+    ]);
     const tail = Buffer.alloc(14);
     tail.writeUInt32LE(mode * 0x10000, 6);
     tail.writeUInt32LE(offset, 10);
-    directory.push(Buffer.concat([Buffer.from('PK\u0001\u0002\u0014\u0000', 'latin1'), common, tail, Buffer.from(name)]));
+    directory.push(
+      Buffer.concat([
+        Buffer.from('PK\u0001\u0002\u0014\u0000', 'latin1'),
+        common,
+        tail,
+        Buffer.from(name),
+      ]),
+    );
     locals.push(local);
     offset += local.length;
   }

@@ -43,7 +43,9 @@ export function manualClock(startMs = Date.UTC(2024, 5, 1)): ManualClock {
       const targetMs = elapsedMs + ms;
       for (;;) {
         await settled();
-        const [next] = [...sleepers].filter((sleeper) => sleeper.untilMs <= targetMs).sort((a, b) => a.untilMs - b.untilMs);
+        const [next] = [...sleepers]
+          .filter((sleeper) => sleeper.untilMs <= targetMs)
+          .sort((a, b) => a.untilMs - b.untilMs);
         if (next === undefined) break;
         elapsedMs = Math.max(elapsedMs, next.untilMs);
         next.wake();

@@ -2,7 +2,10 @@ import { type PaceState, type PaceStore, UNSEEN } from '../../src/http/pace-stor
 import type { ManualClock } from './manual-clock.ts';
 
 /** A pace that is kept in memory, on a clock that stands still until it is moved. */
-export function memoryPaceStore(clock: ManualClock, states = new Map<string, PaceState>()): PaceStore {
+export function memoryPaceStore(
+  clock: ManualClock,
+  states = new Map<string, PaceState>(),
+): PaceStore {
   return {
     update: async (scopes, change) => {
       const { result, next } = change(

@@ -5,7 +5,9 @@ import { expect } from 'vitest';
 import { expectDone, type Home } from './run-pas.ts';
 import { lines } from './whole-harvest.ts';
 
-/** One value in the ways in which the people of a season write it, the first as the service has it. */
+/**
+ * One value in the ways in which the people of a season write it, the first as the service has it.
+ */
 const TERMS = {
   druh_nalezu: ['mince', 'přezka', 'hrot šípu', 'nůž'],
   specifikace: ['stříbro', 'bronz', 'železo'],
@@ -17,7 +19,8 @@ const PEOPLE = [
   ['Kolář, Jan', 'Jan Kolář', 'Kolář Jan'],
 ];
 const ROMAN = ['I', 'II', 'III', 'IV', 'V', 'VI', 'VII', 'VIII', 'IX', 'X', 'XI', 'XII'];
-const GENITIVE = 'ledna února března dubna května června července srpna září října listopadu prosince'.split(' ');
+const GENITIVE =
+  'ledna února března dubna května června července srpna září října listopadu prosince'.split(' ');
 const DATES: readonly ((day: number, month: number) => string)[] = [
   (day, month) => `${day}. ${month}. 2023`,
   (day, month) => `${day}.${month}.2023`,
@@ -31,10 +34,14 @@ const two = (number: number): string => String(number).padStart(2, '0');
 
 type Meant = Readonly<Record<string, string>>;
 
-const HEADER = 'č. nálezu;Předmět;Materiál;Období;Kdy;Nálezce;Jak nalezeno;Hloubka (cm);zem. délka;zem. šířka;Lokalita;Poznámka';
+const HEADER =
+  'č. nálezu;Předmět;Materiál;Období;Kdy;Nálezce;Jak nalezeno;Hloubka (cm);zem. délka;zem. šířka;Lokalita;Poznámka';
 
 /** Rows as people write them, and what each means: the same for the same seed. */
-function makeRows(count: number, seed: number): { readonly written: string; readonly meant: Meant }[] {
+function makeRows(
+  count: number,
+  seed: number,
+): { readonly written: string; readonly meant: Meant }[] {
   let state = seed;
   const upTo = (limit: number): number => {
     state = (Math.imul(state, 1_103_515_245) + 12_345) & 0x7fff_ffff;
@@ -75,14 +82,26 @@ function makeRows(count: number, seed: number): { readonly written: string; read
 }
 
 /**
- * A season with a title, in columns of its own and in Windows-1250, from the file to the service: the wizard's map, the import, the push.
- * Then every cell is compared with what the service shows.
+ * A season with a title, in columns of its own and in Windows-1250, from the file to the service:
+ * the wizard's map, the import, the push. Then every cell is compared with what the service shows.
  */
 export async function expectNothingChanged(home: Home, count: number, seed: number): Promise<void> {
   const rows = makeRows(count, seed);
-  const text = ['Nálezy detektorem, sezóna 2023', '', HEADER, ...rows.map(({ written }) => written)].join('\r\n');
+  const text = [
+    'Nálezy detektorem, sezóna 2023',
+    '',
+    HEADER,
+    ...rows.map(({ written }) => written),
+  ].join('\r\n');
   home.file('sezona.csv', iconv.encode(text, 'windows-1250'));
-  const flags = ['--set', 'projekt=C-202400101', '--set', 'pristupnost=archeolog', '--set', 'stav=2'];
+  const flags = [
+    '--set',
+    'projekt=C-202400101',
+    '--set',
+    'pristupnost=archeolog',
+    '--set',
+    'stav=2',
+  ];
   await expectDone(home.pas('import', 'sezona.csv', '--wizard', '--yes', ...flags));
   const report = await home.json('import', 'sezona.csv', '--map', 'sezona.map.toml');
   expect(report).toMatchObject({ added: count, invalid: 0, drafts: 0 });
@@ -96,12 +115,17 @@ export async function expectNothingChanged(home: Home, count: number, seed: numb
   );
   for (const { meant } of rows) {
     const find = held.get(meant['poznamka'] ?? '');
-    const shown = Object.fromEntries(Object.keys(meant).map((name) => [name, find?.[name]?.replace('POINT (', 'POINT(')]));
+    const shown = Object.fromEntries(
+      Object.keys(meant).map((name) => [name, find?.[name]?.replace('POINT (', 'POINT(')]),
+    );
     expect(shown).toEqual(meant);
   }
 }
 
-/** Texts by the names of their elements, however deep they stand; the history, which has notes too, comes last. */
+/**
+ * Texts by the names of their elements, however deep they stand; the history, which has notes too,
+ * comes last.
+ */
 function listLeaves(json: Record<string, unknown>): [string, string][] {
   return Object.entries(json).flatMap(([name, value]): [string, string][] => {
     if (typeof value === 'string') return [[name, value]];

@@ -3,7 +3,11 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { Command } from 'commander';
 import { startMockServer } from '../../mock-server/server.ts';
-import { addMockServerOptions, type MockServerFlags, parseMockServerOptions } from '../../mock-server/state/options.ts';
+import {
+  addMockServerOptions,
+  type MockServerFlags,
+  parseMockServerOptions,
+} from '../../mock-server/state/options.ts';
 import { PROJECT } from './run-pas.ts';
 import { tied } from './tied.ts';
 
@@ -30,12 +34,17 @@ export type JournalEntry = {
   readonly user: string | null;
   readonly status: number | null;
   readonly at_ms: number;
-  readonly gap_ms: { readonly user: number | null; readonly address: number | null } | number | null;
+  readonly gap_ms:
+    | { readonly user: number | null; readonly address: number | null }
+    | number
+    | null;
 };
 
 /** In this process, which costs no start of another. Flags are those of the command. */
 export async function serveMock(...flags: string[]): Promise<RunningMock> {
-  const parsedFlags = addMockServerOptions(new Command()).parse(flags, { from: 'user' }).opts<MockServerFlags>();
+  const parsedFlags = addMockServerOptions(new Command())
+    .parse(flags, { from: 'user' })
+    .opts<MockServerFlags>();
   const server = await startMockServer(parseMockServerOptions(parsedFlags));
   return runningMock(server, server.close);
 }
@@ -86,7 +95,9 @@ function runningMock(addresses: Addresses, stop: () => Promise<void>): RunningMo
   const control = async <T>(method: string, path: string, body?: unknown): Promise<T> => {
     const answer = await fetch(`${control_url}${path}`, {
       method,
-      ...(body === undefined ? {} : { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }),
+      ...(body === undefined
+        ? {}
+        : { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }),
     });
     const text = await answer.text();
     if (!answer.ok) throw new Error(`${method} ${path} answered ${answer.status}: ${text}`);
@@ -103,7 +114,10 @@ function runningMock(addresses: Addresses, stop: () => Promise<void>): RunningMo
     },
     state: async () => (await control<{ counts: MockState }>('GET', '/state')).counts,
     journal: async () => {
-      const journal = await control<JournalEntry[] | { entries: JournalEntry[] }>('GET', '/journal');
+      const journal = await control<JournalEntry[] | { entries: JournalEntry[] }>(
+        'GET',
+        '/journal',
+      );
       return Array.isArray(journal) ? journal : journal.entries;
     },
     stop,
@@ -119,6 +133,8 @@ function firstLine(child: ChildProcess): Promise<string> {
       const end = text.indexOf('\n');
       if (end >= 0) resolve(text.slice(0, end));
     });
-    child.once('exit', (code) => reject(new Error(`the mock server ended with ${code} before it was ready`)));
+    child.once('exit', (code) =>
+      reject(new Error(`the mock server ended with ${code} before it was ready`)),
+    );
   });
 }

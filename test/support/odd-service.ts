@@ -25,11 +25,17 @@ export async function startOddService(): Promise<OddService> {
   const server = createServer((request, response) => {
     const query = new URL(request.url ?? '', 'http://localhost').searchParams;
     const verb = query.get('verb');
-    if (verb === 'Identify') send(response, envelope('<Identify><granularity>YYYY-MM-DDThh:mm:ssZ</granularity></Identify>'));
+    if (verb === 'Identify')
+      send(
+        response,
+        envelope('<Identify><granularity>YYYY-MM-DDThh:mm:ssZ</granularity></Identify>'),
+      );
     else if (verb === 'ListSets')
       send(
         response,
-        envelope(`<ListSets>${[ODD_SET, 'heslo'].map((set) => `<set><setSpec>${set}</setSpec></set>`).join('')}</ListSets>`),
+        envelope(
+          `<ListSets>${[ODD_SET, 'heslo'].map((set) => `<set><setSpec>${set}</setSpec></set>`).join('')}</ListSets>`,
+        ),
       );
     else answerPage(response, pagesAsked++, request);
   });
@@ -50,7 +56,10 @@ export async function startOddService(): Promise<OddService> {
         const start = token === null ? 0 : Number(token.replace(/\D/g, ''));
         send(
           response,
-          page(idents.slice(start, start + 2), { size: idents.length, next: start + 2 < idents.length ? `at-${start + 2}` : '' }),
+          page(idents.slice(start, start + 2), {
+            size: idents.length,
+            next: start + 2 < idents.length ? `at-${start + 2}` : '',
+          }),
         );
       };
     },
@@ -65,7 +74,11 @@ export async function startOddService(): Promise<OddService> {
   };
 }
 
-export function send(response: ServerResponse, body: string | Buffer, type = 'text/xml;charset=UTF-8'): void {
+export function send(
+  response: ServerResponse,
+  body: string | Buffer,
+  type = 'text/xml;charset=UTF-8',
+): void {
   response.writeHead(200, { 'content-type': type }).end(body);
 }
 

@@ -37,7 +37,9 @@ export class Described {
   readonly met = new Set<string>();
 
   constructor(of: 'service' | 'control') {
-    this.description = JSON.parse(readFileSync(join(packageRoot, 'mock-server', 'openapi', `${of}.json`), 'utf8')) as Description;
+    this.description = JSON.parse(
+      readFileSync(join(packageRoot, 'mock-server', 'openapi', `${of}.json`), 'utf8'),
+    ) as Description;
     this.#ajv = new Ajv2020({ strict: false, allErrors: false });
     formats.default(this.#ajv);
     this.#ajv.addSchema({ $id: 'openapi', ...this.description }, 'openapi');
@@ -56,13 +58,17 @@ export class Described {
     );
   }
 
-  /** Why an answer is not as described; undefined where it is, or where its path is not described. */
+  /**
+   * Why an answer is not as described; undefined where it is, or where its path is not described.
+   */
   fault({ method, path, status, headers, body }: Exchanged): string | undefined {
     const described = this.#paths.find(([, pattern]) => pattern.test(path))?.[0];
     if (described === undefined) return undefined;
     const operations = this.description.paths[described] ?? {};
     const [name = '', operation] =
-      Object.entries(operations).find(([one]) => one === method.toLowerCase()) ?? Object.entries(operations)[0] ?? [];
+      Object.entries(operations).find(([one]) => one === method.toLowerCase()) ??
+      Object.entries(operations)[0] ??
+      [];
     // Another method is answered as one of the path's own is.
     const where = `${name.toUpperCase()} ${described} ${status}`;
     const found = operation?.responses[String(status)];
@@ -71,13 +77,17 @@ export class Described {
     const response = found.$ref === undefined ? found : this.#resolved(found.$ref);
     const type = (headers['content-type'] ?? '').split(';')[0] ?? '';
     const media = response.content?.[type] ?? response.content?.[`${type.split('/')[0]}/*`];
-    if (media === undefined) return `${where} says ${type}, described are ${Object.keys(response.content ?? {}).join(', ')}`;
+    if (media === undefined)
+      return `${where} says ${type}, described are ${Object.keys(response.content ?? {}).join(', ')}`;
     for (const name of ['X-Record-ID', 'Location', 'WWW-Authenticate'])
-      if (response.headers?.[name] !== undefined && headers[name.toLowerCase()] === undefined) return `${where} lacks ${name}`;
+      if (response.headers?.[name] !== undefined && headers[name.toLowerCase()] === undefined)
+        return `${where} lacks ${name}`;
     if (media.schema === undefined || body === undefined || method === 'HEAD') return undefined;
     const value: unknown = type === 'application/json' ? JSON.parse(body) : body;
     const validate = this.#getValidator(media.schema);
-    return validate(value) ? undefined : `${where}: ${this.#ajv.errorsText(validate.errors)}: ${body.slice(0, 300)}`;
+    return validate(value)
+      ? undefined
+      : `${where}: ${this.#ajv.errorsText(validate.errors)}: ${body.slice(0, 300)}`;
   }
 
   #resolved(reference: string): Response {

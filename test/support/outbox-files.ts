@@ -5,7 +5,9 @@ import type { Home } from './run-pas.ts';
 
 /** UUID of a profile's outbox, as config.toml has it. */
 export function getOutboxId(home: Home, profile = 'mock'): string {
-  const { profiles } = parseToml(readFileSync(configFile(home), 'utf8')) as { profiles?: Record<string, { outbox?: string }> };
+  const { profiles } = parseToml(readFileSync(configFile(home), 'utf8')) as {
+    profiles?: Record<string, { outbox?: string }>;
+  };
   const id = profiles?.[profile]?.outbox;
   if (id === undefined) throw new Error(`profile ${profile} has no outbox yet`);
   return id;

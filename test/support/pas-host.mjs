@@ -1,7 +1,8 @@
 import { PassThrough, Writable } from 'node:stream';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
-// Runs of `pas`, one after another, in one process. Started by hosted-runs.ts, which says when that is as good as a process each.
+// Runs of `pas`, one after another, in one process. Started by hosted-runs.ts, which says when that
+// is as good as a process each.
 
 const language = await import('../../dist/src/base/language.js');
 await language.setLanguage(language.chooseLanguage([], process.env));

@@ -1,6 +1,10 @@
-/** The smallest JPEG that says where it was taken: EXIF with a GPS directory, and no picture. Degrees, north and east positive. */
+/**
+ * The smallest JPEG that says where it was taken: EXIF with a GPS directory, and no picture.
+ * Degrees, north and east positive.
+ */
 export function photoWithGps(latitude: number, longitude: number): Buffer {
-  // TIFF header, a first directory with a pointer to the GPS directory, and that directory with its values behind it.
+  // TIFF header, a first directory with a pointer to the GPS directory, and that directory with its
+  // values behind it.
   const gpsAt = 8 + directoryBytes(1);
   const valuesAt = gpsAt + directoryBytes(4);
   const tiff = Buffer.concat([
@@ -18,7 +22,12 @@ export function photoWithGps(latitude: number, longitude: number): Buffer {
   const exif = Buffer.concat([Buffer.from('Exif\0\0'), tiff]);
   const length = Buffer.alloc(2);
   length.writeUInt16BE(exif.length + 2);
-  return Buffer.concat([Buffer.from([0xff, 0xd8, 0xff, 0xe1]), length, exif, Buffer.from([0xff, 0xd9])]);
+  return Buffer.concat([
+    Buffer.from([0xff, 0xd8, 0xff, 0xe1]),
+    length,
+    exif,
+    Buffer.from([0xff, 0xd9]),
+  ]);
 }
 
 const ASCII = 2;
@@ -52,6 +61,13 @@ function long(value: number): Buffer {
 /** Degrees, minutes and ten-thousandths of seconds. */
 function rationals(degrees: number): Buffer {
   const seconds = Math.round(degrees * 3600 * 10_000);
-  const parts = [Math.floor(seconds / 36_000_000), 1, Math.floor((seconds % 36_000_000) / 600_000), 1, seconds % 600_000, 10_000];
+  const parts = [
+    Math.floor(seconds / 36_000_000),
+    1,
+    Math.floor((seconds % 36_000_000) / 600_000),
+    1,
+    seconds % 600_000,
+    10_000,
+  ];
   return Buffer.concat(parts.map(long));
 }

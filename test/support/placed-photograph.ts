@@ -1,6 +1,9 @@
 import sharp from 'sharp';
 
-/** Photographs as telephones make them: with the place in EXIF and in XMP, the time, and an orientation. */
+/**
+ * Photographs as telephones make them: with the place in EXIF and in XMP, the time, and an
+ * orientation.
+ */
 
 export type PlacedOptions = {
   /** 0 to 255: photographs of different numbers are different pictures. */
@@ -15,12 +18,20 @@ export type PlacedOptions = {
 
 export type PlacedFormat = 'jpeg' | 'png' | 'tiff';
 
-export async function placedPhotograph(format: PlacedFormat, options: PlacedOptions = {}): Promise<Buffer> {
+export async function placedPhotograph(
+  format: PlacedFormat,
+  options: PlacedOptions = {},
+): Promise<Buffer> {
   const { shade = 0, place, taken = '2024:05:06 07:08:09', offset, xmp } = options;
-  const noise = Buffer.from(Array.from({ length: 24 * 16 * 3 }, (_, at) => (at * 37 + shade * 11) % 256));
+  const noise = Buffer.from(
+    Array.from({ length: 24 * 16 * 3 }, (_, at) => (at * 37 + shade * 11) % 256),
+  );
   const exif = {
     IFD0: { Make: 'Testa' },
-    IFD2: { DateTimeOriginal: taken, ...(offset === undefined ? {} : { OffsetTimeOriginal: offset }) },
+    IFD2: {
+      DateTimeOriginal: taken,
+      ...(offset === undefined ? {} : { OffsetTimeOriginal: offset }),
+    },
     ...(place === undefined ? {} : { IFD3: gpsDirectory(place) }),
   };
   let image = sharp(noise, { raw: { width: 24, height: 16, channels: 3 } })
@@ -28,14 +39,22 @@ export async function placedPhotograph(format: PlacedFormat, options: PlacedOpti
     .withExifMerge(exif);
   if (xmp !== undefined) image = image.withXmp(xmp);
   if (format !== 'tiff') return image.toFormat(format).toBuffer();
-  return withDirectories(await image.tiff({ compression: 'none' }).toBuffer(), await image.jpeg().toBuffer());
+  return withDirectories(
+    await image.tiff({ compression: 'none' }).toBuffer(),
+    await image.jpeg().toBuffer(),
+  );
 }
 
-/** The EXIF and GPS directories that a JPEG has, put into a TIFF, whose writer leaves them out. Both are little endian. */
+/**
+ * The EXIF and GPS directories that a JPEG has, put into a TIFF, whose writer leaves them out. Both
+ * are little endian.
+ */
 function withDirectories(tiff: Buffer, jpeg: Buffer): Buffer {
   const exifAt = jpeg.indexOf('Exif\0\0', 0, 'latin1') + 6;
   const block = Buffer.from(jpeg.subarray(exifAt, exifAt - 8 + jpeg.readUInt16BE(exifAt - 8)));
-  const pointers = listEntries(block, block.readUInt32LE(4)).filter((entry) => [0x8769, 0x8825].includes(entry.readUInt16LE(0)));
+  const pointers = listEntries(block, block.readUInt32LE(4)).filter((entry) =>
+    [0x8769, 0x8825].includes(entry.readUInt16LE(0)),
+  );
   const first = tiff.readUInt32LE(4);
   const blockAt = tiff.length + (tiff.length % 2);
   for (const pointer of pointers) {
@@ -46,11 +65,21 @@ function withDirectories(tiff: Buffer, jpeg: Buffer): Buffer {
     }
     pointer.writeUInt32LE(at + blockAt, 8);
   }
-  const entries = [...listEntries(tiff, first), ...pointers].sort((a, b) => a.readUInt16LE(0) - b.readUInt16LE(0));
+  const entries = [...listEntries(tiff, first), ...pointers].sort(
+    (a, b) => a.readUInt16LE(0) - b.readUInt16LE(0),
+  );
   const count = Buffer.alloc(2);
   count.writeUInt16LE(entries.length, 0);
   const padding = Buffer.alloc(blockAt - tiff.length);
-  const whole = Buffer.concat([tiff, padding, block, Buffer.alloc(block.length % 2), count, ...entries, Buffer.alloc(4)]);
+  const whole = Buffer.concat([
+    tiff,
+    padding,
+    block,
+    Buffer.alloc(block.length % 2),
+    count,
+    ...entries,
+    Buffer.alloc(4),
+  ]);
   whole.writeUInt32LE(blockAt + block.length + (block.length % 2), 4);
   return whole;
 }
@@ -59,7 +88,9 @@ const BYTES_OF_TYPE: readonly number[] = [1, 1, 1, 2, 4, 8, 1, 1, 2, 4, 8];
 
 function listEntries(bytes: Buffer, at: number): Buffer[] {
   const count = bytes.readUInt16LE(at);
-  return Array.from({ length: count }, (_, index) => bytes.subarray(at + 2 + index * 12, at + 14 + index * 12));
+  return Array.from({ length: count }, (_, index) =>
+    bytes.subarray(at + 2 + index * 12, at + 14 + index * 12),
+  );
 }
 
 function gpsDirectory([longitude, latitude]: readonly [number, number]): Record<string, string> {

@@ -1,5 +1,5 @@
-// node --import ./test/support/plant-in-build.mjs PROGRAM: loads one module of the build with a text in it replaced. PLANTED is JSON with
-// `file` below dist, `from` and `to`.
+// node --import ./test/support/plant-in-build.mjs PROGRAM: loads one module of the build with a
+// text in it replaced. PLANTED is JSON with `file` below dist, `from` and `to`.
 import { register } from 'node:module';
 import { isMainThread } from 'node:worker_threads';
 
@@ -17,6 +17,7 @@ export async function load(url, context, nextLoad) {
   const loaded = await nextLoad(url, context);
   if (!url.endsWith(`/dist/${planted.file}`)) return loaded;
   const text = String(loaded.source);
-  if (text.split(planted.from).length !== 2) throw new Error(`"${planted.from}" does not stand once in ${planted.file}`);
+  if (text.split(planted.from).length !== 2)
+    throw new Error(`"${planted.from}" does not stand once in ${planted.file}`);
   return { ...loaded, source: text.replace(planted.from, () => planted.to) };
 }

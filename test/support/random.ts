@@ -1,4 +1,7 @@
-/** Numbers that look random and are the same for the same seed, so that a failed round can be played again. */
+/**
+ * Numbers that look random and are the same for the same seed, so that a failed round can be played
+ * again.
+ */
 export type Random = {
   /** From 0 up to, not including, 1. */
   next(): number;

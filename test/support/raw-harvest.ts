@@ -12,14 +12,24 @@ export type AskOptions = {
   readonly headers?: Readonly<Record<string, string>>;
 };
 
-export type HarvestAnswer = { readonly status: number; readonly headers: Headers; readonly text: string };
+export type HarvestAnswer = {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+};
 
 /** One request to the harvesting interface, arguments as they stand in a URL. */
-export async function ask(mock: TestMock, query: string, options: AskOptions = {}): Promise<HarvestAnswer> {
+export async function ask(
+  mock: TestMock,
+  query: string,
+  options: AskOptions = {},
+): Promise<HarvestAnswer> {
   const { version = '2.2', as, method = 'GET' } = options;
   const path = `${mock.server.oai_base}${version === '' ? '' : `/${version}`}/oai`;
-  const signIn: Record<string, string> = as === undefined || as === 'anonymous' ? {} : { authorization: basic(as, as) };
-  const form: Record<string, string> = method === 'POST' ? { 'content-type': 'application/x-www-form-urlencoded' } : {};
+  const signIn: Record<string, string> =
+    as === undefined || as === 'anonymous' ? {} : { authorization: basic(as, as) };
+  const form: Record<string, string> =
+    method === 'POST' ? { 'content-type': 'application/x-www-form-urlencoded' } : {};
   const response = await fetch(method === 'GET' ? `${path}?${query}` : path, {
     method,
     redirect: 'manual',
@@ -49,16 +59,18 @@ export type RawHeader = {
 
 /** The headers of an answer, in order. */
 export function parseHeaders(text: string): RawHeader[] {
-  return [...text.matchAll(/<header( status="deleted")?\s*>(.*?)<\/header>/gs)].map(([, deleted, content = '']) => {
-    const identifier = /<identifier>([^<]*)</.exec(content)?.[1] ?? '';
-    return {
-      ident: identifier.split('/').at(-1) ?? '',
-      identifier,
-      datestamp: /<datestamp>([^<]*)</.exec(content)?.[1] ?? '',
-      sets: [...content.matchAll(/<setSpec>([^<]*)</g)].map((match) => match[1] ?? ''),
-      deleted: deleted !== undefined,
-    };
-  });
+  return [...text.matchAll(/<header( status="deleted")?\s*>(.*?)<\/header>/gs)].map(
+    ([, deleted, content = '']) => {
+      const identifier = /<identifier>([^<]*)</.exec(content)?.[1] ?? '';
+      return {
+        ident: identifier.split('/').at(-1) ?? '',
+        identifier,
+        datestamp: /<datestamp>([^<]*)</.exec(content)?.[1] ?? '',
+        sets: [...content.matchAll(/<setSpec>([^<]*)</g)].map((match) => match[1] ?? ''),
+        deleted: deleted !== undefined,
+      };
+    },
+  );
 }
 
 /** The records of an answer, each as the text between its tags, by identifier. */
@@ -78,7 +90,8 @@ export type RawToken = {
 export function parseToken(text: string): RawToken | undefined {
   const match = /<resumptionToken([^>]*?)(?:\/>|>([^<]*)<\/resumptionToken>)/.exec(text);
   if (match === null) return undefined;
-  const attribute = (name: string): string | undefined => new RegExp(`${name}="([^"]*)"`).exec(match[1] ?? '')?.[1];
+  const attribute = (name: string): string | undefined =>
+    new RegExp(`${name}="([^"]*)"`).exec(match[1] ?? '')?.[1];
   return {
     text: (match[2] ?? '').replaceAll('&amp;', '&'),
     size: Number(attribute('completeListSize')),
@@ -88,7 +101,11 @@ export function parseToken(text: string): RawToken | undefined {
 }
 
 /** Every page of a list, following its tokens. */
-export async function fetchPages(mock: TestMock, query: string, options: AskOptions = {}): Promise<string[]> {
+export async function fetchPages(
+  mock: TestMock,
+  query: string,
+  options: AskOptions = {},
+): Promise<string[]> {
   const verb = /verb=(\w+)/.exec(query)?.[1] ?? '';
   const pages: string[] = [];
   let next = query;
@@ -103,6 +120,10 @@ export async function fetchPages(mock: TestMock, query: string, options: AskOpti
 }
 
 /** The headers of a whole list. */
-export async function listAll(mock: TestMock, query: string, options: AskOptions = {}): Promise<RawHeader[]> {
+export async function listAll(
+  mock: TestMock,
+  query: string,
+  options: AskOptions = {},
+): Promise<RawHeader[]> {
   return (await fetchPages(mock, query, options)).flatMap(parseHeaders);
 }

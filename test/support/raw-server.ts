@@ -7,8 +7,9 @@ export type RawServer = AsyncDisposable & {
 };
 
 /**
- * A server that writes to the wire what it likes, which no HTTP library would. `answer` is called for each request of which
- * the head came whole and the announced body too; `nth` counts them from 0.
+ * A server that writes to the wire what it likes, which no HTTP library would. `answer` is called
+ * for each request of which the head came whole and the announced body too; `nth` counts them from
+ * 0.
  * @param onBytes told all that comes, as it comes
  */
 export async function startRawServer(
@@ -45,15 +46,21 @@ export async function startRawServer(
 function endOfRequest(bytes: Buffer): number | undefined {
   const endOfHead = bytes.indexOf('\r\n\r\n');
   if (endOfHead < 0) return undefined;
-  const length = /^content-length: *(\d+)/im.exec(bytes.subarray(0, endOfHead).toString('latin1'))?.[1] ?? '0';
+  const length =
+    /^content-length: *(\d+)/im.exec(bytes.subarray(0, endOfHead).toString('latin1'))?.[1] ?? '0';
   const end = endOfHead + 4 + Number(length);
   return bytes.length < end ? undefined : end;
 }
 
 /** An answer as it goes over the wire. */
-export function rawAnswer(status: number, body = '', headers: Readonly<Record<string, string>> = {}): string {
-  const lines = Object.entries({ 'content-length': String(Buffer.byteLength(body)), ...headers }).map(
-    ([k, v]) => `${k}: ${v}\r\n`,
-  );
+export function rawAnswer(
+  status: number,
+  body = '',
+  headers: Readonly<Record<string, string>> = {},
+): string {
+  const lines = Object.entries({
+    'content-length': String(Buffer.byteLength(body)),
+    ...headers,
+  }).map(([k, v]) => `${k}: ${v}\r\n`);
   return `HTTP/1.1 ${status} Said\r\n${lines.join('')}\r\n${body}`;
 }

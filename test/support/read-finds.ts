@@ -8,7 +8,11 @@ import { parseTableBytes } from '../../src/tables/readers.ts';
 
 export type FindsRead = { readonly finds: readonly Find[]; readonly issues: readonly Issue[] };
 
-export type ReadFindsOptions = { readonly sheet?: string; readonly constants?: readonly string[]; readonly checked?: boolean };
+export type ReadFindsOptions = {
+  readonly sheet?: string;
+  readonly constants?: readonly string[];
+  readonly checked?: boolean;
+};
 
 /** Finds and issues of `pas import` for a file, where nothing was harvested. */
 export async function readFinds(

@@ -1,12 +1,21 @@
 import { appendFileSync, existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { openAppendingFile } from '../../src/flows/harvest/append-output.ts';
-import { harvestRecords, openSetState, type RecordHarvest } from '../../src/flows/harvest/harvest-records.ts';
+import {
+  harvestRecords,
+  openSetState,
+  type RecordHarvest,
+} from '../../src/flows/harvest/harvest-records.ts';
 import { OUTPUT_FORMS, type OutputName } from '../../src/flows/harvest/outputs.ts';
 import type { OpenedOutput, Opening, RecordOutput } from '../../src/flows/harvest/record-output.ts';
 import type { SetProgress } from '../../src/flows/harvest/service-lists.ts';
 import type { Exchange } from '../../src/http/exchange.ts';
-import { assertSubject, deleteCheckpoint, openLedger, type Subject } from '../../src/ledger/ledger.ts';
+import {
+  assertSubject,
+  deleteCheckpoint,
+  openLedger,
+  type Subject,
+} from '../../src/ledger/ledger.ts';
 import { openOaiClient } from '../../src/oai/client.ts';
 import type { HarvestState } from '../../src/oai/harvest-state.ts';
 import { manualClock } from './manual-clock.ts';
@@ -63,7 +72,8 @@ export function harvestPlace(name = 'out.jsonl'): HarvestPlace {
   return {
     folder,
     path,
-    run: (exchange, options = {}) => runOnce({ folder, path, ledger: ledgerPath(options.form ?? 'jsonl') }, exchange, options),
+    run: (exchange, options = {}) =>
+      runOnce({ folder, path, ledger: ledgerPath(options.form ?? 'jsonl') }, exchange, options),
     state: (look) => {
       const ledger = openLedger(ledgerPath('jsonl'));
       try {
@@ -89,12 +99,21 @@ export function unseal(ledgerPath: string): void {
 
 type Paths = { readonly folder: string; readonly path: string; readonly ledger: string };
 
-async function runOnce(paths: Paths, exchange: Exchange, options: RunOptions): Promise<RecordHarvest> {
+async function runOnce(
+  paths: Paths,
+  exchange: Exchange,
+  options: RunOptions,
+): Promise<RecordHarvest> {
   const { form = 'jsonl', from, until, killed = false, onProgress } = options;
   const clock = manualClock();
   let opened: OpenedOutput | undefined;
   const running = harvestRecords({
-    client: openOaiClient({ oaiBase: OAI_BASE, version: '2.2', exchange, credentials: { kind: 'none' } }),
+    client: openOaiClient({
+      oaiBase: OAI_BASE,
+      version: '2.2',
+      exchange,
+      credentials: { kind: 'none' },
+    }),
     clock,
     openOutput: async (opening) => {
       opened = await open(paths, form, options, opening);
@@ -151,7 +170,16 @@ async function open(
   try {
     const place = form === 'files' ? folder : path;
     const growing = () => openAppendingFile(path, ledger, opening);
-    return { ledger, output: await OUTPUT_FORMS[form].open({ path: place, subject, ledger, opening, openTarget: growing }) };
+    return {
+      ledger,
+      output: await OUTPUT_FORMS[form].open({
+        path: place,
+        subject,
+        ledger,
+        opening,
+        openTarget: growing,
+      }),
+    };
   } catch (thrown) {
     ledger.close();
     throw thrown;

@@ -3,7 +3,10 @@ import { freePort } from './free-port.ts';
 import { tempFolder } from './temp-outbox.ts';
 import { tied } from './tied.ts';
 
-/** Tells if there is a redis-server; tests that need one are skipped without it, and .ci/run installs it. */
+/**
+ * Tells if there is a redis-server; tests that need one are skipped without it, and .ci/run
+ * installs it.
+ */
 export const HAS_REDIS = spawnSync('redis-server', ['--version']).status === 0;
 
 /** A Redis of its own that keeps nothing on disk. */
@@ -32,7 +35,8 @@ export async function startRedis(...flags: string[]): Promise<RedisProcess> {
   return {
     port,
     url: `redis://127.0.0.1:${port}/0`,
-    command: (...words) => spawnSync('redis-cli', ['-p', String(port), ...words], { encoding: 'utf8' }).stdout.trim(),
+    command: (...words) =>
+      spawnSync('redis-cli', ['-p', String(port), ...words], { encoding: 'utf8' }).stdout.trim(),
     kill,
     restart: async (...other) => {
       await kill();
@@ -48,7 +52,19 @@ async function launch(port: number, flags: readonly string[]): Promise<ChildProc
   const child = tied(
     spawn(
       'redis-server',
-      ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no', '--dir', tempFolder(), ...flags],
+      [
+        '--port',
+        String(port),
+        '--bind',
+        '127.0.0.1',
+        '--save',
+        '',
+        '--appendonly',
+        'no',
+        '--dir',
+        tempFolder(),
+        ...flags,
+      ],
       { stdio: ['ignore', 'pipe', 'inherit'] },
     ),
   );

@@ -3,8 +3,9 @@ import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 
 /**
- * A mock server as a foreign deployment looks from outside: its write interface and its schemas, without the control interface that
- * would tell what it is, and without harvesting, which such a deployment has at another address.
+ * A mock server as a foreign deployment looks from outside: its write interface and its schemas,
+ * without the control interface that would tell what it is, and without harvesting, which such a
+ * deployment has at another address.
  */
 export async function startOuterFace(mock: {
   readonly base_url: string;
@@ -20,12 +21,16 @@ export async function startOuterFace(mock: {
     const answer = await fetch(mock.base_url + path, {
       method: request.method ?? 'GET',
       headers: Object.fromEntries(
-        Object.entries(headers).filter(([name]) => !/^(?:connection|content-length|keep-alive)$/.test(name)),
+        Object.entries(headers).filter(
+          ([name]) => !/^(?:connection|content-length|keep-alive)$/.test(name),
+        ),
       ),
       redirect: 'manual',
       ...(body.length === 0 ? {} : { body }),
     });
-    response.writeHead(answer.status, Object.fromEntries(answer.headers)).end(Buffer.from(await answer.arrayBuffer()));
+    response
+      .writeHead(answer.status, Object.fromEntries(answer.headers))
+      .end(Buffer.from(await answer.arrayBuffer()));
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const close = () => new Promise<void>((resolve) => server.close(() => resolve()));

@@ -4,16 +4,22 @@ import { join } from 'node:path';
 import { freePort } from './free-port.ts';
 import { makeHome, PROJECT } from './run-pas.ts';
 
-/** A block of commands with what the page says that they print; undefined where it shows nothing. */
-export type PageBlock = { readonly commands: string; readonly shown: string | undefined; readonly printed: string };
+/**
+ * A block of commands with what the page says that they print; undefined where it shows nothing.
+ */
+export type PageBlock = {
+  readonly commands: string;
+  readonly shown: string | undefined;
+  readonly printed: string;
+};
 
 /** Addresses of the mock and its training instance on the pages; tests replace them. */
 const PORT_OF_PAGES = '8099';
 const TRAINING_PORT_OF_PAGES = '8098';
 
 /**
- * Runs the `sh` blocks of a page one after another in one shell, as a reader types them: in an empty home, with `pas` on
- * the path and the examples at hand.
+ * Runs the `sh` blocks of a page one after another in one shell, as a reader types them: in an
+ * empty home, with `pas` on the path and the examples at hand.
  * @param heading only the part of the page under this heading
  * @throws Error when a command fails
  */
@@ -23,7 +29,9 @@ export async function runPage(page: string, heading?: string): Promise<PageBlock
     .replaceAll(PORT_OF_PAGES, port)
     .replaceAll(TRAINING_PORT_OF_PAGES, trainingPort);
   const blocks = [
-    ...text.matchAll(/^```sh\n([\s\S]*?)^```\n(?:\s*^```powershell\n[\s\S]*?^```\n)?(?:\s*^```text\n([\s\S]*?)^```$)?/gm),
+    ...text.matchAll(
+      /^```sh\n([\s\S]*?)^```\n(?:\s*^```powershell\n[\s\S]*?^```\n)?(?:\s*^```text\n([\s\S]*?)^```$)?/gm,
+    ),
   ].map(([, commands = '', shown]) => ({
     commands,
     shown,
@@ -31,8 +39,15 @@ export async function runPage(page: string, heading?: string): Promise<PageBlock
   const home = makeHome();
   layOut(home.folder, port);
   const script = blocks.map(({ commands }) => `${commands}printf '\\036'\n`).join('');
-  const printed = await inBash(home.folder, `set -e\ntrap 'kill $(jobs -p) 2>/dev/null' EXIT\n${script}`, home.env);
-  return blocks.map((block, index) => ({ ...block, printed: printed.split('\u001e')[index] ?? '' }));
+  const printed = await inBash(
+    home.folder,
+    `set -e\ntrap 'kill $(jobs -p) 2>/dev/null' EXIT\n${script}`,
+    home.env,
+  );
+  return blocks.map((block, index) => ({
+    ...block,
+    printed: printed.split('\u001e')[index] ?? '',
+  }));
 }
 
 function getSection(text: string, heading: string | undefined): string {

@@ -21,7 +21,10 @@ export type Home = {
   readonly folder: string;
   /** Writes a file beside the home and returns its path. */
   file(name: string, content: string | Buffer): string;
-  /** Runs `pas` to its end, in the process of {@link hosted} runs where that is as good as one of its own. */
+  /**
+   * Runs `pas` to its end, in the process of {@link hosted} runs where that is as good as one of
+   * its own.
+   */
   pas(...args: string[]): Promise<Run>;
   /** Runs `pas … --json`, and parses its one value. */
   json<T>(...args: string[]): Promise<T>;
@@ -47,18 +50,33 @@ export type Started = {
 /** Whole lines only: the last one may not be finished. */
 export type Written = { readonly stdout: string; readonly stderr: string };
 
-export type Service = { readonly base_url: string; readonly oai_base: string; readonly schema_base: string };
+export type Service = {
+  readonly base_url: string;
+  readonly oai_base: string;
+  readonly schema_base: string;
+};
 
 export function addressFlags({ base_url, oai_base, schema_base }: Service): string[] {
   return ['--base-url', base_url, '--oai-base', oai_base, '--schema-base', schema_base];
 }
 
-/** Flags of a profile for a mock server without throttle: nothing is waited for between requests. */
+/**
+ * Flags of a profile for a mock server without throttle: nothing is waited for between requests.
+ */
 export const WITHOUT_PAUSES = ['--min-interval-ms', '0'];
 
-/** Flags of a profile for which what happens at the mock server is settled so long after a request. */
+/**
+ * Flags of a profile for which what happens at the mock server is settled so long after a request.
+ */
 export function settledAfter(settleMs: number, intervalMs = 10): string[] {
-  return ['--min-interval-ms', `${intervalMs}`, '--settle-ms', `${settleMs}`, '--index-allowance-ms', '0'];
+  return [
+    '--min-interval-ms',
+    `${intervalMs}`,
+    '--settle-ms',
+    `${settleMs}`,
+    '--index-allowance-ms',
+    '0',
+  ];
 }
 
 /** Arguments of `pas init` for a profile of a service that is not there. */
@@ -75,19 +93,24 @@ export const INIT_OFFLINE = [
 ];
 
 /** A home of its own, with nothing of this machine's user in it. */
-export function makeHome(more: NodeJS.ProcessEnv = {}, folder = mkdtempSync(join(tmpdir(), 'pas-home-'))): Home {
+export function makeHome(
+  more: NodeJS.ProcessEnv = {},
+  folder = mkdtempSync(join(tmpdir(), 'pas-home-')),
+): Home {
   const env: NodeJS.ProcessEnv = {
     PATH: process.env['PATH'],
     HOME: folder,
     PAS_HOME: join(folder, 'pas'),
     XDG_STATE_HOME: join(folder, 'state'),
     PAS_LANG: 'en',
-    // Elsewhere than on Linux the keyring is found without any of the environment: the user's own stays out of this.
+    // Elsewhere than on Linux the keyring is found without any of the environment: the user's own
+    // stays out of this.
     ...(process.platform === 'linux' ? {} : { PAS_KEYRING: 'off' }),
     ...more,
   };
   const start = (...args: string[]): Started => startProcess(args, env, folder);
-  const pas = async (...args: string[]): Promise<Run> => (await hosted(args, env, folder)) ?? start(...args).ended;
+  const pas = async (...args: string[]): Promise<Run> =>
+    (await hosted(args, env, folder)) ?? start(...args).ended;
   return {
     folder,
     env,
@@ -110,14 +133,18 @@ export function makeHome(more: NodeJS.ProcessEnv = {}, folder = mkdtempSync(join
       try {
         return JSON.parse(run.stdout) as T;
       } catch {
-        throw new Error(`pas ${args.join(' ')} ended with ${run.code} and no JSON:\n${run.stdout}\n${run.stderr}`);
+        throw new Error(
+          `pas ${args.join(' ')} ended with ${run.code} and no JSON:\n${run.stdout}\n${run.stderr}`,
+        );
       }
     },
   };
 }
 
 function startProcess(args: readonly string[], env: NodeJS.ProcessEnv, cwd: string): Started {
-  const child = tied(spawn(process.execPath, [BIN, ...args], { env, cwd, stdio: ['ignore', 'pipe', 'pipe'] }));
+  const child = tied(
+    spawn(process.execPath, [BIN, ...args], { env, cwd, stdio: ['ignore', 'pipe', 'pipe'] }),
+  );
   const written = { stdout: '', stderr: '' };
   const news = makeNews();
   for (const name of ['stdout', 'stderr'] as const) {
@@ -170,8 +197,8 @@ const signedInHomes = new WeakMap<Service, Map<string, Promise<Home>>>();
 export type Preparation = { readonly name: string; prepare(home: Home): Promise<unknown> };
 
 /**
- * A home that is signed in at the mock server. The first of a kind is made by `pas`; the next ones are copies of it, with the token that
- * the server gives now.
+ * A home that is signed in at the mock server. The first of a kind is made by `pas`; the next ones
+ * are copies of it, with the token that the server gives now.
  */
 export async function signedIn(
   service: Service,
@@ -200,7 +227,11 @@ export async function signedIn(
   return home;
 }
 
-async function makeSignedIn(service: Service, user: string, more: readonly string[]): Promise<Home> {
+async function makeSignedIn(
+  service: Service,
+  user: string,
+  more: readonly string[],
+): Promise<Home> {
   const home = makeHome({ PAS_PASSWORD: user });
   await expectDone(
     home.pas(

@@ -1,7 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { packageRoot } from '../../src/base/package-root.ts';
-import { compileSchema, fillPlaceholders, type SchemaFile, type Validator } from '../../src/xml/xsd.ts';
+import {
+  compileSchema,
+  fillPlaceholders,
+  type SchemaFile,
+  type Validator,
+} from '../../src/xml/xsd.ts';
 
 export type SchemaVersion = '2.0' | '2.1' | '2.2';
 export const SCHEMA_VERSIONS: readonly SchemaVersion[] = ['2.0', '2.1', '2.2'];
@@ -11,13 +16,24 @@ export const SCHEMA_BASE = 'https://schemas.example/svc';
 
 /** The schema of one version, for documents whose root is `svc` unless said otherwise. */
 export function entityValidator(version: SchemaVersion, prefix = 'svc'): Promise<Validator> {
-  return compileSchema(schemaFile(`svc/${version}/svc.xsd`, { prefix }), [schemaFile('xml/xml.xsd')]);
+  return compileSchema(schemaFile(`svc/${version}/svc.xsd`, { prefix }), [
+    schemaFile('xml/xml.xsd'),
+  ]);
 }
 
 /** A whole answer of the harvesting interface, records included. */
 export function answerValidator(version: SchemaVersion): Promise<Validator> {
-  const parts = ['oai/OAI-PMH.xsd', 'oai/oai_dc.xsd', 'oai/simpledc.xsd', 'oai/rightsManifest.xsd', 'xml/xml.xsd'];
-  const imports = [...parts.map((url) => schemaFile(url)), schemaFile(`svc/${version}/svc.xsd`, { prefix: 'svc' })];
+  const parts = [
+    'oai/OAI-PMH.xsd',
+    'oai/oai_dc.xsd',
+    'oai/simpledc.xsd',
+    'oai/rightsManifest.xsd',
+    'xml/xml.xsd',
+  ];
+  const imports = [
+    ...parts.map((url) => schemaFile(url)),
+    schemaFile(`svc/${version}/svc.xsd`, { prefix: 'svc' }),
+  ];
   return compileSchema(schemaFile('oai/response.xsd', { version }), imports);
 }
 
@@ -28,7 +44,9 @@ export function faults(validator: Validator, document: string): string[] {
 }
 
 const validators = new Map(
-  await Promise.all(SCHEMA_VERSIONS.map(async (version) => [version, await entityValidator(version)] as const)),
+  await Promise.all(
+    SCHEMA_VERSIONS.map(async (version) => [version, await entityValidator(version)] as const),
+  ),
 );
 
 /** The faults of a document, typed for 2.2, in the eyes of any version. */

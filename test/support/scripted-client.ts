@@ -8,7 +8,12 @@ export function makeClient(
   credentials: OaiCredentials = { kind: 'none' },
   endpoint: 'versioned' | 'generic' = 'versioned',
 ): OaiClient {
-  return openOaiClient({ oaiBase: OAI_BASE, ...(endpoint === 'generic' ? {} : { version: '2.2' }), exchange, credentials });
+  return openOaiClient({
+    oaiBase: OAI_BASE,
+    ...(endpoint === 'generic' ? {} : { version: '2.2' }),
+    exchange,
+    credentials,
+  });
 }
 
 export const RECORDS = { metadataPrefix: 'oai_svc', set: 'heslo' } as const;

@@ -16,25 +16,47 @@ export function oaiError(code: string, text = ''): string {
   return oaiXml(`<error code="${code}">${text}</error>`);
 }
 
-export function recordXml(ident: string, metadata = '<x xmlns="urn:x"/>', datestamp = '2025-01-01T00:00:00Z'): string {
+export function recordXml(
+  ident: string,
+  metadata = '<x xmlns="urn:x"/>',
+  datestamp = '2025-01-01T00:00:00Z',
+): string {
   return `<record><header><identifier>${OAI_BASE}/id/${ident}</identifier><datestamp>${datestamp}</datestamp><setSpec>heslo:obdobi</setSpec></header><metadata>${metadata}</metadata></record>`;
 }
 
 /** @param token undefined: no such element; empty: the standard's last page */
-export function listXml(verb: string, records: readonly string[], token?: string, attributes = ''): string {
-  const element = token === undefined ? '' : `<resumptionToken ${attributes}>${token}</resumptionToken>`;
+export function listXml(
+  verb: string,
+  records: readonly string[],
+  token?: string,
+  attributes = '',
+): string {
+  const element =
+    token === undefined ? '' : `<resumptionToken ${attributes}>${token}</resumptionToken>`;
   return oaiXml(`<${verb}>${records.join('')}${element}</${verb}>`);
 }
 
 export function answer(body: string | Buffer, more: Partial<HttpResponse> = {}): HttpResponse {
-  return { status: 200, headers: { 'content-type': 'text/xml;charset=UTF-8' }, body: Buffer.from(body as string), ...more };
+  return {
+    status: 200,
+    headers: { 'content-type': 'text/xml;charset=UTF-8' },
+    body: Buffer.from(body as string),
+    ...more,
+  };
 }
 
 export type Script = Exchange & { readonly requests: HttpRequest[] };
 
-/** Answers request after request from the list; a function is asked each time, an error is thrown. */
+/**
+ * Answers request after request from the list; a function is asked each time, an error is thrown.
+ */
 export function scripted(
-  ...steps: readonly (HttpResponse | string | Error | ((request: HttpRequest) => HttpResponse | string))[]
+  ...steps: readonly (
+    | HttpResponse
+    | string
+    | Error
+    | ((request: HttpRequest) => HttpResponse | string)
+  )[]
 ): Script {
   const requests: HttpRequest[] = [];
   const exchange: Exchange = async (request) => {

@@ -1,8 +1,14 @@
 import { InterruptedError } from '../../src/base/errors.ts';
 import type { Prompt, PromptOffer } from '../../src/ui/prompt.ts';
 
-/** Answers in the order in which they are asked for; `^C` stops. Every question, refusal and choice is in the transcript. */
-export type ScriptedPrompt = Prompt & { readonly transcript: readonly string[]; readonly left: readonly string[] };
+/**
+ * Answers in the order in which they are asked for; `^C` stops. Every question, refusal and choice
+ * is in the transcript.
+ */
+export type ScriptedPrompt = Prompt & {
+  readonly transcript: readonly string[];
+  readonly left: readonly string[];
+};
 
 /** A search takes the first offer for what is typed; an empty answer is Enter alone. */
 export function scriptedPrompt(...answers: readonly string[]): ScriptedPrompt {
@@ -10,7 +16,8 @@ export function scriptedPrompt(...answers: readonly string[]): ScriptedPrompt {
   const transcript: string[] = [];
   const next = (question: string): string => {
     const answer = left.shift();
-    if (answer === undefined) throw new Error(`nobody answers "${question}" after:\n${transcript.join('\n')}`);
+    if (answer === undefined)
+      throw new Error(`nobody answers "${question}" after:\n${transcript.join('\n')}`);
     if (answer === '^C') throw new InterruptedError();
     return answer;
   };
@@ -35,13 +42,17 @@ export function scriptedPrompt(...answers: readonly string[]): ScriptedPrompt {
     async search<T>({
       message,
       listOffers,
-    }: Parameters<Prompt['search']>[0] & { listOffers(typed: string): readonly unknown[] }): Promise<T> {
+    }: Parameters<Prompt['search']>[0] & {
+      listOffers(typed: string): readonly unknown[];
+    }): Promise<T> {
       const typed = next(message);
       const offered = listOffers(typed);
       const first = offered.find(
-        (offer): offer is PromptOffer<T> => typeof offer === 'object' && offer !== null && 'value' in offer,
+        (offer): offer is PromptOffer<T> =>
+          typeof offer === 'object' && offer !== null && 'value' in offer,
       );
-      if (first === undefined) throw new Error(`${message} offers nothing for "${typed}": ${JSON.stringify(offered)}`);
+      if (first === undefined)
+        throw new Error(`${message} offers nothing for "${typed}": ${JSON.stringify(offered)}`);
       transcript.push(`${message} ${typed} → ${first.name}`);
       return first.value;
     },

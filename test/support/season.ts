@@ -23,8 +23,15 @@ const HEADER = [
 
 export type SeasonOptions = { readonly photos?: boolean; readonly state?: 1 | 2 };
 
-/** A table of `count` finds with, if wanted, a photograph each, in the home's folder. Returns the table's path. */
-export function writeSeason(home: Home, count: number, { photos = false, state = 1 }: SeasonOptions = {}): string {
+/**
+ * A table of `count` finds with, if wanted, a photograph each, in the home's folder. Returns the
+ * table's path.
+ */
+export function writeSeason(
+  home: Home,
+  count: number,
+  { photos = false, state = 1 }: SeasonOptions = {},
+): string {
   const rows = Array.from({ length: count }, (_, index) => {
     const photo = `photo-${index + 1}.png`;
     if (photos) home.file(photo, tinyPng(index));

@@ -6,10 +6,15 @@ import { type Home, PROJECT, type Run } from './run-pas.ts';
 const NAMESPACE = process.getuid?.() === 0 ? ['-m'] : ['-rm'];
 
 /**
- * Runs `pas` in a folder `disk` of the home on a disk of so many kilobytes that only its own processes see, then again
- * when the disk has grown. What is on it afterwards stands in the home's folder `copy`.
+ * Runs `pas` in a folder `disk` of the home on a disk of so many kilobytes that only its own
+ * processes see, then again when the disk has grown. What is on it afterwards stands in the home's
+ * folder `copy`.
  */
-export function pasOnSmallDisk(home: Home, kilobytes: number, ...args: string[]): { readonly full: Run; readonly again: Run } {
+export function pasOnSmallDisk(
+  home: Home,
+  kilobytes: number,
+  ...args: string[]
+): { readonly full: Run; readonly again: Run } {
   const script = `
     mkdir -p disk copy
     mount -t tmpfs -o size=${kilobytes}k none disk

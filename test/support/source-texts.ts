@@ -5,8 +5,15 @@ import { PROJECT } from './run-pas.ts';
 
 /** Messages in the sources, found by parsing them. */
 
-/** A text as it stands in a template: literal parts with, between them, expressions as they are written. */
-export type Template = { readonly parts: readonly string[]; readonly expressions: readonly string[]; readonly plain: boolean };
+/**
+ * A text as it stands in a template: literal parts with, between them, expressions as they are
+ * written.
+ */
+export type Template = {
+  readonly parts: readonly string[];
+  readonly expressions: readonly string[];
+  readonly plain: boolean;
+};
 
 /** One t`…` or msg`…`, or the two forms of an ngettext or nmsg. */
 export type SourceText = {
@@ -17,12 +24,27 @@ export type SourceText = {
   readonly frozen: boolean;
 };
 
-/** A literal that is not part of a t`…`, with what it is given to: `new UsageError`, `terminal.line`, `key:hint`, …. */
-export type Literal = { readonly place: string; readonly text: string; readonly givenTo: readonly string[] };
+/**
+ * A literal that is not part of a t`…`, with what it is given to: `new UsageError`,
+ * `terminal.line`, `key:hint`, ….
+ */
+export type Literal = {
+  readonly place: string;
+  readonly text: string;
+  readonly givenTo: readonly string[];
+};
 
-export type Source = { readonly path: string; readonly texts: readonly SourceText[]; readonly literals: readonly Literal[] };
+export type Source = {
+  readonly path: string;
+  readonly texts: readonly SourceText[];
+  readonly literals: readonly Literal[];
+};
 
-export type Node = { readonly type: string; readonly start: number; readonly [key: string]: unknown };
+export type Node = {
+  readonly type: string;
+  readonly start: number;
+  readonly [key: string]: unknown;
+};
 
 export function readSources(...folders: readonly string[]): Source[] {
   return folders.flatMap(filesBelow).map(readSource);
@@ -39,29 +61,44 @@ function readSource(path: string): Source {
   const name = relative(PROJECT, path);
   const texts: SourceText[] = [];
   const literals: Literal[] = [];
-  const getPlace = ({ start }: Node): string => `${name}:${code.slice(0, start).split('\n').length}`;
+  const getPlace = ({ start }: Node): string =>
+    `${name}:${code.slice(0, start).split('\n').length}`;
   const template = (node: Node): Template => parseTemplate(node, code);
 
   const visit = (node: Node, givenTo: readonly string[], loading: boolean): void => {
     if (isText(node)) {
       const frozen = loading && getName(node['tag']) === 't';
-      texts.push({ place: getPlace(node), one: template(node['quasi'] as Node), many: undefined, frozen });
-    } else if (node.type === 'CallExpression' && ['ngettext', 'nmsg'].includes(getName(node['callee']))) {
+      texts.push({
+        place: getPlace(node),
+        one: template(node['quasi'] as Node),
+        many: undefined,
+        frozen,
+      });
+    } else if (
+      node.type === 'CallExpression' &&
+      ['ngettext', 'nmsg'].includes(getName(node['callee']))
+    ) {
       const [one, many] = (node['arguments'] as Node[]).map((each) =>
         each.type === 'TaggedTemplateExpression' ? (each['quasi'] as Node) : each,
       );
-      if (one === undefined || many === undefined) throw new Error(`${getPlace(node)}: write ngettext(msgid\`…\`, \`…\`, count)`);
+      if (one === undefined || many === undefined)
+        throw new Error(`${getPlace(node)}: write ngettext(msgid\`…\`, \`…\`, count)`);
       const frozen = loading && getName(node['callee']) === 'ngettext';
       texts.push({ place: getPlace(node), one: template(one), many: template(many), frozen });
       return;
-    } else if (node.type === 'TemplateLiteral' || (node.type === 'Literal' && typeof node['value'] === 'string')) {
+    } else if (
+      node.type === 'TemplateLiteral' ||
+      (node.type === 'Literal' && typeof node['value'] === 'string')
+    ) {
       literals.push({ place: getPlace(node), text: template(node).parts.join('…'), givenTo });
     }
     const stillLoading = loading && !/Function/.test(node.type);
     for (const [key, child] of listChildren(node)) {
       if (isText(node) && key === 'quasi') {
-        for (const [, inside] of listChildren(child)) if (inside.type !== 'TemplateElement') visit(inside, [], stillLoading);
-      } else if (!isNoText(node, key)) visit(child, listReceivers(node, key, givenTo), stillLoading);
+        for (const [, inside] of listChildren(child))
+          if (inside.type !== 'TemplateElement') visit(inside, [], stillLoading);
+      } else if (!isNoText(node, key))
+        visit(child, listReceivers(node, key, givenTo), stillLoading);
     }
   };
   visit(parseAst(code, { lang: 'ts' }) as unknown as Node, [], true);
@@ -74,9 +111,16 @@ function isText(node: Node): boolean {
 
 /** Names of modules, types and properties are no texts. */
 function isNoText(node: Node, key: string): boolean {
-  if (/^(Import|Export(All|Named)|TS(LiteralType|EnumMember|ImportType|ModuleDeclaration))/.test(node.type))
+  if (
+    /^(Import|Export(All|Named)|TS(LiteralType|EnumMember|ImportType|ModuleDeclaration))/.test(
+      node.type,
+    )
+  )
     return key === 'source' || node.type.startsWith('TS');
-  return (node.type === 'Property' && key === 'key') || (node.type === 'MemberExpression' && key === 'property');
+  return (
+    (node.type === 'Property' && key === 'key') ||
+    (node.type === 'MemberExpression' && key === 'property')
+  );
 }
 
 /** Receiver of a literal inside: the nearest call, tag or property on the way up. */
@@ -86,12 +130,18 @@ function listReceivers(node: Node, key: string, outer: readonly string[]): reado
   }
   if (node.type === 'TaggedTemplateExpression' && key === 'quasi') return [getName(node['tag'])];
   if (node.type === 'Property' && key === 'value') return [`key:${getName(node['key'])}`, ...outer];
-  return /^(Binary|Conditional|Logical|Object|Array|Template|TSAs|TSSatisfies|Parenthesized)/.test(node.type) ? outer : [];
+  return /^(Binary|Conditional|Logical|Object|Array|Template|TSAs|TSSatisfies|Parenthesized)/.test(
+    node.type,
+  )
+    ? outer
+    : [];
 }
 
 export function listChildren(node: Node): (readonly [string, Node])[] {
   return Object.entries(node).flatMap(([key, value]) =>
-    (Array.isArray(value) ? (value as unknown[]) : [value]).filter(isNode).map((child) => [key, child] as const),
+    (Array.isArray(value) ? (value as unknown[]) : [value])
+      .filter(isNode)
+      .map((child) => [key, child] as const),
   );
 }
 
@@ -110,15 +160,19 @@ function getName(value: unknown): string {
 }
 
 function parseTemplate(node: Node, code: string): Template {
-  if (node.type !== 'TemplateLiteral') return { parts: [String(node['value'])], expressions: [], plain: node.type === 'Literal' };
+  if (node.type !== 'TemplateLiteral')
+    return { parts: [String(node['value'])], expressions: [], plain: node.type === 'Literal' };
   const expressions = (node['expressions'] as Node[]).map(
     (each) => getCommand(each, code) ?? code.slice(each.start, each['end'] as number),
   );
   return {
-    parts: (node['quasis'] as Node[]).map((quasi) => (quasi['value'] as { readonly cooked: string }).cooked),
+    parts: (node['quasis'] as Node[]).map(
+      (quasi) => (quasi['value'] as { readonly cooked: string }).cooked,
+    ),
     expressions,
     plain: (node['expressions'] as Node[]).every(
-      (each) => getCommand(each, code) !== undefined || (getName(each) !== '' && each.type !== 'Literal'),
+      (each) =>
+        getCommand(each, code) !== undefined || (getName(each) !== '' && each.type !== 'Literal'),
     ),
   };
 }

@@ -1,15 +1,26 @@
-import { type MockServer, type MockServerOptions, startMockServer } from '../../mock-server/server.ts';
+import {
+  type MockServer,
+  type MockServerOptions,
+  startMockServer,
+} from '../../mock-server/server.ts';
 import { Described } from './openapi.ts';
 
 const CONTROL = new Described('control');
 
 export type ControlAnswer = { readonly status: number; readonly value: unknown };
 
-/** A running mock with hands on its control interface. Disposable: `await using mock = await startMock()`. */
+/**
+ * A running mock with hands on its control interface. Disposable: `await using mock = await
+ * startMock()`.
+ */
 export type TestMock = AsyncDisposable & {
   readonly server: MockServer;
   readonly url: string;
-  control(method: 'GET' | 'POST' | 'PUT' | 'DELETE', path: string, body?: unknown): Promise<ControlAnswer>;
+  control(
+    method: 'GET' | 'POST' | 'PUT' | 'DELETE',
+    path: string,
+    body?: unknown,
+  ): Promise<ControlAnswer>;
   /** Back to the seed, with these settings changed. */
   reset(settings?: Readonly<Record<string, unknown>>): Promise<void>;
   close(): Promise<void>;

@@ -8,7 +8,13 @@ import { bindAccount, type KnownAccount, rememberAccount } from '../../src/outbo
 import { addImport } from '../../src/outbox/entries.ts';
 import type { EntryId, FindId } from '../../src/outbox/entry.ts';
 import { type Journal, openJournal } from '../../src/outbox/journal.ts';
-import { type Binding, type Outbox, openOutbox, readHeader, updateHeader } from '../../src/outbox/open-outbox.ts';
+import {
+  type Binding,
+  type Outbox,
+  openOutbox,
+  readHeader,
+  updateHeader,
+} from '../../src/outbox/open-outbox.ts';
 import { insertFind } from '../../src/outbox/stored-finds.ts';
 import { manualClock } from './manual-clock.ts';
 
@@ -32,9 +38,15 @@ export function tempFolder(): string {
   return mkdtempSync(join(tmpdir(), 'pas-test-'));
 }
 
-export type TempOutbox = Outbox & { readonly journal: Journal; readonly [Symbol.dispose]: () => void };
+export type TempOutbox = Outbox & {
+  readonly journal: Journal;
+  readonly [Symbol.dispose]: () => void;
+};
 
-/** An outbox in a new folder, with a journal of its own there, bound to an account that is known there. */
+/**
+ * An outbox in a new folder, with a journal of its own there, bound to an account that is known
+ * there.
+ */
 export function tempOutbox(clock: Clock = manualClock()): TempOutbox {
   const folder = tempFolder();
   const outbox = openAt(join(folder, 'outbox.sqlite'), join(folder, 'journal.sqlite'), { clock });
@@ -63,10 +75,16 @@ export function openAt(
 
 /** A new file of the same outbox, as after its folder was lost; it has the journal. */
 export function openAnew(outbox: TempOutbox): TempOutbox {
-  return openAt(join(tempFolder(), 'outbox.sqlite'), outbox.journal.path, { clock: outbox.clock, id: readHeader(outbox).outbox });
+  return openAt(join(tempFolder(), 'outbox.sqlite'), outbox.journal.path, {
+    clock: outbox.clock,
+    id: readHeader(outbox).outbox,
+  });
 }
 
-/** A queued import, and the row of its find. `text` is what it says of the find: its digest depends on it. */
+/**
+ * A queued import, and the row of its find. `text` is what it says of the find: its digest depends
+ * on it.
+ */
 export function queueImport(
   outbox: Outbox,
   localId: string,

@@ -10,8 +10,13 @@ import { manualClock } from './manual-clock.ts';
 import { OAI_BASE } from './scripted-oai.ts';
 
 /** A vocabulary file of its own. `using` closes it. */
-export function tempVocabulary(clock = manualClock()): VocabularyStore & { readonly [Symbol.dispose]: () => void } {
-  const store = openVocabulary(join(mkdtempSync(join(tmpdir(), 'pas-vocabulary-')), 'vocabulary.sqlite'), clock);
+export function tempVocabulary(
+  clock = manualClock(),
+): VocabularyStore & { readonly [Symbol.dispose]: () => void } {
+  const store = openVocabulary(
+    join(mkdtempSync(join(tmpdir(), 'pas-vocabulary-')), 'vocabulary.sqlite'),
+    clock,
+  );
   return { ...store, [Symbol.dispose]: () => store.close() };
 }
 
@@ -46,7 +51,9 @@ export function fill(store: VocabularyStore, ...drafts: readonly TermDraft[]): V
 export function markHarvested(vocabulary: Vocabulary, ...sets: readonly string[]): Vocabulary {
   vocabulary.change(() => {
     for (const set of sets) {
-      const state = makeStoredState(vocabulary, getOrCreateVocabularyHarvest(vocabulary, set), () => vocabulary.clock.now());
+      const state = makeStoredState(vocabulary, getOrCreateVocabularyHarvest(vocabulary, set), () =>
+        vocabulary.clock.now(),
+      );
       state.savePass(startPass('full', { fromMs: null, untilMs: null }, 1, 1));
       state.complete();
     }

@@ -12,9 +12,18 @@ export function aRepository(count: number, habits: Partial<RepositoryHabits> = {
 export const sorted = (map: Map<string, string>): [string, string][] => [...map].sort();
 
 export const HABITS: readonly (readonly [string, Partial<RepositoryHabits>])[] = [
-  ['as deployed: newest first, ended by an empty page', { order: 'newest-first', end: 'empty-page' }],
-  ['as the standard has it: oldest first, ended by an empty token', { order: 'oldest-first', end: 'empty-token' }],
+  [
+    'as deployed: newest first, ended by an empty page',
+    { order: 'newest-first', end: 'empty-page' },
+  ],
+  [
+    'as the standard has it: oldest first, ended by an empty token',
+    { order: 'oldest-first', end: 'empty-token' },
+  ],
   ['ended by no token', { order: 'oldest-first', end: 'no-token' }],
   ['that does not count, newest first', { order: 'newest-first', end: 'no-token', counts: false }],
-  ['that does not count, oldest first', { order: 'oldest-first', end: 'empty-token', counts: false }],
+  [
+    'that does not count, oldest first',
+    { order: 'oldest-first', end: 'empty-token', counts: false },
+  ],
 ];

@@ -7,9 +7,10 @@ import { found, makeNews, type News } from './eventually.ts';
 import { PROJECT } from './run-pas.ts';
 
 /**
- * A program in a terminal of 80 × 24 that a test types into and reads from, as a person does. Nothing here sleeps. A wait is for all
- * that is expected, to the last of it, and looks again whenever the program has written. The screen itself is handed out only after the
- * program's end, when nothing more can come.
+ * A program in a terminal of 80 × 24 that a test types into and reads from, as a person does.
+ * Nothing here sleeps. A wait is for all that is expected, to the last of it, and looks again
+ * whenever the program has written. The screen itself is handed out only after the program's end,
+ * when nothing more can come.
  *
  *     await using terminal = await startTerminal(['add'], home);
  *     await terminal.expect('? Number of the find');
@@ -23,7 +24,9 @@ export type TerminalSession = AsyncDisposable & {
    * @throws Error with the screen, where the program has ended without them, and after a deadline
    */
   expect(...texts: readonly (string | RegExp)[]): Promise<void>;
-  /** Text as it stands, without Enter. Before any keys, what asks for them must have been expected. */
+  /**
+   * Text as it stands, without Enter. Before any keys, what asks for them must have been expected.
+   */
   type(text: string): Promise<void>;
   /** Keys by tmux's names: `Enter`, `Up`, `Down`, `Tab`, `Escape`, `BSpace`, `C-c`. */
   press(...keys: string[]): Promise<void>;
@@ -38,7 +41,10 @@ export type TerminalSession = AsyncDisposable & {
 export type Ending = {
   /** 128 and the signal's number where one ended it. */
   readonly code: number;
-  /** With the lines that have scrolled away, without colours and without blanks at the ends of lines. */
+  /**
+   * With the lines that have scrolled away, without colours and without blanks at the ends of
+   * lines.
+   */
   readonly screen: string;
 };
 
@@ -47,7 +53,10 @@ export type TerminalOptions = { readonly columns?: number; readonly rows?: numbe
 /** Home of `pas`, as of test/support/run-pas.ts. */
 export type Surroundings = { readonly env: NodeJS.ProcessEnv; readonly folder: string };
 
-/** Why no terminal can be had here; undefined where one can. For `skip(whyNoTerminal !== undefined, whyNoTerminal)` of a test's context. */
+/**
+ * Why no terminal can be had here; undefined where one can. For `skip(whyNoTerminal !== undefined,
+ * whyNoTerminal)` of a test's context.
+ */
 export const whyNoTerminal: string | undefined = reasonAgainst();
 
 const BIN = join(PROJECT, 'bin', 'pas.js');
@@ -71,7 +80,9 @@ export async function startProgram(
   // A server of its own, with default settings.
   const socket = join(tmpdir(), `tmux-${randomBytes(6).toString('hex')}`);
   const tmux = async (...command: string[]): Promise<string> => {
-    const { stdout } = await run('tmux', ['-u', '-S', socket, '-f', '/dev/null', ...command], { env: OWN_ENVIRONMENT });
+    const { stdout } = await run('tmux', ['-u', '-S', socket, '-f', '/dev/null', ...command], {
+      env: OWN_ENVIRONMENT,
+    });
     return stdout;
   };
   const variables = Object.entries({ ...env, LC_ALL: 'C.UTF-8', TERM: 'screen-256color' }).map(
@@ -113,7 +124,9 @@ export async function startProgram(
     await tmux('send-keys', '-t', 'test', ...keys);
   };
   const ended = async (): Promise<Ending> => {
-    const { code, screen } = await until(({ code: ending }) => (ending === undefined ? 'it has not ended' : undefined));
+    const { code, screen } = await until(({ code: ending }) =>
+      ending === undefined ? 'it has not ended' : undefined,
+    );
     return { code: code ?? Number.NaN, screen };
   };
   const end = async (): Promise<void> => {
@@ -129,7 +142,9 @@ export async function startProgram(
     press: send,
     ended,
     kill: async () => {
-      const { pid } = await until((seen) => (seen.pid === undefined ? 'it has not begun' : undefined));
+      const { pid } = await until((seen) =>
+        seen.pid === undefined ? 'it has not begun' : undefined,
+      );
       if (pid !== undefined) process.kill(pid, 'SIGKILL');
       await ended();
     },
@@ -138,8 +153,14 @@ export async function startProgram(
   };
 }
 
-/** The terminal at one moment, and the program then: `pid` while it runs, `code` when it has ended. */
-type Screen = { readonly pid: number | undefined; readonly code: number | undefined; readonly screen: string };
+/**
+ * The terminal at one moment, and the program then: `pid` while it runs, `code` when it has ended.
+ */
+type Screen = {
+  readonly pid: number | undefined;
+  readonly code: number | undefined;
+  readonly screen: string;
+};
 
 function firstMissing(screen: string, texts: readonly (string | RegExp)[]): string | undefined {
   let from = 0;
@@ -163,8 +184,9 @@ function findEnd(text: string | RegExp, screen: string, from: number): number | 
 }
 
 /**
- * Runs a program, and says in the terminal's title that it runs, and at last how it ended. The title goes the way of all output, so
- * a reader of it sees what was written before it. The screen stays as it is.
+ * Runs a program, and says in the terminal's title that it runs, and at last how it ended. The
+ * title goes the way of all output, so a reader of it sees what was written before it. The screen
+ * stays as it is.
  */
 const UNTIL_ITS_END = String.raw`
 trap : INT
@@ -174,10 +196,14 @@ exec cat`;
 
 /** Tells of whatever the program writes: a client in control mode is sent a line for it. */
 function watch(socket: string): { readonly news: News; close(): void } {
-  const client: ChildProcess = spawn('tmux', ['-u', '-S', socket, '-C', 'attach-session', '-t', 'test'], {
-    stdio: ['pipe', 'pipe', 'ignore'],
-    env: OWN_ENVIRONMENT,
-  });
+  const client: ChildProcess = spawn(
+    'tmux',
+    ['-u', '-S', socket, '-C', 'attach-session', '-t', 'test'],
+    {
+      stdio: ['pipe', 'pipe', 'ignore'],
+      env: OWN_ENVIRONMENT,
+    },
+  );
   const news = makeNews();
   client.stdout?.on('data', news.tell);
   client.on('close', news.tell);
@@ -188,16 +214,29 @@ function watch(socket: string): { readonly news: News; close(): void } {
  * Answers a question: types, waits for what that brings to the screen, and presses Enter.
  * @param offer the one that Enter takes, where several are offered
  */
-export async function answer(terminal: TerminalSession, question: string, text = '', offer = ''): Promise<void> {
+export async function answer(
+  terminal: TerminalSession,
+  question: string,
+  text = '',
+  offer = '',
+): Promise<void> {
   await terminal.expect(`? ${question}`);
   if (text !== '') await terminal.type(text);
   // The default of Enter, in brackets, is removed with the first letter.
-  await terminal.expect(`? ${text === '' ? question : question.replace(/ \([^)]*\)$/, '')}`, text, offer);
+  await terminal.expect(
+    `? ${text === '' ? question : question.replace(/ \([^)]*\)$/, '')}`,
+    text,
+    offer,
+  );
   await terminal.press('Enter');
 }
 
 /** tmux itself must not take this run for one inside another tmux. */
-const OWN_ENVIRONMENT: NodeJS.ProcessEnv = { PATH: process.env['PATH'], HOME: process.env['HOME'], TERM: 'xterm-256color' };
+const OWN_ENVIRONMENT: NodeJS.ProcessEnv = {
+  PATH: process.env['PATH'],
+  HOME: process.env['HOME'],
+  TERM: 'xterm-256color',
+};
 
 function reasonAgainst(): string | undefined {
   try {

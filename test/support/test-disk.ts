@@ -1,4 +1,12 @@
-import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statfsSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statfsSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -10,8 +18,8 @@ let before: string | undefined;
 let folder: string | undefined;
 
 /**
- * One folder for everything that a run writes, removed at its end. It is in memory where there is room: tests make
- * thousands of small databases, whose commits would wait for the disk.
+ * One folder for everything that a run writes, removed at its end. It is in memory where there is
+ * room: tests make thousands of small databases, whose commits would wait for the disk.
  */
 export function setup(): void {
   before = process.env['TMPDIR'];
@@ -38,7 +46,8 @@ function sweep(disk: string): void {
     try {
       rmSync(join(disk, name), { recursive: true, force: true });
     } catch {
-      // Processes of the killed run may still write there, or another run sweeps it: a later run takes it away.
+      // Processes of the killed run may still write there, or another run sweeps it: a later run
+      // takes it away.
     }
   }
 }
@@ -60,5 +69,9 @@ function hasRoomInMemory(): boolean {
     .findLast(([, place]) => place === MEMORY_DISK);
   const { bavail, bsize } = statfsSync(MEMORY_DISK);
   // Packages with machine code are installed there.
-  return mount?.[2] === 'tmpfs' && mount[3]?.includes('noexec') === false && bavail * bsize >= NEEDED_BYTES;
+  return (
+    mount?.[2] === 'tmpfs' &&
+    mount[3]?.includes('noexec') === false &&
+    bavail * bsize >= NEEDED_BYTES
+  );
 }

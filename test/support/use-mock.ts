@@ -8,7 +8,10 @@ type UsedMock = {
   made(): Promise<MockState>;
 };
 
-/** One mock server for the tests of a file, as new before each of them. To be called beside them, not in one. */
+/**
+ * One mock server for the tests of a file, as new before each of them. To be called beside them,
+ * not in one.
+ */
 export function useMock(...flags: readonly string[]): UsedMock {
   return useStarted(() => serveMock(...flags));
 }

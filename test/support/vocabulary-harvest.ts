@@ -28,7 +28,11 @@ type Options = {
 };
 
 /** Runs a harvest, and time with it wherever it waits. */
-export async function harvest(repository: FakeRepository, vocabulary: Vocabulary, options: Options = {}): Promise<SetHarvest[]> {
+export async function harvest(
+  repository: FakeRepository,
+  vocabulary: Vocabulary,
+  options: Options = {},
+): Promise<SetHarvest[]> {
   const clock: ManualClock = manualClock();
   const client = openOaiClient({
     oaiBase: OAI_BASE,
@@ -61,7 +65,9 @@ export async function harvest(repository: FakeRepository, vocabulary: Vocabulary
 
 /** Stored state of the set's harvest. */
 export function getState(vocabulary: Vocabulary): HarvestState {
-  return makeStoredState(vocabulary, getOrCreateVocabularyHarvest(vocabulary, SET), () => vocabulary.clock.now());
+  return makeStoredState(vocabulary, getOrCreateVocabularyHarvest(vocabulary, SET), () =>
+    vocabulary.clock.now(),
+  );
 }
 
 export function stored(vocabulary: Vocabulary): Map<string, string> {

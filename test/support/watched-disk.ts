@@ -9,11 +9,14 @@ export const canWatchDisk = fs.existsSync('/proc/self/fd');
 type Flush = (file: number) => void;
 
 /**
- * Tells in which order `work` flushes files and folders and gives files their names, as `flush NAME` and `name NAME`. Drafts,
- * with unpredictable names, are called `draft`.
+ * Tells in which order `work` flushes files and folders and gives files their names, as `flush
+ * NAME` and `name NAME`. Drafts, with unpredictable names, are called `draft`.
  * @param onFlush told which file or folder was flushed; what it throws, the disk reports
  */
-export async function watchDisk(work: () => unknown, onFlush: (path: string) => void = () => {}): Promise<string[]> {
+export async function watchDisk(
+  work: () => unknown,
+  onFlush: (path: string) => void = () => {},
+): Promise<string[]> {
   const seen: string[] = [];
   const flushed: Flush = (file) => {
     const path = fs.readlinkSync(`/proc/self/fd/${file}`);
@@ -24,10 +27,15 @@ export async function watchDisk(work: () => unknown, onFlush: (path: string) => 
     seen.push(`name ${called(String(path))}`);
   };
   const handle = await open('.');
-  const handles = Object.getPrototypeOf(handle) as { sync(): Promise<void>; datasync(): Promise<void> };
+  const handles = Object.getPrototypeOf(handle) as {
+    sync(): Promise<void>;
+    datasync(): Promise<void>;
+  };
   await handle.close();
   const restore = [
-    ...(['fsync', 'fsyncSync'] as const).map((name) => before(fs, name, (file) => flushed(file as number))),
+    ...(['fsync', 'fsyncSync'] as const).map((name) =>
+      before(fs, name, (file) => flushed(file as number)),
+    ),
     before(fs, 'renameSync', named),
     before(fs.promises, 'rename', named),
     ...(['sync', 'datasync'] as const).map((name) =>

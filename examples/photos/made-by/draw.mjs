@@ -1,4 +1,7 @@
-/** One find on grey cloth, lit from the upper left, with a scale and a label, as in a field photograph. */
+/**
+ * One find on grey cloth, lit from the upper left, with a scale and a label, as in a field
+ * photograph.
+ */
 import { makeNoise } from './shapes.mjs';
 
 const CLOTH = [178, 176, 170];
@@ -26,7 +29,8 @@ const LETTERS = {
 };
 
 /**
- * @param {{label: string, seed: number, pixelsPerCm: number, shape: Function, relief?: Function, colour: number[],
+ * @param {{label: string, seed: number, pixelsPerCm: number, shape: Function, relief?: Function,
+ * colour: number[],
  *   shine?: number, roughness?: number, edgeCm?: number, paint?: Function}} find
  * @returns {{width: number, height: number, rgb: Uint8Array}}
  */
@@ -41,7 +45,8 @@ export function draw(find, width, height, { grain }) {
       const under = cover < 1 ? clothAt(find, noise, x, y, width / scale) : CLOTH;
       const over = cover > 0 ? surfaceAt(find, noise, x, y) : CLOTH;
       const dust = grain ? (noise(px * 1.9, py * 1.9) - 0.5) * 10 : 0;
-      for (let i = 0; i < 3; i++) rgb[(py * width + px) * 3 + i] = clamp(under[i] * (1 - cover) + over[i] * cover + dust);
+      for (let i = 0; i < 3; i++)
+        rgb[(py * width + px) * 3 + i] = clamp(under[i] * (1 - cover) + over[i] * cover + dust);
     }
   }
   const picture = { width, height, rgb };
@@ -65,7 +70,8 @@ function surfaceAt(find, noise, x, y) {
   const slopeY = (height(x, y + step) - height(x, y - step)) / (2 * step);
   const length = Math.hypot(slopeX, slopeY, 1);
   const lit = Math.max(0, (-slopeX * LIGHT[0] - slopeY * LIGHT[1] + LIGHT[2]) / length);
-  const gloss = Math.max(0, (-slopeX * LIGHT[0] - slopeY * LIGHT[1] + LIGHT[2] + 1) / (length * 2)) ** 24;
+  const gloss =
+    Math.max(0, (-slopeX * LIGHT[0] - slopeY * LIGHT[1] + LIGHT[2] + 1) / (length * 2)) ** 24;
   const patches = 1 + (noise(x * 1.3 + 40, y * 1.3) - 0.5) * roughness;
   const own = paint?.(x, y) ?? colour;
   return own.map((value) => value * (0.35 + 0.85 * lit) * patches + 255 * shine * gloss);
@@ -74,7 +80,11 @@ function surfaceAt(find, noise, x, y) {
 /** Centimetres above the cloth: rounded towards the edge, then the find's own relief, then wear. */
 function heightAt({ shape, relief, roughness = 0.5, edgeCm = 0.35 }, noise, x, y) {
   const toEdge = Math.min(1, Math.max(0, shape(x, y) / edgeCm));
-  return Math.sqrt(1 - (1 - toEdge) ** 2) * edgeCm * 0.8 + (relief?.(x, y) ?? 0) + (noise(x * 5, y * 5) - 0.5) * 0.12 * roughness;
+  return (
+    Math.sqrt(1 - (1 - toEdge) ** 2) * edgeCm * 0.8 +
+    (relief?.(x, y) ?? 0) +
+    (noise(x * 5, y * 5) - 0.5) * 0.12 * roughness
+  );
 }
 
 function drawScale(picture, pixelsPerCm) {
@@ -101,7 +111,8 @@ function drawText(picture, text, left, top) {
 
 function fill({ width, rgb }, left, top, right, bottom, grey) {
   for (let y = Math.round(top); y < bottom; y++)
-    for (let x = Math.round(left); x < right; x++) rgb.fill(grey, (y * width + x) * 3, (y * width + x) * 3 + 3);
+    for (let x = Math.round(left); x < right; x++)
+      rgb.fill(grey, (y * width + x) * 3, (y * width + x) * 3 + 3);
 }
 
 function clamp(value) {

@@ -1,19 +1,25 @@
-/** Just enough of JPEG (baseline, ITU-T T.81) and PNG to write a drawn picture without any package. */
+/**
+ * Just enough of JPEG (baseline, ITU-T T.81) and PNG to write a drawn picture without any package.
+ */
 import { crc32, deflateSync } from 'node:zlib';
 
 /** Zigzag order of the 8×8 coefficients (T.81, figure 5). */
 const ZIGZAG = [
-  0, 1, 8, 16, 9, 2, 3, 10, 17, 24, 32, 25, 18, 11, 4, 5, 12, 19, 26, 33, 40, 48, 41, 34, 27, 20, 13, 6, 7, 14, 21, 28, 35, 42,
-  49, 56, 57, 50, 43, 36, 29, 22, 15, 23, 30, 37, 44, 51, 58, 59, 52, 45, 38, 31, 39, 46, 53, 60, 61, 54, 47, 55, 62, 63,
+  0, 1, 8, 16, 9, 2, 3, 10, 17, 24, 32, 25, 18, 11, 4, 5, 12, 19, 26, 33, 40, 48, 41, 34, 27, 20,
+  13, 6, 7, 14, 21, 28, 35, 42, 49, 56, 57, 50, 43, 36, 29, 22, 15, 23, 30, 37, 44, 51, 58, 59, 52,
+  45, 38, 31, 39, 46, 53, 60, 61, 54, 47, 55, 62, 63,
 ];
 /** Luminance quantisation (T.81, table K.1). */
 const QUANTISATION = [
-  16, 11, 10, 16, 24, 40, 51, 61, 12, 12, 14, 19, 26, 58, 60, 55, 14, 13, 16, 24, 40, 57, 69, 56, 14, 17, 22, 29, 51, 87, 80, 62,
-  18, 22, 37, 56, 68, 109, 103, 77, 24, 35, 55, 64, 81, 104, 113, 92, 49, 64, 78, 87, 103, 121, 120, 101, 72, 92, 95, 98, 112,
-  100, 103, 99,
+  16, 11, 10, 16, 24, 40, 51, 61, 12, 12, 14, 19, 26, 58, 60, 55, 14, 13, 16, 24, 40, 57, 69, 56,
+  14, 17, 22, 29, 51, 87, 80, 62, 18, 22, 37, 56, 68, 109, 103, 77, 24, 35, 55, 64, 81, 104, 113,
+  92, 49, 64, 78, 87, 103, 121, 120, 101, 72, 92, 95, 98, 112, 100, 103, 99,
 ];
 /** Huffman codes as counts by length, then symbols (T.81, tables K.3 and K.5). */
-const DC = { counts: [0, 1, 5, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0], symbols: [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11] };
+const DC = {
+  counts: [0, 1, 5, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0],
+  symbols: [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11],
+};
 const AC = {
   counts: [0, 2, 1, 3, 3, 2, 4, 3, 5, 5, 4, 4, 0, 0, 1, 125],
   symbols: [
@@ -29,7 +35,9 @@ const AC = {
 /** @param {{width: number, height: number, rgb: Uint8Array}} picture */
 export function encodeJpeg({ width, height, rgb }, quality) {
   const scale = quality < 50 ? 5000 / quality : 200 - quality * 2;
-  const table = QUANTISATION.map((value) => Math.min(255, Math.max(1, Math.round((value * scale) / 100))));
+  const table = QUANTISATION.map((value) =>
+    Math.min(255, Math.max(1, Math.round((value * scale) / 100))),
+  );
   const components = [1, 2, 3].flatMap((id) => [id, 0x11, 0]);
   const head = [
     Buffer.from([0xff, 0xd8]),
@@ -40,7 +48,11 @@ export function encodeJpeg({ width, height, rgb }, quality) {
     segment(0xc4, [0x10, ...AC.counts, ...AC.symbols]),
     segment(0xda, [3, 1, 0, 2, 0, 3, 0, 0, 63, 0]),
   ];
-  return Buffer.concat([...head, scan(width, height, planes(width, height, rgb), table), Buffer.from([0xff, 0xd9])]);
+  return Buffer.concat([
+    ...head,
+    scan(width, height, planes(width, height, rgb), table),
+    Buffer.from([0xff, 0xd9]),
+  ]);
 }
 
 function segment(marker, bytes) {
@@ -77,7 +89,10 @@ function scan(width, height, channels, table) {
 
 const COSINE = Array.from(
   { length: 64 },
-  (_, i) => Math.cos((((i & 7) * 2 + 1) * (i >> 3) * Math.PI) / 16) * (i >> 3 === 0 ? Math.SQRT1_2 : 1) * 0.5,
+  (_, i) =>
+    Math.cos((((i & 7) * 2 + 1) * (i >> 3) * Math.PI) / 16) *
+    (i >> 3 === 0 ? Math.SQRT1_2 : 1) *
+    0.5,
 );
 
 /** Discrete cosine transform of one block, quantised, in zigzag order. */
@@ -87,7 +102,9 @@ function quantise(channel, width, height, x0, y0, table) {
     for (let u = 0; u < 8; u++) {
       let sum = 0;
       for (let x = 0; x < 8; x++)
-        sum += channel[Math.min(height - 1, y0 + y) * width + Math.min(width - 1, x0 + x)] * COSINE[u * 8 + x];
+        sum +=
+          channel[Math.min(height - 1, y0 + y) * width + Math.min(width - 1, x0 + x)] *
+          COSINE[u * 8 + x];
       rows[y * 8 + u] = sum;
     }
   }
@@ -166,7 +183,8 @@ export function encodePng({ width, height, rgb }) {
     const start = y * (width * 3 + 1);
     // Filter 1 writes each sample as the difference from its left neighbour.
     lines[start] = 1;
-    for (let i = 0; i < width * 3; i++) lines[start + 1 + i] = rgb[y * width * 3 + i] - (i < 3 ? 0 : rgb[y * width * 3 + i - 3]);
+    for (let i = 0; i < width * 3; i++)
+      lines[start + 1 + i] = rgb[y * width * 3 + i] - (i < 3 ? 0 : rgb[y * width * 3 + i - 3]);
   }
   const signature = Buffer.from([0x89, 0x50, 0x4e, 0x47, 13, 10, 26, 10]);
   return Buffer.concat([

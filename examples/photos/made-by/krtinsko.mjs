@@ -80,7 +80,11 @@ export const KRTINSKO = [
     roughness: 0.5,
     edgeCm: 0.6,
     shape: worn(without(ellipse(0, 0, 1.4, 1.15), circle(0.05, 0, 0.2)), noises[11], 0.1),
-    paint: (x, y) => [150 + 80 * noises[12](x * 1.5, y * 1.5), 70 + 80 * noises[12](x * 1.5, y * 1.5), 24],
+    paint: (x, y) => [
+      150 + 80 * noises[12](x * 1.5, y * 1.5),
+      70 + 80 * noises[12](x * 1.5, y * 1.5),
+      24,
+    ],
   },
   {
     file: 'KR24-009.png',
@@ -135,7 +139,8 @@ export const KRTINSKO = [
         [0.45, 0.45],
       ),
     ),
-    relief: (x, y) => (Math.abs(y) < 0.5 && x > -3.6 && x < 2.6 && noises[14](x * 2.4, y * 2.4) > 0.56 ? 0.1 : 0),
+    relief: (x, y) =>
+      Math.abs(y) < 0.5 && x > -3.6 && x < 2.6 && noises[14](x * 2.4, y * 2.4) > 0.56 ? 0.1 : 0,
   },
   {
     file: 'KR24-014.jpg',

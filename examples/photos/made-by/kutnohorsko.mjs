@@ -1,6 +1,29 @@
 /** The photographed finds of project C-202400101, as outlines and relief in centimetres. */
-import { arc, BRONZE, CERAMIC, coinRelief, crown, head, IRON, noises, SILVER, STONE, wave } from './materials.mjs';
-import { circle, ellipse, half, inside, polygon, ring, rod, union, without, worn } from './shapes.mjs';
+import {
+  arc,
+  BRONZE,
+  CERAMIC,
+  coinRelief,
+  crown,
+  head,
+  IRON,
+  noises,
+  SILVER,
+  STONE,
+  wave,
+} from './materials.mjs';
+import {
+  circle,
+  ellipse,
+  half,
+  inside,
+  polygon,
+  ring,
+  rod,
+  union,
+  without,
+  worn,
+} from './shapes.mjs';
 
 export const KUTNOHORSKO = [
   {
@@ -22,7 +45,8 @@ export const KUTNOHORSKO = [
       noises[1],
       0.5,
     ),
-    relief: (x, y) => (y < -1.4 ? 0.2 * Math.abs(wave(x * 0.42)) : 0) + (Math.abs(y + 1.3) < 0.1 ? -0.08 : 0),
+    relief: (x, y) =>
+      (y < -1.4 ? 0.2 * Math.abs(wave(x * 0.42)) : 0) + (Math.abs(y + 1.3) < 0.1 ? -0.08 : 0),
   },
   {
     file: 'KH24-003.png',
@@ -201,6 +225,8 @@ export const KUTNOHORSKO = [
       inside(without(circle(1.4, 0.3, 0.95), circle(1.4, 0.3, 0.35)), half(1.2, 0.2, -30)),
     ),
     paint: (x, y) =>
-      Math.abs(Math.hypot(x + 0.75, y) - 0.8 - 0.1 * wave(Math.atan2(y, x + 0.75) * 1.114)) < 0.07 ? [225, 226, 220] : undefined,
+      Math.abs(Math.hypot(x + 0.75, y) - 0.8 - 0.1 * wave(Math.atan2(y, x + 0.75) * 1.114)) < 0.07
+        ? [225, 226, 220]
+        : undefined,
   },
 ];

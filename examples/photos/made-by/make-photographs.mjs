@@ -1,6 +1,6 @@
 /**
- * Draws the photographs of the example finds: `node examples/photos/made-by/make-photographs.mjs`. No camera and nobody else's
- * picture was used; the same pictures come out every time.
+ * Draws the photographs of the example finds: `node examples/photos/made-by/make-photographs.mjs`.
+ * No camera and nobody else's picture was used; the same pictures come out every time.
  */
 import { writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';

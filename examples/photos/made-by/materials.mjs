@@ -15,8 +15,15 @@ export function coinRelief(radius, seed, figure) {
   return (x, y) => {
     const [r, angle] = [Math.hypot(x, y), Math.atan2(y, x)];
     const rim = Math.max(0, 1 - Math.abs(r - radius * 0.93) / (radius * 0.06)) * 0.05;
-    const letters = Math.abs(r - radius * 0.76) < radius * 0.1 && noises[seed](angle * 14, r * 6) > 0.5 ? 0.045 : 0;
-    return rim + letters + (r < radius * 0.6 ? Math.min(0.07, Math.max(0, figure(x / radius, y / radius) * 0.4)) : 0);
+    const letters =
+      Math.abs(r - radius * 0.76) < radius * 0.1 && noises[seed](angle * 14, r * 6) > 0.5
+        ? 0.045
+        : 0;
+    return (
+      rim +
+      letters +
+      (r < radius * 0.6 ? Math.min(0.07, Math.max(0, figure(x / radius, y / radius) * 0.4)) : 0)
+    );
   };
 }
 

@@ -1,8 +1,13 @@
-/** Outlines as distances in centimetres: positive inside, negative outside. y points down, as on paper. */
+/**
+ * Outlines as distances in centimetres: positive inside, negative outside. y points down, as on
+ * paper.
+ */
 
 export const circle = (cx, cy, radius) => (x, y) => radius - Math.hypot(x - cx, y - cy);
-export const ellipse = (cx, cy, rx, ry) => (x, y) => (1 - Math.hypot((x - cx) / rx, (y - cy) / ry)) * Math.min(rx, ry);
-export const ring = (cx, cy, radius, width) => (x, y) => width - Math.abs(Math.hypot(x - cx, y - cy) - radius);
+export const ellipse = (cx, cy, rx, ry) => (x, y) =>
+  (1 - Math.hypot((x - cx) / rx, (y - cy) / ry)) * Math.min(rx, ry);
+export const ring = (cx, cy, radius, width) => (x, y) =>
+  width - Math.abs(Math.hypot(x - cx, y - cy) - radius);
 export const union =
   (...shapes) =>
   (x, y) =>

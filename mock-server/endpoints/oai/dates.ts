@@ -11,16 +11,24 @@ const SECOND = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/;
 const MILLISECOND = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{1,3}Z$/;
 
 /**
- * Parses `from` and `until`, of one granularity, days or seconds (OAI-PMH 2.0, section 2.7.1). A bound includes the whole day or
- * second; on the deployed service only the millisecond.
- * @throws ProtocolError `badArgument`; on the deployed service `noRecordsMatch` where `from` is after `until`
+ * Parses `from` and `until`, of one granularity, days or seconds (OAI-PMH 2.0, section 2.7.1). A
+ * bound includes the whole day or second; on the deployed service only the millisecond.
+ * @throws ProtocolError `badArgument`; on the deployed service `noRecordsMatch` where `from` is
+ * after `until`
  */
-export function parseWindow(from: string | undefined, until: string | undefined, deployed: boolean): Window {
+export function parseWindow(
+  from: string | undefined,
+  until: string | undefined,
+  deployed: boolean,
+): Window {
   if (from !== undefined && until !== undefined && from.length !== until.length) {
     throw makeBadArgument('from and until differ in granularity');
   }
   const fromMs = from === undefined ? undefined : parseStart('from', from, deployed);
-  const untilMs = until === undefined ? undefined : parseEnd(until, parseStart('until', until, deployed), deployed);
+  const untilMs =
+    until === undefined
+      ? undefined
+      : parseEnd(until, parseStart('until', until, deployed), deployed);
   if (fromMs !== undefined && untilMs !== undefined && fromMs > untilMs) {
     if (deployed) throw new ProtocolError('noRecordsMatch', 'from is later than until');
     throw makeBadArgument('from is later than until');

@@ -19,8 +19,8 @@ export function renderAnswer(envelope: Envelope, content: string): string {
 }
 
 /**
- * Renders an error. After `badVerb` and `badArgument` the request has no attributes (OAI-PMH 2.0, section 3.2). For an unknown
- * verb the deployed service names only its host (B-ADDRESS-6).
+ * Renders an error. After `badVerb` and `badArgument` the request has no attributes (OAI-PMH 2.0,
+ * section 3.2). For an unknown verb the deployed service names only its host (B-ADDRESS-6).
  */
 export function renderError(envelope: Envelope, error: ProtocolError): string {
   const bare = envelope.deployed || error.code === 'badVerb' || error.code === 'badArgument';
@@ -41,7 +41,10 @@ function getDeployedMessage({ code, message }: ProtocolError): string {
   return message === INVALID_SET ? message : 'Invalid arguments';
 }
 
-/** Renders the request. The deployed service does not escape arguments, so its answer may be malformed (B-ADDRESS-5). */
+/**
+ * Renders the request. The deployed service does not escape arguments, so its answer may be
+ * malformed (B-ADDRESS-5).
+ */
 function renderRequest({ requestUrl, deployed }: Envelope, query: URLSearchParams): string {
   const quoted = deployed ? (text: string): string => text : escapeAttribute;
   const attributes = [...query].map(([name, value]) => ` ${name}="${quoted(value)}"`).join('');
@@ -61,7 +64,12 @@ function wrap(envelope: Envelope, request: string, content: string): string {
 /** An endpoint of interface B, by its path. */
 export type HarvestPath =
   | { readonly kind: 'generic' }
-  | { readonly kind: 'version'; readonly version: SchemaVersion; readonly listed: boolean; readonly segment: string }
+  | {
+      readonly kind: 'version';
+      readonly version: SchemaVersion;
+      readonly listed: boolean;
+      readonly segment: string;
+    }
   | { readonly kind: 'record'; readonly ident: string };
 
 /** @param deployed accepts `v2.1`, and unknown versions (B-ADDRESS-7) */
@@ -74,5 +82,7 @@ export function parsePath(path: string, deployed: boolean): HarvestPath | undefi
   const name = deployed ? segment.replace(/^v/, '') : segment;
   const version = SCHEMA_VERSIONS.find((version) => version === name);
   if (version !== undefined) return { kind: 'version', version, listed: true, segment };
-  return deployed && /^\d+\.\d+$/.test(name) ? { kind: 'version', version: NEWEST_VERSION, listed: false, segment } : undefined;
+  return deployed && /^\d+\.\d+$/.test(name)
+    ? { kind: 'version', version: NEWEST_VERSION, listed: false, segment }
+    : undefined;
 }

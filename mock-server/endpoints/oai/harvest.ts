@@ -1,10 +1,19 @@
 import { type Addresses, getRecordAddress, type SchemaVersion } from '../../base/addresses.ts';
 import type { Viewer, VisibilityCode } from '../../rules/viewer.ts';
-import { getCodeOfTerm, isHidden, isVisible, isVisibleAsDeployed, maskBody } from '../../rules/visibility.ts';
+import {
+  getCodeOfTerm,
+  isHidden,
+  isVisible,
+  isVisibleAsDeployed,
+  maskBody,
+} from '../../rules/visibility.ts';
 import type { Mock } from '../../state/mock.ts';
 import type { ArchiveRecord, RecordHeader } from '../../state/records/record.ts';
 import { escapeText, renderForbidden, renderRecord } from '../../state/records/render.ts';
-import { renderDublinCore, renderForbiddenDublinCore } from '../../state/records/render-dublin-core.ts';
+import {
+  renderDublinCore,
+  renderForbiddenDublinCore,
+} from '../../state/records/render-dublin-core.ts';
 import { toMilliseconds, toSeconds } from './dates.ts';
 import type { Format } from './protocol.ts';
 import { chooseSetSpec } from './sets.ts';
@@ -23,7 +32,9 @@ export type Harvest = {
   readonly refuseTokens: boolean;
 };
 
-/** Renders a header; the deployed service writes milliseconds, and some records without their set. */
+/**
+ * Renders a header; the deployed service writes milliseconds, and some records without their set.
+ */
 export function renderHeader(harvest: Harvest, record: RecordHeader): string {
   const { addresses, version, deployed } = harvest;
   const datestamp = deployed ? toMilliseconds(record.datestampMs) : toSeconds(record.datestampMs);
@@ -35,15 +46,27 @@ export function renderHeader(harvest: Harvest, record: RecordHeader): string {
   );
 }
 
-/** Tells if a header lacks its set: on the deployed service every second deleted record (B-RECORD-1). */
+/**
+ * Tells if a header lacks its set: on the deployed service every second deleted record
+ * (B-RECORD-1).
+ */
 function isWithoutSet({ deleted, ident }: RecordHeader): boolean {
   return deleted && Number(ident.at(-1)) % 2 === 1;
 }
 
-/** Renders a record; one that the viewer may not see has its header, and the refusal in place of its metadata. */
-export function renderRecordElement(harvest: Harvest, record: ArchiveRecord, format: Format): string {
+/**
+ * Renders a record; one that the viewer may not see has its header, and the refusal in place of its
+ * metadata.
+ */
+export function renderRecordElement(
+  harvest: Harvest,
+  record: ArchiveRecord,
+  format: Format,
+): string {
   if (record.deleted) return `<record>${renderHeader(harvest, record)}</record>`;
-  const metadata = mayRead(harvest, record) ? renderMetadata(harvest, record, format) : renderForbiddenRecord(harvest, format);
+  const metadata = mayRead(harvest, record)
+    ? renderMetadata(harvest, record, format)
+    : renderForbiddenRecord(harvest, format);
   return `<record>${renderHeader(harvest, record)}<metadata>${metadata}</metadata></record>`;
 }
 
@@ -51,25 +74,35 @@ function mayRead({ deployed, mock, viewer }: Harvest, record: ArchiveRecord): bo
   return deployed ? isVisibleAsDeployed(mock.archive, record, viewer) : isVisible(record, viewer);
 }
 
-/** Tells if a record is hidden from the viewer's role; the deployed service hides none (B-SEE-19). */
+/**
+ * Tells if a record is hidden from the viewer's role; the deployed service hides none (B-SEE-19).
+ */
 export function isOmitted({ deployed, viewer }: Harvest, record: ArchiveRecord): boolean {
   return !deployed && isHidden(record, viewer);
 }
 
 function renderMetadata(harvest: Harvest, record: ArchiveRecord, format: Format): string {
   const { mock, addresses, version, viewer, deployed } = harvest;
-  const body = maskBody(record, viewer, { getVisibilityCode: (entry) => getVisibilityCode(mock, entry), deployed });
+  const body = maskBody(record, viewer, {
+    getVisibilityCode: (entry) => getVisibilityCode(mock, entry),
+    deployed,
+  });
   return format === 'native'
     ? renderRecord(body, record.entity, version, addresses)
     : renderDublinCore(body, record.entity, addresses, { deployed });
 }
 
 function renderForbiddenRecord({ version, addresses, deployed }: Harvest, format: Format): string {
-  return format === 'native' ? renderForbidden(version, addresses) : renderForbiddenDublinCore({ deployed });
+  return format === 'native'
+    ? renderForbidden(version, addresses)
+    : renderForbiddenDublinCore({ deployed });
 }
 
 /** Cache: all records of a page need the role letters of the same few entries. */
-const codesByMock = new WeakMap<Mock, { readonly revision: number; readonly letters: Map<string, VisibilityCode> }>();
+const codesByMock = new WeakMap<
+  Mock,
+  { readonly revision: number; readonly letters: Map<string, VisibilityCode> }
+>();
 
 function getVisibilityCode(mock: Mock, entry: string): VisibilityCode {
   const revision = mock.archive.getRevision('heslo');
@@ -78,7 +111,8 @@ function getVisibilityCode(mock: Mock, entry: string): VisibilityCode {
     cached = { revision, letters: new Map() };
     codesByMock.set(mock, cached);
   }
-  const letter = cached.letters.get(entry) ?? getCodeOfTerm(mock.archive.findLive('heslo', entry)?.body);
+  const letter =
+    cached.letters.get(entry) ?? getCodeOfTerm(mock.archive.findLive('heslo', entry)?.body);
   cached.letters.set(entry, letter);
   return letter;
 }

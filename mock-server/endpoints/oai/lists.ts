@@ -1,18 +1,35 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { listHiddenEntities } from '../../rules/visibility.ts';
-import { type ListQuery, type RecordFilter, toHeader, toRecord } from '../../state/records/archive-table.ts';
+import {
+  type ListQuery,
+  type RecordFilter,
+  toHeader,
+  toRecord,
+} from '../../state/records/archive-table.ts';
 import type { RecordHeader } from '../../state/records/record.ts';
 import { escapeText } from '../../state/records/render.ts';
 import { parseWindow, toSeconds } from './dates.ts';
 import { type Harvest, renderHeader, renderRecordElement } from './harvest.ts';
-import { type Format, INVALID_SET, makeBadArgument, ProtocolError, parseFormat, type Query, type Verb } from './protocol.ts';
+import {
+  type Format,
+  INVALID_SET,
+  makeBadArgument,
+  ProtocolError,
+  parseFormat,
+  type Query,
+  type Verb,
+} from './protocol.ts';
 import { getSets } from './sets.ts';
 import { type ListState, makeSignedTokens, makeStoredTokens, type Tokens } from './tokens.ts';
 
-/** Renders one page of ListRecords or ListIdentifiers, newest first, with the token of the next. @throws ProtocolError */
+/**
+ * Renders one page of ListRecords or ListIdentifiers, newest first, with the token of the next.
+ * @throws ProtocolError
+ */
 export async function renderPage(harvest: Harvest, query: Query): Promise<string> {
   const token = query.arguments.get('resumptionToken');
-  const state = token === undefined ? makeFirstState(harvest, query) : resumeState(harvest, query.verb, token);
+  const state =
+    token === undefined ? makeFirstState(harvest, query) : resumeState(harvest, query.verb, token);
   const format = parseFormat(harvest.addresses, state.prefix);
   // Counting and reading each take the time of a slice.
   await nextTurn();
@@ -26,20 +43,33 @@ export async function renderPage(harvest: Harvest, query: Query): Promise<string
   if (page.length === 0 && token === undefined) {
     throw new ProtocolError('noRecordsMatch', 'no record fits set, from and until');
   }
-  const size = harvest.deployed ? harvest.mock.archive.count(listQuery(harvest, state)) : state.size;
+  const size = harvest.deployed
+    ? harvest.mock.archive.count(listQuery(harvest, state))
+    : state.size;
   return `<${query.verb}>\n${elements.join('\n')}${renderToken(harvest, { ...state, size }, page, more)}\n</${query.verb}>`;
 }
 
-type Page = { readonly page: readonly RecordHeader[]; readonly elements: readonly string[]; readonly more: boolean };
+type Page = {
+  readonly page: readonly RecordHeader[];
+  readonly elements: readonly string[];
+  readonly more: boolean;
+};
 
 /** @param query has a limit of one record more than the page, to detect a further page */
-async function readPage(harvest: Harvest, verb: Verb, query: ListQuery, format: Format): Promise<Page> {
+async function readPage(
+  harvest: Harvest,
+  verb: Verb,
+  query: ListQuery,
+  format: Format,
+): Promise<Page> {
   const { archive } = harvest.mock;
   const pageSize = query.limit - 1;
   if (verb === 'ListRecords') {
     const rows = archive.listRows(query);
     await nextTurn();
-    const elements = await mapInSlices(rows.slice(0, pageSize), (row) => renderRecordElement(harvest, toRecord(row), format));
+    const elements = await mapInSlices(rows.slice(0, pageSize), (row) =>
+      renderRecordElement(harvest, toRecord(row), format),
+    );
     return { page: rows.slice(0, pageSize).map(toHeader), elements, more: rows.length > pageSize };
   }
   const headers = archive.listHeaders(query);
@@ -48,7 +78,10 @@ async function readPage(harvest: Harvest, verb: Verb, query: ListQuery, format: 
   return { page, elements, more: headers.length > pageSize };
 }
 
-/** Maximum time for which a page delays other requests, in milliseconds: a pace of 105 ms against 100 ms leaves no more. */
+/**
+ * Maximum time for which a page delays other requests, in milliseconds: a pace of 105 ms against
+ * 100 ms leaves no more.
+ */
 const SLICE_MS = 3;
 
 /** Maps each item, and lets other requests run in between, so that none is read late. */
@@ -67,7 +100,9 @@ async function mapInSlices<T>(items: readonly T[], make: (item: T) => string): P
 
 /** Renders a header; the deployed service wraps it in a record (B-RECORD-4). */
 function renderListedHeader(harvest: Harvest, header: RecordHeader): string {
-  return harvest.deployed ? `<record>${renderHeader(harvest, header)}</record>` : renderHeader(harvest, header);
+  return harvest.deployed
+    ? `<record>${renderHeader(harvest, header)}</record>`
+    : renderHeader(harvest, header);
 }
 
 function makeFirstState(harvest: Harvest, { verb, arguments: args }: Query): ListState {
@@ -93,10 +128,15 @@ function makeFirstState(harvest: Harvest, { verb, arguments: args }: Query): Lis
   return { ...state, size: mock.archive.count(listQuery(harvest, state)) };
 }
 
-/** Checks a set: one that the endpoint does not list has no records; on the deployed service it is invalid (B-SET-6). */
+/**
+ * Checks a set: one that the endpoint does not list has no records; on the deployed service it is
+ * invalid (B-SET-6).
+ */
 function checkSet({ version, deployed }: Harvest, set: string): void {
   if (getSets(version, deployed).some((knownSet) => knownSet.setSpec === set)) return;
-  throw deployed ? makeBadArgument(INVALID_SET) : new ProtocolError('noRecordsMatch', `there is no set ${set}`);
+  throw deployed
+    ? makeBadArgument(INVALID_SET)
+    : new ProtocolError('noRecordsMatch', `there is no set ${set}`);
 }
 
 /** Returns the state of a token, which is valid only for its list and account. */
@@ -104,14 +144,23 @@ function resumeState(harvest: Harvest, verb: Verb, token: string): ListState {
   if (harvest.refuseTokens) throw new ProtocolError('badResumptionToken', 'the token has expired');
   const state = getTokens(harvest).read(token, harvest.nowMs);
   if (harvest.deployed) return state;
-  if (state.verb !== verb) throw new ProtocolError('badResumptionToken', `the token belongs to ${state.verb}`);
-  if (state.version !== harvest.version) throw new ProtocolError('badResumptionToken', 'the token belongs to another version');
-  if (state.user !== harvest.viewer.user) throw new ProtocolError('badResumptionToken', 'the token belongs to another user');
+  if (state.verb !== verb)
+    throw new ProtocolError('badResumptionToken', `the token belongs to ${state.verb}`);
+  if (state.version !== harvest.version)
+    throw new ProtocolError('badResumptionToken', 'the token belongs to another version');
+  if (state.user !== harvest.viewer.user)
+    throw new ProtocolError('badResumptionToken', 'the token belongs to another user');
   return state;
 }
 
-/** Returns the query of the next page, after the last record; the deployed service uses an offset (B-TOKEN-12). */
-function listQuery({ deployed, viewer, mock }: Harvest, state: ListState): RecordFilter & { readonly offset?: number } {
+/**
+ * Returns the query of the next page, after the last record; the deployed service uses an offset
+ * (B-TOKEN-12).
+ */
+function listQuery(
+  { deployed, viewer, mock }: Harvest,
+  state: ListState,
+): RecordFilter & { readonly offset?: number } {
   return {
     ...(state.set === null ? {} : { set: state.set }),
     ...(state.fromMs === null ? {} : { fromMs: state.fromMs }),
@@ -124,15 +173,22 @@ function listQuery({ deployed, viewer, mock }: Harvest, state: ListState): Recor
 }
 
 /**
- * Renders the token: none for a list of one page, an empty element on the last of several (OAI-PMH 2.0, section 3.5). On the
- * deployed service the last page has a token, too, which leads to an empty list (B-TOKEN-1).
+ * Renders the token: none for a list of one page, an empty element on the last of several (OAI-PMH
+ * 2.0, section 3.5). On the deployed service the last page has a token, too, which leads to an
+ * empty list (B-TOKEN-1).
  */
-function renderToken(harvest: Harvest, state: ListState, page: readonly RecordHeader[], more: boolean): string {
+function renderToken(
+  harvest: Harvest,
+  state: ListState,
+  page: readonly RecordHeader[],
+  more: boolean,
+): string {
   const { deployed, nowMs, mock } = harvest;
   const last = page.at(-1);
   const size = `completeListSize="${state.size}" cursor="${state.cursor}"`;
   const continues = deployed ? last !== undefined && state.size > mock.settings.page_size : more;
-  if (!continues || last === undefined) return state.cursor === 0 || deployed ? '' : `\n<resumptionToken ${size}/>`;
+  if (!continues || last === undefined)
+    return state.cursor === 0 || deployed ? '' : `\n<resumptionToken ${size}/>`;
   const expiresMs = nowMs + mock.settings.resumption_token_ms;
   const next: ListState = {
     ...state,

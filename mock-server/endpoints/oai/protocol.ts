@@ -11,7 +11,14 @@ export class ProtocolError extends Error {
   }
 }
 
-const VERBS = ['Identify', 'ListMetadataFormats', 'ListSets', 'GetRecord', 'ListIdentifiers', 'ListRecords'] as const;
+const VERBS = [
+  'Identify',
+  'ListMetadataFormats',
+  'ListSets',
+  'GetRecord',
+  'ListIdentifiers',
+  'ListRecords',
+] as const;
 export type Verb = (typeof VERBS)[number];
 
 export type Format = 'dublin-core' | 'native';
@@ -23,9 +30,17 @@ export function getFormats({ prefix }: Addresses): ReadonlyMap<string, Format> {
   ]);
 }
 
-type Arguments = { readonly required: readonly string[]; readonly optional: readonly string[]; readonly exclusive?: string };
+type Arguments = {
+  readonly required: readonly string[];
+  readonly optional: readonly string[];
+  readonly exclusive?: string;
+};
 
-const LIST: Arguments = { required: ['metadataPrefix'], optional: ['set', 'from', 'until'], exclusive: 'resumptionToken' };
+const LIST: Arguments = {
+  required: ['metadataPrefix'],
+  optional: ['set', 'from', 'until'],
+  exclusive: 'resumptionToken',
+};
 /** Arguments of the verbs (B-VERB-1 to B-VERB-8). An exclusive one excludes all others. */
 const ARGUMENTS: Readonly<Record<Verb, Arguments>> = {
   Identify: { required: [], optional: [] },
@@ -36,7 +51,11 @@ const ARGUMENTS: Readonly<Record<Verb, Arguments>> = {
   ListRecords: LIST,
 };
 /** Verbs whose arguments the deployed service checks (B-VERB-12). */
-const CHECKED_WHEN_DEPLOYED: ReadonlySet<Verb> = new Set(['GetRecord', 'ListIdentifiers', 'ListRecords']);
+const CHECKED_WHEN_DEPLOYED: ReadonlySet<Verb> = new Set([
+  'GetRecord',
+  'ListIdentifiers',
+  'ListRecords',
+]);
 
 /** URI reference (RFC 3986, appendix A). */
 const URI = new RegExp(
@@ -46,14 +65,20 @@ const URI = new RegExp(
   ),
   'i',
 );
-/** Arguments that an answer may repeat by OAI-PMH's schema; others are illegal (section 3.6) and not repeated. */
+/**
+ * Arguments that an answer may repeat by OAI-PMH's schema; others are illegal (section 3.6) and not
+ * repeated.
+ */
 const SYNTAX: Readonly<Record<string, RegExp>> = {
   identifier: URI,
   metadataPrefix: /^[A-Za-z0-9\-_.!~*'()]+$/,
   set: /^[\w\-.!~*'()]+(:[\w\-.!~*'()]+)*$/,
 };
 
-/** The arguments of a request beside the verb, checked for names, number and emptiness; values are still texts. */
+/**
+ * The arguments of a request beside the verb, checked for names, number and emptiness; values are
+ * still texts.
+ */
 export type Query = { readonly verb: Verb; readonly arguments: ReadonlyMap<string, string> };
 
 /** @throws ProtocolError `badVerb`, `badArgument` */
@@ -63,7 +88,8 @@ export function parseQuery(query: URLSearchParams, deployed: boolean): Query {
   const checked = !deployed || CHECKED_WHEN_DEPLOYED.has(verb);
   if (checked) checkArguments(verb, query, values);
   if (!deployed) {
-    for (const [name, value] of values) if (SYNTAX[name]?.test(value) === false) throw makeBadArgument(`${name} is malformed`);
+    for (const [name, value] of values)
+      if (SYNTAX[name]?.test(value) === false) throw makeBadArgument(`${name} is malformed`);
   }
   return { verb, arguments: values };
 }
@@ -80,7 +106,11 @@ function parseVerb(query: URLSearchParams): Verb {
   return verb;
 }
 
-function checkArguments(verb: Verb, query: URLSearchParams, values: ReadonlyMap<string, string>): void {
+function checkArguments(
+  verb: Verb,
+  query: URLSearchParams,
+  values: ReadonlyMap<string, string>,
+): void {
   const { required, optional, exclusive } = ARGUMENTS[verb];
   for (const [name, value] of values) {
     const isKnown = required.includes(name) || optional.includes(name) || name === exclusive;
@@ -89,7 +119,8 @@ function checkArguments(verb: Verb, query: URLSearchParams, values: ReadonlyMap<
     if (value === '') throw makeBadArgument(`the argument ${name} is empty`);
   }
   if (exclusive !== undefined && values.has(exclusive)) {
-    if (values.size > 1) throw makeBadArgument(`${exclusive} must be the only argument beside the verb`);
+    if (values.size > 1)
+      throw makeBadArgument(`${exclusive} must be the only argument beside the verb`);
     return;
   }
   const missing = required.find((name) => !values.has(name));
@@ -108,5 +139,8 @@ export function parseFormat(addresses: Addresses, text: string | undefined): For
   const formats = getFormats(addresses);
   const format = formats.get(text ?? '');
   if (format !== undefined) return format;
-  throw new ProtocolError('cannotDisseminateFormat', `the formats are ${[...formats.keys()].join(' and ')}`);
+  throw new ProtocolError(
+    'cannotDisseminateFormat',
+    `the formats are ${[...formats.keys()].join(' and ')}`,
+  );
 }

@@ -32,13 +32,14 @@ function makeTokenError(reason: string): ProtocolError {
 }
 
 /**
- * Makes tokens that carry their state with a signature: nothing is stored, and they survive a restart. Their form varies with the
- * seed number: some need escaping in a URL.
+ * Makes tokens that carry their state with a signature: nothing is stored, and they survive a
+ * restart. Their form varies with the seed number: some need escaping in a URL.
  */
 export function makeSignedTokens(seedNumber: number): Tokens {
   const key = createHash('sha256').update(`resumption tokens of ${seedNumber}`).digest();
   const spelling = SPELLINGS[Math.abs(seedNumber) % SPELLINGS.length] ?? SPELLINGS[0];
-  const sign = (bytes: Buffer): Buffer => createHmac('sha256', key).update(bytes).digest().subarray(0, 12);
+  const sign = (bytes: Buffer): Buffer =>
+    createHmac('sha256', key).update(bytes).digest().subarray(0, 12);
   return {
     issue: (state, expiresMs) => {
       const bytes = Buffer.from(JSON.stringify([state, expiresMs]));
@@ -48,7 +49,10 @@ export function makeSignedTokens(seedNumber: number): Tokens {
       const all = spelling.read(token);
       const [signature, bytes] = [all.subarray(0, 12), all.subarray(12)];
       // Decoding ignores blanks and stray characters, which no token has.
-      const isOurs = signature.length === 12 && timingSafeEqual(signature, sign(bytes)) && spelling.write(all) === token;
+      const isOurs =
+        signature.length === 12 &&
+        timingSafeEqual(signature, sign(bytes)) &&
+        spelling.write(all) === token;
       if (!isOurs) throw makeTokenError('the token is unknown');
       const [state, expiresMs]: [ListState, number] = JSON.parse(bytes.toString());
       if (nowMs > expiresMs) throw makeTokenError('the token has expired');
@@ -57,13 +61,22 @@ export function makeSignedTokens(seedNumber: number): Tokens {
   };
 }
 
-type Spelling = { readonly write: (bytes: Buffer) => string; readonly read: (text: string) => Buffer };
+type Spelling = {
+  readonly write: (bytes: Buffer) => string;
+  readonly read: (text: string) => Buffer;
+};
 
 const SPELLINGS: readonly [Spelling, ...Spelling[]] = [
   { write: (bytes) => bytes.toString('base64url'), read: (text) => Buffer.from(text, 'base64url') },
   { write: (bytes) => bytes.toString('base64'), read: (text) => Buffer.from(text, 'base64') },
-  { write: (bytes) => bytes.toString('hex').toUpperCase(), read: (text) => Buffer.from(text, 'hex') },
-  { write: (bytes) => `list|${bytes.toString('base64')}&v=1`, read: (text) => Buffer.from(text.slice(5, -4), 'base64') },
+  {
+    write: (bytes) => bytes.toString('hex').toUpperCase(),
+    read: (text) => Buffer.from(text, 'hex'),
+  },
+  {
+    write: (bytes) => `list|${bytes.toString('base64')}&v=1`,
+    read: (text) => Buffer.from(text.slice(5, -4), 'base64'),
+  },
 ];
 
 const TOKEN_TABLE = `
@@ -75,7 +88,10 @@ create table if not exists resumption_tokens (
 create index if not exists resumption_tokens_by_expiry on resumption_tokens (expires_ms);
 `;
 
-/** Makes tokens of the deployed service's form: 32 upper-case hexadecimal digits for a stored state (B-TOKEN-8). */
+/**
+ * Makes tokens of the deployed service's form: 32 upper-case hexadecimal digits for a stored state
+ * (B-TOKEN-8).
+ */
 export function makeStoredTokens(database: Database): Tokens {
   database.exec(TOKEN_TABLE);
   return {
@@ -83,13 +99,18 @@ export function makeStoredTokens(database: Database): Tokens {
       const text = JSON.stringify(state);
       const token = createHash('md5').update(`${text}${expiresMs}`).digest('hex').toUpperCase();
       database
-        .prepare('insert or replace into resumption_tokens (token, state, expires_ms) values (?, ?, ?)')
+        .prepare(
+          'insert or replace into resumption_tokens (token, state, expires_ms) values (?, ?, ?)',
+        )
         .run(token, text, Math.floor(expiresMs));
       return token;
     },
     read: (token, nowMs) => {
       database.prepare('delete from resumption_tokens where expires_ms < ?').run(Math.floor(nowMs));
-      const state = database.prepare('select state from resumption_tokens where token = ?').pluck().get(token);
+      const state = database
+        .prepare('select state from resumption_tokens where token = ?')
+        .pluck()
+        .get(token);
       if (typeof state !== 'string') throw makeTokenError('the token is unknown or has expired');
       return JSON.parse(state);
     },

@@ -33,10 +33,14 @@ function listMetadataFormats(harvest: Harvest, { arguments: args }: Query): stri
   const identifier = args.get('identifier');
   if (identifier !== undefined) findRecord(harvest, identifier);
   const { addresses, version } = harvest;
-  const addressesByFormat: Readonly<Record<Format, readonly [schema: string, namespace: string]>> = {
-    'dublin-core': ['http://www.openarchives.org/OAI/2.0/oai_dc.xsd', 'http://www.openarchives.org/OAI/2.0/oai_dc/'],
-    native: [getXsdAddress(addresses, version), getNamespace(addresses, version)],
-  };
+  const addressesByFormat: Readonly<Record<Format, readonly [schema: string, namespace: string]>> =
+    {
+      'dublin-core': [
+        'http://www.openarchives.org/OAI/2.0/oai_dc.xsd',
+        'http://www.openarchives.org/OAI/2.0/oai_dc/',
+      ],
+      native: [getXsdAddress(addresses, version), getNamespace(addresses, version)],
+    };
   const formats = [...getFormats(addresses)].map(([name, format]) => {
     const [schema, namespace] = addressesByFormat[format];
     return (
@@ -47,7 +51,10 @@ function listMetadataFormats(harvest: Harvest, { arguments: args }: Query): stri
   return `<ListMetadataFormats>\n${formats.join('\n')}\n</ListMetadataFormats>`;
 }
 
-/** Renders one record. One that is not accessible has the refusal as content; one hidden from the role does not exist. */
+/**
+ * Renders one record. One that is not accessible has the refusal as content; one hidden from the
+ * role does not exist.
+ */
 function getRecord(harvest: Harvest, { arguments: args }: Query): string {
   const format = parseFormat(harvest.addresses, args.get('metadataPrefix'));
   const record = findRecord(harvest, args.get('identifier') ?? '');
@@ -55,8 +62,8 @@ function getRecord(harvest: Harvest, { arguments: args }: Query): string {
 }
 
 /**
- * Finds the record of `{oai_base}/id/<ident_cely>`, by the used or the announced address. The deployed service removes as many
- * characters as the prefix has, whatever they are (B-VERB-9).
+ * Finds the record of `{oai_base}/id/<ident_cely>`, by the used or the announced address. The
+ * deployed service removes as many characters as the prefix has, whatever they are (B-VERB-9).
  */
 function findRecord(harvest: Harvest, identifier: string): ArchiveRecord {
   const { addresses, mock, deployed } = harvest;
@@ -65,11 +72,15 @@ function findRecord(harvest: Harvest, identifier: string): ArchiveRecord {
   const prefix = deployed ? used : bases.find((one) => identifier.startsWith(one));
   const ident = prefix === undefined ? '' : identifier.slice(prefix.length);
   const record = mock.harvestIndex.recordIn(mock.archive, ident);
-  if (record === undefined || isOmitted(harvest, record)) throw new ProtocolError('idDoesNotExist', 'there is no such record');
+  if (record === undefined || isOmitted(harvest, record))
+    throw new ProtocolError('idDoesNotExist', 'there is no such record');
   return record;
 }
 
-/** Renders Identify (OAI-PMH 2.0, 4.2) with a rights manifest, and Dublin Core in Czech and English (B-VERB-2). */
+/**
+ * Renders Identify (OAI-PMH 2.0, 4.2) with a rights manifest, and Dublin Core in Czech and English
+ * (B-VERB-2).
+ */
 function identify({ mock, addresses, requestUrl, deployed, nowMs }: Harvest): string {
   const earliestMs = mock.archive.getEarliestDatestampMs() ?? nowMs;
   // The deployed service uses milliseconds, against its announced granularity (B-VERB-14).
@@ -137,7 +148,12 @@ function parseCursor(harvest: Harvest, token: string): number {
   throw new ProtocolError('badResumptionToken', 'the token belongs to another list');
 }
 
-function renderToken({ mock, version, nowMs }: Harvest, cursor: number, pageLength: number, size: number): string {
+function renderToken(
+  { mock, version, nowMs }: Harvest,
+  cursor: number,
+  pageLength: number,
+  size: number,
+): string {
   const attributes = `completeListSize="${size}" cursor="${cursor}"`;
   if (cursor + pageLength >= size) return cursor === 0 ? '' : `\n<resumptionToken ${attributes}/>`;
   const state: ListState = {

@@ -21,12 +21,26 @@ type Endpoint = {
 /** Paths of A-GATE-2, without a final slash. */
 const ENDPOINTS: readonly Endpoint[] = [
   { name: 'import', path: /^\/api\/pas\/import-xml$/, method: 'POST', run: importFind },
-  { name: 'number', path: /^\/api\/pas\/nalez\/([^/]+)\/evidencni-cislo$/, method: 'PATCH', run: changeRegistrationNumber },
-  { name: 'photo', path: /^\/api\/pas\/nalez\/([^/]+)\/upload-foto$/, method: 'POST', run: attachPhotograph },
+  {
+    name: 'number',
+    path: /^\/api\/pas\/nalez\/([^/]+)\/evidencni-cislo$/,
+    method: 'PATCH',
+    run: changeRegistrationNumber,
+  },
+  {
+    name: 'photo',
+    path: /^\/api\/pas\/nalez\/([^/]+)\/upload-foto$/,
+    method: 'POST',
+    run: attachPhotograph,
+  },
 ];
 
 /** Answers the write endpoints: preconditions, then the operation under the active fault. */
-export async function answerWrite(mock: Mock, incoming: Incoming, entry: JournalEntry): Promise<SentAnswer> {
+export async function answerWrite(
+  mock: Mock,
+  incoming: Incoming,
+  entry: JournalEntry,
+): Promise<SentAnswer> {
   const say = createWording(incoming, mock.seedNumber);
   const endpoint = ENDPOINTS.find((candidate) => candidate.path.test(incoming.path));
   // No view of the service has such a path, so that its framework answers.
@@ -38,7 +52,13 @@ export async function answerWrite(mock: Mock, incoming: Incoming, entry: Journal
   const record = segment === undefined ? undefined : decodeSegment(segment);
   mock.journal.measureAddress(entry, incoming.arrivedAtMs);
   try {
-    const account = checkPreconditions(mock, { incoming, entry, say, allowedMethod: endpoint.method, record });
+    const account = checkPreconditions(mock, {
+      incoming,
+      entry,
+      say,
+      allowedMethod: endpoint.method,
+      record,
+    });
     const rule = mock.faults.chooseFault(endpoint.name, record);
     entry.fault = rule?.fault ?? null;
     if (rule?.fault === 'token-expired') {

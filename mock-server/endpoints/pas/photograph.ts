@@ -19,8 +19,14 @@ import { findAnswer } from './find-answer.ts';
 import { joinHeader } from './import-xml.ts';
 import { makeNextPhotographName, savePhotograph } from './save-photograph.ts';
 
-/** Answers `POST /api/pas/nalez/{ident_cely}/upload-foto`, with the checks of A-PHOTO-17 in order. */
-export async function attachPhotograph(mock: Mock, request: WriteRequest, ident: string): Promise<Answer> {
+/**
+ * Answers `POST /api/pas/nalez/{ident_cely}/upload-foto`, with the checks of A-PHOTO-17 in order.
+ */
+export async function attachPhotograph(
+  mock: Mock,
+  request: WriteRequest,
+  ident: string,
+): Promise<Answer> {
   const parts = await readParts(mock, request);
   try {
     checkRecord(mock, request, ident);
@@ -36,7 +42,11 @@ export async function attachPhotograph(mock: Mock, request: WriteRequest, ident:
       release();
     }
   } finally {
-    await Promise.all(parts.map((part) => (part.path === undefined ? undefined : mock.photographs.discard(part.path))));
+    await Promise.all(
+      parts.map((part) =>
+        part.path === undefined ? undefined : mock.photographs.discard(part.path),
+      ),
+    );
   }
 }
 
@@ -45,7 +55,8 @@ async function readParts(mock: Mock, { incoming, say }: WriteRequest): Promise<F
     maxBodyBytes: mock.settings.body_max_bytes,
     folder: mock.photographs.makeIncomingFolder(),
   });
-  if (parts === 'not-multipart') throw makeRefusal(415, say('media-type', incoming.headers['content-type'] ?? ''));
+  if (parts === 'not-multipart')
+    throw makeRefusal(415, say('media-type', incoming.headers['content-type'] ?? ''));
   if (parts === 'malformed') throw makeRefusal(400, say('multipart-malformed'));
   if (parts === 'too-large') throw new HttpError(makeHtmlPage(413, 'Request Entity Too Large'));
   return parts;
@@ -64,8 +75,16 @@ function requireOneFile(parts: readonly FilePart[], { say }: WriteRequest): File
   return file;
 }
 
-/** Checks size, then password, then type; undefined for unrecognised bytes, which are refused only behind the lock. */
-async function checkFile(mock: Mock, { say }: WriteRequest, part: FilePart, path: string): Promise<PhotographType | undefined> {
+/**
+ * Checks size, then password, then type; undefined for unrecognised bytes, which are refused only
+ * behind the lock.
+ */
+async function checkFile(
+  mock: Mock,
+  { say }: WriteRequest,
+  part: FilePart,
+  path: string,
+): Promise<PhotographType | undefined> {
   const limit = mock.settings.photo_max_bytes;
   if (part.sizeBytes > limit) throw makeRefusal(422, say('photo-large', String(limit)));
   const kind = detectFileKind(part.bytes);
@@ -79,7 +98,11 @@ async function checkFile(mock: Mock, { say }: WriteRequest, part: FilePart, path
     case 'archive': {
       const file = await open(path);
       try {
-        const encrypted = await isEncryptedArchive(kind.format, (offset, length) => readAt(file, offset, length), part.sizeBytes);
+        const encrypted = await isEncryptedArchive(
+          kind.format,
+          (offset, length) => readAt(file, offset, length),
+          part.sizeBytes,
+        );
         throw makeRefusal(422, encrypted ? say('photo-encrypted') : say('photo-type', kind.format));
       } finally {
         await file.close();
@@ -90,18 +113,36 @@ async function checkFile(mock: Mock, { say }: WriteRequest, part: FilePart, path
   }
 }
 
-async function checkDigestAndVirus(mock: Mock, request: WriteRequest, part: FilePart, path: string): Promise<void> {
+async function checkDigestAndVirus(
+  mock: Mock,
+  request: WriteRequest,
+  part: FilePart,
+  path: string,
+): Promise<void> {
   const { say, fault } = request;
-  const digest = findDigestFault(joinHeader(request.incoming.headers['content-digest']), part.sha512);
-  if (digest !== undefined) throw makeRefusal(digest === 'digest-mismatch' ? 422 : 400, say(digest));
+  const digest = findDigestFault(
+    joinHeader(request.incoming.headers['content-digest']),
+    part.sha512,
+  );
+  if (digest !== undefined)
+    throw makeRefusal(digest === 'digest-mismatch' ? 422 : 400, say(digest));
   if (fault === 'antivirus-down') throw makeRefusal(500, say('antivirus-down'));
   if (fault === 'virus' || (mock.settings.antivirus && (await hasVirus(path, part.sizeBytes))))
     throw makeRefusal(422, say('virus'));
 }
 
-type Checked = { readonly part: FilePart; readonly path: string; readonly type: PhotographType | undefined };
+type Checked = {
+  readonly part: FilePart;
+  readonly path: string;
+  readonly type: PhotographType | undefined;
+};
 
-async function store(mock: Mock, request: WriteRequest, ident: string, { part, path, type }: Checked): Promise<Answer> {
+async function store(
+  mock: Mock,
+  request: WriteRequest,
+  ident: string,
+  { part, path, type }: Checked,
+): Promise<Answer> {
   const { say, hooks, account } = request;
   if (type === undefined) throw makeRefusal(422, say('photo-unrecognised'));
   const name = makeNextPhotographName(mock, ident, part.fileName, say);

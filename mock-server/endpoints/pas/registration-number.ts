@@ -13,10 +13,15 @@ import { findAnswer } from './find-answer.ts';
 const MAX_CHARACTERS = 255;
 
 /**
- * Answers `PATCH /api/pas/nalez/{ident_cely}/evidencni-cislo`, with the checks of A-NUMBER-16 in order: length and emptiness
- * precede the record's existence, and the record is read before it is locked.
+ * Answers `PATCH /api/pas/nalez/{ident_cely}/evidencni-cislo`, with the checks of A-NUMBER-16 in
+ * order: length and emptiness precede the record's existence, and the record is read before it is
+ * locked.
  */
-export async function changeRegistrationNumber(mock: Mock, request: WriteRequest, ident: string): Promise<Answer> {
+export async function changeRegistrationNumber(
+  mock: Mock,
+  request: WriteRequest,
+  ident: string,
+): Promise<Answer> {
   const { say, account, hooks } = request;
   const rawValue = request.incoming.query.getAll('evidencni_cislo').at(-1);
   if (rawValue === undefined) throw makeRefusal(400, say('number-missing'));
@@ -40,8 +45,15 @@ export async function changeRegistrationNumber(mock: Mock, request: WriteRequest
   }
 }
 
-/** Saves the number. An archived find is archived again: its state stays, its history gets an entry. */
-function save(mock: Mock, { account, say }: WriteRequest, ident: string, value: string): ArchiveRecord {
+/**
+ * Saves the number. An archived find is archived again: its state stays, its history gets an entry.
+ */
+function save(
+  mock: Mock,
+  { account, say }: WriteRequest,
+  ident: string,
+  value: string,
+): ArchiveRecord {
   return mock.database.transaction(() => {
     const find = mock.archive.findLive('samostatny_nalez', ident);
     if (find === undefined) throw makeRefusal(404, say('find-unknown', ident));
@@ -50,7 +62,11 @@ function save(mock: Mock, { account, say }: WriteRequest, ident: string, value: 
     const entries = [makeHistoryEntry(mock.counters, 'SN-UPD', account.user, atMs, note)];
     if (find.stav === 4) entries.push(makeHistoryEntry(mock.counters, 'SN34', account.user, atMs));
     const historie = [...getList(find.body['historie']), ...entries];
-    const body = orderChildren('samostatny_nalez', { ...find.body, evidencni_cislo: value, historie });
+    const body = orderChildren('samostatny_nalez', {
+      ...find.body,
+      evidencni_cislo: value,
+      historie,
+    });
     return mock.archive.put({ entity: 'samostatny_nalez', body });
   })();
 }

@@ -15,8 +15,8 @@ const HIGHEST_NUMBER = 99_999;
 const MAX_NAME_CHARACTERS = 100;
 
 /**
- * Returns the next identifier of a project: one more than the highest (A-ASSIGN-2). It is not reserved, so two simultaneous
- * imports may get the same one.
+ * Returns the next identifier of a project: one more than the highest (A-ASSIGN-2). It is not
+ * reserved, so two simultaneous imports may get the same one.
  * @throws HttpError 500 when the project is full
  */
 export function makeNextFindIdent(mock: Mock, project: string, say: Say): string {
@@ -27,8 +27,9 @@ export function makeNextFindIdent(mock: Mock, project: string, say: Say): string
 }
 
 /**
- * Returns the letter before the number. The contract leaves the form open (A-ASSIGN-1); only the default is the deployed
- * service's. It never precedes the `N` of the seed's finds, since the next number follows the lexically highest.
+ * Returns the letter before the number. The contract leaves the form open (A-ASSIGN-1); only the
+ * default is the deployed service's. It never precedes the `N` of the seed's finds, since the next
+ * number follows the lexically highest.
  */
 function findLetter(seedNumber: number): string {
   return seedNumber === 0 ? 'N' : (['N', 'P', 'SN'][seedNumber % 3] ?? 'N');
@@ -44,7 +45,8 @@ export type PlannedFind = {
 
 /**
  * Saves the find, its history, a new person and the project's list in one transaction.
- * @throws HttpError 422 when another import took the identifier or created the same person meanwhile (A-ASSIGN-4)
+ * @throws HttpError 422 when another import took the identifier or created the same person
+ * meanwhile (A-ASSIGN-4)
  */
 export function saveFind(mock: Mock, planned: PlannedFind, say: Say): ArchiveRecord {
   const { ident, references } = planned;
@@ -53,7 +55,11 @@ export function saveFind(mock: Mock, planned: PlannedFind, say: Say): ArchiveRec
   return mock.database.transaction(() => {
     if (isTaken(mock, ident, references.newPerson)) throw makeRefusal(422, say('collision'));
     if (references.newPerson !== undefined) mock.archive.put(references.newPerson);
-    const saved = mock.archive.put({ entity: 'samostatny_nalez', body: makeBody(mock, planned, say), creator: planned.creator });
+    const saved = mock.archive.put({
+      entity: 'samostatny_nalez',
+      body: makeBody(mock, planned, say),
+      creator: planned.creator,
+    });
     rewriteProject(mock.archive, planned.find.projekt);
     return saved;
   })();
@@ -75,7 +81,11 @@ function isTaken(mock: Mock, ident: string, newPerson: RecordInput | undefined):
   );
 }
 
-function makeBody(mock: Mock, { ident, find, references, placement, creator }: PlannedFind, say: Say): Body {
+function makeBody(
+  mock: Mock,
+  { ident, find, references, placement, creator }: PlannedFind,
+  say: Say,
+): Body {
   const atMs = mock.clock.now();
   const passed = (['SN01', 'SN12', 'SN23'] as const).slice(0, find.stav);
   const guarded = {
@@ -98,6 +108,8 @@ function makeBody(mock: Mock, { ident, find, references, placement, creator }: P
     predano: String(find.predano),
     geom_system: find.geom_system,
     chranene_udaje: guarded,
-    historie: passed.map((code) => makeHistoryEntry(mock.counters, code, creator, atMs, say('imported-note'))),
+    historie: passed.map((code) =>
+      makeHistoryEntry(mock.counters, code, creator, atMs, say('imported-note')),
+    ),
   });
 }

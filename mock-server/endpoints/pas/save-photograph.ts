@@ -5,17 +5,29 @@ import { makeRefusal } from '../../rules/refusal.ts';
 import type { Mock } from '../../state/mock.ts';
 import { orderChildren } from '../../state/records/child-order.ts';
 import { makeHistoryEntry } from '../../state/records/history.ts';
-import { type ArchiveRecord, type Body, getChild, getList, getText } from '../../state/records/record.ts';
+import {
+  type ArchiveRecord,
+  type Body,
+  getChild,
+  getList,
+  getText,
+} from '../../state/records/record.ts';
 
 const LAST_NUMBER = 99;
 /** Form of a generated name; other names are refused. */
 const ALLOWED_NAME = /^[A-Za-z0-9]{1,80}F\d{2}(\.[A-Za-z0-9]{1,10})?$/;
 
 /**
- * Makes a file name: identifier without hyphens, `F`, the number after the highest, and the uploaded extension (A-FILE-1).
+ * Makes a file name: identifier without hyphens, `F`, the number after the highest, and the
+ * uploaded extension (A-FILE-1).
  * @throws HttpError 422 when the numbers are used up or the name is not allowed
  */
-export function makeNextPhotographName(mock: Mock, ident: string, uploadedName: string, say: Say): string {
+export function makeNextPhotographName(
+  mock: Mock,
+  ident: string,
+  uploadedName: string,
+  say: Say,
+): string {
   const find = mock.archive.findLive('samostatny_nalez', ident);
   const numbers = getList(find?.body['soubor']).map((file) =>
     Number(/F(\d{2})(?:\.[^.]*)?$/.exec(getText(getChild(file)?.['nazev']) ?? '')?.[1] ?? 0),
@@ -48,8 +60,11 @@ export function savePhotograph(mock: Mock, photograph: NewPhotograph): ArchiveRe
     const { uuid, mimetype, sizeBytes } = photograph;
     mock.photographs.record({ uuid, find: photograph.find, mimetype, size_bytes: sizeBytes });
     const atMs = mock.clock.now();
-    const files = [...getList(find.body['soubor']), makeFileElement(mock, photograph, atMs)].sort(compareNames);
-    const rearchived = find.stav === 4 ? [makeHistoryEntry(mock.counters, 'SN34', photograph.user, atMs)] : [];
+    const files = [...getList(find.body['soubor']), makeFileElement(mock, photograph, atMs)].sort(
+      compareNames,
+    );
+    const rearchived =
+      find.stav === 4 ? [makeHistoryEntry(mock.counters, 'SN34', photograph.user, atMs)] : [];
     const historie = [...getList(find.body['historie']), ...rearchived];
     return mock.archive.put({
       entity: 'samostatny_nalez',
@@ -69,7 +84,9 @@ function makeFileElement(mock: Mock, photograph: NewPhotograph, atMs: number): B
     size_mb: (photograph.sizeBytes / 1_048_576).toFixed(10),
     sha_512: photograph.sha512,
     url: `${FILE_BASE}/${find}/file/${uuid}`,
-    historie: [makeHistoryEntry(mock.counters, 'SBR0', photograph.user, atMs, photograph.originalName)],
+    historie: [
+      makeHistoryEntry(mock.counters, 'SBR0', photograph.user, atMs, photograph.originalName),
+    ],
   };
 }
 

@@ -14,20 +14,29 @@ const MAX_RAR_BLOCKS = 1000;
 export type ReadAt = (offset: number, length: number) => Promise<Buffer>;
 
 /** Tells if the headers of an archive of `sizeBytes` declare a password for any of its entries. */
-export async function isEncryptedArchive(format: 'zip' | '7z' | 'rar', read: ReadAt, sizeBytes: number): Promise<boolean> {
+export async function isEncryptedArchive(
+  format: 'zip' | '7z' | 'rar',
+  read: ReadAt,
+  sizeBytes: number,
+): Promise<boolean> {
   switch (format) {
     case 'zip':
       return isEncryptedZip(read, sizeBytes);
     case '7z':
       return isEncrypted7z(read);
     case 'rar':
-      return (await read(0, RAR5_SIGNATURE.length)).equals(RAR5_SIGNATURE) ? isEncryptedRar5(read) : isEncryptedRar4(read);
+      return (await read(0, RAR5_SIGNATURE.length)).equals(RAR5_SIGNATURE)
+        ? isEncryptedRar5(read)
+        : isEncryptedRar4(read);
     default:
       return format satisfies never;
   }
 }
 
-/** Bit 0 of the flags, in the first local header or in the directory at the end: a folder, which comes first, has no password. */
+/**
+ * Bit 0 of the flags, in the first local header or in the directory at the end: a folder, which
+ * comes first, has no password.
+ */
 async function isEncryptedZip(read: ReadAt, sizeBytes: number): Promise<boolean> {
   const head = await read(0, 8);
   if (head.length === 8 && (head.readUInt16LE(6) & 1) === 1) return true;
@@ -35,14 +44,24 @@ async function isEncryptedZip(read: ReadAt, sizeBytes: number): Promise<boolean>
   const end = tail.lastIndexOf(ZIP_END_SIGNATURE);
   if (end < 0 || tail.length < end + 20) return false;
   const directory = await read(tail.readUInt32LE(end + 16), tail.readUInt32LE(end + 12));
-  for (let at = 0; at + 46 <= directory.length && directory.readUInt32LE(at) === ZIP_ENTRY_SIGNATURE; ) {
+  for (
+    let at = 0;
+    at + 46 <= directory.length && directory.readUInt32LE(at) === ZIP_ENTRY_SIGNATURE;
+  ) {
     if ((directory.readUInt16LE(at + 8) & 1) === 1) return true;
-    at += 46 + directory.readUInt16LE(at + 28) + directory.readUInt16LE(at + 30) + directory.readUInt16LE(at + 32);
+    at +=
+      46 +
+      directory.readUInt16LE(at + 28) +
+      directory.readUInt16LE(at + 30) +
+      directory.readUInt16LE(at + 32);
   }
   return false;
 }
 
-/** The header stands at the end and names its codecs, unless it is itself compressed; then its own codecs are named. */
+/**
+ * The header stands at the end and names its codecs, unless it is itself compressed; then its own
+ * codecs are named.
+ */
 async function isEncrypted7z(read: ReadAt): Promise<boolean> {
   const head = await read(0, 32);
   if (head.length < 32) return false;
@@ -58,14 +77,18 @@ async function isEncryptedRar4(read: ReadAt): Promise<boolean> {
     const block = await read(at, 11);
     if (block.length < 7) return false;
     const [type, flags, size] = [block[2], block.readUInt16LE(3), block.readUInt16LE(5)];
-    if ((type === 0x73 && (flags & 0x80) !== 0) || (type === 0x74 && (flags & 0x04) !== 0)) return true;
+    if ((type === 0x73 && (flags & 0x80) !== 0) || (type === 0x74 && (flags & 0x04) !== 0))
+      return true;
     if (size < 7) return false;
     at += size + ((flags & 0x8000) !== 0 && block.length === 11 ? block.readUInt32LE(7) : 0);
   }
   return false;
 }
 
-/** An encryption header comes first, or a file header carries an encryption record in its extra area. */
+/**
+ * An encryption header comes first, or a file header carries an encryption record in its extra
+ * area.
+ */
 async function isEncryptedRar5(read: ReadAt): Promise<boolean> {
   let at = RAR5_SIGNATURE.length;
   for (let blocks = 0; blocks < MAX_RAR_BLOCKS; blocks += 1) {
@@ -75,8 +98,10 @@ async function isEncryptedRar5(read: ReadAt): Promise<boolean> {
     const [type, afterType] = readVariableInteger(header, 0);
     if (type === 4) return true;
     const [flags, afterFlags] = readVariableInteger(header, afterType);
-    const [extraSize, afterExtraSize] = (flags & 1) === 0 ? [0, afterFlags] : readVariableInteger(header, afterFlags);
-    if (type === 2 && hasEncryptionRecord(header.subarray(Math.max(0, header.length - extraSize)))) return true;
+    const [extraSize, afterExtraSize] =
+      (flags & 1) === 0 ? [0, afterFlags] : readVariableInteger(header, afterFlags);
+    if (type === 2 && hasEncryptionRecord(header.subarray(Math.max(0, header.length - extraSize))))
+      return true;
     const dataSize = (flags & 2) === 0 ? 0 : readVariableInteger(header, afterExtraSize)[0];
     at += 4 + start + size + dataSize;
   }
@@ -93,7 +118,9 @@ function hasEncryptionRecord(extra: Buffer): boolean {
   return false;
 }
 
-/** Reads an integer of seven bits a byte, least significant first; returns the value and its end. */
+/**
+ * Reads an integer of seven bits a byte, least significant first; returns the value and its end.
+ */
 function readVariableInteger(bytes: Buffer, start: number): readonly [number, number] {
   let value = 0;
   for (let index = 0; index < 5; index += 1) {

@@ -1,9 +1,17 @@
 import { createReadStream } from 'node:fs';
 
 /** Types that the service accepts (A-PHOTO-6). */
-export type PhotographType = 'image/jpeg' | 'image/png' | 'image/tiff' | 'image/heic' | 'image/heif';
+export type PhotographType =
+  | 'image/jpeg'
+  | 'image/png'
+  | 'image/tiff'
+  | 'image/heic'
+  | 'image/heif';
 
-/** Kind of a file by its first bytes. `unrecognised` passes the type check and is refused later, as in the service. */
+/**
+ * Kind of a file by its first bytes. `unrecognised` passes the type check and is refused later, as
+ * in the service.
+ */
 type FileKind =
   | { readonly kind: 'photograph'; readonly type: PhotographType }
   | { readonly kind: 'archive'; readonly format: 'zip' | '7z' | 'rar' }
@@ -51,9 +59,12 @@ export function detectFileKind(head: Buffer): FileKind {
   if (photograph !== undefined) return { kind: 'photograph', type: photograph[1] };
   const archive = ARCHIVES.find(([magic]) => hex.startsWith(magic));
   if (archive !== undefined) return { kind: 'archive', format: archive[1] };
-  if (head.toString('latin1', 4, 8) === 'ftyp') return classifyIsoMedia(head.toString('latin1', 8, 12));
-  if (hex.startsWith('52494646')) return { kind: 'other', type: `image/${head.toString('latin1', 8, 12).trim().toLowerCase()}` };
-  if (head.toString('latin1', 257, 262) === 'ustar') return { kind: 'other', type: 'application/x-tar' };
+  if (head.toString('latin1', 4, 8) === 'ftyp')
+    return classifyIsoMedia(head.toString('latin1', 8, 12));
+  if (hex.startsWith('52494646'))
+    return { kind: 'other', type: `image/${head.toString('latin1', 8, 12).trim().toLowerCase()}` };
+  if (head.toString('latin1', 257, 262) === 'ustar')
+    return { kind: 'other', type: 'application/x-tar' };
   return isText(head) ? { kind: 'other', type: 'text/plain' } : { kind: 'unrecognised' };
 }
 
@@ -66,22 +77,38 @@ function classifyIsoMedia(brand: string): FileKind {
 /** Tells if the bytes are printable ASCII with line breaks and tabs. */
 function isText(head: Buffer): boolean {
   return (
-    head.length > 0 && head.every((byte) => (byte >= 0x20 && byte < 0x7f) || byte === 0x0a || byte === 0x0d || byte === 0x09)
+    head.length > 0 &&
+    head.every(
+      (byte) => (byte >= 0x20 && byte < 0x7f) || byte === 0x0a || byte === 0x0d || byte === 0x09,
+    )
   );
 }
 
-/** The harmless test string that every scanner reports (EICAR), in two parts so that this source is not reported. */
-const EICAR = Buffer.from(['X5O!P%@AP[4\\PZX54(P^)7CC)7}$', 'EICAR-STANDARD-ANTIVIRUS-TEST-FILE!$H+H*'].join(''), 'latin1');
+/**
+ * The harmless test string that every scanner reports (EICAR), in two parts so that this source is
+ * not reported.
+ */
+const EICAR = Buffer.from(
+  ['X5O!P%@AP[4\\PZX54(P^)7CC)7}$', 'EICAR-STANDARD-ANTIVIRUS-TEST-FILE!$H+H*'].join(''),
+  'latin1',
+);
 
 const PIECE_BYTES = 64 * 1024;
 
 /** Tells if the file of `sizeBytes` contains the test string. */
 export async function hasVirus(path: string, sizeBytes: number): Promise<boolean> {
   let tail = Buffer.alloc(0);
-  // No larger than the file: thousands of small photographs would make as much garbage as large ones, and requests wait while it is collected.
-  for await (const chunk of createReadStream(path, { highWaterMark: Math.min(sizeBytes + 1, PIECE_BYTES) })) {
+  // No larger than the file: thousands of small photographs would make as much garbage as large
+  // ones, and requests wait while it is collected.
+  for await (const chunk of createReadStream(path, {
+    highWaterMark: Math.min(sizeBytes + 1, PIECE_BYTES),
+  })) {
     const bytes: Buffer = chunk;
-    if (bytes.includes(EICAR) || Buffer.concat([tail, bytes.subarray(0, EICAR.length)]).includes(EICAR)) return true;
+    if (
+      bytes.includes(EICAR) ||
+      Buffer.concat([tail, bytes.subarray(0, EICAR.length)]).includes(EICAR)
+    )
+      return true;
     tail = Buffer.from(Buffer.concat([tail, bytes]).subarray(-EICAR.length));
   }
   return false;

@@ -6,7 +6,8 @@ import { removeGpsDirectories, type TiffBytes } from './tiff.ts';
 const EXIF_MARK = Buffer.from('Exif\0\0', 'latin1');
 
 /**
- * Removes the EXIF GPS block of a JPEG, PNG or TIFF in place. HEIC and HEIF stay as they are, as in the service (A-FILE-3).
+ * Removes the EXIF GPS block of a JPEG, PNG or TIFF in place. HEIC and HEIF stay as they are, as in
+ * the service (A-FILE-3).
  * @returns true if there was one, so that the stored bytes differ from the uploaded ones
  */
 export async function removeGps(file: FileHandle, type: PhotographType): Promise<boolean> {
@@ -25,10 +26,14 @@ export async function removeGps(file: FileHandle, type: PhotographType): Promise
   }
 }
 
-/** Limits reads and writes to a TIFF inside a file: `length` bytes from `start`, from which offsets count. */
+/**
+ * Limits reads and writes to a TIFF inside a file: `length` bytes from `start`, from which offsets
+ * count.
+ */
 export function openTiffAt(file: FileHandle, start: number, length: number): TiffBytes {
   return {
-    read: (offset, wanted) => readAt(file, start + offset, Math.max(0, Math.min(wanted, length - offset))),
+    read: (offset, wanted) =>
+      readAt(file, start + offset, Math.max(0, Math.min(wanted, length - offset))),
     write: async (offset, bytes) => {
       const fitting = bytes.subarray(0, Math.max(0, Math.min(bytes.length, length - offset)));
       if (fitting.length > 0) await file.write(fitting, 0, fitting.length, start + offset);

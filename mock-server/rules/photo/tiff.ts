@@ -1,7 +1,10 @@
 import type { ReadAt } from './encrypted-archive.ts';
 
 /** Random access to a TIFF structure, in a file of its own or inside another. */
-export type TiffBytes = { readonly read: ReadAt; write(offset: number, bytes: Buffer): Promise<void> };
+export type TiffBytes = {
+  readonly read: ReadAt;
+  write(offset: number, bytes: Buffer): Promise<void>;
+};
 
 type Order = {
   u16(bytes: Buffer, at: number): number;
@@ -27,7 +30,12 @@ const TYPE_BYTES = [0, 1, 1, 2, 4, 8, 1, 1, 2, 4, 8, 4, 8];
 /** Maximum of pages; a longer chain is a loop. */
 const MAX_PAGES = 10_000;
 
-type Directory = { readonly offset: number; readonly count: number; readonly bytes: Buffer; readonly next: number };
+type Directory = {
+  readonly offset: number;
+  readonly count: number;
+  readonly bytes: Buffer;
+  readonly next: number;
+};
 
 /** Counts the pages of a TIFF; 1 where its structure cannot be followed. */
 export async function countPages(tiff: TiffBytes): Promise<number> {
@@ -38,7 +46,10 @@ export async function countPages(tiff: TiffBytes): Promise<number> {
   return Math.max(1, pages);
 }
 
-/** Removes the GPS directory of every page in place, overwriting it and its values. @returns true if there was one */
+/**
+ * Removes the GPS directory of every page in place, overwriting it and its values. @returns true if
+ * there was one
+ */
 export async function removeGpsDirectories(tiff: TiffBytes): Promise<boolean> {
   const order = await readByteOrder(tiff);
   if (order === undefined) return false;
@@ -71,7 +82,11 @@ async function* iterateDirectories(tiff: TiffBytes, order: Order): AsyncGenerato
   }
 }
 
-async function readDirectory(tiff: TiffBytes, order: Order, offset: number): Promise<Directory | undefined> {
+async function readDirectory(
+  tiff: TiffBytes,
+  order: Order,
+  offset: number,
+): Promise<Directory | undefined> {
   const start = await tiff.read(offset, 2);
   if (start.length < 2) return undefined;
   const count = order.u16(start, 0);
@@ -89,8 +104,16 @@ function findGpsEntry({ bytes, count }: Directory, order: Order): number | undef
   return undefined;
 }
 
-/** Moves up the entries after the dropped one and the link to the next page; the freed space is zero. */
-async function dropEntry(tiff: TiffBytes, order: Order, directory: Directory, position: number): Promise<void> {
+/**
+ * Moves up the entries after the dropped one and the link to the next page; the freed space is
+ * zero.
+ */
+async function dropEntry(
+  tiff: TiffBytes,
+  order: Order,
+  directory: Directory,
+  position: number,
+): Promise<void> {
   const remaining = Buffer.concat([
     directory.bytes.subarray(0, position),
     directory.bytes.subarray(position + ENTRY_BYTES),

@@ -23,7 +23,10 @@ create index if not exists records_by_project on records (project, ident) where 
 `;
 
 /** A part of a statement, with its named parameters (`@name`). */
-type Selection = { readonly sql: string; readonly parameters: Readonly<Record<string, string | number>> };
+type Selection = {
+  readonly sql: string;
+  readonly parameters: Readonly<Record<string, string | number>>;
+};
 
 export type RecordFilter = {
   /** A set with all its subsets (`heslo`), or one subset (`heslo:obdobi`). */
@@ -46,8 +49,18 @@ export type ListQuery = RecordFilter & { readonly offset?: number; readonly limi
 
 const HEADER = { ident: text(), set_spec: text(), datestamp_ms: integer({}), deleted: integer({}) };
 const ROW = {
-  ...{ ...HEADER, entity: readOneOf(ENTITIES), stav: nullable(integer({})), pristupnost: nullable(text()) },
-  ...{ creator: nullable(text()), organisation: nullable(text()), project: nullable(text()), body: text() },
+  ...{
+    ...HEADER,
+    entity: readOneOf(ENTITIES),
+    stav: nullable(integer({})),
+    pristupnost: nullable(text()),
+  },
+  ...{
+    creator: nullable(text()),
+    organisation: nullable(text()),
+    project: nullable(text()),
+    body: text(),
+  },
 };
 export const parseArchiveRow = object(ROW);
 export const parseHeaderRow = object(HEADER);
@@ -87,14 +100,18 @@ export function makeSelection(query: RecordFilter): Selection {
     parameters['stav'] = query.stav;
   }
   if (query.text !== undefined) {
-    // The whole body first, as it is quick; then only the values in it, so that element names don't count.
+    // The whole body first, as it is quick; then only the values in it, so that element names don't
+    // count.
     parts.push('instr(lower(body), lower(@quoted)) > 0');
     parts.push('exists (select 1 from json_tree(body) where instr(lower(atom), lower(@text)) > 0)');
     parameters['text'] = query.text;
     parameters['quoted'] = JSON.stringify(query.text).slice(1, -1);
   }
   const isReplaced = query.instead !== undefined && query.instead.size > 0;
-  if (isReplaced) parameters['instead'] = JSON.stringify([...query.instead].map(([ident, row]) => ({ ident, row })));
+  if (isReplaced)
+    parameters['instead'] = JSON.stringify(
+      [...query.instead].map(([ident, row]) => ({ ident, row })),
+    );
   const where = parts.length === 0 ? '' : `where ${parts.join(' and ')}`;
   return { sql: `from ${isReplaced ? REPLACED : 'records'} ${where}`, parameters };
 }
@@ -130,5 +147,11 @@ export function toRecord(row: ArchiveRow): ArchiveRecord {
 }
 
 export function toRow({ setSpec, datestampMs, deleted, body, ...same }: ArchiveRecord): ArchiveRow {
-  return { ...same, set_spec: setSpec, datestamp_ms: datestampMs, deleted: deleted ? 1 : 0, body: JSON.stringify(body) };
+  return {
+    ...same,
+    set_spec: setSpec,
+    datestamp_ms: datestampMs,
+    deleted: deleted ? 1 : 0,
+    body: JSON.stringify(body),
+  };
 }

@@ -31,7 +31,11 @@ import {
 /** A step of so many rows takes a few milliseconds. */
 const ROWS_IN_STEP = 200;
 
-const parseStatistics = object({ entity: readOneOf(ENTITIES), stav: nullable(integer({})), count: integer({}) });
+const parseStatistics = object({
+  entity: readOneOf(ENTITIES),
+  stav: nullable(integer({})),
+  count: integer({}),
+});
 
 /** All records of the mock, live and deleted, in one table. */
 export class Archive {
@@ -45,7 +49,11 @@ export class Archive {
    * @param now the mock's clock, in milliseconds since 1970
    * @param recordWrite called before every write, and can read the previous row
    */
-  constructor(database: Database, now: () => number, recordWrite: (ident: string, before: () => ArchiveRow | undefined) => void) {
+  constructor(
+    database: Database,
+    now: () => number,
+    recordWrite: (ident: string, before: () => ArchiveRow | undefined) => void,
+  ) {
     this.#noteWrite = recordWrite;
     this.#prepare = makeStatementCache(database);
     this.#now = now;
@@ -76,7 +84,8 @@ export class Archive {
   /** Writes a record; its datestamp changes. */
   put(input: RecordInput): ArchiveRecord {
     const ident = getIdent(input.entity, input.body);
-    if (ident === undefined || ident === '') throw new Error(`a ${input.entity} record needs an identifier`);
+    if (ident === undefined || ident === '')
+      throw new Error(`a ${input.entity} record needs an identifier`);
     const before = this.get(ident);
     if (before !== undefined && before.entity !== input.entity) this.#touch(before.entity);
     // A new record with a deleted one's identifier inherits only the order of its datestamp.
@@ -91,7 +100,8 @@ export class Archive {
       stav: getStav(input.body),
       pristupnost: getId(input.body['pristupnost'] ?? input.body['pristupnost_pom']) ?? null,
       creator,
-      organisation: input.organisation ?? living?.organisation ?? this.#findOrganisation(creator, input.body),
+      organisation:
+        input.organisation ?? living?.organisation ?? this.#findOrganisation(creator, input.body),
       project: input.entity === 'samostatny_nalez' ? (getId(input.body['projekt']) ?? null) : null,
       body: input.body,
     };
@@ -106,7 +116,9 @@ export class Archive {
 
   /** Inserts rows for large synthetic stocks, step by step. */
   *insertRows(rows: Iterable<ArchiveRow>): Generator<void> {
-    const statement = this.#prepare(`insert into records (${COLUMNS}) values (${COLUMNS.replace(/\w+/g, '@$&')})`);
+    const statement = this.#prepare(
+      `insert into records (${COLUMNS}) values (${COLUMNS.replace(/\w+/g, '@$&')})`,
+    );
     let written = 0;
     for (const row of rows) {
       statement.run(row);
@@ -120,14 +132,22 @@ export class Archive {
   remove(ident: string, datestampMs?: number): ArchiveRecord | undefined {
     const record = this.get(ident);
     if (record === undefined || record.deleted) return undefined;
-    return this.#write({ ...record, deleted: true, datestampMs: datestampMs ?? this.#makeNextDatestamp(record) });
+    return this.#write({
+      ...record,
+      deleted: true,
+      datestampMs: datestampMs ?? this.#makeNextDatestamp(record),
+    });
   }
 
   /** Restores a deleted record with its content. */
   restore(ident: string, datestampMs?: number): ArchiveRecord | undefined {
     const record = this.get(ident);
     if (record?.deleted !== true) return undefined;
-    return this.#write({ ...record, deleted: false, datestampMs: datestampMs ?? this.#makeNextDatestamp(record) });
+    return this.#write({
+      ...record,
+      deleted: false,
+      datestampMs: datestampMs ?? this.#makeNextDatestamp(record),
+    });
   }
 
   /** Deletes a record without a trace. @returns the record before */
@@ -163,7 +183,9 @@ export class Archive {
 
   #select(columns: string, query: ListQuery): unknown[] {
     const { sql, parameters } = makeSelection(query);
-    return this.#prepare(`select ${columns} ${sql} order by datestamp_ms desc, ident limit @limit offset @offset`).all({
+    return this.#prepare(
+      `select ${columns} ${sql} order by datestamp_ms desc, ident limit @limit offset @offset`,
+    ).all({
       ...parameters,
       limit: query.limit,
       offset: query.offset ?? 0,
@@ -184,21 +206,32 @@ export class Archive {
 
   /** Returns the lexically highest identifier among the project's live finds. */
   findHighestFindOfProject(project: string): string | undefined {
-    return this.#selectTexts('select max(ident) from records where project = ? and deleted = 0', project).at(0);
+    return this.#selectTexts(
+      'select max(ident) from records where project = ? and deleted = 0',
+      project,
+    ).at(0);
   }
 
   /** Lists the distinct accessibility entries of the project's live finds. */
   listAccessibilitiesOfProject(project: string): string[] {
-    return this.#selectTexts('select distinct pristupnost from records where project = ? and deleted = 0', project);
+    return this.#selectTexts(
+      'select distinct pristupnost from records where project = ? and deleted = 0',
+      project,
+    );
   }
 
   /** Lists the identifiers of the project's live finds, sorted. */
   findIdentsOfProject(project: string): string[] {
-    return this.#selectTexts('select ident from records where project = ? and deleted = 0 order by ident', project);
+    return this.#selectTexts(
+      'select ident from records where project = ? and deleted = 0 order by ident',
+      project,
+    );
   }
 
   listAll(entity: Entity): ArchiveRecord[] {
-    const rows = this.#prepare(`select ${COLUMNS} from records where entity = ? and deleted = 0 order by ident`).all(entity);
+    const rows = this.#prepare(
+      `select ${COLUMNS} from records where entity = ? and deleted = 0 order by ident`,
+    ).all(entity);
     return rows.map((row) => toRecord(parseArchiveRow(row)));
   }
 
@@ -260,7 +293,9 @@ export class Archive {
 
   #write(record: ArchiveRecord): ArchiveRecord {
     this.#noteWrite(record.ident, () => this.#findRow(record.ident));
-    this.#prepare(`insert or replace into records (${COLUMNS}) values (${COLUMNS.replace(/\w+/g, '@$&')})`).run(toRow(record));
+    this.#prepare(
+      `insert or replace into records (${COLUMNS}) values (${COLUMNS.replace(/\w+/g, '@$&')})`,
+    ).run(toRow(record));
     this.#touch(record.entity);
     return record;
   }

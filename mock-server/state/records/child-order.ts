@@ -14,9 +14,12 @@ export function readTypes(version: SchemaVersion): ReadonlyMap<string, Children>
   if (present !== undefined) return present;
   const schema = readFileSync(getPackagePath('schemas', 'svc', version, 'svc.xsd'), 'utf8');
   const types = new Map<string, Children>();
-  for (const [, type = '', content = ''] of schema.matchAll(/<xs:complexType name="([^"]+)"[^>]*>(.*?)<\/xs:complexType>/gs)) {
+  for (const [, type = '', content = ''] of schema.matchAll(
+    /<xs:complexType name="([^"]+)"[^>]*>(.*?)<\/xs:complexType>/gs,
+  )) {
     const children = [...content.matchAll(/<xs:element name="([^"]+)" type="([^"]+)"/g)];
-    if (children.length > 0) types.set(type, new Map(children.map(([, name = '', childType = '']) => [name, childType])));
+    if (children.length > 0)
+      types.set(type, new Map(children.map(([, name = '', childType = '']) => [name, childType])));
   }
   typesByVersion.set(version, types);
   return types;
@@ -28,7 +31,10 @@ export function listChildNames(entity: Entity): string[] {
 }
 
 /** Orders children by the schema, and omits those without a value. */
-export function orderChildren(entity: Entity, children: Readonly<Record<string, Body[string] | undefined>>): Body {
+export function orderChildren(
+  entity: Entity,
+  children: Readonly<Record<string, Body[string] | undefined>>,
+): Body {
   const ordered: Record<string, Body[string]> = {};
   for (const name of listChildNames(entity)) {
     const value = children[name];

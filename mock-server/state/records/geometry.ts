@@ -10,7 +10,10 @@ export type FindGeometry = {
   readonly latitude: number;
   readonly wgs84: readonly [string, string];
   readonly sjtsk: readonly [string, string];
-  /** False for a third number, which passes every check of the deployed service and then cannot be stored. */
+  /**
+   * False for a third number, which passes every check of the deployed service and then cannot be
+   * stored.
+   */
   readonly storable: boolean;
 };
 
@@ -18,10 +21,16 @@ type GeometryFault = 'wkt-syntax' | 'wkt-range';
 
 const NUMBER = '[+-]?\\d+(?:\\.\\d+)?(?:[eE][+-]?\\d+)?';
 // Blanks after a marker belong to it: two adjacent runs of blanks would cause quadratic time.
-const WKT_POINT = new RegExp(`^POINT *(?:(ZM|Z|M) *)?\\( *(${NUMBER}(?: +${NUMBER}){1,3}) *\\)$`, 'i');
+const WKT_POINT = new RegExp(
+  `^POINT *(?:(ZM|Z|M) *)?\\( *(${NUMBER}(?: +${NUMBER}){1,3}) *\\)$`,
+  'i',
+);
 const PLAIN_NUMBER = /^-?\d+(\.\d+)?$/;
 
-/** Krovak's projection East North, by the parameters of EPSG:5226 (S-JTSK/05 to ETRS89) in PROJ's sign convention. */
+/**
+ * Krovak's projection East North, by the parameters of EPSG:5226 (S-JTSK/05 to ETRS89) in PROJ's
+ * sign convention.
+ */
 const SJTSK =
   '+proj=krovak +lat_0=49.5 +lon_0=24.8333333333333 +alpha=30.2881397527778 +k=0.9999 +x_0=0 +y_0=0 +ellps=bessel ' +
   '+towgs84=572.213,85.334,461.94,4.9732,1.529,5.2484,3.5378 +units=m +no_defs';
@@ -37,15 +46,21 @@ const RANGES: Readonly<Record<GeomSystem, readonly [number, number, number, numb
 
 /**
  * Parses a WKT point and computes the other system.
- * @param deployed copies what is no plain decimal instead of computing, and fails on a third number, as the deployed service does
+ * @param deployed copies what is no plain decimal instead of computing, and fails on a third
+ * number, as the deployed service does
  */
-export function parseFindPoint(wkt: string, system: GeomSystem, deployed: boolean): FindGeometry | GeometryFault {
+export function parseFindPoint(
+  wkt: string,
+  system: GeomSystem,
+  deployed: boolean,
+): FindGeometry | GeometryFault {
   const match = WKT_POINT.exec(wkt);
   const texts = match?.[2]?.split(/ +/);
   if (match === null || texts === undefined) return 'wkt-syntax';
   const [first = '', second = '', ...more] = texts;
   const marker = (match[1] ?? '').toUpperCase();
-  if (marker.includes('M') || (!deployed && (marker !== '' || more.length > 0))) return 'wkt-syntax';
+  if (marker.includes('M') || (!deployed && (marker !== '' || more.length > 0)))
+    return 'wkt-syntax';
   const [x, y] = [Number(first), Number(second)];
   const [minX, maxX, minY, maxY] = RANGES[system];
   if (x < minX || x > maxX || y < minY || y > maxY) return 'wkt-range';
@@ -53,13 +68,23 @@ export function parseFindPoint(wkt: string, system: GeomSystem, deployed: boolea
   const copies = deployed && !(PLAIN_NUMBER.test(first) && PLAIN_NUMBER.test(second));
   const other = copies ? source : convert(system, x, y);
   const [wgs84, sjtsk] = system === '4326' ? [source, other] : [other, source];
-  return { longitude: Number(wgs84[0]), latitude: Number(wgs84[1]), wgs84, sjtsk, storable: more.length === 0 };
+  return {
+    longitude: Number(wgs84[0]),
+    latitude: Number(wgs84[1]),
+    wgs84,
+    sjtsk,
+    storable: more.length === 0,
+  };
 }
 
 /** Converts a point, to the centimetre in S-JTSK, to seven decimals in WGS 84. */
 function convert(from: GeomSystem, x: number, y: number): readonly [string, string] {
-  if (from === '4326') return roundToPlaces(2, toModifiedKrovak(WGS84_TO_SJTSK.forward<[number, number]>([x, y])));
-  return roundToPlaces(7, WGS84_TO_SJTSK.inverse<[number, number]>([...fromModifiedKrovak([x, y])]));
+  if (from === '4326')
+    return roundToPlaces(2, toModifiedKrovak(WGS84_TO_SJTSK.forward<[number, number]>([x, y])));
+  return roundToPlaces(
+    7,
+    WGS84_TO_SJTSK.inverse<[number, number]>([...fromModifiedKrovak([x, y])]),
+  );
 }
 
 function roundToPlaces(places: number, [a, b]: Pair): readonly [string, string] {
@@ -89,8 +114,8 @@ const SOUTHING = 1_089_000;
 const WESTING = 654_000;
 /** C1 to C10 of EPSG method 1042, "Krovak Modified". */
 const [C1, C2, C3, C4, C5, C6, C7, C8, C9, C10] = [
-  2.946529277e-2, 2.515965696e-2, 1.193845912e-7, -4.668270147e-7, 9.233980362e-12, 1.523735715e-12, 1.696780024e-18,
-  4.408314235e-18, -8.331083518e-24, -3.689471323e-24,
+  2.946529277e-2, 2.515965696e-2, 1.193845912e-7, -4.668270147e-7, 9.233980362e-12, 1.523735715e-12,
+  1.696780024e-18, 4.408314235e-18, -8.331083518e-24, -3.689471323e-24,
 ] as const;
 
 function toModifiedKrovak([x, y]: Pair): Pair {
@@ -98,13 +123,19 @@ function toModifiedKrovak([x, y]: Pair): Pair {
   return [x + dx, y + dy];
 }
 
-/** Applies the correction at the point itself: it changes by less than a millimetre over its own length. */
+/**
+ * Applies the correction at the point itself: it changes by less than a millimetre over its own
+ * length.
+ */
 function fromModifiedKrovak([x, y]: Pair): Pair {
   const [dx, dy] = computeCorrectionAt(x, y);
   return [x - dx, y - dy];
 }
 
-/** Returns the offset of the survey office's triangulation from the pure projection: some centimetres. */
+/**
+ * Returns the offset of the survey office's triangulation from the pure projection: some
+ * centimetres.
+ */
 function computeCorrectionAt(x: number, y: number): Pair {
   const [south, west] = [-y - SOUTHING, -x - WESTING];
   const [south2, west2] = [south ** 2, west ** 2];

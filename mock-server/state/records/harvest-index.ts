@@ -8,9 +8,9 @@ type Write = { readonly seenAtMs: number; readonly replaced: ArchiveRow | undefi
 export type PendingWrites = ReadonlyMap<string, readonly Write[]>;
 
 /**
- * Index of the harvesting host. The service updates its index some time after a write, so a change appears late, under the
- * datestamp of the write; with different delays, a later write may appear before an earlier one. After a restart everything is
- * indexed.
+ * Index of the harvesting host. The service updates its index some time after a write, so a change
+ * appears late, under the datestamp of the write; with different delays, a later write may appear
+ * before an earlier one. After a restart everything is indexed.
  */
 export class HarvestIndex {
   /** By identifier, oldest first: all writes since the newest indexed version. */
@@ -23,14 +23,25 @@ export class HarvestIndex {
   }
 
   /** @param delaysMs one for all, or taken in turn */
-  recordWrite(ident: string, before: () => ArchiveRow | undefined, delaysMs: number | readonly number[]): void {
-    const delayMs = typeof delaysMs === 'number' ? delaysMs : takeInTurn(delaysMs, this.#turns.delay++);
+  recordWrite(
+    ident: string,
+    before: () => ArchiveRow | undefined,
+    delaysMs: number | readonly number[],
+  ): void {
+    const delayMs =
+      typeof delaysMs === 'number' ? delaysMs : takeInTurn(delaysMs, this.#turns.delay++);
     const pending = this.#writes.get(ident);
     if (delayMs === 0 && pending === undefined) return;
-    this.#writes.set(ident, [...(pending ?? []), { seenAtMs: this.#now() + delayMs, replaced: before() }]);
+    this.#writes.set(ident, [
+      ...(pending ?? []),
+      { seenAtMs: this.#now() + delayMs, replaced: before() },
+    ]);
   }
 
-  /** Returns the records of which harvesting shows another version than the archive; undefined for none. */
+  /**
+   * Returns the records of which harvesting shows another version than the archive; undefined for
+   * none.
+   */
   collectBehind(): ReadonlyMap<string, ArchiveRow | undefined> {
     const nowMs = this.#now();
     const behind = new Map<string, ArchiveRow | undefined>();

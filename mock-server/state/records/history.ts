@@ -1,11 +1,20 @@
 import type { Counters } from '../counters.ts';
 import type { Body } from './record.ts';
 
-/** Codes of history entries (A-HISTORY-2, A-HISTORY-3): transitions of a find, single-field updates, files. */
+/**
+ * Codes of history entries (A-HISTORY-2, A-HISTORY-3): transitions of a find, single-field updates,
+ * files.
+ */
 export type HistoryCode = 'SN01' | 'SN12' | 'SN23' | 'SN34' | 'SN-1' | 'SN-UPD' | 'SBR0';
 
 /** Makes one `historie` element. @param atMs milliseconds since 1970, with fractions */
-export function makeHistoryEntry(counters: Counters, code: HistoryCode, user: string, atMs: number, note?: string): Body {
+export function makeHistoryEntry(
+  counters: Counters,
+  code: HistoryCode,
+  user: string,
+  atMs: number,
+  note?: string,
+): Body {
   return {
     id: counters.takeNext('hist'),
     datum_zmeny: formatIsoMicroseconds(atMs),

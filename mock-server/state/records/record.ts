@@ -1,8 +1,9 @@
 /**
- * Model of a record for both interfaces, visibility and control. A body is the content of the entity element in compact notation,
- * in the order of the 2.2 schema: an object of child element names with text, an object, or an array where the element repeats.
- * Keys with `@` are attributes (`@id`, `@lang` for xml:lang, `@EPSG`, `@poradi`); `#` is text beside attributes. GML children are
- * keys such as `gml:Point`.
+ * Model of a record for both interfaces, visibility and control. A body is the content of the
+ * entity element in compact notation, in the order of the 2.2 schema: an object of child element
+ * names with text, an object, or an array where the element repeats. Keys with `@` are attributes
+ * (`@id`, `@lang` for xml:lang, `@EPSG`, `@poradi`); `#` is text beside attributes. GML children
+ * are keys such as `gml:Point`.
  */
 export type Body = { readonly [name: string]: BodyValue };
 export type BodyValue = string | Body | ReadonlyArray<string | Body>;
@@ -40,7 +41,10 @@ export type ArchiveRecord = RecordHeader & {
   readonly entity: Entity;
   /** `stav` (of an adb: `stav_pom`), where the entity has one. */
   readonly stav: number | null;
-  /** Identifier of the accessibility entry that governs the protected parts (`pristupnost`, `pristupnost_pom`). */
+  /**
+   * Identifier of the accessibility entry that governs the protected parts (`pristupnost`,
+   * `pristupnost_pom`).
+   */
   readonly pristupnost: string | null;
   /** Identifier of the user who created the record; of a `uzivatel` record: that user. */
   readonly creator: string | null;
@@ -112,7 +116,9 @@ export function getSetSpec(entity: Entity, body: Body): string {
     case 'heslo':
       return `heslo:${getText(body['nazev_heslare']) ?? ''}`;
     case 'archeologicky_zaznam':
-      return body['lokalita'] === undefined ? 'archeologicky_zaznam:akce' : 'archeologicky_zaznam:lokalita';
+      return body['lokalita'] === undefined
+        ? 'archeologicky_zaznam:akce'
+        : 'archeologicky_zaznam:lokalita';
     case 'dokument':
       return /^(X-)?[CM]-3D-/.test(getText(body['ident_cely']) ?? '') ? 'dokument:3d' : 'dokument';
     default:
@@ -126,7 +132,10 @@ export function getStav(body: Body): number | null {
   return text === undefined ? null : Number(text);
 }
 
-/** Returns the account of the first history entry, for a user record itself; null where there is none. */
+/**
+ * Returns the account of the first history entry, for a user record itself; null where there is
+ * none.
+ */
 export function getCreator(entity: Entity, body: Body): string | null {
   if (entity === 'uzivatel') return getText(body['ident_cely']) ?? null;
   const oldest = getChild(body['historie']);

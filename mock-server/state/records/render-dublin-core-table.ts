@@ -19,7 +19,10 @@ type DublinCoreElement =
 export type Mapping = {
   readonly to: DublinCoreElement;
   readonly path: string;
-  /** `text`: unchanged; `address`: the persistent address of the referenced record; `coordinates`: of GML. */
+  /**
+   * `text`: unchanged; `address`: the persistent address of the referenced record; `coordinates`:
+   * of GML.
+   */
   readonly as: 'text' | 'address' | 'coordinates';
   /** Precedes the text. */
   readonly label?: string;
@@ -27,7 +30,11 @@ export type Mapping = {
   readonly deployedLabel?: string;
 };
 
-type EntityMapping = { readonly title: string; readonly subject: string; readonly mappings: readonly Mapping[] };
+type EntityMapping = {
+  readonly title: string;
+  readonly subject: string;
+  readonly mappings: readonly Mapping[];
+};
 
 const text = (to: DublinCoreElement, path: string, label?: string): Mapping =>
   label === undefined ? { to, path, as: 'text' } : { to, path, as: 'text', label };
@@ -44,13 +51,19 @@ const entity = (name: string, ...mappings: readonly Mapping[]): EntityMapping =>
 
 const PROTECTED_GML = ['chranene_udaje/geom_gml', 'chranene_udaje/geom_sjtsk_gml'] as const;
 
-/** Mapping of finds and vocabulary entries as on the deployed service (B-DC-1, B-DC-2); others in the same manner. */
+/**
+ * Mapping of finds and vocabulary entries as on the deployed service (B-DC-1, B-DC-2); others in
+ * the same manner.
+ */
 export const DUBLIN_CORE: Readonly<Record<Entity, EntityMapping>> = {
   samostatny_nalez: entity(
     'samostatný nález',
     text('identifier', 'igsn', 'doi:'),
     text('description', 'stav', 'Stav: '),
-    { ...text('description', 'evidencni_cislo', 'Evidenční číslo: '), deployedLabel: 'Evideční číslo: ' },
+    {
+      ...text('description', 'evidencni_cislo', 'Evidenční číslo: '),
+      deployedLabel: 'Evideční číslo: ',
+    },
     text('description', 'poznamka', 'Poznámka: '),
     ...addresses('type', 'pristupnost'),
     ...addresses('coverage', 'okres', 'chranene_udaje/katastr'),
@@ -73,7 +86,11 @@ export const DUBLIN_CORE: Readonly<Record<Entity, EntityMapping>> = {
     text('description', 'popis_en'),
     text('relation', 'odkaz/uri'),
     ...addresses('relation', 'hierarchie_vyse/heslo_nadrazene', 'hierarchie_nize/heslo_podrazene'),
-    ...addresses('relation', 'dokument_typ_material_rada/dokument_typ', 'dokument_typ_material_rada/dokument_material'),
+    ...addresses(
+      'relation',
+      'dokument_typ_material_rada/dokument_typ',
+      'dokument_typ_material_rada/dokument_material',
+    ),
   ),
   projekt: entity(
     'projekt',
@@ -82,7 +99,12 @@ export const DUBLIN_CORE: Readonly<Record<Entity, EntityMapping>> = {
     text('description', 'oznaceni_stavby', 'Označení stavby: '),
     ...addresses('type', 'pristupnost_pom'),
     ...addresses('subject', 'typ_projektu', 'kulturni_pamatka'),
-    ...addresses('coverage', 'okres', 'chranene_udaje/hlavni_katastr', 'chranene_udaje/dalsi_katastr'),
+    ...addresses(
+      'coverage',
+      'okres',
+      'chranene_udaje/hlavni_katastr',
+      'chranene_udaje/dalsi_katastr',
+    ),
     text('coverage', 'chranene_udaje/lokalizace'),
     ...coordinates(...PROTECTED_GML),
     text('date', 'datum_zahajeni'),
@@ -100,10 +122,25 @@ export const DUBLIN_CORE: Readonly<Record<Entity, EntityMapping>> = {
     text('description', 'lokalita/chranene_udaje/popis', 'Popis: '),
     text('description', 'akce/chranene_udaje/souhrn_upresneni', 'Souhrn: '),
     ...addresses('type', 'pristupnost'),
-    ...addresses('coverage', 'okres', 'chranene_udaje/hlavni_katastr', 'chranene_udaje/dalsi_katastr'),
+    ...addresses(
+      'coverage',
+      'okres',
+      'chranene_udaje/hlavni_katastr',
+      'chranene_udaje/dalsi_katastr',
+    ),
     text('coverage', 'akce/chranene_udaje/lokalizace_okolnosti'),
-    ...addresses('subject', 'akce/hlavni_typ', 'akce/vedlejsi_typ', 'lokalita/typ_lokality', 'lokalita/druh'),
-    ...addresses('subject', 'dokumentacni_jednotka/komponenta/obdobi', 'dokumentacni_jednotka/komponenta/areal'),
+    ...addresses(
+      'subject',
+      'akce/hlavni_typ',
+      'akce/vedlejsi_typ',
+      'lokalita/typ_lokality',
+      'lokalita/druh',
+    ),
+    ...addresses(
+      'subject',
+      'dokumentacni_jednotka/komponenta/obdobi',
+      'dokumentacni_jednotka/komponenta/areal',
+    ),
     text('date', 'akce/datum_zahajeni'),
     text('date', 'akce/datum_ukonceni'),
     ...addresses('creator', 'akce/hlavni_vedouci'),

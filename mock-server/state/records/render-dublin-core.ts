@@ -7,12 +7,20 @@ export const RIGHTS = 'https://creativecommons.org/licenses/by-nc/4.0/';
 const PUBLISHER = 'Archeologický informační systém (mock)';
 
 type DublinCoreOptions = {
-  /** As the deployed service: one `oai_dc:dc` inside another, its own spelling, gaps where something is masked. */
+  /**
+   * As the deployed service: one `oai_dc:dc` inside another, its own spelling, gaps where something
+   * is masked.
+   */
   readonly deployed: boolean;
 };
 
 /** Renders a record in unqualified Dublin Core (B-DC-1 to B-DC-3), without absent values. */
-export function renderDublinCore(body: Body, entity: Entity, addresses: Addresses, options: DublinCoreOptions): string {
+export function renderDublinCore(
+  body: Body,
+  entity: Entity,
+  addresses: Addresses,
+  options: DublinCoreOptions,
+): string {
   const { title, subject, mappings } = DUBLIN_CORE[entity];
   const ident = getIdent(entity, body) ?? '';
   const getAddress = (id: string): string => `${addresses.idBase}/${id}`;
@@ -41,9 +49,12 @@ export function renderForbiddenDublinCore(options: DublinCoreOptions): string {
 export function renderDescription(
   elements: ReadonlyArray<readonly [name: string, text: string, language?: 'cs' | 'en']>,
 ): string {
-  return renderContainer(elements.map(([name, text, language]) => renderElement(name, text, language)).join(''), {
-    deployed: false,
-  });
+  return renderContainer(
+    elements.map(([name, text, language]) => renderElement(name, text, language)).join(''),
+    {
+      deployed: false,
+    },
+  );
 }
 
 function renderContainer(content: string, { deployed }: DublinCoreOptions): string {
@@ -51,7 +62,9 @@ function renderContainer(content: string, { deployed }: DublinCoreOptions): stri
     '<oai_dc:dc xmlns:oai_dc="http://www.openarchives.org/OAI/2.0/oai_dc/" xmlns:dc="http://purl.org/dc/elements/1.1/"' +
     ' xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" xsi:schemaLocation="http://www.openarchives.org/OAI/2.0/oai_dc/' +
     ' http://www.openarchives.org/OAI/2.0/oai_dc.xsd">';
-  return deployed ? `${start}${start}${content}</oai_dc:dc></oai_dc:dc>` : `${start}${content}</oai_dc:dc>`;
+  return deployed
+    ? `${start}${start}${content}</oai_dc:dc></oai_dc:dc>`
+    : `${start}${content}</oai_dc:dc>`;
 }
 
 function renderElement(name: string, text: string, language?: string): string {
@@ -59,10 +72,16 @@ function renderElement(name: string, text: string, language?: string): string {
   return `<dc:${name}${attribute}>${escapeText(text)}</dc:${name}>`;
 }
 
-function mapElements(body: Body, mapping: Mapping, address: (id: string) => string, { deployed }: DublinCoreOptions): string[] {
+function mapElements(
+  body: Body,
+  mapping: Mapping,
+  address: (id: string) => string,
+  { deployed }: DublinCoreOptions,
+): string[] {
   const label = deployed ? (mapping.deployedLabel ?? mapping.label) : mapping.label;
   return collectValuesAt(body, mapping.path.split('/')).flatMap((value) => {
-    if (mapping.as === 'coordinates') return collectCoordinates(value).map((text) => renderElement(mapping.to, text));
+    if (mapping.as === 'coordinates')
+      return collectCoordinates(value).map((text) => renderElement(mapping.to, text));
     if (mapping.as === 'address') {
       const id = typeof value === 'string' ? undefined : value['@id'];
       return typeof id === 'string' && id !== '' ? [renderElement(mapping.to, address(id))] : [];
@@ -81,13 +100,19 @@ function mapElements(body: Body, mapping: Mapping, address: (id: string) => stri
   });
 }
 
-/** Returns the language of a label: Czech words before a colon; undefined for a prefix such as `doi:`. */
+/**
+ * Returns the language of a label: Czech words before a colon; undefined for a prefix such as
+ * `doi:`.
+ */
 function detectLanguage(label: string): string | undefined {
   return label.endsWith(': ') ? 'cs' : undefined;
 }
 
 /** Collects all values of a path; a masked part has none. */
-function collectValuesAt(body: Body, [name, ...rest]: readonly string[]): ReadonlyArray<string | Body> {
+function collectValuesAt(
+  body: Body,
+  [name, ...rest]: readonly string[],
+): ReadonlyArray<string | Body> {
   const values = name === undefined ? [] : getList(body[name]);
   if (rest.length === 0) return values;
   return values.flatMap((value) => (typeof value === 'string' ? [] : collectValuesAt(value, rest)));
@@ -96,6 +121,8 @@ function collectValuesAt(body: Body, [name, ...rest]: readonly string[]): Readon
 function collectCoordinates(value: string | Body): string[] {
   if (typeof value === 'string') return [];
   return Object.entries(value).flatMap(([name, child]) =>
-    name === 'gml:coordinates' && typeof child === 'string' ? [child] : getList(child).flatMap(collectCoordinates),
+    name === 'gml:coordinates' && typeof child === 'string'
+      ? [child]
+      : getList(child).flatMap(collectCoordinates),
   );
 }

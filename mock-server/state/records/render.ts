@@ -1,4 +1,10 @@
-import { type Addresses, FILE_BASE, getNamespace, getXsdAddress, type SchemaVersion } from '../../base/addresses.ts';
+import {
+  type Addresses,
+  FILE_BASE,
+  getNamespace,
+  getXsdAddress,
+  type SchemaVersion,
+} from '../../base/addresses.ts';
 import { type Body, type BodyValue, type Entity, getList, isList } from './record.ts';
 import { toVersion } from './render-version.ts';
 
@@ -12,7 +18,9 @@ type RenderOptions = {
 /** Placeholder for a value that the caller may not see (B-SEE-2). */
 export const FORBIDDEN = 'HTTP/1.1 403 Forbidden';
 
-/** Renders a record as a document of a schema version, `svc:svc` by default, without newer elements. */
+/**
+ * Renders a record as a document of a schema version, `svc:svc` by default, without newer elements.
+ */
 export function renderRecord(
   body: Body,
   entity: Entity,
@@ -20,7 +28,8 @@ export function renderRecord(
   addresses: Addresses,
   options: RenderOptions = {},
 ): string {
-  const declaration = options.declaration === true ? "<?xml version='1.0' encoding='utf-8'?>\n" : '';
+  const declaration =
+    options.declaration === true ? "<?xml version='1.0' encoding='utf-8'?>\n" : '';
   const depth = options.pretty === true ? 1 : undefined;
   const lineEnd = options.pretty === true ? '\n' : '';
   const { prefix } = addresses;
@@ -46,7 +55,12 @@ function renderRootStart(version: SchemaVersion, addresses: Addresses): string {
 }
 
 /** @param depth indentation, or undefined for none */
-function renderElement(prefix: string, name: string, value: string | Body, depth: number | undefined): string {
+function renderElement(
+  prefix: string,
+  name: string,
+  value: string | Body,
+  depth: number | undefined,
+): string {
   const indent = depth === undefined ? '' : '  '.repeat(depth);
   const lineEnd = depth === undefined ? '' : '\n';
   const tag = name.includes(':') ? name : `${prefix}:${name}`;
@@ -57,15 +71,22 @@ function renderElement(prefix: string, name: string, value: string | Body, depth
   for (const key of Object.keys(value)) {
     const child = value[key];
     if (key === '#') text = typeof child === 'string' ? child : undefined;
-    else if (!key.startsWith('@')) inner += renderChildren(prefix, key, child, depth === undefined ? undefined : depth + 1);
-    else if (typeof child === 'string') start += ` ${key === '@lang' ? 'xml:lang' : key.slice(1)}="${escapeAttribute(child)}"`;
+    else if (!key.startsWith('@'))
+      inner += renderChildren(prefix, key, child, depth === undefined ? undefined : depth + 1);
+    else if (typeof child === 'string')
+      start += ` ${key === '@lang' ? 'xml:lang' : key.slice(1)}="${escapeAttribute(child)}"`;
   }
   if (inner !== '') return `${indent}<${start}>${lineEnd}${inner}${indent}</${tag}>${lineEnd}`;
   if (text === undefined) return `${indent}<${start}/>${lineEnd}`;
   return `${indent}<${start}>${escapeText(text)}</${tag}>${lineEnd}`;
 }
 
-function renderChildren(prefix: string, name: string, value: BodyValue | undefined, depth: number | undefined): string {
+function renderChildren(
+  prefix: string,
+  name: string,
+  value: BodyValue | undefined,
+  depth: number | undefined,
+): string {
   if (value !== undefined && !isList(value)) return renderElement(prefix, name, value, depth);
   let rendered = '';
   for (const child of getList(value)) rendered += renderElement(prefix, name, child, depth);
@@ -86,9 +107,12 @@ const ESCAPES: Readonly<Record<string, string>> = {
 /** Characters that XML 1.0 cannot hold, not even escaped (section 2.2). */
 const NOT_XML = /[^\t\n\r\u0020-\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFFF}]/gu;
 
-/** Characters that the expressions above could change, or a lone surrogate; most texts have none. */
+/**
+ * Characters that the expressions above could change, or a lone surrogate; most texts have none.
+ */
 const UNUSUAL = /[^\t\u0020-\u0025\u0027-\u003b\u003d\u003f-\ud7ff\ue000-\ufffd]/;
-const UNUSUAL_IN_ATTRIBUTES = /[^\u0020\u0021\u0023-\u0025\u0027-\u003b\u003d\u003f-\ud7ff\ue000-\ufffd]/;
+const UNUSUAL_IN_ATTRIBUTES =
+  /[^\u0020\u0021\u0023-\u0025\u0027-\u003b\u003d\u003f-\ud7ff\ue000-\ufffd]/;
 
 /** Tells if a record with this text can be written as XML. */
 export function isXmlText(text: string): boolean {
@@ -98,10 +122,14 @@ export function isXmlText(text: string): boolean {
 /** Escapes the text of an element; a character that XML 1.0 excludes becomes U+FFFD. */
 export function escapeText(text: string): string {
   if (!UNUSUAL.test(text)) return text;
-  return text.replace(NOT_XML, '\uFFFD').replace(SPECIAL_IN_TEXT, (character) => ESCAPES[character] ?? character);
+  return text
+    .replace(NOT_XML, '\uFFFD')
+    .replace(SPECIAL_IN_TEXT, (character) => ESCAPES[character] ?? character);
 }
 
 export function escapeAttribute(text: string): string {
   if (!UNUSUAL_IN_ATTRIBUTES.test(text)) return text;
-  return text.replace(NOT_XML, '\uFFFD').replace(SPECIAL_IN_ATTRIBUTES, (character) => ESCAPES[character] ?? character);
+  return text
+    .replace(NOT_XML, '\uFFFD')
+    .replace(SPECIAL_IN_ATTRIBUTES, (character) => ESCAPES[character] ?? character);
 }

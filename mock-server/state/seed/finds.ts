@@ -26,8 +26,24 @@ const anything: Reader<unknown> = (value) => value;
 /** One entry of `finds.json`. District, cadastral area and both geometries follow from `point`. */
 const find = object({
   ...filledTexts('ident_cely', 'pristupnost'),
-  ...optionalTexts('evidencni_cislo', 'igsn', 'okolnosti', 'obdobi', 'presna_datace', 'druh_nalezu', 'specifikace', 'pocet'),
-  ...optionalTexts('poznamka', 'nalezce', 'datum_nalezu', 'predano_organizace', 'geom_system', 'lokalizace'),
+  ...optionalTexts(
+    'evidencni_cislo',
+    'igsn',
+    'okolnosti',
+    'obdobi',
+    'presna_datace',
+    'druh_nalezu',
+    'specifikace',
+    'pocet',
+  ),
+  ...optionalTexts(
+    'poznamka',
+    'nalezce',
+    'datum_nalezu',
+    'predano_organizace',
+    'geom_system',
+    'lokalizace',
+  ),
   /** Default: the part of the identifier before `-N`. */
   ...optionalTexts('projekt'),
   hloubka: optional(integer({ min: 0 })),
@@ -41,16 +57,31 @@ const find = object({
   ...TIMES,
 });
 
-export type SeedFind = { readonly body: Body; readonly project: string; readonly photographs: readonly SeedPhotograph[] };
+export type SeedFind = {
+  readonly body: Body;
+  readonly project: string;
+  readonly photographs: readonly SeedPhotograph[];
+};
 
-/** Makes a find with its project and photographs. @throws SeedError for an invalid value, or a point outside all areas */
-export function makeFindBody(row: SeedRow, references: References, places: Places, folder: string): SeedFind {
+/**
+ * Makes a find with its project and photographs. @throws SeedError for an invalid value, or a point
+ * outside all areas
+ */
+export function makeFindBody(
+  row: SeedRow,
+  references: References,
+  places: Places,
+  folder: string,
+): SeedFind {
   return runAtRow(row, () => {
     const values = find(row.value);
     const project = values.projekt ?? values.ident_cely.replace(/-N\d{5}$/, '');
-    const place = values.point === undefined ? undefined : places.locatePoint(values.point, 'point');
-    if (place !== undefined && place.area === undefined) throw new ShapeError('point', 'lies in no cadastral area of this seed');
-    const history = values.historie === undefined ? [] : references.makeHistory(values.historie, 'historie');
+    const place =
+      values.point === undefined ? undefined : places.locatePoint(values.point, 'point');
+    if (place !== undefined && place.area === undefined)
+      throw new ShapeError('point', 'lies in no cadastral area of this seed');
+    const history =
+      values.historie === undefined ? [] : references.makeHistory(values.historie, 'historie');
     const files = (values.photographs ?? []).map((name) => {
       const first = parseFirstChange(values.historie);
       return seedPhotograph(folder, values.ident_cely, name, first, references);
@@ -98,14 +129,22 @@ function parseFirstChange(history: unknown): { readonly user: string; readonly a
     poznamka: optional(text()),
     id: optional(text()),
   });
-  if (first === undefined) throw new ShapeError('historie', 'is missing: photographs are uploaded by somebody');
+  if (first === undefined)
+    throw new ShapeError('historie', 'is missing: photographs are uploaded by somebody');
   const { uzivatel, datum_zmeny } = change(first, 'historie[0]');
   return { user: uzivatel, at: datum_zmeny };
 }
 
-const MIMETYPES: Readonly<Record<string, string>> = { '.jpg': 'image/jpeg', '.jpeg': 'image/jpeg', '.png': 'image/png' };
+const MIMETYPES: Readonly<Record<string, string>> = {
+  '.jpg': 'image/jpeg',
+  '.jpeg': 'image/jpeg',
+  '.png': 'image/png',
+};
 
-/** Reads `photographs/<name>` of the seed folder, and makes its `soubor` element from the bytes (A-FILE-5). @throws ShapeError */
+/**
+ * Reads `photographs/<name>` of the seed folder, and makes its `soubor` element from the bytes
+ * (A-FILE-5). @throws ShapeError
+ */
 function seedPhotograph(
   folder: string,
   find: string,
@@ -116,13 +155,22 @@ function seedPhotograph(
   const path = join(folder, 'photographs', name);
   const mimetype = MIMETYPES[extname(name).toLowerCase()];
   if (name.includes('/') || name.includes('\\') || mimetype === undefined) {
-    throw new ShapeError('photographs', `${name} must be the name of a .jpg or .png file in the folder photographs`);
+    throw new ShapeError(
+      'photographs',
+      `${name} must be the name of a .jpg or .png file in the folder photographs`,
+    );
   }
-  if (!existsSync(path)) throw new ShapeError('photographs', `${name} is not in the folder photographs`);
+  if (!existsSync(path))
+    throw new ShapeError('photographs', `${name} is not in the folder photographs`);
   const bytes = readFileSync(path);
   const uuid = makeUuid(`${find}/${name}`);
   const history = [
-    { typ_zmeny: 'SBR0', uzivatel: upload.user, datum_zmeny: upload.at, poznamka: `IMG_${uuid.slice(0, 4)}${extname(name)}` },
+    {
+      typ_zmeny: 'SBR0',
+      uzivatel: upload.user,
+      datum_zmeny: upload.at,
+      poznamka: `IMG_${uuid.slice(0, 4)}${extname(name)}`,
+    },
   ];
   const element = {
     id: references.makeNumberedId('soub'),
@@ -141,5 +189,11 @@ function seedPhotograph(
 /** Makes a UUID that is constant for a photograph. */
 function makeUuid(text: string): string {
   const hex = createHash('sha256').update(text).digest('hex');
-  return [hex.slice(0, 8), hex.slice(8, 12), `4${hex.slice(13, 16)}`, `8${hex.slice(17, 20)}`, hex.slice(20, 32)].join('-');
+  return [
+    hex.slice(0, 8),
+    hex.slice(8, 12),
+    `4${hex.slice(13, 16)}`,
+    `8${hex.slice(17, 20)}`,
+    hex.slice(20, 32),
+  ].join('-');
 }

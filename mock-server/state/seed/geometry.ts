@@ -12,7 +12,13 @@ export function parsePolygonsOfWkt(wkt: string, place: string): readonly Polygon
 /** @throws ShapeError for anything but longitude and latitude */
 export function parsePosition(numbers: readonly unknown[], place: string): Position {
   const [x, y] = numbers;
-  if (numbers.length !== 2 || typeof x !== 'number' || typeof y !== 'number' || Number.isNaN(x) || Number.isNaN(y)) {
+  if (
+    numbers.length !== 2 ||
+    typeof x !== 'number' ||
+    typeof y !== 'number' ||
+    Number.isNaN(x) ||
+    Number.isNaN(y)
+  ) {
     throw new ShapeError(place, 'a position is two numbers, longitude and latitude');
   }
   return [x, y];
@@ -27,15 +33,24 @@ export function makeGmlPoint([x, y]: Position, epsg: string): Body {
 export function makeGmlPolygons(polygons: readonly Polygon[], epsg: string): Body {
   const srs = { '@srsName': `EPSG:${epsg}` };
   const [only] = polygons;
-  if (polygons.length === 1 && only !== undefined) return { 'gml:Polygon': { ...srs, ...makeGmlRings(only) } };
-  return { 'gml:MultiPolygon': { ...srs, 'gml:polygonMember': polygons.map((one) => ({ 'gml:Polygon': makeGmlRings(one) })) } };
+  if (polygons.length === 1 && only !== undefined)
+    return { 'gml:Polygon': { ...srs, ...makeGmlRings(only) } };
+  return {
+    'gml:MultiPolygon': {
+      ...srs,
+      'gml:polygonMember': polygons.map((one) => ({ 'gml:Polygon': makeGmlRings(one) })),
+    },
+  };
 }
 
 function makeGmlRings(rings: readonly Ring[]): Body {
   const [outer, ...inner] = rings.map((ring) => ({
     'gml:LinearRing': { 'gml:coordinates': ring.map(([x, y]) => `${x},${y}`).join(' ') },
   }));
-  return { 'gml:outerBoundaryIs': outer ?? '', ...(inner.length === 0 ? {} : { 'gml:innerBoundaryIs': inner }) };
+  return {
+    'gml:outerBoundaryIs': outer ?? '',
+    ...(inner.length === 0 ? {} : { 'gml:innerBoundaryIs': inner }),
+  };
 }
 
 export function makeWktPoint([x, y]: Position, epsg: string): Body {
@@ -45,7 +60,11 @@ export function makeWktPoint([x, y]: Position, epsg: string): Body {
 /** Makes a WKT `POLYGON` of one polygon, a `MULTIPOLYGON` of several. */
 export function makeWktPolygons(polygons: readonly Polygon[], epsg: string): Body {
   const texts = polygons.map(
-    (rings) => `(${rings.map((ring) => `(${ring.map(([x, y]) => `${x} ${y}`).join(', ')})`).join(', ')})`,
+    (rings) =>
+      `(${rings.map((ring) => `(${ring.map(([x, y]) => `${x} ${y}`).join(', ')})`).join(', ')})`,
   );
-  return { '@EPSG': epsg, '#': texts.length === 1 ? `POLYGON${texts[0]}` : `MULTIPOLYGON(${texts.join(', ')})` };
+  return {
+    '@EPSG': epsg,
+    '#': texts.length === 1 ? `POLYGON${texts[0]}` : `MULTIPOLYGON(${texts.join(', ')})`,
+  };
 }

@@ -25,14 +25,22 @@ export function isSeed(name: string): boolean {
 }
 
 /**
- * Loads an initial state: `demo`, `empty` (one administrator and the records it refers to), or a folder in the demo's layout.
+ * Loads an initial state: `demo`, `empty` (one administrator and the records it refers to), or a
+ * folder in the demo's layout.
  * @throws SeedError with the file, the place in it and the reason
  */
 export async function loadSeed(source: SeedSource): Promise<SeedContent> {
-  if (BUNDLED.includes(source)) return readSeedFolder(getPackagePath('mock-server', 'seed', source)).content;
+  if (BUNDLED.includes(source))
+    return readSeedFolder(getPackagePath('mock-server', 'seed', source)).content;
   const folder = resolve(source);
-  if (!existsSync(folder)) throw new SeedError(source, '', `is no seed: use ${BUNDLED.join(', ')} or a folder of JSON files`);
-  if (!statSync(folder).isDirectory()) throw new SeedError(source, '', 'is a file: a seed is a folder of JSON files');
+  if (!existsSync(folder))
+    throw new SeedError(
+      source,
+      '',
+      `is no seed: use ${BUNDLED.join(', ')} or a folder of JSON files`,
+    );
+  if (!statSync(folder).isDirectory())
+    throw new SeedError(source, '', 'is a file: a seed is a folder of JSON files');
   const { content, seeded } = readSeedFolder(folder);
   await checkAgainstSchema(seeded);
   return content;
@@ -47,9 +55,13 @@ async function checkAgainstSchema(seeded: readonly SeededRecord[]): Promise<void
   try {
     for (const { row, record } of seeded) {
       const xml = renderRecord(record.body, record.entity, NEWEST_VERSION, ADDRESSES);
-      const errors = await schemas.withDocument(Buffer.from(xml), (document) => schemas.findErrors(document, NEWEST_VERSION));
-      const reason = errors === undefined ? 'holds a character that XML cannot' : errors[0]?.message;
-      if (reason !== undefined) throw new SeedError(row.file, row.place, reason.replace(/\{[^{}]*\}/g, ''));
+      const errors = await schemas.withDocument(Buffer.from(xml), (document) =>
+        schemas.findErrors(document, NEWEST_VERSION),
+      );
+      const reason =
+        errors === undefined ? 'holds a character that XML cannot' : errors[0]?.message;
+      if (reason !== undefined)
+        throw new SeedError(row.file, row.place, reason.replace(/\{[^{}]*\}/g, ''));
     }
   } finally {
     schemas.dispose();

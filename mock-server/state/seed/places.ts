@@ -6,7 +6,11 @@ import { makeGmlPolygons, makeWktPolygons, parsePolygonsOfWkt, parsePosition } f
 import type { Area } from './registers.ts';
 
 /** Derived values of a place: geometry in both systems, and the areas that contain it. */
-type Place = { readonly geometry: Body; readonly area: string | undefined; readonly district: string | undefined };
+type Place = {
+  readonly geometry: Body;
+  readonly area: string | undefined;
+  readonly district: string | undefined;
+};
 
 /** Derives geometry and areas from positions, as the service does (A-POINT-2). */
 export class Places {
@@ -28,7 +32,9 @@ export class Places {
   makeGeometryOfPolygon(value: unknown, place: string): Body {
     if (typeof value !== 'string') throw new ShapeError(place, 'must be a WKT text');
     const polygons = parsePolygonsOfWkt(value, place);
-    const inSJtsk = polygons.map((rings) => rings.map((ring) => ring.map((position) => projectPosition(position, place))));
+    const inSJtsk = polygons.map((rings) =>
+      rings.map((ring) => ring.map((position) => projectPosition(position, place))),
+    );
     return {
       geom_gml: makeGmlPolygons(polygons, '4326'),
       geom_wkt: makeWktPolygons(polygons, '4326'),
@@ -38,9 +44,13 @@ export class Places {
   }
 }
 
-function toBothSystems([longitude, latitude]: Position, place: string): Exclude<ReturnType<typeof parseFindPoint>, string> {
+function toBothSystems(
+  [longitude, latitude]: Position,
+  place: string,
+): Exclude<ReturnType<typeof parseFindPoint>, string> {
   const geometry = parseFindPoint(`POINT(${longitude} ${latitude})`, '4326', false);
-  if (typeof geometry === 'string') throw new ShapeError(place, 'lies outside the range of S-JTSK: longitude comes first');
+  if (typeof geometry === 'string')
+    throw new ShapeError(place, 'lies outside the range of S-JTSK: longitude comes first');
   return geometry;
 }
 

@@ -16,7 +16,14 @@ import {
   makePersonBody,
   makeRegionBody,
 } from './registers.ts';
-import { listJsonFiles, readJson, readRows, runAtRow, SeedError, type SeedRow } from './seed-files.ts';
+import {
+  listJsonFiles,
+  readJson,
+  readRows,
+  runAtRow,
+  SeedError,
+  type SeedRow,
+} from './seed-files.ts';
 import { makeTermBodies, type PlacedTerm, parseTermRow } from './terms.ts';
 import { makeUserBody, parseAccount } from './users.ts';
 
@@ -34,13 +41,23 @@ export type SeededRecord = { readonly row: SeedRow; readonly record: SeedRecord 
 type SeedFolder = { readonly content: SeedContent; readonly seeded: readonly SeededRecord[] };
 
 const KNOWN_FILES = [
-  ...['organisations.json', 'accounts.json', 'persons.json', 'regions.json', 'districts.json', 'cadastral-areas.json'],
+  ...[
+    'organisations.json',
+    'accounts.json',
+    'persons.json',
+    'regions.json',
+    'districts.json',
+    'cadastral-areas.json',
+  ],
   ...['projects.json', 'finds.json', 'settings.json', 'README.md'],
   ...PLAIN_FILES.map(([file]) => file),
 ];
 const KNOWN_FOLDERS = ['vocabularies', 'photographs'];
 
-/** Reads the files of a seed folder; each may be missing. @throws SeedError, also for an unknown file */
+/**
+ * Reads the files of a seed folder; each may be missing. @throws SeedError, also for an unknown
+ * file
+ */
 export function readSeedFolder(folder: string): SeedFolder {
   assertKnownFiles(folder);
   const readSeedRows = (file: string): SeedRow[] => readRows(folder, file);
@@ -58,7 +75,12 @@ export function readSeedFolder(folder: string): SeedFolder {
   const terms = listJsonFiles(folder, 'vocabularies').flatMap((file) =>
     readSeedRows(file).map((row, index) => parseTermRow(row, basename(file, '.json'), index)),
   );
-  const otherRows = [files.users, files.projects, files.finds, ...files.plain.map((plain) => plain.rows)].flat();
+  const otherRows = [
+    files.users,
+    files.projects,
+    files.finds,
+    ...files.plain.map((plain) => plain.rows),
+  ].flat();
   const references = new References(
     new Map([
       ...listLabels(files.organisations, 'nazev'),
@@ -70,17 +92,24 @@ export function readSeedFolder(folder: string): SeedFolder {
   );
   const areas = files.areas.map((row) => ({ row, ...makeCadastralAreaBody(row, references) }));
   const places = new Places(areas.map(({ area }): Area => area));
-  const finds = files.finds.map((row) => ({ row, ...makeFindBody(row, references, places, folder) }));
+  const finds = files.finds.map((row) => ({
+    row,
+    ...makeFindBody(row, references, places, folder),
+  }));
   const getFinds = makeFindsByProject(finds, terms);
   const seeded = [
-    ...files.organisations.map((row) => seed(row, 'organizace', makeOrganisationBody(row, references))),
+    ...files.organisations.map((row) =>
+      seed(row, 'organizace', makeOrganisationBody(row, references)),
+    ),
     ...files.users.map((row) => seed(row, 'uzivatel', makeUserBody(row, references))),
     ...files.persons.map((row) => seed(row, 'osoba', makePersonBody(row))),
     ...[...makeTermBodies(terms, references)].map(([{ row }, body]) => seed(row, 'heslo', body)),
     ...files.regions.map((row) => seed(row, 'ruian_kraj', makeRegionBody(row))),
     ...files.districts.map((row) => seed(row, 'ruian_okres', makeDistrictBody(row, references))),
     ...areas.map(({ row, body }) => seed(row, 'ruian_katastr', body)),
-    ...files.projects.map((row) => seed(row, 'projekt', makeProjectBody(row, references, places, getFinds(row)))),
+    ...files.projects.map((row) =>
+      seed(row, 'projekt', makeProjectBody(row, references, places, getFinds(row))),
+    ),
     ...finds.map(({ row, body }) => seed(row, 'samostatny_nalez', body)),
     ...files.plain.flatMap(({ entity, rows: plain }) =>
       plain.map((row) => seed(row, entity, makeElementsBody(row, references, places))),
@@ -88,7 +117,9 @@ export function readSeedFolder(folder: string): SeedFolder {
   ];
   assertDistinct(seeded);
   const content: SeedContent = {
-    accounts: files.users.map(parseAccount).filter((account): account is SeedAccount => account !== undefined),
+    accounts: files.users
+      .map(parseAccount)
+      .filter((account): account is SeedAccount => account !== undefined),
     records: seeded.map(({ record }) => record),
     photographs: finds.flatMap(({ photographs }): readonly SeedPhotograph[] => photographs),
     settings: readSettingsFile(folder),
@@ -99,22 +130,31 @@ export function readSeedFolder(folder: string): SeedFolder {
 /** Reports unknown files, which would be ignored silently, except hidden ones. */
 function assertKnownFiles(folder: string): void {
   const knownText = `known are ${[...KNOWN_FILES, ...KNOWN_FOLDERS.map((name) => `${name}/`)].join(', ')}`;
-  const listVisible = (path: string) => readdirSync(path, { withFileTypes: true }).filter(({ name }) => !name.startsWith('.'));
+  const listVisible = (path: string) =>
+    readdirSync(path, { withFileTypes: true }).filter(({ name }) => !name.startsWith('.'));
   for (const entry of listVisible(folder)) {
     const isKnown = (entry.isDirectory() ? KNOWN_FOLDERS : KNOWN_FILES).includes(entry.name);
     if (!isKnown) throw new SeedError(entry.name, '', `is nothing that a seed has; ${knownText}`);
   }
   const vocabularies = join(folder, 'vocabularies');
-  const other = existsSync(vocabularies) ? listVisible(vocabularies).find(({ name }) => !name.endsWith('.json')) : undefined;
-  if (other !== undefined) throw new SeedError(join('vocabularies', other.name), '', 'is no JSON file');
+  const other = existsSync(vocabularies)
+    ? listVisible(vocabularies).find(({ name }) => !name.endsWith('.json'))
+    : undefined;
+  if (other !== undefined)
+    throw new SeedError(join('vocabularies', other.name), '', 'is no JSON file');
 }
 
 function listLabels(rows: readonly SeedRow[], key: string): Array<readonly [string, string]> {
-  return rows.map(({ value }) => [String(value['ident_cely'] ?? value['kod']), String(value[key])] as const);
+  return rows.map(
+    ({ value }) => [String(value['ident_cely'] ?? value['kod']), String(value[key])] as const,
+  );
 }
 
 function listPersonLabels(rows: readonly SeedRow[]): Array<readonly [string, string]> {
-  return rows.map(({ value }) => [String(value['ident_cely']), `${value['prijmeni']}, ${value['jmeno']}`] as const);
+  return rows.map(
+    ({ value }) =>
+      [String(value['ident_cely']), `${value['prijmeni']}, ${value['jmeno']}`] as const,
+  );
 }
 
 function seed(row: SeedRow, entity: Entity, body: Body): SeededRecord {
@@ -122,20 +162,40 @@ function seed(row: SeedRow, entity: Entity, body: Body): SeededRecord {
     const ident = getIdent(entity, body);
     if (ident === undefined || ident === '') throw new ShapeError('', 'has no identifier');
     const datestampMs = parseDatestamp(row.value, ident, body);
-    return { row, record: { entity, body, datestampMs, ...(row.value['deleted'] === undefined ? {} : { deleted: true }) } };
+    return {
+      row,
+      record: {
+        entity,
+        body,
+        datestampMs,
+        ...(row.value['deleted'] === undefined ? {} : { deleted: true }),
+      },
+    };
   });
 }
 
-/** Returns finds and accessibility by project: the lowest entry of its finds, or the first of all (S-ACCESS-3). */
-function makeFindsByProject(finds: readonly SeededFind[], terms: readonly PlacedTerm[]): (project: SeedRow) => ProjectFinds {
-  const ranked = terms.filter(({ vocabulary }) => vocabulary === 'pristupnost').sort((a, b) => a.order - b.order);
+/**
+ * Returns finds and accessibility by project: the lowest entry of its finds, or the first of all
+ * (S-ACCESS-3).
+ */
+function makeFindsByProject(
+  finds: readonly SeededFind[],
+  terms: readonly PlacedTerm[],
+): (project: SeedRow) => ProjectFinds {
+  const ranked = terms
+    .filter(({ vocabulary }) => vocabulary === 'pristupnost')
+    .sort((a, b) => a.order - b.order);
   return (project) => {
     const ownFinds = finds.filter(
-      (find) => find.project === project.value['ident_cely'] && find.row.value['deleted'] === undefined,
+      (find) =>
+        find.project === project.value['ident_cely'] && find.row.value['deleted'] === undefined,
     );
     const used = new Set(ownFinds.map(({ row }) => row.value['pristupnost']));
     const lowest = ranked.find(({ term }) => used.has(term.ident_cely)) ?? ranked[0];
-    return { idents: ownFinds.map(({ row }) => String(row.value['ident_cely'])), accessibility: lowest?.term.ident_cely };
+    return {
+      idents: ownFinds.map(({ row }) => String(row.value['ident_cely'])),
+      accessibility: lowest?.term.ident_cely,
+    };
   };
 }
 
@@ -147,7 +207,11 @@ function assertDistinct(seeded: readonly SeededRecord[]): void {
     const ident = getIdent(record.entity, record.body) ?? '';
     const before = rowsByIdent.get(ident);
     if (before !== undefined)
-      throw new SeedError(row.file, row.place, `${ident} stands already in ${before.file}, ${before.place}`);
+      throw new SeedError(
+        row.file,
+        row.place,
+        `${ident} stands already in ${before.file}, ${before.place}`,
+      );
     rowsByIdent.set(ident, row);
   }
 }
@@ -167,27 +231,37 @@ const ARCHIVE_MOVED_MS = Date.UTC(2024, 6, 14, 21, 39, 10, 988);
 const SPREAD_MS = 400 * 86_400_000;
 
 /**
- * Returns the time of a record's last change: from the row, else its latest history entry, else derived from the identifier, so
- * that datestamps spread over more than a year and are equal in every start.
+ * Returns the time of a record's last change: from the row, else its latest history entry, else
+ * derived from the identifier, so that datestamps spread over more than a year and are equal in
+ * every start.
  * @throws ShapeError
  */
-function parseDatestamp(row: { readonly datestamp?: unknown; readonly deleted?: unknown }, ident: string, body: Body): number {
+function parseDatestamp(
+  row: { readonly datestamp?: unknown; readonly deleted?: unknown },
+  ident: string,
+  body: Body,
+): number {
   if (row.deleted !== undefined) return parseTime(row.deleted, 'deleted');
   if (row.datestamp !== undefined) return parseTime(row.datestamp, 'datestamp');
-  const changes = getList(body['historie']).map((entry) => parseTime(getText(getChild(entry)?.['datum_zmeny']), 'historie'));
+  const changes = getList(body['historie']).map((entry) =>
+    parseTime(getText(getChild(entry)?.['datum_zmeny']), 'historie'),
+  );
   return changes.length === 0 ? spread(ident) : Math.max(...changes);
 }
 
 function parseTime(text: unknown, place: string): number {
-  const ms = typeof text === 'string' && /^\d{4}-\d\d-\d\dT/.test(text) ? Date.parse(text) : Number.NaN;
-  if (Number.isNaN(ms)) throw new ShapeError(place, 'must be a time such as 2024-07-11T12:27:13.968Z');
+  const ms =
+    typeof text === 'string' && /^\d{4}-\d\d-\d\dT/.test(text) ? Date.parse(text) : Number.NaN;
+  if (Number.isNaN(ms))
+    throw new ShapeError(place, 'must be a time such as 2024-07-11T12:27:13.968Z');
   return ms;
 }
 
 /** Returns whole seconds for most identifiers, milliseconds for every fourth. */
 function spread(ident: string): number {
   let hash = 0x811c9dc5;
-  for (const character of ident) hash = Math.imul(hash ^ (character.codePointAt(0) ?? 0), 0x01000193) >>> 0;
+  for (const character of ident)
+    hash = Math.imul(hash ^ (character.codePointAt(0) ?? 0), 0x01000193) >>> 0;
   const ms = ARCHIVE_MOVED_MS + Math.floor((hash / 0x1_0000_0000) * SPREAD_MS);
   return hash % 4 === 0 ? ms : Math.ceil(ms / 1000) * 1000;
 }

@@ -10,15 +10,24 @@ const REFERENCE = /^(HES|ORG|OS|U)-\d{6}$|^ruian-\d{2,6}$/;
 /** References with the language of their label. */
 const WITH_LANGUAGE = /^(HES|ORG|ruian)-/;
 /** Elements with the identifier of a record of another kind. */
-const REFERRING = new Set(['projekt', 'samostatny_nalez', 'dokument', 'archeologicky_zaznam', 'pian', 'adb', 'let', 'ext_zdroj']);
+const REFERRING = new Set([
+  'projekt',
+  'samostatny_nalez',
+  'dokument',
+  'archeologicky_zaznam',
+  'pian',
+  'adb',
+  'let',
+  'ext_zdroj',
+]);
 /** Elements with the record's own identifier. */
 const IDENTIFYING = new Set(['ident_cely', 'kod', 'id']);
 /** Elements whose occurrences are numbered in an attribute. */
 const NUMBERED = new Set(['autor', 'editor']);
 
 /**
- * Converts values of a seed file to a record's body: numbers and truth values become text, and an identifier of another record
- * becomes a reference with that record's label.
+ * Converts values of a seed file to a record's body: numbers and truth values become text, and an
+ * identifier of another record becomes a reference with that record's label.
  */
 export class References {
   readonly #labels: Labels;
@@ -31,8 +40,11 @@ export class References {
   /** @throws ShapeError where the referenced record does not exist */
   to(ident: string, place: string): Body {
     const label = this.#labels.get(ident);
-    if (label === undefined) throw new ShapeError(place, `refers to ${ident}, which this seed does not have`);
-    return WITH_LANGUAGE.test(ident) ? { '@lang': 'cs', '@id': ident, '#': label } : { '@id': ident, '#': label };
+    if (label === undefined)
+      throw new ShapeError(place, `refers to ${ident}, which this seed does not have`);
+    return WITH_LANGUAGE.test(ident)
+      ? { '@lang': 'cs', '@id': ident, '#': label }
+      : { '@id': ident, '#': label };
   }
 
   getLabel(ident: string): string {
@@ -50,7 +62,8 @@ export class References {
 
   makeValue(key: string, item: unknown, place: string): BodyValue {
     if (key === 'historie') return this.makeHistory(item, place);
-    if (Array.isArray(item)) return item.map((one, index) => this.#makeRepeated(key, one, index, `${place}[${index}]`));
+    if (Array.isArray(item))
+      return item.map((one, index) => this.#makeRepeated(key, one, index, `${place}[${index}]`));
     return this.#makeSingle(key, item, place);
   }
 
@@ -59,8 +72,16 @@ export class References {
     const entries: unknown[] = Array.isArray(value) ? value : [value];
     return entries.map((entry, index) => {
       const where = `${place}[${index}]`;
-      if (!isObject(entry)) throw new ShapeError(where, 'must be an object with typ_zmeny, uzivatel and datum_zmeny');
-      const { id = this.makeNumberedId('hist'), datum_zmeny, uzivatel, poznamka, typ_zmeny, ...rest } = entry;
+      if (!isObject(entry))
+        throw new ShapeError(where, 'must be an object with typ_zmeny, uzivatel and datum_zmeny');
+      const {
+        id = this.makeNumberedId('hist'),
+        datum_zmeny,
+        uzivatel,
+        poznamka,
+        typ_zmeny,
+        ...rest
+      } = entry;
       const [unknown] = Object.keys(rest);
       if (unknown !== undefined) throw new ShapeError(where, `has an unknown key "${unknown}"`);
       const note = poznamka === undefined ? {} : { poznamka };
@@ -85,7 +106,8 @@ export class References {
   #makeSingle(key: string, item: unknown, place: string): string | Body {
     if (typeof item === 'number' || typeof item === 'boolean') return String(item);
     if (isObject(item)) return this.makeBody(item, place);
-    if (typeof item !== 'string') throw new ShapeError(place, 'must be a text, a number, true or false, an object or a list');
+    if (typeof item !== 'string')
+      throw new ShapeError(place, 'must be a text, a number, true or false, an object or a list');
     if (key.startsWith('@') || key === '#' || IDENTIFYING.has(key)) return item;
     return REFERENCE.test(item) || REFERRING.has(key) ? this.to(item, place) : item;
   }

@@ -1,7 +1,14 @@
 import type { Polygon } from '../../base/polygons.ts';
 import { filledTexts, flag, integer, object, optional, optionalTexts } from '../../base/shape.ts';
 import type { Body } from '../records/record.ts';
-import { makeGmlPoint, makeGmlPolygons, makeWktPoint, makeWktPolygons, parsePolygonsOfWkt, parsePosition } from './geometry.ts';
+import {
+  makeGmlPoint,
+  makeGmlPolygons,
+  makeWktPoint,
+  makeWktPolygons,
+  parsePolygonsOfWkt,
+  parsePosition,
+} from './geometry.ts';
 import { makeLanguageText, type References } from './references.ts';
 import { runAtRow, type SeedRow } from './seed-files.ts';
 
@@ -12,13 +19,25 @@ const WGS_84 = '4326';
 
 const organisation = object({
   ...filledTexts('ident_cely', 'nazev', 'nazev_zkraceny', 'nazev_zkraceny_en', 'typ_organizace'),
-  ...optionalTexts('nazev_en', 'zverejneni_pristupnost', 'email', 'telefon', 'adresa', 'ico', 'soucast', 'ror'),
+  ...optionalTexts(
+    'nazev_en',
+    'zverejneni_pristupnost',
+    'email',
+    'telefon',
+    'adresa',
+    'ico',
+    'soucast',
+    'ror',
+  ),
   ...{ oao: optional(flag), zanikla: optional(flag), cteni_dokumentu: optional(flag) },
   mesicu_do_zverejneni: optional(integer({ min: 0 })),
   ...TIMES,
 });
 
-/** Makes the body of an organisation: licensed, and public for archaeologists after three years, unless the row differs. */
+/**
+ * Makes the body of an organisation: licensed, and public for archaeologists after three years,
+ * unless the row differs.
+ */
 export function makeOrganisationBody(row: SeedRow, references: References): Body {
   return runAtRow(row, () => {
     const { nazev_en, nazev_zkraceny_en, soucast, ...values } = organisation(row.value);
@@ -31,7 +50,10 @@ export function makeOrganisationBody(row: SeedRow, references: References): Body
       typ_organizace: references.to(values.typ_organizace, 'typ_organizace'),
       oao: String(values.oao ?? true),
       mesicu_do_zverejneni: String(values.mesicu_do_zverejneni ?? 36),
-      zverejneni_pristupnost: references.to(values.zverejneni_pristupnost ?? 'HES-000867', 'zverejneni_pristupnost'),
+      zverejneni_pristupnost: references.to(
+        values.zverejneni_pristupnost ?? 'HES-000867',
+        'zverejneni_pristupnost',
+      ),
       ...withoutMissing(values, ['email', 'telefon', 'adresa', 'ico']),
       ...(soucast === undefined ? {} : { soucast: references.to(soucast, 'soucast') }),
       zanikla: String(values.zanikla ?? false),
@@ -55,7 +77,13 @@ export function makePersonBody(row: SeedRow): Body {
       ...withoutMissing(values, ['ident_cely', 'jmeno', 'prijmeni']),
       vypis: `${values.prijmeni}, ${makeInitials(values.jmeno)}`,
       vypis_cely: `${values.prijmeni}, ${values.jmeno}`,
-      ...withoutMissing(values, ['rok_narozeni', 'rok_umrti', 'rodne_prijmeni', 'orcid', 'wikidata']),
+      ...withoutMissing(values, [
+        'rok_narozeni',
+        'rok_umrti',
+        'rodne_prijmeni',
+        'orcid',
+        'wikidata',
+      ]),
     };
   });
 }
@@ -70,14 +98,21 @@ function makeInitials(givenName: string): string {
 }
 
 const PLACE = { ...filledTexts('kod', 'nazev', 'point', 'boundary'), ...TIMES };
-const region = object({ ...PLACE, ...filledTexts('nazev_en', 'rada_id'), ...optionalTexts('email') });
+const region = object({
+  ...PLACE,
+  ...filledTexts('nazev_en', 'rada_id'),
+  ...optionalTexts('email'),
+});
 const district = object({ ...PLACE, ...filledTexts('nazev_en', 'spz', 'kraj') });
 const cadastralArea = object({ ...PLACE, ...filledTexts('okres'), ...optionalTexts('pian') });
 
 export function makeRegionBody(row: SeedRow): Body {
   return runAtRow(row, () => {
     const values = region(row.value);
-    const names = { nazev: makeLanguageText('cs', values.nazev), nazev_en: makeLanguageText('en', values.nazev_en) };
+    const names = {
+      nazev: makeLanguageText('cs', values.nazev),
+      nazev_en: makeLanguageText('en', values.nazev_en),
+    };
     return {
       kod: values.kod,
       ...names,
@@ -91,7 +126,10 @@ export function makeRegionBody(row: SeedRow): Body {
 export function makeDistrictBody(row: SeedRow, references: References): Body {
   return runAtRow(row, () => {
     const values = district(row.value);
-    const names = { nazev: makeLanguageText('cs', values.nazev), nazev_en: makeLanguageText('en', values.nazev_en) };
+    const names = {
+      nazev: makeLanguageText('cs', values.nazev),
+      nazev_en: makeLanguageText('en', values.nazev_en),
+    };
     return {
       kod: values.kod,
       ...names,
@@ -108,7 +146,10 @@ export type Area = {
   readonly polygons: readonly Polygon[];
 };
 
-export function makeCadastralAreaBody(row: SeedRow, references: References): { readonly body: Body; readonly area: Area } {
+export function makeCadastralAreaBody(
+  row: SeedRow,
+  references: References,
+): { readonly body: Body; readonly area: Area } {
   return runAtRow(row, () => {
     const values = cadastralArea(row.value);
     const { elements, polygons } = makeOutline(values);
@@ -127,7 +168,10 @@ function makeOutline(values: { readonly point: string; readonly boundary: string
   readonly elements: Body;
   readonly polygons: readonly Polygon[];
 } {
-  const position = parsePosition((/^POINT *\(([^()]*)\)$/.exec(values.point)?.[1] ?? '').trim().split(/ +/).map(Number), 'point');
+  const position = parsePosition(
+    (/^POINT *\(([^()]*)\)$/.exec(values.point)?.[1] ?? '').trim().split(/ +/).map(Number),
+    'point',
+  );
   const polygons = parsePolygonsOfWkt(values.boundary, 'boundary');
   const elements = {
     definicni_bod_gml: makeGmlPoint(position, WGS_84),
@@ -143,5 +187,7 @@ export function withoutMissing<K extends string>(
   values: { readonly [key in K]?: string | number | boolean },
   names: readonly K[],
 ): Body {
-  return Object.fromEntries(names.filter((name) => values[name] !== undefined).map((name) => [name, String(values[name])]));
+  return Object.fromEntries(
+    names.filter((name) => values[name] !== undefined).map((name) => [name, String(values[name])]),
+  );
 }

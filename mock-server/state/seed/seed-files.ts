@@ -19,13 +19,17 @@ export type SeedRow = {
   readonly value: Readonly<Record<string, unknown>>;
 };
 
-/** Reads the entries of a file with a list of objects; none where it is missing. @throws SeedError */
+/**
+ * Reads the entries of a file with a list of objects; none where it is missing. @throws SeedError
+ */
 export function readRows(folder: string, file: string): SeedRow[] {
   const parsed = readJson(folder, file);
   if (parsed === undefined) return [];
-  if (!Array.isArray(parsed)) throw new SeedError(file, '', 'must hold a list of entries, in square brackets');
+  if (!Array.isArray(parsed))
+    throw new SeedError(file, '', 'must hold a list of entries, in square brackets');
   return parsed.map((value: unknown, index) => {
-    if (!isObject(value)) throw new SeedError(file, `entry ${index + 1}`, 'must be an object, in braces');
+    if (!isObject(value))
+      throw new SeedError(file, `entry ${index + 1}`, 'must be an object, in braces');
     return { file, place: getPlace(value, index), value };
   });
 }

@@ -27,25 +27,48 @@ const LAST_CHANGE_MS = Date.UTC(2023, 11, 22, 16);
 const SCATTER_DEGREES = 0.002;
 
 /**
- * Yields synthetic finds, each after its project (100 finds a project), oldest first. The same `seedNumber` gives the same rows.
- * Terms, areas, people and users are those of `content`.
+ * Yields synthetic finds, each after its project (100 finds a project), oldest first. The same
+ * `seedNumber` gives the same rows. Terms, areas, people and users are those of `content`.
  */
-export function* makeSyntheticFinds(count: number, seedNumber: number, content: SeedContent): Generator<SyntheticRow, void> {
+export function* makeSyntheticFinds(
+  count: number,
+  seedNumber: number,
+  content: SeedContent,
+): Generator<SyntheticRow, void> {
   const random = makeSeededRandom(seedNumber);
   const stock = makeStock(content);
   const stepMs = (LAST_CHANGE_MS - FIRST_CHANGE_MS) / Math.max(1, count);
   for (let index = 0; index < count; index += 1) {
     const project = `C-${2010 + (Math.floor(index / FINDS_PER_PROJECT / 1000) % 14)}${String(Math.floor(index / FINDS_PER_PROJECT) + 80_000).padStart(5, '0')}`;
     const ordinal = index % FINDS_PER_PROJECT;
-    const changedMs = Math.floor((FIRST_CHANGE_MS + index * stepMs) / 1000) * 1000 + (index % 4 === 0 ? index % 1000 : 0);
-    if (ordinal === 0) yield makeProjectRow(project, Math.min(FINDS_PER_PROJECT, count - index), changedMs, stock);
-    yield findRow(`${project}-N${String(ordinal + 1).padStart(5, '0')}`, project, changedMs, stock, random);
+    const changedMs =
+      Math.floor((FIRST_CHANGE_MS + index * stepMs) / 1000) * 1000 +
+      (index % 4 === 0 ? index % 1000 : 0);
+    if (ordinal === 0)
+      yield makeProjectRow(project, Math.min(FINDS_PER_PROJECT, count - index), changedMs, stock);
+    yield findRow(
+      `${project}-N${String(ordinal + 1).padStart(5, '0')}`,
+      project,
+      changedMs,
+      stock,
+      random,
+    );
   }
 }
 
-type Place = { readonly katastr: Body; readonly okres: Body; readonly longitude: number; readonly latitude: number };
+type Place = {
+  readonly katastr: Body;
+  readonly okres: Body;
+  readonly longitude: number;
+  readonly latitude: number;
+};
 type Stock = {
-  readonly terms: Readonly<Record<'nalezove_okolnosti' | 'obdobi' | 'predmet_druh' | 'predmet_specifikace', readonly Body[]>>;
+  readonly terms: Readonly<
+    Record<
+      'nalezove_okolnosti' | 'obdobi' | 'predmet_druh' | 'predmet_specifikace',
+      readonly Body[]
+    >
+  >;
   readonly accessibilities: readonly Body[];
   readonly places: readonly Place[];
   readonly people: readonly Body[];
@@ -58,8 +81,14 @@ function makeStock(content: SeedContent): Stock {
   const live = content.records.filter((record) => record.deleted !== true);
   const listTerms = (vocabulary: string): Body[] =>
     live
-      .filter(({ entity, body }) => entity === 'heslo' && getText(body['nazev_heslare']) === vocabulary)
-      .map(({ body }) => ({ '@lang': 'cs', '@id': getText(body['ident_cely']) ?? '', '#': getText(body['heslo']) ?? '' }));
+      .filter(
+        ({ entity, body }) => entity === 'heslo' && getText(body['nazev_heslare']) === vocabulary,
+      )
+      .map(({ body }) => ({
+        '@lang': 'cs',
+        '@id': getText(body['ident_cely']) ?? '',
+        '#': getText(body['heslo']) ?? '',
+      }));
   const organisation = live.find(({ entity }) => entity === 'organizace')?.body;
   const user = live.find(({ entity }) => entity === 'uzivatel')?.body;
   const stock = {
@@ -70,17 +99,23 @@ function makeStock(content: SeedContent): Stock {
       predmet_specifikace: listTerms('predmet_specifikace'),
     },
     accessibilities: listTerms('pristupnost'),
-    places: live.filter(({ entity }) => entity === 'ruian_katastr').map(({ body }) => findPlace(body)),
+    places: live
+      .filter(({ entity }) => entity === 'ruian_katastr')
+      .map(({ body }) => findPlace(body)),
     people: live
       .filter(({ entity }) => entity === 'osoba')
-      .map(({ body }) => ({ '@id': getText(body['ident_cely']) ?? '', '#': getText(body['vypis_cely']) ?? '' })),
+      .map(({ body }) => ({
+        '@id': getText(body['ident_cely']) ?? '',
+        '#': getText(body['vypis_cely']) ?? '',
+      })),
     organisation: makeVocabReference(organisation, 'ident_cely', 'nazev'),
     user: getText(user?.['ident_cely']) ?? '',
   };
   const missing = [...Object.entries(stock.terms), ...Object.entries(stock)].find(
     ([, list]) => Array.isArray(list) && list.length === 0,
   );
-  if (missing !== undefined) throw new SeedError('the seed', '', `synthetic finds need ${missing[0]}: use the seed demo`);
+  if (missing !== undefined)
+    throw new SeedError('the seed', '', `synthetic finds need ${missing[0]}: use the seed demo`);
   return stock;
 }
 
@@ -96,10 +131,21 @@ function findPlace(area: Body): Place {
     .map(Number);
   const okres = area['okres'];
   const district = typeof okres === 'object' && !Array.isArray(okres) ? (okres as Body) : {};
-  return { katastr: makeVocabReference(area, 'kod', 'nazev'), okres: district, longitude, latitude };
+  return {
+    katastr: makeVocabReference(area, 'kod', 'nazev'),
+    okres: district,
+    longitude,
+    latitude,
+  };
 }
 
-function findRow(ident: string, project: string, changedMs: number, stock: Stock, random: () => number): SyntheticRow {
+function findRow(
+  ident: string,
+  project: string,
+  changedMs: number,
+  stock: Stock,
+  random: () => number,
+): SyntheticRow {
   const pick = <T>(list: readonly T[]): T => {
     const item = list[Math.floor(random() * list.length)];
     if (item === undefined) throw new Error('nothing to draw from');
@@ -112,7 +158,8 @@ function findRow(ident: string, project: string, changedMs: number, stock: Stock
     '4326',
     false,
   );
-  if (typeof geometry === 'string') throw new Error(`an area of the seed lies outside the country: ${geometry}`);
+  if (typeof geometry === 'string')
+    throw new Error(`an area of the seed lies outside the country: ${geometry}`);
   const pristupnost = pick(stock.accessibilities);
   const changed = new Date(changedMs).toISOString();
   const body: Body = {
@@ -133,9 +180,18 @@ function findRow(ident: string, project: string, changedMs: number, stock: Stock
     predano_organizace: stock.organisation,
     geom_system: '4326',
     pristupnost,
-    chranene_udaje: { katastr: place.katastr, lokalizace: `poloha ${ident.slice(-5)}`, ...makeGeometryElements(geometry) },
+    chranene_udaje: {
+      katastr: place.katastr,
+      lokalizace: `poloha ${ident.slice(-5)}`,
+      ...makeGeometryElements(geometry),
+    },
     historie: [
-      { id: `hist-s${ident}`, datum_zmeny: changed, uzivatel: { '@id': stock.user, '#': stock.user }, typ_zmeny: 'SN34' },
+      {
+        id: `hist-s${ident}`,
+        datum_zmeny: changed,
+        uzivatel: { '@id': stock.user, '#': stock.user },
+        typ_zmeny: 'SN34',
+      },
     ],
   };
   return {
@@ -146,8 +202,16 @@ function findRow(ident: string, project: string, changedMs: number, stock: Stock
   };
 }
 
-function makeProjectRow(ident: string, finds: number, changedMs: number, stock: Stock): SyntheticRow {
-  const idents = Array.from({ length: finds }, (_, index) => `${ident}-N${String(index + 1).padStart(5, '0')}`);
+function makeProjectRow(
+  ident: string,
+  finds: number,
+  changedMs: number,
+  stock: Stock,
+): SyntheticRow {
+  const idents = Array.from(
+    { length: finds },
+    (_, index) => `${ident}-N${String(index + 1).padStart(5, '0')}`,
+  );
   const place = stock.places[0];
   const pristupnost = stock.accessibilities[0] ?? {};
   const body: Body = {
@@ -160,7 +224,12 @@ function makeProjectRow(ident: string, finds: number, changedMs: number, stock: 
     ...(place === undefined ? {} : { chranene_udaje: { hlavni_katastr: place.katastr } }),
     samostatny_nalez: idents.map((find) => ({ '@id': find, '#': find })),
   };
-  return { ...makeRow(ident, 'projekt', changedMs, body, stock), stav: 6, pristupnost: getId(pristupnost) ?? '', project: null };
+  return {
+    ...makeRow(ident, 'projekt', changedMs, body, stock),
+    stav: 6,
+    pristupnost: getId(pristupnost) ?? '',
+    project: null,
+  };
 }
 
 function makeRow(ident: string, entity: Entity, changedMs: number, body: Body, stock: Stock) {

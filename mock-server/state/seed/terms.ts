@@ -1,4 +1,14 @@
-import { array, filledTexts, integer, object, optional, optionalTexts, type Reader, ShapeError, text } from '../../base/shape.ts';
+import {
+  array,
+  filledTexts,
+  integer,
+  object,
+  optional,
+  optionalTexts,
+  type Reader,
+  ShapeError,
+  text,
+} from '../../base/shape.ts';
 import type { Body } from '../records/record.ts';
 import { makeLanguageText, type References } from './references.ts';
 import { runAtRow, type SeedRow } from './seed-files.ts';
@@ -13,7 +23,10 @@ const link = object({
   skos_mapping_relation: text(),
 });
 
-/** One entry of `vocabularies/<name>.json`; its order in the vocabulary is that of the file by default. */
+/**
+ * One entry of `vocabularies/<name>.json`; its order in the vocabulary is that of the file by
+ * default.
+ */
 const term = object({
   ...filledTexts('ident_cely', 'heslo', 'heslo_en'),
   ...optionalTexts('popis', 'popis_en', 'zkratka', 'datestamp', 'deleted'),
@@ -27,21 +40,35 @@ const term = object({
 });
 type Term = ReturnType<typeof term>;
 
-export type PlacedTerm = { readonly row: SeedRow; readonly vocabulary: string; readonly order: number; readonly term: Term };
+export type PlacedTerm = {
+  readonly row: SeedRow;
+  readonly vocabulary: string;
+  readonly order: number;
+  readonly term: Term;
+};
 
-/** Parses a term; without `razeni`, its position from 1 is its order. @throws SeedError for an invalid value */
+/**
+ * Parses a term; without `razeni`, its position from 1 is its order. @throws SeedError for an
+ * invalid value
+ */
 export function parseTermRow(row: SeedRow, vocabulary: string, index: number): PlacedTerm {
   const values = runAtRow(row, () => term(row.value));
   if (values.datace !== undefined && values.datace.length !== 4) {
     runAtRow(row, () => {
-      throw new ShapeError('datace', 'needs four years: earliest and latest beginning, earliest and latest end');
+      throw new ShapeError(
+        'datace',
+        'needs four years: earliest and latest beginning, earliest and latest end',
+      );
     });
   }
   return { row, vocabulary, order: values.razeni ?? index + 1, term: values };
 }
 
 /** Makes the bodies of all terms, with each relation in both of its terms. */
-export function makeTermBodies(terms: readonly PlacedTerm[], references: References): Map<PlacedTerm, Body> {
+export function makeTermBodies(
+  terms: readonly PlacedTerm[],
+  references: References,
+): Map<PlacedTerm, Body> {
   const above = new Map<string, Body[]>();
   const below = new Map<string, Body[]>();
   for (const { row, term } of terms) {
@@ -53,7 +80,12 @@ export function makeTermBodies(terms: readonly PlacedTerm[], references: Referen
       push(below, superior, { id, heslo_podrazene: references.to(term.ident_cely, ''), typ });
     }
   }
-  return new Map(terms.map((placed) => [placed, runAtRow(placed.row, () => makeTermBody(placed, above, below, references))]));
+  return new Map(
+    terms.map((placed) => [
+      placed,
+      runAtRow(placed.row, () => makeTermBody(placed, above, below, references)),
+    ]),
+  );
 }
 
 function push(lists: Map<string, Body[]>, key: string, item: Body): void {
@@ -62,7 +94,12 @@ function push(lists: Map<string, Body[]>, key: string, item: Body): void {
   else list.push(item);
 }
 
-function makeTermBody({ vocabulary, order, term }: PlacedTerm, above: Related, below: Related, references: References): Body {
+function makeTermBody(
+  { vocabulary, order, term }: PlacedTerm,
+  above: Related,
+  below: Related,
+  references: References,
+): Body {
   const { popis, popis_en, zkratka, datace, odkaz, dokument_typ_material_rada: documents } = term;
   const superior = above.get(term.ident_cely);
   const inferior = below.get(term.ident_cely);
@@ -79,15 +116,22 @@ function makeTermBody({ vocabulary, order, term }: PlacedTerm, above: Related, b
     ...(inferior === undefined ? {} : { hierarchie_nize: inferior }),
     ...(documents === undefined
       ? {}
-      : { dokument_typ_material_rada: documents.map((pair) => makeDocumentPair(pair, references)) }),
+      : {
+          dokument_typ_material_rada: documents.map((pair) => makeDocumentPair(pair, references)),
+        }),
     ...(datace === undefined ? {} : { datace: makeDating(datace) }),
-    ...(odkaz === undefined ? {} : { odkaz: odkaz.map((one) => ({ id: references.makeNumberedId('hodk'), ...one })) }),
+    ...(odkaz === undefined
+      ? {}
+      : { odkaz: odkaz.map((one) => ({ id: references.makeNumberedId('hodk'), ...one })) }),
   };
 }
 
 type Related = ReadonlyMap<string, readonly Body[]>;
 
-function makeDocumentPair([kind = '', material = '']: readonly string[], references: References): Body {
+function makeDocumentPair(
+  [kind = '', material = '']: readonly string[],
+  references: References,
+): Body {
   const place = 'dokument_typ_material_rada';
   return {
     id: references.makeNumberedId('hdtm'),

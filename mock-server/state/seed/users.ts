@@ -1,4 +1,14 @@
-import { array, filledTexts, flag, object, optional, optionalTexts, type Reader, ShapeError, text } from '../../base/shape.ts';
+import {
+  array,
+  filledTexts,
+  flag,
+  object,
+  optional,
+  optionalTexts,
+  type Reader,
+  ShapeError,
+  text,
+} from '../../base/shape.ts';
 import type { Body, BodyValue } from '../records/record.ts';
 import type { SeedAccount } from '../seed-content.ts';
 import { makeLanguageText, type References } from './references.ts';
@@ -20,11 +30,17 @@ const user = object({
   skupina: anything,
   ...{ notifikace: optional(array(text())), hlidaci_pes: optional(array(text())) },
   historie: optional(anything),
-  ...{ spoluprace_nadrizeni: optional(array(anything)), spoluprace_podrizeni: optional(array(anything)) },
+  ...{
+    spoluprace_nadrizeni: optional(array(anything)),
+    spoluprace_podrizeni: optional(array(anything)),
+  },
   ...TIMES,
 });
 
-/** Makes the record of an account: active, Czech and no admin by default. @throws SeedError for an invalid value */
+/**
+ * Makes the record of an account: active, Czech and no admin by default. @throws SeedError for an
+ * invalid value
+ */
 export function makeUserBody(row: SeedRow, references: References): Body {
   return runAtRow(row, () => {
     const values = user(row.value);
@@ -45,21 +61,42 @@ export function makeUserBody(row: SeedRow, references: References): Body {
         ? {}
         : { hlidaci_pes: values.hlidaci_pes.map((area) => references.to(area, 'hlidaci_pes')) }),
       datum_registrace: values.datum_registrace,
-      ...(values.historie === undefined ? {} : { historie: references.makeHistory(values.historie, 'historie') }),
-      ...makeCooperations('spoluprace_nadrizeni', 'vedouci', values.spoluprace_nadrizeni, references),
-      ...makeCooperations('spoluprace_podrizeni', 'spolupracovnik', values.spoluprace_podrizeni, references),
+      ...(values.historie === undefined
+        ? {}
+        : { historie: references.makeHistory(values.historie, 'historie') }),
+      ...makeCooperations(
+        'spoluprace_nadrizeni',
+        'vedouci',
+        values.spoluprace_nadrizeni,
+        references,
+      ),
+      ...makeCooperations(
+        'spoluprace_podrizeni',
+        'spolupracovnik',
+        values.spoluprace_podrizeni,
+        references,
+      ),
     };
   });
 }
 
 /** Makes the cooperations of one side of a pair; `stav` 1 is inactive, 2 active. */
-function makeCooperations(name: string, partner: string, list: readonly unknown[] | undefined, references: References): Body {
+function makeCooperations(
+  name: string,
+  partner: string,
+  list: readonly unknown[] | undefined,
+  references: References,
+): Body {
   if (list === undefined) return {};
-  const bodies: BodyValue = list.map((entry, index) => {
+  const bodies: BodyValue = list.map((entry, index): Body => {
     const place = `${name}[${index}]`;
-    if (!isObject(entry)) throw new ShapeError(place, `must be an object with id, ${partner} and stav`);
+    if (!isObject(entry))
+      throw new ShapeError(place, `must be an object with id, ${partner} and stav`);
     const { historie, ...rest } = entry;
-    const history = historie === undefined ? {} : { historie: references.makeHistory(historie, `${place}.historie`) };
+    const history: Body =
+      historie === undefined
+        ? {}
+        : { historie: references.makeHistory(historie, `${place}.historie`) };
     return { ...references.makeBody(rest, place), ...history };
   });
   return { [name]: bodies };
@@ -72,6 +109,11 @@ export function parseAccount(row: SeedRow): SeedAccount | undefined {
     if (username === undefined && password === undefined) return undefined;
     if (username === undefined) throw new ShapeError('username', 'is missing beside the password');
     if (password === undefined) throw new ShapeError('password', 'is missing beside the user name');
-    return { username, password, user: ident_cely, ...(projects === undefined ? {} : { projects }) };
+    return {
+      username,
+      password,
+      user: ident_cely,
+      ...(projects === undefined ? {} : { projects }),
+    };
   });
 }

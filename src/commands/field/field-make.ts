@@ -3,26 +3,49 @@ import type { ExitReason } from '../../base/errors.ts';
 import { t } from '../../base/language.ts';
 import type { Context, GlobalOptions } from '../../context/context.ts';
 import { openHarvested } from '../../context/open-service.ts';
-import { makeProfileDefaults, openValidationContext, readAccountName } from '../../context/validation.ts';
+import {
+  makeProfileDefaults,
+  openValidationContext,
+  readAccountName,
+} from '../../context/validation.ts';
 import { FIELD_TOOLS, type FieldTool, makeField } from '../../flows/field/field-tools.ts';
 import { collect, defineCommand, type Runner } from '../command.ts';
 
-type MakeOptions = GlobalOptions & { readonly for: FieldTool; readonly force?: boolean; readonly set?: readonly string[] };
+type MakeOptions = GlobalOptions & {
+  readonly for: FieldTool;
+  readonly force?: boolean;
+  readonly set?: readonly string[];
+};
 
 export function register(program: Command, run: Runner): void {
-  const parent = program.command('field').description(t`Make forms for a phone from the fields and the harvested vocabularies.`);
+  const parent = program
+    .command('field')
+    .description(t`Make forms for a phone from the fields and the harvested vocabularies.`);
   defineCommand(parent, {
     name: 'make <destination>',
     summary: t`Write a form for a phone app, with the lists that it needs. Import the submitted forms with \`pas import\`.`,
-    examples: ['pas field make finds.xlsx --for odk', 'pas field make season --for qfield --set project=C-202400101'],
+    examples: [
+      'pas field make finds.xlsx --for odk',
+      'pas field make season --for qfield --set project=C-202400101',
+    ],
   })
-    .addOption(new Option('--for <application>', t`phone app that the form is for`).choices(FIELD_TOOLS).makeOptionMandatory())
+    .addOption(
+      new Option('--for <application>', t`phone app that the form is for`)
+        .choices(FIELD_TOOLS)
+        .makeOptionMandatory(),
+    )
     .option('--set <element=value>', t`value to prefill for each find; may be repeated`, collect)
     .option('--force', t`replace what is already there, except a folder with collected finds`)
-    .action((destination: string, options: MakeOptions) => run(options, (context) => make(context, destination, options)));
+    .action((destination: string, options: MakeOptions) =>
+      run(options, (context) => make(context, destination, options)),
+    );
 }
 
-async function make(context: Context, destination: string, { for: tool, force, set }: MakeOptions): Promise<ExitReason> {
+async function make(
+  context: Context,
+  destination: string,
+  { for: tool, force, set }: MakeOptions,
+): Promise<ExitReason> {
   const { terminal } = context;
   const { files, notes = [] } = await makeField(tool, {
     destination,

@@ -3,10 +3,21 @@ import { type ExitReason, InterruptedError, UsageError } from '../../base/errors
 import { t } from '../../base/language.ts';
 import { cmd } from '../../base/message.ts';
 import type { Context, GlobalOptions } from '../../context/context.ts';
-import { askAboutFinders, collectEntrySources, type KeepingFlags, offerSources } from '../../context/validation.ts';
+import {
+  askAboutFinders,
+  collectEntrySources,
+  type KeepingFlags,
+  offerSources,
+} from '../../context/validation.ts';
 import type { Find } from '../../find/find.ts';
 import { formatFindLine } from '../../flows/finds/find-texts.ts';
-import { type Asking, addFind, enterFind, findLastUnfinished, findToResume } from '../../flows/interview/add-find.ts';
+import {
+  type Asking,
+  addFind,
+  enterFind,
+  findLastUnfinished,
+  findToResume,
+} from '../../flows/interview/add-find.ts';
 import {
   type Beginning,
   type EntrySession,
@@ -22,7 +33,9 @@ import { printIssues, toIssuesJson } from '../../ui/terminal.ts';
 import { collect, defineCommand, type Runner } from '../command.ts';
 import { printNextStep } from '../result-texts.ts';
 
-type AddOptions = GlobalOptions & KeepingFlags & Beginning & { readonly draft?: boolean; readonly resume?: string | true };
+type AddOptions = GlobalOptions &
+  KeepingFlags &
+  Beginning & { readonly draft?: boolean; readonly resume?: string | true };
 
 export function register(program: Command, run: Runner): void {
   defineCommand(program, {
@@ -34,13 +47,23 @@ export function register(program: Command, run: Runner): void {
       'pas add --set project=C-202400101 --set object_type=brooch --set depth_cm=35 --point "50.0871N 14.4208E"',
     ],
   })
-    .option('--set <element=value>', t`set an element, named like a table column; may be repeated`, collect)
-    .option('--same-as <find>', t`copy another find, except its numbers, point, depth, count and note`)
+    .option(
+      '--set <element=value>',
+      t`set an element, named like a table column; may be repeated`,
+      collect,
+    )
+    .option(
+      '--same-as <find>',
+      t`copy another find, except its numbers, point, depth, count and note`,
+    )
     .option('--point <position>', t`the point: degrees, S-JTSK, a map link or a plus code`)
     .option('--point-from <photo>', t`the point where this photograph was taken`)
     .option('--photo <file...>', t`queue photographs with the find`)
     .option('--link', t`leave the photographs where they are instead of copying them`)
-    .option('--strip-gps', t`remove the position (GPS) from the queued copies; the original files are not changed`)
+    .option(
+      '--strip-gps',
+      t`remove the position (GPS) from the queued copies; the original files are not changed`,
+    )
     .option('--draft', t`keep the find as a draft, even if it is complete`)
     .option('--resume [find]', t`continue an unfinished find (default: the last one)`)
     .action((options: AddOptions) => run(options, (context) => add(context, options)));
@@ -54,7 +77,9 @@ async function add(context: Context, options: AddOptions): Promise<ExitReason> {
   const sources = { ...entrySources, ruleContext };
   const adding = openEntrySession(sources, options);
   const resumed =
-    options.resume === undefined ? undefined : findToResume(outbox, options.resume === true ? undefined : options.resume);
+    options.resume === undefined
+      ? undefined
+      : findToResume(outbox, options.resume === true ? undefined : options.resume);
   if (options.set === undefined && context.terminal.interactive)
     return addByAsking(context, adding, resumed, options.draft === true);
   if (options.set === undefined && options.sameAs === undefined && resumed === undefined) {
@@ -74,9 +99,14 @@ async function addByAsking(
 ): Promise<ExitReason> {
   const { terminal } = context;
   const say = (text: string): void => terminal.note(toPrintable(text));
-  const asking: Asking = { prompt: await context.prompt(), say, offers: await offerSources(context) };
+  const asking: Asking = {
+    prompt: await context.prompt(),
+    say,
+    offers: await offerSources(context),
+  };
   const unfinished = resumed === undefined ? findLastUnfinished(adding.outbox) : undefined;
-  if (unfinished !== undefined) say(t`${unfinished.localId} is unfinished. To continue it: ${cmd`pas add --resume`}`);
+  if (unfinished !== undefined)
+    say(t`${unfinished.localId} is unfinished. To continue it: ${cmd`pas add --resume`}`);
   say(formatKeys());
   if (resumed !== undefined) say(formatFindLine(resumed));
   for (let which: 'first' | 'further' = 'first'; ; which = 'further') {
@@ -107,7 +137,8 @@ function printAdded(context: Context, added: Awaited<ReturnType<typeof addFind>>
   // Column and number of the find are omitted, since there is no table.
   const issues = added.issues.map((issue) => issue.without('column', 'find'));
   printIssues(terminal, added.state === null ? collapseUnchecked(issues) : issues);
-  if (added.state === null) terminal.printLine(t`Nothing was saved. Correct it, or keep it as it is with --draft.`);
+  if (added.state === null)
+    terminal.printLine(t`Nothing was saved. Correct it, or keep it as it is with --draft.`);
   else terminal.printLine(formatSaved(added));
   if (added.state === 'queued') printNextStep(context);
   terminal.printValue(toSavedJson(added.state === null ? added : { ...added, issues }));

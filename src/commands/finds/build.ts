@@ -14,7 +14,9 @@ export function register(program: Command, run: Runner): void {
     name: 'build <find>',
     summary: t`Print the import document of a find: the one that was sent or will be, byte for byte.`,
     examples: ['pas build K-017', 'pas build K-017 > K-017.xml'],
-  }).action((find: string, options: GlobalOptions) => run(options, (context) => build(context, find)));
+  }).action((find: string, options: GlobalOptions) =>
+    run(options, (context) => build(context, find)),
+  );
 }
 
 async function build(context: Context, name: string): Promise<ExitReason> {
@@ -22,7 +24,9 @@ async function build(context: Context, name: string): Promise<ExitReason> {
   const outbox = await context.openOutbox();
   const [stored] = resolveFindNames(outbox, [name]);
   if (stored === undefined) return 'done';
-  const { document, contentDigest, issues } = await getDocumentOfFind(outbox, stored, () => openValidation(context));
+  const { document, contentDigest, issues } = await getDocumentOfFind(outbox, stored, () =>
+    openValidation(context),
+  );
   if (!terminal.json) streams.stdout.write(document);
   printIssues(terminal, issues, terminal.warn);
   terminal.printValue({

@@ -5,7 +5,12 @@ import { msgid, ngettext, t } from '../../base/language.ts';
 import { cmd } from '../../base/message.ts';
 import type { Context, GlobalOptions } from '../../context/context.ts';
 import { editFile } from '../../context/user-files.ts';
-import { askAboutFinders, collectEntrySources, offerSources, openValidationContext } from '../../context/validation.ts';
+import {
+  askAboutFinders,
+  collectEntrySources,
+  offerSources,
+  openValidationContext,
+} from '../../context/validation.ts';
 import { STATE_WORDS } from '../../flows/finds/entry-words.ts';
 import { formatFindLine } from '../../flows/finds/find-texts.ts';
 import { listFinds } from '../../flows/finds/select-finds.ts';
@@ -39,7 +44,11 @@ export function register(program: Command, run: Runner): void {
       "pas edit --where project=C-202400101 --where finder='Novák, Jan' --set accessibility=archeolog",
     ],
   })
-    .option('--set <element=value>', t`set an element; an empty value removes it; may be repeated`, collect)
+    .option(
+      '--set <element=value>',
+      t`set an element; an empty value removes it; may be repeated`,
+      collect,
+    )
     .option(
       '--where <element=value>',
       t`all finds that match: element=value, or state=, since=, until= or text= as in ${cmd`pas list`}; may be repeated`,
@@ -47,14 +56,24 @@ export function register(program: Command, run: Runner): void {
     )
     .option('--yes', t`for several finds: do not ask`)
     .option('--point <position>', t`as in ${cmd`pas add`}`)
-    .option('--ask', t`ask the questions of ${cmd`pas add`}, with the current values as suggestions`)
+    .option(
+      '--ask',
+      t`ask the questions of ${cmd`pas add`}, with the current values as suggestions`,
+    )
     .option('--discard', t`discard an unfinished earlier edit and start again`)
-    .action((finds: string[], options: EditOptions) => run(options, (context) => start(context, finds, options)));
+    .action((finds: string[], options: EditOptions) =>
+      run(options, (context) => start(context, finds, options)),
+    );
 }
 
-async function start(context: Context, finds: readonly string[], options: EditOptions): Promise<ExitReason> {
+async function start(
+  context: Context,
+  finds: readonly string[],
+  options: EditOptions,
+): Promise<ExitReason> {
   const [find, another] = finds;
-  if (find !== undefined && another === undefined && options.where === undefined) return edit(context, find, options);
+  if (find !== undefined && another === undefined && options.where === undefined)
+    return edit(context, find, options);
   return editMany(context, finds, options);
 }
 
@@ -69,7 +88,8 @@ async function edit(context: Context, name: string, options: EditOptions): Promi
   if (options.ask === true && set === undefined && point === undefined) {
     return finish(context, stored, opened.byAnswers(await askForChanges(context, opened)));
   }
-  if (set !== undefined || point !== undefined) return finish(context, stored, opened.bySettings(set ?? [], point));
+  if (set !== undefined || point !== undefined)
+    return finish(context, stored, opened.bySettings(set ?? [], point));
   return editInEditor(context, opened, stored, options.discard === true);
 }
 
@@ -77,7 +97,9 @@ async function edit(context: Context, name: string, options: EditOptions): Promi
 async function askForChanges(context: Context, { find }: FindEdit): Promise<Interviewed> {
   const { terminal } = context;
   if (!terminal.interactive)
-    throw new UsageError(t`pas cannot ask questions without a terminal.`, { hint: t`Give the values with --set element=value.` });
+    throw new UsageError(t`pas cannot ask questions without a terminal.`, {
+      hint: t`Give the values with --set element=value.`,
+    });
   const say = (text: string): void => terminal.note(toPrintable(text));
   const adding = openEntrySession(await collectEntrySources(context), {});
   const asking = { prompt: await context.prompt(), say, offers: await offerSources(context) };
@@ -86,16 +108,26 @@ async function askForChanges(context: Context, { find }: FindEdit): Promise<Inte
   try {
     return await askChanges(find, makeInterview(adding, asking));
   } catch (thrown) {
-    throw thrown instanceof InterruptedError ? new InterruptedError(t`Interrupted. Nothing was changed.`) : thrown;
+    throw thrown instanceof InterruptedError
+      ? new InterruptedError(t`Interrupted. Nothing was changed.`)
+      : thrown;
   }
 }
 
-async function editInEditor(context: Context, opened: FindEdit, stored: StoredFind, discard: boolean): Promise<ExitReason> {
+async function editInEditor(
+  context: Context,
+  opened: FindEdit,
+  stored: StoredFind,
+  discard: boolean,
+): Promise<ExitReason> {
   const { terminal } = context;
   const file = editFile(context, stored);
   const find = stored.localId;
   if (file.left === undefined || discard) file.write(opened.text());
-  else terminal.warn(t`Continuing an unfinished edit. To start again: ${cmd`pas edit ${find} --discard`}`);
+  else
+    terminal.warn(
+      t`Continuing an unfinished edit. To start again: ${cmd`pas edit ${find} --discard`}`,
+    );
   for (;;) {
     const edited = opened.byText(file.open());
     const reason = finish(context, stored, edited);
@@ -103,7 +135,10 @@ async function editInEditor(context: Context, opened: FindEdit, stored: StoredFi
       file.remove();
       return reason;
     }
-    if (!terminal.interactive || !(await (await context.prompt()).confirm(t`Open the editor again?`))) {
+    if (
+      !terminal.interactive ||
+      !(await (await context.prompt()).confirm(t`Open the editor again?`))
+    ) {
       terminal.warn(t`Your text is in ${file.path}. Run the command again to continue with it.`);
       return 'dataRefused';
     }
@@ -122,14 +157,17 @@ function finish(context: Context, stored: StoredFind, edited: Edited): ExitReaso
   );
   const shown = toPrintable(find);
   if (edited.kind === 'unchanged') terminal.printLine(t`Nothing was changed.`);
-  if (edited.kind === 'unreadable') terminal.printLine(t`${shown} was not changed: correct what is marked ✗.`);
+  if (edited.kind === 'unreadable')
+    terminal.printLine(t`${shown} was not changed: correct what is marked ✗.`);
   if (edited.kind === 'stored') {
     const state = STATE_WORDS[edited.state];
     const text = {
       queued: t`${shown} is queued. Send it: ${cmd`pas push`}`,
       draft: t`${shown} stays a draft until you correct what is marked ✗.`,
     };
-    terminal.printLine(edited.state in text ? text[edited.state as keyof typeof text] : `${shown}: ${state}`);
+    terminal.printLine(
+      edited.state in text ? text[edited.state as keyof typeof text] : `${shown}: ${state}`,
+    );
   }
   terminal.printValue({
     find,
@@ -149,8 +187,15 @@ type EditOptions = GlobalOptions & {
   readonly discard?: boolean;
 };
 
-/** Shows and makes one change in several finds. @throws UsageError without a change or a terminal, or when the answer is no */
-async function editMany(context: Context, names: readonly string[], options: EditOptions): Promise<ExitReason> {
+/**
+ * Shows and makes one change in several finds. @throws UsageError without a change or a terminal,
+ * or when the answer is no
+ */
+async function editMany(
+  context: Context,
+  names: readonly string[],
+  options: EditOptions,
+): Promise<ExitReason> {
   const { terminal } = context;
   const { set = [], point, where = [], yes } = options;
   if (names.length === 0 && where.length === 0) {
@@ -158,20 +203,24 @@ async function editMany(context: Context, names: readonly string[], options: Edi
       hint: t`\`${cmd`pas list`}\` shows the finds.`,
     });
   }
-  if (set.length === 0 && point === undefined) throw new UsageError(t`Specify what to change: --set element=value.`);
+  if (set.length === 0 && point === undefined)
+    throw new UsageError(t`Specify what to change: --set element=value.`);
   const outbox = await context.openOutbox();
   outbox.command.words = 'edit';
   const ruleContext = await openValidationContext(context);
-  const chosen = where.length === 0 ? undefined : listFinds(outbox, parseChoice(where)).map(({ find }) => find);
+  const chosen =
+    where.length === 0 ? undefined : listFinds(outbox, parseChoice(where)).map(({ find }) => find);
   const named = names.length === 0 ? undefined : resolveFindNames(outbox, names);
-  const requested = named?.filter((find) => chosen?.some(({ id }) => id === find.id) ?? true) ?? chosen ?? [];
+  const requested =
+    named?.filter((find) => chosen?.some(({ id }) => id === find.id) ?? true) ?? chosen ?? [];
   const { planned, refused, issues } = planEdits({ outbox, ruleContext }, requested, set, point);
   for (const { find, because } of refused) terminal.warn(`${toPrintable(find)}: ${because}`);
   for (const { stored, plan } of planned) printChanges(context, plan.changed, stored);
   if (yes !== true && planned.length > 0) await confirm(context, planned.length);
   for (const { stored, plan } of planned) {
     const edited = plan.store();
-    if (edited.kind === 'stored') issues.push(...edited.issues.map((issue) => issue.with({ find: stored.localId })));
+    if (edited.kind === 'stored')
+      issues.push(...edited.issues.map((issue) => issue.with({ find: stored.localId })));
   }
   const reported = collapseUnchecked(issues);
   printIssues(terminal, reported);
@@ -186,7 +235,11 @@ async function editMany(context: Context, names: readonly string[], options: Edi
 }
 
 async function confirm(context: Context, finds: number): Promise<void> {
-  const question = ngettext(msgid`Change ${finds} find like this?`, `Change ${finds} finds like this?`, finds);
+  const question = ngettext(
+    msgid`Change ${finds} find like this?`,
+    `Change ${finds} finds like this?`,
+    finds,
+  );
   const unasked = [
     t`pas cannot ask for confirmation without a terminal. Nothing was changed.`,
     t`To change them as shown, add --yes.`,
@@ -194,7 +247,11 @@ async function confirm(context: Context, finds: number): Promise<void> {
   await requireConfirmation(context, question, unasked, t`Nothing was changed.`);
 }
 
-function printChanges({ terminal }: Context, changes: readonly CellChange[], stored: StoredFind): void {
+function printChanges(
+  { terminal }: Context,
+  changes: readonly CellChange[],
+  stored: StoredFind,
+): void {
   terminal.printLine(terminal.color.bold(toPrintable(stored.localId)));
   for (const { element, was, is } of changes)
     terminal.printLine(`  ${element}: ${toPrintable(was ?? '–')} → ${toPrintable(is ?? '–')}`);

@@ -41,28 +41,52 @@ export function register(program: Command, run: Runner): void {
     ],
   })
     .addOption(
-      new Option('--format <format>', t`file format (default: from the file name, otherwise csv)`).choices(EXPORT_FORMATS),
+      new Option(
+        '--format <format>',
+        t`file format (default: from the file name, otherwise csv)`,
+      ).choices(EXPORT_FORMATS),
     )
     .option('--out <file>', t`file to write, or - for standard output (default)`)
-    .addOption(new Option('--state <state...>', t`only finds whose import is in one of these states`).choices(ENTRY_STATES))
+    .addOption(
+      new Option(
+        '--state <state...>',
+        t`only finds whose import is in one of these states`,
+      ).choices(ENTRY_STATES),
+    )
     .option('--project <id>', t`only finds of this project`)
-    .addOption(new Option('--separator <name>', t`CSV separator`).choices(['semicolon', 'comma', 'tab']).default('semicolon'))
+    .addOption(
+      new Option('--separator <name>', t`CSV separator`)
+        .choices(['semicolon', 'comma', 'tab'])
+        .default('semicolon'),
+    )
     .option('--labels', t`Czech and English labels in columns beside the codes of vocabularies`)
     .addOption(
-      new Option('--for <form>', EXPORTER_NAMES.map((name) => `${name}: ${EXPORTERS[name].summary}`).join('; ')).choices(
-        EXPORTER_NAMES,
-      ),
+      new Option(
+        '--for <form>',
+        EXPORTER_NAMES.map((name) => `${name}: ${EXPORTERS[name].summary}`).join('; '),
+      ).choices(EXPORTER_NAMES),
     )
-    .option('--without-places', t`in LIDO: leave out all findspots, even those of publicly accessible finds`)
+    .option(
+      '--without-places',
+      t`in LIDO: leave out all findspots, even those of publicly accessible finds`,
+    )
     .option('--force', t`replace an existing file`)
-    .action((finds: string[], options: ExportOptions) => run(options, (context) => exportCommand(context, finds, options)));
+    .action((finds: string[], options: ExportOptions) =>
+      run(options, (context) => exportCommand(context, finds, options)),
+    );
 }
 
-async function exportCommand(context: Context, names: readonly string[], options: ExportOptions): Promise<ExitReason> {
+async function exportCommand(
+  context: Context,
+  names: readonly string[],
+  options: ExportOptions,
+): Promise<ExitReason> {
   const { terminal, streams } = context;
   const toStdout = options.out === undefined || options.out === '-';
   if (terminal.json && toStdout) {
-    throw new UsageError(t`The finds and --json cannot both go to standard output.`, { hint: t`Name a file with --out.` });
+    throw new UsageError(t`The finds and --json cannot both go to standard output.`, {
+      hint: t`Name a file with --out.`,
+    });
   }
   const format = formatFor(options, toStdout);
   if (options.withoutPlaces === true && options.for !== 'lido')
@@ -73,7 +97,8 @@ async function exportCommand(context: Context, names: readonly string[], options
   const finds = names.length === 0 ? undefined : resolveFindNames(outbox, names);
   const progress = terminal.startProgress(t`Exporting`);
   const documents = getDocumentProfile(context.getProfile());
-  const getLabels = options.for !== undefined || options.labels === true ? await openLabels(context) : undefined;
+  const getLabels =
+    options.for !== undefined || options.labels === true ? await openLabels(context) : undefined;
   const request = {
     ...options,
     exporter: options.for,
@@ -86,7 +111,9 @@ async function exportCommand(context: Context, names: readonly string[], options
     nowMs: context.clock.now(),
     onProgress: progress.update,
   };
-  const destination = toStdout ? { stream: streams.stdout } : { file: options.out ?? '', overwrite: options.force === true };
+  const destination = toStdout
+    ? { stream: streams.stdout }
+    : { file: options.out ?? '', overwrite: options.force === true };
   const exported = await exportFinds(outbox, request, destination).finally(progress.end);
   if (exported === undefined) return 'done';
   const { finds: count, changed } = exported;
@@ -101,7 +128,12 @@ async function exportCommand(context: Context, names: readonly string[], options
       ),
     );
   }
-  terminal.printValue({ format, file: toStdout ? null : options.out, finds: count, changed_at_service: changed });
+  terminal.printValue({
+    format,
+    file: toStdout ? null : options.out,
+    finds: count,
+    changed_at_service: changed,
+  });
   return 'done';
 }
 
@@ -122,5 +154,7 @@ function parseFormat(out: string | undefined): ExportFormat {
   const format = extension === undefined ? 'csv' : findFormatOfExtension(extension);
   if (format !== undefined) return format;
   const formatNames = EXPORT_FORMATS.join(', ');
-  throw new UsageError(t`pas cannot tell the format from the name ${out}.`, { hint: t`Specify --format: ${formatNames}.` });
+  throw new UsageError(t`pas cannot tell the format from the name ${out}.`, {
+    hint: t`Specify --format: ${formatNames}.`,
+  });
 }

@@ -13,10 +13,19 @@ import {
   readTableOrInput,
   type TableOptions,
 } from '../../context/user-files.ts';
-import { askAboutFinders, getPhotoRoot, makeContextKeeping, openValidationContext } from '../../context/validation.ts';
+import {
+  askAboutFinders,
+  getPhotoRoot,
+  makeContextKeeping,
+  openValidationContext,
+} from '../../context/validation.ts';
 import type { LookupTerm } from '../../find/lookup.ts';
 import { findNearestPeople } from '../../flows/finds/outbox-status.ts';
-import { collapseGpsWarnings, collapseUnchecked, collapseUnknownColumns } from '../../flows/queue/collapse-issues.ts';
+import {
+  collapseGpsWarnings,
+  collapseUnchecked,
+  collapseUnknownColumns,
+} from '../../flows/queue/collapse-issues.ts';
 import type { Enqueued } from '../../flows/queue/enqueue-finds.ts';
 import { type CopiedTable, importTable, openCorrections } from '../../flows/queue/import-table.ts';
 import type { MergeAnswers } from '../../flows/queue/merge-find.ts';
@@ -56,18 +65,29 @@ export type ImportOptions = GlobalOptions &
 type ImportReport = Awaited<ReturnType<typeof importTable>>;
 type Request = Awaited<ReturnType<typeof openRequest>>;
 
-/** Imports tables in turn, with one report; `dataRefused` where a row has an error, or differs from its sent find. */
-export async function importTables(context: Context, files: readonly string[], options: ImportOptions): Promise<ExitReason> {
+/**
+ * Imports tables in turn, with one report; `dataRefused` where a row has an error, or differs from
+ * its sent find.
+ */
+export async function importTables(
+  context: Context,
+  files: readonly string[],
+  options: ImportOptions,
+): Promise<ExitReason> {
   const corrections =
-    options.asCorrection === undefined ? undefined : openCorrections(options.asCorrection, options.force === true);
+    options.asCorrection === undefined
+      ? undefined
+      : openCorrections(options.asCorrection, options.force === true);
   const request = await openRequest(context, files, options);
   const ofMapping = (await readMappingFile(context)).issues;
   const reports: ImportReport[] = [];
   for (const file of files) reports.push(await importFile(context, file, request, options));
   const imported = joinReports(reports, ofMapping);
-  const shown = request.map === undefined ? foldColumns(imported.issues, files, options) : imported.issues;
+  const shown =
+    request.map === undefined ? foldColumns(imported.issues, files, options) : imported.issues;
   const isAll = printIssues(context.terminal, collapseGpsWarnings(shown));
-  if (!isAll && request.copy === undefined) context.terminal.note(t`--issues-to FILE writes every error next to its row.`);
+  if (!isAll && request.copy === undefined)
+    context.terminal.note(t`--issues-to FILE writes every error next to its row.`);
   printSummary(context, imported, request);
   if (corrections !== undefined) {
     const { file, count } = await corrections.write(imported.finds);
@@ -79,7 +99,9 @@ export async function importTables(context: Context, files: readonly string[], o
       ),
     );
   }
-  return imported.hasErrors || imported.finds.some((find) => find.change === 'sent') ? 'dataRefused' : 'done';
+  return imported.hasErrors || imported.finds.some((find) => find.change === 'sent')
+    ? 'dataRefused'
+    : 'done';
 }
 
 /** Returns the settings that hold for all tables. */
@@ -97,20 +119,34 @@ async function openRequest(context: Context, files: readonly string[], options: 
     findOtherIssuer: makeOutboxSearch(context, outbox),
     dryRun: options.dryRun === true,
     link: options.link === true,
-    map: options.map === undefined ? undefined : await readColumnMap(context, options.map, ruleContext.lookupTerm),
+    map:
+      options.map === undefined
+        ? undefined
+        : await readColumnMap(context, options.map, ruleContext.lookupTerm),
   };
 }
 
-async function importFile(context: Context, file: string, request: Request, options: ImportOptions): Promise<ImportReport> {
+async function importFile(
+  context: Context,
+  file: string,
+  request: Request,
+  options: ImportOptions,
+): Promise<ImportReport> {
   const { terminal } = context;
   const table = await readTableOrInput(context, file, options);
   if (table.sheet !== undefined) {
     terminal.note(
-      table.unit === 'feature' ? t`${file}: layer ${table.sheet} is read.` : t`${file}: sheet ${table.sheet} is read.`,
+      table.unit === 'feature'
+        ? t`${file}: layer ${table.sheet} is read.`
+        : t`${file}: sheet ${table.sheet} is read.`,
     );
   }
   const photoFolder = getPhotoRoot(table.file, options.photos);
-  const ruleContext = await askAboutFinders(context, request.ruleContext, { table, map: request.map, set: options.set });
+  const ruleContext = await askAboutFinders(context, request.ruleContext, {
+    table,
+    map: request.map,
+    set: options.set,
+  });
   const importIt = (more: Partial<Request>): Promise<ImportReport> => {
     const progress = terminal.startProgress(t`Importing ${file}`);
     const onProgress = (done: number): void => progress.update(done, table.rowCount);
@@ -135,7 +171,8 @@ function joinReports(reports: readonly ImportReport[], ofMapping: readonly Issue
   const issues = [...ofMapping, ...reports.flatMap((report) => report.issues)];
   const newPeople = new Map<string, number>();
   for (const report of reports)
-    for (const [name, count] of report.newPeople) newPeople.set(name, (newPeople.get(name) ?? 0) + count);
+    for (const [name, count] of report.newPeople)
+      newPeople.set(name, (newPeople.get(name) ?? 0) + count);
   const sum = (getCount: (report: ImportReport) => number): number =>
     reports.reduce((total, report) => total + getCount(report), 0);
   return {
@@ -154,13 +191,16 @@ function joinReports(reports: readonly ImportReport[], ofMapping: readonly Issue
 /** @throws UsageError where flags contradict each other, or name an unknown find */
 function parseMergeAnswers(outbox: Outbox, options: ImportOptions): MergeAnswers {
   const { ours, theirs, oursOf = [], theirsOf = [], same, rename, asNew } = options;
-  if (ours === true && theirs === true) throw new UsageError(t`--ours and --theirs cannot be combined. Use only one of them.`);
-  if (rename === true && asNew === true) throw new UsageError(t`--rename and --as-new cannot be combined. Use only one of them.`);
+  if (ours === true && theirs === true)
+    throw new UsageError(t`--ours and --theirs cannot be combined. Use only one of them.`);
+  if (rename === true && asNew === true)
+    throw new UsageError(t`--rename and --as-new cannot be combined. Use only one of them.`);
   const resolveIds = (names: readonly string[]): Set<string> =>
     new Set(resolveFindNames(outbox, names).map(({ localId }) => localId));
   const [keep, take] = [resolveIds(oursOf), resolveIds(theirsOf)];
   const both = [...keep].find((find) => take.has(find));
-  if (both !== undefined) throw new UsageError(t`--ours-of and --theirs-of both name ${both}. Use only one of them.`);
+  if (both !== undefined)
+    throw new UsageError(t`--ours-of and --theirs-of both name ${both}. Use only one of them.`);
   const general = ours === true ? 'ours' : theirs === true ? 'theirs' : undefined;
   return {
     chooseSide: (localId) => (keep.has(localId) ? 'ours' : take.has(localId) ? 'theirs' : general),
@@ -170,7 +210,10 @@ function parseMergeAnswers(outbox: Outbox, options: ImportOptions): MergeAnswers
   };
 }
 
-/** Imports a table; where its finds came from another one, a person sees the differences, and decides. */
+/**
+ * Imports a table; where its finds came from another one, a person sees the differences, and
+ * decides.
+ */
 async function importAsking(
   context: Context,
   file: string,
@@ -195,11 +238,16 @@ async function importAsking(
   const again = copy === undefined ? {} : { copy: { ...copy, overwrite: true } };
   const second = await importIt({ ...again, answers: { ...answers, same: true } });
   // A find that the first run changed is `kept` in the second one, so its first result counts.
-  const finds = second.finds.map((find, index) => (find.change === 'kept' ? (first.finds[index] ?? find) : find));
+  const finds = second.finds.map((find, index) =>
+    find.change === 'kept' ? (first.finds[index] ?? find) : find,
+  );
   return { ...second, finds, newPeople: first.newPeople, missing: first.missing };
 }
 
-/** Reports missing finds, which stay: only a person knows if they were corrected, moved to another table, or are no finds. */
+/**
+ * Reports missing finds, which stay: only a person knows if they were corrected, moved to another
+ * table, or are no finds.
+ */
 function printMissing({ terminal }: Context, file: string, missing: readonly string[]): void {
   const count = missing.length;
   const table = printable(file);
@@ -235,13 +283,17 @@ function foldColumns(issues: readonly Issue[], files: readonly string[], options
 }
 
 /** @throws UsageError where flags contradict each other, or the copy could not be written later */
-function parseIssuesCopy(files: readonly string[], { issuesTo: file, onlyBad, force }: ImportOptions) {
+function parseIssuesCopy(
+  files: readonly string[],
+  { issuesTo: file, onlyBad, force }: ImportOptions,
+) {
   if (file === undefined) {
     if (onlyBad === true) throw new UsageError(t`--only-bad needs --issues-to FILE. Give both.`);
     return undefined;
   }
   if (file === '-') throw new UsageError(t`--issues-to needs a file name.`);
-  if (files.length > 1) throw new UsageError(t`--issues-to copies one table. Import the tables one by one.`);
+  if (files.length > 1)
+    throw new UsageError(t`--issues-to copies one table. Import the tables one by one.`);
   if (files.some((table) => resolve(table) === resolve(file))) {
     throw new UsageError(t`${file} is the table itself. Choose another name for the copy.`);
   }
@@ -249,9 +301,17 @@ function parseIssuesCopy(files: readonly string[], { issuesTo: file, onlyBad, fo
 }
 
 /** @throws UsageError where the map is invalid; its issues are printed before */
-export async function readColumnMap(context: Context, mapFile: string, lookupTerm: LookupTerm): Promise<ColumnMap> {
+export async function readColumnMap(
+  context: Context,
+  mapFile: string,
+  lookupTerm: LookupTerm,
+): Promise<ColumnMap> {
   const [file, bytes] = await readFileOrInput(context, mapFile);
-  const { map, issues } = (await import('../../flows/queue/table-columns.ts')).parseMap(file, bytes, lookupTerm);
+  const { map, issues } = (await import('../../flows/queue/table-columns.ts')).parseMap(
+    file,
+    bytes,
+    lookupTerm,
+  );
   if (map !== undefined) return map;
   printIssues(context.terminal, issues, context.terminal.warn);
   const faults = issues.length;
@@ -265,7 +325,11 @@ export async function readColumnMap(context: Context, mapFile: string, lookupTer
   );
 }
 
-function printCopied({ terminal }: Context, table: string, { file, rows: count, left: remaining }: CopiedTable): void {
+function printCopied(
+  { terminal }: Context,
+  table: string,
+  { file, rows: count, left: remaining }: CopiedTable,
+): void {
   terminal.note(
     ngettext(
       msgid`${file} has ${count} row, with its errors in the column issues. Correct it and import the file.`,
@@ -275,18 +339,27 @@ function printCopied({ terminal }: Context, table: string, { file, rows: count, 
   );
   if (remaining.length === 0) return;
   const rows = remaining.join(', ');
-  terminal.warn(t`Rows that could not be parsed are not in the copy: ${rows}. Correct them in ${table}.`);
+  terminal.warn(
+    t`Rows that could not be parsed are not in the copy: ${rows}. Correct them in ${table}.`,
+  );
 }
 
 const MAX_PEOPLE = 20;
 
-function printUnknownPeople({ terminal }: Context, people: Imported['newPeople'], lookupTerm: LookupTerm): void {
+function printUnknownPeople(
+  { terminal }: Context,
+  people: Imported['newPeople'],
+  lookupTerm: LookupTerm,
+): void {
   if (people.size === 0) return;
   const shownTexts = [...people].slice(0, MAX_PEOPLE).map(([name, count]) => {
     const nearest = (findNearestPeople(name, lookupTerm) ?? []).map(formatPerson).join(', ');
     return `${printable(name)} (${nearest === '' ? count : t`${count}; nearest: ${nearest}`})`;
   });
-  const [names, count] = [[...shownTexts, ...(people.size > MAX_PEOPLE ? ['…'] : [])].join('; '), people.size];
+  const [names, count] = [
+    [...shownTexts, ...(people.size > MAX_PEOPLE ? ['…'] : [])].join('; '),
+    people.size,
+  ];
   terminal.note(
     ngettext(
       msgid`${count} finder is not among the harvested people; the service will create a new person (finds in brackets): ${names}`,
@@ -297,10 +370,21 @@ function printUnknownPeople({ terminal }: Context, people: Imported['newPeople']
 }
 
 function countChanges({ finds, rows }: Imported) {
-  const count = (change: Enqueued['change']): number => finds.filter((find) => find.change === change).length;
+  const count = (change: Enqueued['change']): number =>
+    finds.filter((find) => find.change === change).length;
   return {
-    ...{ added: count('added'), updated: count('updated'), unchanged: count('kept'), already_sent: count('sent') },
-    ...{ conflicts: count('conflict'), other_finds: count('another'), other_table: count('asked'), equal: count('equal') },
+    ...{
+      added: count('added'),
+      updated: count('updated'),
+      unchanged: count('kept'),
+      already_sent: count('sent'),
+    },
+    ...{
+      conflicts: count('conflict'),
+      other_finds: count('another'),
+      other_table: count('asked'),
+      equal: count('equal'),
+    },
     photos_removed: finds.reduce((sum, find) => sum + find.photosRemoved, 0),
     numbers: finds.filter(({ numberQueued }) => numberQueued === true).length,
     invalid: rows - finds.length,
@@ -309,18 +393,28 @@ function countChanges({ finds, rows }: Imported) {
   };
 }
 
-function formatChanges({ added, updated, unchanged, ...counts }: ReturnType<typeof countChanges>): string {
+function formatChanges({
+  added,
+  updated,
+  unchanged,
+  ...counts
+}: ReturnType<typeof countChanges>): string {
   const { already_sent: sent, conflicts, invalid } = counts;
   const parts = [t`${added} added`, t`${updated} updated`, t`${unchanged} unchanged`];
   if (sent > 0) parts.push(t`${sent} already sent, unchanged`);
   if (conflicts > 0) parts.push(t`${conflicts} changed here and in the table, not updated`);
   const otherCount = counts.other_finds + counts.other_table + counts.equal;
   if (otherCount > 0) parts.push(t`${otherCount} skipped until you decide`);
-  if (invalid > 0) parts.push(ngettext(msgid`${invalid} row not read`, `${invalid} rows not read`, invalid));
+  if (invalid > 0)
+    parts.push(ngettext(msgid`${invalid} row not read`, `${invalid} rows not read`, invalid));
   return parts.join(', ');
 }
 
-function printSummary(context: Context, imported: Imported, { dryRun, ruleContext: { lookupTerm } }: Request): void {
+function printSummary(
+  context: Context,
+  imported: Imported,
+  { dryRun, ruleContext: { lookupTerm } }: Request,
+): void {
   const { terminal } = context;
   const { finds, newPeople, missing, issues } = imported;
   const counts = countChanges(imported);
@@ -331,7 +425,9 @@ function printSummary(context: Context, imported: Imported, { dryRun, ruleContex
     formatPhotographCount(counts.photos),
   ];
   terminal.printLine(
-    dryRun ? t`Would import ${all}: ${changes}; ${photographs}.` : t`Imported ${all}: ${changes}; ${photographs} queued.`,
+    dryRun
+      ? t`Would import ${all}: ${changes}; ${photographs}.`
+      : t`Imported ${all}: ${changes}; ${photographs} queued.`,
   );
   if (photosRemoved > 0) {
     terminal.printLine(
@@ -342,7 +438,8 @@ function printSummary(context: Context, imported: Imported, { dryRun, ruleContex
       ),
     );
   }
-  if (numbers > 0) terminal.printLine(t`Registration numbers queued for finds that were sent: ${numbers}.`);
+  if (numbers > 0)
+    terminal.printLine(t`Registration numbers queued for finds that were sent: ${numbers}.`);
   if (drafts > 0) {
     terminal.printLine(
       ngettext(
@@ -359,7 +456,10 @@ function printSummary(context: Context, imported: Imported, { dryRun, ruleContex
     ...counts,
     not_in_table: missing,
     new_people: [...newPeople].map(([name, count]) => {
-      const nearest = (findNearestPeople(name, lookupTerm) ?? []).map(({ id, label }) => ({ id, label }));
+      const nearest = (findNearestPeople(name, lookupTerm) ?? []).map(({ id, label }) => ({
+        id,
+        label,
+      }));
       return { name, finds: count, ...(nearest.length === 0 ? {} : { nearest }) };
     }),
     issues: toIssuesJson(issues),

@@ -9,15 +9,30 @@ import type { Context } from '../../context/context.ts';
 import { listReadingFlags, readTableOrInput } from '../../context/user-files.ts';
 import { getPhotoRoot, offerSources, openValidationContext } from '../../context/validation.ts';
 import type { Decision } from '../../flows/interview/ask-about-table.ts';
-import { formatOverview, formatUnmappedTerms, previewLines } from '../../flows/interview/table-texts.ts';
-import { type PreviewedTable, previewNumbers, previewTable } from '../../flows/queue/table-columns.ts';
+import {
+  formatOverview,
+  formatUnmappedTerms,
+  previewLines,
+} from '../../flows/interview/table-texts.ts';
+import {
+  type PreviewedTable,
+  previewNumbers,
+  previewTable,
+} from '../../flows/queue/table-columns.ts';
 import type { Table } from '../../tables/table.ts';
 import { toPrintable, wrapText } from '../../text/characters.ts';
 import { toIssueJson } from '../../ui/terminal.ts';
 import { type ImportOptions, importTables } from './import-tables.ts';
 
-/** Proposes a table's column map, asks on a terminal, and writes the map. @throws UsageError as {@link resolveWizardFiles} */
-export async function runWizard(context: Context, files: readonly string[], options: ImportOptions): Promise<ExitReason> {
+/**
+ * Proposes a table's column map, asks on a terminal, and writes the map. @throws UsageError as
+ * {@link resolveWizardFiles}
+ */
+export async function runWizard(
+  context: Context,
+  files: readonly string[],
+  options: ImportOptions,
+): Promise<ExitReason> {
   const { terminal } = context;
   const { file, stem, mapFile, asks } = resolveWizardFiles(context, files, options);
   const termsFile = `${stem}.terms.csv`;
@@ -28,43 +43,68 @@ export async function runWizard(context: Context, files: readonly string[], opti
   printReadNotes(previewed.table, say);
   const [name, rows] = [basename(file), previewed.table.rowCount];
   say([
-    ngettext(msgid`${name}: ${rows} row. The columns seem to be:`, `${name}: ${rows} rows. The columns seem to be:`, rows),
+    ngettext(
+      msgid`${name}: ${rows} row. The columns seem to be:`,
+      `${name}: ${rows} rows. The columns seem to be:`,
+      rows,
+    ),
     '',
     ...formatOverview(proposed),
   ]);
-  const { proposal, importNow } = asks ? await ask(context, previewed, say) : { proposal: proposed, importNow: false };
+  const { proposal, importNow } = asks
+    ? await ask(context, previewed, say)
+    : { proposal: proposed, importNow: false };
   const preview = previewed.preview(proposal);
   if (!asks) say(['', ...previewLines(preview)]);
-  const { strange, termsKept, problems, open } = await previewed.write(proposal, termsFile, options.force === true);
+  const { strange, termsKept, problems, open } = await previewed.write(
+    proposal,
+    termsFile,
+    options.force === true,
+  );
   if (strange.length > 0) say(formatUnmappedTerms(strange, termsFile));
-  if (termsKept) terminal.warn(t`${termsFile} already exists and stays as it is; --force replaces it.`);
+  if (termsKept)
+    terminal.warn(t`${termsFile} already exists and stays as it is; --force replaces it.`);
   for (const { message } of problems) terminal.warn(message);
   for (const element of proposal.undecided) {
-    terminal.warn(t`${element} has no value yet: add it under [fixed] in ${mapFile}, or with --set ${element}=…`);
+    terminal.warn(
+      t`${element} has no value yet: add it under [fixed] in ${mapFile}, or with --set ${element}=…`,
+    );
   }
   for (const { profile, doubt = '' } of open) {
     terminal.warn(t`${profile.key}: ${doubt} Write the unit in ${mapFile} in place of "?".`);
   }
   terminal.printLine(t`Written: ${mapFile}`);
-  terminal.printValue(toWizardJson(mapFile, strange.length > 0 ? termsFile : undefined, proposal, preview, strange));
+  terminal.printValue(
+    toWizardJson(mapFile, strange.length > 0 ? termsFile : undefined, proposal, preview, strange),
+  );
   if (importNow) return importTables(context, [file], { ...options, map: mapFile });
   printDryRun(context, 'pas import', file, mapFile, options);
   return proposal.undecided.length + problems.length + open.length > 0 ? 'dataRefused' : 'done';
 }
 
-/** @throws UsageError without a terminal and `--yes`, for several tables, and where the map's file exists */
-function resolveWizardFiles({ terminal }: Context, files: readonly string[], options: ImportOptions) {
+/**
+ * @throws UsageError without a terminal and `--yes`, for several tables, and where the map's file
+ * exists
+ */
+function resolveWizardFiles(
+  { terminal }: Context,
+  files: readonly string[],
+  options: ImportOptions,
+) {
   const [file, another] = files;
   if (file === undefined || another !== undefined || file === '-') {
     throw new UsageError(t`--wizard reads a single table, which must be a file.`);
   }
   const asks = options.yes !== true && terminal.interactive && !terminal.json;
   if (!asks && options.yes !== true) {
-    throw new UsageError(t`pas cannot ask questions without a terminal.`, { hint: t`To accept the proposals: --wizard --yes` });
+    throw new UsageError(t`pas cannot ask questions without a terminal.`, {
+      hint: t`To accept the proposals: --wizard --yes`,
+    });
   }
   const stem = file.slice(0, file.length - extname(file).length);
   const mapFile = options.map ?? `${stem}.map.toml`;
-  if (mapFile === '-') throw new UsageError(t`--wizard writes the column map to a file. Specify which: --map FILE`);
+  if (mapFile === '-')
+    throw new UsageError(t`--wizard writes the column map to a file. Specify which: --map FILE`);
   if (existsSync(mapFile) && options.force !== true) {
     throw new UsageError(t`There is already a file ${mapFile}.`, {
       hint: t`Edit it, write another one with --map FILE, or replace it with --force.`,
@@ -73,8 +113,15 @@ function resolveWizardFiles({ terminal }: Context, files: readonly string[], opt
   return { file, stem, mapFile, asks };
 }
 
-/** Runs the wizard for a table of registration numbers, which has three columns. @throws UsageError as {@link runWizard} does */
-export async function runNumberWizard(context: Context, givenMapFile: string, options: ImportOptions): Promise<ExitReason> {
+/**
+ * Runs the wizard for a table of registration numbers, which has three columns. @throws UsageError
+ * as {@link runWizard} does
+ */
+export async function runNumberWizard(
+  context: Context,
+  givenMapFile: string,
+  options: ImportOptions,
+): Promise<ExitReason> {
   const { terminal } = context;
   const { file, mapFile, asks } = resolveWizardFiles(context, [givenMapFile], options);
   const table = await readTableOrInput(context, file, options);
@@ -84,14 +131,21 @@ export async function runNumberWizard(context: Context, givenMapFile: string, op
   say(formatOverview({ ...proposed, undecided: [] }));
   if (asks && !(await (await context.prompt()).confirm(t`Write the column map`))) return 'done';
   await write(options.force === true);
-  for (const element of proposed.undecided) terminal.warn(t`No column looks like ${element}. Specify it in ${mapFile}.`);
+  for (const element of proposed.undecided)
+    terminal.warn(t`No column looks like ${element}. Specify it in ${mapFile}.`);
   terminal.printLine(t`Written: ${mapFile}`);
   terminal.printValue({ map: mapFile, undecided: proposed.undecided });
   printDryRun(context, 'pas number import', file, mapFile, options);
   return proposed.undecided.length > 0 ? 'dataRefused' : 'done';
 }
 
-function printDryRun({ terminal }: Context, words: string, file: string, mapFile: string, options: ImportOptions): void {
+function printDryRun(
+  { terminal }: Context,
+  words: string,
+  file: string,
+  mapFile: string,
+  options: ImportOptions,
+): void {
   const { photos, idPrefix, stripGps, link, strict, keepRows } = options;
   const command = composeCommand(words, [
     ['', file],
@@ -110,21 +164,42 @@ function printDryRun({ terminal }: Context, words: string, file: string, mapFile
 
 /** Prints notes on the reading, such as the detected header row. */
 function printReadNotes({ issues }: Table, say: (lines: readonly string[]) => void): void {
-  for (const { severity, row, message } of issues) if (severity === 'warning' && row === undefined) say([message]);
+  for (const { severity, row, message } of issues)
+    if (severity === 'warning' && row === undefined) say([message]);
 }
 
-async function openPreview(context: Context, file: string, mapFile: string, options: ImportOptions) {
+async function openPreview(
+  context: Context,
+  file: string,
+  mapFile: string,
+  options: ImportOptions,
+) {
   const { set = [], photos, strict = false } = options;
   const table = await readTableOrInput(context, file, options);
   const photoFolder = getPhotoRoot(resolve(context.cwd, file), photos);
-  return previewTable(table, { mapFile, set, photoFolder, strict, knowledge: await openValidationContext(context) });
+  return previewTable(table, {
+    mapFile,
+    set,
+    photoFolder,
+    strict,
+    knowledge: await openValidationContext(context),
+  });
 }
 
-async function ask(context: Context, previewed: PreviewedTable, say: (lines: readonly string[]) => void): Promise<Decision> {
+async function ask(
+  context: Context,
+  previewed: PreviewedTable,
+  say: (lines: readonly string[]) => void,
+): Promise<Decision> {
   const { askAboutTable } = await import('../../flows/interview/ask-about-table.ts');
   const { makeOfferTerms } = await import('../../flows/interview/offer-terms.ts');
   const offerTerms = makeOfferTerms({ ...(await offerSources(context)), latest: [] });
-  return askAboutTable(previewed.proposed, { ...previewed, prompt: await context.prompt(), say, offerTerms });
+  return askAboutTable(previewed.proposed, {
+    ...previewed,
+    prompt: await context.prompt(),
+    say,
+    offerTerms,
+  });
 }
 
 /** Makes a printer that wraps lines to the terminal's width with a hanging indent. */
@@ -132,7 +207,10 @@ function makeLinePrinter({ terminal, streams }: Context): (lines: readonly strin
   const columns = streams.stderr.columns ?? 100;
   const indentLine = (line: string): string => {
     const [blanks = ''] = /^ */.exec(line) ?? [];
-    return blanks + wrapText(line.slice(blanks.length), columns - blanks.length).replaceAll('\n', `\n${blanks}`);
+    return (
+      blanks +
+      wrapText(line.slice(blanks.length), columns - blanks.length).replaceAll('\n', `\n${blanks}`)
+    );
   };
   return (lines) => terminal.note(lines.map((line) => indentLine(toPrintable(line))).join('\n'));
 }

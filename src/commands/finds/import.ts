@@ -23,15 +23,31 @@ export function register(program: Command, run: Runner): void {
   })
     .option('--dry-run', t`show what would happen and change nothing`)
     .option('--link', t`leave the photographs where they are instead of copying them`)
-    .option('--strip-gps', t`remove the position (GPS) from the queued copies; the original files are not changed`)
+    .option(
+      '--strip-gps',
+      t`remove the position (GPS) from the queued copies; the original files are not changed`,
+    )
     .option('--photos <folder>', t`folder of the photographs (default: the folder of the table)`)
     .option('--sheet <name>', t`sheet of a workbook to read (default: the first that is not empty)`)
-    .option('--layer <name>', t`layer of a GeoPackage, or shapefile of an archive, to read (default: the first with points)`)
+    .option(
+      '--layer <name>',
+      t`layer of a GeoPackage, or shapefile of an archive, to read (default: the first with points)`,
+    )
     .option('--encoding <name>', t`encoding of a CSV table or a shapefile (default: detected)`)
-    .option('--header-row <n>', t`row with the column names, or two rows such as 2-3 (default: detected)`)
-    .option('--set <element=value>', t`value for each find whose cell for this element is empty; may be repeated`, collect)
+    .option(
+      '--header-row <n>',
+      t`row with the column names, or two rows such as 2-3 (default: detected)`,
+    )
+    .option(
+      '--set <element=value>',
+      t`value for each find whose cell for this element is empty; may be repeated`,
+      collect,
+    )
     .option('--map <file>', t`file that describes the columns of the table; --wizard writes it`)
-    .option('--wizard', t`propose an element for each column, let you correct it, and write a column map for --map`)
+    .option(
+      '--wizard',
+      t`propose an element for each column, let you correct it, and write a column map for --map`,
+    )
     .option('--yes', t`with --wizard: accept the proposals without asking`)
     .option('--ours', t`if a row and its find were both changed: keep the find's value`)
     .option('--theirs', t`if a row and its find were both changed: use the row's value`)
@@ -41,28 +57,48 @@ export function register(program: Command, run: Runner): void {
       '--same',
       t`update a find from the row with its local id, even if the row looks like another find or comes from another table`,
     )
-    .option('--id-prefix <text>', t`put this before each local id of the table, if another table uses the same numbers`)
+    .option(
+      '--id-prefix <text>',
+      t`put this before each local id of the table, if another table uses the same numbers`,
+    )
     .option(
       '--rename',
       t`treat a row that is identical to a find with another local id as that find, renamed (only if it was never sent)`,
     )
-    .option('--as-new', t`treat a row that is identical to a find with another local id as a new find`)
-    .option('--as-correction <file>', t`write the differences from sent finds to a CSV file for the curator; numbers are queued`)
+    .option(
+      '--as-new',
+      t`treat a row that is identical to a find with another local id as a new find`,
+    )
+    .option(
+      '--as-correction <file>',
+      t`write the differences from sent finds to a CSV file for the curator; numbers are queued`,
+    )
     .option('--undo', t`undo the last import, except for what was sent`)
     .option('--strict', t`leave out rows whose photographs are missing`)
     .option('--keep-rows', t`read rows that are otherwise skipped, such as totals and remarks`)
-    .option('--issues-to <file>', t`copy the table to this CSV or XLSX file, with a column for the errors of each row`)
+    .option(
+      '--issues-to <file>',
+      t`copy the table to this CSV or XLSX file, with a column for the errors of each row`,
+    )
     .option('--only-bad', t`with --issues-to: copy only rows with errors`)
     .option('--force', t`replace an existing file`)
-    .action((files: string[], options: ImportOptions) => run(options, (context) => start(context, files, options)));
+    .action((files: string[], options: ImportOptions) =>
+      run(options, (context) => start(context, files, options)),
+    );
 }
 
-async function start(context: Context, files: readonly string[], options: ImportOptions): Promise<ExitReason> {
+async function start(
+  context: Context,
+  files: readonly string[],
+  options: ImportOptions,
+): Promise<ExitReason> {
   if (options.undo === true) {
-    if (files.length > 0) throw new UsageError(t`--undo undoes the last import. Use it without a file.`);
+    if (files.length > 0)
+      throw new UsageError(t`--undo undoes the last import. Use it without a file.`);
     return (await import('./undo.ts')).undoCommand(context, 'import');
   }
   if (files.length === 0) throw new UsageError(t`Specify the tables to import.`);
-  if (options.wizard === true) return (await import('./import-wizard.ts')).runWizard(context, files, options);
+  if (options.wizard === true)
+    return (await import('./import-wizard.ts')).runWizard(context, files, options);
   return importTables(context, files, options);
 }

@@ -17,7 +17,12 @@ export function register(program: Command, run: Runner): void {
     summary: t`List the finds of the outbox with their states.`,
     examples: ['pas list', 'pas list --state draft refused --since 2024-06-01'],
   })
-    .addOption(new Option('--state <state...>', t`only finds whose import is in one of these states`).choices(ENTRY_STATES))
+    .addOption(
+      new Option(
+        '--state <state...>',
+        t`only finds whose import is in one of these states`,
+      ).choices(ENTRY_STATES),
+    )
     .option('--project <id>', t`only finds of this project`)
     .option('--since <date>', t`found on or after this day`, parseDayOption)
     .option('--until <date>', t`found on or before this day`, parseDayOption)
@@ -41,7 +46,10 @@ async function list(context: Context, options: ListOptions): Promise<ExitReason>
     getLabelText(find.elements['druh_nalezu']),
     getLabelText(find.elements['projekt']),
   ]);
-  await context.terminal.printTable([t`FIND`, t`STATE`, t`IN THE SERVICE`, t`IDENTIFIER`, t`OBJECT`, t`PROJECT`], rows);
+  await context.terminal.printTable(
+    [t`FIND`, t`STATE`, t`IN THE SERVICE`, t`IDENTIFIER`, t`OBJECT`, t`PROJECT`],
+    rows,
+  );
   context.terminal.printValue(
     finds.map(({ find, entry, pulled }) => ({
       find: find.id,
@@ -58,5 +66,7 @@ async function list(context: Context, options: ListOptions): Promise<ExitReason>
 
 function getLabelText(value: unknown): string {
   if (typeof value !== 'object' || value === null || !('id' in value)) return '';
-  return 'text' in value && typeof value.text === 'string' && value.text !== '' ? value.text : String(value.id);
+  return 'text' in value && typeof value.text === 'string' && value.text !== ''
+    ? value.text
+    : String(value.id);
 }

@@ -20,32 +20,50 @@ export function register(program: Command, run: Runner): void {
   defineCommand(parent, {
     name: 'set <find> <value>',
     summary: t`Queue a registration number. It is sent once the find has its identifier.`,
-    examples: ["pas number set K-017 'A 1250/2024'", "pas number set C-202400101-N00001 'MB-77' --replace"],
+    examples: [
+      "pas number set K-017 'A 1250/2024'",
+      "pas number set C-202400101-N00001 'MB-77' --replace",
+    ],
   })
     .option('--replace', t`replace the record's number`)
-    .action((find: string, value: string, options: SetOptions) => run(options, (context) => set(context, find, value, options)));
+    .action((find: string, value: string, options: SetOptions) =>
+      run(options, (context) => set(context, find, value, options)),
+    );
   defineCommand(parent, {
     name: 'import <table>',
     summary: t`Queue the registration numbers of a table with the columns local_id or ident_cely, and evidencni_cislo. Importing it again changes nothing.`,
-    examples: ['pas number import numbers.csv --dry-run', 'pas number import register.xlsx --sheet 2024'],
+    examples: [
+      'pas number import numbers.csv --dry-run',
+      'pas number import register.xlsx --sheet 2024',
+    ],
   })
     .option('--dry-run', t`show what would happen and change nothing`)
     .option('--sheet <name>', t`sheet of a workbook to read (default: the first that is not empty)`)
     .option('--layer <name>', t`as in ${cmd`pas import`}`)
     .option('--encoding <name>', t`encoding of a CSV table or a shapefile (default: detected)`)
-    .option('--header-row <n>', t`row with the column names, or two rows such as 2-3 (default: detected)`)
+    .option(
+      '--header-row <n>',
+      t`row with the column names, or two rows such as 2-3 (default: detected)`,
+    )
     .option('--map <file>', t`as in ${cmd`pas import`}`)
     .option('--wizard', t`as in ${cmd`pas import`}`)
     .option('--replace', t`replace the records' numbers`)
     .option('--yes', t`as in ${cmd`pas import`}`)
     .option('--force', t`as in ${cmd`pas import`}`)
-    .action((file: string, options: NumberOptions) => run(options, (context) => importNumbers(context, file, options)));
+    .action((file: string, options: NumberOptions) =>
+      run(options, (context) => importNumbers(context, file, options)),
+    );
 }
 
 type SetOptions = GlobalOptions & { readonly replace?: boolean };
 type NumberOptions = ImportOptions & { readonly replace?: boolean };
 
-async function set(context: Context, find: string, value: string, options: SetOptions): Promise<ExitReason> {
+async function set(
+  context: Context,
+  find: string,
+  value: string,
+  options: SetOptions,
+): Promise<ExitReason> {
   const outbox = await context.openOutbox();
   assertMayNumber(outbox);
   outbox.command.words = 'number-set';
@@ -54,14 +72,22 @@ async function set(context: Context, find: string, value: string, options: SetOp
   const { replaces } = planNumber(outbox, target, number);
   if (replaces !== undefined && number !== '') {
     const replacement = { find, value: number, replaces };
-    if (options.replace === true || context.terminal.interactive) showReplacements(context, [replacement]);
+    if (options.replace === true || context.terminal.interactive)
+      showReplacements(context, [replacement]);
     const isMeant = options.replace === true || (await mayReplace(context, 1));
-    if (!isMeant) throw context.terminal.interactive ? new UsageError(t`Nothing was queued.`) : makeNotReplacedError(replacement);
+    if (!isMeant)
+      throw context.terminal.interactive
+        ? new UsageError(t`Nothing was queued.`)
+        : makeNotReplacedError(replacement);
   }
   const change = enqueueNumber(outbox, target, value, (now) => now === replaces);
   // Another process changed the number while a person was asked.
   if (change === undefined)
-    throw makeNotReplacedError({ find, value: number, replaces: planNumber(outbox, target, number).replaces ?? '' });
+    throw makeNotReplacedError({
+      find,
+      value: number,
+      replaces: planNumber(outbox, target, number).replaces ?? '',
+    });
   if (change !== 'kept') announceInstance(context);
   const resultTexts = {
     queued: t`Number ${number} for ${find} is queued.`,
@@ -91,9 +117,12 @@ async function mayReplace({ terminal, prompt }: Context, count: number): Promise
 }
 
 function makeNotReplacedError({ find, value, replaces }: Replacement): UsageError {
-  return new UsageError(t`${find} has the number ${replaces}, which ${value} would replace. Nothing was queued.`, {
-    hint: t`To replace it: ${cmd`pas number set ${find} ${value} --replace`}`,
-  });
+  return new UsageError(
+    t`${find} has the number ${replaces}, which ${value} would replace. Nothing was queued.`,
+    {
+      hint: t`To replace it: ${cmd`pas number set ${find} ${value} --replace`}`,
+    },
+  );
 }
 
 async function readNumberMap(context: Context, file: string) {
@@ -101,9 +130,17 @@ async function readNumberMap(context: Context, file: string) {
   return readColumnMap(context, file, (await openLookups(context)).lookupTerm);
 }
 
-/** Queues the numbers of a table; those of records are replaced only with `--replace`, or after a question on a terminal. */
-export async function importNumbers(context: Context, file: string, options: NumberOptions): Promise<ExitReason> {
-  if (options.wizard === true) return (await import('./import-wizard.ts')).runNumberWizard(context, file, options);
+/**
+ * Queues the numbers of a table; those of records are replaced only with `--replace`, or after a
+ * question on a terminal.
+ */
+export async function importNumbers(
+  context: Context,
+  file: string,
+  options: NumberOptions,
+): Promise<ExitReason> {
+  if (options.wizard === true)
+    return (await import('./import-wizard.ts')).runNumberWizard(context, file, options);
   const { terminal } = context;
   const outbox = await context.openOutbox();
   outbox.command.words = 'number-import';
@@ -111,13 +148,16 @@ export async function importNumbers(context: Context, file: string, options: Num
   const map = options.map === undefined ? undefined : await readNumberMap(context, options.map);
   const table = await readTableOrInput(context, file, options);
   const planned = planNumbers(outbox, table, map);
-  const replacements = planned.numbers.flatMap(({ replaces, ...number }) => (replaces === null ? [] : [{ ...number, replaces }]));
+  const replacements = planned.numbers.flatMap(({ replaces, ...number }) =>
+    replaces === null ? [] : [{ ...number, replaces }],
+  );
   const isMeant = dryRun || options.replace === true || replacements.length === 0;
   if (isMeant || terminal.interactive) showReplacements(context, replacements);
   const command = replaceCommand(file, options);
   const replace = isMeant || (await mayReplace(context, replacements.length));
   const { numbers, issues } = dryRun ? planned : queueNumbers(outbox, planned, replace);
-  const count = (isCounted: (number: TableNumber) => boolean): number => numbers.filter(isCounted).length;
+  const count = (isCounted: (number: TableNumber) => boolean): number =>
+    numbers.filter(isCounted).length;
   const current = count(({ change }) => change === 'current');
   const replaced = count(({ change, replaces }) => change === 'replaced' || replaces !== null);
   const queued = numbers.length - current - replaced;
@@ -136,8 +176,16 @@ export async function importNumbers(context: Context, file: string, options: Num
   if (!replace) terminal.note(t`To replace the numbers that records have: ${command}`);
   else if (dryRun && replacements.length > 0 && options.replace !== true)
     terminal.note(t`Add --replace to replace the numbers that records already have: ${command}`);
-  if (!dryRun && queued + replaced > 0) terminal.note(t`Next: \`${cmd`pas push --only`} number\` when you are online.`);
-  terminal.printValue({ dry_run: dryRun, queued, replaced, unchanged: current, numbers, issues: toIssuesJson(issues) });
+  if (!dryRun && queued + replaced > 0)
+    terminal.note(t`Next: \`${cmd`pas push --only`} number\` when you are online.`);
+  terminal.printValue({
+    dry_run: dryRun,
+    queued,
+    replaced,
+    unchanged: current,
+    numbers,
+    issues: toIssuesJson(issues),
+  });
   return hasErrors(issues) ? 'dataRefused' : 'done';
 }
 

@@ -31,12 +31,22 @@ export type MatchFlags = GlobalOptions &
 /** Accuracy of a phone's GPS, and a few steps. */
 const WITHIN_M = 25;
 
-/** Queues the certain matches of a folder; other matches with `--likely`, or after a question on a terminal. */
-export async function matchPhotos(context: Context, folder: string, options: MatchFlags): Promise<ExitReason> {
+/**
+ * Queues the certain matches of a folder; other matches with `--likely`, or after a question on a
+ * terminal.
+ */
+export async function matchPhotos(
+  context: Context,
+  folder: string,
+  options: MatchFlags,
+): Promise<ExitReason> {
   const { terminal } = context;
   const outbox = await context.openOutbox();
   outbox.command.words = 'photo-match';
-  const { inspectPhotograph, storePhotograph: keepPhotograph } = makeContextKeeping(context, options);
+  const { inspectPhotograph, storePhotograph: keepPhotograph } = makeContextKeeping(
+    context,
+    options,
+  );
   const progress = terminal.startProgress(t`Reading the photographs`);
   const matches = await matchFolder(folder, {
     outbox,
@@ -50,14 +60,23 @@ export async function matchPhotos(context: Context, folder: string, options: Mat
   const asks = terminal.interactive && !terminal.json && options.yes !== true && !dryRun;
   const questions = asks ? makeMatchQuestions(outbox, await context.prompt()) : undefined;
   const takesLikely = options.likely === true;
-  const queued = await queueMatches(matches.fates, { outbox, storePhotograph: keepPhotograph, dryRun, takesLikely, questions });
+  const queued = await queueMatches(matches.fates, {
+    outbox,
+    storePhotograph: keepPhotograph,
+    dryRun,
+    takesLikely,
+    questions,
+  });
   printEnd(context, matches, queued, options);
   return hasErrors(matches.issues) ? 'dataRefused' : 'done';
 }
 
 const MAX_FOLDERS = 5;
 
-async function printFound({ terminal }: Context, { fates, issues, unsearched }: MatchedFolder): Promise<void> {
+async function printFound(
+  { terminal }: Context,
+  { fates, issues, unsearched }: MatchedFolder,
+): Promise<void> {
   if (fates.length === 0) terminal.printLine(t`There are no files in this folder.`);
   else await terminal.printTable([t`FILE`, t`FIND`, t`MATCH`, t`WHY`], fates.map(formatMatchRow));
   printIssues(terminal, collapseGpsWarnings(issues));
@@ -65,7 +84,9 @@ async function printFound({ terminal }: Context, { fates, issues, unsearched }: 
 }
 
 function formatUnsearched(folders: readonly string[]): string {
-  const names = [...folders.slice(0, MAX_FOLDERS), ...(folders.length > MAX_FOLDERS ? ['…'] : [])].map(printable).join(', ');
+  const names = [...folders.slice(0, MAX_FOLDERS), ...(folders.length > MAX_FOLDERS ? ['…'] : [])]
+    .map(printable)
+    .join(', ');
   const count = folders.length;
   return ngettext(
     msgid`${count} subfolder was not searched: ${names}. To search it: --recursive`,
@@ -97,7 +118,11 @@ function printEnd(
   });
 }
 
-function formatEnd(fates: readonly FileStatus[], queued: ReadonlyMap<string, string>, isDry: boolean): string {
+function formatEnd(
+  fates: readonly FileStatus[],
+  queued: ReadonlyMap<string, string>,
+  isDry: boolean,
+): string {
   const [doneCount, all, finds] = [queued.size, fates.length, new Set(queued.values()).size];
   const knownCount = fates.filter(({ kind }) => kind === 'known').length;
   if (knownCount > 0 && !fates.some(({ kind }) => kind === 'matched')) {
@@ -126,8 +151,11 @@ function printLeft(
   queued: ReadonlyMap<string, string>,
   { likely }: MatchFlags,
 ): void {
-  const left = fates.filter((fate) => fate.kind === 'matched' && !queued.has(fate.file)) as MatchedFile[];
-  const count = (confidence: Confidence): number => left.filter(({ match }) => match.confidence === confidence).length;
+  const left = fates.filter(
+    (fate) => fate.kind === 'matched' && !queued.has(fate.file),
+  ) as MatchedFile[];
+  const count = (confidence: Confidence): number =>
+    left.filter(({ match }) => match.confidence === confidence).length;
   const [likelyLeft, doubtful, none] = [count('likely'), count('doubtful'), count('none')];
   if (likelyLeft > 0 && likely !== true) {
     terminal.printLine(
@@ -160,20 +188,43 @@ function printLeft(
 }
 
 function toStatusValue(fate: FileStatus, queuedFor: string | undefined): Record<string, unknown> {
-  const nothing = { find: null, confidence: null, reasons: [], candidates: [], known: [], copy_of: null };
+  const nothing = {
+    find: null,
+    confidence: null,
+    reasons: [],
+    candidates: [],
+    known: [],
+    copy_of: null,
+  };
   switch (fate.kind) {
     case 'matched': {
       const { find = null, confidence, reasons, candidates } = fate.match;
       const action = queuedFor === undefined ? 'left' : 'queued';
-      return { file: fate.file, action, ...nothing, find: queuedFor ?? find, confidence, reasons, candidates };
+      return {
+        file: fate.file,
+        action,
+        ...nothing,
+        find: queuedFor ?? find,
+        confidence,
+        reasons,
+        candidates,
+      };
     }
     case 'known': {
-      const knownEntries = fate.entries.map((entry) => ({ find: getFindName(entry), state: entry.state }));
+      const knownEntries = fate.entries.map((entry) => ({
+        find: getFindName(entry),
+        state: entry.state,
+      }));
       return { file: fate.file, action: 'known', ...nothing, known: knownEntries };
     }
     case 'copy':
       return { file: fate.file, action: 'copy', ...nothing, copy_of: fate.of };
     case 'refused':
-      return { file: fate.file, action: 'refused', ...nothing, reasons: fate.rules.map((kind) => ({ kind })) };
+      return {
+        file: fate.file,
+        action: 'refused',
+        ...nothing,
+        reasons: fate.rules.map((kind) => ({ kind })),
+      };
   }
 }

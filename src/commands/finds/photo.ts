@@ -22,10 +22,16 @@ export function register(program: Command, run: Runner): void {
   defineCommand(parent, {
     name: 'add <find> <file...>',
     summary: t`Queue photographs for a find. They are sent once the find has its identifier.`,
-    examples: ['pas photo add K-017 IMG_0412.jpg IMG_0413.jpg', 'pas photo add C-202400101-N00001 detail.png --link'],
+    examples: [
+      'pas photo add K-017 IMG_0412.jpg IMG_0413.jpg',
+      'pas photo add C-202400101-N00001 detail.png --link',
+    ],
   })
     .option('--link', t`leave the file where it is instead of copying it`)
-    .option('--strip-gps', t`remove the position (GPS) from the queued copies; the original files are not changed`)
+    .option(
+      '--strip-gps',
+      t`remove the position (GPS) from the queued copies; the original files are not changed`,
+    )
     .action((find: string, files: string[], options: PhotoOptions) =>
       run(options, (context) => add(context, find, files, options)),
     );
@@ -48,7 +54,10 @@ export function register(program: Command, run: Runner): void {
     .option('--likely', t`queue the likely matches as well`)
     .option('--dry-run', t`show what would happen and change nothing`)
     .option('--link', t`leave the file where it is instead of copying it`)
-    .option('--strip-gps', t`remove the position (GPS) from the queued copies; the original files are not changed`)
+    .option(
+      '--strip-gps',
+      t`remove the position (GPS) from the queued copies; the original files are not changed`,
+    )
     .action((folder: string, options: MatchFlags) =>
       run(options, async (context) => {
         const { matchPhotos } = await import('./photo-match.ts');
@@ -57,7 +66,12 @@ export function register(program: Command, run: Runner): void {
     );
 }
 
-async function add(context: Context, find: string, files: readonly string[], options: PhotoOptions): Promise<ExitReason> {
+async function add(
+  context: Context,
+  find: string,
+  files: readonly string[],
+  options: PhotoOptions,
+): Promise<ExitReason> {
   const { terminal } = context;
   if (files.includes('-')) {
     throw new UsageError(t`A photograph needs a file name, which standard input does not have.`, {
@@ -81,7 +95,8 @@ async function add(context: Context, find: string, files: readonly string[], opt
     if (added.queued === undefined) continue;
     entries.add(added.queued.entryId);
     printSameFile(context, basename(file), find, added.queued);
-    if (added.queued.change === 'kept') terminal.note(t`${file} is already queued or sent for ${find}.`);
+    if (added.queued.change === 'kept')
+      terminal.note(t`${file} is already queued or sent for ${find}.`);
     if (added.queued.change === 'kept') continue;
     if (queued === 0) announceInstance(context);
     queued += 1;
@@ -102,11 +117,22 @@ async function add(context: Context, find: string, files: readonly string[], opt
   return hasErrors(issues) ? 'dataRefused' : 'done';
 }
 
-function printSameFile({ terminal }: Context, name: string, find: string, { sameFile, wasGone }: QueuedPhoto): void {
+function printSameFile(
+  { terminal }: Context,
+  name: string,
+  find: string,
+  { sameFile, wasGone }: QueuedPhoto,
+): void {
   if (wasGone === true)
-    terminal.note(t`${name} was sent for ${find} before, and the last pull shows the record without it; it is queued again.`);
+    terminal.note(
+      t`${name} was sent for ${find} before, and the last pull shows the record without it; it is queued again.`,
+    );
   if (sameFile === 'replaced')
-    terminal.note(t`${name} has changed since it was queued for ${find}; its current content will be sent.`);
+    terminal.note(
+      t`${name} has changed since it was queued for ${find}; its current content will be sent.`,
+    );
   if (sameFile === 'sent')
-    terminal.warn(t`${name} has changed since it was sent for ${find}; its current content is queued as well.`);
+    terminal.warn(
+      t`${name} has changed since it was sent for ${find}; its current content is queued as well.`,
+    );
 }

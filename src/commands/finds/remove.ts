@@ -19,15 +19,24 @@ export function register(program: Command, run: Runner): void {
     examples: ['pas remove K-017', 'pas remove K-017 K-018 --yes'],
   })
     .option('--yes', t`do not ask`)
-    .action((finds: string[], options: RemoveOptions) => run(options, (context) => remove(context, finds, options)));
+    .action((finds: string[], options: RemoveOptions) =>
+      run(options, (context) => remove(context, finds, options)),
+    );
 }
 
-async function remove(context: Context, names: readonly string[], { yes }: RemoveOptions): Promise<ExitReason> {
+async function remove(
+  context: Context,
+  names: readonly string[],
+  { yes }: RemoveOptions,
+): Promise<ExitReason> {
   const { terminal } = context;
   const outbox = await context.openOutbox();
   outbox.command.words = 'remove';
   const planned = planRemoval(outbox, names);
-  const [removable, keptPhotos] = [[] as PlannedRemoval[], [] as { readonly name: string; readonly because: Entry }[]];
+  const [removable, keptPhotos] = [
+    [] as PlannedRemoval[],
+    [] as { readonly name: string; readonly because: Entry }[],
+  ];
   for (const each of planned) {
     if (each.because === undefined) removable.push(each);
     else keptPhotos.push({ name: each.name, because: each.because });
@@ -37,7 +46,11 @@ async function remove(context: Context, names: readonly string[], { yes }: Remov
   if (yes !== true && removable.length > 0) await confirm(context, removable);
 
   const removed: string[] = [];
-  for (const [index, removal] of removeFinds(outbox, removable, context.getOutboxPlaces().photosFolder).entries()) {
+  for (const [index, removal] of removeFinds(
+    outbox,
+    removable,
+    context.getOutboxPlaces().photosFolder,
+  ).entries()) {
     const name = removable[index]?.name ?? '';
     if (removal.kind === 'kept') {
       keptPhotos.push({ name, because: removal.because });
@@ -48,16 +61,26 @@ async function remove(context: Context, names: readonly string[], { yes }: Remov
     const [find, parts] = [toPrintable(name), formatParts(removal.entries)];
     terminal.printLine(t`${find} is removed, with ${parts}.`);
     if (removal.isHidden)
-      terminal.note(t`It was sent once, so its local_id stays reserved. To queue it again: ${cmd`pas resolve ${name} --resend`}`);
+      terminal.note(
+        t`It was sent once, so its local_id stays reserved. To queue it again: ${cmd`pas resolve ${name} --resend`}`,
+      );
   }
   terminal.printValue({
     removed,
-    kept: keptPhotos.map(({ name, because }) => ({ find: name, entry: because.id, kind: because.kind, state: because.state })),
+    kept: keptPhotos.map(({ name, because }) => ({
+      find: name,
+      entry: because.id,
+      kind: because.kind,
+      state: because.state,
+    })),
   });
   return keptPhotos.length > 0 ? 'dataRefused' : 'done';
 }
 
-function printKept({ terminal }: Context, { name, because }: { readonly name: string; readonly because: Entry }): void {
+function printKept(
+  { terminal }: Context,
+  { name, because }: { readonly name: string; readonly because: Entry },
+): void {
   const find = toPrintable(name);
   terminal.warn(`${t`${find} cannot be removed.`} ${explainKept(because, name)}`);
 }
@@ -71,11 +94,17 @@ async function confirm(context: Context, planned: readonly PlannedRemoval[]): Pr
     finds,
   );
   const unasked = t`Without a terminal, pas removes finds only with --yes: ${names} (${what}).`;
-  await requireConfirmation(context, question, [unasked, t`Add --yes to remove it.`], t`Nothing was removed.`);
+  await requireConfirmation(
+    context,
+    question,
+    [unasked, t`Add --yes to remove it.`],
+    t`Nothing was removed.`,
+  );
 }
 
 function formatParts(entries: readonly Entry[]): string {
-  const count = (kind: Entry['kind']): number => entries.filter((entry) => entry.kind === kind).length;
+  const count = (kind: Entry['kind']): number =>
+    entries.filter((entry) => entry.kind === kind).length;
   return `${formatPhotographCount(count('photo'))}, ${formatNumberCount(count('number'))}`;
 }
 

@@ -25,9 +25,17 @@ export function register(program: Command, run: Runner): void {
     summary: t`Create a single page to read or print: maps, photographs, states and what to do next. FILE may be - for stdout.`,
     examples: ['pas report season.html', 'pas report share.html --without-places --lang cs'],
   })
-    .option('--without-places', t`leave out exact findspots: coordinates, maps, areas, descriptions, notes, finders`)
+    .option(
+      '--without-places',
+      t`leave out exact findspots: coordinates, maps, areas, descriptions, notes, finders`,
+    )
     .option('--no-photos', t`leave out photographs`)
-    .option('--photo-size <pixels>', t`longer side of a photograph in pixels, 80 to 1600`, parsePixels, 640)
+    .option(
+      '--photo-size <pixels>',
+      t`longer side of a photograph in pixels, 80 to 1600`,
+      parsePixels,
+      640,
+    )
     .option('--force', t`replace a file that is not a report`)
     .addHelpText(
       'after',
@@ -40,14 +48,21 @@ export function register(program: Command, run: Runner): void {
 
 function parsePixels(text: string): number {
   const value = /^\d{1,5}$/.test(text) ? Number(text) : 0;
-  if (value < 80 || value > 1600) throw new InvalidArgumentError(t`Enter a number from 80 to 1600.`);
+  if (value < 80 || value > 1600)
+    throw new InvalidArgumentError(t`Enter a number from 80 to 1600.`);
   return value;
 }
 
-async function report(context: Context, file: string, names: readonly string[], options: ReportOptions): Promise<ExitReason> {
+async function report(
+  context: Context,
+  file: string,
+  names: readonly string[],
+  options: ReportOptions,
+): Promise<ExitReason> {
   const { terminal } = context;
   const toStdout = file === '-';
-  if (toStdout && options.json === true) throw new UsageError(t`The page and --json cannot both go to stdout. Specify a file.`);
+  if (toStdout && options.json === true)
+    throw new UsageError(t`The page and --json cannot both go to stdout. Specify a file.`);
   const target = resolve(context.cwd, file);
   if (!toStdout) assertNotOwnFile(context, target);
   const request = await makeReportRequest(context, names, options);
@@ -63,18 +78,25 @@ async function report(context: Context, file: string, names: readonly string[], 
     report: result,
     missing,
     sizeBytes,
-  } = await runInterruptibly(context, (signal) => write({ file: target, overwrite: options.force === true, signal }));
+  } = await runInterruptibly(context, (signal) =>
+    write({ file: target, overwrite: options.force === true, signal }),
+  );
   const size = formatSize(sizeBytes);
   const shown = options.photos === false ? 0 : result.photographs - missing;
   const counted = formatFindCount(result.finds);
   const photographs = formatPhotographCount(shown);
   const path = printable(target);
   terminal.printLine(t`${path}: ${counted}, ${photographs}, ${size}.`);
-  if (missing > 0) terminal.note(t`Photographs without a preview: ${missing}. The page says why for each.`);
+  if (missing > 0)
+    terminal.note(t`Photographs without a preview: ${missing}. The page says why for each.`);
   if (result.places === 'shown' && result.finds > 0)
-    terminal.note(t`The page reveals exact findspots. To make a page to share, use --without-places.`);
+    terminal.note(
+      t`The page reveals exact findspots. To make a page to share, use --without-places.`,
+    );
   if (sizeBytes > LARGE_BYTES)
-    terminal.note(t`The page is large for a phone: select fewer finds, or use --photo-size or --no-photos.`);
+    terminal.note(
+      t`The page is large for a phone: select fewer finds, or use --photo-size or --no-photos.`,
+    );
   terminal.printValue({
     file: target,
     size_bytes: sizeBytes,
@@ -89,7 +111,11 @@ async function report(context: Context, file: string, names: readonly string[], 
 
 const LARGE_BYTES = 25e6;
 
-async function makeReportRequest(context: Context, names: readonly string[], options: ReportOptions) {
+async function makeReportRequest(
+  context: Context,
+  names: readonly string[],
+  options: ReportOptions,
+) {
   const profile = context.getProfile();
   const outbox = await context.openOutboxToRead();
   const recordBase = findOwnHarvestBase(context);
@@ -104,26 +130,44 @@ async function makeReportRequest(context: Context, names: readonly string[], opt
     photosFolder: context.getOutboxPlaces().photosFolder,
     photoPx: options.photoSize,
     madeMs: context.clock.now(),
-    profile: { name: profile.name, kind: profile.kind, host: new URL(recordBase ?? profile.baseUrl).host },
+    profile: {
+      name: profile.name,
+      kind: profile.kind,
+      host: new URL(recordBase ?? profile.baseUrl).host,
+    },
   } as const;
 }
 
 function getConfirmedTerms({ rows }: Mapping): Map<string, string[]> {
   const terms = new Map<string, string[]>();
-  for (const { id, term, confirmed } of rows) if (confirmed) terms.set(id, [...(terms.get(id) ?? []), term]);
+  for (const { id, term, confirmed } of rows)
+    if (confirmed) terms.set(id, [...(terms.get(id) ?? []), term]);
   return terms;
 }
 
-function assertNotOwnFile({ places, getOutboxPlaces, getJournalPlaces }: Context, target: string): void {
-  const ownPlaces = [places, getOutboxPlaces(), { journalFile: getJournalPlaces().journalFile }].flatMap((each) =>
-    Object.values(each),
-  );
+function assertNotOwnFile(
+  { places, getOutboxPlaces, getJournalPlaces }: Context,
+  target: string,
+): void {
+  const ownPlaces = [
+    places,
+    getOutboxPlaces(),
+    { journalFile: getJournalPlaces().journalFile },
+  ].flatMap((each) => Object.values(each));
   const isThere = [target, ...ownPlaces].filter((path) => existsSync(path));
-  const isOwn = isThere[0] === target && isThere.slice(1).some((path) => realpathSync(path) === realpathSync(target));
-  if (isOwn) throw new FileError(target, t`${target} belongs to pas itself.`, { hint: t`Choose another place.` });
+  const isOwn =
+    isThere[0] === target &&
+    isThere.slice(1).some((path) => realpathSync(path) === realpathSync(target));
+  if (isOwn)
+    throw new FileError(target, t`${target} belongs to pas itself.`, {
+      hint: t`Choose another place.`,
+    });
 }
 
-async function runInterruptibly<T>(context: Context, write: (signal: AbortSignal) => Promise<T>): Promise<T> {
+async function runInterruptibly<T>(
+  context: Context,
+  write: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
   const { stop } = installSignalHandlers(context);
   try {
     return await write(stop);

@@ -5,7 +5,12 @@ import { cmd } from '../../base/message.ts';
 import { ATTEMPT_OUTCOMES } from '../../base/outcomes.ts';
 import type { Context, GlobalOptions } from '../../context/context.ts';
 import { KIND_WORDS, STATE_WORDS, VERDICT_WORDS } from '../../flows/finds/entry-words.ts';
-import { formatChange, formatRemoteStatus, type RemoteState, toRemoteStateJson } from '../../flows/finds/remote-state.ts';
+import {
+  formatChange,
+  formatRemoteStatus,
+  type RemoteState,
+  toRemoteStateJson,
+} from '../../flows/finds/remote-state.ts';
 import { type Story, toKnownFind } from '../../flows/queue/known-finds.ts';
 import { explainUncertain } from '../../flows/reconcile/uncertain-text.ts';
 import type { Entry, Held } from '../../outbox/entry.ts';
@@ -23,7 +28,9 @@ export function register(program: Command, run: Runner): void {
     examples: ['pas show K-017', 'pas show C-202400101-N00001 --json'],
   })
     .option('--why', t`with the evidence for what is uncertain`)
-    .action((find: string, options: ShowOptions) => run(options, (context) => show(context, find, options.why === true)));
+    .action((find: string, options: ShowOptions) =>
+      run(options, (context) => show(context, find, options.why === true)),
+    );
 }
 
 async function show(context: Context, name: string, why: boolean): Promise<ExitReason> {
@@ -32,9 +39,11 @@ async function show(context: Context, name: string, why: boolean): Promise<ExitR
   const { find, texts, stories, atService } = toKnownFind(outbox, name);
   const { settleMs } = context.getProfile();
   terminal.printLine(terminal.color.bold(printable(find?.localId ?? name)));
-  if (find === undefined) terminal.printLine(`  ${t`a record of the service that is not stored here as a find`}`);
+  if (find === undefined)
+    terminal.printLine(`  ${t`a record of the service that is not stored here as a find`}`);
   else if (find.isHidden) terminal.printLine(`  ${t`removed here`}`);
-  else if (find.sourceFile !== null) terminal.printLine(`  ${formatOrigin(printable(find.sourceFile), find.sourceRow)}`);
+  else if (find.sourceFile !== null)
+    terminal.printLine(`  ${formatOrigin(printable(find.sourceFile), find.sourceRow)}`);
   printFacts(context, texts);
   if (atService !== undefined) printRemoteState(context, atService);
   for (const story of stories) {
@@ -50,7 +59,10 @@ async function show(context: Context, name: string, why: boolean): Promise<ExitR
     find: find?.id ?? null,
     local_id: find?.localId ?? null,
     ...(find === undefined ? { ident_cely: name } : {}),
-    source: find === undefined || find.sourceFile === null ? null : { file: find.sourceFile, row: find.sourceRow },
+    source:
+      find === undefined || find.sourceFile === null
+        ? null
+        : { file: find.sourceFile, row: find.sourceRow },
     elements: find?.elements ?? {},
     at_service: atService === undefined ? null : toRemoteStateJson(atService),
     entries: stories.map(toStoryJson),
@@ -58,11 +70,16 @@ async function show(context: Context, name: string, why: boolean): Promise<ExitR
   return 'done';
 }
 
-function printFacts({ terminal }: Context, facts: readonly (readonly [name: string, text: string | undefined])[]): void {
+function printFacts(
+  { terminal }: Context,
+  facts: readonly (readonly [name: string, text: string | undefined])[],
+): void {
   const width = Math.max(20, ...facts.map(([name]) => displayWidth(name)));
   for (const [name, text = ''] of facts) {
     if (text !== '')
-      terminal.printLine(`  ${padText(name, width)} ${printable(text).replaceAll('\n', `\n${' '.repeat(width + 3)}`)}`);
+      terminal.printLine(
+        `  ${padText(name, width)} ${printable(text).replaceAll('\n', `\n${' '.repeat(width + 3)}`)}`,
+      );
   }
 }
 
@@ -73,12 +90,19 @@ function formatOrigin(file: string, row: number | null): string {
 function printRemoteState(context: Context, { pulled, record, changes }: RemoteState): void {
   const { terminal } = context;
   terminal.printLine();
-  const [standing, seenText] = [terminal.color.bold(formatRemoteStatus(pulled)), formatMoment(pulled.seenMs)];
+  const [standing, seenText] = [
+    terminal.color.bold(formatRemoteStatus(pulled)),
+    formatMoment(pulled.seenMs),
+  ];
   terminal.printLine(t`in the service: ${standing}, as of ${seenText}`);
   printFacts(context, [
     [t`number`, record?.elements.evidencni_cislo?.toString()],
     [t`photographs`, record?.files.map(({ name }) => name).join(', ')],
-    [t`area`, record?.area?.text ?? (record?.protectedWithheld === true ? t`hidden from this account` : undefined)],
+    [
+      t`area`,
+      record?.area?.text ??
+        (record?.protectedWithheld === true ? t`hidden from this account` : undefined),
+    ],
     [t`district`, record?.district?.text],
   ]);
   for (const change of changes) {
@@ -88,7 +112,12 @@ function printRemoteState(context: Context, { pulled, record, changes }: RemoteS
 }
 
 /** @param whole includes what is known only by evidence */
-function printStory(context: Context, { entry, attempts, evidence }: Story, plainly: string | undefined, whole: boolean): void {
+function printStory(
+  context: Context,
+  { entry, attempts, evidence }: Story,
+  plainly: string | undefined,
+  whole: boolean,
+): void {
   const { terminal } = context;
   terminal.printLine();
   terminal.printLine(
@@ -98,7 +127,8 @@ function printStory(context: Context, { entry, attempts, evidence }: Story, plai
   for (const line of describeEntry(entry, whole)) terminal.printLine(`  ${line}`);
   printIssues(terminal, entry.issues, (text) => terminal.printLine(`  ${text}`));
   for (const attempt of attempts) {
-    const ended = attempt.endedAt === null ? t`duration unknown` : `${attempt.endedAt - attempt.startedAt} ms`;
+    const ended =
+      attempt.endedAt === null ? t`duration unknown` : `${attempt.endedAt - attempt.startedAt} ms`;
     const outcome = attempt.outcome === null ? '' : ATTEMPT_OUTCOMES[attempt.outcome].word;
     terminal.printLine(
       `  ${formatMoment(attempt.startedAt)}  ${attempt.method} ${attempt.path}  ${attempt.status ?? '–'}  ${outcome}  ${ended}`,
@@ -109,7 +139,9 @@ function printStory(context: Context, { entry, attempts, evidence }: Story, plai
   for (const { foundAt, verdict, reason, candidates } of whole ? evidence : []) {
     const names = candidates.length === 0 ? '' : ` (${candidates.map(printable).join(', ')})`;
     const [verdictText, why] = [VERDICT_WORDS[verdict], printable(reason)];
-    terminal.printLine(`  ${formatMoment(foundAt)}  ${t`evidence: ${verdictText}; ${why}`}${names}`);
+    terminal.printLine(
+      `  ${formatMoment(foundAt)}  ${t`evidence: ${verdictText}; ${why}`}${names}`,
+    );
   }
 }
 
@@ -122,9 +154,13 @@ function describeEntry(entry: Entry, whole: boolean): string[] {
     const sizeBytes = entry.document.length;
     const digest = entry.documentSha512?.toString('hex').slice(0, 16) ?? '';
     const find = entry.localId ?? '';
-    lines.push(t`document of ${sizeBytes} bytes, SHA-512 ${digest}…; to read it: ${cmd`pas build ${find}`}`);
+    lines.push(
+      t`document of ${sizeBytes} bytes, SHA-512 ${digest}…; to read it: ${cmd`pas build ${find}`}`,
+    );
   }
-  const next = ['draft', 'refused', 'uncertain'].includes(entry.state) ? findCommandFor(entry) : undefined;
+  const next = ['draft', 'refused', 'uncertain'].includes(entry.state)
+    ? findCommandFor(entry)
+    : undefined;
   if (next !== undefined) lines.push(t`next: ${next}`);
   if (entry.held !== null) lines.push(...formatHeldLines(entry, entry.held));
   return lines;
@@ -147,7 +183,11 @@ function formatEntryTitle(entry: Entry): string {
     case 'photo': {
       const name = printable(entry.photograph.name);
       const { sizeBytes } = entry.photograph;
-      return ngettext(msgid`photograph ${name} (${sizeBytes} byte)`, `photograph ${name} (${sizeBytes} bytes)`, sizeBytes);
+      return ngettext(
+        msgid`photograph ${name} (${sizeBytes} byte)`,
+        `photograph ${name} (${sizeBytes} bytes)`,
+        sizeBytes,
+      );
     }
   }
 }
@@ -161,12 +201,20 @@ function toStoryJson({ entry, attempts, evidence }: Story): Record<string, unkno
     reason: entry.reason === null ? null : String(entry.reason),
     ...toHeldJson(entry),
     ...(entry.kind === 'import'
-      ? { document: entry.document?.toString('utf8') ?? null, sha512: entry.documentSha512?.toString('hex') ?? null }
+      ? {
+          document: entry.document?.toString('utf8') ?? null,
+          sha512: entry.documentSha512?.toString('hex') ?? null,
+        }
       : {}),
     ...(entry.kind === 'number' ? { value: entry.value } : {}),
-    ...(entry.kind === 'photo' ? { photo: entry.photograph.name, sha512: entry.photograph.sha512.toString('hex') } : {}),
+    ...(entry.kind === 'photo'
+      ? { photo: entry.photograph.name, sha512: entry.photograph.sha512.toString('hex') }
+      : {}),
     issues: toIssuesJson(entry.issues),
-    evidence: evidence.map(({ foundAt, ...rest }) => ({ found_at: new Date(foundAt).toISOString(), ...rest })),
+    evidence: evidence.map(({ foundAt, ...rest }) => ({
+      found_at: new Date(foundAt).toISOString(),
+      ...rest,
+    })),
     attempts: attempts.map(({ startedAt, endedAt, method, path, status, outcome, reason }) => ({
       started_at: new Date(startedAt).toISOString(),
       ended_at: endedAt === null ? null : new Date(endedAt).toISOString(),

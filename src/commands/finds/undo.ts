@@ -4,7 +4,11 @@ import { formatMoment, t } from '../../base/language.ts';
 import { cmd, quoteShellWord } from '../../base/message.ts';
 import type { Context, GlobalOptions } from '../../context/context.ts';
 import { openValidation } from '../../context/validation.ts';
-import { findLastCommand, listCommandLog, undoCommand as undoLogged } from '../../flows/queue/undo-command.ts';
+import {
+  findLastCommand,
+  listCommandLog,
+  undoCommand as undoLogged,
+} from '../../flows/queue/undo-command.ts';
 import { toPrintable } from '../../text/characters.ts';
 import { defineCommand, type Runner } from '../command.ts';
 import { formatFindCount } from '../result-texts.ts';
@@ -28,9 +32,12 @@ export async function undoCommand(context: Context, words?: string): Promise<Exi
   const outbox = await context.openOutbox();
   const command = findLastCommand(outbox, words);
   if (command === undefined) {
-    throw new UsageError(words === undefined ? t`There is no command to undo.` : t`There is no import to undo.`, {
-      hint: t`\`${cmd`pas log`}\` lists the commands that changed finds.`,
-    });
+    throw new UsageError(
+      words === undefined ? t`There is no command to undo.` : t`There is no import to undo.`,
+      {
+        hint: t`\`${cmd`pas log`}\` lists the commands that changed finds.`,
+      },
+    );
   }
   const progress = terminal.startProgress(t`Undoing`);
   const validate = await openValidation(context);
@@ -49,8 +56,16 @@ export async function undoCommand(context: Context, words?: string): Promise<Exi
         : t`${find} was not undone: a later command changed it. Undo the later ones first: ${cmd`pas undo`}`,
     );
   }
-  const [all, name, at] = [formatFindCount(finds), `pas ${command.command.replaceAll('-', ' ')}`, formatMoment(command.at)];
-  terminal.printLine(finds === 0 ? t`${name} of ${at}: nothing could be undone.` : t`Undone: ${name} of ${at}; ${all}.`);
+  const [all, name, at] = [
+    formatFindCount(finds),
+    `pas ${command.command.replaceAll('-', ' ')}`,
+    formatMoment(command.at),
+  ];
+  terminal.printLine(
+    finds === 0
+      ? t`${name} of ${at}: nothing could be undone.`
+      : t`Undone: ${name} of ${at}; ${all}.`,
+  );
   terminal.printValue({ undone: command.id, finds, kept: keptFinds.map(({ localId }) => localId) });
   return keptFinds.length > 0 ? 'dataRefused' : 'done';
 }

@@ -18,10 +18,15 @@ export function register(program: Command, run: Runner): void {
     name: 'validate [find-or-file...]',
     summary: t`Check finds of the outbox, or XML documents, for anything that the service would refuse.`,
     examples: ['pas validate', 'pas validate K-017 document.xml --json'],
-  }).action((names: string[], options: GlobalOptions) => run(options, (context) => validate(context, names)));
+  }).action((names: string[], options: GlobalOptions) =>
+    run(options, (context) => validate(context, names)),
+  );
 }
 
-/** Validates the named finds and XML files (`-` is stdin), or the whole outbox; `dataRefused` where an issue is an error. */
+/**
+ * Validates the named finds and XML files (`-` is stdin), or the whole outbox; `dataRefused` where
+ * an issue is an error.
+ */
 export async function validate(context: Context, names: readonly string[]): Promise<ExitReason> {
   const { terminal } = context;
   const files = names.filter((name) => name === '-' || name.toLowerCase().endsWith('.xml'));
@@ -39,10 +44,20 @@ export async function validate(context: Context, names: readonly string[]): Prom
     onProgress: progress.update,
   });
   progress.end();
-  if (!printIssues(terminal, issues)) terminal.note(t`To list all of them: ${cmd`pas validate --json`}`);
+  if (!printIssues(terminal, issues))
+    terminal.note(t`To list all of them: ${cmd`pas validate --json`}`);
   terminal.printLine(t`${valid} valid, ${invalid} invalid.`);
-  const people = await findNewPeople(context, outbox, isAll ? undefined : resolveRecordNames(outbox, named));
+  const people = await findNewPeople(
+    context,
+    outbox,
+    isAll ? undefined : resolveRecordNames(outbox, named),
+  );
   printNewPeople(context, people, terminal.printLine);
-  terminal.printValue({ valid, invalid, issues: toIssuesJson(issues), new_people: toNewPeopleJson(people) });
+  terminal.printValue({
+    valid,
+    invalid,
+    issues: toIssuesJson(issues),
+    new_people: toNewPeopleJson(people),
+  });
   return hasErrors(issues) ? 'dataRefused' : 'done';
 }

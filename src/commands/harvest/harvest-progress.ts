@@ -7,7 +7,10 @@ import { withoutFullStop } from '../../text/characters.ts';
 import { type Progress, printable, type Terminal } from '../../ui/terminal.ts';
 
 /** Shows one bar per set, with the rate and the remaining time. */
-export function makeProgressPerSet(terminal: Terminal): { update(progress: SetProgress): void; end(): void } {
+export function makeProgressPerSet(terminal: Terminal): {
+  update(progress: SetProgress): void;
+  end(): void;
+} {
   let current: { readonly setSpec: string; readonly bar: Progress } | undefined;
   return {
     update: ({ setSpec, done: doneCount, total, perSecond }) => {
@@ -28,7 +31,10 @@ export function formatLeftOut(identifier: string | null | undefined, sentence: s
   return t`Skipped ${record}: ${reason}.`;
 }
 
-type UnconfirmedSet = { readonly setSpec: string; readonly unconfirmed: UnconfirmedLosses | undefined };
+type UnconfirmedSet = {
+  readonly setSpec: string;
+  readonly unconfirmed: UnconfirmedLosses | undefined;
+};
 
 const MAX_NAMED = 5;
 
@@ -44,7 +50,9 @@ export function warnOfUnconfirmedLosses(
   for (const { setSpec, unconfirmed } of unconfirmedSets) {
     const name = printable(setSpec === '' ? t`everything` : setSpec);
     if (unconfirmed.kind === 'empty') {
-      terminal.warn(t`${name}: the service lists this set but no records in it. The next run reads it in full.`);
+      terminal.warn(
+        t`${name}: the service lists this set but no records in it. The next run reads it in full.`,
+      );
       continue;
     }
     const { lost, held, inUse } = unconfirmed;
@@ -56,5 +64,7 @@ export function warnOfUnconfirmedLosses(
       t`${name}: the service no longer lists ${lost} of ${held} records; its index may be being rebuilt. All are kept.${inUseText} Run \`${again}\` again in an hour, or add ${flag} if they are really gone.`,
     );
   }
-  return unconfirmedSets.some(({ setSpec, unconfirmed }) => unconfirmed.kind === 'losses' || isNeededByImports(setSpec));
+  return unconfirmedSets.some(
+    ({ setSpec, unconfirmed }) => unconfirmed.kind === 'losses' || isNeededByImports(setSpec),
+  );
 }

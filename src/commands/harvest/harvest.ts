@@ -3,11 +3,26 @@ import { type Command, Option } from 'commander';
 import { type ExitReason, UsageError } from '../../base/errors.ts';
 import { t } from '../../base/language.ts';
 import { cmd } from '../../base/message.ts';
-import { type Context, type GlobalOptions, installSignalHandlers, makeDeadlineSignal } from '../../context/context.ts';
+import {
+  type Context,
+  type GlobalOptions,
+  installSignalHandlers,
+  makeDeadlineSignal,
+} from '../../context/context.ts';
 import { type OutputSubject, openOutput } from '../../context/harvest-output.ts';
 import { saveMalformedAnswer } from '../../context/malformed-answer.ts';
-import { fetchHarvestingAccount, getHarvestAccount, getHarvestBase, openHarvestClient } from '../../context/open-service.ts';
-import { harvestRecords, listName, type RecordHarvest, type SetFigures } from '../../flows/harvest/harvest-records.ts';
+import {
+  fetchHarvestingAccount,
+  getHarvestAccount,
+  getHarvestBase,
+  openHarvestClient,
+} from '../../context/open-service.ts';
+import {
+  harvestRecords,
+  listName,
+  type RecordHarvest,
+  type SetFigures,
+} from '../../flows/harvest/harvest-records.ts';
 import { OUTPUT_FORMS, OUTPUT_NAMES, type OutputName } from '../../flows/harvest/outputs.ts';
 import { printable } from '../../ui/terminal.ts';
 import { defineCommand, type Runner } from '../command.ts';
@@ -41,7 +56,10 @@ export function register(program: Command, run: Runner): void {
   })
     .option('--all', t`harvest all records, without a set`)
     .option('--format <prefix>', t`oai_dc, or the native format (default)`)
-    .option('--from <date>', t`changed at or after this time, UTC: 2025-06-18 or 2025-06-18T08:30:00Z`)
+    .option(
+      '--from <date>',
+      t`changed at or after this time, UTC: 2025-06-18 or 2025-06-18T08:30:00Z`,
+    )
     .option('--until <date>', t`changed at or before this time`)
     .option('--out <file>', t`output file or folder; - is stdout, which cannot be resumed`, '-')
     .addOption(
@@ -50,18 +68,37 @@ export function register(program: Command, run: Runner): void {
         t`output format (default: from the extension of --out, .jsonl, .xml or .sqlite; otherwise files)`,
       ).choices(OUTPUT_NAMES),
     )
-    .option('--schema-version <version>', t`version of the endpoint, such as 2.1, or newest (default: the profile's)`)
+    .option(
+      '--schema-version <version>',
+      t`version of the endpoint, such as 2.1, or newest (default: the profile's)`,
+    )
     .option('--full', t`read everything again and mark records that no longer exist`)
-    .option('--verify', t`read everything again, compare it with the output, and correct differences`)
+    .option(
+      '--verify',
+      t`read everything again, compare it with the output, and correct differences`,
+    )
     .option('--accept-losses', t`accept at once that records no longer listed are gone`)
-    .addOption(new Option('--identifiers', t`only identifiers, times and sets (ListIdentifiers)`).conflicts('skipBroken'))
+    .addOption(
+      new Option('--identifiers', t`only identifiers, times and sets (ListIdentifiers)`).conflicts(
+        'skipBroken',
+      ),
+    )
     .option('--skip-broken', t`skip records that cannot be read, and list them`)
     .option('--deadline <time>', t`stop after this time, such as 30m or 2h; the next run continues`)
-    .action((sets: string[], options: HarvestOptions) => run(options, (context) => harvest(context, sets, options)));
+    .action((sets: string[], options: HarvestOptions) =>
+      run(options, (context) => harvest(context, sets, options)),
+    );
 }
 
-/** Harvests sets into an output until done, Ctrl-C or `--deadline`; the bytes of a malformed answer are saved. */
-export async function harvest(context: Context, setArguments: readonly string[], options: HarvestOptions): Promise<ExitReason> {
+/**
+ * Harvests sets into an output until done, Ctrl-C or `--deadline`; the bytes of a malformed answer
+ * are saved.
+ */
+export async function harvest(
+  context: Context,
+  setArguments: readonly string[],
+  options: HarvestOptions,
+): Promise<ExitReason> {
   const { terminal, clock } = context;
   // Most objects of a harvest live for one page; without this flag the heap grows more than needed.
   setFlagsFromString('--heap-growing-percent=200');
@@ -94,15 +131,22 @@ export async function harvest(context: Context, setArguments: readonly string[],
   return report(context, subject, options, result);
 }
 
-/** Sorts and deduplicates sets, so that the same sets are the same harvest; empty for everything. */
+/**
+ * Sorts and deduplicates sets, so that the same sets are the same harvest; empty for everything.
+ */
 function parseSets(sets: readonly string[], all: boolean): string[] {
   const hint = t`Specify sets, or --all; see \`${cmd`pas oai sets`}\`.`;
-  if (all && sets.length > 0) throw new UsageError(t`--all cannot be combined with a set.`, { hint });
+  if (all && sets.length > 0)
+    throw new UsageError(t`--all cannot be combined with a set.`, { hint });
   if (!all && sets.length === 0) throw new UsageError(t`No set is specified.`, { hint });
   return [...new Set(sets)].sort();
 }
 
-function parseSubject(context: Context, sets: readonly string[], options: HarvestOptions): OutputSubject {
+function parseSubject(
+  context: Context,
+  sets: readonly string[],
+  options: HarvestOptions,
+): OutputSubject {
   const profile = context.getProfile();
   return {
     oaiBase: getHarvestBase(profile),
@@ -120,7 +164,9 @@ function parseSubject(context: Context, sets: readonly string[], options: Harves
 function parseForm({ to, out, identifiers }: HarvestOptions): OutputName {
   const form = to ?? parseOutputName(out);
   if (identifiers === true && !OUTPUT_FORMS[form].takesIdentifiers) {
-    throw new UsageError(t`A folder of files stores whole records, not identifiers only.`, { hint: t`Use another --out.` });
+    throw new UsageError(t`A folder of files stores whole records, not identifiers only.`, {
+      hint: t`Use another --out.`,
+    });
   }
   return form;
 }
@@ -132,7 +178,9 @@ function parseOutputName(out: string): OutputName {
   if (form !== undefined) return form;
   if (/^[a-z0-9]{1,5}$/.test(ending)) {
     const forms = OUTPUT_NAMES.join(', ');
-    throw new UsageError(t`The extension of ${out} does not name an output format.`, { hint: t`Add --to with one of ${forms}.` });
+    throw new UsageError(t`The extension of ${out} does not name an output format.`, {
+      hint: t`Add --to with one of ${forms}.`,
+    });
   }
   return 'files';
 }
@@ -146,7 +194,8 @@ function report(
 ): ExitReason {
   const { sets, held, broken, elapsedMs, ...sum } = result;
   const { mended } = sum;
-  for (const { identifier, reason } of broken) terminal.warn(printable(formatLeftOut(identifier, reason)));
+  for (const { identifier, reason } of broken)
+    terminal.warn(printable(formatLeftOut(identifier, reason)));
   const perSecond = Math.round((sum.records * 1000) / Math.max(1, elapsedMs));
   const compared = verify === true ? t`${mended} repaired; ` : '';
   const lines = sets.map((figures) => formatFigures(figures));
@@ -157,15 +206,38 @@ function report(
   }
   const { format, version, form, verb } = subject;
   const each = sets.map(({ setSpec, broken: remaining, unconfirmed, ...figures }) => ({
-    ...{ set: setSpec || null, ...figures, broken: remaining, kept_in_doubt: unconfirmed?.kind ?? null },
+    ...{
+      set: setSpec || null,
+      ...figures,
+      broken: remaining,
+      kept_in_doubt: unconfirmed?.kind ?? null,
+    },
   }));
   const isUnconfirmed = warnOfUnconfirmedLosses(terminal, sets, 'harvest');
-  const value = { set: each.length === 1 ? each[0]?.set : null, format, version, form, verb, out, ...sum, held, broken };
+  const value = {
+    set: each.length === 1 ? each[0]?.set : null,
+    format,
+    version,
+    form,
+    verb,
+    out,
+    ...sum,
+    held,
+    broken,
+  };
   if (out !== '-') terminal.printValue({ ...value, sets: each, elapsed_ms: Math.round(elapsedMs) });
   return broken.length > 0 || isUnconfirmed ? 'dataRefused' : 'done';
 }
 
-function formatFigures({ setSpec, pass, records, written, deleted, vanished, masked }: SetFigures): string {
+function formatFigures({
+  setSpec,
+  pass,
+  records,
+  written,
+  deleted,
+  vanished,
+  masked,
+}: SetFigures): string {
   const countText = formatRecordCount(records);
   const figures = t`${countText}, ${written} new or changed, ${deleted} deleted, ${vanished} vanished, ${masked} not shown to this account`;
   return `${listName(setSpec)}: ${pass === 'full' ? figures : t`changes, ${figures}`}`;

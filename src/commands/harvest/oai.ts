@@ -21,7 +21,10 @@ import { printable } from '../../ui/terminal.ts';
 import { defineCommand, type Runner } from '../command.ts';
 
 type VerbOptions = GlobalOptions & { readonly xml?: boolean; readonly schemaVersion?: string };
-type IdentifierOptions = VerbOptions & { readonly identifier?: string; readonly metadataPrefix?: string };
+type IdentifierOptions = VerbOptions & {
+  readonly identifier?: string;
+  readonly metadataPrefix?: string;
+};
 type ListOptions = VerbOptions & {
   readonly metadataPrefix?: string;
   readonly set?: string;
@@ -32,14 +35,26 @@ type ListOptions = VerbOptions & {
 
 /** The six verbs of OAI-PMH 2.0, section 4, with one request each. */
 export function register(program: Command, run: Runner): void {
-  const parent = program.command('oai').description(t`Send single OAI-PMH requests to the harvesting interface.`);
-  const defineVerb = (name: string, summary: string, examples: readonly [string, string]): Command =>
+  const parent = program
+    .command('oai')
+    .description(t`Send single OAI-PMH requests to the harvesting interface.`);
+  const defineVerb = (
+    name: string,
+    summary: string,
+    examples: readonly [string, string],
+  ): Command =>
     defineCommand(parent, { name, summary, examples })
       .addOption(new Option('--xml', t`print the original answer`).conflicts('json'))
-      .option('--schema-version <version>', t`version of the endpoint, such as 2.1, or newest (default: the profile's)`);
+      .option(
+        '--schema-version <version>',
+        t`version of the endpoint, such as 2.1, or newest (default: the profile's)`,
+      );
 
-  defineVerb('identify', t`Identify: describe the service.`, ['pas oai identify', 'pas oai identify --xml']).action(
-    (options: VerbOptions) => run(options, (context) => ask(context, options, 'Identify', {}, askIdentify, showTree)),
+  defineVerb('identify', t`Identify: describe the service.`, [
+    'pas oai identify',
+    'pas oai identify --xml',
+  ]).action((options: VerbOptions) =>
+    run(options, (context) => ask(context, options, 'Identify', {}, askIdentify, showTree)),
   );
   defineVerb('formats', t`ListMetadataFormats: the formats of the service, or of one record.`, [
     'pas oai formats',
@@ -47,12 +62,23 @@ export function register(program: Command, run: Runner): void {
   ])
     .option('--identifier <identifier>', t`formats of this record; the short identifier is enough`)
     .action((options: IdentifierOptions) =>
-      run(options, (context) => ask(context, options, 'ListMetadataFormats', toArgs(context, options), askFormats, showFormats)),
+      run(options, (context) =>
+        ask(
+          context,
+          options,
+          'ListMetadataFormats',
+          toArgs(context, options),
+          askFormats,
+          showFormats,
+        ),
+      ),
     );
   defineVerb('sets', t`ListSets: the sets of the service.`, ['pas oai sets', 'pas oai sets --json'])
     .option('--resumption-token <token>', t`resumption token of the page`)
     .action((options: ListOptions) =>
-      run(options, (context) => ask(context, options, 'ListSets', listArguments(options), askSets, showSets)),
+      run(options, (context) =>
+        ask(context, options, 'ListSets', listArguments(options), askSets, showSets),
+      ),
     );
   asList(
     defineVerb('identifiers', t`ListIdentifiers: a page of headers.`, [
@@ -61,7 +87,14 @@ export function register(program: Command, run: Runner): void {
     ]),
   ).action((options: ListOptions) =>
     run(options, (context) =>
-      ask(context, options, 'ListIdentifiers', toListArgs(context, listArguments(options)), askIdentifiers, showHeaders),
+      ask(
+        context,
+        options,
+        'ListIdentifiers',
+        toListArgs(context, listArguments(options)),
+        askIdentifiers,
+        showHeaders,
+      ),
     ),
   );
   asList(
@@ -71,7 +104,14 @@ export function register(program: Command, run: Runner): void {
     ]),
   ).action((options: ListOptions) =>
     run(options, (context) =>
-      ask(context, options, 'ListRecords', toListArgs(context, listArguments(options)), askRecords, showRecords),
+      ask(
+        context,
+        options,
+        'ListRecords',
+        toListArgs(context, listArguments(options)),
+        askRecords,
+        showRecords,
+      ),
     ),
   );
   defineVerb('get', t`GetRecord: one record.`, [
@@ -98,9 +138,15 @@ function asList(command: Command): Command {
   return command
     .option('--metadata-prefix <prefix>', t`format (default: the native one)`)
     .option('--set <set>', t`only of this set`)
-    .option('--from <date>', t`changed at or after this time, UTC: 2025-06-18 or 2025-06-18T08:30:00Z`)
+    .option(
+      '--from <date>',
+      t`changed at or after this time, UTC: 2025-06-18 or 2025-06-18T08:30:00Z`,
+    )
     .option('--until <date>', t`changed at or before this time`)
-    .option('--resumption-token <token>', t`resumption token of the page; not combined with other options`);
+    .option(
+      '--resumption-token <token>',
+      t`resumption token of the page; not combined with other options`,
+    );
 }
 
 /** Sends one request. `--xml` prints the answer unchanged, otherwise `show` does. */
@@ -116,7 +162,8 @@ async function ask<Answer extends object>(
   const version = schemaVersion ?? context.getProfile().schemaVersion;
   const client = await openHarvestClient(context, version);
   try {
-    if (xml === true) context.streams.stdout.write((await client.sendRequest(verb, args, signal)).body);
+    if (xml === true)
+      context.streams.stdout.write((await client.sendRequest(verb, args, signal)).body);
     else {
       const answer = await read({ client, version, args, signal });
       await show(context, answer);
@@ -136,14 +183,18 @@ function listArguments(options: ListOptions): OaiArguments {
 
 function toArgs(context: Context, { identifier, metadataPrefix }: IdentifierOptions): OaiArguments {
   return {
-    ...(identifier === undefined ? {} : { identifier: resolveIdentifier(getHarvestBase(context.getProfile()), identifier) }),
+    ...(identifier === undefined
+      ? {}
+      : { identifier: resolveIdentifier(getHarvestBase(context.getProfile()), identifier) }),
     ...(metadataPrefix === undefined ? {} : { metadataPrefix }),
   };
 }
 
 /** Adds the native format as a default; a resumption token implies its own. */
 function toListArgs(context: Context, args: OaiArguments): OaiArguments {
-  return args.resumptionToken === undefined ? { metadataPrefix: getNativeFormat(context), ...args } : args;
+  return args.resumptionToken === undefined
+    ? { metadataPrefix: getNativeFormat(context), ...args }
+    : args;
 }
 
 function getNativeFormat(context: Context): string {
@@ -158,8 +209,13 @@ function showTree({ terminal }: Context, value: { readonly [name: string]: Json 
   for (const line of formatTree(value)) terminal.printLine(line);
 }
 
-async function showFormats({ terminal }: Context, { formats }: Answer<typeof askFormats>): Promise<void> {
-  const rows = formats.map(({ prefix, namespace, schema }) => [prefix, namespace, schema].map(printable));
+async function showFormats(
+  { terminal }: Context,
+  { formats }: Answer<typeof askFormats>,
+): Promise<void> {
+  const rows = formats.map(({ prefix, namespace, schema }) =>
+    [prefix, namespace, schema].map(printable),
+  );
   await terminal.printTable([t`PREFIX`, t`NAMESPACE`, t`SCHEMA`], rows);
 }
 
@@ -182,13 +238,21 @@ function showRecords(context: Context, answer: Answer<typeof askRecords>): void 
   printPagingNote(context, answer, answer.records, 'records');
 }
 
-function showRecord({ terminal }: Context, { identifier, ...rest }: { readonly [name: string]: Json }): void {
+function showRecord(
+  { terminal }: Context,
+  { identifier, ...rest }: { readonly [name: string]: Json },
+): void {
   terminal.printLine(terminal.color.bold(printable(String(identifier))));
   for (const line of formatTree(rest)) terminal.printLine(`  ${line}`);
   terminal.printLine();
 }
 
-function printPagingNote({ terminal }: Context, paging: Paging, items: readonly unknown[], command: string): void {
+function printPagingNote(
+  { terminal }: Context,
+  paging: Paging,
+  items: readonly unknown[],
+  command: string,
+): void {
   if (items.length === 0) terminal.note(t`The list is empty.`);
   if (paging.resumption_token === null) return;
   const reached = (paging.cursor ?? 0) + items.length;
@@ -201,15 +265,25 @@ function printPagingNote({ terminal }: Context, paging: Paging, items: readonly 
 /** Prints "name: value" per line, children indented, a list as a repeated name. */
 function formatTree(value: { readonly [name: string]: Json }): string[] {
   return Object.entries(value).flatMap(([name, child]) =>
-    (Array.isArray(child) ? (child as readonly Json[]) : [child]).flatMap((one) => formatBranch(printable(name), one)),
+    (Array.isArray(child) ? (child as readonly Json[]) : [child]).flatMap((one) =>
+      formatBranch(printable(name), one),
+    ),
   );
 }
 
 function formatBranch(name: string, value: Json): string[] {
-  if (value === null || typeof value !== 'object') return [`${name}: ${value === null ? '' : printable(String(value))}`];
+  if (value === null || typeof value !== 'object')
+    return [`${name}: ${value === null ? '' : printable(String(value))}`];
   if ('masked' in value) return [`${name}: (${t`not shown to this account`})`];
-  const { '@id': id, '@lang': lang, '#text': text, ...rest } = value as { readonly [name: string]: Json };
-  const marks = [id, lang].filter((mark) => mark !== undefined).map((mark) => ` (${printable(String(mark))})`);
+  const {
+    '@id': id,
+    '@lang': lang,
+    '#text': text,
+    ...rest
+  } = value as { readonly [name: string]: Json };
+  const marks = [id, lang]
+    .filter((mark) => mark !== undefined)
+    .map((mark) => ` (${printable(String(mark))})`);
   const ownText = text === undefined ? '' : ` ${printable(String(text))}`;
   return [`${name}:${ownText}${marks.join('')}`, ...formatTree(rest).map((line) => `  ${line}`)];
 }

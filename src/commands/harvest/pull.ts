@@ -2,10 +2,19 @@ import type { Command } from 'commander';
 import { ConfigError, type ExitReason } from '../../base/errors.ts';
 import { msgid, ngettext, t } from '../../base/language.ts';
 import type { Profile } from '../../context/config.ts';
-import { type Context, type GlobalOptions, installSignalHandlers, makeDeadlineSignal } from '../../context/context.ts';
+import {
+  type Context,
+  type GlobalOptions,
+  installSignalHandlers,
+  makeDeadlineSignal,
+} from '../../context/context.ts';
 import { saveMalformedAnswer } from '../../context/malformed-answer.ts';
 import { fetchHarvestingAccount, openHarvestClient } from '../../context/open-service.ts';
-import { formatChange, formatRemoteStatus, toRemoteStateJson } from '../../flows/finds/remote-state.ts';
+import {
+  formatChange,
+  formatRemoteStatus,
+  toRemoteStateJson,
+} from '../../flows/finds/remote-state.ts';
 import { type PulledFind, pull } from '../../flows/harvest/pull-finds.ts';
 import { resolveAccount } from '../../flows/push/resolve-account.ts';
 import type { RemoteStatus } from '../../outbox/pulled-records.ts';
@@ -32,7 +41,9 @@ async function pullCommand(context: Context, options: PullOptions): Promise<Exit
   assertHarvesting(profile);
   const outbox = await context.openOutbox();
   const interrupts = installSignalHandlers(context, t`Stopping. Nothing was changed.`);
-  const { waitedMs } = await fetchHarvestingAccount(context, async (service) => resolveAccount(outbox, service));
+  const { waitedMs } = await fetchHarvestingAccount(context, async (service) =>
+    resolveAccount(outbox, service),
+  );
   const progress = terminal.startProgress(t`Pulling`);
   const { finds, withoutContent, fromMs } = await pull({
     outbox,
@@ -59,7 +70,9 @@ async function pullCommand(context: Context, options: PullOptions): Promise<Exit
     })),
   });
   if (withoutContent.length === 0) return 'done';
-  const names = withoutContent.map(({ find, identCely }) => printable(`${find} (${identCely})`)).join(', ');
+  const names = withoutContent
+    .map(({ find, identCely }) => printable(`${find} (${identCely})`))
+    .join(', ');
   terminal.warn(
     t`The service sent no content for these records, so their local copies were not changed: ${names}. Pull again later.`,
   );
@@ -69,9 +82,12 @@ async function pullCommand(context: Context, options: PullOptions): Promise<Exit
 /** @throws ConfigError where the profile has no harvesting interface */
 function assertHarvesting({ name, kind, oaiBase }: Profile): void {
   if (oaiBase !== undefined || kind !== 'training') return;
-  throw new ConfigError(t`Profile ${name} is a training instance without harvesting: pas cannot read back what was sent to it.`, {
-    hint: t`Look it up on the website of the training instance.`,
-  });
+  throw new ConfigError(
+    t`Profile ${name} is a training instance without harvesting: pas cannot read back what was sent to it.`,
+    {
+      hint: t`Look it up on the website of the training instance.`,
+    },
+  );
 }
 
 async function print(context: Context, finds: readonly PulledFind[]): Promise<void> {
@@ -81,10 +97,25 @@ async function print(context: Context, finds: readonly PulledFind[]): Promise<vo
     return;
   }
   const news = finds.filter(({ isNews }) => isNews);
-  const header = [t`FIND`, t`IDENTIFIER`, t`STATE`, t`NUMBER`, t`PHOTOS`, t`AREA`, t`DISTRICT`, t`CHANGED SINCE IT WAS SENT`];
+  const header = [
+    t`FIND`,
+    t`IDENTIFIER`,
+    t`STATE`,
+    t`NUMBER`,
+    t`PHOTOS`,
+    t`AREA`,
+    t`DISTRICT`,
+    t`CHANGED SINCE IT WAS SENT`,
+  ];
   if (news.length > 0) await terminal.printTable(header, news.map(formatPulledRow));
   const [sent, changed] = [finds.length, news.length];
-  terminal.printLine(ngettext(msgid`${sent} sent find, ${changed} changed.`, `${sent} sent finds, ${changed} changed.`, sent));
+  terminal.printLine(
+    ngettext(
+      msgid`${sent} sent find, ${changed} changed.`,
+      `${sent} sent finds, ${changed} changed.`,
+      sent,
+    ),
+  );
   printPullWarnings(context, finds);
 }
 
@@ -104,10 +135,18 @@ function formatPulledRow({ sent, pulled, record, changes }: PulledFind): string[
 function printPullWarnings({ terminal, getProfile }: Context, finds: readonly PulledFind[]): void {
   const listFindNames = (standing: RemoteStatus, wasShown?: boolean): string =>
     finds
-      .filter(({ pulled }) => pulled.standing === standing && (wasShown ?? pulled.stav !== null) === (pulled.stav !== null))
+      .filter(
+        ({ pulled }) =>
+          pulled.standing === standing &&
+          (wasShown ?? pulled.stav !== null) === (pulled.stav !== null),
+      )
       .map(({ sent }) => printable(`${sent.find} (${sent.identCely})`))
       .join(', ');
-  const [deleted, hidden, missing] = [listFindNames('deleted'), listFindNames('withheld'), listFindNames('missing', false)];
+  const [deleted, hidden, missing] = [
+    listFindNames('deleted'),
+    listFindNames('withheld'),
+    listFindNames('missing', false),
+  ];
   const guarded = finds.filter(({ record }) => record?.protectedWithheld === true).length;
   if (deleted !== '') terminal.warn(t`Deleted in the service: ${deleted}.`);
   if (hidden !== '') {
@@ -117,9 +156,17 @@ function printPullWarnings({ terminal, getProfile }: Context, finds: readonly Pu
   }
   if (guarded > 0) {
     const guardedFinds = formatFindCount(guarded);
-    terminal.warn(t`The location is hidden from this account and was not compared: ${guardedFinds}.`);
+    terminal.warn(
+      t`The location is hidden from this account and was not compared: ${guardedFinds}.`,
+    );
   }
   const gone = listFindNames('missing', true);
-  if (gone !== '') terminal.warn(t`The service no longer lists these records; the last known values are kept: ${gone}.`);
-  if (missing !== '') terminal.warn(t`Not found in the harvest; the service's index may be a few minutes behind: ${missing}.`);
+  if (gone !== '')
+    terminal.warn(
+      t`The service no longer lists these records; the last known values are kept: ${gone}.`,
+    );
+  if (missing !== '')
+    terminal.warn(
+      t`Not found in the harvest; the service's index may be a few minutes behind: ${missing}.`,
+    );
 }

@@ -11,12 +11,23 @@ import { formatFindCount } from '../result-texts.ts';
 const MAX_SHOWN = 20;
 
 /** Finds finders of queued finds whom the service would create. */
-export async function findNewPeople(context: Context, outbox: Outbox, recordKeys?: readonly string[]) {
+export async function findNewPeople(
+  context: Context,
+  outbox: Outbox,
+  recordKeys?: readonly string[],
+) {
   return listNewPeople(outbox, async () => (await openLookups(context)).lookupTerm, recordKeys);
 }
 
-/** Prints up to {@link MAX_SHOWN} unknown, not accepted finders, with the nearest people; nothing where there are none. */
-export function printNewPeople({ terminal }: Context, people: readonly NewPerson[], print = terminal.warn): void {
+/**
+ * Prints up to {@link MAX_SHOWN} unknown, not accepted finders, with the nearest people; nothing
+ * where there are none.
+ */
+export function printNewPeople(
+  { terminal }: Context,
+  people: readonly NewPerson[],
+  print = terminal.warn,
+): void {
   const remaining = people.filter(({ isAccepted }) => !isAccepted);
   const count = remaining.length;
   if (count === 0) return;
@@ -33,7 +44,9 @@ export function printNewPeople({ terminal }: Context, people: readonly NewPerson
     const [{ id } = { id: '' }] = nearest;
     if (id === '') continue;
     const names = nearest.map(formatPerson).join('; ');
-    print(`    ${t`Nearest: ${names}.`} ${t`To use the first: ${cmd`pas edit ${first} --set nalezce=${id}`}`}`);
+    print(
+      `    ${t`Nearest: ${names}.`} ${t`To use the first: ${cmd`pas edit ${first} --set nalezce=${id}`}`}`,
+    );
   }
   const more = count - MAX_SHOWN;
   if (more > 0) print(`  ${t`… and ${more} more (${cmd`pas status --json`})`}`);
@@ -49,7 +62,9 @@ export function toNewPeopleJson(people: readonly NewPerson[]): Record<string, un
   }));
 }
 
-/** Formats a person with identifier, and more details where they are known, escaped for a terminal. */
+/**
+ * Formats a person with identifier, and more details where they are known, escaped for a terminal.
+ */
 export function formatPerson({ id, label, about }: TermCandidate): string {
   return printable(about === undefined ? `${label} (${id})` : `${label} (${id}, ${about})`);
 }
@@ -61,7 +76,10 @@ type Admission = {
   readonly mayAsk: boolean;
 };
 
-/** Decides about new people by a flag, or asks and stores the answers; false where the creation of one is not confirmed. */
+/**
+ * Decides about new people by a flag, or asks and stores the answers; false where the creation of
+ * one is not confirmed.
+ */
 export async function admitNewPeople(
   context: Context,
   { outbox, recordKeys, isAllAccepted, mayAsk }: Admission,

@@ -2,7 +2,12 @@ import type { PasError } from '../../base/errors.ts';
 import { t } from '../../base/language.ts';
 import { cmd, getTemplate, type Message, msg } from '../../base/message.ts';
 import type { Context } from '../../context/context.ts';
-import { formatEntry, KIND_WORDS, STATE_WORDS, VERDICT_WORDS } from '../../flows/finds/entry-words.ts';
+import {
+  formatEntry,
+  KIND_WORDS,
+  STATE_WORDS,
+  VERDICT_WORDS,
+} from '../../flows/finds/entry-words.ts';
 import type { PushEvent } from '../../flows/push/push-context.ts';
 import type { Rest, WatchEvent } from '../../flows/push/watch.ts';
 import type { Reconciled } from '../../flows/reconcile/reconcile-entries.ts';
@@ -12,12 +17,20 @@ import { type Progress, printable } from '../../ui/terminal.ts';
 import { FoldedLines } from '../result-texts.ts';
 
 /** Says why an entry is uncertain, once per reason; alike texts are folded. */
-function makeUncertainPrinter({ terminal, getProfile }: Context, outbox: Outbox, why: boolean, folded: FoldedLines) {
+function makeUncertainPrinter(
+  { terminal, getProfile }: Context,
+  outbox: Outbox,
+  why: boolean,
+  folded: FoldedLines,
+) {
   const printedTexts = new Map<number, string>();
   return (what: Message, entryId: number): void => {
     const reassignment = why ? undefined : findReassignment(outbox, entryId);
     const [plainly, ...reasons] = explainUncertain(outbox, entryId, getProfile().settleMs);
-    const lines = [`${what}: ${plainly}`, ...(why ? reasons.map((reason) => `  ${printable(reason)}`) : [])];
+    const lines = [
+      `${what}: ${plainly}`,
+      ...(why ? reasons.map((reason) => `  ${printable(reason)}`) : []),
+    ];
     if (printedTexts.get(entryId) === lines.join('\n')) return;
     printedTexts.set(entryId, lines.join('\n'));
     if (reassignment !== undefined) folded.add(reassignment, what, plainly);
@@ -108,7 +121,9 @@ function printEvent(
   const what = formatEntry(event.kind, event.find);
   if (event.type === 'attempt') {
     const answer = event.status ?? t`no answer`;
-    terminal.printDetail(t`${what}: ${answer} after ${event.ms} ms, waited ${event.paced_ms} ms for the rate limit`);
+    terminal.printDetail(
+      t`${what}: ${answer} after ${event.ms} ms, waited ${event.paced_ms} ms for the rate limit`,
+    );
     return;
   }
   const reason = printable(event.reason ?? '');
@@ -136,13 +151,22 @@ function formatCircuitLeftOut({
 }
 
 /** Reports each wait to programs, but only new ones to people. */
-export function showWaits({ terminal, clock }: Context): (event: WatchEvent, rest: () => Rest) => void {
+export function showWaits({
+  terminal,
+  clock,
+}: Context): (event: WatchEvent, rest: () => Rest) => void {
   let printed = '';
   return (event, rest) => {
     const { untilMs, reason, ...what } = event;
-    terminal.printValue({ ...what, reason, until: untilMs === null ? null : new Date(untilMs).toISOString() });
+    terminal.printValue({
+      ...what,
+      reason,
+      until: untilMs === null ? null : new Date(untilMs).toISOString(),
+    });
     const isResting = event.for === 'entries';
-    const text = isResting ? String(RESTING_WORDS[rest()]) : formatWaiting(event.for, event, clock.now());
+    const text = isResting
+      ? String(RESTING_WORDS[rest()])
+      : formatWaiting(event.for, event, clock.now());
     const topic = isResting ? text : event.for;
     if (topic === printed) terminal.printDetail(text);
     else terminal.note(text);
@@ -156,7 +180,11 @@ const RESTING_WORDS: Readonly<Record<Rest, Message>> = {
   held: msg`No queued entry can be sent yet; \`${cmd`pas status`}\` shows why. Waiting for new entries.`,
 };
 
-function formatWaiting(what: 'service' | 'time', { reason, untilMs }: WatchEvent, nowMs: number): string {
+function formatWaiting(
+  what: 'service' | 'time',
+  { reason, untilMs }: WatchEvent,
+  nowMs: number,
+): string {
   const seconds = untilMs === null ? 0 : Math.max(1, Math.round((untilMs - nowMs) / 1000));
   const why = printable(reason ?? '');
   switch (what) {

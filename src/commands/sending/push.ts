@@ -3,14 +3,24 @@ import { type ExitReason, UsageError } from '../../base/errors.ts';
 import { formatDecimal, formatMoment, msgid, ngettext, t } from '../../base/language.ts';
 import { cmd, type Message, msg } from '../../base/message.ts';
 import { initCommand } from '../../context/config.ts';
-import { type Context, type GlobalOptions, installSignalHandlers, makeContext } from '../../context/context.ts';
+import {
+  type Context,
+  type GlobalOptions,
+  installSignalHandlers,
+  makeContext,
+} from '../../context/context.ts';
 import { announceInstance, confirmProduction, openSync } from '../../context/open-service.ts';
 import { openPace } from '../../context/pacing.ts';
 import { formatEntry, KIND_WORDS } from '../../flows/finds/entry-words.ts';
 import type { NewPerson } from '../../flows/finds/outbox-status.ts';
 import { UndecidedOutboxError } from '../../flows/outbox/fence.ts';
 import { createBreakers, type OpenCircuit } from '../../flows/push/circuit-breaker.ts';
-import { countRemainingAfterPush, type PushResult, planPush, SENDABLE_KINDS } from '../../flows/push/drain-queue.ts';
+import {
+  countRemainingAfterPush,
+  type PushResult,
+  planPush,
+  SENDABLE_KINDS,
+} from '../../flows/push/drain-queue.ts';
 import { type NotChecked, type PushAllOptions, pushAll } from '../../flows/push/push-all.ts';
 import type { StopCause } from '../../flows/push/push-context.ts';
 import { sendHeld } from '../../flows/reconcile/resolve-entries.ts';
@@ -24,7 +34,12 @@ import { defineCommand, parseWholeNumber, type Runner } from '../command.ts';
 import { formatRequestCount, listAnswers } from '../result-texts.ts';
 
 import { continueEarlier, separate } from '../service/adopt.ts';
-import { admitNewPeople, findNewPeople, printNewPeople, toNewPeopleJson } from './print-new-people.ts';
+import {
+  admitNewPeople,
+  findNewPeople,
+  printNewPeople,
+  toNewPeopleJson,
+} from './print-new-people.ts';
 import { showPush, showWaits } from './push-progress.ts';
 
 type PushOptions = GlobalOptions & {
@@ -49,16 +64,24 @@ export function register(program: Command, run: Runner): void {
     .option('--only <kinds>', t`only these kinds: import, number, photo`, parseKinds)
     .option('--limit <n>', t`send at most this many requests`, parseWholeNumber)
     .option('--yes', t`write to production without asking`)
-    .option('--watch', t`keep running and send new entries as they are queued, until you press Ctrl-C`)
+    .option(
+      '--watch',
+      t`keep running and send new entries as they are queued, until you press Ctrl-C`,
+    )
     .option('--no-look', t`skip the search for records that may be the same finds`)
     .addOption(
-      new Option('--on-match <answer>', t`what to do with finds that may already be in the service: hold or send`)
+      new Option(
+        '--on-match <answer>',
+        t`what to do with finds that may already be in the service: hold or send`,
+      )
         .choices(['hold', 'send'])
         .default('hold'),
     )
     .option('--accept-new-people', t`let the service create a person for each unknown finder`)
     .option('--why', t`with the evidence for what is uncertain`)
-    .action((finds: string[], options: PushOptions) => run(options, (context) => pushCommand(context, finds, options)));
+    .action((finds: string[], options: PushOptions) =>
+      run(options, (context) => pushCommand(context, finds, options)),
+    );
 }
 
 function parseKinds(text: string): EntryKind[] {
@@ -70,28 +93,49 @@ function parseKinds(text: string): EntryKind[] {
   });
 }
 
-/** Sends the queue. @throws UsageError for `--watch` with `--limit` or `--dry-run`; UndecidedOutboxError without an answer */
-export async function pushCommand(context: Context, names: readonly string[], options: PushOptions): Promise<ExitReason> {
+/**
+ * Sends the queue. @throws UsageError for `--watch` with `--limit` or `--dry-run`;
+ * UndecidedOutboxError without an answer
+ */
+export async function pushCommand(
+  context: Context,
+  names: readonly string[],
+  options: PushOptions,
+): Promise<ExitReason> {
   const { terminal } = context;
-  const outbox = options.dryRun === true ? await context.openOutbox() : await context.openOutboxToPush();
+  const outbox =
+    options.dryRun === true ? await context.openOutbox() : await context.openOutboxToPush();
   if (options.watch === true && (options.dryRun === true || options.limit !== undefined))
-    throw new UsageError(t`--watch runs until you stop it, so it cannot be combined with --limit or --dry-run.`);
+    throw new UsageError(
+      t`--watch runs until you stop it, so it cannot be combined with --limit or --dry-run.`,
+    );
   announceInstance(context);
   const kinds = options.only ?? SENDABLE_KINDS;
   const plan = planPush(outbox, names);
   printDrafts(context, plan.drafts);
   if (options.dryRun === true) {
-    const people = kinds.includes('import') ? await findNewPeople(context, outbox, plan.recordKeys) : [];
+    const people = kinds.includes('import')
+      ? await findNewPeople(context, outbox, plan.recordKeys)
+      : [];
     return printQueued(context, kinds, plan.queued, people);
   }
   await confirmProduction(context, options.yes === true);
   const { end, ...telling } = showPush(context, outbox, options.why === true);
-  const pushAllOptions = { ...(await pushOptions(context, outbox, options, kinds, plan.recordKeys)), ...telling };
+  const pushAllOptions = {
+    ...(await pushOptions(context, outbox, options, kinds, plan.recordKeys)),
+    ...telling,
+  };
   try {
-    if (options.watch !== true) return summarise(context, outbox, plan.drafts, await pushAll(pushAllOptions).finally(end));
+    if (options.watch !== true)
+      return summarise(context, outbox, plan.drafts, await pushAll(pushAllOptions).finally(end));
     const { pushWatching } = await import('../../flows/push/watch.ts');
     terminal.note(t`Watching: new entries are sent as soon as they can be. Press Ctrl-C to stop.`);
-    return summarise(context, outbox, plan.drafts, await pushWatching(pushAllOptions, showWaits(context)).finally(end));
+    return summarise(
+      context,
+      outbox,
+      plan.drafts,
+      await pushWatching(pushAllOptions, showWaits(context)).finally(end),
+    );
   } catch (thrown) {
     if (!(thrown instanceof UndecidedOutboxError) || !mayAsk(context, options)) throw thrown;
     const decided = await askAboutEarlier(context, options, thrown);
@@ -108,11 +152,18 @@ function mayAsk({ terminal }: Context, { watch }: PushOptions): boolean {
  * @returns the context of the push, whose outbox may be the earlier one
  * @throws UndecidedOutboxError without a decision
  */
-async function askAboutEarlier(context: Context, options: PushOptions, undecided: UndecidedOutboxError): Promise<Context> {
+async function askAboutEarlier(
+  context: Context,
+  options: PushOptions,
+  undecided: UndecidedOutboxError,
+): Promise<Context> {
   const [latest] = undecided.earlier;
   context.terminal.note(undecided.message);
   const answer = await choose(await context.prompt(), t`Does this outbox continue the other one?`, [
-    { value: 'continue', name: t`yes: move the finds of this outbox into the other one and send from here` },
+    {
+      value: 'continue',
+      name: t`yes: move the finds of this outbox into the other one and send from here`,
+    },
     { value: 'separate', name: t`no, keep them separate: pas asks about finds that are in both` },
     { value: 'open', name: t`decide later` },
   ]);
@@ -142,7 +193,10 @@ async function pushOptions(
     mayAsk: mayAskNow && mayAsk(context, options),
   });
   return {
-    ...installSignalHandlers(context, t`Waiting for requests in progress. Press Ctrl-C again to abort them.`),
+    ...installSignalHandlers(
+      context,
+      t`Waiting for requests in progress. Press Ctrl-C again to abort them.`,
+    ),
     ...(await openSync(context)),
     ...{ maxInFlight, answerTimeoutMs, settleMs, kinds, recordKeys },
     isUrgent: recordKeys !== undefined,
@@ -163,7 +217,10 @@ async function pushOptions(
         t`The journal of this machine was missing and was recreated from the outbox. Before sending, pas searches the service for entries that are not sent yet.`,
       ),
     ...(mayAsk(context, options)
-      ? { askHeld: (held: readonly Entry[]) => askHeld(context, outbox, held), confirmAdoption: () => confirmAdoption(context) }
+      ? {
+          askHeld: (held: readonly Entry[]) => askHeld(context, outbox, held),
+          confirmAdoption: () => confirmAdoption(context),
+        }
       : {}),
   };
 }
@@ -187,7 +244,9 @@ function describeNotChecked({ getConfig, getProfile }: Context, why: NotChecked)
 
 async function confirmAdoption({ terminal, prompt }: Context): Promise<boolean> {
   terminal.note(t`This outbox was pushed from another machine, or with another journal.`);
-  return (await prompt()).confirm(t`Push it from here from now on? You must then stop pushing it from the other place.`);
+  return (await prompt()).confirm(
+    t`Push it from here from now on? You must then stop pushing it from the other place.`,
+  );
 }
 
 async function askHeld(context: Context, outbox: Outbox, held: readonly Entry[]): Promise<void> {
@@ -206,7 +265,9 @@ function printDrafts({ terminal }: Context, drafts: readonly string[]): void {
   if (drafts.length === 0) return;
   const [first = ''] = drafts;
   const names = drafts.slice(0, MAX_NAMED).join(', ');
-  terminal.warn(t`Not complete, so not sent: ${names}. \`${cmd`pas validate ${first}`}\` says what is missing.`);
+  terminal.warn(
+    t`Not complete, so not sent: ${names}. \`${cmd`pas validate ${first}`}\` says what is missing.`,
+  );
 }
 
 const MAX_NAMED = 10;
@@ -232,7 +293,8 @@ function printQueued(
 }
 
 function stopText(cause: StopCause): string {
-  const reason = cause.kind === 'interrupted' ? t`interrupted` : withoutFullStop(printable(cause.reason));
+  const reason =
+    cause.kind === 'interrupted' ? t`interrupted` : withoutFullStop(printable(cause.reason));
   if (cause.kind !== 'waiting' && cause.kind !== 'not-yet') return reason;
   const until = formatMoment(cause.untilMs);
   return t`${reason} (until ${until})`;
@@ -259,7 +321,8 @@ function summarise(
     terminal.warn(t`Stopped: ${why}. Entries that were not sent stay queued.`);
   }
   if (held > 0) terminal.warn(formatHeldCount(held));
-  if (uncertain + totals.refused + held > 0) terminal.note(t`\`${cmd`pas status`}\` shows what needs your attention.`);
+  if (uncertain + totals.refused + held > 0)
+    terminal.note(t`\`${cmd`pas status`}\` shows what needs your attention.`);
   terminal.printValue({
     type: 'summary',
     accepted,
@@ -270,7 +333,13 @@ function summarise(
     requests: result.requests,
     throttled,
     locked,
-    left_out: result.leftOut.map(({ kind, project, record, status, reason }) => ({ kind, project, record, status, reason })),
+    left_out: result.leftOut.map(({ kind, project, record, status, reason }) => ({
+      kind,
+      project,
+      record,
+      status,
+      reason,
+    })),
     elapsed_ms: Math.round(result.elapsedMs),
   });
   if (uncertain + held > 0) return 'uncertain';
@@ -282,7 +351,11 @@ function summarise(
     case 'new-people':
       return 'dataRefused';
     case 'interrupted':
-      return result.atRest === true && queued === 0 ? (totals.refused > 0 ? 'dataRefused' : 'done') : 'interrupted';
+      return result.atRest === true && queued === 0
+        ? totals.refused > 0
+          ? 'dataRefused'
+          : 'done'
+        : 'interrupted';
     case 'closed':
     case 'unreachable':
     case 'waiting':
@@ -304,7 +377,10 @@ function formatHeldCount(count: number): string {
   );
 }
 
-/** Returns the exit reason of an open circuit: a refusal for a project; else unavailable, unless the status says more. */
+/**
+ * Returns the exit reason of an open circuit: a refusal for a project; else unavailable, unless the
+ * status says more.
+ */
 function exitOfCircuit({ project, record, status }: OpenCircuit): ExitReason {
   if (project !== null || record !== null || status === 404 || status === 422) return 'dataRefused';
   return status === 403 ? 'notAllowed' : 'unavailable';

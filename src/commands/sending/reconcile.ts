@@ -16,7 +16,9 @@ export function register(program: Command, run: Runner): void {
     name: 'reconcile [find...]',
     summary: t`Look up uncertain entries in the service: accept those found, queue again those proven absent, leave the rest to you.`,
     examples: ['pas reconcile', 'pas reconcile K-017 --json'],
-  }).action((finds: string[], options: GlobalOptions) => run(options, (context) => reconcileCommand(context, finds)));
+  }).action((finds: string[], options: GlobalOptions) =>
+    run(options, (context) => reconcileCommand(context, finds)),
+  );
 }
 
 async function reconcileCommand(context: Context, names: readonly string[]): Promise<ExitReason> {

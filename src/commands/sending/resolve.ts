@@ -1,9 +1,20 @@
 import type { Command } from 'commander';
 import { ConfigError, type ExitReason, PasError, UsageError } from '../../base/errors.ts';
 import { msgid, ngettext, t } from '../../base/language.ts';
-import { type Command as CommandText, cmd, composeCommand, joinMessages, type Message, msg } from '../../base/message.ts';
+import {
+  type Command as CommandText,
+  cmd,
+  composeCommand,
+  joinMessages,
+  type Message,
+  msg,
+} from '../../base/message.ts';
 import type { Context, GlobalOptions } from '../../context/context.ts';
-import { findOwnHarvestBase, openHarvestClient, withoutHarvesting } from '../../context/open-service.ts';
+import {
+  findOwnHarvestBase,
+  openHarvestClient,
+  withoutHarvesting,
+} from '../../context/open-service.ts';
 import { withLockIfFree } from '../../context/other-outboxes.ts';
 import { STATE_WORDS } from '../../flows/finds/entry-words.ts';
 import { asIdent } from '../../flows/queue/resolve-finds.ts';
@@ -34,18 +45,32 @@ export function register(program: Command, run: Runner): void {
   defineCommand(program, {
     name: 'resolve <find>',
     summary: t`Resolve uncertain entries after checking the service; resend or drop refused ones.`,
-    examples: ['pas resolve K-017', 'pas resolve K-017 --created C-202400101-N00042', 'pas resolve K-017 --undo'],
+    examples: [
+      'pas resolve K-017',
+      'pas resolve K-017 --created C-202400101-N00042',
+      'pas resolve K-017 --undo',
+    ],
   })
     .option('--created <identifier>', t`the service has it, as the record with this identifier`)
     .option('--resend', t`the service does not have it: send it again`)
     .option('--drop', t`do not send it; importing the table again does not change that`)
     .option('--undo', t`undo the last decision, unless something was sent because of it`)
-    .option('--entry <n>', t`only this entry, by the number shown in \`${cmd`pas status`}\``, parseWholeNumber)
+    .option(
+      '--entry <n>',
+      t`only this entry, by the number shown in \`${cmd`pas status`}\``,
+      parseWholeNumber,
+    )
     .option('--yes', t`do not ask whether the record belongs to the find`)
-    .action((find: string, options: ResolveOptions) => run(options, (context) => resolve(context, find, options)));
+    .action((find: string, options: ResolveOptions) =>
+      run(options, (context) => resolve(context, find, options)),
+    );
 }
 
-async function resolve(context: Context, name: string, options: ResolveOptions): Promise<ExitReason> {
+async function resolve(
+  context: Context,
+  name: string,
+  options: ResolveOptions,
+): Promise<ExitReason> {
   const { terminal } = context;
   const outbox = await context.openOutbox();
   const entryId = options.entry;
@@ -54,24 +79,45 @@ async function resolve(context: Context, name: string, options: ResolveOptions):
   const [only] = decisions;
   if (decisions.length > 1 || options.undo === true)
     throw new UsageError(t`Use one of --created IDENT, --resend, --drop and --undo.`);
-  const open = only === undefined || only.kind === 'created' ? openDecision(outbox, name, entryId) : undefined;
+  const open =
+    only === undefined || only.kind === 'created' ? openDecision(outbox, name, entryId) : undefined;
   const decision = only ?? (open && (await ask(context, outbox, name, open, entryId)));
   if (decision === undefined) return 'done';
   if (decision.kind === 'created' && open !== undefined)
     await checkRecord(context, outbox, name, open.entry, decision.identCely, options);
 
-  const { settled, waiting } = resolveEntries(outbox, name, decision, entryId, withLockIfFree(context), open?.entry);
+  const { settled, waiting } = resolveEntries(
+    outbox,
+    name,
+    decision,
+    entryId,
+    withLockIfFree(context),
+    open?.entry,
+  );
   const count = settled.length;
-  terminal.printLine(ngettext(msgid`${count} entry of ${name} resolved.`, `${count} entries of ${name} resolved.`, count));
+  terminal.printLine(
+    ngettext(
+      msgid`${count} entry of ${name} resolved.`,
+      `${count} entries of ${name} resolved.`,
+      count,
+    ),
+  );
   if (waiting !== undefined) printWaiting(context, name, waiting);
-  terminal.note(t`To undo this, unless something was sent because of it: ${cmd`pas resolve ${name} --undo`}`);
-  terminal.printValue({ find: name, settled: settled.map((entry) => ({ entry: entry.id, kind: entry.kind })) });
+  terminal.note(
+    t`To undo this, unless something was sent because of it: ${cmd`pas resolve ${name} --undo`}`,
+  );
+  terminal.printValue({
+    find: name,
+    settled: settled.map((entry) => ({ entry: entry.id, kind: entry.kind })),
+  });
   return 'done';
 }
 
 function parseDecisions({ created, resend, drop }: ResolveOptions): Decision[] {
   return [
-    ...(created === undefined ? [] : [{ kind: 'created', identCely: asIdent(created) ?? created.trim() } as const]),
+    ...(created === undefined
+      ? []
+      : [{ kind: 'created', identCely: asIdent(created) ?? created.trim() } as const]),
     ...(resend === true ? [{ kind: 'resend' } as const] : []),
     ...(drop === true ? [{ kind: 'drop' } as const] : []),
   ];
@@ -81,7 +127,10 @@ function undo(context: Context, outbox: Outbox, name: string): ExitReason {
   const { terminal } = context;
   const { decision, entries } = undoDecision(outbox, name, withLockIfFree(context));
   for (const entry of entries) {
-    const [what, now] = [printable(entry.kind === 'photo' ? entry.photograph.name : name), STATE_WORDS[entry.state]];
+    const [what, now] = [
+      printable(entry.kind === 'photo' ? entry.photograph.name : name),
+      STATE_WORDS[entry.state],
+    ];
     terminal.printLine(t`${what}: the decision was undone; the entry is ${now} again.`);
   }
   terminal.printValue({
@@ -115,10 +164,15 @@ async function ask(
   entryId: number | undefined,
 ): Promise<Decision | undefined> {
   const { terminal } = context;
-  if (!terminal.interactive) throw new UsageError(t`Decide about ${name}:`, { hint: listWays(open, name, entryId) });
+  if (!terminal.interactive)
+    throw new UsageError(t`Decide about ${name}:`, { hint: listWays(open, name, entryId) });
   const prompt = await context.prompt();
   const offers = [...listOffers(open), { value: undefined, name: t`decide later` }];
-  const chosen = await choose<Decision | 'other' | undefined>(prompt, t`Does the service have ${name}?`, offers);
+  const chosen = await choose<Decision | 'other' | undefined>(
+    prompt,
+    t`Does the service have ${name}?`,
+    offers,
+  );
   if (chosen !== 'other') return chosen;
   const findProblem = async (text: string) => {
     const problem = findRecordProblem(outbox, open.entry, asIdent(text) ?? text.trim());
@@ -132,7 +186,10 @@ type Offered = { readonly value: Decision | 'other'; readonly name: string };
 
 function listOffers({ kinds, candidates, entry }: OpenDecision): Offered[] {
   const seen = candidates.map((identCely): Offered => {
-    return { value: { kind: 'created', identCely }, name: t`the service has it, in the record ${identCely}` };
+    return {
+      value: { kind: 'created', identCely },
+      name: t`the service has it, in the record ${identCely}`,
+    };
   });
   const other: Offered = { value: 'other', name: t`the service has it, in another record` };
   const offers: Record<Decision['kind'], readonly Offered[]> = {
@@ -144,20 +201,31 @@ function listOffers({ kinds, candidates, entry }: OpenDecision): Offered[] {
 }
 
 /** Lists the commands of the possible decisions, with known records or a placeholder. */
-function listWays({ kinds, candidates }: OpenDecision, find: string, entryId: number | undefined): Message {
+function listWays(
+  { kinds, candidates }: OpenDecision,
+  find: string,
+  entryId: number | undefined,
+): Message {
   const resolveCommand = (flag: string, value: string | true = true): CommandText =>
     composeCommand('pas resolve', [
       ['', find],
       ['--entry', entryId?.toString()],
       [flag, value],
     ]);
-  const [created, resend, drop] = [resolveCommand('--created'), resolveCommand('--resend'), resolveCommand('--drop')];
+  const [created, resend, drop] = [
+    resolveCommand('--created'),
+    resolveCommand('--resend'),
+    resolveCommand('--drop'),
+  ];
   const seen = candidates.map((ident) => {
     const command = resolveCommand('--created', ident);
     return msg`the service has it: ${command}`;
   });
   const ways: Record<Decision['kind'], readonly Message[]> = {
-    created: seen.length > 0 ? seen : [msg`the service has it, under the identifier shown on its website: ${created} IDENT`],
+    created:
+      seen.length > 0
+        ? seen
+        : [msg`the service has it, under the identifier shown on its website: ${created} IDENT`],
     resend: [msg`send it again: ${resend}`],
     drop: [msg`drop it: ${drop}`],
   };
@@ -167,7 +235,10 @@ function listWays({ kinds, candidates }: OpenDecision, find: string, entryId: nu
   );
 }
 
-/** Shows the record beside the find. @throws UsageError where it cannot be that of the find, without a terminal, or on "no" */
+/**
+ * Shows the record beside the find. @throws UsageError where it cannot be that of the find, without
+ * a terminal, or on "no"
+ */
 async function checkRecord(
   context: Context,
   outbox: Outbox,
@@ -182,30 +253,56 @@ async function checkRecord(
   const looked = await look(context, outbox, entry, identCely);
   const { terminal } = context;
   if (terminal.interactive && options.yes !== true) {
-    const isMeant = await (await context.prompt()).confirm(t`Is ${identCely} the record of ${name}?`, false);
+    const isMeant = await (await context.prompt()).confirm(
+      t`Is ${identCely} the record of ${name}?`,
+      false,
+    );
     if (!isMeant) throw new UsageError(t`Nothing was decided.`);
   } else if (options.yes !== true) {
-    throw new UsageError(t`Without a terminal, pas cannot ask whether ${identCely} is the record of ${name}.`, {
-      hint: t`Add --yes if it is.`,
-    });
+    throw new UsageError(
+      t`Without a terminal, pas cannot ask whether ${identCely} is the record of ${name}.`,
+      {
+        hint: t`Add --yes if it is.`,
+      },
+    );
   } else if (looked === 'unseen') {
-    throw new UsageError(t`Nothing was decided.`, { hint: t`Check the identifier again; without --yes pas asks you.` });
+    throw new UsageError(t`Nothing was decided.`, {
+      hint: t`Check the identifier again; without --yes pas asks you.`,
+    });
   }
 }
 
-/** Shows the service's record, with the evidence against it. @returns `unseen` where the service should list it, and does not */
-async function look(context: Context, outbox: Outbox, entry: ImportEntry, identCely: string): Promise<'seen' | 'unseen'> {
+/**
+ * Shows the service's record, with the evidence against it. @returns `unseen` where the service
+ * should list it, and does not
+ */
+async function look(
+  context: Context,
+  outbox: Outbox,
+  entry: ImportEntry,
+  identCely: string,
+): Promise<'seen' | 'unseen'> {
   const { terminal } = context;
   const { prefix, oaiAuth } = context.getProfile();
   try {
     if (findOwnHarvestBase(context) === undefined) throw withoutHarvesting(context.getProfile());
     const client = await openHarvestClient(context);
-    const looked = await lookUpRecord(outbox, { client, format: `oai_${prefix}` }, entry, identCely);
+    const looked = await lookUpRecord(
+      outbox,
+      { client, format: `oai_${prefix}` },
+      entry,
+      identCely,
+    );
     if (looked !== undefined) {
       const header = ['', t`ELEMENT`, entry.localId ?? '', identCely];
       await terminal.printTable(
         header,
-        looked.compared.map(({ element, sent, now, differs }) => [differs ? '≠' : '', element, sent ?? '–', now ?? '–']),
+        looked.compared.map(({ element, sent, now, differs }) => [
+          differs ? '≠' : '',
+          element,
+          sent ?? '–',
+          now ?? '–',
+        ]),
       );
       for (const doubt of looked.doubts) terminal.warn(String(doubt));
     } else if (oaiAuth === 'none') {
@@ -213,7 +310,9 @@ async function look(context: Context, outbox: Outbox, entry: ImportEntry, identC
         t`The profile does not sign in for harvesting (oai_auth = none), so only archived finds are visible.`,
       );
     } else {
-      terminal.warn(t`The service does not list ${identCely}: it does not exist, was deleted, or was created only minutes ago.`);
+      terminal.warn(
+        t`The service does not list ${identCely}: it does not exist, was deleted, or was created only minutes ago.`,
+      );
       return 'unseen';
     }
   } catch (thrown) {

@@ -7,13 +7,24 @@ import type { Context, GlobalOptions } from '../../context/context.ts';
 import { findOwnHarvestBase, getPlaceOfSecrets } from '../../context/open-service.ts';
 import { readSharedPause } from '../../context/pacing.ts';
 import { formatEntry, KIND_WORDS, STATE_WORDS } from '../../flows/finds/entry-words.ts';
-import { getOutboxStatus, isVocabularyEmpty, type NewPerson } from '../../flows/finds/outbox-status.ts';
+import {
+  getOutboxStatus,
+  isVocabularyEmpty,
+  type NewPerson,
+} from '../../flows/finds/outbox-status.ts';
 import { explainUncertain, findReassignment } from '../../flows/reconcile/uncertain-text.ts';
 import type { Entry } from '../../outbox/entry.ts';
 import type { Delay, Waiting } from '../../outbox/overview.ts';
 import { printable } from '../../ui/terminal.ts';
 import { defineCommand, type Runner } from '../command.ts';
-import { findCommandFor, formatFindCount, formatMore, INSTANCE_WORDS, listAnswers, toHeldJson } from '../result-texts.ts';
+import {
+  findCommandFor,
+  formatFindCount,
+  formatMore,
+  INSTANCE_WORDS,
+  listAnswers,
+  toHeldJson,
+} from '../result-texts.ts';
 import { findNewPeople, printNewPeople, toNewPeopleJson } from './print-new-people.ts';
 
 const MAX_SHOWN = 10;
@@ -52,13 +63,17 @@ async function showStatus(context: Context, options: StatusOptions): Promise<Exi
   printWaiting(context, waiting);
   printDelays(context, delayed);
   const pause = await readSharedPause(context, profile);
-  if (pause.text !== undefined) terminal.printLine(`${pause.text} ${t`End it: ${cmd`pas pace --clear`}`}`);
+  if (pause.text !== undefined)
+    terminal.printLine(`${pause.text} ${t`End it: ${cmd`pas pace --clear`}`}`);
   printHeld(context, needsPerson);
   for (const step of STEPS)
     printStep(context, step, needsPerson, {
       why: (entry) =>
         entry.state === 'uncertain'
-          ? explainUncertain(outbox, entry.id, profile.settleMs).slice(0, options.why === true ? undefined : 1)
+          ? explainUncertain(outbox, entry.id, profile.settleMs).slice(
+              0,
+              options.why === true ? undefined : 1,
+            )
           : [describeReason(entry)],
       getKind: (entry) => findReassignment(outbox, entry.id) ?? String(entry.id),
     });
@@ -98,7 +113,10 @@ async function showStatus(context: Context, options: StatusOptions): Promise<Exi
 
 type NextStep = { readonly title: string; readonly commands: readonly Message[] };
 
-/** Lists the next steps except those of entries: those before a push, and those with sendable entries. */
+/**
+ * Lists the next steps except those of entries: those before a push, and those with sendable
+ * entries.
+ */
 async function listNextSteps(
   context: Context,
   state: OutboxState,
@@ -109,18 +127,28 @@ async function listNextSteps(
     ? (await context.openVocabularyToRead()).openSource(oaiBase ?? '')
     : undefined;
   const first: NextStep[] = [];
-  if (getPlaceOfSecrets(context) === 'nowhere') first.push({ title: t`Sign in:`, commands: [cmd`pas login`] });
+  if (getPlaceOfSecrets(context) === 'nowhere')
+    first.push({ title: t`Sign in:`, commands: [cmd`pas login`] });
   if (oaiBase !== undefined && isVocabularyEmpty(vocabulary))
-    first.push({ title: t`Harvest the vocabularies; finds are checked with them offline:`, commands: [cmd`pas harvest-vocab`] });
+    first.push({
+      title: t`Harvest the vocabularies; finds are checked with them offline:`,
+      commands: [cmd`pas harvest-vocab`],
+    });
   if (state.isEmpty)
-    first.push({ title: t`Enter a find, or import a table with \`${cmd`pas import`} FILE\`:`, commands: [cmd`pas add`] });
+    first.push({
+      title: t`Enter a find, or import a table with \`${cmd`pas import`} FILE\`:`,
+      commands: [cmd`pas add`],
+    });
   const last: NextStep[] = [];
   const isAnyoneNew = people.some(({ isAccepted }) => !isAccepted);
   const send = isAnyoneNew ? cmd`pas push --accept-new-people` : cmd`pas push`;
   if (state.sendable > 0) last.push({ title: t`Send what is queued:`, commands: [send] });
   if (state.isAllDone) {
     const look = findOwnHarvestBase(context) === undefined ? cmd`pas list` : cmd`pas pull`;
-    last.push({ title: t`Everything is sent. Read the current states from the service:`, commands: [look] });
+    last.push({
+      title: t`Everything is sent. Read the current states from the service:`,
+      commands: [look],
+    });
   }
   return { first, last };
 }
@@ -145,19 +173,27 @@ function printWaiting({ terminal }: Context, { forImport, forTime }: Waiting): v
   }
   if (forTime > 0) {
     terminal.printLine(
-      ngettext(msgid`${forTime} entry waits for its next retry.`, `${forTime} entries wait for their next retry.`, forTime),
+      ngettext(
+        msgid`${forTime} entry waits for its next retry.`,
+        `${forTime} entries wait for their next retry.`,
+        forTime,
+      ),
     );
   }
 }
 
 function printDelays({ terminal, clock }: Context, delayed: readonly Delay[]): void {
   if (delayed.length === 0) return;
-  terminal.printLine(`\n${terminal.color.bold(t`Tried and still queued; \`${cmd`pas push`} FIND\` retries a find now:`)}`);
+  terminal.printLine(
+    `\n${terminal.color.bold(t`Tried and still queued; \`${cmd`pas push`} FIND\` retries a find now:`)}`,
+  );
   for (const { kind, reason, count, find, notBeforeAt } of delayed) {
     const [word, why] = [KIND_WORDS[kind], printable(String(reason))];
     const what = count === 1 ? printable(formatEntry(kind, find)) : t`${word}, ${count} in total`;
     const at = formatMoment(notBeforeAt, clock.now());
-    terminal.printLine(`  ${what}: ${notBeforeAt > clock.now() ? t`${why}; not before ${at}` : why}`);
+    terminal.printLine(
+      `  ${what}: ${notBeforeAt > clock.now() ? t`${why}; not before ${at}` : why}`,
+    );
   }
 }
 
@@ -165,7 +201,9 @@ function printDelays({ terminal, clock }: Context, delayed: readonly Delay[]): v
 function printHeld({ terminal }: Context, person: readonly Entry[]): void {
   const entries = person.filter(({ held }) => held !== null);
   if (entries.length === 0) return;
-  terminal.printLine(`\n${terminal.color.bold(t`Answer the questions about these; they are held until then:`)}`);
+  terminal.printLine(
+    `\n${terminal.color.bold(t`Answer the questions about these; they are held until then:`)}`,
+  );
   for (const entry of entries.slice(0, MAX_SHOWN)) {
     const names = entry.held?.candidates.join(', ') ?? '';
     const what = printable(formatEntry(entry.kind, entry.localId ?? entry.identCely));
@@ -187,10 +225,18 @@ type EntryWords = {
 };
 
 /** Action for entries that only a person or evidence can settle. */
-type Step = { readonly title: Message; readonly takes: (entry: Entry) => boolean; readonly command: Message | undefined };
+type Step = {
+  readonly title: Message;
+  readonly takes: (entry: Entry) => boolean;
+  readonly command: Message | undefined;
+};
 
 const STEPS: readonly Step[] = [
-  { title: msg`Complete these drafts:`, takes: ({ state }) => state === 'draft', command: undefined },
+  {
+    title: msg`Complete these drafts:`,
+    takes: ({ state }) => state === 'draft',
+    command: undefined,
+  },
   {
     title: msg`Correct these; the service refused them:`,
     takes: (entry) => entry.state === 'refused' && entry.kind === 'import',
@@ -208,13 +254,19 @@ const STEPS: readonly Step[] = [
   },
 ];
 
-function printStep({ terminal }: Context, { title, takes, command }: Step, person: readonly Entry[], words: EntryWords): void {
+function printStep(
+  { terminal }: Context,
+  { title, takes, command }: Step,
+  person: readonly Entry[],
+  words: EntryWords,
+): void {
   const group = person.filter(takes);
   if (group.length === 0) return;
   terminal.printLine(`\n${terminal.color.bold(title)}`);
   if (command !== undefined) terminal.printLine(`  ${command}`);
   const alike = new Map<string, Entry[]>();
-  for (const entry of group) alike.set(words.getKind(entry), [...(alike.get(words.getKind(entry)) ?? []), entry]);
+  for (const entry of group)
+    alike.set(words.getKind(entry), [...(alike.get(words.getKind(entry)) ?? []), entry]);
   for (const [entry, ...more] of [...alike.values()].slice(0, MAX_SHOWN)) {
     if (entry === undefined) continue;
     const [first = '', ...otherReasons] = words.why(entry);
@@ -230,9 +282,12 @@ function describeReason({ reason, issues }: Entry): string {
   const errors = issues.filter(({ severity }) => severity === 'error');
   const [first] = errors;
   if (first === undefined) return String(reason ?? '');
-  const firstText = first.element === undefined ? first.message : `${first.element}: ${first.message}`;
+  const firstText =
+    first.element === undefined ? first.message : `${first.element}: ${first.message}`;
   const more = errors.length - 1;
-  return more === 0 ? firstText : `${firstText} ${ngettext(msgid`(and ${more} more)`, `(and ${more} more)`, more)}`;
+  return more === 0
+    ? firstText
+    : `${firstText} ${ngettext(msgid`(and ${more} more)`, `(and ${more} more)`, more)}`;
 }
 
 /** Prints photographs that no other list names, since they wait without end. */

@@ -8,12 +8,22 @@ import type { Context, GlobalOptions } from '../../context/context.ts';
 import { openContinued, withLock, withLocks } from '../../context/other-outboxes.ts';
 import { isOutboxId } from '../../context/places.ts';
 import { describeOutbox } from '../../flows/outbox/describe-outbox.ts';
-import { adopt, assertUnattempted, findEarlierOutboxes, getFence, storeSeparate } from '../../flows/outbox/fence.ts';
+import {
+  adopt,
+  assertUnattempted,
+  findEarlierOutboxes,
+  getFence,
+  storeSeparate,
+} from '../../flows/outbox/fence.ts';
 import { type MergedOutbox, mergeOutbox } from '../../flows/outbox/merge-outbox.ts';
 import { printable, requireConfirmation } from '../../ui/terminal.ts';
 import { defineCommand, type Runner } from '../command.ts';
 
-type AdoptOptions = GlobalOptions & { readonly continue?: string; readonly separate?: boolean; readonly yes?: boolean };
+type AdoptOptions = GlobalOptions & {
+  readonly continue?: string;
+  readonly separate?: boolean;
+  readonly yes?: boolean;
+};
 
 export function registerAdopt(parent: Command, run: Runner): void {
   defineCommand(parent, {
@@ -21,7 +31,10 @@ export function registerAdopt(parent: Command, run: Runner): void {
     summary: t`Push the outbox from this machine from now on. Stop pushing it from the other machine first.`,
     examples: ['pas outbox adopt', 'pas outbox adopt --yes'],
   })
-    .option('--continue <outbox>', t`continue this earlier outbox, and move the finds of the current one into it`)
+    .option(
+      '--continue <outbox>',
+      t`continue this earlier outbox, and move the finds of the current one into it`,
+    )
     .option('--separate', t`keep the outbox separate from the account's earlier ones`)
     .option('--yes', t`do not ask`)
     .action((options: AdoptOptions) => run(options, (context) => adoptCommand(context, options)));
@@ -30,8 +43,11 @@ export function registerAdopt(parent: Command, run: Runner): void {
 async function adoptCommand(context: Context, options: AdoptOptions): Promise<ExitReason> {
   if (options.continue !== undefined && options.separate === true)
     throw new UsageError(t`--continue and --separate cannot be combined.`);
-  if (options.continue !== undefined) return continueEarlier(context, options.continue, options.yes === true);
-  return options.separate === true ? separate(context) : adoptForeign(context, options.yes === true);
+  if (options.continue !== undefined)
+    return continueEarlier(context, options.continue, options.yes === true);
+  return options.separate === true
+    ? separate(context)
+    : adoptForeign(context, options.yes === true);
 }
 
 async function adoptForeign(context: Context, yes: boolean): Promise<ExitReason> {
@@ -63,7 +79,9 @@ export async function separate(context: Context): Promise<ExitReason> {
   const { header, account } = describeOutbox(outbox, context.getMachineId());
   const sender = header.account ?? account?.identCely;
   if (sender === undefined)
-    throw new UsageError(t`The account of this outbox is not known yet.`, { hint: t`Sign in first: ${cmd`pas login`}` });
+    throw new UsageError(t`The account of this outbox is not known yet.`, {
+      hint: t`Sign in first: ${cmd`pas login`}`,
+    });
   const otherOutboxes = findEarlierOutboxes(outbox, sender).map((earlier) => earlier.outbox);
   await withLock(context, async () => storeSeparate(outbox, otherOutboxes));
   terminal.printLine(
@@ -77,10 +95,20 @@ export async function separate(context: Context): Promise<ExitReason> {
   return 'done';
 }
 
-/** Moves the content of the present outbox, which was never attempted, into the one that the journal knows. */
-export async function continueEarlier(context: Context, id: string, yes: boolean): Promise<ExitReason> {
+/**
+ * Moves the content of the present outbox, which was never attempted, into the one that the journal
+ * knows.
+ */
+export async function continueEarlier(
+  context: Context,
+  id: string,
+  yes: boolean,
+): Promise<ExitReason> {
   const { terminal } = context;
-  if (!isOutboxId(id)) throw new ConfigError(t`"${id}" cannot be the identifier of an outbox: it must be a UUID in lower case.`);
+  if (!isOutboxId(id))
+    throw new ConfigError(
+      t`"${id}" cannot be the identifier of an outbox: it must be a UUID in lower case.`,
+    );
   const present = await context.openOutboxToPush();
   const presentId = context.getOutboxId();
   if (id === presentId) throw new UsageError(t`${id} is already the outbox of this profile.`);
@@ -93,10 +121,16 @@ export async function continueEarlier(context: Context, id: string, yes: boolean
   );
   const poured = await withLocks(context, [id, presentId], async () => {
     const earlier = await openContinued(context, id);
-    if (getFence(earlier, context.getMachineId()).kind !== 'own') adopt(earlier, context.getMachineId());
-    const folders = { from: context.getOutboxPlaces(presentId).photosFolder, to: context.getOutboxPlaces(id).photosFolder };
+    if (getFence(earlier, context.getMachineId()).kind !== 'own')
+      adopt(earlier, context.getMachineId());
+    const folders = {
+      from: context.getOutboxPlaces(presentId).photosFolder,
+      to: context.getOutboxPlaces(id).photosFolder,
+    };
     const done = await mergeOutbox(present, earlier, folders);
-    context.changeConfig((config) => setProfilesOutbox(config, listProfilesOfOutbox(config, presentId), id));
+    context.changeConfig((config) =>
+      setProfilesOutbox(config, listProfilesOfOutbox(config, presentId), id),
+    );
     return done;
   });
   print(context, poured);
@@ -106,8 +140,13 @@ export async function continueEarlier(context: Context, id: string, yes: boolean
 
 function print({ terminal }: Context, { added, same, renamed, lost }: MergedOutbox): void {
   const all = added + renamed.length;
-  terminal.printLine(ngettext(msgid`${all} find was moved into it.`, `${all} finds were moved into it.`, all));
-  if (same > 0) terminal.printLine(ngettext(msgid`${same} find was already there.`, `${same} finds were already there.`, same));
+  terminal.printLine(
+    ngettext(msgid`${all} find was moved into it.`, `${all} finds were moved into it.`, all),
+  );
+  if (same > 0)
+    terminal.printLine(
+      ngettext(msgid`${same} find was already there.`, `${same} finds were already there.`, same),
+    );
   for (const { localId, now } of renamed) {
     const [before, after] = [printable(localId), printable(now)];
     terminal.warn(
@@ -122,8 +161,18 @@ function print({ terminal }: Context, { added, same, renamed, lost }: MergedOutb
   }
 }
 
-async function confirm(context: Context, yes: boolean, what: string, question: string): Promise<void> {
+async function confirm(
+  context: Context,
+  yes: boolean,
+  what: string,
+  question: string,
+): Promise<void> {
   if (yes) return;
   if (context.terminal.interactive) context.terminal.note(what);
-  await requireConfirmation(context, question, [what, t`If the answer is yes, add --yes: ${question}`], t`Nothing was changed.`);
+  await requireConfirmation(
+    context,
+    question,
+    [what, t`If the answer is yes, add --yes: ${question}`],
+    t`Nothing was changed.`,
+  );
 }

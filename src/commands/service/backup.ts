@@ -14,14 +14,23 @@ export function register(program: Command, run: Runner): void {
   defineCommand(program, {
     name: 'backup <file>',
     summary: t`Back up the outbox, even during a push, and check the copy.`,
-    examples: ['pas backup /media/card/outbox.sqlite', 'pas backup evening.sqlite --photos --force'],
+    examples: [
+      'pas backup /media/card/outbox.sqlite',
+      'pas backup evening.sqlite --photos --force',
+    ],
   })
     .option('--force', t`overwrite an existing file`)
     .option('--photos', t`also copy the photographs that are not sent yet, into FILE.photos`)
-    .action((file: string, options: BackupOptions) => run(options, (context) => runBackup(context, file, options)));
+    .action((file: string, options: BackupOptions) =>
+      run(options, (context) => runBackup(context, file, options)),
+    );
 }
 
-async function runBackup(context: Context, file: string, options: BackupOptions): Promise<ExitReason> {
+async function runBackup(
+  context: Context,
+  file: string,
+  options: BackupOptions,
+): Promise<ExitReason> {
   const { terminal } = context;
   if (file === '-')
     throw new UsageError(t`A backup cannot be written to standard output. Specify a file.`, {
@@ -40,7 +49,9 @@ async function runBackup(context: Context, file: string, options: BackupOptions)
   const count = options.photos === true ? copies.length : 0;
   if (options.photos === true) {
     const progress = terminal.startProgress(t`Copying photographs`);
-    await backUpPhotographs(photosFolder, `${target}.photos`, copies, progress.update).finally(progress.end);
+    await backUpPhotographs(photosFolder, `${target}.photos`, copies, progress.update).finally(
+      progress.end,
+    );
     terminal.printLine(
       ngettext(
         msgid`${count} photograph that is not sent yet is in ${copy}.photos.`,
@@ -56,11 +67,20 @@ async function runBackup(context: Context, file: string, options: BackupOptions)
       `The copy does not contain ${remainingCount} photographs that are not sent yet`,
       remainingCount,
     );
-    terminal.note(copies.length === remainingCount ? t`${absent} (--photos includes them).` : `${absent}.`);
+    terminal.note(
+      copies.length === remainingCount ? t`${absent} (--photos includes them).` : `${absent}.`,
+    );
   }
   terminal.note(t`The copy does not contain profiles, passwords or vocabularies.`);
   const { name } = context.getProfile();
-  terminal.note(t`Restore it with ${cmd`pas restore --profile ${name} ${file}`}: the journal adds what was sent since.`);
-  terminal.printValue({ file: target, size_bytes: sizeBytes, photos: count, photos_left_out: remainingCount });
+  terminal.note(
+    t`Restore it with ${cmd`pas restore --profile ${name} ${file}`}: the journal adds what was sent since.`,
+  );
+  terminal.printValue({
+    file: target,
+    size_bytes: sizeBytes,
+    photos: count,
+    photos_left_out: remainingCount,
+  });
   return 'done';
 }

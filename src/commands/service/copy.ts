@@ -19,22 +19,37 @@ export function register(program: Command, run: Runner): void {
     summary: t`Copy finds to another profile's outbox as new finds: with the same local ids, elements and photographs, without numbers.`,
     examples: ['pas copy K-017 K-018 --to museum', 'pas copy --all --to museum'],
   })
-    .option('--all', t`all finds of the outbox; if nothing was sent from it, with everything queued for them`)
+    .option(
+      '--all',
+      t`all finds of the outbox; if nothing was sent from it, with everything queued for them`,
+    )
     .requiredOption('--to <profile>', t`profile to whose outbox the finds are copied`)
-    .action((finds: string[], options: CopyOptions) => run(options, (context) => copy(context, finds, options)));
+    .action((finds: string[], options: CopyOptions) =>
+      run(options, (context) => copy(context, finds, options)),
+    );
 }
 
-async function copy(context: Context, names: readonly string[], options: CopyOptions): Promise<ExitReason> {
+async function copy(
+  context: Context,
+  names: readonly string[],
+  options: CopyOptions,
+): Promise<ExitReason> {
   if ((options.all === true) === names.length > 0)
-    throw new UsageError(t`Specify the finds to copy, or --all.`, { hint: t`\`${cmd`pas list`}\` shows the finds.` });
+    throw new UsageError(t`Specify the finds to copy, or --all.`, {
+      hint: t`\`${cmd`pas list`}\` shows the finds.`,
+    });
   const from = await context.openOutbox();
   const target = context.asProfile(options.to);
   if (target.getOutboxId() === context.getOutboxId())
     throw new UsageError(t`Both profiles share one outbox: there is nothing to copy.`);
   const to = await target.openOutbox();
   to.command.words = 'copy';
-  const folders = { from: context.getOutboxPlaces().photosFolder, to: target.getOutboxPlaces().photosFolder };
-  if (options.all === true && canMergeOutbox(from, to)) return copyIntoOutbox(context, from, to, folders, options.to);
+  const folders = {
+    from: context.getOutboxPlaces().photosFolder,
+    to: target.getOutboxPlaces().photosFolder,
+  };
+  if (options.all === true && canMergeOutbox(from, to))
+    return copyIntoOutbox(context, from, to, folders, options.to);
   const progress = context.terminal.startProgress(t`Copying finds`);
   const copies = await copyFinds(from, to, selectFindsToCopy(from, names), {
     validate: await openValidation(target),
@@ -62,11 +77,22 @@ function report({ terminal }: Context, copies: readonly CopiedFind[], profile: s
   }
   printLostPhotographs(terminal, lost, profile);
   const photos = copied.reduce((sum, { photographs }) => sum + photographs, 0);
-  terminal.printValue({ to: profile, copied: copied.length, photos, taken, drafts, photos_lost: lost });
+  terminal.printValue({
+    to: profile,
+    copied: copied.length,
+    photos,
+    taken,
+    drafts,
+    photos_lost: lost,
+  });
   return taken.length + lost.length > 0 ? 'dataRefused' : 'done';
 }
 
-function printCopied({ printLine, note }: Context['terminal'], count: number, profile: string): void {
+function printCopied(
+  { printLine, note }: Context['terminal'],
+  count: number,
+  profile: string,
+): void {
   printLine(
     ngettext(
       msgid`${count} find is new in the outbox of ${profile}.`,
@@ -74,10 +100,15 @@ function printCopied({ printLine, note }: Context['terminal'], count: number, pr
       count,
     ),
   );
-  if (count > 0) note(t`Send them with ${cmd`pas push --profile ${profile}`}. The finds here stay as they are.`);
+  if (count > 0)
+    note(t`Send them with ${cmd`pas push --profile ${profile}`}. The finds here stay as they are.`);
 }
 
-function printLostPhotographs({ warn }: Context['terminal'], lost: readonly string[], profile: string): void {
+function printLostPhotographs(
+  { warn }: Context['terminal'],
+  lost: readonly string[],
+  profile: string,
+): void {
   if (lost.length === 0) return;
   const names = printable(lost.join(', '));
   warn(
@@ -96,12 +127,24 @@ async function copyIntoOutbox(
 ): Promise<ExitReason> {
   const { added, same, renamed, lost, changes } = await mergeOutbox(from, to, folders);
   printCopied(terminal, added + renamed.length, profile);
-  if (same > 0) terminal.printLine(ngettext(msgid`${same} find was already there.`, `${same} finds were already there.`, same));
+  if (same > 0)
+    terminal.printLine(
+      ngettext(msgid`${same} find was already there.`, `${same} finds were already there.`, same),
+    );
   for (const { localId, now } of renamed) {
     const [before, after] = [printable(localId), printable(now)];
-    terminal.warn(t`In that outbox, ${before} is called ${after} and held, because it has another find ${before}.`);
+    terminal.warn(
+      t`In that outbox, ${before} is called ${after} and held, because it has another find ${before}.`,
+    );
   }
   printLostPhotographs(terminal, lost, profile);
-  terminal.printValue({ to: profile, copied: added + renamed.length, changes, same, renamed, photos_lost: lost });
+  terminal.printValue({
+    to: profile,
+    copied: added + renamed.length,
+    changes,
+    same,
+    renamed,
+    photos_lost: lost,
+  });
   return renamed.length + lost.length > 0 ? 'dataRefused' : 'done';
 }

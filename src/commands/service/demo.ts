@@ -64,10 +64,20 @@ function printKeptHome({ terminal }: Context, home: string): void {
 
 /** Makes a context with a home of its own, whose output is indented under the steps. */
 function makeDemoContext(context: Context, folder: string): Context {
-  const { PAS_TOKEN: _token, PAS_PROFILE: _profile, PAS_USERNAME: _username, ...environment } = context.environment;
+  const {
+    PAS_TOKEN: _token,
+    PAS_PROFILE: _profile,
+    PAS_USERNAME: _username,
+    ...environment
+  } = context.environment;
   const world = {
     ...context,
-    environment: { ...environment, PAS_HOME: join(folder, 'home'), PAS_STATE: join(folder, 'state'), PAS_PASSWORD: ACCOUNT },
+    environment: {
+      ...environment,
+      PAS_HOME: join(folder, 'home'),
+      PAS_STATE: join(folder, 'state'),
+      PAS_PASSWORD: ACCOUNT,
+    },
   };
   const inner = makeContext(world, {});
   return {
@@ -75,14 +85,22 @@ function makeDemoContext(context: Context, folder: string): Context {
     terminal: {
       ...context.terminal,
       json: false,
-      printLine: (text = '') => context.terminal.printLine(text === '' ? '' : `   ${text.replaceAll('\n', '\n   ')}`),
+      printLine: (text = '') =>
+        context.terminal.printLine(text === '' ? '' : `   ${text.replaceAll('\n', '\n   ')}`),
       printValue: () => {},
       note: () => {},
     },
   };
 }
 
-type Figures = { finds: number; accepted: number; photos: number; numbers: number; harvestedBack: number; before: ServerCounts };
+type Figures = {
+  finds: number;
+  accepted: number;
+  photos: number;
+  numbers: number;
+  harvestedBack: number;
+  before: ServerCounts;
+};
 
 async function tell(
   context: Context,
@@ -90,7 +108,9 @@ async function tell(
   server: { base_url: string; oai_base: string; schema_base: string; control_url: string },
 ): Promise<Figures> {
   const before = await fetchServerCounts(context, server.control_url);
-  step(t`A mock of the finds service is listening at ${server.base_url}. Make a profile and sign in:`);
+  step(
+    t`A mock of the finds service is listening at ${server.base_url}. Make a profile and sign in:`,
+  );
   await init(context, {
     name: PROFILE,
     baseUrl: server.base_url,
@@ -109,7 +129,9 @@ async function tell(
   await validate(context, []);
   step(t`Send them, one request every 100 ms, many in parallel:`);
   await pushCommand(context, [], { acceptNewPeople: true });
-  step(t`Months later the museum assigns registration numbers (examples/numbers.csv). Queue and send them:`);
+  step(
+    t`Months later the museum assigns registration numbers (examples/numbers.csv). Queue and send them:`,
+  );
   await importNumbers(context, join(packageRoot, 'examples', 'numbers.csv'), {});
   const { queued: numbers } = getOutboxStatus(await context.openOutbox()).entries.number;
   await pushCommand(context, [], { acceptNewPeople: true });
@@ -117,7 +139,8 @@ async function tell(
   const harvestedBack = await compare(context);
   const { finds, entries } = getOutboxStatus(await context.openOutbox());
   const settledNumbers = entries.number.accepted;
-  if (settledNumbers !== numbers) context.terminal.warn(t`Only ${settledNumbers} of ${numbers} numbers were accepted.`);
+  if (settledNumbers !== numbers)
+    context.terminal.warn(t`Only ${settledNumbers} of ${numbers} numbers were accepted.`);
   return {
     finds,
     accepted: entries.import.accepted,
@@ -148,12 +171,15 @@ async function compare(context: Context): Promise<number> {
     full: true,
     indexAllowanceMs: context.getProfile().indexAllowanceMs,
   });
-  const isSame = ({ record, changes }: PulledFind): boolean => record !== undefined && changes.length === 0;
+  const isSame = ({ record, changes }: PulledFind): boolean =>
+    record !== undefined && changes.length === 0;
   for (const { sent, record, changes } of finds.filter((find) => !isSame(find))) {
     const { find, identCely } = sent;
     const elements = changes.map(({ element }) => element).join(', ');
     context.terminal.printLine(
-      record === undefined ? t`${find} (${identCely}) was not found` : t`${find} (${identCely}) differs in ${elements}`,
+      record === undefined
+        ? t`${find} (${identCely}) was not found`
+        : t`${find} (${identCely}) differs in ${elements}`,
     );
   }
   const [all, same] = [formatFindCount(finds.length), finds.filter(isSame).length];
@@ -170,12 +196,20 @@ async function fetchServerCounts(context: Context, controlUrl: string): Promise<
   return { finds: counts.finds, photos: counts.photos };
 }
 
-async function countNewAtServer(context: Context, controlUrl: string, before: ServerCounts): Promise<ServerCounts> {
+async function countNewAtServer(
+  context: Context,
+  controlUrl: string,
+  before: ServerCounts,
+): Promise<ServerCounts> {
   const after = await fetchServerCounts(context, controlUrl);
   return { finds: after.finds - before.finds, photos: after.photos - before.photos };
 }
 
-function conclude({ terminal }: Context, figures: Figures & { elapsedMs: number }, server: ServerCounts): boolean {
+function conclude(
+  { terminal }: Context,
+  figures: Figures & { elapsedMs: number },
+  server: ServerCounts,
+): boolean {
   const agrees =
     figures.finds === figures.accepted &&
     figures.accepted === server.finds &&
@@ -186,15 +220,22 @@ function conclude({ terminal }: Context, figures: Figures & { elapsedMs: number 
     formatPhotographCount(figures.photos),
     formatNumberCount(figures.numbers),
   ];
-  const [serverFinds, serverPhotographs] = [formatFindCount(server.finds), formatPhotographCount(server.photos)];
+  const [serverFinds, serverPhotographs] = [
+    formatFindCount(server.finds),
+    formatPhotographCount(server.photos),
+  ];
   const seconds = formatDecimal(figures.elapsedMs / 1000, 1);
   terminal.printLine();
   terminal.printLine(
     t`${finds}: ${figures.accepted} accepted with ${photographs} and ${numbers}, ${figures.harvestedBack} read back unchanged.`,
   );
-  terminal.printLine(t`The server has ${serverFinds} and ${serverPhotographs} more than before. Time: ${seconds} s.`);
   terminal.printLine(
-    agrees ? terminal.color.green(t`All figures agree with the server.`) : terminal.color.red(t`The figures do not agree.`),
+    t`The server has ${serverFinds} and ${serverPhotographs} more than before. Time: ${seconds} s.`,
+  );
+  terminal.printLine(
+    agrees
+      ? terminal.color.green(t`All figures agree with the server.`)
+      : terminal.color.red(t`The figures do not agree.`),
   );
   terminal.printValue({
     finds: figures.finds,

@@ -6,7 +6,12 @@ import { t } from '../../base/language.ts';
 import { cmd, type Message, msg } from '../../base/message.ts';
 import { isProtected, type Profile } from '../../context/config.ts';
 import { type Context, type GlobalOptions, makeTimeoutSignal } from '../../context/context.ts';
-import { getPlaceOfSecrets, openHarvestClient, openService, SECRET_PLACE_TEXTS } from '../../context/open-service.ts';
+import {
+  getPlaceOfSecrets,
+  openHarvestClient,
+  openService,
+  SECRET_PLACE_TEXTS,
+} from '../../context/open-service.ts';
 import { checkPacing, openPace, readSharedPause } from '../../context/pacing.ts';
 import {
   type Check,
@@ -64,15 +69,27 @@ async function runDoctor(context: Context, options: DoctorOptions): Promise<Exit
   if (profile !== undefined) {
     add(...(await checkProfile(context, profile)));
     // Missing files are not created.
-    const hasOutbox = sound && profile.outbox !== undefined && existsSync(context.getOutboxPlaces(profile.outbox).outboxFile);
+    const hasOutbox =
+      sound &&
+      profile.outbox !== undefined &&
+      existsSync(context.getOutboxPlaces(profile.outbox).outboxFile);
     if (hasOutbox) add(...(await checkOutbox(context)));
-    if (sound) add(await attemptCheck('photographs', () => checkStoredPhotographs(context, hasOutbox)));
+    if (sound)
+      add(await attemptCheck('photographs', () => checkStoredPhotographs(context, hasOutbox)));
     add(await attemptCheck('vocabulary-age', () => checkStoredVocabulary(context, profile)));
-    if (options.offline !== true || profile.pacing === 'local') add(...(await checkPause(context, profile)));
+    if (options.offline !== true || profile.pacing === 'local')
+      add(...(await checkPause(context, profile)));
     if (options.offline === true) {
-      if (profile.pacing === 'local') add(await attemptCheck('pacing', () => checkPacing(context, profile)));
+      if (profile.pacing === 'local')
+        add(await attemptCheck('pacing', () => checkPacing(context, profile)));
       const names = profile.pacing === 'local' ? NEEDS_NETWORK : ['pacing', ...NEEDS_NETWORK];
-      add(...makeUnchecked(names, t`there is no network`, t`Run \`${cmd`pas doctor`}\` without --offline when you are online.`));
+      add(
+        ...makeUnchecked(
+          names,
+          t`there is no network`,
+          t`Run \`${cmd`pas doctor`}\` without --offline when you are online.`,
+        ),
+      );
     } else {
       add(await attemptCheck('pacing', () => checkPacing(context, profile)));
       add(...(await checkReachableService(context, profile, hasOutbox)));
@@ -90,7 +107,14 @@ async function runDoctor(context: Context, options: DoctorOptions): Promise<Exit
   return conclude(context, checks);
 }
 
-const NEEDS_NETWORK: readonly string[] = ['service', 'clock', 'account', 'writing', 'schema', 'harvesting'];
+const NEEDS_NETWORK: readonly string[] = [
+  'service',
+  'clock',
+  'account',
+  'writing',
+  'schema',
+  'harvesting',
+];
 
 /** Priority of exit reasons, where several checks fail: what stops a push first comes first. */
 const GRAVEST_FIRST: readonly ExitReason[] = [
@@ -123,7 +147,9 @@ function conclude({ terminal }: Context, checks: readonly Check[]): ExitReason {
       todo: todo ?? null,
     })),
   });
-  return good ? 'done' : (GRAVEST_FIRST.find((reason) => reasons.includes(reason)) ?? 'dataRefused');
+  return good
+    ? 'done'
+    : (GRAVEST_FIRST.find((reason) => reasons.includes(reason)) ?? 'dataRefused');
 }
 
 /** Runs one after the other, since a large database takes its time. */
@@ -151,7 +177,10 @@ function* checkMachine(context: Context): Generator<Check> {
   );
 }
 
-/** Returns the path of the profile's outbox; a nonexistent one where no profile is usable, or it has none yet. */
+/**
+ * Returns the path of the profile's outbox; a nonexistent one where no profile is usable, or it has
+ * none yet.
+ */
 function getOutboxPath(context: Context): string {
   try {
     const { outbox } = context.getProfile();
@@ -169,22 +198,34 @@ async function checkOutbox(context: Context): Promise<Check[]> {
     await attemptCheck('journal', async () => checkJournal(journalFile, layout)),
     await attemptCheck('locks', async () => checkLocks(locksFolder)),
     await attemptCheck('lease', async () => checkLease(context.pushLock())),
-    await attemptCheck('belongs-to', async () => checkFence(await context.openOutbox(), context.getMachineId())),
+    await attemptCheck('belongs-to', async () =>
+      checkFence(await context.openOutbox(), context.getMachineId()),
+    ),
   ];
 }
 
 async function checkProfile(context: Context, profile: Profile): Promise<Check[]> {
-  const parts = [INSTANCE_WORDS[profile.kind], profile.baseUrl, profile.username ?? t`no user name`].join(', ');
+  const parts = [
+    INSTANCE_WORDS[profile.kind],
+    profile.baseUrl,
+    profile.username ?? t`no user name`,
+  ].join(', ');
   const named = `${profile.name}: ${parts}`;
   const secrets = await attemptCheck('secrets', async () => {
     const place = getPlaceOfSecrets(context);
     const message = SECRET_PLACE_TEXTS[place](context.places.secretsFile);
-    return place === 'nowhere' ? makeWarning('secrets', message, t`Run \`${cmd`pas login`}\`.`) : passCheck('secrets', message);
+    return place === 'nowhere'
+      ? makeWarning('secrets', message, t`Run \`${cmd`pas login`}\`.`)
+      : passCheck('secrets', message);
   });
   const open = !isProtected(profile.baseUrl, false);
   return [
     open
-      ? makeWarning('profile', t`${named}; the password is sent unencrypted.`, t`Use an https:// address if there is one.`)
+      ? makeWarning(
+          'profile',
+          t`${named}; the password is sent unencrypted.`,
+          t`Use an https:// address if there is one.`,
+        )
       : passCheck('profile', named),
     secrets,
   ];
@@ -194,7 +235,11 @@ async function checkStoredPhotographs(context: Context, hasOutbox: boolean): Pro
   const progress = context.terminal.startProgress(t`Reading the photographs`);
   try {
     const outbox = hasOutbox ? await context.openOutbox() : undefined;
-    return checkPhotographs(outbox, hasOutbox ? context.getOutboxPlaces().photosFolder : '', progress.update);
+    return checkPhotographs(
+      outbox,
+      hasOutbox ? context.getOutboxPlaces().photosFolder : '',
+      progress.update,
+    );
   } finally {
     progress.end();
   }
@@ -203,19 +248,27 @@ async function checkStoredPhotographs(context: Context, hasOutbox: boolean): Pro
 async function checkStoredVocabulary(context: Context, profile: Profile): Promise<Check> {
   const { checkVocabulary } = await import('../../flows/checks/check-service.ts');
   const isThere = existsSync(context.places.vocabularyFile);
-  const vocabulary = isThere ? (await context.openVocabulary()).openSource(profile.oaiBase ?? '') : undefined;
+  const vocabulary = isThere
+    ? (await context.openVocabulary()).openSource(profile.oaiBase ?? '')
+    : undefined;
   return checkVocabulary(vocabulary, context.clock.now());
 }
 
 async function checkPause(context: Context, profile: Profile): Promise<Check[]> {
   const { text } = await readSharedPause(context, profile);
-  return text === undefined ? [] : [makeWarning('pause', text, t`Wait until it ends, or end it now: ${cmd`pas pace --clear`}`)];
+  return text === undefined
+    ? []
+    : [makeWarning('pause', text, t`Wait until it ends, or end it now: ${cmd`pas pace --clear`}`)];
 }
 
 /** Time limit of a check, whatever the service does. */
 const MAX_CHECKING_MS = 60_000;
 
-async function checkReachableService(context: Context, profile: Profile, hasOutbox: boolean): Promise<Check[]> {
+async function checkReachableService(
+  context: Context,
+  profile: Profile,
+  hasOutbox: boolean,
+): Promise<Check[]> {
   const { checkHarvesting, checkService } = await import('../../flows/checks/check-service.ts');
   const connections = await context.openConnections();
   const stop = makeTimeoutSignal(context, MAX_CHECKING_MS);
@@ -231,10 +284,20 @@ async function checkReachableService(context: Context, profile: Profile, hasOutb
     const seconds = MAX_CHECKING_MS / 1000;
     const late = t`Searching the service took longer than ${seconds} seconds.`;
     const todo = t`Check the network. The queue is kept.`;
-    checks.push(stop.aborted ? makeProblem('service', late, todo, 'unavailable') : makeFailed('service', thrown));
+    checks.push(
+      stop.aborted
+        ? makeProblem('service', late, todo, 'unavailable')
+        : makeFailed('service', thrown),
+    );
   }
   if (profile.oaiBase !== undefined)
-    return [...checks, await checkHarvesting(() => openHarvestClient(context), makeTimeoutSignal(context, MAX_CHECKING_MS))];
+    return [
+      ...checks,
+      await checkHarvesting(
+        () => openHarvestClient(context),
+        makeTimeoutSignal(context, MAX_CHECKING_MS),
+      ),
+    ];
   const todo = t`Add oai_base to the profile if the service has one; without it you must resolve uncertain entries yourself.`;
   return [...checks, makeWarning('harvesting', t`This profile has no harvesting interface.`, todo)];
 }
@@ -285,12 +348,21 @@ function printChecks(context: Context, checks: readonly Check[]): void {
   const [first] = remaining;
   if (first === undefined) return;
   const names = remaining.map(({ name }) => getCheckName(name)).join(', ');
-  printCheck(context, { ...first, name: '', message: t`not checked, because ${first.message}: ${names}` });
+  printCheck(context, {
+    ...first,
+    name: '',
+    message: t`not checked, because ${first.message}: ${names}`,
+  });
 }
 
 function printCheck({ terminal }: Context, { name, level, message, todo }: Check): void {
   const { color } = terminal;
-  const mark = { ok: color.green('✓'), warning: color.yellow('!'), problem: color.red('✗'), unchecked: color.dim('–') }[level];
+  const mark = {
+    ok: color.green('✓'),
+    warning: color.yellow('!'),
+    problem: color.red('✗'),
+    unchecked: color.dim('–'),
+  }[level];
   terminal.printLine(`${mark} ${padText(getCheckName(name), 16)} ${printable(message)}`);
   if (todo !== undefined) terminal.printLine(`${' '.repeat(19)}→ ${printable(todo)}`);
 }

@@ -1,7 +1,16 @@
 import type { Command } from 'commander';
 import { isPassing } from '../../../mock-server/base/error-message.ts';
-import { addMockServerOptions, type MockServerFlags, parseMockServerOptions } from '../../../mock-server/state/options.ts';
-import { type ExitReason, getErrorMessage, UnavailableError, UsageError } from '../../base/errors.ts';
+import {
+  addMockServerOptions,
+  type MockServerFlags,
+  parseMockServerOptions,
+} from '../../../mock-server/state/options.ts';
+import {
+  type ExitReason,
+  getErrorMessage,
+  UnavailableError,
+  UsageError,
+} from '../../base/errors.ts';
 import { t } from '../../base/language.ts';
 import { type Message, msg } from '../../base/message.ts';
 import type { Context, GlobalOptions } from '../../context/context.ts';
@@ -46,7 +55,8 @@ const FLAG_TEXTS: Readonly<Record<string, Message>> = {
 };
 
 function translateError(command: Command): Command {
-  for (const option of command.options) option.description = String(FLAG_TEXTS[option.long ?? ''] ?? option.description);
+  for (const option of command.options)
+    option.description = String(FLAG_TEXTS[option.long ?? ''] ?? option.description);
   return command;
 }
 
@@ -56,7 +66,8 @@ async function serve(context: Context, flags: MockServerFlags): Promise<ExitReas
   const server = await start(flags);
   // Before the ready line: its reader may end the server at once.
   const stopped = new Promise<void>((stop) => {
-    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => stop());
+    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
+      process.once(signal, () => stop());
   });
   const { base_url, oai_base, schema_base, control_url, port, pid } = server;
   terminal.printLine(

@@ -25,14 +25,18 @@ type CheckOptions = GlobalOptions & { readonly repair?: boolean };
 type ShowOptions = GlobalOptions & { readonly all?: boolean };
 
 export function register(program: Command, run: Runner): void {
-  const parent = program.command('outbox').description(t`Show what an outbox is for, who owns it and whether it is intact.`);
+  const parent = program
+    .command('outbox')
+    .description(t`Show what an outbox is for, who owns it and whether it is intact.`);
   defineCommand(parent, {
     name: 'show',
     summary: t`Show the service and the account of the outbox, and the journal that it uses.`,
     examples: ['pas outbox show', 'pas outbox show --all --json'],
   })
     .option('--all', t`all outboxes of the data home, with the profiles that use them`)
-    .action((options: ShowOptions) => run(options, (context) => (options.all === true ? showAll(context) : show(context))));
+    .action((options: ShowOptions) =>
+      run(options, (context) => (options.all === true ? showAll(context) : show(context))),
+    );
   registerAdopt(parent, run);
   defineCommand(parent, {
     name: 'check',
@@ -60,14 +64,25 @@ async function show(context: Context): Promise<ExitReason> {
     [msg`file`, outbox.path],
     [msg`service`, header.address],
     [msg`documents`, `${header.prefix} ${header.schemaVersion}`],
-    [msg`account`, [account?.name, username, header.account ?? t`not bound yet`].filter((part) => part !== undefined).join(', ')],
+    [
+      msg`account`,
+      [account?.name, username, header.account ?? t`not bound yet`]
+        .filter((part) => part !== undefined)
+        .join(', '),
+    ],
     [msg`profiles`, listProfilesOfOutbox(context.getConfig(), header.outbox).join(', ')],
-    [msg`journal`, outbox.journalProblem?.message ?? context.getJournalPlaces(header.outbox).journalFile],
+    [
+      msg`journal`,
+      outbox.journalProblem?.message ?? context.getJournalPlaces(header.outbox).journalFile,
+    ],
     [msg`belongs to`, fence === undefined ? t`not known` : String(FENCE_WORDS[fence.kind])],
     [msg`content`, formatContent(finds, unsent)],
   ];
   for (const [name, text] of lines) terminal.printLine(`${name}: ${printable(text)}`);
-  if (header.mustLook) terminal.printLine(t`Before sending, pas searches the service for entries that are not sent yet.`);
+  if (header.mustLook)
+    terminal.printLine(
+      t`Before sending, pas searches the service for entries that are not sent yet.`,
+    );
   terminal.printValue(toDescriptionJson(context, described, outbox.path, outbox.journalProblem));
   return 'done';
 }
@@ -113,21 +128,39 @@ async function showAll(context: Context): Promise<ExitReason> {
   const ids = listOutboxFolders(context.places.outboxesFolder).filter(isOutboxId);
   const all: { id: string; description: Description | PasError; file: string }[] = [];
   for (const id of ids) {
-    const description = await catchUnusable(async () => describeOutbox(await context.openOutboxById(id), context.getMachineId()));
+    const description = await catchUnusable(async () =>
+      describeOutbox(await context.openOutboxById(id), context.getMachineId()),
+    );
     all.push({ id, description: description, file: context.getOutboxPlaces(id).outboxFile });
   }
   const rows = all.map(({ id, description }) => {
     const profiles = listProfilesOfOutbox(context.getConfig(), id).join(', ');
     if (description instanceof PasError) return [id, '', profiles, '', '', t`cannot be used`];
     const { header, username, finds, unsent } = description;
-    return [id, header.address, profiles, username ?? header.account ?? '', String(finds), String(unsent)];
+    return [
+      id,
+      header.address,
+      profiles,
+      username ?? header.account ?? '',
+      String(finds),
+      String(unsent),
+    ];
   });
-  await terminal.printTable([t`OUTBOX`, t`SERVICE`, t`PROFILES`, t`ACCOUNT`, t`FINDS`, t`NOT SENT`], rows);
-  for (const { description } of all) if (description instanceof PasError) terminal.warn(description.message);
+  await terminal.printTable(
+    [t`OUTBOX`, t`SERVICE`, t`PROFILES`, t`ACCOUNT`, t`FINDS`, t`NOT SENT`],
+    rows,
+  );
+  for (const { description } of all)
+    if (description instanceof PasError) terminal.warn(description.message);
   terminal.printValue(
     all.map(({ id, description, file }) =>
       description instanceof PasError
-        ? { outbox: id, file, profiles: listProfilesOfOutbox(context.getConfig(), id), problem: description.message }
+        ? {
+            outbox: id,
+            file,
+            profiles: listProfilesOfOutbox(context.getConfig(), id),
+            problem: description.message,
+          }
         : toDescriptionJson(context, description, file),
     ),
   );
@@ -161,7 +194,11 @@ async function repairOutboxHeader(context: Context): Promise<void> {
   const { outboxFile } = context.getOutboxPlaces(id);
   await withLock(context, async () => {
     if (!repairOutbox(outboxFile, clock, getBinding(profile), id)) return;
-    terminal.printLine(t`The header of ${outboxFile} was damaged and has been rewritten, for ${profile.baseUrl}.`);
-    terminal.printLine(t`Before sending, pas searches the service for entries that are not sent yet.`);
+    terminal.printLine(
+      t`The header of ${outboxFile} was damaged and has been rewritten, for ${profile.baseUrl}.`,
+    );
+    terminal.printLine(
+      t`Before sending, pas searches the service for entries that are not sent yet.`,
+    );
   });
 }

@@ -31,9 +31,15 @@ async function runPace(context: Context, { clear, keep }: PaceOptions): Promise<
   const cleared = clear === true && pausedMs + requestedMs > 0;
   const isKept = keep === true && requestedMs > pausedMs;
   if (cleared || isKept) await shared.setPause(cleared ? 'ended' : 'whole');
-  const { text, value } = describePause(cleared ? { pausedMs, requestedMs } : await shared.readPause(), clock.now());
-  terminal.printLine(text ?? t`There is no pause. A request can be sent every ${profile.minIntervalMs} ms.`);
-  if (cleared) terminal.printLine(t`The pause has ended. If the service still needs one, it will ask again.`);
+  const { text, value } = describePause(
+    cleared ? { pausedMs, requestedMs } : await shared.readPause(),
+    clock.now(),
+  );
+  terminal.printLine(
+    text ?? t`There is no pause. A request can be sent every ${profile.minIntervalMs} ms.`,
+  );
+  if (cleared)
+    terminal.printLine(t`The pause has ended. If the service still needs one, it will ask again.`);
   terminal.printValue({
     service: profile.baseUrl,
     ...(cleared ? { paused_until: null, asked_until: null } : value),

@@ -36,32 +36,56 @@ export function register(program: Command, run: Runner): void {
   defineCommand(program, {
     name: 'rehearse [find...]',
     summary: t`Send copies of what is queued to a training instance, and report what it would refuse.`,
-    examples: ['pas rehearse', 'pas rehearse K-017 --to training --project-map C-202400101=C-202300001 --yes'],
+    examples: [
+      'pas rehearse',
+      'pas rehearse K-017 --to training --project-map C-202400101=C-202300001 --yes',
+    ],
   })
     .option('--to <profile>', t`profile of the training instance; not needed if there is only one`)
-    .option('--project-map <from=to>', t`training project to use in place of a production project; saved in the profile`, collect)
+    .option(
+      '--project-map <from=to>',
+      t`training project to use in place of a production project; saved in the profile`,
+      collect,
+    )
     .option('--yes', t`create records in the training instance without asking`)
-    .action((finds: string[], options: RehearseOptions) => run(options, (context) => rehearse(context, finds, options)));
+    .action((finds: string[], options: RehearseOptions) =>
+      run(options, (context) => rehearse(context, finds, options)),
+    );
 }
 
-async function rehearse(context: Context, names: readonly string[], options: RehearseOptions): Promise<ExitReason> {
+async function rehearse(
+  context: Context,
+  names: readonly string[],
+  options: RehearseOptions,
+): Promise<ExitReason> {
   const name = chooseTrainingProfile(context, options.to);
   const profiles = [...context.getConfig().profiles.values()];
-  const production = profiles.filter(({ kind }) => kind !== 'training').map(({ base_url: url }) => String(url));
+  const production = profiles
+    .filter(({ kind }) => kind !== 'training')
+    .map(({ base_url: url }) => String(url));
   const training = context.asProfile(name).getProfile();
   assertTraining(training, production);
   const outbox = await context.openOutbox();
-  const finds = names.length === 0 ? selectFindsToRehearse(outbox) : selectFindsToCopy(outbox, names);
+  const finds =
+    names.length === 0 ? selectFindsToRehearse(outbox) : selectFindsToCopy(outbox, names);
   if (finds.length === 0) throw new UsageError(t`Nothing is queued that could be rehearsed.`);
   await confirm(context, finds.length, training.baseUrl, options.yes === true);
-  const projects = await composeProjectMap(context, name, listProjectCodes(outbox, finds), options.projectMap ?? []);
+  const projects = await composeProjectMap(
+    context,
+    name,
+    listProjectCodes(outbox, finds),
+    options.projectMap ?? [],
+  );
   const [result, ended] = await sendCopies(context, name, outbox, finds, projects);
   print(context, result);
   context.terminal.printValue({
     sent: result.sent,
     accepted: result.accepted,
     refused: result.refused.map(({ localId, issues }) => ({ local_id: localId, issues })),
-    not_tested: result.notTested.map(({ localId, reason }) => ({ local_id: localId, reason: String(reason) })),
+    not_tested: result.notTested.map(({ localId, reason }) => ({
+      local_id: localId,
+      reason: String(reason),
+    })),
   });
   if (result.refused.length > 0) return 'dataRefused';
   return result.sent === 0 && result.accepted === 0 ? ended : 'done';
@@ -69,19 +93,29 @@ async function rehearse(context: Context, names: readonly string[], options: Reh
 
 function chooseTrainingProfile(context: Context, named: string | undefined): string {
   if (named !== undefined) return named;
-  const all = [...context.getConfig().profiles].flatMap(([name, { kind }]) => (kind === 'training' ? [name] : []));
+  const all = [...context.getConfig().profiles].flatMap(([name, { kind }]) =>
+    kind === 'training' ? [name] : [],
+  );
   const [only] = all;
   const profileNames = all.join(', ');
   if (only !== undefined && all.length === 1) return only;
-  throw new UsageError(only === undefined ? t`There is no training profile.` : t`There are several training profiles.`, {
-    hint:
-      only === undefined
-        ? t`Create one: ${cmd`pas init --kind training --name training`}`
-        : t`Specify one of them with --to: ${profileNames}`,
-  });
+  throw new UsageError(
+    only === undefined ? t`There is no training profile.` : t`There are several training profiles.`,
+    {
+      hint:
+        only === undefined
+          ? t`Create one: ${cmd`pas init --kind training --name training`}`
+          : t`Specify one of them with --to: ${profileNames}`,
+    },
+  );
 }
 
-async function confirm(context: Context, count: number, address: string, yes: boolean): Promise<void> {
+async function confirm(
+  context: Context,
+  count: number,
+  address: string,
+  yes: boolean,
+): Promise<void> {
   const what = ngettext(
     msgid`A rehearsal creates a record of ${count} find in the training instance ${address}.`,
     `A rehearsal creates records of ${count} finds in the training instance ${address}.`,
@@ -96,7 +130,10 @@ async function confirm(context: Context, count: number, address: string, yes: bo
   await requireConfirmation(context, t`Create them?`, unasked, t`Nothing was sent.`);
 }
 
-/** Returns the project codes for the rehearsal: from the profile, from the flags, and from answers, which the profile stores. */
+/**
+ * Returns the project codes for the rehearsal: from the profile, from the flags, and from answers,
+ * which the profile stores.
+ */
 async function composeProjectMap(
   context: Context,
   profile: string,
@@ -108,7 +145,9 @@ async function composeProjectMap(
   for (const flag of flags) {
     const [from = '', to = ''] = flag.split('=').map(parseProjectCode);
     if (from === '' || to === '')
-      throw new UsageError(t`"${flag}" is not a pair of projects.`, { hint: t`Write --project-map C-202400101=C-202300001.` });
+      throw new UsageError(t`"${flag}" is not a pair of projects.`, {
+        hint: t`Write --project-map C-202400101=C-202300001.`,
+      });
     map.set(from, to);
   }
   if (context.terminal.interactive)
@@ -126,7 +165,10 @@ async function composeProjectMap(
   return map;
 }
 
-/** Uses an outbox of its own for each rehearsal, so that it can be repeated; it is removed afterwards. */
+/**
+ * Uses an outbox of its own for each rehearsal, so that it can be repeated; it is removed
+ * afterwards.
+ */
 async function sendCopies(
   context: Context,
   profile: string,
@@ -146,17 +188,32 @@ async function sendCopies(
     note: () => {},
     printTable: async () => {},
   };
-  const training = context.asProfile(profile, { terminal: quiet, outboxesFolder: folder, outboxId: id, journal: 'beside' });
+  const training = context.asProfile(profile, {
+    terminal: quiet,
+    outboxesFolder: folder,
+    outboxId: id,
+    journal: 'beside',
+  });
   try {
     const to = await training.openOutboxToPush();
     const copies = await copyFinds(from, to, finds, {
       validate: await openValidation(training),
-      photosFolders: { from: context.getOutboxPlaces().photosFolder, to: training.getOutboxPlaces().photosFolder },
+      photosFolders: {
+        from: context.getOutboxPlaces().photosFolder,
+        to: training.getOutboxPlaces().photosFolder,
+      },
       projects,
     });
     // No lookup: records of an earlier rehearsal are equal to these.
-    const ended = await pushCommand(training, [], { yes: true, look: false, onMatch: 'send', acceptNewPeople: true });
-    const mapped = finds.filter((find) => listProjectCodes(from, [find]).every((project) => projects.has(project)));
+    const ended = await pushCommand(training, [], {
+      yes: true,
+      look: false,
+      onMatch: 'send',
+      acceptNewPeople: true,
+    });
+    const mapped = finds.filter((find) =>
+      listProjectCodes(from, [find]).every((project) => projects.has(project)),
+    );
     return [collectRehearsed(to, copies, new Set(mapped.map(({ localId }) => localId))), ended];
   } finally {
     await training.close();
@@ -189,6 +246,7 @@ function sweepRehearsals(folder: string, clock: Clock): void {
   for (const name of readdirSync(folder)) {
     const path = join(folder, name);
     const stats = statSync(path, { throwIfNoEntry: false });
-    if (stats !== undefined && stats.mtimeMs < clock.now() - LEFT_AFTER_MS) rmSync(path, { recursive: true, force: true });
+    if (stats !== undefined && stats.mtimeMs < clock.now() - LEFT_AFTER_MS)
+      rmSync(path, { recursive: true, force: true });
   }
 }

@@ -20,17 +20,25 @@ export function register(program: Command, run: Runner): void {
     examples: ['pas restore /media/card/outbox.sqlite', 'pas restore evening.sqlite --replace'],
   })
     .option('--replace', t`replace an outbox that has finds; the old outbox is moved aside`)
-    .action((file: string, options: RestoreFlags) => run(options, (context) => restore(context, file, options)));
+    .action((file: string, options: RestoreFlags) =>
+      run(options, (context) => restore(context, file, options)),
+    );
 }
 
 async function restore(context: Context, file: string, options: RestoreFlags): Promise<ExitReason> {
   const { clock, places, terminal } = context;
   // Checked first: a restored outbox is of no use without a profile.
   const { name, baseUrl } = context.getProfile();
-  if (file === '-') throw new UsageError(t`A backup cannot be read from standard input. Specify a file.`);
+  if (file === '-')
+    throw new UsageError(t`A backup cannot be read from standard input. Specify a file.`);
   const progress = terminal.startProgress(t`Reading the photographs`);
   const restored = await restoreOutbox({
-    ...{ clock, getPlace: listOutboxPlaces(context), backup: resolve(context.cwd, file), outboxesFolder: places.outboxesFolder },
+    ...{
+      clock,
+      getPlace: listOutboxPlaces(context),
+      backup: resolve(context.cwd, file),
+      outboxesFolder: places.outboxesFolder,
+    },
     service: { address: baseUrl, profile: name },
     replace: options.replace === true,
     assignOutbox: (id) => setProfileOutbox(context, id),
@@ -74,7 +82,11 @@ function print(context: Context, restored: Restored): void {
   }
   if (photosCopied > 0)
     terminal.printLine(
-      ngettext(msgid`${photosCopied} photograph was copied back.`, `${photosCopied} photographs were copied back.`, photosCopied),
+      ngettext(
+        msgid`${photosCopied} photograph was copied back.`,
+        `${photosCopied} photographs were copied back.`,
+        photosCopied,
+      ),
     );
   printMissing(context, restored);
   if (uncertain > 0)
@@ -85,7 +97,9 @@ function print(context: Context, restored: Restored): void {
         uncertain,
       ),
     );
-  terminal.note(t`Finds and photographs that were added after ${madeAt} and not sent are not in it.`);
+  terminal.note(
+    t`Finds and photographs that were added after ${madeAt} and not sent are not in it.`,
+  );
 }
 
 function printMerged({ terminal }: Context, { merged, journalProblem }: Restored): void {
@@ -96,7 +110,9 @@ function printMerged({ terminal }: Context, { merged, journalProblem }: Restored
     ngettext(msgid`${events} event`, `${events} events`, events),
     ngettext(msgid`${restoredFinds} find`, `${restoredFinds} finds`, restoredFinds),
   ];
-  terminal.printLine(t`The journal added what was sent since: ${added}, with ${finds} that the backup did not have.`);
+  terminal.printLine(
+    t`The journal added what was sent since: ${added}, with ${finds} that the backup did not have.`,
+  );
 }
 
 function printMissing({ terminal }: Context, { missing }: Restored): void {

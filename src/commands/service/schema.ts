@@ -17,7 +17,9 @@ import { defineCommand, type Runner } from '../command.ts';
 type UpdateOptions = GlobalOptions & { readonly bundled?: boolean };
 
 export function register(program: Command, run: Runner): void {
-  const parent = program.command('schema').description(t`Manage the schema used to validate documents.`);
+  const parent = program
+    .command('schema')
+    .description(t`Manage the schema used to validate documents.`);
   defineCommand(parent, {
     name: 'show',
     summary: t`Show which schema is in use, since when, and whether it is the bundled one.`,
@@ -34,7 +36,11 @@ export function register(program: Command, run: Runner): void {
 
 async function show(context: Context): Promise<ExitReason> {
   const profile = getDocumentProfile(context.getProfile());
-  print(context, profile.schemaVersion, await findSchemaInUse(profile, getOwnSchemaFolder(context, profile)));
+  print(
+    context,
+    profile.schemaVersion,
+    await findSchemaInUse(profile, getOwnSchemaFolder(context, profile)),
+  );
   return 'done';
 }
 
@@ -45,11 +51,14 @@ async function update(context: Context, { bundled }: UpdateOptions): Promise<Exi
   const change = bundled === true ? removeSchema(folder) : await fetchInto(context, folder);
   if (bundled === true) {
     terminal.note(
-      change === 'forgotten' ? t`The downloaded schema was removed.` : t`There is no downloaded schema; nothing was changed.`,
+      change === 'forgotten'
+        ? t`The downloaded schema was removed.`
+        : t`There is no downloaded schema; nothing was changed.`,
     );
   }
   print(context, profile.schemaVersion, await findSchemaInUse(profile, folder), change);
-  if (change === 'fetched' || change === 'updated') terminal.note(t`Validate the queue with it: \`${cmd`pas validate`}\`.`);
+  if (change === 'fetched' || change === 'updated')
+    terminal.note(t`Validate the queue with it: \`${cmd`pas validate`}\`.`);
   return 'done';
 }
 
@@ -71,11 +80,17 @@ async function fetchInto(context: Context, folder: string): Promise<SchemaChange
   });
 }
 
-function print({ terminal }: Context, version: string, inUse: SchemaInUse, change?: SchemaChange): void {
+function print(
+  { terminal }: Context,
+  version: string,
+  inUse: SchemaInUse,
+  change?: SchemaChange,
+): void {
   const { url, namespace, keptFile, sha512Hex, sameAsBundled } = inUse;
   if (change !== undefined) terminal.printLine(`${SAID[change]} ${url}`);
   terminal.printLine(t`Schema ${version} for ${namespace}`);
-  for (const [name, text] of describeSchema(inUse)) terminal.printLine(`${`${name}:`.padEnd(11)}${text}`);
+  for (const [name, text] of describeSchema(inUse))
+    terminal.printLine(`${`${name}:`.padEnd(11)}${text}`);
   terminal.printValue({
     ...(change === undefined ? {} : { change }),
     schema_version: version,
@@ -90,13 +105,20 @@ function print({ terminal }: Context, version: string, inUse: SchemaInUse, chang
   });
 }
 
-function describeSchema({ keptFile, sha512Hex, sameAsBundled }: SchemaInUse): (readonly [string, string])[] {
+function describeSchema({
+  keptFile,
+  sha512Hex,
+  sameAsBundled,
+}: SchemaInUse): (readonly [string, string])[] {
   const digest = ['sha-512', sha512Hex] as const;
   if (keptFile === undefined) return [[t`in use`, t`the bundled schema`], digest];
   const [fetched, asked] = [formatMoment(keptFile.fetchedAtMs), formatMoment(keptFile.checkedAtMs)];
   return [
     [t`in use`, t`the schema of the service, downloaded ${fetched}, last checked ${asked}`],
-    [t`content`, sameAsBundled ? t`the same as the bundled schema` : t`different from the bundled schema`],
+    [
+      t`content`,
+      sameAsBundled ? t`the same as the bundled schema` : t`different from the bundled schema`,
+    ],
     [t`file`, keptFile.path],
     digest,
   ];

@@ -17,10 +17,16 @@ import {
 import { requireConfirmation } from '../../ui/terminal.ts';
 import { defineCommand, type Runner } from '../command.ts';
 
-type MovedOptions = GlobalOptions & { readonly yes?: boolean; readonly prefix?: string; readonly schemaVersion?: string };
+type MovedOptions = GlobalOptions & {
+  readonly yes?: boolean;
+  readonly prefix?: string;
+  readonly schemaVersion?: string;
+};
 
 export function register(program: Command, run: Runner): void {
-  const parent = program.command('service').description(t`Tell pas that a service has a new address.`);
+  const parent = program
+    .command('service')
+    .description(t`Tell pas that a service has a new address.`);
   defineCommand(parent, {
     name: 'moved <old> <new>',
     summary: t`Tell pas that a service has a new address: everything sent to the old address is at the new one.`,
@@ -44,7 +50,12 @@ type Affected = {
   readonly profiles: readonly string[];
 };
 
-async function renameService(context: Context, old: string, now: string, options: MovedOptions): Promise<ExitReason> {
+async function renameService(
+  context: Context,
+  old: string,
+  now: string,
+  options: MovedOptions,
+): Promise<ExitReason> {
   const { terminal } = context;
   const affected = await planRename(context, old, now, options);
   const { from, move, outboxes, profiles } = affected;
@@ -54,9 +65,12 @@ async function renameService(context: Context, old: string, now: string, options
     for (const id of ids) moveOutbox(await context.openOutboxById(id), move);
     moveProfiles(context, affected);
   });
-  terminal.printLine(t`Everything queued for or sent to ${from} belongs to ${move.address} from now on.`);
+  terminal.printLine(
+    t`Everything queued for or sent to ${from} belongs to ${move.address} from now on.`,
+  );
   for (const name of profiles) terminal.printLine(t`Profile ${name} now has ${move.address}.`);
-  if (profiles.length > 0) terminal.note(t`Check oai_base and schema_base in ${context.places.configFile} too.`);
+  if (profiles.length > 0)
+    terminal.note(t`Check oai_base and schema_base in ${context.places.configFile} too.`);
   if (options.prefix !== undefined || options.schemaVersion !== undefined)
     terminal.note(t`\`${cmd`pas validate`}\` rebuilds the documents that are not sent yet.`);
   const entries = outboxes.reduce((sum, each) => sum + each.entries, 0);
@@ -64,19 +78,35 @@ async function renameService(context: Context, old: string, now: string, options
   return 'done';
 }
 
-/** @throws UsageError, without quoting a possible password, where the old address is unknown, or the new one is invalid */
-async function planRename(context: Context, old: string, now: string, options: MovedOptions): Promise<Affected> {
+/**
+ * @throws UsageError, without quoting a possible password, where the old address is unknown, or the
+ * new one is invalid
+ */
+async function planRename(
+  context: Context,
+  old: string,
+  now: string,
+  options: MovedOptions,
+): Promise<Affected> {
   const [from, address] = [normalizeAddress(old), normalizeAddress(now)];
   const all = await describeOutboxes(context);
-  const named = [...context.getConfig().profiles].map(([name, { base_url: url }]) => [name, String(url ?? '')] as const);
+  const named = [...context.getConfig().profiles].map(
+    ([name, { base_url: url }]) => [name, String(url ?? '')] as const,
+  );
   const outboxes = all.filter(({ header }) => header.address === from);
   const profiles = named.flatMap(([name, url]) => (url === from ? [name] : []));
   if (from === undefined || (outboxes.length === 0 && profiles.length === 0)) {
-    const addresses = [...new Set([...all.map(({ header }) => header.address), ...named.map(([, url]) => url)])].join(', ');
-    throw new UsageError(t`pas does not know a service at the old address.`, { hint: t`Known services: ${addresses}` });
+    const addresses = [
+      ...new Set([...all.map(({ header }) => header.address), ...named.map(([, url]) => url)]),
+    ].join(', ');
+    throw new UsageError(t`pas does not know a service at the old address.`, {
+      hint: t`Known services: ${addresses}`,
+    });
   }
   if (address === undefined)
-    throw new UsageError(t`The new address must be like https://finds.example.org, without a user name, a query or a #.`);
+    throw new UsageError(
+      t`The new address must be like https://finds.example.org, without a user name, a query or a #.`,
+    );
   const { prefix, schemaVersion } = options;
   if (address === from && prefix === undefined && schemaVersion === undefined)
     throw new UsageError(t`${from} and ${address} are the same address.`, {
@@ -93,7 +123,9 @@ async function planRename(context: Context, old: string, now: string, options: M
 async function describeOutboxes(context: Context): Promise<Description[]> {
   const descriptions: Description[] = [];
   for (const id of listOutboxFolders(context.places.outboxesFolder).filter(isOutboxId)) {
-    const described = await catchUnusable(async () => describeOutbox(await context.openOutboxById(id), context.getMachineId()));
+    const described = await catchUnusable(async () =>
+      describeOutbox(await context.openOutboxById(id), context.getMachineId()),
+    );
     if (described instanceof PasError) context.terminal.warn(described.message);
     else descriptions.push(described);
   }
@@ -110,7 +142,12 @@ function moveProfiles(context: Context, { profiles, move }: Affected): void {
   };
   context.changeConfig((config) => ({
     ...config,
-    profiles: new Map([...config.profiles].map(([name, its]) => [name, profiles.includes(name) ? { ...its, ...after } : its])),
+    profiles: new Map(
+      [...config.profiles].map(([name, its]) => [
+        name,
+        profiles.includes(name) ? { ...its, ...after } : its,
+      ]),
+    ),
   }));
   const now = context.getConfig();
   for (const name of profiles) {
@@ -118,10 +155,13 @@ function moveProfiles(context: Context, { profiles, move }: Affected): void {
     if (old === undefined || owner === undefined || old === owner) continue;
     try {
       const secrets = context.secrets.get(old);
-      if (Object.keys(secrets).length > 0 && context.secrets.getPlace(owner) === 'nowhere') context.secrets.set(owner, secrets);
+      if (Object.keys(secrets).length > 0 && context.secrets.getPlace(owner) === 'nowhere')
+        context.secrets.set(owner, secrets);
     } catch (thrown) {
       if (!(thrown instanceof PasError)) throw thrown;
-      context.terminal.warn(t`Profile ${name} must sign in again: ${cmd`pas login --profile ${name}`}`);
+      context.terminal.warn(
+        t`Profile ${name} must sign in again: ${cmd`pas login --profile ${name}`}`,
+      );
     }
   }
 }

@@ -14,8 +14,9 @@ type CompleteOptions = {
 };
 
 /**
- * Answers the completion scripts: one candidate per line, with its meaning behind a tab; `:files` or `:folders` for paths. Errors
- * are ignored, since a message would disturb the prompt. It writes and locks nothing.
+ * Answers the completion scripts: one candidate per line, with its meaning behind a tab; `:files`
+ * or `:folders` for paths. Errors are ignored, since a message would disturb the prompt. It writes
+ * and locks nothing.
  */
 export function register(program: Command, _run: Runner): void {
   program
@@ -24,41 +25,63 @@ export function register(program: Command, _run: Runner): void {
     .option('--point <n>')
     .option('--breaks <text>')
     .action(async (words: string[], options: CompleteOptions) => {
-      const typed = options.line === undefined ? words : splitCommandLine(options.line.slice(0, Number(options.point)));
+      const typed =
+        options.line === undefined
+          ? words
+          : splitCommandLine(options.line.slice(0, Number(options.point)));
       // Without a context, which would load much code while the user waits after Tab.
       const lines = await answer(process.env, typed, options.breaks ?? '');
       process.stdout.write(lines.map((line) => `${line}\n`).join(''));
     });
 }
 
-async function answer(environment: Environment, typed: readonly string[], breaks: string): Promise<string[]> {
+async function answer(
+  environment: Environment,
+  typed: readonly string[],
+  breaks: string,
+): Promise<string[]> {
   const language = getLanguage();
   const outline = readOutline(language);
   if (outline === undefined) return [];
   const { candidates, names, paths, before, partial } = listSuggestions(outline, typed);
   const places = makePlaces(environment);
-  const named = await Promise.all(names.map((kind) => listKnownNames(places, kind, partial, language)));
+  const named = await Promise.all(
+    names.map((kind) => listKnownNames(places, kind, partial, language)),
+  );
   const whole = [...candidates, ...named.flat()].filter(({ text }) => text.startsWith(partial));
   const prefixLength = countKeptByShell(before + partial, breaks);
-  const lines = whole.map(({ text, summary }) => `${(before + text).slice(prefixLength)}\t${summary.replace(/\s+/g, ' ')}`);
+  const lines = whole.map(
+    ({ text, summary }) =>
+      `${(before + text).slice(prefixLength)}\t${summary.replace(/\s+/g, ' ')}`,
+  );
   return paths === undefined ? lines : [...lines, `:${paths}\t`];
 }
 
-/** Bash replaces only the text behind the last of these characters, so candidates must not repeat the text before. */
+/**
+ * Bash replaces only the text behind the last of these characters, so candidates must not repeat
+ * the text before.
+ */
 function countKeptByShell(word: string, breaks: string): number {
-  return Math.max(...[':', '='].map((mark) => (breaks.includes(mark) ? word.lastIndexOf(mark) + 1 : 0)));
+  return Math.max(
+    ...[':', '='].map((mark) => (breaks.includes(mark) ? word.lastIndexOf(mark) + 1 : 0)),
+  );
 }
 
 /** Splits a shell's line into words without quotes and backslashes, and drops the program. */
 export function splitCommandLine(line: string): string[] {
-  const words = [...line.matchAll(/(?:[^\s"'\\]|\\[\s\S]?|"(?:[^"\\]|\\[\s\S])*"?|'[^']*'?)+/g)].map(([word]) => unquote(word));
+  const words = [
+    ...line.matchAll(/(?:[^\s"'\\]|\\[\s\S]?|"(?:[^"\\]|\\[\s\S])*"?|'[^']*'?)+/g),
+  ].map(([word]) => unquote(word));
   return [...words.slice(1), ...(/(?<!\\)\s$/.test(line) ? [''] : [])];
 }
 
 function unquote(word: string): string {
-  return word.replace(/\\([\s\S]?)|"((?:[^"\\]|\\[\s\S])*)"?|'([^']*)'?/g, (_, escaped, double, single) => {
-    return escaped ?? single ?? String(double).replace(/\\([\s\S])/g, '$1');
-  });
+  return word.replace(
+    /\\([\s\S]?)|"((?:[^"\\]|\\[\s\S])*)"?|'([^']*)'?/g,
+    (_, escaped, double, single) => {
+      return escaped ?? single ?? String(double).replace(/\\([\s\S])/g, '$1');
+    },
+  );
 }
 
 /** A possible next word, with its meaning where that is known. */
@@ -96,7 +119,10 @@ const NOTHING: Value = { names: [], paths: undefined };
 const PROFILES: Value = { names: ['profiles'], paths: undefined };
 
 /** @param typed the words after `pas`; the last one is incomplete, and may be empty */
-export function listSuggestions({ program, globalOptions }: Outline, typed: readonly string[]): Suggestions {
+export function listSuggestions(
+  { program, globalOptions }: Outline,
+  typed: readonly string[],
+): Suggestions {
   const partial = typed.at(-1) ?? '';
   const walked = walk(program, globalOptions, typed.slice(0, -1));
   const { command, options } = walked;
@@ -105,11 +131,14 @@ export function listSuggestions({ program, globalOptions }: Outline, typed: read
   if (flag !== null && !walked.flagsAreOver) {
     const [, before = '', value = ''] = flag;
     const option = options.find(({ long }) => `${long}=` === before);
-    return option === undefined ? suggest([], NOTHING, partial) : suggestValue(option, value, before);
+    return option === undefined
+      ? suggest([], NOTHING, partial)
+      : suggestValue(option, value, before);
   }
   if (partial.startsWith('-') && !walked.flagsAreOver) {
     const flags = options.map(({ long, summary }) => ({ text: long, summary }));
-    const all = typed[0] === 'help' && walked.path.length === 0 ? [{ text: '--all', summary: '' }] : [];
+    const all =
+      typed[0] === 'help' && walked.path.length === 0 ? [{ text: '--all', summary: '' }] : [];
     return suggest([...all, ...flags, { text: '--help', summary: '' }], NOTHING, partial);
   }
   if (command.commands.length > 0) {
@@ -120,7 +149,8 @@ export function listSuggestions({ program, globalOptions }: Outline, typed: read
     );
   }
   const last = command.arguments.at(-1);
-  const argument = command.arguments[walked.position] ?? (last?.repeated === true ? last : undefined);
+  const argument =
+    command.arguments[walked.position] ?? (last?.repeated === true ? last : undefined);
   if (argument === undefined) return suggest([], NOTHING, partial);
   const choices = argument.choices.map((text) => ({ text, summary: '' }));
   const isProfile = argument.name === 'name' && walked.path[0] === 'profile';
@@ -137,7 +167,11 @@ type Walked = {
   readonly flagsAreOver: boolean;
 };
 
-function walk(program: CommandOutline, globalOptions: readonly OptionOutline[], words: readonly string[]): Walked {
+function walk(
+  program: CommandOutline,
+  globalOptions: readonly OptionOutline[],
+  words: readonly string[],
+): Walked {
   let command = program;
   let position = 0;
   let pending: OptionOutline | undefined;
@@ -162,7 +196,11 @@ function walk(program: CommandOutline, globalOptions: readonly OptionOutline[], 
   return { command, path, options: listOptions(), position, pending, flagsAreOver };
 }
 
-function suggestValue({ long, value, choices }: OptionOutline, partial: string, before: string): Suggestions {
+function suggestValue(
+  { long, value, choices }: OptionOutline,
+  partial: string,
+  before: string,
+): Suggestions {
   const kind = long === '--profile' ? PROFILES : (VALUES[value ?? ''] ?? NOTHING);
   return {
     ...suggest(
@@ -174,6 +212,10 @@ function suggestValue({ long, value, choices }: OptionOutline, partial: string, 
   };
 }
 
-function suggest(candidates: readonly Candidate[], { names, paths }: Value, partial: string): Suggestions {
+function suggest(
+  candidates: readonly Candidate[],
+  { names, paths }: Value,
+  partial: string,
+): Suggestions {
   return { candidates, names, paths, before: '', partial };
 }

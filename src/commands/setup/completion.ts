@@ -13,13 +13,18 @@ export function register(program: Command, run: Runner): void {
   defineCommand(program, {
     name: 'completion',
     summary: t`Print a script that completes commands, flags, finds, sets and profiles in your shell.`,
-    examples: ['pas completion bash >> ~/.bashrc', 'pas completion fish > ~/.config/fish/completions/pas.fish'],
+    examples: [
+      'pas completion bash >> ~/.bashrc',
+      'pas completion fish > ~/.config/fish/completions/pas.fish',
+    ],
   })
     .addArgument(new Argument('<shell>', t`the shell`).choices(SHELLS))
     .action((shell: Shell, options: GlobalOptions) =>
       run(options, async (context) => {
         const script = readFileSync(join(packageRoot, 'bin', 'completion', `pas.${shell}`), 'utf8');
-        context.streams.stdout.write(options.json === true ? `${JSON.stringify({ shell, script })}\n` : script);
+        context.streams.stdout.write(
+          options.json === true ? `${JSON.stringify({ shell, script })}\n` : script,
+        );
         return 'done';
       }),
     );

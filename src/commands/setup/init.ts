@@ -20,7 +20,9 @@ import { choose } from '../../ui/prompt.ts';
 import { printable } from '../../ui/terminal.ts';
 import { defineCommand, type Runner } from '../command.ts';
 
-type InitOptions = GlobalOptions & { readonly name: string; readonly from?: string } & Readonly<Record<string, unknown>>;
+type InitOptions = GlobalOptions & { readonly name: string; readonly from?: string } & Readonly<
+    Record<string, unknown>
+  >;
 
 export function register(program: Command, run: Runner): void {
   const command = defineCommand(program, {
@@ -31,7 +33,10 @@ export function register(program: Command, run: Runner): void {
       'pas init --from https://museum.example.org/finds-profile.toml',
     ],
   });
-  command.argument('[address]', t`an address of the service, or a profile (.toml) from your institution`);
+  command.argument(
+    '[address]',
+    t`an address of the service, or a profile (.toml) from your institution`,
+  );
   command.option('--name <name>', t`name of the profile`, 'default');
   command.option('--from <file>', t`file or https address of a profile from your institution`);
   for (const key of PROFILE_FLAGS) {
@@ -45,17 +50,32 @@ export function register(program: Command, run: Runner): void {
   );
 }
 
-/** Writes the profile and makes the first one the default. @param address of the service, or of a shared profile */
-export async function init(context: Context, options: InitOptions, address?: string): Promise<ExitReason> {
+/**
+ * Writes the profile and makes the first one the default. @param address of the service, or of a
+ * shared profile
+ */
+export async function init(
+  context: Context,
+  options: InitOptions,
+  address?: string,
+): Promise<ExitReason> {
   const { terminal, places } = context;
   const config = context.getConfig();
   if (!/^[\w.-]{1,64}$/.test(options.name))
-    throw new ConfigError(t`${options.name} is not a valid profile name: use letters, digits, - and _.`);
+    throw new ConfigError(
+      t`${options.name} is not a valid profile name: use letters, digits, - and _.`,
+    );
   const isProfile = address !== undefined && /\.toml$/i.test(address);
-  if (address !== undefined && options.from !== undefined) throw new UsageError(t`Give either an address or --from, not both.`);
-  const answers = await collectSettings(context, options, isProfile ? { from: address } : { from: options.from, address });
+  if (address !== undefined && options.from !== undefined)
+    throw new UsageError(t`Give either an address or --from, not both.`);
+  const answers = await collectSettings(
+    context,
+    options,
+    isProfile ? { from: address } : { from: options.from, address },
+  );
   const before = config.profiles.get(options.name)?.outbox;
-  const withOutbox = (outbox: ProfileSettings['outbox']) => (outbox === undefined ? answers : { ...answers, outbox });
+  const withOutbox = (outbox: ProfileSettings['outbox']) =>
+    outbox === undefined ? answers : { ...answers, outbox };
   // The whole profile is checked before anything is written.
   const profile = toProfile(options.name, withOutbox(before), context.environment, 'pas init');
   const outbox = await chooseOutbox(context, profile, answers);
@@ -64,14 +84,18 @@ export async function init(context: Context, options: InitOptions, address?: str
     defaultProfile: current.defaultProfile ?? options.name,
   }));
   terminal.printLine(t`Profile ${options.name} is in ${places.configFile}.`);
-  const flag = (config.defaultProfile ?? options.name) === options.name ? '' : ` --profile ${options.name}`;
+  const flag =
+    (config.defaultProfile ?? options.name) === options.name ? '' : ` --profile ${options.name}`;
   terminal.note(t`Next: \`${cmd`pas login`}${flag}\`, then \`${cmd`pas harvest-vocab`}${flag}\`.`);
   const alike = findSimilarProfiles(config, options.name, answers)
     .filter((other) => config.profiles.get(other)?.outbox === outbox)
     .join(', ');
-  if (alike !== '') terminal.note(t`It shares the outbox of ${alike}: the service and the account are the same.`);
+  if (alike !== '')
+    terminal.note(t`It shares the outbox of ${alike}: the service and the account are the same.`);
   else if (before !== undefined && outbox !== before)
-    terminal.note(t`It has its own outbox from now on. The finds of the other outbox stay with its profile.`);
+    terminal.note(
+      t`It has its own outbox from now on. The finds of the other outbox stay with its profile.`,
+    );
   terminal.printValue({ profile: options.name, file: places.configFile, ...withOutbox(outbox) });
   return 'done';
 }
@@ -79,12 +103,18 @@ export async function init(context: Context, options: InitOptions, address?: str
 type Origin = { readonly from: string | undefined; readonly address?: string | undefined };
 
 /** Collects settings from flags, a shared profile, the service and finally the person. */
-async function collectSettings(context: Context, options: InitOptions, { from, address }: Origin): Promise<ProfileSettings> {
+async function collectSettings(
+  context: Context,
+  options: InitOptions,
+  { from, address }: Origin,
+): Promise<ProfileSettings> {
   const { terminal } = context;
   const offered = from === undefined ? {} : await fetchSharedProfile(context, from);
-  for (const [key, value] of Object.entries(offered)) terminal.note(`  ${key} = ${printable(String(value))}`);
+  for (const [key, value] of Object.entries(offered))
+    terminal.note(`  ${key} = ${printable(String(value))}`);
   const givenSettings = { ...offered, ...checkSettings('pas init', parseFlagSettings(options)) };
-  const start = address ?? (isWhole(givenSettings) ? undefined : await startFor(context, givenSettings));
+  const start =
+    address ?? (isWhole(givenSettings) ? undefined : await startFor(context, givenSettings));
   const { settings: foundSettings = {}, problem } =
     start === undefined ? {} : await discoverService(context, start, givenSettings);
   const settings = { ...foundSettings, ...givenSettings };
@@ -95,22 +125,32 @@ async function collectSettings(context: Context, options: InitOptions, { from, a
 }
 
 /** Returns the address for the probes, where none is an argument. */
-async function startFor(context: Context, givenSettings: ProfileSettings): Promise<string | undefined> {
+async function startFor(
+  context: Context,
+  givenSettings: ProfileSettings,
+): Promise<string | undefined> {
   const address = givenSettings.base_url ?? givenSettings.oai_base;
   if (address !== undefined) return String(address);
   return context.terminal.interactive ? askForAddress(context) : undefined;
 }
 
-function showFound({ terminal }: Context, foundSettings: ProfileSettings, settings: ProfileSettings): void {
+function showFound(
+  { terminal }: Context,
+  foundSettings: ProfileSettings,
+  settings: ProfileSettings,
+): void {
   for (const key of PROFILE_FLAGS)
-    if (foundSettings[key] !== undefined) terminal.note(`  ${PROFILE_KEYS[key].help}: ${printable(String(settings[key]))}`);
+    if (foundSettings[key] !== undefined)
+      terminal.note(`  ${PROFILE_KEYS[key].help}: ${printable(String(settings[key]))}`);
   if (foundSettings.base_url !== undefined && settings.oai_base === undefined)
     terminal.note(
       t`It has no harvesting interface. A training instance uses that of production: specify it with --oai-base ADDRESS.`,
     );
 }
 
-const NEEDED = (Object.keys(PROFILE_KEYS) as ProfileKey[]).filter((key) => 'required' in PROFILE_KEYS[key]);
+const NEEDED = (Object.keys(PROFILE_KEYS) as ProfileKey[]).filter(
+  (key) => 'required' in PROFILE_KEYS[key],
+);
 
 function isWhole(settings: ProfileSettings): boolean {
   return NEEDED.every((key) => settings[key] !== undefined);
@@ -121,7 +161,9 @@ function assertWhole(settings: ProfileSettings, problem: string | undefined): vo
   const missing = NEEDED.filter((key) => settings[key] === undefined);
   if (missing.length === 0) return;
   const words = missing.map((key) => String(PROFILE_KEYS[key].help)).join(', ');
-  const flags = missing.map((key) => (key === 'kind' ? '--kind=production|training' : `--${key.replace('_', '-')}=ADDRESS`));
+  const flags = missing.map((key) =>
+    key === 'kind' ? '--kind=production|training' : `--${key.replace('_', '-')}=ADDRESS`,
+  );
   const flagNames = flags.join(' ');
   throw new ConfigError(problem ?? t`The service does not provide: ${words}.`, {
     hint: t`Check the address and the network, or add ${flagNames}.`,
@@ -137,17 +179,27 @@ function parseFlagSettings(options: InitOptions): Record<string, unknown> {
   return settings;
 }
 
-const QUESTIONS: readonly ProfileKey[] = ['base_url', 'oai_base', 'schema_base', 'kind', 'username'];
+const QUESTIONS: readonly ProfileKey[] = [
+  'base_url',
+  'oai_base',
+  'schema_base',
+  'kind',
+  'username',
+];
 const ADDRESSES: readonly ProfileKey[] = ['base_url', 'oai_base'];
 
 async function askForAddress(context: Context): Promise<string> {
   const prompt = await context.prompt();
-  const findProblem = async (text: string) => (text.trim() === '' ? t`This is required.` : undefined);
+  const findProblem = async (text: string) =>
+    text.trim() === '' ? t`This is required.` : undefined;
   return prompt.askText({ message: t`address of the service:`, findProblem: findProblem });
 }
 
 /** Asks for missing settings. Each answer is checked at once, and asked again if it is invalid. */
-async function askForRest(context: Context, givenSettings: ProfileSettings): Promise<ProfileSettings> {
+async function askForRest(
+  context: Context,
+  givenSettings: ProfileSettings,
+): Promise<ProfileSettings> {
   const prompt = await context.prompt();
   let settings = givenSettings;
   for (const key of QUESTIONS) {
@@ -161,7 +213,8 @@ async function askForRest(context: Context, givenSettings: ProfileSettings): Pro
             message,
             findProblem: async (text) => findSettingProblem(key, text.trim(), settings),
           });
-    if (answer.trim() !== '') settings = { ...settings, ...checkSettings('pas init', { [key]: answer.trim() }) };
+    if (answer.trim() !== '')
+      settings = { ...settings, ...checkSettings('pas init', { [key]: answer.trim() }) };
   }
   return settings;
 }
@@ -174,19 +227,27 @@ function listChoices(key: ProfileKey, kind: readonly string[]) {
   const all = 'required' in PROFILE_KEYS[key] ? [...kind].reverse() : kind;
   return all.map((value) =>
     key === 'oai_auth' && value === 'none'
-      ? { value: LEFT_TO_LOGIN, name: t`none, until pas login finds that the service accepts the account` }
+      ? {
+          value: LEFT_TO_LOGIN,
+          name: t`none, until pas login finds that the service accepts the account`,
+        }
       : { value, name: value },
   );
 }
 
-function findSettingProblem(key: ProfileKey, text: string, { allow_http: allowHttp }: ProfileSettings): string | undefined {
+function findSettingProblem(
+  key: ProfileKey,
+  text: string,
+  { allow_http: allowHttp }: ProfileSettings,
+): string | undefined {
   if (text === '') return 'required' in PROFILE_KEYS[key] ? t`This is required.` : undefined;
   try {
     const { [key]: value } = checkSettings('pas init', { [key]: text });
     if (ADDRESSES.includes(key)) requireTls('pas init', String(value), allowHttp === true);
     return undefined;
   } catch (thrown) {
-    if (thrown instanceof ConfigError) return [thrown.message, thrown.hint].filter((part) => part !== undefined).join(' ');
+    if (thrown instanceof ConfigError)
+      return [thrown.message, thrown.hint].filter((part) => part !== undefined).join(' ');
     throw thrown;
   }
 }

@@ -14,7 +14,13 @@ import {
   SECRET_PLACE_TEXTS,
 } from '../../context/open-service.ts';
 import { savePacingPassword } from '../../context/pacing.ts';
-import { acceptAccount, fetchAccount, ROLE_WORDS, type Signer, signIn } from '../../flows/push/resolve-account.ts';
+import {
+  acceptAccount,
+  fetchAccount,
+  ROLE_WORDS,
+  type Signer,
+  signIn,
+} from '../../flows/push/resolve-account.ts';
 import type { Account } from '../../pas-api/session.ts';
 import { printable } from '../../ui/terminal.ts';
 import { defineCommand, type Runner } from '../command.ts';
@@ -33,9 +39,14 @@ export function register(program: Command, run: Runner): void {
   })
     .option('--username <name>', t`new user name of an account that was renamed`)
     .option('--password-stdin', t`read the password from standard input`)
-    .option('--pacing-password', t`only store the password of the Redis that the profile uses for pacing`)
+    .option(
+      '--pacing-password',
+      t`only store the password of the Redis that the profile uses for pacing`,
+    )
     .action((options: LoginOptions) =>
-      run(options, (context) => (options.pacingPassword === true ? loginToPacing(context, options) : login(context, options))),
+      run(options, (context) =>
+        options.pacingPassword === true ? loginToPacing(context, options) : login(context, options),
+      ),
     );
   defineCommand(program, {
     name: 'logout',
@@ -49,13 +60,18 @@ export function register(program: Command, run: Runner): void {
   }).action((options: GlobalOptions) => run(options, whoami));
 }
 
-/** Signs in, and stores the password and the token. @throws AuthError with a hint where the service refuses them */
+/**
+ * Signs in, and stores the password and the token. @throws AuthError with a hint where the service
+ * refuses them
+ */
 export async function login(context: Context, options: LoginOptions): Promise<ExitReason> {
   const profile = context.getProfile();
   const username =
     options.username ??
     profile.username ??
-    (await askOrRefuse(context, t`No user name is given.`, (prompt) => prompt.ask(t`User name (e-mail):`)));
+    (await askOrRefuse(context, t`No user name is given.`, (prompt) =>
+      prompt.ask(t`User name (e-mail):`),
+    ));
   const profileAccount = makeProfileUser(context);
   const user = { ...profileAccount, username: options.username ?? profileAccount.username };
   const password = await askPassword(context, options.passwordStdin === true);
@@ -73,10 +89,15 @@ export async function login(context: Context, options: LoginOptions): Promise<Ex
       hint: t`Check the user name and the password. If the password is lost or the account is closed, ask the operator of the service.`,
     });
   });
-  if (options.username !== undefined || profile.username === undefined) saveUsername(context, username);
+  if (options.username !== undefined || profile.username === undefined)
+    saveUsername(context, username);
   const who = formatAccount(account);
   context.terminal.printLine(t`Signed in to ${profile.baseUrl} as ${who}.`);
-  await warnOfOtherUser(context, { ...profile, username, usesExternalToken: false, profile: user }, account);
+  await warnOfOtherUser(
+    context,
+    { ...profile, username, usesExternalToken: false, profile: user },
+    account,
+  );
   await enableHarvestAuth(context, { username, password, identCely: account.identCely });
   report(context, account, context.secrets.getPlace(owner));
   return 'done';
@@ -90,7 +111,9 @@ async function enableHarvestAuth(
   const { name } = context.getProfile();
   const isTaken = await probeHarvestAuth(context, credentials);
   if (isTaken !== true) return;
-  context.changeConfig((config) => withSettings(config, name, { ...config.profiles.get(name), oai_auth: 'basic' }));
+  context.changeConfig((config) =>
+    withSettings(config, name, { ...config.profiles.get(name), oai_auth: 'basic' }),
+  );
   context.terminal.note(
     t`The harvesting interface accepts this account: from now on pas signs in there as well (oai_auth = basic).`,
   );
@@ -109,16 +132,25 @@ async function loginToPacing(context: Context, options: LoginOptions): Promise<E
     options.passwordStdin === true
       ? await readFirstLine(context.streams.stdin)
       : (environment['PAS_PACING_PASSWORD'] ??
-        (await askOrRefuse(context, t`No password is given.`, (prompt) => prompt.askSecret(t`Password of the Redis:`))));
+        (await askOrRefuse(context, t`No password is given.`, (prompt) =>
+          prompt.askSecret(t`Password of the Redis:`),
+        )));
   const checked = await savePacingPassword(context, password);
   terminal.printLine(t`The password of ${pacing} is stored.`);
   if (!checked) terminal.warn(t`Redis did not answer, so pas could not check the password.`);
   terminal.note(SECRET_PLACE_TEXTS[context.secrets.getPlace(pacing)](context.places.secretsFile));
-  terminal.printValue({ profile: name, pacing, checked, secrets: context.secrets.getPlace(pacing) });
+  terminal.printValue({
+    profile: name,
+    pacing,
+    checked,
+    secrets: context.secrets.getPlace(pacing),
+  });
   return 'done';
 }
 
-/** Stores the user name, which a renewal of the token needs. Profiles of one outbox have one user. */
+/**
+ * Stores the user name, which a renewal of the token needs. Profiles of one outbox have one user.
+ */
 function saveUsername({ changeConfig, getOutboxId, getProfile }: Context, username: string): void {
   const id = getOutboxId();
   changeConfig((config) =>
@@ -133,7 +165,9 @@ async function askPassword(context: Context, fromStdin: boolean): Promise<string
   if (fromStdin) return readFirstLine(context.streams.stdin);
   return (
     context.environment['PAS_PASSWORD'] ??
-    (await askOrRefuse(context, t`No password is given.`, (prompt) => prompt.askSecret(t`Password:`)))
+    (await askOrRefuse(context, t`No password is given.`, (prompt) =>
+      prompt.askSecret(t`Password:`),
+    ))
   );
 }
 
@@ -179,7 +213,11 @@ async function whoami(context: Context): Promise<ExitReason> {
 }
 
 /** Stores the account that the service describes, and warns where the outbox is for another one. */
-async function warnOfOtherUser({ openOutbox, terminal }: Context, signer: Signer, account: Account): Promise<void> {
+async function warnOfOtherUser(
+  { openOutbox, terminal }: Context,
+  signer: Signer,
+  account: Account,
+): Promise<void> {
   try {
     acceptAccount(await openOutbox(), signer, account);
   } catch (thrown) {
@@ -195,9 +233,14 @@ function formatAccount({ name, identCely, role, organisation }: Account): string
     .join(', ');
 }
 
-function report({ places, terminal }: Context, account: Account, secretsPlace: keyof typeof SECRET_PLACE_TEXTS): void {
+function report(
+  { places, terminal }: Context,
+  account: Account,
+  secretsPlace: keyof typeof SECRET_PLACE_TEXTS,
+): void {
   terminal.note(SECRET_PLACE_TEXTS[secretsPlace](places.secretsFile));
-  if (account.role === 'researcher') terminal.note(t`A researcher may import finds into state 1 only.`);
+  if (account.role === 'researcher')
+    terminal.note(t`A researcher may import finds into state 1 only.`);
   terminal.printValue({
     ident_cely: account.identCely,
     name: account.name,

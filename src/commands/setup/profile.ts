@@ -28,7 +28,9 @@ export function register(program: Command, run: Runner): void {
     name: 'use <name>',
     summary: t`Make a profile the default.`,
     examples: ['pas profile use training', 'pas profile use museum'],
-  }).action((name: string, options: GlobalOptions) => run(options, (context) => use(context, name)));
+  }).action((name: string, options: GlobalOptions) =>
+    run(options, (context) => use(context, name)),
+  );
   defineCommand(parent, {
     name: 'remove <name>',
     summary: t`Remove a profile and its secrets. Its entries in the outbox stay.`,
@@ -53,7 +55,11 @@ async function list({ getConfig, terminal }: Context): Promise<ExitReason> {
   ]);
   await terminal.printTable(['', t`PROFILE`, t`KIND`, t`ACCOUNT`, t`ADDRESS`], rows);
   terminal.printValue(
-    [...profiles].map(([name, settings]) => ({ profile: name, default: name === defaultProfile, ...settings })),
+    [...profiles].map(([name, settings]) => ({
+      profile: name,
+      default: name === defaultProfile,
+      ...settings,
+    })),
   );
   return 'done';
 }
@@ -66,13 +72,18 @@ function formatKind(kind: unknown): Message {
 async function show({ getProfile, terminal }: Context): Promise<ExitReason> {
   const settings = getProfile();
   // Prints keys in the spelling of config.toml, so that they can be copied there.
-  const toSnakeCase = (key: string): string => key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
-  for (const [key, value] of Object.entries(settings)) terminal.printLine(`${toSnakeCase(key)}: ${value ?? ''}`);
+  const toSnakeCase = (key: string): string =>
+    key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+  for (const [key, value] of Object.entries(settings))
+    terminal.printLine(`${toSnakeCase(key)}: ${value ?? ''}`);
   terminal.printValue(settings);
   return 'done';
 }
 
-async function use({ changeConfig, getConfig, terminal }: Context, name: string): Promise<ExitReason> {
+async function use(
+  { changeConfig, getConfig, terminal }: Context,
+  name: string,
+): Promise<ExitReason> {
   const file = getConfig();
   if (!file.profiles.has(name)) throw makeUnknownProfileError(name, [...file.profiles.keys()]);
   changeConfig((current) => ({ ...current, defaultProfile: name }));
@@ -89,25 +100,38 @@ async function remove(context: Context, name: string, yes: boolean): Promise<Exi
   const isOnly = outbox !== undefined && listProfilesOfOutbox(file, outbox).length === 1;
   const unsent = isOnly ? await countUnsentEntries(context, outbox) : 0;
   if (unsent > 0 && !yes) await confirmUnsent(context, name, unsent);
-  const shared = [...file.profiles.keys()].flatMap((other) => (other === name ? [] : getCredentialKeys(file, other)));
-  for (const owner of getCredentialKeys(file, name)) if (!shared.includes(owner)) secrets.remove(owner);
+  const shared = [...file.profiles.keys()].flatMap((other) =>
+    other === name ? [] : getCredentialKeys(file, other),
+  );
+  for (const owner of getCredentialKeys(file, name))
+    if (!shared.includes(owner)) secrets.remove(owner);
   context.changeConfig((current) => {
     const profiles = new Map(current.profiles);
     profiles.delete(name);
     const { defaultProfile } = current;
-    return { ...current, profiles, defaultProfile: defaultProfile === name ? undefined : defaultProfile };
+    return {
+      ...current,
+      profiles,
+      defaultProfile: defaultProfile === name ? undefined : defaultProfile,
+    };
   });
   terminal.printLine(t`Profile ${name} is removed.`);
   const folder = outbox === undefined ? undefined : context.getOutboxPlaces(outbox).folder;
   if (folder !== undefined && existsSync(folder))
-    terminal.note(t`Its outbox stays in ${folder}. \`${cmd`pas outbox show --all`}\` lists all outboxes.`);
+    terminal.note(
+      t`Its outbox stays in ${folder}. \`${cmd`pas outbox show --all`}\` lists all outboxes.`,
+    );
   terminal.printValue({ removed: name });
   return 'done';
 }
 
 async function countUnsentEntries(context: Context, id: string): Promise<number> {
   if (!existsSync(context.getOutboxPlaces(id).outboxFile)) return 0;
-  const { accepted: _sent, dropped: _dropped, ...unsent } = countEntryTotals(await context.openOutboxById(id));
+  const {
+    accepted: _sent,
+    dropped: _dropped,
+    ...unsent
+  } = countEntryTotals(await context.openOutboxById(id));
   return Object.values(unsent).reduce((sum, count) => sum + count, 0);
 }
 
@@ -119,7 +143,12 @@ async function confirmUnsent(context: Context, name: string, unsent: number): Pr
   );
   const hint = t`Send them first: ${cmd`pas push --profile ${name}`}. To remove it anyway, add --yes; the entries stay in its outbox.`;
   if (context.terminal.interactive) context.terminal.warn(what);
-  await requireConfirmation(context, t`Remove the profile ${name} anyway?`, [what, hint], t`Nothing was removed.`);
+  await requireConfirmation(
+    context,
+    t`Remove the profile ${name} anyway?`,
+    [what, hint],
+    t`Nothing was removed.`,
+  );
 }
 
 function makeUnknownProfileError(name: string, profileNames: readonly string[]): ConfigError {

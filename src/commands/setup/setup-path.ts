@@ -2,7 +2,13 @@ import type { Command } from 'commander';
 import type { ExitReason } from '../../base/errors.ts';
 import { t } from '../../base/language.ts';
 import type { Context, GlobalOptions } from '../../context/context.ts';
-import { archiveFolder, changeUserPath, linkPlace, linkPrograms, unlinkPrograms } from '../../flows/system/search-path.ts';
+import {
+  archiveFolder,
+  changeUserPath,
+  linkPlace,
+  linkPrograms,
+  unlinkPrograms,
+} from '../../flows/system/search-path.ts';
 import { defineCommand, type Runner } from '../command.ts';
 
 type SetupPathOptions = GlobalOptions & { readonly remove?: boolean };
@@ -16,7 +22,10 @@ export function register(program: Command, run: Runner): void {
     .option('--remove', t`remove it from PATH again`)
     .action((options: SetupPathOptions) =>
       run(options, async (context) =>
-        (process.platform === 'win32' ? changeRegistry : changeLinks)(context, options.remove === true),
+        (process.platform === 'win32' ? changeRegistry : changeLinks)(
+          context,
+          options.remove === true,
+        ),
       ),
     );
 }
@@ -24,9 +33,16 @@ export function register(program: Command, run: Runner): void {
 function changeRegistry({ terminal }: Context, remove: boolean): ExitReason {
   const folder = archiveFolder();
   const wasThere = changeUserPath(folder, remove ? 'gone' : 'there');
-  if (remove) terminal.printLine(wasThere ? t`${folder} is no longer on your PATH.` : t`${folder} was not on your PATH.`);
+  if (remove)
+    terminal.printLine(
+      wasThere ? t`${folder} is no longer on your PATH.` : t`${folder} was not on your PATH.`,
+    );
   else
-    terminal.printLine(wasThere ? t`${folder} is already on your PATH.` : t`${folder} is now on your PATH. Open a new terminal.`);
+    terminal.printLine(
+      wasThere
+        ? t`${folder} is already on your PATH.`
+        : t`${folder} is now on your PATH. Open a new terminal.`,
+    );
   terminal.printValue({ folder, on_path: !remove, changed: wasThere === remove });
   return 'done';
 }
@@ -35,7 +51,11 @@ function changeLinks({ terminal, environment }: Context, remove: boolean): ExitR
   const place = linkPlace(environment);
   if (remove) {
     const changed = unlinkPrograms(place);
-    terminal.printLine(changed ? t`The links in ${place.folder} are removed.` : t`There are no links of pas in ${place.folder}.`);
+    terminal.printLine(
+      changed
+        ? t`The links in ${place.folder} are removed.`
+        : t`There are no links of pas in ${place.folder}.`,
+    );
     terminal.printValue({ folder: place.folder, on_path: false, changed });
     return 'done';
   }

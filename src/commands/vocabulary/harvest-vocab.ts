@@ -2,7 +2,12 @@ import type { Command } from 'commander';
 import type { ExitReason } from '../../base/errors.ts';
 import { t } from '../../base/language.ts';
 import { type Message, msg } from '../../base/message.ts';
-import { type Context, type GlobalOptions, installSignalHandlers, makeDeadlineSignal } from '../../context/context.ts';
+import {
+  type Context,
+  type GlobalOptions,
+  installSignalHandlers,
+  makeDeadlineSignal,
+} from '../../context/context.ts';
 import { saveMalformedAnswer } from '../../context/malformed-answer.ts';
 import {
   fetchHarvestingAccount,
@@ -11,10 +16,18 @@ import {
   listEntriesInUse,
   openHarvestClient,
 } from '../../context/open-service.ts';
-import { DEFAULT_SETS, harvestVocabulary, type SetHarvest } from '../../flows/harvest/harvest-vocabulary.ts';
+import {
+  DEFAULT_SETS,
+  harvestVocabulary,
+  type SetHarvest,
+} from '../../flows/harvest/harvest-vocabulary.ts';
 import { printable } from '../../ui/terminal.ts';
 import { defineCommand, type Runner } from '../command.ts';
-import { formatLeftOut, makeProgressPerSet, warnOfUnconfirmedLosses } from '../harvest/harvest-progress.ts';
+import {
+  formatLeftOut,
+  makeProgressPerSet,
+  warnOfUnconfirmedLosses,
+} from '../harvest/harvest-progress.ts';
 
 const MAX_NAMED = 20;
 
@@ -35,11 +48,19 @@ export function register(program: Command, run: Runner): void {
     .option('--accept-losses', t`accept at once that records no longer listed are gone`)
     .option('--skip-broken', t`skip records that cannot be read, and list them`)
     .option('--deadline <time>', t`stop after this time, such as 30m or 2h; the next run continues`)
-    .action((sets: string[], options: HarvestVocabOptions) => run(options, (context) => harvestVocab(context, sets, options)));
+    .action((sets: string[], options: HarvestVocabOptions) =>
+      run(options, (context) => harvestVocab(context, sets, options)),
+    );
 }
 
-/** Harvests vocabularies; `dataRefused` where records were skipped, or lost ones are not confirmed. */
-export async function harvestVocab(context: Context, sets: readonly string[], options: HarvestVocabOptions): Promise<ExitReason> {
+/**
+ * Harvests vocabularies; `dataRefused` where records were skipped, or lost ones are not confirmed.
+ */
+export async function harvestVocab(
+  context: Context,
+  sets: readonly string[],
+  options: HarvestVocabOptions,
+): Promise<ExitReason> {
   const { terminal, clock } = context;
   const profile = context.getProfile();
   const store = await context.openVocabulary();
@@ -65,7 +86,10 @@ export async function harvestVocab(context: Context, sets: readonly string[], op
   })
     .catch((thrown: unknown) => saveMalformedAnswer(context, thrown))
     .finally(show.end);
-  await terminal.printTable([t`SET`, t`PASS`, t`RECORDS`, t`DELETED`, t`VANISHED`], results.map(formatHarvestRow));
+  await terminal.printTable(
+    [t`SET`, t`PASS`, t`RECORDS`, t`DELETED`, t`VANISHED`],
+    results.map(formatHarvestRow),
+  );
   terminal.printValue({ sets: results.map(asJson) });
   const isUnconfirmed = warnOfUnconfirmedLosses(terminal, results, 'harvest-vocab');
   return warnOfLosses(context, results) || isUnconfirmed ? 'dataRefused' : 'done';
@@ -74,12 +98,14 @@ export async function harvestVocab(context: Context, sets: readonly string[], op
 function warnOfLosses({ terminal }: Context, results: readonly SetHarvest[]): boolean {
   const unreadable = results.flatMap((result) => result.unreadable);
   const broken = results.flatMap((result) => result.broken);
-  if (unreadable.length > 0) terminal.warn(printable(formatUnreadable(unreadable.slice(0, MAX_NAMED).join(', '))));
+  if (unreadable.length > 0)
+    terminal.warn(printable(formatUnreadable(unreadable.slice(0, MAX_NAMED).join(', '))));
   if (unreadable.length > MAX_NAMED) {
     const more = unreadable.length - MAX_NAMED;
     terminal.warn(t`  … and ${more} more (--json lists them all)`);
   }
-  for (const { identifier, reason } of broken) terminal.warn(printable(formatLeftOut(identifier, reason)));
+  for (const { identifier, reason } of broken)
+    terminal.warn(printable(formatLeftOut(identifier, reason)));
   return unreadable.length + broken.length > 0;
 }
 
@@ -87,12 +113,20 @@ function formatUnreadable(identifiers: string): string {
   return t`Skipped, because pas cannot read them as terms: ${identifiers}.`;
 }
 
-const PASS_WORDS: Readonly<Record<SetHarvest['pass'], Message>> = { full: msg`full`, changes: msg`changes` };
+const PASS_WORDS: Readonly<Record<SetHarvest['pass'], Message>> = {
+  full: msg`full`,
+  changes: msg`changes`,
+};
 
 function formatHarvestRow({ setSpec, pass, records, deleted, vanished }: SetHarvest): Message[] {
   return [setSpec, PASS_WORDS[pass], String(records), String(deleted), String(vanished)];
 }
 
 function asJson({ setSpec, elapsedMs, unconfirmed, ...figures }: SetHarvest): object {
-  return { set: setSpec, ...figures, kept_in_doubt: unconfirmed?.kind ?? null, elapsed_ms: Math.round(elapsedMs) };
+  return {
+    set: setSpec,
+    ...figures,
+    kept_in_doubt: unconfirmed?.kind ?? null,
+    elapsed_ms: Math.round(elapsedMs),
+  };
 }

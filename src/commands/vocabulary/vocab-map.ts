@@ -6,7 +6,13 @@ import { cmd } from '../../base/message.ts';
 import type { MappingRow } from '../../columns/mapping.ts';
 import type { Context, GlobalOptions } from '../../context/context.ts';
 import { openHarvested, openLookups } from '../../context/open-service.ts';
-import { changeMappingFile, readMappingFile, readTableOrInput, writeMappingTo, writeResult } from '../../context/user-files.ts';
+import {
+  changeMappingFile,
+  readMappingFile,
+  readTableOrInput,
+  writeMappingTo,
+  writeResult,
+} from '../../context/user-files.ts';
 import {
   getSetOfName,
   mapTerm,
@@ -38,15 +44,23 @@ export function registerMap(vocab: Command, run: Runner): void {
   defineCommand(parent, {
     name: 'import <file>',
     summary: t`Import reviewed proposals or your own table into the mapping. Only confirmed rows are used.`,
-    examples: ['pas vocab map import proposals.csv', 'pas vocab map import our-terms.csv --confirmed --json'],
+    examples: [
+      'pas vocab map import proposals.csv',
+      'pas vocab map import our-terms.csv --confirmed --json',
+    ],
   })
     .option('--sheet <name>', t`sheet of a workbook to read (default: the first that is not empty)`)
     .option('--confirmed', t`treat every row as confirmed: a person has checked them all`)
-    .action((file: string, options: ImportOptions) => run(options, (context) => importMapping(context, file, options)));
+    .action((file: string, options: ImportOptions) =>
+      run(options, (context) => importMapping(context, file, options)),
+    );
   defineCommand(parent, {
     name: 'set <set> <term> <entry>',
     summary: t`Map one of your own terms to an entry, specified by its identifier or label. This confirms the mapping.`,
-    examples: ['pas vocab map set obdobi laten HES-000286', 'pas vocab map set heslo:predmet_druh "zl. nádoby" "zlomek nádoby"'],
+    examples: [
+      'pas vocab map set obdobi laten HES-000286',
+      'pas vocab map set heslo:predmet_druh "zl. nádoby" "zlomek nádoby"',
+    ],
   })
     .option('--note <text>', t`a note about the mapping`)
     .action((of: string, term: string, entry: string, options: SetOptions) =>
@@ -55,8 +69,13 @@ export function registerMap(vocab: Command, run: Runner): void {
   defineCommand(parent, {
     name: 'remove <set> <term>',
     summary: t`Remove one of your own terms from the mapping.`,
-    examples: ['pas vocab map remove obdobi laten', 'pas vocab map remove heslo:predmet_druh "zl. nádoby" --json'],
-  }).action((of: string, term: string, options: GlobalOptions) => run(options, (context) => remove(context, of, term)));
+    examples: [
+      'pas vocab map remove obdobi laten',
+      'pas vocab map remove heslo:predmet_druh "zl. nádoby" --json',
+    ],
+  }).action((of: string, term: string, options: GlobalOptions) =>
+    run(options, (context) => remove(context, of, term)),
+  );
   defineCommand(parent, {
     name: 'list',
     summary: t`List your own terms and what they are mapped to.`,
@@ -84,11 +103,20 @@ async function list(context: Context, options: ListOptions): Promise<ExitReason>
   const { rows, issues } = await readMappingFile(context);
   const set = options.set === undefined ? undefined : getSetOfName(options.set);
   const shown = rows.filter((row) => set === undefined || row.set === set);
-  const lines = shown.map((row) => [row.set, row.term, row.id, row.label, row.confirmed ? t`yes` : t`no`, row.note]);
+  const lines = shown.map((row) => [
+    row.set,
+    row.term,
+    row.id,
+    row.label,
+    row.confirmed ? t`yes` : t`no`,
+    row.note,
+  ]);
   await terminal.printTable([t`SET`, t`TERM`, t`ID`, t`LABEL`, t`CONFIRMED`, t`NOTE`], lines);
   printIssues(terminal, issues, terminal.warn);
   if (rows.length === 0 && issues.length === 0) {
-    terminal.note(t`Nothing is mapped yet. Start with \`${cmd`pas vocab map suggest`} TERMS.csv\`.`);
+    terminal.note(
+      t`Nothing is mapped yet. Start with \`${cmd`pas vocab map suggest`} TERMS.csv\`.`,
+    );
   }
   terminal.printValue(shown.map(toRowJson));
   return hasErrors(issues) ? 'dataRefused' : 'done';
@@ -98,11 +126,17 @@ function toRowJson({ set, term, id, label, note, confirmed }: MappingRow): Recor
   return { set, term, id, label, note, confirmed };
 }
 
-async function importMapping(context: Context, file: string, { confirmed, ...reading }: ImportOptions): Promise<ExitReason> {
+async function importMapping(
+  context: Context,
+  file: string,
+  { confirmed, ...reading }: ImportOptions,
+): Promise<ExitReason> {
   const { terminal } = context;
   const table = await readTableOrInput(context, file, reading);
   const harvested = await openMappable(context);
-  const merged = await changeMappingFile(context, (mapping) => mergeMapping(mapping, table, confirmed === true, harvested));
+  const merged = await changeMappingFile(context, (mapping) =>
+    mergeMapping(mapping, table, confirmed === true, harvested),
+  );
   const { rows: _rows, issues, ...tally } = merged;
   const { added, changed, unchanged, unconfirmed } = tally;
   printIssues(terminal, issues, terminal.json ? () => {} : terminal.printLine);
@@ -119,10 +153,21 @@ async function importMapping(context: Context, file: string, { confirmed, ...rea
 
 async function openMappable(context: Context) {
   const { lookupTerm } = await openLookups(context);
-  return { lookupTerm, vocabulary: (await context.openVocabularyToRead()).openSource(context.getProfile().oaiBase ?? '') };
+  return {
+    lookupTerm,
+    vocabulary: (await context.openVocabularyToRead()).openSource(
+      context.getProfile().oaiBase ?? '',
+    ),
+  };
 }
 
-async function set(context: Context, of: string, ownTerm: string, entry: string, { note }: SetOptions): Promise<ExitReason> {
+async function set(
+  context: Context,
+  of: string,
+  ownTerm: string,
+  entry: string,
+  { note }: SetOptions,
+): Promise<ExitReason> {
   const harvested = await openMappable(context);
   const row = { set: of, term: ownTerm, entry, note };
   const mapped = await changeMappingFile(context, (mapping) => mapTerm(mapping, row, harvested));
@@ -133,7 +178,9 @@ async function set(context: Context, of: string, ownTerm: string, entry: string,
 }
 
 async function remove(context: Context, of: string, ownTerm: string): Promise<ExitReason> {
-  const { rows: _rows, ...gone } = await changeMappingFile(context, (mapping) => unmapTerm(mapping, of, ownTerm));
+  const { rows: _rows, ...gone } = await changeMappingFile(context, (mapping) =>
+    unmapTerm(mapping, of, ownTerm),
+  );
   context.terminal.printLine(printable(t`"${gone.term}" in ${gone.set} is no longer mapped.`));
   context.terminal.printValue(gone);
   return 'done';
@@ -145,7 +192,11 @@ async function check(context: Context): Promise<ExitReason> {
   const { issues, ...counts } = summarizeMapping(await readMappingFile(context), lookupTerm);
   const { confirmed, unconfirmed, problems: problemCount } = counts;
   printIssues(terminal, issues, terminal.printLine);
-  const problems = ngettext(msgid`${problemCount} problem`, `${problemCount} problems`, problemCount);
+  const problems = ngettext(
+    msgid`${problemCount} problem`,
+    `${problemCount} problems`,
+    problemCount,
+  );
   terminal.printLine(
     ngettext(
       msgid`${confirmed} term is mapped, ${unconfirmed} not confirmed; ${problems}.`,
@@ -165,30 +216,57 @@ async function exportMapping(context: Context, options: ExportOptions): Promise<
   return hasErrors(issues) ? 'dataRefused' : 'done';
 }
 
-type SuggestOptions = SheetOptions & { readonly set?: string; readonly out?: string; readonly force?: boolean };
+type SuggestOptions = SheetOptions & {
+  readonly set?: string;
+  readonly out?: string;
+  readonly force?: boolean;
+};
 
-const COLUMNS = ['set', 'term', 'id', 'label', 'score', 'why', 'others', 'confirmed', 'note'] as const;
+const COLUMNS = [
+  'set',
+  'term',
+  'id',
+  'label',
+  'score',
+  'why',
+  'others',
+  'confirmed',
+  'note',
+] as const;
 
 function registerSuggest(parent: Command, run: Runner): void {
   defineCommand(parent, {
     name: 'suggest <terms>',
     summary: t`Propose an entry for each term of a list (a column "term", and optionally "set" or "element"), with a score and the reason. Nothing is used until a person confirms it.`,
-    examples: ['pas vocab map suggest terms.csv --out proposals.csv', 'pas vocab map suggest periods.txt --set obdobi --json'],
+    examples: [
+      'pas vocab map suggest terms.csv --out proposals.csv',
+      'pas vocab map suggest periods.txt --set obdobi --json',
+    ],
   })
     .option('--sheet <name>', t`sheet of a workbook to read (default: the first that is not empty)`)
     .option('--set <set>', t`set or element to use for terms that do not specify one`)
     .option('--out <file>', t`write to this file instead of stdout`)
     .option('--force', t`replace an existing file`)
-    .action((file: string, options: SuggestOptions) => run(options, (context) => suggest(context, file, options)));
+    .action((file: string, options: SuggestOptions) =>
+      run(options, (context) => suggest(context, file, options)),
+    );
 }
 
-async function suggest(context: Context, file: string, options: SuggestOptions): Promise<ExitReason> {
+async function suggest(
+  context: Context,
+  file: string,
+  options: SuggestOptions,
+): Promise<ExitReason> {
   const { terminal } = context;
   const list = await readTableOrInput(context, file, options);
   const progress = terminal.startProgress(t`Comparing`);
   let proposals: Proposals;
   try {
-    const sources = { vocabulary: await openHarvested(context), mapping: await readMappingFile(context), set: options.set };
+    const sources = {
+      vocabulary: await openHarvested(context),
+      mapping: await readMappingFile(context),
+      set: options.set,
+    };
     proposals = suggestMapping(list, { ...sources, onProgress: progress.update });
   } finally {
     progress.end();
@@ -199,11 +277,20 @@ async function suggest(context: Context, file: string, options: SuggestOptions):
   return hasErrors(proposals.issues) ? 'dataRefused' : 'done';
 }
 
-function report({ terminal }: Context, { proposals, alreadyMapped, notHarvested, issues }: Proposals): void {
+function report(
+  { terminal }: Context,
+  { proposals, alreadyMapped, notHarvested, issues }: Proposals,
+): void {
   const proposed = proposals.filter(({ candidates }) => candidates.length > 0).length;
   const [all, sets] = [proposals.length, notHarvested.join(', ')];
   if (sets !== '') terminal.warn(t`Not harvested, so nothing is proposed from it: ${sets}.`);
-  terminal.note(ngettext(msgid`${proposed} of ${all} term has a proposal.`, `${proposed} of ${all} terms have a proposal.`, all));
+  terminal.note(
+    ngettext(
+      msgid`${proposed} of ${all} term has a proposal.`,
+      `${proposed} of ${all} terms have a proposal.`,
+      all,
+    ),
+  );
   if (alreadyMapped > 0) {
     terminal.note(
       ngettext(
@@ -238,7 +325,9 @@ function formatProposals(proposals: readonly Proposal[]): string {
       best?.term.label ?? '',
       best === undefined ? '' : best.score.toFixed(2),
       best === undefined ? t`nothing resembles it` : best.why.join('; '),
-      otherCandidates.map((other) => `${other.term.ident} ${other.term.label} (${other.score.toFixed(2)})`).join(', '),
+      otherCandidates
+        .map((other) => `${other.term.ident} ${other.term.label} (${other.score.toFixed(2)})`)
+        .join(', '),
       '',
       '',
     ];
@@ -247,12 +336,19 @@ function formatProposals(proposals: readonly Proposal[]): string {
   return `${BYTE_ORDER_MARK}${[COLUMNS.join(';'), ...lines].join('\n')}\n`;
 }
 
-function toProposalJson({ row, set, term, candidates: [best, ...otherCandidates] }: Proposal): Record<string, unknown> {
+function toProposalJson({
+  row,
+  set,
+  term,
+  candidates: [best, ...otherCandidates],
+}: Proposal): Record<string, unknown> {
   return {
     row,
     set: best?.term.setSpec ?? set ?? null,
     term,
-    ...(best === undefined ? { id: null, label: null, score: null, why: [] } : toCandidateJson(best)),
+    ...(best === undefined
+      ? { id: null, label: null, score: null, why: [] }
+      : toCandidateJson(best)),
     others: otherCandidates.map(toCandidateJson),
   };
 }

@@ -39,19 +39,25 @@ export function register(program: Command, run: Runner): void {
   })
     .option('--set <set>', t`only in this set or family of sets`)
     .option('--limit <n>', t`maximum number of entries`, parsePositiveNumber, 20)
-    .action((typed: string, options: SearchOptions) => run(options, (context) => search(context, typed, options)));
+    .action((typed: string, options: SearchOptions) =>
+      run(options, (context) => search(context, typed, options)),
+    );
   defineCommand(parent, {
     name: 'show <id>',
     summary: t`Show one entry with its place in the hierarchy.`,
     examples: ['pas vocab show HES-000253', 'pas vocab show ruian-676730 --json'],
-  }).action((ident: string, options: GlobalOptions) => run(options, (context) => show(context, ident)));
+  }).action((ident: string, options: GlobalOptions) =>
+    run(options, (context) => show(context, ident)),
+  );
   defineCommand(parent, {
     name: 'list <set>',
     summary: t`List the entries of a set in its own order.`,
     examples: ['pas vocab list heslo:obdobi', 'pas vocab list organizace --json'],
   })
     .option('--gone', t`also entries that were deleted or have vanished`)
-    .action((set: string, options: ListOptions) => run(options, (context) => list(context, set, options)));
+    .action((set: string, options: ListOptions) =>
+      run(options, (context) => list(context, set, options)),
+    );
   defineCommand(parent, {
     name: 'sets',
     summary: t`List the sets that were harvested, and when.`,
@@ -60,35 +66,58 @@ export function register(program: Command, run: Runner): void {
   defineCommand(parent, {
     name: 'export [set...]',
     summary: t`Write harvested entries as a table, as JSON or as SKOS in Turtle; all vocabularies if no set is specified.`,
-    examples: ['pas vocab export heslo:obdobi --out periods.csv', 'pas vocab export --format turtle --out vocabularies.ttl'],
+    examples: [
+      'pas vocab export heslo:obdobi --out periods.csv',
+      'pas vocab export --format turtle --out vocabularies.ttl',
+    ],
   })
-    .addOption(new Option('--format <format>', t`form of the output`).choices(EXPORT_FORMS).default('csv'))
+    .addOption(
+      new Option('--format <format>', t`form of the output`).choices(EXPORT_FORMS).default('csv'),
+    )
     .option('--out <file>', t`write to this file instead of stdout`)
     .option('--force', t`replace an existing file`)
     .option('--gone', t`also entries that were deleted or have vanished`)
-    .action((sets: string[], options: ExportOptions) => run(options, (context) => writeTerms(context, sets, options)));
+    .action((sets: string[], options: ExportOptions) =>
+      run(options, (context) => writeTerms(context, sets, options)),
+    );
   registerMap(parent, run);
 }
 
 function parsePositiveNumber(text: string): number {
-  if (!/^[1-9]\d{0,5}$/.test(text)) throw new InvalidArgumentError(t`Enter a whole number, 1 or more.`);
+  if (!/^[1-9]\d{0,5}$/.test(text))
+    throw new InvalidArgumentError(t`Enter a whole number, 1 or more.`);
   return Number(text);
 }
 
-async function search(context: Context, typed: string, { set, limit }: SearchOptions): Promise<ExitReason> {
+async function search(
+  context: Context,
+  typed: string,
+  { set, limit }: SearchOptions,
+): Promise<ExitReason> {
   const vocabulary = await openHarvested(context);
-  const hits = searchVocabulary(vocabulary, typed, { limit, ...(set === undefined ? {} : { setSpec: set }) });
+  const hits = searchVocabulary(vocabulary, typed, {
+    limit,
+    ...(set === undefined ? {} : { setSpec: set }),
+  });
   const sought = printable(typed);
   const elsewhere = set === undefined ? [] : findOtherSets(vocabulary, typed, hits);
   for (const other of elsewhere) {
-    context.terminal.note(t`"${sought}" is in ${other}: ${cmd`pas vocab search ${typed} --set ${other}`}`);
+    context.terminal.note(
+      t`"${sought}" is in ${other}: ${cmd`pas vocab search ${typed} --set ${other}`}`,
+    );
   }
-  if (hits.length === 0 && elsewhere.length === 0) context.terminal.note(t`Nothing resembles "${sought}".`);
+  if (hits.length === 0 && elsewhere.length === 0)
+    context.terminal.note(t`Nothing resembles "${sought}".`);
   await print(
     context,
     hits.map(({ term }) => term),
   );
-  context.terminal.printValue(hits.map(({ term, score }) => ({ ...toTermJson(term), score: Math.round(score * 1000) / 1000 })));
+  context.terminal.printValue(
+    hits.map(({ term, score }) => ({
+      ...toTermJson(term),
+      score: Math.round(score * 1000) / 1000,
+    })),
+  );
   return 'done';
 }
 
@@ -107,7 +136,10 @@ async function print({ terminal }: Context, terms: readonly Term[]): Promise<voi
 }
 
 /** State of an entry that no longer exists, for people. */
-const GONE_WORDS: Readonly<Record<NonNullable<Term['gone']>, Message>> = { deleted: msg`deleted`, vanished: msg`vanished` };
+const GONE_WORDS: Readonly<Record<NonNullable<Term['gone']>, Message>> = {
+  deleted: msg`deleted`,
+  vanished: msg`vanished`,
+};
 
 async function showSets(context: Context): Promise<ExitReason> {
   const { terminal } = context;
@@ -117,9 +149,12 @@ async function showSets(context: Context): Promise<ExitReason> {
   for (const harvest of harvests) {
     const completed = toIsoOrNull(harvest.completedAtMs);
     const when = completed === null ? t`never complete` : t`complete on ${completed}`;
-    terminal.printLine(`${harvest.setSpec}: ${harvest.unfinished ? t`${when}, a harvest is unfinished` : when}`);
+    terminal.printLine(
+      `${harvest.setSpec}: ${harvest.unfinished ? t`${when}, a harvest is unfinished` : when}`,
+    );
   }
-  if (harvests.length === 0) terminal.note(t`Nothing was harvested yet. Run \`${cmd`pas harvest-vocab`}\`.`);
+  if (harvests.length === 0)
+    terminal.note(t`Nothing was harvested yet. Run \`${cmd`pas harvest-vocab`}\`.`);
   terminal.printValue({
     sets: counts.map(({ setSpec, terms, gone }) => ({ set: setSpec, entries: terms, gone })),
     harvests: harvests.map(({ setSpec, completedAtMs, watermarkMs, unfinished }) => ({
@@ -136,9 +171,17 @@ function toIsoOrNull(ms: number | null): string | null {
   return ms === null ? null : new Date(ms).toISOString();
 }
 
-async function writeTerms(context: Context, sets: readonly string[], options: ExportOptions): Promise<ExitReason> {
+async function writeTerms(
+  context: Context,
+  sets: readonly string[],
+  options: ExportOptions,
+): Promise<ExitReason> {
   const form = context.terminal.json ? 'json' : options.format;
-  await writeResult(context, options, exportTerms(await openHarvested(context), sets, { form, gone: options.gone === true }));
+  await writeResult(
+    context,
+    options,
+    exportTerms(await openHarvested(context), sets, { form, gone: options.gone === true }),
+  );
   return 'done';
 }
 
@@ -168,12 +211,25 @@ function formatTermLines({ term, path, above, below }: TermInPlace): string[] {
     [t`description in English`, term.descriptionEn],
     [t`dating`, dating === undefined ? null : formatDating(dating)],
     ...Object.entries(facts),
-    [t`hierarchy`, path.length === 0 ? null : [...path.map((one) => one.label || one.ident), term.label].join(' > ')],
+    [
+      t`hierarchy`,
+      path.length === 0
+        ? null
+        : [...path.map((one) => one.label || one.ident), term.label].join(' > '),
+    ],
     ...above.map((one): [string, string] => [t`broader`, formatNeighbour(one)]),
     ...below.map((one): [string, string] => [t`narrower`, formatNeighbour(one)]),
-    ...links.map((link): [string, string] => [t`link`, `${link.relation} ${link.uri ?? `${link.source} ${link.code}`}`]),
+    ...links.map((link): [string, string] => [
+      t`link`,
+      `${link.relation} ${link.uri ?? `${link.source} ${link.code}`}`,
+    ]),
     [t`changed`, formatMoment(term.datestampMs)],
-    [t`gone`, term.gone === null || term.goneAtMs === null ? null : `${GONE_WORDS[term.gone]} ${formatMoment(term.goneAtMs)}`],
+    [
+      t`gone`,
+      term.gone === null || term.goneAtMs === null
+        ? null
+        : `${GONE_WORDS[term.gone]} ${formatMoment(term.goneAtMs)}`,
+    ],
   ];
   return lines.flatMap(([name, value]) => (value === null ? [] : [`${name.padEnd(14)}${value}`]));
 }

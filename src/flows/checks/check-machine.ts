@@ -8,7 +8,10 @@ import { findDamage } from '../../store/database-file.ts';
 import { isAccessibleToOthers } from '../../store/folder.ts';
 import { joinAlternatives } from '../../text/names.ts';
 
-/** Result of a check. A push continues despite a warning; a problem prevents it, now or soon; unchecked is unknown. */
+/**
+ * Result of a check. A push continues despite a warning; a problem prevents it, now or soon;
+ * unchecked is unknown.
+ */
 export type Check = {
   /** Stable, kebab-case, for programs. */
   readonly name: string;
@@ -21,8 +24,18 @@ export type Check = {
 };
 
 export const passCheck = (name: string, message: string): Check => ({ name, level: 'ok', message });
-export const makeWarning = (name: string, message: string, todo: Message): Check => ({ name, level: 'warning', message, todo });
-export const makeProblem = (name: string, message: string, todo: Message, reason: ExitReason = 'dataRefused'): Check => ({
+export const makeWarning = (name: string, message: string, todo: Message): Check => ({
+  name,
+  level: 'warning',
+  message,
+  todo,
+});
+export const makeProblem = (
+  name: string,
+  message: string,
+  todo: Message,
+  reason: ExitReason = 'dataRefused',
+): Check => ({
   name,
   level: 'problem',
   message,
@@ -39,10 +52,17 @@ export function makeUnchecked(names: readonly string[], message: string, todo: M
 export function makeFailed(name: string, thrown: unknown): Check {
   const error = toDatabaseError(t`the data folder`, thrown);
   if (!(error instanceof PasError)) throw error;
-  return makeProblem(name, error.message, error.hint ?? t`Correct it and run \`${cmd`pas doctor`}\` again.`, error.exitReason);
+  return makeProblem(
+    name,
+    error.message,
+    error.hint ?? t`Correct it and run \`${cmd`pas doctor`}\` again.`,
+    error.exitReason,
+  );
 }
 
-/** Minimum of each release line that all dependencies support, equal to `engines` in package.json. */
+/**
+ * Minimum of each release line that all dependencies support, equal to `engines` in package.json.
+ */
 const OLDEST_NODES: readonly (readonly [major: number, minor: number])[] = [
   [20, 17],
   [22, 14],
@@ -51,7 +71,10 @@ const OLDEST_NODES: readonly (readonly [major: number, minor: number])[] = [
 const LITTLE_SPACE_BYTES = 500 * 1024 * 1024;
 const NO_SPACE_BYTES = 20 * 1024 * 1024;
 
-/** Checks the version of Node: its minor version in a listed release line; other lines must be later than the last one. */
+/**
+ * Checks the version of Node: its minor version in a listed release line; other lines must be later
+ * than the last one.
+ */
 export function checkNode(version: string): Check {
   const [major = 0, minor = 0] = version.split('.').map(Number);
   const oldest = OLDEST_NODES.find(([line]) => line === major)?.[1];
@@ -75,7 +98,8 @@ export function checkHome(home: string): Check {
     );
   }
   try {
-    if (!statSync(home).isDirectory()) return makeProblem('home', t`${home} is not a folder.`, t`Set PAS_HOME to a folder.`);
+    if (!statSync(home).isDirectory())
+      return makeProblem('home', t`${home} is not a folder.`, t`Set PAS_HOME to a folder.`);
     accessSync(home, constants.R_OK | constants.W_OK | constants.X_OK);
     const synchronised = findSynchronisedFolder(home);
     if (synchronised !== undefined)
@@ -98,21 +122,30 @@ const SYNCHRONISED =
   /^(dropbox|onedrive.*|google ?drive|my drive|icloud ?drive|mobile documents|nextcloud|owncloud|seafile|syncthing)$/i;
 const MARKS = ['.stfolder', '.dropbox.cache', '.nextcloudsync.log', '.owncloudsync.log'];
 
-/** Returns the enclosing folder that a program synchronises with other machines, by its name or by files of such a program. */
+/**
+ * Returns the enclosing folder that a program synchronises with other machines, by its name or by
+ * files of such a program.
+ */
 function findSynchronisedFolder(folder: string): string | undefined {
-  if (SYNCHRONISED.test(basename(folder)) || MARKS.some((name) => existsSync(join(folder, name)))) return folder;
+  if (SYNCHRONISED.test(basename(folder)) || MARKS.some((name) => existsSync(join(folder, name))))
+    return folder;
   return dirname(folder) === folder ? undefined : findSynchronisedFolder(dirname(folder));
 }
 
-/** Measures the free space in the folder, or its nearest existing parent; a warning or a problem below the two limits. */
+/**
+ * Measures the free space in the folder, or its nearest existing parent; a warning or a problem
+ * below the two limits.
+ */
 export function checkSpace(home: string): Check {
   const place = findNearestExisting(home);
   const { bavail, bsize } = statfsSync(place);
   const freeBytes = bavail * bsize;
   const freeMebibytes = Math.floor(freeBytes / 1024 / 1024);
   const message = t`${freeMebibytes} MiB free in ${place}`;
-  if (freeBytes < NO_SPACE_BYTES) return makeProblem('disk', message, t`Free some space; otherwise nothing more can be queued.`);
-  if (freeBytes < LITTLE_SPACE_BYTES) return makeWarning('disk', message, t`Free some space before you queue photographs.`);
+  if (freeBytes < NO_SPACE_BYTES)
+    return makeProblem('disk', message, t`Free some space; otherwise nothing more can be queued.`);
+  if (freeBytes < LITTLE_SPACE_BYTES)
+    return makeWarning('disk', message, t`Free some space before you queue photographs.`);
   return passCheck('disk', message);
 }
 
@@ -122,7 +155,8 @@ function findNearestExisting(path: string): string {
 
 /** Checks that only the owner can read files with finds or secrets: folders 0700, files 0600. */
 export function checkPermissions(places: readonly string[]): Check {
-  if (process.platform === 'win32') return passCheck('permissions', t`as set by the permissions of your user folder`);
+  if (process.platform === 'win32')
+    return passCheck('permissions', t`as set by the permissions of your user folder`);
   const there = places.filter((path) => existsSync(path));
   const command = `chmod -R u+rwX,go-rwx ${there.map((path) => quoteShellWord(path)).join(' ')}`;
   let open: readonly string[];
@@ -133,16 +167,20 @@ export function checkPermissions(places: readonly string[]): Check {
     return makeProblem('permissions', t`${thrown.path} cannot be read.`, command);
   }
   const [first] = open;
-  if (first === undefined) return passCheck('permissions', t`files and folders are readable by you alone`);
+  if (first === undefined)
+    return passCheck('permissions', t`files and folders are readable by you alone`);
   const more = open.length - 1;
-  const message = more === 0 ? t`Others may read ${first}.` : t`Others may read ${first} and ${more} more.`;
+  const message =
+    more === 0 ? t`Others may read ${first}.` : t`Others may read ${first} and ${more} more.`;
   return makeProblem('permissions', message, command);
 }
 
 function listOpenToOthers(path: string): string[] {
   const self = isAccessibleToOthers(path) ? [path] : [];
   if (!statSync(path).isDirectory()) return self;
-  const inside = readdirSync(path, { withFileTypes: true }).filter((entry) => entry.isFile() || entry.isDirectory());
+  const inside = readdirSync(path, { withFileTypes: true }).filter(
+    (entry) => entry.isFile() || entry.isDirectory(),
+  );
   return [...self, ...inside.flatMap((entry) => listOpenToOthers(join(path, entry.name)))];
 }
 

@@ -19,18 +19,24 @@ export function checkRows(outbox: Outbox): Check {
 export function checkLease(lock: Parameters<typeof isPushRunning>[0]): Check {
   return passCheck(
     'lease',
-    isPushRunning(lock) ? t`a push of this outbox is running` : t`no other pas process is using the outbox`,
+    isPushRunning(lock)
+      ? t`a push of this outbox is running`
+      : t`no other pas process is using the outbox`,
   );
 }
 
-/** Checks that every unsent photograph exists; a push verifies its bytes. @param outbox undefined where there is none */
+/**
+ * Checks that every unsent photograph exists; a push verifies its bytes. @param outbox undefined
+ * where there is none
+ */
 export function checkPhotographs(
   outbox: Outbox | undefined,
   photosFolder: string,
   onProgress: (doneCount: number, total: number) => void,
 ): Check {
   const copies = openContentStore(photosFolder);
-  const waiting = outbox === undefined ? [] : listUnsentPhotoEntries(outbox).map(({ photograph }) => photograph);
+  const waiting =
+    outbox === undefined ? [] : listUnsentPhotoEntries(outbox).map(({ photograph }) => photograph);
   const count = waiting.length;
   const missing = waiting.filter(({ link, sha512, sizeBytes }, index) => {
     onProgress(index, count);
@@ -64,14 +70,17 @@ export function checkJournal(file: string, layout: 'state' | 'beside'): Check {
   if (level !== 'ok') return makeProblem('journal', message, todo, 'config');
   return passCheck(
     'journal',
-    layout === 'state' ? t`${message}, for all outboxes of this machine` : t`${message}, beside its outbox`,
+    layout === 'state'
+      ? t`${message}, for all outboxes of this machine`
+      : t`${message}, beside its outbox`,
   );
 }
 
 /** Checks that a lock in the folder excludes another process. */
 export function checkLocks(folder: string): Check {
   if (!existsSync(folder)) return passCheck('locks', t`${folder} is created by the first push`);
-  if (isLockingReliable(folder)) return passCheck('locks', t`locking works in ${folder}: only one push can run`);
+  if (isLockingReliable(folder))
+    return passCheck('locks', t`locking works in ${folder}: only one push can run`);
   return makeProblem(
     'locks',
     t`A lock in ${folder} does not prevent a second push: finds could be sent twice.`,
@@ -79,7 +88,10 @@ export function checkLocks(folder: string): Check {
   );
 }
 
-/** Checks that a push from this machine is permitted. @param machine identifier of this machine; empty where it has none */
+/**
+ * Checks that a push from this machine is permitted. @param machine identifier of this machine;
+ * empty where it has none
+ */
 export function checkFence(outbox: Outbox, machine: string): Check {
   const { journal, journalProblem } = outbox;
   if (journalProblem !== undefined) {
@@ -93,7 +105,10 @@ export function checkFence(outbox: Outbox, machine: string): Check {
     case 'new':
       return passCheck('belongs-to', t`the outbox has not been pushed yet`);
     case 'lost-journal':
-      return passCheck('belongs-to', t`the journal of this outbox is missing; the next push searches the service first`);
+      return passCheck(
+        'belongs-to',
+        t`the journal of this outbox is missing; the next push searches the service first`,
+      );
     case 'foreign':
       return makeProblem(
         'belongs-to',

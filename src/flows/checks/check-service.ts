@@ -15,7 +15,14 @@ import type { Vocabulary } from '../../vocabulary/term.ts';
 import { listHarvests } from '../../vocabulary/terms.ts';
 import { type Asker, askAccess } from '../push/peer-check.ts';
 import { fetchAccount, ROLE_WORDS } from '../push/resolve-account.ts';
-import { type Check, makeFailed, makeProblem, makeUnchecked, makeWarning, passCheck } from './check-machine.ts';
+import {
+  type Check,
+  makeFailed,
+  makeProblem,
+  makeUnchecked,
+  makeWarning,
+  passCheck,
+} from './check-machine.ts';
 
 type ServiceToCheck = Asker & {
   readonly schemaBase: string;
@@ -30,7 +37,10 @@ const MAX_CLOCK_ERROR_MS = 60_000;
 
 const WHEN_THERE_IS_A_NETWORK = msg`Run \`${cmd`pas doctor`}\` again when the service can be reached.`;
 
-/** Checks reach, clock, account, role, permission to write, and the schema. Changes nothing at the service. */
+/**
+ * Checks reach, clock, account, role, permission to write, and the schema. Changes nothing at the
+ * service.
+ */
 export async function checkService(service: ServiceToCheck): Promise<Check[]> {
   const { baseUrl, session, send, clock } = service;
   let answer: HttpResponse;
@@ -41,19 +51,38 @@ export async function checkService(service: ServiceToCheck): Promise<Check[]> {
     if (!(thrown instanceof TransportError)) throw thrown;
     const todo = t`Check the network. The queue is kept.`;
     return [
-      makeProblem('service', t`${baseUrl} cannot be reached: ${thrown.message}.`, todo, 'unavailable'),
-      ...makeUnchecked(['clock', 'account', 'writing'], t`the service cannot be reached`, WHEN_THERE_IS_A_NETWORK),
+      makeProblem(
+        'service',
+        t`${baseUrl} cannot be reached: ${thrown.message}.`,
+        todo,
+        'unavailable',
+      ),
+      ...makeUnchecked(
+        ['clock', 'account', 'writing'],
+        t`the service cannot be reached`,
+        WHEN_THERE_IS_A_NETWORK,
+      ),
       await checkSchema(service, undefined),
     ];
   }
   const reached = [passCheck('service', t`${baseUrl} answers`), checkClock(answer, clock.now())];
   try {
     const account = await fetchAccount({ baseUrl, session, send });
-    return [...reached, checkRole(service, account), await checkAccess(service), await checkSchema(service, account)];
+    return [
+      ...reached,
+      checkRole(service, account),
+      await checkAccess(service),
+      await checkSchema(service, account),
+    ];
   } catch (thrown) {
     const todo = t`Correct it and run \`${cmd`pas doctor`}\` again.`;
     const remaining = makeUnchecked(['writing'], t`the account could not be checked`, todo);
-    return [...reached, makeFailed('account', thrown), ...remaining, await checkSchema(service, undefined)];
+    return [
+      ...reached,
+      makeFailed('account', thrown),
+      ...remaining,
+      await checkSchema(service, undefined),
+    ];
   }
 }
 
@@ -94,7 +123,12 @@ async function checkAccess(service: ServiceToCheck): Promise<Check> {
         'notAllowed',
       );
     case 503:
-      return makeProblem('writing', t`The write interface is closed${detail}.`, t`Push later; the queue is kept.`, 'unavailable');
+      return makeProblem(
+        'writing',
+        t`The write interface is closed${detail}.`,
+        t`Push later; the queue is kept.`,
+        'unavailable',
+      );
     default:
       return makeWarning(
         'writing',
@@ -104,24 +138,32 @@ async function checkAccess(service: ServiceToCheck): Promise<Check> {
   }
 }
 
-/** Compares the clocks: photographs and datestamps depend on the time, and a large error breaks TLS. */
+/**
+ * Compares the clocks: photographs and datestamps depend on the time, and a large error breaks TLS.
+ */
 function checkClock(response: HttpResponse, atMs: number): Check {
   const serverMs = Date.parse(response.headers['date'] ?? '');
   if (Number.isNaN(serverMs))
-    return makeWarning('clock', t`The service does not state its time.`, t`Check this machine's clock yourself.`);
+    return makeWarning(
+      'clock',
+      t`The service does not state its time.`,
+      t`Check this machine's clock yourself.`,
+    );
   const errorMs = atMs - serverMs;
   const seconds = Math.round(Math.abs(errorMs) / 1000);
   const message =
     errorMs > 0
       ? t`This machine's clock is ${seconds} s ahead of the service's.`
       : t`This machine's clock is ${seconds} s behind the service's.`;
-  if (Math.abs(errorMs) <= MAX_CLOCK_ERROR_MS) return passCheck('clock', t`agrees with the service's within a minute`);
+  if (Math.abs(errorMs) <= MAX_CLOCK_ERROR_MS)
+    return passCheck('clock', t`agrees with the service's within a minute`);
   return makeWarning('clock', message, t`Correct this machine's clock.`);
 }
 
 /**
- * Checks the schema: which one a deployment accepts is certain only at the first import, but a version that pas cannot check
- * offline, or that is not at the profile's schema location, is wrong already.
+ * Checks the schema: which one a deployment accepts is certain only at the first import, but a
+ * version that pas cannot check offline, or that is not at the profile's schema location, is wrong
+ * already.
  */
 async function checkSchema(service: ServiceToCheck, account: Account | undefined): Promise<Check> {
   const { schemaBase, schemaVersion, prefix, send, outbox } = service;
@@ -138,16 +180,31 @@ async function checkSchema(service: ServiceToCheck, account: Account | undefined
   const address = `${schemaBase}/${schemaVersion}/${prefix}.xsd`;
   const todo = t`Check schema_base, prefix and schema_version with the operator of the service.`;
   try {
-    const { status, body } = await send({ method: 'GET', url: address, headers: { accept: '*/*' } });
-    if (status !== 200) return makeWarning('schema', t`There is no schema at ${address} (status ${status}).`, todo);
+    const { status, body } = await send({
+      method: 'GET',
+      url: address,
+      headers: { accept: '*/*' },
+    });
+    if (status !== 200)
+      return makeWarning('schema', t`There is no schema at ${address} (status ${status}).`, todo);
     const nameSpace = `${schemaBase}/${schemaVersion}/`;
     if (!body.toString('utf8').includes(nameSpace)) {
-      return makeWarning('schema', t`The schema at ${address} has a different namespace from the profile's.`, todo);
+      return makeWarning(
+        'schema',
+        t`The schema at ${address} has a different namespace from the profile's.`,
+        todo,
+      );
     }
     if (outbox !== undefined && hasAcceptedNaming(outbox, nameSpace))
-      return passCheck('schema', t`${schemaVersion}, available; the service has accepted imports with it`);
+      return passCheck(
+        'schema',
+        t`${schemaVersion}, available; the service has accepted imports with it`,
+      );
     if (names !== undefined) return makeWarning('schema', `${names.message}`, names.todo);
-    return passCheck('schema', t`${schemaVersion}, available; the first import shows whether the service accepts it`);
+    return passCheck(
+      'schema',
+      t`${schemaVersion}, available; the first import shows whether the service accepts it`,
+    );
   } catch (thrown) {
     if (!(thrown instanceof TransportError)) throw thrown;
     return makeWarning('schema', t`${address} did not answer: ${thrown.message}.`, todo);
@@ -155,7 +212,10 @@ async function checkSchema(service: ServiceToCheck, account: Account | undefined
 }
 
 /** @param stop ends the check, however long the service asks to wait */
-export async function checkHarvesting(open: () => Promise<OaiClient>, stop: AbortSignal): Promise<Check> {
+export async function checkHarvesting(
+  open: () => Promise<OaiClient>,
+  stop: AbortSignal,
+): Promise<Check> {
   try {
     const { repositoryName, baseUrl } = await (await open()).identify(stop);
     return passCheck('harvesting', t`${repositoryName} at ${baseUrl}`);
@@ -175,13 +235,25 @@ const OLD_VOCABULARY_DAYS = 90;
 /** @param vocabulary undefined where nothing was harvested yet */
 export function checkVocabulary(vocabulary: Vocabulary | undefined, nowMs: number): Check {
   const harvests = vocabulary === undefined ? [] : listHarvests(vocabulary);
-  const complete = harvests.flatMap(({ completedAtMs }) => (completedAtMs === null ? [] : [completedAtMs]));
+  const complete = harvests.flatMap(({ completedAtMs }) =>
+    completedAtMs === null ? [] : [completedAtMs],
+  );
   const todo = t`Run \`${cmd`pas harvest-vocab`}\`.`;
   if (complete.length === 0)
-    return makeWarning('vocabulary-age', t`No vocabulary was harvested: terms cannot be checked offline.`, todo);
+    return makeWarning(
+      'vocabulary-age',
+      t`No vocabulary was harvested: terms cannot be checked offline.`,
+      todo,
+    );
   const days = Math.floor((nowMs - Math.min(...complete)) / 86_400_000);
-  const sets = ngettext(msgid`${complete.length} set harvested`, `${complete.length} sets harvested`, complete.length);
+  const sets = ngettext(
+    msgid`${complete.length} set harvested`,
+    `${complete.length} sets harvested`,
+    complete.length,
+  );
   const age = ngettext(msgid`the oldest ${days} day ago`, `the oldest ${days} days ago`, days);
   const message = `${sets}, ${age}`;
-  return days > OLD_VOCABULARY_DAYS ? makeWarning('vocabulary-age', message, todo) : passCheck('vocabulary-age', message);
+  return days > OLD_VOCABULARY_DAYS
+    ? makeWarning('vocabulary-age', message, todo)
+    : passCheck('vocabulary-age', message);
 }

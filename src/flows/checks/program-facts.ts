@@ -7,11 +7,19 @@ import { loadSqlite, openSqlite, readSqliteVersion } from '../../store/database.
 /** Output of `pas --version --json`. */
 type ProgramFacts = {
   readonly version: string;
-  readonly runtime: { readonly name: 'node'; readonly version: string; readonly platform: string; readonly architecture: string };
+  readonly runtime: {
+    readonly name: 'node';
+    readonly version: string;
+    readonly platform: string;
+    readonly architecture: string;
+  };
   readonly sqlite: string;
   /** Version of the package that contains libxml2. */
   readonly libxml2_wasm: string;
-  /** `archive`: unpacked from a release, with a runtime of its own. `source`: a clone of the repository. */
+  /**
+   * `archive`: unpacked from a release, with a runtime of its own. `source`: a clone of the
+   * repository.
+   */
   readonly installed_from: { readonly kind: 'archive' | 'npm' | 'source'; readonly folder: string };
 };
 
@@ -32,7 +40,10 @@ export function readProgramFacts(): ProgramFacts {
   };
 }
 
-/** Detects an archive by the bundled runtime beside the package, a clone by its tsconfig.json; otherwise npm. */
+/**
+ * Detects an archive by the bundled runtime beside the package, a clone by its tsconfig.json;
+ * otherwise npm.
+ */
 export function detectInstallationKind(): ProgramFacts['installed_from']['kind'] {
   if (existsSync(join(packageRoot, '..', RUNTIME_FOLDER))) return 'archive';
   return existsSync(join(packageRoot, 'tsconfig.json')) ? 'source' : 'npm';
@@ -44,11 +55,16 @@ function readPackageVersion(name: string): string {
       .resolve.paths(name)
       ?.map((folder) => join(folder, name))
       .filter(existsSync) ?? [];
-  const { version } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as { version: string };
+  const { version } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as {
+    version: string;
+  };
   return version;
 }
 
-/** @throws DatabaseError where the native module of SQLite is missing, for a command that does not open it by itself */
+/**
+ * @throws DatabaseError where the native module of SQLite is missing, for a command that does not
+ * open it by itself
+ */
 export function assertSqliteLoads(): void {
   loadSqlite();
 }

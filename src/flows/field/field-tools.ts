@@ -20,12 +20,18 @@ type Wanted = FieldOrder & {
 };
 
 /**
- * @throws UsageError where a default cannot be read, a vocabulary was not harvested, or a file exists that may not be replaced;
- * errors of the disk
+ * @throws UsageError where a default cannot be read, a vocabulary was not harvested, or a file
+ * exists that may not be replaced; errors of the disk
  */
-export async function makeField(tool: FieldTool, { defaults, ...wanted }: Wanted): Promise<FieldMade> {
+export async function makeField(
+  tool: FieldTool,
+  { defaults, ...wanted }: Wanted,
+): Promise<FieldMade> {
   const resolveReference = rememberReferences(wanted.rules.lookupTerm);
-  const { elements, issues } = parseSettings(defaults, '', { resolveReference, resolvePhoto: () => ({ value: '' }) });
+  const { elements, issues } = parseSettings(defaults, '', {
+    resolveReference,
+    resolvePhoto: () => ({ value: '' }),
+  });
   const issue = issues.find(({ severity }) => severity === 'error');
   if (issue !== undefined) throw new UsageError(issue.message);
   return MAKERS[tool]({ ...wanted, starting: elements });

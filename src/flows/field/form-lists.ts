@@ -6,7 +6,13 @@ import { FORM_LABEL_GAP } from '../../find/form-names.ts';
 import { PROJECT_RULES } from '../../find/rules.ts';
 import type { RuleContext } from '../../find/value-rules.ts';
 import type { Term, Vocabulary } from '../../vocabulary/term.ts';
-import { findTermByIdent, isHarvested, iterateTermsOfSet, listSuperiors, type Neighbour } from '../../vocabulary/terms.ts';
+import {
+  findTermByIdent,
+  isHarvested,
+  iterateTermsOfSet,
+  listSuperiors,
+  type Neighbour,
+} from '../../vocabulary/terms.ts';
 
 export type FormChoice = {
   readonly name: string;
@@ -15,7 +21,10 @@ export type FormChoice = {
 };
 
 /** A list and its filters; no filters where the vocabulary has no hierarchy. */
-export type FormList = { readonly choices: readonly FormChoice[]; readonly groups: readonly FormChoice[] };
+export type FormList = {
+  readonly choices: readonly FormChoice[];
+  readonly groups: readonly FormChoice[];
+};
 
 /** A filter with one group is useless. */
 const MIN_GROUPS = 2;
@@ -23,12 +32,15 @@ const MIN_GROUPS = 2;
 const PROJECT_SET = 'projekt';
 
 /**
- * Returns the lists of a find's elements: all harvested entries that are not deleted. Survey projects are listed where they were
- * harvested; otherwise their element has no list, and is typed.
+ * Returns the lists of a find's elements: all harvested entries that are not deleted. Survey
+ * projects are listed where they were harvested; otherwise their element has no list, and is typed.
  * @param rules data of the account: projects into which it may not import are left out
  * @throws UsageError with all vocabularies that were not harvested
  */
-export function makeFormLists(vocabulary: Vocabulary, rules: RuleContext): ReadonlyMap<string, FormList> {
+export function makeFormLists(
+  vocabulary: Vocabulary,
+  rules: RuleContext,
+): ReadonlyMap<string, FormList> {
   const listed = FIELDS.flatMap(({ name, set }) => (set === undefined ? [] : [{ name, set }]));
   const lacking = listed.filter(({ set }) => !isHarvested(vocabulary, set)).map(({ set }) => set);
   if (lacking.length > 0) {
@@ -37,7 +49,9 @@ export function makeFormLists(vocabulary: Vocabulary, rules: RuleContext): Reado
       hint: t`Run \`${cmd`pas harvest-vocab`}\` while you are online.`,
     });
   }
-  const lists = new Map(listed.map(({ name, set }) => [name as string, makeFormList(vocabulary, set)]));
+  const lists = new Map(
+    listed.map(({ name, set }) => [name as string, makeFormList(vocabulary, set)]),
+  );
   const projects = [...iterateTermsOfSet(vocabulary, PROJECT_SET)]
     .filter((term) => isAcceptingFinds(term, rules))
     .map(makeFormChoice);
@@ -47,7 +61,10 @@ export function makeFormLists(vocabulary: Vocabulary, rules: RuleContext): Reado
 
 function isAcceptingFinds({ ident, details }: Term, rules: RuleContext): boolean {
   const elements = { projekt: { id: ident, text: ident } };
-  return details.survey === true && PROJECT_RULES.every(({ judge }) => judge(elements, rules).every(({ warning }) => warning));
+  return (
+    details.survey === true &&
+    PROJECT_RULES.every(({ judge }) => judge(elements, rules).every(({ warning }) => warning))
+  );
 }
 
 function makeFormList(vocabulary: Vocabulary, set: string): FormList {
@@ -57,7 +74,9 @@ function makeFormList(vocabulary: Vocabulary, set: string): FormList {
     for (const superior of above) if (superior.label !== '') groups.set(superior.ident, superior);
     return { ...makeFormChoice(term), above: above.map(({ ident }) => ident) };
   });
-  const offered = [...groups.keys()].flatMap((ident) => findTermByIdent(vocabulary, ident) ?? []).sort(compareTerms);
+  const offered = [...groups.keys()]
+    .flatMap((ident) => findTermByIdent(vocabulary, ident) ?? [])
+    .sort(compareTerms);
   return { choices, groups: offered.length < MIN_GROUPS ? [] : offered.map(makeFormChoice) };
 }
 
@@ -65,10 +84,16 @@ function compareTerms(one: Term, other: Term): number {
   return (one.sortOrder ?? 0) - (other.sortOrder ?? 0) || (one.ident < other.ident ? -1 : 1);
 }
 
-/** Returns one text for both languages; a project, which has no name, is shown with its district. */
+/**
+ * Returns one text for both languages; a project, which has no name, is shown with its district.
+ */
 function makeFormChoice({ ident, label, labelEn, details }: Term): FormChoice {
   const more = details.survey === undefined ? labelEn : details.facts?.['okres'];
-  return { name: ident, label: more == null || more === label ? label : `${label}${FORM_LABEL_GAP}${more}`, above: [] };
+  return {
+    name: ident,
+    label: more == null || more === label ? label : `${label}${FORM_LABEL_GAP}${more}`,
+    above: [],
+  };
 }
 
 export type FieldOrder = {

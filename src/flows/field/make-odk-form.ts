@@ -3,7 +3,13 @@ import { UsageError } from '../../base/errors.ts';
 import { forEachLanguage, LANGUAGES, t } from '../../base/language.ts';
 import { type Message, msg } from '../../base/message.ts';
 import { formatReferenceCell, type Reference } from '../../find/field.ts';
-import { type ElementName, FIELDS, type FindElements, getField, isElementName } from '../../find/fields.ts';
+import {
+  type ElementName,
+  FIELDS,
+  type FindElements,
+  getField,
+  isElementName,
+} from '../../find/fields.ts';
 import {
   FORM_LABEL_GAP,
   FORM_NOT_LISTED,
@@ -24,7 +30,13 @@ import { assertAbsent, writeOutputFile } from '../../store/output-file.ts';
 import { makeWorkbookOfSheets } from '../../tables/write-workbook.ts';
 import { formatPlainCsvCell } from '../../text/csv.ts';
 import { formatTargetState } from '../finds/find-texts.ts';
-import { type FieldMade, type FieldRequest, type FormChoice, type FormList, makeFormLists } from './form-lists.ts';
+import {
+  type FieldMade,
+  type FieldRequest,
+  type FormChoice,
+  type FormList,
+  makeFormLists,
+} from './form-lists.ts';
 
 /** XLSForm's names of languages, with their codes. */
 const LANGUAGE_NAMES = { cs: 'Čeština (cs)', en: 'English (en)' } as const;
@@ -32,21 +44,27 @@ const LANGUAGE_NAMES = { cs: 'Čeština (cs)', en: 'English (en)' } as const;
 const FORM_ID = 'pas_finds';
 
 /**
- * Writes an XLSForm for ODK Collect and KoboCollect, and its lists as CSV files beside it. Each file is written atomically, the
- * form last, so that an existing form has its lists.
- * @throws UsageError where the name is not that of a workbook, a vocabulary was not harvested, or a file exists that may not be
- * replaced
+ * Writes an XLSForm for ODK Collect and KoboCollect, and its lists as CSV files beside it. Each
+ * file is written atomically, the form last, so that an existing form has its lists.
+ * @throws UsageError where the name is not that of a workbook, a vocabulary was not harvested, or a
+ * file exists that may not be replaced
  */
 export async function makeOdkForm(request: FieldRequest): Promise<FieldMade> {
   const { destination, overwrite, vocabulary, rules, starting } = request;
   if (extname(destination).toLowerCase() !== '.xlsx')
-    throw new UsageError(t`The form is a workbook, but the name ${destination} does not end in .xlsx.`, {
-      hint: t`Use a name that ends in .xlsx.`,
-    });
+    throw new UsageError(
+      t`The form is a workbook, but the name ${destination} does not end in .xlsx.`,
+      {
+        hint: t`Use a name that ends in .xlsx.`,
+      },
+    );
   const lists = makeFormLists(vocabulary, rules);
   const files = new Map<string, string>();
   for (const [name, { choices, groups }] of lists) {
-    files.set(getListFile(name), listCsv(isWrittenToo(name) ? [await makeNotListed(), ...choices] : choices));
+    files.set(
+      getListFile(name),
+      listCsv(isWrittenToo(name) ? [await makeNotListed(), ...choices] : choices),
+    );
     if (groups.length > 0) files.set(getListFile(getFormGroup(name)), listCsv(groups));
   }
   const form = await makeXlsForm(
@@ -55,7 +73,8 @@ export async function makeOdkForm(request: FieldRequest): Promise<FieldMade> {
   );
   const beside = [...files.keys()].map((name) => join(dirname(destination), name));
   for (const path of [destination, ...beside]) assertAbsent(path, overwrite);
-  for (const [name, text] of files) await writeOutputFile(join(dirname(destination), name), [text], { overwrite });
+  for (const [name, text] of files)
+    await writeOutputFile(join(dirname(destination), name), [text], { overwrite });
   await writeOutputFile(destination, [form], { overwrite });
   return { files: [destination, ...beside] };
 }
@@ -93,7 +112,9 @@ const TEXT_COLUMNS = {
 };
 
 async function makeXlsForm(rows: readonly FormRow[], nowMs: number): Promise<Buffer> {
-  const textsByLanguage = await forEachLanguage(() => rows.map((row) => TEXTS.map((text) => String(row[text] ?? ''))));
+  const textsByLanguage = await forEachLanguage(() =>
+    rows.map((row) => TEXTS.map((text) => String(row[text] ?? ''))),
+  );
   const texts = TEXTS.flatMap((text, index) =>
     LANGUAGES.map((language) => ({
       column: toLanguageColumn(TEXT_COLUMNS[text], language),
@@ -127,7 +148,9 @@ function toLanguageColumn(column: string, language: keyof typeof LANGUAGE_NAMES)
 }
 
 const CHOICES: readonly (readonly [list: string, name: string, label: () => Message])[] = [
-  ...([1, 2, 3] as const).map((stav) => ['stav', String(stav), () => formatTargetState(stav)] as const),
+  ...([1, 2, 3] as const).map(
+    (stav) => ['stav', String(stav), () => formatTargetState(stav)] as const,
+  ),
   ['ano_ne', 'true', () => msg`yes`],
   ['ano_ne', 'false', () => msg`no`],
 ];
@@ -136,7 +159,11 @@ async function makeChoiceRows(): Promise<string[][]> {
   const labels = await forEachLanguage(() => CHOICES.map(([, , label]) => String(label())));
   return [
     ['list_name', 'name', ...LANGUAGES.map((language) => toLanguageColumn('label', language))],
-    ...CHOICES.map(([list, name], at) => [list, name, ...LANGUAGES.map((language) => labels[language][at] ?? '')]),
+    ...CHOICES.map(([list, name], at) => [
+      list,
+      name,
+      ...LANGUAGES.map((language) => labels[language][at] ?? ''),
+    ]),
   ];
 }
 
@@ -145,12 +172,18 @@ const FORM_TITLE = 'Nálezy · Finds';
 /** Name of a filled form in lists: the day and the object. */
 const INSTANCE_NAME = `concat(${referToAnswer('datum_nalezu')}, ' ', instance('druh_nalezu')/root/item[name = ${referToAnswer('druh_nalezu')}]/label)`;
 
-/** Returns the version of the form, `20261123140509` in UTC, since servers accept a form again only with a new one. */
+/**
+ * Returns the version of the form, `20261123140509` in UTC, since servers accept a form again only
+ * with a new one.
+ */
 function makeFormVersion(nowMs: number): string {
   return new Date(nowMs).toISOString().replace(/\D/g, '').slice(0, 14);
 }
 
-/** A row of the sheet `survey`. Expressions are those of XLSForm: `${name}` is another question's answer, `.` this one's. */
+/**
+ * A row of the sheet `survey`. Expressions are those of XLSForm: `${name}` is another question's
+ * answer, `.` this one's.
+ */
 type FormRow = {
   readonly type: string;
   readonly name: string;
@@ -176,7 +209,12 @@ function referToAnswer(name: string): string {
   return `\${${name}}`;
 }
 
-const GROUPS: readonly (readonly [when: Question['when'], name: string, label: Message, more: Partial<FormRow>])[] = [
+const GROUPS: readonly (readonly [
+  when: Question['when'],
+  name: string,
+  label: Message,
+  more: Partial<FormRow>,
+])[] = [
   ['frame', 'frame', msg`The same for most finds of the day`, {}],
   ['find', 'find', msg`The find`, {}],
   ['handing-over', 'handing_over', msg`Handing over`, { relevant: `${referToAnswer('stav')} = 3` }],
@@ -184,9 +222,11 @@ const GROUPS: readonly (readonly [when: Question['when'], name: string, label: M
 ];
 
 /**
- * Returns the questions of the form, in the order and wording of `pas add`, with the constraints of the rules.
+ * Returns the questions of the form, in the order and wording of `pas add`, with the constraints of
+ * the rules.
  * @param lists choices by element
- * @param starting defaults of a new find; values that are constant for a day come from the previous find
+ * @param starting defaults of a new find; values that are constant for a day come from the previous
+ * find
  */
 function makeQuestionRows(lists: ReadonlyMap<string, FormList>, starting: FindElements): FormRow[] {
   // The id stays the same when a find is corrected, and at any server.
@@ -194,14 +234,19 @@ function makeQuestionRows(lists: ReadonlyMap<string, FormList>, starting: FindEl
   for (const [when, name, label, more] of GROUPS) {
     rows.push({ type: 'begin_group', name, label, ...more });
     for (const question of QUESTIONS) {
-      if (question.when === when && question.name !== 'local_id') rows.push(...makeFormRows(question, lists, starting));
+      if (question.when === when && question.name !== 'local_id')
+        rows.push(...makeFormRows(question, lists, starting));
     }
     rows.push({ type: 'end_group', name });
   }
   return rows;
 }
 
-function makeFormRows(question: Question, lists: ReadonlyMap<string, FormList>, starting: FindElements): FormRow[] {
+function makeFormRows(
+  question: Question,
+  lists: ReadonlyMap<string, FormList>,
+  starting: FindElements,
+): FormRow[] {
   const { name } = question;
   if (name === 'photos') {
     return [
@@ -224,7 +269,10 @@ function makeFormRows(question: Question, lists: ReadonlyMap<string, FormList>, 
     ...getDefaultAnswer(question, start),
   };
   if (list !== undefined && isWrittenToo(name))
-    return [{ ...row, ...ANY_CHOICE }, makeWrittenRow(name, row, start === FORM_NOT_LISTED ? starting[name] : undefined)];
+    return [
+      { ...row, ...ANY_CHOICE },
+      makeWrittenRow(name, row, start === FORM_NOT_LISTED ? starting[name] : undefined),
+    ];
   return list === undefined || list.groups.length === 0
     ? [row]
     : [makeGroupRow(name), { ...row, choiceFilter: getGroupFilter(name) }];
@@ -247,9 +295,16 @@ function getListFile(name: string): string {
   return `${name}.csv`;
 }
 
-function getAnswerType(name: ElementName, list: FormList | undefined): { readonly type: string; readonly appearance?: string } {
+function getAnswerType(
+  name: ElementName,
+  list: FormList | undefined,
+): { readonly type: string; readonly appearance?: string } {
   const { kind } = getField(name);
-  if (list !== undefined) return { type: `select_one_from_file ${getListFile(name)}`, appearance: 'minimal autocomplete' };
+  if (list !== undefined)
+    return {
+      type: `select_one_from_file ${getListFile(name)}`,
+      appearance: 'minimal autocomplete',
+    };
   switch (kind) {
     case 'integer':
       return { type: 'integer' };
@@ -311,7 +366,11 @@ const WRITTEN: Readonly<Record<keyof typeof FORM_WRITTEN, Partial<FormRow>>> = {
 };
 
 /** Makes the question for a value that the list lacks. */
-function makeWrittenRow(name: keyof typeof FORM_WRITTEN, { hint }: FormRow, value: Reference | undefined): FormRow {
+function makeWrittenRow(
+  name: keyof typeof FORM_WRITTEN,
+  { hint }: FormRow,
+  value: Reference | undefined,
+): FormRow {
   return {
     type: 'text',
     name: FORM_WRITTEN[name],
@@ -342,22 +401,35 @@ function getGroupFilter(name: string): string {
   return `${group} = '' or name = ${group} or selected(above, ${group})`;
 }
 
-/** Returns the default as the form's answer; the placeholder of a typed value where its list lacks it. */
-function getStartAnswer(name: ElementName, value: FindElements[ElementName], list: FormList | undefined): string | undefined {
+/**
+ * Returns the default as the form's answer; the placeholder of a typed value where its list lacks
+ * it.
+ */
+function getStartAnswer(
+  name: ElementName,
+  value: FindElements[ElementName],
+  list: FormList | undefined,
+): string | undefined {
   if (value === undefined) return undefined;
   const text = typeof value === 'object' ? value.id : String(value);
   const isListed = list === undefined || list.choices.some((choice) => choice.name === text);
   return isListed ? text : isWrittenToo(name) ? FORM_NOT_LISTED : undefined;
 }
 
-function getDefaultAnswer({ name, when, stays }: Question, start: string | undefined): Partial<FormRow> {
+function getDefaultAnswer(
+  { name, when, stays }: Question,
+  start: string | undefined,
+): Partial<FormRow> {
   if (name === 'datum_nalezu') return { default: 'today()' };
   if (name === 'predano') return { default: 'true' };
   if (when === 'frame' && stays === 'carried') return { default: makeCarriedDefault(name, start) };
   return start === undefined ? {} : { default: `string(${quoteText(start)})` };
 }
 
-/** Returns the previous find's answer, which the phone stores; for the first find, that of the profile. */
+/**
+ * Returns the previous find's answer, which the phone stores; for the first find, that of the
+ * profile.
+ */
 function makeCarriedDefault(name: string, otherwise: string | undefined): string {
   const last = referToAnswer(`last-saved#${name}`);
   return otherwise === undefined ? last : `coalesce(${last}, ${quoteText(otherwise)})`;

@@ -18,7 +18,14 @@ import { getRank } from '../../find/value-rules.ts';
 import { toSJtsk } from '../../place/geometry.ts';
 import { parsePolygon } from '../../place/polygon.ts';
 import { encodeMultiPolygon } from '../../place/wkb.ts';
-import { type LayerColumn, labels, outlines, pointsByValue, type QgisLayer, STATE_COLOURS } from '../../qgis/layer.ts';
+import {
+  type LayerColumn,
+  labels,
+  outlines,
+  pointsByValue,
+  type QgisLayer,
+  STATE_COLOURS,
+} from '../../qgis/layer.ts';
 import { makeProjectFile } from '../../qgis/project-file.ts';
 import { makeDatabaseImage } from '../../store/database.ts';
 import { writeOutputFolder } from '../../store/output-file.ts';
@@ -28,7 +35,13 @@ import type { Vocabulary } from '../../vocabulary/term.ts';
 import { type BoundedArea, listAreasBelow } from '../../vocabulary/term-lookup.ts';
 import { findTermsByName } from '../../vocabulary/terms.ts';
 import { formatTargetState } from '../finds/find-texts.ts';
-import { type FieldMade, type FieldRequest, type FormChoice, type FormList, makeFormLists } from './form-lists.ts';
+import {
+  type FieldMade,
+  type FieldRequest,
+  type FormChoice,
+  type FormList,
+  makeFormLists,
+} from './form-lists.ts';
 import {
   COMPUTED_PLACE,
   type FormContent,
@@ -42,10 +55,10 @@ import {
 } from './qfield-form.ts';
 
 /**
- * Writes a folder with a project for QGIS and QField: a form of finds with their photographs, its lists, and the cadastral areas
- * of its projects. It needs no network.
- * @throws UsageError where a vocabulary was not harvested, or the folder exists and may not be replaced: one with collected data
- * is never replaced
+ * Writes a folder with a project for QGIS and QField: a form of finds with their photographs, its
+ * lists, and the cadastral areas of its projects. It needs no network.
+ * @throws UsageError where a vocabulary was not harvested, or the folder exists and may not be
+ * replaced: one with collected data is never replaced
  */
 export async function makeQfieldProject(request: FieldRequest): Promise<FieldMade> {
   const { destination, overwrite, vocabulary, rules, nowMs } = request;
@@ -61,11 +74,22 @@ export async function makeQfieldProject(request: FieldRequest): Promise<FieldMad
     { layer: PHOTOS_LAYER, column: 'photo', meaning: 'photo_file' },
   ];
   const project = makeProjectFile({
-    ...{ title: t`Finds`, layers, theme: t`Field, without a network`, listGroup: t`Lists`, attachments: [PHOTO_FOLDER] },
+    ...{
+      title: t`Finds`,
+      layers,
+      theme: t`Field, without a network`,
+      listGroup: t`Lists`,
+      attachments: [PHOTO_FOLDER],
+    },
     relations: [
       {
         ...{ id: PHOTO_RELATION, name: t`Photographs` },
-        ...{ parent: getLayerId(FINDS_LAYER), parentColumn: 'local_id', child: getLayerId(PHOTOS_LAYER), childColumn: 'find' },
+        ...{
+          parent: getLayerId(FINDS_LAYER),
+          parentColumn: 'local_id',
+          child: getLayerId(PHOTOS_LAYER),
+          childColumn: 'find',
+        },
       },
     ],
     ...(areas.length === 0 ? {} : { extent: getExtent(areas) }),
@@ -75,31 +99,56 @@ export async function makeQfieldProject(request: FieldRequest): Promise<FieldMad
     [FORM_FILE, makeFindsFile(columns, meanings, nowIso)],
     [LISTS_FILE, makeListsFile(makeListLayers(lists), areas, nowIso)],
   ]);
-  writeOutputFolder(destination, { files, folders: [PHOTO_FOLDER] }, overwrite ? assertNothingCollected : undefined);
-  const notes = areas.length === 0 ? [t`The cadastral areas of the projects were not harvested, so the map has none.`] : [];
+  writeOutputFolder(
+    destination,
+    { files, folders: [PHOTO_FOLDER] },
+    overwrite ? assertNothingCollected : undefined,
+  );
+  const notes =
+    areas.length === 0
+      ? [t`The cadastral areas of the projects were not harvested, so the map has none.`]
+      : [];
   return { files: [...files.keys()].map((name) => join(destination, name)), notes };
 }
 
-function makeFormContent({ starting, rules, finder }: FieldRequest, lists: ReadonlyMap<string, FormList>): FormContent {
+function makeFormContent(
+  { starting, rules, finder }: FieldRequest,
+  lists: ReadonlyMap<string, FormList>,
+): FormContent {
   const states: readonly TargetState[] = getRank(rules) === 'researcher' ? [1] : [1, 2, 3];
   const initial = new Map<string, string>();
   for (const { name } of FIELDS) {
     const value = starting[name];
-    if (value !== undefined && !(name === 'nalezce' && isNewPerson(starting))) initial.set(name, formatDefault(value));
+    if (value !== undefined && !(name === 'nalezce' && isNewPerson(starting)))
+      initial.set(name, formatDefault(value));
   }
   const finderLookup = finder === undefined ? undefined : rules.lookupTerm?.('osoba', finder);
-  if (starting.nalezce === undefined && finderLookup?.kind === 'found') initial.set('nalezce', finderLookup.term.id);
-  if (starting.stav === undefined) initial.set('stav', String(getRank(rules) === undefined ? 1 : (states[1] ?? 1)));
+  if (starting.nalezce === undefined && finderLookup?.kind === 'found')
+    initial.set('nalezce', finderLookup.term.id);
+  if (starting.stav === undefined)
+    initial.set('stav', String(getRank(rules) === undefined ? 1 : (states[1] ?? 1)));
   const [only, another] = lists.get('projekt')?.choices ?? [];
-  if (starting.projekt === undefined && only !== undefined && another === undefined) initial.set('projekt', only.name);
-  const written = new Map(isNewPerson(starting) ? [['nalezce', quoteLiteral(starting.nalezce?.text ?? '')]] : []);
+  if (starting.projekt === undefined && only !== undefined && another === undefined)
+    initial.set('projekt', only.name);
+  const written = new Map(
+    isNewPerson(starting) ? [['nalezce', quoteLiteral(starting.nalezce?.text ?? '')]] : [],
+  );
   const project = initial.get('projekt');
   const listed = lists.get('projekt')?.choices;
-  if (project !== undefined && listed !== undefined && !listed.some(({ name }) => name === project)) {
+  if (
+    project !== undefined &&
+    listed !== undefined &&
+    !listed.some(({ name }) => name === project)
+  ) {
     initial.delete('projekt');
     written.set('projekt', quoteLiteral(project));
   }
-  return { lists: new Map([...lists].map(([name, list]) => [name, makeListLayer(name, list)])), initial, states, written };
+  return {
+    lists: new Map([...lists].map(([name, list]) => [name, makeListLayer(name, list)])),
+    initial,
+    states,
+    written,
+  };
 }
 
 function isNewPerson({ nalezce }: FindElements): boolean {
@@ -115,11 +164,16 @@ function makeListLayer(name: string, { groups }: FormList): ListLayer {
   return { layer: `list_${name}`, file: LISTS_FILE, ...narrowing };
 }
 
-function makeListLayers(lists: ReadonlyMap<string, FormList>): ReadonlyMap<string, readonly FormChoice[]> {
+function makeListLayers(
+  lists: ReadonlyMap<string, FormList>,
+): ReadonlyMap<string, readonly FormChoice[]> {
   return new Map(
     [...lists].flatMap(([name, list]) => {
       const { layer, groups } = makeListLayer(name, list);
-      return [[layer, list.choices] as const, ...(groups === undefined ? [] : [[groups, list.groups] as const])];
+      return [
+        [layer, list.choices] as const,
+        ...(groups === undefined ? [] : [[groups, list.groups] as const]),
+      ];
     }),
   );
 }
@@ -137,10 +191,21 @@ function makeLayers(
     colour: STATE_COLOURS[state],
   }));
   const finds: QgisLayer = {
-    ...{ id: getLayerId(FINDS_LAYER), title: t`Finds`, file: FORM_FILE, table: FINDS_LAYER, geometry: 'Point', columns, called },
+    ...{
+      id: getLayerId(FINDS_LAYER),
+      title: t`Finds`,
+      file: FORM_FILE,
+      table: FINDS_LAYER,
+      geometry: 'Point',
+      columns,
+      called,
+    },
     computed: [{ name: COMPUTED_PLACE, label: t`S-JTSK, computed`, expression: PLACE }],
     form: makeFormTabs(columns),
-    style: [pointsByValue('stav', states, { value: '', label: t`other`, colour: '200,200,200,255' }), labels(called, true)],
+    style: [
+      pointsByValue('stav', states, { value: '', label: t`other`, colour: '200,200,200,255' }),
+      labels(called, true),
+    ],
     settings: COPIED,
   };
   const cadastre: QgisLayer = {
@@ -149,14 +214,23 @@ function makeLayers(
     style: [outlines(), labels('label', false)],
   };
   const beside = [...makeListLayers(lists).keys()].map(
-    (layer): QgisLayer => ({ ...makeReadOnlyLayer(layer, layer, ['id', 'label', 'above']), isList: true }),
+    (layer): QgisLayer => ({
+      ...makeReadOnlyLayer(layer, layer, ['id', 'label', 'above']),
+      isList: true,
+    }),
   );
   return [finds, makePhotosLayer(), ...(areas.length === 0 ? [] : [cadastre]), ...beside];
 }
 
 function makePhotosLayer(): QgisLayer {
   return {
-    ...{ id: getLayerId(PHOTOS_LAYER), title: t`Photographs`, file: FORM_FILE, table: PHOTOS_LAYER, called: '"photo"' },
+    ...{
+      id: getLayerId(PHOTOS_LAYER),
+      title: t`Photographs`,
+      file: FORM_FILE,
+      table: PHOTOS_LAYER,
+      called: '"photo"',
+    },
     columns: PHOTO_COLUMNS.map((column) =>
       column.name === 'photo'
         ? {
@@ -178,17 +252,34 @@ function makePhotosLayer(): QgisLayer {
 /** Returns a layer that the phone only reads. */
 function makeReadOnlyLayer(table: string, title: string, columns: readonly string[]): QgisLayer {
   return {
-    ...{ id: getLayerId(table), title, file: LISTS_FILE, table, called: '"label"', isReadOnly: true, settings: COPIED },
+    ...{
+      id: getLayerId(table),
+      title,
+      file: LISTS_FILE,
+      table,
+      called: '"label"',
+      isReadOnly: true,
+      settings: COPIED,
+    },
     columns: columns.map((name) => ({ name, type: 'text' })),
   };
 }
 
-/** Copied to the phone and back unchanged, so that the description of the columns returns with the finds. */
+/**
+ * Copied to the phone and back unchanged, so that the description of the columns returns with the
+ * finds.
+ */
 const COPIED = { 'QFieldSync/action': 'copy', 'QFieldSync/cloud_action': 'no_action' };
 
 /** Widget for a picture in a file beside the project, by relative path. */
 const ATTACHMENT = {
-  ...{ DocumentViewer: 1, DocumentViewerHeight: 0, DocumentViewerWidth: 0, FileWidget: true, FileWidgetButton: true },
+  ...{
+    DocumentViewer: 1,
+    DocumentViewerHeight: 0,
+    DocumentViewerWidth: 0,
+    FileWidget: true,
+    FileWidgetButton: true,
+  },
   ...{ FileWidgetFilter: '', RelativeStorage: 1, DefaultRoot: '', StorageMode: 0, StorageType: '' },
 };
 
@@ -201,15 +292,23 @@ const IN_S_JTSK = `transform($geometry, 'EPSG:4326', 'EPSG:5514')`;
 const PLACE = `coalesce(to_string(round(x(${IN_S_JTSK}), 2)) || ' / ' || to_string(round(y(${IN_S_JTSK}), 2)), '')`;
 
 /** Returns the project codes of the finds: the default one, else all in the list. */
-function listProjects({ initial }: FormContent, lists: ReadonlyMap<string, FormList>): readonly string[] {
+function listProjects(
+  { initial }: FormContent,
+  lists: ReadonlyMap<string, FormList>,
+): readonly string[] {
   const begun = initial.get('projekt');
-  return begun === undefined ? (lists.get('projekt')?.choices ?? []).map(({ name }) => name) : [begun];
+  return begun === undefined
+    ? (lists.get('projekt')?.choices ?? []).map(({ name }) => name)
+    : [begun];
 }
 
 /** Limit for boundaries: a phone displays more slowly. */
 const MAX_BOUNDARY_CHARACTERS = 20_000_000;
 
-/** Returns the harvested cadastral areas in the districts of projects; a project's record has no smaller public area. */
+/**
+ * Returns the harvested cadastral areas in the districts of projects; a project's record has no
+ * smaller public area.
+ */
 function listAreas(vocabulary: Vocabulary, projects: readonly string[]): readonly BoundedArea[] {
   const districts = new Set(projects.flatMap((ident) => findDistricts(vocabulary, ident)));
   const areas: BoundedArea[] = [];
@@ -223,7 +322,9 @@ function listAreas(vocabulary: Vocabulary, projects: readonly string[]): readonl
 }
 
 function findDistricts(vocabulary: Vocabulary, project: string): string[] {
-  const [term] = findTermsByName(vocabulary, project).filter(({ setSpec }) => setSpec === 'projekt');
+  const [term] = findTermsByName(vocabulary, project).filter(
+    ({ setSpec }) => setSpec === 'projekt',
+  );
   const name = term?.details.facts?.['okres'] ?? '';
   return findTermsByName(vocabulary, name).flatMap(({ ident, setSpec, gone }) =>
     setSpec === 'ruian_okres' && gone === null ? [ident] : [],
@@ -233,22 +334,33 @@ function findDistricts(vocabulary: Vocabulary, project: string): string[] {
 function getExtent(areas: readonly BoundedArea[]): [number, number, number, number] {
   const corners = areas.flatMap(({ boundary }) => {
     const { minX, minY, maxX, maxY } = parsePolygon(boundary).box;
-    return [toSJtsk([minX, minY]), toSJtsk([minX, maxY]), toSJtsk([maxX, minY]), toSJtsk([maxX, maxY])];
+    return [
+      toSJtsk([minX, minY]),
+      toSJtsk([minX, maxY]),
+      toSJtsk([maxX, minY]),
+      toSJtsk([maxX, maxY]),
+    ];
   });
   const [xs, ys] = [corners.map(([x]) => Math.round(x)), corners.map(([, y]) => Math.round(y))];
   return [Math.min(...xs), Math.min(...ys), Math.max(...xs), Math.max(...ys)];
 }
 
 /** Files that pas, QGIS and SQLite create in the folder. */
-const OF_A_FORM = /^(?:finds\.(?:qgs~?|qgd)|(?:finds|lists)\.gpkg(?:-wal|-shm|-journal)?|finds_attachments\.zip|DCIM)$/;
+const OF_A_FORM =
+  /^(?:finds\.(?:qgs~?|qgd)|(?:finds|lists)\.gpkg(?:-wal|-shm|-journal)?|finds_attachments\.zip|DCIM)$/;
 
 /** @throws UsageError for a folder with collected finds or photographs, or with other files */
 function assertNothingCollected(folder: string): void {
   const other = readdirSync(folder).find((name) => !OF_A_FORM.test(name));
   const hint = t`Choose another name; import what was collected with \`pas import\`.`;
   if (other !== undefined)
-    throw new UsageError(t`The folder contains ${other}, which is not part of a form, so it is not replaced.`, { hint });
-  const photographs = existsSync(join(folder, PHOTO_FOLDER)) ? readdirSync(join(folder, PHOTO_FOLDER)).length : 0;
+    throw new UsageError(
+      t`The folder contains ${other}, which is not part of a form, so it is not replaced.`,
+      { hint },
+    );
+  const photographs = existsSync(join(folder, PHOTO_FOLDER))
+    ? readdirSync(join(folder, PHOTO_FOLDER)).length
+    : 0;
   const finds = existsSync(join(folder, FORM_FILE)) ? countCollected(join(folder, FORM_FILE)) : 0;
   if (photographs + finds === 0) return;
   const count = photographs + finds;
@@ -275,30 +387,54 @@ function makeTextColumns(...names: readonly string[]): readonly GpkgColumn[] {
   return names.map((name) => ({ name, type: 'text' }));
 }
 
-/** Makes the GeoPackage that collects finds: without finds and photographs, with the meaning of each column. */
-function makeFindsFile(columns: readonly LayerColumn[], meanings: readonly FormColumn[], nowIso: string): Buffer {
+/**
+ * Makes the GeoPackage that collects finds: without finds and photographs, with the meaning of each
+ * column.
+ */
+function makeFindsFile(
+  columns: readonly LayerColumn[],
+  meanings: readonly FormColumn[],
+  nowIso: string,
+): Buffer {
   return makeDatabaseImage((database) => {
     beginGeoPackage(database);
     addLayer(database, { table: FINDS_LAYER, columns, geometry: 'POINT', nowIso }, []);
     addLayer(database, { table: PHOTOS_LAYER, columns: PHOTO_COLUMNS, nowIso }, []);
-    const rows = meanings.map(({ layer, column, meaning }) => ({ values: [layer, column, meaning] }));
+    const rows = meanings.map(({ layer, column, meaning }) => ({
+      values: [layer, column, meaning],
+    }));
     addLayer(database, { table: FORM_TABLE, columns: FORM_COLUMNS, nowIso }, rows);
   });
 }
 
-/** Makes the GeoPackage of read-only data: lists by layer, and cadastral areas where there are any. */
-function makeListsFile(lists: ReadonlyMap<string, readonly FormChoice[]>, areas: readonly BoundedArea[], nowIso: string): Buffer {
+/**
+ * Makes the GeoPackage of read-only data: lists by layer, and cadastral areas where there are any.
+ */
+function makeListsFile(
+  lists: ReadonlyMap<string, readonly FormChoice[]>,
+  areas: readonly BoundedArea[],
+  nowIso: string,
+): Buffer {
   return makeDatabaseImage((database) => {
     beginGeoPackage(database);
     for (const [table, choices] of lists) {
-      const rows = choices.map(({ name, label, above }) => ({ values: [name, label, above.join(' ')] }));
+      const rows = choices.map(({ name, label, above }) => ({
+        values: [name, label, above.join(' ')],
+      }));
       addLayer(database, { table, columns: LIST_COLUMNS, nowIso }, rows);
     }
     if (areas.length === 0) return;
     const shapes = areas.map(({ ident, label, boundary }) => {
       const { minX, minY, maxX, maxY } = parsePolygon(boundary).box;
-      return { shape: { wkb: encodeMultiPolygon(boundary), bounds: [minX, minY, maxX, maxY] as const }, values: [ident, label] };
+      return {
+        shape: { wkb: encodeMultiPolygon(boundary), bounds: [minX, minY, maxX, maxY] as const },
+        values: [ident, label],
+      };
     });
-    addLayer(database, { table: AREAS_LAYER, columns: AREA_COLUMNS, geometry: 'MULTIPOLYGON', nowIso }, shapes);
+    addLayer(
+      database,
+      { table: AREAS_LAYER, columns: AREA_COLUMNS, geometry: 'MULTIPOLYGON', nowIso },
+      shapes,
+    );
   });
 }

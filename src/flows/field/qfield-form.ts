@@ -41,14 +41,33 @@ export const PHOTO_RELATION = 'photos_of_find';
 
 type FormField = LayerColumn & { readonly meaning: FormMeaning };
 
-/** Returns the columns of the layer of finds, derived from FIELDS, with editor, default and constraint. */
+/**
+ * Returns the columns of the layer of finds, derived from FIELDS, with editor, default and
+ * constraint.
+ */
 export function findColumns(content: FormContent): readonly FormField[] {
   const key: FormField = {
-    ...{ name: 'local_id', type: 'text', meaning: 'local_id', label: t`Key of the find`, widget: TEXT },
+    ...{
+      name: 'local_id',
+      type: 'text',
+      meaning: 'local_id',
+      label: t`Key of the find`,
+      widget: TEXT,
+    },
     // Without the braces of QGIS's uuid().
-    ...{ initially: 'substr(uuid(), 2, 36)', mustBeFilled: true, mustBeUnique: true, isFixed: true },
+    ...{
+      initially: 'substr(uuid(), 2, 36)',
+      mustBeFilled: true,
+      mustBeUnique: true,
+      isFixed: true,
+    },
   };
-  return [key, ...FIELDS.filter(({ kind }) => kind !== 'point').flatMap((field) => makeFormFields(field, content))];
+  return [
+    key,
+    ...FIELDS.filter(({ kind }) => kind !== 'point').flatMap((field) =>
+      makeFormFields(field, content),
+    ),
+  ];
 }
 
 /** Returns the description of the columns that the form contains. */
@@ -61,7 +80,13 @@ function makeFormFields(field: Field, content: FormContent): FormField[] {
   const list = content.lists.get(name);
   const label = getElementLabel(field);
   const ownField: FormField = {
-    ...{ name, meaning: name, type: getColumnType(name), label, widget: makeWidget(field, content) },
+    ...{
+      name,
+      meaning: name,
+      type: getColumnType(name),
+      label,
+      widget: makeWidget(field, content),
+    },
     ...(field.requiredFrom === 1 && !isWritten(name, content) ? { mustBeFilled: true } : {}),
     ...makeOptional('initially', getInitialExpression(field, content)),
     ...makeOptional('constraint', makeConstraint(field, isWritten(name, content))),
@@ -69,10 +94,18 @@ function makeFormFields(field: Field, content: FormContent): FormField[] {
   };
   if (name === 'geom_system') return [ownField, ...makeMeasuredColumns()];
   if (isWritten(name, content))
-    return [ownField, { ...makeWrittenColumn(name), ...makeOptional('initially', content.written.get(name)) }];
+    return [
+      ownField,
+      { ...makeWrittenColumn(name), ...makeOptional('initially', content.written.get(name)) },
+    ];
   if (list?.groups === undefined) return [ownField];
   const group: FormField = {
-    ...{ name: getFormGroup(name), meaning: 'narrows_list', type: 'text', label: String(getFormLabel(getFormGroup(name))) },
+    ...{
+      name: getFormGroup(name),
+      meaning: 'narrows_list',
+      type: 'text',
+      label: String(getFormLabel(getFormGroup(name))),
+    },
     widget: makeChoice({ layer: list.groups, file: list.file }),
   };
   return [group, ownField];
@@ -94,18 +127,32 @@ function makeWidget(field: Field, { lists, states }: FormContent): Widget {
   switch (field.kind) {
     case 'term':
     case 'reference':
-      return list === undefined ? TEXT : makeChoice(list, list.groups === undefined ? undefined : getFormGroup(field.name));
+      return list === undefined
+        ? TEXT
+        : makeChoice(list, list.groups === undefined ? undefined : getFormGroup(field.name));
     case 'integer':
       return {
         kind: 'Range',
         settings: {
-          ...{ Min: 0, Max: MAX_DEPTH_CM, Step: 1, AllowNull: true, Style: 'SpinBox', Suffix: ` ${field.unit ?? ''}` },
+          ...{
+            Min: 0,
+            Max: MAX_DEPTH_CM,
+            Step: 1,
+            AllowNull: true,
+            Style: 'SpinBox',
+            Suffix: ` ${field.unit ?? ''}`,
+          },
         },
       };
     case 'date':
       return {
         kind: 'DateTime',
-        settings: { allow_null: true, calendar_popup: true, display_format: 'd. M. yyyy', field_format: 'yyyy-MM-dd' },
+        settings: {
+          allow_null: true,
+          calendar_popup: true,
+          display_format: 'd. M. yyyy',
+          field_format: 'yyyy-MM-dd',
+        },
       };
     case 'boolean':
       return { kind: 'CheckBox', settings: { CheckedState: '', UncheckedState: '' } };
@@ -120,25 +167,44 @@ function makeWidget(field: Field, { lists, states }: FormContent): Widget {
     case 'point':
       return {
         kind: 'TextEdit',
-        settings: { ...TEXT.settings, IsMultiline: field.report !== undefined && 'shape' in field.report },
+        settings: {
+          ...TEXT.settings,
+          IsMultiline: field.report !== undefined && 'shape' in field.report,
+        },
       };
   }
 }
 
 function makeValueMap(choices: readonly (readonly [label: string, value: string])[]): Widget {
-  return { kind: 'ValueMap', settings: { map: choices.map(([label, value]) => ({ [label]: value })) } };
+  return {
+    kind: 'ValueMap',
+    settings: { map: choices.map(([label, value]) => ({ [label]: value })) },
+  };
 }
 
 /** @param group column that filters the list, where it is filled */
 function makeChoice({ layer, file }: ListLayer, group?: string): Widget {
   const filter =
-    group === undefined ? '' : `coalesce(current_value('${group}'), '') = '' or strpos("above", current_value('${group}')) > 0`;
+    group === undefined
+      ? ''
+      : `coalesce(current_value('${group}'), '') = '' or strpos("above", current_value('${group}')) > 0`;
   return {
     kind: 'ValueRelation',
     settings: {
-      ...{ Layer: getLayerId(layer), LayerName: layer, LayerProviderName: 'ogr', LayerSource: `./${file}|layername=${layer}` },
+      ...{
+        Layer: getLayerId(layer),
+        LayerName: layer,
+        LayerProviderName: 'ogr',
+        LayerSource: `./${file}|layername=${layer}`,
+      },
       ...{ Key: 'id', Value: 'label', FilterExpression: filter, Description: '' },
-      ...{ AllowNull: true, AllowMulti: false, NofColumns: 1, OrderByValue: true, UseCompleter: true },
+      ...{
+        AllowNull: true,
+        AllowMulti: false,
+        NofColumns: 1,
+        OrderByValue: true,
+        UseCompleter: true,
+      },
     },
   };
 }
@@ -157,9 +223,13 @@ export function quoteLiteral(text: string): string {
 }
 
 /** Returns the constraint of `pas validate` for an element in QGIS (A-FIELD-3, A-VALUE-3). */
-function makeConstraint({ name, kind, requiredFrom = 1, gloss }: Field, written: boolean): Constraint | undefined {
+function makeConstraint(
+  { name, kind, requiredFrom = 1, gloss }: Field,
+  written: boolean,
+): Constraint | undefined {
   if (kind === 'geom-system') {
-    const filled = '"geom_system" = \'4326\' and $geometry is not null or "geom_x" is not null and "geom_y" is not null';
+    const filled =
+      '"geom_system" = \'4326\' and $geometry is not null or "geom_x" is not null and "geom_y" is not null';
     return {
       expression: `"stav" < 2 or ${filled}`,
       description: t`A find for state 2 needs a point. Draw it, write the coordinates, or choose state 1.`,
@@ -167,9 +237,16 @@ function makeConstraint({ name, kind, requiredFrom = 1, gloss }: Field, written:
   }
   const [state, lower] = [requiredFrom, requiredFrom - 1];
   const ownConstraint = OWN_CONSTRAINTS[name];
-  const present = written && isWrittenToo(name) ? `(${isFilled(name)} or ${isFilled(FORM_WRITTEN[name])})` : isFilled(name);
-  const requested = requiredFrom > 1 ? [`("stav" < ${requiredFrom} or ${present})`] : written ? [present] : [];
-  const parts = [...requested, ...(ownConstraint === undefined ? [] : [`("${name}" is null or ${ownConstraint.expression})`])];
+  const present =
+    written && isWrittenToo(name)
+      ? `(${isFilled(name)} or ${isFilled(FORM_WRITTEN[name])})`
+      : isFilled(name);
+  const requested =
+    requiredFrom > 1 ? [`("stav" < ${requiredFrom} or ${present})`] : written ? [present] : [];
+  const parts = [
+    ...requested,
+    ...(ownConstraint === undefined ? [] : [`("${name}" is null or ${ownConstraint.expression})`]),
+  ];
   if (parts.length === 0) return undefined;
   const needed =
     requiredFrom === 1
@@ -186,7 +263,9 @@ function makeConstraint({ name, kind, requiredFrom = 1, gloss }: Field, written:
 }
 
 /** Constraints of the value itself; absent values are checked by another one. */
-const OWN_CONSTRAINTS: Readonly<Partial<Record<ElementName, { readonly expression: string; readonly says: Message }>>> = {
+const OWN_CONSTRAINTS: Readonly<
+  Partial<Record<ElementName, { readonly expression: string; readonly says: Message }>>
+> = {
   hloubka: {
     expression: `"hloubka" >= 0 and "hloubka" <= ${MAX_DEPTH_CM}`,
     says: msg`Depth is in whole centimetres below the surface, 0 to ${MAX_DEPTH_CM}.`,
@@ -225,7 +304,10 @@ function makeMeasuredColumns(): FormField[] {
     },
     {
       ...{ name: 'geom_y', meaning: 'geom_y', type: 'text', label: t`y in S-JTSK`, widget: TEXT },
-      constraint: { expression: `(${isNumber('geom_y')}) and ("geom_system" <> '5514' or ${near})`, description: away },
+      constraint: {
+        expression: `(${isNumber('geom_y')}) and ("geom_system" <> '5514' or ${near})`,
+        description: away,
+      },
     },
   ];
 }
@@ -246,16 +328,28 @@ function makeWrittenColumn(name: WrittenElement): FormField {
       staysForNext: true,
       label: String(getFormLabel(column)),
     },
-    constraint: { expression: `coalesce("${column}", '') = '' or regexp_match("${column}", '${form}') > 0`, description },
+    constraint: {
+      expression: `coalesce("${column}", '') = '' or regexp_match("${column}", '${form}') > 0`,
+      description,
+    },
   };
 }
 
-/** Returns the tabs in the order of recording: object, place and date, further data, handing over. */
+/**
+ * Returns the tabs in the order of recording: object, place and date, further data, handing over.
+ */
 export function makeFormTabs(columns: readonly FormField[]): readonly FormPart[] {
   const makeParts = (when: 'find' | 'frame' | 'handing-over' | 'more'): FormPart[] =>
-    FIELDS.filter(({ kind, ask }) => kind !== 'point' && kind !== 'geom-system' && (ask?.when ?? 'more') === when)
+    FIELDS.filter(
+      ({ kind, ask }) =>
+        kind !== 'point' && kind !== 'geom-system' && (ask?.when ?? 'more') === when,
+    )
       .toSorted((a, b) => (a.ask?.at ?? 1000) - (b.ask?.at ?? 1000))
-      .flatMap(({ name }) => [getFormGroup(name), name, ...(isWrittenToo(name) ? [FORM_WRITTEN[name]] : [])])
+      .flatMap(({ name }) => [
+        getFormGroup(name),
+        name,
+        ...(isWrittenToo(name) ? [FORM_WRITTEN[name]] : []),
+      ])
       .filter((name) => columns.some((column) => column.name === name))
       .map((column) => ({ column }));
   const measured = {

@@ -32,5 +32,9 @@ export const VERDICT_WORDS: Readonly<Record<EvidenceVerdict, Message>> = {
 /** Formats `import of K-017`; a record without a find here has its identifier. */
 export function formatEntry(kind: EntryKind, find: string | null): Message {
   const name = find ?? '?';
-  return { import: msg`import of ${name}`, number: msg`number of ${name}`, photo: msg`photo of ${name}` }[kind];
+  return {
+    import: msg`import of ${name}`,
+    number: msg`number of ${name}`,
+    photo: msg`photo of ${name}`,
+  }[kind];
 }

@@ -29,10 +29,19 @@ type ExportRequest = FindScope &
 /** `changed`: number of finds whose record differs from what was sent. */
 type Exported = { readonly finds: number; readonly changed: number };
 
-type Destination = { readonly stream: NodeJS.WriteStream } | { readonly file: string; readonly overwrite: boolean };
+type Destination =
+  | { readonly stream: NodeJS.WriteStream }
+  | { readonly file: string; readonly overwrite: boolean };
 
-/** Writes finds with identifiers, numbers and photographs; undefined where the reader of a stream closed it early. */
-export async function exportFinds(outbox: Outbox, request: ExportRequest, to: Destination): Promise<Exported | undefined> {
+/**
+ * Writes finds with identifiers, numbers and photographs; undefined where the reader of a stream
+ * closed it early.
+ */
+export async function exportFinds(
+  outbox: Outbox,
+  request: ExportRequest,
+  to: Destination,
+): Promise<Exported | undefined> {
   const total = request.finds?.length ?? countFinds(outbox);
   let [count, changed] = [0, 0];
   const counted = function* (): Generator<ExportedFind> {
@@ -44,7 +53,11 @@ export async function exportFinds(outbox: Outbox, request: ExportRequest, to: De
     }
   };
   const { exporter, format, getLabels, nowMs } = request;
-  const source = { ...request, labels: getLabels !== undefined, nowIso: new Date(nowMs).toISOString() };
+  const source = {
+    ...request,
+    labels: getLabels !== undefined,
+    nowIso: new Date(nowMs).toISOString(),
+  };
   const pieces = await getRenderer(exporter, format)(counted(), source);
   if ('file' in to) await writeOutputFile(to.file, pieces, to);
   else if (!(await writeToReader(to.stream, pieces))) return undefined;
@@ -63,7 +76,10 @@ function* makeExportedFinds(
     // An export that is imported again has the stored values.
     const { elements, changes } = isAtService
       ? makeFindAtService(outbox, find)
-      : { elements: withNumber(find.elements as FindElements, getLatestNumber(entries)), changes: [] };
+      : {
+          elements: withNumber(find.elements as FindElements, getLatestNumber(entries)),
+          changes: [],
+        };
     if (!isChosen(choice, find, sent)) continue;
     yield {
       localId: find.localId,
@@ -74,13 +90,22 @@ function* makeExportedFinds(
       ...(changes.length === 0 ? {} : { changed: changes }),
       photos: listPhotoNames(entries),
       photoFiles: listPhotoFiles(entries, store),
-      ...(isAtService ? { accessibilities: getAccessibilities(outbox, find, sent?.identCely ?? undefined) } : {}),
+      ...(isAtService
+        ? { accessibilities: getAccessibilities(outbox, find, sent?.identCely ?? undefined) }
+        : {}),
     };
   }
 }
 
-/** Returns the accessibilities that must all be open before a location is exported: as sent, and as the service shows it. */
-function getAccessibilities(outbox: Outbox, find: StoredFind, identCely: string | undefined): readonly (Reference | undefined)[] {
+/**
+ * Returns the accessibilities that must all be open before a location is exported: as sent, and as
+ * the service shows it.
+ */
+function getAccessibilities(
+  outbox: Outbox,
+  find: StoredFind,
+  identCely: string | undefined,
+): readonly (Reference | undefined)[] {
   const sent = (find.elements as FindElements).pristupnost;
   const pulled = identCely === undefined ? undefined : findPulledRecord(outbox, identCely);
   if (pulled === undefined) return [sent];
@@ -94,7 +119,9 @@ function withNumber(elements: FindElements, number: string | undefined): FindEle
 }
 
 function listPhotoNames(entries: readonly Entry[]): string[] {
-  const names = entries.flatMap((entry) => (entry.kind === 'photo' && entry.state !== 'dropped' ? [entry.photograph.name] : []));
+  const names = entries.flatMap((entry) =>
+    entry.kind === 'photo' && entry.state !== 'dropped' ? [entry.photograph.name] : [],
+  );
   return [...new Set(names)];
 }
 

@@ -21,7 +21,10 @@ type ExportSource = ExportSettings & {
   readonly nowIso: string;
 };
 
-type Render = (finds: Iterable<ExportedFind>, source: ExportSource) => Promise<Iterable<string | Buffer>>;
+type Render = (
+  finds: Iterable<ExportedFind>,
+  source: ExportSource,
+) => Promise<Iterable<string | Buffer>>;
 
 type Format = {
   /** File extensions that select the format. */
@@ -38,7 +41,9 @@ const FORMATS = {
   },
   xlsx: {
     extensions: ['xlsx'],
-    render: async (finds, { labels }) => [await (await import('../../tables/write-workbook.ts')).exportXlsx(finds, labels)],
+    render: async (finds, { labels }) => [
+      await (await import('../../tables/write-workbook.ts')).exportXlsx(finds, labels),
+    ],
   },
   geojson: {
     extensions: ['geojson', 'json'],
@@ -48,12 +53,15 @@ const FORMATS = {
     extensions: ['gpkg'],
     render: async (finds, { nowIso, labels }) => {
       const { exportGeoPackage } = await import('../../tables/gpkg-layers.ts');
-      return [makeDatabaseImage((database) => exportGeoPackage(database, finds, nowIso, { labels }))];
+      return [
+        makeDatabaseImage((database) => exportGeoPackage(database, finds, nowIso, { labels })),
+      ];
     },
   },
   xml: {
     extensions: ['xml'],
-    render: async (finds, { documents }) => (await import('../../tables/export-text.ts')).exportXml(finds, documents),
+    render: async (finds, { documents }) =>
+      (await import('../../tables/export-text.ts')).exportXml(finds, documents),
   },
 } as const satisfies Readonly<Record<string, Format>>;
 
@@ -71,7 +79,10 @@ type Exporter = {
   readonly summary: Message;
   /** The first one is the default for standard output. */
   readonly formats: readonly ExportFormat[];
-  /** Exports finds as the service has them, which are not imported again; otherwise as they are stored. */
+  /**
+   * Exports finds as the service has them, which are not imported again; otherwise as they are
+   * stored.
+   */
   readonly isAtService: boolean;
   readonly render: Render;
 };
@@ -82,13 +93,15 @@ const ROWS = {
     summary: msg`CSV or XLSX for reading, with labels for codes`,
     formats: ['csv', 'xlsx'],
     isAtService: true,
-    render: async (finds, source) => renderRows((await import('./museum-rows.ts')).makeReaderRows(finds), source),
+    render: async (finds, source) =>
+      renderRows((await import('./museum-rows.ts')).makeReaderRows(finds), source),
   },
   museum: {
     summary: msg`CSV or XLSX for a collection system`,
     formats: ['csv', 'xlsx'],
     isAtService: true,
-    render: async (finds, source) => renderRows(await (await import('./museum-rows.ts')).makeMuseumRows(finds), source),
+    render: async (finds, source) =>
+      renderRows(await (await import('./museum-rows.ts')).makeMuseumRows(finds), source),
   },
   qgis: {
     summary: msg`a GeoPackage with its style`,
@@ -104,7 +117,11 @@ const ROWS = {
     formats: ['xml'],
     isAtService: true,
     render: async (finds, { loadLidoSource, nowIso }) =>
-      (await import('../../tables/export-lido.ts')).exportLido(finds, await loadLidoSource(), nowIso),
+      (await import('../../tables/export-lido.ts')).exportLido(
+        finds,
+        await loadLidoSource(),
+        nowIso,
+      ),
   },
 } as const satisfies Readonly<Record<string, Exporter>>;
 
@@ -117,7 +134,8 @@ async function renderRows(
   rows: Iterable<readonly RowCell[]>,
   { format, separator }: ExportSource,
 ): Promise<Iterable<string | Buffer>> {
-  if (format === 'xlsx') return [await (await import('../../tables/write-workbook.ts')).exportRows(rows)];
+  if (format === 'xlsx')
+    return [await (await import('../../tables/write-workbook.ts')).exportRows(rows)];
   return (await import('../../tables/export-text.ts')).formatCsvLines(rows, separator);
 }
 

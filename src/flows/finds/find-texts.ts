@@ -24,13 +24,18 @@ export function formatTargetState(stav: TargetState): string {
 export function formatAnswer(name: QuestionName, find: Find): string | undefined {
   if (name === 'local_id') return find.localId === '' ? undefined : find.localId;
   if (name === 'photos')
-    return find.photos.length === 0 ? undefined : find.photos.map((path) => path.split(/[\\/]/).at(-1)).join('; ');
+    return find.photos.length === 0
+      ? undefined
+      : find.photos.map((path) => path.split(/[\\/]/).at(-1)).join('; ');
   if (name === 'point') return formatPointOfFind(find.elements);
   return formatElementValue(getField(name), find.elements[name]);
 }
 
 /** Formats a value in the language of pas, with its unit; undefined where it is absent. */
-export function formatElementValue({ kind, unit }: Field, value: FindElements[ElementName]): string | undefined {
+export function formatElementValue(
+  { kind, unit }: Field,
+  value: FindElements[ElementName],
+): string | undefined {
   if (value === undefined) return undefined;
   if (typeof value === 'object') return value.text || value.id;
   if (typeof value === 'boolean') return value ? t`yes` : t`no`;
@@ -47,25 +52,39 @@ export function formatPointOfFind(elements: FindElements): string | undefined {
   return system === undefined ? undefined : elements[getPointElement(system)];
 }
 
-/** Returns every element of a find with its label; a point in one line, a term with its identifier. */
-export function formatLabelledElements(elements: FindElements): (readonly [label: string, text: string])[] {
+/**
+ * Returns every element of a find with its label; a point in one line, a term with its identifier.
+ */
+export function formatLabelledElements(
+  elements: FindElements,
+): (readonly [label: string, text: string])[] {
   const point = formatPointOfFind(elements);
   return FIELDS.flatMap((field) => {
     const value = elements[field.name];
     if (value === undefined) return [];
-    if (field.kind === 'geom-system' && point !== undefined) return [[t`Coordinates`, point] as const];
-    if (field.kind === 'point' && point !== undefined && field.epsg === elements.geom_system) return [];
+    if (field.kind === 'geom-system' && point !== undefined)
+      return [[t`Coordinates`, point] as const];
+    if (field.kind === 'point' && point !== undefined && field.epsg === elements.geom_system)
+      return [];
     const text = typeof value === 'object' ? formatValue(value) : formatElementValue(field, value);
     return [[getElementLabel(field), text ?? ''] as const];
   });
 }
 
-/** Formats one line: `K-018  fragment of vessel, ceramics · Bronze Age · 49.84050 N 15.17120 E · 30 cm`. */
+/**
+ * Formats one line: `K-018 fragment of vessel, ceramics · Bronze Age · 49.84050 N 15.17120 E · 30
+ * cm`.
+ */
 export function formatFindLine(find: Find): string {
-  const what = [formatAnswer('druh_nalezu', find), formatAnswer('specifikace', find)].filter(isText).join(', ');
+  const what = [formatAnswer('druh_nalezu', find), formatAnswer('specifikace', find)]
+    .filter(isText)
+    .join(', ');
   const rest = (['obdobi', 'point', 'hloubka'] as const).map((name) => formatAnswer(name, find));
   const { length } = find.photos;
-  const photos = length === 0 ? undefined : ngettext(msgid`${length} photograph`, `${length} photographs`, length);
+  const photos =
+    length === 0
+      ? undefined
+      : ngettext(msgid`${length} photograph`, `${length} photographs`, length);
   return `${find.localId}  ${[what, ...rest, photos].filter(isText).join(' · ')}`;
 }
 

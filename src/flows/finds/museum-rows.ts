@@ -10,16 +10,22 @@ import { STATE_WORDS } from './entry-words.ts';
 import { formatElementValue, formatPointOfFind } from './find-texts.ts';
 import { formatChange } from './remote-state.ts';
 
-const COLUMNS: readonly Field[] = FIELDS.filter(({ kind }) => kind !== 'geom-system' && kind !== 'point');
+const COLUMNS: readonly Field[] = FIELDS.filter(
+  ({ kind }) => kind !== 'geom-system' && kind !== 'point',
+);
 
 /** Elements with a column for the code; a project is its code. */
-const isCoded = ({ name, kind }: Field): boolean => kind === 'term' || (kind === 'reference' && name !== 'projekt');
+const isCoded = ({ name, kind }: Field): boolean =>
+  kind === 'term' || (kind === 'reference' && name !== 'projekt');
 
 /**
- * Yields a table for museum systems such as Demus and MUSEION, which match the Czech headings whatever the language of pas: a row
- * per find, with the Czech label and the code of each term, and with the point in both systems.
+ * Yields a table for museum systems such as Demus and MUSEION, which match the Czech headings
+ * whatever the language of pas: a row per find, with the Czech label and the code of each term, and
+ * with the point in both systems.
  */
-export async function makeMuseumRows(finds: Iterable<ExportedFind>): Promise<Iterable<readonly RowCell[]>> {
+export async function makeMuseumRows(
+  finds: Iterable<ExportedFind>,
+): Promise<Iterable<readonly RowCell[]>> {
   const { cs } = await forEachLanguage(makeHeadings);
   return (function* () {
     yield cs;
@@ -105,7 +111,8 @@ export function* makeReaderRows(finds: Iterable<ExportedFind>): Generator<readon
 
 function formatField({ elements, getLabels }: ExportedFind, field: Field): string {
   const value = elements[field.name];
-  const labels = field.kind === 'term' && typeof value === 'object' ? getLabels?.(value.id) : undefined;
+  const labels =
+    field.kind === 'term' && typeof value === 'object' ? getLabels?.(value.id) : undefined;
   if (labels === undefined) return formatElementValue(field, value) ?? '';
   return (getLanguage() === 'cs' ? labels.cs : labels.en) || labels.cs;
 }

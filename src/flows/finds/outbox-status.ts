@@ -1,7 +1,13 @@
 import { NEW_PERSON } from '../../find/field.ts';
 import type { FindElements } from '../../find/fields.ts';
 import type { LookupTerm, TermCandidate } from '../../find/lookup.ts';
-import { ENTRY_KINDS, ENTRY_STATES, type Entry, type EntryState, type FindId } from '../../outbox/entry.ts';
+import {
+  ENTRY_KINDS,
+  ENTRY_STATES,
+  type Entry,
+  type EntryState,
+  type FindId,
+} from '../../outbox/entry.ts';
 import { assertSoundEntries, listNeedingPerson } from '../../outbox/entry-queries.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
 import {
@@ -21,10 +27,16 @@ import { listHarvests } from '../../vocabulary/terms.ts';
 /** Maximum of listed entries; further ones are only counted. */
 const MAX_LISTED = 1000;
 const MAX_DELAYS = 10;
-/** Maximum of verified rows: a status is requested often, and commands that read all finds verify the rest. */
+/**
+ * Maximum of verified rows: a status is requested often, and commands that read all finds verify
+ * the rest.
+ */
 const MAX_CHECKED = 100;
 
-/** Counts entries by state and cause of waiting, and lists those for a person. @throws DatabaseError where a row is damaged */
+/**
+ * Counts entries by state and cause of waiting, and lists those for a person. @throws DatabaseError
+ * where a row is damaged
+ */
 export function getOutboxStatus(outbox: Outbox) {
   assertSoundFinds(outbox, MAX_CHECKED);
   assertSoundEntries(outbox, MAX_CHECKED);
@@ -35,12 +47,21 @@ export function getOutboxStatus(outbox: Outbox) {
   return {
     finds,
     isEmpty: finds === 0 && states.length === 0,
-    isAllDone: finds > 0 && ENTRY_STATES.every((state) => ['accepted', 'dropped'].includes(state) || totals[state] === 0),
+    isAllDone:
+      finds > 0 &&
+      ENTRY_STATES.every((state) => ['accepted', 'dropped'].includes(state) || totals[state] === 0),
     entries: counts,
     /** Counts without empty states. */
-    table: { states, rows: ENTRY_KINDS.map((kind) => ({ kind, counts: states.map((state) => counts[kind][state]) })) },
+    table: {
+      states,
+      rows: ENTRY_KINDS.map((kind) => ({
+        kind,
+        counts: states.map((state) => counts[kind][state]),
+      })),
+    },
     /** Number of entries that a push would send now. */
-    sendable: totals.queued - waiting.forImport - waiting.forDropped - waiting.forPerson - waiting.forTime,
+    sendable:
+      totals.queued - waiting.forImport - waiting.forDropped - waiting.forPerson - waiting.forTime,
     waiting,
     /** Most frequent reasons of attempted entries that are still queued. */
     delayed: listDelays(outbox, MAX_DELAYS),
@@ -62,7 +83,10 @@ export function countEntryTotals(outbox: Outbox): Readonly<Record<EntryState, nu
 
 function getTotals(counts: Counts): Readonly<Record<EntryState, number>> {
   return Object.fromEntries(
-    ENTRY_STATES.map((state) => [state, ENTRY_KINDS.reduce((sum, kind) => sum + counts[kind][state], 0)]),
+    ENTRY_STATES.map((state) => [
+      state,
+      ENTRY_KINDS.reduce((sum, kind) => sum + counts[kind][state], 0),
+    ]),
   ) as Record<EntryState, number>;
 }
 
@@ -78,8 +102,14 @@ export type NewPerson = {
   readonly nearest: readonly TermCandidate[];
 };
 
-/** Returns known people who may be meant by a new person's name; undefined where no new person would be created. */
-export function findNearestPeople(name: string, lookupTerm: LookupTerm): readonly TermCandidate[] | undefined {
+/**
+ * Returns known people who may be meant by a new person's name; undefined where no new person would
+ * be created.
+ */
+export function findNearestPeople(
+  name: string,
+  lookupTerm: LookupTerm,
+): readonly TermCandidate[] | undefined {
   const lookup = lookupTerm('osoba', name);
   switch (lookup.kind) {
     case 'found':
@@ -96,7 +126,8 @@ export function findNearestPeople(name: string, lookupTerm: LookupTerm): readonl
 }
 
 /**
- * Returns finders of queued finds whom the service does not know by exactly this name; empty where people were not harvested.
+ * Returns finders of queued finds whom the service does not know by exactly this name; empty where
+ * people were not harvested.
  * @param recordKeys undefined means all records
  */
 export async function listNewPeople(
@@ -110,15 +141,19 @@ export async function listNewPeople(
   return named.flatMap(({ text: name, finds }) => {
     const nearest = findNearestPeople(name, lookupTerm);
     const first = findById(outbox, finds[0] ?? 0)?.localId ?? '';
-    return nearest === undefined ? [] : [{ name, finds, first, isAccepted: accepted.has(name), nearest }];
+    return nearest === undefined
+      ? []
+      : [{ name, finds, first, isAccepted: accepted.has(name), nearest }];
   });
 }
 
 const NEW_FINDER = { element: 'nalezce', id: NEW_PERSON } as const;
 
 /**
- * Opens the admission of new people for one push, which includes those of finds that are queued during it.
- * @param admit settles which people the service is to make; false where some are left. `mayAsk`: a person may be asked now
+ * Opens the admission of new people for one push, which includes those of finds that are queued
+ * during it.
+ * @param admit settles which people the service is to make; false where some are left. `mayAsk`: a
+ * person may be asked now
  */
 export function openAdmission(
   outbox: Outbox,
@@ -134,7 +169,10 @@ export function openAdmission(
   };
   return {
     admitAll: () => admitAll(true),
-    /** Tells if an entry may leave: its find may have been queued or changed since the others were admitted. */
+    /**
+     * Tells if an entry may leave: its find may have been queued or changed since the others were
+     * admitted.
+     */
     isAdmitted: async ({ kind, findId }: Entry): Promise<boolean> => {
       const find = kind !== 'import' || findId === null ? undefined : findById(outbox, findId);
       const { nalezce } = (find?.elements ?? {}) as FindElements;

@@ -1,6 +1,12 @@
 import { t } from '../../base/language.ts';
 import { type FindElements, getElementLabel, getField } from '../../find/fields.ts';
-import { type Change, formatState, type HarvestedFind, listChangesSince, withChanges } from '../../find/harvested-find.ts';
+import {
+  type Change,
+  formatState,
+  type HarvestedFind,
+  listChangesSince,
+  withChanges,
+} from '../../find/harvested-find.ts';
 import { listEntriesOfFind } from '../../outbox/entry-queries.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
 import { getLatestNumber } from '../../outbox/ownership.ts';
@@ -23,25 +29,40 @@ export function getRemoteState(outbox: Outbox, sent: SentFind): RemoteState | un
   const pulled = findPulledRecord(outbox, sent.identCely);
   if (pulled === undefined) return undefined;
   const record = pulled.record === null ? undefined : (pulled.record as HarvestedFind);
-  return { sent, pulled, record, changes: record === undefined ? [] : listChangesSince(sent.elements, record) };
+  return {
+    sent,
+    pulled,
+    record,
+    changes: record === undefined ? [] : listChangesSince(sent.elements, record),
+  };
 }
 
 type FindAtService = { readonly elements: FindElements; readonly changes: readonly Change[] };
 
 /**
- * Merges the last visible record into a find, with its differences from what was sent. A number that was set after that pull, or
- * is queued, overrides the pulled one. A find that was not sent, or not pulled, stays as it is.
+ * Merges the last visible record into a find, with its differences from what was sent. A number
+ * that was set after that pull, or is queued, overrides the pulled one. A find that was not sent,
+ * or not pulled, stays as it is.
  */
 export function makeFindAtService(outbox: Outbox, find: StoredFind): FindAtService {
   const entries = listEntriesOfFind(outbox, find.id);
   const number = getLatestNumber(entries);
-  const currentElements: FindElements = { ...find.elements, ...(number === undefined ? {} : { evidencni_cislo: number }) };
+  const currentElements: FindElements = {
+    ...find.elements,
+    ...(number === undefined ? {} : { evidencni_cislo: number }),
+  };
   const sent = findSentFind(outbox, find);
   const remote = sent === undefined ? undefined : getRemoteState(outbox, sent);
   if (remote?.record === undefined) return { elements: currentElements, changes: [] };
-  const last = entries.findLast(({ kind, state }) => kind === 'number' && state !== 'dropped' && state !== 'refused');
-  const isNewer = last !== undefined && (last.state !== 'accepted' || !isPulledSince(outbox, remote.pulled, last));
-  const changes = isNewer ? remote.changes.filter(({ element }) => element !== 'evidencni_cislo') : remote.changes;
+  const last = entries.findLast(
+    ({ kind, state }) => kind === 'number' && state !== 'dropped' && state !== 'refused',
+  );
+  const isNewer =
+    last !== undefined &&
+    (last.state !== 'accepted' || !isPulledSince(outbox, remote.pulled, last));
+  const changes = isNewer
+    ? remote.changes.filter(({ element }) => element !== 'evidencni_cislo')
+    : remote.changes;
   return { elements: withChanges(currentElements, changes, remote.record), changes };
 }
 
@@ -65,7 +86,12 @@ export function formatChange({ element, sent, now }: Change): string {
 }
 
 /** Returns the state for programs. */
-export function toRemoteStateJson({ sent, pulled, record, changes }: RemoteState): Record<string, unknown> {
+export function toRemoteStateJson({
+  sent,
+  pulled,
+  record,
+  changes,
+}: RemoteState): Record<string, unknown> {
   return {
     standing: pulled.standing,
     since: formatIso(pulled.sinceMs),

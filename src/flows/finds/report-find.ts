@@ -43,26 +43,39 @@ export type FindSources = ReportSources & {
   readonly lookupArea: LookupArea;
 };
 
-export type GatheredFind = { readonly find: ReportFind; readonly photographs: readonly Photograph[] };
+export type GatheredFind = {
+  readonly find: ReportFind;
+  readonly photographs: readonly Photograph[];
+};
 
-/** Collects the report's content of one find. Protected data are left out here, so that no page can contain them. */
+/**
+ * Collects the report's content of one find. Protected data are left out here, so that no page can
+ * contain them.
+ */
 export function gatherFind(sources: FindSources, stored: StoredFind, number: number): GatheredFind {
   const { outbox, recordBase } = sources;
   const entries = listEntriesOfFind(outbox, stored.id);
-  const imported = entries.find((entry): entry is ImportEntry => entry.kind === 'import' && entry.state !== 'dropped');
+  const imported = entries.find(
+    (entry): entry is ImportEntry => entry.kind === 'import' && entry.state !== 'dropped',
+  );
   const identCely = imported?.identCely ?? undefined;
   const pulled = identCely === undefined ? undefined : findPulledRecord(outbox, identCely);
   const { elements, changes: differences } = makeFindAtService(outbox, stored);
   const state = getReportState(entries, imported, elements, pulled);
-  const photos = entries.flatMap((entry) => (entry.kind === 'photo' && entry.state !== 'dropped' ? [entry] : []));
+  const photos = entries.flatMap((entry) =>
+    entry.kind === 'photo' && entry.state !== 'dropped' ? [entry] : [],
+  );
   const changes = entries.filter((entry) => entry.kind !== 'import');
-  const countInState = (each: Entry['state']): number => changes.filter((entry) => entry.state === each).length;
+  const countInState = (each: Entry['state']): number =>
+    changes.filter((entry) => entry.state === each).length;
   const find: ReportFind = {
     number,
     localId: stored.localId,
     identCely,
     recordUrl:
-      identCely === undefined || recordBase === undefined ? undefined : `${recordBase}/id/${encodeURIComponent(identCely)}`,
+      identCely === undefined || recordBase === undefined
+        ? undefined
+        : `${recordBase}/id/${encodeURIComponent(identCely)}`,
     state,
     stateNote: describeStandingOf(imported, pulled),
     period: findLabel(sources, elements.obdobi),
@@ -88,7 +101,12 @@ export function gatherFind(sources: FindSources, stored: StoredFind, number: num
   return { find, photographs: photos.map(({ photograph }) => photograph) };
 }
 
-const AT_SERVICE: Readonly<Record<number, ReportState>> = { 1: 'registered', 2: 'submitted', 3: 'confirmed', 4: 'archived' };
+const AT_SERVICE: Readonly<Record<number, ReportState>> = {
+  1: 'registered',
+  2: 'submitted',
+  3: 'confirmed',
+  4: 'archived',
+};
 
 function getReportState(
   entries: readonly Entry[],
@@ -113,7 +131,10 @@ function getReportState(
   }
 }
 
-function describeStandingOf(imported: ImportEntry | undefined, pulled: PulledRecord | undefined): string | undefined {
+function describeStandingOf(
+  imported: ImportEntry | undefined,
+  pulled: PulledRecord | undefined,
+): string | undefined {
   if (imported?.state === 'sending') return t`is being sent`;
   if (imported?.state !== 'accepted') return undefined;
   switch (pulled?.standing) {
@@ -134,11 +155,19 @@ function findLabel(sources: FindSources, reference: Reference | undefined): Labe
   if (reference === undefined) return undefined;
   const term = sources.findTerm(reference.id);
   const english = getLanguage() === 'en' ? term?.labelEn : undefined;
-  return { id: reference.id, text: english ?? term?.label ?? (reference.text === '' ? reference.id : reference.text) };
+  return {
+    id: reference.id,
+    text: english ?? term?.label ?? (reference.text === '' ? reference.id : reference.text),
+  };
 }
 
-function collectSearchWords({ findTerm, ownTerms, places }: FindSources, elements: FindElements): string[] {
-  const shownFields = FIELDS.filter(({ name, set }) => set !== undefined && (places === 'shown' || !canRevealLocation(name)));
+function collectSearchWords(
+  { findTerm, ownTerms, places }: FindSources,
+  elements: FindElements,
+): string[] {
+  const shownFields = FIELDS.filter(
+    ({ name, set }) => set !== undefined && (places === 'shown' || !canRevealLocation(name)),
+  );
   const words = shownFields.flatMap(({ name }) => {
     const value = elements[name];
     if (typeof value !== 'object') return [];
@@ -151,27 +180,46 @@ function collectSearchWords({ findTerm, ownTerms, places }: FindSources, element
 
 /** Returns the elements in the order of the report. */
 function listFacts(sources: FindSources, elements: FindElements): Fact[] {
-  const shownFields = FIELDS.filter(({ name }) => sources.places === 'shown' || !canRevealLocation(name));
+  const shownFields = FIELDS.filter(
+    ({ name }) => sources.places === 'shown' || !canRevealLocation(name),
+  );
   return shownFields.flatMap((field): Fact[] => {
     const { name, kind, gloss, report = { at: 175, label: gloss } } = field;
     if (kind === 'point' || kind === 'geom-system' || !('at' in report)) return [];
     const beside = shownFields.filter(
-      ({ report: ownReport }) => ownReport !== undefined && 'with' in ownReport && ownReport.with === name,
+      ({ report: ownReport }) =>
+        ownReport !== undefined && 'with' in ownReport && ownReport.with === name,
     );
-    const text = [field, ...beside].map((each) => formatElement(sources, each, elements)).filter((each) => each !== '');
+    const text = [field, ...beside]
+      .map((each) => formatElement(sources, each, elements))
+      .filter((each) => each !== '');
     const { at, label, shape } = report;
-    return [{ at, label: String(label), text: text.join(', '), ...(shape === undefined ? {} : { shape }) }];
+    return [
+      {
+        at,
+        label: String(label),
+        text: text.join(', '),
+        ...(shape === undefined ? {} : { shape }),
+      },
+    ];
   });
 }
 
 /** Position behind all elements. */
 const DIFFERENCES_AT = 180;
 
-/** Describes differences of the service's record from what was sent. The state is in the head of the card. */
+/**
+ * Describes differences of the service's record from what was sent. The state is in the head of the
+ * card.
+ */
 function listShownDifferences({ places }: FindSources, changes: readonly Change[]): Fact[] {
-  const shownChanges = changes.filter(({ element }) => element !== 'stav' && (places === 'shown' || !canRevealLocation(element)));
+  const shownChanges = changes.filter(
+    ({ element }) => element !== 'stav' && (places === 'shown' || !canRevealLocation(element)),
+  );
   const text = shownChanges.map(formatChange).join('; ');
-  return text === '' ? [] : [{ at: DIFFERENCES_AT, label: t`Changed in the service`, text, shape: 'wide' }];
+  return text === ''
+    ? []
+    : [{ at: DIFFERENCES_AT, label: t`Changed in the service`, text, shape: 'wide' }];
 }
 
 function formatElement(sources: FindSources, field: Field, elements: FindElements): string {
@@ -181,7 +229,10 @@ function formatElement(sources: FindSources, field: Field, elements: FindElement
   return field.set === undefined ? value.id : (findLabel(sources, value)?.text ?? '');
 }
 
-function getAccessibility(sources: FindSources, reference: Reference | undefined): ReportFind['accessibility'] {
+function getAccessibility(
+  sources: FindSources,
+  reference: Reference | undefined,
+): ReportFind['accessibility'] {
   const label = findLabel(sources, reference);
   if (label === undefined) return undefined;
   const letter = sources.findTerm(label.id)?.abbreviation ?? undefined;
@@ -189,18 +240,26 @@ function getAccessibility(sources: FindSources, reference: Reference | undefined
 }
 
 /** Returns the location and data that may reveal it. The district alone is not protected. */
-function makeFindspot(sources: FindSources, elements: FindElements, record: HarvestedFind | undefined): Findspot {
+function makeFindspot(
+  sources: FindSources,
+  elements: FindElements,
+  record: HarvestedFind | undefined,
+): Findspot {
   const place = getReportPlace(elements);
   const answer = place === undefined ? undefined : sources.lookupArea(...place.wgs84);
   const inside = answer?.kind === 'inside' ? answer.area : undefined;
-  const district = record?.district?.text ?? (inside === undefined ? undefined : sources.findDistrict(inside.id));
+  const district =
+    record?.district?.text ?? (inside === undefined ? undefined : sources.findDistrict(inside.id));
   if (sources.places === 'left-out') {
     return { place: undefined, area: undefined, district };
   }
   return { place, area: record?.area?.text ?? inside?.label, district };
 }
 
-/** Returns the point in both systems; undefined without a point, or for one that cannot be converted. */
+/**
+ * Returns the point in both systems; undefined without a point, or for one that cannot be
+ * converted.
+ */
 export function getReportPlace(elements: FindElements): Place | undefined {
   const measuredIn = elements.geom_system;
   if (measuredIn === undefined) return undefined;
@@ -220,7 +279,9 @@ function listProblems(entry: Entry, places: FindSources['places']): Problem[] {
     return {
       severity,
       ...(element === undefined ? {} : { element }),
-      message: isShown ? message : t`The problem is not shown here because it might reveal the place.`,
+      message: isShown
+        ? message
+        : t`The problem is not shown here because it might reveal the place.`,
     };
   });
   const isReasonNew = entry.reason !== null && problems.length === 0 && entry.state !== 'queued';
@@ -228,7 +289,10 @@ function listProblems(entry: Entry, places: FindSources['places']): Problem[] {
   return [
     {
       severity: 'error',
-      message: places === 'shown' ? String(entry.reason) : t`The problem is not shown here because it might reveal the place.`,
+      message:
+        places === 'shown'
+          ? String(entry.reason)
+          : t`The problem is not shown here because it might reveal the place.`,
     },
   ];
 }
@@ -247,11 +311,22 @@ type Situation = {
 };
 
 /** Returns the next actions for a find; empty where it only has to wait, or is done. */
-function listNextSteps({ localId: find, state, photographsSent, changes, pulled }: Situation): NextStep[] {
+function listNextSteps({
+  localId: find,
+  state,
+  photographsSent,
+  changes,
+  pulled,
+}: Situation): NextStep[] {
   return [
     ...listSteps(state, find),
     ...(changes.refused > 0 && state !== 'refused'
-      ? [{ text: t`One of its photographs or numbers was refused. See why:`, command: cmd`pas show ${find}` }]
+      ? [
+          {
+            text: t`One of its photographs or numbers was refused. See why:`,
+            command: cmd`pas show ${find}`,
+          },
+        ]
       : []),
     ...(changes.uncertain > 0 && state !== 'uncertain'
       ? [
@@ -264,29 +339,59 @@ function listNextSteps({ localId: find, state, photographsSent, changes, pulled 
     ...(changes.queued > 0 && isAtService(state)
       ? [{ text: t`Send its waiting photographs and numbers.`, command: cmd`pas push ${find}` }]
       : []),
-    ...(photographsSent === 0 && changes.queued === 0 && (state === 'submitted' || state === 'confirmed')
-      ? [{ text: t`Add a photograph: the service archives no find without one.`, command: cmd`pas photo add ${find} FILE` }]
+    ...(photographsSent === 0 &&
+    changes.queued === 0 &&
+    (state === 'submitted' || state === 'confirmed')
+      ? [
+          {
+            text: t`Add a photograph: the service archives no find without one.`,
+            command: cmd`pas photo add ${find} FILE`,
+          },
+        ]
       : []),
-    ...(!pulled && isAtService(state) ? [{ text: t`Ask the service for its current state.`, command: cmd`pas pull` }] : []),
+    ...(!pulled && isAtService(state)
+      ? [{ text: t`Ask the service for its current state.`, command: cmd`pas pull` }]
+      : []),
   ];
 }
 
 function isAtService(state: ReportState): boolean {
-  return state === 'registered' || state === 'submitted' || state === 'confirmed' || state === 'archived';
+  return (
+    state === 'registered' || state === 'submitted' || state === 'confirmed' || state === 'archived'
+  );
 }
 
 function listSteps(state: ReportState, find: string): NextStep[] {
   const steps: Partial<Record<ReportState, NextStep[]>> = {
     draft: [
-      { text: t`Complete its row in the table and import the table again, or complete it here:`, command: cmd`pas edit ${find}` },
+      {
+        text: t`Complete its row in the table and import the table again, or complete it here:`,
+        command: cmd`pas edit ${find}`,
+      },
     ],
     refused: [
-      { text: t`Correct its row in the table and import the table again, or correct it here:`, command: cmd`pas edit ${find}` },
-      { text: t`If the cause was in the service, send the same again:`, command: cmd`pas resolve ${find} --resend` },
+      {
+        text: t`Correct its row in the table and import the table again, or correct it here:`,
+        command: cmd`pas edit ${find}`,
+      },
+      {
+        text: t`If the cause was in the service, send the same again:`,
+        command: cmd`pas resolve ${find} --resend`,
+      },
     ],
-    uncertain: [{ text: t`pas cannot tell whether the service has it. Look it up:`, command: cmd`pas reconcile ${find}` }],
+    uncertain: [
+      {
+        text: t`pas cannot tell whether the service has it. Look it up:`,
+        command: cmd`pas reconcile ${find}`,
+      },
+    ],
     queued: [{ text: t`Send it when you are online.`, command: cmd`pas push ${find}` }],
-    gone: [{ text: t`See what happened to it, and ask the operator of the service.`, command: cmd`pas show ${find}` }],
+    gone: [
+      {
+        text: t`See what happened to it, and ask the operator of the service.`,
+        command: cmd`pas show ${find}`,
+      },
+    ],
     unsent: [{ text: t`Import its table again under this profile to queue it.` }],
   };
   return steps[state] ?? [];

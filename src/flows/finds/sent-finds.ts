@@ -23,7 +23,10 @@ export function* listSentFinds(outbox: Outbox): Generator<SentFind> {
   }
 }
 
-/** Returns a find with its last accepted number and accepted photographs; undefined where its import is not accepted. */
+/**
+ * Returns a find with its last accepted number and accepted photographs; undefined where its import
+ * is not accepted.
+ */
 export function findSentFind(outbox: Outbox, find: StoredFind): SentFind | undefined {
   const accepted = listEntriesOfFind(outbox, find.id).filter((entry) => entry.state === 'accepted');
   const sent = accepted.find((entry) => entry.kind === 'import');

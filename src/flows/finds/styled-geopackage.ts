@@ -3,7 +3,13 @@ import type { EntryState } from '../../outbox/entry.ts';
 import { labels, optionNode, pointsByValue } from '../../qgis/layer.ts';
 import type { Database } from '../../store/database.ts';
 import { type ExportedFind, STATE_COLUMN } from '../../tables/exported-find.ts';
-import { addLayer, addStyles, exportGeoPackage, type GpkgFeature, LAYER } from '../../tables/gpkg-layers.ts';
+import {
+  addLayer,
+  addStyles,
+  exportGeoPackage,
+  type GpkgFeature,
+  LAYER,
+} from '../../tables/gpkg-layers.ts';
 import { buildXml, type XmlNode } from '../../xml/write-xml.ts';
 import { STATE_WORDS } from './entry-words.ts';
 
@@ -21,14 +27,20 @@ const COLOURS = {
 } as const satisfies Readonly<Record<EntryState, string>>;
 
 /**
- * Fills an empty database with a GeoPackage that QGIS displays with a default style: finds in a colour per sending state with
- * their object type as label, and a table of the paths of their photographs on this machine.
+ * Fills an empty database with a GeoPackage that QGIS displays with a default style: finds in a
+ * colour per sending state with their object type as label, and a table of the paths of their
+ * photographs on this machine.
  */
-export function exportStyledGeoPackage(database: Database, finds: Iterable<ExportedFind>, nowIso: string): void {
+export function exportStyledGeoPackage(
+  database: Database,
+  finds: Iterable<ExportedFind>,
+  nowIso: string,
+): void {
   const photographs: GpkgFeature[] = [];
   const noted = function* (): Generator<ExportedFind> {
     for (const find of finds) {
-      for (const { name, path } of find.photoFiles ?? []) photographs.push({ values: [find.localId, name, path] });
+      for (const { name, path } of find.photoFiles ?? [])
+        photographs.push({ values: [find.localId, name, path] });
       yield find;
     }
   };
@@ -38,14 +50,26 @@ export function exportStyledGeoPackage(database: Database, finds: Iterable<Expor
   const categories = Object.entries(COLOURS).map(([state, colour]) => ({
     ...{ value: state, label: String(STATE_WORDS[state as EntryState]), colour },
   }));
-  const points = pointsByValue(STATE_COLUMN, categories, { value: '', label: t`not queued`, colour: '255,255,255,255' });
+  const points = pointsByValue(STATE_COLUMN, categories, {
+    value: '',
+    label: t`not queued`,
+    colour: '255,255,255,255',
+  });
   addStyles(database, nowIso, [
     {
       table: LAYER,
       geometry: 'geom',
-      qml: renderStyle([points, labels(called, true), { name: 'previewExpression', content: called }]),
+      qml: renderStyle([
+        points,
+        labels(called, true),
+        { name: 'previewExpression', content: called },
+      ]),
     },
-    { table: PHOTOGRAPHS, geometry: '', qml: renderStyle([PICTURE, { name: 'previewExpression', content: '"name"' }]) },
+    {
+      table: PHOTOGRAPHS,
+      geometry: '',
+      qml: renderStyle([PICTURE, { name: 'previewExpression', content: '"name"' }]),
+    },
   ]);
 }
 
@@ -62,7 +86,14 @@ const PICTURE: XmlNode = {
           content: [
             {
               name: 'config',
-              content: [optionNode({ DocumentViewer: 1, FileWidget: true, RelativeStorage: 0, StorageMode: 0 })],
+              content: [
+                optionNode({
+                  DocumentViewer: 1,
+                  FileWidget: true,
+                  RelativeStorage: 0,
+                  StorageMode: 0,
+                }),
+              ],
             },
           ],
         },

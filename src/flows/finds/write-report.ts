@@ -27,7 +27,12 @@ import { compareCzech } from '../../text/names.ts';
 import type { Vocabulary } from '../../vocabulary/term.ts';
 import { listNamedAreas, makeAreaLookup } from '../../vocabulary/term-lookup.ts';
 import { findTermByIdent, listSuperiors } from '../../vocabulary/terms.ts';
-import { type FindSources, type GatheredFind, gatherFind, type ReportSources } from './report-find.ts';
+import {
+  type FindSources,
+  type GatheredFind,
+  gatherFind,
+  type ReportSources,
+} from './report-find.ts';
 
 type PageRequest = ReportRequest & {
   readonly photosFolder: string;
@@ -39,7 +44,10 @@ type Destination =
   | { readonly stream: NodeJS.WriteStream }
   | { readonly file: string; readonly overwrite: boolean; readonly signal: AbortSignal };
 
-/** Writes the page; counts photographs without a picture. @throws FileError where the file is no report, without `overwrite` */
+/**
+ * Writes the page; counts photographs without a picture. @throws FileError where the file is no
+ * report, without `overwrite`
+ */
 export async function writeReport(request: PageRequest, to: Destination) {
   if ('file' in to) assertReplaceable(to);
   const { report, finds } = gatherReport(request);
@@ -52,21 +60,38 @@ export async function writeReport(request: PageRequest, to: Destination) {
   const mode = report.places === 'shown' ? 0o600 : 0o644;
   let sizeBytes = 0;
   if ('stream' in to) await writeToReader(to.stream, pieces);
-  else sizeBytes = await writeOutputFile(to.file, pieces, { overwrite: true, mode, signal: to.signal });
+  else
+    sizeBytes = await writeOutputFile(to.file, pieces, {
+      overwrite: true,
+      mode,
+      signal: to.signal,
+    });
   return { report, missing, sizeBytes };
 }
 
 /** Refuses to replace a file that is no report, unless `overwrite` is set. */
-function assertReplaceable({ file, overwrite }: { readonly file: string; readonly overwrite: boolean }): void {
+function assertReplaceable({
+  file,
+  overwrite,
+}: {
+  readonly file: string;
+  readonly overwrite: boolean;
+}): void {
   const beginning = readBeginning(file, Buffer.byteLength(GENERATOR));
   if (beginning === undefined || beginning === GENERATOR || overwrite) return;
-  throw new FileError(file, t`${file} already exists and is not a report of pas.`, { hint: t`Add --force to replace it.` });
+  throw new FileError(file, t`${file} already exists and is not a report of pas.`, {
+    hint: t`Add --force to replace it.`,
+  });
 }
 
 type PictureOf = (photograph: Photograph) => Promise<Picture>;
 
 /** Returns undefined where no pictures are requested. */
-async function openPictures({ pictures, photoPx, photosFolder }: PageRequest): Promise<PictureOf | undefined> {
+async function openPictures({
+  pictures,
+  photoPx,
+  photosFolder,
+}: PageRequest): Promise<PictureOf | undefined> {
   if (pictures === 'left-out') return undefined;
   const make = makeThumbnails({ maxPx: photoPx, library: await loadImageLibrary() });
   const { getPath: getContentPath } = openContentStore(photosFolder);
@@ -74,13 +99,18 @@ async function openPictures({ pictures, photoPx, photosFolder }: PageRequest): P
     const picture = await make(link ?? getContentPath(sha512), sizeBytes);
     // An EXIF thumbnail may have any size, so a huge one is left out.
     const isHuge = picture.kind === 'image' && picture.jpeg.length > LARGEST_BYTES;
-    return isHuge ? { kind: 'none', why: t`No preview: the preview in the photograph is too large.` } : picture;
+    return isHuge
+      ? { kind: 'none', why: t`No preview: the preview in the photograph is too large.` }
+      : picture;
   };
 }
 
 const LARGEST_BYTES = 600_000;
 
-/** Number of finds whose pictures are made ahead of the current one, a balance of processor use and memory. */
+/**
+ * Number of finds whose pictures are made ahead of the current one, a balance of processor use and
+ * memory.
+ */
 const AHEAD = 6;
 
 /** Yields each find with its pictures, in order. */
@@ -107,12 +137,17 @@ async function* addPictures(
     const gathered = finds[next++];
     if (gathered === undefined) return;
     const pictured = withPictures(gathered);
-    // An error is thrown when the find is awaited, so this suppresses the earlier unhandled rejection.
+    // An error is thrown when the find is awaited, so this suppresses the earlier unhandled
+    // rejection.
     pictured.catch(() => {});
     coming.push(pictured);
   };
   for (let count = 0; count < AHEAD; count++) begin();
-  for (let doneCount = 1, first = coming.shift(); first !== undefined; doneCount++, first = coming.shift()) {
+  for (
+    let doneCount = 1, first = coming.shift();
+    first !== undefined;
+    doneCount++, first = coming.shift()
+  ) {
     yield await first;
     onFind(doneCount, finds.length);
     begin();
@@ -127,11 +162,15 @@ type ReportRequest = ReportSources &
 
 type GatheredReport = { readonly report: Report; readonly finds: readonly GatheredFind[] };
 
-/** Collects the content of the page except pictures, which are larger and are made when they are written. */
+/**
+ * Collects the content of the page except pictures, which are larger and are made when they are
+ * written.
+ */
 function gatherReport(request: ReportRequest): GatheredReport {
   const sources = findSources(request);
   const finds: GatheredFind[] = [];
-  for (const stored of request.finds ?? iterateFinds(request.outbox)) finds.push(gatherFind(sources, stored, finds.length + 1));
+  for (const stored of request.finds ?? iterateFinds(request.outbox))
+    finds.push(gatherFind(sources, stored, finds.length + 1));
   const reportFinds = finds.map(({ find }) => find);
   const mapped = reportFinds.flatMap(({ number, localId, state, place }): MappedFind[] =>
     place === undefined ? [] : [{ number, localId, state, place }],
@@ -141,7 +180,10 @@ function gatherReport(request: ReportRequest): GatheredReport {
   const report: Report = {
     ...{ madeMs, profile, places, pictures },
     version: getPackageVersion(),
-    account: account === undefined ? undefined : [account.name, account.organisation].filter((part) => part !== '').join(', '),
+    account:
+      account === undefined
+        ? undefined
+        : [account.name, account.organisation].filter((part) => part !== '').join(', '),
     finds: reportFinds.length,
     photographs: finds.reduce((sum, { photographs }) => sum + photographs.length, 0),
     withProblems: reportFinds.filter(isForPerson).length,
@@ -157,7 +199,9 @@ function gatherReport(request: ReportRequest): GatheredReport {
         ? undefined
         : {
             id: accessibility.id,
-            text: [accessibility.letter, accessibility.text].filter((part) => part !== undefined).join(' '),
+            text: [accessibility.letter, accessibility.text]
+              .filter((part) => part !== undefined)
+              .join(' '),
           },
     ),
     maps: drawSheets(vocabulary, planSheets(mapped), reportFinds),
@@ -166,7 +210,13 @@ function gatherReport(request: ReportRequest): GatheredReport {
 }
 
 /** Caches lookups, since finds repeat terms. */
-function findSources({ outbox, recordBase, places, ownTerms, vocabulary }: ReportRequest): FindSources {
+function findSources({
+  outbox,
+  recordBase,
+  places,
+  ownTerms,
+  vocabulary,
+}: ReportRequest): FindSources {
   const memoizeByIdent = <T>(look: (ident: string) => T): ((ident: string) => T) => {
     const valuesByIdent = new Map<string, { readonly value: T }>();
     return (ident) => {
@@ -178,7 +228,9 @@ function findSources({ outbox, recordBase, places, ownTerms, vocabulary }: Repor
   return {
     ...{ outbox, recordBase, places, ownTerms },
     findTerm: memoizeByIdent((ident) => findTermByIdent(vocabulary, ident)),
-    findDistrict: memoizeByIdent((area) => listSuperiors(vocabulary, area).find(({ kind }) => kind === 'okres')?.label),
+    findDistrict: memoizeByIdent(
+      (area) => listSuperiors(vocabulary, area).find(({ kind }) => kind === 'okres')?.label,
+    ),
     lookupArea: makeAreaLookup(vocabulary),
   };
 }
@@ -197,15 +249,25 @@ function countBy(
     counts.set(key, entry);
   }
   return [...counts.values()].sort(
-    (a, b) => Number(a.key === '') - Number(b.key === '') || b.count - a.count || compareCzech(a.label, b.label),
+    (a, b) =>
+      Number(a.key === '') - Number(b.key === '') ||
+      b.count - a.count ||
+      compareCzech(a.label, b.label),
   );
 }
 
-/** Areas are drawn at scales up to this many metres per drawing unit, about a millimetre and a half on paper. */
+/**
+ * Areas are drawn at scales up to this many metres per drawing unit, about a millimetre and a half
+ * on paper.
+ */
 const AREAS_BELOW_METRES = 60;
 const TITLE_AREAS = 3;
 
-function drawSheets(vocabulary: Vocabulary, planned: readonly PlannedSheet[], finds: readonly ReportFind[]): MapSheet[] {
+function drawSheets(
+  vocabulary: Vocabulary,
+  planned: readonly PlannedSheet[],
+  finds: readonly ReportFind[],
+): MapSheet[] {
   const areaByNumber = new Map(finds.map(({ number, area }) => [number, area]));
   return planned.map(({ kind, finds: members, box }, index) => {
     const { box: framed, metresPerUnit } = makeFrameAround(box, kind);
@@ -233,7 +295,9 @@ function makeSheetTitle(
     const area = areaByNumber.get(number);
     if (area !== undefined) counts.set(area, (counts.get(area) ?? 0) + 1);
   }
-  const names = [...counts].sort((a, b) => b[1] - a[1] || compareCzech(a[0], b[0])).map(([name]) => name);
+  const names = [...counts]
+    .sort((a, b) => b[1] - a[1] || compareCzech(a[0], b[0]))
+    .map(([name]) => name);
   const sheet = index + 1;
   if (names.length === 0) return t`Map ${sheet}`;
   return names.slice(0, TITLE_AREAS).join(', ') + (names.length > TITLE_AREAS ? ' …' : '');

@@ -28,18 +28,25 @@ export type AppendTarget = {
 };
 
 /**
- * Opens a file whose committed length and digest are in the ledger: text that a killed process left after them is truncated, and
- * changes by another program are detected.
+ * Opens a file whose committed length and digest are in the ledger: text that a killed process left
+ * after them is truncated, and changes by another program are detected.
  * @throws FileError where the file differs from its stored length or digest
  */
-export async function openAppendingFile(path: string, ledger: Ledger, { verify, onNote }: Opening): Promise<AppendTarget> {
-  const open = (): Promise<AppendFile> => openAppendFile(path, readExtent(ledger), parseCheckpoint(readCheckpoint(ledger)));
+export async function openAppendingFile(
+  path: string,
+  ledger: Ledger,
+  { verify, onNote }: Opening,
+): Promise<AppendTarget> {
+  const open = (): Promise<AppendFile> =>
+    openAppendFile(path, readExtent(ledger), parseCheckpoint(readCheckpoint(ledger)));
   const startAnew = (): Promise<AppendFile> => {
     onNote(formatGone(path, verify));
     ledger.change(() => resetOutput(ledger));
     return open();
   };
-  const isGone = readExtent(ledger).lengthBytes > 0 && (statSync(path, { throwIfNoEntry: false })?.size ?? 0) === 0;
+  const isGone =
+    readExtent(ledger).lengthBytes > 0 &&
+    (statSync(path, { throwIfNoEntry: false })?.size ?? 0) === 0;
   const file = isGone
     ? await startAnew()
     : await open().catch((thrown: unknown) => {
@@ -54,7 +61,8 @@ export async function openAppendingFile(path: string, ledger: Ledger, { verify, 
   deleteCheckpoint(ledger);
   let isClosed = false;
   return {
-    append: async (content) => file.append(typeof content === 'string' ? Buffer.from(content) : content),
+    append: async (content) =>
+      file.append(typeof content === 'string' ? Buffer.from(content) : content),
     markEnd: () => file.markEnd(),
     flush,
     isEmpty: () => file.isEmpty(),
@@ -68,7 +76,9 @@ export async function openAppendingFile(path: string, ledger: Ledger, { verify, 
 }
 
 /** Opens a target for standard output, which cannot be truncated. */
-export function openAppendingStream(write: (content: string | Buffer) => Promise<void>): AppendTarget {
+export function openAppendingStream(
+  write: (content: string | Buffer) => Promise<void>,
+): AppendTarget {
   let state: 'empty' | 'growing' | 'over' = 'empty';
   return {
     append: async (content) => {
@@ -92,7 +102,11 @@ export function openAppendingStream(write: (content: string | Buffer) => Promise
 }
 
 /** One JSON object a line. A changed record has a line for each version: the last line counts. */
-export function openJsonlOutput(growing: AppendTarget, repeated: RepeatedElements, verb: Subject['verb']): RecordOutput {
+export function openJsonlOutput(
+  growing: AppendTarget,
+  repeated: RepeatedElements,
+  verb: Subject['verb'],
+): RecordOutput {
   const json = new JsonBytes();
   const append = async (): Promise<void> => {
     for (const bytes of json.take()) await growing.append(bytes);

@@ -2,7 +2,13 @@ import { UsageError } from '../../base/errors.ts';
 import { t } from '../../base/language.ts';
 import { type ListPage, type OaiClient, toFullIdentifier } from '../../oai/client.ts';
 import type { OaiArguments } from '../../oai/protocol.ts';
-import { type Json, listRepeatedElements, toElementJson, toHeaderJson, toRecordJson } from '../../oai/record-json.ts';
+import {
+  type Json,
+  listRepeatedElements,
+  toElementJson,
+  toHeaderJson,
+  toRecordJson,
+} from '../../oai/record-json.ts';
 import { normalizeId } from '../../text/characters.ts';
 import type { XmlElement } from '../../xml/element.ts';
 
@@ -16,13 +22,19 @@ export type Asking = {
   readonly signal: AbortSignal;
 };
 
-/** Completes an identifier that a person typed, in any letter case. @throws UsageError where it is empty */
+/**
+ * Completes an identifier that a person typed, in any letter case. @throws UsageError where it is
+ * empty
+ */
 export function resolveIdentifier(oaiBase: string, identifier: string): string {
   const typed = normalizeId(identifier).replaceAll(' ', '');
   if (typed === '') throw new UsageError(t`The identifier is empty.`);
   const full = toFullIdentifier(oaiBase, typed);
   if (full === typed) return full;
-  return toFullIdentifier(oaiBase, /^ruian-/i.test(typed) ? typed.toLowerCase() : typed.toUpperCase());
+  return toFullIdentifier(
+    oaiBase,
+    /^ruian-/i.test(typed) ? typed.toLowerCase() : typed.toUpperCase(),
+  );
 }
 
 /** Requests the description of the repository (OAI-PMH 2.0, section 4.2). */
@@ -49,7 +61,11 @@ export async function askFormats({ client, args, signal }: Asking) {
 /** Requests one page of sets, the first one or that of a token (OAI-PMH 2.0, section 4.6). */
 export async function askSets({ client, args, signal }: Asking) {
   const page = await client.listSets(args, signal);
-  const sets = page.items.map((set) => ({ set: set.setSpec, name: set.name, descriptions: toDescriptionsJson(set) }));
+  const sets = page.items.map((set) => ({
+    set: set.setSpec,
+    name: set.name,
+    descriptions: toDescriptionsJson(set),
+  }));
   return { sets, ...toPagingJson(page) };
 }
 
@@ -63,18 +79,30 @@ export async function askIdentifiers({ client, args, signal }: Asking) {
 export async function askRecords({ client, version, args, signal }: Asking) {
   const page = await client.listRecords(args, signal);
   const repeated = listRepeatedElements(version);
-  return { records: page.items.map((record) => toRecordJson(record, repeated)), ...toPagingJson(page) };
+  return {
+    records: page.items.map((record) => toRecordJson(record, repeated)),
+    ...toPagingJson(page),
+  };
 }
 
 /** Requests one record (OAI-PMH 2.0, section 4.1). */
 export async function askRecord({ client, version, args, signal }: Asking) {
   const { identifier = '', metadataPrefix = '' } = args;
-  return toRecordJson(await client.getRecord(identifier, metadataPrefix, signal), listRepeatedElements(version));
+  return toRecordJson(
+    await client.getRecord(identifier, metadataPrefix, signal),
+    listRepeatedElements(version),
+  );
 }
 
 export type Paging = ReturnType<typeof toPagingJson>;
 
-function toPagingJson({ next, completeListSize, cursor, tokenExpiresMs, responseDateMs }: ListPage<unknown>) {
+function toPagingJson({
+  next,
+  completeListSize,
+  cursor,
+  tokenExpiresMs,
+  responseDateMs,
+}: ListPage<unknown>) {
   return {
     resumption_token: next ?? null,
     complete_list_size: completeListSize ?? null,

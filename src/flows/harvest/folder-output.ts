@@ -14,7 +14,13 @@ import {
   saveFile,
 } from '../../ledger/ledger.ts';
 import { makeModifiedFileError } from '../../store/append-file.ts';
-import { flushFiles, makeSafeFileName, readFileStanding, removeTemps, writeFiles } from '../../store/file-folder.ts';
+import {
+  flushFiles,
+  makeSafeFileName,
+  readFileStanding,
+  removeTemps,
+  writeFiles,
+} from '../../store/file-folder.ts';
 import { formatGone, type Opening, type RecordOutput } from './record-output.ts';
 import { makeRecordCutter } from './xml-output.ts';
 
@@ -22,9 +28,10 @@ const EXTENSION = '.xml';
 const DECLARATION = Buffer.from('<?xml version="1.0" encoding="UTF-8"?>\n');
 
 /**
- * Opens an output with one file per record: its latest version, unchanged, in a `ListRecords` that declares its namespaces. A
- * file that was removed is requested again.
- * @param identifierPrefix common prefix of all identifiers of the service; the rest is the file name
+ * Opens an output with one file per record: its latest version, unchanged, in a `ListRecords` that
+ * declares its namespaces. A file that was removed is requested again.
+ * @param identifierPrefix common prefix of all identifiers of the service; the rest is the file
+ * name
  * @throws FileError where another program changed or added a file
  */
 export async function openFilesOutput(
@@ -34,9 +41,13 @@ export async function openFilesOutput(
   { verify, onNote }: Opening,
 ): Promise<RecordOutput> {
   const getFileName = (identifier: string): string => {
-    // An identifier never begins with a space, so no other form of it gets the file name of an own one.
+    // An identifier never begins with a space, so no other form of it gets the file name of an own
+    // one.
     const isOwn = identifier.startsWith(identifierPrefix);
-    return makeSafeFileName(isOwn ? identifier.slice(identifierPrefix.length) : ` ${identifier}`, EXTENSION);
+    return makeSafeFileName(
+      isOwn ? identifier.slice(identifierPrefix.length) : ` ${identifier}`,
+      EXTENSION,
+    );
   };
   await removeTemps(folder);
   const hasCheckpoint = readCheckpoint(ledger) !== undefined;
@@ -59,7 +70,11 @@ export async function openFilesOutput(
       isFlushed = isFlushed && records.length === 0;
       const cutRecords = makeRecordCutter(document);
       const files = records.map(({ header: { identifier }, element }) => {
-        return { name: getFileName(identifier), identifier, content: Buffer.concat([DECLARATION, ...cutRecords([element])]) };
+        return {
+          name: getFileName(identifier),
+          identifier,
+          content: Buffer.concat([DECLARATION, ...cutRecords([element])]),
+        };
       });
       waiting = writeFiles(folder, files);
     },
@@ -87,9 +102,14 @@ type Differences = {
 
 /**
  * Compares the folder with the ledger.
- * @param wasFlushed true: the content of files with an unchanged size and time is not read; after a power cut it may be lost
+ * @param wasFlushed true: the content of files with an unchanged size and time is not read; after a
+ * power cut it may be lost
  */
-async function findDifferences(folder: string, ledger: Ledger, wasFlushed: boolean): Promise<Differences> {
+async function findDifferences(
+  folder: string,
+  ledger: Ledger,
+  wasFlushed: boolean,
+): Promise<Differences> {
   const there = new Set((await readdir(folder)).filter((name) => name.endsWith(EXTENSION)));
   const [gone, changed, touched]: [StoredFile[], StoredFile[], StoredFile[]] = [[], [], []];
   for (const file of listStoredFiles(ledger)) {

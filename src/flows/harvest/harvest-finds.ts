@@ -17,7 +17,10 @@ export type FindHarvest = RecordSource & {
   readonly clock: Clock;
   /** Maximum time until a new record appears in a harvest. */
   readonly indexAllowanceMs: number;
-  /** Called after each page with the records so far; `total` is undefined where the service does not count. */
+  /**
+   * Called after each page with the records so far; `total` is undefined where the service does not
+   * count.
+   */
   readonly onProgress?: (doneCount: number, total: number | undefined) => void;
   /** Called with messages for the user that are no failures. */
   readonly onNote?: (text: string) => void;
@@ -42,10 +45,13 @@ export type HarvestedFinds = {
 /**
  * Harvests the finds that are listed for the account.
  * @param fromMs lower bound of the last change, by the server's clock; null for all
- * @throws OaiError, `incomplete` where the service sends fewer records than it counts; UnavailableError, AuthError,
- * InterruptedError
+ * @throws OaiError, `incomplete` where the service sends fewer records than it counts;
+ * UnavailableError, AuthError, InterruptedError
  */
-export async function harvestFinds(options: FindHarvest, fromMs: number | null): Promise<HarvestedFinds> {
+export async function harvestFinds(
+  options: FindHarvest,
+  fromMs: number | null,
+): Promise<HarvestedFinds> {
   const { format, onProgress, ...service } = options;
   const lookups = new Map<string, ListedFind>();
   let waiting: readonly OaiRecord[] = [];
@@ -77,7 +83,9 @@ export async function harvestFinds(options: FindHarvest, fromMs: number | null):
   // A record of an earlier scan may be gone since.
   return {
     lookups: new Map([...lookups].filter(([ident]) => listed.has(ident))),
-    withoutContent: broken.flatMap(({ identifier }) => (identifier === undefined ? [] : [toIdent(identifier)])),
+    withoutContent: broken.flatMap(({ identifier }) =>
+      identifier === undefined ? [] : [toIdent(identifier)],
+    ),
     beganMs: pass?.beganMs ?? 0,
   };
 }

@@ -1,6 +1,13 @@
 import type { Clock } from '../../base/clock.ts';
 import { t } from '../../base/language.ts';
-import { countHeld, getOrCreateHarvest, type Ledger, type Subject, setVerifying, updateRights } from '../../ledger/ledger.ts';
+import {
+  countHeld,
+  getOrCreateHarvest,
+  type Ledger,
+  type Subject,
+  setVerifying,
+  updateRights,
+} from '../../ledger/ledger.ts';
 import { readHeadersOnly } from '../../oai/client.ts';
 import { harvest, type UnconfirmedLosses } from '../../oai/harvest-engine.ts';
 import {
@@ -69,7 +76,10 @@ type Figures = {
   readonly vanished: number;
   /** Records whose content the account may not read. */
   readonly masked: number;
-  /** Records written although unchanged since the last harvest: the output lacked them, or had another version. */
+  /**
+   * Records written although unchanged since the last harvest: the output lacked them, or had
+   * another version.
+   */
   readonly mended: number;
   /** Records that were skipped, in this run or before, and still cannot be read. */
   readonly broken: readonly BrokenRecord[];
@@ -91,14 +101,26 @@ export type RecordHarvest = Figures & {
 
 /**
  * Updates an output with one or several sets; see {@link harvest}.
- * @throws as {@link harvest}; UsageError for an unknown set or an invalid window; FileError where another program changed the
- * output; DatabaseError
+ * @throws as {@link harvest}; UsageError for an unknown set or an invalid window; FileError where
+ * another program changed the output; DatabaseError
  */
 export async function harvestRecords(options: HarvestRecordsOptions): Promise<RecordHarvest> {
-  const { clock, metadataPrefix, verb = 'ListRecords', from, until, verify = false, onNote = () => {} } = options;
-  const window = { ...(from === undefined ? {} : { from }), ...(until === undefined ? {} : { until }) };
+  const {
+    clock,
+    metadataPrefix,
+    verb = 'ListRecords',
+    from,
+    until,
+    verify = false,
+    onNote = () => {},
+  } = options;
+  const window = {
+    ...(from === undefined ? {} : { from }),
+    ...(until === undefined ? {} : { until }),
+  };
   const sets = options.sets.length === 0 ? [ALL_SETS] : options.sets;
-  for (const set of sets) checkArguments(verb, { metadataPrefix, ...(set === ALL_SETS ? {} : { set }), ...window });
+  for (const set of sets)
+    checkArguments(verb, { metadataPrefix, ...(set === ALL_SETS ? {} : { set }), ...window });
   if (options.sets.length > 0) await assertKnownSets(options, sets);
   const service = await fetchServiceClock(options);
   const startedMs = clock.monotonicMs();
@@ -108,12 +130,21 @@ export async function harvestRecords(options: HarvestRecordsOptions): Promise<Re
     setVerifying(ledger, verify);
     return options.rights !== undefined && updateRights(ledger, options.rights);
   });
-  if (hasOtherRights) onNote(t`The account's permissions have changed since the last harvest, so everything is read again.`);
+  if (hasOtherRights)
+    onNote(
+      t`The account's permissions have changed since the last harvest, so everything is read again.`,
+    );
   const results: SetFigures[] = [];
-  for (const setSpec of sets) results.push(await harvestSet(options, service, { ledger, output }, setSpec));
+  for (const setSpec of sets)
+    results.push(await harvestSet(options, service, { ledger, output }, setSpec));
   await output.settle();
   ledger.assertUnmodified();
-  return { ...sumFigures(results), sets: results, held: countHeld(ledger), elapsedMs: clock.monotonicMs() - startedMs };
+  return {
+    ...sumFigures(results),
+    sets: results,
+    held: countHeld(ledger),
+    elapsedMs: clock.monotonicMs() - startedMs,
+  };
 }
 
 async function harvestSet(
@@ -133,12 +164,20 @@ async function harvestSet(
     tally.mended += count;
   });
   const settings = {
-    ...{ ...options, ...service, state, sink, setSpec, overlapMs: computeOverlapMs(options.indexAllowanceMs) },
+    ...{
+      ...options,
+      ...service,
+      state,
+      sink,
+      setSpec,
+      overlapMs: computeOverlapMs(options.indexAllowanceMs),
+    },
     client: options.verb === 'ListIdentifiers' ? readHeadersOnly(options.client) : options.client,
     full: options.full === true || verify,
     window: {
       fromMs: from === undefined ? null : Date.parse(from),
-      untilMs: until === undefined ? null : parseBoundMs(until, parseGranularity(until) ?? 'second'),
+      untilMs:
+        until === undefined ? null : parseBoundMs(until, parseGranularity(until) ?? 'second'),
     },
     onPage: ({ written }: PageResult, { scan, listSize }: HarvestPass) => {
       tally.written += written.length;
@@ -149,7 +188,12 @@ async function harvestSet(
       }
       const seconds = Math.max(0.001, (clock.monotonicMs() - startedMs) / 1000);
       const perSecond = Math.max(0, scan.seen - seenBefore) / seconds;
-      onProgress?.({ setSpec: listName(setSpec), done: scan.seen, total: listSize ?? undefined, perSecond });
+      onProgress?.({
+        setSpec: listName(setSpec),
+        done: scan.seen,
+        total: listSize ?? undefined,
+        perSecond,
+      });
     },
     losses: async (scan: number) => ({ lost: state.listAbsentIn(scan), inUse: [] }),
     onVanished: (count: number) => {
@@ -162,13 +206,26 @@ async function harvestSet(
       if (isProof) state.leave(scan.number);
     }),
   );
-  return { setSpec, pass: pass?.kind ?? 'changes', records: pass?.scan.seen ?? 0, ...tally, broken, unconfirmed };
+  return {
+    setSpec,
+    pass: pass?.kind ?? 'changes',
+    records: pass?.scan.seen ?? 0,
+    ...tally,
+    broken,
+    unconfirmed,
+  };
 }
 
-/** Interval between two saves, in milliseconds. A killed run requests the pages since the last save again. */
+/**
+ * Interval between two saves, in milliseconds. A killed run requests the pages since the last save
+ * again.
+ */
 const MAX_UNSAVED_MS = 20;
 
-/** Saves pages of an output that has `flush` in groups, so that one flush of the disk serves many small pages. */
+/**
+ * Saves pages of an output that has `flush` in groups, so that one flush of the disk serves many
+ * small pages.
+ */
 function groupPages({ ledger, output }: OpenedOutput, clock: Clock) {
   let savedMs = clock.monotonicMs();
   const save = async (): Promise<void> => {
@@ -207,15 +264,24 @@ function groupPages({ ledger, output }: OpenedOutput, clock: Clock) {
   };
 }
 
-/** Returns the sink for the records of a set; with `verify`, records that differ in the output are written as well. */
-function makeSink({ verb, verify }: HarvestRecordsOptions, output: RecordOutput, onMended: (count: number) => void): RecordSink {
+/**
+ * Returns the sink for the records of a set; with `verify`, records that differ in the output are
+ * written as well.
+ */
+function makeSink(
+  { verb, verify }: HarvestRecordsOptions,
+  output: RecordOutput,
+  onMended: (count: number) => void,
+): RecordSink {
   const differs = verify === true ? output.differs : undefined;
   if (differs === undefined && verb !== 'ListIdentifiers') return output;
   return {
     notePage: () => output.notePage(),
     write: (page) => {
       const news = new Set(page.records);
-      const wrong = page.seenRecords.filter((record) => !news.has(record) && differs?.(page.document, record) === true);
+      const wrong = page.seenRecords.filter(
+        (record) => !news.has(record) && differs?.(page.document, record) === true,
+      );
       onMended(wrong.length);
       const records = [...news, ...wrong];
       // The ListRecords entry of a deleted record is a header only, so it needs no reduction.
@@ -226,7 +292,8 @@ function makeSink({ verb, verify }: HarvestRecordsOptions, output: RecordOutput,
 }
 
 function sumFigures(sets: readonly SetFigures[]): Figures {
-  const sumOf = (count: (figures: Figures) => number): number => sets.reduce((sum, figures) => sum + count(figures), 0);
+  const sumOf = (count: (figures: Figures) => number): number =>
+    sets.reduce((sum, figures) => sum + count(figures), 0);
   return {
     pass: sets.some(({ pass }) => pass === 'full') ? 'full' : 'changes',
     records: sumOf(({ records }) => records),
@@ -243,43 +310,55 @@ function sumFigures(sets: readonly SetFigures[]): Figures {
 type SetState = HarvestState & {
   /** Returns the time up to which the output had all changes, also before it was lost. */
   getSettledMs(): number;
-  /** Returns the identifiers that earlier scans saw and this one did not, including records of other sets. */
+  /**
+   * Returns the identifiers that earlier scans saw and this one did not, including records of other
+   * sets.
+   */
   listAbsentIn(scan: number): readonly string[];
   /** Removes unseen records from this set that are in another one. */
   leave(scan: number): void;
 };
 
-/** Opens the state of one set of an output. All sets share the stored version of a record. @param nowMs this machine's clock */
+/**
+ * Opens the state of one set of an output. All sets share the stored version of a record. @param
+ * nowMs this machine's clock
+ */
 export function openSetState(ledger: Ledger, setSpec: string, nowMs: () => number): SetState {
   const { sql, change } = ledger;
   const harvest = change(() => getOrCreateHarvest(ledger, setSpec));
   const stored = makeStoredState(ledger, harvest, nowMs);
   const getSettledMs = (): number => {
-    const wasComplete = sql('select completed_at is not null from harvests where id = ?').pluck().get(harvest) === 1;
-    return stored.getWatermarkMs() ?? (wasComplete ? Number.POSITIVE_INFINITY : Number.NEGATIVE_INFINITY);
+    const wasComplete =
+      sql('select completed_at is not null from harvests where id = ?').pluck().get(harvest) === 1;
+    return (
+      stored.getWatermarkMs() ?? (wasComplete ? Number.POSITIVE_INFINITY : Number.NEGATIVE_INFINITY)
+    );
   };
   const state = { ...stored, getSettledMs };
   if (sql('select count(*) from harvests').pluck().get() === 1)
     return { ...state, listAbsentIn: state.listUnseenIn, leave: () => {} };
-  const elsewhere = sql('select 1 from seen_records where identifier = ? and harvest <> ? and scan > 0').pluck();
+  const elsewhere = sql(
+    'select 1 from seen_records where identifier = ? and harvest <> ? and scan > 0',
+  ).pluck();
   const isElsewhere = (identifier: string): boolean => elsewhere.get(identifier, harvest) === 1;
   return {
     ...state,
     findSeen: (identifier) => state.findSeen(identifier) ?? findInOtherSet(ledger, identifier),
     markSeen: (identifier, seenRecord) => {
       state.markSeen(identifier, seenRecord);
-      sql('update seen_records set datestamp_at = ?, digest = ? where identifier = ? and harvest <> ?').run(
-        seenRecord.datestampMs,
-        seenRecord.digest,
-        identifier,
-        harvest,
-      );
+      sql(
+        'update seen_records set datestamp_at = ?, digest = ? where identifier = ? and harvest <> ?',
+      ).run(seenRecord.datestampMs, seenRecord.digest, identifier, harvest);
     },
-    listUnseenIn: (scan) => state.listUnseenIn(scan).filter((identifier) => !isElsewhere(identifier)),
+    listUnseenIn: (scan) =>
+      state.listUnseenIn(scan).filter((identifier) => !isElsewhere(identifier)),
     listAbsentIn: state.listUnseenIn,
     leave: (scan) => {
       for (const identifier of state.listUnseenIn(scan).filter(isElsewhere)) {
-        sql('update seen_records set scan = 0 where harvest = ? and identifier = ?').run(harvest, identifier);
+        sql('update seen_records set scan = 0 where harvest = ? and identifier = ?').run(
+          harvest,
+          identifier,
+        );
       }
     },
   };
@@ -288,6 +367,8 @@ export function openSetState(ledger: Ledger, setSpec: string, nowMs: () => numbe
 const parseVersion = createRowParser({ datestampMs: isNumber, digest: isText });
 
 function findInOtherSet({ sql }: Ledger, identifier: string): SeenRecord | undefined {
-  const held = sql('select datestamp_at as datestampMs, digest from seen_records where identifier = ? limit 1').get(identifier);
+  const held = sql(
+    'select datestamp_at as datestampMs, digest from seen_records where identifier = ? limit 1',
+  ).get(identifier);
   return held === undefined ? undefined : { ...parseVersion(held), scan: 0, skipped: false };
 }

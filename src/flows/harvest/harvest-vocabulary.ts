@@ -23,12 +23,29 @@ import {
   tombstoneMissingTerms,
   updateSubject,
 } from '../../vocabulary/terms.ts';
-import { assertKnownSets, computeOverlapMs, fetchServiceClock, type ServiceClock, type SetProgress } from './service-lists.ts';
+import {
+  assertKnownSets,
+  computeOverlapMs,
+  fetchServiceClock,
+  type ServiceClock,
+  type SetProgress,
+} from './service-lists.ts';
 
 /** Sets of the values in finds, and of the areas and projects with which they are checked. */
-export const DEFAULT_SETS = ['heslo', 'organizace', 'osoba', 'ruian_kraj', 'ruian_okres', 'ruian_katastr', 'projekt'] as const;
+export const DEFAULT_SETS = [
+  'heslo',
+  'organizace',
+  'osoba',
+  'ruian_kraj',
+  'ruian_okres',
+  'ruian_katastr',
+  'projekt',
+] as const;
 
-/** Tells if imports need the set: one that is harvested by default, or that contains the set of an element. */
+/**
+ * Tells if imports need the set: one that is harvested by default, or that contains the set of an
+ * element.
+ */
 export function isNeededByImports(setSpec: string): boolean {
   const isWhole = DEFAULT_SETS.some((each) => each === setSpec);
   return isWhole || FIELDS.some(({ set }) => set !== undefined && isInSet(set, setSpec));
@@ -49,9 +66,15 @@ type HarvestVocabularyOptions = {
   readonly inUse?: () => Promise<ReadonlySet<string>>;
   /** Skips and reports records that are not well-formed; false: such a page ends the harvest. */
   readonly skipBroken: boolean;
-  /** `{version} {account}`, with an empty account for an anonymous harvest. A change causes a full pass. */
+  /**
+   * `{version} {account}`, with an empty account for an anonymous harvest. A change causes a full
+   * pass.
+   */
   readonly subject: string;
-  /** Role and organisation of the account; undefined where they are unknown. A change causes a full pass. */
+  /**
+   * Role and organisation of the account; undefined where they are unknown. A change causes a full
+   * pass.
+   */
   readonly rights?: string | undefined;
   /** Maximum time until a new record appears in a harvest. */
   readonly indexAllowanceMs: number;
@@ -76,7 +99,10 @@ export type SetHarvest = {
   readonly elapsedMs: number;
 };
 
-/** Updates the vocabularies, set by set. @throws as {@link harvest}; UsageError for an unknown set; DatabaseError */
+/**
+ * Updates the vocabularies, set by set. @throws as {@link harvest}; UsageError for an unknown set;
+ * DatabaseError
+ */
 export async function harvestVocabulary(options: HarvestVocabularyOptions): Promise<SetHarvest[]> {
   await assertKnownSets(options, options.sets);
   const stray = options.sets.find((set) => !DEFAULT_SETS.some((family) => isInSet(set, family)));
@@ -91,12 +117,19 @@ export async function harvestVocabulary(options: HarvestVocabularyOptions): Prom
   return results;
 }
 
-/** Maximum number of unreadable records that each later run requests and reports again, until they are terms. */
+/**
+ * Maximum number of unreadable records that each later run requests and reports again, until they
+ * are terms.
+ */
 const MAX_RETRIED = 100;
 
 type Tally = { deleted: number; vanished: number; readonly unreadable: Set<string> };
 
-async function harvestSet(options: HarvestVocabularyOptions, service: ServiceClock, setSpec: string): Promise<SetHarvest> {
+async function harvestSet(
+  options: HarvestVocabularyOptions,
+  service: ServiceClock,
+  setSpec: string,
+): Promise<SetHarvest> {
   const { vocabulary, clock, onProgress } = options;
   const { id, run, hasOtherRights } = vocabulary.change(() => {
     const harvestId = getOrCreateVocabularyHarvest(vocabulary, setSpec);
@@ -105,7 +138,9 @@ async function harvestSet(options: HarvestVocabularyOptions, service: ServiceClo
     return { id: harvestId, run: beginRun(vocabulary, harvestId), hasOtherRights: differs };
   });
   if (hasOtherRights)
-    options.onNote?.(t`The account's permissions have changed since the last harvest, so everything is read again.`);
+    options.onNote?.(
+      t`The account's permissions have changed since the last harvest, so everything is read again.`,
+    );
   const stored = makeStoredState(vocabulary, id, () => vocabulary.clock.now());
   const change = <T>(work: () => T): T =>
     vocabulary.change(() => {
@@ -114,15 +149,18 @@ async function harvestSet(options: HarvestVocabularyOptions, service: ServiceClo
     });
   const tally: Tally = { deleted: 0, vanished: 0, unreadable: new Set() };
   const markSeen: HarvestState['markSeen'] = (identifier, seenRecord) => {
-    const isUnreadable = tally.unreadable.has(toIdent(identifier)) && tally.unreadable.size <= MAX_RETRIED;
+    const isUnreadable =
+      tally.unreadable.has(toIdent(identifier)) && tally.unreadable.size <= MAX_RETRIED;
     stored.markSeen(identifier, { ...seenRecord, skipped: seenRecord.skipped || isUnreadable });
   };
   // Those of this run are reported already.
-  const listSkipped = () => stored.listSkipped().filter((identifier) => !tally.unreadable.has(toIdent(identifier)));
+  const listSkipped = () =>
+    stored.listSkipped().filter((identifier) => !tally.unreadable.has(toIdent(identifier)));
   const state = { ...stored, change, markSeen, listSkipped };
   const startedMs = clock.monotonicMs();
   const seenBefore = state.getPass()?.scan.seen ?? 0;
-  const listUnseen = (scan: number) => listUnseenTerms(vocabulary, setSpec, new Set([...state.listSeenIn(scan)].map(toIdent)));
+  const listUnseen = (scan: number) =>
+    listUnseenTerms(vocabulary, setSpec, new Set([...state.listSeenIn(scan)].map(toIdent)));
   const { pass, broken, unconfirmed } = await harvest(
     {
       ...{ ...options, ...service, state, setSpec, window: { fromMs: null, untilMs: null } },
@@ -168,12 +206,18 @@ function makeTermSink(vocabulary: Vocabulary, harvestedSet: string, tally: Tally
       waiting = seenRecords;
     },
     notePage: () => {
-      for (const record of waiting) saveTermRecord(vocabulary, harvestedSet, record, tally.unreadable);
+      for (const record of waiting)
+        saveTermRecord(vocabulary, harvestedSet, record, tally.unreadable);
     },
   };
 }
 
-function saveTermRecord(vocabulary: Vocabulary, harvestedSet: string, record: OaiRecord, unreadable: Set<string>): void {
+function saveTermRecord(
+  vocabulary: Vocabulary,
+  harvestedSet: string,
+  record: OaiRecord,
+  unreadable: Set<string>,
+): void {
   const { identifier, setSpecs, deleted, datestampMs } = record.header;
   const ident = toIdent(identifier);
   const specificSet = chooseMostSpecific(setSpecs);

@@ -1,10 +1,19 @@
 import { OaiError } from '../../base/errors.ts';
 import { CircleError, isRefusedToken, type ListPage, listPages } from '../../oai/client.ts';
 import { formatDatestamp, type OaiRecord, toIdent } from '../../oai/protocol.ts';
-import { FIND_SET, type FindHarvest, harvestFinds, type ListedFind, toListedFind } from './harvest-finds.ts';
+import {
+  FIND_SET,
+  type FindHarvest,
+  harvestFinds,
+  type ListedFind,
+  toListedFind,
+} from './harvest-finds.ts';
 import { fetchServiceClock } from './service-lists.ts';
 
-/** Result for one requested record. `missing`: the service does not know it; `empty`: it came without content. */
+/**
+ * Result for one requested record. `missing`: the service does not know it; `empty`: it came
+ * without content.
+ */
 export type FindLookup = ListedFind | { readonly kind: 'missing' | 'empty' };
 
 type FindLookups = { readonly beganMs: number; readonly lookups: ReadonlyMap<string, FindLookup> };
@@ -19,8 +28,9 @@ class LongList extends Error {
 }
 
 /**
- * Looks up records among all that changed since `fromMs`; unchanged ones are absent from the result. Where the list has more
- * pages than there are records to look up, each record is requested by itself, and the result has all of them.
+ * Looks up records among all that changed since `fromMs`; unchanged ones are absent from the
+ * result. Where the list has more pages than there are records to look up, each record is requested
+ * by itself, and the result has all of them.
  * @throws as {@link harvestFinds}
  */
 export async function lookUpChanges(
@@ -35,11 +45,20 @@ export async function lookUpChanges(
     return page;
   };
   try {
-    const { lookups, withoutContent, beganMs } = await harvestFinds({ ...options, client: { ...client, listRecords } }, fromMs);
+    const { lookups, withoutContent, beganMs } = await harvestFinds(
+      { ...options, client: { ...client, listRecords } },
+      fromMs,
+    );
     const empty = withoutContent.map((ident): [string, FindLookup] => [ident, { kind: 'empty' }]);
-    return { lookups: new Map<string, FindLookup>([...empty, ...lookups].filter(([ident]) => wantedIdents.has(ident))), beganMs };
+    return {
+      lookups: new Map<string, FindLookup>(
+        [...empty, ...lookups].filter(([ident]) => wantedIdents.has(ident)),
+      ),
+      beganMs,
+    };
   } catch (thrown) {
-    if (thrown instanceof LongList) return { lookups: await lookUpEach(options, wantedIdents), beganMs: thrown.beganMs };
+    if (thrown instanceof LongList)
+      return { lookups: await lookUpEach(options, wantedIdents), beganMs: thrown.beganMs };
     throw thrown;
   }
 }
@@ -51,7 +70,8 @@ function countPagesAfter({ items, next, cursor, completeListSize }: ListPage<Oai
 }
 
 /**
- * Looks up records with one request each, except those that the list of changes since `fromMs` has with their known datestamp.
+ * Looks up records with one request each, except those that the list of changes since `fromMs` has
+ * with their known datestamp.
  * @param knownMs datestamps by identifier
  */
 export async function lookUpUnlisted(
@@ -82,7 +102,10 @@ export async function lookUpUnlisted(
 }
 
 /** Looks up each record with one request. */
-export async function lookUpEach(options: FindHarvest, idents: Iterable<string>): Promise<Map<string, FindLookup>> {
+export async function lookUpEach(
+  options: FindHarvest,
+  idents: Iterable<string>,
+): Promise<Map<string, FindLookup>> {
   const { client, format, signal, onProgress } = options;
   const all = [...idents];
   const lookups = new Map<string, FindLookup>();

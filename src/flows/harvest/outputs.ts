@@ -16,7 +16,10 @@ type OutputSource = {
 type OutputForm = {
   /** Extensions of file names that select this form; none for a folder. */
   readonly extensions: readonly string[];
-  /** Place of the ledger: a file beside the output, in the folder, or the output itself. `beside` also allows standard output. */
+  /**
+   * Place of the ledger: a file beside the output, in the folder, or the output itself. `beside`
+   * also allows standard output.
+   */
   readonly ledger: 'beside' | 'inside' | 'itself';
   /** The form can hold headers without metadata. */
   readonly takesIdentifiers: boolean;
@@ -35,7 +38,11 @@ const FORMS = {
     ledger: 'beside',
     takesIdentifiers: true,
     open: async ({ openTarget, subject }) =>
-      (await import('./append-output.ts')).openJsonlOutput(await openTarget(), listRepeatedIn(subject), subject.verb),
+      (await import('./append-output.ts')).openJsonlOutput(
+        await openTarget(),
+        listRepeatedIn(subject),
+        subject.verb,
+      ),
   },
   xml: {
     extensions: ['xml'],
@@ -56,7 +63,11 @@ const FORMS = {
     ledger: 'itself',
     takesIdentifiers: true,
     open: async ({ subject, ledger, opening }) =>
-      (await import('./sqlite-output.ts')).openSqliteOutput(ledger, listRepeatedIn(subject), opening),
+      (await import('./sqlite-output.ts')).openSqliteOutput(
+        ledger,
+        listRepeatedIn(subject),
+        opening,
+      ),
   },
 } as const satisfies Readonly<Record<string, OutputForm>>;
 

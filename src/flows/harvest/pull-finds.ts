@@ -22,7 +22,10 @@ import { computeOverlapMs } from './service-lists.ts';
 
 type PullContext = FindHarvest & {
   readonly outbox: Outbox;
-  /** A training instance is not harvested: a record with the same identifier belongs to another account. */
+  /**
+   * A training instance is not harvested: a record with the same identifier belongs to another
+   * account.
+   */
   readonly training: boolean;
   /** Looks up all finds, not only those changed since the last pull. */
   readonly full: boolean;
@@ -47,33 +50,53 @@ const LOOK_BACK_MS = 24 * 3600 * 1000;
 const CREATION_MARGIN_MS = 30 * 60_000;
 
 /**
- * Updates the stored state of sent finds from a harvest. All of it is stored in one transaction after the last page, with the
- * server time at which the next pull continues.
+ * Updates the stored state of sent finds from a harvest. All of it is stored in one transaction
+ * after the last page, with the server time at which the next pull continues.
  * @throws UsageError on a training instance, which is not harvested; as {@link lookUpChanges}
  */
 export async function pull(context: PullContext): Promise<Pull> {
   const { outbox } = context;
   const sent = [...listSentFinds(outbox)];
   if (sent.length === 0) return { finds: [], withoutContent: [], fromMs: undefined };
-  const recordsByIdent = new Map(sent.map(({ identCely }) => [identCely, findPulledRecord(outbox, identCely)]));
+  const recordsByIdent = new Map(
+    sent.map(({ identCely }) => [identCely, findPulledRecord(outbox, identCely)]),
+  );
   const allMs = getFirstSentMs(outbox, sent) - LOOK_BACK_MS;
   const watermarkMs = context.full ? undefined : pullWatermarkMs(outbox);
   let fromMs =
     watermarkMs === undefined
       ? allMs
-      : getSinceMs(watermarkMs - computeOverlapMs(context.indexAllowanceMs), recordsByIdent.values());
-  let { lookups: listed, beganMs } = await lookUpChanges(context, new Set(recordsByIdent.keys()), fromMs);
+      : getSinceMs(
+          watermarkMs - computeOverlapMs(context.indexAllowanceMs),
+          recordsByIdent.values(),
+        );
+  let { lookups: listed, beganMs } = await lookUpChanges(
+    context,
+    new Set(recordsByIdent.keys()),
+    fromMs,
+  );
   if (watermarkMs !== undefined && beganMs < watermarkMs) {
     context.onNote?.(formatClockWentBack(FIND_SET, watermarkMs, beganMs));
     fromMs = allMs;
-    ({ lookups: listed, beganMs } = await lookUpChanges(context, new Set(recordsByIdent.keys()), fromMs));
+    ({ lookups: listed, beganMs } = await lookUpChanges(
+      context,
+      new Set(recordsByIdent.keys()),
+      fromMs,
+    ));
   }
-  const unexplained = sent.filter(({ identCely }) => !listed.has(identCely) && isOpen(recordsByIdent.get(identCely)));
-  const older = unexplained.filter((find) => !isAcceptedSince(outbox, find, fromMs)).map(({ identCely }) => identCely);
-  // A record that is gone without a tombstone is in no list of changes, and while its index is rebuilt, a list lacks changes.
+  const unexplained = sent.filter(
+    ({ identCely }) => !listed.has(identCely) && isOpen(recordsByIdent.get(identCely)),
+  );
+  const older = unexplained
+    .filter((find) => !isAcceptedSince(outbox, find, fromMs))
+    .map(({ identCely }) => identCely);
+  // A record that is gone without a tombstone is in no list of changes, and while its index is
+  // rebuilt, a list lacks changes.
   const silentMs = new Map(
     [...recordsByIdent].flatMap(([ident, record]): [string, number | null][] =>
-      record === undefined || isOpen(record) || listed.has(ident) ? [] : [[ident, record.datestampMs]],
+      record === undefined || isOpen(record) || listed.has(ident)
+        ? []
+        : [[ident, record.datestampMs]],
     ),
   );
   const lookups = new Map<string, FindLookup>([
@@ -90,31 +113,50 @@ export async function pull(context: PullContext): Promise<Pull> {
   thinDocuments(outbox);
   const finds = sent.flatMap((find): PulledFind[] => {
     const now = getRemoteState(outbox, find);
-    return now === undefined ? [] : [{ ...now, isNews: isNews(recordsByIdent.get(find.identCely), now.pulled) }];
+    return now === undefined
+      ? []
+      : [{ ...now, isNews: isNews(recordsByIdent.get(find.identCely), now.pulled) }];
   });
-  const withoutContent = sent.filter(({ identCely }) => ownLookups.get(identCely)?.kind === 'empty');
+  const withoutContent = sent.filter(
+    ({ identCely }) => ownLookups.get(identCely)?.kind === 'empty',
+  );
   return { finds, withoutContent, fromMs };
 }
 
-/** Returns the lower bound of the request; of a service with datestamps in whole days, the start of the day. */
+/**
+ * Returns the lower bound of the request; of a service with datestamps in whole days, the start of
+ * the day.
+ */
 function getSinceMs(fromMs: number, records: Iterable<PulledRecord | undefined>): number {
-  const isByDay = [...records].some((record) => record?.datestampMs != null && record.datestampMs % DAY_MS === 0);
+  const isByDay = [...records].some(
+    (record) => record?.datestampMs != null && record.datestampMs % DAY_MS === 0,
+  );
   return isByDay ? fromMs - (fromMs % DAY_MS) : fromMs;
 }
 
 function isNews(before: PulledRecord | undefined, now: PulledRecord): boolean {
-  return before?.standing !== now.standing || JSON.stringify(before.record) !== JSON.stringify(now.record);
+  return (
+    before?.standing !== now.standing ||
+    JSON.stringify(before.record) !== JSON.stringify(now.record)
+  );
 }
 
-/** Tells if a record must be looked up by itself, since no pull has found it: the list of changes does not show if it exists. */
+/**
+ * Tells if a record must be looked up by itself, since no pull has found it: the list of changes
+ * does not show if it exists.
+ */
 function isOpen(record: PulledRecord | undefined): boolean {
   return record === undefined || record.standing === 'missing';
 }
 
-/** Tells if the find was accepted since, so that it must be on the list. One that a person settled may be older. */
+/**
+ * Tells if the find was accepted since, so that it must be on the list. One that a person settled
+ * may be older.
+ */
 function isAcceptedSince(outbox: Outbox, { entry }: SentFind, fromMs: number): boolean {
   return listAttempts(outbox, entry).some(
-    ({ outcome, serverDateAt, startedAt }) => outcome === 'accepted' && (serverDateAt ?? startedAt) >= fromMs,
+    ({ outcome, serverDateAt, startedAt }) =>
+      outcome === 'accepted' && (serverDateAt ?? startedAt) >= fromMs,
   );
 }
 
@@ -152,8 +194,8 @@ function remember(outbox: Outbox, identCely: string, lookup: FindLookup | undefi
 }
 
 /**
- * Selects lookups that are proven to be of own records: created by the sending account when the find was sent, or shown so before
- * (A10).
+ * Selects lookups that are proven to be of own records: created by the sending account when the
+ * find was sent, or shown so before (A10).
  * @throws UsageError where there is none
  */
 function filterOwn(
@@ -167,23 +209,32 @@ function filterOwn(
   for (const find of sent) {
     const lookup = lookups.get(find.identCely);
     const wasOwn = (recordsByIdent.get(find.identCely)?.record ?? null) !== null;
-    const isOwn = wasOwn || (lookup?.kind === 'shown' && isCreatedByUs(context, find, lookup.record));
+    const isOwn =
+      wasOwn || (lookup?.kind === 'shown' && isCreatedByUs(context, find, lookup.record));
     if (isOwn) proven++;
     if (isOwn && lookup !== undefined) ownLookups.set(find.identCely, lookup);
     if (!isOwn) ownLookups.set(find.identCely, { kind: 'missing' });
   }
   if (proven > 0) return ownLookups;
   const { address } = readHeader(context.outbox);
-  throw new UsageError(t`Harvesting shows none of the ${sent.length} finds that were sent to ${address}.`, {
-    hint: t`A training instance has no harvesting, so what was sent to it cannot be read back. Check its own website.`,
-  });
+  throw new UsageError(
+    t`Harvesting shows none of the ${sent.length} finds that were sent to ${address}.`,
+    {
+      hint: t`A training instance has no harvesting, so what was sent to it cannot be read back. Check its own website.`,
+    },
+  );
 }
 
-function isCreatedByUs({ outbox }: PullContext, { entry }: SentFind, { history }: HarvestedFind): boolean {
+function isCreatedByUs(
+  { outbox }: PullContext,
+  { entry }: SentFind,
+  { history }: HarvestedFind,
+): boolean {
   const created = history.find(({ type }) => type === 'SN01');
   const createdMs = Date.parse(created?.at ?? '');
   return listAttempts(outbox, entry).some(
     ({ account, startedAt, serverDateAt }) =>
-      account === created?.user && Math.abs((serverDateAt ?? startedAt) - createdMs) <= CREATION_MARGIN_MS,
+      account === created?.user &&
+      Math.abs((serverDateAt ?? startedAt) - createdMs) <= CREATION_MARGIN_MS,
   );
 }

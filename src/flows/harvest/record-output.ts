@@ -6,11 +6,20 @@ import type { XmlDocument } from '../../xml/element.ts';
 
 /** An output file, folder or stream of a harvest. */
 export type RecordOutput = RecordSink & {
-  /** Tells if the output has another version of a record; absent where opening the output checks that. */
+  /**
+   * Tells if the output has another version of a record; absent where opening the output checks
+   * that.
+   */
   readonly differs?: (document: XmlDocument, record: OaiRecord) => boolean;
-  /** Flushes written pages to disk, after {@link Ledger.beginGroup}; absent where each page is committed by itself. */
+  /**
+   * Flushes written pages to disk, after {@link Ledger.beginGroup}; absent where each page is
+   * committed by itself.
+   */
   flush?(): Promise<void>;
-  /** To be called after the last page. @throws FileError where another program changed the output meanwhile */
+  /**
+   * To be called after the last page. @throws FileError where another program changed the output
+   * meanwhile
+   */
   settle(): Promise<void>;
   /** Removes what was not committed, and closes the output, also after a failure. */
   close(): Promise<void>;
@@ -19,7 +28,10 @@ export type RecordOutput = RecordSink & {
 export type OpenedOutput = { readonly ledger: Ledger; readonly output: RecordOutput };
 
 export type Opening = {
-  /** Repairs changes by another program; false: they are an error, unless the output is missing or empty. */
+  /**
+   * Repairs changes by another program; false: they are an error, unless the output is missing or
+   * empty.
+   */
   readonly verify: boolean;
   /** Called with messages for the user that are no failures. */
   readonly onNote: (text: string) => void;

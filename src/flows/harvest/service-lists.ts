@@ -17,22 +17,32 @@ export type SetProgress = {
   readonly perSecond: number;
 };
 
-export type ListedService = { readonly client: OaiClient; readonly clock: Clock; readonly signal?: AbortSignal };
+export type ListedService = {
+  readonly client: OaiClient;
+  readonly clock: Clock;
+  readonly signal?: AbortSignal;
+};
 
 /** Minimum overlap of two passes, since clocks and indexes are not exact. */
 const MIN_OVERLAP_MS = 10 * 60_000;
 
-/** Returns the overlap of two passes in milliseconds, since the index of a list lags behind the records. */
+/**
+ * Returns the overlap of two passes in milliseconds, since the index of a list lags behind the
+ * records.
+ */
 export function computeOverlapMs(indexAllowanceMs: number): number {
   return Math.max(MIN_OVERLAP_MS, indexAllowanceMs);
 }
 
 /**
- * Asserts that the service has the sets. Some services answer an unknown set with an empty list, which looks like a complete
- * harvest.
+ * Asserts that the service has the sets. Some services answer an unknown set with an empty list,
+ * which looks like a complete harvest.
  * @throws UsageError that names the sets of the service
  */
-export async function assertKnownSets(service: ListedService, sets: readonly string[]): Promise<void> {
+export async function assertKnownSets(
+  service: ListedService,
+  sets: readonly string[],
+): Promise<void> {
   const setSpecs = await fetchSetSpecs(service).catch((thrown: unknown) => {
     // The list is short, so after an expired token it is read from its beginning.
     if (isRefusedToken(thrown)) return fetchSetSpecs(service);
@@ -46,7 +56,11 @@ export async function assertKnownSets(service: ListedService, sets: readonly str
   throw new UsageError(t`The service has no set ${stray}.`, { hint });
 }
 
-async function fetchSetSpecs({ client, clock, signal }: ListedService): Promise<ReadonlySet<string>> {
+async function fetchSetSpecs({
+  client,
+  clock,
+  signal,
+}: ListedService): Promise<ReadonlySet<string>> {
   const setSpecs = new Set<string>();
   const pages = listPages<OaiSet>({
     fetchPage: client.listSets,
@@ -58,7 +72,10 @@ async function fetchSetSpecs({ client, clock, signal }: ListedService): Promise<
   for await (const { items } of pages) {
     for (const { setSpec } of items) setSpecs.add(setSpec);
     if (setSpecs.size > MAX_SETS)
-      throw new OaiError('loop', t`The service lists more than ${MAX_SETS} sets, so its list seems endless.`);
+      throw new OaiError(
+        'loop',
+        t`The service lists more than ${MAX_SETS} sets, so its list seems endless.`,
+      );
   }
   return setSpecs;
 }
@@ -68,12 +85,19 @@ type Noting = { readonly onNote?: (text: string) => void };
 export type ServiceClock = { readonly granularity: Granularity; readonly serverNowMs: number };
 
 /** Sends Identify. @throws as the client */
-export async function fetchServiceClock({ client, signal, onNote }: ListedService & Noting): Promise<ServiceClock> {
+export async function fetchServiceClock({
+  client,
+  signal,
+  onNote,
+}: ListedService & Noting): Promise<ServiceClock> {
   const { granularity, deletedRecord, responseDateMs } = await client.identify(signal);
   if (deletedRecord === 'no' || deletedRecord === 'transient') {
     onNote?.(
       t`The service does not record deletions (deletedRecord ${deletedRecord}). Run with --full now and then; otherwise only a smaller count reveals a deletion.`,
     );
   }
-  return { granularity: granularity === 'YYYY-MM-DD' ? 'day' : 'second', serverNowMs: responseDateMs };
+  return {
+    granularity: granularity === 'YYYY-MM-DD' ? 'day' : 'second',
+    serverNowMs: responseDateMs,
+  };
 }

@@ -20,8 +20,15 @@ import { JsonBytes } from '../../text/json-bytes.ts';
 import { getSourceText, type XmlDocument } from '../../xml/element.ts';
 import { formatGone, type Opening, type RecordOutput } from './record-output.ts';
 
-/** Keeps the latest version of each record in the table `records`. @throws FileError where another program wrote into it */
-export function openSqliteOutput(ledger: Ledger, repeated: RepeatedElements, { verify, onNote }: Opening): RecordOutput {
+/**
+ * Keeps the latest version of each record in the table `records`. @throws FileError where another
+ * program wrote into it
+ */
+export function openSqliteOutput(
+  ledger: Ledger,
+  repeated: RepeatedElements,
+  { verify, onNote }: Opening,
+): RecordOutput {
   const [rows, held] = [countRows(ledger), countHeld(ledger)];
   if (rows === undefined) throw remakeTable(ledger.path);
   if (rows === 0 && held > 0) {
@@ -29,7 +36,10 @@ export function openSqliteOutput(ledger: Ledger, repeated: RepeatedElements, { v
     ledger.change(() => resetOutput(ledger));
   } else if (isEdited(ledger) || rows !== held) {
     if (!verify)
-      throw makeModifiedFileError(ledger.path, t`${ledger.path} was modified: another program wrote into its table of records.`);
+      throw makeModifiedFileError(
+        ledger.path,
+        t`${ledger.path} was modified: another program wrote into its table of records.`,
+      );
     ledger.change(() => withTrackingSuspended(ledger, () => removeForeign(ledger)));
   }
   const json = new JsonBytes();
@@ -53,12 +63,21 @@ export function openSqliteOutput(ledger: Ledger, repeated: RepeatedElements, { v
 }
 
 function remakeTable(path: string): FileError {
-  return new FileError(path, t`${path} was modified: another program recreated its table of records.`, {
-    hint: t`Use another --out, or delete the file to start again.`,
-  });
+  return new FileError(
+    path,
+    t`${path} was modified: another program recreated its table of records.`,
+    {
+      hint: t`Use another --out, or delete the file to start again.`,
+    },
+  );
 }
 
-function toStored(json: JsonBytes, document: XmlDocument, record: OaiRecord, repeated: RepeatedElements): StoredRecord {
+function toStored(
+  json: JsonBytes,
+  document: XmlDocument,
+  record: OaiRecord,
+  repeated: RepeatedElements,
+): StoredRecord {
   const { header, element, refused } = record;
   return {
     identifier: header.identifier,

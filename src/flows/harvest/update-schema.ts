@@ -2,9 +2,23 @@ import type { Clock } from '../../base/clock.ts';
 import { AuthError, ConfigError, ContractError, UnavailableError } from '../../base/errors.ts';
 import { t } from '../../base/language.ts';
 import { type Message, msg } from '../../base/message.ts';
-import { type DocumentProfile, getNamespace, getSchemaLocation } from '../../find/build-document.ts';
-import { findSchemaProblem, isSameAsBundled, MAX_SCHEMA_BYTES, readBundledSchema } from '../../find/find-schema.ts';
-import { type Exchange, type HttpResponse, TransportError, withRetry } from '../../http/exchange.ts';
+import {
+  type DocumentProfile,
+  getNamespace,
+  getSchemaLocation,
+} from '../../find/build-document.ts';
+import {
+  findSchemaProblem,
+  isSameAsBundled,
+  MAX_SCHEMA_BYTES,
+  readBundledSchema,
+} from '../../find/find-schema.ts';
+import {
+  type Exchange,
+  type HttpResponse,
+  TransportError,
+  withRetry,
+} from '../../http/exchange.ts';
 import { hashSha512 } from '../../http/request-body.ts';
 import { forget, type KeptFile, keep, readKept } from '../../store/file-cache.ts';
 
@@ -18,10 +32,13 @@ export type SchemaInUse = {
 };
 
 /**
- * Returns the schema that documents are validated with. @param folder place of the deployment's own schema @throws ConfigError
- * where that is damaged, or pas has none of the version
+ * Returns the schema that documents are validated with. @param folder place of the deployment's own
+ * schema @throws ConfigError where that is damaged, or pas has none of the version
  */
-export async function findSchemaInUse(profile: DocumentProfile, folder: string): Promise<SchemaInUse> {
+export async function findSchemaInUse(
+  profile: DocumentProfile,
+  folder: string,
+): Promise<SchemaInUse> {
   const keptFile = readKept(folder);
   const addresses = { url: getSchemaLocation(profile), namespace: getNamespace(profile) };
   if (keptFile !== undefined) {
@@ -33,7 +50,12 @@ export async function findSchemaInUse(profile: DocumentProfile, folder: string):
     };
   }
   const { bytes } = await readBundledSchema(profile);
-  return { ...addresses, keptFile, sha512Hex: hashSha512(bytes).toString('hex'), sameAsBundled: true };
+  return {
+    ...addresses,
+    keptFile,
+    sha512Hex: hashSha512(bytes).toString('hex'),
+    sameAsBundled: true,
+  };
 }
 
 export type SchemaChange = 'fetched' | 'updated' | 'unchanged' | 'forgotten';
@@ -62,7 +84,8 @@ const KEPT = msg`The current schema stays in use.`;
 
 /**
  * Fetches the deployment's own schema, and stores it if documents can be validated with it.
- * @throws UnavailableError where it cannot be fetched; ContractError where the answer is no schema for this profile
+ * @throws UnavailableError where it cannot be fetched; ContractError where the answer is no schema
+ * for this profile
  */
 export async function updateSchema(options: UpdateSchemaOptions): Promise<SchemaChange> {
   const { profile, folder, clock } = options;
@@ -103,7 +126,10 @@ async function fetchFollowing(options: UpdateSchemaOptions, start: string): Prom
       throw makeUnusableError(url, t`the service redirects without an address`);
     const target = new URL(location, url);
     if (target.origin !== new URL(start).origin)
-      throw makeUnusableError(url, t`it redirects to another service (${target.origin}), and pas does not follow that`);
+      throw makeUnusableError(
+        url,
+        t`it redirects to another service (${target.origin}), and pas does not follow that`,
+      );
     url = target.origin + target.pathname + target.search;
   }
   throw makeUnusableError(start, t`the service redirects in a loop`);
@@ -131,9 +157,12 @@ async function get(options: UpdateSchemaOptions, url: string): Promise<HttpRespo
 
 function assertStatus(url: string, status: number): void {
   if (status === 200) return;
-  if (status === 401 || status === 403) throw new AuthError(t`${url} is not accessible (status ${status}).`, { hint: KEPT });
+  if (status === 401 || status === 403)
+    throw new AuthError(t`${url} is not accessible (status ${status}).`, { hint: KEPT });
   if (status === 429 || status >= 500) {
-    throw new UnavailableError(t`${url} is currently not available (status ${status}).`, { hint: t`${KEPT} Try again later.` });
+    throw new UnavailableError(t`${url} is currently not available (status ${status}).`, {
+      hint: t`${KEPT} Try again later.`,
+    });
   }
   throw makeUnusableError(url, t`the service answered with status ${status}`);
 }

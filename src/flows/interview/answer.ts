@@ -38,7 +38,12 @@ export type Answer =
   | { readonly problem: string };
 
 /** Reads one answer like the cell of a table, and checks it by every rule that concerns it. */
-export async function parseAnswer(question: Question, text: string, find: Find, context: AnswerContext): Promise<Answer> {
+export async function parseAnswer(
+  question: Question,
+  text: string,
+  find: Find,
+  context: AnswerContext,
+): Promise<Answer> {
   switch (question.name) {
     case 'local_id':
       return parseLocalId(normalizeId(text), find, context);
@@ -47,10 +52,21 @@ export async function parseAnswer(question: Question, text: string, find: Find, 
     case 'point':
       return parsePointAnswer(text, find, context);
     default: {
-      const value = question.name === 'hloubka' && DEPTH_WITH_UNIT.test(text) ? toCentimetres(text) : text.trim();
-      const settled = parseSettings([{ name: question.name, givenName: question.name, value }], find.localId, context);
+      const value =
+        question.name === 'hloubka' && DEPTH_WITH_UNIT.test(text)
+          ? toCentimetres(text)
+          : text.trim();
+      const settled = parseSettings(
+        [{ name: question.name, givenName: question.name, value }],
+        find.localId,
+        context,
+      );
       if (hasErrors(settled.issues)) return { problem: joinIssueMessages(settled.issues) };
-      const answer = judgeAnswer(question.name, { ...find, elements: replaceAnswer(find, question, settled.elements) }, context);
+      const answer = judgeAnswer(
+        question.name,
+        { ...find, elements: replaceAnswer(find, question, settled.elements) },
+        context,
+      );
       if ('problem' in answer) return answer;
       const issueLines = settled.issues.map(({ message }) => `! ${message}`);
       const converted = value === text.trim() ? [] : [`→ ${value} cm`];
@@ -61,8 +77,11 @@ export async function parseAnswer(question: Question, text: string, find: Find, 
 
 /** Removes the answer to this question. The coordinate system is required even without a point. */
 export function withoutAnswer(question: Question, find: Find): Find {
-  if (question.name === 'point') return { ...find, elements: replaceAnswer(find, question, { geom_system: '4326' }) };
-  return question.name === 'photos' ? { ...find, photos: [] } : { ...find, elements: replaceAnswer(find, question, {}) };
+  if (question.name === 'point')
+    return { ...find, elements: replaceAnswer(find, question, { geom_system: '4326' }) };
+  return question.name === 'photos'
+    ? { ...find, photos: [] }
+    : { ...find, elements: replaceAnswer(find, question, {}) };
 }
 
 function replaceAnswer(find: Find, { name }: Question, elements: FindElements): FindElements {
@@ -74,7 +93,8 @@ function replaceAnswer(find: Find, { name }: Question, elements: FindElements): 
 function parseLocalId(id: string, find: Find, { isTaken }: AnswerContext): Answer {
   const problem = findKeyProblem(id);
   if (problem !== undefined) return { problem: String(problem) };
-  if (id !== find.localId && isTaken(id)) return { problem: t`Find ${id} already exists. Choose another number.` };
+  if (id !== find.localId && isTaken(id))
+    return { problem: t`Find ${id} already exists. Choose another number.` };
   return { find: { ...find, localId: id }, remarks: [] };
 }
 
@@ -106,21 +126,36 @@ async function parsePointAnswer(text: string, find: Find, context: AnswerContext
   const area = findAreaLabel(value, context);
   return {
     ...answer,
-    remarks: [`→ ${formatPosition(value)}${area === undefined ? '' : `, ${area}`}`, ...answer.remarks],
+    remarks: [
+      `→ ${formatPosition(value)}${area === undefined ? '' : `, ${area}`}`,
+      ...answer.remarks,
+    ],
     ...(value.doubt === undefined ? {} : { doubt: String(value.doubt) }),
   };
 }
 
 /** Replaces the coordinate system and the point; the point in the other system is removed. */
 export function withPosition(find: Find, { system, point }: Position): Find {
-  const { geom_system: _system, geom_wkt: _degrees, geom_sjtsk_wkt: _metres, ...otherElements } = find.elements;
+  const {
+    geom_system: _system,
+    geom_wkt: _degrees,
+    geom_sjtsk_wkt: _metres,
+    ...otherElements
+  } = find.elements;
   return {
     ...find,
-    elements: orderElements({ ...otherElements, geom_system: system, [getPointElement(system)]: formatPoint(point) }),
+    elements: orderElements({
+      ...otherElements,
+      geom_system: system,
+      [getPointElement(system)]: formatPoint(point),
+    }),
   };
 }
 
-function findAreaLabel({ system, point }: Position, { lookupArea }: RuleContext): string | undefined {
+function findAreaLabel(
+  { system, point }: Position,
+  { lookupArea }: RuleContext,
+): string | undefined {
   const numbers = [Number(point.x), Number(point.y)] as const;
   const areaLookup = lookupArea?.(...(system === '4326' ? numbers : toWgs84(numbers)));
   return areaLookup?.kind === 'inside' ? areaLookup.area.label : undefined;
@@ -130,7 +165,8 @@ function findAreaLabel({ system, point }: Position, { lookupArea }: RuleContext)
 function judgeAnswer(name: QuestionName, find: Find, context: AnswerContext): Answer {
   const concerned = new Set<string>(getElementNames(name));
   const issues = checkRules(find, context).filter(
-    ({ element, rule }) => element !== undefined && concerned.has(element) && !ABOUT_ABSENCE.includes(rule),
+    ({ element, rule }) =>
+      element !== undefined && concerned.has(element) && !ABOUT_ABSENCE.includes(rule),
   );
   const errors = issues.filter(({ severity }) => severity === 'error');
   if (errors.length > 0) return { problem: joinIssueMessages(errors) };

@@ -8,12 +8,19 @@ import { foldName } from '../../text/names.ts';
 import type { Prompt, PromptOffer } from '../../ui/prompt.ts';
 import { printable } from '../../ui/terminal.ts';
 import { STATE_WORDS } from '../finds/entry-words.ts';
-import { type Answer, type FileStatus, getFindName, type Questions } from '../queue/match-folder.ts';
+import {
+  type Answer,
+  type FileStatus,
+  getFindName,
+  type Questions,
+} from '../queue/match-folder.ts';
 
 export function makeMatchQuestions(outbox: Outbox, prompt: Prompt): Questions {
   const finds = [...iterateFinds(outbox)].map(({ localId, elements }) => {
     const { druh_nalezu: object, datum_nalezu: foundOn } = elements as FindElements;
-    const about = [object?.text, foundOn].filter((part) => part !== undefined && part !== '').join(', ');
+    const about = [object?.text, foundOn]
+      .filter((part) => part !== undefined && part !== '')
+      .join(', ');
     return { localId, name: printable(about === '' ? localId : `${localId}  ${about}`) };
   });
   const nameByFile = new Map(finds.map(({ localId, name }) => [localId, name]));
@@ -41,8 +48,15 @@ export function makeMatchQuestions(outbox: Outbox, prompt: Prompt): Questions {
         listOffers(typed) {
           const query = foldName(typed);
           if (query !== '')
-            return [...finds.filter(({ name }) => foldName(name).includes(query)).map(({ localId }) => offer(localId)), skip];
-          const otherFinds = finds.map(({ localId }) => localId).filter((localId) => !match.candidates.includes(localId));
+            return [
+              ...finds
+                .filter(({ name }) => foldName(name).includes(query))
+                .map(({ localId }) => offer(localId)),
+              skip,
+            ];
+          const otherFinds = finds
+            .map(({ localId }) => localId)
+            .filter((localId) => !match.candidates.includes(localId));
           return [skip, ...match.candidates.map(offer), stop, ...otherFinds.map(offer)];
         },
       });
@@ -92,7 +106,9 @@ function formatReason(reason: Reason): string {
     }
     case 'far': {
       const away =
-        reason.metres < KILOMETRE_M ? `${Math.round(reason.metres)} m` : `${formatDecimal(reason.metres / KILOMETRE_M, 1)} km`;
+        reason.metres < KILOMETRE_M
+          ? `${Math.round(reason.metres)} m`
+          : `${formatDecimal(reason.metres / KILOMETRE_M, 1)} km`;
       return t`but ${away} from it`;
     }
     case 'entered':
@@ -117,8 +133,16 @@ function formatMinutesApart(minutes: number): string {
 function formatDaysApart(days: number): string {
   const apart = Math.abs(days);
   return days > 0
-    ? ngettext(msgid`but ${apart} day after the day of the find`, `but ${apart} days after the day of the find`, apart)
-    : ngettext(msgid`but ${apart} day before the day of the find`, `but ${apart} days before the day of the find`, apart);
+    ? ngettext(
+        msgid`but ${apart} day after the day of the find`,
+        `but ${apart} days after the day of the find`,
+        apart,
+      )
+    : ngettext(
+        msgid`but ${apart} day before the day of the find`,
+        `but ${apart} days before the day of the find`,
+        apart,
+      );
 }
 
 /** Returns file, find, confidence and reasons. */
@@ -126,7 +150,12 @@ export function formatMatchRow(fate: FileStatus): readonly string[] {
   switch (fate.kind) {
     case 'matched': {
       const { find, confidence } = fate.match;
-      return [fate.file, find ?? '', String(CONFIDENCE_WORDS[confidence]), formatReasons(fate.match)];
+      return [
+        fate.file,
+        find ?? '',
+        String(CONFIDENCE_WORDS[confidence]),
+        formatReasons(fate.match),
+      ];
     }
     case 'known': {
       const finds = [...new Set(fate.entries.map(getFindName))].join(', ');

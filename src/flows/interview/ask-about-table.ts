@@ -10,14 +10,32 @@ import {
   OPEN_UNIT,
   type ReadColumn,
 } from '../../columns/column-rule.ts';
-import { type ColumnProposal, isOpen, listUnresolvedColumns, type TableProposal } from '../../columns/propose-columns.ts';
-import { COLUMN_NAMES, type ColumnName, FIELDS, findColumnMeant, getField, isElementName } from '../../find/fields.ts';
+import {
+  type ColumnProposal,
+  isOpen,
+  listUnresolvedColumns,
+  type TableProposal,
+} from '../../columns/propose-columns.ts';
+import {
+  COLUMN_NAMES,
+  type ColumnName,
+  FIELDS,
+  findColumnMeant,
+  getField,
+  isElementName,
+} from '../../find/fields.ts';
 import { NAME_ORDERS } from '../../find/person-name.ts';
 import { ANGLE_PARTS } from '../../place/read-position.ts';
 import { choose, type Prompt, type PromptOffer } from '../../ui/prompt.ts';
 import { checkFixedValues, type PreviewedTable } from '../queue/table-columns.ts';
 import type { OfferTerms } from './offer-terms.ts';
-import { formatColumnRule, formatNameOrder, getGloss, PART_WORDS, previewLines } from './table-texts.ts';
+import {
+  formatColumnRule,
+  formatNameOrder,
+  getGloss,
+  PART_WORDS,
+  previewLines,
+} from './table-texts.ts';
 
 type AskingWorld = {
   readonly lookupTerm: PreviewedTable['lookupTerm'];
@@ -34,8 +52,14 @@ type Choice =
   | { readonly kind: 'column'; readonly index: number }
   | { readonly kind: 'fixed' };
 
-/** Lets a person edit the proposals. @throws InterruptedError where the person stops; then nothing is written */
-export async function askAboutTable(proposed: TableProposal, world: AskingWorld): Promise<Decision> {
+/**
+ * Lets a person edit the proposals. @throws InterruptedError where the person stops; then nothing
+ * is written
+ */
+export async function askAboutTable(
+  proposed: TableProposal,
+  world: AskingWorld,
+): Promise<Decision> {
   const { prompt, say, preview } = world;
   let proposal = proposed;
   for (;;) {
@@ -81,7 +105,10 @@ async function changeColumns(begun: TableProposal, world: AskingWorld): Promise<
 }
 
 /** Asks the unit of each column whose numbers do not show it. */
-async function settleUnits(proposal: TableProposal, { prompt, say }: AskingWorld): Promise<TableProposal> {
+async function settleUnits(
+  proposal: TableProposal,
+  { prompt, say }: AskingWorld,
+): Promise<TableProposal> {
   const columns: ColumnProposal[] = [];
   for (const column of proposal.columns) {
     if (!isOpen(column)) {
@@ -90,13 +117,18 @@ async function settleUnits(proposal: TableProposal, { prompt, say }: AskingWorld
     }
     const { profile, rule, doubt } = column;
     say([`? ${profile.key}: ${doubt ?? ''}`]);
-    columns.push({ profile, rule: { ...rule, unit: await askUnit(prompt) } as ReadColumn, reasons: [t`chosen by a person`] });
+    columns.push({
+      profile,
+      rule: { ...rule, unit: await askUnit(prompt) } as ReadColumn,
+      reasons: [t`chosen by a person`],
+    });
   }
   return { ...proposal, columns };
 }
 
 function askUnit(prompt: Prompt, first?: DepthUnit): Promise<DepthUnit> {
-  const units = first === undefined ? DEPTH_UNITS : [first, ...DEPTH_UNITS.filter((unit) => unit !== first)];
+  const units =
+    first === undefined ? DEPTH_UNITS : [first, ...DEPTH_UNITS.filter((unit) => unit !== first)];
   return choose(
     prompt,
     t`Measured in`,
@@ -104,7 +136,11 @@ function askUnit(prompt: Prompt, first?: DepthUnit): Promise<DepthUnit> {
   );
 }
 
-async function changeColumn(proposal: TableProposal, index: number, { prompt, say }: AskingWorld): Promise<TableProposal> {
+async function changeColumn(
+  proposal: TableProposal,
+  index: number,
+  { prompt, say }: AskingWorld,
+): Promise<TableProposal> {
   const column = proposal.columns[index];
   if (column === undefined) return proposal;
   const { key } = column.profile;
@@ -112,26 +148,43 @@ async function changeColumn(proposal: TableProposal, index: number, { prompt, sa
     { value: 'ignore', name: t`Leave it out` },
     ...listElementOffers(),
   ]);
-  const rule: ColumnRule = element === 'ignore' ? { kind: 'ignored' } : await askDetails(prompt, column, element, proposal);
+  const rule: ColumnRule =
+    element === 'ignore'
+      ? { kind: 'ignored' }
+      : await askDetails(prompt, column, element, proposal);
   const columns = proposal.columns.map((other, place): ColumnProposal => {
     if (place === index) return { profile: other.profile, rule, reasons: [t`chosen by a person`] };
     if (!isReplaced(other.rule, rule)) return other;
     const theirs = other.profile.key;
     say([t`"${theirs}" was ${element} before and is now ignored.`]);
-    return { profile: other.profile, rule: { kind: 'ignored' }, reasons: [t`"${key}" was chosen instead`] };
+    return {
+      profile: other.profile,
+      rule: { kind: 'ignored' },
+      reasons: [t`"${key}" was chosen instead`],
+    };
   });
-  return { ...proposal, columns, undecided: listUnresolvedColumns(columns, proposal.fixed, proposal.hasPoints) };
+  return {
+    ...proposal,
+    columns,
+    undecided: listUnresolvedColumns(columns, proposal.fixed, proposal.hasPoints),
+  };
 }
 
 /** Tells if the new choice for a column replaces another column's meaning. */
 function isReplaced(other: ColumnRule, chosen: ColumnRule): boolean {
-  if (other.kind === 'ignored' || chosen.kind === 'ignored' || other.element !== chosen.element) return false;
-  const areParts = other.part !== undefined && chosen.part !== undefined && other.part !== chosen.part;
+  if (other.kind === 'ignored' || chosen.kind === 'ignored' || other.element !== chosen.element)
+    return false;
+  const areParts =
+    other.part !== undefined && chosen.part !== undefined && other.part !== chosen.part;
   return !areParts && !JOINED.includes(other.element);
 }
 
 function listElementOffers(): PromptOffer<ColumnName>[] {
-  const names = [...new Set(COLUMN_NAMES.map((name) => findColumnMeant(name)).filter((name) => name !== undefined))];
+  const names = [
+    ...new Set(
+      COLUMN_NAMES.map((name) => findColumnMeant(name)).filter((name) => name !== undefined),
+    ),
+  ];
   return names.map((name) => {
     const gloss = getGloss(name);
     const alias = FIELDS.find((field) => field.name === name)?.alias;
@@ -156,13 +209,19 @@ async function askDetails(
       return { kind: 'read', element, ...(['', '-'].includes(prefix) ? {} : { prefix }) };
     }
     case 'hloubka':
-      return { kind: 'read', element, unit: await askUnit(prompt, was?.unit === OPEN_UNIT ? undefined : was?.unit) };
+      return {
+        kind: 'read',
+        element,
+        unit: await askUnit(prompt, was?.unit === OPEN_UNIT ? undefined : was?.unit),
+      };
     case 'datum_nalezu': {
       const date = await prompt.askText({
         message: t`Format of the dates (d, m, yyyy)`,
         fallback: was?.date ?? 'd.m.yyyy',
         findProblem: async (text) =>
-          isDateForm(text.trim()) ? undefined : t`Write d, m and yyyy as they are in the table, such as d.m.yyyy.`,
+          isDateForm(text.trim())
+            ? undefined
+            : t`Write d, m and yyyy as they are in the table, such as d.m.yyyy.`,
       });
       return { kind: 'read', element, date: date.trim(), yearOnly: 'note' };
     }
@@ -176,7 +235,10 @@ async function askDetails(
     }
     case 'geom_x':
     case 'geom_y': {
-      const lacks = await prompt.confirm(t`Is the minus sign of S-JTSK missing?`, was?.sign === 'minus');
+      const lacks = await prompt.confirm(
+        t`Is the minus sign of S-JTSK missing?`,
+        was?.sign === 'minus',
+      );
       return { kind: 'read', element, ...(lacks ? { sign: 'minus' } : {}) };
     }
     case 'lon':
@@ -196,7 +258,10 @@ async function askDetails(
       return { kind: 'read', element, form: 'position' };
     default: {
       const hasOtherColumns = proposal.columns.some(
-        (other) => other.profile.index !== profile.index && other.rule.kind === 'read' && other.rule.element === element,
+        (other) =>
+          other.profile.index !== profile.index &&
+          other.rule.kind === 'read' &&
+          other.rule.element === element,
       );
       return {
         ...(was ?? { kind: 'read', element }),
@@ -207,12 +272,18 @@ async function askDetails(
 }
 
 async function askElement(prompt: Prompt): Promise<ColumnName> {
-  const offers = listElementOffers().filter(({ value }) => isElementName(value) && getField(value).kind !== 'point');
+  const offers = listElementOffers().filter(
+    ({ value }) => isElementName(value) && getField(value).kind !== 'point',
+  );
   return choose(prompt, t`Which element?`, offers);
 }
 
 /** Asks for one value for all finds; an empty answer removes it. */
-async function askFixed(proposal: TableProposal, element: ColumnName, world: AskingWorld): Promise<TableProposal> {
+async function askFixed(
+  proposal: TableProposal,
+  element: ColumnName,
+  world: AskingWorld,
+): Promise<TableProposal> {
   const { prompt, offerTerms, lookupTerm } = world;
   const gloss = getGloss(element);
   const field = isElementName(element) ? getField(element) : undefined;
@@ -221,7 +292,8 @@ async function askFixed(proposal: TableProposal, element: ColumnName, world: Ask
   const findProblem = (text: string): string | undefined =>
     text.trim() === ''
       ? undefined
-      : checkFixedValues([{ name: element, givenName: element, value: text.trim() }], lookupTerm)[0]?.message;
+      : checkFixedValues([{ name: element, givenName: element, value: text.trim() }], lookupTerm)[0]
+          ?.message;
   let text: string;
   if (field !== undefined && (field.kind === 'term' || field.kind === 'reference')) {
     const later = { value: '', name: t`leave it for later` };

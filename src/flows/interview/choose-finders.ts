@@ -20,35 +20,69 @@ export type FinderSource = {
 };
 
 /** Returns each distinct finder in the form in which it is resolved. */
-export async function collectFinders({ set = [], table: read, map }: FinderSource): Promise<Set<string>> {
-  const constants = set.map(parseSetting).flatMap((setting) => ('value' in setting ? [setting] : []));
-  if (read === undefined) return new Set(constants.filter(({ name }) => name === 'nalezce').map(({ value }) => value));
+export async function collectFinders({
+  set = [],
+  table: read,
+  map,
+}: FinderSource): Promise<Set<string>> {
+  const constants = set
+    .map(parseSetting)
+    .flatMap((setting) => ('value' in setting ? [setting] : []));
+  if (read === undefined)
+    return new Set(constants.filter(({ name }) => name === 'nalezce').map(({ value }) => value));
   const findTable = await convertFormRows(read, map !== undefined);
-  const table = withConstants(map === undefined ? findTable : withColumnMap(findTable, map), constants);
+  const table = withConstants(
+    map === undefined ? findTable : withColumnMap(findTable, map),
+    constants,
+  );
   const { columns } = parseColumns(table);
-  const finders = columns.has('nalezce') ? [...table.rows].map((row) => columns.getCell(row, 'nalezce')) : [];
+  const finders = columns.has('nalezce')
+    ? [...table.rows].map((row) => columns.getCell(row, 'nalezce'))
+    : [];
   return new Set(finders.filter((finder) => finder !== ''));
 }
 
-/** Asks which person is meant wherever several match. @returns the lookup with the answers, which apply to this command */
-export async function chooseFinders(finders: Iterable<string>, lookupTerm: LookupTerm, prompt: Prompt): Promise<LookupTerm> {
+/**
+ * Asks which person is meant wherever several match. @returns the lookup with the answers, which
+ * apply to this command
+ */
+export async function chooseFinders(
+  finders: Iterable<string>,
+  lookupTerm: LookupTerm,
+  prompt: Prompt,
+): Promise<LookupTerm> {
   const chosen: MappingRow[] = [];
   for (const finder of finders) {
     const read = resolveFinder(finder, lookupTerm);
-    if (!('candidates' in read) || read.candidates === undefined || !ASKED.includes(read.rule)) continue;
+    if (!('candidates' in read) || read.candidates === undefined || !ASKED.includes(read.rule))
+      continue;
     const name = printable(finder);
     const person = await choose<TermCandidate | 'none'>(prompt, t`Who is the finder "${name}"?`, [
       ...read.candidates.map((each) => ({ value: each, name: printable(formatFinder(each)) })),
       { value: 'none', name: t`none of them; leave it as an error` },
     ]);
     if (person === 'none') continue;
-    chosen.push({ row: 0, set: person.setSpec, term: finder, id: person.id, label: person.label, note: '', confirmed: true });
+    chosen.push({
+      row: 0,
+      set: person.setSpec,
+      term: finder,
+      id: person.id,
+      label: person.label,
+      note: '',
+      confirmed: true,
+    });
   }
   return withMapping(lookupTerm, { file: '', rows: chosen, issues: [] });
 }
 
-/** Asks if an unknown finder is a known person. @returns that person, `new` for a new one, or `stop` to send nothing */
-export function askAboutNewPerson({ name, finds, nearest }: NewPerson, prompt: Prompt): Promise<TermCandidate | 'new' | 'stop'> {
+/**
+ * Asks if an unknown finder is a known person. @returns that person, `new` for a new one, or `stop`
+ * to send nothing
+ */
+export function askAboutNewPerson(
+  { name, finds, nearest }: NewPerson,
+  prompt: Prompt,
+): Promise<TermCandidate | 'new' | 'stop'> {
   const [text, count] = [printable(name), finds.length];
   return choose<TermCandidate | 'new' | 'stop'>(
     prompt,

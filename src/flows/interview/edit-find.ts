@@ -33,7 +33,12 @@ import { asFind, makeImportContent } from '../queue/enqueue-finds.ts';
 import { withPosition } from './answer.ts';
 import { requireUnambiguous, withDraftIntent } from './entry-session.ts';
 import { review } from './interview.ts';
-import { type AskingContext, askQuestion, getTargetState, type Interviewed } from './interview-question.ts';
+import {
+  type AskingContext,
+  askQuestion,
+  getTargetState,
+  type Interviewed,
+} from './interview-question.ts';
 
 type EditContext = {
   readonly outbox: Outbox;
@@ -41,9 +46,16 @@ type EditContext = {
 };
 
 /** A change of a line; undefined where it was empty. */
-export type CellChange = { readonly element: string; readonly was: string | undefined; readonly is: string | undefined };
+export type CellChange = {
+  readonly element: string;
+  readonly was: string | undefined;
+  readonly is: string | undefined;
+};
 
-/** `unreadable`: a value could not be read, so nothing was changed; `again` is the text with the issues. */
+/**
+ * `unreadable`: a value could not be read, so nothing was changed; `again` is the text with the
+ * issues.
+ */
 export type Edited =
   | { readonly kind: 'unchanged' }
   | { readonly kind: 'unreadable'; readonly issues: readonly Issue[]; readonly again?: string }
@@ -61,17 +73,23 @@ type PlannedEdit =
 
 export type FindEdit = ReturnType<typeof openEdit>;
 
-/** Opens an edit; a complete find is queued after it. @throws UsageError, as each edit, where it was sent or changed meanwhile */
+/**
+ * Opens an edit; a complete find is queued after it. @throws UsageError, as each edit, where it was
+ * sent or changed meanwhile
+ */
 export function openEdit(context: EditContext, stored: StoredFind) {
   const { outbox, ruleContext } = context;
   findEditableImport(outbox, stored);
   const find = asFind(stored);
   const before = getFindCells(find.elements, ruleContext.lookupTerm);
-  const plan = (after: Cells, intent: Interviewed['intent'] = 'send') => planEdit(context, stored, before, after, intent);
+  const plan = (after: Cells, intent: Interviewed['intent'] = 'send') =>
+    planEdit(context, stored, before, after, intent);
   const edit = (...change: Parameters<typeof plan>): Edited => storePlanned(plan(...change));
   const planBySettings = (texts: readonly string[], point?: string): PlannedEdit => {
-    const position = point === undefined ? undefined : requireUnambiguous(parsePosition(point), find.localId);
-    if (position !== undefined && 'rule' in position) return { kind: 'unreadable', issues: [position] };
+    const position =
+      point === undefined ? undefined : requireUnambiguous(parsePosition(point), find.localId);
+    if (position !== undefined && 'rule' in position)
+      return { kind: 'unreadable', issues: [position] };
     const placed = position && withPosition({ ...find, elements: {} }, position).elements;
     const ofPoint = placed === undefined ? [] : getFindCells(placed, ruleContext.lookupTerm);
     const settings = parseSettingsOrThrow(texts).map(({ name, value }) => [name, value] as const);
@@ -83,25 +101,34 @@ export function openEdit(context: EditContext, stored: StoredFind) {
     text: () => {
       const entry = findImportOfFind(outbox, stored.id);
       // A refusal's issues are stored; others are computed again with the current vocabularies.
-      const issues = entry?.state === 'refused' ? entry.issues : validateFind(find, ruleContext).issues;
+      const issues =
+        entry?.state === 'refused' ? entry.issues : validateFind(find, ruleContext).issues;
       return editText(find.localId, before, issues);
     },
     byText: (text: string): Edited => {
       const read = parseEditText(text);
       if (read === undefined) return { kind: 'unchanged' };
       if (read.issues.length > 0) return { kind: 'unreadable', issues: read.issues };
-      const edited = edit(new Map([...read.cells].map(([name, cell]) => [getCanonicalName(name), cell])));
-      return edited.kind === 'unreadable' ? { ...edited, again: editText(find.localId, read.cells, edited.issues) } : edited;
+      const edited = edit(
+        new Map([...read.cells].map(([name, cell]) => [getCanonicalName(name), cell])),
+      );
+      return edited.kind === 'unreadable'
+        ? { ...edited, again: editText(find.localId, read.cells, edited.issues) }
+        : edited;
     },
     /** @param texts `element=value`; an empty value removes the element */
-    bySettings: (texts: readonly string[], point?: string): Edited => storePlanned(planBySettings(texts, point)),
+    bySettings: (texts: readonly string[], point?: string): Edited =>
+      storePlanned(planBySettings(texts, point)),
     /** Plans the same edit, to be shown before it is stored. */
     planBySettings,
-    byAnswers: (answered: Interviewed) => edit(getFindCells(answered.find.elements, ruleContext.lookupTerm), answered.intent),
+    byAnswers: (answered: Interviewed) =>
+      edit(getFindCells(answered.find.elements, ruleContext.lookupTerm), answered.intent),
   };
 }
 
-/** Replaces the finder of unsent finds by an identifier. @throws UsageError as {@link openEdit} does */
+/**
+ * Replaces the finder of unsent finds by an identifier. @throws UsageError as {@link openEdit} does
+ */
 export function replaceFinder(context: EditContext, finds: readonly FindId[], id: string): void {
   for (const find of finds) {
     const stored = findById(context.outbox, find);
@@ -109,10 +136,21 @@ export function replaceFinder(context: EditContext, finds: readonly FindId[], id
   }
 }
 
-type PlannedFind = { readonly stored: StoredFind; readonly plan: Extract<PlannedEdit, { readonly kind: 'planned' }> };
+type PlannedFind = {
+  readonly stored: StoredFind;
+  readonly plan: Extract<PlannedEdit, { readonly kind: 'planned' }>;
+};
 
-/** Plans the same change of several finds; a sent find does not prevent the others. @throws UsageError for an invalid setting */
-export function planEdits(context: EditContext, finds: readonly StoredFind[], texts: readonly string[], point?: string) {
+/**
+ * Plans the same change of several finds; a sent find does not prevent the others. @throws
+ * UsageError for an invalid setting
+ */
+export function planEdits(
+  context: EditContext,
+  finds: readonly StoredFind[],
+  texts: readonly string[],
+  point?: string,
+) {
   parseSettingsOrThrow(texts);
   const planned: PlannedFind[] = [];
   const refused: { find: string; because: string }[] = [];
@@ -121,7 +159,8 @@ export function planEdits(context: EditContext, finds: readonly StoredFind[], te
     try {
       const plan = openEdit(context, stored).planBySettings(texts, point);
       if (plan.kind === 'planned') planned.push({ stored, plan });
-      if (plan.kind === 'unreadable') issues.push(...plan.issues.map((issue) => issue.with({ find: stored.localId })));
+      if (plan.kind === 'unreadable')
+        issues.push(...plan.issues.map((issue) => issue.with({ find: stored.localId })));
     } catch (thrown) {
       if (!(thrown instanceof UsageError)) throw thrown;
       refused.push({ find: stored.localId, because: thrown.message });
@@ -165,7 +204,11 @@ function planEdit(
     elements: withUntouched(stored.elements as FindElements, read.find.elements, changed),
   };
   const validated = withDraftIntent((each) => validateFind(each, ruleContext), intent)(find);
-  const changes = changed.map((element) => ({ element, was: before.get(element), is: after.get(element) }));
+  const changes = changed.map((element) => ({
+    element,
+    was: before.get(element),
+    is: after.get(element),
+  }));
   const store = (): Edited =>
     outbox.change(() => {
       const entry = findEditableImport(outbox, stored);
@@ -174,12 +217,20 @@ function planEdit(
       if (entry === undefined) addImport(outbox, stored.id, makeImportContent(find, validated));
       else replaceImport(outbox, entry, makeImportContent(find, validated));
       const state = findImportOfFind(outbox, stored.id)?.state ?? 'draft';
-      return { kind: 'stored', changed: changes, state, issues: [...read.issues, ...validated.issues] };
+      return {
+        kind: 'stored',
+        changed: changes,
+        state,
+        issues: [...read.issues, ...validated.issues],
+      };
     });
   return { kind: 'planned', changed: changes, store };
 }
 
-/** Returns the import that an edit would change; undefined without one. @throws UsageError where it was sent */
+/**
+ * Returns the import that an edit would change; undefined without one. @throws UsageError where it
+ * was sent
+ */
 function findEditableImport(outbox: Outbox, { id, localId }: StoredFind): ImportEntry | undefined {
   const entry = findImportOfFind(outbox, id);
   switch (entry?.state) {
@@ -190,9 +241,12 @@ function findEditableImport(outbox: Outbox, { id, localId }: StoredFind): Import
       });
     }
     case 'uncertain':
-      throw new UsageError(t`pas cannot tell whether the service has ${localId}, so the find was not changed.`, {
-        hint: t`Find out first: ${cmd`pas reconcile ${localId}`}`,
-      });
+      throw new UsageError(
+        t`pas cannot tell whether the service has ${localId}, so the find was not changed.`,
+        {
+          hint: t`Find out first: ${cmd`pas reconcile ${localId}`}`,
+        },
+      );
     case 'sending':
       throw new UsageError(t`${localId} is being sent.`, {
         hint: t`Wait for the push to end. If it was interrupted, run ${cmd`pas push`} or ${cmd`pas reconcile ${localId}`}.`,
@@ -206,7 +260,9 @@ function findEditableImport(outbox: Outbox, { id, localId }: StoredFind): Import
   }
 }
 
-/** Returns changed cells and the other cells of their elements: untouched ones need not be readable. */
+/**
+ * Returns changed cells and the other cells of their elements: untouched ones need not be readable.
+ */
 function pickCells(cells: Cells, changed: readonly string[]): Cells {
   const touched = new Set(changed.flatMap(listElementsOfLine));
   const isRead = (name: string): boolean =>
@@ -218,7 +274,11 @@ function parseCells({ localId, sourceFile }: StoredFind, cells: Cells, lookupTer
   const header = ['local_id', ...cells.keys()];
   const row = { row: 1, line: 1, cells: [localId, ...cells.values()] };
   const table = { file: sourceFile ?? localId, header, rows: [row], rowCount: 1, issues: [] };
-  const resolvePhoto = () => makeUnreadable('photos', t`Photographs are not edited here: ${cmd`pas photo add ${localId}`} FILE`);
+  const resolvePhoto = () =>
+    makeUnreadable(
+      'photos',
+      t`Photographs are not edited here: ${cmd`pas photo add ${localId}`} FILE`,
+    );
   const mapped = mapTable(table, { lookupTerm, resolvePhoto });
   const [first] = hasErrors(mapped.issues) ? [] : mapped.rows;
   const issues = [...mapped.issues, ...(first?.issues ?? [])];
@@ -230,9 +290,15 @@ function parseCells({ localId, sourceFile }: StoredFind, cells: Cells, lookupTer
   return { find, issues: withoutTable };
 }
 
-function withUntouched(before: FindElements, read: FindElements, changed: readonly string[]): FindElements {
+function withUntouched(
+  before: FindElements,
+  read: FindElements,
+  changed: readonly string[],
+): FindElements {
   const touched = new Set(changed.flatMap(listElementsOfLine));
-  const untouched = Object.entries(before).filter(([name]) => !touched.has(name as keyof FindElements));
+  const untouched = Object.entries(before).filter(
+    ([name]) => !touched.has(name as keyof FindElements),
+  );
   return { ...read, ...Object.fromEntries(untouched) };
 }
 
@@ -247,7 +313,11 @@ const NOT_EDITED: readonly QuestionName[] = ['local_id', 'photos'];
 export async function askChanges(start: Find, world: AskingContext): Promise<Interviewed> {
   let find = start;
   const done: QuestionName[] = [];
-  for (let question = findNextQuestion(find, done); question !== undefined; question = findNextQuestion(find, done)) {
+  for (
+    let question = findNextQuestion(find, done);
+    question !== undefined;
+    question = findNextQuestion(find, done)
+  ) {
     const step = await askQuestion(question, find, undefined, world);
     if (step.go === 'to-the-end') break;
     if (step.go === 'back') {
@@ -267,11 +337,19 @@ function hasPoint({ elements }: Find): boolean {
 
 function findNextQuestion(find: Find, done: readonly QuestionName[]): Question | undefined {
   const isDue = (question: Question): boolean =>
-    question.when === 'more' || isAsked(question, getTargetState(find)) || formatAnswer(question.name, find) !== undefined;
-  return QUESTIONS.find((question) => !NOT_EDITED.includes(question.name) && !done.includes(question.name) && isDue(question));
+    question.when === 'more' ||
+    isAsked(question, getTargetState(find)) ||
+    formatAnswer(question.name, find) !== undefined;
+  return QUESTIONS.find(
+    (question) =>
+      !NOT_EDITED.includes(question.name) && !done.includes(question.name) && isDue(question),
+  );
 }
 
-/** Parses filters `element=value`, `state=…`, `since=…`, `until=…` and `text=…`. @throws UsageError for an invalid one */
+/**
+ * Parses filters `element=value`, `state=…`, `since=…`, `until=…` and `text=…`. @throws UsageError
+ * for an invalid one
+ */
 export function parseChoice(filters: readonly string[]): FindChoice {
   const [named, otherNames] = [new Map<string, string>(), [] as string[]];
   for (const filter of filters) {
@@ -279,7 +357,9 @@ export function parseChoice(filters: readonly string[]): FindChoice {
     if (name === '') otherNames.push(filter);
     else named.set(name, value.trim());
   }
-  const [state, since, until, text] = ['state', 'since', 'until', 'text'].map((name) => named.get(name));
+  const [state, since, until, text] = ['state', 'since', 'until', 'text'].map((name) =>
+    named.get(name),
+  );
   for (const day of [since, until]) {
     if (day !== undefined && !/^\d{4}-\d\d-\d\d$/.test(day))
       throw new UsageError(t`"${day}" is not a date. Write it as YYYY-MM-DD.`);
@@ -297,13 +377,15 @@ function parseStates(text: string) {
   const words = text.split(/[\s,]+/);
   const unknown = words.find((word) => !ENTRY_STATES.some((state) => state === word));
   const all = ENTRY_STATES.join(', ');
-  if (unknown !== undefined) throw new UsageError(t`There is no state ${unknown}. The states are: ${all}.`);
+  if (unknown !== undefined)
+    throw new UsageError(t`There is no state ${unknown}. The states are: ${all}.`);
   return ENTRY_STATES.filter((state) => words.includes(state));
 }
 
 function parseElementFilter(filter: string) {
   const setting = parseSetting(filter);
   if ('rule' in setting) throw new UsageError(setting.message);
-  if (!isElementName(setting.name)) throw new UsageError(t`Finds cannot be selected by ${setting.givenName}.`);
+  if (!isElementName(setting.name))
+    throw new UsageError(t`Finds cannot be selected by ${setting.givenName}.`);
   return [setting.name, setting.value] as const;
 }

@@ -5,7 +5,13 @@ import { cmd } from '../../base/message.ts';
 import { parseDefaults } from '../../columns/defaults.ts';
 import type { RowContext } from '../../columns/map-row.ts';
 import { findKeyProblem } from '../../columns/map-table.ts';
-import { orderElements, POINT_COLUMNS, parseSetting, parseSettings, type Setting } from '../../columns/settings.ts';
+import {
+  orderElements,
+  POINT_COLUMNS,
+  parseSetting,
+  parseSettings,
+  type Setting,
+} from '../../columns/settings.ts';
 import type { FindElements } from '../../find/fields.ts';
 import type { Find } from '../../find/find.ts';
 import type { LookupTerm } from '../../find/lookup.ts';
@@ -65,9 +71,18 @@ export const NEW_FIND: Find = { localId: '', elements: {}, photos: [] };
 /** Common part of adding a find by flags and by questions. */
 export type EntrySession = ReturnType<typeof openEntrySession>;
 
-/** Opens the entry of finds by hand. @throws ConfigError where the defaults in config.toml are invalid */
-export function openEntrySession({ outbox, ruleContext, keeping, folder, ...sources }: AddingSources, beginning: Beginning) {
-  const references = { resolveReference: rememberReferences(ruleContext.lookupTerm), resolvePhoto: makePhotoResolver(folder) };
+/**
+ * Opens the entry of finds by hand. @throws ConfigError where the defaults in config.toml are
+ * invalid
+ */
+export function openEntrySession(
+  { outbox, ruleContext, keeping, folder, ...sources }: AddingSources,
+  beginning: Beginning,
+) {
+  const references = {
+    resolveReference: rememberReferences(ruleContext.lookupTerm),
+    resolvePhoto: makePhotoResolver(folder),
+  };
   const enteredNow = new Set<string>();
   const validate = (find: Find): ValidatedFind => validateFind(find, ruleContext);
   const isTaken = (localId: string): boolean => createFindLookup(outbox)(localId) !== undefined;
@@ -75,23 +90,50 @@ export function openEntrySession({ outbox, ruleContext, keeping, folder, ...sour
   const defaults = parseDefaults(sources.configFile, sources.defaults);
   return {
     outbox,
-    answers: { ...ruleContext, ...references, folder, isTaken, inspectPhotograph, readPhotoPosition },
-    suggestions: { ...references, outbox, profile: sources.profile, defaults, today: ruleContext.today, enteredNow },
+    answers: {
+      ...ruleContext,
+      ...references,
+      folder,
+      isTaken,
+      inspectPhotograph,
+      readPhotoPosition,
+    },
+    suggestions: {
+      ...references,
+      outbox,
+      profile: sources.profile,
+      defaults,
+      today: ruleContext.today,
+      enteredNow,
+    },
     check: (find: Find): readonly Issue[] => validate(find).issues,
     /** Saves it in the outbox: queued if it is complete and to be sent, else as a draft. */
     async save(find: Find, intent: Intent): Promise<Saved> {
       const answers = { replaces: true };
-      const context = { ...keeping, outbox, validate: withDraftIntent(validate, intent), dryRun: false, answers };
+      const context = {
+        ...keeping,
+        outbox,
+        validate: withDraftIntent(validate, intent),
+        dryRun: false,
+        answers,
+      };
       const { finds, issues, unchecked } = await enqueueFinds([find], context);
       if (intent !== 'unfinished') enteredNow.add(find.localId);
       const id = findByLocalId(outbox, find.localId)?.id ?? null;
       const state = (id === null ? undefined : findImportOfFind(outbox, id)?.state) ?? 'draft';
       const reported = issues.filter(({ rule }) => !DRAFT_RULES.includes(rule));
-      return { id, find, state, photosAdded: finds[0]?.photosAdded ?? 0, issues: collapseUnchecked(reported, unchecked) };
+      return {
+        id,
+        find,
+        state,
+        photosAdded: finds[0]?.photosAdded ?? 0,
+        issues: collapseUnchecked(reported, unchecked),
+      };
     },
     /** Makes the initial find; only the first one has the given point and photographs. */
     start: (base: Find, which: 'first' | 'further') => {
-      const lent = beginning.sameAs === undefined ? {} : getPrefilledElements(outbox, beginning.sameAs);
+      const lent =
+        beginning.sameAs === undefined ? {} : getPrefilledElements(outbox, beginning.sameAs);
       const begun = { ...base, elements: { ...lent, ...base.elements } };
       return startFind(begun, which === 'first' ? beginning : {}, { ...references, folder });
     },
@@ -116,18 +158,26 @@ async function startFind(
   const givenId = settings.find(({ name }) => name === 'local_id')?.value;
   const localId = givenId ?? base.localId;
   const problem = givenId === undefined ? undefined : findKeyProblem(givenId);
-  if (problem !== undefined) issues.push(makeErrorIssue('local-id', problem, { column: 'local_id' }));
+  if (problem !== undefined)
+    issues.push(makeErrorIssue('local-id', problem, { column: 'local_id' }));
   const otherSettings = settings.filter(({ name }) => name !== 'local_id');
   const settled = parseSettings(otherSettings, localId, context);
   issues.push(...settled.issues);
   const elements = orderElements({ ...withoutNamed(base.elements, settings), ...settled.elements });
-  const photos = new Set([...base.photos, ...settled.photos, ...photo.map((file) => resolve(context.folder, file))]);
+  const photos = new Set([
+    ...base.photos,
+    ...settled.photos,
+    ...photo.map((file) => resolve(context.folder, file)),
+  ]);
   const find: Find = { localId, elements, photos: [...photos] };
   const ofPoint = point === undefined ? undefined : parsePosition(point);
-  const position = pointFrom === undefined ? ofPoint : await readPhotoPosition(resolve(context.folder, pointFrom));
+  const position =
+    pointFrom === undefined ? ofPoint : await readPhotoPosition(resolve(context.folder, pointFrom));
   if (position === undefined) return { find, issues };
   const certain = requireUnambiguous(position, localId);
-  return 'rule' in certain ? { find, issues: [...issues, certain] } : { find: withPosition(find, certain), issues };
+  return 'rule' in certain
+    ? { find, issues: [...issues, certain] }
+    : { find: withPosition(find, certain), issues };
 }
 
 /** Accepts a point from a flag only without doubt, since there is no question to confirm it. */
@@ -137,7 +187,11 @@ export function requireUnambiguous(reading: Reading<Position>, find: string): Po
   const { doubt } = reading.value;
   if (doubt === undefined) return reading.value;
   const meant = writePosition(reading.value);
-  return makeErrorIssue('geometry-doubt', t`${doubt} If you mean ${meant}, write it that way.`, where);
+  return makeErrorIssue(
+    'geometry-doubt',
+    t`${doubt} If you mean ${meant}, write it that way.`,
+    where,
+  );
 }
 
 /** Removes copied elements that are given again, even as empty; a point is replaced as a whole. */
@@ -149,21 +203,35 @@ function withoutNamed(elements: FindElements, settings: readonly Setting[]): Fin
       return question === undefined ? [] : getElementNames(question.name);
     }),
   );
-  return Object.fromEntries(Object.entries(elements).filter(([name]) => !namedKeys.has(name as keyof FindElements)));
+  return Object.fromEntries(
+    Object.entries(elements).filter(([name]) => !namedKeys.has(name as keyof FindElements)),
+  );
 }
 
 const DRAFT_RULES: readonly string[] = ['unfinished', 'kept-as-draft'];
 
-/** Makes the validation that keeps a complete find as a draft while it is being entered, or on request. */
-export function withDraftIntent(validate: (find: Find) => ValidatedFind, intent: Intent): (find: Find) => ValidatedFind {
+/**
+ * Makes the validation that keeps a complete find as a draft while it is being entered, or on
+ * request.
+ */
+export function withDraftIntent(
+  validate: (find: Find) => ValidatedFind,
+  intent: Intent,
+): (find: Find) => ValidatedFind {
   if (intent === 'send') return validate;
   return (find) => {
     const { document, issues } = validate(find);
     const { localId } = find;
     const [rule, reason] =
       intent === 'unfinished'
-        ? ['unfinished', t`The find is unfinished. Continue it: ${cmd`pas add --resume ${localId}`}`]
-        : ['kept-as-draft', t`The find is kept as a draft. To finish it: ${cmd`pas add --resume ${localId}`}`];
+        ? [
+            'unfinished',
+            t`The find is unfinished. Continue it: ${cmd`pas add --resume ${localId}`}`,
+          ]
+        : [
+            'kept-as-draft',
+            t`The find is kept as a draft. To finish it: ${cmd`pas add --resume ${localId}`}`,
+          ];
     return { document, issues: [...issues, makeErrorIssue(rule, reason, { find: localId })] };
   };
 }

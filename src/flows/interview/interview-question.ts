@@ -29,7 +29,9 @@ export async function askQuestion(
   world: QuestionContext,
 ): Promise<Step> {
   for (;;) {
-    const text = await (question.how === 'text' || question.how === 'point' || question.how === 'photos'
+    const text = await (question.how === 'text' ||
+    question.how === 'point' ||
+    question.how === 'photos'
       ? askText(question, find, suggested, world)
       : world.prompt.search({
           message: formatQuestionTitle(question),
@@ -37,7 +39,8 @@ export async function askQuestion(
         }));
     if (text === KEYS.back) return { find, go: 'back' };
     if (text === KEYS.toTheEnd) return { find, go: 'to-the-end' };
-    if (text === '' || text === KEYS.empty) return { find: withoutAnswer(question, find), go: 'on' };
+    if (text === '' || text === KEYS.empty)
+      return { find: withoutAnswer(question, find), go: 'on' };
     if (text === getAnswerCell(question, find)) return { find, go: 'on' };
     const answer = await world.read(question, text, find);
     if ('problem' in answer) {
@@ -45,7 +48,8 @@ export async function askQuestion(
       continue;
     }
     for (const line of [answer.doubt ?? [], answer.remarks].flat()) world.say(line);
-    if (answer.doubt !== undefined && !(await world.prompt.confirm(t`Is this right?`, true))) continue;
+    if (answer.doubt !== undefined && !(await world.prompt.confirm(t`Is this right?`, true)))
+      continue;
     return { find: answer.find, go: 'on' };
   }
 }
@@ -68,7 +72,8 @@ function askText(
       const text = initialText.trim();
       const isKey = text === KEYS.back || text === KEYS.toTheEnd;
       if (question.name === 'local_id') {
-        if (text === KEYS.back || text === KEYS.toTheEnd || text === KEYS.empty) return t`The find needs a number first.`;
+        if (text === KEYS.back || text === KEYS.toTheEnd || text === KEYS.empty)
+          return t`The find needs a number first.`;
       } else if (isKey || text === KEYS.empty) return undefined;
       if (text === '' && isOptional(question.name, getTargetState(find))) return undefined;
       if (text === '') return formatEmptyProblem(question, find);
@@ -80,7 +85,9 @@ function askText(
 
 function formatEmptyProblem({ name }: Question, find: Find): string {
   const state = formatTargetState(getTargetState(find));
-  return name === 'local_id' ? t`The find needs a number first.` : t`State ${state} requires this. Type - to leave it for later.`;
+  return name === 'local_id'
+    ? t`The find needs a number first.`
+    : t`State ${state} requires this. Type - to leave it for later.`;
 }
 
 /** Returns the target state; 1 (registered) where none is set. */
@@ -89,7 +96,8 @@ export function getTargetState({ elements }: Find): TargetState {
 }
 
 function getAnswerCell(question: Question, find: Find): string | undefined {
-  if (question.name === 'local_id' || question.name === 'photos') return formatAnswer(question.name, find);
+  if (question.name === 'local_id' || question.name === 'photos')
+    return formatAnswer(question.name, find);
   if (question.name === 'point') return find.elements.geom_wkt ?? find.elements.geom_sjtsk_wkt;
   return formatElementCell(question, find.elements);
 }
@@ -100,7 +108,9 @@ export function formatElementCell({ name }: Question, elements: FindElements): s
   const value = element === undefined ? undefined : elements[element];
   if (value === undefined) return undefined;
   if (typeof value === 'object') return formatReferenceCell(value);
-  return element !== undefined && getField(element).kind === 'date' ? formatDay(String(value)) : String(value);
+  return element !== undefined && getField(element).kind === 'date'
+    ? formatDay(String(value))
+    : String(value);
 }
 
 type Offers = readonly (PromptOffer<string> | Annotation)[];
@@ -116,21 +126,37 @@ function listFieldOffers(
   const key = makeShortcut(typed.trim());
   if (key !== undefined) return [key];
   const [element] = getElementNames(question.name);
-  const offers = question.how === 'term' && element !== undefined ? offerTerms(element, typed) : listFixedOffers(question, typed);
+  const offers =
+    question.how === 'term' && element !== undefined
+      ? offerTerms(element, typed)
+      : listFixedOffers(question, typed);
   if (typed.trim() !== '') return offers;
   const preferred = formatElementCell(question, find.elements) ?? suggested;
   const first = offers.filter((offer) => 'value' in offer && offer.value === preferred);
-  const isKnown = question.how === 'term' && element !== undefined && preferred !== undefined && first.length === 0;
+  const isKnown =
+    question.how === 'term' &&
+    element !== undefined &&
+    preferred !== undefined &&
+    first.length === 0;
   const sought = isKnown ? [findOffer(offerTerms(element, preferred), preferred)] : first;
   const rest = offers.filter((offer) => !('value' in offer) || offer.value !== preferred);
-  // Without a previous choice Enter skips: the first entry of a vocabulary is only the first in the alphabet.
-  const skip = preferred === undefined ? [makeEmptyOffer(isOptional(question.name, getTargetState(find)))] : [];
+  // Without a previous choice Enter skips: the first entry of a vocabulary is only the first in the
+  // alphabet.
+  const skip =
+    preferred === undefined
+      ? [makeEmptyOffer(isOptional(question.name, getTargetState(find)))]
+      : [];
   return [...sought, ...skip, ...rest];
 }
 
-/** Returns the exact match, else the cell: a search may return a similar entry, such as a namesake of an unknown person. */
+/**
+ * Returns the exact match, else the cell: a search may return a similar entry, such as a namesake
+ * of an unknown person.
+ */
 function findOffer(offers: Offers, cell: string): PromptOffer<string> {
-  const same = offers.find((offer): offer is PromptOffer<string> => 'value' in offer && offer.value === cell);
+  const same = offers.find(
+    (offer): offer is PromptOffer<string> => 'value' in offer && offer.value === cell,
+  );
   return same ?? { value: cell, name: cell, short: cell };
 }
 
@@ -148,7 +174,11 @@ function makeShortcut(typed: string): PromptOffer<string> | undefined {
 }
 
 function makeEmptyOffer(isOptionalNow: boolean): PromptOffer<string> {
-  return { value: KEYS.empty, name: isOptionalNow ? t`leave it empty` : t`leave it for later`, short: KEYS.empty };
+  return {
+    value: KEYS.empty,
+    name: isOptionalNow ? t`leave it empty` : t`leave it for later`,
+    short: KEYS.empty,
+  };
 }
 
 function listFixedOffers({ how }: Question, typed: string): Offers {
@@ -174,7 +204,9 @@ export type AskingContext = QuestionContext & { readonly check: (find: Find) => 
 export type InterviewContext = AskingContext & {
   /** Returns suggestions for empty elements; they may depend on the project. */
   readonly suggest: (find: Find) => Suggested;
-  /** Saves the incomplete find; called after every answer. `before` is the find that it replaces. */
+  /**
+   * Saves the incomplete find; called after every answer. `before` is the find that it replaces.
+   */
   readonly keep: (find: Find, before: Find) => Promise<void>;
 };
 

@@ -2,7 +2,14 @@ import { hasErrors, type Issue } from '../../base/issue.ts';
 import { t } from '../../base/language.ts';
 import type { TargetState } from '../../find/field.ts';
 import type { Find } from '../../find/find.ts';
-import { findQuestion, getQuestion, isAsked, QUESTIONS, type Question, type QuestionName } from '../../find/questions.ts';
+import {
+  findQuestion,
+  getQuestion,
+  isAsked,
+  QUESTIONS,
+  type Question,
+  type QuestionName,
+} from '../../find/questions.ts';
 import { NOT_HARVESTED } from '../../find/value-rules.ts';
 import { cutTo } from '../../text/characters.ts';
 import { fold } from '../../text/names.ts';
@@ -23,11 +30,16 @@ export function formatKeys(): string {
   return t`Enter accepts the suggestion · ${KEYS.back} back · ${KEYS.empty} empty · ${KEYS.toTheEnd} to the end · Ctrl-C keeps a draft`;
 }
 
-/** Asks for missing elements in the order of {@link QUESTIONS}. @throws InterruptedError on Ctrl-C; earlier answers are saved */
+/**
+ * Asks for missing elements in the order of {@link QUESTIONS}. @throws InterruptedError on Ctrl-C;
+ * earlier answers are saved
+ */
 export async function runInterview(start: Find, world: InterviewContext): Promise<Interviewed> {
   let find = start;
   const done = new Set<QuestionName>(
-    QUESTIONS.filter((question) => formatAnswer(question.name, start) !== undefined).map(({ name }) => name),
+    QUESTIONS.filter((question) => formatAnswer(question.name, start) !== undefined).map(
+      ({ name }) => name,
+    ),
   );
   const trail: QuestionName[] = [];
   let isFrameOffered = false;
@@ -66,18 +78,35 @@ export async function runInterview(start: Find, world: InterviewContext): Promis
 
 const FRAME = QUESTIONS.filter(({ when }) => when === 'frame');
 
-function findNextQuestion(find: Find, done: ReadonlySet<QuestionName>, { suggest }: InterviewContext): Question | undefined {
+function findNextQuestion(
+  find: Find,
+  done: ReadonlySet<QuestionName>,
+  { suggest }: InterviewContext,
+): Question | undefined {
   const stav: TargetState = find.elements.stav ?? suggest(find).elements.stav ?? 2;
   return QUESTIONS.find((question) => isAsked(question, stav) && !done.has(question.name));
 }
 
-function suggestAnswer(question: Question, find: Find, { suggest }: InterviewContext): string | undefined {
+function suggestAnswer(
+  question: Question,
+  find: Find,
+  { suggest }: InterviewContext,
+): string | undefined {
   const suggested = suggest(find);
-  return question.name === 'local_id' ? suggested.localId : formatElementCell(question, suggested.elements);
+  return question.name === 'local_id'
+    ? suggested.localId
+    : formatElementCell(question, suggested.elements);
 }
 
-/** Asks one question for all values that stay constant for a day; undefined where one is unknown, or the answer is no. */
-async function offerFrame(find: Find, done: ReadonlySet<QuestionName>, world: InterviewContext): Promise<Find | undefined> {
+/**
+ * Asks one question for all values that stay constant for a day; undefined where one is unknown, or
+ * the answer is no.
+ */
+async function offerFrame(
+  find: Find,
+  done: ReadonlySet<QuestionName>,
+  world: InterviewContext,
+): Promise<Find | undefined> {
   const open = FRAME.filter(({ name }) => !done.has(name));
   if (open.length < 2) return undefined;
   let framed = find;
@@ -95,14 +124,19 @@ async function offerFrame(find: Find, done: ReadonlySet<QuestionName>, world: In
 /** Maximum width of an answer, in cells. */
 const MAX_CELLS = 50;
 
-type Choice = { readonly kind: 'send' | 'draft' } | { readonly kind: 'question'; readonly question: Question };
+type Choice =
+  | { readonly kind: 'send' | 'draft' }
+  | { readonly kind: 'question'; readonly question: Question };
 
 type ReviewContext = AskingContext & {
   readonly keep: (find: Find) => Promise<void>;
   readonly leftOut?: readonly QuestionName[];
 };
 
-/** Shows the find and its issues, and lets the user change any answer, until it is to be sent or saved as a draft. */
+/**
+ * Shows the find and its issues, and lets the user change any answer, until it is to be sent or
+ * saved as a draft.
+ */
 export async function review(start: Find, world: ReviewContext): Promise<Interviewed> {
   // The coordinate system is required, even where the question of the point was skipped.
   for (let find = withSystem(start); ; ) {
@@ -155,7 +189,8 @@ function listChoices(
   const state = formatTargetState(getTargetState(find));
   const wrong = new Set<QuestionName>(
     issues.flatMap(({ severity, element }) => {
-      const question = severity === 'error' && element !== undefined ? findQuestion(element) : undefined;
+      const question =
+        severity === 'error' && element !== undefined ? findQuestion(element) : undefined;
       return question === undefined ? [] : [question.name];
     }),
   );
@@ -169,19 +204,29 @@ function listChoices(
     name: t`Save, ready to be sent for state ${state}`,
     short: t`saved`,
   };
-  const draft: PromptOffer<Choice> = { value: { kind: 'draft' }, name: t`Keep as a draft`, short: t`kept as a draft` };
+  const draft: PromptOffer<Choice> = {
+    value: { kind: 'draft' },
+    name: t`Keep as a draft`,
+    short: t`kept as a draft`,
+  };
   const ofUse = QUESTIONS.filter(
     (question) =>
       !leftOut.includes(question.name) &&
-      (question.when === 'more' || isAsked(question, getTargetState(find)) || formatAnswer(question.name, find)),
+      (question.when === 'more' ||
+        isAsked(question, getTargetState(find)) ||
+        formatAnswer(question.name, find)),
   );
   const otherQuestions = ofUse.filter(({ name }) => !wrong.has(name));
   const offers = [
     ...(hasErrors(issues) ? [] : [send]),
     ...ofUse.filter(({ name }) => wrong.has(name)).map((question) => makeChoice(question, '✗ ')),
-    ...otherQuestions.filter(({ when }) => when === 'more').map((question) => makeChoice(question, '+ ')),
+    ...otherQuestions
+      .filter(({ when }) => when === 'more')
+      .map((question) => makeChoice(question, '+ ')),
     ...(hasErrors(issues) ? [draft] : []),
-    ...otherQuestions.filter(({ when }) => when !== 'more').map((question) => makeChoice(question, '  ')),
+    ...otherQuestions
+      .filter(({ when }) => when !== 'more')
+      .map((question) => makeChoice(question, '  ')),
     ...(hasErrors(issues) ? [] : [draft]),
   ];
   const query = fold(typed);

@@ -10,10 +10,21 @@ import { fold } from '../../text/names.ts';
 import type { Annotation, PromptOffer } from '../../ui/prompt.ts';
 import { searchTerms } from '../../vocabulary/search.ts';
 import type { Term, Vocabulary } from '../../vocabulary/term.ts';
-import { findTermByIdent, getPath, isHarvested, iterateTermsOfSet } from '../../vocabulary/terms.ts';
+import {
+  findTermByIdent,
+  getPath,
+  isHarvested,
+  iterateTermsOfSet,
+} from '../../vocabulary/terms.ts';
 
-/** Returns choices for an element by the typed text. The value of a choice is that of a table's cell. */
-export type OfferTerms = (element: ElementName, typed: string) => readonly (PromptOffer<string> | Annotation)[];
+/**
+ * Returns choices for an element by the typed text. The value of a choice is that of a table's
+ * cell.
+ */
+export type OfferTerms = (
+  element: ElementName,
+  typed: string,
+) => readonly (PromptOffer<string> | Annotation)[];
 
 export type OfferSources = {
   readonly vocabulary: Vocabulary;
@@ -28,21 +39,32 @@ type OfferContext = OfferSources & {
 
 /** One screen of choices. */
 const MAX_FOUND = 30;
-/** Size up to which a set is listed completely; of a larger one only recent entries are shown before typing. */
+/**
+ * Size up to which a set is listed completely; of a larger one only recent entries are shown before
+ * typing.
+ */
 const SMALL_SET = 25;
 const MAX_RECENT = 6;
 /** Cursor before a choice, and a final blank. */
 const MARGIN = 3;
 const IDENTIFIER = /^[A-Za-z]+-\d+$/;
 
-/** Makes the offers for a typed text, without duplicates; where none match, the text itself and a remark. */
+/**
+ * Makes the offers for a typed text, without duplicates; where none match, the text itself and a
+ * remark.
+ */
 export function makeOfferTerms(context: OfferContext): OfferTerms {
   return (element, typed) => {
     const field = getField(element);
     const set = field.set ?? 'projekt';
-    const offers = typed.trim() === '' ? offerBeforeTyping(context, field, set) : offerFound(context, field, set, typed.trim());
+    const offers =
+      typed.trim() === ''
+        ? offerBeforeTyping(context, field, set)
+        : offerFound(context, field, set, typed.trim());
     const seen = new Set<string>();
-    const different = offers.filter((offer) => 'remark' in offer || (!seen.has(offer.value) && seen.add(offer.value)));
+    const different = offers.filter(
+      (offer) => 'remark' in offer || (!seen.has(offer.value) && seen.add(offer.value)),
+    );
     if (different.length > 0) return different;
     const text = typed.trim();
     const remark = { remark: makeRemark(context, set, text) };
@@ -53,19 +75,25 @@ export function makeOfferTerms(context: OfferContext): OfferTerms {
 
 type Offers = (PromptOffer<string> | Annotation)[];
 
-function offerBeforeTyping({ vocabulary, latest, columns }: OfferContext, { name }: Field, set: string): Offers {
+function offerBeforeTyping(
+  { vocabulary, latest, columns }: OfferContext,
+  { name }: Field,
+  set: string,
+): Offers {
   const references = latest.flatMap((elements) => {
     const value = elements[name];
     return typeof value === 'object' && value.id !== '' ? [value] : [];
   });
-  const recent = [...new Map(references.map((reference) => [formatReferenceCell(reference), reference])).values()].slice(
-    0,
-    MAX_RECENT,
+  const recent = [
+    ...new Map(references.map((reference) => [formatReferenceCell(reference), reference])).values(),
+  ].slice(0, MAX_RECENT);
+  const offers: Offers = recent.map((reference) =>
+    toReferenceOffer(vocabulary, reference, columns),
   );
-  const offers: Offers = recent.map((reference) => toReferenceOffer(vocabulary, reference, columns));
   const all = [];
   for (const term of iterateTermsOfSet(vocabulary, set)) {
-    if (all.length === SMALL_SET) return [...offers, { remark: t`Type a few letters, in Czech or English.` }];
+    if (all.length === SMALL_SET)
+      return [...offers, { remark: t`Type a few letters, in Czech or English.` }];
     all.push(term);
   }
   return [...offers, ...all.map((term) => makeTermOffer(vocabulary, term, columns))];
@@ -80,7 +108,11 @@ function offerFound(context: OfferContext, field: Field, set: string, typed: str
     ...offerOwnTerms(context, set, typed),
     ...terms.map((term) => makeTermOffer(vocabulary, term, columns)),
   ];
-  if (field.name === 'nalezce' && typed.includes(',') && (findNameProblem(typed) ?? findNameDoubt(typed)) === undefined) {
+  if (
+    field.name === 'nalezce' &&
+    typed.includes(',') &&
+    (findNameProblem(typed) ?? findNameDoubt(typed)) === undefined
+  ) {
     offers.push({
       value: typed,
       name: t`${typed} (by name)`,
@@ -90,7 +122,8 @@ function offerFound(context: OfferContext, field: Field, set: string, typed: str
   }
   if (field.name === 'projekt') {
     const project = resolveProject(typed);
-    if (isReadable(project) && /\d/.test(typed)) offers.push({ value: typed, name: typed, short: typed });
+    if (isReadable(project) && /\d/.test(typed))
+      offers.push({ value: typed, name: typed, short: typed });
   } else if (terms.length === 0 && IDENTIFIER.test(typed) && !isHarvested(vocabulary, set)) {
     const id = typed.toUpperCase();
     offers.push({
@@ -104,7 +137,11 @@ function offerFound(context: OfferContext, field: Field, set: string, typed: str
 }
 
 /** Returns the museum's own terms, from `pas vocab map`. */
-function offerOwnTerms({ vocabulary, mapping, columns }: OfferContext, set: string, typed: string): Offers {
+function offerOwnTerms(
+  { vocabulary, mapping, columns }: OfferContext,
+  set: string,
+  typed: string,
+): Offers {
   const query = fold(typed);
   return mapping.rows
     .filter((row) => row.confirmed && row.set === set && fold(row.term).includes(query))
@@ -127,25 +164,41 @@ function makeTermOffer(vocabulary: Vocabulary, term: Term, columns: number): Pro
     value: term.ident,
     name: cutTo(getTermName(term), columns - MARGIN),
     short: cutTo(getTermName(term), columns / 2),
-    description: cutTo([term.ident, ...path.map((label) => `${label} ›`), term.label].join(' '), columns - 1),
+    description: cutTo(
+      [term.ident, ...path.map((label) => `${label} ›`), term.label].join(' '),
+      columns - 1,
+    ),
   };
 }
 
-function toReferenceOffer(vocabulary: Vocabulary, reference: Reference, columns: number): PromptOffer<string> {
+function toReferenceOffer(
+  vocabulary: Vocabulary,
+  reference: Reference,
+  columns: number,
+): PromptOffer<string> {
   const term = findTermByIdent(vocabulary, reference.id);
   if (term !== undefined && term.gone === null) return makeTermOffer(vocabulary, term, columns);
   const cell = formatReferenceCell(reference);
   return { value: cell, name: reference.text || cell, short: reference.text || cell };
 }
 
-/** Returns the label in the user's language, with the Czech one beside the English, since the service shows only that. */
+/**
+ * Returns the label in the user's language, with the Czech one beside the English, since the
+ * service shows only that.
+ */
 function getTermName({ label, labelEn }: Term): string {
-  return getLanguage() === 'cs' || labelEn === null || labelEn === label ? label : `${labelEn} (${label})`;
+  return getLanguage() === 'cs' || labelEn === null || labelEn === label
+    ? label
+    : `${labelEn} (${label})`;
 }
 
 function makeRemark({ vocabulary }: OfferContext, set: string, typed: string): string {
   if (set === 'projekt') return t`Type the project's identifier, such as C-202400101.`;
-  if (set === 'osoba' && !typed.includes(',')) return t`Type a few letters, or the whole name: Surname, Given name.`;
-  if (!isHarvested(vocabulary, set)) return t`${set} was not harvested. Type the identifier, such as HES-000312.`;
-  return typed === '' ? t`Type a few letters, in Czech or English.` : t`Nothing resembles "${typed}". Try other letters.`;
+  if (set === 'osoba' && !typed.includes(','))
+    return t`Type a few letters, or the whole name: Surname, Given name.`;
+  if (!isHarvested(vocabulary, set))
+    return t`${set} was not harvested. Type the identifier, such as HES-000312.`;
+  return typed === ''
+    ? t`Type a few letters, in Czech or English.`
+    : t`Nothing resembles "${typed}". Try other letters.`;
 }

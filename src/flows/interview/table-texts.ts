@@ -14,7 +14,8 @@ import { cutTo } from '../../text/characters.ts';
 export function formatOverview({ columns, fixed, undecided }: TableProposal): string[] {
   const lines = columns.flatMap(formatColumn);
   if (fixed.length + undecided.length > 0) lines.push('', t`For every find:`);
-  for (const { element, text, reasons } of fixed) lines.push(`   ${element} = ${text}`, `     ${reasons.join('; ')}`);
+  for (const { element, text, reasons } of fixed)
+    lines.push(`   ${element} = ${text}`, `     ${reasons.join('; ')}`);
   for (const element of undecided) {
     const gloss = getGloss(element);
     const missing = t`${element}: every find needs it (${gloss})`;
@@ -23,7 +24,13 @@ export function formatOverview({ columns, fixed, undecided }: TableProposal): st
   return lines;
 }
 
-function formatColumn({ profile, rule, reasons, doubt, isLeftOver = false }: ColumnProposal): string[] {
+function formatColumn({
+  profile,
+  rule,
+  reasons,
+  doubt,
+  isLeftOver = false,
+}: ColumnProposal): string[] {
   const examples = profile.examples.map((text) => cut(text, 30)).join(' · ');
   const mark = doubt !== undefined ? '?' : rule.kind === 'ignored' || isLeftOver ? '–' : '✓';
   return [
@@ -37,7 +44,13 @@ function formatColumn({ profile, rule, reasons, doubt, isLeftOver = false }: Col
 export function formatColumnRule(rule: ColumnRule): string {
   if (rule.kind === 'ignored') return t`not read`;
   const { prefix, unit, date, name, sign, part, label, values } = rule;
-  const more = [prefix, unit, date, name === undefined ? undefined : formatNameOrder(name), sign === undefined ? undefined : '−'];
+  const more = [
+    prefix,
+    unit,
+    date,
+    name === undefined ? undefined : formatNameOrder(name),
+    sign === undefined ? undefined : '−',
+  ];
   const parts = [
     ...more,
     part === undefined ? undefined : PART_WORDS[part],
@@ -70,7 +83,13 @@ export function getGloss(element: string): string {
 export function previewLines({ rows, finds, leftOut, drafts, commonest }: Preview): string[] {
   const [first, all] = [formatFinds(finds.length), rows];
   const lines =
-    finds.length === 0 ? [] : [t`This is how pas reads them, with ${first} as an example:`, ...finds.flatMap(findLines), ''];
+    finds.length === 0
+      ? []
+      : [
+          t`This is how pas reads them, with ${first} as an example:`,
+          ...finds.flatMap(findLines),
+          '',
+        ];
   const good = rows - leftOut - drafts;
   lines.push(
     ngettext(
@@ -88,15 +107,17 @@ export function previewLines({ rows, finds, leftOut, drafts, commonest }: Previe
 }
 
 function findLines({ localId, elements }: Find): string[] {
-  const parts = (Object.entries(elements) as [keyof FindElements, FindElements[keyof FindElements]][]).map(
-    ([name, value]) => `${name} ${cut(formatMergeValue(value) ?? '', 40)}`,
-  );
+  const parts = (
+    Object.entries(elements) as [keyof FindElements, FindElements[keyof FindElements]][]
+  ).map(([name, value]) => `${name} ${cut(formatMergeValue(value) ?? '', 40)}`);
   return [` ${localId}`, `     ${parts.join(' · ')}`];
 }
 
 const MAX_TERMS = 12;
 
-/** Formats own terms without one entry, and the commands that map them; empty where there are none. */
+/**
+ * Formats own terms without one entry, and the commands that map them; empty where there are none.
+ */
 export function formatUnmappedTerms(terms: readonly UnmappedTerm[], termsFile: string): string[] {
   const count = terms.length;
   if (count === 0) return [];
@@ -105,7 +126,9 @@ export function formatUnmappedTerms(terms: readonly UnmappedTerm[], termsFile: s
     `${count} of your terms match no entry, or several:`,
     count,
   );
-  const shownTexts = terms.slice(0, MAX_TERMS).map(({ element, term, rows }) => `   ${element}: ${cut(term, 40)} (${rows}×)`);
+  const shownTexts = terms
+    .slice(0, MAX_TERMS)
+    .map(({ element, term, rows }) => `   ${element}: ${cut(term, 40)} (${rows}×)`);
   const more = count - shownTexts.length;
   const proposals = termsFile.replace(/\.csv$/, '.proposals.csv');
   const moreText = t`… and ${more} more`;

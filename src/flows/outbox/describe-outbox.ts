@@ -2,7 +2,11 @@ import { existsSync, readdirSync } from 'node:fs';
 import type { Clock } from '../../base/clock.ts';
 import { PasError } from '../../base/errors.ts';
 import { assertSound } from '../../outbox/backup-copy.ts';
-import { findKnownAccount, findKnownUsername, type KnownAccount } from '../../outbox/bound-account.ts';
+import {
+  findKnownAccount,
+  findKnownUsername,
+  type KnownAccount,
+} from '../../outbox/bound-account.ts';
 import { assertSoundJournal } from '../../outbox/journal.ts';
 import { rebuildStates } from '../../outbox/merge.ts';
 import {
@@ -57,7 +61,10 @@ export function listOutboxFolders(outboxesFolder: string): string[] {
     .sort();
 }
 
-/** Returns the result of `work`, or the error of an unusable outbox, so that a damaged one does not hide others. */
+/**
+ * Returns the result of `work`, or the error of an unusable outbox, so that a damaged one does not
+ * hide others.
+ */
 export async function catchUnusable<T>(work: () => Promise<T>): Promise<T | PasError> {
   try {
     return await work();
@@ -68,7 +75,8 @@ export async function catchUnusable<T>(work: () => Promise<T>): Promise<T | PasE
 }
 
 /**
- * Verifies every row of an outbox and its journal by checksum, and updates every state from the events.
+ * Verifies every row of an outbox and its journal by checksum, and updates every state from the
+ * events.
  * @returns the finds or records whose state was wrong
  * @throws DatabaseError where anything is damaged, or the journal is unusable
  */
@@ -80,26 +88,54 @@ export function verifyOutbox(outbox: Outbox): string[] {
   return corrected;
 }
 
-/** Rebuilds a damaged header from the binding of the profile, under the push lock. @returns false for a sound one */
-export function repairOutbox(outboxFile: string, clock: Clock, binding: Binding, id: string): boolean {
+/**
+ * Rebuilds a damaged header from the binding of the profile, under the push lock. @returns false
+ * for a sound one
+ */
+export function repairOutbox(
+  outboxFile: string,
+  clock: Clock,
+  binding: Binding,
+  id: string,
+): boolean {
   return existsSync(outboxFile) && repairHeader(outboxFile, clock, binding, id);
 }
 
 /** New address and documents of a service. */
-export type ServiceMove = { readonly address: string; readonly prefix?: string; readonly schemaVersion?: string };
+export type ServiceMove = {
+  readonly address: string;
+  readonly prefix?: string;
+  readonly schemaVersion?: string;
+};
 
-/** Records a new address or document form of the service, under the push lock. @returns false where nothing changes */
-export function moveOutbox(outbox: Outbox, { address, prefix, schemaVersion }: ServiceMove): boolean {
+/**
+ * Records a new address or document form of the service, under the push lock. @returns false where
+ * nothing changes
+ */
+export function moveOutbox(
+  outbox: Outbox,
+  { address, prefix, schemaVersion }: ServiceMove,
+): boolean {
   return outbox.change(() => {
     const before = readHeader(outbox);
-    const after = { address, prefix: prefix ?? before.prefix, schemaVersion: schemaVersion ?? before.schemaVersion };
+    const after = {
+      address,
+      prefix: prefix ?? before.prefix,
+      schemaVersion: schemaVersion ?? before.schemaVersion,
+    };
     if (isSameBinding(before, after)) return false;
     if (address !== before.address) {
       const at = Math.floor(outbox.clock.now());
-      const moved: NewEvent = { kind: 'moved', entry: null, body: { from: before.address, to: address, at } };
+      const moved: NewEvent = {
+        kind: 'moved',
+        entry: null,
+        body: { from: before.address, to: address, at },
+      };
       // Later outboxes of the account find this one by the address.
       const bound: NewEvent[] =
-        before.account === null ? [] : [{ kind: 'bound', entry: null, body: { account: before.account, address, at } }];
+        before.account === null
+          ? []
+          : [{ kind: 'bound', entry: null, body: { account: before.account, address, at } }];
       recordEvents(outbox, [moved, ...bound]);
     }
     updateHeader(outbox, after);

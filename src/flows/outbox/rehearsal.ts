@@ -12,26 +12,43 @@ import { resolveFindNames } from '../queue/resolve-finds.ts';
 import { isUnattempted } from './fence.ts';
 
 /** The parts of a profile that a rehearsal needs. */
-type Instance = { readonly name: string; readonly kind: 'production' | 'training'; readonly baseUrl: string };
+type Instance = {
+  readonly name: string;
+  readonly kind: 'production' | 'training';
+  readonly baseUrl: string;
+};
 
-/** @throws UsageError where finds sent there could be taken for real ones; `productionAddresses` has those of all profiles */
-export function assertTraining({ name, kind, baseUrl }: Instance, productionAddresses: readonly string[]): void {
+/**
+ * @throws UsageError where finds sent there could be taken for real ones; `productionAddresses` has
+ * those of all profiles
+ */
+export function assertTraining(
+  { name, kind, baseUrl }: Instance,
+  productionAddresses: readonly string[],
+): void {
   if (kind !== 'training')
     throw new UsageError(msg`Profile ${name} is not a training profile. Nothing was sent.`, {
       hint: msg`Specify a profile of the kind training with --to NAME.`,
     });
   if (productionAddresses.includes(baseUrl))
-    throw new UsageError(msg`Another profile uses ${baseUrl} as production, so pas does not rehearse there. Nothing was sent.`, {
-      hint: msg`Correct base_url or kind of one of the two profiles.`,
-    });
+    throw new UsageError(
+      msg`Another profile uses ${baseUrl} as production, so pas does not rehearse there. Nothing was sent.`,
+      {
+        hint: msg`Correct base_url or kind of one of the two profiles.`,
+      },
+    );
 }
 
 /** Returns finds whose imports are queued, in the order of entry. */
 export function selectFindsToRehearse(outbox: Outbox): StoredFind[] {
-  return [...iterateFinds(outbox)].filter(({ id }) => findImportOfFind(outbox, id)?.state === 'queued');
+  return [...iterateFinds(outbox)].filter(
+    ({ id }) => findImportOfFind(outbox, id)?.state === 'queued',
+  );
 }
 
-/** Returns the projects of the finds' imports, each once; imports without a project are left out. */
+/**
+ * Returns the projects of the finds' imports, each once; imports without a project are left out.
+ */
 export function listProjectCodes(outbox: Outbox, finds: readonly StoredFind[]): string[] {
   return [...new Set(finds.flatMap(({ id }) => findImportOfFind(outbox, id)?.project ?? []))];
 }
@@ -55,7 +72,11 @@ export type Rehearsed = {
  * @param outbox the one of the rehearsal
  * @param mapped finds whose project was translated: findings about it count
  */
-export function collectRehearsed(outbox: Outbox, copies: readonly CopiedFind[], mapped: ReadonlySet<string>): Rehearsed {
+export function collectRehearsed(
+  outbox: Outbox,
+  copies: readonly CopiedFind[],
+  mapped: ReadonlySet<string>,
+): Rehearsed {
   const refused: { localId: string; issues: readonly Issue[] }[] = [];
   const notTested: { localId: string; reason: Message }[] = [];
   let [sent, accepted] = [0, 0];
@@ -75,7 +96,9 @@ type Result = 'accepted' | { readonly issues: readonly Issue[] } | { readonly re
 
 function getResult(outbox: Outbox, entries: readonly Entry[], isMapped: boolean): Result {
   const issues = entries.flatMap((entry) => listIssues(entry));
-  const open = entries.find(({ state }) => state === 'queued' || state === 'uncertain' || state === 'sending');
+  const open = entries.find(
+    ({ state }) => state === 'queued' || state === 'uncertain' || state === 'sending',
+  );
   if (!isMapped && entries.some((entry) => isAboutProject(outbox, entry)))
     return { reason: msg`its project has no counterpart in the training instance` };
   if (issues.length > 0) return { issues };
@@ -83,7 +106,10 @@ function getResult(outbox: Outbox, entries: readonly Entry[], isMapped: boolean)
   return { reason: open?.reason ?? msg`it was not sent` };
 }
 
-/** Returns the issues of an entry: of a draft, those of validation; of a refused one, those of the service. */
+/**
+ * Returns the issues of an entry: of a draft, those of validation; of a refused one, those of the
+ * service.
+ */
 function listIssues({ state, issues, reason, kind }: Entry): readonly Issue[] {
   if (state !== 'draft' && state !== 'refused') return [];
   if (hasErrors(issues)) return issues;
@@ -99,7 +125,11 @@ function isAboutProject(outbox: Outbox, entry: Entry): boolean {
   const errors = entry.issues.filter(({ severity }) => severity === 'error');
   if (errors.length > 0) return errors.every(({ element }) => element === PROJECT_ELEMENT);
   const last = listAttempts(outbox, entry).at(-1);
-  return entry.kind === 'import' && entry.state !== 'accepted' && (last?.status === 403 || last?.status === 404);
+  return (
+    entry.kind === 'import' &&
+    entry.state !== 'accepted' &&
+    (last?.status === 403 || last?.status === 404)
+  );
 }
 
 /** Returns the named finds, or all. @throws UsageError with the unknown names */
@@ -107,7 +137,10 @@ export function selectFindsToCopy(outbox: Outbox, names: readonly string[]): Sto
   return names.length === 0 ? [...iterateFinds(outbox)] : resolveFindNames(outbox, names);
 }
 
-/** Tells if an outbox can be moved completely into another: no attempt was made from it, and both have one service. */
+/**
+ * Tells if an outbox can be moved completely into another: no attempt was made from it, and both
+ * have one service.
+ */
 export function canMergeOutbox(from: Outbox, to: Outbox): boolean {
   return isSameBinding(readHeader(from), readHeader(to)) && isUnattempted(from);
 }

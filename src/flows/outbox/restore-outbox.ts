@@ -5,7 +5,13 @@ import type { Clock } from '../../base/clock.ts';
 import { ConfigError, DatabaseError, FileError, isDamaged, UsageError } from '../../base/errors.ts';
 import { t } from '../../base/language.ts';
 import { cmd, msg } from '../../base/message.ts';
-import { assertSound, backUpOutbox, isEmptyOutbox, openBackup, replaceContents } from '../../outbox/backup-copy.ts';
+import {
+  assertSound,
+  backUpOutbox,
+  isEmptyOutbox,
+  openBackup,
+  replaceContents,
+} from '../../outbox/backup-copy.ts';
 import type { PhotoEntry, Photograph } from '../../outbox/entry.ts';
 import { listEntriesInState, listUnsentPhotoEntries } from '../../outbox/entry-queries.ts';
 import { type Merged, mergeJournal, NOTHING_MERGED } from '../../outbox/merge.ts';
@@ -13,7 +19,13 @@ import { type Outbox, readHeader } from '../../outbox/open-outbox.ts';
 import { acquirePushLock, type PushLockOptions } from '../../outbox/push-lock.ts';
 import { countFinds } from '../../outbox/stored-finds.ts';
 import { copyContent, openContentStore } from '../../store/content-store.ts';
-import { isDatabase, isUnusable, makeBackupPath, removeDatabase, replaceUnusable } from '../../store/database-file.ts';
+import {
+  isDatabase,
+  isUnusable,
+  makeBackupPath,
+  removeDatabase,
+  replaceUnusable,
+} from '../../store/database-file.ts';
 import { makeFolder } from '../../store/folder.ts';
 
 /** Files of an outbox, its lock, and a function that opens it. */
@@ -55,10 +67,11 @@ export type Restored = {
 };
 
 /**
- * Replaces an outbox by its backup; the journal adds what was sent since. At any interruption either the old or the new outbox is
- * in place, and the old one is never deleted.
- * @throws UsageError where an outbox with finds exists and may not be replaced; ConfigError where the backup is of another
- * service; FileError, DatabaseError, DatabaseTooNewError for a file that is no sound backup; OutboxLeasedError during a push
+ * Replaces an outbox by its backup; the journal adds what was sent since. At any interruption
+ * either the old or the new outbox is in place, and the old one is never deleted.
+ * @throws UsageError where an outbox with finds exists and may not be replaced; ConfigError where
+ * the backup is of another service; FileError, DatabaseError, DatabaseTooNewError for a file that
+ * is no sound backup; OutboxLeasedError during a push
  */
 export async function restoreOutbox(options: RestoreOptions): Promise<Restored> {
   const { backup, clock, outboxesFolder } = options;
@@ -93,8 +106,15 @@ function assertBackupFile(backup: string): void {
 }
 
 function assertOther(backup: string, outboxFile: string): void {
-  const [backupStats, outboxStats] = [statSync(backup), statSync(outboxFile, { throwIfNoEntry: false })];
-  if (outboxStats !== undefined && backupStats.ino === outboxStats.ino && backupStats.dev === outboxStats.dev)
+  const [backupStats, outboxStats] = [
+    statSync(backup),
+    statSync(outboxFile, { throwIfNoEntry: false }),
+  ];
+  if (
+    outboxStats !== undefined &&
+    backupStats.ino === outboxStats.ino &&
+    backupStats.dev === outboxStats.dev
+  )
     throw new FileError(backup, msg`${backup} is the outbox itself.`);
 }
 
@@ -112,7 +132,10 @@ function cleanUp(folder: string, nowMs: number): void {
 }
 
 /** Copies the backup to the draft, and reads its outbox id. */
-function readBackup({ backup, service, clock }: RestoreOptions, draft: string): { readonly id: string; readonly madeMs: number } {
+function readBackup(
+  { backup, service, clock }: RestoreOptions,
+  draft: string,
+): { readonly id: string; readonly madeMs: number } {
   const brought = openBackup(backup, draft, clock);
   try {
     const { outbox: id, address, copyMadeAt } = readHeader(brought);
@@ -131,7 +154,11 @@ function readBackup({ backup, service, clock }: RestoreOptions, draft: string): 
 }
 
 /** @returns the path of the previous outbox; undefined where it was missing or empty */
-function replaceOutbox(draft: string, { outboxFile, open }: OutboxPlace, { clock, replace }: RestoreOptions): string | undefined {
+function replaceOutbox(
+  draft: string,
+  { outboxFile, open }: OutboxPlace,
+  { clock, replace }: RestoreOptions,
+): string | undefined {
   const folder = dirname(outboxFile);
   makeFolder(folder);
   const aside = makeBackupPath(join(folder, 'outbox-replaced'), clock.now());
@@ -197,7 +224,9 @@ async function mergeAndRestorePhotographs(place: OutboxPlace, options: RestoreOp
       merged,
       journalProblem,
       finds: countFinds(restored),
-      uncertain: listEntriesInState(restored, 'uncertain').length + listEntriesInState(restored, 'sending').length,
+      uncertain:
+        listEntriesInState(restored, 'uncertain').length +
+        listEntriesInState(restored, 'sending').length,
       ...(await restorePhotographs(options, place.photosFolder, listUnsentPhotoEntries(restored))),
     };
   } finally {
@@ -216,7 +245,10 @@ function mergeIfUsable(outbox: Outbox): [Merged, string | undefined] {
   }
 }
 
-/** Copies photographs from the folder that `pas backup --photos` made beside the copy. Linked ones stay in place. */
+/**
+ * Copies photographs from the folder that `pas backup --photos` made beside the copy. Linked ones
+ * stay in place.
+ */
 async function restorePhotographs(
   { backup, onPhotograph }: RestoreOptions,
   photosFolder: string,
@@ -245,7 +277,8 @@ type BackupOptions = {
 
 /**
  * Copies a snapshot of the outbox.
- * @throws FileError for a target that may not be written; DatabaseError where the outbox is damaged: an existing copy stays then
+ * @throws FileError for a target that may not be written; DatabaseError where the outbox is
+ * damaged: an existing copy stays then
  */
 export async function backUp(options: BackupOptions) {
   const { open, target } = options;
@@ -272,8 +305,13 @@ function assertTarget({ outboxFile, target, replace }: BackupOptions): void {
   if (targetStats.ino === ownStats.ino && targetStats.dev === ownStats.dev)
     throw new FileError(target, t`${target} is the outbox itself.`);
   if (!targetStats.isFile())
-    throw new FileError(target, t`${target} is not a file.`, { hint: t`Give the name of the file to write.` });
-  if (!replace) throw new FileError(target, t`${target} already exists.`, { hint: t`Add --force to replace it.` });
+    throw new FileError(target, t`${target} is not a file.`, {
+      hint: t`Give the name of the file to write.`,
+    });
+  if (!replace)
+    throw new FileError(target, t`${target} already exists.`, {
+      hint: t`Add --force to replace it.`,
+    });
 }
 
 /** @throws DatabaseError when a photograph differs from the queued one */

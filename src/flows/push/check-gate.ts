@@ -2,11 +2,27 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { msg } from '../../base/message.ts';
 import { NEW_PERSON } from '../../find/field.ts';
 import type { FindElements } from '../../find/fields.ts';
-import { asFoundDigest, type HarvestedElements, type HarvestedFind, listDifferingElements } from '../../find/harvested-find.ts';
+import {
+  asFoundDigest,
+  type HarvestedElements,
+  type HarvestedFind,
+  listDifferingElements,
+} from '../../find/harvested-find.ts';
 import { hasEntry, schedule } from '../../outbox/entries.ts';
 import type { Entry, EntryId, ImportEntry, NumberEntry } from '../../outbox/entry.ts';
-import { findImportOfRecord, listEntriesInState, listHeldEntries, listQueuedEntries } from '../../outbox/entry-queries.ts';
-import { type AttemptedElsewhere, checkDeparture, type GateFacts, getLastSearchAt, hasOtherWriters } from '../../outbox/gate.ts';
+import {
+  findImportOfRecord,
+  listEntriesInState,
+  listHeldEntries,
+  listQueuedEntries,
+} from '../../outbox/entry-queries.ts';
+import {
+  type AttemptedElsewhere,
+  checkDeparture,
+  type GateFacts,
+  getLastSearchAt,
+  hasOtherWriters,
+} from '../../outbox/gate.ts';
 import { type Outbox, readHeader, updateHeader } from '../../outbox/open-outbox.ts';
 import { listQueuedHeads } from '../../outbox/overview.ts';
 import { assertJournal } from '../../outbox/record-events.ts';
@@ -15,7 +31,11 @@ import { type HarvestedFinds, harvestFinds, type ListedFind } from '../harvest/h
 import { computeOverlapMs } from '../harvest/service-lists.ts';
 import { type LookupContext, parseSentElements } from '../reconcile/gather-evidence.ts';
 import { findCreation, mayBeCreation } from '../reconcile/judge-import.ts';
-import { fetchCurrentRecord, findShownNumber, listNumbersFromHere } from '../reconcile/judge-number.ts';
+import {
+  fetchCurrentRecord,
+  findShownNumber,
+  listNumbersFromHere,
+} from '../reconcile/judge-number.ts';
 import { listRejectedCandidates } from '../reconcile/resolve-entries.ts';
 import { type AttemptWindow, getAttemptWindow } from '../reconcile/verdict.ts';
 import {
@@ -31,14 +51,22 @@ export type GateContext = {
   readonly outbox: Outbox;
   /** The service's identifier of the sending account. */
   readonly account: string;
-  /** Access to the harvest; undefined where the account has none, or the user chose not to search. */
+  /**
+   * Access to the harvest; undefined where the account has none, or the user chose not to search.
+   */
   readonly lookup: LookupContext | undefined;
-  /** Time in milliseconds before the oldest unsent entry at which the first search of a project begins. */
+  /**
+   * Time in milliseconds before the oldest unsent entry at which the first search of a project
+   * begins.
+   */
   readonly lookBackMs: number;
   /** Undefined where no answer has come yet. */
   readonly serverNowMs: number | undefined;
   readonly stop: AbortSignal;
-  /** Content of each entry when the gate checked it, by row: a new or changed entry is checked again before it is sent. */
+  /**
+   * Content of each entry when the gate checked it, by row: a new or changed entry is checked again
+   * before it is sent.
+   */
   readonly judged: Map<EntryId, string>;
 };
 
@@ -47,8 +75,8 @@ const DAY_MS = 24 * 3600 * 1000;
 const SLICE = 50;
 
 /**
- * Holds entries with an open question, and releases those without. One harvest covers all projects; the time is linear in records
- * plus entries.
+ * Holds entries with an open question, and releases those without. One harvest covers all projects;
+ * the time is linear in records plus entries.
  * @returns the held entries
  * @throws as {@link harvestFinds}; the reason of the signal
  */
@@ -79,14 +107,16 @@ export async function holdEntriesWithQuestions(context: GateContext): Promise<En
   const held = listHeldEntries(outbox);
   if (lookup !== undefined && harvest !== undefined) {
     const beganMs = fromMs + computeOverlapMs(lookup.indexAllowanceMs) + lookup.indexAllowanceMs;
-    outbox.change(() => recordSearches(outbox, projects, held, { beganMs, endedMs: harvest.beganMs }));
+    outbox.change(() =>
+      recordSearches(outbox, projects, held, { beganMs, endedMs: harvest.beganMs }),
+    );
   }
   return held;
 }
 
 /**
- * Holds all unsent entries of an adopted outbox where the service cannot be searched: the other place may have sent them. The
- * questions stay until an answer or a search settles them.
+ * Holds all unsent entries of an adopted outbox where the service cannot be searched: the other
+ * place may have sent them. The questions stay until an answer or a search settles them.
  */
 function holdUnsearched(outbox: Outbox): void {
   if (!readHeader(outbox).mustLook) return;
@@ -100,7 +130,11 @@ function holdUnsearched(outbox: Outbox): void {
   });
 }
 
-async function runInSlices<T>(items: readonly T[], stop: AbortSignal, work: (slice: readonly T[]) => void): Promise<void> {
+async function runInSlices<T>(
+  items: readonly T[],
+  stop: AbortSignal,
+  work: (slice: readonly T[]) => void,
+): Promise<void> {
   for (let at = 0; at < items.length; at += SLICE) {
     stop.throwIfAborted();
     work(items.slice(at, at + SLICE));
@@ -125,18 +159,32 @@ const ASKED_BY_MERGE: readonly string[] = ['local-id-in-use'];
 /** Questions that need no search. */
 const FROM_JOURNAL: readonly string[] = ['attempted-elsewhere', 'local-id-sent-elsewhere'];
 
-function applyGateDecision(outbox: Outbox, entry: Entry, facts: GateFacts, harvest: HarvestedFinds | undefined): void {
+function applyGateDecision(
+  outbox: Outbox,
+  entry: Entry,
+  facts: GateFacts,
+  harvest: HarvestedFinds | undefined,
+): void {
   const basis = entry.held?.basis;
-  if (basis !== undefined && (ASKED_BY_MERGE.includes(basis) || (harvest === undefined && !FROM_JOURNAL.includes(basis)))) return;
+  if (
+    basis !== undefined &&
+    (ASKED_BY_MERGE.includes(basis) || (harvest === undefined && !FROM_JOURNAL.includes(basis)))
+  )
+    return;
   const decision = checkDeparture(entry, facts);
   if (decision.kind === 'held') schedule(outbox, entry.id, { held: decision.held });
   // A record that has not changed since still has the number of the question.
-  else if (basis === 'number-changed' && harvest?.lookups.has(entry.identCely ?? '') !== true) return;
+  else if (basis === 'number-changed' && harvest?.lookups.has(entry.identCely ?? '') !== true)
+    return;
   else if (entry.held !== null) schedule(outbox, entry.id, { held: null });
 }
 
 /** A queued entry with the project of its find; empty where the find has no record yet. */
-type QueuedInProject = { readonly id: EntryId; readonly project: string; readonly createdAt: number };
+type QueuedInProject = {
+  readonly id: EntryId;
+  readonly project: string;
+  readonly createdAt: number;
+};
 
 function listQueuedWithProject(outbox: Outbox): QueuedInProject[] {
   return listQueuedHeads(outbox).map(({ id, project, identCely, createdAt }) => ({
@@ -151,19 +199,28 @@ function getProjectOfRecord(identCely: string): string {
 }
 
 /**
- * Returns the begin of the search: the last complete search of each project, less overlap and index allowance; for the first one,
- * `lookBackMs` before the oldest unsent entry. At most a day before the server's now, since the wall clock may be wrong.
+ * Returns the begin of the search: the last complete search of each project, less overlap and index
+ * allowance; for the first one, `lookBackMs` before the oldest unsent entry. At most a day before
+ * the server's now, since the wall clock may be wrong.
  */
 function computeSearchStart(
   { outbox, lookBackMs, serverNowMs }: GateContext,
   lookup: LookupContext,
   waiting: readonly QueuedInProject[],
 ): number {
-  const mustLook = readHeader(outbox).mustLook || listHeldEntries(outbox).some(({ held }) => held?.basis === 'not-searched');
+  const mustLook =
+    readHeader(outbox).mustLook ||
+    listHeldEntries(outbox).some(({ held }) => held?.basis === 'not-searched');
   const begins = [...groupBy(waiting, ({ project }) => project)].map(([project, places]) => {
     const last = mustLook ? undefined : getLastSearchAt(outbox, project);
-    if (last !== undefined) return last - computeOverlapMs(lookup.indexAllowanceMs) - lookup.indexAllowanceMs;
-    return places.reduce((oldest, { createdAt }) => Math.min(oldest, createdAt), Number.POSITIVE_INFINITY) - lookBackMs;
+    if (last !== undefined)
+      return last - computeOverlapMs(lookup.indexAllowanceMs) - lookup.indexAllowanceMs;
+    return (
+      places.reduce(
+        (oldest, { createdAt }) => Math.min(oldest, createdAt),
+        Number.POSITIVE_INFINITY,
+      ) - lookBackMs
+    );
   });
   return Math.min(...begins, (serverNowMs ?? outbox.clock.now()) - DAY_MS);
 }
@@ -194,9 +251,14 @@ async function indexSearchResult(
   const shown = harvest === undefined ? [] : listShownFinds(harvest);
   const isUnexplained: IsUnexplained = (identCely, listed) =>
     listed.kind === 'shown'
-      ? isUnexplainedCreation(outbox, account, listed.record) || findUnexplainedFiles(outbox, listed.record).length > 0
-      : listed.kind === 'withheld' && lookup?.harvester !== account && findImportOfRecord(outbox, identCely) === undefined;
-  await runInSlices([...(harvest?.lookups ?? [])], stop, (slice) => storeUnexplained(outbox, slice, isUnexplained));
+      ? isUnexplainedCreation(outbox, account, listed.record) ||
+        findUnexplainedFiles(outbox, listed.record).length > 0
+      : listed.kind === 'withheld' &&
+        lookup?.harvester !== account &&
+        findImportOfRecord(outbox, identCely) === undefined;
+  await runInSlices([...(harvest?.lookups ?? [])], stop, (slice) =>
+    storeUnexplained(outbox, slice, isUnexplained),
+  );
   const seen = harvest === undefined ? { records: [], hidden: [] } : readUnexplained(outbox);
   const byDigest = new Map<string, HarvestedFind[]>();
   let hasWithheld = false;
@@ -211,9 +273,10 @@ async function indexSearchResult(
       }
     }
   });
-  const uncertain = [...listEntriesInState(outbox, 'uncertain'), ...listEntriesInState(outbox, 'sending')].filter(
-    (entry) => entry.kind === 'import',
-  );
+  const uncertain = [
+    ...listEntriesInState(outbox, 'uncertain'),
+    ...listEntriesInState(outbox, 'sending'),
+  ].filter((entry) => entry.kind === 'import');
   const { outbox: ownOutbox, address } = readHeader(outbox);
   return {
     hasOthers: assertJournal(outbox).listOtherOutboxes(account, address, ownOutbox).length > 0,
@@ -230,19 +293,31 @@ async function indexSearchResult(
 
 /** Tells if this account made a record that no event explains. */
 function isUnexplainedCreation(outbox: Outbox, account: string, find: HarvestedFind): boolean {
-  return findCreation(find)?.user === account && findImportOfRecord(outbox, find.identCely) === undefined;
+  return (
+    findCreation(find)?.user === account && findImportOfRecord(outbox, find.identCely) === undefined
+  );
 }
 
-function gatherFacts({ outbox, account }: GateContext, queued: readonly Entry[], result: SearchResult): GateFacts {
+function gatherFacts(
+  { outbox, account }: GateContext,
+  queued: readonly Entry[],
+  result: SearchResult,
+): GateFacts {
   const imports = queued.filter((entry) => entry.kind === 'import');
   return {
     ...collectOwnFacts(outbox),
     ...(result.hasOthers ? findAttemptsElsewhere(outbox, account, imports) : {}),
-    equalRecords: new Map(imports.map((entry) => [entry.uuid, listEqualRecords(outbox, entry, result)])),
+    equalRecords: new Map(
+      imports.map((entry) => [entry.uuid, listEqualRecords(outbox, entry, result)]),
+    ),
     equalFiles: findEqualFiles(outbox, queued, result.withFiles),
     hiddenRecords: result.hidden,
     // The number is requested again right before it is sent.
-    shownNumbers: new Map(queued.flatMap((entry) => listShownNumber(outbox, entry, result.lookups.get(entry.identCely ?? '')))),
+    shownNumbers: new Map(
+      queued.flatMap((entry) =>
+        listShownNumber(outbox, entry, result.lookups.get(entry.identCely ?? '')),
+      ),
+    ),
   };
 }
 
@@ -250,25 +325,37 @@ function gatherFacts({ outbox, account }: GateContext, queued: readonly Entry[],
 function collectOwnFacts(outbox: Outbox): GateFacts {
   const rejected = new Map<string, ReadonlySet<string>>();
   return {
-    ...{ attemptedByDigest: new Map(), attemptedByLocalId: new Map(), equalRecords: new Map(), equalFiles: new Map() },
+    ...{
+      attemptedByDigest: new Map(),
+      attemptedByLocalId: new Map(),
+      equalRecords: new Map(),
+      equalFiles: new Map(),
+    },
     ...{ hiddenRecords: new Map(), shownNumbers: new Map() },
     rejected: (entry) => {
       const rejectedIds = rejected.get(entry.uuid) ?? listRejectedCandidates(outbox, entry);
       rejected.set(entry.uuid, rejectedIds);
       return rejectedIds;
     },
-    ownNumbers: (entry) => (entry.kind === 'number' ? listNumbersFromHere(outbox, entry) : new Set()),
+    ownNumbers: (entry) =>
+      entry.kind === 'number' ? listNumbersFromHere(outbox, entry) : new Set(),
   };
 }
 
-function listShownNumber(outbox: Outbox, { kind, identCely }: Entry, lookup: ListedFind | undefined): [string, string][] {
+function listShownNumber(
+  outbox: Outbox,
+  { kind, identCely }: Entry,
+  lookup: ListedFind | undefined,
+): [string, string][] {
   if (kind !== 'number' || identCely === null || lookup?.kind !== 'shown') return [];
   const shown = findShownNumber(outbox, { find: lookup.record, changedMs: lookup.datestampMs });
   return shown === undefined ? [] : [[identCely, shown]];
 }
 
 function listShownFinds({ lookups }: HarvestedFinds): HarvestedFind[] {
-  return [...lookups.values()].flatMap((lookup) => (lookup.kind === 'shown' ? [lookup.record] : []));
+  return [...lookups.values()].flatMap((lookup) =>
+    lookup.kind === 'shown' ? [lookup.record] : [],
+  );
 }
 
 /** Collects attempts of other outboxes of this machine with this account from the journal. */
@@ -280,7 +367,9 @@ function findAttemptsElsewhere(outbox: Outbox, account: string, imports: readonl
   for (const { digest, localId, attempts } of imports) {
     if (attempts > 0) continue;
     const findOthers = (by: { digest: string } | { localId: string }) =>
-      journal.listEarlierAttempts(account, ownOutbox, by).filter(({ entry }) => !hasEntry(outbox, entry));
+      journal
+        .listEarlierAttempts(account, ownOutbox, by)
+        .filter(({ entry }) => !hasEntry(outbox, entry));
     if (digest !== null) attemptedByDigest.set(digest, findOthers({ digest }));
     if (localId !== null) attemptedByLocalId.set(localId, findOthers({ localId }));
   }
@@ -301,22 +390,33 @@ function listEqualRecords(
   const key = JSON.stringify([digests, sent]);
   const equal = equalTo.get(key) ?? [...alike].filter((find) => isSameReading(sent, find));
   equalTo.set(key, equal);
-  return withoutExplained(equal, uncertain.get(entry.digest ?? '') ?? []).map(({ identCely }) => identCely);
+  return withoutExplained(equal, uncertain.get(entry.digest ?? '') ?? []).map(
+    ({ identCely }) => identCely,
+  );
 }
 
 /** Removes as many of the records as uncertain entries of the same digest may have made. */
-function withoutExplained(equal: readonly HarvestedFind[], uncertain: readonly UncertainImport[]): readonly HarvestedFind[] {
-  const explained = equal.filter((find) => uncertain.some(({ window }) => mayBeCreation(window, find)));
+function withoutExplained(
+  equal: readonly HarvestedFind[],
+  uncertain: readonly UncertainImport[],
+): readonly HarvestedFind[] {
+  const explained = equal.filter((find) =>
+    uncertain.some(({ window }) => mayBeCreation(window, find)),
+  );
   if (explained.length > uncertain.length) return equal;
   return equal.filter((find) => !explained.includes(find));
 }
 
-/** Returns digests with the finder by identifier and by name, since a new person was sent by name. */
+/**
+ * Returns digests with the finder by identifier and by name, since a new person was sent by name.
+ */
 function listDigests({ elements, protectedWithheld }: HarvestedFind): string[] {
   const form = protectedWithheld ? 'open' : 'full';
   const { nalezce } = elements;
   const byName: HarvestedElements =
-    typeof nalezce === 'object' ? { ...elements, nalezce: { id: NEW_PERSON, text: nalezce.text } } : elements;
+    typeof nalezce === 'object'
+      ? { ...elements, nalezce: { id: NEW_PERSON, text: nalezce.text } }
+      : elements;
   return [...new Set([asFoundDigest(elements, form), asFoundDigest(byName, form)])];
 }
 
@@ -333,7 +433,10 @@ function isSameReading(sent: HarvestedElements, find: HarvestedFind): boolean {
 }
 
 /** Returns, by project, listed records that are not shown and that no event explains. */
-function listHiddenRecords(outbox: Outbox, listed: readonly string[]): Map<string, readonly string[]> {
+function listHiddenRecords(
+  outbox: Outbox,
+  listed: readonly string[],
+): Map<string, readonly string[]> {
   const hidden = listed.filter((identCely) => findImportOfRecord(outbox, identCely) === undefined);
   const byProject = groupBy(hidden, getProjectOfRecord);
   return new Map([...byProject].filter(([project]) => !hasOtherWriters(outbox, project)));
@@ -350,8 +453,8 @@ function groupBy<T>(items: readonly T[], getKey: (item: T) => string): Map<strin
 }
 
 /**
- * Checks an entry right before it is sent: after a change, the service is searched again. The number of a record is always
- * requested again, to keep the time between check and request short.
+ * Checks an entry right before it is sent: after a change, the service is searched again. The
+ * number of a record is always requested again, to keep the time between check and request short.
  * @returns true if the entry must not be sent now
  * @throws as {@link holdEntriesWithQuestions}
  */
@@ -375,7 +478,8 @@ async function holdChangedNumber(context: GateContext, entry: NumberEntry): Prom
   outbox.change(() => {
     const [now] = listQueuedEntries(outbox, [entry.id]);
     // An entry that was changed meanwhile is checked again.
-    if (now !== undefined && getContentKey(now) === getContentKey(entry)) schedule(outbox, entry.id, { held: decision.held });
+    if (now !== undefined && getContentKey(now) === getContentKey(entry))
+      schedule(outbox, entry.id, { held: decision.held });
   });
   return true;
 }

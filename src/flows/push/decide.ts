@@ -1,17 +1,38 @@
 import { asWallMs, type WallMs } from '../../base/clock.ts';
 import { cmd, type Message, msg } from '../../base/message.ts';
 import { OUTCOMES } from '../../base/outcomes.ts';
-import { computeConnectionBackoffMs, computeEntryBackoffMs, RETRY_POLICY, slowBackoffMs } from '../../base/retry-policy.ts';
+import {
+  computeConnectionBackoffMs,
+  computeEntryBackoffMs,
+  RETRY_POLICY,
+  slowBackoffMs,
+} from '../../base/retry-policy.ts';
 import { findNumberProblem } from '../../find/value-rules.ts';
 import type { Settlement } from '../../outbox/claims.ts';
 import type { Outcome } from '../../pas-api/outcome.ts';
 import { applyCircuitBreakers, requeueForbidden } from './apply-circuit-breakers.ts';
-import { isTripping, makeStopKey, recordFailure, type StoppingFailure, withBreaker } from './circuit-breaker.ts';
+import {
+  isTripping,
+  makeStopKey,
+  recordFailure,
+  type StoppingFailure,
+  withBreaker,
+} from './circuit-breaker.ts';
 import { makeRefusal } from './entry-refusal.ts';
 import { findStopCause, updatePeerState } from './peer-check.ts';
-import type { AttemptFacts, Decision, Effect, PushCounts, PushState, Step, StopCause } from './push-context.ts';
+import type {
+  AttemptFacts,
+  Decision,
+  Effect,
+  PushCounts,
+  PushState,
+  Step,
+  StopCause,
+} from './push-context.ts';
 
-/** Decides the effects of an attempt on its entry and on the push. Pure: times are among the facts. */
+/**
+ * Decides the effects of an attempt on its entry and on the push. Pure: times are among the facts.
+ */
 export function decide(state: PushState, facts: AttemptFacts): Decision {
   const peer = updatePeerState(state, facts);
   const service = countStoppingFailures(peer.state, facts);
@@ -33,13 +54,26 @@ function countStoppingFailures(state: PushState, facts: AttemptFacts): Step {
     state.breakers,
   );
   if (failed === undefined) return { state: { ...state, breakers }, effects: [] };
-  const failure = { failureClass: failed, subject: undefined, entryId: entry.id, departedAt, at: endedAt, isRepeated: false };
-  const breaker = { ...recordFailure(breakers.get(makeStopKey(failed)), failure), refused: new Set<number>() };
+  const failure = {
+    failureClass: failed,
+    subject: undefined,
+    entryId: entry.id,
+    departedAt,
+    at: endedAt,
+    isRepeated: false,
+  };
+  const breaker = {
+    ...recordFailure(breakers.get(makeStopKey(failed)), failure),
+    refused: new Set<number>(),
+  };
   const cause = isTripping(breaker, RETRY_POLICY.stopAfter[failed], endedAt)
     ? chooseStopCause(failed, breaker.failures, outcome)
     : undefined;
   const effects: Effect[] = cause === undefined ? [] : [{ type: 'stop', cause }];
-  return { state: { ...state, breakers: withBreaker(breakers, makeStopKey(failed), breaker) }, effects };
+  return {
+    state: { ...state, breakers: withBreaker(breakers, makeStopKey(failed), breaker) },
+    effects,
+  };
 }
 
 /** Tells if an outcome ends a row of failures. A missing answer does not end a row of answers. */
@@ -48,12 +82,22 @@ function isEndOfRow(failure: StoppingFailure, outcome: Outcome): boolean {
   return failure === 'not-delivered' || OUTCOMES[outcome.kind].provesPeer !== 'neutral';
 }
 
-/** Returns the cause for the push to end; undefined where the slower pace ends it ({@link Effect} `slow-down`). */
-function chooseStopCause(failure: StoppingFailure, failures: number, outcome: Outcome): StopCause | undefined {
+/**
+ * Returns the cause for the push to end; undefined where the slower pace ends it ({@link Effect}
+ * `slow-down`).
+ */
+function chooseStopCause(
+  failure: StoppingFailure,
+  failures: number,
+  outcome: Outcome,
+): StopCause | undefined {
   const reason: Message = 'detail' in outcome ? outcome.detail : '';
   switch (failure) {
     case 'uncertain':
-      return { kind: 'in-doubt', reason: msg`${failures} answers in a row left their entries uncertain` };
+      return {
+        kind: 'in-doubt',
+        reason: msg`${failures} answers in a row left their entries uncertain`,
+      };
     case 'not-delivered':
       return { kind: 'unreachable', reason };
     case 'closed':
@@ -69,7 +113,10 @@ function decideSettlement(state: PushState, facts: AttemptFacts): Decision {
   const settled = (settlement: Settlement): Decision => ({ settlement, state, effects: [] });
   switch (outcome.kind) {
     case 'accepted':
-      return { ...settled({ state: 'accepted', identCely: outcome.identCely }), state: { ...state, accessProven: true } };
+      return {
+        ...settled({ state: 'accepted', identCely: outcome.identCely }),
+        state: { ...state, accessProven: true },
+      };
     case 'already-applied':
       return settled(acceptAlreadyApplied(facts, outcome.detail));
     case 'refused':
@@ -77,7 +124,9 @@ function decideSettlement(state: PushState, facts: AttemptFacts): Decision {
     case 'refused-unspecified':
       return handleUndetailedRefusal(state, facts, outcome.detail);
     case 'refused-by-intermediary':
-      return settled(requeue(facts, msg`refused by a proxy between pas and the service: ${outcome.detail}`));
+      return settled(
+        requeue(facts, msg`refused by a proxy between pas and the service: ${outcome.detail}`),
+      );
     case 'forbidden':
       return handleForbidden(state, facts, outcome);
     case 'unauthorised':
@@ -102,16 +151,23 @@ function decideSettlement(state: PushState, facts: AttemptFacts): Decision {
     case 'not-delivered':
       return handleUndelivered(state, facts, outcome.detail);
     case 'cut':
-      return settled(requeue(facts, msg`the request did not reach the service (${outcome.detail})`));
+      return settled(
+        requeue(facts, msg`the request did not reach the service (${outcome.detail})`),
+      );
     case 'uncertain':
       return settled({ state: 'uncertain', reason: outcome.detail });
   }
 }
 
-/** Requeues the entry for the time in the outcome's row of the table; the reason of frequent failures has their number. */
+/**
+ * Requeues the entry for the time in the outcome's row of the table; the reason of frequent
+ * failures has their number.
+ */
 function requeue(facts: AttemptFacts, reason: Message): Settlement {
   const failures = facts.failuresBefore + 1;
-  const isOften = OUTCOMES[facts.outcome.kind].countsAsFailure === true && failures >= RETRY_POLICY.entry.slowAfter;
+  const isOften =
+    OUTCOMES[facts.outcome.kind].countsAsFailure === true &&
+    failures >= RETRY_POLICY.entry.slowAfter;
   const text = isOften ? msg`${reason} (tried ${failures} times)` : reason;
   return { state: 'queued', reason: text, notBeforeAt: getNotBefore(facts, failures) };
 }
@@ -132,24 +188,41 @@ function getNotBefore({ now, outcome }: AttemptFacts, failures: number): WallMs 
 
 /** Accepts a number that the service can have refused only because the record has it. */
 function acceptAlreadyApplied({ entry }: AttemptFacts, detail: Message): Settlement {
-  if (entry.kind !== 'number' || findNumberProblem(entry.value) !== undefined) return makeRefusal(entry, detail, []);
-  return { state: 'accepted', identCely: entry.identCely ?? '', reason: msg`the service already had this number` };
+  if (entry.kind !== 'number' || findNumberProblem(entry.value) !== undefined)
+    return makeRefusal(entry, detail, []);
+  return {
+    state: 'accepted',
+    identCely: entry.identCely ?? '',
+    reason: msg`the service already had this number`,
+  };
 }
 
-/** Requeues an import that may have lost its number to a simultaneous one: the service does not reserve numbers. */
+/**
+ * Requeues an import that may have lost its number to a simultaneous one: the service does not
+ * reserve numbers.
+ */
 function handleUndetailedRefusal(
   state: PushState,
   { entry, now, besideImport, collisionsBefore }: AttemptFacts,
   detail: Message,
 ): Decision {
-  if (entry.kind !== 'import' || entry.project === null || !besideImport || collisionsBefore >= RETRY_POLICY.collision.maxRepeats)
+  if (
+    entry.kind !== 'import' ||
+    entry.project === null ||
+    !besideImport ||
+    collisionsBefore >= RETRY_POLICY.collision.maxRepeats
+  )
     return { settlement: makeRefusal(entry, detail, []), state, effects: [] };
   const settlement: Settlement = {
     state: 'queued',
     reason: msg`refused, perhaps because of another import into its project (${detail}); retried alone`,
     notBeforeAt: now + computeEntryBackoffMs(collisionsBefore + 1),
   };
-  return { settlement, state: { ...state, serialProjects: new Set([...state.serialProjects, entry.project]) }, effects: [] };
+  return {
+    settlement,
+    state: { ...state, serialProjects: new Set([...state.serialProjects, entry.project]) },
+    effects: [],
+  };
 }
 
 /** Distinguishes a refused record from a refused account by the answer to the access probe. */
@@ -158,8 +231,14 @@ function handleForbidden(
   { access, entry }: AttemptFacts,
   { detail, findings }: Extract<AttemptFacts['outcome'], { kind: 'forbidden' }>,
 ): Decision {
-  const keepWaiting = (reason: Message): Settlement => ({ state: 'queued', reason, notBeforeAt: 0 });
-  const isOpen = keepWaiting(msg`refused, and it is unclear whether the whole account is refused: ${detail}`);
+  const keepWaiting = (reason: Message): Settlement => ({
+    state: 'queued',
+    reason,
+    notBeforeAt: 0,
+  });
+  const isOpen = keepWaiting(
+    msg`refused, and it is unclear whether the whole account is refused: ${detail}`,
+  );
   if (access === undefined)
     return state.accessProven
       ? { settlement: makeRefusal(entry, detail, findings), state, effects: [] }
@@ -176,11 +255,19 @@ function handleForbidden(
   const cause = findStopCause(access);
   if (cause !== undefined) return { settlement: isOpen, state, effects: [{ type: 'stop', cause }] };
   if (access.kind === 'unauthorised') return { settlement: isOpen, state, effects: [] };
-  return { settlement: makeRefusal(entry, detail, findings), state: { ...state, accessProven: true }, effects: [] };
+  return {
+    settlement: makeRefusal(entry, detail, findings),
+    state: { ...state, accessProven: true },
+    effects: [],
+  };
 }
 
 /** Requeues the entry without backoff: the pace delays all entries. */
-function handleThrottle(state: PushState, facts: AttemptFacts, retryAfterMs: number | undefined): Decision {
+function handleThrottle(
+  state: PushState,
+  facts: AttemptFacts,
+  retryAfterMs: number | undefined,
+): Decision {
   const failures = state.breakers.get(makeStopKey('throttled'))?.failures ?? 0;
   const stopReason =
     failures < RETRY_POLICY.stopAfter.throttled
@@ -193,16 +280,30 @@ function handleThrottle(state: PushState, facts: AttemptFacts, retryAfterMs: num
   };
 }
 
-/** Treats busy answers for different records within a short time, and a lock that lasts long, as a throttle. */
+/**
+ * Treats busy answers for different records within a short time, and a lock that lasts long, as a
+ * throttle.
+ */
 function handleBusy(state: PushState, facts: AttemptFacts): Decision {
   const { entry, now, departedAt, failuresBefore } = facts;
   const { lastBusy } = state;
   const { windowMs, maxQuick } = RETRY_POLICY.lock;
-  const isThrottle = lastBusy !== undefined && lastBusy.recordKey !== entry.recordKey && now - lastBusy.at < windowMs;
-  const slowDown: Effect = { type: 'slow-down', departedAt, retryAfterMs: undefined, stopReason: undefined };
+  const isThrottle =
+    lastBusy !== undefined &&
+    lastBusy.recordKey !== entry.recordKey &&
+    now - lastBusy.at < windowMs;
+  const slowDown: Effect = {
+    type: 'slow-down',
+    departedAt,
+    retryAfterMs: undefined,
+    stopReason: undefined,
+  };
   return {
     settlement: requeue(facts, msg`the service is already working on this record`),
-    state: { ...countOutcome(state, isThrottle ? 'throttled' : 'locked'), lastBusy: { recordKey: entry.recordKey, at: now } },
+    state: {
+      ...countOutcome(state, isThrottle ? 'throttled' : 'locked'),
+      lastBusy: { recordKey: entry.recordKey, at: now },
+    },
     effects: isThrottle || failuresBefore >= maxQuick ? [slowDown] : [],
   };
 }

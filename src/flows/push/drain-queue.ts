@@ -5,7 +5,14 @@ import { type Message, msg } from '../../base/message.ts';
 import { RETRY_POLICY } from '../../base/retry-policy.ts';
 import { LongPauseError } from '../../http/exchange.ts';
 import type { Slot } from '../../http/pacer.ts';
-import { type Claim, claim, clampFutureBackoff, recoverInFlight, type Settlement, settle } from '../../outbox/claims.ts';
+import {
+  type Claim,
+  claim,
+  clampFutureBackoff,
+  recoverInFlight,
+  type Settlement,
+  settle,
+} from '../../outbox/claims.ts';
 import { ENTRY_KINDS, type Entry } from '../../outbox/entry.ts';
 import {
   countOpen,
@@ -47,8 +54,9 @@ export type PushResult = {
 };
 
 /**
- * Sends all due entries: claims the oldest, waits for its slot, records the attempt, sends it, and settles it by its answer. Many
- * requests are in flight at once, but one per record. The caller holds the push lock.
+ * Sends all due entries: claims the oldest, waits for its slot, records the attempt, sends it, and
+ * settles it by its answer. Many requests are in flight at once, but one per record. The caller
+ * holds the push lock.
  */
 export async function drainQueue(context: PushContext): Promise<PushResult> {
   const { clock, outbox } = context;
@@ -64,7 +72,10 @@ export async function drainQueue(context: PushContext): Promise<PushResult> {
   outbox.change(() => supersedeEarlierNumbers(outbox));
   const { state, stopCause, openCircuits } = session;
   const isCovered = ({ kind, project }: OpenCircuit): boolean =>
-    openCircuits.some((other) => other.record === null && other.kind === kind && [null, project].includes(other.project));
+    openCircuits.some(
+      (other) =>
+        other.record === null && other.kind === kind && [null, project].includes(other.project),
+    );
   const leftOut = openCircuits.filter(
     (circuit) => circuit.record === null || (!isCovered(circuit) && countOpen(outbox, circuit) > 0),
   );
@@ -84,10 +95,13 @@ async function sendAll(session: PushSession): Promise<void> {
   for (;;) {
     if (session.failure !== undefined) throw session.failure.thrown;
     if (stop.aborted) session.stop({ kind: 'interrupted' });
-    const entry = session.mayStart ? findNextClaimable(outbox, session.makeClaimableQuery()) : undefined;
+    const entry = session.mayStart
+      ? findNextClaimable(outbox, session.makeClaimableQuery())
+      : undefined;
     if (entry === undefined) {
       if (!(await waitForMore(session))) return;
-    } else if (!(await session.probePeerIfDue()) && !(await isHeld(session, entry))) await launch(session, entry);
+    } else if (!(await session.probePeerIfDue()) && !(await isHeld(session, entry)))
+      await launch(session, entry);
   }
 }
 
@@ -108,31 +122,46 @@ async function isHeld(session: PushSession, entry: Entry): Promise<boolean> {
 function recover(session: PushSession): void {
   const { outbox } = session.context;
   const reason = msg`pas stopped while the request was in progress`;
-  for (const entry of recoverInFlight(outbox)) session.reportSettled(entry, { state: 'uncertain', reason });
+  for (const entry of recoverInFlight(outbox))
+    session.reportSettled(entry, { state: 'uncertain', reason });
   outbox.change(() => {
     clampFutureBackoff(outbox, RETRY_POLICY.entry.slowMaxMs);
     supersedeEarlierNumbers(outbox);
   });
 }
 
-/** Waits until an answer arrives or an entry becomes due. @returns false when there is nothing to wait for */
+/**
+ * Waits until an answer arrives or an entry becomes due. @returns false when there is nothing to
+ * wait for
+ */
 async function waitForMore(session: PushSession): Promise<boolean> {
   const { clock, outbox, stop } = session.context;
   const { flights } = session;
   const isStopping = session.stopCause !== undefined || session.isLimitReached;
-  const dueAt = isStopping || !session.hasRoom ? undefined : findNextClaimableAt(outbox, session.makeClaimableQuery());
+  const dueAt =
+    isStopping || !session.hasRoom
+      ? undefined
+      : findNextClaimableAt(outbox, session.makeClaimableQuery());
   if (dueAt === undefined && flights.size === 0) return false;
   const now = clock.now();
   const untilMs = dueAt === undefined ? undefined : Math.max(dueAt, session.state.backoffUntil);
   if (untilMs !== undefined && untilMs - now > RETRY_POLICY.push.maxWaitMs && flights.size === 0) {
-    session.stop({ kind: 'not-yet', reason: explainWaiting(findNextScheduled(outbox, session.makeClaimableQuery())), untilMs });
+    session.stop({
+      kind: 'not-yet',
+      reason: explainWaiting(findNextScheduled(outbox, session.makeClaimableQuery())),
+      untilMs,
+    });
     return false;
   }
   const waiting = new AbortController();
   const timer =
     untilMs === undefined
       ? []
-      : [waitUntilAborted(clock.sleep(Math.max(1, untilMs - now), AbortSignal.any([waiting.signal, stop])))];
+      : [
+          waitUntilAborted(
+            clock.sleep(Math.max(1, untilMs - now), AbortSignal.any([waiting.signal, stop])),
+          ),
+        ];
   await Promise.race([...[...flights.values()].map(({ done }) => done), ...timer]);
   waiting.abort();
   return true;
@@ -140,7 +169,10 @@ async function waitForMore(session: PushSession): Promise<boolean> {
 
 export function explainWaiting(entry: Entry | undefined): Message {
   if (entry === undefined) return msg`the remaining entries must wait`;
-  const [what, reason] = [formatEntry(entry.kind, entry.localId ?? entry.identCely), entry.reason ?? ''];
+  const [what, reason] = [
+    formatEntry(entry.kind, entry.localId ?? entry.identCely),
+    entry.reason ?? '',
+  ];
   return msg`the remaining entries must wait; ${what}: ${reason}`;
 }
 
@@ -178,7 +210,13 @@ async function launch(session: PushSession, entry: Entry): Promise<void> {
     // An entry that changed during the wait passes the gate again.
     if (getContentKey(current) !== getContentKey(entry)) return undefined;
     const { method, url } = buildRequest(context, current);
-    return { method, path: new URL(url).pathname, account, settleMs, ...estimateDeparture(context, current) };
+    return {
+      method,
+      path: new URL(url).pathname,
+      account,
+      settleMs,
+      ...estimateDeparture(context, current),
+    };
   });
   if (claimed === undefined) {
     assertNotClaimable(session, entry);
@@ -198,11 +236,15 @@ async function launch(session: PushSession, entry: Entry): Promise<void> {
     })
     .finally(() => session.endFlight(entry));
   session.addFlight(claimed.entry, done);
-  // The request is sent in this turn of the event loop, before the queries for the next one can delay it.
+  // The request is sent in this turn of the event loop, before the queries for the next one can
+  // delay it.
   await turn();
 }
 
-/** Asserts that an entry that could not be claimed is not found again, which would be an endless loop. @throws DatabaseError */
+/**
+ * Asserts that an entry that could not be claimed is not found again, which would be an endless
+ * loop. @throws DatabaseError
+ */
 function assertNotClaimable(session: PushSession, entry: Entry): void {
   const { outbox } = session.context;
   const next = findNextClaimable(outbox, session.makeClaimableQuery());
@@ -213,15 +255,24 @@ function assertNotClaimable(session: PushSession, entry: Entry): void {
 /** Slowest expected upload, in bytes per millisecond. */
 const MIN_UPLOAD_RATE = 4;
 
-/** Returns the earliest departure of the request, and the latest end of its upload, by the server's clock. */
+/**
+ * Returns the earliest departure of the request, and the latest end of its upload, by the server's
+ * clock.
+ */
 function estimateDeparture({ answerTimeoutMs, serverClock }: PushContext, entry: Entry) {
   const [now, latest] = [serverClock.now(), serverClock.latest()];
   if (now === undefined || latest === undefined) return { serverMs: null, sentByMs: null };
   const uploadMs = entry.kind === 'photo' ? entry.photograph.sizeBytes / MIN_UPLOAD_RATE : 0;
-  return { serverMs: now, sentByMs: asServerMs(latest + MAX_DEPARTURE_MS + answerTimeoutMs + uploadMs) };
+  return {
+    serverMs: now,
+    sentByMs: asServerMs(latest + MAX_DEPARTURE_MS + answerTimeoutMs + uploadMs),
+  };
 }
 
-/** Takes the slot and sends. Releases an entry that cannot leave, since the push stops or the service asks for a pause. */
+/**
+ * Takes the slot and sends. Releases an entry that cannot leave, since the push stops or the
+ * service asks for a pause.
+ */
 async function sendOrRelease(session: PushSession, claimed: Claim): Promise<Slot | undefined> {
   const { outbox, pace } = session.context;
   const endDeparture = session.startDeparture();
@@ -232,7 +283,9 @@ async function sendOrRelease(session: PushSession, claimed: Claim): Promise<Slot
     leaves = slot !== undefined && session.mayStart;
   } finally {
     if (!leaves) {
-      const reason = session.mayStart ? msg`a pause began before it was sent` : msg`stopped before it was sent`;
+      const reason = session.mayStart
+        ? msg`a pause began before it was sent`
+        : msg`stopped before it was sent`;
       const back: Settlement = { state: 'queued', reason, notBeforeAt: 0 };
       slot?.release();
       endDeparture();
@@ -247,10 +300,19 @@ function withEnd(slot: Slot, end: () => void): Slot {
     end();
     return result;
   };
-  return { ...slot, depart: () => withEndCall(slot.depart()), release: () => withEndCall(slot.release()) };
+  return {
+    ...slot,
+    depart: () => withEndCall(slot.depart()),
+    release: () => withEndCall(slot.release()),
+  };
 }
 
-async function settleAttempt(session: PushSession, claimed: Claim, sent: Sent, pacedMs: number): Promise<void> {
+async function settleAttempt(
+  session: PushSession,
+  claimed: Claim,
+  sent: Sent,
+  pacedMs: number,
+): Promise<void> {
   const { entry } = claimed;
   session.context.report({
     type: 'attempt',
@@ -261,9 +323,16 @@ async function settleAttempt(session: PushSession, claimed: Claim, sent: Sent, p
     ms: Math.round(sent.tookMs),
     paced_ms: Math.round(pacedMs),
   });
-  const decided = await session.decide(entry, { ...sent, outcome: checkIdentifier(session, entry, sent.outcome) });
+  const decided = await session.decide(entry, {
+    ...sent,
+    outcome: checkIdentifier(session, entry, sent.outcome),
+  });
   await session.waitUntilDeparted();
-  const settlement = checkSettled(session, entry, session.updateSettlement(entry, decided.settlement));
+  const settlement = checkSettled(
+    session,
+    entry,
+    session.updateSettlement(entry, decided.settlement),
+  );
   const endedAt = session.context.serverClock.latest();
   settle(session.context.outbox, claimed, settlement, {
     outcome: sent.outcome.kind,
@@ -279,15 +348,21 @@ async function settleAttempt(session: PushSession, claimed: Claim, sent: Sent, p
 
 /** Makes an import uncertain whose answer names a record that cannot be its own. */
 function checkIdentifier(session: PushSession, entry: Entry, outcome: Outcome): Outcome {
-  const detail = outcome.kind === 'accepted' ? identifierProblem(session, entry, outcome.identCely) : undefined;
+  const detail =
+    outcome.kind === 'accepted' ? identifierProblem(session, entry, outcome.identCely) : undefined;
   return detail === undefined ? outcome : { kind: 'uncertain', detail, outsideContract: false };
 }
 
-/** Repeats the check when the attempt is settled: the record may have been given to another find meanwhile. */
+/**
+ * Repeats the check when the attempt is settled: the record may have been given to another find
+ * meanwhile.
+ */
 function checkSettled(session: PushSession, entry: Entry, settlement: Settlement): Settlement {
   if (settlement.state !== 'accepted') return settlement;
   const { identCely } = settlement;
-  const isLost = entry.kind !== 'import' && findEntryById(session.context.outbox, entry.id)?.identCely !== entry.identCely;
+  const isLost =
+    entry.kind !== 'import' &&
+    findEntryById(session.context.outbox, entry.id)?.identCely !== entry.identCely;
   const reason = isLost
     ? msg`the service gave the record ${identCely} to another find while this was sent to it`
     : identifierProblem(session, entry, identCely);
@@ -295,10 +370,15 @@ function checkSettled(session: PushSession, entry: Entry, settlement: Settlement
 }
 
 /**
- * Explains why an identifier cannot belong to an import. If another find has it, the service lost that find or repeated an older
- * answer, so both are uncertain, as is any later find with it. A record of another project is no answer to this import.
+ * Explains why an identifier cannot belong to an import. If another find has it, the service lost
+ * that find or repeated an older answer, so both are uncertain, as is any later find with it. A
+ * record of another project is no answer to this import.
  */
-function identifierProblem(session: PushSession, entry: Entry, identCely: string): Message | undefined {
+function identifierProblem(
+  session: PushSession,
+  entry: Entry,
+  identCely: string,
+): Message | undefined {
   if (entry.kind !== 'import') return undefined;
   const { outbox } = session.context;
   const { project } = entry;
@@ -319,7 +399,10 @@ function identifierProblem(session: PushSession, entry: Entry, identCely: string
 
 export const SENDABLE_KINDS = ENTRY_KINDS;
 
-/** Counts what a push would send. @param names of finds; empty means all @throws UsageError for an unknown name */
+/**
+ * Counts what a push would send. @param names of finds; empty means all @throws UsageError for an
+ * unknown name
+ */
 export function planPush(outbox: Outbox, names: readonly string[]) {
   const recordKeys = names.length === 0 ? undefined : resolveRecordNames(outbox, names);
   return {
@@ -335,6 +418,7 @@ export function countRemainingAfterPush(outbox: Outbox, { nonConforming }: PushR
     totals: countEntryTotals(outbox),
     held: listHeldEntries(outbox).length,
     /** Entries that a search proved absent after an answer outside the contract. */
-    stillNonConforming: nonConforming.filter((id) => findEntryById(outbox, id)?.state === 'queued').length,
+    stillNonConforming: nonConforming.filter((id) => findEntryById(outbox, id)?.state === 'queued')
+      .length,
   };
 }

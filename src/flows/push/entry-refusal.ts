@@ -5,8 +5,16 @@ import type { Entry } from '../../outbox/entry.ts';
 import type { ServerFinding } from '../../pas-api/error-body.ts';
 
 /** Makes the settlement of a refused entry, with the findings as issues of its elements. */
-export function makeRefusal(entry: Entry, detail: Message, findings: readonly ServerFinding[]): Settlement {
-  return { state: 'refused', reason: detail, issues: findings.map((finding) => toIssue(entry, finding)) };
+export function makeRefusal(
+  entry: Entry,
+  detail: Message,
+  findings: readonly ServerFinding[],
+): Settlement {
+  return {
+    state: 'refused',
+    reason: detail,
+    issues: findings.map((finding) => toIssue(entry, finding)),
+  };
 }
 
 const ERROR_TYPE_RULES: Readonly<Record<number, string>> = {
@@ -15,20 +23,28 @@ const ERROR_TYPE_RULES: Readonly<Record<number, string>> = {
   3: 'service-permission',
 };
 
-/** Converts a finding of the service to an issue with the element on its line of the sent document. */
+/**
+ * Converts a finding of the service to an issue with the element on its line of the sent document.
+ */
 function toIssue(entry: Entry, finding: ServerFinding): Issue {
   const element =
-    entry.kind === 'import' && entry.document !== null ? findElementAtLine(entry.document, finding.line) : undefined;
-  return makeErrorIssue(ERROR_TYPE_RULES[finding.errorType ?? 0] ?? 'service-refusal', finding.message, {
-    ...(entry.localId === null ? {} : { find: entry.localId }),
-    ...(finding.line === undefined ? {} : { line: finding.line }),
-    ...(element === undefined || element === 'samostatny_nalez' ? {} : { element }),
-  });
+    entry.kind === 'import' && entry.document !== null
+      ? findElementAtLine(entry.document, finding.line)
+      : undefined;
+  return makeErrorIssue(
+    ERROR_TYPE_RULES[finding.errorType ?? 0] ?? 'service-refusal',
+    finding.message,
+    {
+      ...(entry.localId === null ? {} : { find: entry.localId }),
+      ...(finding.line === undefined ? {} : { line: finding.line }),
+      ...(element === undefined || element === 'samostatny_nalez' ? {} : { element }),
+    },
+  );
 }
 
 /**
- * Tells if a finding concerns the content of an entry. One about an import without a line, or with the line of the root, concerns
- * the declaration or the schema, which all finds share.
+ * Tells if a finding concerns the content of an entry. One about an import without a line, or with
+ * the line of the root, concerns the declaration or the schema, which all finds share.
  */
 export function isAboutContent(entry: Entry, { line }: ServerFinding): boolean {
   if (entry.kind !== 'import' || entry.document === null) return true;

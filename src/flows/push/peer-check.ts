@@ -2,39 +2,66 @@ import type { Clock } from '../../base/clock.ts';
 import { getLocalizedMessage, UnavailableError } from '../../base/errors.ts';
 import { type Message, msg } from '../../base/message.ts';
 import { OUTCOMES } from '../../base/outcomes.ts';
-import { type Exchange, type HttpRequest, type HttpResponse, retryAfterMs, TransportError } from '../../http/exchange.ts';
+import {
+  type Exchange,
+  type HttpRequest,
+  type HttpResponse,
+  retryAfterMs,
+  TransportError,
+} from '../../http/exchange.ts';
 import type { Pace, Slot } from '../../http/pacer.ts';
 import { type Outcome, parseOutcome } from '../../pas-api/outcome.ts';
 import { authorize, makeAccessProbe, makeEmptyImport } from '../../pas-api/session.ts';
-import { type AttemptFacts, isAbort, type Peer, type PushState, type Step, type StopCause } from './push-context.ts';
+import {
+  type AttemptFacts,
+  isAbort,
+  type Peer,
+  type PushState,
+  type Step,
+  type StopCause,
+} from './push-context.ts';
 
 /** Updates {@link PushState.peer}: an outcome shows if the service itself answers. */
 export function updatePeerState(state: PushState, { entry, outcome, status }: AttemptFacts): Step {
   const isNonConforming = outcome.kind === 'uncertain' && outcome.outsideContract;
-  const next = { ...state, nonConforming: withMember(state.nonConforming, entry.id, isNonConforming) };
+  const next = {
+    ...state,
+    nonConforming: withMember(state.nonConforming, entry.id, isNonConforming),
+  };
   const peer = getNextPeer(state.peer, outcome, status);
-  if (peer !== 'suspect' || outcome.kind !== 'uncertain') return { state: { ...next, peer }, effects: [] };
+  if (peer !== 'suspect' || outcome.kind !== 'uncertain')
+    return { state: { ...next, peer }, effects: [] };
   const isSuspectAgain = state.peer === 'probing';
   const stop = { type: 'stop', cause: makePeerStopCause(outcome.detail) } as const;
-  return { state: { ...next, peer }, effects: [...(isSuspectAgain ? [stop] : []), { type: 'probe-peer' }] };
+  return {
+    state: { ...next, peer },
+    effects: [...(isSuspectAgain ? [stop] : []), { type: 'probe-peer' }],
+  };
 }
 
 function getNextPeer(peer: Peer, outcome: Outcome, status: number | undefined): Peer {
   const { provesPeer } = OUTCOMES[outcome.kind];
   if (provesPeer === 'neutral') return peer;
   if (provesPeer || outcome.kind !== 'uncertain') return peer === 'suspect' ? peer : 'verified';
-  // A failure within the contract comes from the service; where it has answered before, a lost connection is a fault of the
-  // network.
+  // A failure within the contract comes from the service; where it has answered before, a lost
+  // connection is a fault of the network.
   const isOfService = !outcome.outsideContract && (status !== undefined || peer === 'verified');
   return isOfService ? peer : 'suspect';
 }
 
-function withMember(members: ReadonlySet<number>, id: number, isMember: boolean): ReadonlySet<number> {
+function withMember(
+  members: ReadonlySet<number>,
+  id: number,
+  isMember: boolean,
+): ReadonlySet<number> {
   if (members.has(id) === isMember) return members;
   return new Set(isMember ? [...members, id] : [...members].filter((each) => each !== id));
 }
 
-/** Sends an import without a find, which the service refuses. @returns the cause for the push to end, if any */
+/**
+ * Sends an import without a find, which the service refuses. @returns the cause for the push to
+ * end, if any
+ */
 export async function probePeer(asker: Asker, token: string): Promise<StopCause | undefined> {
   return findStopCause(await probe(asker, token, makeEmptyImport(asker.baseUrl)));
 }
@@ -50,7 +77,9 @@ async function probe(asker: Asker, token: string, question?: HttpRequest): Promi
   return parseOutcome('import', answer, asker.clock.now(), () => undefined);
 }
 
-/** Returns the cause for the push to end after an answer to a probe; undefined where it continues. */
+/**
+ * Returns the cause for the push to end after an answer to a probe; undefined where it continues.
+ */
 export function findStopCause(outcome: Outcome): StopCause | undefined {
   switch (outcome.kind) {
     case 'not-delivered':
@@ -87,7 +116,10 @@ export type Asker = {
   readonly stop: AbortSignal;
 };
 
-/** Sends a probe within the pace, and returns its outcome. A throttle slows down all requests (A-RATE-6). */
+/**
+ * Sends a probe within the pace, and returns its outcome. A throttle slows down all requests
+ * (A-RATE-6).
+ */
 export async function askAccess(
   { baseUrl, clock, pace, send, stop }: Asker,
   token: string,
@@ -97,8 +129,12 @@ export async function askAccess(
   try {
     slot = await pace.acquire(stop);
     const acquiredMs = clock.monotonicMs();
-    const response = await authorize(token, send)({ ...question, signal: stop, onDeparture: slot.depart });
-    if (response.status === 429) pace.backOff(acquiredMs, retryAfterMs(response.headers, clock.now()));
+    const response = await authorize(
+      token,
+      send,
+    )({ ...question, signal: stop, onDeparture: slot.depart });
+    if (response.status === 429)
+      pace.backOff(acquiredMs, retryAfterMs(response.headers, clock.now()));
     return response;
   } catch (thrown) {
     if (thrown instanceof TransportError) return thrown;

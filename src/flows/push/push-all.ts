@@ -1,19 +1,36 @@
 import type { Clock } from '../../base/clock.ts';
-import { AuthError, ConfigError, DatabaseError, PasError, UnavailableError, UsageError } from '../../base/errors.ts';
+import {
+  AuthError,
+  ConfigError,
+  DatabaseError,
+  PasError,
+  UnavailableError,
+  UsageError,
+} from '../../base/errors.ts';
 import { cmd, msg } from '../../base/message.ts';
 import type { OaiClient } from '../../oai/client.ts';
 import { assertSound } from '../../outbox/backup-copy.ts';
 import { bindAccount, findKnownAccount, findKnownUsername } from '../../outbox/bound-account.ts';
 import { clearBackoff, recoverInFlight } from '../../outbox/claims.ts';
 import type { Entry, Photograph } from '../../outbox/entry.ts';
-import { findNextScheduled, listEntriesInState, listHeldEntries } from '../../outbox/entry-queries.ts';
+import {
+  findNextScheduled,
+  listEntriesInState,
+  listHeldEntries,
+} from '../../outbox/entry-queries.ts';
 import { mergeJournal } from '../../outbox/merge.ts';
 import { type Outbox, readHeader } from '../../outbox/open-outbox.ts';
 import { countQueued } from '../../outbox/overview.ts';
 import { type PushLockOptions, withPushLock } from '../../outbox/push-lock.ts';
 import type { Account } from '../../pas-api/session.ts';
 import { openAdmission } from '../finds/outbox-status.ts';
-import { adopt, assertDecided, type Fence, makeForeignOutboxError, passFence } from '../outbox/fence.ts';
+import {
+  adopt,
+  assertDecided,
+  type Fence,
+  makeForeignOutboxError,
+  passFence,
+} from '../outbox/fence.ts';
 import type { LookupContext } from '../reconcile/gather-evidence.ts';
 import { type Reconciled, reconcile } from '../reconcile/reconcile-entries.ts';
 import { sendHeld } from '../reconcile/resolve-entries.ts';
@@ -66,9 +83,15 @@ export type PushAllOptions = SyncContext &
     readonly lookBackMs: number;
     /** Asks a person about held entries, and records the answers. */
     readonly askHeld?: (held: readonly Entry[]) => Promise<void>;
-    /** Asks if an outbox of another place is pushed from here now; undefined where no person can be asked. */
+    /**
+     * Asks if an outbox of another place is pushed from here now; undefined where no person can be
+     * asked.
+     */
     readonly confirmAdoption?: (fence: Extract<Fence, { kind: 'foreign' }>) => Promise<boolean>;
-    /** Settles which new people the service may create; false where some are not accepted. Without it, all are. */
+    /**
+     * Settles which new people the service may create; false where some are not accepted. Without
+     * it, all are.
+     */
     readonly admitNewPeople?: (mayAsk: boolean) => Promise<boolean>;
     /** Called before each round with the number of entries to send. */
     readonly onRound?: (queued: number) => void;
@@ -82,10 +105,11 @@ export type PushAllOptions = SyncContext &
   };
 
 /**
- * Pushes: merges the journal, checks fence and gate, drains the queue, searches the service for uncertain entries, and sends
- * those once more that are proven absent.
- * @throws OutboxLeasedError while another process pushes; UsageError where a person must first decide about the outbox;
- * ConfigError where it belongs to another account; DatabaseError, AuthError, UnavailableError, ContractError
+ * Pushes: merges the journal, checks fence and gate, drains the queue, searches the service for
+ * uncertain entries, and sends those once more that are proven absent.
+ * @throws OutboxLeasedError while another process pushes; UsageError where a person must first
+ * decide about the outbox; ConfigError where it belongs to another account; DatabaseError,
+ * AuthError, UnavailableError, ContractError
  */
 export async function pushAll(options: PushAllOptions): Promise<PushResult> {
   return withPushLock(options.lock, () => pushUnderLock(options));
@@ -100,21 +124,28 @@ export async function pushUnderLock(options: PushAllOptions): Promise<PushResult
   for (;;) {
     const settled = await push.reconcile(result);
     const isFreed = ({ entry: { id, kind }, verdict }: Reconciled): boolean =>
-      verdict.kind === 'absent' ? !result.nonConforming.includes(id) : verdict.kind === 'found' && kind !== 'photo';
+      verdict.kind === 'absent'
+        ? !result.nonConforming.includes(id)
+        : verdict.kind === 'found' && kind !== 'photo';
     const again = settled.filter((one) => !released.has(one.entry.id) && isFreed(one));
     if (options.stop.aborted && listEntriesInState(options.outbox, 'uncertain').length > 0)
       return { ...result, stopCause: result.stopCause ?? { kind: 'interrupted' } };
-    const mayGoOn = result.stopCause === undefined && options.limit === undefined && !options.stop.aborted;
+    const mayGoOn =
+      result.stopCause === undefined && options.limit === undefined && !options.stop.aborted;
     if (!mayGoOn) return result;
     if (again.length === 0) return withStopCauseForRemaining(options, result);
-    // Entries proven absent are sent once more, so that the push ends even if the service loses them each time. A found import
-    // has released its photographs and numbers, and a number the later ones of its record.
+    // Entries proven absent are sent once more, so that the push ends even if the service loses
+    // them each time. A found import has released its photographs and numbers, and a number the
+    // later ones of its record.
     for (const { entry } of again) released.add(entry.id);
     result = addResults(result, await push.runRound());
   }
 }
 
-/** Merges all events, and settles attempts without an answer: under the lock no request is in flight. */
+/**
+ * Merges all events, and settles attempts without an answer: under the lock no request is in
+ * flight.
+ */
 async function prepareOutbox(options: PushAllOptions): Promise<void> {
   const { outbox, machine } = options;
   assertSameOutbox(options);
@@ -126,16 +157,20 @@ async function prepareOutbox(options: PushAllOptions): Promise<void> {
   assertSound(outbox);
   if (fence.kind === 'lost-journal') options.onLostJournal?.();
   mergeJournal(outbox, { withOpen: true });
-  if (options.isUrgent === true && options.recordKeys !== undefined) clearBackoff(outbox, options.recordKeys);
+  if (options.isUrgent === true && options.recordKeys !== undefined)
+    clearBackoff(outbox, options.recordKeys);
 }
 
 /** @throws ConfigError where the file was replaced by another outbox since it was opened */
 function assertSameOutbox({ outbox, service, lock }: PushAllOptions): void {
   const { address, outbox: id } = readHeader(outbox);
   if (address === service.baseUrl && id === lock.outboxId) return;
-  throw new ConfigError(msg`${outbox.path} is no longer the outbox that was opened. Nothing was sent.`, {
-    hint: msg`Run the command again.`,
-  });
+  throw new ConfigError(
+    msg`${outbox.path} is no longer the outbox that was opened. Nothing was sent.`,
+    {
+      hint: msg`Run the command again.`,
+    },
+  );
 }
 
 type Push = {
@@ -148,13 +183,21 @@ function createPush(options: PushAllOptions): Push {
   const { outbox, clock } = options;
   const serverClock = createServerClock(clock);
   const service = { ...options.service, send: serverClock.observe(options.service.send) };
-  const admission = openAdmission(outbox, options.recordKeys, options.admitNewPeople ?? (async () => true));
+  const admission = openAdmission(
+    outbox,
+    options.recordKeys,
+    options.admitNewPeople ?? (async () => true),
+  );
   let account: Account | undefined;
   let hasSearched = false;
   const runRound = async (): Promise<PushResult> => {
     recoverInFlight(outbox);
     // Without an entry to send, or a question to answer, no request is needed.
-    if (countToSend(options) === 0 && !listHeldEntries(outbox).some((entry) => isMeant(options, entry))) return NOTHING_SENT;
+    if (
+      countToSend(options) === 0 &&
+      !listHeldEntries(outbox).some((entry) => isMeant(options, entry))
+    )
+      return NOTHING_SENT;
     if (!(await admission.admitAll())) return { ...NOTHING_SENT, stopCause: NEW_PEOPLE };
     try {
       account ??= await resolveAccount(outbox, service, options.stop);
@@ -176,17 +219,23 @@ function createPush(options: PushAllOptions): Push {
       account: account.identCely,
       serverClock,
       holdBeforeDeparture: async (entry) =>
-        (await gate.holdBeforeDeparture(entry)) || ((await admission.isAdmitted(entry)) ? false : NEW_PEOPLE),
-      openPhotograph: (photograph: Photograph) => openKeptPhotograph(options.photosFolder, photograph),
+        (await gate.holdBeforeDeparture(entry)) ||
+        ((await admission.isAdmitted(entry)) ? false : NEW_PEOPLE),
+      openPhotograph: (photograph: Photograph) =>
+        openKeptPhotograph(options.photosFolder, photograph),
       readIdentCely: parseRecordIdent,
     });
   };
   return { runRound, reconcile: (result) => reconcileUncertain(options, result) };
 }
 
-/** Settles uncertain entries of earlier pushes first, so that their records do not count as equals of unsent ones. */
+/**
+ * Settles uncertain entries of earlier pushes first, so that their records do not count as equals
+ * of unsent ones.
+ */
 async function reconcileBeforeGate(options: PushAllOptions): Promise<void> {
-  if (listEntriesInState(options.outbox, 'uncertain').length > 0) await reconcileUncertain(options, NOTHING_SENT);
+  if (listEntriesInState(options.outbox, 'uncertain').length > 0)
+    await reconcileUncertain(options, NOTHING_SENT);
 }
 
 async function makeGateContext(
@@ -200,10 +249,17 @@ async function makeGateContext(
   const lookup = why === undefined ? await openSearch(options, account) : undefined;
   const notChecked = why ?? (lookup === undefined ? 'not-signed-in' : undefined);
   if (notChecked !== undefined && countToSend(options) > 0) options.onNotChecked?.(notChecked);
-  return { ...{ outbox, account, lookup, lookBackMs, stop: options.stop }, serverNowMs: serverClock.now(), judged: new Map() };
+  return {
+    ...{ outbox, account, lookup, lookBackMs, stop: options.stop },
+    serverNowMs: serverClock.now(),
+    judged: new Map(),
+  };
 }
 
-const NEW_PEOPLE = { kind: 'new-people', reason: msg`some finders would be new people at the service` } as const;
+const NEW_PEOPLE = {
+  kind: 'new-people',
+  reason: msg`some finders would be new people at the service`,
+} as const;
 
 type Gate = {
   /** @returns the entries of this push that are held */
@@ -211,7 +267,10 @@ type Gate = {
   holdBeforeDeparture(entry: Entry): Promise<boolean>;
 };
 
-/** Creates the gate of a push. A service that refuses the account for harvesting is not searched again. */
+/**
+ * Creates the gate of a push. A service that refuses the account for harvesting is not searched
+ * again.
+ */
 function createGate(options: PushAllOptions, context: GateContext): Gate {
   let current = context;
   const runUnlessRefused = async <T>(work: () => Promise<T>): Promise<T> => {
@@ -224,7 +283,8 @@ function createGate(options: PushAllOptions, context: GateContext): Gate {
       return work();
     }
   };
-  const hold = async (): Promise<Entry[]> => (await holdEntriesWithQuestions(current)).filter((entry) => isMeant(options, entry));
+  const hold = async (): Promise<Entry[]> =>
+    (await holdEntriesWithQuestions(current)).filter((entry) => isMeant(options, entry));
   return {
     hold: () => runUnlessRefused(hold),
     holdBeforeDeparture: (entry) =>
@@ -241,7 +301,11 @@ function createGate(options: PushAllOptions, context: GateContext): Gate {
   };
 }
 
-function findReasonNotToSearch({ harvesting, mayLook, outbox }: PushAllOptions): NotChecked | undefined {
+function findReasonNotToSearch({
+  harvesting,
+  mayLook,
+  outbox,
+}: PushAllOptions): NotChecked | undefined {
   if (!mayLook) return 'skipped';
   if (harvesting === undefined) return 'no-harvesting';
   // In an adopted outbox, public headers count as well.
@@ -255,9 +319,14 @@ function makeMustSearchError(): UsageError {
   );
 }
 
-async function openSearch(options: PushAllOptions, account: string): Promise<LookupContext | undefined> {
+async function openSearch(
+  options: PushAllOptions,
+  account: string,
+): Promise<LookupContext | undefined> {
   try {
-    return options.harvesting === undefined ? undefined : await makeLookupContext(options, options.harvesting, account);
+    return options.harvesting === undefined
+      ? undefined
+      : await makeLookupContext(options, options.harvesting, account);
   } catch (thrown) {
     if (thrown instanceof AuthError || thrown instanceof ConfigError) return undefined;
     throw thrown;
@@ -275,7 +344,9 @@ async function passGate(options: PushAllOptions, gate: Gate): Promise<boolean> {
     held = await gate.hold();
   } catch (thrown) {
     if (options.stop.aborted) return true;
-    throw thrown instanceof PasError && !(thrown instanceof DatabaseError) ? toLookupError(options, thrown) : thrown;
+    throw thrown instanceof PasError && !(thrown instanceof DatabaseError)
+      ? toLookupError(options, thrown)
+      : thrown;
   }
   if (held.length === 0) return options.stop.aborted;
   if (options.onMatch === 'send') sendHeld(options.outbox, held);
@@ -289,12 +360,15 @@ function isMeant({ kinds, recordKeys }: PushAllOptions, { kind, recordKey }: Ent
 }
 
 function toLookupError({ outbox }: PushAllOptions, thrown: PasError): UnavailableError {
-  return new UnavailableError(msg`pas could not search the service before sending: ${thrown.says}`, {
-    cause: thrown,
-    hint: readHeader(outbox).mustLook
-      ? msg`Nothing was sent. Try again later: the outbox was adopted from another place, so pas must search the service before it sends anything.`
-      : msg`Nothing was sent. Try again later, or send without searching: ${cmd`pas push --no-look`}`,
-  });
+  return new UnavailableError(
+    msg`pas could not search the service before sending: ${thrown.says}`,
+    {
+      cause: thrown,
+      hint: readHeader(outbox).mustLook
+        ? msg`Nothing was sent. Try again later: the outbox was adopted from another place, so pas must search the service before it sends anything.`
+        : msg`Nothing was sent. Try again later, or send without searching: ${cmd`pas push --no-look`}`,
+    },
+  );
 }
 
 export const NOTHING_SENT: PushResult = {
@@ -329,18 +403,32 @@ export function addResults(first: PushResult, second: PushResult): PushResult {
 function withStopCauseForRemaining(options: PushAllOptions, result: PushResult): PushResult {
   const { breakerMemory, clock, kinds, outbox, recordKeys } = options;
   const openCircuits = openCircuitsAt(breakerMemory.breakers, clock.monotonicMs());
-  const rest = findNextScheduled(outbox, { kinds, recordKeys, busyRecords: [], busyProjects: [], openCircuits });
+  const rest = findNextScheduled(outbox, {
+    kinds,
+    recordKeys,
+    busyRecords: [],
+    busyProjects: [],
+    openCircuits,
+  });
   if (rest === undefined || result.nonConforming.includes(rest.id)) return result;
   const untilMs = Math.max(rest.notBeforeAt, clock.now());
   return { ...result, stopCause: { kind: 'not-yet', reason: explainWaiting(rest), untilMs } };
 }
 
-async function reconcileUncertain(options: PushAllOptions, { stopCause }: PushResult): Promise<readonly Reconciled[]> {
+async function reconcileUncertain(
+  options: PushAllOptions,
+  { stopCause }: PushResult,
+): Promise<readonly Reconciled[]> {
   const { harvesting, outbox } = options;
   const isOnline = stopCause === undefined || stopCause.kind === 'in-doubt';
-  if (harvesting === undefined || !isOnline || listEntriesInState(outbox, 'uncertain').length === 0) return [];
+  if (harvesting === undefined || !isOnline || listEntriesInState(outbox, 'uncertain').length === 0)
+    return [];
   try {
-    const context = await makeLookupContext(options, harvesting, findKnownAccount(outbox)?.identCely);
+    const context = await makeLookupContext(
+      options,
+      harvesting,
+      findKnownAccount(outbox)?.identCely,
+    );
     const settled = await reconcile({ ...context, recordKeys: options.recordKeys });
     options.onReconciled?.(settled);
     return settled;
@@ -361,13 +449,20 @@ export async function reconcileNow(options: SyncContext & { readonly harvesting:
   return withPushLock(options.lock, async () => {
     mergeJournal(outbox, { withOpen: true });
     recoverInFlight(outbox);
-    const context = await makeLookupContext(options, harvesting, await resolveWriter(options, harvesting));
+    const context = await makeLookupContext(
+      options,
+      harvesting,
+      await resolveWriter(options, harvesting),
+    );
     const settled = await reconcile({ ...context, recordKeys: options.recordKeys });
     return { settled, left: listEntriesInState(outbox, 'uncertain').length };
   });
 }
 
-async function resolveWriter({ outbox, service, stop }: SyncContext, { auth }: Harvesting): Promise<string | undefined> {
+async function resolveWriter(
+  { outbox, service, stop }: SyncContext,
+  { auth }: Harvesting,
+): Promise<string | undefined> {
   const account = service.usesExternalToken ? undefined : findKnownAccount(outbox);
   if (account !== undefined || auth === 'none') return account?.identCely;
   return (await resolveAccount(outbox, service, stop)).identCely;
@@ -385,10 +480,20 @@ async function makeLookupContext(
     none: undefined,
     bearer: writer,
     // The token may belong to another account than the user name.
-    basic: service.usesExternalToken && findKnownUsername(outbox) !== service.username ? undefined : writer,
+    basic:
+      service.usesExternalToken && findKnownUsername(outbox) !== service.username
+        ? undefined
+        : writer,
   };
   return {
-    ...{ clock, format, indexAllowanceMs, outbox, harvester: harvesters[auth], client: await open() },
+    ...{
+      clock,
+      format,
+      indexAllowanceMs,
+      outbox,
+      harvester: harvesters[auth],
+      client: await open(),
+    },
     ...(stop === undefined ? {} : { signal: stop }),
     ...(onSearch === undefined ? {} : { onProgress: onSearch }),
   };

@@ -18,7 +18,12 @@ import type { Entry, EntryKind, EntryState, Photograph } from '../../outbox/entr
 import type { Outbox } from '../../outbox/open-outbox.ts';
 import type { Outcome, ReadIdentCely } from '../../pas-api/outcome.ts';
 import type { Session } from '../../pas-api/session.ts';
-import { type BreakerMemory, type Breakers, type OpenCircuit, withoutStopCounters } from './circuit-breaker.ts';
+import {
+  type BreakerMemory,
+  type Breakers,
+  type OpenCircuit,
+  withoutStopCounters,
+} from './circuit-breaker.ts';
 
 export type PushSettings = {
   readonly kinds: readonly EntryKind[];
@@ -51,7 +56,8 @@ export type PushContext = PushSettings & {
   readonly openPhotograph: (photograph: Photograph) => Readable;
   readonly readIdentCely: ReadIdentCely;
   /**
-   * Checks an entry right before it is sent; true where it must not be, a cause where the push must end.
+   * Checks an entry right before it is sent; true where it must not be, a cause where the push must
+   * end.
    * @throws PasError where the service cannot be searched
    */
   readonly holdBeforeDeparture?: ((entry: Entry) => Promise<boolean | StopCause>) | undefined;
@@ -108,13 +114,18 @@ export function isAbort(thrown: unknown): thrown is Error {
   return thrown instanceof Error && thrown.name === 'AbortError';
 }
 
-/** Server time, from the last answer and the time elapsed since. Undefined before the first answer. */
+/**
+ * Server time, from the last answer and the time elapsed since. Undefined before the first answer.
+ */
 export type ServerClock = {
-  /** Lower bound: a `Date` header has whole seconds, and the monotonic clock stops while the machine sleeps. */
+  /**
+   * Lower bound: a `Date` header has whole seconds, and the monotonic clock stops while the machine
+   * sleeps.
+   */
   now(): ServerMs | undefined;
   /**
-   * Upper bound: the answer may have been written right after the request, and read late by a paused process. Uses the wall clock
-   * where it advanced more, as during sleep.
+   * Upper bound: the answer may have been written right after the request, and read late by a
+   * paused process. Uses the wall clock where it advanced more, as during sleep.
    */
   latest(): ServerMs | undefined;
   /** Reads the time from the answers of an exchange. */
@@ -125,11 +136,18 @@ const HEADER_PRECISION_MS = 1000;
 
 /** Creates the clock of the service, unknown before the first answer. */
 export function createServerClock(clock: Clock): ServerClock {
-  let heard: { readonly at: ServerMs; readonly askedOn: Moment; readonly readOn: Moment } | undefined;
+  let heard:
+    | { readonly at: ServerMs; readonly askedOn: Moment; readonly readOn: Moment }
+    | undefined;
   return {
-    now: () => (heard === undefined ? undefined : asServerMs(heard.at + clock.monotonicMs() - heard.readOn.monotonicMs)),
+    now: () =>
+      heard === undefined
+        ? undefined
+        : asServerMs(heard.at + clock.monotonicMs() - heard.readOn.monotonicMs),
     latest: () =>
-      heard === undefined ? undefined : asServerMs(heard.at + HEADER_PRECISION_MS + measureElapsedMs(clock, heard.askedOn)),
+      heard === undefined
+        ? undefined
+        : asServerMs(heard.at + HEADER_PRECISION_MS + measureElapsedMs(clock, heard.askedOn)),
     observe: (send) => async (request) => {
       const askedOn = readClock(clock);
       const response = await send(request);
@@ -147,8 +165,9 @@ export function parseDate(header: string | undefined): ServerMs | undefined {
 }
 
 /**
- * Trust in the identity of the answering server. Until `verified`, one request is in flight at a time. After an answer that
- * another server may have sent, the peer is `suspect` until a probe succeeds; then one entry is tried (`probing`).
+ * Trust in the identity of the answering server. Until `verified`, one request is in flight at a
+ * time. After an answer that another server may have sent, the peer is `suspect` until a probe
+ * succeeds; then one entry is tried (`probing`).
  */
 export type Peer = 'unverified' | 'verified' | 'suspect' | 'probing';
 
@@ -176,7 +195,10 @@ export type PushState = {
   readonly accessProven: boolean;
 };
 
-/** Makes the state of a push; breakers survive an earlier push, counters of stopping failures do not. */
+/**
+ * Makes the state of a push; breakers survive an earlier push, counters of stopping failures do
+ * not.
+ */
 export function makeInitialState(breakers: Breakers): PushState {
   return {
     peer: 'unverified',
@@ -222,7 +244,11 @@ export type Effect =
       readonly stopReason: Message | undefined;
     }
   /** Requeues entries that were refused before their circuit opened. */
-  | { readonly type: 'requeue-refused'; readonly entryIds: ReadonlySet<number>; readonly reason: Message }
+  | {
+      readonly type: 'requeue-refused';
+      readonly entryIds: ReadonlySet<number>;
+      readonly reason: Message;
+    }
   | {
       readonly type: 'move-to-back';
       readonly kind: EntryKind;
@@ -233,7 +259,10 @@ export type Effect =
   | { readonly type: 'report-open-circuit'; readonly circuit: OpenCircuit; readonly until: WallMs }
   /** Runs after the attempt is settled. */
   | { readonly type: 'renew-token'; readonly refused: string }
-  /** The attempt is decided again with the answer ({@link AttemptFacts.access}) instead of this settlement. */
+  /**
+   * The attempt is decided again with the answer ({@link AttemptFacts.access}) instead of this
+   * settlement.
+   */
   | { readonly type: 'probe-access' }
   /** Runs before the next request. */
   | { readonly type: 'probe-peer' };

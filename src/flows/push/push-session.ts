@@ -5,8 +5,17 @@ import { RETRY_POLICY } from '../../base/retry-policy.ts';
 import { moveToBack, requeue, type Settlement } from '../../outbox/claims.ts';
 import { getProject } from '../../outbox/entries.ts';
 import type { Entry, EntryKind } from '../../outbox/entry.ts';
-import { type ClaimableQuery, countOpen, findEntryById, listEntriesInState } from '../../outbox/entry-queries.ts';
-import { countAttemptsInARow, countConsecutiveFailures, listAttempts } from '../../outbox/record-events.ts';
+import {
+  type ClaimableQuery,
+  countOpen,
+  findEntryById,
+  listEntriesInState,
+} from '../../outbox/entry-queries.ts';
+import {
+  countAttemptsInARow,
+  countConsecutiveFailures,
+  listAttempts,
+} from '../../outbox/record-events.ts';
 import type { Outcome } from '../../pas-api/outcome.ts';
 import { countRefusedForProjects, requeueSettlement } from './apply-circuit-breakers.ts';
 import { openCircuitsAt } from './circuit-breaker.ts';
@@ -38,7 +47,10 @@ export class PushSession {
   /** Aborted when the push is stopped, or has a cause to end. */
   readonly halt: AbortSignal;
   readonly flights = new Map<number, Flight>();
-  /** Entries that the service accepted, without those whose record it has given to another find since. */
+  /**
+   * Entries that the service accepted, without those whose record it has given to another find
+   * since.
+   */
   readonly accepted = new Set<number>();
   /** Error while an answer was recorded: no request follows, and the push throws it. */
   failure: { readonly thrown: unknown } | undefined;
@@ -47,7 +59,10 @@ export class PushSession {
   readonly #besideImport = new Set<number>();
   /** Those of them beside one that the service accepted. */
   readonly #besideAccepted = new Set<number>();
-  /** Reasons to requeue requests in flight if they are refused: their circuit opened before they were settled. */
+  /**
+   * Reasons to requeue requests in flight if they are refused: their circuit opened before they
+   * were settled.
+   */
   readonly #skipReasons = new Map<number, Message>();
   #state: PushState;
   #stopCause: StopCause | undefined;
@@ -109,10 +124,13 @@ export class PushSession {
   makeClaimableQuery(): ClaimableQuery {
     const { kinds, recordKeys } = this.context;
     const flights = [...this.flights.values()];
-    const active = new Set(flights.flatMap(({ entry }) => (entry.kind === 'import' ? [entry.project] : [])));
+    const active = new Set(
+      flights.flatMap(({ entry }) => (entry.kind === 'import' ? [entry.project] : [])),
+    );
     // After a refusal for its project, one entry at a time is sent until one is accepted.
     const isCareful = (kind: EntryKind): boolean =>
-      countRefusedForProjects(this.#state.breakers, kind) > 0 && flights.some(({ entry }) => entry.kind === kind);
+      countRefusedForProjects(this.#state.breakers, kind) > 0 &&
+      flights.some(({ entry }) => entry.kind === kind);
     return {
       ...{ kinds: kinds.filter((kind) => !isCareful(kind)), recordKeys },
       busyRecords: flights.flatMap(({ entry: { recordKey, identCely } }) => [
@@ -126,7 +144,8 @@ export class PushSession {
 
   /** Registers a request in flight until `done`, and marks imports that share their project. */
   addFlight(entry: Entry, done: Promise<void>): void {
-    for (const other of this.#listFlightsBeside(entry)) this.#besideImport.add(entry.id).add(other.id);
+    for (const other of this.#listFlightsBeside(entry))
+      this.#besideImport.add(entry.id).add(other.id);
     this.flights.set(entry.id, { entry, done });
   }
 
@@ -143,11 +162,16 @@ export class PushSession {
     return endDeparture;
   }
 
-  /** Waits while a request is about to be sent, which a commit would delay; at most {@link MAX_COMMIT_DELAY_MS}. */
+  /**
+   * Waits while a request is about to be sent, which a commit would delay; at most {@link
+   * MAX_COMMIT_DELAY_MS}.
+   */
   async waitUntilDeparted(): Promise<void> {
     if (this.#departing === undefined) return;
     const waiting = new AbortController();
-    const limit = this.context.clock.sleep(MAX_COMMIT_DELAY_MS, waiting.signal).catch(() => undefined);
+    const limit = this.context.clock
+      .sleep(MAX_COMMIT_DELAY_MS, waiting.signal)
+      .catch(() => undefined);
     await Promise.race([this.#departing, limit]);
     waiting.abort();
     // A server on the same processor can receive the request before the commit takes the processor.
@@ -162,7 +186,10 @@ export class PushSession {
   }
 
   /** Decides an attempt, and runs its effects except those that follow its settlement. */
-  async decide(entry: Entry, sent: Sent): Promise<{ readonly settlement: Settlement; readonly afterwards: readonly Effect[] }> {
+  async decide(
+    entry: Entry,
+    sent: Sent,
+  ): Promise<{ readonly settlement: Settlement; readonly afterwards: readonly Effect[] }> {
     const first = this.decideOnce(entry, sent);
     if (!first.pending.some(({ type }) => type === 'probe-access'))
       return { settlement: first.settlement, afterwards: first.pending };
@@ -177,17 +204,24 @@ export class PushSession {
     sent: Sent,
     access?: Outcome,
   ): { readonly settlement: Settlement; readonly pending: readonly Effect[] } {
-    if (sent.outcome.kind === 'accepted') for (const other of this.#listFlightsBeside(entry)) this.#besideAccepted.add(other.id);
+    if (sent.outcome.kind === 'accepted')
+      for (const other of this.#listFlightsBeside(entry)) this.#besideAccepted.add(other.id);
     return this.apply(decide(this.#state, this.collectFacts(entry, sent, access)));
   }
 
   /** Stores the state of a decision, and runs its synchronous effects. */
-  apply({ settlement, state, effects }: Decision): { readonly settlement: Settlement; readonly pending: readonly Effect[] } {
+  apply({ settlement, state, effects }: Decision): {
+    readonly settlement: Settlement;
+    readonly pending: readonly Effect[];
+  } {
     this.#setState(state);
     return { settlement, pending: effects.filter((effect) => !this.#apply(effect)) };
   }
 
-  /** Updates the settlement of a request in flight: a refused entry stays queued if its circuit has opened meanwhile. */
+  /**
+   * Updates the settlement of a request in flight: a refused entry stays queued if its circuit has
+   * opened meanwhile.
+   */
   updateSettlement(entry: Entry, settlement: Settlement): Settlement {
     const reason = this.#skipReasons.get(entry.id);
     return settlement.state === 'refused' && reason !== undefined
@@ -197,17 +231,24 @@ export class PushSession {
 
   /** Runs the effects that follow the settlement of an attempt. */
   async applyAfter(entry: Entry, effects: readonly Effect[]): Promise<void> {
-    for (const effect of effects) if (effect.type === 'renew-token') await this.#renewToken(entry, effect.refused);
+    for (const effect of effects)
+      if (effect.type === 'renew-token') await this.#renewToken(entry, effect.refused);
   }
 
-  /** Returns the token; undefined where the push ends without one. @throws PasError, with the remedy, before the first request */
+  /**
+   * Returns the token; undefined where the push ends without one. @throws PasError, with the
+   * remedy, before the first request
+   */
   async signIn(asked: Promise<string>): Promise<string | undefined> {
     try {
       return await asked;
     } catch (thrown) {
       if (this.halt.aborted) return undefined;
       if (!(thrown instanceof PasError) || this.#state.counts.requests === 0) throw thrown;
-      this.stop({ kind: thrown.exitReason === 'notAllowed' ? 'not-allowed' : 'unreachable', reason: thrown.says });
+      this.stop({
+        kind: thrown.exitReason === 'notAllowed' ? 'not-allowed' : 'unreachable',
+        reason: thrown.says,
+      });
       return undefined;
     }
   }
@@ -240,21 +281,32 @@ export class PushSession {
   collectFacts(entry: Entry, sent: Sent, access?: Outcome): AttemptFacts {
     const { clock, outbox } = this.context;
     return {
-      ...{ entry, access, outcome: sent.outcome, status: sent.status, token: sent.token, departedAt: sent.departedAt },
+      ...{
+        entry,
+        access,
+        outcome: sent.outcome,
+        status: sent.status,
+        token: sent.token,
+        departedAt: sent.departedAt,
+      },
       project: getProject(entry),
       endedAt: clock.monotonicMs(),
       now: clock.now(),
       failuresBefore: countConsecutiveFailures(listAttempts(outbox, entry)),
       collisionsBefore: countAttemptsInARow(outbox, entry, 'refused-unspecified'),
       besideImport:
-        this.#besideImport.has(entry.id) || (sent.outcome.kind === 'refused-unspecified' && this.#isBesideUnknown(entry)),
+        this.#besideImport.has(entry.id) ||
+        (sent.outcome.kind === 'refused-unspecified' && this.#isBesideUnknown(entry)),
       besideAccepted: this.#besideAccepted.has(entry.id),
     };
   }
 
   #listFlightsBeside(entry: Entry): Entry[] {
     return [...this.flights.values()].flatMap(({ entry: other }) =>
-      entry.kind === 'import' && other.kind === 'import' && other.id !== entry.id && other.project === entry.project
+      entry.kind === 'import' &&
+      other.kind === 'import' &&
+      other.id !== entry.id &&
+      other.project === entry.project
         ? [other]
         : [],
     );
@@ -264,14 +316,22 @@ export class PushSession {
   async #renewToken(entry: Entry, refused: string): Promise<void> {
     const { outbox, session } = this.context;
     const next = await this.signIn(session.renew(refused, this.halt));
-    if (next !== refused && countAttemptsInARow(outbox, entry, 'unauthorised') <= RETRY_POLICY.token.maxRenewals) return;
+    if (
+      next !== refused &&
+      countAttemptsInARow(outbox, entry, 'unauthorised') <= RETRY_POLICY.token.maxRenewals
+    )
+      return;
     this.stop({ kind: 'not-allowed', reason: msg`the service refuses the token that it issued` });
   }
 
-  /** Tells if the service may still work on an import of the project without an answer, such as one of a killed push. */
+  /**
+   * Tells if the service may still work on an import of the project without an answer, such as one
+   * of a killed push.
+   */
   #isBesideUnknown(entry: Entry): boolean {
     return listEntriesInState(this.context.outbox, 'uncertain').some(
-      (other) => other.kind === 'import' && entry.kind === 'import' && other.project === entry.project,
+      (other) =>
+        other.kind === 'import' && entry.kind === 'import' && other.project === entry.project,
     );
   }
 
@@ -286,7 +346,8 @@ export class PushSession {
       case 'slow-down': {
         const { departedAt, retryAfterMs, stopReason: reason } = effect;
         const pauseMs = pace.backOff(departedAt, retryAfterMs);
-        if (reason !== undefined && !this.halt.aborted) this.stop({ kind: 'waiting', reason, untilMs: clock.now() + pauseMs });
+        if (reason !== undefined && !this.halt.aborted)
+          this.stop({ kind: 'waiting', reason, untilMs: clock.now() + pauseMs });
         return true;
       }
       case 'requeue-refused':
@@ -301,7 +362,8 @@ export class PushSession {
         // The refused entry of the record is still in flight.
         const count = countOpen(outbox, { kind, project, record }) - (record === null ? 0 : 1);
         // A record without further entries skips none.
-        if (record === null || count > 0) report({ type: 'left_out', kind, project, record, status, reason, count, until });
+        if (record === null || count > 0)
+          report({ type: 'left_out', kind, project, record, status, reason, count, until });
         return true;
       }
       case 'probe-peer':

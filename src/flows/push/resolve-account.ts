@@ -56,14 +56,24 @@ export type ProfileUser = {
   withUser(username: string): Message;
 };
 
-/** Requests the account, which each attempt records. @throws ConfigError where it is not the outbox's; as {@link fetchAccount} */
-export async function resolveAccount(outbox: Outbox, service: OpenService, signal?: AbortSignal): Promise<Account> {
+/**
+ * Requests the account, which each attempt records. @throws ConfigError where it is not the
+ * outbox's; as {@link fetchAccount}
+ */
+export async function resolveAccount(
+  outbox: Outbox,
+  service: OpenService,
+  signal?: AbortSignal,
+): Promise<Account> {
   const account = await fetchAccount(service, signal);
   acceptAccount(outbox, service, account);
   return account;
 }
 
-/** Stores the account's description. @throws ConfigError where it is not that of outbox and profile; nothing is stored then */
+/**
+ * Stores the account's description. @throws ConfigError where it is not that of outbox and profile;
+ * nothing is stored then
+ */
 export function acceptAccount(outbox: Outbox, service: Signer, account: Account): void {
   const { baseUrl, profile } = service;
   const { identCely } = account;
@@ -80,8 +90,15 @@ export function acceptAccount(outbox: Outbox, service: Signer, account: Account)
   rememberAccount(outbox, getUsername(outbox, service, account), account);
 }
 
-/** Tells if an account is that of the profile's user name, as far as it is known before the first request. */
-function isUserOfProfile(outbox: Outbox, { username, usesExternalToken, profile }: Signer, account: Account): boolean {
+/**
+ * Tells if an account is that of the profile's user name, as far as it is known before the first
+ * request.
+ */
+function isUserOfProfile(
+  outbox: Outbox,
+  { username, usesExternalToken, profile }: Signer,
+  account: Account,
+): boolean {
   const { email, identCely } = account;
   const named = profile?.username;
   if (named === undefined || readHeader(outbox).account === identCely) return true;
@@ -94,7 +111,10 @@ function isUserOfProfile(outbox: Outbox, { username, usesExternalToken, profile 
   return isSameUser(email, named) || isSameUser(local, named);
 }
 
-/** @param right user name of the outbox's account; undefined where it is unknown @param who that account, for the message */
+/**
+ * @param right user name of the outbox's account; undefined where it is unknown @param who that
+ * account, for the message
+ */
 function describeRemedies(
   { baseUrl, profile, ...signer }: Signer,
   account: Account,
@@ -104,21 +124,34 @@ function describeRemedies(
   const { email, identCely } = account;
   if (profile === undefined)
     return msg`Sign in as ${who} with \`${cmd`pas login`}\`, or create a profile with an outbox of its own for ${identCely}: ${cmd`pas init`} --name NAME --base-url ${baseUrl}`;
-  const other = (signer.usesExternalToken ? undefined : signer.username) ?? (email === '' ? identCely : email);
+  const other =
+    (signer.usesExternalToken ? undefined : signer.username) ?? (email === '' ? identCely : email);
   const way = profile.adviseProfileFor(other);
   const separateText = msg`If ${other} is to send from an outbox of its own, ${way}`;
-  if (signer.usesExternalToken) return msg`To send as ${who}, unset PAS_TOKEN and sign in: ${cmd`pas login`}. ${separateText}`;
+  if (signer.usesExternalToken)
+    return msg`To send as ${who}, unset PAS_TOKEN and sign in: ${cmd`pas login`}. ${separateText}`;
   if (profile.username !== undefined && signer.username !== profile.username)
     return msg`To send as ${who}, unset PAS_USERNAME and PAS_PASSWORD and sign in: ${cmd`pas login`}. ${separateText}`;
-  if (right !== undefined && profile.username !== undefined && !isSameUser(right, profile.username)) {
+  if (
+    right !== undefined &&
+    profile.username !== undefined &&
+    !isSameUser(right, profile.username)
+  ) {
     const back = profile.withUser(right);
     return msg`To send as ${who}, ${back}. ${separateText}`;
   }
   return msg`To send as ${who}, sign in with that account: ${cmd`pas login`}. ${separateText}`;
 }
 
-/** Returns the user name; with a token from outside, only if its account has signed in with that name before. */
-function getUsername(outbox: Outbox, { username, usesExternalToken }: Signer, { identCely }: Account): string {
+/**
+ * Returns the user name; with a token from outside, only if its account has signed in with that
+ * name before.
+ */
+function getUsername(
+  outbox: Outbox,
+  { username, usesExternalToken }: Signer,
+  { identCely }: Account,
+): string {
   if (!usesExternalToken) return username ?? '';
   return findKnownAccount(outbox)?.identCely === identCely ? (findKnownUsername(outbox) ?? '') : '';
 }
@@ -126,7 +159,8 @@ function getUsername(outbox: Outbox, { username, usesExternalToken }: Signer, { 
 /**
  * Signs in with a password.
  * @param keep called with the token once the password is proven
- * @throws ConfigError where the outbox is bound to another account; the token is stored for a profile of that account
+ * @throws ConfigError where the outbox is bound to another account; the token is stored for a
+ * profile of that account
  */
 export async function signIn(
   service: PasswordSignIn,
@@ -134,12 +168,18 @@ export async function signIn(
   keep: (token: string) => void,
 ): Promise<Account> {
   const send = withTimeout(service.answerTimeoutMs, service.send);
-  const session = openSession({ ...service, send, keeper: { read: () => undefined, write: () => {} } });
+  const session = openSession({
+    ...service,
+    send,
+    keeper: { read: () => undefined, write: () => {} },
+  });
   const account = await fetchAccount({ ...service, session, send });
   keep(await session.token());
   const [opened, signer] = [await outbox(), { ...service, usesExternalToken: false }];
-  // A password for another user than the profile's may be stored, but sending requires the profile's user.
-  if (readHeader(opened).account !== null || isUserOfProfile(opened, signer, account)) acceptAccount(opened, signer, account);
+  // A password for another user than the profile's may be stored, but sending requires the
+  // profile's user.
+  if (readHeader(opened).account !== null || isUserOfProfile(opened, signer, account))
+    acceptAccount(opened, signer, account);
   return account;
 }
 
@@ -150,13 +190,20 @@ export const ROLE_WORDS: Readonly<Record<Role, Message>> = {
   administrator: msg`administrator`,
 };
 
-/** Requests the account of the token (A-USER-1). @throws AuthError, UnavailableError, ContractError */
+/**
+ * Requests the account of the token (A-USER-1). @throws AuthError, UnavailableError, ContractError
+ */
 export async function fetchAccount(
-  { baseUrl, session, send }: { readonly baseUrl: string; readonly session: Session; readonly send: Exchange },
+  {
+    baseUrl,
+    session,
+    send,
+  }: { readonly baseUrl: string; readonly session: Session; readonly send: Exchange },
   signal?: AbortSignal,
 ): Promise<Account> {
   const question = { ...makeUserInfoRequest(baseUrl), ...(signal === undefined ? {} : { signal }) };
-  const ask = (token: string): Promise<HttpResponse> => requireAnswer(baseUrl, () => authorize(token, send)(question));
+  const ask = (token: string): Promise<HttpResponse> =>
+    requireAnswer(baseUrl, () => authorize(token, send)(question));
   const token = await session.token(signal);
   let response = await ask(token);
   if (response.status === 401) response = await ask(await session.renew(token, signal));
@@ -184,7 +231,10 @@ function parseAccount(baseUrl: string, body: Buffer): Account {
   };
 }
 
-function parseUserInfo(baseUrl: string, body: Buffer): { readonly root: XmlElement; readonly user: XmlElement } {
+function parseUserInfo(
+  baseUrl: string,
+  body: Buffer,
+): { readonly root: XmlElement; readonly user: XmlElement } {
   try {
     const { root } = parseXml(body);
     const user = getChild(root, 'uzivatel');
@@ -197,8 +247,11 @@ function parseUserInfo(baseUrl: string, body: Buffer): { readonly root: XmlEleme
 }
 
 function makeNoAccountError(baseUrl: string, what: Message, cause?: unknown): ContractError {
-  return new ContractError(msg`${baseUrl} gave an unusable answer when pas asked for the account: ${what}.`, {
-    cause,
-    hint: msg`Check base_url in the profile.`,
-  });
+  return new ContractError(
+    msg`${baseUrl} gave an unusable answer when pas asked for the account: ${what}.`,
+    {
+      cause,
+      hint: msg`Check base_url in the profile.`,
+    },
+  );
 }

@@ -1,11 +1,33 @@
 import { Readable } from 'node:stream';
-import { type Clock, type Moment, type MonotonicMs, measureElapsedMs, readClock, type ServerMs } from '../../base/clock.ts';
-import { type AnswerHead, type Exchange, type HttpRequest, TransportError } from '../../http/exchange.ts';
+import {
+  type Clock,
+  type Moment,
+  type MonotonicMs,
+  measureElapsedMs,
+  readClock,
+  type ServerMs,
+} from '../../base/clock.ts';
+import {
+  type AnswerHead,
+  type Exchange,
+  type HttpRequest,
+  TransportError,
+} from '../../http/exchange.ts';
 import type { Slot } from '../../http/pacer.ts';
 import { ChangedFileError, readVerifiedPieces, SLICE_BYTES } from '../../http/request-body.ts';
 import type { Entry, EntryKind, Photograph } from '../../outbox/entry.ts';
-import { classifyTransportError, type Outcome, parseOutcome, type ReadIdentCely } from '../../pas-api/outcome.ts';
-import { authorize, makeImportRequest, makeNumberRequest, makePhotoRequest } from '../../pas-api/session.ts';
+import {
+  classifyTransportError,
+  type Outcome,
+  parseOutcome,
+  type ReadIdentCely,
+} from '../../pas-api/outcome.ts';
+import {
+  authorize,
+  makeImportRequest,
+  makeNumberRequest,
+  makePhotoRequest,
+} from '../../pas-api/session.ts';
 import { openContentStore, readAhead } from '../../store/content-store.ts';
 import { toDatabaseError } from '../../store/database.ts';
 import { getChild, getChildText } from '../../xml/element.ts';
@@ -25,7 +47,11 @@ export type Sent = {
 export function buildRequest(context: PushContext, entry: Entry): HttpRequest {
   switch (entry.kind) {
     case 'import':
-      return makeImportRequest(context.baseUrl, requireValue(entry.document), requireValue(entry.documentSha512));
+      return makeImportRequest(
+        context.baseUrl,
+        requireValue(entry.document),
+        requireValue(entry.documentSha512),
+      );
     case 'number':
       return makeNumberRequest(context.baseUrl, requireValue(entry.identCely), entry.value);
     case 'photo': {
@@ -54,11 +80,15 @@ type SendContext = {
 
 type Addressed = { readonly kind: EntryKind; readonly identCely: string | null };
 
-/** Maximum time from claim to departure, in milliseconds: a process that was paused for longer must not send. */
+/**
+ * Maximum time from claim to departure, in milliseconds: a process that was paused for longer must
+ * not send.
+ */
 export const MAX_DEPARTURE_MS = 180_000;
 
 /**
- * Sends one request for which a slot was taken, and returns its outcome. Never throws for a failure of the network.
+ * Sends one request for which a slot was taken, and returns its outcome. Never throws for a failure
+ * of the network.
  * @param entry a number or a photograph goes to the record that it names
  */
 export async function sendOnce(
@@ -86,18 +116,35 @@ export async function sendOnce(
     token,
   });
   try {
-    const response = await exchange({ ...request, answerTimeoutMs: context.answerTimeoutMs, signal: context.abort, onDeparture });
-    const outcome = parseOutcome(entry.kind, response, clock.now(), context.readIdentCely, addressed);
+    const response = await exchange({
+      ...request,
+      answerTimeoutMs: context.answerTimeoutMs,
+      signal: context.abort,
+      onDeparture,
+    });
+    const outcome = parseOutcome(
+      entry.kind,
+      response,
+      clock.now(),
+      context.readIdentCely,
+      addressed,
+    );
     return { outcome, ...makeFacts(response) };
   } catch (thrown) {
     if (!(thrown instanceof TransportError)) throw thrown;
-    return { outcome: classifyTransportError(entry.kind, thrown, clock.now(), addressed), ...makeFacts(thrown.head) };
+    return {
+      outcome: classifyTransportError(entry.kind, thrown, clock.now(), addressed),
+      ...makeFacts(thrown.head),
+    };
   } finally {
     slot.release();
   }
 }
 
-/** Parses `samostatny_nalez/ident_cely` in a success document of the write interface; undefined where it has none. */
+/**
+ * Parses `samostatny_nalez/ident_cely` in a success document of the write interface; undefined
+ * where it has none.
+ */
 export function parseRecordIdent(body: Buffer): string | undefined {
   try {
     const find = getChild(parseXml(body).root, 'samostatny_nalez');
@@ -109,10 +156,16 @@ export function parseRecordIdent(body: Buffer): string | undefined {
   }
 }
 
-/** Opens a stored photograph. The stream verifies its digest, and fails before its end if it differs. */
+/**
+ * Opens a stored photograph. The stream verifies its digest, and fails before its end if it
+ * differs.
+ */
 export function openKeptPhotograph(folder: string, photograph: Photograph): Readable {
   const path = photograph.link ?? openContentStore(folder).getPath(photograph.sha512);
-  return Readable.from(readVerifiedPieces(readKept(path), photograph), { objectMode: false, highWaterMark: SLICE_BYTES });
+  return Readable.from(readVerifiedPieces(readKept(path), photograph), {
+    objectMode: false,
+    highWaterMark: SLICE_BYTES,
+  });
 }
 
 async function* readKept(path: string): AsyncGenerator<Buffer, void> {
@@ -124,9 +177,14 @@ async function* readKept(path: string): AsyncGenerator<Buffer, void> {
   }
 }
 
-/** Tells if a file is missing, which counts as a change: the user must queue the photograph again. */
+/**
+ * Tells if a file is missing, which counts as a change: the user must queue the photograph again.
+ */
 function isGone(error: Error): boolean {
-  return 'code' in error && ['ENOENT', 'ENOTDIR', 'EISDIR', 'EACCES', 'EPERM'].includes(String(error.code));
+  return (
+    'code' in error &&
+    ['ENOENT', 'ENOTDIR', 'EISDIR', 'EACCES', 'EPERM'].includes(String(error.code))
+  );
 }
 
 /** Wraps an error of the disk, which a retry may overcome. */

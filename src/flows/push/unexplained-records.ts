@@ -4,18 +4,29 @@ import { getProject } from '../../outbox/entries.ts';
 import type { Entry, PhotoEntry } from '../../outbox/entry.ts';
 import { listEntriesOfRecord } from '../../outbox/entry-queries.ts';
 import { parseStored } from '../../outbox/events.ts';
-import { deleteUnexplained, listUnexplainedRecords, recordSearch, saveUnexplained } from '../../outbox/gate.ts';
+import {
+  deleteUnexplained,
+  listUnexplainedRecords,
+  recordSearch,
+  saveUnexplained,
+} from '../../outbox/gate.ts';
 import { type Outbox, updateHeader } from '../../outbox/open-outbox.ts';
 import type { ListedFind } from '../harvest/harvest-finds.ts';
 import { assignFiles, type SettledPhoto } from '../reconcile/judge-photograph.ts';
 import { getAttemptWindow } from '../reconcile/verdict.ts';
 
 /** Records that searches have shown, and identifiers of records that were listed but not shown. */
-type Unexplained = { readonly records: readonly HarvestedFind[]; readonly hidden: readonly string[] };
+type Unexplained = {
+  readonly records: readonly HarvestedFind[];
+  readonly hidden: readonly string[];
+};
 
 export type IsUnexplained = (identCely: string, listed: ListedFind) => boolean;
 
-/** Stores shown records that no event explains: later searches show only changes, and an equal find may be queued later. */
+/**
+ * Stores shown records that no event explains: later searches show only changes, and an equal find
+ * may be queued later.
+ */
 export function storeUnexplained(
   outbox: Outbox,
   listed: readonly (readonly [string, ListedFind])[],
@@ -24,25 +35,43 @@ export function storeUnexplained(
   outbox.change(() => {
     for (const [identCely, lookup] of listed) {
       if (isUnexplained(identCely, lookup))
-        saveUnexplained(outbox, identCely, lookup.kind === 'shown' ? JSON.stringify(lookup.record) : null);
+        saveUnexplained(
+          outbox,
+          identCely,
+          lookup.kind === 'shown' ? JSON.stringify(lookup.record) : null,
+        );
       // A record that was shown before still exists where it is no longer shown.
       else if (lookup.kind !== 'withheld') deleteUnexplained(outbox, identCely);
     }
   });
 }
 
-/** Returns the unexplained records; `hidden` has those without a stored state. @throws DatabaseError where one is damaged */
+/**
+ * Returns the unexplained records; `hidden` has those without a stored state. @throws DatabaseError
+ * where one is damaged
+ */
 export function readUnexplained(outbox: Outbox): Unexplained {
   const rows = listUnexplainedRecords(outbox);
   return {
     records: rows.flatMap(({ identCely, record }) =>
-      record === null ? [] : [parseStored(outbox.path, msg`the looked-up state of ${identCely}`, record) as HarvestedFind],
+      record === null
+        ? []
+        : [
+            parseStored(
+              outbox.path,
+              msg`the looked-up state of ${identCely}`,
+              record,
+            ) as HarvestedFind,
+          ],
     ),
     hidden: rows.flatMap(({ identCely, record }) => (record === null ? [identCely] : [])),
   };
 }
 
-/** Records the search of each project. While an entry is held, the next search includes the period of this one. */
+/**
+ * Records the search of each project. While an entry is held, the next search includes the period
+ * of this one.
+ */
 export function recordSearches(
   outbox: Outbox,
   projects: ReadonlySet<string>,
@@ -57,7 +86,10 @@ export function recordSearches(
   if (held.length === 0) updateHeader(outbox, { mustLook: false });
 }
 
-/** Returns files that no photograph from here explains and that equal a queued one by digest, or by name. */
+/**
+ * Returns files that no photograph from here explains and that equal a queued one by digest, or by
+ * name.
+ */
 export function findEqualFiles(
   outbox: Outbox,
   queued: readonly Entry[],
@@ -78,8 +110,14 @@ export function findEqualFiles(
   );
 }
 
-/** Returns the files without a photograph from here. Each sent photograph explains one file, since cameras reuse names. */
-export function findUnexplainedFiles(outbox: Outbox, { identCely, files }: HarvestedFind): HarvestedFile[] {
+/**
+ * Returns the files without a photograph from here. Each sent photograph explains one file, since
+ * cameras reuse names.
+ */
+export function findUnexplainedFiles(
+  outbox: Outbox,
+  { identCely, files }: HarvestedFind,
+): HarvestedFile[] {
   const sent = listEntriesOfRecord(outbox, identCely).flatMap((entry) =>
     entry.kind === 'photo' && entry.attempts > 0 ? [makeSettledPhoto(outbox, entry)] : [],
   );
@@ -89,10 +127,18 @@ export function findUnexplainedFiles(outbox: Outbox, { identCely, files }: Harve
 
 function makeSettledPhoto(outbox: Outbox, entry: PhotoEntry): SettledPhoto {
   const { name, sha512 } = entry.photograph;
-  return { fileName: name, sha512Hex: sha512.toString('hex'), window: getAttemptWindow(outbox, entry) };
+  return {
+    fileName: name,
+    sha512Hex: sha512.toString('hex'),
+    window: getAttemptWindow(outbox, entry),
+  };
 }
 
 function isStoredAs({ photograph }: PhotoEntry, file: HarvestedFile): boolean {
-  const digests = [photograph.sha512, photograph.originalSha512].flatMap((digest) => digest?.toString('hex') ?? []);
-  return digests.includes(file.sha512Hex) || file.history.some(({ note }) => note === photograph.name);
+  const digests = [photograph.sha512, photograph.originalSha512].flatMap(
+    (digest) => digest?.toString('hex') ?? [],
+  );
+  return (
+    digests.includes(file.sha512Hex) || file.history.some(({ note }) => note === photograph.name)
+  );
 }

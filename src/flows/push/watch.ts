@@ -1,5 +1,10 @@
 import type { Clock } from '../../base/clock.ts';
-import { ContractError, getLocalizedMessage, type PasError, UnavailableError } from '../../base/errors.ts';
+import {
+  ContractError,
+  getLocalizedMessage,
+  type PasError,
+  UnavailableError,
+} from '../../base/errors.ts';
 import type { Message } from '../../base/message.ts';
 import { RETRY_POLICY } from '../../base/retry-policy.ts';
 import { findNextClaimableAt, listEntriesInState } from '../../outbox/entry-queries.ts';
@@ -7,7 +12,13 @@ import { withPushLock } from '../../outbox/push-lock.ts';
 import { openCircuitsAt } from './circuit-breaker.ts';
 import type { PushResult } from './drain-queue.ts';
 import { probePeer } from './peer-check.ts';
-import { addResults, countToSend, NOTHING_SENT, type PushAllOptions, pushUnderLock } from './push-all.ts';
+import {
+  addResults,
+  countToSend,
+  NOTHING_SENT,
+  type PushAllOptions,
+  pushUnderLock,
+} from './push-all.ts';
 import type { StopCause } from './push-context.ts';
 
 export type Round = { readonly accepted: number; readonly stopCause: StopCause | undefined };
@@ -34,7 +45,10 @@ type WatchOptions = {
 const NEVER = Number.POSITIVE_INFINITY;
 const { minPauseMs, maxPauseMs, maxUncertainPauseMs, pollMs } = RETRY_POLICY.watch;
 
-/** Pushes when an entry becomes due or is queued, and when the service is back, until interrupted; returns why it ended. */
+/**
+ * Pushes when an entry becomes due or is queued, and when the service is back, until interrupted;
+ * returns why it ended.
+ */
 export async function watch(options: WatchOptions): Promise<StopCause> {
   const { clock, stop } = options;
   let pauseMs: number = minPauseMs;
@@ -60,19 +74,34 @@ export async function watch(options: WatchOptions): Promise<StopCause> {
       case 'unreachable':
       case 'in-doubt':
         do {
-          options.report({ type: 'waiting', for: 'service', reason: cause.reason, untilMs: clock.now() + pauseMs });
+          options.report({
+            type: 'waiting',
+            for: 'service',
+            reason: cause.reason,
+            untilMs: clock.now() + pauseMs,
+          });
           await pause(options, pauseMs);
           pauseMs = Math.min(pauseMs * 2, maxPauseMs);
         } while (!stop.aborted && !(await options.isOpen()));
         break;
       case 'waiting':
-        options.report({ type: 'waiting', for: 'time', reason: cause.reason, untilMs: cause.untilMs });
+        options.report({
+          type: 'waiting',
+          for: 'time',
+          reason: cause.reason,
+          untilMs: cause.untilMs,
+        });
         await pause(options, Math.max(pollMs, Math.min(cause.untilMs - clock.now(), maxPauseMs)));
         break;
       case 'not-yet':
       case undefined: {
         const dueAt = options.dueAtMs();
-        options.report({ type: 'waiting', for: dueAt === undefined ? 'entries' : 'time', reason: null, untilMs: dueAt ?? null });
+        options.report({
+          type: 'waiting',
+          for: dueAt === undefined ? 'entries' : 'time',
+          reason: null,
+          untilMs: dueAt ?? null,
+        });
         await waitUntilDue(options);
       }
     }
@@ -80,7 +109,10 @@ export async function watch(options: WatchOptions): Promise<StopCause> {
   }
 }
 
-/** Waits until an entry is due, or queued by another process. A clock that is set back does not lengthen the wait. */
+/**
+ * Waits until an entry is due, or queued by another process. A clock that is set back does not
+ * lengthen the wait.
+ */
 async function waitUntilDue(options: WatchOptions): Promise<void> {
   const { clock, stop, dueAtMs } = options;
   const leftUntilDueMs = (): number => (dueAtMs() ?? NEVER) - clock.now();
@@ -103,10 +135,16 @@ async function pause({ clock, stop }: WatchOptions, ms: number): Promise<void> {
 /** Totals of all rounds; `atRest`: no request was in flight when it was stopped. */
 type WatchedPush = PushResult & { readonly atRest: boolean };
 
-/** Reason for which a watch has no entries to send: all are sent, the outbox is empty, or all are held. */
+/**
+ * Reason for which a watch has no entries to send: all are sent, the outbox is empty, or all are
+ * held.
+ */
 export type Rest = 'sent' | 'empty' | 'held';
 
-/** Pushes repeatedly under the push lock, and waits in between. @throws OutboxLeasedError where another push is running */
+/**
+ * Pushes repeatedly under the push lock, and waits in between. @throws OutboxLeasedError where
+ * another push is running
+ */
 export function pushWatching(
   options: PushAllOptions,
   onWait: (event: WatchEvent, rest: () => Rest) => void,
@@ -137,7 +175,10 @@ async function watchUnderLock(
     isOpen: () => isOpen(options),
     dueAtMs: () => findDueAtMs(options, searchedAtMs),
     // Without a request the state of the service is unknown, and nothing was sent.
-    report: (event) => onWait(event, () => (all.requests > 0 ? 'sent' : countToSend(options) === 0 ? 'empty' : 'held')),
+    report: (event) =>
+      onWait(event, () =>
+        all.requests > 0 ? 'sent' : countToSend(options) === 0 ? 'empty' : 'held',
+      ),
   });
   const atRest = stopCause.kind === 'interrupted' && all.stopCause?.kind !== 'interrupted';
   return { ...all, elapsedMs: clock.monotonicMs() - startedMs, stopCause, atRest };
@@ -147,7 +188,12 @@ async function watchUnderLock(
 function findDueAtMs(options: PushAllOptions, searchedAtMs: number): number | undefined {
   const { clock, outbox, harvesting, settleMs } = options;
   const leftOut = openCircuitsAt(options.breakerMemory.breakers, clock.monotonicMs());
-  const sendAtMs = findNextClaimableAt(outbox, { ...options, busyRecords: [], busyProjects: [], openCircuits: leftOut });
+  const sendAtMs = findNextClaimableAt(outbox, {
+    ...options,
+    busyRecords: [],
+    busyProjects: [],
+    openCircuits: leftOut,
+  });
   const inDoubt = harvesting !== undefined && listEntriesInState(outbox, 'uncertain').length > 0;
   const soonestMs = Math.min(
     sendAtMs ?? NEVER,
@@ -157,13 +203,20 @@ function findDueAtMs(options: PushAllOptions, searchedAtMs: number): number | un
   return soonestMs === NEVER ? undefined : soonestMs;
 }
 
-/** Runs one round. A missing token counts as an unavailable service, except in the first round, which reports a wrong address. */
+/**
+ * Runs one round. A missing token counts as an unavailable service, except in the first round,
+ * which reports a wrong address.
+ */
 async function runRound(options: PushAllOptions, isFirst: boolean): Promise<Round | PushResult> {
   try {
     return await pushUnderLock(isFirst ? options : { ...options, isUrgent: false });
   } catch (thrown) {
     const isGone = isFirst ? thrown instanceof UnavailableError : isAway(thrown);
-    if (isGone) return { accepted: 0, stopCause: { kind: 'unreachable', reason: getLocalizedMessage(thrown) } };
+    if (isGone)
+      return {
+        accepted: 0,
+        stopCause: { kind: 'unreachable', reason: getLocalizedMessage(thrown) },
+      };
     throw thrown;
   }
 }
@@ -172,7 +225,9 @@ async function runRound(options: PushAllOptions, isFirst: boolean): Promise<Roun
 async function isOpen(options: PushAllOptions): Promise<boolean> {
   const { service, stop } = options;
   try {
-    return (await probePeer({ ...options, ...service }, await service.session.token(stop))) === undefined;
+    return (
+      (await probePeer({ ...options, ...service }, await service.session.token(stop))) === undefined
+    );
   } catch (thrown) {
     if (isAway(thrown) || stop.aborted) return false;
     throw thrown;

@@ -25,8 +25,9 @@ type Keeping = PhotographKeeping & {
 const UNPACKED = /^unpacked-(\d+)-/;
 
 /**
- * Opens the photographs of an archive: each is unpacked in `home` for its inspection, and removed when it is stored, so
- * that they are never all unpacked. Leftovers of a killed run are removed first.
+ * Opens the photographs of an archive: each is unpacked in `home` for its inspection, and removed
+ * when it is stored, so that they are never all unpacked. Leftovers of a killed run are removed
+ * first.
  * @throws UsageError where links are requested
  */
 export function openEnclosedPhotographs(
@@ -36,9 +37,12 @@ export function openEnclosedPhotographs(
   keeping: Keeping,
 ): EnclosedPhotographs {
   if (keeping.link === true) {
-    throw new UsageError(msg`The photographs are in the archive ${file}, so they cannot be left in place.`, {
-      hint: msg`Leave --link out, or unpack the archive and import its folder.`,
-    });
+    throw new UsageError(
+      msg`The photographs are in the archive ${file}, so they cannot be left in place.`,
+      {
+        hint: msg`Leave --link out, or unpack the archive and import its folder.`,
+      },
+    );
   }
   const knownPaths = new Set(paths);
   let folder: string | undefined;
@@ -51,11 +55,16 @@ export function openEnclosedPhotographs(
   };
   return {
     resolvePhoto: (name) => {
-      const path = [name, name.normalize('NFC'), name.normalize('NFD')].find((each) => knownPaths.has(each));
+      const path = [name, name.normalize('NFC'), name.normalize('NFD')].find((each) =>
+        knownPaths.has(each),
+      );
       if (path !== undefined) return { value: path };
       return (
         keeping.beside?.(name) ??
-        makeUnreadable(MISSING, msg`There is no photograph "${name}" in ${file}. Export it again with its files.`)
+        makeUnreadable(
+          MISSING,
+          msg`There is no photograph "${name}" in ${file}. Export it again with its files.`,
+        )
       );
     },
     async inspectPhotograph(name) {
@@ -66,10 +75,18 @@ export function openEnclosedPhotographs(
         rmSync(path, { force: true });
         await archive?.unpack(name, path, PHOTO_MAX_BYTES);
       } catch (thrown) {
-        const isTooLong = thrown instanceof Error && 'code' in thrown && thrown.code === 'ENAMETOOLONG';
+        const isTooLong =
+          thrown instanceof Error && 'code' in thrown && thrown.code === 'ENAMETOOLONG';
         if (!(thrown instanceof FileError) && !isTooLong) throw toDatabaseError(home, thrown);
         const problem = thrown instanceof FileError ? thrown.says : msg`its name is too long`;
-        return { issues: [makeErrorIssue('photo-unreadable', msg`The photograph ${name} cannot be unpacked: ${problem}`)] };
+        return {
+          issues: [
+            makeErrorIssue(
+              'photo-unreadable',
+              msg`The photograph ${name} cannot be unpacked: ${problem}`,
+            ),
+          ],
+        };
       }
       const inspected = await keeping.inspectPhotograph(path);
       if (inspected.photograph === undefined) rmSync(path, { force: true });
@@ -77,7 +94,8 @@ export function openEnclosedPhotographs(
     },
     async storePhotograph(photograph) {
       const keptPhotograph = await keeping.storePhotograph(photograph);
-      if (folder !== undefined && dirname(photograph.path) === folder) rmSync(photograph.path, { force: true });
+      if (folder !== undefined && dirname(photograph.path) === folder)
+        rmSync(photograph.path, { force: true });
       return keptPhotograph;
     },
     async close() {
@@ -90,6 +108,7 @@ export function openEnclosedPhotographs(
 function cleanUp(home: string): void {
   for (const name of readdirSync(home)) {
     const pid = UNPACKED.exec(name)?.[1];
-    if (pid !== undefined && !isAlive(Number(pid))) rmSync(join(home, name), { recursive: true, force: true });
+    if (pid !== undefined && !isAlive(Number(pid)))
+      rmSync(join(home, name), { recursive: true, force: true });
   }
 }

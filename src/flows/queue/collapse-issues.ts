@@ -46,8 +46,8 @@ export function collapseGpsWarnings(issues: readonly Issue[]): readonly Issue[] 
 }
 
 /**
- * Sums up repeated warnings: without harvested vocabularies every cell with a term has one, and a doubtful project or a
- * differently written finder has one in every row.
+ * Sums up repeated warnings: without harvested vocabularies every cell with a term has one, and a
+ * doubtful project or a differently written finder has one in every row.
  * @param more unchecked identifiers that were only counted
  */
 export function collapseUnchecked(issues: readonly Issue[], more = 0): Issue[] {
@@ -67,9 +67,14 @@ export function collapseUnchecked(issues: readonly Issue[], more = 0): Issue[] {
 const MIN_UNKNOWN_COLUMNS = 3;
 
 /** Sums up the many unknown columns of a foreign table, with the wizard's command for its file. */
-export function collapseUnknownColumns(issues: readonly Issue[], getWizardCommand: (file: string) => Message): readonly Issue[] {
+export function collapseUnknownColumns(
+  issues: readonly Issue[],
+  getWizardCommand: (file: string) => Message,
+): readonly Issue[] {
   const byFile = new Map<string, Issue[]>();
-  for (const issue of issues.filter(({ rule }) => rule === 'column-unknown' || rule === 'column-without-name')) {
+  for (const issue of issues.filter(
+    ({ rule }) => rule === 'column-unknown' || rule === 'column-without-name',
+  )) {
     const file = issue.file ?? '';
     byFile.set(file, [...(byFile.get(file) ?? []), issue]);
   }
@@ -78,7 +83,10 @@ export function collapseUnknownColumns(issues: readonly Issue[], getWizardComman
     const [count, names] = [alike.length, alike.map(({ column }) => column || '–').join(', ')];
     const wizard = getWizardCommand(file);
     const message = msg`${count} columns are not known elements: ${names}. To let pas propose elements for them: ${wizard}`;
-    return makeErrorIssue('column-unknown', message, { file, ...(alike[0]?.row === undefined ? {} : { row: alike[0].row }) });
+    return makeErrorIssue('column-unknown', message, {
+      file,
+      ...(alike[0]?.row === undefined ? {} : { row: alike[0].row }),
+    });
   });
   const collapsed = new Set(many.flatMap(([, alike]) => alike));
   return [...folded, ...issues.filter((issue) => !collapsed.has(issue))];
@@ -114,17 +122,32 @@ function foldAlike(issues: readonly Issue[]): Issue[] {
     if (count === 1) return [issue];
     alike.set(key, 0);
     const named = nmsg(msgid`${count} find uses it.`, msgid`${count} finds use it.`, count);
-    const finders = nmsg(msgid`${count} find has this finder.`, msgid`${count} finds have this finder.`, count);
-    const where = { ...(element && { element }), ...(text !== undefined && file !== undefined && { written: text, file }) };
-    return count === 0 ? [] : [makeWarningIssue(rule, joinMessages([says, element === 'projekt' ? named : finders], ' '), where)];
+    const finders = nmsg(
+      msgid`${count} find has this finder.`,
+      msgid`${count} finds have this finder.`,
+      count,
+    );
+    const where = {
+      ...(element && { element }),
+      ...(text !== undefined && file !== undefined && { written: text, file }),
+    };
+    return count === 0
+      ? []
+      : [
+          makeWarningIssue(
+            rule,
+            joinMessages([says, element === 'projekt' ? named : finders], ' '),
+            where,
+          ),
+        ];
   });
 }
 
 const MAX_ERRORS = 10_000;
 
 /**
- * Collects the issues of a table within bounded memory: the first errors, with a count of the others, and of warnings that are
- * summed up the first one, again and again.
+ * Collects the issues of a table within bounded memory: the first errors, with a count of the
+ * others, and of warnings that are summed up the first one, again and again.
  */
 export class IssueCollector {
   readonly #kept: Issue[] = [];

@@ -7,7 +7,12 @@ import { addImport, addPhoto } from '../../outbox/entries.ts';
 import type { EntryState, Photograph } from '../../outbox/entry.ts';
 import { findImportOfFind, listEntriesOfFind } from '../../outbox/entry-queries.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
-import { findByLocalId, getImportedRow, insertFind, type StoredFind } from '../../outbox/stored-finds.ts';
+import {
+  findByLocalId,
+  getImportedRow,
+  insertFind,
+  type StoredFind,
+} from '../../outbox/stored-finds.ts';
 import { copyContent, openContentStore } from '../../store/content-store.ts';
 import { asFind, makeImportContent } from './enqueue-finds.ts';
 
@@ -33,7 +38,10 @@ export type CopiedFind =
   /** The local id is taken in the other outbox. */
   | { readonly kind: 'taken'; readonly localId: string };
 
-/** Copies finds with local ids, elements and photographs into another outbox, without their results and later numbers. */
+/**
+ * Copies finds with local ids, elements and photographs into another outbox, without their results
+ * and later numbers.
+ */
 export async function copyFinds(
   from: Outbox,
   to: Outbox,
@@ -48,7 +56,12 @@ export async function copyFinds(
   return copied;
 }
 
-async function copyFind(from: Outbox, to: Outbox, stored: StoredFind, options: CopyOptions): Promise<CopiedFind> {
+async function copyFind(
+  from: Outbox,
+  to: Outbox,
+  stored: StoredFind,
+  options: CopyOptions,
+): Promise<CopiedFind> {
   const { localId } = stored;
   const taken: CopiedFind = { kind: 'taken', localId };
   if (findByLocalId(to, localId) !== undefined) return taken;
@@ -57,12 +70,23 @@ async function copyFind(from: Outbox, to: Outbox, stored: StoredFind, options: C
   const { photographs, lost } = await copyPhotographs(from, stored, options.photosFolders);
   return to.change(() => {
     if (findByLocalId(to, localId) !== undefined) return taken;
-    const findId = insertFind(to, { ...find, base: getImportedRow(stored) ?? null, sourcePath: stored.sourcePath });
+    const findId = insertFind(to, {
+      ...find,
+      base: getImportedRow(stored) ?? null,
+      sourcePath: stored.sourcePath,
+    });
     recordNew(to, findId, find.localId);
     addImport(to, findId, makeImportContent(find, validated));
     for (const photograph of photographs) addPhoto(to, { findId, identCely: null }, photograph);
     const state = findImportOfFind(to, findId)?.state ?? 'draft';
-    return { kind: 'copied', localId, state, photographs: photographs.length, lost, issues: validated.issues };
+    return {
+      kind: 'copied',
+      localId,
+      state,
+      photographs: photographs.length,
+      lost,
+      issues: validated.issues,
+    };
   });
 }
 
@@ -74,7 +98,10 @@ function withProject(find: Find, projects: ReadonlyMap<string, string> | undefin
   return { ...find, elements };
 }
 
-type CopiedPhotographs = { readonly photographs: readonly Photograph[]; readonly lost: readonly string[] };
+type CopiedPhotographs = {
+  readonly photographs: readonly Photograph[];
+  readonly lost: readonly string[];
+};
 
 /** Copies photographs except dropped ones. Linked ones stay linked. */
 async function copyPhotographs(
@@ -88,7 +115,8 @@ async function copyPhotographs(
   for (const entry of listEntriesOfFind(outbox, id)) {
     if (entry.kind !== 'photo' || entry.state === 'dropped') continue;
     const { photograph } = entry;
-    const isThere = photograph.link !== undefined || (await copyContent(photograph.sha512, source, target));
+    const isThere =
+      photograph.link !== undefined || (await copyContent(photograph.sha512, source, target));
     if (isThere) photographs.push(photograph);
     else lost.push(photograph.name);
   }

@@ -7,7 +7,13 @@ import type { Find } from '../../find/find.ts';
 import { findNumberProblem } from '../../find/value-rules.ts';
 import { findKnownAccount } from '../../outbox/bound-account.ts';
 import { recordBefore } from '../../outbox/change-log.ts';
-import { addNumber, addPhoto, removeEntry, replaceNumber, replacePhoto } from '../../outbox/entries.ts';
+import {
+  addNumber,
+  addPhoto,
+  removeEntry,
+  replaceNumber,
+  replacePhoto,
+} from '../../outbox/entries.ts';
 import type { EntryId, NumberEntry, PhotoEntry } from '../../outbox/entry.ts';
 import {
   findEntryById,
@@ -28,7 +34,9 @@ import { trimText } from '../../text/characters.ts';
 import { isGoneAtService, isPulledSince } from '../finds/pull-state.ts';
 import type { KeptPhotograph, PhotographKeeping } from './store-photographs.ts';
 
-/** Tells if the service accepts numbers from the account, as far as its role is known (A-PROJECT-2). */
+/**
+ * Tells if the service accepts numbers from the account, as far as its role is known (A-PROJECT-2).
+ */
 export function mayNumber(outbox: Outbox): boolean {
   return findKnownAccount(outbox)?.role !== 'researcher';
 }
@@ -36,9 +44,12 @@ export function mayNumber(outbox: Outbox): boolean {
 /** @throws UsageError where the service would refuse each number of the account */
 export function assertMayNumber(outbox: Outbox): void {
   if (mayNumber(outbox)) return;
-  throw new UsageError(msg`This account is a researcher's and may not set registration numbers: the service would refuse them.`, {
-    hint: msg`Nothing was queued. If the account now has another role: ${cmd`pas whoami`}`,
-  });
+  throw new UsageError(
+    msg`This account is a researcher's and may not set registration numbers: the service would refuse them.`,
+    {
+      hint: msg`Nothing was queued. If the account now has another role: ${cmd`pas whoami`}`,
+    },
+  );
 }
 
 export type NumberChange = 'queued' | 'replaced' | 'kept';
@@ -64,8 +75,15 @@ export function planNumber(outbox: Outbox, target: Target, value: string): Numbe
   return { change, replaces: isReplaced ? current : undefined, target: now, last, expects };
 }
 
-/** Classifies the change. The known number of the record outranks an accepted one: a curator may have changed it. */
-function classifyNumberChange(last: NumberEntry | undefined, value: string, knownNumber: string | null): NumberChange {
+/**
+ * Classifies the change. The known number of the record outranks an accepted one: a curator may
+ * have changed it.
+ */
+function classifyNumberChange(
+  last: NumberEntry | undefined,
+  value: string,
+  knownNumber: string | null,
+): NumberChange {
   switch (last?.state) {
     case 'queued':
       return last.value === value ? 'kept' : 'replaced';
@@ -88,7 +106,12 @@ type MayReplace = (replaces: string) => boolean;
  * @throws UsageError when the service would refuse the value (A-NUMBER-2)
  */
 export function enqueueNumber(outbox: Outbox, target: Target, rawValue: string): NumberChange;
-export function enqueueNumber(outbox: Outbox, target: Target, rawValue: string, mayReplace: MayReplace): NumberChange | undefined;
+export function enqueueNumber(
+  outbox: Outbox,
+  target: Target,
+  rawValue: string,
+  mayReplace: MayReplace,
+): NumberChange | undefined;
 export function enqueueNumber(
   outbox: Outbox,
   target: Target,
@@ -98,7 +121,9 @@ export function enqueueNumber(
   assertMayNumber(outbox);
   const value = trimText(rawValue);
   if (value === '')
-    throw new UsageError(msg`The registration number is empty.`, { hint: msg`A number cannot be removed, only changed.` });
+    throw new UsageError(msg`The registration number is empty.`, {
+      hint: msg`A number cannot be removed, only changed.`,
+    });
   const unfit = findNumberProblem(value);
   if (unfit !== undefined) throw new UsageError(unfit.problem);
   return outbox.change(() => {
@@ -116,7 +141,10 @@ export type PhotoChange = 'queued' | 'requeued' | 'replaced' | 'kept';
 export type QueuedPhoto = {
   readonly change: PhotoChange;
   readonly entryId: EntryId;
-  /** The file had other content before, which was unsent and is replaced, or was sent and stays at the service. */
+  /**
+   * The file had other content before, which was unsent and is replaced, or was sent and stays at
+   * the service.
+   */
   readonly sameFile?: 'replaced' | 'sent';
   /** It was accepted before, and the last pull shows the record without it. */
   readonly wasGone?: true;
@@ -128,8 +156,9 @@ type IsWanted = (entry: PhotoEntry) => boolean;
 const ALL_WANTED: IsWanted = () => true;
 
 /**
- * Queues a photograph, unless it is queued or sent for this record already, with or without GPS data. One that was refused or
- * dropped, or that the service no longer has, is queued again. New content of an unsent photograph's file replaces it.
+ * Queues a photograph, unless it is queued or sent for this record already, with or without GPS
+ * data. One that was refused or dropped, or that the service no longer has, is queued again. New
+ * content of an unsent photograph's file replaces it.
  */
 export function enqueuePhoto(
   outbox: Outbox,
@@ -143,7 +172,10 @@ export function enqueuePhoto(
     const there = same.filter((entry) => !isGoneAtService(outbox, entry));
     const first = there.find(({ state }) => state !== 'dropped') ?? there[0];
     const isKept =
-      first !== undefined && first.state !== 'dropped' && first.state !== 'refused' && photograph.isStripped !== true;
+      first !== undefined &&
+      first.state !== 'dropped' &&
+      first.state !== 'refused' &&
+      photograph.isStripped !== true;
     if (!isKept && now.findId !== null) recordBefore(outbox, now.findId);
     if (first === undefined && same.length > 0)
       return { change: 'queued', entryId: addPhoto(outbox, now, photograph), wasGone: true };
@@ -156,21 +188,41 @@ export function enqueuePhoto(
         replacePhoto(outbox, first, photograph);
         return { change: 'requeued', entryId: first.id };
       default:
-        return { change: replaceVariant(outbox, same, photograph) ? 'replaced' : 'kept', entryId: first.id };
+        return {
+          change: replaceVariant(outbox, same, photograph) ? 'replaced' : 'kept',
+          entryId: first.id,
+        };
     }
   });
 }
 
-/** Returns photographs of a record with the same content, with or without GPS data, including dropped ones. */
-function findPhotographsLike(outbox: Outbox, target: Target, { sha512, counterpartSha512Hex }: KeptPhotograph): PhotoEntry[] {
-  const digests = [sha512, ...(counterpartSha512Hex === undefined ? [] : [Buffer.from(counterpartSha512Hex, 'hex')])];
+/**
+ * Returns photographs of a record with the same content, with or without GPS data, including
+ * dropped ones.
+ */
+function findPhotographsLike(
+  outbox: Outbox,
+  target: Target,
+  { sha512, counterpartSha512Hex }: KeptPhotograph,
+): PhotoEntry[] {
+  const digests = [
+    sha512,
+    ...(counterpartSha512Hex === undefined ? [] : [Buffer.from(counterpartSha512Hex, 'hex')]),
+  ];
   const record = makeRecordKey(target);
   return digests.flatMap((digest) => listPhotographsByDigest(outbox, record, digest));
 }
 
 /** Adds a photograph, or replaces the unsent one of the same file that need not stay. */
-function addOrReplacePhoto(outbox: Outbox, target: Target, photograph: KeptPhotograph, isWanted: IsWanted): QueuedPhoto {
-  const otherPhotos = findPhotographsFrom(outbox, target, photograph).filter((entry) => !isWanted(entry));
+function addOrReplacePhoto(
+  outbox: Outbox,
+  target: Target,
+  photograph: KeptPhotograph,
+  isWanted: IsWanted,
+): QueuedPhoto {
+  const otherPhotos = findPhotographsFrom(outbox, target, photograph).filter(
+    (entry) => !isWanted(entry),
+  );
   const unsent = otherPhotos.filter(({ state }) => state === 'queued' || state === 'refused');
   const [replaced] = unsent;
   if (replaced !== undefined && unsent.length === 1) {
@@ -178,11 +230,19 @@ function addOrReplacePhoto(outbox: Outbox, target: Target, photograph: KeptPhoto
     return { change: 'replaced', entryId: replaced.id, sameFile: 'replaced' };
   }
   const entryId = addPhoto(outbox, target, photograph);
-  return { change: 'queued', entryId, ...(otherPhotos.length > unsent.length ? { sameFile: 'sent' } : {}) };
+  return {
+    change: 'queued',
+    entryId,
+    ...(otherPhotos.length > unsent.length ? { sameFile: 'sent' } : {}),
+  };
 }
 
 /** Returns photographs of a record that were read from the same file with other content. */
-function findPhotographsFrom(outbox: Outbox, target: Target, { source }: KeptPhotograph): PhotoEntry[] {
+function findPhotographsFrom(
+  outbox: Outbox,
+  target: Target,
+  { source }: KeptPhotograph,
+): PhotoEntry[] {
   if (source === undefined) return [];
   return listPhotographsBySource(outbox, makeRecordKey(target), source);
 }
@@ -192,7 +252,8 @@ function requeueDropped(outbox: Outbox, entry: PhotoEntry, photograph: KeptPhoto
   const decided = { answer: 'send', by: 'person', group: randomUUID(), attempts: [] } as const;
   recordEvents(outbox, [makeDecision(outbox, entry, decided, msg`the photograph was added again`)]);
   const now = findEntryById(outbox, entry.id);
-  if (now?.kind === 'photo' && (now.state === 'queued' || now.state === 'refused')) replacePhoto(outbox, now, photograph);
+  if (now?.kind === 'photo' && (now.state === 'queued' || now.state === 'refused'))
+    replacePhoto(outbox, now, photograph);
 }
 
 type AddedPhotograph = {
@@ -211,7 +272,8 @@ export async function addPhotograph(
   isWanted: IsWanted = ALL_WANTED,
 ): Promise<AddedPhotograph> {
   const { photograph, issues } = await inspectPhotograph(path);
-  if (photograph === undefined || hasErrors(issues)) return { queued: undefined, isStripped: false, issues };
+  if (photograph === undefined || hasErrors(issues))
+    return { queued: undefined, isStripped: false, issues };
   const keptPhotograph = await keepPhotograph(photograph);
   return {
     queued: enqueuePhoto(outbox, target, keptPhotograph, isWanted),
@@ -221,29 +283,44 @@ export async function addPhotograph(
 }
 
 /** Replaces an unsent photograph with GPS data by its stripped counterpart. */
-function replaceVariant(outbox: Outbox, entries: readonly PhotoEntry[], photograph: KeptPhotograph): boolean {
+function replaceVariant(
+  outbox: Outbox,
+  entries: readonly PhotoEntry[],
+  photograph: KeptPhotograph,
+): boolean {
   if (photograph.isStripped !== true) return false;
   const { counterpartSha512Hex } = photograph;
   const variant = entries.find(
-    (entry) => entry.state === 'queued' && entry.photograph.sha512.toString('hex') === counterpartSha512Hex,
+    (entry) =>
+      entry.state === 'queued' && entry.photograph.sha512.toString('hex') === counterpartSha512Hex,
   );
   if (variant === undefined) return false;
   replacePhoto(outbox, variant, photograph);
   return true;
 }
 
-/** Re-reads the identifier: a push may have sent the find since the lookup, and an entry without it would wait forever. */
+/**
+ * Re-reads the identifier: a push may have sent the find since the lookup, and an entry without it
+ * would wait forever.
+ */
 function asItIsNow(outbox: Outbox, target: Target): Target {
   if (target.findId === null) return target;
   return { ...target, identCely: findImportOfFind(outbox, target.findId)?.identCely ?? null };
 }
 
-/** Returns a record's number as accepted, pulled or sent with the import; '' where it has none, null where it is unknown. */
+/**
+ * Returns a record's number as accepted, pulled or sent with the import; '' where it has none, null
+ * where it is unknown.
+ */
 export function findKnownNumber(outbox: Outbox, target: Target): string | null {
   const accepted = listNumbers(outbox, target).findLast(({ state }) => state === 'accepted');
   const pulled = target.identCely === null ? undefined : findPulledRecord(outbox, target.identCely);
   const shown = pulled === undefined ? undefined : findShownNumber(pulled);
-  if (pulled !== undefined && shown !== undefined && (accepted === undefined || isPulledSince(outbox, pulled, accepted)))
+  if (
+    pulled !== undefined &&
+    shown !== undefined &&
+    (accepted === undefined || isPulledSince(outbox, pulled, accepted))
+  )
     return shown;
   if (accepted !== undefined) return accepted.value;
   const find = target.findId === null ? undefined : findById(outbox, target.findId);
@@ -260,17 +337,24 @@ function findShownNumber({ record }: PulledRecord): string | undefined {
   if (typeof record !== 'object' || record === null || !('elements' in record)) return undefined;
   const { elements } = record;
   if (typeof elements !== 'object' || elements === null) return undefined;
-  return 'evidencni_cislo' in elements && typeof elements.evidencni_cislo === 'string' ? elements.evidencni_cislo : '';
+  return 'evidencni_cislo' in elements && typeof elements.evidencni_cislo === 'string'
+    ? elements.evidencni_cislo
+    : '';
 }
 
 /** Photographs of a row by path; undefined for those that cannot be sent. */
 export type RowPhotographs = ReadonlyMap<string, KeptPhotograph | undefined>;
 
-type FollowedPhotographs = { readonly photosAdded: number; readonly photosRemoved: number; readonly issues: readonly Issue[] };
+type FollowedPhotographs = {
+  readonly photosAdded: number;
+  readonly photosRemoved: number;
+  readonly issues: readonly Issue[];
+};
 
 /**
- * Queues the photographs that a row names, and removes those that it named at its last import and no longer names, unless an
- * attempt was made for them. A photograph that a person dropped stays dropped.
+ * Queues the photographs that a row names, and removes those that it named at its last import and
+ * no longer names, unless an attempt was made for them. A photograph that a person dropped stays
+ * dropped.
  * @param findId undefined where the find does not exist, in a dry run
  */
 export function followPhotographs(
@@ -280,14 +364,23 @@ export function followPhotographs(
   findId: number | undefined,
   context: { readonly outbox: Outbox; readonly dryRun: boolean },
 ): FollowedPhotographs {
-  const keptPhotographs = [...photographs.values()].filter((photograph) => photograph !== undefined);
-  const removed = before === undefined || find.coversPhotos === false ? [] : listRemovedDigests(find, photographs, before);
-  if (keptPhotographs.length === 0 && removed.length === 0) return { photosAdded: 0, photosRemoved: 0, issues: [] };
+  const keptPhotographs = [...photographs.values()].filter(
+    (photograph) => photograph !== undefined,
+  );
+  const removed =
+    before === undefined || find.coversPhotos === false
+      ? []
+      : listRemovedDigests(find, photographs, before);
+  if (keptPhotographs.length === 0 && removed.length === 0)
+    return { photosAdded: 0, photosRemoved: 0, issues: [] };
   const { photosAdded, sentBefore } = addPhotographs(keptPhotographs, findId, context);
   const { photosRemoved, sent } = removePhotographs(removed, findId, context);
   const issues = [
     ...sentBefore.map((name) =>
-      makePhotoIssue(find, msg`Another photograph was sent as ${name} before; this one is queued as well.`),
+      makePhotoIssue(
+        find,
+        msg`Another photograph was sent as ${name} before; this one is queued as well.`,
+      ),
     ),
     ...sent.map((name) =>
       makePhotoIssue(
@@ -303,14 +396,25 @@ function makePhotoIssue({ localId, source }: Find, message: Issue['says']): Issu
   return makeWarningIssue('photo-name-sent', message, { find: localId, ...source });
 }
 
-/** Returns digests that the row no longer names. A file under another name, or one that is missing now, is still named. */
-function listRemovedDigests(find: Find, photographs: RowPhotographs, { photos }: ImportedRow): string[] {
+/**
+ * Returns digests that the row no longer names. A file under another name, or one that is missing
+ * now, is still named.
+ */
+function listRemovedDigests(
+  find: Find,
+  photographs: RowPhotographs,
+  { photos }: ImportedRow,
+): string[] {
   const isMissing = new Set((find.missingPhotos ?? []).map((name) => basename(name)));
   const ofRow = new Set(
-    [...photographs.values()].flatMap((keptPhotograph) => (keptPhotograph === undefined ? [] : listDigests(keptPhotograph))),
+    [...photographs.values()].flatMap((keptPhotograph) =>
+      keptPhotograph === undefined ? [] : listDigests(keptPhotograph),
+    ),
   );
   return Object.entries(photos).flatMap(([path, digest]) =>
-    digest === null || photographs.has(path) || ofRow.has(digest) || isMissing.has(basename(path)) ? [] : [digest],
+    digest === null || photographs.has(path) || ofRow.has(digest) || isMissing.has(basename(path))
+      ? []
+      : [digest],
   );
 }
 
@@ -319,7 +423,8 @@ function addPhotographs(
   findId: number | undefined,
   { outbox, dryRun }: { readonly outbox: Outbox; readonly dryRun: boolean },
 ): { readonly photosAdded: number; readonly sentBefore: readonly string[] } {
-  const identCely = findId === undefined ? null : (findImportOfFind(outbox, findId)?.identCely ?? null);
+  const identCely =
+    findId === undefined ? null : (findImportOfFind(outbox, findId)?.identCely ?? null);
   const target: Target | undefined = findId === undefined ? undefined : { findId, identCely };
   const ofRow = new Set(photographs.flatMap(listDigests));
   const seen = new Set<string>();
@@ -334,14 +439,19 @@ function addPhotographs(
     photosAdded += 1;
     if (dryRun || target === undefined || findId === undefined) continue;
     recordBefore(outbox, findId);
-    const isWanted = (entry: PhotoEntry): boolean => ofRow.has(entry.photograph.sha512.toString('hex'));
-    if (addOrReplacePhoto(outbox, target, photograph, isWanted).sameFile === 'sent') sentBefore.push(photograph.name);
+    const isWanted = (entry: PhotoEntry): boolean =>
+      ofRow.has(entry.photograph.sha512.toString('hex'));
+    if (addOrReplacePhoto(outbox, target, photograph, isWanted).sameFile === 'sent')
+      sentBefore.push(photograph.name);
   }
   return { photosAdded, sentBefore };
 }
 
 function listDigests({ sha512, counterpartSha512Hex }: KeptPhotograph): string[] {
-  return [sha512.toString('hex'), ...(counterpartSha512Hex === undefined ? [] : [counterpartSha512Hex])];
+  return [
+    sha512.toString('hex'),
+    ...(counterpartSha512Hex === undefined ? [] : [counterpartSha512Hex]),
+  ];
 }
 
 /** @returns the number of removed photographs, and the names of sent ones */
@@ -353,11 +463,15 @@ function removePhotographs(
   if (findId === undefined || digests.length === 0) return { photosRemoved: 0, sent: [] };
   const entries = listEntriesOfFind(outbox, findId).filter(
     (entry): entry is PhotoEntry =>
-      entry.kind === 'photo' && entry.state !== 'dropped' && digests.includes(entry.photograph.sha512.toString('hex')),
+      entry.kind === 'photo' &&
+      entry.state !== 'dropped' &&
+      digests.includes(entry.photograph.sha512.toString('hex')),
   );
   const unsent = entries.filter(({ attempts, state }) => attempts === 0 && state === 'queued');
   if (!dryRun && unsent.length > 0) recordBefore(outbox, findId);
   if (!dryRun) for (const { id } of unsent) removeEntry(outbox, id);
-  const sent = entries.filter((entry) => !unsent.includes(entry)).map(({ photograph }) => photograph.name);
+  const sent = entries
+    .filter((entry) => !unsent.includes(entry))
+    .map(({ photograph }) => photograph.name);
   return { photosRemoved: unsent.length, sent };
 }

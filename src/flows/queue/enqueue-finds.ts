@@ -19,7 +19,13 @@ import {
   type StoredFind,
   updateFind,
 } from '../../outbox/stored-finds.ts';
-import { enqueueNumber, followPhotographs, mayNumber, planNumber, type RowPhotographs } from './enqueue-change.ts';
+import {
+  enqueueNumber,
+  followPhotographs,
+  mayNumber,
+  planNumber,
+  type RowPhotographs,
+} from './enqueue-change.ts';
 import {
   type EqualFinds,
   type Existing,
@@ -63,11 +69,20 @@ type FindTable = {
 export type Enqueued = {
   readonly find: string;
   /**
-   * `kept`: no change. The last five leave the find unchanged: `sent`: the table differs from what was sent; `conflict`: the find
-   * and the row changed an element to different values; `another`: the row seems to describe another find; `asked`: the row comes
-   * from another table and differs; `equal`: the row is equal to a find of another local id.
+   * `kept`: no change. The last five leave the find unchanged: `sent`: the table differs from what
+   * was sent; `conflict`: the find and the row changed an element to different values; `another`:
+   * the row seems to describe another find; `asked`: the row comes from another table and differs;
+   * `equal`: the row is equal to a find of another local id.
    */
-  readonly change: 'added' | 'updated' | 'kept' | 'sent' | 'conflict' | 'another' | 'asked' | 'equal';
+  readonly change:
+    | 'added'
+    | 'updated'
+    | 'kept'
+    | 'sent'
+    | 'conflict'
+    | 'another'
+    | 'asked'
+    | 'equal';
   /** Complete for its target state, and so queued for sending. */
   readonly ready: boolean;
   readonly photosAdded: number;
@@ -85,15 +100,25 @@ export type EnqueueReport = {
   readonly unchecked: number;
 };
 
-/** Finds per transaction: enough for speed, and few enough that a parallel push waits only briefly. */
+/**
+ * Finds per transaction: enough for speed, and few enough that a parallel push waits only briefly.
+ */
 const BATCH = 100;
 
 /**
- * Validates finds and stores them with their documents in the outbox. An existing find is merged with its row as in {@link
- * mergeFind}; a sent one is never changed. Finds are consumed one by one, so that they need not all be in memory.
+ * Validates finds and stores them with their documents in the outbox. An existing find is merged
+ * with its row as in {@link mergeFind}; a sent one is never changed. Finds are consumed one by one,
+ * so that they need not all be in memory.
  */
-export async function enqueueFinds(finds: Iterable<Find>, context: EnqueueContext): Promise<EnqueueReport> {
-  const report: { finds: Enqueued[]; issues: Issue[]; unchecked: number } = { finds: [], issues: [], unchecked: 0 };
+export async function enqueueFinds(
+  finds: Iterable<Find>,
+  context: EnqueueContext,
+): Promise<EnqueueReport> {
+  const report: { finds: Enqueued[]; issues: Issue[]; unchecked: number } = {
+    finds: [],
+    issues: [],
+    unchecked: 0,
+  };
   const { onIssue = (issue) => report.issues.push(issue) } = context;
   const equals = openEqualFinds(context.outbox);
   for (const batch of splitIntoBatches(finds)) {
@@ -157,7 +182,9 @@ async function prepare(find: Find, plan: Plan, context: EnqueueContext): Promise
   const issuesOfPhotos: Issue[] = [];
   for (const path of find.photos) {
     const { photograph, issues } = await context.inspectPhotograph(path);
-    issuesOfPhotos.push(...issues.map((issue) => issue.with({ find: find.localId, ...find.source })));
+    issuesOfPhotos.push(
+      ...issues.map((issue) => issue.with({ find: find.localId, ...find.source })),
+    );
     if (photograph === undefined || hasErrors(issues)) {
       photographs.set(path, undefined);
       continue;
@@ -181,10 +208,16 @@ const NO_PHOTOGRAPHS: RowPhotographs = new Map();
 function planFind(find: Find, { outbox, table, answers = {}, validate }: EnqueueContext): Plan {
   const stored = findByLocalId(outbox, find.localId);
   const existing = stored === undefined ? undefined : makeExistingFind(outbox, stored);
-  const merge = existing === undefined ? undefined : mergeFind(existing, find, table?.path, answers);
+  const merge =
+    existing === undefined ? undefined : mergeFind(existing, find, table?.path, answers);
   const merged = merge === undefined ? find : { ...find, elements: merge.merged.elements };
   const validated = validate(merged);
-  return { existing, merge, content: makeImportContent(merged, validated), issues: validated.issues };
+  return {
+    existing,
+    merge,
+    content: makeImportContent(merged, validated),
+    issues: validated.issues,
+  };
 }
 
 /** Returns the content of an import; a find with errors has no document, so it is a draft. */
@@ -204,9 +237,11 @@ type Stored = { readonly enqueued: Enqueued; readonly issues: readonly Issue[] }
 function store(prepared: PreparedFind, context: EnqueueContext, equals: EqualFinds): Stored {
   const { find, plan } = prepared;
   const { existing, merge } = plan;
-  if (existing === undefined || merge === undefined) return storeNew(prepared, plan, context, equals);
+  if (existing === undefined || merge === undefined)
+    return storeNew(prepared, plan, context, equals);
   const { stored } = existing;
-  if (stored.isHidden || existing.entry?.state === 'dropped') return storeUnchanged(find, plan, 'kept', [makeDroppedIssue(find)]);
+  if (stored.isHidden || existing.entry?.state === 'dropped')
+    return storeUnchanged(find, plan, 'kept', [makeDroppedIssue(find)]);
   if (merge.kind === 'taken') return storeMerged(prepared, plan, existing, merge, context);
   const issues = mergeIssues(merge, find, existing);
   return merge.kind === 'sent'
@@ -214,15 +249,34 @@ function store(prepared: PreparedFind, context: EnqueueContext, equals: EqualFin
     : storeUnchanged(find, plan, merge.kind, issues);
 }
 
-function storeUnchanged({ localId }: Find, { content }: Plan, change: Enqueued['change'], issues: readonly Issue[]): Stored {
+function storeUnchanged(
+  { localId }: Find,
+  { content }: Plan,
+  change: Enqueued['change'],
+  issues: readonly Issue[],
+): Stored {
   return {
-    enqueued: { find: localId, change, ready: content.document !== null, photosAdded: 0, photosRemoved: 0 },
+    enqueued: {
+      find: localId,
+      change,
+      ready: content.document !== null,
+      photosAdded: 0,
+      photosRemoved: 0,
+    },
     issues,
   };
 }
 
-/** Stores a row with a new local id; one that equals a find of another local id is left out unless an answer decides. */
-function storeNew(prepared: PreparedFind, plan: Plan, context: EnqueueContext, equals: EqualFinds): Stored {
+/**
+ * Stores a row with a new local id; one that equals a find of another local id is left out unless
+ * an answer decides.
+ */
+function storeNew(
+  prepared: PreparedFind,
+  plan: Plan,
+  context: EnqueueContext,
+  equals: EqualFinds,
+): Stored {
   const { find } = prepared;
   const { table, answers = {}, outbox, dryRun } = context;
   const equal =
@@ -246,7 +300,12 @@ function storeNew(prepared: PreparedFind, plan: Plan, context: EnqueueContext, e
   return toStoredIssues(prepared, plan, 'added', followed);
 }
 
-function insertNew(find: Find, content: ImportContent, photographs: RowPhotographs, { outbox, table }: EnqueueContext): number {
+function insertNew(
+  find: Find,
+  content: ImportContent,
+  photographs: RowPhotographs,
+  { outbox, table }: EnqueueContext,
+): number {
   const base = { elements: find.elements, photos: digestPhotographs(find, photographs, undefined) };
   const findId = insertFind(outbox, { ...find, base, sourcePath: table?.path ?? null });
   recordNew(outbox, findId, find.localId);
@@ -255,13 +314,20 @@ function insertNew(find: Find, content: ImportContent, photographs: RowPhotograp
 }
 
 /** Returns the photographs of the row with their digests, for the comparison at the next import. */
-function digestPhotographs(find: Find, photographs: RowPhotographs, before: ImportedRow | undefined): ImportedRow['photos'] {
+function digestPhotographs(
+  find: Find,
+  photographs: RowPhotographs,
+  before: ImportedRow | undefined,
+): ImportedRow['photos'] {
   if (find.coversPhotos === false) return before?.photos ?? {};
   const digestsBefore = before?.photos ?? {};
   const named = [...photographs].map(
-    ([path, keptPhotograph]) => [path, keptPhotograph?.sha512.toString('hex') ?? digestsBefore[path] ?? null] as const,
+    ([path, keptPhotograph]) =>
+      [path, keptPhotograph?.sha512.toString('hex') ?? digestsBefore[path] ?? null] as const,
   );
-  const missing = (find.missingPhotos ?? []).map((name) => [name, digestsBefore[name] ?? null] as const);
+  const missing = (find.missingPhotos ?? []).map(
+    (name) => [name, digestsBefore[name] ?? null] as const,
+  );
   return Object.fromEntries([...named, ...missing]);
 }
 
@@ -274,7 +340,13 @@ function toStoredIssues(
   const named = [...ofFind, ...issues].map((issue) =>
     issue.find === undefined ? new Issue({ find: find.localId, ...find.source, ...issue }) : issue,
   );
-  const enqueued = { find: find.localId, change, ready: content.document !== null, photosAdded, photosRemoved };
+  const enqueued = {
+    find: find.localId,
+    change,
+    ready: content.document !== null,
+    photosAdded,
+    photosRemoved,
+  };
   return { enqueued, issues: [...named, ...ofPhotos] };
 }
 
@@ -296,9 +368,21 @@ function storeMerged(
       elements: isSent(entry) ? (before?.elements ?? {}) : merge.merged.base,
       photos: digestPhotographs(find, photographs, before),
     };
-    writeMerged(find, plan.content, existing, change === 'updated' ? merge.merged.elements : undefined, base, context);
+    writeMerged(
+      find,
+      plan.content,
+      existing,
+      change === 'updated' ? merge.merged.elements : undefined,
+      base,
+      context,
+    );
   }
-  return toStoredIssues(prepared, plan, change, followPhotographs(find, photographs, before, stored.id, context));
+  return toStoredIssues(
+    prepared,
+    plan,
+    change,
+    followPhotographs(find, photographs, before, stored.id, context),
+  );
 }
 
 /** @param elements undefined where they stay unchanged */
@@ -313,8 +397,16 @@ function writeMerged(
   const isMoved = answers?.same === true && stored.sourcePath !== (table?.path ?? null);
   if (elements === undefined && !isMoved && isDeepStrictEqual(base, row)) return;
   recordBefore(outbox, stored.id);
-  const source = elements === undefined && !isMoved ? {} : { ...pickSource(find), sourcePath: table?.path ?? null };
-  updateFind(outbox, { localId: find.localId, elements: elements ?? stored.elements, base, ...source });
+  const source =
+    elements === undefined && !isMoved
+      ? {}
+      : { ...pickSource(find), sourcePath: table?.path ?? null };
+  updateFind(outbox, {
+    localId: find.localId,
+    elements: elements ?? stored.elements,
+    base,
+    ...source,
+  });
   if (elements === undefined) return;
   if (entry === undefined) addImport(outbox, stored.id, content);
   else replaceImport(outbox, entry, content);
@@ -324,32 +416,50 @@ function pickSource({ source }: Find) {
   return source === undefined ? {} : { source };
 }
 
-function classifyChange(content: ImportContent, existing: Existing, merge: Merge): 'updated' | 'kept' {
+function classifyChange(
+  content: ImportContent,
+  existing: Existing,
+  merge: Merge,
+): 'updated' | 'kept' {
   const { entry } = existing;
   if (isSent(entry)) return 'kept';
   if (entry === undefined || !isMerged(existing, merge)) return 'updated';
   const isSameDocument =
-    content.document === null ? entry.document === null : content.document.equals(entry.document ?? NO_DOCUMENT);
+    content.document === null
+      ? entry.document === null
+      : content.document.equals(entry.document ?? NO_DOCUMENT);
   return isSameDocument || entry.state === 'refused' ? 'kept' : 'updated';
 }
 
 const NO_DOCUMENT = Buffer.alloc(0);
 
 /** Leaves a sent find unchanged, and queues its photographs and number as writes of their own. */
-function storeSent(prepared: PreparedFind, plan: Plan, existing: Existing, merge: Merge, context: EnqueueContext): Stored {
+function storeSent(
+  prepared: PreparedFind,
+  plan: Plan,
+  existing: Existing,
+  merge: Merge,
+  context: EnqueueContext,
+): Stored {
   const { find, photographs } = prepared;
   const { stored, entry } = existing;
   const before = existing.row;
   if (!context.dryRun) {
-    const base = { elements: before?.elements ?? {}, photos: digestPhotographs(find, photographs, before) };
+    const base = {
+      elements: before?.elements ?? {},
+      photos: digestPhotographs(find, photographs, before),
+    };
     if (before !== undefined) writeMerged(find, plan.content, existing, undefined, base, context);
   }
   const followed = followPhotographs(find, photographs, before, stored.id, context);
   const numberQueued = context.queueNumbers === true && queueNumber(find, existing, merge, context);
-  const corrections = merge.merged.differences.filter(({ element }) => !(numberQueued && element === 'evidencni_cislo'));
+  const corrections = merge.merged.differences.filter(
+    ({ element }) => !(numberQueued && element === 'evidencni_cislo'),
+  );
   const remaining = { ...merge, merged: { ...merge.merged, differences: corrections } };
   const change = corrections.length === 0 ? 'kept' : 'sent';
-  const issues = corrections.length === 0 ? [] : mergeIssues(remaining, find, existing, context.queueNumbers);
+  const issues =
+    corrections.length === 0 ? [] : mergeIssues(remaining, find, existing, context.queueNumbers);
   const { enqueued } = toStoredIssues(prepared, plan, change, followed);
   const identified =
     entry?.identCely == null || corrections.length === 0
@@ -362,22 +472,33 @@ function storeSent(prepared: PreparedFind, plan: Plan, existing: Existing, merge
 }
 
 /**
- * @returns true if the row's number is queued, or would be. A number that the account may not set is a correction, and so is one
- * that would replace another number than the find has here, such as one that a curator set.
+ * @returns true if the row's number is queued, or would be. A number that the account may not set
+ * is a correction, and so is one that would replace another number than the find has here, such as
+ * one that a curator set.
  */
-function queueNumber(find: Find, { stored, entry, elements }: Existing, { merged }: Merge, context: EnqueueContext): boolean {
+function queueNumber(
+  find: Find,
+  { stored, entry, elements }: Existing,
+  { merged }: Merge,
+  context: EnqueueContext,
+): boolean {
   const { outbox, dryRun } = context;
   const number = find.elements.evidencni_cislo;
   const isChanged = merged.differences.some(({ element }) => element === 'evidencni_cislo');
-  if (!isChanged || number === undefined || entry?.identCely == null || !mayNumber(outbox)) return false;
+  if (!isChanged || number === undefined || entry?.identCely == null || !mayNumber(outbox))
+    return false;
   const target = { findId: stored.id, identCely: entry.identCely };
   const { change, replaces } = planNumber(outbox, target, number);
-  if (change === 'kept' || (replaces !== undefined && replaces !== elements.evidencni_cislo)) return false;
+  if (change === 'kept' || (replaces !== undefined && replaces !== elements.evidencni_cislo))
+    return false;
   if (!dryRun) enqueueNumber(outbox, target, number);
   return true;
 }
 
-/** Converts a stored find for the find layer, without its photographs, which are entries of their own. */
+/**
+ * Converts a stored find for the find layer, without its photographs, which are entries of their
+ * own.
+ */
 export function asFind(stored: StoredFind): Find {
   return {
     localId: stored.localId,

@@ -4,12 +4,30 @@ import { withColumnMap } from '../../columns/apply-column-map.ts';
 import type { ColumnMap } from '../../columns/column-rule.ts';
 import { withoutOtherRows } from '../../columns/map-table.ts';
 import { type NumberRow, parseNumbers } from '../../columns/number-rows.ts';
-import { findImportOfFind, isDropped, listEffectiveNumbers, makeRecordKey, type Target } from '../../outbox/entry-queries.ts';
+import {
+  findImportOfFind,
+  isDropped,
+  listEffectiveNumbers,
+  makeRecordKey,
+  type Target,
+} from '../../outbox/entry-queries.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
 import { iterateFinds, type StoredFind } from '../../outbox/stored-finds.ts';
 import type { Table } from '../../tables/table.ts';
-import { assertMayNumber, enqueueNumber, getNumberOfFind, type NumberChange, planNumber } from './enqueue-change.ts';
-import { asIdent, createFindLookup, explainGone, GONE_HINT, type NamedFind } from './resolve-finds.ts';
+import {
+  assertMayNumber,
+  enqueueNumber,
+  getNumberOfFind,
+  type NumberChange,
+  planNumber,
+} from './enqueue-change.ts';
+import {
+  asIdent,
+  createFindLookup,
+  explainGone,
+  GONE_HINT,
+  type NamedFind,
+} from './resolve-finds.ts';
 
 export type TableNumber = {
   readonly find: string;
@@ -28,20 +46,28 @@ type NumbersReport = {
 type Addressee = { readonly find: string; readonly target: Target };
 type Meant = Addressee & { readonly row: NumberRow };
 
-type NumbersPlan = NumbersReport & { readonly rows: readonly (Meant & { readonly planned: TableNumber })[] };
+type NumbersPlan = NumbersReport & {
+  readonly rows: readonly (Meant & { readonly planned: TableNumber })[];
+};
 
-/** Numbers per transaction: few enough that a parallel push waits for less than a quarter of a second. */
+/**
+ * Numbers per transaction: few enough that a parallel push waits for less than a quarter of a
+ * second.
+ */
 const BATCH = 100;
 
 /**
- * Plans the numbers of a table. A number that a find has already is skipped, so that the table can be imported again, also after
- * an interruption. A find with two numbers gets neither; a number of two finds gives a warning.
+ * Plans the numbers of a table. A number that a find has already is skipped, so that the table can
+ * be imported again, also after an interruption. A find with two numbers gets neither; a number of
+ * two finds gives a warning.
  * @throws UsageError where the account may not set numbers
  */
 export function planNumbers(outbox: Outbox, table: Table, map?: ColumnMap): NumbersPlan {
   assertMayNumber(outbox);
   const ofFinds = withoutOtherRows(table, map);
-  const { rows, issues: unreadable } = parseNumbers(map === undefined ? ofFinds : withColumnMap(ofFinds, map));
+  const { rows, issues: unreadable } = parseNumbers(
+    map === undefined ? ofFinds : withColumnMap(ofFinds, map),
+  );
   const issues: Issue[] = [...unreadable];
   const lookUp = createFindLookup(outbox);
   const meant = rows.flatMap((row): Meant[] => {
@@ -54,26 +80,48 @@ export function planNumbers(outbox: Outbox, table: Table, map?: ColumnMap): Numb
   const planned = single.map((each) => {
     const { find, target, row } = each;
     const { change, replaces = null } = planNumber(outbox, target, row.value);
-    return { ...each, planned: { find, value: row.value, change: change === 'kept' ? ('current' as const) : change, replaces } };
+    return {
+      ...each,
+      planned: {
+        find,
+        value: row.value,
+        change: change === 'kept' ? ('current' as const) : change,
+        replaces,
+      },
+    };
   });
   return { rows: planned, numbers: planned.map((each) => each.planned), issues };
 }
 
 /**
- * Queues planned numbers. One that would replace another number of the record than the planned one is left out, with an issue.
+ * Queues planned numbers. One that would replace another number of the record than the planned one
+ * is left out, with an issue.
  * @param mayReplace false leaves out all that would replace a number
  */
-export function queueNumbers(outbox: Outbox, { rows, issues: rowIssues }: NumbersPlan, mayReplace: boolean): NumbersReport {
+export function queueNumbers(
+  outbox: Outbox,
+  { rows, issues: rowIssues }: NumbersPlan,
+  mayReplace: boolean,
+): NumbersReport {
   const issues: Issue[] = [...rowIssues];
   const queue = ({ row, find, target, planned }: (typeof rows)[number]): TableNumber[] => {
     const change = enqueueNumber(outbox, target, planned.value, (replaces) => {
-      // Another process may have changed the number while a person was asked about the planned ones.
+      // Another process may have changed the number while a person was asked about the planned
+      // ones.
       if (mayReplace && replaces === planned.replaces) return true;
       const message = msg`${find} has the number ${replaces}, but the row has ${row.value}. The number was not changed.`;
-      issues.push(makeErrorIssue('number-replaces', message, { ...row.place, find, element: 'evidencni_cislo' }));
+      issues.push(
+        makeErrorIssue('number-replaces', message, {
+          ...row.place,
+          find,
+          element: 'evidencni_cislo',
+        }),
+      );
       return false;
     });
-    return change === undefined ? [] : [{ ...planned, change: change === 'kept' ? 'current' : change }];
+    return change === undefined
+      ? []
+      : [{ ...planned, change: change === 'kept' ? 'current' : change }];
   };
   const numbers: TableNumber[] = [];
   for (let at = 0; at < rows.length; at += BATCH) {
@@ -92,7 +140,11 @@ function yieldToWriters({ clock }: Outbox, beganMs: number): void {
 const MAX_PAUSE_MS = 50;
 
 /** Returns the find of a row. Either column may hold a local id or an identifier, in any case. */
-function findMeant(outbox: Outbox, lookUp: (name: string) => NamedFind, { localId, identCely }: NumberRow): Addressee | Issue {
+function findMeant(
+  outbox: Outbox,
+  lookUp: (name: string) => NamedFind,
+  { localId, identCely }: NumberRow,
+): Addressee | Issue {
   const names = [localId, identCely].filter((name) => name !== '');
   const findsOrIdents: (StoredFind | string)[] = [];
   for (const name of names) {
@@ -105,7 +157,8 @@ function findMeant(outbox: Outbox, lookUp: (name: string) => NamedFind, { localI
       );
     }
     const ident = named === undefined ? asIdent(name) : undefined;
-    if (named === undefined && ident === undefined) return makeUnknownFindIssue(name, name === localId);
+    if (named === undefined && ident === undefined)
+      return makeUnknownFindIssue(name, name === localId);
     findsOrIdents.push(named ?? ident ?? '');
   }
   const [first = '', second = first] = findsOrIdents;
@@ -123,16 +176,29 @@ function getFindKey(findOrIdent: StoredFind | string): string {
 
 function makeUnknownFindIssue(name: string, isLocalId: boolean): Issue {
   return isLocalId
-    ? makeErrorIssue('number-find', msg`There is no find ${name}. \`${cmd`pas list`}\` shows the finds.`, { find: name })
-    : makeErrorIssue('number-find', msg`${name} is neither a find here nor the identifier of a find in the service.`);
+    ? makeErrorIssue(
+        'number-find',
+        msg`There is no find ${name}. \`${cmd`pas list`}\` shows the finds.`,
+        { find: name },
+      )
+    : makeErrorIssue(
+        'number-find',
+        msg`${name} is neither a find here nor the identifier of a find in the service.`,
+      );
 }
 
-function toStoredMeant(outbox: Outbox, { id, localId: find, isHidden }: StoredFind): Addressee | Issue {
+function toStoredMeant(
+  outbox: Outbox,
+  { id, localId: find, isHidden }: StoredFind,
+): Addressee | Issue {
   if (isHidden || isDropped(outbox, id)) {
     const message = msg`${find} was dropped, so its number would never be sent. To queue it again: ${cmd`pas resolve ${find} --resend`}`;
     return makeErrorIssue('number-given-up', message, { find });
   }
-  return toServiceMeant(outbox, find, { findId: id, identCely: findImportOfFind(outbox, id)?.identCely ?? null });
+  return toServiceMeant(outbox, find, {
+    findId: id,
+    identCely: findImportOfFind(outbox, id)?.identCely ?? null,
+  });
 }
 
 function toServiceMeant(outbox: Outbox, find: string, target: Target): Addressee | Issue {
@@ -144,7 +210,11 @@ function toServiceMeant(outbox: Outbox, find: string, target: Target): Addressee
 
 function withoutContradictions(meant: readonly Meant[], issues: Issue[]): Meant[] {
   const byFind = new Map<string, Meant[]>();
-  for (const each of meant) byFind.set(makeRecordKey(each.target), [...(byFind.get(makeRecordKey(each.target)) ?? []), each]);
+  for (const each of meant)
+    byFind.set(makeRecordKey(each.target), [
+      ...(byFind.get(makeRecordKey(each.target)) ?? []),
+      each,
+    ]);
   return [...byFind.values()].flatMap((same) => {
     const [first] = same;
     if (first === undefined) return [];
@@ -170,19 +240,31 @@ function warnOfTwice(outbox: Outbox, meant: readonly Meant[], issues: Issue[]): 
     const other = before?.find ?? elsewhere?.find;
     if (other === undefined) continue;
     const message = msg`${value} is also the number of ${other}. Check that both are right.`;
-    issues.push(makeWarningIssue('number-used', message, { ...place, find: each.find, element: 'evidencni_cislo' }));
+    issues.push(
+      makeWarningIssue('number-used', message, {
+        ...place,
+        find: each.find,
+        element: 'evidencni_cislo',
+      }),
+    );
   }
 }
 
 /** Returns the known numbers of all finds, and of records without a find here. */
-function listOwnNumbers(outbox: Outbox): Map<string, { readonly key: string; readonly find: string }[]> {
+function listOwnNumbers(
+  outbox: Outbox,
+): Map<string, { readonly key: string; readonly find: string }[]> {
   const numbers = new Map<string, { readonly key: string; readonly find: string }[]>();
   const note = (value: string | undefined, key: string, find: string): void => {
-    if (value !== undefined && value !== '') numbers.set(value, [...(numbers.get(value) ?? []), { key, find }]);
+    if (value !== undefined && value !== '')
+      numbers.set(value, [...(numbers.get(value) ?? []), { key, find }]);
   };
   const queued = new Map<string, { value: string; find: string }>();
   for (const entry of listEffectiveNumbers(outbox)) {
-    queued.set(entry.recordKey, { value: entry.value, find: entry.localId ?? entry.identCely ?? '' });
+    queued.set(entry.recordKey, {
+      value: entry.value,
+      find: entry.localId ?? entry.identCely ?? '',
+    });
   }
   for (const [key, { value, find }] of queued) note(value, key, find);
   for (const find of iterateFinds(outbox)) {

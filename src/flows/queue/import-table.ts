@@ -20,7 +20,12 @@ import { assertAbsent, writeOutputFile } from '../../store/output-file.ts';
 import type { Table } from '../../tables/table.ts';
 import { type EnclosedPhotographs, openEnclosedPhotographs } from './archive-photographs.ts';
 import { IssueCollector } from './collapse-issues.ts';
-import { type Enqueued, type EnqueueOptions, type EnqueueReport, enqueueFinds } from './enqueue-finds.ts';
+import {
+  type Enqueued,
+  type EnqueueOptions,
+  type EnqueueReport,
+  enqueueFinds,
+} from './enqueue-finds.ts';
 
 type ImportContext = EnqueueOptions & {
   /** The table comes from standard input, without a path. */
@@ -42,7 +47,9 @@ type ImportContext = EnqueueOptions & {
   /** Import also rows that look like no finds, such as totals. */
   readonly keepRows?: boolean | undefined;
   /** A copy of the table with the issues of each row, to be corrected. */
-  readonly copy?: { readonly file: string; readonly rows: 'all' | 'bad'; readonly overwrite: boolean } | undefined;
+  readonly copy?:
+    | { readonly file: string; readonly rows: 'all' | 'bad'; readonly overwrite: boolean }
+    | undefined;
 };
 
 export type ImportReport = EnqueueReport & {
@@ -55,9 +62,16 @@ export type ImportReport = EnqueueReport & {
 };
 
 /** `left`: rows that could not be read, so the copy lacks them. */
-export type CopiedTable = { readonly file: string; readonly rows: number; readonly left: readonly number[] };
+export type CopiedTable = {
+  readonly file: string;
+  readonly rows: number;
+  readonly left: readonly number[];
+};
 
-/** Imports a table into the outbox. @throws UsageError, before anything is stored, for a setting or an unwritable copy */
+/**
+ * Imports a table into the outbox. @throws UsageError, before anything is stored, for a setting or
+ * an unwritable copy
+ */
 export async function importTable(
   read: Table,
   context: ImportContext,
@@ -65,15 +79,25 @@ export async function importTable(
   const findTable =
     read.formExport === undefined
       ? read
-      : await (await import('../../columns/form-return.ts')).convertFormRows(read, context.map !== undefined);
+      : await (await import('../../columns/form-return.ts')).convertFormRows(
+          read,
+          context.map !== undefined,
+        );
   const attachments = read.attachments ?? read.formExport?.attachments;
-  const beside = read.attachments === undefined ? undefined : makePhotoResolver(context.photoFolder);
+  const beside =
+    read.attachments === undefined ? undefined : makePhotoResolver(context.photoFolder);
   const enclosed =
     attachments?.archive === undefined
       ? undefined
-      : openEnclosedPhotographs(findTable.file, attachments, dirname(context.outbox.path), { ...context, beside });
+      : openEnclosedPhotographs(findTable.file, attachments, dirname(context.outbox.path), {
+          ...context,
+          beside,
+        });
   try {
-    return await importRows(findTable, enclosed === undefined ? context : { ...context, ...enclosed });
+    return await importRows(
+      findTable,
+      enclosed === undefined ? context : { ...context, ...enclosed },
+    );
   } finally {
     await enclosed?.close();
   }
@@ -89,7 +113,9 @@ async function importRows(
   // A find with a damaged local id would be added a second time.
   assertSoundFinds(outbox);
   const ofFinds =
-    context.keepRows === true ? findTable : withoutOtherRows(findTable, map, msg`To import it as a find: --keep-rows.`);
+    context.keepRows === true
+      ? findTable
+      : withoutOtherRows(findTable, map, msg`To import it as a find: --keep-rows.`);
   const mapped = map === undefined ? ofFinds : withColumnMap(ofFinds, map);
   const {
     issues: ofTable,
@@ -98,7 +124,9 @@ async function importRows(
   } = mapTable(withConstants(mapped, constants), {
     lookupTerm: ruleContext.lookupTerm,
     idPrefix: context.idPrefix,
-    resolvePhoto: context.resolvePhoto ?? makePhotoResolver(findTable.formExport?.attachments.folder ?? photoFolder),
+    resolvePhoto:
+      context.resolvePhoto ??
+      makePhotoResolver(findTable.formExport?.attachments.folder ?? photoFolder),
     photosMayMiss: context.strict !== true,
     findKnown: (localId) => findKnownFind(outbox, localId),
     ...(context.findOtherIssuer === undefined ? {} : { findOtherIssuer: context.findOtherIssuer }),
@@ -110,22 +138,39 @@ async function importRows(
     // A matched finder needs no correction.
     if (issue.rule !== FINDER_MATCHED) copying?.add(issue);
   };
-  for (const issue of [...ofTable, ...checkUnnamedAttachments(findTable, photoFolder)]) onIssue(issue);
+  for (const issue of [...ofTable, ...checkUnnamedAttachments(findTable, photoFolder)])
+    onIssue(issue);
   const validate = (find: Find) => validateFind(find, ruleContext);
   const newPeople = new Map<string, number>();
   const onFind = ({ elements: { nalezce } }: Find): void => {
     if (nalezce?.id !== NEW_PERSON) return;
     const count = newPeople.get(nalezce.text) ?? 0;
-    if (count > 0 || ruleContext.lookupTerm?.('osoba', nalezce.text).kind !== 'found') newPeople.set(nalezce.text, count + 1);
+    if (count > 0 || ruleContext.lookupTerm?.('osoba', nalezce.text).kind !== 'found')
+      newPeople.set(nalezce.text, count + 1);
   };
-  const table = { path: context.isPiped === true ? undefined : makeTablePath(findTable), collectKeys };
+  const table = {
+    path: context.isPiped === true ? undefined : makeTablePath(findTable),
+    collectKeys,
+  };
   const missing = hasErrors(ofTable) ? [] : listMissingFinds(outbox, table);
   if (context.answers?.rename !== true) assertPrefixKept(findTable.file, outbox, table, missing);
-  const report = await enqueueFinds(collectFinds(rows, onIssue, onFind), { ...context, table, validate, onIssue });
+  const report = await enqueueFinds(collectFinds(rows, onIssue, onFind), {
+    ...context,
+    table,
+    validate,
+    onIssue,
+  });
   const copied = copying === undefined ? {} : { copied: await copying.write() };
   const rowCount = ofFinds.rowCount + countUnreadRows(findTable);
   const stillMissing = missing.filter((localId) => findByLocalId(outbox, localId) !== undefined);
-  return { ...report, issues: issues.listAll(), rows: rowCount, newPeople, missing: stillMissing, ...copied };
+  return {
+    ...report,
+    issues: issues.listAll(),
+    rows: rowCount,
+    newPeople,
+    missing: stillMissing,
+    ...copied,
+  };
 }
 
 /** Returns the identifier and photographs of a stored find, which an exported table may name. */
@@ -134,7 +179,10 @@ function findKnownFind(outbox: Outbox, localId: string): KnownFind | undefined {
   if (stored === undefined) return undefined;
   const entries = listEntriesOfFind(outbox, stored.id).filter(({ state }) => state !== 'dropped');
   const identCely = entries.find(({ kind }) => kind === 'import')?.identCely ?? undefined;
-  return { identCely, photos: entries.flatMap((entry) => (entry.kind === 'photo' ? [entry.photograph.name] : [])) };
+  return {
+    identCely,
+    photos: entries.flatMap((entry) => (entry.kind === 'photo' ? [entry.photograph.name] : [])),
+  };
 }
 
 /** Returns the path of a table; each sheet of a workbook is a table of its own. */
@@ -150,7 +198,10 @@ function listMissingFinds(
   return before.length === 0 ? [] : before.filter((localId) => !collectKeys().has(localId));
 }
 
-/** @throws UsageError where all finds of the last import have the local ids of the table behind one prefix */
+/**
+ * @throws UsageError where all finds of the last import have the local ids of the table behind one
+ * prefix
+ */
 function assertPrefixKept(
   file: string,
   outbox: Outbox,
@@ -158,22 +209,36 @@ function assertPrefixKept(
   missing: readonly string[],
 ): void {
   const [first] = missing;
-  if (path === undefined || first === undefined || missing.length < listLocalIdsFrom(outbox, path).length) return;
+  if (
+    path === undefined ||
+    first === undefined ||
+    missing.length < listLocalIdsFrom(outbox, path).length
+  )
+    return;
   const prefix = Array.from(first, (_, at) => first.slice(0, at)).find(
-    (start) => start !== '' && missing.every((id) => id.startsWith(start) && collectKeys().has(id.slice(start.length))),
+    (start) =>
+      start !== '' &&
+      missing.every((id) => id.startsWith(start) && collectKeys().has(id.slice(start.length))),
   );
   if (prefix === undefined) return;
-  throw new UsageError(msg`${file} was last imported with --id-prefix ${prefix}. Nothing was imported.`, {
-    hint: msg`Use it again: --id-prefix ${prefix}. If the finds now have the local ids of the table: --rename`,
-  });
+  throw new UsageError(
+    msg`${file} was last imported with --id-prefix ${prefix}. Nothing was imported.`,
+    {
+      hint: msg`Use it again: --id-prefix ${prefix}. If the finds now have the local ids of the table: --rename`,
+    },
+  );
 }
 
 /** Warns of photographs beside a form that none of its rows names. */
-function checkUnnamedAttachments({ file, photographsIn, rows }: Table, photoFolder: string): Issue[] {
+function checkUnnamedAttachments(
+  { file, photographsIn, rows }: Table,
+  photoFolder: string,
+): Issue[] {
   const folder = photographsIn === undefined ? '' : join(photoFolder, photographsIn);
   if (photographsIn === undefined || !existsSync(folder)) return [];
   const namedKeys = new Set<string>();
-  for (const { photos = [] } of rows) for (const path of photos) namedKeys.add(basename(path.replaceAll('\\', '/')).normalize());
+  for (const { photos = [] } of rows)
+    for (const path of photos) namedKeys.add(basename(path.replaceAll('\\', '/')).normalize());
   const unnamed = readdirSync(folder).filter((name) => !namedKeys.has(name.normalize()));
   if (unnamed.length === 0) return [];
   const [count, names] = [unnamed.length, unnamed.slice(0, MAX_NAMES).join(', ')];
@@ -198,7 +263,8 @@ function* collectFinds(
 
 function countUnreadRows({ issues }: Table): number {
   const rows = new Set<number>();
-  for (const { row, severity } of issues) if (row !== undefined && severity === 'error') rows.add(row);
+  for (const { row, severity } of issues)
+    if (row !== undefined && severity === 'error') rows.add(row);
   return rows.size;
 }
 
@@ -215,7 +281,9 @@ function assertNotSource({ unit, file }: Table, copy: Copy): void {
 
 /** Collects the issues of a copy, a workbook where the name ends in `.xlsx`, else CSV. */
 async function beginCopy(findTable: Table, to: Copy) {
-  const { formatIssuesCsv, makeIssuesTable, makeIssuesWorkbook, RowTexts } = await import('../../tables/issues-table.ts');
+  const { formatIssuesCsv, makeIssuesTable, makeIssuesWorkbook, RowTexts } = await import(
+    '../../tables/issues-table.ts'
+  );
   const texts = new RowTexts(findTable);
   return {
     add: (issue: Issue): void => texts.add(issue),
@@ -224,7 +292,9 @@ async function beginCopy(findTable: Table, to: Copy) {
       const isWorkbook = extname(to.file).toLowerCase() === '.xlsx';
       await writeOutputFile(
         to.file,
-        isWorkbook ? [await makeIssuesWorkbook(table, findTable.sheet ?? 'issues')] : formatIssuesCsv(table),
+        isWorkbook
+          ? [await makeIssuesWorkbook(table, findTable.sheet ?? 'issues')]
+          : formatIssuesCsv(table),
         to,
       );
       return { file: to.file, rows: table.count, left: table.left };
@@ -232,17 +302,31 @@ async function beginCopy(findTable: Table, to: Copy) {
   };
 }
 
-/** Opens the curator's list of differences from sent finds. @throws UsageError where the file exists and may not be replaced */
+/**
+ * Opens the curator's list of differences from sent finds. @throws UsageError where the file exists
+ * and may not be replaced
+ */
 export function openCorrections(file: string, overwrite: boolean) {
   assertAbsent(file, overwrite);
   return {
-    async write(finds: readonly Enqueued[]): Promise<{ readonly file: string; readonly count: number }> {
+    async write(
+      finds: readonly Enqueued[],
+    ): Promise<{ readonly file: string; readonly count: number }> {
       const rows = finds.flatMap(({ find, correction }) => {
         const { record = '', differences = [] } = correction ?? {};
-        return differences.map(({ element, ours = '', theirs = '' }) => [find, record, element, ours, theirs]);
+        return differences.map(({ element, ours = '', theirs = '' }) => [
+          find,
+          record,
+          element,
+          ours,
+          theirs,
+        ]);
       });
       const { formatCsvLines } = await import('../../tables/export-text.ts');
-      const lines = formatCsvLines([['find', 'record', 'element', 'sent', 'table'], ...rows], 'semicolon');
+      const lines = formatCsvLines(
+        [['find', 'record', 'element', 'sent', 'table'], ...rows],
+        'semicolon',
+      );
       await writeOutputFile(file, lines, { overwrite });
       return { file, count: rows.length };
     },

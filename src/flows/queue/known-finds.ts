@@ -19,7 +19,10 @@ export type Story = {
   readonly evidence: readonly AttemptEvidence[];
 };
 
-/** Returns all data of a find, or of a record with queued changes. @throws UsageError for an unknown name */
+/**
+ * Returns all data of a find, or of a record with queued changes. @throws UsageError for an unknown
+ * name
+ */
 export function toKnownFind(outbox: Outbox, name: string) {
   const target = resolveRecordName(outbox, name);
   const find = target.findId === null ? undefined : findById(outbox, target.findId);
@@ -28,7 +31,11 @@ export function toKnownFind(outbox: Outbox, name: string) {
     find,
     texts: formatLabelledElements((find?.elements ?? {}) as FindElements),
     stories: listEntriesOfTarget(outbox, target).map(
-      (entry): Story => ({ entry, attempts: listAttempts(outbox, entry), evidence: listEvidence(outbox, entry) }),
+      (entry): Story => ({
+        entry,
+        attempts: listAttempts(outbox, entry),
+        evidence: listEvidence(outbox, entry),
+      }),
     ),
     atService: sent === undefined ? undefined : getRemoteState(outbox, sent),
   };
@@ -36,9 +43,16 @@ export function toKnownFind(outbox: Outbox, name: string) {
 
 type OpenValidation = () => Promise<(find: Find) => ValidatedFind>;
 
-/** Returns the import document of a find, byte for byte; for a draft, the one that it would have. */
-export async function getDocumentOfFind(outbox: Outbox, find: StoredFind, openValidation: OpenValidation) {
+/**
+ * Returns the import document of a find, byte for byte; for a draft, the one that it would have.
+ */
+export async function getDocumentOfFind(
+  outbox: Outbox,
+  find: StoredFind,
+  openValidation: OpenValidation,
+) {
   const document = findImportOfFind(outbox, find.id)?.document ?? undefined;
-  const validated = document === undefined ? (await openValidation())(asFind(find)) : { document, issues: [] };
+  const validated =
+    document === undefined ? (await openValidation())(asFind(find)) : { document, issues: [] };
   return { ...validated, contentDigest: formatContentDigest(hashSha512(validated.document)) };
 }

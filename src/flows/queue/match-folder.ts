@@ -26,7 +26,11 @@ import type { PhotographKeeping, Sendable } from './store-photographs.ts';
 export type FileStatus = { readonly file: string; readonly path: string } & (
   | { readonly kind: 'matched'; readonly match: Match; readonly photograph: Sendable }
   /** Queued, sent or dropped before, by these entries. */
-  | { readonly kind: 'known'; readonly entries: readonly PhotoEntry[]; readonly photograph: Sendable }
+  | {
+      readonly kind: 'known';
+      readonly entries: readonly PhotoEntry[];
+      readonly photograph: Sendable;
+    }
   /** Duplicate of another file of the folder. */
   | { readonly kind: 'copy'; readonly of: string }
   /** The service would refuse it; the issues have these rules. */
@@ -49,13 +53,20 @@ type MatchSources = MatchOptions & {
   readonly onProgress: (doneCount: number, total: number) => void;
 };
 
-/** Inspects every file of a folder and matches it to a find. @throws FileError where the folder cannot be read */
+/**
+ * Inspects every file of a folder and matches it to a find. @throws FileError where the folder
+ * cannot be read
+ */
 export async function matchFolder(folder: string, sources: MatchSources): Promise<MatchedFolder> {
   const { files, unsearched, issues } = await listFilesIn(folder, sources.recursive);
   const byDigest = groupByDigest(listPhotoEntries(sources.outbox));
   const knownPhotos: PhotoInfo[] = [];
   const fates = new Map<string, FileStatus>();
-  const shots: { readonly shot: PhotoInfo; readonly path: string; readonly photograph: Sendable }[] = [];
+  const shots: {
+    readonly shot: PhotoInfo;
+    readonly path: string;
+    readonly photograph: Sendable;
+  }[] = [];
   for (const [index, file] of files.entries()) {
     sources.onProgress(index, files.length);
     const path = join(folder, file);
@@ -64,9 +75,16 @@ export async function matchFolder(folder: string, sources: MatchSources): Promis
     if (photograph === undefined) {
       // Other files are common on cards, so they give a warning.
       issues.push(
-        ...inspected.issues.map((issue) => (issue.rule === 'photo-type' ? issue.with({ severity: 'warning' }) : issue)),
+        ...inspected.issues.map((issue) =>
+          issue.rule === 'photo-type' ? issue.with({ severity: 'warning' }) : issue,
+        ),
       );
-      fates.set(file, { file, path, kind: 'refused', rules: inspected.issues.map(({ rule }) => rule) });
+      fates.set(file, {
+        file,
+        path,
+        kind: 'refused',
+        rules: inspected.issues.map(({ rule }) => rule),
+      });
       continue;
     }
     const digests = [
@@ -80,22 +98,42 @@ export async function matchFolder(folder: string, sources: MatchSources): Promis
       fates.set(file, { file, path, kind: 'known', entries, photograph });
       const [first] = entries;
       if (first?.localId != null)
-        knownPhotos.push({ ...toPhotoInfo(file, await readExifOrNothing(path)), knownFor: first.localId });
+        knownPhotos.push({
+          ...toPhotoInfo(file, await readExifOrNothing(path)),
+          knownFor: first.localId,
+        });
       continue;
     }
     issues.push(...inspected.issues);
     shots.push({ shot: toPhotoInfo(file, await readExifOrNothing(path)), path, photograph });
   }
-  const matches = matchPhotographs([...shots.map(({ shot }) => shot), ...knownPhotos], listMatchableFinds(sources), sources);
+  const matches = matchPhotographs(
+    [...shots.map(({ shot }) => shot), ...knownPhotos],
+    listMatchableFinds(sources),
+    sources,
+  );
   const matched = matches.flatMap((match, index): MatchedFile[] => {
     const seen = shots[index];
-    return seen === undefined ? [] : [{ file: match.file, path: seen.path, kind: 'matched', match, photograph: seen.photograph }];
+    return seen === undefined
+      ? []
+      : [
+          {
+            file: match.file,
+            path: seen.path,
+            kind: 'matched',
+            match,
+            photograph: seen.photograph,
+          },
+        ];
   });
   for (const fate of withCopies(matched)) fates.set(fate.file, fate);
   return { fates: files.flatMap((file) => fates.get(file) ?? []), issues, unsearched };
 }
 
-export type Answer = { readonly kind: 'find'; readonly localId: string } | { readonly kind: 'skip' } | { readonly kind: 'stop' };
+export type Answer =
+  | { readonly kind: 'find'; readonly localId: string }
+  | { readonly kind: 'skip' }
+  | { readonly kind: 'stop' };
 
 export type Questions = {
   confirmLikely(count: number): Promise<boolean>;
@@ -118,12 +156,21 @@ export type Queued = {
   readonly stripped: number;
 };
 
-/** Queues the certain matches, and the confirmed ones of the others: each at once, so that an interruption loses none. */
-export async function queueMatches(fates: readonly FileStatus[], options: QueueOptions): Promise<Queued> {
+/**
+ * Queues the certain matches, and the confirmed ones of the others: each at once, so that an
+ * interruption loses none.
+ */
+export async function queueMatches(
+  fates: readonly FileStatus[],
+  options: QueueOptions,
+): Promise<Queued> {
   const { outbox, storePhotograph: keepPhotograph, dryRun, takesLikely, questions } = options;
   const queued = new Map<string, string>();
   let stripped = dryRun ? 0 : await stripKnown(fates, options);
-  const take = async ({ file, photograph }: MatchedFile, find: string | undefined): Promise<void> => {
+  const take = async (
+    { file, photograph }: MatchedFile,
+    find: string | undefined,
+  ): Promise<void> => {
     if (find === undefined) return;
     if (!dryRun) {
       const target = findTarget(outbox, find);
@@ -134,10 +181,14 @@ export async function queueMatches(fates: readonly FileStatus[], options: QueueO
     queued.set(file, find);
   };
   const selectMatched = (confidence: Confidence): MatchedFile[] =>
-    fates.filter((fate): fate is MatchedFile => fate.kind === 'matched' && fate.match.confidence === confidence);
+    fates.filter(
+      (fate): fate is MatchedFile =>
+        fate.kind === 'matched' && fate.match.confidence === confidence,
+    );
   for (const fate of selectMatched('sure')) await take(fate, fate.match.find);
   const likely = selectMatched('likely');
-  const areTaken = takesLikely || (likely.length > 0 && (await questions?.confirmLikely(likely.length)) === true);
+  const areTaken =
+    takesLikely || (likely.length > 0 && (await questions?.confirmLikely(likely.length)) === true);
   if (areTaken) for (const fate of likely) await take(fate, fate.match.find);
   const open = [...(areTaken ? [] : likely), ...selectMatched('doubtful')];
   for (const [index, fate] of open.entries()) {
@@ -158,11 +209,13 @@ async function stripKnown(
     if (fate.kind !== 'known' || fate.photograph.isStripped !== true) continue;
     const { counterpartSha512Hex } = fate.photograph;
     const waiting = fate.entries.filter(
-      ({ state, photograph }) => state === 'queued' && photograph.sha512.toString('hex') === counterpartSha512Hex,
+      ({ state, photograph }) =>
+        state === 'queued' && photograph.sha512.toString('hex') === counterpartSha512Hex,
     );
     if (waiting.length === 0) continue;
     const keptPhotograph = await keepPhotograph(fate.photograph);
-    for (const entry of waiting) enqueuePhoto(outbox, findTarget(outbox, getFindName(entry)), keptPhotograph);
+    for (const entry of waiting)
+      enqueuePhoto(outbox, findTarget(outbox, getFindName(entry)), keptPhotograph);
     stripped += 1;
   }
   return stripped;
@@ -175,7 +228,10 @@ export function getFindName({ localId, identCely }: PhotoEntry): string {
 
 const BY_CONFIDENCE: readonly Confidence[] = ['sure', 'likely', 'doubtful', 'none'];
 
-/** Keeps the best match of a picture under several names; the others count only where they certainly name another find. */
+/**
+ * Keeps the best match of a picture under several names; the others count only where they certainly
+ * name another find.
+ */
 function withCopies(matched: readonly MatchedFile[]): FileStatus[] {
   const best = new Map<string, MatchedFile>();
   const rank = ({ match }: MatchedFile): number => BY_CONFIDENCE.indexOf(match.confidence);
@@ -187,19 +243,27 @@ function withCopies(matched: readonly MatchedFile[]): FileStatus[] {
   }
   return matched.map((fate) => {
     const first = best.get(getDigestKey(fate)) ?? fate;
-    const isOwn = first === fate || (fate.match.confidence === 'sure' && fate.match.find !== first.match.find);
+    const isOwn =
+      first === fate || (fate.match.confidence === 'sure' && fate.match.find !== first.match.find);
     return isOwn ? fate : { file: fate.file, path: fate.path, kind: 'copy', of: first.file };
   });
 }
 
 /** Files of a folder as relative paths with `/`, sorted by number, without hidden ones. */
-type Listing = { readonly files: readonly string[]; readonly unsearched: readonly string[]; readonly issues: Issue[] };
+type Listing = {
+  readonly files: readonly string[];
+  readonly unsearched: readonly string[];
+  readonly issues: Issue[];
+};
 
 async function listFilesIn(folder: string, recursive: boolean): Promise<Listing> {
   const listing = { files: [], unsearched: [], issues: [] };
   const isOfCamera = isCameraFolder(basename(resolve(folder)));
   try {
-    await walk({ folder, below: '', isSearched: recursive || isOfCamera, recursive, above: new Set() }, listing);
+    await walk(
+      { folder, below: '', isSearched: recursive || isOfCamera, recursive, above: new Set() },
+      listing,
+    );
   } catch (thrown) {
     throw new FileError(folder, explainNotListed(folder, thrown), { cause: thrown });
   }
@@ -221,7 +285,10 @@ type FolderWalk = {
 type Found = { readonly files: string[]; readonly unsearched: string[]; readonly issues: Issue[] };
 
 /** Follows symbolic links. A dangling one counts as a file, so that it is reported. */
-async function walk({ folder, below, isSearched, recursive, above }: FolderWalk, stats: Found): Promise<void> {
+async function walk(
+  { folder, below, isSearched, recursive, above }: FolderWalk,
+  stats: Found,
+): Promise<void> {
   const here = await realpath(folder);
   if (above.has(here)) return;
   for (const entry of await readdir(folder, { withFileTypes: true })) {
@@ -305,7 +372,10 @@ function toPhotoInfo(file: string, { place, taken }: PhotoExif): PhotoInfo {
   };
 }
 
-/** Returns finds for which a photograph can be queued. Finds of tables have no time of entry, since all were entered at once. */
+/**
+ * Returns finds for which a photograph can be queued. Finds of tables have no time of entry, since
+ * all were entered at once.
+ */
 function listMatchableFinds({ outbox }: MatchSources): MatchableFind[] {
   return [...iterateFinds(outbox)]
     .filter(({ id }) => !isDropped(outbox, id))

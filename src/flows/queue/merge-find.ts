@@ -30,7 +30,10 @@ import { STATE_WORDS } from '../finds/entry-words.ts';
 export type MergeAnswers = {
   /** Returns the side that wins a conflict; undefined leaves it unresolved. */
   readonly chooseSide?: (localId: string) => MergeSide | undefined;
-  /** Rows that seem to describe another find, or come from another table, are the finds of their local ids. */
+  /**
+   * Rows that seem to describe another find, or come from another table, are the finds of their
+   * local ids.
+   */
   readonly same?: boolean;
   /** A row that equals a find of another local id is that find under a new local id. */
   readonly rename?: boolean;
@@ -41,10 +44,14 @@ export type MergeAnswers = {
 };
 
 /**
- * `taken`: the find becomes `merged`. The others leave it unchanged: `sent`: the service has it or may have it; `conflict`: both
- * changed; `another`: the row seems to describe another find; `asked`: the row comes from another table.
+ * `taken`: the find becomes `merged`. The others leave it unchanged: `sent`: the service has it or
+ * may have it; `conflict`: both changed; `another`: the row seems to describe another find;
+ * `asked`: the row comes from another table.
  */
-export type Merge = { readonly kind: 'taken' | 'sent' | 'conflict' | 'another' | 'asked'; readonly merged: MergedRow };
+export type Merge = {
+  readonly kind: 'taken' | 'sent' | 'conflict' | 'another' | 'asked';
+  readonly merged: MergedRow;
+};
 
 export type Existing = {
   readonly stored: StoredFind;
@@ -53,7 +60,10 @@ export type Existing = {
   readonly row: ImportedRow | undefined;
 };
 
-/** Returns a find for the merge, with the number that was set since, which an exported table contains. */
+/**
+ * Returns a find for the merge, with the number that was set since, which an exported table
+ * contains.
+ */
 export function makeExistingFind(outbox: Outbox, stored: StoredFind): Existing {
   const entries = listEntriesOfFind(outbox, stored.id);
   const entry = entries.find((each) => each.kind === 'import');
@@ -82,7 +92,9 @@ export function mergeFind(
     if (isSent(entry)) return 'sent';
     const isElsewhere = (path ?? null) !== stored.sourcePath && !isUniversal(find.localId);
     if (!same && isElsewhere && asFoundDifferences(merged.differences).length > 0) return 'asked';
-    return merged.conflicts.length > 0 && chooseSide?.(find.localId) === undefined ? 'conflict' : 'taken';
+    return merged.conflicts.length > 0 && chooseSide?.(find.localId) === undefined
+      ? 'conflict'
+      : 'taken';
   };
   return { kind: classifyMerge(), merged: withStoredNumber(merged, stored, elements) };
 }
@@ -94,7 +106,10 @@ function withStoredNumber(merged: MergedRow, stored: StoredFind, shown: FindElem
   if (now === storedNumber || now !== shown.evidencni_cislo) return merged;
   return {
     ...merged,
-    elements: storedNumber === undefined ? otherElements : { evidencni_cislo: storedNumber, ...otherElements },
+    elements:
+      storedNumber === undefined
+        ? otherElements
+        : { evidencni_cislo: storedNumber, ...otherElements },
   };
 }
 
@@ -113,7 +128,12 @@ export function isMerged({ stored }: Existing, { merged }: Merge): boolean {
 }
 
 /** @param areListed the import writes the corrections to a file */
-export function mergeIssues({ kind, merged }: Merge, find: Find, existing: Existing, areListed = false): Issue[] {
+export function mergeIssues(
+  { kind, merged }: Merge,
+  find: Find,
+  existing: Existing,
+  areListed = false,
+): Issue[] {
   const { stored, entry, elements } = existing;
   const { localId } = find;
   const where = { find: localId, ...find.source };
@@ -123,14 +143,23 @@ export function mergeIssues({ kind, merged }: Merge, find: Find, existing: Exist
     case 'conflict':
       return merged.conflicts.map((conflict) => makeConflictIssue(conflict, find));
     case 'sent':
-      return [makeWarningIssue('already-sent', makeSentMessage(entry, merged.differences, areListed), where)];
+      return [
+        makeWarningIssue(
+          'already-sent',
+          makeSentMessage(entry, merged.differences, areListed),
+          where,
+        ),
+      ];
     case 'another': {
       const [here, row] = [summarizeFind(elements), summarizeFind(find.elements)];
       const message = msg`${localId} is ${here} here, but ${row} in the table. Nothing was changed. If they are two finds, add --id-prefix P: the finds of this table are then called P${localId} and so on. If it is one find, corrected: --same`;
       return [makeErrorIssue('another-find', message, where)];
     }
     case 'asked': {
-      const [from, changes] = [stored.sourceFile ?? msg`no table`, formatDifferences(merged.differences)];
+      const [from, changes] = [
+        stored.sourceFile ?? msg`no table`,
+        formatDifferences(merged.differences),
+      ];
       const message = msg`${localId} comes from ${from}, but this table has other values: ${changes}. Nothing was changed. To use this table's values: --same. If they are two finds: --id-prefix P`;
       return [makeErrorIssue('other-table', message, where)];
     }
@@ -142,14 +171,23 @@ function makeConflictIssue({ element, base, ours, theirs }: Difference, find: Fi
   const [was, here, row] = [base ?? '–', ours ?? '–', theirs ?? '–'];
   const message = msg`When the table was last imported, it was ${was}; it is ${here} here and ${row} in the table. Nothing was changed. To use the table's values: --theirs, to keep those here: --ours; for this find only: --theirs-of ${localId} or --ours-of ${localId}`;
   const column = find.columns?.[element];
-  const where = { find: localId, ...find.source, element, ...(column === undefined ? {} : { column }) };
+  const where = {
+    find: localId,
+    ...find.source,
+    element,
+    ...(column === undefined ? {} : { column }),
+  };
   return new Issue({
     ...{ rule: 'conflict', says: message, severity: 'error', ...where },
     ...{ base: base ?? null, ours: ours ?? null, theirs: theirs ?? null },
   });
 }
 
-function makeSentMessage(entry: ImportEntry | undefined, differences: readonly Difference[], areListed: boolean): Message {
+function makeSentMessage(
+  entry: ImportEntry | undefined,
+  differences: readonly Difference[],
+  areListed: boolean,
+): Message {
   const word = entry === undefined ? msg`sent` : STATE_WORDS[entry.state];
   const [identCely, changes] = [entry?.identCely ?? null, formatDifferences(differences)];
   const list = areListed
@@ -176,9 +214,15 @@ function summarizeFind(elements: FindElements): Message {
   return joinMessages(parts, ', ');
 }
 
-/** Makes the issue of a new row that equals a find of another local id, or has nearly its local id. */
+/**
+ * Makes the issue of a new row that equals a find of another local id, or has nearly its local id.
+ */
 export function makeEqualIssue(find: Find, other: EqualFind): Issue {
-  const [name, word, isTried] = [other.localId, STATE_WORDS[other.entry.state], other.entry.attempts > 0];
+  const [name, word, isTried] = [
+    other.localId,
+    STATE_WORDS[other.entry.state],
+    other.entry.attempts > 0,
+  ];
   const own = find.localId;
   const reads = other.isAlike
     ? msg`It has the local_id ${own}, which differs from that of find ${name}, ${word}, only in capitals or blanks.`
@@ -186,7 +230,10 @@ export function makeEqualIssue(find: Find, other: EqualFind): Issue {
   const advice = isTried
     ? msg`It was skipped, so that it is not sent twice. Give the row its old local_id; if it is another find, add --as-new.`
     : msg`It was skipped. If it is that find under a new local_id, add --rename; if it is another find, --as-new.`;
-  return makeErrorIssue('equal-find', joinMessages([reads, advice], ' '), { find: find.localId, ...find.source });
+  return makeErrorIssue('equal-find', joinMessages([reads, advice], ' '), {
+    find: find.localId,
+    ...find.source,
+  });
 }
 
 export function makeDroppedIssue({ localId, source }: Find): Issue {
@@ -204,8 +251,15 @@ type EqualFind = {
 
 /** Finds before the import, indexed by their content and by their local ids. */
 export type EqualFinds = {
-  /** Returns a find with nearly the local id of a row; else one that equals the row, and is not in the table, each once. */
-  take(find: Find, digest: string | null, isInTable: (localId: string) => boolean): EqualFind | undefined;
+  /**
+   * Returns a find with nearly the local id of a row; else one that equals the row, and is not in
+   * the table, each once.
+   */
+  take(
+    find: Find,
+    digest: string | null,
+    isInTable: (localId: string) => boolean,
+  ): EqualFind | undefined;
 };
 
 /** Loads the finds on first use. */
@@ -213,12 +267,18 @@ export function openEqualFinds(outbox: Outbox): EqualFinds {
   let findsByContent: Map<string, string[]> | undefined;
   let idsByKey: Map<string, string> | undefined;
   const findAlike = ({ localId }: Find): EqualFind | undefined => {
-    idsByKey ??= new Map(listNamesOfFinds(outbox).map((known) => [makeIdKey(known.localId), known.localId]));
+    idsByKey ??= new Map(
+      listNamesOfFinds(outbox).map((known) => [makeIdKey(known.localId), known.localId]),
+    );
     const alikeId = idsByKey.get(makeIdKey(localId));
-    const stored = alikeId === undefined || alikeId === localId ? undefined : findByLocalId(outbox, alikeId);
-    const entry = stored === undefined || stored.isHidden ? undefined : findImportOfFind(outbox, stored.id);
+    const stored =
+      alikeId === undefined || alikeId === localId ? undefined : findByLocalId(outbox, alikeId);
+    const entry =
+      stored === undefined || stored.isHidden ? undefined : findImportOfFind(outbox, stored.id);
     if (alikeId === undefined) idsByKey.set(makeIdKey(localId), localId);
-    return stored === undefined || entry === undefined ? undefined : { localId: stored.localId, stored, entry, isAlike: true };
+    return stored === undefined || entry === undefined
+      ? undefined
+      : { localId: stored.localId, stored, entry, isAlike: true };
   };
   return {
     take(find, digest, isInTable) {
@@ -227,7 +287,9 @@ export function openEqualFinds(outbox: Outbox): EqualFinds {
       findsByContent ??= listImportDigests(outbox);
       if (digest === null || !hasDistinctContent(find)) return undefined;
       const candidates = findsByContent.get(digest) ?? [];
-      const index = candidates.findIndex((localId) => localId !== find.localId && !isInTable(localId));
+      const index = candidates.findIndex(
+        (localId) => localId !== find.localId && !isInTable(localId),
+      );
       const [localId] = index === -1 ? [] : candidates.splice(index, 1);
       const stored = localId === undefined ? undefined : findByLocalId(outbox, localId);
       const entry = stored === undefined ? undefined : findImportOfFind(outbox, stored.id);
@@ -239,9 +301,14 @@ export function openEqualFinds(outbox: Outbox): EqualFinds {
   };
 }
 
-/** Tells if a find has enough content for the comparison: at least two of object, place, date and note. */
+/**
+ * Tells if a find has enough content for the comparison: at least two of object, place, date and
+ * note.
+ */
 function hasDistinctContent({ elements }: Find): boolean {
   const { druh_nalezu, datum_nalezu, lokalizace, poznamka, geom_wkt, geom_sjtsk_wkt } = elements;
   const place = geom_wkt ?? geom_sjtsk_wkt ?? lokalizace;
-  return [druh_nalezu, place, datum_nalezu, poznamka].filter((value) => value !== undefined).length >= 2;
+  return (
+    [druh_nalezu, place, datum_nalezu, poznamka].filter((value) => value !== undefined).length >= 2
+  );
 }

@@ -16,7 +16,10 @@ export type PlannedRemoval = {
   readonly because: Entry | undefined;
 };
 
-/** Plans a removal without changes. @throws UsageError for an unknown name, or a find that was removed before */
+/**
+ * Plans a removal without changes. @throws UsageError for an unknown name, or a find that was
+ * removed before
+ */
 export function planRemoval(outbox: Outbox, names: readonly string[]): PlannedRemoval[] {
   const targets = new Map<string, { readonly name: string; readonly target: Target }>();
   for (const name of names) {
@@ -32,7 +35,11 @@ export function planRemoval(outbox: Outbox, names: readonly string[]): PlannedRe
 }
 
 /** Removes finds, each completely or not at all, and unused copies of photographs. */
-export function removeFinds(outbox: Outbox, planned: readonly PlannedRemoval[], photosFolder: string): Removal[] {
+export function removeFinds(
+  outbox: Outbox,
+  planned: readonly PlannedRemoval[],
+  photosFolder: string,
+): Removal[] {
   const removals = planned.map(({ target }) => removeTarget(outbox, target));
   if (removals.some(({ kind }) => kind === 'removed')) sweepPhotographs(outbox, photosFolder);
   return removals;

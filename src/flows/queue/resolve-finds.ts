@@ -1,6 +1,11 @@
 import { UsageError } from '../../base/errors.ts';
 import { cmd, type Message, msg } from '../../base/message.ts';
-import { findImportOfFind, listEntriesOfTarget, makeRecordKey, type Target } from '../../outbox/entry-queries.ts';
+import {
+  findImportOfFind,
+  listEntriesOfTarget,
+  makeRecordKey,
+  type Target,
+} from '../../outbox/entry-queries.ts';
 import { type Outbox, readHeader } from '../../outbox/open-outbox.ts';
 import { findPulledRecord } from '../../outbox/pulled-records.ts';
 import {
@@ -13,7 +18,10 @@ import {
 } from '../../outbox/stored-finds.ts';
 import { makeIdKey, normalizeId } from '../../text/characters.ts';
 
-/** Returns stored finds by name, each once. @throws UsageError with the unknown names, or for an ambiguous one */
+/**
+ * Returns stored finds by name, each once. @throws UsageError with the unknown names, or for an
+ * ambiguous one
+ */
 export function resolveFindNames(outbox: Outbox, names: readonly string[]): StoredFind[] {
   const lookUp = createFindLookup(outbox, TYPED_KEYS);
   const finds = names.map((name) => requireUnambiguousName(lookUp(name), name));
@@ -21,9 +29,13 @@ export function resolveFindNames(outbox: Outbox, names: readonly string[]): Stor
   if (missing.length > 0) {
     assertSoundFinds(outbox);
     const names = missing.join(', ');
-    throw new UsageError(msg`There is no find ${names}.`, { hint: msg`\`${cmd`pas list`}\` shows the finds.` });
+    throw new UsageError(msg`There is no find ${names}.`, {
+      hint: msg`\`${cmd`pas list`}\` shows the finds.`,
+    });
   }
-  return [...new Map(finds.flatMap((find) => (find === undefined ? [] : [[find.id, find]]))).values()];
+  return [
+    ...new Map(finds.flatMap((find) => (find === undefined ? [] : [[find.id, find]]))).values(),
+  ];
 }
 
 function requireUnambiguousName(named: NamedFind, name: string): StoredFind | undefined {
@@ -39,14 +51,20 @@ export function resolveRecordNames(outbox: Outbox, names: readonly string[]): st
   return names.map((name) => makeRecordKey(resolveRecordName(outbox, name)));
 }
 
-/** Returns the record of a find, or one without a find here that has queued changes. @throws UsageError */
+/**
+ * Returns the record of a find, or one without a find here that has queued changes. @throws
+ * UsageError
+ */
 export function resolveRecordName(outbox: Outbox, name: string): Target {
   const target = findKnownTarget(outbox, name);
   if (target.findId !== null || listEntriesOfTarget(outbox, target).length > 0) return target;
   const { address } = readHeader(outbox);
-  throw new UsageError(msg`${name} is not stored here, and the queue for ${address} has nothing for it.`, {
-    hint: msg`You can queue a number or a photograph for it: ${cmd`pas number set ${name}`} VALUE, ${cmd`pas photo add ${name}`} FILE`,
-  });
+  throw new UsageError(
+    msg`${name} is not stored here, and the queue for ${address} has nothing for it.`,
+    {
+      hint: msg`You can queue a number or a photograph for it: ${cmd`pas number set ${name}`} VALUE, ${cmd`pas photo add ${name}`} FILE`,
+    },
+  );
 }
 
 function findKnownTarget(outbox: Outbox, name: string): Target {
@@ -59,10 +77,14 @@ function findKnownTarget(outbox: Outbox, name: string): Target {
   }
 }
 
-/** Returns the record that FIND names, by local id or (also without a find here) identifier. @throws UsageError when neither */
+/**
+ * Returns the record that FIND names, by local id or (also without a find here) identifier. @throws
+ * UsageError when neither
+ */
 export function findTarget(outbox: Outbox, find: string): Target {
   const stored = requireUnambiguousName(createFindLookup(outbox, TYPED_KEYS)(find), find);
-  if (stored !== undefined) return { findId: stored.id, identCely: findImportOfFind(outbox, stored.id)?.identCely ?? null };
+  if (stored !== undefined)
+    return { findId: stored.id, identCely: findImportOfFind(outbox, stored.id)?.identCely ?? null };
   const identCely = asIdent(find);
   if (identCely !== undefined) return { findId: null, identCely };
   throw new UsageError(msg`There is no find ${find}.`, {
@@ -70,10 +92,14 @@ export function findTarget(outbox: Outbox, find: string): Target {
   });
 }
 
-/** Returns the record to change. @throws UsageError for an unknown name, a removed find, or a record gone from the service */
+/**
+ * Returns the record to change. @throws UsageError for an unknown name, a removed find, or a record
+ * gone from the service
+ */
 export function findTargetForChange(outbox: Outbox, find: string): Target {
   const target = findTarget(outbox, find);
-  if (target.findId !== null && findById(outbox, target.findId)?.isHidden === true) throw makeRemovedFindError(find);
+  if (target.findId !== null && findById(outbox, target.findId)?.isHidden === true)
+    throw makeRemovedFindError(find);
   const goneMessage = explainGone(outbox, target);
   if (goneMessage !== undefined) throw new UsageError(goneMessage, { hint: GONE_HINT });
   return target;
@@ -92,7 +118,9 @@ export function explainGone(outbox: Outbox, { identCely }: Target): Message | un
 }
 
 function makeRemovedFindError(find: string): UsageError {
-  return new UsageError(msg`${find} was removed.`, { hint: msg`Queue it again first: ${cmd`pas resolve ${find} --resend`}` });
+  return new UsageError(msg`${find} was removed.`, {
+    hint: msg`Queue it again first: ${cmd`pas resolve ${find} --resend`}`,
+  });
 }
 
 /** Result of a lookup: a find, none, or several that differ only in case and blanks. */
@@ -100,11 +128,23 @@ export type NamedFind = StoredFind | undefined | { readonly alike: readonly stri
 
 type MakeKey = (name: string) => string;
 
-/** Keys for a typed name: case and blanks do not count; where that names no find, neither does the hyphen of `G-1`. */
-const TYPED_KEYS: readonly MakeKey[] = [makeIdKey, (name) => makeIdKey(name).replace(/(?<=\p{L})-(?=\d)/gu, '')];
+/**
+ * Keys for a typed name: case and blanks do not count; where that names no find, neither does the
+ * hyphen of `G-1`.
+ */
+const TYPED_KEYS: readonly MakeKey[] = [
+  makeIdKey,
+  (name) => makeIdKey(name).replace(/(?<=\p{L})-(?=\d)/gu, ''),
+];
 
-/** Makes a lookup of finds by local id and identifier: exact first, then by each key. An index is loaded once. */
-export function createFindLookup(outbox: Outbox, keys: readonly MakeKey[] = [makeIdKey]): (name: string) => NamedFind {
+/**
+ * Makes a lookup of finds by local id and identifier: exact first, then by each key. An index is
+ * loaded once.
+ */
+export function createFindLookup(
+  outbox: Outbox,
+  keys: readonly MakeKey[] = [makeIdKey],
+): (name: string) => NamedFind {
   const indexes = new Map<MakeKey, ReadonlyMap<string, ReadonlySet<string>>>();
   return (name) => {
     const exact = findByLocalId(outbox, name) ?? findByIdentCely(outbox, name);
@@ -129,7 +169,10 @@ function indexNames(outbox: Outbox, makeKey: MakeKey): Map<string, Set<string>> 
   return names;
 }
 
-/** Form of find identifiers; the contract leaves it open (A-ASSIGN-1), so it only helps to detect a typing error. */
+/**
+ * Form of find identifiers; the contract leaves it open (A-ASSIGN-1), so it only helps to detect a
+ * typing error.
+ */
 const LOOKS_LIKE_IDENT = /^(X-)?[A-Z]-[A-Za-z0-9-]+-N\d+$/;
 
 export function isLikeIdent(text: string): boolean {

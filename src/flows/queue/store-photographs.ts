@@ -21,7 +21,10 @@ export type Sendable = PhotographFile & Counterpart;
 
 export type KeptPhotograph = Photograph & Counterpart;
 
-/** Link between the two versions of a photograph, with and without GPS data, only one of which may be sent. */
+/**
+ * Link between the two versions of a photograph, with and without GPS data, only one of which may
+ * be sent.
+ */
 type Counterpart = {
   /** Digest of the other version; lower-case hexadecimal. */
   readonly counterpartSha512Hex?: string;
@@ -30,7 +33,9 @@ type Counterpart = {
 };
 
 export type PhotographKeeping = {
-  readonly inspectPhotograph: (path: string) => Promise<{ readonly photograph?: Sendable; readonly issues: readonly Issue[] }>;
+  readonly inspectPhotograph: (
+    path: string,
+  ) => Promise<{ readonly photograph?: Sendable; readonly issues: readonly Issue[] }>;
   readonly storePhotograph: (photograph: Sendable) => Promise<KeptPhotograph>;
 };
 
@@ -42,12 +47,18 @@ type KeepingOptions = {
   readonly stripGps?: boolean;
 };
 
-/** Rules about GPS data: in EXIF only; also where the service leaves them, which `--strip-gps` corrects; not removable. */
+/**
+ * Rules about GPS data: in EXIF only; also where the service leaves them, which `--strip-gps`
+ * corrects; not removable.
+ */
 export const LOCATION_RULE = 'photo-gps';
 export const XMP_LOCATION_RULE = 'photo-gps-xmp';
 export const LOCATION_KEPT_RULE = 'photo-gps-kept';
 
-/** Makes the functions that inspect and store photographs: copied under their digest, or linked. @param folder of the copies */
+/**
+ * Makes the functions that inspect and store photographs: copied under their digest, or linked.
+ * @param folder of the copies
+ */
 export function makePhotographKeeping(folder: string, options: KeepingOptions): PhotographKeeping {
   const { maxBytes, link, stripGps = false } = options;
   const content = openContentStore(folder);
@@ -91,8 +102,15 @@ export function makePhotographKeeping(folder: string, options: KeepingOptions): 
       };
       if (isStripped === true) {
         const { parts } = removeGps(await readFile(path), mimeType);
-        const original = counterpartSha512Hex === undefined ? {} : { originalSha512: Buffer.from(counterpartSha512Hex, 'hex') };
-        return assertUnchanged(path, sha512Hex, { ...keptPhotograph, ...original, ...(await content.add(Readable.from(parts))) });
+        const original =
+          counterpartSha512Hex === undefined
+            ? {}
+            : { originalSha512: Buffer.from(counterpartSha512Hex, 'hex') };
+        return assertUnchanged(path, sha512Hex, {
+          ...keptPhotograph,
+          ...original,
+          ...(await content.add(Readable.from(parts))),
+        });
       }
       if (!link) return { ...keptPhotograph, ...(await content.add(path)) };
       const { photograph } = await inspectPhotograph(path, { maxBytes });
@@ -108,12 +126,20 @@ export function makePhotographKeeping(folder: string, options: KeepingOptions): 
 }
 
 /** Refuses a file that changed since its inspection for GPS data. */
-function assertUnchanged(path: string, sha512Hex: string, keptPhotograph: KeptPhotograph): KeptPhotograph {
-  if (keptPhotograph.sha512.toString('hex') !== sha512Hex) throw new UsageError(msg`${path} changed while it was read.`);
+function assertUnchanged(
+  path: string,
+  sha512Hex: string,
+  keptPhotograph: KeptPhotograph,
+): KeptPhotograph {
+  if (keptPhotograph.sha512.toString('hex') !== sha512Hex)
+    throw new UsageError(msg`${path} changed while it was read.`);
   return keptPhotograph;
 }
 
-/** The service's limit applies to the whole request, which is a few hundred bytes larger than the photograph. */
+/**
+ * The service's limit applies to the whole request, which is a few hundred bytes larger than the
+ * photograph.
+ */
 async function findFormProblem(path: string, maxBytes: number): Promise<Issue | undefined> {
   const sizeBytes = await stat(path).then(
     (stats) => stats.size,
@@ -133,11 +159,20 @@ async function findFormProblem(path: string, maxBytes: number): Promise<Issue | 
   );
 }
 
-function describeSendable(photograph: PhotographFile, gps: PhotoGps, stripGps: boolean): Partial<Sendable> {
+function describeSendable(
+  photograph: PhotographFile,
+  gps: PhotoGps,
+  stripGps: boolean,
+): Partial<Sendable> {
   if (gps.kind !== 'removable') return {};
   const { withoutSha512Hex, withoutBytes } = gps;
   return stripGps
-    ? { sha512Hex: withoutSha512Hex, sizeBytes: withoutBytes, counterpartSha512Hex: photograph.sha512Hex, isStripped: true }
+    ? {
+        sha512Hex: withoutSha512Hex,
+        sizeBytes: withoutBytes,
+        counterpartSha512Hex: photograph.sha512Hex,
+        isStripped: true,
+      }
     : { counterpartSha512Hex: withoutSha512Hex };
 }
 

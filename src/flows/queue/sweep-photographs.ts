@@ -4,22 +4,32 @@ import type { Outbox } from '../../outbox/open-outbox.ts';
 import { listUsedPhotographs } from '../../outbox/removal.ts';
 import { toDatabaseError } from '../../store/database.ts';
 
-/** A copy is made before its entry, so a young one may belong to a photograph that is being added. */
+/**
+ * A copy is made before its entry, so a young one may belong to a photograph that is being added.
+ */
 const MIN_AGE_MS = 3600_000;
 
 /** Files per transaction: few enough that a parallel push waits only briefly. */
 const BATCH = 50;
 
-/** Removes copies of photographs without an entry. @returns their number @throws DatabaseError where the disk fails */
+/**
+ * Removes copies of photographs without an entry. @returns their number @throws DatabaseError where
+ * the disk fails
+ */
 export function sweepPhotographs(outbox: Outbox, photosFolder: string): number {
   const used = listUsedPhotographs(outbox);
-  const unused = listCopies(photosFolder).filter(({ digest, path }) => !used.has(digest) && isOld(outbox, path));
+  const unused = listCopies(photosFolder).filter(
+    ({ digest, path }) => !used.has(digest) && isOld(outbox, path),
+  );
   let removed = 0;
   for (let at = 0; at < unused.length; at += BATCH) {
-    // The transaction prevents additions, and the second check keeps copies that were added since the first.
+    // The transaction prevents additions, and the second check keeps copies that were added since
+    // the first.
     removed += outbox.change(() => {
       const usedNow = listUsedPhotographs(outbox);
-      const rest = unused.slice(at, at + BATCH).filter(({ digest, path }) => !usedNow.has(digest) && isOld(outbox, path));
+      const rest = unused
+        .slice(at, at + BATCH)
+        .filter(({ digest, path }) => !usedNow.has(digest) && isOld(outbox, path));
       for (const { path } of rest) removeFile(path);
       return rest.length;
     });
@@ -44,7 +54,12 @@ function listNames(folder: string): string[] {
   try {
     return readdirSync(folder);
   } catch (thrown) {
-    if (thrown instanceof Error && 'code' in thrown && (thrown.code === 'ENOENT' || thrown.code === 'ENOTDIR')) return [];
+    if (
+      thrown instanceof Error &&
+      'code' in thrown &&
+      (thrown.code === 'ENOENT' || thrown.code === 'ENOTDIR')
+    )
+      return [];
     throw toDatabaseError(folder, thrown);
   }
 }

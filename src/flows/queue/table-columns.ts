@@ -13,7 +13,11 @@ import {
   proposeNumberColumns,
   type TableProposal,
 } from '../../columns/propose-columns.ts';
-import { type ColumnMapReading, formatColumnMap, parseColumnMap } from '../../columns/read-column-map.ts';
+import {
+  type ColumnMapReading,
+  formatColumnMap,
+  parseColumnMap,
+} from '../../columns/read-column-map.ts';
 import { parseConstants, parseSettings } from '../../columns/settings.ts';
 import type { Find } from '../../find/find.ts';
 import type { LookupTerm } from '../../find/lookup.ts';
@@ -31,14 +35,23 @@ import { BYTE_ORDER_MARK, formatCsvCell } from '../../text/csv.ts';
 export function parseMap(file: string, bytes: Buffer, lookupTerm: LookupTerm): ColumnMapReading {
   const { map, issues } = parseColumnMap(file, requireUtf8(file, bytes).toString('utf8'));
   if (map === undefined) return { issues };
-  const all = [...issues, ...checkFixedValues(map.fixed, lookupTerm).map((issue) => issue.with({ file }))];
+  const all = [
+    ...issues,
+    ...checkFixedValues(map.fixed, lookupTerm).map((issue) => issue.with({ file })),
+  ];
   return all.length === 0 ? { map, issues } : { issues: all };
 }
 
 /** Returns the issues of values for all finds, once instead of in every row. */
-export function checkFixedValues(fixed: ColumnMap['fixed'], lookupTerm: LookupTerm): readonly Issue[] {
+export function checkFixedValues(
+  fixed: ColumnMap['fixed'],
+  lookupTerm: LookupTerm,
+): readonly Issue[] {
   const resolvePhoto = () => ({ rule: 'photo-path', problem: '' });
-  const { issues } = parseSettings(fixed, '', { resolveReference: rememberReferences(lookupTerm), resolvePhoto });
+  const { issues } = parseSettings(fixed, '', {
+    resolveReference: rememberReferences(lookupTerm),
+    resolvePhoto,
+  });
   return issues.filter(({ severity }) => severity === 'error');
 }
 
@@ -49,7 +62,9 @@ export function previewNumbers(table: Table, mapFile: string, knowledge: LookupS
     proposed,
     async write(overwrite: boolean): Promise<void> {
       const map = makeMapOfProposal(mapFile, proposed);
-      await writeOutputFile(mapFile, [formatMap(table.file, map, { ...proposed, undecided: [] })], { overwrite });
+      await writeOutputFile(mapFile, [formatMap(table.file, map, { ...proposed, undecided: [] })], {
+        overwrite,
+      });
     },
   };
 }
@@ -66,7 +81,10 @@ type LookOptions = {
 export type PreviewedTable = Awaited<ReturnType<typeof previewTable>>;
 
 /** Proposes the columns of a foreign table, with a preview, and a function that writes the map. */
-export async function previewTable(read: Table, { mapFile, set, photoFolder, strict, knowledge }: LookOptions) {
+export async function previewTable(
+  read: Table,
+  { mapFile, set, photoFolder, strict, knowledge }: LookOptions,
+) {
   const rows = await convertFormRows(read, true);
   const { lookupTerm } = knowledge;
   const check = (find: Find) => checkRules(find, knowledge);
@@ -86,20 +104,32 @@ export async function previewTable(read: Table, { mapFile, set, photoFolder, str
       const map = makeMapOfProposal(mapFile, proposal);
       return previewImport(withoutOtherRows(rows, map), map, context);
     },
-    /** Terms that must be mapped before their rows can be read are written to a file of their own. */
+    /**
+     * Terms that must be mapped before their rows can be read are written to a file of their own.
+     */
     async write(proposal: TableProposal, termsFile: string, overwrite: boolean) {
       const map = makeMapOfProposal(mapFile, proposal);
       const strange = listUnmappedTerms(proposal.columns, lookupTerm);
       // An existing list is not replaced, since a person may be editing it.
       const termsKept = strange.length > 0 && existsSync(termsFile) && !overwrite;
       await writeOutputFile(mapFile, [formatMap(table.file, map, proposal)], { overwrite });
-      if (strange.length > 0 && !termsKept) await writeOutputFile(termsFile, [formatUnmappedTable(strange)], { overwrite: true });
-      return { strange, termsKept, problems: checkFixedValues(map.fixed, lookupTerm), open: proposal.columns.filter(isOpen) };
+      if (strange.length > 0 && !termsKept)
+        await writeOutputFile(termsFile, [formatUnmappedTable(strange)], { overwrite: true });
+      return {
+        strange,
+        termsKept,
+        problems: checkFixedValues(map.fixed, lookupTerm),
+        open: proposal.columns.filter(isOpen),
+      };
     },
   };
 }
 
-function formatMap(file: string, map: ColumnMap, { columns, fixed, undecided }: TableProposal): string {
+function formatMap(
+  file: string,
+  map: ColumnMap,
+  { columns, fixed, undecided }: TableProposal,
+): string {
   return formatColumnMap(map, {
     table: basename(file),
     columns: new Map(
@@ -115,6 +145,8 @@ function formatMap(file: string, map: ColumnMap, { columns, fixed, undecided }: 
 
 /** Writes the list in the form of `pas vocab map suggest`. */
 function formatUnmappedTable(terms: readonly UnmappedTerm[]): string {
-  const lines = terms.map(({ element, term }) => [element, formatCsvCell(toPrintable(term), ';')].join(';'));
+  const lines = terms.map(({ element, term }) =>
+    [element, formatCsvCell(toPrintable(term), ';')].join(';'),
+  );
   return `${BYTE_ORDER_MARK}${['element;term', ...lines].join('\n')}\n`;
 }

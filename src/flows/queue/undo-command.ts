@@ -21,7 +21,11 @@ const BATCH = 100;
 
 type KeptFind = { readonly localId: string; readonly because: Exclude<Undone, 'undone'> };
 
-type UndoReport = { readonly command: LoggedCommand; readonly finds: number; readonly keptFinds: readonly KeptFind[] };
+type UndoReport = {
+  readonly command: LoggedCommand;
+  readonly finds: number;
+  readonly keptFinds: readonly KeptFind[];
+};
 
 type LogLine = {
   readonly id: string;
@@ -38,18 +42,25 @@ type LogLine = {
 export function listCommandLog(outbox: Outbox): LogLine[] {
   return listLoggedCommands(outbox).map(({ seq, id, command, at }) => ({
     ...{ id, at: new Date(at).toISOString(), command: command.replaceAll('-', ' ') },
-    finds: [...listChangesOfCommand(outbox, seq)].map(({ localId, before, after }) => ({ local_id: localId, before, after })),
+    finds: [...listChangesOfCommand(outbox, seq)].map(({ localId, before, after }) => ({
+      local_id: localId,
+      before,
+      after,
+    })),
   }));
 }
 
-/** Returns the last command that changed finds and was not undone. @param words only commands of this name */
+/**
+ * Returns the last command that changed finds and was not undone. @param words only commands of
+ * this name
+ */
 export function findLastCommand(outbox: Outbox, words?: string): LoggedCommand | undefined {
   return listLoggedCommands(outbox).find(({ command }) => words === undefined || command === words);
 }
 
 /**
- * Restores the finds of a command, and removes those that it created. What was attempted since, and what another command changed
- * since, stays. An interrupted run is continued by the next one.
+ * Restores the finds of a command, and removes those that it created. What was attempted since, and
+ * what another command changed since, stays. An interrupted run is continued by the next one.
  * @param validate makes the documents that are queued again
  */
 export function undoCommand(
@@ -75,12 +86,18 @@ export function undoCommand(
   return { command, finds: changes.length - keptFinds.length, keptFinds };
 }
 
-function rebuildImport(outbox: Outbox, findId: FindId, held: Held | null, validate: (find: Find) => ValidatedFind): void {
+function rebuildImport(
+  outbox: Outbox,
+  findId: FindId,
+  held: Held | null,
+  validate: (find: Find) => ValidatedFind,
+): void {
   const stored = findById(outbox, findId);
   if (stored === undefined) return;
   const find = asFind(stored);
   const content = makeImportContent(find, validate(find));
   const entry = findImportOfFind(outbox, findId);
   if (entry === undefined) schedule(outbox, addImport(outbox, findId, content), { held });
-  else if (['draft', 'queued', 'refused'].includes(entry.state)) replaceImport(outbox, entry, content);
+  else if (['draft', 'queued', 'refused'].includes(entry.state))
+    replaceImport(outbox, entry, content);
 }

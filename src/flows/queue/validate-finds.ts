@@ -17,7 +17,11 @@ import { collapseUnchecked } from './collapse-issues.ts';
 import { asFind, makeImportContent } from './enqueue-finds.ts';
 import { createFindLookup, resolveFindNames } from './resolve-finds.ts';
 
-type FindVerdict = { readonly valid: number; readonly invalid: number; readonly issues: readonly Issue[] };
+type FindVerdict = {
+  readonly valid: number;
+  readonly invalid: number;
+  readonly issues: readonly Issue[];
+};
 
 type ToValidate = {
   /** By name; undefined for all. */
@@ -29,14 +33,20 @@ type ToValidate = {
 };
 
 /**
- * Validates documents and finds with the current data, and updates the entries of the finds: a draft may be complete since the
- * vocabularies were harvested.
+ * Validates documents and finds with the current data, and updates the entries of the finds: a
+ * draft may be complete since the vocabularies were harvested.
  * @throws UsageError, FileError for an unknown name
  */
-export function validateAll(outbox: Outbox, ruleContext: ValidationContext, request: ToValidate): FindVerdict {
+export function validateAll(
+  outbox: Outbox,
+  ruleContext: ValidationContext,
+  request: ToValidate,
+): FindVerdict {
   const { finds, documents, terms, onProgress } = request;
   for (const name of finds ?? []) assertNoOtherFile(outbox, name);
-  const verdicts: (readonly Issue[])[] = documents.map(([name, bytes]) => checkDocument(name, bytes, ruleContext));
+  const verdicts: (readonly Issue[])[] = documents.map(([name, bytes]) =>
+    checkDocument(name, bytes, ruleContext),
+  );
   const all = finds === undefined ? [...iterateFinds(outbox)] : resolveFindNames(outbox, finds);
   for (const [index, stored] of all.entries()) {
     onProgress(index, all.length);
@@ -61,7 +71,10 @@ function checkNames(outbox: Outbox, { schema }: ValidationContext): Issue[] {
   return [issue('schema-declaration', msg`${problem.message} ${problem.todo}`)];
 }
 
-/** @throws FileError, UsageError for the name of a folder, or of a file other than XML, in place of a find */
+/**
+ * @throws FileError, UsageError for the name of a folder, or of a file other than XML, in place of
+ * a find
+ */
 function assertNoOtherFile(outbox: Outbox, name: string): void {
   const isFind = createFindLookup(outbox)(name) !== undefined;
   const stats = isFind ? undefined : statSync(name, { throwIfNoEntry: false });
@@ -72,9 +85,20 @@ function assertNoOtherFile(outbox: Outbox, name: string): void {
   });
 }
 
-/** Validates a find and updates its entry's document; repeats where another process changed the find meanwhile. */
-function validateStored(outbox: Outbox, read: StoredFind, ruleContext: ValidationContext): readonly Issue[] {
-  for (let stored: StoredFind | undefined = read; stored !== undefined; stored = findById(outbox, read.id)) {
+/**
+ * Validates a find and updates its entry's document; repeats where another process changed the find
+ * meanwhile.
+ */
+function validateStored(
+  outbox: Outbox,
+  read: StoredFind,
+  ruleContext: ValidationContext,
+): readonly Issue[] {
+  for (
+    let stored: StoredFind | undefined = read;
+    stored !== undefined;
+    stored = findById(outbox, read.id)
+  ) {
     const find = asFind(stored);
     const validated = validateFind(find, ruleContext);
     if (isBroughtUpToDate(outbox, stored, makeImportContent(find, validated))) {
@@ -85,8 +109,15 @@ function validateStored(outbox: Outbox, read: StoredFind, ruleContext: Validatio
   return [];
 }
 
-/** @returns true if the find is unchanged, so that its entry has this content now; a push may have claimed the entry */
-function isBroughtUpToDate(outbox: Outbox, { id, version }: StoredFind, content: ImportContent): boolean {
+/**
+ * @returns true if the find is unchanged, so that its entry has this content now; a push may have
+ * claimed the entry
+ */
+function isBroughtUpToDate(
+  outbox: Outbox,
+  { id, version }: StoredFind,
+  content: ImportContent,
+): boolean {
   if (importToReplace(outbox, id, content) === undefined) return true;
   return outbox.change(() => {
     if (findById(outbox, id)?.version !== version) return false;
@@ -97,9 +128,17 @@ function isBroughtUpToDate(outbox: Outbox, { id, version }: StoredFind, content:
 }
 
 /** Returns the import to update; undefined where it is current. */
-function importToReplace(outbox: Outbox, findId: number, content: ImportContent): ImportEntry | undefined {
+function importToReplace(
+  outbox: Outbox,
+  findId: number,
+  content: ImportContent,
+): ImportEntry | undefined {
   const entry = findImportOfFind(outbox, findId);
-  if (entry === undefined || (entry.state !== 'draft' && entry.state !== 'queued')) return undefined;
-  const same = content.document === null ? entry.document === null : entry.document?.equals(content.document) === true;
+  if (entry === undefined || (entry.state !== 'draft' && entry.state !== 'queued'))
+    return undefined;
+  const same =
+    content.document === null
+      ? entry.document === null
+      : entry.document?.equals(content.document) === true;
   return same ? undefined : entry;
 }

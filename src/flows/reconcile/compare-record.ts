@@ -1,7 +1,11 @@
 import { UsageError } from '../../base/errors.ts';
 import { cmd, type Message, msg } from '../../base/message.ts';
 import { type ElementName, FIELDS } from '../../find/fields.ts';
-import { formatValue, type HarvestedFind, listDifferingElements } from '../../find/harvested-find.ts';
+import {
+  formatValue,
+  type HarvestedFind,
+  listDifferingElements,
+} from '../../find/harvested-find.ts';
 import type { Entry, ImportEntry } from '../../outbox/entry.ts';
 import { findImportOfRecord } from '../../outbox/entry-queries.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
@@ -26,8 +30,15 @@ type LookedAt = {
   readonly doubts: readonly Message[];
 };
 
-/** Explains why an entry cannot be settled with a record: of two finds with one record, one would never be sent. */
-export function findRecordProblem(outbox: Outbox, entry: Entry, identCely: string): UsageError | undefined {
+/**
+ * Explains why an entry cannot be settled with a record: of two finds with one record, one would
+ * never be sent.
+ */
+export function findRecordProblem(
+  outbox: Outbox,
+  entry: Entry,
+  identCely: string,
+): UsageError | undefined {
   if (entry.kind !== 'import') {
     if (entry.identCely === identCely) return undefined;
     const [kind, ownIdent] = [KIND_WORDS[entry.kind], entry.identCely ?? ''];
@@ -43,10 +54,17 @@ export function findRecordProblem(outbox: Outbox, entry: Entry, identCely: strin
   });
 }
 
-/** The service derives identifiers of finds from the project; a find of a temporary project (`X-`) may be renamed later. */
+/**
+ * The service derives identifiers of finds from the project; a find of a temporary project (`X-`)
+ * may be renamed later.
+ */
 function findFormProblem({ project }: ImportEntry, identCely: string): UsageError | undefined {
   const [, ofProject] = /^(.+)-N\d{5,}$/.exec(identCely) ?? [];
-  if (ofProject !== undefined && (project === null || project.startsWith('X-') || ofProject === project)) return undefined;
+  if (
+    ofProject !== undefined &&
+    (project === null || project.startsWith('X-') || ofProject === project)
+  )
+    return undefined;
   const form = `${project ?? 'C-202400101'}-N00042`;
   return new UsageError(
     ofProject === undefined || project === null
@@ -71,7 +89,10 @@ export async function lookUpRecord(
   const listed = record === undefined ? undefined : toListedFind(record);
   if (record === undefined || listed?.kind === 'deleted') return undefined;
   if (listed?.kind !== 'shown')
-    return { compared: [], doubts: [msg`The service has ${identCely}, but does not show it to this account.`] };
+    return {
+      compared: [],
+      doubts: [msg`The service has ${identCely}, but does not show it to this account.`],
+    };
   const { record: find } = listed;
   const compared = compare(entry, find);
   const differing = compared
@@ -82,7 +103,9 @@ export async function lookUpRecord(
   return {
     compared,
     doubts: [
-      ...(maker === undefined ? [] : [msg`It was created by the account ${maker}, which did not send this find.`]),
+      ...(maker === undefined
+        ? []
+        : [msg`It was created by the account ${maker}, which did not send this find.`]),
       ...(differing === '' ? [] : [msg`It differs in ${differing}.`]),
     ],
   };
@@ -100,7 +123,11 @@ function compare(entry: ImportEntry, find: HarvestedFind): Compared[] {
 }
 
 /** Returns the account that made the record, where only other accounts sent this find. */
-function findOtherMaker(outbox: Outbox, entry: ImportEntry, find: HarvestedFind): string | undefined {
+function findOtherMaker(
+  outbox: Outbox,
+  entry: ImportEntry,
+  find: HarvestedFind,
+): string | undefined {
   const { accounts } = getAttemptWindow(outbox, entry);
   const maker = findCreation(find)?.user ?? '';
   return maker === '' || accounts.size === 0 || accounts.has(maker) ? undefined : maker;

@@ -28,8 +28,13 @@ export type Evidence = View;
 const LOOK_BACK_MS = 24 * 3600 * 1000;
 const MAX_CANARIES = 50;
 
-/** Harvests once for all uncertain entries and, where there is one, an accepted record of each kind. */
-export async function gatherEvidence(context: LookupContext, uncertain: readonly Entry[]): Promise<Evidence> {
+/**
+ * Harvests once for all uncertain entries and, where there is one, an accepted record of each kind.
+ */
+export async function gatherEvidence(
+  context: LookupContext,
+  uncertain: readonly Entry[],
+): Promise<Evidence> {
   const { outbox } = context;
   const canaries = listLatestAccepted(outbox, MAX_CANARIES);
   const fromMs = getHarvestBegin(outbox, uncertain, canaries);
@@ -37,10 +42,20 @@ export async function gatherEvidence(context: LookupContext, uncertain: readonly
   return makeView(context, harvest, canaries, listAcceptedSince(outbox, fromMs));
 }
 
-/** Returns the begin of the harvest; without a server time by the wall clock, and then the evidence is only displayed. */
-function getHarvestBegin(outbox: Outbox, uncertain: readonly Entry[], canaries: readonly Entry[]): number {
+/**
+ * Returns the begin of the harvest; without a server time by the wall clock, and then the evidence
+ * is only displayed.
+ */
+function getHarvestBegin(
+  outbox: Outbox,
+  uncertain: readonly Entry[],
+  canaries: readonly Entry[],
+): number {
   const begins = uncertain.map(
-    (entry) => findEarliestMs(outbox, entry) ?? listAttempts(outbox, entry)[0]?.startedAt ?? outbox.clock.now(),
+    (entry) =>
+      findEarliestMs(outbox, entry) ??
+      listAttempts(outbox, entry)[0]?.startedAt ??
+      outbox.clock.now(),
   );
   const ofCanaries = canaries.flatMap((entry) => findEarliestMs(outbox, entry) ?? []);
   return Math.min(...begins, ...ofCanaries) - LOOK_BACK_MS;
@@ -56,14 +71,16 @@ function makeView(
   const { outbox } = context;
   const finds = collectShown(harvest);
   const { outbox: ownOutbox, address, account } = readHeader(outbox);
-  const ofOthers = outbox.journal?.listRecordsOfOthers(account ?? '', address, ownOutbox) ?? new Set();
+  const ofOthers =
+    outbox.journal?.listRecordsOfOthers(account ?? '', address, ownOutbox) ?? new Set();
   return {
     finds,
     withheld: collectChanges(harvest, 'withheld'),
     deleted: collectChanges(harvest, 'deleted'),
     nowMs: harvest.beganMs,
     isOwned: (identCely, shown) => ofOthers.has(identCely) || isOwned(outbox, identCely, shown),
-    readsAsSent: (identCely, shown) => ofOthers.has(identCely) || isReadAs(findImportOfRecord(outbox, identCely), shown),
+    readsAsSent: (identCely, shown) =>
+      ofOthers.has(identCely) || isReadAs(findImportOfRecord(outbox, identCely), shown),
     shown: collectShownKinds(canaries, finds),
     harvester: context.harvester,
     index: {
@@ -74,14 +91,28 @@ function makeView(
 }
 
 function collectShown({ lookups }: HarvestedFinds): Map<string, HarvestedFind> {
-  return new Map([...lookups].flatMap(([ident, lookup]) => (lookup.kind === 'shown' ? [[ident, lookup.record] as const] : [])));
+  return new Map(
+    [...lookups].flatMap(([ident, lookup]) =>
+      lookup.kind === 'shown' ? [[ident, lookup.record] as const] : [],
+    ),
+  );
 }
 
-function collectChanges({ lookups }: HarvestedFinds, kind: 'withheld' | 'deleted'): Map<string, number> {
-  return new Map([...lookups].flatMap(([ident, lookup]) => (lookup.kind === kind ? [[ident, lookup.datestampMs] as const] : [])));
+function collectChanges(
+  { lookups }: HarvestedFinds,
+  kind: 'withheld' | 'deleted',
+): Map<string, number> {
+  return new Map(
+    [...lookups].flatMap(([ident, lookup]) =>
+      lookup.kind === kind ? [[ident, lookup.datestampMs] as const] : [],
+    ),
+  );
 }
 
-function collectShownKinds(canaries: readonly Entry[], finds: View['finds']): Map<string, Set<string>> {
+function collectShownKinds(
+  canaries: readonly Entry[],
+  finds: View['finds'],
+): Map<string, Set<string>> {
   const kinds = new Map<string, Set<string>>();
   for (const { identCely } of canaries) {
     const find = finds.get(identCely ?? '');
@@ -101,11 +132,15 @@ function isOwned(outbox: Outbox, identCely: string, shown: HarvestedFind | undef
 
 function isReadAs(owner: ImportEntry | undefined, shown: HarvestedFind): boolean {
   const sent = owner === undefined ? undefined : parseSentElements(owner);
-  return sent !== undefined && listDifferingElements(sent, shown).every((name) => name === 'evidencni_cislo');
+  return (
+    sent !== undefined &&
+    listDifferingElements(sent, shown).every((name) => name === 'evidencni_cislo')
+  );
 }
 
 /** Returns the elements of the sent document, since the find may have been edited later. */
 export function parseSentElements({ document }: ImportEntry): HarvestedElements | undefined {
-  const find = document === null ? undefined : getChild(parseXml(document).root, 'samostatny_nalez');
+  const find =
+    document === null ? undefined : getChild(parseXml(document).root, 'samostatny_nalez');
   return find === undefined ? undefined : parseHarvestedFind(find)?.elements;
 }

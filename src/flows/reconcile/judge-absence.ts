@@ -1,10 +1,23 @@
 import { msg } from '../../base/message.ts';
 import type { HarvestedElements } from '../../find/harvested-find.ts';
-import { type AttemptWindow, CLOCK_MARGIN_MS, makeUndecided, type Verdict, type View, type ViewTime } from './verdict.ts';
+import {
+  type AttemptWindow,
+  CLOCK_MARGIN_MS,
+  makeUndecided,
+  type Verdict,
+  type View,
+  type ViewTime,
+} from './verdict.ts';
 
-/** Returns the visibility class of a find: its state, and the organisations of its project and its receiver. */
+/**
+ * Returns the visibility class of a find: its state, and the organisations of its project and its
+ * receiver.
+ */
 export function getShownKind(elements: HarvestedElements, stav: number): string {
-  return [elements.projekt, elements.predano_organizace].map(getReferenceId).concat(String(stav)).join(' ');
+  return [elements.projekt, elements.predano_organizace]
+    .map(getReferenceId)
+    .concat(String(stav))
+    .join(' ');
 }
 
 /** Returns the identifier of a reference; '' for a text, a number or an absent element. */
@@ -28,7 +41,10 @@ export function judgeAbsence(window: AttemptWindow, kind: string, view: View): V
   );
 }
 
-/** An account may see its own records and not those of another, so only its own harvest proves absence. */
+/**
+ * An account may see its own records and not those of another, so only its own harvest proves
+ * absence.
+ */
 function isExpectedToShow(
   { accounts }: AttemptWindow,
   makers: ReadonlySet<string> | undefined,
@@ -39,8 +55,9 @@ function isExpectedToShow(
 }
 
 /**
- * Explains why a write may exist though a harvest does not show it; undefined where it would be visible by now. The service must
- * have finished the write, and its index must have had time to catch up.
+ * Explains why a write may exist though a harvest does not show it; undefined where it would be
+ * visible by now. The service must have finished the write, and its index must have had time to
+ * catch up.
  * @param shownMs last change of the record, where the write was a change of it
  */
 export function explainTooEarly(
@@ -51,7 +68,9 @@ export function explainTooEarly(
   if (bounds === undefined) return makeTimeUnknownVerdict([]);
   const { fromMs, settledMs } = bounds;
   if (nowMs <= settledMs) return makeInFlightVerdict(settledMs, nowMs);
-  const behind = [...index.unlisted].find(([, acceptedMs]) => acceptedMs >= fromMs - CLOCK_MARGIN_MS);
+  const behind = [...index.unlisted].find(
+    ([, acceptedMs]) => acceptedMs >= fromMs - CLOCK_MARGIN_MS,
+  );
   if (behind !== undefined) return makeIndexBehindVerdict(behind[0]);
   const waitMs = settledMs + index.allowanceMs - nowMs;
   if (shownMs >= settledMs || waitMs <= 0) return undefined;
@@ -63,7 +82,11 @@ export function explainTooEarly(
 /** Makes the verdict for a write that the service, or a proxy, may not have finished. */
 export function makeInFlightVerdict(settledMs: number, nowMs: number): Verdict {
   const seconds = Math.ceil((settledMs - nowMs) / 1000);
-  return makeUndecided('maybe-under-way', msg`the service may still be working on it; ask again in ${seconds} s`, []);
+  return makeUndecided(
+    'maybe-under-way',
+    msg`the service may still be working on it; ask again in ${seconds} s`,
+    [],
+  );
 }
 
 /** Without a server time before the attempt, evidence is shown to a person and settles nothing. */
@@ -75,7 +98,9 @@ export function makeTimeUnknownVerdict(candidates: readonly string[]): Verdict {
   );
 }
 
-/** @param missing a record or file that the harvest does not show, although the service accepted it */
+/**
+ * @param missing a record or file that the harvest does not show, although the service accepted it
+ */
 export function makeIndexBehindVerdict(missing: string): Verdict {
   const reason = msg`the harvest does not show ${missing} either, which the service has accepted since: its index lags behind`;
   return makeUndecided('index-behind', reason, []);

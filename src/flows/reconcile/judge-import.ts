@@ -6,8 +6,20 @@ import {
   type HistoryEntry,
   listDifferingElements,
 } from '../../find/harvested-find.ts';
-import { getReferenceId, getShownKind, judgeAbsence, makeTimeUnknownVerdict } from './judge-absence.ts';
-import { type AttemptWindow, CLOCK_MARGIN_MS, isWithinWindow, makeUndecided, type Verdict, type View } from './verdict.ts';
+import {
+  getReferenceId,
+  getShownKind,
+  judgeAbsence,
+  makeTimeUnknownVerdict,
+} from './judge-absence.ts';
+import {
+  type AttemptWindow,
+  CLOCK_MARGIN_MS,
+  isWithinWindow,
+  makeUndecided,
+  type Verdict,
+  type View,
+} from './verdict.ts';
 
 export type UncertainImport = {
   readonly entryId: number;
@@ -15,11 +27,22 @@ export type UncertainImport = {
   readonly window: AttemptWindow;
 };
 
-/** Returns verdicts by entry. Finds with equal elements are distinguished by time, or remain undecided. */
-export function judgeImports(uncertain: readonly UncertainImport[], view: View): Map<number, Verdict> {
-  const alike = new Map(uncertain.map((judged) => [judged.entryId, findEqualRecords(judged, view)]));
+/**
+ * Returns verdicts by entry. Finds with equal elements are distinguished by time, or remain
+ * undecided.
+ */
+export function judgeImports(
+  uncertain: readonly UncertainImport[],
+  view: View,
+): Map<number, Verdict> {
+  const alike = new Map(
+    uncertain.map((judged) => [judged.entryId, findEqualRecords(judged, view)]),
+  );
   const fitting = new Map(
-    uncertain.map(({ entryId, window }) => [entryId, (alike.get(entryId) ?? []).filter((find) => mayBeCreation(window, find))]),
+    uncertain.map(({ entryId, window }) => [
+      entryId,
+      (alike.get(entryId) ?? []).filter((find) => mayBeCreation(window, find)),
+    ]),
   );
   const claims = new Map<string, number>();
   for (const finds of fitting.values())
@@ -27,7 +50,13 @@ export function judgeImports(uncertain: readonly UncertainImport[], view: View):
   return new Map(
     uncertain.map((judged) => [
       judged.entryId,
-      judgeImport(judged, alike.get(judged.entryId) ?? [], fitting.get(judged.entryId) ?? [], claims, view),
+      judgeImport(
+        judged,
+        alike.get(judged.entryId) ?? [],
+        fitting.get(judged.entryId) ?? [],
+        claims,
+        view,
+      ),
     ]),
   );
 }
@@ -41,7 +70,8 @@ function judgeImport(
 ): Verdict {
   const candidates = alike.map(({ identCely }) => identCely);
   const [only, ...otherFinds] = fitting;
-  if (only !== undefined && judged.window.bounds === undefined) return makeTimeUnknownVerdict(candidates);
+  if (only !== undefined && judged.window.bounds === undefined)
+    return makeTimeUnknownVerdict(candidates);
   if (only !== undefined && otherFinds.length === 0 && claims.get(only.identCely) === 1) {
     const reason = msg`${only.identCely} appeared since the attempt and is the same in every element that can be read`;
     return { kind: 'found', identCely: only.identCely, basis: 'same-and-new', reason, candidates };
@@ -75,12 +105,20 @@ function judgeImport(
     const reason = msg`a record of its project that may have been this one has been deleted since then`;
     return makeUndecided('deleted-since', reason, gone);
   }
-  return judgeAbsence(judged.window, getShownKind(judged.elements, Number(judged.elements.stav)), view);
+  return judgeAbsence(
+    judged.window,
+    getShownKind(judged.elements, Number(judged.elements.stav)),
+    view,
+  );
 }
 
-/** Returns records of the same project with equal readable elements that belong to no other entry. */
+/**
+ * Returns records of the same project with equal readable elements that belong to no other entry.
+ */
 function findEqualRecords(judged: UncertainImport, view: View): HarvestedFind[] {
-  return [...view.finds.values()].filter((find) => isLike(judged, find) && !view.isOwned(find.identCely, find));
+  return [...view.finds.values()].filter(
+    (find) => isLike(judged, find) && !view.isOwned(find.identCely, find),
+  );
 }
 
 function isLike(judged: UncertainImport, find: HarvestedFind): boolean {
@@ -88,19 +126,34 @@ function isLike(judged: UncertainImport, find: HarvestedFind): boolean {
 }
 
 /**
- * Returns records that this account made in the project in the window, or possible variants: the service may have normalised a
- * value or have had a wrong clock, and people may have corrected the find, changed its state, or moved it to another project.
+ * Returns records that this account made in the project in the window, or possible variants: the
+ * service may have normalised a value or have had a wrong clock, and people may have corrected the
+ * find, changed its state, or moved it to another project.
  */
 function findSimilarRecords(judged: UncertainImport, view: View): string[] {
-  // A record that equals this find and not its owner may have an identifier that a restored service assigned twice.
+  // A record that equals this find and not its owner may have an identifier that a restored service
+  // assigned twice.
   const isAnothers = (find: HarvestedFind): boolean =>
-    view.isOwned(find.identCely, find) && !(isLike(judged, find) && !view.readsAsSent(find.identCely, find));
-  const shown = [...view.finds.values()].filter((find) => isNear(judged, find) && !isAnothers(find));
-  return [...shown.map(({ identCely }) => identCely), ...listChangedSince(judged, view.withheld, view)];
+    view.isOwned(find.identCely, find) &&
+    !(isLike(judged, find) && !view.readsAsSent(find.identCely, find));
+  const shown = [...view.finds.values()].filter(
+    (find) => isNear(judged, find) && !isAnothers(find),
+  );
+  return [
+    ...shown.map(({ identCely }) => identCely),
+    ...listChangedSince(judged, view.withheld, view),
+  ];
 }
 
-/** Returns records of its project, known only by header, that changed since and belong to no other entry. */
-function listChangedSince({ elements, window }: UncertainImport, changes: ReadonlyMap<string, number>, view: View): string[] {
+/**
+ * Returns records of its project, known only by header, that changed since and belong to no other
+ * entry.
+ */
+function listChangedSince(
+  { elements, window }: UncertainImport,
+  changes: ReadonlyMap<string, number>,
+  view: View,
+): string[] {
   return [...changes]
     .filter(
       ([identCely, changedMs]) =>
@@ -111,14 +164,23 @@ function listChangedSince({ elements, window }: UncertainImport, changes: Readon
     .filter((identCely) => !view.isOwned(identCely));
 }
 
-/** Maximum of different elements at which a record of another time or project may still be a corrected version. */
+/**
+ * Maximum of different elements at which a record of another time or project may still be a
+ * corrected version.
+ */
 const MAX_CORRECTED = 2;
 
 function isNear(judged: UncertainImport, find: HarvestedFind): boolean {
   if (!judged.window.accounts.has(findCreation(find)?.user ?? '')) return false;
-  if (getReferenceId(find.elements.projekt) === getReferenceId(judged.elements.projekt) && mayBeCreation(judged.window, find))
+  if (
+    getReferenceId(find.elements.projekt) === getReferenceId(judged.elements.projekt) &&
+    mayBeCreation(judged.window, find)
+  )
     return true;
-  return listDifferingElements(judged.elements, find).filter((name) => name !== 'projekt').length <= MAX_CORRECTED;
+  return (
+    listDifferingElements(judged.elements, find).filter((name) => name !== 'projekt').length <=
+    MAX_CORRECTED
+  );
 }
 
 /** Tells if one of the accounts made it in the window. */

@@ -9,18 +9,34 @@ import { type RecordSource, toListedFind } from '../harvest/harvest-finds.ts';
 import { parseSentElements } from './gather-evidence.ts';
 import { explainTooEarly, makeInFlightVerdict, makeTimeUnknownVerdict } from './judge-absence.ts';
 import type { RecordEvidence } from './judge-photograph.ts';
-import { type AttemptWindow, CLOCK_MARGIN_MS, getAttemptWindow, type Verdict, type ViewTime } from './verdict.ts';
+import {
+  type AttemptWindow,
+  CLOCK_MARGIN_MS,
+  getAttemptWindow,
+  type Verdict,
+  type ViewTime,
+} from './verdict.ts';
 
 type UncertainNumber = {
   readonly identCely: string;
   readonly value: string;
-  /** Numbers that the record may have without a change by another account; empty where they are unknown. */
+  /**
+   * Numbers that the record may have without a change by another account; empty where they are
+   * unknown.
+   */
   readonly knownNumbers: ReadonlySet<string>;
   readonly window: AttemptWindow;
 };
 
-/** Judges a number that may have been sent. It is not resent blindly, since another one may have replaced it meanwhile. */
-export function judgeNumber(judged: UncertainNumber, record: RecordEvidence, view: ViewTime): Verdict {
+/**
+ * Judges a number that may have been sent. It is not resent blindly, since another one may have
+ * replaced it meanwhile.
+ */
+export function judgeNumber(
+  judged: UncertainNumber,
+  record: RecordEvidence,
+  view: ViewTime,
+): Verdict {
   const { identCely, value, knownNumbers, window } = judged;
   if (record === undefined) {
     return {
@@ -34,10 +50,18 @@ export function judgeNumber(judged: UncertainNumber, record: RecordEvidence, vie
   if (current === value) {
     if (window.bounds === undefined) return makeTimeUnknownVerdict([current]);
     // A proxy may repeat the request, and so overwrite a later number: until then none is sent.
-    if (view.nowMs <= window.bounds.settledMs) return makeInFlightVerdict(window.bounds.settledMs, view.nowMs);
-    return { kind: 'found', basis: 'same-number', identCely, reason: msg`${identCely} has this number`, candidates: [] };
+    if (view.nowMs <= window.bounds.settledMs)
+      return makeInFlightVerdict(window.bounds.settledMs, view.nowMs);
+    return {
+      kind: 'found',
+      basis: 'same-number',
+      identCely,
+      reason: msg`${identCely} has this number`,
+      candidates: [],
+    };
   }
-  const isOlder = window.bounds !== undefined && record.changedMs < window.bounds.fromMs - CLOCK_MARGIN_MS;
+  const isOlder =
+    window.bounds !== undefined && record.changedMs < window.bounds.fromMs - CLOCK_MARGIN_MS;
   const isAsBefore = knownNumbers.size > 0 ? knownNumbers.has(current) : current === '' || isOlder;
   if (!isAsBefore) {
     const reason =
@@ -57,10 +81,15 @@ export function judgeNumber(judged: UncertainNumber, record: RecordEvidence, vie
 }
 
 /** Requests the current record; undefined where it is not visible. */
-export async function fetchCurrentRecord(source: RecordSource, identCely: string): Promise<RecordEvidence> {
+export async function fetchCurrentRecord(
+  source: RecordSource,
+  identCely: string,
+): Promise<RecordEvidence> {
   const record = await fetchListedRecord(source, identCely);
   const listed = record === undefined ? undefined : toListedFind(record);
-  return listed?.kind === 'shown' ? { find: listed.record, changedMs: listed.datestampMs } : undefined;
+  return listed?.kind === 'shown'
+    ? { find: listed.record, changedMs: listed.datestampMs }
+    : undefined;
 }
 
 /** Requests the current record, visible or not; undefined where there is none. */
@@ -77,28 +106,55 @@ export async function fetchListedRecord(
 }
 
 /**
- * Returns the numbers that a record may have without a change by another account: the last accepted one, that of its import, the
- * expected one, and those of unknown outcome. Empty where they are unknown.
+ * Returns the numbers that a record may have without a change by another account: the last accepted
+ * one, that of its import, the expected one, and those of unknown outcome. Empty where they are
+ * unknown.
  */
-export function listNumbersFromHere(outbox: Outbox, { id, identCely, expects }: NumberEntry): ReadonlySet<string> {
-  const otherEntries = listEntriesOfRecord(outbox, identCely ?? '').filter((entry) => entry.id !== id);
+export function listNumbersFromHere(
+  outbox: Outbox,
+  { id, identCely, expects }: NumberEntry,
+): ReadonlySet<string> {
+  const otherEntries = listEntriesOfRecord(outbox, identCely ?? '').filter(
+    (entry) => entry.id !== id,
+  );
   const numbers = otherEntries.filter((entry) => entry.kind === 'number');
-  const importEntry = otherEntries.find(({ kind, state }) => kind === 'import' && state === 'accepted');
-  const ofImport = importEntry?.kind === 'import' ? [parseSentElements(importEntry)?.evidencni_cislo?.toString() ?? ''] : [];
+  const importEntry = otherEntries.find(
+    ({ kind, state }) => kind === 'import' && state === 'accepted',
+  );
+  const ofImport =
+    importEntry?.kind === 'import'
+      ? [parseSentElements(importEntry)?.evidencni_cislo?.toString() ?? '']
+      : [];
   const last = numbers.findLast(({ state }) => state === 'accepted')?.value;
-  const open = numbers.filter(({ unknownAttempts }) => unknownAttempts > 0).map(({ value }) => value);
-  return new Set([...(last === undefined ? ofImport : [last]), ...(expects === null ? [] : [expects]), ...open]);
+  const open = numbers
+    .filter(({ unknownAttempts }) => unknownAttempts > 0)
+    .map(({ value }) => value);
+  return new Set([
+    ...(last === undefined ? ofImport : [last]),
+    ...(expects === null ? [] : [expects]),
+    ...open,
+  ]);
 }
 
-/** Returns the number of a record; undefined where the index shows the record as it was before the last number from here. */
-export function findShownNumber(outbox: Outbox, { find, changedMs }: NonNullable<RecordEvidence>): string | undefined {
+/**
+ * Returns the number of a record; undefined where the index shows the record as it was before the
+ * last number from here.
+ */
+export function findShownNumber(
+  outbox: Outbox,
+  { find, changedMs }: NonNullable<RecordEvidence>,
+): string | undefined {
   const shown = getNumber(find);
-  const last = listNumbers(outbox, { findId: null, identCely: find.identCely }).findLast(({ state }) => state === 'accepted');
+  const last = listNumbers(outbox, { findId: null, identCely: find.identCely }).findLast(
+    ({ state }) => state === 'accepted',
+  );
   const bounds = last === undefined ? undefined : getAttemptWindow(outbox, last).bounds;
   // A datestamp in whole days does not tell.
   if (last === undefined || bounds === undefined || changedMs % DAY_MS === 0) return shown;
   const isFormer = listNumbersFromHere(outbox, last).has(shown);
-  return changedMs <= (isFormer ? bounds.untilMs : bounds.fromMs - CLOCK_MARGIN_MS) ? undefined : shown;
+  return changedMs <= (isFormer ? bounds.untilMs : bounds.fromMs - CLOCK_MARGIN_MS)
+    ? undefined
+    : shown;
 }
 
 function getNumber({ elements }: HarvestedFind): string {

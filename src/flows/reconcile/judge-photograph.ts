@@ -1,6 +1,10 @@
 import { type Message, msg } from '../../base/message.ts';
 import type { HarvestedFile, HarvestedFind, HistoryEntry } from '../../find/harvested-find.ts';
-import { explainTooEarly, makeIndexBehindVerdict, makeTimeUnknownVerdict } from './judge-absence.ts';
+import {
+  explainTooEarly,
+  makeIndexBehindVerdict,
+  makeTimeUnknownVerdict,
+} from './judge-absence.ts';
 import {
   type AttemptWindow,
   type Basis,
@@ -11,15 +15,24 @@ import {
   type ViewTime,
 } from './verdict.ts';
 
-export type SettledPhoto = { readonly fileName: string; readonly sha512Hex: string; readonly window: AttemptWindow };
-export type UncertainPhoto = SettledPhoto & { readonly entryId: number; readonly identCely: string };
+export type SettledPhoto = {
+  readonly fileName: string;
+  readonly sha512Hex: string;
+  readonly window: AttemptWindow;
+};
+export type UncertainPhoto = SettledPhoto & {
+  readonly entryId: number;
+  readonly identCely: string;
+};
 
 /** A record requested by identifier, and its last change; undefined where it is not visible. */
-export type RecordEvidence = { readonly find: HarvestedFind; readonly changedMs: number } | undefined;
+export type RecordEvidence =
+  | { readonly find: HarvestedFind; readonly changedMs: number }
+  | undefined;
 
 /**
- * Judges a photograph by the files of its record. An equal digest is proof; where the service removed GPS data and so changed the
- * bytes, name, time and sender are compared.
+ * Judges a photograph by the files of its record. An equal digest is proof; where the service
+ * removed GPS data and so changed the bytes, name, time and sender are compared.
  * @param settled photographs of the same record that are known to exist, whose files belong to them
  * @param uncertain all uncertain photographs of the record
  */
@@ -31,12 +44,19 @@ export function judgePhoto(
   view: ViewTime,
 ): Verdict {
   if (record === undefined)
-    return makeUndecided('record-not-shown', msg`the harvest does not show ${judged.identCely} to this account`, []);
+    return makeUndecided(
+      'record-not-shown',
+      msg`the harvest does not show ${judged.identCely} to this account`,
+      [],
+    );
   const { find } = record;
   const byDigest = find.files.find((file) => file.sha512Hex === judged.sha512Hex);
-  const isTaken = byDigest !== undefined && settled.some((other) => other.sha512Hex === byDigest.sha512Hex);
+  const isTaken =
+    byDigest !== undefined && settled.some((other) => other.sha512Hex === byDigest.sha512Hex);
   if (byDigest !== undefined && !isTaken) {
-    return makeFoundVerdict(judged, 'same-digest', msg`${byDigest.name} has the same digest`, [byDigest.name]);
+    return makeFoundVerdict(judged, 'same-digest', msg`${byDigest.name} has the same digest`, [
+      byDigest.name,
+    ]);
   }
   const owners = assignFiles(find.files, settled);
   const free = find.files.filter((file) => !owners.has(file));
@@ -48,8 +68,12 @@ export function judgePhoto(
     const reason = msg`${only.name} was stored from a file of this name since the attempt, by this account`;
     return makeFoundVerdict(judged, 'same-name-and-new', reason, names);
   }
-  if (mine.length > 0) return makeUndecided('several-files', msg`several files could be this photograph`, names);
-  const near = free.filter((file) => mayBeStoring(judged.window, file) && !uncertain.some((other) => isStoredAs(other, file)));
+  if (mine.length > 0)
+    return makeUndecided('several-files', msg`several files could be this photograph`, names);
+  const near = free.filter(
+    (file) =>
+      mayBeStoring(judged.window, file) && !uncertain.some((other) => isStoredAs(other, file)),
+  );
   if (near.length > 0) {
     return makeUndecided(
       'other-name-and-new',
@@ -59,7 +83,9 @@ export function judgePhoto(
   }
   const shown = new Set(owners.values());
   const behind = settled.find(
-    (other) => (other.window.bounds?.untilMs ?? 0) >= (judged.window.bounds?.fromMs ?? 0) - CLOCK_MARGIN_MS && !shown.has(other),
+    (other) =>
+      (other.window.bounds?.untilMs ?? 0) >=
+        (judged.window.bounds?.fromMs ?? 0) - CLOCK_MARGIN_MS && !shown.has(other),
   );
   if (behind !== undefined) return makeIndexBehindVerdict(behind.fileName);
   return (
@@ -72,14 +98,20 @@ export function judgePhoto(
   );
 }
 
-function makeFoundVerdict(judged: UncertainPhoto, basis: Basis, reason: Message, candidates: readonly string[]): Verdict {
+function makeFoundVerdict(
+  judged: UncertainPhoto,
+  basis: Basis,
+  reason: Message,
+  candidates: readonly string[],
+): Verdict {
   if (judged.window.bounds === undefined) return makeTimeUnknownVerdict(candidates);
   return { kind: 'found', identCely: judged.identCely, basis, reason, candidates };
 }
 
 /**
- * Assigns one file to each settled photograph: by digest, else by name and nearest time. Cameras reuse names, and clocks agree
- * only roughly, so a photograph may also fit the file of the next one.
+ * Assigns one file to each settled photograph: by digest, else by name and nearest time. Cameras
+ * reuse names, and clocks agree only roughly, so a photograph may also fit the file of the next
+ * one.
  */
 export function assignFiles(
   files: readonly HarvestedFile[],
@@ -94,7 +126,11 @@ export function assignFiles(
   });
   for (const photo of changed) {
     const fitting = files.filter((file) => !owners.has(file) && isStoredAs(photo, file));
-    const nearest = fitting.toSorted((one, other) => getDistanceMs(photo.window, one) - getDistanceMs(photo.window, other)).at(0);
+    const nearest = fitting
+      .toSorted(
+        (one, other) => getDistanceMs(photo.window, one) - getDistanceMs(photo.window, other),
+      )
+      .at(0);
     if (nearest !== undefined) owners.set(nearest, photo);
   }
   return owners;
@@ -103,7 +139,9 @@ export function assignFiles(
 /** Returns the milliseconds between a file's upload and the bounds of the attempts. */
 function getDistanceMs({ bounds }: AttemptWindow, file: HarvestedFile): number {
   const atMs = Date.parse(findStoring(file)?.at ?? '');
-  return bounds === undefined || Number.isNaN(atMs) ? 0 : Math.max(0, bounds.fromMs - atMs, atMs - bounds.untilMs);
+  return bounds === undefined || Number.isNaN(atMs)
+    ? 0
+    : Math.max(0, bounds.fromMs - atMs, atMs - bounds.untilMs);
 }
 
 function isStoredAs(photo: SettledPhoto, file: HarvestedFile): boolean {

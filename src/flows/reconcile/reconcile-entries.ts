@@ -2,10 +2,24 @@ import { asServerMs, type ServerMs } from '../../base/clock.ts';
 import { msg } from '../../base/message.ts';
 import { schedule } from '../../outbox/entries.ts';
 import type { Entry, ImportEntry, NumberEntry, PhotoEntry } from '../../outbox/entry.ts';
-import { findImportOfFind, listEntriesInState, listEntriesOfRecord } from '../../outbox/entry-queries.ts';
+import {
+  findImportOfFind,
+  listEntriesInState,
+  listEntriesOfRecord,
+} from '../../outbox/entry-queries.ts';
 import { reassignRecord } from '../../outbox/ownership.ts';
-import { getRetryAt, listAttempts, recordEvidence, recordLookup } from '../../outbox/record-events.ts';
-import { type Evidence, gatherEvidence, type LookupContext, parseSentElements } from './gather-evidence.ts';
+import {
+  getRetryAt,
+  listAttempts,
+  recordEvidence,
+  recordLookup,
+} from '../../outbox/record-events.ts';
+import {
+  type Evidence,
+  gatherEvidence,
+  type LookupContext,
+  parseSentElements,
+} from './gather-evidence.ts';
 import { judgeImports, type UncertainImport } from './judge-import.ts';
 import { fetchCurrentRecord, judgeNumber, listNumbersFromHere } from './judge-number.ts';
 import { judgePhoto, type RecordEvidence, type UncertainPhoto } from './judge-photograph.ts';
@@ -22,18 +36,25 @@ export type Reconciled = {
 };
 
 /**
- * Settles uncertain entries by harvest: a visible find or file settles its entry as accepted; a proven absence queues it again;
- * others are left to a person. The caller holds the push lock.
+ * Settles uncertain entries by harvest: a visible find or file settles its entry as accepted; a
+ * proven absence queues it again; others are left to a person. The caller holds the push lock.
  */
 export async function reconcile(context: ReconcileContext): Promise<Reconciled[]> {
   const { outbox, recordKeys } = context;
-  // All are judged together, since a record may belong to any of them; only the requested ones are settled.
+  // All are judged together, since a record may belong to any of them; only the requested ones are
+  // settled.
   const uncertain = listEntriesInState(outbox, 'uncertain');
-  const isRequested = (entry: Entry) => recordKeys === undefined || recordKeys.includes(entry.recordKey);
+  const isRequested = (entry: Entry) =>
+    recordKeys === undefined || recordKeys.includes(entry.recordKey);
   if (!uncertain.some(isRequested)) return [];
   const imports = uncertain.filter((entry) => entry.kind === 'import');
   const view = await gatherEvidence(context, uncertain);
-  const settled = applyAll(context, imports.filter(isRequested), judgeImportEntries(context, imports, view), view);
+  const settled = applyAll(
+    context,
+    imports.filter(isRequested),
+    judgeImportEntries(context, imports, view),
+    view,
+  );
   // Imports that were just found have set the record of their photographs and numbers.
   const open = listEntriesInState(outbox, 'uncertain').filter(isChange);
   const verdicts = await judgeChanges(context, open, view);
@@ -44,16 +65,26 @@ function isChange(entry: Entry): entry is PhotoEntry | NumberEntry {
   return entry.kind !== 'import';
 }
 
-function judgeImportEntries({ outbox }: LookupContext, entries: readonly ImportEntry[], view: Evidence) {
+function judgeImportEntries(
+  { outbox }: LookupContext,
+  entries: readonly ImportEntry[],
+  view: Evidence,
+) {
   const uncertain = entries.flatMap((entry): UncertainImport[] => {
     const sent = parseSentElements(entry);
-    return sent === undefined ? [] : [{ entryId: entry.id, elements: sent, window: getAttemptWindow(outbox, entry) }];
+    return sent === undefined
+      ? []
+      : [{ entryId: entry.id, elements: sent, window: getAttemptWindow(outbox, entry) }];
   });
   return judgeImports(uncertain, view);
 }
 
 /** Judges photographs and numbers by record. Those of an uncertain find wait for its verdict. */
-async function judgeChanges(context: LookupContext, entries: readonly (PhotoEntry | NumberEntry)[], view: Evidence) {
+async function judgeChanges(
+  context: LookupContext,
+  entries: readonly (PhotoEntry | NumberEntry)[],
+  view: Evidence,
+) {
   const verdicts = new Map<number, Verdict>();
   for (const entry of entries.filter(({ identCely }) => identCely === null)) {
     const verdict = judgeWithoutRecord(context, entry);
@@ -66,9 +97,11 @@ async function judgeChanges(context: LookupContext, entries: readonly (PhotoEntr
     const record = await fetchCurrentRecord(context, identCely);
     const ofRecord = entries.filter((entry) => entry.identCely === identCely);
     const photos = ofRecord.filter((entry) => entry.kind === 'photo');
-    for (const [id, verdict] of judgePhotos(context, identCely, photos, record, view)) verdicts.set(id, verdict);
+    for (const [id, verdict] of judgePhotos(context, identCely, photos, record, view))
+      verdicts.set(id, verdict);
     for (const entry of ofRecord) {
-      if (entry.kind === 'number') verdicts.set(entry.id, judgeNumberEntry(context, entry, record, view));
+      if (entry.kind === 'number')
+        verdicts.set(entry.id, judgeNumberEntry(context, entry, record, view));
     }
   }
   return verdicts;
@@ -100,15 +133,31 @@ function judgePhotos(
     window: getAttemptWindow(outbox, entry),
   });
   const uncertain = entries.map(toUncertainPhoto);
-  const accepted = listEntriesOfRecord(outbox, identCely).filter(({ state }) => state === 'accepted');
-  const settled = accepted.flatMap((entry) => (entry.kind === 'photo' ? [toUncertainPhoto(entry)] : []));
-  return uncertain.map((judged) => [judged.entryId, judgePhoto(judged, uncertain, settled, record, view)]);
+  const accepted = listEntriesOfRecord(outbox, identCely).filter(
+    ({ state }) => state === 'accepted',
+  );
+  const settled = accepted.flatMap((entry) =>
+    entry.kind === 'photo' ? [toUncertainPhoto(entry)] : [],
+  );
+  return uncertain.map((judged) => [
+    judged.entryId,
+    judgePhoto(judged, uncertain, settled, record, view),
+  ]);
 }
 
-function judgeNumberEntry({ outbox }: LookupContext, entry: NumberEntry, record: RecordEvidence, view: Evidence): Verdict {
+function judgeNumberEntry(
+  { outbox }: LookupContext,
+  entry: NumberEntry,
+  record: RecordEvidence,
+  view: Evidence,
+): Verdict {
   const { identCely, value } = entry;
   const knownNumbers = listNumbersFromHere(outbox, entry);
-  return judgeNumber({ identCely: identCely ?? '', value, knownNumbers, window: getAttemptWindow(outbox, entry) }, record, view);
+  return judgeNumber(
+    { identCely: identCely ?? '', value, knownNumbers, window: getAttemptWindow(outbox, entry) },
+    record,
+    view,
+  );
 }
 
 function applyAll(
@@ -125,15 +174,28 @@ function applyAll(
   });
 }
 
-function applyVerdict({ outbox, harvester }: LookupContext, entry: Entry, verdict: Verdict, now: ServerMs): void {
+function applyVerdict(
+  { outbox, harvester }: LookupContext,
+  entry: Entry,
+  verdict: Verdict,
+  now: ServerMs,
+): void {
   outbox.change(() => {
     const { basis, reason, candidates } = verdict;
     if (verdict.kind === 'undecided') {
       recordLookup(outbox, entry.id, { serverAt: now, basis, reason, candidates });
       return;
     }
-    if (verdict.kind === 'found' && entry.kind === 'import') reassignRecord(outbox, entry, verdict.identCely);
-    recordEvidence(outbox, entry, verdict, { basis, reason, candidates, serverAt: now }, harvester ?? null);
-    if (verdict.kind === 'absent') schedule(outbox, entry.id, { notBeforeAt: getRetryAt(listAttempts(outbox, entry)) });
+    if (verdict.kind === 'found' && entry.kind === 'import')
+      reassignRecord(outbox, entry, verdict.identCely);
+    recordEvidence(
+      outbox,
+      entry,
+      verdict,
+      { basis, reason, candidates, serverAt: now },
+      harvester ?? null,
+    );
+    if (verdict.kind === 'absent')
+      schedule(outbox, entry.id, { notBeforeAt: getRetryAt(listAttempts(outbox, entry)) });
   });
 }

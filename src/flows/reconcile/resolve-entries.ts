@@ -3,7 +3,13 @@ import { isDeepStrictEqual } from 'node:util';
 import { UsageError } from '../../base/errors.ts';
 import { cmd, type Message, msg } from '../../base/message.ts';
 import { recoverInFlight, requeue } from '../../outbox/claims.ts';
-import { getEventSeq, listEventsOfEntry, schedule, scheduleEach, setReason } from '../../outbox/entries.ts';
+import {
+  getEventSeq,
+  listEventsOfEntry,
+  schedule,
+  scheduleEach,
+  setReason,
+} from '../../outbox/entries.ts';
 import type { Entry, EntryState, Held, ImportEntry } from '../../outbox/entry.ts';
 import {
   findEntryById,
@@ -35,7 +41,10 @@ const DECISION_KINDS: readonly DecisionKind[] = ['created', 'resend', 'drop'];
 /** `held`: a queued entry with an open question. */
 type Decidable = EntryState | 'held';
 
-/** States to which each decision applies: the entries in the first of these states that the record has. */
+/**
+ * States to which each decision applies: the entries in the first of these states that the record
+ * has.
+ */
 const DECIDES: Readonly<Record<DecisionKind, readonly Decidable[]>> = {
   created: ['uncertain', 'held'],
   resend: ['uncertain', 'held', 'refused', 'dropped'],
@@ -48,16 +57,21 @@ const NOTHING_TO_DECIDE: Readonly<Record<DecisionKind, Message>> = {
   drop: msg`Nothing here is open: uncertain, held, refused, queued or a draft.`,
 };
 
-/** Runs `work` under the push lock where it is free. Only then is the outcome of attempts without an answer unknown. */
+/**
+ * Runs `work` under the push lock where it is free. Only then is the outcome of attempts without an
+ * answer unknown.
+ */
 export type WithLockIfFree = <T>(work: (isLocked: boolean) => T) => T;
 
 /**
- * Settles a record's uncertain or held entries by a person's decision. Refused entries can be resent or dropped as well, and a
- * dropped find can be restored.
+ * Settles a record's uncertain or held entries by a person's decision. Refused entries can be
+ * resent or dropped as well, and a dropped find can be restored.
  * @param find as a user names it
  * @param entryId only this entry; otherwise all to which the decision applies
- * @param asked entry that a person was asked about: it may have been settled meanwhile, and the answer applies to no other one
- * @returns the settled entries; where the find is dropped, also the number of numbers and photographs that wait for it
+ * @param asked entry that a person was asked about: it may have been settled meanwhile, and the
+ * answer applies to no other one
+ * @returns the settled entries; where the find is dropped, also the number of numbers and
+ * photographs that wait for it
  * @throws UsageError when there is nothing to decide, or the identifier is another find's
  */
 export function resolveEntries(
@@ -72,7 +86,10 @@ export function resolveEntries(
     if (isLocked) recoverInFlight(outbox);
     const target = findTarget(outbox, find);
     const settled = outbox.change(() => settleAs(outbox, target, decision, entryId, asked));
-    return { settled, waiting: decision.kind === 'drop' ? countDependents(outbox, target) : undefined };
+    return {
+      settled,
+      waiting: decision.kind === 'drop' ? countDependents(outbox, target) : undefined,
+    };
   });
 }
 
@@ -84,11 +101,17 @@ function settleAs(
   asked: Entry | undefined,
 ): Entry[] {
   const entries = listDecidable(outbox, target, decision.kind, entryId);
-  if (entries.length === 0) throw makeNothingToDecideError(NOTHING_TO_DECIDE[decision.kind], entryId);
+  if (entries.length === 0)
+    throw makeNothingToDecideError(NOTHING_TO_DECIDE[decision.kind], entryId);
   if (asked !== undefined && !entries.some(({ id }) => id === asked.id))
-    throw makeNothingToDecideError(msg`The find changed while you were asked. Nothing was decided.`, undefined);
+    throw makeNothingToDecideError(
+      msg`The find changed while you were asked. Nothing was decided.`,
+      undefined,
+    );
   if (decision.kind === 'created') {
-    const [problem] = entries.flatMap((entry) => findRecordProblem(outbox, entry, decision.identCely) ?? []);
+    const [problem] = entries.flatMap(
+      (entry) => findRecordProblem(outbox, entry, decision.identCely) ?? [],
+    );
     if (problem !== undefined) throw problem;
   }
   const group = randomUUID();
@@ -97,8 +120,11 @@ function settleAs(
 }
 
 function makeNothingToDecideError(nothing: Message, entryId: number | undefined): UsageError {
-  const message = entryId === undefined ? nothing : msg`${nothing} Only the entry ${entryId} was requested.`;
-  return new UsageError(message, { hint: msg`\`${cmd`pas status`}\` lists what needs your attention, with the command for it.` });
+  const message =
+    entryId === undefined ? nothing : msg`${nothing} Only the entry ${entryId} was requested.`;
+  return new UsageError(message, {
+    hint: msg`\`${cmd`pas status`}\` lists what needs your attention, with the command for it.`,
+  });
 }
 
 function decide(outbox: Outbox, entry: Entry, decision: Decision, group: string): void {
@@ -107,9 +133,15 @@ function decide(outbox: Outbox, entry: Entry, decision: Decision, group: string)
     case 'created': {
       const reason = msg`a person decided: created as ${decision.identCely}`;
       recordEvents(outbox, [
-        makeDecision(outbox, entry, { answer: 'created', by, group, identCely: decision.identCely }, reason),
+        makeDecision(
+          outbox,
+          entry,
+          { answer: 'created', by, group, identCely: decision.identCely },
+          reason,
+        ),
       ]);
-      if (entry.kind === 'import' && entry.held?.basis === 'not-searched') holdPhotographs(outbox, entry, entry.held);
+      if (entry.kind === 'import' && entry.held?.basis === 'not-searched')
+        holdPhotographs(outbox, entry, entry.held);
       return;
     }
     case 'resend': {
@@ -117,16 +149,24 @@ function decide(outbox: Outbox, entry: Entry, decision: Decision, group: string)
       const candidates = entry.held?.candidates ?? [];
       // A dropped entry that may have been sent becomes uncertain again.
       const attempts = entry.state === 'dropped' ? { attempts: [] } : {};
-      recordEvents(outbox, [makeDecision(outbox, entry, { answer: 'send', by, group, candidates, ...attempts }, reason)]);
+      recordEvents(outbox, [
+        makeDecision(outbox, entry, { answer: 'send', by, group, candidates, ...attempts }, reason),
+      ]);
       requeue(outbox, entry, reason);
       schedule(outbox, entry.id, { held: null });
-      if (entry.held?.basis === 'hidden-records' && entry.kind === 'import' && entry.project !== null)
+      if (
+        entry.held?.basis === 'hidden-records' &&
+        entry.kind === 'import' &&
+        entry.project !== null
+      )
         releaseProject(outbox, entry.project);
       if (entry.findId !== null && entry.kind === 'import') unhideFind(outbox, entry.findId);
       return;
     }
     case 'drop':
-      recordEvents(outbox, [makeDecision(outbox, entry, { answer: 'abandon', by, group }, msg`dropped by a person`)]);
+      recordEvents(outbox, [
+        makeDecision(outbox, entry, { answer: 'abandon', by, group }, msg`dropped by a person`),
+      ]);
       return;
   }
 }
@@ -149,7 +189,8 @@ export function sendHeld(outbox: Outbox, held: readonly Entry[]): void {
   outbox.change(() => {
     for (const { id, held: asked } of held) {
       const entry = findEntryById(outbox, id);
-      if (entry?.state === 'queued' && isDeepStrictEqual(entry.held, asked)) decide(outbox, entry, { kind: 'resend' }, group);
+      if (entry?.state === 'queued' && isDeepStrictEqual(entry.held, asked))
+        decide(outbox, entry, { kind: 'resend' }, group);
     }
   });
 }
@@ -162,7 +203,11 @@ export type OpenDecision = {
 };
 
 /** @throws UsageError where there is nothing to decide */
-export function openDecision(outbox: Outbox, find: string, entryId: number | undefined): OpenDecision {
+export function openDecision(
+  outbox: Outbox,
+  find: string,
+  entryId: number | undefined,
+): OpenDecision {
   const target = findTarget(outbox, find);
   const open = DECISION_KINDS.flatMap((kind) =>
     listDecidable(outbox, target, kind, entryId)
@@ -170,7 +215,8 @@ export function openDecision(outbox: Outbox, find: string, entryId: number | und
       .map((entry) => ({ kind, entry })),
   );
   const [first] = open;
-  if (first === undefined) throw makeNothingToDecideError(msg`Nothing here waits for a decision.`, entryId);
+  if (first === undefined)
+    throw makeNothingToDecideError(msg`Nothing here waits for a decision.`, entryId);
   const { entry } = first;
   const names = entry.held?.candidates ?? listEvidence(outbox, entry).at(-1)?.candidates ?? [];
   return {
@@ -183,12 +229,22 @@ export function openDecision(outbox: Outbox, find: string, entryId: number | und
   };
 }
 
-function listDecidable(outbox: Outbox, target: Target, kind: Decision['kind'], entryId: number | undefined): Entry[] {
-  const all = listEntriesOfTarget(outbox, target).filter((entry) => entryId === undefined || entry.id === entryId);
+function listDecidable(
+  outbox: Outbox,
+  target: Target,
+  kind: Decision['kind'],
+  entryId: number | undefined,
+): Entry[] {
+  const all = listEntriesOfTarget(outbox, target).filter(
+    (entry) => entryId === undefined || entry.id === entryId,
+  );
   const groups = DECIDES[kind].map((state) => all.filter((entry) => isIn(entry, state)));
   const group = groups.find((each) => each.length > 0) ?? [];
-  // Photographs and numbers of an uncertain find have no record yet, so there is nothing to decide about them.
-  const decided = group.filter((entry) => entry.kind === 'import' || entry.identCely !== null || entry.state !== 'uncertain');
+  // Photographs and numbers of an uncertain find have no record yet, so there is nothing to decide
+  // about them.
+  const decided = group.filter(
+    (entry) => entry.kind === 'import' || entry.identCely !== null || entry.state !== 'uncertain',
+  );
   const [importEntry] = group.filter((entry) => entry.kind === 'import');
   // Dependents of a dropped find stay, in case it is restored.
   if (kind === 'drop' && importEntry?.state === 'queued') return [importEntry];
@@ -202,7 +258,9 @@ function isIn(entry: Entry, state: Decidable): boolean {
 
 function countDependents(outbox: Outbox, { findId }: Target): number | undefined {
   if (findId === null || !isDropped(outbox, findId)) return undefined;
-  return listEntriesOfFind(outbox, findId).filter(({ kind, state }) => kind !== 'import' && state === 'queued').length;
+  return listEntriesOfFind(outbox, findId).filter(
+    ({ kind, state }) => kind !== 'import' && state === 'queued',
+  ).length;
 }
 
 type Decided = { readonly entry: Entry; readonly event: EventOf<'decided'> };
@@ -224,19 +282,27 @@ export function undoDecision(
   });
 }
 
-function revertLast(outbox: Outbox, find: string): { readonly decision: DecisionKind; readonly entries: Entry[] } {
+function revertLast(
+  outbox: Outbox,
+  find: string,
+): { readonly decision: DecisionKind; readonly entries: Entry[] } {
   const entries = listEntriesOfTarget(outbox, findTarget(outbox, find));
   const last = findLastDecision(outbox, entries);
   const [first] = last;
   if (first === undefined) throw new UsageError(msg`There is no decision about ${find} to undo.`);
   if (entries.some((entry) => isAttemptedSince(outbox, entry, last)))
-    throw new UsageError(msg`Something was sent because of the decision, so it can no longer be undone.`, {
-      hint: makeTooLateHint(find, first, entries),
-    });
+    throw new UsageError(
+      msg`Something was sent because of the decision, so it can no longer be undone.`,
+      {
+        hint: makeTooLateHint(find, first, entries),
+      },
+    );
   const [group, reason] = [randomUUID(), msg`a person undid the decision`];
   recordEvents(
     outbox,
-    last.map(({ entry, event }) => makeDecision(outbox, entry, { answer: 'undo', by: 'person', group, of: event.id }, reason)),
+    last.map(({ entry, event }) =>
+      makeDecision(outbox, entry, { answer: 'undo', by: 'person', group, of: event.id }, reason),
+    ),
   );
   // A refused entry that was queued again is refused again.
   for (const { entry, event } of last) {
@@ -266,7 +332,9 @@ const KIND_OF: Partial<Record<EventOf<'decided'>['body']['answer'], DecisionKind
 /** Returns the last effective decision of a person, with all entries that it changed. */
 function findLastDecision(outbox: Outbox, entries: readonly Entry[]): Decided[] {
   const decided = entries.flatMap((entry) => {
-    const events = listEventsOfEntry(outbox, entry.uuid).filter((event) => event.kind === 'decided');
+    const events = listEventsOfEntry(outbox, entry.uuid).filter(
+      (event) => event.kind === 'decided',
+    );
     const undone = new Set(events.flatMap(({ body }) => (body.answer === 'undo' ? [body.of] : [])));
     return events
       .filter(({ id, body }) => body.by === 'person' && body.answer !== 'undo' && !undone.has(id))
@@ -274,7 +342,9 @@ function findLastDecision(outbox: Outbox, entries: readonly Entry[]): Decided[] 
   });
   const newest = decided.reduce<Decided | undefined>(
     (best, each) =>
-      best === undefined || getEventSeq(outbox, each.event.id) >= getEventSeq(outbox, best.event.id) ? each : best,
+      best === undefined || getEventSeq(outbox, each.event.id) >= getEventSeq(outbox, best.event.id)
+        ? each
+        : best,
     undefined,
   );
   return decided.filter(({ event }) => event.body.group === newest?.event.body.group);
@@ -289,7 +359,9 @@ function isAttemptedSince(outbox: Outbox, entry: Entry, last: readonly Decided[]
 }
 
 function makeTooLateHint(find: string, { event }: Decided, entries: readonly Entry[]): Message {
-  const importEntry = entries.find((entry) => entry.kind === 'import' && entry.state === 'accepted');
+  const importEntry = entries.find(
+    (entry) => entry.kind === 'import' && entry.state === 'accepted',
+  );
   const ident = importEntry?.identCely;
   const isDecided = event.body.answer === 'created' && ident != null;
   return isDecided

@@ -32,27 +32,35 @@ export function explainUncertain(
     reason == null ? [] : [String(reason)],
   );
   // The service accepted it, and gave the record to two finds: that reason suffices.
-  if (listAttempts(outbox, entry).at(-1)?.outcome === 'accepted') return [reasons[0] ?? '', ...reasons.slice(1)];
+  if (listAttempts(outbox, entry).at(-1)?.outcome === 'accepted')
+    return [reasons[0] ?? '', ...reasons.slice(1)];
   return [explainPlainly(outbox, entry, WHAT[entry.kind], settleMs), ...new Set(reasons)];
 }
 
 /**
- * Returns the template of the reason for which an accepted entry is uncertain: the service gave one record to two finds. A
- * service restored from a backup does so with many.
+ * Returns the template of the reason for which an accepted entry is uncertain: the service gave one
+ * record to two finds. A service restored from a backup does so with many.
  */
 export function findReassignment(outbox: Outbox, entryId: number): string | undefined {
   const entry = findEntryById(outbox, entryId);
-  if (entry?.state !== 'uncertain' || listAttempts(outbox, entry).at(-1)?.outcome !== 'accepted') return undefined;
+  if (entry?.state !== 'uncertain' || listAttempts(outbox, entry).at(-1)?.outcome !== 'accepted')
+    return undefined;
   return getTemplate(entry.reason ?? '');
 }
 
 function explainPlainly(outbox: Outbox, entry: Entry, what: Message, settleMs: number): string {
-  const [last, looked, nowMs] = [listAttempts(outbox, entry).at(-1), listEvidence(outbox, entry).at(-1), outbox.clock.now()];
+  const [last, looked, nowMs] = [
+    listAttempts(outbox, entry).at(-1),
+    listEvidence(outbox, entry).at(-1),
+    outbox.clock.now(),
+  ];
   const untilMs = last === undefined ? nowMs : (last.endedAt ?? last.startedAt) + settleMs;
-  const isFinal = looked?.verdict === 'undecided' && (untilMs <= nowMs || looked.candidates.length > 0);
+  const isFinal =
+    looked?.verdict === 'undecided' && (untilMs <= nowMs || looked.candidates.length > 0);
   if (isFinal && !PASSING.includes(looked.basis as Basis | null))
     return t`The service's data does not show whether it has ${what}; check its website, and decide.`;
-  if (untilMs <= nowMs) return t`It is not known yet whether the service has ${what}; pas checks with the next push.`;
+  if (untilMs <= nowMs)
+    return t`It is not known yet whether the service has ${what}; pas checks with the next push.`;
   // Rounded up to the minute, so that the text is true then.
   const at = formatMoment(Math.ceil(untilMs / MINUTE_MS) * MINUTE_MS, nowMs);
   return t`It is not known yet whether the service has ${what}; pas checks again after ${at}.`;

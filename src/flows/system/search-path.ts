@@ -1,5 +1,14 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, lstatSync, mkdtempSync, readFileSync, readlinkSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  lstatSync,
+  mkdtempSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
 import { delimiter, dirname, join, resolve } from 'node:path';
 import { ConfigError, UsageError } from '../../base/errors.ts';
@@ -23,7 +32,9 @@ type LinkPlace = { readonly folder: string; readonly targets: Readonly<Record<st
 export function linkPlace(environment: Readonly<Record<string, string | undefined>>): LinkPlace {
   const kind = detectInstallationKind();
   if (kind === 'npm') {
-    throw new UsageError(t`npm installed this pas, and adds it to PATH when it installs with --global.`);
+    throw new UsageError(
+      t`npm installed this pas, and adds it to PATH when it installs with --global.`,
+    );
   }
   const getProgramPath = (name: string): string =>
     kind === 'archive' ? join(packageRoot, '..', name) : join(packageRoot, 'bin', `${name}.js`);
@@ -33,9 +44,15 @@ export function linkPlace(environment: Readonly<Record<string, string | undefine
   };
 }
 
-/** Links the programs over links of an older pas. @throws UsageError where another program has the name; DatabaseError */
+/**
+ * Links the programs over links of an older pas. @throws UsageError where another program has the
+ * name; DatabaseError
+ */
 export function linkPrograms({ folder, targets }: LinkPlace, path: string): SearchPath {
-  const links = Object.entries(targets).map(([name, target]) => ({ link: join(folder, name), target }));
+  const links = Object.entries(targets).map(([name, target]) => ({
+    link: join(folder, name),
+    target,
+  }));
   for (const { link } of links) assertOwnLink(link);
   for (const { link, target } of links) {
     try {
@@ -76,20 +93,28 @@ function assertOwnLink(link: string): void {
 function isOurs(link: string): boolean {
   if (lstatSync(link, { throwIfNoEntry: false })?.isSymbolicLink() !== true) return false;
   const target = resolve(dirname(link), readlinkSync(link));
-  const parts = [join(dirname(target), 'app', 'package.json'), join(dirname(target), '..', 'package.json')];
-  return !existsSync(target) || parts.some((path) => existsSync(path) && readFileSync(path, 'utf8').includes('"pas-finds"'));
+  const parts = [
+    join(dirname(target), 'app', 'package.json'),
+    join(dirname(target), '..', 'package.json'),
+  ];
+  return (
+    !existsSync(target) ||
+    parts.some((path) => existsSync(path) && readFileSync(path, 'utf8').includes('"pas-finds"'))
+  );
 }
 
 /** Returns the folder of `pas.cmd` in an archive on Windows. */
 export function archiveFolder(): string {
   if (detectInstallationKind() !== 'archive')
-    throw new UsageError(t`This is not an unpacked archive: npm adds it to PATH when it installs with --global.`);
+    throw new UsageError(
+      t`This is not an unpacked archive: npm adds it to PATH when it installs with --global.`,
+    );
   return dirname(packageRoot);
 }
 
 /**
- * Adds a folder to the user's path in the registry of Windows, or removes it. It uses files of `reg`, which are UTF-16: the
- * output of programs has a code page that lacks some letters.
+ * Adds a folder to the user's path in the registry of Windows, or removes it. It uses files of
+ * `reg`, which are UTF-16: the output of programs has a code page that lacks some letters.
  * @returns true if it was there before
  * @throws ConfigError where the registry refuses
  */
@@ -103,7 +128,10 @@ export function changeUserPath(folder: string, to: 'there' | 'gone'): boolean {
     const otherFolders = before.split(';').filter((entry) => entry !== '' && !isIt(entry));
     const wasThere = before.split(';').some(isIt);
     if (wasThere === (to === 'there')) return wasThere;
-    writeFileSync(file, formatRegistryPath([...otherFolders, ...(to === 'there' ? [folder] : [])].join(';')));
+    writeFileSync(
+      file,
+      formatRegistryPath([...otherFolders, ...(to === 'there' ? [folder] : [])].join(';')),
+    );
     runReg('import', file);
     announce();
     return wasThere;
@@ -123,10 +151,16 @@ function runReg(...args: readonly string[]): void {
   throw new ConfigError(t`The Windows registry could not be read or written: ${why}`);
 }
 
-/** Notifies open programs by a Windows message, which .NET sends; without it they see the path after the next sign-in. */
+/**
+ * Notifies open programs by a Windows message, which .NET sends; without it they see the path after
+ * the next sign-in.
+ */
 function announce(): void {
   const script = "[Environment]::SetEnvironmentVariable('PAS_PATH_CHANGED', $null, 'User')";
-  spawnSync('powershell', ['-NoProfile', '-NonInteractive', '-Command', script], { windowsHide: true, timeout: 20_000 });
+  spawnSync('powershell', ['-NoProfile', '-NonInteractive', '-Command', script], {
+    windowsHide: true,
+    timeout: 20_000,
+  });
 }
 
 /** Parses the user's own path in a file that `reg export` wrote; empty where it has none. */
@@ -137,7 +171,8 @@ export function parseRegistryPath(text: string): string {
   const quoted = /^"((?:[^"\\]|\\.)*)"$/.exec(value)?.[1];
   if (quoted !== undefined) return quoted.replace(/\\(.)/g, '$1');
   const bytes = /^hex\([12]\):([\da-f,]*)$/i.exec(value)?.[1];
-  if (bytes === undefined) throw new ConfigError(t`The user's PATH in the Windows registry is of an unknown type.`);
+  if (bytes === undefined)
+    throw new ConfigError(t`The user's PATH in the Windows registry is of an unknown type.`);
   return Buffer.from(bytes.replaceAll(',', ''), 'hex')
     .toString('utf16le')
     .replace(/(?<!\0)\0+$/, '');
@@ -146,6 +181,12 @@ export function parseRegistryPath(text: string): string {
 /** Formats a registry file with a path in which variables such as `%USERPROFILE%` are expanded. */
 export function formatRegistryPath(path: string): Buffer {
   const bytes = Buffer.from(`${path}\0`, 'utf16le').toString('hex').match(/../g)?.join(',');
-  const lines = [`\uFEFF${REGISTRY_FORMAT}`, '', `[${USER_ENVIRONMENT}]`, `"Path"=hex(2):${bytes}`, ''];
+  const lines = [
+    `\uFEFF${REGISTRY_FORMAT}`,
+    '',
+    `[${USER_ENVIRONMENT}]`,
+    `"Path"=hex(2):${bytes}`,
+    '',
+  ];
   return Buffer.from(lines.join('\r\n'), 'utf16le');
 }

@@ -21,7 +21,11 @@ import {
 /** Browsing and export of the harvested vocabularies. */
 
 /** @throws UsageError for a set that was not harvested */
-export function searchVocabulary(vocabulary: Vocabulary, typed: string, options: SearchOptions): SearchHit[] {
+export function searchVocabulary(
+  vocabulary: Vocabulary,
+  typed: string,
+  options: SearchOptions,
+): SearchHit[] {
   if (options.setSpec !== undefined) requireSet(vocabulary, options.setSpec);
   return searchTerms(vocabulary, typed, options);
 }
@@ -31,9 +35,15 @@ const MAX_OTHER_SETS = 3;
 const CALLED_SO = 0.85;
 
 /** Returns other sets with an entry of that name, where this set has none. */
-export function findOtherSets(vocabulary: Vocabulary, typed: string, hits: readonly SearchHit[]): string[] {
+export function findOtherSets(
+  vocabulary: Vocabulary,
+  typed: string,
+  hits: readonly SearchHit[],
+): string[] {
   if (hits.some(({ score }) => score >= CALLED_SO)) return [];
-  const goodHits = searchTerms(vocabulary, typed, { limit: MAX_FOUND }).filter(({ score }) => score >= CALLED_SO);
+  const goodHits = searchTerms(vocabulary, typed, { limit: MAX_FOUND }).filter(
+    ({ score }) => score >= CALLED_SO,
+  );
   return [...new Set(goodHits.map(({ term }) => term.setSpec))].slice(0, MAX_OTHER_SETS);
 }
 
@@ -76,24 +86,45 @@ export function getHarvestedSets(vocabulary: Vocabulary) {
 export const EXPORT_FORMS = ['csv', 'json', 'turtle'] as const;
 type ExportOptions = { readonly form: (typeof EXPORT_FORMS)[number]; readonly gone: boolean };
 
-/** Exports the terms of sets, or of all. @throws UsageError for a set that was not harvested, before anything is written */
-export function exportTerms(vocabulary: Vocabulary, sets: readonly string[], options: ExportOptions): Iterable<string> {
+/**
+ * Exports the terms of sets, or of all. @throws UsageError for a set that was not harvested, before
+ * anything is written
+ */
+export function exportTerms(
+  vocabulary: Vocabulary,
+  sets: readonly string[],
+  options: ExportOptions,
+): Iterable<string> {
   const requested = sets.length === 0 ? ['heslo'] : sets;
   for (const set of requested) requireSet(vocabulary, set);
   return exportLines(vocabulary, requested, options);
 }
 
-function* exportLines(vocabulary: Vocabulary, sets: readonly string[], { form, gone }: ExportOptions): Generator<string> {
+function* exportLines(
+  vocabulary: Vocabulary,
+  sets: readonly string[],
+  { form, gone }: ExportOptions,
+): Generator<string> {
   const terms = makeExportedTerms(vocabulary, sets, gone);
   if (form === 'json') {
-    const values = [...terms].map((term) => ({ ...toTermJson(term), superiors: term.superiors.map(({ ident }) => ident) }));
+    const values = [...terms].map((term) => ({
+      ...toTermJson(term),
+      superiors: term.superiors.map(({ ident }) => ident),
+    }));
     yield `${JSON.stringify(values)}\n`;
     return;
   }
-  for (const line of form === 'csv' ? formatTermCsv(terms) : formatTurtle(terms, vocabulary.oaiBase)) yield `${line}\n`;
+  for (const line of form === 'csv'
+    ? formatTermCsv(terms)
+    : formatTurtle(terms, vocabulary.oaiBase))
+    yield `${line}\n`;
 }
 
-function* makeExportedTerms(vocabulary: Vocabulary, sets: readonly string[], gone: boolean): Generator<ExportedTerm> {
+function* makeExportedTerms(
+  vocabulary: Vocabulary,
+  sets: readonly string[],
+  gone: boolean,
+): Generator<ExportedTerm> {
   for (const set of sets) {
     for (const term of iterateTermsOfSet(vocabulary, set, gone ? 'with-gone' : 'without-gone')) {
       yield { ...term, superiors: listSuperiors(vocabulary, term.ident) };
@@ -127,7 +158,8 @@ function requireSet(vocabulary: Vocabulary, set: string): void {
 /** Explains why a set has no entries here; distinguishes a typing error from an empty set. */
 export function findSetProblem(vocabulary: Vocabulary, set: string): UsageError | undefined {
   const counts = countBySet(vocabulary);
-  if (isHarvested(vocabulary, set) && counts.some(({ setSpec }) => isInSet(setSpec, set))) return undefined;
+  if (isHarvested(vocabulary, set) && counts.some(({ setSpec }) => isInSet(setSpec, set)))
+    return undefined;
   const nearest = findNearestSet(
     counts.map(({ setSpec }) => setSpec),
     set,

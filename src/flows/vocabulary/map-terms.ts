@@ -30,15 +30,25 @@ import { findSetProblem } from './browse-vocabulary.ts';
 export function getSetOfName(text: string): string {
   const set = findSetSpec(text);
   if (set !== undefined) return set;
-  throw new UsageError(t`No element of a find has entries of "${text}".`, { hint: t`Write heslo:obdobi, or obdobi, or period.` });
+  throw new UsageError(t`No element of a find has entries of "${text}".`, {
+    hint: t`Write heslo:obdobi, or obdobi, or period.`,
+  });
 }
 
-type OneTerm = { readonly set: string; readonly term: string; readonly entry: string; readonly note: string | undefined };
+type OneTerm = {
+  readonly set: string;
+  readonly term: string;
+  readonly entry: string;
+  readonly note: string | undefined;
+};
 
 /** Harvested vocabularies, with their lookup without the mapping. */
 type Harvested = { readonly vocabulary: Vocabulary; readonly lookupTerm: LookupTerm };
 
-/** Maps one term by a person's choice. @throws UsageError where the entry is not a usable one of the set */
+/**
+ * Maps one term by a person's choice. @throws UsageError where the entry is not a usable one of the
+ * set
+ */
 export function mapTerm({ rows }: Mapping, oneTerm: OneTerm, harvested: Harvested) {
   const named = getSetOfName(oneTerm.set);
   const term = oneTerm.term.trim();
@@ -57,13 +67,19 @@ export function mapTerm({ rows }: Mapping, oneTerm: OneTerm, harvested: Harveste
   };
 }
 
-function findEntry({ vocabulary, lookupTerm }: Harvested, set: string, text: string): TermCandidate {
+function findEntry(
+  { vocabulary, lookupTerm }: Harvested,
+  set: string,
+  text: string,
+): TermCandidate {
   const lookup = lookupTerm(set, text);
   const refuse = (message: string, nearest: readonly TermCandidate[] = []): never => {
     const problem = findSetProblem(vocabulary, set);
     if (problem !== undefined) throw problem;
     const names = nearest.map(({ id, label }) => `${id} (${label})`).join(', ');
-    throw new UsageError(message, { hint: names === '' ? cmd`pas vocab list ${set}` : t`It may be ${names}.` });
+    throw new UsageError(message, {
+      hint: names === '' ? cmd`pas vocab list ${set}` : t`It may be ${names}.`,
+    });
   };
   switch (lookup.kind) {
     case 'found':
@@ -72,13 +88,18 @@ function findEntry({ vocabulary, lookupTerm }: Harvested, set: string, text: str
       return refuse(t`"${text}" can mean several entries of ${set}.`, lookup.candidates);
     case 'unknown':
     case 'mapping-conflict':
-      return refuse(t`"${text}" is not an entry of ${set}.`, lookup.kind === 'unknown' ? lookup.nearest : []);
+      return refuse(
+        t`"${text}" is not an entry of ${set}.`,
+        lookup.kind === 'unknown' ? lookup.nearest : [],
+      );
     case 'deleted':
       return refuse(t`"${text}" (${lookup.term.label}) was deleted from ${set}.`);
     case 'wrong-set':
       return refuse(t`"${text}" (${lookup.term.label}) is an entry of ${lookup.term.setSpec}.`);
     case 'not-harvested':
-      throw new UsageError(t`${set} was not harvested yet.`, { hint: t`Run \`${cmd`pas harvest-vocab`}\` first.` });
+      throw new UsageError(t`${set} was not harvested yet.`, {
+        hint: t`Run \`${cmd`pas harvest-vocab`}\` first.`,
+      });
   }
 }
 
@@ -102,13 +123,30 @@ export function summarizeMapping(mapping: Mapping, lookupTerm: LookupTerm) {
   return { issues, confirmed, unconfirmed: mapping.rows.length - confirmed, problems };
 }
 
-type Merged = { rows: MappedTerm[]; added: number; changed: number; unchanged: number; unconfirmed: number; issues: Issue[] };
+type Merged = {
+  rows: MappedTerm[];
+  added: number;
+  changed: number;
+  unchanged: number;
+  unconfirmed: number;
+  issues: Issue[];
+};
 
-/** Merges the confirmed rows of a table into the mapping. @param all treats every row with an entry as confirmed */
-export function mergeMapping(stored: Mapping, table: Table, all: boolean, harvested: Harvested): Merged {
+/**
+ * Merges the confirmed rows of a table into the mapping. @param all treats every row with an entry
+ * as confirmed
+ */
+export function mergeMapping(
+  stored: Mapping,
+  table: Table,
+  all: boolean,
+  harvested: Harvested,
+): Merged {
   const added = parseMapping(table, ANY_VOCABULARY);
   const tally = { added: 0, changed: 0, unchanged: 0, unconfirmed: 0, issues: [...added.issues] };
-  const merged = new Map<string, MappedTerm>(stored.rows.map((row) => [getMappingKey(row.set, row.term), row]));
+  const merged = new Map<string, MappedTerm>(
+    stored.rows.map((row) => [getMappingKey(row.set, row.term), row]),
+  );
   const taken = new Map<string, { readonly number: number; readonly row: MappedTerm }[]>();
   for (const row of added.rows) {
     if (!row.confirmed && !(all && (row.id !== '' || row.label !== ''))) {
@@ -116,8 +154,9 @@ export function mergeMapping(stored: Mapping, table: Table, all: boolean, harves
       continue;
     }
     const settled = settle({ ...row, confirmed: true }, harvested);
-    if ('issue' in settled) tally.issues.push(settled.issue.with({ file: added.file, row: row.row }));
-    if (!('row' in settled)) continue;
+    if (settled.issue !== undefined)
+      tally.issues.push(settled.issue.with({ file: added.file, row: row.row }));
+    if (settled.row === undefined) continue;
     const key = getMappingKey(settled.row.set, settled.row.term);
     taken.set(key, [...(taken.get(key) ?? []), { number: row.row, row: settled.row }]);
   }
@@ -126,12 +165,18 @@ export function mergeMapping(stored: Mapping, table: Table, all: boolean, harves
     if (first === undefined) continue;
     if (other !== undefined) {
       tally.issues.push(
-        makeContradictionIssue(first.row.term, first.number, other.number).with({ file: added.file, row: other.number }),
+        makeContradictionIssue(first.row.term, first.number, other.number).with({
+          file: added.file,
+          row: other.number,
+        }),
       );
       continue;
     }
     const before = merged.get(key);
-    const row = { ...first.row, note: first.row.note === '' ? (before?.note ?? '') : first.row.note };
+    const row = {
+      ...first.row,
+      note: first.row.note === '' ? (before?.note ?? '') : first.row.note,
+    };
     merged.set(key, row);
     if (before === undefined || !before.confirmed) tally.added++;
     else if (before.id === row.id && before.note === row.note) tally.unchanged++;
@@ -143,7 +188,7 @@ export function mergeMapping(stored: Mapping, table: Table, all: boolean, harves
 /** Set of a row that names only an entry. */
 const ANY_VOCABULARY = 'heslo';
 
-type MergedTerm = { readonly row: MappedTerm; readonly issue?: Issue } | { readonly issue: Issue };
+type MergedTerm = { readonly row?: MappedTerm; readonly issue?: Issue };
 
 /** Returns the row with the entry's own identifier and label, or an issue where they disagree. */
 function settle(row: MappingRow, { vocabulary, lookupTerm }: Harvested): MergedTerm {
@@ -152,8 +197,16 @@ function settle(row: MappingRow, { vocabulary, lookupTerm }: Harvested): MergedT
   const standing = getMappingStanding(row, lookupTerm);
   switch (standing.kind) {
     case 'good':
-      // The entry's own set, where a family such as `heslo` was named: no element uses a whole family.
-      return { row: { ...content, set: standing.entry.setSpec, id: standing.entry.id, label: standing.entry.label } };
+      // The entry's own set, where a family such as `heslo` was named: no element uses a whole
+      // family.
+      return {
+        row: {
+          ...content,
+          set: standing.entry.setSpec,
+          id: standing.entry.id,
+          label: standing.entry.label,
+        },
+      };
     case 'other-label': {
       const message = t`"${ownTerm}" has the identifier ${id}, which is "${standing.entry.label}", but the label "${label}". Write the identifier of the right entry, or leave its label empty.`;
       return { issue: makeErrorIssue('mapping-label', message) };
@@ -161,12 +214,19 @@ function settle(row: MappingRow, { vocabulary, lookupTerm }: Harvested): MergedT
     case 'not-harvested': {
       const message = t`"${ownTerm}" was not checked: ${set} was not harvested. Run ${cmd`pas harvest-vocab`}, then ${cmd`pas vocab map check`}.`;
       if (id !== '') return { row: content, issue: makeWarningIssue('mapping-unchecked', message) };
-      return { issue: makeErrorIssue('mapping-unchecked', t`"${ownTerm}" has no identifier, and ${set} was not harvested.`) };
+      return {
+        issue: makeErrorIssue(
+          'mapping-unchecked',
+          t`"${ownTerm}" has no identifier, and ${set} was not harvested.`,
+        ),
+      };
     }
     default: {
       const problem = findSetProblem(vocabulary, set);
       if (problem === undefined) return { issue: makeMappingConflictIssue(row, standing) };
-      return { issue: makeErrorIssue('mapping-row', `${problem.message} ${problem.hint ?? ''}`.trim()) };
+      return {
+        issue: makeErrorIssue('mapping-row', `${problem.message} ${problem.hint ?? ''}`.trim()),
+      };
     }
   }
 }
@@ -192,17 +252,26 @@ export type Proposals = {
 };
 
 /** Vocabularies of a find's elements. */
-const SETS_OF_FINDS = FIELDS.flatMap(({ kind, set }) => (kind === 'term' && set !== undefined ? [set] : []));
+const SETS_OF_FINDS = FIELDS.flatMap(({ kind, set }) =>
+  kind === 'term' && set !== undefined ? [set] : [],
+);
 
 const CANDIDATES = 4;
 
-/** Proposes entries for own terms, for a person to confirm. @throws UsageError where nothing was harvested to propose */
+/**
+ * Proposes entries for own terms, for a person to confirm. @throws UsageError where nothing was
+ * harvested to propose
+ */
 export function suggestMapping(list: Table, options: SuggestMappingOptions): Proposals {
   const { vocabulary, mapping, onProgress } = options;
   const { terms: listed, issues } = parseOwnTerms(list);
   const setSpec = options.set === undefined ? undefined : getSetOfName(options.set);
   const terms = setSpec === undefined ? listed : listed.map((term) => ({ set: setSpec, ...term }));
-  const mapped = new Set(mapping.rows.filter(({ confirmed }) => confirmed).map(({ set, term }) => getMappingKey(set, term)));
+  const mapped = new Set(
+    mapping.rows
+      .filter(({ confirmed }) => confirmed)
+      .map(({ set, term }) => getMappingKey(set, term)),
+  );
   const isMapped = ({ set, term }: OwnTerm): boolean =>
     (set === undefined ? SETS_OF_FINDS : [set]).some((one) => mapped.has(getMappingKey(one, term)));
   const open = terms.filter((term) => !isMapped(term));
@@ -216,14 +285,19 @@ export function suggestMapping(list: Table, options: SuggestMappingOptions): Pro
     onProgress(doneCount, open.length);
     const sets = ownTerm.set === undefined ? SETS_OF_FINDS : [ownTerm.set];
     const suggestions = sets.flatMap((set) => suggestFrom(set)(ownTerm.term, CANDIDATES));
-    return { ...ownTerm, candidates: suggestions.sort((a, b) => b.score - a.score).slice(0, CANDIDATES) };
+    return {
+      ...ownTerm,
+      candidates: suggestions.sort((a, b) => b.score - a.score).slice(0, CANDIDATES),
+    };
   });
   const notHarvested = [...new Set(open.flatMap(({ set }) => set ?? SETS_OF_FINDS))].filter(
     (set) => !isHarvested(vocabulary, set),
   );
   if (notHarvested.length > 0 && !proposals.some(({ candidates }) => candidates.length > 0)) {
     const sets = notHarvested.join(', ');
-    throw new UsageError(t`Nothing of ${sets} was harvested.`, { hint: t`Run \`${cmd`pas harvest-vocab`}\` first.` });
+    throw new UsageError(t`Nothing of ${sets} was harvested.`, {
+      hint: t`Run \`${cmd`pas harvest-vocab`}\` first.`,
+    });
   }
   return { proposals, alreadyMapped: terms.length - open.length, notHarvested, issues };
 }

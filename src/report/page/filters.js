@@ -35,7 +35,8 @@
     const shown = new Set();
     for (const card of cards) {
       const fits =
-        chosen.every(([name, value]) => card.dataset[name] === value) && words.every((word) => getCardText(card).includes(word));
+        chosen.every(([name, value]) => card.dataset[name] === value) &&
+        words.every((word) => getCardText(card).includes(word));
       card.hidden = !fits;
       if (fits) shown.add(card.id.slice('find-'.length));
     }
@@ -47,7 +48,9 @@
     output.textContent = (output.dataset['shown'] ?? '')
       .replace('{shown}', String(shown.size))
       .replace('{all}', output.dataset['all'] ?? '');
-    document.dispatchEvent(new CustomEvent('finds-shown', { detail: isNarrowed ? shown : undefined }));
+    document.dispatchEvent(
+      new CustomEvent('finds-shown', { detail: isNarrowed ? shown : undefined }),
+    );
   };
 
   /** @type {number | undefined} */

@@ -1,7 +1,10 @@
 // Places the names on a zoomed map: no name covers a mark or another name, or leaves the map.
 (() => {
   const SVG = 'http://www.w3.org/2000/svg';
-  /** Sizes of a letter, of the gap beside a mark, and of the labels along the edges, in units; map-labels.ts has the same. */
+  /**
+   * Sizes of a letter, of the gap beside a mark, and of the labels along the edges, in units;
+   * map-labels.ts has the same.
+   */
   const LETTER = { width: 7, height: 13, inAreas: 8.2 };
   const GAP = 4;
   const EDGES = { left: 58, right: 78, top: 20, bottom: 20 };
@@ -9,7 +12,10 @@
   const narrow = matchMedia('(max-width: 36rem)');
 
   /** @typedef {{ left: number, top: number, right: number, bottom: number }} Box */
-  /** @param {number} x @param {number} y @param {number} halfWidth @param {number} halfHeight @returns {Box} */
+  /**
+   * @param {number} x @param {number} y @param {number} halfWidth @param {number} halfHeight
+   * @returns {Box}
+   */
   const makeBox = (x, y, halfWidth, halfHeight) => ({
     left: x - halfWidth,
     right: x + halfWidth,
@@ -17,7 +23,8 @@
     bottom: y + halfHeight,
   });
   /** @param {Box} a @param {Box} b */
-  const isOverlapping = (a, b) => a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom;
+  const isOverlapping = (a, b) =>
+    a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom;
   /** Returns the current position of a drawing. @param {Element} node */
   const getPosition = (node) => {
     const [x = 0, y = 0] =
@@ -51,14 +58,23 @@
       const scale = narrow.matches ? 1.75 : 1;
       if (zoom === 1 && this.svg.querySelector('.mark.left-out') === null) {
         this.labels.replaceChildren(...this.drawn);
-        for (const area of this.areas) area.classList.toggle('left-out', area.matches('.when-closer'));
+        for (const area of this.areas)
+          area.classList.toggle('left-out', area.matches('.when-closer'));
         this.#clearEdges();
         return;
       }
       const { width, height } = this.svg.viewBox.baseVal;
-      const marks = [...this.svg.querySelectorAll('.mark:not(.left-out, .stack.open), .member.open:not(.left-out)')]
+      const marks = [
+        ...this.svg.querySelectorAll(
+          '.mark:not(.left-out, .stack.open), .member.open:not(.left-out)',
+        ),
+      ]
         .filter((mark) => !mark.matches('.member:not(.open)'))
-        .map((mark) => ({ mark, ...getPosition(mark), radius: (mark.matches('.stack') ? 11 : 7) * scale }))
+        .map((mark) => ({
+          mark,
+          ...getPosition(mark),
+          radius: (mark.matches('.stack') ? 11 : 7) * scale,
+        }))
         .filter(({ x, y }) => x > 0 && x < width && y > 0 && y < height);
       const taken = marks.map(({ x, y, radius }) => makeBox(x, y, radius, radius));
       taken.push(this.#placeBar(taken, scale));
@@ -79,25 +95,42 @@
       for (const area of this.areas) {
         const { x, y } = getPosition(area);
         const letters = [...(area.textContent ?? '')].length;
-        const box = makeBox(x, y, (letters * LETTER.inAreas * scale) / 2, (LETTER.height * scale) / 2);
+        const box = makeBox(
+          x,
+          y,
+          (letters * LETTER.inAreas * scale) / 2,
+          (LETTER.height * scale) / 2,
+        );
         area.classList.toggle('left-out', !take(box));
       }
     }
 
-    /** Moves the scale bar to the other corner where marks are in its way. @param {readonly Box[]} marks @param {number} scale */
+    /**
+     * Moves the scale bar to the other corner where marks are in its way. @param {readonly Box[]}
+     * marks @param {number} scale
+     */
     #placeBar(marks, scale) {
       const bar = /** @type {SVGGElement} */ (this.svg.querySelector('.scale'));
       const { x: now, y } = getPosition(bar);
       const { x: from, width: length } = bar.getBBox();
       /** @param {number} x @returns {Box} */
-      const makeBox = (x) => ({ left: x + from, right: x + from + length, top: y - (LETTER.height + 5) * scale, bottom: y + 3 });
+      const makeBox = (x) => ({
+        left: x + from,
+        right: x + from + length,
+        top: y - (LETTER.height + 5) * scale,
+        bottom: y + 3,
+      });
       const places = [now, this.svg.viewBox.baseVal.width - now - length];
-      const free = places.find((x) => !marks.some((mark) => isOverlapping(makeBox(x), mark))) ?? now;
+      const free =
+        places.find((x) => !marks.some((mark) => isOverlapping(makeBox(x), mark))) ?? now;
       bar.setAttribute('transform', `translate(${free} ${y})`);
       return makeBox(free);
     }
 
-    /** Hides labels at the edges that overlap marks, the scale bar or earlier labels, or that would be cut. */
+    /**
+     * Hides labels at the edges that overlap marks, the scale bar or earlier labels, or that would
+     * be cut.
+     */
     #clearEdges() {
       const frame = /** @type {Element} */ (this.svg.parentElement).getBoundingClientRect();
       const taken = [...this.svg.querySelectorAll('use, .disc, .scale')]
@@ -120,12 +153,16 @@
 
   /**
    * Returns the label of a mark at the first free side.
-   * @param {{ mark: Element, x: number, y: number, radius: number }} mark @param {number} scale @param {(box: Box) => boolean} take
+   * @param {{ mark: Element, x: number, y: number, radius: number }} mark @param {number} scale
+   * @param {(box: Box) => boolean} take
    */
   const labelBeside = ({ mark, x, y, radius }, scale, take) => {
     const text = getMarkName(mark);
     if (text === '') return [];
-    const [halfWidth, halfHeight] = [([...text].length * LETTER.width * scale) / 2, (LETTER.height * scale) / 2];
+    const [halfWidth, halfHeight] = [
+      ([...text].length * LETTER.width * scale) / 2,
+      (LETTER.height * scale) / 2,
+    ];
     const away = radius + GAP * scale;
     const centre = [
       [1, 0],
@@ -133,7 +170,10 @@
       [0, -1],
       [0, 1],
     ]
-      .map(([aside = 0, down = 0]) => ({ x: x + aside * (away + halfWidth), y: y + down * (away + halfHeight) }))
+      .map(([aside = 0, down = 0]) => ({
+        x: x + aside * (away + halfWidth),
+        y: y + down * (away + halfHeight),
+      }))
       .find((at) => take(makeBox(at.x, at.y, halfWidth, halfHeight)));
     if (centre === undefined) return [];
     const label = document.createElementNS(SVG, 'text');
@@ -145,7 +185,9 @@
   };
 
   for (const figure of document.querySelectorAll('figure.map')) {
-    const names = new NamePlacer(/** @type {SVGSVGElement} */ (figure.querySelector('.map-window > *')));
+    const names = new NamePlacer(
+      /** @type {SVGSVGElement} */ (figure.querySelector('.map-window > *')),
+    );
     let zoom = 1;
     /** @type {number | undefined} */
     let waiting;

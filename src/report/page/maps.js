@@ -22,15 +22,25 @@
       this.svg = /** @type {SVGSVGElement} */ (this.frame.querySelector('svg'));
       this.base = /** @type {SVGGElement} */ (this.svg.querySelector('[data-base]'));
       this.position = /** @type {HTMLElement} */ (figure.querySelector('.map-position'));
-      const selectAll = (/** @type {string} */ selector) => [...this.svg.querySelectorAll(selector)];
+      const selectAll = (/** @type {string} */ selector) => [
+        ...this.svg.querySelectorAll(selector),
+      ];
       this.moved = selectAll('[data-x][data-y]').map((node) => ({
         node,
         x: getNumber(node, 'data-x'),
         y: getNumber(node, 'data-y'),
       }));
-      this.columns = selectAll('.grid g[data-x]').map((node) => ({ node, x: getNumber(node, 'data-x') }));
-      this.rows = selectAll('.grid g[data-y]').map((node) => ({ node, y: getNumber(node, 'data-y') }));
-      this.members = new Map(selectAll('.member').map((node) => [node.getAttribute('data-find') ?? '', node]));
+      this.columns = selectAll('.grid g[data-x]').map((node) => ({
+        node,
+        x: getNumber(node, 'data-x'),
+      }));
+      this.rows = selectAll('.grid g[data-y]').map((node) => ({
+        node,
+        y: getNumber(node, 'data-y'),
+      }));
+      this.members = new Map(
+        selectAll('.member').map((node) => [node.getAttribute('data-find') ?? '', node]),
+      );
       this.stacks = selectAll('.stack').map((node) => ({
         node,
         reach: getNumber(node, 'data-reach'),
@@ -53,9 +63,12 @@
       /** @param {number} y */
       const toDown = (y) => (y - this.#top) * zoom;
       this.base.setAttribute('transform', `scale(${zoom}) translate(${-this.#left} ${-this.#top})`);
-      for (const { node, x, y } of this.moved) node.setAttribute('transform', `translate(${toAcross(x)} ${toDown(y)})`);
-      for (const { node, x } of this.columns) node.setAttribute('transform', `translate(${toAcross(x) - x} 0)`);
-      for (const { node, y } of this.rows) node.setAttribute('transform', `translate(0 ${toDown(y) - y})`);
+      for (const { node, x, y } of this.moved)
+        node.setAttribute('transform', `translate(${toAcross(x)} ${toDown(y)})`);
+      for (const { node, x } of this.columns)
+        node.setAttribute('transform', `translate(${toAcross(x) - x} 0)`);
+      for (const { node, y } of this.rows)
+        node.setAttribute('transform', `translate(0 ${toDown(y) - y})`);
       for (const { node, reach, numbers } of this.stacks) {
         const opened = zoom > 1 && members.size > 0 && reach * zoom >= OPENS_AT;
         node.classList.toggle('open', opened);
@@ -75,7 +88,8 @@
       const power = 10 ** Math.floor(Math.log10(most));
       const metres = ([5, 2, 1].find((digit) => digit * power <= most) ?? 1) * power;
       const length = metres / metresPerUnit;
-      for (const path of scale.querySelectorAll('path')) path.setAttribute('d', `M0-5V0H${length}V-5`);
+      for (const path of scale.querySelectorAll('path'))
+        path.setAttribute('d', `M0-5V0H${length}V-5`);
       const text = /** @type {SVGTextElement} */ (scale.querySelector('text'));
       text.setAttribute('x', String(length / 2));
       const [value, unit] = metres < 1000 ? [metres, 'm'] : [metres / 1000, 'km'];
@@ -86,12 +100,17 @@
 
     #drawPosition() {
       const { svg, width, height } = this;
-      const [west = 0, south = 0, east = 0, north = 0] = (svg.dataset['box'] ?? '').split(' ').map(Number);
+      const [west = 0, south = 0, east = 0, north = 0] = (svg.dataset['box'] ?? '')
+        .split(' ')
+        .map(Number);
       const x = (this.#left + width / this.#zoom / 2) / width;
       const y = (this.#top + height / this.#zoom / 2) / height;
       /** @param {number} degrees */
       const formatDegrees = (degrees) =>
-        degrees.toLocaleString(this.#language, { minimumFractionDigits: 5, maximumFractionDigits: 5 });
+        degrees.toLocaleString(this.#language, {
+          minimumFractionDigits: 5,
+          maximumFractionDigits: 5,
+        });
       const where = (svg.dataset['position'] ?? '')
         .replace('{latitude}', formatDegrees(north - y * (north - south)))
         .replace('{longitude}', formatDegrees(west + x * (east - west)));
@@ -102,7 +121,10 @@
       this.figure.dispatchEvent(new CustomEvent('map-drawn', { detail: this.#zoom }));
     }
 
-    /** @param {number} factor @param {number} [x] units of the drawing as it is seen @param {number} [y] */
+    /**
+     * @param {number} factor @param {number} [x] units of the drawing as it is seen @param {number}
+     * [y]
+     */
     come(factor, x = this.width / 2, y = this.height / 2) {
       const [atX, atY] = [this.#left + x / this.#zoom, this.#top + y / this.#zoom];
       this.#zoom = Math.min(Math.max(this.#zoom * factor, 1), CLOSEST);
@@ -135,7 +157,10 @@
     /** @param {MouseEvent} event @returns {[number, number]} */
     getUnitsAt(event) {
       const box = this.svg.getBoundingClientRect();
-      return [((event.clientX - box.left) / box.width) * this.width, ((event.clientY - box.top) / box.height) * this.height];
+      return [
+        ((event.clientX - box.left) / box.width) * this.width,
+        ((event.clientY - box.top) / box.height) * this.height,
+      ];
     }
 
     /** @param {ReadonlySet<string> | undefined} shown */
@@ -143,7 +168,8 @@
       this.#shown = shown;
       /** @param {string} each */
       const isShown = (each) => this.#shown === undefined || this.#shown.has(each);
-      for (const node of this.singles) node.classList.toggle('left-out', !isShown(node.getAttribute('data-find') ?? ''));
+      for (const node of this.singles)
+        node.classList.toggle('left-out', !isShown(node.getAttribute('data-find') ?? ''));
       for (const { node, numbers } of this.stacks) {
         const left = numbers.filter(isShown);
         node.classList.toggle('left-out', left.length === 0);
@@ -221,8 +247,12 @@
         return;
       }
       /** @param {PointerEvent} one */
-      const measureDistance = (one) => Math.hypot(one.clientX - other.clientX, one.clientY - other.clientY);
-      map.come(measureDistance(event) / Math.max(measureDistance(before), 1), ...map.getUnitsAt(event));
+      const measureDistance = (one) =>
+        Math.hypot(one.clientX - other.clientX, one.clientY - other.clientY);
+      map.come(
+        measureDistance(event) / Math.max(measureDistance(before), 1),
+        ...map.getUnitsAt(event),
+      );
     });
     for (const end of /** @type {const} */ (['pointerup', 'pointercancel'])) {
       svg.addEventListener(end, (event) => pointers.delete(event.pointerId));
@@ -230,7 +260,10 @@
     takeClicks(map, () => wasDragged);
   };
 
-  /** A link must not be dragged itself, and the end of a drag is no click. @param {ZoomedMap} map @param {() => boolean} wasDragged */
+  /**
+   * A link must not be dragged itself, and the end of a drag is no click. @param {ZoomedMap} map
+   * @param {() => boolean} wasDragged
+   */
   const takeClicks = (map, wasDragged) => {
     map.svg.addEventListener('dragstart', (event) => event.preventDefault());
     map.svg.addEventListener(
@@ -247,12 +280,19 @@
     );
   };
 
-  /** Draws the ring of a stack by the states of its visible members. @param {Element} stack @param {readonly string[]} numbers */
+  /**
+   * Draws the ring of a stack by the states of its visible members. @param {Element} stack @param
+   * {readonly string[]} numbers
+   */
   const drawShares = (stack, numbers) => {
-    const states = numbers.map((each) => document.getElementById(`find-${each}`)?.dataset['state'] ?? '');
+    const states = numbers.map(
+      (each) => document.getElementById(`find-${each}`)?.dataset['state'] ?? '',
+    );
     let begun = 0;
     for (const circle of stack.querySelectorAll('.share')) {
-      const share = (100 * states.filter((state) => circle.classList.contains(`state-${state}`)).length) / (states.length || 1);
+      const share =
+        (100 * states.filter((state) => circle.classList.contains(`state-${state}`)).length) /
+        (states.length || 1);
       circle.setAttribute('stroke-dasharray', `${share} 100`);
       circle.setAttribute('stroke-dashoffset', String(-begun));
       begun += share;

@@ -1,10 +1,13 @@
-// Enlarges a photograph on a click, Enter or Space; arrow keys show the next visible one, Esc closes.
+// Enlarges a photograph on a click, Enter or Space; arrow keys show the next visible one, Esc
+// closes.
 (() => {
   const dialog = /** @type {HTMLDialogElement | null} */ (document.querySelector('dialog.large'));
   if (dialog === null) return;
   const stage = /** @type {HTMLElement} */ (dialog.querySelector('.stage'));
   const caption = /** @type {HTMLElement} */ (dialog.querySelector('.caption'));
-  const pictures = /** @type {HTMLElement[]} */ ([...document.querySelectorAll('.photographs .picture')]);
+  const pictures = /** @type {HTMLElement[]} */ ([
+    ...document.querySelectorAll('.photographs .picture'),
+  ]);
   /** @type {HTMLElement | undefined} */
   let current;
 
@@ -24,8 +27,11 @@
     const copy = /** @type {HTMLElement} */ (picture.cloneNode(true));
     for (const name of ['role', 'tabindex', 'aria-label']) copy.removeAttribute(name);
     stage.replaceChildren(copy);
-    caption.textContent = words.filter((word) => word !== undefined && word !== null && word !== '').join(' · ');
-    for (const button of dialog.querySelectorAll('[data-step]')) button.toggleAttribute('disabled', all.length < 2);
+    caption.textContent = words
+      .filter((word) => word !== undefined && word !== null && word !== '')
+      .join(' · ');
+    for (const button of dialog.querySelectorAll('[data-step]'))
+      button.toggleAttribute('disabled', all.length < 2);
     if (!dialog.open) dialog.showModal();
   };
 
@@ -55,7 +61,9 @@
     event.preventDefault();
     step(by);
   });
-  for (const button of /** @type {NodeListOf<HTMLElement>} */ (dialog.querySelectorAll('[data-step]'))) {
+  for (const button of /** @type {NodeListOf<HTMLElement>} */ (
+    dialog.querySelectorAll('[data-step]')
+  )) {
     button.addEventListener('click', () => step(Number(button.dataset['step'])));
   }
   dialog.querySelector('.close')?.addEventListener('click', () => dialog.close());

@@ -17,14 +17,29 @@ import {
 } from '../writes.ts';
 import { at, listAll, readXml, textAt } from '../xml.ts';
 
-// The doors of the write interface: A-AUTH, A-USER and A-GATE. Everything here is asked so
-// that a service that is wrong has nothing to store either: no file, no document, no find of that name.
+// The doors of the write interface: A-AUTH, A-USER and A-GATE. Everything here is asked so that a
+// service that is wrong has nothing to store either: no file, no document, no find of that name.
 
-type Door = { readonly id: string; readonly method: 'POST' | 'PATCH'; readonly path: string; readonly refused: ClauseId };
+type Door = {
+  readonly id: string;
+  readonly method: 'POST' | 'PATCH';
+  readonly path: string;
+  readonly refused: ClauseId;
+};
 const DOORS: readonly Door[] = [
   { id: 'import', method: 'POST', path: '/api/pas/import-xml', refused: 'A-IMPORT-12' },
-  { id: 'number', method: 'PATCH', path: `/api/pas/nalez/${NO_FIND}/evidencni-cislo`, refused: 'A-NUMBER-9' },
-  { id: 'photograph', method: 'POST', path: `/api/pas/nalez/${NO_FIND}/upload-foto`, refused: 'A-PHOTO-10' },
+  {
+    id: 'number',
+    method: 'PATCH',
+    path: `/api/pas/nalez/${NO_FIND}/evidencni-cislo`,
+    refused: 'A-NUMBER-9',
+  },
+  {
+    id: 'photograph',
+    method: 'POST',
+    path: `/api/pas/nalez/${NO_FIND}/upload-foto`,
+    refused: 'A-PHOTO-10',
+  },
 ];
 
 function knock(
@@ -33,7 +48,8 @@ function knock(
   headers: Readonly<Record<string, string>>,
 ): Promise<Answer> {
   const form = { 'content-type': 'multipart/form-data; boundary=pas-conformance-7MA4YWxkTrZu0gW' };
-  const body = method === 'POST' ? { body: multipart([]), headers: { ...form, ...headers } } : { headers };
+  const body =
+    method === 'POST' ? { body: multipart([]), headers: { ...form, ...headers } } : { headers };
   return scene.line.ask({ method, url: scene.options.baseUrl + path, repeatable: true, ...body });
 }
 
@@ -51,7 +67,13 @@ export const ACCESS_CHECKS: readonly Check[] = [
       clause: door.refused,
       kind: 'ask',
       expected: '401 or 403',
-      run: async (scene) => mustRefuse(scene, await knock(scene, door, { authorization: `Bearer ${'0'.repeat(40)}` }), 401, 403),
+      run: async (scene) =>
+        mustRefuse(
+          scene,
+          await knock(scene, door, { authorization: `Bearer ${'0'.repeat(40)}` }),
+          401,
+          403,
+        ),
     },
     {
       id: `${door.id}-is-not-read`,
@@ -59,7 +81,10 @@ export const ACCESS_CHECKS: readonly Check[] = [
       kind: 'ask',
       expected: 'GET is no way to a record: 405, or 401 before it',
       run: async (scene) => {
-        const answer = await scene.line.ask({ url: scene.options.baseUrl + door.path, headers: await bearer(scene) });
+        const answer = await scene.line.ask({
+          url: scene.options.baseUrl + door.path,
+          headers: await bearer(scene),
+        });
         must(answer.status === 405 || answer.status === 404, `${answer.status}: ${answer.text}`);
       },
     },
@@ -70,7 +95,10 @@ export const ACCESS_CHECKS: readonly Check[] = [
       expected: 'the path with a slash at its end is none',
       run: async (scene) => {
         const answer = await knock(scene, { ...door, path: `${door.path}/` }, await bearer(scene));
-        must(answer.status === 404 || isRedirect(answer.status), `${answer.status}: ${answer.text}`);
+        must(
+          answer.status === 404 || isRedirect(answer.status),
+          `${answer.status}: ${answer.text}`,
+        );
       },
     },
   ]),
@@ -81,7 +109,10 @@ export const ACCESS_CHECKS: readonly Check[] = [
     expected: 'JSON credentials get a token',
     run: async (scene) => {
       const answer = await signIn(scene, getAccount(scene));
-      must(answer.status === 200 && typeof getJson(answer)?.['token'] === 'string', `${answer.status} ${answer.type}`);
+      must(
+        answer.status === 200 && typeof getJson(answer)?.['token'] === 'string',
+        `${answer.status} ${answer.type}`,
+      );
     },
   },
   {
@@ -90,8 +121,14 @@ export const ACCESS_CHECKS: readonly Check[] = [
     kind: 'ask',
     expected: 'an account that there is not gets no token',
     run: async (scene) => {
-      const answer = await signIn(scene, { username: `nobody-${scene.mark}@example.org`, password: scene.mark });
-      must(answer.status >= 400 && getJson(answer)?.['token'] === undefined, `${answer.status} ${answer.type}`);
+      const answer = await signIn(scene, {
+        username: `nobody-${scene.mark}@example.org`,
+        password: scene.mark,
+      });
+      must(
+        answer.status >= 400 && getJson(answer)?.['token'] === undefined,
+        `${answer.status} ${answer.type}`,
+      );
     },
   },
   {
@@ -117,7 +154,10 @@ export const ACCESS_CHECKS: readonly Check[] = [
     expected: '200, XML, one user',
     run: async (scene) => {
       const answer = await userInfo(scene);
-      must(answer.status === 200 && answer.type === 'application/xml', `${answer.status} ${answer.type}`);
+      must(
+        answer.status === 200 && answer.type === 'application/xml',
+        `${answer.status} ${answer.type}`,
+      );
       const root = await readXml(answer.text);
       must(root.name === scene.options.prefix, `root ${root.name}`);
       mustBeSame(
@@ -138,7 +178,9 @@ export const ACCESS_CHECKS: readonly Check[] = [
     kind: 'ask',
     expected: '401 or 403',
     run: async (scene) => {
-      const { status, text } = await scene.line.ask({ url: `${scene.options.baseUrl}/api/uzivatel-info/` });
+      const { status, text } = await scene.line.ask({
+        url: `${scene.options.baseUrl}/api/uzivatel-info/`,
+      });
       must(status === 401 || status === 403, `${status}: ${text}`);
     },
   },
@@ -175,7 +217,8 @@ export const ACCESS_CHECKS: readonly Check[] = [
     clause: 'A-NUMBER-10',
     kind: 'ask',
     expected: '404: there is no such find',
-    run: async (scene) => mustRefuse(scene, await setNumber(scene, NO_FIND, '?evidencni_cislo=A%201'), 404),
+    run: async (scene) =>
+      mustRefuse(scene, await setNumber(scene, NO_FIND, '?evidencni_cislo=A%201'), 404),
   },
   {
     id: 'photograph-of-no-find',

@@ -28,7 +28,13 @@ const NEEDED_IN_STATE_2 = [
 
 const CASES: readonly Case[] = [
   ...(['projekt', 'stav', 'geom_system', 'pristupnost', 'ident_cely'] as const).map(
-    (name): Case => [`without-${name}`, CLAUSE_OF_ELEMENT[name], 1, { [name]: null }, `${name} is required`],
+    (name): Case => [
+      `without-${name}`,
+      CLAUSE_OF_ELEMENT[name],
+      1,
+      { [name]: null },
+      `${name} is required`,
+    ],
   ),
   ...([2, 3] as const).flatMap((stav) =>
     NEEDED_IN_STATE_2.map(
@@ -41,9 +47,27 @@ const CASES: readonly Case[] = [
       ],
     ),
   ),
-  ['state-3-without-number', 'A-FIELD-6', 3, { evidencni_cislo: null }, 'state 3 needs a registration number'],
-  ['state-3-without-organisation', 'A-FIELD-20', 3, { predano_organizace: null }, 'state 3 needs a receiving organisation'],
-  ['state-3-not-handed-over', 'A-FIELD-19', 3, { predano: '<svc:predano>false</svc:predano>' }, 'state 3 needs predano true'],
+  [
+    'state-3-without-number',
+    'A-FIELD-6',
+    3,
+    { evidencni_cislo: null },
+    'state 3 needs a registration number',
+  ],
+  [
+    'state-3-without-organisation',
+    'A-FIELD-20',
+    3,
+    { predano_organizace: null },
+    'state 3 needs a receiving organisation',
+  ],
+  [
+    'state-3-not-handed-over',
+    'A-FIELD-19',
+    3,
+    { predano: '<svc:predano>false</svc:predano>' },
+    'state 3 needs predano true',
+  ],
   ['state-3-without-handover', 'A-FIELD-19', 3, { predano: null }, 'state 3 needs predano'],
   [
     'identifier-given',
@@ -53,10 +77,34 @@ const CASES: readonly Case[] = [
     'ident_cely is :tba',
   ],
   ['stav-0', 'A-FIELD-18', 1, { stav: '<svc:stav>0</svc:stav>' }, 'stav is 1, 2 or 3'],
-  ['system-unknown', 'A-FIELD-21', 1, { geom_system: '<svc:geom_system>3857</svc:geom_system>' }, 'geom_system is 4326 or 5514'],
-  ['date-form', 'A-FIELD-17', 1, { datum_nalezu: '<svc:datum_nalezu>6. 5. 2024</svc:datum_nalezu>' }, 'a date is YYYY-MM-DD'],
-  ['depth-no-integer', 'A-FIELD-8', 1, { hloubka: '<svc:hloubka>1.5</svc:hloubka>' }, 'a depth is an integer'],
-  ['handover-no-boolean', 'A-FIELD-19', 1, { predano: '<svc:predano>yes</svc:predano>' }, 'predano is a boolean'],
+  [
+    'system-unknown',
+    'A-FIELD-21',
+    1,
+    { geom_system: '<svc:geom_system>3857</svc:geom_system>' },
+    'geom_system is 4326 or 5514',
+  ],
+  [
+    'date-form',
+    'A-FIELD-17',
+    1,
+    { datum_nalezu: '<svc:datum_nalezu>6. 5. 2024</svc:datum_nalezu>' },
+    'a date is YYYY-MM-DD',
+  ],
+  [
+    'depth-no-integer',
+    'A-FIELD-8',
+    1,
+    { hloubka: '<svc:hloubka>1.5</svc:hloubka>' },
+    'a depth is an integer',
+  ],
+  [
+    'handover-no-boolean',
+    'A-FIELD-19',
+    1,
+    { predano: '<svc:predano>yes</svc:predano>' },
+    'predano is a boolean',
+  ],
   [
     'finder-without-comma',
     'A-FIELD-16',
@@ -122,10 +170,28 @@ const CASES: readonly Case[] = [
     'an organisation is a known one',
     [404, 422],
   ],
-  ['wkt-no-point', 'A-FIELD-24', 1, { geom_wkt: wkt('LINESTRING (15.17 49.84, 15.18 49.85)') }, 'a geometry is a point'],
+  [
+    'wkt-no-point',
+    'A-FIELD-24',
+    1,
+    { geom_wkt: wkt('LINESTRING (15.17 49.84, 15.18 49.85)') },
+    'a geometry is a point',
+  ],
   ['wkt-malformed', 'A-FIELD-24', 1, { geom_wkt: wkt('15.17 49.84') }, 'a geometry is WKT'],
-  ['wkt-swapped', 'A-FIELD-24', 1, { geom_wkt: wkt('POINT (49.84 15.17)') }, 'longitude stands first'],
-  ['epsg-of-the-other', 'A-FIELD-24', 1, { geom_wkt: wkt(PLACE.wgs84).replace('EPSG="4326"', 'EPSG="5514"') }, 'EPSG is 4326'],
+  [
+    'wkt-swapped',
+    'A-FIELD-24',
+    1,
+    { geom_wkt: wkt('POINT (49.84 15.17)') },
+    'longitude stands first',
+  ],
+  [
+    'epsg-of-the-other',
+    'A-FIELD-24',
+    1,
+    { geom_wkt: wkt(PLACE.wgs84).replace('EPSG="4326"', 'EPSG="5514"') },
+    'EPSG is 4326',
+  ],
   [
     'epsg-of-the-other-sjtsk',
     'A-FIELD-25',
@@ -136,7 +202,14 @@ const CASES: readonly Case[] = [
     },
     'EPSG is 5514',
   ],
-  ['entry-unknown', 'A-FIELD-2', 1, { obdobi: term('obdobi', 'HES-999999999') }, 'an entry is a known one', [404, 422]],
+  [
+    'entry-unknown',
+    'A-FIELD-2',
+    1,
+    { obdobi: term('obdobi', 'HES-999999999') },
+    'an entry is a known one',
+    [404, 422],
+  ],
   ['state-2-without-geometry', 'A-POINT-1', 2, { geom_wkt: null }, 'state 2 needs a geometry'],
   ['state-3-without-geometry', 'A-POINT-1', 3, { geom_wkt: null }, 'state 3 needs a geometry'],
   [
@@ -154,7 +227,13 @@ const CASES: readonly Case[] = [
     'what is ignored satisfies the schema',
   ],
   ['stav-4', 'A-STATE-5', 3, { stav: '<svc:stav>4</svc:stav>' }, 'no import into state 4'],
-  ['outside-all-areas', 'A-IMPORT-14', 1, { geom_wkt: wkt('POINT (20.5 45.5)') }, 'a point in no cadastral area'],
+  [
+    'outside-all-areas',
+    'A-IMPORT-14',
+    1,
+    { geom_wkt: wkt('POINT (20.5 45.5)') },
+    'a point in no cadastral area',
+  ],
 ];
 
 function check([id, clause, stav, changes, expected, statuses = [422]]: Case): Check {
@@ -165,7 +244,8 @@ function check([id, clause, stav, changes, expected, statuses = [422]]: Case): C
     expected: `${statuses.join(' or ')}: ${expected}`,
     run: async (scene) => {
       if (stav > 1) await needArchaeologist(scene);
-      const changedLines = typeof changes === 'function' ? changes(await fetchTerms(scene)) : changes;
+      const changedLines =
+        typeof changes === 'function' ? changes(await fetchTerms(scene)) : changes;
       mustRefuse(scene, await importFind(scene, { stav, changes: changedLines }), ...statuses);
     },
   };
@@ -180,7 +260,11 @@ export const FIELD_CHECKS: readonly Check[] = [
     expected: '201: only state 3 needs predano true, a number and an organisation',
     run: async (scene) => {
       await needArchaeologist(scene);
-      const changes = { evidencni_cislo: null, predano_organizace: null, predano: '<svc:predano>false</svc:predano>' };
+      const changes = {
+        evidencni_cislo: null,
+        predano_organizace: null,
+        predano: '<svc:predano>false</svc:predano>',
+      };
       const { find } = await foundIn(await importFind(scene, { stav: 2, changes }), 201);
       must(
         find.children.every(({ name }) => name !== 'evidencni_cislo'),

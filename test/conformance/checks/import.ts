@@ -20,16 +20,30 @@ import {
 } from '../writes.ts';
 import { at, type Element, idAt, listAll, readXml, textAt, writeXml } from '../xml.ts';
 
-// Finds that are taken, and documents that are refused as a whole: A-IMPORT, A-DECLARE and A-ANSWER.
+// Finds that are taken, and documents that are refused as a whole: A-IMPORT, A-DECLARE and
+// A-ANSWER.
 
-/** Two points are one where they differ by no more than the ways to compute one from the other do: two metres. */
+/**
+ * Two points are one where they differ by no more than the ways to compute one from the other do:
+ * two metres.
+ */
 function isNear(text: string | undefined, expected: string, tolerance: number): boolean {
-  const parseNumbers = (point: string): number[] => (point.match(/-?\d+(?:\.\d+)?/g) ?? []).map(Number);
+  const parseNumbers = (point: string): number[] =>
+    (point.match(/-?\d+(?:\.\d+)?/g) ?? []).map(Number);
   const [seen, wanted] = [parseNumbers(text ?? ''), parseNumbers(expected)];
-  return seen.length === 2 && seen.every((number, index) => Math.abs(number - (wanted[index] ?? 0)) <= tolerance);
+  return (
+    seen.length === 2 &&
+    seen.every((number, index) => Math.abs(number - (wanted[index] ?? 0)) <= tolerance)
+  );
 }
 
-function refused(id: string, clause: ClauseId, expected: string, statuses: readonly number[], draft: Draft): Check {
+function refused(
+  id: string,
+  clause: ClauseId,
+  expected: string,
+  statuses: readonly number[],
+  draft: Draft,
+): Check {
   return {
     id,
     clause,
@@ -40,7 +54,9 @@ function refused(id: string, clause: ClauseId, expected: string, statuses: reado
 }
 
 function listHistory(find: Element): string[] {
-  return find.children.filter(({ name }) => name === 'historie').map((entry) => textAt(entry, 'typ_zmeny') ?? '');
+  return find.children
+    .filter(({ name }) => name === 'historie')
+    .map((entry) => textAt(entry, 'typ_zmeny') ?? '');
 }
 
 export const IMPORT_CHECKS: readonly Check[] = [
@@ -85,7 +101,10 @@ export const IMPORT_CHECKS: readonly Check[] = [
     expected: 'the service assigns an identifier in place of :tba',
     run: async (scene) => {
       const { find } = await madeFind(scene);
-      must(/^[\w-]+$/.test(textAt(find, 'ident_cely') ?? ''), `ident_cely ${textAt(find, 'ident_cely')}`);
+      must(
+        /^[\w-]+$/.test(textAt(find, 'ident_cely') ?? ''),
+        `ident_cely ${textAt(find, 'ident_cely')}`,
+      );
     },
   },
   {
@@ -94,7 +113,10 @@ export const IMPORT_CHECKS: readonly Check[] = [
     kind: 'write',
     expected: 'the same document sent twice makes two finds',
     run: async (scene) => {
-      const [one, two] = [await foundIn(await importFind(scene), 201), await foundIn(await importFind(scene), 201)];
+      const [one, two] = [
+        await foundIn(await importFind(scene), 201),
+        await foundIn(await importFind(scene), 201),
+      ];
       must(one.ident !== two.ident, `both are ${one.ident}`);
     },
   },
@@ -114,7 +136,8 @@ export const IMPORT_CHECKS: readonly Check[] = [
         datum_nalezu: '2024-05-06',
         predano: 'true',
       };
-      for (const [name, text] of Object.entries(texts)) must(textAt(find, name) === text, `${name}: ${textAt(find, name)}`);
+      for (const [name, text] of Object.entries(texts))
+        must(textAt(find, name) === text, `${name}: ${textAt(find, name)}`);
       must(textAt(find, 'poznamka') === terms.note, `poznamka: ${textAt(find, 'poznamka')}`);
       must(
         textAt(find, 'chranene_udaje', 'lokalizace') === 'Pole u lesa',
@@ -137,13 +160,20 @@ export const IMPORT_CHECKS: readonly Check[] = [
     id: 'import-text-selects-nothing',
     clause: 'A-FIELD-2',
     kind: 'write',
-    expected: 'the entry is that of the id, whatever text and language say; the record has the service’s own label',
+    expected:
+      'the entry is that of the id, whatever text and language say; the record has the service’s own label',
     run: async (scene) => {
       const { pristupnost } = await fetchTerms(scene);
       const line = `<svc:pristupnost id="${pristupnost}" xml:lang="en">anonym</svc:pristupnost>`;
-      const { find } = await foundIn(await importFind(scene, { changes: { pristupnost: line } }), 201);
+      const { find } = await foundIn(
+        await importFind(scene, { changes: { pristupnost: line } }),
+        201,
+      );
       must(idAt(find, 'pristupnost') === pristupnost, `pristupnost ${idAt(find, 'pristupnost')}`);
-      must(textAt(find, 'pristupnost') !== 'anonym', `the text that was sent: ${textAt(find, 'pristupnost')}`);
+      must(
+        textAt(find, 'pristupnost') !== 'anonym',
+        `the text that was sent: ${textAt(find, 'pristupnost')}`,
+      );
     },
   },
   {
@@ -155,9 +185,18 @@ export const IMPORT_CHECKS: readonly Check[] = [
       await needArchaeologist(scene);
       const { find } = await madeFind(scene, 3);
       const place = at(find, 'chranene_udaje');
-      must(isNear(textAt(place, 'geom_wkt'), PLACE.wgs84, 0), `geom_wkt ${textAt(place, 'geom_wkt')}`);
-      must(isNear(textAt(place, 'geom_sjtsk_wkt'), PLACE.sjtsk, 2), `geom_sjtsk_wkt ${textAt(place, 'geom_sjtsk_wkt')}`);
-      must(idAt(place, 'katastr') !== undefined && idAt(find, 'okres') !== undefined, 'no katastr or no okres');
+      must(
+        isNear(textAt(place, 'geom_wkt'), PLACE.wgs84, 0),
+        `geom_wkt ${textAt(place, 'geom_wkt')}`,
+      );
+      must(
+        isNear(textAt(place, 'geom_sjtsk_wkt'), PLACE.sjtsk, 2),
+        `geom_sjtsk_wkt ${textAt(place, 'geom_sjtsk_wkt')}`,
+      );
+      must(
+        idAt(place, 'katastr') !== undefined && idAt(find, 'okres') !== undefined,
+        'no katastr or no okres',
+      );
     },
   },
   {
@@ -166,7 +205,10 @@ export const IMPORT_CHECKS: readonly Check[] = [
     kind: 'write',
     expected: 'from S-JTSK comes WGS 84, longitude first',
     run: async (scene) => {
-      const changes = { geom_system: '<svc:geom_system>5514</svc:geom_system>', geom_sjtsk_wkt: wkt(PLACE.sjtsk, '5514') };
+      const changes = {
+        geom_system: '<svc:geom_system>5514</svc:geom_system>',
+        geom_sjtsk_wkt: wkt(PLACE.sjtsk, '5514'),
+      };
       const { find } = await foundIn(await importFind(scene, { changes }), 201);
       const seen = textAt(find, 'chranene_udaje', 'geom_wkt');
       must(isNear(seen, PLACE.wgs84, 0.00003), `geom_wkt ${seen}`);
@@ -188,8 +230,14 @@ export const IMPORT_CHECKS: readonly Check[] = [
       const { find } = await foundIn(await importFind(scene, { changes }), 201);
       const place = at(find, 'chranene_udaje');
       must(textAt(find, 'igsn') !== '10.1/x', 'igsn was taken');
-      must(idAt(find, 'okres') !== 'ruian-9999' && idAt(place, 'katastr') !== 'ruian-999999', 'okres or katastr was taken');
-      must(isNear(textAt(place, 'geom_sjtsk_wkt'), PLACE.sjtsk, 2), `geom_sjtsk_wkt ${textAt(place, 'geom_sjtsk_wkt')}`);
+      must(
+        idAt(find, 'okres') !== 'ruian-9999' && idAt(place, 'katastr') !== 'ruian-999999',
+        'okres or katastr was taken',
+      );
+      must(
+        isNear(textAt(place, 'geom_sjtsk_wkt'), PLACE.sjtsk, 2),
+        `geom_sjtsk_wkt ${textAt(place, 'geom_sjtsk_wkt')}`,
+      );
     },
   },
   {
@@ -199,7 +247,8 @@ export const IMPORT_CHECKS: readonly Check[] = [
     expected: 'a finder named by :tba is made once and found again by the next find',
     run: async (scene) => {
       const changes = { nalezce: `<svc:nalezce id=":tba">Zkouška${scene.mark}, Jan</svc:nalezce>` };
-      const finder = async () => idAt((await foundIn(await importFind(scene, { changes }), 201)).find, 'nalezce');
+      const finder = async () =>
+        idAt((await foundIn(await importFind(scene, { changes }), 201)).find, 'nalezce');
       const [first, second] = [await finder(), await finder()];
       must(first !== undefined && first !== ':tba', `nalezce ${first}`);
       must(first === second, `nalezce ${first}, then ${second}`);
@@ -217,7 +266,10 @@ export const IMPORT_CHECKS: readonly Check[] = [
         [3, 'SN01 SN12 SN23'],
       ] as const) {
         const { find } = await madeFind(scene, stav);
-        must(listHistory(find).join(' ') === codes, `state ${stav}: ${listHistory(find).join(' ')}`);
+        must(
+          listHistory(find).join(' ') === codes,
+          `state ${stav}: ${listHistory(find).join(' ')}`,
+        );
         const users = new Set(listAll(find, 'historie').map((entry) => idAt(entry, 'uzivatel')));
         must(users.size === 1 && users.has((await fetchUser(scene)).ident), `by ${[...users]}`);
       }
@@ -232,7 +284,10 @@ export const IMPORT_CHECKS: readonly Check[] = [
       const { prefix, schemaVersion } = scene.options;
       const answer = await importFind(scene);
       await foundIn(answer, 201);
-      const schema = await fetchSchema(scene.line, `${await schemaBase(scene)}/${schemaVersion}/${prefix}.xsd`);
+      const schema = await fetchSchema(
+        scene.line,
+        `${await schemaBase(scene)}/${schemaVersion}/${prefix}.xsd`,
+      );
       await mustBeValid(schema, new Map([['the answer', writeXml(await readXml(answer.text))]]));
     },
   },
@@ -253,7 +308,13 @@ export const IMPORT_CHECKS: readonly Check[] = [
     kind: 'write',
     expected: '400: the field is called file',
     run: async (scene) => {
-      const parts = [{ name: 'document', fileName: 'find.xml', bytes: Buffer.from(await makeDocument(scene, 1)) }];
+      const parts = [
+        {
+          name: 'document',
+          fileName: 'find.xml',
+          bytes: Buffer.from(await makeDocument(scene, 1)),
+        },
+      ];
       mustRefuse(scene, await importFind(scene, { parts }), 400);
     },
   },
@@ -261,9 +322,16 @@ export const IMPORT_CHECKS: readonly Check[] = [
     [
       ['missing', () => null],
       ['of-another-algorithm', (bytes: Buffer) => sha512(bytes).replace('sha-512', 'sha-256')],
-      ['in-hexadecimal', (bytes: Buffer) => `sha-512=:${Buffer.from(sha512(bytes).slice(9, -1), 'base64').toString('hex')}:`],
+      [
+        'in-hexadecimal',
+        (bytes: Buffer) =>
+          `sha-512=:${Buffer.from(sha512(bytes).slice(9, -1), 'base64').toString('hex')}:`,
+      ],
       ['of-other-bytes', () => sha512('other bytes')],
-      ['of-the-whole-body', (bytes: Buffer) => sha512(multipart([{ name: 'file', fileName: 'find.xml', bytes }]))],
+      [
+        'of-the-whole-body',
+        (bytes: Buffer) => sha512(multipart([{ name: 'file', fileName: 'find.xml', bytes }])),
+      ],
     ] as const
   ).map(
     ([id, digest]): Check => ({
@@ -272,7 +340,11 @@ export const IMPORT_CHECKS: readonly Check[] = [
       kind: 'write',
       expected: '400 with a detail',
       run: async (scene) =>
-        mustRefuse(scene, await importFind(scene, { digest: digest(Buffer.from(await makeDocument(scene, 1))) }), 400),
+        mustRefuse(
+          scene,
+          await importFind(scene, { digest: digest(Buffer.from(await makeDocument(scene, 1))) }),
+          400,
+        ),
     }),
   ),
   refused('import-malformed', 'A-IMPORT-11', '400: no well-formed XML', [400], {
@@ -298,16 +370,23 @@ export const IMPORT_CHECKS: readonly Check[] = [
   refused('import-no-schema-location', 'A-IMPORT-14', '422: no schemaLocation', [422], {
     xml: (text) => text.replace(/ xsi:schemaLocation="[^"]*"/, ''),
   }),
-  refused('import-other-schema-location', 'A-IMPORT-14', '422: a schemaLocation that does not match', [422], {
-    xml: (text) => text.replace(/\.xsd"/, '-draft.xsd"'),
-  }),
+  refused(
+    'import-other-schema-location',
+    'A-IMPORT-14',
+    '422: a schemaLocation that does not match',
+    [422],
+    {
+      xml: (text) => text.replace(/\.xsd"/, '-draft.xsd"'),
+    },
+  ),
   {
     id: 'import-element-order',
     clause: 'A-FIELD-1',
     kind: 'write',
     expected: '422: elements in another order',
     run: async (scene) => {
-      const swap = (text: string): string => text.replace(/(<svc:stav>1<\/svc:stav>\n)(<svc:geom_system>.*\n)/, '$2$1');
+      const swap = (text: string): string =>
+        text.replace(/(<svc:stav>1<\/svc:stav>\n)(<svc:geom_system>.*\n)/, '$2$1');
       mustRefuse(scene, await importFind(scene, { xml: swap }), 422);
     },
   },
@@ -317,7 +396,13 @@ export const IMPORT_CHECKS: readonly Check[] = [
     kind: 'write',
     expected: '404: there is no such project',
     run: async (scene) =>
-      mustRefuse(scene, await importFind(scene, { changes: { projekt: '<svc:projekt id="C-000000000">x</svc:projekt>' } }), 404),
+      mustRefuse(
+        scene,
+        await importFind(scene, {
+          changes: { projekt: '<svc:projekt id="C-000000000">x</svc:projekt>' },
+        }),
+        404,
+      ),
   },
   {
     id: 'import-foreign-project',
@@ -329,7 +414,9 @@ export const IMPORT_CHECKS: readonly Check[] = [
       skipUnless(foreignProject !== undefined, 'needs --foreign-project');
       mustRefuse(
         scene,
-        await importFind(scene, { changes: { projekt: `<svc:projekt id="${foreignProject}">x</svc:projekt>` } }),
+        await importFind(scene, {
+          changes: { projekt: `<svc:projekt id="${foreignProject}">x</svc:projekt>` },
+        }),
         403,
       );
     },
@@ -349,7 +436,8 @@ export const IMPORT_CHECKS: readonly Check[] = [
       clause: 'A-PROJECT-2',
       kind: 'write',
       expected: `403: a Researcher may not import into state ${stav}`,
-      run: async (scene) => mustRefuse(scene, await importFind(scene, { stav, as: getResearcher(scene) }), 403),
+      run: async (scene) =>
+        mustRefuse(scene, await importFind(scene, { stav, as: getResearcher(scene) }), 403),
     }),
   ),
 ];

@@ -3,7 +3,15 @@ import { getError, nativeFormat, oai, oaiBase } from '../harvest.ts';
 import type { Answer, Request } from '../line.ts';
 import { mustBeTold, mustRefuse } from '../refusal.ts';
 import type { Scene } from '../scene.ts';
-import { bearer, foundIn, getAccount, madeFind, NO_FIND, needArchaeologist, setNumber } from '../writes.ts';
+import {
+  bearer,
+  foundIn,
+  getAccount,
+  madeFind,
+  NO_FIND,
+  needArchaeologist,
+  setNumber,
+} from '../writes.ts';
 import { at, textAt } from '../xml.ts';
 
 // The throttle, and what a write leaves in the harvest: A-RATE, B-DATE-2 and S-SERVICE-7.
@@ -16,10 +24,15 @@ const LOOK_AGAIN_MS = 400;
 
 /** Requests that change nothing, all at once, to see one refused. */
 async function burst(scene: Scene, requests: readonly Request[]): Promise<Answer[]> {
-  skipUnless(scene.options.intervalMs > 0, 'the deployment has no minimum interval: --interval-ms 0');
+  skipUnless(
+    scene.options.intervalMs > 0,
+    'the deployment has no minimum interval: --interval-ms 0',
+  );
   for (let time = 1; ; time += 1) {
     const answers = await Promise.all(
-      Array.from({ length: BURST }, (_, index) => scene.line.unpaced(requests[index % requests.length] as Request)),
+      Array.from({ length: BURST }, (_, index) =>
+        scene.line.unpaced(requests[index % requests.length] as Request),
+      ),
     );
     const throttled = answers.filter(({ status }) => status === 429);
     if (throttled.length > 0 || time === BURSTS) return throttled;
@@ -29,14 +42,21 @@ async function burst(scene: Scene, requests: readonly Request[]): Promise<Answer
 async function harmless(scene: Scene): Promise<Request[]> {
   const headers = await bearer(scene, getAccount(scene));
   const { baseUrl } = scene.options;
-  const paths = ['/api/pas/import-xml', `/api/pas/nalez/${NO_FIND}/evidencni-cislo`, `/api/pas/nalez/${NO_FIND}/upload-foto`];
+  const paths = [
+    '/api/pas/import-xml',
+    `/api/pas/nalez/${NO_FIND}/evidencni-cislo`,
+    `/api/pas/nalez/${NO_FIND}/upload-foto`,
+  ];
   return paths.map((path) => ({ url: baseUrl + path, headers }));
 }
 
 async function fetchRecord(scene: Scene, ident: string) {
   skipUnless(scene.options.isDouble, 'what a training instance keeps cannot be harvested');
   const identifier = encodeURIComponent(`${oaiBase(scene)}/id/${ident}`);
-  const root = await oai(scene, `verb=GetRecord&metadataPrefix=${nativeFormat(scene)}&identifier=${identifier}`);
+  const root = await oai(
+    scene,
+    `verb=GetRecord&metadataPrefix=${nativeFormat(scene)}&identifier=${identifier}`,
+  );
   return { error: getError(root), record: at(root, 'GetRecord', 'record') };
 }
 
@@ -61,11 +81,14 @@ export const LIMIT_CHECKS: readonly Check[] = [
     run: async (scene) => {
       const [one, ...otherRequests] = await harmless(scene);
       // One request to each: alone none would be too many.
-      skipUnless(one !== undefined && scene.options.intervalMs > 0, 'the deployment has no minimum interval: --interval-ms 0');
+      skipUnless(
+        one !== undefined && scene.options.intervalMs > 0,
+        'the deployment has no minimum interval: --interval-ms 0',
+      );
       for (let time = 1; ; time += 1) {
-        const statuses = (await Promise.all([one, ...otherRequests].map((request) => scene.line.unpaced(request)))).map(
-          ({ status }) => status,
-        );
+        const statuses = (
+          await Promise.all([one, ...otherRequests].map((request) => scene.line.unpaced(request)))
+        ).map(({ status }) => status);
         if (statuses.includes(429)) return;
         must(time < BURSTS, `answers ${statuses}`);
         await scene.line.once(one);
@@ -80,7 +103,9 @@ export const LIMIT_CHECKS: readonly Check[] = [
     run: async (scene) => {
       const throttled = await burst(scene, await harmless(scene));
       skipUnless(throttled.length > 0, 'nothing was throttled');
-      const waits = throttled.map(({ headers }) => headers.get('retry-after')).filter((value) => value !== null);
+      const waits = throttled
+        .map(({ headers }) => headers.get('retry-after'))
+        .filter((value) => value !== null);
       skipUnless(waits.length > 0, 'no Retry-After');
       must(
         waits.every((value) => /^\d+$/.test(value) || !Number.isNaN(Date.parse(value))),
@@ -140,7 +165,10 @@ export const LIMIT_CHECKS: readonly Check[] = [
         await foundIn(await setNumber(scene, ident, `?evidencni_cislo=${scene.fresh()}`), 200);
         const after = await moment();
         if (after > before) return;
-        must(looks < LOOKS, `datestamp ${new Date(after).toISOString()} after each of ${looks} changes`);
+        must(
+          looks < LOOKS,
+          `datestamp ${new Date(after).toISOString()} after each of ${looks} changes`,
+        );
         await scene.line.rest(LOOK_AGAIN_MS);
       }
     },
@@ -149,7 +177,8 @@ export const LIMIT_CHECKS: readonly Check[] = [
     id: 'refusals-are-told',
     clause: 'A-ERROR-1',
     kind: 'ask',
-    expected: 'each refusal of this run was JSON with a detail or a list of errors: line, column, message, error_type',
+    expected:
+      'each refusal of this run was JSON with a detail or a list of errors: line, column, message, error_type',
     run: async ({ refusals }) => {
       skipUnless(refusals.length > 0, 'nothing was refused');
       for (const answer of refusals) mustBeTold(answer);

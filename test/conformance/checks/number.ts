@@ -1,7 +1,15 @@
 import { type Check, must } from '../check.ts';
 import { mustRefuse } from '../refusal.ts';
 import type { Scene } from '../scene.ts';
-import { foundIn, getResearcher, importFind, madeFind, mustName, needArchaeologist, setNumber } from '../writes.ts';
+import {
+  foundIn,
+  getResearcher,
+  importFind,
+  madeFind,
+  mustName,
+  needArchaeologist,
+  setNumber,
+} from '../writes.ts';
 import { type Element, textAt, writeXml } from '../xml.ts';
 
 // Registration numbers: A-NUMBER. Only of finds of this run.
@@ -17,7 +25,10 @@ async function give(scene: Scene, value: string): Promise<Element> {
 
 /** All of a find but its number and what tells of changes. */
 function getRest(find: Element): string {
-  return writeXml({ ...find, children: find.children.filter(({ name }) => name !== 'evidencni_cislo' && name !== 'historie') });
+  return writeXml({
+    ...find,
+    children: find.children.filter(({ name }) => name !== 'evidencni_cislo' && name !== 'historie'),
+  });
 }
 
 export const NUMBER_CHECKS: readonly Check[] = [
@@ -31,7 +42,10 @@ export const NUMBER_CHECKS: readonly Check[] = [
       const [{ ident }, value] = [await madeFind(scene), scene.fresh()];
       const answer = await setNumber(scene, ident, query(value));
       const { find } = await foundIn(answer, 200);
-      must(textAt(find, 'evidencni_cislo') === value, `evidencni_cislo ${textAt(find, 'evidencni_cislo')}`);
+      must(
+        textAt(find, 'evidencni_cislo') === value,
+        `evidencni_cislo ${textAt(find, 'evidencni_cislo')}`,
+      );
       mustName(scene, answer, ident);
     },
   },
@@ -54,7 +68,10 @@ export const NUMBER_CHECKS: readonly Check[] = [
     run: async (scene) => {
       const value = scene.fresh().padEnd(255, 'ž');
       const find = await give(scene, ` ${value} `);
-      must(textAt(find, 'evidencni_cislo') === value, `${textAt(find, 'evidencni_cislo')?.length} characters`);
+      must(
+        textAt(find, 'evidencni_cislo') === value,
+        `${textAt(find, 'evidencni_cislo')?.length} characters`,
+      );
     },
   },
   {
@@ -64,7 +81,11 @@ export const NUMBER_CHECKS: readonly Check[] = [
     expected: '422: 256 characters are too many',
     run: async (scene) => {
       await needArchaeologist(scene);
-      mustRefuse(scene, await setNumber(scene, (await madeFind(scene)).ident, query('x'.repeat(256))), 422);
+      mustRefuse(
+        scene,
+        await setNumber(scene, (await madeFind(scene)).ident, query('x'.repeat(256))),
+        422,
+      );
     },
   },
   {
@@ -85,7 +106,11 @@ export const NUMBER_CHECKS: readonly Check[] = [
       expected: '422: nothing is left after trimming',
       run: async (scene) => {
         await needArchaeologist(scene);
-        mustRefuse(scene, await setNumber(scene, (await madeFind(scene)).ident, `?evidencni_cislo=${text}`), 422);
+        mustRefuse(
+          scene,
+          await setNumber(scene, (await madeFind(scene)).ident, `?evidencni_cislo=${text}`),
+          422,
+        );
       },
     }),
   ),
@@ -97,7 +122,11 @@ export const NUMBER_CHECKS: readonly Check[] = [
     run: async (scene) => {
       const value = scene.fresh();
       await give(scene, value);
-      mustRefuse(scene, await setNumber(scene, (await madeFind(scene)).ident, query(` ${value}`)), 422);
+      mustRefuse(
+        scene,
+        await setNumber(scene, (await madeFind(scene)).ident, query(` ${value}`)),
+        422,
+      );
     },
   },
   {
@@ -131,7 +160,9 @@ export const NUMBER_CHECKS: readonly Check[] = [
     expected: '403: a Researcher may not, not even for an own find',
     run: async (scene) => {
       const as = getResearcher(scene);
-      const ownFind = await scene.given('a find of the Researcher', async () => foundIn(await importFind(scene, { as }), 201));
+      const ownFind = await scene.given('a find of the Researcher', async () =>
+        foundIn(await importFind(scene, { as }), 201),
+      );
       mustRefuse(scene, await setNumber(scene, ownFind.ident, query(scene.fresh()), as), 403);
     },
   },

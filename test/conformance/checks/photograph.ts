@@ -43,12 +43,19 @@ function refused(
     clause,
     kind: 'write',
     expected: `${status}: ${expected}`,
-    run: async (scene) => mustRefuse(scene, await sendPhotograph(scene, (await madeFind(scene)).ident, options), status),
+    run: async (scene) =>
+      mustRefuse(
+        scene,
+        await sendPhotograph(scene, (await madeFind(scene)).ident, options),
+        status,
+      ),
   };
 }
 
 function attached(scene: Scene): Promise<Element> {
-  return madeFind(scene).then(async ({ ident }) => (await foundIn(await sendPhotograph(scene, ident), 201)).find);
+  return madeFind(scene).then(
+    async ({ ident }) => (await foundIn(await sendPhotograph(scene, ident), 201)).find,
+  );
 }
 
 export const PHOTOGRAPH_CHECKS: readonly Check[] = [
@@ -74,7 +81,10 @@ export const PHOTOGRAPH_CHECKS: readonly Check[] = [
       const { prefix, schemaVersion } = scene.options;
       const answer = await sendPhotograph(scene, (await madeFind(scene)).ident);
       await foundIn(answer, 201);
-      const schema = await fetchSchema(scene.line, `${await schemaBase(scene)}/${schemaVersion}/${prefix}.xsd`);
+      const schema = await fetchSchema(
+        scene.line,
+        `${await schemaBase(scene)}/${schemaVersion}/${prefix}.xsd`,
+      );
       await mustBeValid(schema, new Map([['the answer', writeXml(await readXml(answer.text))]]));
     },
   },
@@ -98,8 +108,13 @@ export const PHOTOGRAPH_CHECKS: readonly Check[] = [
     expected: 'a find in state 1 stays in it, without an event of archiving',
     run: async (scene) => {
       const find = await attached(scene);
-      const events = find.children.filter(({ name }) => name === 'historie').map((entry) => textAt(entry, 'typ_zmeny'));
-      must(textAt(find, 'stav') === '1' && !events.includes('SN34'), `stav ${textAt(find, 'stav')}, ${events}`);
+      const events = find.children
+        .filter(({ name }) => name === 'historie')
+        .map((entry) => textAt(entry, 'typ_zmeny'));
+      must(
+        textAt(find, 'stav') === '1' && !events.includes('SN34'),
+        `stav ${textAt(find, 'stav')}, ${events}`,
+      );
     },
   },
   {
@@ -109,7 +124,9 @@ export const PHOTOGRAPH_CHECKS: readonly Check[] = [
     expected: '201: a Researcher may, for an own registered find',
     run: async (scene) => {
       const as = getResearcher(scene);
-      const ownFind = await scene.given('a find of the Researcher', async () => foundIn(await importFind(scene, { as }), 201));
+      const ownFind = await scene.given('a find of the Researcher', async () =>
+        foundIn(await importFind(scene, { as }), 201),
+      );
       await foundIn(await sendPhotograph(scene, ownFind.ident, { as }), 201);
     },
   },
@@ -129,7 +146,9 @@ export const PHOTOGRAPH_CHECKS: readonly Check[] = [
     parts: ['a.png', 'b.png'].map((fileName) => ({ name: 'file', fileName, bytes: PHOTOGRAPH })),
   }),
   refused('digest-missing', 'A-PHOTO-9', 'no Content-Digest', 400, { digest: null }),
-  refused('digest-malformed', 'A-PHOTO-9', 'a malformed Content-Digest', 400, { digest: 'sha-512=abc' }),
+  refused('digest-malformed', 'A-PHOTO-9', 'a malformed Content-Digest', 400, {
+    digest: 'sha-512=abc',
+  }),
   refused('digest-of-other-bytes', 'A-PHOTO-12', 'the digest does not match', 422, {
     digest: sha512('other bytes'),
   }),

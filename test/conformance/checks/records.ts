@@ -38,7 +38,11 @@ const DC_NAMESPACE = 'http://purl.org/dc/elements/1.1/';
 const LONG_SETS = ['ruian_katastr', 'heslo', 'osoba'];
 const DATESTAMP = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z$/;
 
-async function fetchReadable(scene: Scene, set: string, version: Version = '2.2'): Promise<HarvestedRecord[]> {
+async function fetchReadable(
+  scene: Scene,
+  set: string,
+  version: Version = '2.2',
+): Promise<HarvestedRecord[]> {
   const { records } = await firstPage(scene, set, version);
   return records.filter((record) => getEntity(record) !== undefined);
 }
@@ -81,7 +85,8 @@ export const RECORD_CHECKS: readonly Check[] = [
     expected: 'each header has its identifier under /id/, a UTC datestamp and a set',
     run: async (scene) => {
       for (const set of ENTITY_SETS) {
-        for (const { identifier, datestamp, sets, isDeleted } of (await firstPage(scene, set)).records) {
+        for (const { identifier, datestamp, sets, isDeleted } of (await firstPage(scene, set))
+          .records) {
           must(identifier.startsWith(`${oaiBase(scene)}/id/`), `identifier ${identifier}`);
           must(DATESTAMP.test(datestamp), `${identifier}: datestamp ${datestamp}`);
           must(sets.length > 0 || isDeleted, `${identifier}: no setSpec`);
@@ -97,7 +102,8 @@ export const RECORD_CHECKS: readonly Check[] = [
     run: async (scene) => {
       for (const set of [...ENTITY_SETS, 'heslo:obdobi', 'archeologicky_zaznam:akce']) {
         const astray = (await firstPage(scene, set)).records.filter(
-          ({ sets }) => sets.length > 0 && !sets.some((each) => each === set || each.startsWith(`${set}:`)),
+          ({ sets }) =>
+            sets.length > 0 && !sets.some((each) => each === set || each.startsWith(`${set}:`)),
         );
         must(astray.length === 0, `${set}: ${astray[0]?.identifier} is of ${astray[0]?.sets}`);
       }
@@ -123,7 +129,10 @@ export const RECORD_CHECKS: readonly Check[] = [
               [set],
               `${identifier}: entities`,
             );
-            must(metadata.children.length === 1, `${identifier}: ${metadata.children.length} entities`);
+            must(
+              metadata.children.length === 1,
+              `${identifier}: ${metadata.children.length} entities`,
+            );
           }
         }
       },
@@ -136,7 +145,10 @@ export const RECORD_CHECKS: readonly Check[] = [
       kind: 'harvest',
       expected: `records are valid by the schema of ${version}`,
       run: async (scene) => {
-        const schema = await fetchSchema(scene.line, `${await harvestSchemaBase(scene)}/${version}/${scene.options.prefix}.xsd`);
+        const schema = await fetchSchema(
+          scene.line,
+          `${await harvestSchemaBase(scene)}/${version}/${scene.options.prefix}.xsd`,
+        );
         const documents = new Map<string, string>();
         for (const set of ENTITY_SETS)
           for (const { identifier, metadata } of (await firstPage(scene, set, version)).records)
@@ -169,8 +181,11 @@ export const RECORD_CHECKS: readonly Check[] = [
     expected: 'unqualified Dublin Core with title and identifier',
     run: async (scene) => {
       for (const set of ['heslo', 'samostatny_nalez', 'osoba']) {
-        const readable = new Set((await fetchReadable(scene, set)).map(({ identifier }) => identifier));
-        for (const { identifier, metadata } of (await firstPage(scene, set, '2.2', 'oai_dc')).records) {
+        const readable = new Set(
+          (await fetchReadable(scene, set)).map(({ identifier }) => identifier),
+        );
+        for (const { identifier, metadata } of (await firstPage(scene, set, '2.2', 'oai_dc'))
+          .records) {
           if (metadata === undefined || !readable.has(identifier)) continue;
           const fields = DC_FIELDS.concat('dc')
             .flatMap((name) => listAll(metadata, name))
@@ -197,7 +212,10 @@ export const RECORD_CHECKS: readonly Check[] = [
           !/^HES-\d+$/.test(textAt(getEntity(record), 'ident_cely') ?? '') ||
           textAt(getEntity(record), 'ident_cely') !== getIdent(record),
       );
-      must(odd.length === 0, `${odd[0]?.identifier} holds ${textAt(odd[0] && getEntity(odd[0]), 'ident_cely')}`);
+      must(
+        odd.length === 0,
+        `${odd[0]?.identifier} holds ${textAt(odd[0] && getEntity(odd[0]), 'ident_cely')}`,
+      );
     },
   },
   {
@@ -206,14 +224,22 @@ export const RECORD_CHECKS: readonly Check[] = [
     kind: 'harvest',
     expected: 'ListIdentifiers lists the headers of ListRecords',
     run: async (scene) => {
-      const getKey = ({ identifier, datestamp }: HarvestedRecord): string => `${identifier} ${datestamp}`;
+      const getKey = ({ identifier, datestamp }: HarvestedRecord): string =>
+        `${identifier} ${datestamp}`;
       for (const set of ['samostatny_nalez', 'organizace']) {
-        const page = await fetchPage(scene, `verb=ListIdentifiers&metadataPrefix=${nativeFormat(scene)}&set=${set}`);
+        const page = await fetchPage(
+          scene,
+          `verb=ListIdentifiers&metadataPrefix=${nativeFormat(scene)}&set=${set}`,
+        );
         must(
           page.records.every(({ metadata }) => metadata === undefined),
           `${set}: metadata in a list of headers`,
         );
-        mustBeSame(page.records.map(getKey), (await firstPage(scene, set)).records.map(getKey), set);
+        mustBeSame(
+          page.records.map(getKey),
+          (await firstPage(scene, set)).records.map(getKey),
+          set,
+        );
       }
     },
   },
@@ -233,8 +259,14 @@ export const RECORD_CHECKS: readonly Check[] = [
           records.length === 1 && records[0]?.identifier === term.identifier,
           `${records.length} records, ${records[0]?.identifier}`,
         );
-        must(records[0]?.datestamp === term.datestamp, `datestamp ${records[0]?.datestamp}, listed under ${term.datestamp}`);
-        must((records[0]?.metadata?.name === 'dc') === (format === 'oai_dc'), `${format}: root ${records[0]?.metadata?.name}`);
+        must(
+          records[0]?.datestamp === term.datestamp,
+          `datestamp ${records[0]?.datestamp}, listed under ${term.datestamp}`,
+        );
+        must(
+          (records[0]?.metadata?.name === 'dc') === (format === 'oai_dc'),
+          `${format}: root ${records[0]?.metadata?.name}`,
+        );
       }
     },
   },
@@ -247,10 +279,18 @@ export const RECORD_CHECKS: readonly Check[] = [
       const term = await someTerm(scene);
       let answer = await scene.line.ask({ url: term.identifier });
       for (let steps = 0; isRedirect(answer.status) && steps < 3; steps += 1)
-        answer = await scene.line.ask({ url: new URL(answer.headers.get('location') ?? '', oaiBase(scene)).href });
+        answer = await scene.line.ask({
+          url: new URL(answer.headers.get('location') ?? '', oaiBase(scene)).href,
+        });
       const root = await readOai(answer);
-      must(textAt(root, 'GetRecord', 'record', 'header', 'identifier') === term.identifier, `error ${getError(root) ?? 'none'}`);
-      must(at(root, 'GetRecord', 'record', 'metadata')?.children[0]?.name === scene.options.prefix, 'not in the native format');
+      must(
+        textAt(root, 'GetRecord', 'record', 'header', 'identifier') === term.identifier,
+        `error ${getError(root) ?? 'none'}`,
+      );
+      must(
+        at(root, 'GetRecord', 'record', 'metadata')?.children[0]?.name === scene.options.prefix,
+        'not in the native format',
+      );
     },
   },
   {
@@ -274,11 +314,15 @@ export const RECORD_CHECKS: readonly Check[] = [
     id: 'token-attributes',
     clause: 'B-TOKEN-2',
     kind: 'harvest',
-    expected: 'a token has completeListSize, an expirationDate to come, and cursor 0 on the first page',
+    expected:
+      'a token has completeListSize, an expirationDate to come, and cursor 0 on the first page',
     run: async (scene) => {
       const token = (await longList(scene))[0]?.token;
       skipUnless(token !== undefined, 'no token');
-      must(Number.isInteger(token.completeListSize) && token.completeListSize > 0, `completeListSize ${token.completeListSize}`);
+      must(
+        Number.isInteger(token.completeListSize) && token.completeListSize > 0,
+        `completeListSize ${token.completeListSize}`,
+      );
       must(token.cursor === 0, `cursor ${token.cursor}`);
       must(DATESTAMP.test(token.expirationDate), `expirationDate ${token.expirationDate}`);
       const root = await oai(scene, 'verb=Identify');
@@ -296,7 +340,10 @@ export const RECORD_CHECKS: readonly Check[] = [
     run: async (scene) => {
       let position = 0;
       for (const { records, token } of await longList(scene)) {
-        must(token === undefined || token.cursor === position, `cursor ${token?.cursor} after ${position} records`);
+        must(
+          token === undefined || token.cursor === position,
+          `cursor ${token?.cursor} after ${position} records`,
+        );
         position += records.length;
       }
     },
@@ -308,7 +355,9 @@ export const RECORD_CHECKS: readonly Check[] = [
     expected: 'the pages together hold completeListSize records, each once',
     run: async (scene) => {
       const pages = await longList(scene);
-      const identifiers = pages.flatMap(({ records }) => records.map(({ identifier }) => identifier));
+      const identifiers = pages.flatMap(({ records }) =>
+        records.map(({ identifier }) => identifier),
+      );
       const size = pages[0]?.token?.completeListSize ?? 0;
       must(new Set(identifiers).size === identifiers.length, 'a record is on two pages');
       must(identifiers.length === size, `${identifiers.length} records, completeListSize ${size}`);
@@ -324,7 +373,9 @@ export const RECORD_CHECKS: readonly Check[] = [
     kind: 'harvest',
     expected: 'completeListSize is the total on each page',
     run: async (scene) => {
-      const sizes = (await longList(scene)).flatMap(({ token }) => (token === undefined ? [] : [String(token.completeListSize)]));
+      const sizes = (await longList(scene)).flatMap(({ token }) =>
+        token === undefined ? [] : [String(token.completeListSize)],
+      );
       must(new Set(sizes).size === 1, `sizes ${[...new Set(sizes)]}`);
     },
   },
@@ -334,7 +385,9 @@ export const RECORD_CHECKS: readonly Check[] = [
     kind: 'harvest',
     expected: 'from and until let through what was changed between them, the bounds included',
     run: async (scene) => {
-      const all = (await firstPage(scene, 'samostatny_nalez')).records.toSorted((a, b) => a.datestamp.localeCompare(b.datestamp));
+      const all = (await firstPage(scene, 'samostatny_nalez')).records.toSorted((a, b) =>
+        a.datestamp.localeCompare(b.datestamp),
+      );
       const middle = all[Math.floor(all.length / 2)];
       skipUnless(middle !== undefined && all.length > 2, 'fewer than three finds are listed');
       const second = toSecond(middle.datestamp);
@@ -352,12 +405,17 @@ export const RECORD_CHECKS: readonly Check[] = [
         `until ${second}: ${before.records[0]?.datestamp}`,
       );
       must(
-        since.token !== undefined || since.records.some(({ identifier }) => identifier === middle.identifier),
+        since.token !== undefined ||
+          since.records.some(({ identifier }) => identifier === middle.identifier),
         `from ${second} leaves out ${middle.identifier}`,
       );
-      const later = await fetchPage(scene, `${query}&until=${toSecond(new Date(Date.parse(second) + 1000).toISOString())}`);
+      const later = await fetchPage(
+        scene,
+        `${query}&until=${toSecond(new Date(Date.parse(second) + 1000).toISOString())}`,
+      );
       must(
-        later.token !== undefined || later.records.some(({ identifier }) => identifier === middle.identifier),
+        later.token !== undefined ||
+          later.records.some(({ identifier }) => identifier === middle.identifier),
         `until a second later leaves out ${middle.identifier}`,
       );
     },
@@ -371,13 +429,17 @@ export const RECORD_CHECKS: readonly Check[] = [
       const [term] = (await firstPage(scene, 'organizace')).records;
       skipUnless(term !== undefined, 'no organisation is listed');
       const day = ofDay(term.datestamp);
-      const page = await fetchPage(scene, `verb=ListIdentifiers&metadataPrefix=oai_dc&set=organizace&from=${day}&until=${day}`);
+      const page = await fetchPage(
+        scene,
+        `verb=ListIdentifiers&metadataPrefix=oai_dc&set=organizace&from=${day}&until=${day}`,
+      );
       must(
         page.records.every(({ datestamp }) => ofDay(datestamp) === day),
         `${day}: ${page.records.map(({ datestamp }) => datestamp)}`,
       );
       must(
-        page.token !== undefined || page.records.some(({ identifier }) => identifier === term.identifier),
+        page.token !== undefined ||
+          page.records.some(({ identifier }) => identifier === term.identifier),
         `${day} leaves out ${term.identifier}`,
       );
     },
@@ -388,10 +450,17 @@ export const RECORD_CHECKS: readonly Check[] = [
     kind: 'harvest',
     expected: 'no record is older than earliestDatestamp',
     run: async (scene) => {
-      const earliest = textAt(await oai(scene, 'verb=Identify'), 'Identify', 'earliestDatestamp') ?? '';
+      const earliest =
+        textAt(await oai(scene, 'verb=Identify'), 'Identify', 'earliestDatestamp') ?? '';
       const until = toSecond(new Date(Date.parse(earliest) - 1000).toISOString());
-      const page = await fetchPage(scene, `verb=ListIdentifiers&metadataPrefix=oai_dc&until=${until}`);
-      must(page.records.length === 0, `${page.records[0]?.identifier} of ${page.records[0]?.datestamp}`);
+      const page = await fetchPage(
+        scene,
+        `verb=ListIdentifiers&metadataPrefix=oai_dc&until=${until}`,
+      );
+      must(
+        page.records.length === 0,
+        `${page.records[0]?.identifier} of ${page.records[0]?.datestamp}`,
+      );
       must(page.error === 'noRecordsMatch', `error ${page.error}`);
     },
   },
@@ -417,7 +486,10 @@ export const RECORD_CHECKS: readonly Check[] = [
         `verb=GetRecord&metadataPrefix=oai_dc&identifier=${encodeURIComponent(first?.identifier ?? '')}`,
       );
       const header = at(await readOai(answer), 'GetRecord', 'record', 'header');
-      must(header?.attributes.get('status') === 'deleted', `GetRecord: status ${header?.attributes.get('status')}`);
+      must(
+        header?.attributes.get('status') === 'deleted',
+        `GetRecord: status ${header?.attributes.get('status')}`,
+      );
       must(
         textAt(header, 'datestamp') === first?.datestamp,
         `GetRecord: ${textAt(header, 'datestamp')}, listed under ${first?.datestamp}`,

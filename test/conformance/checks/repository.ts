@@ -1,5 +1,15 @@
 import { type Check, must, mustBeSame, skipUnless } from '../check.ts';
-import { askOai, getError, harvestSchemaBase, nativeFormat, oai, oaiBase, readOai, VERSIONS, type Version } from '../harvest.ts';
+import {
+  askOai,
+  getError,
+  harvestSchemaBase,
+  nativeFormat,
+  oai,
+  oaiBase,
+  readOai,
+  VERSIONS,
+  type Version,
+} from '../harvest.ts';
 import { isRedirect } from '../line.ts';
 import type { Scene } from '../scene.ts';
 import { fetchSchema } from '../schema.ts';
@@ -17,7 +27,10 @@ const VOCABULARIES =
   'objekt_druh objekt_druh_kat objekt_specifikace objekt_specifikace_kat organizace_typ pamatkova_ochrana pian_presnost pian_typ pocasi ' +
   'posudek_typ posudek_typ_kat predmet_druh predmet_druh_kat predmet_specifikace pristupnost projekt_typ stav_dochovani udalost_typ ' +
   'vyskovy_bod_typ zeme';
-const ALL_SETS = [...PLAIN_SETS.split(' '), ...VOCABULARIES.split(' ').map((name) => `heslo:${name}`)];
+const ALL_SETS = [
+  ...PLAIN_SETS.split(' '),
+  ...VOCABULARIES.split(' ').map((name) => `heslo:${name}`),
+];
 const SETS_OF_2_0 = PLAIN_SETS.split(' ').filter((name) => name !== 'dokument:3d');
 const DC = 'http://www.openarchives.org/OAI/2.0/oai_dc/';
 
@@ -39,7 +52,8 @@ function identifySays(name: string, expected: string | RegExp): Check {
     run: async (scene) => {
       const seen = textAt(await identify(scene), name);
       must(
-        seen !== undefined && (typeof expected === 'string' ? seen === expected : expected.test(seen)),
+        seen !== undefined &&
+          (typeof expected === 'string' ? seen === expected : expected.test(seen)),
         `${name}: ${seen ?? 'none'}`,
       );
     },
@@ -82,7 +96,12 @@ export const REPOSITORY_CHECKS: readonly Check[] = [
     kind: 'harvest',
     expected: 'every verb answers with an XML media type',
     run: async (scene) => {
-      for (const query of ['verb=Identify', 'verb=ListSets', 'verb=ListMetadataFormats', 'verb=Nonsense']) {
+      for (const query of [
+        'verb=Identify',
+        'verb=ListSets',
+        'verb=ListMetadataFormats',
+        'verb=Nonsense',
+      ]) {
         const { type } = await askOai(scene, query);
         must(type === 'text/xml' || type === 'application/xml', `${query}: ${type}`);
       }
@@ -103,7 +122,9 @@ export const REPOSITORY_CHECKS: readonly Check[] = [
     run: async (scene) => {
       const [manifest] = listAll(await identify(scene), 'rightsManifest');
       const references =
-        manifest === undefined ? [] : listAll(manifest, 'rightsReference').map((each) => each.attributes.get('ref') ?? '');
+        manifest === undefined
+          ? []
+          : listAll(manifest, 'rightsReference').map((each) => each.attributes.get('ref') ?? '');
       must(
         references.some((ref) => /by-nc/.test(ref)),
         `rights: ${references.join(' ') || 'none'}`,
@@ -118,7 +139,9 @@ export const REPOSITORY_CHECKS: readonly Check[] = [
     run: async (scene) => {
       const described = listAll(await identify(scene), 'description');
       for (const name of ['title', 'identifier']) {
-        const languages = described.flatMap((each) => listAll(each, name)).map((each) => each.attributes.get('xml:lang') ?? '');
+        const languages = described
+          .flatMap((each) => listAll(each, name))
+          .map((each) => each.attributes.get('xml:lang') ?? '');
         must(
           ['cs', 'en'].every((language) => languages.includes(language)),
           `${name} in: ${languages.join(' ') || 'no language'}`,
@@ -133,13 +156,22 @@ export const REPOSITORY_CHECKS: readonly Check[] = [
       kind: 'harvest',
       expected: `oai_dc and the native format, with the schema of ${version}`,
       run: async (scene) => {
-        const formats = listAll(await oai(scene, 'verb=ListMetadataFormats', version), 'metadataFormat');
+        const formats = listAll(
+          await oai(scene, 'verb=ListMetadataFormats', version),
+          'metadataFormat',
+        );
         const seen = formats.map((each) =>
-          ['metadataPrefix', 'schema', 'metadataNamespace'].map((name) => textAt(each, name)).join(' '),
+          ['metadataPrefix', 'schema', 'metadataNamespace']
+            .map((name) => textAt(each, name))
+            .join(' '),
         );
         const base = `${await harvestSchemaBase(scene)}/${version}`;
         const native = `${nativeFormat(scene)} ${base}/${scene.options.prefix}.xsd ${base}/`;
-        mustBeSame(seen, [`oai_dc http://www.openarchives.org/OAI/2.0/oai_dc.xsd ${DC}`, native], 'formats');
+        mustBeSame(
+          seen,
+          [`oai_dc http://www.openarchives.org/OAI/2.0/oai_dc.xsd ${DC}`, native],
+          'formats',
+        );
       },
     }),
   ),
@@ -179,10 +211,14 @@ export const REPOSITORY_CHECKS: readonly Check[] = [
     kind: 'harvest',
     expected: 'a description of a set stands in cs and en',
     run: async (scene) => {
-      const described = (await fetchSets(scene, '2.2')).filter((set) => at(set, 'setDescription') !== undefined);
+      const described = (await fetchSets(scene, '2.2')).filter(
+        (set) => at(set, 'setDescription') !== undefined,
+      );
       skipUnless(described.length > 0, 'no set has a description');
       for (const set of described) {
-        const languages = listAll(set, 'description').map((each) => each.attributes.get('xml:lang') ?? '');
+        const languages = listAll(set, 'description').map(
+          (each) => each.attributes.get('xml:lang') ?? '',
+        );
         mustBeSame(languages, ['cs', 'en'], `languages of ${textAt(set, 'setSpec')}`);
       }
     },
@@ -194,10 +230,14 @@ export const REPOSITORY_CHECKS: readonly Check[] = [
       kind: 'harvest',
       expected: `the endpoint and the schema file of ${version} are there`,
       run: async (scene) => {
-        const base = textAt(await oai(scene, 'verb=Identify', version), 'Identify', 'baseURL') ?? '';
+        const base =
+          textAt(await oai(scene, 'verb=Identify', version), 'Identify', 'baseURL') ?? '';
         must(base.endsWith(`/${version}/oai`) || base.endsWith('/oai'), `baseURL ${base}`);
         const root = await harvestSchemaBase(scene);
-        const { text } = await fetchSchema(scene.line, `${root}/${version}/${scene.options.prefix}.xsd`);
+        const { text } = await fetchSchema(
+          scene.line,
+          `${root}/${version}/${scene.options.prefix}.xsd`,
+        );
         const target = (await readXml(text)).attributes.get('targetNamespace');
         must(target === `${root}/${version}/`, `targetNamespace ${target}`);
       },
@@ -223,8 +263,16 @@ export const REPOSITORY_CHECKS: readonly Check[] = [
       ['prefix-absent', 'verb=ListRecords&set=osoba', 'badArgument'],
       ['prefix-unknown', 'verb=ListRecords&metadataPrefix=marc21', 'cannotDisseminateFormat'],
       ['identifier-absent', 'verb=GetRecord&metadataPrefix=oai_dc', 'badArgument'],
-      ['identifier-unknown', 'verb=GetRecord&metadataPrefix=oai_dc&identifier={oai_base}/id/HES-999999999', 'idDoesNotExist'],
-      ['token-unknown', 'verb=ListRecords&resumptionToken=0123456789ABCDEF0123456789ABCDEF', 'badResumptionToken'],
+      [
+        'identifier-unknown',
+        'verb=GetRecord&metadataPrefix=oai_dc&identifier={oai_base}/id/HES-999999999',
+        'idDoesNotExist',
+      ],
+      [
+        'token-unknown',
+        'verb=ListRecords&resumptionToken=0123456789ABCDEF0123456789ABCDEF',
+        'badResumptionToken',
+      ],
       ['argument-unknown', 'verb=ListRecords&metadataPrefix=oai_dc&colour=red', 'badArgument'],
       ['month-alone', 'verb=ListIdentifiers&metadataPrefix=oai_dc&from=2024-05', 'badArgument'],
     ] as const
@@ -235,7 +283,10 @@ export const REPOSITORY_CHECKS: readonly Check[] = [
       kind: 'harvest',
       expected: `200 with the protocol's error ${code}`,
       run: async (scene) => {
-        const answer = await askOai(scene, query.replace('{oai_base}', encodeURIComponent(oaiBase(scene))));
+        const answer = await askOai(
+          scene,
+          query.replace('{oai_base}', encodeURIComponent(oaiBase(scene))),
+        );
         const seen = getError(await readOai(answer));
         must(seen === code, `error ${seen ?? 'none'}`);
       },

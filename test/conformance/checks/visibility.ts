@@ -1,13 +1,28 @@
 import { type Check, must, mustBeSame, skipUnless } from '../check.ts';
 import type { ClauseId } from '../clauses.ts';
-import { fetchPage, firstPage, getEntity, getIdent, isRefused, nativeFormat, REFUSAL } from '../harvest.ts';
+import {
+  fetchPage,
+  firstPage,
+  getEntity,
+  getIdent,
+  isRefused,
+  nativeFormat,
+  REFUSAL,
+} from '../harvest.ts';
 import type { Scene } from '../scene.ts';
 import { at, type Element, idAt, listAll, textAt } from '../xml.ts';
 
 // View of an anonymous reader: B-SEE and B-MASK. Sign-in there is not promised (B-AUTH-1).
 
-/** Rows of the table for role A: the element that holds the state, and the one state that is shown. */
-const SHOWN_IN_STATE: readonly (readonly [set: string, clause: ClauseId, element: string, stav: string])[] = [
+/**
+ * Rows of the table for role A: the element that holds the state, and the one state that is shown.
+ */
+const SHOWN_IN_STATE: readonly (readonly [
+  set: string,
+  clause: ClauseId,
+  element: string,
+  stav: string,
+])[] = [
   ['projekt', 'B-SEE-3', 'stav', '6'],
   ['archeologicky_zaznam', 'B-SEE-5', 'stav', '3'],
   ['adb', 'B-SEE-7', 'stav_pom', '3'],
@@ -26,19 +41,23 @@ const ALWAYS_SHOWN: readonly (readonly [set: string, clause: ClauseId])[] = [
   ['osoba', 'B-SEE-18'],
 ];
 /** The element that governs, and the paths of what it protects. */
-const PROTECTED: readonly (readonly [set: string, clause: ClauseId, governing: string, paths: readonly (readonly string[])[]])[] =
+const PROTECTED: readonly (readonly [
+  set: string,
+  clause: ClauseId,
+  governing: string,
+  paths: readonly (readonly string[])[],
+])[] = [
+  ['projekt', 'B-MASK-2', 'pristupnost_pom', [['chranene_udaje']]],
   [
-    ['projekt', 'B-MASK-2', 'pristupnost_pom', [['chranene_udaje']]],
-    [
-      'archeologicky_zaznam',
-      'B-MASK-3',
-      'pristupnost',
-      [['chranene_udaje'], ['akce', 'chranene_udaje'], ['lokalita', 'chranene_udaje']],
-    ],
-    ['adb', 'B-MASK-4', 'pristupnost_pom', [['chranene_udaje']]],
-    ['pian', 'B-MASK-5', 'pristupnost_pom', [['chranene_udaje']]],
-    ['samostatny_nalez', 'B-MASK-6', 'pristupnost', [['chranene_udaje']]],
-  ];
+    'archeologicky_zaznam',
+    'B-MASK-3',
+    'pristupnost',
+    [['chranene_udaje'], ['akce', 'chranene_udaje'], ['lokalita', 'chranene_udaje']],
+  ],
+  ['adb', 'B-MASK-4', 'pristupnost_pom', [['chranene_udaje']]],
+  ['pian', 'B-MASK-5', 'pristupnost_pom', [['chranene_udaje']]],
+  ['samostatny_nalez', 'B-MASK-6', 'pristupnost', [['chranene_udaje']]],
+];
 
 async function fetchEntities(scene: Scene, set: string): Promise<ReadonlyMap<string, Element>> {
   const { records } = await firstPage(scene, set);
@@ -54,7 +73,9 @@ async function fetchEntities(scene: Scene, set: string): Promise<ReadonlyMap<str
 function openToAll(scene: Scene): Promise<ReadonlySet<string>> {
   return scene.given('accessibility', async () => {
     const entries = await fetchEntities(scene, 'heslo:pristupnost');
-    const open = [...entries].filter(([, entry]) => textAt(entry, 'zkratka') === 'A').map(([ident]) => ident);
+    const open = [...entries]
+      .filter(([, entry]) => textAt(entry, 'zkratka') === 'A')
+      .map(([ident]) => ident);
     skipUnless(open.length > 0, 'no entry of heslo:pristupnost has the letter A');
     return new Set(open);
   });
@@ -69,9 +90,15 @@ export const VISIBILITY_CHECKS: readonly Check[] = [
       expected: `an anonymous reader sees ${set} in state ${stav} alone`,
       run: async (scene) => {
         const entities = await fetchEntities(scene, set);
-        skipUnless(entities.size > 0, `none of the first records of ${set} is open to anonymous readers`);
+        skipUnless(
+          entities.size > 0,
+          `none of the first records of ${set} is open to anonymous readers`,
+        );
         for (const [ident, entity] of entities)
-          must(textAt(entity, element) === stav, `${ident} in ${element} ${textAt(entity, element)}`);
+          must(
+            textAt(entity, element) === stav,
+            `${ident} in ${element} ${textAt(entity, element)}`,
+          );
       },
     }),
   ),
@@ -111,7 +138,10 @@ export const VISIBILITY_CHECKS: readonly Check[] = [
       const entities = await fetchEntities(scene, 'projekt');
       skipUnless(entities.size > 0, 'none of the first projects is open to anonymous readers');
       for (const [ident, entity] of entities)
-        must(at(entity, 'oznamovatel') === undefined, `${ident}: ${at(entity, 'oznamovatel')?.text}`);
+        must(
+          at(entity, 'oznamovatel') === undefined,
+          `${ident}: ${at(entity, 'oznamovatel')?.text}`,
+        );
     },
   },
   {
@@ -124,7 +154,10 @@ export const VISIBILITY_CHECKS: readonly Check[] = [
       for (const [set] of SHOWN_IN_STATE) {
         for (const record of (await firstPage(scene, set)).records) {
           if (record.isDeleted || getEntity(record) !== undefined) continue;
-          must(isRefused(record.metadata), `${record.identifier}: ${record.metadata?.text ?? 'no metadata'}`);
+          must(
+            isRefused(record.metadata),
+            `${record.identifier}: ${record.metadata?.text ?? 'no metadata'}`,
+          );
           refused += 1;
         }
       }
@@ -137,12 +170,19 @@ export const VISIBILITY_CHECKS: readonly Check[] = [
     kind: 'harvest',
     expected: 'a record that is refused in the native format is refused as Dublin Core',
     run: async (scene) => {
-      const refused = (await firstPage(scene, 'samostatny_nalez')).records.filter((record) => isRefused(record.metadata));
+      const refused = (await firstPage(scene, 'samostatny_nalez')).records.filter((record) =>
+        isRefused(record.metadata),
+      );
       skipUnless(refused.length > 0, 'all of the first finds are open to anonymous readers');
       const { records } = await firstPage(scene, 'samostatny_nalez', '2.2', 'oai_dc');
-      const textByPath = new Map(records.map(({ identifier, metadata }) => [identifier, metadata?.text]));
+      const textByPath = new Map(
+        records.map(({ identifier, metadata }) => [identifier, metadata?.text]),
+      );
       for (const { identifier } of refused)
-        must(textByPath.get(identifier) === REFUSAL, `${identifier}: ${textByPath.get(identifier)}`);
+        must(
+          textByPath.get(identifier) === REFUSAL,
+          `${identifier}: ${textByPath.get(identifier)}`,
+        );
     },
   },
   ...PROTECTED.map(
@@ -162,7 +202,10 @@ export const VISIBILITY_CHECKS: readonly Check[] = [
               : [{ ident, part, isOpen: open.has(idAt(entity, governing) ?? '') }];
           }),
         );
-        skipUnless(parts.length > 0, `none of the first records of ${set} that are open has chranene_udaje`);
+        skipUnless(
+          parts.length > 0,
+          `none of the first records of ${set} that are open has chranene_udaje`,
+        );
         for (const { ident, part, isOpen } of parts)
           must(
             isRefused(part) !== isOpen,
@@ -182,11 +225,15 @@ export const VISIBILITY_CHECKS: readonly Check[] = [
         ([, entity]) => !open.has(idAt(entity, 'pristupnost') ?? ''),
       );
       skipUnless(shut.length > 0, 'each of the first finds is open to all');
-      const { records } = await fetchPage(scene, 'verb=ListRecords&metadataPrefix=oai_dc&set=samostatny_nalez');
+      const { records } = await fetchPage(
+        scene,
+        'verb=ListRecords&metadataPrefix=oai_dc&set=samostatny_nalez',
+      );
       const shown = new Map(records.map((record) => [getIdent(record), record.metadata]));
       for (const [ident] of shut) {
         const metadata = shown.get(ident);
-        const places = metadata === undefined ? [] : listAll(metadata, 'coverage').map(({ text }) => text);
+        const places =
+          metadata === undefined ? [] : listAll(metadata, 'coverage').map(({ text }) => text);
         mustBeSame(
           places.filter((text) => /POINT|\d\.\d+[ ,]+\d+\.\d+|ruian-\d{5,}/.test(text)),
           [],

@@ -1,4 +1,5 @@
-// Evaluated in the page: for each find on the map, the name of the cadastral area that its mark stands in.
+// Evaluated in the page: for each find on the map, the name of the cadastral area that its mark
+// stands in.
 (() => {
   const areas = [...document.querySelectorAll('.outlines .areas path')];
   const places = [...document.querySelectorAll('.marks g')].map((mark) => {

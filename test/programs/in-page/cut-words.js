@@ -1,4 +1,5 @@
-// What is seen of the page and has no room: what it says runs out of it or of the window, and nobody can scroll there.
+// What is seen of the page and has no room: what it says runs out of it or of the window, and
+// nobody can scroll there.
 (() => {
   const scrolls = (node) => ['auto', 'scroll'].includes(getComputedStyle(node).overflowX);
   const inside = (node) => {
@@ -6,10 +7,16 @@
     return false;
   };
   return [...document.querySelectorAll('body *')]
-    .filter((node) => node instanceof HTMLElement && node.checkVisibility() && !node.matches('.skip, input, select'))
+    .filter(
+      (node) =>
+        node instanceof HTMLElement &&
+        node.checkVisibility() &&
+        !node.matches('.skip, input, select'),
+    )
     .filter((node) => {
       const { left, right } = node.getBoundingClientRect();
-      const isWider = getComputedStyle(node).display !== 'inline' && node.scrollWidth > node.clientWidth + 1;
+      const isWider =
+        getComputedStyle(node).display !== 'inline' && node.scrollWidth > node.clientWidth + 1;
       return !inside(node) && (left < -1 || right > innerWidth + 1 || isWider);
     })
     .map((node) => `${node.tagName} ${node.className}: ${node.textContent.trim().slice(0, 60)}`);

@@ -19,11 +19,23 @@ describe('a service address', () => {
     ['with dot segments', `${ADDRESS}/a/../b/./`, `${ADDRESS}/b`],
     ['with dot segments that lead out of it', `${ADDRESS}/../..`, ADDRESS],
     ['with a path', `${ADDRESS}/Museum/`, `${ADDRESS}/Museum`],
-    ['with a host of national letters', 'https://NÁLEZY.example.org', 'https://xn--nlezy-xqa.example.org'],
-    ['with that host as programs write it', 'https://xn--nlezy-xqa.example.org/', 'https://xn--nlezy-xqa.example.org'],
+    [
+      'with a host of national letters',
+      'https://NÁLEZY.example.org',
+      'https://xn--nlezy-xqa.example.org',
+    ],
+    [
+      'with that host as programs write it',
+      'https://xn--nlezy-xqa.example.org/',
+      'https://xn--nlezy-xqa.example.org',
+    ],
     ['with national letters in its path', `${ADDRESS}/nález`, `${ADDRESS}/n%C3%A1lez`],
     ['with those in small digits', `${ADDRESS}/n%c3%a1lez`, `${ADDRESS}/n%C3%A1lez`],
-    ['with a tilde that a browser has written otherwise', `${ADDRESS}/%7Emuseum`, `${ADDRESS}/~museum`],
+    [
+      'with a tilde that a browser has written otherwise',
+      `${ADDRESS}/%7Emuseum`,
+      `${ADDRESS}/~museum`,
+    ],
     ['without TLS', 'http://finds.example.org:80/', 'http://finds.example.org'],
     ['with a port of its own', 'http://LOCALHOST:08080/', 'http://localhost:8080'],
     ['by its number', 'http://127.1:80', 'http://127.0.0.1'],
@@ -69,7 +81,14 @@ describe('for any input', () => {
   const label = fc.stringMatching(/^[a-z]([a-z0-9-]{0,8}[a-z0-9])?$/);
   const host = fc.oneof(
     fc.tuple(label, label).map((labels) => labels.join('.')),
-    fc.constantFrom('nálezy.example.org', 'xn--nlezy-xqa.example.org', '127.0.0.1', '[::1]', '[2001:DB8::1]', 'localhost'),
+    fc.constantFrom(
+      'nálezy.example.org',
+      'xn--nlezy-xqa.example.org',
+      '127.0.0.1',
+      '[::1]',
+      '[2001:DB8::1]',
+      'localhost',
+    ),
   );
   const segment = fc.stringMatching(/^[A-Za-z0-9~_-]{1,6}$/);
   const address = fc.record({
@@ -128,14 +147,22 @@ describe('for any input', () => {
   });
 
   test('the canonical form is stable', () => {
-    const parts = fc.array(fc.constantFrom('a', '1', '.', '-', '0x7f', '%2e', ':', '/', '@', '?', '#', '\\', ' '), {
-      maxLength: 8,
-    });
+    const parts = fc.array(
+      fc.constantFrom('a', '1', '.', '-', '0x7f', '%2e', ':', '/', '@', '?', '#', '\\', ' '),
+      {
+        maxLength: 8,
+      },
+    );
     const odd = fc
       .tuple(fc.constantFrom('http://a', 'https://1', 'https://'), parts)
       .map(([begin, rest]) => begin + rest.join(''));
     const anything = fc.oneof(
-      ...[fc.webUrl({ withQueryParameters: true, withFragments: true }), odd, fc.string(), spelled.map(({ text }) => text)],
+      ...[
+        fc.webUrl({ withQueryParameters: true, withFragments: true }),
+        odd,
+        fc.string(),
+        spelled.map(({ text }) => text),
+      ],
     );
     fc.assert(
       fc.property(anything, (text) => {

@@ -1,13 +1,16 @@
 import { expect, test } from 'vitest';
 import { rejectOnAbort, systemClock } from '../../../src/base/clock.ts';
 
-test.each([0.5, 60_000, 2 ** 31 + 1_000_000])('a sleep of %d ms ends with the reason of its signal, at once', async (ms) => {
-  const stop = new AbortController();
-  const reason = new Error('stopped');
-  const sleep = systemClock.sleep(ms, stop.signal);
-  stop.abort(reason);
-  await expect(sleep).rejects.toBe(reason);
-});
+test.each([0.5, 60_000, 2 ** 31 + 1_000_000])(
+  'a sleep of %d ms ends with the reason of its signal, at once',
+  async (ms) => {
+    const stop = new AbortController();
+    const reason = new Error('stopped');
+    const sleep = systemClock.sleep(ms, stop.signal);
+    stop.abort(reason);
+    await expect(sleep).rejects.toBe(reason);
+  },
+);
 
 test('a wait for work that ignores the signal ends with the reason of the signal, and the late result is handed on', async () => {
   const stop = new AbortController();
@@ -43,5 +46,7 @@ test('work that ends first gives its result, or its failure', async () => {
   const { signal } = new AbortController();
   expect(await rejectOnAbort(signal, async () => 'done')).toBe('done');
   expect(await rejectOnAbort(undefined, async () => 'done')).toBe('done');
-  await expect(rejectOnAbort(signal, () => Promise.reject(new Error('broken')))).rejects.toThrow('broken');
+  await expect(rejectOnAbort(signal, () => Promise.reject(new Error('broken')))).rejects.toThrow(
+    'broken',
+  );
 });

@@ -1,6 +1,12 @@
 import type { Command } from 'commander';
 import { afterEach, expect, test } from 'vitest';
-import { addToCommands, cmd, deserializeValue, msg, serializeValue } from '../../../src/base/message.ts';
+import {
+  addToCommands,
+  cmd,
+  deserializeValue,
+  msg,
+  serializeValue,
+} from '../../../src/base/message.ts';
 import { buildWholeProgram } from '../../../src/commands/program.ts';
 
 afterEach(() => addToCommands(() => ''));
@@ -8,7 +14,9 @@ afterEach(() => addToCommands(() => ''));
 test('a command in a text can be typed as it is: with quoted values, and with the profile if it takes one', () => {
   const [find, own] = ["K 1's", 'a'];
   const text = msg`Run \`${cmd`pas login`}\`, or ${cmd`pas vocab map set heslar ${own} HES-1`}; ${cmd`pas show ${find}`}.`;
-  expect(String(text)).toBe("Run `pas login`, or pas vocab map set heslar a HES-1; pas show 'K 1'\\''s'.");
+  expect(String(text)).toBe(
+    "Run `pas login`, or pas vocab map set heslar a HES-1; pas show 'K 1'\\''s'.",
+  );
   addToCommands(() => " --profile 'my museum'");
   const advised =
     "Run `pas login --profile 'my museum'`, or pas vocab map set heslar --profile 'my museum' a HES-1; pas show --profile 'my museum' 'K 1'\\''s'.";
@@ -29,7 +37,9 @@ test('for every command it is known if it acts on a profile', async () => {
   const program = await buildWholeProgram({ stdout: { ...nowhere, columns: 80 }, stderr: nowhere });
   const paths = (command: Command, above: string): string[] => {
     const path = `${above}${command.name()}`;
-    return command.commands.length === 0 ? [path] : command.commands.flatMap((child) => paths(child, `${path} `));
+    return command.commands.length === 0
+      ? [path]
+      : command.commands.flatMap((child) => paths(child, `${path} `));
   };
   const all = paths(program, '').map((path) => path.replace(/^\S+/, 'pas'));
   expect(all.length).toBeGreaterThan(40);

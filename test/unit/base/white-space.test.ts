@@ -1,5 +1,8 @@
 import { expect, test } from 'vitest';
-import { collapseText as collapseOfMock, trimText as trimOfMock } from '../../../mock-server/base/white-space.ts';
+import {
+  collapseText as collapseOfMock,
+  trimText as trimOfMock,
+} from '../../../mock-server/base/white-space.ts';
 import { collapseText, normalizeText, trimText } from '../../../src/text/characters.ts';
 
 /** White space by Unicode's property, and the four separators of ASCII. */

@@ -18,14 +18,18 @@ function parseMap(text: string): ColumnMap {
 function listFaults(text: string): string[] {
   const { map, issues } = parseColumnMap('museum.map.toml', text);
   expect(map).toBeUndefined();
-  return issues.map(({ rule, column, line }) => [rule, column ?? line].filter((part) => part !== undefined).join(' '));
+  return issues.map(({ rule, column, line }) =>
+    [rule, column ?? line].filter((part) => part !== undefined).join(' '),
+  );
 }
 
 /** Values of the first row, by the names that pas gives the columns. */
 function splitCells(map: string, csv: string): Record<string, string> {
   const { header, names = header, rows } = withColumnMap(table(csv), parseMap(map));
   const [row] = rows;
-  return Object.fromEntries(names.map((name, index) => [name, row?.cells[index] ?? '']).filter(([name]) => name !== ''));
+  return Object.fromEntries(
+    names.map((name, index) => [name, row?.cells[index] ?? '']).filter(([name]) => name !== ''),
+  );
 }
 
 describe('a wrong column map is refused with the place and advice:', () => {
@@ -37,15 +41,39 @@ describe('a wrong column map is refused with the place and advice:', () => {
     ['a list for the columns', 'version = 1\ncolumns = ["a"]\n', ['map-key']],
     ['a mistyped element', 'version = 1\n[columns]\nhl = "hlubka"\n', ['map-element hl']],
     ['a number for an element', 'version = 1\n[columns]\nhl = 5\n', ['map-element hl']],
-    ['an unknown unit', 'version = 1\n[columns]\nhl = { element = "hloubka", unit = "ft" }\n', ['map-option hl']],
-    ['a unit of a note', 'version = 1\n[columns]\np = { element = "poznamka", unit = "m" }\n', ['map-option p']],
-    ['a form that is no date', 'version = 1\n[columns]\nd = { element = "datum_nalezu", date = "den" }\n', ['map-date d']],
-    ['two columns for one element', 'version = 1\n[columns]\na = "hloubka"\nb = "hloubka"\n', ['map-element-twice b']],
-    ['the same column twice', 'version = 1\n[columns]\nA = "hloubka"\na = "pocet"\n', ['map-column-twice a']],
+    [
+      'an unknown unit',
+      'version = 1\n[columns]\nhl = { element = "hloubka", unit = "ft" }\n',
+      ['map-option hl'],
+    ],
+    [
+      'a unit of a note',
+      'version = 1\n[columns]\np = { element = "poznamka", unit = "m" }\n',
+      ['map-option p'],
+    ],
+    [
+      'a form that is no date',
+      'version = 1\n[columns]\nd = { element = "datum_nalezu", date = "den" }\n',
+      ['map-date d'],
+    ],
+    [
+      'two columns for one element',
+      'version = 1\n[columns]\na = "hloubka"\nb = "hloubka"\n',
+      ['map-element-twice b'],
+    ],
+    [
+      'the same column twice',
+      'version = 1\n[columns]\nA = "hloubka"\na = "pocet"\n',
+      ['map-column-twice a'],
+    ],
     ['a fixed number of a find', 'version = 1\n[fixed]\nlocal_id = "1"\n', ['map-fixed local_id']],
     ['a fixed value that is empty', 'version = 1\n[fixed]\nprojekt = ""\n', ['map-fixed projekt']],
     ['a composed number without columns', 'version = 1\nlocal_id = "x"\n', ['map-local-id']],
-    ['minutes without degrees', 'version = 1\n[columns]\nm = { element = "lat", part = "minutes" }\n', ['map-part']],
+    [
+      'minutes without degrees',
+      'version = 1\n[columns]\nm = { element = "lat", part = "minutes" }\n',
+      ['map-part'],
+    ],
     [
       'seconds without minutes',
       'version = 1\n[columns]\nd = { element = "lat", part = "degrees" }\ns = { element = "lat", part = "seconds" }\n',
@@ -61,28 +89,48 @@ describe('a wrong column map is refused with the place and advice:', () => {
       'version = 1\n[columns]\nd = { element = "lat", part = "degrees" }\nm = { element = "lat", part = "minutes" }\nl = "lat"\n',
       ['map-element-twice l'],
     ],
-    ['a part of a depth', 'version = 1\n[columns]\nh = { element = "hloubka", part = "minutes" }\n', ['map-option h']],
-    ['values that are a list', 'version = 1\n[columns]\ns = { element = "stav", values = ["a"] }\n', ['map-values s']],
+    [
+      'a part of a depth',
+      'version = 1\n[columns]\nh = { element = "hloubka", part = "minutes" }\n',
+      ['map-option h'],
+    ],
+    [
+      'values that are a list',
+      'version = 1\n[columns]\ns = { element = "stav", values = ["a"] }\n',
+      ['map-values s'],
+    ],
   ])('%s', (_what, text, faults) => {
     expect(listFaults(text)).toEqual(faults);
   });
 
   test('a column that is missing from the table refuses the whole table', () => {
-    const mapped = mapTable(withColumnMap(table('hl.;č.\n1;2\n'), parseMap('[columns]\n"hl" = "hloubka"\n"č." = "local_id"\n')), {
-      lookupTerm: () => ({ kind: 'not-harvested' }),
-      resolvePhoto: () => ({ value: '' }),
-    });
+    const mapped = mapTable(
+      withColumnMap(
+        table('hl.;č.\n1;2\n'),
+        parseMap('[columns]\n"hl" = "hloubka"\n"č." = "local_id"\n'),
+      ),
+      {
+        lookupTerm: () => ({ kind: 'not-harvested' }),
+        resolvePhoto: () => ({ value: '' }),
+      },
+    );
     expect([...mapped.rows]).toEqual([]);
     expect(mapped.issues.map(({ rule, message }) => [rule, message])).toEqual([
-      ['map-column-missing', 'museum.map.toml names the column "hl", which the table does not have. Did you mean hl.?'],
+      [
+        'map-column-missing',
+        'museum.map.toml names the column "hl", which the table does not have. Did you mean hl.?',
+      ],
     ]);
   });
 
   test('a column that is missing from the map is named, not ignored', () => {
-    const mapped = mapTable(withColumnMap(table('č.;nové\n1;2\n'), parseMap('[columns]\n"č." = "local_id"\n')), {
-      lookupTerm: () => ({ kind: 'not-harvested' }),
-      resolvePhoto: () => ({ value: '' }),
-    });
+    const mapped = mapTable(
+      withColumnMap(table('č.;nové\n1;2\n'), parseMap('[columns]\n"č." = "local_id"\n')),
+      {
+        lookupTerm: () => ({ kind: 'not-harvested' }),
+        resolvePhoto: () => ({ value: '' }),
+      },
+    );
     expect(mapped.issues).toMatchObject([{ rule: 'column-unknown', column: 'nové' }]);
   });
 });
@@ -105,7 +153,11 @@ describe('a cell is read as the map says:', () => {
     ['m', '0,3–0,5', '0,3–0,5'],
     ['m', '', ''],
   ])('a depth in %s: %s', (unit, cell, read) => {
-    expect(splitCells(`[columns]\nhl = { element = "hloubka", unit = "${unit}" }`, `hl;č\n${cell};1\n`)['hloubka']).toBe(read);
+    expect(
+      splitCells(`[columns]\nhl = { element = "hloubka", unit = "${unit}" }`, `hl;č\n${cell};1\n`)[
+        'hloubka'
+      ],
+    ).toBe(read);
   });
 
   test.each([
@@ -119,14 +171,21 @@ describe('a cell is read as the map says:', () => {
     ['d.m.yyyy', '31.2.2019', '31.2.2019'],
     ['d/m/yyyy', 'jaro 2019', 'jaro 2019'],
   ])('a day in the form %s: %s', (form, cell, read) => {
-    expect(splitCells(`[columns]\nd = { element = "datum_nalezu", date = "${form}" }`, `d;č\n${cell};1\n`)['datum_nalezu']).toBe(
-      read,
-    );
+    expect(
+      splitCells(
+        `[columns]\nd = { element = "datum_nalezu", date = "${form}" }`,
+        `d;č\n${cell};1\n`,
+      )['datum_nalezu'],
+    ).toBe(read);
   });
 
   test('a year alone goes to the note, after the existing text', () => {
-    const map = '[columns]\n"dat." = { element = "datum_nalezu", date = "d.m.yyyy", year_only = "note" }\npozn = "poznamka"';
-    expect(splitCells(map, 'dat.;pozn\n1987;ze sbírky\n')).toEqual({ datum_nalezu: '', poznamka: 'ze sbírky; dat.: 1987' });
+    const map =
+      '[columns]\n"dat." = { element = "datum_nalezu", date = "d.m.yyyy", year_only = "note" }\npozn = "poznamka"';
+    expect(splitCells(map, 'dat.;pozn\n1987;ze sbírky\n')).toEqual({
+      datum_nalezu: '',
+      poznamka: 'ze sbírky; dat.: 1987',
+    });
   });
 
   test.each([
@@ -140,14 +199,24 @@ describe('a cell is read as the map says:', () => {
     ['given-first', 'Novák a Svoboda', 'Novák a Svoboda'],
     ['given-first', 'OS-001507', 'OS-001507'],
   ])('a name is reordered only if it does not show its order, %s: %s', (order, cell, read) => {
-    expect(splitCells(`[columns]\nn = { element = "nalezce", name = "${order}" }`, `n;č\n"${cell}";1\n`)['nalezce']).toBe(read);
+    expect(
+      splitCells(`[columns]\nn = { element = "nalezce", name = "${order}" }`, `n;č\n"${cell}";1\n`)[
+        'nalezce'
+      ],
+    ).toBe(read);
   });
 
   test('coordinates get their missing sign, and a pair in one cell becomes a point', () => {
-    const signs = '[columns]\nY = { element = "geom_x", sign = "minus" }\nX = { element = "geom_y", sign = "minus" }';
-    expect(splitCells(signs, 'X;Y\n1076185,62;-694201,69\n')).toEqual({ geom_x: '-694201,69', geom_y: '-1076185,62' });
+    const signs =
+      '[columns]\nY = { element = "geom_x", sign = "minus" }\nX = { element = "geom_y", sign = "minus" }';
+    expect(splitCells(signs, 'X;Y\n1076185,62;-694201,69\n')).toEqual({
+      geom_x: '-694201,69',
+      geom_y: '-1076185,62',
+    });
     const pair = '[columns]\ngps = { element = "wkt", form = "position" }';
-    expect(splitCells(pair, 'gps;č\n49.84N 15.17E;1\n')['wkt']).toBe('SRID=4326;POINT (15.17 49.84)');
+    expect(splitCells(pair, 'gps;č\n49.84N 15.17E;1\n')['wkt']).toBe(
+      'SRID=4326;POINT (15.17 49.84)',
+    );
   });
 
   test('several columns are joined, words are replaced, a number is composed, empty cells get fixed values', () => {
@@ -169,7 +238,12 @@ rok = "ignore"
   });
 
   test('columns with equal names are distinguished by #2, those without a name by their position', () => {
-    expect(splitCells('[columns]\np = "pocet"\n"p #2" = "poznamka"\n"#3" = "lokalizace"', 'p;p;\n1;2;3\n')).toEqual({
+    expect(
+      splitCells(
+        '[columns]\np = "pocet"\n"p #2" = "poznamka"\n"#3" = "lokalizace"',
+        'p;p;\n1;2;3\n',
+      ),
+    ).toEqual({
       pocet: '1',
       poznamka: '2',
       lokalizace: '3',
@@ -178,19 +252,36 @@ rok = "ignore"
 });
 
 test('a written map is read back unchanged, whatever the columns contain', () => {
-  const word = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 12 }).map((text) => text.replace(/\p{Cs}/gu, 'x'));
+  const word = fc
+    .string({ unit: 'grapheme', minLength: 1, maxLength: 12 })
+    .map((text) => text.replace(/\p{Cs}/gu, 'x'));
   const key = word.filter((text) => text.trim() !== '' && text !== '__proto__');
   fc.assert(
     fc.property(
-      fc.uniqueArray(key, { maxLength: 5, selector: (text) => text.normalize('NFC').toLowerCase() }),
+      fc.uniqueArray(key, {
+        maxLength: 5,
+        selector: (text) => text.normalize('NFC').toLowerCase(),
+      }),
       word,
       (keys, label) => {
-        const columns = new Map(keys.map((name) => [name, { kind: 'read', element: 'poznamka', label } as const]));
-        const map: ColumnMap = { file: 'm', columns, fixed: [{ name: 'projekt', givenName: 'projekt', value: 'C-202400101' }] };
-        const remarks = { table: label, columns: new Map(keys.map((name) => [name, [label]])), fixed: new Map(), undecided: [] };
+        const columns = new Map(
+          keys.map((name) => [name, { kind: 'read', element: 'poznamka', label } as const]),
+        );
+        const map: ColumnMap = {
+          file: 'm',
+          columns,
+          fixed: [{ name: 'projekt', givenName: 'projekt', value: 'C-202400101' }],
+        };
+        const remarks = {
+          table: label,
+          columns: new Map(keys.map((name) => [name, [label]])),
+          fixed: new Map(),
+          undecided: [],
+        };
         const read = parseColumnMap('m', formatColumnMap(map, remarks));
         // Keys that differ only in white space are one.
-        if (read.map === undefined) expect(read.issues.map(({ rule }) => rule)).toContain('map-column-twice');
+        if (read.map === undefined)
+          expect(read.issues.map(({ rule }) => rule)).toContain('map-column-twice');
         else expect(read.map).toEqual(map);
       },
     ),
@@ -242,7 +333,11 @@ describe('degrees, minutes and seconds in columns of their own', () => {
     ['49;50;25;15;', /minutes of 15° are empty/],
     [';;;15;10', /Only one of/],
   ])('%s is reported as wrong', (row, message) => {
-    expect(getPoint(row)).toEqual([expect.stringMatching(/^coordinate$/), expect.any(String), expect.stringMatching(message)]);
+    expect(getPoint(row)).toEqual([
+      expect.stringMatching(/^coordinate$/),
+      expect.any(String),
+      expect.stringMatching(message),
+    ]);
   });
 
   test('the map is read back as it was written', () => {
@@ -259,7 +354,10 @@ describe('degrees, minutes and seconds in columns of their own', () => {
         fc.integer({ min: 0, max: 59 }),
         fc.integer({ min: 0, max: 59_999 }),
         (d, m, ms) => {
-          const [, lat] = /POINT \(15(?:\.0*)? ([\d.]+)\)/.exec(String(getPoint(`${d};${m};${ms / 1000};15;0`))) ?? [];
+          const [, lat] =
+            /POINT \(15(?:\.0*)? ([\d.]+)\)/.exec(
+              String(getPoint(`${d};${m};${ms / 1000};15;0`)),
+            ) ?? [];
           expect(Math.abs(Number(lat) - (d + m / 60 + ms / 3_600_000))).toBeLessThan(1e-7);
         },
       ),

@@ -14,7 +14,14 @@ function makeTable(header: readonly string[], ...rows: readonly string[][]): Tab
 
 describe('column names', () => {
   test('accents, letter case, blanks and English aliases all lead to the same element', () => {
-    for (const header of ['datum_nalezu', 'Datum nálezu', 'DATUM-NALEZU', ' datum_nalezu ', 'found_on', 'Found on']) {
+    for (const header of [
+      'datum_nalezu',
+      'Datum nálezu',
+      'DATUM-NALEZU',
+      ' datum_nalezu ',
+      'found_on',
+      'Found on',
+    ]) {
       const { columns, issues } = parseColumns(makeTable([header], ['2024-06-17']));
       expect(issues).toEqual([]);
       expect(columns.getCell({ cells: ['2024-06-17'] }, 'datum_nalezu')).toBe('2024-06-17');
@@ -37,7 +44,13 @@ describe('column names', () => {
   ])('the unknown column %s is one error with advice', (header, advice) => {
     const { issues } = parseColumns(makeTable(['local_id', header], ['1', 'x']));
     expect(issues).toHaveLength(1);
-    expect(issues[0]).toMatchObject({ rule: 'column-unknown', severity: 'error', column: header, row: 1, file: 'season.csv' });
+    expect(issues[0]).toMatchObject({
+      rule: 'column-unknown',
+      severity: 'error',
+      column: header,
+      row: 1,
+      file: 'season.csv',
+    });
     expect(issues[0]?.message).toContain(advice);
   });
 
@@ -59,6 +72,8 @@ describe('column names', () => {
 
   test('a column that the service sets itself is ignored with a warning, and one that pas wrote without one', () => {
     const { issues } = parseColumns(makeTable(['hloubka', 'katastr', 'issues']));
-    expect(issues).toMatchObject([{ rule: 'column-not-sent', severity: 'warning', column: 'katastr' }]);
+    expect(issues).toMatchObject([
+      { rule: 'column-not-sent', severity: 'warning', column: 'katastr' },
+    ]);
   });
 });

@@ -18,8 +18,13 @@ function writeFolder(files: Readonly<Record<string, string | Buffer>>): string {
   return folder;
 }
 
-function csv(header: readonly string[], ...rows: readonly Readonly<Record<string, string>>[]): string {
-  const lines = rows.map((row) => header.map((name) => `"${(row[name] ?? '').replaceAll('"', '""')}"`).join(','));
+function csv(
+  header: readonly string[],
+  ...rows: readonly Readonly<Record<string, string>>[]
+): string {
+  const lines = rows.map((row) =>
+    header.map((name) => `"${(row[name] ?? '').replaceAll('"', '""')}"`).join(','),
+  );
   return `${[header.join(','), ...lines].join('\n')}\n`;
 }
 
@@ -28,9 +33,15 @@ async function findsIn(path: string) {
   const names = table.names ?? [];
   return {
     finds: [...table.rows].map(({ cells }) =>
-      Object.fromEntries(names.flatMap((name, index) => ((cells[index] ?? '') === '' ? [] : [[name, cells[index]]]))),
+      Object.fromEntries(
+        names.flatMap((name, index) => ((cells[index] ?? '') === '' ? [] : [[name, cells[index]]])),
+      ),
     ),
-    issues: table.issues.map(({ rule, find, message }) => ({ rule, find, message: String(message) })),
+    issues: table.issues.map(({ rule, find, message }) => ({
+      rule,
+      find,
+      message: String(message),
+    })),
   };
 }
 
@@ -54,20 +65,39 @@ describe('an export of ODK Central', () => {
     'grp-where-Altitude': '240',
     'grp-where-Accuracy': '4.5',
   };
-  const one = { ...place, 'grp-depth_cm': '35', 'grp-soil': 'clay, "fat"', note: 'hrot', KEY: 'uuid:a-1' };
+  const one = {
+    ...place,
+    'grp-depth_cm': '35',
+    'grp-soil': 'clay, "fat"',
+    note: 'hrot',
+    KEY: 'uuid:a-1',
+  };
   const photos = csv(
     ['pic', 'caption', 'depth_cm', 'PARENT_KEY', 'KEY'],
-    { pic: 'x 1.jpg', caption: 'rub', depth_cm: '3', PARENT_KEY: 'uuid:a-1', KEY: 'uuid:a-1/photos[1]' },
+    {
+      pic: 'x 1.jpg',
+      caption: 'rub',
+      depth_cm: '3',
+      PARENT_KEY: 'uuid:a-1',
+      KEY: 'uuid:a-1/photos[1]',
+    },
     { pic: 'x2.jpg', PARENT_KEY: 'uuid:a-1', KEY: 'uuid:a-1/photos[2]' },
     { pic: '', PARENT_KEY: 'uuid:a-2', KEY: 'uuid:a-2/photos[1]' },
   );
   const media = { 'media/x 1.jpg': 'one', 'media/x2.jpg': 'two' };
 
   test('is read from the archive, its folder or its table: groups, places, photographs, and extra columns', async () => {
-    const files = { 'walk.csv': csv(header, one, { KEY: 'uuid:a-2', note: 'sám' }), 'walk-photos.csv': photos, ...media };
+    const files = {
+      'walk.csv': csv(header, one, { KEY: 'uuid:a-2', note: 'sám' }),
+      'walk-photos.csv': photos,
+      ...media,
+    };
     const folder = writeFolder(files);
     const archive = join(tempFolder(), 'walk.zip');
-    writeFileSync(archive, makeZip(Object.entries(files).map(([name, content]) => ({ name, content }))));
+    writeFileSync(
+      archive,
+      makeZip(Object.entries(files).map(([name, content]) => ({ name, content }))),
+    );
     for (const path of [folder, join(folder, 'walk.csv'), archive]) {
       expect(await findsIn(path)).toEqual({
         finds: [
@@ -88,7 +118,12 @@ describe('an export of ODK Central', () => {
 
   test('leaves out, by name, what a reviewer rejected, what is encrypted, and what belongs to no form', async () => {
     const folder = writeFolder({
-      'walk.csv': csv(header, one, { KEY: 'uuid:a-2', ReviewState: 'rejected' }, { KEY: 'uuid:a-3', Status: 'not decrypted' }),
+      'walk.csv': csv(
+        header,
+        one,
+        { KEY: 'uuid:a-2', ReviewState: 'rejected' },
+        { KEY: 'uuid:a-3', Status: 'not decrypted' },
+      ),
       'walk-photos.csv': csv(['pic', 'PARENT_KEY', 'KEY'], {
         pic: 'lost.jpg',
         PARENT_KEY: 'uuid:gone',
@@ -106,7 +141,9 @@ describe('an export of ODK Central', () => {
   });
 
   test('reports a point less accurate than the form requires', async () => {
-    const folder = writeFolder({ 'walk.csv': csv(header, { ...one, 'grp-where-Accuracy': '35.5' }) });
+    const folder = writeFolder({
+      'walk.csv': csv(header, { ...one, 'grp-where-Accuracy': '35.5' }),
+    });
     expect((await findsIn(folder)).issues).toMatchObject([
       { rule: 'point-accuracy', find: 'a-1', message: expect.stringContaining('35.5') },
     ]);
@@ -114,7 +151,9 @@ describe('an export of ODK Central', () => {
 
   test('with several places takes none as the point', async () => {
     const wide = [...header, 'camp-Latitude', 'camp-Longitude'];
-    const folder = writeFolder({ 'walk.csv': csv(wide, { ...one, 'camp-Latitude': '50.1', 'camp-Longitude': '14.5' }) });
+    const folder = writeFolder({
+      'walk.csv': csv(wide, { ...one, 'camp-Latitude': '50.1', 'camp-Longitude': '14.5' }),
+    });
     const [find] = (await findsIn(folder)).finds;
     expect(find).not.toHaveProperty('lat');
     expect(find?.['poznamka']).toContain('camp-Latitude: 50.1');
@@ -122,7 +161,10 @@ describe('an export of ODK Central', () => {
   });
 
   test('keeps extra columns for a column map, and is fine without photographs', async () => {
-    const folder = writeFolder({ 'walk.csv': csv(header, one), 'walk-photos.csv': csv(['pic', 'PARENT_KEY', 'KEY']) });
+    const folder = writeFolder({
+      'walk.csv': csv(header, one),
+      'walk-photos.csv': csv(['pic', 'PARENT_KEY', 'KEY']),
+    });
     const table = await convertFormRows(await readTable(folder), true);
     expect(table.issues).toEqual([]);
     const at = table.header.indexOf('grp-soil');
@@ -132,14 +174,20 @@ describe('an export of ODK Central', () => {
 
   test('loses no column whose name suggests something else', async () => {
     const wide = [...header, 'photos', 'point'];
-    const folder = writeFolder({ 'walk.csv': csv(wide, { ...one, photos: '3 pieces', point: '50.1 14.5 200 3' }) });
+    const folder = writeFolder({
+      'walk.csv': csv(wide, { ...one, photos: '3 pieces', point: '50.1 14.5 200 3' }),
+    });
     const [find] = (await findsIn(folder)).finds;
     expect(find).toMatchObject({ lat: '50.1', lon: '14.5' });
-    for (const text of ['photos: 3 pieces', 'grp-where-Latitude: 50.0801234567']) expect(find?.['poznamka']).toContain(text);
+    for (const text of ['photos: 3 pieces', 'grp-where-Latitude: 50.0801234567'])
+      expect(find?.['poznamka']).toContain(text);
   });
 
   test('contains one form at a time', async () => {
-    const folder = writeFolder({ 'a.csv': csv(CENTRAL, { KEY: 'uuid:1' }), 'b.csv': csv(CENTRAL, { KEY: 'uuid:2' }) });
+    const folder = writeFolder({
+      'a.csv': csv(CENTRAL, { KEY: 'uuid:1' }),
+      'b.csv': csv(CENTRAL, { KEY: 'uuid:2' }),
+    });
     await expect(readTable(folder)).rejects.toThrow(/several forms: a\.csv, b\.csv/);
     await expect(readTable(tempFolder())).rejects.toThrow(/without a table of submitted forms/);
   });
@@ -183,7 +231,13 @@ describe('an export of KoboToolbox', () => {
       'attachments/u-8/a.jpg': 'wrong',
     });
     expect((await findsIn(folder)).finds).toEqual([
-      { local_id: 'u-1', lat: '50.08', lon: '14.4', photos: 'attachments/u-1/a.jpg', poznamka: 'colour: red' },
+      {
+        local_id: 'u-1',
+        lat: '50.08',
+        lon: '14.4',
+        photos: 'attachments/u-1/a.jpg',
+        poznamka: 'colour: red',
+      },
       { local_id: 'K-7' },
     ]);
   });
@@ -196,7 +250,9 @@ describe('an export of KoboToolbox', () => {
     });
     const { finds, issues } = await findsIn(folder);
     expect(finds[0]).not.toHaveProperty('photos');
-    expect(issues).toMatchObject([{ rule: 'photo-unclear', find: 'u-1', message: expect.stringContaining('a.jpg') }]);
+    expect(issues).toMatchObject([
+      { rule: 'photo-unclear', find: 'u-1', message: expect.stringContaining('a.jpg') },
+    ]);
   });
 
   test('has KoboToolbox’s own spelling of names, and repeated groups on separate sheets', async () => {
@@ -236,7 +292,10 @@ test('a damaged photograph in an archive is not unpacked', async () => {
   await expect(enclosed?.unpack('media/a.jpg', to, 1000)).rejects.toThrow(/damaged/);
   await expect(enclosed?.unpack('media/a.jpg', `${to}-2`, 3)).rejects.toThrow(/more than 3 bytes/);
   await enclosed?.close();
-  writeFileSync(`${archive}-2.zip`, makeZip([{ name: '../walk.csv', content: csv(CENTRAL, { KEY: 'uuid:1' }) }]));
+  writeFileSync(
+    `${archive}-2.zip`,
+    makeZip([{ name: '../walk.csv', content: csv(CENTRAL, { KEY: 'uuid:1' }) }]),
+  );
   await expect(readTable(`${archive}-2.zip`)).rejects.toThrow(/points outside the archive/);
   expect(readFileSync(archive)).toEqual(bytes);
 });

@@ -9,7 +9,10 @@ const resolvePhoto = (name: string) =>
     : { value: `/season/${name}` };
 
 function map(csv: string, lookup = lookupTerm) {
-  const mapped = mapTable(parseTable('season.csv', Buffer.from(csv)), { lookupTerm: lookup, resolvePhoto });
+  const mapped = mapTable(parseTable('season.csv', Buffer.from(csv)), {
+    lookupTerm: lookup,
+    resolvePhoto,
+  });
   const rows = [...mapped.rows];
   return {
     finds: rows.flatMap(({ find }) => (find === undefined ? [] : [find])),
@@ -73,17 +76,26 @@ describe('rows become finds', () => {
   });
 
   test('and the header of each element is remembered for later issues, including the point', () => {
-    const { finds } = map('local_id,Depth cm,crs,geom_x,geom_y\nK-1,5,5514,-743011.72,-1043823.18\n');
-    expect(finds[0]?.columns).toMatchObject({ hloubka: 'Depth cm', geom_system: 'crs', geom_sjtsk_wkt: 'geom_x, geom_y' });
+    const { finds } = map(
+      'local_id,Depth cm,crs,geom_x,geom_y\nK-1,5,5514,-743011.72,-1043823.18\n',
+    );
+    expect(finds[0]?.columns).toMatchObject({
+      hloubka: 'Depth cm',
+      geom_system: 'crs',
+      geom_sjtsk_wkt: 'geom_x, geom_y',
+    });
   });
 });
 
 describe('points', () => {
-  const point = (csv: string) => map(csv).finds.map(({ elements: e }) => [e.geom_system, e.geom_wkt ?? e.geom_sjtsk_wkt]);
+  const point = (csv: string) =>
+    map(csv).finds.map(({ elements: e }) => [e.geom_system, e.geom_wkt ?? e.geom_sjtsk_wkt]);
 
   test('both coordinate systems can be used in one file', () => {
     expect(
-      point('local_id;crs;geom_x;geom_y\na;4326;14,42;50,08\nb;EPSG:5514;-743011,72;-1043823,18\nc;S-JTSK;-743012;-1043824\n'),
+      point(
+        'local_id;crs;geom_x;geom_y\na;4326;14,42;50,08\nb;EPSG:5514;-743011,72;-1043823,18\nc;S-JTSK;-743012;-1043824\n',
+      ),
     ).toEqual([
       ['4326', 'POINT (14.42 50.08)'],
       ['5514', 'POINT (-743011.72 -1043823.18)'],
@@ -102,16 +114,20 @@ describe('points', () => {
     expect(point('local_id;crs;wkt\na;5514;POINT(-743011.72 -1043823.18)\n')).toEqual([
       ['5514', 'POINT (-743011.72 -1043823.18)'],
     ]);
-    expect(point('local_id;geom_wkt;geom_sjtsk_wkt\na;POINT (14.42 50.08);\nb;;POINT (-743011.72 -1043823.18)\n')).toEqual([
+    expect(
+      point(
+        'local_id;geom_wkt;geom_sjtsk_wkt\na;POINT (14.42 50.08);\nb;;POINT (-743011.72 -1043823.18)\n',
+      ),
+    ).toEqual([
       ['4326', 'POINT (14.42 50.08)'],
       ['5514', 'POINT (-743011.72 -1043823.18)'],
     ]);
   });
 
   test('if a row has the point in both systems, geom_system selects', () => {
-    expect(point('local_id;crs;lon;lat;geom_x;geom_y\na;5514;14.42;50.08;-743011.72;-1043823.18\n')).toEqual([
-      ['5514', 'POINT (-743011.72 -1043823.18)'],
-    ]);
+    expect(
+      point('local_id;crs;lon;lat;geom_x;geom_y\na;5514;14.42;50.08;-743011.72;-1043823.18\n'),
+    ).toEqual([['5514', 'POINT (-743011.72 -1043823.18)']]);
   });
 
   test.each([
@@ -121,13 +137,15 @@ describe('points', () => {
     ['14,42° v. d.', '50,08° s. š.'],
     ['14 25 12', '50 04,8'],
   ])('as degrees with marks or hemispheres: %s %s', (lon, lat) => {
-    expect(point(`local_id;lon;lat\na;${lon.replaceAll('"', '″')};${lat.replaceAll('"', '″')}\n`)).toEqual([
-      ['4326', 'POINT (14.42 50.08)'],
-    ]);
+    expect(
+      point(`local_id;lon;lat\na;${lon.replaceAll('"', '″')};${lat.replaceAll('"', '″')}\n`),
+    ).toEqual([['4326', 'POINT (14.42 50.08)']]);
   });
 
   test('as a western longitude stays western, which the range refuses', () => {
-    expect(point('local_id,lon,lat\na,14.42 W,50.08 N\n')).toEqual([['4326', 'POINT (-14.42 50.08)']]);
+    expect(point('local_id,lon,lat\na,14.42 W,50.08 N\n')).toEqual([
+      ['4326', 'POINT (-14.42 50.08)'],
+    ]);
   });
 
   test.each([
@@ -139,24 +157,81 @@ describe('points', () => {
   });
 
   test('in columns that a device calls Longitude and Latitude', () => {
-    expect(point('local_id;Longitude;Latitude\na;14.42;50.08\n')).toEqual([['4326', 'POINT (14.42 50.08)']]);
+    expect(point('local_id;Longitude;Latitude\na;14.42;50.08\n')).toEqual([
+      ['4326', 'POINT (14.42 50.08)'],
+    ]);
   });
 
   test.each([
-    ['no system', 'local_id,geom_x,geom_y\na,14.42,50.08\n', 'coordinate-system', 'geom_x', 'Write 4326 (WGS 84) or 5514'],
+    [
+      'no system',
+      'local_id,geom_x,geom_y\na,14.42,50.08\n',
+      'coordinate-system',
+      'geom_x',
+      'Write 4326 (WGS 84) or 5514',
+    ],
     ['half a point', 'local_id,lon,lat\na,14.42,\n', 'coordinate', 'lon', 'lat is empty'],
-    ['two points', 'local_id,lon,lat,geom_wkt\na,14,50,POINT (14 50)\n', 'point-twice', 'geom_wkt', 'is given twice'],
-    ['a system that does not fit', 'local_id,crs,lon,lat\na,5514,14,50\n', 'coordinate-system', 'lon', 'Make them agree'],
-    ['a doubtful position', 'local_id;wkt\na;50.08, 14.42\n', 'coordinate', 'wkt', 'latitude first. The point is not used'],
-    ['a lost decimal mark', 'local_id;lon;lat\na;14 42;50 08\n', 'coordinate', 'lon', 'several separators'],
-    ['a lost position', 'local_id;wkt\na;behind the mill\n', 'coordinate', 'wkt', 'is not a position'],
-    ['an unknown system', 'local_id,crs,geom_x,geom_y\na,UTM,1,2\n', 'coordinate-system', 'crs', '"UTM"'],
-    ['a latitude as longitude', "local_id,lon,lat\na,14°25'N,50.08\n", 'coordinate', 'lon', 'on the other axis'],
+    [
+      'two points',
+      'local_id,lon,lat,geom_wkt\na,14,50,POINT (14 50)\n',
+      'point-twice',
+      'geom_wkt',
+      'is given twice',
+    ],
+    [
+      'a system that does not fit',
+      'local_id,crs,lon,lat\na,5514,14,50\n',
+      'coordinate-system',
+      'lon',
+      'Make them agree',
+    ],
+    [
+      'a doubtful position',
+      'local_id;wkt\na;50.08, 14.42\n',
+      'coordinate',
+      'wkt',
+      'latitude first. The point is not used',
+    ],
+    [
+      'a lost decimal mark',
+      'local_id;lon;lat\na;14 42;50 08\n',
+      'coordinate',
+      'lon',
+      'several separators',
+    ],
+    [
+      'a lost position',
+      'local_id;wkt\na;behind the mill\n',
+      'coordinate',
+      'wkt',
+      'is not a position',
+    ],
+    [
+      'an unknown system',
+      'local_id,crs,geom_x,geom_y\na,UTM,1,2\n',
+      'coordinate-system',
+      'crs',
+      '"UTM"',
+    ],
+    [
+      'a latitude as longitude',
+      "local_id,lon,lat\na,14°25'N,50.08\n",
+      'coordinate',
+      'lon',
+      'on the other axis',
+    ],
   ])('%s is an error that names the column', (_, csv, rule, column, message) => {
     const { finds, issues } = map(csv);
     expect(finds).toEqual([]);
     expect(issues).toMatchObject([
-      { rule, column, row: 2, find: 'a', severity: 'error', message: expect.stringContaining(message) },
+      {
+        rule,
+        column,
+        row: 2,
+        find: 'a',
+        severity: 'error',
+        message: expect.stringContaining(message),
+      },
     ]);
   });
 });
@@ -177,7 +252,8 @@ describe('unreadable cells', () => {
       [2, 'predano', 'predano', 'boolean'],
       [2, 'photos', undefined, 'photo-missing'],
     ]);
-    for (const issue of issues) expect(issue).toMatchObject({ file: 'season.csv', find: 'bad', severity: 'error' });
+    for (const issue of issues)
+      expect(issue).toMatchObject({ file: 'season.csv', find: 'bad', severity: 'error' });
   });
 
   test('include a photograph named twice in a row, which is queued once with a warning', () => {
@@ -195,7 +271,9 @@ describe('unreadable cells', () => {
   test('labels need a harvest, identifiers do not', () => {
     const { finds, issues } = map('local_id,obdobi\na,HES-000253\nb,paleolit\n', nothingHarvested);
     expect(finds.map((find) => find.elements.obdobi)).toEqual([{ id: 'HES-000253', text: '' }]);
-    expect(issues).toMatchObject([{ rule: 'term-not-harvested', row: 3, message: expect.stringContaining('pas harvest-vocab') }]);
+    expect(issues).toMatchObject([
+      { rule: 'term-not-harvested', row: 3, message: expect.stringContaining('pas harvest-vocab') },
+    ]);
   });
 });
 
@@ -210,7 +288,12 @@ describe('local ids', () => {
     const { finds, issues } = map('local_id,hloubka\nK-1,5\nK-2,6\nK-1,7\n');
     expect(finds.map((find) => find.localId)).toEqual(['K-2']);
     expect(issues).toMatchObject([
-      { rule: 'local-id-twice', row: 4, find: 'K-1', message: expect.stringContaining('Rows 2 and 4') },
+      {
+        rule: 'local-id-twice',
+        row: 4,
+        find: 'K-1',
+        message: expect.stringContaining('Rows 2 and 4'),
+      },
     ]);
   });
 

@@ -24,9 +24,11 @@ const entry = (id: string, label: string, setSpec = 'heslo:obdobi') => ({ id, la
 
 /** One entry that is alive, one that was deleted, one that moved; everything else is unknown. */
 const lookupTerm: LookupTerm = (_set, cell) => {
-  if (cell === 'HES-000286' || cell === 'doba laténská') return { kind: 'found', term: entry('HES-000286', 'doba laténská') };
+  if (cell === 'HES-000286' || cell === 'doba laténská')
+    return { kind: 'found', term: entry('HES-000286', 'doba laténská') };
   if (cell === 'HES-000001') return { kind: 'deleted', term: entry('HES-000001', 'stará') };
-  if (cell === 'HES-000002') return { kind: 'wrong-set', term: entry('HES-000002', 'hradiště', 'heslo:areal') };
+  if (cell === 'HES-000002')
+    return { kind: 'wrong-set', term: entry('HES-000002', 'hradiště', 'heslo:areal') };
   if (cell === 'HES-000003') return { kind: 'not-harvested' };
   return { kind: 'unknown', nearest: [] };
 };
@@ -41,7 +43,10 @@ describe('a museum’s own term', () => {
 
   test('stands for its mapped entry, whatever its case and white space', () => {
     for (const own of ['laten', 'LATEN', ' Laten ', 'pozdní doba'])
-      expect(lookup('heslo:obdobi', own)).toMatchObject({ kind: 'found', term: { id: 'HES-000286' } });
+      expect(lookup('heslo:obdobi', own)).toMatchObject({
+        kind: 'found',
+        term: { id: 'HES-000286' },
+      });
   });
 
   test('counts only after a person has confirmed it', () => {
@@ -69,34 +74,56 @@ describe('a museum’s own term', () => {
       /mapped to stará \(HES-000001\), which was deleted from periods \(heslo:obdobi\)\..*pas vocab map set/,
     ],
     ['moved', 'HES-000002', /which is now an entry of heslo:areal/],
-    ['never there', 'HES-999999', /mapped to HES-999999, which is not an entry of periods \(heslo:obdobi\)/],
+    [
+      'never there',
+      'HES-999999',
+      /mapped to HES-999999, which is not an entry of periods \(heslo:obdobi\)/,
+    ],
   ])('whose entry was %s is refused with advice', (_, id, message) => {
-    const reading = rememberReferences(withMapping(lookupTerm, mapping(`obdobi;moje;${id};;;yes`)))(getField('obdobi'), 'moje');
-    expect(inWords(reading)).toMatchObject({ rule: 'term-mapping-conflict', problem: expect.stringMatching(message) });
-  });
-
-  test('is accepted by its identifier if the vocabulary was not harvested', () => {
-    const reading = rememberReferences(withMapping(lookupTerm, mapping('obdobi;moje;HES-000003;nová;;yes')))(
+    const reading = rememberReferences(withMapping(lookupTerm, mapping(`obdobi;moje;${id};;;yes`)))(
       getField('obdobi'),
       'moje',
     );
+    expect(inWords(reading)).toMatchObject({
+      rule: 'term-mapping-conflict',
+      problem: expect.stringMatching(message),
+    });
+  });
+
+  test('is accepted by its identifier if the vocabulary was not harvested', () => {
+    const reading = rememberReferences(
+      withMapping(lookupTerm, mapping('obdobi;moje;HES-000003;nová;;yes')),
+    )(getField('obdobi'), 'moje');
     expect(reading).toEqual({ value: { id: 'HES-000003', text: 'nová' } });
   });
 
   test('may be confirmed by the label of the entry alone', () => {
     const only = withMapping(lookupTerm, mapping('obdobi;moje;;doba laténská;;yes'));
-    expect(only('heslo:obdobi', 'moje')).toMatchObject({ kind: 'found', term: { id: 'HES-000286' } });
+    expect(only('heslo:obdobi', 'moje')).toMatchObject({
+      kind: 'found',
+      term: { id: 'HES-000286' },
+    });
   });
 });
 
 describe('a mapping that a person has edited', () => {
   test.each([
-    ['maps a term twice', ['obdobi;a;HES-000286;;;yes', 'obdobi;A;HES-000283;;;yes'], 'mapping-twice', 3],
+    [
+      'maps a term twice',
+      ['obdobi;a;HES-000286;;;yes', 'obdobi;A;HES-000283;;;yes'],
+      'mapping-twice',
+      3,
+    ],
     ['has a word that is neither yes nor no', ['obdobi;a;HES-000286;;;perhaps'], 'mapping-row', 2],
     ['names no set', ['Období doby;a;HES-000286;;;yes'], 'mapping-row', 2],
     ['has no term', ['obdobi;;HES-000286;;;yes'], 'mapping-row', 2],
     ['confirms nothing', ['obdobi;a;;;;yes'], 'mapping-row', 2],
-    ['gives an identifier another meaning', ['obdobi;HES-000286;HES-000283;;;yes'], 'mapping-row', 2],
+    [
+      'gives an identifier another meaning',
+      ['obdobi;HES-000286;HES-000283;;;yes'],
+      'mapping-row',
+      2,
+    ],
     ['has a row too long', ['obdobi;a;HES-000286;;;yes;more'], 'table-cells', 2],
   ])('%s: the row is named and does not count', (_, lines, rule, row) => {
     const { rows, issues } = mapping(...lines);
@@ -105,7 +132,9 @@ describe('a mapping that a person has edited', () => {
   });
 
   test('repeating the same mapping is no contradiction', () => {
-    expect(mapping('obdobi;a;HES-000286;;;yes', 'obdobi;a;HES-000286;;;yes')).toMatchObject({ issues: [] });
+    expect(mapping('obdobi;a;HES-000286;;;yes', 'obdobi;a;HES-000286;;;yes')).toMatchObject({
+      issues: [],
+    });
   });
 
   test('without a required column is refused', () => {
@@ -117,14 +146,28 @@ describe('a mapping that a person has edited', () => {
   });
 
   test('is read with Czech headers and commas as well', () => {
-    const table = parseTable('mapping.csv', Buffer.from('Sada,Vlastní termín,ID,Potvrzeno\nobdobi,laten,HES-000286,ano\n'));
-    expect(parseMapping(table).rows).toMatchObject([{ set: 'heslo:obdobi', term: 'laten', confirmed: true }]);
+    const table = parseTable(
+      'mapping.csv',
+      Buffer.from('Sada,Vlastní termín,ID,Potvrzeno\nobdobi,laten,HES-000286,ano\n'),
+    );
+    expect(parseMapping(table).rows).toMatchObject([
+      { set: 'heslo:obdobi', term: 'laten', confirmed: true },
+    ]);
   });
 
   test('is read back from its file unchanged, including formula-like and quoted terms', () => {
-    const rows = ['=1+1', '-', '+', '@x', "'=x", 'a;b', 'he said "no"', 'řádek\ndva'].map((term) => ({
-      ...{ set: 'heslo:obdobi', term, id: 'HES-000286', label: 'doba laténská', note: '', confirmed: true },
-    }));
+    const rows = ['=1+1', '-', '+', '@x', "'=x", 'a;b', 'he said "no"', 'řádek\ndva'].map(
+      (term) => ({
+        ...{
+          set: 'heslo:obdobi',
+          term,
+          id: 'HES-000286',
+          label: 'doba laténská',
+          note: '',
+          confirmed: true,
+        },
+      }),
+    );
     const text = formatMapping(rows);
     expect(text).toContain("'=1+1");
     const read = parseMapping(parseTable('mapping.csv', Buffer.from(text)));
@@ -133,7 +176,10 @@ describe('a mapping that a person has edited', () => {
   });
 
   test('may be empty', () => {
-    expect(parseMapping(parseTable('mapping.csv', Buffer.from(formatMapping([]))))).toMatchObject({ rows: [], issues: [] });
+    expect(parseMapping(parseTable('mapping.csv', Buffer.from(formatMapping([]))))).toMatchObject({
+      rows: [],
+      issues: [],
+    });
   });
 });
 
@@ -157,15 +203,27 @@ describe('a check of a mapping', () => {
 });
 
 describe('a list of terms', () => {
-  const listed = (...lines: string[]) => parseOwnTerms(parseTable('terms.csv', Buffer.from(lines.join('\n'))));
+  const listed = (...lines: string[]) =>
+    parseOwnTerms(parseTable('terms.csv', Buffer.from(lines.join('\n'))));
 
   test('of one column starts with a term, unless the first line names a column', () => {
-    expect(listed('Naše názvy', 'laten', 'halštat').terms.map(({ term }) => term)).toEqual(['Naše názvy', 'laten', 'halštat']);
+    expect(listed('Naše názvy', 'laten', 'halštat').terms.map(({ term }) => term)).toEqual([
+      'Naše názvy',
+      'laten',
+      'halštat',
+    ]);
     expect(listed('období', 'laten').terms.map(({ term }) => term)).toEqual(['laten']);
   });
 
   test('names each different term once', () => {
-    const { terms } = listed('term;element', 'laten;obdobi', 'Laten;obdobi', 'laten;druh_nalezu', ';obdobi', 'br.;');
+    const { terms } = listed(
+      'term;element',
+      'laten;obdobi',
+      'Laten;obdobi',
+      'laten;druh_nalezu',
+      ';obdobi',
+      'br.;',
+    );
     expect(terms).toEqual([
       { row: 2, term: 'laten', set: 'heslo:obdobi' },
       { row: 4, term: 'laten', set: 'heslo:predmet_druh' },

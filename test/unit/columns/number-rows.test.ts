@@ -7,7 +7,10 @@ import type { Outbox } from '../../../src/outbox/open-outbox.ts';
 import { tempOutbox } from '../../support/temp-outbox.ts';
 import { aFind, lookupTerm } from '../find/a-find.ts';
 
-/** C0, DEL, C1, half of a pair, the separators of lines and paragraphs, the two that are no characters. */
+/**
+ * C0, DEL, C1, half of a pair, the separators of lines and paragraphs, the two that are no
+ * characters.
+ */
 const unseen = fc
   .oneof(
     fc.integer({ min: 0, max: 0x1f }),
@@ -24,7 +27,13 @@ const sound = fc
 
 function inTable(value: string) {
   const rows = [{ row: 2, cells: ['K-1', value] }];
-  return parseNumbers({ file: 'a.csv', header: ['local_id', 'evidencni_cislo'], rows, rowCount: 1, issues: [] });
+  return parseNumbers({
+    file: 'a.csv',
+    header: ['local_id', 'evidencni_cislo'],
+    rows,
+    rowCount: 1,
+    issues: [],
+  });
 }
 
 function inFind(value: string): readonly string[] {
@@ -41,8 +50,13 @@ test('a number with an invisible character is accepted nowhere', () => {
   using outbox = tempOutbox();
   fc.assert(
     fc.property(spoilt, (value) => {
-      expect(inTable(value)).toMatchObject({ rows: [], issues: [{ severity: 'error', rule: 'number-form', row: 2 }] });
-      expect(inFind(value)).toEqual([expect.stringMatching(/^error (number-form|text-characters) evidencni_cislo$/)]);
+      expect(inTable(value)).toMatchObject({
+        rows: [],
+        issues: [{ severity: 'error', rule: 'number-form', row: 2 }],
+      });
+      expect(inFind(value)).toEqual([
+        expect.stringMatching(/^error (number-form|text-characters) evidencni_cislo$/),
+      ]);
       expect(() => queue(outbox, value)).toThrow(/Remove it|on one line/);
     }),
   );

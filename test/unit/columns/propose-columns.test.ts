@@ -1,14 +1,25 @@
 import { describe, expect, test } from 'vitest';
 import type { LookupSources } from '../../../src/columns/candidates.ts';
 import { listUnmappedTerms } from '../../../src/columns/preview.ts';
-import { makeMapOfProposal, proposeColumns, type TableProposal } from '../../../src/columns/propose-columns.ts';
+import {
+  makeMapOfProposal,
+  proposeColumns,
+  type TableProposal,
+} from '../../../src/columns/propose-columns.ts';
 import type { LookupArea, LookupTerm } from '../../../src/find/lookup.ts';
 import { parseTable } from '../../../src/tables/csv-table.ts';
 import { parseTableBytes } from '../../../src/tables/readers.ts';
 
 /** A few entries of each vocabulary are enough to recognise a column. */
 const ENTRIES: Readonly<Record<string, readonly string[]>> = {
-  'heslo:obdobi': ['doba bronzová', 'doba laténská', 'neolit', 'novověk', 'La Tène Period', 'Neolithic'],
+  'heslo:obdobi': [
+    'doba bronzová',
+    'doba laténská',
+    'neolit',
+    'novověk',
+    'La Tène Period',
+    'Neolithic',
+  ],
   'heslo:predmet_druh': ['spona', 'mince', 'přezka', 'nůž', 'brooch', 'coin', 'knife'],
   'heslo:predmet_specifikace': ['bronz', 'železo', 'keramika', 'iron', 'bronze'],
   'heslo:nalezove_okolnosti': ['sběr', 'výkop', 'detektor kovů', 'metal detecting'],
@@ -25,7 +36,10 @@ const lookupArea: LookupArea = (lon, lat) =>
     ? { kind: 'inside', area: { id: 'ruian-1', label: 'Všesoky', setSpec: 'ruian_katastr' } }
     : { kind: 'outside' };
 const KNOWN: LookupSources = { lookupTerm, lookupArea };
-const NOTHING: LookupSources = { lookupTerm: () => ({ kind: 'not-harvested' }), lookupArea: () => ({ kind: 'not-harvested' }) };
+const NOTHING: LookupSources = {
+  lookupTerm: () => ({ kind: 'not-harvested' }),
+  lookupArea: () => ({ kind: 'not-harvested' }),
+};
 
 function propose(lines: readonly string[], knowledge = KNOWN, file = 't.csv'): TableProposal {
   return proposeColumns(parseTable(file, Buffer.from(lines.join('\n'))), [], knowledge);
@@ -45,7 +59,9 @@ function listRules(proposal: TableProposal): Record<string, unknown> {
 test('columns named x and y with degrees of two decimals and a decimal comma are the two coordinates', () => {
   const rules = listRules(propose(['č.;x;y', '1;16,42;49,38', '2;16,43;49,38', '3;16,44;49,39']));
   expect(rules).toMatchObject({ x: 'geom_x', y: 'geom_y' });
-  expect(listRules(propose(['č.;poloha', '1;14,42', '2;14,43', '3;14,44']))).not.toMatchObject({ poloha: 'wkt' });
+  expect(listRules(propose(['č.;poloha', '1;14,42', '2;14,43', '3;14,44']))).not.toMatchObject({
+    poloha: 'wkt',
+  });
 });
 
 describe('degrees, minutes and seconds in columns of their own', () => {
@@ -70,20 +86,26 @@ describe('degrees, minutes and seconds in columns of their own', () => {
       ...['degrees', 'minutes', 'seconds'].map((name) => part('lat', name)),
       ...['degrees', 'minutes', 'seconds'].map((name) => part('lon', name)),
     ]);
-    expect(proposal.fixed).toContainEqual(expect.objectContaining({ element: 'geom_system', text: '4326' }));
+    expect(proposal.fixed).toContainEqual(
+      expect.objectContaining({ element: 'geom_system', text: '4326' }),
+    );
   });
 
   test('are compared with areas, may lack seconds and carry marks', () => {
-    const proposal = propose(['lat deg;lat min;lon deg;lon min', "49°;27.43';16°;38.07'", "49°;28';16°;39,1'"]);
+    const proposal = propose([
+      'lat deg;lat min;lon deg;lon min',
+      "49°;27.43';16°;38.07'",
+      "49°;28';16°;39,1'",
+    ]);
     expect(Object.values(listRules(proposal))).toEqual([
       part('lat', 'degrees'),
       part('lat', 'minutes'),
       part('lon', 'degrees'),
       part('lon', 'minutes'),
     ]);
-    expect(proposal.fixed.find(({ element }) => element === 'geom_system')?.reasons.map(String)).toEqual([
-      '2 of 2 checked points are in known cadastral areas',
-    ]);
+    expect(
+      proposal.fixed.find(({ element }) => element === 'geom_system')?.reasons.map(String),
+    ).toEqual(['2 of 2 checked points are in known cadastral areas']);
   });
 
   test('are not proposed if a coordinate lacks its minutes, or the numbers do not fit', () => {
@@ -92,7 +114,11 @@ describe('degrees, minutes and seconds in columns of their own', () => {
       ['lat_deg;lat_min;lon_deg;lon_min', '49;75;16;38'],
       ['lat_deg;lat_min;lon_deg;lon_min', '16;38;49;27'],
     ])
-      expect(Object.values(listRules(propose(lines))).some((rule) => JSON.stringify(rule).includes('part'))).toBe(false);
+      expect(
+        Object.values(listRules(propose(lines))).some((rule) =>
+          JSON.stringify(rule).includes('part'),
+        ),
+      ).toBe(false);
   });
 });
 
@@ -127,8 +153,12 @@ describe('museum tables with custom columns:', () => {
       ['geom_system', '5514'],
     ]);
     expect(proposal.undecided).toEqual(['projekt', 'pristupnost']);
-    expect(proposal.fixed[1]?.reasons.map(String)).toEqual(['3 of 3 checked points are in known cadastral areas']);
-    expect(listUnmappedTerms(proposal.columns, lookupTerm)).toMatchObject([{ element: 'specifikace', term: 'stř.', rows: 1 }]);
+    expect(proposal.fixed[1]?.reasons.map(String)).toEqual([
+      '3 of 3 checked points are in known cadastral areas',
+    ]);
+    expect(listUnmappedTerms(proposal.columns, lookupTerm)).toMatchObject([
+      { element: 'specifikace', term: 'stř.', rows: 1 },
+    ]);
   });
 
   test('an English one with degrees, American dates and depths whose unit shows by their size', () => {
@@ -187,7 +217,9 @@ describe('museum tables with custom columns:', () => {
       datum: { datum_nalezu: { date: 'd/m/yyyy' } },
       foto: { photos: { separator: ',' } },
     });
-    expect(String(proposal.columns[3]?.doubt)).toContain('the day and the month cannot be told apart');
+    expect(String(proposal.columns[3]?.doubt)).toContain(
+      'the day and the month cannot be told apart',
+    );
   });
 
   test('one with both coordinates in a cell, repeated numbers, day numbers and centimetres', () => {
@@ -205,16 +237,22 @@ describe('museum tables with custom columns:', () => {
       předáno: { predano: { values: { a: 'ano', n: 'ne' } } },
     });
     expect(String(proposal.columns[0]?.doubt)).toContain('duplicate numbers: "7" in rows 2, 3;');
-    expect(proposal.fixed).toContainEqual(expect.objectContaining({ element: 'geom_system', text: '4326' }));
+    expect(proposal.fixed).toContainEqual(
+      expect.objectContaining({ element: 'geom_system', text: '4326' }),
+    );
   });
 
   test('one with a position in either system in a cell: each row has its own system', () => {
     const { fixed, undecided } = propose(['č.;GPS', '1;49.8405N 15.1712E', '2;-694201 -1076185']);
-    expect([fixed.map(({ element }) => element), undecided]).not.toContainEqual(expect.arrayContaining(['geom_system']));
+    expect([fixed.map(({ element }) => element), undecided]).not.toContainEqual(
+      expect.arrayContaining(['geom_system']),
+    );
   });
 
   test('one with degrees, minutes and seconds in a cell of each coordinate', () => {
-    const rules = listRules(propose(['č.;šířka;délka', '1;49°35′13.6″;15°25′15″', '2;49°35′14.6″;15°25′16″']));
+    const rules = listRules(
+      propose(['č.;šířka;délka', '1;49°35′13.6″;15°25′15″', '2;49°35′14.6″;15°25′16″']),
+    );
     expect(rules).toMatchObject({ šířka: 'geom_y', délka: 'geom_x' });
   });
 
@@ -222,16 +260,23 @@ describe('museum tables with custom columns:', () => {
     ['50 05,226', '14 25,248'],
     ['50 05 13,6', '14 25 15'],
   ])('one with degrees and minutes without marks: %s %s', (lat, lon) => {
-    expect(listRules(propose(['č.;sev.;vých.', `1;${lat};${lon}`]))).toMatchObject({ 'sev.': 'geom_y', 'vých.': 'geom_x' });
+    expect(listRules(propose(['č.;sev.;vých.', `1;${lat};${lon}`]))).toMatchObject({
+      'sev.': 'geom_y',
+      'vých.': 'geom_x',
+    });
   });
 
   test('one with coordinates without their decimal marks: they do not go into the note', () => {
-    expect(listRules(propose(['č.;x;y', '1;14.420.800;50.087.100']))).toMatchObject({ x: '–', y: '–' });
+    expect(listRules(propose(['č.;x;y', '1;14.420.800;50.087.100']))).toMatchObject({
+      x: '–',
+      y: '–',
+    });
   });
 
   test('one with a place in the trench, or a long description: both go into the note', () => {
     const rules = listRules(propose(['č.;x;y;long description', '1;2,35;4,10;u stěny']));
-    for (const name of ['x', 'y', 'long description']) expect(rules).toMatchObject({ [name]: { poznamka: {} } });
+    for (const name of ['x', 'y', 'long description'])
+      expect(rules).toMatchObject({ [name]: { poznamka: {} } });
   });
 
   test('one with numbers by year: they are no positions', () => {
@@ -240,20 +285,32 @@ describe('museum tables with custom columns:', () => {
   });
 
   test('one with UTM, or with a second position: neither goes into the note', () => {
-    const rules = listRules(propose(['č.;Easting;Northing;GPS;GPS 2', '1;458000;5548000;49.58N 15.42E;49.59N 15.43E']));
-    expect(rules).toMatchObject({ Easting: '–', Northing: '–', GPS: { wkt: { form: 'position' } }, 'GPS 2': '–' });
+    const rules = listRules(
+      propose(['č.;Easting;Northing;GPS;GPS 2', '1;458000;5548000;49.58N 15.42E;49.59N 15.43E']),
+    );
+    expect(rules).toMatchObject({
+      Easting: '–',
+      Northing: '–',
+      GPS: { wkt: { form: 'position' } },
+      'GPS 2': '–',
+    });
   });
 
   test.each([
     ['přesnost;longitude;latitude', '15.235;15.4208;49.5871', '16.444;15.4218;49.5872'],
     ['hmotnost;x;y', '14,235;15,4208;49,5871', '16,444;15,4218;49,5872'],
     ['č. negativu;Y;X', '743001;600011,5;1160265,7', '743002;600021,5;1160275,7'],
-  ])('one whose first column %s only looks like a coordinate: the named columns are the point', (...lines) => {
-    const [measured = '', ...named] = (lines[0] ?? '').split(';');
-    const rules = listRules(propose(lines));
-    expect(JSON.stringify(rules[measured])).not.toContain('geom');
-    expect(named.map((name) => JSON.stringify(rules[name])).every((rule) => rule.includes('geom_'))).toBe(true);
-  });
+  ])(
+    'one whose first column %s only looks like a coordinate: the named columns are the point',
+    (...lines) => {
+      const [measured = '', ...named] = (lines[0] ?? '').split(';');
+      const rules = listRules(propose(lines));
+      expect(JSON.stringify(rules[measured])).not.toContain('geom');
+      expect(
+        named.map((name) => JSON.stringify(rules[name])).every((rule) => rule.includes('geom_')),
+      ).toBe(true);
+    },
+  );
 
   test('one with two points: the more complete one is used, and the other is dropped entirely', () => {
     const rules = listRules(
@@ -265,7 +322,13 @@ describe('museum tables with custom columns:', () => {
         '4;694100;1076100;15.17150;49.84080',
       ]),
     );
-    expect(rules).toEqual({ 'inv. c.': { local_id: { prefix: 't-' } }, x: '–', y: '–', lon: 'geom_x', lat: 'geom_y' });
+    expect(rules).toEqual({
+      'inv. c.': { local_id: { prefix: 't-' } },
+      x: '–',
+      y: '–',
+      lon: 'geom_x',
+      lat: 'geom_y',
+    });
   });
 
   test('one that names its states, systems and projects leaves nothing undecided', () => {
@@ -286,7 +349,12 @@ describe('museum tables with custom columns:', () => {
   });
 
   test('a state of preservation is not the state, a shelf not the museum, a description of the work not the find date', () => {
-    const proposal = propose(['č.;stav;uložení;kresba', '1;dobrý;R3/2;ano', '2;zlomek;R3/3;ne', '3;dobrý;R4/1;ne']);
+    const proposal = propose([
+      'č.;stav;uložení;kresba',
+      '1;dobrý;R3/2;ano',
+      '2;zlomek;R3/3;ne',
+      '3;dobrý;R4/1;ne',
+    ]);
     const inNote = (label: string) => ({ poznamka: { label } });
     expect(listRules(proposal)).toEqual({
       'č.': { local_id: { prefix: 't-' } },
@@ -323,7 +391,10 @@ describe('everyday column names', () => {
 
   test('are recognised only once per row of names', () => {
     const [column] = propose(lines.slice(0, 2)).columns;
-    expect([column?.rule, column?.doubt]).toEqual([{ kind: 'read', element: 'local_id' }, undefined]);
+    expect([column?.rule, column?.doubt]).toEqual([
+      { kind: 'read', element: 'local_id' },
+      undefined,
+    ]);
   });
 });
 
@@ -343,9 +414,9 @@ test('without vocabularies names and value forms still decide most columns', () 
     předmět: 'druh_nalezu',
     materiál: 'specifikace',
   });
-  expect(proposal.fixed.find(({ element }) => element === 'geom_system')?.reasons.map(String)).toEqual([
-    'not compared with cadastral areas: none were harvested',
-  ]);
+  expect(
+    proposal.fixed.find(({ element }) => element === 'geom_system')?.reasons.map(String),
+  ).toEqual(['not compared with cadastral areas: none were harvested']);
 });
 
 test('an empty table, and one with headers only, have proposals too', () => {

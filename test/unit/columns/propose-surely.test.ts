@@ -4,7 +4,12 @@ import { withColumnMap } from '../../../src/columns/apply-column-map.ts';
 import { applyColumnRule } from '../../../src/columns/apply-column-rule.ts';
 import type { LookupSources } from '../../../src/columns/candidates.ts';
 import { mapTable } from '../../../src/columns/map-table.ts';
-import { type ColumnProposal, isOpen, makeMapOfProposal, proposeColumns } from '../../../src/columns/propose-columns.ts';
+import {
+  type ColumnProposal,
+  isOpen,
+  makeMapOfProposal,
+  proposeColumns,
+} from '../../../src/columns/propose-columns.ts';
 import { formatColumnMap, parseColumnMap } from '../../../src/columns/read-column-map.ts';
 import { COLUMN_NAMES } from '../../../src/find/fields.ts';
 import type { Find } from '../../../src/find/find.ts';
@@ -24,7 +29,9 @@ const KNOWN: LookupSources = {
 const csv = (text: string, file = 'sezona.csv'): Table => parseTable(file, Buffer.from(text));
 
 function getColumns(table: Table): Record<string, ColumnProposal> {
-  return Object.fromEntries(proposeColumns(table, [], KNOWN).columns.map((column) => [column.profile.key, column]));
+  return Object.fromEntries(
+    proposeColumns(table, [], KNOWN).columns.map((column) => [column.profile.key, column]),
+  );
 }
 
 const getElement = (column: ColumnProposal | undefined): string | undefined =>
@@ -38,25 +45,35 @@ function readAsProposed(table: Table) {
     resolvePhoto: (name) => ({ value: name }),
   });
   const rows = [...mapped.rows];
-  return { finds: rows.flatMap(({ find }): Find[] => (find === undefined ? [] : [find])), rows, issues: mapped.issues };
+  return {
+    finds: rows.flatMap(({ find }): Find[] => (find === undefined ? [] : [find])),
+    rows,
+    issues: mapped.issues,
+  };
 }
 
 describe('the column of find numbers', () => {
   test('with repeated values is named with its rows, is not preselected and is not a count', () => {
-    const { 'č.': column } = getColumns(csv('č.;Předmět;X;Y\n1;spona;1;2\n2;mince;1;2\n2;nůž;1;2\n'));
+    const { 'č.': column } = getColumns(
+      csv('č.;Předmět;X;Y\n1;spona;1;2\n2;mince;1;2\n2;nůž;1;2\n'),
+    );
     expect(getElement(column)).toBe('local_id');
     expect(String(column?.doubt)).toContain('"2" in rows 3, 4');
   });
 
   test('with repeated values behind thousands of other rows is recognised, too', () => {
     const rows = Array.from({ length: 4000 }, (_, index) => `A-${index};spona`);
-    const { 'inv. č.': column } = getColumns(csv(['inv. č.;předmět', ...rows, 'A-3999;mince'].join('\n')));
+    const { 'inv. č.': column } = getColumns(
+      csv(['inv. č.;předmět', ...rows, 'A-3999;mince'].join('\n')),
+    );
     expect(String(column?.doubt)).toContain('"A-3999" in rows 4001, 4002');
   });
 
   test('that only counts the rows gets the name of the table as prefix, so that two tables stay separate', () => {
     const [one, other] = ['Všesoky 2024.csv', 'petrovice.csv'].map((file) =>
-      readAsProposed(csv(`č.;Předmět\n1;spona\n2;mince\n`, file)).finds.map(({ localId }) => localId),
+      readAsProposed(csv(`č.;Předmět\n1;spona\n2;mince\n`, file)).finds.map(
+        ({ localId }) => localId,
+      ),
     );
     expect([one, other]).toEqual([
       ['vsesoky-2024-1', 'vsesoky-2024-2'],
@@ -68,7 +85,10 @@ describe('the column of find numbers', () => {
 
   test.each(['A-1', '2024/17', 'K1a'])('such as %s is used as it is, and preselected', (first) => {
     const { 'č.': column } = getColumns(csv(`č.;Předmět\n${first};spona\nQ-2;mince\n`));
-    expect([column?.rule, column?.doubt]).toEqual([{ kind: 'read', element: 'local_id' }, undefined]);
+    expect([column?.rule, column?.doubt]).toEqual([
+      { kind: 'read', element: 'local_id' },
+      undefined,
+    ]);
   });
 
   test('is not the weight, which has decimals', () => {
@@ -79,7 +99,12 @@ describe('the column of find numbers', () => {
   test('keeps its prefix in the map that is written and read again', () => {
     const table = csv('č.;Předmět\n1;spona\n2;mince\n');
     const map = makeMapOfProposal('t.map.toml', proposeColumns(table, [], KNOWN));
-    const text = formatColumnMap(map, { table: 't', columns: new Map(), fixed: new Map(), undecided: [] });
+    const text = formatColumnMap(map, {
+      table: 't',
+      columns: new Map(),
+      fixed: new Map(),
+      undecided: [],
+    });
     expect(parseColumnMap('t.map.toml', text).map?.columns.get('č.')).toEqual({
       kind: 'read',
       element: 'local_id',
@@ -90,10 +115,16 @@ describe('the column of find numbers', () => {
 
 describe('a column with a clear name', () => {
   test('of days is read even if half of them are unreadable, and their rows say so', () => {
-    const rows = Array.from({ length: 10 }, (_, index) => `D${index};spona;${index < 5 ? `${index + 1}.5.2024` : 'květen 2024'}`);
+    const rows = Array.from(
+      { length: 10 },
+      (_, index) => `D${index};spona;${index < 5 ? `${index + 1}.5.2024` : 'květen 2024'}`,
+    );
     const table = csv(['č.;Předmět;Datum nálezu', ...rows].join('\n'));
     const column = getColumns(table)['Datum nálezu'];
-    expect([getElement(column), String(column?.doubt)]).toEqual(['datum_nalezu', expect.stringContaining('5 of 10 values')]);
+    expect([getElement(column), String(column?.doubt)]).toEqual([
+      'datum_nalezu',
+      expect.stringContaining('5 of 10 values'),
+    ]);
     const { finds, rows: read } = readAsProposed(table);
     expect(finds).toHaveLength(5);
     expect(read.flatMap(({ issues }) => issues.map(({ rule, row }) => `${row} ${rule}`))).toEqual(
@@ -102,7 +133,9 @@ describe('a column with a clear name', () => {
   });
 
   test('without readable values is read all the same', () => {
-    const columns = getColumns(csv('č.;hloubka;předmět;nálezce\nA1;mělko;101;?\nA2;hluboko;102;?\n'));
+    const columns = getColumns(
+      csv('č.;hloubka;předmět;nálezce\nA1;mělko;101;?\nA2;hluboko;102;?\n'),
+    );
     expect(['hloubka', 'předmět', 'nálezce'].map((key) => getElement(columns[key]))).toEqual([
       'hloubka',
       'druh_nalezu',
@@ -116,7 +149,9 @@ describe('a column with a clear name', () => {
     ['ident_cely', 'ident_cely'],
     ['lon', 'lon'],
   ])('%s is %s', (header, element) => {
-    expect(getElement(getColumns(csv(`č.;${header}\nA1;nic takového\nA2;jiné\n`))[header])).toBe(element);
+    expect(getElement(getColumns(csv(`č.;${header}\nA1;nic takového\nA2;jiné\n`))[header])).toBe(
+      element,
+    );
   });
 
   test('"ks" below a merged "Předmět" is the count', async () => {
@@ -128,7 +163,13 @@ describe('a column with a clear name', () => {
     ];
     const table = await parseTableBytes('sezona.xlsx', makeWorkbook([{ name: 'n', rows }]));
     const columns = Object.values(getColumns(table));
-    expect(columns.map(getElement)).toEqual(['local_id', 'druh_nalezu', 'pocet', 'geom_x', 'geom_y']);
+    expect(columns.map(getElement)).toEqual([
+      'local_id',
+      'druh_nalezu',
+      'pocet',
+      'geom_x',
+      'geom_y',
+    ]);
   });
 });
 
@@ -138,9 +179,23 @@ test('a table with the names of a GPS device is read as its waypoints', () => {
       'W02a,49.84060,15.17130,2024-06-02T10:00:00Z,,b.jpg\n',
   );
   const columns = getColumns(table);
-  expect(Object.values(columns).map(getElement)).toEqual(['local_id', 'geom_y', 'geom_x', 'datum_nalezu', 'poznamka', 'photos']);
+  expect(Object.values(columns).map(getElement)).toEqual([
+    'local_id',
+    'geom_y',
+    'geom_x',
+    'datum_nalezu',
+    'poznamka',
+    'photos',
+  ]);
   const { finds } = readAsProposed(table);
-  expect(finds.map(({ localId, elements, photos }) => [localId, elements.datum_nalezu, elements.poznamka, photos])).toEqual([
+  expect(
+    finds.map(({ localId, elements, photos }) => [
+      localId,
+      elements.datum_nalezu,
+      elements.poznamka,
+      photos,
+    ]),
+  ).toEqual([
     ['W01a', '2024-06-01', 'spona u cesty', ['a.jpg']],
     ['W02a', '2024-06-02', undefined, ['b.jpg']],
   ]);
@@ -153,14 +208,19 @@ test('a KML field beside the description is kept with it, and a link is no eleme
   const kml = `<kml xmlns="http://www.opengis.net/kml/2.2"><Document>${placemark}</Document></kml>`;
   const { finds } = readAsProposed(await parseTableBytes('mapa.kml', Buffer.from(kml)));
   expect(finds).toHaveLength(1);
-  for (const text of ['text', 'spona, 5 cm', 'odkaz: https://example.org/x']) expect(finds[0]?.elements.poznamka).toContain(text);
+  for (const text of ['text', 'spona, 5 cm', 'odkaz: https://example.org/x'])
+    expect(finds[0]?.elements.poznamka).toContain(text);
 });
 
 test('a column like no element is counted and kept in the note; a second pair of coordinates is counted and left out', () => {
   const table = csv('č.;váha (g);regál;k. ú.\nA1;12,5;R1;Všesoky\nA2;;R2;Všesoky\n');
   const columns = getColumns(table);
-  expect(columns['váha (g)']?.reasons.map(String)).toEqual(['1 value, like no element: kept in the note']);
-  expect(columns['k. ú.']?.reasons.map(String)).toEqual(['2 values; the service derives it from the point']);
+  expect(columns['váha (g)']?.reasons.map(String)).toEqual([
+    '1 value, like no element: kept in the note',
+  ]);
+  expect(columns['k. ú.']?.reasons.map(String)).toEqual([
+    '2 values; the service derives it from the point',
+  ]);
   expect(readAsProposed(table).finds.map(({ elements }) => elements.poznamka)).toEqual([
     'váha (g): 12,5; regál: R1',
     'regál: R2',
@@ -176,7 +236,9 @@ test('two columns of photographs, and two of remarks, are joined', () => {
 
 describe('the unit of depths', () => {
   const depths = (header: string, values: readonly string[]) => {
-    const table = csv([`č.;${header}`, ...values.map((value, index) => `A${index};"${value}"`)].join('\n'));
+    const table = csv(
+      [`č.;${header}`, ...values.map((value, index) => `A${index};"${value}"`)].join('\n'),
+    );
     const column = getColumns(table)[header];
     return { column, read: readAsProposed(table).finds.map(({ elements }) => elements.hloubka) };
   };
@@ -204,18 +266,31 @@ describe('the unit of depths', () => {
     ['hloubka (mm)', ['3', '200']],
   ])('%s of %j is a question, and nothing is read until it is answered', (header, values) => {
     const { column, read } = depths(header, values);
-    expect([column && isOpen(column), String(column?.doubt)]).toEqual([true, expect.stringContaining('Which unit are they in?')]);
+    expect([column && isOpen(column), String(column?.doubt)]).toEqual([
+      true,
+      expect.stringContaining('Which unit are they in?'),
+    ]);
     expect(read).toEqual([]);
   });
 
   test('given as millimetres rounds no depth to zero: its row reports it', () => {
     const rule = { kind: 'read', element: 'hloubka', unit: 'mm' } as const;
-    expect(['3', '0,4 cm', '200', '0'].map((cell) => applyColumnRule(cell, rule))).toEqual(['3 mm', '0,4 cm', '20', '0']);
+    expect(['3', '0,4 cm', '200', '0'].map((cell) => applyColumnRule(cell, rule))).toEqual([
+      '3 mm',
+      '0,4 cm',
+      '20',
+      '0',
+    ]);
   });
 
   test('left open in a map is refused', () => {
-    const { issues } = parseColumnMap('m.toml', 'version = 1\n[columns]\nhl = { element = "hloubka", unit = "?" }\n');
-    expect(issues.map(({ message }) => String(message))).toEqual([expect.stringContaining('Write "mm" or "cm" or "dm" or "m"')]);
+    const { issues } = parseColumnMap(
+      'm.toml',
+      'version = 1\n[columns]\nhl = { element = "hloubka", unit = "?" }\n',
+    );
+    expect(issues.map(({ message }) => String(message))).toEqual([
+      expect.stringContaining('Write "mm" or "cm" or "dm" or "m"'),
+    ]);
   });
 });
 
@@ -240,15 +315,33 @@ describe('for any table,', () => {
     fc.stringMatching(/^[a-zěščř]{1,8}( [a-z]{1,4})?$/),
   );
   const cell = fc.oneof(
-    fc.constantFrom('', '1', '2', '2', 'spona', '0,3', '35', '1.5.2024', 'květen', 'a.jpg', '-693922,37', '-1076044,69'),
+    fc.constantFrom(
+      '',
+      '1',
+      '2',
+      '2',
+      'spona',
+      '0,3',
+      '35',
+      '1.5.2024',
+      'květen',
+      'a.jpg',
+      '-693922,37',
+      '-1076044,69',
+    ),
     fc.stringMatching(/^[a-z0-9 ]{0,6}$/),
   );
-  const tables = fc.uniqueArray(header, { minLength: 1, maxLength: 7, selector: (name) => name.toLowerCase() }).chain((names) =>
-    fc.record({
-      names: fc.constant(names),
-      rows: fc.array(fc.array(cell, { minLength: names.length, maxLength: names.length }), { minLength: 1, maxLength: 6 }),
-    }),
-  );
+  const tables = fc
+    .uniqueArray(header, { minLength: 1, maxLength: 7, selector: (name) => name.toLowerCase() })
+    .chain((names) =>
+      fc.record({
+        names: fc.constant(names),
+        rows: fc.array(fc.array(cell, { minLength: names.length, maxLength: names.length }), {
+          minLength: 1,
+          maxLength: 6,
+        }),
+      }),
+    );
   const makeTable = (names: readonly string[], rows: readonly (readonly string[])[]): Table =>
     csv([names, ...rows].map((cells) => cells.map((text) => `"${text}"`).join(';')).join('\n'));
 
@@ -262,7 +355,12 @@ describe('for any table,', () => {
             expect(reasons.join(' ')).toMatch(new RegExp(`^${profile.filled} values?; `));
         const map = makeMapOfProposal('m.toml', proposal);
         if (proposal.columns.some(isOpen)) return;
-        const text = formatColumnMap(map, { table: 't', columns: new Map(), fixed: new Map(), undecided: [] });
+        const text = formatColumnMap(map, {
+          table: 't',
+          columns: new Map(),
+          fixed: new Map(),
+          undecided: [],
+        });
         expect(parseColumnMap('m.toml', text).map?.columns).toEqual(map.columns);
       }),
     );
@@ -271,9 +369,12 @@ describe('for any table,', () => {
   test('no column of repeated or missing numbers is preselected', () => {
     fc.assert(
       fc.property(tables, ({ names, rows }) => {
-        for (const { profile, rule, doubt } of proposeColumns(makeTable(names, rows), [], KNOWN).columns) {
+        for (const { profile, rule, doubt } of proposeColumns(makeTable(names, rows), [], KNOWN)
+          .columns) {
           if (rule.kind === 'ignored' || rule.element !== 'local_id') continue;
-          const texts = rows.filter((row) => row.some((text) => text !== '')).map((row) => (row[profile.index] ?? '').trim());
+          const texts = rows
+            .filter((row) => row.some((text) => text !== ''))
+            .map((row) => (row[profile.index] ?? '').trim());
           if (new Set(texts).size < texts.length || texts.includes('')) expect(doubt).toBeDefined();
         }
       }),

@@ -1,12 +1,19 @@
 import { describe, expect, test } from 'vitest';
 import { ConfigError } from '../../../src/base/errors.ts';
 import { checkDefaults, mergeDefaults } from '../../../src/columns/defaults.ts';
-import { parseSetting, parseSettings, parseSettingsOrThrow, type Setting } from '../../../src/columns/settings.ts';
+import {
+  parseSetting,
+  parseSettings,
+  parseSettingsOrThrow,
+  type Setting,
+} from '../../../src/columns/settings.ts';
 import { rememberReferences } from '../../../src/find/resolve-references.ts';
 
 const context = {
   resolveReference: rememberReferences((setSpec, cell) =>
-    cell === 'spona' ? { kind: 'found', term: { id: 'HES-000605', label: 'spona', setSpec } } : { kind: 'unknown', nearest: [] },
+    cell === 'spona'
+      ? { kind: 'found', term: { id: 'HES-000605', label: 'spona', setSpec } }
+      : { kind: 'unknown', nearest: [] },
   ),
   resolvePhoto: (name: string) => ({ value: `/photos/${name}` }),
 };
@@ -19,17 +26,19 @@ function read(...texts: readonly string[]) {
 
 describe('element=value', () => {
   test('is read like a table cell, by the contract’s name or the English one', () => {
-    expect(read('object_type=spona', 'hloubka=35', 'lon=14,42', 'lat=50,08', 'note=a = b')).toEqual({
-      elements: {
-        hloubka: 35,
-        druh_nalezu: { id: 'HES-000605', text: 'spona' },
-        poznamka: 'a = b',
-        geom_system: '4326',
-        geom_wkt: 'POINT (14.42 50.08)',
+    expect(read('object_type=spona', 'hloubka=35', 'lon=14,42', 'lat=50,08', 'note=a = b')).toEqual(
+      {
+        elements: {
+          hloubka: 35,
+          druh_nalezu: { id: 'HES-000605', text: 'spona' },
+          poznamka: 'a = b',
+          geom_system: '4326',
+          geom_wkt: 'POINT (14.42 50.08)',
+        },
+        photos: [],
+        issues: [],
       },
-      photos: [],
-      issues: [],
-    });
+    );
   });
 
   test('that cannot be read sets no other value either', () => {
@@ -40,9 +49,13 @@ describe('element=value', () => {
 
   test('given twice is refused, also under both names', () => {
     const { elements, issues } = read('depth_cm=3', 'dating=early', 'hloubka=4');
-    expect(issues.map(({ rule, element }) => [rule, element])).toEqual([['setting-twice', 'hloubka']]);
+    expect(issues.map(({ rule, element }) => [rule, element])).toEqual([
+      ['setting-twice', 'hloubka'],
+    ]);
     expect(elements).toEqual({ presna_datace: 'early' });
-    expect(() => parseSettingsOrThrow(['depth_cm=3', 'hloubka=4'])).toThrow('hloubka is given twice');
+    expect(() => parseSettingsOrThrow(['depth_cm=3', 'hloubka=4'])).toThrow(
+      'hloubka is given twice',
+    );
   });
 
   test.each([
@@ -77,7 +90,9 @@ describe('defaults of config.toml', () => {
       projects: new Map([['C-1', checkDefaults('', { okolnosti: 'výkop' })]]),
     };
     const values = (project: string | undefined) =>
-      Object.fromEntries(mergeDefaults(file, 'museum', project).map(({ name, value }) => [name, value]));
+      Object.fromEntries(
+        mergeDefaults(file, 'museum', project).map(({ name, value }) => [name, value]),
+      );
     expect(values('C-1')).toEqual({ okolnosti: 'výkop', nalezce: 'Novák, Jan' });
     expect(values('C-2')).toEqual({ okolnosti: 'sběr', nalezce: 'Novák, Jan' });
     expect(mergeDefaults(file, 'other', undefined)).toEqual([]);

@@ -18,21 +18,34 @@ function lies(environment: Record<string, string>, on: UserSystem): readonly str
 describe('data and state are stored in the standard places', () => {
   test('on Linux', () => {
     const state = '/home/eva/.local/state/pas';
-    expect(lies({}, linux)).toEqual(['/home/eva/.local/share/pas', `${state}/pace.sqlite`, `${state}/journal.sqlite`]);
+    expect(lies({}, linux)).toEqual([
+      '/home/eva/.local/share/pas',
+      `${state}/pace.sqlite`,
+      `${state}/journal.sqlite`,
+    ]);
   });
 
   test('on macOS', () => {
     const pas = '/Users/eva/Library/Application Support/pas';
-    expect(lies({}, macOs)).toEqual([`${pas}/data`, `${pas}/state/pace.sqlite`, `${pas}/state/journal.sqlite`]);
+    expect(lies({}, macOs)).toEqual([
+      `${pas}/data`,
+      `${pas}/state/pace.sqlite`,
+      `${pas}/state/journal.sqlite`,
+    ]);
   });
 
-  test.each([{}, { LOCALAPPDATA: 'C:\\Users\\Eva Nováková\\AppData\\Local' }, { LOCALAPPDATA: 'Local' }])(
-    'on Windows, with %j',
-    (environment) => {
-      const pas = 'C:\\Users\\Eva Nováková\\AppData\\Local\\pas';
-      expect(lies(environment, windows)).toEqual([`${pas}\\data`, `${pas}\\state\\pace.sqlite`, `${pas}\\state\\journal.sqlite`]);
-    },
-  );
+  test.each<Record<string, string>>([
+    {},
+    { LOCALAPPDATA: 'C:\\Users\\Eva Nováková\\AppData\\Local' },
+    { LOCALAPPDATA: 'Local' },
+  ])('on Windows, with %j', (environment) => {
+    const pas = 'C:\\Users\\Eva Nováková\\AppData\\Local\\pas';
+    expect(lies(environment, windows)).toEqual([
+      `${pas}\\data`,
+      `${pas}\\state\\pace.sqlite`,
+      `${pas}\\state\\journal.sqlite`,
+    ]);
+  });
 
   test('on Windows on another drive, where the variable says so', () => {
     expect(lies({ LOCALAPPDATA: 'D:\\Data' }, windows)).toEqual([
@@ -52,7 +65,10 @@ test.each([linux, macOs, windows])('their own variables take precedence on $plat
     XDG_STATE_HOME: at('state'),
     LOCALAPPDATA: at('local'),
   };
-  expect(lies(environment, on).slice(0, 2)).toEqual([at('season'), at('state', 'pas', 'pace.sqlite')]);
+  expect(lies(environment, on).slice(0, 2)).toEqual([
+    at('season'),
+    at('state', 'pas', 'pace.sqlite'),
+  ]);
   expect(lies({ ...environment, PAS_HOME: '' }, on)[0]).toBe(at('data', 'pas'));
 });
 

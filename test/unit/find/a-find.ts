@@ -3,10 +3,16 @@ import type { FindElements } from '../../../src/find/fields.ts';
 import type { Find } from '../../../src/find/find.ts';
 import type { LookupTerm, TermCandidate } from '../../../src/find/lookup.ts';
 
-export const PROFILE: DocumentProfile = { prefix: 'svc', schemaBase: 'https://schema.example.org/svc', schemaVersion: '2.2' };
+export const PROFILE: DocumentProfile = {
+  prefix: 'svc',
+  schemaBase: 'https://schema.example.org/svc',
+  schemaVersion: '2.2',
+};
 
 /** Complete for state 3; overrides take single elements away (undefined) or change them. */
-export function aFind(overrides: { [Name in keyof FindElements]?: FindElements[Name] | undefined } = {}): Find {
+export function aFind(
+  overrides: { [Name in keyof FindElements]?: FindElements[Name] | undefined } = {},
+): Find {
   const elements: FindElements = {
     evidencni_cislo: 'A 1250/2024',
     projekt: { id: 'C-202400101', text: 'C-202400101' },
@@ -28,7 +34,9 @@ export function aFind(overrides: { [Name in keyof FindElements]?: FindElements[N
     lokalizace: 'pole za mlýnem',
     geom_wkt: 'POINT (15.1712 49.8405)',
   };
-  const merged = Object.entries({ ...elements, ...overrides }).filter(([, value]) => value !== undefined);
+  const merged = Object.entries({ ...elements, ...overrides }).filter(
+    ([, value]) => value !== undefined,
+  );
   return { localId: 'K-017', elements: Object.fromEntries(merged), photos: [] };
 }
 
@@ -51,11 +59,18 @@ export const DELETED = term('HES-000999', 'zrušené', 'heslo:obdobi');
 export const lookupTerm: LookupTerm = (setSpec, cell) => {
   if (cell === DELETED.id) return { kind: 'deleted', term: DELETED };
   const byId = TERMS.find((candidate) => candidate.id === cell);
-  if (byId !== undefined) return byId.setSpec === setSpec ? { kind: 'found', term: byId } : { kind: 'wrong-set', term: byId };
+  if (byId !== undefined)
+    return byId.setSpec === setSpec
+      ? { kind: 'found', term: byId }
+      : { kind: 'wrong-set', term: byId };
   const inSet = TERMS.filter((candidate) => candidate.setSpec === setSpec);
-  const [first, ...more] = inSet.filter((candidate) => candidate.label === cell || candidate.labelEn === cell);
+  const [first, ...more] = inSet.filter(
+    (candidate) => candidate.label === cell || candidate.labelEn === cell,
+  );
   if (first === undefined) return { kind: 'unknown', nearest: inSet.slice(0, 2) };
-  return more.length > 0 ? { kind: 'ambiguous', candidates: [first, ...more] } : { kind: 'found', term: first };
+  return more.length > 0
+    ? { kind: 'ambiguous', candidates: [first, ...more] }
+    : { kind: 'found', term: first };
 };
 
 export const nothingHarvested: LookupTerm = () => ({ kind: 'not-harvested' });

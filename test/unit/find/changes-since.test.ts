@@ -1,6 +1,10 @@
 import { expect, test } from 'vitest';
 import type { FindElements } from '../../../src/find/fields.ts';
-import { formatState, type HarvestedFind, listChangesSince } from '../../../src/find/harvested-find.ts';
+import {
+  formatState,
+  type HarvestedFind,
+  listChangesSince,
+} from '../../../src/find/harvested-find.ts';
 
 const SENT: FindElements = {
   projekt: { id: 'C-202400101', text: 'C-202400101' },
@@ -12,11 +16,24 @@ const SENT: FindElements = {
   lokalizace: 'pole',
 };
 
-function harvested(elements: HarvestedFind['elements'], more: Partial<HarvestedFind> = {}): HarvestedFind {
+function harvested(
+  elements: HarvestedFind['elements'],
+  more: Partial<HarvestedFind> = {},
+): HarvestedFind {
   const { hloubka, stav, predano: _predano, ...same } = SENT;
   return {
-    ...{ identCely: 'C-202400101-N00001', stav: 2, protectedWithheld: false, area: undefined, district: undefined },
-    ...{ files: [], history: [], elements: { ...same, hloubka: String(hloubka), stav: String(stav), ...elements } },
+    ...{
+      identCely: 'C-202400101-N00001',
+      stav: 2,
+      protectedWithheld: false,
+      area: undefined,
+      district: undefined,
+    },
+    ...{
+      files: [],
+      history: [],
+      elements: { ...same, hloubka: String(hloubka), stav: String(stav), ...elements },
+    },
     ...more,
   };
 }
@@ -52,9 +69,9 @@ test('changes are listed in the order of the schema, in words', () => {
 
 test('a finder sent by name alone is compared by name', () => {
   const record = harvested({ nalezce: { id: 'OS-000123', text: 'Nová, Eva' } });
-  expect(listChangesSince({ ...SENT, nalezce: { id: ':tba', text: 'Novák, Jan' } }, record)).toEqual([
-    { element: 'nalezce', sent: 'Novák, Jan', now: 'Nová, Eva (OS-000123)' },
-  ]);
+  expect(
+    listChangesSince({ ...SENT, nalezce: { id: ':tba', text: 'Novák, Jan' } }, record),
+  ).toEqual([{ element: 'nalezce', sent: 'Novák, Jan', now: 'Nová, Eva (OS-000123)' }]);
 });
 
 test('withheld content is not reported as removed', () => {

@@ -12,7 +12,11 @@ afterAll(() => schema[Symbol.dispose]());
 
 const GOOD = buildDocument(aFind(), PROFILE).toString();
 const check = (document: string | Buffer) =>
-  checkDocument('find.xml', Buffer.from(document as string), { schema, today: '2024-11-20', lookupTerm });
+  checkDocument('find.xml', Buffer.from(document as string), {
+    schema,
+    today: '2024-11-20',
+    lookupTerm,
+  });
 function checkChanged(...changes: (readonly [string, string])[]) {
   return check(
     changes.reduce((document, [from, to]) => {
@@ -34,18 +38,26 @@ describe('documents that are not XML', () => {
     ['a document with an entity', GOOD.replace('hrdlo', '&hrdlo;')],
   ])('%s', (_, document) => {
     const issues = check(document);
-    expect(issues[0]).toMatchObject({ rule: 'xml-not-well-formed', severity: 'error', file: 'find.xml' });
+    expect(issues[0]).toMatchObject({
+      rule: 'xml-not-well-formed',
+      severity: 'error',
+      file: 'find.xml',
+    });
   });
 });
 
 describe('the schema declaration is judged as at the service', () => {
   test('another prefix for the same namespace is refused', () => {
     const issues = check(GOOD.replaceAll('svc:', 'x:').replace('xmlns:svc', 'xmlns:x'));
-    expect(issues).toMatchObject([{ rule: 'schema-declaration', line: 2, message: expect.stringContaining('xmlns:svc=') }]);
+    expect(issues).toMatchObject([
+      { rule: 'schema-declaration', line: 2, message: expect.stringContaining('xmlns:svc=') },
+    ]);
   });
 
   test('a default namespace is refused', () => {
-    const issues = check(GOOD.replaceAll('<svc:', '<').replaceAll('</svc:', '</').replace('xmlns:svc', 'xmlns'));
+    const issues = check(
+      GOOD.replaceAll('<svc:', '<').replaceAll('</svc:', '</').replace('xmlns:svc', 'xmlns'),
+    );
     expect(issues).toMatchObject([{ rule: 'schema-declaration' }]);
   });
 
@@ -59,7 +71,10 @@ describe('the schema declaration is judged as at the service', () => {
 
   test('further pairs are allowed', () => {
     expect(
-      checkChanged(['schemaLocation="', 'schemaLocation="http://www.opengis.net/gml/3.2 http://schemas.opengis.net/gml.xsd ']),
+      checkChanged([
+        'schemaLocation="',
+        'schemaLocation="http://www.opengis.net/gml/3.2 http://schemas.opengis.net/gml.xsd ',
+      ]),
     ).toEqual([]);
   });
 });
@@ -69,14 +84,25 @@ describe('the root', () => {
   test.each([
     ['empty', `${root}</svc:svc>`],
     ['with text only', `${root}HTTP/1.1 403 Forbidden</svc:svc>`],
-    ['with a comment beside the find', GOOD.replace('<svc:samostatny_nalez>', '<!-- ours --><svc:samostatny_nalez>')],
-    ['with a processing instruction after the find', GOOD.replace('</svc:svc>', '<?end?></svc:svc>')],
+    [
+      'with a comment beside the find',
+      GOOD.replace('<svc:samostatny_nalez>', '<!-- ours --><svc:samostatny_nalez>'),
+    ],
+    [
+      'with a processing instruction after the find',
+      GOOD.replace('</svc:svc>', '<?end?></svc:svc>'),
+    ],
   ])('%s is refused', (_, document) => {
     expect(check(document)).toMatchObject([{ rule: 'root-content', severity: 'error', line: 2 }]);
   });
 
   test('a comment before the root, or between elements of the find, is ignored', () => {
-    expect(checkChanged(['?>\n', '?>\n<!-- ours -->\n'], ['<svc:hloubka>', '<!-- depth --><svc:hloubka>'])).toEqual([]);
+    expect(
+      checkChanged(
+        ['?>\n', '?>\n<!-- ours -->\n'],
+        ['<svc:hloubka>', '<!-- depth --><svc:hloubka>'],
+      ),
+    ).toEqual([]);
   });
 });
 
@@ -88,11 +114,24 @@ describe('text between elements', () => {
     );
     expect(issues).toMatchObject([
       {
-        ...{ rule: 'schema', severity: 'error', file: 'find.xml', element: 'samostatny_nalez', line: 7 },
-        message: 'The text "omyl" is between the elements of samostatny_nalez. Move it into one of them, or remove it.',
+        ...{
+          rule: 'schema',
+          severity: 'error',
+          file: 'find.xml',
+          element: 'samostatny_nalez',
+          line: 7,
+        },
+        message:
+          'The text "omyl" is between the elements of samostatny_nalez. Move it into one of them, or remove it.',
       },
       {
-        ...{ rule: 'schema', severity: 'error', file: 'find.xml', element: 'samostatny_nalez', line: 13 },
+        ...{
+          rule: 'schema',
+          severity: 'error',
+          file: 'find.xml',
+          element: 'samostatny_nalez',
+          line: 13,
+        },
         message:
           'The text "druhý omyl &amp;" is between the elements of samostatny_nalez. Move it into one of them, or remove it.',
       },
@@ -104,7 +143,9 @@ describe('text between elements', () => {
       '<svc:samostatny_nalez>',
       '<svc:samostatny_nalez\n  xmlns:p="urn:p"\n>\n<!-- x\n--><?y?><![CDATA[ omyl ]]>',
     ]);
-    expect(issues).toMatchObject([{ rule: 'schema', line: 7, message: expect.stringContaining('"omyl"') }]);
+    expect(issues).toMatchObject([
+      { rule: 'schema', line: 7, message: expect.stringContaining('"omyl"') },
+    ]);
   });
 
   test('that the schema accepts is pointed out: the service drops it', () => {
@@ -113,7 +154,12 @@ describe('text between elements', () => {
       ['<svc:samostatny_nalez>', 'ahoj <svc:samostatny_nalez>'],
     );
     expect(issues).toMatchObject([
-      { severity: 'warning', rule: 'stray-text', line: 3, message: expect.stringContaining('"ahoj"') },
+      {
+        severity: 'warning',
+        rule: 'stray-text',
+        line: 3,
+        message: expect.stringContaining('"ahoj"'),
+      },
       {
         severity: 'warning',
         rule: 'stray-text',
@@ -127,11 +173,29 @@ describe('text between elements', () => {
 
 describe('literal values', () => {
   test.each([
-    ['>:tba</svc:ident_cely>', '>C-202400101-N00001</svc:ident_cely>', 'ident-cely', 'ident_cely', 4],
+    [
+      '>:tba</svc:ident_cely>',
+      '>C-202400101-N00001</svc:ident_cely>',
+      'ident-cely',
+      'ident_cely',
+      4,
+    ],
     ['<svc:stav>3<', '<svc:stav>4<', 'target-state', 'stav', 17],
     ['<svc:stav>3<', '<svc:stav>99<', 'target-state', 'stav', 17],
-    ['<svc:geom_system>4326<', '<svc:geom_system>EPSG:4326<', 'coordinate-system', 'geom_system', 20],
-    ['POINT (15.1712 49.8405)', 'SRID=4326;POINT (15.1712 49.8405)', 'geometry-form', 'geom_wkt', 24],
+    [
+      '<svc:geom_system>4326<',
+      '<svc:geom_system>EPSG:4326<',
+      'coordinate-system',
+      'geom_system',
+      20,
+    ],
+    [
+      'POINT (15.1712 49.8405)',
+      'SRID=4326;POINT (15.1712 49.8405)',
+      'geometry-form',
+      'geom_wkt',
+      24,
+    ],
     ['POINT (15.1712 49.8405)', 'POINT (49.8405 15.1712)', 'geometry-range', 'geom_wkt', 24],
     ['>Nováková, Žofie<', '>Nováková<', 'finder-name', 'nalezce', 15],
     ['<svc:hloubka>25<', '<svc:hloubka>-25<', 'depth-range', 'hloubka', 7],
@@ -165,7 +229,12 @@ describe('literal values', () => {
       9,
       'obdobi xml:lang is "", which is not a valid language. Correct the value.',
     ],
-    ['EPSG="4326"', 'EPSG="5514"', 24, 'The attribute EPSG of geom_wkt is "5514", but the point is in 4326. Write 4326.'],
+    [
+      'EPSG="4326"',
+      'EPSG="5514"',
+      24,
+      'The attribute EPSG of geom_wkt is "5514", but the point is in 4326. Write 4326.',
+    ],
   ])('%s changed to %s is explained, with its line', (from, to, line, message) => {
     expect(checkChanged([from, to])).toMatchObject([{ line, message }]);
   });
@@ -192,18 +261,35 @@ describe('in messages', () => {
   const DECLARATION = `The root must declare xmlns:svc="${NAMESPACE}". Another prefix or a default namespace is refused.`;
   const LOCATION = `xsi:schemaLocation of the root must pair ${NAMESPACE} with ${NAMESPACE}svc.xsd.`;
   const ONE_FIND = 'The root must contain exactly one samostatny_nalez and nothing else.';
-  const BESIDE = 'There is a comment or processing instruction beside the find. Remove it, or move it before the root.';
+  const BESIDE =
+    'There is a comment or processing instruction beside the find. Remove it, or move it before the root.';
   const root = GOOD.slice(0, GOOD.indexOf('<svc:samostatny_nalez>'));
   const find = GOOD.slice(root.length, GOOD.indexOf('</svc:svc>'));
   const words = (document: string) => check(document).map(({ message }) => message);
 
   test.each([
     ['nothing', '', ['find.xml is empty.']],
-    ['another prefix', GOOD.replaceAll('svc:', 'x:').replace('xmlns:svc', 'xmlns:x'), [DECLARATION]],
-    ['a pair the other way round', GOOD.replace(/(schemaLocation=")(\S+) (\S+)"/, '$1$3 $2"'), [LOCATION]],
-    ['a pair after half of one', GOOD.replace('schemaLocation="', 'schemaLocation="urn:half '), [LOCATION]],
+    [
+      'another prefix',
+      GOOD.replaceAll('svc:', 'x:').replace('xmlns:svc', 'xmlns:x'),
+      [DECLARATION],
+    ],
+    [
+      'a pair the other way round',
+      GOOD.replace(/(schemaLocation=")(\S+) (\S+)"/, '$1$3 $2"'),
+      [LOCATION],
+    ],
+    [
+      'a pair after half of one',
+      GOOD.replace('schemaLocation="', 'schemaLocation="urn:half '),
+      [LOCATION],
+    ],
     ['an address too many', GOOD.replace('svc.xsd"', 'svc.xsd urn:half"'), [LOCATION]],
-    ['a pair with blanks and lines around', GOOD.replace(/(schemaLocation=")(\S+) (\S+)"/, '$1\n  $2 \n $3 "'), []],
+    [
+      'a pair with blanks and lines around',
+      GOOD.replace(/(schemaLocation=")(\S+) (\S+)"/, '$1\n  $2 \n $3 "'),
+      [],
+    ],
     ['no declaration of a place', GOOD.replace(/\s*xsi:schemaLocation="[^"]*"/, ''), [LOCATION]],
     ['no find', `${root}</svc:svc>`, [ONE_FIND]],
     ['two finds', `${root}${find}${find}</svc:svc>`, [expect.any(String), ONE_FIND]],
@@ -214,7 +300,11 @@ describe('in messages', () => {
       GOOD.replace('>:tba</svc:ident_cely>', '>C-1</svc:ident_cely>'),
       ['ident_cely is "C-1". An import asks for a new identifier: write :tba.'],
     ],
-    ['state 4', GOOD.replace('stav>3<', 'stav>4<'), ['stav is "4". An import can only reach states 1, 2 and 3.']],
+    [
+      'state 4',
+      GOOD.replace('stav>3<', 'stav>4<'),
+      ['stav is "4". An import can only reach states 1, 2 and 3.'],
+    ],
     [
       'another system',
       GOOD.replace('geom_system>4326<', 'geom_system>4258<'),
@@ -223,7 +313,9 @@ describe('in messages', () => {
     [
       'a comment in a value',
       GOOD.replace('hrdlo', '<!-- které? --> hrdlo'),
-      ['poznamka contains a comment; the service reads only the text before it. Remove the comment.'],
+      [
+        'poznamka contains a comment; the service reads only the text before it. Remove the comment.',
+      ],
     ],
     [
       'an empty point',
@@ -247,7 +339,11 @@ describe('in messages', () => {
 
   test.each([
     ['a section that looks like a comment', '<![CDATA[<!-- x -->]]> hrdlo', []],
-    ['a section of several signs beside a comment that ends the value', 'a <![CDATA[b c]]> <!-- x -->', []],
+    [
+      'a section of several signs beside a comment that ends the value',
+      'a <![CDATA[b c]]> <!-- x -->',
+      [],
+    ],
     ['an instruction at the end', 'hrdlo <?x y?>  ', []],
     ['an instruction within', 'hrdlo <?x y?>\n odlomeno', ['comment-in-value']],
     ['a section behind a comment', 'hrdlo <!-- x --><![CDATA[ odlomeno ]]>', ['comment-in-value']],
@@ -256,13 +352,20 @@ describe('in messages', () => {
   });
 
   test('a comment in a reference is ignored: the service reads its identifier alone', () => {
-    expect(checkChanged([/>[^<]*<\/svc:obdobi>/.exec(GOOD)?.[0] ?? '', '>a <!-- x --> b</svc:obdobi>'])).toEqual([]);
+    expect(
+      checkChanged([/>[^<]*<\/svc:obdobi>/.exec(GOOD)?.[0] ?? '', '>a <!-- x --> b</svc:obdobi>']),
+    ).toEqual([]);
   });
 
   test('white space is the service’s: U+0085 at the ends does not count', () => {
-    expect(checkChanged(['>:tba</svc:ident_cely>', '>\u0085:tba\u0085</svc:ident_cely>'])).toEqual([]);
+    expect(checkChanged(['>:tba</svc:ident_cely>', '>\u0085:tba\u0085</svc:ident_cely>'])).toEqual(
+      [],
+    );
     expect(checkChanged(['POINT (15.1712 49.8405)', '\u0085POINT (15.1712 49.8405)'])).toEqual([]);
-    const [blank] = checkChanged([/>[^<]*<\/svc:lokalizace>/.exec(GOOD)?.[0] ?? '', '>\u0085</svc:lokalizace>']);
+    const [blank] = checkChanged([
+      />[^<]*<\/svc:lokalizace>/.exec(GOOD)?.[0] ?? '',
+      '>\u0085</svc:lokalizace>',
+    ]);
     expect(blank).toMatchObject({ rule: 'required', element: 'lokalizace' });
   });
 
@@ -272,18 +375,27 @@ describe('in messages', () => {
       ['<svc:predano>true<', '<svc:predano> 1 <'],
       ['id="ORG-000091"', 'id="ORG-000091 "'],
     );
-    expect(issues.map(({ rule, element }) => [rule, element])).toEqual([['identifier-form', 'predano_organizace']]);
+    expect(issues.map(({ rule, element }) => [rule, element])).toEqual([
+      ['identifier-form', 'predano_organizace'],
+    ]);
   });
 
   test('the point of the other system is not checked', () => {
-    expect(checkChanged(['</svc:geom_wkt>', '</svc:geom_wkt>\n<svc:geom_sjtsk_wkt EPSG="5514"> </svc:geom_sjtsk_wkt>'])).toEqual(
-      [],
-    );
+    expect(
+      checkChanged([
+        '</svc:geom_wkt>',
+        '</svc:geom_wkt>\n<svc:geom_sjtsk_wkt EPSG="5514"> </svc:geom_sjtsk_wkt>',
+      ]),
+    ).toEqual([]);
   });
 
   test('a point in the other system is valid, and judged in that system', () => {
     const there = buildDocument(
-      aFind({ geom_system: '5514', geom_wkt: undefined, geom_sjtsk_wkt: 'POINT (-743011.72 -1043823.18)' }),
+      aFind({
+        geom_system: '5514',
+        geom_wkt: undefined,
+        geom_sjtsk_wkt: 'POINT (-743011.72 -1043823.18)',
+      }),
       PROFILE,
     ).toString();
     expect(check(there)).toEqual([]);
@@ -294,6 +406,8 @@ describe('in messages', () => {
         message: expect.stringContaining('the point is in 5514. Write 5514.'),
       },
     ]);
-    expect(check(there.replace(/POINT \([^)]*\)/, ''))).toMatchObject([{ rule: 'geometry-form', element: 'geom_sjtsk_wkt' }]);
+    expect(check(there.replace(/POINT \([^)]*\)/, ''))).toMatchObject([
+      { rule: 'geometry-form', element: 'geom_sjtsk_wkt' },
+    ]);
   });
 });

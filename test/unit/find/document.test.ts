@@ -2,7 +2,8 @@ import { describe, expect, test } from 'vitest';
 import { buildDocument } from '../../../src/find/build-document.ts';
 import { aFind, PROFILE } from './a-find.ts';
 
-const text = (...args: Parameters<typeof aFind>): string => buildDocument(aFind(...args), PROFILE).toString('utf8');
+const text = (...args: Parameters<typeof aFind>): string =>
+  buildDocument(aFind(...args), PROFILE).toString('utf8');
 
 describe('the import document', () => {
   test('has every element in the order of the contract, on its own line', () => {
@@ -37,7 +38,11 @@ describe('the import document', () => {
   });
 
   test('follows the profile: prefix, namespace and file name', () => {
-    const profile = { prefix: 'amcr', schemaBase: 'https://api.example.org/schema/amcr', schemaVersion: '2.1' };
+    const profile = {
+      prefix: 'amcr',
+      schemaBase: 'https://api.example.org/schema/amcr',
+      schemaVersion: '2.1',
+    };
     const document = buildDocument(aFind(), profile).toString();
     expect(document).toContain('<amcr:amcr xmlns:amcr="https://api.example.org/schema/amcr/2.1/"');
     expect(document).toContain(
@@ -48,7 +53,10 @@ describe('the import document', () => {
   });
 
   test('has only the point of the chosen system', () => {
-    const both = { geom_wkt: 'POINT (14.42 50.08)', geom_sjtsk_wkt: 'POINT (-743011.72 -1043823.18)' };
+    const both = {
+      geom_wkt: 'POINT (14.42 50.08)',
+      geom_sjtsk_wkt: 'POINT (-743011.72 -1043823.18)',
+    };
     expect(text({ ...both, geom_system: '5514' })).toContain(
       '<svc:geom_sjtsk_wkt EPSG="5514">POINT (-743011.72 -1043823.18)</svc:geom_sjtsk_wkt>',
     );
@@ -57,8 +65,14 @@ describe('the import document', () => {
   });
 
   test('omits absent or blank elements, and the protected part if it is empty', () => {
-    const document = text({ poznamka: ' \n ', obdobi: { id: '', text: 'paleolit' }, lokalizace: undefined, geom_wkt: undefined });
-    for (const name of ['poznamka', 'obdobi', 'chranene_udaje']) expect(document).not.toContain(name);
+    const document = text({
+      poznamka: ' \n ',
+      obdobi: { id: '', text: 'paleolit' },
+      lokalizace: undefined,
+      geom_wkt: undefined,
+    });
+    for (const name of ['poznamka', 'obdobi', 'chranene_udaje'])
+      expect(document).not.toContain(name);
   });
 
   test('contains false, and depth 0', () => {
@@ -67,12 +81,19 @@ describe('the import document', () => {
   });
 
   test('uses the identifier as label if no label is known', () => {
-    expect(text({ obdobi: { id: 'HES-000253', text: '' } })).toContain('id="HES-000253">HES-000253<');
+    expect(text({ obdobi: { id: 'HES-000253', text: '' } })).toContain(
+      'id="HES-000253">HES-000253<',
+    );
   });
 
   test('escapes markup in a text, with line ends as a parser returns them', () => {
-    const document = text({ poznamka: ' <b> & "x" ]]> \r\nnový\rřádek ', projekt: { id: 'a"<&', text: '' } });
-    expect(document).toContain('<svc:poznamka>&lt;b&gt; &amp; "x" ]]&gt; \nnový\nřádek</svc:poznamka>');
+    const document = text({
+      poznamka: ' <b> & "x" ]]> \r\nnový\rřádek ',
+      projekt: { id: 'a"<&', text: '' },
+    });
+    expect(document).toContain(
+      '<svc:poznamka>&lt;b&gt; &amp; "x" ]]&gt; \nnový\nřádek</svc:poznamka>',
+    );
     expect(document).toContain('id="a&quot;&lt;&amp;"');
   });
 });

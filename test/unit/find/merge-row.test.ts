@@ -26,7 +26,14 @@ const elements: fc.Arbitrary<FindElements> = fc
   .chain((find) => POINT.map((point) => ({ ...find, ...point })));
 
 const covered = fc.uniqueArray(
-  fc.constantFrom<ElementName>('druh_nalezu', 'hloubka', 'poznamka', 'datum_nalezu', 'predano', 'nalezce'),
+  fc.constantFrom<ElementName>(
+    'druh_nalezu',
+    'hloubka',
+    'poznamka',
+    'datum_nalezu',
+    'predano',
+    'nalezce',
+  ),
 );
 const side = fc.constantFrom('ours', 'theirs', undefined);
 
@@ -55,12 +62,19 @@ describe('a row merged with its find and its last import', () => {
 
   test('changes nothing when it is merged a second time', () => {
     fc.assert(
-      fc.property(elements, elements, elements, covered, side, (base, find, row, columns, taken) => {
-        const first = mergeRow(base, find, row, new Set(columns), taken);
-        const second = mergeRow(first.base, first.elements, row, new Set(columns));
-        expect(same(second.elements, first.elements)).toBe(true);
-        expect([second.differences, second.conflicts]).toEqual([[], []]);
-      }),
+      fc.property(
+        elements,
+        elements,
+        elements,
+        covered,
+        side,
+        (base, find, row, columns, taken) => {
+          const first = mergeRow(base, find, row, new Set(columns), taken);
+          const second = mergeRow(first.base, first.elements, row, new Set(columns));
+          expect(same(second.elements, first.elements)).toBe(true);
+          expect([second.differences, second.conflicts]).toEqual([[], []]);
+        },
+      ),
     );
   });
 
@@ -69,7 +83,8 @@ describe('a row merged with its find and its last import', () => {
       fc.property(elements, elements, elements, (base, find, row) => {
         const merged = mergeRow(base, find, row);
         const names = [...Object.keys(find), ...Object.keys(row)] as ElementName[];
-        for (const name of names) expect([find[name], row[name]]).toContainEqual(merged.elements[name]);
+        for (const name of names)
+          expect([find[name], row[name]]).toContainEqual(merged.elements[name]);
         for (const { base: was, ours, theirs } of merged.conflicts) {
           expect(ours === theirs && ours === was).toBe(false);
         }
@@ -83,33 +98,54 @@ describe('a row merged with its find and its last import', () => {
 
   test('ignores elements without a column in its table', () => {
     fc.assert(
-      fc.property(elements, elements, elements, covered, side, (base, find, row, columns, taken) => {
-        const merged = mergeRow(base, find, row, new Set(columns), taken);
-        const others = (['druh_nalezu', 'hloubka', 'poznamka', 'geom_wkt'] as const).filter(
-          (name) => !columns.some((column) => column === name),
-        );
-        for (const name of others) expect(merged.elements[name]).toEqual(find[name]);
-        for (const name of others) expect(merged.base[name]).toEqual(base[name]);
-      }),
+      fc.property(
+        elements,
+        elements,
+        elements,
+        covered,
+        side,
+        (base, find, row, columns, taken) => {
+          const merged = mergeRow(base, find, row, new Set(columns), taken);
+          const others = (['druh_nalezu', 'hloubka', 'poznamka', 'geom_wkt'] as const).filter(
+            (name) => !columns.some((column) => column === name),
+          );
+          for (const name of others) expect(merged.elements[name]).toEqual(find[name]);
+          for (const name of others) expect(merged.base[name]).toEqual(base[name]);
+        },
+      ),
     );
   });
 
   test('is the same whatever the order of tables with different columns', () => {
     fc.assert(
-      fc.property(elements, elements, elements, elements, covered, (base, find, one, other, columns) => {
-        const [first, rest] = [
-          new Set(columns),
-          new Set((['hloubka', 'poznamka', 'predano'] as const).filter((name) => !columns.some((column) => column === name))),
-        ];
-        const both = (a: readonly [FindElements, Set<ElementName>], b: readonly [FindElements, Set<ElementName>]) => {
-          const once = mergeRow(base, find, ...a);
-          return mergeRow(once.base, once.elements, ...b);
-        };
-        const forward = both([one, first], [other, rest]);
-        const backward = both([other, rest], [one, first]);
-        expect(forward.elements).toEqual(backward.elements);
-        expect(forward.base).toEqual(backward.base);
-      }),
+      fc.property(
+        elements,
+        elements,
+        elements,
+        elements,
+        covered,
+        (base, find, one, other, columns) => {
+          const [first, rest] = [
+            new Set(columns),
+            new Set(
+              (['hloubka', 'poznamka', 'predano'] as const).filter(
+                (name) => !columns.some((column) => column === name),
+              ),
+            ),
+          ];
+          const both = (
+            a: readonly [FindElements, Set<ElementName>],
+            b: readonly [FindElements, Set<ElementName>],
+          ) => {
+            const once = mergeRow(base, find, ...a);
+            return mergeRow(once.base, once.elements, ...b);
+          };
+          const forward = both([one, first], [other, rest]);
+          const backward = both([other, rest], [one, first]);
+          expect(forward.elements).toEqual(backward.elements);
+          expect(forward.base).toEqual(backward.base);
+        },
+      ),
     );
   });
 });

@@ -14,7 +14,10 @@ test.each([
   [['nález'], 'nález-2'],
   [['row-0123456789abcdef', 'K-017'], 'K-018'],
   [['uuid:0f8fad5b-d9cb-469f-a165-70867728950e', 'K-017'], 'K-018'],
-  [['0F8FAD5B-D9CB-469F-A165-70867728950E', 'e02fd0e4-00fd-090A-ca30-0d00a0038ba0', 'K-017'], 'K-018'],
+  [
+    ['0F8FAD5B-D9CB-469F-A165-70867728950E', 'e02fd0e4-00fd-090A-ca30-0d00a0038ba0', 'K-017'],
+    'K-018',
+  ],
   [['uuid:0f8fad5b-d9cb-469f-a165-70867728950e'], '001'],
   [[], '001'],
 ])('after %j comes %s', (latest, expected) => {
@@ -22,5 +25,7 @@ test.each([
 });
 
 test('used numbers are skipped', () => {
-  expect(makeNextLocalId(['K-017'], (id) => ['K-017', 'K-018', 'K-019'].includes(id))).toBe('K-020');
+  expect(makeNextLocalId(['K-017'], (id) => ['K-017', 'K-018', 'K-019'].includes(id))).toBe(
+    'K-020',
+  );
 });

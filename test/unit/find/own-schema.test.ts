@@ -23,7 +23,9 @@ test('an own schema is used wherever its imports are, since they are read from l
   const gml =
     '<xs:import namespace="http://www.opengis.net/gml/3.2" schemaLocation="https://schemas.opengis.net/gml/3.2.1/gml.xsd"/>';
   const own = await ownSchema((text) =>
-    text.replace(XML_IMPORT, (found) => `${found}${gml}`).replace('processContents="skip"', 'processContents="strict"'),
+    text
+      .replace(XML_IMPORT, (found) => `${found}${gml}`)
+      .replace('processContents="skip"', 'processContents="strict"'),
   );
   expect(await findSchemaProblem(own, PROFILE)).toBeUndefined();
   using schema = await openFindSchema(PROFILE, async () => own);
@@ -36,9 +38,13 @@ test('the bundled schema is recognised whatever its import addresses and comment
 });
 
 test('documents are validated with the own schema', async () => {
-  const own = await ownSchema((text) => text.replace('name="hloubka" type="xs:integer"', 'name="hloubka" type="xs:date"'));
+  const own = await ownSchema((text) =>
+    text.replace('name="hloubka" type="xs:integer"', 'name="hloubka" type="xs:date"'),
+  );
   using schema = await openFindSchema(PROFILE, async () => own);
-  expect(schema.check(buildDocument(aFind(), PROFILE))).toMatchObject([{ rule: 'schema', element: 'hloubka' }]);
+  expect(schema.check(buildDocument(aFind(), PROFILE))).toMatchObject([
+    { rule: 'schema', element: 'hloubka' },
+  ]);
   expect(await isSameAsBundled(own.bytes, PROFILE)).toBe(false);
 });
 
@@ -46,7 +52,9 @@ test('a schema version unknown to pas is validated with the own schema', async (
   const newer = { ...PROFILE, schemaVersion: '2.3' };
   await expect(openFindSchema(newer)).rejects.toThrow(ConfigError);
   const own = await ownSchema((text) =>
-    text.replaceAll('/2.2/', '/2.3/').replace('name="hloubka" type="xs:integer"', 'name="hloubka" type="xs:decimal"'),
+    text
+      .replaceAll('/2.2/', '/2.3/')
+      .replace('name="hloubka" type="xs:integer"', 'name="hloubka" type="xs:decimal"'),
   );
   expect(await findSchemaProblem(own, newer)).toBeUndefined();
   using schema = await openFindSchema(newer, async () => own);
@@ -56,12 +64,25 @@ test('a schema version unknown to pas is validated with the own schema', async (
 
 describe('refused as a schema', () => {
   test.each([
-    ['a page of HTML', () => '<!DOCTYPE html><html><body>404</body></html>', /not a complete XML document: .*DTD/],
+    [
+      'a page of HTML',
+      () => '<!DOCTYPE html><html><body>404</body></html>',
+      /not a complete XML document: .*DTD/,
+    ],
     ['XHTML', () => '<html xmlns="http://www.w3.org/1999/xhtml"/>', /its root is <html>/],
-    ['one that is cut off', (text: string) => text.slice(0, text.length / 2), /not a complete XML document/],
+    [
+      'one that is cut off',
+      (text: string) => text.slice(0, text.length / 2),
+      /not a complete XML document/,
+    ],
     ['nothing', () => '', /not a complete XML document/],
     ['JSON', () => '{"detail":"no"}', /not a complete XML document/],
-    ['one with a DTD', (text: string) => text.replace('<xs:schema', '<!DOCTYPE xs:schema [<!ENTITY a "b">]><xs:schema'), /DTD/],
+    [
+      'one with a DTD',
+      (text: string) =>
+        text.replace('<xs:schema', '<!DOCTYPE xs:schema [<!ENTITY a "b">]><xs:schema'),
+      /DTD/,
+    ],
     [
       'one of another version',
       (text: string) => text.replaceAll('/2.2/', '/2.1/'),
@@ -72,7 +93,11 @@ describe('refused as a schema', () => {
       (text: string) => text.replace('<xs:element name="svc">', '<xs:element name="other">'),
       /does not declare the element svc/,
     ],
-    ['one that is faulty', (text: string) => text.replaceAll('type="refType"', 'type="noType"'), /cannot be used: .*noType/s],
+    [
+      'one that is faulty',
+      (text: string) => text.replaceAll('type="refType"', 'type="noType"'),
+      /cannot be used: .*noType/s,
+    ],
     [
       'one of several files',
       (text: string) => text.replace(XML_IMPORT, '<xs:include schemaLocation="more.xsd"/>'),
@@ -80,14 +105,18 @@ describe('refused as a schema', () => {
     ],
     [
       'one that imports what is not here',
-      (text: string) => text.replace(XML_IMPORT, '<xs:import namespace="urn:y" schemaLocation="y.xsd"/>'),
+      (text: string) =>
+        text.replace(XML_IMPORT, '<xs:import namespace="urn:y" schemaLocation="y.xsd"/>'),
       /urn:y, of which pas has no copy/,
     ],
     [
       'one that unfolds without end',
       (text: string) =>
         text
-          .replace('</xs:schema>', '<xs:group name="g"><xs:sequence><xs:group ref="g"/></xs:sequence></xs:group></xs:schema>')
+          .replace(
+            '</xs:schema>',
+            '<xs:group name="g"><xs:sequence><xs:group ref="g"/></xs:sequence></xs:group></xs:schema>',
+          )
           .replace('<xs:choice minOccurs="0">', '<xs:choice minOccurs="0"><xs:group ref="g"/>'),
       /[Cc]ircular/,
     ],
@@ -103,6 +132,9 @@ describe('refused as a schema', () => {
 
   test('a damaged stored schema is a configuration error, with the way out', async () => {
     const opening = openFindSchema(PROFILE, async () => ({ url, bytes: Buffer.from('<x/') }));
-    await expect(opening).rejects.toMatchObject({ exitReason: 'config', hint: expect.stringContaining('--bundled') });
+    await expect(opening).rejects.toMatchObject({
+      exitReason: 'config',
+      hint: expect.stringContaining('--bundled'),
+    });
   });
 });

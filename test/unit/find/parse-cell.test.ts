@@ -10,7 +10,8 @@ import {
 } from '../../../src/find/parse-cell.ts';
 import { inWords } from '../../support/in-words.ts';
 
-const getProblem = (reading: object): string => ('problem' in reading ? String(reading.problem) : 'none');
+const getProblem = (reading: object): string =>
+  'problem' in reading ? String(reading.problem) : 'none';
 
 describe('dates', () => {
   test.each([
@@ -61,12 +62,18 @@ describe('dates', () => {
   });
 
   test('every calendar day is read in both formats', () => {
-    const days = fc.date({ min: new Date('1700-01-01'), max: new Date('2100-12-31'), noInvalidDate: true });
+    const days = fc.date({
+      min: new Date('1700-01-01'),
+      max: new Date('2100-12-31'),
+      noInvalidDate: true,
+    });
     fc.assert(
       fc.property(days, (day) => {
         const iso = day.toISOString().slice(0, 10);
         expect(parseDateCell(iso)).toEqual({ value: iso });
-        expect(parseDateCell(`${day.getUTCDate()}. ${day.getUTCMonth() + 1}. ${day.getUTCFullYear()}`)).toEqual({ value: iso });
+        expect(
+          parseDateCell(`${day.getUTCDate()}. ${day.getUTCMonth() + 1}. ${day.getUTCFullYear()}`),
+        ).toEqual({ value: iso });
         expect(isRealDate(iso)).toBe(true);
       }),
     );
@@ -109,7 +116,9 @@ describe('whole numbers', () => {
         fc.constantFrom(',', '.'),
         fc.stringMatching(/^\d{3}$/),
         (whole, mark, digits) => {
-          expect(getProblem(parseInteger(`${whole}${mark}${digits}`))).toContain(`${whole}${digits}`);
+          expect(getProblem(parseInteger(`${whole}${mark}${digits}`))).toContain(
+            `${whole}${digits}`,
+          );
         },
       ),
     );
@@ -181,7 +190,9 @@ describe('coordinate systems', () => {
 
   test('others are refused, similar ones with the reason', () => {
     expect(getProblem(parseGeomSystem('EPSG:5513'))).toContain('order or the signs');
-    expect(getProblem(parseGeomSystem('EPSG:4326 / EPSG:5514'))).toContain('is not a known coordinate system');
+    expect(getProblem(parseGeomSystem('EPSG:4326 / EPSG:5514'))).toContain(
+      'is not a known coordinate system',
+    );
     expect(getProblem(parseGeomSystem('32633'))).toBe(
       '"32633" is not a known coordinate system. Write 4326 (WGS 84) or 5514 (S-JTSK).',
     );

@@ -6,7 +6,13 @@ import type { RuleContext } from '../../../src/find/value-rules.ts';
 import { inWords } from '../../support/in-words.ts';
 
 type Found = Extract<ProjectLookup, { kind: 'found' }>;
-const SURVEY: Found = { kind: 'found', survey: true, type: 'průzkum', stav: 3, organisation: 'Muzeum Kutnohorska' };
+const SURVEY: Found = {
+  kind: 'found',
+  survey: true,
+  type: 'průzkum',
+  stav: 3,
+  organisation: 'Muzeum Kutnohorska',
+};
 
 function judge(project: ProjectLookup, account: Partial<RuleContext> = {}): string[] {
   const elements = { projekt: { id: 'C-202400101', text: '' } };
@@ -21,12 +27,18 @@ test('a survey project is valid', () => {
 });
 
 test('a project of another type, or a deleted one, is refused before anything is sent', () => {
-  expect(judge({ ...SURVEY, survey: false, type: 'záchranný' })).toEqual([expect.stringMatching(/^error: .*záchranný/)]);
+  expect(judge({ ...SURVEY, survey: false, type: 'záchranný' })).toEqual([
+    expect.stringMatching(/^error: .*záchranný/),
+  ]);
   expect(judge({ kind: 'deleted' })).toEqual([expect.stringMatching(/^error: .*deleted/)]);
 });
 
 test('the rules keep their names, and their issues concern the project', () => {
-  expect(PROJECT_RULES.map(({ name }) => name)).toEqual(['survey-project', 'project-state', 'project-organisation']);
+  expect(PROJECT_RULES.map(({ name }) => name)).toEqual([
+    'survey-project',
+    'project-state',
+    'project-organisation',
+  ]);
   const elements = { projekt: { id: 'C-202400101', text: '' } };
   const context: RuleContext = { today: '2024-06-01', lookupProject: () => ({ kind: 'unknown' }) };
   expect(inWords(PROJECT_RULES.flatMap((rule) => rule.judge(elements, context)))).toEqual([
@@ -41,37 +53,60 @@ test('the rules keep their names, and their issues concern the project', () => {
 
 test('a project that the harvest does not show is only pointed out, since not every account sees all', () => {
   expect(judge({ kind: 'unknown' })).toEqual([expect.stringMatching(/^warning: /)]);
-  expect(judge({ kind: 'unknown', list: 'as-shown' }, { role: 'researcher' })).toEqual([expect.stringMatching(/^warning: /)]);
-  expect(judge({ kind: 'hidden' })).toEqual([expect.stringMatching(/^warning: .*This account cannot see/)]);
+  expect(judge({ kind: 'unknown', list: 'as-shown' }, { role: 'researcher' })).toEqual([
+    expect.stringMatching(/^warning: /),
+  ]);
+  expect(judge({ kind: 'hidden' })).toEqual([
+    expect.stringMatching(/^warning: .*This account cannot see/),
+  ]);
 });
 
 test('a project missing from the whole list is refused, but not for an archaeologist, whose list is incomplete', () => {
   expect(judge({ kind: 'unknown', list: 'whole' })).toEqual([expect.stringMatching(/^error: /)]);
-  expect(judge({ kind: 'unknown', list: 'as-shown' }, { role: 'archaeologist' })).toEqual([expect.stringMatching(/^error: /)]);
+  expect(judge({ kind: 'unknown', list: 'as-shown' }, { role: 'archaeologist' })).toEqual([
+    expect.stringMatching(/^error: /),
+  ]);
 });
 
 test('a project that differs only by small letters is refused', () => {
   const elements = { projekt: { id: 'c-202400101', text: '' } };
-  const lookupProject = (ident: string): ProjectLookup => (ident === 'C-202400101' ? SURVEY : { kind: 'unknown' });
-  const findings = PROJECT_RULES.flatMap((rule) => rule.judge(elements, { today: '2024-06-01', lookupProject }));
-  expect(inWords(findings)).toEqual([{ element: 'projekt', message: expect.stringContaining('Write C-202400101.') }]);
+  const lookupProject = (ident: string): ProjectLookup =>
+    ident === 'C-202400101' ? SURVEY : { kind: 'unknown' };
+  const findings = PROJECT_RULES.flatMap((rule) =>
+    rule.judge(elements, { today: '2024-06-01', lookupProject }),
+  );
+  expect(inWords(findings)).toEqual([
+    { element: 'projekt', message: expect.stringContaining('Write C-202400101.') },
+  ]);
 });
 
 test('nothing is reported if nothing is known', () => {
   expect(judge({ kind: 'not-harvested' })).toEqual([]);
-  expect(judge({ ...SURVEY, stav: null, organisation: '' }, { role: 'archaeologist', organisation: 'Muzeum' })).toEqual([]);
+  expect(
+    judge(
+      { ...SURVEY, stav: null, organisation: '' },
+      { role: 'archaeologist', organisation: 'Muzeum' },
+    ),
+  ).toEqual([]);
 });
 
 test('nothing is reported about a find without a project, or if no project can be looked up', () => {
-  const account = { today: '2024-06-01', role: 'archaeologist', organisation: 'Archeologický ústav' };
-  const judged = (elements: FindElements, context: RuleContext) => PROJECT_RULES.flatMap((rule) => rule.judge(elements, context));
+  const account = {
+    today: '2024-06-01',
+    role: 'archaeologist',
+    organisation: 'Archeologický ústav',
+  };
+  const judged = (elements: FindElements, context: RuleContext) =>
+    PROJECT_RULES.flatMap((rule) => rule.judge(elements, context));
   expect(judged({}, { ...account, lookupProject: () => ({ ...SURVEY, stav: 5 }) })).toEqual([]);
   expect(judged({ projekt: { id: 'C-202400101', text: '' } }, account)).toEqual([]);
 });
 
 test('a project of another type has no issue about its state and organisation', () => {
   const account = { role: 'archaeologist', organisation: 'Archeologický ústav' };
-  expect(judge({ ...SURVEY, survey: false, stav: 5 }, account)).toEqual([expect.stringMatching(/^error: .*of the type/)]);
+  expect(judge({ ...SURVEY, survey: false, stav: 5 }, account)).toEqual([
+    expect.stringMatching(/^error: .*of the type/),
+  ]);
 });
 
 describe('the state of a project', () => {
@@ -89,18 +124,26 @@ describe('the state of a project', () => {
 
   test('that was only created is pointed out to an archivist too', () => {
     for (const role of ['d', ' Archivář ', 'e', 'administrator']) {
-      expect(judge({ ...SURVEY, stav: -1 }, { role })).toEqual([expect.stringMatching(/^warning: .*created/)]);
+      expect(judge({ ...SURVEY, stav: -1 }, { role })).toEqual([
+        expect.stringMatching(/^warning: .*created/),
+      ]);
       expect(judge({ ...SURVEY, stav: 0 }, { role })).toEqual([]);
     }
   });
 
   test.each([3, 4])('%i accepts finds', (stav) => {
-    for (const role of ['researcher', 'archaeologist', 'archivist']) expect(judge({ ...SURVEY, stav }, { role })).toEqual([]);
+    for (const role of ['researcher', 'archaeologist', 'archivist'])
+      expect(judge({ ...SURVEY, stav }, { role })).toEqual([]);
   });
 
-  test.each([-1, 0, 1, 2])('%i may have advanced since the harvest, so it is pointed out', (stav) => {
-    expect(judge({ ...SURVEY, stav }, { role: 'archaeologist' })).toEqual([expect.stringMatching(/^warning: .*harvest-vocab/)]);
-  });
+  test.each([-1, 0, 1, 2])(
+    '%i may have advanced since the harvest, so it is pointed out',
+    (stav) => {
+      expect(judge({ ...SURVEY, stav }, { role: 'archaeologist' })).toEqual([
+        expect.stringMatching(/^warning: .*harvest-vocab/),
+      ]);
+    },
+  );
 
   test.each([
     [5, 'closed'],
@@ -108,9 +151,12 @@ describe('the state of a project', () => {
     [8, 'cancelled'],
   ])('%i is final: an archaeologist is refused, an archivist is not', (stav, name) => {
     for (const role of ['B', 'Researcher', 'archaeologist']) {
-      expect(judge({ ...SURVEY, stav }, { role })).toEqual([expect.stringMatching(new RegExp(`^error: .*${name}`))]);
+      expect(judge({ ...SURVEY, stav }, { role })).toEqual([
+        expect.stringMatching(new RegExp(`^error: .*${name}`)),
+      ]);
     }
-    for (const role of ['D', 'archivist', 'Administrátor']) expect(judge({ ...SURVEY, stav }, { role })).toEqual([]);
+    for (const role of ['D', 'archivist', 'Administrátor'])
+      expect(judge({ ...SURVEY, stav }, { role })).toEqual([]);
   });
 
   test('is only pointed out if the role of the account is unknown', () => {
@@ -128,7 +174,10 @@ describe('the organisation of a project', () => {
   });
 
   test('does not matter for a researcher or an archivist, or if it is the same', () => {
-    for (const role of ['researcher', 'archivist', 'administrator']) expect(judge(SURVEY, { role, ...elsewhere })).toEqual([]);
-    expect(judge(SURVEY, { role: 'archaeologist', organisation: 'Muzeum Kutnohorska' })).toEqual([]);
+    for (const role of ['researcher', 'archivist', 'administrator'])
+      expect(judge(SURVEY, { role, ...elsewhere })).toEqual([]);
+    expect(judge(SURVEY, { role: 'archaeologist', organisation: 'Muzeum Kutnohorska' })).toEqual(
+      [],
+    );
   });
 });

@@ -13,7 +13,19 @@ const SURNAMES = (
   'Novák Novotný Dvořák Černý Procházka Kučera Veselý Horák Němec Pokorný Marek Šťastný Beneš Fiala Říha Žák Ďuriš Kováč Čapek Hájek ' +
   'Nováková Novotná Dvořáková Černá Kučerová Veselá Šťastná Benešová Říhová Ďurišová Sýkorová Tichá'
 ).split(' ');
-const GIVEN = ['Jan', 'Eva', 'Jiří', 'Šárka', 'Anna-Marie', 'Jaroslav Karel', 'Zdeněk', 'Ľubomír', 'Petr', 'Kateřina', 'Ondřej'];
+const GIVEN = [
+  'Jan',
+  'Eva',
+  'Jiří',
+  'Šárka',
+  'Anna-Marie',
+  'Jaroslav Karel',
+  'Zdeněk',
+  'Ľubomír',
+  'Petr',
+  'Kateřina',
+  'Ondřej',
+];
 
 /** One person of a name: no two names here fold to the same. */
 const PEOPLE: readonly Person[] = SURNAMES.flatMap((surname, row) =>
@@ -51,7 +63,18 @@ const TITLES_BEFORE = [
   'doc. RNDr. ',
   'Ing.arch. ',
 ];
-const TITLES_BEHIND = ['', '', '', ', Ph.D.', ' CSc.', ', DrSc.', ', DiS.', ', MBA', ' Ph. D.', ', LL.M.'];
+const TITLES_BEHIND = [
+  '',
+  '',
+  '',
+  ', Ph.D.',
+  ' CSc.',
+  ', DrSc.',
+  ', DiS.',
+  ', MBA',
+  ' Ph. D.',
+  ', LL.M.',
+];
 const stripped = (text: string): string => text.normalize('NFD').replace(/\p{M}/gu, '');
 const CASES_OF_TEXT: readonly ((text: string) => string)[] = [
   (text) => text,
@@ -59,7 +82,12 @@ const CASES_OF_TEXT: readonly ((text: string) => string)[] = [
   (text) => text.toUpperCase(),
   (text) => text.toLowerCase(),
 ];
-const ACCENTS = [(text: string) => text, (text: string) => text, stripped, (text: string) => text.normalize('NFD')];
+const ACCENTS = [
+  (text: string) => text,
+  (text: string) => text,
+  stripped,
+  (text: string) => text.normalize('NFD'),
+];
 const BLANKS = [' ', ' ', '  ', '\u00a0', '\t', ' \u2009'];
 
 type Odd = { readonly text: string; readonly person: Person; readonly suffix: string };
@@ -78,20 +106,25 @@ function oddName(seed: number): Odd {
   const suffix = draw(['', '', '', '', ' ml.', ' st.', ' mladší', ' (st.)', ', ml.']);
   const name = draw(ACCENTS)(draw(CASES_OF_TEXT)(ordered)) + suffix;
   const titled = `${draw(TITLES_BEFORE)}${name}${draw(TITLES_BEHIND)}`;
-  const text = draw(['', ' ', '\u00a0']) + titled.replaceAll(' ', draw(BLANKS)) + draw(['', ' ', '\n']);
+  const text =
+    draw(['', ' ', '\u00a0']) + titled.replaceAll(' ', draw(BLANKS)) + draw(['', ' ', '\n']);
   return { text, person, suffix };
 }
 
 const odd = Array.from({ length: CASES }, (_, seed) => oddName(seed));
-const terms = PEOPLE.map(({ id, surname, given }) => aTerm(id, `${surname}, ${given}`, { setSpec: 'osoba' }));
+const terms = PEOPLE.map(({ id, surname, given }) =>
+  aTerm(id, `${surname}, ${given}`, { setSpec: 'osoba' }),
+);
 const lookup = makeTermLookup(markHarvested(fill(tempVocabulary(), ...terms), 'osoba'));
 
 describe(`${CASES} odd spellings of known people`, () => {
   test('create no new person, and match no other one', () => {
     const wrong = odd.filter(({ text, person, suffix }) => {
       const read = resolveFinder(text, lookup);
-      if (!('value' in read)) return suffix === '' || read.candidates?.some(({ id }) => id === person.id) !== true;
-      const isByName = read.value.id === ':tba' && read.value.text === `${person.surname}, ${person.given}`;
+      if (!('value' in read))
+        return suffix === '' || read.candidates?.some(({ id }) => id === person.id) !== true;
+      const isByName =
+        read.value.id === ':tba' && read.value.text === `${person.surname}, ${person.given}`;
       return suffix !== '' || (read.value.id !== person.id && !isByName);
     });
     expect(wrong).toEqual([]);
@@ -117,7 +150,9 @@ describe(`${CASES} odd spellings of known people`, () => {
       const read = resolveFinder(text, nothingHarvested);
       if (!('value' in read)) return [];
       const again = resolveFinder(read.value.text, nothingHarvested);
-      return 'value' in again && again.value.text === read.value.text ? [] : [[text, read.value.text, again]];
+      return 'value' in again && again.value.text === read.value.text
+        ? []
+        : [[text, read.value.text, again]];
     });
     expect(changed).toEqual([]);
   });

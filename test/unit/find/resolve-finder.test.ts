@@ -39,16 +39,30 @@ function peopleLookup(people: Readonly<Record<string, string>>): LookupTerm {
 
 const lookup = peopleLookup(PEOPLE);
 
-/** `OS-…` for a person by identifier, `=Surname, Given` for one by name, `?rule OS-… OS-…` where it is refused. */
+/**
+ * `OS-…` for a person by identifier, `=Surname, Given` for one by name, `?rule OS-… OS-…` where it
+ * is refused.
+ */
 function getOutcome(read: ResolvedFinder): string {
   if ('value' in read) return read.value.id === ':tba' ? `=${read.value.text}` : read.value.id;
   return ['?', read.rule, ...(read.candidates ?? []).map(({ id }) => ` ${id}`)].join('');
 }
 
-const outcome = (cell: string, by: LookupTerm = lookup): string => getOutcome(resolveFinder(cell, by));
+const outcome = (cell: string, by: LookupTerm = lookup): string =>
+  getOutcome(resolveFinder(cell, by));
 
 const NOVAK = [
-  ...['novák, jan', 'Novak, Jan', 'NOVÁK, Jan', 'Novák, JAN', 'Jan Novák', 'Novák Jan', 'JAN NOVÁK', 'novak jan', 'Jan, Novák'],
+  ...[
+    'novák, jan',
+    'Novak, Jan',
+    'NOVÁK, Jan',
+    'Novák, JAN',
+    'Jan Novák',
+    'Novák Jan',
+    'JAN NOVÁK',
+    'novak jan',
+    'Jan, Novák',
+  ],
   ...[
     'Novák  Jan',
     'Ing. Jan Novák',
@@ -111,7 +125,12 @@ const EVA = [
     'pí. Dvořáková, Eva',
     'Eva, Dvořáková',
   ],
-  ...['Dvořáková\u00a0Eva', 'Dvořáková\tEva', 'Eva Dvořáková'.normalize('NFD'), 'Dvořáková, Eva, Ph.D., MBA'],
+  ...[
+    'Dvořáková\u00a0Eva',
+    'Dvořáková\tEva',
+    'Eva Dvořáková'.normalize('NFD'),
+    'Dvořáková, Eva, Ph.D., MBA',
+  ],
 ];
 
 const TABLE: readonly (readonly [cell: string, outcome: string])[] = [
@@ -241,12 +260,30 @@ const TABLE: readonly (readonly [cell: string, outcome: string])[] = [
   [`Kolář, ${'J'.repeat(101)}`, '?finder-name'],
   ['A B C D E F G', '?finder-name'],
   // One who is not known.
-  ...['neznámý nálezce', 'Neznámý nálezce', 'neznámý', 'anonym', 'neuveden', 'neuvedeno', '?', '???', '-', '–', 'unknown'].map(
-    (cell) => [cell, 'OS-000001'] as const,
-  ),
-  ...['n/a', 'nálezce neznámý', 'NEZNÁMÁ', 'bez jména', 'xxx', 'neurčeno', 'nezjištěn', 'nikdo', 'Anonymous'].map(
-    (cell) => [cell, 'OS-000001'] as const,
-  ),
+  ...[
+    'neznámý nálezce',
+    'Neznámý nálezce',
+    'neznámý',
+    'anonym',
+    'neuveden',
+    'neuvedeno',
+    '?',
+    '???',
+    '-',
+    '–',
+    'unknown',
+  ].map((cell) => [cell, 'OS-000001'] as const),
+  ...[
+    'n/a',
+    'nálezce neznámý',
+    'NEZNÁMÁ',
+    'bez jména',
+    'xxx',
+    'neurčeno',
+    'nezjištěn',
+    'nikdo',
+    'Anonymous',
+  ].map((cell) => [cell, 'OS-000001'] as const),
   ['Neurčeno, Neurčeno', '=Neurčeno, Neurčeno'],
   ['Jan Neznámý', '=Neznámý, Jan'],
   // Identifiers.
@@ -266,7 +303,9 @@ describe('a finder', () => {
       remark: { rule: 'finder-matched' },
     });
     const read = resolveFinder('novák, jan', lookup);
-    expect('remark' in read && String(read.remark?.problem)).toBe('"novák, jan" is read as OS-001507 (Novák, Jan).');
+    expect('remark' in read && String(read.remark?.problem)).toBe(
+      '"novák, jan" is read as OS-001507 (Novák, Jan).',
+    );
     expect(resolveFinder('Novák, Jan', lookup)).not.toHaveProperty('remark');
   });
 
@@ -299,7 +338,10 @@ describe('a finder', () => {
 describe('a user’s own mapping', () => {
   const HEADER = 'set;term;id;label;note;confirmed';
   const mapped = (...rows: string[]): LookupTerm =>
-    withMapping(lookup, parseMapping(parseTable('mapping.csv', Buffer.from([HEADER, ...rows].join('\n')))));
+    withMapping(
+      lookup,
+      parseMapping(parseTable('mapping.csv', Buffer.from([HEADER, ...rows].join('\n')))),
+    );
 
   const own = mapped(
     'osoba;Kučera, Pavel;OS-000305;;;yes',
@@ -334,10 +376,10 @@ describe('a user’s own mapping', () => {
 
   test('of a name that differs from another by accents only is asked about if the accents are missing', () => {
     const two = mapped('osoba;Malý, Petr;OS-001507;;;yes', 'osoba;Maly, Petr;OS-001508;;;yes');
-    expect([outcome('Malý, Petr', two), outcome('maly, petr', two), outcome('Petr Maly', two)]).toEqual([
-      'OS-001507',
-      'OS-001508',
-      '?term-ambiguous OS-001507 OS-001508',
-    ]);
+    expect([
+      outcome('Malý, Petr', two),
+      outcome('maly, petr', two),
+      outcome('Petr Maly', two),
+    ]).toEqual(['OS-001507', 'OS-001508', '?term-ambiguous OS-001507 OS-001508']);
   });
 });

@@ -4,7 +4,8 @@ import type { LookupTerm } from '../../../src/find/lookup.ts';
 import { rememberReferences, resolveProject } from '../../../src/find/resolve-references.ts';
 import { DELETED, lookupTerm, nothingHarvested } from './a-find.ts';
 
-const getProblem = (reading: object): string => ('problem' in reading ? String(reading.problem) : 'none');
+const getProblem = (reading: object): string =>
+  'problem' in reading ? String(reading.problem) : 'none';
 const resolveTerm = (element: ElementName, cell: string, lookup: LookupTerm) =>
   rememberReferences(lookup)(getField(element), cell);
 const period = (cell: string) => resolveTerm('obdobi', cell, lookupTerm);
@@ -32,17 +33,25 @@ describe('a vocabulary cell', () => {
   });
 
   test('an entry of another vocabulary and a deleted one are distinguished', () => {
-    expect(getProblem(period('HES-000691'))).toContain('lahev (HES-000691) is an entry of object types (heslo:predmet_druh)');
+    expect(getProblem(period('HES-000691'))).toContain(
+      'lahev (HES-000691) is an entry of object types (heslo:predmet_druh)',
+    );
     expect(getProblem(period(DELETED.id))).toContain('was deleted');
   });
 
   test('before the first harvest an identifier is accepted and a label is not', () => {
-    expect(resolveTerm('obdobi', 'HES-000253', nothingHarvested)).toEqual({ value: { id: 'HES-000253', text: '' } });
-    expect(getProblem(resolveTerm('obdobi', 'paleolit', nothingHarvested))).toContain('Run pas harvest-vocab');
+    expect(resolveTerm('obdobi', 'HES-000253', nothingHarvested)).toEqual({
+      value: { id: 'HES-000253', text: '' },
+    });
+    expect(getProblem(resolveTerm('obdobi', 'paleolit', nothingHarvested))).toContain(
+      'Run pas harvest-vocab',
+    );
   });
 });
 
 test('a project is its identifier, in one word', () => {
-  expect(resolveProject('C-202400101')).toEqual({ value: { id: 'C-202400101', text: 'C-202400101' } });
+  expect(resolveProject('C-202400101')).toEqual({
+    value: { id: 'C-202400101', text: 'C-202400101' },
+  });
   expect(getProblem(resolveProject('Sběry na Kutnohorsku'))).toContain('not a project identifier');
 });

@@ -11,7 +11,9 @@ const CONTEXT: RuleContext = { today: '2024-11-20', lookupTerm };
 type Overrides = { [Name in keyof FindElements]?: FindElements[Name] | undefined };
 
 function judge(overrides: Overrides, context: Partial<RuleContext> = {}) {
-  return checkRules(aFind(overrides), { ...CONTEXT, ...context }).map(({ rule, element, severity }) => [rule, element, severity]);
+  return checkRules(aFind(overrides), { ...CONTEXT, ...context }).map(
+    ({ rule, element, severity }) => [rule, element, severity],
+  );
 }
 
 function getMessage(overrides: Overrides, context: Partial<RuleContext> = {}): string {
@@ -29,7 +31,11 @@ test('every rule has its own name', () => {
 });
 
 test('issues carry the place of the find and the header of the column', () => {
-  const find = { ...aFind({ hloubka: undefined }), source: { file: 'season.csv', row: 7 }, columns: { hloubka: 'Depth cm' } };
+  const find = {
+    ...aFind({ hloubka: undefined }),
+    source: { file: 'season.csv', row: 7 },
+    columns: { hloubka: 'Depth cm' },
+  };
   expect(checkRules(find, CONTEXT)).toMatchObject([
     {
       rule: 'required',
@@ -39,7 +45,8 @@ test('issues carry the place of the find and the header of the column', () => {
       file: 'season.csv',
       row: 7,
       column: 'Depth cm',
-      message: 'A find for state 3 needs hloubka (depth in whole centimetres). Fill it in, or choose state 1.',
+      message:
+        'A find for state 3 needs hloubka (depth in whole centimetres). Fill it in, or choose state 1.',
     },
   ]);
 });
@@ -60,12 +67,14 @@ describe('what a state needs', () => {
   const never = ['presna_datace', 'pocet', 'poznamka'] as const;
 
   test.each(always)('%s is required in every state', (name) => {
-    for (const stav of [1, 2, 3] as const) expect(judge({ stav, [name]: undefined })).toContainEqual(['required', name, 'error']);
+    for (const stav of [1, 2, 3] as const)
+      expect(judge({ stav, [name]: undefined })).toContainEqual(['required', name, 'error']);
   });
 
   test.each(fromTwo)('%s is required from state 2 on', (name) => {
     expect(judge({ stav: 1, [name]: undefined })).toEqual([]);
-    for (const stav of [2, 3] as const) expect(judge({ stav, [name]: undefined })).toEqual([['required', name, 'error']]);
+    for (const stav of [2, 3] as const)
+      expect(judge({ stav, [name]: undefined })).toEqual([['required', name, 'error']]);
   });
 
   test.each(fromThree)('%s is required in state 3', (name) => {
@@ -79,7 +88,9 @@ describe('what a state needs', () => {
 
   test('a blank text or a reference without an identifier counts as absent', () => {
     expect(judge({ lokalizace: ' \n' })).toEqual([['required', 'lokalizace', 'error']]);
-    expect(judge({ obdobi: { id: ' ', text: 'paleolit' } })).toEqual([['required', 'obdobi', 'error']]);
+    expect(judge({ obdobi: { id: ' ', text: 'paleolit' } })).toEqual([
+      ['required', 'obdobi', 'error'],
+    ]);
   });
 
   test('depth 0 is present', () => {
@@ -87,7 +98,14 @@ describe('what a state needs', () => {
   });
 
   test('everything missing is reported at once', () => {
-    expect(judge({ hloubka: undefined, obdobi: undefined, geom_wkt: undefined, evidencni_cislo: undefined })).toEqual([
+    expect(
+      judge({
+        hloubka: undefined,
+        obdobi: undefined,
+        geom_wkt: undefined,
+        evidencni_cislo: undefined,
+      }),
+    ).toEqual([
       ['required', 'evidencni_cislo', 'error'],
       ['required', 'hloubka', 'error'],
       ['required', 'obdobi', 'error'],
@@ -102,9 +120,15 @@ describe('what a state needs', () => {
 
   test('the point is required from state 2 on, in the element that geom_system selects', () => {
     expect(judge({ stav: 1, geom_wkt: undefined })).toEqual([]);
-    expect(judge({ stav: 2, geom_wkt: undefined })).toEqual([['geometry-required', 'geom_wkt', 'error']]);
-    expect(judge({ stav: 2, geom_system: '5514' })).toEqual([['geometry-required', 'geom_sjtsk_wkt', 'error']]);
-    expect(getMessage({ stav: 2, geom_system: '5514' })).toContain('geom_system says 5514, but the point is in geom_wkt');
+    expect(judge({ stav: 2, geom_wkt: undefined })).toEqual([
+      ['geometry-required', 'geom_wkt', 'error'],
+    ]);
+    expect(judge({ stav: 2, geom_system: '5514' })).toEqual([
+      ['geometry-required', 'geom_sjtsk_wkt', 'error'],
+    ]);
+    expect(getMessage({ stav: 2, geom_system: '5514' })).toContain(
+      'geom_system says 5514, but the point is in geom_wkt',
+    );
   });
 });
 
@@ -115,9 +139,12 @@ describe('the role', () => {
     expect(judge({ stav: 3 }, { role })).toEqual([['role-state', 'stav', 'error']]);
   });
 
-  test.each(['C', 'archaeologist', 'Archeolog', 'D', 'E'])('%s may import into all three', (role) => {
-    expect(judge({ stav: 3 }, { role })).toEqual([]);
-  });
+  test.each(['C', 'archaeologist', 'Archeolog', 'D', 'E'])(
+    '%s may import into all three',
+    (role) => {
+      expect(judge({ stav: 3 }, { role })).toEqual([]);
+    },
+  );
 });
 
 describe('values', () => {
@@ -132,7 +159,11 @@ describe('values', () => {
     [{ poznamka: 'zvonek \u0007' }, 'text-characters', 'poznamka'],
     [{ obdobi: { id: 'HES-000253', text: 'pal\uD800eolit' } }, 'text-characters', 'obdobi'],
     [{ obdobi: { id: 'paleolit', text: 'paleolit' } }, 'identifier-form', 'obdobi'],
-    [{ obdobi: { id: 'https://api.example.org/id/HES-000253', text: '' } }, 'identifier-form', 'obdobi'],
+    [
+      { obdobi: { id: 'https://api.example.org/id/HES-000253', text: '' } },
+      'identifier-form',
+      'obdobi',
+    ],
     [{ projekt: { id: 'C 202400101', text: '' } }, 'identifier-form', 'projekt'],
     [{ obdobi: { id: 'HES-000691', text: 'lahev' } }, 'vocabulary', 'obdobi'],
     [{ obdobi: { id: DELETED.id, text: '' } }, 'vocabulary', 'obdobi'],
@@ -154,18 +185,26 @@ describe('values', () => {
   });
 
   test('a second comma in a new finder’s name is a warning: the service makes a person of the rest', () => {
-    expect(judge({ nalezce: { id: ':tba', text: 'Novák, Jan, ml.' } })).toEqual([['finder-name', 'nalezce', 'warning']]);
+    expect(judge({ nalezce: { id: ':tba', text: 'Novák, Jan, ml.' } })).toEqual([
+      ['finder-name', 'nalezce', 'warning'],
+    ]);
   });
 
   test('a date in the future or in the distant past is a warning, not refused', () => {
     expect(judge({ datum_nalezu: '2024-11-20' })).toEqual([]);
-    expect(judge({ datum_nalezu: '2024-11-21' })).toEqual([['date-plausible', 'datum_nalezu', 'warning']]);
-    expect(judge({ datum_nalezu: '0204-06-17' })).toEqual([['date-plausible', 'datum_nalezu', 'warning']]);
+    expect(judge({ datum_nalezu: '2024-11-21' })).toEqual([
+      ['date-plausible', 'datum_nalezu', 'warning'],
+    ]);
+    expect(judge({ datum_nalezu: '0204-06-17' })).toEqual([
+      ['date-plausible', 'datum_nalezu', 'warning'],
+    ]);
   });
 
   test('before the first harvest membership is only a warning', () => {
     const findings = judge({}, { lookupTerm: nothingHarvested });
-    expect(new Set(findings.map(([rule, , severity]) => `${rule} ${severity}`))).toEqual(new Set(['not-harvested warning']));
+    expect(new Set(findings.map(([rule, , severity]) => `${rule} ${severity}`))).toEqual(
+      new Set(['not-harvested warning']),
+    );
     expect(findings).toHaveLength(6);
   });
 });
@@ -182,7 +221,8 @@ describe('the point', () => {
     ['POINT (49.8405 15.1712)', 'geometry-range'],
     ['POINT (0 0)', 'geometry-range'],
   ])('%s is refused in every state', (wkt, rule) => {
-    for (const stav of [1, 2, 3] as const) expect(judge({ stav, geom_wkt: wkt })).toEqual([[rule, 'geom_wkt', 'error']]);
+    for (const stav of [1, 2, 3] as const)
+      expect(judge({ stav, geom_wkt: wkt })).toEqual([[rule, 'geom_wkt', 'error']]);
   });
 
   test('it is looked up in degrees, whatever its system', () => {
@@ -192,7 +232,11 @@ describe('the point', () => {
       return inside;
     };
     expect(judge({ geom_wkt: 'POINT (14.42 50.08)' }, { lookupArea })).toEqual([]);
-    const sjtsk = { geom_system: '5514', geom_wkt: undefined, geom_sjtsk_wkt: 'POINT (-743011.72 -1043823.18)' } as const;
+    const sjtsk = {
+      geom_system: '5514',
+      geom_wkt: undefined,
+      geom_sjtsk_wkt: 'POINT (-743011.72 -1043823.18)',
+    } as const;
     expect(judge(sjtsk, { lookupArea })).toEqual([]);
     expect(lookups[0]).toEqual([14.42, 50.08]);
     expect(lookups[1]?.[0]).toBeCloseTo(14.42, 6);
@@ -205,21 +249,31 @@ describe('the point', () => {
       nearest: { id: 'ruian-672424', label: 'Všesoky', setSpec: 'ruian_katastr' },
       ...(distanceM === undefined ? {} : { distanceM }),
     });
-    expect(judge({ stav: 1 }, { lookupArea: () => outside(812.4) })).toEqual([['geometry-area', 'geom_wkt', 'error']]);
-    expect(getMessage({}, { lookupArea: () => outside(812.4) })).toContain('Všesoky (ruian-672424), 812 m away');
+    expect(judge({ stav: 1 }, { lookupArea: () => outside(812.4) })).toEqual([
+      ['geometry-area', 'geom_wkt', 'error'],
+    ]);
+    expect(getMessage({}, { lookupArea: () => outside(812.4) })).toContain(
+      'Všesoky (ruian-672424), 812 m away',
+    );
     expect(getMessage({}, { lookupArea: () => outside(81_240) })).toContain('81 km away');
-    expect(getMessage({}, { lookupArea: () => outside() })).toContain('The nearest is Všesoky (ruian-672424).');
+    expect(getMessage({}, { lookupArea: () => outside() })).toContain(
+      'The nearest is Všesoky (ruian-672424).',
+    );
   });
 
   test('of whole degrees only is a warning, since its minutes or decimals may be lost', () => {
-    expect(judge({ geom_wkt: 'POINT (14 50)' })).toEqual([['geometry-range', 'geom_wkt', 'warning']]);
+    expect(judge({ geom_wkt: 'POINT (14 50)' })).toEqual([
+      ['geometry-range', 'geom_wkt', 'warning'],
+    ]);
   });
 
   test('without areas a point outside the country is a warning', () => {
-    expect(judge({ geom_wkt: 'POINT (11.5 48.1)' })).toEqual([['geometry-area', 'geom_wkt', 'warning']]);
-    expect(judge({ geom_wkt: 'POINT (11.5 48.1)' }, { lookupArea: () => ({ kind: 'not-harvested' }) })).toEqual([
+    expect(judge({ geom_wkt: 'POINT (11.5 48.1)' })).toEqual([
       ['geometry-area', 'geom_wkt', 'warning'],
     ]);
+    expect(
+      judge({ geom_wkt: 'POINT (11.5 48.1)' }, { lookupArea: () => ({ kind: 'not-harvested' }) }),
+    ).toEqual([['geometry-area', 'geom_wkt', 'warning']]);
   });
 
   test.each([
@@ -244,10 +298,18 @@ describe('the point', () => {
 
   test('near an area it is only a warning if the service converts it by other means', () => {
     const outside = (distanceM?: number) => ({
-      lookupArea: (): AreaLookup => ({ kind: 'outside', ...(distanceM === undefined ? {} : { distanceM }) }),
+      lookupArea: (): AreaLookup => ({
+        kind: 'outside',
+        ...(distanceM === undefined ? {} : { distanceM }),
+      }),
     });
-    const sjtsk = { geom_system: '5514', geom_wkt: undefined, geom_sjtsk_wkt: 'POINT (-743011.72 -1043823.18)' } as const;
-    const severity = (overrides: Overrides, distanceM?: number) => judge(overrides, outside(distanceM))[0]?.[2];
+    const sjtsk = {
+      geom_system: '5514',
+      geom_wkt: undefined,
+      geom_sjtsk_wkt: 'POINT (-743011.72 -1043823.18)',
+    } as const;
+    const severity = (overrides: Overrides, distanceM?: number) =>
+      judge(overrides, outside(distanceM))[0]?.[2];
     expect(severity(sjtsk, CONVERTED_WITHIN_M)).toBe('warning');
     expect(severity(sjtsk, CONVERTED_WITHIN_M + 0.1)).toBe('error');
     expect(severity(sjtsk)).toBe('error');
@@ -259,7 +321,9 @@ describe('the point', () => {
     const getDistanceText = (distanceM: number) =>
       getMessage({}, { lookupArea: () => ({ kind: 'outside', nearest, distanceM }) });
     expect(getDistanceText(9999)).toContain(' The nearest is Všesoky (ruian-672424), 9999 m away.');
-    expect(getDistanceText(10_000)).toContain(' The nearest is Všesoky (ruian-672424), 10 km away.');
+    expect(getDistanceText(10_000)).toContain(
+      ' The nearest is Všesoky (ruian-672424), 10 km away.',
+    );
     expect(getMessage({}, { lookupArea: () => ({ kind: 'outside' }) })).toBe(
       'The point 15.17120 49.84050 is not in any known cadastral area. Check the coordinates.',
     );
@@ -273,25 +337,37 @@ describe('the point', () => {
     };
     expect(judge({ geom_wkt: ' POINT (14.42 50.08) ' }, { lookupArea })).toEqual([]);
     expect(lookups).toEqual([14.42]);
-    expect(judge({ geom_wkt: '  ' }, { lookupArea })).toEqual([['geometry-required', 'geom_wkt', 'error']]);
-    expect(judge({ geom_system: undefined, geom_wkt: 'nonsense' })).toEqual([['required', 'geom_system', 'error']]);
+    expect(judge({ geom_wkt: '  ' }, { lookupArea })).toEqual([
+      ['geometry-required', 'geom_wkt', 'error'],
+    ]);
+    expect(judge({ geom_system: undefined, geom_wkt: 'nonsense' })).toEqual([
+      ['required', 'geom_system', 'error'],
+    ]);
   });
 });
 
 test('an issue about a state gives advice', () => {
-  expect(getMessage({ projekt: undefined })).toBe('Every find needs projekt (survey project). Fill it in.');
-  expect(getMessage({ predano: false })).toBe('A find for state 3 must be handed over. Set predano to true, or choose state 2.');
+  expect(getMessage({ projekt: undefined })).toBe(
+    'Every find needs projekt (survey project). Fill it in.',
+  );
+  expect(getMessage({ predano: false })).toBe(
+    'A find for state 3 must be handed over. Set predano to true, or choose state 2.',
+  );
   expect(getMessage({ stav: 2, geom_wkt: undefined })).toBe(
     'A find for state 2 needs a point in geom_wkt. Fill in its coordinates, or choose state 1.',
   );
   expect(getMessage({ evidencni_cislo: undefined })).toMatch(/Fill it in, or choose state 2\.$/);
   const elsewhere = { geom_wkt: undefined, geom_sjtsk_wkt: 'POINT (-743011.72 -1043823.18)' };
-  expect(getMessage({ stav: 2, ...elsewhere })).toContain('geom_system says 4326, but the point is in geom_sjtsk_wkt');
-  expect(getMessage({ stav: 2 }, { role: 'B' })).toMatch(/^Your role is Researcher, .* ask an archaeologist to import it\.$/);
+  expect(getMessage({ stav: 2, ...elsewhere })).toContain(
+    'geom_system says 4326, but the point is in geom_sjtsk_wkt',
+  );
+  expect(getMessage({ stav: 2 }, { role: 'B' })).toMatch(
+    /^Your role is Researcher, .* ask an archaeologist to import it\.$/,
+  );
 });
 
 test('a find without a state is validated for the first', () => {
-  expect(judge({ stav: undefined, hloubka: undefined, geom_wkt: undefined }, { role: 'B' })).toEqual([
-    ['required', 'stav', 'error'],
-  ]);
+  expect(
+    judge({ stav: undefined, hloubka: undefined, geom_wkt: undefined }, { role: 'B' }),
+  ).toEqual([['required', 'stav', 'error']]);
 });

@@ -39,15 +39,44 @@ describe('a schema violation is explained, with element and line', () => {
       'hloubka',
       'hloubka is "hluboko", which is not a valid integer.',
     ],
-    ['a wrong date', '2024-06-17', '17. 6. 2024', 'datum_nalezu', 'datum_nalezu is "17. 6. 2024", which is not a valid date.'],
-    ['yes for true', '<svc:predano>true', '<svc:predano>yes', 'predano', 'predano is "yes", which is not a valid boolean.'],
+    [
+      'a wrong date',
+      '2024-06-17',
+      '17. 6. 2024',
+      'datum_nalezu',
+      'datum_nalezu is "17. 6. 2024", which is not a valid date.',
+    ],
+    [
+      'yes for true',
+      '<svc:predano>true',
+      '<svc:predano>yes',
+      'predano',
+      'predano is "yes", which is not a valid boolean.',
+    ],
     ['no id', ' id="C-202400101"', '', 'projekt', 'projekt needs the attribute id'],
-    ['no language', '<svc:obdobi xml:lang="cs"', '<svc:obdobi', 'obdobi', 'obdobi needs the attribute'],
-    ['a wrong EPSG', 'EPSG="4326"', 'EPSG="WGS"', 'geom_wkt', 'geom_wkt EPSG is "WGS", which is not a valid integer.'],
+    [
+      'no language',
+      '<svc:obdobi xml:lang="cs"',
+      '<svc:obdobi',
+      'obdobi',
+      'obdobi needs the attribute',
+    ],
+    [
+      'a wrong EPSG',
+      'EPSG="4326"',
+      'EPSG="WGS"',
+      'geom_wkt',
+      'geom_wkt EPSG is "WGS", which is not a valid integer.',
+    ],
     ['a missing element', '<svc:stav>3</svc:stav>', '', 'predano', 'expected here: stav'],
   ])('%s', (_, from, to, element, message) => {
     const issues = checkChanged(from, to);
-    expect(issues[0]).toMatchObject({ rule: 'schema', severity: 'error', element, message: expect.stringContaining(message) });
+    expect(issues[0]).toMatchObject({
+      rule: 'schema',
+      severity: 'error',
+      element,
+      message: expect.stringContaining(message),
+    });
     expect(issues[0]?.line).toBeGreaterThan(3);
   });
 
@@ -57,18 +86,31 @@ describe('a schema violation is explained, with element and line', () => {
       'xmlns:svc="https://schema.example.org/svc/1.0/"',
     );
     expect(issues).toMatchObject([
-      { rule: 'schema', element: 'svc', message: expect.stringContaining('namespace, including the version') },
+      {
+        rule: 'schema',
+        element: 'svc',
+        message: expect.stringContaining('namespace, including the version'),
+      },
     ]);
   });
 
   test('text that is not XML', () => {
-    expect(schema.check(Buffer.from('season.csv'))[0]).toMatchObject({ rule: 'xml-not-well-formed', severity: 'error' });
-    expect(schema.check(Buffer.from('<!DOCTYPE x><x/>'))[0]).toMatchObject({ rule: 'xml-not-well-formed' });
+    expect(schema.check(Buffer.from('season.csv'))[0]).toMatchObject({
+      rule: 'xml-not-well-formed',
+      severity: 'error',
+    });
+    expect(schema.check(Buffer.from('<!DOCTYPE x><x/>'))[0]).toMatchObject({
+      rule: 'xml-not-well-formed',
+    });
   });
 });
 
 test('the schema follows the profile', async () => {
-  const profile = { prefix: 'amcr', schemaBase: 'https://api.example.org/schema/amcr', schemaVersion: '2.2' };
+  const profile = {
+    prefix: 'amcr',
+    schemaBase: 'https://api.example.org/schema/amcr',
+    schemaVersion: '2.2',
+  };
   using other = await openFindSchema(profile);
   expect(other.check(buildDocument(aFind(), profile))).toEqual([]);
   expect(other.check(buildDocument(aFind(), PROFILE))).not.toEqual([]);

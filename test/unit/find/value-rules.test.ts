@@ -2,7 +2,11 @@ import { describe, expect, test } from 'vitest';
 import type { FindElements } from '../../../src/find/fields.ts';
 import type { TermLookup } from '../../../src/find/lookup.ts';
 import { checkRules } from '../../../src/find/rules.ts';
-import { findNumberProblem, MAX_CHARACTERS, type RuleContext } from '../../../src/find/value-rules.ts';
+import {
+  findNumberProblem,
+  MAX_CHARACTERS,
+  type RuleContext,
+} from '../../../src/find/value-rules.ts';
 import { aFind, DELETED, lookupTerm, nothingHarvested } from './a-find.ts';
 
 function said(overrides: Partial<FindElements>, context: Partial<RuleContext> = {}): string[] {
@@ -44,19 +48,33 @@ describe('a registration number', () => {
 
   test('is optional', () => {
     const { evidencni_cislo: _, ...others } = aFind({ stav: 2 }).elements;
-    expect(checkRules({ localId: 'K-1', elements: others, photos: [] }, { today: '2024-11-20', lookupTerm })).toEqual([]);
+    expect(
+      checkRules(
+        { localId: 'K-1', elements: others, photos: [] },
+        { today: '2024-11-20', lookupTerm },
+      ),
+    ).toEqual([]);
   });
 });
 
 describe('an issue about a value', () => {
   test.each<[Partial<FindElements>, string]>([
-    [{ poznamka: 'a\r\u0000' }, 'text-characters: poznamka contains the character U+0000, which XML does not allow. Remove it.'],
+    [
+      { poznamka: 'a\r\u0000' },
+      'text-characters: poznamka contains the character U+0000, which XML does not allow. Remove it.',
+    ],
     [
       { obdobi: { id: 'HES-000253\u0001', text: '' } },
       'text-characters: obdobi contains the character U+0001, which XML does not allow. Remove it.',
     ],
-    [{ hloubka: 1.5 }, 'depth-range: hloubka is 1.5. Depth is in whole centimetres below the surface, 0 to 2147483647.'],
-    [{ datum_nalezu: '17.6.2024' }, 'date: "17.6.2024" is not a calendar date. Write YYYY-MM-DD, without a time or time zone.'],
+    [
+      { hloubka: 1.5 },
+      'depth-range: hloubka is 1.5. Depth is in whole centimetres below the surface, 0 to 2147483647.',
+    ],
+    [
+      { datum_nalezu: '17.6.2024' },
+      'date: "17.6.2024" is not a calendar date. Write YYYY-MM-DD, without a time or time zone.',
+    ],
     [
       { datum_nalezu: '1699-12-31' },
       "date-plausible: The date 1699-12-31 is very long ago. Check the year, or this computer's clock.",
@@ -98,7 +116,9 @@ describe('an issue about a value', () => {
 
   test('a find without a date has no issue about it', () => {
     const { datum_nalezu: _, ...others } = aFind({ stav: 1 }).elements;
-    expect(checkRules({ localId: 'K-1', elements: others, photos: [] }, { today: '2024-11-20' })).toEqual([]);
+    expect(
+      checkRules({ localId: 'K-1', elements: others, photos: [] }, { today: '2024-11-20' }),
+    ).toEqual([]);
   });
 
   test('blanks around an identifier of an organisation are ignored', () => {
@@ -146,6 +166,8 @@ describe('a lookup in the vocabulary reports', () => {
     expect(said({}, { lookupTerm: nothingHarvested })).toContain(
       'not-harvested: HES-000253 in obdobi was not checked: periods (heslo:obdobi) was not harvested. Run pas harvest-vocab to check it.',
     );
-    expect(checkRules(aFind({ obdobi: { id: 'HES-777777', text: '' } }), { today: '2024-11-20' })).toEqual([]);
+    expect(
+      checkRules(aFind({ obdobi: { id: 'HES-777777', text: '' } }), { today: '2024-11-20' }),
+    ).toEqual([]);
   });
 });

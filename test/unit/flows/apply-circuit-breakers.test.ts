@@ -23,14 +23,32 @@ const wrong: Outcome = {
 function answering() {
   const push = aPush();
   let queued = 0;
-  const answered = (id: number, outcome: Outcome, status: number | undefined, settlement: Settlement, departedAtMs?: number) => {
-    const attempt = push.sent(outcome, { status, departedAt: asMonotonicMs(departedAtMs ?? push.clock.monotonicMs()) });
+  const answered = (
+    id: number,
+    outcome: Outcome,
+    status: number | undefined,
+    settlement: Settlement,
+    departedAtMs?: number,
+  ) => {
+    const attempt = push.sent(outcome, {
+      status,
+      departedAt: asMonotonicMs(departedAtMs ?? push.clock.monotonicMs()),
+    });
     const claimed = claim(push.outbox, id, () => ({
-      ...{ method: 'POST', path: '/', account: EVA_SAID.identCely, serverMs: null, sentByMs: null, settleMs: 0 },
+      ...{
+        method: 'POST',
+        path: '/',
+        account: EVA_SAID.identCely,
+        serverMs: null,
+        sentByMs: null,
+        settleMs: 0,
+      },
     }));
     const entry = claimed?.entry ?? push.entry(id);
     const facts = push.session.collectFacts(entry, attempt);
-    const { settlement: decided } = push.session.apply(applyCircuitBreakers(push.session.state, facts, settlement));
+    const { settlement: decided } = push.session.apply(
+      applyCircuitBreakers(push.session.state, facts, settlement),
+    );
     if (claimed !== undefined) {
       settle(push.outbox, claimed, decided, { outcome: outcome.kind });
       if (decided.state === 'refused') push.session.count('refused');
@@ -46,14 +64,24 @@ function answering() {
     answered,
     aFind,
     /** So many finds that are refused in this way, and what became of each in the end. */
-    refuse: (count: number, status: number, projects: readonly string[] = ['C-1'], outcome = refused) => {
-      const ids = Array.from({ length: count }, (_, index) => aFind(projects[index % projects.length]));
+    refuse: (
+      count: number,
+      status: number,
+      projects: readonly string[] = ['C-1'],
+      outcome = refused,
+    ) => {
+      const ids = Array.from({ length: count }, (_, index) =>
+        aFind(projects[index % projects.length]),
+      );
       for (const id of ids) answered(id, outcome, status, REFUSED);
       return ids.map((id) => push.entry(id).state);
     },
     accept: (id: number, identCely: string) =>
       answered(id, { kind: 'accepted', identCely }, 201, { state: 'accepted', identCely }),
-    leftOut: () => [...push.session.state.breakers].flatMap(([key, { opened }]) => (opened === undefined ? [] : [key])),
+    leftOut: () =>
+      [...push.session.state.breakers].flatMap(([key, { opened }]) =>
+        opened === undefined ? [] : [key],
+      ),
     told: () => push.events.flatMap((event) => (event.type === 'left_out' ? [inWords(event)] : [])),
     [Symbol.dispose]: () => push[Symbol.dispose](),
   };
@@ -62,11 +90,20 @@ function answering() {
 describe('five equal refusals', () => {
   test('that name nothing in the entries open the circuit: the refused entries are queued again, behind the rest', () => {
     using push = answering();
-    expect(push.refuse(4, 405, ['C-1', 'C-2'])).toEqual(['refused', 'refused', 'refused', 'refused']);
+    expect(push.refuse(4, 405, ['C-1', 'C-2'])).toEqual([
+      'refused',
+      'refused',
+      'refused',
+      'refused',
+    ]);
     expect(push.session.state.counts.refused).toBe(4);
     const last = push.aFind();
     const now = push.clock.now();
-    expect(push.answered(last, refused, 405, REFUSED)).toEqual({ state: 'queued', reason: BACK, notBeforeAt: now });
+    expect(push.answered(last, refused, 405, REFUSED)).toEqual({
+      state: 'queued',
+      reason: BACK,
+      notBeforeAt: now,
+    });
     expect(push.leftOut()).toEqual(['import']);
     expect(push.session.state.counts.refused).toBe(0);
     const settled = push.events.filter(({ type }) => type === 'settled');
@@ -74,7 +111,15 @@ describe('five equal refusals', () => {
     expect(inWords(settled[0])).toMatchObject({ state: 'queued', reason: BACK });
     expect(push.told()).toEqual([
       {
-        ...{ type: 'left_out', kind: 'import', project: null, record: null, status: 405, reason: 'said', count: 5 },
+        ...{
+          type: 'left_out',
+          kind: 'import',
+          project: null,
+          record: null,
+          status: 405,
+          reason: 'said',
+          count: 5,
+        },
         until: new Date(now + MINUTE).toISOString(),
       },
     ]);
@@ -141,13 +186,15 @@ describe('five equal refusals', () => {
 
   test('do not if the entries are to be sent again', () => {
     using push = answering();
-    for (let index = 0; index < 6; index += 1) expect(push.answered(push.aFind(), forbidden, 403, AGAIN)).toEqual(AGAIN);
+    for (let index = 0; index < 6; index += 1)
+      expect(push.answered(push.aFind(), forbidden, 403, AGAIN)).toEqual(AGAIN);
     expect(push.leftOut()).toEqual([]);
   });
 
   test('open it for numbers as for finds, except the status that concerns the number', () => {
     using push = answering();
-    for (let index = 0; index < 5; index += 1) push.answered(push.aNumber('INV 1', `C-1-N0000${index}`), refused, 405, REFUSED);
+    for (let index = 0; index < 5; index += 1)
+      push.answered(push.aNumber('INV 1', `C-1-N0000${index}`), refused, 405, REFUSED);
     push.refuse(5, 422);
     expect(push.leftOut()).toEqual(['number', 'import']);
   });
@@ -158,7 +205,11 @@ describe('five equal refusals', () => {
     push.answered(first, refused, 405, REFUSED);
     push.change(`update entries set state = 'draft' where id = ${first}`);
     push.refuse(4, 405);
-    expect([push.leftOut(), push.entry(first).state, push.session.state.counts.refused]).toEqual([['import'], 'draft', 1]);
+    expect([push.leftOut(), push.entry(first).state, push.session.state.counts.refused]).toEqual([
+      ['import'],
+      'draft',
+      1,
+    ]);
   });
 
   test('without a detail open it too, even if the finds were under way at once and are tried again', () => {
@@ -170,9 +221,15 @@ describe('five equal refusals', () => {
     const departedAt = waits.clock.monotonicMs() - 1;
     for (let index = 0; index < 5; index += 1) {
       expect(waits.leftOut()).toEqual([]);
-      expect(waits.answered(waits.aFind(), { kind: 'refused-unspecified', detail: 'said' }, 422, again, departedAt)).toEqual(
-        again,
-      );
+      expect(
+        waits.answered(
+          waits.aFind(),
+          { kind: 'refused-unspecified', detail: 'said' },
+          422,
+          again,
+          departedAt,
+        ),
+      ).toEqual(again);
     }
     expect(waits.told()).toMatchObject([{ project: null, status: 422, reason: 'said' }]);
   });
@@ -181,7 +238,11 @@ describe('five equal refusals', () => {
 describe('a project', () => {
   test('whose finds are all forbidden is paused alone, and access of the account is unproven again', () => {
     using push = answering();
-    push.session.apply({ settlement: AGAIN, state: { ...push.session.state, accessProven: true }, effects: [] });
+    push.session.apply({
+      settlement: AGAIN,
+      state: { ...push.session.state, accessProven: true },
+      effects: [],
+    });
     const waits = push.aFind('C-1');
     const other = push.aFind('C-2');
     push.refuse(5, 403, ['C-1'], forbidden);
@@ -199,7 +260,11 @@ describe('a project', () => {
 
   test('that does not exist leaves access proven, and five such projects open the circuit', () => {
     using push = answering();
-    push.session.apply({ settlement: AGAIN, state: { ...push.session.state, accessProven: true }, effects: [] });
+    push.session.apply({
+      settlement: AGAIN,
+      state: { ...push.session.state, accessProven: true },
+      effects: [],
+    });
     push.refuse(4, 404, ['C-1', 'C-2', 'C-3', 'C-4']);
     expect(push.leftOut()).toEqual([]);
     push.refuse(1, 404, ['C-5']);
@@ -258,14 +323,16 @@ describe('an automatic repetition', () => {
 
   test('does not open it together with refusals', () => {
     using push = answering();
-    for (let index = 0; index < 4; index += 1) push.answered(push.aNumber('INV 1', record(index)), busy, 429, AGAIN);
+    for (let index = 0; index < 4; index += 1)
+      push.answered(push.aNumber('INV 1', record(index)), busy, 429, AGAIN);
     push.answered(push.aNumber('INV 1', record(4)), refused, 405, REFUSED);
     expect(push.leftOut()).toEqual([]);
   });
 
   test('counts if it departed after the last answer', () => {
     using push = answering();
-    for (let index = 0; index < 5; index += 1) push.answered(push.aNumber('INV 1', record(index)), busy, 429, AGAIN);
+    for (let index = 0; index < 5; index += 1)
+      push.answered(push.aNumber('INV 1', record(index)), busy, 429, AGAIN);
     expect(push.leftOut()).toEqual(['number']);
   });
 
@@ -284,7 +351,9 @@ describe('an automatic repetition', () => {
       for (let index = 0; index < 5; index += 1) {
         await push.clock.advance(1000);
         const lost: Outcome = { kind: cut ? 'cut' : 'not-delivered', detail: 'said' };
-        expect(push.answered(push.aPhotograph(record(index)), lost, undefined, AGAIN)).toEqual(AGAIN);
+        expect(push.answered(push.aPhotograph(record(index)), lost, undefined, AGAIN)).toEqual(
+          AGAIN,
+        );
       }
       expect(push.leftOut()).toEqual(cut ? ['photo'] : []);
       expect(push.told()).toMatchObject(cut ? [{ status: null, kind: 'photo' }] : []);

@@ -18,7 +18,8 @@ function enclosed(home: string, unpack: Unpack = inOrder, path = 'media/1.png') 
   return openEnclosedPhotographs('finds.zip', attachments, home, keeping);
 }
 
-const unpackedIn = (home: string): string[] => readdirSync(home).filter((name) => name.startsWith('unpacked-'));
+const unpackedIn = (home: string): string[] =>
+  readdirSync(home).filter((name) => name.startsWith('unpacked-'));
 
 test('an unpacked photograph is kept under its own name, and then removed', async () => {
   const home = tempFolder();
@@ -29,7 +30,10 @@ test('an unpacked photograph is kept under its own name, and then removed', asyn
   const { photograph } = await photographs.inspectPhotograph('media/1.png');
   if (photograph === undefined) throw new Error('the photograph was refused');
   expect(existsSync(photograph.path)).toBe(true);
-  expect(await photographs.storePhotograph(photograph)).toMatchObject({ name: '1.png', sizeBytes: tinyPng(1).length });
+  expect(await photographs.storePhotograph(photograph)).toMatchObject({
+    name: '1.png',
+    sizeBytes: tinyPng(1).length,
+  });
   expect(existsSync(photograph.path)).toBe(false);
   await photographs.close();
   expect(unpackedIn(home)).toEqual([]);

@@ -55,7 +55,12 @@ async function edited(start: Find, ...answers: readonly string[]) {
         inspectPhotograph: async () => ({ issues: [] }),
         readPhotoPosition: async () => ({ rule: 'geometry', problem: '' }),
       }),
-    offerTerms: makeOfferTerms({ vocabulary, mapping: { file: '', rows: [], issues: [] }, latest: [], columns: 80 }),
+    offerTerms: makeOfferTerms({
+      vocabulary,
+      mapping: { file: '', rows: [], issues: [] },
+      latest: [],
+      columns: 80,
+    }),
     check: (find: Find) => checkRules(find, { lookupTerm, today: '2024-06-02' }),
   };
   return { ...(await askChanges(start, world)), prompt, said: texts };
@@ -84,13 +89,34 @@ test('a term is searched while typing, a point is accepted in any form, and a wr
     ...enter(3),
     '',
   );
-  expect(find.elements).toMatchObject({ druh_nalezu: { id: 'HES-000610' }, hloubka: 40, nalezce: ELEMENTS.nalezce });
+  expect(find.elements).toMatchObject({
+    druh_nalezu: { id: 'HES-000610' },
+    hloubka: 40,
+    nalezce: ELEMENTS.nalezce,
+  });
   expect(find.elements.geom_wkt).toMatch(/^POINT ?\(15\.17111\d* 49\.8405\d*\)$/);
   expect(prompt.transcript.join('\n')).toMatch(/deep ✗/);
 });
 
 test('a hyphen removes a value, < goes back, > leaves the rest unchanged', async () => {
-  const { find, intent } = await edited(FIND, '', '', '', '<', '', '', '', '', '', '', '', '', '-', '>', 'draft');
+  const { find, intent } = await edited(
+    FIND,
+    '',
+    '',
+    '',
+    '<',
+    '',
+    '',
+    '',
+    '',
+    '',
+    '',
+    '',
+    '',
+    '-',
+    '>',
+    'draft',
+  );
   const { lokalizace: _gone, ...rest } = ELEMENTS;
   expect(find.elements).toEqual(rest);
   expect(intent).toBe('draft');

@@ -1,7 +1,13 @@
 import { expect, test } from 'vitest';
 import { asServerMs, asWallMs } from '../../../src/base/clock.ts';
 import { findEarliestMs, getAttemptWindow } from '../../../src/flows/reconcile/verdict.ts';
-import { type AnswerFacts, claim, recoverInFlight, type Settlement, settle } from '../../../src/outbox/claims.ts';
+import {
+  type AnswerFacts,
+  claim,
+  recoverInFlight,
+  type Settlement,
+  settle,
+} from '../../../src/outbox/claims.ts';
 import { findEntryById } from '../../../src/outbox/entry-queries.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 import { queueImport, tempOutbox } from '../../support/temp-outbox.ts';
@@ -15,7 +21,10 @@ const UNCERTAIN: Settlement = { state: 'uncertain', reason: 'no answer' };
 
 /** A find, on a machine whose clock is wrong by this much. */
 function story(aheadMs = 0) {
-  const outbox = { ...tempOutbox(), clock: { ...manualClock(), now: () => asWallMs(NOON + aheadMs) } };
+  const outbox = {
+    ...tempOutbox(),
+    clock: { ...manualClock(), now: () => asWallMs(NOON + aheadMs) },
+  };
   const { entryId } = queueImport(outbox, 'K-1');
   const entry = () => {
     const entry = findEntryById(outbox, entryId);
@@ -41,7 +50,12 @@ function story(aheadMs = 0) {
     begin,
     kill: () => recoverInFlight(outbox),
     /** One attempt, from and until these times of the server. */
-    attempt: (fromMs: number | null, endedMs: number | undefined, settlement: Settlement, answer: Partial<AnswerFacts> = {}) =>
+    attempt: (
+      fromMs: number | null,
+      endedMs: number | undefined,
+      settlement: Settlement,
+      answer: Partial<AnswerFacts> = {},
+    ) =>
       settle(outbox, begin(fromMs), settlement, {
         outcome: settlement.state === 'queued' ? 'throttled' : settlement.state,
         ...(endedMs === undefined ? {} : { endedAt: asServerMs(endedMs) }),
@@ -52,16 +66,23 @@ function story(aheadMs = 0) {
   };
 }
 
-const bounds = (fromMs: number, untilMs: number, settledMs: number) => ({ fromMs, untilMs, settledMs });
-
-test.each([0, -2 * DAY, 2 * DAY])('the wall clock decides nothing, even if it is wrong by %s ms', (aheadMs) => {
-  const { attempt, window } = story(aheadMs);
-  attempt(NOON, NOON + 5000, UNCERTAIN);
-  expect(window()).toEqual({
-    bounds: bounds(NOON, NOON + 5000 + SETTLE, NOON + 5000 + SETTLE),
-    accounts: new Set(['U-000001']),
-  });
+const bounds = (fromMs: number, untilMs: number, settledMs: number) => ({
+  fromMs,
+  untilMs,
+  settledMs,
 });
+
+test.each([0, -2 * DAY, 2 * DAY])(
+  'the wall clock decides nothing, even if it is wrong by %s ms',
+  (aheadMs) => {
+    const { attempt, window } = story(aheadMs);
+    attempt(NOON, NOON + 5000, UNCERTAIN);
+    expect(window()).toEqual({
+      bounds: bounds(NOON, NOON + 5000 + SETTLE, NOON + 5000 + SETTLE),
+      accounts: new Set(['U-000001']),
+    });
+  },
+);
 
 test('an attempt before the service first sent its time has no bounds', () => {
   const { attempt, earliest, window } = story();
@@ -98,13 +119,23 @@ test('an attempt of a killed push may have departed late, and takes effect as lo
 
 test('the bounds of an accepted attempt end at its answer', () => {
   const { attempt, window } = story();
-  attempt(NOON, NOON + 2000, { state: 'accepted', identCely: 'C-202400101-N00001' }, { status: 201 });
+  attempt(
+    NOON,
+    NOON + 2000,
+    { state: 'accepted', identCely: 'C-202400101-N00001' },
+    { status: 201 },
+  );
   expect(window().bounds).toEqual(bounds(NOON, NOON + 2000, NOON + 2000 + SETTLE));
 });
 
 test('an attempt that the service did not process has no bounds', () => {
   const { attempt, window } = story();
-  attempt(NOON - DAY, NOON - DAY, { state: 'queued', reason: 'said', notBeforeAt: 0 }, { status: 429 });
+  attempt(
+    NOON - DAY,
+    NOON - DAY,
+    { state: 'queued', reason: 'said', notBeforeAt: 0 },
+    { status: 429 },
+  );
   expect(window()).toEqual({ bounds: undefined, accounts: new Set() });
   attempt(NOON, NOON, UNCERTAIN);
   expect(window().bounds?.fromMs).toBe(NOON);

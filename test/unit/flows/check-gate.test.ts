@@ -5,10 +5,20 @@ import { AuthError, UnavailableError } from '../../../src/base/errors.ts';
 import { type GateContext, holdEntriesWithQuestions } from '../../../src/flows/push/check-gate.ts';
 import type { NotChecked } from '../../../src/flows/push/push-all.ts';
 import { findTarget } from '../../../src/flows/queue/resolve-finds.ts';
-import { openDecision, resolveEntries, sendHeld } from '../../../src/flows/reconcile/resolve-entries.ts';
+import {
+  openDecision,
+  resolveEntries,
+  sendHeld,
+} from '../../../src/flows/reconcile/resolve-entries.ts';
 import type { Exchange } from '../../../src/http/exchange.ts';
 import { makePace } from '../../../src/http/pacer.ts';
-import { addNumber, addPhoto, replaceImport, replaceNumber, schedule } from '../../../src/outbox/entries.ts';
+import {
+  addNumber,
+  addPhoto,
+  replaceImport,
+  replaceNumber,
+  schedule,
+} from '../../../src/outbox/entries.ts';
 import type { Entry } from '../../../src/outbox/entry.ts';
 import { listAllEntries, listHeldEntries, listNumbers } from '../../../src/outbox/entry-queries.ts';
 import { makeLocalIdQuestion } from '../../../src/outbox/merge.ts';
@@ -19,7 +29,15 @@ import { acceptEntry } from '../../support/attempted-entries.ts';
 import { type ManualClock, manualClock } from '../../support/manual-clock.ts';
 import { memoryPaceStore } from '../../support/memory-pace-store.ts';
 import { tempOutbox } from '../../support/temp-outbox.ts';
-import { aComputer, findService, getInnerText, makeFindContent, PROJECT, queueFind, queuePhotograph } from './find-service.ts';
+import {
+  aComputer,
+  findService,
+  getInnerText,
+  makeFindContent,
+  PROJECT,
+  queueFind,
+  queuePhotograph,
+} from './find-service.ts';
 
 const DAY_MS = 86_400_000;
 const N1 = `${PROJECT}-N00001`;
@@ -28,7 +46,13 @@ const free = <T>(work: (isLocked: boolean) => T): T => work(true);
 const states = (outbox: Outbox): string[] =>
   listAllEntries(outbox).map(({ state, held }) => (held === null ? state : `held: ${held.basis}`));
 const decide = (outbox: Outbox, find: string, kind: 'created' | 'resend', identCely = N1) =>
-  resolveEntries(outbox, find, kind === 'created' ? { kind, identCely } : { kind }, undefined, free);
+  resolveEntries(
+    outbox,
+    find,
+    kind === 'created' ? { kind, identCely } : { kind },
+    undefined,
+    free,
+  );
 
 function scene() {
   const clock = manualClock();
@@ -38,7 +62,8 @@ function scene() {
 }
 
 function holdOtherwise(outbox: Outbox): void {
-  for (const { id } of listHeldEntries(outbox)) schedule(outbox, id, { held: makeLocalIdQuestion('B-1') });
+  for (const { id } of listHeldEntries(outbox))
+    schedule(outbox, id, { held: makeLocalIdQuestion('B-1') });
 }
 
 function changeFind(outbox: Outbox, localId: string, note: string): void {
@@ -48,7 +73,8 @@ function changeFind(outbox: Outbox, localId: string, note: string): void {
 }
 
 function replaceWith(outbox: Outbox, identCely: string, value: string): void {
-  for (const entry of listNumbers(outbox, { findId: null, identCely })) replaceNumber(outbox, entry, value, 'OLD');
+  for (const entry of listNumbers(outbox, { findId: null, identCely }))
+    replaceNumber(outbox, entry, value, 'OLD');
 }
 
 /** Two computers of one account with one find each that read alike; the first has sent its own. */
@@ -72,10 +98,15 @@ describe('a find that matches a record created from another outbox of the accoun
     const { service, outbox, close } = await twoComputers(clock);
     for (let turn = 0; turn < 3; turn += 1) {
       expect(await service.push(outbox)).toMatchObject({ requests: 0 });
-      expect(listHeldEntries(outbox)).toMatchObject([{ localId: 'B-1', held: { basis: 'equal-record', candidates: [N1] } }]);
+      expect(listHeldEntries(outbox)).toMatchObject([
+        { localId: 'B-1', held: { basis: 'equal-record', candidates: [N1] } },
+      ]);
       await clock.advance(5 * DAY_MS);
     }
-    expect(openDecision(outbox, 'B-1', undefined)).toMatchObject({ kinds: ['created', 'resend', 'drop'], candidates: [N1] });
+    expect(openDecision(outbox, 'B-1', undefined)).toMatchObject({
+      kinds: ['created', 'resend', 'drop'],
+      candidates: [N1],
+    });
     expect(service.writes).toEqual(['fibula']);
     close();
   });
@@ -86,7 +117,10 @@ describe('a find that matches a record created from another outbox of the accoun
     await service.push(outbox);
     decide(outbox, 'B-1', 'created');
     await service.push(outbox);
-    expect([listAllEntries(outbox), service.writes]).toMatchObject([[{ state: 'accepted', identCely: N1 }], ['fibula']]);
+    expect([listAllEntries(outbox), service.writes]).toMatchObject([
+      [{ state: 'accepted', identCely: N1 }],
+      ['fibula'],
+    ]);
     close();
   });
 
@@ -129,19 +163,26 @@ describe('a find that matches a record created from another outbox of the accoun
 
   test.each<[string, (outbox: Outbox) => void, string[]]>([
     ['removed', (outbox) => void removeTarget(outbox, findTarget(outbox, 'B-1')), []],
-    ['dropped', (outbox) => void resolveEntries(outbox, 'B-1', { kind: 'drop' }, undefined, free), ['dropped']],
+    [
+      'dropped',
+      (outbox) => void resolveEntries(outbox, 'B-1', { kind: 'drop' }, undefined, free),
+      ['dropped'],
+    ],
     ['held for another reason', (outbox) => holdOtherwise(outbox), ['held: local-id-in-use']],
-  ])('and that was %s while a person was asked is not sent for the answer', async (_, meanwhile, after) => {
-    const clock = manualClock();
-    const { service, outbox, close } = await twoComputers(clock);
-    const askHeld = async (held: readonly Entry[]) => {
-      meanwhile(outbox);
-      sendHeld(outbox, held);
-    };
-    expect(await service.push(outbox, { askHeld })).toMatchObject({ requests: 0 });
-    expect(states(outbox)).toEqual(after);
-    close();
-  });
+  ])(
+    'and that was %s while a person was asked is not sent for the answer',
+    async (_, meanwhile, after) => {
+      const clock = manualClock();
+      const { service, outbox, close } = await twoComputers(clock);
+      const askHeld = async (held: readonly Entry[]) => {
+        meanwhile(outbox);
+        sendHeld(outbox, held);
+      };
+      expect(await service.push(outbox, { askHeld })).toMatchObject({ requests: 0 });
+      expect(states(outbox)).toEqual(after);
+      close();
+    },
+  );
 
   test('is released if the record turns out to belong to another find of this outbox', async () => {
     const clock = manualClock();
@@ -170,7 +211,9 @@ describe('a find that matches a record created from another outbox of the accoun
   test('is not held by the record of an equal find whose answer is on its way', async () => {
     using setup = scene();
     const { clock, service, outbox } = setup;
-    const [, , later] = ['K-0', 'the same', 'the same'].map((note, index) => queueFind(outbox, `K-${index}`, note).entryId);
+    const [, , later] = ['K-0', 'the same', 'the same'].map(
+      (note, index) => queueFind(outbox, `K-${index}`, note).entryId,
+    );
     schedule(outbox, later ?? 0, { notBeforeAt: clock.now() + 3000 });
     const send: Exchange = async (request) => {
       const answered = await service.open.send(request);
@@ -188,7 +231,12 @@ describe('a find that matches a record created from another outbox of the accoun
     const { clock, service, outbox } = given;
     service.make(getInnerText('fibula'));
     queueFind(outbox, 'K-1');
-    const pace = makePace({ clock, scopes: ['address:a'], intervalMs: 100, store: memoryPaceStore(clock) });
+    const pace = makePace({
+      clock,
+      scopes: ['address:a'],
+      intervalMs: 100,
+      store: memoryPaceStore(clock),
+    });
     const waitUntilNear = pace.waitUntilNear.bind(pace);
     pace.waitUntilNear = async (signal) => {
       await waitUntilNear(signal);
@@ -231,7 +279,10 @@ describe('equal notes in one outbox', () => {
     await service.push(outbox);
     queueFind(outbox, 'K-3', 'sherd');
     await service.push(outbox);
-    expect([states(outbox), service.writes]).toEqual([Array(3).fill('accepted'), Array(3).fill('sherd')]);
+    expect([states(outbox), service.writes]).toEqual([
+      Array(3).fill('accepted'),
+      Array(3).fill('sherd'),
+    ]);
   });
 
   test('are sent even if one is uncertain and its record is shown', async () => {
@@ -275,7 +326,9 @@ describe('a number', () => {
     service.setNumber(ident, 'CUR 7');
     for (let turn = 0; turn < 2; turn += 1) {
       expect(await service.push(outbox)).toMatchObject({ requests: 0 });
-      expect(listHeldEntries(outbox)).toMatchObject([{ held: { basis: 'number-changed', candidates: ['CUR 7'] } }]);
+      expect(listHeldEntries(outbox)).toMatchObject([
+        { held: { basis: 'number-changed', candidates: ['CUR 7'] } },
+      ]);
       expect(String(listHeldEntries(outbox)[0]?.held?.question)).toMatch(/CUR 7.*INV 1/);
       await clock.advance(5 * DAY_MS);
     }
@@ -294,7 +347,11 @@ describe('a number', () => {
   });
 
   test.each([
-    ['is sent while the index shows the record as it was before the last number from here', 60_000, false],
+    [
+      'is sent while the index shows the record as it was before the last number from here',
+      60_000,
+      false,
+    ],
     ['is sent while the index shows the record as its import made it', 0, false],
     ['is held if a curator has put back the number before the last one from here', 0, true],
   ])('%s', async (_, restMs, isChanged) => {
@@ -311,7 +368,9 @@ describe('a number', () => {
     else Object.assign(record ?? {}, before);
     await service.push(outbox);
     expect([record?.number, states(outbox)]).toEqual(
-      isChanged ? ['OLD', ['accepted', 'held: number-changed']] : ['INV 2', ['accepted', 'accepted']],
+      isChanged
+        ? ['OLD', ['accepted', 'held: number-changed']]
+        : ['INV 2', ['accepted', 'accepted']],
     );
   });
 
@@ -322,12 +381,19 @@ describe('a number', () => {
       if (url.includes('GetRecord')) service.setNumber(ident, 'CUR 7');
     };
     await service.push(outbox);
-    expect([service.records.get(ident)?.number, states(outbox)]).toEqual(['CUR 7', ['held: number-changed']]);
+    expect([service.records.get(ident)?.number, states(outbox)]).toEqual([
+      'CUR 7',
+      ['held: number-changed'],
+    ]);
   });
 
   test.each<[string, (outbox: Outbox, ident: string) => void, string[]]>([
     ['removed', (outbox, identCely) => void removeTarget(outbox, { findId: null, identCely }), []],
-    ['replaced by the one that the record has', (outbox, identCely) => replaceWith(outbox, identCely, 'CUR 7'), ['accepted']],
+    [
+      'replaced by the one that the record has',
+      (outbox, identCely) => replaceWith(outbox, identCely, 'CUR 7'),
+      ['accepted'],
+    ],
   ])('and that is %s while its record is looked at stops nothing', async (_, meanwhile, after) => {
     using given = numbered('OLD');
     const { ident, outbox, service } = given;
@@ -345,7 +411,10 @@ describe('a number', () => {
     setup.service.habits.beforeHarvest = async ({ url }) => {
       if (url.includes('GetRecord')) throw new UnavailableError('closed for the night');
     };
-    expect(await setup.service.push(setup.outbox)).toMatchObject({ requests: 0, stopCause: { kind: 'unreachable' } });
+    expect(await setup.service.push(setup.outbox)).toMatchObject({
+      requests: 0,
+      stopCause: { kind: 'unreachable' },
+    });
     expect(states(setup.outbox)).toEqual(['queued']);
   });
 });
@@ -369,7 +438,9 @@ describe('a photograph', () => {
     const [sent] = other.service.records.get(other.ident)?.files ?? [];
     service.addFile(ident, name, name === 'a.jpg' ? undefined : sent?.sha512Hex);
     await service.push(outbox);
-    expect(listHeldEntries(outbox)).toMatchObject([{ held: { basis: 'equal-photograph', candidates: [name] } }]);
+    expect(listHeldEntries(outbox)).toMatchObject([
+      { held: { basis: 'equal-photograph', candidates: [name] } },
+    ]);
     expect(service.writes).toEqual([]);
     resolveEntries(outbox, ident, { kind: 'resend' }, undefined, free);
     expect(await service.push(outbox)).toMatchObject({ accepted: 1 });
@@ -393,7 +464,12 @@ describe('if another account harvests', () => {
       record.hidden = 'withheld';
     });
     const lent = { ...service.open, usesExternalToken: true, username: 'jan@example.org' };
-    const harvesting = { open: async () => service.client, auth: 'basic', format: 'oai_svc', indexAllowanceMs: 0 } as const;
+    const harvesting = {
+      open: async () => service.client,
+      auth: 'basic',
+      format: 'oai_svc',
+      indexAllowanceMs: 0,
+    } as const;
     return { ...setup, push: () => service.push(setup.outbox, { service: lent, harvesting }) };
   };
 
@@ -421,7 +497,10 @@ describe('if another account harvests', () => {
 describe('the scan before a push', () => {
   const pushing = async (setup: ReturnType<typeof scene>, more: { mayLook?: boolean } = {}) => {
     const notChecked: NotChecked[] = [];
-    const result = await setup.service.push(setup.outbox, { ...more, onNotChecked: (why) => notChecked.push(why) });
+    const result = await setup.service.push(setup.outbox, {
+      ...more,
+      onNotChecked: (why) => notChecked.push(why),
+    });
     return { told: notChecked, result };
   };
 
@@ -429,7 +508,10 @@ describe('the scan before a push', () => {
     using setup = scene();
     setup.service.make(getInnerText('K-1'));
     queueFind(setup.outbox, 'K-1');
-    expect(await pushing(setup, { mayLook: false })).toMatchObject({ told: ['skipped'], result: { accepted: 1 } });
+    expect(await pushing(setup, { mayLook: false })).toMatchObject({
+      told: ['skipped'],
+      result: { accepted: 1 },
+    });
     expect(setup.service.asked).toEqual([]);
   });
 
@@ -439,7 +521,9 @@ describe('the scan before a push', () => {
       throw new UnavailableError('closed for the night');
     };
     queueFind(setup.outbox, 'K-1');
-    await expect(pushing(setup)).rejects.toSatisfy((thrown) => thrown instanceof UnavailableError && thrown.exitCode === 5);
+    await expect(pushing(setup)).rejects.toSatisfy(
+      (thrown) => thrown instanceof UnavailableError && thrown.exitCode === 5,
+    );
     expect([setup.service.writes, states(setup.outbox)]).toEqual([[], ['queued']]);
   });
 
@@ -451,7 +535,10 @@ describe('the scan before a push', () => {
     };
     queueFind(outbox, 'K-1');
     addNumber(outbox, { findId: null, identCely: service.make(getInnerText('K-0')) }, 'INV 1', '');
-    expect(await pushing(setup)).toMatchObject({ told: ['not-signed-in'], result: { accepted: 2 } });
+    expect(await pushing(setup)).toMatchObject({
+      told: ['not-signed-in'],
+      result: { accepted: 2 },
+    });
   });
 
   test('starts some weeks before the oldest entry, then where the last scan ended, and at least a day back', async () => {
@@ -489,10 +576,15 @@ describe('the scan before a push', () => {
   test('is that long even if the clock of this machine is weeks ahead', async () => {
     using setup = scene();
     const { clock, service } = setup;
-    const outbox = { ...setup.outbox, clock: { ...clock, now: () => asWallMs(clock.now() + 60 * DAY_MS) } };
+    const outbox = {
+      ...setup.outbox,
+      clock: { ...clock, now: () => asWallMs(clock.now() + 60 * DAY_MS) },
+    };
     queueFind(outbox, 'K-1');
     await service.push(outbox);
-    const from = new URLSearchParams(service.asked.find((query) => query.includes('verb=ListRecords'))).get('from');
+    const from = new URLSearchParams(
+      service.asked.find((query) => query.includes('verb=ListRecords')),
+    ).get('from');
     expect(clock.now() - Date.parse(from ?? '')).toBeGreaterThanOrEqual(DAY_MS);
   });
 });
@@ -527,7 +619,10 @@ describe('a machine rolled back with outbox and journal', () => {
     expect(states(outbox)).toEqual(['accepted', 'held: equal-photograph', 'accepted']);
     decide(outbox, 'K-1', 'created', one?.held?.candidates[0]);
     await service.push(outbox);
-    expect([states(outbox), service.writes]).toEqual([['accepted', 'accepted', 'accepted'], writes]);
+    expect([states(outbox), service.writes]).toEqual([
+      ['accepted', 'accepted', 'accepted'],
+      writes,
+    ]);
     computer[Symbol.dispose]();
   });
 
@@ -543,17 +638,29 @@ describe('a machine rolled back with outbox and journal', () => {
 });
 
 describe('with thousands of records and entries', () => {
-  /** As many accepted as waiting, with a photograph each; the statements that are run are counted, also between two turns. */
+  /**
+   * As many accepted as waiting, with a photograph each; the statements that are run are counted,
+   * also between two turns.
+   */
   async function large(count: number) {
     const clock = manualClock();
     const outbox = tempOutbox(clock);
     const service = findService(clock);
     outbox.change(() => {
       for (let index = 0; index < count; index += 1) {
-        const { findId, entryId } = queueFind(outbox, `A-${index}`, index % 10 === 0 ? 'sherd' : `A-${index}`);
+        const { findId, entryId } = queueFind(
+          outbox,
+          `A-${index}`,
+          index % 10 === 0 ? 'sherd' : `A-${index}`,
+        );
         const identCely = service.make(getInnerText(index % 10 === 0 ? 'sherd' : `A-${index}`));
         acceptEntry(outbox, entryId, identCely);
-        const photograph = { name: `${index}.jpg`, mediaType: 'image/jpeg', sha512: Buffer.alloc(64, index), sizeBytes: 3 };
+        const photograph = {
+          name: `${index}.jpg`,
+          mediaType: 'image/jpeg',
+          sha512: Buffer.alloc(64, index),
+          sizeBytes: 3,
+        };
         addPhoto(outbox, { findId, identCely }, photograph);
         queueFind(outbox, `B-${index}`, index % 10 === 0 ? 'sherd' : `B-${index}`);
       }
@@ -578,7 +685,13 @@ describe('with thousands of records and entries', () => {
       harvester: EVA_SAID.identCely,
     };
     const context: GateContext = {
-      ...{ outbox: counted, account: EVA_SAID.identCely, lookup, lookBackMs: 30 * DAY_MS, serverNowMs: clock.now() },
+      ...{
+        outbox: counted,
+        account: EVA_SAID.identCely,
+        lookup,
+        lookBackMs: 30 * DAY_MS,
+        serverNowMs: clock.now(),
+      },
       ...{ stop: stop.signal, judged: new Map() },
     };
     const run = async (onTurn: () => void = () => {}) => {

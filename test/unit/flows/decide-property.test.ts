@@ -3,7 +3,11 @@ import { expect, test } from 'vitest';
 import { asMonotonicMs, asWallMs } from '../../../src/base/clock.ts';
 import { OUTCOMES, type OutcomeKind } from '../../../src/base/outcomes.ts';
 import { decide } from '../../../src/flows/push/decide.ts';
-import { type AttemptFacts, makeInitialState, type PushState } from '../../../src/flows/push/push-context.ts';
+import {
+  type AttemptFacts,
+  makeInitialState,
+  type PushState,
+} from '../../../src/flows/push/push-context.ts';
 import { ENTRY_KINDS, type Entry, type EntryKind } from '../../../src/outbox/entry.ts';
 import type { Outcome } from '../../../src/pas-api/outcome.ts';
 
@@ -13,7 +17,13 @@ const NOW = asWallMs(Date.UTC(2024, 5, 1));
 /** An outcome with whatever a kind may carry. */
 function outcomeOfKind(kind: OutcomeKind, odd: boolean): Outcome {
   const findings = odd ? [{ line: 1, column: undefined, message: 'wrong', errorType: 2 }] : [];
-  const all = { detail: 'said', findings, identCely: 'C-1-N00001', waitMs: odd ? 3000 : undefined, outsideContract: odd };
+  const all = {
+    detail: 'said',
+    findings,
+    identCely: 'C-1-N00001',
+    waitMs: odd ? 3000 : undefined,
+    outsideContract: odd,
+  };
   return { kind, ...all } as unknown as Outcome;
 }
 
@@ -25,8 +35,20 @@ function getEntry(kind: EntryKind, id: number): Entry {
     identCely: kind === 'import' ? null : `C-1-N${id}`,
     recordKey: `find:${id}`,
   };
-  const rest = { document: Buffer.from('<a>\n<b/>'), project: `C-${id % 3}`, collisions: id % 6, value: 'INV 1' };
-  return { ...common, ...rest, kind, state: 'sending', reason: null, issues: [] } as unknown as Entry;
+  const rest = {
+    document: Buffer.from('<a>\n<b/>'),
+    project: `C-${id % 3}`,
+    collisions: id % 6,
+    value: 'INV 1',
+  };
+  return {
+    ...common,
+    ...rest,
+    kind,
+    state: 'sending',
+    reason: null,
+    issues: [],
+  } as unknown as Entry;
 }
 
 type Attempt = {
@@ -76,7 +98,9 @@ function makeFacts(attempt: Attempt, step: number): AttemptFacts {
 
 /** Everything in it, so that a change shows. */
 function picture(state: PushState): string {
-  return JSON.stringify(state, (_key, value: unknown) => (value instanceof Map || value instanceof Set ? [...value] : value));
+  return JSON.stringify(state, (_key, value: unknown) =>
+    value instanceof Map || value instanceof Set ? [...value] : value,
+  );
 }
 
 test('decide settles every outcome of every kind of entry, and leaves none under way', () => {
@@ -96,15 +120,25 @@ test('decide settles every outcome of every kind of entry, and leaves none under
         };
         const { settlement, effects } = decide(makeInitialState(new Map()), makeFacts(attempt, 1));
         expect(['accepted', 'refused', 'queued', 'uncertain']).toContain(settlement.state);
-        expect(effects.filter(({ type }) => type === 'probe-access')).toHaveLength(outcome === 'forbidden' ? 1 : 0);
+        expect(effects.filter(({ type }) => type === 'probe-access')).toHaveLength(
+          outcome === 'forbidden' ? 1 : 0,
+        );
         if (OUTCOMES[outcome].mayHaveArrived) expect(settlement.state).toBe('uncertain');
-        if (settlement.state === 'accepted') expect(['accepted', 'already-applied']).toContain(outcome);
+        if (settlement.state === 'accepted')
+          expect(['accepted', 'already-applied']).toContain(outcome);
       }
 });
 
 test('a forbidden find stays queued if the probe of its account had no valid token', () => {
   const attempt: Attempt = {
-    ...{ outcome: 'forbidden', kind: 'import', id: 1, odd: false, status: 403, access: 'unauthorised' },
+    ...{
+      outcome: 'forbidden',
+      kind: 'import',
+      id: 1,
+      odd: false,
+      status: 403,
+      access: 'unauthorised',
+    },
     ...{ failuresBefore: 0, besideImport: false, besideAccepted: false },
   };
   const { settlement, state, effects } = decide(makeInitialState(new Map()), makeFacts(attempt, 1));

@@ -18,7 +18,11 @@ describe('a throttle', () => {
       reason: 'the service asked for fewer requests',
       notBeforeAt: 0,
     });
-    expect([push.slowed, push.session.state.counts.throttled, push.session.stopCause]).toEqual([[[42, 3000]], 1, undefined]);
+    expect([push.slowed, push.session.state.counts.throttled, push.session.stopCause]).toEqual([
+      [[42, 3000]],
+      1,
+      undefined,
+    ]);
   });
 
   test('ends the push the twentieth time in a row, and says until when', () => {
@@ -47,10 +51,17 @@ describe('a lock', () => {
   test('makes its entry wait, longer each time, and no other', () => {
     using push = aPush();
     const id = push.aNumber();
-    expect(push.settled(id, BUSY)).toEqual({ state: 'queued', reason: WAITS, notBeforeAt: push.now() + 1000 });
+    expect(push.settled(id, BUSY)).toEqual({
+      state: 'queued',
+      reason: WAITS,
+      notBeforeAt: push.now() + 1000,
+    });
     push.triedInVain(id, 2);
     expect(push.settled(id, BUSY)).toMatchObject({ notBeforeAt: push.now() + 4000 });
-    expect([push.slowed, push.session.state.counts]).toMatchObject([[], { locked: 2, throttled: 0 }]);
+    expect([push.slowed, push.session.state.counts]).toMatchObject([
+      [],
+      { locked: 2, throttled: 0 },
+    ]);
   });
 
   test('that lasts may be a throttle: from the fourth on all requests slow down', () => {
@@ -58,7 +69,10 @@ describe('a lock', () => {
     const id = push.aNumber();
     push.triedInVain(id, 3);
     push.settled(id, BUSY, 42);
-    expect([push.slowed, push.session.state.counts]).toMatchObject([[[42, undefined]], { locked: 1, throttled: 0 }]);
+    expect([push.slowed, push.session.state.counts]).toMatchObject([
+      [[42, undefined]],
+      { locked: 1, throttled: 0 },
+    ]);
   });
 
   test('reports the number of tries from the eighth on', () => {
@@ -84,7 +98,10 @@ describe('a lock', () => {
     const second = push.aNumber('INV 2', record);
     await push.clock.advance(afterMs);
     push.settled(second, BUSY, 42);
-    expect(push.session.state.counts).toMatchObject({ throttled: throttles, locked: 2 - throttles });
+    expect(push.session.state.counts).toMatchObject({
+      throttled: throttles,
+      locked: 2 - throttles,
+    });
     expect(push.slowed).toEqual(throttles === 1 ? [[42, undefined]] : []);
   });
 });
@@ -97,7 +114,11 @@ describe('a network failure', () => {
     const id = push.anImport();
     const pauses: number[] = [];
     for (let time = 0; time < 6; time += 1) {
-      expect(push.settled(id, NEVER_ARRIVED)).toEqual({ state: 'queued', reason: REASON, notBeforeAt: 0 });
+      expect(push.settled(id, NEVER_ARRIVED)).toEqual({
+        state: 'queued',
+        reason: REASON,
+        notBeforeAt: 0,
+      });
       pauses.push(push.session.state.backoffUntil - push.now());
       expect(push.session.stopCause?.kind).toBe(time < 3 ? undefined : 'unreachable');
     }
@@ -111,7 +132,8 @@ describe('a network failure', () => {
   ])('ends with %s', (_name, told) => {
     using push = aPush();
     const id = push.anImport();
-    for (const each of [NEVER_ARRIVED, NEVER_ARRIVED, NEVER_ARRIVED, told, NEVER_ARRIVED]) push.settled(id, each);
+    for (const each of [NEVER_ARRIVED, NEVER_ARRIVED, NEVER_ARRIVED, told, NEVER_ARRIVED])
+      push.settled(id, each);
     expect(push.session.stopCause).toBeUndefined();
     expect(push.session.state.breakers.get('stop not-delivered')?.failures).toBe(1);
   });
@@ -119,7 +141,8 @@ describe('a network failure', () => {
   test('does not reset the counts of uncertain answers and throttles', () => {
     using push = aPush();
     const id = push.anImport();
-    for (const each of [UNCERTAIN, UNCERTAIN, NEVER_ARRIVED, UNCERTAIN, UNCERTAIN]) push.settled(id, each);
+    for (const each of [UNCERTAIN, UNCERTAIN, NEVER_ARRIVED, UNCERTAIN, UNCERTAIN])
+      push.settled(id, each);
     expect(push.session.stopCause).toBeUndefined();
     push.settled(id, UNCERTAIN);
     expect(inWords(push.session.stopCause)).toEqual({
@@ -212,7 +235,10 @@ describe('a refusal without details', () => {
     });
     expect([...push.session.state.serialProjects]).toEqual(['C-202400101']);
     push.triedInVain(id, 3, 'refused-unspecified');
-    expect(push.settled(id, outcome)).toMatchObject({ state: 'queued', notBeforeAt: push.now() + 8000 });
+    expect(push.settled(id, outcome)).toMatchObject({
+      state: 'queued',
+      notBeforeAt: push.now() + 8000,
+    });
     push.triedInVain(id, 1, 'refused-unspecified');
     expect(push.settled(id, outcome)).toEqual({ state: 'refused', reason: 'said', issues: [] });
   });
@@ -237,7 +263,8 @@ test('a changed photograph is refused, with advice', () => {
   using push = aPush();
   expect(push.settled(push.aPhotograph(), { kind: 'content-changed' })).toEqual({
     state: 'refused',
-    reason: 'the photograph has been removed or changed since it was queued; queue it again with `pas photo add`',
+    reason:
+      'the photograph has been removed or changed since it was queued; queue it again with `pas photo add`',
     issues: [],
   });
 });
@@ -247,7 +274,11 @@ describe('a finding of the service', () => {
     ...{ line: undefined, column: undefined, message: 'hloubka: wrong', errorType: undefined },
     ...more,
   });
-  const listIssues = (push: ReturnType<typeof aPush>, id: number, findings: readonly ServerFinding[]) => {
+  const listIssues = (
+    push: ReturnType<typeof aPush>,
+    id: number,
+    findings: readonly ServerFinding[],
+  ) => {
     const settled = push.settled(id, { kind: 'refused', detail: 'said', findings });
     return 'issues' in settled ? settled.issues : undefined;
   };
@@ -279,7 +310,8 @@ describe('a finding of the service', () => {
     expect(at(5)).toMatchObject([{ line: 5, element: 'datum_nalezu' }]);
     expect(at(2)).toEqual([expect.not.objectContaining({ element: expect.anything() })]);
     expect(at(2)).toMatchObject([{ line: 2 }]);
-    for (const line of [4, 99]) expect(at(line)).toEqual([expect.not.objectContaining({ element: expect.anything() })]);
+    for (const line of [4, 99])
+      expect(at(line)).toEqual([expect.not.objectContaining({ element: expect.anything() })]);
     expect(at(undefined)).toEqual([expect.not.objectContaining({ line: expect.anything() })]);
   });
 

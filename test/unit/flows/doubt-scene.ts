@@ -1,5 +1,9 @@
 import { asServerMs } from '../../../src/base/clock.ts';
-import type { HarvestedElements, HarvestedFile, HarvestedFind } from '../../../src/find/harvested-find.ts';
+import type {
+  HarvestedElements,
+  HarvestedFile,
+  HarvestedFind,
+} from '../../../src/find/harvested-find.ts';
 import { getShownKind } from '../../../src/flows/reconcile/judge-absence.ts';
 import { judgeImports, type UncertainImport } from '../../../src/flows/reconcile/judge-import.ts';
 import type { AttemptWindow, View } from '../../../src/flows/reconcile/verdict.ts';
@@ -23,7 +27,11 @@ export function window(
   { untilMs = fromMs + 10 * MINUTE, accounts = new Set([USER]) }: WindowPart = {},
 ): AttemptWindow {
   return {
-    bounds: { fromMs: asServerMs(fromMs), untilMs: asServerMs(untilMs), settledMs: asServerMs(fromMs + 10 * MINUTE) },
+    bounds: {
+      fromMs: asServerMs(fromMs),
+      untilMs: asServerMs(untilMs),
+      settledMs: asServerMs(fromMs + 10 * MINUTE),
+    },
     accounts,
   };
 }
@@ -44,9 +52,23 @@ export function doubt(entryId: number, more: Partial<UncertainImport> = {}): Unc
 
 export function record(
   identCely: string,
-  more: { atMs?: number; user?: string; poznamka?: string; stav?: number; masked?: boolean; files?: HarvestedFile[] } = {},
+  more: {
+    atMs?: number;
+    user?: string;
+    poznamka?: string;
+    stav?: number;
+    masked?: boolean;
+    files?: HarvestedFile[];
+  } = {},
 ): HarvestedFind {
-  const { atMs = START + 1000, user = USER, poznamka = 'přezka', stav = 2, masked = false, files = [] } = more;
+  const {
+    atMs = START + 1000,
+    user = USER,
+    poznamka = 'přezka',
+    stav = 2,
+    masked = false,
+    files = [],
+  } = more;
   return {
     identCely,
     stav,
@@ -65,10 +87,16 @@ export function record(
   };
 }
 
-export type Seen = Partial<Omit<View, 'index'>> & { readonly owned?: string; readonly index?: Partial<View['index']> };
+export type Seen = Partial<Omit<View, 'index'>> & {
+  readonly owned?: string;
+  readonly index?: Partial<View['index']>;
+};
 
 /** Long after, with a newer record of this account shown. */
-export function view(records: readonly HarvestedFind[], { owned, index, ...more }: Seen = {}): View {
+export function view(
+  records: readonly HarvestedFind[],
+  { owned, index, ...more }: Seen = {},
+): View {
   return {
     finds: new Map(records.map((find) => [find.identCely, find])),
     nowMs: START + 60 * MINUTE,
@@ -88,5 +116,7 @@ export function makeSights(elements: HarvestedElements, stav: number, user = USE
 }
 
 export function kinds(doubts: readonly UncertainImport[], seen: View): Record<number, string> {
-  return Object.fromEntries([...judgeImports(doubts, seen)].map(([id, verdict]) => [id, verdict.kind]));
+  return Object.fromEntries(
+    [...judgeImports(doubts, seen)].map(([id, verdict]) => [id, verdict.kind]),
+  );
 }

@@ -1,11 +1,20 @@
 import { describe, expect, test } from 'vitest';
-import { enqueueNumber, enqueuePhoto, findKnownNumber } from '../../../src/flows/queue/enqueue-change.ts';
+import {
+  enqueueNumber,
+  enqueuePhoto,
+  findKnownNumber,
+} from '../../../src/flows/queue/enqueue-change.ts';
 import { planNumbers, queueNumbers } from '../../../src/flows/queue/enqueue-numbers.ts';
 import { planRemoval, removeFinds } from '../../../src/flows/queue/remove-finds.ts';
 import { findTarget, findTargetForChange } from '../../../src/flows/queue/resolve-finds.ts';
 import { addNumber, addPhoto } from '../../../src/outbox/entries.ts';
 import { ENTRY_KINDS, type Photograph } from '../../../src/outbox/entry.ts';
-import { type ClaimableQuery, findEntryById, findNextClaimable, listEntriesOfFind } from '../../../src/outbox/entry-queries.ts';
+import {
+  type ClaimableQuery,
+  findEntryById,
+  findNextClaimable,
+  listEntriesOfFind,
+} from '../../../src/outbox/entry-queries.ts';
 import type { Outbox } from '../../../src/outbox/open-outbox.ts';
 import { saveStanding } from '../../../src/outbox/pulled-records.ts';
 import { makeDecision, recordEvents } from '../../../src/outbox/record-events.ts';
@@ -26,7 +35,13 @@ const PHOTOGRAPH: Photograph = {
 const RECORD = { findId: null, identCely: IDENT };
 
 function getNext(outbox: Outbox) {
-  const all: ClaimableQuery = { kinds: ENTRY_KINDS, recordKeys: undefined, busyRecords: [], busyProjects: [], openCircuits: [] };
+  const all: ClaimableQuery = {
+    kinds: ENTRY_KINDS,
+    recordKeys: undefined,
+    busyRecords: [],
+    busyProjects: [],
+    openCircuits: [],
+  };
   return findNextClaimable(outbox, all);
 }
 
@@ -37,7 +52,9 @@ function nextId(outbox: Outbox): number {
 function drop(outbox: Outbox, id: number): void {
   const entry = findEntryById(outbox, id);
   if (entry === undefined) throw new Error('no such entry');
-  recordEvents(outbox, [makeDecision(outbox, entry, { answer: 'abandon', by: 'person', group: 'test' }, 'dropped')]);
+  recordEvents(outbox, [
+    makeDecision(outbox, entry, { answer: 'abandon', by: 'person', group: 'test' }, 'dropped'),
+  ]);
 }
 
 test('a photograph and a number queued at the moment of their find’s acceptance do not wait for it forever', () => {
@@ -57,7 +74,11 @@ describe('a photograph', () => {
     const { entryId } = enqueuePhoto(outbox, RECORD, { ...PHOTOGRAPH, link: '/media/usb/a.jpg' });
     attemptEntry(outbox, entryId, { state: 'refused', reason: 'gone', issues: [] });
     expect(enqueuePhoto(outbox, RECORD, PHOTOGRAPH)).toEqual({ change: 'requeued', entryId });
-    expect(findEntryById(outbox, entryId)).toMatchObject({ state: 'queued', reason: null, photograph: PHOTOGRAPH });
+    expect(findEntryById(outbox, entryId)).toMatchObject({
+      state: 'queued',
+      reason: null,
+      photograph: PHOTOGRAPH,
+    });
     expect(findEntryById(outbox, entryId)).not.toHaveProperty('photograph.link');
   });
 
@@ -88,10 +109,20 @@ describe('a photograph', () => {
 
   test('with other content replaces an unsent one of its file, unless both are wanted', () => {
     using outbox = tempOutbox();
-    const [second, third] = [2, 3].map((byte) => ({ ...PHOTOGRAPH, sha512: Buffer.alloc(64, byte) })) as [Photograph, Photograph];
+    const [second, third] = [2, 3].map((byte) => ({
+      ...PHOTOGRAPH,
+      sha512: Buffer.alloc(64, byte),
+    })) as [Photograph, Photograph];
     const { entryId } = enqueuePhoto(outbox, RECORD, PHOTOGRAPH, () => false);
-    expect(enqueuePhoto(outbox, RECORD, second, () => false)).toEqual({ change: 'replaced', entryId, sameFile: 'replaced' });
-    expect(findEntryById(outbox, entryId)).toMatchObject({ state: 'queued', photograph: { sha512: second.sha512 } });
+    expect(enqueuePhoto(outbox, RECORD, second, () => false)).toEqual({
+      change: 'replaced',
+      entryId,
+      sameFile: 'replaced',
+    });
+    expect(findEntryById(outbox, entryId)).toMatchObject({
+      state: 'queued',
+      photograph: { sha512: second.sha512 },
+    });
     expect(enqueuePhoto(outbox, RECORD, third, ({ id }) => id === entryId).change).toBe('queued');
   });
 
@@ -99,7 +130,10 @@ describe('a photograph', () => {
     using outbox = tempOutbox();
     acceptEntry(outbox, enqueuePhoto(outbox, RECORD, PHOTOGRAPH).entryId, IDENT);
     const other = { ...PHOTOGRAPH, sha512: Buffer.alloc(64, 2) };
-    expect(enqueuePhoto(outbox, RECORD, other, () => false)).toMatchObject({ change: 'queued', sameFile: 'sent' });
+    expect(enqueuePhoto(outbox, RECORD, other, () => false)).toMatchObject({
+      change: 'queued',
+      sameFile: 'sent',
+    });
   });
 
   test('that was sent is queued again if a later pull shows the record without it', async () => {
@@ -113,9 +147,17 @@ describe('a photograph', () => {
         shown: { stav: 1, record: { elements: {}, files } },
       });
     await clock.advance(60_000);
-    const file = { name: 'F01.jpg', mediaType: 'image/jpeg', sha512Hex: PHOTOGRAPH.sha512.toString('hex'), history: [] };
+    const file = {
+      name: 'F01.jpg',
+      mediaType: 'image/jpeg',
+      sha512Hex: PHOTOGRAPH.sha512.toString('hex'),
+      history: [],
+    };
     show([file]);
-    expect(enqueuePhoto(outbox, RECORD, PHOTOGRAPH)).toMatchObject({ change: 'kept', entryId: sentId });
+    expect(enqueuePhoto(outbox, RECORD, PHOTOGRAPH)).toMatchObject({
+      change: 'kept',
+      entryId: sentId,
+    });
     show([]);
     const { change, entryId } = enqueuePhoto(outbox, RECORD, PHOTOGRAPH);
     expect([change, entryId === sentId]).toEqual(['queued', false]);
@@ -127,7 +169,9 @@ describe('a photograph', () => {
     const plans: string[] = [];
     const sql: Outbox['sql'] = (text) => {
       if (/^\s*select/.test(text)) {
-        const rows = outbox.sql(`explain query plan ${text}`).all({ digest: null, source: '', record: '', name: '' });
+        const rows = outbox
+          .sql(`explain query plan ${text}`)
+          .all({ digest: null, source: '', record: '', name: '' });
         plans.push(...(rows as { detail: string }[]).map(({ detail }) => detail));
       }
       return outbox.sql(text);
@@ -135,7 +179,9 @@ describe('a photograph', () => {
     enqueuePhoto({ ...outbox, sql }, RECORD, PHOTOGRAPH);
     expect(plans.filter((plan) => /entries_of_photo\b/.test(plan))).not.toEqual([]);
     expect(plans.filter((plan) => /entries_of_photo_source/.test(plan))).not.toEqual([]);
-    expect(plans.filter((plan) => /SCAN entries|entries_of_(record|find|ident)/.test(plan))).toEqual([]);
+    expect(
+      plans.filter((plan) => /SCAN entries|entries_of_(record|find|ident)/.test(plan)),
+    ).toEqual([]);
   });
 });
 
@@ -145,7 +191,10 @@ describe('a new number', () => {
   const show = (outbox: Outbox, number: string | undefined): void =>
     saveStanding(outbox, {
       ...{ identCely: IDENT, standing: 'shown', datestampMs: outbox.clock.now() },
-      shown: { stav: 1, record: { elements: number === undefined ? {} : { evidencni_cislo: number } } },
+      shown: {
+        stav: 1,
+        record: { elements: number === undefined ? {} : { evidencni_cislo: number } },
+      },
     });
 
   test('for a find is sent again if another one was set by its identifier since', () => {
@@ -156,7 +205,9 @@ describe('a new number', () => {
     expect(planNumbers(outbox, table).numbers).toMatchObject([{ change: 'current' }]);
     expect(enqueueNumber(outbox, RECORD, 'A 2')).toBe('queued');
     sendNext(outbox);
-    expect(queueNumbers(outbox, planNumbers(outbox, table), true).numbers).toMatchObject([{ change: 'queued' }]);
+    expect(queueNumbers(outbox, planNumbers(outbox, table), true).numbers).toMatchObject([
+      { change: 'queued' },
+    ]);
     expect(getNext(outbox)).toMatchObject({ kind: 'number', value: 'A 1', expects: 'A 2' });
   });
 
@@ -206,13 +257,20 @@ describe('a new number', () => {
 
 test('a number replaces no other one than a person was shown', () => {
   using outbox = tempOutbox();
-  const setNumber = (value: string) => acceptEntry(outbox, addNumber(outbox, RECORD, value, null), RECORD.identCely);
+  const setNumber = (value: string) =>
+    acceptEntry(outbox, addNumber(outbox, RECORD, value, null), RECORD.identCely);
   setNumber('A 1');
-  const table = parseTable('numbers.csv', Buffer.from(`ident_cely;evidencni_cislo\n${RECORD.identCely};B 2`));
+  const table = parseTable(
+    'numbers.csv',
+    Buffer.from(`ident_cely;evidencni_cislo\n${RECORD.identCely};B 2`),
+  );
   const planned = planNumbers(outbox, table);
   expect(planned.numbers).toMatchObject([{ replaces: 'A 1' }]);
   setNumber('CURATOR');
-  expect(queueNumbers(outbox, planned, true)).toMatchObject({ numbers: [], issues: [{ rule: 'number-replaces' }] });
+  expect(queueNumbers(outbox, planned, true)).toMatchObject({
+    numbers: [],
+    issues: [{ rule: 'number-replaces' }],
+  });
   expect(queueNumbers(outbox, planNumbers(outbox, table), true)).toMatchObject({
     numbers: [{ replaces: 'CURATOR' }],
     issues: [],
@@ -233,10 +291,18 @@ test('the numbers of a large table are queued in small transactions, and once fo
       return result;
     },
   };
-  const rows = Array.from({ length: 450 }, (_, index) => `C-202400101-N${String(index + 1).padStart(5, '0')};A ${index}`);
-  const table = parseTable('numbers.csv', Buffer.from(['ident_cely;evidencni_cislo', ...rows].join('\n')));
+  const rows = Array.from(
+    { length: 450 },
+    (_, index) => `C-202400101-N${String(index + 1).padStart(5, '0')};A ${index}`,
+  );
+  const table = parseTable(
+    'numbers.csv',
+    Buffer.from(['ident_cely;evidencni_cislo', ...rows].join('\n')),
+  );
   expect(
-    queueNumbers(counting, planNumbers(counting, table), true).numbers.filter(({ change }) => change === 'queued'),
+    queueNumbers(counting, planNumbers(counting, table), true).numbers.filter(
+      ({ change }) => change === 'queued',
+    ),
   ).toHaveLength(450);
   expect(most).toBeLessThanOrEqual(101);
   const again = queueNumbers(outbox, planNumbers(outbox, table), true).numbers;
@@ -244,7 +310,8 @@ test('the numbers of a large table are queued in small transactions, and once fo
 });
 
 describe('a removed find', () => {
-  const removeAll = (outbox: Outbox) => removeFinds(outbox, planRemoval(outbox, ['K-1']), tempFolder());
+  const removeAll = (outbox: Outbox) =>
+    removeFinds(outbox, planRemoval(outbox, ['K-1']), tempFolder());
 
   test('is deleted if nothing was attempted', () => {
     using outbox = tempOutbox();

@@ -9,7 +9,12 @@ import { mergeJournal, thinDocuments } from '../../../src/outbox/merge.ts';
 import type { Outbox } from '../../../src/outbox/open-outbox.ts';
 import { saveStanding } from '../../../src/outbox/pulled-records.ts';
 import { makeDecision, recordEvents } from '../../../src/outbox/record-events.ts';
-import { countFinds, findByLocalId, getImportedRow, updateFind } from '../../../src/outbox/stored-finds.ts';
+import {
+  countFinds,
+  findByLocalId,
+  getImportedRow,
+  updateFind,
+} from '../../../src/outbox/stored-finds.ts';
 import { acceptEntry, attemptEntry } from '../../support/attempted-entries.ts';
 import { openAnew, tempFolder, tempOutbox } from '../../support/temp-outbox.ts';
 
@@ -47,7 +52,9 @@ function states(outbox: Outbox): string[] {
 }
 
 function drop(outbox: Outbox, entry: Entry): void {
-  recordEvents(outbox, [makeDecision(outbox, entry, { answer: 'abandon', by: 'person', group: 'test' }, 'dropped')]);
+  recordEvents(outbox, [
+    makeDecision(outbox, entry, { answer: 'abandon', by: 'person', group: 'test' }, 'dropped'),
+  ]);
 }
 
 function importId(outbox: Outbox): number {
@@ -58,17 +65,27 @@ test('a dropped find and photograph stay dropped when the table is imported agai
   using outbox = tempOutbox();
   await enqueueFinds([FIND], context(outbox));
   for (const entry of listEntriesOfFind(outbox, rowId(outbox))) drop(outbox, entry);
-  const { finds, issues } = await enqueueFinds([{ ...FIND, elements: { poznamka: 'edited' } }], context(outbox));
+  const { finds, issues } = await enqueueFinds(
+    [{ ...FIND, elements: { poznamka: 'edited' } }],
+    context(outbox),
+  );
   expect(states(outbox)).toEqual(['import dropped', 'photo dropped']);
   expect(finds).toMatchObject([{ change: 'kept', photosAdded: 0 }]);
-  expect(issues).toMatchObject([{ severity: 'warning', rule: 'given-up', message: expect.stringContaining('--resend') }]);
+  expect(issues).toMatchObject([
+    { severity: 'warning', rule: 'given-up', message: expect.stringContaining('--resend') },
+  ]);
 });
 
 test('a find that was sent, and that only the journal knows without its document, is known as sent once it is imported', async () => {
   using outbox = tempOutbox();
   await enqueueFinds([FIND], context(outbox));
   acceptEntry(outbox, importId(outbox), 'C-1-N00001');
-  saveStanding(outbox, { identCely: 'C-1-N00001', standing: 'shown', datestampMs: 1, shown: { stav: 1, record: {} } });
+  saveStanding(outbox, {
+    identCely: 'C-1-N00001',
+    standing: 'shown',
+    datestampMs: 1,
+    shown: { stav: 1, record: {} },
+  });
   expect(thinDocuments(outbox)).toBe(1);
   using anew = openAnew(outbox);
   mergeJournal(anew, { withOpen: false });
@@ -76,7 +93,10 @@ test('a find that was sent, and that only the journal knows without its document
   expect(countFinds(anew)).toBe(0);
   await enqueueFinds([FIND], context(anew));
   expect(states(anew)).toEqual(['import accepted', 'photo queued']);
-  expect(listEntriesOfFind(anew, rowId(anew)).map(({ identCely }) => identCely)).toEqual(['C-1-N00001', 'C-1-N00001']);
+  expect(listEntriesOfFind(anew, rowId(anew)).map(({ identCely }) => identCely)).toEqual([
+    'C-1-N00001',
+    'C-1-N00001',
+  ]);
 });
 
 test('a dropped photograph stays dropped, too', async () => {
@@ -96,10 +116,9 @@ test('a photograph that the table names later is queued, although the find was s
   const edited = { ...FIND, elements: { poznamka: 'edited' }, photos: ['a.jpg', 'b.jpg'] };
   const { finds } = await enqueueFinds([edited], context(outbox));
   expect(finds).toMatchObject([{ change: 'sent', photosAdded: 1 }]);
-  expect(listEntriesOfFind(outbox, rowId(outbox)).filter(({ kind }) => kind === 'photo')).toMatchObject([
-    { identCely: 'C-1-N00001' },
-    { identCely: 'C-1-N00001' },
-  ]);
+  expect(
+    listEntriesOfFind(outbox, rowId(outbox)).filter(({ kind }) => kind === 'photo'),
+  ).toMatchObject([{ identCely: 'C-1-N00001' }, { identCely: 'C-1-N00001' }]);
 });
 
 test.each([
@@ -111,14 +130,23 @@ test.each([
   attemptEntry(
     outbox,
     importId(outbox),
-    isUncertain ? { state: 'uncertain', reason: 'no answer' } : { state: 'refused', reason: 'no', issues: [] },
+    isUncertain
+      ? { state: 'uncertain', reason: 'no answer' }
+      : { state: 'refused', reason: 'no', issues: [] },
   );
   const entry = findImportOfFind(outbox, rowId(outbox));
   if (isUncertain && entry !== undefined) drop(outbox, entry);
-  expect(removeFinds(outbox, planRemoval(outbox, ['K-1']), tempFolder())).toMatchObject([{ isHidden: true }]);
-  const { finds, issues } = await enqueueFinds([{ ...FIND, elements: { poznamka: 'edited' } }], context(outbox));
+  expect(removeFinds(outbox, planRemoval(outbox, ['K-1']), tempFolder())).toMatchObject([
+    { isHidden: true },
+  ]);
+  const { finds, issues } = await enqueueFinds(
+    [{ ...FIND, elements: { poznamka: 'edited' } }],
+    context(outbox),
+  );
   expect(finds).toMatchObject([{ change: 'kept', photosAdded: 0 }]);
-  expect(issues).toMatchObject([{ rule: 'given-up', message: expect.stringContaining('pas resolve K-1 --resend') }]);
+  expect(issues).toMatchObject([
+    { rule: 'given-up', message: expect.stringContaining('pas resolve K-1 --resend') },
+  ]);
   expect([countFinds(outbox), ...states(outbox)]).toEqual([0, 'import dropped']);
 });
 
@@ -153,21 +181,33 @@ test('a waypoint never replaces a find of the same name from another file', asyn
     const table = { path: find.source?.file, collectKeys: () => new Set([find.localId]) };
     return enqueueFinds([find], { ...context(outbox), table });
   };
-  expect((await enqueue(waypoint('monday.gpx', 'přezka'))).finds).toMatchObject([{ change: 'added' }]);
-  expect((await enqueue(waypoint('monday.gpx', 'přezka, bronz'))).finds).toMatchObject([{ change: 'updated' }]);
+  expect((await enqueue(waypoint('monday.gpx', 'přezka'))).finds).toMatchObject([
+    { change: 'added' },
+  ]);
+  expect((await enqueue(waypoint('monday.gpx', 'přezka, bronz'))).finds).toMatchObject([
+    { change: 'updated' },
+  ]);
   const tuesday = await enqueue(waypoint('tuesday.gpx', 'mince'));
   expect(tuesday.finds).toMatchObject([{ change: 'asked' }]);
-  expect(tuesday.issues).toMatchObject([{ severity: 'error', rule: 'other-table', row: 1, unit: 'waypoint' }]);
+  expect(tuesday.issues).toMatchObject([
+    { severity: 'error', rule: 'other-table', row: 1, unit: 'waypoint' },
+  ]);
   expect(findByLocalId(outbox, '001')?.elements).toEqual({ poznamka: 'přezka, bronz' });
   expect((await enqueue(waypoint('tuesday.gpx', 'přezka, bronz'))).issues).toEqual([]);
 });
 
 test('a sent find is unchanged if only the label of a reference differs', async () => {
   using outbox = tempOutbox();
-  const referring = (text: string): Find => ({ ...FIND, elements: { obdobi: { id: 'HES-000274', text } }, photos: [] });
+  const referring = (text: string): Find => ({
+    ...FIND,
+    elements: { obdobi: { id: 'HES-000274', text } },
+    photos: [],
+  });
   await enqueueFinds([referring('')], context(outbox));
   acceptEntry(outbox, importId(outbox), 'C-1-N00001');
-  expect((await enqueueFinds([referring('doba bronzová')], context(outbox))).finds).toMatchObject([{ change: 'kept' }]);
+  expect((await enqueueFinds([referring('doba bronzová')], context(outbox))).finds).toMatchObject([
+    { change: 'kept' },
+  ]);
   const other: Find = { ...FIND, elements: { obdobi: { id: 'HES-000275', text: '' } }, photos: [] };
   expect((await enqueueFinds([other], context(outbox))).finds).toMatchObject([{ change: 'sent' }]);
 });
@@ -189,10 +229,21 @@ test('finds are read in batches, and a batch is on disk before the next is read'
 test('a find that a person enters again has the entered values, whatever was edited before', async () => {
   using outbox = tempOutbox();
   const enter = (elements: Find['elements']) =>
-    enqueueFinds([{ ...FIND, elements, photos: [] }], { ...context(outbox), answers: { replaces: true } });
-  await enter({ poznamka: 'first', druh_nalezu: { id: 'HES-000605', text: '' }, datum_nalezu: '2024-06-01' });
+    enqueueFinds([{ ...FIND, elements, photos: [] }], {
+      ...context(outbox),
+      answers: { replaces: true },
+    });
+  await enter({
+    poznamka: 'first',
+    druh_nalezu: { id: 'HES-000605', text: '' },
+    datum_nalezu: '2024-06-01',
+  });
   updateFind(outbox, { localId: 'K-1', elements: { poznamka: 'edited', hloubka: 20 } });
-  const entered = { poznamka: 'third', druh_nalezu: { id: 'HES-000691', text: '' }, datum_nalezu: '2024-07-01' };
+  const entered = {
+    poznamka: 'third',
+    druh_nalezu: { id: 'HES-000691', text: '' },
+    datum_nalezu: '2024-07-01',
+  };
   expect((await enter(entered)).finds).toMatchObject([{ change: 'updated' }]);
   expect(findByLocalId(outbox, 'K-1')?.elements).toEqual(entered);
 });

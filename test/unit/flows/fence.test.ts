@@ -11,7 +11,14 @@ import {
 import { bindAccount } from '../../../src/outbox/bound-account.ts';
 import { claim } from '../../../src/outbox/claims.ts';
 import { readHeader, updateHeader } from '../../../src/outbox/open-outbox.ts';
-import { ACCOUNT_ID, openAt, queueImport, type TempOutbox, tempFolder, tempOutbox } from '../../support/temp-outbox.ts';
+import {
+  ACCOUNT_ID,
+  openAt,
+  queueImport,
+  type TempOutbox,
+  tempFolder,
+  tempOutbox,
+} from '../../support/temp-outbox.ts';
 
 /** As a push does before its request leaves. */
 function attempt(outbox: TempOutbox, localId: string): void {
@@ -37,12 +44,18 @@ describe('the fence', () => {
     { journal: 'other', header: 'A', machine: 'B', kind: 'foreign' },
     { journal: 'other', header: '', machine: '', kind: 'foreign' },
     { journal: 'none', header: '', machine: 'A', kind: 'new' },
-  ])('is $kind where the journal is $journal, the machine of the outbox "$header" and this one "$machine"', (given) => {
-    using outbox = tempOutbox();
-    const own = outbox.journal.id;
-    updateHeader(outbox, { journal: { own, other: 'J-2', none: '' }[given.journal] ?? '', machine: given.header });
-    expect(getFence(outbox, given.machine).kind).toBe(given.kind);
-  });
+  ])(
+    'is $kind where the journal is $journal, the machine of the outbox "$header" and this one "$machine"',
+    (given) => {
+      using outbox = tempOutbox();
+      const own = outbox.journal.id;
+      updateHeader(outbox, {
+        journal: { own, other: 'J-2', none: '' }[given.journal] ?? '',
+        machine: given.header,
+      });
+      expect(getFence(outbox, given.machine).kind).toBe(given.kind);
+    },
+  );
 
   test('lets a new outbox and one with a lost journal pass, and leaves a foreign one unchanged', () => {
     using outbox = tempOutbox();
@@ -71,7 +84,10 @@ test('an adopted outbox keeps all of its events', () => {
   expect(getFence(moved, '').kind).toBe('foreign');
   adopt(moved, '');
   expect(getFence(moved, '').kind).toBe('own');
-  expect(moved.journal.listEventsSince(id, 0).map(({ event }) => event.kind)).toEqual(['bound', 'attempted']);
+  expect(moved.journal.listEventsSince(id, 0).map(({ event }) => event.kind)).toEqual([
+    'bound',
+    'attempted',
+  ]);
 });
 
 test('earlier outboxes of the account are reported until a person declares them separate', () => {
@@ -84,5 +100,8 @@ test('earlier outboxes of the account are reported until a person declares them 
   expect(findEarlierOutboxes(outbox, 'U-999999')).toEqual([]);
   storeSeparate(outbox, [id]);
   storeSeparate(outbox, [id]);
-  expect([findEarlierOutboxes(outbox, ACCOUNT_ID), readHeader(outbox).separateFrom]).toEqual([[], [id]]);
+  expect([findEarlierOutboxes(outbox, ACCOUNT_ID), readHeader(outbox).separateFrom]).toEqual([
+    [],
+    [id],
+  ]);
 });

@@ -5,7 +5,12 @@ import type { Clock } from '../../../src/base/clock.ts';
 import { asFoundDigest } from '../../../src/find/harvested-find.ts';
 import { createBreakers } from '../../../src/flows/push/circuit-breaker.ts';
 import { type PushAllOptions, pushAll } from '../../../src/flows/push/push-all.ts';
-import { type Exchange, type HttpRequest, type HttpResponse, TransportError } from '../../../src/http/exchange.ts';
+import {
+  type Exchange,
+  type HttpRequest,
+  type HttpResponse,
+  TransportError,
+} from '../../../src/http/exchange.ts';
 import { makePace } from '../../../src/http/pacer.ts';
 import { hashSha512 } from '../../../src/http/request-body.ts';
 import { openOaiClient } from '../../../src/oai/client.ts';
@@ -50,7 +55,8 @@ export function findService(clock: ManualClock, account: KnownAccount = EVA_SAID
     fate: (_write: string): Fate => 'done',
     beforeHarvest: async (_request: HttpRequest): Promise<void> => {},
   };
-  const dated = () => (habits.tellsTime ? { date: new Date(clock.now()).toUTCString() } : {});
+  const dated = (): Record<string, string> =>
+    habits.tellsTime ? { date: new Date(clock.now()).toUTCString() } : {};
   const answerWith = (status: number, ident?: string): HttpResponse => ({
     status,
     headers: { ...dated(), ...(ident === undefined ? {} : { 'x-record-id': ident }) },
@@ -60,7 +66,14 @@ export function findService(clock: ManualClock, account: KnownAccount = EVA_SAID
     const ident = `${/<projekt id="([^"]*)"/.exec(inner)?.[1]}-N${String(records.size + 1).padStart(5, '0')}`;
     const number = /<evidencni_cislo>([^<]*)</.exec(inner)?.[1] ?? '';
     const rest = inner.replace(/<(ident_cely|evidencni_cislo)>[^<]*<\/\1>/g, '');
-    records.set(ident, { inner: rest, madeMs: clock.now(), changedMs: clock.now(), user, number, files: [] });
+    records.set(ident, {
+      inner: rest,
+      madeMs: clock.now(),
+      changedMs: clock.now(),
+      user,
+      number,
+      files: [],
+    });
     return ident;
   };
   const change = (ident: string, edit: (record: Stored) => void): string => {
@@ -70,12 +83,19 @@ export function findService(clock: ManualClock, account: KnownAccount = EVA_SAID
     record.changedMs = clock.now();
     return ident;
   };
-  const carryOut = (method: string, url: URL, body: string): { write: string; done: () => string | undefined } => {
+  const carryOut = (
+    method: string,
+    url: URL,
+    body: string,
+  ): { write: string; done: () => string | undefined } => {
     const ident = /\/nalez\/([^/]+)\//.exec(url.pathname)?.[1] ?? '';
     const value = url.searchParams.get('evidencni_cislo') ?? '';
     if (method === 'PATCH') {
       const isThere = (): boolean => records.get(ident)?.number === value;
-      return { write: `${ident} = ${value}`, done: () => (isThere() ? undefined : setNumber(ident, value)) };
+      return {
+        write: `${ident} = ${value}`,
+        done: () => (isThere() ? undefined : setNumber(ident, value)),
+      };
     }
     const name = /filename="([^"]*)"/.exec(body)?.[1] ?? '';
     if (ident !== '')
@@ -87,20 +107,31 @@ export function findService(clock: ManualClock, account: KnownAccount = EVA_SAID
     return { write: /<poznamka>([^<]*)</.exec(inner)?.[1] ?? '', done: () => make(inner) };
   };
   const addFile = (ident: string, name: string, sha512Hex?: string): string =>
-    change(ident, ({ files }) => void files.push({ name, atMs: clock.now(), ...(sha512Hex === undefined ? {} : { sha512Hex }) }));
+    change(
+      ident,
+      ({ files }) =>
+        void files.push({
+          name,
+          atMs: clock.now(),
+          ...(sha512Hex === undefined ? {} : { sha512Hex }),
+        }),
+    );
   const setNumber = (ident: string, number: string): string =>
     change(ident, (record) => {
       record.number = number;
     });
   const answerWrite = (request: HttpRequest, body: string): HttpResponse => {
-    if (request.method === 'GET' || (request.method === 'POST' && body === '')) return answerWith(405);
+    if (request.method === 'GET' || (request.method === 'POST' && body === ''))
+      return answerWith(405);
     const { write, done } = carryOut(request.method, new URL(request.url), body);
     writes.push(write);
     const fate = habits.fate(write);
     if (fate === '500') return answerWith(500);
     const ident = done();
     if (fate === 'done-but-500') return answerWith(500);
-    return ident === undefined ? answerWith(422) : answerWith(request.method === 'PATCH' ? 200 : 201, ident);
+    return ident === undefined
+      ? answerWith(422)
+      : answerWith(request.method === 'PATCH' ? 200 : 201, ident);
   };
   const service = serviceSaying(account);
   const send: Exchange = async (request) => {
@@ -118,16 +149,37 @@ export function findService(clock: ManualClock, account: KnownAccount = EVA_SAID
     await habits.beforeHarvest(request);
     return answer(harvested(new URL(request.url).searchParams, records, clock));
   };
-  const client = openOaiClient({ oaiBase: OAI_BASE, version: '2.2', credentials: { kind: 'none' }, exchange: harvest });
+  const client = openOaiClient({
+    oaiBase: OAI_BASE,
+    version: '2.2',
+    credentials: { kind: 'none' },
+    exchange: harvest,
+  });
   const push = async (outbox: Outbox, more: Partial<PushAllOptions> = {}, forMs = 60_000) => {
     const running = pushAll({
       ...{ outbox, service: { ...service, send }, clock },
       ...{ kinds: ENTRY_KINDS, recordKeys: undefined, limit: undefined, machine: '' },
       ...{ onMatch: 'hold' as const, mayLook: true, lookBackMs: 30 * DAY_MS },
       lock: getLock(outbox, clock),
-      ...{ maxInFlight: 4, answerTimeoutMs: 1000, settleMs: 1000, breakerMemory: createBreakers(), photosFolder: 'none' },
-      harvesting: { open: async () => client, auth: 'bearer', format: 'oai_svc', indexAllowanceMs: 0 },
-      pace: makePace({ clock, scopes: ['address:a'], intervalMs: 100, store: memoryPaceStore(clock) }),
+      ...{
+        maxInFlight: 4,
+        answerTimeoutMs: 1000,
+        settleMs: 1000,
+        breakerMemory: createBreakers(),
+        photosFolder: 'none',
+      },
+      harvesting: {
+        open: async () => client,
+        auth: 'bearer',
+        format: 'oai_svc',
+        indexAllowanceMs: 0,
+      },
+      pace: makePace({
+        clock,
+        scopes: ['address:a'],
+        intervalMs: 100,
+        store: memoryPaceStore(clock),
+      }),
       report: () => {},
       stop: new AbortController().signal,
       abort: new AbortController().signal,
@@ -140,7 +192,8 @@ export function findService(clock: ManualClock, account: KnownAccount = EVA_SAID
     }
     await clock.advance(forMs);
     // A photograph is read from a disk, which no clock of a test waits for.
-    for (let tries = 0; tries < 2000 && !isDone; tries += 1) await (clock.sleeping === 0 ? delay(1) : clock.advance(50));
+    for (let tries = 0; tries < 2000 && !isDone; tries += 1)
+      await (clock.sleeping === 0 ? delay(1) : clock.advance(50));
     return running;
   };
   return {
@@ -170,11 +223,18 @@ async function readText({ body }: HttpRequest): Promise<string> {
   return Buffer.concat(chunks).toString();
 }
 
-function harvested(query: URLSearchParams, records: ReadonlyMap<string, Stored>, clock: ManualClock): string {
-  const answerWithXml = (inner: string): string => oaiXml(inner, { responseDate: seconds(clock.now()) });
+function harvested(
+  query: URLSearchParams,
+  records: ReadonlyMap<string, Stored>,
+  clock: ManualClock,
+): string {
+  const answerWithXml = (inner: string): string =>
+    oaiXml(inner, { responseDate: seconds(clock.now()) });
   const listed = (): string[] => {
     const fromMs = Date.parse(query.get('from') ?? '1970-01-01');
-    return [...records].flatMap(([ident, record]) => (record.changedMs >= fromMs ? [recordXml(ident, record)] : []));
+    return [...records].flatMap(([ident, record]) =>
+      record.changedMs >= fromMs ? [recordXml(ident, record)] : [],
+    );
   };
   const verb = query.get('verb');
   switch (verb) {
@@ -188,11 +248,18 @@ function harvested(query: URLSearchParams, records: ReadonlyMap<string, Stored>,
         : answerWithXml(`<GetRecord>${recordXml(ident, record)}</GetRecord>`);
     }
     default:
-      return answerWithXml(listed().length === 0 ? '<error code="noRecordsMatch"/>' : `<${verb}>${listed().join('')}</${verb}>`);
+      return answerWithXml(
+        listed().length === 0
+          ? '<error code="noRecordsMatch"/>'
+          : `<${verb}>${listed().join('')}</${verb}>`,
+      );
   }
 }
 
-function recordXml(ident: string, { inner, madeMs, changedMs, user, number, files, hidden }: Stored): string {
+function recordXml(
+  ident: string,
+  { inner, madeMs, changedMs, user, number, files, hidden }: Stored,
+): string {
   const entry = (type: string, note = '', atMs = madeMs) =>
     `<historie><datum_zmeny>${new Date(atMs).toISOString()}</datum_zmeny><typ_zmeny>${type}</typ_zmeny>
       <uzivatel id="${user}">x</uzivatel><poznamka>${note}</poznamka></historie>`;
@@ -225,20 +292,40 @@ export function getInnerText(note: string): string {
 /** The elements of a find with this note, and what its import sends. */
 export function makeFindContent(note: string) {
   const elements = { projekt: { id: PROJECT, text: 'x' }, poznamka: note };
-  const document = Buffer.from(`<svc xmlns="urn:svc/2.2/"><samostatny_nalez>${getInnerText(note)}</samostatny_nalez></svc>`);
+  const document = Buffer.from(
+    `<svc xmlns="urn:svc/2.2/"><samostatny_nalez>${getInnerText(note)}</samostatny_nalez></svc>`,
+  );
   const digest = asFoundDigest(elements, 'full');
-  return { elements, content: { document, documentSha512: hashSha512(document), digest, project: PROJECT, issues: [] } };
+  return {
+    elements,
+    content: {
+      document,
+      documentSha512: hashSha512(document),
+      digest,
+      project: PROJECT,
+      issues: [],
+    },
+  };
 }
 
 /** Queues a find whose record can be told from others by its note. */
-export function queueFind(outbox: Outbox, localId: string, note = localId): { findId: number; entryId: number } {
+export function queueFind(
+  outbox: Outbox,
+  localId: string,
+  note = localId,
+): { findId: number; entryId: number } {
   const { elements, content } = makeFindContent(note);
   const findId = insertFind(outbox, { localId, elements });
   return { findId, entryId: addImport(outbox, findId, content) };
 }
 
 /** Queues a photograph with these bytes, which lies in a file of its own. */
-export function queuePhotograph(outbox: Outbox, target: Target, name: string, bytes: string): number {
+export function queuePhotograph(
+  outbox: Outbox,
+  target: Target,
+  name: string,
+  bytes: string,
+): number {
   const link = join(tempFolder(), name);
   writeFileSync(link, bytes);
   const content = Buffer.from(bytes);
@@ -254,7 +341,12 @@ export function queuePhotograph(outbox: Outbox, target: Target, name: string, by
 /** The lock that a push of the outbox takes. */
 export function getLock(outbox: Outbox, clock: Clock) {
   const { outbox: outboxId } = readHeader(outbox);
-  return { folder: dirname(outbox.path), outboxId, clock, holder: { pid: process.pid, host: 'here' } };
+  return {
+    folder: dirname(outbox.path),
+    outboxId,
+    clock,
+    holder: { pid: process.pid, host: 'here' },
+  };
 }
 
 /** A computer with one journal for all outboxes that are pushed on it. */
@@ -263,7 +355,9 @@ export function aComputer(clock: Clock) {
   const aside = tempFolder();
   const opened: Outbox[] = [];
   const open = (name = 'outbox'): Outbox => {
-    const outbox = openAt(join(folder, `${name}.sqlite`), join(folder, 'journal.sqlite'), { clock });
+    const outbox = openAt(join(folder, `${name}.sqlite`), join(folder, 'journal.sqlite'), {
+      clock,
+    });
     opened.push(outbox);
     return outbox;
   };

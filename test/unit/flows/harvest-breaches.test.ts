@@ -6,7 +6,15 @@ import { type Exchange, TransportError } from '../../../src/http/exchange.ts';
 import { openOaiClient } from '../../../src/oai/client.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 import { harvestPlace, SET } from '../../support/record-harvest.ts';
-import { answer, listXml, OAI_BASE, oaiError, oaiXml, recordXml, scripted } from '../../support/scripted-oai.ts';
+import {
+  answer,
+  listXml,
+  OAI_BASE,
+  oaiError,
+  oaiXml,
+  recordXml,
+  scripted,
+} from '../../support/scripted-oai.ts';
 import { tempVocabulary } from '../../support/temp-vocabulary.ts';
 import { aRepository, sorted } from '../../support/term-repository.ts';
 import { harvest, stored } from '../../support/vocabulary-harvest.ts';
@@ -17,11 +25,13 @@ const service =
   async ({ url }) => {
     const query = new URL(url).searchParams;
     if (query.get('verb') === 'Identify') return answer(oaiXml('<Identify/>'));
-    if (query.get('verb') === 'ListSets') return answer(oaiXml(`<ListSets><set><setSpec>${SET}</setSpec></set></ListSets>`));
+    if (query.get('verb') === 'ListSets')
+      return answer(oaiXml(`<ListSets><set><setSpec>${SET}</setSpec></set></ListSets>`));
     return answer(list(query.get('resumptionToken')));
   };
 
-const makeClient = (exchange: Exchange) => openOaiClient({ oaiBase: OAI_BASE, exchange, credentials: { kind: 'none' } });
+const makeClient = (exchange: Exchange) =>
+  openOaiClient({ oaiBase: OAI_BASE, exchange, credentials: { kind: 'none' } });
 const RECORDS = { metadataPrefix: 'oai_svc' };
 
 describe('a service that violates the protocol', () => {
@@ -33,10 +43,20 @@ describe('a service that violates the protocol', () => {
   });
 
   test.each([
-    ['outside of its list', oaiXml(`<ListRecords>${recordXml('A')}</ListRecords><resumptionToken>T</resumptionToken>`)],
-    ['in no namespace', oaiXml(`<ListRecords>${recordXml('A')}<resumptionToken xmlns="">T</resumptionToken></ListRecords>`)],
+    [
+      'outside of its list',
+      oaiXml(`<ListRecords>${recordXml('A')}</ListRecords><resumptionToken>T</resumptionToken>`),
+    ],
+    [
+      'in no namespace',
+      oaiXml(
+        `<ListRecords>${recordXml('A')}<resumptionToken xmlns="">T</resumptionToken></ListRecords>`,
+      ),
+    ],
   ])('by a token %s is not considered at the end', async (_, page) => {
-    await expect(makeClient(scripted(page)).listRecords(RECORDS)).rejects.toThrow('put its resumption token outside of its list');
+    await expect(makeClient(scripted(page)).listRecords(RECORDS)).rejects.toThrow(
+      'put its resumption token outside of its list',
+    );
   });
 
   test('by another spelling of deleted is understood, but not by another status', async () => {
@@ -44,7 +64,9 @@ describe('a service that violates the protocol', () => {
       listXml('ListRecords', [recordXml('A').replace('<header>', `<header status="${status}">`)]);
     const page = await makeClient(scripted(withStatus('Deleted'))).listRecords(RECORDS);
     expect(page.items[0]?.header.deleted).toBe(true);
-    await expect(makeClient(scripted(withStatus('withdrawn'))).listRecords(RECORDS)).rejects.toThrow('an unknown status');
+    await expect(
+      makeClient(scripted(withStatus('withdrawn'))).listRecords(RECORDS),
+    ).rejects.toThrow('an unknown status');
   });
 
   test('by its namespace is reported', async () => {
@@ -61,12 +83,21 @@ describe('a service that violates the protocol', () => {
     await harvest(repository, vocabulary);
     const renaming: Exchange = async (request) => {
       const response = await repository.exchange(request);
-      return { ...response, body: Buffer.from(response.body.toString().replaceAll(`${OAI_BASE}/id/`, 'oai:example.org:')) };
+      return {
+        ...response,
+        body: Buffer.from(
+          response.body.toString().replaceAll(`${OAI_BASE}/id/`, 'oai:example.org:'),
+        ),
+      };
     };
     const notes: string[] = [];
-    expect(await harvest(repository, vocabulary, { full: true, exchange: renaming, notes })).toMatchObject([{ vanished: 0 }]);
+    expect(
+      await harvest(repository, vocabulary, { full: true, exchange: renaming, notes }),
+    ).toMatchObject([{ vanished: 0 }]);
     expect(sorted(stored(vocabulary))).toEqual(sorted(repository.alive()));
-    expect(notes.join()).toMatch(/in another form \(oai:example\.org:HES-\d+\), so no record is marked as vanished/);
+    expect(notes.join()).toMatch(
+      /in another form \(oai:example\.org:HES-\d+\), so no record is marked as vanished/,
+    );
   });
 });
 
@@ -79,18 +110,27 @@ test('a service that asks for a day’s pause is quoted', async () => {
 
 test('a remark of the service about a record is kept', async () => {
   const place = harvestPlace();
-  const about = '<about><provenance xmlns="urn:p"><origin>museum</origin></provenance></about></record>';
-  await place.run(service(() => listXml('ListRecords', [recordXml('A').replace('</record>', about)])));
+  const about =
+    '<about><provenance xmlns="urn:p"><origin>museum</origin></provenance></about></record>';
+  await place.run(
+    service(() => listXml('ListRecords', [recordXml('A').replace('</record>', about)])),
+  );
   expect(place.lines()).toMatchObject([{ about: [{ provenance: { origin: 'museum' } }] }]);
 });
 
 describe('the deadline of a harvest', () => {
   test('ends it, with everything read stored', async () => {
     const clock = manualClock();
-    const signal = makeDeadlineSignal({ clock, onClose: () => {} }, new AbortController().signal, '30m');
+    const signal = makeDeadlineSignal(
+      { clock, onClose: () => {} },
+      new AbortController().signal,
+      '30m',
+    );
     const silent: Exchange = (request) =>
       new Promise((_, fail) => {
-        request.signal?.addEventListener('abort', () => fail(new TransportError('aborted', true, 'stopped')));
+        request.signal?.addEventListener('abort', () =>
+          fail(new TransportError('aborted', true, 'stopped')),
+        );
       });
     const listing = makeClient(silent).listRecords(RECORDS, signal);
     const failure = listing.catch((thrown: unknown) => thrown);
@@ -103,9 +143,9 @@ describe('the deadline of a harvest', () => {
 
   test.each(['soon', '0m', '2 h', '5d'])('is not "%s"', (deadline) => {
     const stop = new AbortController().signal;
-    expect(() => makeDeadlineSignal({ clock: manualClock(), onClose: () => {} }, stop, deadline)).toThrow(
-      `"${deadline}" is not a duration.`,
-    );
+    expect(() =>
+      makeDeadlineSignal({ clock: manualClock(), onClose: () => {} }, stop, deadline),
+    ).toThrow(`"${deadline}" is not a duration.`);
   });
 });
 

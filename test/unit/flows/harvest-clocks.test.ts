@@ -14,7 +14,8 @@ describe('a service’s clock that is ahead', () => {
     const [place, vocabulary] = [harvestPlace(), store.openSource(OAI_BASE)];
     const repository = aRepository(5);
     repository.beforeAnswer = ({ url }) => {
-      repository.aheadMs = url.includes('ListRecords') && !url.includes('resumptionToken') ? 5 * HOUR_MS : 0;
+      repository.aheadMs =
+        url.includes('ListRecords') && !url.includes('resumptionToken') ? 5 * HOUR_MS : 0;
     };
     await place.run(repository.exchange);
     await harvest(repository, vocabulary);

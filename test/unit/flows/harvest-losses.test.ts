@@ -21,7 +21,9 @@ async function harvested(count: number) {
   repository.habits.pageSize = 40;
   const [place, store] = [harvestPlace(), tempVocabulary()];
   const vocabulary = store.openSource(OAI_BASE);
-  const run = async (more: { full?: boolean; acceptLosses?: boolean; inUse?: readonly string[] } = {}) => {
+  const run = async (
+    more: { full?: boolean; acceptLosses?: boolean; inUse?: readonly string[] } = {},
+  ) => {
     const { sets, ...records } = await place.run(repository.exchange, { ...CAUTIOUS, ...more });
     const [terms] = await harvest(repository, vocabulary, { ...CAUTIOUS, ...more });
     return { records: { ...records, unconfirmed: sets[0]?.unconfirmed }, terms };
@@ -29,7 +31,14 @@ async function harvested(count: number) {
   await run();
   repository.nowMs += HOUR_MS;
   const held = () => [labels(place).size, stored(vocabulary).size];
-  return { repository, place, vocabulary, run, held, [Symbol.dispose]: () => store[Symbol.dispose]() };
+  return {
+    repository,
+    place,
+    vocabulary,
+    run,
+    held,
+    [Symbol.dispose]: () => store[Symbol.dispose](),
+  };
 }
 
 describe.each([
@@ -55,7 +64,10 @@ describe.each([
   test('marks few losses at once', async () => {
     using scene = await harvested(20);
     forgetFirst(scene.repository, 2);
-    expect(await scene.run(flags)).toMatchObject({ records: { vanished: 2 }, terms: { vanished: 2 } });
+    expect(await scene.run(flags)).toMatchObject({
+      records: { vanished: 2 },
+      terms: { vanished: 2 },
+    });
     expect(scene.held()).toEqual([18, 18]);
   });
 });
@@ -87,7 +99,10 @@ describe('many losses', () => {
     using scene = await harvested(20);
     forgetFirst(scene.repository, 10);
     await scene.run();
-    expect(await scene.run({ acceptLosses: true })).toMatchObject({ records: { vanished: 10 }, terms: { vanished: 10 } });
+    expect(await scene.run({ acceptLosses: true })).toMatchObject({
+      records: { vanished: 10 },
+      terms: { vanished: 10 },
+    });
   });
 
   test('are reverted by an ordinary run when the service is right again', async () => {
@@ -108,7 +123,10 @@ test('an entry used by finds is not marked at once', async () => {
   using scene = await harvested(40);
   scene.repository.forget(ident(7));
   const { terms } = await scene.run({ inUse: [ident(7), ident(8)] });
-  expect(terms).toMatchObject({ unconfirmed: { kind: 'losses', lost: 1, held: 40, inUse: [ident(7)] }, vanished: 0 });
+  expect(terms).toMatchObject({
+    unconfirmed: { kind: 'losses', lost: 1, held: 40, inUse: [ident(7)] },
+    vanished: 0,
+  });
 });
 
 test('a set that is empty at its first harvest stays due in full, and does not count as harvested', async () => {
@@ -116,7 +134,9 @@ test('a set that is empty at its first harvest stays due in full, and does not c
   expect(isHarvested(scene.vocabulary, SET)).toBe(false);
   const longAgoMs = scene.repository.nowMs - 24 * HOUR_MS;
   scene.repository.putBack(ident(1), 'věc', longAgoMs);
-  expect(await scene.run()).toMatchObject({ terms: { pass: 'full', records: 1, unconfirmed: undefined } });
+  expect(await scene.run()).toMatchObject({
+    terms: { pass: 'full', records: 1, unconfirmed: undefined },
+  });
   expect(scene.held()).toEqual([1, 1]);
 });
 
@@ -124,7 +144,9 @@ test('after an ordinary run one request counts the whole list', async () => {
   using scene = await harvested(100);
   scene.repository.requests.length = 0;
   await scene.place.run(scene.repository.exchange, CAUTIOUS);
-  const counts = scene.repository.requests.filter((request) => request.startsWith('verb=ListIdentifiers'));
+  const counts = scene.repository.requests.filter((request) =>
+    request.startsWith('verb=ListIdentifiers'),
+  );
   expect(counts).toEqual([expect.not.stringContaining('from=')]);
 });
 
@@ -149,11 +171,13 @@ test('a deletion that an empty list of changes hid is found on the first page of
   scene.repository.remove(ident(3));
   scene.repository.nowMs += HOUR_MS;
   const hiding: typeof scene.repository.exchange = (request) =>
-    request.url.includes('from=') ? Promise.resolve(answer(oaiError('noRecordsMatch'))) : scene.repository.exchange(request);
+    request.url.includes('from=')
+      ? Promise.resolve(answer(oaiError('noRecordsMatch')))
+      : scene.repository.exchange(request);
   expect(await scene.place.run(hiding, CAUTIOUS)).toMatchObject({ pass: 'full', deleted: 1 });
-  expect(await harvest(scene.repository, scene.vocabulary, { ...CAUTIOUS, exchange: hiding })).toMatchObject([
-    { pass: 'full', deleted: 1 },
-  ]);
+  expect(
+    await harvest(scene.repository, scene.vocabulary, { ...CAUTIOUS, exchange: hiding }),
+  ).toMatchObject([{ pass: 'full', deleted: 1 }]);
   expect(scene.held()).toEqual([99, 99]);
   expect(await scene.place.run(hiding, CAUTIOUS)).toMatchObject({ pass: 'changes' });
 });
@@ -164,14 +188,25 @@ test('a record without content keeps the stored copy, and is named', async () =>
   const exchange: typeof scene.repository.exchange = async (request) => {
     const response = await scene.repository.exchange(request);
     const text = response.body.toString().replaceAll(/<record>.*?<\/record>/g, (record) => {
-      return record.includes(emptied) ? record.replace(/<metadata>.*<\/metadata>/, '<metadata/>') : record;
+      return record.includes(emptied)
+        ? record.replace(/<metadata>.*<\/metadata>/, '<metadata/>')
+        : record;
     });
     return { ...response, body: Buffer.from(text) };
   };
-  const broken = [{ identifier: `${OAI_BASE}/id/${emptied}`, reason: 'the service sent it without content' }];
-  expect(await scene.place.run(exchange, { ...CAUTIOUS, full: true })).toMatchObject({ broken, vanished: 0 });
+  const broken = [
+    { identifier: `${OAI_BASE}/id/${emptied}`, reason: 'the service sent it without content' },
+  ];
+  expect(await scene.place.run(exchange, { ...CAUTIOUS, full: true })).toMatchObject({
+    broken,
+    vanished: 0,
+  });
   expect(labels(scene.place).get(emptied)).toBe('věc 3');
-  const [terms] = await harvest(scene.repository, scene.vocabulary, { ...CAUTIOUS, full: true, exchange });
+  const [terms] = await harvest(scene.repository, scene.vocabulary, {
+    ...CAUTIOUS,
+    full: true,
+    exchange,
+  });
   expect(terms).toMatchObject({ broken });
   expect(stored(scene.vocabulary).get(emptied)).toBe('věc 3');
   expect(await scene.run()).toMatchObject({ records: { broken: [] }, terms: { broken: [] } });

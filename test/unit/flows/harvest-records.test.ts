@@ -15,7 +15,13 @@ describe.each(HABITS)('a service %s', (_, habits) => {
     const place = harvestPlace();
     const repository = aRepository(count, habits);
     const result = await place.run(repository.exchange);
-    expect(result).toMatchObject({ pass: 'full', records: count, written: count, held: count, broken: [] });
+    expect(result).toMatchObject({
+      pass: 'full',
+      records: count,
+      written: count,
+      held: count,
+      broken: [],
+    });
     expect(sorted(labels(place))).toEqual(sorted(repository.alive()));
     expect(place.lines()).toHaveLength(count);
   });
@@ -33,7 +39,9 @@ describe.each(HABITS)('a service %s', (_, habits) => {
     expect(result).toMatchObject({ pass: 'changes', records: 2, written: 2, deleted: 1, held: 10 });
     expect(sorted(labels(place))).toEqual(sorted(repository.alive()));
     expect(place.lines()).toHaveLength(12);
-    expect(place.lines().filter(({ deleted }) => deleted)).toMatchObject([{ identifier: `${OAI_BASE}/id/${ident(7)}` }]);
+    expect(place.lines().filter(({ deleted }) => deleted)).toMatchObject([
+      { identifier: `${OAI_BASE}/id/${ident(7)}` },
+    ]);
     expect(listRequests(repository)).toHaveLength(1);
   });
 
@@ -42,7 +50,8 @@ describe.each(HABITS)('a service %s', (_, habits) => {
     const repository = aRepository(12, habits);
     let changes = 0;
     repository.beforeAnswer = ({ url }) => {
-      if (url.includes('resumptionToken') && changes < 4) repository.put(ident(++changes), `změněno ${changes}`);
+      if (url.includes('resumptionToken') && changes < 4)
+        repository.put(ident(++changes), `změněno ${changes}`);
     };
     await place.run(repository.exchange);
     await place.run(repository.exchange);
@@ -58,7 +67,11 @@ describe('a harvest that was interrupted', () => {
     const first = place.run(cutAfter(repository, 2), { killed: how === 'killed' });
     await expect(first).rejects.toBeInstanceOf(UnavailableError);
     repository.requests.length = 0;
-    expect(await place.run(repository.exchange)).toMatchObject({ pass: 'full', records: 12, written: 6 });
+    expect(await place.run(repository.exchange)).toMatchObject({
+      pass: 'full',
+      records: 12,
+      written: 6,
+    });
     expect(listRequests(repository)[0]).toBe('verb=ListRecords&resumptionToken=T2');
     expect(place.lines()).toHaveLength(12);
     expect(sorted(labels(place))).toEqual(sorted(repository.alive()));
@@ -67,13 +80,16 @@ describe('a harvest that was interrupted', () => {
   test('after its last page requests only what it misses', async () => {
     const place = harvestPlace();
     const repository = aRepository(4, { end: 'empty-token' });
-    // Two pages, and the first count was too high: the list is read to its end, then the network goes.
+    // Two pages, and the first count was too high: the list is read to its end, then the network
+    // goes.
     const grown: Exchange = async (request) => {
       if (request.url.includes('from=')) throw new TransportError('reset', true, 'gone');
       const response = await repository.exchange(request);
       return {
         ...response,
-        body: Buffer.from(response.body.toString().replaceAll('completeListSize="4"', 'completeListSize="5"')),
+        body: Buffer.from(
+          response.body.toString().replaceAll('completeListSize="4"', 'completeListSize="5"'),
+        ),
       };
     };
     await expect(place.run(grown)).rejects.toBeInstanceOf(UnavailableError);
@@ -99,20 +115,24 @@ describe('a harvest that was interrupted', () => {
 });
 
 describe('a token that the service has forgotten', () => {
-  test.each(['newest-first', 'oldest-first'] as const)('loses only the rest of a list that is ordered %s', async (order) => {
-    const place = harvestPlace();
-    const repository = aRepository(30, { order });
-    repository.nowMs += 3600_000;
-    await place.run(cutAfter(repository, 6)).catch(() => {});
-    repository.expireTokens();
-    repository.requests.length = 0;
-    expect(await place.run(repository.exchange)).toMatchObject({ records: 30, held: 30 });
-    expect(sorted(labels(place))).toEqual(sorted(repository.alive()));
-    expect(repetitions(place)).toEqual([]);
-    // 30 records on pages of 3 are 10 pages, of which 6 were read and the last of them may be met again. Beside them: the
-    // refused token, the empty page at the end, what changed since, and the first page with one read ahead, to have all counted.
-    expect(listRequests(repository).length).toBeLessThanOrEqual(1 + 5 + 1 + 1 + 2);
-  });
+  test.each(['newest-first', 'oldest-first'] as const)(
+    'loses only the rest of a list that is ordered %s',
+    async (order) => {
+      const place = harvestPlace();
+      const repository = aRepository(30, { order });
+      repository.nowMs += 3600_000;
+      await place.run(cutAfter(repository, 6)).catch(() => {});
+      repository.expireTokens();
+      repository.requests.length = 0;
+      expect(await place.run(repository.exchange)).toMatchObject({ records: 30, held: 30 });
+      expect(sorted(labels(place))).toEqual(sorted(repository.alive()));
+      expect(repetitions(place)).toEqual([]);
+      // 30 records on pages of 3 are 10 pages, of which 6 were read and the last of them may be met
+      // again. Beside them: the refused token, the empty page at the end, what changed since, and
+      // the first page with one read ahead, to have all counted.
+      expect(listRequests(repository).length).toBeLessThanOrEqual(1 + 5 + 1 + 1 + 2);
+    },
+  );
 
   test('may be every one, as long as the list is ordered', async () => {
     const place = harvestPlace();
@@ -126,7 +146,8 @@ describe('a token that the service has forgotten', () => {
 describe('the requested set', () => {
   test('must exist at the service', async () => {
     const place = harvestPlace();
-    const exchange: Exchange = async () => answer(oaiXml('<ListSets><set><setSpec>projekt</setSpec></set></ListSets>'));
+    const exchange: Exchange = async () =>
+      answer(oaiXml('<ListSets><set><setSpec>projekt</setSpec></set></ListSets>'));
     await expect(place.run(exchange)).rejects.toBeInstanceOf(UsageError);
     expect(place.lines()).toEqual([]);
   });
@@ -135,7 +156,9 @@ describe('the requested set', () => {
 test('progress counts the records read against the whole', async () => {
   const place = harvestPlace();
   const seen: (readonly [number, number | undefined])[] = [];
-  await place.run(aRepository(7).exchange, { onProgress: ({ done, total }) => seen.push([done, total]) });
+  await place.run(aRepository(7).exchange, {
+    onProgress: ({ done, total }) => seen.push([done, total]),
+  });
   expect(seen.slice(0, 3)).toEqual([
     [3, 7],
     [6, 7],

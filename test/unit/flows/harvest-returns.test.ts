@@ -3,7 +3,14 @@ import type { Exchange } from '../../../src/http/exchange.ts';
 import { findTermByIdent } from '../../../src/vocabulary/terms.ts';
 import { labels } from '../../support/harvest-output.ts';
 import { harvestPlace, SET } from '../../support/record-harvest.ts';
-import { answer, listXml, OAI_BASE, oaiError, oaiXml, recordXml } from '../../support/scripted-oai.ts';
+import {
+  answer,
+  listXml,
+  OAI_BASE,
+  oaiError,
+  oaiXml,
+  recordXml,
+} from '../../support/scripted-oai.ts';
 import { tempVocabulary } from '../../support/temp-vocabulary.ts';
 import { aRepository, ident, sorted } from '../../support/term-repository.ts';
 import { harvest, stored } from '../../support/vocabulary-harvest.ts';
@@ -56,12 +63,19 @@ describe('of two copies of one record', () => {
     return async ({ url }) => {
       const query = new URL(url).searchParams;
       if (query.get('verb') === 'Identify') return answer(oaiXml('<Identify/>'));
-      if (query.get('verb') === 'ListSets') return answer(oaiXml(`<ListSets><set><setSpec>${SET}</setSpec></set></ListSets>`));
+      if (query.get('verb') === 'ListSets')
+        return answer(oaiXml(`<ListSets><set><setSpec>${SET}</setSpec></set></ListSets>`));
       if (query.get('verb') === 'GetRecord')
-        return answer(record === undefined ? oaiError('idDoesNotExist') : oaiXml(`<GetRecord>${record}</GetRecord>`));
+        return answer(
+          record === undefined
+            ? oaiError('idDoesNotExist')
+            : oaiXml(`<GetRecord>${record}</GetRecord>`),
+        );
       if (query.has('from')) return answer(oaiError('noRecordsMatch'));
       const n = Number(query.get('resumptionToken') ?? '0');
-      return answer(listXml('ListRecords', pages[n] ?? [], n + 1 < pages.length ? String(n + 1) : undefined));
+      return answer(
+        listXml('ListRecords', pages[n] ?? [], n + 1 < pages.length ? String(n + 1) : undefined),
+      );
     };
   }
 

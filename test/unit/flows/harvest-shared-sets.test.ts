@@ -15,7 +15,11 @@ function ofSets(lists: readonly [FakeRepository, FakeRepository]): Exchange {
   return async (request) => {
     const query = new URL(request.url).searchParams;
     if (query.get('verb') === 'ListSets') {
-      return answer(oaiXml(`<ListSets>${SETS.map((set) => `<set><setSpec>${set}</setSpec></set>`).join('')}</ListSets>`));
+      return answer(
+        oaiXml(
+          `<ListSets>${SETS.map((set) => `<set><setSpec>${set}</setSpec></set>`).join('')}</ListSets>`,
+        ),
+      );
     }
     if (query.has('set')) asked = lists[query.get('set') === SETS[0] ? 0 : 1];
     return asked.exchange(request);
@@ -23,7 +27,11 @@ function ofSets(lists: readonly [FakeRepository, FakeRepository]): Exchange {
 }
 
 /** Records 1 to 6 in the first set, 4 to 9 in the second. */
-function sharing(): { both: [FakeRepository, FakeRepository]; exchange: Exchange; change: (n: number, label: string) => void } {
+function sharing(): {
+  both: [FakeRepository, FakeRepository];
+  exchange: Exchange;
+  change: (n: number, label: string) => void;
+} {
   const both: [FakeRepository, FakeRepository] = [aRepository(6), aRepository(9)];
   for (const n of [1, 2, 3]) both[1].forget(ident(n));
   const pass = (ms: number): void => {
@@ -49,21 +57,30 @@ describe('two sets that share records, in one output', () => {
   test.each([
     [0, 1],
     [1, 0],
-  ] as const)('keep a record that leaves set %i and stays in the other, until it leaves that as well', async (first, second) => {
-    const place = harvestPlace();
-    const { both, exchange, change } = sharing();
-    await place.run(exchange, TWO);
-    change(9, 'jiný');
-    both[first].forget(ident(5));
-    expect(await place.run(exchange, { ...TWO, full: true })).toMatchObject({ vanished: 0, held: 9 });
-    expect([...labels(place).keys()].sort()).toEqual(all());
-    both[second].forget(ident(5));
-    expect(await place.run(exchange, { ...TWO, full: true })).toMatchObject({ vanished: 1, held: 9 });
-    expect([...labels(place).keys()].sort()).toEqual(all(5));
-    both[first].put(ident(5), 'zase tam');
-    await place.run(exchange, TWO);
-    expect(labels(place).get(ident(5))).toBe('zase tam');
-  });
+  ] as const)(
+    'keep a record that leaves set %i and stays in the other, until it leaves that as well',
+    async (first, second) => {
+      const place = harvestPlace();
+      const { both, exchange, change } = sharing();
+      await place.run(exchange, TWO);
+      change(9, 'jiný');
+      both[first].forget(ident(5));
+      expect(await place.run(exchange, { ...TWO, full: true })).toMatchObject({
+        vanished: 0,
+        held: 9,
+      });
+      expect([...labels(place).keys()].sort()).toEqual(all());
+      both[second].forget(ident(5));
+      expect(await place.run(exchange, { ...TWO, full: true })).toMatchObject({
+        vanished: 1,
+        held: 9,
+      });
+      expect([...labels(place).keys()].sort()).toEqual(all(5));
+      both[first].put(ident(5), 'zase tam');
+      await place.run(exchange, TWO);
+      expect(labels(place).get(ident(5))).toBe('zase tam');
+    },
+  );
 
   test('lose at once what is no longer in either of them', async () => {
     const place = harvestPlace();
@@ -72,6 +89,9 @@ describe('two sets that share records, in one output', () => {
     for (const one of both) one.forget(ident(5));
     expect(await place.run(exchange, { ...TWO, full: true })).toMatchObject({ vanished: 1 });
     expect([...labels(place).keys()].sort()).toEqual(all(5));
-    expect(await place.run(exchange, { ...TWO, full: true })).toMatchObject({ vanished: 0, written: 0 });
+    expect(await place.run(exchange, { ...TWO, full: true })).toMatchObject({
+      vanished: 0,
+      written: 0,
+    });
   });
 });

@@ -8,28 +8,48 @@ import { type HarvestPlace, harvestPlace, SET } from '../../support/record-harve
 import { OAI_BASE } from '../../support/scripted-oai.ts';
 import { aRepository, HABITS, ident, sorted } from '../../support/term-repository.ts';
 
-const line = (n: number) => ({ identifier: `${OAI_BASE}/id/${ident(n)}`, sets: [SET], deleted: true });
+const line = (n: number) => ({
+  identifier: `${OAI_BASE}/id/${ident(n)}`,
+  sets: [SET],
+  deleted: true,
+});
 
 /** Each form's record of one that is gone. */
 const FORMS = [
   ['jsonl', 'out.jsonl', (place: HarvestPlace) => place.lines().at(-1)],
   ['xml', 'out.xml', (place: HarvestPlace) => fromXml(readFileSync(place.path, 'utf8'))],
-  ['files', 'out', (place: HarvestPlace) => fromXml(readFileSync(join(place.folder, `${ident(2)}.xml`), 'utf8'))],
+  [
+    'files',
+    'out',
+    (place: HarvestPlace) => fromXml(readFileSync(join(place.folder, `${ident(2)}.xml`), 'utf8')),
+  ],
   ['sqlite', 'out.sqlite', (place: HarvestPlace) => fromRow(place.path)],
 ] as const;
 
 function fromXml(text: string): object {
   const header = text.slice(text.lastIndexOf('<header'), text.lastIndexOf('</header>'));
-  const getText = (name: string): string => new RegExp(`<${name}>(.*)</${name}>`).exec(header)?.[1] ?? '';
+  const getText = (name: string): string =>
+    new RegExp(`<${name}>(.*)</${name}>`).exec(header)?.[1] ?? '';
   const deleted = header.startsWith('<header status="deleted">');
-  return { identifier: getText('identifier'), datestamp: getText('datestamp'), sets: [getText('setSpec')], deleted };
+  return {
+    identifier: getText('identifier'),
+    datestamp: getText('datestamp'),
+    sets: [getText('setSpec')],
+    deleted,
+  };
 }
 
 function fromRow(path: string): object {
   const database = openSqlite(path, { readonly: true });
-  const row = database.prepare('select * from records where identifier = ?').get(line(2).identifier) as Record<string, string>;
+  const row = database
+    .prepare('select * from records where identifier = ?')
+    .get(line(2).identifier) as Record<string, string>;
   database.close();
-  return { ...row, sets: JSON.parse(row['sets'] ?? ''), deleted: row['deleted'] === (1 as unknown) };
+  return {
+    ...row,
+    sets: JSON.parse(row['sets'] ?? ''),
+    deleted: row['deleted'] === (1 as unknown),
+  };
 }
 
 describe('a record that the service no longer lists', () => {
@@ -45,7 +65,11 @@ describe('a record that the service no longer lists', () => {
     const record = findRecord(place) as { datestamp: string };
     expect(record).toMatchObject(line(2));
     expect(Date.parse(record.datestamp)).toBeGreaterThanOrEqual(Date.parse(beganAt));
-    expect(await place.run(repository.exchange, { form, full: true })).toMatchObject({ vanished: 0, written: 0, held: 5 });
+    expect(await place.run(repository.exchange, { form, full: true })).toMatchObject({
+      vanished: 0,
+      written: 0,
+      held: 5,
+    });
     expect(findRecord(place)).toEqual(record);
   });
 
@@ -59,20 +83,27 @@ describe('a record that the service no longer lists', () => {
     await place.run(repository.exchange, { full: true });
     expect(labels(place).has(ident(2))).toBe(false);
     repository.putBack(ident(2), 'věc 2', madeMs);
-    expect(await place.run(repository.exchange, { full: true })).toMatchObject({ vanished: 0, written: 1 });
+    expect(await place.run(repository.exchange, { full: true })).toMatchObject({
+      vanished: 0,
+      written: 1,
+    });
     expect(sorted(labels(place))).toEqual(sorted(repository.alive()));
   });
 
-  test.each(HABITS)('is deleted even if it vanished during the first harvest, of a service %s', async (_, habits) => {
-    const place = harvestPlace();
-    const repository = aRepository(12, habits);
-    const met = habits.order === 'newest-first' ? 12 : 1;
-    repository.beforeAnswer = ({ url }) => url.includes('resumptionToken') && repository.forget(ident(met));
-    await place.run(repository.exchange);
-    await place.run(repository.exchange, { full: true });
-    expect(sorted(labels(place))).toEqual(sorted(repository.alive()));
-    expect(repetitions(place)).toEqual([]);
-  });
+  test.each(HABITS)(
+    'is deleted even if it vanished during the first harvest, of a service %s',
+    async (_, habits) => {
+      const place = harvestPlace();
+      const repository = aRepository(12, habits);
+      const met = habits.order === 'newest-first' ? 12 : 1;
+      repository.beforeAnswer = ({ url }) =>
+        url.includes('resumptionToken') && repository.forget(ident(met));
+      await place.run(repository.exchange);
+      await place.run(repository.exchange, { full: true });
+      expect(sorted(labels(place))).toEqual(sorted(repository.alive()));
+      expect(repetitions(place)).toEqual([]);
+    },
+  );
 
   test('is kept if the harvest has bounds: it may have left them', async () => {
     const place = harvestPlace();
@@ -81,22 +112,31 @@ describe('a record that the service no longer lists', () => {
     repository.nowMs += 3_600_000;
     await place.run(repository.exchange, { until });
     repository.put(ident(2), 'změněno');
-    expect(await place.run(repository.exchange, { until, full: true })).toMatchObject({ records: 4, vanished: 0 });
+    expect(await place.run(repository.exchange, { until, full: true })).toMatchObject({
+      records: 4,
+      vanished: 0,
+    });
     expect(labels(place).get(ident(2))).toBe('věc 2');
   });
 
-  test.each(['text', 'identifier'] as const)('is not a record that was unreadable for its %s', async (where) => {
-    const place = harvestPlace();
-    const repository = aRepository(5);
-    await place.run(repository.exchange);
-    const [from, to] = where === 'text' ? ['věc 4<', 'věc & 4<'] : [`/id/${ident(4)}<`, '/id/& <'];
-    const breaking: typeof repository.exchange = async (request) => {
-      const response = await repository.exchange(request);
-      return { ...response, body: Buffer.from(response.body.toString().replaceAll(from, to)) };
-    };
-    expect(await place.run(breaking, { full: true, skipBroken: true })).toMatchObject({ vanished: 0 });
-    expect(sorted(labels(place))).toEqual(sorted(repository.alive()));
-  });
+  test.each(['text', 'identifier'] as const)(
+    'is not a record that was unreadable for its %s',
+    async (where) => {
+      const place = harvestPlace();
+      const repository = aRepository(5);
+      await place.run(repository.exchange);
+      const [from, to] =
+        where === 'text' ? ['věc 4<', 'věc & 4<'] : [`/id/${ident(4)}<`, '/id/& <'];
+      const breaking: typeof repository.exchange = async (request) => {
+        const response = await repository.exchange(request);
+        return { ...response, body: Buffer.from(response.body.toString().replaceAll(from, to)) };
+      };
+      expect(await place.run(breaking, { full: true, skipBroken: true })).toMatchObject({
+        vanished: 0,
+      });
+      expect(sorted(labels(place))).toEqual(sorted(repository.alive()));
+    },
+  );
 
   test('is kept if the service only spells it differently', async () => {
     const [place, notes] = [harvestPlace(), [] as string[]];
@@ -104,7 +144,10 @@ describe('a record that the service no longer lists', () => {
     await place.run(repository.exchange);
     const renaming: typeof repository.exchange = async (request) => {
       const response = await repository.exchange(request);
-      return { ...response, body: Buffer.from(response.body.toString().replaceAll(`${OAI_BASE}/id/`, 'oai:finds:')) };
+      return {
+        ...response,
+        body: Buffer.from(response.body.toString().replaceAll(`${OAI_BASE}/id/`, 'oai:finds:')),
+      };
     };
     expect(await place.run(renaming, { full: true, notes })).toMatchObject({ vanished: 0 });
     expect(notes).toEqual([expect.stringContaining('oai:finds:')]);
@@ -140,7 +183,10 @@ test('a harvest killed while it marks losses marks each of them once', async () 
   for (let n = 1; n <= 250; n++) repository.forget(ident(n));
   let kills = 0;
   for (let isOver = false; !isOver; ) {
-    const running = place.run(repository.exchange, { full: kills === 0, wrap: dyingAt(1 + (kills % 4)) });
+    const running = place.run(repository.exchange, {
+      full: kills === 0,
+      wrap: dyingAt(1 + (kills % 4)),
+    });
     isOver = await running.then(
       () => true,
       (thrown: Error) => thrown.message !== 'killed',
@@ -148,7 +194,11 @@ test('a harvest killed while it marks losses marks each of them once', async () 
     if (!isOver) kills++;
   }
   expect(kills).toBeGreaterThan(4);
-  const marked = place.lines().flatMap(({ identifier, deleted }) => (deleted === true ? [identifier] : []));
-  expect(marked.toSorted()).toEqual(Array.from({ length: 250 }, (_, n) => `${OAI_BASE}/id/${ident(n + 1)}`));
+  const marked = place
+    .lines()
+    .flatMap(({ identifier, deleted }) => (deleted === true ? [identifier] : []));
+  expect(marked.toSorted()).toEqual(
+    Array.from({ length: 250 }, (_, n) => `${OAI_BASE}/id/${ident(n + 1)}`),
+  );
   expect(sorted(labels(place))).toEqual(sorted(repository.alive()));
 });

@@ -21,12 +21,18 @@ describe('a verifying harvest', () => {
     repository.nowMs += 3600_000;
     repository.putBack(ident(3), 'tiše změněno', madeMs);
     repository.put(ident(5), 'změněno');
-    expect(await place.run(repository.exchange, { form })).toMatchObject({ pass: 'changes', written: 1 });
+    expect(await place.run(repository.exchange, { form })).toMatchObject({
+      pass: 'changes',
+      written: 1,
+    });
     const verified = await place.run(repository.exchange, { form, verify: true });
     expect(verified).toMatchObject({ pass: 'full', records: 8, written: 1, mended: 1, held: 8 });
     if (form === 'jsonl') expect(sorted(labels(place))).toEqual(sorted(repository.alive()));
     if (form === 'xml') expect(readFileSync(place.path, 'utf8')).toContain('tiše změněno');
-    expect(await place.run(repository.exchange, { form, verify: true })).toMatchObject({ written: 0, mended: 0 });
+    expect(await place.run(repository.exchange, { form, verify: true })).toMatchObject({
+      written: 0,
+      mended: 0,
+    });
   });
 
   test('removes a row that another program restored although the service no longer has the record', async () => {
@@ -39,9 +45,14 @@ describe('a verifying harvest', () => {
     const database = openSqlite(place.path);
     database.prepare('update records set deleted = 0 where deleted = 1').run();
     database.close();
-    expect(await place.run(repository.exchange, { form: 'sqlite', verify: true })).toMatchObject({ records: 4, held: 4 });
+    expect(await place.run(repository.exchange, { form: 'sqlite', verify: true })).toMatchObject({
+      records: 4,
+      held: 4,
+    });
     const verified = openSqlite(place.path, { readonly: true });
-    expect(verified.prepare('select count(*) from records where deleted = 0').pluck().get()).toBe(4);
+    expect(verified.prepare('select count(*) from records where deleted = 0').pluck().get()).toBe(
+      4,
+    );
     verified.close();
   });
 
@@ -50,7 +61,8 @@ describe('a verifying harvest', () => {
     const repository = aRepository(12);
     repository.nowMs += 3600_000;
     await place.run(repository.exchange);
-    const lists = (): string[] => repository.requests.splice(0).filter((query) => query.includes('ListRecords'));
+    const lists = (): string[] =>
+      repository.requests.splice(0).filter((query) => query.includes('ListRecords'));
     await place.run(cutAfter(repository, 2), { full: true }).catch(() => {});
     lists();
     await place.run(cutAfter(repository, 2), { verify: true }).catch(() => {});
@@ -67,14 +79,20 @@ describe('a verifying harvest', () => {
       const response = await repository.exchange(request);
       const text = response.body
         .toString()
-        .replaceAll(/<metadata>.*?<\/metadata>/gs, '<metadata><svc>HTTP/1.1 403 Forbidden</svc></metadata>');
+        .replaceAll(
+          /<metadata>.*?<\/metadata>/gs,
+          '<metadata><svc>HTTP/1.1 403 Forbidden</svc></metadata>',
+        );
       return { ...response, body: Buffer.from(text) };
     };
     repository.nowMs += 3600_000;
     expect(await place.run(masking)).toMatchObject({ masked: 6 });
     repository.nowMs += 3600_000;
     expect(await place.run(repository.exchange)).toMatchObject({ written: 0 });
-    expect(await place.run(repository.exchange, { full: true })).toMatchObject({ written: 6, masked: 0 });
+    expect(await place.run(repository.exchange, { full: true })).toMatchObject({
+      written: 6,
+      masked: 0,
+    });
     expect(sorted(labels(place))).toEqual(sorted(repository.alive()));
   });
 });

@@ -37,7 +37,9 @@ describe('an incomplete list', () => {
       record: `${OAI_BASE}/id/${ident(5)}`,
     });
     const [result] = await harvest(repository, vocabulary, { skipBroken: true });
-    expect(result?.broken).toEqual([{ identifier: `${OAI_BASE}/id/${ident(5)}`, reason: expect.stringContaining('&amp;') }]);
+    expect(result?.broken).toEqual([
+      { identifier: `${OAI_BASE}/id/${ident(5)}`, reason: expect.stringContaining('&amp;') },
+    ]);
     expect(stored(vocabulary).size).toBe(9);
   });
 
@@ -50,7 +52,10 @@ describe('an incomplete list', () => {
     const unnamed = Object.assign(repository, {
       exchange: async (request: Parameters<typeof exchange>[0]) => {
         const response = await exchange(request);
-        return { ...response, body: Buffer.from(response.body.toString().replace(`/id/${ident(4)}<`, '/id/& <')) };
+        return {
+          ...response,
+          body: Buffer.from(response.body.toString().replace(`/id/${ident(4)}<`, '/id/& <')),
+        };
       },
     });
     const [result] = await harvest(unnamed, vocabulary, { full: true, skipBroken: true });
@@ -67,7 +72,9 @@ describe('an incomplete list', () => {
     const [result] = await harvest(repository, vocabulary);
     expect(result).toMatchObject({ records: 5, unreadable: [ident(5)], broken: [] });
     expect(stored(vocabulary).size).toBe(4);
-    expect(await harvest(repository, vocabulary)).toMatchObject([{ pass: 'changes', unreadable: [ident(5)], broken: [] }]);
+    expect(await harvest(repository, vocabulary)).toMatchObject([
+      { pass: 'changes', unreadable: [ident(5)], broken: [] },
+    ]);
     repository.put(ident(5), 'věc 5');
     expect(await harvest(repository, vocabulary)).toMatchObject([{ unreadable: [], broken: [] }]);
     expect(await harvest(repository, vocabulary)).toMatchObject([{ unreadable: [], broken: [] }]);

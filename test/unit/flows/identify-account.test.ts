@@ -1,8 +1,23 @@
 import { describe, expect, test } from 'vitest';
-import { AuthError, ConfigError, type PasError, UnavailableError } from '../../../src/base/errors.ts';
-import { type ProfileUser, resolveAccount, type Signer, signIn } from '../../../src/flows/push/resolve-account.ts';
+import {
+  AuthError,
+  ConfigError,
+  type PasError,
+  UnavailableError,
+} from '../../../src/base/errors.ts';
+import {
+  type ProfileUser,
+  resolveAccount,
+  type Signer,
+  signIn,
+} from '../../../src/flows/push/resolve-account.ts';
 import { TransportError } from '../../../src/http/exchange.ts';
-import { findKnownAccount, findKnownUsername, type KnownAccount, rememberAccount } from '../../../src/outbox/bound-account.ts';
+import {
+  findKnownAccount,
+  findKnownUsername,
+  type KnownAccount,
+  rememberAccount,
+} from '../../../src/outbox/bound-account.ts';
 import { updateHeader } from '../../../src/outbox/open-outbox.ts';
 import { EVA_SAID, JAN_SAID, serviceSaying } from '../../support/account-service.ts';
 import { ADDRESS, tempOutbox, USERNAME } from '../../support/temp-outbox.ts';
@@ -20,7 +35,9 @@ describe('the signed-in account', () => {
     const service = serviceSaying(promoted);
     expect(await resolveAccount(outbox, service)).toMatchObject(promoted);
     expect([findKnownAccount(outbox), findKnownUsername(outbox)]).toEqual([promoted, USERNAME]);
-    expect(service.asked.map(({ method, url }) => `${method} ${url}`)).toEqual([`GET ${ADDRESS}/api/uzivatel-info/`]);
+    expect(service.asked.map(({ method, url }) => `${method} ${url}`)).toEqual([
+      `GET ${ADDRESS}/api/uzivatel-info/`,
+    ]);
   });
 
   test.each([{}, { usesExternalToken: true }])(
@@ -29,8 +46,12 @@ describe('the signed-in account', () => {
       using outbox = tempOutbox();
       const refused = resolveAccount(outbox, serviceSaying(JAN_SAID, token));
       await expect(refused).rejects.toThrow(ConfigError);
-      await expect(refused).rejects.toThrow(/U-000001.*finds\.example\.org.*U-000002.*Nothing was sent/);
-      await expect(refused).rejects.toMatchObject({ hint: expect.stringMatching(/pas login.*pas init/) });
+      await expect(refused).rejects.toThrow(
+        /U-000001.*finds\.example\.org.*U-000002.*Nothing was sent/,
+      );
+      await expect(refused).rejects.toMatchObject({
+        hint: expect.stringMatching(/pas login.*pas init/),
+      });
       expect(findKnownAccount(outbox)?.identCely).toBe(EVA_SAID.identCely);
     },
   );
@@ -62,7 +83,8 @@ const profileOf = (username: string | undefined): ProfileUser => ({
 
 describe('an account that is not the one of the outbox', () => {
   const [JAN_EMAIL, LOGIN] = ['jan@example.org', 'pas login'];
-  const separate = (user: string) => `If ${user} is to send from an outbox of its own, make a profile for ${user}`;
+  const separate = (user: string) =>
+    `If ${user} is to send from an outbox of its own, make a profile for ${user}`;
   const unsetToken = `To send as U-000001, unset PAS_TOKEN and sign in: ${LOGIN}.`;
   const unsetUser = `To send as U-000001, unset PAS_USERNAME and PAS_PASSWORD and sign in: ${LOGIN}.`;
   const signInAgain = `To send as U-000001, sign in with that account: ${LOGIN}.`;
@@ -83,28 +105,54 @@ describe('an account that is not the one of the outbox', () => {
       `${unsetToken} ${separate('U-000002')}`,
       { ...JAN_SAID, email: '' },
     ],
-    ['with the user of a variable', { username: 'jan', profile: profileOf(USERNAME) }, `${unsetUser} ${separate('jan')}`],
+    [
+      'with the user of a variable',
+      { username: 'jan', profile: profileOf(USERNAME) },
+      `${unsetUser} ${separate('jan')}`,
+    ],
     [
       'with the user that the profile got since',
       { username: 'jan', profile: profileOf('jan') },
       `To send as U-000001, give dig to ${USERNAME}. ${separate('jan')}`,
     ],
-    ['with a wrong password', { profile: profileOf(USERNAME) }, `${signInAgain} ${separate(USERNAME)}`],
-    ['for a profile without a user', { username: 'jan', profile: profileOf(undefined) }, `${signInAgain} ${separate('jan')}`],
-    ['without any user name', { username: undefined, profile: profileOf(undefined) }, `${signInAgain} ${separate(JAN_EMAIL)}`],
+    [
+      'with a wrong password',
+      { profile: profileOf(USERNAME) },
+      `${signInAgain} ${separate(USERNAME)}`,
+    ],
+    [
+      'for a profile without a user',
+      { username: 'jan', profile: profileOf(undefined) },
+      `${signInAgain} ${separate('jan')}`,
+    ],
+    [
+      'without any user name',
+      { username: undefined, profile: profileOf(undefined) },
+      `${signInAgain} ${separate(JAN_EMAIL)}`,
+    ],
   ])('%s is refused with the ways out', async (_, signer, hint, said = JAN_SAID) => {
     using outbox = tempOutbox();
     const refused = resolveAccount(outbox, { ...serviceSaying(said), ...signer });
-    await expect(refused).rejects.toMatchObject({ name: 'ConfigError', message: expect.stringContaining('U-000002') });
+    await expect(refused).rejects.toMatchObject({
+      name: 'ConfigError',
+      message: expect.stringContaining('U-000002'),
+    });
     expect(`${((await refused.catch((thrown: PasError) => thrown)) as PasError).hint}`).toBe(hint);
   });
 
   test('is named by the user of the profile where no user name is known', async () => {
     using outbox = tempOutbox();
     rememberAccount(outbox, '', EVA_SAID);
-    const refused = resolveAccount(outbox, { ...serviceSaying(JAN_SAID), ...{ username: 'jan', profile: profileOf('jan') } });
-    await expect(refused).rejects.toMatchObject({ message: expect.stringContaining('Nothing was sent') });
-    expect(`${((await refused.catch((thrown: PasError) => thrown)) as PasError).hint}`).toBe(`${signInAgain} ${separate('jan')}`);
+    const refused = resolveAccount(outbox, {
+      ...serviceSaying(JAN_SAID),
+      ...{ username: 'jan', profile: profileOf('jan') },
+    });
+    await expect(refused).rejects.toMatchObject({
+      message: expect.stringContaining('Nothing was sent'),
+    });
+    expect(`${((await refused.catch((thrown: PasError) => thrown)) as PasError).hint}`).toBe(
+      `${signInAgain} ${separate('jan')}`,
+    );
   });
 });
 
@@ -112,15 +160,25 @@ describe('before anything was sent, the account of a profile', () => {
   const outside = { usesExternalToken: true };
   test.each<[string, Partial<Signer>, boolean]>([
     ['has the user name of the profile', { profile: profileOf(' Eva@example.org') }, true],
-    ['has its e-mail address as user name', { ...outside, profile: profileOf('jan@example.org') }, true],
+    [
+      'has its e-mail address as user name',
+      { ...outside, profile: profileOf('jan@example.org') },
+      true,
+    ],
     ['has the part before the @ as user name', { ...outside, profile: profileOf('jan') }, true],
     ['is any where the profile has no user', { ...outside, profile: profileOf(undefined) }, true],
-    ['is not another one than that of its user name', { ...outside, profile: profileOf(USERNAME) }, false],
+    [
+      'is not another one than that of its user name',
+      { ...outside, profile: profileOf(USERNAME) },
+      false,
+    ],
     ['is not one of another user name', { username: 'jan', profile: profileOf('petr') }, false],
     ['is not unknown', { username: undefined, profile: profileOf('petr') }, false],
   ])('%s', async (_, signer, isTaken) => {
     using outbox = unboundOutbox();
-    const resolved = resolveAccount(outbox, { ...serviceSaying(JAN_SAID), ...signer }).catch((thrown: PasError) => thrown);
+    const resolved = resolveAccount(outbox, { ...serviceSaying(JAN_SAID), ...signer }).catch(
+      (thrown: PasError) => thrown,
+    );
     const { profile } = signer;
     if (isTaken) expect(await resolved).toMatchObject({ identCely: 'U-000002' });
     else
@@ -156,7 +214,11 @@ describe('an account with a password', () => {
         send: async (request) => {
           if (!request.url.endsWith('/api/token-auth/')) return send(request);
           asked.push(request);
-          return { status: 200, headers: {}, body: Buffer.from('{"token":"0123456789abcdef0123456789abcdef01234567"}') };
+          return {
+            status: 200,
+            headers: {},
+            body: Buffer.from('{"token":"0123456789abcdef0123456789abcdef01234567"}'),
+          };
         },
       },
       async () => outbox,
@@ -169,17 +231,28 @@ describe('an account with a password', () => {
     const { outbox, asked, kept: keptNames, signedIn } = signing(JAN_SAID);
     expect(await signedIn).toEqual(JAN_SAID);
     expect(keptNames).toEqual(['0123456789abcdef0123456789abcdef01234567']);
-    expect([findKnownUsername(outbox), findKnownAccount(outbox)?.identCely]).toEqual(['jan', JAN_SAID.identCely]);
+    expect([findKnownUsername(outbox), findKnownAccount(outbox)?.identCely]).toEqual([
+      'jan',
+      JAN_SAID.identCely,
+    ]);
     // A token is asked for once, and each request ends.
-    expect(asked.map(({ url, answerTimeoutMs }) => [url.slice(ADDRESS.length), answerTimeoutMs])).toEqual([
+    expect(
+      asked.map(({ url, answerTimeoutMs }) => [url.slice(ADDRESS.length), answerTimeoutMs]),
+    ).toEqual([
       ['/api/token-auth/', 1234],
       ['/api/uzivatel-info/', 1234],
     ]);
-    expect(asked[1]?.headers?.['authorization']).toContain('0123456789abcdef0123456789abcdef01234567');
+    expect(asked[1]?.headers?.['authorization']).toContain(
+      '0123456789abcdef0123456789abcdef01234567',
+    );
   });
 
   test('that is refused stores no token', async () => {
-    const { outbox, kept: keptNames, signedIn } = signing({ status: 403, headers: {}, body: Buffer.alloc(0) });
+    const {
+      outbox,
+      kept: keptNames,
+      signedIn,
+    } = signing({ status: 403, headers: {}, body: Buffer.alloc(0) });
     await expect(signedIn).rejects.toThrow(AuthError);
     expect([keptNames, findKnownUsername(outbox)]).toEqual([[], USERNAME]);
   });

@@ -24,7 +24,10 @@ afterEach(() => store[Symbol.dispose]());
 
 const TERMS = [
   aTerm('HES-000600', 'šperky', {}),
-  aTerm('HES-000605', 'spona', { labelEn: 'brooch', superiors: [{ ident: 'HES-000600', kind: 'nadrazene' }] }),
+  aTerm('HES-000605', 'spona', {
+    labelEn: 'brooch',
+    superiors: [{ ident: 'HES-000600', kind: 'nadrazene' }],
+  }),
   aTerm('HES-000964', 'železo', { labelEn: 'iron', setSpec: 'heslo:predmet_specifikace' }),
   aTerm('HES-000286', 'doba laténská', { labelEn: 'La Tène Period', setSpec: 'heslo:obdobi' }),
   aTerm('HES-000563', 'sběr', { labelEn: 'field walking', setSpec: 'heslo:nalezove_okolnosti' }),
@@ -42,7 +45,12 @@ const FRAME: FindElements = {
 const REST = ['brooch', 'zelezo', 'laten', 'sber', '50.0871N 14.4208E', 'field', '35'];
 const EMPTY: Find = { localId: '', elements: {}, photos: [] };
 
-type Story = { readonly find: Find; readonly intent: string; readonly kept: readonly Find[]; readonly said: readonly string[] };
+type Story = {
+  readonly find: Find;
+  readonly intent: string;
+  readonly kept: readonly Find[];
+  readonly said: readonly string[];
+};
 
 async function tell(
   prompt: ScriptedPrompt,
@@ -58,11 +66,23 @@ async function tell(
   const mapping = {
     file: '',
     issues: [],
-    rows: [{ row: 2, set: 'heslo:predmet_druh', term: 'fibule', id: 'HES-000605', label: 'spona', note: '', confirmed: true }],
+    rows: [
+      {
+        row: 2,
+        set: 'heslo:predmet_druh',
+        term: 'fibule',
+        id: 'HES-000605',
+        label: 'spona',
+        note: '',
+        confirmed: true,
+      },
+    ],
   };
   const context: AnswerContext = {
     lookupTerm: lookups.lookupTerm,
-    resolveReference: rememberReferences((set, cell) => lookups.lookupTerm(set, cell === 'fibule' ? 'HES-000605' : cell)),
+    resolveReference: rememberReferences((set, cell) =>
+      lookups.lookupTerm(set, cell === 'fibule' ? 'HES-000605' : cell),
+    ),
     resolvePhoto: (name) => ({ value: name }),
     today: '2024-06-02',
     folder,
@@ -142,11 +162,16 @@ describe('a find is entered by answering questions', () => {
   test('a depth that would be rounded to zero is refused', async () => {
     const prompt = scriptedPrompt('', '', ...REST.slice(0, -1), '2 mm', '3', '');
     const { find } = await tell(prompt);
-    expect([find.elements.hloubka, prompt.transcript.join('\n')]).toEqual([3, expect.stringContaining('2 mm ✗ ')]);
+    expect([find.elements.hloubka, prompt.transcript.join('\n')]).toEqual([
+      3,
+      expect.stringContaining('2 mm ✗ '),
+    ]);
   });
 
   test('< goes back to the previous question', async () => {
-    const { find } = await tell(scriptedPrompt('', '', 'šperky', 'zelezo', '<', '<', 'brooch', ...REST.slice(1), ''));
+    const { find } = await tell(
+      scriptedPrompt('', '', 'šperky', 'zelezo', '<', '<', 'brooch', ...REST.slice(1), ''),
+    );
     expect(find.elements.druh_nalezu?.id).toBe('HES-000605');
   });
 
@@ -183,7 +208,18 @@ describe('a find is entered by answering questions', () => {
 
   test('swapped axes are reported and must be confirmed', async () => {
     const { find, said } = await tell(
-      scriptedPrompt('', '', ...REST.slice(0, 4), '50.0871 14.4208', 'n', '50.0872 14.4208', '', 'field', '35', ''),
+      scriptedPrompt(
+        '',
+        '',
+        ...REST.slice(0, 4),
+        '50.0871 14.4208',
+        'n',
+        '50.0872 14.4208',
+        '',
+        'field',
+        '35',
+        '',
+      ),
     );
     expect(find.elements.geom_wkt).toBe('POINT (14.4208 50.0872)');
     expect(said).toContain('"50.0871 14.4208" has the latitude first.');
@@ -207,7 +243,9 @@ describe('a find is entered by answering questions', () => {
 
 describe('at the end', () => {
   test('the reason that prevents a state is shown, and leads back to its question', async () => {
-    const { find, said, intent } = await tell(scriptedPrompt('', '', ...REST.slice(0, 6), '-', '', '35', ''));
+    const { find, said, intent } = await tell(
+      scriptedPrompt('', '', ...REST.slice(0, 6), '-', '', '35', ''),
+    );
     expect(said.join('\n')).toContain('✗ Missing: Depth (cm).');
     expect([find.elements.hloubka, intent]).toEqual([35, 'send']);
   });
@@ -219,13 +257,30 @@ describe('at the end', () => {
   });
 
   test('optional elements are asked for on request only', async () => {
-    const { find } = await tell(scriptedPrompt('', '', ...REST, 'note', 'rusty', 'number of items', '3 ks', ''));
+    const { find } = await tell(
+      scriptedPrompt('', '', ...REST, 'note', 'rusty', 'number of items', '3 ks', ''),
+    );
     expect(find.elements).toMatchObject({ poznamka: 'rusty', pocet: '3 ks' });
   });
 
   test('any answer can be changed or removed', async () => {
     const { find, intent } = await tell(
-      scriptedPrompt('', '', ...REST, 'depth', '40', 'note', 'x', 'note', '-', 'target', '1', 'depth', '-', ''),
+      scriptedPrompt(
+        '',
+        '',
+        ...REST,
+        'depth',
+        '40',
+        'note',
+        'x',
+        'note',
+        '-',
+        'target',
+        '1',
+        'depth',
+        '-',
+        '',
+      ),
     );
     expect([find.elements.hloubka, find.elements.poznamka, find.elements.stav, intent]).toEqual([
       undefined,
@@ -254,12 +309,16 @@ describe('at the end', () => {
     const prompt = scriptedPrompt(...answers);
     const { find } = await tell(prompt, { folder });
     expect(find.photos).toEqual([join(folder, 'IMG 1.png')]);
-    expect(prompt.transcript.join('\n')).toMatch(/contains no position[\s\S]*There is no photograph/);
+    expect(prompt.transcript.join('\n')).toMatch(
+      /contains no position[\s\S]*There is no photograph/,
+    );
   });
 });
 
 test('for state 1 only project and accessibility are required', async () => {
-  const { find, intent } = await tell(scriptedPrompt('', '', '>', ''), { suggested: { ...FRAME, stav: 1 } });
+  const { find, intent } = await tell(scriptedPrompt('', '', '>', ''), {
+    suggested: { ...FRAME, stav: 1 },
+  });
   expect([intent, find.elements]).toEqual(['send', { ...FRAME, stav: 1, geom_system: '4326' }]);
 });
 

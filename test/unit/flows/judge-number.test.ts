@@ -30,11 +30,23 @@ type Case = {
 };
 
 /** Verdict on `INV 1`, which was sent from START on, while the record has `current`. */
-function judged({ current = '', known = [], changedMs = START - MINUTE, nowMs = START + 60 * MINUTE }: Case) {
+function judged({
+  current = '',
+  known = [],
+  changedMs = START - MINUTE,
+  nowMs = START + 60 * MINUTE,
+}: Case) {
   const find = record(IDENT);
   const elements = current === '' ? find.elements : { ...find.elements, evidencni_cislo: current };
-  const doubt = { identCely: IDENT, value: 'INV 1', knownNumbers: new Set(known), window: window(START) };
-  return inWords(judgeNumber(doubt, { find: { ...find, elements }, changedMs }, view([], { nowMs })));
+  const doubt = {
+    identCely: IDENT,
+    value: 'INV 1',
+    knownNumbers: new Set(known),
+    window: window(START),
+  };
+  return inWords(
+    judgeNumber(doubt, { find: { ...find, elements }, changedMs }, view([], { nowMs })),
+  );
 }
 
 describe('a number that may have been sent', () => {
@@ -77,26 +89,47 @@ describe('a number that may have been sent', () => {
 
   test('of an unknown record has not arrived if the record has none, or was not changed since', () => {
     expect(judged({ changedMs: START }).basis).toBe('number-as-before');
-    expect(judged({ current: 'OLD', changedMs: START - CLOCK_MARGIN_MS - 1 }).basis).toBe('number-as-before');
-    expect(judged({ current: 'OLD', changedMs: START - CLOCK_MARGIN_MS }).basis).toBe('other-number');
+    expect(judged({ current: 'OLD', changedMs: START - CLOCK_MARGIN_MS - 1 }).basis).toBe(
+      'number-as-before',
+    );
+    expect(judged({ current: 'OLD', changedMs: START - CLOCK_MARGIN_MS }).basis).toBe(
+      'other-number',
+    );
   });
 
   test('may still arrive while the service may work on it, and may still be hidden until a later change shows', () => {
     expect(judged({ nowMs: SETTLED }).basis).toBe('maybe-under-way');
-    expect(judged({ nowMs: SETTLED + 1, changedMs: SETTLED - 1, known: [''] }).basis).toBe('index-may-lag');
-    expect(judged({ nowMs: SETTLED + 1, changedMs: SETTLED, known: [''] }).basis).toBe('number-as-before');
+    expect(judged({ nowMs: SETTLED + 1, changedMs: SETTLED - 1, known: [''] }).basis).toBe(
+      'index-may-lag',
+    );
+    expect(judged({ nowMs: SETTLED + 1, changedMs: SETTLED, known: [''] }).basis).toBe(
+      'number-as-before',
+    );
   });
 
   test('is shown to a person if the record has it and the service’s time before the attempt is unknown', () => {
-    const find = { ...record(IDENT), elements: { ...record(IDENT).elements, evidencni_cislo: 'INV 1' } };
-    const doubt = { identCely: IDENT, value: 'INV 1', knownNumbers: new Set<string>(), window: TIME_UNKNOWN };
+    const find = {
+      ...record(IDENT),
+      elements: { ...record(IDENT).elements, evidencni_cislo: 'INV 1' },
+    };
+    const doubt = {
+      identCely: IDENT,
+      value: 'INV 1',
+      knownNumbers: new Set<string>(),
+      window: TIME_UNKNOWN,
+    };
     expect(inWords(judgeNumber(doubt, { find, changedMs: START }, view([])))).toMatchObject({
       ...{ kind: 'undecided', basis: 'time-unknown', candidates: ['INV 1'] },
     });
   });
 
   test('is unknown if the record is not shown', () => {
-    const doubt = { identCely: IDENT, value: 'INV 1', knownNumbers: new Set(['OLD']), window: window(START) };
+    const doubt = {
+      identCely: IDENT,
+      value: 'INV 1',
+      knownNumbers: new Set(['OLD']),
+      window: window(START),
+    };
     expect(inWords(judgeNumber(doubt, undefined, view([])))).toEqual({
       kind: 'undecided',
       basis: 'record-not-shown',
@@ -119,7 +152,13 @@ describe('the numbers that a record can have without a foreign change', () => {
       const inner = `<samostatny_nalez><ident_cely>:tba</ident_cely>${number}</samostatny_nalez>`;
       const document = Buffer.from(`<svc xmlns="urn:svc/2.2/">${inner}</svc>`);
       const findId = insertFind(scene.outbox, { localId: 'K-1', elements: {} });
-      const importBody = { document, documentSha512: hashSha512(document), digest: null, project: 'C-1', issues: [] };
+      const importBody = {
+        document,
+        documentSha512: hashSha512(document),
+        digest: null,
+        project: 'C-1',
+        issues: [],
+      };
       await scene.end(addImport(scene.outbox, findId, importBody), 'accepted', IDENT);
     };
     return { ...scene, known, made: createRecord };
@@ -146,7 +185,8 @@ describe('the numbers that a record can have without a foreign change', () => {
   test('are the last accepted one instead', async () => {
     using scene = story();
     await scene.made('<evidencni_cislo>IMP</evidencni_cislo>');
-    for (const value of ['ONE', 'TWO']) await scene.end(scene.queueNumber(value, IDENT), 'accepted', IDENT);
+    for (const value of ['ONE', 'TWO'])
+      await scene.end(scene.queueNumber(value, IDENT), 'accepted', IDENT);
     await scene.end(scene.queueNumber('NO', IDENT), 'refused');
     expect(scene.known()).toEqual(['TWO']);
   });
@@ -169,21 +209,32 @@ describe('the current state of a record', () => {
     const current = (ident: string) => fetchCurrentRecord({ client, format: 'oai_svc' }, ident);
     expect(await current('C-202400101-N00009')).toBeUndefined();
     const ident = make(getInnerText('K-1'));
-    expect(await current(ident)).toMatchObject({ find: { identCely: ident }, changedMs: Math.floor(clock.now() / 1000) * 1000 });
+    expect(await current(ident)).toMatchObject({
+      find: { identCely: ident },
+      changedMs: Math.floor(clock.now() / 1000) * 1000,
+    });
     for (const hidden of ['withheld', 'deleted'] as const) {
       change(ident, (stored) => {
         stored.hidden = hidden;
       });
       expect(await current(ident)).toBeUndefined();
-      expect((await fetchListedRecord({ client, format: 'oai_svc' }, ident))?.header.deleted).toBe(hidden === 'deleted');
+      expect((await fetchListedRecord({ client, format: 'oai_svc' }, ident))?.header.deleted).toBe(
+        hidden === 'deleted',
+      );
     }
   });
 
   test('is unknown for any other answer', async () => {
-    const refused = fetchListedRecord({ client: makeClient(scripted(oaiError('badArgument'))), format: 'oai_svc' }, IDENT);
+    const refused = fetchListedRecord(
+      { client: makeClient(scripted(oaiError('badArgument'))), format: 'oai_svc' },
+      IDENT,
+    );
     await expect(refused).rejects.toMatchObject({ oaiCode: 'badArgument' });
     const closed = Object.assign(new UnavailableError('closed'), { oaiCode: 'idDoesNotExist' });
-    const away = fetchListedRecord({ client: makeClient(scripted(closed)), format: 'oai_svc' }, IDENT);
+    const away = fetchListedRecord(
+      { client: makeClient(scripted(closed)), format: 'oai_svc' },
+      IDENT,
+    );
     await expect(away).rejects.toBeInstanceOf(UnavailableError);
   });
 });

@@ -3,7 +3,16 @@ import type { HarvestedFile } from '../../../src/find/harvested-find.ts';
 import { judgePhoto, type UncertainPhoto } from '../../../src/flows/reconcile/judge-photograph.ts';
 import { CLOCK_MARGIN_MS } from '../../../src/flows/reconcile/verdict.ts';
 import { inWords } from '../../support/in-words.ts';
-import { MINUTE, OTHER_USER, record, START, TIME_UNKNOWN, USER, view, window } from './doubt-scene.ts';
+import {
+  MINUTE,
+  OTHER_USER,
+  record,
+  START,
+  TIME_UNKNOWN,
+  USER,
+  view,
+  window,
+} from './doubt-scene.ts';
 
 const photo: UncertainPhoto = {
   entryId: 7,
@@ -12,7 +21,12 @@ const photo: UncertainPhoto = {
   sha512Hex: 'aa',
   window: window(START),
 };
-const file = (name: string, sha512Hex: string, note: string, atMs = START + 1000): HarvestedFile => ({
+const file = (
+  name: string,
+  sha512Hex: string,
+  note: string,
+  atMs = START + 1000,
+): HarvestedFile => ({
   name,
   mediaType: 'image/jpeg',
   sha512Hex,
@@ -21,7 +35,13 @@ const file = (name: string, sha512Hex: string, note: string, atMs = START + 1000
 
 describe('an uncertain photograph', () => {
   const judge = (files: HarvestedFile[], settled: UncertainPhoto[] = [], doubts = [photo]) =>
-    judgePhoto(photo, doubts, settled, { find: record('C-1-N00001', { files }), changedMs: START }, view([])).kind;
+    judgePhoto(
+      photo,
+      doubts,
+      settled,
+      { find: record('C-1-N00001', { files }), changedMs: START },
+      view([]),
+    ).kind;
 
   test('is found by its checksum', () => {
     expect(judge([file('F01.jpg', 'aa', 'other name')])).toBe('found');
@@ -33,7 +53,9 @@ describe('an uncertain photograph', () => {
 
   test('is not a file of the same name that was there before, or that belongs to another photograph', () => {
     expect(judge([file('F01.jpg', 'bb', 'IMG_1.jpg', START - 60 * MINUTE)])).toBe('absent');
-    expect(judge([file('F01.jpg', 'bb', 'IMG_1.jpg')], [{ ...photo, entryId: 8, sha512Hex: 'bb' }])).toBe('absent');
+    expect(
+      judge([file('F01.jpg', 'bb', 'IMG_1.jpg')], [{ ...photo, entryId: 8, sha512Hex: 'bb' }]),
+    ).toBe('absent');
   });
 
   test('is left to a person if a file with another name and content was stored at that time', () => {
@@ -41,7 +63,13 @@ describe('an uncertain photograph', () => {
   });
 
   test('is left to a person if two photographs with one name are uncertain', () => {
-    expect(judge([file('F01.jpg', 'bb', 'IMG_1.jpg')], [], [photo, { ...photo, entryId: 9, sha512Hex: 'cc' }])).toBe('undecided');
+    expect(
+      judge(
+        [file('F01.jpg', 'bb', 'IMG_1.jpg')],
+        [],
+        [photo, { ...photo, entryId: 9, sha512Hex: 'cc' }],
+      ),
+    ).toBe('undecided');
   });
 
   test('is left to a person if its record is not shown', () => {
@@ -51,7 +79,8 @@ describe('an uncertain photograph', () => {
   describe('that its record does not show', () => {
     const basis = (changedMs: number, nowMs: number, settled: UncertainPhoto[] = []): string => {
       const seen = view([], { nowMs });
-      return judgePhoto(photo, [photo], settled, { find: record('C-1-N00001'), changedMs }, seen).basis;
+      return judgePhoto(photo, [photo], settled, { find: record('C-1-N00001'), changedMs }, seen)
+        .basis;
     };
 
     test('is not absent before its record is shown as of after the attempt, or the time limit has passed', () => {
@@ -61,9 +90,11 @@ describe('an uncertain photograph', () => {
     });
 
     test('is not absent while another one that was accepted since is missing', () => {
-      expect(basis(START, START + 60 * MINUTE, [{ ...photo, entryId: 8, sha512Hex: 'bb', fileName: 'IMG_2.jpg' }])).toBe(
-        'index-behind',
-      );
+      expect(
+        basis(START, START + 60 * MINUTE, [
+          { ...photo, entryId: 8, sha512Hex: 'bb', fileName: 'IMG_2.jpg' },
+        ]),
+      ).toBe('index-behind');
     });
   });
 });
@@ -86,10 +117,34 @@ const second = { ...photo, entryId: 8, fileName: 'IMG_2.jpg', sha512Hex: 'dd' };
 describe('a verdict on a photograph names its evidence, in words and with the considered files', () => {
   const timeUnknown = { window: TIME_UNKNOWN };
   test.each([
-    ['same-digest', ['F01.jpg'], 'F01.jpg has the same digest', [file('F01.jpg', 'aa', 'other name')], {}],
-    ['same-name-and-new', ['F01.jpg'], 'F01.jpg was stored from a file of this name since the attempt', [kept], {}],
-    ['time-unknown', ['F01.jpg'], 'the service did not state its time before the attempt', [kept], timeUnknown],
-    ['time-unknown', ['F01.jpg'], 'so a person decides', [file('F01.jpg', 'aa', 'other name')], timeUnknown],
+    [
+      'same-digest',
+      ['F01.jpg'],
+      'F01.jpg has the same digest',
+      [file('F01.jpg', 'aa', 'other name')],
+      {},
+    ],
+    [
+      'same-name-and-new',
+      ['F01.jpg'],
+      'F01.jpg was stored from a file of this name since the attempt',
+      [kept],
+      {},
+    ],
+    [
+      'time-unknown',
+      ['F01.jpg'],
+      'the service did not state its time before the attempt',
+      [kept],
+      timeUnknown,
+    ],
+    [
+      'time-unknown',
+      ['F01.jpg'],
+      'so a person decides',
+      [file('F01.jpg', 'aa', 'other name')],
+      timeUnknown,
+    ],
     [
       'several-files',
       ['F01.jpg', 'F02.jpg'],
@@ -97,8 +152,20 @@ describe('a verdict on a photograph names its evidence, in words and with the co
       [kept, { ...kept, name: 'F02.jpg', sha512Hex: 'cc' }],
       {},
     ],
-    ['other-name-and-new', ['F01.jpg'], 'under another name', [file('F01.jpg', 'bb', 'renamed.jpg')], {}],
-    ['not-among-those-shown', [], 'the harvest shows the files of C-1-N00001, and this is not one of them', [], {}],
+    [
+      'other-name-and-new',
+      ['F01.jpg'],
+      'under another name',
+      [file('F01.jpg', 'bb', 'renamed.jpg')],
+      {},
+    ],
+    [
+      'not-among-those-shown',
+      [],
+      'the harvest shows the files of C-1-N00001, and this is not one of them',
+      [],
+      {},
+    ],
     ['time-unknown', [], 'so a person decides', [], timeUnknown],
   ])('%s', (basis, candidates, words, files, more) => {
     const verdict = judged(files, more);
@@ -128,15 +195,26 @@ describe('a file of the record', () => {
   });
 
   test('has no certain owner if another account stored it, or the account is unknown', () => {
-    const byOther = { ...kept, history: kept.history.map((entry) => ({ ...entry, user: OTHER_USER })) };
+    const byOther = {
+      ...kept,
+      history: kept.history.map((entry) => ({ ...entry, user: OTHER_USER })),
+    };
     const unsaid = { ...kept, history: kept.history.map((entry) => ({ ...entry, type: 'SBR1' })) };
-    expect([byOther, unsaid].map((each) => judged([each]).basis)).toEqual(['not-among-those-shown', 'not-among-those-shown']);
+    expect([byOther, unsaid].map((each) => judged([each]).basis)).toEqual([
+      'not-among-those-shown',
+      'not-among-those-shown',
+    ]);
   });
 
   test('was stored by its storing entry, wherever that is in the history', () => {
     const [stored] = kept.history;
     if (stored === undefined) throw new Error('a file has a history');
-    const renamed = { ...stored, type: 'SBR1', note: 'x.jpg', at: new Date(START + 50 * MINUTE).toISOString() };
+    const renamed = {
+      ...stored,
+      type: 'SBR1',
+      note: 'x.jpg',
+      at: new Date(START + 50 * MINUTE).toISOString(),
+    };
     expect(judged([{ ...kept, history: [renamed, stored] }]).basis).toBe('same-name-and-new');
   });
 });

@@ -51,7 +51,9 @@ export function lookScene({ tellsTime = true } = {}) {
       settle(outbox, claimed, settlements[state], {
         outcome: state === 'lost' ? 'uncertain' : state,
         ...(answered === undefined ? {} : { status: answered }),
-        ...(tellsTime ? { endedAt, ...(answered === undefined ? {} : { serverDateAt: endedAt }) } : {}),
+        ...(tellsTime
+          ? { endedAt, ...(answered === undefined ? {} : { serverDateAt: endedAt }) }
+          : {}),
       });
     await clock.advance(60_000);
   };
@@ -76,13 +78,29 @@ export function lookScene({ tellsTime = true } = {}) {
       await end(entryId, state, ident);
       return { findId, entryId, ident: ident ?? '' };
     },
-    queuePhoto: (name: string, byte: number, identCely: string | null, findId: number | null = null) =>
-      addPhoto(outbox, { findId, identCely }, { name, mediaType: 'image/jpeg', sha512: Buffer.alloc(64, byte), sizeBytes: 3 }),
+    queuePhoto: (
+      name: string,
+      byte: number,
+      identCely: string | null,
+      findId: number | null = null,
+    ) =>
+      addPhoto(
+        outbox,
+        { findId, identCely },
+        { name, mediaType: 'image/jpeg', sha512: Buffer.alloc(64, byte), sizeBytes: 3 },
+      ),
     queueNumber: (value: string, identCely: string, expects: string | null = null) =>
       addNumber(outbox, { findId: null, identCely }, value, expects),
     look: async (recordKeys?: readonly string[]): Promise<Reconciled[]> => {
       const running = reconcile({
-        ...{ outbox, client: service.client, format: 'oai_svc', indexAllowanceMs: 0, recordKeys, clock },
+        ...{
+          outbox,
+          client: service.client,
+          format: 'oai_svc',
+          indexAllowanceMs: 0,
+          recordKeys,
+          clock,
+        },
         harvester: EVA_SAID.identCely,
         onProgress: (done, total) => progress.push([done, total]),
       });

@@ -16,9 +16,18 @@ test('photographs are found behind symbolic links, and cycles of links end', asy
   symlinkSync(join(card, 'more'), join(folder, 'linked'));
   symlinkSync(folder, join(folder, 'round'));
   symlinkSync(join(card, 'nothing.png'), join(folder, 'gone.png'));
-  const { inspectPhotograph } = makePhotographKeeping(tempFolder(), { maxBytes: 1_000_000, link: false });
+  const { inspectPhotograph } = makePhotographKeeping(tempFolder(), {
+    maxBytes: 1_000_000,
+    link: false,
+  });
   const look = async (recursive: boolean) => {
-    const { fates } = await matchFolder(folder, { outbox, inspectPhotograph, recursive, withinM: 25, onProgress: () => {} });
+    const { fates } = await matchFolder(folder, {
+      outbox,
+      inspectPhotograph,
+      recursive,
+      withinM: 25,
+      onProgress: () => {},
+    });
     return fates.map(({ file, kind }) => `${file} ${kind}`);
   };
   expect(await look(false)).toEqual(['a.png matched', 'gone.png refused']);

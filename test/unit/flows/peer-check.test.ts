@@ -2,7 +2,11 @@ import { describe, expect, test } from 'vitest';
 import { UnavailableError } from '../../../src/base/errors.ts';
 import { msg } from '../../../src/base/message.ts';
 import { askAccess, findStopCause, updatePeerState } from '../../../src/flows/push/peer-check.ts';
-import { type AttemptFacts, makeInitialState, type PushState } from '../../../src/flows/push/push-context.ts';
+import {
+  type AttemptFacts,
+  makeInitialState,
+  type PushState,
+} from '../../../src/flows/push/push-context.ts';
 import { sendOnce } from '../../../src/flows/push/send-entry.ts';
 import { type HttpRequest, TransportError } from '../../../src/http/exchange.ts';
 import type { Pace, Slot } from '../../../src/http/pacer.ts';
@@ -14,7 +18,8 @@ import { manualClock } from '../../support/manual-clock.ts';
 import { queueImport, tempOutbox } from '../../support/temp-outbox.ts';
 import { answer, isCreate, obeyed, page, type Reply, scene } from './push-scene.ts';
 
-const uncertain = (outsideContract: boolean): Outcome => ({ kind: 'uncertain', detail: msg`odd`, outsideContract }) as Outcome;
+const uncertain = (outsideContract: boolean): Outcome =>
+  ({ kind: 'uncertain', detail: msg`odd`, outsideContract }) as Outcome;
 const ACCEPTED: Outcome = { kind: 'accepted', identCely: 'C-1-N00001' };
 const UNREACHED: Outcome = { kind: 'not-delivered', detail: msg`nobody` };
 const CHANGED = { kind: 'content-changed', detail: msg`it changed` } as Outcome;
@@ -29,24 +34,52 @@ describe('the identity of the peer', () => {
     ['a request that never arrived', UNREACHED, undefined, 'unverified', 'unverified'],
     ['a file that changed', CHANGED, undefined, 'unverified', 'unverified'],
     ['a failure of the service', uncertain(false), 500, 'unverified', 'unverified'],
-    ['a line that is cut, where the service has answered', uncertain(false), undefined, 'verified', 'verified'],
-    ['a line that is cut, where nothing has answered yet', uncertain(false), undefined, 'unverified', 'suspect'],
+    [
+      'a line that is cut, where the service has answered',
+      uncertain(false),
+      undefined,
+      'verified',
+      'verified',
+    ],
+    [
+      'a line that is cut, where nothing has answered yet',
+      uncertain(false),
+      undefined,
+      'unverified',
+      'suspect',
+    ],
     ['an odd answer', uncertain(true), 200, 'verified', 'suspect'],
     ['an odd answer after a question', uncertain(true), 200, 'probing', 'suspect'],
   ])('is shown by %s', (_, outcome, status, before, after) => {
     const facts = (id: number, givenOutcome: Outcome): AttemptFacts =>
-      ({ entry: { id } as Entry, outcome: givenOutcome, status: givenOutcome === outcome ? status : 200 }) as AttemptFacts;
-    const state: PushState = { ...makeInitialState(new Map()), peer: before, nonConforming: new Set([7, 8]) };
+      ({
+        entry: { id } as Entry,
+        outcome: givenOutcome,
+        status: givenOutcome === outcome ? status : 200,
+      }) as AttemptFacts;
+    const state: PushState = {
+      ...makeInitialState(new Map()),
+      peer: before,
+      nonConforming: new Set([7, 8]),
+    };
     const judged = updatePeerState(state, facts(7, outcome));
     expect(judged.state.peer).toBe(after);
     const isOdd = outcome.kind === 'uncertain' && outcome.outsideContract;
     expect([...judged.state.nonConforming].toSorted()).toEqual(isOdd ? [7, 8] : [8]);
-    const causes = judged.effects.flatMap((effect) => (effect.type === 'stop' ? [inWords(effect.cause)] : []));
-    expect(causes).toEqual(
-      isOdd && before === 'probing' ? [{ kind: 'in-doubt', reason: 'the answers may not come from the service: odd' }] : [],
+    const causes = judged.effects.flatMap((effect) =>
+      effect.type === 'stop' ? [inWords(effect.cause)] : [],
     );
-    expect(judged.effects.some(({ type }) => type === 'probe-peer')).toBe(outcome.kind === 'uncertain' && after === 'suspect');
-    expect(updatePeerState(judged.state, facts(9, uncertain(true))).state.nonConforming.has(9)).toBe(true);
+    expect(causes).toEqual(
+      isOdd && before === 'probing'
+        ? [{ kind: 'in-doubt', reason: 'the answers may not come from the service: odd' }]
+        : [],
+    );
+    expect(judged.effects.some(({ type }) => type === 'probe-peer')).toBe(
+      outcome.kind === 'uncertain' && after === 'suspect',
+    );
+    expect(
+      updatePeerState(judged.state, facts(9, uncertain(true))).state.nonConforming.has(9),
+    ).toBe(true);
   });
 });
 
@@ -55,8 +88,20 @@ describe('a forbidden find, if the access probe results in', () => {
   test.each<[string, () => Reply, string, string, string]>([
     ['the same', () => answer(403), 'queued', 'the account is refused: said', 'not-allowed: said'],
     ['its closing', () => answer(503), 'queued', OPEN, 'closed: said'],
-    ['no answer', () => new TransportError('connect', false, 'nobody is there'), 'queued', OPEN, 'unreachable: nobody is there'],
-    ['a page of something else', () => page(200), 'queued', OPEN, 'in-doubt: the answers may not come from the service: '],
+    [
+      'no answer',
+      () => new TransportError('connect', false, 'nobody is there'),
+      'queued',
+      OPEN,
+      'unreachable: nobody is there',
+    ],
+    [
+      'a page of something else',
+      () => page(200),
+      'queued',
+      OPEN,
+      'in-doubt: the answers may not come from the service: ',
+    ],
     [
       'a record',
       () => answer(201, { 'x-record-id': 'C-1-N00009' }),
@@ -73,7 +118,10 @@ describe('a forbidden find, if the access probe results in', () => {
     const { stopCause } = await run(outbox);
     expect(findEntryById(outbox, entryId)).toMatchObject({ state });
     expect(String(findEntryById(outbox, entryId)?.reason)).toBe(reason);
-    const output = stopCause === undefined ? 'undefined' : `${stopCause.kind}: ${'reason' in stopCause ? stopCause.reason : ''}`;
+    const output =
+      stopCause === undefined
+        ? 'undefined'
+        : `${stopCause.kind}: ${'reason' in stopCause ? stopCause.reason : ''}`;
     expect(output.startsWith(cause)).toBe(true);
   });
 });
@@ -97,14 +145,26 @@ describe('a request', () => {
   const REQUEST: HttpRequest = { method: 'POST', url: 'http://service/x' };
 
   /** @param takesMs until the answer, of which the slot is waited for `leavesMs` */
-  function sending(reply: () => Reply, identCely: string | null = 'C-1-N00001', kind: Entry['kind'] = 'photo') {
+  function sending(
+    reply: () => Reply,
+    identCely: string | null = 'C-1-N00001',
+    kind: Entry['kind'] = 'photo',
+  ) {
     const clock = manualClock();
     const beganMs = clock.monotonicMs();
     const slots: string[] = [];
-    const slot = { depart: () => void slots.push('left'), release: () => void slots.push('given back') } as unknown as Slot;
+    const slot = {
+      depart: () => void slots.push('left'),
+      release: () => void slots.push('given back'),
+    } as unknown as Slot;
     const sending = sendOnce(
       {
-        ...{ clock, answerTimeoutMs: 1000, abort: new AbortController().signal, readIdentCely: () => undefined },
+        ...{
+          clock,
+          answerTimeoutMs: 1000,
+          abort: new AbortController().signal,
+          readIdentCely: () => undefined,
+        },
         send: async (request) => {
           await clock.sleep(300);
           request.onDeparture?.();
@@ -138,7 +198,11 @@ describe('a request', () => {
   test('without an answer says what is known, and releases its slot', async () => {
     const { clock, slots, sent } = sending(() => new TransportError('timeout', true, 'too slow'));
     await clock.advance(1000);
-    expect(await sent).toMatchObject({ status: undefined, serverDateAt: undefined, outcome: { kind: 'uncertain' } });
+    expect(await sent).toMatchObject({
+      status: undefined,
+      serverDateAt: undefined,
+      outcome: { kind: 'uncertain' },
+    });
     expect(slots.at(-1)).toBe('given back');
   });
 
@@ -150,8 +214,14 @@ describe('a request', () => {
   });
 
   test('for a number or a photograph goes to a record, and an import creates its own', async () => {
-    await expect(sending(() => answer(201), null).sent).rejects.toThrow('a queued entry lacks what it is to send');
-    const { clock, sent } = sending(() => answer(201, { 'x-record-id': 'C-1-N00007' }), 'C-1-N00001', 'import');
+    await expect(sending(() => answer(201), null).sent).rejects.toThrow(
+      'a queued entry lacks what it is to send',
+    );
+    const { clock, sent } = sending(
+      () => answer(201, { 'x-record-id': 'C-1-N00007' }),
+      'C-1-N00001',
+      'import',
+    );
     await clock.advance(1000);
     expect((await sent).outcome).toMatchObject({ kind: 'accepted', identCely: 'C-1-N00007' });
   });
@@ -160,7 +230,10 @@ describe('a request', () => {
 describe('a probe of the service', () => {
   const askWith = async (step: Reply) => {
     const slots: string[] = [];
-    const slot = { depart: () => void slots.push('left'), release: () => void slots.push('given back') } as unknown as Slot;
+    const slot = {
+      depart: () => void slots.push('left'),
+      release: () => void slots.push('given back'),
+    } as unknown as Slot;
     const requests: HttpRequest[] = [];
     const asker = {
       ...{ baseUrl: 'http://service', clock: manualClock(), stop: new AbortController().signal },
@@ -174,7 +247,9 @@ describe('a probe of the service', () => {
     };
     const answered = await askAccess(asker, 'token').catch((thrown: unknown) => ({ thrown }));
     expect(slots).toEqual(['left', 'given back']);
-    expect(requests).toMatchObject([{ signal: asker.stop, headers: { authorization: 'Bearer token' } }]);
+    expect(requests).toMatchObject([
+      { signal: asker.stop, headers: { authorization: 'Bearer token' } },
+    ]);
     return answered;
   };
 
@@ -187,7 +262,11 @@ describe('a probe of the service', () => {
     for (const thrown of [stopped, new UnavailableError('stopped')]) {
       const instead = await askWith(thrown);
       expect(instead).toBeInstanceOf(TransportError);
-      expect(instead).toMatchObject({ reason: 'aborted', mayHaveArrived: false, message: 'stopped' });
+      expect(instead).toMatchObject({
+        reason: 'aborted',
+        mayHaveArrived: false,
+        message: 'stopped',
+      });
     }
     const fault = new RangeError('a fault');
     expect(await askWith(fault)).toEqual({ thrown: fault });

@@ -21,13 +21,22 @@ async function keep(folder: string, text: string): Promise<void> {
 }
 
 const photograph = (text: string) => ({
-  ...{ name: `${text}.jpg`, mediaType: 'image/jpeg', sha512: hashSha512(Buffer.from(text)), sizeBytes: text.length },
+  ...{
+    name: `${text}.jpg`,
+    mediaType: 'image/jpeg',
+    sha512: hashSha512(Buffer.from(text)),
+    sizeBytes: text.length,
+  },
 });
 
 const getContent = (outbox: Outbox) =>
   listAllEntries(outbox).map((entry) => [
     entry.localId ?? entry.identCely,
-    entry.kind === 'number' ? entry.value : entry.kind === 'photo' ? entry.photograph.name : entry.kind,
+    entry.kind === 'number'
+      ? entry.value
+      : entry.kind === 'photo'
+        ? entry.photograph.name
+        : entry.kind,
     entry.held?.basis ?? '',
   ]);
 
@@ -47,7 +56,13 @@ test('a whole outbox is added to another one, once for repeated copies', async (
   // A record that is stored in neither as a find.
   addNumber(from, { findId: null, identCely: 'C-202400101-N00042' }, 'B 7', '');
 
-  expect(await mergeOutbox(from, to, folders)).toEqual({ added: 1, same: 1, changes: 4, renamed: [], lost: ['gone.jpg'] });
+  expect(await mergeOutbox(from, to, folders)).toEqual({
+    added: 1,
+    same: 1,
+    changes: 4,
+    renamed: [],
+    lost: ['gone.jpg'],
+  });
   const poured = [
     ['K-1', 'import', ''],
     ['K-1', 'one.jpg', ''],
@@ -66,7 +81,9 @@ test('nothing is added from an outbox that was pushed while a person was asked',
   using to = tempOutbox();
   const { entryId } = queueImport(from, 'K-1');
   acceptEntry(from, entryId, 'C-202400101-N00001');
-  await expect(mergeOutbox(from, to, { from: tempFolder(), to: tempFolder() })).rejects.toThrow(/Something was sent/);
+  await expect(mergeOutbox(from, to, { from: tempFolder(), to: tempFolder() })).rejects.toThrow(
+    /Something was sent/,
+  );
   expect(getContent(to)).toEqual([]);
 });
 
@@ -88,11 +105,16 @@ test('questions and decisions go with the copy, so that nothing is sent unasked 
   using from = tempOutbox();
   using to = tempOutbox();
   const question = makeLocalIdQuestion('K-1');
-  const target = (localId: string) => ({ findId: findByLocalId(from, localId)?.id ?? null, identCely: null });
+  const target = (localId: string) => ({
+    findId: findByLocalId(from, localId)?.id ?? null,
+    identCely: null,
+  });
   const decide = (localId: string, decision: Parameters<typeof resolveEntries>[2]) =>
     resolveEntries(from, localId, decision, undefined, (work) => work(false));
   schedule(from, queueImport(from, 'K-1').entryId, { held: question });
-  schedule(from, addNumber(from, target('K-1'), 'A 1', null), { held: { ...question, basis: 'number-changed' } });
+  schedule(from, addNumber(from, target('K-1'), 'A 1', null), {
+    held: { ...question, basis: 'number-changed' },
+  });
   schedule(from, queueImport(from, 'K-2').entryId, { held: question });
   decide('K-2', { kind: 'resend' });
   queueImport(from, 'K-3');

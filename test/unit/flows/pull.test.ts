@@ -6,9 +6,21 @@ import { type TempOutbox, tempOutbox } from '../../support/temp-outbox.ts';
 import { findService, queueFind } from './find-service.ts';
 
 /** Records shown to this account by a harvest that could be of another service. */
-async function pulled(outbox: TempOutbox, service: ReturnType<typeof findService>, clock: ManualClock) {
+async function pulled(
+  outbox: TempOutbox,
+  service: ReturnType<typeof findService>,
+  clock: ManualClock,
+) {
   const { client } = service;
-  const { finds } = await pull({ outbox, client, format: 'oai_svc', clock, training: true, full: true, indexAllowanceMs: 0 });
+  const { finds } = await pull({
+    outbox,
+    client,
+    format: 'oai_svc',
+    clock,
+    training: true,
+    full: true,
+    indexAllowanceMs: 0,
+  });
   return finds.map(({ sent, pulled: { standing } }) => [sent.find, standing]);
 }
 
@@ -32,8 +44,17 @@ test('a change that an empty list of changes hid is found by its datestamp', asy
   using outbox = tempOutbox(clock);
   const { client, records, change } = await sent(clock, outbox);
   const pullStates = async (listRecords = client.listRecords) => {
-    const context = { outbox, client: { ...client, listRecords }, format: 'oai_svc', clock, training: false, full: false };
-    return (await pull({ ...context, indexAllowanceMs: 0 })).finds.map(({ pulled: { stav } }) => stav);
+    const context = {
+      outbox,
+      client: { ...client, listRecords },
+      format: 'oai_svc',
+      clock,
+      training: false,
+      full: false,
+    };
+    return (await pull({ ...context, indexAllowanceMs: 0 })).finds.map(
+      ({ pulled: { stav } }) => stav,
+    );
   };
   expect(await pullStates()).toEqual([1]);
   await clock.advance(3_600_000);
@@ -42,5 +63,7 @@ test('a change that an empty list of changes hid is found by its datestamp', asy
     record.inner = record.inner.replace('<stav>1', '<stav>4');
   });
   await clock.advance(3_600_000);
-  expect(await pullStates((args) => client.listRecords({ ...args, from: '2999-01-01' }))).toEqual([4]);
+  expect(await pullStates((args) => client.listRecords({ ...args, from: '2999-01-01' }))).toEqual([
+    4,
+  ]);
 });

@@ -1,5 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import { ConfigError, ContractError, OutboxLeasedError, UnavailableError } from '../../../src/base/errors.ts';
+import {
+  ConfigError,
+  ContractError,
+  OutboxLeasedError,
+  UnavailableError,
+} from '../../../src/base/errors.ts';
 import { NEW_PERSON } from '../../../src/find/field.ts';
 import { createBreakers } from '../../../src/flows/push/circuit-breaker.ts';
 import { pushAll } from '../../../src/flows/push/push-all.ts';
@@ -12,7 +17,12 @@ import { type Outbox, readHeader, updateHeader } from '../../../src/outbox/open-
 import { acquirePushLock } from '../../../src/outbox/push-lock.ts';
 import { listAttempts } from '../../../src/outbox/record-events.ts';
 import { updateFind } from '../../../src/outbox/stored-finds.ts';
-import { type AskedService, EVA_SAID, JAN_SAID, serviceSaying } from '../../support/account-service.ts';
+import {
+  type AskedService,
+  EVA_SAID,
+  JAN_SAID,
+  serviceSaying,
+} from '../../support/account-service.ts';
 import { inWords } from '../../support/in-words.ts';
 import { type ManualClock, manualClock } from '../../support/manual-clock.ts';
 import { memoryPaceStore } from '../../support/memory-pace-store.ts';
@@ -22,17 +32,52 @@ import { findService, getLock, PROJECT, queueFind } from './find-service.ts';
 let assigned = 0;
 function created(): HttpResponse {
   assigned += 1;
-  return { status: 201, headers: { 'x-record-id': `C-202400101-N${String(assigned).padStart(5, '0')}` }, body: Buffer.alloc(0) };
+  return {
+    status: 201,
+    headers: { 'x-record-id': `C-202400101-N${String(assigned).padStart(5, '0')}` },
+    body: Buffer.alloc(0),
+  };
 }
 
 /** One push to its end, and how much it was told to have to send. */
-async function pushed(outbox: Outbox, service: AskedService, clock: ManualClock, { stop = new AbortController().signal } = {}) {
+async function pushed(
+  outbox: Outbox,
+  service: AskedService,
+  clock: ManualClock,
+  { stop = new AbortController().signal } = {},
+) {
   const rounds: number[] = [];
   const running = pushAll({
-    ...{ outbox, service, clock, stop, kinds: ENTRY_KINDS, recordKeys: undefined, limit: undefined },
-    ...{ harvesting: undefined, machine: '', onMatch: 'hold', mayLook: true, lookBackMs: 0, lock: getLock(outbox, clock) },
-    ...{ maxInFlight: 4, answerTimeoutMs: 1000, settleMs: 600_000, breakerMemory: createBreakers(), photosFolder: 'none' },
-    pace: makePace({ clock, scopes: ['address:a'], intervalMs: 100, store: memoryPaceStore(clock) }),
+    ...{
+      outbox,
+      service,
+      clock,
+      stop,
+      kinds: ENTRY_KINDS,
+      recordKeys: undefined,
+      limit: undefined,
+    },
+    ...{
+      harvesting: undefined,
+      machine: '',
+      onMatch: 'hold',
+      mayLook: true,
+      lookBackMs: 0,
+      lock: getLock(outbox, clock),
+    },
+    ...{
+      maxInFlight: 4,
+      answerTimeoutMs: 1000,
+      settleMs: 600_000,
+      breakerMemory: createBreakers(),
+      photosFolder: 'none',
+    },
+    pace: makePace({
+      clock,
+      scopes: ['address:a'],
+      intervalMs: 100,
+      store: memoryPaceStore(clock),
+    }),
     report: () => {},
     onRound: (queued) => rounds.push(queued),
     abort: new AbortController().signal,
@@ -42,9 +87,12 @@ async function pushed(outbox: Outbox, service: AskedService, clock: ManualClock,
   return { result: await running, rounds };
 }
 
-const listPaths = ({ asked }: AskedService): string[] => asked.map(({ url }: HttpRequest) => new URL(url).pathname);
+const listPaths = ({ asked }: AskedService): string[] =>
+  asked.map(({ url }: HttpRequest) => new URL(url).pathname);
 const madeBy = (outbox: Outbox): (string | null)[] =>
-  listAllEntries(outbox).flatMap((entry) => listAttempts(outbox, entry).map(({ account }) => account));
+  listAllEntries(outbox).flatMap((entry) =>
+    listAttempts(outbox, entry).map(({ account }) => account),
+  );
 
 describe('a push', () => {
   test('identifies the account once before its first write, and every attempt names it', async () => {
@@ -53,7 +101,11 @@ describe('a push', () => {
     for (const name of ['K-1', 'K-2']) queueImport(outbox, name);
     const service = serviceSaying(EVA_SAID, { onWrite: created });
     expect((await pushed(outbox, service, clock)).result).toMatchObject({ accepted: 2 });
-    expect(listPaths(service)).toEqual(['/api/uzivatel-info/', '/api/pas/import-xml', '/api/pas/import-xml']);
+    expect(listPaths(service)).toEqual([
+      '/api/uzivatel-info/',
+      '/api/pas/import-xml',
+      '/api/pas/import-xml',
+    ]);
     expect(madeBy(outbox)).toEqual([EVA_SAID.identCely, EVA_SAID.identCely]);
   });
 
@@ -63,15 +115,24 @@ describe('a push', () => {
     updateHeader(outbox, { account: null });
     queueImport(outbox, 'K-1');
     const service = serviceSaying(JAN_SAID, { usesExternalToken: true, onWrite: created });
-    expect(await pushed(outbox, service, clock)).toMatchObject({ result: { accepted: 1 }, rounds: [1] });
-    expect([madeBy(outbox), readHeader(outbox).account]).toEqual([[JAN_SAID.identCely], JAN_SAID.identCely]);
+    expect(await pushed(outbox, service, clock)).toMatchObject({
+      result: { accepted: 1 },
+      rounds: [1],
+    });
+    expect([madeBy(outbox), readHeader(outbox).account]).toEqual([
+      [JAN_SAID.identCely],
+      JAN_SAID.identCely,
+    ]);
   });
 
   test('with nothing to send makes no request', async () => {
     const clock = manualClock();
     using outbox = tempOutbox(clock);
     const service = serviceSaying(EVA_SAID);
-    expect((await pushed(outbox, service, clock)).result).toMatchObject({ requests: 0, stopCause: undefined });
+    expect((await pushed(outbox, service, clock)).result).toMatchObject({
+      requests: 0,
+      stopCause: undefined,
+    });
     expect(service.asked).toEqual([]);
   });
 
@@ -89,16 +150,29 @@ describe('a push', () => {
 
   test.each<[string, HttpResponse, typeof UnavailableError | typeof ContractError]>([
     ['fails', { status: 500, headers: {}, body: Buffer.alloc(0) }, UnavailableError],
-    ['is behind a proxy that cannot reach it', { status: 502, headers: {}, body: Buffer.from('<html>') }, UnavailableError],
+    [
+      'is behind a proxy that cannot reach it',
+      { status: 502, headers: {}, body: Buffer.from('<html>') },
+      UnavailableError,
+    ],
     ['is closed', { status: 503, headers: {}, body: Buffer.from('<html>') }, UnavailableError],
-    ['is behind the portal of a guest network', { status: 200, headers: {}, body: Buffer.from('<html>') }, ContractError],
-  ])('to a service that %s sends nothing, and nothing is uncertain', async (_name, response, error) => {
-    const clock = manualClock();
-    using outbox = tempOutbox(clock);
-    queueImport(outbox, 'K-1');
-    await expect(pushed(outbox, serviceSaying(response, { onWrite: created }), clock)).rejects.toBeInstanceOf(error);
-    expect(listAllEntries(outbox)).toMatchObject([{ state: 'queued' }]);
-  });
+    [
+      'is behind the portal of a guest network',
+      { status: 200, headers: {}, body: Buffer.from('<html>') },
+      ContractError,
+    ],
+  ])(
+    'to a service that %s sends nothing, and nothing is uncertain',
+    async (_name, response, error) => {
+      const clock = manualClock();
+      using outbox = tempOutbox(clock);
+      queueImport(outbox, 'K-1');
+      await expect(
+        pushed(outbox, serviceSaying(response, { onWrite: created }), clock),
+      ).rejects.toBeInstanceOf(error);
+      expect(listAllEntries(outbox)).toMatchObject([{ state: 'queued' }]);
+    },
+  );
 
   test('that a person stops does not wait for the account', async () => {
     const clock = manualClock();
@@ -107,10 +181,14 @@ describe('a push', () => {
     const stop = new AbortController();
     const send: AskedService['send'] = (request) =>
       new Promise((_resolve, reject) => {
-        request.signal?.addEventListener('abort', () => reject(new TransportError('aborted', true, 'stopped')));
+        request.signal?.addEventListener('abort', () =>
+          reject(new TransportError('aborted', true, 'stopped')),
+        );
         stop.abort();
       });
-    const { result } = await pushed(outbox, { ...serviceSaying(EVA_SAID), send }, clock, { stop: stop.signal });
+    const { result } = await pushed(outbox, { ...serviceSaying(EVA_SAID), send }, clock, {
+      stop: stop.signal,
+    });
     expect(result).toMatchObject({ requests: 0, stopCause: { kind: 'interrupted' } });
     expect(listAllEntries(outbox)).toMatchObject([{ state: 'queued' }]);
   });
@@ -132,7 +210,11 @@ describe('a push', () => {
     addNumber(outbox, target, 'N-2', null);
     const answers = [429, 200];
     const onWrite = (): HttpResponse => ({
-      ...{ status: answers.shift() ?? 500, headers: { 'x-record-id': target.identCely }, body: Buffer.alloc(0) },
+      ...{
+        status: answers.shift() ?? 500,
+        headers: { 'x-record-id': target.identCely },
+        body: Buffer.alloc(0),
+      },
     });
     const { result } = await pushed(outbox, serviceSaying(EVA_SAID, { onWrite }), clock);
     expect([result.accepted, result.locked, result.stopCause]).toEqual([1, 1, undefined]);
@@ -146,7 +228,8 @@ describe('the lookup of uncertain entries', () => {
     using outbox = tempOutbox(clock);
     const service = findService(clock);
     service.habits.fate = (write) => (write === 'K-2' ? 'done-but-500' : 'done');
-    service.habits.beforeHarvest = async ({ signal }) => clock.sleep(service.writes.length > 0 ? 3_600_000 : 0, signal);
+    service.habits.beforeHarvest = async ({ signal }) =>
+      clock.sleep(service.writes.length > 0 ? 3_600_000 : 0, signal);
     for (const name of ['K-1', 'K-2']) queueFind(outbox, name);
     const stopper = new AbortController();
     void clock.sleep(30_000).then(() => stopper.abort());
@@ -166,7 +249,11 @@ describe('a push that learns of a find it did not know of', () => {
     service.habits.fate = (write) => (write === 'K-1' ? 'done-but-500' : 'done');
     const { findId } = queueFind(outbox, 'K-1');
     addNumber(outbox, { findId, identCely: null }, 'INV 1', null);
-    expect(await service.push(outbox)).toMatchObject({ accepted: 1, requests: 2, stopCause: undefined });
+    expect(await service.push(outbox)).toMatchObject({
+      accepted: 1,
+      requests: 2,
+      stopCause: undefined,
+    });
     expect(service.writes).toEqual(['K-1', `${PROJECT}-N00001 = INV 1`]);
     expect(listAllEntries(outbox).map(({ state }) => state)).toEqual(['accepted', 'accepted']);
   });
@@ -196,7 +283,10 @@ describe('new people', () => {
       const asked: boolean[] = [];
       const queueNew = (): void => {
         queueFind(outbox, 'K-2');
-        updateFind(outbox, { localId: 'K-2', elements: { nalezce: { id: NEW_PERSON, text: 'Nový, Jan' } } });
+        updateFind(outbox, {
+          localId: 'K-2',
+          elements: { nalezce: { id: NEW_PERSON, text: 'Nový, Jan' } },
+        });
       };
       queueFind(outbox, 'K-1');
       service.habits.beforeHarvest = async () => {

@@ -25,7 +25,9 @@ function getEntry(outbox: Outbox, id: number): Entry {
 
 describe('an attempt', () => {
   const journalled = (outbox: Outbox) =>
-    (outbox.journal?.listEventsSince(readHeader(outbox).outbox, 0) ?? []).map(({ event }) => event.kind);
+    (outbox.journal?.listEventsSince(readHeader(outbox).outbox, 0) ?? []).map(
+      ({ event }) => event.kind,
+    );
 
   test('is recorded in the journal and in the outbox before its request starts, and its answer after it', async () => {
     const clock = manualClock();
@@ -54,7 +56,9 @@ describe('an attempt', () => {
         throw new DatabaseError('the disk refuses', options);
       };
       const pushed = run({ ...outbox, journal: { ...outbox.journal, append } });
-      await expect(pushed).rejects.toSatisfy((thrown) => thrown instanceof DatabaseError && thrown.exitCode === exitCode);
+      await expect(pushed).rejects.toSatisfy(
+        (thrown) => thrown instanceof DatabaseError && thrown.exitCode === exitCode,
+      );
       expect([asked, count(outbox, 'queued')]).toEqual([[], 1]);
     },
   );
@@ -73,7 +77,9 @@ describe('an attempt', () => {
       if (isFull) throw new DatabaseError('the disk is full', { passing: true });
       journal.append(events);
     };
-    await expect(run({ ...outbox, journal: { ...journal, append } })).rejects.toBeInstanceOf(DatabaseError);
+    await expect(run({ ...outbox, journal: { ...journal, append } })).rejects.toBeInstanceOf(
+      DatabaseError,
+    );
     expect(asked).toHaveLength(1);
     isFull = false;
     await run(outbox);
@@ -92,7 +98,9 @@ describe('an attempt', () => {
     };
     expect(await run(outbox)).toMatchObject({ requests: 0, stopCause: { kind: 'interrupted' } });
     expect(asked).toEqual([]);
-    expect(listAttempts(outbox, getEntry(outbox, entryId)).map(({ outcome }) => outcome)).toEqual(['not-sent']);
+    expect(listAttempts(outbox, getEntry(outbox, entryId)).map(({ outcome }) => outcome)).toEqual([
+      'not-sent',
+    ]);
     expect(getEntry(outbox, entryId)).toMatchObject({ state: 'queued', unknownAttempts: 0 });
   });
 });
@@ -100,7 +108,12 @@ describe('an attempt', () => {
 test('a photograph whose record is taken back while it waits for its time is not sent, and stops nothing', async () => {
   const clock = manualClock();
   using outbox = tempOutbox(clock);
-  const photograph = { name: 'a.jpg', mediaType: 'image/jpeg', sha512: Buffer.alloc(64, 1), sizeBytes: 3 };
+  const photograph = {
+    name: 'a.jpg',
+    mediaType: 'image/jpeg',
+    sha512: Buffer.alloc(64, 1),
+    sizeBytes: 3,
+  };
   const { findId, entryId } = queueImport(outbox, 'K-1', PROJECT);
   const photo = addPhoto(outbox, { findId, identCely: null }, photograph);
   attemptEntry(outbox, entryId, { state: 'uncertain', reason: 'no answer' });
@@ -122,11 +135,18 @@ describe('a record returned for an import', () => {
     using outbox = tempOutbox(clock);
     queueImport(outbox, 'K-1', PROJECT);
     queueImport(outbox, 'K-2', 'X-C-123456789A');
-    const { run } = scene(clock, (_request, index) => answer(201, { 'x-record-id': `C-9-N0000${index}` }));
+    const { run } = scene(clock, (_request, index) =>
+      answer(201, { 'x-record-id': `C-9-N0000${index}` }),
+    );
     expect(await run(outbox)).toMatchObject({ accepted: 1 });
     // A temporary project may be renamed with its finds.
-    expect(listAllEntries(outbox)).toMatchObject([{ state: 'uncertain', identCely: null }, { state: 'accepted' }]);
-    expect(String(listAllEntries(outbox)[0]?.reason)).toMatch(/C-9-N00000, which is not a record of C-202400101/);
+    expect(listAllEntries(outbox)).toMatchObject([
+      { state: 'uncertain', identCely: null },
+      { state: 'accepted' },
+    ]);
+    expect(String(listAllEntries(outbox)[0]?.reason)).toMatch(
+      /C-9-N00000, which is not a record of C-202400101/,
+    );
   });
 
   test('that belongs to another find leaves both uncertain', async () => {
@@ -139,31 +159,40 @@ describe('a record returned for an import', () => {
       { state: 'uncertain', identCely: null },
       { state: 'uncertain', identCely: null },
     ]);
-    const lines = events.flatMap((event) => (event.type === 'settled' ? [`${event.find} ${event.state}`] : []));
+    const lines = events.flatMap((event) =>
+      event.type === 'settled' ? [`${event.find} ${event.state}`] : [],
+    );
     expect(lines).toEqual(['K-1 accepted', 'K-1 uncertain', 'K-2 uncertain']);
-    const told = inWords(events).flatMap((event) => (event.type === 'settled' && event.find === 'K-1' ? [event.reason] : []));
+    const told = inWords(events).flatMap((event) =>
+      event.type === 'settled' && event.find === 'K-1' ? [event.reason] : [],
+    );
     expect(told.at(-1)).toBe(String(listAllEntries(outbox)[0]?.reason));
   });
 
   test.each([1, 16])(
     'and that it names for each of %i at once leaves all of them uncertain, and ends the push',
     async (maxInFlight) => {
-      using push = queuedScene(41, (request) => (isCreate(request) ? answer(201, { 'x-record-id': N1 }) : obeyed(request)));
+      using push = queuedScene(41, (request) =>
+        isCreate(request) ? answer(201, { 'x-record-id': N1 }) : obeyed(request),
+      );
       const { outbox, run } = push;
       const { requests, stopCause } = await run({ maxInFlight });
       expect(stopCause?.kind).toBe('in-doubt');
       expect(requests).toBeLessThan(16);
-      expect([count(outbox, 'accepted'), count(outbox, 'uncertain'), count(outbox, 'queued')]).toEqual([
-        0,
-        requests,
-        41 - requests,
-      ]);
+      expect([
+        count(outbox, 'accepted'),
+        count(outbox, 'uncertain'),
+        count(outbox, 'queued'),
+      ]).toEqual([0, requests, 41 - requests]);
     },
   );
 });
 
 describe('the time of an attempt', () => {
-  /** A computer whose clock is set by so much as soon as the service has got the find, which it answers with a failure. */
+  /**
+   * A computer whose clock is set by so much as soon as the service has got the find, which it
+   * answers with a failure.
+   */
   const story = async (setByMs: number, fate: 'done-but-500' | '500', tellsTime = true) => {
     const time = manualClock();
     let aheadMs = 0;
@@ -218,14 +247,17 @@ describe('the time of an attempt', () => {
     close();
   });
 
-  test.each(['done-but-500', '500'] as const)('has no bounds if the service does not send its time: %s', async (fate) => {
-    const { entry, outbox, push, service, time, close } = await story(0, fate, false);
-    for (let turn = 0; turn < 3; turn += 1) {
-      await time.advance(DAY_MS);
-      expect((await push()).state).toBe('uncertain');
-    }
-    expect(listEvidence(outbox, entry()).at(-1)?.basis).toBe('time-unknown');
-    expect(service.writes).toEqual(['K-0', 'K-1']);
-    close();
-  });
+  test.each(['done-but-500', '500'] as const)(
+    'has no bounds if the service does not send its time: %s',
+    async (fate) => {
+      const { entry, outbox, push, service, time, close } = await story(0, fate, false);
+      for (let turn = 0; turn < 3; turn += 1) {
+        await time.advance(DAY_MS);
+        expect((await push()).state).toBe('uncertain');
+      }
+      expect(listEvidence(outbox, entry()).at(-1)?.basis).toBe('time-unknown');
+      expect(service.writes).toEqual(['K-0', 'K-1']);
+      close();
+    },
+  );
 });

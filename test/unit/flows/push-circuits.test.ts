@@ -9,7 +9,16 @@ import { inWords } from '../../support/in-words.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 import { SLOW_RUNS } from '../../support/property-runs.ts';
 import { queueImport, tempOutbox } from '../../support/temp-outbox.ts';
-import { type Asked, answer, count, isCreate, obeyed, page, type Reply, scene } from './push-scene.ts';
+import {
+  type Asked,
+  answer,
+  count,
+  isCreate,
+  obeyed,
+  page,
+  type Reply,
+  scene,
+} from './push-scene.ts';
 
 /** Fewer than five equal answers about each of fewer than five projects. */
 const MAX_REFUSED = 16;
@@ -21,7 +30,12 @@ function queueFinds(outbox: Outbox, name: string, finds: number, project: string
 function queuePhotos(outbox: Outbox, records: number, ofProject = 'C-1'): void {
   for (let index = 0; index < records; index += 1) {
     const target = { findId: null, identCely: `${ofProject}-N${String(index).padStart(5, '0')}` };
-    addPhoto(outbox, target, { name: 'a.jpg', mediaType: 'image/jpeg', sha512: Buffer.alloc(64, index + 1), sizeBytes: 3 });
+    addPhoto(outbox, target, {
+      name: 'a.jpg',
+      mediaType: 'image/jpeg',
+      sha512: Buffer.alloc(64, index + 1),
+      sizeBytes: 3,
+    });
   }
 }
 
@@ -31,7 +45,12 @@ const creates = (requests: readonly Asked[]): Asked[] => requests.filter(isCreat
 describe('a record that accepts no more photographs', () => {
   const queueFor = (outbox: Outbox, record: string, count: number): void => {
     for (let at = 1; at <= count; at += 1) {
-      const photograph = { name: `${at}.jpg`, mediaType: 'image/jpeg', sha512: Buffer.alloc(64, at), sizeBytes: 3 };
+      const photograph = {
+        name: `${at}.jpg`,
+        mediaType: 'image/jpeg',
+        sha512: Buffer.alloc(64, at),
+        sizeBytes: 3,
+      };
       addPhoto(outbox, { findId: null, identCely: record }, photograph);
     }
   };
@@ -51,7 +70,9 @@ describe('a record that accepts no more photographs', () => {
       queueFor(outbox, FREE, 2);
       let isFull = true;
       const { run, asked, events } = scene(clock, (request) =>
-        isFull && request.url.includes(FULL) && !request.url.includes('user') ? answer(status, {}, { detail }) : obeyed(request),
+        isFull && request.url.includes(FULL) && !request.url.includes('user')
+          ? answer(status, {}, { detail })
+          : obeyed(request),
       );
       const result = await run(outbox);
       expect(inWords(result)).toMatchObject({
@@ -68,7 +89,10 @@ describe('a record that accepts no more photographs', () => {
         new Set([`not sent, because others got the same answer: ${detail}`]),
       );
       isFull = false;
-      expect(await run(outbox, { breakerMemory: createBreakers() })).toMatchObject({ accepted: 6 - most, leftOut: [] });
+      expect(await run(outbox, { breakerMemory: createBreakers() })).toMatchObject({
+        accepted: 6 - most,
+        leftOut: [],
+      });
     },
   );
 
@@ -77,7 +101,9 @@ describe('a record that accepts no more photographs', () => {
     using outbox = tempOutbox(clock);
     queueFor(outbox, FULL, 6);
     let count = 0;
-    const { run } = scene(clock, (request) => (count++ % 3 === 0 ? answer(422, {}, { detail: 'a virus' }) : obeyed(request)));
+    const { run } = scene(clock, (request) =>
+      count++ % 3 === 0 ? answer(422, {}, { detail: 'a virus' }) : obeyed(request),
+    );
     expect(await run(outbox)).toMatchObject({ accepted: 4, refused: 2, leftOut: [] });
   });
 });
@@ -93,13 +119,21 @@ describe('a project that the account may not use', () => {
       using outbox = tempOutbox(clock);
       queueFinds(outbox, 'A', 60, 'C-1');
       queueFinds(outbox, 'B', 40, 'C-2');
-      const { run, asked, events } = scene(clock, (request) => (makeNameFilter('A')(request) ? answer(status) : obeyed(request)));
+      const { run, asked, events } = scene(clock, (request) =>
+        makeNameFilter('A')(request) ? answer(status) : obeyed(request),
+      );
       const result = await run(outbox);
-      expect(result).toMatchObject({ accepted: 40, refused: 0, leftOut: [{ kind: 'import', project: 'C-1', status }] });
+      expect(result).toMatchObject({
+        accepted: 40,
+        refused: 0,
+        leftOut: [{ kind: 'import', project: 'C-1', status }],
+      });
       expect(count(outbox, 'queued')).toBe(60);
       expect(count(outbox, 'refused')).toBe(0);
       expect(creates(asked).filter(makeNameFilter('A')).length).toBeLessThan(22);
-      expect(events.filter(({ type }) => type === 'left_out')).toMatchObject([{ project: 'C-1', count: 60, reason: 'said' }]);
+      expect(events.filter(({ type }) => type === 'left_out')).toMatchObject([
+        { project: 'C-1', count: 60, reason: 'said' },
+      ]);
     },
   );
 
@@ -108,7 +142,9 @@ describe('a project that the account may not use', () => {
     using outbox = tempOutbox(clock);
     queueFinds(outbox, 'A', 30, 'C-1');
     let allowed = false;
-    const { run, asked } = scene(clock, (request) => (allowed || !isCreate(request) ? obeyed(request) : answer(403)));
+    const { run, asked } = scene(clock, (request) =>
+      allowed || !isCreate(request) ? obeyed(request) : answer(403),
+    );
     await run(outbox, { forMs: 30_000 });
     const before = asked.length;
     await run(outbox, { forMs: 20_000 });
@@ -124,13 +160,18 @@ describe('a project that the account may not use', () => {
 test('an account that is blocked midway stops the push, and none of its finds stays refused', async () => {
   const clock = manualClock();
   using outbox = tempOutbox(clock);
-  for (const project of ['C-1', 'C-2', 'C-3', 'C-4', 'C-5', 'C-6']) queueFinds(outbox, project, 10, project);
+  for (const project of ['C-1', 'C-2', 'C-3', 'C-4', 'C-5', 'C-6'])
+    queueFinds(outbox, project, 10, project);
   let sentCount = 0;
   const { run } = scene(clock, (request) => {
     if (isCreate(request)) sentCount += 1;
     return sentCount > 8 ? answer(403) : obeyed(request);
   });
-  expect(await run(outbox)).toMatchObject({ accepted: 8, refused: 0, stopCause: { kind: 'not-allowed' } });
+  expect(await run(outbox)).toMatchObject({
+    accepted: 8,
+    refused: 0,
+    stopCause: { kind: 'not-allowed' },
+  });
   expect(count(outbox, 'queued')).toBe(52);
 });
 
@@ -158,7 +199,11 @@ describe('a refusal of everything', () => {
         if (held.length > 2) for (const release of held.splice(0)) release();
         return acquireSoon(...args);
       };
-      expect(await run(outbox)).toMatchObject({ accepted: 0, refused: 0, leftOut: [{ kind: 'import', project: null }] });
+      expect(await run(outbox)).toMatchObject({
+        accepted: 0,
+        refused: 0,
+        leftOut: [{ kind: 'import', project: null }],
+      });
       expect([count(outbox, 'queued'), count(outbox, 'refused')]).toEqual([20, 0]);
     },
   );
@@ -168,7 +213,9 @@ describe('a refusal of everything', () => {
     using outbox = tempOutbox(clock);
     queuePhotos(outbox, 50);
     queueFinds(outbox, 'A', 20, 'C-1');
-    const { run } = scene(clock, (request) => (request.url.includes('/nalez/') ? page(413) : obeyed(request)));
+    const { run } = scene(clock, (request) =>
+      request.url.includes('/nalez/') ? page(413) : obeyed(request),
+    );
     expect(await run(outbox)).toMatchObject({
       accepted: 20,
       refused: 0,
@@ -182,7 +229,8 @@ describe('a refusal of everything', () => {
     queuePhotos(outbox, 30);
     const large = (request: Asked) => /N0000\d/.test(request.url);
     const { run } = scene(clock, (request) => (large(request) ? page(413) : obeyed(request)));
-    for (let round = 0; round < 4; round += 1) await run(outbox, { maxInFlight: 1, breakerMemory: createBreakers() });
+    for (let round = 0; round < 4; round += 1)
+      await run(outbox, { maxInFlight: 1, breakerMemory: createBreakers() });
     expect(count(outbox, 'accepted')).toBe(20);
   });
 });
@@ -207,13 +255,18 @@ test('for any refusal of everything few entries stay refused, none is lost, and 
       async (reply, projects, photos, maxInFlight) => {
         const clock = manualClock();
         using outbox = tempOutbox(clock);
-        for (const [index, project] of projects.entries()) queueFinds(outbox, `A${index}`, 1, `C-${project}`);
+        for (const [index, project] of projects.entries())
+          queueFinds(outbox, `A${index}`, 1, `C-${project}`);
         queuePhotos(outbox, photos, 'X-1');
-        const { run, asked } = scene(clock, (request) => (request.method === 'GET' ? obeyed(request) : reply()));
+        const { run, asked } = scene(clock, (request) =>
+          request.method === 'GET' ? obeyed(request) : reply(),
+        );
         const result = await run(outbox, { maxInFlight });
         expect(result.refused).toBe(count(outbox, 'refused'));
         expect(result.refused).toBeLessThanOrEqual(MAX_REFUSED + 4);
-        expect(count(outbox, 'refused') + count(outbox, 'queued') + count(outbox, 'uncertain')).toBe(projects.length + photos);
+        expect(
+          count(outbox, 'refused') + count(outbox, 'queued') + count(outbox, 'uncertain'),
+        ).toBe(projects.length + photos);
         expect(count(outbox, 'uncertain')).toBeLessThanOrEqual(1);
         expect(asked.length).toBeLessThanOrEqual(2 * (25 + 2 * 16));
       },
@@ -233,7 +286,9 @@ describe('a permanent failure', () => {
     const { run, asked } = scene(clock, (request) => (isCut(request) ? cut() : obeyed(request)));
     const result = await run(outbox);
     expect(result).toMatchObject({ accepted: 2, stopCause: { kind: 'not-yet' } });
-    expect(inWords(result.stopCause)).toMatchObject({ reason: expect.stringMatching(/photo of C-1-N00001.*cut.*tried 8 times/) });
+    expect(inWords(result.stopCause)).toMatchObject({
+      reason: expect.stringMatching(/photo of C-1-N00001.*cut.*tried 8 times/),
+    });
     const tries = () => asked.filter(isCut).length;
     expect(tries()).toBe(8);
     for (let hour = 0; hour < 12; hour += 1) await run(outbox);
@@ -245,14 +300,20 @@ describe('a permanent failure', () => {
     using outbox = tempOutbox(clock);
     queuePhotos(outbox, 3);
     const isLocked = ({ url }: Asked) => url.includes('N00001');
-    const { run, asked, pace } = scene(clock, (request) => (isLocked(request) ? answer(429) : obeyed(request)));
+    const { run, asked, pace } = scene(clock, (request) =>
+      isLocked(request) ? answer(429) : obeyed(request),
+    );
     let slowed = 0;
     const slowDown = pace.backOff.bind(pace);
     pace.backOff = (...args) => {
       slowed += 1;
       return slowDown(...args);
     };
-    expect(await run(outbox)).toMatchObject({ accepted: 2, locked: 8, stopCause: { kind: 'not-yet' } });
+    expect(await run(outbox)).toMatchObject({
+      accepted: 2,
+      locked: 8,
+      stopCause: { kind: 'not-yet' },
+    });
     expect(asked.filter(isLocked)).toHaveLength(8);
     expect(slowed).toBeGreaterThan(3);
   });
@@ -262,8 +323,12 @@ describe('a permanent failure', () => {
     using outbox = tempOutbox(clock);
     queuePhotos(outbox, 100);
     let failing = true;
-    const { run, asked } = scene(clock, (request) => (failing && request.method === 'POST' ? cut() : obeyed(request)));
-    expect(await run(outbox, { breakerMemory: createBreakers() })).toMatchObject({ leftOut: [{ kind: 'photo', status: null }] });
+    const { run, asked } = scene(clock, (request) =>
+      failing && request.method === 'POST' ? cut() : obeyed(request),
+    );
+    expect(await run(outbox, { breakerMemory: createBreakers() })).toMatchObject({
+      leftOut: [{ kind: 'photo', status: null }],
+    });
     expect(asked.length).toBeLessThan(150);
     failing = false;
     expect(await run(outbox, { breakerMemory: createBreakers() })).toMatchObject({ accepted: 100 });
@@ -272,7 +337,13 @@ describe('a permanent failure', () => {
     queuePhotos(other, 100);
     let cuts = 16;
     // After the first answer, that is: until then one request at a time is under way.
-    const blip = scene(clock, (request, index) => (index > 0 && cuts-- > 0 ? cut() : obeyed(request)));
-    expect(await blip.run(other)).toMatchObject({ accepted: 100, leftOut: [], stopCause: undefined });
+    const blip = scene(clock, (request, index) =>
+      index > 0 && cuts-- > 0 ? cut() : obeyed(request),
+    );
+    expect(await blip.run(other)).toMatchObject({
+      accepted: 100,
+      leftOut: [],
+      stopCause: undefined,
+    });
   });
 });

@@ -4,7 +4,17 @@ import { TransportError } from '../../../src/http/exchange.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 import { SLOW_RUNS } from '../../support/property-runs.ts';
 import { queueImport, tempOutbox } from '../../support/temp-outbox.ts';
-import { answer, count, isCreate, LATENCY_MS, obeyed, page, queuedScene, type Reply, scene } from './push-scene.ts';
+import {
+  answer,
+  count,
+  isCreate,
+  LATENCY_MS,
+  obeyed,
+  page,
+  queuedScene,
+  type Reply,
+  scene,
+} from './push-scene.ts';
 
 const cut = () => new TransportError('reset', true, 'cut');
 
@@ -28,7 +38,9 @@ describe('a portal in place of the service', () => {
   });
 
   test('before all writes, though probes pass it, leaves one find uncertain', async () => {
-    using push = queuedScene(40, (request) => (request.method === 'GET' ? obeyed(request) : page(200)));
+    using push = queuedScene(40, (request) =>
+      request.method === 'GET' ? obeyed(request) : page(200),
+    );
     const { outbox, run } = push;
     expect(await run()).toMatchObject({ stopCause: { kind: 'in-doubt' } });
     expect(count(outbox, 'uncertain')).toBe(1);
@@ -138,7 +150,13 @@ test('for any answers, at most one find is uncertain before the service itself h
         const kind = script[index] ?? 'odd';
         if (kind === 'failed' || kind === 'obeyed' || kind === 'refused') answered = true;
         else if (isCreate(request) && !answered) doubted += 1;
-        const replies = { odd: page(200), cut: cut(), failed: answer(500), obeyed: obeyed(request), refused: answer(400) };
+        const replies = {
+          odd: page(200),
+          cut: cut(),
+          failed: answer(500),
+          obeyed: obeyed(request),
+          refused: answer(400),
+        };
         return replies[kind];
       });
       await run(outbox);

@@ -7,7 +7,14 @@ import { resolveEntries } from '../../../src/flows/reconcile/resolve-entries.ts'
 import { listAllEntries } from '../../../src/outbox/entry-queries.ts';
 import { type Outbox, readHeader } from '../../../src/outbox/open-outbox.ts';
 import { manualClock } from '../../support/manual-clock.ts';
-import { aComputer, findService, getInnerText, PROJECT, queueFind, queuePhotograph } from './find-service.ts';
+import {
+  aComputer,
+  findService,
+  getInnerText,
+  PROJECT,
+  queueFind,
+  queuePhotograph,
+} from './find-service.ts';
 
 const states = (outbox: Outbox): string[] =>
   listAllEntries(outbox).map(({ state, held }) => (held === null ? state : `held: ${held.basis}`));
@@ -37,7 +44,9 @@ describe('an outbox that is pushed with another journal', () => {
     for (const more of [{}, { confirmAdoption: async () => false }]) {
       const refused = service.push(copy, more);
       await expect(refused).rejects.toBeInstanceOf(UsageError);
-      await expect(refused).rejects.toMatchObject({ hint: expect.stringContaining('pas outbox adopt --yes') });
+      await expect(refused).rejects.toMatchObject({
+        hint: expect.stringContaining('pas outbox adopt --yes'),
+      });
     }
     expect([service.writes, states(copy)]).toEqual([['K-1'], ['accepted', 'queued']]);
   });
@@ -55,7 +64,13 @@ describe('an outbox that is pushed with another journal', () => {
       ['accepted', 'held: equal-record'],
     ]);
     expect(readHeader(copy).mustLook).toBe(true);
-    resolveEntries(copy, 'K-2', { kind: 'created', identCely: `${PROJECT}-N00002` }, undefined, (work) => work(true));
+    resolveEntries(
+      copy,
+      'K-2',
+      { kind: 'created', identCely: `${PROJECT}-N00002` },
+      undefined,
+      (work) => work(true),
+    );
     queueFind(copy, 'K-3');
     expect(await service.push(copy)).toMatchObject({ accepted: 1 });
     expect(readHeader(copy).mustLook).toBe(false);
@@ -68,11 +83,15 @@ describe('an outbox that is pushed with another journal', () => {
     adopt(copy, '');
     const refused = service.push(copy, { mayLook: false });
     await expect(refused).rejects.toBeInstanceOf(UsageError);
-    await expect(refused).rejects.toMatchObject({ hint: expect.stringMatching(/without --no-look: pas push$/) });
+    await expect(refused).rejects.toMatchObject({
+      hint: expect.stringMatching(/without --no-look: pas push$/),
+    });
     service.habits.beforeHarvest = async () => {
       throw new UnavailableError('closed for the night');
     };
-    await expect(service.push(copy)).rejects.toMatchObject({ hint: expect.not.stringContaining('--no-look') });
+    await expect(service.push(copy)).rejects.toMatchObject({
+      hint: expect.not.stringContaining('--no-look'),
+    });
     expect([service.writes, states(copy)]).toEqual([
       ['K-1', 'K-2'],
       ['accepted', 'queued'],
@@ -96,12 +115,20 @@ describe('an outbox that is pushed with another journal', () => {
     expect(await service.push(copy, blind)).toMatchObject({ accepted: 2 });
     await setup.clock.advance(40 * 86_400_000);
     await service.push(copy);
-    expect(states(copy)).toEqual(['accepted', 'held: equal-record', 'accepted', 'accepted', 'accepted']);
+    expect(states(copy)).toEqual([
+      'accepted',
+      'held: equal-record',
+      'accepted',
+      'accepted',
+      'accepted',
+    ]);
   });
 
   test('is adopted by the push on request', async () => {
     using setup = await copied();
-    expect(await setup.service.push(setup.copy, { confirmAdoption: async () => true })).toMatchObject({ accepted: 1 });
+    expect(
+      await setup.service.push(setup.copy, { confirmAdoption: async () => true }),
+    ).toMatchObject({ accepted: 1 });
     expect(await setup.service.push(setup.copy)).toMatchObject({ requests: 0 });
     // The first place is foreign now.
     const first = setup.office.open();
@@ -120,14 +147,21 @@ test('a lost journal on the pushing machine is rebuilt automatically, with a mes
   await service.push(outbox, { machine });
   queueFind(outbox, 'K-2', 'sent since');
   computer.save();
-  for (const name of ['journal.sqlite', 'journal.id']) rmSync(join(computer.folder, name), { force: true });
+  for (const name of ['journal.sqlite', 'journal.id'])
+    rmSync(join(computer.folder, name), { force: true });
   service.make(getInnerText('sent since'));
   const again = computer.open();
   const lines: string[] = [];
   const onLostJournal = () => void lines.push('lost');
   await service.push(again, { machine, onLostJournal });
-  expect([lines, service.writes, states(again)]).toEqual([['lost'], ['K-1'], ['accepted', 'held: equal-record']]);
-  expect(again.journal?.listEventsSince(readHeader(again).outbox, 0).map(({ event }) => event.kind)).toContain('answered');
+  expect([lines, service.writes, states(again)]).toEqual([
+    ['lost'],
+    ['K-1'],
+    ['accepted', 'held: equal-record'],
+  ]);
+  expect(
+    again.journal?.listEventsSince(readHeader(again).outbox, 0).map(({ event }) => event.kind),
+  ).toContain('answered');
   await service.push(again, { machine, onLostJournal });
   expect(lines).toHaveLength(1);
 });
@@ -141,7 +175,13 @@ describe('a new outbox on a machine with another outbox of the account', () => {
     queueFind(first, 'K-1', 'fibula');
     await service.push(first);
     const outbox = computer.open('second');
-    return { clock, service, outbox, first: readHeader(first).outbox, [Symbol.dispose]: () => computer[Symbol.dispose]() };
+    return {
+      clock,
+      service,
+      outbox,
+      first: readHeader(first).outbox,
+      [Symbol.dispose]: () => computer[Symbol.dispose](),
+    };
   };
 
   test('sends nothing before a person has related the two, and names both commands', async () => {
@@ -149,8 +189,12 @@ describe('a new outbox on a machine with another outbox of the account', () => {
     queueFind(scene.outbox, 'L-1');
     const refused = scene.service.push(scene.outbox);
     await expect(refused).rejects.toBeInstanceOf(UsageError);
-    await expect(refused).rejects.toMatchObject({ hint: expect.stringContaining(`pas outbox adopt --continue ${scene.first}`) });
-    await expect(refused).rejects.toMatchObject({ hint: expect.stringContaining('pas outbox adopt --separate') });
+    await expect(refused).rejects.toMatchObject({
+      hint: expect.stringContaining(`pas outbox adopt --continue ${scene.first}`),
+    });
+    await expect(refused).rejects.toMatchObject({
+      hint: expect.stringContaining('pas outbox adopt --separate'),
+    });
     expect([scene.service.writes, states(scene.outbox)]).toEqual([['fibula'], ['queued']]);
     storeSeparate(scene.outbox, [scene.first]);
     expect(await scene.service.push(scene.outbox)).toMatchObject({ accepted: 1 });
@@ -166,7 +210,10 @@ describe('a new outbox on a machine with another outbox of the account', () => {
     queueFind(outbox, localId, note);
     queueFind(outbox, 'L-9');
     expect(await service.push(outbox, { harvesting: undefined })).toMatchObject({ accepted: 1 });
-    expect(listAllEntries(outbox)[0]?.held).toMatchObject({ basis, candidates: [`${PROJECT}-N00001`] });
+    expect(listAllEntries(outbox)[0]?.held).toMatchObject({
+      basis,
+      candidates: [`${PROJECT}-N00001`],
+    });
     resolveEntries(outbox, localId, { kind: 'resend' }, undefined, (work) => work(true));
     expect(await service.push(outbox, { harvesting: undefined })).toMatchObject({ accepted: 1 });
   });

@@ -2,7 +2,11 @@ import { setMaxListeners } from 'node:events';
 import { Readable } from 'node:stream';
 import { createBreakers } from '../../../src/flows/push/circuit-breaker.ts';
 import { drainQueue, type PushResult } from '../../../src/flows/push/drain-queue.ts';
-import { createServerClock, type PushContext, type PushEvent } from '../../../src/flows/push/push-context.ts';
+import {
+  createServerClock,
+  type PushContext,
+  type PushEvent,
+} from '../../../src/flows/push/push-context.ts';
 import { type HttpRequest, type HttpResponse, TransportError } from '../../../src/http/exchange.ts';
 import { makePace } from '../../../src/http/pacer.ts';
 import { ENTRY_KINDS, type EntryState } from '../../../src/outbox/entry.ts';
@@ -26,7 +30,9 @@ export type Asked = {
   readonly project: string | null;
 };
 
-type More = Partial<Pick<PushContext, 'limit' | 'maxInFlight' | 'session' | 'pace' | 'breakerMemory'>> & {
+type More = Partial<
+  Pick<PushContext, 'limit' | 'maxInFlight' | 'session' | 'pace' | 'breakerMemory'>
+> & {
   /** Duration of the watched push. */
   readonly forMs?: number;
 };
@@ -41,7 +47,12 @@ export function scene(
   const events: PushEvent[] = [];
   const stop = new AbortController();
   const breakerMemory = createBreakers();
-  const pace = makePace({ clock, scopes: ['address:a'], intervalMs: 100, store: memoryPaceStore(clock) });
+  const pace = makePace({
+    clock,
+    scopes: ['address:a'],
+    intervalMs: 100,
+    store: memoryPaceStore(clock),
+  });
   const sendFrom = async (outbox: Outbox, request: HttpRequest): Promise<HttpResponse> => {
     await connect?.();
     request.onDeparture?.();
@@ -100,7 +111,11 @@ export function scene(
 }
 
 /** The scene of an outbox with so many finds, `K-0` and those after it. */
-export function queuedScene(finds: number, reply: Parameters<typeof scene>[1], connect?: () => Promise<void>) {
+export function queuedScene(
+  finds: number,
+  reply: Parameters<typeof scene>[1],
+  connect?: () => Promise<void>,
+) {
   const clock = manualClock();
   const outbox = tempOutbox(clock);
   for (let index = 0; index < finds; index += 1) queueImport(outbox, `K-${index}`);
@@ -117,35 +132,57 @@ function stopped(signal: AbortSignal | undefined): Promise<never> {
   // All requests of a scene have the same one.
   if (signal !== undefined) setMaxListeners(0, signal);
   return new Promise((_resolve, reject) => {
-    signal?.addEventListener('abort', () => reject(new TransportError('aborted', true, 'stopped while it was in progress')));
+    signal?.addEventListener('abort', () =>
+      reject(new TransportError('aborted', true, 'stopped while it was in progress')),
+    );
   });
 }
 
-export function answer(status: number, headers: Record<string, string> = {}, body: unknown = { detail: 'said' }): HttpResponse {
-  return { status, headers, body: Buffer.from(typeof body === 'string' ? body : JSON.stringify(body)) };
+export function answer(
+  status: number,
+  headers: Record<string, string> = {},
+  body: unknown = { detail: 'said' },
+): HttpResponse {
+  return {
+    status,
+    headers,
+    body: Buffer.from(typeof body === 'string' ? body : JSON.stringify(body)),
+  };
 }
 
 /** Answers of a proxy or a portal in the service's place. */
 export function page(status: number): HttpResponse {
-  return answer(status, { 'content-type': 'text/html' }, '<html><body>Welcome to our network</body></html>');
+  return answer(
+    status,
+    { 'content-type': 'text/html' },
+    '<html><body>Welcome to our network</body></html>',
+  );
 }
 
 let assigned = 0;
 export function created({ project }: Partial<Asked> = {}): HttpResponse {
   assigned += 1;
-  return answer(201, { 'x-record-id': `${project ?? 'C-202400101'}-N${String(assigned).padStart(5, '0')}` });
+  return answer(201, {
+    'x-record-id': `${project ?? 'C-202400101'}-N${String(assigned).padStart(5, '0')}`,
+  });
 }
 
 function projectIn(outbox: Outbox, body: string): string | null {
-  const project = outbox.sql('select project from entries where instr(?, cast(document as text)) > 0').pluck().get(body);
+  const project = outbox
+    .sql('select project from entries where instr(?, cast(document as text)) > 0')
+    .pluck()
+    .get(body);
   return typeof project === 'string' ? project : null;
 }
 
 /** Answers of a healthy service: it creates what it is asked to, and names the record to change. */
 export function obeyed(request: Asked): HttpResponse {
   const record = /\/nalez\/([^/]+)\//.exec(request.url)?.[1];
-  if (request.url.endsWith('/import-xml') && !isCreate(request)) return answer(request.method === 'GET' ? 405 : 415);
-  return record === undefined ? created(request) : answer(request.method === 'PATCH' ? 200 : 201, { 'x-record-id': record });
+  if (request.url.endsWith('/import-xml') && !isCreate(request))
+    return answer(request.method === 'GET' ? 405 : 415);
+  return record === undefined
+    ? created(request)
+    : answer(request.method === 'PATCH' ? 200 : 201, { 'x-record-id': record });
 }
 
 /** An import that holds a find, and no question whether the service is there. */

@@ -1,6 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import { AuthError, UnavailableError } from '../../../src/base/errors.ts';
-import { type HttpRequest, type HttpResponse, TransportError, withTimeout } from '../../../src/http/exchange.ts';
+import {
+  type HttpRequest,
+  type HttpResponse,
+  TransportError,
+  withTimeout,
+} from '../../../src/http/exchange.ts';
 import { makePace } from '../../../src/http/pacer.ts';
 import { openSession, type Session } from '../../../src/pas-api/session.ts';
 import { manualClock } from '../../support/manual-clock.ts';
@@ -30,7 +35,8 @@ const tokenAnswer = (token: string): HttpResponse => answer(200, {}, { token });
 /** A sign-in that never gets an answer, but hears when it is to stop. */
 const hanging = (request: HttpRequest): Promise<HttpResponse> =>
   new Promise((_resolve, reject) => {
-    const stop = (): void => reject(new TransportError('aborted', true, 'stopped while it was in progress'));
+    const stop = (): void =>
+      reject(new TransportError('aborted', true, 'stopped while it was in progress'));
     request.signal?.addEventListener('abort', stop);
   });
 
@@ -57,8 +63,12 @@ describe('an expired token', () => {
     });
     const running = start(outbox, { session });
     await clock.advance(600_000);
-    expect([count(outbox, 'sending'), count(outbox, 'accepted'), requests.length]).toEqual([0, 4, 1]);
-    expect(events.filter((event) => event.type === 'settled' && event.state === 'queued').length).toBeGreaterThan(1);
+    expect([count(outbox, 'sending'), count(outbox, 'accepted'), requests.length]).toEqual([
+      0, 4, 1,
+    ]);
+    expect(
+      events.filter((event) => event.type === 'settled' && event.state === 'queued').length,
+    ).toBeGreaterThan(1);
     const before = asked.length;
     give(tokenAnswer('new'));
     await clock.advance(600_000);
@@ -94,7 +104,10 @@ describe('an expired token', () => {
       sentCount += 1;
       return sentCount > 2 ? answer(401) : obeyed(request);
     });
-    expect(await run(outbox, { session })).toMatchObject({ accepted: 2, stopCause: { kind: 'unreachable' } });
+    expect(await run(outbox, { session })).toMatchObject({
+      accepted: 2,
+      stopCause: { kind: 'unreachable' },
+    });
     expect([count(outbox, 'queued'), count(outbox, 'uncertain')]).toEqual([10, 0]);
   });
 
@@ -116,9 +129,16 @@ describe('the first sign-in of a push', () => {
     using outbox = tempOutbox(clock);
     queueImport(outbox, 'K-1');
     const refused = sessionWith(async () => answer(400), 'none');
-    await expect(scene(clock, created).start(outbox, { session: refused.session })).rejects.toThrow(AuthError);
-    const mute = sessionWith(() => Promise.reject(new TransportError('timeout', true, 'late')), 'none');
-    await expect(scene(clock, created).start(outbox, { session: mute.session })).rejects.toThrow(UnavailableError);
+    await expect(scene(clock, created).start(outbox, { session: refused.session })).rejects.toThrow(
+      AuthError,
+    );
+    const mute = sessionWith(
+      () => Promise.reject(new TransportError('timeout', true, 'late')),
+      'none',
+    );
+    await expect(scene(clock, created).start(outbox, { session: mute.session })).rejects.toThrow(
+      UnavailableError,
+    );
     expect(count(outbox, 'queued')).toBe(1);
   });
 
@@ -149,7 +169,9 @@ test('a sign-in has half a minute, or less if the answer timeout is shorter', as
 });
 
 test('a pending access probe does not delay a stop by a person', async () => {
-  using push = queuedScene(4, (request) => (request.method === 'GET' ? new Promise<never>(() => {}) : answer(403)));
+  using push = queuedScene(4, (request) =>
+    request.method === 'GET' ? new Promise<never>(() => {}) : answer(403),
+  );
   const { clock, outbox, start, stop, asked } = push;
   const running = start();
   await clock.advance(60_000);
@@ -164,7 +186,9 @@ describe('a pause of more than two minutes', () => {
   const hour = { 'retry-after': '3600' };
 
   test('ends the push that gets it, as soon as the requests under way are answered, and says until when', async () => {
-    using push = queuedScene(30, (request, index) => (index === 8 ? answer(429, hour) : obeyed(request)));
+    using push = queuedScene(30, (request, index) =>
+      index === 8 ? answer(429, hour) : obeyed(request),
+    );
     const { clock, outbox, start } = push;
     let result: Awaited<ReturnType<typeof start>> | undefined;
     const startedMs = clock.now();
@@ -200,7 +224,9 @@ describe('a pause of more than two minutes', () => {
   });
 
   test('leaves no entry in the state of being sent', async () => {
-    using push = queuedScene(30, (request, index) => (index % 7 === 6 ? answer(429, { 'retry-after': '90' }) : obeyed(request)));
+    using push = queuedScene(30, (request, index) =>
+      index % 7 === 6 ? answer(429, { 'retry-after': '90' }) : obeyed(request),
+    );
     const { clock, outbox, start } = push;
     const running = start();
     let waited = 0;

@@ -23,19 +23,30 @@ test.each<[string, string, (request: Asked) => Reply]>([
   ['leaves five finds in doubt', 'in-doubt', () => answer(500)],
   ['is answered by something that is not the service', 'in-doubt', () => page(200)],
   ['finds the service closed', 'closed', () => answer(503, {}, '')],
-  ['finds no way to the service', 'unreachable', () => new TransportError('connect', false, msg`the service is closed`)],
+  [
+    'finds no way to the service',
+    'unreachable',
+    () => new TransportError('connect', false, msg`the service is closed`),
+  ],
   ['is throttled for ever', 'waiting', () => answer(429)],
   ['is told to wait for an hour', 'waiting', () => answer(429, { 'retry-after': '3600' })],
   ['gets no other token', 'not-allowed', () => answer(401)],
-  ['is cut at one find each time', 'not-yet', (request) => (request.body.includes('>K-1') ? CUT : obeyed(request))],
-])('a push that %s reports the cause of its end in the language of the reader', async (_what, kind, reply) => {
-  using push = queuedScene(8, reply);
-  const { run, events } = push;
-  const { stopCause } = await run();
-  expect(stopCause?.kind).toBe(kind);
-  const cause = await toldInBoth(stopCause);
-  expect(cause.en).not.toBe(cause.cs);
-  const all = await toldInBoth([stopCause, events]);
-  expect(PIECES.cs.filter((piece) => all.cs.includes(piece))).not.toEqual([]);
-  expect(PIECES.en.filter((piece) => all.cs.includes(piece))).toEqual([]);
-});
+  [
+    'is cut at one find each time',
+    'not-yet',
+    (request) => (request.body.includes('>K-1') ? CUT : obeyed(request)),
+  ],
+])(
+  'a push that %s reports the cause of its end in the language of the reader',
+  async (_what, kind, reply) => {
+    using push = queuedScene(8, reply);
+    const { run, events } = push;
+    const { stopCause } = await run();
+    expect(stopCause?.kind).toBe(kind);
+    const cause = await toldInBoth(stopCause);
+    expect(cause.en).not.toBe(cause.cs);
+    const all = await toldInBoth([stopCause, events]);
+    expect(PIECES.cs.filter((piece) => all.cs.includes(piece))).not.toEqual([]);
+    expect(PIECES.en.filter((piece) => all.cs.includes(piece))).toEqual([]);
+  },
+);

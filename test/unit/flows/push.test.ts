@@ -64,7 +64,9 @@ test('what is on its way to a record that the service gives to another find is u
   );
   queueImport(outbox, 'K-2');
   expect(await run(outbox)).toMatchObject({ accepted: 1 });
-  expect(listAllEntries(outbox).map(({ kind, state, identCely }) => [kind, state, identCely])).toEqual([
+  expect(
+    listAllEntries(outbox).map(({ kind, state, identCely }) => [kind, state, identCely]),
+  ).toEqual([
     ['import', 'uncertain', null],
     ['import', 'accepted', expect.any(String)],
     ['photo', 'uncertain', null],
@@ -87,11 +89,17 @@ test('entries of one record are sent one after the other, the photograph after i
   const { findId } = queueImport(outbox, 'K-1');
   const target = { findId, identCely: null };
   addNumber(outbox, target, 'A 1', null);
-  addPhoto(outbox, target, { name: 'a.jpg', mediaType: 'image/jpeg', sha512: Buffer.alloc(64), sizeBytes: 3 });
+  addPhoto(outbox, target, {
+    name: 'a.jpg',
+    mediaType: 'image/jpeg',
+    sha512: Buffer.alloc(64),
+    sizeBytes: 3,
+  });
   const { run, asked } = scene(clock, obeyed);
   expect(await run(outbox)).toMatchObject({ accepted: 3 });
   expect(asked.map(({ method }) => method)).toEqual(['POST', 'PATCH', 'POST']);
-  for (const [index, { at }] of asked.slice(1).entries()) expect(at - (asked[index]?.at ?? 0)).toBeGreaterThanOrEqual(LATENCY_MS);
+  for (const [index, { at }] of asked.slice(1).entries())
+    expect(at - (asked[index]?.at ?? 0)).toBeGreaterThanOrEqual(LATENCY_MS);
 });
 
 describe('after an inconclusive answer', () => {

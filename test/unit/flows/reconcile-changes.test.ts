@@ -16,9 +16,16 @@ describe('uncertain photographs', () => {
     for (const id of [there, renamed, missing]) await scene.end(id, 'uncertain');
     await scene.look();
     const all = [renamed, there, missing];
-    expect(all.map((id) => scene.evidence(id))).toEqual([['same-digest'], ['same-name-and-new'], ['not-among-those-shown']]);
+    expect(all.map((id) => scene.evidence(id))).toEqual([
+      ['same-digest'],
+      ['same-name-and-new'],
+      ['not-among-those-shown'],
+    ]);
     expect(all.map((id) => scene.entry(id).state)).toEqual(['accepted', 'accepted', 'queued']);
-    expect([one, two].map(({ entryId }) => scene.entry(entryId).state)).toEqual(['accepted', 'accepted']);
+    expect([one, two].map(({ entryId }) => scene.entry(entryId).state)).toEqual([
+      'accepted',
+      'accepted',
+    ]);
     expect(scene.progress.slice(-2)).toEqual([
       [0, 2],
       [1, 2],
@@ -28,7 +35,9 @@ describe('uncertain photographs', () => {
   test('are settled only if they were requested', async () => {
     using scene = lookScene();
     const [one, two] = [await scene.find('K-1', 'accepted'), await scene.find('K-2', 'accepted')];
-    const [asked = 0, other = 0] = [one, two].map(({ ident }) => scene.queuePhoto('a.jpg', 1, ident));
+    const [asked = 0, other = 0] = [one, two].map(({ ident }) =>
+      scene.queuePhoto('a.jpg', 1, ident),
+    );
     for (const id of [asked, other]) await scene.end(id, 'uncertain');
     await scene.look([scene.entry(asked).recordKey]);
     expect([asked, other].map((id) => scene.entry(id).state)).toEqual(['queued', 'uncertain']);
@@ -78,7 +87,10 @@ describe('uncertain photographs', () => {
       scene.service.addFile(ident, 'a.jpg');
       await scene.end(scene.queuePhoto('a.jpg', 2, ident), 'accepted', ident);
       const looked = await scene.look();
-      expect([looked.find(({ entry }) => entry.id === doubtful)?.verdict.kind, scene.entry(doubtful).state]).toEqual(expected);
+      expect([
+        looked.find(({ entry }) => entry.id === doubtful)?.verdict.kind,
+        scene.entry(doubtful).state,
+      ]).toEqual(expected);
     },
   );
 
@@ -102,7 +114,10 @@ describe('uncertain photographs', () => {
       { state: 'uncertain', identCely: null },
     ]);
     const looked = await scene.look();
-    expect([found, lost].map(({ photo }) => scene.entry(photo).state)).toEqual(['accepted', 'queued']);
+    expect([found, lost].map(({ photo }) => scene.entry(photo).state)).toEqual([
+      'accepted',
+      'queued',
+    ]);
     const verdict = looked.find(({ entry }) => entry.id === lost.photo)?.verdict;
     expect(verdict).toMatchObject({ kind: 'absent', basis: 'find-absent', candidates: [] });
     expect(`${verdict?.reason}`).toMatch(/its find is not in the service/);
@@ -135,7 +150,10 @@ describe('uncertain numbers', () => {
     using scene = await story('');
     scene.service.records.delete(scene.ident);
     await scene.look();
-    expect([scene.evidence(scene.id), scene.entry(scene.id).state]).toEqual([['record-not-shown'], 'uncertain']);
+    expect([scene.evidence(scene.id), scene.entry(scene.id).state]).toEqual([
+      ['record-not-shown'],
+      'uncertain',
+    ]);
   });
 
   test('without the service’s time before the attempt are not sent again automatically', async () => {

@@ -28,9 +28,15 @@ describe('a lookup of uncertain entries', () => {
       [queued.entryId, 'found'],
       [lost.entryId, 'absent'],
     ]);
-    expect(scene.entry(queued.entryId)).toMatchObject({ state: 'accepted', identCely: queued.ident });
+    expect(scene.entry(queued.entryId)).toMatchObject({
+      state: 'accepted',
+      identCely: queued.ident,
+    });
     expect(scene.entry(lost.entryId)).toMatchObject({ state: 'queued', identCely: null });
-    expect([queued, lost].map(({ entryId }) => scene.evidence(entryId))).toEqual([['same-and-new'], ['not-among-those-shown']]);
+    expect([queued, lost].map(({ entryId }) => scene.evidence(entryId))).toEqual([
+      ['same-and-new'],
+      ['not-among-those-shown'],
+    ]);
   });
 
   test('makes no request if none of the requested entries is uncertain', async () => {
@@ -48,13 +54,18 @@ describe('a lookup of uncertain entries', () => {
     const lost = await scene.find('K-1', 'uncertain');
     const queued = await scene.find('K-2', 'uncertain', true);
     await scene.look([scene.entry(lost.entryId).recordKey]);
-    expect([lost, queued].map(({ entryId }) => scene.entry(entryId).state)).toEqual(['queued', 'uncertain']);
+    expect([lost, queued].map(({ entryId }) => scene.entry(entryId).state)).toEqual([
+      'queued',
+      'uncertain',
+    ]);
   });
 
   test('leaves two equal finds to a person that were sent at once, of which one was created', async () => {
     using scene = lookScene();
     await scene.find('K-0', 'accepted');
-    const ids = ['K-1', 'K-2'].map((localId) => queueFind(scene.outbox, localId, 'the same').entryId);
+    const ids = ['K-1', 'K-2'].map(
+      (localId) => queueFind(scene.outbox, localId, 'the same').entryId,
+    );
     scene.service.make(getInnerText('the same'));
     await scene.endAll(ids, 'uncertain');
     const [first] = ids;
@@ -66,11 +77,20 @@ describe('a lookup of uncertain entries', () => {
     using scene = lookScene();
     await scene.find('K-0', 'accepted');
     const lost = await scene.find('K-1', 'lost', false, 'the same');
-    using other = openAt(join(tempFolder(), 'outbox.sqlite'), scene.outbox.journal.path, { clock: scene.clock });
+    using other = openAt(join(tempFolder(), 'outbox.sqlite'), scene.outbox.journal.path, {
+      clock: scene.clock,
+    });
     bindAccount(other, ACCOUNT_ID);
-    acceptEntry(other, queueFind(other, 'L-1', 'the same').entryId, scene.service.make(getInnerText('the same')));
+    acceptEntry(
+      other,
+      queueFind(other, 'L-1', 'the same').entryId,
+      scene.service.make(getInnerText('the same')),
+    );
     await scene.look();
-    expect([scene.entry(lost.entryId).state, scene.evidence(lost.entryId)]).toEqual(['queued', ['not-among-those-shown']]);
+    expect([scene.entry(lost.entryId).state, scene.evidence(lost.entryId)]).toEqual([
+      'queued',
+      ['not-among-those-shown'],
+    ]);
   });
 
   test('starts a day before the uncertain entries', async () => {
@@ -80,7 +100,9 @@ describe('a lookup of uncertain entries', () => {
     await scene.clock.advance(10 * DAY_MS);
     await scene.find('K-1', 'uncertain');
     await scene.look();
-    expect(scene.service.asked.filter((query) => query.includes('ListRecords')).map(parseFrom)).toEqual([beganMs - DAY_MS]);
+    expect(
+      scene.service.asked.filter((query) => query.includes('ListRecords')).map(parseFrom),
+    ).toEqual([beganMs - DAY_MS]);
   });
 
   test('starts with the uncertain entries if they are older than all accepted ones', async () => {
@@ -90,12 +112,16 @@ describe('a lookup of uncertain entries', () => {
     await scene.clock.advance(10 * DAY_MS);
     await scene.find('K-0', 'accepted');
     await scene.look();
-    expect(scene.service.asked.filter((query) => query.includes('ListRecords')).map(parseFrom)).toEqual([beganMs - DAY_MS]);
+    expect(
+      scene.service.asked.filter((query) => query.includes('ListRecords')).map(parseFrom),
+    ).toEqual([beganMs - DAY_MS]);
   });
 
   test('leaves a find whose document is unreadable, and tolerates an accepted one', async () => {
     using scene = lookScene();
-    const unreadable = [queueImport(scene.outbox, 'K-1'), queueImport(scene.outbox, 'K-2')].map(({ entryId }) => entryId);
+    const unreadable = [queueImport(scene.outbox, 'K-1'), queueImport(scene.outbox, 'K-2')].map(
+      ({ entryId }) => entryId,
+    );
     const [accepted = 0, doubtful = 0] = unreadable;
     const findId = insertFind(scene.outbox, { localId: 'K-3', elements: {} });
     const document = Buffer.from('<svc xmlns="urn:svc/2.2/"><samostatny_nalez/></svc>');
@@ -106,7 +132,8 @@ describe('a lookup of uncertain entries', () => {
       project: null,
       issues: [],
     });
-    for (const id of [accepted, without]) await scene.end(id, 'accepted', scene.service.make(getInnerText(`${id}`)));
+    for (const id of [accepted, without])
+      await scene.end(id, 'accepted', scene.service.make(getInnerText(`${id}`)));
     const lost = await scene.find('K-4', 'uncertain');
     await scene.end(doubtful, 'uncertain');
     expect((await scene.look()).map(({ entry }) => entry.id)).toEqual([lost.entryId]);
@@ -120,7 +147,9 @@ describe('a lookup of uncertain entries', () => {
     const lost = await scene.find('K-2', 'uncertain');
     await scene.clock.advance(10 * DAY_MS);
     await scene.look();
-    expect([queued, lost].map(({ entryId }) => [scene.entry(entryId).state, scene.evidence(entryId)])).toEqual([
+    expect(
+      [queued, lost].map(({ entryId }) => [scene.entry(entryId).state, scene.evidence(entryId)]),
+    ).toEqual([
       ['uncertain', ['time-unknown']],
       ['uncertain', ['time-unknown']],
     ]);
@@ -214,7 +243,10 @@ describe('a record assigned to another find here', () => {
       expect(queued.ident).toBe(lostIdent);
       await scene.clock.advance(3_600_000);
       await scene.look();
-      expect(scene.entry(queued.entryId)).toMatchObject({ state: 'accepted', identCely: lostIdent });
+      expect(scene.entry(queued.entryId)).toMatchObject({
+        state: 'accepted',
+        identCely: lostIdent,
+      });
     }
   });
 
@@ -227,7 +259,10 @@ describe('a record assigned to another find here', () => {
     const queued = await scene.find('K-1', 'uncertain', true);
     expect(queued.ident).toBe(owner.ident);
     await scene.look();
-    expect(scene.entry(queued.entryId)).toMatchObject({ state: 'accepted', identCely: owner.ident });
+    expect(scene.entry(queued.entryId)).toMatchObject({
+      state: 'accepted',
+      identCely: owner.ident,
+    });
     expect(scene.entry(owner.entryId)).toMatchObject({ state: 'uncertain', identCely: null });
   });
 });

@@ -6,7 +6,13 @@ import { makeRecordCutter } from '../../../src/flows/harvest/xml-output.ts';
 import { type Exchange, TransportError } from '../../../src/http/exchange.ts';
 import { OAI_NAMESPACE } from '../../../src/oai/protocol.ts';
 import { openSqlite } from '../../../src/store/database.ts';
-import { getChild, getChildren, getChildText, getSourceText, walkDescendants } from '../../../src/xml/element.ts';
+import {
+  getChild,
+  getChildren,
+  getChildText,
+  getSourceText,
+  walkDescendants,
+} from '../../../src/xml/element.ts';
 import { parseXml } from '../../../src/xml/parse.ts';
 import { FakeRepository } from '../../support/fake-repository.ts';
 import { type HarvestPlace, harvestPlace, SET } from '../../support/record-harvest.ts';
@@ -34,13 +40,18 @@ function withOuterPrefix(repository: FakeRepository): Exchange {
 
 function xmlRecords(path: string): Map<string, string> {
   const document = parseXml(readFileSync(path));
-  const records = getChildren(document.root, 'ListRecords', 'http://www.openarchives.org/OAI/2.0/').flatMap(
-    ({ children }) => children,
-  );
+  const records = getChildren(
+    document.root,
+    'ListRecords',
+    'http://www.openarchives.org/OAI/2.0/',
+  ).flatMap(({ children }) => children);
   return new Map(
     records.map((record) => {
       const header = getChild(record, 'header');
-      return [(header === undefined ? undefined : getChildText(header, 'identifier')) ?? '', getSourceText(document, record)];
+      return [
+        (header === undefined ? undefined : getChildText(header, 'identifier')) ?? '',
+        getSourceText(document, record),
+      ];
     }),
   );
 }
@@ -62,7 +73,8 @@ async function asSent(exchange: Exchange): Promise<Map<string, string>> {
 function cut(repository: FakeRepository, after: number): Exchange {
   let pages = 0;
   return async (request) => {
-    if (request.url.includes('ListRecords') && ++pages > after) throw new TransportError('reset', true, 'gone');
+    if (request.url.includes('ListRecords') && ++pages > after)
+      throw new TransportError('reset', true, 'gone');
     return repository.exchange(request);
   };
 }
@@ -121,7 +133,9 @@ test('files contain one record each, in its current version and as received', as
   for (const name of NAMES) {
     const document = parseXml(readFileSync(join(place.folder, `${name}.xml`)));
     const [record] = document.root.children;
-    expect(record && getSourceText(document, record)).toBe(sentRecords.get(`${OAI_BASE}/id/${name}`));
+    expect(record && getSourceText(document, record)).toBe(
+      sentRecords.get(`${OAI_BASE}/id/${name}`),
+    );
   }
   expect(readFileSync(join(place.folder, 'A-4.xml'), 'utf8')).toContain('status="deleted"');
 });
@@ -173,10 +187,22 @@ test('an SQLite file has the current version of every record, ready for queries'
     .prepare(
       `select identifier, deleted, metadata ->> '$.heslo.heslo' as label, xml, json_array_length(sets) as sets from records order by 1`,
     )
-    .all() as { identifier: string; deleted: number; label: string | null; xml: string; sets: number }[];
+    .all() as {
+    identifier: string;
+    deleted: number;
+    label: string | null;
+    xml: string;
+    sets: number;
+  }[];
   database.close();
   const sentRecords = await asSent(repository.exchange);
-  expect(rows.map(({ label }) => label)).toEqual(['věc A-1', 'změněno', 'věc A-3', null, 'věc A-5']);
+  expect(rows.map(({ label }) => label)).toEqual([
+    'věc A-1',
+    'změněno',
+    'věc A-3',
+    null,
+    'věc A-5',
+  ]);
   expect(rows.map(({ deleted }) => deleted)).toEqual([0, 0, 0, 1, 0]);
   expect(rows.map(({ sets }) => sets)).toEqual([1, 1, 1, 0, 1]);
   for (const { identifier, xml } of rows) expect(xml).toBe(sentRecords.get(identifier));
@@ -187,12 +213,23 @@ test('a broken page ends the harvest with nothing lost, and can be skipped recor
   const repository = aRepository();
   const damaged: Exchange = async (request) => {
     const response = await repository.exchange(request);
-    return { ...response, body: Buffer.from(response.body.toString().replace('věc A-2', 'věc & A-2')) };
+    return {
+      ...response,
+      body: Buffer.from(response.body.toString().replace('věc A-2', 'věc & A-2')),
+    };
   };
-  await expect(place.run(damaged)).rejects.toMatchObject({ oaiCode: 'malformed', exitCode: 14, record: `${OAI_BASE}/id/A-2` });
+  await expect(place.run(damaged)).rejects.toMatchObject({
+    oaiCode: 'malformed',
+    exitCode: 14,
+    record: `${OAI_BASE}/id/A-2`,
+  });
   const stored = place.lines().length;
   const result = await place.run(damaged, { skipBroken: true });
-  expect(result).toMatchObject({ records: 5, held: 4, broken: [{ identifier: `${OAI_BASE}/id/A-2` }] });
+  expect(result).toMatchObject({
+    records: 5,
+    held: 4,
+    broken: [{ identifier: `${OAI_BASE}/id/A-2` }],
+  });
   expect(place.lines()).toHaveLength(4);
   expect(stored).toBeLessThan(4);
 });
@@ -200,8 +237,11 @@ test('a broken page ends the harvest with nothing lost, and can be skipped recor
 test('a service without records of the set gives an empty output', async () => {
   const place = harvestPlace();
   const exchange: Exchange = async ({ url }) => {
-    if (url.includes('ListSets')) return answer(oaiXml(`<ListSets><set><setSpec>${SET}</setSpec></set></ListSets>`));
-    return answer(oaiXml(url.includes('Identify') ? '<Identify/>' : '<error code="noRecordsMatch"/>'));
+    if (url.includes('ListSets'))
+      return answer(oaiXml(`<ListSets><set><setSpec>${SET}</setSpec></set></ListSets>`));
+    return answer(
+      oaiXml(url.includes('Identify') ? '<Identify/>' : '<error code="noRecordsMatch"/>'),
+    );
   };
   expect(await place.run(exchange)).toMatchObject({ records: 0, held: 0 });
   expect(readFileSync(place.path, 'utf8')).toBe('');
@@ -210,7 +250,9 @@ test('a service without records of the set gives an empty output', async () => {
 test('a record of a single answer keeps the namespaces that its GetRecord declares', () => {
   const record = '<record><metadata><s:x/></metadata></record>';
   const document = parseXml(
-    Buffer.from(`<OAI-PMH xmlns="${OAI_NAMESPACE}"><GetRecord xmlns:s="urn:s">${record}</GetRecord></OAI-PMH>`),
+    Buffer.from(
+      `<OAI-PMH xmlns="${OAI_NAMESPACE}"><GetRecord xmlns:s="urn:s">${record}</GetRecord></OAI-PMH>`,
+    ),
   );
   const elements = [...walkDescendants(document.root, 'record', OAI_NAMESPACE)];
   const { root } = parseXml(Buffer.concat(makeRecordCutter(document)(elements)));

@@ -2,7 +2,9 @@ import { expect, test } from 'vitest';
 import { isAboutContent } from '../../../src/flows/push/entry-refusal.ts';
 import type { Entry } from '../../../src/outbox/entry.ts';
 
-const DOCUMENT = Buffer.from('<?xml version="1.0"?>\n<svc:svc>\n <svc:nalez>\n  <svc:hloubka>1</svc:hloubka>\nx\n</svc:svc>');
+const DOCUMENT = Buffer.from(
+  '<?xml version="1.0"?>\n<svc:svc>\n <svc:nalez>\n  <svc:hloubka>1</svc:hloubka>\nx\n</svc:svc>',
+);
 
 test.each<[string, Partial<Entry>, number | undefined, boolean]>([
   ['an element of an import', { kind: 'import', document: DOCUMENT }, 4, true],

@@ -2,7 +2,12 @@ import { describe, expect, test } from 'vitest';
 import type { UsageError } from '../../../src/base/errors.ts';
 import { msg } from '../../../src/base/message.ts';
 import { findRecordProblem, lookUpRecord } from '../../../src/flows/reconcile/compare-record.ts';
-import { type Decision, openDecision, resolveEntries, undoDecision } from '../../../src/flows/reconcile/resolve-entries.ts';
+import {
+  type Decision,
+  openDecision,
+  resolveEntries,
+  undoDecision,
+} from '../../../src/flows/reconcile/resolve-entries.ts';
 import { addImport, addNumber, addPhoto, schedule } from '../../../src/outbox/entries.ts';
 import type { Entry, EntryState, HeldBasis, ImportEntry } from '../../../src/outbox/entry.ts';
 import { findEntryById, listAllEntries } from '../../../src/outbox/entry-queries.ts';
@@ -56,7 +61,13 @@ function withEntries(outbox: Outbox, localId: string, entries: readonly Given[])
 
 type Part = { readonly state: Given[1]; readonly identCely: string | null };
 
-function add(outbox: Outbox, findId: number, kind: Given[0], nth: number, { state, identCely }: Part): number {
+function add(
+  outbox: Outbox,
+  findId: number,
+  kind: Given[0],
+  nth: number,
+  { state, identCely }: Part,
+): number {
   const target = { findId, identCely };
   if (kind === 'number') return addNumber(outbox, target, `A ${nth}`, null);
   if (kind === 'photo') return addPhoto(outbox, target, photograph(nth));
@@ -109,7 +120,13 @@ function hold(outbox: Outbox, id: number, basis: HeldBasis, candidates: readonly
 describe('a record given for an entry', () => {
   const found = (project: string | null) => {
     const outbox = tempOutbox();
-    const content = { document: Buffer.from('<x/>'), documentSha512: Buffer.alloc(64), digest: null, project, issues: [] };
+    const content = {
+      document: Buffer.from('<x/>'),
+      documentSha512: Buffer.alloc(64),
+      digest: null,
+      project,
+      issues: [],
+    };
     addImport(outbox, insertFind(outbox, { localId: 'K-1', elements: {} }), content);
     const [entry] = listAllEntries(outbox);
     if (entry?.kind !== 'import') throw new Error('no import');
@@ -126,23 +143,38 @@ describe('a record given for an entry', () => {
     [
       PROJECT,
       'C-7-N00001',
-      ['C-7-N00001 is a find of another project: this one was sent to C-202400101.', shown('C-202400101-N00042')],
+      [
+        'C-7-N00001 is a find of another project: this one was sent to C-202400101.',
+        shown('C-202400101-N00042'),
+      ],
     ],
-    ['C-X-7', 'C-7-N00001', ['C-7-N00001 is a find of another project: this one was sent to C-X-7.', shown('C-X-7-N00042')]],
+    [
+      'C-X-7',
+      'C-7-N00001',
+      [
+        'C-7-N00001 is a find of another project: this one was sent to C-X-7.',
+        shown('C-X-7-N00042'),
+      ],
+    ],
     ...[`${PROJECT}-N0001`, `${IDENT}b`, '-N00001', `a\n${IDENT}`, 'K-1', ''].map(
       (ident) =>
-        [PROJECT, ident, [`${ident.replace('\n', '\\n')} is not an identifier of a find.`, shown('C-202400101-N00042')]] as [
-          string,
-          string,
-          readonly [string, string],
-        ],
+        [
+          PROJECT,
+          ident,
+          [
+            `${ident.replace('\n', '\\n')} is not an identifier of a find.`,
+            shown('C-202400101-N00042'),
+          ],
+        ] as [string, string, readonly [string, string]],
     ),
     [null, 'K-1', ['K-1 is not an identifier of a find.', shown('C-202400101-N00042')]],
     ['C-7', 'K-1', ['K-1 is not an identifier of a find.', shown('C-7-N00042')]],
   ])('of a find of %j: %j', (project, ident, said) => {
     const { outbox, entry } = found(project);
     const problem = findRecordProblem(outbox, entry, ident);
-    expect(problem === undefined ? undefined : [problem.message, String(problem.hint)]).toEqual(said);
+    expect(problem === undefined ? undefined : [problem.message, String(problem.hint)]).toEqual(
+      said,
+    );
   });
 
   test('must be that of the number or the photograph', () => {
@@ -156,20 +188,29 @@ describe('a record given for an entry', () => {
     expect(String(problem?.hint)).toBe(`If ${IDENT} has it, specify that identifier.`);
   });
 
-  test.each(['uncertain', 'held'] as const)('cannot be that of another find, for one that is %s', (state) => {
-    const { outbox } = findWith(['import', 'accepted', IDENT]);
-    const { ids } = withEntries(outbox, 'K-2', [['import', state]]);
-    const [message, hint] = saidBy(() => resolve(outbox, CREATED, undefined, 'K-2'));
-    expect(message).toMatch(/already the record of K-1/);
-    expect(hint).toMatch(/pas show K-1.*pas resolve K-2 --drop$/);
-    expect(findEntryById(outbox, ids[0] ?? 0)?.identCely).toBeNull();
-    resolve(outbox, { kind: 'created', identCely: OTHER }, undefined, 'K-2');
-    expect(findEntryById(outbox, ids[0] ?? 0)).toMatchObject({ state: 'accepted', identCely: OTHER, held: null });
-  });
+  test.each(['uncertain', 'held'] as const)(
+    'cannot be that of another find, for one that is %s',
+    (state) => {
+      const { outbox } = findWith(['import', 'accepted', IDENT]);
+      const { ids } = withEntries(outbox, 'K-2', [['import', state]]);
+      const [message, hint] = saidBy(() => resolve(outbox, CREATED, undefined, 'K-2'));
+      expect(message).toMatch(/already the record of K-1/);
+      expect(hint).toMatch(/pas show K-1.*pas resolve K-2 --drop$/);
+      expect(findEntryById(outbox, ids[0] ?? 0)?.identCely).toBeNull();
+      resolve(outbox, { kind: 'created', identCely: OTHER }, undefined, 'K-2');
+      expect(findEntryById(outbox, ids[0] ?? 0)).toMatchObject({
+        state: 'accepted',
+        identCely: OTHER,
+        held: null,
+      });
+    },
+  );
 });
 
 describe('a lookup of a record', () => {
-  async function looked(more: { note?: string; user?: string; hidden?: 'withheld' | 'deleted'; isThere?: boolean } = {}) {
+  async function looked(
+    more: { note?: string; user?: string; hidden?: 'withheld' | 'deleted'; isThere?: boolean } = {},
+  ) {
     using scene = lookScene();
     const { note = 'fibula', user, hidden, isThere = true } = more;
     const { entryId } = await scene.find('K-1', 'uncertain', false, 'fibula');
@@ -179,7 +220,12 @@ describe('a lookup of a record', () => {
         record.hidden = hidden;
       });
     const source = { client: scene.service.client, format: 'oai_svc' };
-    const seen = await lookUpRecord(scene.outbox, source, scene.entry(entryId) as ImportEntry, IDENT);
+    const seen = await lookUpRecord(
+      scene.outbox,
+      source,
+      scene.entry(entryId) as ImportEntry,
+      IDENT,
+    );
     return seen === undefined ? undefined : { ...seen, doubts: seen.doubts.map(String) };
   }
   const element = (name: string, sentNumber: string | null, now: string | null) => ({
@@ -199,8 +245,13 @@ describe('a lookup of a record', () => {
   });
 
   test('names the differences, and the account that created it', async () => {
-    const seen = await looked({ note: 'spona</poznamka><pocet>1</pocet><poznamka>', user: 'U-000409' });
-    expect(seen?.doubts[0]).toBe('It was created by the account U-000409, which did not send this find.');
+    const seen = await looked({
+      note: 'spona</poznamka><pocet>1</pocet><poznamka>',
+      user: 'U-000409',
+    });
+    expect(seen?.doubts[0]).toBe(
+      'It was created by the account U-000409, which did not send this find.',
+    );
     expect(seen?.doubts[1]).toMatch(/^It differs in pocet/);
     expect(seen?.compared).toContainEqual(element('pocet', null, '1'));
     expect((await looked({ note: 'spona' }))?.doubts).toEqual(['It differs in poznamka.']);
@@ -231,9 +282,14 @@ describe('the possible decisions', () => {
 
   test('are none for an accepted entry', () => {
     const { outbox, ids } = findWith(['import', 'accepted', IDENT]);
-    expect(saidBy(() => openDecision(outbox, 'K-1', undefined))).toEqual(['Nothing here waits for a decision.', STATUS]);
+    expect(saidBy(() => openDecision(outbox, 'K-1', undefined))).toEqual([
+      'Nothing here waits for a decision.',
+      STATUS,
+    ]);
     const only = ` Only the entry ${ids[0]} was requested.`;
-    expect(saidBy(() => openDecision(outbox, 'K-1', ids[0]))[0]).toBe(`Nothing here waits for a decision.${only}`);
+    expect(saidBy(() => openDecision(outbox, 'K-1', ids[0]))[0]).toBe(
+      `Nothing here waits for a decision.${only}`,
+    );
     const nothing = {
       created: 'Nothing here is uncertain or held.',
       resend: 'Nothing here is uncertain, held, refused or dropped.',
@@ -241,7 +297,9 @@ describe('the possible decisions', () => {
     };
     for (const decision of [{ kind: 'created', identCely: OTHER }, RESEND, DROP] as const) {
       expect(saidBy(() => resolve(outbox, decision))).toEqual([nothing[decision.kind], STATUS]);
-      expect(saidBy(() => resolve(outbox, decision, ids[0]))[0]).toBe(`${nothing[decision.kind]}${only}`);
+      expect(saidBy(() => resolve(outbox, decision, ids[0]))[0]).toBe(
+        `${nothing[decision.kind]}${only}`,
+      );
     }
   });
 
@@ -259,11 +317,23 @@ describe('the possible decisions', () => {
 
   test('rest on the record of a photograph', () => {
     const { outbox, ids } = findWith(['photo', 'refused', IDENT], ['photo', 'uncertain', IDENT]);
-    recordLookup(outbox, ids[1] ?? 0, { serverAt: null, basis: 'several-files', reason: msg`x`, candidates: ['a.jpg'] });
+    recordLookup(outbox, ids[1] ?? 0, {
+      serverAt: null,
+      basis: 'several-files',
+      reason: msg`x`,
+      candidates: ['a.jpg'],
+    });
     const open = openDecision(outbox, 'K-1', undefined);
-    expect(open).toMatchObject({ entry: { id: ids[1] }, kinds: ['created', 'resend', 'drop'], candidates: [IDENT] });
+    expect(open).toMatchObject({
+      entry: { id: ids[1] },
+      kinds: ['created', 'resend', 'drop'],
+      candidates: [IDENT],
+    });
     resolve(outbox, CREATED, ids[1]);
-    expect(openDecision(outbox, 'K-1', undefined)).toMatchObject({ entry: { id: ids[0] }, kinds: ['resend', 'drop'] });
+    expect(openDecision(outbox, 'K-1', undefined)).toMatchObject({
+      entry: { id: ids[0] },
+      kinds: ['resend', 'drop'],
+    });
   });
 });
 
@@ -334,7 +404,10 @@ describe('a decision concerns', () => {
   });
 
   test('one entry, where it is named', () => {
-    const { outbox, ids, states } = findWith(['photo', 'refused', IDENT], ['photo', 'refused', IDENT]);
+    const { outbox, ids, states } = findWith(
+      ['photo', 'refused', IDENT],
+      ['photo', 'refused', IDENT],
+    );
     expect(resolve(outbox, DROP, ids[1]).settled.map(({ id }) => id)).toEqual([ids[1]]);
     expect(states()).toEqual(['refused', 'dropped']);
     expect(findEntryById(outbox, ids[1] ?? 0)).toMatchObject({ reason: msg`dropped by a person` });
@@ -343,7 +416,10 @@ describe('a decision concerns', () => {
   test('what a killed push left under way', () => {
     const { outbox, ids } = findWith(['import', 'sending']);
     resolve(outbox, CREATED);
-    expect(findEntryById(outbox, ids[0] ?? 0)).toMatchObject({ state: 'accepted', identCely: IDENT });
+    expect(findEntryById(outbox, ids[0] ?? 0)).toMatchObject({
+      state: 'accepted',
+      identCely: IDENT,
+    });
   });
 });
 
@@ -351,14 +427,22 @@ describe('a decision', () => {
   test('is kept in words, and counts the entries that wait for a dropped find', () => {
     const { outbox, ids, states } = findWith(['import', 'uncertain'], ['photo', 'queued']);
     const dropped = resolve(outbox, DROP);
-    expect([dropped.settled.map(({ id }) => id), dropped.waiting, states()]).toEqual([[ids[0]], 1, ['dropped', 'queued']]);
+    expect([dropped.settled.map(({ id }) => id), dropped.waiting, states()]).toEqual([
+      [ids[0]],
+      1,
+      ['dropped', 'queued'],
+    ]);
     expect(resolve(outbox, RESEND).waiting).toBeUndefined();
     // It may have been sent before it was dropped.
     expect(states()).toEqual(['uncertain', 'queued']);
     resolve(outbox, CREATED);
     const entry = findEntryById(outbox, ids[0] ?? 0);
     if (entry === undefined) throw new Error('it is gone');
-    const keptNames = listEvidence(outbox, entry).map(({ verdict, basis, reason }) => [verdict, basis, String(reason)]);
+    const keptNames = listEvidence(outbox, entry).map(({ verdict, basis, reason }) => [
+      verdict,
+      basis,
+      String(reason),
+    ]);
     expect(keptNames).toEqual([
       ['person', 'drop', 'dropped by a person'],
       ['person', 'resend', 'a person decided: send'],
@@ -374,7 +458,9 @@ describe('a decision', () => {
     expect(states()).toEqual(['sending', 'dropped']);
     undoDecision(outbox, 'K-1', besidePush);
     expect(states()).toEqual(['sending', 'refused']);
-    expect(() => resolveEntries(outbox, 'K-1', CREATED, undefined, besidePush)).toThrow('Nothing here');
+    expect(() => resolveEntries(outbox, 'K-1', CREATED, undefined, besidePush)).toThrow(
+      'Nothing here',
+    );
   });
 
   test.each<[string, Decision, readonly Given[]]>([
@@ -408,7 +494,9 @@ describe('a decision', () => {
       const { outbox, states } = findWith(...given);
       const before = states();
       const [asked] = listAllEntries(outbox);
-      expect(() => resolveEntries(outbox, 'K-1', decision, undefined, besidePush, asked)).toThrow('changed while you were asked');
+      expect(() => resolveEntries(outbox, 'K-1', decision, undefined, besidePush, asked)).toThrow(
+        'changed while you were asked',
+      );
       expect(states()).toEqual(before);
       resolveEntries(outbox, 'K-1', decision, undefined, besidePush, listAllEntries(outbox)[1]);
       expect(states()).not.toEqual(before);
@@ -416,7 +504,11 @@ describe('a decision', () => {
   );
 
   test('to send a held photograph or number again applies to what was found for another entry', () => {
-    const { outbox, ids } = findWith(['import', 'accepted', IDENT], ['photo', 'held', IDENT], ['number', 'queued', IDENT]);
+    const { outbox, ids } = findWith(
+      ['import', 'accepted', IDENT],
+      ['photo', 'held', IDENT],
+      ['number', 'queued', IDENT],
+    );
     hold(outbox, ids[2] ?? 0, 'number-changed', ['CUR 7']);
     resolve(outbox, RESEND);
     expect(listAllEntries(outbox).slice(1)).toMatchObject([
@@ -456,21 +548,28 @@ describe('an undone decision', () => {
     expect(facts()).not.toEqual(before);
     expect(undo(outbox).decision).toBe(decision.kind);
     expect(facts()).toEqual(before);
-    if (entries[0]?.[1] !== 'dropped') expect(saidBy(() => undo(outbox))[0]).toBe('There is no decision about K-1 to undo.');
+    if (entries[0]?.[1] !== 'dropped')
+      expect(saidBy(() => undo(outbox))[0]).toBe('There is no decision about K-1 to undo.');
   });
 
   test('of several, one after the other, restores the uncertainty from before the first', () => {
     const { outbox, ids } = findWith(['import', 'uncertain']);
     for (const decision of [DROP, RESEND, DROP]) resolve(outbox, decision);
     for (const decision of ['drop', 'resend', 'drop']) expect(undo(outbox).decision).toBe(decision);
-    expect(findEntryById(outbox, ids[0] ?? 0)).toMatchObject({ state: 'uncertain', unknownAttempts: 1 });
+    expect(findEntryById(outbox, ids[0] ?? 0)).toMatchObject({
+      state: 'uncertain',
+      unknownAttempts: 1,
+    });
   });
 
   test('that a find was sent from another place asks about its photographs as well', () => {
     const { outbox, ids } = findWith(['import', 'held', IDENT], ['photo', 'queued']);
     hold(outbox, ids[0] ?? 0, 'not-searched', []);
     resolve(outbox, CREATED);
-    expect(findEntryById(outbox, ids[1] ?? 0)).toMatchObject({ identCely: IDENT, held: { basis: 'not-searched' } });
+    expect(findEntryById(outbox, ids[1] ?? 0)).toMatchObject({
+      identCely: IDENT,
+      held: { basis: 'not-searched' },
+    });
   });
 
   test('holds what was queued since for the record that the find was taken for', () => {
@@ -482,13 +581,19 @@ describe('an undone decision', () => {
   });
 
   test('keeps what belongs to a record that it did not give', () => {
-    const { outbox, findId, ids } = findWith(['import', 'accepted', IDENT], ['photo', 'refused', IDENT]);
+    const { outbox, findId, ids } = findWith(
+      ['import', 'accepted', IDENT],
+      ['photo', 'refused', IDENT],
+    );
     resolve(outbox, DROP, ids[1]);
     const since = addNumber(outbox, { findId, identCely: IDENT }, 'A 9', null);
     const { decision, entries } = undo(outbox);
     expect([decision, entries.map(({ id }) => id)]).toEqual(['drop', [ids[1]]]);
     expect(findEntryById(outbox, since)).toMatchObject({ state: 'queued', identCely: IDENT });
-    expect(findEntryById(outbox, ids[0] ?? 0)).toMatchObject({ state: 'accepted', identCely: IDENT });
+    expect(findEntryById(outbox, ids[0] ?? 0)).toMatchObject({
+      state: 'accepted',
+      identCely: IDENT,
+    });
   });
 
   test('is refused once something was sent because of it', () => {
@@ -503,12 +608,18 @@ describe('an undone decision', () => {
     const again = findWith(['import', 'uncertain']);
     resolve(again.outbox, RESEND);
     claimEntry(again.outbox, again.ids[0] ?? 0);
-    expect(saidBy(() => undo(again.outbox))).toEqual([stands, '`pas show K-1` shows what happened to it.']);
+    expect(saidBy(() => undo(again.outbox))).toEqual([
+      stands,
+      '`pas show K-1` shows what happened to it.',
+    ]);
     expect(again.states()).toEqual(['uncertain']);
   });
 
   test('is independent of what a killed push was sending', () => {
-    const { outbox, ids, states } = findWith(['photo', 'sending', IDENT], ['photo', 'refused', IDENT]);
+    const { outbox, ids, states } = findWith(
+      ['photo', 'sending', IDENT],
+      ['photo', 'refused', IDENT],
+    );
     resolve(outbox, DROP, ids[1]);
     undo(outbox);
     expect(states()).toEqual(['uncertain', 'refused']);

@@ -1,4 +1,12 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { DatabaseError, OutboxLeasedError } from '../../../src/base/errors.ts';
@@ -13,7 +21,13 @@ import { iterateFinds } from '../../../src/outbox/stored-finds.ts';
 import { openContentStore } from '../../../src/store/content-store.ts';
 import { canLimitFiles, withFilesUpTo } from '../../support/file-limit.ts';
 import { manualClock } from '../../support/manual-clock.ts';
-import { ADDRESS, BINDING, queueImport, tempFolder, tempOutbox } from '../../support/temp-outbox.ts';
+import {
+  ADDRESS,
+  BINDING,
+  queueImport,
+  tempFolder,
+  tempOutbox,
+} from '../../support/temp-outbox.ts';
 
 type More = Partial<Parameters<typeof restoreOutbox>[0]>;
 
@@ -21,7 +35,10 @@ type More = Partial<Parameters<typeof restoreOutbox>[0]>;
 function scene(fill: (outbox: Outbox) => void = (outbox) => void queueImport(outbox, 'K-1')) {
   const clock = manualClock(Date.UTC(2024, 5, 1, 9, 5, 7, 250));
   const [home, backup] = [tempFolder(), join(tempFolder(), 'backup.sqlite')];
-  const [outboxesFolder, journalFile] = [join(home, 'outboxes'), join(home, 'state', 'journal.sqlite')];
+  const [outboxesFolder, journalFile] = [
+    join(home, 'outboxes'),
+    join(home, 'state', 'journal.sqlite'),
+  ];
   let id: string;
   {
     using outbox = tempOutbox(clock);
@@ -48,7 +65,14 @@ function scene(fill: (outbox: Outbox) => void = (outbox) => void queueImport(out
   const progress: number[] = [];
   const restore = (more: More = {}) =>
     restoreOutbox({
-      ...{ backup, clock, outboxesFolder, getPlace, replace: false, service: { address: ADDRESS, profile: 'field' } },
+      ...{
+        backup,
+        clock,
+        outboxesFolder,
+        getPlace,
+        replace: false,
+        service: { address: ADDRESS, profile: 'field' },
+      },
       assignOutbox: (pointedId) => void pointed.push(pointedId),
       onPhotograph: (done) => void progress.push(done),
       ...more,
@@ -64,15 +88,34 @@ function scene(fill: (outbox: Outbox) => void = (outbox) => void queueImport(out
     queueImport(outbox, localId);
     outbox.close();
   };
-  return { clock, backup, folder, outboxesFolder, id, placeOf: getPlace, pointed, progress, restore, finds, enter };
+  return {
+    clock,
+    backup,
+    folder,
+    outboxesFolder,
+    id,
+    placeOf: getPlace,
+    pointed,
+    progress,
+    restore,
+    finds,
+    enter,
+  };
 }
 
 const ASIDE = 'outbox-replaced-2024-06-01T10-05-07Z.sqlite';
-const asidesIn = (folder: string): string[] => readdirSync(folder).filter((name) => name.startsWith('outbox-replaced-'));
+const asidesIn = (folder: string): string[] =>
+  readdirSync(folder).filter((name) => name.startsWith('outbox-replaced-'));
 
 test('a backup becomes the outbox under its own identifier', async () => {
   const { restore, finds, pointed, id, folder } = scene();
-  expect(await restore()).toMatchObject({ id, finds: 1, uncertain: 0, aside: undefined, merged: { events: 0 } });
+  expect(await restore()).toMatchObject({
+    id,
+    finds: 1,
+    uncertain: 0,
+    aside: undefined,
+    merged: { events: 0 },
+  });
   expect([finds(), pointed, asidesIn(folder)]).toEqual([['K-1'], [id], []]);
 });
 
@@ -120,18 +163,25 @@ test('a file that is not a backup is named for what it is', async () => {
   writeFileSync(join(home, 'text'), 'no database');
   await expect(restore({ backup: join(home, 'none') })).rejects.toThrow(/There is no file/);
   await expect(restore({ backup: home })).rejects.toThrow(/is not a file/);
-  await expect(restore({ backup: join(home, 'text') })).rejects.toThrow(/is not a backup: it is not a database/);
+  await expect(restore({ backup: join(home, 'text') })).rejects.toThrow(
+    /is not a backup: it is not a database/,
+  );
   const other = { address: 'https://other.example.org', profile: 'other' };
-  await expect(restore({ backup, service: other })).rejects.toThrow(/is from an outbox for https:\/\/finds.example.org/);
+  await expect(restore({ backup, service: other })).rejects.toThrow(
+    /is from an outbox for https:\/\/finds.example.org/,
+  );
   await restore();
-  await expect(restore({ backup: join(folder, 'outbox.sqlite'), replace: true })).rejects.toThrow(/is the outbox itself/);
+  await expect(restore({ backup: join(folder, 'outbox.sqlite'), replace: true })).rejects.toThrow(
+    /is the outbox itself/,
+  );
   expect(readdirSync(outboxesFolder)).toHaveLength(1);
 });
 
 test('leftovers of a killed restore are removed after a day, and nothing else', async () => {
   const { restore, outboxesFolder, clock } = scene();
   mkdirSync(outboxesFolder, { recursive: true });
-  const draft = (n: number): string => join(outboxesFolder, `restoring-0a1b2c3d-0000-4000-8000-00000000000${n}.tmp.sqlite`);
+  const draft = (n: number): string =>
+    join(outboxesFolder, `restoring-0a1b2c3d-0000-4000-8000-00000000000${n}.tmp.sqlite`);
   const [old, young, others] = [draft(1), draft(2), join(outboxesFolder, 'restoring-notes.txt')];
   for (const path of [old, young, others]) writeFileSync(path, '');
   const seconds = clock.now() / 1000;
@@ -146,7 +196,12 @@ test('photographs are restored from beside the backup, and missing ones are name
   const linked = join(tempFolder(), 'linked.jpg');
   writeFileSync(linked, bytes(4));
   const photograph = (n: number, link?: string) => ({
-    ...{ name: `${n}.jpg`, mediaType: 'image/jpeg', sha512: hashSha512(bytes(n)), sizeBytes: bytes(n).length },
+    ...{
+      name: `${n}.jpg`,
+      mediaType: 'image/jpeg',
+      sha512: hashSha512(bytes(n)),
+      sizeBytes: bytes(n).length,
+    },
     ...(link === undefined ? {} : { link }),
   });
   const { restore, backup, folder, progress } = scene((outbox) => {
@@ -155,7 +210,10 @@ test('photographs are restored from beside the backup, and missing ones are name
     addPhoto(outbox, { findId, identCely: null }, photograph(4, linked));
     addPhoto(outbox, { findId, identCely: null }, photograph(5, `${linked}.gone`));
   });
-  const [here, beside] = [openContentStore(join(folder, 'photos')), openContentStore(`${backup}.photos`)];
+  const [here, beside] = [
+    openContentStore(join(folder, 'photos')),
+    openContentStore(`${backup}.photos`),
+  ];
   const put = async (store: typeof here, n: number, content?: Buffer): Promise<void> => {
     const path = join(tempFolder(), 'x.jpg');
     writeFileSync(path, bytes(n));
@@ -167,8 +225,14 @@ test('photographs are restored from beside the backup, and missing ones are name
   // One that a drive has changed is none.
   await put(beside, 2, Buffer.from('photograph x'));
   const { photosCopied, missing } = await restore();
-  expect([photosCopied, missing.map((entry) => entry.photograph.name)]).toEqual([1, ['2.jpg', '3.jpg', '5.jpg']]);
-  expect([existsSync(here.getPath(hashSha512(bytes(1)))), progress]).toEqual([true, [0, 1, 2, 3, 4, 5]]);
+  expect([photosCopied, missing.map((entry) => entry.photograph.name)]).toEqual([
+    1,
+    ['2.jpg', '3.jpg', '5.jpg'],
+  ]);
+  expect([existsSync(here.getPath(hashSha512(bytes(1)))), progress]).toEqual([
+    true,
+    [0, 1, 2, 3, 4, 5],
+  ]);
 });
 
 // Continuous integration runs where this can be done.

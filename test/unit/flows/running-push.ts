@@ -38,7 +38,13 @@ export function aPush() {
     throw new TransportError('reset', false, 'nothing is sent here');
   };
   const session = new PushSession({
-    ...{ outbox, account: EVA_SAID.identCely, baseUrl: 'http://service', kinds: ENTRY_KINDS, clock },
+    ...{
+      outbox,
+      account: EVA_SAID.identCely,
+      baseUrl: 'http://service',
+      kinds: ENTRY_KINDS,
+      clock,
+    },
     serverClock: createServerClock(clock),
     ...{
       recordKeys: undefined,
@@ -73,7 +79,14 @@ export function aPush() {
     return entry;
   };
   const makeSent = (outcome: Outcome, more: Partial<Sent> = {}): Sent => ({
-    ...{ outcome, status: undefined, serverDateAt: undefined, tookMs: 1, departedAt: clock.monotonicMs(), token: 'token' },
+    ...{
+      outcome,
+      status: undefined,
+      serverDateAt: undefined,
+      tookMs: 1,
+      departedAt: clock.monotonicMs(),
+      token: 'token',
+    },
     ...more,
   });
   return {
@@ -85,7 +98,12 @@ export function aPush() {
     entry,
     outbox,
     settled: (id: number, outcome: Told, departedAtMs = 1) =>
-      inWords(session.decideOnce(entry(id), makeSent(outcome, { departedAt: asMonotonicMs(departedAtMs) })).settlement),
+      inWords(
+        session.decideOnce(
+          entry(id),
+          makeSent(outcome, { departedAt: asMonotonicMs(departedAtMs) }),
+        ).settlement,
+      ),
     /** Two imports under way at once, of the same project. */
     beside: (...ids: number[]) => {
       for (const id of ids) session.addFlight(entry(id), Promise.resolve());
@@ -95,10 +113,17 @@ export function aPush() {
     },
     anImport: (localId = 'K-1', project: string | null = 'C-202400101'): number => {
       const document = Buffer.from(`<document>${localId}</document>`);
-      const content = { document, documentSha512: hashSha512(document), digest: null, project, issues: [] };
+      const content = {
+        document,
+        documentSha512: hashSha512(document),
+        digest: null,
+        project,
+        issues: [],
+      };
       return addImport(outbox, insertFind(outbox, { localId, elements: {} }), content);
     },
-    aNumber: (value = 'INV 1', identCely = RECORD) => addNumber(outbox, { findId: null, identCely }, value, null),
+    aNumber: (value = 'INV 1', identCely = RECORD) =>
+      addNumber(outbox, { findId: null, identCely }, value, null),
     aPhotograph: (identCely = RECORD) =>
       addPhoto(
         outbox,
@@ -118,7 +143,12 @@ export function aPush() {
     },
     triedInVain: (id: number, times: number, outcome: AttemptOutcome = 'busy') => {
       for (let time = 0; time < times; time += 1)
-        settle(outbox, claimEntry(outbox, id), { state: 'queued', reason: 'busy', notBeforeAt: 0 }, { outcome });
+        settle(
+          outbox,
+          claimEntry(outbox, id),
+          { state: 'queued', reason: 'busy', notBeforeAt: 0 },
+          { outcome },
+        );
     },
     change: (sql: string) => void outbox.sql(sql).run(),
     now: () => clock.now(),

@@ -13,7 +13,7 @@ test('the service’s time is its last Date and the elapsed time, whatever else 
   const serverClock = createServerClock(machine);
   const hear = serverClock.observe(async ({ url }) => ({
     ...{ status: 200, body: Buffer.alloc(0) },
-    headers: url === '' ? {} : { date: url },
+    headers: (url === '' ? {} : { date: url }) as Record<string, string>,
   }));
   const hearDate = (date = ''): Promise<unknown> => hear({ method: 'GET', url: date });
   const bounds = (): unknown[] => [serverClock.now(), serverClock.latest()];

@@ -1,4 +1,11 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
@@ -9,12 +16,21 @@ import { ChangedFileError } from '../../../src/http/request-body.ts';
 import { PHOTO_MAX_BYTES } from '../../../src/photo/photograph.ts';
 import { placedPhotograph, placedXmp } from '../../support/placed-photograph.ts';
 
-/** A HEIC file with an EXIF block and no picture (ISO/IEC 23008-12): what tells its place stands where a telephone puts it. */
+/**
+ * A HEIC file with an EXIF block and no picture (ISO/IEC 23008-12): what tells its place stands
+ * where a telephone puts it.
+ */
 function heicWith(tiff: Buffer): Buffer {
   const exif = Buffer.concat([Buffer.from([0, 0, 0, 6]), Buffer.from('Exif\0\0', 'latin1'), tiff]);
   const type = box('ftyp', Buffer.from('heic\0\0\0\0mif1heic', 'latin1'));
-  const handler = box('hdlr', Buffer.from('\0\0\0\0\0\0\0\0pict\0\0\0\0\0\0\0\0\0\0\0\0\0', 'latin1'));
-  const item = box('infe', Buffer.concat([Buffer.from([2, 0, 0, 0, 0, 1, 0, 0]), Buffer.from('Exif\0', 'latin1')]));
+  const handler = box(
+    'hdlr',
+    Buffer.from('\0\0\0\0\0\0\0\0pict\0\0\0\0\0\0\0\0\0\0\0\0\0', 'latin1'),
+  );
+  const item = box(
+    'infe',
+    Buffer.concat([Buffer.from([2, 0, 0, 0, 0, 1, 0, 0]), Buffer.from('Exif\0', 'latin1')]),
+  );
   const items = box('iinf', Buffer.concat([Buffer.from([0, 0, 0, 0, 0, 1]), item]));
   const meta = (offset: number): Buffer => {
     const place = Buffer.alloc(22);
@@ -44,22 +60,36 @@ beforeAll(async () => {
   const jpeg = await placedPhotograph('jpeg', { place: [16.6, 49.2] });
   writeFileSync(at('placed.jpg'), jpeg);
   const exifAt = jpeg.indexOf('Exif\0\0', 0, 'latin1') + 6;
-  writeFileSync(at('placed.heic'), heicWith(jpeg.subarray(exifAt, exifAt - 8 + jpeg.readUInt16BE(exifAt - 8))));
+  writeFileSync(
+    at('placed.heic'),
+    heicWith(jpeg.subarray(exifAt, exifAt - 8 + jpeg.readUInt16BE(exifAt - 8))),
+  );
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 describe('an unreadable stored photograph', () => {
   const opened = (link: string) =>
-    buffer(openKeptPhotograph('', { name: 'a.png', mediaType: 'image/png', sha512: Buffer.alloc(64), sizeBytes: 9, link }));
+    buffer(
+      openKeptPhotograph('', {
+        name: 'a.png',
+        mediaType: 'image/png',
+        sha512: Buffer.alloc(64),
+        sizeBytes: 9,
+        link,
+      }),
+    );
 
   test('that is gone counts as changed', async () => {
     await expect(opened(at('nothing.png'))).rejects.toBeInstanceOf(ChangedFileError);
   });
 
   // It begins where no memory is, which reading reports as a disk does.
-  test.skipIf(!existsSync('/proc/self/mem'))('because of a disk error does not count as changed', async () => {
-    await expect(opened('/proc/self/mem')).rejects.toThrow(/the disk reported an error/);
-  });
+  test.skipIf(!existsSync('/proc/self/mem'))(
+    'because of a disk error does not count as changed',
+    async () => {
+      await expect(opened('/proc/self/mem')).rejects.toThrow(/the disk reported an error/);
+    },
+  );
 });
 
 describe('a photograph with a position', () => {
@@ -68,7 +98,10 @@ describe('a photograph with a position', () => {
     expect(looked.issues).toMatchObject([{ rule: 'photo-gps', severity: 'warning' }]);
     const stripped = await keeping({ stripGps: true }).inspectPhotograph(at('placed.jpg'));
     expect(stripped.issues).toEqual([]);
-    expect(stripped.photograph).toMatchObject({ isStripped: true, counterpartSha512Hex: looked.photograph?.sha512Hex });
+    expect(stripped.photograph).toMatchObject({
+      isStripped: true,
+      counterpartSha512Hex: looked.photograph?.sha512Hex,
+    });
     expect(looked.photograph?.counterpartSha512Hex).toBe(stripped.photograph?.sha512Hex);
   });
 
@@ -77,14 +110,18 @@ describe('a photograph with a position', () => {
     expect((await keeping().inspectPhotograph(at('xmp.jpg'))).issues).toMatchObject([
       { rule: 'photo-gps-xmp', severity: 'warning' },
     ]);
-    const { photograph, issues } = await keeping({ stripGps: true }).inspectPhotograph(at('xmp.jpg'));
+    const { photograph, issues } = await keeping({ stripGps: true }).inspectPhotograph(
+      at('xmp.jpg'),
+    );
     expect({ stripped: photograph?.isStripped, issues }).toEqual({ stripped: true, issues: [] });
   });
 
   test('in the XMP of a HEIC alone causes a warning that it stays', async () => {
     const packet = Buffer.from(`<x:xmpmeta xmlns:x="adobe:ns:meta/">${placedXmp()}</x:xmpmeta>`);
     writeFileSync(at('xmp.heic'), Buffer.concat([heicWith(Buffer.alloc(8)), packet]));
-    expect((await keeping().inspectPhotograph(at('xmp.heic'))).issues).toMatchObject([{ rule: 'photo-gps-kept' }]);
+    expect((await keeping().inspectPhotograph(at('xmp.heic'))).issues).toMatchObject([
+      { rule: 'photo-gps-kept' },
+    ]);
   });
 
   test('is copied without it even if others are linked, and the file stays unchanged', async () => {
@@ -104,13 +141,20 @@ describe('a photograph with a position', () => {
     const stripping = keeping({ stripGps: true });
     const { photograph } = await stripping.inspectPhotograph(at('changing.jpg'));
     if (photograph === undefined) throw new Error('not taken');
-    writeFileSync(at('changing.jpg'), await placedPhotograph('jpeg', { shade: 9, place: [16.6, 49.2] }));
-    await expect(stripping.storePhotograph(photograph)).rejects.toThrow('changed while it was read');
+    writeFileSync(
+      at('changing.jpg'),
+      await placedPhotograph('jpeg', { shade: 9, place: [16.6, 49.2] }),
+    );
+    await expect(stripping.storePhotograph(photograph)).rejects.toThrow(
+      'changed while it was read',
+    );
   });
 
   test('as HEIC causes a warning that its position stays, even with --strip-gps', async () => {
     for (const stripGps of [false, true]) {
-      const { photograph, issues } = await keeping({ stripGps }).inspectPhotograph(at('placed.heic'));
+      const { photograph, issues } = await keeping({ stripGps }).inspectPhotograph(
+        at('placed.heic'),
+      );
       expect(photograph?.isStripped).toBeUndefined();
       expect(issues).toMatchObject([{ rule: 'photo-gps-kept', severity: 'warning' }]);
     }
@@ -122,5 +166,7 @@ test('a photograph that fits alone, but not within its multipart form, is refuse
   truncateSync(at('large.jpg'), PHOTO_MAX_BYTES - 100);
   const { photograph, issues } = await keeping().inspectPhotograph(at('large.jpg'));
   expect(photograph).toBeUndefined();
-  expect(issues).toMatchObject([{ rule: 'photo-too-large', message: expect.stringContaining('including its form') }]);
+  expect(issues).toMatchObject([
+    { rule: 'photo-too-large', message: expect.stringContaining('including its form') },
+  ]);
 });

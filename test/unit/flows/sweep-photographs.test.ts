@@ -37,7 +37,12 @@ test('only copies without an entry are removed, an hour after they were made', (
   const photograph = { name: 'a.jpg', mediaType: 'image/jpeg', sha512: used.sha512, sizeBytes: 1 };
   addPhoto(outbox, { findId: null, identCely: 'C-202400101-N00001' }, photograph);
   expect(sweepPhotographs(outbox, folder)).toBe(1);
-  expect([used.path, unused.path, young.path, strange].map(existsSync)).toEqual([true, false, true, true]);
+  expect([used.path, unused.path, young.path, strange].map(existsSync)).toEqual([
+    true,
+    false,
+    true,
+    true,
+  ]);
   expect(sweepPhotographs(outbox, join(folder, 'nothing'))).toBe(0);
 });
 

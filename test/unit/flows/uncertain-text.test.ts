@@ -15,11 +15,17 @@ import { queueImport, tempOutbox } from '../../support/temp-outbox.ts';
 const IDENT = 'C-202400101-N00001';
 const MINUTE_MS = 60_000;
 const SETTLE_MS = 10 * MINUTE_MS;
-const DECIDE = "The service's data does not show whether it has this find; check its website, and decide.";
-const NEXT_PUSH = 'It is not known yet whether the service has this find; pas checks with the next push.';
+const DECIDE =
+  "The service's data does not show whether it has this find; check its website, and decide.";
+const NEXT_PUSH =
+  'It is not known yet whether the service has this find; pas checks with the next push.';
 
 /** Ended without an answer, when it had been under way for a minute. */
-async function sent(outbox: Outbox, clock: ReturnType<typeof manualClock>, entryId: number): Promise<void> {
+async function sent(
+  outbox: Outbox,
+  clock: ReturnType<typeof manualClock>,
+  entryId: number,
+): Promise<void> {
   const claimed = claimEntry(outbox, entryId);
   await clock.advance(MINUTE_MS);
   settle(outbox, claimed, { state: 'uncertain', reason: msg`no answer` }, { outcome: 'uncertain' });
@@ -40,7 +46,8 @@ function looked(outbox: Outbox, entryId: number, basis: string, candidates: stri
 test('an entry that may still be under way is looked up after the next full minute', async () => {
   const { outbox, clock, entryId } = inDoubt();
   await sent(outbox, clock, entryId);
-  const text = 'It is not known yet whether the service has this find; pas checks again after 09:11.';
+  const text =
+    'It is not known yet whether the service has this find; pas checks again after 09:11.';
   expect(explainUncertain(outbox, entryId, SETTLE_MS)).toEqual([text, 'no answer']);
   expect(explainUncertain(outbox, entryId, SETTLE_MS + 1)[0]).toContain('after 09:12.');
   await clock.advance(SETTLE_MS - 1);
@@ -64,7 +71,12 @@ test('an entry that was never sent waits for nothing', () => {
 test('numbers and photographs are named as such', () => {
   const { outbox } = inDoubt();
   const target = { findId: null, identCely: IDENT };
-  const photograph = { name: 'a.jpg', mediaType: 'image/jpeg', sha512: Buffer.alloc(64, 1), sizeBytes: 3 };
+  const photograph = {
+    name: 'a.jpg',
+    mediaType: 'image/jpeg',
+    sha512: Buffer.alloc(64, 1),
+    sizeBytes: 3,
+  };
   const getSentence = (entryId: number) => explainUncertain(outbox, entryId, SETTLE_MS)[0];
   expect(getSentence(addNumber(outbox, target, 'A 1', null))).toContain('has this number;');
   expect(getSentence(addPhoto(outbox, target, photograph))).toContain('has this photograph;');
@@ -77,7 +89,11 @@ test('a person decides once a lookup can tell no more', async () => {
   looked(outbox, entryId, 'several-same');
   expect(explainUncertain(outbox, entryId, SETTLE_MS)[0]).toContain('pas checks again after');
   await clock.advance(1);
-  expect(explainUncertain(outbox, entryId, SETTLE_MS)).toEqual([DECIDE, 'no answer', 'two are alike']);
+  expect(explainUncertain(outbox, entryId, SETTLE_MS)).toEqual([
+    DECIDE,
+    'no answer',
+    'two are alike',
+  ]);
 });
 
 test('a person decides at once if there are records to choose from', async () => {
@@ -105,14 +121,25 @@ test('an entry that was looked up and is absent needs no person', async () => {
   const entry = findEntryById(outbox, entryId);
   if (entry === undefined) throw new Error('it is gone');
   const reason = msg`two are alike`;
-  recordEvidence(outbox, entry, { kind: 'absent' }, { serverAt: null, basis: 'find-absent', reason, candidates: [] }, null);
+  recordEvidence(
+    outbox,
+    entry,
+    { kind: 'absent' },
+    { serverAt: null, basis: 'find-absent', reason, candidates: [] },
+    null,
+  );
   expect(explainUncertain(outbox, entryId, SETTLE_MS)[0]).toBe(NEXT_PUSH);
 });
 
 test('a reason is given once', async () => {
   const { outbox, clock, entryId } = inDoubt();
   await sent(outbox, clock, entryId);
-  recordLookup(outbox, entryId, { serverAt: null, basis: 'several-same', candidates: [], reason: msg`no answer` });
+  recordLookup(outbox, entryId, {
+    serverAt: null,
+    basis: 'several-same',
+    candidates: [],
+    reason: msg`no answer`,
+  });
   expect(explainUncertain(outbox, entryId, 0)).toEqual([DECIDE, 'no answer']);
 });
 

@@ -17,7 +17,13 @@ const KNOWN = { schema, today: '2024-11-20', lookupTerm };
 
 function storeDraft(outbox: Outbox, find: Find): number {
   const findId = insertFind(outbox, find);
-  addImport(outbox, findId, { document: null, documentSha512: null, digest: null, project: null, issues: [] });
+  addImport(outbox, findId, {
+    document: null,
+    documentSha512: null,
+    digest: null,
+    project: null,
+    issues: [],
+  });
   return findId;
 }
 
@@ -42,7 +48,9 @@ test('a find that changes during validation is validated again, and no older doc
   const request = { finds: undefined, documents: [], terms: undefined, onProgress: () => {} };
   expect(validateAll(beside, KNOWN, request)).toMatchObject({ valid: 1, invalid: 0 });
   expect(isFirst).toBe(false);
-  expect(findImportOfFind(outbox, findId)?.document?.toString('utf8')).toContain('<svc:hloubka>99</svc:hloubka>');
+  expect(findImportOfFind(outbox, findId)?.document?.toString('utf8')).toContain(
+    '<svc:hloubka>99</svc:hloubka>',
+  );
 });
 
 test('an edit of a find that another pas has changed since is refused', () => {

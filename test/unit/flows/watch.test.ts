@@ -5,7 +5,10 @@ import { type Round, type WatchEvent, watch } from '../../../src/flows/push/watc
 import { manualClock } from '../../support/manual-clock.ts';
 
 /** A watch over rounds that end as they are told to; after the last one nothing is due. */
-function watching(rounds: readonly (StopCause | 'sent' | undefined)[], open: readonly boolean[] = []) {
+function watching(
+  rounds: readonly (StopCause | 'sent' | undefined)[],
+  open: readonly boolean[] = [],
+) {
   const time = manualClock();
   const set = { aheadMs: 0 };
   const clock = { ...time, now: () => asWallMs(time.now() + set.aheadMs) };
@@ -22,7 +25,9 @@ function watching(rounds: readonly (StopCause | 'sent' | undefined)[], open: rea
       const round = rounds[pushedAt.length];
       pushedAt.push(clock.now() - startedMs);
       due.atMs = undefined;
-      return round === 'sent' || round === undefined ? { accepted: 1, stopCause: undefined } : { accepted: 0, stopCause: round };
+      return round === 'sent' || round === undefined
+        ? { accepted: 1, stopCause: undefined }
+        : { accepted: 0, stopCause: round };
     },
     isOpen: async () => {
       probedAt.push(clock.now() - startedMs);
@@ -31,13 +36,26 @@ function watching(rounds: readonly (StopCause | 'sent' | undefined)[], open: rea
     dueAtMs: () => due.atMs,
     report: (event) => void events.push(event),
   });
-  return { clock, due, ended, set, events, probedAt, pushedAt, startedMs, stop: () => stopper.abort() };
+  return {
+    clock,
+    due,
+    ended,
+    set,
+    events,
+    probedAt,
+    pushedAt,
+    startedMs,
+    stop: () => stopper.abort(),
+  };
 }
 
 const AWAY: StopCause = { kind: 'unreachable', reason: 'no network' };
 
 test('a service out of reach is probed after growing pauses, at most once a minute, and pushed to when it returns', async () => {
-  const run = watching([AWAY, 'sent'], [false, false, false, false, false, false, false, false, true]);
+  const run = watching(
+    [AWAY, 'sent'],
+    [false, false, false, false, false, false, false, false, true],
+  );
   await run.clock.advance(600_000);
   expect(run.probedAt.map((ms) => ms / 1000)).toEqual([1, 3, 7, 15, 31, 63, 123, 183, 243]);
   expect(run.pushedAt).toEqual([0, 243_000]);

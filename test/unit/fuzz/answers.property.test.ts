@@ -34,17 +34,27 @@ function damaged(text: string) {
   );
   return fc
     .tuple(fc.nat(text.length), fc.nat(200), piece)
-    .map(([at, removed, inserted]) => Buffer.from(text.slice(0, at) + inserted + text.slice(at + removed)));
+    .map(([at, removed, inserted]) =>
+      Buffer.from(text.slice(0, at) + inserted + text.slice(at + removed)),
+    );
 }
 
 /** JSON in which any of these keys has any value. */
 function jsonWith(...keys: readonly string[]) {
-  const value = fc.oneof(fc.jsonValue(), fc.constantFrom({ toString: 1 }, [[{ valueOf: null }]], { constructor: 1 }));
-  const shaped = fc.record(Object.fromEntries(keys.map((key) => [key, value])), { requiredKeys: [] });
+  const value = fc.oneof(
+    fc.jsonValue(),
+    fc.constantFrom({ toString: 1 }, [[{ valueOf: null }]], { constructor: 1 }),
+  );
+  const shaped = fc.record(Object.fromEntries(keys.map((key) => [key, value])), {
+    requiredKeys: [],
+  });
   return fc.oneof(shaped, value).map(toBytes);
 }
 
-const anyStatus = fc.oneof(fc.constantFrom(200, 201, 400, 401, 403, 404, 422, 429, 500, 503), fc.integer({ min: 200, max: 599 }));
+const anyStatus = fc.oneof(
+  fc.constantFrom(200, 201, 400, 401, 403, 404, 422, 429, 500, 503),
+  fc.integer({ min: 200, max: 599 }),
+);
 
 /** @throws what no command expects */
 async function findEnd(work: () => Promise<unknown>): Promise<string> {
@@ -58,13 +68,21 @@ async function findEnd(work: () => Promise<unknown>): Promise<string> {
 }
 
 function answering(response: Partial<HttpResponse>) {
-  return async (): Promise<HttpResponse> => ({ status: 200, headers: {}, body: Buffer.alloc(0), ...response });
+  return async (): Promise<HttpResponse> => ({
+    status: 200,
+    headers: {},
+    body: Buffer.alloc(0),
+    ...response,
+  });
 }
 
 describe('a harvested page', () => {
   const page = listXml(
     'ListRecords',
-    [recordXml('HES-000001', '2024-01-01T00:00:00Z'), recordXml('HES-000002', '2024-01-02T00:00:00Z')],
+    [
+      recordXml('HES-000001', '2024-01-01T00:00:00Z'),
+      recordXml('HES-000002', '2024-01-02T00:00:00Z'),
+    ],
     'token',
   );
 
@@ -91,9 +109,12 @@ describe('a harvested page', () => {
 
   test('is read or refused, however it is changed, and no more is read than was sent', async () => {
     await fc.assert(
-      fc.asyncProperty(fc.oneof({ weight: 4, arbitrary: damaged(page) }, anyBytes), async (body) => {
-        expect(await getOutcome(body)).toMatch(/^[012] records$|^oai-/);
-      }),
+      fc.asyncProperty(
+        fc.oneof({ weight: 4, arbitrary: damaged(page) }, anyBytes),
+        async (body) => {
+          expect(await getOutcome(body)).toMatch(/^[012] records$|^oai-/);
+        },
+      ),
     );
   });
 });
@@ -111,7 +132,11 @@ describe('what the write interface answers', () => {
   });
 
   test('to a sign-in is a token, or a sign-in error', async () => {
-    const bodies = fc.oneof(jsonWith('token', 'detail', 'non_field_errors'), damaged('{"token":"0123456789abcdef"}'), anyBytes);
+    const bodies = fc.oneof(
+      jsonWith('token', 'detail', 'non_field_errors'),
+      damaged('{"token":"0123456789abcdef"}'),
+      anyBytes,
+    );
     await fc.assert(
       fc.asyncProperty(anyStatus, bodies, async (status, body) => {
         const { session, kept: keptNames } = signingIn(status, body);
@@ -146,7 +171,12 @@ describe('what the write interface answers', () => {
         headers,
         bodies,
         (operation, status, headers, body) => {
-          const { kind } = parseOutcome(operation, { status, headers: headers, body }, 0, parseRecordIdent);
+          const { kind } = parseOutcome(
+            operation,
+            { status, headers: headers, body },
+            0,
+            parseRecordIdent,
+          );
           expect(Object.keys(OUTCOMES)).toContain(kind);
         },
       ),
@@ -155,11 +185,15 @@ describe('what the write interface answers', () => {
 
   test('about an error is short and never throws, for any JSON', () => {
     fc.assert(
-      fc.property(fc.oneof(anyBytes, jsonWith('detail', 'schema_errors', 'validation_errors')), (body) => {
-        const read = parseErrorBody(body);
-        if (read.kind === 'other') expect(read.excerpt.length).toBeLessThanOrEqual(201);
-        if (read.kind === 'findings') expect(read.findings.every(({ message }) => typeof message === 'string')).toBe(true);
-      }),
+      fc.property(
+        fc.oneof(anyBytes, jsonWith('detail', 'schema_errors', 'validation_errors')),
+        (body) => {
+          const read = parseErrorBody(body);
+          if (read.kind === 'other') expect(read.excerpt.length).toBeLessThanOrEqual(201);
+          if (read.kind === 'findings')
+            expect(read.findings.every(({ message }) => typeof message === 'string')).toBe(true);
+        },
+      ),
     );
   });
 
@@ -172,16 +206,26 @@ describe('what the write interface answers', () => {
     expect(read.kind === 'findings' && typeof read.findings[0]?.message).toBe('string');
   });
 
-  test.each([null, { toString: 1 }, 7, '', ['a'], 'two words'])('to a sign-in, the token %j is invalid', async (token) => {
-    const { session, kept: keptNames } = signingIn(200, { token });
-    await expect(session.token()).rejects.toBeInstanceOf(ContractError);
-    expect(keptNames).toEqual([]);
-  });
+  test.each([null, { toString: 1 }, 7, '', ['a'], 'two words'])(
+    'to a sign-in, the token %j is invalid',
+    async (token) => {
+      const { session, kept: keptNames } = signingIn(200, { token });
+      await expect(session.token()).rejects.toBeInstanceOf(ContractError);
+      expect(keptNames).toEqual([]);
+    },
+  );
 
-  test.each([400, 401, 403])('to a sign-in, an HTML page with status %i reveals nothing about the password', async (status) => {
-    await expect(signingIn(status, '<html><h1>Forbidden</h1></html>').session.token()).rejects.toBeInstanceOf(ContractError);
-    await expect(signingIn(status, { non_field_errors: ['no'] }).session.token()).rejects.toBeInstanceOf(AuthError);
-  });
+  test.each([400, 401, 403])(
+    'to a sign-in, an HTML page with status %i reveals nothing about the password',
+    async (status) => {
+      await expect(
+        signingIn(status, '<html><h1>Forbidden</h1></html>').session.token(),
+      ).rejects.toBeInstanceOf(ContractError);
+      await expect(
+        signingIn(status, { non_field_errors: ['no'] }).session.token(),
+      ).rejects.toBeInstanceOf(AuthError);
+    },
+  );
 
   test.each(['<script', '<', '<head><', '</script', '{"detail":', '[[['])(
     'about an error is read in linear time if it is %j a million times',
@@ -191,7 +235,9 @@ describe('what the write interface answers', () => {
   );
 
   test('about a million errors is shortened', () => {
-    const read = parseErrorBody(toBytes({ validation_errors: Array.from({ length: 100_000 }, () => ({ message: 'x' })) }));
+    const read = parseErrorBody(
+      toBytes({ validation_errors: Array.from({ length: 100_000 }, () => ({ message: 'x' })) }),
+    );
     expect(read.kind === 'findings' && read.findings.length).toBe(1000);
   });
 
@@ -212,7 +258,11 @@ function signingIn(status: number, output: object | string | Buffer) {
     keeper: { read: () => undefined, write: (token) => void keptNames.push(token) },
     send: answering({
       status,
-      body: Buffer.isBuffer(output) ? output : typeof output === 'string' ? Buffer.from(output) : toBytes(output),
+      body: Buffer.isBuffer(output)
+        ? output
+        : typeof output === 'string'
+          ? Buffer.from(output)
+          : toBytes(output),
     }),
   });
   return { session, kept: keptNames };

@@ -9,7 +9,12 @@ import { describe, expect, test } from 'vitest';
 import { findDigestFault, parseContentDigest } from '../../../mock-server/base/digest.ts';
 import { ConfigError } from '../../../src/base/errors.ts';
 import { readConfigFile } from '../../../src/context/config.ts';
-import { formatContentDigest, hashSha512, makeBytesForm, makeStreamForm } from '../../../src/http/request-body.ts';
+import {
+  formatContentDigest,
+  hashSha512,
+  makeBytesForm,
+  makeStreamForm,
+} from '../../../src/http/request-body.ts';
 import { parsePoint } from '../../../src/place/geometry.ts';
 import { printable } from '../../../src/ui/terminal.ts';
 
@@ -27,9 +32,12 @@ describe('config.toml', () => {
     }
   };
 
-  test.each(['toString', 'constructor', '__proto__', 'hasOwnProperty'])('refuses the key %s', (name) => {
-    expect(read(`[profiles.a]\n"${name}" = "x"\n`)).toBeUndefined();
-  });
+  test.each(['toString', 'constructor', '__proto__', 'hasOwnProperty'])(
+    'refuses the key %s',
+    (name) => {
+      expect(read(`[profiles.a]\n"${name}" = "x"\n`)).toBeUndefined();
+    },
+  );
 
   test.each(['[', '{a=', 'a.', '"""'])('nested or repeated endlessly (%j) is refused', (piece) => {
     expect(read(`a = ${piece.repeat(20_000)}`)).toBeUndefined();
@@ -40,7 +48,22 @@ describe('well-known text', () => {
   test('is a point of two plain decimals or a problem, for any input', () => {
     const pieces = fc.array(
       fc.oneof(
-        fc.constantFrom('POINT', 'point', ' ', '(', ')', 'Z', 'EMPTY', 'SRID=4326;', '-', '1e5', '14.42', '50', '\t', ','),
+        fc.constantFrom(
+          'POINT',
+          'point',
+          ' ',
+          '(',
+          ')',
+          'Z',
+          'EMPTY',
+          'SRID=4326;',
+          '-',
+          '1e5',
+          '14.42',
+          '50',
+          '\t',
+          ',',
+        ),
         fc.string(),
       ),
       { maxLength: 12 },
@@ -50,17 +73,23 @@ describe('well-known text', () => {
         pieces.map((all) => all.join('')),
         (text) => {
           const reading = parsePoint(text);
-          if ('value' in reading) expect(`${reading.value.x} ${reading.value.y}`).toMatch(/^-?\d+(\.\d+)? -?\d+(\.\d+)?$/);
+          if ('value' in reading)
+            expect(`${reading.value.x} ${reading.value.y}`).toMatch(
+              /^-?\d+(\.\d+)? -?\d+(\.\d+)?$/,
+            );
           else expect(String(reading.problem).length).toBeLessThan(2000);
         },
       ),
     );
   });
 
-  test.each([' ', '(', 'point ', '1 ', 'point(', '\t'])('of a million %j is a problem, reported in linear time', (piece) => {
-    expect(parsePoint(`POINT (${piece.repeat(300_000)}`)).toHaveProperty('problem');
-    expect(parsePoint(piece.repeat(300_000))).toHaveProperty('problem');
-  });
+  test.each([' ', '(', 'point ', '1 ', 'point(', '\t'])(
+    'of a million %j is a problem, reported in linear time',
+    (piece) => {
+      expect(parsePoint(`POINT (${piece.repeat(300_000)}`)).toHaveProperty('problem');
+      expect(parsePoint(piece.repeat(300_000))).toHaveProperty('problem');
+    },
+  );
 });
 
 describe('Content-Digest', () => {
@@ -69,7 +98,9 @@ describe('Content-Digest', () => {
       fc.property(fc.uint8Array({ maxLength: 500 }), (bytes) => {
         const content = Buffer.from(bytes);
         expect(hashSha512(content)).toEqual(createHash('sha512').update(content).digest());
-        expect(findDigestFault(formatContentDigest(hashSha512(content)), hashSha512(content))).toBeUndefined();
+        expect(
+          findDigestFault(formatContentDigest(hashSha512(content)), hashSha512(content)),
+        ).toBeUndefined();
       }),
     );
   });
@@ -93,15 +124,23 @@ describe('a form', () => {
 
   async function parseParts(contentType: string, body: Readable): Promise<Part[]> {
     const parts: Part[] = [];
-    const reader = busboy({ headers: { 'content-type': contentType }, defParamCharset: 'utf8', preservePath: true });
+    const reader = busboy({
+      headers: { 'content-type': contentType },
+      defParamCharset: 'utf8',
+      preservePath: true,
+    });
     reader.on('file', (field, stream, info) => {
       const chunks: Buffer[] = [];
       stream
         .on('data', (chunk: Buffer) => chunks.push(chunk))
         .on('end', () => parts.push({ field, name: info.filename, bytes: Buffer.concat(chunks) }));
     });
-    reader.on('field', (field, value) => parts.push({ field, name: undefined, bytes: Buffer.from(value) }));
-    await new Promise((resolve, reject) => body.pipe(reader).on('close', resolve).on('error', reject));
+    reader.on('field', (field, value) =>
+      parts.push({ field, name: undefined, bytes: Buffer.from(value) }),
+    );
+    await new Promise((resolve, reject) =>
+      body.pipe(reader).on('close', resolve).on('error', reject),
+    );
     return parts;
   }
 
@@ -122,18 +161,25 @@ describe('a form', () => {
 
   test('has one part with the file’s bytes and the announced length, for any file name', async () => {
     await fc.assert(
-      fc.asyncProperty(fileName, fc.uint8Array({ minLength: 1, maxLength: 300 }), async (name, content) => {
-        const bytes = Buffer.from(content);
-        const part = { fileName: name, contentType: 'image/png' };
-        for (const form of [makeBytesForm(bytes, part), makeStreamForm(() => Readable.from([bytes]), bytes.length, part)]) {
-          const opened = form.open();
-          const whole = Buffer.isBuffer(opened) ? opened : Buffer.concat(await opened.toArray());
-          expect(whole.length).toBe(form.lengthBytes);
-          const parts = await parseParts(form.contentType, Readable.from([whole]));
-          expect(parts.map(({ field }) => field)).toEqual(['file']);
-          expect(parts[0]?.bytes.equals(bytes)).toBe(true);
-        }
-      }),
+      fc.asyncProperty(
+        fileName,
+        fc.uint8Array({ minLength: 1, maxLength: 300 }),
+        async (name, content) => {
+          const bytes = Buffer.from(content);
+          const part = { fileName: name, contentType: 'image/png' };
+          for (const form of [
+            makeBytesForm(bytes, part),
+            makeStreamForm(() => Readable.from([bytes]), bytes.length, part),
+          ]) {
+            const opened = form.open();
+            const whole = Buffer.isBuffer(opened) ? opened : Buffer.concat(await opened.toArray());
+            expect(whole.length).toBe(form.lengthBytes);
+            const parts = await parseParts(form.contentType, Readable.from([whole]));
+            expect(parts.map(({ field }) => field)).toEqual(['file']);
+            expect(parts[0]?.bytes.equals(bytes)).toBe(true);
+          }
+        },
+      ),
     );
   });
 });
@@ -142,7 +188,9 @@ test('no printable text controls a terminal, and escaping it twice changes nothi
   fc.assert(
     fc.property(anyText, (text) => {
       const shown = printable(text);
-      expect(shown).not.toMatch(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/);
+      expect(shown).not.toMatch(
+        /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/,
+      );
       expect(printable(shown)).toBe(shown);
     }),
   );

@@ -125,7 +125,8 @@ test('the store is not used again while a request of this machine is about to de
 
 test('while the store is being used again, no request of this machine departs without it', async () => {
   const { clock, state, said: texts, store } = await scene();
-  const look = () => store.update(['address:a'], (_states, _nowMs, minIntervalMs) => ({ result: minIntervalMs }));
+  const look = () =>
+    store.update(['address:a'], (_states, _nowMs, minIntervalMs) => ({ result: minIntervalMs }));
   state.health = 'unavailable';
   expect(await look()).toBe(2000);
   state.health = 'up';

@@ -12,10 +12,18 @@ const SPREAD_MS = 30;
 type Link = (sinceLastMs: number) => number;
 type Counted = { readonly throttledShare: number; readonly shareOfLimit: number };
 
-/** Sends until `count` requests are let through by a service that measures gaps where they arrive. No real time passes. */
+/**
+ * Sends until `count` requests are let through by a service that measures gaps where they arrive.
+ * No real time passes.
+ */
 async function sendOver(link: Link, count: number): Promise<Counted> {
   const clock = manualClock();
-  const pace = makePace({ store: memoryPaceStore(clock), clock, scopes: ['address:a'], intervalMs: INTERVAL_MS });
+  const pace = makePace({
+    store: memoryPaceStore(clock),
+    clock,
+    scopes: ['address:a'],
+    intervalMs: INTERVAL_MS,
+  });
   const passed: number[] = [];
   let throttled = 0;
   let leftAt = clock.monotonicMs();
@@ -37,7 +45,10 @@ async function sendOver(link: Link, count: number): Promise<Counted> {
   await clock.advance(10 * count * INTERVAL_MS);
   await done;
   const spanMs = (passed.at(-1) ?? 0) - (passed[0] ?? 0);
-  return { throttledShare: throttled / (count + throttled), shareOfLimit: ((count - 1) * INTERVAL_MS) / spanMs };
+  return {
+    throttledShare: throttled / (count + throttled),
+    shareOfLimit: ((count - 1) * INTERVAL_MS) / spanMs,
+  };
 }
 
 /** Moves by `stepMs` in root mean square per 100 ms, and turns round at the bounds. */
@@ -46,7 +57,8 @@ function wandering(stepMs: number, seed: number): Link {
   let offsetMs = 0;
   return (sinceLastMs) => {
     offsetMs += stepMs * Math.sqrt((3 * Math.min(sinceLastMs, 1000)) / 100) * (2 * random() - 1);
-    while (Math.abs(offsetMs) > SPREAD_MS) offsetMs = 2 * SPREAD_MS * Math.sign(offsetMs) - offsetMs;
+    while (Math.abs(offsetMs) > SPREAD_MS)
+      offsetMs = 2 * SPREAD_MS * Math.sign(offsetMs) - offsetMs;
     return BASE_MS + offsetMs;
   };
 }

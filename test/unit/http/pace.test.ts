@@ -17,7 +17,12 @@ async function leave(pace: Pace): Promise<void> {
   await new Promise((resolve) => setImmediate(resolve));
 }
 
-async function departures(pace: Pace, clock: ManualClock, count: number, withinMs = 60_000): Promise<number[]> {
+async function departures(
+  pace: Pace,
+  clock: ManualClock,
+  count: number,
+  withinMs = 60_000,
+): Promise<number[]> {
   const times: number[] = [];
   const all = (async () => {
     for (let index = 0; index < count; index += 1) {
@@ -43,7 +48,12 @@ function gaps(times: readonly number[]): number[] {
 
 test('departures are 102 ms apart to the microsecond, despite claiming and connecting', async () => {
   const clock = manualClock();
-  const pace = makePace({ store: memoryPaceStore(clock), clock, scopes: ['address:a', 'account:b'], intervalMs: 100 });
+  const pace = makePace({
+    store: memoryPaceStore(clock),
+    clock,
+    scopes: ['address:a', 'account:b'],
+    intervalMs: 100,
+  });
   const times: number[] = [];
   const all = (async () => {
     for (let index = 0; index < 120; index += 1) {
@@ -69,7 +79,12 @@ test.each([
   ['a disk that takes long is given its time before the slot, from the second claim on', () => 30],
 ])('%s', async (_, getCommitMs) => {
   const clock = manualClock();
-  const pace = makePace({ store: memoryPaceStore(clock), clock, scopes: ['address:a'], intervalMs: 100 });
+  const pace = makePace({
+    store: memoryPaceStore(clock),
+    clock,
+    scopes: ['address:a'],
+    intervalMs: 100,
+  });
   const times: number[] = [];
   const all = (async () => {
     for (let index = 0; index < 90; index += 1) {
@@ -88,7 +103,12 @@ test.each([0.1, 2, 3, 6, 12, 24, 60])(
   'a process suspended for %s ms around its first byte may have departed before or after it',
   async (asideMs) => {
     const clock = manualClock();
-    const pace = makePace({ store: memoryPaceStore(clock), clock, scopes: ['address:a'], intervalMs: 100 });
+    const pace = makePace({
+      store: memoryPaceStore(clock),
+      clock,
+      scopes: ['address:a'],
+      intervalMs: 100,
+    });
     await departures(pace, clock, 120, 13_000);
     const slot = await departing(pace, clock);
     expect(slot.depart()).toBe(true);
@@ -103,7 +123,12 @@ test.each([0.1, 2, 3, 6, 12, 24, 60])(
 
 test('a slot is taken before its time, and leaving blocks the process until then', async () => {
   const clock = manualClock();
-  const pace = makePace({ store: memoryPaceStore(clock), clock, scopes: ['address:a'], intervalMs: 100 });
+  const pace = makePace({
+    store: memoryPaceStore(clock),
+    clock,
+    scopes: ['address:a'],
+    intervalMs: 100,
+  });
   await leave(pace);
   const leftMs = clock.monotonicMs();
   const waitMs = await pace.getWaitMs();
@@ -149,7 +174,9 @@ test('a caller stopped shortly before the slot releases it', async () => {
 });
 
 /** A store in the network that answers only when it is let. */
-function slowStore(clock: ManualClock): PaceStore & { readonly waiting: number; answer(): Promise<void> } {
+function slowStore(
+  clock: ManualClock,
+): PaceStore & { readonly waiting: number; answer(): Promise<void> } {
   const store = memoryPaceStore(clock);
   const waiting: (() => void)[] = [];
   return {
@@ -171,7 +198,12 @@ test.each(['getWaitMs', 'waitUntilNear', 'acquire'] as const)(
   'a caller stopped while a network store is slow is released at once (%s)',
   async (wait) => {
     const clock = manualClock();
-    const pace = makePace({ store: slowStore(clock), clock, scopes: ['address:a'], intervalMs: 100 });
+    const pace = makePace({
+      store: slowStore(clock),
+      clock,
+      scopes: ['address:a'],
+      intervalMs: 100,
+    });
     const stop = new AbortController();
     const stopped = pace[wait](stop.signal);
     const refused = expect(stopped).rejects.toThrow('stopped');
@@ -208,7 +240,12 @@ test('a slot that a network store gives to a stopped caller is released', async 
 
 test('a throttle that arrives shortly before the slot is obeyed', async () => {
   const clock = manualClock();
-  const pace = makePace({ store: memoryPaceStore(clock), clock, scopes: ['address:a'], intervalMs: 100 });
+  const pace = makePace({
+    store: memoryPaceStore(clock),
+    clock,
+    scopes: ['address:a'],
+    intervalMs: 100,
+  });
   await leave(pace);
   let leftMs = 0;
   const leaving = leave(pace).then(() => {
@@ -224,14 +261,24 @@ test('a throttle that arrives shortly before the slot is obeyed', async () => {
 
 test('an interval of many seconds lets requests depart, and keeps them apart', async () => {
   const clock = manualClock();
-  const pace = makePace({ store: memoryPaceStore(clock), clock, scopes: ['address:a'], intervalMs: 8000 });
+  const pace = makePace({
+    store: memoryPaceStore(clock),
+    clock,
+    scopes: ['address:a'],
+    intervalMs: 8000,
+  });
   const gapsMs = gaps(await departures(pace, clock, 4));
   expect(Math.min(...gapsMs)).toBeGreaterThanOrEqual(8000);
 });
 
 test('departures are never closer than the interval, and hardly further apart', async () => {
   const clock = manualClock();
-  const pace = makePace({ store: memoryPaceStore(clock), clock, scopes: ['address:a', 'account:b'], intervalMs: 100 });
+  const pace = makePace({
+    store: memoryPaceStore(clock),
+    clock,
+    scopes: ['address:a', 'account:b'],
+    intervalMs: 100,
+  });
   const gapsMs = gaps(await departures(pace, clock, 120));
   expect(Math.min(...gapsMs)).toBeGreaterThanOrEqual(100);
   expect(Math.max(...gapsMs.slice(-20))).toBeLessThanOrEqual(104);
@@ -239,7 +286,12 @@ test('departures are never closer than the interval, and hardly further apart', 
 
 test('the first intervals after a pause are a little longer, and cost less than half a second in total', async () => {
   const clock = manualClock();
-  const pace = makePace({ store: memoryPaceStore(clock), clock, scopes: ['address:a'], intervalMs: 100 });
+  const pace = makePace({
+    store: memoryPaceStore(clock),
+    clock,
+    scopes: ['address:a'],
+    intervalMs: 100,
+  });
   const times = await departures(pace, clock, 120);
   expect(gaps(times)[0]).toBeGreaterThan(110);
   expect((times.at(-1) ?? 0) - (times[0] ?? 0)).toBeLessThan(119 * 104 + 500);
@@ -247,7 +299,12 @@ test('the first intervals after a pause are a little longer, and cost less than 
 
 test('a late departure delays the next one', async () => {
   const clock = manualClock();
-  const pace = makePace({ store: memoryPaceStore(clock), clock, scopes: ['address:a'], intervalMs: 100 });
+  const pace = makePace({
+    store: memoryPaceStore(clock),
+    clock,
+    scopes: ['address:a'],
+    intervalMs: 100,
+  });
   const slot = await pace.acquire();
   await clock.advance(30);
   slot.depart();
@@ -325,7 +382,12 @@ test('two accounts at one address share the pace of the address, two addresses s
 
 test('after a throttle all requests wait as long as the service asked, then go slower, and slowly recover', async () => {
   const clock = manualClock();
-  const pace = makePace({ store: memoryPaceStore(clock), clock, scopes: ['address:a'], intervalMs: 100 });
+  const pace = makePace({
+    store: memoryPaceStore(clock),
+    clock,
+    scopes: ['address:a'],
+    intervalMs: 100,
+  });
   await leave(pace);
   expect(pace.backOff(clock.monotonicMs(), 1000)).toBe(1000);
   expect(await pace.getWaitMs()).toBe(1000);
@@ -342,7 +404,12 @@ test('after a throttle all requests wait as long as the service asked, then go s
 test('each throttle after the pause doubles the jitter margin, up to a limit', async () => {
   const gapAfter = async (throttles: number): Promise<number> => {
     const clock = manualClock();
-    const pace = makePace({ store: memoryPaceStore(clock), clock, scopes: ['address:a'], intervalMs: 100 });
+    const pace = makePace({
+      store: memoryPaceStore(clock),
+      clock,
+      scopes: ['address:a'],
+      intervalMs: 100,
+    });
     await leave(pace);
     for (let time = 0; time < throttles; time += 1) {
       await clock.advance(1);
@@ -359,7 +426,12 @@ test('each throttle after the pause doubles the jitter margin, up to a limit', a
 
 test('several throttles of the same moment slow down once', async () => {
   const clock = manualClock();
-  const pace = makePace({ store: memoryPaceStore(clock), clock, scopes: ['address:a'], intervalMs: 100 });
+  const pace = makePace({
+    store: memoryPaceStore(clock),
+    clock,
+    scopes: ['address:a'],
+    intervalMs: 100,
+  });
   const leftAt = clock.monotonicMs();
   for (let answer = 0; answer < 10; answer += 1) pace.backOff(leftAt, undefined);
   await clock.advance(5000);
@@ -369,7 +441,12 @@ test('several throttles of the same moment slow down once', async () => {
 
 test('a wait for the next slot ends shortly before it', async () => {
   const clock = manualClock();
-  const pace = makePace({ store: memoryPaceStore(clock), clock, scopes: ['address:a'], intervalMs: 100 });
+  const pace = makePace({
+    store: memoryPaceStore(clock),
+    clock,
+    scopes: ['address:a'],
+    intervalMs: 100,
+  });
   await leave(pace);
   let near = false;
   const approached = pace.waitUntilNear().then(() => {
@@ -384,8 +461,15 @@ test('a wait for the next slot ends shortly before it', async () => {
 
 test('a clock that was set back, or restarted with its machine, delays requests by one interval at most', async () => {
   const clock = manualClock();
-  const before = new Map([['address:a', { ...UNSEEN, lastDepartureMs: 9e12, pausedUntilMs: 9e12 }]]);
-  const pace = makePace({ store: memoryPaceStore(clock, before), clock, scopes: ['address:a'], intervalMs: 100 });
+  const before = new Map([
+    ['address:a', { ...UNSEEN, lastDepartureMs: 9e12, pausedUntilMs: 9e12 }],
+  ]);
+  const pace = makePace({
+    store: memoryPaceStore(clock, before),
+    clock,
+    scopes: ['address:a'],
+    intervalMs: 100,
+  });
   const [first = 0, second = 0] = await departures(pace, clock, 2);
   expect(first).toBe(1_000_000 + 102);
   expect(second - first).toBeLessThan(125);
@@ -393,7 +477,12 @@ test('a clock that was set back, or restarted with its machine, delays requests 
 
 test('an interval of 0 disables the pace', async () => {
   const clock = manualClock();
-  const pace = makePace({ store: memoryPaceStore(clock), clock, scopes: ['address:a'], intervalMs: 0 });
+  const pace = makePace({
+    store: memoryPaceStore(clock),
+    clock,
+    scopes: ['address:a'],
+    intervalMs: 0,
+  });
   await leave(pace);
   expect(await pace.getWaitMs()).toBe(0);
 });
@@ -403,9 +492,9 @@ test('processes that open the same file share it', async () => {
   const clock = manualClock();
   const [first, second] = [openPaceStore(path, clock), openPaceStore(path, clock)];
   await leave(makePace({ store: first, clock, scopes: ['address:a'], intervalMs: 100 }));
-  expect(await makePace({ store: second, clock, scopes: ['address:a'], intervalMs: 100 }).getWaitMs()).toBeGreaterThanOrEqual(
-    100,
-  );
+  expect(
+    await makePace({ store: second, clock, scopes: ['address:a'], intervalMs: 100 }).getWaitMs(),
+  ).toBeGreaterThanOrEqual(100);
   first.close();
   second.close();
 });
@@ -428,16 +517,28 @@ test('a damaged file is replaced silently', async () => {
   writeFileSync(path, 'no database at all, but long enough to be taken for one'.repeat(100));
   const clock = manualClock();
   const store = openPaceStore(path, clock);
-  expect(await makePace({ store, clock, scopes: ['address:a'], intervalMs: 100 }).getWaitMs()).toBe(0);
+  expect(await makePace({ store, clock, scopes: ['address:a'], intervalMs: 100 }).getWaitMs()).toBe(
+    0,
+  );
   store.close();
 });
 
 test('invalid times and margins in the file delay requests by an hour at most', async () => {
   const clock = manualClock();
   const [odd, none] = [1e300, 0];
-  const oddTimes = { lastDepartureMs: none, reservedUntilMs: odd, pausedUntilMs: odd, requestedUntilMs: odd };
+  const oddTimes = {
+    lastDepartureMs: none,
+    reservedUntilMs: odd,
+    pausedUntilMs: odd,
+    requestedUntilMs: odd,
+  };
   const states = new Map([['address:a', { ...oddTimes, jitterMs: odd, coldStartMs: odd }]]);
-  const pace = makePace({ store: memoryPaceStore(clock, states), clock, scopes: ['address:a'], intervalMs: 100 });
+  const pace = makePace({
+    store: memoryPaceStore(clock, states),
+    clock,
+    scopes: ['address:a'],
+    intervalMs: 100,
+  });
   await expect(pace.acquire()).rejects.toThrow(/asked for a pause: nothing is sent until \d{4}-/);
   expect((await pace.readPause()).pausedMs).toBeLessThanOrEqual(3_600_000);
   await pace.setPause('ended');
@@ -449,7 +550,12 @@ describe('a pause of more than an hour', () => {
 
   async function asked(ms: number) {
     const clock = manualClock();
-    const pace = makePace({ store: memoryPaceStore(clock), clock, scopes: ['address:a', 'account:b'], intervalMs: 100 });
+    const pace = makePace({
+      store: memoryPaceStore(clock),
+      clock,
+      scopes: ['address:a', 'account:b'],
+      intervalMs: 100,
+    });
     await leave(pace);
     expect(pace.backOff(clock.monotonicMs(), ms)).toBe(HOUR);
     return { clock, pace };
@@ -458,9 +564,14 @@ describe('a pause of more than an hour', () => {
   test('is kept for an hour by default, and shown as requested', async () => {
     const { clock, pace } = await asked(DAY);
     expect(await pace.readPause()).toEqual({ pausedMs: HOUR, requestedMs: DAY });
-    const [askedUntil, keptUntil] = [formatMoment(clock.now() + DAY), formatMoment(clock.now() + HOUR)];
+    const [askedUntil, keptUntil] = [
+      formatMoment(clock.now() + DAY),
+      formatMoment(clock.now() + HOUR),
+    ];
     await expect(pace.acquire()).rejects.toThrow(
-      new RegExp(`until ${askedUntil}\\. .* waits at most one hour: .* until ${keptUntil}\\. .* pas pace --keep`),
+      new RegExp(
+        `until ${askedUntil}\\. .* waits at most one hour: .* until ${keptUntil}\\. .* pas pace --keep`,
+      ),
     );
     await clock.advance(HOUR);
     expect(await pace.readPause()).toEqual({ pausedMs: 0, requestedMs: DAY - HOUR });
@@ -472,7 +583,9 @@ describe('a pause of more than an hour', () => {
     await pace.setPause('whole');
     expect(await pace.readPause()).toEqual({ pausedMs: DAY, requestedMs: DAY });
     await clock.advance(2 * HOUR);
-    await expect(pace.acquire()).rejects.toThrow(/^The service asked for a pause: nothing is sent until/);
+    await expect(pace.acquire()).rejects.toThrow(
+      /^The service asked for a pause: nothing is sent until/,
+    );
     await pace.setPause('ended');
     expect(await pace.readPause()).toEqual({ pausedMs: 0, requestedMs: 0 });
     await leave(pace);

@@ -9,10 +9,22 @@ import {
 import { inWords } from '../../support/in-words.ts';
 
 test.each([
-  ['redis://pace.example.org', { tls: false, host: 'pace.example.org', port: 6379, database: 0, username: undefined }],
-  ['redis://192.0.2.10:7000/3', { tls: false, host: '192.0.2.10', port: 7000, database: 3, username: undefined }],
-  ['rediss://pas@pace.example.org:6380/', { tls: true, host: 'pace.example.org', port: 6380, database: 0, username: 'pas' }],
-  ['redis://[2001:db8::1]:6379/1', { tls: false, host: '2001:db8::1', port: 6379, database: 1, username: undefined }],
+  [
+    'redis://pace.example.org',
+    { tls: false, host: 'pace.example.org', port: 6379, database: 0, username: undefined },
+  ],
+  [
+    'redis://192.0.2.10:7000/3',
+    { tls: false, host: '192.0.2.10', port: 7000, database: 3, username: undefined },
+  ],
+  [
+    'rediss://pas@pace.example.org:6380/',
+    { tls: true, host: 'pace.example.org', port: 6380, database: 0, username: 'pas' },
+  ],
+  [
+    'redis://[2001:db8::1]:6379/1',
+    { tls: false, host: '2001:db8::1', port: 6379, database: 1, username: undefined },
+  ],
 ])('%s is read', (text, address) => {
   expect(parseRedisAddress(text)).toEqual(address);
 });
@@ -29,7 +41,9 @@ test.each([
   'redis://host/0#x',
   'redis://host/-1',
 ])('%s is refused', (text) => {
-  expect(inWords(parseRedisAddress(text))).toMatchObject({ message: 'must be local or the address of a Redis' });
+  expect(inWords(parseRedisAddress(text))).toMatchObject({
+    message: 'must be local or the address of a Redis',
+  });
 });
 
 test('an address with a password is refused, and no refusal repeats any of it', () => {
@@ -38,7 +52,8 @@ test('an address with a password is refused, and no refusal repeats any of it', 
       const text = `redis://${user}:${password}@pace.example.org/0`;
       const read = parseRedisAddress(text);
       if (!isAddressFault(read)) throw new Error(`${text} was taken`);
-      if (password.trim().length >= 8) expect(`${read.message}${read.hint}`).not.toContain(password);
+      if (password.trim().length >= 8)
+        expect(`${read.message}${read.hint}`).not.toContain(password);
     }),
   );
   expect(inWords(parseRedisAddress('rediss://:hunter2@pace.example.org'))).toMatchObject({
@@ -47,7 +62,9 @@ test('an address with a password is refused, and no refusal repeats any of it', 
 });
 
 test('the credentials of a quoted address are removed', () => {
-  expect(withoutRedisPasswords('4: pacing = "redis://eva:hunter2@pace/0"')).toBe('4: pacing = "redis://***@pace/0"');
+  expect(withoutRedisPasswords('4: pacing = "redis://eva:hunter2@pace/0"')).toBe(
+    '4: pacing = "redis://***@pace/0"',
+  );
 });
 
 test('people see host, port and database', () => {

@@ -17,7 +17,10 @@ import { HAS_REDIS, type RedisProcess, startRedis } from '../../support/redis-pr
 
 type FakeRedis = AsyncDisposable & { readonly url: string };
 
-/** Something that speaks like a Redis, and says what it likes. @param answer gets a command's words and gives the bytes of the reply */
+/**
+ * Something that speaks like a Redis, and says what it likes. @param answer gets a command's words
+ * and gives the bytes of the reply
+ */
 async function startFakeRedis(answer: (words: readonly string[]) => string): Promise<FakeRedis> {
   const sockets = new Set<Socket>();
   const server = createServer((socket) => {
@@ -43,7 +46,9 @@ async function startFakeRedis(answer: (words: readonly string[]) => string): Pro
 }
 
 /** An array of bulk strings, once it is there as a whole. */
-function firstCommand(text: string): { readonly words: string[]; readonly length: number } | undefined {
+function firstCommand(
+  text: string,
+): { readonly words: string[]; readonly length: number } | undefined {
   const head = /^\*(\d+)\r\n/.exec(text);
   if (head === null) return undefined;
   const words: string[] = [];
@@ -73,9 +78,23 @@ test('a state is read as it was written, for any numbers', () => {
       ms,
       ms,
       ms,
-      (lastDepartureMs, reservedUntilMs, pausedUntilMs, requestedUntilMs, jitterMs, coldStartMs) => {
+      (
+        lastDepartureMs,
+        reservedUntilMs,
+        pausedUntilMs,
+        requestedUntilMs,
+        jitterMs,
+        coldStartMs,
+      ) => {
         // Answers are compared as text, so the text must not change on its way through a number.
-        const text = encodeState({ lastDepartureMs, reservedUntilMs, pausedUntilMs, requestedUntilMs, jitterMs, coldStartMs });
+        const text = encodeState({
+          lastDepartureMs,
+          reservedUntilMs,
+          pausedUntilMs,
+          requestedUntilMs,
+          jitterMs,
+          coldStartMs,
+        });
         const state = decodeState(text);
         expect(state === undefined ? undefined : encodeState(state)).toBe(text);
       },
@@ -84,15 +103,24 @@ test('a state is read as it was written, for any numbers', () => {
 });
 
 test('a state that no pas wrote is not accepted', () => {
-  fc.assert(fc.property(fc.string(), (text) => decodeState(text) === undefined || text.split(' ').length === 5));
+  fc.assert(
+    fc.property(
+      fc.string(),
+      (text) => decodeState(text) === undefined || text.split(' ').length === 5,
+    ),
+  );
   for (const text of ['', '1 2 3 4', '1 2 3 4 5 6 7', '1 2 3 4 x', '-1 2 3 4 5', 'NaN 0 0 0 0'])
     expect(decodeState(text)).toBeUndefined();
 });
 
 test('the name of an account is not in its scope, and its case makes no difference', () => {
   expect(getRedisField(SCOPES[1] ?? '')).not.toContain('eva');
-  expect(getRedisField('account:http://service Eva@Example.org')).toBe(getRedisField(SCOPES[1] ?? ''));
-  expect(getRedisField('account:http://service jan@example.org')).not.toBe(getRedisField(SCOPES[1] ?? ''));
+  expect(getRedisField('account:http://service Eva@Example.org')).toBe(
+    getRedisField(SCOPES[1] ?? ''),
+  );
+  expect(getRedisField('account:http://service jan@example.org')).not.toBe(
+    getRedisField(SCOPES[1] ?? ''),
+  );
 });
 
 describe('a server that answers like Redis', () => {
@@ -105,7 +133,13 @@ describe('a server that answers like Redis', () => {
     await using redis = await startFakeRedis(([word = '']) => answers[word.toLowerCase()] ?? OK);
     const address = parseRedisAddress(redis.url);
     if (isAddressFault(address)) throw new Error(String(address.message));
-    const options = { address, password: PASSWORD, service: 'http://service', clock: systemClock, random: Math.random };
+    const options = {
+      address,
+      password: PASSWORD,
+      service: 'http://service',
+      clock: systemClock,
+      random: Math.random,
+    };
     try {
       const store = await openRedisPaceStore(options);
       const change = store.update(SCOPES, (states) => ({
@@ -147,29 +181,41 @@ describe('a server that answers like Redis', () => {
     ]) {
       const found = await said(answers);
       const errors = (
-        Array.isArray(found) ? found.flatMap((each) => (each as { reason?: unknown }).reason ?? []) : [found]
+        Array.isArray(found)
+          ? found.flatMap((each) => (each as { reason?: unknown }).reason ?? [])
+          : [found]
       ) as Error[];
       expect(errors.length).toBeGreaterThan(0);
       for (const error of errors) {
         expect(error).toMatchObject({ name: 'PaceStoreError', kind: 'unavailable' });
-        expect(error.message).toMatch(/^(its answer cannot be understood|the connection was lost|it does not answer)$/);
+        expect(error.message).toMatch(
+          /^(its answer cannot be understood|the connection was lost|it does not answer)$/,
+        );
       }
     }
   });
 });
 
 test('a clock that was set delays all processes, even if another one departs at the same moment', async () => {
-  const leaving = encodeState({ ...UNSEEN, lastDepartureMs: 1_700_000_000_000, reservedUntilMs: 1_700_000_003_000 });
+  const leaving = encodeState({
+    ...UNSEEN,
+    lastDepartureMs: 1_700_000_000_000,
+    reservedUntilMs: 1_700_000_003_000,
+  });
   let [aheadMs, scope, others] = [0, leaving, 0];
   const startedMs = systemClock.monotonicMs();
   await using redis = await startFakeRedis((words) => {
     if (words[0]?.toLowerCase() !== 'eval') return bulk('run_id:abc\r\n');
     if (words[2] === '1' && words[1]?.startsWith('local now')) {
       const nowMs = 1_700_000_000_000 + systemClock.monotonicMs() - startedMs + aheadMs;
-      const time = [Math.floor(nowMs / 1000), Math.floor((nowMs % 1000) * 1000)].map(String).map(bulk).join('');
+      const time = [Math.floor(nowMs / 1000), Math.floor((nowMs % 1000) * 1000)]
+        .map(String)
+        .map(bulk)
+        .join('');
       return `*3\r\n${time}*3\r\n${bulk('abc')}${bulk(scope)}${bulk(scope)}`;
     }
-    // A process that has not yet seen the new clock takes a slot by the old one, between the look and the write.
+    // A process that has not yet seen the new clock takes a slot by the old one, between the look
+    // and the write.
     others += 1;
     if (others === 1) return ':0\r\n';
     scope = words.at(-1) ?? '';
@@ -177,10 +223,18 @@ test('a clock that was set delays all processes, even if another one departs at 
   });
   const address = parseRedisAddress(redis.url);
   if (isAddressFault(address)) throw new Error(String(address.message));
-  const options = { address, password: undefined, service: 'http://service', clock: systemClock, random: () => 0 };
+  const options = {
+    address,
+    password: undefined,
+    service: 'http://service',
+    clock: systemClock,
+    random: () => 0,
+  };
   const store = await openRedisPaceStore(options);
   const leavingUntil = () =>
-    store.update(SCOPES, (states, nowMs) => ({ result: states.every(({ reservedUntilMs }) => reservedUntilMs > nowMs) }));
+    store.update(SCOPES, (states, nowMs) => ({
+      result: states.every(({ reservedUntilMs }) => reservedUntilMs > nowMs),
+    }));
   expect(await leavingUntil()).toBe(true);
   aheadMs = 60_000;
   // Lookups, and other work in the same process, must not take it for known either.
@@ -200,11 +254,19 @@ describe.skipIf(!HAS_REDIS)('with a redis-server', () => {
     for (const store of opened.splice(0)) store.close();
   });
 
-  async function open(more: { url?: string; password?: string; clock?: Clock } = {}): Promise<RedisPaceStore> {
+  async function open(
+    more: { url?: string; password?: string; clock?: Clock } = {},
+  ): Promise<RedisPaceStore> {
     const address = parseRedisAddress(more.url ?? redis.url);
     if (isAddressFault(address)) throw new Error(String(address.message));
     const { password, clock = systemClock } = more;
-    const store = await openRedisPaceStore({ address, password, service: 'http://service', clock, random: Math.random });
+    const store = await openRedisPaceStore({
+      address,
+      password,
+      service: 'http://service',
+      clock,
+      random: Math.random,
+    });
     opened.push(store);
     return store;
   }
@@ -222,7 +284,9 @@ describe.skipIf(!HAS_REDIS)('with a redis-server', () => {
         next: states.map((state) => ({ ...state, jitterMs: state.jitterMs + 1 })),
       }));
     await Promise.all(stores.flatMap((store) => Array.from({ length: 20 }, () => addOne(store))));
-    const counted = await (await open()).update(SCOPES, (states) => ({ result: states.map(({ jitterMs }) => jitterMs) }));
+    const counted = await (await open()).update(SCOPES, (states) => ({
+      result: states.map(({ jitterMs }) => jitterMs),
+    }));
     expect(counted).toEqual([100, 100]);
   });
 
@@ -242,7 +306,12 @@ describe.skipIf(!HAS_REDIS)('with a redis-server', () => {
   });
 
   test('a store that is new, was emptied or was written by another server waits for possible departures', async () => {
-    const pace = makePace({ store: await open(), clock: systemClock, scopes: SCOPES, intervalMs: 100 });
+    const pace = makePace({
+      store: await open(),
+      clock: systemClock,
+      scopes: SCOPES,
+      intervalMs: 100,
+    });
     expect(await pace.getWaitMs()).toBeLessThanOrEqual(102);
     const marks = async (): Promise<number> =>
       (await open()).update(SCOPES, (states, nowMs) => ({
@@ -262,13 +331,19 @@ describe.skipIf(!HAS_REDIS)('with a redis-server', () => {
   });
 
   test.each([-60_000, 60_000])('a clock that is set by %d ms delays all processes', async (ms) => {
-    // Seen from here it is the same whether the store's clock was set or this machine's stood still.
+    // Seen from here it is the same whether the store's clock was set or this machine's stood
+    // still.
     let aheadMs = 0;
-    const clock = { ...systemClock, monotonicMs: () => asMonotonicMs(systemClock.monotonicMs() + 1e6 + aheadMs) };
+    const clock = {
+      ...systemClock,
+      monotonicMs: () => asMonotonicMs(systemClock.monotonicMs() + 1e6 + aheadMs),
+    };
     const store = await open({ clock });
     await settle(store);
     const marks = (): Promise<number> =>
-      store.update(SCOPES, (states, nowMs) => ({ result: Math.min(...states.map((state) => state.reservedUntilMs - nowMs)) }));
+      store.update(SCOPES, (states, nowMs) => ({
+        result: Math.min(...states.map((state) => state.reservedUntilMs - nowMs)),
+      }));
     expect(await marks()).toBeLessThan(0);
     aheadMs = ms;
     expect(await marks()).toBeGreaterThan(2000);
@@ -286,12 +361,15 @@ describe.skipIf(!HAS_REDIS)('with a redis-server', () => {
   });
 
   test('refusals are distinguished from absence, in messages without the password', async () => {
-    const failure = async (work: Promise<unknown>): Promise<unknown> => work.catch((thrown: unknown) => thrown);
+    const failure = async (work: Promise<unknown>): Promise<unknown> =>
+      work.catch((thrown: unknown) => thrown);
     expect(await failure(open({ url: 'redis://127.0.0.1:1' }))).toMatchObject({
       kind: 'unavailable',
       message: expect.stringContaining('ECONNREFUSED'),
     });
-    expect(await failure(open({ url: `redis://127.0.0.1:${redis.port}/99` }))).toMatchObject({ kind: 'rejected' });
+    expect(await failure(open({ url: `redis://127.0.0.1:${redis.port}/99` }))).toMatchObject({
+      kind: 'rejected',
+    });
     const unasked = await failure(open({ password: 'not-asked-for' }));
     expect(unasked).toMatchObject({ kind: 'rejected' });
     redis.command('config', 'set', 'requirepass', 'sesame-open');
@@ -302,7 +380,9 @@ describe.skipIf(!HAS_REDIS)('with a redis-server', () => {
     redis.command('-a', 'sesame-open', 'config', 'set', 'requirepass', '');
     expect(wrong).toMatchObject({ kind: 'rejected' });
     expect(none).toMatchObject({ kind: 'rejected' });
-    expect(JSON.stringify([wrong, unasked, String(wrong), String(unasked)])).not.toMatch(/sesame|not-asked/);
+    expect(JSON.stringify([wrong, unasked, String(wrong), String(unasked)])).not.toMatch(
+      /sesame|not-asked/,
+    );
   });
 
   test('a hanging server is given up', async () => {
@@ -311,8 +391,14 @@ describe.skipIf(!HAS_REDIS)('with a redis-server', () => {
     redis.pause();
     try {
       const [asked, connecting] = await Promise.allSettled([settle(store), open()]);
-      expect(asked).toMatchObject({ status: 'rejected', reason: { kind: 'unavailable', message: 'it does not answer' } });
-      expect(connecting).toMatchObject({ status: 'rejected', reason: { kind: 'unavailable', message: 'it does not answer' } });
+      expect(asked).toMatchObject({
+        status: 'rejected',
+        reason: { kind: 'unavailable', message: 'it does not answer' },
+      });
+      expect(connecting).toMatchObject({
+        status: 'rejected',
+        reason: { kind: 'unavailable', message: 'it does not answer' },
+      });
     } finally {
       redis.resume();
     }

@@ -17,10 +17,16 @@ test.each([
   expect(retryAfterMs({ 'retry-after': value }, NOW)).toBe(expected);
 });
 
-test.each([-40, 0, 3])('a date is as far away as the server says, where the clock of this machine is %d days ahead', (days) => {
-  const headers = { date: 'Mon, 01 Jan 2024 12:00:00 GMT', 'retry-after': 'Mon, 01 Jan 2024 12:00:30 GMT' };
-  expect(retryAfterMs(headers, NOW + days * 86_400_000)).toBe(30_000);
-});
+test.each([-40, 0, 3])(
+  'a date is as far away as the server says, where the clock of this machine is %d days ahead',
+  (days) => {
+    const headers = {
+      date: 'Mon, 01 Jan 2024 12:00:00 GMT',
+      'retry-after': 'Mon, 01 Jan 2024 12:00:30 GMT',
+    };
+    expect(retryAfterMs(headers, NOW + days * 86_400_000)).toBe(30_000);
+  },
+);
 
 test.each([undefined, '', '-1', '1.5', 'soon', '2024-01-01'])('%s gives no time', (value) => {
   expect(retryAfterMs(value === undefined ? {} : { 'retry-after': value }, NOW)).toBeUndefined();

@@ -9,7 +9,13 @@ import {
 } from '../../../src/http/exchange.ts';
 import { type ManualClock, manualClock } from '../../support/manual-clock.ts';
 
-const OPTIONS = { random: () => 1, attempts: 4, firstWaitMs: 1000, maxWaitMs: 3000, maxRetryAfterMs: 60_000 };
+const OPTIONS = {
+  random: () => 1,
+  attempts: 4,
+  firstWaitMs: 1000,
+  maxWaitMs: 3000,
+  maxRetryAfterMs: 60_000,
+};
 const ok: HttpResponse = { status: 200, headers: {}, body: Buffer.from('ok') };
 
 function answers(...steps: (HttpResponse | Error)[]): { exchange: Exchange; asked: () => number } {
@@ -39,7 +45,11 @@ async function ask(exchange: Exchange) {
   return { ...(await outcome), waits };
 }
 
-const busy = (headers: Record<string, string> = {}): HttpResponse => ({ status: 503, headers, body: Buffer.alloc(0) });
+const busy = (headers: Record<string, string> = {}): HttpResponse => ({
+  status: 503,
+  headers,
+  body: Buffer.alloc(0),
+});
 const cut = new TransportError('reset', true, 'cut');
 
 describe('a GET', () => {
@@ -102,12 +112,21 @@ describe('a service that is away for a while', () => {
 
   const FIVE_MINUTES_MS = 300_000;
 
-  test.each([0, 0.5, 0.99])('after an answer is retried for five minutes, and then once more (chance %d)', async (chance) => {
-    const { statuses, elapsedMs } = await night(answers(ok, cut).exchange, 2, manualClock(), {}, () => chance);
-    expect(statuses).toEqual([200, undefined]);
-    expect(elapsedMs).toBeGreaterThanOrEqual(FIVE_MINUTES_MS);
-    expect(elapsedMs).toBeLessThan(FIVE_MINUTES_MS + 2000);
-  });
+  test.each([0, 0.5, 0.99])(
+    'after an answer is retried for five minutes, and then once more (chance %d)',
+    async (chance) => {
+      const { statuses, elapsedMs } = await night(
+        answers(ok, cut).exchange,
+        2,
+        manualClock(),
+        {},
+        () => chance,
+      );
+      expect(statuses).toEqual([200, undefined]);
+      expect(elapsedMs).toBeGreaterThanOrEqual(FIVE_MINUTES_MS);
+      expect(elapsedMs).toBeLessThan(FIVE_MINUTES_MS + 2000);
+    },
+  );
 
   test('is asked for the last time when a restart of five minutes is over', async () => {
     const clock = manualClock();
@@ -120,7 +139,9 @@ describe('a service that is away for a while', () => {
     expect((await night(restarting, 2, clock)).statuses).toEqual([200, 200]);
   });
 
-  /** Answers `answered` requests and hangs from then on; each of those ends with its answer timeout. */
+  /**
+   * Answers `answered` requests and hangs from then on; each of those ends with its answer timeout.
+   */
   const hanging = (clock: ManualClock, answered: number) => {
     const timeouts: (number | undefined)[] = [];
     let askedCount = 0;
@@ -167,7 +188,10 @@ describe('a service that is away for a while', () => {
   });
 
   test('and asks for pauses gets them beside the five minutes, twenty at most', async () => {
-    const { statuses, elapsedMs } = await night(answers(ok, busy({ 'retry-after': '200' })).exchange, 2);
+    const { statuses, elapsedMs } = await night(
+      answers(ok, busy({ 'retry-after': '200' })).exchange,
+      2,
+    );
     expect(statuses).toEqual([200, 503]);
     expect(elapsedMs).toBeGreaterThan(1_000_000);
     expect(elapsedMs).toBeLessThan(1_402_000);

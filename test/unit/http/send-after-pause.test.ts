@@ -9,23 +9,34 @@ import { eventually } from '../../support/eventually.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 import { rawAnswer, startRawServer } from '../../support/raw-server.ts';
 
-const FORM = makeBytesForm(Buffer.from('<find/>'), { fileName: 'find.xml', contentType: 'application/xml' });
+const FORM = makeBytesForm(Buffer.from('<find/>'), {
+  fileName: 'find.xml',
+  contentType: 'application/xml',
+});
 const CREATED = rawAnswer(201, 'made', { 'x-record-id': 'C-1-N00001' });
 const ANSWER_TIMEOUT_MS = 100;
 
 function opened(url: string, clock?: Clock) {
-  const { send, close } = openConnections({ maxConnections: 2, ...(clock === undefined ? {} : { clock }) });
+  const { send, close } = openConnections({
+    maxConnections: 2,
+    ...(clock === undefined ? {} : { clock }),
+  });
   return {
     ask: (more: Partial<HttpRequest> = {}) =>
-      send({ method: 'POST', url, body: FORM, answerTimeoutMs: ANSWER_TIMEOUT_MS, ...more }).catch((thrown: unknown) => {
-        if (thrown instanceof TransportError) return thrown;
-        throw thrown;
-      }),
+      send({ method: 'POST', url, body: FORM, answerTimeoutMs: ANSWER_TIMEOUT_MS, ...more }).catch(
+        (thrown: unknown) => {
+          if (thrown instanceof TransportError) return thrown;
+          throw thrown;
+        },
+      ),
     [Symbol.asyncDispose]: close,
   };
 }
 
-/** The process does nothing else for so long, as one that is stopped: timers are over before anything is read. */
+/**
+ * The process does nothing else for so long, as one that is stopped: timers are over before
+ * anything is read.
+ */
 function standStill(): void {
   systemClock.hold(5 * ANSWER_TIMEOUT_MS);
 }
@@ -35,15 +46,22 @@ test.each([
   ['is closed by the service', (socket: Socket) => socket.end()],
   ['is dropped by the service', (socket: Socket) => socket.destroy()],
   ['is reset by the service', (socket: Socket) => socket.resetAndDestroy()],
-])('an answer that arrived during a pause of the process counts, if the connection %s', async (_name, after) => {
-  await using server = await startRawServer((socket) => {
-    socket.write(CREATED);
-    after(socket);
-    standStill();
-  });
-  await using client = opened(server.url);
-  expect(await client.ask()).toMatchObject({ status: 201, headers: { 'x-record-id': 'C-1-N00001' }, body: Buffer.from('made') });
-});
+])(
+  'an answer that arrived during a pause of the process counts, if the connection %s',
+  async (_name, after) => {
+    await using server = await startRawServer((socket) => {
+      socket.write(CREATED);
+      after(socket);
+      standStill();
+    });
+    await using client = opened(server.url);
+    expect(await client.ask()).toMatchObject({
+      status: 201,
+      headers: { 'x-record-id': 'C-1-N00001' },
+      body: Buffer.from('made'),
+    });
+  },
+);
 
 test('an answer of a megabyte that arrived during a pause is read to its end', async () => {
   const text = 'x'.repeat(1024 * 1024);
@@ -73,7 +91,9 @@ test('the answer to a body that was read from a file counts as well', async () =
     standStill();
   });
   await using client = opened(server.url);
-  expect(await client.ask({ body: { contentType: 'text/plain', lengthBytes: 4, open } })).toMatchObject({ status: 201 });
+  expect(
+    await client.ask({ body: { contentType: 'text/plain', lengthBytes: 4, open } }),
+  ).toMatchObject({ status: 201 });
 });
 
 test('a body is given up if the network accepts nothing for a minute, which starts again with each piece', async () => {
@@ -87,7 +107,9 @@ test('a body is given up if the network accepts nothing for a minute, which star
     },
   );
   await using client = opened(server.url, clock);
-  const answer = client.ask({ body: { contentType: 'text/plain', lengthBytes: 100, open: () => body } });
+  const answer = client.ask({
+    body: { contentType: 'text/plain', lengthBytes: 100, open: () => body },
+  });
   for (const piece of ['first', 'second', 'third']) {
     body.write(piece);
     await eventually(() => came).toContain(piece);
@@ -101,7 +123,9 @@ test('half an answer that arrived during a pause is given up after a short grace
   const clock = manualClock();
   let askedCount = 0;
   await using server = await startRawServer((socket) => {
-    socket.write('HTTP/1.1 201 Created\r\nx-record-id: C-1-N00001\r\ncontent-length: 100\r\n\r\nha');
+    socket.write(
+      'HTTP/1.1 201 Created\r\nx-record-id: C-1-N00001\r\ncontent-length: 100\r\n\r\nha',
+    );
     clock.hold(3_600_000);
     askedCount += 1;
   });

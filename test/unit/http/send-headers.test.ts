@@ -9,7 +9,10 @@ import { openConnections } from '../../../src/http/send.ts';
 import { rawAnswer, startRawServer } from '../../support/raw-server.ts';
 import { PROJECT } from '../../support/run-pas.ts';
 
-const FORM = makeBytesForm(Buffer.from('<find/>'), { fileName: 'find.xml', contentType: 'application/xml' });
+const FORM = makeBytesForm(Buffer.from('<find/>'), {
+  fileName: 'find.xml',
+  contentType: 'application/xml',
+});
 
 afterEach(() => setLanguage('en'));
 
@@ -26,12 +29,15 @@ async function readBytes(request: Partial<HttpRequest>): Promise<string> {
   return Buffer.concat(pieces).toString('latin1');
 }
 
-test.each(['POST', 'PATCH'] as const)('a %s without a body declares a length of 0, and sends none', async (method) => {
-  const bytes = await readBytes({ method });
-  expect(bytes).toMatch(/^content-length: 0\r$/im);
-  expect(bytes).not.toMatch(/transfer-encoding|content-type/i);
-  expect(bytes).toMatch(/\r\n\r\n$/);
-});
+test.each(['POST', 'PATCH'] as const)(
+  'a %s without a body declares a length of 0, and sends none',
+  async (method) => {
+    const bytes = await readBytes({ method });
+    expect(bytes).toMatch(/^content-length: 0\r$/im);
+    expect(bytes).not.toMatch(/transfer-encoding|content-type/i);
+    expect(bytes).toMatch(/\r\n\r\n$/);
+  },
+);
 
 test('a GET has no headers about a body', async () => {
   const bytes = await readBytes({ method: 'GET' });
@@ -41,12 +47,17 @@ test('a GET has no headers about a body', async () => {
 
 test.each([
   ['in memory', FORM],
-  ['that is read', { contentType: 'text/plain', lengthBytes: 4, open: () => Readable.from([Buffer.from('body')]) }],
+  [
+    'that is read',
+    { contentType: 'text/plain', lengthBytes: 4, open: () => Readable.from([Buffer.from('body')]) },
+  ],
 ])('a body %s is sent with its length, in one piece', async (_name, body) => {
   const bytes = await readBytes({ method: 'POST', body });
   expect(bytes).toMatch(new RegExp(`^content-length: ${body.lengthBytes}\r$`, 'im'));
   expect(bytes).not.toMatch(/transfer-encoding/i);
-  expect(Buffer.byteLength(bytes.slice(bytes.indexOf('\r\n\r\n') + 4), 'latin1')).toBe(body.lengthBytes);
+  expect(Buffer.byteLength(bytes.slice(bytes.indexOf('\r\n\r\n') + 4), 'latin1')).toBe(
+    body.lengthBytes,
+  );
 });
 
 test.each([
@@ -54,7 +65,9 @@ test.each([
   ['a write', { method: 'POST', body: FORM } as const],
   ['a change without a body', { method: 'PATCH' } as const],
 ])('%s names the program, its version and the language of its output', async (_name, request) => {
-  const { version } = JSON.parse(readFileSync(join(PROJECT, 'package.json'), 'utf8')) as { version: string };
+  const { version } = JSON.parse(readFileSync(join(PROJECT, 'package.json'), 'utf8')) as {
+    version: string;
+  };
   const english = await readBytes(request);
   expect(english).toContain(`\r\nuser-agent: pas/${version}\r\n`);
   expect(english).toContain('\r\naccept-language: en\r\n');

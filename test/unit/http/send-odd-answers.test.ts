@@ -4,10 +4,16 @@ import { makeBytesForm } from '../../../src/http/request-body.ts';
 import { openConnections } from '../../../src/http/send.ts';
 import { rawAnswer, startRawServer } from '../../support/raw-server.ts';
 
-const FORM = makeBytesForm(Buffer.from('<find/>'), { fileName: 'find.xml', contentType: 'application/xml' });
+const FORM = makeBytesForm(Buffer.from('<find/>'), {
+  fileName: 'find.xml',
+  contentType: 'application/xml',
+});
 const CREATED = rawAnswer(201, 'made', { 'x-record-id': 'C-1-N00001' });
 
-async function ask(url: string, more: Partial<HttpRequest> = {}): Promise<HttpResponse | TransportError> {
+async function ask(
+  url: string,
+  more: Partial<HttpRequest> = {},
+): Promise<HttpResponse | TransportError> {
   const { send, close } = openConnections({ maxConnections: 1 });
   try {
     return await send({ method: 'POST', url, body: FORM, ...more });
@@ -24,10 +30,17 @@ test.each([
   ['a 100 in one piece with the answer', [`HTTP/1.1 100 Continue\r\n\r\n${CREATED}`]],
   [
     'several 100s',
-    ['HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 100 Continue\r\nx-a: b\r\n\r\n', 'HTTP/1.1 100 Go on\r\n\r\n', CREATED],
+    [
+      'HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 100 Continue\r\nx-a: b\r\n\r\n',
+      'HTTP/1.1 100 Go on\r\n\r\n',
+      CREATED,
+    ],
   ],
   ['a 102', ['HTTP/1.1 102 Processing\r\n\r\n', CREATED]],
-  ['a 103 with a header of its own', ['HTTP/1.1 103 Early Hints\r\nx-record-id: C-9-N00009\r\n\r\n', CREATED]],
+  [
+    'a 103 with a header of its own',
+    ['HTTP/1.1 103 Early Hints\r\nx-record-id: C-9-N00009\r\n\r\n', CREATED],
+  ],
 ])('%s does not affect the following answer', async (_name, pieces) => {
   await using server = await startRawServer((socket) => {
     for (const piece of pieces) socket.write(piece);
@@ -45,7 +58,8 @@ test('a connection that sent a 100 serves the next request', async () => {
   );
   const { send, close } = openConnections({ maxConnections: 1 });
   const bodies = [];
-  for (let nth = 0; nth < 3; nth += 1) bodies.push((await send({ method: 'POST', url: server.url, body: FORM })).body.toString());
+  for (let nth = 0; nth < 3; nth += 1)
+    bodies.push((await send({ method: 'POST', url: server.url, body: FORM })).body.toString());
   await close();
   expect([bodies, server.connections()]).toEqual([['0', '1', '2'], 1]);
 });
@@ -54,13 +68,20 @@ test('an unrequested change of protocol is not an answer', async () => {
   await using server = await startRawServer((socket) =>
     socket.write('HTTP/1.1 101 Switching Protocols\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n'),
   );
-  expect(await ask(server.url, { answerTimeoutMs: 2000 })).toMatchObject({ reason: 'reset', mayHaveArrived: true });
+  expect(await ask(server.url, { answerTimeoutMs: 2000 })).toMatchObject({
+    reason: 'reset',
+    mayHaveArrived: true,
+  });
 });
 
 test.each([
   ['a head that comes byte by byte', 'HTTP/1.1 201 Created\r\n', 'x'],
   ['a body that comes byte by byte', 'HTTP/1.1 201 Created\r\ncontent-length: 100000\r\n\r\n', 'x'],
-  ['a body in chunks of one byte', 'HTTP/1.1 201 Created\r\ntransfer-encoding: chunked\r\n\r\n', '1\r\nx\r\n'],
+  [
+    'a body in chunks of one byte',
+    'HTTP/1.1 201 Created\r\ntransfer-encoding: chunked\r\n\r\n',
+    '1\r\nx\r\n',
+  ],
   ['hints without an end', '', 'HTTP/1.1 103 Early Hints\r\n\r\n'],
 ])('%s is given up when its time is over', async (_name, begin, drop) => {
   await using server = await startRawServer((socket) => {
@@ -68,7 +89,10 @@ test.each([
     const timer = setInterval(() => socket.write(drop), 10);
     socket.on('close', () => clearInterval(timer));
   });
-  expect(await ask(server.url, { answerTimeoutMs: 300 })).toMatchObject({ reason: 'timeout', mayHaveArrived: true });
+  expect(await ask(server.url, { answerTimeoutMs: 300 })).toMatchObject({
+    reason: 'timeout',
+    mayHaveArrived: true,
+  });
 });
 
 test('a long answer that continues to arrive is read to its end, even after its time', async () => {
@@ -93,7 +117,11 @@ test('but an answer that continues for ten times its time is given up', async ()
     const timer = setInterval(() => socket.write(Buffer.alloc(1024)), 5);
     socket.on('close', () => clearInterval(timer));
   });
-  const answer = await ask(server.url, { method: 'GET', answerTimeoutMs: 50, maxAnswerBytes: 1024 * 1024 });
+  const answer = await ask(server.url, {
+    method: 'GET',
+    answerTimeoutMs: 50,
+    maxAnswerBytes: 1024 * 1024,
+  });
   expect(answer).toMatchObject({ reason: 'timeout' });
 });
 
@@ -103,7 +131,8 @@ test('an unrequested second answer is never taken for that of the next request',
   );
   const { send, close } = openConnections({ maxConnections: 1 });
   const bodies = [];
-  for (let nth = 0; nth < 3; nth += 1) bodies.push((await send({ method: 'GET', url: server.url })).body.toString());
+  for (let nth = 0; nth < 3; nth += 1)
+    bodies.push((await send({ method: 'GET', url: server.url })).body.toString());
   await close();
   expect(bodies).toEqual(['answer 0', 'answer 1', 'answer 2']);
 });
@@ -112,19 +141,27 @@ test.each([
   ['timeout=1', 2],
   ['timeout=2, max=100', 2],
   ['timeout=5', 1],
-])('a connection that the server keeps only briefly is not reused: %s', async (keptText, connections) => {
-  await using server = await startRawServer((socket) => socket.write(rawAnswer(200, '', { 'keep-alive': keptText })));
-  const { send, close } = openConnections({ maxConnections: 1 });
-  await send({ method: 'GET', url: server.url });
-  await send({ method: 'GET', url: server.url });
-  await close();
-  expect(server.connections()).toBe(connections);
-});
+])(
+  'a connection that the server keeps only briefly is not reused: %s',
+  async (keptText, connections) => {
+    await using server = await startRawServer((socket) =>
+      socket.write(rawAnswer(200, '', { 'keep-alive': keptText })),
+    );
+    const { send, close } = openConnections({ maxConnections: 1 });
+    await send({ method: 'GET', url: server.url });
+    await send({ method: 'GET', url: server.url });
+    await close();
+    expect(server.connections()).toBe(connections);
+  },
+);
 
 test('a value that is invalid in a header is never sent', async () => {
   await using server = await startRawServer((socket) => socket.write(CREATED));
   const answer = await ask(server.url, { headers: { authorization: 'Bearer a\nb' } });
-  expect([answer, server.connections()]).toMatchObject([{ reason: 'connect', mayHaveArrived: false }, 0]);
+  expect([answer, server.connections()]).toMatchObject([
+    { reason: 'connect', mayHaveArrived: false },
+    0,
+  ]);
 });
 
 test('a request omits the user information of its address', async () => {

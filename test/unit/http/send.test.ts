@@ -7,7 +7,12 @@ import { join } from 'node:path';
 import { PassThrough, Readable } from 'node:stream';
 import { afterEach, expect, test } from 'vitest';
 import { TransportError } from '../../../src/http/exchange.ts';
-import { ChangedFileError, makeBytesForm, makeStreamForm, readVerifiedPieces } from '../../../src/http/request-body.ts';
+import {
+  ChangedFileError,
+  makeBytesForm,
+  makeStreamForm,
+  readVerifiedPieces,
+} from '../../../src/http/request-body.ts';
 import { openConnections } from '../../../src/http/send.ts';
 import { eventually } from '../../support/eventually.ts';
 
@@ -16,7 +21,9 @@ afterEach(async () => {
   for (const close of closers.splice(0).reverse()) await close();
 });
 
-async function serve(handler: (request: IncomingMessage, response: ServerResponse) => void): Promise<string> {
+async function serve(
+  handler: (request: IncomingMessage, response: ServerResponse) => void,
+): Promise<string> {
   const server = createServer(handler).listen(0, '127.0.0.1');
   await new Promise((resolve) => server.once('listening', resolve));
   closers.push(() => {
@@ -43,7 +50,8 @@ async function failure(promise: Promise<unknown>): Promise<TransportError> {
     () => undefined,
     (error: unknown) => error,
   );
-  if (!(thrown instanceof TransportError)) throw new Error(`expected TransportError, got ${String(thrown)}`);
+  if (!(thrown instanceof TransportError))
+    throw new Error(`expected TransportError, got ${String(thrown)}`);
   return thrown;
 }
 
@@ -80,8 +88,11 @@ test('a photograph that changed after its digest was computed never arrives comp
     complete = request.complete;
     response.end();
   });
-  const open = () => Readable.from(readVerifiedPieces(createReadStream(path), { sha512, sizeBytes: bytes.length }));
-  const error = await failure(connections()({ method: 'POST', url, body: makeStreamForm(open, bytes.length, PART) }));
+  const open = () =>
+    Readable.from(readVerifiedPieces(createReadStream(path), { sha512, sizeBytes: bytes.length }));
+  const error = await failure(
+    connections()({ method: 'POST', url, body: makeStreamForm(open, bytes.length, PART) }),
+  );
   expect(error.cause).toBeInstanceOf(ChangedFileError);
   expect(error.mayHaveArrived).toBe(false);
   expect(complete).toBe(false);
@@ -89,7 +100,11 @@ test('a photograph that changed after its digest was computed never arrives comp
 
 test('a refused connection means that nothing was sent', async () => {
   const error = await failure(
-    connections()({ method: 'POST', url: 'http://127.0.0.1:9', body: makeBytesForm(Buffer.from('x'), PART) }),
+    connections()({
+      method: 'POST',
+      url: 'http://127.0.0.1:9',
+      body: makeBytesForm(Buffer.from('x'), PART),
+    }),
   );
   expect(error).toMatchObject({ reason: 'connect', mayHaveArrived: false });
 });
@@ -99,7 +114,9 @@ test('a connection cut after the request means that it may have arrived', async 
     await received(request);
     request.socket.destroy();
   });
-  const error = await failure(connections()({ method: 'POST', url, body: makeBytesForm(Buffer.from('x'), PART) }));
+  const error = await failure(
+    connections()({ method: 'POST', url, body: makeBytesForm(Buffer.from('x'), PART) }),
+  );
   expect(error).toMatchObject({ reason: 'reset', mayHaveArrived: true });
 });
 
@@ -111,7 +128,11 @@ test('a connection cut within a photograph means that it cannot have arrived com
   });
   const bytes = Buffer.alloc(64 * 1024 * 1024);
   const error = await failure(
-    connections()({ method: 'POST', url, body: makeStreamForm(() => createReadStream(writeFile(bytes)), bytes.length, PART) }),
+    connections()({
+      method: 'POST',
+      url,
+      body: makeStreamForm(() => createReadStream(writeFile(bytes)), bytes.length, PART),
+    }),
   );
   expect(error.mayHaveArrived).toBe(false);
   expect(sockets).toHaveLength(1);

@@ -3,7 +3,13 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { DatabaseError, UsageError } from '../../../src/base/errors.ts';
 import { openSetState } from '../../../src/flows/harvest/harvest-records.ts';
-import { assertSubject, getSubject, type Ledger, openLedger, type Subject } from '../../../src/ledger/ledger.ts';
+import {
+  assertSubject,
+  getSubject,
+  type Ledger,
+  openLedger,
+  type Subject,
+} from '../../../src/ledger/ledger.ts';
 import type { HarvestState } from '../../../src/oai/harvest-state.ts';
 import { advancePass, startPass } from '../../../src/oai/pass.ts';
 import { openSqlite } from '../../../src/store/database.ts';
@@ -87,7 +93,9 @@ describe('an output', () => {
       { account: 'somebody' },
       { untilBound: '2025-01-01' },
     ]) {
-      expect(() => ledger.change(() => assertSubject(ledger, { ...SUBJECT, ...change }, 'out.jsonl'))).toThrow(UsageError);
+      expect(() =>
+        ledger.change(() => assertSubject(ledger, { ...SUBJECT, ...change }, 'out.jsonl')),
+      ).toThrow(UsageError);
     }
     ledger.change(() => assertSubject(ledger, SUBJECT, 'out.jsonl'));
     expect(getState(ledger).getPass()?.walk.token).toBe('T');
@@ -110,11 +118,15 @@ describe('an output', () => {
     const ledger = openLedger(aPath());
     ledger.change(() => {
       assertSubject(ledger, SUBJECT, 'out.jsonl');
-      getState(ledger).savePass(advancePass(BEGUN, { ...ANY_PAGE, next: undefined, completeListSize: undefined }));
+      getState(ledger).savePass(
+        advancePass(BEGUN, { ...ANY_PAGE, next: undefined, completeListSize: undefined }),
+      );
       getState(ledger).complete();
     });
     expect(getState(ledger).getWatermarkMs()).toBe(1000);
-    expect(() => ledger.change(() => assertSubject(ledger, { ...SUBJECT, sets: 'pian' }, 'out.jsonl'))).toThrow(/its set is/);
+    expect(() =>
+      ledger.change(() => assertSubject(ledger, { ...SUBJECT, sets: 'pian' }, 'out.jsonl')),
+    ).toThrow(/its set is/);
     ledger.close();
   });
 });

@@ -1,7 +1,17 @@
 import { describe, expect, test } from 'vitest';
-import { applyPage, isUnidentified, makeMemoryState, type RecordSink } from '../../../src/oai/harvest-state.ts';
+import {
+  applyPage,
+  isUnidentified,
+  makeMemoryState,
+  type RecordSink,
+} from '../../../src/oai/harvest-state.ts';
 import type { BrokenRecord } from '../../../src/oai/malformed-error.ts';
-import { type HarvestPass, type HarvestWindow, startPass, startScan } from '../../../src/oai/pass.ts';
+import {
+  type HarvestPass,
+  type HarvestWindow,
+  startPass,
+  startScan,
+} from '../../../src/oai/pass.ts';
 import type { OaiRecord } from '../../../src/oai/protocol.ts';
 import { makeClient, RECORDS } from '../../support/scripted-client.ts';
 import { listXml, OAI_BASE, recordXml, scripted } from '../../support/scripted-oai.ts';
@@ -41,21 +51,39 @@ function aPass(window = OPEN) {
     underWay,
     counts: () => {
       const { seen, scan } = underWay();
-      return { seen, scan: { seen: scan.seen, isNew: scan.isNew, overlooked: scan.overlooked, changed: scan.changed } };
+      return {
+        seen,
+        scan: {
+          seen: scan.seen,
+          isNew: scan.isNew,
+          overlooked: scan.overlooked,
+          changed: scan.changed,
+        },
+      };
     },
     nextScan: () => state.savePass(startScan(underWay(), true)),
-    nextPass: () => state.savePass(startPass('full', window, dayMs(BEGAN_DAY), underWay().scan.number + 1)),
-    take: async (records: readonly Listed[], broken: readonly BrokenRecord[] = [], cursor?: number) => {
+    nextPass: () =>
+      state.savePass(startPass('full', window, dayMs(BEGAN_DAY), underWay().scan.number + 1)),
+    take: async (
+      records: readonly Listed[],
+      broken: readonly BrokenRecord[] = [],
+      cursor?: number,
+    ) => {
       const xml = records.map(([name, day, text = '']) =>
         recordXml(name, `<x xmlns="urn:x">${text}</x>`, new Date(dayMs(day)).toISOString()),
       );
       const page = await makeClient(scripted(listXml('ListRecords', xml))).listRecords(RECORDS);
       let again: readonly number[] = [];
-      const taken = await applyPage({ state, sink }, underWay(), { ...page, broken, cursor }, (pass, againMs) => {
-        again = againMs;
-        order.push('note');
-        return pass;
-      });
+      const taken = await applyPage(
+        { state, sink },
+        underWay(),
+        { ...page, broken, cursor },
+        (pass, againMs) => {
+          again = againMs;
+          order.push('note');
+          return pass;
+        },
+      );
       const { written, newInScan, disputed, faults } = taken;
       return { written: written.map(getIdent), newInScan, disputed, faults: [...faults], again };
     },
@@ -75,16 +103,32 @@ describe('a page', () => {
     ).toEqual({ ...NOTHING, written: ['A', 'B'], newInScan: 2 });
     expect(pass.order).toEqual(['write', 'commit', 'note']);
     expect(pass.given).toEqual([{ records: ['A', 'B'], seen: ['A', 'B'] }]);
-    expect(pass.counts()).toEqual({ seen: 2, scan: { seen: 2, isNew: 2, overlooked: 2, changed: 2 } });
-    expect(pass.state.findSeen(getName('B'))).toMatchObject({ datestampMs: dayMs(2), scan: 1, skipped: false });
+    expect(pass.counts()).toEqual({
+      seen: 2,
+      scan: { seen: 2, isNew: 2, overlooked: 2, changed: 2 },
+    });
+    expect(pass.state.findSeen(getName('B'))).toMatchObject({
+      datestampMs: dayMs(2),
+      scan: 1,
+      skipped: false,
+    });
     await pass.take([['C', 3]]);
-    expect(pass.counts()).toEqual({ seen: 3, scan: { seen: 3, isNew: 3, overlooked: 3, changed: 3 } });
+    expect(pass.counts()).toEqual({
+      seen: 3,
+      scan: { seen: 3, isNew: 3, overlooked: 3, changed: 3 },
+    });
   });
 
   test('changes only the counts of the pass if nothing else is to be recorded', async () => {
     const pass = aPass();
-    const page = await makeClient(scripted(listXml('ListRecords', [recordXml('A')]))).listRecords(RECORDS);
-    await applyPage({ state: pass.state, sink: { write: async () => {}, notePage: () => {} } }, pass.underWay(), page);
+    const page = await makeClient(scripted(listXml('ListRecords', [recordXml('A')]))).listRecords(
+      RECORDS,
+    );
+    await applyPage(
+      { state: pass.state, sink: { write: async () => {}, notePage: () => {} } },
+      pass.underWay(),
+      page,
+    );
     expect(pass.counts()).toMatchObject({ seen: 1 });
   });
 
@@ -109,10 +153,16 @@ describe('a page', () => {
     pass.nextScan();
     expect(await pass.take([['A', 1]])).toEqual({ ...NOTHING, newInScan: 1 });
     expect(pass.given.at(-1)).toEqual({ records: [], seen: ['A'] });
-    expect(pass.counts()).toEqual({ seen: 1, scan: { seen: 1, isNew: 0, overlooked: 0, changed: 0 } });
+    expect(pass.counts()).toEqual({
+      seen: 1,
+      scan: { seen: 1, isNew: 0, overlooked: 0, changed: 0 },
+    });
     pass.nextPass();
     expect(await pass.take([['A', 1]])).toEqual({ ...NOTHING, newInScan: 1 });
-    expect(pass.counts()).toEqual({ seen: 1, scan: { seen: 1, isNew: 1, overlooked: 1, changed: 0 } });
+    expect(pass.counts()).toEqual({
+      seen: 1,
+      scan: { seen: 1, isNew: 1, overlooked: 1, changed: 0 },
+    });
   });
 
   test('shows what an earlier scan missed: records older than the pass', async () => {
@@ -146,7 +196,12 @@ describe('a record', () => {
       expect(pages.state.findSeen(getName('A'))?.datestampMs).toBe(dayMs(3));
       const page = aPass();
       const taken = await page.take(versions.map((day) => ['A', day, `${day}`] as const));
-      expect(taken).toMatchObject({ written: ['A'], newInScan: 1, disputed: [], again: [dayMs(versions[1])] });
+      expect(taken).toMatchObject({
+        written: ['A'],
+        newInScan: 1,
+        disputed: [],
+        again: [dayMs(versions[1])],
+      });
       expect(page.state.findSeen(getName('A'))?.datestampMs).toBe(dayMs(3));
       expect(page.counts().seen).toBe(1);
     }
@@ -172,7 +227,10 @@ describe('a record', () => {
       ['A', 1, 'y'],
       ['B', 1],
     ];
-    expect(await page.take(twice)).toMatchObject({ disputed: [getName('A')], again: [dayMs(1), dayMs(1)] });
+    expect(await page.take(twice)).toMatchObject({
+      disputed: [getName('A')],
+      again: [dayMs(1), dayMs(1)],
+    });
   });
 
   test('outside the window is counted and not stored', async () => {
@@ -184,7 +242,12 @@ describe('a record', () => {
       ]),
     ).toEqual({ ...NOTHING, written: ['A'], newInScan: 2 });
     expect(pass.given).toEqual([{ records: ['A'], seen: ['A'] }]);
-    expect(pass.state.findSeen(getName('B'))).toEqual({ datestampMs: 0, digest: '', scan: 1, skipped: false });
+    expect(pass.state.findSeen(getName('B'))).toEqual({
+      datestampMs: 0,
+      digest: '',
+      scan: 1,
+      skipped: false,
+    });
     const noted = pass.state.findSeen(getName('A'));
     pass.nextScan();
     expect(await pass.take([['A', 7]])).toEqual({ ...NOTHING, newInScan: 1 });
@@ -200,7 +263,11 @@ describe('an unreadable record', () => {
     const before = pass.state.findSeen(getName('A'));
     pass.nextScan();
     const broken = [{ identifier: getName('A'), reason: 'not well-formed' }];
-    expect(await pass.take([], broken)).toEqual({ ...NOTHING, newInScan: 1, faults: [[getName('A'), 'not well-formed']] });
+    expect(await pass.take([], broken)).toEqual({
+      ...NOTHING,
+      newInScan: 1,
+      faults: [[getName('A'), 'not well-formed']],
+    });
     expect(pass.state.findSeen(getName('A'))).toEqual({ ...before, scan: 2, skipped: true });
     expect(pass.given.at(-1)).toEqual({ records: [], seen: [] });
     expect(pass.counts().scan.changed).toBe(0);
@@ -209,7 +276,11 @@ describe('an unreadable record', () => {
   test('without an identifier has the name of its place', async () => {
     const pass = aPass();
     const nameless = { identifier: undefined, reason: 'no identifier' };
-    const { faults } = await pass.take([], [nameless, { identifier: getName('A'), reason: 'x' }, nameless], 100);
+    const { faults } = await pass.take(
+      [],
+      [nameless, { identifier: getName('A'), reason: 'x' }, nameless],
+      100,
+    );
     expect(faults.map(([name]) => name)).toEqual(['broken 100 0', getName('A'), 'broken 100 2']);
     expect((await pass.take([], [nameless])).faults.map(([name]) => name)).toEqual(['broken 0 0']);
     expect(faults.map(([name]) => isUnidentified(name))).toEqual([true, false, true]);

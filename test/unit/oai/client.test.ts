@@ -1,12 +1,26 @@
 import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
-import { AuthError, InterruptedError, OaiError, UnavailableError } from '../../../src/base/errors.ts';
+import {
+  AuthError,
+  InterruptedError,
+  OaiError,
+  UnavailableError,
+} from '../../../src/base/errors.ts';
 import { TransportError } from '../../../src/http/exchange.ts';
 import { openOaiClient } from '../../../src/oai/client.ts';
 import { MalformedAnswerError } from '../../../src/oai/malformed-error.ts';
 import { findEntity, toIdent } from '../../../src/oai/protocol.ts';
 import { makeClient, RECORDS } from '../../support/scripted-client.ts';
-import { answer, listArguments, listXml, OAI_BASE, oaiError, oaiXml, recordXml, scripted } from '../../support/scripted-oai.ts';
+import {
+  answer,
+  listArguments,
+  listXml,
+  OAI_BASE,
+  oaiError,
+  oaiXml,
+  recordXml,
+  scripted,
+} from '../../support/scripted-oai.ts';
 
 describe('the six verbs', () => {
   test('Identify', async () => {
@@ -34,7 +48,9 @@ describe('the six verbs', () => {
       ),
     );
     const client = makeClient(exchange);
-    expect(await client.listMetadataFormats()).toEqual([{ prefix: 'oai_dc', schema: 's', namespace: 'n' }]);
+    expect(await client.listMetadataFormats()).toEqual([
+      { prefix: 'oai_dc', schema: 's', namespace: 'n' },
+    ]);
     await client.listMetadataFormats('HES-000253');
     expect(listArguments(exchange.requests[1])).toContain(`identifier=${OAI_BASE}/id/HES-000253`);
   });
@@ -53,7 +69,9 @@ describe('the six verbs', () => {
   test('ListIdentifiers reads headers in standard form and wrapped in records', async () => {
     const header = `<header><identifier>${OAI_BASE}/id/A</identifier><datestamp>2025-01-01T00:00:00.5Z</datestamp><setSpec>a:b</setSpec></header>`;
     for (const shape of [header, `<record>${header}</record>`]) {
-      const { items } = await makeClient(scripted(listXml('ListIdentifiers', [shape]))).listIdentifiers(RECORDS);
+      const { items } = await makeClient(
+        scripted(listXml('ListIdentifiers', [shape])),
+      ).listIdentifiers(RECORDS);
       expect(items).toEqual([
         {
           identifier: `${OAI_BASE}/id/A`,
@@ -68,8 +86,16 @@ describe('the six verbs', () => {
 
   test('ListRecords, with a deleted record that has no set', async () => {
     const deleted = `<record><header status="deleted" ><identifier>${OAI_BASE}/id/B</identifier><datestamp>2025-02-01</datestamp></header></record>`;
-    const page = await makeClient(scripted(listXml('ListRecords', [recordXml('A'), deleted]))).listRecords(RECORDS);
-    expect(page.items.map(({ header }) => [toIdent(header.identifier), header.deleted, header.setSpecs.length])).toEqual([
+    const page = await makeClient(
+      scripted(listXml('ListRecords', [recordXml('A'), deleted])),
+    ).listRecords(RECORDS);
+    expect(
+      page.items.map(({ header }) => [
+        toIdent(header.identifier),
+        header.deleted,
+        header.setSpecs.length,
+      ]),
+    ).toEqual([
       ['A', false, 1],
       ['B', true, 0],
     ]);
@@ -79,10 +105,14 @@ describe('the six verbs', () => {
     const header = `<header status=" Deleted "><identifier>${OAI_BASE}/id/B</identifier><datestamp>2025-02-01</datestamp>
       <setSpec> a:b </setSpec></header>`;
     const about = '<about><p xmlns="urn:p"/></about><about><q xmlns="urn:q"/></about>';
-    const { items } = await makeClient(scripted(listXml('ListRecords', [`<record>${header}${about}</record>`]))).listRecords(
-      RECORDS,
-    );
-    expect(items[0]).toMatchObject({ header: { deleted: true, setSpecs: ['a:b'] }, metadata: undefined, refused: false });
+    const { items } = await makeClient(
+      scripted(listXml('ListRecords', [`<record>${header}${about}</record>`])),
+    ).listRecords(RECORDS);
+    expect(items[0]).toMatchObject({
+      header: { deleted: true, setSpecs: ['a:b'] },
+      metadata: undefined,
+      refused: false,
+    });
     expect(items[0]?.about.map(({ name }) => name)).toEqual(['p', 'q']);
     expect(items[0] && findEntity(items[0])).toBeUndefined();
   });
@@ -93,11 +123,9 @@ describe('the six verbs', () => {
     await client.getRecord('A', 'oai_dc');
     await client.getRecord(`${OAI_BASE}/id/A`, 'oai_dc');
     await client.getRecord('oai:other:A', 'oai_dc');
-    expect(exchange.requests.map((request) => new URL(request.url).searchParams.get('identifier'))).toEqual([
-      `${OAI_BASE}/id/A`,
-      `${OAI_BASE}/id/A`,
-      'oai:other:A',
-    ]);
+    expect(
+      exchange.requests.map((request) => new URL(request.url).searchParams.get('identifier')),
+    ).toEqual([`${OAI_BASE}/id/A`, `${OAI_BASE}/id/A`, 'oai:other:A']);
   });
 
   test('elements are matched by namespace: default namespaces and prefixes make no difference', async () => {
@@ -105,20 +133,32 @@ describe('the six verbs', () => {
       <o:record><o:header><o:identifier>x/id/A</o:identifier><o:datestamp>2025-01-01</o:datestamp></o:header><o:metadata>
       <whatever:svc xmlns:whatever="urn:svc/2.1/"><whatever:heslo/></whatever:svc></o:metadata></o:record></o:ListRecords></o:OAI-PMH>`;
     const { items } = await makeClient(scripted(text)).listRecords(RECORDS);
-    expect(items[0] && findEntity(items[0])).toMatchObject({ name: 'heslo', namespace: 'urn:svc/2.1/' });
+    expect(items[0] && findEntity(items[0])).toMatchObject({
+      name: 'heslo',
+      namespace: 'urn:svc/2.1/',
+    });
   });
 });
 
 describe('withheld content', () => {
-  const dc = (inner: string): string => `<oai_dc:dc xmlns:oai_dc="urn:oai_dc" xmlns:dc="urn:dc">${inner}</oai_dc:dc>`;
+  const dc = (inner: string): string =>
+    `<oai_dc:dc xmlns:oai_dc="urn:oai_dc" xmlns:dc="urn:dc">${inner}</oai_dc:dc>`;
   test.each([
-    ['the text alone in a native root', '<svc:svc xmlns:svc="urn:s">\n HTTP/1.1 403 Forbidden\n</svc:svc>', true],
+    [
+      'the text alone in a native root',
+      '<svc:svc xmlns:svc="urn:s">\n HTTP/1.1 403 Forbidden\n</svc:svc>',
+      true,
+    ],
     ['the text in Dublin Core', dc('HTTP/1.1 403 Forbidden'), true],
     ['the text in a field of Dublin Core', dc('<dc:type>HTTP/1.1 403 Forbidden</dc:type>'), true],
     ['the text in a root of Dublin Core inside another', dc(dc('HTTP/1.1 403 Forbidden')), true],
     ['another text alone', '<svc:svc xmlns:svc="urn:s">HTTP/1.1 404 Not Found</svc:svc>', false],
     ['nothing at all', '<svc:svc xmlns:svc="urn:s"/>', false],
-    ['the text in one of two fields', dc('<dc:type>HTTP/1.1 403 Forbidden</dc:type><dc:title>A</dc:title>'), false],
+    [
+      'the text in one of two fields',
+      dc('<dc:type>HTTP/1.1 403 Forbidden</dc:type><dc:title>A</dc:title>'),
+      false,
+    ],
     ['the text in an entity', '<s xmlns="urn:s"><find>HTTP/1.1 403 Forbidden</find></s>', false],
     ['the text beside an entity', '<s xmlns="urn:s">HTTP/1.1 403 Forbidden<find/></s>', false],
     [
@@ -132,7 +172,9 @@ describe('withheld content', () => {
       false,
     ],
   ])('%s', async (_, metadata, refused) => {
-    const page = await makeClient(scripted(listXml('ListRecords', [recordXml('A', metadata)]))).listRecords(RECORDS);
+    const page = await makeClient(
+      scripted(listXml('ListRecords', [recordXml('A', metadata)])),
+    ).listRecords(RECORDS);
     expect(page.items[0]?.refused).toBe(refused);
   });
 });
@@ -154,13 +196,19 @@ describe('an error answer of the service', () => {
 
   test('no records match: an empty list, whose date still counts', async () => {
     const page = await makeClient(scripted(oaiError('noRecordsMatch'))).listRecords(RECORDS);
-    expect(page).toMatchObject({ items: [], next: undefined, responseDateMs: Date.UTC(2025, 5, 18, 8) });
+    expect(page).toMatchObject({
+      items: [],
+      next: undefined,
+      responseDateMs: Date.UTC(2025, 5, 18, 8),
+    });
   });
 
   test.each([404, 400])('no records match, with status %i: the same', async (status) => {
     const exchange = scripted(answer(oaiError('noRecordsMatch'), { status }));
     expect((await makeClient(exchange).listRecords(RECORDS)).items).toEqual([]);
-    const failing = makeClient(scripted(answer(oaiError('badArgument'), { status }))).listRecords(RECORDS);
+    const failing = makeClient(scripted(answer(oaiError('badArgument'), { status }))).listRecords(
+      RECORDS,
+    );
     await expect(failing).rejects.toMatchObject({ oaiCode: 'badArgument' });
   });
 
@@ -172,15 +220,27 @@ describe('an error answer of the service', () => {
     ['500', answer('', { status: 500 }), UnavailableError],
     ['404', answer('', { status: 404 }), OaiError],
     ['HTML that is even well-formed', answer('<html><body/></html>'), MalformedAnswerError],
-    ['HTML that is not', answer('<html><br></html>', { headers: { 'content-type': 'text/html' } }), MalformedAnswerError],
+    [
+      'HTML that is not',
+      answer('<html><br></html>', { headers: { 'content-type': 'text/html' } }),
+      MalformedAnswerError,
+    ],
     ['nothing at all', answer(''), MalformedAnswerError],
     ['JSON', answer('{"ok":true}'), MalformedAnswerError],
     ['another verb', answer(oaiXml('<Identify/>')), MalformedAnswerError],
-    ['no date', answer('<OAI-PMH xmlns="http://www.openarchives.org/OAI/2.0/"><ListRecords/></OAI-PMH>'), MalformedAnswerError],
+    [
+      'no date',
+      answer('<OAI-PMH xmlns="http://www.openarchives.org/OAI/2.0/"><ListRecords/></OAI-PMH>'),
+      MalformedAnswerError,
+    ],
     ['an error of its own', answer(oaiError('outOfCoffee')), OaiError],
     [
       'a record without identifier',
-      answer(listXml('ListRecords', ['<record><header><datestamp>2025-01-01</datestamp></header></record>'])),
+      answer(
+        listXml('ListRecords', [
+          '<record><header><datestamp>2025-01-01</datestamp></header></record>',
+        ]),
+      ),
       MalformedAnswerError,
     ],
     [
@@ -188,15 +248,25 @@ describe('an error answer of the service', () => {
       answer(listXml('ListRecords', [recordXml('A', '', '2025-02-30')])),
       MalformedAnswerError,
     ],
-    ['a record without a header', answer(listXml('ListRecords', ['<record/>'])), MalformedAnswerError],
+    [
+      'a record without a header',
+      answer(listXml('ListRecords', ['<record/>'])),
+      MalformedAnswerError,
+    ],
     [
       'a record in a state that is not known',
-      answer(listXml('ListRecords', [recordXml('A').replace('<header>', '<header status="gone">')])),
+      answer(
+        listXml('ListRecords', [recordXml('A').replace('<header>', '<header status="gone">')]),
+      ),
       MalformedAnswerError,
     ],
     [
       'a record without a date',
-      answer(listXml('ListRecords', ['<record><header><identifier>x/id/A</identifier></header></record>'])),
+      answer(
+        listXml('ListRecords', [
+          '<record><header><identifier>x/id/A</identifier></header></record>',
+        ]),
+      ),
       MalformedAnswerError,
     ],
     ['an entity bomb', answer('<!DOCTYPE a [<!ENTITY b "bb">]><a>&b;</a>'), MalformedAnswerError],
@@ -219,11 +289,17 @@ describe('an error answer of the service', () => {
     const stop = new AbortController();
     stop.abort();
     const exchange = scripted(new TransportError('aborted', false, 'stopped'));
-    await expect(makeClient(exchange).listRecords(RECORDS, stop.signal)).rejects.toBeInstanceOf(InterruptedError);
+    await expect(makeClient(exchange).listRecords(RECORDS, stop.signal)).rejects.toBeInstanceOf(
+      InterruptedError,
+    );
   });
 
   test('a broken page is reported with the record and the byte, and keeps its bytes', async () => {
-    const body = listXml('ListRecords', [recordXml('A'), recordXml('B', '<x>salt & pepper</x>'), recordXml('C')]);
+    const body = listXml('ListRecords', [
+      recordXml('A'),
+      recordXml('B', '<x>salt & pepper</x>'),
+      recordXml('C'),
+    ]);
     const failure = await makeClient(scripted(body))
       .listRecords(RECORDS)
       .catch((thrown: unknown) => thrown);
@@ -236,8 +312,11 @@ describe('an error answer of the service', () => {
 
   test('gzip is unpacked whether it was announced or not', async () => {
     const packed = gzipSync(listXml('ListRecords', [recordXml('A')]));
-    for (const headers of [{ 'content-encoding': 'gzip' }, {}]) {
-      expect((await makeClient(scripted(answer(packed, { headers }))).listRecords(RECORDS)).items).toHaveLength(1);
+    const labels: Record<string, string>[] = [{ 'content-encoding': 'gzip' }, {}];
+    for (const headers of labels) {
+      expect(
+        (await makeClient(scripted(answer(packed, { headers }))).listRecords(RECORDS)).items,
+      ).toHaveLength(1);
     }
   });
 });
@@ -257,14 +336,18 @@ describe('the rest of a broken page', () => {
     ['a record that is not closed', `<record><header><identifier>${OAI_BASE}/id/B</identifier>`],
     ['a prefix that is not declared', recordXml('B', '<q:x/>')],
   ])('%s costs one record, and the list continues', async (_, broken) => {
-    const page = await salvaged(listXml('ListRecords', [recordXml('A'), broken, recordXml('C')], 'T2'));
+    const page = await salvaged(
+      listXml('ListRecords', [recordXml('A'), broken, recordXml('C')], 'T2'),
+    );
     expect(page?.items.map(({ header }) => toIdent(header.identifier))).toEqual(['A', 'C']);
     expect(page?.broken.map(({ identifier }) => identifier)).toEqual([`${OAI_BASE}/id/B`]);
     expect(page?.next).toBe('T2');
   });
 
   test('a record without a date is left out by its name as well', async () => {
-    const page = await salvaged(listXml('ListRecords', [recordXml('A'), recordXml('B', '', 'never')]));
+    const page = await salvaged(
+      listXml('ListRecords', [recordXml('A'), recordXml('B', '', 'never')]),
+    );
     expect([page?.items.length, page?.broken.length]).toEqual([1, 1]);
   });
 

@@ -1,6 +1,11 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { formatDatestamp, formatUpwards, parseDatestampMs, parseGranularity } from '../../../src/oai/protocol.ts';
+import {
+  formatDatestamp,
+  formatUpwards,
+  parseDatestampMs,
+  parseGranularity,
+} from '../../../src/oai/protocol.ts';
 
 test.each([
   ['2025-06-18', Date.UTC(2025, 5, 18)],
@@ -39,7 +44,10 @@ test.each([
 
 test('a datestamp with milliseconds can be read, but not requested', () => {
   expect(parseGranularity('2024-07-11T12:27:13.968Z')).toBeUndefined();
-  expect([parseGranularity('2024-07-11T12:27:13Z'), parseGranularity('2024-07-11')]).toEqual(['second', 'day']);
+  expect([parseGranularity('2024-07-11T12:27:13Z'), parseGranularity('2024-07-11')]).toEqual([
+    'second',
+    'day',
+  ]);
 });
 
 test('the requested start is never later than the intended one', () => {
@@ -58,12 +66,17 @@ test('the requested start is never later than the intended one', () => {
 
 test('the requested end is never earlier than the intended one', () => {
   const noon = Date.UTC(2025, 5, 18, 12);
-  expect([noon, noon + 1, noon + 999, noon + 1000].map((ms) => formatUpwards(ms, 'second'))).toEqual([
+  expect(
+    [noon, noon + 1, noon + 999, noon + 1000].map((ms) => formatUpwards(ms, 'second')),
+  ).toEqual([
     '2025-06-18T12:00:00Z',
     '2025-06-18T12:00:01Z',
     '2025-06-18T12:00:01Z',
     '2025-06-18T12:00:01Z',
   ]);
   const lastMs = Date.UTC(2025, 5, 19) - 1;
-  expect([formatUpwards(lastMs, 'day'), formatUpwards(lastMs + 1, 'day')]).toEqual(['2025-06-18', '2025-06-19']);
+  expect([formatUpwards(lastMs, 'day'), formatUpwards(lastMs + 1, 'day')]).toEqual([
+    '2025-06-18',
+    '2025-06-19',
+  ]);
 });

@@ -6,7 +6,9 @@ const HOUR_MS = 3_600_000;
 const CHANGES = `${ALL} from=2025-06-18T07:00:00Z`;
 const SECOND = 'verb=ListRecords resumptionToken=T2';
 
-/** A list of two pages, which grows by what is said to have changed meanwhile, one record an answer. */
+/**
+ * A list of two pages, which grows by what is said to have changed meanwhile, one record an answer.
+ */
 function twoPages(isCounted: boolean, changes: readonly string[]): Answers {
   const [news, coming] = [[] as string[], [...changes]];
   return (args) => {
@@ -67,7 +69,8 @@ describe('changes during a scan', () => {
     [NOW_MS - HOUR_MS, ['2025-06-18T07:00:00Z']],
   ])('are not requested after the bound %i', async (untilMs, from) => {
     const { run, asked } = harvesting(
-      (args) => (args.has('from') ? oaiError('noRecordsMatch') : twoPages(true, [])(args, 0, {} as never)),
+      (args) =>
+        args.has('from') ? oaiError('noRecordsMatch') : twoPages(true, [])(args, 0, {} as never),
       {
         window: { fromMs: null, untilMs },
       },
@@ -95,7 +98,9 @@ describe('changes during a scan', () => {
     const { run, asked } = harvesting(
       (args) => {
         if (args.get('resumptionToken') === 'T2') return list(['B'], '', 'completeListSize="2"');
-        return args.get('from') === '2025-06-18T07:30:00Z' ? list(['A'], 'T2', 'completeListSize="2"') : oaiError('badArgument');
+        return args.get('from') === '2025-06-18T07:30:00Z'
+          ? list(['A'], 'T2', 'completeListSize="2"')
+          : oaiError('badArgument');
       },
       { window: { fromMs: NOW_MS - HOUR_MS / 2, untilMs: null } },
     );
@@ -111,7 +116,9 @@ test('a list that never repeats is given up as unstable', async () => {
     if (!args.has('resumptionToken')) scan += 1;
     return args.has('resumptionToken') ? list([`B-${scan}`]) : list(['A'], `T${scan}`);
   });
-  expect((await failure())[0]).toMatch(/^heslo is not complete: its list kept changing while it was read\. /);
+  expect((await failure())[0]).toMatch(
+    /^heslo is not complete: its list kept changing while it was read\. /,
+  );
 });
 
 describe('two versions of a record with one time', () => {
@@ -126,25 +133,36 @@ describe('two versions of a record with one time', () => {
       if (args.has('from')) return oaiError('noRecordsMatch');
       const size = 'completeListSize="2"';
       if (args.has('resumptionToken'))
-        return listXml('ListRecords', [...(wasAsked ? [] : [version('two')]), recordXml('B')], '', size);
+        return listXml(
+          'ListRecords',
+          [...(wasAsked ? [] : [version('two')]), recordXml('B')],
+          '',
+          size,
+        );
       return listXml('ListRecords', [version(wasAsked ? 'three' : 'one')], 'T2', size);
     };
   };
   const GET = `verb=GetRecord identifier=${OAI_BASE}/id/A metadataPrefix=oai_svc`;
 
   test('are resolved by a request for the record, whose answer is stored', async () => {
-    const { run, asked, pages } = harvesting(disputed(oaiXml(`<GetRecord>${version('three')}</GetRecord>`)));
+    const { run, asked, pages } = harvesting(
+      disputed(oaiXml(`<GetRecord>${version('three')}</GetRecord>`)),
+    );
     await run();
     expect(asked()).toContain(GET);
     expect(pages.slice(0, 3)).toEqual([1, 2, 1]);
-    await harvesting(disputed(oaiXml(`<GetRecord>${version('three')}</GetRecord>`)), { onPage: undefined } as never).run();
+    await harvesting(disputed(oaiXml(`<GetRecord>${version('three')}</GetRecord>`)), {
+      onPage: undefined,
+    } as never).run();
   });
 
   test('are left if the service has no such record by itself, and any other error ends the harvest', async () => {
     const { run, asked } = harvesting(disputed(oaiError('idDoesNotExist')));
     await run();
     expect(asked()).toContain(GET);
-    await expect(harvesting(disputed(oaiError('badArgument'))).run()).rejects.toThrow('badArgument');
+    await expect(harvesting(disputed(oaiError('badArgument'))).run()).rejects.toThrow(
+      'badArgument',
+    );
   });
 });
 

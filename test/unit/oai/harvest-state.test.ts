@@ -1,5 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import { type HarvestState, makeMemoryState, makeStoredState, type SeenRecord } from '../../../src/oai/harvest-state.ts';
+import {
+  type HarvestState,
+  makeMemoryState,
+  makeStoredState,
+  type SeenRecord,
+} from '../../../src/oai/harvest-state.ts';
 import { startPass, startScan } from '../../../src/oai/pass.ts';
 import { getOrCreateVocabularyHarvest } from '../../../src/vocabulary/terms.ts';
 import { manualClock } from '../../support/manual-clock.ts';
@@ -12,29 +17,45 @@ const STATES: Readonly<Record<string, (use: (state: HarvestState) => void) => vo
   'in a file': (use) => {
     using store = tempVocabulary(manualClock());
     const vocabulary = store.openSource(OAI_BASE);
-    use(makeStoredState(vocabulary, getOrCreateVocabularyHarvest(vocabulary, 'heslo'), () => vocabulary.clock.now()));
+    use(
+      makeStoredState(vocabulary, getOrCreateVocabularyHarvest(vocabulary, 'heslo'), () =>
+        vocabulary.clock.now(),
+      ),
+    );
   },
 };
 
 describe.each(Object.entries(STATES))('the state of a harvest %s', (_, withState) => {
   test('is empty at first', () =>
     withState((state) => {
-      expect([state.getWatermarkMs(), state.getPass(), state.getLastScan(), state.findSeen('A')]).toEqual([
-        null,
-        undefined,
-        0,
-        undefined,
+      expect([
+        state.getWatermarkMs(),
+        state.getPass(),
+        state.getLastScan(),
+        state.findSeen('A'),
+      ]).toEqual([null, undefined, 0, undefined]);
+      expect([state.listSkipped(), [...state.listSeenIn(1)], state.listUnseenIn(1)]).toEqual([
+        [],
+        [],
+        [],
       ]);
-      expect([state.listSkipped(), [...state.listSeenIn(1)], state.listUnseenIn(1)]).toEqual([[], [], []]);
     }));
 
   test('is the pass under way, and after its end its start and its number of scans', () =>
     withState((state) => {
       const pass = startScan(startPass('full', WINDOW, 1234, 7), true);
       state.savePass(pass);
-      expect([state.getPass(), state.getLastScan(), state.getWatermarkMs()]).toEqual([pass, 8, null]);
+      expect([state.getPass(), state.getLastScan(), state.getWatermarkMs()]).toEqual([
+        pass,
+        8,
+        null,
+      ]);
       state.complete();
-      expect([state.getPass(), state.getLastScan(), state.getWatermarkMs()]).toEqual([undefined, 8, 1234]);
+      expect([state.getPass(), state.getLastScan(), state.getWatermarkMs()]).toEqual([
+        undefined,
+        8,
+        1234,
+      ]);
       state.savePass(startPass('changes', WINDOW, 0, 9));
       state.complete();
       expect(state.getWatermarkMs()).toBe(0);
@@ -55,8 +76,10 @@ describe.each(Object.entries(STATES))('the state of a harvest %s', (_, withState
         'left out': makeSeen(2, { skipped: true }),
         'left out now': makeSeen(3, { skipped: true, digest: '' }),
       };
-      for (const [identifier, record] of Object.entries(records)) state.markSeen(identifier, record);
-      for (const [identifier, record] of Object.entries(records)) expect(state.findSeen(identifier)).toEqual(record);
+      for (const [identifier, record] of Object.entries(records))
+        state.markSeen(identifier, record);
+      for (const [identifier, record] of Object.entries(records))
+        expect(state.findSeen(identifier)).toEqual(record);
       expect(state.listSkipped().toSorted()).toEqual(['left out', 'left out now']);
       expect([...state.listSeenIn(3)].toSorted()).toEqual(['left out now', 'now']);
       expect(state.listUnseenIn(3)).toEqual(['before']);
@@ -65,5 +88,6 @@ describe.each(Object.entries(STATES))('the state of a harvest %s', (_, withState
       expect([state.listUnseenIn(3), state.findSeen('before')?.scan]).toEqual([[], 3]);
     }));
 
-  test('changes as a whole', () => withState((state) => expect(state.change(() => 'done')).toBe('done')));
+  test('changes as a whole', () =>
+    withState((state) => expect(state.change(() => 'done')).toBe('done')));
 });

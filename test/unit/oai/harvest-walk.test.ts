@@ -3,7 +3,15 @@ import { OaiError } from '../../../src/base/errors.ts';
 import { type HarvestState, makeMemoryState } from '../../../src/oai/harvest-state.ts';
 import { startPass } from '../../../src/oai/pass.ts';
 import { makeClient } from '../../support/scripted-client.ts';
-import { answer, listXml, OAI_BASE, oaiError, oaiXml, recordXml, scripted } from '../../support/scripted-oai.ts';
+import {
+  answer,
+  listXml,
+  OAI_BASE,
+  oaiError,
+  oaiXml,
+  recordXml,
+  scripted,
+} from '../../support/scripted-oai.ts';
 import { ALL, type Answers, harvesting, list, NOW_MS } from './harvesting.ts';
 
 const HOUR_MS = 3_600_000;
@@ -14,36 +22,54 @@ describe('a list of one page', () => {
     const first = harvesting(() => list(['A', 'B']));
     const { pass, broken } = await first.run();
     expect([first.asked(), first.kept, first.pages, broken]).toEqual([[ALL], ['A', 'B'], [2], []]);
-    expect([pass?.kind, first.state.getWatermarkMs(), first.state.getPass()]).toEqual(['full', NOW_MS, undefined]);
+    expect([pass?.kind, first.state.getWatermarkMs(), first.state.getPass()]).toEqual([
+      'full',
+      NOW_MS,
+      undefined,
+    ]);
     const { state } = first;
-    const then = harvesting(() => oaiError('noRecordsMatch'), { state, serverNowMs: NOW_MS + HOUR_MS });
+    const then = harvesting(() => oaiError('noRecordsMatch'), {
+      state,
+      serverNowMs: NOW_MS + HOUR_MS,
+    });
     expect((await then.run()).pass?.kind).toBe('changes');
     expect(then.asked()).toEqual([`${ALL} from=2025-06-18T07:00:00Z`]);
   });
 
   test('is requested without a set if all is wanted, and to the full second of a bound', async () => {
-    const { run, asked } = harvesting(() => list(['A']), { setSpec: '', window: { fromMs: 1500, untilMs: NOW_MS - 500 } });
+    const { run, asked } = harvesting(() => list(['A']), {
+      setSpec: '',
+      window: { fromMs: 1500, untilMs: NOW_MS - 500 },
+    });
     await run();
-    expect(asked()).toEqual(['verb=ListRecords metadataPrefix=oai_svc from=1970-01-01T00:00:01Z until=2025-06-18T08:00:00Z']);
+    expect(asked()).toEqual([
+      'verb=ListRecords metadataPrefix=oai_svc from=1970-01-01T00:00:01Z until=2025-06-18T08:00:00Z',
+    ]);
   });
 
   test('is not requested if all possible changes are outside the bound', async () => {
     const state = makeMemoryState();
     state.savePass(startPass('full', { fromMs: null, untilMs: null }, NOW_MS, 1));
     state.complete();
-    const until = (untilMs: number) => harvesting(() => list(['A']), { state, window: { fromMs: null, untilMs } });
+    const until = (untilMs: number) =>
+      harvesting(() => list(['A']), { state, window: { fromMs: null, untilMs } });
     const behind = until(NOW_MS - HOUR_MS - 1);
     expect([await behind.run(), behind.asked()]).toEqual([{ pass: undefined, broken: [] }, []]);
     const reached = until(NOW_MS - HOUR_MS);
     await reached.run();
-    expect(reached.asked()).toEqual([`${ALL} from=2025-06-18T07:00:00Z until=2025-06-18T07:00:00Z`]);
+    expect(reached.asked()).toEqual([
+      `${ALL} from=2025-06-18T07:00:00Z until=2025-06-18T07:00:00Z`,
+    ]);
   });
 
   test('with a lower bound is requested from there, not from before', async () => {
     const state = makeMemoryState();
     state.savePass(startPass('full', { fromMs: null, untilMs: null }, NOW_MS, 1));
     state.complete();
-    const { run, asked } = harvesting(() => list(['A']), { state, window: { fromMs: NOW_MS - 1000, untilMs: null } });
+    const { run, asked } = harvesting(() => list(['A']), {
+      state,
+      window: { fromMs: NOW_MS - 1000, untilMs: null },
+    });
     await run();
     expect(asked()).toEqual([`${ALL} from=2025-06-18T07:59:59Z`]);
   });
@@ -71,7 +97,9 @@ describe('a service’s clock that went back', () => {
     const begun = startPass('full', { fromMs: 5000, untilMs: null }, NOW_MS, 3);
     state.savePass(begun);
     const { run, asked } = harvesting(() => list(['A']), { state, serverNowMs });
-    expect((await run()).pass?.window).toEqual(isAnew ? { fromMs: null, untilMs: null } : begun.window);
+    expect((await run()).pass?.window).toEqual(
+      isAnew ? { fromMs: null, untilMs: null } : begun.window,
+    );
     expect(asked()[0]).toBe(isAnew ? ALL : `${ALL} from=1970-01-01T00:00:05Z`);
   });
 });
@@ -81,16 +109,21 @@ test.each([
   ['changes', false, 'changes', 1000],
   ['changes', true, 'full', null],
   ['full', true, 'full', 1000],
-] as const)('an interrupted pass of kind %s, with --full %s, resumes as %s', async (kind, full, then, fromMs) => {
-  const state = makeMemoryState();
-  state.savePass(startPass(kind, { fromMs: 1000, untilMs: null }, NOW_MS - 1000, 1));
-  const { pass } = await harvesting(() => list(['A']), { state, full }).run();
-  expect([pass?.kind, pass?.window.fromMs]).toEqual([then, fromMs]);
-});
+] as const)(
+  'an interrupted pass of kind %s, with --full %s, resumes as %s',
+  async (kind, full, then, fromMs) => {
+    const state = makeMemoryState();
+    state.savePass(startPass(kind, { fromMs: 1000, untilMs: null }, NOW_MS - 1000, 1));
+    const { pass } = await harvesting(() => list(['A']), { state, full }).run();
+    expect([pass?.kind, pass?.window.fromMs]).toEqual([then, fromMs]);
+  },
+);
 
 describe('a list with a count', () => {
   test('that is sent in part is reported as incomplete, with how many are missing', async () => {
-    const { failure, asked, state } = harvesting(() => list(['A', 'B'], '', 'completeListSize="3"'));
+    const { failure, asked, state } = harvesting(() =>
+      list(['A', 'B'], '', 'completeListSize="3"'),
+    );
     expect(await failure()).toEqual([
       'heslo is not complete: its list ended before. The service counts 3 records and sent 2: 1 are missing.',
       AGAIN,
@@ -104,38 +137,50 @@ describe('a list with a count', () => {
 
   test('resumes at the token where it was interrupted, and requests the changes meanwhile', async () => {
     const state = makeMemoryState();
-    const fails = harvesting((_, nth) => (nth === 1 ? list(['A'], 'T2', 'completeListSize="2"') : oaiError('badArgument')), {
-      state,
-    });
+    const fails = harvesting(
+      (_, nth) => (nth === 1 ? list(['A'], 'T2', 'completeListSize="2"') : oaiError('badArgument')),
+      {
+        state,
+      },
+    );
     await expect(fails.run()).rejects.toThrow('badArgument');
     expect([fails.kept, state.getPass()?.walk.token]).toEqual([['A'], 'T2']);
     const then = harvesting(
-      (args) => (args.get('resumptionToken') === 'T2' ? list(['B'], '', 'completeListSize="2"') : oaiError('noRecordsMatch')),
+      (args) =>
+        args.get('resumptionToken') === 'T2'
+          ? list(['B'], '', 'completeListSize="2"')
+          : oaiError('noRecordsMatch'),
       { state },
     );
     await then.run();
     expect(then.kept).toEqual(['B']);
-    expect(then.asked()).toEqual(['verb=ListRecords resumptionToken=T2', `${ALL} from=2025-06-18T07:00:00Z`]);
+    expect(then.asked()).toEqual([
+      'verb=ListRecords resumptionToken=T2',
+      `${ALL} from=2025-06-18T07:00:00Z`,
+    ]);
   });
 
   test.each([
     ['as a wrong argument', oaiError('badArgument')],
     ['by a page for people', '<html/>'],
-  ])('continues by datestamps if the token of an interrupted run is refused %s', async (_, refusal) => {
-    const state = makeMemoryState();
-    const records = [recordXml('A', undefined, '2025-02-01T00:00:00Z'), recordXml('B')];
-    const size = 'completeListSize="3"';
-    const answers = (args: ReadonlyMap<string, string>) => {
-      if (args.has('resumptionToken')) return refusal;
-      if (args.has('from')) return oaiError('noRecordsMatch');
-      if (args.has('until')) return list(['B', 'C'], '', 'completeListSize="2"');
-      return listXml('ListRecords', records, 'T2', size);
-    };
-    await expect(harvesting(answers, { state }).run()).rejects.toBeInstanceOf(OaiError);
-    const then = harvesting(answers, { state });
-    await then.run();
-    expect(then.kept).toEqual(['C']);
-  });
+  ])(
+    'continues by datestamps if the token of an interrupted run is refused %s',
+    async (_, refusal) => {
+      const state = makeMemoryState();
+      const records = [recordXml('A', undefined, '2025-02-01T00:00:00Z'), recordXml('B')];
+      const size = 'completeListSize="3"';
+      const answers = (args: ReadonlyMap<string, string>) => {
+        if (args.has('resumptionToken')) return refusal;
+        if (args.has('from')) return oaiError('noRecordsMatch');
+        if (args.has('until')) return list(['B', 'C'], '', 'completeListSize="2"');
+        return listXml('ListRecords', records, 'T2', size);
+      };
+      await expect(harvesting(answers, { state }).run()).rejects.toBeInstanceOf(OaiError);
+      const then = harvesting(answers, { state });
+      await then.run();
+      expect(then.kept).toEqual(['C']);
+    },
+  );
 
   test('passes a hundred pages of one datestamp again after an interruption', async () => {
     const names = Array.from({ length: 120 }, (_, nth) => `N-${nth}`);
@@ -143,12 +188,23 @@ describe('a list with a count', () => {
     let isRefused = false;
     const { run, kept: keptNames } = harvesting((args) => {
       if (args.has('from')) return oaiError('noRecordsMatch');
-      const [part = '', at = 0] = args.get('resumptionToken')?.split('.') ?? (args.has('until') ? ['rest', 0] : []);
-      if (part === '') return listXml('ListRecords', [recordXml('new', undefined, '2025-02-01T00:00:00Z')], 'all.0', size);
+      const [part = '', at = 0] =
+        args.get('resumptionToken')?.split('.') ?? (args.has('until') ? ['rest', 0] : []);
+      if (part === '')
+        return listXml(
+          'ListRecords',
+          [recordXml('new', undefined, '2025-02-01T00:00:00Z')],
+          'all.0',
+          size,
+        );
       if (part === 'all' && Number(at) === 115) isRefused = true;
       if (part === 'all' && isRefused) return oaiError('badResumptionToken');
       const next = Number(at) + 1;
-      return list([names[Number(at)] ?? ''], next < names.length ? `${part}.${next}` : '', part === 'all' ? size : '');
+      return list(
+        [names[Number(at)] ?? ''],
+        next < names.length ? `${part}.${next}` : '',
+        part === 'all' ? size : '',
+      );
     });
     await run();
     expect(keptNames).toEqual(['new', ...names]);
@@ -175,7 +231,9 @@ describe('a list with a count', () => {
 
   test('whose tokens are refused again and again is given up', async () => {
     const { failure, asked } = harvesting((args) =>
-      args.has('resumptionToken') ? oaiError('badResumptionToken') : list(['A'], 'T2', 'completeListSize="2"'),
+      args.has('resumptionToken')
+        ? oaiError('badResumptionToken')
+        : list(['A'], 'T2', 'completeListSize="2"'),
     );
     expect(await failure()).toEqual([
       'heslo is not complete: it repeatedly refuses its own resumption tokens. The service counts 2 records and sent 1: 1 are missing.',
@@ -186,8 +244,12 @@ describe('a list with a count', () => {
 });
 
 test('a service that does not count is reported as such', async () => {
-  const { failure } = harvesting((args) => (args.has('resumptionToken') ? oaiError('badResumptionToken') : list(['A'], 'T2')));
-  expect((await failure())[0]).toMatch(/The service does not say how many records there are; it sent 1\.$/);
+  const { failure } = harvesting((args) =>
+    args.has('resumptionToken') ? oaiError('badResumptionToken') : list(['A'], 'T2'),
+  );
+  expect((await failure())[0]).toMatch(
+    /The service does not say how many records there are; it sent 1\.$/,
+  );
 });
 
 describe('a list without end', () => {
@@ -198,10 +260,13 @@ describe('a list without end', () => {
       return list(names(page), `T${page}`, attributes);
     };
   };
-  const HINT = 'What was stored is kept. Run the command again later; if it happens again, tell the operator of the service.';
+  const HINT =
+    'What was stored is kept. Run the command again later; if it happens again, tell the operator of the service.';
 
   test('that adds nothing on a hundred pages is left, and started again the next time', async () => {
-    const { failure, state } = harvesting(endless((page) => (page % 2 === 0 ? ['A', 'B'] : ['B', 'A'])));
+    const { failure, state } = harvesting(
+      endless((page) => (page % 2 === 0 ? ['A', 'B'] : ['B', 'A'])),
+    );
     expect(await failure()).toEqual([
       'The service sent nothing new on 101 pages, so its list seems endless. The service does not say how many records there are; it sent 2.',
       HINT,
@@ -223,7 +288,11 @@ describe('a list without end', () => {
     const { kept: keptNames, run } = harvesting((args) => {
       if (args.has('from')) return oaiError('noRecordsMatch');
       page += 1;
-      return list(names(page), page < 10 ? `T${page}` : '', page === 1 ? 'completeListSize="5"' : 'completeListSize="10010"');
+      return list(
+        names(page),
+        page < 10 ? `T${page}` : '',
+        page === 1 ? 'completeListSize="5"' : 'completeListSize="10010"',
+      );
     });
     await run();
     expect(keptNames).toHaveLength(10_010);
@@ -245,21 +314,29 @@ describe('unreadable records', () => {
     });
     const { broken } = await run();
     expect(keptNames).toEqual(['A']);
-    expect(broken).toEqual([{ identifier: `${OAI_BASE}/id/B`, reason: expect.stringMatching(/\(line \d+, byte \d+\)$/) }]);
-    expect(asked().at(-1)).toBe(`verb=GetRecord identifier=${OAI_BASE}/id/B metadataPrefix=oai_svc`);
+    expect(broken).toEqual([
+      { identifier: `${OAI_BASE}/id/B`, reason: expect.stringMatching(/\(line \d+, byte \d+\)$/) },
+    ]);
+    expect(asked().at(-1)).toBe(
+      `verb=GetRecord identifier=${OAI_BASE}/id/B metadataPrefix=oai_svc`,
+    );
   });
 
   test('are left out if the service fails for them alone, and end the harvest if it fails for its list as well', async () => {
     const failingAt = (verbs: RegExp) => {
       const client = makeClient(
         scripted(({ url }) =>
-          verbs.test(url) ? answer('', { status: 500 }) : page.replaceAll('ListRecords', /verb=(\w+)/.exec(url)?.[1] ?? ''),
+          verbs.test(url)
+            ? answer('', { status: 500 })
+            : page.replaceAll('ListRecords', /verb=(\w+)/.exec(url)?.[1] ?? ''),
         ),
       );
       return harvesting(() => page, { client, skipBroken: true }).run();
     };
     await expect(failingAt(/GetRecord|ListIdentifiers/)).rejects.toThrow('(status 500)');
-    expect(await failingAt(/GetRecord/)).toMatchObject({ broken: [{ identifier: `${OAI_BASE}/id/B` }] });
+    expect(await failingAt(/GetRecord/)).toMatchObject({
+      broken: [{ identifier: `${OAI_BASE}/id/B` }],
+    });
   });
 
   test('do not prevent a later run from counting the list if they are malformed there as well', async () => {
@@ -267,7 +344,9 @@ describe('unreadable records', () => {
     const more = { state, skipBroken: true, losses: async () => ({ lost: [], inUse: [] }) };
     const answers: Answers = (args) => {
       if (args.get('verb') === 'GetRecord') return oaiXml('<GetRecord/>');
-      return args.has('from') ? oaiError('noRecordsMatch') : page.replaceAll('ListRecords', args.get('verb') ?? '');
+      return args.has('from')
+        ? oaiError('noRecordsMatch')
+        : page.replaceAll('ListRecords', args.get('verb') ?? '');
     };
     await harvesting(answers, more).run();
     const { broken } = await harvesting(answers, { ...more, serverNowMs: NOW_MS + HOUR_MS }).run();
@@ -279,16 +358,24 @@ describe('unreadable records', () => {
     const answers: Answers = (args) => {
       if (args.has('from')) return oaiError('noRecordsMatch');
       const next = args.has('resumptionToken') ? '' : 'T2';
-      return listXml('ListRecords', [recordXml(`A${next}`), nameless], next, 'completeListSize="4"');
+      return listXml(
+        'ListRecords',
+        [recordXml(`A${next}`), nameless],
+        next,
+        'completeListSize="4"',
+      );
     };
     const { broken } = await harvesting(answers, { skipBroken: true }).run();
     expect(broken).toHaveLength(2);
   });
 
   test('are reported while the list has them, even if the service does not know them singly', async () => {
-    const { run, state } = harvesting((args) => (args.get('verb') === 'GetRecord' ? oaiError('idDoesNotExist') : page), {
-      skipBroken: true,
-    });
+    const { run, state } = harvesting(
+      (args) => (args.get('verb') === 'GetRecord' ? oaiError('idDoesNotExist') : page),
+      {
+        skipBroken: true,
+      },
+    );
     expect((await run()).broken.map(({ identifier }) => identifier)).toEqual([`${OAI_BASE}/id/B`]);
     expect(state.listSkipped()).toEqual([`${OAI_BASE}/id/B`]);
   });
@@ -298,12 +385,18 @@ describe('unreadable records', () => {
     const run = (answer: string) => {
       const later = harvesting(
         (args) =>
-          args.get('verb') === 'GetRecord' ? answer : state.getWatermarkMs() === null ? page : oaiError('noRecordsMatch'),
+          args.get('verb') === 'GetRecord'
+            ? answer
+            : state.getWatermarkMs() === null
+              ? page
+              : oaiError('noRecordsMatch'),
         {
           ...{ state, skipBroken: true },
         },
       );
-      return later.run().then(({ broken }) => [broken.map(({ reason }) => reason), later.kept] as const);
+      return later
+        .run()
+        .then(({ broken }) => [broken.map(({ reason }) => reason), later.kept] as const);
     };
     await run(oaiXml('<GetRecord/>'));
     const [[reason]] = await run(oaiXml('<GetRecord/>'));
@@ -314,9 +407,12 @@ describe('unreadable records', () => {
     gone.savePass(startPass('full', { fromMs: null, untilMs: null }, NOW_MS, 1));
     gone.complete();
     gone.markSeen(`${OAI_BASE}/id/B`, { datestampMs: 1, digest: '', scan: 1, skipped: true });
-    const { broken } = await harvesting((args) => (args.get('verb') === 'GetRecord' ? oaiError('idDoesNotExist') : list(['A'])), {
-      state: gone,
-    }).run();
+    const { broken } = await harvesting(
+      (args) => (args.get('verb') === 'GetRecord' ? oaiError('idDoesNotExist') : list(['A'])),
+      {
+        state: gone,
+      },
+    ).run();
     expect([broken, gone.listSkipped()]).toEqual([[], []]);
   });
 });

@@ -28,8 +28,15 @@ function apply(list: PlayedList, event: Event): void {
   else if (event.do === 'tokens expire') list.expireTokens();
 }
 
-/** @param events before each answer; @returns what is kept, sorted, or undefined where the harvest fails as incomplete, and how often the list was looked at */
-async function harvested(list: PlayedList, events: readonly (Event | readonly Event[])[], untilMs: number | null = null) {
+/**
+ * @param events before each answer; @returns what is kept, sorted, or undefined where the harvest
+ * fails as incomplete, and how often the list was looked at
+ */
+async function harvested(
+  list: PlayedList,
+  events: readonly (Event | readonly Event[])[],
+  untilMs: number | null = null,
+) {
   const coming = [...events];
   const moments: string[] = [];
   const until = untilMs === null ? {} : { until: new Date(untilMs).toISOString() };
@@ -54,7 +61,13 @@ async function harvested(list: PlayedList, events: readonly (Event | readonly Ev
           salvageRecords: () => undefined,
           getRecordPage: async (name) => list.page([name]),
         },
-        ...{ clock: manualClock(), state, setSpec: 'projekt', metadataPrefix: 'oai_svc', granularity: 'second' },
+        ...{
+          clock: manualClock(),
+          state,
+          setSpec: 'projekt',
+          metadataPrefix: 'oai_svc',
+          granularity: 'second',
+        },
         ...{ window: { fromMs: null, untilMs }, overlapMs: 600_000, serverNowMs: list.nowMs },
         sink: {
           write: async ({ records }) => {
@@ -90,15 +103,25 @@ function aList(counts: boolean, order: Order = 'newest first', count = 10): Play
 }
 
 describe('a list that shrinks while it is walked loses nothing', () => {
-  test.each([true, false])('if a record leaves the window since it was edited (counted: %s)', async (counts) => {
-    const list = aList(counts);
-    const untilMs = list.nowMs - 1_800_000;
-    const { kept: keptText, moments } = await harvested(list, [{ do: 'nothing' }, { do: 'edit', name: 'N-09' }], untilMs);
-    expect(keptText).toBe(moments.at(-1));
-  });
+  test.each([true, false])(
+    'if a record leaves the window since it was edited (counted: %s)',
+    async (counts) => {
+      const list = aList(counts);
+      const untilMs = list.nowMs - 1_800_000;
+      const { kept: keptText, moments } = await harvested(
+        list,
+        [{ do: 'nothing' }, { do: 'edit', name: 'N-09' }],
+        untilMs,
+      );
+      expect(keptText).toBe(moments.at(-1));
+    },
+  );
 
   test.each([true, false])('if a record is purged (counted: %s)', async (counts) => {
-    const { kept: keptText, moments } = await harvested(aList(counts), [{ do: 'nothing' }, { do: 'remove', name: 'N-09' }]);
+    const { kept: keptText, moments } = await harvested(aList(counts), [
+      { do: 'nothing' },
+      { do: 'remove', name: 'N-09' },
+    ]);
     expect(keptText).toBe(moments.at(-1));
   });
 });
@@ -106,7 +129,10 @@ describe('a list that shrinks while it is walked loses nothing', () => {
 const name = fc.constantFrom(...names);
 const event: fc.Arbitrary<Event> = fc.oneof(
   { weight: 4, arbitrary: fc.constant<Event>({ do: 'nothing' }) },
-  { weight: 4, arbitrary: fc.record({ do: fc.constantFrom('edit' as const, 'remove' as const), name }) },
+  {
+    weight: 4,
+    arbitrary: fc.record({ do: fc.constantFrom('edit' as const, 'remove' as const), name }),
+  },
   {
     weight: 1,
     arbitrary: fc.record({
@@ -114,7 +140,13 @@ const event: fc.Arbitrary<Event> = fc.oneof(
       order: fc.constantFrom<Order>('newest first', 'oldest first', 'by name'),
     }),
   },
-  { weight: 1, arbitrary: fc.record({ do: fc.constant('page size' as const), size: fc.integer({ min: 1, max: 5 }) }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      do: fc.constant('page size' as const),
+      size: fc.integer({ min: 1, max: 5 }),
+    }),
+  },
   { weight: 1, arbitrary: fc.constant<Event>({ do: 'tokens expire' }) },
   {
     weight: 1,
@@ -125,7 +157,10 @@ const event: fc.Arbitrary<Event> = fc.oneof(
     }),
   },
 );
-/** One that comes back with its old datestamp in the moment in which another goes leaves no sign: it comes by itself. */
+/**
+ * One that comes back with its old datestamp in the moment in which another goes leaves no sign: it
+ * comes by itself.
+ */
 const gap = fc.oneof(
   { weight: 3, arbitrary: event },
   { weight: 1, arbitrary: fc.array(event, { minLength: 2, maxLength: 4 }) },
@@ -163,7 +198,11 @@ type Scenario = {
 
 async function endsAsItWas({ counts, order, events, isBounded }: Scenario): Promise<void> {
   const list = aList(counts, order);
-  const { kept: keptText, moments } = await harvested(list, events, isBounded ? list.nowMs - 1_800_000 : null);
+  const { kept: keptText, moments } = await harvested(
+    list,
+    events,
+    isBounded ? list.nowMs - 1_800_000 : null,
+  );
   if (keptText !== undefined) expect(moments).toContain(keptText);
 }
 
@@ -177,34 +216,70 @@ const remove = (name: string): Event => ({ do: 'remove', name });
 test.each<[string, Omit<Scenario, 'isBounded'>]>([
   [
     'one was skipped, and another, which was seen, is gone when the list is counted again',
-    { counts: true, order: 'by name', events: [NOTHING, TO_NEWEST, edit('N-00'), edit('N-00'), remove('N-03')] },
+    {
+      counts: true,
+      order: 'by name',
+      events: [NOTHING, TO_NEWEST, edit('N-00'), edit('N-00'), remove('N-03')],
+    },
   ],
   [
     'one was skipped, and one that was met goes while another comes, so that the count stays',
     {
       ...{ counts: true, order: 'newest first' },
-      events: [NOTHING, NOTHING, NOTHING, { do: 'order', order: 'by name' }, edit('N-12'), remove('N-07')],
+      events: [
+        NOTHING,
+        NOTHING,
+        NOTHING,
+        { do: 'order', order: 'by name' },
+        edit('N-12'),
+        remove('N-07'),
+      ],
     },
   ],
   [
     'one leaves it, comes back, and another leaves it in the second scan at the same place',
     {
       ...{ counts: false, order: 'newest first' },
-      events: [NOTHING, NOTHING, NOTHING, remove('N-02'), { do: 'restore', name: 'N-02' }, NOTHING, NOTHING, remove('N-01')],
+      events: [
+        NOTHING,
+        NOTHING,
+        NOTHING,
+        remove('N-02'),
+        { do: 'restore', name: 'N-02' },
+        NOTHING,
+        NOTHING,
+        remove('N-01'),
+      ],
     },
   ],
   [
     'the list shrinks in the second scan as well',
     {
       ...{ counts: true, order: 'oldest first' },
-      events: [remove('N-02'), edit('N-05'), NOTHING, NOTHING, { do: 'restore', name: 'N-00' }, remove('N-00'), edit('N-03')],
+      events: [
+        remove('N-02'),
+        edit('N-05'),
+        NOTHING,
+        NOTHING,
+        { do: 'restore', name: 'N-00' },
+        remove('N-00'),
+        edit('N-03'),
+      ],
     },
   ],
   [
     'it is put into another order in each of two scans, at the same place',
     {
       ...{ counts: false, order: 'oldest first' },
-      events: [{ do: 'page size', size: 4 }, NOTHING, TO_NEWEST, TO_OLDEST, NOTHING, NOTHING, TO_NEWEST],
+      events: [
+        { do: 'page size', size: 4 },
+        NOTHING,
+        TO_NEWEST,
+        TO_OLDEST,
+        NOTHING,
+        NOTHING,
+        TO_NEWEST,
+      ],
     },
   ],
   [
@@ -212,7 +287,10 @@ test.each<[string, Omit<Scenario, 'isBounded'>]>([
     {
       counts: true,
       order: 'newest first',
-      events: [NOTHING, [remove('N-08'), { do: 'backdate', name: 'N-05', agoMs: HOUR_MS + 4000 }, edit('N-12')]],
+      events: [
+        NOTHING,
+        [remove('N-08'), { do: 'backdate', name: 'N-05', agoMs: HOUR_MS + 4000 }, edit('N-12')],
+      ],
     },
   ],
   [
@@ -250,12 +328,21 @@ test.each<[string, Omit<Scenario, 'isBounded'>]>([
     {
       ...{ counts: true, order: 'newest first' },
       events: [
-        ...[NOTHING, edit('N-09'), NOTHING, { do: 'order', order: 'by name' } as const, remove('N-00'), NOTHING],
+        ...[
+          NOTHING,
+          edit('N-09'),
+          NOTHING,
+          { do: 'order', order: 'by name' } as const,
+          remove('N-00'),
+          NOTHING,
+        ],
         [remove('N-01'), edit('N-00'), TO_NEWEST],
       ],
     },
   ],
-])('the stored list is the list as of some moment if %s', (_, scenario) => endsAsItWas({ ...scenario, isBounded: false }));
+])('the stored list is the list as of some moment if %s', (_, scenario) =>
+  endsAsItWas({ ...scenario, isBounded: false }),
+);
 
 test('for any changes while a list is read, the stored list is the list as of some later moment', () =>
   fc.assert(

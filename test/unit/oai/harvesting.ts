@@ -12,12 +12,18 @@ import { listArguments, listXml, recordXml, scripted } from '../../support/scrip
 export const NOW_MS = Date.UTC(2025, 5, 18, 8);
 const HOUR_MS = 3_600_000;
 
-export type Answers = (args: ReadonlyMap<string, string>, nth: number, request: HttpRequest) => string;
+export type Answers = (
+  args: ReadonlyMap<string, string>,
+  nth: number,
+  request: HttpRequest,
+) => string;
 
 /** A harvest of what a service says; what is kept may be given from an earlier one. */
 export function harvesting(answers: Answers, more: Partial<HarvestOptions> = {}) {
   const exchange = scripted((request) => {
-    const args = new Map(listArguments(request).map((each) => each.split('=', 2) as [string, string]));
+    const args = new Map(
+      listArguments(request).map((each) => each.split('=', 2) as [string, string]),
+    );
     return answers(args, exchange.requests.length, request);
   });
   const state = more.state ?? makeMemoryState();
@@ -31,9 +37,15 @@ export function harvesting(answers: Answers, more: Partial<HarvestOptions> = {})
         setSpec: 'heslo',
         metadataPrefix: 'oai_svc',
       },
-      ...{ granularity: 'second', serverNowMs: NOW_MS, window: { fromMs: null, untilMs: null }, overlapMs: HOUR_MS },
+      ...{
+        granularity: 'second',
+        serverNowMs: NOW_MS,
+        window: { fromMs: null, untilMs: null },
+        overlapMs: HOUR_MS,
+      },
       sink: {
-        write: async ({ records }) => void keptLines.push(...records.map(({ header }) => toIdent(header.identifier))),
+        write: async ({ records }) =>
+          void keptLines.push(...records.map(({ header }) => toIdent(header.identifier))),
         notePage: () => {},
       },
       onNote: (text) => notes.push(text),

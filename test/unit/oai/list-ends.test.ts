@@ -9,13 +9,17 @@ const twoPages =
   (token: string, end: string, size = 4): Answers =>
   (args) => {
     if (args.has('from')) return oaiError('noRecordsMatch');
-    if (args.get('resumptionToken') === undefined) return list(['A', 'B'], 'T1', `completeListSize="${size}" cursor="0"`);
-    return args.get('resumptionToken') === 'T1' ? list(['C', 'D'], token, `completeListSize="${size}" cursor="2"`) : end;
+    if (args.get('resumptionToken') === undefined)
+      return list(['A', 'B'], 'T1', `completeListSize="${size}" cursor="0"`);
+    return args.get('resumptionToken') === 'T1'
+      ? list(['C', 'D'], token, `completeListSize="${size}" cursor="2"`)
+      : end;
   };
 
 /** The same where changes are asked for, all of which are recent. */
 function ofChangesToo(answers: Answers): Answers {
-  return (args, ...rest) => answers(new Map([...args].filter(([name]) => name !== 'from')), ...rest);
+  return (args, ...rest) =>
+    answers(new Map([...args].filter(([name]) => name !== 'from')), ...rest);
 }
 
 describe('a list is accepted if all counted records were read', () => {
@@ -23,7 +27,10 @@ describe('a list is accepted if all counted records were read', () => {
     ['with a token behind which nothing matches', twoPages('T2', oaiError('noRecordsMatch'))],
     ['with a token that is refused', twoPages('T2', oaiError('badResumptionToken'))],
     ['with a last page that names its own token', twoPages('T1', '')],
-    ['with last pages that name their own tokens, also those of changes', ofChangesToo(twoPages('T1', ''))],
+    [
+      'with last pages that name their own tokens, also those of changes',
+      ofChangesToo(twoPages('T1', '')),
+    ],
   ])('%s', async (_, answers) => {
     const scene = harvesting(answers);
     await scene.run();
@@ -33,7 +40,9 @@ describe('a list is accepted if all counted records were read', () => {
   test('if it is counted one too many, and its pages are contiguous', async () => {
     const scene = harvesting(twoPages('', '', 5), kept);
     await scene.run();
-    expect(scene.notes).toEqual([expect.stringContaining('counts 5 records, but listed 4 twice in a row')]);
+    expect(scene.notes).toEqual([
+      expect.stringContaining('counts 5 records, but listed 4 twice in a row'),
+    ]);
   });
 
   test('but not if one is missing between its pages, or if no record is to be proven', async () => {
@@ -47,11 +56,19 @@ describe('a list is accepted if all counted records were read', () => {
 });
 
 test('datestamps that are days are requested by day, whatever the service declares', async () => {
-  const day = listXml('ListRecords', [recordXml('A', undefined, '2025-06-18')], '', 'completeListSize="1"');
+  const day = listXml(
+    'ListRecords',
+    [recordXml('A', undefined, '2025-06-18')],
+    '',
+    'completeListSize="1"',
+  );
   const first = harvesting(() => day, kept);
   await first.run();
   const then = harvesting(
-    (args) => (args.get('verb') === 'ListIdentifiers' ? day.replaceAll('ListRecords', 'ListIdentifiers') : day),
+    (args) =>
+      args.get('verb') === 'ListIdentifiers'
+        ? day.replaceAll('ListRecords', 'ListIdentifiers')
+        : day,
     {
       ...kept,
       state: first.state,
@@ -64,16 +81,27 @@ test('datestamps that are days are requested by day, whatever the service declar
 
 test('a first harvest under a clock that is a day ahead requests changes since then the next time', async () => {
   const dayMs = 86_400_000;
-  const clock = { now: () => NOW_MS, monotonicMs: () => 0, sleep: async () => {}, hold: () => {} } as never;
+  const clock = {
+    now: () => NOW_MS,
+    monotonicMs: () => 0,
+    sleep: async () => {},
+    hold: () => {},
+  } as never;
   const one = list(['A'], '', 'completeListSize="1"');
-  const first = harvesting(() => one.replace('2025-06-18T08', '2025-06-19T08'), { ...kept, clock, serverNowMs: NOW_MS + dayMs });
+  const first = harvesting(() => one.replace('2025-06-18T08', '2025-06-19T08'), {
+    ...kept,
+    clock,
+    serverNowMs: NOW_MS + dayMs,
+  });
   await first.run();
   expect(first.state.getWatermarkMs()).toBe(NOW_MS);
 });
 
 test('a record that appears in an ascending list just before the pass, while another leaves, hides none', async () => {
   const stamped = (name: string, stamp: string): string => recordXml(name, undefined, stamp);
-  const old = ['A', 'B', 'C', 'D'].map((name, index) => stamped(name, `2025-01-0${index + 1}T00:00:00Z`));
+  const old = ['A', 'B', 'C', 'D'].map((name, index) =>
+    stamped(name, `2025-01-0${index + 1}T00:00:00Z`),
+  );
   const late = stamped('E', '2025-06-18T07:59:30Z');
   // A leaves behind the first page, so that C moves onto it; E has come.
   const now = [...old.slice(1), late];

@@ -1,6 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { readHeadersOnly } from '../../../src/oai/client.ts';
-import { findRecordAt, MAX_KEPT_BYTES, MalformedAnswerError } from '../../../src/oai/malformed-error.ts';
+import {
+  findRecordAt,
+  MAX_KEPT_BYTES,
+  MalformedAnswerError,
+} from '../../../src/oai/malformed-error.ts';
 import { makeClient, RECORDS } from '../../support/scripted-client.ts';
 import { listXml, OAI_BASE, oaiXml, recordXml, scripted } from '../../support/scripted-oai.ts';
 
@@ -12,26 +16,50 @@ describe('what a list reports about itself', () => {
       items: _,
       document: __,
       ...rest
-    } = await makeClient(scripted(listXml('ListRecords', [recordXml('A')], token, attributes))).listRecords(RECORDS);
+    } = await makeClient(
+      scripted(listXml('ListRecords', [recordXml('A')], token, attributes)),
+    ).listRecords(RECORDS);
     return rest;
   };
 
   test('is read from its token', async () => {
-    expect(await paging('completeListSize=" 1500 " cursor="100" expirationDate="2025-06-18T09:00:00Z"')).toEqual({
-      ...{ next: 'T2', completeListSize: 1500, cursor: 100, tokenExpiresMs: Date.UTC(2025, 5, 18, 9) },
+    expect(
+      await paging('completeListSize=" 1500 " cursor="100" expirationDate="2025-06-18T09:00:00Z"'),
+    ).toEqual({
+      ...{
+        next: 'T2',
+        completeListSize: 1500,
+        cursor: 100,
+        tokenExpiresMs: Date.UTC(2025, 5, 18, 9),
+      },
       ...{ responseDateMs: Date.UTC(2025, 5, 18, 8), broken: [] },
     });
   });
 
-  test.each(['-1', '1.5', 'x1', '1x', '1e3', '', '1234567890123456'])('%j is not a number', async (text) => {
-    expect(await paging(`completeListSize="${text}" cursor="${text}" expirationDate="${text}"`, ' ')).toMatchObject({
-      ...{ next: undefined, completeListSize: undefined, cursor: undefined, tokenExpiresMs: undefined },
-    });
-  });
+  test.each(['-1', '1.5', 'x1', '1x', '1e3', '', '1234567890123456'])(
+    '%j is not a number',
+    async (text) => {
+      expect(
+        await paging(`completeListSize="${text}" cursor="${text}" expirationDate="${text}"`, ' '),
+      ).toMatchObject({
+        ...{
+          next: undefined,
+          completeListSize: undefined,
+          cursor: undefined,
+          tokenExpiresMs: undefined,
+        },
+      });
+    },
+  );
 
   test('is empty without a token', async () => {
     const page = await makeClient(scripted(PAGE)).listRecords(RECORDS);
-    expect(page).toMatchObject({ next: undefined, completeListSize: undefined, cursor: undefined, tokenExpiresMs: undefined });
+    expect(page).toMatchObject({
+      next: undefined,
+      completeListSize: undefined,
+      cursor: undefined,
+      tokenExpiresMs: undefined,
+    });
   });
 });
 
@@ -45,23 +73,43 @@ describe('what the service reports about itself', () => {
       ),
     ).identify();
     expect(identity).toEqual({
-      ...{ repositoryName: 'Archive', baseUrl: OAI_BASE, protocolVersion: '2.0', adminEmails: ['a@example.org'] },
-      ...{ earliestDatestamp: '2024-07-14', deletedRecord: 'transient', granularity: 'YYYY-MM-DD', compressions: ['gzip'] },
+      ...{
+        repositoryName: 'Archive',
+        baseUrl: OAI_BASE,
+        protocolVersion: '2.0',
+        adminEmails: ['a@example.org'],
+      },
+      ...{
+        earliestDatestamp: '2024-07-14',
+        deletedRecord: 'transient',
+        granularity: 'YYYY-MM-DD',
+        compressions: ['gzip'],
+      },
       ...{ descriptions: [], responseDateMs: Date.UTC(2025, 5, 18, 8) },
     });
   });
 
   test('is empty if it is missing', async () => {
     const client = (inner: string) => makeClient(scripted(oaiXml(inner)));
-    expect(await client('<Identify/>').identify()).toMatchObject({ repositoryName: '', baseUrl: '', granularity: '' });
-    expect(await client('<ListMetadataFormats><metadataFormat/></ListMetadataFormats>').listMetadataFormats()).toEqual([
-      { prefix: '', schema: '', namespace: '' },
-    ]);
+    expect(await client('<Identify/>').identify()).toMatchObject({
+      repositoryName: '',
+      baseUrl: '',
+      granularity: '',
+    });
+    expect(
+      await client(
+        '<ListMetadataFormats><metadataFormat/></ListMetadataFormats>',
+      ).listMetadataFormats(),
+    ).toEqual([{ prefix: '', schema: '', namespace: '' }]);
     const sets = '<ListSets><set><setDescription><a/><b/></setDescription></set></ListSets>';
     const { items, broken } = await client(sets).listSets();
-    expect(items.map(({ setSpec, name, descriptions }) => [setSpec, name, descriptions.map((each) => each.name)])).toEqual([
-      ['', '', ['a', 'b']],
-    ]);
+    expect(
+      items.map(({ setSpec, name, descriptions }) => [
+        setSpec,
+        name,
+        descriptions.map((each) => each.name),
+      ]),
+    ).toEqual([['', '', ['a', 'b']]]);
     expect(broken).toEqual([]);
   });
 });
@@ -71,7 +119,11 @@ describe('single records', () => {
 
   test('come as a page of one', async () => {
     const page = await makeClient(scripted(GET)).getRecordPage('A', 'oai_svc');
-    expect(page).toMatchObject({ next: undefined, broken: [], responseDateMs: Date.UTC(2025, 5, 18, 8) });
+    expect(page).toMatchObject({
+      next: undefined,
+      broken: [],
+      responseDateMs: Date.UTC(2025, 5, 18, 8),
+    });
     expect(page.items.map(({ header }) => header.identifier)).toEqual([`${OAI_BASE}/id/A`]);
   });
 
@@ -79,18 +131,27 @@ describe('single records', () => {
     const headers = readHeadersOnly(makeClient(scripted(GET)));
     const [record, ...otherRecords] = (await headers.getRecordPage('A', 'oai_svc')).items;
     expect([record?.header.identifier, otherRecords]).toEqual([`${OAI_BASE}/id/A`, []]);
-    const listed = readHeadersOnly(makeClient(scripted(listXml('ListIdentifiers', [recordXml('A')]))));
+    const listed = readHeadersOnly(
+      makeClient(scripted(listXml('ListIdentifiers', [recordXml('A')]))),
+    );
     expect((await listed.listRecords(RECORDS)).items).toHaveLength(1);
   });
 
-  test.each(['<GetRecord/>', '<GetRecord><record><header/></record></GetRecord>'])('%s is not a record', async (inner) => {
-    const recordPromise = makeClient(scripted(oaiXml(inner))).getRecord('A', 'oai_svc');
-    await expect(recordPromise).rejects.toThrow('The service did not send a complete record for A.');
-  });
+  test.each(['<GetRecord/>', '<GetRecord><record><header/></record></GetRecord>'])(
+    '%s is not a record',
+    async (inner) => {
+      const recordPromise = makeClient(scripted(oaiXml(inner))).getRecord('A', 'oai_svc');
+      await expect(recordPromise).rejects.toThrow(
+        'The service did not send a complete record for A.',
+      );
+    },
+  );
 
   test('that are unusable are reported by their place', async () => {
     const bad = '<record><header><identifier>x</identifier></header></record>';
-    const listed = makeClient(scripted(listXml('ListRecords', [recordXml('A'), bad]))).listRecords(RECORDS);
+    const listed = makeClient(scripted(listXml('ListRecords', [recordXml('A'), bad]))).listRecords(
+      RECORDS,
+    );
     await expect(listed).rejects.toThrow(
       'The service sent a page with an unreadable record: record 2 has no identifier, an invalid datestamp or an unknown status.',
     );
@@ -108,7 +169,8 @@ describe('single records', () => {
 });
 
 describe('the record in which a byte stands', () => {
-  const at = (text: string): string | undefined => findRecordAt(Buffer.from(text), text.indexOf('!'));
+  const at = (text: string): string | undefined =>
+    findRecordAt(Buffer.from(text), text.indexOf('!'));
   test.each<[string, string | undefined]>([
     ['<header><identifier>A</identifier></header> !', 'A'],
     ['<h:header status="deleted">\n  <h:identifier> A </h:identifier> !', 'A'],
@@ -127,11 +189,14 @@ describe('the record in which a byte stands', () => {
 test.each([
   [MAX_KEPT_BYTES, MAX_KEPT_BYTES],
   [MAX_KEPT_BYTES + 1, MAX_KEPT_BYTES],
-])('of an answer of %i bytes %i are kept while it is requested again, and its length is known', (lengthBytes, keptCount) => {
-  const body = Buffer.alloc(lengthBytes, 'a');
-  const failure = new MalformedAnswerError('it was cut', body);
-  failure.shorten();
-  expect([failure.body.length, failure.lengthBytes]).toEqual([keptCount, lengthBytes]);
-  // A short text is not copied, and a cut one does not keep the whole in memory.
-  expect(failure.body.buffer === body.buffer).toBe(keptCount === lengthBytes);
-});
+])(
+  'of an answer of %i bytes %i are kept while it is requested again, and its length is known',
+  (lengthBytes, keptCount) => {
+    const body = Buffer.alloc(lengthBytes, 'a');
+    const failure = new MalformedAnswerError('it was cut', body);
+    failure.shorten();
+    expect([failure.body.length, failure.lengthBytes]).toEqual([keptCount, lengthBytes]);
+    // A short text is not copied, and a cut one does not keep the whole in memory.
+    expect(failure.body.buffer === body.buffer).toBe(keptCount === lengthBytes);
+  },
+);

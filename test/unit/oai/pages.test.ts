@@ -18,7 +18,12 @@ import {
 type Walk = { readonly idents: string[]; readonly failure: unknown };
 
 async function walk(exchange: Script, more: Partial<PagesOptions<OaiRecord>> = {}): Promise<Walk> {
-  const client = openOaiClient({ oaiBase: OAI_BASE, version: '2.2', exchange, credentials: { kind: 'none' } });
+  const client = openOaiClient({
+    oaiBase: OAI_BASE,
+    version: '2.2',
+    exchange,
+    credentials: { kind: 'none' },
+  });
   const clock = manualClock();
   const idents: string[] = [];
   const walking = (async () => {
@@ -29,7 +34,8 @@ async function walk(exchange: Script, more: Partial<PagesOptions<OaiRecord>> = {
       fingerprint: (items) => items.map(({ header }) => header.identifier).join(' '),
       ...more,
     });
-    for await (const page of pages) idents.push(...page.items.map(({ header }) => toIdent(header.identifier)));
+    for await (const page of pages)
+      idents.push(...page.items.map(({ header }) => toIdent(header.identifier)));
   })();
   const ended = walking.then(
     () => undefined,
@@ -50,7 +56,8 @@ const page = (idents: readonly string[], token?: string): string =>
     token,
   );
 
-const parseToken = ({ url }: HttpRequest): string => new URL(url).searchParams.get('resumptionToken') ?? '';
+const parseToken = ({ url }: HttpRequest): string =>
+  new URL(url).searchParams.get('resumptionToken') ?? '';
 
 /** A service that gives each page as often as it is asked for. */
 const byToken = (pages: Readonly<Record<string, string>>): Script =>
@@ -58,7 +65,12 @@ const byToken = (pages: Readonly<Record<string, string>>): Script =>
 
 describe('the page after next', () => {
   test('is requested before the current one is read', async () => {
-    const exchange = byToken({ '': page(['A'], 'T1'), T1: page(['B'], 'T2'), T2: page(['C'], 'T3'), T3: page(['D']) });
+    const exchange = byToken({
+      '': page(['A'], 'T1'),
+      T1: page(['B'], 'T2'),
+      T2: page(['C'], 'T3'),
+      T3: page(['D']),
+    });
     const client = openOaiClient({ oaiBase: OAI_BASE, exchange, credentials: { kind: 'none' } });
     const asked: number[] = [];
     const pages = listPages({
@@ -72,7 +84,8 @@ describe('the page after next', () => {
       asked.push(exchange.requests.length);
       expect(items).toHaveLength(1);
     }
-    // While the second page is in use the third one has come and the fourth is asked for; never more than that.
+    // While the second page is in use the third one has come and the fourth is asked for; never
+    // more than that.
     expect(asked[1]).toBe(4);
     expect(asked[0]).toBeLessThanOrEqual(3);
   });
@@ -89,13 +102,23 @@ describe('the page after next', () => {
   test('does not hide that the previous one stays broken, though the service invalidates used tokens', async () => {
     const broken = listXml('ListRecords', [recordXml('B', '<x>&</x>'), recordXml('C')], 'T2');
     const used = new Set<string>();
-    const pages: Readonly<Record<string, string>> = { '': page(['A'], 'T1'), T1: broken, T2: page(['D']) };
+    const pages: Readonly<Record<string, string>> = {
+      '': page(['A'], 'T1'),
+      T1: broken,
+      T2: page(['D']),
+    };
     const exchange = scripted((request) => {
       const token = parseToken(request);
-      return used.size === used.add(token).size ? oaiError('badResumptionToken') : (pages[token] ?? '');
+      return used.size === used.add(token).size
+        ? oaiError('badResumptionToken')
+        : (pages[token] ?? '');
     });
     const client = openOaiClient({ oaiBase: OAI_BASE, exchange, credentials: { kind: 'none' } });
-    expect((await walk(exchange, { salvage: client.salvageRecords })).idents).toEqual(['A', 'C', 'D']);
+    expect((await walk(exchange, { salvage: client.salvageRecords })).idents).toEqual([
+      'A',
+      'C',
+      'D',
+    ]);
   });
 });
 
@@ -109,7 +132,11 @@ describe('a list ends', () => {
       ['A', 'B'],
     ],
     ['at once where nothing matches', [oaiError('noRecordsMatch')], []],
-    ['not at an empty page in the middle', [page(['A'], 'T1'), page([], 'T2'), page(['B'])], ['A', 'B']],
+    [
+      'not at an empty page in the middle',
+      [page(['A'], 'T1'), page([], 'T2'), page(['B'])],
+      ['A', 'B'],
+    ],
     ['after a page of one record', [page(['A'])], ['A']],
   ])('%s', async (_, pages, expected) => {
     const exchange = scripted(...pages);
@@ -129,11 +156,23 @@ test('a token is sent alone', async () => {
 
 describe('an endless list', () => {
   test.each([
-    ['the same token again', [page(['A'], 'T1'), page(['B'], 'T1')], ['A', 'B'], 'the token T1 twice'],
-    ['tokens in a circle', [page(['A'], 'T1'), page(['B'], 'T2'), page(['C'], 'T1')], ['A', 'B', 'C'], 'the token T1 twice'],
+    [
+      'the same token again',
+      [page(['A'], 'T1'), page(['B'], 'T1')],
+      ['A', 'B'],
+      'the token T1 twice',
+    ],
+    [
+      'tokens in a circle',
+      [page(['A'], 'T1'), page(['B'], 'T2'), page(['C'], 'T1')],
+      ['A', 'B', 'C'],
+      'the token T1 twice',
+    ],
     ['the token that was resumed from', [page(['A'], 'START')], ['A'], 'the token START twice'],
   ])('%s is a failure', async (_, pages, expected, output) => {
-    const { failure, idents } = await walk(scripted(...pages), { start: { resumptionToken: 'START' } });
+    const { failure, idents } = await walk(scripted(...pages), {
+      start: { resumptionToken: 'START' },
+    });
     expect(failure).toMatchObject({
       oaiCode: 'loop',
       exitCode: 14,
@@ -146,7 +185,10 @@ describe('an endless list', () => {
   test('that repeats a page under new tokens is a failure', async () => {
     let token = 0;
     const { failure, idents } = await walk(scripted(() => page(['A', 'B'], `T${++token}`)));
-    expect(failure).toMatchObject({ oaiCode: 'loop', message: expect.stringContaining('gave the same page twice') });
+    expect(failure).toMatchObject({
+      oaiCode: 'loop',
+      message: expect.stringContaining('gave the same page twice'),
+    });
     expect(idents).toEqual(['A', 'B']);
   });
 
@@ -171,7 +213,10 @@ describe('an endless list', () => {
     let askedCount = 0;
     const long = scripted(() => {
       askedCount += 1;
-      return page(askedCount % 2 === 0 ? [] : [`N${askedCount}`], askedCount < 250 ? `T${askedCount}` : undefined);
+      return page(
+        askedCount % 2 === 0 ? [] : [`N${askedCount}`],
+        askedCount < 250 ? `T${askedCount}` : undefined,
+      );
     });
     const { idents, failure } = await walk(long);
     expect([idents.length, failure]).toEqual([125, undefined]);
@@ -187,7 +232,12 @@ describe('an endless list', () => {
 describe('an unreadable page', () => {
   test('is requested again, and the list continues', async () => {
     const whole = page(['B']);
-    const exchange = scripted(page(['A'], 'T1'), answer(whole.slice(0, 300)), answer('<html>'), whole);
+    const exchange = scripted(
+      page(['A'], 'T1'),
+      answer(whole.slice(0, 300)),
+      answer('<html>'),
+      whole,
+    );
     expect(await walk(exchange)).toEqual({ idents: ['A', 'B'], failure: undefined });
   });
 

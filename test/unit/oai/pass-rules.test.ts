@@ -42,23 +42,64 @@ function aPass({ scan, walk, ...more }: More = {}): HarvestPass {
 }
 
 /** Some list of two pages, of which nothing is missing. */
-const COUNTED: More = { listSize: 9, scan: { seen: 9 }, walk: { ended: true, pages: 2, direction: 'falling', edgeMs: 5 } };
+const COUNTED: More = {
+  listSize: 9,
+  scan: { seen: 9 },
+  walk: { ended: true, pages: 2, direction: 'falling', edgeMs: 5 },
+};
 const UNCOUNTED: More = { scan: { seen: 9, seenBefore: 9 }, walk: { ended: true, pages: 2 } };
 
 function having(base: More, more: More): HarvestPass {
-  return aPass({ ...base, ...more, scan: { ...base.scan, ...more.scan }, walk: { ...base.walk, ...more.walk } });
+  return aPass({
+    ...base,
+    ...more,
+    scan: { ...base.scan, ...more.scan },
+    walk: { ...base.walk, ...more.walk },
+  });
 }
 
 describe('a scan', () => {
-  const READ = { seen: 7, isNew: 2, overlooked: 1, seenBefore: 5, changed: 3, order: 'x', orderBefore: 'y', agreed: 1 } as const;
+  const READ = {
+    seen: 7,
+    isNew: 2,
+    overlooked: 1,
+    seenBefore: 5,
+    changed: 3,
+    order: 'x',
+    orderBefore: 'y',
+    agreed: 1,
+  } as const;
   const STIRRED = { gone: true, doubtful: true, fresh: true, repeated: true } as const;
-  const STILL = { seen: 0, changed: 0, order: '', gone: false, doubtful: false, fresh: false, repeated: false } as const;
+  const STILL = {
+    seen: 0,
+    changed: 0,
+    order: '',
+    gone: false,
+    doubtful: false,
+    fresh: false,
+    repeated: false,
+  } as const;
 
   test('starts with nothing read', () => {
     expect(startPass('changes', { fromMs: 3, untilMs: null }, BEGAN, 4)).toEqual({
       ...{ localMs: BEGAN, heldBefore: 0, lossesAccepted: false },
-      ...{ kind: 'changes', window: { fromMs: 3, untilMs: null }, beganMs: BEGAN, firstScan: 4, seen: 0, listSize: null },
-      scan: { ...STILL, number: 4, isNew: 0, overlooked: 0, seenBefore: null, orderBefore: '', agreed: 0 },
+      ...{
+        kind: 'changes',
+        window: { fromMs: 3, untilMs: null },
+        beganMs: BEGAN,
+        firstScan: 4,
+        seen: 0,
+        listSize: null,
+      },
+      scan: {
+        ...STILL,
+        number: 4,
+        isNew: 0,
+        overlooked: 0,
+        seenBefore: null,
+        orderBefore: '',
+        agreed: 0,
+      },
       walk: {
         ...{ window: { fromMs: 3, untilMs: null }, token: null, pages: 0, size: null, position: 0 },
         ...{ ended: false, direction: null, edgeMs: null },
@@ -67,14 +108,20 @@ describe('a scan', () => {
   });
 
   test('after a complete one knows its records, their order, and if it agreed with the one before', () => {
-    const pass = aPass({ listSize: 7, scan: { ...READ, ...STIRRED, overlooked: 0 }, walk: { token: 'T', pages: 3 } });
+    const pass = aPass({
+      listSize: 7,
+      scan: { ...READ, ...STIRRED, overlooked: 0 },
+      walk: { token: 'T', pages: 3 },
+    });
     const next = startScan(pass, true);
     expect(next.scan).toEqual({
       ...STILL,
       ...{ number: 2, seenBefore: 7, isNew: 0, overlooked: 0, orderBefore: 'x', agreed: 2 },
     });
     expect(next.walk).toEqual(aPass().walk);
-    expect(startScan(aPass({ listSize: 7, scan: { ...READ, overlooked: 1 } }), true).scan).toMatchObject({
+    expect(
+      startScan(aPass({ listSize: 7, scan: { ...READ, overlooked: 1 } }), true).scan,
+    ).toMatchObject({
       agreed: 0,
       overlooked: 0,
     });
@@ -90,19 +137,28 @@ describe('a scan', () => {
 });
 
 describe('after a page', () => {
-  const after = (pass: HarvestPass, more: Partial<Parameters<typeof advancePass>[1]>) => advancePass(pass, { ...PAGE, ...more });
+  const after = (pass: HarvestPass, more: Partial<Parameters<typeof advancePass>[1]>) =>
+    advancePass(pass, { ...PAGE, ...more });
 
   test('the scan continues at its token, or has ended', () => {
     const pass = aPass({ walk: { pages: 2, size: 7 } });
-    expect(after(pass, { next: 'T3' }).walk).toMatchObject({ token: 'T3', ended: false, pages: 3, size: 7 });
-    expect(after(pass, { next: undefined, completeListSize: 8 }).walk).toMatchObject({ token: null, ended: true, size: 8 });
+    expect(after(pass, { next: 'T3' }).walk).toMatchObject({
+      token: 'T3',
+      ended: false,
+      pages: 3,
+      size: 7,
+    });
+    expect(after(pass, { next: undefined, completeListSize: 8 }).walk).toMatchObject({
+      token: null,
+      ended: true,
+      size: 8,
+    });
   });
 
   test('the earliest time that the service named counts', () => {
-    expect([BEGAN - 1, BEGAN + 1].map((responseDateMs) => after(aPass(), { responseDateMs }).beganMs)).toEqual([
-      BEGAN - 1,
-      BEGAN,
-    ]);
+    expect(
+      [BEGAN - 1, BEGAN + 1].map((responseDateMs) => after(aPass(), { responseDateMs }).beganMs),
+    ).toEqual([BEGAN - 1, BEGAN]);
   });
 
   test('a record that changed since the start of the pass is fresh, and stays so', () => {
@@ -112,37 +168,43 @@ describe('after a page', () => {
   });
 
   test('a list of one page needs no count, and one of several keeps its count', () => {
-    const getSize = (pass: HarvestPass, more: Partial<Parameters<typeof advancePass>[1]>) => after(pass, more).listSize;
+    const getSize = (pass: HarvestPass, more: Partial<Parameters<typeof advancePass>[1]>) =>
+      after(pass, more).listSize;
     const before = aPass({ listSize: 9 });
     expect(getSize(before, { next: undefined })).toBeNull();
     expect(getSize(before, { next: undefined, completeListSize: 4 })).toBe(4);
     expect(getSize(before, {})).toBe(9);
     expect(getSize(aPass({ listSize: 9, walk: { pages: 1 } }), { next: undefined })).toBe(9);
-    expect(getSize(aPass({ listSize: 9, walk: { window: { fromMs: 1, untilMs: null } } }), { next: undefined })).toBe(9);
+    expect(
+      getSize(aPass({ listSize: 9, walk: { window: { fromMs: 1, untilMs: null } } }), {
+        next: undefined,
+      }),
+    ).toBe(9);
   });
 
   test('a part of the window shows only by how much it shrank', () => {
     const part = (size: number | null, listSize: number | null = 9) =>
       aPass({ listSize, walk: { size, window: { fromMs: 1, untilMs: null } } });
-    const getSize = (pass: HarvestPass, completeListSize: number) => after(pass, { completeListSize }).listSize;
-    expect([getSize(part(5), 3), getSize(part(5), 8), getSize(part(null), 3), getSize(part(5, null), 3)]).toEqual([
-      7,
-      9,
-      9,
-      null,
-    ]);
+    const getSize = (pass: HarvestPass, completeListSize: number) =>
+      after(pass, { completeListSize }).listSize;
+    expect([
+      getSize(part(5), 3),
+      getSize(part(5), 8),
+      getSize(part(null), 3),
+      getSize(part(5, null), 3),
+    ]).toEqual([7, 9, 9, null]);
   });
 
   test('something has left the list if its end was reached and more was read than it counts', () => {
     const gone = (metCount: number, more: Partial<Parameters<typeof advancePass>[1]>) =>
       after(aPass({ scan: { seen: metCount } }), more).scan.gone;
     const last = { next: undefined, completeListSize: 5 };
-    expect([gone(6, last), gone(5, last), gone(6, { ...last, next: 'T' }), gone(6, { next: undefined })]).toEqual([
-      true,
-      false,
-      false,
-      false,
-    ]);
+    expect([
+      gone(6, last),
+      gone(5, last),
+      gone(6, { ...last, next: 'T' }),
+      gone(6, { next: undefined }),
+    ]).toEqual([true, false, false, false]);
     expect(after(aPass({ scan: { gone: true } }), {}).scan.gone).toBe(true);
   });
 
@@ -157,16 +219,17 @@ describe('after a page', () => {
     expect([4, 5, 6].map((ms) => repeated(OPEN, older, ms))).toEqual([true, false, false]);
     expect(repeated(older, older, 6)).toBe(true);
     const between = { fromMs: 2, untilMs: 5 };
-    expect([repeated({ fromMs: 2, untilMs: null }, between, 6), repeated({ fromMs: null, untilMs: 5 }, between, 6)]).toEqual([
-      false,
-      true,
-    ]);
+    expect([
+      repeated({ fromMs: 2, untilMs: null }, between, 6),
+      repeated({ fromMs: null, untilMs: 5 }, between, 6),
+    ]).toEqual([false, true]);
     expect(after(aPass({ scan: { repeated: true } }), {}).scan.repeated).toBe(true);
   });
 
   test('the order of an uncounted list is checked record by record', () => {
     const getOrder = (pages: readonly (readonly string[])[], completeListSize?: number) =>
-      pages.reduce((pass, identifiers) => after(pass, { identifiers, completeListSize }), aPass()).scan.order;
+      pages.reduce((pass, identifiers) => after(pass, { identifiers, completeListSize }), aPass())
+        .scan.order;
     expect(getOrder([['A', 'B'], ['C']])).not.toBe(getOrder([['A', 'B'], ['D']]));
     expect(getOrder([['A', 'B'], ['C']])).not.toBe(getOrder([['B', 'A'], ['C']]));
     expect(getOrder([['A', 'B'], ['C']])).not.toBe(getOrder([['C']]));
@@ -178,19 +241,39 @@ describe('after a page', () => {
 
 describe('a list that shrinks while it is read', () => {
   test('is detected if it was counted before and is counted again', () => {
-    const shrunk = (size: number | null, now: number | undefined) => hasShrunk(aPass({ walk: { size } }), now);
-    expect([shrunk(5, 4), shrunk(5, 5), shrunk(5, undefined), shrunk(null, 4)]).toEqual([true, false, false, false]);
+    const shrunk = (size: number | null, now: number | undefined) =>
+      hasShrunk(aPass({ walk: { size } }), now);
+    expect([shrunk(5, 4), shrunk(5, 5), shrunk(5, undefined), shrunk(null, 4)]).toEqual([
+      true,
+      false,
+      false,
+      false,
+    ]);
   });
 
   test('is continued after the last record if it is ordered, and is doubtful otherwise', () => {
     const walk = { token: 'T', pages: 2, size: 9, edgeMs: 5 };
-    const ordered = withShrunkList(aPass({ listSize: 9, walk: { ...walk, direction: 'falling' } }), 8);
+    const ordered = withShrunkList(
+      aPass({ listSize: 9, walk: { ...walk, direction: 'falling' } }),
+      8,
+    );
     expect(ordered).toMatchObject({ listSize: 8, scan: { gone: true, doubtful: false } });
     expect(ordered.walk).toEqual(aPass({ walk: { window: { fromMs: null, untilMs: 5 } } }).walk);
-    const without = withShrunkList(aPass({ listSize: 9, walk: { ...walk, direction: 'neither' } }), 8);
-    expect(without).toMatchObject({ listSize: 8, scan: { gone: true, doubtful: true }, walk: { token: 'T', pages: 2, size: 8 } });
+    const without = withShrunkList(
+      aPass({ listSize: 9, walk: { ...walk, direction: 'neither' } }),
+      8,
+    );
+    expect(without).toMatchObject({
+      listSize: 8,
+      scan: { gone: true, doubtful: true },
+      walk: { token: 'T', pages: 2, size: 8 },
+    });
     expect(withShrunkList(aPass({ walk }), undefined).walk.size).toBeNull();
-    const doubtful = aPass({ listSize: 9, scan: { doubtful: true }, walk: { ...walk, direction: 'rising' } });
+    const doubtful = aPass({
+      listSize: 9,
+      scan: { doubtful: true },
+      walk: { ...walk, direction: 'rising' },
+    });
     expect(withShrunkList(doubtful, 8)).toMatchObject({
       scan: { doubtful: true },
       walk: { window: { fromMs: 5, untilMs: null } },
@@ -201,33 +284,41 @@ describe('a list that shrinks while it is read', () => {
     const cut = resumeByDatestamp(aPass({ walk: { token: 'T', direction: 'falling', edgeMs: 5 } }));
     expect(cut).toMatchObject({ scan: { number: 2 }, walk: { token: null, window: OPEN } });
     const known = { seen: 3, seenBefore: 5, order: 'x', orderBefore: 'y', agreed: 1 };
-    expect(resumeByDatestamp(aPass({ scan: known })).scan).toMatchObject({ seen: 0, seenBefore: 5, orderBefore: 'y', agreed: 1 });
+    expect(resumeByDatestamp(aPass({ scan: known })).scan).toMatchObject({
+      seen: 0,
+      seenBefore: 5,
+      orderBefore: 'y',
+      agreed: 1,
+    });
   });
 });
 
 describe('the whole of a window', () => {
   test('is read unless one of its bounds was cut', () => {
     const window = { fromMs: 1, untilMs: 9 };
-    const through = (walked: HarvestWindow) => isOfWholeWindow(aPass({ window, walk: { window: walked } }));
-    expect([through(window), through({ ...window, fromMs: 2 }), through({ ...window, untilMs: 8 })]).toEqual([
-      true,
-      false,
-      false,
-    ]);
+    const through = (walked: HarvestWindow) =>
+      isOfWholeWindow(aPass({ window, walk: { window: walked } }));
+    expect([
+      through(window),
+      through({ ...window, fromMs: 2 }),
+      through({ ...window, untilMs: 8 }),
+    ]).toEqual([true, false, false]);
   });
 
   test('is one page if the first one is the last', () => {
-    const one = (walk: Partial<HarvestPass['walk']>) => isOnePage(aPass({ walk: { ended: true, pages: 1, ...walk } }));
-    expect([one({}), one({ pages: 2 }), one({ ended: false }), one({ window: { fromMs: 1, untilMs: null } })]).toEqual([
-      true,
-      false,
-      false,
-      false,
-    ]);
+    const one = (walk: Partial<HarvestPass['walk']>) =>
+      isOnePage(aPass({ walk: { ended: true, pages: 1, ...walk } }));
+    expect([
+      one({}),
+      one({ pages: 2 }),
+      one({ ended: false }),
+      one({ window: { fromMs: 1, untilMs: null } }),
+    ]).toEqual([true, false, false, false]);
   });
 
   test('lacks what was counted and not read', () => {
-    const missing = (listSize: number | null, metCount: number) => countMissing(aPass({ listSize, scan: { seen: metCount } }));
+    const missing = (listSize: number | null, metCount: number) =>
+      countMissing(aPass({ listSize, scan: { seen: metCount } }));
     expect([missing(9, 7), missing(9, 9), missing(9, 11), missing(null, 3)]).toEqual([2, 0, 0, 0]);
   });
 
@@ -258,7 +349,8 @@ describe('a counted scan', () => {
   });
 
   test('with missing records is repeated, until two agree that the service sends less than it counts', () => {
-    const missing = (scan: Partial<HarvestPass['scan']>) => judge(having(COUNTED, { listSize: 10, scan }));
+    const missing = (scan: Partial<HarvestPass['scan']>) =>
+      judge(having(COUNTED, { listSize: 10, scan }));
     expect(missing({})).toBe('again');
     expect(missing({ seenBefore: 9 })).toBe('short');
     expect(missing({ seenBefore: 8 })).toBe('again');
@@ -271,9 +363,21 @@ describe('a counted scan', () => {
     ['something left the list', { scan: { gone: true, seenBefore: 9 } }, 'again'],
     ['something may have been skipped', { scan: { doubtful: true, seenBefore: 9 } }, 'again'],
     ['something stood twice', { scan: { repeated: true } }, 'again'],
-    ['something stood twice, and the scan before met the same', { scan: { repeated: true, seenBefore: 9 } }, 'complete'],
-    ['something changed at its head, where another would have stood twice', { scan: { fresh: true } }, 'complete'],
-    ['something changed, and the list is walked oldest first', { scan: { fresh: true }, walk: { direction: 'rising' } }, 'again'],
+    [
+      'something stood twice, and the scan before met the same',
+      { scan: { repeated: true, seenBefore: 9 } },
+      'complete',
+    ],
+    [
+      'something changed at its head, where another would have stood twice',
+      { scan: { fresh: true } },
+      'complete',
+    ],
+    [
+      'something changed, and the list is walked oldest first',
+      { scan: { fresh: true }, walk: { direction: 'rising' } },
+      'again',
+    ],
     [
       'something changed, and the walk was cut',
       { scan: { fresh: true }, walk: { window: { fromMs: null, untilMs: 5 } } },
@@ -296,8 +400,16 @@ describe('an uncounted scan', () => {
     ['is complete where it is the third to agree', { scan: { agreed: 1 } }, 'complete'],
     ['is taken again where it met another number', { scan: { agreed: 1, seenBefore: 8 } }, 'again'],
     ['is taken again where a record changed', { scan: { agreed: 1, changed: 1 } }, 'again'],
-    ['is taken again where the order is another', { scan: { agreed: 1, order: 'x', orderBefore: 'y' } }, 'again'],
-    ['is taken again where one was overlooked before', { scan: { agreed: 1, overlooked: 1 } }, 'again'],
+    [
+      'is taken again where the order is another',
+      { scan: { agreed: 1, order: 'x', orderBefore: 'y' } },
+      'again',
+    ],
+    [
+      'is taken again where one was overlooked before',
+      { scan: { agreed: 1, overlooked: 1 } },
+      'again',
+    ],
     ['is complete where all stood on one page', { walk: { pages: 1 } }, 'complete'],
   ] as const)('%s', (_name, more, verdict) => {
     expect(judge(having(UNCOUNTED, more))).toBe(verdict);

@@ -53,17 +53,26 @@ describe('the rest of a window after an interruption', () => {
     expect(left({ fromMs: 1, untilMs: 9 }, [5, 4, 6])).toEqual({ fromMs: 1, untilMs: 9 });
     expect(left(OPEN, [])).toEqual(OPEN);
     const uncounted = advancePass(BEGUN, { ...PAGE, datestampsMs: [9, 8] });
-    expect(resumeByDatestamp(uncounted)).toMatchObject({ scan: { number: 2, seen: 0 }, walk: { window: OPEN } });
+    expect(resumeByDatestamp(uncounted)).toMatchObject({
+      scan: { number: 2, seen: 0 },
+      walk: { window: OPEN },
+    });
   });
 
   test('is what is older if the newest come first, including the time of the last record', () => {
     expect(left(OPEN, [60_000, 50_400])).toEqual({ fromMs: null, untilMs: 50_400 });
-    expect(left({ fromMs: 7, untilMs: 50_300 }, [60_000, 50_400])).toEqual({ fromMs: 7, untilMs: 50_300 });
+    expect(left({ fromMs: 7, untilMs: 50_300 }, [60_000, 50_400])).toEqual({
+      fromMs: 7,
+      untilMs: 50_300,
+    });
   });
 
   test('is what is newer if the oldest come first', () => {
     expect(left(OPEN, [40_000, 50_400])).toEqual({ fromMs: 50_400, untilMs: null });
-    expect(left({ fromMs: 60_000, untilMs: 90_000 }, [40_000, 50_400])).toEqual({ fromMs: 60_000, untilMs: 90_000 });
+    expect(left({ fromMs: 60_000, untilMs: 90_000 }, [40_000, 50_400])).toEqual({
+      fromMs: 60_000,
+      untilMs: 90_000,
+    });
   });
 });
 

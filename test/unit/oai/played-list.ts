@@ -6,7 +6,10 @@ export type Order = 'newest first' | 'oldest first' | 'by name';
 
 type Kept = { readonly stampMs: number; readonly text: string };
 
-/** A list of records by offsets, counted again for each page, that anything may happen to between two answers. */
+/**
+ * A list of records by offsets, counted again for each page, that anything may happen to between
+ * two answers.
+ */
 export class PlayedList {
   nowMs = Date.UTC(2025, 5, 1, 12);
   order: Order = 'newest first';
@@ -35,8 +38,9 @@ export class PlayedList {
   }
 
   /**
-   * Puts an old one to another place among the old ones and changes nothing else of it: no list of changes tells of it. One
-   * that was edited meanwhile stays, since coming back with an old datestamp while another goes leaves no sign in a list.
+   * Puts an old one to another place among the old ones and changes nothing else of it: no list of
+   * changes tells of it. One that was edited meanwhile stays, since coming back with an old
+   * datestamp while another goes leaves no sign in a list.
    */
   backdate(name: string, agoMs: number): void {
     const keptRecord = this.#kept.get(name);
@@ -73,10 +77,14 @@ export class PlayedList {
   listed({ from, until }: OaiArguments = {}): [string, string][] {
     const fromMs = parseDatestampMs(from ?? '') ?? Number.NEGATIVE_INFINITY;
     const untilMs = parseDatestampMs(until ?? '') ?? Number.POSITIVE_INFINITY;
-    const within = [...this.#kept].filter(([, { stampMs }]) => stampMs >= fromMs && stampMs <= untilMs);
+    const within = [...this.#kept].filter(
+      ([, { stampMs }]) => stampMs >= fromMs && stampMs <= untilMs,
+    );
     const byName = within.sort(([a], [b]) => a.localeCompare(b));
     const sign = { 'newest first': -1, 'oldest first': 1, 'by name': 0 }[this.order];
-    return byName.sort(([, a], [, b]) => sign * (a.stampMs - b.stampMs)).map(([name, { text }]) => [name, text]);
+    return byName
+      .sort(([, a], [, b]) => sign * (a.stampMs - b.stampMs))
+      .map(([name, { text }]) => [name, text]);
   }
 
   readonly listRecords = async (args: OaiArguments): Promise<ListPage<OaiRecord>> => {
@@ -87,14 +95,19 @@ export class PlayedList {
     const place = token === undefined ? { given: args, offset: 0 } : this.#tokens.get(token);
     if (place === undefined) throw new OaiError('badResumptionToken', 'expired');
     this.#whole ??= place.given;
-    if (place.given.from === this.#whole.from && place.given.until === this.#whole.until) this.#unseen = undefined;
+    if (place.given.from === this.#whole.from && place.given.until === this.#whole.until)
+      this.#unseen = undefined;
     const all = this.listed(place.given);
     const names = all.slice(place.offset, place.offset + this.pageSize).map(([name]) => name);
     const offset = place.offset + names.length;
     const goesOn = offset < all.length;
     const next = `T${this.#tokens.size} ${this.answers}`;
     if (goesOn) this.#tokens.set(next, { given: place.given, offset });
-    return { ...this.page(names), next: goesOn ? next : undefined, completeListSize: this.counts ? all.length : undefined };
+    return {
+      ...this.page(names),
+      next: goesOn ? next : undefined,
+      completeListSize: this.counts ? all.length : undefined,
+    };
   };
 
   page(names: readonly string[]): ListPage<OaiRecord> {
@@ -114,10 +127,28 @@ export class PlayedList {
       };
     });
     return {
-      ...{ items, next: undefined, completeListSize: undefined, cursor: undefined, tokenExpiresMs: undefined, broken: [] },
-      ...{ responseDateMs: Math.floor(this.nowMs / 1000) * 1000, document: { root: ELEMENT, bytes } },
+      ...{
+        items,
+        next: undefined,
+        completeListSize: undefined,
+        cursor: undefined,
+        tokenExpiresMs: undefined,
+        broken: [],
+      },
+      ...{
+        responseDateMs: Math.floor(this.nowMs / 1000) * 1000,
+        document: { root: ELEMENT, bytes },
+      },
     };
   }
 }
 
-const ELEMENT = { namespace: '', name: 'record', attributes: [], children: [], text: '', start: 0, end: 0 };
+const ELEMENT = {
+  namespace: '',
+  name: 'record',
+  attributes: [],
+  children: [],
+  text: '',
+  start: 0,
+  end: 0,
+};

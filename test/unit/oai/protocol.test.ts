@@ -1,13 +1,39 @@
 import { describe, expect, test } from 'vitest';
 import { UsageError } from '../../../src/base/errors.ts';
-import { buildQuery, checkArguments, ERROR_HINTS, type OaiArguments, type Verb } from '../../../src/oai/protocol.ts';
+import {
+  buildQuery,
+  checkArguments,
+  ERROR_HINTS,
+  type OaiArguments,
+  type Verb,
+} from '../../../src/oai/protocol.ts';
 
 describe('arguments are checked before anything is sent', () => {
   const refused: readonly [string, Verb, OaiArguments, string][] = [
-    ['a missing format', 'ListRecords', { set: 'heslo' }, 'ListRecords needs the argument metadataPrefix.'],
-    ['a missing identifier', 'GetRecord', { metadataPrefix: 'oai_dc' }, 'GetRecord needs the argument identifier.'],
-    ['an argument of another verb', 'Identify', { set: 'heslo' }, 'Identify takes no argument set.'],
-    ['an empty value', 'ListRecords', { metadataPrefix: 'oai_dc', set: '' }, 'The argument set of ListRecords is empty.'],
+    [
+      'a missing format',
+      'ListRecords',
+      { set: 'heslo' },
+      'ListRecords needs the argument metadataPrefix.',
+    ],
+    [
+      'a missing identifier',
+      'GetRecord',
+      { metadataPrefix: 'oai_dc' },
+      'GetRecord needs the argument identifier.',
+    ],
+    [
+      'an argument of another verb',
+      'Identify',
+      { set: 'heslo' },
+      'Identify takes no argument set.',
+    ],
+    [
+      'an empty value',
+      'ListRecords',
+      { metadataPrefix: 'oai_dc', set: '' },
+      'The argument set of ListRecords is empty.',
+    ],
     [
       'a token in company',
       'ListRecords',
@@ -54,9 +80,17 @@ describe('arguments are checked before anything is sent', () => {
   const accepted: readonly [string, Verb, OaiArguments][] = [
     ['nothing for Identify', 'Identify', {}],
     ['a token alone', 'ListIdentifiers', { resumptionToken: 'T' }],
-    ['a window of one day', 'ListRecords', { metadataPrefix: 'oai_dc', from: '2024-01-01', until: '2024-01-01' }],
+    [
+      'a window of one day',
+      'ListRecords',
+      { metadataPrefix: 'oai_dc', from: '2024-01-01', until: '2024-01-01' },
+    ],
     ['a window without an end', 'ListRecords', { metadataPrefix: 'oai_dc', from: '2024-01-01' }],
-    ['a window without a beginning', 'ListRecords', { metadataPrefix: 'oai_dc', until: '2024-01-01T00:00:00Z' }],
+    [
+      'a window without a beginning',
+      'ListRecords',
+      { metadataPrefix: 'oai_dc', until: '2024-01-01T00:00:00Z' },
+    ],
     ['formats of one record', 'ListMetadataFormats', { identifier: 'https://x/id/A' }],
   ];
   test.each(accepted)('%s is accepted', (_, verb, args) => {
@@ -68,7 +102,9 @@ test('the verb comes first and values are escaped', () => {
   expect(buildQuery('ListRecords', { metadataPrefix: 'oai_dc', set: 'a:b&c' })).toBe(
     'verb=ListRecords&metadataPrefix=oai_dc&set=a%3Ab%26c',
   );
-  expect(buildQuery('ListRecords', { resumptionToken: 'a b/č' })).toBe('verb=ListRecords&resumptionToken=a+b%2F%C4%8D');
+  expect(buildQuery('ListRecords', { resumptionToken: 'a b/č' })).toBe(
+    'verb=ListRecords&resumptionToken=a+b%2F%C4%8D',
+  );
 });
 
 test('each protocol error has its own hint', () => {

@@ -35,7 +35,8 @@ const dc = (content: string): OaiRecord =>
     `<oai_dc:dc xmlns:oai_dc="http://www.openarchives.org/OAI/2.0/oai_dc/" xmlns:dc="http://purl.org/dc/elements/1.1/">${content}</oai_dc:dc>`,
   );
 
-const getMetadata = (of: OaiRecord): unknown => JSON.parse(renderMetadata(new JsonBytes(), of, repeated) ?? 'null');
+const getMetadata = (of: OaiRecord): unknown =>
+  JSON.parse(renderMetadata(new JsonBytes(), of, repeated) ?? 'null');
 
 test('a record is its header with its metadata by the names of the service', () => {
   const find = svc(
@@ -74,7 +75,9 @@ test('a repeatable element is always a list, but only where its parent permits r
 });
 
 test('an element repeated against the schema is a list all the same', () => {
-  expect(getMetadata(svc('<svc:x><svc:y>1</svc:y><svc:y>2</svc:y><svc:y>3</svc:y></svc:x>'))).toEqual({
+  expect(
+    getMetadata(svc('<svc:x><svc:y>1</svc:y><svc:y>2</svc:y><svc:y>3</svc:y></svc:x>')),
+  ).toEqual({
     x: { y: ['1', '2', '3'] },
   });
 });
@@ -83,9 +86,13 @@ describe('withheld content in JSON', () => {
   const refusal = 'HTTP/1.1 403 Forbidden';
 
   test('is marked if a part is refused, and its text is omitted', () => {
-    const find = svc(`<svc:samostatny_nalez><svc:chranene_udaje>\n ${refusal} </svc:chranene_udaje></svc:samostatny_nalez>`);
+    const find = svc(
+      `<svc:samostatny_nalez><svc:chranene_udaje>\n ${refusal} </svc:chranene_udaje></svc:samostatny_nalez>`,
+    );
     const json = toRecordJson(find, repeated);
-    expect(json).toMatchObject({ metadata: { samostatny_nalez: { chranene_udaje: { masked: true } } } });
+    expect(json).toMatchObject({
+      metadata: { samostatny_nalez: { chranene_udaje: { masked: true } } },
+    });
     expect(JSON.stringify(json)).not.toContain('403');
   });
 
@@ -112,7 +119,8 @@ test('a deleted record is marked and has no metadata', () => {
 });
 
 test('every field of Dublin Core is a list, even if the service nests it twice', () => {
-  const fields = '<dc:title xml:lang="cs">Nález</dc:title><dc:title xml:lang="en">Find</dc:title><dc:type>t</dc:type>';
+  const fields =
+    '<dc:title xml:lang="cs">Nález</dc:title><dc:title xml:lang="en">Find</dc:title><dc:type>t</dc:type>';
   const expected = {
     title: [
       { '@lang': 'cs', '#text': 'Nález' },
@@ -125,8 +133,12 @@ test('every field of Dublin Core is a list, even if the service nests it twice',
 });
 
 test('names with a meaning in JavaScript are only names', () => {
-  const named = svc('<svc:x><svc:__proto__><svc:a>1</svc:a></svc:__proto__><svc:constructor>2</svc:constructor></svc:x>');
-  expect(renderMetadata(new JsonBytes(), named, repeated)).toBe('{"x":{"__proto__":{"a":"1"},"constructor":"2"}}');
+  const named = svc(
+    '<svc:x><svc:__proto__><svc:a>1</svc:a></svc:__proto__><svc:constructor>2</svc:constructor></svc:x>',
+  );
+  expect(renderMetadata(new JsonBytes(), named, repeated)).toBe(
+    '{"x":{"__proto__":{"a":"1"},"constructor":"2"}}',
+  );
 });
 
 test('of two attributes that differ only by their namespace the last one counts', () => {
@@ -136,7 +148,8 @@ test('of two attributes that differ only by their namespace the last one counts'
 
 test('an excluded attribute name is omitted, and the last one occurs once', () => {
   const xsi = 'xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance"';
-  const text = (attributes: string) => renderMetadata(new JsonBytes(), record(`<a xmlns="urn:a" ${attributes}>x</a>`), repeated);
+  const text = (attributes: string) =>
+    renderMetadata(new JsonBytes(), record(`<a xmlns="urn:a" ${attributes}>x</a>`), repeated);
   expect(text('lang="cs" xml:lang="en" id="1"')).toBe('{"@lang":"en","@id":"1","#text":"x"}');
   expect(text(`lang="cs" ${xsi} xsi:lang="en"`)).toBe('{"@lang":"cs","#text":"x"}');
   expect(text('lang="&lt; &#x10D;"')).toBe('{"@lang":"< č","#text":"x"}');
@@ -153,7 +166,11 @@ test('a header alone is the header of its record', () => {
     writeHeader(json, of);
     return Buffer.concat(json.take()).toString();
   };
-  const kept = { identifier: 'https://h/id/X-1', datestamp: '2025-01-02T03:04:05Z', sets: ['heslo:obdobi', 'x'] };
+  const kept = {
+    identifier: 'https://h/id/X-1',
+    datestamp: '2025-01-02T03:04:05Z',
+    sets: ['heslo:obdobi', 'x'],
+  };
   const listed = record('<a/>', '<setSpec>heslo:obdobi</setSpec><setSpec>x</setSpec>');
   expect(text(listed)).toBe(JSON.stringify(kept));
   expect(toHeaderJson(listed)).toEqual(kept);
@@ -162,7 +179,8 @@ test('a header alone is the header of its record', () => {
 });
 
 test('remarks of the service about a record come before its metadata, each by its name', () => {
-  const about = '<provenance xmlns="urn:p"><origin>a</origin></provenance><rights xmlns="urn:r">free</rights>';
+  const about =
+    '<provenance xmlns="urn:p"><origin>a</origin></provenance><rights xmlns="urn:r">free</rights>';
   const xml = `<record xmlns="http://www.openarchives.org/OAI/2.0/"><header><identifier>X-1</identifier><datestamp>2025-01-02</datestamp></header>
     <about>${about}</about></record>`;
   const read = parseRecord(parseXml(Buffer.from(xml)).root);
@@ -189,15 +207,19 @@ function toModel(element: XmlElement): Json {
 }
 
 const anyName = fc.constantFrom('a', 'b', 'c', 'č');
-const anyText = fc.string({ unit: fc.constantFrom('x', 'ž', ' ', '"', '\\', '\t', '\n', '\u007f', '\u2028', '\ud7ff', '𐏿') });
-const { element: anyElement } = fc.letrec<{ element: XmlNode; content: XmlNode['content'] }>((tie) => ({
-  element: fc.record({
-    name: anyName,
-    attributes: fc.dictionary(anyName, anyText, { maxKeys: 3, noNullPrototype: true }),
-    content: tie('content'),
-  }) as fc.Arbitrary<XmlNode>,
-  content: fc.oneof({ depthSize: 'small' }, anyText, fc.array(tie('element'), { maxLength: 5 })),
-}));
+const anyText = fc.string({
+  unit: fc.constantFrom('x', 'ž', ' ', '"', '\\', '\t', '\n', '\u007f', '\u2028', '\ud7ff', '𐏿'),
+});
+const { element: anyElement } = fc.letrec<{ element: XmlNode; content: XmlNode['content'] }>(
+  (tie) => ({
+    element: fc.record({
+      name: anyName,
+      attributes: fc.dictionary(anyName, anyText, { maxKeys: 3, noNullPrototype: true }),
+      content: tie('content'),
+    }) as fc.Arbitrary<XmlNode>,
+    content: fc.oneof({ depthSize: 'small' }, anyText, fc.array(tie('element'), { maxLength: 5 })),
+  }),
+);
 
 test('for any input the text of a record equals that of its objects', () => {
   fc.assert(
@@ -221,7 +243,9 @@ test('a text written in pieces, and one longer than a block, equal the JSON writ
     json.writeString('short');
     json.close(']');
     expect(json.isLarge).toBe(true);
-    expect(Buffer.concat(json.take()).toString()).toBe(JSON.stringify([long, long, long, long, 'short']));
+    expect(Buffer.concat(json.take()).toString()).toBe(
+      JSON.stringify([long, long, long, long, 'short']),
+    );
     expect(json.isLarge).toBe(false);
   }
 });

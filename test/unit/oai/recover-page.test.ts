@@ -9,7 +9,10 @@ function salvaged(body: string | Buffer) {
   const page = recoverPage(Buffer.from(body as string));
   return page === undefined
     ? undefined
-    : { left: page.document.root.children.at(-1)?.children.length, broken: page.broken.map(({ identifier }) => identifier) };
+    : {
+        left: page.document.root.children.at(-1)?.children.length,
+        broken: page.broken.map(({ identifier }) => identifier),
+      };
 }
 
 test.each([
@@ -24,11 +27,17 @@ test.each([
   ['', undefined],
   ['A B', undefined],
 ])('a broken record with the identifier %j is left out as %j', (identifier, named) => {
-  expect(salvaged(listXml('ListRecords', [recordXml('X'), broken(identifier)], 'T'))).toEqual({ left: 2, broken: [named] });
+  expect(salvaged(listXml('ListRecords', [recordXml('X'), broken(identifier)], 'T'))).toEqual({
+    left: 2,
+    broken: [named],
+  });
 });
 
 test('an identifier with undecodable bytes names nothing', () => {
-  const [before, after] = listXml('ListRecords', [recordXml('X'), broken('A?')]).split('A?') as [string, string];
+  const [before, after] = listXml('ListRecords', [recordXml('X'), broken('A?')]).split('A?') as [
+    string,
+    string,
+  ];
   const body = Buffer.concat([Buffer.from(`${before}A`), Buffer.from([0xff]), Buffer.from(after)]);
   expect(salvaged(body)).toEqual({ left: 1, broken: [undefined] });
 });
@@ -52,9 +61,17 @@ test('records may have a prefix, attributes and line breaks in their tags', () =
 });
 
 test('a record that runs into its neighbour is left out, with a message', () => {
-  const page = recoverPage(Buffer.from(listXml('ListRecords', [recordXml('A'), '<record/>', recordXml('B'), broken('C')])));
-  expect(page?.broken[0]).toEqual({ identifier: `${OAI_BASE}/id/A`, reason: 'it is not separated from the next record' });
-  expect(page?.broken[1]).toMatchObject({ identifier: 'C', reason: expect.stringMatching(/\(line \d+, byte \d+\)$/) });
+  const page = recoverPage(
+    Buffer.from(listXml('ListRecords', [recordXml('A'), '<record/>', recordXml('B'), broken('C')])),
+  );
+  expect(page?.broken[0]).toEqual({
+    identifier: `${OAI_BASE}/id/A`,
+    reason: 'it is not separated from the next record',
+  });
+  expect(page?.broken[1]).toMatchObject({
+    identifier: 'C',
+    reason: expect.stringMatching(/\(line \d+, byte \d+\)$/),
+  });
 });
 
 test.each([
@@ -62,7 +79,10 @@ test.each([
   ['a record that is never closed', '<a><record>'],
   ['an end before the first begin', '<a></record><record></a>'],
   ['nothing', ''],
-  ['a frame that is broken', listXml('ListRecords', [recordXml('A'), '<record>&</record>']).replace('</ListRecords>', '&')],
+  [
+    'a frame that is broken',
+    listXml('ListRecords', [recordXml('A'), '<record>&</record>']).replace('</ListRecords>', '&'),
+  ],
 ])('%s cannot be salvaged', (_, body) => {
   expect(salvaged(body)).toBeUndefined();
 });
@@ -79,7 +99,9 @@ test('a page that would have to be read too often is given up', () => {
 });
 
 test('the address of each broken record is kept as written', () => {
-  expect(salvaged(listXml('ListRecords', [broken(`${OAI_BASE}/id/B`), recordXml('X')]))?.broken).toEqual([`${OAI_BASE}/id/B`]);
+  expect(
+    salvaged(listXml('ListRecords', [broken(`${OAI_BASE}/id/B`), recordXml('X')]))?.broken,
+  ).toEqual([`${OAI_BASE}/id/B`]);
 });
 
 test('text after the root costs no record', () => {

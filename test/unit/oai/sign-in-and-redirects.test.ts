@@ -5,16 +5,28 @@ import { openOaiClient } from '../../../src/oai/client.ts';
 import { extractToken, type OaiCredentials } from '../../../src/oai/send-request.ts';
 import { openSession } from '../../../src/pas-api/session.ts';
 import { makeClient, RECORDS } from '../../support/scripted-client.ts';
-import { answer, listXml, OAI_BASE, oaiError, oaiXml, recordXml, scripted } from '../../support/scripted-oai.ts';
+import {
+  answer,
+  listXml,
+  OAI_BASE,
+  oaiError,
+  oaiXml,
+  recordXml,
+  scripted,
+} from '../../support/scripted-oai.ts';
 
 describe('signing in', () => {
   test('sends Basic with the first request, since the service never asks for it', async () => {
     const exchange = scripted(oaiError('noRecordsMatch'));
-    await makeClient(exchange, { kind: 'basic', username: 'eva@example.org', password: 'háčky:a dvojtečka' }).listRecords(
-      RECORDS,
-    );
+    await makeClient(exchange, {
+      kind: 'basic',
+      username: 'eva@example.org',
+      password: 'háčky:a dvojtečka',
+    }).listRecords(RECORDS);
     const authorization = exchange.requests[0]?.headers?.['authorization'] ?? '';
-    expect(Buffer.from(authorization.slice('Basic '.length), 'base64').toString()).toBe('eva@example.org:háčky:a dvojtečka');
+    expect(Buffer.from(authorization.slice('Basic '.length), 'base64').toString()).toBe(
+      'eva@example.org:háčky:a dvojtečka',
+    );
   });
 
   test('sends the current bearer token with each request', async () => {
@@ -23,14 +35,20 @@ describe('signing in', () => {
     const client = makeClient(exchange, { kind: 'bearer', token: async () => `t${++askedCount}` });
     await client.listRecords(RECORDS);
     await client.listRecords(RECORDS);
-    expect(exchange.requests.map((request) => request.headers?.['authorization'])).toEqual(['Bearer t1', 'Bearer t2']);
+    expect(exchange.requests.map((request) => request.headers?.['authorization'])).toEqual([
+      'Bearer t1',
+      'Bearer t2',
+    ]);
   });
 });
 
 describe('an expired bearer token', () => {
   const LIST = listXml('ListRecords', [recordXml('A')], 'T');
-  const unlessOld = (refused: string) => (request: { headers?: Readonly<Record<string, string>> }) =>
-    request.headers?.['authorization'] === `Bearer ${refused}` ? answer('', { status: 401 }) : LIST;
+  const unlessOld =
+    (refused: string) => (request: { headers?: Readonly<Record<string, string>> }) =>
+      request.headers?.['authorization'] === `Bearer ${refused}`
+        ? answer('', { status: 401 })
+        : LIST;
 
   /** A session of the write interface, at which signing in gives `t1`, `t2`, …, or what is said. */
   function session(first: string, give: (nth: number) => string = (nth) => `t${nth}`) {
@@ -50,7 +68,8 @@ describe('an expired bearer token', () => {
     const { credentials, signIns } = session('old');
     const client = makeClient(exchange, credentials);
     const pages = [RECORDS, { resumptionToken: 'T' }, { resumptionToken: 'T' }];
-    for (const page of pages) expect((await client.listRecords(page as typeof RECORDS)).items).toHaveLength(1);
+    for (const page of pages)
+      expect((await client.listRecords(page as typeof RECORDS)).items).toHaveLength(1);
     expect(signIns()).toBe(1);
     expect(exchange.requests.map(({ headers }) => headers?.['authorization'])).toEqual([
       'Bearer old',
@@ -63,18 +82,26 @@ describe('an expired bearer token', () => {
   test('is renewed once for requests that are refused at the same time', async () => {
     const { credentials, signIns } = session('old');
     const client = makeClient(scripted(unlessOld('old')), credentials);
-    await Promise.all([client.listRecords(RECORDS), client.listRecords(RECORDS), client.listRecords(RECORDS)]);
+    await Promise.all([
+      client.listRecords(RECORDS),
+      client.listRecords(RECORDS),
+      client.listRecords(RECORDS),
+    ]);
     expect(signIns()).toBe(1);
   });
 
   test('that is refused again, or issued unchanged, is a fault of the account', async () => {
     const never = scripted(answer('', { status: 401 }));
     const other = session('old');
-    await expect(makeClient(never, other.credentials).listRecords(RECORDS)).rejects.toBeInstanceOf(AuthError);
+    await expect(makeClient(never, other.credentials).listRecords(RECORDS)).rejects.toBeInstanceOf(
+      AuthError,
+    );
     expect([never.requests.length, other.signIns()]).toEqual([2, 1]);
     const refusing = scripted(answer('', { status: 401 }));
     const same = session('old', () => 'old');
-    await expect(makeClient(refusing, same.credentials).listRecords(RECORDS)).rejects.toBeInstanceOf(AuthError);
+    await expect(
+      makeClient(refusing, same.credentials).listRecords(RECORDS),
+    ).rejects.toBeInstanceOf(AuthError);
     expect(refusing.requests).toHaveLength(1);
   });
 
@@ -87,10 +114,15 @@ describe('an expired bearer token', () => {
       keeper: { read: () => undefined, write: () => undefined },
       send: (request) =>
         new Promise((_resolve, reject) => {
-          request.signal?.addEventListener('abort', () => reject(new TransportError('aborted', true, 'stopped')));
+          request.signal?.addEventListener('abort', () =>
+            reject(new TransportError('aborted', true, 'stopped')),
+          );
         }),
     });
-    const listed = makeClient(scripted(LIST), { kind: 'bearer', ...hanging }).listRecords(RECORDS, stop.signal);
+    const listed = makeClient(scripted(LIST), { kind: 'bearer', ...hanging }).listRecords(
+      RECORDS,
+      stop.signal,
+    );
     stop.abort();
     await expect(listed).rejects.toBeInstanceOf(InterruptedError);
   });
@@ -107,26 +139,38 @@ describe('redirects', () => {
         : to(request.url.replace('/oai?', '/2.2/oai?')),
     );
     const client = makeClient(exchange, BASIC, 'generic');
-    for (let page = 0; page < 4; page++) await client.listRecords(page === 0 ? RECORDS : { resumptionToken: 'T' });
+    for (let page = 0; page < 4; page++)
+      await client.listRecords(page === 0 ? RECORDS : { resumptionToken: 'T' });
     expect(exchange.requests.filter(({ url }) => !url.includes('/2.2/'))).toHaveLength(1);
-    expect(exchange.requests.every(({ headers }) => headers?.['authorization'] !== undefined)).toBe(true);
+    expect(exchange.requests.every(({ headers }) => headers?.['authorization'] !== undefined)).toBe(
+      true,
+    );
   });
 
-  test.each([503, 200])('to an announcement of an outage with status %i are not remembered', async (status) => {
-    const script = scripted(
-      answer('', { status: 302, headers: { location: '/outage?verb=Identify' } }),
-      answer('<p>Closed</p>', { status, headers: { 'content-type': 'text/html' } }),
-      oaiXml('<Identify/>'),
-    );
-    const client = makeClient(script);
-    await expect(client.identify()).rejects.toThrow();
-    await client.identify();
-    expect(script.requests.map(({ url }) => new URL(url).pathname)).toEqual(['/2.2/oai', '/outage', '/2.2/oai']);
-  });
+  test.each([503, 200])(
+    'to an announcement of an outage with status %i are not remembered',
+    async (status) => {
+      const script = scripted(
+        answer('', { status: 302, headers: { location: '/outage?verb=Identify' } }),
+        answer('<p>Closed</p>', { status, headers: { 'content-type': 'text/html' } }),
+        oaiXml('<Identify/>'),
+      );
+      const client = makeClient(script);
+      await expect(client.identify()).rejects.toThrow();
+      await client.identify();
+      expect(script.requests.map(({ url }) => new URL(url).pathname)).toEqual([
+        '/2.2/oai',
+        '/outage',
+        '/2.2/oai',
+      ]);
+    },
+  );
 
   test('with a relative address and without arguments are understood', async () => {
     for (const location of ['/2.2/oai', '2.2/oai?verb=Identify']) {
-      const exchange = scripted((request) => (request.url.includes('/2.2/') ? oaiXml('<Identify/>') : to(location)));
+      const exchange = scripted((request) =>
+        request.url.includes('/2.2/') ? oaiXml('<Identify/>') : to(location),
+      );
       await makeClient(exchange, BASIC, 'generic').identify();
       expect(exchange.requests.at(-1)?.url).toBe(`${OAI_BASE}/2.2/oai?verb=Identify`);
     }
@@ -134,11 +178,15 @@ describe('redirects', () => {
 
   test('never send a password to another host, where nothing is harvested anonymously either', async () => {
     const exchange = scripted((request) =>
-      request.url.startsWith(OAI_BASE) ? to('https://elsewhere.example.org/oai?verb=Identify') : oaiXml('<Identify/>'),
+      request.url.startsWith(OAI_BASE)
+        ? to('https://elsewhere.example.org/oai?verb=Identify')
+        : oaiXml('<Identify/>'),
     );
     const failure = makeClient(exchange, BASIC).identify();
     await expect(failure).rejects.toMatchObject({ oaiCode: 'malformed' });
-    await expect(failure).rejects.toThrow('redirects to https://elsewhere.example.org, to which your sign-in is not sent');
+    await expect(failure).rejects.toThrow(
+      'redirects to https://elsewhere.example.org, to which your sign-in is not sent',
+    );
     expect(exchange.requests.every(({ url }) => url.startsWith(OAI_BASE))).toBe(true);
     await makeClient(exchange, { kind: 'none' }).identify();
     expect(exchange.requests.at(-1)?.url).toContain('elsewhere');
@@ -148,9 +196,24 @@ describe('redirects', () => {
   const HERE = `${OAI_BASE}/2.2/oai`;
   test.each([
     ['a circle', to('/2.2/oai?verb=Identify'), `${HERE} redirects in a loop.`, CHECK],
-    ['no address', answer('', { status: 302 }), `${HERE}?verb=Identify redirects without an address.`, CHECK],
-    ['what is no address', to('https://'), `${HERE}?verb=Identify redirects without an address.`, CHECK],
-    ['an address that is none', to('ftp://example.org/'), `${HERE}?verb=Identify redirects without an address.`, CHECK],
+    [
+      'no address',
+      answer('', { status: 302 }),
+      `${HERE}?verb=Identify redirects without an address.`,
+      CHECK,
+    ],
+    [
+      'what is no address',
+      to('https://'),
+      `${HERE}?verb=Identify redirects without an address.`,
+      CHECK,
+    ],
+    [
+      'an address that is none',
+      to('ftp://example.org/'),
+      `${HERE}?verb=Identify redirects without an address.`,
+      CHECK,
+    ],
     [
       'an address without TLS',
       to('http://harvest.example.org/2.2/oai?verb=Identify'),
@@ -158,7 +221,11 @@ describe('redirects', () => {
       'Ask the operator of the service.',
     ],
   ])('to %s are refused', async (_, step, message, hint) => {
-    await expect(makeClient(scripted(step)).identify()).rejects.toMatchObject({ oaiCode: 'malformed', message, hint });
+    await expect(makeClient(scripted(step)).identify()).rejects.toMatchObject({
+      oaiCode: 'malformed',
+      message,
+      hint,
+    });
   });
 
   test('to another host are refused with advice', async () => {
@@ -182,23 +249,31 @@ describe('redirects', () => {
   });
 
   test('do not include other statuses, whatever their location', async () => {
-    const exchange = scripted(answer(oaiXml('<Identify/>'), { headers: { location: '/elsewhere' } }));
+    const exchange = scripted(
+      answer(oaiXml('<Identify/>'), { headers: { location: '/elsewhere' } }),
+    );
     await makeClient(exchange).identify();
     expect(exchange.requests).toHaveLength(1);
-    await expect(makeClient(scripted(to('/2.2/oai?verb=Identify', 304))).identify()).rejects.toBeInstanceOf(OaiError);
+    await expect(
+      makeClient(scripted(to('/2.2/oai?verb=Identify', 304))).identify(),
+    ).rejects.toBeInstanceOf(OaiError);
   });
 
   test('without TLS may lead to TLS and among each other', async () => {
     const base = 'http://harvest.example.org';
     for (const location of [`${OAI_BASE}/x?verb=Identify`, `${base}/x?verb=Identify`]) {
-      const exchange = scripted((request) => (request.url.includes('/x') ? oaiXml('<Identify/>') : to(location)));
+      const exchange = scripted((request) =>
+        request.url.includes('/x') ? oaiXml('<Identify/>') : to(location),
+      );
       await openOaiClient({ oaiBase: base, exchange, credentials: { kind: 'none' } }).identify();
       expect(exchange.requests.at(-1)?.url).toBe(location);
     }
   });
 
   test('with other arguments are followed and not remembered, and fragments are not sent', async () => {
-    const exchange = scripted((request) => (request.url.includes('/2.2/') ? to('/moved?key=1#top') : oaiXml('<Identify/>')));
+    const exchange = scripted((request) =>
+      request.url.includes('/2.2/') ? to('/moved?key=1#top') : oaiXml('<Identify/>'),
+    );
     const client = makeClient(exchange);
     for (let time = 0; time < 2; time += 1) await client.identify();
     expect(exchange.requests.map(({ url }) => url.slice(OAI_BASE.length))).toEqual([
@@ -216,9 +291,16 @@ describe('redirects', () => {
         : listXml('ListRecords', [recordXml('A')]),
     );
     const client = makeClient(exchange);
-    for (let time = 0; time < 2; time += 1) await client.listRecords({ metadataPrefix: 'oai_svc', set: 'a:b' });
-    expect(exchange.requests.map(({ url }) => new URL(url).pathname)).toEqual(['/2.2/oai', '/moved', '/moved']);
-    expect(exchange.requests.at(-1)?.url).toBe(`${OAI_BASE}/moved?verb=ListRecords&metadataPrefix=oai_svc&set=a%3Ab`);
+    for (let time = 0; time < 2; time += 1)
+      await client.listRecords({ metadataPrefix: 'oai_svc', set: 'a:b' });
+    expect(exchange.requests.map(({ url }) => new URL(url).pathname)).toEqual([
+      '/2.2/oai',
+      '/moved',
+      '/moved',
+    ]);
+    expect(exchange.requests.at(-1)?.url).toBe(
+      `${OAI_BASE}/moved?verb=ListRecords&metadataPrefix=oai_svc&set=a%3Ab`,
+    );
   });
 });
 
@@ -235,12 +317,21 @@ test('a list request accepts any format, compressed, and names the program', asy
 });
 
 test('a sign-in repeated by an answer is never shown', async () => {
-  const exchange = scripted(({ headers }) => oaiError('badArgument', `you sent ${headers?.['authorization']}`));
-  const failure = makeClient(exchange, { kind: 'bearer', token: async () => 'a-token-that-is-secret' }).identify();
+  const exchange = scripted(({ headers }) =>
+    oaiError('badArgument', `you sent ${headers?.['authorization']}`),
+  );
+  const failure = makeClient(exchange, {
+    kind: 'bearer',
+    token: async () => 'a-token-that-is-secret',
+  }).identify();
   await expect(failure).rejects.toThrow(/you sent Bearer/);
   await expect(failure).rejects.not.toThrow(/a-token/);
 });
 
 test('the secret in a header is the part after its scheme', () => {
-  expect([extractToken('Bearer Basic abc'), extractToken('abc'), extractToken(' abc')]).toEqual(['Basic abc', 'abc', ' abc']);
+  expect([extractToken('Bearer Basic abc'), extractToken('abc'), extractToken(' abc')]).toEqual([
+    'Basic abc',
+    'abc',
+    ' abc',
+  ]);
 });

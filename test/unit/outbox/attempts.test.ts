@@ -3,7 +3,12 @@ import type { AttemptOutcome } from '../../../src/base/outcomes.ts';
 import { computeEntryBackoffMs } from '../../../src/base/retry-policy.ts';
 import { settle } from '../../../src/outbox/claims.ts';
 import { findEntryById } from '../../../src/outbox/entry-queries.ts';
-import { countAttemptsInARow, countConsecutiveFailures, getRetryAt, listAttempts } from '../../../src/outbox/record-events.ts';
+import {
+  countAttemptsInARow,
+  countConsecutiveFailures,
+  getRetryAt,
+  listAttempts,
+} from '../../../src/outbox/record-events.ts';
 import { claimEntry } from '../../support/attempted-entries.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 import { queueImport, tempOutbox } from '../../support/temp-outbox.ts';
@@ -15,19 +20,28 @@ async function tried(outcomes: readonly (AttemptOutcome | null)[]) {
   const { entryId } = queueImport(outbox, 'K-1');
   for (const outcome of outcomes) {
     const claimed = claimEntry(outbox, entryId);
-    if (outcome !== null) settle(outbox, claimed, { state: 'queued', reason: 'x', notBeforeAt: 0 }, { outcome });
+    if (outcome !== null)
+      settle(outbox, claimed, { state: 'queued', reason: 'x', notBeforeAt: 0 }, { outcome });
     await clock.advance(1000);
   }
   const entry = findEntryById(outbox, entryId);
   if (entry === undefined) throw new Error('the entry is gone');
   const attempts = listAttempts(outbox, entry);
   const refused = countAttemptsInARow(outbox, entry, 'unauthorised');
-  return { failures: countConsecutiveFailures(attempts), againInMs: getRetryAt(attempts) - clock.now() + 1000, refused };
+  return {
+    failures: countConsecutiveFailures(attempts),
+    againInMs: getRetryAt(attempts) - clock.now() + 1000,
+    refused,
+  };
 }
 
 test('a failing entry waits longer each time, half a minute at most, and from the eighth time on for minutes', () => {
-  expect([1, 2, 3, 4, 5, 6, 7].map(computeEntryBackoffMs)).toEqual([1000, 2000, 4000, 8000, 16_000, 30_000, 30_000]);
-  expect([8, 9, 10, 11, 12, 20].map((failures) => computeEntryBackoffMs(failures) / 60_000)).toEqual([5, 10, 20, 40, 60, 60]);
+  expect([1, 2, 3, 4, 5, 6, 7].map(computeEntryBackoffMs)).toEqual([
+    1000, 2000, 4000, 8000, 16_000, 30_000, 30_000,
+  ]);
+  expect(
+    [8, 9, 10, 11, 12, 20].map((failures) => computeEntryBackoffMs(failures) / 60_000),
+  ).toEqual([5, 10, 20, 40, 60, 60]);
 });
 
 describe('consecutive failures', () => {
@@ -46,12 +60,16 @@ describe('consecutive failures', () => {
     },
   );
 
-  test.each<AttemptOutcome>(['throttled', 'closed', 'not-delivered', 'not-sent', 'unauthorised', 'probe'])(
-    'do not include failures unrelated to the entry: %s',
-    async (outcome) => {
-      expect((await tried(['busy', outcome, 'cut', outcome])).failures).toBe(2);
-    },
-  );
+  test.each<AttemptOutcome>([
+    'throttled',
+    'closed',
+    'not-delivered',
+    'not-sent',
+    'unauthorised',
+    'probe',
+  ])('do not include failures unrelated to the entry: %s', async (outcome) => {
+    expect((await tried(['busy', outcome, 'cut', outcome])).failures).toBe(2);
+  });
 
   test('do not include those under way', async () => {
     expect((await tried(['busy', null])).failures).toBe(1);

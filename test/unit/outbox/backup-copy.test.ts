@@ -2,7 +2,13 @@ import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { DatabaseError, FileError } from '../../../src/base/errors.ts';
-import { assertSound, backUpOutbox, isEmptyOutbox, openBackup, replaceContents } from '../../../src/outbox/backup-copy.ts';
+import {
+  assertSound,
+  backUpOutbox,
+  isEmptyOutbox,
+  openBackup,
+  replaceContents,
+} from '../../../src/outbox/backup-copy.ts';
 import { listAllEntries } from '../../../src/outbox/entry-queries.ts';
 import { type Outbox, openOutbox, readHeader } from '../../../src/outbox/open-outbox.ts';
 import { openSqlite } from '../../../src/store/database.ts';
@@ -13,7 +19,8 @@ import { queueImport, tempFolder, tempOutbox } from '../../support/temp-outbox.t
 const CLOCK = manualClock();
 const newFile = (): string => join(tempFolder(), 'file.sqlite');
 const open = (backup: string): Outbox => openBackup(backup, newFile(), CLOCK);
-const localIds = (outbox: Outbox): (string | null)[] => listAllEntries(outbox).map(({ localId }) => localId);
+const localIds = (outbox: Outbox): (string | null)[] =>
+  listAllEntries(outbox).map(({ localId }) => localId);
 
 function makeBackup(...names: readonly string[]): string {
   using outbox = tempOutbox();
@@ -52,7 +59,9 @@ describe('a backup', () => {
     backUpOutbox(outbox, backup);
     const before = readFileSync(backup);
     outbox.sql(`update entries set project = 'C-1' where id = ?`).run(entryId);
-    expect(() => backUpOutbox(outbox, backup)).toThrow(expect.objectContaining({ damaged: true }) as Error);
+    expect(() => backUpOutbox(outbox, backup)).toThrow(
+      expect.objectContaining({ damaged: true }) as Error,
+    );
     expect(readFileSync(backup).equals(before)).toBe(true);
   });
 
@@ -70,13 +79,24 @@ describe('a backup', () => {
   test('with a changed word in the schema is damaged', () => {
     const backup = makeBackup('K-1');
     const bytes = readFileSync(backup);
-    writeFileSync(backup, Buffer.from(bytes.toString('latin1').replaceAll('separate_from text', 'separate_form text'), 'latin1'));
+    writeFileSync(
+      backup,
+      Buffer.from(
+        bytes.toString('latin1').replaceAll('separate_from text', 'separate_form text'),
+        'latin1',
+      ),
+    );
     expect(() => open(backup)).toThrow(/the backup is damaged/);
   });
 
   test('is not a text, or a database of another program', () => {
     const [text, other] = [newFile(), newFile()];
-    writeFileSync(text, 'these are my notes, not a database, and they are longer than a page header would be\n'.repeat(20));
+    writeFileSync(
+      text,
+      'these are my notes, not a database, and they are longer than a page header would be\n'.repeat(
+        20,
+      ),
+    );
     expect(() => open(text)).toThrow(DatabaseError);
     const database = openSqlite(other);
     database.exec('create table events (id)');
@@ -92,7 +112,9 @@ describe('the content of a backup', () => {
     const aside = newFile();
     replaceContents(outbox, makeBackup('K-1', 'K-2'), aside);
     expect(localIds(outbox)).toEqual(['K-1', 'K-2']);
-    expect(outbox.sql('select name from pragma_database_list').pluck().all()).not.toContain('brought');
+    expect(outbox.sql('select name from pragma_database_list').pluck().all()).not.toContain(
+      'brought',
+    );
     assertSound(outbox);
     const old = openOutbox(aside, CLOCK);
     expect(localIds(old)).toEqual(['K-old']);

@@ -31,11 +31,11 @@ function unbound() {
 describe('the stored account data', () => {
   test('are unknown before the first request', () => {
     using outbox = unbound();
-    expect([findKnownAccount(outbox), findKnownUsername(outbox), readHeader(outbox).account]).toEqual([
-      undefined,
-      undefined,
-      null,
-    ]);
+    expect([
+      findKnownAccount(outbox),
+      findKnownUsername(outbox),
+      readHeader(outbox).account,
+    ]).toEqual([undefined, undefined, null]);
   });
 
   test('are updated', () => {
@@ -43,7 +43,10 @@ describe('the stored account data', () => {
     expect([findKnownAccount(outbox), findKnownUsername(outbox)]).toEqual([EVA, USERNAME]);
     const promoted = { ...EVA, role: 'archivist', organisation: 'Institute' };
     rememberAccount(outbox, 'eva.nova@example.org', promoted);
-    expect([findKnownAccount(outbox), findKnownUsername(outbox)]).toEqual([promoted, 'eva.nova@example.org']);
+    expect([findKnownAccount(outbox), findKnownUsername(outbox)]).toEqual([
+      promoted,
+      'eva.nova@example.org',
+    ]);
   });
 
   test('have no user name after the use of a token alone', () => {
@@ -69,9 +72,12 @@ describe('an outbox', () => {
     bindAccount(outbox, ACCOUNT_ID);
     bindAccount(outbox, ACCOUNT_ID);
     assertSameAccount(outbox, ACCOUNT_ID);
-    for (const act of [bindAccount, assertSameAccount]) expect(() => act(outbox, 'U-000009')).toThrow(ConfigError);
+    for (const act of [bindAccount, assertSameAccount])
+      expect(() => act(outbox, 'U-000009')).toThrow(ConfigError);
     expect(readHeader(outbox)).toMatchObject({ ...BINDING, account: ACCOUNT_ID });
-    expect(outbox.sql(`select kind, body ->> 'address' from events`).raw().all()).toEqual([['bound', ADDRESS]]);
+    expect(outbox.sql(`select kind, body ->> 'address' from events`).raw().all()).toEqual([
+      ['bound', ADDRESS],
+    ]);
   });
 
   test('that was lost is bound again by the journal', () => {

@@ -3,15 +3,32 @@ import { expect, test } from 'vitest';
 import { msg } from '../../../src/base/message.ts';
 import { undoCommand } from '../../../src/flows/queue/undo-command.ts';
 import { backUpOutbox, replaceContents } from '../../../src/outbox/backup-copy.ts';
-import { finishUndo, listChangesOfCommand, listLoggedCommands, recordNew, undoChange } from '../../../src/outbox/change-log.ts';
+import {
+  finishUndo,
+  listChangesOfCommand,
+  listLoggedCommands,
+  recordNew,
+  undoChange,
+} from '../../../src/outbox/change-log.ts';
 import { addNumber, addPhoto, schedule } from '../../../src/outbox/entries.ts';
 import { listAllEntries } from '../../../src/outbox/entry-queries.ts';
 import type { Outbox } from '../../../src/outbox/open-outbox.ts';
 import { removeTarget } from '../../../src/outbox/removal.ts';
 import { findByLocalId } from '../../../src/outbox/stored-finds.ts';
-import { openAnew, queueImport, type TempOutbox, tempFolder, tempOutbox } from '../../support/temp-outbox.ts';
+import {
+  openAnew,
+  queueImport,
+  type TempOutbox,
+  tempFolder,
+  tempOutbox,
+} from '../../support/temp-outbox.ts';
 
-const PHOTOGRAPH = { name: 'a.jpg', mediaType: 'image/jpeg', sha512: Buffer.alloc(64), sizeBytes: 3 };
+const PHOTOGRAPH = {
+  name: 'a.jpg',
+  mediaType: 'image/jpeg',
+  sha512: Buffer.alloc(64),
+  sizeBytes: 3,
+};
 
 function addFind(outbox: Outbox, localId: string): void {
   outbox.change(() => recordNew(outbox, queueImport(outbox, localId).findId, localId));
@@ -76,7 +93,11 @@ test('an undone removal asks again what was to be answered about the find, its n
   const { findId, entryId } = queueImport(outbox, 'K-1');
   const target = { findId, identCely: null };
   const held = { basis: 'not-searched', candidates: [], question: msg`was it sent?` } as const;
-  for (const id of [entryId, addNumber(outbox, target, 'A 1', null), addPhoto(outbox, target, PHOTOGRAPH)])
+  for (const id of [
+    entryId,
+    addNumber(outbox, target, 'A 1', null),
+    addPhoto(outbox, target, PHOTOGRAPH),
+  ])
     schedule(outbox, id, { held });
   outbox.command.words = 'remove';
   removeTarget(outbox, target);
@@ -106,7 +127,10 @@ test('a restored backup has its own log, so that an undo removes none of its fin
   other.command.words = 'import';
   addFind(other, 'L-1');
   replaceContents(other, backup, join(tempFolder(), 'aside.sqlite'));
-  expect([listLog(other), findByLocalId(other, 'K-1')?.id]).toEqual([[], findByLocalId(outbox, 'K-1')?.id]);
+  expect([listLog(other), findByLocalId(other, 'K-1')?.id]).toEqual([
+    [],
+    findByLocalId(outbox, 'K-1')?.id,
+  ]);
   addFind(other, 'L-2');
   expect(listLog(other)).toEqual([['import', 'L-2']]);
 });

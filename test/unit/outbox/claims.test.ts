@@ -16,7 +16,13 @@ import {
   settle,
   unpackContent,
 } from '../../../src/outbox/claims.ts';
-import { addNumber, addPhoto, listEventsOfEntry, replaceImport, schedule } from '../../../src/outbox/entries.ts';
+import {
+  addNumber,
+  addPhoto,
+  listEventsOfEntry,
+  replaceImport,
+  schedule,
+} from '../../../src/outbox/entries.ts';
 import type { Entry } from '../../../src/outbox/entry.ts';
 import {
   type ClaimableQuery,
@@ -33,7 +39,13 @@ import { supersedeEarlierNumbers } from '../../../src/outbox/ownership.ts';
 import { listAttempts, makeDecision, recordEvents } from '../../../src/outbox/record-events.ts';
 import { removeTarget } from '../../../src/outbox/removal.ts';
 import { manualClock } from '../../support/manual-clock.ts';
-import { ACCOUNT_ID, openAnew, queueImport, type TempOutbox, tempOutbox } from '../../support/temp-outbox.ts';
+import {
+  ACCOUNT_ID,
+  openAnew,
+  queueImport,
+  type TempOutbox,
+  tempOutbox,
+} from '../../support/temp-outbox.ts';
 
 const ALL: ClaimableQuery = {
   kinds: ['import', 'number', 'photo'],
@@ -52,7 +64,12 @@ const POST: Departure = {
   settleMs: 60_000,
 };
 const IDENT = 'C-202400101-N00001';
-const PHOTOGRAPH = { name: 'a.jpg', mediaType: 'image/jpeg', sha512: Buffer.alloc(64, 1), sizeBytes: 3 };
+const PHOTOGRAPH = {
+  name: 'a.jpg',
+  mediaType: 'image/jpeg',
+  sha512: Buffer.alloc(64, 1),
+  sizeBytes: 3,
+};
 const BUSY: Settlement = { state: 'queued', reason: 'lock', notBeforeAt: 0 };
 const LOST: Settlement = { state: 'uncertain', reason: 'no answer' };
 
@@ -83,7 +100,14 @@ function getEntry(outbox: Outbox, id: number): Entry {
 const state = (outbox: Outbox, id: number): string => getEntry(outbox, id).state;
 
 function abandon(outbox: Outbox, id: number): void {
-  recordEvents(outbox, [makeDecision(outbox, getEntry(outbox, id), { answer: 'abandon', by: 'person', group: 'g' }, 'dropped')]);
+  recordEvents(outbox, [
+    makeDecision(
+      outbox,
+      getEntry(outbox, id),
+      { answer: 'abandon', by: 'person', group: 'g' },
+      'dropped',
+    ),
+  ]);
 }
 
 function kindsInJournal(outbox: TempOutbox): string[] {
@@ -112,7 +136,9 @@ describe('the next entry to send', () => {
   test('is not one with an open question', () => {
     using outbox = tempOutbox();
     const { entryId } = queueImport(outbox, 'K-1');
-    schedule(outbox, entryId, { held: { basis: 'equal-record', question: 'is it this one?', candidates: [IDENT] } });
+    schedule(outbox, entryId, {
+      held: { basis: 'equal-record', question: 'is it this one?', candidates: [IDENT] },
+    });
     expect(findNextClaimable(outbox, ALL)).toBeUndefined();
     expect(claim(outbox, entryId, () => POST)).toBeUndefined();
     schedule(outbox, entryId, { held: null });
@@ -122,7 +148,8 @@ describe('the next entry to send', () => {
   test('does not wait for days because a clock was ahead when it was requeued', () => {
     using outbox = tempOutbox();
     const { entryId } = queueImport(outbox, 'K-1');
-    const waitUntil = (ms: number) => schedule(outbox, entryId, { notBeforeAt: outbox.clock.now() + ms });
+    const waitUntil = (ms: number) =>
+      schedule(outbox, entryId, { notBeforeAt: outbox.clock.now() + ms });
     waitUntil(30_000);
     clampFutureBackoff(outbox, 3_600_000);
     expect(findNextClaimable(outbox, ALL)).toBeUndefined();
@@ -135,7 +162,9 @@ describe('the next entry to send', () => {
     using outbox = tempOutbox();
     const { entryId } = queueImport(outbox, 'K-1');
     const thenMs = asWallMs(outbox.clock.now() + 180_000);
-    schedule({ ...outbox, clock: { ...outbox.clock, now: () => thenMs } }, entryId, { notBeforeAt: thenMs + 1000 });
+    schedule({ ...outbox, clock: { ...outbox.clock, now: () => thenMs } }, entryId, {
+      notBeforeAt: thenMs + 1000,
+    });
     clampFutureBackoff(outbox, 3_600_000);
     expect(due(outbox).id).toBe(entryId);
   });
@@ -201,7 +230,9 @@ describe('of two numbers for one record', () => {
     using outbox = tempOutbox();
     const earlier = addNumber(outbox, target, 'A 1', '');
     const later = addNumber(outbox, target, 'A 2', '');
-    schedule(outbox, later, { held: { basis: 'number-changed', question: '?', candidates: ['B'] } });
+    schedule(outbox, later, {
+      held: { basis: 'number-changed', question: '?', candidates: ['B'] },
+    });
     expect(due(outbox).id).toBe(earlier);
     schedule(outbox, later, { held: null });
     expect(due(outbox).id).toBe(later);
@@ -226,7 +257,9 @@ describe('of two numbers for one record', () => {
     addNumber(outbox, { ...target, findId: find.entry.findId }, 'A 1', '');
     const { entry } = claimed(outbox);
     addNumber(outbox, target, 'A 2', '');
-    expect(findNextClaimable(outbox, { ...ALL, busyRecords: [entry.recordKey, entry.identCely ?? ''] })).toBeUndefined();
+    expect(
+      findNextClaimable(outbox, { ...ALL, busyRecords: [entry.recordKey, entry.identCely ?? ''] }),
+    ).toBeUndefined();
   });
 
   test('one that may have arrived is not removed, so that the possible values stay known', () => {
@@ -244,7 +277,10 @@ describe('of two numbers for one record', () => {
     expect(due(outbox).id).toBe(later);
     accept(outbox);
     supersedeEarlierNumbers(outbox);
-    expect([state(outbox, earlier), findNextScheduled(outbox, ALL)]).toEqual(['dropped', undefined]);
+    expect([state(outbox, earlier), findNextScheduled(outbox, ALL)]).toEqual([
+      'dropped',
+      undefined,
+    ]);
   });
 });
 
@@ -257,7 +293,14 @@ describe('a claim', () => {
     expect(entry).toMatchObject({ state: 'sending', attempts: 1, unknownAttempts: 1 });
     expect(listAttempts(outbox, entry)).toMatchObject([
       {
-        ...{ id: attemptId, method: 'POST', path: '/api/pas/import-xml', account: ACCOUNT_ID, endedAt: null, outcome: null },
+        ...{
+          id: attemptId,
+          method: 'POST',
+          path: '/api/pas/import-xml',
+          account: ACCOUNT_ID,
+          endedAt: null,
+          outcome: null,
+        },
         bounds: { fromMs: SERVER_NOW },
       },
     ]);
@@ -273,7 +316,11 @@ describe('a claim', () => {
     if (attempted?.kind !== 'attempted' || entry.kind !== 'import') throw new Error('no attempt');
     const content = unpackContent(attempted.body);
     expect(content?.document.equals(entry.document ?? Buffer.alloc(0))).toBe(true);
-    expect(content?.find).toEqual({ localId: 'K-1', elements: { poznamka: 'K-1' }, createdAt: outbox.clock.now() });
+    expect(content?.find).toEqual({
+      localId: 'K-1',
+      elements: { poznamka: 'K-1' },
+      createdAt: outbox.clock.now(),
+    });
     expect(attempted.body).toMatchObject({
       localId: 'K-1',
       digest: entry.digest,
@@ -329,7 +376,13 @@ describe('a claim', () => {
     const { id } = due(outbox);
     const entry = findImportOfFind(outbox, findId);
     if (entry === undefined) throw new Error('the entry is gone');
-    replaceImport(outbox, entry, { document: null, documentSha512: null, digest: null, project: null, issues: [] });
+    replaceImport(outbox, entry, {
+      document: null,
+      documentSha512: null,
+      digest: null,
+      project: null,
+      issues: [],
+    });
     expect(claim(outbox, id, () => POST)).toBeUndefined();
     expect(listAttempts(outbox, entry)).toEqual([]);
   });
@@ -342,7 +395,12 @@ describe('a claim', () => {
       if (output === 'accepted') accept(outbox);
       if (output === 'uncertain') settle(outbox, claimed(outbox), LOST, { outcome: 'uncertain' });
       if (output === 'refused')
-        settle(outbox, claimed(outbox), { state: 'refused', reason: 'no', issues: [] }, { outcome: 'refused' });
+        settle(
+          outbox,
+          claimed(outbox),
+          { state: 'refused', reason: 'no', issues: [] },
+          { outcome: 'refused' },
+        );
       if (output === 'dropped') abandon(outbox, entryId);
       outbox.sql(`update entries set state = 'queued' where id = ?`).run(entryId);
       expect(claim(outbox, entryId, () => POST)).toBeUndefined();
@@ -362,7 +420,9 @@ describe('a claim', () => {
     using outbox = tempOutbox();
     const { entryId } = queueImport(outbox, 'K-1');
     outbox.sql(`update entries set ${column} = ${value} where id = ?`).run(entryId);
-    expect(() => claim(outbox, entryId, () => POST)).toThrow(expect.objectContaining({ damaged: true }) as Error);
+    expect(() => claim(outbox, entryId, () => POST)).toThrow(
+      expect.objectContaining({ damaged: true }) as Error,
+    );
     expect(kindsInJournal(outbox)).toEqual(['bound']);
   });
 
@@ -378,9 +438,14 @@ describe('a claim', () => {
     queueImport(outbox, 'K-1');
     const { findId } = accept(outbox).entry;
     const target = { findId, identCely: IDENT };
-    const id = kind === 'number' ? addNumber(outbox, target, 'A 1', '') : addPhoto(outbox, target, PHOTOGRAPH);
+    const id =
+      kind === 'number'
+        ? addNumber(outbox, target, 'A 1', '')
+        : addPhoto(outbox, target, PHOTOGRAPH);
     outbox.sql(`update entries set ${column} = ${value} where id = ?`).run(id);
-    expect(() => claim(outbox, id, () => POST)).toThrow(expect.objectContaining({ damaged: true }) as Error);
+    expect(() => claim(outbox, id, () => POST)).toThrow(
+      expect.objectContaining({ damaged: true }) as Error,
+    );
   });
 
   test('is refused if fewer attempts are found than before', () => {
@@ -389,7 +454,9 @@ describe('a claim', () => {
     settle(outbox, claimed(outbox), LOST, { outcome: 'uncertain' });
     outbox.sql('delete from events where entry is not null').run();
     outbox.sql(`update entries set state = 'queued' where id = ?`).run(entryId);
-    expect(() => claim(outbox, entryId, () => POST)).toThrow(expect.objectContaining({ damaged: true }) as Error);
+    expect(() => claim(outbox, entryId, () => POST)).toThrow(
+      expect.objectContaining({ damaged: true }) as Error,
+    );
   });
 });
 
@@ -397,14 +464,22 @@ describe('if the disk refuses', () => {
   test('the outbox, the entry is not sent, and the journal records that nothing departed', () => {
     using outbox = tempOutbox();
     const { entryId } = queueImport(outbox, 'K-1');
-    outbox.sql(`create trigger full before insert on events begin select raise(abort, 'the disk is full'); end`).run();
+    outbox
+      .sql(
+        `create trigger full before insert on events begin select raise(abort, 'the disk is full'); end`,
+      )
+      .run();
     expect(() => claimed(outbox)).toThrow(/the disk is full/);
     expect(findEntryById(outbox, entryId)).toMatchObject({ state: 'queued', attempts: 0 });
     expect(kindsInJournal(outbox)).toEqual(['bound', 'attempted', 'not-sent']);
 
     outbox.sql('drop trigger full').run();
     mergeJournal(outbox, { withOpen: true });
-    expect(findEntryById(outbox, entryId)).toMatchObject({ state: 'queued', attempts: 1, unknownAttempts: 0 });
+    expect(findEntryById(outbox, entryId)).toMatchObject({
+      state: 'queued',
+      attempts: 1,
+      unknownAttempts: 0,
+    });
     accept(outbox);
     expect(state(outbox, entryId)).toBe('accepted');
   });
@@ -412,14 +487,23 @@ describe('if the disk refuses', () => {
   test('the outbox, later events keep their order: an undone decision stays undone', () => {
     using outbox = tempOutbox();
     const { entryId } = queueImport(outbox, 'K-1');
-    outbox.sql(`create trigger full before insert on events begin select raise(abort, 'the disk is full'); end`).run();
+    outbox
+      .sql(
+        `create trigger full before insert on events begin select raise(abort, 'the disk is full'); end`,
+      )
+      .run();
     expect(() => claimed(outbox)).toThrow(/the disk is full/);
     outbox.sql('drop trigger full').run();
     mergeJournal(outbox, { withOpen: true });
     settle(outbox, claimed(outbox), LOST, { outcome: 'uncertain' });
     const decide = (answer: 'send' | 'undo' | 'abandon', of: string | null = null) =>
       recordEvents(outbox, [
-        makeDecision(outbox, getEntry(outbox, entryId), { answer, by: 'person', group: answer, of }, answer),
+        makeDecision(
+          outbox,
+          getEntry(outbox, entryId),
+          { answer, by: 'person', group: answer, of },
+          answer,
+        ),
       ]);
     const [sent] = decide('send');
     expect(state(outbox, entryId)).toBe('queued');
@@ -428,11 +512,15 @@ describe('if the disk refuses', () => {
     decide('undo', sent?.id ?? '');
     decide('abandon');
     expect(getEntry(outbox, entryId)).toMatchObject({ state: 'dropped', unknownAttempts: 1 });
-    const positions = listEventsOfEntry(outbox, getEntry(outbox, entryId).uuid).map(({ position }) => position);
+    const positions = listEventsOfEntry(outbox, getEntry(outbox, entryId).uuid).map(
+      ({ position }) => position,
+    );
     expect(Math.max(...positions)).toBeLessThan(20);
     using anew = openAnew(outbox);
     mergeJournal(anew, { withOpen: true });
-    expect(anew.sql('select state, unknown_attempts from entries').raw().all()).toEqual([['dropped', 1]]);
+    expect(anew.sql('select state, unknown_attempts from entries').raw().all()).toEqual([
+      ['dropped', 1],
+    ]);
   });
 
   test('the journal, nothing is written to the outbox', () => {
@@ -474,7 +562,9 @@ describe('if the disk refuses', () => {
         },
       },
     };
-    expect(() => settle(failing, taken, { state: 'accepted', identCely: IDENT }, { outcome: 'accepted' })).toThrow('full');
+    expect(() =>
+      settle(failing, taken, { state: 'accepted', identCely: IDENT }, { outcome: 'accepted' }),
+    ).toThrow('full');
     expect(state(outbox, entryId)).toBe('sending');
     recoverInFlight(outbox);
     expect(state(outbox, entryId)).toBe('uncertain');
@@ -485,7 +575,11 @@ describe('entries left by a dead process', () => {
   test('are uncertain, whatever their kind: nothing is sent again for want of an answer', () => {
     using outbox = tempOutbox();
     const target = { findId: null, identCely: IDENT };
-    const ids = [queueImport(outbox, 'K-1').entryId, addNumber(outbox, target, 'A 1', ''), addPhoto(outbox, target, PHOTOGRAPH)];
+    const ids = [
+      queueImport(outbox, 'K-1').entryId,
+      addNumber(outbox, target, 'A 1', ''),
+      addPhoto(outbox, target, PHOTOGRAPH),
+    ];
     for (const kind of ['import', 'number', 'photo'] as const) claimed(outbox, { kinds: [kind] });
     expect(recoverInFlight(outbox).map(({ id }) => id)).toEqual(ids);
     for (const id of ids) {
@@ -520,7 +614,12 @@ describe('an entry shows its last result:', () => {
     using outbox = tempOutbox();
     const taken = attempted(outbox);
     const issues = [makeErrorIssue('server', 'no such period')];
-    settle(outbox, taken, { state: 'refused', reason: 'refused', issues }, { outcome: 'refused', status: 422 });
+    settle(
+      outbox,
+      taken,
+      { state: 'refused', reason: 'refused', issues },
+      { outcome: 'refused', status: 422 },
+    );
     expect(findEntryById(outbox, taken.entry.id)).toMatchObject({
       state: 'refused',
       reason: 'refused',
@@ -534,8 +633,17 @@ describe('an entry shows its last result:', () => {
       issues: [],
       notBeforeAt: 8,
     });
-    settle(outbox, claimed(outbox), { state: 'refused', reason: 'again', issues: [] }, { outcome: 'refused' });
-    expect(findEntryById(outbox, taken.entry.id)).toMatchObject({ state: 'refused', reason: 'again', attempts: 2 });
+    settle(
+      outbox,
+      claimed(outbox),
+      { state: 'refused', reason: 'again', issues: [] },
+      { outcome: 'refused' },
+    );
+    expect(findEntryById(outbox, taken.entry.id)).toMatchObject({
+      state: 'refused',
+      reason: 'again',
+      attempts: 2,
+    });
   });
 
   test('why it waits, and until when', () => {
@@ -554,7 +662,10 @@ describe('an entry shows its last result:', () => {
     using outbox = tempOutbox();
     const taken = attempted(outbox);
     settle(outbox, taken, LOST, { outcome: 'uncertain' });
-    expect(findEntryById(outbox, taken.entry.id)).toMatchObject({ state: 'uncertain', reason: 'no answer' });
+    expect(findEntryById(outbox, taken.entry.id)).toMatchObject({
+      state: 'uncertain',
+      reason: 'no answer',
+    });
   });
 
   test('with the attempt’s status, date and reason', () => {
@@ -564,7 +675,13 @@ describe('an entry shows its last result:', () => {
     settle(outbox, taken, LOST, { outcome: 'uncertain', status: 500, serverDateAt });
     expect(listAttempts(outbox, taken.entry)).toMatchObject([
       {
-        ...{ outcome: 'uncertain', status: 500, serverDateAt, reason: 'no answer', endedAt: outbox.clock.now() },
+        ...{
+          outcome: 'uncertain',
+          status: 500,
+          serverDateAt,
+          reason: 'no answer',
+          endedAt: outbox.clock.now(),
+        },
         bounds: { fromMs: SERVER_NOW, untilMs: serverDateAt },
       },
     ]);
@@ -576,10 +693,19 @@ describe('an entry shows its last result:', () => {
       const taken = attempted(outbox);
       recoverInFlight(outbox);
       recordEvents(outbox, [
-        makeDecision(outbox, getEntry(outbox, taken.entry.id), { answer: before, by: 'person', group: 'g' }, before),
+        makeDecision(
+          outbox,
+          getEntry(outbox, taken.entry.id),
+          { answer: before, by: 'person', group: 'g' },
+          before,
+        ),
       ]);
       settle(outbox, taken, { state: 'accepted', identCely: IDENT }, { outcome: 'accepted' });
-      expect(findEntryById(outbox, taken.entry.id)).toMatchObject({ state: 'accepted', identCely: IDENT, unknownAttempts: 0 });
+      expect(findEntryById(outbox, taken.entry.id)).toMatchObject({
+        state: 'accepted',
+        identCely: IDENT,
+        unknownAttempts: 0,
+      });
     }
   });
 });
@@ -596,7 +722,8 @@ test('entries that wait for an import get its identifier, and no others', () => 
   accept(outbox);
   const getIdent = (id: number) => findEntryById(outbox, id)?.identCely;
   expect([...dependents, strange].map(getIdent)).toEqual([IDENT, IDENT, null]);
-  // A photograph is accepted with the identifier of its record, which says nothing of another number.
+  // A photograph is accepted with the identifier of its record, which says nothing of another
+  // number.
   const later = addPhoto(outbox, { findId: other.findId, identCely: 'C-1-N1' }, PHOTOGRAPH);
   accept(outbox, { kinds: ['photo'], recordKeys: [`find:${other.findId}`] }, 'C-1-N1');
   expect([later, strange].map(getIdent)).toEqual(['C-1-N1', null]);
@@ -606,10 +733,14 @@ describe('a part of the queue', () => {
   test('is counted with its requests under way, and can be paused or moved to the back', async () => {
     const clock = manualClock();
     using outbox = tempOutbox(clock);
-    const ids = ['C-1', 'C-2', 'C-2'].map((project, at) => queueImport(outbox, `K-${at}`, project).entryId);
+    const ids = ['C-1', 'C-2', 'C-2'].map(
+      (project, at) => queueImport(outbox, `K-${at}`, project).entryId,
+    );
     addNumber(outbox, { findId: null, identCely: 'C-1-N00001' }, 'A 1', '');
     const part = { kind: 'import', project: 'C-2' } as const;
-    expect([countOpen(outbox, part), countOpen(outbox, { kind: 'import', project: null })]).toEqual([2, 3]);
+    expect([countOpen(outbox, part), countOpen(outbox, { kind: 'import', project: null })]).toEqual(
+      [2, 3],
+    );
     expect(countOpen(outbox, { kind: 'number', project: 'C-1' })).toBe(1);
     const openCircuits = [{ kind: 'import', project: 'C-1' } as const];
     expect(due(outbox, { openCircuits }).id).toBe(ids[1]);
@@ -618,7 +749,10 @@ describe('a part of the queue', () => {
 
     await clock.advance(1000);
     moveToBack(outbox, part, 'a wall');
-    expect(findEntryById(outbox, ids[2] ?? 0)).toMatchObject({ notBeforeAt: clock.now(), reason: 'a wall' });
+    expect(findEntryById(outbox, ids[2] ?? 0)).toMatchObject({
+      notBeforeAt: clock.now(),
+      reason: 'a wall',
+    });
     expect(findEntryById(outbox, ids[0] ?? 0)).toMatchObject({ reason: null });
     expect(findNextScheduled(outbox, { ...ALL, openCircuits })?.kind).toBe('number');
   });
@@ -626,7 +760,8 @@ describe('a part of the queue', () => {
   test('requested by name waits no longer', () => {
     using outbox = tempOutbox();
     const [first, second] = ['K-1', 'K-2'].map((name) => queueImport(outbox, name));
-    for (const each of [first, second]) schedule(outbox, each?.entryId ?? 0, { notBeforeAt: outbox.clock.now() + 5000 });
+    for (const each of [first, second])
+      schedule(outbox, each?.entryId ?? 0, { notBeforeAt: outbox.clock.now() + 5000 });
     clearBackoff(outbox, [`find:${second?.findId}`]);
     expect(due(outbox).id).toBe(second?.entryId);
     expect(findNextScheduled(outbox, ALL)?.id).toBe(second?.entryId);

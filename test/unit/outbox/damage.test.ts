@@ -15,7 +15,13 @@ import { openSqlite } from '../../../src/store/database.ts';
 import { acceptEntry, attemptEntry } from '../../support/attempted-entries.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 import { seededRandom } from '../../support/random.ts';
-import { openAt, queueImport, type TempOutbox, tempFolder, tempOutbox } from '../../support/temp-outbox.ts';
+import {
+  openAt,
+  queueImport,
+  type TempOutbox,
+  tempFolder,
+  tempOutbox,
+} from '../../support/temp-outbox.ts';
 
 const RUNS = Number(process.env['DAMAGE_RUNS'] ?? 16);
 const CLOCK = manualClock();
@@ -25,14 +31,27 @@ function season(): TempOutbox {
   const outbox = tempOutbox();
   outbox.sql('pragma synchronous = off').run();
   for (let at = 0; at < 24; at += 1) {
-    const { findId, entryId } = queueImport(outbox, `K-${at}`, 'C-202400101', `a text of some length, number ${at}`);
+    const { findId, entryId } = queueImport(
+      outbox,
+      `K-${at}`,
+      'C-202400101',
+      `a text of some length, number ${at}`,
+    );
     const identCely = `C-202400101-N${String(at).padStart(5, '0')}`;
-    const photograph = { name: `${at}.jpg`, mediaType: 'image/jpeg', sha512: Buffer.alloc(64, at), sizeBytes: 3 };
+    const photograph = {
+      name: `${at}.jpg`,
+      mediaType: 'image/jpeg',
+      sha512: Buffer.alloc(64, at),
+      sizeBytes: 3,
+    };
     if (at % 4 === 0) acceptEntry(outbox, entryId, identCely);
     if (at % 4 === 1) attemptEntry(outbox, entryId, { state: 'uncertain', reason: 'no answer' });
-    if (at % 8 === 2) attemptEntry(outbox, entryId, { state: 'refused', reason: 'no such period', issues: [] });
+    if (at % 8 === 2)
+      attemptEntry(outbox, entryId, { state: 'refused', reason: 'no such period', issues: [] });
     if (at % 8 === 6)
-      schedule(outbox, entryId, { held: { basis: 'equal-record', question: 'is it this one?', candidates: [identCely] } });
+      schedule(outbox, entryId, {
+        held: { basis: 'equal-record', question: 'is it this one?', candidates: [identCely] },
+      });
     const target = { findId, identCely: at % 4 === 0 ? identCely : null };
     addNumber(outbox, target, `A ${at}`, '');
     const photo = addPhoto(outbox, target, photograph);
@@ -42,13 +61,18 @@ function season(): TempOutbox {
   return outbox;
 }
 
-/** All that the header, finds, entries and events say; states are rebuilt first, since they are a copy of what the events say. */
+/**
+ * All that the header, finds, entries and events say; states are rebuilt first, since they are a
+ * copy of what the events say.
+ */
 function getContent(outbox: Outbox): unknown {
   const finds = [...iterateFinds(outbox)].map(({ id: _, ...find }) => find);
   const rows = outbox.sql(`select * from events not indexed`).all() as EventRow[];
   const events = rows.map((row) => parseEvent(outbox.path, row));
   rebuildStates(outbox);
-  const entries = listAllEntries(outbox).map(({ id: _, findId: __, updatedAt: ___, ...entry }) => entry);
+  const entries = listAllEntries(outbox).map(
+    ({ id: _, findId: __, updatedAt: ___, ...entry }) => entry,
+  );
   const { mergedSeq: _, mergedEvent: __, ...header } = readHeader(outbox);
   return { header, finds, entries, events };
 }
@@ -59,7 +83,9 @@ function damaged(bytes: Buffer, seed: number): Buffer {
   const copy = Buffer.from(bytes);
   const at = between(0, copy.length - 1);
   if (seed % 2 === 0) copy.writeUInt8(copy.readUInt8(at) ^ (1 << between(0, 7)), at);
-  else for (let more = between(1, 6); more > 0; more -= 1) copy.writeUInt8(between(0, 255), Math.min(at + more, copy.length - 1));
+  else
+    for (let more = between(1, 6); more > 0; more -= 1)
+      copy.writeUInt8(between(0, 255), Math.min(at + more, copy.length - 1));
   return copy;
 }
 
@@ -70,10 +96,14 @@ function expectNoticed(bytes: Buffer, read: (path: string) => unknown, sound: un
     const path = join(tempFolder(), 'damaged.sqlite');
     writeFileSync(path, damaged(bytes, seed));
     try {
-      return isDeepStrictEqual(read(path), sound) ? 'no matter' : `seed ${seed}: it reads otherwise`;
+      return isDeepStrictEqual(read(path), sound)
+        ? 'no matter'
+        : `seed ${seed}: it reads otherwise`;
     } catch (thrown) {
       const isNoticed = thrown instanceof DatabaseTooNewError || isDamaged(thrown);
-      return isNoticed ? 'noticed' : `seed ${seed}: ${thrown instanceof Error ? thrown.stack : String(thrown)}`;
+      return isNoticed
+        ? 'noticed'
+        : `seed ${seed}: ${thrown instanceof Error ? thrown.stack : String(thrown)}`;
     }
   });
   expect(outcomes.filter((outcome) => outcome.startsWith('seed'))).toEqual([]);
@@ -85,7 +115,11 @@ describe('a file with a changed bit, or a few changed bytes, is reported or read
     using outbox = season();
     const sound = getContent(outbox);
     outbox.sql('pragma wal_checkpoint(truncate)').all();
-    expectNoticed(readFileSync(outbox.path), (path) => closing(openOutbox(path, CLOCK), getContent), sound);
+    expectNoticed(
+      readFileSync(outbox.path),
+      (path) => closing(openOutbox(path, CLOCK), getContent),
+      sound,
+    );
   }, 120_000);
 
   test('a backup', () => {
@@ -94,7 +128,11 @@ describe('a file with a changed bit, or a few changed bytes, is reported or read
     backUpOutbox(outbox, backup);
     const draft = (): string => join(tempFolder(), 'draft.sqlite');
     const sound = closing(openBackup(backup, draft(), CLOCK), getContent);
-    expectNoticed(readFileSync(backup), (path) => closing(openBackup(path, draft(), CLOCK), getContent), sound);
+    expectNoticed(
+      readFileSync(backup),
+      (path) => closing(openBackup(path, draft(), CLOCK), getContent),
+      sound,
+    );
   }, 240_000);
 
   test('the journal, which is set aside if it is damaged, and complete again with the outbox', () => {
@@ -119,7 +157,8 @@ describe('a file with a changed bit, or a few changed bytes, is reported or read
       writeFileSync(copy, file);
       using again = openAt(copy, path);
       mergeJournal(again, { withOpen: true });
-      const ids = (events: readonly { readonly id: string }[]) => events.map((event) => event.id).sort();
+      const ids = (events: readonly { readonly id: string }[]) =>
+        events.map((event) => event.id).sort();
       expect([seed, ids(eventsIn(again.journal))]).toEqual([seed, ids(sound)]);
       expect([seed, getContent(again)]).toEqual([seed, content]);
     }
@@ -133,7 +172,15 @@ function openDamaged(path: string): (Journal & { readonly isSetAside: boolean })
     isSetAside = true;
   };
   try {
-    return { ...openJournal(path, { machine: () => 'this-machine', clock: CLOCK, isChecked: true, onSetAside }), isSetAside };
+    return {
+      ...openJournal(path, {
+        machine: () => 'this-machine',
+        clock: CLOCK,
+        isChecked: true,
+        onSetAside,
+      }),
+      isSetAside,
+    };
   } catch (thrown) {
     expect(thrown).toBeInstanceOf(DatabaseTooNewError);
     return undefined;

@@ -14,19 +14,45 @@ import {
   scheduleEach,
   setReason,
 } from '../../../src/outbox/entries.ts';
-import type { Entry, Held, ImportEntry, NumberEntry, PhotoEntry } from '../../../src/outbox/entry.ts';
-import { findEntryById, isDropped, listEntriesOfTarget, listHeldEntries } from '../../../src/outbox/entry-queries.ts';
+import type {
+  Entry,
+  Held,
+  ImportEntry,
+  NumberEntry,
+  PhotoEntry,
+} from '../../../src/outbox/entry.ts';
+import {
+  findEntryById,
+  isDropped,
+  listEntriesOfTarget,
+  listHeldEntries,
+} from '../../../src/outbox/entry-queries.ts';
 import type { Outbox } from '../../../src/outbox/open-outbox.ts';
 import { makeDecision, recordEvents } from '../../../src/outbox/record-events.ts';
-import { findByLocalId, insertFind, renameFind, updateFind } from '../../../src/outbox/stored-finds.ts';
+import {
+  findByLocalId,
+  insertFind,
+  renameFind,
+  updateFind,
+} from '../../../src/outbox/stored-finds.ts';
 import { acceptEntry, attemptEntry, claimEntry } from '../../support/attempted-entries.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 import { queueImport, tempOutbox } from '../../support/temp-outbox.ts';
 
 const IDENT = 'C-202400101-N00012';
 const RECORD = { findId: null, identCely: IDENT };
-const PHOTOGRAPH = { name: 'a.jpg', mediaType: 'image/jpeg', sha512: Buffer.alloc(64, 1), sizeBytes: 3 };
-const LINKED = { ...PHOTOGRAPH, name: 'b.jpg', link: '/photos/b.jpg', originalSha512: Buffer.alloc(64, 2) };
+const PHOTOGRAPH = {
+  name: 'a.jpg',
+  mediaType: 'image/jpeg',
+  sha512: Buffer.alloc(64, 1),
+  sizeBytes: 3,
+};
+const LINKED = {
+  ...PHOTOGRAPH,
+  name: 'b.jpg',
+  link: '/photos/b.jpg',
+  originalSha512: Buffer.alloc(64, 2),
+};
 const REFUSED = { state: 'refused', reason: 'no', issues: [] } as const;
 const UNCERTAIN = { state: 'uncertain', reason: 'no answer' } as const;
 const HELD: Held = { basis: 'equal-record', question: 'is it this one?', candidates: [IDENT] };
@@ -38,7 +64,14 @@ function getEntry<T extends Entry = Entry>(outbox: Outbox, id: number): T {
 }
 
 function abandon(outbox: Outbox, id: number): void {
-  recordEvents(outbox, [makeDecision(outbox, getEntry(outbox, id), { answer: 'abandon', by: 'person', group: 'g' }, 'dropped')]);
+  recordEvents(outbox, [
+    makeDecision(
+      outbox,
+      getEntry(outbox, id),
+      { answer: 'abandon', by: 'person', group: 'g' },
+      'dropped',
+    ),
+  ]);
 }
 
 const makeContent = (text: string | null) => {
@@ -77,7 +110,11 @@ describe('a corrected entry', () => {
     expect(getEntry(outbox, id)).not.toHaveProperty('photograph.link');
     attemptEntry(outbox, id, REFUSED);
     replacePhoto(outbox, getEntry<PhotoEntry>(outbox, id), LINKED);
-    expect(getEntry(outbox, id)).toMatchObject({ state: 'queued', photograph: LINKED, reason: null });
+    expect(getEntry(outbox, id)).toMatchObject({
+      state: 'queued',
+      photograph: LINKED,
+      reason: null,
+    });
     replacePhoto(outbox, getEntry<PhotoEntry>(outbox, id), PHOTOGRAPH);
     expect(getEntry<PhotoEntry>(outbox, id).photograph).toEqual(PHOTOGRAPH);
   });
@@ -88,7 +125,11 @@ describe('a corrected entry', () => {
     replaceImport(outbox, getEntry<ImportEntry>(outbox, entryId), makeContent(null));
     expect(getEntry(outbox, entryId)).toMatchObject({ state: 'draft', document: null });
     replaceImport(outbox, getEntry<ImportEntry>(outbox, entryId), makeContent('<x/>'));
-    expect(getEntry(outbox, entryId)).toMatchObject({ state: 'queued', digest: '<x/>', project: 'C-2' });
+    expect(getEntry(outbox, entryId)).toMatchObject({
+      state: 'queued',
+      digest: '<x/>',
+      project: 'C-2',
+    });
   });
 
   test('stays uncertain if it may have been sent before', () => {
@@ -103,7 +144,10 @@ describe('a corrected entry', () => {
     using outbox = tempOutbox();
     const { entryId } = queueImport(outbox, 'K-1');
     schedule(outbox, entryId, { held: HELD, notBeforeAt: 7 });
-    expect([getEntry(outbox, entryId).held, listHeldEntries(outbox).map(({ id }) => id)]).toEqual([HELD, [entryId]]);
+    expect([getEntry(outbox, entryId).held, listHeldEntries(outbox).map(({ id }) => id)]).toEqual([
+      HELD,
+      [entryId],
+    ]);
     replaceImport(outbox, getEntry<ImportEntry>(outbox, entryId), makeContent('<x/>'));
     expect(getEntry(outbox, entryId)).toMatchObject({ held: null, notBeforeAt: 0 });
   });
@@ -126,7 +170,9 @@ describe('an open question', () => {
       schedule(outbox, entryId, { held: HELD });
       outbox.sql('pragma ignore_check_constraints = on').run();
       outbox.sql(`update entries set held = ${text} where id = ?`).run(entryId);
-      expect(() => findEntryById(outbox, entryId)).toThrow(expect.objectContaining({ damaged: true }) as Error);
+      expect(() => findEntryById(outbox, entryId)).toThrow(
+        expect.objectContaining({ damaged: true }) as Error,
+      );
     },
   );
 
@@ -161,7 +207,9 @@ describe('the project', () => {
     ['line\nC-1-N1', null],
   ])('of the record %j is %j', (identCely, project) => {
     using outbox = tempOutbox();
-    expect(getProject(getEntry(outbox, addNumber(outbox, { findId: null, identCely }, 'A 1', '')))).toBe(project);
+    expect(
+      getProject(getEntry(outbox, addNumber(outbox, { findId: null, identCely }, 'A 1', ''))),
+    ).toBe(project);
   });
 
   test('of an import is the one that it names', () => {
@@ -169,7 +217,9 @@ describe('the project', () => {
     const { entryId, findId } = queueImport(outbox, 'K-1', 'C-7');
     acceptEntry(outbox, entryId, 'C-8-N1');
     expect(getProject(getEntry(outbox, entryId))).toBe('C-7');
-    expect(getProject(getEntry(outbox, addNumber(outbox, { findId, identCely: null }, 'A 1', '')))).toBeNull();
+    expect(
+      getProject(getEntry(outbox, addNumber(outbox, { findId, identCely: null }, 'A 1', ''))),
+    ).toBeNull();
   });
 });
 
@@ -179,11 +229,11 @@ test('entries are looked up by their find, or else by their record', () => {
   const number = addNumber(outbox, RECORD, 'A 1', '');
   const ids = (target: { findId: number | null; identCely: string | null }) =>
     listEntriesOfTarget(outbox, target).map(({ id }) => id);
-  expect([ids({ findId, identCely: IDENT }), ids(RECORD), ids({ findId: null, identCely: null })]).toEqual([
-    [entryId],
-    [number],
-    [],
-  ]);
+  expect([
+    ids({ findId, identCely: IDENT }),
+    ids(RECORD),
+    ids({ findId: null, identCely: null }),
+  ]).toEqual([[entryId], [number], []]);
 });
 
 test('a find is dropped with its import, whatever else is queued for it', () => {
@@ -205,13 +255,28 @@ describe('a find', () => {
   test('is changed only if it is as it was read', async () => {
     const clock = manualClock();
     using outbox = tempOutbox(clock);
-    insertFind(outbox, { localId: 'K-1', elements: { poznamka: 'a' }, source: { file: 'a.csv', row: 3 } });
+    insertFind(outbox, {
+      localId: 'K-1',
+      elements: { poznamka: 'a' },
+      source: { file: 'a.csv', row: 3 },
+    });
     const read = findByLocalId(outbox, 'K-1');
     await clock.advance(1000);
     updateFind(outbox, { localId: 'K-1', elements: { poznamka: 'b' } }, read?.version);
-    expect(findByLocalId(outbox, 'K-1')).toEqual({ ...read, elements: { poznamka: 'b' }, version: 2, updatedAt: clock.now() });
-    expect(() => updateFind(outbox, { localId: 'K-1', elements: {} }, read?.version)).toThrow(UsageError);
-    updateFind(outbox, { localId: 'K-1', elements: { poznamka: 'c' }, source: { file: 'b.csv', row: 4 } });
+    expect(findByLocalId(outbox, 'K-1')).toEqual({
+      ...read,
+      elements: { poznamka: 'b' },
+      version: 2,
+      updatedAt: clock.now(),
+    });
+    expect(() => updateFind(outbox, { localId: 'K-1', elements: {} }, read?.version)).toThrow(
+      UsageError,
+    );
+    updateFind(outbox, {
+      localId: 'K-1',
+      elements: { poznamka: 'c' },
+      source: { file: 'b.csv', row: 4 },
+    });
     expect(findByLocalId(outbox, 'K-1')).toMatchObject({
       elements: { poznamka: 'c' },
       version: 3,
@@ -235,9 +300,12 @@ describe('a find', () => {
     (column) => {
       using outbox = tempOutbox();
       insertFind(outbox, { localId: 'K-1', elements: {}, source: { file: 'a.csv', row: 3 } });
-      const value = column === 'elements' ? '{"a":1}' : ['uuid', 'source_file'].includes(column) ? 'x' : 77;
+      const value =
+        column === 'elements' ? '{"a":1}' : ['uuid', 'source_file'].includes(column) ? 'x' : 77;
       outbox.sql(`update finds set ${column} = ?`).run(value);
-      expect(() => findByLocalId(outbox, 'K-1')).toThrow(expect.objectContaining({ damaged: true }) as Error);
+      expect(() => findByLocalId(outbox, 'K-1')).toThrow(
+        expect.objectContaining({ damaged: true }) as Error,
+      );
     },
   );
 });

@@ -1,13 +1,39 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { Entry, HeldBasis, ImportEntry, NumberEntry, PhotoEntry } from '../../../src/outbox/entry.ts';
-import { type AttemptedElsewhere, checkDeparture, type GateFacts } from '../../../src/outbox/gate.ts';
+import type {
+  Entry,
+  HeldBasis,
+  ImportEntry,
+  NumberEntry,
+  PhotoEntry,
+} from '../../../src/outbox/entry.ts';
+import {
+  type AttemptedElsewhere,
+  checkDeparture,
+  type GateFacts,
+} from '../../../src/outbox/gate.ts';
 
 const IDENT = 'C-202400101-N00001';
 const BASE: Omit<ImportEntry, 'kind' | 'document' | 'documentSha512' | 'digest' | 'project'> = {
-  ...({ id: 1, uuid: 'u-1', findId: 1, findUuid: 'f-1', localId: 'K-1', state: 'queued', identCely: null } as const),
+  ...({
+    id: 1,
+    uuid: 'u-1',
+    findId: 1,
+    findUuid: 'f-1',
+    localId: 'K-1',
+    state: 'queued',
+    identCely: null,
+  } as const),
   ...{ notBeforeAt: 0, recordKey: 'find:1' },
-  ...{ held: null, unknownAttempts: 0, attempts: 0, reason: null, issues: [], createdAt: 0, updatedAt: 0 },
+  ...{
+    held: null,
+    unknownAttempts: 0,
+    attempts: 0,
+    reason: null,
+    issues: [],
+    createdAt: 0,
+    updatedAt: 0,
+  },
 };
 const IMPORT: ImportEntry = {
   ...BASE,
@@ -17,7 +43,13 @@ const IMPORT: ImportEntry = {
   digest: 'd-1',
   project: 'C-202400101',
 };
-const NUMBER: NumberEntry = { ...BASE, kind: 'number', identCely: IDENT, value: 'A 2', expects: 'A 1' };
+const NUMBER: NumberEntry = {
+  ...BASE,
+  kind: 'number',
+  identCely: IDENT,
+  value: 'A 2',
+  expects: 'A 1',
+};
 const PHOTO: PhotoEntry = {
   ...BASE,
   kind: 'photo',
@@ -26,7 +58,12 @@ const PHOTO: PhotoEntry = {
 };
 
 const NOTHING: GateFacts = {
-  ...{ attemptedByDigest: new Map(), attemptedByLocalId: new Map(), equalRecords: new Map(), equalFiles: new Map() },
+  ...{
+    attemptedByDigest: new Map(),
+    attemptedByLocalId: new Map(),
+    equalRecords: new Map(),
+    equalFiles: new Map(),
+  },
   ...{
     hiddenRecords: new Map(),
     shownNumbers: new Map(),
@@ -35,13 +72,19 @@ const NOTHING: GateFacts = {
   },
 };
 
-const elsewhere = (identCely: string | null, localId: string | null = 'X-9'): AttemptedElsewhere => ({
+const elsewhere = (
+  identCely: string | null,
+  localId: string | null = 'X-9',
+): AttemptedElsewhere => ({
   identCely,
   localId,
   digest: null,
 });
 
-function getBasis(entry: Entry, facts: Partial<GateFacts>): [HeldBasis, readonly string[]] | 'leaves' {
+function getBasis(
+  entry: Entry,
+  facts: Partial<GateFacts>,
+): [HeldBasis, readonly string[]] | 'leaves' {
   const decision = checkDeparture(entry, { ...NOTHING, ...facts });
   return decision.kind === 'leave' ? 'leaves' : [decision.held.basis, decision.held.candidates];
 }
@@ -52,7 +95,11 @@ describe('the gate lets an entry pass', () => {
   });
 
   test.each<[string, Entry, Partial<GateFacts>]>([
-    ['what was attempted elsewhere reads otherwise', IMPORT, { attemptedByDigest: new Map([['d-2', [elsewhere(IDENT)]]]) }],
+    [
+      'what was attempted elsewhere reads otherwise',
+      IMPORT,
+      { attemptedByDigest: new Map([['d-2', [elsewhere(IDENT)]]]) },
+    ],
     [
       'nothing was attempted elsewhere',
       IMPORT,
@@ -63,29 +110,53 @@ describe('the gate lets an entry pass', () => {
       NUMBER,
       { attemptedByLocalId: new Map([['K-1', [elsewhere(IDENT)]]]) },
     ],
-    ['the equal record is one of another entry', IMPORT, { equalRecords: new Map([['u-2', [IDENT]]]) }],
-    ['the hidden records are of another project', IMPORT, { hiddenRecords: new Map([['C-202400102', ['C-202400102-N1']]]) }],
-    ['a photograph is for a project with hidden records', PHOTO, { hiddenRecords: new Map([['C-202400101', [IDENT]]]) }],
+    [
+      'the equal record is one of another entry',
+      IMPORT,
+      { equalRecords: new Map([['u-2', [IDENT]]]) },
+    ],
+    [
+      'the hidden records are of another project',
+      IMPORT,
+      { hiddenRecords: new Map([['C-202400102', ['C-202400102-N1']]]) },
+    ],
+    [
+      'a photograph is for a project with hidden records',
+      PHOTO,
+      { hiddenRecords: new Map([['C-202400101', [IDENT]]]) },
+    ],
     [
       'an import has no digest and no project',
       { ...IMPORT, digest: null, project: null, localId: null },
       { attemptedByDigest: new Map([['', [elsewhere(IDENT)]]]) },
     ],
     ['the record shows the expected number', NUMBER, { shownNumbers: new Map([[IDENT, 'A 1']]) }],
-    ['the record shows the new number already', NUMBER, { shownNumbers: new Map([[IDENT, 'A 2']]) }],
+    [
+      'the record shows the new number already',
+      NUMBER,
+      { shownNumbers: new Map([[IDENT, 'A 2']]) },
+    ],
     [
       'the record shows a number that was sent from here',
       NUMBER,
       { shownNumbers: new Map([[IDENT, 'A 0']]), ownNumbers: () => new Set(['A 0']) },
     ],
     ['the record was not looked at', NUMBER, { shownNumbers: new Map([['C-1-N1', 'B 9']]) }],
-    ['the record has no number, as expected', { ...NUMBER, expects: '' }, { shownNumbers: new Map([[IDENT, '']]) }],
+    [
+      'the record has no number, as expected',
+      { ...NUMBER, expects: '' },
+      { shownNumbers: new Map([[IDENT, '']]) },
+    ],
     [
       'the record has no number, and what it had is not known',
       { ...NUMBER, expects: null },
       { shownNumbers: new Map([[IDENT, '']]) },
     ],
-    ['its record is not known yet', { ...NUMBER, identCely: null }, { shownNumbers: new Map([[IDENT, 'B 9']]) }],
+    [
+      'its record is not known yet',
+      { ...NUMBER, identCely: null },
+      { shownNumbers: new Map([[IDENT, 'B 9']]) },
+    ],
   ])('if %s', (_, entry, facts) => {
     expect(getBasis(entry, facts)).toBe('leaves');
   });
@@ -96,7 +167,11 @@ describe('the gate asks a person', () => {
     [
       'where a find that reads the same was sent from another outbox',
       IMPORT,
-      { attemptedByDigest: new Map([['d-1', [elsewhere(IDENT), elsewhere(null), elsewhere(IDENT)]]]) },
+      {
+        attemptedByDigest: new Map([
+          ['d-1', [elsewhere(IDENT), elsewhere(null), elsewhere(IDENT)]],
+        ]),
+      },
       'attempted-elsewhere',
       [IDENT, 'X-9'],
     ],
@@ -121,9 +196,27 @@ describe('the gate asks a person', () => {
       'hidden-records',
       [IDENT],
     ],
-    ['where the record has an equal file', PHOTO, { equalFiles: new Map([['u-1', ['a.jpg']]]) }, 'equal-photograph', ['a.jpg']],
-    ['where somebody else set another number', NUMBER, { shownNumbers: new Map([[IDENT, 'B 9']]) }, 'number-changed', ['B 9']],
-    ['where somebody else took the number away', NUMBER, { shownNumbers: new Map([[IDENT, '']]) }, 'number-changed', ['']],
+    [
+      'where the record has an equal file',
+      PHOTO,
+      { equalFiles: new Map([['u-1', ['a.jpg']]]) },
+      'equal-photograph',
+      ['a.jpg'],
+    ],
+    [
+      'where somebody else set another number',
+      NUMBER,
+      { shownNumbers: new Map([[IDENT, 'B 9']]) },
+      'number-changed',
+      ['B 9'],
+    ],
+    [
+      'where somebody else took the number away',
+      NUMBER,
+      { shownNumbers: new Map([[IDENT, '']]) },
+      'number-changed',
+      [''],
+    ],
     [
       'where the record has a number and it is not known what it had',
       { ...NUMBER, expects: null },
@@ -149,22 +242,33 @@ describe('the gate asks a person', () => {
       for (const candidate of found[1]) rejected.add(candidate);
       return found[0];
     });
-    expect(bases).toEqual(['attempted-elsewhere', 'local-id-sent-elsewhere', 'equal-record', 'hidden-records', 'leaves']);
+    expect(bases).toEqual([
+      'attempted-elsewhere',
+      'local-id-sent-elsewhere',
+      'equal-record',
+      'hidden-records',
+      'leaves',
+    ]);
   });
 
   test('about some of many by name, or about all of them', () => {
     const many = Array.from({ length: 40 }, (_, at) => `R-${at}`);
     const decision = checkDeparture(IMPORT, { ...NOTHING, equalRecords: new Map([['u-1', many]]) });
     expect(decision).toMatchObject({ kind: 'held', held: { candidates: many } });
-    expect(String(decision.kind === 'held' && decision.held.question)).toContain('R-0, R-1, R-2, R-3, R-4)');
+    expect(String(decision.kind === 'held' && decision.held.question)).toContain(
+      'R-0, R-1, R-2, R-3, R-4)',
+    );
   });
 
   test('with the old and the new number', () => {
-    const askDeparture = (shown: string) => checkDeparture(NUMBER, { ...NOTHING, shownNumbers: new Map([[IDENT, shown]]) });
+    const askDeparture = (shown: string) =>
+      checkDeparture(NUMBER, { ...NOTHING, shownNumbers: new Map([[IDENT, shown]]) });
     expect(askDeparture('B 9')).toMatchObject({
       held: { question: { text: expect.stringContaining('the record has the number') } },
     });
-    expect(askDeparture('')).toMatchObject({ held: { question: { text: expect.stringContaining('no longer has a number') } } });
+    expect(askDeparture('')).toMatchObject({
+      held: { question: { text: expect.stringContaining('no longer has a number') } },
+    });
   });
 });
 
@@ -181,7 +285,16 @@ const anyFacts = fc.record({
 });
 type AnyFacts = typeof anyFacts extends fc.Arbitrary<infer T> ? T : never;
 
-function makeFacts({ byDigest, byLocalId, equalRecords, equalFiles, hidden, shown, own, rejected }: AnyFacts): GateFacts {
+function makeFacts({
+  byDigest,
+  byLocalId,
+  equalRecords,
+  equalFiles,
+  hidden,
+  shown,
+  own,
+  rejected,
+}: AnyFacts): GateFacts {
   return {
     ...{
       attemptedByDigest: new Map([['d-1', byDigest.map((ident) => elsewhere(ident))]]),
@@ -249,7 +362,9 @@ describe('for any findings,', () => {
     }
     const facts: GateFacts = {
       ...NOTHING,
-      equalRecords: new Watched(Array.from({ length: 10_000 }, (_, at) => [`other-${at}`, [IDENT]])),
+      equalRecords: new Watched(
+        Array.from({ length: 10_000 }, (_, at) => [`other-${at}`, [IDENT]]),
+      ),
     };
     for (let at = 0; at < 100; at += 1) checkDeparture({ ...IMPORT, uuid: `u-${at}` }, facts);
     expect(lookups).toHaveLength(100);

@@ -1,4 +1,13 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { DatabaseError, DatabaseTooNewError } from '../../../src/base/errors.ts';
@@ -58,8 +67,13 @@ describe('the journal', () => {
     expect([idsIn(journal), idsIn(journal, 'o-2')]).toEqual([['a', 'c'], ['b']]);
     const [first, last] = journal.listEventsSince('o-1', 0);
     expect(first?.event).toEqual(boundEvent('a'));
-    expect(journal.listEventsSince('o-1', first?.seq ?? 0).map(({ event }) => event.id)).toEqual(['c']);
-    expect([journal.findEventAt(last?.seq ?? 0), journal.findEventAt(99)]).toEqual(['c', undefined]);
+    expect(journal.listEventsSince('o-1', first?.seq ?? 0).map(({ event }) => event.id)).toEqual([
+      'c',
+    ]);
+    expect([journal.findEventAt(last?.seq ?? 0), journal.findEventAt(99)]).toEqual([
+      'c',
+      undefined,
+    ]);
     expect([journal.has('b'), journal.has('x')]).toEqual([true, false]);
     journal.close();
   });
@@ -71,7 +85,10 @@ describe('the journal', () => {
     first.close();
     const second = openJournal(path, { ...OPTIONS, machine: () => 'renamed' });
     expect([second.id, second.machine, idsIn(second)]).toEqual([first.id, 'this-machine', ['a']]);
-    expect([statSync(path).mode & 0o777, statSync(path.replace('.sqlite', '.id')).mode & 0o777]).toEqual([0o600, 0o600]);
+    expect([
+      statSync(path).mode & 0o777,
+      statSync(path.replace('.sqlite', '.id')).mode & 0o777,
+    ]).toEqual([0o600, 0o600]);
     expect(second.getSizeBytes()).toBeGreaterThan(0);
     second.close();
   });
@@ -100,15 +117,17 @@ describe('the journal', () => {
     acceptEntry(outbox, queueImport(outbox, 'K-1').entryId, IDENT);
     attemptEntry(outbox, queueImport(outbox, 'K-2').entryId, { state: 'uncertain', reason: 'x' });
     const { journal } = outbox;
-    expect(journal.listOtherOutboxes(ACCOUNT_ID, ADDRESS, 'another')).toMatchObject([{ outbox: id, attempts: 2 }]);
+    expect(journal.listOtherOutboxes(ACCOUNT_ID, ADDRESS, 'another')).toMatchObject([
+      { outbox: id, attempts: 2 },
+    ]);
     expect([
       journal.listOtherOutboxes(ACCOUNT_ID, ADDRESS, id),
       journal.listOtherOutboxes('U-2', ADDRESS, 'another'),
       journal.listOtherOutboxes(ACCOUNT_ID, 'https://x', 'another'),
     ]).toEqual([[], [], []]);
-    expect(journal.listEarlierAttempts(ACCOUNT_ID, 'another', { digest: hashDigest('K-1') })).toMatchObject([
-      { localId: 'K-1', identCely: IDENT },
-    ]);
+    expect(
+      journal.listEarlierAttempts(ACCOUNT_ID, 'another', { digest: hashDigest('K-1') }),
+    ).toMatchObject([{ localId: 'K-1', identCely: IDENT }]);
     expect(journal.listEarlierAttempts(ACCOUNT_ID, 'another', { localId: 'K-2' })).toMatchObject([
       { digest: hashDigest('K-2'), identCely: null },
     ]);
@@ -131,7 +150,10 @@ describe('a journal of a newer pas', () => {
       binding: BINDING,
       journal: () => openJournal(path, OPTIONS),
     });
-    expect([outbox.journal, outbox.journalProblem]).toEqual([undefined, expect.any(DatabaseTooNewError)]);
+    expect([outbox.journal, outbox.journalProblem]).toEqual([
+      undefined,
+      expect.any(DatabaseTooNewError),
+    ]);
     const { entryId } = queueImport(outbox, 'K-1');
     expect(mergeJournal(outbox, { withOpen: true })).toEqual({ events: 0, restoredFinds: 0 });
     expect(() => claimEntry(outbox, entryId)).toThrow(DatabaseTooNewError);
@@ -161,7 +183,9 @@ describe('without a journal', () => {
   });
 
   test('an outbox refuses to send', () => {
-    const outbox = openOutbox(join(tempFolder(), 'outbox.sqlite'), manualClock(), { binding: BINDING });
+    const outbox = openOutbox(join(tempFolder(), 'outbox.sqlite'), manualClock(), {
+      binding: BINDING,
+    });
     const { entryId } = queueImport(outbox, 'K-1');
     expect(() =>
       claim(outbox, entryId, () => {
@@ -227,12 +251,17 @@ describe('a power cut between the journal and the outbox', () => {
 describe('a damaged journal', () => {
   const damages: Readonly<Record<string, (path: string) => void>> = {
     'bytes of the head flipped': (path) => flip(path, [0, 5, 21]),
-    'its first pages gone': (path) => writeFileSync(path, Buffer.concat([Buffer.alloc(8192), readFileSync(path).subarray(8192)])),
+    'its first pages gone': (path) =>
+      writeFileSync(path, Buffer.concat([Buffer.alloc(8192), readFileSync(path).subarray(8192)])),
     'its end gone': (path) => truncateSync(path, Math.floor(statSync(path).size / 4096 / 2) * 4096),
-    'a text in its place': (path) => writeFileSync(path, 'not a database, but longer than a head of one would be\n'.repeat(50)),
+    'a text in its place': (path) =>
+      writeFileSync(path, 'not a database, but longer than a head of one would be\n'.repeat(50)),
     'nothing but zeros': (path) => writeFileSync(path, Buffer.alloc(statSync(path).size)),
     'a table renamed': (path) =>
-      writeFileSync(path, Buffer.from(readFileSync(path).toString('latin1').replaceAll('events', 'evenst'), 'latin1')),
+      writeFileSync(
+        path,
+        Buffer.from(readFileSync(path).toString('latin1').replaceAll('events', 'evenst'), 'latin1'),
+      ),
   };
 
   test.each(Object.entries(damages))(
@@ -243,7 +272,11 @@ describe('a damaged journal', () => {
       outbox.close();
       damage(path);
       const lines: string[] = [];
-      const journal = openJournal(path, { ...OPTIONS, isChecked: true, onSetAside: (aside) => lines.push(aside) });
+      const journal = openJournal(path, {
+        ...OPTIONS,
+        isChecked: true,
+        onSetAside: (aside) => lines.push(aside),
+      });
       expect(lines).toEqual([expect.stringContaining('journal-damaged-')]);
       expect(existsSync(lines[0] ?? '')).toBe(true);
       expect(journal.id).toBe(id);
@@ -265,7 +298,10 @@ describe('a damaged journal', () => {
     // A page in the middle of the table.
     flip(
       path,
-      Array.from({ length: 3000 }, (_, index) => Math.floor(statSync(path).size / 4096 / 2) * 4096 + index),
+      Array.from(
+        { length: 3000 },
+        (_, index) => Math.floor(statSync(path).size / 4096 / 2) * 4096 + index,
+      ),
     );
     const journal = openJournal(path, { ...OPTIONS, isChecked: true });
     const keptNames = idsIn(journal, id);
@@ -280,7 +316,11 @@ describe('a damaged journal', () => {
     outbox.close();
     const bytes = readFileSync(path);
     // SQLite leaves old copies of rows in what is free.
-    for (let at = bytes.indexOf('"entryKind"'); at !== -1; at = bytes.indexOf('"entryKind"', at + 1))
+    for (
+      let at = bytes.indexOf('"entryKind"');
+      at !== -1;
+      at = bytes.indexOf('"entryKind"', at + 1)
+    )
       bytes.writeUInt8(bytes.readUInt8(at + 14) ^ 1, at + 14);
     writeFileSync(path, bytes);
     const aside: string[] = [];
@@ -313,7 +353,11 @@ describe('a damaged journal', () => {
       writeFileSync(path, 'x'.repeat(5000));
       openJournal(path, OPTIONS).close();
     }
-    expect(readdirSync(dirname(path)).filter((name) => name.includes('-damaged-') && name.endsWith('.sqlite'))).toHaveLength(2);
+    expect(
+      readdirSync(dirname(path)).filter(
+        (name) => name.includes('-damaged-') && name.endsWith('.sqlite'),
+      ),
+    ).toHaveLength(2);
   });
 });
 
@@ -352,7 +396,10 @@ describe('a journal that differs from the last one', () => {
     const { outbox } = season();
     mergeJournal(outbox, { withOpen: true });
     const appended: number[] = [];
-    const counting: Outbox = { ...outbox, journal: { ...outbox.journal, append: (events) => void appended.push(events.length) } };
+    const counting: Outbox = {
+      ...outbox,
+      journal: { ...outbox.journal, append: (events) => void appended.push(events.length) },
+    };
     expect(mergeJournal(counting, { withOpen: false })).toEqual({ events: 0, restoredFinds: 0 });
     expect(appended).toEqual([]);
     outbox.close();
@@ -373,13 +420,20 @@ test('decisions made without a journal are written to it by the next merge', () 
 });
 
 function acceptClaimed(outbox: Outbox, claimed: Claim): void {
-  settle(outbox, claimed, { state: 'accepted', identCely: IDENT }, { outcome: 'accepted', status: 201 });
+  settle(
+    outbox,
+    claimed,
+    { state: 'accepted', identCely: IDENT },
+    { outcome: 'accepted', status: 201 },
+  );
 }
 
 function abandon(outbox: Outbox, id: number): void {
   const entry = findEntryById(outbox, id);
   if (entry === undefined) throw new Error('the entry is gone');
-  recordEvents(outbox, [makeDecision(outbox, entry, { answer: 'abandon', by: 'person', group: 'g' }, 'dropped')]);
+  recordEvents(outbox, [
+    makeDecision(outbox, entry, { answer: 'abandon', by: 'person', group: 'g' }, 'dropped'),
+  ]);
 }
 
 /** Finds in several states, closed into the files themselves. */

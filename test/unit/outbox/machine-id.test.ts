@@ -1,8 +1,14 @@
 import { describe, expect, test } from 'vitest';
-import { chooseJournalLayout, readMachineId, type System, thisSystem } from '../../../src/context/places.ts';
+import {
+  chooseJournalLayout,
+  readMachineId,
+  type System,
+  thisSystem,
+} from '../../../src/context/places.ts';
 
 /** The journal is beside the outbox there. */
-const isContainer = (system: System): boolean => chooseJournalLayout(undefined, system) === 'beside';
+const isContainer = (system: System): boolean =>
+  chooseJournalLayout(undefined, system) === 'beside';
 
 const MACHINE_ID = '0123456789abcdef0123456789abcdef';
 const GUID = '01234567-89AB-cdef-0123-456789abcdef';
@@ -21,7 +27,11 @@ function machine(platform: NodeJS.Platform, answers: Readonly<Record<string, str
 describe('Linux', () => {
   const SPACE = 'link /proc/self/ns/pid';
   const linux = (changes: Readonly<Record<string, string>> = {}): System =>
-    machine('linux', { [SPACE]: 'pid:[4026531836]', 'read /etc/machine-id': `${MACHINE_ID}\n`, ...changes });
+    machine('linux', {
+      [SPACE]: 'pid:[4026531836]',
+      'read /etc/machine-id': `${MACHINE_ID}\n`,
+      ...changes,
+    });
 
   test('has an identifier if it is the host of its processes', () => {
     expect(readMachineId(linux())).toBe(MACHINE_ID);
@@ -43,9 +53,12 @@ describe('Linux', () => {
     expect(readMachineId(machine('linux', {}))).toBe('');
   });
 
-  test.each([`x${MACHINE_ID}\n`, `${MACHINE_ID}0\n`, 'uninitialized\n', ''])('has no identifier in %j', (text) => {
-    expect(readMachineId(linux({ 'read /etc/machine-id': text }))).toBe('');
-  });
+  test.each([`x${MACHINE_ID}\n`, `${MACHINE_ID}0\n`, 'uninitialized\n', ''])(
+    'has no identifier in %j',
+    (text) => {
+      expect(readMachineId(linux({ 'read /etc/machine-id': text }))).toBe('');
+    },
+  );
 
   test('may have no identifier file', () => {
     expect(readMachineId(machine('linux', { [SPACE]: 'pid:[4026531836]' }))).toBe('');
@@ -54,16 +67,22 @@ describe('Linux', () => {
 
 describe('macOS', () => {
   const darwin = (printed: string): System =>
-    machine('darwin', { '/usr/sbin/ioreg -rd1 -c IOPlatformExpertDevice': printed, 'exists /.dockerenv': '' });
+    machine('darwin', {
+      '/usr/sbin/ioreg -rd1 -c IOPlatformExpertDevice': printed,
+      'exists /.dockerenv': '',
+    });
 
   test('has the identifier of its platform and is no container', () => {
     const system = darwin(`+-o J314 <class>\n    {\n      "IOPlatformUUID" = "${GUID}"\n    }\n`);
     expect([readMachineId(system), isContainer(system)]).toEqual([GUID, false]);
   });
 
-  test.each(['', '"IOPlatformUUID" = "unknown"', `"IOPlatformUUID" = "${GUID}0"`])('has none in %j', (printed) => {
-    expect(readMachineId(darwin(printed))).toBe('');
-  });
+  test.each(['', '"IOPlatformUUID" = "unknown"', `"IOPlatformUUID" = "${GUID}0"`])(
+    'has none in %j',
+    (printed) => {
+      expect(readMachineId(darwin(printed))).toBe('');
+    },
+  );
 
   test('has none if no program reports it', () => {
     expect(readMachineId(machine('darwin', {}))).toBe('');
@@ -71,7 +90,8 @@ describe('macOS', () => {
 });
 
 describe('Windows', () => {
-  const IN_CONTAINER = 'reg.exe query HKLM\\SYSTEM\\CurrentControlSet\\Control /v ContainerType /reg:64';
+  const IN_CONTAINER =
+    'reg.exe query HKLM\\SYSTEM\\CurrentControlSet\\Control /v ContainerType /reg:64';
   const GUIDS = 'reg.exe query HKLM\\SOFTWARE\\Microsoft\\Cryptography /v MachineGuid /reg:64';
   const NAMED = { [GUIDS]: `\r\n    MachineGuid    REG_SZ    ${GUID}\r\n` };
 
@@ -81,7 +101,10 @@ describe('Windows', () => {
   });
 
   test('is a container if the registry names its kind, and its identifier may be that of its image', () => {
-    const system = machine('win32', { ...NAMED, [IN_CONTAINER]: '    ContainerType    REG_DWORD    0x2\r\n' });
+    const system = machine('win32', {
+      ...NAMED,
+      [IN_CONTAINER]: '    ContainerType    REG_DWORD    0x2\r\n',
+    });
     expect([readMachineId(system), isContainer(system)]).toEqual(['', true]);
   });
 

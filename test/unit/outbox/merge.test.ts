@@ -33,7 +33,12 @@ import {
 } from '../../support/temp-outbox.ts';
 
 const IDENT = 'C-202400101-N00001';
-const PHOTOGRAPH = { name: 'a.jpg', mediaType: 'image/jpeg', sha512: Buffer.alloc(64, 1), sizeBytes: 3 };
+const PHOTOGRAPH = {
+  name: 'a.jpg',
+  mediaType: 'image/jpeg',
+  sha512: Buffer.alloc(64, 1),
+  sizeBytes: 3,
+};
 const LOCKED = { withOpen: true } as const;
 const UNLOCKED = { withOpen: false } as const;
 const UNCERTAIN = { state: 'uncertain', reason: 'no answer' } as const;
@@ -53,7 +58,12 @@ function getImport(outbox: Outbox, localId: string): ImportEntry {
 }
 
 function listStates(outbox: Outbox): (string | null)[][] {
-  return listAllEntries(outbox).map(({ localId, kind, state, identCely }) => [localId, kind, state, identCely]);
+  return listAllEntries(outbox).map(({ localId, kind, state, identCely }) => [
+    localId,
+    kind,
+    state,
+    identCely,
+  ]);
 }
 
 /** Closes the outbox into one file and copies that. */
@@ -75,7 +85,12 @@ describe('an older copy of the outbox that was restored', () => {
   test('knows after the merge what was accepted since, and nothing is uncertain', () => {
     using outbox = tempOutbox();
     const ids = ['K-1', 'K-2'].map((name) => queueImport(outbox, name).entryId);
-    const number = addNumber(outbox, { findId: getImport(outbox, 'K-1').findId, identCely: null }, 'A 1', '');
+    const number = addNumber(
+      outbox,
+      { findId: getImport(outbox, 'K-1').findId, identCely: null },
+      'A 1',
+      '',
+    );
     mergeJournal(outbox, LOCKED);
     const copy = makeCopy(outbox);
     acceptEntry(outbox, ids[0] ?? 0, IDENT);
@@ -127,7 +142,12 @@ describe('an older copy of the outbox that was restored', () => {
     attemptEntry(outbox, entryId, UNCERTAIN);
     const copy = makeCopy(outbox);
     recordEvents(outbox, [
-      makeDecision(outbox, getEntry(outbox, entryId), { answer: 'abandon', by: 'person', group: 'g' }, 'dropped'),
+      makeDecision(
+        outbox,
+        getEntry(outbox, entryId),
+        { answer: 'abandon', by: 'person', group: 'g' },
+        'dropped',
+      ),
     ]);
     using old = openAt(copy, outbox.journal.path);
     mergeJournal(old, UNLOCKED);
@@ -143,10 +163,18 @@ describe('a lost outbox', () => {
     acceptEntry(outbox, addNumber(outbox, { findId, identCely: IDENT }, 'A 1', ''), IDENT);
     attemptEntry(
       outbox,
-      addPhoto(outbox, { findId, identCely: IDENT }, { ...PHOTOGRAPH, originalSha512: Buffer.alloc(64, 2), link: '/p/a.jpg' }),
+      addPhoto(
+        outbox,
+        { findId, identCely: IDENT },
+        { ...PHOTOGRAPH, originalSha512: Buffer.alloc(64, 2), link: '/p/a.jpg' },
+      ),
       UNCERTAIN,
     );
-    acceptEntry(outbox, addNumber(outbox, { findId: null, identCely: 'C-1-N1' }, 'B 1', 'B 0'), 'C-1-N1');
+    acceptEntry(
+      outbox,
+      addNumber(outbox, { findId: null, identCely: 'C-1-N1' }, 'B 1', 'B 0'),
+      'C-1-N1',
+    );
     using anew = openAnew(outbox);
     expect(mergeJournal(anew, LOCKED)).toEqual({ events: 9, restoredFinds: 1 });
     expect(listStates(anew)).toEqual(listStates(outbox));
@@ -154,7 +182,11 @@ describe('a lost outbox', () => {
       listAllEntries(of).map((entry) => [
         entry.uuid,
         entry.findUuid,
-        entry.kind === 'photo' ? entry.photograph : entry.kind === 'number' ? [entry.value, entry.expects] : entry.document,
+        entry.kind === 'photo'
+          ? entry.photograph
+          : entry.kind === 'number'
+            ? [entry.value, entry.expects]
+            : entry.document,
       ]);
     expect(contents(anew)).toEqual(contents(outbox));
     expect(readHeader(anew).account).toBe(ACCOUNT_ID);
@@ -168,7 +200,11 @@ describe('a lost outbox', () => {
     acceptEntry(outbox, entryId, IDENT);
     using anew = openAnew(outbox);
     mergeJournal(anew, LOCKED);
-    expect(getImport(anew, 'K-1')).toMatchObject({ state: 'accepted', attempts: 2, digest: hashDigest('corrected') });
+    expect(getImport(anew, 'K-1')).toMatchObject({
+      state: 'accepted',
+      attempts: 2,
+      digest: hashDigest('corrected'),
+    });
   });
 
   test('knows its finds if the same table is imported again before the merge', () => {
@@ -185,7 +221,11 @@ describe('a lost outbox', () => {
     const again = queueImport(anew, 'K-1');
     addNumber(anew, { findId: again.findId, identCely: null }, 'A 1', '');
     addPhoto(anew, { findId: again.findId, identCely: null }, PHOTOGRAPH);
-    addPhoto(anew, { findId: again.findId, identCely: null }, { ...PHOTOGRAPH, sha512: Buffer.alloc(64, 9) });
+    addPhoto(
+      anew,
+      { findId: again.findId, identCely: null },
+      { ...PHOTOGRAPH, sha512: Buffer.alloc(64, 9) },
+    );
     expect(getImport(anew, 'K-1').uuid).not.toBe(getEntry(outbox, entryId).uuid);
     expect(mergeJournal(anew, UNLOCKED).restoredFinds).toBe(0);
     expect(listStates(anew)).toEqual([...listStates(outbox), ['K-1', 'photo', 'queued', IDENT]]);
@@ -200,7 +240,10 @@ describe('a lost outbox', () => {
     const { entryId } = queueImport(anew, 'K-1', 'C-202400101', 'another find');
     queueImport(anew, 'K-1-2');
     expect(mergeJournal(anew, UNLOCKED).restoredFinds).toBe(1);
-    expect(getImport(anew, 'K-1')).toMatchObject({ state: 'queued', held: { basis: 'local-id-in-use', candidates: ['K-1'] } });
+    expect(getImport(anew, 'K-1')).toMatchObject({
+      state: 'queued',
+      held: { basis: 'local-id-in-use', candidates: ['K-1'] },
+    });
     expect(getImport(anew, 'K-1-3')).toMatchObject({ state: 'accepted', identCely: IDENT });
     expect(
       claim(anew, entryId, () => {
@@ -235,7 +278,11 @@ describe('a lost outbox', () => {
     // Sent with another journal, as after an adoption.
     const elsewhere = tempOutbox();
     updateHeader(anew, { journal: elsewhere.journal.id });
-    acceptEntry({ ...anew, journal: elsewhere.journal }, queueImport(anew, 'K-1').entryId, 'C-202400101-N00002');
+    acceptEntry(
+      { ...anew, journal: elsewhere.journal },
+      queueImport(anew, 'K-1').entryId,
+      'C-202400101-N00002',
+    );
     elsewhere[Symbol.dispose]();
     expect(mergeJournal(anew, LOCKED).restoredFinds).toBe(1);
     expect(listStates(anew)).toEqual([
@@ -271,7 +318,12 @@ describe('an attempt without an answer', () => {
     const { mergedSeq } = readHeader(old);
     mergeJournal(old, UNLOCKED);
     expect(readHeader(old).mergedSeq).toBe(mergedSeq);
-    settle(outbox, open, { state: 'accepted', identCely: 'C-202400101-N00002' }, { outcome: 'accepted' });
+    settle(
+      outbox,
+      open,
+      { state: 'accepted', identCely: 'C-202400101-N00002' },
+      { outcome: 'accepted' },
+    );
     mergeJournal(old, UNLOCKED);
     expect(listStates(old)).toEqual(listStates(outbox));
     expect(readHeader(old).mergedSeq).toBeGreaterThan(mergedSeq);
@@ -289,7 +341,11 @@ describe('an attempt without an answer', () => {
     // The answer comes all the same.
     settle(outbox, open, { state: 'accepted', identCely: IDENT }, { outcome: 'accepted' });
     mergeJournal(old, LOCKED);
-    expect(getImport(old, 'K-1')).toMatchObject({ state: 'accepted', identCely: IDENT, unknownAttempts: 0 });
+    expect(getImport(old, 'K-1')).toMatchObject({
+      state: 'accepted',
+      identCely: IDENT,
+      unknownAttempts: 0,
+    });
   });
 
   test('that is the first event does not move the watermark', () => {
@@ -356,7 +412,9 @@ describe('two copies on one machine', () => {
     expect(later?.uuid).toBe(uuid);
     acceptEntry(second, later?.id ?? 0, IDENT);
     mergeJournal(first, LOCKED);
-    expect(listNumbers(first, target).map((entry) => [entry.value, entry.state])).toEqual(numbers());
+    expect(listNumbers(first, target).map((entry) => [entry.value, entry.state])).toEqual(
+      numbers(),
+    );
   });
 
   test('with different decisions at the same place agree on the result', () => {
@@ -366,7 +424,9 @@ describe('two copies on one machine', () => {
     using second = openAt(makeCopy(first), first.journal.path);
     const decide = (outbox: Outbox, answer: 'abandon' | 'send') => {
       const entry = getImport(outbox, 'K-1');
-      recordEvents(outbox, [makeDecision(outbox, entry, { answer, by: 'person', group: answer }, answer)]);
+      recordEvents(outbox, [
+        makeDecision(outbox, entry, { answer, by: 'person', group: answer }, answer),
+      ]);
     };
     decide(first, 'abandon');
     decide(second, 'send');
@@ -377,7 +437,12 @@ describe('two copies on one machine', () => {
 
 describe('removed documents', () => {
   const show = (outbox: Outbox, identCely: string) =>
-    saveStanding(outbox, { identCely, standing: 'shown', datestampMs: 1, shown: { stav: 1, record: {} } });
+    saveStanding(outbox, {
+      identCely,
+      standing: 'shown',
+      datestampMs: 1,
+      shown: { stav: 1, record: {} },
+    });
 
   /** K-1 accepted and shown, K-2 accepted, K-3 uncertain; a photograph of K-1. */
   function season(): TempOutbox {
@@ -412,7 +477,9 @@ describe('removed documents', () => {
       ['K-3', true, true],
     ]);
     const here = outbox
-      .sql(`select body ->> 'localId', body ->> 'content' is null from events where body ->> 'entryKind' = 'import'`)
+      .sql(
+        `select body ->> 'localId', body ->> 'content' is null from events where body ->> 'entryKind' = 'import'`,
+      )
       .raw()
       .all();
     expect(here).toEqual([
@@ -454,7 +521,12 @@ describe('removed documents', () => {
     mergeJournal(anew, LOCKED);
     const { held } = getEntry(anew, entryId);
     expect(held).toMatchObject({ basis: 'local-id-in-use' });
-    const decided = { answer: 'send', by: 'person', group: 'g', candidates: held?.candidates ?? [] } as const;
+    const decided = {
+      answer: 'send',
+      by: 'person',
+      group: 'g',
+      candidates: held?.candidates ?? [],
+    } as const;
     recordEvents(anew, [makeDecision(anew, getEntry(anew, entryId), decided, 'send')]);
     schedule(anew, entryId, { held: null });
     mergeJournal(anew, LOCKED);
@@ -471,25 +543,38 @@ describe('a failed transaction', () => {
       }),
     ).toThrow('the disk is full');
 
-  test.each(['send', 'abandon', 'created'] as const)('leaves no decision behind for the next merge: %s', (answer) => {
-    using outbox = tempOutbox();
-    const { entryId } = queueImport(outbox, 'K-1');
-    attemptEntry(outbox, entryId, UNCERTAIN);
-    const decided = { answer, by: 'person', group: 'g', identCely: answer === 'created' ? IDENT : null } as const;
-    const decide = () => recordEvents(outbox, [makeDecision(outbox, getEntry(outbox, entryId), decided, 'decided')]);
-    failing(outbox, decide);
-    mergeJournal(outbox, LOCKED);
-    expect(getEntry(outbox, entryId)).toMatchObject({ state: 'uncertain', unknownAttempts: 1 });
-    decide();
-    const { outbox: id } = readHeader(outbox);
-    expect(outbox.journal.listEventsSince(id, 0).filter(({ event }) => event.kind === 'decided')).toHaveLength(1);
-  });
+  test.each(['send', 'abandon', 'created'] as const)(
+    'leaves no decision behind for the next merge: %s',
+    (answer) => {
+      using outbox = tempOutbox();
+      const { entryId } = queueImport(outbox, 'K-1');
+      attemptEntry(outbox, entryId, UNCERTAIN);
+      const decided = {
+        answer,
+        by: 'person',
+        group: 'g',
+        identCely: answer === 'created' ? IDENT : null,
+      } as const;
+      const decide = () =>
+        recordEvents(outbox, [makeDecision(outbox, getEntry(outbox, entryId), decided, 'decided')]);
+      failing(outbox, decide);
+      mergeJournal(outbox, LOCKED);
+      expect(getEntry(outbox, entryId)).toMatchObject({ state: 'uncertain', unknownAttempts: 1 });
+      decide();
+      const { outbox: id } = readHeader(outbox);
+      expect(
+        outbox.journal.listEventsSince(id, 0).filter(({ event }) => event.kind === 'decided'),
+      ).toHaveLength(1);
+    },
+  );
 
   test('keeps the answer of the service', () => {
     using outbox = tempOutbox();
     const { entryId } = queueImport(outbox, 'K-1');
     const claimed = claimEntry(outbox, entryId);
-    failing(outbox, () => settle(outbox, claimed, { state: 'accepted', identCely: IDENT }, { outcome: 'accepted' }));
+    failing(outbox, () =>
+      settle(outbox, claimed, { state: 'accepted', identCely: IDENT }, { outcome: 'accepted' }),
+    );
     mergeJournal(outbox, LOCKED);
     expect(getEntry(outbox, entryId)).toMatchObject({ state: 'accepted', identCely: IDENT });
   });
@@ -518,7 +603,11 @@ test('the time of a merge of thousands of events grows linearly', () => {
   const events = outbox.change(() =>
     Array.from({ length: count }, (_, at) => {
       const { entryId } = queueImport(outbox, `K-${at}`);
-      acceptEntry({ ...outbox, journal: { ...outbox.journal, append: () => {} } }, entryId, `C-202400101-N${at}`);
+      acceptEntry(
+        { ...outbox, journal: { ...outbox.journal, append: () => {} } },
+        entryId,
+        `C-202400101-N${at}`,
+      );
       return entryId;
     }),
   );
@@ -553,9 +642,15 @@ test('an attempt whose answer comes thousands of events later is merged with it,
   const { entryId } = queueImport(outbox, 'K-first');
   const claimed = claimEntry(outbox, entryId);
   outbox.change(() => {
-    for (let at = 0; at < 600; at += 1) acceptEntry(outbox, queueImport(outbox, `K-${at}`).entryId, `C-202400101-N${at}`);
+    for (let at = 0; at < 600; at += 1)
+      acceptEntry(outbox, queueImport(outbox, `K-${at}`).entryId, `C-202400101-N${at}`);
   });
-  settle(outbox, claimed, { state: 'accepted', identCely: IDENT }, { outcome: 'accepted', status: 201 });
+  settle(
+    outbox,
+    claimed,
+    { state: 'accepted', identCely: IDENT },
+    { outcome: 'accepted', status: 201 },
+  );
   using anew = openAnew(outbox);
   const sizes: number[] = [];
   const listEventsSince = (...args: Parameters<Journal['listEventsSince']>) => {
@@ -564,7 +659,10 @@ test('an attempt whose answer comes thousands of events later is merged with it,
     return events;
   };
 
-  const { restoredFinds } = mergeJournal({ ...anew, journal: { ...anew.journal, listEventsSince } }, { withOpen: false });
+  const { restoredFinds } = mergeJournal(
+    { ...anew, journal: { ...anew.journal, listEventsSince } },
+    { withOpen: false },
+  );
 
   expect(restoredFinds).toBe(601);
   expect(Math.max(...sizes)).toBeLessThan(1000);

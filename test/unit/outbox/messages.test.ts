@@ -13,16 +13,20 @@ test('the service’s own words are kept unchanged', () => {
   const words = 'the service is "closed" {"text": 1}';
   using outbox = tempOutbox();
   const { entryId } = queueImport(outbox, 'K-1');
-  attemptEntry(outbox, entryId, { state: 'refused', reason: words, issues: [makeErrorIssue('x', words)] });
+  attemptEntry(outbox, entryId, {
+    state: 'refused',
+    reason: words,
+    issues: [makeErrorIssue('x', words)],
+  });
   const entry = findEntryById(outbox, entryId);
   if (entry === undefined) throw new Error('the entry is gone');
   const overview = outbox.sql('select reason from outbox_overview where entry = 1').pluck().get();
-  expect([entry.reason, entry.issues[0]?.message, overview, listAttempts(outbox, entry)[0]?.reason]).toEqual([
-    words,
-    words,
-    words,
-    words,
-  ]);
+  expect([
+    entry.reason,
+    entry.issues[0]?.message,
+    overview,
+    listAttempts(outbox, entry)[0]?.reason,
+  ]).toEqual([words, words, words, words]);
 });
 
 test('stored messages are shown in the language of the reader, and to programs in English', async () => {
@@ -30,16 +34,30 @@ test('stored messages are shown in the language of the reader, and to programs i
   const { entryId } = queueImport(outbox, 'K-1');
   const detail: Message = msg`status ${503} with "${`\${0} $& closed`}"`;
   const reason = msg`the request did not reach the service (${detail})`;
-  settle(outbox, claimEntry(outbox, entryId), { state: 'uncertain', reason }, { outcome: 'uncertain' });
+  settle(
+    outbox,
+    claimEntry(outbox, entryId),
+    { state: 'uncertain', reason },
+    { outcome: 'uncertain' },
+  );
   const entry = findEntryById(outbox, entryId);
   if (entry === undefined) throw new Error('the entry is gone');
-  recordEvidence(outbox, entry, { kind: 'absent' }, { basis: 'none', candidates: [], serverAt: null, reason }, null);
+  recordEvidence(
+    outbox,
+    entry,
+    { kind: 'absent' },
+    { basis: 'none', candidates: [], serverAt: null, reason },
+    null,
+  );
   schedule(outbox, entryId, { held: { basis: 'equal-record', question: reason, candidates: [] } });
   const read = (): unknown => {
     const now = findEntryById(outbox, entryId);
-    return [now?.reason, now?.held?.question, listAttempts(outbox, entry)[0]?.reason, listEvidence(outbox, entry)[0]?.reason].map(
-      String,
-    );
+    return [
+      now?.reason,
+      now?.held?.question,
+      listAttempts(outbox, entry)[0]?.reason,
+      listEvidence(outbox, entry)[0]?.reason,
+    ].map(String);
   };
   const english = `the request did not reach the service (status 503 with "\${0} $& closed")`;
   expect(read()).toEqual([english, english, english, english]);

@@ -1,9 +1,17 @@
 import { expect, test } from 'vitest';
 import { addNumber, addPhoto, schedule } from '../../../src/outbox/entries.ts';
 import type { NumberEntry } from '../../../src/outbox/entry.ts';
-import { findEntryById, listEffectiveNumbers, listNumbers } from '../../../src/outbox/entry-queries.ts';
+import {
+  findEntryById,
+  listEffectiveNumbers,
+  listNumbers,
+} from '../../../src/outbox/entry-queries.ts';
 import type { Outbox } from '../../../src/outbox/open-outbox.ts';
-import { findLastNumber, getLatestNumber, supersedeEarlierNumbers } from '../../../src/outbox/ownership.ts';
+import {
+  findLastNumber,
+  getLatestNumber,
+  supersedeEarlierNumbers,
+} from '../../../src/outbox/ownership.ts';
 import { acceptEntry, attemptEntry } from '../../support/attempted-entries.ts';
 import { tempOutbox } from '../../support/temp-outbox.ts';
 
@@ -13,7 +21,8 @@ const REFUSED = { state: 'refused', reason: 'said', issues: [] } as const;
 
 const add = (outbox: Outbox, value: string, identCely = IDENT): number =>
   addNumber(outbox, { findId: null, identCely }, value, '');
-const getState = (outbox: Outbox, id: number): string | undefined => findEntryById(outbox, id)?.state;
+const getState = (outbox: Outbox, id: number): string | undefined =>
+  findEntryById(outbox, id)?.state;
 
 test('the numbers of a record are those that were not dropped or refused', () => {
   using outbox = tempOutbox();
@@ -28,12 +37,22 @@ test('the numbers of a record are those that were not dropped or refused', () =>
   expect(listEffectiveNumbers(outbox).map(({ value }) => value)).toEqual(['TWO', 'OTHER']);
   const photo = findEntryById(
     outbox,
-    addPhoto(outbox, target, { name: 'a.jpg', mediaType: 'image/jpeg', sha512: Buffer.alloc(64), sizeBytes: 1 }),
+    addPhoto(outbox, target, {
+      name: 'a.jpg',
+      mediaType: 'image/jpeg',
+      sha512: Buffer.alloc(64),
+      sizeBytes: 1,
+    }),
   );
   const entry = findEntryById(outbox, add(outbox, 'THREE')) as NumberEntry;
   if (photo === undefined) throw new Error('the entry is gone');
   expect(
-    getLatestNumber([entry, { ...entry, state: 'dropped', value: 'x' }, { ...entry, state: 'refused', value: 'y' }, photo]),
+    getLatestNumber([
+      entry,
+      { ...entry, state: 'dropped', value: 'x' },
+      { ...entry, state: 'refused', value: 'y' },
+      photo,
+    ]),
   ).toBe('THREE');
   expect(getLatestNumber([photo])).toBeUndefined();
 });
@@ -54,14 +73,20 @@ test('earlier numbers of the record are dropped when one is sent, including refu
     'accepted',
     'queued',
   ]);
-  expect(`${findEntryById(outbox, first)?.reason}`).toBe('a later number of the record replaces it');
+  expect(`${findEntryById(outbox, first)?.reason}`).toBe(
+    'a later number of the record replaces it',
+  );
 });
 
 test('numbers can be dropped for one record alone, except one with an open question', () => {
   using outbox = tempOutbox();
-  const numbers = [IDENT, OTHER].map((ident) => [add(outbox, 'ONE', ident), add(outbox, 'TWO', ident)] as const);
+  const numbers = [IDENT, OTHER].map(
+    (ident) => [add(outbox, 'ONE', ident), add(outbox, 'TWO', ident)] as const,
+  );
   const states = () => numbers.map(([first]) => getState(outbox, first));
-  schedule(outbox, numbers[0]?.[1] ?? 0, { held: { basis: 'number-changed', question: '?', candidates: ['x'] } });
+  schedule(outbox, numbers[0]?.[1] ?? 0, {
+    held: { basis: 'number-changed', question: '?', candidates: ['x'] },
+  });
   supersedeEarlierNumbers(outbox);
   expect(states()).toEqual(['queued', 'queued']);
   schedule(outbox, numbers[0]?.[1] ?? 0, { held: null });

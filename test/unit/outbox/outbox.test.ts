@@ -2,7 +2,13 @@ import { statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { DatabaseError } from '../../../src/base/errors.ts';
-import { type Header, type Outbox, openOutbox, readHeader, updateHeader } from '../../../src/outbox/open-outbox.ts';
+import {
+  type Header,
+  type Outbox,
+  openOutbox,
+  readHeader,
+  updateHeader,
+} from '../../../src/outbox/open-outbox.ts';
 import { countEntries } from '../../../src/outbox/overview.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 import { BINDING, queueImport, tempFolder, tempOutbox } from '../../support/temp-outbox.ts';
@@ -19,7 +25,12 @@ test('the outbox can be read by its owner alone', () => {
 
 test('a file that is not a database is refused, not replaced', () => {
   const path = newFile();
-  writeFileSync(path, 'these are my notes, not a database, and they are longer than a page header would be\n'.repeat(20));
+  writeFileSync(
+    path,
+    'these are my notes, not a database, and they are longer than a page header would be\n'.repeat(
+      20,
+    ),
+  );
   expect(() => openOutbox(path, manualClock())).toThrow(DatabaseError);
   expect(statSync(path).size).toBeGreaterThan(1000);
 });
@@ -27,7 +38,10 @@ test('a file that is not a database is refused, not replaced', () => {
 test('an outbox belongs to the service that it was made for, whatever opens it later', () => {
   const path = newFile();
   openOutbox(path, manualClock(), { binding: BINDING, id: 'o-1' }).close();
-  const again = openOutbox(path, manualClock(), { binding: { ...BINDING, address: 'https://other.example.org' }, id: 'o-2' });
+  const again = openOutbox(path, manualClock(), {
+    binding: { ...BINDING, address: 'https://other.example.org' },
+    id: 'o-2',
+  });
   expect(readHeader(again)).toMatchObject({
     ...BINDING,
     outbox: 'o-1',
@@ -104,15 +118,22 @@ test('a disk error during a statement is an error that names the file', () => {
   expect(() => outbox.sql(`update entries set reason = '"x"'`).run()).toThrow(DatabaseError);
   outbox.sql('pragma query_only = off').run();
   expect([...outbox.sql('select local_id from finds').pluck().iterate()]).toEqual(['K-1']);
-  expect(() => outbox.sql('select such_thing from finds')).toThrow(expect.objectContaining({ damaged: true }) as Error);
+  expect(() => outbox.sql('select such_thing from finds')).toThrow(
+    expect.objectContaining({ damaged: true }) as Error,
+  );
 });
 
 test.each([
-  [`state in ('draft', 'refused', 'sending', 'uncertain') and +state = 'uncertain'`, 'entries_unsettled'],
+  [
+    `state in ('draft', 'refused', 'sending', 'uncertain') and +state = 'uncertain'`,
+    'entries_unsettled',
+  ],
   [`held is not null and state = 'queued'`, 'entries_held'],
   [`ident_cely = 'C-1-N1'`, 'entries_of_ident'],
 ])('%s is found without a scan of all entries', (condition, index) => {
   using outbox = tempOutbox();
-  const plan = outbox.sql(`explain query plan select * from entries where ${condition}`).all() as { detail: string }[];
+  const plan = outbox.sql(`explain query plan select * from entries where ${condition}`).all() as {
+    detail: string;
+  }[];
   expect(plan.map(({ detail }) => detail).join()).toContain(index);
 });

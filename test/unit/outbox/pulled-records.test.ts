@@ -11,7 +11,12 @@ import { tempOutbox } from '../../support/temp-outbox.ts';
 
 const IDENT = 'C-202400101-N00001';
 const shown = (stav: number) => ({
-  ...({ identCely: IDENT, standing: 'shown', datestampMs: 1000 + stav, shown: { stav, record: { stav, note: 'x' } } } as const),
+  ...({
+    identCely: IDENT,
+    standing: 'shown',
+    datestampMs: 1000 + stav,
+    shown: { stav, record: { stav, note: 'x' } },
+  } as const),
 });
 
 describe('the pulled copy of a record', () => {
@@ -19,7 +24,11 @@ describe('the pulled copy of a record', () => {
     using outbox = tempOutbox();
     expect(findPulledRecord(outbox, IDENT)).toBeUndefined();
     saveStanding(outbox, shown(2));
-    expect(findPulledRecord(outbox, IDENT)).toMatchObject({ standing: 'shown', stav: 2, record: { stav: 2, note: 'x' } });
+    expect(findPulledRecord(outbox, IDENT)).toMatchObject({
+      standing: 'shown',
+      stav: 2,
+      record: { stav: 2, note: 'x' },
+    });
     expect(findPulledRecord(outbox, 'C-202400101-N00002')).toBeUndefined();
   });
 
@@ -45,7 +54,11 @@ describe('the pulled copy of a record', () => {
     saveStanding(outbox, shown(1));
     await clock.advance(7000);
     recordUnchanged(outbox, IDENT);
-    expect(findPulledRecord(outbox, IDENT)).toMatchObject({ stav: 1, sinceMs: 1_000_000, seenMs: 1_007_000 });
+    expect(findPulledRecord(outbox, IDENT)).toMatchObject({
+      stav: 1,
+      sinceMs: 1_000_000,
+      seenMs: 1_007_000,
+    });
   });
 });
 

@@ -3,10 +3,21 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
 import { OutboxLeasedError } from '../../../src/base/errors.ts';
-import { acquirePushLock, isPushRunning, type PushLock, withPushLock } from '../../../src/outbox/push-lock.ts';
+import {
+  acquirePushLock,
+  isPushRunning,
+  type PushLock,
+  withPushLock,
+} from '../../../src/outbox/push-lock.ts';
 import { acquireLockFile, type LockFile } from '../../../src/store/lock-file.ts';
 import { canLimitFiles, withFilesUpTo } from '../../support/file-limit.ts';
-import { canMakeNameSpaces, type LockProcess, NAME_SPACE, type Refusal, startLockProcess } from '../../support/lock-process.ts';
+import {
+  canMakeNameSpaces,
+  type LockProcess,
+  NAME_SPACE,
+  type Refusal,
+  startLockProcess,
+} from '../../support/lock-process.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 import { tempFolder } from '../../support/temp-outbox.ts';
 
@@ -59,8 +70,12 @@ describe('the lock of an outbox', () => {
     const { take } = anOutbox();
     take();
     const error = catchError(take);
-    expect(error.message).toBe(`Another pas process is using this outbox: process 10 on laptop, since ${SINCE}.`);
-    expect(error.hint).toBe('Wait until it is done. If two processes pushed one outbox, finds would be sent twice.');
+    expect(error.message).toBe(
+      `Another pas process is using this outbox: process 10 on laptop, since ${SINCE}.`,
+    );
+    expect(error.hint).toBe(
+      'Wait until it is done. If two processes pushed one outbox, finds would be sent twice.',
+    );
     expect(error).toMatchObject({ code: 'outbox-leased', exitCode: 11 });
   });
 
@@ -121,13 +136,16 @@ describe('the lock of an outbox', () => {
     expect(catchError(take).message).toBe('Another pas process is using this outbox.');
   });
 
-  test.skipIf(!canLimitFiles)('is acquired if no text can be written, and the text of an earlier holder is removed', async () => {
-    const { take, holderPath, place } = anOutbox();
-    mkdirSync(place.folder);
-    writeFileSync(holderPath, `process 4711 on office since ${SINCE}\n`);
-    await withFilesUpTo(0, take);
-    expect(catchError(take).message).toBe('Another pas process is using this outbox.');
-  });
+  test.skipIf(!canLimitFiles)(
+    'is acquired if no text can be written, and the text of an earlier holder is removed',
+    async () => {
+      const { take, holderPath, place } = anOutbox();
+      mkdirSync(place.folder);
+      writeFileSync(holderPath, `process 4711 on office since ${SINCE}\n`);
+      await withFilesUpTo(0, take);
+      expect(catchError(take).message).toBe('Another pas process is using this outbox.');
+    },
+  );
 
   test('is not affected by a command that only checks it', () => {
     const { options, place, lockPath } = anOutbox();
@@ -160,7 +178,9 @@ describe('work under the lock', () => {
 
   test('that fails releases it', async () => {
     const { options, take } = anOutbox();
-    await expect(withPushLock(options, () => Promise.reject(new Error('cut off')))).rejects.toThrow('cut off');
+    await expect(withPushLock(options, () => Promise.reject(new Error('cut off')))).rejects.toThrow(
+      'cut off',
+    );
     take();
   });
 
@@ -257,7 +277,9 @@ describe('between processes', () => {
     await holder.say({ order: 'acquire', ...leftByKill });
     await kill(holder);
     for (const place of [leftByKill, ...Array.from({ length: 9 }, () => anOutbox().place)]) {
-      const answers = await Promise.all(racers.map((each) => each.say({ order: 'acquire', ...place })));
+      const answers = await Promise.all(
+        racers.map((each) => each.say({ order: 'acquire', ...place })),
+      );
       expect(answers.filter((each) => each === 'acquired')).toHaveLength(1);
       expect(answers.filter((each) => (each as Refusal).exitCode === 11)).toHaveLength(7);
       await Promise.all(racers.map((each) => each.say({ order: 'release' })));
@@ -286,7 +308,10 @@ describe('between processes', () => {
 
     test('two containers exclude one another', async () => {
       const { place } = anOutbox();
-      const [one, other] = [await start({ within: NAME_SPACE }), await start({ within: NAME_SPACE })];
+      const [one, other] = [
+        await start({ within: NAME_SPACE }),
+        await start({ within: NAME_SPACE }),
+      ];
       expect(await one.say({ order: 'acquire', ...place })).toBe('acquired');
       expect(await other.say({ order: 'acquire', ...place })).toMatchObject({ exitCode: 11 });
       await kill(one);

@@ -4,13 +4,28 @@ import { findEntryById, listAllEntries } from '../../../src/outbox/entry-queries
 import { mergeJournal } from '../../../src/outbox/merge.ts';
 import type { Outbox } from '../../../src/outbox/open-outbox.ts';
 import { makeDecision, recordEvents } from '../../../src/outbox/record-events.ts';
-import { checkRemovable, listUsedPhotographs, removeTarget, unhideFind } from '../../../src/outbox/removal.ts';
-import { countFinds, findByLocalId, iterateFinds, listLatestFinds } from '../../../src/outbox/stored-finds.ts';
+import {
+  checkRemovable,
+  listUsedPhotographs,
+  removeTarget,
+  unhideFind,
+} from '../../../src/outbox/removal.ts';
+import {
+  countFinds,
+  findByLocalId,
+  iterateFinds,
+  listLatestFinds,
+} from '../../../src/outbox/stored-finds.ts';
 import { acceptEntry, attemptEntry, claimEntry } from '../../support/attempted-entries.ts';
 import { queueImport, tempOutbox } from '../../support/temp-outbox.ts';
 
 const IDENT = 'C-202400101-N00001';
-const PHOTOGRAPH = { name: 'a.jpg', mediaType: 'image/jpeg', sha512: Buffer.alloc(64, 1), sizeBytes: 3 };
+const PHOTOGRAPH = {
+  name: 'a.jpg',
+  mediaType: 'image/jpeg',
+  sha512: Buffer.alloc(64, 1),
+  sizeBytes: 3,
+};
 const REFUSED = { state: 'refused', reason: 'no', issues: [] } as const;
 
 function queued(outbox: Outbox) {
@@ -25,7 +40,11 @@ describe('a find that was never sent', () => {
   test('is removed with all that waits for it, and its local id is free again', () => {
     using outbox = tempOutbox();
     const { target } = queued(outbox);
-    expect(removeTarget(outbox, target)).toMatchObject({ kind: 'removed', isHidden: false, entries: [{}, {}, {}] });
+    expect(removeTarget(outbox, target)).toMatchObject({
+      kind: 'removed',
+      isHidden: false,
+      entries: [{}, {}, {}],
+    });
     expect([listAllEntries(outbox), findByLocalId(outbox, 'K-1')]).toEqual([[], undefined]);
     queueImport(outbox, 'K-1');
     expect(countFinds(outbox)).toBe(1);
@@ -38,9 +57,15 @@ describe('a find with an attempt', () => {
     const { target, entryId } = queued(outbox);
     attemptEntry(outbox, entryId, REFUSED);
     expect(removeTarget(outbox, target)).toMatchObject({ kind: 'removed', isHidden: true });
-    expect(listAllEntries(outbox).map(({ kind, state }) => [kind, state])).toEqual([['import', 'dropped']]);
+    expect(listAllEntries(outbox).map(({ kind, state }) => [kind, state])).toEqual([
+      ['import', 'dropped'],
+    ]);
     expect(findByLocalId(outbox, 'K-1')).toMatchObject({ isHidden: true });
-    expect([[...iterateFinds(outbox)], listLatestFinds(outbox, 9), countFinds(outbox)]).toEqual([[], [], 0]);
+    expect([[...iterateFinds(outbox)], listLatestFinds(outbox, 9), countFinds(outbox)]).toEqual([
+      [],
+      [],
+      0,
+    ]);
     expect(() => queueImport(outbox, 'K-1')).toThrow(/unique/i);
     unhideFind(outbox, target.findId);
     expect([...iterateFinds(outbox)]).toHaveLength(1);
@@ -61,7 +86,9 @@ describe('a find with an attempt', () => {
     using outbox = tempOutbox();
     const photo = addPhoto(outbox, { findId: null, identCely: IDENT }, PHOTOGRAPH);
     attemptEntry(outbox, photo, { state: 'uncertain', reason: 'x' });
-    expect(removeTarget(outbox, { findId: null, identCely: IDENT })).toMatchObject({ kind: 'kept' });
+    expect(removeTarget(outbox, { findId: null, identCely: IDENT })).toMatchObject({
+      kind: 'kept',
+    });
   });
 
   test('dropped while uncertain is hidden, and is no proof of absence for the same table', () => {
@@ -70,7 +97,9 @@ describe('a find with an attempt', () => {
     attemptEntry(outbox, entryId, { state: 'uncertain', reason: 'x' });
     const entry = findEntryById(outbox, entryId);
     if (entry === undefined) throw new Error('the entry is gone');
-    recordEvents(outbox, [makeDecision(outbox, entry, { answer: 'abandon', by: 'person', group: 'g' }, 'dropped')]);
+    recordEvents(outbox, [
+      makeDecision(outbox, entry, { answer: 'abandon', by: 'person', group: 'g' }, 'dropped'),
+    ]);
     expect(removeTarget(outbox, target)).toMatchObject({ kind: 'removed', isHidden: true });
     expect(findEntryById(outbox, entryId)).toMatchObject({ state: 'dropped', unknownAttempts: 1 });
     expect(() => queueImport(outbox, 'K-1')).toThrow(/unique/i);
@@ -83,7 +112,10 @@ test('removing entries of a record alone removes no find', () => {
   using outbox = tempOutbox();
   queueImport(outbox, 'K-1');
   addNumber(outbox, { findId: null, identCely: IDENT }, 'A 1', '');
-  expect(removeTarget(outbox, { findId: null, identCely: IDENT })).toMatchObject({ kind: 'removed', isHidden: false });
+  expect(removeTarget(outbox, { findId: null, identCely: IDENT })).toMatchObject({
+    kind: 'removed',
+    isHidden: false,
+  });
   expect([listAllEntries(outbox).length, countFinds(outbox)]).toEqual([1, 1]);
 });
 
@@ -91,6 +123,10 @@ test('the used photographs are the copied ones, including those of dropped entri
   using outbox = tempOutbox();
   const { findId } = queueImport(outbox, 'K-1');
   addPhoto(outbox, { findId, identCely: null }, PHOTOGRAPH);
-  addPhoto(outbox, { findId, identCely: null }, { ...PHOTOGRAPH, sha512: Buffer.alloc(64, 2), link: '/p/b.jpg' });
+  addPhoto(
+    outbox,
+    { findId, identCely: null },
+    { ...PHOTOGRAPH, sha512: Buffer.alloc(64, 2), link: '/p/b.jpg' },
+  );
   expect([...listUsedPhotographs(outbox)]).toEqual([PHOTOGRAPH.sha512.toString('hex')]);
 });

@@ -9,7 +9,11 @@ import { inWords } from '../../support/in-words.ts';
 const readIdent = (body: Buffer): string | undefined => body.toString().match(/ident:(\S+)/)?.[1];
 
 function answer(status: number, body: unknown, headers: Record<string, string> = {}): HttpResponse {
-  return { status, headers, body: Buffer.from(typeof body === 'string' ? body : JSON.stringify(body)) };
+  return {
+    status,
+    headers,
+    body: Buffer.from(typeof body === 'string' ? body : JSON.stringify(body)),
+  };
 }
 
 function outcome(operation: Operation, response: HttpResponse): string {
@@ -19,7 +23,9 @@ function outcome(operation: Operation, response: HttpResponse): string {
 describe('a success', () => {
   test('names its record in the header, the document, or both', () => {
     const header = { 'x-record-id': 'C-202400101-N00001' };
-    expect(parseOutcome('import', answer(201, 'ident:C-202400101-N00001', header), 0, readIdent)).toEqual({
+    expect(
+      parseOutcome('import', answer(201, 'ident:C-202400101-N00001', header), 0, readIdent),
+    ).toEqual({
       kind: 'accepted',
       identCely: 'C-202400101-N00001',
     });
@@ -29,7 +35,9 @@ describe('a success', () => {
 
   test('that names no record, two, or a strange one leaves the entry uncertain', () => {
     expect(outcome('import', answer(201, 'nothing'))).toBe('uncertain');
-    expect(outcome('import', answer(201, 'ident:C-1-N00002', { 'x-record-id': 'C-1-N00001' }))).toBe('uncertain');
+    expect(
+      outcome('import', answer(201, 'ident:C-1-N00002', { 'x-record-id': 'C-1-N00001' })),
+    ).toBe('uncertain');
     expect(outcome('import', answer(201, '', { 'x-record-id': '../../etc' }))).toBe('uncertain');
   });
 
@@ -61,7 +69,9 @@ describe('a refusal as in the contract', () => {
   });
 
   test('of a number that the record already has counts only in the service’s own words, without findings and not as a page', () => {
-    const findings = [{ line: null, column: null, message: 'evidencni_cislo: wrong', error_type: 2 }];
+    const findings = [
+      { line: null, column: null, message: 'evidencni_cislo: wrong', error_type: 2 },
+    ];
     expect(outcome('number', answer(422, detail))).toBe('already-applied');
     expect(outcome('number', answer(422, { validation_errors: findings }))).toBe('refused');
     expect(outcome('number', answer(422, '<html>blocked</html>'))).toBe('refused');
@@ -77,7 +87,9 @@ describe('a refusal as in the contract', () => {
   });
 
   test('for throttling gives the wait, if there is one', () => {
-    expect(parseOutcome('photo', answer(429, detail, { 'retry-after': '3' }), 0, readIdent)).toEqual({
+    expect(
+      parseOutcome('photo', answer(429, detail, { 'retry-after': '3' }), 0, readIdent),
+    ).toEqual({
       kind: 'throttled',
       waitMs: 3000,
     });
@@ -88,7 +100,10 @@ describe('a refusal as in the contract', () => {
 const BODIES: readonly (readonly [string, unknown])[] = [
   ['a word of the service', { detail: 'no' }],
   ['findings', { schema_errors: [{ line: 7, column: null, message: 'wrong', error_type: 2 }] }],
-  ['other findings', { validation_errors: [{ line: null, column: null, message: 'wrong', error_type: 1 }] }],
+  [
+    'other findings',
+    { validation_errors: [{ line: null, column: null, message: 'wrong', error_type: 1 }] },
+  ],
   ['JSON of another kind', { error: 'no', file: ['missing'] }],
   ['a page', '<html><head><title>No</title></head><body>No</body></html>'],
   ['nothing', ''],
@@ -109,21 +124,35 @@ describe('the status decides, whatever the body:', () => {
   ])('%i is %s', (status, kind) => {
     for (const operation of OPERATIONS)
       for (const [name, body] of BODIES)
-        expect([operation, name, outcome(operation, answer(status, body))]).toEqual([operation, name, kind]);
+        expect([operation, name, outcome(operation, answer(status, body))]).toEqual([
+          operation,
+          name,
+          kind,
+        ]);
   });
 
-  test.each([404, 405, 406, 415])('%i is refused by the service in JSON or XML, and otherwise by an intermediary', (status) => {
-    const own = ['a word of the service', 'findings', 'other findings'];
-    for (const operation of OPERATIONS)
-      for (const [name, body] of BODIES)
-        expect([operation, name, outcome(operation, answer(status, body))]).toEqual([
-          ...[operation, name, own.includes(name) ? 'refused' : 'refused-by-intermediary'],
-        ]);
-    for (const type of ['application/json', 'application/problem+json; charset=utf-8', 'application/xml', 'text/xml'])
-      expect(outcome('import', answer(status, '', { 'content-type': type }))).toBe('refused');
-    for (const type of ['text/html', 'text/plain', 'application/xhtml+xml'])
-      expect(outcome('import', answer(status, '<p>', { 'content-type': type }))).toBe('refused-by-intermediary');
-  });
+  test.each([404, 405, 406, 415])(
+    '%i is refused by the service in JSON or XML, and otherwise by an intermediary',
+    (status) => {
+      const own = ['a word of the service', 'findings', 'other findings'];
+      for (const operation of OPERATIONS)
+        for (const [name, body] of BODIES)
+          expect([operation, name, outcome(operation, answer(status, body))]).toEqual([
+            ...[operation, name, own.includes(name) ? 'refused' : 'refused-by-intermediary'],
+          ]);
+      for (const type of [
+        'application/json',
+        'application/problem+json; charset=utf-8',
+        'application/xml',
+        'text/xml',
+      ])
+        expect(outcome('import', answer(status, '', { 'content-type': type }))).toBe('refused');
+      for (const type of ['text/html', 'text/plain', 'application/xhtml+xml'])
+        expect(outcome('import', answer(status, '<p>', { 'content-type': type }))).toBe(
+          'refused-by-intermediary',
+        );
+    },
+  );
 
   test('422 refuses a find and a photograph', () => {
     for (const [name, body] of BODIES) {
@@ -150,7 +179,11 @@ describe('the status decides, whatever the body:', () => {
   });
 
   test('a refusal by a page quotes the page', () => {
-    expect(inWords(parseOutcome('photo', answer(413, '<h1>Request Entity Too Large</h1>'), 0, readIdent))).toMatchObject({
+    expect(
+      inWords(
+        parseOutcome('photo', answer(413, '<h1>Request Entity Too Large</h1>'), 0, readIdent),
+      ),
+    ).toMatchObject({
       detail: 'status 413 with "Request Entity Too Large"',
     });
   });
@@ -165,12 +198,38 @@ describe('an answer outside the contract', () => {
       fc.property(
         fc.constantFrom(...OPERATIONS),
         fc.oneof(
-          fc.constantFrom(202, 204, 301, 302, 303, 307, 308, 402, 408, 409, 410, 418, 425, 451, 499, 502, 504, 511),
+          fc.constantFrom(
+            202,
+            204,
+            301,
+            302,
+            303,
+            307,
+            308,
+            402,
+            408,
+            409,
+            410,
+            418,
+            425,
+            451,
+            499,
+            502,
+            504,
+            511,
+          ),
           strange,
         ),
         fc.constantFrom(...BODIES.map(([, body]) => body), 'ident:C-1-N00001'),
         (operation, status, body) => {
-          expect(parseOutcome(operation, answer(status, body, { 'x-record-id': 'C-1-N00001' }), 0, readIdent)).toMatchObject({
+          expect(
+            parseOutcome(
+              operation,
+              answer(status, body, { 'x-record-id': 'C-1-N00001' }),
+              0,
+              readIdent,
+            ),
+          ).toMatchObject({
             kind: 'uncertain',
             outsideContract: true,
           });
@@ -188,9 +247,16 @@ describe('an answer outside the contract', () => {
 
   test('never accepts, and never throws, for any body', () => {
     fc.assert(
-      fc.property(fc.constantFrom(...OPERATIONS), fc.integer({ min: 200, max: 599 }), fc.string(), (operation, status, body) => {
-        expect(parseOutcome(operation, answer(status, body), 0, () => undefined).kind).not.toBe('accepted');
-      }),
+      fc.property(
+        fc.constantFrom(...OPERATIONS),
+        fc.integer({ min: 200, max: 599 }),
+        fc.string(),
+        (operation, status, body) => {
+          expect(parseOutcome(operation, answer(status, body), 0, () => undefined).kind).not.toBe(
+            'accepted',
+          );
+        },
+      ),
     );
   });
 });
@@ -201,19 +267,28 @@ describe('a success that names another record than the one written to', () => {
     ['number', 200],
     ['photo', 201],
   ])('is not accepted for a %s', (operation, status) => {
-    const answers = [answer(status, '', other), answer(status, 'ident:C-1-N00002'), answer(status, 'ident:C-1-N00002', other)];
+    const answers = [
+      answer(status, '', other),
+      answer(status, 'ident:C-1-N00002'),
+      answer(status, 'ident:C-1-N00002', other),
+    ];
     for (const response of answers)
       expect(parseOutcome(operation, response, 0, readIdent, 'C-1-N00001')).toMatchObject({
         kind: 'uncertain',
         outsideContract: true,
       });
     const cut = new TransportError('reset', true, 'cut', { head: { status, headers: other } });
-    expect(classifyTransportError(operation, cut, 0, 'C-1-N00001')).toMatchObject({ kind: 'uncertain', outsideContract: true });
+    expect(classifyTransportError(operation, cut, 0, 'C-1-N00001')).toMatchObject({
+      kind: 'uncertain',
+      outsideContract: true,
+    });
   });
 
   test('is accepted if it names the same record', () => {
     const own = { 'x-record-id': 'C-1-N00001' };
-    expect(parseOutcome('number', answer(200, '', own), 0, readIdent, 'C-1-N00001').kind).toBe('accepted');
+    expect(parseOutcome('number', answer(200, '', own), 0, readIdent, 'C-1-N00001').kind).toBe(
+      'accepted',
+    );
     const cut = new TransportError('reset', true, 'cut', { head: { status: 201, headers: own } });
     expect(classifyTransportError('photo', cut, 0, 'C-1-N00001').kind).toBe('accepted');
   });
@@ -221,14 +296,22 @@ describe('a success that names another record than the one written to', () => {
 
 describe('a missing answer', () => {
   test('can be repeated only if the request cannot have arrived completely', () => {
-    expect(classifyTransportError('import', new TransportError('connect', false, 'refused'), 0).kind).toBe('not-delivered');
-    expect(classifyTransportError('import', new TransportError('reset', true, 'reset'), 0).kind).toBe('uncertain');
-    expect(classifyTransportError('import', new TransportError('timeout', true, 'late'), 0).kind).toBe('uncertain');
+    expect(
+      classifyTransportError('import', new TransportError('connect', false, 'refused'), 0).kind,
+    ).toBe('not-delivered');
+    expect(
+      classifyTransportError('import', new TransportError('reset', true, 'reset'), 0).kind,
+    ).toBe('uncertain');
+    expect(
+      classifyTransportError('import', new TransportError('timeout', true, 'late'), 0).kind,
+    ).toBe('uncertain');
   });
 
   test('after the head of a success is a success', () => {
     const head = { status: 201, headers: { 'x-record-id': 'C-202400101-N00001' } };
-    expect(classifyTransportError('import', new TransportError('reset', true, 'cut', { head }), 0)).toEqual({
+    expect(
+      classifyTransportError('import', new TransportError('reset', true, 'cut', { head }), 0),
+    ).toEqual({
       kind: 'accepted',
       identCely: 'C-202400101-N00001',
     });
@@ -246,15 +329,19 @@ describe('a missing answer', () => {
     // Sent again, it gets the whole word of the service, and a number may be sent again.
     ['number', 422, 'uncertain'],
   ])('to a %s after the head of a %i is %s: the status was complete', (operation, status, kind) => {
-    const cut = new TransportError('reset', true, 'cut', { head: { status, headers: { 'retry-after': '3' } } });
+    const cut = new TransportError('reset', true, 'cut', {
+      head: { status, headers: { 'retry-after': '3' } },
+    });
     expect(classifyTransportError(operation, cut, 0).kind).toBe(kind);
   });
 
   test('after a refusal in the middle of the request is that refusal, and otherwise the request never arrived', () => {
-    const early = (status: number) => new TransportError('reset', false, 'cut', { head: { status, headers: {} } });
+    const early = (status: number) =>
+      new TransportError('reset', false, 'cut', { head: { status, headers: {} } });
     expect(classifyTransportError('photo', early(413), 0).kind).toBe('refused');
     expect(classifyTransportError('photo', early(503), 0).kind).toBe('closed');
-    for (const status of [201, 302, 500, 502]) expect(classifyTransportError('photo', early(status), 0).kind).toBe('cut');
+    for (const status of [201, 302, 500, 502])
+      expect(classifyTransportError('photo', early(status), 0).kind).toBe('cut');
   });
 
   test('because the photograph changed is left to a person', () => {

@@ -1,15 +1,22 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type MatchableFind, matchPhotographs, type PhotoInfo } from '../../../src/photo/match-photographs.ts';
+import {
+  type MatchableFind,
+  matchPhotographs,
+  type PhotoInfo,
+} from '../../../src/photo/match-photographs.ts';
 import { findInName, indexNames } from '../../../src/photo/name-match.ts';
 
 function said(name: string, ...ids: string[]): string[] {
-  return findInName(name, indexNames(ids.map((id) => ({ find: id, ids: [id] })))).map(({ find, doubt }) =>
-    doubt === undefined ? find : `${find}?`,
+  return findInName(name, indexNames(ids.map((id) => ({ find: id, ids: [id] })))).map(
+    ({ find, doubt }) => (doubt === undefined ? find : `${find}?`),
   );
 }
 
-/** Letters and digits of an id, joined by one sign or none, without a letter or a digit before and behind it; and no lone number. */
+/**
+ * Letters and digits of an id, joined by one sign or none, without a letter or a digit before and
+ * behind it; and no lone number.
+ */
 function standsIn(name: string, id: string): boolean {
   const fold = (text: string): string =>
     text
@@ -19,7 +26,10 @@ function standsIn(name: string, id: string): boolean {
   const runs = fold(id).match(/[a-z]+|\d+/g) ?? [];
   const parts = runs.map((run) => (/\d/.test(run) ? `0*${Number(run)}` : run));
   const join = id.includes(' ') ? '[-_. /]?' : '[-_./]?';
-  return /[a-z]/.test(fold(id)) && new RegExp(`(?<![a-z\\d])${parts.join(join)}(?![a-z\\d])`).test(fold(name));
+  return (
+    /[a-z]/.test(fold(id)) &&
+    new RegExp(`(?<![a-z\\d])${parts.join(join)}(?![a-z\\d])`).test(fold(name))
+  );
 }
 
 describe('the find named by a file name', () => {
@@ -103,15 +113,32 @@ describe('the find named by a file name', () => {
         (wanted, otherNumbers, between, behind) => {
           const ids = [...new Set([wanted, ...otherNumbers])].map((each) => `K-${each}`);
           const isSure = between !== ' ' && behind !== '-1';
-          expect(said(`K${between}${wanted}${behind}`, ...ids)).toEqual([isSure ? `K-${wanted}` : `K-${wanted}?`]);
+          expect(said(`K${between}${wanted}${behind}`, ...ids)).toEqual([
+            isSure ? `K-${wanted}` : `K-${wanted}?`,
+          ]);
         },
       ),
     );
   });
 
   test('is certain only if the whole number stands alone in the name, whatever else a camera, a messenger or a person added', () => {
-    const prefix = fc.constantFrom('K', 'V', 'S', 'E', 'WA', 'IMG', 'P', 'AB', 'Nález', '2024', 'S1-K', '');
-    const digits = fc.integer({ min: 1, max: 300 }).chain((value) => fc.constantFrom(`${value}`, `${value}`.padStart(4, '0')));
+    const prefix = fc.constantFrom(
+      'K',
+      'V',
+      'S',
+      'E',
+      'WA',
+      'IMG',
+      'P',
+      'AB',
+      'Nález',
+      '2024',
+      'S1-K',
+      '',
+    );
+    const digits = fc
+      .integer({ min: 1, max: 300 })
+      .chain((value) => fc.constantFrom(`${value}`, `${value}`.padStart(4, '0')));
     const join = fc.constantFrom('-', '', ' ', '_', '/', '.');
     const written = fc
       .tuple(prefix, join, digits)
@@ -119,10 +146,17 @@ describe('the find named by a file name', () => {
     const number = fc.integer({ min: 1, max: 9999 });
     const name = fc.oneof(
       fc
-        .tuple(fc.constantFrom('IMG_', 'IMG_E', 'DSC_', 'DSCN', '101_', '105_', 'WA', 'E', 'P104'), number)
+        .tuple(
+          fc.constantFrom('IMG_', 'IMG_E', 'DSC_', 'DSCN', '101_', '105_', 'WA', 'E', 'P104'),
+          number,
+        )
         .map(([camera, count]) => camera + `${count}`.padStart(4, '0')),
       fc
-        .tuple(fc.constantFrom('IMG', 'VID', 'PXL'), fc.constantFrom('-20240601-WA', '_20240601_10'), number)
+        .tuple(
+          fc.constantFrom('IMG', 'VID', 'PXL'),
+          fc.constantFrom('-20240601-WA', '_20240601_10'),
+          number,
+        )
         .map(([a, b, count]) => a + b + `${count}`.padStart(4, '0')),
       fc
         .tuple(
@@ -132,23 +166,37 @@ describe('the find named by a file name', () => {
         )
         .map((parts) => parts.join('')),
       fc
-        .tuple(written, fc.constantFrom('', '.5.2024 celek', 'b', '-1', ' (2)', ' detail', '_IMG_0412', ' 30 cm'))
+        .tuple(
+          written,
+          fc.constantFrom('', '.5.2024 celek', 'b', '-1', ' (2)', ' detail', '_IMG_0412', ' 30 cm'),
+        )
         .map((parts) => parts.join('')),
       fc
-        .tuple(fc.constantFrom('detail ', 'x', '2', 'foto ', ''), written, fc.constantFrom('', ' a '), written)
+        .tuple(
+          fc.constantFrom('detail ', 'x', '2', 'foto ', ''),
+          written,
+          fc.constantFrom('', ' a '),
+          written,
+        )
         .map((parts) => parts.join('')),
     );
     fc.assert(
-      fc.property(fc.uniqueArray(written, { minLength: 1, maxLength: 30 }), name, (ids, fileName) => {
-        for (const sure of said(fileName, ...ids).filter((each) => !each.endsWith('?')))
-          expect(standsIn(fileName, sure), `${sure} in ${fileName}`).toBe(true);
-      }),
+      fc.property(
+        fc.uniqueArray(written, { minLength: 1, maxLength: 30 }),
+        name,
+        (ids, fileName) => {
+          for (const sure of said(fileName, ...ids).filter((each) => !each.endsWith('?')))
+            expect(standsIn(fileName, sure), `${sure} in ${fileName}`).toBe(true);
+        },
+      ),
     );
   });
 
   test('is determined for any name without throwing', () => {
     fc.assert(
-      fc.property(fc.string({ unit: 'binary' }), fc.array(fc.string()), (name, ids) => Array.isArray(said(name, ...ids))),
+      fc.property(fc.string({ unit: 'binary' }), fc.array(fc.string()), (name, ids) =>
+        Array.isArray(said(name, ...ids)),
+      ),
     );
   });
 });
@@ -174,7 +222,9 @@ describe('a photograph whose name names no find', () => {
     ];
     const match = matched({ place: HERE, takenOn: DAY }, ...finds);
     expect(match).toMatchObject({ confidence: 'likely', find: 'K-1' });
-    expect(match).toMatchObject({ reasons: [{ kind: 'distance', metres: expect.closeTo(2, 0) }, { kind: 'same-day' }] });
+    expect(match).toMatchObject({
+      reasons: [{ kind: 'distance', metres: expect.closeTo(2, 0) }, { kind: 'same-day' }],
+    });
   });
 
   test('is doubtful if two finds are equally near, and both are offered', () => {
@@ -191,8 +241,14 @@ describe('a photograph whose name names no find', () => {
 
   test('is doubtful near a find of another day, and unmatched beyond the limit', () => {
     const find = { localId: 'K-1', foundOn: '2024-05-01', place: east(2) };
-    expect(matched({ place: HERE, takenOn: DAY }, find)).toMatchObject({ confidence: 'doubtful', find: 'K-1' });
-    expect(matched({ place: HERE }, { localId: 'K-1', place: east(26) })).toMatchObject({ confidence: 'none', candidates: [] });
+    expect(matched({ place: HERE, takenOn: DAY }, find)).toMatchObject({
+      confidence: 'doubtful',
+      find: 'K-1',
+    });
+    expect(matched({ place: HERE }, { localId: 'K-1', place: east(26) })).toMatchObject({
+      confidence: 'none',
+      candidates: [],
+    });
   });
 
   test('is likely of the find entered at that time', () => {
@@ -213,7 +269,9 @@ describe('a photograph whose name names no find', () => {
       { localId: 'K-1', foundOn: DAY, place: east(2), enteredMs: NOON - 300 * MINUTE },
       { localId: 'K-2', foundOn: DAY, place: east(90), enteredMs: NOON + MINUTE },
     ];
-    expect(matched({ place: HERE, takenMs: NOON, takenOn: DAY }, ...finds)).toMatchObject({ confidence: 'doubtful' });
+    expect(matched({ place: HERE, takenMs: NOON, takenOn: DAY }, ...finds)).toMatchObject({
+      confidence: 'doubtful',
+    });
   });
 
   test('is unmatched if only the day matches several finds, and doubtful for one', () => {
@@ -221,7 +279,10 @@ describe('a photograph whose name names no find', () => {
       { localId: 'K-1', foundOn: DAY },
       { localId: 'K-2', foundOn: DAY },
     ];
-    expect(matched({ takenOn: DAY }, one, two)).toMatchObject({ confidence: 'none', candidates: ['K-1', 'K-2'] });
+    expect(matched({ takenOn: DAY }, one, two)).toMatchObject({
+      confidence: 'none',
+      candidates: ['K-1', 'K-2'],
+    });
     expect(matched({ takenOn: DAY }, one)).toMatchObject({ confidence: 'doubtful', find: 'K-1' });
   });
 
@@ -243,7 +304,10 @@ describe('a photograph whose name names no find', () => {
 
   test('is never certain, for any place and time', () => {
     const spot = fc.record({
-      place: fc.tuple(fc.double({ min: 16.599, max: 16.601, noNaN: true }), fc.double({ min: 49.199, max: 49.201, noNaN: true })),
+      place: fc.tuple(
+        fc.double({ min: 16.599, max: 16.601, noNaN: true }),
+        fc.double({ min: 49.199, max: 49.201, noNaN: true }),
+      ),
       enteredMs: fc.integer({ min: NOON - 100 * MINUTE, max: NOON + 100 * MINUTE }),
       foundOn: fc.constantFrom(DAY, '2024-05-07'),
     });
@@ -258,11 +322,22 @@ describe('a photograph whose name names no find', () => {
 });
 
 describe('a photograph that is named after a find', () => {
-  const find: MatchableFind = { localId: 'K-1', identCely: 'C-202400101-N00007', foundOn: DAY, place: HERE };
+  const find: MatchableFind = {
+    localId: 'K-1',
+    identCely: 'C-202400101-N00007',
+    foundOn: DAY,
+    place: HERE,
+  };
 
   test('is certainly of it, by either of its numbers, and from its folder as well', () => {
-    expect(matched({ file: 'k1.jpg', takenOn: DAY }, find)).toMatchObject({ confidence: 'sure', find: 'K-1' });
-    expect(matched({ file: 'C-202400101-N00007.jpg' }, find)).toMatchObject({ confidence: 'sure', find: 'K-1' });
+    expect(matched({ file: 'k1.jpg', takenOn: DAY }, find)).toMatchObject({
+      confidence: 'sure',
+      find: 'K-1',
+    });
+    expect(matched({ file: 'C-202400101-N00007.jpg' }, find)).toMatchObject({
+      confidence: 'sure',
+      find: 'K-1',
+    });
     expect(matched({ file: 'trench/K-1/IMG_2.jpg' }, find)).toMatchObject({
       confidence: 'sure',
       find: 'K-1',
@@ -271,13 +346,21 @@ describe('a photograph that is named after a find', () => {
   });
 
   test('is only likely of it if taken before it was found, or far away', () => {
-    expect(matched({ file: 'K-1.jpg', takenOn: '2024-05-05' }, find)).toMatchObject({ confidence: 'likely' });
-    expect(matched({ file: 'K-1.jpg', takenOn: '2024-06-05' }, find)).toMatchObject({ confidence: 'sure' });
-    expect(matched({ file: 'K-1.jpg', place: east(700) }, find)).toMatchObject({ confidence: 'likely' });
+    expect(matched({ file: 'K-1.jpg', takenOn: '2024-05-05' }, find)).toMatchObject({
+      confidence: 'likely',
+    });
+    expect(matched({ file: 'K-1.jpg', takenOn: '2024-06-05' }, find)).toMatchObject({
+      confidence: 'sure',
+    });
+    expect(matched({ file: 'K-1.jpg', place: east(700) }, find)).toMatchObject({
+      confidence: 'likely',
+    });
   });
 
   test('is certainly of it although the camera clock was never set', () => {
-    expect(matched({ file: 'K-1.jpg', takenOn: '2000-01-01' }, find)).toMatchObject({ confidence: 'sure' });
+    expect(matched({ file: 'K-1.jpg', takenOn: '2000-01-01' }, find)).toMatchObject({
+      confidence: 'sure',
+    });
   });
 
   test('and after another one as well is doubtful, with both offered', () => {

@@ -32,5 +32,7 @@ test.each([
 });
 
 test('a missing photograph gives no point', async () => {
-  expect(await readPhotoPosition(join(folder, 'none.jpg'))).toMatchObject({ rule: 'photo-unreadable' });
+  expect(await readPhotoPosition(join(folder, 'none.jpg'))).toMatchObject({
+    rule: 'photo-unreadable',
+  });
 });

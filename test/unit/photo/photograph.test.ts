@@ -10,7 +10,9 @@ const PNG = Buffer.from(
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
   'base64',
 );
-const JPEG = Buffer.from([0xff, 0xd8, 0xff, 0xe0, 0, 16, 0x4a, 0x46, 0x49, 0x46, 0, 1, 1, 0, 0, 1, 0, 1, 0, 0, 0xff, 0xd9]);
+const JPEG = Buffer.from([
+  0xff, 0xd8, 0xff, 0xe0, 0, 16, 0x4a, 0x46, 0x49, 0x46, 0, 1, 1, 0, 0, 1, 0, 1, 0, 0, 0xff, 0xd9,
+]);
 
 let folder = '';
 const at = (name: string): string => join(folder, name);
@@ -45,8 +47,16 @@ describe('a check of a photograph', () => {
     header.writeUInt32LE(header.length + pixels.length, 4);
     return Buffer.concat([header, pixels, directory]);
   };
-  const heic = Buffer.concat([Buffer.from([0, 0, 0, 24]), Buffer.from('ftypheic\0\0\0\0mif1heic'), Buffer.alloc(64)]);
-  const heif = Buffer.concat([Buffer.from([0, 0, 0, 20]), Buffer.from('ftypmif1\0\0\0\0mif1'), Buffer.alloc(64)]);
+  const heic = Buffer.concat([
+    Buffer.from([0, 0, 0, 24]),
+    Buffer.from('ftypheic\0\0\0\0mif1heic'),
+    Buffer.alloc(64),
+  ]);
+  const heif = Buffer.concat([
+    Buffer.from([0, 0, 0, 20]),
+    Buffer.from('ftypmif1\0\0\0\0mif1'),
+    Buffer.alloc(64),
+  ]);
 
   test.each([
     ['image/png', () => PNG],
@@ -58,13 +68,23 @@ describe('a check of a photograph', () => {
     const path = at('no-extension');
     writeFileSync(path, bytes());
     expect(await inspectPhotograph(path)).toEqual({
-      photograph: { path, mimeType, sizeBytes: bytes().length, sha512Hex: createHash('sha512').update(bytes()).digest('hex') },
+      photograph: {
+        path,
+        mimeType,
+        sizeBytes: bytes().length,
+        sha512Hex: createHash('sha512').update(bytes()).digest('hex'),
+      },
       issues: [],
     });
   });
 
   test.each([
-    ['text that is called a photograph', Buffer.from('this is not a photograph'), 'photo-type', 'an unknown format'],
+    [
+      'text that is called a photograph',
+      Buffer.from('this is not a photograph'),
+      'photo-type',
+      'an unknown format',
+    ],
     ['a GIF', Buffer.from('GIF89a\x01\0\x01\0\0\0\0;'), 'photo-type', 'image/gif'],
     ['a PDF', Buffer.from('%PDF-1.7\n'), 'photo-type', 'application/pdf'],
     ['nothing', Buffer.alloc(0), 'photo-empty', 'empty'],
@@ -73,7 +93,9 @@ describe('a check of a photograph', () => {
     writeFileSync(path, bytes);
     const { photograph, issues } = await inspectPhotograph(path);
     expect(photograph).toBeUndefined();
-    expect(issues).toMatchObject([{ rule, severity: 'error', message: expect.stringContaining(message) }]);
+    expect(issues).toMatchObject([
+      { rule, severity: 'error', message: expect.stringContaining(message) },
+    ]);
     expect(issues[0]?.message).toContain(path);
   });
 
@@ -83,9 +105,9 @@ describe('a check of a photograph', () => {
     truncateSync(path, PHOTO_MAX_BYTES + 1);
     expect((await inspectPhotograph(path)).issues).toMatchObject([{ rule: 'photo-too-large' }]);
     expect((await inspectPhotograph(at('K-017.png'), { maxBytes: PNG.length })).issues).toEqual([]);
-    expect((await inspectPhotograph(at('K-017.png'), { maxBytes: PNG.length - 1 })).issues).toMatchObject([
-      { rule: 'photo-too-large' },
-    ]);
+    expect(
+      (await inspectPhotograph(at('K-017.png'), { maxBytes: PNG.length - 1 })).issues,
+    ).toMatchObject([{ rule: 'photo-too-large' }]);
   });
 
   test('names a folder, a pipe and a missing file, and never waits for them', async () => {
@@ -93,11 +115,15 @@ describe('a check of a photograph', () => {
     execFileSync('mkfifo', [pipe]);
     expect((await inspectPhotograph(folder)).issues).toMatchObject([{ rule: 'photo-not-a-file' }]);
     expect((await inspectPhotograph(pipe)).issues).toMatchObject([{ rule: 'photo-not-a-file' }]);
-    expect((await inspectPhotograph(at('none.png'))).issues).toMatchObject([{ rule: 'photo-missing' }]);
+    expect((await inspectPhotograph(at('none.png'))).issues).toMatchObject([
+      { rule: 'photo-missing' },
+    ]);
   });
 
   test('can be interrupted', async () => {
-    await expect(inspectPhotograph(at('K-017.png'), { signal: AbortSignal.abort() })).rejects.toThrow('aborted');
+    await expect(
+      inspectPhotograph(at('K-017.png'), { signal: AbortSignal.abort() }),
+    ).rejects.toThrow('aborted');
   });
 });
 
@@ -111,16 +137,22 @@ describe('a truncated photograph', () => {
     expect(photograph).toBeDefined();
     return issues.some(({ rule, severity }) => rule === 'photo-cut-off' && severity === 'warning');
   };
-  const jpeg = (...parts: number[][]): Buffer => Buffer.concat([JPEG.subarray(0, -2), Buffer.from(parts.flat())]);
+  const jpeg = (...parts: number[][]): Buffer =>
+    Buffer.concat([JPEG.subarray(0, -2), Buffer.from(parts.flat())]);
 
   test('is recognised by its missing end, wherever it was cut', async () => {
     const whole = jpeg(thumbnail, scan);
-    for (let length = JPEG.length; length < whole.length; length += 1) expect(await cut(whole.subarray(0, length))).toBe(true);
-    for (let length = 40; length < PNG.length; length += 1) expect(await cut(PNG.subarray(0, length))).toBe(true);
+    for (let length = JPEG.length; length < whole.length; length += 1)
+      expect(await cut(whole.subarray(0, length))).toBe(true);
+    for (let length = 40; length < PNG.length; length += 1)
+      expect(await cut(PNG.subarray(0, length))).toBe(true);
   });
 
   test('is not one of many parts, which would each be read from the disk', async () => {
-    writeFileSync(at('filled.jpg'), Buffer.concat([JPEG.subarray(0, 2), Buffer.alloc(200_000, 0xff)]));
+    writeFileSync(
+      at('filled.jpg'),
+      Buffer.concat([JPEG.subarray(0, 2), Buffer.alloc(200_000, 0xff)]),
+    );
     writeFileSync(at('chunks.png'), PNG.subarray(0, 33));
     truncateSync(at('chunks.png'), 2_400_000);
     for (const name of ['filled.jpg', 'chunks.png']) {

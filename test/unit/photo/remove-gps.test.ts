@@ -13,7 +13,10 @@ const photographs = new Map<PlacedFormat, Buffer>();
 
 beforeAll(async () => {
   for (const format of FORMATS)
-    photographs.set(format, await placedPhotograph(format, { place: [16.6, 49.2], xmp: placedXmp() }));
+    photographs.set(
+      format,
+      await placedPhotograph(format, { place: [16.6, 49.2], xmp: placedXmp() }),
+    );
 });
 
 function photograph(format: PlacedFormat): Buffer {
@@ -28,7 +31,10 @@ function stripped(bytes: Buffer, format: string) {
 function gpsTags(bytes: Buffer): string[] {
   try {
     const { exif, gps } = reader.load(bytes, { expanded: true });
-    return [...Object.keys(exif ?? {}).filter((name) => name.startsWith('GPS')), ...Object.keys(gps ?? {})];
+    return [
+      ...Object.keys(exif ?? {}).filter((name) => name.startsWith('GPS')),
+      ...Object.keys(gps ?? {}),
+    ];
   } catch {
     return [];
   }
@@ -93,7 +99,10 @@ describe.each(FORMATS)('a %s with a position in EXIF and XMP', (format) => {
 
   test('with any bytes overwritten neither throws nor hangs', () => {
     const whole = photograph(format);
-    const writes = fc.array(fc.tuple(fc.nat(Math.min(600, whole.length)), fc.nat(255)), { minLength: 1, maxLength: 12 });
+    const writes = fc.array(fc.tuple(fc.nat(Math.min(600, whole.length)), fc.nat(255)), {
+      minLength: 1,
+      maxLength: 12,
+    });
     fc.assert(
       fc.property(writes, (harm) => {
         const harmed = Buffer.from(whole);
@@ -106,21 +115,36 @@ describe.each(FORMATS)('a %s with a position in EXIF and XMP', (format) => {
   });
 });
 
-test.each(['jpeg', 'png', 'tiff', 'heic', 'x-unknown'])('any bytes as %s neither throw nor hang', (format) => {
-  const heads = ['', 'ffd8ffe10040457869660000', '89504e470d0a1a0a', '49492a0008000000', '4d4d002a00000008'];
-  fc.assert(
-    fc.property(fc.constantFrom(...heads), fc.uint8Array({ maxLength: 400 }), (head, rest) => {
-      const { parts } = removeGps(Buffer.concat([Buffer.from(head, 'hex'), rest]), `image/${format}`);
-      expect(parts.length).toBeGreaterThan(0);
-    }),
-  );
-});
+test.each(['jpeg', 'png', 'tiff', 'heic', 'x-unknown'])(
+  'any bytes as %s neither throw nor hang',
+  (format) => {
+    const heads = [
+      '',
+      'ffd8ffe10040457869660000',
+      '89504e470d0a1a0a',
+      '49492a0008000000',
+      '4d4d002a00000008',
+    ];
+    fc.assert(
+      fc.property(fc.constantFrom(...heads), fc.uint8Array({ maxLength: 400 }), (head, rest) => {
+        const { parts } = removeGps(
+          Buffer.concat([Buffer.from(head, 'hex'), rest]),
+          `image/${format}`,
+        );
+        expect(parts.length).toBeGreaterThan(0);
+      }),
+    );
+  },
+);
 
-test.each(['II', 'MM'] as const)('all pages of a TIFF, byte order %s, lose their positions', (order) => {
-  const { trace, bytes } = stripped(tiff({ order, gps: true, pages: 3 }), 'tiff');
-  expect(trace.found).toBe(true);
-  expect(bytes.includes('SECRET-PLACE')).toBe(false);
-});
+test.each(['II', 'MM'] as const)(
+  'all pages of a TIFF, byte order %s, lose their positions',
+  (order) => {
+    const { trace, bytes } = stripped(tiff({ order, gps: true, pages: 3 }), 'tiff');
+    expect(trace.found).toBe(true);
+    expect(bytes.includes('SECRET-PLACE')).toBe(false);
+  },
+);
 
 test('cyclic directories end', () => {
   const bytes = tiff({ order: 'II', gps: false });
@@ -139,12 +163,17 @@ test('a pointer into the picture is removed, and the picture is not overwritten'
 
 test('a further picture after the first loses its position, too', () => {
   const first = photograph('jpeg');
-  const { bytes } = stripped(Buffer.concat([stripped(first, 'jpeg').bytes, jpeg(tiff({ order: 'MM', gps: true }))]), 'jpeg');
+  const { bytes } = stripped(
+    Buffer.concat([stripped(first, 'jpeg').bytes, jpeg(tiff({ order: 'MM', gps: true }))]),
+    'jpeg',
+  );
   expect(bytes.includes('SECRET-PLACE')).toBe(false);
 });
 
 test('XMP over several segments is changed across their border, and gets its new digest', () => {
-  const packet = Buffer.from(`<x xmlns:exif="e">${' '.repeat(40)}<exif:GPSLatitude>49,12.5N</exif:GPSLatitude></x>`);
+  const packet = Buffer.from(
+    `<x xmlns:exif="e">${' '.repeat(40)}<exif:GPSLatitude>49,12.5N</exif:GPSLatitude></x>`,
+  );
   const guid = createHash('md5').update(packet).digest('hex').toUpperCase();
   const border = packet.indexOf('Latitude');
   const part = (from: number, to: number): Buffer => {
@@ -154,7 +183,9 @@ test('XMP over several segments is changed across their border, and gets its new
     const text = Buffer.from(`http://ns.adobe.com/xmp/extension/\0${guid}`, 'latin1');
     return segment(Buffer.concat([text, numbers, packet.subarray(from, to)]));
   };
-  const main = segment(Buffer.from(`http://ns.adobe.com/xap/1.0/\0<x xmpNote:HasExtendedXMP="${guid}"/>`, 'latin1'));
+  const main = segment(
+    Buffer.from(`http://ns.adobe.com/xap/1.0/\0<x xmpNote:HasExtendedXMP="${guid}"/>`, 'latin1'),
+  );
   const file = Buffer.concat([
     Buffer.from('ffd8', 'hex'),
     main,
@@ -191,25 +222,57 @@ function withChunk(type: string, data: Buffer): Buffer {
 
 describe('a PNG', () => {
   const rawProfile = (): Buffer => {
-    const exif = Buffer.concat([Buffer.from('Exif\0\0', 'latin1'), tiff({ order: 'II', gps: true })]);
-    return Buffer.from(`\nexif\n${exif.length}\n${exif.toString('hex').replace(/.{72}/g, '$&\n')}\n`);
+    const exif = Buffer.concat([
+      Buffer.from('Exif\0\0', 'latin1'),
+      tiff({ order: 'II', gps: true }),
+    ]);
+    return Buffer.from(
+      `\nexif\n${exif.length}\n${exif.toString('hex').replace(/.{72}/g, '$&\n')}\n`,
+    );
   };
 
   test.each([
     [
       'packed XMP',
-      withChunk('iTXt', Buffer.concat([Buffer.from('XML:com.adobe.xmp\0\x01\0\0\0', 'latin1'), deflateSync(placedXmp())])),
+      withChunk(
+        'iTXt',
+        Buffer.concat([
+          Buffer.from('XML:com.adobe.xmp\0\x01\0\0\0', 'latin1'),
+          deflateSync(placedXmp()),
+        ]),
+      ),
     ],
     [
       'plain XMP',
-      withChunk('iTXt', Buffer.concat([Buffer.from('XML:com.adobe.xmp\0\0\0\0\0', 'latin1'), Buffer.from(placedXmp())])),
+      withChunk(
+        'iTXt',
+        Buffer.concat([
+          Buffer.from('XML:com.adobe.xmp\0\0\0\0\0', 'latin1'),
+          Buffer.from(placedXmp()),
+        ]),
+      ),
     ],
-    ['EXIF as text', withChunk('tEXt', Buffer.concat([Buffer.from('Raw profile type exif\0', 'latin1'), rawProfile()]))],
+    [
+      'EXIF as text',
+      withChunk(
+        'tEXt',
+        Buffer.concat([Buffer.from('Raw profile type exif\0', 'latin1'), rawProfile()]),
+      ),
+    ],
     [
       'EXIF as packed text',
-      withChunk('zTXt', Buffer.concat([Buffer.from('Raw profile type APP1\0\0', 'latin1'), deflateSync(rawProfile())])),
+      withChunk(
+        'zTXt',
+        Buffer.concat([
+          Buffer.from('Raw profile type APP1\0\0', 'latin1'),
+          deflateSync(rawProfile()),
+        ]),
+      ),
     ],
-    ['a property as text', withChunk('tEXt', Buffer.from('exif:GPSLatitude\x0049/1, 12/1', 'latin1'))],
+    [
+      'a property as text',
+      withChunk('tEXt', Buffer.from('exif:GPSLatitude\x0049/1, 12/1', 'latin1')),
+    ],
   ])('with a position in %s loses it and stays readable', async (_, before) => {
     const { trace, bytes } = stripped(before, 'png');
     expect(trace.found).toBe(true);
@@ -227,6 +290,9 @@ describe('a PNG', () => {
 
 test('XMP that opens an element a million times and closes none is handled at once', () => {
   const packet = Buffer.from(Array.from({ length: 200_000 }, (_, at) => `<a:GPS${at}>`).join(''));
-  const before = withChunk('iTXt', Buffer.concat([Buffer.from('XML:com.adobe.xmp\0\0\0\0\0', 'latin1'), packet]));
+  const before = withChunk(
+    'iTXt',
+    Buffer.concat([Buffer.from('XML:com.adobe.xmp\0\0\0\0\0', 'latin1'), packet]),
+  );
   expect(stripped(before, 'png').trace.found).toBe(true);
 });

@@ -8,7 +8,10 @@ import { reduceJpeg } from '../../../src/photo/jpeg.ts';
 import { loadImageLibrary, makeThumbnails, type Thumbnail } from '../../../src/photo/thumbnail.ts';
 import { tempFolder } from '../../support/temp-outbox.ts';
 
-/** A JPEG as a camera writes it: EXIF data with an orientation, a position, and a small picture of its own. */
+/**
+ * A JPEG as a camera writes it: EXIF data with an orientation, a position, and a small picture of
+ * its own.
+ */
 function withCameraData(jpeg: Buffer, thumbnail: Buffer, orientation: number): Buffer {
   const [gps, ifd1, data] = [8 + 2 + 2 * 12 + 4, 8 + 30 + 2 + 2 * 12 + 4, 8 + 30 + 30 + 30];
   const degrees = rationals([49, 1], [17, 1], [3839, 100]);
@@ -16,14 +19,23 @@ function withCameraData(jpeg: Buffer, thumbnail: Buffer, orientation: number): B
     Buffer.from('4d4d002a00000008', 'hex'),
     directory([entry(0x0112, 3, 1, orientation * 0x1_0000), entry(0x8825, 4, 1, gps)], ifd1),
     directory([entry(0x0001, 2, 2, 0x4e00_0000), entry(0x0002, 5, 3, data)], 0),
-    directory([entry(0x0201, 4, 1, data + degrees.length), entry(0x0202, 4, 1, thumbnail.length)], 0),
+    directory(
+      [entry(0x0201, 4, 1, data + degrees.length), entry(0x0202, 4, 1, thumbnail.length)],
+      0,
+    ),
     degrees,
     thumbnail,
   ]);
   const exif = Buffer.concat([Buffer.from('Exif\0\0'), tiff]);
   const length = Buffer.alloc(2);
   length.writeUInt16BE(exif.length + 2);
-  return Buffer.concat([jpeg.subarray(0, 2), Buffer.from('ffe1', 'hex'), length, exif, jpeg.subarray(2)]);
+  return Buffer.concat([
+    jpeg.subarray(0, 2),
+    Buffer.from('ffe1', 'hex'),
+    length,
+    exif,
+    jpeg.subarray(2),
+  ]);
 }
 
 function entry(tag: number, type: number, count: number, value: number): Buffer {
@@ -52,7 +64,9 @@ const library = await loadImageLibrary();
 
 /** The left half red, the right half blue. */
 async function picture(width: number, height: number): Promise<Buffer> {
-  const half = await sharp({ create: { width: width / 2, height, channels: 3, background: '#f00' } })
+  const half = await sharp({
+    create: { width: width / 2, height, channels: 3, background: '#f00' },
+  })
     .png()
     .toBuffer();
   return sharp({ create: { width, height, channels: 3, background: '#00f' } })
@@ -78,7 +92,10 @@ function image(thumbnail: Thumbnail): Thumbnail & { readonly kind: 'image' } {
 
 /** Colours at the top and at the bottom of an upright picture. */
 async function colours(jpeg: Buffer): Promise<string[]> {
-  const { data, info } = await sharp(jpeg).removeAlpha().raw().toBuffer({ resolveWithObject: true });
+  const { data, info } = await sharp(jpeg)
+    .removeAlpha()
+    .raw()
+    .toBuffer({ resolveWithObject: true });
   return [5, info.height - 6].map((row) => {
     const at = (row * info.width + Math.floor(info.width / 2)) * info.channels;
     return (data[at] ?? 0) > (data[at + 2] ?? 0) ? 'red' : 'blue';
@@ -100,7 +117,9 @@ describe('a thumbnail of a photograph', () => {
 
   test('is the camera’s own if the photograph itself is cut off', async () => {
     const whole = await photograph(8);
-    const { widthPx, heightPx, jpeg } = image(await make(...asFile(whole.subarray(0, whole.length - 3000))));
+    const { widthPx, heightPx, jpeg } = image(
+      await make(...asFile(whole.subarray(0, whole.length - 3000))),
+    );
     expect([widthPx, heightPx]).toEqual([120, 160]);
     expect(await colours(jpeg)).toEqual(['blue', 'red']);
   });
@@ -114,9 +133,15 @@ describe('a thumbnail of a photograph', () => {
 
   test('reports why there is none', async () => {
     const [path, size] = asFile(await photograph(1));
-    expect(await make(join(path, 'gone.jpg'), 1)).toMatchObject({ why: expect.stringContaining('missing') });
-    expect(await make(path, size + 1)).toMatchObject({ why: expect.stringContaining('has changed') });
-    expect(await make(...asFile(Buffer.from('no picture')))).toMatchObject({ why: expect.stringContaining('damaged') });
+    expect(await make(join(path, 'gone.jpg'), 1)).toMatchObject({
+      why: expect.stringContaining('missing'),
+    });
+    expect(await make(path, size + 1)).toMatchObject({
+      why: expect.stringContaining('has changed'),
+    });
+    expect(await make(...asFile(Buffer.from('no picture')))).toMatchObject({
+      why: expect.stringContaining('damaged'),
+    });
   });
 });
 
@@ -124,13 +149,17 @@ describe('without an installed image library', () => {
   const make = makeThumbnails({ maxPx: 320, library: undefined });
 
   test('the camera’s own thumbnail is used without its metadata, to be rotated by the page', async () => {
-    const { jpeg, widthPx, heightPx, orientation } = image(await make(...asFile(await photograph(6))));
+    const { jpeg, widthPx, heightPx, orientation } = image(
+      await make(...asFile(await photograph(6))),
+    );
     expect([widthPx, heightPx, orientation]).toEqual([160, 120, 6]);
     expect(jpeg.includes('Exif')).toBe(false);
   });
 
   test('a photograph without one gives the reason', async () => {
-    expect(await make(...asFile(await picture(80, 60)))).toMatchObject({ why: expect.stringContaining('sharp') });
+    expect(await make(...asFile(await picture(80, 60)))).toMatchObject({
+      why: expect.stringContaining('sharp'),
+    });
   });
 });
 

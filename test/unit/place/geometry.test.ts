@@ -1,11 +1,25 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { findRangeProblem, formatPoint, parseDecimal, parsePoint, parseWrittenPoint } from '../../../src/place/geometry.ts';
+import {
+  findRangeProblem,
+  formatPoint,
+  parseDecimal,
+  parsePoint,
+  parseWrittenPoint,
+} from '../../../src/place/geometry.ts';
 
-const getProblem = (reading: object): string => ('problem' in reading ? String(reading.problem) : 'none');
+const getProblem = (reading: object): string =>
+  'problem' in reading ? String(reading.problem) : 'none';
 const decimal = fc
-  .tuple(fc.boolean(), fc.integer({ min: 0, max: 2_000_000 }), fc.option(fc.stringMatching(/^\d{1,9}$/)))
-  .map(([negative, whole, fraction]) => `${negative ? '-' : ''}${whole}${fraction === null ? '' : `.${fraction}`}`);
+  .tuple(
+    fc.boolean(),
+    fc.integer({ min: 0, max: 2_000_000 }),
+    fc.option(fc.stringMatching(/^\d{1,9}$/)),
+  )
+  .map(
+    ([negative, whole, fraction]) =>
+      `${negative ? '-' : ''}${whole}${fraction === null ? '' : `.${fraction}`}`,
+  );
 
 describe('well-known text of a point', () => {
   test('is returned as it was written, digit by digit', () => {
@@ -16,9 +30,12 @@ describe('well-known text of a point', () => {
     );
   });
 
-  test.each(['POINT(14.42 50.08)', 'point (14.42 50.08)', '  Point ( 14.42   50.08 ) '])('%s is read', (wkt) => {
-    expect(parsePoint(wkt)).toEqual({ value: { x: '14.42', y: '50.08' } });
-  });
+  test.each(['POINT(14.42 50.08)', 'point (14.42 50.08)', '  Point ( 14.42   50.08 ) '])(
+    '%s is read',
+    (wkt) => {
+      expect(parsePoint(wkt)).toEqual({ value: { x: '14.42', y: '50.08' } });
+    },
+  );
 
   test.each([
     ['POINT EMPTY', 'is an empty point'],
@@ -43,7 +60,9 @@ describe('well-known text of a point', () => {
   });
 
   test('in a cell may have any white space, which is not sent', () => {
-    expect(parseWrittenPoint(' POINT\u00a0(14.42\t50.08\n)')).toEqual({ value: { x: '14.42', y: '50.08' } });
+    expect(parseWrittenPoint(' POINT\u00a0(14.42\t50.08\n)')).toEqual({
+      value: { x: '14.42', y: '50.08' },
+    });
   });
 });
 

@@ -1,9 +1,15 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { computeDistanceToPolygonM, isInPolygon, parsePolygon } from '../../../src/place/polygon.ts';
+import {
+  computeDistanceToPolygonM,
+  isInPolygon,
+  parsePolygon,
+} from '../../../src/place/polygon.ts';
 
-const SQUARE_WITH_HOLE = 'POLYGON ((14 50, 15 50, 15 51, 14 51, 14 50), (14.4 50.4, 14.6 50.4, 14.6 50.6, 14.4 50.6, 14.4 50.4))';
-const TWO_SQUARES = 'MULTIPOLYGON (((14 50, 15 50, 15 51, 14 51, 14 50)), ((16 50, 17 50, 17 51, 16 51, 16 50)))';
+const SQUARE_WITH_HOLE =
+  'POLYGON ((14 50, 15 50, 15 51, 14 51, 14 50), (14.4 50.4, 14.6 50.4, 14.6 50.6, 14.4 50.6, 14.4 50.4))';
+const TWO_SQUARES =
+  'MULTIPOLYGON (((14 50, 15 50, 15 51, 14 51, 14 50)), ((16 50, 17 50, 17 51, 16 51, 16 50)))';
 
 describe('reading polygons', () => {
   test('a polygon has its rings and their bounding box', () => {
@@ -31,9 +37,12 @@ describe('reading polygons', () => {
     expect(() => parsePolygon(wkt)).toThrow(reason);
   });
 
-  test.each(['polygon', 'polygon z', '', 'polygon ('])('a million blanks after "%s" are refused in linear time', (beginning) => {
-    expect(() => parsePolygon(`${beginning}${' '.repeat(1_000_000)}x`)).toThrow('not a POLYGON');
-  });
+  test.each(['polygon', 'polygon z', '', 'polygon ('])(
+    'a million blanks after "%s" are refused in linear time',
+    (beginning) => {
+      expect(() => parsePolygon(`${beginning}${' '.repeat(1_000_000)}x`)).toThrow('not a POLYGON');
+    },
+  );
 });
 
 describe('a point in a polygon', () => {
@@ -53,7 +62,11 @@ describe('a point in a polygon', () => {
 
   test('is inside any part of a multipolygon, but not in the gap between them', () => {
     const polygon = parsePolygon(TWO_SQUARES);
-    expect([14.5, 15.5, 16.5].map((lon) => isInPolygon(polygon, lon, 50.5))).toEqual([true, false, true]);
+    expect([14.5, 15.5, 16.5].map((lon) => isInPolygon(polygon, lon, 50.5))).toEqual([
+      true,
+      false,
+      true,
+    ]);
   });
 
   test('is inside whatever the direction of the rings', () => {
@@ -94,6 +107,11 @@ describe('the distance to a boundary', () => {
   });
 });
 
-function side([x1, y1]: readonly [number, number], [x2, y2]: readonly [number, number], x: number, y: number): number {
+function side(
+  [x1, y1]: readonly [number, number],
+  [x2, y2]: readonly [number, number],
+  x: number,
+  y: number,
+): number {
   return (x2 - x1) * (y - y1) - (x - x1) * (y2 - y1);
 }

@@ -23,7 +23,9 @@ describe('a map link', () => {
     'https://www.google.com/maps/place/Praha/@50.09,14.43,17z/data=!3m1!4b1!4m4!3m3!8m2!3d50.0871!4d14.4208',
     'https://www.openstreetmap.org/?mlat=50.0871&mlon=14.4208#map=17/50.09/14.43',
   ])('gives the place that it marks: %s', (text) => {
-    expect(parsePosition(text)).toEqual({ value: { system: '4326', point: { x: '14.4208', y: '50.0871' } } });
+    expect(parsePosition(text)).toEqual({
+      value: { system: '4326', point: { x: '14.4208', y: '50.0871' } },
+    });
   });
 
   test.each([
@@ -51,7 +53,8 @@ describe('a plus code', () => {
 
   test('of thirteen digits is as precise as the code', () => {
     const reading = parsePlaceLink('7FG49QCJ+2VXGJ');
-    const { lat, lon } = reading !== undefined && 'value' in reading ? reading.value : { lat: '', lon: '' };
+    const { lat, lon } =
+      reading !== undefined && 'value' in reading ? reading.value : { lat: '', lon: '' };
     expect(Number(lat)).toBeCloseTo(20.3701135, 6);
     expect(Number(lon)).toBeCloseTo(2.7822354, 6);
   });
@@ -77,7 +80,11 @@ test('any text is a place or one explanation', () => {
       ),
       (text) => {
         const reading = parsePlaceLink(text);
-        expect(reading === undefined || 'problem' in reading || Number.isFinite(Number(reading.value.lat))).toBe(true);
+        expect(
+          reading === undefined ||
+            'problem' in reading ||
+            Number.isFinite(Number(reading.value.lat)),
+        ).toBe(true);
       },
     ),
   );

@@ -4,7 +4,10 @@ import { isReadable } from '../../../src/base/issue.ts';
 import { findRangeProblem, toSJtsk } from '../../../src/place/geometry.ts';
 import { formatPosition, parsePosition } from '../../../src/place/read-position.ts';
 
-/** Value read, shortened: `14.42 50.08`, followed by `?` where it has to be confirmed; otherwise the rule. */
+/**
+ * Value read, shortened: `14.42 50.08`, followed by `?` where it has to be confirmed; otherwise the
+ * rule.
+ */
 function read(text: string): string {
   const reading = parsePosition(text);
   if (!isReadable(reading)) return reading.rule;
@@ -134,7 +137,9 @@ test('all notations of a place read as the same place', () => {
       (lon, lat, write, [north, east], between, isLatitudeFirst, hasComma) => {
         const parts = [`${write(lat)}${north}`, `${write(lon)}${east}`];
         const text = (isLatitudeFirst ? parts : parts.reverse()).join(between);
-        const reading = parsePosition(hasComma ? text.replaceAll('.', ',').replace(/(s|v), (š|d),/g, '$1. $2.') : text);
+        const reading = parsePosition(
+          hasComma ? text.replaceAll('.', ',').replace(/(s|v), (š|d),/g, '$1. $2.') : text,
+        );
         if (!isReadable(reading)) throw new Error(String(reading.problem));
         expect(Number(reading.value.point.x)).toBeCloseTo(lon, 6);
         expect(Number(reading.value.point.y)).toBeCloseTo(lat, 6);
@@ -206,10 +211,16 @@ test('any input is a place that the service can convert, or the error is explain
 });
 
 describe('letters of hemispheres', () => {
-  test.each(['50.0871 S 14.4208 V', '50,0871 s; 14,4208 v', '14.4208 v 50.0871 s'])('%s is north and east in Czech', (text) => {
-    const position = parsePosition(text);
-    expect(isReadable(position) && position.value).toEqual({ system: '4326', point: { x: '14.4208', y: '50.0871' } });
-  });
+  test.each(['50.0871 S 14.4208 V', '50,0871 s; 14,4208 v', '14.4208 v 50.0871 s'])(
+    '%s is north and east in Czech',
+    (text) => {
+      const position = parsePosition(text);
+      expect(isReadable(position) && position.value).toEqual({
+        system: '4326',
+        point: { x: '14.4208', y: '50.0871' },
+      });
+    },
+  );
 
   test.each([
     '50.0871 S 14.4208 W',
@@ -220,11 +231,18 @@ describe('letters of hemispheres', () => {
     '14.4208 N 50.0871 E',
   ])('%s is elsewhere as written, so that a person must decide', (text) => {
     const position = parsePosition(text);
-    expect(isReadable(position) && [position.value.isTurned, position.value.doubt !== undefined]).toEqual([true, true]);
+    expect(
+      isReadable(position) && [position.value.isTurned, position.value.doubt !== undefined],
+    ).toEqual([true, true]);
   });
 
-  test.each(['50.0871, 14.4208', '743011.7 1043265.5'])('%s is unusual only in its order or in missing signs', (text) => {
-    const position = parsePosition(text);
-    expect(isReadable(position) && [position.value.isTurned, position.value.doubt !== undefined]).toEqual([undefined, true]);
-  });
+  test.each(['50.0871, 14.4208', '743011.7 1043265.5'])(
+    '%s is unusual only in its order or in missing signs',
+    (text) => {
+      const position = parsePosition(text);
+      expect(
+        isReadable(position) && [position.value.isTurned, position.value.doubt !== undefined],
+      ).toEqual([undefined, true]);
+    },
+  );
 });

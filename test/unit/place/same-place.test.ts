@@ -1,6 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import type { FindElements } from '../../../src/find/fields.ts';
-import { type HarvestedFind, listChangesSince, listDifferingElements } from '../../../src/find/harvested-find.ts';
+import {
+  type HarvestedFind,
+  listChangesSince,
+  listDifferingElements,
+} from '../../../src/find/harvested-find.ts';
 import { checkRules } from '../../../src/find/rules.ts';
 import { readFinds } from '../../support/read-finds.ts';
 import { aFind } from '../find/a-find.ts';
@@ -16,7 +20,9 @@ const PAIRS = [
 const wkt = (x: number | string, y: number | string) => `POINT (${x} ${y})`;
 
 /** A record as harvested: both representations, the one that counts named by `geom_system`. */
-function record(elements: Pick<HarvestedFind['elements'], 'geom_system' | 'geom_wkt' | 'geom_sjtsk_wkt'>): HarvestedFind {
+function record(
+  elements: Pick<HarvestedFind['elements'], 'geom_system' | 'geom_wkt' | 'geom_sjtsk_wkt'>,
+): HarvestedFind {
   return {
     ...{ identCely: 'C-202400101-N00001', stav: 1, elements, protectedWithheld: false },
     ...{ area: undefined, district: undefined, files: [], history: [] },
@@ -33,11 +39,17 @@ describe.each(PAIRS)('%s %s and the S-JTSK that the service stores for it', (lon
   const both = { geom_wkt: degrees, geom_sjtsk_wkt: metres };
 
   test('are one place, whichever of them was sent', () => {
-    expect(listDifferingElements({ geom_system: '4326', geom_wkt: degrees }, record({ geom_system: '4326', ...both }))).toEqual(
-      [],
-    );
     expect(
-      listDifferingElements({ geom_system: '5514', geom_sjtsk_wkt: metres }, record({ geom_system: '5514', ...both })),
+      listDifferingElements(
+        { geom_system: '4326', geom_wkt: degrees },
+        record({ geom_system: '4326', ...both }),
+      ),
+    ).toEqual([]);
+    expect(
+      listDifferingElements(
+        { geom_system: '5514', geom_sjtsk_wkt: metres },
+        record({ geom_system: '5514', ...both }),
+      ),
     ).toEqual([]);
   });
 
@@ -49,7 +61,9 @@ describe.each(PAIRS)('%s %s and the S-JTSK that the service stores for it', (lon
     for (const elements of sentElements) {
       const other = elements.geom_system === '4326' ? '5514' : '4326';
       expect(
-        listChangesSince({ stav: 1, ...elements }, record({ geom_system: other, ...both })).map(({ element }) => element),
+        listChangesSince({ stav: 1, ...elements }, record({ geom_system: other, ...both })).map(
+          ({ element }) => element,
+        ),
       ).toEqual(['geom_system']);
     }
   });
@@ -57,16 +71,28 @@ describe.each(PAIRS)('%s %s and the S-JTSK that the service stores for it', (lon
   test('are one place if the degrees of the record were computed from its metres', () => {
     const computed = wkt((Number(lon) + 5e-6).toFixed(7), (Number(lat) - 5e-6).toFixed(7));
     const resaved = record({ geom_system: '5514', geom_wkt: computed, geom_sjtsk_wkt: metres });
-    expect(listDifferingElements({ geom_system: '4326', geom_wkt: degrees }, resaved)).toEqual(['geom_system']);
+    expect(listDifferingElements({ geom_system: '4326', geom_wkt: degrees }, resaved)).toEqual([
+      'geom_system',
+    ]);
   });
 
   test('are two places once the record was moved by three metres', () => {
-    const moved = record({ geom_system: '5514', geom_wkt: degrees, geom_sjtsk_wkt: wkt(Number(x) - 3, y) });
-    expect(listDifferingElements({ geom_system: '4326', geom_wkt: degrees }, moved)).toEqual(['geom_system', 'geom_wkt']);
+    const moved = record({
+      geom_system: '5514',
+      geom_wkt: degrees,
+      geom_sjtsk_wkt: wkt(Number(x) - 3, y),
+    });
+    expect(listDifferingElements({ geom_system: '4326', geom_wkt: degrees }, moved)).toEqual([
+      'geom_system',
+      'geom_wkt',
+    ]);
   });
 
   test('may both be in one table, and the columns decide', async () => {
-    const { finds, issues } = await readFinds('p.geojson', table([lon, lat], { geom_sjtsk_wkt: metres, geom_system: '5514' }));
+    const { finds, issues } = await readFinds(
+      'p.geojson',
+      table([lon, lat], { geom_sjtsk_wkt: metres, geom_system: '5514' }),
+    );
     expect(issues).toEqual([]);
     expect(finds[0]?.elements).toEqual({ geom_system: '5514', geom_sjtsk_wkt: metres });
   });
@@ -76,8 +102,14 @@ describe('the measured representation', () => {
   const [lon, lat] = ['15.1700002', '49.84'] as const;
 
   test('is compared to its last digit in a record', () => {
-    const sentElements: FindElements = { geom_system: '5514', geom_sjtsk_wkt: wkt('-693174.81', '-1077354.27') };
-    const centimetre = record({ geom_system: '5514', geom_sjtsk_wkt: wkt('-693174.82', '-1077354.27') });
+    const sentElements: FindElements = {
+      geom_system: '5514',
+      geom_sjtsk_wkt: wkt('-693174.81', '-1077354.27'),
+    };
+    const centimetre = record({
+      geom_system: '5514',
+      geom_sjtsk_wkt: wkt('-693174.82', '-1077354.27'),
+    });
     expect(listDifferingElements(sentElements, centimetre)).toEqual(['geom_sjtsk_wkt']);
   });
 
@@ -91,17 +123,25 @@ describe('the measured representation', () => {
   });
 
   test('may be rounded to the centimetre in a table', async () => {
-    const { issues } = await readFinds('p.geojson', table(['15.17000021', lat], { geom_wkt: wkt(lon, lat) }));
+    const { issues } = await readFinds(
+      'p.geojson',
+      table(['15.17000021', lat], { geom_wkt: wkt(lon, lat) }),
+    );
     expect(issues).toEqual([]);
   });
 });
 
 describe('a point in S-JTSK on the border of the country', () => {
-  const sjtsk = { geom_system: '5514', geom_wkt: undefined, geom_sjtsk_wkt: 'POINT (-743011.72 -1043823.18)' } as const;
+  const sjtsk = {
+    geom_system: '5514',
+    geom_wkt: undefined,
+    geom_sjtsk_wkt: 'POINT (-743011.72 -1043823.18)',
+  } as const;
   const judge = (distanceM: number, overrides = {}) =>
-    checkRules(aFind(overrides), { today: '2024-11-20', lookupArea: () => ({ kind: 'outside', distanceM }) }).map(
-      ({ rule, severity }) => `${severity} ${rule}`,
-    );
+    checkRules(aFind(overrides), {
+      today: '2024-11-20',
+      lookupArea: () => ({ kind: 'outside', distanceM }),
+    }).map(({ rule, severity }) => `${severity} ${rule}`);
 
   test('is a warning, not refused, if the service may convert it otherwise', () => {
     expect(judge(1.7, sjtsk)).toEqual(['warning geometry-area']);

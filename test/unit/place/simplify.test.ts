@@ -5,19 +5,26 @@ import { computeDistanceToPolygonM, parsePolygon } from '../../../src/place/poly
 
 type Point = readonly [number, number];
 
-const ring = (...points: readonly Point[]): Float64Array => Float64Array.from([...points, points[0] ?? [0, 0]].flat());
+const ring = (...points: readonly Point[]): Float64Array =>
+  Float64Array.from([...points, points[0] ?? [0, 0]].flat());
 const toPoints = (line: Float64Array): Point[] =>
-  Array.from({ length: line.length / 2 }, (_, index) => [line[2 * index] ?? 0, line[2 * index + 1] ?? 0]);
+  Array.from({ length: line.length / 2 }, (_, index) => [
+    line[2 * index] ?? 0,
+    line[2 * index + 1] ?? 0,
+  ]);
 
 function distance([x, y]: Point, [x1, y1]: Point, [x2, y2]: Point): number {
   const [dx, dy] = [x2 - x1, y2 - y1];
   const squared = dx * dx + dy * dy;
-  const along = squared === 0 ? 0 : Math.min(1, Math.max(0, ((x - x1) * dx + (y - y1) * dy) / squared));
+  const along =
+    squared === 0 ? 0 : Math.min(1, Math.max(0, ((x - x1) * dx + (y - y1) * dy) / squared));
   return Math.hypot(x - x1 - along * dx, y - y1 - along * dy);
 }
 
 const coordinate = fc.double({ min: -1000, max: 1000, noNaN: true });
-const anyRing = fc.array(fc.tuple(coordinate, coordinate), { minLength: 3, maxLength: 60 }).map((points) => ring(...points));
+const anyRing = fc
+  .array(fc.tuple(coordinate, coordinate), { minLength: 3, maxLength: 60 })
+  .map((points) => ring(...points));
 
 describe('a simplified ring', () => {
   test('stays closed, keeps some of its own points in order, and all others are within the tolerance', () => {
@@ -29,11 +36,15 @@ describe('a simplified ring', () => {
         expect(kept.at(-1)).toEqual(kept[0]);
         let at = 0;
         for (const point of kept) {
-          at = all.findIndex((each, index) => index >= at && each[0] === point[0] && each[1] === point[1]);
+          at = all.findIndex(
+            (each, index) => index >= at && each[0] === point[0] && each[1] === point[1],
+          );
           expect(at).toBeGreaterThanOrEqual(0);
         }
         for (const point of all) {
-          const nearest = Math.min(...kept.slice(1).map((to, index) => distance(point, kept[index] ?? to, to)));
+          const nearest = Math.min(
+            ...kept.slice(1).map((to, index) => distance(point, kept[index] ?? to, to)),
+          );
           expect(nearest).toBeLessThanOrEqual(tolerance * (1 + 1e-9) + 1e-9);
         }
       }),
@@ -84,5 +95,6 @@ test('a boundary simplified by ten metres deviates by no more', () => {
     .join(', ')}))`;
   const polygon = parsePolygon(wkt);
   expect(toPoints(simple ?? line).length).toBeLessThan(260);
-  for (const [longitude, latitude] of wiggle) expect(computeDistanceToPolygonM(polygon, longitude, latitude)).toBeLessThan(10.1);
+  for (const [longitude, latitude] of wiggle)
+    expect(computeDistanceToPolygonM(polygon, longitude, latitude)).toBeLessThan(10.1);
 });

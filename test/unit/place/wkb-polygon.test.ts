@@ -24,13 +24,22 @@ function readBack(wkb: Buffer): number[][][][] {
 const SQUARE = '0 0, 4 0, 4 4, 0 4, 0 0';
 const HOLE = '1 1, 2 1, 2 2, 1 1';
 const FAR = '10.5 -10, 11 -10, 11 -9, 10.5 -10';
-const points = (ring: string): number[][] => ring.split(', ').map((point) => point.split(' ').map(Number));
+const points = (ring: string): number[][] =>
+  ring.split(', ').map((point) => point.split(' ').map(Number));
 
 test.each([
   ['a polygon', `POLYGON((${SQUARE}))`, [[SQUARE]]],
   ['a polygon with a hole', `POLYGON ((${SQUARE}), (${HOLE}))`, [[SQUARE, HOLE]]],
-  ['several, of which one has a hole', `MULTIPOLYGON (((${SQUARE}),(${HOLE})), ((${FAR})))`, [[SQUARE, HOLE], [FAR]]],
-  ['small letters and line breaks', `multipolygon(\n((${FAR}))\n,\n((${SQUARE}))\n)`, [[FAR], [SQUARE]]],
+  [
+    'several, of which one has a hole',
+    `MULTIPOLYGON (((${SQUARE}),(${HOLE})), ((${FAR})))`,
+    [[SQUARE, HOLE], [FAR]],
+  ],
+  [
+    'small letters and line breaks',
+    `multipolygon(\n((${FAR}))\n,\n((${SQUARE}))\n)`,
+    [[FAR], [SQUARE]],
+  ],
 ])('%s has each ring as in the text', (_, wkt, expected) => {
   expect(readBack(encodeMultiPolygon(wkt))).toEqual(expected.map((rings) => rings.map(points)));
 });

@@ -2,7 +2,14 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { type HtmlPart, html, parseWebAddress, renderPart } from '../../../src/report/html.ts';
 
-const BACK: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', '#39': "'", '#13': '\r' };
+const BACK: Readonly<Record<string, string>> = {
+  amp: '&',
+  lt: '<',
+  gt: '>',
+  quot: '"',
+  '#39': "'",
+  '#13': '\r',
+};
 
 /** As a browser reads text and quoted attributes. */
 function read(escaped: string): string {
@@ -37,7 +44,9 @@ describe('markup from a template', () => {
 
   test('inserts lists and markup unchanged, and nothing for nothing', () => {
     const items = ['a', '<b>'].map((text) => html`<li>${text}</li>`);
-    expect(renderPart(html`<ul>${items}${undefined}${7}</ul>`)).toBe('<ul><li>a</li><li>&lt;b&gt;</li>7</ul>');
+    expect(renderPart(html`<ul>${items}${undefined}${7}</ul>`)).toBe(
+      '<ul><li>a</li><li>&lt;b&gt;</li>7</ul>',
+    );
   });
 
   test('rejects values that only look like markup', () => {
@@ -47,7 +56,10 @@ describe('markup from a template', () => {
 });
 
 test.each([
-  ['https://finds.example.org/id/C-202400101-N00001', 'https://finds.example.org/id/C-202400101-N00001'],
+  [
+    'https://finds.example.org/id/C-202400101-N00001',
+    'https://finds.example.org/id/C-202400101-N00001',
+  ],
   ['javascript:alert(1)', undefined],
   ['JaVaScRiPt:alert(1)', undefined],
   ['data:text/html,<script>', undefined],

@@ -1,33 +1,56 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { toSJtsk } from '../../../src/place/geometry.ts';
-import { MAP_WIDTH, makeBoxAround, makeFrameAround, makeGraticule, roundDownToStep } from '../../../src/report/map-frame.ts';
+import {
+  MAP_WIDTH,
+  makeBoxAround,
+  makeFrameAround,
+  makeGraticule,
+  roundDownToStep,
+} from '../../../src/report/map-frame.ts';
 import { placeLabels, stack } from '../../../src/report/map-labels.ts';
 import { planSheets } from '../../../src/report/map-sheets.ts';
 import type { MappedFind } from '../../../src/report/report-model.ts';
 
-const lonLat = fc.tuple(fc.double({ min: 12, max: 19, noNaN: true }), fc.double({ min: 48.5, max: 51.1, noNaN: true }));
+const lonLat = fc.tuple(
+  fc.double({ min: 12, max: 19, noNaN: true }),
+  fc.double({ min: 48.5, max: 51.1, noNaN: true }),
+);
 
 function findAt(number: number, wgs84: readonly [number, number]): MappedFind {
-  return { number, localId: `K-${number}`, state: 'queued', place: { wgs84, sJtsk: toSJtsk(wgs84), measuredIn: '4326' } };
+  return {
+    number,
+    localId: `K-${number}`,
+    state: 'queued',
+    place: { wgs84, sJtsk: toSJtsk(wgs84), measuredIn: '4326' },
+  };
 }
 
 describe('a map’s frame', () => {
   test('contains all of its points, north up and east to the right', () => {
     fc.assert(
-      fc.property(fc.array(lonLat, { minLength: 1, maxLength: 20 }), fc.constantFrom('overview', 'detail'), (points, kind) => {
-        const frame = makeFrameAround(makeBoxAround(points), kind as 'overview' | 'detail');
-        for (const point of points) {
-          const [x, y] = frame.place(point);
-          expect(x).toBeGreaterThanOrEqual(0);
-          expect(x).toBeLessThanOrEqual(MAP_WIDTH);
-          expect(y).toBeGreaterThanOrEqual(0);
-          expect(y).toBeLessThanOrEqual(frame.height);
-        }
-        const [west, east] = [frame.place([frame.box.minX, 50]), frame.place([frame.box.maxX, 50])];
-        expect(west[0]).toBeLessThan(east[0]);
-        expect(frame.place([15, frame.box.maxY])[1]).toBeLessThan(frame.place([15, frame.box.minY])[1]);
-      }),
+      fc.property(
+        fc.array(lonLat, { minLength: 1, maxLength: 20 }),
+        fc.constantFrom('overview', 'detail'),
+        (points, kind) => {
+          const frame = makeFrameAround(makeBoxAround(points), kind as 'overview' | 'detail');
+          for (const point of points) {
+            const [x, y] = frame.place(point);
+            expect(x).toBeGreaterThanOrEqual(0);
+            expect(x).toBeLessThanOrEqual(MAP_WIDTH);
+            expect(y).toBeGreaterThanOrEqual(0);
+            expect(y).toBeLessThanOrEqual(frame.height);
+          }
+          const [west, east] = [
+            frame.place([frame.box.minX, 50]),
+            frame.place([frame.box.maxX, 50]),
+          ];
+          expect(west[0]).toBeLessThan(east[0]);
+          expect(frame.place([15, frame.box.maxY])[1]).toBeLessThan(
+            frame.place([15, frame.box.minY])[1],
+          );
+        },
+      ),
     );
   });
 
@@ -45,7 +68,9 @@ describe('a map’s frame', () => {
     const { box, width } = frame;
     for (const { at, label } of top) {
       const [x] = toSJtsk([box.minX + (at / width) * (box.maxX - box.minX), box.maxY]);
-      const labelValue = Number(label.replace('\u2212', '-').replace(/[^\d-]/g, '')) * (label.endsWith('km') ? 1000 : 1);
+      const labelValue =
+        Number(label.replace('\u2212', '-').replace(/[^\d-]/g, '')) *
+        (label.endsWith('km') ? 1000 : 1);
       expect(Math.abs(x - labelValue)).toBeLessThan(2);
     }
   });
@@ -63,15 +88,22 @@ test('a step is 1, 2 or 5 with zeros, and no more than requested', () => {
 });
 
 test('clusters contain every item once, and separate distant ones', () => {
-  const place = fc.tuple(fc.double({ min: 0, max: 700, noNaN: true }), fc.double({ min: 0, max: 500, noNaN: true }));
+  const place = fc.tuple(
+    fc.double({ min: 0, max: 700, noNaN: true }),
+    fc.double({ min: 0, max: 500, noNaN: true }),
+  );
   fc.assert(
     fc.property(fc.array(place, { maxLength: 80 }), (places) => {
       const items = places.map((at, index) => ({ at, index }));
       const stacks = stack(items, ({ at }) => at, 15);
-      expect(stacks.flatMap(({ members }) => members.map(({ index }) => index)).sort((a, b) => a - b)).toEqual([...items.keys()]);
+      expect(
+        stacks.flatMap(({ members }) => members.map(({ index }) => index)).sort((a, b) => a - b),
+      ).toEqual([...items.keys()]);
       for (const { members, reach } of stacks) {
         for (const { at } of members)
-          expect(Math.hypot(at[0] - (members[0]?.at[0] ?? 0), at[1] - (members[0]?.at[1] ?? 0))).toBeLessThan(15);
+          expect(
+            Math.hypot(at[0] - (members[0]?.at[0] ?? 0), at[1] - (members[0]?.at[1] ?? 0)),
+          ).toBeLessThan(15);
         expect(reach).toBeLessThan(30);
       }
     }),
@@ -79,7 +111,10 @@ test('clusters contain every item once, and separate distant ones', () => {
 });
 
 test('ten thousand finds make no more clusters than fit a map', () => {
-  const items = Array.from({ length: 10_000 }, (_, index) => [(index * 7919) % 700, (index * 104_729) % 500] as const);
+  const items = Array.from(
+    { length: 10_000 },
+    (_, index) => [(index * 7919) % 700, (index * 104_729) % 500] as const,
+  );
   expect(stack(items, (at) => at, 15).length).toBeLessThan(4000);
 });
 
@@ -96,16 +131,24 @@ test('place names do not overlap and stay inside the map', () => {
   for (const one of right) {
     for (const other of right) {
       const sameLine = Math.abs(one.at[1] - other.at[1]) < 10;
-      if (one !== other && sameLine) expect(Math.abs(one.at[0] - other.at[0])).toBeGreaterThan(one.text.length * 6);
+      if (one !== other && sameLine)
+        expect(Math.abs(one.at[0] - other.at[0])).toBeGreaterThan(one.text.length * 6);
     }
   }
 });
 
 describe('sheets', () => {
   test('are an overview and one for each place with finds, the largest first', () => {
-    const finds = [findAt(1, [16.75, 49.29]), findAt(2, [15.17, 49.84]), findAt(3, [15.172, 49.841]), findAt(4, [15.18, 49.85])];
+    const finds = [
+      findAt(1, [16.75, 49.29]),
+      findAt(2, [15.17, 49.84]),
+      findAt(3, [15.172, 49.841]),
+      findAt(4, [15.18, 49.85]),
+    ];
     const sheets = planSheets(finds);
-    expect(sheets.map(({ kind, finds: members }) => [kind, members.map(({ number }) => number)])).toEqual([
+    expect(
+      sheets.map(({ kind, finds: members }) => [kind, members.map(({ number }) => number)]),
+    ).toEqual([
       ['overview', [1, 2, 3, 4]],
       ['detail', [2, 3, 4]],
       ['detail', [1]],

@@ -1,4 +1,11 @@
-import { appendFileSync, existsSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  existsSync,
+  readFileSync,
+  rmSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import fc from 'fast-check';
@@ -61,7 +68,10 @@ test('a device is not a file', async () => {
 const somePages = fc.array(fc.nat(200_000), { minLength: 1, maxLength: 6 });
 
 /** Pages of so many bytes, written over several runs. */
-async function grown(path: string, pages: readonly number[]): Promise<{ extent: Extent; checkpoint: Checkpoint; bytes: Buffer }> {
+async function grown(
+  path: string,
+  pages: readonly number[],
+): Promise<{ extent: Extent; checkpoint: Checkpoint; bytes: Buffer }> {
   let [extent, checkpoint]: [Extent, Checkpoint | undefined] = [NOTHING, undefined];
   const bytes = pages.map((size, index) => Buffer.alloc(size, `page ${index} `));
   for (const page of bytes) {
@@ -71,7 +81,11 @@ async function grown(path: string, pages: readonly number[]): Promise<{ extent: 
     extent = await file.flush();
     checkpoint = await file.close(extent, 'tail');
   }
-  return { extent, checkpoint: checkpoint ?? { sizeBytes: 0, changedNs: '' }, bytes: Buffer.concat(bytes) };
+  return {
+    extent,
+    checkpoint: checkpoint ?? { sizeBytes: 0, changedNs: '' },
+    bytes: Buffer.concat(bytes),
+  };
 }
 
 test('a file that grew over many runs is recognised, by its end and as a whole', async () => {
@@ -99,7 +113,9 @@ test('a changed byte, anywhere in a file, is detected', async () => {
       const place = chosen % extent.lengthBytes;
       bytes[place] = (bytes[place] ?? 0) ^ 1;
       writeFileSync(path, bytes);
-      await expect(openAppendFile(path, extent, wasClosed ? checkpoint : undefined)).rejects.toThrow(/was changed/);
+      await expect(
+        openAppendFile(path, extent, wasClosed ? checkpoint : undefined),
+      ).rejects.toThrow(/was changed/);
       expect(readFileSync(path).equals(bytes)).toBe(true);
     }),
     SLOW_RUNS,
@@ -121,7 +137,9 @@ test('a change by another program right after a write is detected, whatever the 
   flushed.mockRestore();
   file.append(Buffer.from('beta\n'));
   file.markEnd();
-  await expect(file.close(await file.flush(), '')).rejects.toThrow('the harvested data was changed');
+  await expect(file.close(await file.flush(), '')).rejects.toThrow(
+    'the harvested data was changed',
+  );
 });
 
 test.each<readonly [string, RegExp, (path: string) => void]>([
@@ -129,11 +147,14 @@ test.each<readonly [string, RegExp, (path: string) => void]>([
   ['gets more', /added/, (path) => appendFileSync(path, 'more')],
   ['is changed', /was changed/, (path) => writeFileSync(path, 'ONE\n')],
   ['is deleted', /removed or replaced/, (path) => rmSync(path)],
-])('a file that was %s by another program while it is written fails on closing', async (_, words, change) => {
-  const path = aPath();
-  const file = await openAppendFile(path, NOTHING, undefined);
-  file.append(Buffer.from('one\n'));
-  file.markEnd();
-  change(path);
-  await expect(file.close(await file.flush(), '')).rejects.toThrow(words);
-});
+])(
+  'a file that was %s by another program while it is written fails on closing',
+  async (_, words, change) => {
+    const path = aPath();
+    const file = await openAppendFile(path, NOTHING, undefined);
+    file.append(Buffer.from('one\n'));
+    file.markEnd();
+    change(path);
+    await expect(file.close(await file.flush(), '')).rejects.toThrow(words);
+  },
+);

@@ -45,10 +45,26 @@ test('deleting it reports if there was one', () => {
 describe('a file that was damaged since', () => {
   test.each([
     ['the file is gone', (path: string) => rmSync(path), /is missing/],
-    ['the file was edited', (path: string) => writeFileSync(path, 'won'), /was changed since it was fetched/],
-    ['the card is cut', (path: string) => writeFileSync(join(path, '..', 'current.json'), '{"file"'), /is damaged/],
-    ['the card names another place', (path: string) => edit(path, { file: '../../../etc/passwd' }), /is damaged/],
-    ['the card has no time', (path: string) => edit(path, { fetched_at: 'yesterday' }), /is damaged/],
+    [
+      'the file was edited',
+      (path: string) => writeFileSync(path, 'won'),
+      /was changed since it was fetched/,
+    ],
+    [
+      'the card is cut',
+      (path: string) => writeFileSync(join(path, '..', 'current.json'), '{"file"'),
+      /is damaged/,
+    ],
+    [
+      'the card names another place',
+      (path: string) => edit(path, { file: '../../../etc/passwd' }),
+      /is damaged/,
+    ],
+    [
+      'the card has no time',
+      (path: string) => edit(path, { fetched_at: 'yesterday' }),
+      /is damaged/,
+    ],
   ])('is not used: %s', (_, damage, message) => {
     const folder = keptFolder();
     damage(readKept(folder)?.path ?? '');
@@ -60,6 +76,9 @@ describe('a file that was damaged since', () => {
 
   function edit(path: string, changes: Record<string, string>): void {
     const card = join(path, '..', 'current.json');
-    writeFileSync(card, JSON.stringify({ ...(JSON.parse(readFileSync(card, 'utf8')) as object), ...changes }));
+    writeFileSync(
+      card,
+      JSON.stringify({ ...(JSON.parse(readFileSync(card, 'utf8')) as object), ...changes }),
+    );
   }
 });

@@ -7,9 +7,12 @@ import { makeSafeFileName, removeTemps, writeFiles } from '../../../src/store/fi
 import { tempFolder } from '../../support/temp-outbox.ts';
 
 describe('the file name', () => {
-  test.each(['C-202400101-N00001', 'HES-000253', 'ruian-676730', 'ADB-PRAH21-000001'])('is the identifier %s itself', (ident) => {
-    expect(makeSafeFileName(ident, '.xml')).toBe(`${ident}.xml`);
-  });
+  test.each(['C-202400101-N00001', 'HES-000253', 'ruian-676730', 'ADB-PRAH21-000001'])(
+    'is the identifier %s itself',
+    (ident) => {
+      expect(makeSafeFileName(ident, '.xml')).toBe(`${ident}.xml`);
+    },
+  );
 
   test.each([
     '../../etc/passwd',
@@ -36,7 +39,10 @@ describe('the file name', () => {
   });
 
   test('never leaves its folder and belongs to one identifier only, even on case-insensitive disks', () => {
-    const ident = fc.oneof(fc.string({ unit: 'binary' }), fc.stringMatching(/^[A-Za-z0-9./\\-]{0,12}$/));
+    const ident = fc.oneof(
+      fc.string({ unit: 'binary' }),
+      fc.stringMatching(/^[A-Za-z0-9./\\-]{0,12}$/),
+    );
     fc.assert(
       fc.property(ident, ident, (a, b) => {
         const folder = resolve('/somewhere/out');
@@ -54,7 +60,10 @@ describe('the file name', () => {
 
 test('files are written completely, over the old content, and leave no temporary files', async () => {
   const folder = join(tempFolder(), 'deep', 'out');
-  const files = Array.from({ length: 40 }, (_, n) => ({ name: `F-${n}.xml`, content: `obsah ${n}` }));
+  const files = Array.from({ length: 40 }, (_, n) => ({
+    name: `F-${n}.xml`,
+    content: `obsah ${n}`,
+  }));
   writeFiles(folder, files);
   writeFiles(folder, [{ name: 'F-3.xml', content: 'nový' }]);
   expect(readdirSync(folder)).toHaveLength(40);
@@ -74,7 +83,12 @@ test('a link with the name of a file is replaced, not followed', async () => {
 
 test('a partial file of a dead process is removed, and nothing else', async () => {
   const folder = tempFolder();
-  for (const name of ['.1b9d6bcd-bbfd-4b2d-9b5d-ab8dfbbd4bed.tmp', 'A-1.xml', '.hidden', 'notes.tmp']) {
+  for (const name of [
+    '.1b9d6bcd-bbfd-4b2d-9b5d-ab8dfbbd4bed.tmp',
+    'A-1.xml',
+    '.hidden',
+    'notes.tmp',
+  ]) {
     writeFileSync(join(folder, name), '');
   }
   await removeTemps(folder);

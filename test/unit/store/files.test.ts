@@ -25,7 +25,8 @@ import { writeOutputFile } from '../../../src/store/output-file.ts';
 import { tempFolder, tempOutbox } from '../../support/temp-outbox.ts';
 import { canWatchDisk, watchDisk } from '../../support/watched-disk.ts';
 
-const photograph = (): Readable => Readable.from([Buffer.from('one half, '), Buffer.from('the other')]);
+const photograph = (): Readable =>
+  Readable.from([Buffer.from('one half, '), Buffer.from('the other')]);
 
 function failing(code: string): () => never {
   return () => {
@@ -53,11 +54,11 @@ describe.runIf(canWatchDisk)('a power cut at any moment', () => {
 
   test('leaves a file that a person had written', async () => {
     const folder = tempFolder();
-    expect(await watchDisk(() => writeOutputFile(join(folder, 'finds.csv'), ['new'], { overwrite: false }))).toEqual([
-      'flush draft',
-      'name finds.csv',
-      `flush ${basename(folder)}`,
-    ]);
+    expect(
+      await watchDisk(() =>
+        writeOutputFile(join(folder, 'finds.csv'), ['new'], { overwrite: false }),
+      ),
+    ).toEqual(['flush draft', 'name finds.csv', `flush ${basename(folder)}`]);
   });
 
   test('leaves the records of a harvest, whose disk is flushed as a whole', async () => {
@@ -65,7 +66,9 @@ describe.runIf(canWatchDisk)('a power cut at any moment', () => {
     writeFiles(folder, [{ name: 'A-1', content: 'one' }]);
     const programs = tempFolder();
     writeFileSync(join(programs, 'sync'), '#!/bin/sh\necho "$@" > "$0.told"\n', { mode: 0o700 });
-    expect(await watchDisk(() => withPath(`${programs}:/bin:/usr/bin`, () => flushFiles(folder)))).toEqual([]);
+    expect(
+      await watchDisk(() => withPath(`${programs}:/bin:/usr/bin`, () => flushFiles(folder))),
+    ).toEqual([]);
     expect(readFileSync(join(programs, 'sync.told'), 'utf8')).toBe(`-f ${folder}\n`);
   });
 
@@ -105,7 +108,11 @@ describe.runIf(canWatchDisk)('a power cut at any moment', () => {
   test('leaves the end of a growing file, and the file itself in its folder', async () => {
     const folder = tempFolder();
     const seen = await watchDisk(async () => {
-      const file = await openAppendFile(join(folder, 'out.xml'), { lengthBytes: 0, digest: null }, undefined);
+      const file = await openAppendFile(
+        join(folder, 'out.xml'),
+        { lengthBytes: 0, digest: null },
+        undefined,
+      );
       file.append(Buffer.from('a page'));
       file.markEnd();
       await file.close(await file.flush(), '</end>');
@@ -122,7 +129,11 @@ describe.runIf(canWatchDisk)('a power cut at any moment', () => {
     const home = tempFolder();
     writeFileSync(join(home, 'outbox.sqlite'), 'damaged');
     const replaced = await watchDisk(() =>
-      replaceUnusable(join(home, 'outbox.sqlite'), join(folder, 'copy.sqlite'), join(home, 'aside.sqlite')),
+      replaceUnusable(
+        join(home, 'outbox.sqlite'),
+        join(folder, 'copy.sqlite'),
+        join(home, 'aside.sqlite'),
+      ),
     );
     const folderFlushed = `flush ${basename(home)}`;
     // Between the two, the log of the old one is gone for good.
@@ -142,7 +153,8 @@ describe.runIf(canWatchDisk)('a power cut at any moment', () => {
 
   test('a drive without a flush for folders is accepted; one that cannot write the folder is not', async () => {
     const path = join(tempFolder(), 'config.toml');
-    const onFolder = (report: () => never) => (flushed: string) => (flushed === dirname(path) ? report() : undefined);
+    const onFolder = (report: () => never) => (flushed: string) =>
+      flushed === dirname(path) ? report() : undefined;
     await watchDisk(() => writePrivateFile(path, 'new'), onFolder(failing('EINVAL')));
     expect(readFileSync(path, 'utf8')).toBe('new');
     const broken = watchDisk(() => writePrivateFile(path, 'newer'), onFolder(failing('EIO')));
@@ -172,7 +184,9 @@ describe.runIf(canWatchDisk)('a disk that returns other data than written', () =
   test('does not replace settings, secrets, terms or a stored answer', async () => {
     const path = join(tempFolder(), 'mapping.csv');
     writePrivateFile(path, 'what was there before');
-    await expect(watchDisk(() => writePrivateFile(path, 'new'), lie)).rejects.toThrow(DatabaseError);
+    await expect(watchDisk(() => writePrivateFile(path, 'new'), lie)).rejects.toThrow(
+      DatabaseError,
+    );
     expect(readFileSync(path, 'utf8')).toBe('what was there before');
     expect(readdirSync(dirname(path))).toEqual(['mapping.csv']);
   });
@@ -188,9 +202,15 @@ describe.runIf(canWatchDisk)('a disk that returns other data than written', () =
 describe.runIf(canWatchDisk)('a disk that reports an error', () => {
   test.each(['EIO', 'ENODEV', 'ESTALE'])('(%s) is reported with advice', async (code) => {
     const path = join(tempFolder(), 'secrets.json');
-    const thrown: unknown = await watchDisk(() => writePrivateFile(path, '{}'), failing(code)).catch((error: unknown) => error);
+    const thrown: unknown = await watchDisk(
+      () => writePrivateFile(path, '{}'),
+      failing(code),
+    ).catch((error: unknown) => error);
     expect(thrown).toBeInstanceOf(DatabaseError);
-    expect(thrown).toMatchObject({ message: expect.stringContaining(path), hint: expect.stringContaining('Check the disk') });
+    expect(thrown).toMatchObject({
+      message: expect.stringContaining(path),
+      hint: expect.stringContaining('Check the disk'),
+    });
     expect(readdirSync(dirname(path))).toEqual([]);
   });
 });
@@ -239,7 +259,9 @@ test('a link to a file stays a link when the file is rewritten', async () => {
 test('an unreadable photograph is named, and not reported as a fault of the target disk', async () => {
   const [folder, photo] = [tempFolder(), join(tempFolder(), 'gone.jpg')];
   await expect(openContentStore(folder).add(photo)).rejects.toThrow(FileError);
-  await expect(openContentStore(folder).add(photo)).rejects.toThrow(/gone\.jpg cannot be read.*Copy it again/);
+  await expect(openContentStore(folder).add(photo)).rejects.toThrow(
+    /gone\.jpg cannot be read.*Copy it again/,
+  );
   mkdirSync(photo);
   await expect(openContentStore(folder).add(photo)).rejects.toThrow(/gone\.jpg cannot be read/);
   expect(existsSync(folder) ? readdirSync(folder) : []).toEqual([]);
@@ -257,15 +279,22 @@ describe('unfinished files of a killed process', () => {
   const writers = {
     settings: async (folder: string) => writePrivateFile(join(folder, 'config.toml'), 'new'),
     photographs: async (folder: string) => void (await openContentStore(folder).add(photograph())),
-    exports: async (folder: string) => void (await writeOutputFile(join(folder, 'finds.csv'), ['new'], { overwrite: false })),
+    exports: async (folder: string) =>
+      void (await writeOutputFile(join(folder, 'finds.csv'), ['new'], { overwrite: false })),
   };
 
-  test.each(Object.entries(writers))('are removed after a day by the next writer of %s', async (_what, write) => {
-    const folder = tempFolder();
-    const old = [leave(folder, '', days(2)), leave(folder, `.${DEAD_PID}`, days(2))];
-    const keptNames = [leave(folder, `.${DEAD_PID + 1}`, days(0)), leave(folder, `.${process.ppid}`, days(2))];
-    await write(folder);
-    expect(old.filter((name) => existsSync(join(folder, name)))).toEqual([]);
-    expect(keptNames.filter((name) => existsSync(join(folder, name)))).toEqual(keptNames);
-  });
+  test.each(Object.entries(writers))(
+    'are removed after a day by the next writer of %s',
+    async (_what, write) => {
+      const folder = tempFolder();
+      const old = [leave(folder, '', days(2)), leave(folder, `.${DEAD_PID}`, days(2))];
+      const keptNames = [
+        leave(folder, `.${DEAD_PID + 1}`, days(0)),
+        leave(folder, `.${process.ppid}`, days(2)),
+      ];
+      await write(folder);
+      expect(old.filter((name) => existsSync(join(folder, name)))).toEqual([]);
+      expect(keptNames.filter((name) => existsSync(join(folder, name)))).toEqual(keptNames);
+    },
+  );
 });

@@ -1,5 +1,13 @@
 import { spawnSync } from 'node:child_process';
-import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { DatabaseError } from '../../../src/base/errors.ts';
@@ -25,10 +33,11 @@ describe('a lock file', () => {
   test('is created for its owner alone, in a folder for its owner alone', () => {
     const folder = join(tempFolder(), 'state', 'outboxes');
     const lock = acquireLockFile(join(folder, 'a.lock'));
-    expect([join(folder, '..'), folder, join(folder, 'a.lock')].map((path) => statSync(path).mode & 0o777)).toEqual([
-      ...[0o700, 0o700],
-      0o600,
-    ]);
+    expect(
+      [join(folder, '..'), folder, join(folder, 'a.lock')].map(
+        (path) => statSync(path).mode & 0o777,
+      ),
+    ).toEqual([...[0o700, 0o700], 0o600]);
     lock?.release();
   });
 
@@ -64,7 +73,10 @@ describe('a lock file', () => {
   test('with content is refused and stays unchanged', () => {
     const path = join(tempFolder(), 'a.lock');
     writeFileSync(path, 'letters of an archaeologist');
-    expect(getRefusal(path)).toMatchObject({ exitCode: 12, message: expect.stringContaining('a lock must be an empty file') });
+    expect(getRefusal(path)).toMatchObject({
+      exitCode: 12,
+      message: expect.stringContaining('a lock must be an empty file'),
+    });
     expect(readFileSync(path, 'utf8')).toBe('letters of an archaeologist');
   });
 
@@ -118,7 +130,10 @@ describe.skipIf(!isSuperuser)('in a read-only place', () => {
 });
 
 describe.skipIf(!canMountDisks)('on a disk of its own', () => {
-  /** Asks for `disk/SUB/a.lock` after what the shell did, in a name space of mounts that ends with it. */
+  /**
+   * Asks for `disk/SUB/a.lock` after what the shell did, in a name space of mounts that ends with
+   * it.
+   */
   const askOn = async (sub: string, prepare: string): Promise<Answer> => {
     const folder = tempFolder();
     mkdirSync(join(folder, 'disk'));
@@ -137,21 +152,35 @@ describe.skipIf(!canMountDisks)('on a disk of its own', () => {
     ['the lock', ''],
   ])('that is full when %s is created, it is refused until there is space', async (_, sub) => {
     const answer = await askOn(sub, 'mount -t tmpfs -o size=64k,nr_inodes=1 none disk');
-    expect(answer).toMatchObject({ exitCode: 5, error: expect.stringContaining('the disk is full') });
+    expect(answer).toMatchObject({
+      exitCode: 5,
+      error: expect.stringContaining('the disk is full'),
+    });
   });
 
   test('that is full, an existing lock is acquired', async () => {
     const fill = '{ dd if=/dev/zero of=disk/filler bs=4k 2>/dev/null; true; }';
-    expect(await askOn('', `mount -t tmpfs -o size=64k,nr_inodes=3 none disk && touch disk/a.lock && ${fill}`)).toBe('acquired');
+    expect(
+      await askOn(
+        '',
+        `mount -t tmpfs -o size=64k,nr_inodes=3 none disk && touch disk/a.lock && ${fill}`,
+      ),
+    ).toBe('acquired');
   });
 
   test.each([
     ['is missing', 'true'],
     ['is there', 'touch disk/a.lock'],
-  ])('that is read-only, a lock that %s is refused as a configuration error', async (_, prepare) => {
-    const answer = await askOn('', `mount -t tmpfs none disk && ${prepare} && mount -o remount,ro none disk`);
-    expect(answer).toMatchObject({ exitCode: 12 });
-  });
+  ])(
+    'that is read-only, a lock that %s is refused as a configuration error',
+    async (_, prepare) => {
+      const answer = await askOn(
+        '',
+        `mount -t tmpfs none disk && ${prepare} && mount -o remount,ro none disk`,
+      );
+      expect(answer).toMatchObject({ exitCode: 12 });
+    },
+  );
 });
 
 describe('the locks of a file system', () => {
@@ -161,7 +190,9 @@ describe('the locks of a file system', () => {
     expect(readdirSync(folder)).toEqual([]);
   });
 
-  const canCompile = process.platform === 'linux' && spawnSync('gcc', ['--version'], { stdio: 'ignore' }).status === 0;
+  const canCompile =
+    process.platform === 'linux' &&
+    spawnSync('gcc', ['--version'], { stdio: 'ignore' }).status === 0;
 
   test.skipIf(!canCompile).each([
     ['that lets everybody have them', 'return 0;'],
@@ -171,7 +202,11 @@ describe('the locks of a file system', () => {
     const library = join(build, 'locks.so');
     const source = join(build, 'locks.c');
     writeFileSync(source, playedLocks(body));
-    const { status, stderr } = spawnSync('gcc', ['-shared', '-fPIC', '-o', library, source, '-ldl'], { encoding: 'utf8' });
+    const { status, stderr } = spawnSync(
+      'gcc',
+      ['-shared', '-fPIC', '-o', library, source, '-ldl'],
+      { encoding: 'utf8' },
+    );
     expect([status, stderr]).toEqual([0, '']);
     const process = await startLockProcess({ env: { LD_PRELOAD: library } });
     expect(await process.say({ order: 'reliable', folder })).toBe(false);
@@ -188,6 +223,8 @@ function playedLocks(body: string): string {
     int (*real)(int, int, ...) = dlsym(RTLD_NEXT, "${name}");
     return real(fd, command, value);
   }`;
-  const head = ['dlfcn', 'errno', 'fcntl', 'stdarg'].map((name) => `#include <${name}.h>`).join('\n');
+  const head = ['dlfcn', 'errno', 'fcntl', 'stdarg']
+    .map((name) => `#include <${name}.h>`)
+    .join('\n');
   return `#define _GNU_SOURCE\n${head}\n${call('fcntl')}\n${call('fcntl64')}\n`;
 }

@@ -3,7 +3,10 @@ import { expect, test } from 'vitest';
 import { writeToReader } from '../../../src/store/output-file.ts';
 
 /** A stdout whose reader takes so many pieces, and is then gone, or full. */
-function stdoutThatTakes(pieces: number, code: string): { stdout: NodeJS.WriteStream; taken: string[] } {
+function stdoutThatTakes(
+  pieces: number,
+  code: string,
+): { stdout: NodeJS.WriteStream; taken: string[] } {
   const taken: string[] = [];
   const stream = new Writable({
     highWaterMark: 1,

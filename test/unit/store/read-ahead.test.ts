@@ -14,25 +14,37 @@ function writeFile(bytes: Buffer): string {
   return path;
 }
 
-test.each([0, 1, MIB - 1, MIB, MIB + 1, 3 * MIB + 7])('a file of %i bytes is read completely and in order', async (sizeBytes) => {
-  const bytes = randomBytes(sizeBytes);
-  const read = await buffer(readAhead(writeFile(bytes)));
-  expect(createHash('sha256').update(read).digest('hex')).toBe(createHash('sha256').update(bytes).digest('hex'));
-});
+test.each([0, 1, MIB - 1, MIB, MIB + 1, 3 * MIB + 7])(
+  'a file of %i bytes is read completely and in order',
+  async (sizeBytes) => {
+    const bytes = randomBytes(sizeBytes);
+    const read = await buffer(readAhead(writeFile(bytes)));
+    expect(createHash('sha256').update(read).digest('hex')).toBe(
+      createHash('sha256').update(bytes).digest('hex'),
+    );
+  },
+);
 
 test('a missing file fails the reader', async () => {
-  await expect(buffer(readAhead(join(tmpdir(), 'no-such-photograph')))).rejects.toMatchObject({ code: 'ENOENT' });
+  await expect(buffer(readAhead(join(tmpdir(), 'no-such-photograph')))).rejects.toMatchObject({
+    code: 'ENOENT',
+  });
 });
 
-test.runIf(process.platform === 'linux')('a reader that stops early leaves no file open', async () => {
-  const path = writeFile(randomBytes(3 * MIB));
-  for await (const piece of readAhead(path)) {
-    expect(piece).toHaveLength(MIB);
-    break;
-  }
-  const open = readdirSync('/proc/self/fd').filter((fd) => getLink(`/proc/self/fd/${fd}`) === path);
-  expect(open).toEqual([]);
-});
+test.runIf(process.platform === 'linux')(
+  'a reader that stops early leaves no file open',
+  async () => {
+    const path = writeFile(randomBytes(3 * MIB));
+    for await (const piece of readAhead(path)) {
+      expect(piece).toHaveLength(MIB);
+      break;
+    }
+    const open = readdirSync('/proc/self/fd').filter(
+      (fd) => getLink(`/proc/self/fd/${fd}`) === path,
+    );
+    expect(open).toEqual([]);
+  },
+);
 
 function getLink(path: string): string | undefined {
   try {

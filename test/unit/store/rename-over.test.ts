@@ -8,15 +8,22 @@ function disk(platform: NodeJS.Platform, code: string, refusals: number) {
     tries.push(`${from} ${to}`);
     if (tries.length <= refusals) throw Object.assign(new Error(code), { code });
   };
-  return { tries, pausesMs, system: { platform, rename, blockFor: (ms: number) => void pausesMs.push(ms) } };
+  return {
+    tries,
+    pausesMs,
+    system: { platform, rename, blockFor: (ms: number) => void pausesMs.push(ms) },
+  };
 }
 
-test.each(['EACCES', 'EBUSY', 'EPERM'])('on Windows %s is tried again, each time after a longer pause', (code) => {
-  const { tries, pausesMs, system } = disk('win32', code, 3);
-  renameOver('draft', 'outbox', system);
-  expect(tries).toEqual(Array(4).fill('draft outbox'));
-  expect(pausesMs).toEqual([10, 20, 40]);
-});
+test.each(['EACCES', 'EBUSY', 'EPERM'])(
+  'on Windows %s is tried again, each time after a longer pause',
+  (code) => {
+    const { tries, pausesMs, system } = disk('win32', code, 3);
+    renameOver('draft', 'outbox', system);
+    expect(tries).toEqual(Array(4).fill('draft outbox'));
+    expect(pausesMs).toEqual([10, 20, 40]);
+  },
+);
 
 test('but not forever, and the last refusal is reported', () => {
   const { pausesMs, system } = disk('win32', 'EBUSY', Number.POSITIVE_INFINITY);

@@ -3,7 +3,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { acquireLockFile } from '../../../src/store/lock-file.ts';
-import { getOwner, type Keyring, KeyringError, openSecrets, openSystemKeyring } from '../../../src/store/secrets.ts';
+import {
+  getOwner,
+  type Keyring,
+  KeyringError,
+  openSecrets,
+  openSystemKeyring,
+} from '../../../src/store/secrets.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 
 const CLOCK = manualClock();
@@ -34,22 +40,28 @@ const locked = (): never => {
 };
 const brokenKeyring: Keyring = { read: locked, write: locked, remove: locked };
 
-test.each(['set', 'remove'] as const)('a change (%s) waits for that of another process and keeps it', (how) => {
-  const other = getOwner({ baseUrl: ADDRESS, username: 'jan@example.org' });
-  openSecrets(file, undefined, CLOCK).set(MUSEUM, SECRETS);
-  const lock = acquireLockFile(join(file, '..', '.secrets.lock'));
-  const hold = (): void => {
-    writeFileSync(file, JSON.stringify({ ...JSON.parse(readFileSync(file, 'utf8')), [other]: SECRETS }));
-    lock?.release();
-  };
-  const secrets = openSecrets(file, undefined, { ...CLOCK, hold });
-  if (how === 'set') secrets.set(MUSEUM, { token: 'newer' });
-  else secrets.remove(MUSEUM);
-  expect(JSON.parse(readFileSync(file, 'utf8'))).toEqual({
-    ...(how === 'set' ? { [MUSEUM]: { token: 'newer' } } : {}),
-    [other]: SECRETS,
-  });
-});
+test.each(['set', 'remove'] as const)(
+  'a change (%s) waits for that of another process and keeps it',
+  (how) => {
+    const other = getOwner({ baseUrl: ADDRESS, username: 'jan@example.org' });
+    openSecrets(file, undefined, CLOCK).set(MUSEUM, SECRETS);
+    const lock = acquireLockFile(join(file, '..', '.secrets.lock'));
+    const hold = (): void => {
+      writeFileSync(
+        file,
+        JSON.stringify({ ...JSON.parse(readFileSync(file, 'utf8')), [other]: SECRETS }),
+      );
+      lock?.release();
+    };
+    const secrets = openSecrets(file, undefined, { ...CLOCK, hold });
+    if (how === 'set') secrets.set(MUSEUM, { token: 'newer' });
+    else secrets.remove(MUSEUM);
+    expect(JSON.parse(readFileSync(file, 'utf8'))).toEqual({
+      ...(how === 'set' ? { [MUSEUM]: { token: 'newer' } } : {}),
+      [other]: SECRETS,
+    });
+  },
+);
 
 describe('with a keyring', () => {
   test('no secret is in the file, and what was stored is read by the next process', () => {
@@ -70,7 +82,10 @@ describe('with a keyring', () => {
 
   test('what another process stores while the keyring is asked is kept', () => {
     const other = getOwner({ baseUrl: ADDRESS, username: 'jan@example.org' });
-    const slow: Keyring = { ...keyring, write: () => openSecrets(file, undefined, CLOCK).set(other, SECRETS) };
+    const slow: Keyring = {
+      ...keyring,
+      write: () => openSecrets(file, undefined, CLOCK).set(other, SECRETS),
+    };
     openSecrets(file, slow, CLOCK).set(MUSEUM, SECRETS);
     expect(openSecrets(file, undefined, CLOCK).get(other)).toEqual(SECRETS);
   });
@@ -84,8 +99,12 @@ describe('with a keyring', () => {
 
   test('that is later unavailable, the secrets do not count as missing', () => {
     openSecrets(file, keyring, CLOCK).set(MUSEUM, SECRETS);
-    expect(() => openSecrets(file, brokenKeyring, CLOCK).get(MUSEUM)).toThrow(/cannot be opened: it is locked/);
-    expect(() => openSecrets(file, brokenKeyring, CLOCK).remove(MUSEUM)).toThrow(/cannot be opened/);
+    expect(() => openSecrets(file, brokenKeyring, CLOCK).get(MUSEUM)).toThrow(
+      /cannot be opened: it is locked/,
+    );
+    expect(() => openSecrets(file, brokenKeyring, CLOCK).remove(MUSEUM)).toThrow(
+      /cannot be opened/,
+    );
   });
 
   test('that refuses, the file stores them, readable by its owner alone', () => {
@@ -121,12 +140,21 @@ test('secrets belong to an account of a service: neither another account nor ano
 describe('a system keyring is used', () => {
   test('only with a session bus', () => {
     expect(openSystemKeyring({}, 'linux')).toBeUndefined();
-    expect(openSystemKeyring({ XDG_RUNTIME_DIR: join(tmpdir(), 'no-such-folder') }, 'linux')).toBeUndefined();
-    expect(openSystemKeyring({ DBUS_SESSION_BUS_ADDRESS: 'unix:path=/nowhere' }, 'linux')).toBeDefined();
+    expect(
+      openSystemKeyring({ XDG_RUNTIME_DIR: join(tmpdir(), 'no-such-folder') }, 'linux'),
+    ).toBeUndefined();
+    expect(
+      openSystemKeyring({ DBUS_SESSION_BUS_ADDRESS: 'unix:path=/nowhere' }, 'linux'),
+    ).toBeDefined();
   });
 
   test('and not when it is disabled', () => {
-    expect(openSystemKeyring({ PAS_KEYRING: 'off', DBUS_SESSION_BUS_ADDRESS: 'unix:path=/nowhere' }, 'linux')).toBeUndefined();
+    expect(
+      openSystemKeyring(
+        { PAS_KEYRING: 'off', DBUS_SESSION_BUS_ADDRESS: 'unix:path=/nowhere' },
+        'linux',
+      ),
+    ).toBeUndefined();
     expect(openSystemKeyring({ PAS_KEYRING: 'off' }, 'darwin')).toBeUndefined();
   });
 });

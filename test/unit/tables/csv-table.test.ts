@@ -43,17 +43,27 @@ describe('a text table', () => {
   });
 
   test('has doubled quotes inside a quoted cell, and plain ones in an unquoted cell', () => {
-    expect(splitCells('a;b\n"nádoba ""hrnec""";12" hrnec\n')).toEqual([['nádoba "hrnec"', '12" hrnec']]);
+    expect(splitCells('a;b\n"nádoba ""hrnec""";12" hrnec\n')).toEqual([
+      ['nádoba "hrnec"', '12" hrnec'],
+    ]);
   });
 
   test('may have blank lines before the header', () => {
-    expect(text('\n\na;b\n1;2\n')).toMatchObject({ header: ['a', 'b'], rows: [{ row: 4, line: 4 }] });
+    expect(text('\n\na;b\n1;2\n')).toMatchObject({
+      header: ['a', 'b'],
+      rows: [{ row: 4, line: 4 }],
+    });
   });
 });
 
 describe('an unreadable row is reported and left out', () => {
   test.each([
-    ['too many cells', 'a;b\n1;2;3\nok;ok\n', 'table-cells', 'has 3 cells, but the header has only 2'],
+    [
+      'too many cells',
+      'a;b\n1;2;3\nok;ok\n',
+      'table-cells',
+      'has 3 cells, but the header has only 2',
+    ],
     ['too few cells', 'a;b\n1\nok;ok\n', 'table-cells', 'has only 1 cell, but the header has 2'],
     ['a control character', 'a;b\n1;x\u0007\nok;ok\n', 'table-control-character', 'U+0007'],
     ['a non-character', 'a;b\n1;x\uFFFE\nok;ok\n', 'table-control-character', 'U+FFFE'],
@@ -104,7 +114,11 @@ describe('a file that is not a table is refused with the reason', () => {
     ['nothing', Buffer.alloc(0), 'is empty'],
     ['only blank lines', Buffer.from('\r\n\n  \n'), 'blank lines'],
     ['a NUL', Buffer.from('a;b\n1;\0'), 'NUL byte (byte 7, line 2)'],
-    ['a letter of another encoding', Buffer.from([0x61, 0x0a, 0xe1, 0x0a]), 'byte 3 (line 2, value 0xE1) is not valid'],
+    [
+      'a letter of another encoding',
+      Buffer.from([0x61, 0x0a, 0xe1, 0x0a]),
+      'byte 3 (line 2, value 0xE1) is not valid',
+    ],
     ['a spreadsheet', Buffer.from('PK\x03\x04 and so on'), 'spreadsheet'],
     ['UTF-8 cut in the middle of a letter', Buffer.from('a;ž\n1;ř').subarray(0, -1), 'cut short'],
   ])('%s', (_, bytes, message) => {
@@ -157,7 +171,10 @@ describe('reading from disk', () => {
     const pipe = join(folder, 'slow.csv');
     execFileSync('mkfifo', [pipe]);
     const reading = readTable(pipe);
-    spawn('sh', ['-c', `{ printf 'a;b\n'; sleep 0.3; printf '1;2\n'; sleep 0.2; printf '3;4\n'; } > '${pipe}'`]);
+    spawn('sh', [
+      '-c',
+      `{ printf 'a;b\n'; sleep 0.3; printf '1;2\n'; sleep 0.2; printf '3;4\n'; } > '${pipe}'`,
+    ]);
     expect((await reading).rowCount).toBe(2);
   });
 
@@ -177,11 +194,18 @@ describe('reading from disk', () => {
 });
 
 describe('for any cells', () => {
-  const cell = fc.string({ unit: 'grapheme', maxLength: 12 }).filter((value) => !/[\u007f-\u009f\ufffd]/.test(value));
-  const broken = fc.tuple(cell, fc.constantFrom('\n', '\r\n', '"', ',', ';', '\t', '\n\n'), cell).map((parts) => parts.join(''));
+  const cell = fc
+    .string({ unit: 'grapheme', maxLength: 12 })
+    .filter((value) => !/[\u007f-\u009f\ufffd]/.test(value));
+  const broken = fc
+    .tuple(cell, fc.constantFrom('\n', '\r\n', '"', ',', ';', '\t', '\n\n'), cell)
+    .map((parts) => parts.join(''));
   // The apostrophe that guards what looks like a formula is taken off again.
   const written = fc.oneof(cell, broken).filter((value) => withoutFormulaMark(value) === value);
-  const rows = fc.array(fc.tuple(written, written, fc.constant('end')), { minLength: 1, maxLength: 8 });
+  const rows = fc.array(fc.tuple(written, written, fc.constant('end')), {
+    minLength: 1,
+    maxLength: 8,
+  });
 
   test('a table is read back as it was written', () => {
     fc.assert(
@@ -192,7 +216,9 @@ describe('for any cells', () => {
         fc.boolean(),
         (cells, delimiter, end, bom) => {
           const quote = (value: string) => `"${value.replaceAll('"', '""')}"`;
-          const lines = [['first', 'second', 'third'], ...cells].map((row) => row.map(quote).join(delimiter));
+          const lines = [['first', 'second', 'third'], ...cells].map((row) =>
+            row.map(quote).join(delimiter),
+          );
           const table = text((bom ? '\uFEFF' : '') + lines.join(end) + end);
           expect(table.issues).toEqual([]);
           expect(table.rows.map((row) => [...row.cells])).toEqual(cells);
@@ -205,24 +231,42 @@ describe('for any cells', () => {
   test('a table reads the same whether or not some of its rows have quotes', () => {
     const piece = fc.constantFrom('a', ' ', '\u00a0', '\ufeff', '\f', 'ž', '🦴', "'", '=', '-1');
     const plain = fc.array(piece, { maxLength: 5 }).map((pieces) => pieces.join(''));
-    const line = fc.oneof(fc.tuple(plain, plain), fc.tuple(plain), fc.tuple(plain, plain, plain), fc.constant(['']));
+    const line = fc.oneof(
+      fc.tuple(plain, plain),
+      fc.tuple(plain),
+      fc.tuple(plain, plain, plain),
+      fc.constant(['']),
+    );
     const ends = fc.constantFrom('\n', '\r\n', '\r');
     const lines = fc.array(fc.tuple(line, ends, fc.boolean()), { minLength: 1, maxLength: 30 });
     fc.assert(
-      fc.property(lines, fc.constantFrom(',', ';', '\t'), fc.boolean(), (rows, delimiter, isEnded) => {
-        const written = (mark: string): string => {
-          const body = rows.map(([cells, end, marked]) => `${[...cells, marked ? mark : 'x'].join(delimiter)}${end}`).join('');
-          const content = `h${delimiter}i${delimiter}j\n${body}`;
-          return isEnded ? content : content.trimEnd();
-        };
-        // A quoted cell makes its row, and what follows it, go through the parser.
-        expect(text(written('x'))).toEqual(text(written('"x"')));
-      }),
+      fc.property(
+        lines,
+        fc.constantFrom(',', ';', '\t'),
+        fc.boolean(),
+        (rows, delimiter, isEnded) => {
+          const written = (mark: string): string => {
+            const body = rows
+              .map(
+                ([cells, end, marked]) =>
+                  `${[...cells, marked ? mark : 'x'].join(delimiter)}${end}`,
+              )
+              .join('');
+            const content = `h${delimiter}i${delimiter}j\n${body}`;
+            return isEnded ? content : content.trimEnd();
+          };
+          // A quoted cell makes its row, and what follows it, go through the parser.
+          expect(text(written('x'))).toEqual(text(written('"x"')));
+        },
+      ),
     );
   });
 
   test('any bytes give a table or one clear error', () => {
-    const piece = fc.oneof(fc.constantFrom('a', ';', '"', '\n', '\r', ',', '\t', 'ž', ' '), fc.string({ maxLength: 3 }));
+    const piece = fc.oneof(
+      fc.constantFrom('a', ';', '"', '\n', '\r', ',', '\t', 'ž', ' '),
+      fc.string({ maxLength: 3 }),
+    );
     const bytes = fc.oneof(
       fc.uint8Array({ maxLength: 200 }).map((array) => Buffer.from(array)),
       fc.array(piece, { maxLength: 60 }).map((pieces) => Buffer.from(pieces.join(''))),
@@ -242,7 +286,9 @@ describe('for any cells', () => {
 
 test('a hundred thousand rows are read in seconds', () => {
   const line = Array.from({ length: 20 }, (_, index) => `value ${index}`).join(';');
-  const table = text(`${Array.from({ length: 20 }, (_, index) => `c${index}`).join(';')}\n${`${line}\n`.repeat(100_000)}`);
+  const table = text(
+    `${Array.from({ length: 20 }, (_, index) => `c${index}`).join(';')}\n${`${line}\n`.repeat(100_000)}`,
+  );
   expect(table.rows).toHaveLength(100_000);
   expect(table.rows.at(-1)).toMatchObject({ row: 100_001, line: 100_001 });
 });

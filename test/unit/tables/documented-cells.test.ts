@@ -33,11 +33,17 @@ async function readCell(column: string, cell: WorkbookCell) {
 }
 
 async function readText(column: string, text: string) {
-  return summary(await readFinds('a.csv', Buffer.from(`local_id;${column}\nA;${text}\n`), { checked: true }), column);
+  return summary(
+    await readFinds('a.csv', Buffer.from(`local_id;${column}\nA;${text}\n`), { checked: true }),
+    column,
+  );
 }
 
 /** The value, or the rule of the error; with `!` behind it where it is warned of. */
-function summary({ finds, issues }: Awaited<ReturnType<typeof readFinds>>, column: string): unknown {
+function summary(
+  { finds, issues }: Awaited<ReturnType<typeof readFinds>>,
+  column: string,
+): unknown {
   const about = issues.filter(({ rule }) => !['required', 'local-id-missing'].includes(rule));
   const error = about.find(({ severity, column: at }) => severity === 'error' && at === column);
   if (error !== undefined) return `error ${error.rule}`;
@@ -55,31 +61,58 @@ const CASES: Readonly<Record<string, () => Promise<void> | void>> = {
     expect(await readCell('lon', styled('0.00', 15.171_234))).toBe('POINT (15.171234 49.8)');
   },
   'a whole number above 2^53': async () => {
-    expect(await readCell('poznamka', { xml: '<c r="@"><v>12345678901234567890</v></c>' })).toBe('12345678901234567890 !');
-    expect(await readCell('poznamka', { xml: '<c r="@"><v>1.2345678901234567E+19</v></c>' })).toBe('error table-number');
-    const feature = '{"type":"Feature","geometry":null,"properties":{"local_id":"G","poznamka":12345678901234567890}}';
-    const { issues } = await readFinds('a.geojson', Buffer.from(`{"type":"FeatureCollection","features":[${feature}]}`));
-    expect(issues).toMatchObject([{ rule: 'table-number', severity: 'error', message: expect.stringContaining('poznamka') }]);
+    expect(await readCell('poznamka', { xml: '<c r="@"><v>12345678901234567890</v></c>' })).toBe(
+      '12345678901234567890 !',
+    );
+    expect(await readCell('poznamka', { xml: '<c r="@"><v>1.2345678901234567E+19</v></c>' })).toBe(
+      'error table-number',
+    );
+    const feature =
+      '{"type":"Feature","geometry":null,"properties":{"local_id":"G","poznamka":12345678901234567890}}';
+    const { issues } = await readFinds(
+      'a.geojson',
+      Buffer.from(`{"type":"FeatureCollection","features":[${feature}]}`),
+    );
+    expect(issues).toMatchObject([
+      { rule: 'table-number', severity: 'error', message: expect.stringContaining('poznamka') },
+    ]);
   },
-  'a date': async () => expect(await readCell('datum_nalezu', styled('d.m.yyyy', DAY))).toBe('2024-06-01'),
-  'a date that shows a month': async () => expect(await readCell('datum_nalezu', styled('mmm-yy', DAY))).toBe('error date'),
+  'a date': async () =>
+    expect(await readCell('datum_nalezu', styled('d.m.yyyy', DAY))).toBe('2024-06-01'),
+  'a date that shows a month': async () =>
+    expect(await readCell('datum_nalezu', styled('mmm-yy', DAY))).toBe('error date'),
   'a date in any other column': async () => {
     for (const column of ['poznamka', 'hloubka', 'lon'])
       expect(await readCell(column, styled('mmm-yy', DAY))).toBe('error cell-date');
   },
-  'a day number without': async () => expect(await readCell('datum_nalezu', DAY)).toBe('error date'),
+  'a day number without': async () =>
+    expect(await readCell('datum_nalezu', DAY)).toBe('error date'),
   'yes or no': async () => {
-    expect([await readText('predano', 'PRAVDA'), await readText('predano', 'NEPRAVDA')]).toEqual([true, false]);
+    expect([await readText('predano', 'PRAVDA'), await readText('predano', 'NEPRAVDA')]).toEqual([
+      true,
+      false,
+    ]);
     expect(await readCell('poznamka', { xml: '<c r="@" t="b"><v>1</v></c>' })).toBe('TRUE');
   },
   'a formula': async () => {
     expect(await readCell('poznamka', { xml: '<c r="@"><f>A1</f><v>7</v></c>' })).toBe('7');
-    expect(await readCell('poznamka', { xml: '<c r="@"><f>A1</f><v></v></c>' })).toBe('error table-formula');
+    expect(await readCell('poznamka', { xml: '<c r="@"><f>A1</f><v></v></c>' })).toBe(
+      'error table-formula',
+    );
   },
   'an error such as': async () => {
-    for (const text of '#N/A #HODNOTA! #ODKAZ! #NÁZEV? #DIV/0! #ČÍSLO! #WERT! #NV #REF! Err:502 #####'.split(' '))
+    for (const text of '#N/A #HODNOTA! #ODKAZ! #NÁZEV? #DIV/0! #ČÍSLO! #WERT! #NV #REF! Err:502 #####'.split(
+      ' ',
+    ))
       expect(await readText('poznamka', text)).toMatch(/^error table-/);
-    for (const text of ['#1', 'č. #3', '# poznámka!', 'je to nůž?', 'Err', 'https://example.org/a?b=c'])
+    for (const text of [
+      '#1',
+      'č. #3',
+      '# poznámka!',
+      'je to nůž?',
+      'Err',
+      'https://example.org/a?b=c',
+    ])
       expect(await readText('poznamka', text)).toBe(text);
   },
   'a moment such as': async () => {
@@ -95,7 +128,8 @@ const CASES: Readonly<Record<string, () => Promise<void> | void>> = {
     expect(await readText('datum_nalezu', '1989-12-30')).toBe('1989-12-30');
   },
   'an id such as': async () => {
-    for (const id of ['1,23E+11', '2.led', '01.05.2024']) expect(await readText('evidencni_cislo', id)).toBe(`${id} !`);
+    for (const id of ['1,23E+11', '2.led', '01.05.2024'])
+      expect(await readText('evidencni_cislo', id)).toBe(`${id} !`);
   },
   'a word with a': async () => expect(await readText('poznamka', 'st?edov?k')).toBe('st?edov?k !'),
   'HTML in a description': async () => {
@@ -108,7 +142,8 @@ const CASES: Readonly<Record<string, () => Promise<void> | void>> = {
     ]);
   },
   "a `'` before": async () => {
-    for (const text of ['- a', '=a', '+a', '@a']) expect(await readCell('poznamka', `'${text}`)).toBe(text);
+    for (const text of ['- a', '=a', '+a', '@a'])
+      expect(await readCell('poznamka', `'${text}`)).toBe(text);
   },
   'a term with a soft hyphen': () => {
     const resolve = rememberReferences(lookupTerm);
@@ -122,18 +157,26 @@ const CASES: Readonly<Record<string, () => Promise<void> | void>> = {
       ['A', 'x'],
       ['B', null],
     ];
-    const { finds } = await readFinds('a.xlsx', makeWorkbook([{ name: 'A', rows, merged: ['B2:B3'] }]));
+    const { finds } = await readFinds(
+      'a.xlsx',
+      makeWorkbook([{ name: 'A', rows, merged: ['B2:B3'] }]),
+    );
     expect(finds.map(({ elements }) => elements.poznamka)).toEqual(['x', 'x']);
   },
   'comments, pictures, hidden rows': async () => {
     const rows = [['local_id'], ['A'], ['B']];
-    const { finds, issues } = await readFinds('a.xlsx', makeWorkbook([{ name: 'A', rows, hiddenRows: [3] }]));
+    const { finds, issues } = await readFinds(
+      'a.xlsx',
+      makeWorkbook([{ name: 'A', rows, hiddenRows: [3] }]),
+    );
     expect([finds.length, issues.map(({ rule }) => rule)]).toEqual([2, ['table-hidden-rows']]);
   },
   'totals, repeated names': async () => {
     const table = await parseTableBytes(
       'a.csv',
-      Buffer.from('local_id;druh_nalezu\nA-1;spona\nA-2;nůž\nCelkem;2\n---;---\nlocal_id;druh_nalezu\nZapsal Jan;\n'),
+      Buffer.from(
+        'local_id;druh_nalezu\nA-1;spona\nA-2;nůž\nCelkem;2\n---;---\nlocal_id;druh_nalezu\nZapsal Jan;\n',
+      ),
     );
     const left = withoutOtherRows(table);
     expect([left.rowCount, left.issues.map(({ row }) => row)]).toEqual([2, [4, 5, 6, 7]]);
@@ -147,8 +190,12 @@ const CASES: Readonly<Record<string, () => Promise<void> | void>> = {
 };
 
 const section =
-  readFileSync(join(PROJECT, 'docs/tables.md'), 'utf8').split('## What is read of a cell')[1]?.split('\n## ')[0] ?? '';
-const lines = section.split('\n').filter((line) => line.startsWith('| ') && !line.startsWith('| the table has'));
+  readFileSync(join(PROJECT, 'docs/tables.md'), 'utf8')
+    .split('## What is read of a cell')[1]
+    ?.split('\n## ')[0] ?? '';
+const lines = section
+  .split('\n')
+  .filter((line) => line.startsWith('| ') && !line.startsWith('| the table has'));
 
 describe('a line of docs/tables.md about cells', () => {
   const findCase = (line: string): string | undefined =>

@@ -20,21 +20,26 @@ describe('a waypoint of a device', () => {
     ['a file on a computer', 'file:///C:/Users/Eva/Photos/p_1.JPG', 'p_1.JPG'],
     ['a file in another folder of Windows', 'Photos\\p_1.jpg', 'Photos/p_1.jpg'],
   ])('has %s as its photograph', async (_, href, photos) => {
-    const { rows } = await listRows('walk.gpx', gpx(`<name>A</name><link href="${href}"><type>image/jpeg</type></link>`));
+    const { rows } = await listRows(
+      'walk.gpx',
+      gpx(`<name>A</name><link href="${href}"><type>image/jpeg</type></link>`),
+    );
     expect(rows).toEqual([{ local_id: 'A', photos }]);
   });
 
   test('keeps other links in its note, and fetches nothing', async () => {
-    const links = ['https://example.org/a.jpg', 'hlas.amr'].map((href) => `<link href="${href}"/>`).join('');
-    expect((await listRows('walk.gpx', gpx(`<name>A</name><desc>u cesty</desc>${links}`))).rows).toEqual([
-      { local_id: 'A', poznamka: 'u cesty\nhttps://example.org/a.jpg\nhlas.amr' },
-    ]);
+    const links = ['https://example.org/a.jpg', 'hlas.amr']
+      .map((href) => `<link href="${href}"/>`)
+      .join('');
+    expect(
+      (await listRows('walk.gpx', gpx(`<name>A</name><desc>u cesty</desc>${links}`))).rows,
+    ).toEqual([{ local_id: 'A', poznamka: 'u cesty\nhttps://example.org/a.jpg\nhlas.amr' }]);
   });
 
   test('has a link out of its folder refused when the photograph is looked up', async () => {
-    expect((await listRows('walk.gpx', gpx('<name>A</name><link href="../../p.jpg"/>'))).rows).toMatchObject([
-      { photos: '../../p.jpg' },
-    ]);
+    expect(
+      (await listRows('walk.gpx', gpx('<name>A</name><link href="../../p.jpg"/>'))).rows,
+    ).toMatchObject([{ photos: '../../p.jpg' }]);
   });
 
   test('has extensions named like columns as columns; the others are named once', async () => {
@@ -45,12 +50,18 @@ describe('a waypoint of a device', () => {
       { local_id: 'A', hloubka: '25' },
       { local_id: 'B', hloubka: '25' },
     ]);
-    expect(issues).toEqual([['table-not-read', expect.stringContaining('Not read: sym, DisplayMode.')]]);
+    expect(issues).toEqual([
+      ['table-not-read', expect.stringContaining('Not read: sym, DisplayMode.')],
+    ]);
   });
 });
 
 const feature = (id: string, coordinates: readonly number[] = [15.17, 49.84]): string =>
-  JSON.stringify({ type: 'Feature', geometry: { type: 'Point', coordinates }, properties: { local_id: id } });
+  JSON.stringify({
+    type: 'Feature',
+    geometry: { type: 'Point', coordinates },
+    properties: { local_id: id },
+  });
 
 describe('a sequence of GeoJSON', () => {
   test.each([
@@ -65,7 +76,9 @@ describe('a sequence of GeoJSON', () => {
   });
 
   test('loses a feature that is damaged or cut short, and no other', async () => {
-    const text = [feature('A'), '{"type":"Fea', feature('B'), '[]', feature('C').slice(0, -9)].join('\n');
+    const text = [feature('A'), '{"type":"Fea', feature('B'), '[]', feature('C').slice(0, -9)].join(
+      '\n',
+    );
     const { rows, issues } = await listRows('walk.geojsonl', text);
     expect(rows).toEqual([{ local_id: 'A' }, { local_id: 'B' }]);
     expect(issues.map(([rule]) => rule)).toEqual(['feature', 'feature', 'feature']);
@@ -73,35 +86,51 @@ describe('a sequence of GeoJSON', () => {
 
   test('is not a document of features over several lines', async () => {
     const text = `{"type":"FeatureCollection","features":[\n${feature('A')},\n${feature('B')}\n]}`;
-    expect((await listRows('walk.geojson', text)).rows).toEqual([{ local_id: 'A' }, { local_id: 'B' }]);
+    expect((await listRows('walk.geojson', text)).rows).toEqual([
+      { local_id: 'A' },
+      { local_id: 'B' },
+    ]);
   });
 });
 
 describe('a column of well-known text', () => {
   const points = async (header: string, ...cells: readonly string[]) => {
     const lines = cells.map((cell, index) => `A-${index};"${cell}"`);
-    const { finds, issues } = await readFinds('a.csv', Buffer.from([`local_id;${header}`, ...lines].join('\n')), {
-      constants: ['geom_system=4326'],
-    });
+    const { finds, issues } = await readFinds(
+      'a.csv',
+      Buffer.from([`local_id;${header}`, ...lines].join('\n')),
+      {
+        constants: ['geom_system=4326'],
+      },
+    );
     const errors = issues.filter(({ severity }) => severity === 'error').map(({ rule }) => rule);
-    return { points: finds.map(({ elements }) => elements.geom_wkt ?? elements.geom_sjtsk_wkt ?? ''), errors };
+    return {
+      points: finds.map(({ elements }) => elements.geom_wkt ?? elements.geom_sjtsk_wkt ?? ''),
+      errors,
+    };
   };
 
-  test.each(['WKT', 'geometry', 'geom', 'the_geom', 'wkt_geom'])('named %s is read as GIS programs write it', async (name) => {
-    expect(
-      await points(
-        name,
-        'POINT (15.17 49.84)',
-        'POINT Z (15.17 49.84 201.5)',
-        'Point(15.17 49.84)',
-        'POINT ZM (15.17 49.84 1 2)',
-        'MULTIPOINT ((15.17 49.84))',
-        'MULTIPOINT (15.17 49.84)',
-        'POINT EMPTY',
-        '',
-      ),
-    ).toEqual({ points: [...Array.from({ length: 6 }, () => 'POINT (15.17 49.84)'), '', ''], errors: [] });
-  });
+  test.each(['WKT', 'geometry', 'geom', 'the_geom', 'wkt_geom'])(
+    'named %s is read as GIS programs write it',
+    async (name) => {
+      expect(
+        await points(
+          name,
+          'POINT (15.17 49.84)',
+          'POINT Z (15.17 49.84 201.5)',
+          'Point(15.17 49.84)',
+          'POINT ZM (15.17 49.84 1 2)',
+          'MULTIPOINT ((15.17 49.84))',
+          'MULTIPOINT (15.17 49.84)',
+          'POINT EMPTY',
+          '',
+        ),
+      ).toEqual({
+        points: [...Array.from({ length: 6 }, () => 'POINT (15.17 49.84)'), '', ''],
+        errors: [],
+      });
+    },
+  );
 
   test.each([
     'LINESTRING (15 49, 16 50)',
@@ -122,11 +151,21 @@ describe('a column of well-known text', () => {
       'B;"SRID=4326;POINT (15.17 49.84)";4326',
       'C;"SRID=4326;POINT (15.17 49.84)";5514',
     ];
-    const { finds, issues } = await readFinds('a.csv', Buffer.from([text.split('\n')[0], ...rows].join('\n')));
-    expect(finds.map(({ elements }) => [elements.geom_system, elements.geom_wkt ?? elements.geom_sjtsk_wkt])).toEqual([
+    const { finds, issues } = await readFinds(
+      'a.csv',
+      Buffer.from([text.split('\n')[0], ...rows].join('\n')),
+    );
+    expect(
+      finds.map(({ elements }) => [
+        elements.geom_system,
+        elements.geom_wkt ?? elements.geom_sjtsk_wkt,
+      ]),
+    ).toEqual([
       ['5514', 'POINT (-743011.72 -1043234.5)'],
       ['4326', 'POINT (15.17 49.84)'],
     ]);
-    expect(issues.filter(({ severity }) => severity === 'error')).toMatchObject([{ rule: 'coordinate-system', row: 4 }]);
+    expect(issues.filter(({ severity }) => severity === 'error')).toMatchObject([
+      { rule: 'coordinate-system', row: 4 },
+    ]);
   });
 });

@@ -6,7 +6,10 @@ import { formatCsvCell, withMarkKept, withoutFormulaMark } from '../../../src/te
 const SEPARATORS = [',', ';', '\t'] as const;
 const FORMULA = /^[=+\-@]\S/;
 const hostile = fc
-  .array(fc.constantFrom('=cmd', '=', '+1', '-', '@x', ';', ',', '\t', '\n', '\r\n', '"', "'", 'a', ' '), { maxLength: 12 })
+  .array(
+    fc.constantFrom('=cmd', '=', '+1', '-', '@x', ';', ',', '\t', '\n', '\r\n', '"', "'", 'a', ' '),
+    { maxLength: 12 },
+  )
   .map((parts) => parts.join(''));
 
 /** Cells as a spreadsheet reads them that takes `separator` for that of the file. */
@@ -25,11 +28,11 @@ test('a cell is no formula for a spreadsheet with another separator', () => {
     for (const written of SEPARATORS) {
       for (const read of SEPARATORS) {
         const line = ['first', formatCsvCell(text, written), 'last'].join(written);
-        expect([line, read, splitCells(line, read).filter((cell) => FORMULA.test(cell.replace(/^"+/, '')))]).toEqual([
+        expect([
           line,
           read,
-          [],
-        ]);
+          splitCells(line, read).filter((cell) => FORMULA.test(cell.replace(/^"+/, ''))),
+        ]).toEqual([line, read, []]);
       }
     }
   }

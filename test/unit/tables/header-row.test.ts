@@ -7,45 +7,63 @@ import { parseTableBytes } from '../../../src/tables/readers.ts';
 import { makeWorkbook } from '../../support/make-workbook.ts';
 
 const read = (content: string, row?: string) => {
-  const table = parseTable('season.csv', Buffer.from(content), row === undefined ? undefined : parseHeaderRows(row));
+  const table = parseTable(
+    'season.csv',
+    Buffer.from(content),
+    row === undefined ? undefined : parseHeaderRows(row),
+  );
   return { ...table, rows: [...table.rows].map(({ row, cells }) => [row, ...cells]) };
 };
 const listRules = (content: string) => read(content).issues.map(({ rule }) => rule);
 
 describe('the header row', () => {
   test('is found below a title, and the rows keep their numbers in the file', () => {
-    const table = read('Nálezy, sezóna 2024\n\nčíslo;nález;datum\n1;spona;1. 6. 2024\n2;jehla;2. 6. 2024\n');
+    const table = read(
+      'Nálezy, sezóna 2024\n\nčíslo;nález;datum\n1;spona;1. 6. 2024\n2;jehla;2. 6. 2024\n',
+    );
     expect(table).toMatchObject({ header: ['číslo', 'nález', 'datum'], headerRow: 3, rowCount: 2 });
     expect(table.rows).toEqual([
       [4, '1', 'spona', '1. 6. 2024'],
       [5, '2', 'jehla', '2. 6. 2024'],
     ]);
     expect(table.issues).toMatchObject([
-      { rule: 'table-header-row', severity: 'warning', message: expect.stringContaining('Row 3 is read as the names') },
+      {
+        rule: 'table-header-row',
+        severity: 'warning',
+        message: expect.stringContaining('Row 3 is read as the names'),
+      },
     ]);
   });
 
   test('is missing in the list of a total station, whose first point is not taken for it', () => {
     const points = '1001;743011,72;1043265,50;312,40\n1002;743012,72;1043266,50;312,50\n';
-    expect(() => read(points)).toThrow('has numbers (1001, 743011,72, 1043265,50 …) where the names of the columns should be');
+    expect(() => read(points)).toThrow(
+      'has numbers (1001, 743011,72, 1043265,50 …) where the names of the columns should be',
+    );
     expect(read(points, '1').header).toEqual(['1001', '743011,72', '1043265,50', '312,40']);
   });
 
   test('is joined from two lines that complete one another', () => {
     const table = read('č.;Nález;;Poloha;\n;druh;datum;X;Y\n1;spona;1. 6. 2024;-700000;-1000000\n');
-    expect(table).toMatchObject({ header: ['č.', 'druh', 'datum', 'X', 'Y'], headerRow: 2, rowCount: 1 });
-    expect(table.issues.map(({ message }) => message)).toEqual([expect.stringContaining('Rows 1 and 2 together')]);
+    expect(table).toMatchObject({
+      header: ['č.', 'druh', 'datum', 'X', 'Y'],
+      headerRow: 2,
+      rowCount: 1,
+    });
+    expect(table.issues.map(({ message }) => message)).toEqual([
+      expect.stringContaining('Rows 1 and 2 together'),
+    ]);
   });
 
   test('takes the name above if the one below is repeated, or is a unit', () => {
-    expect(read('č.;Nález;;Určení;\n;druh;datum;druh;kdo\n1;spona;1. 6.;fibula;E. D.\n').header).toEqual([
+    expect(
+      read('č.;Nález;;Určení;\n;druh;datum;druh;kdo\n1;spona;1. 6.;fibula;E. D.\n').header,
+    ).toEqual(['č.', 'Nález druh', 'datum', 'Určení druh', 'kdo']);
+    expect(read('č.;hloubka;datum\n;(cm);\n1;12;1. 6. 2024\n').header).toEqual([
       'č.',
-      'Nález druh',
+      'hloubka (cm)',
       'datum',
-      'Určení druh',
-      'kdo',
     ]);
-    expect(read('č.;hloubka;datum\n;(cm);\n1;12;1. 6. 2024\n').header).toEqual(['č.', 'hloubka (cm)', 'datum']);
   });
 
   test.each([
@@ -61,9 +79,16 @@ describe('the header row', () => {
 
   test('is where a person says', () => {
     const content = 'x;y;z\nčíslo;nález;datum\n1;spona;1. 6. 2024\n';
-    expect(read(content, '2')).toMatchObject({ header: ['číslo', 'nález', 'datum'], rowCount: 1, issues: [] });
+    expect(read(content, '2')).toMatchObject({
+      header: ['číslo', 'nález', 'datum'],
+      rowCount: 1,
+      issues: [],
+    });
     expect(read(content).header).toEqual(['x', 'y', 'z']);
-    expect(read('a;;b\n;c;\n1;2;3\n', '1-2')).toMatchObject({ header: ['a', 'c', 'b'], rowCount: 1 });
+    expect(read('a;;b\n;c;\n1;2;3\n', '1-2')).toMatchObject({
+      header: ['a', 'c', 'b'],
+      rowCount: 1,
+    });
     expect(() => read(content, '9')).toThrow('nothing in row 9');
     expect(() => parseHeaderRows('1-4')).toThrow('is not a row of names');
     expect(() => parseHeaderRows('0')).toThrow('is not a row of names');
@@ -78,10 +103,19 @@ describe('the header row', () => {
       ['A-1', 'spona', { day: 45444 }, -700000, -1000000],
       ['A-2', 'jehla', { day: 45445 }, -700001, -1000001],
     ] as const;
-    const bytes = makeWorkbook([{ name: '2024', rows, merged: ['A1:E1', 'A3:A4', 'B3:C3', 'D3:E3'] }]);
+    const bytes = makeWorkbook([
+      { name: '2024', rows, merged: ['A1:E1', 'A3:A4', 'B3:C3', 'D3:E3'] },
+    ]);
     const table = await parseTableBytes('season.xlsx', bytes);
-    expect(table).toMatchObject({ header: ['č.', 'druh', 'datum', 'X', 'Y'], headerRow: 4, rowCount: 2 });
-    expect([...table.rows][0]).toMatchObject({ row: 5, cells: ['A-1', 'spona', '2024-06-01', '-700000', '-1000000'] });
+    expect(table).toMatchObject({
+      header: ['č.', 'druh', 'datum', 'X', 'Y'],
+      headerRow: 4,
+      rowCount: 2,
+    });
+    expect([...table.rows][0]).toMatchObject({
+      row: 5,
+      cells: ['A-1', 'spona', '2024-06-01', '-700000', '-1000000'],
+    });
     const named = await parseTableBytes('season.xlsx', bytes, { headerRows: parseHeaderRows('4') });
     expect(named.header).toEqual(['', 'druh', 'datum', 'X', 'Y']);
   });
@@ -89,7 +123,12 @@ describe('the header row', () => {
   test('is found in a table as a spreadsheet saved it', () => {
     const file = join(import.meta.dirname, '../../fixtures/odd-tables/title-and-two-lines.csv');
     const table = read(readFileSync(file, 'utf8'));
-    expect(table.header.slice(0, 4)).toEqual(['local_id', 'datum_nalezu', 'druh_nalezu', 'hloubka']);
+    expect(table.header.slice(0, 4)).toEqual([
+      'local_id',
+      'datum_nalezu',
+      'druh_nalezu',
+      'hloubka',
+    ]);
     expect(table.rows.map(([row]) => row)).toEqual([6, 7]);
   });
 });

@@ -9,14 +9,17 @@ import { tempFolder } from '../../support/temp-outbox.ts';
 
 const kml = (...placemarks: readonly string[]): string =>
   `<kml xmlns="http://www.opengis.net/kml/2.2" xmlns:gx="http://www.google.com/kml/ext/2.2" xmlns:lc="http://www.locusmap.eu"><Document><Folder><name>Sonda</name><Folder>${placemarks.map((inner) => `<Placemark>${inner}</Placemark>`).join('\n')}</Folder></Folder></Document></kml>`;
-const point = (x = '15.17', y = '49.84'): string => `<Point><coordinates>\n ${x},${y},201.5 </coordinates></Point>`;
+const point = (x = '15.17', y = '49.84'): string =>
+  `<Point><coordinates>\n ${x},${y},201.5 </coordinates></Point>`;
 const data = (name: string, value: string): string =>
   `<Data name="${name}"><displayName>x</displayName><value>${value}</value></Data>`;
 
 async function read(...placemarks: readonly string[]) {
   const table = await parseTableBytes('walk.kml', Buffer.from(kml(...placemarks)));
   const named = [...table.rows].map(({ cells, ...row }) => {
-    const values = Object.fromEntries(table.header.map((name, index) => [name, cells[index] ?? '']));
+    const values = Object.fromEntries(
+      table.header.map((name, index) => [name, cells[index] ?? '']),
+    );
     return { ...row, ...values };
   });
   return { table, rows: named as (Record<string, unknown> & { row: number })[] };
@@ -43,11 +46,15 @@ describe('a placemark of KML', () => {
     const { rows } = await read(
       `<name>bod 3</name><description>z popisu</description><ExtendedData>${data('local_id', 'K-7')}${data('note', 'z formuláře')}<SchemaData schemaUrl="#a"><SimpleData name="hloubka">25</SimpleData><SimpleData name="patro">druhé</SimpleData></SchemaData></ExtendedData>${point()}`,
     );
-    expect(rows).toMatchObject([{ local_id: 'K-7', note: 'z formuláře\nbod 3\nz popisu', hloubka: '25', patro: 'druhé' }]);
+    expect(rows).toMatchObject([
+      { local_id: 'K-7', note: 'z formuláře\nbod 3\nz popisu', hloubka: '25', patro: 'druhé' },
+    ]);
   });
 
   test('has a repeated field in its note', async () => {
-    const { rows } = await read(`<ExtendedData>${data('hloubka', '25')}${data('hloubka', '30')}</ExtendedData>${point()}`);
+    const { rows } = await read(
+      `<ExtendedData>${data('hloubka', '25')}${data('hloubka', '30')}</ExtendedData>${point()}`,
+    );
     expect(rows).toMatchObject([{ hloubka: '25', poznamka: 'hloubka: 30' }]);
   });
 
@@ -68,12 +75,28 @@ describe('a placemark of KML', () => {
   });
 
   test.each([
-    ['a line', '<LineString><coordinates>15,49 16,50</coordinates></LineString>', 'is a LineString'],
-    ['a polygon with a hole', '<Polygon><outerBoundaryIs/><innerBoundaryIs/></Polygon>', 'is a Polygon'],
+    [
+      'a line',
+      '<LineString><coordinates>15,49 16,50</coordinates></LineString>',
+      'is a LineString',
+    ],
+    [
+      'a polygon with a hole',
+      '<Polygon><outerBoundaryIs/><innerBoundaryIs/></Polygon>',
+      'is a Polygon',
+    ],
     ['a track', '<gx:Track><gx:coord>15 49 0</gx:coord></gx:Track>', 'is a Track'],
     ['two points', `<MultiGeometry>${point()}${point()}</MultiGeometry>`, 'has 2 points'],
-    ['a point and a line', `<MultiGeometry>${point()}<LineString/></MultiGeometry>`, 'is a MultiGeometry'],
-    ['several positions', '<Point><coordinates>15,49 16,50</coordinates></Point>', 'are not two numbers'],
+    [
+      'a point and a line',
+      `<MultiGeometry>${point()}<LineString/></MultiGeometry>`,
+      'is a MultiGeometry',
+    ],
+    [
+      'several positions',
+      '<Point><coordinates>15,49 16,50</coordinates></Point>',
+      'are not two numbers',
+    ],
     ['words', '<Point><coordinates>here</coordinates></Point>', 'are not two numbers'],
   ])('that is %s is an error of its row, and the others are read', async (_, geometry, message) => {
     const { table, rows } = await read(`<name>A</name>${geometry}`, `<name>B</name>${point()}`);
@@ -89,7 +112,10 @@ describe('a placemark of KML', () => {
       `<name>A</name><description>${locus}</description><ExtendedData><lc:attachment>files/p%202.jpg</lc:attachment><lc:attachment>/storage/emulated/0/Locus/p3.JPG</lc:attachment><lc:attachment>files/hlas.amr</lc:attachment></ExtendedData>${point()}`,
     );
     expect(rows).toMatchObject([
-      { photos: 'files/p1.jpg;files/p 2.jpg;p3.JPG', poznamka: 'řeka & les 250 m\ndruhý řádek\nfiles/hlas.amr' },
+      {
+        photos: 'files/p1.jpg;files/p 2.jpg;p3.JPG',
+        poznamka: 'řeka & les 250 m\ndruhý řádek\nfiles/hlas.amr',
+      },
     ]);
   });
 });
@@ -104,7 +130,10 @@ describe('KML as a whole', () => {
   });
 
   test('in older versions of Google Earth is read', async () => {
-    const old = kml(`<name>A</name>${point()}`).replace('http://www.opengis.net/kml/2.2', 'http://earth.google.com/kml/2.1');
+    const old = kml(`<name>A</name>${point()}`).replace(
+      'http://www.opengis.net/kml/2.2',
+      'http://earth.google.com/kml/2.1',
+    );
     expect(await parseTableBytes('walk.kml', Buffer.from(old))).toMatchObject({ rowCount: 1 });
   });
 });
@@ -112,11 +141,16 @@ describe('KML as a whole', () => {
 describe('an archive of KML', () => {
   const doc = {
     name: 'doc.kml',
-    content: kml(`<name>A</name><description>&lt;img src="files/a.jpg"/&gt;</description>${point()}`),
+    content: kml(
+      `<name>A</name><description>&lt;img src="files/a.jpg"/&gt;</description>${point()}`,
+    ),
   };
 
   test('contains its photographs', async () => {
-    const table = await parseTableBytes('walk.kmz', makeZip([doc, { name: 'files/a.jpg', content: 'jpeg' }]));
+    const table = await parseTableBytes(
+      'walk.kmz',
+      makeZip([doc, { name: 'files/a.jpg', content: 'jpeg' }]),
+    );
     expect(table.attachments?.paths).toContain('files/a.jpg');
     const to = join(tempFolder(), 'a.jpg');
     await table.attachments?.archive?.unpack('files/a.jpg', to, 100);
@@ -134,9 +168,21 @@ describe('an archive of KML', () => {
   });
 
   test.each([
-    ['a name that climbs', [doc, { name: '../../a.jpg', content: 'a' }], 'points outside the archive'],
-    ['a name from the root', [doc, { name: '/etc/passwd', content: 'a' }], 'points outside the archive'],
-    ['a symbolic link', [doc, { name: 'files/a.jpg', content: '/etc/passwd', mode: 0o120777 }], 'points outside the archive'],
+    [
+      'a name that climbs',
+      [doc, { name: '../../a.jpg', content: 'a' }],
+      'points outside the archive',
+    ],
+    [
+      'a name from the root',
+      [doc, { name: '/etc/passwd', content: 'a' }],
+      'points outside the archive',
+    ],
+    [
+      'a symbolic link',
+      [doc, { name: 'files/a.jpg', content: '/etc/passwd', mode: 0o120777 }],
+      'points outside the archive',
+    ],
     ['another archive', [doc, { name: 'b.kmz', content: 'PK' }], 'another archive, b.kmz'],
     ['a document that is none', [{ name: 'doc.kml', content: '<gpx/>' }], 'doc.kml is not KML'],
     [
@@ -160,7 +206,11 @@ describe('an archive of KML', () => {
 
   test('on the disk may be larger than a table, for its photographs', async () => {
     const file = join(tempFolder(), 'walk.kmz');
-    const photographs = [1, 2].map((nth) => ({ name: `files/${nth}.jpg`, content: Buffer.alloc(40 * 1024 * 1024), level: 0 }));
+    const photographs = [1, 2].map((nth) => ({
+      name: `files/${nth}.jpg`,
+      content: Buffer.alloc(40 * 1024 * 1024),
+      level: 0,
+    }));
     writeFileSync(file, makeZip([doc, ...photographs]));
     expect(await readTable(file)).toMatchObject({
       rowCount: 1,
@@ -183,9 +233,24 @@ describe('the text of HTML', () => {
   test('is extracted quickly, for any input', () => {
     fc.assert(
       fc.property(
-        fc.array(fc.constantFrom('<', '>', '<!--', '-->', '<img src="', '"', 'a', ' ', '&', '<script>', '</p>'), {
-          maxLength: 60,
-        }),
+        fc.array(
+          fc.constantFrom(
+            '<',
+            '>',
+            '<!--',
+            '-->',
+            '<img src="',
+            '"',
+            'a',
+            ' ',
+            '&',
+            '<script>',
+            '</p>',
+          ),
+          {
+            maxLength: 60,
+          },
+        ),
         (parts) => {
           expect(typeof parseHtml(parts.join('')).text).toBe('string');
         },
@@ -198,13 +263,16 @@ describe('the text of HTML', () => {
 });
 
 test('written KML is read back unchanged', async () => {
-  const text = fc.string({ unit: fc.constantFrom(...'aáčďěňřšťůž ,;"<&\n日🏺'), maxLength: 12 }).map((value) => value.trim());
+  const text = fc
+    .string({ unit: fc.constantFrom(...'aáčďěňřšťůž ,;"<&\n日🏺'), maxLength: 12 })
+    .map((value) => value.trim());
   const escaped = (value: string): string => value.replaceAll('&', '&amp;').replaceAll('<', '&lt;');
   await fc.assert(
     fc.asyncProperty(fc.array(text, { minLength: 1, maxLength: 10 }), async (notes) => {
       const { rows } = await read(
         ...notes.map(
-          (note, index) => `<name>K-${index}</name><ExtendedData>${data('poznamka', escaped(note))}</ExtendedData>${point()}`,
+          (note, index) =>
+            `<name>K-${index}</name><ExtendedData>${data('poznamka', escaped(note))}</ExtendedData>${point()}`,
         ),
       );
       expect(rows.map((row) => row['poznamka'])).toEqual(notes);

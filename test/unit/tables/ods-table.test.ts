@@ -7,12 +7,16 @@ import { makeWorkbook } from '../../support/make-workbook.ts';
 import { makeZip } from '../../support/make-zip.ts';
 
 const HEADER = ['local_id', 'poznamka', 'hloubka'];
-const sheet = (...rows: OdsSheet['rows']): Buffer => makeOds([{ name: 'Nálezy', rows: [HEADER, ...rows] }]);
+const sheet = (...rows: OdsSheet['rows']): Buffer =>
+  makeOds([{ name: 'Nálezy', rows: [HEADER, ...rows] }]);
 const cell = (xml: string): string =>
   `<table:table-row><table:table-cell office:value-type="string"><text:p>A-1</text:p></table:table-cell>${xml}</table:table-row>`;
 
 async function splitCells(bytes: Buffer) {
-  return [...(await parseTableBytes('season.ods', bytes)).rows].map(({ row, cells }) => [row, ...cells]);
+  return [...(await parseTableBytes('season.ods', bytes)).rows].map(({ row, cells }) => [
+    row,
+    ...cells,
+  ]);
 }
 
 describe('a cell of an OpenDocument sheet', () => {
@@ -32,7 +36,11 @@ describe('a cell of an OpenDocument sheet', () => {
       '<table:table-cell office:value-type="percentage" office:value="0.125"><text:p>13 %</text:p></table:table-cell>',
       '0.125',
     ],
-    ['a price', '<table:table-cell office:value-type="currency" office:currency="CZK" office:value="12.50"/>', '12.5'],
+    [
+      'a price',
+      '<table:table-cell office:value-type="currency" office:currency="CZK" office:value="12.50"/>',
+      '12.5',
+    ],
     [
       'a day',
       '<table:table-cell office:value-type="date" office:date-value="2024-05-01"><text:p>1.5.24</text:p></table:table-cell>',
@@ -48,7 +56,11 @@ describe('a cell of an OpenDocument sheet', () => {
       '<table:table-cell office:value-type="date" office:date-value="2024-05-01T14:30:00"><text:p>1.5.24</text:p></table:table-cell>',
       '2024-05-01',
     ],
-    ['a moment', '<table:table-cell office:value-type="date" office:date-value="2024-05-01T14:30:12.5"/>', '2024-05-01 14:30'],
+    [
+      'a moment',
+      '<table:table-cell office:value-type="date" office:date-value="2024-05-01T14:30:12.5"/>',
+      '2024-05-01 14:30',
+    ],
     [
       'a number that is shown in groups',
       '<table:table-cell office:value-type="float" office:value="1234.5"><text:p>1 234,5</text:p></table:table-cell>',
@@ -99,7 +111,11 @@ describe('a cell of an OpenDocument sheet', () => {
       '<table:table-cell table:formula="of:=1/0" office:value-type="string" office:string-value=""><text:p>#DIV/0!</text:p></table:table-cell>',
       '#DIV/0!',
     ],
-    ['a formula whose result was not saved', '<table:table-cell table:formula="of:=1"/>', 'was not saved'],
+    [
+      'a formula whose result was not saved',
+      '<table:table-cell table:formula="of:=1"/>',
+      'was not saved',
+    ],
   ])('with %s loses its row', async (_, xml, message) => {
     const table = await parseTableBytes('season.ods', sheet(cell(xml), ['A-2', 'b', 1]));
     expect([...table.rows].map(({ row }) => row)).toEqual([3]);
@@ -123,7 +139,8 @@ describe('rows and columns of an OpenDocument sheet', () => {
   });
 
   test('that are merged downwards count in each row, and sideways are an error of the row', async () => {
-    const covered = '<table:covered-table-cell office:value-type="string"><text:p>pod</text:p></table:covered-table-cell>';
+    const covered =
+      '<table:covered-table-cell office:value-type="string"><text:p>pod</text:p></table:covered-table-cell>';
     const span = (columns: number, rows: number): string =>
       `<table:table-cell table:number-columns-spanned="${columns}" table:number-rows-spanned="${rows}" office:value-type="string"><text:p>společné</text:p></table:table-cell>`;
     const row = (id: string, rest: string): string => cell(rest).replace('A-1', id);
@@ -140,8 +157,14 @@ describe('rows and columns of an OpenDocument sheet', () => {
   });
 
   test('that are hidden or grouped are read, with a message about hidden ones', async () => {
-    const hidden = cell('').replace('<table:table-row>', '<table:table-row table:visibility="filter">');
-    const table = await parseTableBytes('season.ods', sheet(`<table:table-row-group>${hidden}</table:table-row-group>`));
+    const hidden = cell('').replace(
+      '<table:table-row>',
+      '<table:table-row table:visibility="filter">',
+    );
+    const table = await parseTableBytes(
+      'season.ods',
+      sheet(`<table:table-row-group>${hidden}</table:table-row-group>`),
+    );
     expect(table).toMatchObject({ rowCount: 1, issues: [{ rule: 'table-hidden-rows' }] });
   });
 
@@ -172,9 +195,16 @@ describe('rows and columns of an OpenDocument sheet', () => {
   });
 
   test('below a title are read as in every workbook', async () => {
-    const bytes = makeOds([{ name: 'a', rows: [['Nálezy sezóny 2024'], ['local_id', 'poznamka', 'hloubka'], ['A-1', 'x', 3]] }]);
+    const bytes = makeOds([
+      {
+        name: 'a',
+        rows: [['Nálezy sezóny 2024'], ['local_id', 'poznamka', 'hloubka'], ['A-1', 'x', 3]],
+      },
+    ]);
     expect(await parseTableBytes('season.ods', bytes)).toMatchObject({ headerRow: 2, rowCount: 1 });
-    expect(await parseTableBytes('season.ods', bytes, { headerRows: { first: 1, last: 1 } })).toMatchObject({ headerRow: 1 });
+    expect(
+      await parseTableBytes('season.ods', bytes, { headerRows: { first: 1, last: 1 } }),
+    ).toMatchObject({ headerRow: 1 });
   });
 });
 
@@ -184,8 +214,14 @@ test('of an OpenDocument workbook the first visible sheet with content is read, 
     { name: 'prázdný', rows: ['<table:table-row><table:table-cell/></table:table-row>'] },
     { name: 'Nálezy', rows: [HEADER, ['A-2', 'b', 1]] },
   ]);
-  expect(await parseTableBytes('season.ods', bytes)).toMatchObject({ sheet: 'Nálezy', rowCount: 1 });
-  expect(await parseTableBytes('season.ods', bytes, { sheet: 'skrytý' })).toMatchObject({ sheet: 'skrytý', rowCount: 1 });
+  expect(await parseTableBytes('season.ods', bytes)).toMatchObject({
+    sheet: 'Nálezy',
+    rowCount: 1,
+  });
+  expect(await parseTableBytes('season.ods', bytes, { sheet: 'skrytý' })).toMatchObject({
+    sheet: 'skrytý',
+    rowCount: 1,
+  });
   await expect(parseTableBytes('season.ods', bytes, { sheet: 'jiný' })).rejects.toMatchObject({
     hint: expect.stringContaining('skrytý, prázdný, Nálezy'),
   });
@@ -197,7 +233,10 @@ describe('an OpenDocument file without a table is one clear error:', () => {
       `<table:table-cell table:number-columns-repeated="${repeated}" office:value-type="string"><text:p>x</text:p></table:table-cell>`,
     );
   const long = (repeated: string): string =>
-    cell('').replace('<table:table-row>', `<table:table-row table:number-rows-repeated="${repeated}">`);
+    cell('').replace(
+      '<table:table-row>',
+      `<table:table-row table:number-rows-repeated="${repeated}">`,
+    );
   test.each([
     ['a value in every column', sheet(wide('16384')), 'columns'],
     ['a value in every row', sheet(long('1048574')), 'rows'],
@@ -205,7 +244,10 @@ describe('an OpenDocument file without a table is one clear error:', () => {
       'more cells than are read',
       sheet(
         ...Array.from({ length: 4 }, () =>
-          wide('900').replace('<table:table-row>', '<table:table-row table:number-rows-repeated="20000">'),
+          wide('900').replace(
+            '<table:table-row>',
+            '<table:table-row table:number-rows-repeated="20000">',
+          ),
         ),
       ),
       'cells',
@@ -233,14 +275,21 @@ describe('an OpenDocument file without a table is one clear error:', () => {
       makeZip([
         {
           name: 'content.xml',
-          content: '<office:document-content xmlns:office="urn:oasis:names:tc:opendocument:xmlns:office:1.0"><office:body>',
+          content:
+            '<office:document-content xmlns:office="urn:oasis:names:tc:opendocument:xmlns:office:1.0"><office:body>',
         },
       ]),
       'damaged workbook',
     ],
-    ['one with a DTD', makeZip([{ name: 'content.xml', content: '<!DOCTYPE a [<!ENTITY b "c">]><a/>' }]), 'DTD'],
+    [
+      'one with a DTD',
+      makeZip([{ name: 'content.xml', content: '<!DOCTYPE a [<!ENTITY b "c">]><a/>' }]),
+      'DTD',
+    ],
   ])('%s', async (_, bytes, message) => {
-    const thrown: unknown = await parseTableBytes('season.ods', bytes).catch((error: unknown) => error);
+    const thrown: unknown = await parseTableBytes('season.ods', bytes).catch(
+      (error: unknown) => error,
+    );
     expect(thrown).toBeInstanceOf(FileError);
     expect((thrown as FileError).message).toContain(message);
   });

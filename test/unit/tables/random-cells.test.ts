@@ -23,7 +23,13 @@ describe('a random spreadsheet cell is queued as intended, or named in an issue'
   test.each(['.', ','] as const)('in ODS with the decimal separator %s', async (decimal) => {
     await fc.assert(
       fc.asyncProperty(rows, async (table) => {
-        expect(wrongCells(table, await readFinds('season.ods', makeOpenDocument(table, decimal)), withPoints)).toEqual([]);
+        expect(
+          wrongCells(
+            table,
+            await readFinds('season.ods', makeOpenDocument(table, decimal)),
+            withPoints,
+          ),
+        ).toEqual([]);
       }),
       SLOW_RUNS,
     );

@@ -3,7 +3,14 @@ import type { FindElements } from '../../../src/find/fields.ts';
 import type { FindsRead } from '../../support/read-finds.ts';
 
 /** The columns of a table of random cells, and what each of them means. */
-export const COLUMNS = ['evidencni_cislo', 'poznamka', 'hloubka', 'datum_nalezu', 'predano', 'lon'] as const;
+export const COLUMNS = [
+  'evidencni_cislo',
+  'poznamka',
+  'hloubka',
+  'datum_nalezu',
+  'predano',
+  'lon',
+] as const;
 export type Column = (typeof COLUMNS)[number];
 
 /** A cell of a spreadsheet, as its author meant it. */
@@ -45,11 +52,18 @@ function textCell(text: string, means: RandomCell['means']): RandomCell {
   return { stored: { kind: 'text', text }, format: 'General', shown: text, means };
 }
 
-function numberCell(value: number, format: string, shown: string, means: RandomCell['means']): RandomCell {
+function numberCell(
+  value: number,
+  format: string,
+  shown: string,
+  means: RandomCell['means'],
+): RandomCell {
   return { stored: { kind: 'number', value }, format, shown, means };
 }
 
-/** Numbers with what their formats show of them, computed from the digits and not from the number. */
+/**
+ * Numbers with what their formats show of them, computed from the digits and not from the number.
+ */
 const shownNumber = fc.oneof(
   plainNumber.map((value) => ({ value, format: 'General', shown: `${value}` })),
   fc.tuple(plainNumber, fc.integer({ min: 1, max: 8 })).map(([value, width]) => ({
@@ -57,23 +71,45 @@ const shownNumber = fc.oneof(
     format: '0'.repeat(width),
     shown: `${value}`.padStart(width, '0'),
   })),
-  fc.tuple(plainNumber, fc.integer({ min: 1, max: 4 }), fc.boolean()).map(([digits, decimals, isNegative]) => {
-    const text = `${digits}`.padStart(decimals + 1, '0');
-    const shown = `${isNegative ? '-' : ''}${text.slice(0, -decimals)}.${text.slice(-decimals)}`;
-    return { value: Number(shown), format: `0.${'0'.repeat(decimals)}`, shown };
-  }),
-  fc.integer({ min: 0, max: 300 }).map((percent) => ({ value: percent / 100, format: '0%', shown: `${percent}%` })),
-  fc.tuple(fc.integer({ min: 1, max: 9999 }), fc.integer({ min: 1, max: 99 })).map(([number, year]) => ({
-    value: number * 100 + year,
-    format: '0"/"00',
-    shown: `${number}/${`${year}`.padStart(2, '0')}`,
-  })),
+  fc
+    .tuple(plainNumber, fc.integer({ min: 1, max: 4 }), fc.boolean())
+    .map(([digits, decimals, isNegative]) => {
+      const text = `${digits}`.padStart(decimals + 1, '0');
+      const shown = `${isNegative ? '-' : ''}${text.slice(0, -decimals)}.${text.slice(-decimals)}`;
+      return { value: Number(shown), format: `0.${'0'.repeat(decimals)}`, shown };
+    }),
+  fc
+    .integer({ min: 0, max: 300 })
+    .map((percent) => ({ value: percent / 100, format: '0%', shown: `${percent}%` })),
+  fc
+    .tuple(fc.integer({ min: 1, max: 9999 }), fc.integer({ min: 1, max: 99 }))
+    .map(([number, year]) => ({
+      value: number * 100 + year,
+      format: '0"/"00',
+      shown: `${number}/${`${year}`.padStart(2, '0')}`,
+    })),
   plainNumber.map((value) => ({ value, format: '"A "0', shown: `A ${value}` })),
 );
 
-const SHORT_MONTHS = ['led', 'úno', 'bře', 'dub', 'kvě', 'čvn', 'čvc', 'srp', 'zář', 'říj', 'lis', 'pro'];
+const SHORT_MONTHS = [
+  'led',
+  'úno',
+  'bře',
+  'dub',
+  'kvě',
+  'čvn',
+  'čvc',
+  'srp',
+  'zář',
+  'říj',
+  'lis',
+  'pro',
+];
 const two = (value: number): string => `${value}`.padStart(2, '0');
-type DayFormat = readonly [format: string, shown: (year: number, month: number, day: number) => string];
+type DayFormat = readonly [
+  format: string,
+  shown: (year: number, month: number, day: number) => string,
+];
 
 const WHOLE_DAYS: readonly DayFormat[] = [
   ['yyyy-mm-dd', (year, month, day) => `${year}-${two(month)}-${two(day)}`],
@@ -102,18 +138,44 @@ function dayCell(meansDay: boolean) {
       const iso = new Date(Date.UTC(1899, 11, 30 + days)).toISOString().slice(0, 10);
       const [year = 0, month = 0, day = 0] = iso.split('-').map(Number);
       const means = meansDay && isWhole ? iso : undefined;
-      return { stored: { kind: 'day', days, iso }, format, shown: shown(year, month, day), means } satisfies RandomCell;
+      return {
+        stored: { kind: 'day', days, iso },
+        format,
+        shown: shown(year, month, day),
+        means,
+      } satisfies RandomCell;
     });
 }
 
 const faulty = fc.oneof(
+  fc.constantFrom('#N/A', '#REF!', '#DIV/0!', '#VALUE!', '#NAME?', '#NUM!').map(
+    (text): RandomCell => ({
+      stored: { kind: 'error', text },
+      format: 'General',
+      shown: text,
+      means: undefined,
+    }),
+  ),
   fc
-    .constantFrom('#N/A', '#REF!', '#DIV/0!', '#VALUE!', '#NAME?', '#NUM!')
-    .map((text): RandomCell => ({ stored: { kind: 'error', text }, format: 'General', shown: text, means: undefined })),
-  fc
-    .constantFrom('#HODNOTA!', '#ODKAZ!', '#NÁZEV?', '#ČÍSLO!', '#WERT!', '#BEZUG!', '#NV', 'Err:502', 'Chyba:522', '########')
+    .constantFrom(
+      '#HODNOTA!',
+      '#ODKAZ!',
+      '#NÁZEV?',
+      '#ČÍSLO!',
+      '#WERT!',
+      '#BEZUG!',
+      '#NV',
+      'Err:502',
+      'Chyba:522',
+      '########',
+    )
     .map((text) => textCell(text, undefined)),
-  fc.constant<RandomCell>({ stored: { kind: 'unsaved' }, format: 'General', shown: '', means: undefined }),
+  fc.constant<RandomCell>({
+    stored: { kind: 'unsaved' },
+    format: 'General',
+    shown: '',
+    means: undefined,
+  }),
 );
 const truth = fc.boolean();
 const truthCell = (means: (isTrue: boolean) => RandomCell['means']) =>
@@ -128,7 +190,12 @@ const truthCell = (means: (isTrue: boolean) => RandomCell['means']) =>
 
 const ofTexts = fc.oneof(
   { weight: 3, arbitrary: word.map((text) => textCell(text, text)) },
-  { weight: 6, arbitrary: shownNumber.map(({ value, format, shown }) => numberCell(value, format, shown, shown)) },
+  {
+    weight: 6,
+    arbitrary: shownNumber.map(({ value, format, shown }) =>
+      numberCell(value, format, shown, shown),
+    ),
+  },
   { weight: 1, arbitrary: dayCell(false) },
   { weight: 1, arbitrary: faulty },
   { weight: 1, arbitrary: truthCell((isTrue) => (isTrue ? 'TRUE' : 'FALSE')) },
@@ -157,24 +224,40 @@ const CELLS: Readonly<Record<Column, fc.Arbitrary<RandomCell>>> = {
   datum_nalezu: fc.oneof(
     { weight: 8, arbitrary: dayCell(true) },
     { weight: 1, arbitrary: fc.constant(textCell('1. 6. 2024', '2024-06-01')) },
-    { weight: 1, arbitrary: fc.constantFrom('čvn-24', '6/2024', 'jaro').map((text) => textCell(text, undefined)) },
     {
       weight: 1,
-      arbitrary: fc.integer({ min: 40_000, max: 45_000 }).map((value) => numberCell(value, 'General', `${value}`, undefined)),
+      arbitrary: fc
+        .constantFrom('čvn-24', '6/2024', 'jaro')
+        .map((text) => textCell(text, undefined)),
+    },
+    {
+      weight: 1,
+      arbitrary: fc
+        .integer({ min: 40_000, max: 45_000 })
+        .map((value) => numberCell(value, 'General', `${value}`, undefined)),
     },
     { weight: 1, arbitrary: faulty },
   ),
   predano: fc.oneof(
     { weight: 4, arbitrary: truthCell((isTrue) => isTrue) },
-    { weight: 2, arbitrary: fc.constantFrom('ano', 'PRAVDA', '1').map((text) => textCell(text, true)) },
-    { weight: 2, arbitrary: fc.constantFrom('ne', 'NEPRAVDA', '0').map((text) => textCell(text, false)) },
+    {
+      weight: 2,
+      arbitrary: fc.constantFrom('ano', 'PRAVDA', '1').map((text) => textCell(text, true)),
+    },
+    {
+      weight: 2,
+      arbitrary: fc.constantFrom('ne', 'NEPRAVDA', '0').map((text) => textCell(text, false)),
+    },
     { weight: 1, arbitrary: fc.oneof(faulty, dayCell(false)) },
   ),
   lon: fc.oneof(
     {
       weight: 9,
       arbitrary: fc
-        .tuple(fc.integer({ min: 14_000_000, max: 16_000_000 }), fc.constantFrom('General', '0.00', '0.0000000'))
+        .tuple(
+          fc.integer({ min: 14_000_000, max: 16_000_000 }),
+          fc.constantFrom('General', '0.00', '0.0000000'),
+        )
         .map(([millionths, format]) => {
           const value = millionths / 1_000_000;
           const shown = format === 'General' ? `${value}` : value.toFixed(format.length - 2);
@@ -197,7 +280,10 @@ const ELEMENTS: Readonly<Record<Column, keyof FindElements>> = {
   lon: 'geom_wkt',
 };
 
-/** Errors of the rows that were read; the first of them is row 2 of the table, and the id of each is `R-` and its number. */
+/**
+ * Errors of the rows that were read; the first of them is row 2 of the table, and the id of each is
+ * `R-` and its number.
+ */
 export function wrongCells(
   rows: readonly RandomRow[],
   { finds, issues }: FindsRead,
@@ -219,7 +305,11 @@ export function wrongCells(
         means === undefined
           ? find === undefined && (issue !== undefined || isLeft)
           : issue === undefined && (!isSound || same(value) === same(means));
-      return isRight ? [] : [`row ${row}, ${column}: "${shown}" means ${means}, is ${value}; ${issue?.message ?? 'no issue'}`];
+      return isRight
+        ? []
+        : [
+            `row ${row}, ${column}: "${shown}" means ${means}, is ${value}; ${issue?.message ?? 'no issue'}`,
+          ];
     });
   });
 }

@@ -11,15 +11,17 @@ function escaped(text: string): string {
 
 /** As Excel writes them. */
 export function makeWorkbook(rows: readonly RandomRow[]): Buffer {
-  const formats = [...new Set(rows.flatMap((row) => COLUMNS.map((column) => row[column].format)))].filter(
-    (code) => code !== 'General',
-  );
+  const formats = [
+    ...new Set(rows.flatMap((row) => COLUMNS.map((column) => row[column].format))),
+  ].filter((code) => code !== 'General');
   const makeStyle = (format: string): number => formats.indexOf(format) + 1;
   const cellXml = ({ stored, format }: RandomCell): { xml: string } => {
     const open = `<c r="@" s="${makeStyle(format)}"`;
     switch (stored.kind) {
       case 'text':
-        return { xml: `${open} t="inlineStr"><is><t xml:space="preserve">${escaped(stored.text)}</t></is></c>` };
+        return {
+          xml: `${open} t="inlineStr"><is><t xml:space="preserve">${escaped(stored.text)}</t></is></c>`,
+        };
       case 'error':
         return { xml: `${open} t="e"><f>A1</f><v>${stored.text}</v></c>` };
       case 'number':
@@ -34,17 +36,34 @@ export function makeWorkbook(rows: readonly RandomRow[]): Buffer {
   };
   const sheet = {
     name: 'Nálezy',
-    rows: [HEADER, ...rows.map((row, index) => [`R-${index + 2}`, ...COLUMNS.map((column) => cellXml(row[column])), 49.84])],
+    rows: [
+      HEADER,
+      ...rows.map((row, index) => [
+        `R-${index + 2}`,
+        ...COLUMNS.map((column) => cellXml(row[column])),
+        49.84,
+      ]),
+    ],
   };
-  const numFmts = formats.map((code, index) => `<numFmt numFmtId="${164 + index}" formatCode="${escaped(code)}"/>`).join('');
-  const xfs = ['<xf numFmtId="0"/>', ...formats.map((_, index) => `<xf numFmtId="${164 + index}"/>`)].join('');
+  const numFmts = formats
+    .map((code, index) => `<numFmt numFmtId="${164 + index}" formatCode="${escaped(code)}"/>`)
+    .join('');
+  const xfs = [
+    '<xf numFmtId="0"/>',
+    ...formats.map((_, index) => `<xf numFmtId="${164 + index}"/>`),
+  ].join('');
   const styles = `<styleSheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"><numFmts>${numFmts}</numFmts><cellStyleXfs><xf/></cellStyleXfs><cellXfs>${xfs}</cellXfs></styleSheet>`;
-  return makeZip(workbookParts([sheet]).map((part) => (part.name.endsWith('styles.xml') ? { ...part, content: styles } : part)));
+  return makeZip(
+    workbookParts([sheet]).map((part) =>
+      part.name.endsWith('styles.xml') ? { ...part, content: styles } : part,
+    ),
+  );
 }
 
 /** As LibreOffice writes them where the decimal separator is this one. */
 export function makeOpenDocument(rows: readonly RandomRow[], decimal: '.' | ','): Buffer {
-  const local = (shown: string): string => (decimal === ',' ? shown.replace(/(?<=\d)\.(?=\d+%?$)/, ',') : shown);
+  const local = (shown: string): string =>
+    decimal === ',' ? shown.replace(/(?<=\d)\.(?=\d+%?$)/, ',') : shown;
   const cellXml = ({ stored, shown }: RandomCell): string => {
     const cell = (attributes: string, text: string): string =>
       `<table:table-cell ${attributes}><text:p>${escaped(text)}</text:p></table:table-cell>`;

@@ -10,7 +10,11 @@ import { normalizeId, normalizeText } from '../../../src/text/characters.ts';
 import { SLOW_RUNS } from '../../support/property-runs.ts';
 import { readFinds } from '../../support/read-finds.ts';
 
-const PROFILE = { prefix: 'svc', schemaBase: 'http://example.org/schema/svc', schemaVersion: '2.2' };
+const PROFILE = {
+  prefix: 'svc',
+  schemaBase: 'http://example.org/schema/svc',
+  schemaVersion: '2.2',
+};
 
 /** As an import leaves a text: normalised, with line feeds, without control characters. */
 const text = (maxLength = 30) =>
@@ -18,22 +22,53 @@ const text = (maxLength = 30) =>
     .oneof(
       fc.string({ unit: 'grapheme', maxLength }),
       fc
-        .array(fc.constantFrom('=', '+', '-', '@', "'", '"', ';', ',', '\n', ' ', '<', '&', ']]>', 'č', '1', '.', '_x0041_'), {
-          maxLength: 12,
-        })
+        .array(
+          fc.constantFrom(
+            '=',
+            '+',
+            '-',
+            '@',
+            "'",
+            '"',
+            ';',
+            ',',
+            '\n',
+            ' ',
+            '<',
+            '&',
+            ']]>',
+            'č',
+            '1',
+            '.',
+            '_x0041_',
+          ),
+          {
+            maxLength: 12,
+          },
+        )
         .map((parts) => parts.join('')),
     )
     .map((value) => value.replace(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\ufffe\uffff]/g, ''))
     .map(normalizeText);
 
 const named = text().filter((value) => value !== '');
-const localId = named.map((value) => normalizeId(value.replace(/\n/g, ' '))).filter((value) => value !== '');
+const localId = named
+  .map((value) => normalizeId(value.replace(/\n/g, ' ')))
+  .filter((value) => value !== '');
 const reference = (prefix: string) =>
-  fc.integer({ min: 1, max: 999_999 }).map((id) => ({ id: `${prefix}-${String(id).padStart(6, '0')}`, text: '' }));
-const person = fc.constantFrom('Novák, Jan', 'Kučerová-Říhová, Anežka').map((name) => ({ id: ':tba', text: name }));
-const project = fc.integer({ min: 1, max: 999 }).map((id) => ({ id: `C-2024${id}`, text: `C-2024${id}` }));
+  fc
+    .integer({ min: 1, max: 999_999 })
+    .map((id) => ({ id: `${prefix}-${String(id).padStart(6, '0')}`, text: '' }));
+const person = fc
+  .constantFrom('Novák, Jan', 'Kučerová-Říhová, Anežka')
+  .map((name) => ({ id: ':tba', text: name }));
+const project = fc
+  .integer({ min: 1, max: 999 })
+  .map((id) => ({ id: `C-2024${id}`, text: `C-2024${id}` }));
 const decimal = (min: number, max: number) =>
-  fc.tuple(fc.integer({ min, max }), fc.stringMatching(/^\d{1,9}$/)).map(([whole, part]) => `${whole}.${part}`);
+  fc
+    .tuple(fc.integer({ min, max }), fc.stringMatching(/^\d{1,9}$/))
+    .map(([whole, part]) => `${whole}.${part}`);
 const wgs84 = fc
   .tuple(decimal(12, 18), decimal(48, 50))
   .map(([x, y]) => ({ geom_system: '4326', geom_wkt: `POINT (${x} ${y})` }) as const);
@@ -71,21 +106,27 @@ const elements: fc.Arbitrary<FindElements> = fc
   .map(([values, place]) => ({ ...values, ...place }) as FindElements);
 
 const finds: fc.Arbitrary<ExportedFind[]> = fc
-  .uniqueArray(fc.record({ localId, elements, photos: fc.subarray(['a.jpg', 'b c.png', 'č.tif']) }), {
-    minLength: 1,
-    maxLength: 6,
-    selector: ({ localId: id }) => id,
-  })
+  .uniqueArray(
+    fc.record({ localId, elements, photos: fc.subarray(['a.jpg', 'b c.png', 'č.tif']) }),
+    {
+      minLength: 1,
+      maxLength: 6,
+      selector: ({ localId: id }) => id,
+    },
+  )
   // Readers leave out an identifier that differs from another by nothing.
   .map((list) => list.map((find) => ({ ...find, photos: [...find.photos] })));
 
-const FORMATS: Readonly<Record<string, (finds: readonly ExportedFind[]) => Promise<Buffer> | Buffer>> = {
+const FORMATS: Readonly<
+  Record<string, (finds: readonly ExportedFind[]) => Promise<Buffer> | Buffer>
+> = {
   'semicolons.csv': (list) => Buffer.from([...exportCsv(list, 'semicolon')].join('')),
   'commas.csv': (list) => Buffer.from([...exportCsv(list, 'comma')].join('')),
   'tabs.csv': (list) => Buffer.from([...exportCsv(list, 'tab')].join('')),
   'finds.geojson': (list) => Buffer.from([...exportGeoJson(list)].join('')),
   'finds.xml': (list) => Buffer.from([...exportXml(list, PROFILE)].join('')),
-  'finds.gpkg': (list) => makeDatabaseImage((database) => exportGeoPackage(database, list, '2024-06-01T00:00:00.000Z')),
+  'finds.gpkg': (list) =>
+    makeDatabaseImage((database) => exportGeoPackage(database, list, '2024-06-01T00:00:00.000Z')),
   'finds.xlsx': (list) => exportXlsx(list),
 };
 
@@ -96,8 +137,14 @@ describe('an exported and reimported table is unchanged', () => {
         const read = await readFinds(file, await write(list));
         expect(read.issues.filter(({ severity }) => severity === 'error')).toEqual([]);
         expect(
-          read.finds.map(({ localId: id, elements: values, photos }) => ({ localId: id, elements: values, photos })),
-        ).toEqual(list.map((find) => ({ ...find, photos: find.photos.map((name) => `/season/${name}`) })));
+          read.finds.map(({ localId: id, elements: values, photos }) => ({
+            localId: id,
+            elements: values,
+            photos,
+          })),
+        ).toEqual(
+          list.map((find) => ({ ...find, photos: find.photos.map((name) => `/season/${name}`) })),
+        );
       }),
       /.(xlsx|gpkg)$/.test(file) ? SLOW_RUNS : {},
     );
@@ -108,7 +155,11 @@ describe('an exported table', () => {
   const list: ExportedFind[] = [
     {
       localId: '=1+1',
-      elements: { poznamka: '=HYPERLINK("x")', predano: true, ...{ geom_system: '5514', geom_sjtsk_wkt: 'POINT (-1.5 -2)' } },
+      elements: {
+        poznamka: '=HYPERLINK("x")',
+        predano: true,
+        ...{ geom_system: '5514', geom_sjtsk_wkt: 'POINT (-1.5 -2)' },
+      },
       photos: [],
     },
   ];
@@ -123,7 +174,9 @@ describe('an exported table', () => {
   });
 
   test('with an identifier of the service is not imported as a new find elsewhere', async () => {
-    const sentFinds = [{ localId: 'A-1', identCely: 'C-202400101-N00001', elements: {}, photos: [] }];
+    const sentFinds = [
+      { localId: 'A-1', identCely: 'C-202400101-N00001', elements: {}, photos: [] },
+    ];
     for (const [file, write] of Object.entries(FORMATS)) {
       const { finds: none, issues } = await readFinds(file, await write(sentFinds));
       expect(none).toEqual([]);

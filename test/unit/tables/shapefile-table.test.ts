@@ -3,7 +3,14 @@ import iconv from 'iconv-lite';
 import { describe, expect, test } from 'vitest';
 import { FileError } from '../../../src/base/errors.ts';
 import { parseTableBytes } from '../../../src/tables/readers.ts';
-import { makeDbf, makeShp, pointShape, type Shape, WGS_84, zipShapefile } from '../../support/make-shapefile.ts';
+import {
+  makeDbf,
+  makeShp,
+  pointShape,
+  type Shape,
+  WGS_84,
+  zipShapefile,
+} from '../../support/make-shapefile.ts';
 import { makeZip } from '../../support/make-zip.ts';
 
 const ID = { name: 'local_id', type: 'C', width: 10 } as const;
@@ -18,8 +25,16 @@ const buildDbf = (...notes: readonly (string | Buffer)[]): Buffer =>
     notes.map((note, index) => [`A-${index + 1}`, note]),
   );
 
-function read({ shapes = [[15.17, 49.84]], dbf = buildDbf('nález'), prj = WGS_84, cpg = 'UTF-8' }: Parts, options = {}) {
-  const parts = { '.shp': makeShp(shapes), '.dbf': dbf, '.prj': prj || undefined, '.cpg': cpg || undefined };
+function read(
+  { shapes = [[15.17, 49.84]], dbf = buildDbf('nález'), prj = WGS_84, cpg = 'UTF-8' }: Parts,
+  options = {},
+) {
+  const parts = {
+    '.shp': makeShp(shapes),
+    '.dbf': dbf,
+    '.prj': prj || undefined,
+    '.cpg': cpg || undefined,
+  };
   return parseTableBytes('body.zip', zipShapefile(parts), options);
 }
 
@@ -56,7 +71,9 @@ describe('the texts of a shapefile are read as written', () => {
 
   test('and --encoding takes precedence over a .cpg', async () => {
     const dbf = buildDbf(iconv.encode(words, 'cp852'));
-    expect((await listRows({ dbf, cpg: 'CP1250' }, { encoding: 'cp852' }))[0]?.cells[1]).toBe(words);
+    expect((await listRows({ dbf, cpg: 'CP1250' }, { encoding: 'cp852' }))[0]?.cells[1]).toBe(
+      words,
+    );
   });
 
   test('a wrong or empty .cpg is one error with advice', async () => {
@@ -109,7 +126,11 @@ describe('the values of a shapefile are read by their type:', () => {
 
   test('names that were cut after ten letters are completed, with a message', async () => {
     const dbf = makeDbf(
-      [ID, { name: 'datum_nale', type: 'D', width: 8 }, { name: 'okolnosti_', type: 'C', width: 8 }],
+      [
+        ID,
+        { name: 'datum_nale', type: 'D', width: 8 },
+        { name: 'okolnosti_', type: 'C', width: 8 },
+      ],
       [['A-1', '20240501', 'x']],
     );
     const { header, issues } = await read({ dbf });
@@ -150,8 +171,16 @@ describe('the shapes of a shapefile', () => {
   };
   test.each<readonly [string, Shape, object]>([
     ['a point', [15.25, 49.5], { point: { system: '4326', x: '15.25', y: '49.5' } }],
-    ['a point with a height', pointShape(15.25, 49.5, 11, 201, 0), { point: { x: '15.25', y: '49.5' } }],
-    ['a point with a measure', pointShape(15.25, 49.5, 21, 7), { point: { x: '15.25', y: '49.5' } }],
+    [
+      'a point with a height',
+      pointShape(15.25, 49.5, 11, 201, 0),
+      { point: { x: '15.25', y: '49.5' } },
+    ],
+    [
+      'a point with a measure',
+      pointShape(15.25, 49.5, 21, 7),
+      { point: { x: '15.25', y: '49.5' } },
+    ],
     ['a MultiPoint of one', multi(1), { point: { x: '15', y: '49' } }],
   ])('%s is the place', async (_, shape, expected) => {
     expect(await listRows({ shapes: [shape] })).toMatchObject([expected]);
@@ -217,14 +246,26 @@ describe('the system of a shapefile', () => {
 
   test.each([
     ['another system', KROVAK('S-JTSK_Krovak'), 'S-JTSK_Krovak'],
-    ['a projection of WGS 84', 'PROJCS["WGS_1984_UTM_Zone_33N",GEOGCS["GCS_WGS_1984"]]', 'WGS_1984_UTM_Zone_33N'],
+    [
+      'a projection of WGS 84',
+      'PROJCS["WGS_1984_UTM_Zone_33N",GEOGCS["GCS_WGS_1984"]]',
+      'WGS_1984_UTM_Zone_33N',
+    ],
     [
       'the name of one and the axes of another',
       KROVAK('S-JTSK_Krovak_East_North', ',PARAMETER["X_Scale",1.0]'),
       'S-JTSK_Krovak_East_North',
     ],
-    ['another meridian', 'GEOGCS["WGS 84",DATUM["WGS_1984"],PRIMEM["Ferro",-17.67],UNIT["Degree",0.0174532925199433]]', 'WGS 84'],
-    ['gradians', 'GEOGCS["WGS 84",DATUM["WGS_1984"],PRIMEM["Greenwich",0],UNIT["Grad",0.015707963267949]]', 'WGS 84'],
+    [
+      'another meridian',
+      'GEOGCS["WGS 84",DATUM["WGS_1984"],PRIMEM["Ferro",-17.67],UNIT["Degree",0.0174532925199433]]',
+      'WGS 84',
+    ],
+    [
+      'gradians',
+      'GEOGCS["WGS 84",DATUM["WGS_1984"],PRIMEM["Greenwich",0],UNIT["Grad",0.015707963267949]]',
+      'WGS 84',
+    ],
     ['no description', 'nonsense', 'nonsense'],
   ])('that is %s is one error with its name', async (_, prj, name) => {
     const error = await refusal(read({ prj }));
@@ -250,28 +291,55 @@ describe('files that do not fit together are one error:', () => {
       'has 2 shapes, but its table (.dbf) has 1 rows',
     ],
     ['no table', { '.shp': shp, '.prj': WGS_84 }, 'no table beside it'],
-    ['shapes that break off', { '.shp': shp.subarray(0, 150), '.dbf': buildDbf('a', 'b'), '.prj': WGS_84 }, 'cut short'],
-    ['a table that breaks off', { '.shp': shp, '.dbf': buildDbf('a', 'b').subarray(0, 120), '.prj': WGS_84 }, 'cut short'],
-    ['another archive among them', { '.shp': shp, '.dbf': buildDbf('a', 'b'), '.zip': 'PK' }, 'another archive'],
+    [
+      'shapes that break off',
+      { '.shp': shp.subarray(0, 150), '.dbf': buildDbf('a', 'b'), '.prj': WGS_84 },
+      'cut short',
+    ],
+    [
+      'a table that breaks off',
+      { '.shp': shp, '.dbf': buildDbf('a', 'b').subarray(0, 120), '.prj': WGS_84 },
+      'cut short',
+    ],
+    [
+      'another archive among them',
+      { '.shp': shp, '.dbf': buildDbf('a', 'b'), '.zip': 'PK' },
+      'another archive',
+    ],
   ])('%s', async (_, parts, message) => {
-    expect((await refusal(parseTableBytes('body.zip', zipShapefile(parts)))).message).toContain(message);
+    expect((await refusal(parseTableBytes('body.zip', zipShapefile(parts)))).message).toContain(
+      message,
+    );
   });
 
   test('a layer is chosen by its name, else the first with points', async () => {
     const layer = (name: string, type: number, note: string) => [
-      { name: `${name}.shp`, content: makeShp([type === 1 ? [15, 49] : pointShape(0, 0, type)], type) },
+      {
+        name: `${name}.shp`,
+        content: makeShp([type === 1 ? [15, 49] : pointShape(0, 0, type)], type),
+      },
       { name: `${name}.dbf`, content: buildDbf(note) },
       { name: `${name}.prj`, content: WGS_84 },
     ];
     const bytes = makeZip([...layer('sondy', 5, 'sonda'), ...layer('nalezy', 1, 'nález')]);
-    expect(await parseTableBytes('vrstvy.zip', bytes)).toMatchObject({ sheet: 'nalezy', rowCount: 1 });
-    expect(await parseTableBytes('vrstvy.zip', bytes, { sheet: 'sondy' })).toMatchObject({ sheet: 'sondy', rowCount: 0 });
-    expect((await refusal(parseTableBytes('vrstvy.zip', bytes, { sheet: 'jiná' }))).hint).toContain('sondy, nalezy');
+    expect(await parseTableBytes('vrstvy.zip', bytes)).toMatchObject({
+      sheet: 'nalezy',
+      rowCount: 1,
+    });
+    expect(await parseTableBytes('vrstvy.zip', bytes, { sheet: 'sondy' })).toMatchObject({
+      sheet: 'sondy',
+      rowCount: 0,
+    });
+    expect((await refusal(parseTableBytes('vrstvy.zip', bytes, { sheet: 'jiná' }))).hint).toContain(
+      'sondy, nalezy',
+    );
   });
 });
 
 test('a written shapefile is read back unchanged', async () => {
-  const text = fc.string({ unit: fc.constantFrom(...'aáčďěňřšťůž ,;"<&日🏺'), maxLength: 12 }).map((value) => value.trim());
+  const text = fc
+    .string({ unit: fc.constantFrom(...'aáčďěňřšťůž ,;"<&日🏺'), maxLength: 12 })
+    .map((value) => value.trim());
   const degrees = fc.double({ min: -180, max: 180, noNaN: true });
   const feature = fc.tuple(text, fc.option(fc.tuple(degrees, degrees)));
   await fc.assert(
@@ -280,8 +348,16 @@ test('a written shapefile is read back unchanged', async () => {
         shapes: features.map(([, shape]) => shape),
         dbf: buildDbf(...features.map(([note]) => note)),
       });
-      expect(rows.map(({ cells, point }) => [cells[1], point === undefined ? null : [Number(point.x), Number(point.y)]])).toEqual(
-        features.map(([note, shape]) => [note, shape === null ? null : shape.map((value) => value + 0)]),
+      expect(
+        rows.map(({ cells, point }) => [
+          cells[1],
+          point === undefined ? null : [Number(point.x), Number(point.y)],
+        ]),
+      ).toEqual(
+        features.map(([note, shape]) => [
+          note,
+          shape === null ? null : shape.map((value) => value + 0),
+        ]),
       );
     }),
   );
@@ -297,10 +373,17 @@ test('a shapefile with changed bytes is read or refused with a message', async (
     '.prj': Buffer.from(WGS_84),
   };
   const part = fc.constantFrom('.shp', '.dbf', '.prj') as fc.Arbitrary<keyof typeof good>;
-  const changes = fc.array(fc.tuple(part, fc.nat(400), fc.nat(255)), { minLength: 1, maxLength: 12 });
+  const changes = fc.array(fc.tuple(part, fc.nat(400), fc.nat(255)), {
+    minLength: 1,
+    maxLength: 12,
+  });
   await fc.assert(
     fc.asyncProperty(changes, async (all) => {
-      const bad = { '.shp': Buffer.from(good['.shp']), '.dbf': Buffer.from(good['.dbf']), '.prj': Buffer.from(good['.prj']) };
+      const bad = {
+        '.shp': Buffer.from(good['.shp']),
+        '.dbf': Buffer.from(good['.dbf']),
+        '.prj': Buffer.from(good['.prj']),
+      };
       for (const [name, at, value] of all) bad[name][at % bad[name].length] = value;
       try {
         const table = await parseTableBytes('body.zip', zipShapefile(bad));

@@ -10,7 +10,10 @@ const WORDS = (
 ).split(' ');
 /** As a field table has it: words between separators, and a few numbers. */
 const text = fc
-  .array(fc.tuple(fc.constantFrom(...WORDS), fc.constantFrom(...WORDS), fc.nat(400)), { minLength: 3, maxLength: 40 })
+  .array(fc.tuple(fc.constantFrom(...WORDS), fc.constantFrom(...WORDS), fc.nat(400)), {
+    minLength: 3,
+    maxLength: 40,
+  })
   .map(
     (rows) =>
       `local_id;lokalizace;poznamka;hloubka\n${rows.map(([a, b, n], index) => `K-${index};${a};${b} ${a};${n}`).join('\n')}\n`,
@@ -26,19 +29,27 @@ const ENCODINGS = [
 ] as const;
 
 describe('a table in another encoding than UTF-8', () => {
-  test.each(ENCODINGS)('is recognised and read as %s (%s), letter by letter', async (name, codec) => {
-    await fc.assert(
-      fc.asyncProperty(text, async (table) => {
-        const { text: read, issues } = await toUtf8('season.csv', iconv.encode(table, codec));
-        expect(read.toString()).toBe(table);
-        expect(issues).toMatchObject([{ rule: 'table-encoding', severity: 'warning', message: expect.stringContaining(name) }]);
-      }),
-    );
-  });
+  test.each(ENCODINGS)(
+    'is recognised and read as %s (%s), letter by letter',
+    async (name, codec) => {
+      await fc.assert(
+        fc.asyncProperty(text, async (table) => {
+          const { text: read, issues } = await toUtf8('season.csv', iconv.encode(table, codec));
+          expect(read.toString()).toBe(table);
+          expect(issues).toMatchObject([
+            { rule: 'table-encoding', severity: 'warning', message: expect.stringContaining(name) },
+          ]);
+        }),
+      );
+    },
+  );
 
   test('is not read in an encoding whose letters never occur together in Czech', async () => {
-    const table = 'a;b\nK-0;mince;železný mince;0\nK-1;Šťastný;raný Šťastný;0\nK-2;raný;výška raný;0\n';
-    expect((await toUtf8('season.csv', iconv.encode(table, 'maccenteuro'))).text.toString()).toBe(table);
+    const table =
+      'a;b\nK-0;mince;železný mince;0\nK-1;Šťastný;raný Šťastný;0\nK-2;raný;výška raný;0\n';
+    expect((await toUtf8('season.csv', iconv.encode(table, 'maccenteuro'))).text.toString()).toBe(
+      table,
+    );
   });
 
   test.each([
@@ -47,25 +58,37 @@ describe('a table in another encoding than UTF-8', () => {
     ['UTF-16', Buffer.from('\uFEFFa;ž\n', 'utf16le'), 'a;ž\n'],
     ['UTF-16', Buffer.from('\uFEFFa;ž\n', 'utf16le').swap16(), 'a;ž\n'],
   ])('is read as %s if it has few words to recognise it by', async (_, bytes, expected) => {
-    expect((await toUtf8('season.csv', bytes)).text.toString().replace('\uFEFF', '')).toBe(expected);
+    expect((await toUtf8('season.csv', bytes)).text.toString().replace('\uFEFF', '')).toBe(
+      expected,
+    );
   });
 
   test('is read as a person says, whatever it looks like', async () => {
     const bytes = iconv.encode('a;b\n1;příliš žluťoučký kůň\n', 'cp852');
-    expect((await toUtf8('season.csv', bytes, 'CP852')).text.toString()).toContain('příliš žluťoučký kůň');
-    await expect(toUtf8('season.csv', bytes, 'klingon')).rejects.toThrow('"klingon" is not a known encoding');
+    expect((await toUtf8('season.csv', bytes, 'CP852')).text.toString()).toContain(
+      'příliš žluťoučký kůň',
+    );
+    await expect(toUtf8('season.csv', bytes, 'klingon')).rejects.toThrow(
+      '"klingon" is not a known encoding',
+    );
     await expect(toUtf8('season.csv', bytes, 'utf-8')).rejects.toThrow('is not in utf-8');
   });
 
   test('is reported with two of its words', async () => {
-    const { issues } = await parseTableBytes('season.csv', iconv.encode('a;b\nstřep;Hradiště\n', 'win1250'));
+    const { issues } = await parseTableBytes(
+      'season.csv',
+      iconv.encode('a;b\nstřep;Hradiště\n', 'win1250'),
+    );
     expect(issues.map(({ message }) => message)).toEqual([
       'season.csv is read as Windows-1250, with words such as střep, Hradiště. If they are wrong, use --encoding.',
     ]);
   });
 
   test('is read even with a quarter of a million letters without a gap, in linear time', async () => {
-    const { issues } = await toUtf8('season.csv', iconv.encode(`ž\n${'e'.repeat(250_000)}\n`, 'win1250'));
+    const { issues } = await toUtf8(
+      'season.csv',
+      iconv.encode(`ž\n${'e'.repeat(250_000)}\n`, 'win1250'),
+    );
     expect(issues.map(({ message }) => message)).toEqual(['season.csv is read as Windows-1250.']);
   });
 });
@@ -75,7 +98,9 @@ test('a table in UTF-8 is read as it is, and a damaged one is refused', async ()
     fc.asyncProperty(text, fc.nat(), async (table, place) => {
       const bytes = Buffer.from(table);
       expect(await toUtf8('season.csv', bytes)).toEqual({ text: bytes, issues: [] });
-      const letters = [...bytes.keys()].filter((at) => (bytes[at] ?? 0) >= 0xc3 && (bytes[at + 1] ?? 0) >= 0x80);
+      const letters = [...bytes.keys()].filter(
+        (at) => (bytes[at] ?? 0) >= 0xc3 && (bytes[at + 1] ?? 0) >= 0x80,
+      );
       const cut = letters[place % letters.length] ?? 0;
       const broken = Buffer.concat([bytes.subarray(0, cut + 1), bytes.subarray(cut + 2)]);
       await expect(parseTableBytes('season.csv', broken)).rejects.toThrow('is not UTF-8');

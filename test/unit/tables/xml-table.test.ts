@@ -14,7 +14,8 @@ describe('text between the elements of a find in XML', () => {
     expect(issues.filter(({ severity }) => severity === 'error')).toMatchObject([
       {
         ...{ rule: 'stray-text', severity: 'error', file: 'a.xml', unit: 'find', row: 2, line: 2 },
-        message: 'The text "cm" is between the elements of samostatny_nalez. Move it into one of them, or remove it.',
+        message:
+          'The text "cm" is between the elements of samostatny_nalez. Move it into one of them, or remove it.',
       },
     ]);
   });
@@ -23,11 +24,16 @@ describe('text between the elements of a find in XML', () => {
     const xml = find('<svc:poznamka>u cesty\n<b>vlevo</b> za mlýnem</svc:poznamka>');
     const { finds, issues } = await readFinds('a.xml', Buffer.from(xml));
     expect(finds).toEqual([]);
-    expect(issues).toMatchObject([{ rule: 'stray-text', row: 1, line: 1, message: expect.stringContaining('"u cesty"') }]);
+    expect(issues).toMatchObject([
+      { rule: 'stray-text', row: 1, line: 1, message: expect.stringContaining('"u cesty"') },
+    ]);
   });
 
   test('is ignored if it is white space or a comment', async () => {
-    const { finds, issues } = await readFinds('a.xml', Buffer.from(find('\r\n\t <!-- cm --> <?x cm?>')));
+    const { finds, issues } = await readFinds(
+      'a.xml',
+      Buffer.from(find('\r\n\t <!-- cm --> <?x cm?>')),
+    );
     expect(finds).toHaveLength(1);
     expect(issues.filter(({ severity }) => severity === 'error')).toEqual([]);
   });
@@ -39,7 +45,13 @@ describe('text between the elements of a waypoint', () => {
     const { finds, issues } = await readFinds('a.gpx', Buffer.from(gpx));
     expect(finds.map(({ localId }) => localId)).toEqual(['A1', 'A3']);
     expect(issues).toMatchObject([
-      { rule: 'stray-text', unit: 'waypoint', row: 2, line: 3, message: expect.stringContaining('"stříbrná mince"') },
+      {
+        rule: 'stray-text',
+        unit: 'waypoint',
+        row: 2,
+        line: 3,
+        message: expect.stringContaining('"stříbrná mince"'),
+      },
     ]);
   });
 });

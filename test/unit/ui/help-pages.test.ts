@@ -29,6 +29,8 @@ test('no help page is wider than a terminal of 80 or of 40 columns, except for a
 });
 
 test('every command has two examples', async () => {
-  const bare = (await commandsAt(80)).filter((command) => command.commands.length === 0 && getExamples(command).length < 2);
+  const bare = (await commandsAt(80)).filter(
+    (command) => command.commands.length === 0 && getExamples(command).length < 2,
+  );
   expect(bare.map((command) => command.name())).toEqual([]);
 });

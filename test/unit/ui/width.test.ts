@@ -22,15 +22,21 @@ describe('the width of a text', () => {
   });
 
   test('is known without the library only if every letter has one cell', () => {
-    const letters = Array.from({ length: 0x3000 }, (_, code) => String.fromCharCode(code)).filter((letter) => letter >= ' ');
+    const letters = Array.from({ length: 0x3000 }, (_, code) => String.fromCharCode(code)).filter(
+      (letter) => letter >= ' ',
+    );
     expect(letters.filter((letter) => displayWidth(letter) !== stringWidth(letter))).toEqual([]);
   });
 
   test('a shortened text is never wider than allowed, and never ends within a letter', () => {
     fc.assert(
-      fc.property(fc.string({ unit: 'grapheme' }), fc.integer({ min: 1, max: 30 }), (text, cells) => {
-        expect(displayWidth(cutTo(text, cells))).toBeLessThanOrEqual(Math.max(cells, 0));
-      }),
+      fc.property(
+        fc.string({ unit: 'grapheme' }),
+        fc.integer({ min: 1, max: 30 }),
+        (text, cells) => {
+          expect(displayWidth(cutTo(text, cells))).toBeLessThanOrEqual(Math.max(cells, 0));
+        },
+      ),
     );
     expect(cutTo('nádoba'.normalize('NFD'), 3)).toBe(`${'ná'.normalize('NFD')}…`);
   });
@@ -79,11 +85,15 @@ describe('a line that is too long', () => {
 
   test('keeps a command in one piece, so that it can be copied', () => {
     expect(wrapText('Run `pas vocab map check` now', 16)).toBe('Run\n`pas vocab map check`\nnow');
-    expect(wrapText('    pas edit KH24-001 --set element=value', 20)).toBe('    pas edit KH24-001 --set element=value');
+    expect(wrapText('    pas edit KH24-001 --set element=value', 20)).toBe(
+      '    pas edit KH24-001 --set element=value',
+    );
   });
 
   test('loses no word', () => {
-    const line = fc.array(fc.stringMatching(/^[a-zěščř]{1,12}$/), { minLength: 1 }).map((words) => words.join(' '));
+    const line = fc
+      .array(fc.stringMatching(/^[a-zěščř]{1,12}$/), { minLength: 1 })
+      .map((words) => words.join(' '));
     fc.assert(
       fc.property(line, fc.integer({ min: 12, max: 60 }), (text, columns) => {
         const lines = wrapText(text, columns).split('\n');
@@ -118,8 +128,18 @@ test('a progress bar shows the rate and the remaining time in one line of the te
 });
 
 test('a terminal with an unknown width, such as a serial line, is not treated as zero columns wide', () => {
-  const options = { json: false, quiet: false, verbose: false, color: false, cursor: true, elementName: String };
+  const options = {
+    json: false,
+    quiet: false,
+    verbose: false,
+    color: false,
+    cursor: true,
+    elementName: String,
+  };
   const widthFor = (columns: number): number =>
-    makeTerminal({ ...process, stdout: Object.assign(Object.create(process.stdout), { columns }) }, options).columns;
+    makeTerminal(
+      { ...process, stdout: Object.assign(Object.create(process.stdout), { columns }) },
+      options,
+    ).columns;
   expect([0, 90].map(widthFor)).toEqual([100, 90]);
 });

@@ -10,7 +10,8 @@ const square = (west: number, south: number, east: number, north: number): strin
 const area = (ident: string, label: string, boundary: string, setSpec = 'ruian_katastr') =>
   aTerm(ident, label, { setSpec, boundary });
 
-const harvested = (vocabulary: Vocabulary): Vocabulary => markHarvested(vocabulary, 'ruian_katastr');
+const harvested = (vocabulary: Vocabulary): Vocabulary =>
+  markHarvested(vocabulary, 'ruian_katastr');
 
 function threeAreas(store: ReturnType<typeof tempVocabulary>): Vocabulary {
   return harvested(
@@ -18,7 +19,11 @@ function threeAreas(store: ReturnType<typeof tempVocabulary>): Vocabulary {
       store,
       area('ruian-600001', 'západ', square(14, 50, 14.1, 50.1)),
       // An L whose box covers the notch, and an area that fills it.
-      area('ruian-600002', 'roh', 'POLYGON ((14.1 50, 14.3 50, 14.3 50.2, 14.2 50.2, 14.2 50.1, 14.1 50.1, 14.1 50))'),
+      area(
+        'ruian-600002',
+        'roh',
+        'POLYGON ((14.1 50, 14.3 50, 14.3 50.2, 14.2 50.2, 14.2 50.1, 14.1 50.1, 14.1 50))',
+      ),
       area('ruian-600003', 'výřez', square(14.1, 50.1, 14.2, 50.2)),
       area('ruian-0001', 'okres', square(13, 49, 16, 51), 'ruian_okres'),
     ),
@@ -33,7 +38,10 @@ describe('the cadastral area of a point', () => {
     [14.15, 50.15, 'výřez'],
   ])('at %f %f is %s', (longitude, latitude, label) => {
     using store = tempVocabulary();
-    expect(makeAreaLookup(threeAreas(store))(longitude, latitude)).toMatchObject({ kind: 'inside', area: { label } });
+    expect(makeAreaLookup(threeAreas(store))(longitude, latitude)).toMatchObject({
+      kind: 'inside',
+      area: { label },
+    });
   });
 
   test('outside names the nearest area and its distance', () => {
@@ -48,14 +56,24 @@ describe('the cadastral area of a point', () => {
     using store = tempVocabulary();
     const far = 'POLYGON ((10 49, 10.001 49, 10.001 49.5, 20 49.5, 20 49.501, 10 49.501, 10 49))';
     const vocabulary = harvested(
-      fill(store, area('ruian-600001', 'pás', far), area('ruian-600002', 'blízko', square(15.05, 49.1, 15.06, 49.11))),
+      fill(
+        store,
+        area('ruian-600001', 'pás', far),
+        area('ruian-600002', 'blízko', square(15.05, 49.1, 15.06, 49.11)),
+      ),
     );
-    expect(makeAreaLookup(vocabulary)(15, 49.1)).toMatchObject({ kind: 'outside', nearest: { label: 'blízko' } });
+    expect(makeAreaLookup(vocabulary)(15, 49.1)).toMatchObject({
+      kind: 'outside',
+      nearest: { label: 'blízko' },
+    });
   });
 
   test('on the other side of the world is still a nearest area, or none', () => {
     using store = tempVocabulary();
-    expect(makeAreaLookup(threeAreas(store))(0, 50)).toMatchObject({ kind: 'outside', nearest: { label: 'západ' } });
+    expect(makeAreaLookup(threeAreas(store))(0, 50)).toMatchObject({
+      kind: 'outside',
+      nearest: { label: 'západ' },
+    });
     expect(makeAreaLookup(threeAreas(store))(0, 0)).toEqual({ kind: 'outside' });
   });
 
@@ -70,15 +88,24 @@ describe('the cadastral area of a point', () => {
     using store = tempVocabulary();
     const vocabulary = threeAreas(store);
     vocabulary.change(() => {
-      saveTerm(vocabulary, area('ruian-600001', 'západ', square(12, 50, 12.1, 50.1)), Date.UTC(2026, 0));
-      saveTombstone(vocabulary, { ident: 'ruian-600003', setSpec: 'ruian_katastr', goneAtMs: Date.UTC(2026, 0), why: 'deleted' });
+      saveTerm(
+        vocabulary,
+        area('ruian-600001', 'západ', square(12, 50, 12.1, 50.1)),
+        Date.UTC(2026, 0),
+      );
+      saveTombstone(vocabulary, {
+        ident: 'ruian-600003',
+        setSpec: 'ruian_katastr',
+        goneAtMs: Date.UTC(2026, 0),
+        why: 'deleted',
+      });
     });
     const lookup = makeAreaLookup(vocabulary);
-    expect([lookup(14.05, 50.05).kind, lookup(12.05, 50.05).kind, lookup(14.15, 50.15).kind]).toEqual([
-      'outside',
-      'inside',
-      'outside',
-    ]);
+    expect([
+      lookup(14.05, 50.05).kind,
+      lookup(12.05, 50.05).kind,
+      lookup(14.15, 50.15).kind,
+    ]).toEqual(['outside', 'inside', 'outside']);
   });
 
   test('an unreadable boundary leaves the term without one', () => {

@@ -3,12 +3,39 @@ import { listAreasBelow } from '../../../src/vocabulary/term-lookup.ts';
 import { iterateTermsOfSet, listInferiors } from '../../../src/vocabulary/terms.ts';
 import { aTerm, fill, tempVocabulary } from '../../support/temp-vocabulary.ts';
 
-const NAMES = ['Zeman', 'Čapek', 'Chalupa', 'Hora', 'Říha', 'Šimek', 'Suk', 'Cyril', 'Rada', 'Žák', 'Novák'];
-const IN_ORDER = ['Cyril', 'Čapek', 'Hora', 'Chalupa', 'Novák', 'Rada', 'Říha', 'Suk', 'Šimek', 'Zeman', 'Žák'];
+const NAMES = [
+  'Zeman',
+  'Čapek',
+  'Chalupa',
+  'Hora',
+  'Říha',
+  'Šimek',
+  'Suk',
+  'Cyril',
+  'Rada',
+  'Žák',
+  'Novák',
+];
+const IN_ORDER = [
+  'Cyril',
+  'Čapek',
+  'Hora',
+  'Chalupa',
+  'Novák',
+  'Rada',
+  'Říha',
+  'Suk',
+  'Šimek',
+  'Zeman',
+  'Žák',
+];
 
 test('people are in the order of the Czech alphabet', () => {
   using store = tempVocabulary();
-  const vocabulary = fill(store, ...NAMES.map((name, index) => aTerm(`OS-00000${index}`, name, { setSpec: 'osoba' })));
+  const vocabulary = fill(
+    store,
+    ...NAMES.map((name, index) => aTerm(`OS-00000${index}`, name, { setSpec: 'osoba' })),
+  );
   expect([...iterateTermsOfSet(vocabulary, 'osoba')].map(({ label }) => label)).toEqual(IN_ORDER);
 });
 
@@ -40,15 +67,15 @@ test('entries below an entry, and areas below a district, are alphabetical', () 
     aTerm('HES-000100', 'šperky'),
     ...NAMES.map((name, index) => aTerm(`HES-00001${index}`, name, above)),
     ...['Žalov', 'Čáslav', 'Chrast', 'Cerhenice', 'Hořany'].map((name, index) =>
-      aTerm(`ruian-${index}`, name, { setSpec: 'ruian_katastr', boundary, superiors: [{ ident: 'ruian-99', kind: 'okres' }] }),
+      aTerm(`ruian-${index}`, name, {
+        setSpec: 'ruian_katastr',
+        boundary,
+        superiors: [{ ident: 'ruian-99', kind: 'okres' }],
+      }),
     ),
   );
   expect(listInferiors(vocabulary, 'HES-000100').map(({ label }) => label)).toEqual(IN_ORDER);
-  expect(listAreasBelow(vocabulary, 'ruian_katastr', ['ruian-99']).map(({ label }) => label)).toEqual([
-    'Cerhenice',
-    'Čáslav',
-    'Hořany',
-    'Chrast',
-    'Žalov',
-  ]);
+  expect(
+    listAreasBelow(vocabulary, 'ruian_katastr', ['ruian-99']).map(({ label }) => label),
+  ).toEqual(['Cerhenice', 'Čáslav', 'Hořany', 'Chrast', 'Žalov']);
 });

@@ -1,6 +1,10 @@
 import { parse } from 'csv-parse/sync';
 import { describe, expect, test } from 'vitest';
-import { type ExportedTerm, formatTermCsv, formatTurtle } from '../../../src/vocabulary/export-terms.ts';
+import {
+  type ExportedTerm,
+  formatTermCsv,
+  formatTurtle,
+} from '../../../src/vocabulary/export-terms.ts';
 
 const TERM: ExportedTerm = {
   ident: 'HES-000253',
@@ -14,8 +18,20 @@ const TERM: ExportedTerm = {
   details: {
     dating: { fromMin: -800000, fromMax: null, toMin: -10000, toMax: -9000, note: null },
     links: [
-      { source: 'PeriodO', codeName: 'id', code: 'p0', uri: 'http://example.org/p0', relation: 'skos:exactMatch' },
-      { source: 'AAT', codeName: 'id', code: '1', uri: 'http://example.org/a b"c', relation: 'podobné' },
+      {
+        source: 'PeriodO',
+        codeName: 'id',
+        code: 'p0',
+        uri: 'http://example.org/p0',
+        relation: 'skos:exactMatch',
+      },
+      {
+        source: 'AAT',
+        codeName: 'id',
+        code: '1',
+        uri: 'http://example.org/a b"c',
+        relation: 'podobné',
+      },
       { source: 'X', codeName: 'id', code: '2', uri: 'no address', relation: 'skos:closeMatch' },
     ],
   },
@@ -44,13 +60,18 @@ describe('a table', () => {
     ]);
   });
 
-  test.each(['=HYPERLINK("http://evil")', '+1', '-1+2', '@SUM(A1)', '\tx'])('never contains %j as a formula', (label) => {
-    expect(rows({ ...TERM, label })[0]?.['label']).toBe(`'${label}`);
-  });
+  test.each(['=HYPERLINK("http://evil")', '+1', '-1+2', '@SUM(A1)', '\tx'])(
+    'never contains %j as a formula',
+    (label) => {
+      expect(rows({ ...TERM, label })[0]?.['label']).toBe(`'${label}`);
+    },
+  );
 });
 
 describe('SKOS', () => {
-  const turtle = [...formatTurtle([TERM, { ...TERM, ident: 'HES-000254', gone: 'deleted' }], 'https://x.example')].join('\n');
+  const turtle = [
+    ...formatTurtle([TERM, { ...TERM, ident: 'HES-000254', gone: 'deleted' }], 'https://x.example'),
+  ].join('\n');
 
   test('names the scheme once and each concept with its labels, place and links', () => {
     expect(turtle.match(/a skos:ConceptScheme/g)).toHaveLength(1);
@@ -62,7 +83,9 @@ describe('SKOS', () => {
   });
 
   test('escapes texts and addresses, and omits what is not an address', () => {
-    expect(turtle).toContain('skos:definition "starší doba kamenná, \\"lovci\\"\\ndruhá řádka"@cs ;');
+    expect(turtle).toContain(
+      'skos:definition "starší doba kamenná, \\"lovci\\"\\ndruhá řádka"@cs ;',
+    );
     expect(turtle).toContain('dct:references <http://example.org/a%20b%22c> ;');
     expect(turtle).not.toContain('no address');
   });

@@ -13,7 +13,13 @@ test.each([
 });
 
 test('words are runs of letters and digits', () => {
-  expect(splitWords(fold('pravěk – doba bronzová (B 2)'))).toEqual(['pravek', 'doba', 'bronzova', 'b', '2']);
+  expect(splitWords(fold('pravěk – doba bronzová (B 2)'))).toEqual([
+    'pravek',
+    'doba',
+    'bronzova',
+    'b',
+    '2',
+  ]);
 });
 
 test('a mistyped word keeps its ends', () => {

@@ -19,11 +19,13 @@ const OBJECTS: readonly TermDraft[] = [
 
 function suggested(own: string, drafts: readonly TermDraft[] = OBJECTS) {
   using store = tempVocabulary();
-  return makeSuggest(fill(store, ...drafts), 'heslo:predmet_druh')(own, 5).map(({ term, score, why }) => ({
-    label: term.label,
-    score,
-    why: why.join('; '),
-  }));
+  return makeSuggest(fill(store, ...drafts), 'heslo:predmet_druh')(own, 5).map(
+    ({ term, score, why }) => ({
+      label: term.label,
+      score,
+      why: why.join('; '),
+    }),
+  );
 }
 
 describe('forms of a Czech word', () => {
@@ -70,7 +72,12 @@ describe('a museum’s term finds its entry, with the reason', () => {
     ['an abbreviation of the trade', 'zl. nádoby', 'zlomek nádoby', /"zl\." stands for "zlomek"/],
     ['a word cut off', 'hřeb.', 'hřebík', /"hřeb" and "hřebík" begin alike/],
     ['another word for it', 'fibula', 'spona', /"fibula" is another word for "spona"/],
-    ['words in another order', 'opasek - kování', 'kování opasku', /"opasek" is a form of "opasku"/],
+    [
+      'words in another order',
+      'opasek - kování',
+      'kování opasku',
+      /"opasek" is a form of "opasku"/,
+    ],
     ['a part of a compound', 'mlat', 'sekeromlat', /sekeromlat/],
     ['words written apart', 'sekero mlat', 'sekeromlat', /the same as its Czech label/],
     ['a material that no entry names', 'spona bronzová', 'spona', /"bronzová" left over/],
@@ -91,7 +98,10 @@ describe('a museum’s term finds its entry, with the reason', () => {
   });
 
   test('the closer entry comes first', () => {
-    expect(suggested('kování opasku, zlacené').map(({ label }) => label)).toEqual(['kování opasku', 'kování']);
+    expect(suggested('kování opasku, zlacené').map(({ label }) => label)).toEqual([
+      'kování opasku',
+      'kování',
+    ]);
     expect(suggested('kování')[0]).toMatchObject({ label: 'kování', score: 1 });
   });
 

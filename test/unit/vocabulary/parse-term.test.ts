@@ -45,9 +45,12 @@ describe('an entry of a vocabulary', () => {
   });
 
   test('is read in any version of the schema and with any prefix', () => {
-    const older = '<heslo xmlns="urn:svc/2.0/"><ident_cely>HES-000001</ident_cely><heslo>čeština</heslo></heslo>';
+    const older =
+      '<heslo xmlns="urn:svc/2.0/"><ident_cely>HES-000001</ident_cely><heslo>čeština</heslo></heslo>';
     expect(term(older, 'heslo:jazyk')).toMatchObject({ setSpec: 'heslo:jazyk', label: 'čeština' });
-    expect(term(HESLO.replaceAll('h:', 'zz:').replace('xmlns:h=', 'xmlns:zz='))?.label).toBe('paleolit');
+    expect(term(HESLO.replaceAll('h:', 'zz:').replace('xmlns:h=', 'xmlns:zz='))?.label).toBe(
+      'paleolit',
+    );
   });
 });
 
@@ -69,7 +72,12 @@ test('a person is found by the full name, in both orders', () => {
     term(
       '<osoba xmlns="urn:s"><ident_cely>OS-001507</ident_cely><jmeno>Jan</jmeno><prijmeni>Novák</prijmeni><vypis>Novák, J.</vypis><vypis_cely>Novák, Jan</vypis_cely></osoba>',
     ),
-  ).toMatchObject({ setSpec: 'osoba', label: 'Novák, Jan', otherNames: ['Jan Novák'], abbreviation: 'Novák, J.' });
+  ).toMatchObject({
+    setSpec: 'osoba',
+    label: 'Novák, Jan',
+    otherNames: ['Jan Novák'],
+    abbreviation: 'Novák, J.',
+  });
 });
 
 test('a place is found by its code, and has its boundary in WGS 84 alone', () => {
@@ -86,10 +94,19 @@ test('a place is found by its code, and has its boundary in WGS 84 alone', () =>
 });
 
 test.each([
-  ['a record of another kind', '<projekt xmlns="urn:s"><ident_cely>C-202400101</ident_cely></projekt>'],
+  [
+    'a record of another kind',
+    '<projekt xmlns="urn:s"><ident_cely>C-202400101</ident_cely></projekt>',
+  ],
   ['a name of JavaScript', '<constructor xmlns="urn:s"/>'],
-  ['an entry without a name', '<heslo xmlns="urn:s"><ident_cely>HES-000001</ident_cely><nazev_heslare>x</nazev_heslare></heslo>'],
-  ['an entry without an identifier', '<osoba xmlns="urn:s"><vypis_cely>Novák, Jan</vypis_cely></osoba>'],
+  [
+    'an entry without a name',
+    '<heslo xmlns="urn:s"><ident_cely>HES-000001</ident_cely><nazev_heslare>x</nazev_heslare></heslo>',
+  ],
+  [
+    'an entry without an identifier',
+    '<osoba xmlns="urn:s"><vypis_cely>Novák, Jan</vypis_cely></osoba>',
+  ],
   ['what may not be shown', '<organizace xmlns="urn:s">HTTP/1.1 403 Forbidden</organizace>'],
 ])('%s is not a term', (_, xml) => {
   expect(term(xml)).toBeUndefined();

@@ -23,9 +23,24 @@ test('a project is known as a survey by its type', () => {
     aTerm('HES-000001', 'spona'),
   );
   const lookup = makeProjectLookup(vocabulary);
-  expect(lookup('C-202400101')).toEqual({ kind: 'found', survey: true, type: 'průzkum', stav: 3, organisation: 'Muzeum' });
-  expect(lookup('C-202400102')).toEqual({ kind: 'found', survey: false, type: 'záchranný', stav: 3, organisation: 'Muzeum' });
-  expect([lookup('C-202400999'), lookup('HES-000001')]).toEqual([{ kind: 'not-harvested' }, { kind: 'not-harvested' }]);
+  expect(lookup('C-202400101')).toEqual({
+    kind: 'found',
+    survey: true,
+    type: 'průzkum',
+    stav: 3,
+    organisation: 'Muzeum',
+  });
+  expect(lookup('C-202400102')).toEqual({
+    kind: 'found',
+    survey: false,
+    type: 'záchranný',
+    stav: 3,
+    organisation: 'Muzeum',
+  });
+  expect([lookup('C-202400999'), lookup('HES-000001')]).toEqual([
+    { kind: 'not-harvested' },
+    { kind: 'not-harvested' },
+  ]);
 });
 
 test('hidden, deleted, inaccessible and missing projects are distinguished', () => {
@@ -34,14 +49,27 @@ test('hidden, deleted, inaccessible and missing projects are distinguished', () 
   const survey = '<typ_projektu id="HES-001138" xml:lang="cs">průzkum</typ_projektu>';
   vocabulary.change(() => {
     saveHidden(vocabulary, 'C-202400101', 'projekt', 1);
-    for (const ident of ['C-202400102', 'C-202400103', 'C-202400104']) saveTerm(vocabulary, project(ident, survey), 1);
-    saveTombstone(vocabulary, { ident: 'C-202400102', setSpec: 'projekt', goneAtMs: 2, why: 'deleted' });
-    saveTombstone(vocabulary, { ident: 'C-202400103', setSpec: 'projekt', goneAtMs: 2, why: 'vanished' });
+    for (const ident of ['C-202400102', 'C-202400103', 'C-202400104'])
+      saveTerm(vocabulary, project(ident, survey), 1);
+    saveTombstone(vocabulary, {
+      ident: 'C-202400102',
+      setSpec: 'projekt',
+      goneAtMs: 2,
+      why: 'deleted',
+    });
+    saveTombstone(vocabulary, {
+      ident: 'C-202400103',
+      setSpec: 'projekt',
+      goneAtMs: 2,
+      why: 'vanished',
+    });
     // Harvested again by an account that may see less.
     saveHidden(vocabulary, 'C-202400104', 'projekt', 2);
     markHarvested(vocabulary, 'projekt');
   });
   const lookup = makeProjectLookup(vocabulary);
-  const kinds = ['C-202400101', 'C-202400102', 'C-202400103', 'C-202400104', 'C-202400105'].map((ident) => lookup(ident).kind);
+  const kinds = ['C-202400101', 'C-202400102', 'C-202400103', 'C-202400104', 'C-202400105'].map(
+    (ident) => lookup(ident).kind,
+  );
   expect(kinds).toEqual(['hidden', 'deleted', 'unknown', 'found', 'unknown']);
 });

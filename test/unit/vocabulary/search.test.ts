@@ -9,21 +9,35 @@ function aVocabulary(store: ReturnType<typeof tempVocabulary>): Vocabulary {
     store,
     aTerm('HES-000001', 'spona', { labelEn: 'brooch' }),
     aTerm('HES-000002', 'spona s esovitou patkou', { labelEn: 'brooch with an S-shaped foot' }),
-    aTerm('HES-000003', 'jehlice', { labelEn: 'pin', description: 'předchůdkyně spony, spona bez zapínání' }),
+    aTerm('HES-000003', 'jehlice', {
+      labelEn: 'pin',
+      description: 'předchůdkyně spony, spona bez zapínání',
+    }),
     aTerm('HES-000004', 'nůž', { labelEn: 'knife' }),
     aTerm('HES-000005', 'nůžky', { labelEn: 'shears' }),
-    aTerm('HES-000006', 'mladší doba římská', { labelEn: 'Late Roman Period', setSpec: 'heslo:obdobi' }),
+    aTerm('HES-000006', 'mladší doba římská', {
+      labelEn: 'Late Roman Period',
+      setSpec: 'heslo:obdobi',
+    }),
     aTerm('HES-000007', 'doba římská', { labelEn: 'Roman Period', setSpec: 'heslo:obdobi' }),
-    aTerm('HES-000008', 'mladší doba bronzová', { labelEn: 'Late Bronze Age', setSpec: 'heslo:obdobi' }),
-    aTerm('ORG-000001', 'Muzeum města Brna', { otherNames: ['MMB'], abbreviation: 'MMB', setSpec: 'organizace' }),
+    aTerm('HES-000008', 'mladší doba bronzová', {
+      labelEn: 'Late Bronze Age',
+      setSpec: 'heslo:obdobi',
+    }),
+    aTerm('ORG-000001', 'Muzeum města Brna', {
+      otherNames: ['MMB'],
+      abbreviation: 'MMB',
+      setSpec: 'organizace',
+    }),
     aTerm('HES-000009', 'náramek', { labelEn: 'bracelet' }),
   );
 }
 
 function found(vocabulary: Vocabulary, typed: string, setSpec?: string): string[] {
-  return searchTerms(vocabulary, typed, { limit: 10, ...(setSpec === undefined ? {} : { setSpec }) }).map(
-    ({ term }) => term.ident,
-  );
+  return searchTerms(vocabulary, typed, {
+    limit: 10,
+    ...(setSpec === undefined ? {} : { setSpec }),
+  }).map(({ term }) => term.ident);
 }
 
 describe('the intended entry comes first', () => {
@@ -67,15 +81,23 @@ test('deleted entries are not proposed', () => {
   using store = tempVocabulary();
   const vocabulary = aVocabulary(store);
   vocabulary.change(() =>
-    saveTombstone(vocabulary, { ident: 'HES-000001', setSpec: 'heslo', goneAtMs: Date.UTC(2026, 0), why: 'deleted' }),
+    saveTombstone(vocabulary, {
+      ident: 'HES-000001',
+      setSpec: 'heslo',
+      goneAtMs: Date.UTC(2026, 0),
+      why: 'deleted',
+    }),
   );
   expect(found(vocabulary, 'spona')).not.toContain('HES-000001');
 });
 
-test.each(['', '   ', '–', 'qqqqqqqq', '%_*"\'', 'x'.repeat(500)])('"%s" finds nothing without harm', (typed) => {
-  using store = tempVocabulary();
-  expect(found(aVocabulary(store), typed)).toEqual([]);
-});
+test.each(['', '   ', '–', 'qqqqqqqq', '%_*"\'', 'x'.repeat(500)])(
+  '"%s" finds nothing without harm',
+  (typed) => {
+    using store = tempVocabulary();
+    expect(found(aVocabulary(store), typed)).toEqual([]);
+  },
+);
 
 test('among thousands of terms the intended one still comes first', () => {
   using store = tempVocabulary();
@@ -106,10 +128,17 @@ test('among thousands of terms the intended one still comes first', () => {
     return seed / 2147483647;
   };
   const word = (): string =>
-    Array.from({ length: 3 + Math.floor(random() * 3) }, () => syllables[Math.floor(random() * syllables.length)]).join('');
+    Array.from(
+      { length: 3 + Math.floor(random() * 3) },
+      () => syllables[Math.floor(random() * syllables.length)],
+    ).join('');
   vocabulary.change(() => {
     for (let n = 1; n < 4000; n++) {
-      saveTerm(vocabulary, aTerm(`HES-${n}`, `${word()} ${word()}`, { labelEn: word(), setSpec: `heslo:s${n % 40}` }), 1);
+      saveTerm(
+        vocabulary,
+        aTerm(`HES-${n}`, `${word()} ${word()}`, { labelEn: word(), setSpec: `heslo:s${n % 40}` }),
+        1,
+      );
     }
     saveTerm(vocabulary, aTerm('HES-000000', 'spona', { labelEn: 'brooch' }), 1);
   });

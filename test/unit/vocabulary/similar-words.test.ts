@@ -6,22 +6,40 @@ import { SLOW_RUNS } from '../../support/property-runs.ts';
 import { aTerm, fill, tempVocabulary } from '../../support/temp-vocabulary.ts';
 
 const syllable = fc.constantFrom('spo', 'na', 'ko', 'le', 'mis', 'ka', 'pas', 'kru', 'hy');
-const word = fc.array(syllable, { minLength: 1, maxLength: 4 }).map((syllables) => syllables.join(''));
+const word = fc
+  .array(syllable, { minLength: 1, maxLength: 4 })
+  .map((syllables) => syllables.join(''));
 
 test('the words with the most common grams are found, as by a comparison with each word of the vocabulary', () => {
   fc.assert(
-    fc.property(fc.array(word, { minLength: 1, maxLength: 150 }), word, fc.integer({ min: 1, max: 20 }), (words, typed, most) => {
-      using store = tempVocabulary();
-      const vocabulary = fill(store, ...words.map((text, index) => aTerm(`HES-${index}`, text, { labelEn: null })));
-      const grams = new Set(splitTrigrams(typed));
-      const expected = (vocabulary.sql('select id, text from words order by id desc').all() as { id: number; text: string }[])
-        .map((stored) => ({ stored, shared: splitTrigrams(stored.text).filter((gram) => grams.has(gram)).length }))
-        .filter(({ shared }) => shared > 0)
-        .sort((a, b) => b.shared - a.shared)
-        .slice(0, most)
-        .map(({ stored }) => stored);
-      expect(findSimilarWords(vocabulary, typed, most)).toEqual(expected);
-    }),
+    fc.property(
+      fc.array(word, { minLength: 1, maxLength: 150 }),
+      word,
+      fc.integer({ min: 1, max: 20 }),
+      (words, typed, most) => {
+        using store = tempVocabulary();
+        const vocabulary = fill(
+          store,
+          ...words.map((text, index) => aTerm(`HES-${index}`, text, { labelEn: null })),
+        );
+        const grams = new Set(splitTrigrams(typed));
+        const expected = (
+          vocabulary.sql('select id, text from words order by id desc').all() as {
+            id: number;
+            text: string;
+          }[]
+        )
+          .map((stored) => ({
+            stored,
+            shared: splitTrigrams(stored.text).filter((gram) => grams.has(gram)).length,
+          }))
+          .filter(({ shared }) => shared > 0)
+          .sort((a, b) => b.shared - a.shared)
+          .slice(0, most)
+          .map(({ stored }) => stored);
+        expect(findSimilarWords(vocabulary, typed, most)).toEqual(expected);
+      },
+    ),
     SLOW_RUNS,
   );
 });

@@ -32,21 +32,33 @@ describe('a term that is read again', () => {
     using store = tempVocabulary();
     const vocabulary = fill(store, aTerm('HES-000001', 'spona', { labelEn: 'brooch' }));
     vocabulary.change(() => saveTerm(vocabulary, aTerm('HES-000001', 'fibule'), MARCH));
-    expect(findTermByIdent(vocabulary, 'HES-000001')).toMatchObject({ label: 'fibule', labelEn: null, datestampMs: MARCH });
-    expect([findTermsByName(vocabulary, 'SPÓNA'), findTermsByName(vocabulary, 'Fibule').length]).toEqual([[], 1]);
+    expect(findTermByIdent(vocabulary, 'HES-000001')).toMatchObject({
+      label: 'fibule',
+      labelEn: null,
+      datestampMs: MARCH,
+    });
+    expect([
+      findTermsByName(vocabulary, 'SPÓNA'),
+      findTermsByName(vocabulary, 'Fibule').length,
+    ]).toEqual([[], 1]);
   });
 
   test('is as before if the service restored that', () => {
     using store = tempVocabulary();
     const vocabulary = fill(store, aTerm('HES-000001', 'spona'));
     vocabulary.change(() => saveTerm(vocabulary, aTerm('HES-000001', 'stará spona'), JANUARY - 1));
-    expect(findTermByIdent(vocabulary, 'HES-000001')).toMatchObject({ label: 'stará spona', datestampMs: JANUARY - 1 });
+    expect(findTermByIdent(vocabulary, 'HES-000001')).toMatchObject({
+      label: 'stará spona',
+      datestampMs: JANUARY - 1,
+    });
   });
 
   test('moves to its current set', () => {
     using store = tempVocabulary();
     const vocabulary = fill(store, aTerm('HES-000001', 'spona'));
-    vocabulary.change(() => saveTerm(vocabulary, aTerm('HES-000001', 'spona', { setSpec: 'heslo:nalez_typ' }), MARCH));
+    vocabulary.change(() =>
+      saveTerm(vocabulary, aTerm('HES-000001', 'spona', { setSpec: 'heslo:nalez_typ' }), MARCH),
+    );
     expect(countBySet(vocabulary)).toEqual([{ setSpec: 'heslo:nalez_typ', terms: 1, gone: 0 }]);
   });
 });
@@ -56,7 +68,12 @@ describe('a term that is deleted', () => {
     using store = tempVocabulary();
     const vocabulary = fill(store, aTerm('HES-000001', 'spona'));
     vocabulary.change(() =>
-      saveTombstone(vocabulary, { ident: 'HES-000001', setSpec: 'heslo', goneAtMs: MARCH, why: 'deleted' }),
+      saveTombstone(vocabulary, {
+        ident: 'HES-000001',
+        setSpec: 'heslo',
+        goneAtMs: MARCH,
+        why: 'deleted',
+      }),
     );
     expect(findTermByIdent(vocabulary, 'HES-000001')).toMatchObject({
       label: 'spona',
@@ -76,7 +93,12 @@ describe('a term that is deleted', () => {
     using store = tempVocabulary();
     const vocabulary = store.openSource('https://harvest.example.org');
     vocabulary.change(() =>
-      saveTombstone(vocabulary, { ident: 'HES-000001', setSpec: 'heslo', goneAtMs: MARCH, why: 'deleted' }),
+      saveTombstone(vocabulary, {
+        ident: 'HES-000001',
+        setSpec: 'heslo',
+        goneAtMs: MARCH,
+        why: 'deleted',
+      }),
     );
     vocabulary.change(() => {
       if (how === 'shown') saveTerm(vocabulary, aTerm('HES-000001', 'spona'), datestampMs);
@@ -95,7 +117,8 @@ test('a set is listed with its subsets in its own order, and not with sets that 
     aTerm('HES-000002', 'b', { setSpec: 'heslo:obdobi_kat', sortOrder: 1 }),
     aTerm('OS-000001', 'd', { setSpec: 'osoba' }),
   );
-  const listed = (set: string): string[] => [...iterateTermsOfSet(vocabulary, set)].map(({ label }) => label);
+  const listed = (set: string): string[] =>
+    [...iterateTermsOfSet(vocabulary, set)].map(({ label }) => label);
   expect([listed('heslo:obdobi'), listed('heslo'), listed('osoba'), listed('hesl')]).toEqual([
     ['c', 'a'],
     ['c', 'a', 'b'],
@@ -117,7 +140,10 @@ test('a term knows its ancestors and children', () => {
       ],
     }),
   );
-  expect(listInferiors(vocabulary, 'HES-000001').map(({ label }) => label)).toEqual(['prsten', 'spona']);
+  expect(listInferiors(vocabulary, 'HES-000001').map(({ label }) => label)).toEqual([
+    'prsten',
+    'spona',
+  ]);
   expect(listSuperiors(vocabulary, 'HES-000003')).toEqual([
     { ident: 'HES-000001', label: 'šperk', kind: 'podřízenost' },
     { ident: 'HES-999999', label: '', kind: 'podřízenost' },
@@ -135,7 +161,10 @@ test('the path to a term starts at the top, and a cycle in the data ends it', ()
     aTerm('HES-000004', 'vejce', below('HES-000005')),
     aTerm('HES-000005', 'slepice', below('HES-000004')),
   );
-  expect(getPath(vocabulary, 'HES-000003').map(({ label }) => label)).toEqual(['pravěk', 'doba bronzová']);
+  expect(getPath(vocabulary, 'HES-000003').map(({ label }) => label)).toEqual([
+    'pravěk',
+    'doba bronzová',
+  ]);
   expect(getPath(vocabulary, 'HES-000004').map(({ label }) => label)).toEqual(['slepice']);
 });
 
@@ -144,7 +173,10 @@ test('data of two services are never mixed', () => {
   const here = fill(store, aTerm('HES-000001', 'spona'));
   const there = store.openSource('https://elsewhere.example.org');
   there.change(() => saveTerm(there, aTerm('HES-000001', 'jehlice'), JANUARY));
-  expect([findTermByIdent(here, 'HES-000001')?.label, findTermByIdent(there, 'HES-000001')?.label]).toEqual(['spona', 'jehlice']);
+  expect([
+    findTermByIdent(here, 'HES-000001')?.label,
+    findTermByIdent(there, 'HES-000001')?.label,
+  ]).toEqual(['spona', 'jehlice']);
   expect(findTermsByName(here, 'jehlice')).toEqual([]);
 });
 
@@ -178,7 +210,10 @@ async function startWriter(path: string, change: string): Promise<Worker> {
 test('a source that another process adds at the same time is opened', async () => {
   const path = join(tempFolder(), 'vocabulary.sqlite');
   openVocabulary(path, manualClock()).close();
-  const writer = await startWriter(path, "begin immediate; insert into sources (oai_base) values ('https://a/oai')");
+  const writer = await startWriter(
+    path,
+    "begin immediate; insert into sources (oai_base) values ('https://a/oai')",
+  );
   const store = openVocabulary(path, manualClock());
   expect(store.openSource('https://a/oai').source).toBe(1);
   store.close();

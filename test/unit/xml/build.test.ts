@@ -2,14 +2,22 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { create } from 'xmlbuilder2';
 import { parseXml } from '../../../src/xml/parse.ts';
-import { buildXml, findIllegalCharacter, replaceIllegalCharacters, type XmlNode } from '../../../src/xml/write-xml.ts';
+import {
+  buildXml,
+  findIllegalCharacter,
+  replaceIllegalCharacters,
+  type XmlNode,
+} from '../../../src/xml/write-xml.ts';
 
 describe('writing XML', () => {
   test('puts one element on a line, text in one piece, and a line feed at the end', () => {
     const document = buildXml({
       name: 'p:root',
       attributes: { 'xmlns:p': 'urn:p' },
-      content: [{ name: 'p:text', attributes: { id: 'x' }, content: 'žluťoučký\nkůň' }, { name: 'p:empty' }],
+      content: [
+        { name: 'p:text', attributes: { id: 'x' }, content: 'žluťoučký\nkůň' },
+        { name: 'p:empty' },
+      ],
     });
     expect(document.toString('utf8')).toBe(
       '<?xml version="1.0" encoding="UTF-8"?>\n<p:root xmlns:p="urn:p">\n  <p:text id="x">žluťoučký\nkůň</p:text>\n  <p:empty/>\n</p:root>\n',
@@ -18,13 +26,17 @@ describe('writing XML', () => {
 
   test('round-trips any text that XML can contain', () => {
     fc.assert(
-      fc.property(fc.string({ unit: 'binary', maxLength: 40 }), fc.string({ unit: 'binary', maxLength: 40 }), (raw, rawValue) => {
-        const content = replaceIllegalCharacters(raw);
-        const value = replaceIllegalCharacters(rawValue).replace(/[\t\n]/g, ' ');
-        const { root } = parseXml(buildXml({ name: 'root', attributes: { value }, content }));
-        expect(root.text).toBe(content);
-        expect(root.attributes[0]?.value).toBe(value);
-      }),
+      fc.property(
+        fc.string({ unit: 'binary', maxLength: 40 }),
+        fc.string({ unit: 'binary', maxLength: 40 }),
+        (raw, rawValue) => {
+          const content = replaceIllegalCharacters(raw);
+          const value = replaceIllegalCharacters(rawValue).replace(/[\t\n]/g, ' ');
+          const { root } = parseXml(buildXml({ name: 'root', attributes: { value }, content }));
+          expect(root.text).toBe(content);
+          expect(root.attributes[0]?.value).toBe(value);
+        },
+      ),
     );
   });
 
@@ -44,7 +56,9 @@ describe('writing XML', () => {
   });
 
   test('equals the documents of xmlbuilder2, byte for byte', () => {
-    const text = fc.string({ unit: 'binary', maxLength: 20 }).map((raw) => replaceIllegalCharacters(raw).trim());
+    const text = fc
+      .string({ unit: 'binary', maxLength: 20 })
+      .map((raw) => replaceIllegalCharacters(raw).trim());
     const attributes = fc.dictionary(
       fc.constantFrom('a', 'b', 'c'),
       text.map((value) => value.replace(/[\t\n]/g, ' ')),
@@ -59,7 +73,10 @@ describe('writing XML', () => {
         fc.record({ name, attributes, content: fc.array(tie('node'), { maxLength: 3 }) }),
       ),
     }));
-    const append = (parent: ReturnType<typeof create>, { name: tag, attributes: values = {}, content = [] }: XmlNode): void => {
+    const append = (
+      parent: ReturnType<typeof create>,
+      { name: tag, attributes: values = {}, content = [] }: XmlNode,
+    ): void => {
       const element = parent.ele(tag, values);
       if (typeof content === 'string') element.txt(content);
       else for (const child of content) append(element, child);
@@ -68,7 +85,9 @@ describe('writing XML', () => {
       fc.property(node, (root) => {
         const document = create({ version: '1.0', encoding: 'UTF-8' });
         append(document, root);
-        expect(buildXml(root).toString('utf8')).toBe(`${document.end({ prettyPrint: true, indent: '  ', newline: '\n' })}\n`);
+        expect(buildXml(root).toString('utf8')).toBe(
+          `${document.end({ prettyPrint: true, indent: '  ', newline: '\n' })}\n`,
+        );
       }),
     );
   });

@@ -1,7 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
-import { XmlDocument as LibDocument, XmlElement as LibElement, ParseOption, XmlCData, XmlText } from 'libxml2-wasm';
+import {
+  XmlDocument as LibDocument,
+  XmlElement as LibElement,
+  ParseOption,
+  XmlCData,
+  XmlText,
+} from 'libxml2-wasm';
 import { describe, expect, test } from 'vitest';
 import type { XmlElement } from '../../../src/xml/element.ts';
 import { parseXml, XmlSyntaxError } from '../../../src/xml/parse.ts';
@@ -34,7 +40,9 @@ function toPlain(element: LibElement): Plain {
     if (node instanceof LibElement) children.push(toPlain(node));
     else if (node instanceof XmlText || node instanceof XmlCData) text += node.content;
   }
-  const attributes = element.attrs.map((attribute) => `{${attribute.namespaceUri}}${attribute.name}=${attribute.content}`).sort();
+  const attributes = element.attrs
+    .map((attribute) => `{${attribute.namespaceUri}}${attribute.name}=${attribute.content}`)
+    .sort();
   return { namespace: element.namespaceUri, name: element.name, attributes, text, children };
 }
 
@@ -42,7 +50,9 @@ function ours(text: string): Plain | 'refused' {
   const plain = (element: XmlElement): Plain => ({
     namespace: element.namespace,
     name: element.name,
-    attributes: element.attributes.map(({ namespace, name, value }) => `{${namespace}}${name}=${value}`).sort(),
+    attributes: element.attributes
+      .map(({ namespace, name, value }) => `{${namespace}}${name}=${value}`)
+      .sort(),
     text: element.text,
     children: element.children.map(plain),
   });
@@ -81,7 +91,8 @@ describe('compared with libxml2', () => {
     ),
   }));
   const document = element.map(
-    (inner) => `<?xml version="1.0" encoding="UTF-8"?>\n<r xmlns:p="urn:p" xmlns:q="urn:q" xmlns="urn:d">${inner}</r>`,
+    (inner) =>
+      `<?xml version="1.0" encoding="UTF-8"?>\n<r xmlns:p="urn:p" xmlns:q="urn:q" xmlns="urn:d">${inner}</r>`,
   );
 
   test('a well-formed document yields the same tree', () => {
@@ -101,7 +112,8 @@ describe('compared with libxml2', () => {
     );
     fc.assert(
       fc.property(damage, ([xml, at, removed, inserted]) => {
-        // Behind the root's start tag: libxml2 also refuses a namespace that is no address, which XML allows.
+        // Behind the root's start tag: libxml2 also refuses a namespace that is no address, which
+        // XML allows.
         const first = xml.indexOf('>', xml.indexOf('<r ')) + 1;
         const place = first + (at % (xml.length - first));
         const damaged = xml.slice(0, place) + inserted + xml.slice(place + removed);

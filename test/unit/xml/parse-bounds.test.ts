@@ -18,7 +18,10 @@ function failure(text: string, most?: number): string {
 describe('a document built to slow the reader down is read, or refused, in one pass', () => {
   test('with namespaces declared at every depth, and looked up at each element', () => {
     const declared = Array.from({ length: 200 }, (_, depth) => {
-      const prefixes = Array.from({ length: 1000 }, (_, index) => ` xmlns:${depth === 0 ? 'p' : 'q'}${index}="urn:${index}"`);
+      const prefixes = Array.from(
+        { length: 1000 },
+        (_, index) => ` xmlns:${depth === 0 ? 'p' : 'q'}${index}="urn:${index}"`,
+      );
       return `<a${prefixes.join('')}>`;
     });
     const asking = '<p0:b/>'.repeat(100_000);
@@ -35,7 +38,9 @@ describe('a document built to slow the reader down is read, or refused, in one p
   });
 
   test('with a character reference for every letter', () => {
-    const { root } = parseXml(Buffer.from(`<a b="${'&#352;'.repeat(1000)}">${'&#352;&amp;'.repeat(MEBI / 4)}</a>`));
+    const { root } = parseXml(
+      Buffer.from(`<a b="${'&#352;'.repeat(1000)}">${'&#352;&amp;'.repeat(MEBI / 4)}</a>`),
+    );
     expect(root.text).toBe('Š&'.repeat(MEBI / 4));
     expect(getAttribute(root, 'b')).toBe('Š'.repeat(1000));
   });
@@ -52,7 +57,9 @@ describe('a document built to slow the reader down is read, or refused, in one p
 
   test('with more elements and attributes than the caller accepts', () => {
     expect(failure(`<a>${'<b/>'.repeat(1000)}</a>`, 1000)).toMatch(/more than 1000 elements/);
-    expect(failure(`<a>${'<b c="" d="" e=""/>'.repeat(300)}</a>`, 1000)).toMatch(/more than 1000 elements/);
+    expect(failure(`<a>${'<b c="" d="" e=""/>'.repeat(300)}</a>`, 1000)).toMatch(
+      /more than 1000 elements/,
+    );
     expect(failure(`<a>${'<b c=""/>'.repeat(300)}</a>`, 1000)).toMatch(/taken for well-formed/);
   });
 
@@ -64,7 +71,8 @@ describe('a document built to slow the reader down is read, or refused, in one p
   });
 
   test('with more different names than any schema has', () => {
-    const numbered = (make: (nth: number) => string): string => Array.from({ length: 10_001 }, (_, nth) => make(nth)).join('');
+    const numbered = (make: (nth: number) => string): string =>
+      Array.from({ length: 10_001 }, (_, nth) => make(nth)).join('');
     for (const make of [
       (nth: number) => `<b${nth}/>`,
       (nth: number) => `<b c${nth}=""/>`,
@@ -76,16 +84,30 @@ describe('a document built to slow the reader down is read, or refused, in one p
 
   test('with a text that is longer than any boundary, even in pieces', () => {
     const letters = 'x'.repeat(MEBI);
-    for (const piece of [letters, `<![CDATA[${letters}]]>`, `${letters}<!---->`, '&#352;'.repeat(MEBI)])
+    for (const piece of [
+      letters,
+      `<![CDATA[${letters}]]>`,
+      `${letters}<!---->`,
+      '&#352;'.repeat(MEBI),
+    ])
       expect(failure(`<a>${piece.repeat(5)}</a>`)).toMatch(/a text is longer than 4194304 bytes/);
     expect(failure(`<a><![CDATA[${letters.repeat(5)}]]></a>`)).toMatch(/a text is longer than/);
   });
 
-  test.each(['\r\n', '&amp;', '&#x1F600;', 'č'])('with so many of %j that it is read in pieces', (one) => {
-    const read = one.startsWith('\r') ? '\n' : one === '&amp;' ? '&' : one.startsWith('&') ? '😀' : one;
-    for (const before of ['', 'x', 'xx', 'xxx', 'xxxx', 'xxxxx', 'xxxxxx']) {
-      const { root } = parseXml(Buffer.from(`<a>${before}${one.repeat(30_000)}&lt;</a>`));
-      expect(root.text).toBe(`${before}${read.repeat(30_000)}<`);
-    }
-  });
+  test.each(['\r\n', '&amp;', '&#x1F600;', 'č'])(
+    'with so many of %j that it is read in pieces',
+    (one) => {
+      const read = one.startsWith('\r')
+        ? '\n'
+        : one === '&amp;'
+          ? '&'
+          : one.startsWith('&')
+            ? '😀'
+            : one;
+      for (const before of ['', 'x', 'xx', 'xxx', 'xxxx', 'xxxxx', 'xxxxxx']) {
+        const { root } = parseXml(Buffer.from(`<a>${before}${one.repeat(30_000)}&lt;</a>`));
+        expect(root.text).toBe(`${before}${read.repeat(30_000)}<`);
+      }
+    },
+  );
 });

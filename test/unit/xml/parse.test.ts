@@ -46,11 +46,11 @@ describe('the content of a document', () => {
 
   test('an attribute without a prefix is in no namespace', () => {
     const root = parse('<a xmlns="urn:1" xmlns:x="urn:2" id="1" x:id="2" xml:lang="cs"/>');
-    expect([getAttribute(root, 'id'), getAttribute(root, 'id', 'urn:2'), getAttribute(root, 'lang', XML_NAMESPACE)]).toEqual([
-      '1',
-      '2',
-      'cs',
-    ]);
+    expect([
+      getAttribute(root, 'id'),
+      getAttribute(root, 'id', 'urn:2'),
+      getAttribute(root, 'lang', XML_NAMESPACE),
+    ]).toEqual(['1', '2', 'cs']);
     expect(root.attributes).toHaveLength(3);
   });
 
@@ -63,7 +63,9 @@ describe('the content of a document', () => {
   });
 
   test('numbers and booleans stay text, and names of JavaScript have no meaning', () => {
-    const root = parse('<a><n>007</n><b>true</b><__proto__>x</__proto__><constructor>y</constructor></a>');
+    const root = parse(
+      '<a><n>007</n><b>true</b><__proto__>x</__proto__><constructor>y</constructor></a>',
+    );
     expect(root.children.map(({ text }) => text)).toEqual(['007', 'true', 'x', 'y']);
     expect(getChildText(root, '__proto__')).toBe('x');
   });
@@ -81,7 +83,11 @@ describe('bytes and encodings', () => {
     ['UTF-8', Buffer.from('<a>žluť</a>'), undefined],
     ['UTF-8 with a byte order mark', Buffer.from('\ufeff<a>žluť</a>'), undefined],
     ['UTF-16 by its byte order mark', Buffer.from('\ufeff<a>žluť</a>', 'utf16le'), undefined],
-    ['a declared encoding', Buffer.from('<?xml version="1.0" encoding="windows-1250"?><a>\x9elu\x9d</a>', 'latin1'), undefined],
+    [
+      'a declared encoding',
+      Buffer.from('<?xml version="1.0" encoding="windows-1250"?><a>\x9elu\x9d</a>', 'latin1'),
+      undefined,
+    ],
     [
       'an encoding that the transport knows better',
       Buffer.from('<?xml version="1.0" encoding="iso-8859-1"?><a>žluť</a>'),
@@ -99,7 +105,9 @@ describe('bytes and encodings', () => {
     ['us-ascii', [0x41], 'A'],
   ])('a document declared %s is read by that table', (encoding, letters, text) => {
     const head = Buffer.from(`<?xml version="1.0" encoding="${encoding}"?><a>`);
-    expect(parseXml(Buffer.concat([head, Buffer.from(letters), Buffer.from('</a>')])).root.text).toBe(text);
+    expect(
+      parseXml(Buffer.concat([head, Buffer.from(letters), Buffer.from('</a>')])).root.text,
+    ).toBe(text);
   });
 
   test.each([
@@ -107,13 +115,18 @@ describe('bytes and encodings', () => {
     ['little', 'UTF-16', (bytes: Buffer) => bytes],
     ['big', 'UTF-16BE', (bytes: Buffer) => bytes.swap16()],
     ['big', 'utf-16', (bytes: Buffer) => bytes.swap16()],
-  ])('UTF-16 with the %s end first and no mark is recognised by its declaration, %s', (_, encoding, ordered) => {
-    const bytes = (text: string): Buffer =>
-      ordered(Buffer.from(`<?xml version="1.0" encoding="${encoding}"?><a>${text}</a>`, 'utf16le'));
-    expect(parseXml(bytes('žluť')).root.text).toBe('žluť');
-    expect(parseXml(bytes('žluť'), 'utf-16').root.text).toBe('žluť');
-    expect(failure(bytes('&'))).toMatchObject({ line: 1 });
-  });
+  ])(
+    'UTF-16 with the %s end first and no mark is recognised by its declaration, %s',
+    (_, encoding, ordered) => {
+      const bytes = (text: string): Buffer =>
+        ordered(
+          Buffer.from(`<?xml version="1.0" encoding="${encoding}"?><a>${text}</a>`, 'utf16le'),
+        );
+      expect(parseXml(bytes('žluť')).root.text).toBe('žluť');
+      expect(parseXml(bytes('žluť'), 'utf-16').root.text).toBe('žluť');
+      expect(failure(bytes('&'))).toMatchObject({ line: 1 });
+    },
+  );
 
   test('a non-ASCII letter is named if a document declares ASCII', () => {
     const bytes = Buffer.from('<?xml version="1.0" encoding="us-ascii"?><a>\xe9</a>', 'latin1');
@@ -166,7 +179,10 @@ const ILL_FORMED: readonly [string, string][] = [
   ['a value without quotes', '<a b=1/>'],
   ['an attribute without a value', '<a b/>'],
   ['an attribute given twice', '<a b="1" b="2"/>'],
-  ['an attribute given twice under two prefixes', '<a xmlns:x="urn:1" xmlns:y="urn:1" x:b="1" y:b="2"/>'],
+  [
+    'an attribute given twice under two prefixes',
+    '<a xmlns:x="urn:1" xmlns:y="urn:1" x:b="1" y:b="2"/>',
+  ],
   ['attributes without a space', '<a b="1"c="2"/>'],
   ['a prefix that is not declared', '<x:a/>'],
   ['an attribute prefix that is not declared', '<a x:b="1"/>'],

@@ -5,7 +5,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { compileSchema, fillPlaceholders, MAX_DOCUMENT_BYTES, type Validation, type Validator } from '../../../src/xml/xsd.ts';
+import {
+  compileSchema,
+  fillPlaceholders,
+  MAX_DOCUMENT_BYTES,
+  type Validation,
+  type Validator,
+} from '../../../src/xml/xsd.ts';
 import { inWords } from '../../support/in-words.ts';
 
 const XS = 'xmlns:xs="http://www.w3.org/2001/XMLSchema"';
@@ -31,7 +37,8 @@ const unitsSchema = `<xs:schema ${XS} targetNamespace="urn:units">
 const main = { url: 'food/recipe.xsd', bytes: Buffer.from(recipeSchema) };
 const units = { url: 'units.xsd', bytes: Buffer.from(unitsSchema) };
 
-const goodRecipe = '<r:recipe xmlns:r="urn:recipe"><r:title>Soup</r:title><r:minutes>20</r:minutes></r:recipe>';
+const goodRecipe =
+  '<r:recipe xmlns:r="urn:recipe"><r:title>Soup</r:title><r:minutes>20</r:minutes></r:recipe>';
 
 let validator: Validator;
 let folder: string;
@@ -72,8 +79,12 @@ describe('a document', () => {
       [6, 'pan'],
     ]);
     expect(violations[0]?.message).toContain("attribute 'unit'");
-    expect(violations[1]?.message).toBe("Element 'minutes': 'twenty' is not a valid value of the atomic type 'xs:integer'.");
-    expect(violations[3]?.message).toBe("Element 'pan': This element is not expected. Expected is ( minutes ).");
+    expect(violations[1]?.message).toBe(
+      "Element 'minutes': 'twenty' is not a valid value of the atomic type 'xs:integer'.",
+    );
+    expect(violations[3]?.message).toBe(
+      "Element 'pan': This element is not expected. Expected is ( minutes ).",
+    );
   });
 
   test('of another namespace is reported with the namespace', () => {
@@ -91,12 +102,21 @@ describe('a document', () => {
   test('may be UTF-16 or Windows-1250, as declared', () => {
     const inWindows1250 = Buffer.from('<?xml version="1.0" encoding="windows-1250"?>#', 'latin1');
     const body = Buffer.from(goodRecipe.replace('Soup', 'Pol\xe9vka \x9e'), 'latin1');
-    expect(check(Buffer.concat([inWindows1250.subarray(0, -1), body]))).toEqual({ wellFormed: true, violations: [] });
-    expect(check(Buffer.from(`\ufeff${goodRecipe}`, 'utf16le'))).toEqual({ wellFormed: true, violations: [] });
+    expect(check(Buffer.concat([inWindows1250.subarray(0, -1), body]))).toEqual({
+      wellFormed: true,
+      violations: [],
+    });
+    expect(check(Buffer.from(`\ufeff${goodRecipe}`, 'utf16le'))).toEqual({
+      wellFormed: true,
+      violations: [],
+    });
   });
 
   test('with nine megabytes of text is still read', () => {
-    expect(check(goodRecipe.replace('Soup', 'x'.repeat(9_000_000)))).toEqual({ wellFormed: true, violations: [] });
+    expect(check(goodRecipe.replace('Soup', 'x'.repeat(9_000_000)))).toEqual({
+      wellFormed: true,
+      violations: [],
+    });
   });
 });
 
@@ -120,7 +140,9 @@ describe('bytes that are not a document', () => {
   });
 
   test('bytes that contradict their declared encoding are refused', () => {
-    const { wellFormed, violations } = check(Buffer.from(goodRecipe.replace('Soup', 'Pol\xe9vka'), 'latin1'));
+    const { wellFormed, violations } = check(
+      Buffer.from(goodRecipe.replace('Soup', 'Pol\xe9vka'), 'latin1'),
+    );
     expect(wellFormed).toBe(false);
     expect(violations[0]?.message).toContain('encoding');
   });
@@ -134,16 +156,25 @@ describe('bytes that are not a document', () => {
   test('a document over the limit is refused before it is parsed', () => {
     const { wellFormed, violations } = check(Buffer.alloc(MAX_DOCUMENT_BYTES + 1, ' '));
     expect(wellFormed).toBe(false);
-    expect(inWords(violations)).toEqual([{ line: null, message: expect.stringContaining(String(MAX_DOCUMENT_BYTES + 1)) }]);
+    expect(inWords(violations)).toEqual([
+      { line: null, message: expect.stringContaining(String(MAX_DOCUMENT_BYTES + 1)) },
+    ]);
   });
 });
 
 describe('a document type declaration', () => {
-  const refused = { wellFormed: false, violations: [{ line: null, message: expect.stringContaining('DOCTYPE') }] };
+  const refused = {
+    wellFormed: false,
+    violations: [{ line: null, message: expect.stringContaining('DOCTYPE') }],
+  };
 
   test('is refused, even an empty one', () => {
     expect(inWords(check(`<!DOCTYPE recipe>${goodRecipe}`))).toEqual(refused);
-    expect(inWords(check(`<!DOCTYPE recipe [<!ENTITY soup "Soup">]>${goodRecipe.replace('Soup', '&soup;')}`))).toEqual(refused);
+    expect(
+      inWords(
+        check(`<!DOCTYPE recipe [<!ENTITY soup "Soup">]>${goodRecipe.replace('Soup', '&soup;')}`),
+      ),
+    ).toEqual(refused);
   });
 
   test('never makes a file be read', () => {
@@ -165,8 +196,13 @@ describe('a document type declaration', () => {
     ['text', '<a>&e30;</a>'],
     ['an attribute', '<a b="&e30;"/>'],
   ])('with an entity bomb in %s is refused before it is expanded', (_, body) => {
-    const entities = Array.from({ length: 30 }, (_, i) => `<!ENTITY e${i + 1} "${`&e${i};`.repeat(10)}">`);
-    const { wellFormed, violations } = check(`<!DOCTYPE a [<!ENTITY e0 "ha">${entities.join('')}]>${body}`);
+    const entities = Array.from(
+      { length: 30 },
+      (_, i) => `<!ENTITY e${i + 1} "${`&e${i};`.repeat(10)}">`,
+    );
+    const { wellFormed, violations } = check(
+      `<!DOCTYPE a [<!ENTITY e0 "ha">${entities.join('')}]>${body}`,
+    );
     expect(wellFormed).toBe(false);
     expect(violations).not.toEqual([]);
   });
@@ -189,12 +225,16 @@ test('a schema location in a document is never fetched', async () => {
 
 describe('a schema', () => {
   test('that imports a missing schema is refused, with its name', async () => {
-    await expect(compileSchema(main, [])).rejects.toThrow(/food\/recipe\.xsd cannot be used: .*units\.xsd/s);
+    await expect(compileSchema(main, [])).rejects.toThrow(
+      /food\/recipe\.xsd cannot be used: .*units\.xsd/s,
+    );
   });
 
   test('that is invalid is refused', async () => {
     const bytes = Buffer.from(recipeSchema.replace('xs:integer', 'xs:number'));
-    await expect(compileSchema({ ...main, bytes }, [units])).rejects.toThrow(/food\/recipe\.xsd cannot be used: .*number/s);
+    await expect(compileSchema({ ...main, bytes }, [units])).rejects.toThrow(
+      /food\/recipe\.xsd cannot be used: .*number/s,
+    );
     await expect(compileSchema({ ...main, bytes: Buffer.from('<xs:schema') }, [])).rejects.toThrow(
       /food\/recipe\.xsd cannot be used/,
     );
@@ -211,9 +251,12 @@ describe('a schema', () => {
 
   test('releases its memory after every document, good or bad', () => {
     const large = goodRecipe.replace('Soup', 'x'.repeat(500_000));
-    const documents = [large, large.replace('20', 'x'), `<!DOCTYPE r>${large}`, large.slice(0, -1)].map((text) =>
-      Buffer.from(text),
-    );
+    const documents = [
+      large,
+      large.replace('20', 'x'),
+      `<!DOCTYPE r>${large}`,
+      large.slice(0, -1),
+    ].map((text) => Buffer.from(text));
     const validateAll = () => documents.map((document) => validator.validate(document));
     validateAll();
     const before = process.memoryUsage().external;
@@ -224,7 +267,8 @@ describe('a schema', () => {
 });
 
 describe('placeholders', () => {
-  const fill = (template: string, values: Record<string, string>) => fillPlaceholders(Buffer.from(template), values).toString();
+  const fill = (template: string, values: Record<string, string>) =>
+    fillPlaceholders(Buffer.from(template), values).toString();
 
   test('are filled everywhere, and the value is escaped', () => {
     expect(fill('<a b="{base}/1/" c="{base}"/>', { base: 'http://x/?a=1&b="<$&' })).toBe(
@@ -233,7 +277,9 @@ describe('placeholders', () => {
   });
 
   test('are not confused with the repetitions of a pattern', () => {
-    expect(fill('<xs:pattern value="\\d{6}{name}"/>', { name: 'x' })).toBe('<xs:pattern value="\\d{6}x"/>');
+    expect(fill('<xs:pattern value="\\d{6}{name}"/>', { name: 'x' })).toBe(
+      '<xs:pattern value="\\d{6}x"/>',
+    );
   });
 
   test('without a value are an error', () => {
