@@ -1,5 +1,4 @@
 import { defineConfig } from 'vitest/config';
-import { countBlocks } from './test/fuzz/instrument.ts';
 
 /**
  * Ends only what hangs, also where the machine is busy with other things: no test is about how long
@@ -36,9 +35,7 @@ export default defineConfig({
             'test/programs/**',
             'test/pace/**',
             'test/endurance/**',
-            'test/fuzz/**',
             'test/disk/**',
-            'test/scale/**',
             'test/image/**',
           ],
         },
@@ -74,19 +71,6 @@ export default defineConfig({
           testTimeout: 4 * 3600 * 1000,
         },
       },
-      // Bytes that are made of others, guided by the code that they reach.
-      {
-        plugins: [countBlocks()],
-        test: {
-          ...shared,
-          ...ALONE,
-          name: 'fuzz',
-          include: ['test/fuzz/**/*.test.ts'],
-          testTimeout: 24 * 3600 * 1000,
-          execArgv: ['--max-old-space-size=192', '--max-semi-space-size=4'],
-          server: { deps: { inline: ['csv-parse', 'smol-toml'] } },
-        },
-      },
       // Each call on a file fails once, and each state that a power cut can leave.
       {
         test: {
@@ -94,17 +78,6 @@ export default defineConfig({
           name: 'disk',
           include: ['test/disk/**/*.test.ts'],
           testTimeout: 4 * 3600 * 1000,
-        },
-      },
-      // By hand, on a machine that is otherwise idle: twenty machines, and the pace for twice as
-      // long.
-      {
-        test: {
-          ...shared,
-          ...ALONE,
-          name: 'scale',
-          include: ['test/scale/**/*.test.ts', 'test/pace/*-share-one-pace.test.ts'],
-          env: { PACE_FINDS_EACH: '50' },
         },
       },
     ],
