@@ -90,12 +90,7 @@ export function mapRow(
   const report: Report = (severity, rule, message, column, element, more) => {
     const header = columns.getHeader(column);
     const place = { ...getRowPlace(columns.place, row), find: localId };
-    const where = {
-      ...place,
-      ...(element && { element }),
-      ...(header && { column: header }),
-      ...more,
-    };
+    const where = { ...place, element, column: header, ...more };
     issues.push(
       severity === 'warning'
         ? makeWarningIssue(rule, message, where)
@@ -140,7 +135,7 @@ export function mapRow(
     localId,
     elements: Object.assign(values, point.value.elements),
     photos,
-    ...(missing.length === 0 ? {} : { missingPhotos: missing }),
+    missingPhotos: missing,
     covered: row.point === undefined ? columns.covered : withPoint(columns.covered),
     coversPhotos: row.photos !== undefined || columns.has('photos'),
     source: getRowPlace(columns.place, row),

@@ -265,7 +265,9 @@ function findOtherRows(
   const key = meanings.indexOf('local_id');
   const otherRowList: OtherRow[] = [];
   const silent: TableRow[] = [];
-  let [finds, longest, haveDigits] = [0, 0, true];
+  let finds = 0;
+  let longest = 0;
+  let haveDigits = true;
   for (const row of table.rows) {
     const why = explainNoFind(row, names);
     if (why !== undefined) otherRowList.push({ row, why });

@@ -250,10 +250,8 @@ export function parseOwnTerms(table: Table): {
     columns.size === 0 &&
     findColumnMeant(only) === undefined;
   const issues: Issue[] = table.issues.filter(({ rule }) => !isList || rule !== 'table-no-rows');
-  const [termAt, setAt] = [
-    columns.get('term') ?? (table.header.length === 1 ? 0 : undefined),
-    columns.get('set'),
-  ];
+  const termAt = columns.get('term') ?? (table.header.length === 1 ? 0 : undefined);
+  const setAt = columns.get('set');
   if (termAt === undefined) {
     const headerText = table.header.join(', ');
     const message = msg`The list has no column "term". Its columns are ${headerText}; call the one with your terms "term".`;
@@ -277,7 +275,7 @@ export function parseOwnTerms(table: Table): {
       continue;
     }
     const key = getMappingKey(set ?? '', term);
-    if (!terms.has(key)) terms.set(key, { row, term, ...(set === undefined ? {} : { set }) });
+    if (!terms.has(key)) terms.set(key, { row, term, set });
   }
   return { terms: [...terms.values()], issues };
 }

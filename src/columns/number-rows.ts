@@ -70,11 +70,9 @@ export function parseNumbers(table: Table): {
       issues.push(issue.with({ ...place, column }));
     }
     if (doubts.some(({ severity }) => severity === 'error')) continue;
-    const [localId, identCely, value] = [
-      getCellText(row, 'local_id'),
-      getCellText(row, 'ident_cely'),
-      getCellText(row, 'evidencni_cislo'),
-    ];
+    const localId = getCellText(row, 'local_id');
+    const identCely = getCellText(row, 'ident_cely');
+    const value = getCellText(row, 'evidencni_cislo');
     const problem = checkNumberRow(localId || identCely, value);
     if (problem === undefined) rows.push({ localId, identCely, value, place });
     else issues.push(problem.with(place));

@@ -91,7 +91,7 @@ export function proposeColumns(
       profile,
       rule,
       reasons,
-      ...(doubt === undefined ? {} : { doubt }),
+      doubt,
     };
   });
   const read = new Set(columns.flatMap(({ rule }) => (rule.kind === 'read' ? [rule.element] : [])));
@@ -130,7 +130,7 @@ export function proposeNumberColumns(table: Table, knowledge: LookupSources): Ta
       reasons = [msg`not needed for a number`],
       doubt,
     } = candidateByColumn.get(profile.index) ?? {};
-    return { profile, rule, reasons, ...(doubt === undefined ? {} : { doubt }) };
+    return { profile, rule, reasons, doubt };
   });
   const read = new Set([...candidateByColumn.values()].map(({ element }) => element));
   const undecided: ColumnName[] = read.has('evidencni_cislo') ? [] : ['evidencni_cislo'];
@@ -343,12 +343,11 @@ function scoreKey(
     repeated.length === 0 && empty === 0
       ? [...candidate.reasons, msg`filled in every row, without duplicates`]
       : candidate.reasons;
-  const { doubt: _doubt, ...rest } = candidate;
   return {
-    ...rest,
+    ...candidate,
     reasons,
     rule: counts ? { ...candidate.rule, prefix } : candidate.rule,
-    ...(doubts.length === 0 ? {} : { doubt: joinMessages(doubts, '; ') }),
+    doubt: doubts.length === 0 ? undefined : joinMessages(doubts, '; '),
   };
 }
 

@@ -94,8 +94,8 @@ function makeUnknownVersionError(version: string, cause?: unknown): ConfigError 
 
 function toIssue({ line, element, message }: SchemaViolation, rule: string): Issue {
   return makeErrorIssue(rule, describeViolation(message), {
-    ...(line === null ? {} : { line }),
-    ...(element === undefined ? {} : { element }),
+    line: line ?? undefined,
+    element,
   });
 }
 

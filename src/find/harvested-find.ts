@@ -193,16 +193,12 @@ function isSamePoint(
   sent: FindElements | HarvestedElements,
   foundElements: HarvestedElements,
 ): boolean {
-  const [measured, counted] = [
-    parsePointIn(sent, sent.geom_system),
-    parsePointIn(foundElements, foundElements.geom_system),
-  ];
+  const measured = parsePointIn(sent, sent.geom_system);
+  const counted = parsePointIn(foundElements, foundElements.geom_system);
   if (measured !== undefined && counted !== undefined && measured.system !== counted.system)
     return isSamePlace(measured, counted);
-  const [first, second] = [
-    parseWktNumbers(getWkt(sent, sent.geom_system)),
-    parseWktNumbers(getWkt(foundElements, sent.geom_system)),
-  ];
+  const first = parseWktNumbers(getWkt(sent, sent.geom_system));
+  const second = parseWktNumbers(getWkt(foundElements, sent.geom_system));
   return (
     first.length === second.length &&
     first.every((value, index) => Math.abs(value - (second[index] ?? Number.NaN)) <= SAME_POINT)

@@ -198,12 +198,13 @@ export function listDifferingTraits(
   const placeName = findPointName(row, base);
   const movedPoint = [base, find].every((other) => isElsewhere(other, row)) ? [placeName] : [];
   const hasPoints = getPoint(base) !== undefined && getPoint(row) !== undefined;
-  const place = hasPoints ? movedPoint : isDiffering('lokalizace') ? ['lokalizace' as const] : [];
+  const place = hasPoints ? movedPoint : (['lokalizace'] as const).filter(isDiffering);
   return [...(['druh_nalezu', 'datum_nalezu'] as const).filter(isDiffering), ...place];
 }
 
 function isElsewhere(one: FindElements, other: FindElements): boolean {
-  const [a, b] = [getPoint(one), getPoint(other)];
+  const a = getPoint(one);
+  const b = getPoint(other);
   return a !== undefined && b !== undefined && !isSamePlace(a, b);
 }
 

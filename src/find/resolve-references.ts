@@ -83,7 +83,8 @@ export function formatSet(set: string): Message {
 }
 
 export function makeWrongSetMessage(term: TermCandidate, set: string): Message {
-  const [ownSet, needed] = [formatSet(term.setSpec), formatSet(set)];
+  const ownSet = formatSet(term.setSpec);
+  const needed = formatSet(set);
   return msg`${term.label} (${term.id}) is an entry of ${ownSet}, but this element needs one of ${needed}. See: ${cmd`pas vocab list ${set}`}`;
 }
 
@@ -92,20 +93,25 @@ export function makeDeletedMessage(term: TermCandidate, set: string): Message {
   return msg`${term.label} (${term.id}) was deleted from ${where}. Choose another: ${cmd`pas vocab search ${term.label} --set ${set}`}`;
 }
 
-export function makeMappingConflictMessage(
-  lookup: Extract<TermLookup, { kind: 'mapping-conflict' }>,
-  set: string,
-): Message {
+type MappingConflict = Extract<TermLookup, { kind: 'mapping-conflict' }>;
+
+export function makeMappingConflictMessage(lookup: MappingConflict, set: string): Message {
   const { ownTerm, target, term, because } = lookup;
   const named = term === undefined ? target : `${term.label} (${term.id})`;
   const where = formatSet(because === 'wrong-set' && term !== undefined ? term.setSpec : set);
-  const why =
-    because === 'deleted'
-      ? msg`was deleted from ${where}`
-      : because === 'wrong-set' && term !== undefined
-        ? msg`is now an entry of ${where}`
-        : msg`is not an entry of ${where}`;
+  const why = describeMappingConflict(because, term !== undefined, where);
   return msg`"${ownTerm}" is mapped to ${named}, which ${why}. Choose another: ${cmd`pas vocab map set ${set} ${ownTerm}`} ID`;
+}
+
+function describeMappingConflict(
+  because: MappingConflict['because'],
+  hasTerm: boolean,
+  where: Message,
+): Message {
+  if (because === 'deleted') return msg`was deleted from ${where}`;
+  return because === 'wrong-set' && hasTerm
+    ? msg`is now an entry of ${where}`
+    : msg`is not an entry of ${where}`;
 }
 
 function makeAmbiguousMessage(
@@ -113,14 +119,16 @@ function makeAmbiguousMessage(
   set: string,
   cell: string,
 ): Message {
-  const [where, names] = [formatSet(set), formatTerms(candidates)];
+  const where = formatSet(set);
+  const names = formatTerms(candidates);
   return msg`"${cell}" can mean several entries of ${where}: ${names}. Write the identifier of the right one.`;
 }
 
 type UnknownTerm = Extract<TermLookup, { kind: 'unknown' }>;
 
 function makeUnknownTermMessage(lookup: UnknownTerm, set: string, cell: string): Message {
-  const [where, advice] = [formatSet(set), adviseNearest(set, lookup)];
+  const where = formatSet(set);
+  const advice = adviseNearest(set, lookup);
   const other = lookup.elsewhere?.find(({ setSpec }) =>
     FIELDS.some((field) => field.set === setSpec),
   );
@@ -245,7 +253,7 @@ function acceptPerson({ id, label }: TermCandidate, text: string): ResolvedFinde
   if (asMatched === label && findNameProblem(label) === undefined)
     return { value: { id: NEW_PERSON, text: label } };
   const remark = makeUnreadable(FINDER_MATCHED, msg`"${text}" is read as ${id} (${label}).`);
-  return { value: { id, text: label }, ...(text === label ? {} : { remark }) };
+  return { value: { id, text: label }, remark: text === label ? undefined : remark };
 }
 
 /**
@@ -277,14 +285,7 @@ function chooseUnknown(text: string, lookupTerm: LookupTerm): ResolvedFinder {
     name,
     `${name}, ${name}`,
     `${name} nálezce`,
-  ]).flatMap((name) => {
-    const lookup = lookupTerm(PEOPLE, name);
-    return lookup.kind === 'found'
-      ? [lookup.term]
-      : lookup.kind === 'ambiguous'
-        ? lookup.candidates
-        : [];
-  });
+  ]).flatMap((name) => listPeople(lookupTerm(PEOPLE, name)));
   const people = [...new Map(unknownPeople.map((term) => [term.id, term])).values()];
   const [only, another] = people;
   if (only !== undefined && another === undefined) {
@@ -338,11 +339,8 @@ function findCandidates(
 }
 
 function listPeople(lookup: TermLookup): readonly TermCandidate[] {
-  return lookup.kind === 'found'
-    ? [lookup.term]
-    : lookup.kind === 'ambiguous'
-      ? lookup.candidates
-      : [];
+  if (lookup.kind === 'found') return [lookup.term];
+  return lookup.kind === 'ambiguous' ? lookup.candidates : [];
 }
 
 /** Takes the name as `Surname, Given name`, unless all evidence shows the other order. */
@@ -369,14 +367,9 @@ function splitUnmarkedName(
   const lookup = lookupTerm(PEOPLE, bare);
   const nearest = lookup.kind === 'unknown' ? lookup.nearest : [];
   const names = formatTerms(nearest);
-  const advice =
-    nearest.length === 0
-      ? makeNameAdvice(text)
-      : joinMessages([makeNameAdvice(text), msg`Nearest: ${names}.`], ' ');
-  return {
-    ...makeUnreadable('finder-name', advice),
-    ...(nearest.length === 0 ? {} : { candidates: nearest }),
-  };
+  if (nearest.length === 0) return makeUnreadable('finder-name', makeNameAdvice(text));
+  const advice = joinMessages([makeNameAdvice(text), msg`Nearest: ${names}.`], ' ');
+  return { ...makeUnreadable('finder-name', advice), candidates: nearest };
 }
 
 /** Suffix and birth name, which distinguish people of one name, are stored with the surname. */
@@ -429,10 +422,8 @@ export function findNameProblem(text: string): Message | undefined {
  * without a further check.
  */
 export function findNameDoubt(text: string): Message | undefined {
-  const [surname, givenName] = [
-    trimText(text.slice(0, text.indexOf(','))),
-    trimText(text.slice(text.indexOf(',') + 1)),
-  ];
+  const surname = trimText(text.slice(0, text.indexOf(',')));
+  const givenName = trimText(text.slice(text.indexOf(',') + 1));
   if (/[;,]/.test(givenName)) return describeSeveral(text);
   return detectNameOrder(`${surname} ${givenName}`) === 'given-first'
     ? msg`"${text}" may be reversed: the surname comes before the comma.`

@@ -168,7 +168,8 @@ function checkFinderName({ nalezce }: FindElements): Finding[] {
 function checkIdentifierForm(elements: FindElements): readonly Finding[] {
   return judgeReferences(elements, (field, reference) => {
     if (hasGoodForm(field, reference)) return NOTHING;
-    const [{ name, set }, { id }] = [field, reference];
+    const { name, set } = field;
+    const { id } = reference;
     const message = set?.startsWith('heslo:')
       ? msg`"${id}" cannot be an identifier of ${name}. Write HES- and digits; ${cmd`pas vocab search`} finds it.`
       : msg`"${id}" cannot be an identifier of ${name}. Write the one that ${cmd`pas vocab search`} finds.`;
@@ -284,7 +285,7 @@ export type RuleContext = {
 export type Finding = {
   readonly element?: ElementName;
   readonly message: Message;
-  readonly warning?: true;
+  readonly warning?: boolean;
   /** Name of the issue where it differs from the rule's. */
   readonly rule?: string;
 };

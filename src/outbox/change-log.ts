@@ -61,7 +61,8 @@ export function recordBefore(outbox: Outbox, findId: FindId): void {
   if (row === undefined) return;
   const entries = listEntriesOfFind(outbox, findId);
   const importEntry = entries.find(({ kind }) => kind === 'import');
-  const [imported, held] = [importEntry !== undefined, serializeHeld(importEntry?.held ?? null)];
+  const imported = importEntry !== undefined;
+  const held = serializeHeld(importEntry?.held ?? null);
   const before: FindBefore = {
     find: row,
     imported,
@@ -166,13 +167,11 @@ type LoggedChange = {
 
 /** `later`: the next command that changed the find. */
 const parseChange = createRowParser({
-  ...{
-    findId: isNumber,
-    localId: isText,
-    before: orNull(isText),
-    later: orNull(isNumber),
-    now: orNull(isText),
-  },
+  findId: isNumber,
+  localId: isText,
+  before: orNull(isText),
+  later: orNull(isNumber),
+  now: orNull(isText),
 });
 
 /** Yields the finds that a command changed, before and after it. */

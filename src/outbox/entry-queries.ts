@@ -12,8 +12,6 @@ import type {
 import { COLUMN_OF, type EntryRow, parseEntry, parseEntryRow } from './entry-row.ts';
 import { assertOneRowChanged, type Outbox } from './open-outbox.ts';
 
-/** Queries of the table `entries`. */
-
 export type Target = {
   /** The find's row; null for a record of the service without a find here. */
   readonly findId: FindId | null;
@@ -120,9 +118,7 @@ export function findImportOfRecord(outbox: Outbox, identCely: string): ImportEnt
   const [entry] = selectEntries(
     outbox,
     `ident_cely = :identCely and +entries.kind = 'import' and +state = 'accepted'`,
-    {
-      identCely,
-    },
+    { identCely },
   );
   return entry?.kind === 'import' ? entry : undefined;
 }
@@ -165,16 +161,18 @@ export function listHeldEntries(outbox: Outbox): Entry[] {
 
 /** Returns photographs of which the service may not have a copy yet. */
 export function listUnsentPhotoEntries(outbox: Outbox): PhotoEntry[] {
-  return selectEntries(
-    outbox,
-    `entries.kind = 'photo' and state not in ('accepted', 'dropped')`,
-    {},
-  ).filter((entry) => entry.kind === 'photo');
+  return listPhotoEntries(outbox, `state not in ('accepted', 'dropped')`);
 }
 
 /** Returns all photographs, including dropped ones. */
-export function listPhotoEntries(outbox: Outbox): PhotoEntry[] {
-  return selectEntries(outbox, `entries.kind = 'photo'`, {}).filter(isPhoto);
+export function listPhotoEntries(
+  outbox: Outbox,
+  condition = 'true',
+  values: Record<string, unknown> = {},
+): PhotoEntry[] {
+  return selectEntries(outbox, `entries.kind = 'photo' and ${condition}`, values).filter(
+    (entry) => entry.kind === 'photo',
+  );
 }
 
 /**
@@ -187,8 +185,8 @@ function selectEntries(
   values: Record<string, unknown>,
   tail = 'order by entries.id',
 ): Entry[] {
-  const rows = outbox.sql(`select ${COLUMNS} ${FROM} where ${condition} ${tail}`).all(values);
-  return rows.map((row) => parseEntry(outbox, row));
+  const query = outbox.sql(`select ${COLUMNS} ${FROM} where ${condition} ${tail}`);
+  return query.all(values).map((row) => parseEntry(outbox, row));
 }
 
 export function isDropped(outbox: Outbox, findId: FindId): boolean {
@@ -219,10 +217,7 @@ export function listNumbers(outbox: Outbox, { findId, identCely }: Target): Numb
   return selectEntries(
     outbox,
     `+entries.kind = 'number' and (find_id = :findId or ident_cely = :identCely)`,
-    {
-      findId,
-      identCely,
-    },
+    { findId, identCely },
   ).filter(isNumberEntry);
 }
 
@@ -409,9 +404,7 @@ export function listQueuedEntries(outbox: Outbox, ids?: readonly EntryId[]): Ent
   return selectEntries(
     outbox,
     `state = 'queued' and entries.id in (select value from json_each(:ids))`,
-    {
-      ids: JSON.stringify(ids),
-    },
+    { ids: JSON.stringify(ids) },
   );
 }
 
@@ -421,14 +414,8 @@ export function listPhotographsByDigest(
   record: string,
   digest: Buffer,
 ): PhotoEntry[] {
-  return selectEntries(
-    outbox,
-    `entries.kind = 'photo' and photo_sha512 = :digest and record_key = :record`,
-    {
-      digest,
-      record,
-    },
-  ).filter(isPhoto);
+  const condition = 'photo_sha512 = :digest and record_key = :record';
+  return listPhotoEntries(outbox, condition, { digest, record });
 }
 
 /** Returns photographs of a record that were read from this file, without dropped ones. */
@@ -437,11 +424,8 @@ export function listPhotographsBySource(
   record: string,
   source: string,
 ): PhotoEntry[] {
-  return selectEntries(
-    outbox,
-    `entries.kind = 'photo' and record_key = :record and photo_source = :source and state <> 'dropped'`,
-    { record, source },
-  ).filter(isPhoto);
+  const condition = `record_key = :record and photo_source = :source and state <> 'dropped'`;
+  return listPhotoEntries(outbox, condition, { record, source });
 }
 
 /** Returns queued numbers of a record that were never attempted, except one. */
@@ -493,9 +477,7 @@ export function listDraftImports(
   return selectEntries(
     outbox,
     `state = 'draft' and ${recordKeys === undefined ? withDependents : ofRecords}`,
-    {
-      ...(recordKeys === undefined ? {} : { recordKeys: JSON.stringify(recordKeys) }),
-    },
+    recordKeys === undefined ? {} : { recordKeys: JSON.stringify(recordKeys) },
   );
 }
 
@@ -510,10 +492,6 @@ export function listNeedingPerson(outbox: Outbox, limit: number): Entry[] {
     'order by state, entries.id limit :limit',
   );
   return [...held, ...otherEntries].slice(0, limit);
-}
-
-function isPhoto(entry: Entry): entry is PhotoEntry {
-  return entry.kind === 'photo';
 }
 
 function isNumberEntry(entry: Entry): entry is NumberEntry {

@@ -23,33 +23,35 @@ import type { Outbox } from './open-outbox.ts';
  * Columns of an entry that its checksum covers: all except those derived from events, and its head.
  */
 const CONTENT = {
-  ...{
-    document: orNull(isBytes),
-    documentSha512: orNull(isBytes),
-    digest: orNull(isText),
-    project: orNull(isText),
-  },
-  ...{ value: orNull(isText), expects: orNull(isText) },
-  ...{
-    photoName: orNull(isText),
-    photoType: orNull(isText),
-    photoSha512: orNull(isBytes),
-    photoOriginalSha512: orNull(isBytes),
-  },
-  ...{ photoBytes: orNull(isNumber), photoLink: orNull(isText), photoSource: orNull(isText) },
-  ...{ retryOf: orNull(isText), identCely: orNull(isText), notBeforeAt: isNumber },
-  ...{ held: orNull(isText), reason: orNull(isText), issues: orNull(isText) },
+  document: orNull(isBytes),
+  documentSha512: orNull(isBytes),
+  digest: orNull(isText),
+  project: orNull(isText),
+  value: orNull(isText),
+  expects: orNull(isText),
+  photoName: orNull(isText),
+  photoType: orNull(isText),
+  photoSha512: orNull(isBytes),
+  photoOriginalSha512: orNull(isBytes),
+  photoBytes: orNull(isNumber),
+  photoLink: orNull(isText),
+  photoSource: orNull(isText),
+  retryOf: orNull(isText),
+  identCely: orNull(isText),
+  notBeforeAt: isNumber,
+  held: orNull(isText),
+  reason: orNull(isText),
+  issues: orNull(isText),
 };
 export type Content = RowOf<typeof CONTENT>;
 
 const HEAD = {
-  ...{
-    uuid: isText,
-    findId: orNull(isNumber),
-    kind: makeMemberGuard(ENTRY_KINDS),
-    recordKey: isText,
-  },
-  ...{ createdAt: isNumber, updatedAt: isNumber },
+  uuid: isText,
+  findId: orNull(isNumber),
+  kind: makeMemberGuard(ENTRY_KINDS),
+  recordKey: isText,
+  createdAt: isNumber,
+  updatedAt: isNumber,
 };
 type Head = RowOf<typeof HEAD>;
 
@@ -61,8 +63,12 @@ const DERIVED = {
 };
 
 const isEntryRow = createRowGuard({
-  ...{ ...HEAD, ...CONTENT, ...DERIVED },
-  ...{ id: isNumber, findUuid: orNull(isText), localId: orNull(isText) },
+  ...HEAD,
+  ...CONTENT,
+  ...DERIVED,
+  id: isNumber,
+  findUuid: orNull(isText),
+  localId: orNull(isText),
 });
 export type EntryRow = Guarded<typeof isEntryRow>;
 
@@ -161,18 +167,19 @@ export function parseEntry(outbox: Outbox, stored: unknown): Entry {
     updatedAt,
   } = row;
   const base = {
-    ...{
-      id,
-      uuid,
-      findId,
-      findUuid,
-      localId,
-      state,
-      identCely,
-      notBeforeAt,
-      recordKey: row.recordKey,
-    },
-    ...{ unknownAttempts, attempts, createdAt, updatedAt },
+    id,
+    uuid,
+    findId,
+    findUuid,
+    localId,
+    state,
+    identCely,
+    notBeforeAt,
+    recordKey: row.recordKey,
+    unknownAttempts,
+    attempts,
+    createdAt,
+    updatedAt,
     ...parseTexts(outbox, row),
   };
   switch (row.kind) {
@@ -212,7 +219,10 @@ function toPhotograph({ path }: Outbox, row: EntryRow): Photograph {
   if (photoName === null || photoSha512 === null || photoBytes === null)
     throw makeDamagedRowError(path, msg`entry ${row.id}`);
   return {
-    ...{ name: photoName, mediaType: photoType ?? '', sha512: photoSha512, sizeBytes: photoBytes },
+    name: photoName,
+    mediaType: photoType ?? '',
+    sha512: photoSha512,
+    sizeBytes: photoBytes,
     ...(photoOriginalSha512 === null ? {} : { originalSha512: photoOriginalSha512 }),
     ...(photoSource === null ? {} : { source: photoSource }),
     ...(photoLink === null ? {} : { link: photoLink }),

@@ -64,7 +64,10 @@ export type SentPhotograph = {
 export function serializePhotograph(photograph: Photograph): SentPhotograph {
   const { name, mediaType, sizeBytes, sha512, originalSha512, link } = photograph;
   return {
-    ...{ name, mediaType, sizeBytes, sha512: sha512.toString('hex') },
+    name,
+    mediaType,
+    sizeBytes,
+    sha512: sha512.toString('hex'),
     original: originalSha512?.toString('hex') ?? null,
     link: link ?? null,
   };
@@ -79,7 +82,10 @@ export function parsePhotograph({
   link,
 }: SentPhotograph): Photograph {
   return {
-    ...{ name, mediaType, sizeBytes, sha512: Buffer.from(sha512, 'hex') },
+    name,
+    mediaType,
+    sizeBytes,
+    sha512: Buffer.from(sha512, 'hex'),
     ...(original === null ? {} : { originalSha512: Buffer.from(original, 'hex') }),
     ...(link === null ? {} : { link }),
   };
@@ -195,8 +201,13 @@ export type EventOf<Kind extends EventKind> = Extract<OutboxEvent, { readonly ki
 
 /** Columns that the checksum covers. */
 const COVERED = {
-  ...{ id: isText, outbox: isText, find: orNull(isText), entry: orNull(isText) },
-  ...{ position: isNumber, kind: isText, body: isText },
+  id: isText,
+  outbox: isText,
+  find: orNull(isText),
+  entry: orNull(isText),
+  position: isNumber,
+  kind: isText,
+  body: isText,
 };
 type Covered = RowOf<typeof COVERED>;
 
@@ -269,8 +280,7 @@ const NO_VALUE = '\u0001';
  */
 export function computeChecksum(values: readonly (string | number | null | Buffer)[]): number {
   let text = '';
-  for (const value of values)
-    text += `${value === null ? NO_VALUE : isBytes(value) ? value.length : value}\0`;
+  for (const value of values) text += `${isBytes(value) ? value.length : (value ?? NO_VALUE)}\0`;
   let crc = crc32(text);
   for (const value of values) if (isBytes(value)) crc = crc32(value, crc);
   return crc;

@@ -171,7 +171,8 @@ export function assertSoundJournal(journal: Journal): void {
 
 function makeDamagedJournalError(path: string, result: string, cause?: unknown): DatabaseError {
   return new DatabaseError(msg`${path}: the journal is damaged (${result}).`, {
-    ...{ cause, damaged: true },
+    cause,
+    damaged: true,
     hint: msg`Run the command again: the journal is moved aside and rebuilt from what can be read and from the outboxes.`,
   });
 }
@@ -180,7 +181,7 @@ function openSound(path: string, { machine, busyTimeoutMs }: JournalOptions): Jo
   // A commit must survive a power cut: otherwise an attempt could be lost.
   const database = openDatabase(path, {
     synchronous: 'full',
-    ...(busyTimeoutMs === undefined ? {} : { busyTimeoutMs }),
+    busyTimeoutMs,
   });
   try {
     asDatabaseError(path, () => migrate(database, join(packageRoot, 'schemas', 'journal')));

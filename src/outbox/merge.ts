@@ -69,7 +69,9 @@ export function mergeJournal(outbox: Outbox, { withOpen }: { readonly withOpen: 
     !isHere(outbox, event.id) &&
     !journal.isAnswered(event);
   const readSince = (seq: number) => journal.listEventsSince(id, seq, MAX_EVENTS_AT_ONCE);
-  let [isBroken, hasMore, events] = [false, false, 0];
+  let isBroken = false;
+  let hasMore = false;
+  let events = 0;
   let last: ReturnType<typeof readSince>[number] | undefined;
   for (let page = readSince(mergedSeq); page.length > 0; page = readSince(page.at(-1)?.seq ?? 0)) {
     const taken = page.flatMap(({ event }) => (isOpen(event) ? [] : [event]));

@@ -123,8 +123,16 @@ function attemptOpenJournal(
 
 function makeHeader(binding: Binding, outbox: string): Header {
   return {
-    ...{ ...binding, outbox, journal: '', machine: '', mergedSeq: 0, mergedEvent: '' },
-    ...{ mustLook: false, account: null, separateFrom: [], copyMadeAt: null },
+    ...binding,
+    outbox,
+    journal: '',
+    machine: '',
+    mergedSeq: 0,
+    mergedEvent: '',
+    mustLook: false,
+    account: null,
+    separateFrom: [],
+    copyMadeAt: null,
   };
 }
 
@@ -239,11 +247,9 @@ function guardStatement(path: string, prepare: () => Statement): Statement {
       }
     };
   const statement = guard(prepare)();
-  const [get, all, run] = [
-    statement.get.bind(statement),
-    statement.all.bind(statement),
-    statement.run.bind(statement),
-  ];
+  const get = statement.get.bind(statement);
+  const all = statement.all.bind(statement);
+  const run = statement.run.bind(statement);
   const { iterate } = statement;
   return Object.assign(statement, {
     get: guard(get),
@@ -267,7 +273,8 @@ function toReadableError(path: string, thrown: unknown): unknown {
 
 function makeDamagedSchemaError(path: string, cause: Error): DatabaseError {
   return new DatabaseError(msg`${path}: the database is damaged (${cause.message}).`, {
-    ...{ cause, damaged: true },
+    cause,
+    damaged: true,
     hint: msg`Restore the last backup: ${cmd`pas restore`} FILE --replace moves the damaged file aside.`,
   });
 }
@@ -291,22 +298,18 @@ const HEADER_COLUMN_OF = {
 const HEADER_NAMES = Object.keys(HEADER_COLUMN_OF) as (keyof Header)[];
 
 const COVERED = {
-  ...{
-    outbox: isText,
-    address: isText,
-    prefix: isText,
-    schemaVersion: isText,
-    journal: isText,
-    machine: isText,
-  },
-  ...{
-    mergedSeq: isNumber,
-    mergedEvent: isText,
-    mustLook: isNumber,
-    account: orNull(isText),
-    separateFrom: isText,
-  },
-  ...{ copyMadeAt: orNull(isNumber) },
+  outbox: isText,
+  address: isText,
+  prefix: isText,
+  schemaVersion: isText,
+  journal: isText,
+  machine: isText,
+  mergedSeq: isNumber,
+  mergedEvent: isText,
+  mustLook: isNumber,
+  account: orNull(isText),
+  separateFrom: isText,
+  copyMadeAt: orNull(isNumber),
 } satisfies Record<keyof Header, unknown>;
 type Covered = RowOf<typeof COVERED>;
 

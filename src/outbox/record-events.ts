@@ -65,14 +65,12 @@ function selectAttempts(events: readonly OutboxEvent[], entryId: Entry['id']): A
     .map(({ id, body }): Attempt => {
       const answer = answers.get(id);
       return {
-        ...{
-          id,
-          entryId,
-          startedAt: body.at,
-          method: body.method,
-          path: body.path,
-          account: body.account,
-        },
+        id,
+        entryId,
+        startedAt: body.at,
+        method: body.method,
+        path: body.path,
+        account: body.account,
         bounds: getBounds(body, answer),
         endedAt: answer?.at ?? null,
         serverDateAt: answer?.serverDateMs ?? null,
@@ -113,13 +111,11 @@ export function countAttemptsInARow(outbox: Outbox, entry: Entry, outcome: Attem
 }
 
 const parseLookup = createRowParser({
-  ...{
-    foundAt: isNumber,
-    serverAt: orNull(isNumber),
-    basis: isText,
-    reason: isText,
-    candidates: isText,
-  },
+  foundAt: isNumber,
+  serverAt: orNull(isNumber),
+  basis: isText,
+  reason: isText,
+  candidates: isText,
 });
 
 /** Returns the conclusions about an entry in order; the last inconclusive lookup comes last. */
@@ -137,11 +133,9 @@ export function listEvidence(outbox: Outbox, { id, uuid }: Entry): AttemptEviden
   const open = parseLookup(row);
   const what = msg`the last lookup of entry ${id}`;
   const undecided: AttemptEvidence = {
-    ...{
-      foundAt: open.foundAt,
-      basis: open.basis,
-      serverAt: open.serverAt === null ? null : asServerMs(open.serverAt),
-    },
+    foundAt: open.foundAt,
+    basis: open.basis,
+    serverAt: open.serverAt === null ? null : asServerMs(open.serverAt),
     verdict: 'undecided',
     reason: deserializeValue(
       parseStored(outbox.path, what, open.reason) as StoredMessage,
@@ -174,13 +168,11 @@ const DECISION_BASIS = {
 function fromDecision({ body }: EventOf<'decided'>): AttemptEvidence {
   const candidates = body.identCely === null ? body.candidates : [body.identCely];
   return {
-    ...{
-      foundAt: body.at,
-      serverAt: null,
-      verdict: 'person',
-      basis: DECISION_BASIS[body.answer],
-      candidates,
-    },
+    foundAt: body.at,
+    serverAt: null,
+    verdict: 'person',
+    basis: DECISION_BASIS[body.answer],
+    candidates,
     reason: deserializeValue(body.reason) as Message,
   };
 }
@@ -195,7 +187,9 @@ export function recordLookup(outbox: Outbox, id: EntryId, lookup: EvidenceBasis)
          reason = excluded.reason, candidates = excluded.candidates`,
     )
     .run({
-      ...{ id, now: Math.floor(outbox.clock.now()), basis: lookup.basis },
+      id,
+      now: Math.floor(outbox.clock.now()),
+      basis: lookup.basis,
       serverAt: lookup.serverAt === null ? null : Math.floor(lookup.serverAt),
       reason: serializeMessage(lookup.reason),
       candidates: JSON.stringify(lookup.candidates),
@@ -358,7 +352,11 @@ export function recordEvidence(
 ): void {
   const identCely = verdict.kind === 'found' ? verdict.identCely : null;
   const body = {
-    ...{ basis, candidates, identCely, account, serverMs: serverAt },
+    basis,
+    candidates,
+    identCely,
+    account,
+    serverMs: serverAt,
     attempts: listUnsettledAttempts(outbox, entry),
     at: Math.floor(outbox.clock.now()),
     reason: serializeValue(reason) as EvidenceBody['reason'],
@@ -383,12 +381,10 @@ export function makeDecision(
   reason: Message,
 ): NewEvent {
   const body: DecidedBody = {
-    ...{
-      identCely: null,
-      candidates: [],
-      of: null,
-      attempts: listUnsettledAttempts(outbox, entry),
-    },
+    identCely: null,
+    candidates: [],
+    of: null,
+    attempts: listUnsettledAttempts(outbox, entry),
     held: serializeHeld(entry.held),
     ...decided,
     at: Math.floor(outbox.clock.now()),

@@ -69,14 +69,17 @@ const COLUMNS = `finds.id, finds.uuid, finds.local_id as localId, finds.elements
 
 /** Columns that the checksum covers, in the order of {@link INSERT_FIND}. */
 const COVERED = {
-  ...{ uuid: isText, localId: isText, elements: isText, version: isNumber },
-  ...{
-    sourceFile: orNull(isText),
-    sourceRow: orNull(isNumber),
-    sourcePath: orNull(isText),
-    base: orNull(isText),
-  },
-  ...{ createdAt: isNumber, updatedAt: isNumber, hiddenAt: orNull(isNumber) },
+  uuid: isText,
+  localId: isText,
+  elements: isText,
+  version: isNumber,
+  sourceFile: orNull(isText),
+  sourceRow: orNull(isNumber),
+  sourcePath: orNull(isText),
+  base: orNull(isText),
+  createdAt: isNumber,
+  updatedAt: isNumber,
+  hiddenAt: orNull(isNumber),
 };
 type FindContent = RowOf<typeof COVERED>;
 

@@ -69,10 +69,11 @@ export function splitOwnTerm(text: string): TermToken[] {
       detail = tokens.length > 0;
       continue;
     }
+    const first = tokens.length === 0 ? FIRST_WORD : 1;
     tokens.push({
       word,
       readings: listReadings(word),
-      emphasis: detail ? DETAIL : tokens.length === 0 ? FIRST_WORD : 1,
+      emphasis: detail ? DETAIL : first,
     });
   }
   return tokens;

@@ -202,10 +202,11 @@ function scoreMatch(ownTerm: OwnTerm, name: Name, words: Words): MatchScore | un
 
 /** Scores the whole text: words joined or separated, or with typing errors across them. */
 function scoreMistypedWhole({ letters }: OwnTerm, name: Name): MatchScore | undefined {
-  const limit = letters.length < 6 ? 0 : letters.length < 11 ? 1 : 2;
+  const limit = [6, 11].filter((length) => letters.length >= length).length;
   const errors = editDistance(letters, name.letters, limit);
   if (errors === 0 || errors > limit) return undefined;
-  const [difference, kind] = [formatErrors(errors), KIND_WORDS[name.kind]];
+  const difference = formatErrors(errors);
+  const kind = KIND_WORDS[name.kind];
   return { score: 0.92 - 0.1 * errors, why: [t`${difference} away from its ${kind}`] };
 }
 
@@ -392,7 +393,7 @@ function compareParts(ownWord: Word, entry: Word): Similarity | undefined {
 
 function compareMistyped(ownWord: Word, entry: Word): Similarity | undefined {
   const { length } = ownWord.folded;
-  const limit = length < 4 ? 0 : length < 7 ? 1 : length < 11 ? 2 : 3;
+  const limit = [4, 7, 11].filter((from) => length >= from).length;
   if (ownWord.cut || limit === 0) return undefined;
   const errors = editDistance(ownWord.folded, entry.folded, limit);
   if (errors <= limit)

@@ -109,8 +109,8 @@ function lookUpByName(vocabulary: Vocabulary, setSpec: string, cell: string): Te
   return {
     kind: 'unknown',
     nearest: [...nearest, ...otherTerms].map(toCandidate),
-    ...(isAll ? { isAll } : {}),
-    ...(elsewhere.length > 0 ? { elsewhere: elsewhere.map(toCandidate) } : {}),
+    isAll,
+    elsewhere: elsewhere.map(toCandidate),
   };
 }
 
@@ -184,8 +184,12 @@ type People = {
 };
 
 const parsePerson = createRowParser({
-  ...{ id: isText, label: isText, gone: orNull(isText) },
-  ...{ bornAs: orNull(isText), born: orNull(isText), died: orNull(isText) },
+  id: isText,
+  label: isText,
+  gone: orNull(isText),
+  bornAs: orNull(isText),
+  born: orNull(isText),
+  died: orNull(isText),
 });
 type PersonRow = ReturnType<typeof parsePerson>;
 
@@ -227,7 +231,7 @@ function withoutComma(label: string): string[] {
 }
 
 function toPersonCandidate({ id, label, setSpec, about }: Person): TermCandidate {
-  return { id, label, setSpec, ...(about === undefined ? {} : { about }) };
+  return { id, label, setSpec, about };
 }
 
 function indexPeople(vocabulary: Vocabulary): People {
@@ -239,25 +243,21 @@ function indexPeople(vocabulary: Vocabulary): People {
     )
     .all(vocabulary.source)
     .map(parsePerson);
-  const [all, byName, bySurname] = [
-    [] as Person[],
-    new Map<string, Person[]>(),
-    new Map<string, Person[]>(),
-  ];
+  const all: Person[] = [];
+  const byName = new Map<string, Person[]>();
+  const bySurname = new Map<string, Person[]>();
   for (const row of rows) {
     const words = splitNameWords(row.label);
     const plain = words.join(' ');
     const about = describePerson(row);
     const person = {
-      ...{
-        id: row.id,
-        label: row.label,
-        setSpec: PEOPLE_SET,
-        isGone: row.gone !== null,
-        plain,
-        letters: getLetterBits(plain),
-      },
-      ...(about === '' ? {} : { about }),
+      id: row.id,
+      label: row.label,
+      setSpec: PEOPLE_SET,
+      isGone: row.gone !== null,
+      plain,
+      letters: getLetterBits(plain),
+      about: about === '' ? undefined : about,
     };
     all.push(person);
     put(byName, words.sort().join(' '), person);

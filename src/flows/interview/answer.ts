@@ -130,7 +130,7 @@ async function parsePointAnswer(text: string, find: Find, context: AnswerContext
       `→ ${formatPosition(value)}${area === undefined ? '' : `, ${area}`}`,
       ...answer.remarks,
     ],
-    ...(value.doubt === undefined ? {} : { doubt: String(value.doubt) }),
+    doubt: value.doubt && String(value.doubt),
   };
 }
 

@@ -351,7 +351,8 @@ function findNextQuestion(find: Find, done: readonly QuestionName[]): Question |
  * for an invalid one
  */
 export function parseChoice(filters: readonly string[]): FindChoice {
-  const [named, otherNames] = [new Map<string, string>(), [] as string[]];
+  const named = new Map<string, string>();
+  const otherNames: string[] = [];
   for (const filter of filters) {
     const [, name = '', value = ''] = /^\s*(state|since|until|text)\s*=(.*)$/s.exec(filter) ?? [];
     if (name === '') otherNames.push(filter);
@@ -365,10 +366,10 @@ export function parseChoice(filters: readonly string[]): FindChoice {
       throw new UsageError(t`"${day}" is not a date. Write it as YYYY-MM-DD.`);
   }
   return {
-    ...(state === undefined ? {} : { state: parseStates(state) }),
-    ...(since === undefined ? {} : { since }),
-    ...(until === undefined ? {} : { until }),
-    ...(text === undefined ? {} : { text }),
+    state: state === undefined ? undefined : parseStates(state),
+    since,
+    until,
+    text,
     elements: otherNames.map(parseElementFilter),
   };
 }

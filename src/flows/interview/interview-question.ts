@@ -67,7 +67,7 @@ function askText(
   const fallback = getAnswerCell(question, find) ?? suggested;
   return prompt.askText({
     message: formatQuestionTitle(question),
-    ...(fallback === undefined ? {} : { fallback }),
+    fallback,
     findProblem: async (initialText) => {
       const text = initialText.trim();
       const isKey = text === KEYS.back || text === KEYS.toTheEnd;

@@ -185,7 +185,8 @@ function isSameChange(one: Entry, other: Entry): boolean {
 
 /** @returns the entries whose copies, or linked files, exist; and the names of missing ones */
 async function copyFiles(from: Outbox, folders: PhotosFolders): Promise<[Set<number>, string[]]> {
-  const [source, target] = [openContentStore(folders.from), openContentStore(folders.to)];
+  const source = openContentStore(folders.from);
+  const target = openContentStore(folders.to);
   const inPlace = new Set<number>();
   const lost: string[] = [];
   for (const { id, photograph } of listPhotoEntries(from).filter(

@@ -79,7 +79,8 @@ export function collectRehearsed(
 ): Rehearsed {
   const refused: { localId: string; issues: readonly Issue[] }[] = [];
   const notTested: { localId: string; reason: Message }[] = [];
-  let [sent, accepted] = [0, 0];
+  let sent = 0;
+  let accepted = 0;
   for (const { localId } of copies) {
     const find = findByLocalId(outbox, localId);
     const entries = find === undefined ? [] : listEntriesOfFind(outbox, find.id);

@@ -282,7 +282,9 @@ async function indexSearchResult(
     hasOthers: assertJournal(outbox).listOtherOutboxes(account, address, ownOutbox).length > 0,
     lookups: harvest?.lookups ?? new Map(),
     withFiles: new Map([...seen.records, ...shown].map((find) => [find.identCely, find])),
-    ...{ byDigest, equalTo: new Map(), hasWithheld },
+    byDigest,
+    equalTo: new Map(),
+    hasWithheld,
     hidden: lookup?.harvester === account ? new Map() : listHiddenRecords(outbox, seen.hidden),
     uncertain: groupBy(
       uncertain.map((entry) => ({ entry, window: getAttemptWindow(outbox, entry) })),
@@ -325,13 +327,12 @@ function gatherFacts(
 function collectOwnFacts(outbox: Outbox): GateFacts {
   const rejected = new Map<string, ReadonlySet<string>>();
   return {
-    ...{
-      attemptedByDigest: new Map(),
-      attemptedByLocalId: new Map(),
-      equalRecords: new Map(),
-      equalFiles: new Map(),
-    },
-    ...{ hiddenRecords: new Map(), shownNumbers: new Map() },
+    attemptedByDigest: new Map(),
+    attemptedByLocalId: new Map(),
+    equalRecords: new Map(),
+    equalFiles: new Map(),
+    hiddenRecords: new Map(),
+    shownNumbers: new Map(),
     rejected: (entry) => {
       const rejectedIds = rejected.get(entry.uuid) ?? listRejectedCandidates(outbox, entry);
       rejected.set(entry.uuid, rejectedIds);

@@ -169,10 +169,8 @@ async function waitForMore(session: PushSession): Promise<boolean> {
 
 export function explainWaiting(entry: Entry | undefined): Message {
   if (entry === undefined) return msg`the remaining entries must wait`;
-  const [what, reason] = [
-    formatEntry(entry.kind, entry.localId ?? entry.identCely),
-    entry.reason ?? '',
-  ];
+  const what = formatEntry(entry.kind, entry.localId ?? entry.identCely);
+  const reason = entry.reason ?? '';
   return msg`the remaining entries must wait; ${what}: ${reason}`;
 }
 
@@ -260,7 +258,8 @@ const MIN_UPLOAD_RATE = 4;
  * clock.
  */
 function estimateDeparture({ answerTimeoutMs, serverClock }: PushContext, entry: Entry) {
-  const [now, latest] = [serverClock.now(), serverClock.latest()];
+  const now = serverClock.now();
+  const latest = serverClock.latest();
   if (now === undefined || latest === undefined) return { serverMs: null, sentByMs: null };
   const uploadMs = entry.kind === 'photo' ? entry.photograph.sizeBytes / MIN_UPLOAD_RATE : 0;
   return {
@@ -336,9 +335,9 @@ async function settleAttempt(
   const endedAt = session.context.serverClock.latest();
   settle(session.context.outbox, claimed, settlement, {
     outcome: sent.outcome.kind,
-    ...(endedAt === undefined ? {} : { endedAt }),
-    ...(sent.status === undefined ? {} : { status: sent.status }),
-    ...(sent.serverDateAt === undefined ? {} : { serverDateAt: sent.serverDateAt }),
+    endedAt,
+    status: sent.status,
+    serverDateAt: sent.serverDateAt,
   });
   if (settlement.state === 'accepted') session.accepted.add(entry.id);
   if (settlement.state === 'refused') session.count('refused');

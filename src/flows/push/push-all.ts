@@ -250,7 +250,11 @@ async function makeGateContext(
   const notChecked = why ?? (lookup === undefined ? 'not-signed-in' : undefined);
   if (notChecked !== undefined && countToSend(options) > 0) options.onNotChecked?.(notChecked);
   return {
-    ...{ outbox, account, lookup, lookBackMs, stop: options.stop },
+    outbox,
+    account,
+    lookup,
+    lookBackMs,
+    stop: options.stop,
     serverNowMs: serverClock.now(),
     judged: new Map(),
   };
@@ -372,7 +376,12 @@ function toLookupError({ outbox }: PushAllOptions, thrown: PasError): Unavailabl
 }
 
 export const NOTHING_SENT: PushResult = {
-  ...{ accepted: 0, refused: 0, requests: 0, throttled: 0, locked: 0, elapsedMs: 0 },
+  accepted: 0,
+  refused: 0,
+  requests: 0,
+  throttled: 0,
+  locked: 0,
+  elapsedMs: 0,
   nonConforming: [],
   leftOut: [],
   stopCause: undefined,
@@ -486,15 +495,13 @@ async function makeLookupContext(
         : writer,
   };
   return {
-    ...{
-      clock,
-      format,
-      indexAllowanceMs,
-      outbox,
-      harvester: harvesters[auth],
-      client: await open(),
-    },
-    ...(stop === undefined ? {} : { signal: stop }),
-    ...(onSearch === undefined ? {} : { onProgress: onSearch }),
+    clock,
+    format,
+    indexAllowanceMs,
+    outbox,
+    harvester: harvesters[auth],
+    client: await open(),
+    signal: stop,
+    onProgress: onSearch,
   };
 }

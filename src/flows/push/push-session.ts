@@ -132,7 +132,8 @@ export class PushSession {
       countRefusedForProjects(this.#state.breakers, kind) > 0 &&
       flights.some(({ entry }) => entry.kind === kind);
     return {
-      ...{ kinds: kinds.filter((kind) => !isCareful(kind)), recordKeys },
+      kinds: kinds.filter((kind) => !isCareful(kind)),
+      recordKeys,
       busyRecords: flights.flatMap(({ entry: { recordKey, identCely } }) => [
         recordKey,
         ...(identCely === null ? [] : [identCely]),
@@ -281,14 +282,12 @@ export class PushSession {
   collectFacts(entry: Entry, sent: Sent, access?: Outcome): AttemptFacts {
     const { clock, outbox } = this.context;
     return {
-      ...{
-        entry,
-        access,
-        outcome: sent.outcome,
-        status: sent.status,
-        token: sent.token,
-        departedAt: sent.departedAt,
-      },
+      entry,
+      access,
+      outcome: sent.outcome,
+      status: sent.status,
+      token: sent.token,
+      departedAt: sent.departedAt,
       project: getProject(entry),
       endedAt: clock.monotonicMs(),
       now: clock.now(),

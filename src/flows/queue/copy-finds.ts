@@ -109,7 +109,8 @@ async function copyPhotographs(
   { id }: StoredFind,
   folders: CopyOptions['photosFolders'],
 ): Promise<CopiedPhotographs> {
-  const [source, target] = [openContentStore(folders.from), openContentStore(folders.to)];
+  const source = openContentStore(folders.from);
+  const target = openContentStore(folders.to);
   const photographs: Photograph[] = [];
   const lost: string[] = [];
   for (const entry of listEntriesOfFind(outbox, id)) {

@@ -230,11 +230,8 @@ function addOrReplacePhoto(
     return { change: 'replaced', entryId: replaced.id, sameFile: 'replaced' };
   }
   const entryId = addPhoto(outbox, target, photograph);
-  return {
-    change: 'queued',
-    entryId,
-    ...(otherPhotos.length > unsent.length ? { sameFile: 'sent' } : {}),
-  };
+  const sameFile = otherPhotos.length > unsent.length ? 'sent' : undefined;
+  return { change: 'queued', entryId, sameFile };
 }
 
 /** Returns photographs of a record that were read from the same file with other content. */

@@ -195,7 +195,6 @@ async function prepare(find: Find, plan: Plan, context: EnqueueContext): Promise
           name: path,
           mediaType: photograph.mimeType,
           sha512: Buffer.from(photograph.sha512Hex, 'hex'),
-          sizeBytes: photograph.sizeBytes,
         }
       : await context.storePhotograph(photograph);
     photographs.set(path, keptPhotograph);
@@ -397,23 +396,17 @@ function writeMerged(
   const isMoved = answers?.same === true && stored.sourcePath !== (table?.path ?? null);
   if (elements === undefined && !isMoved && isDeepStrictEqual(base, row)) return;
   recordBefore(outbox, stored.id);
-  const source =
-    elements === undefined && !isMoved
-      ? {}
-      : { ...pickSource(find), sourcePath: table?.path ?? null };
+  const isKept = elements === undefined && !isMoved;
   updateFind(outbox, {
     localId: find.localId,
     elements: elements ?? stored.elements,
     base,
-    ...source,
+    source: isKept ? undefined : find.source,
+    sourcePath: isKept ? undefined : (table?.path ?? null),
   });
   if (elements === undefined) return;
   if (entry === undefined) addImport(outbox, stored.id, content);
   else replaceImport(outbox, entry, content);
-}
-
-function pickSource({ source }: Find) {
-  return source === undefined ? {} : { source };
 }
 
 function classifyChange(
@@ -461,12 +454,12 @@ function storeSent(
   const issues =
     corrections.length === 0 ? [] : mergeIssues(remaining, find, existing, context.queueNumbers);
   const { enqueued } = toStoredIssues(prepared, plan, change, followed);
-  const identified =
+  const correction =
     entry?.identCely == null || corrections.length === 0
-      ? {}
-      : { correction: { record: entry.identCely, differences: corrections } };
+      ? undefined
+      : { record: entry.identCely, differences: corrections };
   return {
-    enqueued: { ...enqueued, ...identified, ...(numberQueued ? { numberQueued } : {}) },
+    enqueued: { ...enqueued, correction, numberQueued },
     issues: [...issues, ...prepared.issues, ...followed.issues],
   };
 }
@@ -500,12 +493,7 @@ function queueNumber(
  * own.
  */
 export function asFind(stored: StoredFind): Find {
-  return {
-    localId: stored.localId,
-    elements: stored.elements as FindElements,
-    photos: [],
-    ...(stored.sourceFile === null || stored.sourceRow === null
-      ? {}
-      : { source: { file: stored.sourceFile, row: stored.sourceRow } }),
-  };
+  const { localId, sourceFile: file, sourceRow: row } = stored;
+  const source = file === null || row === null ? undefined : { file, row };
+  return { localId, elements: stored.elements as FindElements, photos: [], source };
 }

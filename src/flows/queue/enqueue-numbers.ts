@@ -220,7 +220,8 @@ function withoutContradictions(meant: readonly Meant[], issues: Issue[]): Meant[
     if (first === undefined) return [];
     const other = same.find(({ row }) => row.value !== first.row.value);
     if (other === undefined) return [first];
-    const [row, otherRow] = [first.row.place.row, other.row.place.row];
+    const row = first.row.place.row;
+    const otherRow = other.row.place.row;
     const message = msg`Rows ${row} and ${otherRow} give ${first.find} two numbers, ${first.row.value} and ${other.row.value}. Keep one; neither was queued.`;
     issues.push(makeErrorIssue('number-twice', message, { ...other.row.place, find: first.find }));
     return [];

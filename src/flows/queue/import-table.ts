@@ -129,7 +129,7 @@ async function importRows(
       makePhotoResolver(findTable.formExport?.attachments.folder ?? photoFolder),
     photosMayMiss: context.strict !== true,
     findKnown: (localId) => findKnownFind(outbox, localId),
-    ...(context.findOtherIssuer === undefined ? {} : { findOtherIssuer: context.findOtherIssuer }),
+    findOtherIssuer: context.findOtherIssuer,
   });
   const issues = new IssueCollector();
   const copying = copy === undefined ? undefined : await beginCopy(findTable, copy);
@@ -241,7 +241,8 @@ function checkUnnamedAttachments(
     for (const path of photos) namedKeys.add(basename(path.replaceAll('\\', '/')).normalize());
   const unnamed = readdirSync(folder).filter((name) => !namedKeys.has(name.normalize()));
   if (unnamed.length === 0) return [];
-  const [count, names] = [unnamed.length, unnamed.slice(0, MAX_NAMES).join(', ')];
+  const count = unnamed.length;
+  const names = unnamed.slice(0, MAX_NAMES).join(', ');
   const message = msg`${folder} contains ${count} files that no find of the form lists: ${names}. Attach those that belong to a find with \`pas photo add\`.`;
   return [makeWarningIssue('photo-of-no-find', message, { file })];
 }

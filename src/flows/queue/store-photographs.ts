@@ -97,8 +97,8 @@ export function makePhotographKeeping(folder: string, options: KeepingOptions): 
         name: basename(path),
         source: resolve(path),
         mediaType: mimeType,
-        ...(counterpartSha512Hex === undefined ? {} : { counterpartSha512Hex }),
-        ...(isStripped === undefined ? {} : { isStripped }),
+        counterpartSha512Hex,
+        isStripped,
       };
       if (isStripped === true) {
         const { parts } = removeGps(await readFile(path), mimeType);

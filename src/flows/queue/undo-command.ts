@@ -41,7 +41,9 @@ type LogLine = {
 /** Returns commands that changed finds, newest first, with each find before and after. */
 export function listCommandLog(outbox: Outbox): LogLine[] {
   return listLoggedCommands(outbox).map(({ seq, id, command, at }) => ({
-    ...{ id, at: new Date(at).toISOString(), command: command.replaceAll('-', ' ') },
+    id,
+    at: new Date(at).toISOString(),
+    command: command.replaceAll('-', ' '),
     finds: [...listChangesOfCommand(outbox, seq)].map(({ localId, before, after }) => ({
       local_id: localId,
       before,

@@ -297,7 +297,8 @@ function revertLast(
         hint: makeTooLateHint(find, first, entries),
       },
     );
-  const [group, reason] = [randomUUID(), msg`a person undid the decision`];
+  const group = randomUUID();
+  const reason = msg`a person undid the decision`;
   recordEvents(
     outbox,
     last.map(({ entry, event }) =>
