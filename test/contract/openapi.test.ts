@@ -1,8 +1,4 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { createConfig, lintFromString } from '@redocly/openapi-core';
 import { describe, expect, test } from 'vitest';
-import { packageRoot } from '../../src/base/package-root.ts';
 import { findLines, makeDocument, smallestFind } from '../support/contract-find.ts';
 import {
   contentDigest,
@@ -15,20 +11,9 @@ import { Described } from '../support/openapi.ts';
 import { tinyPng } from '../support/season.ts';
 import { startMock, type TestMock } from '../support/start-mock.ts';
 
-/** The contract's authentication paths end with a slash. */
-const PATHS_OF_THE_CONTRACT = { 'no-path-trailing-slash': 'off' } as const;
 const DESCRIPTIONS = ['service', 'control'] as const;
 
 describe.each(DESCRIPTIONS)('the description of the %s', (of) => {
-  test('is OpenAPI 3.1 without a linter complaint', async () => {
-    const source = readFileSync(join(packageRoot, 'mock-server', 'openapi', `${of}.json`), 'utf8');
-    const config = await createConfig({ extends: ['recommended'], rules: PATHS_OF_THE_CONTRACT });
-    const problems = await lintFromString({ source, config });
-    expect(
-      problems.map(({ ruleId, message, location }) => [ruleId, message, location[0]?.pointer]),
-    ).toEqual([]);
-  });
-
   test('is served with the address that it describes, for each tenant its own', async () => {
     await using mock = await startMock();
     await mock.control('POST', '/tenants', { name: 'other' });

@@ -1,15 +1,15 @@
 import { Agent, request } from 'node:http';
-import { generateSync, type JsonSchema } from 'json-schema-faker';
 import { makeSeededRandom } from '../../mock-server/base/random.ts';
 import { contentDigest, multipart, type Part } from '../support/contract-requests.ts';
 import type { Described, Exchanged } from '../support/openapi.ts';
+import { makeValue, type ValueSchema } from './described-values.ts';
 
-type Parameter = { readonly name: string; readonly in: string; readonly schema: JsonSchema };
+type Parameter = { readonly name: string; readonly in: string; readonly schema: ValueSchema };
 type Reference<T> = T | { readonly $ref: string };
 type Operation = {
   readonly parameters?: readonly Reference<Parameter>[];
   readonly requestBody?: {
-    readonly content: Readonly<Record<string, { readonly schema: JsonSchema }>>;
+    readonly content: Readonly<Record<string, { readonly schema: ValueSchema }>>;
   };
 };
 
@@ -204,29 +204,19 @@ export class Fuzz {
   #getText({ name, schema }: Parameter): string {
     const values = this.#known.values[name];
     if (values !== undefined && this.#chance(0.7)) return asText(this.#one(values));
-    return this.#chance(0.4) ? this.#oddText() : asText(this.#made(schema));
+    return this.#chance(0.4)
+      ? this.#oddText()
+      : asText(makeValue(schema, this.#described.description, this.#random));
   }
 
   /**
    * By its schema; often with names that are known; sometimes with one thing wrong; seldom
    * nonsense.
    */
-  #getValue(schema: JsonSchema): unknown {
+  #getValue(schema: ValueSchema): unknown {
     if (this.#chance(0.05)) return this.#one(ODD_VALUES);
-    const value = this.#withKnown(this.#made(schema));
+    const value = this.#withKnown(makeValue(schema, this.#described.description, this.#random));
     return this.#chance(0.4) ? this.#wronged(value) : value;
-  }
-
-  #made(schema: JsonSchema): unknown {
-    const { components } = this.#described.description;
-    const whole = typeof schema === 'boolean' ? schema : { ...schema, components };
-    const seed = Math.floor(this.#random() * 2 ** 31);
-    try {
-      return generateSync(whole, { seed, optionalsProbability: 0.6 });
-    } catch {
-      // The faker leaves out what it may, and then finds too few properties.
-      return generateSync(whole, { seed, alwaysFakeOptionals: true });
-    }
   }
 
   #withKnown(value: unknown): unknown {
