@@ -37,16 +37,26 @@ export default defineConfig({
             'test/endurance/**',
             'test/disk/**',
             'test/image/**',
+            'test/nightly/**',
           ],
         },
       },
-      // With a browser, a terminal, shells, a Redis and other people's harvesters.
+      // With a browser, a terminal, shells, a Redis and GDAL.
       {
         test: {
           ...shared,
           ...SIDE_BY_SIDE,
           name: 'programs',
           include: ['test/programs/**/*.test.ts'],
+        },
+      },
+      // With QGIS and other people's harvesters; .ci/nightly installs them.
+      {
+        test: {
+          ...shared,
+          ...SIDE_BY_SIDE,
+          name: 'nightly',
+          include: ['test/nightly/**/*.test.ts'],
         },
       },
       // The mock server's image in Podman; .ci/image makes both ready.

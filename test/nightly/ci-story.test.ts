@@ -3,6 +3,12 @@ import { copyFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
+import { reasonWithoutBrowser, startBrowser } from '../programs/browser.ts';
+import {
+  makeClientFolder,
+  SERVICE_CLIENT,
+  type ServiceClient,
+} from '../programs/generated-client.ts';
 import { makeDocument, smallestFind } from '../support/contract-find.ts';
 import { contentDigest } from '../support/contract-requests.ts';
 import { eventually } from '../support/eventually.ts';
@@ -10,8 +16,6 @@ import { startMockProcess } from '../support/mock-process.ts';
 import { PROJECT } from '../support/run-pas.ts';
 import { tinyPng } from '../support/season.ts';
 import { tempFolder } from '../support/temp-outbox.ts';
-import { reasonWithoutBrowser, startBrowser } from './browser.ts';
-import { makeClientFolder, SERVICE_CLIENT, type ServiceClient } from './generated-client.ts';
 
 const run = promisify(execFile);
 const PYTHON = '/usr/bin/python3';

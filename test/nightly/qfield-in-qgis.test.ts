@@ -13,7 +13,7 @@ const MUCH_OUTPUT = {
 };
 /** The system's own, for which Debian's QGIS is made. */
 const PYTHON = '/usr/bin/python3';
-const SCRIPT = join(PROJECT, 'test/programs/qgis_form.py');
+const SCRIPT = join(PROJECT, 'test/nightly/qgis_form.py');
 
 /** A missing QGIS is reported by the test; in CI it fails. */
 const hasQgis = process.env['CI'] !== undefined || isThere();
