@@ -162,7 +162,6 @@ const MODULES: readonly (readonly [
   [['remove'], () => import('./finds/remove.ts')],
   [['undo', 'log'], () => import('./finds/undo.ts')],
   [['validate'], () => import('./finds/validate.ts')],
-  [['build'], () => import('./finds/build.ts')],
   [['export'], () => import('./finds/export.ts')],
   [['push'], () => import('./sending/push.ts')],
   [['pull'], () => import('./harvest/pull.ts')],

@@ -46,14 +46,14 @@ test('an edited row replaces a find that was not sent', async () => {
   await home.json<Report>('import', table);
   edit(table, 'pole 2', 'les 2');
   expect(await home.json<Report>('import', table)).toMatchObject({ updated: 1, unchanged: 1 });
-  expect((await expectDone(home.pas('build', 'K-2'))).stdout).toContain('les 2');
+  expect((await expectDone(home.pas('show', 'K-2', '--xml'))).stdout).toContain('les 2');
 });
 
 test('an edited row never changes a sent find, and is reported', async () => {
   const table = writeSeason(home, 2);
   await home.json<Report>('import', table);
   await expectDone(home.pas('push'));
-  const sentText = (await expectDone(home.pas('build', 'K-2'))).stdout;
+  const sentText = (await expectDone(home.pas('show', 'K-2', '--xml'))).stdout;
   edit(table, 'pole 2', 'les 2');
   const run = await home.pas('import', table, '--json');
   expect(run.code).toBe(3);
@@ -62,7 +62,7 @@ test('an edited row never changes a sent find, and is reported', async () => {
     unchanged: 1,
     issues: [{ rule: 'already-sent' }, { rule: 'not-harvested' }],
   });
-  expect((await expectDone(home.pas('build', 'K-2'))).stdout).toBe(sentText);
+  expect((await expectDone(home.pas('show', 'K-2', '--xml'))).stdout).toBe(sentText);
   expect((await home.json<Shown>('show', 'K-2')).elements['lokalizace']).toBe('pole 2');
 });
 

@@ -35,7 +35,7 @@ describe.each([
 ])('a find named with %s', (_, name) => {
   test.each([
     ['show'],
-    ['build'],
+    ['show', '--xml'],
     ['validate'],
     ['edit', '--set', 'poznamka=okraj', '--yes'],
     ['number', 'set', '12'],

@@ -179,7 +179,9 @@ test('A find that is corrected during validation keeps the correction, and is se
   expect((await checking.ended).code).toBe(0);
   expect(edited.length).toBeGreaterThan(1);
   for (const find of edited)
-    expect((await expectDone(home.pas('build', find))).stdout).toContain('<svc:hloubka>77<');
+    expect((await expectDone(home.pas('show', find, '--xml'))).stdout).toContain(
+      '<svc:hloubka>77<',
+    );
   await expectDone(home.pas('push', ...edited));
   const sentFinds = (await home.json<Listed[]>('list')).filter(
     ({ ident_cely }) => ident_cely !== null,

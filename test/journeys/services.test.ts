@@ -116,7 +116,7 @@ describe('a service', () => {
     expect(refused.code).toBe(12);
     await expectDone(home.pas(...advised.split(' ').slice(1), '--yes'));
     await expectDone(home.pas('validate'));
-    expect((await expectDone(home.pas('build', 'K-1'))).stdout).toContain('2.1');
+    expect((await expectDone(home.pas('show', 'K-1', '--xml'))).stdout).toContain('2.1');
   });
 
   test('stays known after its last profile is gone', async () => {

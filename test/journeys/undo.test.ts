@@ -25,7 +25,7 @@ const log = (): Promise<Logged[]> => home.json<Logged[]>('log');
 async function documents(): Promise<string[]> {
   const texts: string[] = [];
   for (const { local_id } of await list())
-    texts.push((await expectDone(home.pas('build', local_id))).stdout);
+    texts.push((await expectDone(home.pas('show', local_id, '--xml'))).stdout);
   return texts;
 }
 
