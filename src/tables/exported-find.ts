@@ -1,4 +1,4 @@
-import { formatReferenceCell, type Reference } from '../find/field.ts';
+import { formatReferenceCell } from '../find/field.ts';
 import { FIELDS, type FindElements, getLabelColumns, getPoint } from '../find/fields.ts';
 import type { Change } from '../find/harvested-find.ts';
 import {
@@ -22,8 +22,6 @@ export type ExportedFind = {
   readonly elements: FindElements;
   readonly photos: readonly string[];
   readonly state?: string | undefined;
-  /** Accessibility as sent, and as the service last showed it; undefined where it shows none. */
-  readonly accessibilities?: readonly (Reference | undefined)[];
   /**
    * Differences of the service's record from what was sent; `elements` has the service's values.
    */

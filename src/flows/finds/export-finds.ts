@@ -1,11 +1,8 @@
-import type { Reference } from '../../find/field.ts';
 import type { FindElements } from '../../find/fields.ts';
-import type { HarvestedFind } from '../../find/harvested-find.ts';
 import type { Entry } from '../../outbox/entry.ts';
 import { listEntriesOfFind } from '../../outbox/entry-queries.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
 import { getLatestNumber } from '../../outbox/ownership.ts';
-import { findPulledRecord } from '../../outbox/pulled-records.ts';
 import { countFinds, iterateFinds, type StoredFind } from '../../outbox/stored-finds.ts';
 import { openContentStore } from '../../store/content-store.ts';
 import { writeOutputFile, writeToReader } from '../../store/output-file.ts';
@@ -90,28 +87,8 @@ function* makeExportedFinds(
       ...(changes.length === 0 ? {} : { changed: changes }),
       photos: listPhotoNames(entries),
       photoFiles: listPhotoFiles(entries, store),
-      ...(isAtService
-        ? { accessibilities: getAccessibilities(outbox, find, sent?.identCely ?? undefined) }
-        : {}),
     };
   }
-}
-
-/**
- * Returns the accessibilities that must all be open before a location is exported: as sent, and as
- * the service shows it.
- */
-function getAccessibilities(
-  outbox: Outbox,
-  find: StoredFind,
-  identCely: string | undefined,
-): readonly (Reference | undefined)[] {
-  const sent = (find.elements as FindElements).pristupnost;
-  const pulled = identCely === undefined ? undefined : findPulledRecord(outbox, identCely);
-  if (pulled === undefined) return [sent];
-  const shown = pulled.standing === 'shown' ? (pulled.record as HarvestedFind | null) : null;
-  const accessibility = shown?.elements.pristupnost;
-  return [sent, typeof accessibility === 'object' ? accessibility : undefined];
 }
 
 function withNumber(elements: FindElements, number: string | undefined): FindElements {
