@@ -65,10 +65,10 @@ export function register(program: Command, run: Runner): void {
   }).action((options: GlobalOptions) => run(options, showSets));
   defineCommand(parent, {
     name: 'export [set...]',
-    summary: t`Write harvested entries as a table, as JSON or as SKOS in Turtle; all vocabularies if no set is specified.`,
+    summary: t`Write harvested entries as a table or as JSON; all vocabularies if no set is specified.`,
     examples: [
       'pas vocab export heslo:obdobi --out periods.csv',
-      'pas vocab export --format turtle --out vocabularies.ttl',
+      'pas vocab export --format json --out vocabularies.json',
     ],
   })
     .addOption(

@@ -2,7 +2,7 @@ import { UsageError } from '../../base/errors.ts';
 import { t } from '../../base/language.ts';
 import { cmd } from '../../base/message.ts';
 import { findNearestSet } from '../../text/names.ts';
-import { type ExportedTerm, formatTermCsv, formatTurtle } from '../../vocabulary/export-terms.ts';
+import { type ExportedTerm, formatTermCsv } from '../../vocabulary/export-terms.ts';
 import { type SearchHit, type SearchOptions, searchTerms } from '../../vocabulary/search.ts';
 import type { Term, Vocabulary } from '../../vocabulary/term.ts';
 import {
@@ -83,7 +83,7 @@ export function getHarvestedSets(vocabulary: Vocabulary) {
   return { counts: countBySet(vocabulary), harvests: listHarvests(vocabulary) };
 }
 
-export const EXPORT_FORMS = ['csv', 'json', 'turtle'] as const;
+export const EXPORT_FORMS = ['csv', 'json'] as const;
 type ExportOptions = { readonly form: (typeof EXPORT_FORMS)[number]; readonly gone: boolean };
 
 /**
@@ -114,10 +114,7 @@ function* exportLines(
     yield `${JSON.stringify(values)}\n`;
     return;
   }
-  for (const line of form === 'csv'
-    ? formatTermCsv(terms)
-    : formatTurtle(terms, vocabulary.oaiBase))
-    yield `${line}\n`;
+  for (const line of formatTermCsv(terms)) yield `${line}\n`;
 }
 
 function* makeExportedTerms(
