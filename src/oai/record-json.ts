@@ -104,17 +104,6 @@ export function writeRecord(json: JsonBytes, record: OaiRecord, repeated: Repeat
   json.close('}');
 }
 
-/** Writes only the metadata of {@link toRecordJson}; null where there are none. */
-export function renderMetadata(
-  json: JsonBytes,
-  record: OaiRecord,
-  repeated: RepeatedElements,
-): string | null {
-  if (record.metadata === undefined || record.refused) return null;
-  writeMetadata(json, record, repeated);
-  return Buffer.concat(json.take()).toString();
-}
-
 function writeMetadata(
   json: JsonBytes,
   { metadata, refused }: OaiRecord,

@@ -235,7 +235,7 @@ function makeModifiedError(path: string): FileError {
 }
 
 /** Makes the error for an output that another program changed; the user must decide. */
-export function makeModifiedFileError(path: string, message: string): FileError {
+function makeModifiedFileError(path: string, message: string): FileError {
   return new FileError(path, message, {
     hint: t`Add --verify to repair it from the service, or give another --out.`,
   });

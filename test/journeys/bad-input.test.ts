@@ -79,8 +79,8 @@ describe('a path that cannot be used', () => {
     ['restore from stdin', /cannot be read from standard input/, ['restore', '-']],
     [
       'harvest into a file',
-      /is a file, not a folder/,
-      ['harvest', 'projekt', '--to', 'files', '--out', table],
+      /was not written by pas/,
+      ['harvest', 'projekt', '--to', 'xml', '--out', table],
     ],
     [
       'a map that is missing',

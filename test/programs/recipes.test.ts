@@ -80,31 +80,6 @@ export async function makeTinyForm({ destination, overwrite, vocabulary, rules }
     before: /^ {2}qfield: /m,
     row: "  tiny: async (request) => (await import('./make-tiny-form.ts')).makeTinyForm(request),\n",
   },
-  'Keep a harvest in another form': {
-    file: 'src/flows/harvest/tiny-output.ts',
-    text: `import type { AppendTarget } from './append-output.ts';
-import type { RecordOutput } from './record-output.ts';
-
-export function tinyOutput(growing: AppendTarget): RecordOutput {
-  return {
-    write: ({ records }) => growing.append(records.map(({ header }) => header.identifier + '\\n').join('')),
-    notePage: () => growing.markEnd(),
-    flush: () => growing.flush(),
-    settle: () => growing.close(''),
-    close: () => growing.close(''),
-  };
-}
-`,
-    list: 'src/flows/harvest/outputs.ts',
-    before: /^ {2}files: \{/m,
-    row: `  tiny: {
-    extensions: ['tiny'],
-    ledger: 'beside',
-    takesIdentifiers: true,
-    open: async ({ openTarget }) => (await import('./tiny-output.ts')).tinyOutput(await openTarget()),
-  },
-`,
-  },
 };
 
 const mock = useMock('--min-interval', '0');

@@ -76,10 +76,7 @@ type Figures = {
   readonly vanished: number;
   /** Records whose content the account may not read. */
   readonly masked: number;
-  /**
-   * Records written although unchanged since the last harvest: the output lacked them, or had
-   * another version.
-   */
+  /** Records written although unchanged since the last harvest: the output lacked them. */
   readonly mended: number;
   /** Records that were skipped, in this run or before, and still cannot be read. */
   readonly broken: readonly BrokenRecord[];
@@ -160,15 +157,12 @@ async function harvestSet(
   const settledMs = state.getSettledMs();
   const tally = { written: 0, deleted: 0, vanished: 0, masked: 0, mended: 0 };
   const [startedMs, seenBefore] = [clock.monotonicMs(), state.getPass()?.scan.seen ?? 0];
-  const sink = makeSink(options, output, (count) => {
-    tally.mended += count;
-  });
   const settings = {
     ...{
       ...options,
       ...service,
       state,
-      sink,
+      sink: options.verb === 'ListIdentifiers' ? makeHeaderSink(output) : output,
       setSpec,
       overlapMs: computeOverlapMs(options.indexAllowanceMs),
     },
@@ -222,17 +216,14 @@ async function harvestSet(
  */
 const MAX_UNSAVED_MS = 20;
 
-/**
- * Saves pages of an output that has `flush` in groups, so that one flush of the disk serves many
- * small pages.
- */
+/** Saves pages in groups, so that one flush of the disk serves many small pages. */
 function groupPages({ ledger, output }: OpenedOutput, clock: Clock) {
   let savedMs = clock.monotonicMs();
   const save = async (): Promise<void> => {
     // A failed disk may have ended the group.
     if (!ledger.isInGroup()) return;
     try {
-      await output.flush?.();
+      await output.flush();
       ledger.commitGroup();
     } finally {
       ledger.dropGroup();
@@ -241,7 +232,7 @@ function groupPages({ ledger, output }: OpenedOutput, clock: Clock) {
   };
   return {
     change: <T>(work: () => T): T => {
-      if (output.flush !== undefined) ledger.beginGroup();
+      ledger.beginGroup();
       try {
         return ledger.change(work);
       } catch (thrown) {
@@ -264,29 +255,14 @@ function groupPages({ ledger, output }: OpenedOutput, clock: Clock) {
   };
 }
 
-/**
- * Returns the sink for the records of a set; with `verify`, records that differ in the output are
- * written as well.
- */
-function makeSink(
-  { verb, verify }: HarvestRecordsOptions,
-  output: RecordOutput,
-  onMended: (count: number) => void,
-): RecordSink {
-  const differs = verify === true ? output.differs : undefined;
-  if (differs === undefined && verb !== 'ListIdentifiers') return output;
+/** Returns a sink that writes only the headers of records. */
+function makeHeaderSink(output: RecordOutput): RecordSink {
   return {
     notePage: () => output.notePage(),
     write: (page) => {
-      const news = new Set(page.records);
-      const wrong = page.seenRecords.filter(
-        (record) => !news.has(record) && differs?.(page.document, record) === true,
-      );
-      onMended(wrong.length);
-      const records = [...news, ...wrong];
       // The ListRecords entry of a deleted record is a header only, so it needs no reduction.
-      const bare = records.map((record) => parseHeaderAlone(record.element) ?? record);
-      return output.write({ ...page, records: verb === 'ListIdentifiers' ? bare : records });
+      const records = page.records.map((record) => parseHeaderAlone(record.element) ?? record);
+      return output.write({ ...page, records });
     },
   };
 }

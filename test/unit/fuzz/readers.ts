@@ -17,9 +17,9 @@ import { MalformedAnswerError } from '../../../src/oai/malformed-error.ts';
 import { findEntity, type OaiRecord } from '../../../src/oai/protocol.ts';
 import {
   listRepeatedElements,
-  renderMetadata,
   toHeaderJson,
   toRecordJson,
+  writeRecord,
 } from '../../../src/oai/record-json.ts';
 import { parseOutcome } from '../../../src/pas-api/outcome.ts';
 import { reduceJpeg } from '../../../src/photo/jpeg.ts';
@@ -173,8 +173,8 @@ function readRecords(
   for (const record of records) {
     JSON.stringify(toHeaderJson(record));
     JSON.stringify(toRecordJson(record, repeated));
-    const text = renderMetadata(json, record, repeated);
-    if (text !== null) JSON.parse(text);
+    writeRecord(json, record, repeated);
+    JSON.parse(Buffer.concat(json.take()).toString());
     const entity = findEntity(record);
     if (entity === undefined) continue;
     parseHarvestedFind(entity);

@@ -18,7 +18,6 @@ import { backUpOutbox } from '../../../src/outbox/backup-copy.ts';
 import { openAppendFile } from '../../../src/store/append-file.ts';
 import { openContentStore } from '../../../src/store/content-store.ts';
 import { replaceUnusable } from '../../../src/store/database-file.ts';
-import { flushFiles, writeFiles } from '../../../src/store/file-folder.ts';
 import { writePrivateFile } from '../../../src/store/files.ts';
 import { makeFolder } from '../../../src/store/folder.ts';
 import { writeOutputFile } from '../../../src/store/output-file.ts';
@@ -32,14 +31,6 @@ function failing(code: string): () => never {
   return () => {
     throw Object.assign(new Error(`${code}: what the disk says, fsync`), { code });
   };
-}
-
-async function withPath(path: string, work: () => Promise<void>): Promise<void> {
-  const before = process.env['PATH'];
-  process.env['PATH'] = path;
-  await work().finally(() => {
-    process.env['PATH'] = before;
-  });
 }
 
 describe.runIf(canWatchDisk)('a power cut at any moment', () => {
@@ -59,34 +50,6 @@ describe.runIf(canWatchDisk)('a power cut at any moment', () => {
         writeOutputFile(join(folder, 'finds.csv'), ['new'], { overwrite: false }),
       ),
     ).toEqual(['flush draft', 'name finds.csv', `flush ${basename(folder)}`]);
-  });
-
-  test('leaves the records of a harvest, whose disk is flushed as a whole', async () => {
-    const folder = tempFolder();
-    writeFiles(folder, [{ name: 'A-1', content: 'one' }]);
-    const programs = tempFolder();
-    writeFileSync(join(programs, 'sync'), '#!/bin/sh\necho "$@" > "$0.told"\n', { mode: 0o700 });
-    expect(
-      await watchDisk(() => withPath(`${programs}:/bin:/usr/bin`, () => flushFiles(folder))),
-    ).toEqual([]);
-    expect(readFileSync(join(programs, 'sync.told'), 'utf8')).toBe(`-f ${folder}\n`);
-  });
-
-  test.each([
-    ['there is no program for that', ''],
-    ['the program for that fails', '#!/bin/sh\nexit 1\n'],
-  ])('leaves the records of a harvest, flushed one by one, if %s', async (_why, program) => {
-    const folder = tempFolder();
-    const names = ['A-1', 'A-2', 'A-3'];
-    writeFiles(
-      folder,
-      names.map((name) => ({ name, content: name })),
-    );
-    const programs = tempFolder();
-    if (program !== '') writeFileSync(join(programs, 'sync'), program, { mode: 0o700 });
-    const seen = await watchDisk(() => withPath(programs, () => flushFiles(folder)));
-    expect(seen.slice(0, -1).sort()).toEqual(names.map((name) => `flush ${name}`));
-    expect(seen.at(-1)).toBe(`flush ${basename(folder)}`);
   });
 
   test('leaves a queued photograph, with the folders that were made for it', async () => {
