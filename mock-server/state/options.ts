@@ -77,11 +77,6 @@ export type MockServerOptions = NamedOptions & {
 };
 
 /**
- * So that the token need not stand in a command line, where everybody on the machine can read it.
- */
-export const CONTROL_TOKEN_VARIABLE = 'PAS_MOCK_CONTROL_TOKEN';
-
-/**
  * Adds the mock server's flags to a command; where a flag is not given, its environment variable
  * counts. {@link parseMockServerOptions} reads what commander made of them.
  */

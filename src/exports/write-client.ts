@@ -24,14 +24,12 @@ export type { ServiceOptions } from './connection.ts';
  * The write interface, request by request, within the rate limit. No request is repeated, except
  * one that the service refused because of an expired token. The meaning of an answer is the {@link
  * Outcome}: after `uncertain` the service may have executed the request, and a repeat could create
- * a second record. The outbox settles this, and survives crashes.
+ * a second record. `pas push` settles this, and survives crashes.
  */
 export type WriteClient = AsyncDisposable & {
   /** Returns the account by the service's description. @throws PasError where there is none */
   account(): Promise<Account>;
-  /**
-   * Sends the exact bytes of one import document, such as from `checkFinds` of `pas-finds/finds`.
-   */
+  /** Sends the exact bytes of one import document. */
   importFind(document: Uint8Array): Promise<Outcome>;
   setNumber(identCely: string, value: string): Promise<Outcome>;
   /**

@@ -60,7 +60,8 @@ describe('a container of the image', () => {
     const fetchState = (headers: Record<string, string>) =>
       fetch(`${url}/__mock__/state`, { headers });
     expect((await fetchState({})).status).toBe(401);
-    expect((await fetchState({ authorization: `Bearer ${TOKEN}` })).status).toBe(200);
+    const state = await fetchState({ authorization: `Bearer ${TOKEN}` });
+    expect(await state.json()).toMatchObject({ addresses: { schema_base: `${url}/schema/svc` } });
     const token = await fetch(`${url}/api/token-auth/`, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
