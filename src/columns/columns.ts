@@ -287,6 +287,13 @@ export function findCellDoubt(
   return { severity: 'warning', rule: 'cell-date', problem };
 }
 
+export function makeMissingColumnIssue(table: Table, rule: string, ...names: string[]): Issue {
+  const missing = joinAlternatives(names);
+  const header = table.header.join(', ');
+  const message = msg`There is no column ${missing}. The columns are: ${header}.`;
+  return makeErrorIssue(rule, message, getHeaderPlace(table));
+}
+
 /** Returns the cells of a row, as many as the header has. */
 export function padCells({ cells }: RowCells, { length }: readonly string[]): string[] {
   return Array.from({ length: Math.max(length, cells.length) }, (_, index) => cells[index] ?? '');

@@ -117,63 +117,28 @@ function parseHistory(entry: XmlElement): HistoryEntry {
  * them. The state is not compared, since the service changes it. A finder sent by name is compared
  * by name.
  */
-export function listDifferingElements(
-  sent: FindElements | HarvestedElements,
-  harvested: HarvestedFind,
-): ElementName[] {
+export function listDifferingElements(sent: Elements, harvested: HarvestedFind): ElementName[] {
   return FIELDS.filter((field) => {
     if (field.kind === 'state') return false;
     if (field.parent !== undefined && harvested.protectedWithheld) return false;
     // The service computes the other representation of the point.
     if (field.kind === 'point')
       return field.epsg === sent.geom_system && !isSamePoint(sent, harvested.elements);
-    return !isSameValue(field, sent[field.name], harvested.elements[field.name]);
+    return !isSameValue(field, sent, harvested.elements);
   }).map((field) => field.name);
 }
 
-type Value = (FindElements | HarvestedElements)[ElementName];
-
-function isSameValue(
-  field: Field,
-  sent: Value,
-  foundValue: string | Reference | undefined,
-): boolean {
-  switch (field.kind) {
-    case 'reference':
-    case 'term':
-      return isSameReference(
-        isReference(sent) ? sent : undefined,
-        isReference(foundValue) ? foundValue : undefined,
-      );
-    case 'boolean':
-      // The service stores an absent flag as false.
-      return isTrue(sent) === isTrue(foundValue);
-    case 'integer':
-      return (
-        (sent === undefined ? undefined : Number(sent)) ===
-        (foundValue === undefined ? undefined : Number(foundValue))
-      );
-    case 'text':
-    case 'point':
-    case 'date':
-    case 'state':
-    case 'geom-system':
-      return getFieldText(sent) === (typeof foundValue === 'string' ? foundValue : '');
-  }
+/** A person who was sent by name has an identifier in the record, so the names are compared. */
+function isSameValue(field: Field, sent: Elements, harvested: HarvestedElements): boolean {
+  const value = sent[field.name];
+  const other = harvested[field.name];
+  return typeof value === 'object' && value.id === NEW_PERSON && typeof other === 'object'
+    ? makeNameKey(value.text) === makeNameKey(other.text)
+    : canonicalizeValue(field, sent) === canonicalizeValue(field, harvested);
 }
 
-function isTrue(value: Value): boolean {
+function isTrue(value: Elements[ElementName]): boolean {
   return value === true || value === 'true' || value === '1';
-}
-
-function isSameReference(
-  sent: Reference | undefined,
-  foundReference: Reference | undefined,
-): boolean {
-  if (sent?.id !== NEW_PERSON) return (sent?.id ?? '') === (foundReference?.id ?? '');
-  return (
-    foundReference !== undefined && makeNameKey(sent.text) === makeNameKey(foundReference.text)
-  );
 }
 
 /**
@@ -189,16 +154,13 @@ function makeNameKey(name: string): string {
  * Compares exactly where the record still selects the system that was sent; else the point was
  * converted, or changed.
  */
-function isSamePoint(
-  sent: FindElements | HarvestedElements,
-  foundElements: HarvestedElements,
-): boolean {
+function isSamePoint(sent: Elements, foundElements: HarvestedElements): boolean {
   const measured = parsePointIn(sent, sent.geom_system);
   const counted = parsePointIn(foundElements, foundElements.geom_system);
   if (measured !== undefined && counted !== undefined && measured.system !== counted.system)
     return isSamePlace(measured, counted);
-  const first = parseWktNumbers(getWkt(sent, sent.geom_system));
-  const second = parseWktNumbers(getWkt(foundElements, sent.geom_system));
+  const first = parseNumbersIn(getWkt(sent, sent.geom_system));
+  const second = parseNumbersIn(getWkt(foundElements, sent.geom_system));
   return (
     first.length === second.length &&
     first.every((value, index) => Math.abs(value - (second[index] ?? Number.NaN)) <= SAME_POINT)
@@ -208,30 +170,15 @@ function isSamePoint(
 /** A centimetre in degrees; in metres practically zero. */
 const SAME_POINT = 1e-7;
 
-function getWkt(elements: FindElements | HarvestedElements, system: unknown): string {
+function getWkt(elements: Elements, system: unknown): string {
   const wkt = system === '4326' ? elements.geom_wkt : elements.geom_sjtsk_wkt;
   return typeof wkt === 'string' ? wkt : '';
 }
 
-function parsePointIn(
-  elements: FindElements | HarvestedElements,
-  system: unknown,
-): PointInSystem | undefined {
+function parsePointIn(elements: Elements, system: unknown): PointInSystem | undefined {
   if (system !== '4326' && system !== '5514') return undefined;
   const reading = parsePoint(getWkt(elements, system));
   return isReadable(reading) ? { system, ...reading.value } : undefined;
-}
-
-function parseWktNumbers(wkt: string): number[] {
-  return [...wkt.matchAll(/-?\d+(?:\.\d+)?/g)].map(([text]) => Number(text));
-}
-
-function isReference(value: unknown): value is Reference {
-  return typeof value === 'object' && value !== null && 'id' in value;
-}
-
-function getFieldText(value: unknown): string {
-  return value === undefined ? '' : trimText(String(value));
 }
 
 /** Names of the states of a find (A-STATE-1). */
@@ -272,9 +219,7 @@ export function listChangesSince(sent: FindElements, record: HarvestedFind): Cha
  * Formats a value for people; null where there is none. A person given by name has no identifier
  * yet.
  */
-export function formatValue(
-  value: FindElements[ElementName] | HarvestedFind['elements'][ElementName],
-): string | null {
+export function formatValue(value: Elements[ElementName]): string | null {
   if (value === undefined) return null;
   if (typeof value !== 'object') return String(value);
   if (value.id === NEW_PERSON) return value.text;
@@ -329,7 +274,6 @@ export function isAsFound(element: ElementName): boolean {
 type AsFoundForm = 'full' | 'open';
 
 type Elements = FindElements | HarvestedElements;
-type CanonicalSource = Elements[ElementName];
 
 /**
  * Returns the digest of a find as it was found, equal for a find and for the service's record of
@@ -361,7 +305,7 @@ function canonicalizeValue(
     case 'term':
       return canonicalizeReference(value);
     case 'boolean':
-      return value === true || value === 'true' || value === '1' ? true : null;
+      return isTrue(value) ? true : null;
     case 'integer':
     case 'state':
       return canonicalizeInteger(value);
@@ -369,7 +313,8 @@ function canonicalizeValue(
       const { geom_system: system } = elements;
       const isCounted =
         (system === '4326' || system === '5514') && getPointElement(system) === field.name;
-      return isCounted ? parseNumbersIn(canonicalizeText(value)) : null;
+      const numbers = isCounted ? parseNumbersIn(canonicalizeText(value) ?? '') : [];
+      return numbers.length === 0 ? null : numbers;
     }
     case 'text':
     case 'date':
@@ -378,20 +323,20 @@ function canonicalizeValue(
   }
 }
 
-function canonicalizeReference(value: CanonicalSource): string | null {
+function canonicalizeReference(value: Elements[ElementName]): string | null {
   if (typeof value !== 'object') return canonicalizeText(value);
   return value.id === NEW_PERSON
     ? `${NEW_PERSON} ${makeNameKey(value.text.normalize('NFC'))}`
     : canonicalizeText(value.id);
 }
 
-function canonicalizeInteger(value: CanonicalSource): number | string | null {
+function canonicalizeInteger(value: Elements[ElementName]): number | string | null {
   const text = canonicalizeText(value);
   const number = Number(text);
   return text === null || Number.isNaN(number) ? text : number;
 }
 
-function canonicalizeText(value: CanonicalSource): string | null {
+function canonicalizeText(value: Elements[ElementName]): string | null {
   if (value === undefined || typeof value === 'object') return null;
   const written = String(value);
   // Shortcut: identifiers and numbers are ASCII.
@@ -401,6 +346,6 @@ function canonicalizeText(value: CanonicalSource): string | null {
   return text === '' ? null : text;
 }
 
-function parseNumbersIn(wkt: string | null): readonly number[] | null {
-  return (wkt ?? '').match(/-?\d+(?:\.\d+)?/g)?.map(Number) ?? null;
+function parseNumbersIn(wkt: string): readonly number[] {
+  return wkt.match(/-?\d+(?:\.\d+)?/g)?.map(Number) ?? [];
 }

@@ -46,23 +46,36 @@ export function resolveProject(cell: string): Reading<Reference> {
 function resolveTerm(set: string, cell: string, lookupTerm: LookupTerm): Reading<Reference> {
   const id = extractIdentifier(cell);
   const lookup = lookupTerm(set, id ?? cell);
+  if (lookup.kind === 'found') return { value: { id: lookup.term.id, text: lookup.term.label } };
+  if (lookup.kind === 'not-harvested' && id !== undefined) return { value: { id, text: '' } };
+  return makeUnreadable(`term-${lookup.kind}`, explainLookup(lookup, set, cell));
+}
+
+type FailedLookup = Exclude<TermLookup, { kind: 'found' }>;
+
+/** Explains why a text is no usable entry of a set. */
+export function explainLookup(lookup: FailedLookup, set: string, text: string): Message {
+  const where = formatSet(set);
   switch (lookup.kind) {
-    case 'found':
-      return { value: { id: lookup.term.id, text: lookup.term.label } };
-    case 'ambiguous':
-      return makeUnreadable('term-ambiguous', makeAmbiguousMessage(lookup.candidates, set, cell));
+    case 'ambiguous': {
+      const names = formatTerms(lookup.candidates);
+      return msg`"${text}" can mean several entries of ${where}: ${names}. Write the identifier of the right one.`;
+    }
     case 'unknown':
-      return makeUnreadable('term-unknown', makeUnknownTermMessage(lookup, set, cell));
-    case 'wrong-set':
-      return makeUnreadable('term-wrong-set', makeWrongSetMessage(lookup.term, set));
-    case 'deleted':
-      return makeUnreadable('term-deleted', makeDeletedMessage(lookup.term, set));
+      return makeUnknownTermMessage(lookup, set, text);
+    case 'wrong-set': {
+      const { label, id, setSpec } = lookup.term;
+      const ownSet = formatSet(setSpec);
+      return msg`${label} (${id}) is an entry of ${ownSet}, but this element needs one of ${where}. See: ${cmd`pas vocab list ${set}`}`;
+    }
+    case 'deleted': {
+      const { label, id } = lookup.term;
+      return msg`${label} (${id}) was deleted from ${where}. Choose another: ${cmd`pas vocab search ${label} --set ${set}`}`;
+    }
     case 'mapping-conflict':
-      return makeUnreadable('term-mapping-conflict', makeMappingConflictMessage(lookup, set));
+      return makeMappingConflictMessage(lookup, set);
     case 'not-harvested':
-      return id === undefined
-        ? makeUnreadable('term-not-harvested', describeNotHarvested(set, cell))
-        : { value: { id, text: '' } };
+      return msg`"${text}" cannot be looked up: ${where} was not harvested yet. Run ${cmd`pas harvest-vocab`}, or write the identifier.`;
   }
 }
 
@@ -82,20 +95,9 @@ export function formatSet(set: string): Message {
   return label === undefined ? set : msg`${label} (${set})`;
 }
 
-export function makeWrongSetMessage(term: TermCandidate, set: string): Message {
-  const ownSet = formatSet(term.setSpec);
-  const needed = formatSet(set);
-  return msg`${term.label} (${term.id}) is an entry of ${ownSet}, but this element needs one of ${needed}. See: ${cmd`pas vocab list ${set}`}`;
-}
+export type MappingConflict = Extract<TermLookup, { kind: 'mapping-conflict' }>;
 
-export function makeDeletedMessage(term: TermCandidate, set: string): Message {
-  const where = formatSet(set);
-  return msg`${term.label} (${term.id}) was deleted from ${where}. Choose another: ${cmd`pas vocab search ${term.label} --set ${set}`}`;
-}
-
-type MappingConflict = Extract<TermLookup, { kind: 'mapping-conflict' }>;
-
-export function makeMappingConflictMessage(lookup: MappingConflict, set: string): Message {
+function makeMappingConflictMessage(lookup: MappingConflict, set: string): Message {
   const { ownTerm, target, term, because } = lookup;
   const named = term === undefined ? target : `${term.label} (${term.id})`;
   const where = formatSet(because === 'wrong-set' && term !== undefined ? term.setSpec : set);
@@ -112,16 +114,6 @@ function describeMappingConflict(
   return because === 'wrong-set' && hasTerm
     ? msg`is now an entry of ${where}`
     : msg`is not an entry of ${where}`;
-}
-
-function makeAmbiguousMessage(
-  candidates: readonly TermCandidate[],
-  set: string,
-  cell: string,
-): Message {
-  const where = formatSet(set);
-  const names = formatTerms(candidates);
-  return msg`"${cell}" can mean several entries of ${where}: ${names}. Write the identifier of the right one.`;
 }
 
 type UnknownTerm = Extract<TermLookup, { kind: 'unknown' }>;
@@ -146,11 +138,6 @@ export function adviseNearest(set: string, { nearest, isAll }: UnknownTerm): Mes
   return nearest.length > 0
     ? msg`Nearest: ${names}.`
     : msg`To list them all: ${cmd`pas vocab list ${set}`}.`;
-}
-
-function describeNotHarvested(set: string, cell: string): Message {
-  const where = formatSet(set);
-  return msg`"${cell}" cannot be looked up: ${where} was not harvested yet. Run ${cmd`pas harvest-vocab`}, or write the identifier.`;
 }
 
 /** Reduces an entry's address to its identifier, which imports require (S-SERVICE-4). */
@@ -223,7 +210,7 @@ export function resolveFinder(cell: string, lookupTerm: LookupTerm): ResolvedFin
 
 function chooseKnown(lookup: TermLookup, text: string, name: WrittenName): ResolvedFinder {
   if (lookup.kind === 'mapping-conflict')
-    return makeUnreadable('term-mapping-conflict', makeMappingConflictMessage(lookup, PEOPLE));
+    return makeUnreadable('term-mapping-conflict', explainLookup(lookup, PEOPLE, text));
   if (lookup.kind === 'ambiguous') {
     const bornAs = foldName(name.bornAs ?? '');
     const [only, another] = lookup.candidates.filter(

@@ -161,7 +161,7 @@ export function listHeldEntries(outbox: Outbox): Entry[] {
 
 /** Returns photographs of which the service may not have a copy yet. */
 export function listUnsentPhotoEntries(outbox: Outbox): PhotoEntry[] {
-  return listPhotoEntries(outbox, `state not in ('accepted', 'dropped')`);
+  return listPhotoEntries(outbox, `state <> 'accepted' and state <> 'dropped'`);
 }
 
 /** Returns all photographs, including dropped ones. */

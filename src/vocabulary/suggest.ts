@@ -303,10 +303,7 @@ function explainLikeness({ ownWord, entry, readAs, by }: Match): string[] {
   if (readAs.by !== 'itself') return [];
   const texts = {
     same: t`"${ownWord.text}" is the same word`,
-    form: t`"${ownWord.text}" is a form of "${entry.text}"`,
     related: t`"${ownWord.text}" is related to "${entry.text}"`,
-    beginning: t`"${ownWord.text}" and "${entry.text}" begin alike`,
-    part: t`"${ownWord.text}" is a part of "${entry.text}"`,
     'typing-error': t`"${ownWord.text}" may be "${entry.text}" mistyped`,
   };
   return [texts[by]];
@@ -326,7 +323,7 @@ function formatErrors(errors: number): string {
 type Similarity = {
   /** 1 is the same word. */
   readonly closeness: number;
-  readonly by: 'same' | 'form' | 'beginning' | 'related' | 'part' | 'typing-error';
+  readonly by: 'same' | 'related' | 'typing-error';
 };
 
 /** Similarities below are ignored. */
@@ -338,7 +335,7 @@ const MIN_PREFIX_STEM_CHARACTERS = 4;
 function measureSimilarity(ownWord: Word, entry: Word): Similarity | undefined {
   if (ownWord.folded === entry.folded) return { closeness: 1, by: 'same' };
   if (ownWord.stem === entry.stem && ownWord.stem.length > 2)
-    return { closeness: 0.96, by: 'form' };
+    return { closeness: 0.96, by: 'related' };
   const best = [
     compareBeginnings(ownWord, entry),
     compareRoots(ownWord, entry),
@@ -354,7 +351,7 @@ function compareBeginnings(ownWord: Word, entry: Word): Similarity | undefined {
     return {
       closeness:
         ownWord.folded.length === 1 ? 0.6 : Math.min(0.94, 0.78 + 0.04 * ownWord.folded.length),
-      by: 'beginning',
+      by: 'related',
     };
   }
   const pairs = [
@@ -368,7 +365,7 @@ function compareBeginnings(ownWord: Word, entry: Word): Similarity | undefined {
       : 0,
   );
   const ratio = Math.max(...ratios);
-  return ratio === 0 ? undefined : { closeness: 0.55 + 0.35 * ratio, by: 'beginning' };
+  return ratio === 0 ? undefined : { closeness: 0.55 + 0.35 * ratio, by: 'related' };
 }
 
 /** Compares roots: `kovový` and `kov`, `nádobka` and `nádoba`. */
@@ -388,7 +385,7 @@ function compareParts(ownWord: Word, entry: Word): Similarity | undefined {
       ownWord.stem.length >= MIN_PREFIX_STEM_CHARACTERS &&
       (head.startsWith(ownWord.stem) || tail.startsWith(ownWord.stem)),
   );
-  return whole || begun ? { closeness: whole ? 0.78 : 0.7, by: 'part' } : undefined;
+  return whole || begun ? { closeness: whole ? 0.78 : 0.7, by: 'related' } : undefined;
 }
 
 function compareMistyped(ownWord: Word, entry: Word): Similarity | undefined {

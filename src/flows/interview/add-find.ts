@@ -86,11 +86,7 @@ function assertFree({ outbox }: EntrySession, { localId, elements }: Find): void
     JSON.stringify(stored.elements) === JSON.stringify(elements)
   )
     return;
-  const taken =
-    name === localId
-      ? t`There is already a find ${name}, with other values.`
-      : t`There is already a find ${name}.`;
-  throw new UsageError(taken, {
+  throw new UsageError(t`There is already a find ${name}.`, {
     hint: t`Give another local_id, or none. To see the existing find: ${cmd`pas show ${name}`}`,
   });
 }

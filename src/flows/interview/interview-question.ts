@@ -70,23 +70,21 @@ function askText(
     fallback,
     findProblem: async (initialText) => {
       const text = initialText.trim();
-      const isKey = text === KEYS.back || text === KEYS.toTheEnd;
-      if (question.name === 'local_id') {
-        if (text === KEYS.back || text === KEYS.toTheEnd || text === KEYS.empty)
-          return t`The find needs a number first.`;
-      } else if (isKey || text === KEYS.empty) return undefined;
-      if (text === '' && isOptional(question.name, getTargetState(find))) return undefined;
-      if (text === '') return formatEmptyProblem(question, find);
+      const isKey = Object.values(KEYS).some((key) => key === text);
+      if (question.name === 'local_id' && (isKey || text === ''))
+        return t`The find needs a number first.`;
+      if (isKey) return undefined;
+      if (text === '') return findEmptyProblem(question, find);
       const answer = await read(question, text, find);
       return 'problem' in answer ? answer.problem : undefined;
     },
   });
 }
 
-function formatEmptyProblem({ name }: Question, find: Find): string {
+function findEmptyProblem({ name }: Question, find: Find): string | undefined {
   const state = formatTargetState(getTargetState(find));
-  return name === 'local_id'
-    ? t`The find needs a number first.`
+  return isOptional(name, getTargetState(find))
+    ? undefined
     : t`State ${state} requires this. Type - to leave it for later.`;
 }
 

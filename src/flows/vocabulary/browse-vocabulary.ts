@@ -26,7 +26,7 @@ export function searchVocabulary(
   typed: string,
   options: SearchOptions,
 ): SearchHit[] {
-  if (options.setSpec !== undefined) requireSet(vocabulary, options.setSpec);
+  if (options.setSpec !== undefined) assertHarvested(vocabulary, options.setSpec);
   return searchTerms(vocabulary, typed, options);
 }
 
@@ -51,7 +51,7 @@ const MAX_FOUND = 20;
 
 /** @throws UsageError for a set that was not harvested */
 export function listTerms(vocabulary: Vocabulary, set: string, gone: boolean): Term[] {
-  requireSet(vocabulary, set);
+  assertHarvested(vocabulary, set);
   return [...iterateTermsOfSet(vocabulary, set, gone ? 'with-gone' : 'without-gone')];
 }
 
@@ -96,7 +96,7 @@ export function exportTerms(
   options: ExportOptions,
 ): Iterable<string> {
   const requested = sets.length === 0 ? ['heslo'] : sets;
-  for (const set of requested) requireSet(vocabulary, set);
+  for (const set of requested) assertHarvested(vocabulary, set);
   return exportLines(vocabulary, requested, options);
 }
 
@@ -146,8 +146,8 @@ export function toTermJson(term: Term): object {
   };
 }
 
-/** Rejects an unknown set, which would look like an empty one. */
-function requireSet(vocabulary: Vocabulary, set: string): void {
+/** @throws UsageError for an unknown set, which would look like an empty one */
+export function assertHarvested(vocabulary: Vocabulary, set: string): void {
   const problem = findSetProblem(vocabulary, set);
   if (problem !== undefined) throw problem;
 }
