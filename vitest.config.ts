@@ -18,6 +18,8 @@ const shared = {
 
 /** For what mostly waits for processes that it started. */
 const SIDE_BY_SIDE = { maxWorkers: 4 };
+/** Each worker loads all modules, and starts processes that do. */
+const FEW = { maxWorkers: 3 };
 /** For what measures gaps and memory of whole processes. */
 const ALONE = { fileParallelism: false };
 
@@ -28,7 +30,7 @@ export default defineConfig({
       {
         test: {
           ...shared,
-          ...SIDE_BY_SIDE,
+          ...FEW,
           name: 'tests',
           include: ['test/**/*.test.ts'],
           exclude: [
