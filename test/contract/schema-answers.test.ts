@@ -1,7 +1,4 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { packageRoot } from '../../src/base/package-root.ts';
 import { answerValidator, faults, SCHEMA_VERSIONS } from '../support/schema-validators.ts';
 import { record } from './hand-typed-records.ts';
 
@@ -204,69 +201,5 @@ describe('an answer', () => {
       ).not.toEqual([]);
       ofVersion[Symbol.dispose]();
     }
-  });
-});
-
-describe('the list of sets', () => {
-  type SetSpec = {
-    setSpec: string;
-    cs: string;
-    en: string;
-    vocabulary: boolean;
-    versions: string[];
-  };
-  const sets: SetSpec[] = JSON.parse(
-    readFileSync(join(packageRoot, 'schemas/contract/set-specs.json'), 'utf8'),
-  );
-  const names = (version: string) =>
-    sets.filter((set) => set.versions.includes(version)).map((set) => set.setSpec);
-
-  test('names 68 sets, each once, in two languages', () => {
-    expect(sets).toHaveLength(68);
-    expect(new Set(sets.map((set) => set.setSpec)).size).toBe(68);
-    for (const set of sets) expect([set.cs.trim(), set.en.trim()], set.setSpec).not.toContain('');
-  });
-
-  test('of records other than vocabularies is the contract’s', () => {
-    expect(sets.filter((set) => !set.vocabulary).map((set) => set.setSpec)).toEqual([
-      'projekt',
-      'archeologicky_zaznam',
-      'archeologicky_zaznam:akce',
-      'archeologicky_zaznam:lokalita',
-      'let',
-      'adb',
-      'dokument',
-      'dokument:3d',
-      'ext_zdroj',
-      'pian',
-      'samostatny_nalez',
-      'uzivatel',
-    ]);
-  });
-
-  test('of vocabularies has 50 subsets of heslo, and those that a find needs', () => {
-    const vocabularies = sets.filter((set) => set.vocabulary).map((set) => set.setSpec);
-    expect(vocabularies.filter((name) => name.startsWith('heslo:'))).toHaveLength(50);
-    expect(vocabularies).toEqual(
-      expect.arrayContaining([
-        ...['heslo', 'ruian_kraj', 'ruian_okres', 'ruian_katastr', 'organizace', 'osoba'],
-        ...[
-          'nalezove_okolnosti',
-          'obdobi',
-          'predmet_druh',
-          'predmet_specifikace',
-          'pristupnost',
-        ].map((name) => `heslo:${name}`),
-      ]),
-    );
-  });
-
-  test('is shorter in 2.0: one set of all vocabularies, no 3D library', () => {
-    expect(names('2.2')).toEqual(names('2.1'));
-    expect(names('2.1')).toHaveLength(68);
-    expect(names('2.1').filter((name) => !names('2.0').includes(name))).toEqual([
-      'dokument:3d',
-      ...names('2.1').filter((name) => name.startsWith('heslo:')),
-    ]);
   });
 });

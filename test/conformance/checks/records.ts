@@ -485,7 +485,9 @@ export const RECORD_CHECKS: readonly Check[] = [
         scene,
         `verb=GetRecord&metadataPrefix=oai_dc&identifier=${encodeURIComponent(first?.identifier ?? '')}`,
       );
-      const header = at(await readOai(answer), 'GetRecord', 'record', 'header');
+      const record = at(await readOai(answer), 'GetRecord', 'record');
+      must(at(record, 'metadata') === undefined, 'GetRecord: metadata');
+      const header = at(record, 'header');
       must(
         header?.attributes.get('status') === 'deleted',
         `GetRecord: status ${header?.attributes.get('status')}`,
