@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { eventually } from '../support/eventually.ts';
 import { type MockProcess, startMockProcess } from '../support/mock-process.ts';
 import { expectDone, type Home, jsonLines, type Run, signedIn } from '../support/run-pas.ts';
@@ -51,26 +51,6 @@ async function expectEachOnceOrUncertain(): Promise<void> {
   expect(await created()).toBeLessThanOrEqual(accepted + uncertain);
 }
 
-describe('an uncertain find', () => {
-  test('is named with the command that settles it, and a person can decide either way', async () => {
-    await service.faults({
-      endpoint: 'import',
-      when: { every: 4 },
-      times: 2,
-      fault: '500-before-save',
-    });
-    expect((await push()).code).toBe(6);
-    const { needs_person } = await home.json<Status>('status');
-    expect(needs_person).toHaveLength(2);
-    for (const { find, command } of needs_person) {
-      expect(command).toContain(`pas resolve ${find}`);
-      await expectDone(home.pas('resolve', find, '--resend'));
-    }
-    expect((await push()).code).toBe(0);
-    expect(await created()).toBe(FINDS);
-  });
-});
-
 test('Ctrl-C lets requests under way finish, and the rest is sent later', async () => {
   home = await signedIn(service, 'archaeologist', [
     '--min-interval-ms',
@@ -109,18 +89,6 @@ test('a second Ctrl-C abandons the requests under way and says so', async () => 
   expect(code).toBe(6);
   await service.faults();
   await expectEachOnceOrUncertain();
-});
-
-test('kill -9 while sending does not cause anything to be sent twice', async () => {
-  await service.control('PUT', '/settings', { latency_ms: 400 });
-  const running = home.start('push');
-  await untilRequests(4);
-  running.child.kill('SIGKILL');
-  await running.ended;
-  await service.control('PUT', '/settings', { latency_ms: 0 });
-  const { code } = await push();
-  await expectEachOnceOrUncertain();
-  expect(code).toBe(((await imports())['uncertain'] ?? 0) > 0 ? 6 : 0);
 });
 
 function untilRequests(count: number): Promise<void> {
