@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { eventually } from '../support/eventually.ts';
 import { type MockProcess, startMockProcess } from '../support/mock-process.ts';
-import { expectDone, type Home, jsonLines, type Run, signedIn } from '../support/run-pas.ts';
+import { expectDone, type Home, jsonLines, signedIn } from '../support/run-pas.ts';
 import { writeSeason } from '../support/season.ts';
 
 const FINDS = 8;
@@ -27,17 +27,7 @@ async function created(): Promise<number> {
   return (await service.state()).finds - findsBefore;
 }
 
-async function push(
-  ...flags: string[]
-): Promise<Run & { summary: Record<string, unknown> | undefined }> {
-  const run = await home.pas('push', '--json', ...flags);
-  return { ...run, summary: jsonLines(run.stdout).findLast(({ type }) => type === 'summary') };
-}
-
-type Status = {
-  entries: Record<string, Record<string, number>>;
-  needs_person: { find: string; state: string; command: string }[];
-};
+type Status = { entries: Record<string, Record<string, number>> };
 
 async function imports(): Promise<Record<string, number>> {
   return (await home.json<Status>('status')).entries['import'] ?? {};
@@ -70,7 +60,7 @@ test('Ctrl-C lets requests under way finish, and the rest is sent later', async 
   expect(queued).toBeGreaterThan(0);
   expect(await created()).toBe(accepted);
   await service.control('PUT', '/settings', { latency_ms: 0 });
-  expect((await push()).code).toBe(0);
+  expect((await home.pas('push')).code).toBe(0);
   expect(await created()).toBe(FINDS);
 });
 
