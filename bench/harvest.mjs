@@ -25,7 +25,7 @@ const ROUNDS = 3;
 const BARE = join(import.meta.dirname, 'bare-client.mjs');
 const NPM_PEER = join(import.meta.dirname, 'npm-oai-pmh.mjs');
 const MAX_CPU_MICROSECONDS = 40;
-const MAX_MIB = 120;
+const MAX_MIB = 150;
 const SMALL_PAGES = ['--min-interval', '0', '--page-size', '100'];
 /** Bytes after each record in an output. */
 const LINE_FEED = 10;

@@ -15,12 +15,7 @@ import { parseRecordIdent } from '../../../src/flows/push/send-entry.ts';
 import { openOaiClient } from '../../../src/oai/client.ts';
 import { MalformedAnswerError } from '../../../src/oai/malformed-error.ts';
 import { findEntity, type OaiRecord } from '../../../src/oai/protocol.ts';
-import {
-  listRepeatedElements,
-  toHeaderJson,
-  toRecordJson,
-  writeRecord,
-} from '../../../src/oai/record-json.ts';
+import { listRepeatedElements, toHeaderJson, toRecordJson } from '../../../src/oai/record-json.ts';
 import { parseOutcome } from '../../../src/pas-api/outcome.ts';
 import { reduceJpeg } from '../../../src/photo/jpeg.ts';
 import { readPhotoExif } from '../../../src/photo/photo-exif.ts';
@@ -33,7 +28,6 @@ import { openSqlite } from '../../../src/store/database.ts';
 import { parseTableBytes } from '../../../src/tables/readers.ts';
 import { toUtf8 } from '../../../src/tables/text-encoding.ts';
 import { unpackZip } from '../../../src/tables/zip-entries.ts';
-import { JsonBytes } from '../../../src/text/json-bytes.ts';
 import { parseTerm } from '../../../src/vocabulary/parse-term.ts';
 import { getLine, getSourceText, type XmlElement } from '../../../src/xml/element.ts';
 import { parseXml, walkXml, XmlSyntaxError } from '../../../src/xml/parse.ts';
@@ -169,12 +163,9 @@ function readRecords(
   records: readonly OaiRecord[],
   repeated: ReturnType<typeof listRepeatedElements>,
 ): void {
-  const json = new JsonBytes();
   for (const record of records) {
     JSON.stringify(toHeaderJson(record));
     JSON.stringify(toRecordJson(record, repeated));
-    writeRecord(json, record, repeated);
-    JSON.parse(Buffer.concat(json.take()).toString());
     const entity = findEntity(record);
     if (entity === undefined) continue;
     parseHarvestedFind(entity);
