@@ -74,7 +74,7 @@ export function parseColumns(table: Table): {
 } {
   const issues: Issue[] = [];
   const positions = new Map<ColumnName, number>();
-  const strange = listUnknownColumns(table);
+  const strange = makeUnknownColumnCheck(table);
   table.header.forEach((header, index) => {
     const called = table.names?.[index];
     if (called === '') return;
@@ -172,7 +172,7 @@ function makeGetHeaders(getHeader: Columns['getHeader']): Columns['getHeaders'] 
 }
 
 /** Makes the issue of an unknown column. */
-function listUnknownColumns(table: Table): (header: string, index: number) => Issue[] {
+function makeUnknownColumnCheck(table: Table): (header: string, index: number) => Issue[] {
   return (header, index) => {
     const where = { ...getHeaderPlace(table), column: header };
     const folded = foldName(header);

@@ -351,11 +351,11 @@ function scoreKey(
   };
 }
 
-type Repeated = { readonly text: string; readonly rows: readonly number[] };
+type RepeatedText = { readonly text: string; readonly rows: readonly number[] };
 
 const MAX_NAMED = 3;
 
-function makeRepeatedDoubt(repeated: readonly Repeated[]): Message {
+function makeRepeatedDoubt(repeated: readonly RepeatedText[]): Message {
   const named = repeated.slice(0, MAX_NAMED).map(({ text, rows }) => {
     const numbers = `${rows.slice(0, MAX_NAMED).join(', ')}${rows.length > MAX_NAMED ? ' …' : ''}`;
     return msg`"${text}" in rows ${numbers}`;
@@ -364,7 +364,7 @@ function makeRepeatedDoubt(repeated: readonly Repeated[]): Message {
   return msg`duplicate numbers: ${all}; these rows are skipped until each has its own`;
 }
 
-function findRepeatedTexts({ rows }: Table, index: number): Repeated[] {
+function findRepeatedTexts({ rows }: Table, index: number): RepeatedText[] {
   const rowsByText = new Map<string, number | number[]>();
   for (const { row, cells } of rows) {
     const text = (cells[index] ?? '').trim();

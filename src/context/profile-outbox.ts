@@ -13,7 +13,7 @@ import {
 } from '../outbox/bound-account.ts';
 import { hasEvent } from '../outbox/entries.ts';
 import { type Journal, openJournal } from '../outbox/journal.ts';
-import { type Merged, mergeJournal, NOTHING_MERGED } from '../outbox/merge.ts';
+import { type MergeResult, mergeJournal, NOTHING_MERGED } from '../outbox/merge.ts';
 import {
   type Binding,
   isSameBinding,
@@ -139,7 +139,7 @@ export async function openProfileOutboxReadOnly(
 }
 
 /** Merges the journal, unless it is busy, read-only or damaged: only a push requires it. */
-function mergeIfPossible(outbox: Outbox): Merged {
+function mergeIfPossible(outbox: Outbox): MergeResult {
   if (outbox.journal === undefined) return NOTHING_MERGED;
   const failures: unknown[] = [];
   try {
@@ -183,7 +183,7 @@ function watchOutbox(journal: Journal, failures: unknown[]): Journal {
 function warnOfMissing(
   { terminal }: OutboxSources,
   outbox: Outbox,
-  { restoredFinds }: Merged,
+  { restoredFinds }: MergeResult,
 ): void {
   const restored = ngettext(
     msgid`${restoredFinds} find that was sent is restored from the journal.`,

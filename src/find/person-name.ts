@@ -139,7 +139,7 @@ export function isOneName(name: string): boolean {
 }
 
 /** Returns both orders in which two to four words can be a name; undefined for other counts. */
-export function listReadings(name: string): Readonly<Record<NameOrder, PersonName>> | undefined {
+export function parseBothOrders(name: string): Readonly<Record<NameOrder, PersonName>> | undefined {
   const all = name.split(/\s+/);
   if (all.length > 4 || !isOneName(name)) return undefined;
   return {

@@ -184,8 +184,8 @@ export function resolveFinder(cell: string, lookupTerm: LookupTerm): ResolvedFin
   if (extractIdentifier(cell) !== undefined) return resolveTerm(PEOPLE, cell, lookupTerm);
   const written = cell.normalize('NFC').replace(/\s+/g, ' ').trim();
   const name = parseName(written);
-  const joinMessages = name.parts.join(', ');
-  const plain = name.suffix === undefined ? joinMessages : `${joinMessages} ${name.suffix}`;
+  const joined = name.parts.join(', ');
+  const plain = name.suffix === undefined ? joined : `${joined} ${name.suffix}`;
   const lookups = [written, ...(plain === written ? [] : [plain])].map((text) =>
     lookupTerm(PEOPLE, text),
   );
@@ -204,7 +204,7 @@ export function resolveFinder(cell: string, lookupTerm: LookupTerm): ResolvedFin
   const candidates = findCandidates(name, plain, lookupTerm);
   if (candidates.length > 0) return makeUnsure(written, candidates);
   return name.parts.length === 2
-    ? acceptAsWritten(name, joinMessages)
+    ? acceptAsWritten(name, joined)
     : splitUnmarkedName(name, written, lookupTerm);
 }
 
@@ -331,13 +331,13 @@ function listPeople(lookup: TermLookup): readonly TermCandidate[] {
 }
 
 /** Takes the name as `Surname, Given name`, unless all evidence shows the other order. */
-function acceptAsWritten(name: WrittenName, joinMessages: string): ResolvedFinder {
+function acceptAsWritten(name: WrittenName, joined: string): ResolvedFinder {
   const [surname = '', givenName = ''] = name.parts;
   if (isFeminineSurname(givenName) && !isFeminineSurname(surname)) {
     const turned = `${givenName}, ${surname}`;
     return makeUnreadable(
       'finder-name',
-      msg`"${joinMessages}" looks reversed: the surname comes before the comma. Write ${turned}.`,
+      msg`"${joined}" looks reversed: the surname comes before the comma. Write ${turned}.`,
     );
   }
   return makeNewPerson({ surname, givenName }, name);
@@ -382,14 +382,12 @@ function findPartsProblem({ parts, suffix }: WrittenName, text: string): Message
   const [surname = '', givenName] = parts;
   if (givenName === undefined) return surname === '' ? makeNameAdvice(text) : undefined;
   if (parts.some((part) => part === '')) return makeNameAdvice(text);
-  const joinMessages = parts.join(', ');
+  const joined = parts.join(', ');
   const isTwo = [surname, givenName].every(
     (part) => part.includes(' ') && part.split(' ').some(isGiven),
   );
-  if (parts.length > 2 || isTwo || !isOneName(joinMessages)) return describeSeveral(text);
-  return findNameProblem(
-    suffix === undefined ? joinMessages : `${surname} ${suffix}, ${givenName}`,
-  );
+  if (parts.length > 2 || isTwo || !isOneName(joined)) return describeSeveral(text);
+  return findNameProblem(suffix === undefined ? joined : `${surname} ${suffix}, ${givenName}`);
 }
 
 /** Explains why the service would refuse a text as the name of a new person. */

@@ -161,13 +161,13 @@ const PLACE_RULES: readonly Rule[] = [
   { name: 'geometry-area', judge: checkPointArea },
 ];
 
-type Selected = {
+type SelectedPoint = {
   readonly element: ElementName;
   readonly system: GeomSystem;
   readonly wkt: string;
 };
 
-function getSelectedPoint(elements: FindElements): Selected | undefined {
+function getSelectedPoint(elements: FindElements): SelectedPoint | undefined {
   const { geom_system: system } = elements;
   if (system === undefined) return undefined;
   const element = getPointElement(system);

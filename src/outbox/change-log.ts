@@ -8,7 +8,7 @@ import {
   replacePhoto,
   schedule,
 } from './entries.ts';
-import type { Entry, EntryId, FindId, Held, NumberEntry, PhotoEntry } from './entry.ts';
+import type { Entry, EntryId, FindId, HeldQuestion, NumberEntry, PhotoEntry } from './entry.ts';
 import { listEntriesOfFind } from './entry-queries.ts';
 import { deserializeHeld, serializeHeld } from './entry-row.ts';
 import { parsePhotograph, type SentPhotograph, serializePhotograph } from './events.ts';
@@ -224,7 +224,7 @@ export function listFindsToUndo(
  * `attempted`: a part of it was sent since; `changed`: another command changed it since. Both stay
  * unchanged.
  */
-export type Undone = 'undone' | 'attempted' | 'changed';
+export type UndoResult = 'undone' | 'attempted' | 'changed';
 
 const parseLogged = createRowParser({ before: orNull(isText), attempts: isNumber });
 
@@ -238,18 +238,18 @@ export function undoChange(
   outbox: Outbox,
   command: number,
   findId: FindId,
-): { readonly how: Undone; readonly rebuild?: { readonly held: Held | null } } {
+): { readonly how: UndoResult; readonly rebuild?: { readonly held: HeldQuestion | null } } {
   const row = outbox
     .sql('select before, attempts from find_changes where command = ? and find_id = ?')
     .get(command, findId);
   if (row === undefined) return { how: 'undone' };
   const change = parseLogged(row);
-  const isLater = outbox
+  const later = outbox
     .sql(
       'select 1 from find_changes as changes join commands on seq = changes.command where find_id = ? and seq > ? and undone_at is null',
     )
     .get(findId, command);
-  if (isLater !== undefined) return { how: 'changed' };
+  if (later !== undefined) return { how: 'changed' };
   const entries = listEntriesOfFind(outbox, findId);
   if (sumAttempts(entries) !== change.attempts) return { how: 'attempted' };
   outbox.sql('delete from find_changes where command = ? and find_id = ?').run(command, findId);

@@ -17,11 +17,11 @@ import {
   makeRecordKey,
 } from './entry-queries.ts';
 import {
+  type AnswerEffect,
   type AnsweredBody,
   type AttemptedBody,
   makeEventId,
   type SentFind,
-  type Settles,
   serializeIssues,
   serializeMessage,
   serializePhotograph,
@@ -246,7 +246,7 @@ export function settle(
 }
 
 type SettlementFacts = {
-  readonly settles: Settles;
+  readonly settles: AnswerEffect;
   readonly reason: Message | null;
   readonly identCely?: string;
   readonly notBeforeAt?: number;

@@ -7,7 +7,7 @@ import {
   type EntryKind,
   type EntryState,
   type FindId,
-  type Held,
+  type HeldQuestion,
   type ImportEntry,
   type NumberEntry,
   type PhotoEntry,
@@ -245,7 +245,7 @@ type Schedule = {
   readonly retryOf?: string | null;
   readonly reason?: string | null;
   readonly issues?: string | null;
-  readonly held?: Held | null;
+  readonly held?: HeldQuestion | null;
 };
 
 /** Changes when an entry may be sent, and why not now. */

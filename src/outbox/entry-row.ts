@@ -9,7 +9,13 @@ import {
   orNull,
   type RowOf,
 } from '../store/database.ts';
-import { ENTRY_KINDS, ENTRY_STATES, type Entry, type Held, type Photograph } from './entry.ts';
+import {
+  ENTRY_KINDS,
+  ENTRY_STATES,
+  type Entry,
+  type HeldQuestion,
+  type Photograph,
+} from './entry.ts';
 import {
   computeChecksum,
   deserializeIssues,
@@ -125,15 +131,17 @@ export function computeEntryChecksum(
   return computeChecksum(values);
 }
 
-type StoredHeld = { readonly [Name in keyof Held]: Name extends 'question' ? string : Held[Name] };
+type StoredHeld = {
+  readonly [Name in keyof HeldQuestion]: Name extends 'question' ? string : HeldQuestion[Name];
+};
 
-export function serializeHeld(held: Held | null): string | null {
+export function serializeHeld(held: HeldQuestion | null): string | null {
   return held === null
     ? null
     : JSON.stringify({ ...held, question: serializeMessage(held.question) });
 }
 
-export function deserializeHeld(text: string | null): Held | null {
+export function deserializeHeld(text: string | null): HeldQuestion | null {
   if (text === null) return null;
   const { basis, question, candidates }: StoredHeld = JSON.parse(text);
   return { basis, candidates, question: deserializeMessage(question) };

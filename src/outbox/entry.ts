@@ -39,7 +39,7 @@ export type Photograph = {
  * A question that a person must answer before an entry is sent. `candidates`: identifiers of
  * records, file names or numbers.
  */
-export type Held = {
+export type HeldQuestion = {
   readonly basis: HeldBasis;
   readonly question: Message;
   readonly candidates: readonly string[];
@@ -67,7 +67,7 @@ type EntryBase = {
   /** Wall clock of this machine. */
   readonly notBeforeAt: number;
   readonly recordKey: string;
-  readonly held: Held | null;
+  readonly held: HeldQuestion | null;
   /** Attempts that may have arrived, without proof. */
   readonly unknownAttempts: number;
   readonly attempts: number;

@@ -42,7 +42,7 @@ type EventKind = (typeof EVENT_KINDS)[number];
  * Effect of an answer on its entry. `unknown`: the service may or may not have executed the
  * attempt.
  */
-export type Settles = 'accepted' | 'refused' | 'queued' | 'unknown';
+export type AnswerEffect = 'accepted' | 'refused' | 'queued' | 'unknown';
 
 /** The find of an import, so that it can be restored from the journal. */
 export type SentFind = {
@@ -124,7 +124,7 @@ export type AttemptedBody = {
 export type AnsweredBody = {
   readonly attempt: string;
   readonly outcome: AttemptOutcome;
-  readonly settles: Settles;
+  readonly settles: AnswerEffect;
   readonly at: number;
   readonly status: number | null;
   readonly identCely: string | null;
@@ -209,7 +209,7 @@ const COVERED = {
   kind: isText,
   body: isText,
 };
-type Covered = RowOf<typeof COVERED>;
+type EventContent = RowOf<typeof COVERED>;
 
 const isEventRow = createRowGuard({ ...COVERED, seq: isNumber, crc: isNumber });
 
@@ -221,7 +221,7 @@ export function makeEventId(): string {
 }
 
 /** Serialises an event as a row, with a checksum over all its columns. */
-export function serializeEvent(event: OutboxEvent): Covered & { readonly crc: number } {
+export function serializeEvent(event: OutboxEvent): EventContent & { readonly crc: number } {
   const { id, outbox, find, entry, position, kind } = event;
   const body = JSON.stringify(event.body);
   return {
@@ -267,7 +267,15 @@ function isOutboxEvent(event: { readonly kind: string }): event is OutboxEvent {
   return EVENT_KINDS.some((kind) => kind === event.kind);
 }
 
-function computeEventChecksum({ id, outbox, find, entry, position, kind, body }: Covered): number {
+function computeEventChecksum({
+  id,
+  outbox,
+  find,
+  entry,
+  position,
+  kind,
+  body,
+}: EventContent): number {
   return computeChecksum([id, outbox, find, entry, position, kind, body]);
 }
 

@@ -27,7 +27,7 @@ export type EntryFacts = {
 };
 
 /** Intent of the outbox for an entry, as far as its state depends on it. */
-export type Wanted = {
+export type EntryIntent = {
   readonly hasContent: boolean;
   /** The refused attempt that is overruled. */
   readonly retryOf: string | null;
@@ -192,7 +192,7 @@ export function getLastReason(events: readonly OutboxEvent[]): StoredMessage | n
 /** Returns the state of an entry from its facts, and for an unsent one from the intent. */
 export function computeState(
   facts: EntryFacts,
-  { hasContent, retryOf: retryAttempt }: Wanted,
+  { hasContent, retryOf: retryAttempt }: EntryIntent,
 ): EntryState {
   if (facts.accepted !== undefined) return 'accepted';
   if (facts.abandoned !== undefined) return 'dropped';

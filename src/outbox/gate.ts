@@ -1,6 +1,6 @@
 import { type Message, msg } from '../base/message.ts';
 import { createRowParser, isText, orNull } from '../store/database.ts';
-import type { Entry, Held, HeldBasis } from './entry.ts';
+import type { Entry, HeldBasis, HeldQuestion } from './entry.ts';
 import type { Outbox } from './open-outbox.ts';
 
 /**
@@ -31,7 +31,9 @@ export type AttemptedElsewhere = {
   readonly digest: string | null;
 };
 
-type GateDecision = { readonly kind: 'leave' } | { readonly kind: 'held'; readonly held: Held };
+type GateDecision =
+  | { readonly kind: 'leave' }
+  | { readonly kind: 'held'; readonly held: HeldQuestion };
 
 /** Returns the first question that a person must answer before an entry is sent. */
 export function checkDeparture(entry: Entry, facts: GateFacts): GateDecision {

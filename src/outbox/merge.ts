@@ -15,7 +15,7 @@ import {
   removeEntry,
   schedule,
 } from './entries.ts';
-import type { Entry, Held, ImportEntry } from './entry.ts';
+import type { Entry, HeldQuestion, ImportEntry } from './entry.ts';
 import {
   findEntryByUuid,
   findImportOfFind,
@@ -43,13 +43,13 @@ import {
   insertFind,
 } from './stored-finds.ts';
 
-export type Merged = {
+export type MergeResult = {
   readonly events: number;
   /** Finds that only the journal had. */
   readonly restoredFinds: number;
 };
 
-export const NOTHING_MERGED: Merged = { events: 0, restoredFinds: 0 };
+export const NOTHING_MERGED: MergeResult = { events: 0, restoredFinds: 0 };
 
 /**
  * Merges the events of the outbox and of the journal both ways. This completes an older copy, a
@@ -57,7 +57,10 @@ export const NOTHING_MERGED: Merged = { events: 0, restoredFinds: 0 };
  * @param withOpen includes attempts without an answer; only under the push lock, since another
  * process may be waiting for the answer
  */
-export function mergeJournal(outbox: Outbox, { withOpen }: { readonly withOpen: boolean }): Merged {
+export function mergeJournal(
+  outbox: Outbox,
+  { withOpen }: { readonly withOpen: boolean },
+): MergeResult {
   const { journal } = outbox;
   if (journal === undefined) return NOTHING_MERGED;
   resetWatermark(outbox, journal);
@@ -269,7 +272,7 @@ function holdNamesake(outbox: Outbox, entry: ImportEntry, localId: string): void
 }
 
 /** Makes the question about a find whose local id was sent for another one. */
-export function makeLocalIdQuestion(localId: string): Held {
+export function makeLocalIdQuestion(localId: string): HeldQuestion {
   const question = msg`a find with other values was sent from this machine as ${localId}: is this one a different find?`;
   return { basis: 'local-id-in-use', question, candidates: [localId] };
 }

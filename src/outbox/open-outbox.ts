@@ -311,7 +311,7 @@ const COVERED = {
   separateFrom: isText,
   copyMadeAt: orNull(isNumber),
 } satisfies Record<keyof Header, unknown>;
-type Covered = RowOf<typeof COVERED>;
+type HeaderContent = RowOf<typeof COVERED>;
 
 const isHeaderRow = createRowGuard({ ...COVERED, crc: isNumber });
 
@@ -319,7 +319,7 @@ const SELECT_HEADER = `select ${HEADER_NAMES.map((name) => `${HEADER_COLUMN_OF[n
 const REPLACE_HEADER = `insert or replace into header (only, ${Object.values(HEADER_COLUMN_OF).join(', ')}, crc)
   values (1, ${HEADER_NAMES.map((name) => `:${name}`).join(', ')}, :crc)`;
 
-function makeHeaderValues(header: Header): Covered & { readonly crc: number } {
+function makeHeaderValues(header: Header): HeaderContent & { readonly crc: number } {
   const row = {
     ...header,
     mustLook: header.mustLook ? 1 : 0,
@@ -328,7 +328,7 @@ function makeHeaderValues(header: Header): Covered & { readonly crc: number } {
   return { ...row, crc: computeHeaderChecksum(row) };
 }
 
-function computeHeaderChecksum(row: Covered): number {
+function computeHeaderChecksum(row: HeaderContent): number {
   return computeChecksum(HEADER_NAMES.map((name) => row[name]));
 }
 

@@ -212,12 +212,12 @@ export function listQueuedReferences(
   recordKeys?: readonly string[],
 ): QueuedReference[] {
   // An index has the finds with a new person, by this very condition.
-  const isNamed = `instr(elements, '${JSON.stringify(id)}') > 0 and elements ->> :id = :wanted`;
+  const condition = `instr(elements, '${JSON.stringify(id)}') > 0 and elements ->> :id = :wanted`;
   const values = { id: `$.${element}.id`, text: `$.${element}.text`, wanted: id };
   const rows = outbox
     .sql(
       `select finds.id as find, elements ->> :text as text from finds join entries on entries.find_id = finds.id
-       where +kind = 'import' and +state = 'queued' and ${isNamed} and finds.hidden_at is null
+       where +kind = 'import' and +state = 'queued' and ${condition} and finds.hidden_at is null
          and (:recordKeys is null or record_key in (select value from json_each(:recordKeys))) order by finds.id`,
     )
     .all({ ...values, recordKeys: recordKeys === undefined ? null : JSON.stringify(recordKeys) });
@@ -225,7 +225,7 @@ export function listQueuedReferences(
   const acceptedTexts = outbox
     .sql(
       `select distinct elements ->> :text from finds join entries on entries.find_id = finds.id
-       where +kind = 'import' and +state = 'accepted' and ${isNamed}`,
+       where +kind = 'import' and +state = 'accepted' and ${condition}`,
     )
     .pluck()
     .all(values);

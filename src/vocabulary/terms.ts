@@ -290,10 +290,11 @@ function saveWords(
       weights.set(word, Math.max(weight, weights.get(word) ?? 0));
   }
   const insert = vocabulary.sql('insert into term_words (word, term, weight) values (?, ?, ?)');
-  for (const [word, weight] of weights) insert.run(getWordId(vocabulary, word), term, weight);
+  for (const [word, weight] of weights)
+    insert.run(getOrCreateWordId(vocabulary, word), term, weight);
 }
 
-function getWordId(vocabulary: Vocabulary, word: string): number {
+function getOrCreateWordId(vocabulary: Vocabulary, word: string): number {
   const seenId = vocabulary.wordIds.get(word);
   if (seenId !== undefined) return seenId;
   const storedId = vocabulary.sql('select id from words where text = ?').pluck().get(word);

@@ -23,7 +23,7 @@ import {
   type EntrySession,
   NEW_FIND,
   openEntrySession,
-  type Saved,
+  type SavedFind,
 } from '../../flows/interview/entry-session.ts';
 import { formatKeys } from '../../flows/interview/interview.ts';
 import { collapseUnchecked } from '../../flows/queue/collapse-issues.ts';
@@ -145,13 +145,13 @@ function printAdded(context: Context, added: Awaited<ReturnType<typeof addFind>>
   return added.asAsked ? 'done' : 'dataRefused';
 }
 
-function formatSaved({ find: { localId }, state }: Saved): string {
+function formatSaved({ find: { localId }, state }: SavedFind): string {
   return state === 'queued'
     ? t`${localId} is saved and ready to be sent.`
     : t`${localId} is kept as a draft. To finish it: ${cmd`pas add --resume ${localId}`}`;
 }
 
-function toSavedJson({ id, find, state, photosAdded, issues }: Saved): Record<string, unknown> {
+function toSavedJson({ id, find, state, photosAdded, issues }: SavedFind): Record<string, unknown> {
   return {
     find: id,
     local_id: find.localId,

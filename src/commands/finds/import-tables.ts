@@ -26,7 +26,7 @@ import {
   collapseUnchecked,
   collapseUnknownColumns,
 } from '../../flows/queue/collapse-issues.ts';
-import type { Enqueued } from '../../flows/queue/enqueue-finds.ts';
+import type { EnqueuedFind } from '../../flows/queue/enqueue-finds.ts';
 import { type CopiedTable, importTable, openCorrections } from '../../flows/queue/import-table.ts';
 import type { MergeAnswers } from '../../flows/queue/merge-find.ts';
 import { resolveFindNames } from '../../flows/queue/resolve-finds.ts';
@@ -370,7 +370,7 @@ function printUnknownPeople(
 }
 
 function countChanges({ finds, rows }: Imported) {
-  const count = (change: Enqueued['change']): number =>
+  const count = (change: EnqueuedFind['change']): number =>
     finds.filter((find) => find.change === change).length;
   return {
     ...{

@@ -16,7 +16,7 @@ import {
 import { getDocumentOfFind, type Story, toKnownFind } from '../../flows/queue/known-finds.ts';
 import { resolveFindNames } from '../../flows/queue/resolve-finds.ts';
 import { explainUncertain } from '../../flows/reconcile/uncertain-text.ts';
-import type { Entry, Held } from '../../outbox/entry.ts';
+import type { Entry, HeldQuestion } from '../../outbox/entry.ts';
 import { displayWidth, padText } from '../../text/characters.ts';
 import { printable, printIssues, toIssuesJson } from '../../ui/terminal.ts';
 import { defineCommand, type Runner } from '../command.ts';
@@ -193,7 +193,7 @@ function describeEntry(entry: Entry, whole: boolean): string[] {
   return lines;
 }
 
-function formatHeldLines(entry: Entry, { question, candidates }: Held): string[] {
+function formatHeldLines(entry: Entry, { question, candidates }: HeldQuestion): string[] {
   const [asked, names] = [printable(question), candidates.map(printable).join(', ')];
   const lines = [t`held: ${asked}`, ...(names === '' ? [] : [t`candidates: ${names}`])];
   return [...lines, ...listAnswers(entry).map((command) => t`next: ${command}`)];

@@ -10,7 +10,7 @@ import {
 } from '../../flows/finds/entry-words.ts';
 import type { PushEvent } from '../../flows/push/push-context.ts';
 import type { Rest, WatchEvent } from '../../flows/push/watch.ts';
-import type { Reconciled } from '../../flows/reconcile/reconcile-entries.ts';
+import type { ReconciledEntry } from '../../flows/reconcile/reconcile-entries.ts';
 import { explainUncertain, findReassignment } from '../../flows/reconcile/uncertain-text.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
 import { type Progress, printable } from '../../ui/terminal.ts';
@@ -87,7 +87,7 @@ export function showPush(context: Context, outbox: Outbox, why: boolean) {
       }
       bar?.update(searched, all);
     },
-    onReconciled: (settled: readonly Reconciled[]) => {
+    onReconciled: (settled: readonly ReconciledEntry[]) => {
       endProgress();
       for (const { entry, verdict } of settled) {
         const what = formatEntry(entry.kind, entry.localId ?? entry.identCely);

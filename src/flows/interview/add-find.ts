@@ -20,13 +20,13 @@ import {
 import type { Prompt } from '../../ui/prompt.ts';
 import { createFindLookup, resolveFindNames } from '../queue/resolve-finds.ts';
 import { parseAnswer } from './answer.ts';
-import { type EntrySession, NEW_FIND, type Saved } from './entry-session.ts';
+import { type EntrySession, NEW_FIND, type SavedFind } from './entry-session.ts';
 import { runInterview } from './interview.ts';
-import type { InterviewContext, Suggested } from './interview-question.ts';
+import type { InterviewContext, SuggestedValues } from './interview-question.ts';
 import { makeOfferTerms, type OfferSources } from './offer-terms.ts';
 
 /** `asAsked`: all input was understood, and the find is queued, or the draft that was requested. */
-type Added = Saved & { readonly asAsked: boolean };
+type AddResult = SavedFind & { readonly asAsked: boolean };
 
 /**
  * Adds a find from flags; one with an error only as a draft on request. @param resumed the find
@@ -36,7 +36,7 @@ export async function addFind(
   adding: EntrySession,
   resumed: Find | undefined,
   isDraft: boolean,
-): Promise<Added> {
+): Promise<AddResult> {
   const { find: begun, issues: unreadable } = await adding.start(
     resumed ?? makeNumberedFind(adding),
     'first',
@@ -127,7 +127,7 @@ export async function enterFind(
   start: Find,
   isDraft: boolean,
   asking: Asking,
-): Promise<Saved> {
+): Promise<SavedFind> {
   const { outbox, suggestions, save } = adding;
   const keptFinds: Find[] = [];
   const world: InterviewContext = {
@@ -206,7 +206,7 @@ const LATEST = 40;
  * Returns the suggestions for a find: values of its project's last finds, else defaults of the
  * project or the profile.
  */
-function suggestValues(find: Find, context: SuggestContext): Suggested {
+function suggestValues(find: Find, context: SuggestContext): SuggestedValues {
   const { outbox, profile, defaults, today, enteredNow } = context;
   const latest = listLatestFinds(outbox, LATEST).filter(({ localId }) => localId !== find.localId);
   const getElements = (stored: {

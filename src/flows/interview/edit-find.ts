@@ -37,7 +37,7 @@ import {
   type AskingContext,
   askQuestion,
   getTargetState,
-  type Interviewed,
+  type InterviewResult,
 } from './interview-question.ts';
 
 type EditContext = {
@@ -56,7 +56,7 @@ export type CellChange = {
  * `unreadable`: a value could not be read, so nothing was changed; `again` is the text with the
  * issues.
  */
-export type Edited =
+export type EditResult =
   | { readonly kind: 'unchanged' }
   | { readonly kind: 'unreadable'; readonly issues: readonly Issue[]; readonly again?: string }
   | {
@@ -68,8 +68,8 @@ export type Edited =
 
 /** A planned edit; not `planned` where nothing would change, or a value cannot be read. */
 type PlannedEdit =
-  | Exclude<Edited, { readonly kind: 'stored' }>
-  | { readonly kind: 'planned'; readonly changed: readonly CellChange[]; store(): Edited };
+  | Exclude<EditResult, { readonly kind: 'stored' }>
+  | { readonly kind: 'planned'; readonly changed: readonly CellChange[]; store(): EditResult };
 
 export type FindEdit = ReturnType<typeof openEdit>;
 
@@ -82,9 +82,9 @@ export function openEdit(context: EditContext, stored: StoredFind) {
   findEditableImport(outbox, stored);
   const find = asFind(stored);
   const before = getFindCells(find.elements, ruleContext.lookupTerm);
-  const plan = (after: Cells, intent: Interviewed['intent'] = 'send') =>
+  const plan = (after: Cells, intent: InterviewResult['intent'] = 'send') =>
     planEdit(context, stored, before, after, intent);
-  const edit = (...change: Parameters<typeof plan>): Edited => storePlanned(plan(...change));
+  const edit = (...change: Parameters<typeof plan>): EditResult => storePlanned(plan(...change));
   const planBySettings = (texts: readonly string[], point?: string): PlannedEdit => {
     const position =
       point === undefined ? undefined : requireUnambiguous(parsePosition(point), find.localId);
@@ -105,7 +105,7 @@ export function openEdit(context: EditContext, stored: StoredFind) {
         entry?.state === 'refused' ? entry.issues : validateFind(find, ruleContext).issues;
       return editText(find.localId, before, issues);
     },
-    byText: (text: string): Edited => {
+    byText: (text: string): EditResult => {
       const read = parseEditText(text);
       if (read === undefined) return { kind: 'unchanged' };
       if (read.issues.length > 0) return { kind: 'unreadable', issues: read.issues };
@@ -117,11 +117,11 @@ export function openEdit(context: EditContext, stored: StoredFind) {
         : edited;
     },
     /** @param texts `element=value`; an empty value removes the element */
-    bySettings: (texts: readonly string[], point?: string): Edited =>
+    bySettings: (texts: readonly string[], point?: string): EditResult =>
       storePlanned(planBySettings(texts, point)),
     /** Plans the same edit, to be shown before it is stored. */
     planBySettings,
-    byAnswers: (answered: Interviewed) =>
+    byAnswers: (answered: InterviewResult) =>
       edit(getFindCells(answered.find.elements, ruleContext.lookupTerm), answered.intent),
   };
 }
@@ -174,7 +174,7 @@ function getCanonicalName(name: string): string {
   return FIELDS.find((field) => field.alias === name)?.name ?? name;
 }
 
-function storePlanned(planned: PlannedEdit): Edited {
+function storePlanned(planned: PlannedEdit): EditResult {
   return planned.kind === 'planned' ? planned.store() : planned;
 }
 
@@ -184,7 +184,7 @@ function planEdit(
   stored: StoredFind,
   before: Cells,
   after: Cells,
-  intent: Interviewed['intent'],
+  intent: InterviewResult['intent'],
 ): PlannedEdit {
   const changed = listDifferingCells(before, after);
   if (changed.length === 0) return { kind: 'unchanged' };
@@ -209,7 +209,7 @@ function planEdit(
     was: before.get(element),
     is: after.get(element),
   }));
-  const store = (): Edited =>
+  const store = (): EditResult =>
     outbox.change(() => {
       const entry = findEditableImport(outbox, stored);
       recordBefore(outbox, stored.id);
@@ -310,7 +310,7 @@ const NOT_EDITED: readonly QuestionName[] = ['local_id', 'photos'];
  * @returns the find to be stored
  * @throws InterruptedError on Ctrl-C
  */
-export async function askChanges(start: Find, world: AskingContext): Promise<Interviewed> {
+export async function askChanges(start: Find, world: AskingContext): Promise<InterviewResult> {
   let find = start;
   const done: QuestionName[] = [];
   for (

@@ -58,7 +58,7 @@ export type Beginning = {
 type Intent = 'send' | 'draft' | 'unfinished';
 
 /** Without id and state, nothing was saved. */
-export type Saved = {
+export type SavedFind = {
   readonly id: number | null;
   readonly find: Find;
   readonly state: EntryState | null;
@@ -108,7 +108,7 @@ export function openEntrySession(
     },
     check: (find: Find): readonly Issue[] => validate(find).issues,
     /** Saves it in the outbox: queued if it is complete and to be sent, else as a draft. */
-    async save(find: Find, intent: Intent): Promise<Saved> {
+    async save(find: Find, intent: Intent): Promise<SavedFind> {
       const answers = { replaces: true };
       const context = {
         ...keeping,

@@ -201,13 +201,13 @@ export type AskingContext = QuestionContext & { readonly check: (find: Find) => 
 
 export type InterviewContext = AskingContext & {
   /** Returns suggestions for empty elements; they may depend on the project. */
-  readonly suggest: (find: Find) => Suggested;
+  readonly suggest: (find: Find) => SuggestedValues;
   /**
    * Saves the incomplete find; called after every answer. `before` is the find that it replaces.
    */
   readonly keep: (find: Find, before: Find) => Promise<void>;
 };
 
-export type Suggested = { readonly localId: string; readonly elements: FindElements };
+export type SuggestedValues = { readonly localId: string; readonly elements: FindElements };
 
-export type Interviewed = { readonly find: Find; readonly intent: 'send' | 'draft' };
+export type InterviewResult = { readonly find: Find; readonly intent: 'send' | 'draft' };

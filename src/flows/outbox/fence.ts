@@ -3,7 +3,7 @@ import { msgid } from '../../base/language.ts';
 import { cmd, type Message, msg, nmsg } from '../../base/message.ts';
 import { hasEvent } from '../../outbox/entries.ts';
 import type { EarlierOutbox } from '../../outbox/journal.ts';
-import { type Merged, mergeJournal, restartMerge } from '../../outbox/merge.ts';
+import { type MergeResult, mergeJournal, restartMerge } from '../../outbox/merge.ts';
 import { type Outbox, readHeader, updateHeader } from '../../outbox/open-outbox.ts';
 import { assertJournal } from '../../outbox/record-events.ts';
 
@@ -57,7 +57,7 @@ export function passFence(outbox: Outbox, machine: string): Fence {
  * Assigns the outbox to this machine, and requires a lookup of everything unsent before it is sent.
  * The caller holds the push lock. No entry becomes uncertain.
  */
-export function adopt(outbox: Outbox, machine: string): Merged {
+export function adopt(outbox: Outbox, machine: string): MergeResult {
   const { id } = assertJournal(outbox);
   outbox.change(() => {
     updateHeader(outbox, { journal: id, machine, mustLook: true });

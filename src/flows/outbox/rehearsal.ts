@@ -59,7 +59,7 @@ export function parseProjectCode(typed: string): string {
   return isReadable(reading) ? reading.value.id : '';
 }
 
-export type Rehearsed = {
+export type RehearsalResult = {
   readonly sent: number;
   readonly accepted: number;
   readonly refused: readonly { readonly localId: string; readonly issues: readonly Issue[] }[];
@@ -76,7 +76,7 @@ export function collectRehearsed(
   outbox: Outbox,
   copies: readonly CopiedFind[],
   mapped: ReadonlySet<string>,
-): Rehearsed {
+): RehearsalResult {
   const refused: { localId: string; issues: readonly Issue[] }[] = [];
   const notTested: { localId: string; reason: Message }[] = [];
   let sent = 0;

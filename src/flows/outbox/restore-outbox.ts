@@ -14,7 +14,7 @@ import {
 } from '../../outbox/backup-copy.ts';
 import type { PhotoEntry, Photograph } from '../../outbox/entry.ts';
 import { listEntriesInState, listUnsentPhotoEntries } from '../../outbox/entry-queries.ts';
-import { type Merged, mergeJournal, NOTHING_MERGED } from '../../outbox/merge.ts';
+import { type MergeResult, mergeJournal, NOTHING_MERGED } from '../../outbox/merge.ts';
 import { type Outbox, readHeader } from '../../outbox/open-outbox.ts';
 import { acquirePushLock, type PushLockOptions } from '../../outbox/push-lock.ts';
 import { countFinds } from '../../outbox/stored-finds.ts';
@@ -50,13 +50,13 @@ type RestoreOptions = {
   readonly onPhotograph: (doneCount: number, total: number) => void;
 };
 
-export type Restored = {
+export type RestoreResult = {
   readonly id: string;
   readonly madeMs: number;
   /** Counted after the merge of the journal. */
   readonly finds: number;
   readonly uncertain: number;
-  readonly merged: Merged;
+  readonly merged: MergeResult;
   /** Reason why the journal was not merged; undefined where it was. */
   readonly journalProblem: string | undefined;
   /** Path of the replaced outbox; undefined where there was none, or an empty one. */
@@ -73,7 +73,7 @@ export type Restored = {
  * the backup is of another service; FileError, DatabaseError, DatabaseTooNewError for a file that
  * is no sound backup; OutboxLeasedError during a push
  */
-export async function restoreOutbox(options: RestoreOptions): Promise<Restored> {
+export async function restoreOutbox(options: RestoreOptions): Promise<RestoreResult> {
   const { backup, clock, outboxesFolder } = options;
   assertBackupFile(backup);
   makeFolder(outboxesFolder);
@@ -232,7 +232,7 @@ async function mergeAndRestorePhotographs(place: OutboxPlace, options: RestoreOp
   }
 }
 
-function mergeIfUsable(outbox: Outbox): [Merged, string | undefined] {
+function mergeIfUsable(outbox: Outbox): [MergeResult, string | undefined] {
   if (outbox.journal === undefined) return [NOTHING_MERGED, outbox.journalProblem?.message];
   try {
     return [mergeJournal(outbox, { withOpen: true }), undefined];

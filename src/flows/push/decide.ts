@@ -236,13 +236,13 @@ function handleForbidden(
     reason,
     notBeforeAt: 0,
   });
-  const isOpen = keepWaiting(
+  const unclear = keepWaiting(
     msg`refused, and it is unclear whether the whole account is refused: ${detail}`,
   );
   if (access === undefined)
     return state.accessProven
       ? { settlement: makeRefusal(entry, detail, findings), state, effects: [] }
-      : { settlement: isOpen, state, effects: [{ type: 'probe-access' }] };
+      : { settlement: unclear, state, effects: [{ type: 'probe-access' }] };
   if (access.kind === 'forbidden') {
     const { breakers, effects } = requeueForbidden(state.breakers, detail);
     const stop: Effect = { type: 'stop', cause: { kind: 'not-allowed', reason: detail } };
@@ -253,8 +253,9 @@ function handleForbidden(
     };
   }
   const cause = findStopCause(access);
-  if (cause !== undefined) return { settlement: isOpen, state, effects: [{ type: 'stop', cause }] };
-  if (access.kind === 'unauthorised') return { settlement: isOpen, state, effects: [] };
+  if (cause !== undefined)
+    return { settlement: unclear, state, effects: [{ type: 'stop', cause }] };
+  if (access.kind === 'unauthorised') return { settlement: unclear, state, effects: [] };
   return {
     settlement: makeRefusal(entry, detail, findings),
     state: { ...state, accessProven: true },

@@ -36,7 +36,7 @@ import { getContentKey } from './check-gate.ts';
 import type { OpenCircuit } from './circuit-breaker.ts';
 import { isAbort, type PushContext, type StopCause } from './push-context.ts';
 import { PushSession } from './push-session.ts';
-import { buildRequest, MAX_DEPARTURE_MS, type Sent, sendOnce } from './send-entry.ts';
+import { buildRequest, MAX_DEPARTURE_MS, type SendResult, sendOnce } from './send-entry.ts';
 
 export type PushResult = {
   readonly accepted: number;
@@ -309,7 +309,7 @@ function withEnd(slot: Slot, end: () => void): Slot {
 async function settleAttempt(
   session: PushSession,
   claimed: Claim,
-  sent: Sent,
+  sent: SendResult,
   pacedMs: number,
 ): Promise<void> {
   const { entry } = claimed;

@@ -32,7 +32,7 @@ import {
   passFence,
 } from '../outbox/fence.ts';
 import type { LookupContext } from '../reconcile/gather-evidence.ts';
-import { type Reconciled, reconcile } from '../reconcile/reconcile-entries.ts';
+import { type ReconciledEntry, reconcile } from '../reconcile/reconcile-entries.ts';
 import { sendHeld } from '../reconcile/resolve-entries.ts';
 import { type GateContext, holdBeforeDeparture, holdEntriesWithQuestions } from './check-gate.ts';
 import { openCircuitsAt } from './circuit-breaker.ts';
@@ -95,7 +95,7 @@ export type PushAllOptions = SyncContext &
     readonly admitNewPeople?: (mayAsk: boolean) => Promise<boolean>;
     /** Called before each round with the number of entries to send. */
     readonly onRound?: (queued: number) => void;
-    readonly onReconciled?: (settled: readonly Reconciled[]) => void;
+    readonly onReconciled?: (settled: readonly ReconciledEntry[]) => void;
     /** Called with the error of a failed search for uncertain entries; the push continues. */
     readonly onSearchFailed?: (error: PasError) => void;
     /** Called once if imports are sent without a search. */
@@ -123,7 +123,7 @@ export async function pushUnderLock(options: PushAllOptions): Promise<PushResult
   const released = new Set<number>();
   for (;;) {
     const settled = await push.reconcile(result);
-    const isFreed = ({ entry: { id, kind }, verdict }: Reconciled): boolean =>
+    const isFreed = ({ entry: { id, kind }, verdict }: ReconciledEntry): boolean =>
       verdict.kind === 'absent'
         ? !result.nonConforming.includes(id)
         : verdict.kind === 'found' && kind !== 'photo';
@@ -176,7 +176,7 @@ function assertSameOutbox({ outbox, service, lock }: PushAllOptions): void {
 type Push = {
   /** Checks the gate and drains the queue, unless it is empty. */
   runRound(): Promise<PushResult>;
-  reconcile(result: PushResult): Promise<readonly Reconciled[]>;
+  reconcile(result: PushResult): Promise<readonly ReconciledEntry[]>;
 };
 
 function createPush(options: PushAllOptions): Push {
@@ -427,7 +427,7 @@ function withStopCauseForRemaining(options: PushAllOptions, result: PushResult):
 async function reconcileUncertain(
   options: PushAllOptions,
   { stopCause }: PushResult,
-): Promise<readonly Reconciled[]> {
+): Promise<readonly ReconciledEntry[]> {
   const { harvesting, outbox } = options;
   const isOnline = stopCause === undefined || stopCause.kind === 'in-doubt';
   if (harvesting === undefined || !isOnline || listEntriesInState(outbox, 'uncertain').length === 0)

@@ -31,7 +31,7 @@ import {
   type PushState,
   type StopCause,
 } from './push-context.ts';
-import type { Sent } from './send-entry.ts';
+import type { SendResult } from './send-entry.ts';
 
 type Flight = {
   readonly entry: Entry;
@@ -189,7 +189,7 @@ export class PushSession {
   /** Decides an attempt, and runs its effects except those that follow its settlement. */
   async decide(
     entry: Entry,
-    sent: Sent,
+    sent: SendResult,
   ): Promise<{ readonly settlement: Settlement; readonly afterwards: readonly Effect[] }> {
     const first = this.decideOnce(entry, sent);
     if (!first.pending.some(({ type }) => type === 'probe-access'))
@@ -202,7 +202,7 @@ export class PushSession {
   /** @returns also the effects that remain to be run, since they are asynchronous */
   decideOnce(
     entry: Entry,
-    sent: Sent,
+    sent: SendResult,
     access?: Outcome,
   ): { readonly settlement: Settlement; readonly pending: readonly Effect[] } {
     if (sent.outcome.kind === 'accepted')
@@ -279,7 +279,7 @@ export class PushSession {
     });
   }
 
-  collectFacts(entry: Entry, sent: Sent, access?: Outcome): AttemptFacts {
+  collectFacts(entry: Entry, sent: SendResult, access?: Outcome): AttemptFacts {
     const { clock, outbox } = this.context;
     return {
       entry,

@@ -16,7 +16,7 @@ import { assignFiles, type SettledPhoto } from '../reconcile/judge-photograph.ts
 import { getAttemptWindow } from '../reconcile/verdict.ts';
 
 /** Records that searches have shown, and identifiers of records that were listed but not shown. */
-type Unexplained = {
+type UnexplainedRecords = {
   readonly records: readonly HarvestedFind[];
   readonly hidden: readonly string[];
 };
@@ -50,7 +50,7 @@ export function storeUnexplained(
  * Returns the unexplained records; `hidden` has those without a stored state. @throws DatabaseError
  * where one is damaged
  */
-export function readUnexplained(outbox: Outbox): Unexplained {
+export function readUnexplained(outbox: Outbox): UnexplainedRecords {
   const rows = listUnexplainedRecords(outbox);
   return {
     records: rows.flatMap(({ identCely, record }) =>

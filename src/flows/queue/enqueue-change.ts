@@ -402,14 +402,17 @@ function listRemovedDigests(
   photographs: RowPhotographs,
   { photos }: ImportedRow,
 ): string[] {
-  const isMissing = new Set((find.missingPhotos ?? []).map((name) => basename(name)));
+  const missingNames = new Set((find.missingPhotos ?? []).map((name) => basename(name)));
   const ofRow = new Set(
     [...photographs.values()].flatMap((keptPhotograph) =>
       keptPhotograph === undefined ? [] : listDigests(keptPhotograph),
     ),
   );
   return Object.entries(photos).flatMap(([path, digest]) =>
-    digest === null || photographs.has(path) || ofRow.has(digest) || isMissing.has(basename(path))
+    digest === null ||
+    photographs.has(path) ||
+    ofRow.has(digest) ||
+    missingNames.has(basename(path))
       ? []
       : [digest],
   );

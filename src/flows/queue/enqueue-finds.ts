@@ -66,7 +66,7 @@ type FindTable = {
   collectKeys(): { has(localId: string): boolean };
 };
 
-export type Enqueued = {
+export type EnqueuedFind = {
   readonly find: string;
   /**
    * `kept`: no change. The last five leave the find unchanged: `sent`: the table differs from what
@@ -93,7 +93,7 @@ export type Enqueued = {
 };
 
 export type EnqueueReport = {
-  readonly finds: readonly Enqueued[];
+  readonly finds: readonly EnqueuedFind[];
   /** Without warnings about vocabularies that were not harvested, which outnumber the rows. */
   readonly issues: readonly Issue[];
   /** Number of identifiers that could not be checked for that reason. */
@@ -114,7 +114,7 @@ export async function enqueueFinds(
   finds: Iterable<Find>,
   context: EnqueueContext,
 ): Promise<EnqueueReport> {
-  const report: { finds: Enqueued[]; issues: Issue[]; unchecked: number } = {
+  const report: { finds: EnqueuedFind[]; issues: Issue[]; unchecked: number } = {
     finds: [],
     issues: [],
     unchecked: 0,
@@ -231,9 +231,9 @@ export function makeImportContent(find: Find, { document, issues }: ValidatedFin
   };
 }
 
-type Stored = { readonly enqueued: Enqueued; readonly issues: readonly Issue[] };
+type StoreResult = { readonly enqueued: EnqueuedFind; readonly issues: readonly Issue[] };
 
-function store(prepared: PreparedFind, context: EnqueueContext, equals: EqualFinds): Stored {
+function store(prepared: PreparedFind, context: EnqueueContext, equals: EqualFinds): StoreResult {
   const { find, plan } = prepared;
   const { existing, merge } = plan;
   if (existing === undefined || merge === undefined)
@@ -251,9 +251,9 @@ function store(prepared: PreparedFind, context: EnqueueContext, equals: EqualFin
 function storeUnchanged(
   { localId }: Find,
   { content }: Plan,
-  change: Enqueued['change'],
+  change: EnqueuedFind['change'],
   issues: readonly Issue[],
-): Stored {
+): StoreResult {
   return {
     enqueued: {
       find: localId,
@@ -275,7 +275,7 @@ function storeNew(
   plan: Plan,
   context: EnqueueContext,
   equals: EqualFinds,
-): Stored {
+): StoreResult {
   const { find } = prepared;
   const { table, answers = {}, outbox, dryRun } = context;
   const equal =
@@ -333,9 +333,9 @@ function digestPhotographs(
 function toStoredIssues(
   { find, issues }: PreparedFind,
   { content, issues: ofFind }: Plan,
-  change: Enqueued['change'],
+  change: EnqueuedFind['change'],
   { photosAdded, photosRemoved, issues: ofPhotos }: ReturnType<typeof followPhotographs>,
-): Stored {
+): StoreResult {
   const named = [...ofFind, ...issues].map((issue) =>
     issue.find === undefined ? new Issue({ find: find.localId, ...find.source, ...issue }) : issue,
   );
@@ -356,8 +356,8 @@ function storeMerged(
   existing: Existing,
   merge: Merge,
   context: EnqueueContext,
-  forced?: Enqueued['change'],
-): Stored {
+  forced?: EnqueuedFind['change'],
+): StoreResult {
   const { find, photographs } = prepared;
   const { stored, entry } = existing;
   const change = forced ?? classifyChange(plan.content, existing, merge);
@@ -433,7 +433,7 @@ function storeSent(
   existing: Existing,
   merge: Merge,
   context: EnqueueContext,
-): Stored {
+): StoreResult {
   const { find, photographs } = prepared;
   const { stored, entry } = existing;
   const before = existing.row;

@@ -21,7 +21,7 @@ import type { Table } from '../../tables/table.ts';
 import { type EnclosedPhotographs, openEnclosedPhotographs } from './archive-photographs.ts';
 import { IssueCollector } from './collapse-issues.ts';
 import {
-  type Enqueued,
+  type EnqueuedFind,
   type EnqueueOptions,
   type EnqueueReport,
   enqueueFinds,
@@ -311,7 +311,7 @@ export function openCorrections(file: string, overwrite: boolean) {
   assertAbsent(file, overwrite);
   return {
     async write(
-      finds: readonly Enqueued[],
+      finds: readonly EnqueuedFind[],
     ): Promise<{ readonly file: string; readonly count: number }> {
       const rows = finds.flatMap(({ find, correction }) => {
         const { record = '', differences = [] } = correction ?? {};

@@ -58,7 +58,7 @@ type MatchSources = MatchOptions & {
  * cannot be read
  */
 export async function matchFolder(folder: string, sources: MatchSources): Promise<MatchedFolder> {
-  const { files, unsearched, issues } = await listFilesIn(folder, sources.recursive);
+  const { files, unsearched, issues } = await searchFolder(folder, sources.recursive);
   const byDigest = groupByDigest(listPhotoEntries(sources.outbox));
   const knownPhotos: PhotoInfo[] = [];
   const fates = new Map<string, FileStatus>();
@@ -129,7 +129,7 @@ type QueueOptions = {
   readonly questions: Questions | undefined;
 };
 
-export type Queued = {
+export type QueueResult = {
   readonly queued: ReadonlyMap<string, string>;
   readonly stripped: number;
 };
@@ -141,7 +141,7 @@ export type Queued = {
 export async function queueMatches(
   fates: readonly FileStatus[],
   options: QueueOptions,
-): Promise<Queued> {
+): Promise<QueueResult> {
   const { outbox, storePhotograph: keepPhotograph, dryRun, takesLikely, questions } = options;
   const queued = new Map<string, string>();
   let stripped = dryRun ? 0 : await stripKnown(fates, options);
@@ -234,7 +234,7 @@ type Listing = {
   readonly issues: Issue[];
 };
 
-async function listFilesIn(folder: string, recursive: boolean): Promise<Listing> {
+async function searchFolder(folder: string, recursive: boolean): Promise<Listing> {
   const listing = { files: [], unsearched: [], issues: [] };
   const isOfCamera = isCameraFolder(basename(resolve(folder)));
   try {
@@ -260,12 +260,16 @@ type FolderWalk = {
   readonly above: ReadonlySet<string>;
 };
 
-type Found = { readonly files: string[]; readonly unsearched: string[]; readonly issues: Issue[] };
+type FolderContents = {
+  readonly files: string[];
+  readonly unsearched: string[];
+  readonly issues: Issue[];
+};
 
 /** Follows symbolic links. A dangling one counts as a file, so that it is reported. */
 async function walk(
   { folder, below, isSearched, recursive, above }: FolderWalk,
-  stats: Found,
+  stats: FolderContents,
 ): Promise<void> {
   const here = await realpath(folder);
   if (above.has(here)) return;

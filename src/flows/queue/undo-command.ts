@@ -6,11 +6,11 @@ import {
   listChangesOfCommand,
   listFindsToUndo,
   listLoggedCommands,
-  type Undone,
+  type UndoResult,
   undoChange,
 } from '../../outbox/change-log.ts';
 import { addImport, replaceImport, schedule } from '../../outbox/entries.ts';
-import type { FindId, Held } from '../../outbox/entry.ts';
+import type { FindId, HeldQuestion } from '../../outbox/entry.ts';
 import { findImportOfFind } from '../../outbox/entry-queries.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
 import { findById, type StoredElements } from '../../outbox/stored-finds.ts';
@@ -19,7 +19,7 @@ import { asFind, makeImportContent } from './enqueue-finds.ts';
 /** Finds per transaction: few enough that a parallel push waits only briefly. */
 const BATCH = 100;
 
-type KeptFind = { readonly localId: string; readonly because: Exclude<Undone, 'undone'> };
+type KeptFind = { readonly localId: string; readonly because: Exclude<UndoResult, 'undone'> };
 
 type UndoReport = {
   readonly command: LoggedCommand;
@@ -91,7 +91,7 @@ export function undoCommand(
 function rebuildImport(
   outbox: Outbox,
   findId: FindId,
-  held: Held | null,
+  held: HeldQuestion | null,
   validate: (find: Find) => ValidatedFind,
 ): void {
   const stored = findById(outbox, findId);

@@ -17,7 +17,7 @@ import { fetchListedRecord } from './judge-number.ts';
 import { getAttemptWindow } from './verdict.ts';
 
 /** An element as sent and as in the record; null where it is absent. */
-type Compared = {
+type ComparedElement = {
   readonly element: ElementName;
   readonly sent: string | null;
   readonly now: string | null;
@@ -25,7 +25,7 @@ type Compared = {
 };
 
 type LookedAt = {
-  readonly compared: readonly Compared[];
+  readonly compared: readonly ComparedElement[];
   /** Evidence against the record; empty where everything fits. */
   readonly doubts: readonly Message[];
 };
@@ -113,7 +113,7 @@ export async function lookUpRecord(
   };
 }
 
-function compare(entry: ImportEntry, find: HarvestedFind): Compared[] {
+function compare(entry: ImportEntry, find: HarvestedFind): ComparedElement[] {
   const sent = parseSentElements(entry) ?? {};
   const differing = new Set<string>(listDifferingElements(sent, find));
   return FIELDS.map(({ name }) => ({

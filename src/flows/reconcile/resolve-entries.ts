@@ -10,7 +10,7 @@ import {
   scheduleEach,
   setReason,
 } from '../../outbox/entries.ts';
-import type { Entry, EntryState, Held, ImportEntry } from '../../outbox/entry.ts';
+import type { Entry, EntryState, HeldQuestion, ImportEntry } from '../../outbox/entry.ts';
 import {
   findEntryById,
   isDropped,
@@ -39,13 +39,13 @@ type DecisionKind = Decision['kind'];
 const DECISION_KINDS: readonly DecisionKind[] = ['created', 'resend', 'drop'];
 
 /** `held`: a queued entry with an open question. */
-type Decidable = EntryState | 'held';
+type DecidableState = EntryState | 'held';
 
 /**
  * States to which each decision applies: the entries in the first of these states that the record
  * has.
  */
-const DECIDES: Readonly<Record<DecisionKind, readonly Decidable[]>> = {
+const DECIDES: Readonly<Record<DecisionKind, readonly DecidableState[]>> = {
   created: ['uncertain', 'held'],
   resend: ['uncertain', 'held', 'refused', 'dropped'],
   drop: ['uncertain', 'held', 'refused', 'queued', 'draft'],
@@ -172,7 +172,7 @@ function decide(outbox: Outbox, entry: Entry, decision: Decision, group: string)
 }
 
 /** Photographs of a find that was sent from another place may have been sent from there as well. */
-function holdPhotographs(outbox: Outbox, { findId }: ImportEntry, held: Held): void {
+function holdPhotographs(outbox: Outbox, { findId }: ImportEntry, held: HeldQuestion): void {
   for (const { id, kind, state } of listEntriesOfFind(outbox, findId ?? 0))
     if (kind === 'photo' && state === 'queued') schedule(outbox, id, { held });
 }
@@ -251,7 +251,7 @@ function listDecidable(
   return decided.length > 0 ? decided : group;
 }
 
-function isIn(entry: Entry, state: Decidable): boolean {
+function isIn(entry: Entry, state: DecidableState): boolean {
   if (state === 'held') return entry.state === 'queued' && entry.held !== null;
   return entry.state === state;
 }
@@ -263,7 +263,7 @@ function countDependents(outbox: Outbox, { findId }: Target): number | undefined
   ).length;
 }
 
-type Decided = { readonly entry: Entry; readonly event: EventOf<'decided'> };
+type EntryDecision = { readonly entry: Entry; readonly event: EventOf<'decided'> };
 
 /**
  * Undoes the last decision about a record, unless an attempt followed it.
@@ -331,7 +331,7 @@ const KIND_OF: Partial<Record<EventOf<'decided'>['body']['answer'], DecisionKind
 };
 
 /** Returns the last effective decision of a person, with all entries that it changed. */
-function findLastDecision(outbox: Outbox, entries: readonly Entry[]): Decided[] {
+function findLastDecision(outbox: Outbox, entries: readonly Entry[]): EntryDecision[] {
   const decided = entries.flatMap((entry) => {
     const events = listEventsOfEntry(outbox, entry.uuid).filter(
       (event) => event.kind === 'decided',
@@ -339,9 +339,9 @@ function findLastDecision(outbox: Outbox, entries: readonly Entry[]): Decided[] 
     const undone = new Set(events.flatMap(({ body }) => (body.answer === 'undo' ? [body.of] : [])));
     return events
       .filter(({ id, body }) => body.by === 'person' && body.answer !== 'undo' && !undone.has(id))
-      .map((event): Decided => ({ entry, event }));
+      .map((event): EntryDecision => ({ entry, event }));
   });
-  const newest = decided.reduce<Decided | undefined>(
+  const newest = decided.reduce<EntryDecision | undefined>(
     (best, each) =>
       best === undefined || getEventSeq(outbox, each.event.id) >= getEventSeq(outbox, best.event.id)
         ? each
@@ -352,14 +352,18 @@ function findLastDecision(outbox: Outbox, entries: readonly Entry[]): Decided[] 
 }
 
 /** Tells if an attempt of this entry, or of a dependent one, began after the decision. */
-function isAttemptedSince(outbox: Outbox, entry: Entry, last: readonly Decided[]): boolean {
+function isAttemptedSince(outbox: Outbox, entry: Entry, last: readonly EntryDecision[]): boolean {
   const decidedSeq = Math.max(...last.map(({ event }) => getEventSeq(outbox, event.id)));
   return listEventsOfEntry(outbox, entry.uuid).some(
     ({ kind, id }) => kind === 'attempted' && getEventSeq(outbox, id) > decidedSeq,
   );
 }
 
-function makeTooLateHint(find: string, { event }: Decided, entries: readonly Entry[]): Message {
+function makeTooLateHint(
+  find: string,
+  { event }: EntryDecision,
+  entries: readonly Entry[],
+): Message {
   const importEntry = entries.find(
     (entry) => entry.kind === 'import' && entry.state === 'accepted',
   );

@@ -45,13 +45,13 @@ type OneTerm = {
 };
 
 /** Harvested vocabularies, with their lookup without the mapping. */
-type Harvested = { readonly vocabulary: Vocabulary; readonly lookupTerm: LookupTerm };
+type HarvestedTerms = { readonly vocabulary: Vocabulary; readonly lookupTerm: LookupTerm };
 
 /**
  * Maps one term by a person's choice. @throws UsageError where the entry is not a usable one of the
  * set
  */
-export function mapTerm({ rows }: Mapping, oneTerm: OneTerm, harvested: Harvested) {
+export function mapTerm({ rows }: Mapping, oneTerm: OneTerm, harvested: HarvestedTerms) {
   const named = getSetOfName(oneTerm.set);
   const term = oneTerm.term.trim();
   if (term === '') throw new UsageError(t`The term is empty.`);
@@ -70,7 +70,7 @@ export function mapTerm({ rows }: Mapping, oneTerm: OneTerm, harvested: Harveste
 }
 
 function findEntry(
-  { vocabulary, lookupTerm }: Harvested,
+  { vocabulary, lookupTerm }: HarvestedTerms,
   set: string,
   text: string,
 ): TermCandidate {
@@ -100,7 +100,7 @@ export function summarizeMapping(mapping: Mapping, lookupTerm: LookupTerm) {
   return { issues, confirmed, unconfirmed: mapping.rows.length - confirmed, problems };
 }
 
-type Merged = {
+type MappingMerge = {
   rows: MappedTerm[];
   added: number;
   changed: number;
@@ -117,8 +117,8 @@ export function mergeMapping(
   stored: Mapping,
   table: Table,
   all: boolean,
-  harvested: Harvested,
-): Merged {
+  harvested: HarvestedTerms,
+): MappingMerge {
   const added = parseMapping(table, ANY_VOCABULARY);
   const tally = { added: 0, changed: 0, unchanged: 0, unconfirmed: 0, issues: [...added.issues] };
   const merged = new Map<string, MappedTerm>(
@@ -168,7 +168,7 @@ const ANY_VOCABULARY = 'heslo';
 type MergedTerm = { readonly row?: MappedTerm; readonly issue?: Issue };
 
 /** Returns the row with the entry's own identifier and label, or an issue where they disagree. */
-function settle(row: MappingRow, { vocabulary, lookupTerm }: Harvested): MergedTerm {
+function settle(row: MappingRow, { vocabulary, lookupTerm }: HarvestedTerms): MergedTerm {
   const { row: _row, ...content } = row;
   const { set, term: ownTerm, id, label } = row;
   const lookup = lookUpEntry(row, lookupTerm);

@@ -1,5 +1,5 @@
 import { asServerMs } from '../../../src/base/clock.ts';
-import { type Reconciled, reconcile } from '../../../src/flows/reconcile/reconcile-entries.ts';
+import { type ReconciledEntry, reconcile } from '../../../src/flows/reconcile/reconcile-entries.ts';
 import { claim, settle } from '../../../src/outbox/claims.ts';
 import { addNumber, addPhoto } from '../../../src/outbox/entries.ts';
 import type { Entry } from '../../../src/outbox/entry.ts';
@@ -91,7 +91,7 @@ export function lookScene({ tellsTime = true } = {}) {
       ),
     queueNumber: (value: string, identCely: string, expects: string | null = null) =>
       addNumber(outbox, { findId: null, identCely }, value, expects),
-    look: async (recordKeys?: readonly string[]): Promise<Reconciled[]> => {
+    look: async (recordKeys?: readonly string[]): Promise<ReconciledEntry[]> => {
       const running = reconcile({
         ...{
           outbox,

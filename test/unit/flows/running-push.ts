@@ -3,7 +3,7 @@ import type { AttemptOutcome } from '../../../src/base/outcomes.ts';
 import { createBreakers } from '../../../src/flows/push/circuit-breaker.ts';
 import { createServerClock, type PushEvent } from '../../../src/flows/push/push-context.ts';
 import { PushSession } from '../../../src/flows/push/push-session.ts';
-import type { Sent } from '../../../src/flows/push/send-entry.ts';
+import type { SendResult } from '../../../src/flows/push/send-entry.ts';
 import { TransportError } from '../../../src/http/exchange.ts';
 import { hashSha512 } from '../../../src/http/request-body.ts';
 import { settle } from '../../../src/outbox/claims.ts';
@@ -78,7 +78,7 @@ export function aPush() {
     if (entry === undefined) throw new Error('no such entry');
     return entry;
   };
-  const makeSent = (outcome: Outcome, more: Partial<Sent> = {}): Sent => ({
+  const makeSent = (outcome: Outcome, more: Partial<SendResult> = {}): SendResult => ({
     ...{
       outcome,
       status: undefined,

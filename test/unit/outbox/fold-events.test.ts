@@ -1,24 +1,24 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { asServerMs } from '../../../src/base/clock.ts';
-import type { DecidedBody, OutboxEvent, Settles } from '../../../src/outbox/events.ts';
+import type { AnswerEffect, DecidedBody, OutboxEvent } from '../../../src/outbox/events.ts';
 import {
   computeState,
   type EntryFacts,
+  type EntryIntent,
   foldEvents,
-  type Wanted,
 } from '../../../src/outbox/fold-events.ts';
 
 const IDENT = 'C-202400101-N00001';
 const OTHER = 'C-202400101-N00002';
-const SENDABLE: Wanted = { hasContent: true, retryOf: null };
+const SENDABLE: EntryIntent = { hasContent: true, retryOf: null };
 
 type Spoken =
   | { readonly did: 'attempt'; readonly id: string }
   | {
       readonly did: 'answer';
       readonly of: string;
-      readonly settles: Settles;
+      readonly settles: AnswerEffect;
       readonly ident?: string;
     }
   | { readonly did: 'found'; readonly of: readonly string[]; readonly ident?: string }
@@ -118,7 +118,7 @@ function makeEvent(event: Spoken, position: number, id: string): OutboxEvent {
 }
 
 const attempt = (id: string): Spoken => ({ did: 'attempt', id });
-const answer = (of: string, settles: Settles, ident?: string): Spoken => ({
+const answer = (of: string, settles: AnswerEffect, ident?: string): Spoken => ({
   did: 'answer',
   of,
   settles,
@@ -263,7 +263,7 @@ describe('the state of an entry', () => {
   });
 
   test('of an import without a document is a draft, unless something was sent', () => {
-    const draft: Wanted = { hasContent: false, retryOf: null };
+    const draft: EntryIntent = { hasContent: false, retryOf: null };
     const ofDraft = (...events: Spoken[]) => computeState(foldEvents(history(...events)), draft);
     expect([
       ofDraft(),
@@ -283,7 +283,7 @@ describe('the state of an entry', () => {
   test('is queued if its last refusal is overruled, until it is refused again', () => {
     const refused = [attempt('a'), answer('a', 'refused')];
     const facts = (...more: Spoken[]) => foldEvents(history(...refused, ...more));
-    const overruled: Wanted = { hasContent: true, retryOf: 'a' };
+    const overruled: EntryIntent = { hasContent: true, retryOf: 'a' };
     expect(computeState(facts(), overruled)).toBe('queued');
     expect(computeState(facts(attempt('b'), answer('b', 'queued')), overruled)).toBe('queued');
     expect(computeState(facts(attempt('b'), answer('b', 'refused')), overruled)).toBe('refused');
@@ -450,7 +450,7 @@ const anySpoken: fc.Arbitrary<Spoken> = (() => {
   const id = fc.constantFrom('a1', 'a2', 'a3');
   const ids = fc.uniqueArray(id);
   const ident = fc.constantFrom(IDENT, OTHER);
-  const settles = fc.constantFrom<Settles>('accepted', 'refused', 'queued', 'unknown');
+  const settles = fc.constantFrom<AnswerEffect>('accepted', 'refused', 'queued', 'unknown');
   const of = fc.option(fc.constantFrom('e1', 'e2', 'e3', 'e4', 'e5', 'a1', 'a2'));
   return fc.oneof(
     fc.record({ did: fc.constant('attempt' as const), id }),
