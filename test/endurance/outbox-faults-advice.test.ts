@@ -65,18 +65,19 @@ async function secondOutbox(home: Home): Promise<readonly string[]> {
   const flags = ['--profile', 'second'];
   await expectDone(
     home.pas(
-      ...[
-        'init',
-        '--name',
-        'second',
-        '--kind',
-        'training',
-        '--username',
-        'archaeologist',
-        '--oai-auth',
-        'basic',
-      ],
-      ...['--schema-version', '2.1', ...addressFlags(mock.service), ...WITHOUT_PAUSES],
+      'init',
+      '--name',
+      'second',
+      '--kind',
+      'training',
+      '--username',
+      'archaeologist',
+      '--oai-auth',
+      'basic',
+      '--schema-version',
+      '2.1',
+      ...addressFlags(mock.service),
+      ...WITHOUT_PAUSES,
     ),
   );
   await expectDone(home.pas('login', ...flags));

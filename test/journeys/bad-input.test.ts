@@ -371,39 +371,29 @@ test('a file name cannot forge a line in the output of any command', async () =>
   const photo = home.file(`${name}.jpg`, 'none');
   home.file(`${name}.xml`, '<x/>');
   for (const args of [
-    ...[
-      ['import', table, '--dry-run'],
-      ['import', table],
-      ['import', `${name}.none`],
-      ['list'],
-      ['status'],
-      ['show', name],
-    ],
-    ...[
-      ['validate', table],
-      ['validate', `${name}.xml`],
-      ['photo', 'add', 'K-1', photo],
-      ['photo', 'add', name, photo],
-    ],
-    ...[
-      ['export', table],
-      ['export', 'finds.csv', '--columns', name],
-      ['number', 'import', table],
-      ['backup', photo],
-    ],
-    ...[
-      ['restore', table],
-      ['vocab', 'list', name],
-      ['harvest', name],
-      ['remove', name],
-      ['edit', name, '--set', 'stav=1'],
-    ],
-    ...[
-      ['profile', name],
-      ['pace', '--clear', name],
-      ['photo', 'match', home.folder],
-      ['report', '--out', table],
-    ],
+    ['import', table, '--dry-run'],
+    ['import', table],
+    ['import', `${name}.none`],
+    ['list'],
+    ['status'],
+    ['show', name],
+    ['validate', table],
+    ['validate', `${name}.xml`],
+    ['photo', 'add', 'K-1', photo],
+    ['photo', 'add', name, photo],
+    ['export', table],
+    ['export', 'finds.csv', '--columns', name],
+    ['number', 'import', table],
+    ['backup', photo],
+    ['restore', table],
+    ['vocab', 'list', name],
+    ['harvest', name],
+    ['remove', name],
+    ['edit', name, '--set', 'stav=1'],
+    ['profile', name],
+    ['pace', '--clear', name],
+    ['photo', 'match', home.folder],
+    ['report', '--out', table],
   ]) {
     const { stdout, stderr } = await home.pas(...args);
     const forged = `${stdout}\n${stderr}`

@@ -68,7 +68,8 @@ describe('pas import reads', () => {
   });
 
   test('ESRI:102067, which is S-JTSK, in every format that names its system', async () => {
-    const [x, y] = [-693_922.37, -1_076_044.69];
+    const x = -693_922.37;
+    const y = -1_076_044.69;
     const wkt = `POINT (${x} ${y})`;
     const csv = await imported(
       'a.csv',

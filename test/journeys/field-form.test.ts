@@ -46,7 +46,8 @@ test('a form has every element of states 2 and 3, in Czech and English, and its 
   );
   for (const row of survey) {
     for (const text of ['label', 'hint', 'required_message', 'constraint_message']) {
-      const [cs = '', en = ''] = [row[`${text}::Čeština (cs)`], row[`${text}::English (en)`]];
+      const cs = row[`${text}::Čeština (cs)`] ?? '';
+      const en = row[`${text}::English (en)`] ?? '';
       expect([row['name'], text, cs === '', cs === en && cs !== '']).toEqual([
         row['name'],
         text,

@@ -84,37 +84,35 @@ describe('finders in a table', () => {
   test('are resolved to the one known person that they name in any spelling, reported by name and row', async () => {
     const home = started.copy();
     const { code, issues, new_people } = await importing(home, [
-      ...[
-        'DVOŘÁKOVÁ, Eva',
-        'Dvorakova, Eva',
-        'novák, jan',
-        'Novak, Jan',
-        'Jan Novák',
-        'Mgr. et Mgr. Eva Dvořáková, Ph.D.',
-      ],
-      ...['pí Dvořáková Eva', 'Novák, Jan', 'neznámý nálezce'],
+      'DVOŘÁKOVÁ, Eva',
+      'Dvorakova, Eva',
+      'novák, jan',
+      'Novak, Jan',
+      'Jan Novák',
+      'Mgr. et Mgr. Eva Dvořáková, Ph.D.',
+      'pí Dvořáková Eva',
+      'Novák, Jan',
+      'neznámý nálezce',
     ]);
     expect([code, new_people]).toEqual([0, []]);
     expect(await readFinders(home)).toEqual({
-      ...{
-        R0: 'OS-001508',
-        R1: 'OS-001508',
-        R2: 'OS-001507',
-        R3: 'OS-001507',
-        R4: 'OS-001507',
-        R5: 'OS-001508',
-      },
-      ...{ R6: 'OS-001508', R7: '=Novák, Jan', R8: 'OS-000001' },
+      R0: 'OS-001508',
+      R1: 'OS-001508',
+      R2: 'OS-001507',
+      R3: 'OS-001507',
+      R4: 'OS-001507',
+      R5: 'OS-001508',
+      R6: 'OS-001508',
+      R7: '=Novák, Jan',
+      R8: 'OS-000001',
     });
     expect(issues.filter(({ rule }) => rule === 'finder-matched')).toHaveLength(8);
     expect(issues[0]).toMatchObject({
-      ...{
-        rule: 'finder-matched',
-        severity: 'warning',
-        row: 2,
-        column: 'nalezce',
-        written: 'DVOŘÁKOVÁ, Eva',
-      },
+      rule: 'finder-matched',
+      severity: 'warning',
+      row: 2,
+      column: 'nalezce',
+      written: 'DVOŘÁKOVÁ, Eva',
       message: '"DVOŘÁKOVÁ, Eva" is read as OS-001508 (Dvořáková, Eva).',
     });
     expect((await importing(home, ['novák, jan', 'novák, jan'])).issues).toMatchObject([
@@ -133,7 +131,10 @@ describe('finders in a table', () => {
     expect([code, await readFinders(home)]).toEqual([3, {}]);
     expect(issues).toMatchObject([
       {
-        ...{ rule: 'term-ambiguous', row: 2, column: 'nalezce', written: 'Kučera, Pavel' },
+        rule: 'term-ambiguous',
+        row: 2,
+        column: 'nalezce',
+        written: 'Kučera, Pavel',
         candidates: [
           { id: 'OS-000304', label: 'Kučera, Pavel' },
           { id: 'OS-000305', label: 'Kučera, Pavel' },
@@ -165,15 +166,14 @@ describe('finders in a table', () => {
   test('who are unknown are listed with the nearest people, and text that is not a person is an issue', async () => {
     const home = started.copy();
     const { code, issues, new_people } = await importing(home, [
-      ...[
-        'Novak, Jam',
-        'P. J. Novák',
-        'Jana Nováková Svobodová',
-        'Petr Novák st.',
-        'Novák Jan, Eva Dvořáková',
-        'parta z Lhoty',
-      ],
-      ...['Kolář Hrubý', 'Novak, Jam'],
+      'Novak, Jam',
+      'P. J. Novák',
+      'Jana Nováková Svobodová',
+      'Petr Novák st.',
+      'Novák Jan, Eva Dvořáková',
+      'parta z Lhoty',
+      'Kolář Hrubý',
+      'Novak, Jam',
     ]);
     expect(code).toBe(3);
     expect(new_people).toMatchObject([

@@ -232,10 +232,8 @@ describe('harvested vocabularies', () => {
   });
 
   test('global flags may precede the command', async () => {
-    const [before, after] = [
-      await home.pas('--json', '--lang', 'cs', 'vocab', 'sets'),
-      await home.pas('vocab', 'sets', '--json'),
-    ];
+    const before = await home.pas('--json', '--lang', 'cs', 'vocab', 'sets');
+    const after = await home.pas('vocab', 'sets', '--json');
     expect(before).toMatchObject({ code: 0, stdout: after.stdout });
     expect(await home.pas('--profile', 'nowhere', 'vocab', 'sets')).toEqual(
       await home.pas('vocab', 'sets', '--profile', 'nowhere'),

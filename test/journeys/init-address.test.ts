@@ -53,9 +53,12 @@ describe('pas init with one address of the service', () => {
     for (const address of [base_url, oai_base, schema_base])
       expect(run.stderr).toContain(`: ${address}\n`);
     expect(await home.json('profile', 'show', 'default')).toMatchObject({
-      ...{ baseUrl: base_url, oaiBase: oai_base, schemaBase: schema_base },
+      baseUrl: base_url,
+      oaiBase: oai_base,
+      schemaBase: schema_base,
       // The mock says by its header Server that nothing in it is real.
-      ...{ kind: 'training', prefix: 'svc' },
+      kind: 'training',
+      prefix: 'svc',
     });
   });
 
@@ -88,18 +91,22 @@ describe('pas init with one address of the service', () => {
     const run = await expectDone(home.pas('init', training.base_url));
     expect(run.stderr).toContain('It has no harvesting interface.');
     expect(await home.json('profile', 'show', 'default')).toMatchObject({
-      ...{ baseUrl: training.base_url, schemaBase: training.schema_base, kind: 'training' },
+      baseUrl: training.base_url,
+      schemaBase: training.schema_base,
+      kind: 'training',
     });
     await expectDone(
       home.pas('init', training.base_url, '--name', 'both', '--oai-base', mock.service.oai_base),
     );
     expect(await home.json('profile', 'show', 'both')).toMatchObject({
-      ...{ oaiBase: mock.service.oai_base, schemaBase: training.schema_base },
+      oaiBase: mock.service.oai_base,
+      schemaBase: training.schema_base,
     });
   });
 
   test('follows a redirect to https', async () => {
-    const [port, innerPort] = [await freePort(), await freePort()];
+    const port = await freePort();
+    const innerPort = await freePort();
     const address = `https://127.0.0.1:${port}`;
     await using behind = await serveMock('--public-url', address, '--port', String(innerPort));
     expect(behind.base_url).toBe(address);
@@ -122,7 +129,9 @@ describe('pas init with one address of the service', () => {
     const home = makeHome({ NODE_EXTRA_CA_CERTS: pem('cert') });
     await expectDone(home.start('init', plain).ended);
     expect(await home.json('profile', 'show', 'default')).toMatchObject({
-      ...{ baseUrl: address, oaiBase: address, kind: 'training' },
+      baseUrl: address,
+      oaiBase: address,
+      kind: 'training',
     });
   });
 

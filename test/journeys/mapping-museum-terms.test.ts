@@ -73,7 +73,10 @@ describe('a museum’s list of terms, with abbreviations and typing errors', () 
     const unconfirmed = join(home.folder, 'proposals.csv');
     await expectDone(home.pas('vocab', 'map', 'suggest', MUSEUM_TERMS, '--out', unconfirmed));
     const { added, unconfirmed: left } = await home.json<{ added: number; unconfirmed: number }>(
-      ...['vocab', 'map', 'import', unconfirmed],
+      'vocab',
+      'map',
+      'import',
+      unconfirmed,
     );
     expect({ added, left }).toEqual({ added: 0, left: readMuseumTerms(MUSEUM_TERMS).length });
 
@@ -96,20 +99,19 @@ describe('a museum’s list of terms, with abbreviations and typing errors', () 
 /** A table with one find a term, which stands in its own element; everything else is well. */
 function makeTable(terms: readonly MuseumTerm[]): string {
   const good = {
-    ...{
-      projekt: 'C-202400101',
-      stav: '1',
-      geom_system: '4326',
-      pristupnost: 'HES-000867',
-      hloubka: '10',
-    },
-    ...{
-      okolnosti: 'HES-000560',
-      obdobi: 'HES-000253',
-      druh_nalezu: 'HES-000605',
-      specifikace: 'HES-000961',
-    },
-    ...{ predano_organizace: 'ORG-000091', lon: '14.4', lat: '50.08', lokalizace: 'pole' },
+    projekt: 'C-202400101',
+    stav: '1',
+    geom_system: '4326',
+    pristupnost: 'HES-000867',
+    hloubka: '10',
+    okolnosti: 'HES-000560',
+    obdobi: 'HES-000253',
+    druh_nalezu: 'HES-000605',
+    specifikace: 'HES-000961',
+    predano_organizace: 'ORG-000091',
+    lon: '14.4',
+    lat: '50.08',
+    lokalizace: 'pole',
   };
   const rows = terms.map(({ element, term }, index) =>
     [`M-${index}`, ...Object.values({ ...good, [element]: term }).map((cell) => `"${cell}"`)].join(

@@ -80,7 +80,7 @@ test('of two finds that differ in the hyphen each is found by its own name, and 
     await found('k 1'),
     await found('h12'),
     await found('h112'),
-  ]).toEqual([...[['K1', 'K-1'], ['K1'], ['H-12'], 2]]);
+  ]).toEqual([['K1', 'K-1'], ['K1'], ['H-12'], 2]);
 });
 
 test('a project in small letters lists its finds', async () => {

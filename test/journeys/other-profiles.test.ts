@@ -21,9 +21,19 @@ beforeAll(async () => {
   await expectDone(home.pas('push'));
   const run = await expectDone(
     home.pas(
-      ...['init', '--name', MUSEUM, '--kind', 'production', '--username', 'archaeologist'],
-      ...['--base-url', 'https://finds.example.org', '--oai-base', 'https://api.example.org/oai'],
-      ...['--schema-base', 'https://api.example.org/schema/svc'],
+      'init',
+      '--name',
+      MUSEUM,
+      '--kind',
+      'production',
+      '--username',
+      'archaeologist',
+      '--base-url',
+      'https://finds.example.org',
+      '--oai-base',
+      'https://api.example.org/oai',
+      '--schema-base',
+      'https://api.example.org/schema/svc',
     ),
   );
   expect(run.stderr).toContain(`\`pas login --profile ${MUSEUM}\``);

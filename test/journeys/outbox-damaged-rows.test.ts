@@ -32,18 +32,18 @@ function damage(sql: string): void {
 }
 
 const COMMANDS = [
-  ...[
-    'status',
-    'list',
-    'show K-1',
-    'export',
-    'validate',
-    'report page.html',
-    'outbox check',
-    'doctor',
-    'push',
-  ],
-  ...['edit K-1 --set hloubka=3', 'backup later.sqlite', 'outbox show'],
+  'status',
+  'list',
+  'show K-1',
+  'export',
+  'validate',
+  'report page.html',
+  'outbox check',
+  'doctor',
+  'push',
+  'edit K-1 --set hloubka=3',
+  'backup later.sqlite',
+  'outbox show',
 ];
 
 async function expectNoticed(...commands: readonly string[]): Promise<void> {

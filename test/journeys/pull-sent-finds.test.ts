@@ -61,18 +61,21 @@ async function become(kind: string, oaiAuth: string): Promise<void> {
   const { base_url, oai_base, schema_base } = service;
   await expectDone(
     home.pas(
-      ...[
-        'init',
-        '--name',
-        'mock',
-        '--kind',
-        kind,
-        '--username',
-        'archaeologist',
-        '--oai-auth',
-        oaiAuth,
-      ],
-      ...['--base-url', base_url, '--oai-base', oai_base, '--schema-base', schema_base],
+      'init',
+      '--name',
+      'mock',
+      '--kind',
+      kind,
+      '--username',
+      'archaeologist',
+      '--oai-auth',
+      oaiAuth,
+      '--base-url',
+      base_url,
+      '--oai-base',
+      oai_base,
+      '--schema-base',
+      schema_base,
     ),
   );
 }
@@ -98,20 +101,16 @@ describe('finds that an archaeologist sent', () => {
     const { finds } = await pull();
     expect(finds).toHaveLength(5);
     expect(finds[0]).toMatchObject({
-      ...{
-        find: 'K-1',
-        ident_cely: idents[0],
-        news: true,
-        standing: 'shown',
-        stav: 1,
-        evidencni_cislo: null,
-      },
-      ...{
-        photos: [expect.stringMatching(/F01\.png$/)],
-        photos_sent: 1,
-        protected_withheld: false,
-        changed: [],
-      },
+      find: 'K-1',
+      ident_cely: idents[0],
+      news: true,
+      standing: 'shown',
+      stav: 1,
+      evidencni_cislo: null,
+      photos: [expect.stringMatching(/F01\.png$/)],
+      photos_sent: 1,
+      protected_withheld: false,
+      changed: [],
       area: { id: expect.stringMatching(/^ruian-\d+$/), text: expect.stringMatching(/\p{L}/u) },
       district: { id: expect.stringMatching(/^ruian-\d{4}$/) },
     });
@@ -380,26 +379,22 @@ describe('content that the account may not see', () => {
 
 describe('a training instance', () => {
   const trainingProfile = (oaiBase: readonly string[]) => [
-    ...[
-      'init',
-      '--name',
-      'training',
-      '--kind',
-      'training',
-      '--username',
-      'archaeologist',
-      '--min-interval-ms',
-      '0',
-    ],
-    ...[
-      '--base-url',
-      service.base_url,
-      '--schema-base',
-      service.schema_base,
-      '--oai-auth',
-      'basic',
-      ...oaiBase,
-    ],
+    'init',
+    '--name',
+    'training',
+    '--kind',
+    'training',
+    '--username',
+    'archaeologist',
+    '--min-interval-ms',
+    '0',
+    '--base-url',
+    service.base_url,
+    '--schema-base',
+    service.schema_base,
+    '--oai-auth',
+    'basic',
+    ...oaiBase,
   ];
 
   test('without a harvesting address has nothing to pull from', async () => {

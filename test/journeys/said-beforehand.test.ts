@@ -11,10 +11,8 @@ type Checks = {
 type Verdict = { readonly issues: readonly { rule: string; severity: string; message: string }[] };
 
 async function judge(home: Home, check: string) {
-  const [doctor, validate] = [
-    await home.pas('doctor', '--json'),
-    await home.pas('validate', '--json'),
-  ];
+  const doctor = await home.pas('doctor', '--json');
+  const validate = await home.pas('validate', '--json');
   return {
     doctor: [
       doctor.code,

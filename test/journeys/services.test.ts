@@ -31,19 +31,17 @@ type Seen = { readonly method: string; readonly path: string; readonly user: str
 
 const pointAt = (service: Service, name = 'mock', user = 'archaeologist') =>
   home.pas(
-    ...[
-      'init',
-      '--name',
-      name,
-      '--kind',
-      'training',
-      '--username',
-      user,
-      '--oai-auth',
-      'basic',
-      '--min-interval-ms',
-      '10',
-    ],
+    'init',
+    '--name',
+    name,
+    '--kind',
+    'training',
+    '--username',
+    user,
+    '--oai-auth',
+    'basic',
+    '--min-interval-ms',
+    '10',
     ...addressFlags(service),
   );
 const journal = async (mock: RunningMock): Promise<Seen[]> =>

@@ -28,7 +28,8 @@ test.skipIf(!hasPyxform())(
     const service = await serveMock('--min-interval', '0');
     const home = await signedIn(service, 'archaeologist', ['--min-interval-ms', '0']);
     await expectDone(home.pas('harvest-vocab', '--quiet'));
-    const [workbook, xform] = [join(home.folder, 'finds.xlsx'), join(tempFolder(), 'form.xml')];
+    const workbook = join(home.folder, 'finds.xlsx');
+    const xform = join(tempFolder(), 'form.xml');
     await expectDone(home.pas('field', 'make', workbook, '--for', 'odk'));
     await service.stop();
     const { stdout, stderr } = await promisify(execFile)(

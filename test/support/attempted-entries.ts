@@ -13,14 +13,12 @@ import type { Outbox } from '../../src/outbox/open-outbox.ts';
 export function claimEntry(outbox: Outbox, id: EntryId): Claim {
   const serverNow = asServerMs(outbox.clock.now());
   const claimed = claim(outbox, id, () => ({
-    ...{
-      method: 'POST',
-      path: '/',
-      account: 'U-000001',
-      serverMs: serverNow,
-      sentByMs: serverNow,
-      settleMs: 600_000,
-    },
+    method: 'POST',
+    path: '/',
+    account: 'U-000001',
+    serverMs: serverNow,
+    sentByMs: serverNow,
+    settleMs: 600_000,
   }));
   if (claimed === undefined) throw new Error('the entry cannot be sent');
   return claimed;

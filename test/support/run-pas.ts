@@ -81,15 +81,17 @@ export function settledAfter(settleMs: number, intervalMs = 10): string[] {
 
 /** Arguments of `pas init` for a profile of a service that is not there. */
 export const INIT_OFFLINE = [
-  ...['init', '--name', 'here', '--kind', 'training'],
-  ...[
-    '--base-url',
-    'https://pas.example',
-    '--oai-base',
-    'https://pas.example/oai',
-    '--schema-base',
-    'https://pas.example/schema',
-  ],
+  'init',
+  '--name',
+  'here',
+  '--kind',
+  'training',
+  '--base-url',
+  'https://pas.example',
+  '--oai-base',
+  'https://pas.example/oai',
+  '--schema-base',
+  'https://pas.example/schema',
 ];
 
 /** A home of its own, with nothing of this machine's user in it. */
@@ -183,8 +185,21 @@ export async function homeWithoutNetwork(): Promise<Home> {
   const home = makeHome();
   await expectDone(
     home.pas(
-      ...['init', '--name', 'field', '--kind', 'training', '--username', 'a', '--oai-auth', 'none'],
-      ...['--base-url', NOWHERE, '--oai-base', NOWHERE, '--schema-base', `${NOWHERE}/schema`],
+      'init',
+      '--name',
+      'field',
+      '--kind',
+      'training',
+      '--username',
+      'a',
+      '--oai-auth',
+      'none',
+      '--base-url',
+      NOWHERE,
+      '--oai-base',
+      NOWHERE,
+      '--schema-base',
+      `${NOWHERE}/schema`,
     ),
   );
   return home;
@@ -236,7 +251,14 @@ async function makeSignedIn(
   await expectDone(
     home.pas(
       'init',
-      ...['--name', 'mock', '--kind', 'training', '--username', user, '--oai-auth', 'basic'],
+      '--name',
+      'mock',
+      '--kind',
+      'training',
+      '--username',
+      user,
+      '--oai-auth',
+      'basic',
       ...addressFlags(service),
       ...more,
     ),

@@ -53,7 +53,7 @@ export async function harvest(
     subject: `2.2 ${options.account ?? ''}`,
     indexAllowanceMs: 0,
     onNote: (text) => options.notes?.push(text),
-    ...(options.onProgress === undefined ? {} : { onProgress: options.onProgress }),
+    onProgress: options.onProgress,
   }).finally(() => {
     over = true;
   });

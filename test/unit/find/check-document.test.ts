@@ -114,24 +114,20 @@ describe('text between elements', () => {
     );
     expect(issues).toMatchObject([
       {
-        ...{
-          rule: 'schema',
-          severity: 'error',
-          file: 'find.xml',
-          element: 'samostatny_nalez',
-          line: 7,
-        },
+        rule: 'schema',
+        severity: 'error',
+        file: 'find.xml',
+        element: 'samostatny_nalez',
+        line: 7,
         message:
           'The text "omyl" is between the elements of samostatny_nalez. Move it into one of them, or remove it.',
       },
       {
-        ...{
-          rule: 'schema',
-          severity: 'error',
-          file: 'find.xml',
-          element: 'samostatny_nalez',
-          line: 13,
-        },
+        rule: 'schema',
+        severity: 'error',
+        file: 'find.xml',
+        element: 'samostatny_nalez',
+        line: 13,
         message:
           'The text "druhý omyl &amp;" is between the elements of samostatny_nalez. Move it into one of them, or remove it.',
       },

@@ -247,7 +247,7 @@ describe('the point', () => {
     const outside = (distanceM?: number): AreaLookup => ({
       kind: 'outside',
       nearest: { id: 'ruian-672424', label: 'Všesoky', setSpec: 'ruian_katastr' },
-      ...(distanceM === undefined ? {} : { distanceM }),
+      distanceM,
     });
     expect(judge({ stav: 1 }, { lookupArea: () => outside(812.4) })).toEqual([
       ['geometry-area', 'geom_wkt', 'error'],
@@ -300,7 +300,7 @@ describe('the point', () => {
     const outside = (distanceM?: number) => ({
       lookupArea: (): AreaLookup => ({
         kind: 'outside',
-        ...(distanceM === undefined ? {} : { distanceM }),
+        distanceM,
       }),
     });
     const sjtsk = {

@@ -15,7 +15,8 @@ const BACK = 'not sent, because others got the same answer: said';
 const refused: Outcome = { kind: 'refused', detail: 'said', findings: [] };
 const forbidden: Outcome = { kind: 'forbidden', detail: 'said', findings: [] };
 const wrong: Outcome = {
-  ...{ kind: 'refused', detail: 'said' },
+  kind: 'refused',
+  detail: 'said',
   findings: [{ line: 3, column: undefined, message: 'wrong', errorType: 2 }],
 };
 
@@ -35,14 +36,12 @@ function answering() {
       departedAt: asMonotonicMs(departedAtMs ?? push.clock.monotonicMs()),
     });
     const claimed = claim(push.outbox, id, () => ({
-      ...{
-        method: 'POST',
-        path: '/',
-        account: EVA_SAID.identCely,
-        serverMs: null,
-        sentByMs: null,
-        settleMs: 0,
-      },
+      method: 'POST',
+      path: '/',
+      account: EVA_SAID.identCely,
+      serverMs: null,
+      sentByMs: null,
+      settleMs: 0,
     }));
     const entry = claimed?.entry ?? push.entry(id);
     const facts = push.session.collectFacts(entry, attempt);
@@ -111,15 +110,13 @@ describe('five equal refusals', () => {
     expect(inWords(settled[0])).toMatchObject({ state: 'queued', reason: BACK });
     expect(push.told()).toEqual([
       {
-        ...{
-          type: 'left_out',
-          kind: 'import',
-          project: null,
-          record: null,
-          status: 405,
-          reason: 'said',
-          count: 5,
-        },
+        type: 'left_out',
+        kind: 'import',
+        project: null,
+        record: null,
+        status: 405,
+        reason: 'said',
+        count: 5,
         until: new Date(now + MINUTE).toISOString(),
       },
     ]);

@@ -23,8 +23,12 @@ const { threshold, minOpenMs, maxOpenMs } = RETRY_POLICY.circuit;
 const PART = { kind: 'import', project: null, record: null, status: 405, reason: 'said' } as const;
 
 const failure = (subject: number, atMs: number, failureClass = 'transport'): Failure => ({
-  ...{ failureClass, subject: `${subject}`, entryId: subject, isRepeated: false },
-  ...{ departedAt: asMonotonicMs(atMs - 1), at: asMonotonicMs(atMs) },
+  failureClass,
+  subject: `${subject}`,
+  entryId: subject,
+  isRepeated: false,
+  departedAt: asMonotonicMs(atMs - 1),
+  at: asMonotonicMs(atMs),
 });
 
 type Step = { readonly subject: number } | 'success';

@@ -118,7 +118,8 @@ describe('a record that the service no longer lists', () => {
   );
 
   test('is kept if the service only spells it differently', async () => {
-    const [place, notes] = [harvestPlace(), [] as string[]];
+    const place = harvestPlace();
+    const notes = [] as string[];
     const repository = aRepository(5);
     await place.run(repository.exchange);
     const renaming: typeof repository.exchange = async (request) => {

@@ -25,7 +25,8 @@ export function lookScene({ tellsTime = true } = {}) {
     return entry;
   };
   const begin = (id: number) => {
-    const [now, account] = [tellsTime ? asServerMs(clock.now()) : null, EVA_SAID.identCely];
+    const now = tellsTime ? asServerMs(clock.now()) : null;
+    const account = EVA_SAID.identCely;
     const claimed = claim(outbox, id, () => ({
       method: 'POST',
       path: '/',
@@ -50,7 +51,7 @@ export function lookScene({ tellsTime = true } = {}) {
     for (const claimed of ids.map(begin))
       settle(outbox, claimed, settlements[state], {
         outcome: state === 'lost' ? 'uncertain' : state,
-        ...(answered === undefined ? {} : { status: answered }),
+        status: answered,
         ...(tellsTime
           ? { endedAt, ...(answered === undefined ? {} : { serverDateAt: endedAt }) }
           : {}),
@@ -93,14 +94,12 @@ export function lookScene({ tellsTime = true } = {}) {
       addNumber(outbox, { findId: null, identCely }, value, expects),
     look: async (recordKeys?: readonly string[]): Promise<ReconciledEntry[]> => {
       const running = reconcile({
-        ...{
-          outbox,
-          client: service.client,
-          format: 'oai_svc',
-          indexAllowanceMs: 0,
-          recordKeys,
-          clock,
-        },
+        outbox,
+        client: service.client,
+        format: 'oai_svc',
+        indexAllowanceMs: 0,
+        recordKeys,
+        clock,
         harvester: EVA_SAID.identCely,
         onProgress: (done, total) => progress.push([done, total]),
       });

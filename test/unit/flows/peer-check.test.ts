@@ -159,12 +159,10 @@ describe('a request', () => {
     } as unknown as Slot;
     const sending = sendOnce(
       {
-        ...{
-          clock,
-          answerTimeoutMs: 1000,
-          abort: new AbortController().signal,
-          readIdentCely: () => undefined,
-        },
+        clock,
+        answerTimeoutMs: 1000,
+        abort: new AbortController().signal,
+        readIdentCely: () => undefined,
         send: async (request) => {
           await clock.sleep(300);
           request.onDeparture?.();
@@ -189,8 +187,12 @@ describe('a request', () => {
     );
     await clock.advance(1000);
     expect(await sent).toMatchObject({
-      ...{ status: 201, tookMs: 400, departedAt: beganMs + 300, token: 'token' },
-      ...{ serverDateAt: Date.UTC(2024, 5, 1, 0, 0, 7), outcome: { kind: 'accepted' } },
+      status: 201,
+      tookMs: 400,
+      departedAt: beganMs + 300,
+      token: 'token',
+      serverDateAt: Date.UTC(2024, 5, 1, 0, 0, 7),
+      outcome: { kind: 'accepted' },
     });
     expect(slots).toEqual(['left', 'given back']);
   });
@@ -236,7 +238,9 @@ describe('a probe of the service', () => {
     } as unknown as Slot;
     const requests: HttpRequest[] = [];
     const asker = {
-      ...{ baseUrl: 'http://service', clock: manualClock(), stop: new AbortController().signal },
+      baseUrl: 'http://service',
+      clock: manualClock(),
+      stop: new AbortController().signal,
       pace: { acquire: async () => slot } as unknown as Pace,
       send: async (request: HttpRequest) => {
         requests.push(request);

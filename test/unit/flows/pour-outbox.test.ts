@@ -5,6 +5,7 @@ import { mergeOutbox } from '../../../src/flows/outbox/merge-outbox.ts';
 import { resolveEntries } from '../../../src/flows/reconcile/resolve-entries.ts';
 import { hashSha512 } from '../../../src/http/request-body.ts';
 import { addNumber, addPhoto, listEventsOfEntry, schedule } from '../../../src/outbox/entries.ts';
+import type { Entry } from '../../../src/outbox/entry.ts';
 import { listAllEntries } from '../../../src/outbox/entry-queries.ts';
 import { foldEvents } from '../../../src/outbox/fold-events.ts';
 import { makeLocalIdQuestion } from '../../../src/outbox/merge.ts';
@@ -21,22 +22,21 @@ async function keep(folder: string, text: string): Promise<void> {
 }
 
 const photograph = (text: string) => ({
-  ...{
-    name: `${text}.jpg`,
-    mediaType: 'image/jpeg',
-    sha512: hashSha512(Buffer.from(text)),
-    sizeBytes: text.length,
-  },
+  name: `${text}.jpg`,
+  mediaType: 'image/jpeg',
+  sha512: hashSha512(Buffer.from(text)),
+  sizeBytes: text.length,
 });
+
+function getWhat(entry: Entry): string {
+  if (entry.kind === 'number') return entry.value;
+  return entry.kind === 'photo' ? entry.photograph.name : entry.kind;
+}
 
 const getContent = (outbox: Outbox) =>
   listAllEntries(outbox).map((entry) => [
     entry.localId ?? entry.identCely,
-    entry.kind === 'number'
-      ? entry.value
-      : entry.kind === 'photo'
-        ? entry.photograph.name
-        : entry.kind,
+    getWhat(entry),
     entry.held?.basis ?? '',
   ]);
 
@@ -46,7 +46,8 @@ test('a whole outbox is added to another one, once for repeated copies', async (
   const folders = { from: join(tempFolder(), 'photos'), to: join(tempFolder(), 'photos') };
   for (const text of ['one', 'two']) await keep(folders.from, text);
   // The same in both, but for a photograph and a number.
-  const [here] = [queueImport(from, 'K-1'), queueImport(to, 'K-1')];
+  const here = queueImport(from, 'K-1');
+  queueImport(to, 'K-1');
   addPhoto(from, { findId: here.findId, identCely: null }, photograph('one'));
   addNumber(from, { findId: here.findId, identCely: null }, 'A 1', null);
   // New.
@@ -126,7 +127,11 @@ test('questions and decisions go with the copy, so that nothing is sent unasked 
   await mergeOutbox(from, to, { from: tempFolder(), to: tempFolder() });
   const facts = (outbox: Outbox) =>
     listAllEntries(outbox).map(({ uuid, localId, kind, state, held, identCely }) => ({
-      ...{ localId, kind, state, held, identCely },
+      localId,
+      kind,
+      state,
+      held,
+      identCely,
       rejected: foldEvents(listEventsOfEntry(outbox, uuid)).rejected,
     }));
   expect(facts(to)).toEqual(facts(from));

@@ -54,7 +54,8 @@ describe('a record that accepts no more photographs', () => {
       addPhoto(outbox, { findId: null, identCely: record }, photograph);
     }
   };
-  const [FULL, FREE] = ['C-1-N00001', 'C-1-N00002'];
+  const FULL = 'C-1-N00001';
+  const FREE = 'C-1-N00002';
 
   test.each([
     ['that its names are used up', 422, `Nález ${FULL} již má fotografii F99.`, 1],

@@ -23,14 +23,18 @@ const states = (outbox: Outbox): string[] =>
 async function copied() {
   const clock = manualClock();
   const service = findService(clock);
-  const [office, laptop] = [aComputer(clock), aComputer(clock)];
+  const office = aComputer(clock);
+  const laptop = aComputer(clock);
   const outbox = office.open();
   for (const name of ['K-1', 'K-2']) queueFind(outbox, name);
   await service.push(outbox, { limit: 1 });
   office.save();
   cpSync(join(office.folder, 'outbox.sqlite'), join(laptop.folder, 'outbox.sqlite'));
   return {
-    ...{ clock, service, office, copy: laptop.open() },
+    clock,
+    service,
+    office,
+    copy: laptop.open(),
     [Symbol.dispose]: () => {
       for (const each of [office, laptop]) each[Symbol.dispose]();
     },

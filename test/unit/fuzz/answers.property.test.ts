@@ -254,7 +254,9 @@ describe('what the write interface answers', () => {
 function signingIn(status: number, output: object | string | Buffer) {
   const keptNames: string[] = [];
   const session = openSession({
-    ...{ baseUrl: 'https://x.example', username: 'eva', password: 'a long password' },
+    baseUrl: 'https://x.example',
+    username: 'eva',
+    password: 'a long password',
     keeper: { read: () => undefined, write: (token) => void keptNames.push(token) },
     send: answering({
       status,

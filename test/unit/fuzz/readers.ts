@@ -282,12 +282,10 @@ export const TARGETS: readonly Target[] = [
     ],
     read: async (bytes) => {
       const client = openOaiClient({
-        ...{
-          oaiBase: OAI_BASE,
-          version: '2.2',
-          credentials: { kind: 'none' },
-          maxAnswerBytes: 8_000_000,
-        },
+        oaiBase: OAI_BASE,
+        version: '2.2',
+        credentials: { kind: 'none' },
+        maxAnswerBytes: 8_000_000,
         exchange: async () => answer(bytes.subarray(1)),
       });
       await refusing([PasError], async () => {

@@ -233,7 +233,8 @@ describe('text that is made to be slow', () => {
   /** Compares the quickest runs of both: other work on the machine only adds to a run. */
   const isCheap = (unitOfText: string, secret: string): boolean => {
     const redact = createRedactor([secret]);
-    let [quickest, harmless] = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY];
+    let quickest = Number.POSITIVE_INFINITY;
+    let harmless = Number.POSITIVE_INFINITY;
     for (let round = 0; round < MAX_ROUNDS; round += 1) {
       quickest = Math.min(quickest, cost(redact, unitOfText));
       harmless = Math.min(harmless, cost(redact, HARMLESS));

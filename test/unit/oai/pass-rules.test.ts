@@ -82,15 +82,15 @@ describe('a scan', () => {
 
   test('starts with nothing read', () => {
     expect(startPass('changes', { fromMs: 3, untilMs: null }, BEGAN, 4)).toEqual({
-      ...{ localMs: BEGAN, heldBefore: 0, lossesAccepted: false },
-      ...{
-        kind: 'changes',
-        window: { fromMs: 3, untilMs: null },
-        beganMs: BEGAN,
-        firstScan: 4,
-        seen: 0,
-        listSize: null,
-      },
+      localMs: BEGAN,
+      heldBefore: 0,
+      lossesAccepted: false,
+      kind: 'changes',
+      window: { fromMs: 3, untilMs: null },
+      beganMs: BEGAN,
+      firstScan: 4,
+      seen: 0,
+      listSize: null,
       scan: {
         ...STILL,
         number: 4,
@@ -101,8 +101,14 @@ describe('a scan', () => {
         agreed: 0,
       },
       walk: {
-        ...{ window: { fromMs: 3, untilMs: null }, token: null, pages: 0, size: null, position: 0 },
-        ...{ ended: false, direction: null, edgeMs: null },
+        window: { fromMs: 3, untilMs: null },
+        token: null,
+        pages: 0,
+        size: null,
+        position: 0,
+        ended: false,
+        direction: null,
+        edgeMs: null,
       },
     });
   });
@@ -116,7 +122,12 @@ describe('a scan', () => {
     const next = startScan(pass, true);
     expect(next.scan).toEqual({
       ...STILL,
-      ...{ number: 2, seenBefore: 7, isNew: 0, overlooked: 0, orderBefore: 'x', agreed: 2 },
+      number: 2,
+      seenBefore: 7,
+      isNew: 0,
+      overlooked: 0,
+      orderBefore: 'x',
+      agreed: 2,
     });
     expect(next.walk).toEqual(aPass().walk);
     expect(
@@ -131,7 +142,12 @@ describe('a scan', () => {
     const next = startScan(aPass({ scan: { ...READ, ...STIRRED } }), false);
     expect(next.scan).toEqual({
       ...STILL,
-      ...{ number: 2, seenBefore: 5, isNew: 2, overlooked: 1, orderBefore: 'y', agreed: 1 },
+      number: 2,
+      seenBefore: 5,
+      isNew: 2,
+      overlooked: 1,
+      orderBefore: 'y',
+      agreed: 1,
     });
   });
 });

@@ -46,28 +46,25 @@ function makeEvent(event: Spoken, position: number, id: string): OutboxEvent {
   switch (event.did) {
     case 'attempt':
       return {
-        ...{ ...head, kind: 'attempted' },
+        ...head,
+        kind: 'attempted',
         body: {
-          ...{
-            entryKind: 'import',
-            account: 'U-1',
-            method: 'POST',
-            path: '/',
-            at: 1,
-            fromMs: null,
-            sentByMs: null,
-            settleMs: 1,
-            target: null,
-            localId: 'K-1',
-          },
-          ...{
-            project: 'C-1',
-            digest: 'd',
-            content: null,
-            value: null,
-            expects: null,
-            photograph: null,
-          },
+          entryKind: 'import',
+          account: 'U-1',
+          method: 'POST',
+          path: '/',
+          at: 1,
+          fromMs: null,
+          sentByMs: null,
+          settleMs: 1,
+          target: null,
+          localId: 'K-1',
+          project: 'C-1',
+          digest: 'd',
+          content: null,
+          value: null,
+          expects: null,
+          photograph: null,
         },
       };
     case 'answer': {
@@ -122,12 +119,12 @@ const answer = (of: string, settles: AnswerEffect, ident?: string): Spoken => ({
   did: 'answer',
   of,
   settles,
-  ...(ident === undefined ? {} : { ident }),
+  ident,
 });
 const found = (of: readonly string[], ident?: string): Spoken => ({
   did: 'found',
   of,
-  ...(ident === undefined ? {} : { ident }),
+  ident,
 });
 const absent = (...of: string[]): Spoken => ({ did: 'absent', of });
 const decide = (body: Omit<Extract<Spoken, { did: 'decide' }>, 'did'>): Spoken => ({
@@ -137,14 +134,13 @@ const decide = (body: Omit<Extract<Spoken, { did: 'decide' }>, 'did'>): Spoken =
 
 function plain({ open, unknown, rejected, accepted, refusal, abandoned, attempts }: EntryFacts) {
   return {
-    ...{
-      accepted,
-      attempts,
-      open: [...open].sort(),
-      unknown: [...unknown].sort(),
-      rejected: [...rejected].sort(),
-    },
-    ...{ refusal: refusal?.attempt, abandoned: abandoned?.event },
+    accepted,
+    attempts,
+    open: [...open].sort(),
+    unknown: [...unknown].sort(),
+    rejected: [...rejected].sort(),
+    refusal: refusal?.attempt,
+    abandoned: abandoned?.event,
   };
 }
 
@@ -408,15 +404,17 @@ describe('an undo', () => {
   });
 
   test('made by another copy in place of an attempt leaves the entry uncertain', () => {
-    const [ours, theirs] = [
-      history(
-        ...uncertain,
-        decide({ id: 'd', answer: 'send', attempts: ['a', 'b'] }),
-        attempt('c'),
-        answer('c', 'refused'),
-      ),
-      history(...uncertain, decide({ id: 'd', answer: 'send', attempts: ['a', 'b'] }), undo('d')),
-    ];
+    const ours = history(
+      ...uncertain,
+      decide({ id: 'd', answer: 'send', attempts: ['a', 'b'] }),
+      attempt('c'),
+      answer('c', 'refused'),
+    );
+    const theirs = history(
+      ...uncertain,
+      decide({ id: 'd', answer: 'send', attempts: ['a', 'b'] }),
+      undo('d'),
+    );
     const undone = theirs.at(-1) as OutboxEvent;
     expect(
       computeState(foldEvents([...ours, { ...undone, id: 'undone' } as OutboxEvent]), SENDABLE),
@@ -458,17 +456,18 @@ const anySpoken: fc.Arbitrary<Spoken> = (() => {
     fc.record({ did: fc.constant('found' as const), of: ids, ident }),
     fc.record({ did: fc.constant('absent' as const), of: ids }),
     fc.record({
-      ...{
-        did: fc.constant('decide' as const),
-        answer: fc.constantFrom<DecidedBody['answer'][]>(
-          'created',
-          'send',
-          'abandon',
-          'release',
-          'undo',
-        ),
-      },
-      ...{ attempts: ids, identCely: ident, candidates: fc.uniqueArray(ident), of },
+      did: fc.constant('decide' as const),
+      answer: fc.constantFrom<DecidedBody['answer'][]>(
+        'created',
+        'send',
+        'abandon',
+        'release',
+        'undo',
+      ),
+      attempts: ids,
+      identCely: ident,
+      candidates: fc.uniqueArray(ident),
+      of,
     }),
   );
 })();
@@ -571,13 +570,11 @@ describe('for any events,', () => {
         anySpoken,
         fc.integer({ min: 1, max: 9 }),
         (events, more, position) => {
-          const [before, after] = [
-            foldEvents(events),
-            foldEvents([
-              ...events,
-              makeEvent(more, position, more.did === 'attempt' ? 'new' : 'next'),
-            ]),
-          ];
+          const before = foldEvents(events);
+          const after = foldEvents([
+            ...events,
+            makeEvent(more, position, more.did === 'attempt' ? 'new' : 'next'),
+          ]);
           expect(after.attempts).toBe(before.attempts + (more.did === 'attempt' ? 1 : 0));
         },
       ),

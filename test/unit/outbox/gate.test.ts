@@ -24,16 +24,15 @@ const BASE: Omit<ImportEntry, 'kind' | 'document' | 'documentSha512' | 'digest' 
     state: 'queued',
     identCely: null,
   } as const),
-  ...{ notBeforeAt: 0, recordKey: 'find:1' },
-  ...{
-    held: null,
-    unknownAttempts: 0,
-    attempts: 0,
-    reason: null,
-    issues: [],
-    createdAt: 0,
-    updatedAt: 0,
-  },
+  notBeforeAt: 0,
+  recordKey: 'find:1',
+  held: null,
+  unknownAttempts: 0,
+  attempts: 0,
+  reason: null,
+  issues: [],
+  createdAt: 0,
+  updatedAt: 0,
 };
 const IMPORT: ImportEntry = {
   ...BASE,
@@ -58,18 +57,14 @@ const PHOTO: PhotoEntry = {
 };
 
 const NOTHING: GateFacts = {
-  ...{
-    attemptedByDigest: new Map(),
-    attemptedByLocalId: new Map(),
-    equalRecords: new Map(),
-    equalFiles: new Map(),
-  },
-  ...{
-    hiddenRecords: new Map(),
-    shownNumbers: new Map(),
-    rejected: () => new Set<string>(),
-    ownNumbers: () => new Set<string>(),
-  },
+  attemptedByDigest: new Map(),
+  attemptedByLocalId: new Map(),
+  equalRecords: new Map(),
+  equalFiles: new Map(),
+  hiddenRecords: new Map(),
+  shownNumbers: new Map(),
+  rejected: () => new Set<string>(),
+  ownNumbers: () => new Set<string>(),
 };
 
 const elsewhere = (
@@ -296,20 +291,14 @@ function makeFacts({
   rejected,
 }: AnyFacts): GateFacts {
   return {
-    ...{
-      attemptedByDigest: new Map([['d-1', byDigest.map((ident) => elsewhere(ident))]]),
-      attemptedByLocalId: new Map([['K-1', byLocalId.map((ident) => elsewhere(ident))]]),
-    },
-    ...{
-      equalRecords: new Map([['u-1', equalRecords]]),
-      equalFiles: new Map([['u-1', equalFiles]]),
-      hiddenRecords: new Map([['C-202400101', hidden]]),
-    },
-    ...{
-      shownNumbers: shown === null ? new Map<string, string>() : new Map([[IDENT, shown]]),
-      rejected: () => new Set(rejected),
-      ownNumbers: () => new Set(own),
-    },
+    attemptedByDigest: new Map([['d-1', byDigest.map((ident) => elsewhere(ident))]]),
+    attemptedByLocalId: new Map([['K-1', byLocalId.map((ident) => elsewhere(ident))]]),
+    equalRecords: new Map([['u-1', equalRecords]]),
+    equalFiles: new Map([['u-1', equalFiles]]),
+    hiddenRecords: new Map([['C-202400101', hidden]]),
+    shownNumbers: shown === null ? new Map<string, string>() : new Map([[IDENT, shown]]),
+    rejected: () => new Set(rejected),
+    ownNumbers: () => new Set(own),
   };
 }
 

@@ -44,7 +44,12 @@ function newFile(): string {
 
 function boundEvent(id: string, outbox = 'o-1'): OutboxEvent {
   return {
-    ...{ id, outbox, find: null, entry: null, position: 1, kind: 'bound' },
+    id,
+    outbox,
+    find: null,
+    entry: null,
+    position: 1,
+    kind: 'bound',
     body: { account: ACCOUNT_ID, address: ADDRESS, at: 1 },
   };
 }
@@ -268,7 +273,9 @@ describe('a damaged journal', () => {
     '(%s) is set aside and rebuilt with its identity, and the outbox writes its events to it',
     (_, damage) => {
       const { outbox, path, file } = season();
-      const [{ id }, events, states] = [outbox.journal, listIds(outbox), listStates(outbox)];
+      const { id } = outbox.journal;
+      const events = listIds(outbox);
+      const states = listStates(outbox);
       outbox.close();
       damage(path);
       const lines: string[] = [];

@@ -629,7 +629,8 @@ test('the time of a merge of thousands of events grows linearly', () => {
     mergeJournal({ ...counting, journal: some }, LOCKED);
     return run;
   };
-  const [few, many] = [statements(60), statements(540)];
+  const few = statements(60);
+  const many = statements(540);
   expect(events).toHaveLength(count);
   expect(many).toBeLessThan(10 * few);
   mergeJournal(anew, LOCKED);

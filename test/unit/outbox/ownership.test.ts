@@ -163,7 +163,7 @@ describe('accepted entries', () => {
         claimEntry(outbox, queueImport(outbox, localId).entryId),
         { state: 'accepted', identCely },
         {
-          ...{ outcome: 'accepted' },
+          outcome: 'accepted',
           ...(serverDateAt === undefined ? {} : { serverDateAt: asServerMs(serverDateAt) }),
         },
       );

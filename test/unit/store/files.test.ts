@@ -101,8 +101,12 @@ describe.runIf(canWatchDisk)('a power cut at any moment', () => {
     const folderFlushed = `flush ${basename(home)}`;
     // Between the two, the log of the old one is gone for good.
     expect(replaced).toEqual([
-      ...['flush draft', 'name aside.sqlite', folderFlushed],
-      ...[folderFlushed, 'name outbox.sqlite', folderFlushed],
+      'flush draft',
+      'name aside.sqlite',
+      folderFlushed,
+      folderFlushed,
+      'name outbox.sqlite',
+      folderFlushed,
     ]);
   });
 
@@ -181,7 +185,8 @@ describe.runIf(canWatchDisk)('a disk that reports an error', () => {
 describe('a temporary file', () => {
   test('of secrets has an unpredictable name and its own permissions', () => {
     const folder = tempFolder();
-    const [secrets, config] = [join(folder, 'secrets.json'), join(folder, 'config.toml')];
+    const secrets = join(folder, 'secrets.json');
+    const config = join(folder, 'config.toml');
     const trap = join(tempFolder(), 'readable-by-all');
     writeFileSync(trap, '');
     symlinkSync(trap, `${secrets}.${process.pid}.tmp`);
@@ -212,7 +217,8 @@ describe('a temporary file', () => {
 
 test('a link to a file stays a link when the file is rewritten', async () => {
   const folder = tempFolder();
-  const [file, link] = [join(folder, 'elsewhere.csv'), join(folder, 'finds.csv')];
+  const file = join(folder, 'elsewhere.csv');
+  const link = join(folder, 'finds.csv');
   writeFileSync(file, 'old');
   symlinkSync(file, link);
   await writeOutputFile(link, ['new'], { overwrite: true });
@@ -220,7 +226,8 @@ test('a link to a file stays a link when the file is rewritten', async () => {
 });
 
 test('an unreadable photograph is named, and not reported as a fault of the target disk', async () => {
-  const [folder, photo] = [tempFolder(), join(tempFolder(), 'gone.jpg')];
+  const folder = tempFolder();
+  const photo = join(tempFolder(), 'gone.jpg');
   await expect(openContentStore(folder).add(photo)).rejects.toThrow(FileError);
   await expect(openContentStore(folder).add(photo)).rejects.toThrow(
     /gone\.jpg cannot be read.*Copy it again/,
