@@ -189,7 +189,7 @@ describe('what the write interface answers', () => {
         fc.oneof(anyBytes, jsonWith('detail', 'schema_errors', 'validation_errors')),
         (body) => {
           const read = parseErrorBody(body);
-          if (read.kind === 'other') expect(read.excerpt.length).toBeLessThanOrEqual(201);
+          if (read.kind === 'other') expect(read.excerpt.length).toBeLessThanOrEqual(300);
           if (read.kind === 'findings')
             expect(read.findings.every(({ message }) => typeof message === 'string')).toBe(true);
         },
