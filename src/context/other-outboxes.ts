@@ -65,7 +65,7 @@ function openIssuers(context: Context, address: string): Issuer[] {
 /**
  * Returns the places of any outbox of the data home, and a function that opens it with its journal.
  */
-export function listOutboxPlaces(context: Context): (id: string) => OutboxPlace {
+export function makeOutboxPlaceLookup(context: Context): (id: string) => OutboxPlace {
   return (id) => ({
     ...context.getOutboxPlaces(id),
     lock: context.pushLock(id),

@@ -309,7 +309,7 @@ export async function applyPage(
     const { scan } = pass;
     const counted = {
       seen: scan.seen + newInScan,
-      isNew: scan.isNew + newInPass,
+      newRecords: scan.newRecords + newInPass,
       overlooked: scan.overlooked + overlooked,
       changed: scan.changed + changed,
     };

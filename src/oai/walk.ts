@@ -168,7 +168,7 @@ async function walk(run: Run): Promise<WalkEnd> {
   try {
     for await (const page of fetchPages(
       run,
-      token === null ? listArguments(run, window) : { resumptionToken: token },
+      token === null ? makeListArguments(run, window) : { resumptionToken: token },
     )) {
       isResumed = false;
       let pass = getCurrentPass(state);
@@ -207,7 +207,7 @@ async function walk(run: Run): Promise<WalkEnd> {
  */
 export async function assertAnswering(run: Run): Promise<void> {
   await run.client
-    .listHeaders(listArguments(run, run.window), run.signal)
+    .listHeaders(makeListArguments(run, run.window), run.signal)
     .catch((thrown: unknown) => {
       if (!(thrown instanceof OaiError)) throw thrown;
     });
@@ -256,7 +256,7 @@ export async function rescanChanges(run: Run): Promise<void> {
     const seen = new Set<string>();
     const checkProgress = createLoopGuard();
     try {
-      for await (const page of fetchPages(run, listArguments(run, changes))) {
+      for await (const page of fetchPages(run, makeListArguments(run, changes))) {
         const taken = await take(run, getCurrentPass(state), page);
         news += taken.written.length;
         late += taken.newInScan;
@@ -294,7 +294,7 @@ async function recountList(run: Run): Promise<void> {
   const { state } = run;
   const { listSize, window } = getCurrentPass(state);
   if (listSize === null) return;
-  for await (const { completeListSize } of fetchPages(run, listArguments(run, window))) {
+  for await (const { completeListSize } of fetchPages(run, makeListArguments(run, window))) {
     state.change(() =>
       state.savePass(withListSize(getCurrentPass(state), completeListSize ?? listSize)),
     );
@@ -346,7 +346,7 @@ function fetchPages(
  * Bounds are sent without milliseconds, and some services compare them with datestamps that have
  * them: rounded outwards.
  */
-export function listArguments(
+export function makeListArguments(
   { metadataPrefix, setSpec, granularity: statedGranularity, state }: HarvestOptions,
   { fromMs, untilMs }: HarvestWindow,
 ): OaiArguments {
@@ -360,7 +360,7 @@ export function listArguments(
   };
 }
 
-export function listName(setSpec: string): string {
+export function formatSetName(setSpec: string): string {
   return setSpec === '' ? t`everything` : setSpec;
 }
 
@@ -369,7 +369,7 @@ export function makeIncompleteError(
   pass: HarvestPass,
   reason: string,
 ): OaiError {
-  const list = listName(options.setSpec);
+  const list = formatSetName(options.setSpec);
   const missing = describeShortfall(pass);
   return new OaiError('incomplete', t`${list} is not complete: ${reason}. ${missing}`, {
     hint: t`Run the command again: what was stored is kept, and the list is read again.`,

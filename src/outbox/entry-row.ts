@@ -1,7 +1,7 @@
 import { msg } from '../base/message.ts';
 import {
   createRowGuard,
-  type Guarded,
+  type GuardedType,
   isBytes,
   isNumber,
   isText,
@@ -76,7 +76,7 @@ const isEntryRow = createRowGuard({
   findUuid: orNull(isText),
   localId: orNull(isText),
 });
-export type EntryRow = Guarded<typeof isEntryRow>;
+export type EntryRow = GuardedType<typeof isEntryRow>;
 
 /** Columns of the content. The checksum covers a new one automatically. */
 const CONTENT_COLUMN_OF = {

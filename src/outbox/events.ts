@@ -14,7 +14,7 @@ import {
 import type { AttemptOutcome } from '../base/outcomes.ts';
 import {
   createRowGuard,
-  type Guarded,
+  type GuardedType,
   isBytes,
   isNumber,
   isText,
@@ -214,7 +214,7 @@ type EventContent = RowOf<typeof COVERED>;
 const isEventRow = createRowGuard({ ...COVERED, seq: isNumber, crc: isNumber });
 
 /** A row of the table `events`, in the outbox and in the journal. */
-export type EventRow = Guarded<typeof isEventRow>;
+export type EventRow = GuardedType<typeof isEventRow>;
 
 export function makeEventId(): string {
   return randomUUID();

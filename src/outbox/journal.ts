@@ -10,7 +10,7 @@ import {
   createRowGuard,
   createRowParser,
   type Database,
-  type Guarded,
+  type GuardedType,
   isNumber,
   isSchemaDamage,
   isText,
@@ -204,7 +204,7 @@ function reportSchemaDamage<T>(path: string, prepare: () => T): T {
 }
 
 const isIdentity = createRowGuard({ journal: isText, machine: isText });
-type Identity = Guarded<typeof isIdentity>;
+type Identity = GuardedType<typeof isIdentity>;
 
 /** The identity is also stored in a file beside the journal, so that a rebuilt one keeps it. */
 function getOrCreateIdentity(path: string, database: Database, machine: () => string): Identity {

@@ -61,7 +61,7 @@ type Name = {
   readonly otherNumbers: readonly OtherNumber[];
 };
 type Span<T> = IndexedId<T> & { readonly start: number; readonly end: number };
-type Graded<T> = Span<T> & { readonly doubt: NameDoubt | undefined };
+type GradedSpan<T> = Span<T> & { readonly doubt: NameDoubt | undefined };
 
 /**
  * Finds the numbers of finds in the name of a file or folder, the longest id first; several where
@@ -134,7 +134,7 @@ function isNumber(text: string): boolean {
 }
 
 /** Returns the match with its doubt; empty where it is no find number. */
-function grade<T>(name: Name, span: Span<T>): Graded<T>[] {
+function grade<T>(name: Name, span: Span<T>): GradedSpan<T>[] {
   const [first, last] = [name.tokens[span.start], name.tokens[span.end - 1]];
   if (first === undefined || last === undefined) return [];
   const [from, to] = [first.start, last.end];

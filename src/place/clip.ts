@@ -89,8 +89,8 @@ export function simplifyRing(ring: Line, tolerance: number): Line | undefined {
   const last = ring.length / 2 - 1;
   if (last < 3) return undefined;
   const opposite = findFarthestFrom(ring, 0);
-  const isKept = new Uint8Array(last + 1);
-  isKept[0] = isKept[last] = isKept[opposite] = 1;
+  const kept = new Uint8Array(last + 1);
+  kept[0] = kept[last] = kept[opposite] = 1;
   const waiting: [number, number][] = [
     [0, opposite],
     [opposite, last],
@@ -99,11 +99,11 @@ export function simplifyRing(ring: Line, tolerance: number): Line | undefined {
     const [from, to] = span;
     const { index, squared } = findFarthestBetween(ring, from, to);
     if (squared <= tolerance * tolerance) continue;
-    isKept[index] = 1;
+    kept[index] = 1;
     waiting.push([from, index], [index, to]);
   }
-  const points = [...isKept.keys()]
-    .filter((index) => isKept[index] === 1)
+  const points = [...kept.keys()]
+    .filter((index) => kept[index] === 1)
     .flatMap((index) => getRingPoint(ring, index));
   return points.length < 8 ? undefined : Float64Array.from(points);
 }

@@ -312,9 +312,9 @@ function splitTokens(text: string): readonly Token[] | undefined {
   return isCzech ? tokens.map((token) => (isSouth(token) ? makeHemisphere('N') : token)) : tokens;
 }
 
-type Read = { readonly token: Token | undefined; readonly end: number };
+type ReadToken = { readonly token: Token | undefined; readonly end: number };
 
-function parseNumberAt(text: string, at: number, decimals: string): Read | undefined {
+function parseNumberAt(text: string, at: number, decimals: string): ReadToken | undefined {
   for (const pattern of [GROUPED, NUMBER]) {
     pattern.lastIndex = at;
     const match = pattern.exec(text);
@@ -331,7 +331,7 @@ function parseNumberAt(text: string, at: number, decimals: string): Read | undef
   return undefined;
 }
 
-function parseMarkAt(text: string, at: number): Read | undefined {
+function parseMarkAt(text: string, at: number): ReadToken | undefined {
   for (const [pattern, make] of PATTERNS) {
     pattern.lastIndex = at;
     const match = pattern.exec(text);

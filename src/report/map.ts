@@ -93,13 +93,13 @@ ${scaleBar(frame, marks)}
 </figure>`;
 }
 
-type Drawn = { readonly outline: Outline; readonly surface: Surface };
+type DrawnOutline = { readonly outline: Outline; readonly surface: Surface };
 
 function makeSurfaces(
   frame: Frame,
   outlines: readonly Outline[],
   scale: MarkOptions['scale'],
-): Drawn[] {
+): DrawnOutline[] {
   return outlines
     .map((outline) => ({ outline, surface: makeSurface(frame, outline.polygon, scale) }))
     .filter(({ surface }) => surface.path !== '');
@@ -135,10 +135,10 @@ function getNameClass(fitsNarrow: boolean): string {
 function scaleBar({ width, height, metresPerUnit }: Frame, { requests }: Marks): Html {
   const metres = roundDownToStep(width * BAR_SHARE * metresPerUnit);
   const length = roundToTenth(metres / metresPerUnit);
-  const isLow = requests.filter(
+  const lowRequests = requests.filter(
     ({ at: [, y], radius }) => y > height - BAR.above - 22 - radius * NARROW_SCALE,
   );
-  const isTaken = isLow.some(
+  const isTaken = lowRequests.some(
     ({ at: [x], radius }) => x > width - BAR.aside - width * BAR_SHARE - radius * NARROW_SCALE,
   );
   const x = isTaken ? BAR.aside : width - BAR.aside - length;
@@ -279,7 +279,7 @@ function placeMarks(
     const sheet = members[0] === undefined ? undefined : getSheet?.(members[0]);
     // The title of a detail map is shown once.
     const text =
-      sheet === undefined ? listNames(members) : namedKeys.has(sheet.anchor) ? '' : sheet.title;
+      sheet === undefined ? formatNames(members) : namedKeys.has(sheet.anchor) ? '' : sheet.title;
     if (sheet !== undefined) namedKeys.add(sheet.anchor);
     return { at, text, radius: getRadius(members.length) };
   });
@@ -289,7 +289,7 @@ function placeMarks(
 /** A larger stack has no name. */
 const MAX_MEMBERS = 9;
 
-function listNames(members: readonly MappedFind[]): string {
+function formatNames(members: readonly MappedFind[]): string {
   if (members.length > MAX_MEMBERS) return '';
   const names = members
     .slice(0, members.length > MAX_NAMED ? 1 : MAX_NAMED)

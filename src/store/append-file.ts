@@ -4,7 +4,7 @@ import { type FileHandle, open } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { FileError } from '../base/errors.ts';
 import { t } from '../base/language.ts';
-import { createRowGuard, type Guarded, isNumber, isText, toDatabaseError } from './database.ts';
+import { createRowGuard, type GuardedType, isNumber, isText, toDatabaseError } from './database.ts';
 import { flushFolder } from './folder.ts';
 
 /** Committed part of an append-only file. Without a digest only its length is known. */
@@ -12,7 +12,7 @@ export type Extent = { readonly lengthBytes: number; readonly digest: ChainedDig
 
 const isCheckpoint = createRowGuard({ sizeBytes: isNumber, changedNs: isText });
 /** Size and change time of a file when it was closed. */
-export type Checkpoint = Guarded<typeof isCheckpoint>;
+export type Checkpoint = GuardedType<typeof isCheckpoint>;
 
 /** Returns a stored checkpoint; undefined where the value is not one. */
 export function parseCheckpoint(stored: unknown): Checkpoint | undefined {

@@ -9,8 +9,8 @@ import { makeFolder } from './folder.ts';
 
 type ColumnGuard<T> = (value: unknown) => value is T;
 type Columns = Readonly<Record<string, ColumnGuard<unknown>>>;
-export type Guarded<G> = G extends ColumnGuard<infer T> ? T : never;
-export type RowOf<C extends Columns> = { readonly [Name in keyof C]: Guarded<C[Name]> };
+export type GuardedType<G> = G extends ColumnGuard<infer T> ? T : never;
+export type RowOf<C extends Columns> = { readonly [Name in keyof C]: GuardedType<C[Name]> };
 
 export const isText: ColumnGuard<string> = (value) => typeof value === 'string';
 export const isNumber: ColumnGuard<number> = (value) => typeof value === 'number';

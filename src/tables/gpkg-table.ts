@@ -15,7 +15,7 @@ import {
   asDatabaseError,
   createRowGuard,
   type Database,
-  type Guarded,
+  type GuardedType,
   isAnyRow,
   isNumber,
   isText,
@@ -180,7 +180,7 @@ function count(database: Database, sql: string): number {
 }
 
 const isFormColumn = createRowGuard({ layer: isText, column: isText, meaning: isText });
-type StoredColumn = Guarded<typeof isFormColumn>;
+type StoredColumn = GuardedType<typeof isFormColumn>;
 
 const WRITTEN = 'written_';
 
@@ -338,7 +338,7 @@ function checkStrangeLayers(file: string, database: Database): Issue[] {
     });
 }
 
-type Layer = Guarded<typeof isLayer>;
+type Layer = GuardedType<typeof isLayer>;
 const isLayer = createRowGuard({
   ...{
     name: isText,
@@ -353,7 +353,7 @@ const isLayer = createRowGuard({
 const isColumn = createRowGuard({ name: isText, type: isText, pk: isNumber });
 
 /** Returns the columns of a table; `pk` is the place of a column in the primary key, or 0. */
-function listColumns(database: Database, table: string): Guarded<typeof isColumn>[] {
+function listColumns(database: Database, table: string): GuardedType<typeof isColumn>[] {
   return database
     .prepare(`pragma table_info(${quoteIdentifier(table)})`)
     .all()

@@ -165,7 +165,7 @@ async function importFile(
   return report;
 }
 
-type Imported = ReturnType<typeof joinReports>;
+type ImportResult = ReturnType<typeof joinReports>;
 
 function joinReports(reports: readonly ImportReport[], ofMapping: readonly Issue[]) {
   const issues = [...ofMapping, ...reports.flatMap((report) => report.issues)];
@@ -348,7 +348,7 @@ const MAX_PEOPLE = 20;
 
 function printUnknownPeople(
   { terminal }: Context,
-  people: Imported['newPeople'],
+  people: ImportResult['newPeople'],
   lookupTerm: LookupTerm,
 ): void {
   if (people.size === 0) return;
@@ -369,7 +369,7 @@ function printUnknownPeople(
   );
 }
 
-function countChanges({ finds, rows }: Imported) {
+function countChanges({ finds, rows }: ImportResult) {
   const count = (change: EnqueuedFind['change']): number =>
     finds.filter((find) => find.change === change).length;
   return {
@@ -412,7 +412,7 @@ function formatChanges({
 
 function printSummary(
   context: Context,
-  imported: Imported,
+  imported: ImportResult,
   { dryRun, ruleContext: { lookupTerm } }: Request,
 ): void {
   const { terminal } = context;

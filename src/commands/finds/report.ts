@@ -154,10 +154,10 @@ function assertNotOwnFile(
     getOutboxPlaces(),
     { journalFile: getJournalPlaces().journalFile },
   ].flatMap((each) => Object.values(each));
-  const isThere = [target, ...ownPlaces].filter((path) => existsSync(path));
+  const existing = [target, ...ownPlaces].filter((path) => existsSync(path));
   const isOwn =
-    isThere[0] === target &&
-    isThere.slice(1).some((path) => realpathSync(path) === realpathSync(target));
+    existing[0] === target &&
+    existing.slice(1).some((path) => realpathSync(path) === realpathSync(target));
   if (isOwn)
     throw new FileError(target, t`${target} belongs to pas itself.`, {
       hint: t`Choose another place.`,

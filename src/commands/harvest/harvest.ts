@@ -18,8 +18,8 @@ import {
   openHarvestClient,
 } from '../../context/open-service.ts';
 import {
+  formatSetName,
   harvestRecords,
-  listName,
   type RecordHarvest,
   type SetFigures,
 } from '../../flows/harvest/harvest-records.ts';
@@ -233,5 +233,5 @@ function formatFigures({
 }: SetFigures): string {
   const countText = formatRecordCount(records);
   const figures = t`${countText}, ${written} new or changed, ${deleted} deleted, ${vanished} vanished, ${masked} not shown to this account`;
-  return `${listName(setSpec)}: ${pass === 'full' ? figures : t`changes, ${figures}`}`;
+  return `${formatSetName(setSpec)}: ${pass === 'full' ? figures : t`changes, ${figures}`}`;
 }

@@ -77,7 +77,7 @@ export function register(program: Command, run: Runner): void {
     .option('--resumption-token <token>', t`resumption token of the page`)
     .action((options: ListOptions) =>
       run(options, (context) =>
-        ask(context, options, 'ListSets', listArguments(options), askSets, showSets),
+        ask(context, options, 'ListSets', makeListArguments(options), askSets, showSets),
       ),
     );
   asList(
@@ -91,7 +91,7 @@ export function register(program: Command, run: Runner): void {
         context,
         options,
         'ListIdentifiers',
-        toListArgs(context, listArguments(options)),
+        toListArgs(context, makeListArguments(options)),
         askIdentifiers,
         showHeaders,
       ),
@@ -108,7 +108,7 @@ export function register(program: Command, run: Runner): void {
         context,
         options,
         'ListRecords',
-        toListArgs(context, listArguments(options)),
+        toListArgs(context, makeListArguments(options)),
         askRecords,
         showRecords,
       ),
@@ -175,7 +175,7 @@ async function ask<Answer extends object>(
   return 'done';
 }
 
-function listArguments(options: ListOptions): OaiArguments {
+function makeListArguments(options: ListOptions): OaiArguments {
   const { metadataPrefix, set, from, until, resumptionToken } = options;
   const named = { metadataPrefix, set, from, until, resumptionToken };
   return Object.fromEntries(Object.entries(named).filter(([, value]) => value !== undefined));

@@ -52,7 +52,7 @@ async function showStatus(context: Context, options: StatusOptions): Promise<Exi
   const [all, kind] = [formatFindCount(finds), INSTANCE_WORDS[profile.kind]];
   terminal.printLine(t`${all}; profile ${profile.name}, ${kind}, ${profile.baseUrl}`);
   const people = await findNewPeople(context, outbox);
-  const next = await listNextSteps(context, state, people);
+  const next = await makeNextSteps(context, state, people);
   printNext(context, next.first);
   if (finds > 0) terminal.printLine();
   if (finds > 0)
@@ -117,7 +117,7 @@ type NextStep = { readonly title: string; readonly commands: readonly Message[] 
  * Lists the next steps except those of entries: those before a push, and those with sendable
  * entries.
  */
-async function listNextSteps(
+async function makeNextSteps(
   context: Context,
   state: OutboxState,
   people: readonly NewPerson[],

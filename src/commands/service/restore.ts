@@ -4,7 +4,7 @@ import { type ExitReason, UsageError } from '../../base/errors.ts';
 import { formatMoment, msgid, ngettext, t } from '../../base/language.ts';
 import { cmd } from '../../base/message.ts';
 import type { Context, GlobalOptions } from '../../context/context.ts';
-import { listOutboxPlaces, setProfileOutbox } from '../../context/other-outboxes.ts';
+import { makeOutboxPlaceLookup, setProfileOutbox } from '../../context/other-outboxes.ts';
 import { type RestoreResult, restoreOutbox } from '../../flows/outbox/restore-outbox.ts';
 import { printable } from '../../ui/terminal.ts';
 import { defineCommand, type Runner } from '../command.ts';
@@ -35,7 +35,7 @@ async function restore(context: Context, file: string, options: RestoreFlags): P
   const restored = await restoreOutbox({
     ...{
       clock,
-      getPlace: listOutboxPlaces(context),
+      getPlace: makeOutboxPlaceLookup(context),
       backup: resolve(context.cwd, file),
       outboxesFolder: places.outboxesFolder,
     },

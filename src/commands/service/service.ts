@@ -43,7 +43,7 @@ export function register(program: Command, run: Runner): void {
     );
 }
 
-type Affected = {
+type AffectedOutboxes = {
   readonly from: string;
   readonly move: ServiceMove;
   readonly outboxes: readonly Description[];
@@ -87,7 +87,7 @@ async function planRename(
   old: string,
   now: string,
   options: MovedOptions,
-): Promise<Affected> {
+): Promise<AffectedOutboxes> {
   const [from, address] = [normalizeAddress(old), normalizeAddress(now)];
   const all = await describeOutboxes(context);
   const named = [...context.getConfig().profiles].map(
@@ -133,7 +133,7 @@ async function describeOutboxes(context: Context): Promise<Description[]> {
 }
 
 /** Moves the secrets of the profiles, too, since they are stored by address. */
-function moveProfiles(context: Context, { profiles, move }: Affected): void {
+function moveProfiles(context: Context, { profiles, move }: AffectedOutboxes): void {
   const before = context.getConfig();
   const after = {
     base_url: move.address,
@@ -166,7 +166,10 @@ function moveProfiles(context: Context, { profiles, move }: Affected): void {
   }
 }
 
-async function confirm(context: Context, { from, move, outboxes }: Affected): Promise<void> {
+async function confirm(
+  context: Context,
+  { from, move, outboxes }: AffectedOutboxes,
+): Promise<void> {
   const [entries, accepted] = [sum(outboxes, 'entries'), sum(outboxes, 'accepted')];
   const what = t`${from} has ${entries} entries here, of which ${accepted} are records. They will count as entries of ${move.address}.`;
   if (context.terminal.interactive) context.terminal.note(what);

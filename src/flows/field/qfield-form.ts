@@ -239,8 +239,8 @@ function makeConstraint(
   const ownConstraint = OWN_CONSTRAINTS[name];
   const present =
     written && isWrittenToo(name)
-      ? `(${isFilled(name)} or ${isFilled(FORM_WRITTEN[name])})`
-      : isFilled(name);
+      ? `(${makeFilledTest(name)} or ${makeFilledTest(FORM_WRITTEN[name])})`
+      : makeFilledTest(name);
   const requested =
     requiredFrom > 1 ? [`("stav" < ${requiredFrom} or ${present})`] : written ? [present] : [];
   const parts = [
@@ -281,13 +281,13 @@ const OWN_CONSTRAINTS: Readonly<
   predano: { expression: '"stav" < 3 or "predano"', says: HANDOVER_REQUIRED },
 };
 
-function isFilled(name: string): string {
+function makeFilledTest(name: string): string {
   return `trim(coalesce("${name}", '')) <> ''`;
 }
 
 /** Returns columns for coordinates of an instrument, as texts, so that no digit is lost. */
 function makeMeasuredColumns(): FormField[] {
-  const isNumber = (name: string): string =>
+  const makeNumberTest = (name: string): string =>
     `"geom_system" <> '5514' or regexp_match(coalesce("${name}", ''), '^\\\\s*-?[0-9]+([.,][0-9]+)?\\\\s*$') > 0`;
   const castToNumber = (name: string): string => `to_real(replace("${name}", ',', '.'))`;
   const near = `"geom_x" is null or $geometry is null or distance(make_point(${castToNumber('geom_x')}, ${castToNumber('geom_y')}), transform($geometry, 'EPSG:4326', 'EPSG:5514')) < ${DRAWN_WITHIN_M}`;
@@ -300,12 +300,12 @@ function makeMeasuredColumns(): FormField[] {
       type: 'text',
       label: t`x in S-JTSK`,
       widget: TEXT,
-      constraint: { expression: isNumber('geom_x'), description: x },
+      constraint: { expression: makeNumberTest('geom_x'), description: x },
     },
     {
       ...{ name: 'geom_y', meaning: 'geom_y', type: 'text', label: t`y in S-JTSK`, widget: TEXT },
       constraint: {
-        expression: `(${isNumber('geom_y')}) and ("geom_system" <> '5514' or ${near})`,
+        expression: `(${makeNumberTest('geom_y')}) and ("geom_system" <> '5514' or ${near})`,
         description: away,
       },
     },

@@ -24,7 +24,7 @@ type ExportRequest = FindScope &
   };
 
 /** `changed`: number of finds whose record differs from what was sent. */
-type Exported = { readonly finds: number; readonly changed: number };
+type ExportResult = { readonly finds: number; readonly changed: number };
 
 type Destination =
   | { readonly stream: NodeJS.WriteStream }
@@ -38,7 +38,7 @@ export async function exportFinds(
   outbox: Outbox,
   request: ExportRequest,
   to: Destination,
-): Promise<Exported | undefined> {
+): Promise<ExportResult | undefined> {
   const total = request.finds?.length ?? countFinds(outbox);
   let [count, changed] = [0, 0];
   const counted = function* (): Generator<ExportedFind> {

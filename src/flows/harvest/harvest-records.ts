@@ -20,7 +20,7 @@ import {
 import type { BrokenRecord } from '../../oai/malformed-error.ts';
 import { type HarvestPass, parseBoundMs } from '../../oai/pass.ts';
 import { checkArguments, parseGranularity, parseHeaderAlone } from '../../oai/protocol.ts';
-import { listName } from '../../oai/walk.ts';
+import { formatSetName } from '../../oai/walk.ts';
 import { createRowParser, isNumber, isText } from '../../store/database.ts';
 import type { OpenedOutput, Opening, RecordOutput } from './record-output.ts';
 import {
@@ -32,7 +32,7 @@ import {
   type SetProgress,
 } from './service-lists.ts';
 
-export { listName };
+export { formatSetName };
 
 /** Stands for all records, where no set was requested. */
 const ALL_SETS = '';
@@ -183,7 +183,7 @@ async function harvestSet(
       const seconds = Math.max(0.001, (clock.monotonicMs() - startedMs) / 1000);
       const perSecond = Math.max(0, scan.seen - seenBefore) / seconds;
       onProgress?.({
-        setSpec: listName(setSpec),
+        setSpec: formatSetName(setSpec),
         done: scan.seen,
         total: listSize ?? undefined,
         perSecond,
@@ -301,11 +301,12 @@ type SetState = HarvestState & {
  */
 export function openSetState(ledger: Ledger, setSpec: string, nowMs: () => number): SetState {
   const { sql, change } = ledger;
-  const harvest = change(() => getOrCreateHarvest(ledger, setSpec));
-  const stored = makeStoredState(ledger, harvest, nowMs);
+  const harvestId = change(() => getOrCreateHarvest(ledger, setSpec));
+  const stored = makeStoredState(ledger, harvestId, nowMs);
   const getSettledMs = (): number => {
     const wasComplete =
-      sql('select completed_at is not null from harvests where id = ?').pluck().get(harvest) === 1;
+      sql('select completed_at is not null from harvests where id = ?').pluck().get(harvestId) ===
+      1;
     return (
       stored.getWatermarkMs() ?? (wasComplete ? Number.POSITIVE_INFINITY : Number.NEGATIVE_INFINITY)
     );
@@ -316,7 +317,7 @@ export function openSetState(ledger: Ledger, setSpec: string, nowMs: () => numbe
   const elsewhere = sql(
     'select 1 from seen_records where identifier = ? and harvest <> ? and scan > 0',
   ).pluck();
-  const isElsewhere = (identifier: string): boolean => elsewhere.get(identifier, harvest) === 1;
+  const isElsewhere = (identifier: string): boolean => elsewhere.get(identifier, harvestId) === 1;
   return {
     ...state,
     findSeen: (identifier) => state.findSeen(identifier) ?? findInOtherSet(ledger, identifier),
@@ -324,7 +325,7 @@ export function openSetState(ledger: Ledger, setSpec: string, nowMs: () => numbe
       state.markSeen(identifier, seenRecord);
       sql(
         'update seen_records set datestamp_at = ?, digest = ? where identifier = ? and harvest <> ?',
-      ).run(seenRecord.datestampMs, seenRecord.digest, identifier, harvest);
+      ).run(seenRecord.datestampMs, seenRecord.digest, identifier, harvestId);
     },
     listUnseenIn: (scan) =>
       state.listUnseenIn(scan).filter((identifier) => !isElsewhere(identifier)),
@@ -332,7 +333,7 @@ export function openSetState(ledger: Ledger, setSpec: string, nowMs: () => numbe
     leave: (scan) => {
       for (const identifier of state.listUnseenIn(scan).filter(isElsewhere)) {
         sql('update seen_records set scan = 0 where harvest = ? and identifier = ?').run(
-          harvest,
+          harvestId,
           identifier,
         );
       }

@@ -61,7 +61,7 @@ function having(base: More, more: More): HarvestPass {
 describe('a scan', () => {
   const READ = {
     seen: 7,
-    isNew: 2,
+    newRecords: 2,
     overlooked: 1,
     seenBefore: 5,
     changed: 3,
@@ -94,7 +94,7 @@ describe('a scan', () => {
       scan: {
         ...STILL,
         number: 4,
-        isNew: 0,
+        newRecords: 0,
         overlooked: 0,
         seenBefore: null,
         orderBefore: '',
@@ -124,7 +124,7 @@ describe('a scan', () => {
       ...STILL,
       number: 2,
       seenBefore: 7,
-      isNew: 0,
+      newRecords: 0,
       overlooked: 0,
       orderBefore: 'x',
       agreed: 2,
@@ -144,7 +144,7 @@ describe('a scan', () => {
       ...STILL,
       number: 2,
       seenBefore: 5,
-      isNew: 2,
+      newRecords: 2,
       overlooked: 1,
       orderBefore: 'y',
       agreed: 1,
@@ -370,7 +370,7 @@ describe('a counted scan', () => {
     expect(missing({})).toBe('again');
     expect(missing({ seenBefore: 9 })).toBe('short');
     expect(missing({ seenBefore: 8 })).toBe('again');
-    expect(missing({ seenBefore: 7, isNew: 2 })).toBe('short');
+    expect(missing({ seenBefore: 7, newRecords: 2 })).toBe('short');
     expect(missing({ seenBefore: 9, overlooked: 1 })).toBe('again');
     expect(missing({ seenBefore: 9, changed: 3, order: 'x' })).toBe('short');
   });
