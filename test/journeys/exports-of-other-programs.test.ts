@@ -179,22 +179,6 @@ test('a waypoint is named by its name in every later error, and not by a row of 
   expect(validated.stdout + (await own.pas('show', 'W1-002')).stdout).not.toMatch(/row \d/);
 });
 
-test('a photograph with an absolute path is looked up by its name, and a find whose photograph is missing is imported', async () => {
-  const homeCopy = home.copy();
-  homeCopy.file('IMG_1.png', tinyPng(1));
-  const table = homeCopy.file(
-    'a.csv',
-    'local_id;photos\nA;C:\\Users\\eva\\IMG_1.png\nB;/storage/emulated/0/IMG_2.png\n',
-  );
-  const report = await homeCopy.json<Report>('import', table, ...SET, ...PLACED);
-  expect(report).toMatchObject({
-    added: 2,
-    photos: 1,
-    issues: [{ rule: 'photo-missing', severity: 'warning', row: 3 }],
-  });
-  expect(report.issues[0]?.message).toMatch(/absolute path, and there is no "IMG_2\.png"/);
-});
-
 test('a table that was saved as a web page is refused by name', async () => {
   const page =
     '<!DOCTYPE html PUBLIC "-//W3C//DTD HTML 4.0 Transitional//EN">\n<html><head><style>td {}</style></head><body><table><tr><td>local_id</td></tr></table></body></html>';
