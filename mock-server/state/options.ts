@@ -234,11 +234,9 @@ export function parseMockServerOptions({
   const ownFlags = Object.entries(flags).filter(([name]) => Object.hasOwn(OPTIONS, name));
   const givenFlags = {
     ...Object.fromEntries(ownFlags),
-    ...{
-      latencyMs: latency,
-      minIntervalMs: minInterval,
-      controlToken: controlToken === '' ? undefined : controlToken,
-    },
+    latencyMs: latency,
+    minIntervalMs: minInterval,
+    controlToken: controlToken === '' ? undefined : controlToken,
     faults: faults === undefined ? undefined : readFaultFile(faults),
   };
   return readMockServerOptions(givenFlags, 'options');

@@ -62,10 +62,8 @@ export class LongPauseError extends UnavailableError {
 
 /** Formats the end of a pause for people, and that of a longer one which the service requested. */
 export function formatPause({ pausedMs, requestedMs }: Pause, nowMs: number): Message {
-  const [until, requestedText] = [
-    formatMoment(nowMs + pausedMs),
-    formatMoment(nowMs + requestedMs),
-  ];
+  const until = formatMoment(nowMs + pausedMs);
+  const requestedText = formatMoment(nowMs + requestedMs);
   if (requestedMs <= pausedMs)
     return msg`The service asked for a pause: nothing is sent until ${until}.`;
   return pausedMs > 0

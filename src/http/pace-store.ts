@@ -208,8 +208,12 @@ const PAUSE_MS = 10;
 const MAX_BUSY_MS = 5000;
 
 const parsePaceState = createRowParser({
-  ...{ lastDepartureMs: isNumber, reservedUntilMs: isNumber, pausedUntilMs: isNumber },
-  ...{ requestedUntilMs: isNumber, jitterMs: isNumber, coldStartMs: isNumber },
+  lastDepartureMs: isNumber,
+  reservedUntilMs: isNumber,
+  pausedUntilMs: isNumber,
+  requestedUntilMs: isNumber,
+  jitterMs: isNumber,
+  coldStartMs: isNumber,
 });
 
 /**

@@ -101,7 +101,8 @@ export function loadSqlite(): typeof Sqlite {
 }
 
 function makeNotLoadedError(isReadyMade: boolean, thrown: unknown): DatabaseError {
-  const [{ version, platform, arch }, why] = [process, takeFirstLine(getErrorMessage(thrown))];
+  const { version, platform, arch } = process;
+  const why = takeFirstLine(getErrorMessage(thrown));
   return new DatabaseError(
     msg`SQLite cannot be loaded by Node ${version} on ${platform}-${arch}: ${why}`,
     {
@@ -164,7 +165,7 @@ export function openDatabase(path: string, options: OpenOptions): Database {
     if (path !== ':memory:' && options.readonly !== true) makeFolder(dirname(path));
     const database = openSqlite(path, {
       timeout: options.busyTimeoutMs ?? 5000,
-      ...(options.readonly === true ? { readonly: true } : {}),
+      readonly: options.readonly === true,
     });
     if (options.exclusive === true) database.pragma('locking_mode = exclusive');
     if (options.readonly !== true) {

@@ -70,7 +70,8 @@ export async function writeOutputFile(
       sizeBytes += bytes.length;
       if (blockBytes < BLOCK_BYTES) continue;
       yield Buffer.concat(block);
-      [block, blockBytes] = [[], 0];
+      block = [];
+      blockBytes = 0;
     }
     signal?.throwIfAborted();
     yield Buffer.concat(block);
@@ -189,7 +190,8 @@ export async function writeToReader(
 function isClosed(stdout: NodeJS.WriteStream): boolean {
   if (!('fd' in stdout) || typeof stdout.fd !== 'number') return false;
   try {
-    const [ownStats, none] = [fstatSync(stdout.fd), statSync('/dev/null')];
+    const ownStats = fstatSync(stdout.fd);
+    const none = statSync('/dev/null');
     if (!ownStats.isCharacterDevice() || ownStats.rdev !== none.rdev) return false;
     const flags =
       /^flags:\s*(\d+)/m.exec(readFileSync(`/proc/self/fdinfo/${stdout.fd}`, 'utf8'))?.[1] ?? '';

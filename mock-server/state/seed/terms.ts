@@ -18,7 +18,9 @@ const oneOrMore: Reader<string | readonly string[]> = (value, place) =>
 
 /** In the order of the schema. */
 const link = object({
-  ...{ zdroj: text(), nazev_kodu: text(), kod: text() },
+  zdroj: text(),
+  nazev_kodu: text(),
+  kod: text(),
   ...optionalTexts('uri', 'scheme_uri'),
   skos_mapping_relation: text(),
 });
