@@ -40,7 +40,8 @@ export async function exportFinds(
   to: Destination,
 ): Promise<ExportResult | undefined> {
   const total = request.finds?.length ?? countFinds(outbox);
-  let [count, changed] = [0, 0];
+  let count = 0;
+  let changed = 0;
   const counted = function* (): Generator<ExportedFind> {
     for (const find of makeExportedFinds(outbox, request)) {
       count += 1;

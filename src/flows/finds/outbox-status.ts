@@ -40,7 +40,8 @@ const MAX_CHECKED = 100;
 export function getOutboxStatus(outbox: Outbox) {
   assertSoundFinds(outbox, MAX_CHECKED);
   assertSoundEntries(outbox, MAX_CHECKED);
-  const [counts, waiting] = [countEntries(outbox), countWaiting(outbox)];
+  const counts = countEntries(outbox);
+  const waiting = countWaiting(outbox);
   const totals = getTotals(counts);
   const states = ENTRY_STATES.filter((state) => totals[state] > 0);
   const finds = countFinds(outbox);
@@ -137,7 +138,8 @@ export async function listNewPeople(
 ): Promise<readonly NewPerson[]> {
   const named = listQueuedReferences(outbox, NEW_FINDER, recordKeys);
   if (named.length === 0) return [];
-  const [lookupTerm, accepted] = [await openLookup(), listAcceptedPeople(outbox)];
+  const lookupTerm = await openLookup();
+  const accepted = listAcceptedPeople(outbox);
   return named.flatMap(({ text: name, finds }) => {
     const nearest = findNearestPeople(name, lookupTerm);
     const first = findById(outbox, finds[0] ?? 0)?.localId ?? '';
