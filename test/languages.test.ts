@@ -173,7 +173,7 @@ const NOT_FOR_PEOPLE: readonly (readonly [why: string, path: RegExp, text: RegEx
     / SRS$|^undefined .* coordinate|^longitude\/latitude /,
   ],
   ['expressions of QGIS', /^src\/flows\/field\/(make-)?qfield-\w+\.ts$/, /"[\w…]+"|current_value/],
-  ['what QGIS calls them', /^src\/qgis\//, /^(No geometry|S-JTSK \/ Krovak East North)$/],
+  ['what QGIS calls them', /^src\/qgis\//, /^No geometry$/],
   ['what EPSG calls them', /^src\/flows\/finds\/museum-rows\.ts$/, /^S-JTSK [XY] \(EPSG:5514\)$/],
   ['HTML', /^src\/report\/page\.ts$/, /^<!doctype html>/],
   ['a policy for browsers', /^src\/report\/assets\.ts$/, /^img-src /],

@@ -140,7 +140,8 @@ export function formatClockWentBack(
   watermarkMs: number,
   serverNowMs: number,
 ): string {
-  const [was, is] = [new Date(watermarkMs).toISOString(), new Date(serverNowMs).toISOString()];
+  const was = new Date(watermarkMs).toISOString();
+  const is = new Date(serverNowMs).toISOString();
   return t`${setSpec}: the service's clock went back from ${was} (last harvest) to ${is}, so everything is read again.`;
 }
 
@@ -356,14 +357,15 @@ async function isAsCounted(run: Run): Promise<boolean> {
     fetchPage: client.listHeaders,
     start: makeListArguments(run, window),
     clock,
-    ...(signal === undefined ? {} : { signal }),
+    signal,
   }).catch((thrown: unknown) => {
     if (run.skipBroken !== true || !(thrown instanceof MalformedAnswerError)) throw thrown;
   });
   if (page === undefined) return false;
   const { completeListSize, next, items } = page;
   const size = completeListSize ?? (next === undefined ? items.length : undefined);
-  const [list, listed] = [formatSetName(run.setSpec), state.countListed()];
+  const list = formatSetName(run.setSpec);
+  const listed = state.countListed();
   if (size !== undefined && size !== listed)
     onNote?.(
       t`${list}: the service counts ${size} records, but ${listed} are known, so everything is read again.`,

@@ -112,18 +112,16 @@ export function startPass(
   { localMs, heldBefore }: Beginning = { localMs: beganMs, heldBefore: 0 },
 ): HarvestPass {
   return {
-    ...{
-      kind,
-      window,
-      beganMs,
-      localMs,
-      heldBefore,
-      firstScan: scan,
-      seen: 0,
-      listSize: null,
-      lossesAccepted: false,
-      walk: walkThrough(window),
-    },
+    kind,
+    window,
+    beganMs,
+    localMs,
+    heldBefore,
+    firstScan: scan,
+    seen: 0,
+    listSize: null,
+    lossesAccepted: false,
+    walk: walkThrough(window),
     scan: {
       ...NOTHING_READ,
       number: scan,
@@ -229,15 +227,16 @@ export function advancePass(pass: HarvestPass, note: PageNote): HarvestPass {
   const order = listSize === null ? digestIdentifiers(scan.order, identifiers) : '';
   const ended = next === undefined;
   return {
-    ...{ ...pass, beganMs, listSize, scan: { ...scan, fresh, gone, repeated, order } },
+    ...pass,
+    beganMs,
+    listSize,
+    scan: { ...scan, fresh, gone, repeated, order },
     walk: {
-      ...{
-        window: walk.window,
-        token: next ?? null,
-        ended,
-        pages: walk.pages + 1,
-        size: completeListSize ?? walk.size,
-      },
+      window: walk.window,
+      token: next ?? null,
+      ended,
+      pages: walk.pages + 1,
+      size: completeListSize ?? walk.size,
       position: computePosition(walk, note),
       ...moveEdge(walk, datestampsMs),
     },

@@ -93,7 +93,8 @@ const MAX_RESCANS = 5;
 /** Pages without a new record after which a list counts as endless. */
 const MAX_PAGES_WITHOUT_NEWS = 100;
 /** Maximum length of a list: a multiple of the count on its first page, plus some records. */
-const [MAX_GROWTH, A_DAY_OF_RECORDS] = [2, 10_000];
+const MAX_GROWTH = 2;
+const A_DAY_OF_RECORDS = 10_000;
 
 /** @throws Error where no pass is under way */
 export function getCurrentPass(state: HarvestState): HarvestPass {
@@ -218,7 +219,8 @@ export async function assertAnswering(run: Run): Promise<void> {
  * does not end
  */
 function createLoopGuard(): (newRecords: number, completeListSize: number | undefined) => void {
-  let [pagesWithoutNews, records] = [0, 0];
+  let pagesWithoutNews = 0;
+  let records = 0;
   let firstSize: number | undefined;
   return (newRecords, completeListSize) => {
     pagesWithoutNews = newRecords === 0 ? pagesWithoutNews + 1 : 0;
@@ -252,7 +254,8 @@ export async function rescanChanges(run: Run): Promise<void> {
   if (!isOfWholeWindow(pass)) await recountList(run);
   if (changes.untilMs !== null && changes.fromMs > changes.untilMs) return;
   for (let rounds = 1; rounds <= MAX_RESCANS; rounds++) {
-    let [news, late] = [0, 0];
+    let news = 0;
+    let late = 0;
     const seen = new Set<string>();
     const checkProgress = createLoopGuard();
     try {
@@ -337,8 +340,8 @@ function fetchPages(
     fetchPage: client.listRecords,
     start,
     clock,
-    ...(skipBroken === true ? { salvage: client.salvageRecords } : {}),
-    ...(signal === undefined ? {} : { signal }),
+    salvage: skipBroken === true ? client.salvageRecords : undefined,
+    signal,
   });
 }
 

@@ -374,7 +374,8 @@ function shares(members: readonly MappedFind[], radius: number): Html[] {
 
 /** Returns the position attributes for the drawing and for the script that moves it. */
 function placeMark(x: number, y: number): Html {
-  const [remainingCount, top] = [roundToTenth(x), roundToTenth(y)];
+  const remainingCount = roundToTenth(x);
+  const top = roundToTenth(y);
   return html`data-x="${remainingCount}" data-y="${top}" transform="translate(${remainingCount} ${top})"`;
 }
 

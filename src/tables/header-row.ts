@@ -54,7 +54,8 @@ export function findHeader(
   if (top === undefined) return undefined;
   const index = isTitle(rows) ? rows.findIndex((row, at) => at > 0 && isHeader(row, rows)) : 0;
   const headerRow = rows[index] ?? top;
-  const [above, below] = [rows[index - 1], rows[index + 1]];
+  const above = rows[index - 1];
+  const below = rows[index + 1];
   const pair =
     above?.row === headerRow.row - 1 && isCompleting(headerRow, above)
       ? [above, headerRow]

@@ -85,11 +85,9 @@ const PIECES =
 
 function parseSection(code: string): Section {
   const tokens: Token[] = [];
-  let [condition, locale, isStrange]: [Section['condition'], string, boolean] = [
-    undefined,
-    '',
-    false,
-  ];
+  let condition: Section['condition'];
+  let locale: string = '';
+  let isStrange: boolean = false;
   for (const { groups = {} } of code.matchAll(PIECES)) {
     const {
       quoted,

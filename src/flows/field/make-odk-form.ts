@@ -375,7 +375,7 @@ function makeWrittenRow(
     type: 'text',
     name: FORM_WRITTEN[name],
     label: getFormLabel(FORM_WRITTEN[name]),
-    ...(hint === undefined ? {} : { hint }),
+    hint,
     required: 'yes',
     requiredMessage: msg`Fill it in.`,
     relevant: `${referToAnswer(name)} = '${FORM_NOT_LISTED}'`,

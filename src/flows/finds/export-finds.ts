@@ -82,10 +82,10 @@ function* makeExportedFinds(
     yield {
       localId: find.localId,
       state: sent?.state,
-      ...(getLabels === undefined ? {} : { getLabels }),
-      ...(sent?.identCely == null ? {} : { identCely: sent.identCely }),
+      getLabels,
+      identCely: sent?.identCely ?? undefined,
       elements,
-      ...(changes.length === 0 ? {} : { changed: changes }),
+      changed: changes.length === 0 ? undefined : changes,
       photos: listPhotoNames(entries),
       photoFiles: listPhotoFiles(entries, store),
     };

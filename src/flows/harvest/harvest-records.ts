@@ -156,16 +156,15 @@ async function harvestSet(
   const state = { ...openSetState(ledger, setSpec, () => clock.now()), change: saving.change };
   const settledMs = state.getSettledMs();
   const tally = { written: 0, deleted: 0, vanished: 0, masked: 0, mended: 0 };
-  const [startedMs, seenBefore] = [clock.monotonicMs(), state.getPass()?.scan.seen ?? 0];
+  const startedMs = clock.monotonicMs();
+  const seenBefore = state.getPass()?.scan.seen ?? 0;
   const settings = {
-    ...{
-      ...options,
-      ...service,
-      state,
-      sink: options.verb === 'ListIdentifiers' ? makeHeaderSink(output) : output,
-      setSpec,
-      overlapMs: computeOverlapMs(options.indexAllowanceMs),
-    },
+    ...options,
+    ...service,
+    state,
+    sink: options.verb === 'ListIdentifiers' ? makeHeaderSink(output) : output,
+    setSpec,
+    overlapMs: computeOverlapMs(options.indexAllowanceMs),
     client: options.verb === 'ListIdentifiers' ? readHeadersOnly(options.client) : options.client,
     full: options.full === true || verify,
     window: {

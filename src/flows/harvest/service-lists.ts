@@ -67,7 +67,7 @@ async function fetchSetSpecs({
     start: {},
     clock,
     fingerprint: (items) => items.map(({ setSpec }) => setSpec).join('\n'),
-    ...(signal === undefined ? {} : { signal }),
+    signal,
   });
   for await (const { items } of pages) {
     for (const { setSpec } of items) setSpecs.add(setSpec);
