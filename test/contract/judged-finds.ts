@@ -20,7 +20,8 @@ const point = (wkt: string, epsg = '4326') => ({
 });
 const text = (name: string, value: string) => ({ [name]: `<svc:${name}>${value}</svc:${name}>` });
 
-const [LONGITUDE, LATITUDE] = ['15.1700002', '49.84'];
+const LONGITUDE = '15.1700002';
+const LATITUDE = '49.84';
 
 /** Only `id` resolves a reference, as it is written; an empty one counts as absent. */
 const REFERENCES: readonly JudgedFind[] = [

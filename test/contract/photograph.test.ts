@@ -101,10 +101,8 @@ describe('Upload: the file (A-PHOTO-2, A-PHOTO-12, A-PHOTO-19)', () => {
   test.each(ARCHIVES)(
     '422: %s archives; a password has its own detail',
     async (_, plain, encrypted) => {
-      const [open, locked] = [
-        await upload(plain, { digest: null }),
-        await upload(encrypted, { digest: null }),
-      ];
+      const open = await upload(plain, { digest: null });
+      const locked = await upload(encrypted, { digest: null });
       expectDetail(open, 422);
       expectDetail(locked, 422);
       expect(locked.json?.['detail']).not.toBe(open.json?.['detail']);

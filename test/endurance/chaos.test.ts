@@ -19,27 +19,29 @@ const FINDS = 5;
 /** Short, so that many rounds fit into an hour. */
 const SETTLE_MS = 800;
 const PROFILE_FLAGS = [
-  ...[
-    '--min-interval-ms',
-    '8',
-    '--settle-ms',
-    `${SETTLE_MS}`,
-    '--index-allowance-ms',
-    '500',
-    '--answer-timeout-ms',
-    '600',
-  ],
+  '--min-interval-ms',
+  '8',
+  '--settle-ms',
+  `${SETTLE_MS}`,
+  '--index-allowance-ms',
+  '500',
+  '--answer-timeout-ms',
+  '600',
 ];
 const FAULTS = [
-  ...[
-    '500-before-save',
-    '500-after-save',
-    'hang-before-save',
-    'hang-after-save',
-    'reset-before-save',
-    'reset-after-save',
-  ],
-  ...['truncate', 'malformed', '502', '504', '503', 'throttle', 'token-expired'],
+  '500-before-save',
+  '500-after-save',
+  'hang-before-save',
+  'hang-after-save',
+  'reset-before-save',
+  'reset-after-save',
+  'truncate',
+  'malformed',
+  '502',
+  '504',
+  '503',
+  'throttle',
+  'token-expired',
 ];
 const PUSH_CODES = [0, 3, 4, 5, 6, 15];
 const MAX_TURNS = 20;

@@ -31,12 +31,13 @@ describe.skipIf(!canMountDisks)('A full disk', () => {
   /** Arguments of `unshare` to run a server on a disk of its own. */
   const makeFilesOnDisk = (kilobytes: number, ...program: readonly string[]): string[] => [
     ...(process.getuid?.() === 0 ? ['-m'] : ['-rm']),
-    ...[
-      'sh',
-      '-c',
-      'mount -t tmpfs -o size="$1"k none "$2" && disk=$2 && shift 2 && exec "$@" --json --min-interval 0 --data "$disk/state.sqlite"',
-    ],
-    ...['sh', `${kilobytes}`, folder, process.execPath],
+    'sh',
+    '-c',
+    'mount -t tmpfs -o size="$1"k none "$2" && disk=$2 && shift 2 && exec "$@" --json --min-interval 0 --data "$disk/state.sqlite"',
+    'sh',
+    `${kilobytes}`,
+    folder,
+    process.execPath,
     ...(program.length === 0 ? [join(PROJECT, 'bin', 'pas-mock-server.js')] : program),
   ];
 

@@ -130,16 +130,16 @@ describe.skipIf(!hasQgis)(
         await makeForm('form'),
       );
       expect(Object.keys(values).sort()).toEqual([
-        ...[
-          'druh_nalezu',
-          'druh_nalezu_skupina',
-          'nalezce',
-          'obdobi',
-          'obdobi_skupina',
-          'okolnosti',
-          'predano_organizace',
-        ],
-        ...['pristupnost', 'projekt', 'specifikace'],
+        'druh_nalezu',
+        'druh_nalezu_skupina',
+        'nalezce',
+        'obdobi',
+        'obdobi_skupina',
+        'okolnosti',
+        'predano_organizace',
+        'pristupnost',
+        'projekt',
+        'specifikace',
       ]);
       for (const { resolves, filter, choices } of Object.values(values)) {
         expect({ resolves, filter }).toEqual({ resolves: true, filter: true });
@@ -156,15 +156,13 @@ describe.skipIf(!hasQgis)(
       // Elements that `pas validate` requires for state 2, and the accessibility that every find
       // has; for state 1 nothing more.
       expect(Object.keys(missing).sort()).toEqual([
-        ...[
-          'druh_nalezu',
-          'hloubka',
-          'lokalizace',
-          'obdobi',
-          'okolnosti',
-          'pristupnost',
-          'specifikace',
-        ],
+        'druh_nalezu',
+        'hloubka',
+        'lokalizace',
+        'obdobi',
+        'okolnosti',
+        'pristupnost',
+        'specifikace',
       ]);
       expect(missing['hloubka']?.join()).toContain('A find for state 2 needs hloubka');
       expect(registered).toEqual({});

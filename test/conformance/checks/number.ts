@@ -39,7 +39,8 @@ export const NUMBER_CHECKS: readonly Check[] = [
     expected: '200, application/xml with the new number, X-Record-ID and Location',
     run: async (scene) => {
       await needArchaeologist(scene);
-      const [{ ident }, value] = [await madeFind(scene), scene.fresh()];
+      const { ident } = await madeFind(scene);
+      const value = scene.fresh();
       const answer = await setNumber(scene, ident, query(value));
       const { find } = await foundIn(answer, 200);
       must(

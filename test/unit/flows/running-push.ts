@@ -38,22 +38,18 @@ export function aPush() {
     throw new TransportError('reset', false, 'nothing is sent here');
   };
   const session = new PushSession({
-    ...{
-      outbox,
-      account: EVA_SAID.identCely,
-      baseUrl: 'http://service',
-      kinds: ENTRY_KINDS,
-      clock,
-    },
+    outbox,
+    account: EVA_SAID.identCely,
+    baseUrl: 'http://service',
+    kinds: ENTRY_KINDS,
+    clock,
     serverClock: createServerClock(clock),
-    ...{
-      recordKeys: undefined,
-      limit: undefined,
-      maxInFlight: 4,
-      answerTimeoutMs: 1000,
-      settleMs: 600_000,
-      breakerMemory: createBreakers(),
-    },
+    recordKeys: undefined,
+    limit: undefined,
+    maxInFlight: 4,
+    answerTimeoutMs: 1000,
+    settleMs: 600_000,
+    breakerMemory: createBreakers(),
     pace: {
       backOff: slowDown,
       waitUntilNear: unused,
@@ -79,14 +75,12 @@ export function aPush() {
     return entry;
   };
   const makeSent = (outcome: Outcome, more: Partial<SendResult> = {}): SendResult => ({
-    ...{
-      outcome,
-      status: undefined,
-      serverDateAt: undefined,
-      tookMs: 1,
-      departedAt: clock.monotonicMs(),
-      token: 'token',
-    },
+    outcome,
+    status: undefined,
+    serverDateAt: undefined,
+    tookMs: 1,
+    departedAt: clock.monotonicMs(),
+    token: 'token',
     ...more,
   });
   return {
