@@ -59,7 +59,6 @@ type NamedOptions = {
   /** Origins whose web pages may use the service, separated by commas, or `*`; default: none. */
   readonly cors?: string;
   /** File that requests and answers are written to as they happen, as JSON lines. */
-  readonly record?: string;
   /**
    * Varies what the contract leaves open: page size, wording, form of identifiers and tokens. 0
    * (default): as the service.
@@ -170,10 +169,6 @@ function addDocumentOptions(command: Command): Command {
         '--cors <origins>',
         'origins of web pages that may use the service, or *',
       ).argParser(asArgument(readOrigins)),
-    )
-    .option(
-      '--record <file>',
-      'write requests and answers to a new file as they happen, without secrets',
     )
     .addOption(
       new Option(
@@ -350,7 +345,6 @@ const OPTIONS = {
   tlsCert: optional(text({ min: 1 })),
   tlsKey: optional(text({ min: 1 })),
   cors: optional(readOrigins),
-  record: optional(text({ min: 1 })),
   seedNumber: upTo(LARGEST.seedNumber),
 };
 

@@ -1,5 +1,5 @@
 import { type ChildProcess, execFile, spawnSync } from 'node:child_process';
-import { copyFileSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
@@ -13,7 +13,6 @@ import { makeDocument, smallestFind } from '../support/contract-find.ts';
 import { contentDigest } from '../support/contract-requests.ts';
 import { eventually } from '../support/eventually.ts';
 import { startMockProcess } from '../support/mock-process.ts';
-import { PROJECT } from '../support/run-pas.ts';
 import { tinyPng } from '../support/season.ts';
 import { tempFolder } from '../support/temp-outbox.ts';
 
@@ -135,9 +134,8 @@ test('a generated client, curl, harvesters in Perl and Python, and a browser fol
     writeFileSync(join(folder, name), text);
     return join(folder, name);
   };
-  const recording = join(folder, 'story.jsonl');
   const flags = ['--min-interval', '0', '--schema-base', 'http://schemas.example/svc'];
-  await using mock = await startMockProcess(...flags, '--record', recording);
+  await using mock = await startMockProcess(...flags);
   const curl = async (...args: string[]): Promise<string> =>
     (await run('curl', ['-s', ...args])).stdout;
 
@@ -185,21 +183,6 @@ test('a generated client, curl, harvesters in Perl and Python, and a browser fol
     '--set',
     'samostatny_nalez',
   ];
-
-  // Earlier requests are sent to another server, and answered in the same way.
-  copyFileSync(recording, join(folder, 'so-far.jsonl'));
-  await using second = await startMockProcess(...flags);
-  await curl('-f', '-X', 'POST', '-d', '{"name": "story"}', `${second.control_url}/tenants`);
-  const again = [
-    'bin/pas-mock-server.js',
-    'replay',
-    join(folder, 'so-far.jsonl'),
-    '--base-url',
-    second.base_url,
-  ];
-  expect((await run(process.execPath, again, { cwd: PROJECT })).stdout).toMatch(
-    /^\d\d? answered as recorded, 0 otherwise/,
-  );
 
   // Trouble: the first is throttled, the second saved though it is answered by an error.
   inFolder('find.xml', xml);
