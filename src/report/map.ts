@@ -161,8 +161,8 @@ const ANCHORS: Readonly<Record<Side, string>> = {
 /** Offsets in em, so that the label stays beside its mark at either scale. */
 function labelText({ at: [x, y], text, side, radius, alsoNarrow }: MapLabel): Html {
   const away = (radius + LABEL_GAP) / LABEL_SIZE;
-  const across = side === 'right' ? away : side === 'left' ? -away : 0;
-  const down = side === 'above' ? -away : side === 'below' ? away + 0.7 : 0.35;
+  const across = { right: away, left: -away, above: 0, below: 0 }[side];
+  const down = { right: 0.35, left: 0.35, above: -away, below: away + 0.7 }[side];
   return html`<text class="${alsoNarrow ? '' : 'wide-only'}" ${moving(x, y)} dx="${roundToHundredth(across)}em" dy="${roundToHundredth(down)}em" text-anchor="${ANCHORS[side]}">${text}</text>
 `;
 }
@@ -278,10 +278,11 @@ function placeMarks(
   const requests = largestFirst.map(({ at, members }) => {
     const sheet = members[0] === undefined ? undefined : getSheet?.(members[0]);
     // The title of a detail map is shown once.
-    const text =
-      sheet === undefined ? formatNames(members) : namedKeys.has(sheet.anchor) ? '' : sheet.title;
-    if (sheet !== undefined) namedKeys.add(sheet.anchor);
-    return { at, text, radius: getRadius(members.length) };
+    const radius = getRadius(members.length);
+    if (sheet === undefined) return { at, text: formatNames(members), radius };
+    const text = namedKeys.has(sheet.anchor) ? '' : sheet.title;
+    namedKeys.add(sheet.anchor);
+    return { at, text, radius };
   });
   return { stacks, requests };
 }
@@ -305,7 +306,8 @@ function shortenList(text: string): string {
 
 function getRadius(count: number): number {
   if (count === 1) return MARK_RADIUS;
-  return count < 10 ? 9 : count < 100 ? 11 : 14;
+  if (count < 10) return 9;
+  return count < 100 ? 11 : 14;
 }
 
 /**

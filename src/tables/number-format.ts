@@ -286,7 +286,7 @@ function fill(tokens: readonly Token[], decimals: number, scaled: number, value:
         index === places[0]
           ? whole.slice(0, Math.max(0, whole.length - fromEnd + 1))
           : (whole.at(-fromEnd) ?? '');
-      return digit === '' ? (token.text === '0' ? '0' : '') : digit;
+      return digit === '' && token.text === '0' ? '0' : digit;
     })
     .join('');
 }

@@ -413,7 +413,8 @@ function getStartAnswer(
   if (value === undefined) return undefined;
   const text = typeof value === 'object' ? value.id : String(value);
   const isListed = list === undefined || list.choices.some((choice) => choice.name === text);
-  return isListed ? text : isWrittenToo(name) ? FORM_NOT_LISTED : undefined;
+  if (isListed) return text;
+  return isWrittenToo(name) ? FORM_NOT_LISTED : undefined;
 }
 
 function getDefaultAnswer(

@@ -225,8 +225,9 @@ function makeConstraint(
     written && isWrittenToo(name)
       ? `(${makeFilledTest(name)} or ${makeFilledTest(FORM_WRITTEN[name])})`
       : makeFilledTest(name);
-  const requested =
-    requiredFrom > 1 ? [`("stav" < ${requiredFrom} or ${present})`] : written ? [present] : [];
+  const requested: string[] = [];
+  if (requiredFrom > 1) requested.push(`("stav" < ${requiredFrom} or ${present})`);
+  else if (written) requested.push(present);
   const parts = [
     ...requested,
     ...(ownConstraint === undefined ? [] : [`("${name}" is null or ${ownConstraint.expression})`]),
