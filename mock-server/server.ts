@@ -224,7 +224,7 @@ function toAnswer(thrown: unknown): Answer {
   throw thrown;
 }
 
-type Asked = {
+type RequestDetails = {
   readonly sample: BodySample;
   readonly target: string;
   readonly authority: string | undefined;
@@ -234,7 +234,7 @@ function makeIncoming(
   mock: Mock,
   message: IncomingMessage,
   response: ServerResponse,
-  { target, authority, sample }: Asked,
+  { target, authority, sample }: RequestDetails,
 ): Incoming {
   const arrivedAtMs = mock.clock.getElapsedMs();
   let isInvited = message.headers.expect?.toLowerCase() !== '100-continue';
