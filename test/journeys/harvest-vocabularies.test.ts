@@ -232,11 +232,11 @@ describe('harvested vocabularies', () => {
   });
 
   test('global flags may precede the command', async () => {
-    const before = await home.pas('--json', '--lang', 'cs', 'vocab', 'sets');
-    const after = await home.pas('vocab', 'sets', '--json');
+    const before = await home.pas('--json', '--lang', 'cs', 'vocab', 'list');
+    const after = await home.pas('vocab', 'list', '--json');
     expect(before).toMatchObject({ code: 0, stdout: after.stdout });
-    expect(await home.pas('--profile', 'nowhere', 'vocab', 'sets')).toEqual(
-      await home.pas('vocab', 'sets', '--profile', 'nowhere'),
+    expect(await home.pas('--profile', 'nowhere', 'vocab', 'list')).toEqual(
+      await home.pas('vocab', 'list', '--profile', 'nowhere'),
     );
   });
 
@@ -244,7 +244,7 @@ describe('harvested vocabularies', () => {
     const { sets, harvests } = await home.json<{
       sets: { set: string; entries: number }[];
       harvests: { set: string; unfinished: boolean }[];
-    }>('vocab', 'sets');
+    }>('vocab', 'list');
     expect(harvests.map(({ set, unfinished }) => [set, unfinished])).toEqual(
       [...SETS].sort().map((set) => [set, false]),
     );

@@ -231,7 +231,7 @@ async function furnish(machine: Machine, time: VirtualTime): Promise<void> {
       ...addresses,
     );
   }
-  await run('vocab', 'sets');
+  await run('vocab', 'list');
   // Outboxes that are made with a scenario are made again and again.
   for (const profile of ACCOUNTS) await run('status', '--profile', profile);
 }

@@ -50,19 +50,16 @@ export function register(program: Command, run: Runner): void {
     run(options, (context) => show(context, ident)),
   );
   defineCommand(parent, {
-    name: 'list <set>',
-    summary: t`List the entries of a set in its own order.`,
-    examples: ['pas vocab list heslo:obdobi', 'pas vocab list organizace --json'],
+    name: 'list [set]',
+    summary: t`List the entries of a set in its own order; without a set, the sets that were harvested, and when.`,
+    examples: ['pas vocab list', 'pas vocab list heslo:obdobi'],
   })
     .option('--gone', t`also entries that were deleted or have vanished`)
-    .action((set: string, options: ListOptions) =>
-      run(options, (context) => list(context, set, options)),
+    .action((set: string | undefined, options: ListOptions) =>
+      run(options, (context) =>
+        set === undefined ? showSets(context) : list(context, set, options),
+      ),
     );
-  defineCommand(parent, {
-    name: 'sets',
-    summary: t`List the sets that were harvested, and when.`,
-    examples: ['pas vocab sets', 'pas vocab sets --json'],
-  }).action((options: GlobalOptions) => run(options, showSets));
   defineCommand(parent, {
     name: 'export [set...]',
     summary: t`Write harvested entries as a table or as JSON; all vocabularies if no set is specified.`,

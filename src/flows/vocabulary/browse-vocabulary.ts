@@ -164,7 +164,7 @@ export function findSetProblem(vocabulary: Vocabulary, set: string): UsageError 
   return new UsageError(t`Nothing of the set ${set} was harvested.`, {
     hint:
       nearest === undefined
-        ? t`\`${cmd`pas vocab sets`}\` lists what is here; \`${cmd`pas harvest-vocab`}\` harvests the rest.`
+        ? t`\`${cmd`pas vocab list`}\` lists what is here; \`${cmd`pas harvest-vocab`}\` harvests the rest.`
         : t`Did you mean ${nearest}?`,
   });
 }
