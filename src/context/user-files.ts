@@ -9,7 +9,6 @@ import {
   formatMapping,
   type MappedTerm,
   type Mapping,
-  type MappingRow,
   parseMapping,
 } from '../columns/mapping.ts';
 import type { StoredFind } from '../outbox/stored-finds.ts';
@@ -87,21 +86,9 @@ async function readMappingToChange(context: Context): Promise<Mapping> {
   throw new UsageError(
     `${formatIssuePlace(first.with({ file: mapping.file }))}: ${first.message}`,
     {
-      hint: t`Correct the file; \`${cmd`pas vocab map check`}\` lists all its errors.`,
+      hint: t`Correct the file; \`${cmd`pas vocab map list`}\` lists all its errors.`,
     },
   );
-}
-
-/**
- * Writes the mapping as a table to a file, or to stdout. @throws UsageError where the file exists
- * and may not be replaced
- */
-export function writeMappingTo(
-  context: Context,
-  to: OutputOptions,
-  rows: readonly MappingRow[],
-): Promise<void> {
-  return writeResult(context, to, [formatMapping(rows)]);
 }
 
 /** Options that replace the detection of a table's form. */

@@ -69,7 +69,7 @@ describe.each([
         const { counts } = await service.control<ServerState>('GET', '/state');
         const { sets: kept } = await home.json<{ sets: { set: string; entries: number }[] }>(
           'vocab',
-          'sets',
+          'list',
         );
         for (const { set, records, deleted } of sets) {
           const entriesOfSet = kept

@@ -280,7 +280,7 @@ describe('a mistyped set of own terms', () => {
       expect(run.stdout).toMatch(
         /No element of a find has entries of "xx"|Did you mean heslo:obdobi\?/,
       );
-      expect(run.stdout).not.toContain('vocab map check');
+      expect(run.stdout).not.toContain('pas harvest-vocab');
     },
   );
 });

@@ -3,7 +3,6 @@ import { type Issue, makeErrorIssue, makeWarningIssue } from '../../base/issue.t
 import { t } from '../../base/language.ts';
 import { cmd } from '../../base/message.ts';
 import {
-  checkMapping,
   findSetSpec,
   getMappingKey,
   isCalled,
@@ -90,14 +89,6 @@ export function unmapTerm({ rows }: Mapping, setText: string, term: string) {
     });
   }
   return { set, term: term.trim(), removed: rows.length - rest.length, rows: rest };
-}
-
-/** Reports the current state of the mapped entries. */
-export function summarizeMapping(mapping: Mapping, lookupTerm: LookupTerm) {
-  const issues = checkMapping(mapping, lookupTerm);
-  const confirmed = mapping.rows.filter((row) => row.confirmed).length;
-  const problems = issues.filter(({ severity }) => severity === 'error').length;
-  return { issues, confirmed, unconfirmed: mapping.rows.length - confirmed, problems };
 }
 
 type MappingMerge = {
