@@ -32,8 +32,6 @@ import { parsePointColumns } from './point-columns.ts';
 export type TableContext = {
   /** Usually `makePhotoResolver(dirname(table))`. */
   readonly resolvePhoto: ResolvePhoto;
-  /** Import a find without a missing photograph, with a warning for its row. */
-  readonly photosMayMiss?: boolean;
   /** Looks up a stored find: an exported table contains its identifier. */
   readonly findKnown?: (localId: string) => KnownFind | undefined;
   /**
@@ -270,7 +268,7 @@ function splitPhotos(cell: string): readonly string[] {
 function parsePhotos(
   names: readonly string[],
   localId: string,
-  { resolvePhoto, photosMayMiss = false }: RowContext,
+  { resolvePhoto }: RowContext,
   previousPhotos: readonly string[],
   report: Report,
 ): { readonly photos: readonly string[]; readonly missing: readonly string[] } {
@@ -283,7 +281,7 @@ function parsePhotos(
     if (isReadable(path) && path.remark !== undefined)
       report('warning', OTHER_SPELLING, path.remark, 'photos');
     if (!isReadable(path) && previousPhotos.includes(name)) continue;
-    if (!isReadable(path) && path.rule === MISSING && photosMayMiss) {
+    if (!isReadable(path) && path.rule === MISSING) {
       const later = msg`The find was imported without it. Copy it there and import again, or attach it: ${cmd`pas photo add ${localId}`} FILE`;
       report('warning', path.rule, joinMessages([path.problem, later], ' '), 'photos');
     } else if (!isReadable(path)) report('error', path.rule, path.problem, 'photos');

@@ -23,7 +23,6 @@ export type Preview = {
 type PreviewContext = {
   readonly lookupTerm: LookupTerm;
   readonly resolvePhoto: ResolvePhoto;
-  readonly photosMayMiss: boolean;
   readonly check: (find: Find) => readonly Issue[];
 };
 

@@ -132,15 +132,14 @@ export async function offerSources(context: Context) {
   };
 }
 
-export type KeepingFlags = { readonly link?: boolean; readonly stripGps?: boolean };
+export type KeepingFlags = { readonly stripGps?: boolean };
 
 export function makeContextKeeping(
   context: Context,
-  { link = false, stripGps = false }: KeepingFlags,
+  { stripGps = false }: KeepingFlags,
 ): PhotographKeeping {
   return makePhotographKeeping(context.getOutboxPlaces().photosFolder, {
     maxBytes: context.getProfile().photoMaxBytes,
-    link,
     stripGps,
   });
 }

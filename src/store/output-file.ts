@@ -15,6 +15,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { FileError, getErrorMessage, PasError, UsageError } from '../base/errors.ts';
 import { t } from '../base/language.ts';
+import type { Message } from '../base/message.ts';
 import { toDatabaseError } from './database.ts';
 import { makeTempPath, removeStaleTemps, removeTemp, writeAtomic, writeDurable } from './files.ts';
 import { flushFolder } from './folder.ts';
@@ -93,15 +94,17 @@ export async function writeOutputFile(
  * @throws UsageError where a file exists that may not be replaced; FileError for a folder or a
  * device
  */
-export function assertAbsent(path: string, overwrite: boolean): void {
+export function assertAbsent(
+  path: string,
+  overwrite: boolean,
+  hint: Message = t`Choose another name, or replace it with --force.`,
+): void {
   const stats = statSync(path, { throwIfNoEntry: false });
   if (stats === undefined) return;
   if (stats.isDirectory()) throw new FileError(path, t`${path} is a folder, not a file.`);
   if (!stats.isFile()) throw new FileError(path, t`${path} is not a regular file.`);
   if (overwrite) return;
-  throw new UsageError(t`There is already a file ${path}.`, {
-    hint: t`Choose another name, or replace it with --force.`,
-  });
+  throw new UsageError(t`There is already a file ${path}.`, { hint });
 }
 
 /**

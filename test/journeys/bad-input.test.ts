@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type RunningMock, serveMock } from '../support/mock-process.ts';
+import { findPhotographCopies } from '../support/outbox-files.ts';
 import {
   expectDone,
   type Home,
@@ -204,9 +205,8 @@ describe('a photograph', () => {
   });
 
   test('that was changed after it was queued is not sent, and is reported', async () => {
-    const path = home.file('linked.png', tinyPng(3));
-    await expectDone(home.pas('photo', 'add', 'K-1', path, '--link'));
-    writeFileSync(path, tinyPng(4));
+    await expectDone(home.pas('photo', 'add', 'K-1', home.file('queued.png', tinyPng(3))));
+    for (const copy of findPhotographCopies(home)) writeFileSync(copy, tinyPng(4));
     const before = (await service.state()).photos;
     const run = await home.pas('push', '--json');
     expect(run.code).toBe(3);
@@ -215,9 +215,8 @@ describe('a photograph', () => {
   });
 
   test('that was removed after it was queued is not sent, and is reported', async () => {
-    const path = home.file('linked.png', tinyPng(5));
-    await expectDone(home.pas('photo', 'add', 'K-1', path, '--link'));
-    rmSync(path);
+    await expectDone(home.pas('photo', 'add', 'K-1', home.file('queued.png', tinyPng(5))));
+    for (const copy of findPhotographCopies(home)) rmSync(copy);
     const run = await home.pas('push', '--json');
     expect(run.code).toBe(3);
     expect(run.stdout).toMatch(/removed or changed/);

@@ -203,10 +203,6 @@ test('an archive gives its photographs to their finds, is not linked to, and lea
     ...[1, 2].map((number) => ({ name: `media/${number}.png`, content: tinyPng(number) })),
   ];
   const archive = other.file('f.zip', makeZip(parts));
-  expect(await other.pas('import', archive, '--link')).toMatchObject({
-    code: 2,
-    stderr: expect.stringContaining('--link'),
-  });
   mkdirSync(join(outboxFolder(other), 'unpacked-999999999-gone'));
   const dry = await other.json<{ added: number; photos: number }>('import', archive, '--dry-run');
   expect(dry).toMatchObject({ added: 2, photos: 2 });

@@ -2,8 +2,7 @@ import { existsSync, readdirSync, readFileSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { findStates } from '../support/find-states.ts';
-import { everythingIn } from '../support/hostile-disk.ts';
-import { outboxFile, outboxFolder } from '../support/outbox-files.ts';
+import { findPhotographCopies, outboxFile } from '../support/outbox-files.ts';
 import { expectDone, type Home, settledAfter, signedIn } from '../support/run-pas.ts';
 import { tinyPng, writeSeason } from '../support/season.ts';
 import { useMock } from '../support/use-mock.ts';
@@ -169,10 +168,7 @@ test('a refused find is shown with its element, corrected and sent', async () =>
 });
 
 describe('removing', () => {
-  const copies = (): string[] =>
-    everythingIn(join(outboxFolder(home), 'photos')).filter((path) =>
-      /\/[0-9a-f]{128}$/.test(path),
-    );
+  const copies = (): string[] => findPhotographCopies(home);
 
   test('deletes unsent finds with their photographs, after a confirmation', async () => {
     await expectDone(home.pas('import', writeSeason(home, 3, { photos: true })));

@@ -56,7 +56,7 @@ test('a repeated number is named with its rows, in both languages', async () => 
   expect([value.left_out, value.issues[0]?.rule]).toEqual([2, 'local-id-twice']);
   const czech = await homeCopy
     .with({ PAS_LANG: 'cs' })
-    .pas('import', 'twice.csv', '--wizard', '--yes', ...GIVEN, '--force');
+    .pas('import', 'twice.csv', '--wizard', '--yes', ...GIVEN, '--map', 'another.map.toml');
   expect(czech.stderr).toContain(' ? č. → local_id');
   expect(czech.stderr).toContain('„2“ na řádcích 3, 4');
 });

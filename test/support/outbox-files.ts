@@ -1,6 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseToml } from '../../src/store/toml.ts';
+import { everythingIn } from './hostile-disk.ts';
 import type { Home } from './run-pas.ts';
 
 /** UUID of a profile's outbox, as config.toml has it. */
@@ -20,6 +21,13 @@ export function outboxFolder(home: Home, profile = 'mock'): string {
 
 export function outboxFile(home: Home, profile = 'mock'): string {
   return join(outboxFolder(home, profile), 'outbox.sqlite');
+}
+
+/** The copies of queued photographs, named after their digests. */
+export function findPhotographCopies(home: Home): string[] {
+  return everythingIn(join(outboxFolder(home), 'photos')).filter((path) =>
+    /\/[0-9a-f]{128}$/.test(path),
+  );
 }
 
 export function configFile(home: Home): string {

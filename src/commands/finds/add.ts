@@ -59,7 +59,6 @@ export function register(program: Command, run: Runner): void {
     .option('--point <position>', t`the point: degrees, S-JTSK, a map link or a plus code`)
     .option('--point-from <photo>', t`the point where this photograph was taken`)
     .option('--photo <file...>', t`queue photographs with the find`)
-    .option('--link', t`leave the photographs where they are instead of copying them`)
     .option(
       '--strip-gps',
       t`remove the position (GPS) from the queued copies; the original files are not changed`,

@@ -38,7 +38,6 @@ import { formatPerson } from '../sending/print-new-people.ts';
 export type ImportOptions = GlobalOptions &
   TableOptions & {
     readonly dryRun?: boolean;
-    readonly link?: boolean;
     readonly stripGps?: boolean;
     readonly photos?: string;
     readonly set?: readonly string[];
@@ -46,10 +45,7 @@ export type ImportOptions = GlobalOptions &
     readonly wizard?: boolean;
     readonly yes?: boolean;
     readonly issuesTo?: string;
-    readonly onlyBad?: boolean;
-    readonly strict?: boolean;
     readonly keepRows?: boolean;
-    readonly force?: boolean;
     readonly ours?: boolean;
     readonly theirs?: boolean;
     readonly oursOf?: readonly string[];
@@ -75,9 +71,7 @@ export async function importTables(
   options: ImportOptions,
 ): Promise<ExitReason> {
   const corrections =
-    options.asCorrection === undefined
-      ? undefined
-      : openCorrections(options.asCorrection, options.force === true);
+    options.asCorrection === undefined ? undefined : openCorrections(options.asCorrection);
   const request = await openRequest(context, files, options);
   const ofMapping = (await readMappingFile(context)).issues;
   const reports: ImportReport[] = [];
@@ -111,14 +105,13 @@ async function openRequest(context: Context, files: readonly string[], options: 
   const outbox = await context.openOutbox();
   const answers = parseMergeAnswers(outbox, options);
   outbox.command.words = 'import';
-  const { idPrefix, set, strict, keepRows } = options;
+  const { idPrefix, set, keepRows } = options;
   return {
     ...makeContextKeeping(context, options),
-    ...{ outbox, answers, ruleContext, copy, idPrefix, set, strict, keepRows },
+    ...{ outbox, answers, ruleContext, copy, idPrefix, set, keepRows },
     queueNumbers: options.asCorrection !== undefined,
     findOtherIssuer: makeOutboxSearch(context, outbox),
     dryRun: options.dryRun === true,
-    link: options.link === true,
     map:
       options.map === undefined
         ? undefined
@@ -283,21 +276,15 @@ function foldColumns(issues: readonly Issue[], files: readonly string[], options
 }
 
 /** @throws UsageError where flags contradict each other, or the copy could not be written later */
-function parseIssuesCopy(
-  files: readonly string[],
-  { issuesTo: file, onlyBad, force }: ImportOptions,
-) {
-  if (file === undefined) {
-    if (onlyBad === true) throw new UsageError(t`--only-bad needs --issues-to FILE. Give both.`);
-    return undefined;
-  }
+function parseIssuesCopy(files: readonly string[], { issuesTo: file }: ImportOptions) {
+  if (file === undefined) return undefined;
   if (file === '-') throw new UsageError(t`--issues-to needs a file name.`);
   if (files.length > 1)
     throw new UsageError(t`--issues-to copies one table. Import the tables one by one.`);
   if (files.some((table) => resolve(table) === resolve(file))) {
     throw new UsageError(t`${file} is the table itself. Choose another name for the copy.`);
   }
-  return { file, rows: onlyBad === true ? 'bad' : 'all', overwrite: force === true } as const;
+  return { file, overwrite: false };
 }
 
 /** @throws UsageError where the map is invalid; its issues are printed before */

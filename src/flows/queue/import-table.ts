@@ -32,14 +32,10 @@ type ImportContext = EnqueueOptions & {
   readonly isPiped?: boolean | undefined;
   /** Prefix of the local ids of the table. */
   readonly idPrefix?: string | undefined;
-  /** Store links to photographs instead of copies. */
-  readonly link?: boolean | undefined;
   readonly ruleContext: ValidationContext;
   readonly findOtherIssuer?: RowContext['findOtherIssuer'];
   /** Base folder of photographs that are not in the table's own archive. */
   readonly photoFolder: string;
-  /** A row with a missing photograph is left out. */
-  readonly strict?: boolean | undefined;
   /** Meanings of the columns of a foreign table. */
   readonly map?: ColumnMap | undefined;
   /** `element=value`, for finds whose own cell is empty. */
@@ -47,9 +43,7 @@ type ImportContext = EnqueueOptions & {
   /** Import also rows that look like no finds, such as totals. */
   readonly keepRows?: boolean | undefined;
   /** A copy of the table with the issues of each row, to be corrected. */
-  readonly copy?:
-    | { readonly file: string; readonly rows: 'all' | 'bad'; readonly overwrite: boolean }
-    | undefined;
+  readonly copy?: { readonly file: string; readonly overwrite: boolean } | undefined;
 };
 
 export type ImportReport = EnqueueReport & {
@@ -127,7 +121,6 @@ async function importRows(
     resolvePhoto:
       context.resolvePhoto ??
       makePhotoResolver(findTable.formExport?.attachments.folder ?? photoFolder),
-    photosMayMiss: context.strict !== true,
     findKnown: (localId) => findKnownFind(outbox, localId),
     findOtherIssuer: context.findOtherIssuer,
   });
@@ -269,6 +262,9 @@ function countUnreadRows({ issues }: Table): number {
   return rows.size;
 }
 
+/** Hint of a command that replaces no files. */
+const WITHOUT_FORCE = msg`Choose another name, or delete that file first.`;
+
 type Copy = NonNullable<ImportContext['copy']>;
 
 function assertNotSource({ unit, file }: Table, copy: Copy): void {
@@ -277,7 +273,7 @@ function assertNotSource({ unit, file }: Table, copy: Copy): void {
       hint: msg`Leave it out: the errors are printed as well.`,
     });
   }
-  assertAbsent(copy.file, copy.overwrite);
+  assertAbsent(copy.file, copy.overwrite, WITHOUT_FORCE);
 }
 
 /** Collects the issues of a copy, a workbook where the name ends in `.xlsx`, else CSV. */
@@ -289,7 +285,7 @@ async function beginCopy(findTable: Table, to: Copy) {
   return {
     add: (issue: Issue): void => texts.add(issue),
     async write(): Promise<CopiedTable> {
-      const table = makeIssuesTable(findTable, texts, to.rows);
+      const table = makeIssuesTable(findTable, texts);
       const isWorkbook = extname(to.file).toLowerCase() === '.xlsx';
       await writeOutputFile(
         to.file,
@@ -305,10 +301,9 @@ async function beginCopy(findTable: Table, to: Copy) {
 
 /**
  * Opens the curator's list of differences from sent finds. @throws UsageError where the file exists
- * and may not be replaced
  */
-export function openCorrections(file: string, overwrite: boolean) {
-  assertAbsent(file, overwrite);
+export function openCorrections(file: string) {
+  assertAbsent(file, false, WITHOUT_FORCE);
   return {
     async write(
       finds: readonly EnqueuedFind[],
@@ -328,7 +323,7 @@ export function openCorrections(file: string, overwrite: boolean) {
         [['find', 'record', 'element', 'sent', 'table'], ...rows],
         'semicolon',
       );
-      await writeOutputFile(file, lines, { overwrite });
+      await writeOutputFile(file, lines, { overwrite: false });
       return { file, count: rows.length };
     },
   };

@@ -19,7 +19,6 @@ test('photographs are found behind symbolic links, and cycles of links end', asy
   symlinkSync(join(card, 'nothing.png'), join(folder, 'gone.png'));
   const { inspectPhotograph } = makePhotographKeeping(tempFolder(), {
     maxBytes: 1_000_000,
-    link: false,
   });
   const look = async (recursive: boolean) => {
     const { fates } = await matchFolder(folder, {
