@@ -169,7 +169,6 @@ const MODULES: readonly (readonly [
   [['reconcile'], () => import('./sending/reconcile.ts')],
   [['resolve'], () => import('./sending/resolve.ts')],
   [['report'], () => import('./finds/report.ts')],
-  [['pace'], () => import('./service/pace.ts')],
   [['doctor'], () => import('./service/doctor.ts')],
   [['backup'], () => import('./service/backup.ts')],
   [['restore'], () => import('./service/restore.ts')],

@@ -55,7 +55,7 @@ export class LongPauseError extends UnavailableError {
     const requestedText = formatMoment(nowMs + pause.requestedMs);
     this.reason =
       pause.requestedMs > pause.pausedMs
-        ? msg`the service asked for a pause until ${requestedText}; only \`${cmd`pas pace --keep`}\` waits longer than an hour`
+        ? msg`the service asked for a pause until ${requestedText}; pas waits an hour at most`
         : msg`the service asked for a long pause`;
   }
 }
@@ -67,8 +67,8 @@ export function formatPause({ pausedMs, requestedMs }: Pause, nowMs: number): Me
   if (requestedMs <= pausedMs)
     return msg`The service asked for a pause: nothing is sent until ${until}.`;
   return pausedMs > 0
-    ? msg`The service asked for a pause until ${requestedText}. By default pas waits at most one hour: nothing is sent until ${until}. To wait for the whole pause: ${cmd`pas pace --keep`}`
-    : msg`The service asked for a pause until ${requestedText}. By default pas waits at most one hour, which is over. To wait for the whole pause: ${cmd`pas pace --keep`}`;
+    ? msg`The service asked for a pause until ${requestedText}. pas waits an hour at most: nothing is sent until ${until}.`
+    : msg`The service asked for a pause until ${requestedText}. pas waits an hour at most, which is over.`;
 }
 
 /** Time limit of an answer for requests without `answerTimeoutMs`. */

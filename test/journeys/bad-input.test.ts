@@ -390,7 +390,6 @@ test('a file name cannot forge a line in the output of any command', async () =>
     ['remove', name],
     ['edit', name, '--set', 'stav=1'],
     ['profile', name],
-    ['pace', '--clear', name],
     ['photo', 'match', home.folder],
     ['report', '--out', table],
   ]) {

@@ -63,8 +63,7 @@ async function showStatus(context: Context, options: StatusOptions): Promise<Exi
   printWaiting(context, waiting);
   printDelays(context, delayed);
   const pause = await readSharedPause(context, profile);
-  if (pause.text !== undefined)
-    terminal.printLine(`${pause.text} ${t`End it: ${cmd`pas pace --clear`}`}`);
+  if (pause.text !== undefined) terminal.printLine(pause.text);
   printHeld(context, needsPerson);
   for (const step of STEPS)
     printStep(context, step, needsPerson, {

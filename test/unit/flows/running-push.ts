@@ -57,7 +57,6 @@ export function aPush() {
       acquireSoon: unused,
       getWaitMs: unused,
       readPause: unused,
-      setPause: unused,
     },
     session: { token: unused, renew: unused },
     send: unused,

@@ -544,8 +544,6 @@ test('invalid times and margins in the file delay requests by an hour at most', 
   });
   await expect(pace.acquire()).rejects.toThrow(/asked for a pause: nothing is sent until \d{4}-/);
   expect((await pace.readPause()).pausedMs).toBeLessThanOrEqual(3_600_000);
-  await pace.setPause('ended');
-  expect(await pace.getWaitMs()).toBeLessThanOrEqual(120_000);
 });
 
 describe('a pause of more than an hour', () => {
@@ -565,38 +563,22 @@ describe('a pause of more than an hour', () => {
     return { clock, pace };
   }
 
-  test('is kept for an hour by default, and shown as requested', async () => {
+  test('is kept for an hour, and shown as requested', async () => {
     const { clock, pace } = await asked(DAY);
     expect(await pace.readPause()).toEqual({ pausedMs: HOUR, requestedMs: DAY });
     const askedUntil = formatMoment(clock.now() + DAY);
     const keptUntil = formatMoment(clock.now() + HOUR);
     await expect(pace.acquire()).rejects.toThrow(
-      new RegExp(
-        `until ${askedUntil}\\. .* waits at most one hour: .* until ${keptUntil}\\. .* pas pace --keep`,
-      ),
+      new RegExp(`until ${askedUntil}\\. pas waits an hour at most: .* until ${keptUntil}\\.`),
     );
     await clock.advance(HOUR);
     expect(await pace.readPause()).toEqual({ pausedMs: 0, requestedMs: DAY - HOUR });
     await leave(pace);
   });
 
-  test('is kept in full or ended if a person says so', async () => {
-    const { clock, pace } = await asked(DAY);
-    await pace.setPause('whole');
-    expect(await pace.readPause()).toEqual({ pausedMs: DAY, requestedMs: DAY });
-    await clock.advance(2 * HOUR);
-    await expect(pace.acquire()).rejects.toThrow(
-      /^The service asked for a pause: nothing is sent until/,
-    );
-    await pace.setPause('ended');
-    expect(await pace.readPause()).toEqual({ pausedMs: 0, requestedMs: 0 });
-    await leave(pace);
-  });
-
-  test('is over in a day, whatever was requested and agreed to', async () => {
+  test('is shown as a day at most, whatever was requested', async () => {
     const { pace } = await asked(1e12);
-    await pace.setPause('whole');
-    expect(await pace.readPause()).toEqual({ pausedMs: DAY, requestedMs: DAY });
+    expect(await pace.readPause()).toEqual({ pausedMs: HOUR, requestedMs: DAY });
   });
 });
 
