@@ -112,7 +112,7 @@ async function disturbedPush(
   random: Random,
   restartService: () => Promise<void>,
 ): Promise<void> {
-  const { child, ended } = home.start('push', '--json', '--no-look');
+  const { child, ended } = home.start('push', '--json');
   await Promise.race([ended, pause(random.between(200, 1200))]);
   if (random.chance(0.2)) await restartService();
   if (random.chance(0.7) && child.exitCode === null) child.kill('SIGKILL');

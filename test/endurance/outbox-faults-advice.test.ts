@@ -4,7 +4,12 @@ import { describe, expect, test } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
 import { openOutbox, updateHeader } from '../../src/outbox/open-outbox.ts';
 import { fetchToken } from '../support/contract-requests.ts';
-import { configFile, keepJournalInState, outboxFile } from '../support/outbox-files.ts';
+import {
+  configFile,
+  keepJournalInState,
+  outboxFile,
+  pushUnchecked,
+} from '../support/outbox-files.ts';
 import {
   addressFlags,
   expectDone,
@@ -211,7 +216,7 @@ const SCENES: Readonly<Record<string, () => Promise<Scene>>> = {
     const flags = await secondOutbox(home);
     await expectDone(home.pas('outbox', 'adopt', '--separate', ...flags));
     await expectDone(home.pas('import', writeSeason(home, 1), ...flags));
-    await home.pas('push', '--no-look', ...flags);
+    await pushUnchecked(home, ...flags);
     return {
       home: home.with({ PAS_PASSWORD: 'archaeologist', EDITOR: 'true', PAS_PROFILE: 'second' }),
       find: FIND,
@@ -225,7 +230,7 @@ const SCENES: Readonly<Record<string, () => Promise<Scene>>> = {
     await expectDone(home.pas('outbox', 'adopt', '--separate', ...flags));
     const table = readFileSync(writeSeason(home, 1), 'utf8').replaceAll('pole 1', 'les');
     await expectDone(home.pas('import', home.file('other.csv', table), ...flags));
-    await home.pas('push', '--no-look', ...flags);
+    await pushUnchecked(home, ...flags);
     return {
       home: home.with({ PAS_PASSWORD: 'archaeologist', EDITOR: 'true', PAS_PROFILE: 'second' }),
       find: FIND,

@@ -139,7 +139,7 @@ describe('in bash', () => {
     ['pas help sta', ['status']],
     ['pas help --a', ['--all']],
     ['pas help status --a', []],
-    ['pas push --no-l', ['--no-look']],
+    ['pas push --on-q', ['--on-question']],
     ['pas --lang ', ['en', 'cs']],
     ['pas push --lang c', ['cs']],
     ['pas push --lang=c', ['cs']],

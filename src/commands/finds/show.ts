@@ -22,7 +22,7 @@ import { printable, printIssues, toIssuesJson } from '../../ui/terminal.ts';
 import { defineCommand, type Runner } from '../command.ts';
 import { findCommandFor, listAnswers, toHeldJson } from '../result-texts.ts';
 
-type ShowOptions = GlobalOptions & { readonly why?: boolean; readonly xml?: boolean };
+type ShowOptions = GlobalOptions & { readonly xml?: boolean };
 
 export function register(program: Command, run: Runner): void {
   defineCommand(program, {
@@ -34,7 +34,6 @@ export function register(program: Command, run: Runner): void {
       'pas show C-202400101-N00001 --json',
     ],
   })
-    .option('--why', t`with the evidence for what is uncertain`)
     .addOption(
       new Option(
         '--xml',
@@ -45,7 +44,7 @@ export function register(program: Command, run: Runner): void {
       run(options, (context) =>
         options.xml === true
           ? printDocument(context, find)
-          : show(context, find, options.why === true),
+          : show(context, find, options.verbose === true),
       ),
     );
 }

@@ -48,9 +48,7 @@ type PushOptions = GlobalOptions & {
   readonly limit?: number;
   readonly yes?: boolean;
   readonly watch?: boolean;
-  readonly look?: boolean;
-  readonly onMatch?: 'hold' | 'send';
-  readonly why?: boolean;
+  readonly onQuestion?: 'hold' | 'send';
   readonly acceptNewPeople?: boolean;
 };
 
@@ -68,17 +66,15 @@ export function register(program: Command, run: Runner): void {
       '--watch',
       t`keep running and send new entries as they are queued, until you press Ctrl-C`,
     )
-    .option('--no-look', t`skip the search for records that may be the same finds`)
     .addOption(
       new Option(
-        '--on-match <answer>',
-        t`what to do with finds that may already be in the service: hold or send`,
+        '--on-question <answer>',
+        t`what to do with entries that pas has a question about, such as finds that may already be in the service`,
       )
         .choices(['hold', 'send'])
         .default('hold'),
     )
     .option('--accept-new-people', t`let the service create a person for each unknown finder`)
-    .option('--why', t`with the evidence for what is uncertain`)
     .action((finds: string[], options: PushOptions) =>
       run(options, (context) => pushCommand(context, finds, options)),
     );
@@ -94,13 +90,14 @@ function parseKinds(text: string): EntryKind[] {
 }
 
 /**
- * Sends the queue. @throws UsageError for `--watch` with `--limit` or `--dry-run`;
+ * Sends the queue. A rehearsal sets `look` to false: the service is not searched before.
+ * @throws UsageError for `--watch` with `--limit` or `--dry-run`;
  * UndecidedOutboxError without an answer
  */
 export async function pushCommand(
   context: Context,
   names: readonly string[],
-  options: PushOptions,
+  options: PushOptions & { readonly look?: false },
 ): Promise<ExitReason> {
   const { terminal } = context;
   const outbox =
@@ -120,7 +117,7 @@ export async function pushCommand(
     return printQueued(context, kinds, plan.queued, people);
   }
   await confirmProduction(context, options.yes === true);
-  const { end, ...telling } = showPush(context, outbox, options.why === true);
+  const { end, ...telling } = showPush(context, outbox, options.verbose === true);
   const pushAllOptions = {
     ...(await pushOptions(context, outbox, options, kinds, plan.recordKeys)),
     ...telling,
@@ -178,7 +175,7 @@ async function askAboutEarlier(
 async function pushOptions(
   context: Context,
   outbox: Outbox,
-  options: PushOptions,
+  options: PushOptions & { readonly look?: false },
   kinds: readonly EntryKind[],
   recordKeys: PushAllOptions['recordKeys'],
 ) {
@@ -205,7 +202,7 @@ async function pushOptions(
     breakerMemory: createBreakers(),
     machine: context.getMachineId(),
     photosFolder: context.getOutboxPlaces().photosFolder,
-    onMatch: options.onMatch ?? 'hold',
+    onQuestion: options.onQuestion ?? 'hold',
     mayLook: options.look !== false,
     lookBackMs: lookBackDays * DAY_MS,
     onNotChecked: (why: NotChecked) => terminal.note(String(describeNotChecked(context, why))),
@@ -231,7 +228,6 @@ const NOT_CHECKED: Readonly<Record<NotChecked, Message>> = {
   'no-harvesting': msg`Not checked: this service has no harvesting, so pas cannot see if another computer has sent the same finds.`,
   anonymous: msg`Not checked: the profile does not sign in for harvesting, so pas cannot see if another computer has sent the same finds. \`${cmd`pas login`}\` tries to sign in there as well.`,
   'not-signed-in': msg`Not checked: the service does not let this account harvest, so pas cannot see if another computer has sent the same finds.`,
-  skipped: msg`Not checked: --no-look was given.`,
 };
 
 function describeNotChecked({ getConfig, getProfile }: Context, why: NotChecked): Message {

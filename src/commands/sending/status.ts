@@ -31,19 +31,15 @@ const MAX_SHOWN = 10;
 
 type OutboxState = ReturnType<typeof getOutboxStatus>;
 
-type StatusOptions = GlobalOptions & { readonly why?: boolean };
-
 export function register(program: Command, run: Runner): void {
   defineCommand(program, {
     name: 'status',
     summary: t`Show the queue, what each entry waits for, and what needs your attention.`,
     examples: ['pas status', 'pas status --json'],
-  })
-    .option('--why', t`with the evidence for what is uncertain`)
-    .action((options: StatusOptions) => run(options, (context) => showStatus(context, options)));
+  }).action((options: GlobalOptions) => run(options, (context) => showStatus(context, options)));
 }
 
-async function showStatus(context: Context, options: StatusOptions): Promise<ExitReason> {
+async function showStatus(context: Context, options: GlobalOptions): Promise<ExitReason> {
   const { terminal } = context;
   const outbox = await context.openOutboxToRead();
   const profile = context.getProfile();
@@ -71,7 +67,7 @@ async function showStatus(context: Context, options: StatusOptions): Promise<Exi
         entry.state === 'uncertain'
           ? explainUncertain(outbox, entry.id, profile.settleMs).slice(
               0,
-              options.why === true ? undefined : 1,
+              options.verbose === true ? undefined : 1,
             )
           : [describeReason(entry)],
       getKind: (entry) => findReassignment(outbox, entry.id) ?? String(entry.id),

@@ -208,7 +208,7 @@ async function sendCopies(
     const ended = await pushCommand(training, [], {
       yes: true,
       look: false,
-      onMatch: 'send',
+      onQuestion: 'send',
       acceptNewPeople: true,
     });
     const mapped = finds.filter((find) =>

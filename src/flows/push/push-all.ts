@@ -5,9 +5,8 @@ import {
   DatabaseError,
   PasError,
   UnavailableError,
-  UsageError,
 } from '../../base/errors.ts';
-import { cmd, msg } from '../../base/message.ts';
+import { msg } from '../../base/message.ts';
 import type { OaiClient } from '../../oai/client.ts';
 import { assertSound } from '../../outbox/backup-copy.ts';
 import { bindAccount, findKnownAccount, findKnownUsername } from '../../outbox/bound-account.ts';
@@ -67,7 +66,7 @@ export type SyncContext = {
 };
 
 /** Reason for which the service was not searched before sending. */
-export type NotChecked = 'no-harvesting' | 'anonymous' | 'not-signed-in' | 'skipped';
+export type NotChecked = 'no-harvesting' | 'anonymous' | 'not-signed-in';
 
 export type PushAllOptions = SyncContext &
   PushSettings & {
@@ -77,8 +76,8 @@ export type PushAllOptions = SyncContext &
     /** Ends the backoff of these records, since the user named them. */
     readonly isUrgent?: boolean;
     /** Treatment of held entries where no person can be asked. */
-    readonly onMatch: 'hold' | 'send';
-    /** Permission to search the service before sending. */
+    readonly onQuestion: 'hold' | 'send';
+    /** Search the service before sending; a rehearsal does not. */
     readonly mayLook: boolean;
     readonly lookBackMs: number;
     /** Asks a person about held entries, and records the answers. */
@@ -243,12 +242,12 @@ async function makeGateContext(
   { identCely: account }: Account,
   serverClock: ServerClock,
 ): Promise<GateContext> {
-  const { outbox, lookBackMs } = options;
+  const { outbox, lookBackMs, mayLook } = options;
   const why = findReasonNotToSearch(options);
-  if (why === 'skipped' && readHeader(outbox).mustLook) throw makeMustSearchError();
-  const lookup = why === undefined ? await openSearch(options, account) : undefined;
+  const lookup = mayLook && why === undefined ? await openSearch(options, account) : undefined;
   const notChecked = why ?? (lookup === undefined ? 'not-signed-in' : undefined);
-  if (notChecked !== undefined && countToSend(options) > 0) options.onNotChecked?.(notChecked);
+  if (mayLook && notChecked !== undefined && countToSend(options) > 0)
+    options.onNotChecked?.(notChecked);
   return {
     outbox,
     account,
@@ -295,7 +294,7 @@ function createGate(options: PushAllOptions, context: GateContext): Gate {
       runUnlessRefused(async () => {
         const isHeld = await holdBeforeDeparture(current, entry);
         // The question is asked in the next push, but the answer may be given before.
-        if (isHeld && options.onMatch === 'send')
+        if (isHeld && options.onQuestion === 'send')
           sendHeld(
             options.outbox,
             listHeldEntries(options.outbox).filter((held) => isMeant(options, held)),
@@ -305,22 +304,10 @@ function createGate(options: PushAllOptions, context: GateContext): Gate {
   };
 }
 
-function findReasonNotToSearch({
-  harvesting,
-  mayLook,
-  outbox,
-}: PushAllOptions): NotChecked | undefined {
-  if (!mayLook) return 'skipped';
+function findReasonNotToSearch({ harvesting, outbox }: PushAllOptions): NotChecked | undefined {
   if (harvesting === undefined) return 'no-harvesting';
   // In an adopted outbox, public headers count as well.
   return harvesting.auth === 'none' && !readHeader(outbox).mustLook ? 'anonymous' : undefined;
-}
-
-function makeMustSearchError(): UsageError {
-  return new UsageError(
-    msg`This outbox was adopted from another place, so pas first searches the service for entries that are not sent yet. Nothing was sent.`,
-    { hint: msg`Push without --no-look: ${cmd`pas push`}` },
-  );
 }
 
 async function openSearch(
@@ -353,7 +340,7 @@ async function passGate(options: PushAllOptions, gate: Gate): Promise<boolean> {
       : thrown;
   }
   if (held.length === 0) return options.stop.aborted;
-  if (options.onMatch === 'send') sendHeld(options.outbox, held);
+  if (options.onQuestion === 'send') sendHeld(options.outbox, held);
   else await options.askHeld?.(held);
   return options.stop.aborted;
 }
@@ -370,7 +357,7 @@ function toLookupError({ outbox }: PushAllOptions, thrown: PasError): Unavailabl
       cause: thrown,
       hint: readHeader(outbox).mustLook
         ? msg`Nothing was sent. Try again later: the outbox was adopted from another place, so pas must search the service before it sends anything.`
-        : msg`Nothing was sent. Try again later, or send without searching: ${cmd`pas push --no-look`}`,
+        : msg`Nothing was sent. Try again later.`,
     },
   );
 }

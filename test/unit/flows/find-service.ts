@@ -164,7 +164,7 @@ export function findService(clock: ManualClock, account: KnownAccount = EVA_SAID
       recordKeys: undefined,
       limit: undefined,
       machine: '',
-      onMatch: 'hold' as const,
+      onQuestion: 'hold' as const,
       mayLook: true,
       lookBackMs: 30 * DAY_MS,
       lock: getLock(outbox, clock),

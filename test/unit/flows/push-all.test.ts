@@ -57,7 +57,7 @@ async function pushed(
     limit: undefined,
     harvesting: undefined,
     machine: '',
-    onMatch: 'hold',
+    onQuestion: 'hold',
     mayLook: true,
     lookBackMs: 0,
     lock: getLock(outbox, clock),
