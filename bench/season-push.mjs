@@ -10,10 +10,10 @@ const FINDS = 2000;
 const MOMENTS = 10;
 const LAST_MS = 2500;
 const WITHOUT_PAUSES = [
-  '--min-interval-ms',
-  '0',
-  '--index-allowance-ms',
-  '0',
+  '--set',
+  'min_interval_ms=0',
+  '--set',
+  'index_allowance_ms=0',
   '--oai-auth',
   'basic',
 ];

@@ -25,7 +25,7 @@ const PAS = [
  * @type {readonly (readonly [string, readonly string[]])[]}
  */
 const WALK = [
-  ['init', ['--min-interval-ms', '0', '--username', 'archaeologist']],
+  ['init', ['--set', 'min_interval_ms=0', '--username', 'archaeologist']],
   ['login', []],
   ['harvest-vocab', []],
   ['import', [join(ROOT, 'examples', 'finds.csv')]],

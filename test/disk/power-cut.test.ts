@@ -48,8 +48,8 @@ test.skipIf(!canWatchCalls && process.env['CI'] === undefined)(
     });
     const home = await signedIn(stage, 'archaeologist', [
       ...settledAfter(0, 0),
-      '--max-in-flight',
-      '1',
+      '--set',
+      'max_in_flight=1',
     ]);
     const season = writeSeason(home, FINDS, { photos: true });
     const disk = makeDisk(home.folder);

@@ -6,7 +6,7 @@ import { useMockProcess } from '../support/use-mock.ts';
 
 const mock = useMockProcess('--min-interval', '0');
 
-const ALL_IN_INDEX = [...WITHOUT_PAUSES, '--index-allowance-ms', '0'];
+const ALL_IN_INDEX = [...WITHOUT_PAUSES, '--set', 'index_allowance_ms=0'];
 
 /** Number of requests that a command makes. */
 async function countRequests(work: () => Promise<unknown>): Promise<number> {

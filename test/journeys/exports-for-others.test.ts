@@ -17,7 +17,7 @@ const TABLE = [
 ];
 beforeAll(async () => {
   service = await serveMock('--min-interval', '0');
-  home = await signedIn(service, 'archaeologist', ['--min-interval-ms', '0']);
+  home = await signedIn(service, 'archaeologist', ['--set', 'min_interval_ms=0']);
   await expectDone(home.pas('harvest-vocab'));
   home.file('pole.png', tinyPng(1));
   home.file('mez.png', tinyPng(2));

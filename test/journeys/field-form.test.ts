@@ -14,7 +14,7 @@ let home: Home;
 
 beforeAll(async () => {
   service = await serveMock('--min-interval', '0');
-  home = await signedIn(service, 'archaeologist', ['--min-interval-ms', '0']);
+  home = await signedIn(service, 'archaeologist', ['--set', 'min_interval_ms=0']);
   await expectDone(home.pas('harvest-vocab', 'heslo', 'organizace', 'osoba', '--quiet'));
 });
 afterAll(() => service.stop());

@@ -7,7 +7,7 @@ let started: Home;
 
 beforeAll(async () => {
   service = await serveMock('--min-interval', '0');
-  started = await signedIn(service, 'archaeologist', ['--min-interval-ms', '0'], {
+  started = await signedIn(service, 'archaeologist', ['--set', 'min_interval_ms=0'], {
     name: 'people are harvested',
     prepare: (home) =>
       home.pas('harvest-vocab', 'heslo', 'organizace', 'osoba', 'ruian_katastr', '--quiet'),
@@ -190,7 +190,7 @@ describe('finders in a table', () => {
   });
 
   test('stay the same if the table is imported again after people were harvested, even if a find was sent', async () => {
-    const home = await signedIn(service, 'archaeologist', ['--min-interval-ms', '0']);
+    const home = await signedIn(service, 'archaeologist', ['--set', 'min_interval_ms=0']);
     await home.pas('harvest-vocab', 'heslo', 'organizace', 'ruian_katastr', '--quiet');
     expect((await importing(home, ['Jan Novák'])).code).toBe(0);
     expect((await home.pas('push')).code).toBe(0);
@@ -243,7 +243,7 @@ describe('a single finder', () => {
   });
 
   test('is not changed by an edit of another element, even if it can no longer be resolved', async () => {
-    const home = await signedIn(service, 'archaeologist', ['--min-interval-ms', '0']);
+    const home = await signedIn(service, 'archaeologist', ['--set', 'min_interval_ms=0']);
     await home.pas('harvest-vocab', 'heslo', 'organizace', 'ruian_katastr', '--quiet');
     await importing(home, ['Kučera, Pavel']);
     await home.pas('harvest-vocab', 'osoba', '--quiet');
@@ -341,14 +341,14 @@ describe('a push that would create new people', () => {
   });
 
   test('is not held if people were not harvested, since nothing can be compared', async () => {
-    const home = await signedIn(service, 'archaeologist', ['--min-interval-ms', '0']);
+    const home = await signedIn(service, 'archaeologist', ['--set', 'min_interval_ms=0']);
     await home.pas('harvest-vocab', 'heslo', 'organizace', 'ruian_katastr', '--quiet');
     await importing(home, ['Dlouhý, Karel']);
     expect(await pushed(home)).toMatchObject({ code: 0 });
   });
 
   test('names people entered before the harvest who are known in another spelling', async () => {
-    const home = await signedIn(service, 'archaeologist', ['--min-interval-ms', '0']);
+    const home = await signedIn(service, 'archaeologist', ['--set', 'min_interval_ms=0']);
     await home.pas('harvest-vocab', 'heslo', 'organizace', 'ruian_katastr', '--quiet');
     await importing(home, ['DVOŘÁKOVÁ, Eva']);
     await home.pas('harvest-vocab', 'osoba', '--quiet');

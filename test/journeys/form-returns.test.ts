@@ -26,7 +26,7 @@ let questions: readonly Question[];
 
 beforeAll(async () => {
   service = await serveMock('--min-interval', '0');
-  prepared = await signedIn(service, 'archaeologist', ['--min-interval-ms', '0']);
+  prepared = await signedIn(service, 'archaeologist', ['--set', 'min_interval_ms=0']);
   await expectDone(prepared.pas('harvest-vocab', '--quiet'));
   await expectDone(prepared.pas('harvest-vocab', 'projekt', '--quiet'));
   prepared.file('form/.keep', '');

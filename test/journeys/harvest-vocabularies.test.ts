@@ -59,8 +59,8 @@ describe.each([
       for (const auth of ['none', 'basic']) {
         const home = await signedIn(service, 'researcher', [
           ...WITHOUT_PAUSES,
-          '--schema-version',
-          version,
+          '--set',
+          `schema_version=${version}`,
           '--oai-auth',
           auth,
         ]);

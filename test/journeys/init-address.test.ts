@@ -34,6 +34,33 @@ const asksForToken: RequestListener = (_, response) => {
   response.writeHead(401, { 'www-authenticate': 'Bearer' }).end('{}');
 };
 
+describe('pas init --set', () => {
+  test('sets any key of the profile', async () => {
+    const home = makeHome();
+    const flags = ['--set', 'settle_ms=1000', '--set', 'allow_http=true', '--set', 'prefix=finds'];
+    await expectDone(home.pas('init', mock.service.base_url, ...flags));
+    expect(await home.json('profile', 'show', 'default')).toMatchObject({
+      settleMs: 1000,
+      allowHttp: true,
+      prefix: 'finds',
+    });
+  });
+
+  test.each([
+    ['setle_ms=1', /unknown key setle_ms\.\n.*Known are base_url, .*settle_ms/],
+    ['outbox=1', /unknown key outbox/],
+    ['settle_ms', /needs a key and a value: key=value/],
+    ['settle_ms=soon', /settle_ms must be a whole number/],
+    ['allow_http=yes', /allow_http must be true or false/],
+    ['pacing=redis://:planted@127.0.0.1/0', /password/],
+  ])('refuses %s with a reason', async (setting, reason) => {
+    const run = await makeHome().pas('init', mock.service.base_url, '--set', setting);
+    expect(run.code).toBe(12);
+    expect(run.stderr).toMatch(reason);
+    expect(run.stderr).not.toContain('planted');
+  });
+});
+
 describe('pas init with one address of the service', () => {
   test.each([
     ['as the mock server prints it', ''],

@@ -16,7 +16,7 @@ const MUSEUM = 'the.museum';
 
 beforeAll(async () => {
   await using mock = await startMock();
-  home = await signedIn(mock.server, 'archaeologist', ['--min-interval-ms', '0']);
+  home = await signedIn(mock.server, 'archaeologist', ['--set', 'min_interval_ms=0']);
   await expectDone(home.pas('import', writeSeason(home, 2)));
   await expectDone(home.pas('push'));
   const run = await expectDone(

@@ -40,7 +40,7 @@ async function useService(...flags: string[]): Promise<void> {
 
 async function start(user: string, finds: number, ...flags: string[]): Promise<void> {
   await useService(...flags);
-  home = await signedIn(service, user, ['--min-interval-ms', '0'], {
+  home = await signedIn(service, user, ['--set', 'min_interval_ms=0'], {
     name: `${finds} finds`,
     prepare: (prepared) =>
       expectDone(prepared.pas('import', writeSeason(prepared, finds, { photos: true }))),
@@ -386,8 +386,7 @@ describe('a training instance', () => {
     'training',
     '--username',
     'archaeologist',
-    '--min-interval-ms',
-    '0',
+    '--set', 'min_interval_ms=0',
     '--base-url',
     service.base_url,
     '--schema-base',
@@ -447,6 +446,6 @@ describe('a training instance', () => {
 
 test('a pull before anything was sent has nothing to do', async () => {
   await useService();
-  home = await signedIn(service, 'archaeologist', ['--min-interval-ms', '0']);
+  home = await signedIn(service, 'archaeologist', ['--set', 'min_interval_ms=0']);
   expect(await pull()).toEqual({ from: null, finds: [] });
 });

@@ -23,7 +23,7 @@ let empty: string;
 
 beforeAll(async () => {
   service = await serveMock('--min-interval', '0');
-  home = await signedIn(service, 'archaeologist', ['--min-interval-ms', '0']);
+  home = await signedIn(service, 'archaeologist', ['--set', 'min_interval_ms=0']);
   await expectDone(home.pas('harvest-vocab'));
   empty = join(home.folder, 'empty');
   await expectDone(

@@ -51,8 +51,8 @@ test('a backup of another home is restored under its own identifier, and the pre
   await expectDone(home.pas('backup', copy));
   const other = await signedIn(mock.service, 'archaeologist', [
     ...WITHOUT_PAUSES,
-    '--max-in-flight',
-    '3',
+    '--set',
+    'max_in_flight=3',
   ]);
   keepJournalInState(other);
   await expectDone(
@@ -69,8 +69,8 @@ test('a backup of another home is restored under its own identifier, and the pre
   // An outbox that nothing was done with goes.
   const third = await signedIn(mock.service, 'archaeologist', [
     ...WITHOUT_PAUSES,
-    '--max-in-flight',
-    '2',
+    '--set',
+    'max_in_flight=2',
   ]);
   await expectDone(third.pas('list'));
   const unused = outboxFolder(third);

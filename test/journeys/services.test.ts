@@ -19,7 +19,7 @@ beforeAll(async () => {
 afterAll(() => Promise.all([first.stop(), second.stop()]));
 beforeEach(async () => {
   await Promise.all([first, second].map((mock) => mock.control('POST', '/reset')));
-  home = await signedIn(first, 'archaeologist', ['--min-interval-ms', '10']);
+  home = await signedIn(first, 'archaeologist', ['--set', 'min_interval_ms=10']);
 });
 
 type Listed = {
@@ -40,8 +40,7 @@ const pointAt = (service: Service, name = 'mock', user = 'archaeologist') =>
     user,
     '--oai-auth',
     'basic',
-    '--min-interval-ms',
-    '10',
+    '--set', 'min_interval_ms=10',
     ...addressFlags(service),
   );
 const journal = async (mock: RunningMock): Promise<Seen[]> =>

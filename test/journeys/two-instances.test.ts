@@ -27,7 +27,7 @@ afterAll(() => Promise.all([production.stop(), training.stop()]));
 beforeEach(async () => {
   await Promise.all([production.control('POST', '/reset'), training.control('POST', '/reset')]);
   // `mock` is the training profile.
-  home = await signedIn(practice, 'archaeologist', ['--min-interval-ms', '10']);
+  home = await signedIn(practice, 'archaeologist', ['--set', 'min_interval_ms=10']);
   await expectDone(
     home.pas(
       'init',
@@ -40,8 +40,7 @@ beforeEach(async () => {
       '--oai-auth',
       'basic',
       ...addressFlags(production),
-      '--min-interval-ms',
-      '10',
+      '--set', 'min_interval_ms=10',
     ),
   );
   await expectDone(home.pas('profile', 'use', 'museum'));

@@ -74,7 +74,7 @@ describe.skipIf(!hasQgis)(
 
     beforeAll(async () => {
       service = await startMockProcess('--min-interval', '0');
-      home = await signedIn(service, 'archaeologist', ['--min-interval-ms', '0']);
+      home = await signedIn(service, 'archaeologist', ['--set', 'min_interval_ms=0']);
       await expectDone(home.pas('harvest-vocab'));
       await expectDone(home.pas('harvest-vocab', 'projekt'));
     });

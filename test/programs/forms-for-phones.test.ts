@@ -26,7 +26,7 @@ test.skipIf(!hasPyxform())(
   'pyxform converts a form for ODK without warnings, except that photographs are not resized',
   async () => {
     const service = await serveMock('--min-interval', '0');
-    const home = await signedIn(service, 'archaeologist', ['--min-interval-ms', '0']);
+    const home = await signedIn(service, 'archaeologist', ['--set', 'min_interval_ms=0']);
     await expectDone(home.pas('harvest-vocab', '--quiet'));
     const workbook = join(home.folder, 'finds.xlsx');
     const xform = join(tempFolder(), 'form.xml');

@@ -156,7 +156,7 @@ test('a table format added by its recipe is imported', async () => {
 });
 
 test('a form and an output of harvests added by their recipes are written', async () => {
-  const home = await signedIn(mock.service, 'archaeologist', ['--min-interval-ms', '0']);
+  const home = await signedIn(mock.service, 'archaeologist', ['--set', 'min_interval_ms=0']);
   await expectDone(home.pas('harvest-vocab', 'heslo', 'organizace', 'osoba', '--quiet'));
   await runIn(home, 'field', 'make', 'form.tiny', '--for', 'tiny');
   expect(readFileSync(join(home.folder, 'form.tiny'), 'utf8')).toMatch(/^obdobi$/m);

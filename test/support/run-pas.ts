@@ -63,19 +63,19 @@ export function addressFlags({ base_url, oai_base, schema_base }: Service): stri
 /**
  * Flags of a profile for a mock server without throttle: nothing is waited for between requests.
  */
-export const WITHOUT_PAUSES = ['--min-interval-ms', '0'];
+export const WITHOUT_PAUSES = ['--set', 'min_interval_ms=0'];
 
 /**
  * Flags of a profile for which what happens at the mock server is settled so long after a request.
  */
 export function settledAfter(settleMs: number, intervalMs = 10): string[] {
   return [
-    '--min-interval-ms',
-    `${intervalMs}`,
-    '--settle-ms',
-    `${settleMs}`,
-    '--index-allowance-ms',
-    '0',
+    '--set',
+    `min_interval_ms=${intervalMs}`,
+    '--set',
+    `settle_ms=${settleMs}`,
+    '--set',
+    'index_allowance_ms=0',
   ];
 }
 
