@@ -85,18 +85,11 @@ test('four terms that are mapped in parallel are all mapped', async () => {
 
 test('a note stays if a table without notes is imported, or the term is mapped again', async () => {
   const homeCopy = home.copy();
-  await expectDone(
-    homeCopy.pas(
-      'vocab',
-      'map',
-      'set',
-      'druh_nalezu',
-      'fibule',
-      'spona',
-      '--note',
-      'podle kartotéky',
-    ),
+  homeCopy.file(
+    'noted.csv',
+    'set;term;id;note;confirmed\ndruh_nalezu;fibule;HES-000605;podle kartotéky;yes\n',
   );
+  await expectDone(homeCopy.pas('vocab', 'map', 'import', 'noted.csv'));
   homeCopy.file('again.csv', 'set;term;id;confirmed\ndruh_nalezu;fibule;HES-000605;yes\n');
   await homeCopy.pas('vocab', 'map', 'import', 'again.csv');
   await expectDone(homeCopy.pas('vocab', 'map', 'set', 'druh_nalezu', 'fibule', 'mince'));

@@ -20,7 +20,7 @@ import type { Json } from '../../oai/record-json.ts';
 import { printable } from '../../ui/terminal.ts';
 import { defineCommand, type Runner } from '../command.ts';
 
-type VerbOptions = GlobalOptions & { readonly xml?: boolean; readonly schemaVersion?: string };
+type VerbOptions = GlobalOptions & { readonly xml?: boolean };
 type IdentifierOptions = VerbOptions & {
   readonly identifier?: string;
   readonly metadataPrefix?: string;
@@ -43,12 +43,9 @@ export function register(program: Command, run: Runner): void {
     summary: string,
     examples: readonly [string, string],
   ): Command =>
-    defineCommand(parent, { name, summary, examples })
-      .addOption(new Option('--xml', t`print the original answer`).conflicts('json'))
-      .option(
-        '--schema-version <version>',
-        t`version of the endpoint, such as 2.1, or newest (default: the profile's)`,
-      );
+    defineCommand(parent, { name, summary, examples }).addOption(
+      new Option('--xml', t`print the original answer`).conflicts('json'),
+    );
 
   defineVerb('identify', t`Identify: describe the service.`, [
     'pas oai identify',
@@ -152,14 +149,14 @@ function asList(command: Command): Command {
 /** Sends one request. `--xml` prints the answer unchanged, otherwise `show` does. */
 async function ask<Answer extends object>(
   context: Context,
-  { xml, schemaVersion }: VerbOptions,
+  { xml }: VerbOptions,
   verb: Verb,
   args: OaiArguments,
   read: (asking: Asking) => Promise<Answer>,
   show: (context: Context, answer: Answer) => void | Promise<void>,
 ): Promise<ExitReason> {
   const signal = installSignalHandlers(context).stop;
-  const version = schemaVersion ?? context.getProfile().schemaVersion;
+  const version = context.getProfile().schemaVersion;
   const client = await openHarvestClient(context, version);
   try {
     if (xml === true)

@@ -28,7 +28,6 @@ import { defineCommand, type Runner } from '../command.ts';
 
 type SheetOptions = GlobalOptions & { readonly sheet?: string };
 type ImportOptions = SheetOptions & { readonly confirmed?: boolean };
-type SetOptions = GlobalOptions & { readonly note?: string };
 type ListOptions = GlobalOptions & { readonly set?: string };
 
 export function registerMap(vocab: Command, run: Runner): void {
@@ -58,11 +57,9 @@ export function registerMap(vocab: Command, run: Runner): void {
       'pas vocab map set obdobi laten HES-000286',
       'pas vocab map set heslo:predmet_druh "zl. nádoby" "zlomek nádoby"',
     ],
-  })
-    .option('--note <text>', t`a note about the mapping`)
-    .action((of: string, term: string, entry: string, options: SetOptions) =>
-      run(options, (context) => set(context, of, term, entry, options)),
-    );
+  }).action((of: string, term: string, entry: string, options: GlobalOptions) =>
+    run(options, (context) => set(context, of, term, entry)),
+  );
   defineCommand(parent, {
     name: 'remove <set> <term>',
     summary: t`Remove one of your own terms from the mapping.`,
@@ -150,10 +147,9 @@ async function set(
   of: string,
   ownTerm: string,
   entry: string,
-  { note }: SetOptions,
 ): Promise<ExitReason> {
   const harvested = await openMappable(context);
-  const row = { set: of, term: ownTerm, entry, note };
+  const row = { set: of, term: ownTerm, entry };
   const mapped = await changeMappingFile(context, (mapping) => mapTerm(mapping, row, harvested));
   const { set, term, id, label } = mapped.row;
   context.terminal.printLine(printable(t`"${term}" in ${set} means ${id} (${label}).`));

@@ -1,4 +1,4 @@
-import { type Command, InvalidArgumentError, Option } from 'commander';
+import { type Command, InvalidArgumentError } from 'commander';
 import type { ExitReason } from '../../base/errors.ts';
 import { formatMoment, t } from '../../base/language.ts';
 import { cmd, type Message, msg } from '../../base/message.ts';
@@ -6,7 +6,6 @@ import type { Context, GlobalOptions } from '../../context/context.ts';
 import { openHarvested } from '../../context/open-service.ts';
 import { writeResult } from '../../context/user-files.ts';
 import {
-  EXPORT_FORMS,
   exportTerms,
   findOtherSets,
   getHarvestedSets,
@@ -24,8 +23,7 @@ import { registerMap } from './vocab-map.ts';
 
 type SearchOptions = GlobalOptions & { readonly set?: string; readonly limit: number };
 type ListOptions = GlobalOptions & { readonly gone?: boolean };
-type ExportOptions = ListOptions & {
-  readonly format: (typeof EXPORT_FORMS)[number];
+type ExportOptions = GlobalOptions & {
   readonly out?: string;
   readonly force?: boolean;
 };
@@ -62,18 +60,14 @@ export function register(program: Command, run: Runner): void {
     );
   defineCommand(parent, {
     name: 'export [set...]',
-    summary: t`Write harvested entries as a table or as JSON; all vocabularies if no set is specified.`,
+    summary: t`Write harvested entries as a table, or with --json as JSON; all vocabularies if no set is specified.`,
     examples: [
       'pas vocab export heslo:obdobi --out periods.csv',
-      'pas vocab export --format json --out vocabularies.json',
+      'pas vocab export --json --out vocabularies.json',
     ],
   })
-    .addOption(
-      new Option('--format <format>', t`form of the output`).choices(EXPORT_FORMS).default('csv'),
-    )
     .option('--out <file>', t`write to this file instead of stdout`)
     .option('--force', t`replace an existing file`)
-    .option('--gone', t`also entries that were deleted or have vanished`)
     .action((sets: string[], options: ExportOptions) =>
       run(options, (context) => writeTerms(context, sets, options)),
     );
@@ -173,12 +167,8 @@ async function writeTerms(
   sets: readonly string[],
   options: ExportOptions,
 ): Promise<ExitReason> {
-  const form = context.terminal.json ? 'json' : options.format;
-  await writeResult(
-    context,
-    options,
-    exportTerms(await openHarvested(context), sets, { form, gone: options.gone === true }),
-  );
+  const form = context.terminal.json ? 'json' : 'csv';
+  await writeResult(context, options, exportTerms(await openHarvested(context), sets, form));
   return 'done';
 }
 

@@ -83,8 +83,7 @@ export function getHarvestedSets(vocabulary: Vocabulary) {
   return { counts: countBySet(vocabulary), harvests: listHarvests(vocabulary) };
 }
 
-export const EXPORT_FORMS = ['csv', 'json'] as const;
-type ExportOptions = { readonly form: (typeof EXPORT_FORMS)[number]; readonly gone: boolean };
+type ExportForm = 'csv' | 'json';
 
 /**
  * Exports the terms of sets, or of all. @throws UsageError for a set that was not harvested, before
@@ -93,19 +92,19 @@ type ExportOptions = { readonly form: (typeof EXPORT_FORMS)[number]; readonly go
 export function exportTerms(
   vocabulary: Vocabulary,
   sets: readonly string[],
-  options: ExportOptions,
+  form: ExportForm,
 ): Iterable<string> {
   const requested = sets.length === 0 ? ['heslo'] : sets;
   for (const set of requested) assertHarvested(vocabulary, set);
-  return exportLines(vocabulary, requested, options);
+  return exportLines(vocabulary, requested, form);
 }
 
 function* exportLines(
   vocabulary: Vocabulary,
   sets: readonly string[],
-  { form, gone }: ExportOptions,
+  form: ExportForm,
 ): Generator<string> {
-  const terms = makeExportedTerms(vocabulary, sets, gone);
+  const terms = makeExportedTerms(vocabulary, sets);
   if (form === 'json') {
     const values = [...terms].map((term) => ({
       ...toTermJson(term),
@@ -120,10 +119,9 @@ function* exportLines(
 function* makeExportedTerms(
   vocabulary: Vocabulary,
   sets: readonly string[],
-  gone: boolean,
 ): Generator<ExportedTerm> {
   for (const set of sets) {
-    for (const term of iterateTermsOfSet(vocabulary, set, gone ? 'with-gone' : 'without-gone')) {
+    for (const term of iterateTermsOfSet(vocabulary, set, 'without-gone')) {
       yield { ...term, superiors: listSuperiors(vocabulary, term.ident) };
     }
   }

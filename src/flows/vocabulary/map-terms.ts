@@ -40,7 +40,6 @@ type OneTerm = {
   readonly set: string;
   readonly term: string;
   readonly entry: string;
-  readonly note: string | undefined;
 };
 
 /** Harvested vocabularies, with their lookup without the mapping. */
@@ -59,8 +58,8 @@ export function mapTerm({ rows }: Mapping, oneTerm: OneTerm, harvested: Harveste
   const key = getMappingKey(set, term);
   const keptRows = rows.filter((row) => getMappingKey(row.set, row.term) === key);
   const before = keptRows.find(({ confirmed }) => confirmed);
-  const noted = oneTerm.note ?? keptRows.find(({ note }) => note !== '')?.note ?? '';
-  const row: MappedTerm = { set, term, id, label, note: noted, confirmed: true };
+  const note = keptRows.find((kept) => kept.note !== '')?.note ?? '';
+  const row: MappedTerm = { set, term, id, label, note, confirmed: true };
   return {
     row,
     replaced: before?.id ?? null,
