@@ -53,7 +53,6 @@ const RECIPES = [
   'outbox',
   'push',
   'checks',
-  'system',
 ];
 
 /** Each package is imported by one file of `src` alone, so that it can be replaced there. */

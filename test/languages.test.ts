@@ -181,7 +181,6 @@ const NOT_FOR_PEOPLE: readonly (readonly [why: string, path: RegExp, text: RegEx
   ['an example', /^src\/commands\/setup\/completion\.ts$/, /^source /],
   ['a folder of macOS', /^src\/context\/places\.ts$/, /^Application Support$/],
   ['Lua', /^src\/http\/redis-pace-store\.ts$/, /redis\.call/],
-  ['a file format of Windows', /^src\/flows\/system\/search-path\.ts$/, /^Windows Registry Editor/],
   ['what the library says to those who program with it', /^src\/exports\//, /./],
   [
     'XLSForm',

@@ -176,7 +176,6 @@ const MODULES: readonly (readonly [
   [['rehearse'], () => import('./service/rehearse.ts')],
   [['mock-server'], () => import('./service/mock-server.ts')],
   [['completion'], () => import('./setup/completion.ts')],
-  [['setup-path'], () => import('./setup/setup-path.ts')],
   [['__complete'], () => import('./setup/complete.ts')],
 ];
 

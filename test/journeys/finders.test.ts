@@ -304,7 +304,8 @@ describe('a push that would create new people', () => {
     expect(run.stderr).toContain('pas push --accept-new-people');
     expect((await typed(home, run.stderr, /pas edit R0 --set nalezce=OS-001507/)).code).toBe(0);
     expect(await readFinders(home)).toMatchObject({ R0: 'OS-001507', R2: '=Novak, Jam' });
-    expect((await pushed(home, 'R0', 'R1')).lines.at(-1)).toMatchObject({
+    const sent = await pushed(home, 'R0', 'R1', '--on-question', 'send');
+    expect(sent.lines.at(-1)).toMatchObject({
       accepted: 2,
     });
   });

@@ -228,8 +228,8 @@ test('text that looks like a formula stays text in the copy, and is read back un
   const args = ['import', 'formula.csv', '--map', 'formula.toml', '--dry-run', '--issues-to'];
   expect((await home.pas(...args, 'formula-issues.csv')).code).toBe(3);
   const [, first = '', second = ''] = read('formula-issues.csv').split('\r\n');
-  expect(first).toMatch(/;1;"'=HYPERLINK\(""http:\/\/x""\)";-694201,69$/);
-  expect(second).toMatch(/^"✗ Rows 2 and 3 .*;1;'\+420 1;-5$/);
+  expect(second).toMatch(/;1;"'=HYPERLINK\(""http:\/\/x""\)";-694201,69$/);
+  expect(first).toMatch(/^"✗ Rows 2 and 3 .*;1;'\+420 1;-5$/);
 });
 
 test('a broken map, or a copy that cannot be written, stops before anything is changed', async () => {
