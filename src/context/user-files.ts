@@ -5,12 +5,7 @@ import { FileError, UsageError } from '../base/errors.ts';
 import { formatIssuePlace, makeErrorIssue } from '../base/issue.ts';
 import { t } from '../base/language.ts';
 import { cmd, joinMessages, msg, quoteShellWord } from '../base/message.ts';
-import {
-  formatMapping,
-  type MappedTerm,
-  type Mapping,
-  parseMapping,
-} from '../columns/mapping.ts';
+import { formatMapping, type MappedTerm, type Mapping, parseMapping } from '../columns/mapping.ts';
 import type { StoredFind } from '../outbox/stored-finds.ts';
 import { writePrivateFile } from '../store/files.ts';
 import { lockForChange } from '../store/lock-file.ts';

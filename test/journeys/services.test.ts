@@ -40,7 +40,8 @@ const pointAt = (service: Service, name = 'mock', user = 'archaeologist') =>
     user,
     '--oai-auth',
     'basic',
-    '--set', 'min_interval_ms=10',
+    '--set',
+    'min_interval_ms=10',
     ...addressFlags(service),
   );
 const journal = async (mock: RunningMock): Promise<Seen[]> =>

@@ -40,7 +40,8 @@ beforeEach(async () => {
       '--oai-auth',
       'basic',
       ...addressFlags(production),
-      '--set', 'min_interval_ms=10',
+      '--set',
+      'min_interval_ms=10',
     ),
   );
   await expectDone(home.pas('profile', 'use', 'museum'));
