@@ -19,10 +19,14 @@ const FINDS = 5;
 /** Short, so that many rounds fit into an hour. */
 const SETTLE_MS = 800;
 const PROFILE_FLAGS = [
-  '--set', 'min_interval_ms=8',
-  '--set', `settle_ms=${SETTLE_MS}`,
-  '--set', 'index_allowance_ms=500',
-  '--set', 'answer_timeout_ms=600',
+  '--set',
+  'min_interval_ms=8',
+  '--set',
+  `settle_ms=${SETTLE_MS}`,
+  '--set',
+  'index_allowance_ms=500',
+  '--set',
+  'answer_timeout_ms=600',
 ];
 const FAULTS = [
   '500-before-save',
