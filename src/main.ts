@@ -133,7 +133,8 @@ function asFailure(thrown: unknown): Failure | 'help-or-version' {
     return asFailure(new InterruptedError());
   const stack =
     thrown instanceof Error && thrown.stack !== undefined ? thrown.stack : getErrorMessage(thrown);
-  const [version, node] = [getPackageVersion(), process.version];
+  const version = getPackageVersion();
+  const node = process.version;
   return {
     code: EXIT_CODES.bug[0],
     message: t`this is a bug in pas ${version} (Node ${node}): ${stack}`,

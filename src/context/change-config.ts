@@ -15,7 +15,9 @@ function writeConfigFile(
   const { projects = {} } = defaults ?? {};
   // Keys that are undefined are left out.
   const text = tomlText({
-    ...{ default_profile: defaultProfile, lang: language, journal },
+    default_profile: defaultProfile,
+    lang: language,
+    journal,
     profiles: Object.fromEntries(
       [...profiles].map(([name, settings]) => [
         name,

@@ -444,7 +444,8 @@ export function makeTimeoutSignal(
   ms: number,
   reason?: Error,
 ): AbortSignal {
-  const [over, ended] = [new AbortController(), new AbortController()];
+  const over = new AbortController();
+  const ended = new AbortController();
   onClose(() => ended.abort());
   clock.sleep(ms, ended.signal).then(
     () => over.abort(reason),

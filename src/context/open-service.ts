@@ -365,7 +365,9 @@ export async function probeHarvestAuth(
     import('../oai/client.ts'),
   ]);
   const client = openOaiClient({
-    ...{ oaiBase, version: profile.schemaVersion, answerTimeoutMs: profile.answerTimeoutMs },
+    oaiBase,
+    version: profile.schemaVersion,
+    answerTimeoutMs: profile.answerTimeoutMs,
     credentials: { kind: 'basic', username, password },
     exchange: redactPassword(send, password),
   });

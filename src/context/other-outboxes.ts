@@ -137,7 +137,8 @@ export async function openContinued(context: Context, id: string): Promise<Outbo
     account === null || boundAccount === undefined
       ? isAccountOfUser(outbox, profile.username)
       : boundAccount === account;
-  const [sender, named] = [account ?? '', profile.name];
+  const sender = account ?? '';
+  const named = profile.name;
   if (!isOwn)
     throw new ConfigError(
       msg`The outbox ${id} sends as the account ${sender}, which is not the account of profile ${named}.`,

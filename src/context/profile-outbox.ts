@@ -72,12 +72,10 @@ export function openOutboxWithJournal(
     ...(binding === undefined ? {} : { binding, id }),
     journal: () =>
       openJournal(journalFile, {
-        ...{
-          machine: sources.getMachineId,
-          clock,
-          busyTimeoutMs: JOURNAL_WAIT_MS[purpose],
-          isChecked: purpose === 'push',
-        },
+        machine: sources.getMachineId,
+        clock,
+        busyTimeoutMs: JOURNAL_WAIT_MS[purpose],
+        isChecked: purpose === 'push',
         onSetAside: (aside) =>
           terminal.warn(
             t`The journal ${journalFile} was damaged. It was rebuilt from its readable part; the damaged file is now ${aside}.`,
@@ -170,13 +168,12 @@ function watchOutbox(journal: Journal, failures: unknown[]): Journal {
   };
   const { append, findEventAt, listEventsSince, has, isAnswered } = journal;
   return {
-    ...{
-      ...journal,
-      append: watch(append),
-      findEventAt: watch(findEventAt),
-      listEventsSince: watch(listEventsSince),
-    },
-    ...{ has: watch(has), isAnswered: watch(isAnswered) },
+    ...journal,
+    append: watch(append),
+    findEventAt: watch(findEventAt),
+    listEventsSince: watch(listEventsSince),
+    has: watch(has),
+    isAnswered: watch(isAnswered),
   };
 }
 
@@ -220,10 +217,8 @@ export function assertBinding(outbox: Outbox, profile: Profile): void {
       },
     );
   }
-  const [here, there] = [
-    `${profile.prefix} ${profile.schemaVersion}`,
-    `${prefix} ${schemaVersion}`,
-  ];
+  const here = `${profile.prefix} ${profile.schemaVersion}`;
+  const there = `${prefix} ${schemaVersion}`;
   const flags = `--prefix ${profile.prefix} --schema-version ${profile.schemaVersion}`;
   throw new ConfigError(
     msg`Profile ${name} has the schema ${here}, but its outbox ${outbox.path} has documents of ${there}. Nothing was changed.`,
@@ -327,10 +322,8 @@ function makeOtherUserError(
   settings: ProfileSettings,
 ): ConfigError {
   const account = readHeader(outbox).account ?? '';
-  const [username, before] = [
-    settings.username?.toString() ?? '',
-    findKnownUsername(outbox) ?? findKnownAccount(outbox)?.email ?? '',
-  ];
+  const username = settings.username?.toString() ?? '';
+  const before = findKnownUsername(outbox) ?? findKnownAccount(outbox)?.email ?? '';
   const command = initCommand(freeProfileName(config, username), settings);
   return new ConfigError(
     msg`Profile ${name} would be for the user ${username}, but its outbox ${outbox.path} sends as ${before} (${account}). Nothing was changed.`,

@@ -152,7 +152,8 @@ export function choose<T>(
 }
 
 function makeYesAndNo() {
-  const [yes, no] = [t`Yes`, t`No`];
+  const yes = t`Yes`;
+  const no = t`No`;
   return { keywords: { yes, no, error: () => t`Answer ${yes} or ${no}.` } };
 }
 

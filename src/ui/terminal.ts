@@ -158,7 +158,8 @@ export async function formatTable(
   return all.map((row) =>
     header
       .map((_, column) => {
-        const [cell, cells] = [row[column] ?? '', widths[column] ?? 0];
+        const cell = row[column] ?? '';
+        const cells = widths[column] ?? 0;
         const isLast = column === header.length - 1;
         const shown = isLast && columns === Number.POSITIVE_INFINITY ? cell : cutTo(cell, cells);
         return isLast ? shown : padText(shown, cells);
@@ -374,7 +375,8 @@ function sortByRow(issues: readonly Issue[]): readonly Issue[] {
     row ?? 0,
   ];
   return issues.toSorted((a, b) => {
-    const [one, other] = [getOrder(a), getOrder(b)];
+    const one = getOrder(a);
+    const other = getOrder(b);
     return one[0] - other[0] || one[1] - other[1];
   });
 }

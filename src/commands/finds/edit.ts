@@ -224,7 +224,8 @@ async function editMany(
   }
   const reported = collapseUnchecked(issues);
   printIssues(terminal, reported);
-  const [all, of] = [formatFindCount(planned.length), requested.length];
+  const all = formatFindCount(planned.length);
+  const of = requested.length;
   terminal.printLine(t`Changed: ${all} of ${of}.`);
   terminal.printValue({
     changed: planned.map(({ stored, plan }) => ({ find: stored.localId, changed: plan.changed })),

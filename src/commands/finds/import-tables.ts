@@ -108,7 +108,13 @@ async function openRequest(context: Context, files: readonly string[], options: 
   const { idPrefix, set, keepRows } = options;
   return {
     ...makeContextKeeping(context, options),
-    ...{ outbox, answers, ruleContext, copy, idPrefix, set, keepRows },
+    outbox,
+    answers,
+    ruleContext,
+    copy,
+    idPrefix,
+    set,
+    keepRows,
     queueNumbers: options.asCorrection !== undefined,
     findOtherIssuer: makeOutboxSearch(context, outbox),
     dryRun: options.dryRun === true,
@@ -190,7 +196,8 @@ function parseMergeAnswers(outbox: Outbox, options: ImportOptions): MergeAnswers
     throw new UsageError(t`--rename and --as-new cannot be combined. Use only one of them.`);
   const resolveIds = (names: readonly string[]): Set<string> =>
     new Set(resolveFindNames(outbox, names).map(({ localId }) => localId));
-  const [keep, take] = [resolveIds(oursOf), resolveIds(theirsOf)];
+  const keep = resolveIds(oursOf);
+  const take = resolveIds(theirsOf);
   const both = [...keep].find((find) => take.has(find));
   if (both !== undefined)
     throw new UsageError(t`--ours-of and --theirs-of both name ${both}. Use only one of them.`);
@@ -343,10 +350,8 @@ function printUnknownPeople(
     const nearest = (findNearestPeople(name, lookupTerm) ?? []).map(formatPerson).join(', ');
     return `${printable(name)} (${nearest === '' ? count : t`${count}; nearest: ${nearest}`})`;
   });
-  const [names, count] = [
-    [...shownTexts, ...(people.size > MAX_PEOPLE ? ['…'] : [])].join('; '),
-    people.size,
-  ];
+  const names = [...shownTexts, ...(people.size > MAX_PEOPLE ? ['…'] : [])].join('; ');
+  const count = people.size;
   terminal.note(
     ngettext(
       msgid`${count} finder is not among the harvested people; the service will create a new person (finds in brackets): ${names}`,
@@ -360,18 +365,14 @@ function countChanges({ finds, rows }: ImportResult) {
   const count = (change: EnqueuedFind['change']): number =>
     finds.filter((find) => find.change === change).length;
   return {
-    ...{
-      added: count('added'),
-      updated: count('updated'),
-      unchanged: count('kept'),
-      already_sent: count('sent'),
-    },
-    ...{
-      conflicts: count('conflict'),
-      other_finds: count('another'),
-      other_table: count('asked'),
-      equal: count('equal'),
-    },
+    added: count('added'),
+    updated: count('updated'),
+    unchanged: count('kept'),
+    already_sent: count('sent'),
+    conflicts: count('conflict'),
+    other_finds: count('another'),
+    other_table: count('asked'),
+    equal: count('equal'),
     photos_removed: finds.reduce((sum, find) => sum + find.photosRemoved, 0),
     numbers: finds.filter(({ numberQueued }) => numberQueued === true).length,
     invalid: rows - finds.length,
@@ -406,11 +407,9 @@ function printSummary(
   const { finds, newPeople, missing, issues } = imported;
   const counts = countChanges(imported);
   const { photos_removed: photosRemoved, numbers, drafts } = counts;
-  const [all, changes, photographs] = [
-    formatFindCount(finds.length),
-    formatChanges(counts),
-    formatPhotographCount(counts.photos),
-  ];
+  const all = formatFindCount(finds.length);
+  const changes = formatChanges(counts);
+  const photographs = formatPhotographCount(counts.photos);
   terminal.printLine(
     dryRun
       ? t`Would import ${all}: ${changes}; ${photographs}.`

@@ -41,7 +41,8 @@ export async function runWizard(
   const previewed = await openPreview(context, file, mapFile, options);
   const { proposed } = previewed;
   printReadNotes(previewed.table, say);
-  const [name, rows] = [basename(file), previewed.table.rowCount];
+  const name = basename(file);
+  const rows = previewed.table.rowCount;
   say([
     ngettext(
       msgid`${name}: ${rows} row. The columns seem to be:`,

@@ -162,7 +162,8 @@ export async function importNumbers(
   const queued = numbers.length - current - replaced;
   if (queued + replaced > 0) announceInstance(context);
   printIssues(terminal, issues);
-  const [taken, all] = [numbers.length, formatNumberCount(numbers.length)];
+  const taken = numbers.length;
+  const all = formatNumberCount(numbers.length);
   terminal.printLine(
     dryRun
       ? ngettext(

@@ -116,10 +116,8 @@ function formatOrigin(file: string, row: number | null): string {
 function printRemoteState(context: Context, { pulled, record, changes }: RemoteState): void {
   const { terminal } = context;
   terminal.printLine();
-  const [standing, seenText] = [
-    terminal.color.bold(formatRemoteStatus(pulled)),
-    formatMoment(pulled.seenMs),
-  ];
+  const standing = terminal.color.bold(formatRemoteStatus(pulled));
+  const seenText = formatMoment(pulled.seenMs);
   terminal.printLine(t`in the service: ${standing}, as of ${seenText}`);
   printFacts(context, [
     [t`number`, record?.elements.evidencni_cislo?.toString()],
@@ -164,7 +162,8 @@ function printStory(
   }
   for (const { foundAt, verdict, reason, candidates } of whole ? evidence : []) {
     const names = candidates.length === 0 ? '' : ` (${candidates.map(printable).join(', ')})`;
-    const [verdictText, why] = [VERDICT_WORDS[verdict], printable(reason)];
+    const verdictText = VERDICT_WORDS[verdict];
+    const why = printable(reason);
     terminal.printLine(
       `  ${formatMoment(foundAt)}  ${t`evidence: ${verdictText}; ${why}`}${names}`,
     );
@@ -193,7 +192,8 @@ function describeEntry(entry: Entry, whole: boolean): string[] {
 }
 
 function formatHeldLines(entry: Entry, { question, candidates }: HeldQuestion): string[] {
-  const [asked, names] = [printable(question), candidates.map(printable).join(', ')];
+  const asked = printable(question);
+  const names = candidates.map(printable).join(', ');
   const lines = [t`held: ${asked}`, ...(names === '' ? [] : [t`candidates: ${names}`])];
   return [...lines, ...listAnswers(entry).map((command) => t`next: ${command}`)];
 }
@@ -244,7 +244,11 @@ function toStoryJson({ entry, attempts, evidence }: Story): Record<string, unkno
     attempts: attempts.map(({ startedAt, endedAt, method, path, status, outcome, reason }) => ({
       started_at: new Date(startedAt).toISOString(),
       ended_at: endedAt === null ? null : new Date(endedAt).toISOString(),
-      ...{ method, path, status, outcome, reason },
+      method,
+      path,
+      status,
+      outcome,
+      reason,
     })),
   };
 }

@@ -56,11 +56,9 @@ export async function undoCommand(context: Context, words?: string): Promise<Exi
         : t`${find} was not undone: a later command changed it. Undo the later ones first: ${cmd`pas undo`}`,
     );
   }
-  const [all, name, at] = [
-    formatFindCount(finds),
-    `pas ${command.command.replaceAll('-', ' ')}`,
-    formatMoment(command.at),
-  ];
+  const all = formatFindCount(finds);
+  const name = `pas ${command.command.replaceAll('-', ' ')}`;
+  const at = formatMoment(command.at);
   terminal.printLine(
     finds === 0
       ? t`${name} of ${at}: nothing could be undone.`

@@ -195,7 +195,11 @@ async function pushOptions(
       t`Waiting for requests in progress. Press Ctrl-C again to abort them.`,
     ),
     ...(await openSync(context)),
-    ...{ maxInFlight, answerTimeoutMs, settleMs, kinds, recordKeys },
+    maxInFlight,
+    answerTimeoutMs,
+    settleMs,
+    kinds,
+    recordKeys,
     isUrgent: recordKeys !== undefined,
     limit: options.limit,
     pace: await openPace(context, profile),
@@ -276,7 +280,8 @@ function printQueued(
 ): ExitReason {
   const { terminal } = context;
   for (const kind of kinds) {
-    const [word, count] = [KIND_WORDS[kind], queued[kind]];
+    const word = KIND_WORDS[kind];
+    const count = queued[kind];
     terminal.printLine(t`${word}: ${count} would be sent`);
   }
   printNewPeople(context, people);

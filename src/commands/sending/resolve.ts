@@ -127,10 +127,8 @@ function undo(context: Context, outbox: Outbox, name: string): ExitReason {
   const { terminal } = context;
   const { decision, entries } = undoDecision(outbox, name, withLockIfFree(context));
   for (const entry of entries) {
-    const [what, now] = [
-      printable(entry.kind === 'photo' ? entry.photograph.name : name),
-      STATE_WORDS[entry.state],
-    ];
+    const what = printable(entry.kind === 'photo' ? entry.photograph.name : name);
+    const now = STATE_WORDS[entry.state];
     terminal.printLine(t`${what}: the decision was undone; the entry is ${now} again.`);
   }
   terminal.printValue({
@@ -212,11 +210,9 @@ function formatWays(
       ['--entry', entryId?.toString()],
       [flag, value],
     ]);
-  const [created, resend, drop] = [
-    resolveCommand('--created'),
-    resolveCommand('--resend'),
-    resolveCommand('--drop'),
-  ];
+  const created = resolveCommand('--created');
+  const resend = resolveCommand('--resend');
+  const drop = resolveCommand('--drop');
   const seen = candidates.map((ident) => {
     const command = resolveCommand('--created', ident);
     return msg`the service has it: ${command}`;

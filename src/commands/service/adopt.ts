@@ -148,7 +148,8 @@ function print({ terminal }: Context, { added, same, renamed, lost }: MergedOutb
       ngettext(msgid`${same} find was already there.`, `${same} finds were already there.`, same),
     );
   for (const { localId, now } of renamed) {
-    const [before, after] = [printable(localId), printable(now)];
+    const before = printable(localId);
+    const after = printable(now);
     terminal.warn(
       t`${before} is now called ${after} and held, because another find was sent as ${before}. See ${cmd`pas show ${now}`}`,
     );

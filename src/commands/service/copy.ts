@@ -132,7 +132,8 @@ async function copyIntoOutbox(
       ngettext(msgid`${same} find was already there.`, `${same} finds were already there.`, same),
     );
   for (const { localId, now } of renamed) {
-    const [before, after] = [printable(localId), printable(now)];
+    const before = printable(localId);
+    const after = printable(now);
     terminal.warn(
       t`In that outbox, ${before} is called ${after} and held, because it has another find ${before}.`,
     );

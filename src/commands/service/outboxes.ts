@@ -190,7 +190,8 @@ async function check(context: Context, { repair = false }: CheckOptions): Promis
 
 async function repairOutboxHeader(context: Context): Promise<void> {
   const { clock, terminal } = context;
-  const [profile, id] = [context.getProfile(), context.getOutboxId()];
+  const profile = context.getProfile();
+  const id = context.getOutboxId();
   const { outboxFile } = context.getOutboxPlaces(id);
   await withLock(context, async () => {
     if (!repairOutbox(outboxFile, clock, getBinding(profile), id)) return;

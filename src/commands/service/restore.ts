@@ -33,12 +33,10 @@ async function restore(context: Context, file: string, options: RestoreFlags): P
     throw new UsageError(t`A backup cannot be read from standard input. Specify a file.`);
   const progress = terminal.startProgress(t`Reading the photographs`);
   const restored = await restoreOutbox({
-    ...{
-      clock,
-      getPlace: makeOutboxPlaceLookup(context),
-      backup: resolve(context.cwd, file),
-      outboxesFolder: places.outboxesFolder,
-    },
+    clock,
+    getPlace: makeOutboxPlaceLookup(context),
+    backup: resolve(context.cwd, file),
+    outboxesFolder: places.outboxesFolder,
     service: { address: baseUrl, profile: name },
     replace: options.replace === true,
     assignOutbox: (id) => setProfileOutbox(context, id),
@@ -106,10 +104,8 @@ function printMerged({ terminal }: Context, { merged, journalProblem }: RestoreR
   const { events, restoredFinds } = merged;
   if (journalProblem !== undefined) terminal.warn(t`The journal added nothing: ${journalProblem}`);
   if (events === 0) return;
-  const [added, finds] = [
-    ngettext(msgid`${events} event`, `${events} events`, events),
-    ngettext(msgid`${restoredFinds} find`, `${restoredFinds} finds`, restoredFinds),
-  ];
+  const added = ngettext(msgid`${events} event`, `${events} events`, events);
+  const finds = ngettext(msgid`${restoredFinds} find`, `${restoredFinds} finds`, restoredFinds);
   terminal.printLine(
     t`The journal added what was sent since: ${added}, with ${finds} that the backup did not have.`,
   );

@@ -88,7 +88,8 @@ async function planRename(
   now: string,
   options: MovedOptions,
 ): Promise<AffectedOutboxes> {
-  const [from, address] = [normalizeAddress(old), normalizeAddress(now)];
+  const from = normalizeAddress(old);
+  const address = normalizeAddress(now);
   const all = await describeOutboxes(context);
   const named = [...context.getConfig().profiles].map(
     ([name, { base_url: url }]) => [name, String(url ?? '')] as const,
@@ -170,7 +171,8 @@ async function confirm(
   context: Context,
   { from, move, outboxes }: AffectedOutboxes,
 ): Promise<void> {
-  const [entries, accepted] = [sum(outboxes, 'entries'), sum(outboxes, 'accepted')];
+  const entries = sum(outboxes, 'entries');
+  const accepted = sum(outboxes, 'accepted');
   const what = t`${from} has ${entries} entries here, of which ${accepted} are records. They will count as entries of ${move.address}.`;
   if (context.terminal.interactive) context.terminal.note(what);
   const unasked = [what, t`Add --yes if it is the same service.`] as const;

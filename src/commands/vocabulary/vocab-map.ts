@@ -232,7 +232,8 @@ function report(
   { proposals, alreadyMapped, notHarvested, issues }: Proposals,
 ): void {
   const proposed = proposals.filter(({ candidates }) => candidates.length > 0).length;
-  const [all, sets] = [proposals.length, notHarvested.join(', ')];
+  const all = proposals.length;
+  const sets = notHarvested.join(', ');
   if (sets !== '') terminal.warn(t`Not harvested, so nothing is proposed from it: ${sets}.`);
   terminal.note(
     ngettext(
