@@ -99,8 +99,8 @@ export function readConfigFile(path: string): ConfigFile {
   if (!isTable(projects)) throw new ConfigError(t`${path}: projects must be a table.`);
   return {
     defaultProfile,
-    ...(language === undefined ? {} : { language }),
-    ...(layout === undefined ? {} : { journal: layout }),
+    language,
+    journal: layout,
     profiles: new Map(
       Object.entries(profiles).map(([name, value]) => [
         name,

@@ -399,10 +399,8 @@ export function toIssueJson(issue: Issue): Record<string, unknown> {
     rule: issue.rule,
     severity: issue.severity,
     message: issue.message,
-    ...(issue.written === undefined ? {} : { written: issue.written }),
-    ...(issue.candidates === undefined
-      ? {}
-      : { candidates: issue.candidates.map(({ id, label }) => ({ id, label })) }),
+    written: issue.written,
+    candidates: issue.candidates?.map(({ id, label }) => ({ id, label })),
     ...(issue.rule === 'conflict'
       ? { base: issue.base, ours: issue.ours, theirs: issue.theirs }
       : {}),

@@ -201,9 +201,13 @@ function parseMergeAnswers(outbox: Outbox, options: ImportOptions): MergeAnswers
   const both = [...keep].find((find) => take.has(find));
   if (both !== undefined)
     throw new UsageError(t`--ours-of and --theirs-of both name ${both}. Use only one of them.`);
-  const general = ours === true ? 'ours' : theirs === true ? 'theirs' : undefined;
   return {
-    chooseSide: (localId) => (keep.has(localId) ? 'ours' : take.has(localId) ? 'theirs' : general),
+    chooseSide: (localId) => {
+      if (keep.has(localId)) return 'ours';
+      if (take.has(localId)) return 'theirs';
+      if (ours === true) return 'ours';
+      return theirs === true ? 'theirs' : undefined;
+    },
     same: same === true,
     rename: rename === true,
     asNew: asNew === true,

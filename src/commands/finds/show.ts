@@ -84,7 +84,7 @@ async function show(context: Context, name: string, why: boolean): Promise<ExitR
   terminal.printValue({
     find: find?.id ?? null,
     local_id: find?.localId ?? null,
-    ...(find === undefined ? { ident_cely: name } : {}),
+    ident_cely: find === undefined ? name : undefined,
     source:
       find === undefined || find.sourceFile === null
         ? null
@@ -226,16 +226,7 @@ function toStoryJson({ entry, attempts, evidence }: Story): Record<string, unkno
     ident_cely: entry.identCely,
     reason: entry.reason === null ? null : String(entry.reason),
     ...toHeldJson(entry),
-    ...(entry.kind === 'import'
-      ? {
-          document: entry.document?.toString('utf8') ?? null,
-          sha512: entry.documentSha512?.toString('hex') ?? null,
-        }
-      : {}),
-    ...(entry.kind === 'number' ? { value: entry.value } : {}),
-    ...(entry.kind === 'photo'
-      ? { photo: entry.photograph.name, sha512: entry.photograph.sha512.toString('hex') }
-      : {}),
+    ...toContentJson(entry),
     issues: toIssuesJson(entry.issues),
     evidence: evidence.map(({ foundAt, ...rest }) => ({
       found_at: new Date(foundAt).toISOString(),
@@ -251,4 +242,18 @@ function toStoryJson({ entry, attempts, evidence }: Story): Record<string, unkno
       reason,
     })),
   };
+}
+
+function toContentJson(entry: Entry): Record<string, unknown> {
+  switch (entry.kind) {
+    case 'import':
+      return {
+        document: entry.document?.toString('utf8') ?? null,
+        sha512: entry.documentSha512?.toString('hex') ?? null,
+      };
+    case 'number':
+      return { value: entry.value };
+    case 'photo':
+      return { photo: entry.photograph.name, sha512: entry.photograph.sha512.toString('hex') };
+  }
 }

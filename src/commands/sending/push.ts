@@ -210,19 +210,17 @@ async function pushOptions(
     mayLook: options.look !== false,
     lookBackMs: lookBackDays * DAY_MS,
     onNotChecked: (why: NotChecked) => terminal.note(String(describeNotChecked(context, why))),
-    ...(kinds.includes('import')
-      ? { admitNewPeople: (mayAskNow: boolean) => admitNewPeople(context, admission(mayAskNow)) }
-      : {}),
+    admitNewPeople: kinds.includes('import')
+      ? (mayAskNow: boolean) => admitNewPeople(context, admission(mayAskNow))
+      : undefined,
     onLostJournal: () =>
       terminal.warn(
         t`The journal of this machine was missing and was recreated from the outbox. Before sending, pas searches the service for entries that are not sent yet.`,
       ),
-    ...(mayAsk(context, options)
-      ? {
-          askHeld: (held: readonly Entry[]) => askHeld(context, outbox, held),
-          confirmAdoption: () => confirmAdoption(context),
-        }
-      : {}),
+    askHeld: mayAsk(context, options)
+      ? (held: readonly Entry[]) => askHeld(context, outbox, held)
+      : undefined,
+    confirmAdoption: mayAsk(context, options) ? () => confirmAdoption(context) : undefined,
   };
 }
 
@@ -352,11 +350,8 @@ function summarise(
     case 'new-people':
       return 'dataRefused';
     case 'interrupted':
-      return result.atRest === true && queued === 0
-        ? totals.refused > 0
-          ? 'dataRefused'
-          : 'done'
-        : 'interrupted';
+      if (result.atRest !== true || queued > 0) return 'interrupted';
+      return totals.refused > 0 ? 'dataRefused' : 'done';
     case 'closed':
     case 'unreachable':
     case 'waiting':

@@ -92,7 +92,7 @@ function print(
   for (const [name, text] of describeSchema(inUse))
     terminal.printLine(`${`${name}:`.padEnd(11)}${text}`);
   terminal.printValue({
-    ...(change === undefined ? {} : { change }),
+    change,
     schema_version: version,
     namespace,
     in_use: keptFile === undefined ? 'bundled' : 'own',

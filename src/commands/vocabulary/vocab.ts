@@ -88,7 +88,7 @@ async function search(
   const vocabulary = await openHarvested(context);
   const hits = searchVocabulary(vocabulary, typed, {
     limit,
-    ...(set === undefined ? {} : { setSpec: set }),
+    setSpec: set,
   });
   const sought = printable(typed);
   const elsewhere = set === undefined ? [] : findOtherSets(vocabulary, typed, hits);
