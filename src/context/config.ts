@@ -332,7 +332,7 @@ export function parseSetting(text: string): readonly [ProfileKey, string | boole
 }
 
 /** Makes the command that creates a profile with these settings, without its outbox. */
-export function initCommand(name: string, settings: ProfileSettings): Command {
+export function makeInitCommand(name: string, settings: ProfileSettings): Command {
   const flags = Object.entries(settings).flatMap(([name, value]) => {
     const key = name as ProfileKey;
     if (key === 'outbox') return [];

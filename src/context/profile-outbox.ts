@@ -26,8 +26,8 @@ import type { Terminal } from '../ui/terminal.ts';
 import { assignOutbox, findSimilarProfiles, freeProfileName } from './change-config.ts';
 import {
   type ConfigFile,
-  initCommand,
   listProfilesOfOutbox,
+  makeInitCommand,
   type Profile,
   type ProfileSettings,
 } from './config.ts';
@@ -306,7 +306,7 @@ function assertOneUser(config: ConfigFile, outbox: Outbox, { name, outbox: id }:
   );
   const [first = otherProfiles[0] ?? name] = strangers;
   const names = [name, ...otherProfiles].join(', ');
-  const command = initCommand(first, getSettings(first));
+  const command = makeInitCommand(first, getSettings(first));
   throw new ConfigError(
     msg`Profiles ${names} belong to several users but share one outbox, ${outbox.path}.`,
     {
@@ -324,7 +324,7 @@ function makeOtherUserError(
   const account = readHeader(outbox).account ?? '';
   const username = settings.username?.toString() ?? '';
   const before = findKnownUsername(outbox) ?? findKnownAccount(outbox)?.email ?? '';
-  const command = initCommand(freeProfileName(config, username), settings);
+  const command = makeInitCommand(freeProfileName(config, username), settings);
   return new ConfigError(
     msg`Profile ${name} would be for the user ${username}, but its outbox ${outbox.path} sends as ${before} (${account}). Nothing was changed.`,
     {

@@ -226,17 +226,17 @@ async function importAsking(
 ): Promise<ImportReport> {
   const { terminal } = context;
   const first = await importIt({});
-  const updatedContext = first.finds.filter(({ change }) => change === 'asked').length;
-  if (updatedContext === 0 || dryRun || !terminal.interactive || terminal.json) return first;
+  const askedCount = first.finds.filter(({ change }) => change === 'asked').length;
+  if (askedCount === 0 || dryRun || !terminal.interactive || terminal.json) return first;
   printIssues(
     terminal,
     first.issues.filter(({ rule }) => rule === 'other-table'),
     terminal.note,
   );
   const question = ngettext(
-    msgid`Use the values of ${file} for ${updatedContext} find that came from another table?`,
-    `Use the values of ${file} for ${updatedContext} finds that came from another table?`,
-    updatedContext,
+    msgid`Use the values of ${file} for ${askedCount} find that came from another table?`,
+    `Use the values of ${file} for ${askedCount} finds that came from another table?`,
+    askedCount,
   );
   if (!(await (await context.prompt()).confirm(question, false))) return first;
   const again = copy === undefined ? {} : { copy: { ...copy, overwrite: true } };

@@ -2,7 +2,7 @@ import { type Command, InvalidArgumentError, Option } from 'commander';
 import { type ExitReason, UsageError } from '../../base/errors.ts';
 import { formatDecimal, formatMoment, msgid, ngettext, t } from '../../base/language.ts';
 import { cmd, type Message, msg } from '../../base/message.ts';
-import { initCommand } from '../../context/config.ts';
+import { makeInitCommand } from '../../context/config.ts';
 import {
   type Context,
   type GlobalOptions,
@@ -236,7 +236,7 @@ function describeNotChecked({ getConfig, getProfile }: Context, why: NotChecked)
   const { name } = getProfile();
   const settings = getConfig().profiles.get(name) ?? {};
   if (why !== 'anonymous' || settings.oai_auth === undefined) return NOT_CHECKED[why];
-  const command = initCommand(name, { ...settings, oai_auth: 'basic' });
+  const command = makeInitCommand(name, { ...settings, oai_auth: 'basic' });
   return msg`Not checked: the profile says oai_auth = none, so pas cannot see if another computer has sent the same finds. To sign in there: ${command}`;
 }
 

@@ -73,7 +73,7 @@ async function renameService(
     terminal.note(t`Check oai_base and schema_base in ${context.places.configFile} too.`);
   if (options.prefix !== undefined || options.schemaVersion !== undefined)
     terminal.note(t`\`${cmd`pas validate`}\` rebuilds the documents that are not sent yet.`);
-  const entries = outboxes.reduce((sum, each) => sum + each.entries, 0);
+  const entries = sum(outboxes, 'entries');
   terminal.printValue({ moved: from, to: move.address, entries, outboxes: ids, profiles });
   return 'done';
 }
