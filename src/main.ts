@@ -61,8 +61,8 @@ export async function runMain(args: readonly string[], world: Runtime): Promise<
 }
 
 /**
- * Reads PAS_LANG; the option declares the values of `--lang`. @throws UsageError where PAS_LANG is
- * used and unknown
+ * Reads PAS_LANG; the option declares the values of `--lang`.
+ * @throws UsageError where PAS_LANG is used and unknown
  */
 function assertKnownLanguage(args: readonly string[], { environment }: Runtime): void {
   const named = environment['PAS_LANG'] ?? '';
@@ -91,8 +91,8 @@ function assertNoTracing({ environment }: Runtime): void {
 }
 
 /**
- * Prints an error for people, and as a last line for programs under `--json`. @returns the exit
- * code
+ * Prints an error for people, and as a last line for programs under `--json`.
+ * @returns the exit code
  */
 function fail(thrown: unknown, json: boolean, world: Runtime): number {
   const error = asFailure(thrown);

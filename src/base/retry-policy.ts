@@ -73,8 +73,8 @@ export function computeConnectionBackoffMs(failures: number): number {
 }
 
 /**
- * Returns for how long a circuit stays open, in milliseconds. @param previousMs last open time; 0
- * for the first
+ * Returns for how long a circuit stays open, in milliseconds.
+ * @param previousMs last open time; 0 for the first
  */
 export function computeCircuitOpenMs(previousMs: number): number {
   const { minOpenMs, maxOpenMs } = RETRY_POLICY.circuit;

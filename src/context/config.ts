@@ -162,8 +162,8 @@ function parseProjectMaps(path: string, profiles: TomlTable): Map<string, Projec
 type ProfileChoice = { readonly flag: string | undefined; readonly environment: Environment };
 
 /**
- * Returns the profile of the flag, PAS_PROFILE, the default, or the only one. @throws ConfigError
- * when none, or invalid
+ * Returns the profile of the flag, PAS_PROFILE, the default, or the only one.
+ * @throws ConfigError when none, or invalid
  */
 export function chooseProfile(
   config: ConfigFile,
@@ -312,7 +312,8 @@ const isDecided = (key: ProfileKey): key is DecidedKey => Object.hasOwn(DECIDED_
 
 /**
  * Parses `key=value` of `pas init --set`; an error does not quote the value, which may contain a
- * password. @throws ConfigError for another text or an unknown key
+ * password.
+ * @throws ConfigError for another text or an unknown key
  */
 export function parseSetting(text: string): readonly [ProfileKey, string | boolean] {
   const at = text.indexOf('=');
@@ -352,8 +353,8 @@ export function toFlag(key: DecidedKey): string {
 export type ProfileSettings = { readonly [Key in ProfileKey]?: string | number | boolean };
 
 /**
- * @param where for errors, such as "config.toml, profile training" @throws ConfigError for an
- * unknown key or a wrong value
+ * @param where for errors, such as "config.toml, profile training"
+ * @throws ConfigError for an unknown key or a wrong value
  */
 export function checkSettings(where: string, value: unknown): ProfileSettings {
   if (!isTable(value)) throw new ConfigError(t`${where}: must be a table.`);

@@ -93,8 +93,8 @@ export type Context = Runtime & {
   /** Returns the UUID of the profile's outbox, which is assigned at its first use. */
   getOutboxId(): string;
   /**
-   * Returns the files of the profile's outbox, or of another one. @throws ConfigError where the id
-   * is no UUID
+   * Returns the files of the profile's outbox, or of another one.
+   * @throws ConfigError where the id is no UUID
    */
   getOutboxPlaces(id?: string): OutboxPlaces;
   getJournalPlaces(id?: string): JournalPlaces;

@@ -133,8 +133,8 @@ export function announceInstance({ terminal, getProfile }: Context): void {
 }
 
 /**
- * Asks before the first production write. @throws UsageError without a terminal and `--yes`, or
- * when the answer is no
+ * Asks before the first production write.
+ * @throws UsageError without a terminal and `--yes`, or when the answer is no
  */
 export async function confirmProduction(context: Context, yes: boolean): Promise<void> {
   const profile = context.getProfile();

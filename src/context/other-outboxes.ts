@@ -151,8 +151,9 @@ export async function openContinued(context: Context, id: string): Promise<Outbo
 }
 
 /**
- * Runs `work` under the push lock. @param id of another outbox than the profile's @throws
- * OutboxLeasedError during a push
+ * Runs `work` under the push lock.
+ * @param id of another outbox than the profile's
+ * @throws OutboxLeasedError during a push
  */
 export function withLock<T>(context: Context, work: () => Promise<T>, id?: string): Promise<T> {
   return withPushLock(context.pushLock(id), work);
@@ -182,8 +183,8 @@ function lockIfFree({ pushLock }: Context): PushLock | undefined {
 }
 
 /**
- * Runs `work` under the push locks of outboxes, taken in this order. @throws OutboxLeasedError
- * during a push of one
+ * Runs `work` under the push locks of outboxes, taken in this order.
+ * @throws OutboxLeasedError during a push of one
  */
 export function withLocks<T>(
   context: Context,

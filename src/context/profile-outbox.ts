@@ -87,8 +87,8 @@ export function openOutboxWithJournal(
 }
 
 /**
- * Opens or recreates the outbox and merges its journal. @throws ConfigError where it is another
- * service's or of several users
+ * Opens or recreates the outbox and merges its journal.
+ * @throws ConfigError where it is another service's or of several users
  */
 export function openProfileOutbox(sources: OutboxSources, purpose: Purpose): Outbox {
   const { clock, places } = sources;

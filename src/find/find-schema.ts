@@ -288,7 +288,8 @@ function resolveUrl(location: string, base: string): string {
 export const MAX_SCHEMA_BYTES = 1024 * 1024;
 
 /**
- * Explains why a schema is not that of this profile. @param charset of the `Content-Type` header
+ * Explains why a schema is not that of this profile.
+ * @param charset of the `Content-Type` header
  */
 export async function findSchemaProblem(
   schema: SchemaSource,

@@ -12,8 +12,8 @@ import { assertSoundFinds } from './stored-finds.ts';
 const TABLES_OF_AN_OUTBOX = ['header', 'finds', 'entries', 'events'];
 
 /**
- * Copies a snapshot, also during a push, with its time. @throws DatabaseError where a row is
- * damaged; an old copy stays then
+ * Copies a snapshot, also during a push, with its time.
+ * @throws DatabaseError where a row is damaged; an old copy stays then
  */
 export function backUpOutbox(outbox: Outbox, target: string): void {
   assertSound(outbox);
@@ -23,8 +23,8 @@ export function backUpOutbox(outbox: Outbox, target: string): void {
 }
 
 /**
- * Checks the whole file, and each row by its checksum. @throws DatabaseError where anything is
- * damaged
+ * Checks the whole file, and each row by its checksum.
+ * @throws DatabaseError where anything is damaged
  */
 export function assertSound(outbox: Outbox): void {
   assertUndamaged(outbox.path, outbox.sql('pragma integrity_check(1)'));

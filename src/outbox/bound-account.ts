@@ -55,8 +55,8 @@ export function findKnownUsername({ sql }: Outbox): string | undefined {
 }
 
 /**
- * Binds the outbox to the first account that sends from it. @throws ConfigError where it belongs to
- * another account
+ * Binds the outbox to the first account that sends from it.
+ * @throws ConfigError where it belongs to another account
  */
 export function bindAccount(outbox: Outbox, account: string): void {
   assertSameAccount(outbox, account);
@@ -75,8 +75,8 @@ export function bindAccount(outbox: Outbox, account: string): void {
 }
 
 /**
- * @param waysOut returns the remedy, given the outbox's account @throws ConfigError where that is
- * another account
+ * @param waysOut returns the remedy, given the outbox's account
+ * @throws ConfigError where that is another account
  */
 export function assertSameAccount(
   outbox: Outbox,
@@ -98,8 +98,8 @@ export function isSameUser(one: string, other: string): boolean {
 }
 
 /**
- * Tells if a user name's account may send from the outbox, as known before sign-in. @param username
- * undefined: none given
+ * Tells if a user name's account may send from the outbox, as known before sign-in.
+ * @param username undefined: none given
  */
 export function isAccountOfUser(outbox: Outbox, username: string | undefined): boolean {
   const { account: bound } = readHeader(outbox);

@@ -72,8 +72,8 @@ export function replaceImport(outbox: Outbox, entry: ImportEntry, content: Impor
 }
 
 /**
- * Queues a number. @param expects number of the record that it may replace: '' for none, null where
- * unknown
+ * Queues a number.
+ * @param expects number of the record that it may replace: '' for none, null where unknown
  */
 export function addNumber(
   outbox: Outbox,
@@ -254,7 +254,8 @@ export function schedule(outbox: Outbox, id: EntryId, changes: Schedule): void {
 }
 
 /**
- * Changes the schedules of entries in one transaction. @throws DatabaseError where one is missing
+ * Changes the schedules of entries in one transaction.
+ * @throws DatabaseError where one is missing
  */
 export function scheduleEach(
   outbox: Outbox,
@@ -366,8 +367,8 @@ function moveDependents(
 }
 
 /**
- * Stores the reason of an entry, or deletes it (null). @throws DatabaseError where the entry is
- * missing
+ * Stores the reason of an entry, or deletes it (null).
+ * @throws DatabaseError where the entry is missing
  */
 export function setReason(outbox: Outbox, id: EntryId, reason: string | null): void {
   update(outbox, getEntryRow(outbox, id), { reason });

@@ -39,8 +39,8 @@ const FROM = 'from entries left join finds on finds.id = entries.find_id';
 const UNSENT = `entries.kind in ('import', 'number', 'photo') and state in ('draft', 'queued', 'sending', 'refused', 'uncertain')`;
 
 /**
- * Returns the row of an entry; undefined where it was removed. @throws DatabaseError where it is
- * damaged
+ * Returns the row of an entry; undefined where it was removed.
+ * @throws DatabaseError where it is damaged
  */
 export function findRowById(outbox: Outbox, id: EntryId): EntryRow | undefined {
   const row = outbox.sql(`select ${COLUMNS} ${FROM} where entries.id = ?`).get(id);
@@ -48,8 +48,8 @@ export function findRowById(outbox: Outbox, id: EntryId): EntryRow | undefined {
 }
 
 /**
- * Returns the row of an entry. @throws DatabaseError where it is damaged, or another process
- * removed it
+ * Returns the row of an entry.
+ * @throws DatabaseError where it is damaged, or another process removed it
  */
 export function getEntryRow(outbox: Outbox, id: EntryId): EntryRow {
   const row = outbox.sql(`select ${COLUMNS} ${FROM} where entries.id = ?`).get(id);
@@ -101,8 +101,8 @@ export function listEntriesOfTarget(outbox: Outbox, { findId, identCely }: Targe
 }
 
 /**
- * Returns the import of a find, even a dropped one. @throws DatabaseError where it is missing since
- * an entry is damaged
+ * Returns the import of a find, even a dropped one.
+ * @throws DatabaseError where it is missing since an entry is damaged
  */
 export function findImportOfFind(outbox: Outbox, findId: FindId): ImportEntry | undefined {
   const [entry] = selectEntries(outbox, `find_id = :findId and entries.kind = 'import'`, {
@@ -237,8 +237,8 @@ const AWAITS_EARLIER = `exists (
 const SUPERSEDED = `exists (${LATER_NUMBERS} and later.state in ('sending', 'uncertain', 'accepted', 'queued') and later.held is null)`;
 
 /**
- * Returns unsent numbers with a later one of their record that was sent. @param identCely only
- * those of this record
+ * Returns unsent numbers with a later one of their record that was sent.
+ * @param identCely only those of this record
  */
 export function listSupersededNumbers(outbox: Outbox, identCely: string | undefined): Entry[] {
   return selectEntries(

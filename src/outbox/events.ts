@@ -249,8 +249,8 @@ export function parseEvent(path: string, row: unknown): OutboxEvent {
 }
 
 /**
- * Parses an event with its sequence number in the database. @throws DatabaseError where the row
- * differs from what was written
+ * Parses an event with its sequence number in the database.
+ * @throws DatabaseError where the row differs from what was written
  */
 export function parseNumberedEvent(
   path: string,

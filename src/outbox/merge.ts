@@ -315,8 +315,8 @@ function queueUnsentBehind(outbox: Outbox, key: string, sent: string): void {
 }
 
 /**
- * Removes documents, not digests, of attempts whose records the service shows. @returns the number
- * of documents
+ * Removes documents, not digests, of attempts whose records the service shows.
+ * @returns the number of documents
  */
 export function thinDocuments(outbox: Outbox): number {
   const rows = outbox
@@ -340,8 +340,8 @@ export function thinDocuments(outbox: Outbox): number {
 const parseNamed = createRowParser({ id: isNumber, uuid: isText });
 
 /**
- * Compares the stored states with the events, and corrects them. @returns the local ids or
- * identifiers of corrected entries
+ * Compares the stored states with the events, and corrects them.
+ * @returns the local ids or identifiers of corrected entries
  */
 export function rebuildStates(outbox: Outbox): string[] {
   return outbox.change(() => {

@@ -364,8 +364,8 @@ export function getDataVersion(outbox: Outbox): string {
 }
 
 /**
- * Writes changed fields of the header. @throws DatabaseError where the file has no header, or a
- * damaged one
+ * Writes changed fields of the header.
+ * @throws DatabaseError where the file has no header, or a damaged one
  */
 export function updateHeader(outbox: Outbox, changes: Partial<Header>): void {
   outbox.sql(REPLACE_HEADER).run(makeHeaderValues({ ...readHeader(outbox), ...changes }));

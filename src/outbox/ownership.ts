@@ -97,8 +97,8 @@ export function findLastNumber(
 }
 
 /**
- * Drops unsent numbers once a later one of their record was sent. @param identCely only those of
- * this record
+ * Drops unsent numbers once a later one of their record was sent.
+ * @param identCely only those of this record
  */
 export function supersedeEarlierNumbers(outbox: Outbox, identCely?: string): void {
   const superseded = listSupersededNumbers(outbox, identCely);

@@ -48,7 +48,8 @@ export type AttemptEvidence = EvidenceBasis & {
 };
 
 /**
- * Returns the attempts of an entry, oldest first. @throws DatabaseError where an event is damaged
+ * Returns the attempts of an entry, oldest first.
+ * @throws DatabaseError where an event is damaged
  */
 export function listAttempts(outbox: Outbox, entry: Entry): Attempt[] {
   return selectAttempts(listEventsOfEntry(outbox, entry.uuid), entry.id);
@@ -288,8 +289,8 @@ function exportIfPossible(outbox: Outbox): void {
 }
 
 /**
- * Copies events that only the outbox has to the journal. @throws DatabaseError where it cannot be
- * written
+ * Copies events that only the outbox has to the journal.
+ * @throws DatabaseError where it cannot be written
  */
 export function exportEvents(outbox: Outbox): void {
   const { journal } = outbox;

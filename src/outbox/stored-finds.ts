@@ -151,8 +151,8 @@ function insertRow(outbox: Outbox, row: FindContent, id: FindId | null = null): 
 }
 
 /**
- * Replaces the elements of a find. @throws UsageError where another process changed it since it was
- * read as `version`
+ * Replaces the elements of a find.
+ * @throws UsageError where another process changed it since it was read as `version`
  */
 export function updateFind(outbox: Outbox, find: FindToStore, version?: number): void {
   outbox.change(() => {

@@ -207,8 +207,8 @@ function formatParagraph(header: readonly string[], row: readonly string[]): str
 
 export type Progress = {
   /**
-   * @param total undefined while it is unknown @param perSecond current rate; without it, the mean
-   * since the beginning
+   * @param total undefined while it is unknown
+   * @param perSecond current rate; without it, the mean since the beginning
    */
   update(doneCount: number, total: number | undefined, perSecond?: number): void;
   end(): void;

@@ -64,8 +64,8 @@ export type SeedFind = {
 };
 
 /**
- * Makes a find with its project and photographs. @throws SeedError for an invalid value, or a point
- * outside all areas
+ * Makes a find with its project and photographs.
+ * @throws SeedError for an invalid value, or a point outside all areas
  */
 export function makeFindBody(
   row: SeedRow,
@@ -143,7 +143,8 @@ const MIMETYPES: Readonly<Record<string, string>> = {
 
 /**
  * Reads `photographs/<name>` of the seed folder, and makes its `soubor` element from the bytes
- * (A-FILE-5). @throws ShapeError
+ * (A-FILE-5).
+ * @throws ShapeError
  */
 function seedPhotograph(
   folder: string,

@@ -188,8 +188,8 @@ type EditOptions = GlobalOptions & {
 };
 
 /**
- * Shows and makes one change in several finds. @throws UsageError without a change or a terminal,
- * or when the answer is no
+ * Shows and makes one change in several finds.
+ * @throws UsageError without a change or a terminal, or when the answer is no
  */
 async function editMany(
   context: Context,

@@ -232,8 +232,8 @@ function formatWays(
 }
 
 /**
- * Shows the record beside the find. @throws UsageError where it cannot be that of the find, without
- * a terminal, or on "no"
+ * Shows the record beside the find.
+ * @throws UsageError where it cannot be that of the find, without a terminal, or on "no"
  */
 async function checkRecord(
   context: Context,
@@ -269,8 +269,8 @@ async function checkRecord(
 }
 
 /**
- * Shows the service's record, with the evidence against it. @returns `unseen` where the service
- * should list it, and does not
+ * Shows the service's record, with the evidence against it.
+ * @returns `unseen` where the service should list it, and does not
  */
 async function look(
   context: Context,

@@ -61,8 +61,8 @@ export function register(program: Command, run: Runner): void {
 }
 
 /**
- * Writes the profile and makes the first one the default. @param address of the service, or of a
- * shared profile
+ * Writes the profile and makes the first one the default.
+ * @param address of the service, or of a shared profile
  */
 export async function init(
   context: Context,

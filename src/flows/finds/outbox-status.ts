@@ -34,8 +34,8 @@ const MAX_DELAYS = 10;
 const MAX_CHECKED = 100;
 
 /**
- * Counts entries by state and cause of waiting, and lists those for a person. @throws DatabaseError
- * where a row is damaged
+ * Counts entries by state and cause of waiting, and lists those for a person.
+ * @throws DatabaseError where a row is damaged
  */
 export function getOutboxStatus(outbox: Outbox) {
   assertSoundFinds(outbox, MAX_CHECKED);

@@ -74,8 +74,8 @@ type PlannedEdit =
 export type FindEdit = ReturnType<typeof openEdit>;
 
 /**
- * Opens an edit; a complete find is queued after it. @throws UsageError, as each edit, where it was
- * sent or changed meanwhile
+ * Opens an edit; a complete find is queued after it.
+ * @throws UsageError, as each edit, where it was sent or changed meanwhile
  */
 export function openEdit(context: EditContext, stored: StoredFind) {
   const { outbox, ruleContext } = context;
@@ -127,7 +127,8 @@ export function openEdit(context: EditContext, stored: StoredFind) {
 }
 
 /**
- * Replaces the finder of unsent finds by an identifier. @throws UsageError as {@link openEdit} does
+ * Replaces the finder of unsent finds by an identifier.
+ * @throws UsageError as {@link openEdit} does
  */
 export function replaceFinder(context: EditContext, finds: readonly FindId[], id: string): void {
   for (const find of finds) {
@@ -142,8 +143,8 @@ type PlannedFind = {
 };
 
 /**
- * Plans the same change of several finds; a sent find does not prevent the others. @throws
- * UsageError for an invalid setting
+ * Plans the same change of several finds; a sent find does not prevent the others.
+ * @throws UsageError for an invalid setting
  */
 export function planEdits(
   context: EditContext,
@@ -228,8 +229,8 @@ function planEdit(
 }
 
 /**
- * Returns the import that an edit would change; undefined without one. @throws UsageError where it
- * was sent
+ * Returns the import that an edit would change; undefined without one.
+ * @throws UsageError where it was sent
  */
 function findEditableImport(outbox: Outbox, { id, localId }: StoredFind): ImportEntry | undefined {
   const entry = findImportOfFind(outbox, id);
@@ -347,8 +348,8 @@ function findNextQuestion(find: Find, done: readonly QuestionName[]): Question |
 }
 
 /**
- * Parses filters `element=value`, `state=…`, `since=…`, `until=…` and `text=…`. @throws UsageError
- * for an invalid one
+ * Parses filters `element=value`, `state=…`, `since=…`, `until=…` and `text=…`.
+ * @throws UsageError for an invalid one
  */
 export function parseChoice(filters: readonly string[]): FindChoice {
   const named = new Map<string, string>();

@@ -89,8 +89,8 @@ export function verifyOutbox(outbox: Outbox): string[] {
 }
 
 /**
- * Rebuilds a damaged header from the binding of the profile, under the push lock. @returns false
- * for a sound one
+ * Rebuilds a damaged header from the binding of the profile, under the push lock.
+ * @returns false for a sound one
  */
 export function repairOutbox(
   outboxFile: string,
@@ -109,8 +109,8 @@ export type ServiceMove = {
 };
 
 /**
- * Records a new address or document form of the service, under the push lock. @returns false where
- * nothing changes
+ * Records a new address or document form of the service, under the push lock.
+ * @returns false where nothing changes
  */
 export function moveOutbox(
   outbox: Outbox,

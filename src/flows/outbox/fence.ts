@@ -17,8 +17,8 @@ export type Fence =
   | { readonly kind: 'foreign'; readonly journal: string; readonly machine: string };
 
 /**
- * @param machine its identifier; empty without one @throws DatabaseError, DatabaseTooNewError for
- * an unusable journal
+ * @param machine its identifier; empty without one
+ * @throws DatabaseError, DatabaseTooNewError for an unusable journal
  */
 export function getFence(outbox: Outbox, machine: string): Fence {
   const journalId = assertJournal(outbox).id;

@@ -59,8 +59,8 @@ function withMember(
 }
 
 /**
- * Sends an import without a find, which the service refuses. @returns the cause for the push to
- * end, if any
+ * Sends an import without a find, which the service refuses.
+ * @returns the cause for the push to end, if any
  */
 export async function probePeer(asker: Asker, token: string): Promise<StopCause | undefined> {
   return findStopCause(await probe(asker, token, makeEmptyImport(asker.baseUrl)));

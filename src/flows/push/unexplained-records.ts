@@ -47,8 +47,8 @@ export function storeUnexplained(
 }
 
 /**
- * Returns the unexplained records; `hidden` has those without a stored state. @throws DatabaseError
- * where one is damaged
+ * Returns the unexplained records; `hidden` has those without a stored state.
+ * @throws DatabaseError where one is damaged
  */
 export function readUnexplained(outbox: Outbox): UnexplainedRecords {
   const rows = listUnexplainedRecords(outbox);

@@ -142,8 +142,8 @@ type WatchedPush = PushResult & { readonly atRest: boolean };
 export type Rest = 'sent' | 'empty' | 'held';
 
 /**
- * Pushes repeatedly under the push lock, and waits in between. @throws OutboxLeasedError where
- * another push is running
+ * Pushes repeatedly under the push lock, and waits in between.
+ * @throws OutboxLeasedError where another push is running
  */
 export function pushWatching(
   options: PushAllOptions,

@@ -54,8 +54,8 @@ type MatchSources = MatchOptions & {
 };
 
 /**
- * Inspects every file of a folder and matches it to a find. @throws FileError where the folder
- * cannot be read
+ * Inspects every file of a folder and matches it to a find.
+ * @throws FileError where the folder cannot be read
  */
 export async function matchFolder(folder: string, sources: MatchSources): Promise<MatchedFolder> {
   const { files, unsearched, issues } = await searchFolder(folder, sources.recursive);

@@ -53,8 +53,8 @@ export function listCommandLog(outbox: Outbox): LogLine[] {
 }
 
 /**
- * Returns the last command that changed finds and was not undone. @param words only commands of
- * this name
+ * Returns the last command that changed finds and was not undone.
+ * @param words only commands of this name
  */
 export function findLastCommand(outbox: Outbox, words?: string): LoggedCommand | undefined {
   return listLoggedCommands(outbox).find(({ command }) => words === undefined || command === words);
