@@ -308,7 +308,9 @@ export const DECIDED_KEYS = {
 
 export type DecidedKey = keyof typeof DECIDED_KEYS;
 
-const isDecided = (key: ProfileKey): key is DecidedKey => Object.hasOwn(DECIDED_KEYS, key);
+export function isDecided(key: ProfileKey): key is DecidedKey {
+  return Object.hasOwn(DECIDED_KEYS, key);
+}
 
 /**
  * Parses `key=value` of `pas init --set`; an error does not quote the value, which may contain a
@@ -334,8 +336,8 @@ export function parseSetting(text: string): readonly [ProfileKey, string | boole
 
 /** Makes the command that creates a profile with these settings, without its outbox. */
 export function makeInitCommand(name: string, settings: ProfileSettings): Command {
-  const flags = Object.entries(settings).flatMap(([name, value]) => {
-    const key = name as ProfileKey;
+  const flags = Object.entries(settings).flatMap(([setting, value]) => {
+    const key = setting as ProfileKey;
     if (key === 'outbox') return [];
     const pair: readonly [string, string] = isDecided(key)
       ? [toFlag(key), String(value)]

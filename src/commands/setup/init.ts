@@ -7,6 +7,7 @@ import {
   checkSettings,
   DECIDED_KEYS,
   type DecidedKey,
+  isDecided,
   PROFILE_KEYS,
   type ProfileKey,
   type ProfileSettings,
@@ -158,7 +159,7 @@ function showFound(
 }
 
 function getLabel(key: ProfileKey): string {
-  return String(key in DECIDED_KEYS ? DECIDED_KEYS[key as DecidedKey] : key);
+  return isDecided(key) ? String(DECIDED_KEYS[key]) : key;
 }
 
 const NEEDED = DECIDED.filter((key) => 'required' in PROFILE_KEYS[key]);

@@ -359,9 +359,9 @@ export function parseChoice(filters: readonly string[]): FindChoice {
     if (name === '') otherNames.push(filter);
     else named.set(name, value.trim());
   }
-  const [state, since, until, text] = ['state', 'since', 'until', 'text'].map((name) =>
-    named.get(name),
-  );
+  const state = named.get('state');
+  const since = named.get('since');
+  const until = named.get('until');
   for (const day of [since, until]) {
     if (day !== undefined && !/^\d{4}-\d\d-\d\d$/.test(day))
       throw new UsageError(t`"${day}" is not a date. Write it as YYYY-MM-DD.`);
@@ -370,7 +370,7 @@ export function parseChoice(filters: readonly string[]): FindChoice {
     state: state === undefined ? undefined : parseStates(state),
     since,
     until,
-    text,
+    text: named.get('text'),
     elements: otherNames.map(parseElementFilter),
   };
 }
