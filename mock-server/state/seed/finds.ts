@@ -130,7 +130,7 @@ function parseFirstChange(history: unknown): { readonly user: string; readonly a
     id: optional(text()),
   });
   if (first === undefined)
-    throw new ShapeError('historie', 'is missing: photographs are uploaded by somebody');
+    throw new ShapeError('historie', 'is missing: it names who uploaded the photographs');
   const { uzivatel, datum_zmeny } = change(first, 'historie[0]');
   return { user: uzivatel, at: datum_zmeny };
 }
