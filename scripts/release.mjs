@@ -23,7 +23,6 @@ import { arch, platform, tmpdir } from 'node:os';
 import { basename, dirname, join, relative, resolve } from 'node:path';
 
 const NODE = '24.21.0';
-const SBOM_TOOL = '@cyclonedx/cyclonedx-npm@6.0.1';
 /**
  * npm has no Node for macOS: there the Node that runs this is packed, on a Mac of that kind.
  * @type {Record<string, { os: string, cpu: string, node?: string, runtime: string, prebuilt: string
@@ -69,7 +68,7 @@ process.umask(0o022);
 const root = resolve(import.meta.dirname, '..');
 const out = join(root, 'release');
 const npm = process.env['npm_execpath'] ?? '';
-const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+const { name: packageName, version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
 const commitTime = Number(run('git', ['log', '-1', '--format=%ct'], root));
 const work = mkdtempSync(join(tmpdir(), 'pas-release-'));
 
@@ -244,16 +243,15 @@ function licences(app, runtime) {
 }
 
 function sbom(app) {
-  const flags = [
-    '--output-reproducible',
-    '--omit',
-    'dev',
-    '--output-file',
-    '-',
-    '--ignore-npm-errors',
-  ];
-  const text = run(process.execPath, [npm, 'exec', '--yes', '--', SBOM_TOOL, ...flags], app);
-  const bill = JSON.parse(text);
+  // What is not in the archive would be reported as missing.
+  run(process.execPath, [npm, 'pkg', 'delete', 'devDependencies'], app);
+  const flags = ['--sbom-format=cyclonedx', '--sbom-type=application', '--omit=dev'];
+  const bill = JSON.parse(run(process.execPath, [npm, 'sbom', ...flags], app));
+  // Of this run, not of the commit.
+  delete bill.serialNumber;
+  delete bill.metadata.timestamp;
+  // npm names the folder.
+  bill.metadata.component.name = packageName;
   bill.components.push({
     type: 'platform',
     name: 'node',
