@@ -38,6 +38,8 @@ export type StoredPhotograph = {
 export type CurrentBody = {
   /** Null where nothing is wanted. */
   readonly intent: string | null;
+  /** The intent that was wanted before, where nothing is wanted: it is still shown. */
+  readonly was?: string | null;
   /** The find is not shown: it was removed, or its creation was undone. */
   readonly hides: boolean;
   readonly find?: FindWish;

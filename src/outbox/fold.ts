@@ -37,6 +37,10 @@ export type SlotState = {
   readonly records: readonly string[];
   /** Candidates that a person excluded. */
   readonly rejected: ReadonlyMap<string, RejectedMatch>;
+  /** Decisions that count. */
+  readonly decisions: readonly Decided[];
+  /** Facts that say what is wanted: a new wish replaces them. */
+  readonly heads: readonly string[];
   /** Ids of all heads and effective decisions: what an attempt of now knows. */
   readonly inForce: readonly string[];
 };
@@ -73,6 +77,8 @@ export function foldSlot(given: readonly Fact[]): SlotState {
     intents,
     records: listRecords(verdicts, said),
     rejected: collectRejected(decisions),
+    decisions,
+    heads: heads.map(({ id }) => id),
     inForce: [...heads, ...decisions].map(({ id }) => id),
   };
 }
