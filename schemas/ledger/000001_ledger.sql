@@ -6,7 +6,16 @@ create table services (id text primary key, kind text not null check (kind in ('
 create table addresses (address text primary key, service text not null references services (id)) strict, without rowid;
 create table accounts (account text not null, service text not null references services (id), primary key (account, service)) strict, without rowid;
 
--- As in the outbox (schemas/outbox). An attempted fact has its intent, its wish and its document within.
+-- Versions of finds, numbers and photographs that were wanted after an attempt; as in the outbox (schemas/outbox).
+create table intents (
+  id text primary key,
+  kind text not null,
+  subject text not null,
+  content text not null,
+  document blob
+) strict;
+
+-- As in the outbox. An attempted fact has its intent, its wish and its document within.
 create table facts (
   seq integer primary key autoincrement,
   id text not null unique,

@@ -3,7 +3,7 @@ import { ConfigError, OutboxLeasedError, PasError, UsageError } from '../base/er
 import { cmd, msg } from '../base/message.ts';
 import type { Elsewhere } from '../columns/map-row.ts';
 import type { OutboxPlace } from '../flows/outbox/restore-outbox.ts';
-import type { WithLockIfFree } from '../flows/reconcile/resolve-entries.ts';
+import type { WithLockIfFree } from '../push/resolve.ts';
 import { findKnownAccount, isAccountOfUser } from '../outbox/bound-account.ts';
 import { mergeJournal } from '../outbox/merge.ts';
 import { type Outbox, openOutbox, readHeader } from '../outbox/open-outbox.ts';

@@ -15,15 +15,15 @@ import {
 } from '../context/places.ts';
 import type { Find } from '../find/find.ts';
 import { validateFind } from '../find/rules.ts';
-import { createBreakers } from '../flows/push/circuit-breaker.ts';
-import type { PushResult } from '../flows/push/drain-queue.ts';
+import { createBreakers } from '../push/circuit-breaker.ts';
+import type { PushResult } from '../push/drain-queue.ts';
 import {
   type Harvesting,
   pushAll,
   reconcileNow,
   type SyncContext,
-} from '../flows/push/push-all.ts';
-import type { PushEvent } from '../flows/push/push-context.ts';
+} from '../push/push.ts';
+import type { PushEvent } from '../push/push-context.ts';
 import {
   addPhotograph,
   enqueueNumber,
@@ -34,7 +34,7 @@ import { type EnqueueReport, enqueueFinds } from '../flows/queue/enqueue-finds.t
 import { type ImportReport, importTable } from '../flows/queue/import-table.ts';
 import { findTarget, findTargetForChange } from '../flows/queue/resolve-finds.ts';
 import { makePhotographKeeping } from '../flows/queue/store-photographs.ts';
-import { type Decision, resolveEntries, sendHeld } from '../flows/reconcile/resolve-entries.ts';
+import { type Decision, resolveEntries, sendHeld } from '../push/resolve.ts';
 import { HARVEST_RETRY, withRetry } from '../http/exchange.ts';
 import { type OaiClientOptions, openOaiClient } from '../oai/client.ts';
 import { findKnownAccount } from '../outbox/bound-account.ts';
@@ -65,11 +65,11 @@ export type { Issue } from '../base/issue.ts';
 export type { Reference, TargetState } from '../find/field.ts';
 export type { FindElements } from '../find/fields.ts';
 export type { Find } from '../find/find.ts';
-export type { PushResult } from '../flows/push/drain-queue.ts';
-export type { PushEvent, StopCause } from '../flows/push/push-context.ts';
+export type { PushResult } from '../push/drain-queue.ts';
+export type { PushEvent, StopCause } from '../push/push-context.ts';
 export type { Enqueued, EnqueueReport } from '../flows/queue/enqueue-finds.ts';
 export type { ImportReport } from '../flows/queue/import-table.ts';
-export type { Decision } from '../flows/reconcile/resolve-entries.ts';
+export type { Decision } from '../push/resolve.ts';
 export type { EntryKind, EntryState, HeldBasis } from '../outbox/entry.ts';
 export type { ServiceOptions } from './connection.ts';
 

@@ -1,7 +1,7 @@
 import { systemClock } from '../base/clock.ts';
 import { FileError, UsageError } from '../base/errors.ts';
-import { fetchAccount } from '../flows/push/resolve-account.ts';
-import { openKeptPhotograph, parseRecordIdent, sendOnce } from '../flows/push/send-entry.ts';
+import { fetchAccount } from '../push/account.ts';
+import { openKeptPhotograph, parseRecordIdent, sendOnce } from '../push/departure.ts';
 import type { Exchange, HttpRequest } from '../http/exchange.ts';
 import { hashSha512 } from '../http/request-body.ts';
 import type { Outcome } from '../pas-api/outcome.ts';

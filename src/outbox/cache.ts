@@ -1,5 +1,6 @@
+import { msg, serializeValue } from '../base/message.ts';
 import { getRetryAt, makeAttempts } from './attempts.ts';
-import { makeRecordKey } from './entry.ts';
+import { type Held, makeRecordKey } from './entry.ts';
 import type { CurrentBody, Fact, FactOf, FindWish } from './facts.ts';
 import {
   type EntryState,
@@ -62,24 +63,39 @@ function groupBySlot(numbered: readonly NumberedFact[]): Map<string, NumberedFac
   return slots;
 }
 
-type Wish = { readonly body: CurrentBody; readonly seq: number; readonly intent: string };
+type Wish = {
+  readonly body: CurrentBody;
+  readonly seq: number;
+  readonly name: string;
+  readonly intent: IntentRow;
+};
 
-/** Returns the wish that is shown, and its intent; of a removed find the last one. */
-function findWish({ wanted }: SlotState, numbered: readonly NumberedFact[]): Wish | undefined {
+/**
+ * Returns the wish that is shown, and its intent; of a removed find the last one. A version of
+ * another place whose content is not known here is not shown.
+ */
+function findWish(
+  outbox: Outbox,
+  { wanted }: SlotState,
+  numbered: readonly NumberedFact[],
+): Wish | undefined {
   const heads = wanted.kind === 'disputed' ? wanted.facts : [wanted.fact];
-  for (const head of heads) {
-    if (head === undefined) continue;
-    const id = head.kind === 'attempted' ? head.body.current : head.id;
+  const ids = heads.flatMap((head) =>
+    head === undefined ? [] : head.kind === 'attempted' ? head.body.current : head.id,
+  );
+  const others = numbered.map(({ fact }) => fact.id).reverse();
+  for (const id of [...ids, ...others]) {
     const found = numbered.find(({ fact }) => fact.id === id);
     if (found?.fact.kind !== 'current') continue;
     const { body } = found.fact;
-    const intent = body.intent ?? body.was ?? null;
-    if (intent !== null) return { body, seq: found.seq, intent };
+    const name = body.intent ?? body.was ?? null;
+    const intent = name === null ? undefined : findIntentRow(outbox, name);
+    if (name !== null && intent !== undefined) return { body, seq: found.seq, name, intent };
   }
   return undefined;
 }
 
-type FindRow = { readonly id: number; readonly wish: Wish; readonly intent: IntentRow };
+type FindRow = { readonly id: number; readonly wish: Wish };
 
 /**
  * Writes the row of a find. @returns undefined where it is none: it was removed before an attempt,
@@ -91,11 +107,10 @@ function writeFind(
   state: SlotState,
   numbered: readonly NumberedFact[],
 ): FindRow | undefined {
-  const wish = findWish(state, numbered);
-  const intent = wish === undefined ? undefined : findIntentRow(outbox, wish.intent);
+  const wish = findWish(outbox, state, numbered);
   const isHidden = wish?.body.intent === null && wish.body.hides;
   const wasAttempted = numbered.some(({ fact }) => fact.kind === 'attempted');
-  if (wish?.body.find === undefined || intent === undefined || (isHidden && !wasAttempted)) {
+  if (wish?.body.find === undefined || (isHidden && !wasAttempted)) {
     outbox.sql('delete from finds where uuid = ?').run(uuid);
     return undefined;
   }
@@ -108,8 +123,8 @@ function writeFind(
          source_path = excluded.source_path, hidden = excluded.hidden returning id`,
     )
     .pluck()
-    .get(uuid, localId, intent.row, wish.seq, find.path, isHidden ? 1 : 0);
-  return { id: Number(id), wish, intent };
+    .get(uuid, localId, wish.intent.row, wish.seq, find.path, isHidden ? 1 : 0);
+  return { id: Number(id), wish };
 }
 
 /** Of two finds with one local id the one that came later gets another one. */
@@ -125,17 +140,18 @@ function chooseLocalId(outbox: Outbox, uuid: string, { localId }: FindWish): str
 function writeImport(
   outbox: Outbox,
   subject: string,
-  { id, wish, intent }: FindRow,
+  { id, wish }: FindRow,
   state: SlotState,
   numbered: readonly NumberedFact[],
 ): void {
   const facts = numbered.map(({ fact }) => fact);
+  const { intent } = wish;
   const folded = getImportState(state);
   const isDraft = intent.hasDocument === 0 && (folded === 'queued' || folded === 'refused');
   const accepted = findAcceptedIntent(state);
   const parsed =
     intent.content === null ? undefined : parseIntent('import', subject, intent.content);
-  const refusal = folded === 'refused' ? findRefusal(state, wish.intent) : null;
+  const refusal = folded === 'refused' ? findRefusal(state, wish.name) : null;
   writeEntry(outbox, {
     key: `import ${subject}`,
     subject,
@@ -144,7 +160,7 @@ function writeImport(
     recordKey: makeRecordKey({ findId: id, identCely: null }),
     intent: intent.row,
     state: isDraft ? 'draft' : folded,
-    changed: accepted !== undefined && accepted !== wish.intent ? 1 : 0,
+    changed: accepted !== undefined && accepted !== wish.name ? 1 : 0,
     identCely: state.records[0] ?? null,
     project: (parsed?.kind === 'import' ? parsed.elements.projekt?.id : undefined) ?? null,
     issues: isDraft || folded === 'queued' ? intent.issues : refusal,
@@ -179,12 +195,16 @@ function writeChanges(
 ): string[] {
   const facts = numbered.map(({ fact }) => fact);
   const state = foldSlot(facts);
-  return [...state.intents].flatMap(([intent, { attempts }]) => {
-    const row = findIntentRow(outbox, intent);
+  const rows = sortByChain(
+    [...state.intents.keys()].flatMap((intent) => findIntentRow(outbox, intent) ?? []),
+  );
+  return rows.flatMap((row) => {
+    const intent = row.id;
+    const attempts = state.intents.get(intent)?.attempts ?? [];
     const wish = facts.find(
       (fact): fact is FactOf<'current'> => fact.kind === 'current' && fact.body.intent === intent,
     );
-    if (row === undefined || wish === undefined) return [];
+    if (wish === undefined) return [];
     const kind: IntentKind = row.kind === 'number' ? 'number' : 'photo';
     const parsed = row.content === null ? undefined : parseIntent(kind, subject, row.content);
     const folded = getChangeState(state, intent);
@@ -215,6 +235,23 @@ function writeChanges(
   });
 }
 
+/** Sorts numbers as they follow one another, so that their rows have one order in all copies. */
+function sortByChain(rows: readonly IntentRow[]): IntentRow[] {
+  const getAfter = ({ content }: IntentRow): string | null => JSON.parse(content ?? '{}').after ?? null;
+  const ids = new Set(rows.map(({ id }) => id));
+  const sorted: IntentRow[] = [];
+  const isNext = (row: IntentRow): boolean => {
+    const after = getAfter(row);
+    return after === null || !ids.has(after) || sorted.some(({ id }) => id === after);
+  };
+  for (let left = [...rows]; left.length > 0; left = left.filter((row) => !sorted.includes(row))) {
+    const next = left.find(isNext);
+    if (next === undefined) return [...sorted, ...left];
+    sorted.push(next);
+  }
+  return sorted;
+}
+
 /** Returns the wish for an intent that no other wish for it replaces. */
 function findLatestWish(facts: readonly Fact[], intent: string): FactOf<'current'> | undefined {
   const wishes = facts.filter(
@@ -224,10 +261,21 @@ function findLatestWish(facts: readonly Fact[], intent: string): FactOf<'current
   return wishes.findLast(({ id }) => !replaced.has(id));
 }
 
+const EDITED_TWICE = JSON.stringify({
+  basis: 'edited-twice',
+  question: serializeValue(
+    msg`two copies of this outbox changed it in different ways: edit it once more, and that version is sent`,
+  ),
+  candidates: [],
+  matched: 'near',
+} satisfies Omit<Held, 'question'> & { readonly question: unknown });
+
 type Summary = {
   readonly attempts: number;
   readonly unknownAttempts: number;
   readonly notBeforeAt: number;
+  /** The question of two versions; others are not known from the facts. */
+  readonly held: string | null;
   readonly reason: string | null;
 };
 
@@ -239,7 +287,7 @@ function summarize(
   facts: readonly Fact[],
   intent: string | undefined,
   wish: CurrentBody,
-  { intents }: SlotState,
+  { intents, wanted }: SlotState,
 ): Summary {
   const attempted = facts.filter(
     (fact): fact is FactOf<'attempted'> =>
@@ -252,12 +300,14 @@ function summarize(
       const kind = verdicts.get(id)?.kind;
       if (ids.has(id) && (kind === 'unknown' || kind === 'open')) unknownAttempts += 1;
     }
+  const held = wanted.kind === 'disputed' ? EDITED_TWICE : null;
   const last = findLastEvent(facts, ids, intent);
   const isNewer = last === undefined || (last.body.at < wish.at && wish.intent !== null);
-  if (isNewer) return { attempts: ids.size, unknownAttempts, notBeforeAt: 0, reason: null };
+  if (isNewer) return { attempts: ids.size, unknownAttempts, held, notBeforeAt: 0, reason: null };
   return {
     attempts: ids.size,
     unknownAttempts,
+    held,
     notBeforeAt: getNotBefore(last, attempted, facts),
     reason: last.body.reason === null ? null : JSON.stringify(last.body.reason),
   };
@@ -312,11 +362,12 @@ type EntryRow = Summary & {
 
 /** A question and a lookup stay as long as the entry is what they were about. */
 const WRITE_ENTRY = `insert into entries (key, subject, find_id, kind, record_key, intent, state, changed, ident_cely, project, value,
-    expects, photograph, attempts, unknown_attempts, not_before_at, reason, issues, created_at, updated_at)
+    expects, photograph, attempts, unknown_attempts, not_before_at, held, reason, issues, created_at, updated_at)
   values (:key, :subject, :findId, :kind, :recordKey, :intent, :state, :changed, :identCely, :project, :value,
-    :expects, :photograph, :attempts, :unknownAttempts, :notBeforeAt, :reason, :issues, :createdAt, :now)
+    :expects, :photograph, :attempts, :unknownAttempts, :notBeforeAt, :held, :reason, :issues, :createdAt, :now)
   on conflict (key) do update set
-    held = case when intent = excluded.intent and excluded.state in ('queued', 'draft') then held end,
+    held = case when excluded.held is not null then excluded.held
+      when intent = excluded.intent and excluded.state in ('queued', 'draft') and held ->> 'basis' <> 'edited-twice' then held end,
     lookup = case when excluded.state = 'uncertain' then lookup end,
     find_id = excluded.find_id, record_key = excluded.record_key, intent = excluded.intent, state = excluded.state,
     changed = excluded.changed, ident_cely = excluded.ident_cely, project = excluded.project, value = excluded.value,

@@ -248,15 +248,11 @@ export function getImportState({ wanted, intents, records }: SlotState): EntrySt
 }
 
 /** Returns the state of a number or a photograph, each of which is an intent of its own. */
-export function getChangeState(
-  { wanted, intents, records }: SlotState,
-  intent: string,
-): EntryState {
+export function getChangeState({ wanted, intents }: SlotState, intent: string): EntryState {
   const own = intents.get(intent)?.state;
   const isWanted =
     wanted.kind === 'disputed' || (wanted.kind === 'one' && wanted.intent === intent);
-  if (own === 'accepted' || (own === 'untried' && isWanted && records.length > 0))
-    return 'accepted';
+  if (own === 'accepted') return 'accepted';
   if (wanted.kind === 'nothing') return 'dropped';
   if (own === 'open') return 'sending';
   if (own === 'unknown') return 'uncertain';

@@ -16,6 +16,7 @@ const NOTHING_PREPARED: PreparedImport = { document: null, issues: null };
 
 const parseRow = createRowParser({
   row: isNumber,
+  id: isText,
   kind: makeMemberGuard(INTENT_KINDS),
   subject: isText,
   content: orNull(isText),
@@ -27,7 +28,7 @@ export type IntentRow = ReturnType<typeof parseRow>;
 export function findIntentRow(outbox: Outbox, id: string): IntentRow | undefined {
   const row = outbox
     .sql(
-      'select row, kind, subject, content, document is not null as hasDocument, issues from intents where id = ?',
+      'select row, id, kind, subject, content, document is not null as hasDocument, issues from intents where id = ?',
     )
     .get(id);
   return row === undefined ? undefined : parseRow(row);

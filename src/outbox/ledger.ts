@@ -8,18 +8,31 @@ import {
   asDatabaseError,
   createRowParser,
   type Database,
+  isBytes,
   isNumber,
   isSchemaDamage,
   isText,
+  makeMemberGuard,
   migrate,
   openDatabase,
+  orNull,
   parseTexts,
   runTransaction,
   type Statement,
 } from '../store/database.ts';
 import { type Fact, type FactOf, type FactRow, parseFact } from './facts.ts';
+import { INTENT_KINDS } from './intents.ts';
 
 export type ServiceKind = 'production' | 'training';
+
+export const parseLedgerIntent = createRowParser({
+  id: isText,
+  kind: makeMemberGuard(INTENT_KINDS),
+  subject: isText,
+  content: isText,
+  document: orNull(isBytes),
+});
+export type LedgerIntent = ReturnType<typeof parseLedgerIntent>;
 
 /** The facts of one account at one service. */
 export type Scope = { readonly service: string; readonly account: string };
@@ -41,8 +54,9 @@ export type Ledger = {
   /** Says that an address belongs to this service. */
   moveAddress(address: string, service: string): void;
   addAccount(scope: Scope): void;
-  /** Adds missing facts; they are on disk when it returns. */
-  append(scope: Scope, rows: readonly FactRow[]): void;
+  /** Adds missing facts, with intents that no attempt carries; they are on disk when it returns. */
+  append(scope: Scope, rows: readonly FactRow[], intents?: readonly LedgerIntent[]): void;
+  findIntent(id: string): LedgerIntent | undefined;
   /** Returns the id of the fact with this number, which tells this ledger from another one. */
   findFactAt(seq: number): string | undefined;
   has(id: string): boolean;
@@ -139,6 +153,9 @@ function getIdentity(database: Database, machine: () => string): ReturnType<type
 
 const INSERT = `insert into facts (id, service, account, kind, subject, slot, command, body)
   values (:id, :service, :account, :kind, :subject, :slot, :command, :body) on conflict (id) do nothing`;
+
+const INSERT_INTENT = `insert into intents (id, kind, subject, content, document)
+  values (:id, :kind, :subject, :content, :document) on conflict (id) do nothing`;
 
 const parseNumbered = createRowParser({ seq: isNumber });
 
@@ -239,12 +256,18 @@ type FactFunctions = Omit<
 
 function makeFactFunctions({ path, sql, guard, change, listTexts }: Parts): FactFunctions {
   return {
-    append: (scope, rows) => {
+    append: (scope, rows, intents = []) => {
       if (rows.length === 0) return;
       change(() => {
+        for (const intent of intents) sql(INSERT_INTENT).run(intent);
         for (const row of rows) sql(INSERT).run({ ...row, ...scope });
       });
     },
+    findIntent: (id) =>
+      guard(() => {
+        const row = sql('select * from intents where id = ?').get(id);
+        return row === undefined ? undefined : parseLedgerIntent(row);
+      }),
     findFactAt: (seq) => listTexts('select id from facts where seq = ?', seq).at(0),
     has: (id) => guard(() => sql('select 1 from facts where id = ?').get(id) !== undefined),
     listSince: ({ service, account }, seq, limit) =>

@@ -5,14 +5,13 @@ import {
   type Fact,
   type FactKind,
   type FactOf,
-  type FactRow,
   makeCommandId,
   makeFact,
   type NewFact,
   parseFact,
   serializeFact,
 } from './facts.ts';
-import type { Scope } from './ledger.ts';
+import { type LedgerIntent, parseLedgerIntent, type Scope } from './ledger.ts';
 import { type Outbox, readHeader } from './open-outbox.ts';
 
 /** Facts per transaction, so that other writers wait only briefly. */
@@ -158,6 +157,15 @@ function exportIfPossible(outbox: Outbox): void {
 
 const parseRow = createRowParser({ seq: isNumber, id: isText });
 
+function readIntent(outbox: Outbox, id: string): LedgerIntent | undefined {
+  const row = outbox
+    .sql(
+      'select id, kind, subject, content, document from intents where id = ? and content is not null',
+    )
+    .get(id);
+  return row === undefined ? undefined : parseLedgerIntent(row);
+}
+
 /**
  * Copies facts that only the outbox has to the ledger. @throws DatabaseError where it cannot be
  * written
@@ -171,8 +179,11 @@ export function exportFacts(outbox: Outbox): void {
   );
   for (let rows = query.all(); rows.length > 0; rows = query.all()) {
     // A wrong id is neither copied nor sent.
-    const facts: FactRow[] = rows.map((row) => serializeFact(parseFact(outbox.path, row)));
-    ledger.append(scope, facts);
+    const facts = rows.map((row) => parseFact(outbox.path, row));
+    const intents = facts.flatMap(({ body, kind }) =>
+      kind === 'current' && body.intent !== null ? (readIntent(outbox, body.intent) ?? []) : [],
+    );
+    ledger.append(scope, facts.map(serializeFact), intents);
     const last = parseRow(rows.at(-1)).seq;
     outbox.change(() =>
       outbox.sql('update facts set in_ledger = 1 where in_ledger = 0 and seq <= ?').run(last),

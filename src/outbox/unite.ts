@@ -113,6 +113,7 @@ function addFacts(outbox: Outbox, facts: readonly Fact[], isFromLedger: boolean)
 
 /** An attempt carries its intent and the wish for it. */
 function withWish(outbox: Outbox, fact: Fact): Fact[] {
+  if (fact.kind === 'current') storeIntentFromLedger(outbox, fact.body.intent);
   if (fact.kind !== 'attempted') return [fact];
   const { content, current } = unpackAttempt(fact);
   const { subject, slot } = fact;
@@ -127,6 +128,14 @@ function withWish(outbox: Outbox, fact: Fact): Fact[] {
     },
   );
   return [current, fact];
+}
+
+/** A version that was wanted after an attempt is in the ledger as well. */
+function storeIntentFromLedger(outbox: Outbox, id: string | null): void {
+  const intent = id === null ? undefined : outbox.ledger?.findIntent(id);
+  if (intent === undefined) return;
+  const document = intent.document?.toString('utf8') ?? null;
+  storeSentIntent(outbox, intent.id, intent, { content: intent.content, document });
 }
 
 /** Applies the rules for finds and records that have arrived. */

@@ -2,7 +2,7 @@ import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { asServerMs } from '../../src/base/clock.ts';
 import { passFence } from '../../src/flows/outbox/fence.ts';
-import { resolveEntries, undoDecision } from '../../src/flows/reconcile/resolve-entries.ts';
+import { resolveEntries, undoDecision } from '../../src/push/resolve.ts';
 import { hashSha512 } from '../../src/http/request-body.ts';
 import {
   type Claim,

@@ -8,12 +8,7 @@ import { type Claim, claim } from '../../src/outbox/claims.ts';
 import type { EntryId, FindId } from '../../src/outbox/entry.ts';
 import { findImportOfFind } from '../../src/outbox/entry-queries.ts';
 import { type Ledger, openLedger } from '../../src/outbox/ledger.ts';
-import {
-  type Binding,
-  type Outbox,
-  openOutbox,
-  readHeader,
-} from '../../src/outbox/open-outbox.ts';
+import { type Binding, type Outbox, openOutbox, readHeader } from '../../src/outbox/open-outbox.ts';
 import { getPlace, takePlace } from '../../src/outbox/unite.ts';
 import { wantNewFind } from '../../src/outbox/wishes.ts';
 import { manualClock } from './manual-clock.ts';

@@ -12,7 +12,7 @@ import {
   toRemoteStateJson,
 } from '../../flows/finds/remote-state.ts';
 import { type Story, toKnownFind } from '../../flows/queue/known-finds.ts';
-import { explainUncertain } from '../../flows/reconcile/uncertain-text.ts';
+import { explainUncertain } from '../../push/uncertain-text.ts';
 import type { Entry, Held } from '../../outbox/entry.ts';
 import { displayWidth, padText } from '../../text/characters.ts';
 import { printable, printIssues, toIssuesJson } from '../../ui/terminal.ts';

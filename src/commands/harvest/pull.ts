@@ -16,7 +16,7 @@ import {
   toRemoteStateJson,
 } from '../../flows/finds/remote-state.ts';
 import { type PulledFind, pull } from '../../flows/harvest/pull-finds.ts';
-import { resolveAccount } from '../../flows/push/resolve-account.ts';
+import { resolveAccount } from '../../push/account.ts';
 import type { RemoteStatus } from '../../outbox/pulled-records.ts';
 import { printable } from '../../ui/terminal.ts';
 import { defineCommand, type Runner } from '../command.ts';

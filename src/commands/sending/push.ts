@@ -14,16 +14,16 @@ import { openPace } from '../../context/pacing.ts';
 import { formatEntry, KIND_WORDS } from '../../flows/finds/entry-words.ts';
 import type { NewPerson } from '../../flows/finds/outbox-status.ts';
 import { UndecidedOutboxError } from '../../flows/outbox/fence.ts';
-import { createBreakers, type OpenCircuit } from '../../flows/push/circuit-breaker.ts';
+import { createBreakers, type OpenCircuit } from '../../push/circuit-breaker.ts';
 import {
   countRemainingAfterPush,
   type PushResult,
   planPush,
   SENDABLE_KINDS,
-} from '../../flows/push/drain-queue.ts';
-import { type NotChecked, type PushAllOptions, pushAll } from '../../flows/push/push-all.ts';
-import type { StopCause } from '../../flows/push/push-context.ts';
-import { sendHeld } from '../../flows/reconcile/resolve-entries.ts';
+} from '../../push/drain-queue.ts';
+import { type NotChecked, type PushAllOptions, pushAll } from '../../push/push.ts';
+import type { StopCause } from '../../push/push-context.ts';
+import { sendHeld } from '../../push/resolve.ts';
 import type { Entry, EntryKind } from '../../outbox/entry.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
 import { withoutFullStop } from '../../text/characters.ts';
@@ -128,7 +128,7 @@ export async function pushCommand(
   try {
     if (options.watch !== true)
       return summarise(context, outbox, plan.drafts, await pushAll(pushAllOptions).finally(end));
-    const { pushWatching } = await import('../../flows/push/watch.ts');
+    const { pushWatching } = await import('../../push/watch.ts');
     terminal.note(t`Watching: new entries are sent as soon as they can be. Press Ctrl-C to stop.`);
     return summarise(
       context,

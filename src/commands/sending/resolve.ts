@@ -18,14 +18,14 @@ import {
 import { withLockIfFree } from '../../context/other-outboxes.ts';
 import { STATE_WORDS } from '../../flows/finds/entry-words.ts';
 import { asIdent } from '../../flows/queue/resolve-finds.ts';
-import { findRecordProblem, lookUpRecord } from '../../flows/reconcile/compare-record.ts';
+import { findRecordProblem, lookUpRecord } from '../../push/compare-record.ts';
 import {
   type Decision,
   type OpenDecision,
   openDecision,
   resolveEntries,
   undoDecision,
-} from '../../flows/reconcile/resolve-entries.ts';
+} from '../../push/resolve.ts';
 import type { Entry, ImportEntry } from '../../outbox/entry.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
 import { choose } from '../../ui/prompt.ts';

@@ -12,7 +12,7 @@ import {
   isVocabularyEmpty,
   type NewPerson,
 } from '../../flows/finds/outbox-status.ts';
-import { explainUncertain, findReassignment } from '../../flows/reconcile/uncertain-text.ts';
+import { explainUncertain, findReassignment } from '../../push/uncertain-text.ts';
 import type { Entry } from '../../outbox/entry.ts';
 import type { Delay, Waiting } from '../../outbox/overview.ts';
 import { printable } from '../../ui/terminal.ts';

@@ -20,7 +20,7 @@ import {
   ROLE_WORDS,
   type Signer,
   signIn,
-} from '../../flows/push/resolve-account.ts';
+} from '../../push/account.ts';
 import type { Account } from '../../pas-api/session.ts';
 import { printable } from '../../ui/terminal.ts';
 import { defineCommand, type Runner } from '../command.ts';

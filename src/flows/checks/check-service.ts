@@ -13,8 +13,8 @@ import { type Account, makeUserInfoRequest, type Session } from '../../pas-api/s
 import { withoutFullStop } from '../../text/characters.ts';
 import type { Vocabulary } from '../../vocabulary/term.ts';
 import { listHarvests } from '../../vocabulary/terms.ts';
-import { type Asker, askAccess } from '../push/peer-check.ts';
-import { fetchAccount, ROLE_WORDS } from '../push/resolve-account.ts';
+import { type Asker, askAccess } from '../../push/peer-check.ts';
+import { fetchAccount, ROLE_WORDS } from '../../push/account.ts';
 import {
   type Check,
   makeFailed,

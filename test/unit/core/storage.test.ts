@@ -8,7 +8,7 @@ import {
   listNumbers,
 } from '../../../src/outbox/entry-queries.ts';
 import type { Outbox } from '../../../src/outbox/open-outbox.ts';
-import { findByLocalId, findById } from '../../../src/outbox/stored-finds.ts';
+import { findById, findByLocalId } from '../../../src/outbox/stored-finds.ts';
 import { findLastCommand, listCommands, undoCommand } from '../../../src/outbox/undo.ts';
 import { uniteWithLedger } from '../../../src/outbox/unite.ts';
 import { unwant, wantFind, wantNumber, wantPhoto } from '../../../src/outbox/wishes.ts';
@@ -142,15 +142,18 @@ test('undo takes back a number and a photograph that were tried once and did not
   acceptEntry(outbox, entryId, 'C-202400101-N00001');
   const target = { findId, identCely: 'C-202400101-N00001' };
   run(outbox, 'number set', () => wantNumber(outbox, target, 'wrong', null, false));
-  const photograph = { name: 'a.jpg', mediaType: 'image/jpeg', sizeBytes: 3, sha512: Buffer.from('ab', 'hex') };
+  const photograph = {
+    name: 'a.jpg',
+    mediaType: 'image/jpeg',
+    sizeBytes: 3,
+    sha512: Buffer.from('ab', 'hex'),
+  };
   run(outbox, 'photo add', () => wantPhoto(outbox, target, photograph));
   for (const { id, kind } of listEntriesOfFind(outbox, findId))
     if (kind !== 'import') attemptEntry(outbox, id, QUEUED);
   undoLast(outbox);
   undoLast(outbox);
-  expect(
-    listEntriesOfFind(outbox, findId).map(({ kind, state }) => [kind, state]),
-  ).toStrictEqual([
+  expect(listEntriesOfFind(outbox, findId).map(({ kind, state }) => [kind, state])).toStrictEqual([
     ['import', 'accepted'],
     ['number', 'dropped'],
     ['photo', 'dropped'],
@@ -218,7 +221,7 @@ test('an answer to a first version stays with it, and the edited find is shown a
   });
 });
 
-import { recordAnswer, type Claim } from '../../../src/outbox/claims.ts';
+import { type Claim, recordAnswer } from '../../../src/outbox/claims.ts';
 
 function acceptEntryOf(outbox: Outbox, claimed: Claim): void {
   recordAnswer(

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { asMonotonicMs } from '../../../src/base/clock.ts';
-import { applyCircuitBreakers } from '../../../src/flows/push/apply-circuit-breakers.ts';
+import { applyCircuitBreakers } from '../../../src/push/apply-circuit-breakers.ts';
 import { claim, type Settlement, settle } from '../../../src/outbox/claims.ts';
 import type { Outcome } from '../../../src/pas-api/outcome.ts';
 import { EVA_SAID } from '../../support/account-service.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { asServerMs, asWallMs } from '../../../src/base/clock.ts';
-import { findEarliestMs, getAttemptWindow } from '../../../src/flows/reconcile/verdict.ts';
+import { findEarliestMs, getAttemptWindow } from '../../../src/push/verdict.ts';
 import {
   type AnswerFacts,
   claim,

@@ -2,14 +2,14 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { asWallMs } from '../../../src/base/clock.ts';
 import { AuthError, UnavailableError } from '../../../src/base/errors.ts';
-import { type GateContext, holdEntriesWithQuestions } from '../../../src/flows/push/check-gate.ts';
-import type { NotChecked } from '../../../src/flows/push/push-all.ts';
+import { type GateContext, holdEntriesWithQuestions } from '../../../src/push/look.ts';
+import type { NotChecked } from '../../../src/push/push.ts';
 import { findTarget } from '../../../src/flows/queue/resolve-finds.ts';
 import {
   openDecision,
   resolveEntries,
   sendHeld,
-} from '../../../src/flows/reconcile/resolve-entries.ts';
+} from '../../../src/push/resolve.ts';
 import type { Exchange } from '../../../src/http/exchange.ts';
 import { makePace } from '../../../src/http/pacer.ts';
 import {

@@ -17,7 +17,7 @@ import {
   withBreaker,
   withoutCount,
   withoutStopCounters,
-} from '../../../src/flows/push/circuit-breaker.ts';
+} from '../../../src/push/circuit-breaker.ts';
 
 const { threshold, minOpenMs, maxOpenMs } = RETRY_POLICY.circuit;
 const PART = { kind: 'import', project: null, record: null, status: 405, reason: 'said' } as const;

@@ -2,12 +2,12 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { asMonotonicMs, asWallMs } from '../../../src/base/clock.ts';
 import { OUTCOMES, type OutcomeKind } from '../../../src/base/outcomes.ts';
-import { decide } from '../../../src/flows/push/decide.ts';
+import { decide } from '../../../src/push/settle.ts';
 import {
   type AttemptFacts,
   makeInitialState,
   type PushState,
-} from '../../../src/flows/push/push-context.ts';
+} from '../../../src/push/push-context.ts';
 import { ENTRY_KINDS, type Entry, type EntryKind } from '../../../src/outbox/entry.ts';
 import type { Outcome } from '../../../src/pas-api/outcome.ts';
 

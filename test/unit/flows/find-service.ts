@@ -3,8 +3,8 @@ import { dirname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Clock } from '../../../src/base/clock.ts';
 import { asFoundDigest } from '../../../src/find/harvested-find.ts';
-import { createBreakers } from '../../../src/flows/push/circuit-breaker.ts';
-import { type PushAllOptions, pushAll } from '../../../src/flows/push/push-all.ts';
+import { createBreakers } from '../../../src/push/circuit-breaker.ts';
+import { type PushAllOptions, pushAll } from '../../../src/push/push.ts';
 import {
   type Exchange,
   type HttpRequest,

@@ -10,7 +10,7 @@ import {
   resolveAccount,
   type Signer,
   signIn,
-} from '../../../src/flows/push/resolve-account.ts';
+} from '../../../src/push/account.ts';
 import { TransportError } from '../../../src/http/exchange.ts';
 import {
   findKnownAccount,

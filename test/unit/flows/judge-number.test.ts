@@ -5,8 +5,8 @@ import {
   fetchListedRecord,
   judgeNumber,
   listNumbersFromHere,
-} from '../../../src/flows/reconcile/judge-number.ts';
-import { CLOCK_MARGIN_MS } from '../../../src/flows/reconcile/verdict.ts';
+} from '../../../src/push/judge-number.ts';
+import { CLOCK_MARGIN_MS } from '../../../src/push/verdict.ts';
 import { hashSha512 } from '../../../src/http/request-body.ts';
 import { addImport } from '../../../src/outbox/entries.ts';
 import { insertFind } from '../../../src/outbox/stored-finds.ts';

@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'vitest';
 import { UnavailableError } from '../../../src/base/errors.ts';
 import { msg } from '../../../src/base/message.ts';
-import { askAccess, findStopCause, updatePeerState } from '../../../src/flows/push/peer-check.ts';
+import { askAccess, findStopCause, updatePeerState } from '../../../src/push/peer-check.ts';
 import {
   type AttemptFacts,
   makeInitialState,
   type PushState,
-} from '../../../src/flows/push/push-context.ts';
-import { sendOnce } from '../../../src/flows/push/send-entry.ts';
+} from '../../../src/push/push-context.ts';
+import { sendOnce } from '../../../src/push/departure.ts';
 import { type HttpRequest, TransportError } from '../../../src/http/exchange.ts';
 import type { Pace, Slot } from '../../../src/http/pacer.ts';
 import type { Entry } from '../../../src/outbox/entry.ts';

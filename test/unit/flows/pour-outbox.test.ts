@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { mergeOutbox } from '../../../src/flows/outbox/merge-outbox.ts';
-import { resolveEntries } from '../../../src/flows/reconcile/resolve-entries.ts';
+import { resolveEntries } from '../../../src/push/resolve.ts';
 import { hashSha512 } from '../../../src/http/request-body.ts';
 import { addNumber, addPhoto, listEventsOfEntry, schedule } from '../../../src/outbox/entries.ts';
 import { listAllEntries } from '../../../src/outbox/entry-queries.ts';

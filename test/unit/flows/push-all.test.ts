@@ -6,8 +6,8 @@ import {
   UnavailableError,
 } from '../../../src/base/errors.ts';
 import { NEW_PERSON } from '../../../src/find/field.ts';
-import { createBreakers } from '../../../src/flows/push/circuit-breaker.ts';
-import { pushAll } from '../../../src/flows/push/push-all.ts';
+import { createBreakers } from '../../../src/push/circuit-breaker.ts';
+import { pushAll } from '../../../src/push/push.ts';
 import { type HttpRequest, type HttpResponse, TransportError } from '../../../src/http/exchange.ts';
 import { makePace } from '../../../src/http/pacer.ts';
 import { addNumber } from '../../../src/outbox/entries.ts';

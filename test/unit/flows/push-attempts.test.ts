@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { asWallMs, type Clock } from '../../../src/base/clock.ts';
 import { DatabaseError } from '../../../src/base/errors.ts';
-import { resolveEntries, undoDecision } from '../../../src/flows/reconcile/resolve-entries.ts';
+import { resolveEntries, undoDecision } from '../../../src/push/resolve.ts';
 import { addPhoto } from '../../../src/outbox/entries.ts';
 import type { Entry } from '../../../src/outbox/entry.ts';
 import { findEntryById, listAllEntries } from '../../../src/outbox/entry-queries.ts';

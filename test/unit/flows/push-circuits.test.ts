@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { createBreakers } from '../../../src/flows/push/circuit-breaker.ts';
+import { createBreakers } from '../../../src/push/circuit-breaker.ts';
 import { TransportError } from '../../../src/http/exchange.ts';
 import { addPhoto } from '../../../src/outbox/entries.ts';
 import { listAllEntries } from '../../../src/outbox/entry-queries.ts';

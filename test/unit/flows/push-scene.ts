@@ -1,12 +1,12 @@
 import { setMaxListeners } from 'node:events';
 import { Readable } from 'node:stream';
-import { createBreakers } from '../../../src/flows/push/circuit-breaker.ts';
-import { drainQueue, type PushResult } from '../../../src/flows/push/drain-queue.ts';
+import { createBreakers } from '../../../src/push/circuit-breaker.ts';
+import { drainQueue, type PushResult } from '../../../src/push/drain-queue.ts';
 import {
   createServerClock,
   type PushContext,
   type PushEvent,
-} from '../../../src/flows/push/push-context.ts';
+} from '../../../src/push/push-context.ts';
 import { type HttpRequest, type HttpResponse, TransportError } from '../../../src/http/exchange.ts';
 import { makePace } from '../../../src/http/pacer.ts';
 import { ENTRY_KINDS, type EntryState } from '../../../src/outbox/entry.ts';

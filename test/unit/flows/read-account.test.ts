@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { PasError } from '../../../src/base/errors.ts';
-import { fetchAccount } from '../../../src/flows/push/resolve-account.ts';
+import { fetchAccount } from '../../../src/push/account.ts';
 import type { HttpRequest, HttpResponse } from '../../../src/http/exchange.ts';
 
 const BASE = 'https://finds.example.org';

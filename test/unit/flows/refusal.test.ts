@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { isAboutContent } from '../../../src/flows/push/entry-refusal.ts';
+import { isAboutContent } from '../../../src/push/entry-refusal.ts';
 import type { Entry } from '../../../src/outbox/entry.ts';
 
 const DOCUMENT = Buffer.from(

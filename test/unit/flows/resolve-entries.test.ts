@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'vitest';
 import type { UsageError } from '../../../src/base/errors.ts';
 import { msg } from '../../../src/base/message.ts';
-import { findRecordProblem, lookUpRecord } from '../../../src/flows/reconcile/compare-record.ts';
+import { findRecordProblem, lookUpRecord } from '../../../src/push/compare-record.ts';
 import {
   type Decision,
   openDecision,
   resolveEntries,
   undoDecision,
-} from '../../../src/flows/reconcile/resolve-entries.ts';
+} from '../../../src/push/resolve.ts';
 import { addImport, addNumber, addPhoto, schedule } from '../../../src/outbox/entries.ts';
 import type { Entry, EntryState, HeldBasis, ImportEntry } from '../../../src/outbox/entry.ts';
 import { findEntryById, listAllEntries } from '../../../src/outbox/entry-queries.ts';

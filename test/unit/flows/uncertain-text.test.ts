@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { msg } from '../../../src/base/message.ts';
-import { explainUncertain } from '../../../src/flows/reconcile/uncertain-text.ts';
+import { explainUncertain } from '../../../src/push/uncertain-text.ts';
 import { settle } from '../../../src/outbox/claims.ts';
 import { addNumber, addPhoto } from '../../../src/outbox/entries.ts';
 import type { ImportEntry } from '../../../src/outbox/entry.ts';

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { AuthError, ContractError, PasError } from '../../../src/base/errors.ts';
 import { OUTCOMES } from '../../../src/base/outcomes.ts';
-import { parseRecordIdent } from '../../../src/flows/push/send-entry.ts';
+import { parseRecordIdent } from '../../../src/push/departure.ts';
 import type { HttpResponse } from '../../../src/http/exchange.ts';
 import { openOaiClient } from '../../../src/oai/client.ts';
 import { parseErrorBody } from '../../../src/pas-api/error-body.ts';

@@ -1,11 +1,11 @@
-import { msgid } from '../../base/language.ts';
-import { msg, nmsg } from '../../base/message.ts';
+import { msgid } from '../base/language.ts';
+import { msg, nmsg } from '../base/message.ts';
 import {
   type HarvestedElements,
   type HarvestedFind,
   type HistoryEntry,
   listDifferingElements,
-} from '../../find/harvested-find.ts';
+} from '../find/harvested-find.ts';
 import {
   getReferenceId,
   getShownKind,

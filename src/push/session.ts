@@ -1,37 +1,32 @@
 import { setMaxListeners } from 'node:events';
-import { PasError } from '../../base/errors.ts';
-import { type Message, msg } from '../../base/message.ts';
-import { RETRY_POLICY } from '../../base/retry-policy.ts';
-import { moveToBack, requeue, type Settlement } from '../../outbox/claims.ts';
-import { getProject } from '../../outbox/entries.ts';
-import type { Entry, EntryKind } from '../../outbox/entry.ts';
+import { PasError } from '../base/errors.ts';
+import { msg } from '../base/message.ts';
+import { RETRY_POLICY } from '../base/retry-policy.ts';
+import { countAttemptsInARow, countConsecutiveFailures } from '../outbox/attempts.ts';
+import type { Settlement } from '../outbox/claims.ts';
+import type { Entry } from '../outbox/entry.ts';
+import { listAttempts } from '../outbox/entry-facts.ts';
 import {
   type ClaimableQuery,
-  countOpen,
-  findEntryById,
+  countQueuedOfScope,
+  getProject,
   listEntriesInState,
-} from '../../outbox/entry-queries.ts';
-import {
-  countAttemptsInARow,
-  countConsecutiveFailures,
-  listAttempts,
-} from '../../outbox/record-events.ts';
-import type { Outcome } from '../../pas-api/outcome.ts';
-import { countRefusedForProjects, requeueSettlement } from './apply-circuit-breakers.ts';
-import { openCircuitsAt } from './circuit-breaker.ts';
-import { decide } from './decide.ts';
-import { probeAccess, probePeer } from './peer-check.ts';
+} from '../outbox/entry-queries.ts';
+import type { Outcome } from '../pas-api/outcome.ts';
+import { probeAccess } from './access.ts';
 import {
   type AttemptFacts,
   type Decision,
   type Effect,
-  makeInitialState,
+  INITIAL_STATE,
   type PushContext,
   type PushCounts,
   type PushState,
   type StopCause,
 } from './push-context.ts';
-import type { Sent } from './send-entry.ts';
+import type { Sent } from './departure.ts';
+import { listEnded, listSuspected, type RefusalRow } from './refusals.ts';
+import { settle } from './settle.ts';
 
 type Flight = {
   readonly entry: Entry;
@@ -57,16 +52,9 @@ export class PushSession {
   readonly #ending = new AbortController();
   /** Imports that were in flight beside another one of their project. */
   readonly #besideImport = new Set<number>();
-  /** Those of them beside one that the service accepted. */
-  readonly #besideAccepted = new Set<number>();
-  /**
-   * Reasons to requeue requests in flight if they are refused: their circuit opened before they
-   * were settled.
-   */
-  readonly #skipReasons = new Map<number, Message>();
-  #state: PushState;
+  readonly #reportedScopes = new Set<string>();
+  #state: PushState = INITIAL_STATE;
   #stopCause: StopCause | undefined;
-  #isPeerProbeDue = false;
   #departing: Promise<void> | undefined;
 
   constructor(context: PushContext) {
@@ -74,7 +62,6 @@ export class PushSession {
     this.halt = AbortSignal.any([context.stop, this.#ending.signal]);
     // One listener per request in flight, so a high number is no leak.
     setMaxListeners(0, this.halt);
-    this.#state = makeInitialState(context.breakerMemory.breakers);
   }
 
   get state(): PushState {
@@ -94,16 +81,17 @@ export class PushSession {
 
   count(which: keyof PushCounts, by = 1): void {
     const { counts } = this.#state;
-    this.#setState({ ...this.#state, counts: { ...counts, [which]: counts[which] + by } });
+    this.#state = { ...this.#state, counts: { ...counts, [which]: counts[which] + by } };
   }
 
-  get openCircuits() {
-    return openCircuitsAt(this.#state.breakers, this.context.clock.monotonicMs());
+  /** Kinds and projects that are ended for this push. */
+  get ended(): readonly RefusalRow[] {
+    return listEnded(this.#state.refusals);
   }
 
-  /** Tells if another request may be in flight. */
+  /** Until the service has accepted one, one request at a time is in flight. */
   get hasRoom(): boolean {
-    return this.flights.size < (this.#state.peer === 'verified' ? this.context.maxInFlight : 1);
+    return this.flights.size < (this.#state.accessProven ? this.context.maxInFlight : 1);
   }
 
   get isLimitReached(): boolean {
@@ -124,21 +112,16 @@ export class PushSession {
   makeClaimableQuery(): ClaimableQuery {
     const { kinds, recordKeys } = this.context;
     const flights = [...this.flights.values()];
-    const active = new Set(
-      flights.flatMap(({ entry }) => (entry.kind === 'import' ? [entry.project] : [])),
+    const suspected = listSuspected(this.#state.refusals).filter(({ kind, project }) =>
+      flights.some(({ entry }) => entry.kind === kind && getProject(entry) === project),
     );
-    // After a refusal for its project, one entry at a time is sent until one is accepted.
-    const isCareful = (kind: EntryKind): boolean =>
-      countRefusedForProjects(this.#state.breakers, kind) > 0 &&
-      flights.some(({ entry }) => entry.kind === kind);
     return {
-      ...{ kinds: kinds.filter((kind) => !isCareful(kind)), recordKeys },
-      busyRecords: flights.flatMap(({ entry: { recordKey, identCely } }) => [
-        recordKey,
-        ...(identCely === null ? [] : [identCely]),
-      ]),
-      busyProjects: [...this.#state.serialProjects].filter((project) => active.has(project)),
-      openCircuits: this.openCircuits,
+      kinds,
+      recordKeys,
+      busyRecords: flights.flatMap(({ entry: { recordKey, identCely } }) =>
+        identCely === null ? [recordKey] : [recordKey, identCely],
+      ),
+      closed: [...this.ended, ...suspected].map(({ kind, project }) => ({ kind, project })),
     };
   }
 
@@ -181,8 +164,6 @@ export class PushSession {
   endFlight(entry: Entry): void {
     this.flights.delete(entry.id);
     this.#besideImport.delete(entry.id);
-    this.#besideAccepted.delete(entry.id);
-    this.#skipReasons.delete(entry.id);
   }
 
   /** Decides an attempt, and runs its effects except those that follow its settlement. */
@@ -204,9 +185,7 @@ export class PushSession {
     sent: Sent,
     access?: Outcome,
   ): { readonly settlement: Settlement; readonly pending: readonly Effect[] } {
-    if (sent.outcome.kind === 'accepted')
-      for (const other of this.#listFlightsBeside(entry)) this.#besideAccepted.add(other.id);
-    return this.apply(decide(this.#state, this.collectFacts(entry, sent, access)));
+    return this.apply(settle(this.#state, this.collectFacts(entry, sent, access)));
   }
 
   /** Stores the state of a decision, and runs its synchronous effects. */
@@ -214,19 +193,9 @@ export class PushSession {
     readonly settlement: Settlement;
     readonly pending: readonly Effect[];
   } {
-    this.#setState(state);
+    this.#state = state;
+    this.#reportEnded();
     return { settlement, pending: effects.filter((effect) => !this.#apply(effect)) };
-  }
-
-  /**
-   * Updates the settlement of a request in flight: a refused entry stays queued if its circuit has
-   * opened meanwhile.
-   */
-  updateSettlement(entry: Entry, settlement: Settlement): Settlement {
-    const reason = this.#skipReasons.get(entry.id);
-    return settlement.state === 'refused' && reason !== undefined
-      ? requeueSettlement(reason, this.context.clock.now())
-      : settlement;
   }
 
   /** Runs the effects that follow the settlement of an attempt. */
@@ -253,19 +222,6 @@ export class PushSession {
     }
   }
 
-  /** Probes the peer if an answer may not have been the service's own. @returns true if it did */
-  async probePeerIfDue(): Promise<boolean> {
-    if (!this.#isPeerProbeDue) return false;
-    const token = await this.signIn(this.context.session.token(this.halt));
-    if (token === undefined) return true;
-    const cause = await probePeer(this.#asker, token);
-    if (this.halt.aborted) return true;
-    this.#isPeerProbeDue = false;
-    if (cause === undefined) this.#setState({ ...this.#state, peer: 'probing' });
-    else this.stop(cause);
-    return true;
-  }
-
   reportSettled(entry: Entry, settlement: Settlement): void {
     this.context.report({
       type: 'settled',
@@ -280,24 +236,20 @@ export class PushSession {
 
   collectFacts(entry: Entry, sent: Sent, access?: Outcome): AttemptFacts {
     const { clock, outbox } = this.context;
+    const attempts = listAttempts(outbox, entry);
     return {
-      ...{
-        entry,
-        access,
-        outcome: sent.outcome,
-        status: sent.status,
-        token: sent.token,
-        departedAt: sent.departedAt,
-      },
-      project: getProject(entry),
-      endedAt: clock.monotonicMs(),
+      entry,
+      access,
+      outcome: sent.outcome,
+      status: sent.status,
+      token: sent.token,
+      departedAt: sent.departedAt,
       now: clock.now(),
-      failuresBefore: countConsecutiveFailures(listAttempts(outbox, entry)),
-      collisionsBefore: countAttemptsInARow(outbox, entry, 'refused-unspecified'),
+      failuresBefore: countConsecutiveFailures(attempts),
+      collisionsBefore: countAttemptsInARow(attempts, 'refused-unspecified'),
       besideImport:
         this.#besideImport.has(entry.id) ||
         (sent.outcome.kind === 'refused-unspecified' && this.#isBesideUnknown(entry)),
-      besideAccepted: this.#besideAccepted.has(entry.id),
     };
   }
 
@@ -318,7 +270,7 @@ export class PushSession {
     const next = await this.signIn(session.renew(refused, this.halt));
     if (
       next !== refused &&
-      countAttemptsInARow(outbox, entry, 'unauthorised') <= RETRY_POLICY.token.maxRenewals
+      countAttemptsInARow(listAttempts(outbox, entry), 'unauthorised') <= RETRY_POLICY.token.maxRenewals
     )
       return;
     this.stop({ kind: 'not-allowed', reason: msg`the service refuses the token that it issued` });
@@ -337,7 +289,7 @@ export class PushSession {
 
   /** @returns false for an asynchronous effect, which the caller must run */
   #apply(effect: Effect): boolean {
-    const { clock, outbox, pace, report } = this.context;
+    const { clock, pace } = this.context;
     switch (effect.type) {
       case 'stop':
         // An interrupt by the user is reported before other causes.
@@ -350,52 +302,24 @@ export class PushSession {
           this.stop({ kind: 'waiting', reason, untilMs: clock.now() + pauseMs });
         return true;
       }
-      case 'requeue-refused':
-        for (const id of effect.entryIds) this.#requeueRefused(id, effect);
-        return true;
-      case 'move-to-back':
-        moveToBack(outbox, effect, effect.reason);
-        return true;
-      case 'report-open-circuit': {
-        const { kind, project, record, status, reason } = effect.circuit;
-        const until = new Date(effect.until).toISOString();
-        // The refused entry of the record is still in flight.
-        const count = countOpen(outbox, { kind, project, record }) - (record === null ? 0 : 1);
-        // A record without further entries skips none.
-        if (record === null || count > 0)
-          report({ type: 'left_out', kind, project, record, status, reason, count, until });
-        return true;
-      }
-      case 'probe-peer':
-        this.#isPeerProbeDue = true;
-        return true;
       case 'renew-token':
       case 'probe-access':
         return false;
     }
   }
 
-  #requeueRefused(id: number, { reason }: Extract<Effect, { type: 'requeue-refused' }>): void {
-    const { clock, outbox } = this.context;
-    if (this.flights.has(id)) {
-      this.#skipReasons.set(id, reason);
-      return;
+  /** Reports each kind and project once that the push ends. */
+  #reportEnded(): void {
+    for (const { kind, project, status, reason } of this.ended) {
+      const key = `${kind} ${project}`;
+      if (this.#reportedScopes.has(key)) continue;
+      this.#reportedScopes.add(key);
+      const count = countQueuedOfScope(this.context.outbox, { kind, project });
+      this.context.report({ type: 'left_out', kind, project, status, reason, count });
     }
-    const entry = findEntryById(outbox, id);
-    // The user may have resent it meanwhile.
-    if (entry?.state !== 'refused') return;
-    const settlement = requeueSettlement(reason, clock.now());
-    requeue(outbox, entry, settlement.reason ?? reason, clock.now());
-    this.count('refused', -1);
-    this.reportSettled(entry, settlement);
   }
 
   get #asker() {
     return { ...this.context, stop: this.halt };
-  }
-
-  #setState(state: PushState): void {
-    this.#state = state;
-    this.context.breakerMemory.breakers = state.breakers;
   }
 }

@@ -1,85 +1,69 @@
-import { asWallMs, type WallMs } from '../../base/clock.ts';
-import { cmd, type Message, msg } from '../../base/message.ts';
-import { OUTCOMES } from '../../base/outcomes.ts';
+import { asWallMs, type WallMs } from '../base/clock.ts';
+import { cmd, type Message, msg } from '../base/message.ts';
+import { OUTCOMES } from '../base/outcomes.ts';
 import {
   computeConnectionBackoffMs,
   computeEntryBackoffMs,
   RETRY_POLICY,
   slowBackoffMs,
-} from '../../base/retry-policy.ts';
-import { findNumberProblem } from '../../find/value-rules.ts';
-import type { Settlement } from '../../outbox/claims.ts';
-import type { Outcome } from '../../pas-api/outcome.ts';
-import { applyCircuitBreakers, requeueForbidden } from './apply-circuit-breakers.ts';
-import {
-  isTripping,
-  makeStopKey,
-  recordFailure,
-  type StoppingFailure,
-  withBreaker,
-} from './circuit-breaker.ts';
+} from '../base/retry-policy.ts';
+import { findNumberProblem } from '../find/value-rules.ts';
+import type { Outcome } from '../pas-api/outcome.ts';
+import type { Settlement } from '../outbox/claims.ts';
+import { getProject } from '../outbox/entry-queries.ts';
+import { findStopCauseOfProbe } from './access.ts';
 import { makeRefusal } from './entry-refusal.ts';
-import { findStopCause, updatePeerState } from './peer-check.ts';
 import type {
   AttemptFacts,
   Decision,
   Effect,
   PushCounts,
   PushState,
-  Step,
   StopCause,
+  StoppingFailure,
 } from './push-context.ts';
+import { withoutRefusals, withRefusal } from './refusals.ts';
 
 /**
- * Decides the effects of an attempt on its entry and on the push. Pure: times are among the facts.
+ * Settles an attempt: what it means for its entry, and for the push. Pure: times are among the
+ * facts.
  */
-export function decide(state: PushState, facts: AttemptFacts): Decision {
-  const peer = updatePeerState(state, facts);
-  const service = countStoppingFailures(peer.state, facts);
-  const settled = decideSettlement(service.state, facts);
-  const effects = [...peer.effects, ...service.effects, ...settled.effects];
+export function settle(state: PushState, facts: AttemptFacts): Decision {
+  const known = withNonConforming(state, facts);
+  const service = countFailures(known, facts);
+  const settled = settleByOutcome(service.state, facts);
+  const effects = [...service.effects, ...settled.effects];
   if (settled.effects.some(({ type }) => type === 'probe-access')) return { ...settled, effects };
-  const applied = applyCircuitBreakers(settled.state, facts, settled.settlement);
-  return { ...applied, effects: [...effects, ...applied.effects] };
+  return { ...settled, effects, state: countRefusal(settled.state, facts, settled.settlement) };
+}
+
+function withNonConforming(state: PushState, { entry, outcome }: AttemptFacts): PushState {
+  const isNonConforming = outcome.kind === 'uncertain' && outcome.outsideContract;
+  if (state.nonConforming.has(entry.id) === isNonConforming) return state;
+  const nonConforming = new Set(state.nonConforming);
+  if (isNonConforming) nonConforming.add(entry.id);
+  else nonConforming.delete(entry.id);
+  return { ...state, nonConforming };
 }
 
 const STOPPING_FAILURES = Object.keys(RETRY_POLICY.stopAfter) as readonly StoppingFailure[];
 
-/** Counts consecutive failures of the service, and stops the push at the threshold. */
-function countStoppingFailures(state: PushState, facts: AttemptFacts): Step {
-  const { outcome, entry, departedAt, endedAt } = facts;
-  const failed = STOPPING_FAILURES.find((failure) => failure === outcome.kind);
-  const breakers = STOPPING_FAILURES.filter((failure) => isEndOfRow(failure, outcome)).reduce(
-    (left, failure) => withBreaker(left, makeStopKey(failure), undefined),
-    state.breakers,
-  );
-  if (failed === undefined) return { state: { ...state, breakers }, effects: [] };
-  const failure = {
-    failureClass: failed,
-    subject: undefined,
-    entryId: entry.id,
-    departedAt,
-    at: endedAt,
-    isRepeated: false,
-  };
-  const breaker = {
-    ...recordFailure(breakers.get(makeStopKey(failed)), failure),
-    refused: new Set<number>(),
-  };
-  const cause = isTripping(breaker, RETRY_POLICY.stopAfter[failed], endedAt)
-    ? chooseStopCause(failed, breaker.failures, outcome)
-    : undefined;
-  const effects: Effect[] = cause === undefined ? [] : [{ type: 'stop', cause }];
-  return {
-    state: { ...state, breakers: withBreaker(breakers, makeStopKey(failed), breaker) },
-    effects,
-  };
-}
+type Step = { readonly state: PushState; readonly effects: readonly Effect[] };
 
-/** Tells if an outcome ends a row of failures. A missing answer does not end a row of answers. */
-function isEndOfRow(failure: StoppingFailure, outcome: Outcome): boolean {
-  if (failure === outcome.kind) return false;
-  return failure === 'not-delivered' || OUTCOMES[outcome.kind].provesPeer !== 'neutral';
+/** Counts answers in a row that concern the service, and stops the push at the threshold. */
+function countFailures(state: PushState, { outcome }: AttemptFacts): Step {
+  const kind = STOPPING_FAILURES.find((failure) => failure === outcome.kind);
+  if (kind === undefined) {
+    const isAnswer = OUTCOMES[outcome.kind].provesPeer !== 'neutral';
+    return { state: isAnswer ? { ...state, failures: undefined } : state, effects: [] };
+  }
+  const count = state.failures?.kind === kind ? state.failures.count + 1 : 1;
+  const cause =
+    count < RETRY_POLICY.stopAfter[kind] ? undefined : chooseStopCause(kind, count, outcome);
+  return {
+    state: { ...state, failures: { kind, count } },
+    effects: cause === undefined ? [] : [{ type: 'stop', cause }],
+  };
 }
 
 /**
@@ -107,8 +91,23 @@ function chooseStopCause(
   }
 }
 
-/** Decides the settlement by the outcome alone, before the circuit breakers. */
-function decideSettlement(state: PushState, facts: AttemptFacts): Decision {
+function countRefusal(
+  state: PushState,
+  { entry, status = null, outcome }: AttemptFacts,
+  settlement: Settlement,
+): PushState {
+  const scope = { kind: entry.kind, project: getProject(entry) };
+  if (settlement.state === 'accepted')
+    return { ...state, refusals: withoutRefusals(state.refusals, scope) };
+  if (settlement.state !== 'refused' || outcome.kind === 'content-changed') return state;
+  const { reason } = settlement;
+  const text = `${status} ${reason} ${settlement.issues.map(({ message }) => message).join(' ')}`;
+  const refusal = { ...scope, text, status, reason, record: entry.recordKey };
+  return { ...state, refusals: withRefusal(state.refusals, refusal) };
+}
+
+/** What each outcome means for its entry. */
+function settleByOutcome(state: PushState, facts: AttemptFacts): Decision {
   const { entry, outcome } = facts;
   const settled = (settlement: Settlement): Decision => ({ settlement, state, effects: [] });
   switch (outcome.kind) {
@@ -220,9 +219,15 @@ function handleUndetailedRefusal(
   };
   return {
     settlement,
-    state: { ...state, serialProjects: new Set([...state.serialProjects, entry.project]) },
+    state: withSuspicion(state, entry.project, detail),
     effects: [],
   };
+}
+
+/** The next imports of the project are sent one at a time. */
+function withSuspicion(state: PushState, project: string, reason: Message): PushState {
+  const refusal = { kind: 'import', project, text: 'collision', status: null, reason } as const;
+  return { ...state, refusals: withRefusal(state.refusals, { ...refusal, record: 'collision' }) };
 }
 
 /** Distinguishes a refused record from a refused account by the answer to the access probe. */
@@ -244,15 +249,13 @@ function handleForbidden(
       ? { settlement: makeRefusal(entry, detail, findings), state, effects: [] }
       : { settlement: isOpen, state, effects: [{ type: 'probe-access' }] };
   if (access.kind === 'forbidden') {
-    const { breakers, effects } = requeueForbidden(state.breakers, detail);
-    const stop: Effect = { type: 'stop', cause: { kind: 'not-allowed', reason: detail } };
     return {
       settlement: keepWaiting(msg`the account is refused: ${detail}`),
-      state: { ...state, breakers },
-      effects: [stop, ...effects],
+      state,
+      effects: [{ type: 'stop', cause: { kind: 'not-allowed', reason: detail } }],
     };
   }
-  const cause = findStopCause(access);
+  const cause = findStopCauseOfProbe(access);
   if (cause !== undefined) return { settlement: isOpen, state, effects: [{ type: 'stop', cause }] };
   if (access.kind === 'unauthorised') return { settlement: isOpen, state, effects: [] };
   return {
@@ -268,7 +271,7 @@ function handleThrottle(
   facts: AttemptFacts,
   retryAfterMs: number | undefined,
 ): Decision {
-  const failures = state.breakers.get(makeStopKey('throttled'))?.failures ?? 0;
+  const failures = state.failures?.kind === 'throttled' ? state.failures.count : 0;
   const stopReason =
     failures < RETRY_POLICY.stopAfter.throttled
       ? undefined
@@ -309,7 +312,7 @@ function handleBusy(state: PushState, facts: AttemptFacts): Decision {
 }
 
 function handleUndelivered(state: PushState, facts: AttemptFacts, detail: Message): Decision {
-  const failures = state.breakers.get(makeStopKey('not-delivered'))?.failures ?? 1;
+  const failures = state.failures?.kind === 'not-delivered' ? state.failures.count : 1;
   return {
     settlement: requeue(facts, msg`the request did not reach the service (${detail})`),
     state: { ...state, backoffUntil: asWallMs(facts.now + computeConnectionBackoffMs(failures)) },

@@ -1,19 +1,19 @@
-import { msg } from '../../base/message.ts';
-import type { HarvestedFile, HarvestedFind } from '../../find/harvested-find.ts';
-import { getProject } from '../../outbox/entries.ts';
-import type { Entry, PhotoEntry } from '../../outbox/entry.ts';
-import { listEntriesOfRecord } from '../../outbox/entry-queries.ts';
-import { parseStored } from '../../outbox/events.ts';
+import { msg } from '../base/message.ts';
+import type { HarvestedFile, HarvestedFind } from '../find/harvested-find.ts';
+import { getProject } from '../outbox/entries.ts';
+import type { Entry, PhotoEntry } from '../outbox/entry.ts';
+import { listEntriesOfRecord } from '../outbox/entry-queries.ts';
+import { parseStored } from '../outbox/events.ts';
 import {
   deleteUnexplained,
   listUnexplainedRecords,
   recordSearch,
   saveUnexplained,
-} from '../../outbox/gate.ts';
-import { type Outbox, updateHeader } from '../../outbox/open-outbox.ts';
-import type { ListedFind } from '../harvest/harvest-finds.ts';
-import { assignFiles, type SettledPhoto } from '../reconcile/judge-photograph.ts';
-import { getAttemptWindow } from '../reconcile/verdict.ts';
+} from '../outbox/gate.ts';
+import { type Outbox, updateHeader } from '../outbox/open-outbox.ts';
+import type { ListedFind } from '../flows/harvest/harvest-finds.ts';
+import { assignFiles, type SettledPhoto } from './judge-photograph.ts';
+import { getAttemptWindow } from './verdict.ts';
 
 /** Records that searches have shown, and identifiers of records that were listed but not shown. */
 type Unexplained = {

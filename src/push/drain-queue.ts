@@ -1,10 +1,10 @@
 import { setImmediate as turn } from 'node:timers/promises';
-import { asServerMs, readClock } from '../../base/clock.ts';
-import { DatabaseError, PasError } from '../../base/errors.ts';
-import { type Message, msg } from '../../base/message.ts';
-import { RETRY_POLICY } from '../../base/retry-policy.ts';
-import { LongPauseError } from '../../http/exchange.ts';
-import type { Slot } from '../../http/pacer.ts';
+import { asServerMs, readClock } from '../base/clock.ts';
+import { DatabaseError, PasError } from '../base/errors.ts';
+import { type Message, msg } from '../base/message.ts';
+import { RETRY_POLICY } from '../base/retry-policy.ts';
+import { LongPauseError } from '../http/exchange.ts';
+import type { Slot } from '../http/pacer.ts';
 import {
   type Claim,
   claim,
@@ -12,8 +12,8 @@ import {
   recoverInFlight,
   type Settlement,
   settle,
-} from '../../outbox/claims.ts';
-import { ENTRY_KINDS, type Entry } from '../../outbox/entry.ts';
+} from '../outbox/claims.ts';
+import { ENTRY_KINDS, type Entry } from '../outbox/entry.ts';
 import {
   countOpen,
   findEntryById,
@@ -23,20 +23,20 @@ import {
   findNextScheduled,
   listDraftImports,
   listHeldEntries,
-} from '../../outbox/entry-queries.ts';
-import { makeDamagedRowError } from '../../outbox/events.ts';
-import type { Outbox } from '../../outbox/open-outbox.ts';
-import { countQueued } from '../../outbox/overview.ts';
-import { reassignRecord, supersedeEarlierNumbers } from '../../outbox/ownership.ts';
-import type { Outcome } from '../../pas-api/outcome.ts';
-import { formatEntry } from '../finds/entry-words.ts';
-import { countEntryTotals } from '../finds/outbox-status.ts';
-import { resolveRecordNames } from '../queue/resolve-finds.ts';
-import { getContentKey } from './check-gate.ts';
+} from '../outbox/entry-queries.ts';
+import { makeDamagedRowError } from '../outbox/events.ts';
+import type { Outbox } from '../outbox/open-outbox.ts';
+import { countQueued } from '../outbox/overview.ts';
+import { reassignRecord, supersedeEarlierNumbers } from '../outbox/ownership.ts';
+import type { Outcome } from '../pas-api/outcome.ts';
+import { formatEntry } from '../flows/finds/entry-words.ts';
+import { countEntryTotals } from '../flows/finds/outbox-status.ts';
+import { resolveRecordNames } from '../flows/queue/resolve-finds.ts';
+import { getContentKey } from './look.ts';
 import type { OpenCircuit } from './circuit-breaker.ts';
 import { isAbort, type PushContext, type StopCause } from './push-context.ts';
-import { PushSession } from './push-session.ts';
-import { buildRequest, MAX_DEPARTURE_MS, type Sent, sendOnce } from './send-entry.ts';
+import { PushSession } from './session.ts';
+import { buildRequest, MAX_DEPARTURE_MS, type Sent, sendOnce } from './departure.ts';
 
 export type PushResult = {
   readonly accepted: number;

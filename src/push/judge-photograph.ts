@@ -1,5 +1,5 @@
-import { type Message, msg } from '../../base/message.ts';
-import type { HarvestedFile, HarvestedFind, HistoryEntry } from '../../find/harvested-find.ts';
+import { type Message, msg } from '../base/message.ts';
+import type { HarvestedFile, HarvestedFind, HistoryEntry } from '../find/harvested-find.ts';
 import {
   explainTooEarly,
   makeIndexBehindVerdict,

@@ -1,17 +1,17 @@
-import { UsageError } from '../../base/errors.ts';
-import { cmd, type Message, msg } from '../../base/message.ts';
-import { type ElementName, FIELDS } from '../../find/fields.ts';
+import { UsageError } from '../base/errors.ts';
+import { cmd, type Message, msg } from '../base/message.ts';
+import { type ElementName, FIELDS } from '../find/fields.ts';
 import {
   formatValue,
   type HarvestedFind,
   listDifferingElements,
-} from '../../find/harvested-find.ts';
-import type { Entry, ImportEntry } from '../../outbox/entry.ts';
-import { findImportOfRecord } from '../../outbox/entry-queries.ts';
-import type { Outbox } from '../../outbox/open-outbox.ts';
-import { KIND_WORDS } from '../finds/entry-words.ts';
-import { type RecordSource, toListedFind } from '../harvest/harvest-finds.ts';
-import { parseSentElements } from './gather-evidence.ts';
+} from '../find/harvested-find.ts';
+import type { Entry, ImportEntry } from '../outbox/entry.ts';
+import { findImportOfRecord } from '../outbox/entry-queries.ts';
+import type { Outbox } from '../outbox/open-outbox.ts';
+import { KIND_WORDS } from '../flows/finds/entry-words.ts';
+import { type RecordSource, toListedFind } from '../flows/harvest/harvest-finds.ts';
+import { parseSentElements } from './evidence.ts';
 import { findCreation } from './judge-import.ts';
 import { fetchListedRecord } from './judge-number.ts';
 import { getAttemptWindow } from './verdict.ts';

@@ -9,21 +9,18 @@ import {
   readClock,
   type ServerMs,
   type WallMs,
-} from '../../base/clock.ts';
-import type { Message } from '../../base/message.ts';
-import type { Exchange } from '../../http/exchange.ts';
-import type { Pace } from '../../http/pacer.ts';
-import type { Settlement } from '../../outbox/claims.ts';
-import type { Entry, EntryKind, EntryState, Photograph } from '../../outbox/entry.ts';
-import type { Outbox } from '../../outbox/open-outbox.ts';
-import type { Outcome, ReadIdentCely } from '../../pas-api/outcome.ts';
-import type { Session } from '../../pas-api/session.ts';
-import {
-  type BreakerMemory,
-  type Breakers,
-  type OpenCircuit,
-  withoutStopCounters,
-} from './circuit-breaker.ts';
+} from '../base/clock.ts';
+import type { Message } from '../base/message.ts';
+import type { Exchange } from '../http/exchange.ts';
+import type { Pace } from '../http/pacer.ts';
+import type { Settlement } from '../outbox/claims.ts';
+import { RETRY_POLICY } from '../base/retry-policy.ts';
+import type { Entry, EntryKind, EntryState, Photograph } from '../outbox/entry.ts';
+import type { EntryScope } from '../outbox/entry-queries.ts';
+import type { Outbox } from '../outbox/open-outbox.ts';
+import type { Outcome, ReadIdentCely } from '../pas-api/outcome.ts';
+import type { Session } from '../pas-api/session.ts';
+import { NO_REFUSALS, type Refusals } from './refusals.ts';
 
 export type PushSettings = {
   readonly kinds: readonly EntryKind[];
@@ -35,8 +32,6 @@ export type PushSettings = {
   readonly answerTimeoutMs: number;
   /** Maximum time in milliseconds for which the service may work on a request without an answer. */
   readonly settleMs: number;
-  /** Circuit breakers, including those of earlier pushes. */
-  readonly breakerMemory: BreakerMemory;
   readonly pace: Pace;
   readonly clock: Clock;
   readonly report: (event: PushEvent) => void;
@@ -83,19 +78,14 @@ export type PushEvent =
       readonly ident_cely: string | null;
       readonly reason: Message | null;
     }
-  /** Refuses one entry after another: the entries of the scope stay queued until then. */
+  /** Five of them got the same refusal: the others of the kind and project stay queued. */
   | {
       readonly type: 'left_out';
       readonly kind: EntryKind;
-      /** Null for the whole kind. */
-      readonly project: string | null;
-      /** Record of the project; null for all of it. */
-      readonly record: string | null;
-      /** Status of the answers; null without an answer. */
+      readonly project: string;
       readonly status: number | null;
       readonly reason: Message;
       readonly count: number;
-      readonly until: string;
     };
 
 /** Cause for a push to end before everything was sent. */
@@ -164,12 +154,13 @@ export function parseDate(header: string | undefined): ServerMs | undefined {
   return Number.isNaN(at) ? undefined : asServerMs(at);
 }
 
-/**
- * Trust in the identity of the answering server. Until `verified`, one request is in flight at a
- * time. After an answer that another server may have sent, the peer is `suspect` until a probe
- * succeeds; then one entry is tried (`probing`).
- */
-export type Peer = 'unverified' | 'verified' | 'suspect' | 'probing';
+/** Why entries of a kind and project stay queued in this push: their refusals were equal. */
+export type ClosedScope = EntryScope & {
+  readonly reason: Message;
+  readonly status: number | null;
+  /** Those that were refused before. */
+  readonly refused: readonly string[];
+};
 
 export type PushCounts = {
   readonly refused: number;
@@ -178,13 +169,15 @@ export type PushCounts = {
   readonly locked: number;
 };
 
+/** Failures of the service in a row, of one kind. */
+export type FailureRow = { readonly kind: StoppingFailure; readonly count: number };
+export type StoppingFailure = keyof typeof RETRY_POLICY.stopAfter;
+
 /** Knowledge from earlier answers of a push. Immutable. */
 export type PushState = {
-  readonly peer: Peer;
-  readonly breakers: Breakers;
-  /** Projects in which two imports collided: their imports are sent one at a time. */
-  readonly serialProjects: ReadonlySet<string>;
   readonly counts: PushCounts;
+  readonly refusals: Refusals;
+  readonly failures: FailureRow | undefined;
   /** Nothing is sent before this time, after a failed connection. */
   readonly backoffUntil: WallMs;
   /** The last answer that may mean a throttle or a lock. */
@@ -195,31 +188,22 @@ export type PushState = {
   readonly accessProven: boolean;
 };
 
-/**
- * Makes the state of a push; breakers survive an earlier push, counters of stopping failures do
- * not.
- */
-export function makeInitialState(breakers: Breakers): PushState {
-  return {
-    peer: 'unverified',
-    breakers: withoutStopCounters(breakers),
-    serialProjects: new Set(),
-    counts: { refused: 0, requests: 0, throttled: 0, locked: 0 },
-    backoffUntil: asWallMs(0),
-    lastBusy: undefined,
-    nonConforming: new Set(),
-    accessProven: false,
-  };
-}
+export const INITIAL_STATE: PushState = {
+  counts: { refused: 0, requests: 0, throttled: 0, locked: 0 },
+  refusals: NO_REFUSALS,
+  failures: undefined,
+  backoffUntil: asWallMs(0),
+  lastBusy: undefined,
+  nonConforming: new Set(),
+  accessProven: false,
+};
 
 export type AttemptFacts = {
   readonly entry: Entry;
-  readonly project: string | null;
   readonly outcome: Outcome;
   readonly status: number | undefined;
   readonly token: string;
   readonly departedAt: MonotonicMs;
-  readonly endedAt: MonotonicMs;
   readonly now: WallMs;
   /** Consecutive failures of the entry before this attempt. */
   readonly failuresBefore: number;
@@ -227,8 +211,6 @@ export type AttemptFacts = {
   readonly collisionsBefore: number;
   /** Another import of the project was in flight during the attempt. */
   readonly besideImport: boolean;
-  /** One of those was accepted meanwhile, so both may have got one number. */
-  readonly besideAccepted: boolean;
   /** Answer to the access probe after this attempt; undefined without one. */
   readonly access: Outcome | undefined;
 };
@@ -243,34 +225,17 @@ export type Effect =
       readonly retryAfterMs: number | undefined;
       readonly stopReason: Message | undefined;
     }
-  /** Requeues entries that were refused before their circuit opened. */
-  | {
-      readonly type: 'requeue-refused';
-      readonly entryIds: ReadonlySet<number>;
-      readonly reason: Message;
-    }
-  | {
-      readonly type: 'move-to-back';
-      readonly kind: EntryKind;
-      readonly project: string;
-      readonly record: string | null;
-      readonly reason: Message;
-    }
-  | { readonly type: 'report-open-circuit'; readonly circuit: OpenCircuit; readonly until: WallMs }
   /** Runs after the attempt is settled. */
   | { readonly type: 'renew-token'; readonly refused: string }
   /**
-   * The attempt is decided again with the answer ({@link AttemptFacts.access}) instead of this
+   * The attempt is settled again with the answer ({@link AttemptFacts.access}) instead of this
    * settlement.
    */
-  | { readonly type: 'probe-access' }
-  /** Runs before the next request. */
-  | { readonly type: 'probe-peer' };
+  | { readonly type: 'probe-access' };
 
-export type Step = {
+export type Decision = {
+  readonly settlement: Settlement;
   readonly state: PushState;
   /** In the order of execution. */
   readonly effects: readonly Effect[];
 };
-
-export type Decision = Step & { readonly settlement: Settlement };

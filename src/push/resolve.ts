@@ -1,16 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
-import { UsageError } from '../../base/errors.ts';
-import { cmd, type Message, msg } from '../../base/message.ts';
-import { recoverInFlight, requeue } from '../../outbox/claims.ts';
+import { UsageError } from '../base/errors.ts';
+import { cmd, type Message, msg } from '../base/message.ts';
+import { recoverInFlight, requeue } from '../outbox/claims.ts';
 import {
   getEventSeq,
   listEventsOfEntry,
   schedule,
   scheduleEach,
   setReason,
-} from '../../outbox/entries.ts';
-import type { Entry, EntryState, Held, ImportEntry } from '../../outbox/entry.ts';
+} from '../outbox/entries.ts';
+import type { Entry, EntryState, Held, ImportEntry } from '../outbox/entry.ts';
 import {
   findEntryById,
   isDropped,
@@ -18,15 +18,15 @@ import {
   listEntriesOfTarget,
   listHeldAboutHiddenRecords,
   type Target,
-} from '../../outbox/entry-queries.ts';
-import { deserializeHeld } from '../../outbox/entry-row.ts';
-import type { EventOf } from '../../outbox/events.ts';
-import { foldEvents, getLastReason } from '../../outbox/fold-events.ts';
-import { recordOtherWriters } from '../../outbox/gate.ts';
-import type { Outbox } from '../../outbox/open-outbox.ts';
-import { listEvidence, makeDecision, recordEvents } from '../../outbox/record-events.ts';
-import { unhideFind } from '../../outbox/removal.ts';
-import { findTarget } from '../queue/resolve-finds.ts';
+} from '../outbox/entry-queries.ts';
+import { deserializeHeld } from '../outbox/entry-row.ts';
+import type { EventOf } from '../outbox/events.ts';
+import { foldEvents, getLastReason } from '../outbox/fold-events.ts';
+import { recordOtherWriters } from '../outbox/gate.ts';
+import type { Outbox } from '../outbox/open-outbox.ts';
+import { listEvidence, makeDecision, recordEvents } from '../outbox/record-events.ts';
+import { unhideFind } from '../outbox/removal.ts';
+import { findTarget } from '../flows/queue/resolve-finds.ts';
 import { findRecordProblem } from './compare-record.ts';
 
 export type Decision =

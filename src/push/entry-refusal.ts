@@ -1,8 +1,8 @@
-import { type Issue, makeErrorIssue } from '../../base/issue.ts';
-import type { Message } from '../../base/message.ts';
-import type { Settlement } from '../../outbox/claims.ts';
-import type { Entry } from '../../outbox/entry.ts';
-import type { ServerFinding } from '../../pas-api/error-body.ts';
+import { type Issue, makeErrorIssue } from '../base/issue.ts';
+import type { Message } from '../base/message.ts';
+import type { Settlement } from '../outbox/claims.ts';
+import type { Entry } from '../outbox/entry.ts';
+import type { ServerFinding } from '../pas-api/error-body.ts';
 
 /** Makes the settlement of a refused entry, with the findings as issues of its elements. */
 export function makeRefusal(
@@ -40,17 +40,6 @@ function toIssue(entry: Entry, finding: ServerFinding): Issue {
       ...(element === undefined || element === 'samostatny_nalez' ? {} : { element }),
     },
   );
-}
-
-/**
- * Tells if a finding concerns the content of an entry. One about an import without a line, or with
- * the line of the root, concerns the declaration or the schema, which all finds share.
- */
-export function isAboutContent(entry: Entry, { line }: ServerFinding): boolean {
-  if (entry.kind !== 'import' || entry.document === null) return true;
-  if (line === undefined) return false;
-  const element = findElementAtLine(entry.document, line);
-  return element === undefined || element !== START_TAG.exec(entry.document.toString('utf8'))?.[1];
 }
 
 const START_TAG = /<(?:[\w.-]+:)?([\w.-]+)/;

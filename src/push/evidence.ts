@@ -3,15 +3,15 @@ import {
   type HarvestedFind,
   listDifferingElements,
   parseHarvestedFind,
-} from '../../find/harvested-find.ts';
-import type { Entry, ImportEntry } from '../../outbox/entry.ts';
-import { findImportOfRecord, listLatestAccepted } from '../../outbox/entry-queries.ts';
-import { type Outbox, readHeader } from '../../outbox/open-outbox.ts';
-import { listAcceptedSince } from '../../outbox/ownership.ts';
-import { listAttempts } from '../../outbox/record-events.ts';
-import { getChild } from '../../xml/element.ts';
-import { parseXml } from '../../xml/parse.ts';
-import { type FindHarvest, type HarvestedFinds, harvestFinds } from '../harvest/harvest-finds.ts';
+} from '../find/harvested-find.ts';
+import type { Entry, ImportEntry } from '../outbox/entry.ts';
+import { findImportOfRecord, listLatestAccepted } from '../outbox/entry-queries.ts';
+import { type Outbox, readHeader } from '../outbox/open-outbox.ts';
+import { listAcceptedSince } from '../outbox/ownership.ts';
+import { listAttempts } from '../outbox/record-events.ts';
+import { getChild } from '../xml/element.ts';
+import { parseXml } from '../xml/parse.ts';
+import { type FindHarvest, type HarvestedFinds, harvestFinds } from '../flows/harvest/harvest-finds.ts';
 import { getShownKind } from './judge-absence.ts';
 import { findCreation, mayBeCreation } from './judge-import.ts';
 import { findEarliestMs, getAttemptWindow, type View } from './verdict.ts';

@@ -1,14 +1,14 @@
-import { AuthError, ConfigError, ContractError } from '../../base/errors.ts';
-import { cmd, type Message, msg } from '../../base/message.ts';
-import { type Exchange, type HttpResponse, withTimeout } from '../../http/exchange.ts';
+import { AuthError, ConfigError, ContractError } from '../base/errors.ts';
+import { cmd, type Message, msg } from '../base/message.ts';
+import { type Exchange, type HttpResponse, withTimeout } from '../http/exchange.ts';
 import {
   assertSameAccount,
   findKnownAccount,
   findKnownUsername,
   isSameUser,
   rememberAccount,
-} from '../../outbox/bound-account.ts';
-import { type Outbox, readHeader } from '../../outbox/open-outbox.ts';
+} from '../outbox/bound-account.ts';
+import { type Outbox, readHeader } from '../outbox/open-outbox.ts';
 import {
   type Account,
   assertAvailable,
@@ -19,9 +19,9 @@ import {
   type Role,
   requireAnswer,
   type Session,
-} from '../../pas-api/session.ts';
-import { getChild, getChildren, getChildText, type XmlElement } from '../../xml/element.ts';
-import { parseXml, XmlSyntaxError } from '../../xml/parse.ts';
+} from '../pas-api/session.ts';
+import { getChild, getChildren, getChildText, type XmlElement } from '../xml/element.ts';
+import { parseXml, XmlSyntaxError } from '../xml/parse.ts';
 
 export type Signer = {
   readonly baseUrl: string;

@@ -6,32 +6,32 @@ import {
   measureElapsedMs,
   readClock,
   type ServerMs,
-} from '../../base/clock.ts';
+} from '../base/clock.ts';
 import {
   type AnswerHead,
   type Exchange,
   type HttpRequest,
   TransportError,
-} from '../../http/exchange.ts';
-import type { Slot } from '../../http/pacer.ts';
-import { ChangedFileError, readVerifiedPieces, SLICE_BYTES } from '../../http/request-body.ts';
-import type { Entry, EntryKind, Photograph } from '../../outbox/entry.ts';
+} from '../http/exchange.ts';
+import type { Slot } from '../http/pacer.ts';
+import { ChangedFileError, readVerifiedPieces, SLICE_BYTES } from '../http/request-body.ts';
+import type { Entry, EntryKind, Photograph } from '../outbox/entry.ts';
 import {
   classifyTransportError,
   type Outcome,
   parseOutcome,
   type ReadIdentCely,
-} from '../../pas-api/outcome.ts';
+} from '../pas-api/outcome.ts';
 import {
   authorize,
   makeImportRequest,
   makeNumberRequest,
   makePhotoRequest,
-} from '../../pas-api/session.ts';
-import { openContentStore, readAhead } from '../../store/content-store.ts';
-import { toDatabaseError } from '../../store/database.ts';
-import { getChild, getChildText } from '../../xml/element.ts';
-import { parseXml, XmlSyntaxError } from '../../xml/parse.ts';
+} from '../pas-api/session.ts';
+import { openContentStore, readAhead } from '../store/content-store.ts';
+import { toDatabaseError } from '../store/database.ts';
+import { getChild, getChildText } from '../xml/element.ts';
+import { parseXml, XmlSyntaxError } from '../xml/parse.ts';
 import { type PushContext, parseDate } from './push-context.ts';
 
 export type Sent = {

@@ -1,25 +1,25 @@
-import { asServerMs, type ServerMs } from '../../base/clock.ts';
-import { msg } from '../../base/message.ts';
-import { schedule } from '../../outbox/entries.ts';
-import type { Entry, ImportEntry, NumberEntry, PhotoEntry } from '../../outbox/entry.ts';
+import { asServerMs, type ServerMs } from '../base/clock.ts';
+import { msg } from '../base/message.ts';
+import { schedule } from '../outbox/entries.ts';
+import type { Entry, ImportEntry, NumberEntry, PhotoEntry } from '../outbox/entry.ts';
 import {
   findImportOfFind,
   listEntriesInState,
   listEntriesOfRecord,
-} from '../../outbox/entry-queries.ts';
-import { reassignRecord } from '../../outbox/ownership.ts';
+} from '../outbox/entry-queries.ts';
+import { reassignRecord } from '../outbox/ownership.ts';
 import {
   getRetryAt,
   listAttempts,
   recordEvidence,
   recordLookup,
-} from '../../outbox/record-events.ts';
+} from '../outbox/record-events.ts';
 import {
   type Evidence,
   gatherEvidence,
   type LookupContext,
   parseSentElements,
-} from './gather-evidence.ts';
+} from './evidence.ts';
 import { judgeImports, type UncertainImport } from './judge-import.ts';
 import { fetchCurrentRecord, judgeNumber, listNumbersFromHere } from './judge-number.ts';
 import { judgePhoto, type RecordEvidence, type UncertainPhoto } from './judge-photograph.ts';

@@ -1,14 +1,14 @@
-import type { Clock } from '../../base/clock.ts';
+import type { Clock } from '../base/clock.ts';
 import {
   ContractError,
   getLocalizedMessage,
   type PasError,
   UnavailableError,
-} from '../../base/errors.ts';
-import type { Message } from '../../base/message.ts';
-import { RETRY_POLICY } from '../../base/retry-policy.ts';
-import { findNextClaimableAt, listEntriesInState } from '../../outbox/entry-queries.ts';
-import { withPushLock } from '../../outbox/push-lock.ts';
+} from '../base/errors.ts';
+import type { Message } from '../base/message.ts';
+import { RETRY_POLICY } from '../base/retry-policy.ts';
+import { findNextClaimableAt, listEntriesInState } from '../outbox/entry-queries.ts';
+import { withPushLock } from '../outbox/push-lock.ts';
 import { openCircuitsAt } from './circuit-breaker.ts';
 import type { PushResult } from './drain-queue.ts';
 import { probePeer } from './peer-check.ts';
@@ -18,7 +18,7 @@ import {
   NOTHING_SENT,
   type PushAllOptions,
   pushUnderLock,
-} from './push-all.ts';
+} from './push.ts';
 import type { StopCause } from './push-context.ts';
 
 export type Round = { readonly accepted: number; readonly stopCause: StopCause | undefined };

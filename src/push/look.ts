@@ -1,43 +1,43 @@
 import { setImmediate as turn } from 'node:timers/promises';
-import { msg } from '../../base/message.ts';
-import { NEW_PERSON } from '../../find/field.ts';
-import type { FindElements } from '../../find/fields.ts';
+import { msg } from '../base/message.ts';
+import { NEW_PERSON } from '../find/field.ts';
+import type { FindElements } from '../find/fields.ts';
 import {
   asFoundDigest,
   type HarvestedElements,
   type HarvestedFind,
   listDifferingElements,
-} from '../../find/harvested-find.ts';
-import { hasEntry, schedule } from '../../outbox/entries.ts';
-import type { Entry, EntryId, ImportEntry, NumberEntry } from '../../outbox/entry.ts';
+} from '../find/harvested-find.ts';
+import { hasEntry, schedule } from '../outbox/entries.ts';
+import type { Entry, EntryId, ImportEntry, NumberEntry } from '../outbox/entry.ts';
 import {
   findImportOfRecord,
   listEntriesInState,
   listHeldEntries,
   listQueuedEntries,
-} from '../../outbox/entry-queries.ts';
+} from '../outbox/entry-queries.ts';
 import {
   type AttemptedElsewhere,
   checkDeparture,
   type GateFacts,
   getLastSearchAt,
   hasOtherWriters,
-} from '../../outbox/gate.ts';
-import { type Outbox, readHeader, updateHeader } from '../../outbox/open-outbox.ts';
-import { listQueuedHeads } from '../../outbox/overview.ts';
-import { assertJournal } from '../../outbox/record-events.ts';
-import { findById } from '../../outbox/stored-finds.ts';
-import { type HarvestedFinds, harvestFinds, type ListedFind } from '../harvest/harvest-finds.ts';
-import { computeOverlapMs } from '../harvest/service-lists.ts';
-import { type LookupContext, parseSentElements } from '../reconcile/gather-evidence.ts';
-import { findCreation, mayBeCreation } from '../reconcile/judge-import.ts';
+} from '../outbox/gate.ts';
+import { type Outbox, readHeader, updateHeader } from '../outbox/open-outbox.ts';
+import { listQueuedHeads } from '../outbox/overview.ts';
+import { assertJournal } from '../outbox/record-events.ts';
+import { findById } from '../outbox/stored-finds.ts';
+import { type HarvestedFinds, harvestFinds, type ListedFind } from '../flows/harvest/harvest-finds.ts';
+import { computeOverlapMs } from '../flows/harvest/service-lists.ts';
+import { type LookupContext, parseSentElements } from './evidence.ts';
+import { findCreation, mayBeCreation } from './judge-import.ts';
 import {
   fetchCurrentRecord,
   findShownNumber,
   listNumbersFromHere,
-} from '../reconcile/judge-number.ts';
-import { listRejectedCandidates } from '../reconcile/resolve-entries.ts';
-import { type AttemptWindow, getAttemptWindow } from '../reconcile/verdict.ts';
+} from './judge-number.ts';
+import { listRejectedCandidates } from './resolve.ts';
+import { type AttemptWindow, getAttemptWindow } from './verdict.ts';
 import {
   findEqualFiles,
   findUnexplainedFiles,

@@ -1,4 +1,4 @@
-import type { Clock } from '../../base/clock.ts';
+import type { Clock } from '../base/clock.ts';
 import {
   AuthError,
   ConfigError,
@@ -6,24 +6,24 @@ import {
   PasError,
   UnavailableError,
   UsageError,
-} from '../../base/errors.ts';
-import { cmd, msg } from '../../base/message.ts';
-import type { OaiClient } from '../../oai/client.ts';
-import { assertSound } from '../../outbox/backup-copy.ts';
-import { bindAccount, findKnownAccount, findKnownUsername } from '../../outbox/bound-account.ts';
-import { clearBackoff, recoverInFlight } from '../../outbox/claims.ts';
-import type { Entry, Photograph } from '../../outbox/entry.ts';
+} from '../base/errors.ts';
+import { cmd, msg } from '../base/message.ts';
+import type { OaiClient } from '../oai/client.ts';
+import { assertSound } from '../outbox/backup-copy.ts';
+import { bindAccount, findKnownAccount, findKnownUsername } from '../outbox/bound-account.ts';
+import { clearBackoff, recoverInFlight } from '../outbox/claims.ts';
+import type { Entry, Photograph } from '../outbox/entry.ts';
 import {
   findNextScheduled,
   listEntriesInState,
   listHeldEntries,
-} from '../../outbox/entry-queries.ts';
-import { mergeJournal } from '../../outbox/merge.ts';
-import { type Outbox, readHeader } from '../../outbox/open-outbox.ts';
-import { countQueued } from '../../outbox/overview.ts';
-import { type PushLockOptions, withPushLock } from '../../outbox/push-lock.ts';
-import type { Account } from '../../pas-api/session.ts';
-import { openAdmission } from '../finds/outbox-status.ts';
+} from '../outbox/entry-queries.ts';
+import { mergeJournal } from '../outbox/merge.ts';
+import { type Outbox, readHeader } from '../outbox/open-outbox.ts';
+import { countQueued } from '../outbox/overview.ts';
+import { type PushLockOptions, withPushLock } from '../outbox/push-lock.ts';
+import type { Account } from '../pas-api/session.ts';
+import { openAdmission } from '../flows/finds/outbox-status.ts';
 import {
   adopt,
   assertDecided,
@@ -31,15 +31,15 @@ import {
   makeForeignOutboxError,
   passFence,
 } from '../outbox/fence.ts';
-import type { LookupContext } from '../reconcile/gather-evidence.ts';
-import { type Reconciled, reconcile } from '../reconcile/reconcile-entries.ts';
-import { sendHeld } from '../reconcile/resolve-entries.ts';
-import { type GateContext, holdBeforeDeparture, holdEntriesWithQuestions } from './check-gate.ts';
+import type { LookupContext } from './evidence.ts';
+import { type Reconciled, reconcile } from './reconcile.ts';
+import { sendHeld } from './resolve.ts';
+import { type GateContext, holdBeforeDeparture, holdEntriesWithQuestions } from './look.ts';
 import { openCircuitsAt } from './circuit-breaker.ts';
 import { drainQueue, explainWaiting, type PushResult } from './drain-queue.ts';
 import { createServerClock, type PushSettings, type ServerClock } from './push-context.ts';
-import { type OpenService, resolveAccount } from './resolve-account.ts';
-import { openKeptPhotograph, parseRecordIdent } from './send-entry.ts';
+import { type OpenService, resolveAccount } from './account.ts';
+import { openKeptPhotograph, parseRecordIdent } from './departure.ts';
 
 export type Harvesting = {
   open(): Promise<OaiClient>;
