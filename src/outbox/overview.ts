@@ -271,3 +271,21 @@ export function acceptPeople(outbox: Outbox, names: readonly string[]): void {
         .run(name, now);
   });
 }
+
+const parseAccepted = createRowParser({ identCely: isText, atMs: isNumber });
+
+/**
+ * Returns records that the service accepted since a moment of its clock, with the server time of
+ * the answer.
+ */
+export function listAcceptedSince(outbox: Outbox, sinceMs: number): Map<string, number> {
+  const rows = outbox
+    .sql(
+      `select ident_cely as identCely, max(body ->> 'serverDateMs') as atMs
+       from entries join facts on facts.subject = entries.subject and facts.kind = 'answered' and facts.slot = entries.key
+       where entries.kind = 'import' and state = 'accepted' and body ->> 'settles' = 'accepted' and body ->> 'serverDateMs' is not null
+       group by entries.id having atMs >= :sinceMs`,
+    )
+    .all({ sinceMs });
+  return new Map(rows.map(parseAccepted).map(({ identCely, atMs }) => [identCely, atMs]));
+}

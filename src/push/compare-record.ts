@@ -94,7 +94,7 @@ export async function lookUpRecord(
       doubts: [msg`The service has ${identCely}, but does not show it to this account.`],
     };
   const { record: find } = listed;
-  const compared = compare(entry, find);
+  const compared = compare(outbox, entry, find);
   const differing = compared
     .filter(({ differs }) => differs)
     .map(({ element }) => element)
@@ -111,8 +111,8 @@ export async function lookUpRecord(
   };
 }
 
-function compare(entry: ImportEntry, find: HarvestedFind): Compared[] {
-  const sent = parseSentElements(entry) ?? {};
+function compare(outbox: Outbox, entry: ImportEntry, find: HarvestedFind): Compared[] {
+  const sent = parseSentElements(outbox, entry) ?? {};
   const differing = new Set<string>(listDifferingElements(sent, find));
   return FIELDS.map(({ name }) => ({
     element: name,

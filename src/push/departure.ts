@@ -14,7 +14,7 @@ import {
   TransportError,
 } from '../http/exchange.ts';
 import type { Slot } from '../http/pacer.ts';
-import { ChangedFileError, readVerifiedPieces, SLICE_BYTES } from '../http/request-body.ts';
+import { ChangedFileError, hashSha512, readVerifiedPieces, SLICE_BYTES } from '../http/request-body.ts';
 import type { Entry, EntryKind, Photograph } from '../outbox/entry.ts';
 import {
   classifyTransportError,
@@ -50,7 +50,7 @@ export function buildRequest(context: PushContext, entry: Entry): HttpRequest {
       return makeImportRequest(
         context.baseUrl,
         requireValue(entry.document),
-        requireValue(entry.documentSha512),
+        hashSha512(requireValue(entry.document)),
       );
     case 'number':
       return makeNumberRequest(context.baseUrl, requireValue(entry.identCely), entry.value);

@@ -8,32 +8,30 @@ import type { Slot } from '../http/pacer.ts';
 import {
   type Claim,
   claim,
-  clampFutureBackoff,
-  recoverInFlight,
+  recordAnswer,
+  recoverOpenAttempts,
   type Settlement,
-  settle,
 } from '../outbox/claims.ts';
 import { ENTRY_KINDS, type Entry } from '../outbox/entry.ts';
 import {
-  countOpen,
+  clampFutureBackoff,
+  countQueuedOfScope,
   findEntryById,
-  findFormerOwner,
   findNextClaimable,
-  findNextClaimableAt,
   findNextScheduled,
   listDraftImports,
   listHeldEntries,
 } from '../outbox/entry-queries.ts';
-import { makeDamagedRowError } from '../outbox/events.ts';
+import { makeDamagedError } from '../outbox/facts.ts';
 import type { Outbox } from '../outbox/open-outbox.ts';
 import { countQueued } from '../outbox/overview.ts';
-import { reassignRecord, supersedeEarlierNumbers } from '../outbox/ownership.ts';
+import { releaseClaims } from '../outbox/unite.ts';
 import type { Outcome } from '../pas-api/outcome.ts';
 import { formatEntry } from '../flows/finds/entry-words.ts';
 import { countEntryTotals } from '../flows/finds/outbox-status.ts';
 import { resolveRecordNames } from '../flows/queue/resolve-finds.ts';
 import { getContentKey } from './look.ts';
-import type { OpenCircuit } from './circuit-breaker.ts';
+import type { RefusalRow } from './refusals.ts';
 import { isAbort, type PushContext, type StopCause } from './push-context.ts';
 import { PushSession } from './session.ts';
 import { buildRequest, MAX_DEPARTURE_MS, type Sent, sendOnce } from './departure.ts';
@@ -47,8 +45,8 @@ export type PushResult = {
   readonly elapsedMs: number;
   /** Entries whose last answer was outside the contract. */
   readonly nonConforming: readonly number[];
-  /** Open circuits: their entries stay queued. */
-  readonly leftOut: readonly OpenCircuit[];
+  /** Kinds and projects that ended with equal refusals: their other entries stay queued. */
+  readonly leftOut: readonly RefusalRow[];
   /** Undefined when nothing is left to send. */
   readonly stopCause: StopCause | undefined;
 };
@@ -69,16 +67,8 @@ export async function drainQueue(context: PushContext): Promise<PushResult> {
     // Also after an error: requests in flight are settled before the lock is released.
     await Promise.allSettled([...session.flights.values()].map(({ done }) => done));
   }
-  outbox.change(() => supersedeEarlierNumbers(outbox));
-  const { state, stopCause, openCircuits } = session;
-  const isCovered = ({ kind, project }: OpenCircuit): boolean =>
-    openCircuits.some(
-      (other) =>
-        other.record === null && other.kind === kind && [null, project].includes(other.project),
-    );
-  const leftOut = openCircuits.filter(
-    (circuit) => circuit.record === null || (!isCovered(circuit) && countOpen(outbox, circuit) > 0),
-  );
+  const { state, stopCause, ended } = session;
+  const leftOut = ended.filter((scope) => countQueuedOfScope(outbox, scope) > 0);
   const elapsedMs = clock.monotonicMs() - startedAt;
   return {
     ...state.counts,
@@ -100,8 +90,7 @@ async function sendAll(session: PushSession): Promise<void> {
       : undefined;
     if (entry === undefined) {
       if (!(await waitForMore(session))) return;
-    } else if (!(await session.probePeerIfDue()) && !(await isHeld(session, entry)))
-      await launch(session, entry);
+    } else if (!(await isHeld(session, entry))) await launch(session, entry);
   }
 }
 
@@ -122,12 +111,9 @@ async function isHeld(session: PushSession, entry: Entry): Promise<boolean> {
 function recover(session: PushSession): void {
   const { outbox } = session.context;
   const reason = msg`pas stopped while the request was in progress`;
-  for (const entry of recoverInFlight(outbox))
+  for (const entry of recoverOpenAttempts(outbox))
     session.reportSettled(entry, { state: 'uncertain', reason });
-  outbox.change(() => {
-    clampFutureBackoff(outbox, RETRY_POLICY.entry.slowMaxMs);
-    supersedeEarlierNumbers(outbox);
-  });
+  clampFutureBackoff(outbox, RETRY_POLICY.entry.slowMaxMs);
 }
 
 /**
@@ -141,7 +127,7 @@ async function waitForMore(session: PushSession): Promise<boolean> {
   const dueAt =
     isStopping || !session.hasRoom
       ? undefined
-      : findNextClaimableAt(outbox, session.makeClaimableQuery());
+      : findNextScheduled(outbox, session.makeClaimableQuery())?.notBeforeAt;
   if (dueAt === undefined && flights.size === 0) return false;
   const now = clock.now();
   const untilMs = dueAt === undefined ? undefined : Math.max(dueAt, session.state.backoffUntil);
@@ -249,7 +235,7 @@ function assertNotClaimable(session: PushSession, entry: Entry): void {
   const { outbox } = session.context;
   const next = findNextClaimable(outbox, session.makeClaimableQuery());
   if (next?.id === entry.id && getContentKey(next) === getContentKey(entry))
-    throw makeDamagedRowError(outbox.path, msg`entry ${entry.id}`);
+    throw makeDamagedError(outbox.path, `entry ${entry.id}`);
 }
 
 /** Slowest expected upload, in bytes per millisecond. */
@@ -289,7 +275,7 @@ async function sendOrRelease(session: PushSession, claimed: Claim): Promise<Slot
       const back: Settlement = { state: 'queued', reason, notBeforeAt: 0 };
       slot?.release();
       endDeparture();
-      settle(outbox, claimed, back, { outcome: 'not-sent' });
+      recordAnswer(outbox, claimed, back, { outcome: 'not-sent' });
     }
   }
   return leaves && slot !== undefined ? withEnd(slot, endDeparture) : undefined;
@@ -325,31 +311,28 @@ async function settleAttempt(
   });
   const decided = await session.decide(entry, {
     ...sent,
-    outcome: checkIdentifier(session, entry, sent.outcome),
+    outcome: checkIdentifier(entry, sent.outcome),
   });
   await session.waitUntilDeparted();
-  const settlement = checkSettled(
-    session,
-    entry,
-    session.updateSettlement(entry, decided.settlement),
-  );
+  const settlement = checkSettled(session, entry, decided.settlement);
   const endedAt = session.context.serverClock.latest();
-  settle(session.context.outbox, claimed, settlement, {
+  recordAnswer(session.context.outbox, claimed, settlement, {
     outcome: sent.outcome.kind,
     ...(endedAt === undefined ? {} : { endedAt }),
     ...(sent.status === undefined ? {} : { status: sent.status }),
     ...(sent.serverDateAt === undefined ? {} : { serverDateAt: sent.serverDateAt }),
   });
-  if (settlement.state === 'accepted') session.accepted.add(entry.id);
+  const lost = settlement.state === 'accepted' ? releaseLost(session, entry, settlement) : [];
+  if (settlement.state === 'accepted' && lost.length === 0) session.accepted.add(entry.id);
   if (settlement.state === 'refused') session.count('refused');
-  session.reportSettled(entry, settlement);
+  if (lost.length === 0) session.reportSettled(entry, settlement);
   await session.applyAfter(entry, decided.afterwards);
 }
 
 /** Makes an import uncertain whose answer names a record that cannot be its own. */
-function checkIdentifier(session: PushSession, entry: Entry, outcome: Outcome): Outcome {
+function checkIdentifier(entry: Entry, outcome: Outcome): Outcome {
   const detail =
-    outcome.kind === 'accepted' ? identifierProblem(session, entry, outcome.identCely) : undefined;
+    outcome.kind === 'accepted' ? identifierProblem(entry, outcome.identCely) : undefined;
   return detail === undefined ? outcome : { kind: 'uncertain', detail, outsideContract: false };
 }
 
@@ -363,38 +346,42 @@ function checkSettled(session: PushSession, entry: Entry, settlement: Settlement
   const isLost =
     entry.kind !== 'import' &&
     findEntryById(session.context.outbox, entry.id)?.identCely !== entry.identCely;
-  const reason = isLost
-    ? msg`the service gave the record ${identCely} to another find while this was sent to it`
-    : identifierProblem(session, entry, identCely);
-  return reason === undefined ? settlement : { state: 'uncertain', reason };
+  return isLost
+    ? {
+        state: 'uncertain',
+        reason: msg`the service gave the record ${identCely} to another find while this was sent to it`,
+      }
+    : settlement;
+}
+
+/** A record of another project is no answer to this import. */
+function identifierProblem(entry: Entry, identCely: string): Message | undefined {
+  if (entry.kind !== 'import') return undefined;
+  const { project } = entry;
+  // A temporary project (X-) may be renamed with its finds.
+  return project === null || project.startsWith('X-') || identCely.startsWith(`${project}-`)
+    ? undefined
+    : msg`the service answered with ${identCely}, which is not a record of ${project}`;
 }
 
 /**
- * Explains why an identifier cannot belong to an import. If another find has it, the service lost
- * that find or repeated an older answer, so both are uncertain, as is any later find with it. A
- * record of another project is no answer to this import.
+ * Takes a record from all finds that it was given to: the service lost one of them, or repeated an
+ * older answer.
+ * @returns those finds
  */
-function identifierProblem(
+function releaseLost(
   session: PushSession,
   entry: Entry,
-  identCely: string,
-): Message | undefined {
-  if (entry.kind !== 'import') return undefined;
+  { identCely }: { readonly identCely: string },
+): readonly Entry[] {
   const { outbox } = session.context;
-  const { project } = entry;
-  // A temporary project (X-) may be renamed with its finds.
-  if (project !== null && !project.startsWith('X-') && !identCely.startsWith(`${project}-`))
-    return msg`the service answered with ${identCely}, which is not a record of ${project}`;
-  const owner = reassignRecord(outbox, entry, identCely);
-  const former = owner ?? findFormerOwner(outbox, entry.id, identCely);
-  if (former === undefined) return undefined;
-  const reason = findEntryById(outbox, former.id)?.reason;
-  if (owner !== undefined) {
-    session.accepted.delete(owner.id);
-    session.reportSettled(owner, { state: 'uncertain', reason: reason ?? '' });
+  const lost = entry.kind === 'import' ? releaseClaims(outbox, identCely) : [];
+  for (const each of lost) {
+    session.accepted.delete(each.id);
+    const reason = findEntryById(outbox, each.id)?.reason ?? '';
+    session.reportSettled(each, { state: 'uncertain', reason });
   }
-  const find = former.localId ?? '';
-  return msg`the service gave it the record ${identCely}, which belonged to ${find}: check in the service which of the two it is`;
+  return lost;
 }
 
 export const SENDABLE_KINDS = ENTRY_KINDS;

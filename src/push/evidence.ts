@@ -7,8 +7,12 @@ import {
 import type { Entry, ImportEntry } from '../outbox/entry.ts';
 import { findImportOfRecord, listLatestAccepted } from '../outbox/entry-queries.ts';
 import { type Outbox, readHeader } from '../outbox/open-outbox.ts';
-import { listAcceptedSince } from '../outbox/ownership.ts';
-import { listAttempts } from '../outbox/record-events.ts';
+import { listAttempts, listFactsOfEntry } from '../outbox/entry-facts.ts';
+import { unpackAttempt } from '../outbox/facts.ts';
+import { foldSlot } from '../outbox/fold.ts';
+import { findLastImportAttempt } from '../outbox/ledger.ts';
+import { findByUuid } from '../outbox/stored-finds.ts';
+import { listAcceptedSince } from '../outbox/overview.ts';
 import { getChild } from '../xml/element.ts';
 import { parseXml } from '../xml/parse.ts';
 import { type FindHarvest, type HarvestedFinds, harvestFinds } from '../flows/harvest/harvest-finds.ts';
@@ -70,9 +74,7 @@ function makeView(
 ): View {
   const { outbox } = context;
   const finds = collectShown(harvest);
-  const { outbox: ownOutbox, address, account } = readHeader(outbox);
-  const ofOthers =
-    outbox.journal?.listRecordsOfOthers(account ?? '', address, ownOutbox) ?? new Set();
+  const ofOthers = listRecordsOfOthers(outbox);
   return {
     finds,
     withheld: collectChanges(harvest, 'withheld'),
@@ -80,7 +82,7 @@ function makeView(
     nowMs: harvest.beganMs,
     isOwned: (identCely, shown) => ofOthers.has(identCely) || isOwned(outbox, identCely, shown),
     readsAsSent: (identCely, shown) =>
-      ofOthers.has(identCely) || isReadAs(findImportOfRecord(outbox, identCely), shown),
+      ofOthers.has(identCely) || isReadAs(outbox, findImportOfRecord(outbox, identCely), shown),
     shown: collectShownKinds(canaries, finds),
     harvester: context.harvester,
     index: {
@@ -127,20 +129,47 @@ function isOwned(outbox: Outbox, identCely: string, shown: HarvestedFind | undef
   const owner = findImportOfRecord(outbox, identCely);
   if (owner === undefined || shown === undefined) return owner !== undefined;
   // A person may have corrected it since.
-  return isReadAs(owner, shown) || mayBeCreation(getAttemptWindow(outbox, owner), shown);
+  return isReadAs(outbox, owner, shown) || mayBeCreation(getAttemptWindow(outbox, owner), shown);
 }
 
-function isReadAs(owner: ImportEntry | undefined, shown: HarvestedFind): boolean {
-  const sent = owner === undefined ? undefined : parseSentElements(owner);
+function isReadAs(
+  outbox: Outbox,
+  owner: ImportEntry | undefined,
+  shown: HarvestedFind,
+): boolean {
+  const sent = owner === undefined ? undefined : parseSentElements(outbox, owner);
   return (
     sent !== undefined &&
     listDifferingElements(sent, shown).every((name) => name === 'evidencni_cislo')
   );
 }
 
-/** Returns the elements of the sent document, since the find may have been edited later. */
-export function parseSentElements({ document }: ImportEntry): HarvestedElements | undefined {
-  const find =
-    document === null ? undefined : getChild(parseXml(document).root, 'samostatny_nalez');
+/** Returns records of finds that only the ledger has: of other accounts, or of other outboxes. */
+function listRecordsOfOthers(outbox: Outbox): ReadonlySet<string> {
+  const { ledger } = outbox;
+  const finds = ledger?.listAttemptedFinds(readHeader(outbox).service) ?? [];
+  return new Set(
+    finds.flatMap((uuid) =>
+      ledger === undefined || findByUuid(outbox, uuid) !== undefined
+        ? []
+        : foldSlot(ledger.listFactsOfSubject(uuid).filter(({ slot }) => slot === `import ${uuid}`))
+            .records,
+    ),
+  );
+}
+
+/** Returns the elements of the document that was sent last, since the find may have been edited. */
+export function parseSentElements(
+  outbox: Outbox,
+  entry: ImportEntry,
+): HarvestedElements | undefined {
+  const attempt = findLastImportAttempt(listFactsOfEntry(outbox, entry));
+  const document =
+    attempt === undefined
+      ? (entry.document ?? undefined)
+      : (unpackAttempt(attempt).content.document ?? undefined);
+  if (document === undefined) return undefined;
+  const bytes = typeof document === 'string' ? Buffer.from(document, 'utf8') : document;
+  const find = getChild(parseXml(bytes).root, 'samostatny_nalez');
   return find === undefined ? undefined : parseHarvestedFind(find)?.elements;
 }

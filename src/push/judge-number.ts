@@ -123,7 +123,7 @@ export function listNumbersFromHere(
   );
   const ofImport =
     importEntry?.kind === 'import'
-      ? [parseSentElements(importEntry)?.evidencni_cislo?.toString() ?? '']
+      ? [parseSentElements(outbox, importEntry)?.evidencni_cislo?.toString() ?? '']
       : [];
   const last = numbers.findLast(({ state }) => state === 'accepted')?.value;
   const open = numbers

@@ -1,51 +1,47 @@
 import { setImmediate as turn } from 'node:timers/promises';
-import { msg } from '../base/message.ts';
-import { NEW_PERSON } from '../find/field.ts';
 import type { FindElements } from '../find/fields.ts';
+import type { HarvestedFind } from '../find/harvested-find.ts';
 import {
-  asFoundDigest,
-  type HarvestedElements,
-  type HarvestedFind,
-  listDifferingElements,
-} from '../find/harvested-find.ts';
-import { hasEntry, schedule } from '../outbox/entries.ts';
-import type { Entry, EntryId, ImportEntry, NumberEntry } from '../outbox/entry.ts';
+  type Comparable,
+  createFindIndex,
+  type FindIndex,
+  makeComparable,
+  matchFinds,
+} from '../find/match-finds.ts';
+import { type HarvestedFinds, harvestFinds, type ListedFind } from '../flows/harvest/harvest-finds.ts';
+import { computeOverlapMs } from '../flows/harvest/service-lists.ts';
+import type { Entry, EntryId, NumberEntry } from '../outbox/entry.ts';
+import { foldEntry } from '../outbox/entry-facts.ts';
 import {
+  findImportOfFind,
   findImportOfRecord,
   listEntriesInState,
   listHeldEntries,
   listQueuedEntries,
+  storeQuestion,
 } from '../outbox/entry-queries.ts';
-import {
-  type AttemptedElsewhere,
-  checkDeparture,
-  type GateFacts,
-  getLastSearchAt,
-  hasOtherWriters,
-} from '../outbox/gate.ts';
-import { type Outbox, readHeader, updateHeader } from '../outbox/open-outbox.ts';
+import { unpackAttempt } from '../outbox/facts.ts';
+import { foldSlot } from '../outbox/fold.ts';
+import { parseIntent } from '../outbox/intents.ts';
+import { findLastImportAttempt } from '../outbox/ledger.ts';
+import { type Outbox, readHeader, requireLedger, updateHeader } from '../outbox/open-outbox.ts';
 import { listQueuedHeads } from '../outbox/overview.ts';
-import { assertJournal } from '../outbox/record-events.ts';
-import { findById } from '../outbox/stored-finds.ts';
-import { type HarvestedFinds, harvestFinds, type ListedFind } from '../flows/harvest/harvest-finds.ts';
-import { computeOverlapMs } from '../flows/harvest/service-lists.ts';
+import { getLastSearchAt, hasOtherWriters } from '../outbox/searches.ts';
+import { findById, findByUuid } from '../outbox/stored-finds.ts';
+import { findNamesake } from '../outbox/unite.ts';
 import { type LookupContext, parseSentElements } from './evidence.ts';
+import { type Candidate, type Knowledge, mayLeave } from './gate.ts';
 import { findCreation, mayBeCreation } from './judge-import.ts';
-import {
-  fetchCurrentRecord,
-  findShownNumber,
-  listNumbersFromHere,
-} from './judge-number.ts';
-import { listRejectedCandidates } from './resolve.ts';
-import { type AttemptWindow, getAttemptWindow } from './verdict.ts';
+import { fetchCurrentRecord, findShownNumber, listNumbersFromHere } from './judge-number.ts';
 import {
   findEqualFiles,
   findUnexplainedFiles,
   type IsUnexplained,
+  keepUnexplained,
   readUnexplained,
   recordSearches,
-  storeUnexplained,
 } from './unexplained-records.ts';
+import { type AttemptWindow, getAttemptWindow } from './verdict.ts';
 
 export type GateContext = {
   readonly outbox: Outbox;
@@ -84,7 +80,6 @@ export async function holdEntriesWithQuestions(context: GateContext): Promise<En
   const { outbox, lookup, stop } = context;
   const waiting = listQueuedWithProject(outbox);
   if (waiting.length === 0) return [];
-  if (lookup === undefined) holdUnsearched(outbox);
   const fromMs = lookup === undefined ? 0 : computeSearchStart(context, lookup, waiting);
   const harvest = lookup === undefined ? undefined : await harvestFinds(lookup, fromMs);
   const result = await indexSearchResult(context, harvest);
@@ -97,9 +92,9 @@ export async function holdEntriesWithQuestions(context: GateContext): Promise<En
         outbox,
         slice.map(({ id }) => id),
       );
-      const facts = gatherFacts(context, queued, result);
+      const files = findEqualFiles(outbox, queued, result.withFiles);
       for (const entry of queued) {
-        applyGateDecision(outbox, entry, facts, harvest);
+        askOrRelease(outbox, entry, gatherKnowledge(context, entry, result, files), harvest);
         context.judged.set(entry.id, getContentKey(entry));
       }
     }),
@@ -110,24 +105,11 @@ export async function holdEntriesWithQuestions(context: GateContext): Promise<En
     outbox.change(() =>
       recordSearches(outbox, projects, held, { beganMs, endedMs: harvest.beganMs }),
     );
+  } else if (readHeader(outbox).mustLook) {
+    // The questions stay until an answer or a search settles them.
+    outbox.change(() => updateHeader(outbox, { mustLook: false }));
   }
   return held;
-}
-
-/**
- * Holds all unsent entries of an adopted outbox where the service cannot be searched: the other
- * place may have sent them. The questions stay until an answer or a search settles them.
- */
-function holdUnsearched(outbox: Outbox): void {
-  if (!readHeader(outbox).mustLook) return;
-  const question = msg`the outbox was pushed from another place or with another journal, and the service cannot be searched: the entry may already have been sent`;
-  const isAsked = ({ kind, identCely, held }: Entry): boolean =>
-    held === null && (kind === 'import' || (kind === 'photo' && identCely !== null));
-  outbox.change(() => {
-    for (const { id } of listQueuedEntries(outbox).filter(isAsked))
-      schedule(outbox, id, { held: { basis: 'not-searched', candidates: [], question } });
-    updateHeader(outbox, { mustLook: false });
-  });
 }
 
 async function runInSlices<T>(
@@ -144,39 +126,32 @@ async function runInSlices<T>(
 
 /** Returns a text that changes with the content that the entry sends. */
 export function getContentKey(entry: Entry): string {
-  switch (entry.kind) {
-    case 'import':
-      return entry.documentSha512?.toString('hex') ?? '';
-    case 'number':
-      return entry.value;
-    case 'photo':
-      return `${entry.photograph.sha512.toString('hex')} ${entry.photograph.name}`;
-  }
+  return entry.kind === 'photo' ? `${entry.intent} ${entry.photograph.name}` : entry.intent;
 }
 
-/** Questions from a merge of the journal, which the gate keeps. */
-const ASKED_BY_MERGE: readonly string[] = ['local-id-in-use'];
-/** Questions that need no search. */
-const FROM_JOURNAL: readonly string[] = ['attempted-elsewhere', 'local-id-sent-elsewhere'];
+/** Questions that came with a command or a union: only an answer or a change ends them. */
+const ASKED_BEFORE: readonly string[] = ['alike-here', 'edited-twice'];
+/** Questions that need no search of the service. */
+const FROM_HERE: readonly string[] = ['attempted-elsewhere', 'local-id-in-use', 'two-records'];
 
-function applyGateDecision(
+function askOrRelease(
   outbox: Outbox,
   entry: Entry,
-  facts: GateFacts,
+  knowledge: Knowledge,
   harvest: HarvestedFinds | undefined,
 ): void {
   const basis = entry.held?.basis;
   if (
     basis !== undefined &&
-    (ASKED_BY_MERGE.includes(basis) || (harvest === undefined && !FROM_JOURNAL.includes(basis)))
+    (ASKED_BEFORE.includes(basis) || (harvest === undefined && !FROM_HERE.includes(basis)))
   )
     return;
-  const decision = checkDeparture(entry, facts);
-  if (decision.kind === 'held') schedule(outbox, entry.id, { held: decision.held });
+  const departure = mayLeave(entry, knowledge);
+  if (departure.kind === 'ask') storeQuestion(outbox, entry.id, departure.held);
   // A record that has not changed since still has the number of the question.
   else if (basis === 'number-changed' && harvest?.lookups.has(entry.identCely ?? '') !== true)
     return;
-  else if (entry.held !== null) schedule(outbox, entry.id, { held: null });
+  else if (entry.held !== null) storeQuestion(outbox, entry.id, null);
 }
 
 /** A queued entry with the project of its find; empty where the find has no record yet. */
@@ -227,22 +202,21 @@ function computeSearchStart(
 
 /** Result of a search, indexed for the comparison with entries. */
 type SearchResult = {
-  /** Other outboxes of this machine have attempted something with the account. */
-  readonly hasOthers: boolean;
   readonly lookups: HarvestedFinds['lookups'];
-  /** Shown records, and those of earlier searches with files that no event explains. */
+  /** Shown records, and those of earlier searches with files that no fact explains. */
   readonly withFiles: ReadonlyMap<string, HarvestedFind>;
-  /** Records of this account that no event explains, by their digests. */
-  readonly byDigest: ReadonlyMap<string, readonly HarvestedFind[]>;
-  /** Cache of comparisons, by digests and sent elements, for equal entries. */
-  readonly equalTo: Map<string, readonly HarvestedFind[]>;
-  readonly hasWithheld: boolean;
-  readonly hidden: GateFacts['hiddenRecords'];
-  /** Imports of unknown outcome, or under way, by their digests. */
-  readonly uncertain: ReadonlyMap<string, readonly UncertainImport[]>;
+  /** Records of this account that no fact explains. */
+  readonly records: FindIndex<HarvestedFind>;
+  /** Finds that were attempted from this machine, and are not in this outbox. */
+  readonly attempted: FindIndex<string>;
+  /** Listed records that are not shown and that no fact explains, by project. */
+  readonly hidden: ReadonlyMap<string, readonly string[]>;
+  /** Imports of unknown outcome, or under way. */
+  readonly uncertain: readonly UncertainImport[];
+  readonly isUnsearched: boolean;
 };
 
-type UncertainImport = { readonly entry: Entry; readonly window: AttemptWindow };
+type UncertainImport = { readonly find: Comparable; readonly window: AttemptWindow };
 
 async function indexSearchResult(
   { outbox, account, lookup, stop }: GateContext,
@@ -257,99 +231,164 @@ async function indexSearchResult(
         lookup?.harvester !== account &&
         findImportOfRecord(outbox, identCely) === undefined;
   await runInSlices([...(harvest?.lookups ?? [])], stop, (slice) =>
-    storeUnexplained(outbox, slice, isUnexplained),
+    keepUnexplained(outbox, slice, isUnexplained),
   );
   const seen = harvest === undefined ? { records: [], hidden: [] } : readUnexplained(outbox);
-  const byDigest = new Map<string, HarvestedFind[]>();
-  let hasWithheld = false;
+  const records = createFindIndex<HarvestedFind>();
   await runInSlices(seen.records, stop, (slice) => {
-    for (const find of slice) {
-      if (!isUnexplainedCreation(outbox, account, find)) continue;
-      hasWithheld ||= find.protectedWithheld;
-      for (const digest of listDigests(find)) {
-        const alike = byDigest.get(digest);
-        if (alike === undefined) byDigest.set(digest, [find]);
-        else alike.push(find);
-      }
-    }
+    for (const find of slice)
+      if (isUnexplainedCreation(outbox, account, find))
+        records.add(makeComparable(find.elements, undefined, find.protectedWithheld), find);
   });
-  const uncertain = [
-    ...listEntriesInState(outbox, 'uncertain'),
-    ...listEntriesInState(outbox, 'sending'),
-  ].filter((entry) => entry.kind === 'import');
-  const { outbox: ownOutbox, address } = readHeader(outbox);
   return {
-    hasOthers: assertJournal(outbox).listOtherOutboxes(account, address, ownOutbox).length > 0,
     lookups: harvest?.lookups ?? new Map(),
     withFiles: new Map([...seen.records, ...shown].map((find) => [find.identCely, find])),
-    ...{ byDigest, equalTo: new Map(), hasWithheld },
+    records,
+    attempted: indexAttempted(outbox),
     hidden: lookup?.harvester === account ? new Map() : listHiddenRecords(outbox, seen.hidden),
-    uncertain: groupBy(
-      uncertain.map((entry) => ({ entry, window: getAttemptWindow(outbox, entry) })),
-      ({ entry }) => entry.digest ?? '',
-    ),
+    uncertain: listUncertainImports(outbox),
+    isUnsearched: harvest === undefined && readHeader(outbox).mustLook,
   };
 }
 
-/** Tells if this account made a record that no event explains. */
+/** Tells if this account made a record that no fact explains. */
 function isUnexplainedCreation(outbox: Outbox, account: string, find: HarvestedFind): boolean {
   return (
     findCreation(find)?.user === account && findImportOfRecord(outbox, find.identCely) === undefined
   );
 }
 
-function gatherFacts(
-  { outbox, account }: GateContext,
-  queued: readonly Entry[],
+/** Indexes the finds that only the ledger has, with the names of their records or local ids. */
+function indexAttempted(outbox: Outbox): FindIndex<string> {
+  const ledger = requireLedger(outbox);
+  const index = createFindIndex<string>();
+  for (const uuid of ledger.listAttemptedFinds(readHeader(outbox).service)) {
+    if (findByUuid(outbox, uuid) !== undefined) continue;
+    const facts = ledger.listFactsOfSubject(uuid);
+    const attempt = findLastImportAttempt(facts);
+    if (attempt === undefined) continue;
+    const intent = parseIntent('import', uuid, unpackAttempt(attempt).content.intent);
+    if (intent.kind !== 'import') continue;
+    const { records } = foldSlot(facts.filter(({ slot }) => slot === attempt.slot));
+    const localId = attempt.body.localId ?? '';
+    index.add(makeComparable(intent.elements, localId), records[0] ?? localId);
+  }
+  return index;
+}
+
+function listUncertainImports(outbox: Outbox): UncertainImport[] {
+  return [...listEntriesInState(outbox, 'uncertain'), ...listEntriesInState(outbox, 'sending')].flatMap(
+    (entry) => {
+      const sent = entry.kind === 'import' ? parseSentElements(outbox, entry) : undefined;
+      return sent === undefined
+        ? []
+        : [{ find: makeComparable(sent), window: getAttemptWindow(outbox, entry) }];
+    },
+  );
+}
+
+function gatherKnowledge(
+  { outbox }: Pick<GateContext, 'outbox'>,
+  entry: Entry,
   result: SearchResult,
-): GateFacts {
-  const imports = queued.filter((entry) => entry.kind === 'import');
+  files: ReadonlyMap<string, readonly string[]>,
+): Knowledge {
+  const find = entry.findId === null ? undefined : findById(outbox, entry.findId);
+  const comparable =
+    find === undefined || entry.kind !== 'import'
+      ? undefined
+      : makeComparable(find.elements as FindElements, find.localId);
+  const listed = result.lookups.get(entry.identCely ?? '');
   return {
-    ...collectOwnFacts(outbox),
-    ...(result.hasOthers ? findAttemptsElsewhere(outbox, account, imports) : {}),
-    equalRecords: new Map(
-      imports.map((entry) => [entry.uuid, listEqualRecords(outbox, entry, result)]),
-    ),
-    equalFiles: findEqualFiles(outbox, queued, result.withFiles),
-    hiddenRecords: result.hidden,
+    ...gatherOwnKnowledge(outbox, entry),
+    attempted: comparable === undefined ? [] : listMatches(comparable, result.attempted, true),
+    unexplained: comparable === undefined ? [] : listEqualRecords(comparable, result),
+    hidden: entry.kind === 'import' ? (result.hidden.get(entry.project ?? '') ?? []) : [],
+    isUnsearched: result.isUnsearched,
+    files: files.get(entry.key) ?? [],
     // The number is requested again right before it is sent.
-    shownNumbers: new Map(
-      queued.flatMap((entry) =>
-        listShownNumber(outbox, entry, result.lookups.get(entry.identCely ?? '')),
-      ),
-    ),
+    shownNumber: findNumberShown(outbox, entry, listed),
+    isRecordOfOthers: listed?.kind === 'shown' && isOfOthers(outbox, entry, listed.record),
   };
 }
 
-/** Collects the facts of this outbox alone. */
-function collectOwnFacts(outbox: Outbox): GateFacts {
-  const rejected = new Map<string, ReadonlySet<string>>();
+/** Collects what this outbox alone knows. */
+function gatherOwnKnowledge(outbox: Outbox, entry: Entry): Knowledge {
+  const find = entry.findId === null ? undefined : findById(outbox, entry.findId);
+  const ofImport = find === undefined ? undefined : findImportOfFind(outbox, find.id);
+  const namesake = find === undefined ? undefined : findNamesake(outbox, find);
   return {
-    ...{
-      attemptedByDigest: new Map(),
-      attemptedByLocalId: new Map(),
-      equalRecords: new Map(),
-      equalFiles: new Map(),
-    },
-    ...{ hiddenRecords: new Map(), shownNumbers: new Map() },
-    rejected: (entry) => {
-      const rejectedIds = rejected.get(entry.uuid) ?? listRejectedCandidates(outbox, entry);
-      rejected.set(entry.uuid, rejectedIds);
-      return rejectedIds;
-    },
-    ownNumbers: (entry) =>
-      entry.kind === 'number' ? listNumbersFromHere(outbox, entry) : new Set(),
+    records: ofImport === undefined ? [] : foldEntry(outbox, ofImport).records,
+    namesakes:
+      namesake === undefined || entry.attempts > 0
+        ? []
+        : [{ name: namesake.localId, matched: 'near' }],
+    attempted: [],
+    unexplained: [],
+    hidden: [],
+    isUnsearched: false,
+    isRecordOfOthers: false,
+    files: [],
+    shownNumber: undefined,
+    ownNumbers: entry.kind === 'number' ? listNumbersFromHere(outbox, entry) : new Set(),
+    rejected: foldEntry(outbox, entry).rejected,
   };
 }
 
-function listShownNumber(
+/** Returns what a find may be already. @param asksById an equal local id is a question as well */
+function listMatches(
+  find: Comparable,
+  index: FindIndex<string>,
+  asksById: boolean,
+): readonly Candidate[] {
+  return index.list(find).flatMap(({ find: other, item }): Candidate[] => {
+    const matched = matchFinds(find, other);
+    if (matched !== 'other') return [{ name: item, matched }];
+    const isOneId = find.localId !== undefined && find.localId === other.localId;
+    return asksById && isOneId ? [{ name: item, matched: 'near' }] : [];
+  });
+}
+
+/** Returns unexplained records, without those that an uncertain import may have made. */
+function listEqualRecords(
+  find: Comparable,
+  { records, uncertain }: SearchResult,
+): readonly Candidate[] {
+  const matching = records.list(find).flatMap(({ find: other, item }) => {
+    const matched = matchFinds(find, other);
+    return matched === 'other' ? [] : [{ other, item, matched }];
+  });
+  const isExplained = ({ other, item }: (typeof matching)[number]): boolean =>
+    uncertain.some(
+      ({ find: sent, window }) =>
+        matchFinds(sent, other) === 'same' && mayBeCreation(window, item),
+    );
+  const explained = matching.filter(isExplained);
+  const open = explained.length > uncertain.length ? matching : matching.filter((each) => !isExplained(each));
+  return open.map(({ item, matched }) => ({ name: item.identCely, matched }));
+}
+
+function findNumberShown(
   outbox: Outbox,
-  { kind, identCely }: Entry,
-  lookup: ListedFind | undefined,
-): [string, string][] {
-  if (kind !== 'number' || identCely === null || lookup?.kind !== 'shown') return [];
-  const shown = findShownNumber(outbox, { find: lookup.record, changedMs: lookup.datestampMs });
-  return shown === undefined ? [] : [[identCely, shown]];
+  { kind }: Entry,
+  listed: ListedFind | undefined,
+): string | undefined {
+  return kind === 'number' && listed?.kind === 'shown'
+    ? findShownNumber(outbox, { find: listed.record, changedMs: listed.datestampMs })
+    : undefined;
+}
+
+/** Tells if a record that our import made was made by another account, or at another time. */
+function isOfOthers(outbox: Outbox, entry: Entry, record: HarvestedFind): boolean {
+  if (entry.kind === 'import' || entry.findId === null) return false;
+  const ofImport = findImportOfFind(outbox, entry.findId);
+  if (ofImport === undefined || ofImport.attempts === 0) return false;
+  const window = getAttemptWindow(outbox, ofImport);
+  return (
+    window.bounds !== undefined &&
+    findCreation(record) !== undefined &&
+    !mayBeCreation(window, record)
+  );
 }
 
 function listShownFinds({ lookups }: HarvestedFinds): HarvestedFind[] {
@@ -358,81 +397,7 @@ function listShownFinds({ lookups }: HarvestedFinds): HarvestedFind[] {
   );
 }
 
-/** Collects attempts of other outboxes of this machine with this account from the journal. */
-function findAttemptsElsewhere(outbox: Outbox, account: string, imports: readonly ImportEntry[]) {
-  const journal = assertJournal(outbox);
-  const { outbox: ownOutbox } = readHeader(outbox);
-  const attemptedByDigest = new Map<string, readonly AttemptedElsewhere[]>();
-  const attemptedByLocalId = new Map<string, readonly AttemptedElsewhere[]>();
-  for (const { digest, localId, attempts } of imports) {
-    if (attempts > 0) continue;
-    const findOthers = (by: { digest: string } | { localId: string }) =>
-      journal
-        .listEarlierAttempts(account, ownOutbox, by)
-        .filter(({ entry }) => !hasEntry(outbox, entry));
-    if (digest !== null) attemptedByDigest.set(digest, findOthers({ digest }));
-    if (localId !== null) attemptedByLocalId.set(localId, findOthers({ localId }));
-  }
-  return { attemptedByDigest, attemptedByLocalId };
-}
-
-/** Returns records of this account that no event explains and that equal an unsent entry. */
-function listEqualRecords(
-  outbox: Outbox,
-  entry: ImportEntry,
-  { byDigest, equalTo, hasWithheld, uncertain }: SearchResult,
-): readonly string[] {
-  if (byDigest.size === 0) return [];
-  const digests = [entry.digest ?? '', ...(hasWithheld ? [digestOpenFind(outbox, entry)] : [])];
-  const alike = new Set(digests.flatMap((digest) => byDigest.get(digest) ?? []));
-  const sent = alike.size === 0 ? undefined : parseSentElements(entry);
-  if (sent === undefined) return [];
-  const key = JSON.stringify([digests, sent]);
-  const equal = equalTo.get(key) ?? [...alike].filter((find) => isSameReading(sent, find));
-  equalTo.set(key, equal);
-  return withoutExplained(equal, uncertain.get(entry.digest ?? '') ?? []).map(
-    ({ identCely }) => identCely,
-  );
-}
-
-/** Removes as many of the records as uncertain entries of the same digest may have made. */
-function withoutExplained(
-  equal: readonly HarvestedFind[],
-  uncertain: readonly UncertainImport[],
-): readonly HarvestedFind[] {
-  const explained = equal.filter((find) =>
-    uncertain.some(({ window }) => mayBeCreation(window, find)),
-  );
-  if (explained.length > uncertain.length) return equal;
-  return equal.filter((find) => !explained.includes(find));
-}
-
-/**
- * Returns digests with the finder by identifier and by name, since a new person was sent by name.
- */
-function listDigests({ elements, protectedWithheld }: HarvestedFind): string[] {
-  const form = protectedWithheld ? 'open' : 'full';
-  const { nalezce } = elements;
-  const byName: HarvestedElements =
-    typeof nalezce === 'object'
-      ? { ...elements, nalezce: { id: NEW_PERSON, text: nalezce.text } }
-      : elements;
-  return [...new Set([asFoundDigest(elements, form), asFoundDigest(byName, form)])];
-}
-
-function digestOpenFind(outbox: Outbox, { findId }: ImportEntry): string {
-  const find = findId === null ? undefined : findById(outbox, findId);
-  return find === undefined ? '' : asFoundDigest(find.elements as FindElements, 'open');
-}
-
-/** Elements that the service may have changed since in an equal record. */
-const MAY_DIFFER: readonly string[] = ['evidencni_cislo', 'predano', 'predano_organizace'];
-
-function isSameReading(sent: HarvestedElements, find: HarvestedFind): boolean {
-  return listDifferingElements(sent, find).every((name) => MAY_DIFFER.includes(name));
-}
-
-/** Returns, by project, listed records that are not shown and that no event explains. */
+/** Returns, by project, listed records that are not shown and that no fact explains. */
 function listHiddenRecords(
   outbox: Outbox,
   listed: readonly string[],
@@ -470,16 +435,18 @@ async function holdChangedNumber(context: GateContext, entry: NumberEntry): Prom
   const { outbox, lookup } = context;
   if (lookup === undefined || entry.identCely === null) return false;
   const record = await fetchCurrentRecord(lookup, entry.identCely);
-  const shown = record === undefined ? undefined : findShownNumber(outbox, record);
-  if (shown === undefined) return false;
-  const shownNumbers = new Map([[entry.identCely, shown]]);
-  const decision = checkDeparture(entry, { ...collectOwnFacts(outbox), shownNumbers });
-  if (decision.kind === 'leave') return false;
+  if (record === undefined) return false;
+  const departure = mayLeave(entry, {
+    ...gatherOwnKnowledge(outbox, entry),
+    shownNumber: findShownNumber(outbox, record),
+    isRecordOfOthers: isOfOthers(outbox, entry, record.find),
+  });
+  if (departure.kind === 'leave') return false;
   outbox.change(() => {
     const [now] = listQueuedEntries(outbox, [entry.id]);
     // An entry that was changed meanwhile is checked again.
     if (now !== undefined && getContentKey(now) === getContentKey(entry))
-      schedule(outbox, entry.id, { held: decision.held });
+      storeQuestion(outbox, entry.id, departure.held);
   });
   return true;
 }

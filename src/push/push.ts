@@ -9,33 +9,26 @@ import {
 } from '../base/errors.ts';
 import { cmd, msg } from '../base/message.ts';
 import type { OaiClient } from '../oai/client.ts';
-import { assertSound } from '../outbox/backup-copy.ts';
+import { assertSound } from '../outbox/backup.ts';
 import { bindAccount, findKnownAccount, findKnownUsername } from '../outbox/bound-account.ts';
-import { clearBackoff, recoverInFlight } from '../outbox/claims.ts';
+import { recoverOpenAttempts } from '../outbox/claims.ts';
 import type { Entry, Photograph } from '../outbox/entry.ts';
 import {
+  clearBackoff,
   findNextScheduled,
   listEntriesInState,
   listHeldEntries,
 } from '../outbox/entry-queries.ts';
-import { mergeJournal } from '../outbox/merge.ts';
 import { type Outbox, readHeader } from '../outbox/open-outbox.ts';
 import { countQueued } from '../outbox/overview.ts';
 import { type PushLockOptions, withPushLock } from '../outbox/push-lock.ts';
+import { getPlace, takePlace, uniteWithLedger } from '../outbox/unite.ts';
 import type { Account } from '../pas-api/session.ts';
 import { openAdmission } from '../flows/finds/outbox-status.ts';
-import {
-  adopt,
-  assertDecided,
-  type Fence,
-  makeForeignOutboxError,
-  passFence,
-} from '../outbox/fence.ts';
 import type { LookupContext } from './evidence.ts';
 import { type Reconciled, reconcile } from './reconcile.ts';
 import { sendHeld } from './resolve.ts';
 import { type GateContext, holdBeforeDeparture, holdEntriesWithQuestions } from './look.ts';
-import { openCircuitsAt } from './circuit-breaker.ts';
 import { drainQueue, explainWaiting, type PushResult } from './drain-queue.ts';
 import { createServerClock, type PushSettings, type ServerClock } from './push-context.ts';
 import { type OpenService, resolveAccount } from './account.ts';
@@ -67,7 +60,7 @@ export type SyncContext = {
 };
 
 /** Reason for which the service was not searched before sending. */
-export type NotChecked = 'no-harvesting' | 'anonymous' | 'not-signed-in' | 'skipped';
+export type NotChecked = 'no-harvesting' | 'anonymous' | 'not-signed-in';
 
 export type PushAllOptions = SyncContext &
   PushSettings & {
@@ -77,17 +70,13 @@ export type PushAllOptions = SyncContext &
     /** Ends the backoff of these records, since the user named them. */
     readonly isUrgent?: boolean;
     /** Treatment of held entries where no person can be asked. */
-    readonly onMatch: 'hold' | 'send';
-    /** Permission to search the service before sending. */
-    readonly mayLook: boolean;
+    readonly onQuestion: 'hold' | 'send';
     readonly lookBackMs: number;
     /** Asks a person about held entries, and records the answers. */
     readonly askHeld?: (held: readonly Entry[]) => Promise<void>;
-    /**
-     * Asks if an outbox of another place is pushed from here now; undefined where no person can be
-     * asked.
-     */
-    readonly confirmAdoption?: (fence: Extract<Fence, { kind: 'foreign' }>) => Promise<boolean>;
+    /** Takes over an outbox of another place; false asks, where a person can be asked. */
+    readonly takesOver?: boolean;
+    readonly confirmTakeOver?: () => Promise<boolean>;
     /**
      * Settles which new people the service may create; false where some are not accepted. Without
      * it, all are.
@@ -100,12 +89,12 @@ export type PushAllOptions = SyncContext &
     readonly onSearchFailed?: (error: PasError) => void;
     /** Called once if imports are sent without a search. */
     readonly onNotChecked?: (why: NotChecked) => void;
-    /** Called if the journal of this machine was missing and is recreated. */
-    readonly onLostJournal?: () => void;
+    /** Called if the ledger of this machine was missing, or is an older one. */
+    readonly onLostLedger?: () => void;
   };
 
 /**
- * Pushes: merges the journal, checks fence and gate, drains the queue, searches the service for
+ * Pushes: unites with the ledger, checks place and gate, drains the queue, searches the service for
  * uncertain entries, and sends those once more that are proven absent.
  * @throws OutboxLeasedError while another process pushes; UsageError where a person must first
  * decide about the outbox; ConfigError where it belongs to another account; DatabaseError,
@@ -149,16 +138,24 @@ export async function pushUnderLock(options: PushAllOptions): Promise<PushResult
 async function prepareOutbox(options: PushAllOptions): Promise<void> {
   const { outbox, machine } = options;
   assertSameOutbox(options);
-  const fence = passFence(outbox, machine);
-  if (fence.kind === 'foreign') {
-    if ((await options.confirmAdoption?.(fence)) !== true) throw makeForeignOutboxError(outbox);
-    adopt(outbox, machine);
-  }
+  const place = getPlace(outbox, machine);
+  if (place.kind === 'foreign' && options.takesOver !== true)
+    if ((await options.confirmTakeOver?.()) !== true) throw makeForeignError(outbox);
   assertSound(outbox);
-  if (fence.kind === 'lost-journal') options.onLostJournal?.();
-  mergeJournal(outbox, { withOpen: true });
+  if (place.kind === 'lost-ledger') options.onLostLedger?.();
+  takePlace(outbox, machine, place);
+  uniteWithLedger(outbox);
   if (options.isUrgent === true && options.recordKeys !== undefined)
     clearBackoff(outbox, options.recordKeys);
+}
+
+function makeForeignError({ path }: Outbox): UsageError {
+  return new UsageError(
+    msg`The outbox ${path} was pushed from another place. Nothing was sent.`,
+    {
+      hint: msg`If you no longer push from there: ${cmd`pas push --take-over`}. It must not be pushed from both.`,
+    },
+  );
 }
 
 /** @throws ConfigError where the file was replaced by another outbox since it was opened */
@@ -191,7 +188,7 @@ function createPush(options: PushAllOptions): Push {
   let account: Account | undefined;
   let hasSearched = false;
   const runRound = async (): Promise<PushResult> => {
-    recoverInFlight(outbox);
+    for (const entry of recoverOpenAttempts(outbox)) reportUncertain(options, entry);
     // Without an entry to send, or a question to answer, no request is needed.
     if (
       countToSend(options) === 0 &&
@@ -205,7 +202,6 @@ function createPush(options: PushAllOptions): Push {
       if (options.stop.aborted) return { ...NOTHING_SENT, stopCause: { kind: 'interrupted' } };
       throw thrown;
     }
-    assertDecided(outbox, account.identCely);
     bindAccount(outbox, account.identCely);
     if (!hasSearched) await reconcileBeforeGate(options);
     hasSearched = true;
@@ -229,6 +225,19 @@ function createPush(options: PushAllOptions): Push {
   return { runRound, reconcile: (result) => reconcileUncertain(options, result) };
 }
 
+/** What a killed push left is reported like all else. */
+function reportUncertain({ report }: PushAllOptions, entry: Entry): void {
+  report({
+    type: 'settled',
+    entry: entry.id,
+    kind: entry.kind,
+    find: entry.localId ?? entry.identCely,
+    state: entry.state,
+    ident_cely: entry.identCely,
+    reason: entry.reason,
+  });
+}
+
 /**
  * Settles uncertain entries of earlier pushes first, so that their records do not count as equals
  * of unsent ones.
@@ -245,7 +254,6 @@ async function makeGateContext(
 ): Promise<GateContext> {
   const { outbox, lookBackMs } = options;
   const why = findReasonNotToSearch(options);
-  if (why === 'skipped' && readHeader(outbox).mustLook) throw makeMustSearchError();
   const lookup = why === undefined ? await openSearch(options, account) : undefined;
   const notChecked = why ?? (lookup === undefined ? 'not-signed-in' : undefined);
   if (notChecked !== undefined && countToSend(options) > 0) options.onNotChecked?.(notChecked);
@@ -291,7 +299,7 @@ function createGate(options: PushAllOptions, context: GateContext): Gate {
       runUnlessRefused(async () => {
         const isHeld = await holdBeforeDeparture(current, entry);
         // The question is asked in the next push, but the answer may be given before.
-        if (isHeld && options.onMatch === 'send')
+        if (isHeld && options.onQuestion === 'send')
           sendHeld(
             options.outbox,
             listHeldEntries(options.outbox).filter((held) => isMeant(options, held)),
@@ -301,22 +309,10 @@ function createGate(options: PushAllOptions, context: GateContext): Gate {
   };
 }
 
-function findReasonNotToSearch({
-  harvesting,
-  mayLook,
-  outbox,
-}: PushAllOptions): NotChecked | undefined {
-  if (!mayLook) return 'skipped';
+function findReasonNotToSearch({ harvesting, outbox }: PushAllOptions): NotChecked | undefined {
   if (harvesting === undefined) return 'no-harvesting';
-  // In an adopted outbox, public headers count as well.
+  // After another place, public headers count as well.
   return harvesting.auth === 'none' && !readHeader(outbox).mustLook ? 'anonymous' : undefined;
-}
-
-function makeMustSearchError(): UsageError {
-  return new UsageError(
-    msg`This outbox was adopted from another place, so pas first searches the service for entries that are not sent yet. Nothing was sent.`,
-    { hint: msg`Push without --no-look: ${cmd`pas push`}` },
-  );
 }
 
 async function openSearch(
@@ -349,7 +345,7 @@ async function passGate(options: PushAllOptions, gate: Gate): Promise<boolean> {
       : thrown;
   }
   if (held.length === 0) return options.stop.aborted;
-  if (options.onMatch === 'send') sendHeld(options.outbox, held);
+  if (options.onQuestion === 'send') sendHeld(options.outbox, held);
   else await options.askHeld?.(held);
   return options.stop.aborted;
 }
@@ -365,8 +361,8 @@ function toLookupError({ outbox }: PushAllOptions, thrown: PasError): Unavailabl
     {
       cause: thrown,
       hint: readHeader(outbox).mustLook
-        ? msg`Nothing was sent. Try again later: the outbox was adopted from another place, so pas must search the service before it sends anything.`
-        : msg`Nothing was sent. Try again later, or send without searching: ${cmd`pas push --no-look`}`,
+        ? msg`Nothing was sent. Try again later: the outbox was pushed from another place before, so pas must search the service before it sends anything.`
+        : msg`Nothing was sent. Try again later.`,
     },
   );
 }
@@ -401,15 +397,9 @@ export function addResults(first: PushResult, second: PushResult): PushResult {
 
 /** Adds the cause for which sendable entries are left: failures, or a wait. */
 function withStopCauseForRemaining(options: PushAllOptions, result: PushResult): PushResult {
-  const { breakerMemory, clock, kinds, outbox, recordKeys } = options;
-  const openCircuits = openCircuitsAt(breakerMemory.breakers, clock.monotonicMs());
-  const rest = findNextScheduled(outbox, {
-    kinds,
-    recordKeys,
-    busyRecords: [],
-    busyProjects: [],
-    openCircuits,
-  });
+  const { clock, kinds, outbox, recordKeys } = options;
+  const closed = result.leftOut.map(({ kind, project }) => ({ kind, project }));
+  const rest = findNextScheduled(outbox, { kinds, recordKeys, busyRecords: [], closed });
   if (rest === undefined || result.nonConforming.includes(rest.id)) return result;
   const untilMs = Math.max(rest.notBeforeAt, clock.now());
   return { ...result, stopCause: { kind: 'not-yet', reason: explainWaiting(rest), untilMs } };
@@ -447,8 +437,8 @@ async function reconcileUncertain(
 export async function reconcileNow(options: SyncContext & { readonly harvesting: Harvesting }) {
   const { harvesting, outbox } = options;
   return withPushLock(options.lock, async () => {
-    mergeJournal(outbox, { withOpen: true });
-    recoverInFlight(outbox);
+    uniteWithLedger(outbox);
+    recoverOpenAttempts(outbox);
     const context = await makeLookupContext(
       options,
       harvesting,

@@ -1,19 +1,16 @@
 import { asServerMs, type ServerMs } from '../base/clock.ts';
 import { msg } from '../base/message.ts';
-import { schedule } from '../outbox/entries.ts';
 import type { Entry, ImportEntry, NumberEntry, PhotoEntry } from '../outbox/entry.ts';
 import {
   findImportOfFind,
   listEntriesInState,
   listEntriesOfRecord,
+  storeLookup,
 } from '../outbox/entry-queries.ts';
-import { reassignRecord } from '../outbox/ownership.ts';
-import {
-  getRetryAt,
-  listAttempts,
-  recordEvidence,
-  recordLookup,
-} from '../outbox/record-events.ts';
+import { getSlotOf, listOpenAttempts } from '../outbox/entry-facts.ts';
+import { appendFacts } from '../outbox/record-facts.ts';
+import { storeMessage } from '../outbox/stored-text.ts';
+import { releaseClaims } from '../outbox/unite.ts';
 import {
   type Evidence,
   gatherEvidence,
@@ -71,7 +68,7 @@ function judgeImportEntries(
   view: Evidence,
 ) {
   const uncertain = entries.flatMap((entry): UncertainImport[] => {
-    const sent = parseSentElements(entry);
+    const sent = parseSentElements(outbox, entry);
     return sent === undefined
       ? []
       : [{ entryId: entry.id, elements: sent, window: getAttemptWindow(outbox, entry) }];
@@ -182,20 +179,29 @@ function applyVerdict(
 ): void {
   outbox.change(() => {
     const { basis, reason, candidates } = verdict;
+    const at = Math.floor(outbox.clock.now());
     if (verdict.kind === 'undecided') {
-      recordLookup(outbox, entry.id, { serverAt: now, basis, reason, candidates });
+      storeLookup(outbox, entry.id, { at, serverAt: now, basis, reason, candidates });
       return;
     }
-    if (verdict.kind === 'found' && entry.kind === 'import')
-      reassignRecord(outbox, entry, verdict.identCely);
-    recordEvidence(
-      outbox,
-      entry,
-      verdict,
-      { basis, reason, candidates, serverAt: now },
-      harvester ?? null,
-    );
-    if (verdict.kind === 'absent')
-      schedule(outbox, entry.id, { notBeforeAt: getRetryAt(listAttempts(outbox, entry)) });
+    const identCely = verdict.kind === 'found' ? verdict.identCely : null;
+    appendFacts(outbox, [
+      {
+        kind: verdict.kind === 'found' ? 'matched' : 'absent',
+        subject: entry.subject,
+        slot: getSlotOf(outbox, entry),
+        body: {
+          attempts: listOpenAttempts(outbox, entry),
+          identCely,
+          at,
+          serverMs: now,
+          basis,
+          reason: storeMessage(reason),
+          candidates,
+          account: harvester ?? null,
+        },
+      },
+    ]);
+    if (identCely !== null && entry.kind === 'import') releaseClaims(outbox, identCely);
   });
 }

@@ -91,9 +91,10 @@ function chooseStopCause(
   }
 }
 
+/** A refusal of a file that changed is none of the service. */
 function countRefusal(
   state: PushState,
-  { entry, status = null, outcome }: AttemptFacts,
+  { entry, status, outcome }: AttemptFacts,
   settlement: Settlement,
 ): PushState {
   const scope = { kind: entry.kind, project: getProject(entry) };
@@ -102,7 +103,7 @@ function countRefusal(
   if (settlement.state !== 'refused' || outcome.kind === 'content-changed') return state;
   const { reason } = settlement;
   const text = `${status} ${reason} ${settlement.issues.map(({ message }) => message).join(' ')}`;
-  const refusal = { ...scope, text, status, reason, record: entry.recordKey };
+  const refusal = { ...scope, text, reason, status: status ?? null, record: entry.recordKey };
   return { ...state, refusals: withRefusal(state.refusals, refusal) };
 }
 
@@ -226,8 +227,8 @@ function handleUndetailedRefusal(
 
 /** The next imports of the project are sent one at a time. */
 function withSuspicion(state: PushState, project: string, reason: Message): PushState {
-  const refusal = { kind: 'import', project, text: 'collision', status: null, reason } as const;
-  return { ...state, refusals: withRefusal(state.refusals, { ...refusal, record: 'collision' }) };
+  const refusal = { kind: 'import', project, text: 'collision', reason, record: '' } as const;
+  return { ...state, refusals: withRefusal(state.refusals, { ...refusal, status: null }) };
 }
 
 /** Distinguishes a refused record from a refused account by the answer to the access probe. */

@@ -3,7 +3,7 @@ import { getTemplate, type Message, msg } from '../base/message.ts';
 import type { Entry, EntryKind } from '../outbox/entry.ts';
 import { findEntryById } from '../outbox/entry-queries.ts';
 import type { Outbox } from '../outbox/open-outbox.ts';
-import { listAttempts, listEvidence } from '../outbox/record-events.ts';
+import { listAttempts, listEvidence } from '../outbox/entry-facts.ts';
 import type { Basis } from './verdict.ts';
 
 const WHAT: Readonly<Record<EntryKind, Message>> = {

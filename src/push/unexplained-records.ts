@@ -1,15 +1,12 @@
-import { msg } from '../base/message.ts';
 import type { HarvestedFile, HarvestedFind } from '../find/harvested-find.ts';
-import { getProject } from '../outbox/entries.ts';
 import type { Entry, PhotoEntry } from '../outbox/entry.ts';
-import { listEntriesOfRecord } from '../outbox/entry-queries.ts';
-import { parseStored } from '../outbox/events.ts';
+import { getProject, listEntriesOfRecord } from '../outbox/entry-queries.ts';
 import {
   deleteUnexplained,
-  listUnexplainedRecords,
+  listUnexplained,
   recordSearch,
-  saveUnexplained,
-} from '../outbox/gate.ts';
+  storeUnexplained,
+} from '../outbox/searches.ts';
 import { type Outbox, updateHeader } from '../outbox/open-outbox.ts';
 import type { ListedFind } from '../flows/harvest/harvest-finds.ts';
 import { assignFiles, type SettledPhoto } from './judge-photograph.ts';
@@ -24,10 +21,10 @@ type Unexplained = {
 export type IsUnexplained = (identCely: string, listed: ListedFind) => boolean;
 
 /**
- * Stores shown records that no event explains: later searches show only changes, and an equal find
+ * Stores shown records that no fact explains: later searches show only changes, and an equal find
  * may be queued later.
  */
-export function storeUnexplained(
+export function keepUnexplained(
   outbox: Outbox,
   listed: readonly (readonly [string, ListedFind])[],
   isUnexplained: IsUnexplained,
@@ -35,7 +32,7 @@ export function storeUnexplained(
   outbox.change(() => {
     for (const [identCely, lookup] of listed) {
       if (isUnexplained(identCely, lookup))
-        saveUnexplained(
+        storeUnexplained(
           outbox,
           identCely,
           lookup.kind === 'shown' ? JSON.stringify(lookup.record) : null,
@@ -46,24 +43,11 @@ export function storeUnexplained(
   });
 }
 
-/**
- * Returns the unexplained records; `hidden` has those without a stored state. @throws DatabaseError
- * where one is damaged
- */
+/** Returns the unexplained records; `hidden` has those without a stored state. */
 export function readUnexplained(outbox: Outbox): Unexplained {
-  const rows = listUnexplainedRecords(outbox);
+  const rows = listUnexplained(outbox);
   return {
-    records: rows.flatMap(({ identCely, record }) =>
-      record === null
-        ? []
-        : [
-            parseStored(
-              outbox.path,
-              msg`the looked-up state of ${identCely}`,
-              record,
-            ) as HarvestedFind,
-          ],
-    ),
+    records: rows.flatMap(({ record }) => (record === null ? [] : [JSON.parse(record)])),
     hidden: rows.flatMap(({ identCely, record }) => (record === null ? [identCely] : [])),
   };
 }
@@ -78,7 +62,7 @@ export function recordSearches(
   held: readonly Entry[],
   at: { beganMs: number; endedMs: number },
 ): void {
-  const open = new Set(held.map((entry) => getProject(entry) ?? ''));
+  const open = new Set(held.map((entry) => getProject(entry)));
   for (const project of projects) {
     const isOpen = open.has(project);
     recordSearch(outbox, project, isOpen ? at.beganMs : at.endedMs, isOpen);
@@ -105,7 +89,7 @@ export function findEqualFiles(
   return new Map(
     photographs.map((entry) => {
       const files = free.get(entry.identCely ?? '') ?? [];
-      return [entry.uuid, files.filter((file) => isStoredAs(entry, file)).map(({ name }) => name)];
+      return [entry.key, files.filter((file) => isStoredAs(entry, file)).map(({ name }) => name)];
     }),
   );
 }

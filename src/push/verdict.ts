@@ -3,7 +3,7 @@ import type { Message } from '../base/message.ts';
 import type { HarvestedFind } from '../find/harvested-find.ts';
 import type { Attempt, AttemptBounds, Entry } from '../outbox/entry.ts';
 import type { Outbox } from '../outbox/open-outbox.ts';
-import { listAttempts } from '../outbox/record-events.ts';
+import { listAttempts } from '../outbox/entry-facts.ts';
 
 /**
  * Verdict about a write of unknown outcome. Presence decides; absence decides only where the write

@@ -7,17 +7,15 @@ import {
 } from '../base/errors.ts';
 import type { Message } from '../base/message.ts';
 import { RETRY_POLICY } from '../base/retry-policy.ts';
-import { findNextClaimableAt, listEntriesInState } from '../outbox/entry-queries.ts';
-import { withPushLock } from '../outbox/push-lock.ts';
-import { openCircuitsAt } from './circuit-breaker.ts';
+import { findNextScheduled, listEntriesInState } from '../outbox/entry-queries.ts';
 import type { PushResult } from './drain-queue.ts';
-import { probePeer } from './peer-check.ts';
+import { findStopCauseOfProbe, probeAccess } from './access.ts';
 import {
   addResults,
   countToSend,
   NOTHING_SENT,
   type PushAllOptions,
-  pushUnderLock,
+  pushAll,
 } from './push.ts';
 import type { StopCause } from './push-context.ts';
 
@@ -142,17 +140,18 @@ type WatchedPush = PushResult & { readonly atRest: boolean };
 export type Rest = 'sent' | 'empty' | 'held';
 
 /**
- * Pushes repeatedly under the push lock, and waits in between. @throws OutboxLeasedError where
+ * Pushes repeatedly, each time under the push lock, and waits in between. @throws OutboxLeasedError where
  * another push is running
  */
 export function pushWatching(
   options: PushAllOptions,
   onWait: (event: WatchEvent, rest: () => Rest) => void,
 ): Promise<WatchedPush> {
-  return withPushLock(options.lock, () => watchUnderLock(options, onWait));
+  return watchRounds(options, onWait);
 }
 
-async function watchUnderLock(
+/** The lock is free between rounds. */
+async function watchRounds(
   options: PushAllOptions,
   onWait: (event: WatchEvent, rest: () => Rest) => void,
 ): Promise<WatchedPush> {
@@ -186,19 +185,13 @@ async function watchUnderLock(
 
 /** Returns the time of the next entry to send, or of the next search for uncertain ones. */
 function findDueAtMs(options: PushAllOptions, searchedAtMs: number): number | undefined {
-  const { clock, outbox, harvesting, settleMs } = options;
-  const leftOut = openCircuitsAt(options.breakerMemory.breakers, clock.monotonicMs());
-  const sendAtMs = findNextClaimableAt(outbox, {
-    ...options,
-    busyRecords: [],
-    busyProjects: [],
-    openCircuits: leftOut,
-  });
+  const { outbox, harvesting, settleMs } = options;
+  const next = findNextScheduled(outbox, { ...options, busyRecords: [], closed: [] });
+  const sendAtMs = next?.notBeforeAt;
   const inDoubt = harvesting !== undefined && listEntriesInState(outbox, 'uncertain').length > 0;
   const soonestMs = Math.min(
     sendAtMs ?? NEVER,
     inDoubt ? searchedAtMs + Math.max(settleMs, RETRY_POLICY.watch.minSearchMs) : NEVER,
-    ...leftOut.map(({ untilAt }) => clock.now() + untilAt - clock.monotonicMs()),
   );
   return soonestMs === NEVER ? undefined : soonestMs;
 }
@@ -209,7 +202,7 @@ function findDueAtMs(options: PushAllOptions, searchedAtMs: number): number | un
  */
 async function runRound(options: PushAllOptions, isFirst: boolean): Promise<Round | PushResult> {
   try {
-    return await pushUnderLock(isFirst ? options : { ...options, isUrgent: false });
+    return await pushAll(isFirst ? options : { ...options, isUrgent: false });
   } catch (thrown) {
     const isGone = isFirst ? thrown instanceof UnavailableError : isAway(thrown);
     if (isGone)
@@ -225,9 +218,8 @@ async function runRound(options: PushAllOptions, isFirst: boolean): Promise<Roun
 async function isOpen(options: PushAllOptions): Promise<boolean> {
   const { service, stop } = options;
   try {
-    return (
-      (await probePeer({ ...options, ...service }, await service.session.token(stop))) === undefined
-    );
+    const token = await service.session.token(stop);
+    return findStopCauseOfProbe(await probeAccess({ ...options, ...service }, token)) === undefined;
   } catch (thrown) {
     if (isAway(thrown) || stop.aborted) return false;
     throw thrown;
