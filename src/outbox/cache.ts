@@ -237,7 +237,8 @@ function writeChanges(
 
 /** Sorts numbers as they follow one another, so that their rows have one order in all copies. */
 function sortByChain(rows: readonly IntentRow[]): IntentRow[] {
-  const getAfter = ({ content }: IntentRow): string | null => JSON.parse(content ?? '{}').after ?? null;
+  const getAfter = ({ content }: IntentRow): string | null =>
+    JSON.parse(content ?? '{}').after ?? null;
   const ids = new Set(rows.map(({ id }) => id));
   const sorted: IntentRow[] = [];
   const isNext = (row: IntentRow): boolean => {

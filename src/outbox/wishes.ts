@@ -223,6 +223,18 @@ export function unwant(outbox: Outbox, subject: string, slot: string, hides: boo
   });
 }
 
+/** Wants again what was wanted of a slot before. */
+export function rewant(outbox: Outbox, subject: string, slot: string): void {
+  outbox.change(() => {
+    const { heads, wanted } = foldSlot(listFactsOfSlot(outbox, subject, slot));
+    const before = wanted.kind === 'nothing' ? wanted.fact : undefined;
+    const { was, ...body } = before?.body ?? {};
+    if (was === undefined || was === null) return;
+    const again: CurrentBody = { ...body, ...makeBody(outbox, was, heads) };
+    appendFacts(outbox, [{ kind: 'current', subject, slot, body: again }]);
+  });
+}
+
 /** Returns the wish behind a head; that of an attempt is a fact of its own. */
 function findWishOf(
   outbox: Outbox,

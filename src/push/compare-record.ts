@@ -1,16 +1,12 @@
 import { UsageError } from '../base/errors.ts';
 import { cmd, type Message, msg } from '../base/message.ts';
 import { type ElementName, FIELDS } from '../find/fields.ts';
-import {
-  formatValue,
-  type HarvestedFind,
-  listDifferingElements,
-} from '../find/harvested-find.ts';
+import { formatValue, type HarvestedFind, listDifferingElements } from '../find/harvested-find.ts';
+import { KIND_WORDS } from '../flows/finds/entry-words.ts';
+import { type RecordSource, toListedFind } from '../flows/harvest/harvest-finds.ts';
 import type { Entry, ImportEntry } from '../outbox/entry.ts';
 import { findImportOfRecord } from '../outbox/entry-queries.ts';
 import type { Outbox } from '../outbox/open-outbox.ts';
-import { KIND_WORDS } from '../flows/finds/entry-words.ts';
-import { type RecordSource, toListedFind } from '../flows/harvest/harvest-finds.ts';
 import { parseSentElements } from './evidence.ts';
 import { findCreation } from './judge-import.ts';
 import { fetchListedRecord } from './judge-number.ts';

@@ -14,7 +14,12 @@ import {
   TransportError,
 } from '../http/exchange.ts';
 import type { Slot } from '../http/pacer.ts';
-import { ChangedFileError, hashSha512, readVerifiedPieces, SLICE_BYTES } from '../http/request-body.ts';
+import {
+  ChangedFileError,
+  hashSha512,
+  readVerifiedPieces,
+  SLICE_BYTES,
+} from '../http/request-body.ts';
 import type { Entry, EntryKind, Photograph } from '../outbox/entry.ts';
 import {
   classifyTransportError,

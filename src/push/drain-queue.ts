@@ -3,6 +3,9 @@ import { asServerMs, readClock } from '../base/clock.ts';
 import { DatabaseError, PasError } from '../base/errors.ts';
 import { type Message, msg } from '../base/message.ts';
 import { RETRY_POLICY } from '../base/retry-policy.ts';
+import { formatEntry } from '../flows/finds/entry-words.ts';
+import { countEntryTotals } from '../flows/finds/outbox-status.ts';
+import { resolveRecordNames } from '../flows/queue/resolve-finds.ts';
 import { LongPauseError } from '../http/exchange.ts';
 import type { Slot } from '../http/pacer.ts';
 import {
@@ -27,14 +30,11 @@ import type { Outbox } from '../outbox/open-outbox.ts';
 import { countQueued } from '../outbox/overview.ts';
 import { releaseClaims } from '../outbox/unite.ts';
 import type { Outcome } from '../pas-api/outcome.ts';
-import { formatEntry } from '../flows/finds/entry-words.ts';
-import { countEntryTotals } from '../flows/finds/outbox-status.ts';
-import { resolveRecordNames } from '../flows/queue/resolve-finds.ts';
-import { getContentKey } from './look.ts';
-import type { RefusalRow } from './refusals.ts';
-import { isAbort, type PushContext, type StopCause } from './push-context.ts';
-import { PushSession } from './session.ts';
 import { buildRequest, MAX_DEPARTURE_MS, type Sent, sendOnce } from './departure.ts';
+import { getContentKey } from './look.ts';
+import { isAbort, type PushContext, type StopCause } from './push-context.ts';
+import type { RefusalRow } from './refusals.ts';
+import { PushSession } from './session.ts';
 
 export type PushResult = {
   readonly accepted: number;

@@ -4,18 +4,22 @@ import {
   listDifferingElements,
   parseHarvestedFind,
 } from '../find/harvested-find.ts';
+import {
+  type FindHarvest,
+  type HarvestedFinds,
+  harvestFinds,
+} from '../flows/harvest/harvest-finds.ts';
 import type { Entry, ImportEntry } from '../outbox/entry.ts';
-import { findImportOfRecord, listLatestAccepted } from '../outbox/entry-queries.ts';
-import { type Outbox, readHeader } from '../outbox/open-outbox.ts';
 import { listAttempts, listFactsOfEntry } from '../outbox/entry-facts.ts';
+import { findImportOfRecord, listLatestAccepted } from '../outbox/entry-queries.ts';
 import { unpackAttempt } from '../outbox/facts.ts';
 import { foldSlot } from '../outbox/fold.ts';
 import { findLastImportAttempt } from '../outbox/ledger.ts';
-import { findByUuid } from '../outbox/stored-finds.ts';
+import { type Outbox, readHeader } from '../outbox/open-outbox.ts';
 import { listAcceptedSince } from '../outbox/overview.ts';
+import { findByUuid } from '../outbox/stored-finds.ts';
 import { getChild } from '../xml/element.ts';
 import { parseXml } from '../xml/parse.ts';
-import { type FindHarvest, type HarvestedFinds, harvestFinds } from '../flows/harvest/harvest-finds.ts';
 import { getShownKind } from './judge-absence.ts';
 import { findCreation, mayBeCreation } from './judge-import.ts';
 import { findEarliestMs, getAttemptWindow, type View } from './verdict.ts';
@@ -132,11 +136,7 @@ function isOwned(outbox: Outbox, identCely: string, shown: HarvestedFind | undef
   return isReadAs(outbox, owner, shown) || mayBeCreation(getAttemptWindow(outbox, owner), shown);
 }
 
-function isReadAs(
-  outbox: Outbox,
-  owner: ImportEntry | undefined,
-  shown: HarvestedFind,
-): boolean {
+function isReadAs(outbox: Outbox, owner: ImportEntry | undefined, shown: HarvestedFind): boolean {
   const sent = owner === undefined ? undefined : parseSentElements(outbox, owner);
   return (
     sent !== undefined &&

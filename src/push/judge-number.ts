@@ -1,11 +1,11 @@
 import { OaiError } from '../base/errors.ts';
 import { msg } from '../base/message.ts';
 import type { HarvestedFind } from '../find/harvested-find.ts';
+import { type RecordSource, toListedFind } from '../flows/harvest/harvest-finds.ts';
 import { DAY_MS, type OaiRecord } from '../oai/protocol.ts';
 import type { NumberEntry } from '../outbox/entry.ts';
 import { listEntriesOfRecord, listNumbers } from '../outbox/entry-queries.ts';
 import type { Outbox } from '../outbox/open-outbox.ts';
-import { type RecordSource, toListedFind } from '../flows/harvest/harvest-finds.ts';
 import { parseSentElements } from './evidence.ts';
 import { explainTooEarly, makeInFlightVerdict, makeTimeUnknownVerdict } from './judge-absence.ts';
 import type { RecordEvidence } from './judge-photograph.ts';

@@ -8,7 +8,11 @@ import {
   makeComparable,
   matchFinds,
 } from '../find/match-finds.ts';
-import { type HarvestedFinds, harvestFinds, type ListedFind } from '../flows/harvest/harvest-finds.ts';
+import {
+  type HarvestedFinds,
+  harvestFinds,
+  type ListedFind,
+} from '../flows/harvest/harvest-finds.ts';
 import { computeOverlapMs } from '../flows/harvest/service-lists.ts';
 import type { Entry, EntryId, NumberEntry } from '../outbox/entry.ts';
 import { foldEntry } from '../outbox/entry-facts.ts';
@@ -277,14 +281,15 @@ function indexAttempted(outbox: Outbox): FindIndex<string> {
 }
 
 function listUncertainImports(outbox: Outbox): UncertainImport[] {
-  return [...listEntriesInState(outbox, 'uncertain'), ...listEntriesInState(outbox, 'sending')].flatMap(
-    (entry) => {
-      const sent = entry.kind === 'import' ? parseSentElements(outbox, entry) : undefined;
-      return sent === undefined
-        ? []
-        : [{ find: makeComparable(sent), window: getAttemptWindow(outbox, entry) }];
-    },
-  );
+  return [
+    ...listEntriesInState(outbox, 'uncertain'),
+    ...listEntriesInState(outbox, 'sending'),
+  ].flatMap((entry) => {
+    const sent = entry.kind === 'import' ? parseSentElements(outbox, entry) : undefined;
+    return sent === undefined
+      ? []
+      : [{ find: makeComparable(sent), window: getAttemptWindow(outbox, entry) }];
+  });
 }
 
 function gatherKnowledge(
@@ -360,11 +365,11 @@ function listEqualRecords(
   });
   const isExplained = ({ other, item }: (typeof matching)[number]): boolean =>
     uncertain.some(
-      ({ find: sent, window }) =>
-        matchFinds(sent, other) === 'same' && mayBeCreation(window, item),
+      ({ find: sent, window }) => matchFinds(sent, other) === 'same' && mayBeCreation(window, item),
     );
   const explained = matching.filter(isExplained);
-  const open = explained.length > uncertain.length ? matching : matching.filter((each) => !isExplained(each));
+  const open =
+    explained.length > uncertain.length ? matching : matching.filter((each) => !isExplained(each));
   return open.map(({ item, matched }) => ({ name: item.identCely, matched }));
 }
 

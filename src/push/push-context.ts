@@ -11,10 +11,10 @@ import {
   type WallMs,
 } from '../base/clock.ts';
 import type { Message } from '../base/message.ts';
+import type { RETRY_POLICY } from '../base/retry-policy.ts';
 import type { Exchange } from '../http/exchange.ts';
 import type { Pace } from '../http/pacer.ts';
 import type { Settlement } from '../outbox/claims.ts';
-import { RETRY_POLICY } from '../base/retry-policy.ts';
 import type { Entry, EntryKind, EntryState, Photograph } from '../outbox/entry.ts';
 import type { EntryScope } from '../outbox/entry-queries.ts';
 import type { Outbox } from '../outbox/open-outbox.ts';

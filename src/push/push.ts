@@ -8,6 +8,7 @@ import {
   UsageError,
 } from '../base/errors.ts';
 import { cmd, msg } from '../base/message.ts';
+import { openAdmission } from '../flows/finds/outbox-status.ts';
 import type { OaiClient } from '../oai/client.ts';
 import { assertSound } from '../outbox/backup.ts';
 import { bindAccount, findKnownAccount, findKnownUsername } from '../outbox/bound-account.ts';
@@ -24,15 +25,14 @@ import { countQueued } from '../outbox/overview.ts';
 import { type PushLockOptions, withPushLock } from '../outbox/push-lock.ts';
 import { getPlace, takePlace, uniteWithLedger } from '../outbox/unite.ts';
 import type { Account } from '../pas-api/session.ts';
-import { openAdmission } from '../flows/finds/outbox-status.ts';
-import type { LookupContext } from './evidence.ts';
-import { type Reconciled, reconcile } from './reconcile.ts';
-import { sendHeld } from './resolve.ts';
-import { type GateContext, holdBeforeDeparture, holdEntriesWithQuestions } from './look.ts';
-import { drainQueue, explainWaiting, type PushResult } from './drain-queue.ts';
-import { createServerClock, type PushSettings, type ServerClock } from './push-context.ts';
 import { type OpenService, resolveAccount } from './account.ts';
 import { openKeptPhotograph, parseRecordIdent } from './departure.ts';
+import { drainQueue, explainWaiting, type PushResult } from './drain-queue.ts';
+import type { LookupContext } from './evidence.ts';
+import { type GateContext, holdBeforeDeparture, holdEntriesWithQuestions } from './look.ts';
+import { createServerClock, type PushSettings, type ServerClock } from './push-context.ts';
+import { type Reconciled, reconcile } from './reconcile.ts';
+import { sendHeld } from './resolve.ts';
 
 export type Harvesting = {
   open(): Promise<OaiClient>;
@@ -150,12 +150,9 @@ async function prepareOutbox(options: PushAllOptions): Promise<void> {
 }
 
 function makeForeignError({ path }: Outbox): UsageError {
-  return new UsageError(
-    msg`The outbox ${path} was pushed from another place. Nothing was sent.`,
-    {
-      hint: msg`If you no longer push from there: ${cmd`pas push --take-over`}. It must not be pushed from both.`,
-    },
-  );
+  return new UsageError(msg`The outbox ${path} was pushed from another place. Nothing was sent.`, {
+    hint: msg`If you no longer push from there: ${cmd`pas push --take-over`}. It must not be pushed from both.`,
+  });
 }
 
 /** @throws ConfigError where the file was replaced by another outbox since it was opened */

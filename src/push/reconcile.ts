@@ -1,13 +1,13 @@
 import { asServerMs, type ServerMs } from '../base/clock.ts';
 import { msg } from '../base/message.ts';
 import type { Entry, ImportEntry, NumberEntry, PhotoEntry } from '../outbox/entry.ts';
+import { getSlotOf, listOpenAttempts } from '../outbox/entry-facts.ts';
 import {
   findImportOfFind,
   listEntriesInState,
   listEntriesOfRecord,
   storeLookup,
 } from '../outbox/entry-queries.ts';
-import { getSlotOf, listOpenAttempts } from '../outbox/entry-facts.ts';
 import { appendFacts } from '../outbox/record-facts.ts';
 import { storeMessage } from '../outbox/stored-text.ts';
 import { releaseClaims } from '../outbox/unite.ts';

@@ -1,32 +1,22 @@
-import { randomUUID } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { UsageError } from '../base/errors.ts';
 import { cmd, type Message, msg } from '../base/message.ts';
-import { recoverInFlight, requeue } from '../outbox/claims.ts';
-import {
-  getEventSeq,
-  listEventsOfEntry,
-  schedule,
-  scheduleEach,
-  setReason,
-} from '../outbox/entries.ts';
-import type { Entry, EntryState, Held, ImportEntry } from '../outbox/entry.ts';
+import { findTarget } from '../flows/queue/resolve-finds.ts';
+import { recoverOpenAttempts } from '../outbox/claims.ts';
+import { decide } from '../outbox/decisions.ts';
+import type { Entry, EntryState, Target } from '../outbox/entry.ts';
+import { getSlotOf, listEvidence } from '../outbox/entry-facts.ts';
 import {
   findEntryById,
   isDropped,
   listEntriesOfFind,
   listEntriesOfTarget,
-  listHeldAboutHiddenRecords,
-  type Target,
+  listHeldEntries,
+  storeQuestion,
 } from '../outbox/entry-queries.ts';
-import { deserializeHeld } from '../outbox/entry-row.ts';
-import type { EventOf } from '../outbox/events.ts';
-import { foldEvents, getLastReason } from '../outbox/fold-events.ts';
-import { recordOtherWriters } from '../outbox/gate.ts';
 import type { Outbox } from '../outbox/open-outbox.ts';
-import { listEvidence, makeDecision, recordEvents } from '../outbox/record-events.ts';
-import { unhideFind } from '../outbox/removal.ts';
-import { findTarget } from '../flows/queue/resolve-finds.ts';
+import { recordOtherWriters } from '../outbox/searches.ts';
+import { rewant, unwant } from '../outbox/wishes.ts';
 import { findRecordProblem } from './compare-record.ts';
 
 export type Decision =
@@ -83,7 +73,7 @@ export function resolveEntries(
   asked?: Entry,
 ) {
   return withLock((isLocked) => {
-    if (isLocked) recoverInFlight(outbox);
+    if (isLocked) recoverOpenAttempts(outbox);
     const target = findTarget(outbox, find);
     const settled = outbox.change(() => settleAs(outbox, target, decision, entryId, asked));
     return {
@@ -114,8 +104,7 @@ function settleAs(
     );
     if (problem !== undefined) throw problem;
   }
-  const group = randomUUID();
-  for (const entry of entries) decide(outbox, entry, decision, group);
+  for (const entry of entries) decideEntry(outbox, entry, decision);
   return entries;
 }
 
@@ -127,70 +116,53 @@ function makeNothingToDecideError(nothing: Message, entryId: number | undefined)
   });
 }
 
-function decide(outbox: Outbox, entry: Entry, decision: Decision, group: string): void {
-  const by = 'person';
+function decideEntry(outbox: Outbox, entry: Entry, decision: Decision): void {
+  const slot = getSlotOf(outbox, entry);
   switch (decision.kind) {
     case 'created': {
-      const reason = msg`a person decided: created as ${decision.identCely}`;
-      recordEvents(outbox, [
-        makeDecision(
-          outbox,
-          entry,
-          { answer: 'created', by, group, identCely: decision.identCely },
-          reason,
-        ),
-      ]);
-      if (entry.kind === 'import' && entry.held?.basis === 'not-searched')
-        holdPhotographs(outbox, entry, entry.held);
+      const { identCely } = decision;
+      const reason = msg`a person decided: created as ${identCely}`;
+      decide(outbox, entry, { kind: 'created', identCely }, reason);
+      if (entry.state === 'dropped') rewant(outbox, entry.subject, slot);
       return;
     }
     case 'resend': {
-      const reason = msg`a person decided: send`;
-      const candidates = entry.held?.candidates ?? [];
-      // A dropped entry that may have been sent becomes uncertain again.
-      const attempts = entry.state === 'dropped' ? { attempts: [] } : {};
-      recordEvents(outbox, [
-        makeDecision(outbox, entry, { answer: 'send', by, group, candidates, ...attempts }, reason),
-      ]);
-      requeue(outbox, entry, reason);
-      schedule(outbox, entry.id, { held: null });
-      if (
-        entry.held?.basis === 'hidden-records' &&
-        entry.kind === 'import' &&
-        entry.project !== null
-      )
-        releaseProject(outbox, entry.project);
-      if (entry.findId !== null && entry.kind === 'import') unhideFind(outbox, entry.findId);
+      const { candidates = [], matched = 'near' } = entry.held ?? {};
+      const rejects = candidates.map((candidate) => ({ candidate, matched }));
+      decide(outbox, entry, { kind: 'resend', rejects }, msg`a person decided: send`);
+      if (entry.state === 'dropped') rewant(outbox, entry.subject, slot);
+      const now = findEntryById(outbox, entry.id);
+      if (now !== undefined && now.held?.basis !== 'edited-twice')
+        storeQuestion(outbox, entry.id, null);
+      if (entry.held?.basis === 'hidden-records' && entry.kind === 'import')
+        releaseProject(outbox, entry.project ?? '');
       return;
     }
     case 'drop':
-      recordEvents(outbox, [
-        makeDecision(outbox, entry, { answer: 'abandon', by, group }, msg`dropped by a person`),
-      ]);
-      return;
+      decide(outbox, entry, { kind: 'abandon' }, msg`dropped by a person`);
+      unwant(outbox, entry.subject, slot, false);
   }
-}
-
-/** Photographs of a find that was sent from another place may have been sent from there as well. */
-function holdPhotographs(outbox: Outbox, { findId }: ImportEntry, held: Held): void {
-  for (const { id, kind, state } of listEntriesOfFind(outbox, findId ?? 0))
-    if (kind === 'photo' && state === 'queued') schedule(outbox, id, { held });
 }
 
 /** The answer about a project's hidden records applies to all of its finds. */
 function releaseProject(outbox: Outbox, project: string): void {
   recordOtherWriters(outbox, project);
-  scheduleEach(outbox, listHeldAboutHiddenRecords(outbox, project), () => ({ held: null }));
+  for (const { id, held, kind, ...entry } of listHeldEntries(outbox))
+    if (held?.basis === 'hidden-records' && kind === 'import' && isOfProject(entry, project))
+      storeQuestion(outbox, id, null);
+}
+
+function isOfProject(entry: object, project: string): boolean {
+  return 'project' in entry && entry.project === project;
 }
 
 /** Releases the entries of these that are still held for the same question, as the user said. */
 export function sendHeld(outbox: Outbox, held: readonly Entry[]): void {
-  const group = randomUUID();
   outbox.change(() => {
     for (const { id, held: asked } of held) {
       const entry = findEntryById(outbox, id);
       if (entry?.state === 'queued' && isDeepStrictEqual(entry.held, asked))
-        decide(outbox, entry, { kind: 'resend' }, group);
+        decideEntry(outbox, entry, { kind: 'resend' });
     }
   });
 }
@@ -261,115 +233,4 @@ function countDependents(outbox: Outbox, { findId }: Target): number | undefined
   return listEntriesOfFind(outbox, findId).filter(
     ({ kind, state }) => kind !== 'import' && state === 'queued',
   ).length;
-}
-
-type Decided = { readonly entry: Entry; readonly event: EventOf<'decided'> };
-
-/**
- * Undoes the last decision about a record, unless an attempt followed it.
- * @param find as a user names it
- * @returns the decision, and the entries as they are now
- * @throws UsageError where nothing was decided, or where it is too late
- */
-export function undoDecision(
-  outbox: Outbox,
-  find: string,
-  withLock: WithLockIfFree,
-): { readonly decision: DecisionKind; readonly entries: Entry[] } {
-  return withLock((isLocked) => {
-    if (isLocked) recoverInFlight(outbox);
-    return outbox.change(() => revertLast(outbox, find));
-  });
-}
-
-function revertLast(
-  outbox: Outbox,
-  find: string,
-): { readonly decision: DecisionKind; readonly entries: Entry[] } {
-  const entries = listEntriesOfTarget(outbox, findTarget(outbox, find));
-  const last = findLastDecision(outbox, entries);
-  const [first] = last;
-  if (first === undefined) throw new UsageError(msg`There is no decision about ${find} to undo.`);
-  if (entries.some((entry) => isAttemptedSince(outbox, entry, last)))
-    throw new UsageError(
-      msg`Something was sent because of the decision, so it can no longer be undone.`,
-      {
-        hint: makeTooLateHint(find, first, entries),
-      },
-    );
-  const [group, reason] = [randomUUID(), msg`a person undid the decision`];
-  recordEvents(
-    outbox,
-    last.map(({ entry, event }) =>
-      makeDecision(outbox, entry, { answer: 'undo', by: 'person', group, of: event.id }, reason),
-    ),
-  );
-  // A refused entry that was queued again is refused again.
-  for (const { entry, event } of last) {
-    if (event.body.answer === 'send') schedule(outbox, entry.id, { retryOf: null });
-    if (findEntryById(outbox, entry.id)?.state === 'queued')
-      schedule(outbox, entry.id, { held: deserializeHeld(event.body.held) });
-  }
-  for (const { entry } of last) restoreReason(outbox, entry);
-  return {
-    decision: KIND_OF[first.event.body.answer] ?? 'resend',
-    entries: last.flatMap(({ entry }) => findEntryById(outbox, entry.id) ?? []),
-  };
-}
-
-/** Restores the reason from before the decision. */
-function restoreReason(outbox: Outbox, { id, uuid }: Entry): void {
-  const reason = getLastReason(listEventsOfEntry(outbox, uuid));
-  setReason(outbox, id, reason === null ? null : JSON.stringify(reason));
-}
-
-const KIND_OF: Partial<Record<EventOf<'decided'>['body']['answer'], DecisionKind>> = {
-  created: 'created',
-  send: 'resend',
-  abandon: 'drop',
-};
-
-/** Returns the last effective decision of a person, with all entries that it changed. */
-function findLastDecision(outbox: Outbox, entries: readonly Entry[]): Decided[] {
-  const decided = entries.flatMap((entry) => {
-    const events = listEventsOfEntry(outbox, entry.uuid).filter(
-      (event) => event.kind === 'decided',
-    );
-    const undone = new Set(events.flatMap(({ body }) => (body.answer === 'undo' ? [body.of] : [])));
-    return events
-      .filter(({ id, body }) => body.by === 'person' && body.answer !== 'undo' && !undone.has(id))
-      .map((event): Decided => ({ entry, event }));
-  });
-  const newest = decided.reduce<Decided | undefined>(
-    (best, each) =>
-      best === undefined || getEventSeq(outbox, each.event.id) >= getEventSeq(outbox, best.event.id)
-        ? each
-        : best,
-    undefined,
-  );
-  return decided.filter(({ event }) => event.body.group === newest?.event.body.group);
-}
-
-/** Tells if an attempt of this entry, or of a dependent one, began after the decision. */
-function isAttemptedSince(outbox: Outbox, entry: Entry, last: readonly Decided[]): boolean {
-  const decidedSeq = Math.max(...last.map(({ event }) => getEventSeq(outbox, event.id)));
-  return listEventsOfEntry(outbox, entry.uuid).some(
-    ({ kind, id }) => kind === 'attempted' && getEventSeq(outbox, id) > decidedSeq,
-  );
-}
-
-function makeTooLateHint(find: string, { event }: Decided, entries: readonly Entry[]): Message {
-  const importEntry = entries.find(
-    (entry) => entry.kind === 'import' && entry.state === 'accepted',
-  );
-  const ident = importEntry?.identCely;
-  const isDecided = event.body.answer === 'created' && ident != null;
-  return isDecided
-    ? msg`If ${ident} is another find, remove what was added to it on the service's website, and send ${find} under another local_id.`
-    : msg`\`${cmd`pas show ${find}`}\` shows what happened to it.`;
-}
-
-/** Returns candidates that a person excluded for the entry. */
-export function listRejectedCandidates(outbox: Outbox, { uuid }: Entry): ReadonlySet<string> {
-  return foldEvents(listEventsOfEntry(outbox, uuid)).rejected;
 }

@@ -14,6 +14,7 @@ import {
 } from '../outbox/entry-queries.ts';
 import type { Outcome } from '../pas-api/outcome.ts';
 import { probeAccess } from './access.ts';
+import type { Sent } from './departure.ts';
 import {
   type AttemptFacts,
   type Decision,
@@ -24,7 +25,6 @@ import {
   type PushState,
   type StopCause,
 } from './push-context.ts';
-import type { Sent } from './departure.ts';
 import { listEnded, listSuspected, type RefusalRow } from './refusals.ts';
 import { settle } from './settle.ts';
 
@@ -270,7 +270,8 @@ export class PushSession {
     const next = await this.signIn(session.renew(refused, this.halt));
     if (
       next !== refused &&
-      countAttemptsInARow(listAttempts(outbox, entry), 'unauthorised') <= RETRY_POLICY.token.maxRenewals
+      countAttemptsInARow(listAttempts(outbox, entry), 'unauthorised') <=
+        RETRY_POLICY.token.maxRenewals
     )
       return;
     this.stop({ kind: 'not-allowed', reason: msg`the service refuses the token that it issued` });

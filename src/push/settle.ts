@@ -8,9 +8,9 @@ import {
   slowBackoffMs,
 } from '../base/retry-policy.ts';
 import { findNumberProblem } from '../find/value-rules.ts';
-import type { Outcome } from '../pas-api/outcome.ts';
 import type { Settlement } from '../outbox/claims.ts';
 import { getProject } from '../outbox/entry-queries.ts';
+import type { Outcome } from '../pas-api/outcome.ts';
 import { findStopCauseOfProbe } from './access.ts';
 import { makeRefusal } from './entry-refusal.ts';
 import type {

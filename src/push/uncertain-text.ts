@@ -1,9 +1,9 @@
 import { formatMoment, t } from '../base/language.ts';
 import { getTemplate, type Message, msg } from '../base/message.ts';
 import type { Entry, EntryKind } from '../outbox/entry.ts';
+import { listAttempts, listEvidence } from '../outbox/entry-facts.ts';
 import { findEntryById } from '../outbox/entry-queries.ts';
 import type { Outbox } from '../outbox/open-outbox.ts';
-import { listAttempts, listEvidence } from '../outbox/entry-facts.ts';
 import type { Basis } from './verdict.ts';
 
 const WHAT: Readonly<Record<EntryKind, Message>> = {

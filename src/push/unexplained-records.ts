@@ -1,14 +1,14 @@
 import type { HarvestedFile, HarvestedFind } from '../find/harvested-find.ts';
+import type { ListedFind } from '../flows/harvest/harvest-finds.ts';
 import type { Entry, PhotoEntry } from '../outbox/entry.ts';
 import { getProject, listEntriesOfRecord } from '../outbox/entry-queries.ts';
+import { type Outbox, updateHeader } from '../outbox/open-outbox.ts';
 import {
   deleteUnexplained,
   listUnexplained,
   recordSearch,
   storeUnexplained,
 } from '../outbox/searches.ts';
-import { type Outbox, updateHeader } from '../outbox/open-outbox.ts';
-import type { ListedFind } from '../flows/harvest/harvest-finds.ts';
 import { assignFiles, type SettledPhoto } from './judge-photograph.ts';
 import { getAttemptWindow } from './verdict.ts';
 

@@ -2,8 +2,8 @@ import { asServerMs } from '../base/clock.ts';
 import type { Message } from '../base/message.ts';
 import type { HarvestedFind } from '../find/harvested-find.ts';
 import type { Attempt, AttemptBounds, Entry } from '../outbox/entry.ts';
-import type { Outbox } from '../outbox/open-outbox.ts';
 import { listAttempts } from '../outbox/entry-facts.ts';
+import type { Outbox } from '../outbox/open-outbox.ts';
 
 /**
  * Verdict about a write of unknown outcome. Presence decides; absence decides only where the write

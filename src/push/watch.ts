@@ -8,15 +8,9 @@ import {
 import type { Message } from '../base/message.ts';
 import { RETRY_POLICY } from '../base/retry-policy.ts';
 import { findNextScheduled, listEntriesInState } from '../outbox/entry-queries.ts';
-import type { PushResult } from './drain-queue.ts';
 import { findStopCauseOfProbe, probeAccess } from './access.ts';
-import {
-  addResults,
-  countToSend,
-  NOTHING_SENT,
-  type PushAllOptions,
-  pushAll,
-} from './push.ts';
+import type { PushResult } from './drain-queue.ts';
+import { addResults, countToSend, NOTHING_SENT, type PushAllOptions, pushAll } from './push.ts';
 import type { StopCause } from './push-context.ts';
 
 export type Round = { readonly accepted: number; readonly stopCause: StopCause | undefined };

@@ -1,0 +1,152 @@
+import type { Clock } from '../base/clock.ts';
+import { DatabaseError, FileError, isDamaged } from '../base/errors.ts';
+import { cmd, msg } from '../base/message.ts';
+import { isSchemaDamage, parseTexts } from '../store/database.ts';
+import { assertUndamaged, copyDatabase } from '../store/database-file.ts';
+import { makeDamagedError, parseFact } from './facts.ts';
+import { findIntent } from './intent-rows.ts';
+import { makeIntentId } from './intents.ts';
+import { type Outbox, openOutbox, readHeader, recordCopy } from './open-outbox.ts';
+import { refold } from './record-facts.ts';
+
+/** Tables of every outbox; a file without them belongs to another program. */
+const TABLES_OF_AN_OUTBOX = ['header', 'intents', 'facts', 'finds', 'entries'];
+
+/**
+ * Copies a snapshot, also during a push, with its time. @throws DatabaseError where anything is
+ * damaged; an old copy stays then
+ */
+export function backUpOutbox(outbox: Outbox, target: string): void {
+  assertSound(outbox);
+  copyDatabase(outbox.path, target, (copy) => recordCopy(copy, Math.floor(outbox.clock.now())));
+}
+
+/**
+ * Checks the whole file, and each fact and intent by its id. @throws DatabaseError where anything is
+ * damaged
+ */
+export function assertSound(outbox: Outbox): void {
+  assertUndamaged(outbox.path, outbox.sql('pragma integrity_check(1)'));
+  if (outbox.sql('pragma foreign_key_check').get() !== undefined)
+    throw makeDamagedError(outbox.path, 'a reference');
+  for (const row of outbox.sql('select * from facts not indexed').iterate())
+    parseFact(outbox.path, row);
+  const ids = outbox.sql('select id from intents not indexed where content is not null');
+  for (const id of parseTexts(ids.pluck().all())) {
+    const intent = findIntent(outbox, id);
+    if (intent === undefined || makeIntentId(intent) !== id)
+      throw makeDamagedError(outbox.path, id);
+  }
+  readHeader(outbox);
+}
+
+/** Makes the caches again from the facts. @returns the local ids or records that were wrong */
+export function refoldAll(outbox: Outbox): string[] {
+  const read = outbox.sql(
+    `select coalesce(local_id, entries.ident_cely, '?') || ' ' || key || ' ' || state || ' ' || coalesce(entries.ident_cely, '')
+     from entries left join finds on finds.id = find_id`,
+  );
+  return outbox.change(() => {
+    const before = new Set(parseTexts(read.pluck().all()));
+    const subjects = parseTexts(
+      outbox.sql('select subject from facts group by subject order by min(seq)').pluck().all(),
+    );
+    for (const subject of subjects) refold(outbox, subject);
+    const after = parseTexts(read.pluck().all());
+    return after.filter((each) => !before.has(each)).map((each) => each.split(' ')[0] ?? '');
+  });
+}
+
+/**
+ * Opens a verified copy of a backup, so that the backup itself stays unchanged.
+ * @throws FileError when it is no outbox; DatabaseError when it is damaged; DatabaseTooNewError
+ */
+export function openBackup(file: string, draft: string, clock: Clock): Outbox {
+  try {
+    copyDatabase(file, draft, (copy) => {
+      const tables = copy
+        .prepare(`select name from sqlite_schema where type = 'table'`)
+        .pluck()
+        .all();
+      if (TABLES_OF_AN_OUTBOX.every((name) => tables.includes(name))) return;
+      throw new FileError(file, msg`${file} is a database, but not an outbox of pas.`, {
+        hint: msg`Specify a file that ${cmd`pas backup`} created.`,
+      });
+    });
+  } catch (thrown) {
+    throw isSchemaDamage(thrown) ? makeDamagedBackupError(file, thrown) : thrown;
+  }
+  try {
+    return openSound(draft, clock);
+  } catch (thrown) {
+    throw isDamaged(thrown) ? makeDamagedBackupError(file, thrown) : thrown;
+  }
+}
+
+function makeDamagedBackupError(file: string, cause: Error): DatabaseError {
+  return new DatabaseError(msg`${file}: the backup is damaged.`, {
+    cause,
+    damaged: true,
+    hint: msg`Restore an older backup.`,
+  });
+}
+
+function openSound(path: string, clock: Clock): Outbox {
+  const outbox = openOutbox(path, clock);
+  try {
+    assertSound(outbox);
+    return outbox;
+  } catch (thrown) {
+    outbox.close();
+    throw thrown;
+  }
+}
+
+const OUTBOX_CONTENT = [
+  'entries',
+  'finds',
+  'facts',
+  'intents',
+  'account',
+  'accepted_people',
+  'project_searches',
+  'unexplained',
+  'pulled',
+  'pulls',
+  'header',
+] as const;
+
+/**
+ * Replaces the content of the outbox by that of another one of the same schema, in one transaction,
+ * so that an interruption leaves the old or the new content. The caller holds the push lock.
+ * @param aside path of the copy of the old content, which is made first
+ */
+export function replaceContents(outbox: Outbox, from: string, aside: string): void {
+  outbox.sql('attach database ? as brought').run(from);
+  try {
+    outbox.change(() => {
+      // The transaction keeps other processes from writing, so the copy has everything that is
+      // replaced.
+      copyDatabase(outbox.path, aside);
+      outbox.sql('pragma defer_foreign_keys = on').run();
+      for (const table of OUTBOX_CONTENT) outbox.sql(`delete from main.${table}`).run();
+      for (const table of [...OUTBOX_CONTENT].reverse()) {
+        const columns = outbox
+          .sql(`select name from pragma_table_info('${table}', 'main')`)
+          .pluck()
+          .all()
+          .join(', ');
+        outbox
+          .sql(`insert into main.${table} (${columns}) select ${columns} from brought.${table}`)
+          .run();
+      }
+    });
+  } finally {
+    outbox.sql('detach database brought').run();
+  }
+}
+
+/** Tells if the outbox has no find and nothing that is or was wanted. */
+export function isEmptyOutbox(outbox: Outbox): boolean {
+  return outbox.sql('select exists (select 1 from facts) as filled').pluck().get() === 0;
+}
