@@ -13,6 +13,7 @@ import {
   type Entry,
   type EntryId,
   type EntryKind,
+  type EntryState,
   type FindId,
   type Held,
   type ImportEntry,
@@ -29,6 +30,8 @@ import {
   readMessage,
   serializeMessage,
 } from './stored-text.ts';
+
+export { makeRecordKey, type Target } from './entry.ts';
 
 /** Queries of the table `entries`. */
 
@@ -264,6 +267,26 @@ export function listNumbers(outbox: Outbox, { findId, identCely }: Target): Numb
       identCely,
     },
   ).filter(isNumberEntry);
+}
+
+/** Returns the last registration number of a find, sent or not. */
+export function getLatestNumber(entries: readonly Entry[]): string | undefined {
+  return entries
+    .flatMap((entry) =>
+      entry.kind === 'number' && entry.state !== 'dropped' && entry.state !== 'refused'
+        ? [entry.value]
+        : [],
+    )
+    .at(-1);
+}
+
+/** Returns the number that was wanted last, except those in these states. */
+export function findLastNumber(
+  outbox: Outbox,
+  target: Target,
+  without: readonly EntryState[],
+): NumberEntry | undefined {
+  return listNumbers(outbox, target).findLast(({ state }) => !without.includes(state));
 }
 
 /** Returns the numbers that are set or queued, in the order of the queue. */

@@ -147,6 +147,14 @@ export function* iterateFinds(outbox: Outbox): Generator<StoredFind> {
   for (const row of rows) yield parseFind(outbox, row);
 }
 
+/** Returns the finds whose last wish is of this command. */
+export function listEnteredFinds(outbox: Outbox, command: string): StoredFind[] {
+  return outbox
+    .sql(`select ${COLUMNS} from ${FROM} where facts.command = ? and hidden = 0 order by finds.id`)
+    .all(command)
+    .map((row) => parseFind(outbox, row));
+}
+
 /** Returns the newest finds first. */
 export function listLatestFinds(outbox: Outbox, limit: number): StoredFind[] {
   const rows = outbox

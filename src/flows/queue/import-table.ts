@@ -14,7 +14,7 @@ import { FINDER_MATCHED } from '../../find/resolve-references.ts';
 import { type ValidationContext, validateFind } from '../../find/rules.ts';
 import { listEntriesOfFind } from '../../outbox/entry-queries.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
-import { assertSoundFinds, findByLocalId, listLocalIdsFrom } from '../../outbox/stored-finds.ts';
+import { findByLocalId, listLocalIdsFrom } from '../../outbox/stored-finds.ts';
 import { makePhotoResolver } from '../../photo/photograph.ts';
 import { assertAbsent, writeOutputFile } from '../../store/output-file.ts';
 import type { Table } from '../../tables/table.ts';
@@ -110,8 +110,6 @@ async function importRows(
   const { outbox, ruleContext, photoFolder, map, set = [], copy } = context;
   const constants = parseConstants(set);
   if (copy !== undefined) assertNotSource(findTable, copy);
-  // A find with a damaged local id would be added a second time.
-  assertSoundFinds(outbox);
   const ofFinds =
     context.keepRows === true
       ? findTable

@@ -3,9 +3,9 @@ import type { Find } from '../../find/find.ts';
 import type { ValidatedFind } from '../../find/rules.ts';
 import { formatContentDigest, hashSha512 } from '../../http/request-body.ts';
 import type { Attempt, Entry } from '../../outbox/entry.ts';
+import { type Evidence, listAttempts, listEvidence } from '../../outbox/entry-facts.ts';
 import { findImportOfFind, listEntriesOfTarget } from '../../outbox/entry-queries.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
-import { type AttemptEvidence, listAttempts, listEvidence } from '../../outbox/record-events.ts';
 import { findById, type StoredFind } from '../../outbox/stored-finds.ts';
 import { formatLabelledElements } from '../finds/find-texts.ts';
 import { getRemoteState } from '../finds/remote-state.ts';
@@ -16,7 +16,7 @@ import { resolveRecordName } from './resolve-finds.ts';
 export type Story = {
   readonly entry: Entry;
   readonly attempts: readonly Attempt[];
-  readonly evidence: readonly AttemptEvidence[];
+  readonly evidence: readonly Evidence[];
 };
 
 /**

@@ -1,0 +1,116 @@
+import { msg } from '../../base/message.ts';
+import type { FindElements } from '../../find/fields.ts';
+import {
+  type Comparable,
+  createFindIndex,
+  type FindIndex,
+  findEditions,
+  isDistinct,
+  makeComparable,
+  matchFinds,
+} from '../../find/match-finds.ts';
+import type { ImportEntry } from '../../outbox/entry.ts';
+import { foldEntry } from '../../outbox/entry-facts.ts';
+import { findImportOfFind, storeQuestion } from '../../outbox/entry-queries.ts';
+import type { Outbox } from '../../outbox/open-outbox.ts';
+import { iterateFinds, listEnteredFinds, type StoredFind } from '../../outbox/stored-finds.ts';
+import { STATE_WORDS } from '../finds/entry-words.ts';
+
+/** Finds per transaction: few enough that a parallel push waits only briefly. */
+const BATCH = 100;
+
+type Known = { readonly localId: string; readonly table: string | null };
+type Entered = { readonly stored: StoredFind; readonly find: Comparable };
+
+/**
+ * Compares the finds that a command brought with those of other commands and other tables, and asks
+ * about what is the same or nearly so. Within one table equal rows are different finds.
+ * @returns the number of questions
+ */
+export function checkEnteredFinds(outbox: Outbox, command: string | undefined): number {
+  if (command === undefined) return 0;
+  const entered = listEnteredFinds(outbox, command).map((stored) => ({
+    stored,
+    find: makeComparable(stored.elements as FindElements, stored.localId),
+  }));
+  if (entered.length === 0) return 0;
+  const ids = new Set(entered.map(({ stored }) => stored.id));
+  const known = createFindIndex<Known>();
+  let hasKnown = false;
+  for (const { id, elements, localId, sourcePath } of iterateFinds(outbox)) {
+    if (ids.has(id)) continue;
+    hasKnown = true;
+    const find = makeComparable(elements as FindElements, localId);
+    known.add(find, { localId, table: sourcePath });
+  }
+  if (!hasKnown) return 0;
+  const editions = findEditionsByTable(entered, known);
+  let asked = 0;
+  for (let at = 0; at < entered.length; at += BATCH)
+    outbox.change(() => {
+      for (const each of entered.slice(at, at + BATCH))
+        if (askAboutAlike(outbox, each, known, editions)) asked += 1;
+    });
+  return asked;
+}
+
+function findEditionsByTable(
+  entered: readonly Entered[],
+  known: FindIndex<Known>,
+): ReadonlyMap<string | null, ReadonlySet<string>> {
+  const tables = new Map<string | null, Comparable[]>();
+  for (const { stored, find } of entered)
+    tables.set(stored.sourcePath, [...(tables.get(stored.sourcePath) ?? []), find]);
+  return new Map(
+    [...tables].map(([table, finds]) => [
+      table,
+      findEditions(finds, known, (item) => item.table ?? undefined),
+    ]),
+  );
+}
+
+function askAboutAlike(
+  outbox: Outbox,
+  { stored, find }: Entered,
+  known: FindIndex<Known>,
+  editions: ReadonlyMap<string | null, ReadonlySet<string>>,
+): boolean {
+  const entry = findImportOfFind(outbox, stored.id);
+  if (entry === undefined || entry.attempts > 0 || entry.held !== null || !isDistinct(find))
+    return false;
+  const alike = known.list(find).flatMap(({ find: other, item }) => {
+    if (item.table !== null && item.table === stored.sourcePath) return [];
+    const isEdition = editions.get(stored.sourcePath)?.has(item.table ?? '') === true;
+    const matched = matchFinds(find, other, isEdition);
+    return matched === 'other' ? [] : [{ localId: item.localId, matched }];
+  });
+  const { rejected } = foldEntry(outbox, entry);
+  const open = alike.filter(
+    ({ localId, matched }) => rejected.get(localId) !== 'same' && rejected.get(localId) !== matched,
+  );
+  if (open.length === 0) return false;
+  ask(outbox, entry, open);
+  return true;
+}
+
+function ask(
+  outbox: Outbox,
+  entry: ImportEntry,
+  alike: readonly { readonly localId: string; readonly matched: 'same' | 'near' }[],
+): void {
+  const isSame = alike.some(({ matched }) => matched === 'same');
+  const names = alike.slice(0, MAX_NAMED).map(({ localId }) => localId);
+  const list = names.join(', ');
+  const word = STATE_WORDS[entry.state];
+  const question = isSame
+    ? msg`it is the same as ${list}, which came with another table; it is ${word}`
+    : msg`it differs little from ${list}, which came with another table; it is ${word}`;
+  storeQuestion(outbox, entry.id, {
+    basis: 'alike-here',
+    question,
+    candidates: names,
+    matched: isSame ? 'same' : 'near',
+  });
+}
+
+const MAX_NAMED = 5;
