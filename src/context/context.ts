@@ -103,13 +103,13 @@ export type Context = Runtime & {
   /** Opens the outbox of the profile. @throws ConfigError where it is for another service */
   openOutbox(): Promise<Outbox>;
   /**
-   * Opens the outbox of the profile, and waits longer for the journal. To be called before
+   * Opens the outbox of the profile, and waits longer for the ledger. To be called before
    * `openOutbox`.
    */
   openOutboxToPush(): Promise<Outbox>;
   /** Opens the outbox of the profile for reading: a copy where the disk is full or read-only. */
   openOutboxToRead(): Promise<Outbox>;
-  /** Opens any outbox of the data home, with its journal. @param binding creates a missing one */
+  /** Opens any outbox of the data home, with the ledger. @param binding creates a missing one */
   openOutboxById(id: string, binding?: Binding): Promise<Outbox>;
   changeConfig(change: (config: ConfigFile) => ConfigFile): void;
   /**
@@ -305,7 +305,7 @@ function makeOutboxAccess(parts: ProfileSources, { system, holder }: Dependencie
       return openProfileOutboxReadOnly(sources, openOutbox);
     }),
     openOutboxById: async (id: string, binding?: Binding): Promise<Outbox> =>
-      (await loaded()).openOutboxWithJournal(sources, id, 'push', binding),
+      (await loaded()).openOutboxWithLedger(sources, id, 'push', binding),
     changeConfig: (change: (config: ConfigFile) => ConfigFile): void =>
       void changeConfigFile(places, clock, change),
   };

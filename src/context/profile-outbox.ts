@@ -1,26 +1,25 @@
 import { randomUUID } from 'node:crypto';
-import { existsSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import type { Clock } from '../base/clock.ts';
 import { ConfigError, DatabaseError, PasError } from '../base/errors.ts';
 import { msgid, ngettext, t } from '../base/language.ts';
 import { cmd, msg } from '../base/message.ts';
-import { isEmptyOutbox } from '../outbox/backup-copy.ts';
+import { isEmptyOutbox } from '../outbox/backup.ts';
 import {
   findKnownAccount,
   findKnownUsername,
   isAccountOfUser,
   isSameUser,
 } from '../outbox/bound-account.ts';
-import { hasEvent } from '../outbox/entries.ts';
-import { type Journal, openJournal } from '../outbox/journal.ts';
-import { type Merged, mergeJournal, NOTHING_MERGED } from '../outbox/merge.ts';
+import { openLedger } from '../outbox/ledger.ts';
 import {
   type Binding,
-  isSameBinding,
   type Outbox,
   openOutbox,
   readHeader,
+  updateHeader,
 } from '../outbox/open-outbox.ts';
+import { NOTHING_UNITED, type United, uniteWithLedger } from '../outbox/unite.ts';
 import { copyToTempFolder, isWriteRefused } from '../store/database-file.ts';
 import type { Terminal } from '../ui/terminal.ts';
 import { assignOutbox, findSimilarProfiles, freeProfileName } from './change-config.ts';
@@ -51,37 +50,30 @@ type OutboxSources = ProfileSources & {
   getJournalPlaces(id: string): JournalPlaces;
 };
 
-/** A push waits for the journal; another command continues without it. */
-const JOURNAL_WAIT_MS = { push: 5000, command: 250 } as const;
+/** A push waits for the ledger; another command continues without it. */
+const LEDGER_WAIT_MS = { push: 5000, command: 250 } as const;
 
-type Purpose = keyof typeof JOURNAL_WAIT_MS;
+type Purpose = keyof typeof LEDGER_WAIT_MS;
 
 /**
- * Opens an outbox with its journal, and creates it where a binding is given. It is closed with the
+ * Opens an outbox with the ledger, and creates it where a binding is given. It is closed with the
  * context.
  */
-export function openOutboxWithJournal(
+export function openOutboxWithLedger(
   sources: OutboxSources,
   id: string,
   purpose: Purpose,
   binding?: Binding,
 ): Outbox {
-  const { clock, terminal } = sources;
-  const { journalFile } = sources.getJournalPlaces(id);
-  const outbox = openOutbox(sources.getOutboxPlaces(id).outboxFile, clock, {
-    ...(binding === undefined ? {} : { binding, id }),
-    journal: () =>
-      openJournal(journalFile, {
-        ...{
-          machine: sources.getMachineId,
-          clock,
-          busyTimeoutMs: JOURNAL_WAIT_MS[purpose],
-          isChecked: purpose === 'push',
-        },
-        onSetAside: (aside) =>
-          terminal.warn(
-            t`The journal ${journalFile} was damaged. It was rebuilt from its readable part; the damaged file is now ${aside}.`,
-          ),
+  const { journalFile: ledgerFile } = sources.getJournalPlaces(id);
+  const outbox = openOutbox(sources.getOutboxPlaces(id).outboxFile, sources.clock, {
+    binding,
+    id,
+    ledger: () =>
+      openLedger(ledgerFile, {
+        machine: sources.getMachineId,
+        busyTimeoutMs: LEDGER_WAIT_MS[purpose],
+        isChecked: purpose === 'push',
       }),
   });
   sources.onClose(() => outbox.close());
@@ -89,8 +81,8 @@ export function openOutboxWithJournal(
 }
 
 /**
- * Opens or recreates the outbox and merges its journal. @throws ConfigError where it is another
- * service's or of several users
+ * Opens or recreates the outbox of the profile's service and user, and unites it with the ledger.
+ * @throws ConfigError where it is another service's or of several users
  */
 export function openProfileOutbox(sources: OutboxSources, purpose: Purpose): Outbox {
   const { clock, places } = sources;
@@ -98,21 +90,32 @@ export function openProfileOutbox(sources: OutboxSources, purpose: Purpose): Out
   const outboxId = sources.findOutboxId();
   const id = outboxId ?? assignOutbox(places, clock, profile.name);
   const isMissing = profile.outbox === id && !existsSync(sources.getOutboxPlaces(id).outboxFile);
-  const outbox = openOutboxWithJournal(sources, id, purpose, getBinding(profile));
-  if (!isOutboxOfProfile(outbox, profile)) {
-    if (!isUnused(outbox)) assertBinding(outbox, profile);
+  const outbox = openOutboxWithLedger(sources, id, purpose, getBinding(profile));
+  if (!isServiceOfProfile(outbox, profile)) {
+    if (!isEmptyOutbox(outbox)) assertBinding(outbox, profile);
     // The profile has another service now, and an unused outbox can be left.
-    return openOutboxWithJournal(
+    return openOutboxWithLedger(
       sources,
       assignOutbox(places, clock, profile.name, id),
       purpose,
       getBinding(profile),
     );
   }
+  followProfile(outbox, profile);
   assertOneUser(sources.getConfig(), outbox, profile);
-  const merged = mergeIfPossible(outbox);
-  if (isMissing) warnOfMissing(sources, outbox, merged);
+  const united = uniteIfPossible(outbox);
+  if (isMissing) warnOfMissing(sources, outbox, united);
   return outbox;
+}
+
+/** Documents are made by the profile: a new prefix or schema is no other outbox. */
+function followProfile(outbox: Outbox, { prefix, schemaVersion, username }: Profile): void {
+  const header = readHeader(outbox);
+  const isSame = header.prefix === prefix && header.schemaVersion === schemaVersion;
+  if (isSame && (header.username !== null || username === undefined)) return;
+  outbox.change(() =>
+    updateHeader(outbox, { prefix, schemaVersion, username: header.username ?? username ?? null }),
+  );
 }
 
 /** Opens the outbox of the profile for reading: a copy where nothing can be written. */
@@ -138,70 +141,42 @@ export async function openProfileOutboxReadOnly(
   }
 }
 
-/** Merges the journal, unless it is busy, read-only or damaged: only a push requires it. */
-function mergeIfPossible(outbox: Outbox): Merged {
-  if (outbox.journal === undefined) return NOTHING_MERGED;
-  const failures: unknown[] = [];
+/** Unites with the ledger, unless it is busy, read-only or damaged: only a push requires it. */
+function uniteIfPossible(outbox: Outbox): United {
   try {
-    return mergeJournal(
-      { ...outbox, journal: watchOutbox(outbox.journal, failures) },
-      { withOpen: false },
-    );
+    return uniteWithLedger(outbox);
   } catch (thrown) {
-    const isOfJournal = failures.includes(thrown) && thrown instanceof PasError;
-    // Another process may be writing to the outbox: the next command merges.
-    if (isOfJournal || (thrown instanceof DatabaseError && thrown.exitReason === 'unavailable'))
-      return NOTHING_MERGED;
+    const isOfLedger =
+      thrown instanceof PasError && thrown.message.startsWith(outbox.ledger?.path ?? '\0');
+    // Another process may be writing to the outbox: the next command unites.
+    if (isOfLedger || (thrown instanceof DatabaseError && thrown.exitReason === 'unavailable'))
+      return NOTHING_UNITED;
     throw thrown;
   }
 }
 
-/** Wraps the journal and collects its errors, since the outbox throws errors of the same class. */
-function watchOutbox(journal: Journal, failures: unknown[]): Journal {
-  const watch = <Values extends unknown[], T>(work: (...values: Values) => T) => {
-    return (...values: Values): T => {
-      try {
-        return work(...values);
-      } catch (thrown) {
-        failures.push(thrown);
-        throw thrown;
-      }
-    };
-  };
-  const { append, findEventAt, listEventsSince, has, isAnswered } = journal;
-  return {
-    ...{
-      ...journal,
-      append: watch(append),
-      findEventAt: watch(findEventAt),
-      listEventsSince: watch(listEventsSince),
-    },
-    ...{ has: watch(has), isAnswered: watch(isAnswered) },
-  };
-}
-
-function warnOfMissing(
-  { terminal }: OutboxSources,
-  outbox: Outbox,
-  { restoredFinds }: Merged,
-): void {
+function warnOfMissing({ terminal }: OutboxSources, outbox: Outbox, { finds }: United): void {
   const restored = ngettext(
-    msgid`${restoredFinds} find that was sent is restored from the journal.`,
-    `${restoredFinds} finds that were sent are restored from the journal.`,
-    restoredFinds,
+    msgid`${finds} find that was sent is restored from the ledger of this machine.`,
+    `${finds} finds that were sent are restored from the ledger of this machine.`,
+    finds,
   );
-  const why = outbox.journalProblem === undefined ? '' : ` ${outbox.journalProblem.message}`;
+  const why = outbox.ledgerProblem === undefined ? '' : ` ${outbox.ledgerProblem.message}`;
   terminal.warn(
     t`The outbox ${outbox.path} was missing and was recreated. ${restored}${why} Finds that were never sent are only in backups: ${cmd`pas restore`} FILE`,
   );
 }
 
-export function getBinding({ baseUrl, prefix, schemaVersion }: Profile): Binding {
-  return { address: baseUrl, prefix, schemaVersion };
+export function getBinding(profile: Profile): Binding {
+  const { kind, baseUrl, prefix, schemaVersion, username } = profile;
+  return { kind, address: baseUrl, prefix, schemaVersion, username: username ?? null };
 }
 
-function isOutboxOfProfile(outbox: Outbox, profile: Profile): boolean {
-  return isSameBinding(readHeader(outbox), getBinding(profile));
+/** A known address gives its service, so another address of it is no other outbox. */
+function isServiceOfProfile(outbox: Outbox, { kind, baseUrl }: Profile): boolean {
+  const { address, service, kind: ownKind } = readHeader(outbox);
+  if (address === baseUrl) return ownKind === kind;
+  return outbox.ledger?.listAddresses(service).includes(baseUrl) === true;
 }
 
 /**
@@ -209,28 +184,23 @@ function isOutboxOfProfile(outbox: Outbox, profile: Profile): boolean {
  * profile's
  */
 export function assertBinding(outbox: Outbox, profile: Profile): void {
-  if (isOutboxOfProfile(outbox, profile)) return;
-  const { address, prefix, schemaVersion } = readHeader(outbox);
+  if (isServiceOfProfile(outbox, profile)) return;
+  const { address } = readHeader(outbox);
   const { name, baseUrl } = profile;
-  if (address !== baseUrl) {
-    throw new ConfigError(
-      msg`Profile ${name} has ${baseUrl}, but its outbox ${outbox.path} is for ${address}. Nothing was changed.`,
-      {
-        hint: msg`If that service has moved: ${cmd`pas service moved ${address} ${baseUrl}`}. If it is another service, set base_url of ${name} back to ${address}, and make a new profile: ${cmd`pas init --base-url ${baseUrl} --name`} NAME`,
-      },
-    );
-  }
-  const [here, there] = [
-    `${profile.prefix} ${profile.schemaVersion}`,
-    `${prefix} ${schemaVersion}`,
-  ];
-  const flags = `--prefix ${profile.prefix} --schema-version ${profile.schemaVersion}`;
   throw new ConfigError(
-    msg`Profile ${name} has the schema ${here}, but its outbox ${outbox.path} has documents of ${there}. Nothing was changed.`,
+    msg`Profile ${name} has ${baseUrl}, but its outbox ${outbox.path} is for ${address}. Nothing was changed.`,
     {
-      hint: msg`If the service now accepts the other one: ${cmd`pas service moved ${address} ${baseUrl}`} ${flags}. If not, set prefix and schema_version of ${name} back, or make a new profile: ${cmd`pas init --base-url ${baseUrl} --name`} NAME`,
+      hint: msg`Set base_url of ${name} back to ${address}, and make a new profile: ${cmd`pas init --base-url ${baseUrl} --name`} NAME`,
     },
   );
+}
+
+/** Returns sorted names of folders that may be outboxes. */
+export function listOutboxFolders(outboxesFolder: string): string[] {
+  if (!existsSync(outboxesFolder)) return [];
+  return readdirSync(outboxesFolder, { withFileTypes: true })
+    .flatMap((entry) => (entry.isDirectory() ? [entry.name] : []))
+    .sort();
 }
 
 /** Parts of a data home that are needed to find the outbox of a profile. */
@@ -260,7 +230,7 @@ export async function chooseOutbox(
     const outbox = await openExisting(outboxId);
     const isShared =
       listProfilesOfOtherUsers(home.getConfig(), outboxId, name, username).length > 0;
-    if (outbox !== undefined && !isUnused(outbox)) {
+    if (outbox !== undefined && !isEmptyOutbox(outbox)) {
       assertBinding(outbox, profile);
       if (!isShared && !isAccountOfUser(outbox, username))
         throw makeOtherUserError(home.getConfig(), outbox, name, settings);
@@ -338,9 +308,4 @@ function makeOtherUserError(
       hint: msg`If that account now has the user name ${username}: ${cmd`pas login --profile ${name} --username ${username}`}. If it is another account, make a profile for it: ${command}`,
     },
   );
-}
-
-/** Tells if the outbox is empty and no attempt was made from it. */
-export function isUnused(outbox: Outbox): boolean {
-  return isEmptyOutbox(outbox) && !hasEvent(outbox);
 }

@@ -1,7 +1,5 @@
 import { systemClock } from '../base/clock.ts';
 import { FileError, UsageError } from '../base/errors.ts';
-import { fetchAccount } from '../push/account.ts';
-import { openKeptPhotograph, parseRecordIdent, sendOnce } from '../push/departure.ts';
 import type { Exchange, HttpRequest } from '../http/exchange.ts';
 import { hashSha512 } from '../http/request-body.ts';
 import type { Outcome } from '../pas-api/outcome.ts';
@@ -12,6 +10,8 @@ import {
   makePhotoRequest,
 } from '../pas-api/session.ts';
 import { inspectPhotograph } from '../photo/photograph.ts';
+import { fetchAccount } from '../push/account.ts';
+import { openKeptPhotograph, parseRecordIdent, sendOnce } from '../push/departure.ts';
 import { openConnection, type ServiceOptions } from './connection.ts';
 
 export { PasError } from '../base/errors.ts';

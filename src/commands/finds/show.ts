@@ -12,8 +12,8 @@ import {
   toRemoteStateJson,
 } from '../../flows/finds/remote-state.ts';
 import { type Story, toKnownFind } from '../../flows/queue/known-finds.ts';
-import { explainUncertain } from '../../push/uncertain-text.ts';
 import type { Entry, Held } from '../../outbox/entry.ts';
+import { explainUncertain } from '../../push/uncertain-text.ts';
 import { displayWidth, padText } from '../../text/characters.ts';
 import { printable, printIssues, toIssuesJson } from '../../ui/terminal.ts';
 import { defineCommand, type Runner } from '../command.ts';

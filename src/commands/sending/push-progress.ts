@@ -8,11 +8,11 @@ import {
   STATE_WORDS,
   VERDICT_WORDS,
 } from '../../flows/finds/entry-words.ts';
+import type { Outbox } from '../../outbox/open-outbox.ts';
 import type { PushEvent } from '../../push/push-context.ts';
-import type { Rest, WatchEvent } from '../../push/watch.ts';
 import type { Reconciled } from '../../push/reconcile.ts';
 import { explainUncertain, findReassignment } from '../../push/uncertain-text.ts';
-import type { Outbox } from '../../outbox/open-outbox.ts';
+import type { Rest, WatchEvent } from '../../push/watch.ts';
 import { type Progress, printable } from '../../ui/terminal.ts';
 import { FoldedLines } from '../result-texts.ts';
 

@@ -14,6 +14,8 @@ import { openPace } from '../../context/pacing.ts';
 import { formatEntry, KIND_WORDS } from '../../flows/finds/entry-words.ts';
 import type { NewPerson } from '../../flows/finds/outbox-status.ts';
 import { UndecidedOutboxError } from '../../flows/outbox/fence.ts';
+import type { Entry, EntryKind } from '../../outbox/entry.ts';
+import type { Outbox } from '../../outbox/open-outbox.ts';
 import { createBreakers, type OpenCircuit } from '../../push/circuit-breaker.ts';
 import {
   countRemainingAfterPush,
@@ -24,8 +26,6 @@ import {
 import { type NotChecked, type PushAllOptions, pushAll } from '../../push/push.ts';
 import type { StopCause } from '../../push/push-context.ts';
 import { sendHeld } from '../../push/resolve.ts';
-import type { Entry, EntryKind } from '../../outbox/entry.ts';
-import type { Outbox } from '../../outbox/open-outbox.ts';
 import { withoutFullStop } from '../../text/characters.ts';
 import { choose } from '../../ui/prompt.ts';
 import { printable } from '../../ui/terminal.ts';

@@ -18,6 +18,8 @@ import {
 import { withLockIfFree } from '../../context/other-outboxes.ts';
 import { STATE_WORDS } from '../../flows/finds/entry-words.ts';
 import { asIdent } from '../../flows/queue/resolve-finds.ts';
+import type { Entry, ImportEntry } from '../../outbox/entry.ts';
+import type { Outbox } from '../../outbox/open-outbox.ts';
 import { findRecordProblem, lookUpRecord } from '../../push/compare-record.ts';
 import {
   type Decision,
@@ -26,8 +28,6 @@ import {
   resolveEntries,
   undoDecision,
 } from '../../push/resolve.ts';
-import type { Entry, ImportEntry } from '../../outbox/entry.ts';
-import type { Outbox } from '../../outbox/open-outbox.ts';
 import { choose } from '../../ui/prompt.ts';
 import { printable } from '../../ui/terminal.ts';
 import { defineCommand, parseWholeNumber, type Runner } from '../command.ts';

@@ -12,9 +12,9 @@ import {
   isVocabularyEmpty,
   type NewPerson,
 } from '../../flows/finds/outbox-status.ts';
-import { explainUncertain, findReassignment } from '../../push/uncertain-text.ts';
 import type { Entry } from '../../outbox/entry.ts';
 import type { Delay, Waiting } from '../../outbox/overview.ts';
+import { explainUncertain, findReassignment } from '../../push/uncertain-text.ts';
 import { printable } from '../../ui/terminal.ts';
 import { defineCommand, type Runner } from '../command.ts';
 import {

@@ -27,11 +27,11 @@ import {
   passCheck,
 } from '../../flows/checks/check-machine.ts';
 import {
-  checkFence,
-  checkJournal,
   checkLease,
+  checkLedger,
   checkLocks,
   checkPhotographs,
+  checkPlace,
   checkRows,
 } from '../../flows/checks/check-outbox.ts';
 import type { Exchange } from '../../http/exchange.ts';
@@ -195,11 +195,11 @@ async function checkOutbox(context: Context): Promise<Check[]> {
   const { journalFile, locksFolder, layout } = context.getJournalPlaces();
   return [
     await attemptCheck('rows', async () => checkRows(await context.openOutbox())),
-    await attemptCheck('journal', async () => checkJournal(journalFile, layout)),
+    await attemptCheck('journal', async () => checkLedger(journalFile, layout)),
     await attemptCheck('locks', async () => checkLocks(locksFolder)),
     await attemptCheck('lease', async () => checkLease(context.pushLock())),
     await attemptCheck('belongs-to', async () =>
-      checkFence(await context.openOutbox(), context.getMachineId()),
+      checkPlace(await context.openOutbox(), context.getMachineId()),
     ),
   ];
 }

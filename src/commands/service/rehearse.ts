@@ -12,13 +12,13 @@ import { openValidation } from '../../context/validation.ts';
 import {
   assertTraining,
   collectRehearsed,
+  copyForRehearsal,
   listProjectCodes,
   parseProjectCode,
   type Rehearsed,
   selectFindsToCopy,
   selectFindsToRehearse,
 } from '../../flows/outbox/rehearsal.ts';
-import { copyFinds } from '../../flows/queue/copy-finds.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
 import type { StoredFind } from '../../outbox/stored-finds.ts';
 import { printable, requireConfirmation } from '../../ui/terminal.ts';
@@ -196,7 +196,7 @@ async function sendCopies(
   });
   try {
     const to = await training.openOutboxToPush();
-    const copies = await copyFinds(from, to, finds, {
+    await copyForRehearsal(from, to, finds, {
       validate: await openValidation(training),
       photosFolders: {
         from: context.getOutboxPlaces().photosFolder,
@@ -204,17 +204,16 @@ async function sendCopies(
       },
       projects,
     });
-    // No lookup: records of an earlier rehearsal are equal to these.
+    // Records of an earlier rehearsal are equal to these.
     const ended = await pushCommand(training, [], {
       yes: true,
-      look: false,
-      onMatch: 'send',
+      onQuestion: 'send',
       acceptNewPeople: true,
     });
     const mapped = finds.filter((find) =>
       listProjectCodes(from, [find]).every((project) => projects.has(project)),
     );
-    return [collectRehearsed(to, copies, new Set(mapped.map(({ localId }) => localId))), ended];
+    return [collectRehearsed(to, finds, new Set(mapped.map(({ localId }) => localId))), ended];
   } finally {
     await training.close();
     rmSync(join(folder, id), { recursive: true, force: true });

@@ -14,6 +14,7 @@ import {
   SECRET_PLACE_TEXTS,
 } from '../../context/open-service.ts';
 import { savePacingPassword } from '../../context/pacing.ts';
+import type { Account } from '../../pas-api/session.ts';
 import {
   acceptAccount,
   fetchAccount,
@@ -21,7 +22,6 @@ import {
   type Signer,
   signIn,
 } from '../../push/account.ts';
-import type { Account } from '../../pas-api/session.ts';
 import { printable } from '../../ui/terminal.ts';
 import { defineCommand, type Runner } from '../command.ts';
 

@@ -8,7 +8,7 @@ import {
   type EntryState,
   type FindId,
 } from '../../outbox/entry.ts';
-import { assertSoundEntries, listNeedingPerson } from '../../outbox/entry-queries.ts';
+import { listNeedingPerson } from '../../outbox/entry-queries.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
 import {
   acceptPeople,
@@ -20,26 +20,19 @@ import {
   listDroppedWithDependents,
   listQueuedReferences,
 } from '../../outbox/overview.ts';
-import { assertSoundFinds, countFinds, findById } from '../../outbox/stored-finds.ts';
+import { countFinds, findById } from '../../outbox/stored-finds.ts';
 import type { Vocabulary } from '../../vocabulary/term.ts';
 import { listHarvests } from '../../vocabulary/terms.ts';
 
 /** Maximum of listed entries; further ones are only counted. */
 const MAX_LISTED = 1000;
 const MAX_DELAYS = 10;
-/**
- * Maximum of verified rows: a status is requested often, and commands that read all finds verify
- * the rest.
- */
-const MAX_CHECKED = 100;
 
 /**
  * Counts entries by state and cause of waiting, and lists those for a person. @throws DatabaseError
  * where a row is damaged
  */
 export function getOutboxStatus(outbox: Outbox) {
-  assertSoundFinds(outbox, MAX_CHECKED);
-  assertSoundEntries(outbox, MAX_CHECKED);
   const [counts, waiting] = [countEntries(outbox), countWaiting(outbox)];
   const totals = getTotals(counts);
   const states = ENTRY_STATES.filter((state) => totals[state] > 0);

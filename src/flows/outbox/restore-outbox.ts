@@ -11,13 +11,13 @@ import {
   isEmptyOutbox,
   openBackup,
   replaceContents,
-} from '../../outbox/backup-copy.ts';
+} from '../../outbox/backup.ts';
 import type { PhotoEntry, Photograph } from '../../outbox/entry.ts';
 import { listEntriesInState, listUnsentPhotoEntries } from '../../outbox/entry-queries.ts';
-import { type Merged, mergeJournal, NOTHING_MERGED } from '../../outbox/merge.ts';
 import { type Outbox, readHeader } from '../../outbox/open-outbox.ts';
 import { acquirePushLock, type PushLockOptions } from '../../outbox/push-lock.ts';
 import { countFinds } from '../../outbox/stored-finds.ts';
+import { NOTHING_UNITED, type United, uniteWithLedger } from '../../outbox/unite.ts';
 import { copyContent, openContentStore } from '../../store/content-store.ts';
 import {
   isDatabase,
@@ -53,12 +53,12 @@ type RestoreOptions = {
 export type Restored = {
   readonly id: string;
   readonly madeMs: number;
-  /** Counted after the merge of the journal. */
+  /** Counted after the union with the ledger. */
   readonly finds: number;
   readonly uncertain: number;
-  readonly merged: Merged;
-  /** Reason why the journal was not merged; undefined where it was. */
-  readonly journalProblem: string | undefined;
+  readonly united: United;
+  /** Reason why the ledger was not united; undefined where it was. */
+  readonly ledgerProblem: string | undefined;
   /** Path of the replaced outbox; undefined where there was none, or an empty one. */
   readonly aside: string | undefined;
   readonly photosCopied: number;
@@ -67,7 +67,7 @@ export type Restored = {
 };
 
 /**
- * Replaces an outbox by its backup; the journal adds what was sent since. At any interruption
+ * Replaces an outbox by its backup; the ledger adds what was sent since. At any interruption
  * either the old or the new outbox is in place, and the old one is never deleted.
  * @throws UsageError where an outbox with finds exists and may not be replaced; ConfigError where
  * the backup is of another service; FileError, DatabaseError, DatabaseTooNewError for a file that
@@ -87,7 +87,7 @@ export async function restoreOutbox(options: RestoreOptions): Promise<Restored> 
     try {
       const aside = replaceOutbox(draft, place, options);
       options.assignOutbox(id);
-      return { id, madeMs, aside, ...(await mergeAndRestorePhotographs(place, options)) };
+      return { id, madeMs, aside, ...(await uniteAndRestorePhotographs(place, options)) };
     } finally {
       lock.release();
     }
@@ -143,7 +143,7 @@ function readBackup(
       throw new ConfigError(
         msg`${backup} is from an outbox for ${address}, but profile ${service.profile} is for ${service.address}.`,
         {
-          hint: msg`Choose a profile for ${address} with --profile NAME, or create one: ${cmd`pas init --base-url ${address} --name`} NAME. If the service has moved, run ${cmd`pas service moved ${address} ${service.address}`} after the restore.`,
+          hint: msg`Choose a profile for ${address} with --profile NAME, or create one: ${cmd`pas init --base-url ${address} --name`} NAME.`,
         },
       );
     }
@@ -216,13 +216,13 @@ function isSound(outbox: Outbox): boolean {
   }
 }
 
-async function mergeAndRestorePhotographs(place: OutboxPlace, options: RestoreOptions) {
+async function uniteAndRestorePhotographs(place: OutboxPlace, options: RestoreOptions) {
   const restored = place.open();
   try {
-    const [merged, journalProblem] = mergeIfUsable(restored);
+    const [united, ledgerProblem] = uniteIfUsable(restored);
     return {
-      merged,
-      journalProblem,
+      united,
+      ledgerProblem,
       finds: countFinds(restored),
       uncertain:
         listEntriesInState(restored, 'uncertain').length +
@@ -234,13 +234,13 @@ async function mergeAndRestorePhotographs(place: OutboxPlace, options: RestoreOp
   }
 }
 
-function mergeIfUsable(outbox: Outbox): [Merged, string | undefined] {
-  if (outbox.journal === undefined) return [NOTHING_MERGED, outbox.journalProblem?.message];
+function uniteIfUsable(outbox: Outbox): [United, string | undefined] {
+  if (outbox.ledger === undefined) return [NOTHING_UNITED, outbox.ledgerProblem?.message];
   try {
-    return [mergeJournal(outbox, { withOpen: true }), undefined];
+    return [uniteWithLedger(outbox), undefined];
   } catch (thrown) {
-    // The backup is in place, and the next push merges before it sends anything.
-    if (thrown instanceof DatabaseError) return [NOTHING_MERGED, thrown.message];
+    // The backup is in place, and the next push unites before it sends anything.
+    if (thrown instanceof DatabaseError) return [NOTHING_UNITED, thrown.message];
     throw thrown;
   }
 }

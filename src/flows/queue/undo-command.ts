@@ -39,7 +39,12 @@ export function listCommandLog(outbox: Outbox): LogLine[] {
 function listChanges(outbox: Outbox, { command }: LoggedCommand): LogLine['finds'] {
   return listWishesOfCommand(outbox, command).flatMap(({ body, slot }) => {
     if (body.find === undefined || !slot.startsWith('import ')) return [];
-    const before = body.replaces.flatMap((id) => findElementsOfFact(outbox, id) ?? []).at(0);
+    const before = body.replaces
+      .flatMap((id): StoredElements[] => {
+        const elements = findElementsOfFact(outbox, id);
+        return elements === null ? [] : [elements];
+      })
+      .at(0);
     return [
       {
         local_id: body.find.localId,
