@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
 import { existsSync } from 'node:fs';
 import { hostname } from 'node:os';
@@ -294,6 +295,8 @@ function makeOutboxAccess(parts: ProfileSources, { system, holder }: Dependencie
     getJournalPlaces,
     pushLock: (id = getOutboxId()): PushLockOptions => ({
       folder: getJournalPlaces(id).locksFolder,
+      scope: makeLockName(getProfile()),
+      outboxFolder: getPlaces(id).folder,
       outboxId: id,
       clock,
       holder,
@@ -309,6 +312,11 @@ function makeOutboxAccess(parts: ProfileSources, { system, holder }: Dependencie
     changeConfig: (change: (config: ConfigFile) => ConfigFile): void =>
       void changeConfigFile(places, clock, change),
   };
+}
+
+/** Profiles of one account share the lock, whatever their outboxes. */
+function makeLockName({ baseUrl, username }: Profile): string {
+  return hash('sha256', `${baseUrl} ${username?.toLowerCase() ?? ''}`, 'hex').slice(0, 32);
 }
 
 /** Returns the keys of a profile's secrets: its account's, and its pacing store's. */

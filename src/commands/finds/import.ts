@@ -73,7 +73,6 @@ export function register(program: Command, run: Runner): void {
       '--as-correction <file>',
       t`write the differences from sent finds to a CSV file for the curator; numbers are queued`,
     )
-    .option('--undo', t`undo the last import, except for what was sent`)
     .option('--strict', t`leave out rows whose photographs are missing`)
     .option('--keep-rows', t`read rows that are otherwise skipped, such as totals and remarks`)
     .option(
@@ -92,11 +91,6 @@ async function start(
   files: readonly string[],
   options: ImportOptions,
 ): Promise<ExitReason> {
-  if (options.undo === true) {
-    if (files.length > 0)
-      throw new UsageError(t`--undo undoes the last import. Use it without a file.`);
-    return (await import('./undo.ts')).undoCommand(context, 'import');
-  }
   if (files.length === 0) throw new UsageError(t`Specify the tables to import.`);
   if (options.wizard === true)
     return (await import('./import-wizard.ts')).runWizard(context, files, options);

@@ -12,6 +12,7 @@ import {
   toRemoteStateJson,
 } from '../../flows/finds/remote-state.ts';
 import { type Story, toKnownFind } from '../../flows/queue/known-finds.ts';
+import { hashSha512 } from '../../http/request-body.ts';
 import type { Entry, Held } from '../../outbox/entry.ts';
 import { explainUncertain } from '../../push/uncertain-text.ts';
 import { displayWidth, padText } from '../../text/characters.ts';
@@ -136,12 +137,10 @@ function printStory(
     if (whole && attempt.reason !== null && String(attempt.reason) !== String(entry.reason))
       terminal.printLine(`    ${printable(String(attempt.reason))}`);
   }
-  for (const { foundAt, verdict, reason, candidates } of whole ? evidence : []) {
+  for (const { at, verdict, reason, candidates } of whole ? evidence : []) {
     const names = candidates.length === 0 ? '' : ` (${candidates.map(printable).join(', ')})`;
     const [verdictText, why] = [VERDICT_WORDS[verdict], printable(reason)];
-    terminal.printLine(
-      `  ${formatMoment(foundAt)}  ${t`evidence: ${verdictText}; ${why}`}${names}`,
-    );
+    terminal.printLine(`  ${formatMoment(at)}  ${t`evidence: ${verdictText}; ${why}`}${names}`);
   }
 }
 
@@ -152,7 +151,7 @@ function describeEntry(entry: Entry, whole: boolean): string[] {
     lines.push(printable(entry.reason));
   if (entry.kind === 'import' && entry.document !== null) {
     const sizeBytes = entry.document.length;
-    const digest = entry.documentSha512?.toString('hex').slice(0, 16) ?? '';
+    const digest = hashSha512(entry.document).toString('hex').slice(0, 16);
     const find = entry.localId ?? '';
     lines.push(
       t`document of ${sizeBytes} bytes, SHA-512 ${digest}…; to read it: ${cmd`pas build ${find}`}`,
@@ -203,7 +202,7 @@ function toStoryJson({ entry, attempts, evidence }: Story): Record<string, unkno
     ...(entry.kind === 'import'
       ? {
           document: entry.document?.toString('utf8') ?? null,
-          sha512: entry.documentSha512?.toString('hex') ?? null,
+          sha512: entry.document === null ? null : hashSha512(entry.document).toString('hex'),
         }
       : {}),
     ...(entry.kind === 'number' ? { value: entry.value } : {}),
@@ -211,8 +210,8 @@ function toStoryJson({ entry, attempts, evidence }: Story): Record<string, unkno
       ? { photo: entry.photograph.name, sha512: entry.photograph.sha512.toString('hex') }
       : {}),
     issues: toIssuesJson(entry.issues),
-    evidence: evidence.map(({ foundAt, ...rest }) => ({
-      found_at: new Date(foundAt).toISOString(),
+    evidence: evidence.map(({ at, ...rest }) => ({
+      found_at: new Date(at).toISOString(),
       ...rest,
     })),
     attempts: attempts.map(({ startedAt, endedAt, method, path, status, outcome, reason }) => ({

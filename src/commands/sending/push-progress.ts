@@ -136,18 +136,13 @@ function printEvent(
 function formatCircuitLeftOut({
   kind,
   project,
-  record,
   status,
   reason,
   count,
 }: Extract<PushEvent, { type: 'left_out' }>): string {
   const [word, reasonText] = [KIND_WORDS[kind], printable(reason)];
   const answer = status === null ? reasonText : t`${reasonText} (status ${status})`;
-  if (record !== null)
-    return t`Not sent, still queued: ${word} of ${record}, ${count} in total. The service answered one of them: ${answer}`;
-  return project === null
-    ? t`Not sent, still queued: ${word}, ${count} in total. The service gave several in a row the same answer: ${answer}`
-    : t`Not sent, still queued: ${word} of project ${project}, ${count} in total. The service gave several in a row the same answer: ${answer}`;
+  return t`Not sent, still queued: ${word} of project ${project}, ${count} in total. The service gave several in a row the same answer: ${answer}`;
 }
 
 /** Reports each wait to programs, but only new ones to people. */

@@ -3,20 +3,13 @@ import { type ExitReason, UsageError } from '../../base/errors.ts';
 import { formatDecimal, formatMoment, msgid, ngettext, t } from '../../base/language.ts';
 import { cmd, type Message, msg } from '../../base/message.ts';
 import { initCommand } from '../../context/config.ts';
-import {
-  type Context,
-  type GlobalOptions,
-  installSignalHandlers,
-  makeContext,
-} from '../../context/context.ts';
+import { type Context, type GlobalOptions, installSignalHandlers } from '../../context/context.ts';
 import { announceInstance, confirmProduction, openSync } from '../../context/open-service.ts';
 import { openPace } from '../../context/pacing.ts';
 import { formatEntry, KIND_WORDS } from '../../flows/finds/entry-words.ts';
 import type { NewPerson } from '../../flows/finds/outbox-status.ts';
-import { UndecidedOutboxError } from '../../flows/outbox/fence.ts';
 import type { Entry, EntryKind } from '../../outbox/entry.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
-import { createBreakers, type OpenCircuit } from '../../push/circuit-breaker.ts';
 import {
   countRemainingAfterPush,
   type PushResult,
@@ -27,13 +20,11 @@ import { type NotChecked, type PushAllOptions, pushAll } from '../../push/push.t
 import type { StopCause } from '../../push/push-context.ts';
 import { sendHeld } from '../../push/resolve.ts';
 import { withoutFullStop } from '../../text/characters.ts';
-import { choose } from '../../ui/prompt.ts';
 import { printable } from '../../ui/terminal.ts';
 
 import { defineCommand, parseWholeNumber, type Runner } from '../command.ts';
 import { formatRequestCount, listAnswers } from '../result-texts.ts';
 
-import { continueEarlier, separate } from '../service/adopt.ts';
 import {
   admitNewPeople,
   findNewPeople,
@@ -48,9 +39,8 @@ type PushOptions = GlobalOptions & {
   readonly limit?: number;
   readonly yes?: boolean;
   readonly watch?: boolean;
-  readonly look?: boolean;
-  readonly onMatch?: 'hold' | 'send';
-  readonly why?: boolean;
+  readonly onQuestion?: 'hold' | 'send';
+  readonly takeOver?: boolean;
   readonly acceptNewPeople?: boolean;
 };
 
@@ -68,17 +58,16 @@ export function register(program: Command, run: Runner): void {
       '--watch',
       t`keep running and send new entries as they are queued, until you press Ctrl-C`,
     )
-    .option('--no-look', t`skip the search for records that may be the same finds`)
     .addOption(
       new Option(
-        '--on-match <answer>',
+        '--on-question <answer>',
         t`what to do with finds that may already be in the service: hold or send`,
       )
         .choices(['hold', 'send'])
         .default('hold'),
     )
     .option('--accept-new-people', t`let the service create a person for each unknown finder`)
-    .option('--why', t`with the evidence for what is uncertain`)
+    .option('--take-over', t`push an outbox from here that was pushed from another place`)
     .action((finds: string[], options: PushOptions) =>
       run(options, (context) => pushCommand(context, finds, options)),
     );
@@ -120,59 +109,25 @@ export async function pushCommand(
     return printQueued(context, kinds, plan.queued, people);
   }
   await confirmProduction(context, options.yes === true);
-  const { end, ...telling } = showPush(context, outbox, options.why === true);
+  const { end, ...telling } = showPush(context, outbox, options.verbose === true);
   const pushAllOptions = {
     ...(await pushOptions(context, outbox, options, kinds, plan.recordKeys)),
     ...telling,
   };
-  try {
-    if (options.watch !== true)
-      return summarise(context, outbox, plan.drafts, await pushAll(pushAllOptions).finally(end));
-    const { pushWatching } = await import('../../push/watch.ts');
-    terminal.note(t`Watching: new entries are sent as soon as they can be. Press Ctrl-C to stop.`);
-    return summarise(
-      context,
-      outbox,
-      plan.drafts,
-      await pushWatching(pushAllOptions, showWaits(context)).finally(end),
-    );
-  } catch (thrown) {
-    if (!(thrown instanceof UndecidedOutboxError) || !mayAsk(context, options)) throw thrown;
-    const decided = await askAboutEarlier(context, options, thrown);
-    return pushCommand(decided, names, { ...options, yes: true });
-  }
+  if (options.watch !== true)
+    return summarise(context, outbox, plan.drafts, await pushAll(pushAllOptions).finally(end));
+  const { pushWatching } = await import('../../push/watch.ts');
+  terminal.note(t`Watching: new entries are sent as soon as they can be. Press Ctrl-C to stop.`);
+  return summarise(
+    context,
+    outbox,
+    plan.drafts,
+    await pushWatching(pushAllOptions, showWaits(context)).finally(end),
+  );
 }
 
 function mayAsk({ terminal }: Context, { watch }: PushOptions): boolean {
   return terminal.interactive && watch !== true;
-}
-
-/**
- * Asks once if a new outbox continues an earlier one, and stores the answer.
- * @returns the context of the push, whose outbox may be the earlier one
- * @throws UndecidedOutboxError without a decision
- */
-async function askAboutEarlier(
-  context: Context,
-  options: PushOptions,
-  undecided: UndecidedOutboxError,
-): Promise<Context> {
-  const [latest] = undecided.earlier;
-  context.terminal.note(undecided.message);
-  const answer = await choose(await context.prompt(), t`Does this outbox continue the other one?`, [
-    {
-      value: 'continue',
-      name: t`yes: move the finds of this outbox into the other one and send from here`,
-    },
-    { value: 'separate', name: t`no, keep them separate: pas asks about finds that are in both` },
-    { value: 'open', name: t`decide later` },
-  ]);
-  if (answer === 'open' || latest === undefined) throw undecided;
-  if (answer === 'separate') await separate(context);
-  else await continueEarlier(context, latest.outbox, true);
-  const decided = makeContext(context, options);
-  context.onClose(decided.close);
-  return decided;
 }
 
 async function pushOptions(
@@ -202,24 +157,23 @@ async function pushOptions(
     isUrgent: recordKeys !== undefined,
     limit: options.limit,
     pace: await openPace(context, profile),
-    breakerMemory: createBreakers(),
     machine: context.getMachineId(),
     photosFolder: context.getOutboxPlaces().photosFolder,
-    onMatch: options.onMatch ?? 'hold',
-    mayLook: options.look !== false,
+    onQuestion: options.onQuestion ?? 'hold',
+    takesOver: options.takeOver === true,
     lookBackMs: lookBackDays * DAY_MS,
     onNotChecked: (why: NotChecked) => terminal.note(String(describeNotChecked(context, why))),
     ...(kinds.includes('import')
       ? { admitNewPeople: (mayAskNow: boolean) => admitNewPeople(context, admission(mayAskNow)) }
       : {}),
-    onLostJournal: () =>
+    onLostLedger: () =>
       terminal.warn(
-        t`The journal of this machine was missing and was recreated from the outbox. Before sending, pas searches the service for entries that are not sent yet.`,
+        t`The ledger that this outbox was pushed with is missing. Before sending, pas searches the service for entries that are not sent yet.`,
       ),
     ...(mayAsk(context, options)
       ? {
           askHeld: (held: readonly Entry[]) => askHeld(context, outbox, held),
-          confirmAdoption: () => confirmAdoption(context),
+          confirmTakeOver: () => confirmTakeOver(context),
         }
       : {}),
   };
@@ -231,7 +185,6 @@ const NOT_CHECKED: Readonly<Record<NotChecked, Message>> = {
   'no-harvesting': msg`Not checked: this service has no harvesting, so pas cannot see if another computer has sent the same finds.`,
   anonymous: msg`Not checked: the profile does not sign in for harvesting, so pas cannot see if another computer has sent the same finds. \`${cmd`pas login`}\` tries to sign in there as well.`,
   'not-signed-in': msg`Not checked: the service does not let this account harvest, so pas cannot see if another computer has sent the same finds.`,
-  skipped: msg`Not checked: --no-look was given.`,
 };
 
 function describeNotChecked({ getConfig, getProfile }: Context, why: NotChecked): Message {
@@ -242,8 +195,8 @@ function describeNotChecked({ getConfig, getProfile }: Context, why: NotChecked)
   return msg`Not checked: the profile says oai_auth = none, so pas cannot see if another computer has sent the same finds. To sign in there: ${command}`;
 }
 
-async function confirmAdoption({ terminal, prompt }: Context): Promise<boolean> {
-  terminal.note(t`This outbox was pushed from another machine, or with another journal.`);
+async function confirmTakeOver({ terminal, prompt }: Context): Promise<boolean> {
+  terminal.note(t`This outbox was pushed from another place.`);
   return (await prompt()).confirm(
     t`Push it from here from now on? You must then stop pushing it from the other place.`,
   );
@@ -333,18 +286,15 @@ function summarise(
     requests: result.requests,
     throttled,
     locked,
-    left_out: result.leftOut.map(({ kind, project, record, status, reason }) => ({
+    left_out: result.leftOut.map(({ kind, project, status, reason }) => ({
       kind,
       project,
-      record,
       status,
       reason,
     })),
     elapsed_ms: Math.round(result.elapsedMs),
   });
   if (uncertain + held > 0) return 'uncertain';
-  const circuits = result.leftOut.map(exitOfCircuit);
-  if (circuits.includes('notAllowed')) return 'notAllowed';
   switch (stopCause?.kind) {
     case 'not-allowed':
       return 'notAllowed';
@@ -363,8 +313,8 @@ function summarise(
     case 'in-doubt':
       return 'unavailable';
     case undefined:
-      if (circuits.includes('unavailable')) return 'unavailable';
-      if (totals.refused > 0 || circuits.length > 0 || drafts.length > 0) return 'dataRefused';
+      if (totals.refused > 0 || result.leftOut.length > 0 || drafts.length > 0)
+        return 'dataRefused';
       return warnNonConforming(context, stillNonConforming) ? 'outsideContract' : 'done';
   }
 }
@@ -375,15 +325,6 @@ function formatHeldCount(count: number): string {
     `${count} entries are held: answer the question about each first.`,
     count,
   );
-}
-
-/**
- * Returns the exit reason of an open circuit: a refusal for a project; else unavailable, unless the
- * status says more.
- */
-function exitOfCircuit({ project, record, status }: OpenCircuit): ExitReason {
-  if (project !== null || record !== null || status === 404 || status === 422) return 'dataRefused';
-  return status === 403 ? 'notAllowed' : 'unavailable';
 }
 
 function warnNonConforming({ terminal }: Context, count: number): boolean {

@@ -15,8 +15,7 @@ import {
   openHarvestClient,
   withoutHarvesting,
 } from '../../context/open-service.ts';
-import { withLockIfFree } from '../../context/other-outboxes.ts';
-import { STATE_WORDS } from '../../flows/finds/entry-words.ts';
+import { withLockIfFree } from '../../context/outbox-places.ts';
 import { asIdent } from '../../flows/queue/resolve-finds.ts';
 import type { Entry, ImportEntry } from '../../outbox/entry.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
@@ -26,17 +25,14 @@ import {
   type OpenDecision,
   openDecision,
   resolveEntries,
-  undoDecision,
 } from '../../push/resolve.ts';
 import { choose } from '../../ui/prompt.ts';
-import { printable } from '../../ui/terminal.ts';
 import { defineCommand, parseWholeNumber, type Runner } from '../command.ts';
 
 type ResolveOptions = GlobalOptions & {
   readonly created?: string;
   readonly resend?: boolean;
   readonly drop?: boolean;
-  readonly undo?: boolean;
   readonly entry?: number;
   readonly yes?: boolean;
 };
@@ -45,16 +41,11 @@ export function register(program: Command, run: Runner): void {
   defineCommand(program, {
     name: 'resolve <find>',
     summary: t`Resolve uncertain entries after checking the service; resend or drop refused ones.`,
-    examples: [
-      'pas resolve K-017',
-      'pas resolve K-017 --created C-202400101-N00042',
-      'pas resolve K-017 --undo',
-    ],
+    examples: ['pas resolve K-017', 'pas resolve K-017 --created C-202400101-N00042'],
   })
     .option('--created <identifier>', t`the service has it, as the record with this identifier`)
     .option('--resend', t`the service does not have it: send it again`)
     .option('--drop', t`do not send it; importing the table again does not change that`)
-    .option('--undo', t`undo the last decision, unless something was sent because of it`)
     .option(
       '--entry <n>',
       t`only this entry, by the number shown in \`${cmd`pas status`}\``,
@@ -75,10 +66,9 @@ async function resolve(
   const outbox = await context.openOutbox();
   const entryId = options.entry;
   const decisions = parseDecisions(options);
-  if (options.undo === true && decisions.length === 0) return undo(context, outbox, name);
   const [only] = decisions;
-  if (decisions.length > 1 || options.undo === true)
-    throw new UsageError(t`Use one of --created IDENT, --resend, --drop and --undo.`);
+  if (decisions.length > 1)
+    throw new UsageError(t`Use one of --created IDENT, --resend and --drop.`);
   const open =
     only === undefined || only.kind === 'created' ? openDecision(outbox, name, entryId) : undefined;
   const decision = only ?? (open && (await ask(context, outbox, name, open, entryId)));
@@ -103,9 +93,7 @@ async function resolve(
     ),
   );
   if (waiting !== undefined) printWaiting(context, name, waiting);
-  terminal.note(
-    t`To undo this, unless something was sent because of it: ${cmd`pas resolve ${name} --undo`}`,
-  );
+  terminal.note(t`To undo this, unless something was sent because of it: ${cmd`pas undo`}`);
   terminal.printValue({
     find: name,
     settled: settled.map((entry) => ({ entry: entry.id, kind: entry.kind })),
@@ -121,24 +109,6 @@ function parseDecisions({ created, resend, drop }: ResolveOptions): Decision[] {
     ...(resend === true ? [{ kind: 'resend' } as const] : []),
     ...(drop === true ? [{ kind: 'drop' } as const] : []),
   ];
-}
-
-function undo(context: Context, outbox: Outbox, name: string): ExitReason {
-  const { terminal } = context;
-  const { decision, entries } = undoDecision(outbox, name, withLockIfFree(context));
-  for (const entry of entries) {
-    const [what, now] = [
-      printable(entry.kind === 'photo' ? entry.photograph.name : name),
-      STATE_WORDS[entry.state],
-    ];
-    terminal.printLine(t`${what}: the decision was undone; the entry is ${now} again.`);
-  }
-  terminal.printValue({
-    find: name,
-    undone: decision,
-    entries: entries.map(({ id, kind, state }) => ({ entry: id, kind, state })),
-  });
-  return 'done';
 }
 
 function printWaiting({ terminal }: Context, name: string, waiting: number): void {

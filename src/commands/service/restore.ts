@@ -4,7 +4,7 @@ import { type ExitReason, UsageError } from '../../base/errors.ts';
 import { formatMoment, msgid, ngettext, t } from '../../base/language.ts';
 import { cmd } from '../../base/message.ts';
 import type { Context, GlobalOptions } from '../../context/context.ts';
-import { listOutboxPlaces, setProfileOutbox } from '../../context/other-outboxes.ts';
+import { listOutboxPlaces, setProfileOutbox } from '../../context/outbox-places.ts';
 import { type Restored, restoreOutbox } from '../../flows/outbox/restore-outbox.ts';
 import { printable } from '../../ui/terminal.ts';
 import { defineCommand, type Runner } from '../command.ts';
@@ -16,7 +16,7 @@ const MAX_NAMED = 20;
 export function register(program: Command, run: Runner): void {
   defineCommand(program, {
     name: 'restore <file>',
-    summary: t`Restore a backup as the outbox. The journal of this machine adds what was sent since.`,
+    summary: t`Restore a backup as the outbox. The ledger of this machine adds what was sent since.`,
     examples: ['pas restore /media/card/outbox.sqlite', 'pas restore evening.sqlite --replace'],
   })
     .option('--replace', t`replace an outbox that has finds; the old outbox is moved aside`)
@@ -50,8 +50,8 @@ async function restore(context: Context, file: string, options: RestoreFlags): P
     outbox: restored.id,
     finds: restored.finds,
     uncertain: restored.uncertain,
-    journal_events: restored.merged.events,
-    journal_finds: restored.merged.restoredFinds,
+    ledger_facts: restored.united.facts,
+    ledger_finds: restored.united.finds,
     put_aside: restored.aside ?? null,
     photos_copied: restored.photosCopied,
     photos_missing: restored.missing.map(({ localId, identCely, photograph }) => ({
@@ -75,7 +75,7 @@ function print(context: Context, restored: Restored): void {
       finds,
     ),
   );
-  printMerged(context, restored);
+  printUnited(context, restored);
   if (aside !== undefined) {
     const place = printable(aside);
     terminal.printLine(t`The previous outbox is in ${place}.`);
@@ -102,16 +102,16 @@ function print(context: Context, restored: Restored): void {
   );
 }
 
-function printMerged({ terminal }: Context, { merged, journalProblem }: Restored): void {
-  const { events, restoredFinds } = merged;
-  if (journalProblem !== undefined) terminal.warn(t`The journal added nothing: ${journalProblem}`);
-  if (events === 0) return;
+function printUnited({ terminal }: Context, { united, ledgerProblem }: Restored): void {
+  const { facts, finds: foundCount } = united;
+  if (ledgerProblem !== undefined) terminal.warn(t`The ledger added nothing: ${ledgerProblem}`);
+  if (facts === 0) return;
   const [added, finds] = [
-    ngettext(msgid`${events} event`, `${events} events`, events),
-    ngettext(msgid`${restoredFinds} find`, `${restoredFinds} finds`, restoredFinds),
+    ngettext(msgid`${facts} fact`, `${facts} facts`, facts),
+    ngettext(msgid`${foundCount} find`, `${foundCount} finds`, foundCount),
   ];
   terminal.printLine(
-    t`The journal added what was sent since: ${added}, with ${finds} that the backup did not have.`,
+    t`The ledger added what was sent since: ${added}, with ${finds} that the backup did not have.`,
   );
 }
 

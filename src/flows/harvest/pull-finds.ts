@@ -3,6 +3,7 @@ import { t } from '../../base/language.ts';
 import type { HarvestedFind } from '../../find/harvested-find.ts';
 import { formatClockWentBack } from '../../oai/harvest-engine.ts';
 import { DAY_MS } from '../../oai/protocol.ts';
+import { listAttempts } from '../../outbox/entry-facts.ts';
 import { type Outbox, readHeader } from '../../outbox/open-outbox.ts';
 import {
   completePull,
@@ -12,7 +13,6 @@ import {
   recordUnchanged,
   saveStanding,
 } from '../../outbox/pulled-records.ts';
-import { listAttempts } from '../../outbox/entry-facts.ts';
 import { thinContents } from '../../outbox/thinning.ts';
 import { getRemoteState, type RemoteState } from '../finds/remote-state.ts';
 import { listSentFinds, type SentFind } from '../finds/sent-finds.ts';
