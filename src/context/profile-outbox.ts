@@ -4,6 +4,7 @@ import type { Clock } from '../base/clock.ts';
 import { ConfigError, DatabaseError, PasError } from '../base/errors.ts';
 import { msgid, ngettext, t } from '../base/language.ts';
 import { cmd, msg } from '../base/message.ts';
+import { checkEnteredFinds } from '../flows/queue/check-entered.ts';
 import { isEmptyOutbox } from '../outbox/backup.ts';
 import {
   findKnownAccount,
@@ -104,6 +105,7 @@ export function openProfileOutbox(sources: OutboxSources, purpose: Purpose): Out
   followProfile(outbox, profile);
   assertOneUser(sources.getConfig(), outbox, profile);
   const united = uniteIfPossible(outbox);
+  if (united.finds > 0) checkEnteredFinds(outbox);
   if (isMissing) warnOfMissing(sources, outbox, united);
   return outbox;
 }

@@ -41,11 +41,13 @@ export type StoredFind = {
   readonly updatedAt: number;
   /** A person removed it after an attempt. */
   readonly isHidden: boolean;
+  /** Command of a person that last changed it. */
+  readonly command: string | null;
   readonly wish: FindWish;
 };
 
 const FROM = `finds join intents on intents.row = finds.intent join facts on facts.seq = finds.fact`;
-const COLUMNS = `finds.id, finds.uuid, finds.local_id as localId, intents.content as elements, finds.fact as version, hidden, facts.body`;
+const COLUMNS = `finds.id, finds.uuid, finds.local_id as localId, intents.content as elements, finds.fact as version, hidden, facts.command, facts.body`;
 
 const parseRow = createRowParser({
   id: isNumber,
@@ -54,6 +56,7 @@ const parseRow = createRowParser({
   elements: orNull(isText),
   version: isNumber,
   hidden: isNumber,
+  command: orNull(isText),
   body: isText,
 });
 
@@ -147,11 +150,14 @@ export function* iterateFinds(outbox: Outbox): Generator<StoredFind> {
   for (const row of rows) yield parseFind(outbox, row);
 }
 
-/** Returns the finds whose last wish is of this command. */
-export function listEnteredFinds(outbox: Outbox, command: string): StoredFind[] {
+/** Returns finds that were never attempted; with a command, only those of its wishes. */
+export function listUnattemptedFinds(outbox: Outbox, command?: string): StoredFind[] {
   return outbox
-    .sql(`select ${COLUMNS} from ${FROM} where facts.command = ? and hidden = 0 order by finds.id`)
-    .all(command)
+    .sql(
+      `select ${COLUMNS} from ${FROM} join entries on find_id = finds.id and entries.kind = 'import'
+       where attempts = 0 and hidden = 0 and (:command is null or facts.command = :command) order by finds.id`,
+    )
+    .all({ command: command ?? null })
     .map((row) => parseFind(outbox, row));
 }
 

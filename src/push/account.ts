@@ -3,6 +3,7 @@ import { cmd, type Message, msg } from '../base/message.ts';
 import { type Exchange, type HttpResponse, withTimeout } from '../http/exchange.ts';
 import {
   assertSameAccount,
+  bindAccount,
   findKnownAccount,
   findKnownUsername,
   isSameUser,
@@ -178,8 +179,10 @@ export async function signIn(
   const [opened, signer] = [await outbox(), { ...service, usesExternalToken: false }];
   // A password for another user than the profile's may be stored, but sending requires the
   // profile's user.
-  if (readHeader(opened).account !== null || isUserOfProfile(opened, signer, account))
+  if (readHeader(opened).account !== null || isUserOfProfile(opened, signer, account)) {
     acceptAccount(opened, signer, account);
+    bindAccount(opened, account.identCely);
+  }
   return account;
 }
 

@@ -9,6 +9,7 @@ import {
 } from '../base/errors.ts';
 import { cmd, msg } from '../base/message.ts';
 import { openAdmission } from '../flows/finds/outbox-status.ts';
+import { checkEnteredFinds } from '../flows/queue/check-entered.ts';
 import type { OaiClient } from '../oai/client.ts';
 import { assertSound } from '../outbox/backup.ts';
 import { bindAccount, findKnownAccount, findKnownUsername } from '../outbox/bound-account.ts';
@@ -199,7 +200,7 @@ function createPush(options: PushAllOptions): Push {
       if (options.stop.aborted) return { ...NOTHING_SENT, stopCause: { kind: 'interrupted' } };
       throw thrown;
     }
-    bindAccount(outbox, account.identCely);
+    if (bindAccount(outbox, account.identCely).finds > 0) checkEnteredFinds(outbox);
     if (!hasSearched) await reconcileBeforeGate(options);
     hasSearched = true;
     const gate = createGate(options, await makeGateContext(options, account, serverClock));

@@ -13,37 +13,38 @@ import type { ImportEntry } from '../../outbox/entry.ts';
 import { foldEntry } from '../../outbox/entry-facts.ts';
 import { findImportOfFind, storeQuestion } from '../../outbox/entry-queries.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
-import { iterateFinds, listEnteredFinds, type StoredFind } from '../../outbox/stored-finds.ts';
+import {
+  countFinds,
+  iterateFinds,
+  listUnattemptedFinds,
+  type StoredFind,
+} from '../../outbox/stored-finds.ts';
 import { STATE_WORDS } from '../finds/entry-words.ts';
 
 /** Finds per transaction: few enough that a parallel push waits only briefly. */
 const BATCH = 100;
 
-type Known = { readonly localId: string; readonly table: string | null };
+type Known = Pick<StoredFind, 'id' | 'localId' | 'sourcePath' | 'command'>;
 type Entered = { readonly stored: StoredFind; readonly find: Comparable };
 
 /**
- * Compares the finds that a command brought with those of other commands and other tables, and asks
- * about what is the same or nearly so. Within one table equal rows are different finds.
+ * Compares finds that were never attempted with those of other commands and other tables, and asks
+ * about what is the same or nearly so. Within one table, and of one command, equal finds are
+ * different ones.
+ * @param command only the finds that it brought; undefined for all, after a union
  * @returns the number of questions
  */
-export function checkEnteredFinds(outbox: Outbox, command: string | undefined): number {
-  if (command === undefined) return 0;
-  const entered = listEnteredFinds(outbox, command).map((stored) => ({
+export function checkEnteredFinds(outbox: Outbox, command?: string): number {
+  const entered = listUnattemptedFinds(outbox, command).map((stored) => ({
     stored,
     find: makeComparable(stored.elements as FindElements, stored.localId),
   }));
-  if (entered.length === 0) return 0;
-  const ids = new Set(entered.map(({ stored }) => stored.id));
+  if (entered.length === 0 || (countFinds(outbox) === entered.length && command !== undefined))
+    return 0;
   const known = createFindIndex<Known>();
-  let hasKnown = false;
-  for (const { id, elements, localId, sourcePath } of iterateFinds(outbox)) {
-    if (ids.has(id)) continue;
-    hasKnown = true;
-    const find = makeComparable(elements as FindElements, localId);
-    known.add(find, { localId, table: sourcePath });
-  }
-  if (!hasKnown) return 0;
+  for (const stored of iterateFinds(outbox))
+    if (command === undefined || stored.command !== command)
+      known.add(makeComparable(stored.elements as FindElements, stored.localId), stored);
   const editions = findEditionsByTable(entered, known);
   let asked = 0;
   for (let at = 0; at < entered.length; at += BATCH)
@@ -64,7 +65,7 @@ function findEditionsByTable(
   return new Map(
     [...tables].map(([table, finds]) => [
       table,
-      findEditions(finds, known, (item) => item.table ?? undefined),
+      findEditions(finds, known, (item) => item.sourcePath ?? undefined),
     ]),
   );
 }
@@ -79,8 +80,8 @@ function askAboutAlike(
   if (entry === undefined || entry.attempts > 0 || entry.held !== null || !isDistinct(find))
     return false;
   const alike = known.list(find).flatMap(({ find: other, item }) => {
-    if (item.table !== null && item.table === stored.sourcePath) return [];
-    const isEdition = editions.get(stored.sourcePath)?.has(item.table ?? '') === true;
+    if (isOfOneEntry(stored, item)) return [];
+    const isEdition = editions.get(stored.sourcePath)?.has(item.sourcePath ?? '') === true;
     const matched = matchFinds(find, other, isEdition);
     return matched === 'other' ? [] : [{ localId: item.localId, matched }];
   });
@@ -91,6 +92,13 @@ function askAboutAlike(
   if (open.length === 0) return false;
   ask(outbox, entry, open);
   return true;
+}
+
+/** One table and one command bring each find once. */
+function isOfOneEntry(one: StoredFind, other: Known): boolean {
+  const isOneTable = one.sourcePath !== null && one.sourcePath === other.sourcePath;
+  const isOneCommand = one.command !== null && one.command === other.command;
+  return one.id === other.id || isOneTable || isOneCommand;
 }
 
 function ask(

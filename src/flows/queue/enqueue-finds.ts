@@ -140,7 +140,8 @@ export async function enqueueFinds(
     });
     context.onProgress?.(report.finds.length);
   }
-  if (!context.dryRun) checkEnteredFinds(context.outbox, context.outbox.command.id);
+  const { id } = context.outbox.command;
+  if (!context.dryRun && id !== undefined) checkEnteredFinds(context.outbox, id);
   return report;
 }
 
