@@ -33,11 +33,48 @@ export function assertSound(outbox: Outbox): void {
     parseFact(outbox.path, row);
   const ids = outbox.sql('select id from intents not indexed where content is not null');
   for (const id of parseTexts(ids.pluck().all())) {
-    const intent = findIntent(outbox, id);
-    if (intent === undefined || makeIntentId(intent) !== id)
-      throw makeDamagedError(outbox.path, id);
+    if (!isSoundIntent(outbox, id)) throw makeDamagedError(outbox.path, id);
   }
   readHeader(outbox);
+}
+
+/** Removes facts, and the content of intents, that differ from what was written. @returns their ids */
+export function removeDamaged(outbox: Outbox): string[] {
+  return outbox.change(() => {
+    const facts = outbox
+      .sql('select * from facts not indexed')
+      .all()
+      .filter((row) => !isSoundRow(outbox, row));
+    const ids = facts.map((row) => parseId(row).id);
+    for (const id of ids) outbox.sql('delete from facts where id = ?').run(id);
+    const intents = parseTexts(
+      outbox.sql('select id from intents not indexed where content is not null').pluck().all(),
+    ).filter((id) => !isSoundIntent(outbox, id));
+    for (const id of intents)
+      outbox.sql('update intents set content = null, document = null where id = ?').run(id);
+    return [...ids, ...intents];
+  });
+}
+
+const parseId = createRowParser({ id: isText });
+
+function isSoundRow(outbox: Outbox, row: unknown): boolean {
+  try {
+    parseFact(outbox.path, row);
+    return true;
+  } catch (thrown) {
+    if (isDamaged(thrown)) return false;
+    throw thrown;
+  }
+}
+
+function isSoundIntent(outbox: Outbox, id: string): boolean {
+  try {
+    const intent = findIntent(outbox, id);
+    return intent !== undefined && makeIntentId(intent) === id;
+  } catch {
+    return false;
+  }
 }
 
 /** Makes the caches again from the facts. @returns the local ids or records that were wrong */

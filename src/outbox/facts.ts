@@ -46,6 +46,8 @@ export type CurrentBody = {
   /** For a number: that of the record when it was wanted; '' for none, null where unknown. */
   readonly expects?: string | null;
   readonly photograph?: StoredPhotograph;
+  /** Of an undo: the wish that it brings back. */
+  readonly restores?: string;
   /** Facts of the slot that no longer say what is wanted. */
   readonly replaces: readonly string[];
   readonly command: string | null;

@@ -132,6 +132,8 @@ function undoSlot(
   return wish.because ?? decision.because ?? (drafts.length === 0 ? 'nothing' : undefined);
 }
 
+type Earlier = CurrentBody & { readonly restores: string };
+
 type Step = { readonly drafts: readonly NewFact[]; readonly because?: KeptCause };
 
 const NO_STEP: Step = { drafts: [] };
@@ -144,10 +146,7 @@ function undoWishes(
   const own = new Set(wishes.map(({ id }) => id));
   if (own.size === 0) return NO_STEP;
   const { heads, intents } = foldSlot(facts);
-  const isOwnHead = (head: string): boolean => {
-    const fact = facts.find(({ id }) => id === head);
-    return own.has(head) || (fact?.kind === 'attempted' && own.has(fact.body.current));
-  };
+  const isOwnHead = (head: string): boolean => own.has(head) || own.has(findOrigin(facts, head));
   if (!heads.every(isOwnHead))
     return isTakenBack(facts, own) ? NO_STEP : { drafts: [], because: 'changed' };
   const isAttempted = [...intents.values()].some(({ attempts, verdicts }) =>
@@ -161,6 +160,15 @@ function undoWishes(
   const earlier = listEarlier(facts, own);
   if (earlier === undefined) return { drafts: [], because: 'changed' };
   return { drafts: earlier.map((body) => makeWish(outbox, wishes, heads, body)) };
+}
+
+/** Returns the wish behind a fact: that of an attempt, and that which an undo brought back. */
+function findOrigin(facts: readonly Fact[], id: string): string {
+  const fact = facts.find((each) => each.id === id);
+  if (fact?.kind === 'attempted') return findOrigin(facts, fact.body.current);
+  return fact?.kind === 'current' && fact.body.restores !== undefined
+    ? findOrigin(facts, fact.body.restores)
+    : id;
 }
 
 /** Tells if an undo has taken the wishes back already. */
@@ -181,34 +189,29 @@ function isTakenBack(facts: readonly Fact[], own: ReadonlySet<string>): boolean 
 function listEarlier(
   facts: readonly Fact[],
   own: ReadonlySet<string>,
-): (CurrentBody | undefined)[] | undefined {
+): (Earlier | undefined)[] | undefined {
   const replaced = new Set(
     facts.flatMap((fact) =>
       fact.kind === 'current' && own.has(fact.id)
-        ? fact.body.replaces.filter((id) => !isOfOwn(facts, id, own))
+        ? fact.body.replaces.filter((id) => !own.has(findOrigin(facts, id)))
         : [],
     ),
   );
-  const earlier = facts.flatMap((fact): CurrentBody[] => {
+  const earlier = facts.flatMap((fact): Earlier[] => {
     if (!replaced.has(fact.id)) return [];
-    if (fact.kind === 'current') return [fact.body];
-    return fact.kind === 'attempted' ? [unpackAttempt(fact).current.body] : [];
+    const restores = findOrigin(facts, fact.id);
+    if (fact.kind === 'current') return [{ ...fact.body, restores }];
+    return fact.kind === 'attempted' ? [{ ...unpackAttempt(fact).current.body, restores }] : [];
   });
   if (replaced.size === 0) return [undefined];
   return earlier.length === 0 ? undefined : earlier;
-}
-
-/** A command may have wanted several things of a slot, one after the other. */
-function isOfOwn(facts: readonly Fact[], id: string, own: ReadonlySet<string>): boolean {
-  const fact = facts.find((each) => each.id === id);
-  return own.has(id) || (fact?.kind === 'attempted' && own.has(fact.body.current));
 }
 
 function makeWish(
   outbox: Outbox,
   wishes: readonly FactOf<'current'>[],
   heads: readonly string[],
-  earlier: CurrentBody | undefined,
+  earlier: Earlier | undefined,
 ): NewFact {
   const last = wishes.at(-1);
   const nothing = {

@@ -17,6 +17,7 @@ import { recoverOpenAttempts } from '../outbox/claims.ts';
 import type { Entry, Photograph } from '../outbox/entry.ts';
 import {
   clearBackoff,
+  findEntryById,
   findNextScheduled,
   listEntriesInState,
   listHeldEntries,
@@ -113,6 +114,7 @@ export async function pushUnderLock(options: PushAllOptions): Promise<PushResult
   const released = new Set<number>();
   for (;;) {
     const settled = await push.reconcile(result);
+    result = { ...result, accepted: result.accepted + countFound(settled) };
     const isFreed = ({ entry: { id, kind }, verdict }: Reconciled): boolean =>
       verdict.kind === 'absent'
         ? !result.nonConforming.includes(id)
@@ -186,7 +188,7 @@ function createPush(options: PushAllOptions): Push {
   let account: Account | undefined;
   let hasSearched = false;
   const runRound = async (): Promise<PushResult> => {
-    for (const entry of recoverOpenAttempts(outbox)) reportUncertain(options, entry);
+    for (const entry of recoverOpenAttempts(outbox)) reportSettled(options, entry);
     // Without an entry to send, or a question to answer, no request is needed.
     if (
       countToSend(options) === 0 &&
@@ -201,13 +203,13 @@ function createPush(options: PushAllOptions): Push {
       throw thrown;
     }
     if (bindAccount(outbox, account.identCely).finds > 0) checkEnteredFinds(outbox);
-    if (!hasSearched) await reconcileBeforeGate(options);
+    const found = hasSearched ? 0 : await reconcileBeforeGate(options);
     hasSearched = true;
     const gate = createGate(options, await makeGateContext(options, account, serverClock));
     const isStopped = await passGate(options, gate);
-    if (isStopped) return { ...NOTHING_SENT, stopCause: { kind: 'interrupted' } };
+    if (isStopped) return { ...NOTHING_SENT, accepted: found, stopCause: { kind: 'interrupted' } };
     options.onRound?.(countToSend(options));
-    return drainQueue({
+    const drained = await drainQueue({
       ...options,
       ...service,
       account: account.identCely,
@@ -219,12 +221,13 @@ function createPush(options: PushAllOptions): Push {
         openKeptPhotograph(options.photosFolder, photograph),
       readIdentCely: parseRecordIdent,
     });
+    return { ...drained, accepted: drained.accepted + found };
   };
   return { runRound, reconcile: (result) => reconcileUncertain(options, result) };
 }
 
-/** What a killed push left is reported like all else. */
-function reportUncertain({ report }: PushAllOptions, entry: Entry): void {
+/** What evidence settles, and what a killed push left, is reported like all else. */
+function reportSettled({ report }: PushAllOptions, entry: Entry): void {
   report({
     type: 'settled',
     entry: entry.id,
@@ -240,9 +243,14 @@ function reportUncertain({ report }: PushAllOptions, entry: Entry): void {
  * Settles uncertain entries of earlier pushes first, so that their records do not count as equals
  * of unsent ones.
  */
-async function reconcileBeforeGate(options: PushAllOptions): Promise<void> {
-  if (listEntriesInState(options.outbox, 'uncertain').length > 0)
-    await reconcileUncertain(options, NOTHING_SENT);
+async function reconcileBeforeGate(options: PushAllOptions): Promise<number> {
+  return listEntriesInState(options.outbox, 'uncertain').length === 0
+    ? 0
+    : countFound(await reconcileUncertain(options, NOTHING_SENT));
+}
+
+function countFound(settled: readonly Reconciled[]): number {
+  return settled.filter(({ verdict }) => verdict.kind === 'found').length;
 }
 
 async function makeGateContext(
@@ -419,6 +427,8 @@ async function reconcileUncertain(
     );
     const settled = await reconcile({ ...context, recordKeys: options.recordKeys });
     options.onReconciled?.(settled);
+    for (const { entry } of settled)
+      reportSettled(options, findEntryById(outbox, entry.id) ?? entry);
     return settled;
   } catch (thrown) {
     if (!(thrown instanceof PasError) || thrown instanceof DatabaseError) throw thrown;

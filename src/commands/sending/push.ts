@@ -10,6 +10,7 @@ import { formatEntry, KIND_WORDS } from '../../flows/finds/entry-words.ts';
 import type { NewPerson } from '../../flows/finds/outbox-status.ts';
 import type { Entry, EntryKind } from '../../outbox/entry.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
+import { countQueued, countWaiting, listDroppedWithDependents } from '../../outbox/overview.ts';
 import {
   countRemainingAfterPush,
   type PushResult,
@@ -114,14 +115,21 @@ export async function pushCommand(
     ...(await pushOptions(context, outbox, options, kinds, plan.recordKeys)),
     ...telling,
   };
+  const expected = {
+    drafts: plan.drafts,
+    left: () => {
+      const counts = countQueued(outbox, plan.recordKeys);
+      return options.limit === undefined ? kinds.reduce((sum, kind) => sum + counts[kind], 0) : 0;
+    },
+  };
   if (options.watch !== true)
-    return summarise(context, outbox, plan.drafts, await pushAll(pushAllOptions).finally(end));
+    return summarise(context, outbox, expected, await pushAll(pushAllOptions).finally(end));
   const { pushWatching } = await import('../../push/watch.ts');
   terminal.note(t`Watching: new entries are sent as soon as they can be. Press Ctrl-C to stop.`);
   return summarise(
     context,
     outbox,
-    plan.drafts,
+    expected,
     await pushWatching(pushAllOptions, showWaits(context)).finally(end),
   );
 }
@@ -253,10 +261,27 @@ function stopText(cause: StopCause): string {
   return t`${reason} (until ${until})`;
 }
 
+/** What a push was to send: incomplete finds, and the number of entries that are still left. */
+type Expected = { readonly drafts: readonly string[]; readonly left: () => number };
+
+/** Says what waits for what. @returns true if something that was wanted is left unsent */
+function warnOfWaiting({ terminal }: Context, outbox: Outbox, left: () => number): boolean {
+  if (left() === 0) return false;
+  const { forImport, forDropped } = countWaiting(outbox);
+  if (forDropped > 0) {
+    const finds = listDroppedWithDependents(outbox).join(', ');
+    terminal.warn(
+      t`Numbers or photographs wait for finds that were dropped (${finds}): queue these again with \`${cmd`pas resolve`} FIND --resend\`, or remove them.`,
+    );
+  } else if (forImport > 0)
+    terminal.warn(t`Numbers or photographs wait for their finds, which were not sent.`);
+  return true;
+}
+
 function summarise(
   context: Context,
   outbox: Outbox,
-  drafts: readonly string[],
+  { drafts, left }: Expected,
   result: PushResult & { readonly atRest?: boolean },
 ): ExitReason {
   const { terminal } = context;
@@ -315,6 +340,7 @@ function summarise(
     case undefined:
       if (totals.refused > 0 || result.leftOut.length > 0 || drafts.length > 0)
         return 'dataRefused';
+      if (warnOfWaiting(context, outbox, left)) return 'dataRefused';
       return warnNonConforming(context, stillNonConforming) ? 'outsideContract' : 'done';
   }
 }

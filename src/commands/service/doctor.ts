@@ -34,25 +34,29 @@ import {
   checkPlace,
   checkRows,
 } from '../../flows/checks/check-outbox.ts';
+import { repairOutbox, setLedgerAside } from '../../flows/outbox/describe-outbox.ts';
 import type { Exchange } from '../../http/exchange.ts';
+import { withPushLock } from '../../outbox/push-lock.ts';
 import { padText } from '../../text/characters.ts';
 import { printable } from '../../ui/terminal.ts';
 import { defineCommand, type Runner } from '../command.ts';
 import { INSTANCE_WORDS } from '../result-texts.ts';
 
-type DoctorOptions = GlobalOptions & { readonly offline?: boolean };
+type DoctorOptions = GlobalOptions & { readonly offline?: boolean; readonly repair?: boolean };
 
 export function register(program: Command, run: Runner): void {
   defineCommand(program, {
     name: 'doctor',
-    summary: t`Check everything that a push needs and show how to fix each problem. Changes nothing.`,
+    summary: t`Check everything that a push needs and show how to fix each problem.`,
     examples: ['pas doctor', 'pas doctor --offline --json'],
   })
     .option('--offline', t`check only what needs no network`)
+    .option('--repair', t`remove what is damaged in the outbox, and add what the ledger has`)
     .action((options: DoctorOptions) => run(options, (context) => runDoctor(context, options)));
 }
 
 async function runDoctor(context: Context, options: DoctorOptions): Promise<ExitReason> {
+  if (options.repair === true) await repair(context);
   const checks: Check[] = [];
   const add = (...more: readonly Check[]): void => {
     printChecks(context, more);
@@ -106,6 +110,25 @@ async function runDoctor(context: Context, options: DoctorOptions): Promise<Exit
   }
   return conclude(context, checks);
 }
+
+/** Repairs the ledger and the outbox, under the push lock. */
+async function repair(context: Context): Promise<void> {
+  const { terminal, clock } = context;
+  await withPushLock(context.pushLock(), async () => {
+    const { journalFile: ledgerFile } = context.getJournalPlaces();
+    if (existsSync(ledgerFile) && checkLedger(ledgerFile, 'state').level !== 'ok') {
+      const aside = setLedgerAside(ledgerFile, clock.now());
+      terminal.warn(t`The damaged ledger is now ${aside}. It is made again from the outbox.`);
+    }
+    const { removed, corrected } = repairOutbox(await context.openOutboxToPush());
+    const names = corrected.slice(0, MAX_NAMED).join(', ');
+    if (removed.length > 0)
+      terminal.warn(t`${removed.length} damaged facts were removed; the ledger added what it has.`);
+    if (corrected.length > 0) terminal.warn(t`The stored states of ${names} were wrong.`);
+  });
+}
+
+const MAX_NAMED = 20;
 
 const NEEDS_NETWORK: readonly string[] = [
   'service',

@@ -55,6 +55,7 @@ export function getOutboxStatus(outbox: Outbox) {
     /** Number of entries that a push would send now. */
     sendable:
       totals.queued - waiting.forImport - waiting.forDropped - waiting.forPerson - waiting.forTime,
+    sending: totals.sending,
     waiting,
     /** Most frequent reasons of attempted entries that are still queued. */
     delayed: listDelays(outbox, MAX_DELAYS),

@@ -1,14 +1,15 @@
-import { assertSound, refoldAll } from '../../outbox/backup.ts';
+import { existsSync, renameSync } from 'node:fs';
+import { refoldAll, removeDamaged } from '../../outbox/backup.ts';
 import {
   findKnownAccount,
   findKnownUsername,
   type KnownAccount,
 } from '../../outbox/bound-account.ts';
-import { assertSoundLedger } from '../../outbox/ledger.ts';
 import { type Header, type Outbox, readHeader } from '../../outbox/open-outbox.ts';
 import { countEntries } from '../../outbox/overview.ts';
 import { countFinds } from '../../outbox/stored-finds.ts';
-import { getPlace, type Place } from '../../outbox/unite.ts';
+import { getPlace, type Place, restartUnion, uniteWithLedger } from '../../outbox/unite.ts';
+import { makeBackupPath } from '../../store/database-file.ts';
 
 export type Description = {
   readonly header: Header;
@@ -41,14 +42,24 @@ export function describeOutbox(outbox: Outbox, machine: string): Description {
 }
 
 /**
- * Verifies each fact of the outbox and of the ledger by its id, and makes the caches again.
- * @returns the finds or records that were wrong
- * @throws DatabaseError where anything is damaged, or the ledger is unusable
+ * Removes what differs from what was written, unites with the ledger again, and makes the caches
+ * anew. The caller holds the push lock.
+ * @returns the ids of removed facts and intents, and the finds or records whose cache was wrong
  */
-export function repairCaches(outbox: Outbox): string[] {
-  assertSound(outbox);
-  const corrected = refoldAll(outbox);
-  if (outbox.ledgerProblem !== undefined) throw outbox.ledgerProblem;
-  if (outbox.ledger !== undefined) assertSoundLedger(outbox.ledger);
-  return corrected;
+export function repairOutbox(outbox: Outbox): {
+  readonly removed: readonly string[];
+  readonly corrected: readonly string[];
+} {
+  const removed = removeDamaged(outbox);
+  restartUnion(outbox);
+  uniteWithLedger(outbox);
+  return { removed, corrected: refoldAll(outbox) };
+}
+
+/** Moves a damaged ledger aside; the next union makes it again from the outbox. @returns its path */
+export function setLedgerAside(path: string, nowMs: number): string {
+  const aside = makeBackupPath(`${path.replace(/\.sqlite$/, '')}-damaged`, nowMs);
+  for (const suffix of ['-wal', '-shm', ''])
+    if (existsSync(path + suffix)) renameSync(path + suffix, aside + suffix);
+  return aside;
 }
