@@ -1,7 +1,7 @@
 import type { Clock } from '../base/clock.ts';
 import { DatabaseError, FileError, isDamaged } from '../base/errors.ts';
 import { cmd, msg } from '../base/message.ts';
-import { isSchemaDamage, parseTexts } from '../store/database.ts';
+import { createRowParser, isSchemaDamage, isText, parseTexts } from '../store/database.ts';
 import { assertUndamaged, copyDatabase } from '../store/database-file.ts';
 import { makeDamagedError, parseFact } from './facts.ts';
 import { findIntent } from './intent-rows.ts';
@@ -46,6 +46,9 @@ export function removeDamaged(outbox: Outbox): string[] {
       .all()
       .filter((row) => !isSoundRow(outbox, row));
     const ids = facts.map((row) => parseId(row).id);
+    // They refer to facts, and are made again.
+    if (ids.length > 0)
+      for (const cache of ['entries', 'finds']) outbox.sql(`delete from ${cache}`).run();
     for (const id of ids) outbox.sql('delete from facts where id = ?').run(id);
     const intents = parseTexts(
       outbox.sql('select id from intents not indexed where content is not null').pluck().all(),
