@@ -131,6 +131,7 @@ create table entries (
 create index entries_claimable on entries (not_before_at, id) where state = 'queued' and held is null and (kind = 'import' or ident_cely is not null);
 create index entries_of_find on entries (find_id);
 create index entries_of_ident on entries (ident_cely) where ident_cely is not null;
+create index entries_of_subject on entries (subject);
 create index entries_of_record on entries (record_key);
 create index entries_by_state on entries (kind, state);
 create index entries_unsettled on entries (state, id) where state in ('draft', 'refused', 'sending', 'uncertain');

@@ -48,6 +48,8 @@ export function refoldSubject(
     if (record === undefined && find === undefined) continue;
     for (const key of writeChanges(outbox, subject, target, facts)) keys.add(key);
   }
+  // A first fact has no entries before it.
+  if (numbered.length === 1) return;
   const known = outbox.sql('select key from entries where subject = ?').pluck().all(subject);
   for (const key of known)
     if (!keys.has(String(key))) outbox.sql('delete from entries where key = ?').run(key);

@@ -63,18 +63,25 @@ export function appendFacts(
 ): Fact[] {
   return outbox.change(() => {
     const facts = drafts.map((draft) => makeFact(draft as Omit<FactOf<FactKind>, 'id'>));
-    const early = facts.filter(({ kind }) => LEDGER_FIRST.includes(kind));
-    const scope = findScope(outbox);
-    const copied = outbox.ledger !== undefined && scope !== undefined ? early : [];
-    if (scope !== undefined) outbox.ledger?.append(scope, copied.map(serializeFact));
+    const copied = copyToLedgerFirst(outbox, facts);
     for (const [subject, own] of groupBySubject(facts)) {
       const before = isNew ? [] : listNumberedFacts(outbox, subject);
       const added = insertFacts(outbox, own, before, (fact) => copied.includes(fact));
       if (added.length > 0) refoldSubject(outbox, subject, [...before, ...added]);
     }
-    if (hasPendingFacts(outbox)) outbox.runAfterCommit(() => exportIfPossible(outbox));
+    // The ledger need not know finds without an attempt.
+    if (!isNew && hasPendingFacts(outbox)) outbox.runAfterCommit(() => exportIfPossible(outbox));
     return facts;
   });
+}
+
+/** @returns the attempts and answers, which are in the ledger then */
+function copyToLedgerFirst(outbox: Outbox, facts: readonly Fact[]): readonly Fact[] {
+  const early = facts.filter(({ kind }) => LEDGER_FIRST.includes(kind));
+  const scope = early.length === 0 ? undefined : findScope(outbox);
+  if (scope === undefined || outbox.ledger === undefined) return [];
+  outbox.ledger.append(scope, early.map(serializeFact));
+  return early;
 }
 
 /** Writes the caches of a subject again. */

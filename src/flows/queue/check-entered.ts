@@ -60,8 +60,11 @@ function findEditionsByTable(
   known: FindIndex<Known>,
 ): ReadonlyMap<string | null, ReadonlySet<string>> {
   const tables = new Map<string | null, Comparable[]>();
-  for (const { stored, find } of entered)
-    tables.set(stored.sourcePath, [...(tables.get(stored.sourcePath) ?? []), find]);
+  for (const { stored, find } of entered) {
+    const finds = tables.get(stored.sourcePath);
+    if (finds === undefined) tables.set(stored.sourcePath, [find]);
+    else finds.push(find);
+  }
   return new Map(
     [...tables].map(([table, finds]) => [
       table,
