@@ -1,5 +1,4 @@
 import { defineConfig } from 'vitest/config';
-import { countBlocks } from './test/fuzz/instrument.ts';
 
 /**
  * Ends only what hangs, also where the machine is busy with other things: no test is about how long
@@ -19,6 +18,8 @@ const shared = {
 
 /** For what mostly waits for processes that it started. */
 const SIDE_BY_SIDE = { maxWorkers: 4 };
+/** Each worker loads all modules, and starts processes that do. */
+const FEW = { maxWorkers: 3 };
 /** For what measures gaps and memory of whole processes. */
 const ALONE = { fileParallelism: false };
 
@@ -29,27 +30,35 @@ export default defineConfig({
       {
         test: {
           ...shared,
-          ...SIDE_BY_SIDE,
+          ...FEW,
           name: 'tests',
           include: ['test/**/*.test.ts'],
           exclude: [
             'test/programs/**',
             'test/pace/**',
             'test/endurance/**',
-            'test/fuzz/**',
             'test/disk/**',
-            'test/scale/**',
             'test/image/**',
+            'test/nightly/**',
           ],
         },
       },
-      // With a browser, a terminal, shells, a Redis and other people's harvesters.
+      // With a browser, a terminal, shells, a Redis and GDAL.
       {
         test: {
           ...shared,
           ...SIDE_BY_SIDE,
           name: 'programs',
           include: ['test/programs/**/*.test.ts'],
+        },
+      },
+      // With QGIS and other people's harvesters; .ci/nightly installs them.
+      {
+        test: {
+          ...shared,
+          ...SIDE_BY_SIDE,
+          name: 'nightly',
+          include: ['test/nightly/**/*.test.ts'],
         },
       },
       // The mock server's image in Podman; .ci/image makes both ready.
@@ -74,19 +83,6 @@ export default defineConfig({
           testTimeout: 4 * 3600 * 1000,
         },
       },
-      // Bytes that are made of others, guided by the code that they reach.
-      {
-        plugins: [countBlocks()],
-        test: {
-          ...shared,
-          ...ALONE,
-          name: 'fuzz',
-          include: ['test/fuzz/**/*.test.ts'],
-          testTimeout: 24 * 3600 * 1000,
-          execArgv: ['--max-old-space-size=192', '--max-semi-space-size=4'],
-          server: { deps: { inline: ['csv-parse', 'smol-toml'] } },
-        },
-      },
       // Each call on a file fails once, and each state that a power cut can leave.
       {
         test: {
@@ -94,17 +90,6 @@ export default defineConfig({
           name: 'disk',
           include: ['test/disk/**/*.test.ts'],
           testTimeout: 4 * 3600 * 1000,
-        },
-      },
-      // By hand, on a machine that is otherwise idle: twenty machines, and the pace for twice as
-      // long.
-      {
-        test: {
-          ...shared,
-          ...ALONE,
-          name: 'scale',
-          include: ['test/scale/**/*.test.ts', 'test/pace/*-share-one-pace.test.ts'],
-          env: { PACE_FINDS_EACH: '50' },
         },
       },
     ],

@@ -12,15 +12,13 @@ import { openOutbox, readHeader, updateHeader } from '../dist/src/outbox/open-ou
 import { insertFind } from '../dist/src/outbox/stored-finds.js';
 
 export const ACCOUNT = {
-  ...{
-    identCely: 'U-000001',
-    name: 'Bench',
-    email: 'archivist',
-    organisation: '',
-    role: '',
-    prefix: '',
-    namespace: '',
-  },
+  identCely: 'U-000001',
+  name: 'Bench',
+  email: 'archivist',
+  organisation: '',
+  role: '',
+  prefix: '',
+  namespace: '',
 };
 const BATCH = 10_000;
 /** As long as the import document of an ordinary find. */
@@ -42,10 +40,8 @@ export const DOCUMENT = Buffer.from(
 export function openFilled({ file, journalFile, address, id }, wrapped = (journal) => journal) {
   for (const path of [file, journalFile]) mkdirSync(dirname(path), { recursive: true });
   const outbox = openOutbox(file, systemClock, {
-    ...{
-      binding: { address, prefix: 'svc', schemaVersion: '2.2' },
-      ...(id === undefined ? {} : { id }),
-    },
+    binding: { address, prefix: 'svc', schemaVersion: '2.2' },
+    id,
     journal: () => wrapped(openJournal(journalFile, { machine: () => '', clock: systemClock })),
   });
   passFence(outbox, '');

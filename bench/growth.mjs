@@ -55,7 +55,8 @@ export async function run(bench, { full }) {
       ],
     ),
   ]);
-  const [first, last] = [rows[0], rows.at(-1)];
+  const first = rows[0];
+  const last = rows.at(-1);
   const bare = bareMs(
     ['bare.sqlite', 'bare-journal.sqlite'].map((name) => join(bench.folder, name)),
   );
@@ -106,7 +107,8 @@ function bareMs(paths) {
   const insert = outbox.prepare(`insert into entries (state, document) values ('queued', ?)`);
   const update = outbox.prepare('update entries set state = ? where id = ?');
   const note = databases[1].prepare(`insert into entries (state, document) values (?, x'00')`);
-  const [imports, settles] = [[], []];
+  const imports = [];
+  const settles = [];
   for (let round = 0; round < ROUNDS; round++) {
     const insertAll = outbox.transaction(() => {
       for (let n = 0; n < SAMPLE; n++) insert.run(DOCUMENT);
@@ -128,15 +130,18 @@ function bareMs(paths) {
 }
 
 async function measuredAt(bench, size) {
-  const [file, journalFile] = ['outbox.sqlite', 'journal.sqlite'].map((name) =>
-    join(bench.folder, `growth-${size}`, name),
-  );
+  const folder = join(bench.folder, `growth-${size}`);
+  const file = join(folder, 'outbox.sqlite');
+  const journalFile = join(folder, 'journal.sqlite');
   const places = { file, journalFile, address: ADDRESS };
   fillOutbox(places, size);
-  const [bytes, journalBytes] = [file, journalFile].map((path) => statSync(path).size / size);
+  const bytes = statSync(file).size / size;
+  const journalBytes = statSync(journalFile).size / size;
   const outbox = openFilled(places);
   const lookMs = await timeOfLook(outbox);
-  const [imports, settles, statuses] = [[], [], []];
+  const imports = [];
+  const settles = [];
+  const statuses = [];
   for (let round = 0; round < ROUNDS; round++) {
     const from = size + round * SAMPLE;
     imports.push(timeMs(() => addFinds(outbox, from, from + SAMPLE)) / SAMPLE);
@@ -152,16 +157,18 @@ async function measuredAt(bench, size) {
   }
   const { outbox: id } = readHeader(outbox);
   outbox.close();
-  const restoreMs = timeOfRestore({
-    ...places,
-    file: join(bench.folder, `growth-${size}`, 'restored.sqlite'),
-    id,
-  });
-  rmSync(join(bench.folder, `growth-${size}`), { recursive: true });
+  const restoreMs = timeOfRestore({ ...places, file: join(folder, 'restored.sqlite'), id });
+  rmSync(folder, { recursive: true });
   const statusMs = median(statuses);
-  const [importMs, settleMs] = [median(imports), median(settles)];
   return {
-    ...{ size, importMs, settleMs, statusMs, lookMs, restoreMs, bytes, journalBytes },
+    size,
+    importMs: median(imports),
+    settleMs: median(settles),
+    statusMs,
+    lookMs,
+    restoreMs,
+    bytes,
+    journalBytes,
     statusPerFindMs: statusMs / size,
   };
 }
@@ -173,7 +180,8 @@ async function timeOfLook(outbox) {
   );
   const clock = systemClock;
   const exchange = async ({ url }) => ({
-    ...{ status: 200, headers: { 'content-type': 'text/xml;charset=UTF-8' } },
+    status: 200,
+    headers: { 'content-type': 'text/xml;charset=UTF-8' },
     body: Buffer.from(listed(new URL(url).searchParams, queued)),
   });
   const client = openOaiClient({
@@ -194,14 +202,12 @@ async function timeOfLook(outbox) {
   const times = [];
   for (let round = 0; round < ROUNDS; round++) {
     const context = {
-      ...{
-        outbox,
-        account: ACCOUNT.identCely,
-        lookup,
-        lookBackMs: 0,
-        serverNowMs: Date.now(),
-        stop,
-      },
+      outbox,
+      account: ACCOUNT.identCely,
+      lookup,
+      lookBackMs: 0,
+      serverNowMs: Date.now(),
+      stop,
       judged: new Map(),
     };
     const before = process.cpuUsage();

@@ -33,16 +33,11 @@ export function openBench() {
      */
     verdict(what, { figure, against, ratio, target, better = 'more' }) {
       const met = better === 'more' ? ratio >= target : ratio <= target;
-      verdicts.push({
-        what,
-        figure,
-        against,
-        ratio,
-        target: `${better === 'more' ? '≥' : '≤'} ${target}`,
-        met,
-      });
+      const shownTarget = `${better === 'more' ? '≥' : '≤'} ${target}`;
+      verdicts.push({ what, figure, against, ratio, target: shownTarget, met });
+      const mark = met ? '✓' : '✗';
       console.log(
-        `  ${met ? '✓' : '✗'} ${what}: ${figure} against ${against}: ${ratio.toFixed(2)} (target ${better === 'more' ? '≥' : '≤'} ${target})`,
+        `  ${mark} ${what}: ${figure} against ${against}: ${ratio.toFixed(2)} (target ${shownTarget})`,
       );
     },
     /** Starts a server of ours and reads the addresses that it prints when it is ready. */
@@ -72,16 +67,9 @@ export function openBench() {
         PAS_HOME: join(home, 'pas'),
         XDG_STATE_HOME: join(home, 'state'),
       };
-      const addresses = [
-        '--base-url',
-        base_url,
-        '--oai-base',
-        oai_base,
-        '--schema-base',
-        schema_base,
-      ];
+      const init = ['init', '--name', 'bench', '--kind', 'training', '--base-url', base_url];
       expectDone(
-        [PAS, 'init', '--name', 'bench', '--kind', 'training', ...addresses, ...flags],
+        [PAS, ...init, '--oai-base', oai_base, '--schema-base', schema_base, ...flags],
         env,
       );
       return { ...env, PAS_USERNAME: 'archivist', PAS_PASSWORD: 'archivist' };
@@ -143,7 +131,8 @@ function readMemory(pid) {
   try {
     const status = readFileSync(`/proc/${pid}/status`, 'utf8');
     const kibibytes = (name) => Number(new RegExp(`^${name}:\\s+(\\d+)`, 'm').exec(status)?.[1]);
-    const [nowMiB, peakMiB] = [kibibytes('VmRSS') / 1024, kibibytes('VmHWM') / 1024];
+    const nowMiB = kibibytes('VmRSS') / 1024;
+    const peakMiB = kibibytes('VmHWM') / 1024;
     return Number.isNaN(nowMiB) ? undefined : { nowMiB, peakMiB };
   } catch {
     return undefined;

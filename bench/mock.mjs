@@ -78,7 +78,7 @@ async function manyRecords(bench) {
 async function ask({ control_url }, method, path, body) {
   const answer = await fetch(control_url + path, {
     method,
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    body: body === undefined ? undefined : JSON.stringify(body),
   });
   const text = await answer.text();
   if (!answer.ok) throw new Error(`${method} ${path} answered ${answer.status}: ${text}`);
@@ -94,7 +94,8 @@ async function measureCpuMs({ pid }, times, run) {
 
 /** From nothing to the first answer, against a bare server of Node. */
 async function startTime(bench) {
-  const [times, bareTimes] = [[], []];
+  const times = [];
+  const bareTimes = [];
   for (let round = 0; round < ROUNDS; round++) {
     let startedMs = performance.now();
     const mock = await bench.startMock();
@@ -107,7 +108,8 @@ async function startTime(bench) {
     bareTimes.push(performance.now() - startedMs);
     bare.close();
   }
-  const [ms, bareMs] = [median(times), median(bareTimes)];
+  const ms = median(times);
+  const bareMs = median(bareTimes);
   bench.verdict('mock: start to first answer', {
     figure: `${Math.round(ms)} ms`,
     against: `bare http ${Math.round(bareMs)} ms`,
@@ -127,13 +129,15 @@ async function answersPerSecond(bench, mock) {
     const answer = await fetch(url);
     const body = Buffer.from(await answer.arrayBuffer());
     const bare = await bareServer(body, answer.headers.get('content-type'));
-    const [rates, bareRates] = [[], []];
+    const rates = [];
+    const bareRates = [];
     for (let round = 0; round < 3; round++) {
       rates.push(await measureRate(url));
       bareRates.push(await measureRate(bare.url));
     }
     bare.close();
-    const [rate, bareRate] = [median(rates), median(bareRates)];
+    const rate = median(rates);
+    const bareRate = median(bareRates);
     bench.verdict(`mock: answers a second, ${what}`, {
       figure: `${Math.round(rate)}/s`,
       against: `bare http ${Math.round(bareRate)}/s`,

@@ -38,7 +38,8 @@ let listRequests = 0;
 const server = createServer((request, response) => {
   const { pathname, searchParams } = new URL(request.url ?? '', 'http://127.0.0.1');
   if (pathname === '/requests') return response.end(String(listRequests));
-  const [verb, token] = [searchParams.get('verb') ?? '', searchParams.get('resumptionToken')];
+  const verb = searchParams.get('verb') ?? '';
+  const token = searchParams.get('resumptionToken');
   response.setHeader('content-type', 'text/xml;charset=UTF-8');
   if (verb in answers) return response.end(answers[verb]);
   listRequests++;

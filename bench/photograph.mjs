@@ -18,7 +18,8 @@ const READ_WHOLE =
 
 export async function run(bench) {
   const png = readFileSync(join(ROOT, 'examples', 'photos', 'KH24-003.png'));
-  const [small, large] = ['small.png', 'large.png'].map((name) => join(bench.folder, name));
+  const small = join(bench.folder, 'small.png');
+  const large = join(bench.folder, 'large.png');
   writeFileSync(small, png);
   writeFileSync(large, png);
   truncateSync(large, LARGE_BYTES);
@@ -64,7 +65,8 @@ async function memoryOfUpload(bench, small, large) {
     expectDone([PAS, 'photo', 'add', ident, path], env);
     return measured({ argv: [process.execPath, PAS, 'push'], env });
   };
-  const [first, second] = [await measurePeak(small), await measurePeak(large)];
+  const first = await measurePeak(small);
+  const second = await measurePeak(large);
   mock.stop();
   const moreMiB = second.peakMiB - first.peakMiB;
   const measureWhole = (path) => measured({ argv: [process.execPath, '-e', READ_WHOLE, path] });

@@ -51,7 +51,7 @@ export async function run(bench) {
  * before the push.
  */
 async function sequentialScript(bench, env, { base_url }) {
-  const document = expectDone([PAS, 'build', 'B-1'], env);
+  const document = expectDone([PAS, 'show', 'B-1', '--xml'], env);
   const signedIn = await fetch(`${base_url}/api/token-auth/`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },

@@ -36,23 +36,22 @@ export async function run(bench) {
   const store = openVocabulary(join(bench.folder, 'vocabulary.sqlite'), systemClock);
   const vocabulary = store.openSource('https://harvest.example.org');
   const askSqlite = trigramQuery(fill(vocabulary));
-  const [ownTimes, sqlite] = [[], []];
+  let ownMs = 0;
+  let sqliteMs = 0;
   for (const typed of TYPED) {
-    const [times, sqliteTimes] = [[], []];
+    const times = [];
+    const sqliteTimes = [];
     for (let round = 0; round < ROUNDS; round++) {
       times.push(timeMs(() => searchTerms(vocabulary, typed, { limit: 20 })));
       sqliteTimes.push(timeMs(() => askSqlite(typed)));
     }
-    ownTimes.push(median(times));
-    sqlite.push(median(sqliteTimes));
-    bench.say(
-      `  "${typed}": ${ownTimes.at(-1).toFixed(1)} ms, SQLite's own ${sqlite.at(-1).toFixed(1)} ms`,
-    );
+    const ms = median(times);
+    const otherMs = median(sqliteTimes);
+    bench.say(`  "${typed}": ${ms.toFixed(1)} ms, SQLite's own ${otherMs.toFixed(1)} ms`);
+    ownMs += ms;
+    sqliteMs += otherMs;
   }
   // One word alone says little: SQLite has nothing to rank where few labels share a group.
-  const [ownMs, sqliteMs] = [ownTimes, sqlite].map((times) =>
-    times.reduce((sum, ms) => sum + ms, 0),
-  );
   bench.verdict(`vocab search, ${TYPED.length} texts together`, {
     figure: `${ownMs.toFixed(0)} ms`,
     against: `SQLite's own ${sqliteMs.toFixed(0)} ms`,

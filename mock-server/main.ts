@@ -2,7 +2,6 @@ import { readFileSync } from 'node:fs';
 import { Command } from 'commander';
 import { getErrorMessage, isPassing } from './base/error-message.ts';
 import { getPackagePath } from './base/package-files.ts';
-import { replay } from './replay.ts';
 import { type MockServer, startMockServer } from './server.ts';
 import { NotLoadedError } from './state/database.ts';
 import {
@@ -72,7 +71,7 @@ export async function runMain(argv: readonly string[]): Promise<void> {
       '\nEach flag has an environment variable: --min-interval is PAS_MOCK_MIN_INTERVAL. A flag goes first; flags without a value take 1 or 0.' +
         '\n\nExamples:\n  pas-mock-server --port 8099\n  pas-mock-server --json --data state.sqlite --latency 400\n',
     );
-  // As `pas` does; `replay` takes it over.
+  // As `pas` does.
   program.exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : 2));
   program.action(async (flags: MockServerFlags & { json?: boolean }) => {
     try {
@@ -81,26 +80,5 @@ export async function runMain(argv: readonly string[]): Promise<void> {
       process.exitCode = reportFailure(thrown);
     }
   });
-  program
-    .command('replay <file>')
-    .description(
-      'Asks a server what a recording holds, in the name of the same users, and says which answers differ (exit code 1).',
-    )
-    .requiredOption('--base-url <url>', 'of the server that is asked')
-    .action(async (file: string, { baseUrl }: { baseUrl: string }) => {
-      try {
-        const { same, skipped, others } = await replay(file, baseUrl.replace(/(?<!\/)\/+$/, ''));
-        for (const { line, request, recorded, got } of others)
-          process.stdout.write(
-            `line ${line}: ${request} was answered with ${recorded}, now with ${got}\n`,
-          );
-        process.stdout.write(
-          `${same} answered as recorded, ${others.length} otherwise, ${skipped} not asked\n`,
-        );
-        if (others.length > 0) process.exitCode = 1;
-      } catch (thrown) {
-        process.exitCode = reportFailure(thrown);
-      }
-    });
   await program.parseAsync([...argv]);
 }

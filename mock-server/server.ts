@@ -3,14 +3,7 @@ import type { Socket } from 'node:net';
 import { isInList, toPlainAddress } from './base/address-list.ts';
 import { type Addresses, CONTROL_PATH, getAddressesAt, makeAddresses } from './base/addresses.ts';
 import { getErrorMessage, isStorageFailure } from './base/error-message.ts';
-import {
-  BodySample,
-  type Exchange,
-  makeExchange,
-  redactExchange,
-  shortenExchange,
-  withoutBodies,
-} from './base/exchange.ts';
+import { BodySample, type Exchange, makeExchange, redactExchange } from './base/exchange.ts';
 import {
   type Answer,
   ClientDisconnected,
@@ -29,7 +22,6 @@ import { findClientAddress } from './state/access.ts';
 import { createMock } from './state/create-mock.ts';
 import type { Mock } from './state/mock.ts';
 import { type MockServerOptions, readMockServerOptions } from './state/options.ts';
-import { RECORDED_BODY_BYTES, Recording } from './state/recording.ts';
 import { loadSeed } from './state/seed/load-seed.ts';
 import { Tenants } from './state/tenants.ts';
 
@@ -74,8 +66,7 @@ export async function startMockServer(givenOptions: MockServerOptions = {}): Pro
       seed: content,
     });
   });
-  const recording = openRecording(options.record, closeListener);
-  const ready = createMock(options, addresses, { tenants, recording });
+  const ready = createMock(options, addresses, { tenants });
   // A client that connects before the seed is loaded waits for it.
   const take = (message: IncomingMessage, response: ServerResponse): void => {
     ready
@@ -87,7 +78,6 @@ export async function startMockServer(givenOptions: MockServerOptions = {}): Pro
   server.on('checkContinue', take);
   const mock = await ready.catch((thrown: unknown) => {
     void closeListener();
-    recording?.close();
     throw thrown;
   });
   // Compiling the schema and reading the areas take longest. Both are prepared before the first
@@ -100,7 +90,6 @@ export async function startMockServer(givenOptions: MockServerOptions = {}): Pro
   const close = async (): Promise<void> => {
     clearTimeout(warmUp);
     await closeListener();
-    recording?.close();
     mock.dispose();
   };
   return {
@@ -113,19 +102,6 @@ export async function startMockServer(givenOptions: MockServerOptions = {}): Pro
     close,
     [Symbol.asyncDispose]: close,
   };
-}
-
-/** @throws Error where the file cannot be created: then the server does not start */
-function openRecording(
-  path: string | undefined,
-  closeListener: () => Promise<void>,
-): Recording | undefined {
-  try {
-    return path === undefined ? undefined : new Recording(path);
-  } catch (thrown) {
-    void closeListener();
-    throw thrown;
-  }
 }
 
 /** Answers a request over any transport. */
@@ -150,7 +126,7 @@ export async function serve(
   const incoming = makeIncoming(mock, message, response, {
     target,
     authority: requestTarget.authority,
-    sample: new BodySample(server.recording === undefined ? undefined : RECORDED_BODY_BYTES),
+    sample: new BodySample(),
   });
   if (refusal !== undefined) return send(mock, incoming, response, refusal);
   if (mock.resetting !== undefined) await mock.resetting;
@@ -192,14 +168,9 @@ export async function serve(
   };
   const takeExchange = (): Exchange => {
     const whole = makeExchange(incoming, answer);
-    server.recording?.write(
-      mock.addresses.mount,
-      entry,
-      isSecret(path) ? withoutBodies(whole) : whole,
-    );
-    return shortenExchange(isSecret(path) ? redactExchange(whole) : whole);
+    return isSecret(path) ? redactExchange(whole) : whole;
   };
-  // A request refused by its head is recorded with its body, too.
+  // A request refused by its head is in the journal with its body, too.
   const isThere = entry.status === 0 || isReadToItsEnd(message) || !incoming.isInvited();
   mock.journal.close(entry, outcome, takeExchange, isThere ? undefined : waitForEndOfBody(message));
 }
@@ -253,7 +224,7 @@ function toAnswer(thrown: unknown): Answer {
   throw thrown;
 }
 
-type Asked = {
+type RequestDetails = {
   readonly sample: BodySample;
   readonly target: string;
   readonly authority: string | undefined;
@@ -263,7 +234,7 @@ function makeIncoming(
   mock: Mock,
   message: IncomingMessage,
   response: ServerResponse,
-  { target, authority, sample }: Asked,
+  { target, authority, sample }: RequestDetails,
 ): Incoming {
   const arrivedAtMs = mock.clock.getElapsedMs();
   let isInvited = message.headers.expect?.toLowerCase() !== '100-continue';

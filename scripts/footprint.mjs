@@ -25,7 +25,7 @@ const PAS = [
  * @type {readonly (readonly [string, readonly string[]])[]}
  */
 const WALK = [
-  ['init', ['--min-interval-ms', '0', '--username', 'archaeologist']],
+  ['init', ['--set', 'min_interval_ms=0', '--username', 'archaeologist']],
   ['login', []],
   ['harvest-vocab', []],
   ['import', [join(ROOT, 'examples', 'finds.csv')]],
@@ -53,13 +53,11 @@ try {
   const { HOME: _, PAS_PROFILE: __, PAS_TOKEN: ___, ...environment } = process.env;
   const env = {
     ...environment,
-    ...{
-      HOME: home,
-      PAS_HOME: join(home, 'pas'),
-      PAS_STATE: join(home, 'state'),
-      PAS_KEYRING: 'off',
-      PAS_LANG: 'en',
-    },
+    HOME: home,
+    PAS_HOME: join(home, 'pas'),
+    PAS_STATE: join(home, 'state'),
+    PAS_KEYRING: 'off',
+    PAS_LANG: 'en',
     PAS_PASSWORD: 'archaeologist',
   };
   const run = (/** @type {readonly string[]} */ args, more = {}) =>

@@ -80,32 +80,45 @@ function getArchive(target) {
 /** @param {string} target */
 function makeImage(target) {
   const { architecture } = TARGETS[target];
-  const base = join(work, target, 'base');
-  const program = join(work, target, 'program');
   const layout = join(work, target, 'layout');
-  for (const folder of [base, join(program, 'opt'), join(layout, 'blobs', 'sha256')])
-    mkdirSync(folder, { recursive: true });
-  run('sha256sum', ['--quiet', '-c', `${getArchive(target)}.sha256`], out);
-  run('tar', ['-xJf', join(out, getArchive(target)), '-C', join(program, 'opt')], root);
-  renameSync(join(program, 'opt', `pas-${version}-${target}`), join(program, 'opt', 'pas'));
-  layBase(base, target);
-
-  // The layer that changes least is the lowest, so that the next version reuses it.
-  const layers = [
-    layer(layout, base, readdirSync(base), 'libraries of Debian'),
-    layer(layout, program, ['opt/pas/runtime'], 'Node'),
-    layer(
-      layout,
-      program,
-      ['app', 'LICENSES.txt', 'sbom.json', 'pas-mock-server'].map((name) => `opt/pas/${name}`),
-      'the program',
-    ),
-  ];
+  mkdirSync(join(layout, 'blobs', 'sha256'), { recursive: true });
+  const layers = makeLayers(target, layout);
   const config = blob(
     layout,
     JSON.stringify(makeConfig(architecture, layers)),
     'application/vnd.oci.image.config.v1+json',
   );
+  writeIndex(layout, architecture, config, layers);
+  const file = `pas-mock-${version}-${architecture}-oci.tar`;
+  pack(layout, readdirSync(layout), join(out, file));
+  const bytes = readFileSync(join(out, file));
+  writeFileSync(join(out, `${file}.sha256`), `${sha256(bytes)}  ${file}\n`);
+  process.stdout.write(`${file}: ${(bytes.length / 1e6).toFixed(1)} MB, ${sha256(bytes)}\n`);
+}
+
+/** The layer that changes least is the lowest, so that the next version reuses it. */
+function makeLayers(target, layout) {
+  const base = join(work, target, 'base');
+  const program = join(work, target, 'program');
+  for (const folder of [base, join(program, 'opt')]) mkdirSync(folder, { recursive: true });
+  run('sha256sum', ['--quiet', '-c', `${getArchive(target)}.sha256`], out);
+  run('tar', ['-xJf', join(out, getArchive(target)), '-C', join(program, 'opt')], root);
+  renameSync(join(program, 'opt', `pas-${version}-${target}`), join(program, 'opt', 'pas'));
+  layBase(base, target);
+  const ownFiles = ['app', 'LICENSES.txt', 'sbom.json', 'pas-mock-server'];
+  return [
+    layer(layout, base, readdirSync(base), 'libraries of Debian'),
+    layer(layout, program, ['opt/pas/runtime'], 'Node'),
+    layer(
+      layout,
+      program,
+      ownFiles.map((name) => `opt/pas/${name}`),
+      'the program',
+    ),
+  ];
+}
+
+function writeIndex(layout, architecture, config, layers) {
   const manifest = blob(
     layout,
     JSON.stringify({
@@ -142,12 +155,6 @@ function makeImage(target) {
     },
   ];
   writeFileSync(join(layout, 'manifest.json'), JSON.stringify(forDocker));
-
-  const file = `pas-mock-${version}-${architecture}-oci.tar`;
-  pack(layout, readdirSync(layout), join(out, file));
-  const bytes = readFileSync(join(out, file));
-  writeFileSync(join(out, `${file}.sha256`), `${sha256(bytes)}  ${file}\n`);
-  process.stdout.write(`${file}: ${(bytes.length / 1e6).toFixed(1)} MB, ${sha256(bytes)}\n`);
 }
 
 /**

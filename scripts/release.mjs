@@ -193,7 +193,13 @@ function removeUnused(app, prebuilt) {
     if (/\.(?:map|d\.[cm]?ts|[cm]?ts|md|markdown)$/i.test(path)) rmSync(join(modules, path));
 }
 
+/** Programs, and the script that puts them on the path. */
 function writeStarters(folder, os) {
+  const archive = join(root, 'scripts', 'archive');
+  if (os === 'win32') {
+    cpSync(join(archive, 'install.cmd'), join(folder, 'install.cmd'));
+    cpSync(join(archive, 'install.mjs'), join(folder, 'app', 'install.mjs'));
+  } else cpSync(join(archive, 'install.sh'), join(folder, 'install.sh'));
   for (const name of PROGRAMS) {
     if (os === 'win32') {
       writeFileSync(

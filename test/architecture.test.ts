@@ -38,7 +38,8 @@ const LAYERS_OF_MOCK = ['base', 'state', 'rules', 'endpoints', 'control', ''];
 
 /** These may use others of the domain that lie below them. */
 const UPPER_FLOOR = ['tables', 'photo', 'columns', 'qgis', 'vocabulary'];
-const [DOMAIN, LAST_OF_DOMAIN] = [3, 5];
+const DOMAIN = 3;
+const LAST_OF_DOMAIN = 5;
 
 /** The recipes, in an order in which each may use those before it. */
 const RECIPES = [
@@ -52,7 +53,6 @@ const RECIPES = [
   'outbox',
   'push',
   'checks',
-  'system',
 ];
 
 /** Each package is imported by one file of `src` alone, so that it can be replaced there. */

@@ -1,68 +1,16 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { QUIRKS } from '../mock-server/rules/quirks.ts';
 import { EXIT_CODES } from '../src/base/errors.ts';
 import { readYaml } from './support/read-yaml.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 const readText = (page: string): string => readFileSync(join(ROOT, page), 'utf8');
-const onOneLine = (text: string): string => text.replace(/\s+/g, ' ');
-
-/** A promise of a page, in its words, with a test of it. */
-type Evidence = {
-  readonly page: string;
-  readonly promise: string;
-  readonly file: string;
-  readonly title: string;
-};
-const EVIDENCE = JSON.parse(readText('test/evidence.json')) as Evidence[];
-/** The generated table of the mock names a test at the end of each row. */
-const MOCK_PAGE = 'docs/mock-faithfulness.md';
-const OF_THE_MOCK = [
-  ...readText(MOCK_PAGE).matchAll(/^\| (.+) \| `(test\/[\w./-]+\.test\.ts)`: (.+) \|$/gm),
-].map(([, promise = '', file = '', title = '']) => ({ page: MOCK_PAGE, promise, file, title }));
-/** Sections that promise nothing about what the program does. */
-const WITHOUT_PROMISE = [
-  'Reporting',
-  'What is worth protecting',
-  'What is not protected',
-  'How it is tested',
-];
-
-describe.each(['SECURITY.md', 'docs/reliability.md', MOCK_PAGE])('%s', (page) => {
-  const evidence = [...EVIDENCE, ...OF_THE_MOCK].filter((pair) => pair.page === page);
-
-  test('has evidence in tests that exist', () => {
-    expect(evidence.length).toBeGreaterThan(30);
-    const missing = evidence.filter(({ file, title }) => {
-      const path = join(ROOT, file);
-      return (
-        !existsSync(path) ||
-        ![`'${title}'`, `"${title}"`].some((quoted) => readFileSync(path, 'utf8').includes(quoted))
-      );
-    });
-    expect(missing.map(({ file, title }) => `${file}: ${title}`)).toEqual([]);
-  });
-
-  test('has evidence for each promise, and for nothing else', () => {
-    const isProven = (text: string): boolean =>
-      evidence.some(({ promise }) => text.includes(promise));
-    const [, ...sections] = readText(page).split(/^##+ /m);
-    const unproven = sections.flatMap((section) => {
-      const [title = '', ...lines] = section.split('\n');
-      if (WITHOUT_PROMISE.includes(title)) return [];
-      return [...listPromises(lines), section].filter((promise) => !isProven(onOneLine(promise)));
-    });
-    expect(unproven).toEqual([]);
-    expect(evidence.filter(({ promise }) => !onOneLine(readText(page)).includes(promise))).toEqual(
-      [],
-    );
-  });
-});
 
 test('the pages for users name no tests', () => {
-  // These are for people who work on pas, or list the tests.
-  const otherNames = ['architecture.md', 'languages.md', 'evidence.md', 'mock-faithfulness.md'];
+  // These are for people who work on pas.
+  const otherNames = ['architecture.md', 'languages.md'];
   const inDocs = readdirSync(join(ROOT, 'docs')).filter(
     (name) => name.endsWith('.md') && !otherNames.includes(name),
   );
@@ -70,22 +18,10 @@ test('the pages for users name no tests', () => {
   expect(pages.filter((page) => /`test\/\S+\.test\.ts/.test(readText(page)))).toEqual([]);
 });
 
-/** Rows without the head of their table, and bullets with all that stands below them. */
-function listPromises(lines: readonly string[]): string[] {
-  const promises: string[] = [];
-  lines.forEach((line, at) => {
-    const isHead = /^\|-/.test(line) || /^\|-/.test(lines[at + 1] ?? '');
-    if (/^(?:- |\| )/.test(line) && !isHead) promises.push(line);
-    else if (/^ {2}\S/.test(line)) promises.push(`${promises.pop() ?? ''} ${line}`);
-  });
-  return promises;
-}
-
 test('the documentation and the man page together stay under 18,000 words', () => {
   const isCounted = (page: string): boolean =>
-    /\.(md|1)$/.test(page) &&
-    !/^docs\/(contract\/|(evidence|reference|mock-faithfulness)\.md$)/.test(page);
-  // The contract is the service's; the three pages, and the figures of the bench, are generated.
+    /\.(md|1)$/.test(page) && !/^docs\/(contract\/|(reference|mock-faithfulness)\.md$)/.test(page);
+  // The contract and the quirks are the service's; the reference and the bench's figures are generated.
   const pages = ['docs', 'man'].flatMap((folder) =>
     readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
       .map((name) => `${folder}/${name.replaceAll('\\', '/')}`)
@@ -105,6 +41,12 @@ test('the page of exit codes matches the program', () => {
     meaning,
   ]);
   expect(rows).toEqual(Object.values(EXIT_CODES).map(([code, meaning]) => [code, String(meaning)]));
+});
+
+test('the page of quirks matches the mock server', () => {
+  const page = readText('docs/mock-faithfulness.md');
+  const rows = [...page.matchAll(/^\| `([\w-]+)` \| .+? \| (.+) \|$/gm)];
+  expect(rows.map(([, name, text]) => [name, text])).toEqual(Object.entries(QUIRKS));
 });
 
 describe('the pages with commands to type', () => {

@@ -173,12 +173,7 @@ const NOT_FOR_PEOPLE: readonly (readonly [why: string, path: RegExp, text: RegEx
     / SRS$|^undefined .* coordinate|^longitude\/latitude /,
   ],
   ['expressions of QGIS', /^src\/flows\/field\/(make-)?qfield-\w+\.ts$/, /"[\w…]+"|current_value/],
-  ['what QGIS calls them', /^src\/qgis\//, /^(No geometry|S-JTSK \/ Krovak East North)$/],
-  [
-    'what LIDO calls them',
-    /^src\/tables\/export-lido\.ts$/,
-    /^(Human-Made Object|Item-level record)$/,
-  ],
+  ['what QGIS calls them', /^src\/qgis\//, /^No geometry$/],
   ['what EPSG calls them', /^src\/flows\/finds\/museum-rows\.ts$/, /^S-JTSK [XY] \(EPSG:5514\)$/],
   ['HTML', /^src\/report\/page\.ts$/, /^<!doctype html>/],
   ['a policy for browsers', /^src\/report\/assets\.ts$/, /^img-src /],
@@ -186,7 +181,6 @@ const NOT_FOR_PEOPLE: readonly (readonly [why: string, path: RegExp, text: RegEx
   ['an example', /^src\/commands\/setup\/completion\.ts$/, /^source /],
   ['a folder of macOS', /^src\/context\/places\.ts$/, /^Application Support$/],
   ['Lua', /^src\/http\/redis-pace-store\.ts$/, /redis\.call/],
-  ['a file format of Windows', /^src\/flows\/system\/search-path\.ts$/, /^Windows Registry Editor/],
   ['what the library says to those who program with it', /^src\/exports\//, /./],
   [
     'XLSForm',

@@ -30,7 +30,8 @@ class LoopWatch {
     const nowMs = performance.now();
     this.#askedMs = nowMs;
     if (this.#timer === undefined) {
-      [this.#onTimeMs, this.#turnMs] = [nowMs, nowMs];
+      this.#onTimeMs = nowMs;
+      this.#turnMs = nowMs;
       this.#timer = setInterval(() => this.#turn(performance.now()), TURN_MS).unref();
     }
     const lateMs = nowMs - this.#onTimeMs;

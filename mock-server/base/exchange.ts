@@ -15,15 +15,9 @@ export const SECRET_HEADERS: ReadonlySet<string> = new Set([
 /** Collects the beginning of a body, and its length. */
 export class BodySample {
   readonly #parts: Buffer[] = [];
-  readonly #maxBytes: number;
   #keptBytes = 0;
   #follows = false;
   sizeBytes = 0;
-
-  /** @param maxBytes limit of the kept bytes */
-  constructor(maxBytes = KEPT_BYTES) {
-    this.#maxBytes = maxBytes;
-  }
 
   /** Follows a message; further calls have no effect. */
   follow(message: IncomingMessage): void {
@@ -34,9 +28,9 @@ export class BodySample {
 
   take(chunk: Buffer): void {
     this.sizeBytes += chunk.length;
-    if (this.#keptBytes === this.#maxBytes) return;
+    if (this.#keptBytes === KEPT_BYTES) return;
     // A copy: a part of a large body would keep all of it in memory.
-    const part = Buffer.from(chunk.subarray(0, this.#maxBytes - this.#keptBytes));
+    const part = Buffer.from(chunk.subarray(0, KEPT_BYTES - this.#keptBytes));
     this.#keptBytes += part.length;
     this.#parts.push(part);
   }
@@ -89,14 +83,6 @@ export function makeExchange(
   };
 }
 
-export function withoutBodies({ request, answer }: Exchange): Exchange {
-  const removeBody = (message: Message): Message => ({ ...message, body: undefined });
-  return {
-    request: removeBody(request),
-    answer: answer === undefined ? undefined : removeBody(answer),
-  };
-}
-
 /** Redacts passwords and tokens of a sign-in; an unreadable body is removed. */
 export function redactExchange({ request, answer }: Exchange): Exchange {
   const redact = (message: Message, isSecret: (name: string) => boolean): Message => {
@@ -133,14 +119,6 @@ function withoutSecretFields(
   } catch {
     return undefined;
   }
-}
-
-/** Shortens the request's body to the limit of the journal. */
-export function shortenExchange({ request, answer }: Exchange): Exchange {
-  const { body } = request;
-  if (body === undefined || body.length <= KEPT_BYTES) return { request, answer };
-  // A copy: a part of a large body would keep all of it in memory.
-  return { request: { ...request, body: Buffer.from(body.subarray(0, KEPT_BYTES)) }, answer };
 }
 
 function withoutSecrets(headers: OutgoingHttpHeaders): Record<string, string> {

@@ -198,7 +198,7 @@ const NOTES: ReadonlySet<string> = new Set<MessageKey>([
 ]);
 
 export type MessageKey = keyof typeof MESSAGES;
-type Told = {
+type Listener = {
   readonly headers: { readonly 'accept-language'?: string | undefined };
   readonly reported: string[];
 };
@@ -213,7 +213,7 @@ export function isRefusal(key: string): boolean {
  * the contract promises none.
  * @param request `told` gets the rule of each refusal
  */
-export function createWording(request: Told, seedNumber: number): Say {
+export function createWording(request: Listener, seedNumber: number): Say {
   const language = isEnglishPreferred(request.headers['accept-language']) ? 1 : 0;
   return (key, ...values) => {
     if (!NOTES.has(key)) request.reported.push(key);

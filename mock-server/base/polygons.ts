@@ -40,7 +40,8 @@ function parseRing(text: string): Ring | string {
     }
     ring.push([x, y]);
   }
-  const [first, last] = [ring[0], ring.at(-1)];
+  const first = ring[0];
+  const last = ring.at(-1);
   const closed = first?.[0] === last?.[0] && first?.[1] === last?.[1];
   if (ring.length >= 4 && closed) return ring;
   return 'every ring needs at least four positions, of which the last repeats the first';

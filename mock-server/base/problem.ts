@@ -43,8 +43,8 @@ export function makeSchemaErrors(problems: readonly Problem[]): Answer {
  */
 export function makeValidationErrors(problems: readonly Problem[]): Answer {
   const types = new Set(problems.map((problem) => problem.error_type));
-  const status = types.has(3) ? 403 : types.has(1) ? 404 : 422;
-  return makeJsonAnswer(status, { validation_errors: problems });
+  const withoutRight = types.has(1) ? 404 : 422;
+  return makeJsonAnswer(types.has(3) ? 403 : withoutRight, { validation_errors: problems });
 }
 
 /** Makes an HTML page, as proxies and unhandled failures send it (A-WIRE-3). */

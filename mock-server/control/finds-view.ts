@@ -60,7 +60,10 @@ function parseFilter(query: URLSearchParams): { readonly stav?: number; readonly
   if (state !== null && !/^[1-4]$/.test(state))
     throw new ShapeError('state', 'must be 1, 2, 3 or 4');
   const text = query.get('text')?.trim() ?? '';
-  return { ...(state === null ? {} : { stav: Number(state) }), ...(text === '' ? {} : { text }) };
+  return {
+    stav: state === null ? undefined : Number(state),
+    text: text === '' ? undefined : text,
+  };
 }
 
 function viewFind({ ident, stav, datestampMs, body }: ArchiveRecord): FindView {

@@ -38,12 +38,16 @@ export type Reply =
 const MAX_MS = 5000;
 const MAX_MEMORY_MB = 256;
 
+/** Thread of an earlier assertion: a start takes longer than most questions. */
+let idleWorker: Worker | undefined;
+
 /**
  * Evaluates foreign expressions, whose time is unbounded, in a thread that is terminated at a
  * deadline.
  */
 export class Matcher {
   #worker: Worker | undefined;
+  #hasFailed = false;
   readonly #deadline = AbortSignal.timeout(MAX_MS);
 
   /**
@@ -52,12 +56,13 @@ export class Matcher {
    * the kept data do not suffice
    */
   async listDifferences(question: Question): Promise<readonly (string | undefined)[]> {
-    this.#worker ??= startWorker();
+    this.#worker ??= takeWorker();
     this.#worker.postMessage(question);
     let reply: Reply;
     try {
       [reply] = (await once(this.#worker, 'message', { signal: this.#deadline })) as [Reply];
     } catch (thrown) {
+      this.#hasFailed = true;
       const why = this.#deadline.aborted
         ? `takes longer than ${MAX_MS / 1000} s`
         : `fails (${getErrorMessage(thrown)})`;
@@ -74,8 +79,18 @@ export class Matcher {
   }
 
   async end(): Promise<void> {
-    await this.#worker?.terminate();
+    const worker = this.#worker;
+    this.#worker = undefined;
+    if (worker === undefined) return;
+    if (this.#hasFailed || idleWorker !== undefined) await worker.terminate();
+    else idleWorker = worker;
   }
+}
+
+function takeWorker(): Worker {
+  const worker = idleWorker ?? startWorker();
+  idleWorker = undefined;
+  return worker;
 }
 
 /** Starts the built file also when the sources run: Node 20 loads no TypeScript. */

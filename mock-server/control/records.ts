@@ -63,7 +63,7 @@ export async function changeRecord(mock: Mock, body: unknown): Promise<unknown> 
   await assertValid(mock, input);
   const datestampMs = floorMs(change.datestamp);
   return saveChangedRecord(mock, change.ident ?? '', () =>
-    mock.archive.put({ ...input, ...(datestampMs === undefined ? {} : { datestampMs }) }),
+    mock.archive.put({ ...input, datestampMs }),
   );
 }
 

@@ -62,7 +62,7 @@ type Near = {
 };
 
 /** Result of an assertion: `entries` of the journal that match, and `nearest` that nearly do. */
-type Verified = {
+type Verdict = {
   readonly ok: boolean;
   readonly entries: readonly number[];
   readonly reason: string | null;
@@ -73,10 +73,10 @@ type Verified = {
  * Checks number, order and intervals of matching requests. @throws ShapeError; ControlRefusal where
  * kept data do not suffice
  */
-export async function verify(journal: Journal, body: unknown): Promise<Verified> {
+export async function verify(journal: Journal, body: unknown): Promise<Verdict> {
   const { request, count: wanted = { at_least: 1 }, order, gap_ms } = question(body);
   const sources: Sources = { journal, matcher: new Matcher() };
-  let verified: Compared;
+  let verified: Comparison;
   try {
     for (const pattern of order ?? [request ?? {}]) await assertJudgeable(sources.matcher, pattern);
     await journal.waitUntilSettled();
@@ -105,13 +105,13 @@ export async function verify(journal: Journal, body: unknown): Promise<Verified>
   };
 }
 
-type Compared = {
+type Comparison = {
   readonly matched: readonly JournalEntry[];
   readonly reason: string | null;
   readonly nearest: readonly Near[];
 };
 
-async function verifyCount(sources: Sources, request: Pattern, wanted: Range): Promise<Compared> {
+async function verifyCount(sources: Sources, request: Pattern, wanted: Range): Promise<Comparison> {
   const { matched, missed } = await findMatching(sources, sources.journal.listEntries(), request);
   const { at_least = 0, at_most = Number.POSITIVE_INFINITY } = wanted;
   if (matched.length >= at_least && matched.length <= at_most)
@@ -124,7 +124,7 @@ async function verifyCount(sources: Sources, request: Pattern, wanted: Range): P
   };
 }
 
-async function verifyOrder(sources: Sources, order: readonly Pattern[]): Promise<Compared> {
+async function verifyOrder(sources: Sources, order: readonly Pattern[]): Promise<Comparison> {
   const matched: JournalEntry[] = [];
   for (const [index, next] of order.entries()) {
     const after = sources.journal.listEntries(matched.at(-1)?.id);
@@ -161,7 +161,7 @@ function describeGapFault(matched: readonly JournalEntry[], range: Range): strin
   return null;
 }
 
-type Missed = {
+type NearMiss = {
   readonly entry: JournalEntry;
   readonly differs: readonly string[];
   readonly isWhole: boolean;
@@ -172,9 +172,9 @@ async function findMatching(
   entries: readonly JournalEntry[],
   pattern: Pattern,
   most = Number.POSITIVE_INFINITY,
-): Promise<{ readonly matched: JournalEntry[]; readonly missed: Missed[] }> {
+): Promise<{ readonly matched: JournalEntry[]; readonly missed: NearMiss[] }> {
   const matched: JournalEntry[] = [];
-  const missed: Missed[] = [];
+  const missed: NearMiss[] = [];
   const ofPaths = await listPathDifferences(sources.matcher, entries, pattern);
   for (const [place, entry] of entries.entries()) {
     if (matched.length >= most) break;
@@ -194,7 +194,7 @@ async function findMatching(
 async function findNearest(
   sources: Sources,
   pattern: Pattern,
-  missed: readonly Missed[],
+  missed: readonly NearMiss[],
 ): Promise<Near[]> {
   const ranked = [...missed].sort(
     (a, b) => a.differs.length - b.differs.length || b.entry.id - a.entry.id,

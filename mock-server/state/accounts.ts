@@ -194,6 +194,6 @@ export function getRoleRank(role: Role): number {
   return ROLES.indexOf(role);
 }
 
-function digestText(text: string): string {
-  return createHash('sha256').update(text).digest('hex');
+function digestText(secret: string): string {
+  return createHash('sha256').update(secret).digest('hex');
 }

@@ -36,7 +36,6 @@ type About = {
   readonly tenants?: Mock['tenants'];
   readonly schemas?: Schemas;
   readonly seed?: SeedContent;
-  readonly recording?: Mock['recording'];
 };
 
 /** Parts of a service. */
@@ -169,7 +168,6 @@ function makeParts(
     latency: new Latency(options.seedNumber ?? 0),
     snapshots,
     tenants: about.tenants,
-    recording: about.recording,
     controlToken: options.controlToken,
     cors: options.cors,
     schemas: about.schemas ?? new Schemas(addresses),

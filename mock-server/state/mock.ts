@@ -10,7 +10,6 @@ import type { Journal } from './journal.ts';
 import type { Latency } from './latency.ts';
 import type { Locks } from './lock.ts';
 import type { Photographs } from './photographs.ts';
-import type { Recording } from './recording.ts';
 import type { Archive } from './records/archive.ts';
 import type { HarvestIndex } from './records/harvest-index.ts';
 import type { Schemas } from './schema.ts';
@@ -44,7 +43,6 @@ export type Mock = {
   /** Other services on the same server; a tenant has none. */
   readonly tenants: Tenants<Mock & { dispose(): void }> | undefined;
   /** Shared by a server and its tenants. */
-  readonly recording: Recording | undefined;
   /** Undefined: any caller on this machine may use the control interface. */
   readonly controlToken: string | undefined;
   /** Origins whose web pages may use the service, separated by commas, or `*`. */

@@ -59,7 +59,6 @@ type NamedOptions = {
   /** Origins whose web pages may use the service, separated by commas, or `*`; default: none. */
   readonly cors?: string;
   /** File that requests and answers are written to as they happen, as JSON lines. */
-  readonly record?: string;
   /**
    * Varies what the contract leaves open: page size, wording, form of identifiers and tokens. 0
    * (default): as the service.
@@ -75,11 +74,6 @@ export type MockServerOptions = NamedOptions & {
   readonly minIntervalMs?: number;
   readonly faults?: readonly FaultRule[];
 };
-
-/**
- * So that the token need not stand in a command line, where everybody on the machine can read it.
- */
-export const CONTROL_TOKEN_VARIABLE = 'PAS_MOCK_CONTROL_TOKEN';
 
 /**
  * Adds the mock server's flags to a command; where a flag is not given, its environment variable
@@ -176,10 +170,6 @@ function addDocumentOptions(command: Command): Command {
         'origins of web pages that may use the service, or *',
       ).argParser(asArgument(readOrigins)),
     )
-    .option(
-      '--record <file>',
-      'write requests and answers to a new file as they happen, without secrets',
-    )
     .addOption(
       new Option(
         '--seed-number <n>',
@@ -239,11 +229,9 @@ export function parseMockServerOptions({
   const ownFlags = Object.entries(flags).filter(([name]) => Object.hasOwn(OPTIONS, name));
   const givenFlags = {
     ...Object.fromEntries(ownFlags),
-    ...{
-      latencyMs: latency,
-      minIntervalMs: minInterval,
-      controlToken: controlToken === '' ? undefined : controlToken,
-    },
+    latencyMs: latency,
+    minIntervalMs: minInterval,
+    controlToken: controlToken === '' ? undefined : controlToken,
     faults: faults === undefined ? undefined : readFaultFile(faults),
   };
   return readMockServerOptions(givenFlags, 'options');
@@ -357,7 +345,6 @@ const OPTIONS = {
   tlsCert: optional(text({ min: 1 })),
   tlsKey: optional(text({ min: 1 })),
   cors: optional(readOrigins),
-  record: optional(text({ min: 1 })),
   seedNumber: upTo(LARGEST.seedNumber),
 };
 

@@ -1,5 +1,4 @@
--- The ledger of a harvest into an output: the harvested subject, its progress, and the seen records. Where the records
--- themselves are stored in SQLite, the table `records` of the same file has them.
+-- The ledger of a harvest into an output: the harvested subject, its progress, and the seen records.
 -- Times are whole milliseconds since 1970 UTC. "The server's" ones come from its answers, the others from this machine.
 
 -- so that no other database is taken for one of these ("pash")
@@ -27,11 +26,8 @@ create table outputs (
   -- bytes of a growing file that belong to committed pages, and their digest; null: none yet
   length_bytes integer not null default 0,
   digest text check (json_valid(digest)),
-  -- state of a growing file, or a folder, at the end of the last run; null while a run writes, and after one that was killed
+  -- state of a growing file at the end of the last run; null while a run writes, and after one that was killed
   checkpoint text check (json_valid(checkpoint)),
-  -- of the table `records`: pas itself is writing; another program has written
-  writing integer not null default 0 check (writing in (0, 1)),
-  edited integer not null default 0 check (edited in (0, 1)),
   -- the pass under way compares the output with the service
   verifying integer not null default 0 check (verifying in (0, 1)),
   -- rights of the account when the sets were read last, as the service's user information has them; null: not known
@@ -69,41 +65,7 @@ create table seen_records (
   digest text not null,
   -- last scan that saw the record
   scan integer not null,
-  -- it was left out since it could not be read, or another program removed it; it is asked for again
+  -- it was left out since it could not be read; it is asked for again
   skipped integer not null default 0 check (skipped in (0, 1)),
   primary key (identifier, harvest)
 ) strict, without rowid;
-
--- the records themselves, as they are now; empty unless the output is this database
-create table records (
-  identifier text primary key,
-  -- as the service writes it
-  datestamp text not null,
-  -- JSON array of setSpecs
-  sets text not null check (json_valid(sets)),
-  deleted integer not null check (deleted in (0, 1)),
-  -- the service lists the record, but this account may see nothing of it
-  masked integer not null check (masked in (0, 1)),
-  -- JSON; null where there is nothing to see. A part that this account may not see is {"masked": true}.
-  metadata text check (json_valid(metadata)),
-  -- the whole record as it came
-  xml text not null
-) strict;
-
--- the files of a folder of records, as they were written
-create table files (
-  name text primary key,
-  identifier text not null,
-  size_bytes integer not null,
-  -- time of the last change by the disk, nanoseconds
-  changed_at text not null,
-  digest text not null
-) strict, without rowid;
-
--- a change of the records by another program leaves a mark
-create trigger record_added after insert on records when (select writing from outputs) = 0
-  begin update outputs set edited = 1; end;
-create trigger record_changed after update on records when (select writing from outputs) = 0
-  begin update outputs set edited = 1; end;
-create trigger record_removed after delete on records when (select writing from outputs) = 0
-  begin update outputs set edited = 1; end;

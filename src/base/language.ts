@@ -61,13 +61,13 @@ export function toTemplateKey(strings: readonly string[]): string {
 }
 
 /** English plural of a text whose form a number decides. */
-export type Counted = { readonly many: string; readonly count: number };
+export type CountedText = { readonly many: string; readonly count: number };
 
 /**
  * Translates a text with numbered placeholders. Values are inserted in one pass, since one may look
  * like a placeholder.
  */
-export function translate(text: string, values: readonly unknown[], counted?: Counted): string {
+export function translate(text: string, values: readonly unknown[], counted?: CountedText): string {
   const forms = activeCatalog?.forms[text];
   const english = counted === undefined || counted.count === 1 ? text : counted.many;
   const form =

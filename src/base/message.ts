@@ -1,4 +1,10 @@
-import { type Counted, interpolate, type Template, toTemplateKey, translate } from './language.ts';
+import {
+  type CountedText,
+  interpolate,
+  type Template,
+  toTemplateKey,
+  translate,
+} from './language.ts';
 
 /**
  * A message as a value: a text with its values, which is translated when it is converted to a
@@ -12,9 +18,9 @@ type Value = Message | number;
 class Phrase {
   readonly text: string;
   readonly values: readonly Value[];
-  readonly counted?: Counted;
+  readonly counted?: CountedText;
 
-  constructor(text: string, values: readonly Value[], counted?: Counted) {
+  constructor(text: string, values: readonly Value[], counted?: CountedText) {
     this.text = text;
     this.values = values;
     if (counted !== undefined) this.counted = counted;
@@ -133,7 +139,11 @@ export function addToCommands(flag: () => string): void {
 export type StoredMessage =
   | string
   | number
-  | { readonly text: string; readonly values: readonly StoredMessage[]; readonly counted?: Counted }
+  | {
+      readonly text: string;
+      readonly values: readonly StoredMessage[];
+      readonly counted?: CountedText;
+    }
   | { readonly command: string; readonly values: readonly string[] };
 
 export function serializeValue(value: Value): StoredMessage {

@@ -1,6 +1,6 @@
 import { type Issue, makeErrorIssue } from '../base/issue.ts';
 import { msg } from '../base/message.ts';
-import { type ColumnName, findColumnMeant } from '../find/fields.ts';
+import { findColumnMeant } from '../find/fields.ts';
 import { type AnglePart, joinAngleCells } from '../place/read-position.ts';
 import { getHeaderPlace, type ShownCells, type Table, type TableRow } from '../tables/table.ts';
 import { findNearestNames, joinAlternatives } from '../text/names.ts';
@@ -12,7 +12,7 @@ import {
   JOINED,
   type ReadColumn,
 } from './column-rule.ts';
-import { getTrimmedCell, makeColumnKeys, normalizeKey } from './columns.ts';
+import { getTrimmedCell, makeColumnKeys, normalizeKey, padCells } from './columns.ts';
 import { withConstants } from './settings.ts';
 
 /**
@@ -21,8 +21,41 @@ import { withConstants } from './settings.ts';
  */
 export function withColumnMap(table: Table, map: ColumnMap): Table {
   const keys = makeColumnKeys(table.header);
-  const places = new Map(keys.map((key, index) => [normalizeKey(key), index]));
+  const places: ColumnPlaces = new Map(keys.map((key, index) => [normalizeKey(key), index]));
   const issues = checkMissingColumns(table, map, keys, places);
+  // Without one of its columns every find would lack an element, so no row is read.
+  if (issues.length > 0)
+    return { ...table, names: table.header.map(() => ''), rows: [], rowCount: 0, issues };
+  const layout = makeLayout(table, map, places);
+  const rows = function* (): Generator<TableRow> {
+    for (const row of table.rows) yield convertRow(row, layout, places);
+  };
+  const { header, names } = layout;
+  return withConstants({ ...table, header, names, rows: { [Symbol.iterator]: rows } }, map.fixed);
+}
+
+/** Places of the columns by their normalized keys. */
+type ColumnPlaces = ReadonlyMap<string, number>;
+
+type MappedColumn = {
+  readonly index: number;
+  readonly rule: ReadColumn;
+  /** The column itself, or the one that receives the text of several. */
+  readonly home: number;
+};
+
+/** Columns of a table after mapping; those for missing elements are added at the end. */
+type Layout = {
+  readonly header: readonly string[];
+  readonly names: readonly string[];
+  readonly rules: ReadonlyMap<number, ColumnRule>;
+  readonly columns: readonly MappedColumn[];
+  /** Column that receives years which are no dates. */
+  readonly note: number | undefined;
+  readonly localId: { readonly place: number; readonly template: string } | undefined;
+};
+
+function makeLayout(table: Table, map: ColumnMap, places: ColumnPlaces): Layout {
   const rules = new Map(
     [...map.columns].map(([key, rule]) => [places.get(normalizeKey(key)) ?? -1, rule]),
   );
@@ -41,73 +74,52 @@ export function withColumnMap(table: Table, map: ColumnMap): Table {
     homes.set(element, place);
     return place;
   };
-  const read = [...rules].flatMap(([index, rule]) =>
-    index === -1 || rule.kind === 'ignored' ? [] : [{ index, rule }],
-  );
   // The first of several joined columns receives the whole text.
-  for (const { index, rule } of read) {
-    const home = ensureColumn(rule.element);
-    if (home !== index && isJoined(rule)) names[index] = '';
-  }
-  const note = read.some(({ rule }) => rule.yearOnly === 'note')
-    ? ensureColumn('poznamka')
-    : undefined;
-  const composed =
-    map.localId === undefined
-      ? undefined
-      : { place: ensureColumn('local_id'), template: map.localId };
+  const columns = [...rules].flatMap(([index, rule]): MappedColumn[] => {
+    if (rule.kind === 'ignored') return [];
+    const first = ensureColumn(rule.element);
+    const home = isJoined(rule) ? first : index;
+    if (home !== index) names[index] = '';
+    return [{ index, rule, home }];
+  });
+  const keepsYears = columns.some(({ rule }) => rule.yearOnly === 'note');
+  const note = keepsYears ? ensureColumn('poznamka') : undefined;
+  const template = map.localId;
+  const localId = template === undefined ? template : { place: ensureColumn('local_id'), template };
+  return { header, names, rules, columns, note, localId };
+}
 
-  const convertRow = (row: TableRow): TableRow => {
-    const cells = [
-      ...row.cells,
-      ...Array.from({ length: header.length - row.cells.length }, () => ''),
-    ];
-    const texts = new Map<number, string[]>();
-    const add = (place: number, text: string): void => {
-      if (text !== '') texts.set(place, [...(texts.get(place) ?? []), text]);
-    };
-    const angles = new Map<ColumnName, Map<AnglePart, string>>();
-    const dates = new Set<number>();
-    for (const { index, rule } of read) {
-      const text = applyColumnRule(getTrimmedCell(row, index, rule.element), rule);
-      if (isMisplacedDate(row, index, rule))
-        dates.add(isJoined(rule) ? (homes.get(rule.element) ?? index) : index);
-      if (rule.part !== undefined)
-        angles.set(rule.element, (angles.get(rule.element) ?? new Map()).set(rule.part, text));
-      else if (!JOINED.includes(rule.element)) cells[index] = text;
-      else
-        add(
-          homes.get(rule.element) ?? index,
-          text === '' || rule.label === undefined ? text : `${rule.label}: ${text}`,
-        );
-    }
-    if (note !== undefined)
-      removeMisplacedYears(read, cells, (index, year) => add(note, `${header[index]}: ${year}`));
-    for (const { index, rule } of read) if (isJoined(rule)) cells[index] = '';
-    for (const [element, parts] of angles) cells[homes.get(element) ?? -1] = joinAngleCells(parts);
-    for (const [place, parts] of texts)
-      cells[place] = [cells[place] ?? '', ...parts].filter((part) => part !== '').join('; ');
-    if (composed !== undefined) {
-      cells[composed.place] = compose(composed.template, row, places);
-      const parts = getTemplateParts(composed.template).map((key) =>
-        row.shown?.get(places.get(normalizeKey(key)) ?? -1),
-      );
-      if (parts.some((part) => part?.isDate === true)) dates.add(composed.place);
-    }
-    return {
-      ...row,
-      cells,
-      ...(row.shown && { shown: mapShownCells(row.shown, cells, rules, dates) }),
-    };
+function convertRow(row: TableRow, layout: Layout, places: ColumnPlaces): TableRow {
+  const { header, rules, columns, note, localId } = layout;
+  const cells = padCells(row, header);
+  const texts = new Map<number, string[]>();
+  const add = (place: number, text: string): void => {
+    if (text !== '') texts.set(place, [...(texts.get(place) ?? []), text]);
   };
-  const rows = function* (): Generator<TableRow> {
-    for (const row of table.rows) yield convertRow(row);
-  };
-  // Without one of its columns every find would lack an element, so no row is read.
-  if (issues.length > 0)
-    return { ...table, names: header.map(() => ''), rows: [], rowCount: 0, issues };
-  const mapped: Table = { ...table, header, names, rows: { [Symbol.iterator]: rows } };
-  return withConstants(mapped, map.fixed);
+  const angles = new Map<number, Map<AnglePart, string>>();
+  const dates = new Set<number>();
+  for (const { index, rule, home } of columns) {
+    const text = applyColumnRule(getTrimmedCell(row, index, rule.element), rule);
+    if (isMisplacedDate(row, index, rule)) dates.add(home);
+    if (rule.part !== undefined)
+      angles.set(home, (angles.get(home) ?? new Map()).set(rule.part, text));
+    else if (!isJoined(rule)) cells[index] = text;
+    else add(home, text === '' || rule.label === undefined ? text : `${rule.label}: ${text}`);
+  }
+  if (note !== undefined)
+    removeMisplacedYears(columns, cells, (index, year) => add(note, `${header[index]}: ${year}`));
+  for (const { index, rule } of columns) if (isJoined(rule)) cells[index] = '';
+  for (const [place, parts] of angles) cells[place] = joinAngleCells(parts);
+  for (const [place, parts] of texts)
+    cells[place] = [cells[place] ?? '', ...parts].filter((part) => part !== '').join('; ');
+  if (localId !== undefined) {
+    cells[localId.place] = compose(localId.template, row, places);
+    const isDate = getTemplateParts(localId.template).some(
+      (key) => row.shown?.get(places.get(normalizeKey(key)) ?? -1)?.isDate === true,
+    );
+    if (isDate) dates.add(localId.place);
+  }
+  return { ...row, cells, shown: row.shown && mapShownCells(row.shown, cells, rules, dates) };
 }
 
 /**
@@ -149,11 +161,11 @@ function isJoined({ element, part }: ReadColumn): boolean {
 }
 
 function removeMisplacedYears(
-  read: readonly { readonly index: number; readonly rule: ReadColumn }[],
+  columns: readonly MappedColumn[],
   cells: string[],
   keep: (index: number, year: string) => void,
 ): void {
-  for (const { index, rule } of read) {
+  for (const { index, rule } of columns) {
     const cell = cells[index] ?? '';
     if (rule.yearOnly === undefined || !/^\d{4}$/.test(cell)) continue;
     keep(index, cell);
@@ -165,7 +177,7 @@ function removeMisplacedYears(
  * Composes the local id; empty where one of its columns is, since half a number may be another
  * find's.
  */
-function compose(template: string, row: TableRow, places: ReadonlyMap<string, number>): string {
+function compose(template: string, row: TableRow, places: ColumnPlaces): string {
   const getCellText = (key: string): string =>
     getTrimmedCell(row, places.get(normalizeKey(key)) ?? -1, 'local_id');
   return getTemplateParts(template).some((key) => getCellText(key) === '')
@@ -177,7 +189,7 @@ function checkMissingColumns(
   table: Table,
   map: ColumnMap,
   keys: readonly string[],
-  places: ReadonlyMap<string, number>,
+  places: ColumnPlaces,
 ): readonly Issue[] {
   const requested = [
     ...map.columns.keys(),

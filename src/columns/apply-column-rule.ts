@@ -1,7 +1,12 @@
 import { formatLocalDate } from '../base/clock.ts';
 import { isReadable } from '../base/issue.ts';
 import { CENTIMETRES, isRealDate, parseBothReadings } from '../find/parse-cell.ts';
-import { detectNameOrder, listReadings, type NameOrder, parseName } from '../find/person-name.ts';
+import {
+  detectNameOrder,
+  type NameOrder,
+  parseBothOrders,
+  parseName,
+} from '../find/person-name.ts';
 import { formatPoint } from '../place/geometry.ts';
 import { parsePosition } from '../place/read-position.ts';
 import { joinNames } from '../text/csv.ts';
@@ -65,7 +70,7 @@ function reorderName(text: string, order: NameOrder): string {
   const read =
     parts.length > 1 || detectNameOrder(name) !== undefined
       ? undefined
-      : listReadings(name)?.[order];
+      : parseBothOrders(name)?.[order];
   return read === undefined ? text : `${read.surname}, ${read.givenName} ${suffix}`.trim();
 }
 

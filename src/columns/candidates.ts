@@ -140,7 +140,7 @@ export function rankCandidates(
         score,
         rule: { kind: 'read', element, ...rule },
         reasons: [...(name === undefined ? [] : [explainName(name)]), ...reasons],
-        ...(doubt === undefined ? {} : { doubt }),
+        doubt,
       },
     ];
   });
@@ -171,7 +171,7 @@ function scoreByName(
   const share = fits === undefined ? 0 : getShare(profile, fits);
   if (fits !== undefined && share === 0) return undefined;
   const doubt = makeUnreadableDoubt(profile, share);
-  return { score: 0.3 * share - 0.1, reasons: [], ...(doubt === undefined ? {} : { doubt }) };
+  return { score: 0.3 * share - 0.1, reasons: [], doubt };
 }
 
 /** Tells if a name states the meaning, and is not merely similar. */
@@ -192,7 +192,8 @@ function judgeLocalId(profile: ColumnProfile, name: NameScore | undefined): Evid
   // "name" is the number of a waypoint, and in other tables the name of a thing.
   if (name.like === 'name' && getShare(profile, (text) => /\d/.test(text)) < 1) return undefined;
   const everywhere = profile.filled === profile.rowCount;
-  return { score: !profile.unique ? -0.1 : everywhere ? 0.3 : 0.1, reasons: [] };
+  if (!profile.unique) return { score: -0.1, reasons: [] };
+  return { score: everywhere ? 0.3 : 0.1, reasons: [] };
 }
 
 function isProject(text: string): boolean {
@@ -245,7 +246,7 @@ function judgePosition(profile: ColumnProfile, name: NameScore | undefined): Evi
   return {
     score: name === undefined ? 0.6 : 0.5,
     reasons: [msg`both coordinates are in one cell`],
-    ...(plain ? {} : { rule: { form: 'position' } }),
+    rule: plain ? undefined : { form: 'position' },
   };
 }
 
@@ -260,7 +261,7 @@ function judgePhotographs(profile: ColumnProfile): Evidence | undefined {
   return {
     score: 0.6,
     reasons: [msg`its values are names of photographs`],
-    ...(separator === undefined || separator === ';' ? {} : { rule: { separator } }),
+    rule: separator === ';' ? undefined : { separator },
   };
 }
 
@@ -279,7 +280,10 @@ function measureTerms(
   lookupTerm: LookupTerm,
 ): TermShape | undefined {
   const frequent = [...values].sort(([, a], [, b]) => b - a).slice(0, MAX_LOOKUPS);
-  let [rows, foundRows, looked, foundCount] = [0, 0, 0, 0];
+  let rows = 0;
+  let foundRows = 0;
+  let looked = 0;
+  let foundCount = 0;
   for (const [text, count] of frequent) {
     const { kind } = lookupTerm(set, text);
     if (kind === 'not-harvested') return undefined;
@@ -309,12 +313,12 @@ function judgeDates(profile: ColumnProfile, name: NameScore | undefined): Eviden
     form === DAY_NUMBER ? msg`spreadsheet date numbers` : msg`dates in the format ${form}`;
   return {
     score: (share > 0 ? 0.5 : 0.3) * readable,
-    rule: { date: form, ...(years > 0 ? { yearOnly: 'note' } : {}) },
+    rule: { date: form, yearOnly: years > 0 ? 'note' : undefined },
     reasons: [
       ...(share > 0 ? [written] : []),
       ...(years > 0 ? [msg`a year alone is not a date: it is kept in the note`] : []),
     ],
-    ...(doubt === undefined ? {} : { doubt }),
+    doubt,
   };
 }
 
@@ -343,7 +347,8 @@ function detectOrderOfNames(
   { values }: ColumnProfile,
   { lookupTerm }: LookupSources,
 ): NameOrder | undefined {
-  let [surnameFirst, givenFirst] = [0, 0];
+  let surnameFirst = 0;
+  let givenFirst = 0;
   for (const text of [...values.keys()].slice(0, 100)) {
     const { parts } = parseName(text);
     const [name = ''] = parts;
@@ -392,7 +397,7 @@ function judgeYesOrNo(profile: ColumnProfile, name: NameScore | undefined): Evid
   return {
     score: 0.3,
     reasons: [msg`its values mean yes or no`],
-    ...(forms.length === 0 ? {} : { rule: { values } }),
+    rule: forms.length === 0 ? undefined : { values },
   };
 }
 
@@ -435,12 +440,7 @@ function judgeDepths(
       ? open(
           msg`the header says ${named}, but some of ${range} seem to be in another unit. Which unit are they in?`,
         )
-      : {
-          score: 0.3,
-          rule: { unit: named },
-          reasons: [msg`the header says ${named}`],
-          ...(doubt && { doubt }),
-        };
+      : { score: 0.3, rule: { unit: named }, reasons: [msg`the header says ${named}`], doubt };
   }
   const unit = guessUnitBySize(shape);
   if (unit === undefined || numbers.some((value) => isOutOfUnit(value, unit)))
@@ -448,12 +448,7 @@ function judgeDepths(
       msg`${range}: some seem to be metres and others centimetres. Which unit are they in?`,
     );
   const vague = !fractions && most <= 5 ? msg`${range} may be metres as well` : doubt;
-  return {
-    score: 0.2,
-    rule: { unit },
-    reasons: [SIZE_REASONS[unit](range)],
-    ...(vague && { doubt: vague }),
-  };
+  return { score: 0.2, rule: { unit }, reasons: [SIZE_REASONS[unit](range)], doubt: vague };
 }
 
 const SIZE_REASONS: Readonly<Record<Exclude<DepthUnit, 'dm'>, (range: string) => Message>> = {

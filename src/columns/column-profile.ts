@@ -68,7 +68,8 @@ export function profileColumns(table: Table): ColumnProfile[] {
  * column.
  */
 export function getShare({ values }: ColumnProfile, fits: (text: string) => boolean): number {
-  let [fitting, all] = [0, 0];
+  let fitting = 0;
+  let all = 0;
   for (const [text, count] of values) {
     all += count;
     if (fits(text)) fitting += count;
@@ -172,7 +173,11 @@ export type NumberShape = {
 
 /** @param values texts with their number of rows */
 export function measureNumbers(values: readonly (readonly [string, number])[]): NumberShape {
-  let [rows, all, least, most, fractions] = [0, 0, Infinity, -Infinity, false];
+  let rows = 0;
+  let all = 0;
+  let least = Infinity;
+  let most = -Infinity;
+  let fractions = false;
   for (const [text, count] of values) {
     all += count;
     const value = parsePlainNumber(text);

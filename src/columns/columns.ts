@@ -74,7 +74,7 @@ export function parseColumns(table: Table): {
 } {
   const issues: Issue[] = [];
   const positions = new Map<ColumnName, number>();
-  const strange = listUnknownColumns(table);
+  const strange = makeUnknownColumnCheck(table);
   table.header.forEach((header, index) => {
     const called = table.names?.[index];
     if (called === '') return;
@@ -172,7 +172,7 @@ function makeGetHeaders(getHeader: Columns['getHeader']): Columns['getHeaders'] 
 }
 
 /** Makes the issue of an unknown column. */
-function listUnknownColumns(table: Table): (header: string, index: number) => Issue[] {
+function makeUnknownColumnCheck(table: Table): (header: string, index: number) => Issue[] {
   return (header, index) => {
     const where = { ...getHeaderPlace(table), column: header };
     const folded = foldName(header);
@@ -287,13 +287,26 @@ export function findCellDoubt(
   return { severity: 'warning', rule: 'cell-date', problem };
 }
 
+export function makeMissingColumnIssue(table: Table, rule: string, ...names: string[]): Issue {
+  const missing = joinAlternatives(names);
+  const header = table.header.join(', ');
+  const message = msg`There is no column ${missing}. The columns are: ${header}.`;
+  return makeErrorIssue(rule, message, getHeaderPlace(table));
+}
+
+/** Returns the cells of a row, as many as the header has. */
+export function padCells({ cells }: RowCells, { length }: readonly string[]): string[] {
+  return Array.from({ length: Math.max(length, cells.length) }, (_, index) => cells[index] ?? '');
+}
+
 /** Formula with a cell or a function: `=B2&"x"`, `=CONCAT(A1;"-")`. */
 const FORMULA = /^=[-+(]*(?:\$?[A-Z]{1,3}\$?\d|\p{Lu}[\p{Lu}\d.]*\()/u;
 
 const NAMES_OF_FINDS: readonly ColumnName[] = ['local_id', 'evidencni_cislo', 'ident_cely'];
 
 function makeDateCellDoubt(row: RowCells, index: number, isNumber: boolean): CellDoubt {
-  const [stored = '', shown] = [row.cells[index], getDisplayedText(row, index)];
+  const stored = row.cells[index] ?? '';
+  const shown = getDisplayedText(row, index);
   const value = stored === shown ? msg`"${shown}"` : msg`"${shown}" (the day ${stored})`;
   const problem = isNumber
     ? msg`The cell contains a date, ${value}, where a number belongs: the spreadsheet changed what was typed. Format the column as a number, and write it again.`

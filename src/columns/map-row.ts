@@ -32,8 +32,6 @@ import { parsePointColumns } from './point-columns.ts';
 export type TableContext = {
   /** Usually `makePhotoResolver(dirname(table))`. */
   readonly resolvePhoto: ResolvePhoto;
-  /** Import a find without a missing photograph, with a warning for its row. */
-  readonly photosMayMiss?: boolean;
   /** Looks up a stored find: an exported table contains its identifier. */
   readonly findKnown?: (localId: string) => KnownFind | undefined;
   /**
@@ -90,12 +88,7 @@ export function mapRow(
   const report: Report = (severity, rule, message, column, element, more) => {
     const header = columns.getHeader(column);
     const place = { ...getRowPlace(columns.place, row), find: localId };
-    const where = {
-      ...place,
-      ...(element && { element }),
-      ...(header && { column: header }),
-      ...more,
-    };
+    const where = { ...place, element, column: header, ...more };
     issues.push(
       severity === 'warning'
         ? makeWarningIssue(rule, message, where)
@@ -140,7 +133,7 @@ export function mapRow(
     localId,
     elements: Object.assign(values, point.value.elements),
     photos,
-    ...(missing.length === 0 ? {} : { missingPhotos: missing }),
+    missingPhotos: missing,
     covered: row.point === undefined ? columns.covered : withPoint(columns.covered),
     coversPhotos: row.photos !== undefined || columns.has('photos'),
     source: getRowPlace(columns.place, row),
@@ -275,7 +268,7 @@ function splitPhotos(cell: string): readonly string[] {
 function parsePhotos(
   names: readonly string[],
   localId: string,
-  { resolvePhoto, photosMayMiss = false }: RowContext,
+  { resolvePhoto }: RowContext,
   previousPhotos: readonly string[],
   report: Report,
 ): { readonly photos: readonly string[]; readonly missing: readonly string[] } {
@@ -288,7 +281,7 @@ function parsePhotos(
     if (isReadable(path) && path.remark !== undefined)
       report('warning', OTHER_SPELLING, path.remark, 'photos');
     if (!isReadable(path) && previousPhotos.includes(name)) continue;
-    if (!isReadable(path) && path.rule === MISSING && photosMayMiss) {
+    if (!isReadable(path) && path.rule === MISSING) {
       const later = msg`The find was imported without it. Copy it there and import again, or attach it: ${cmd`pas photo add ${localId}`} FILE`;
       report('warning', path.rule, joinMessages([path.problem, later], ' '), 'photos');
     } else if (!isReadable(path)) report('error', path.rule, path.problem, 'photos');

@@ -163,16 +163,20 @@ function digestRow(row: TableRow, columns: Columns): string {
 
 /** Columns that distinguish a find from a remark: object, place and date. */
 const TELLING: readonly ColumnName[] = [
-  ...([
-    'druh_nalezu',
-    'specifikace',
-    'obdobi',
-    'presna_datace',
-    'datum_nalezu',
-    'lokalizace',
-    'photos',
-  ] as const),
-  ...(['lon', 'lat', 'geom_x', 'geom_y', 'wkt', 'geom_wkt', 'geom_sjtsk_wkt'] as const),
+  'druh_nalezu',
+  'specifikace',
+  'obdobi',
+  'presna_datace',
+  'datum_nalezu',
+  'lokalizace',
+  'photos',
+  'lon',
+  'lat',
+  'geom_x',
+  'geom_y',
+  'wkt',
+  'geom_wkt',
+  'geom_sjtsk_wkt',
 ];
 
 const TOTAL =
@@ -210,27 +214,26 @@ export function withoutOtherRows(table: Table, map?: ColumnMap, advice?: Message
 }
 
 /** @param names folded names of the columns */
-function explainNoFind({ cells }: TableRow, names: readonly string[]): Message | undefined {
+function isBetweenFinds({ cells }: TableRow, names: readonly string[]): boolean {
   const at = cells.findIndex((cell) => cell !== '');
   const first = cells[at] ?? '';
   const listLaterCells = (): string[] => cells.slice(at + 1).filter((cell) => cell !== '');
-  if (TOTAL.test(first) && listLaterCells().every((cell) => NUMBER.test(cell)))
-    return msg`The row contains totals ("${first}") and was skipped.`;
-  if (SEPARATOR.test(first) && listLaterCells().every((cell) => SEPARATOR.test(cell)))
-    return msg`The row only separates other rows and was skipped.`;
+  if (TOTAL.test(first) && listLaterCells().every((cell) => NUMBER.test(cell))) return true;
+  if (SEPARATOR.test(first) && listLaterCells().every((cell) => SEPARATOR.test(cell))) return true;
   // Shortcut: most names of columns have no digit.
-  if (/\d/.test(first) && !/\d/.test(names[at] ?? '')) return undefined;
-  const repeated = cells.every(
-    (cell, index) => cell === '' || foldName(cell) === (names[index] ?? ''),
+  if (/\d/.test(first) && !/\d/.test(names[at] ?? '')) return false;
+  return (
+    cells.every((cell, index) => cell === '' || foldName(cell) === (names[index] ?? '')) &&
+    listLaterCells().length > 0
   );
-  return repeated && listLaterCells().length > 0
-    ? msg`The row repeats the names of the columns and was skipped.`
-    : undefined;
 }
 
-function makeRemarkMessage({ cells }: TableRow): Message {
-  const first = (cells.find((cell) => cell !== '') ?? '').slice(0, MAX_SHOWN);
-  return msg`The row ("${first}") has no object, place or date, unlike all other rows, so it was skipped.`;
+function makeOtherRow(row: TableRow, isRemark: boolean): OtherRow {
+  const first = (row.cells.find((cell) => cell !== '') ?? '').slice(0, MAX_SHOWN);
+  const why = isRemark
+    ? msg`The row ("${first}") has no object, place or date, unlike all other rows, so it was skipped.`
+    : msg`The row ("${first}") is a total, a heading or a separator, so it was skipped.`;
+  return { row, why };
 }
 
 const MAX_SHOWN = 60;
@@ -263,12 +266,13 @@ function findOtherRows(
   );
   const names = table.header.map(foldName);
   const key = meanings.indexOf('local_id');
-  const otherRowList: OtherRow[] = [];
+  const otherRows: OtherRow[] = [];
   const silent: TableRow[] = [];
-  let [finds, longest, haveDigits] = [0, 0, true];
+  let finds = 0;
+  let longest = 0;
+  let haveDigits = true;
   for (const row of table.rows) {
-    const why = explainNoFind(row, names);
-    if (why !== undefined) otherRowList.push({ row, why });
+    if (isBetweenFinds(row, names)) otherRows.push(makeOtherRow(row, false));
     else if (row.point !== undefined || telling.some((index) => (row.cells[index] ?? '') !== '')) {
       const id = row.cells[key] ?? '';
       finds += 1;
@@ -280,8 +284,8 @@ function findOtherRows(
     id !== '' && id.length <= longest * 2 && (!haveDigits || /\d/.test(id));
   const remarks = silent.filter(({ cells }) => key === -1 || !isCalledSo(cells[key] ?? ''));
   if (telling.length > 0 && remarks.length < finds)
-    for (const row of remarks) otherRowList.push({ row, why: makeRemarkMessage(row) });
+    for (const row of remarks) otherRows.push(makeOtherRow(row, true));
   return new Map(
-    otherRowList.sort((a, b) => a.row.row - b.row.row).map((other) => [other.row.row, other]),
+    otherRows.sort((a, b) => a.row.row - b.row.row).map((other) => [other.row.row, other]),
   );
 }

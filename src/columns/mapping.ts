@@ -2,10 +2,11 @@ import { hasErrors, type Issue, makeErrorIssue, makeWarningIssue } from '../base
 import { cmd, isMessage, type Message, msg } from '../base/message.ts';
 import { FIELDS, findColumnMeant } from '../find/fields.ts';
 import type { LookupTerm, TermCandidate, TermLookup } from '../find/lookup.ts';
-import { makeMappingConflictMessage } from '../find/resolve-references.ts';
+import { explainLookup, type MappingConflict } from '../find/resolve-references.ts';
 import { getDisplayedText, type Table, type TableRow } from '../tables/table.ts';
 import { BYTE_ORDER_MARK, formatCsvCell } from '../text/csv.ts';
 import { foldName, makePersonKey } from '../text/names.ts';
+import { makeMissingColumnIssue } from './columns.ts';
 
 /** A museum's own term for a vocabulary entry. */
 export type MappedTerm = {
@@ -54,12 +55,8 @@ const IDENTIFIER = /^(?:HES|ORG|OS|ruian)-\d+$/i;
 export function parseMapping(table: Table, anySet?: string): Mapping {
   const columns = findMappingColumns(table);
   const issues: Issue[] = [...table.issues.filter(({ rule }) => rule !== 'table-no-rows')];
-  const columnNames = MAPPING_COLUMNS.join(', ');
-  for (const needed of ['set', 'term', 'id'] as const) {
-    if (columns.has(needed)) continue;
-    const message = msg`The mapping has no column ${needed}. Its columns are ${columnNames}.`;
-    issues.push(makeErrorIssue('mapping-column', message, { file: table.file, row: 1 }));
-  }
+  for (const needed of ['set', 'term', 'id'] as const)
+    if (!columns.has(needed)) issues.push(makeMissingColumnIssue(table, 'mapping-column', needed));
   if (hasErrors(issues)) return { file: table.file, rows: [], issues };
   const rows = Array.from(table.rows).flatMap((row) => {
     const read = parseRow(row, columns, anySet);
@@ -99,9 +96,7 @@ function parseRow(
   const isEmpty = getCell('id') === '' && getCell('label') === '';
   if (named === '' && isEmpty && NO.has(answer)) return undefined;
   const set = named === '' ? anySet : findSetSpec(named);
-  if (set === undefined) {
-    return msg`No element of a find has entries of "${named}". Write a set such as heslo:obdobi, or an element such as obdobi.`;
-  }
+  if (set === undefined) return makeUnknownSetMessage(named);
   if (term === '') return msg`The row does not contain your own term.`;
   if (IDENTIFIER.test(term))
     return msg`"${term}" is an identifier of the service, so it cannot be mapped to another entry.`;
@@ -136,6 +131,10 @@ export function findSetSpec(text: string): string | undefined {
   );
   if (field?.set !== undefined) return field.set;
   return /^heslo(?::[a-z0-9_]+)?$/.test(text) || SETS.includes(text) ? text : undefined;
+}
+
+export function makeUnknownSetMessage(named: string): Message {
+  return msg`No element of a find has entries of "${named}". Write a set such as heslo:obdobi, or an element such as obdobi.`;
 }
 
 function withoutContradictions(
@@ -203,27 +202,40 @@ export function withMapping(lookupTerm: LookupTerm, { rows }: Mapping): LookupTe
   };
 }
 
-function lookUpMapped(
-  { set, term: ownTerm, id, label }: MappingRow,
+function lookUpMapped(row: MappingRow, lookupTerm: LookupTerm): TermLookup {
+  const lookup = lookUpEntry(row, lookupTerm);
+  if (lookup.kind === 'found') return { ...lookup, isOwn: true };
+  const { set: setSpec, id, label } = row;
+  return lookup.kind === 'not-harvested' && id !== ''
+    ? { kind: 'found', term: { id, label, setSpec }, isOwn: true }
+    : lookup;
+}
+
+type EntryLookup = Extract<TermLookup, { kind: 'found' | 'not-harvested' | 'mapping-conflict' }>;
+
+/**
+ * Looks up the entry to which a term is mapped. @param lookupTerm lookup without the mapping
+ */
+export function lookUpEntry(
+  { set, term: ownTerm, id, label }: MappedTerm,
   lookupTerm: LookupTerm,
-): TermLookup {
-  const lookup = lookupTerm(set, id === '' ? label : id);
+): EntryLookup {
+  const target = id === '' ? label : id;
+  const lookup = lookupTerm(set, target);
   switch (lookup.kind) {
     case 'found':
-      return { ...lookup, isOwn: true };
+    case 'not-harvested':
     case 'mapping-conflict':
       return lookup;
-    case 'not-harvested':
-      return id === '' ? lookup : { kind: 'found', term: { id, label, setSpec: set }, isOwn: true };
     case 'ambiguous':
     case 'unknown':
-      return { kind: 'mapping-conflict', ownTerm, target: id === '' ? label : id };
+      return { kind: 'mapping-conflict', ownTerm, target };
     case 'wrong-set':
     case 'deleted':
       return {
         kind: 'mapping-conflict',
         ownTerm,
-        target: id,
+        target,
         term: lookup.term,
         because: lookup.kind,
       };
@@ -250,17 +262,10 @@ export function parseOwnTerms(table: Table): {
     columns.size === 0 &&
     findColumnMeant(only) === undefined;
   const issues: Issue[] = table.issues.filter(({ rule }) => !isList || rule !== 'table-no-rows');
-  const [termAt, setAt] = [
-    columns.get('term') ?? (table.header.length === 1 ? 0 : undefined),
-    columns.get('set'),
-  ];
+  const termAt = columns.get('term') ?? (table.header.length === 1 ? 0 : undefined);
+  const setAt = columns.get('set');
   if (termAt === undefined) {
-    const headerText = table.header.join(', ');
-    const message = msg`The list has no column "term". Its columns are ${headerText}; call the one with your terms "term".`;
-    return {
-      terms: [],
-      issues: [...issues, makeErrorIssue('list-column', message, { file: table.file, row: 1 })],
-    };
+    return { terms: [], issues: [...issues, makeMissingColumnIssue(table, 'list-column', 'term')] };
   }
   const terms = new Map<string, OwnTerm>();
   if (isList)
@@ -272,54 +277,20 @@ export function parseOwnTerms(table: Table): {
     const set = named === '' ? undefined : findSetSpec(named);
     if (term === '') continue;
     if (named !== '' && set === undefined) {
-      const message = msg`No element of a find has entries of "${named}". Write a set such as heslo:obdobi, or an element such as obdobi.`;
-      issues.push(makeErrorIssue('list-set', message, { file: table.file, row }));
+      const where = { file: table.file, row };
+      issues.push(makeErrorIssue('list-set', makeUnknownSetMessage(named), where));
       continue;
     }
     const key = getMappingKey(set ?? '', term);
-    if (!terms.has(key)) terms.set(key, { row, term, ...(set === undefined ? {} : { set }) });
+    if (!terms.has(key)) terms.set(key, { row, term, set });
   }
   return { terms: [...terms.values()], issues };
 }
 
-type MappingConflict =
-  | { readonly kind: 'unknown' }
-  | { readonly kind: 'deleted' | 'wrong-set'; readonly entry: TermCandidate };
-
-/** Target of a confirmed row. */
-type MappingStanding =
-  | MappingConflict
-  | { readonly kind: 'not-harvested' }
-  | { readonly kind: 'good' | 'other-label'; readonly entry: TermCandidate };
-
-/** @param lookupTerm lookup without the mapping */
-export function getMappingStanding(
-  { set, id, label }: MappingRow,
-  lookupTerm: LookupTerm,
-): MappingStanding {
-  const lookup = lookupTerm(set, id === '' ? label : id);
-  switch (lookup.kind) {
-    case 'found': {
-      const { term: entry } = lookup;
-      const named =
-        label === '' || [entry.label, entry.labelEn ?? ''].some((name) => isSameName(name, label));
-      return { kind: named ? 'good' : 'other-label', entry };
-    }
-    case 'deleted':
-    case 'wrong-set':
-      return { kind: lookup.kind, entry: lookup.term };
-    case 'not-harvested':
-      return { kind: 'not-harvested' };
-    case 'ambiguous':
-    case 'unknown':
-    case 'mapping-conflict':
-      return { kind: 'unknown' };
-  }
-}
-
-function isSameName(one: string, other: string): boolean {
+/** Tells if a label, where there is one, is a name of the entry. */
+export function isCalled({ label, labelEn = '' }: TermCandidate, name: string): boolean {
   const simplify = (text: string): string => text.normalize('NFC').trim().toLowerCase();
-  return simplify(one) === simplify(other);
+  return name === '' || [label, labelEn].some((each) => simplify(each) === simplify(name));
 }
 
 /**
@@ -330,30 +301,30 @@ export function checkMapping({ file, rows, issues }: Mapping, lookupTerm: Lookup
   const rowIssues = rows
     .filter(({ confirmed }) => confirmed)
     .flatMap((row) =>
-      getStandingIssues(row, getMappingStanding(row, lookupTerm)).map((issue) =>
+      checkEntry(row, lookUpEntry(row, lookupTerm)).map((issue) =>
         issue.with({ file, row: row.row }),
       ),
     );
   return [...issues, ...rowIssues];
 }
 
-function getStandingIssues(row: MappingRow, standing: MappingStanding): Issue[] {
-  const { set, term: ownTerm, label } = row;
-  switch (standing.kind) {
-    case 'good':
-      return [];
-    case 'other-label': {
-      const { entry } = standing;
+function checkEntry({ set, term: ownTerm, label }: MappingRow, lookup: EntryLookup): Issue[] {
+  switch (lookup.kind) {
+    case 'found': {
+      const { term: entry } = lookup;
+      if (isCalled(entry, label)) return [];
       const message = msg`"${ownTerm}" is mapped to ${entry.id} as "${label}", which is now called "${entry.label}". Check that it still means the same, then: ${cmd`pas vocab map set ${set} ${ownTerm} ${entry.id}`}`;
       return [makeWarningIssue('mapping-renamed', message)];
     }
-    case 'not-harvested': {
-      const message = msg`"${ownTerm}" cannot be checked: ${set} was not harvested. Run ${cmd`pas harvest-vocab`}.`;
-      return [makeWarningIssue('mapping-unchecked', message)];
-    }
-    default:
-      return [makeMappingConflictIssue(row, standing)];
+    case 'not-harvested':
+      return [makeWarningIssue('mapping-unchecked', makeUncheckedMessage(ownTerm, set))];
+    case 'mapping-conflict':
+      return [makeMappingConflictIssue(lookup, set)];
   }
+}
+
+export function makeUncheckedMessage(ownTerm: string, set: string): Message {
+  return msg`"${ownTerm}" cannot be checked: ${set} was not harvested. Run ${cmd`pas harvest-vocab`}.`;
 }
 
 const CONFLICT_RULES = {
@@ -363,14 +334,7 @@ const CONFLICT_RULES = {
 } as const;
 
 /** Makes the issue of a row whose entry cannot be used. */
-export function makeMappingConflictIssue(
-  { set, term: ownTerm, id, label }: MappingRow,
-  standing: MappingConflict,
-): Issue {
-  const conflict = { kind: 'mapping-conflict', ownTerm, target: id === '' ? label : id } as const;
-  const gone = standing.kind === 'unknown' ? {} : { term: standing.entry, because: standing.kind };
-  return makeErrorIssue(
-    CONFLICT_RULES[standing.kind],
-    makeMappingConflictMessage({ ...conflict, ...gone }, set),
-  );
+export function makeMappingConflictIssue(conflict: MappingConflict, set: string): Issue {
+  const rule = CONFLICT_RULES[conflict.because ?? 'unknown'];
+  return makeErrorIssue(rule, explainLookup(conflict, set, ''));
 }

@@ -1,15 +1,9 @@
 import { type Issue, makeErrorIssue, makeWarningIssue } from '../base/issue.ts';
 import { msg } from '../base/message.ts';
 import { findNumberProblem } from '../find/value-rules.ts';
-import {
-  getHeaderPlace,
-  getRowPlace,
-  type RowPlace,
-  type Table,
-  type TableRow,
-} from '../tables/table.ts';
+import { getRowPlace, type RowPlace, type Table, type TableRow } from '../tables/table.ts';
 import { foldName } from '../text/names.ts';
-import { findCellDoubt, getTrimmedCell } from './columns.ts';
+import { findCellDoubt, getTrimmedCell, makeMissingColumnIssue } from './columns.ts';
 
 /** A row of a table of registration numbers, with at least one of the two identifiers. */
 export type NumberRow = {
@@ -48,13 +42,9 @@ export function parseNumbers(table: Table): {
   readonly issues: readonly Issue[];
 } {
   const places = findNumberColumns(table);
-  const issues: Issue[] = [...table.issues, ...checkMissingColumns(table, places)];
-  if (
-    places.get('evidencni_cislo') === undefined ||
-    (!places.has('local_id') && !places.has('ident_cely'))
-  ) {
-    return { rows: [], issues };
-  }
+  const missing = checkMissingColumns(table, places);
+  const issues: Issue[] = [...table.issues, ...missing];
+  if (missing.length > 0) return { rows: [], issues };
   const getCellText = (row: TableRow, column: Column): string =>
     getTrimmedCell(row, places.get(column) ?? -1, column);
   const rows: NumberRow[] = [];
@@ -70,11 +60,9 @@ export function parseNumbers(table: Table): {
       issues.push(issue.with({ ...place, column }));
     }
     if (doubts.some(({ severity }) => severity === 'error')) continue;
-    const [localId, identCely, value] = [
-      getCellText(row, 'local_id'),
-      getCellText(row, 'ident_cely'),
-      getCellText(row, 'evidencni_cislo'),
-    ];
+    const localId = getCellText(row, 'local_id');
+    const identCely = getCellText(row, 'ident_cely');
+    const value = getCellText(row, 'evidencni_cislo');
     const problem = checkNumberRow(localId || identCely, value);
     if (problem === undefined) rows.push({ localId, identCely, value, place });
     else issues.push(problem.with(place));
@@ -88,9 +76,7 @@ function checkNumberRow(find: string, value: string): Issue | undefined {
     return makeWarningIssue(
       'number-empty',
       msg`${find} has no number yet, so the row was skipped.`,
-      {
-        element: 'evidencni_cislo',
-      },
+      { element: 'evidencni_cislo' },
     );
   if (find === '') {
     return makeErrorIssue(
@@ -113,26 +99,10 @@ function findNumberColumns(table: Table): Map<Column, number> {
 }
 
 function checkMissingColumns(table: Table, places: ReadonlyMap<Column, number>): Issue[] {
-  const header = table.header.join(', ');
-  const where = getHeaderPlace(table);
-  return [
-    ...(places.has('local_id') || places.has('ident_cely')
-      ? []
-      : [
-          makeErrorIssue(
-            'number-column',
-            msg`There is no column local_id or ident_cely. The columns are: ${header}.`,
-            where,
-          ),
-        ]),
-    ...(places.has('evidencni_cislo')
-      ? []
-      : [
-          makeErrorIssue(
-            'number-column',
-            msg`There is no column evidencni_cislo. The columns are: ${header}.`,
-            where,
-          ),
-        ]),
-  ];
+  const issues: Issue[] = [];
+  if (!places.has('local_id') && !places.has('ident_cely'))
+    issues.push(makeMissingColumnIssue(table, 'number-column', 'local_id', 'ident_cely'));
+  if (!places.has('evidencni_cislo'))
+    issues.push(makeMissingColumnIssue(table, 'number-column', 'evidencni_cislo'));
+  return issues;
 }

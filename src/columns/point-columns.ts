@@ -186,7 +186,8 @@ const WELL_KNOWN = /^(?:srid|(?:multi)?(?:point|line|polygon)|geometry)/i;
 function parsePlainPosition(text: string): Reading<Position> {
   const position = parsePosition(text);
   if (!isReadable(position)) return position;
-  const [{ doubt }, meant] = [position.value, writePosition(position.value)];
+  const { doubt } = position.value;
+  const meant = writePosition(position.value);
   if (doubt === undefined) return position;
   return makeUnreadable(
     'coordinate',
@@ -211,7 +212,8 @@ function withoutPoint(
 ): PointReading {
   const [other] = filled;
   if (stated !== undefined && other !== undefined) {
-    const [place, otherSystem] = [enumerate(other.columns), other.system ?? ''];
+    const place = enumerate(other.columns);
+    const otherSystem = other.system ?? '';
     return makeProblem(
       'coordinate-system',
       msg`geom_system says ${stated}, but the point is in ${place}, which is ${otherSystem}. Make them agree.`,

@@ -23,7 +23,6 @@ export type Preview = {
 type PreviewContext = {
   readonly lookupTerm: LookupTerm;
   readonly resolvePhoto: ResolvePhoto;
-  readonly photosMayMiss: boolean;
   readonly check: (find: Find) => readonly Issue[];
 };
 
@@ -38,7 +37,8 @@ export function previewImport(table: Table, map: ColumnMap, context: PreviewCont
   const mapped = mapTable(withColumnMap(table, map), context);
   const finds: Find[] = [];
   const problems = new Map<string, { issue: Issue; rows: number }>();
-  let [read, drafts] = [0, 0];
+  let read = 0;
+  let drafts = 0;
   const note = (issue: Issue): void => {
     const key = `${issue.rule} ${issue.element ?? issue.column ?? ''}`;
     const sameProblem = problems.get(key);

@@ -91,7 +91,7 @@ export function proposeColumns(
       profile,
       rule,
       reasons,
-      ...(doubt === undefined ? {} : { doubt }),
+      doubt,
     };
   });
   const read = new Set(columns.flatMap(({ rule }) => (rule.kind === 'read' ? [rule.element] : [])));
@@ -130,7 +130,7 @@ export function proposeNumberColumns(table: Table, knowledge: LookupSources): Ta
       reasons = [msg`not needed for a number`],
       doubt,
     } = candidateByColumn.get(profile.index) ?? {};
-    return { profile, rule, reasons, ...(doubt === undefined ? {} : { doubt }) };
+    return { profile, rule, reasons, doubt };
   });
   const read = new Set([...candidateByColumn.values()].map(({ element }) => element));
   const undecided: ColumnName[] = read.has('evidencni_cislo') ? [] : ['evidencni_cislo'];
@@ -343,20 +343,19 @@ function scoreKey(
     repeated.length === 0 && empty === 0
       ? [...candidate.reasons, msg`filled in every row, without duplicates`]
       : candidate.reasons;
-  const { doubt: _doubt, ...rest } = candidate;
   return {
-    ...rest,
+    ...candidate,
     reasons,
     rule: counts ? { ...candidate.rule, prefix } : candidate.rule,
-    ...(doubts.length === 0 ? {} : { doubt: joinMessages(doubts, '; ') }),
+    doubt: doubts.length === 0 ? undefined : joinMessages(doubts, '; '),
   };
 }
 
-type Repeated = { readonly text: string; readonly rows: readonly number[] };
+type RepeatedText = { readonly text: string; readonly rows: readonly number[] };
 
 const MAX_NAMED = 3;
 
-function makeRepeatedDoubt(repeated: readonly Repeated[]): Message {
+function makeRepeatedDoubt(repeated: readonly RepeatedText[]): Message {
   const named = repeated.slice(0, MAX_NAMED).map(({ text, rows }) => {
     const numbers = `${rows.slice(0, MAX_NAMED).join(', ')}${rows.length > MAX_NAMED ? ' …' : ''}`;
     return msg`"${text}" in rows ${numbers}`;
@@ -365,7 +364,7 @@ function makeRepeatedDoubt(repeated: readonly Repeated[]): Message {
   return msg`duplicate numbers: ${all}; these rows are skipped until each has its own`;
 }
 
-function findRepeatedTexts({ rows }: Table, index: number): Repeated[] {
+function findRepeatedTexts({ rows }: Table, index: number): RepeatedText[] {
   const rowsByText = new Map<string, number | number[]>();
   for (const { row, cells } of rows) {
     const text = (cells[index] ?? '').trim();

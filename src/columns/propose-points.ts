@@ -62,7 +62,8 @@ export function proposePoint(
           b.profile.filled * b.share - a.profile.filled * a.share,
       )[0];
   const pairs = PAIRS.flatMap(({ system, x, y }) => {
-    const [first, second] = [findShape(x), findShape(y)];
+    const first = findShape(x);
+    const second = findShape(y);
     return first === undefined || second === undefined ? [] : [{ system, first, second }];
   });
   const [best] = pairs.sort((a, b) => b.first.profile.filled - a.first.profile.filled);
@@ -74,7 +75,7 @@ export function proposePoint(
     const element = index === 0 ? ('geom_x' as const) : ('geom_y' as const);
     return {
       profile,
-      rule: { kind: 'read' as const, element, ...(needsMinus ? { sign: 'minus' as const } : {}) },
+      rule: { kind: 'read', element, sign: needsMinus ? 'minus' : undefined } as const,
       reasons: [
         AXIS_REASONS[axis],
         ...(needsMinus ? [msg`without the minus sign that EPSG:5514 requires`] : []),
@@ -157,7 +158,8 @@ function describeAreas(
   system: GeomSystem,
   lookupArea: LookupArea,
 ): Message {
-  let [looked, inside] = [0, 0];
+  let looked = 0;
+  let inside = 0;
   for (const { cells } of table.rows) {
     if (looked === MAX_LOOKUPS) break;
     const [east, south] = parseCells(cells);

@@ -49,9 +49,7 @@ export function parseColumnMap(file: string, text: string): ColumnMapReading {
   }
   const issues: Issue[] = [];
   const report: ReportMapIssue = (rule, message, column) =>
-    void issues.push(
-      makeErrorIssue(rule, message, { file, ...(column === undefined ? {} : { column }) }),
-    );
+    void issues.push(makeErrorIssue(rule, message, { file, column }));
   const { version, columns = {}, fixed = {}, local_id: localId } = toml.table;
   for (const key of Object.keys(toml.table).filter((name) => !KEYS.includes(name))) {
     const keyNames = KEYS.join(', ');
@@ -68,7 +66,7 @@ export function parseColumnMap(file: string, text: string): ColumnMapReading {
     file,
     columns: parseColumnRules(parseTomlTable(columns, 'columns', report), report),
     fixed: parseFixed(parseTomlTable(fixed, 'fixed', report), report),
-    ...(typeof localId === 'string' ? { localId } : {}),
+    localId: typeof localId === 'string' ? localId : undefined,
   };
   checkRepeats(map, report);
   return hasErrors(issues) ? { issues } : { map, issues };
@@ -114,12 +112,7 @@ function parseColumnRule(
   if (element === undefined) return undefined;
   const read = parseOptions(element, options, key, report);
   const replacements = parseReplacements(values, key, report);
-  return {
-    kind: 'read',
-    element,
-    ...read,
-    ...(replacements === undefined ? {} : { values: replacements }),
-  };
+  return { kind: 'read', element, ...read, values: replacements };
 }
 
 function findElementName(
@@ -308,11 +301,9 @@ export function formatColumnMap(map: ColumnMap, remarks: MapRemarks): string {
 function formatRule(rule: ColumnRule): string {
   if (rule.kind === 'ignored') return quoteTomlString('ignore');
   const { kind: _kind, element, yearOnly, values, ...rest } = rule;
-  const options = Object.entries({
-    ...rest,
-    ...(yearOnly === undefined ? {} : { year_only: yearOnly }),
-  });
-  const parts = options.map(([name, text]) => `${name} = ${quoteTomlString(text)}`);
+  const parts = Object.entries({ ...rest, year_only: yearOnly }).flatMap(([name, text]) =>
+    text === undefined ? [] : [`${name} = ${quoteTomlString(text)}`],
+  );
   if (values !== undefined) {
     const pairs = Object.entries(values).map(
       ([ownText, meant]) => `${quoteTomlString(ownText)} = ${quoteTomlString(meant)}`,

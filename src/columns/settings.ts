@@ -12,7 +12,7 @@ import {
 import type { Find } from '../find/find.ts';
 import type { Table, TableRow } from '../tables/table.ts';
 import { findNearestNames, foldName } from '../text/names.ts';
-import { normalizeCell, OF_ONE_FIND, parseColumns } from './columns.ts';
+import { normalizeCell, OF_ONE_FIND, padCells, parseColumns } from './columns.ts';
 import { mapRow, type RowContext } from './map-row.ts';
 
 /**
@@ -185,21 +185,12 @@ export function withConstants(table: Table, constants: readonly Setting[]): Tabl
     return [header.push(name) - 1, value] as const;
   });
   const fillRow = (row: TableRow): TableRow => {
-    const cells = [
-      ...row.cells,
-      ...Array.from({ length: header.length - row.cells.length }, () => ''),
-    ];
-    for (const [index, text] of places)
-      cells[index] = (cells[index] ?? '').trim() === '' ? text : (cells[index] ?? '');
+    const cells = padCells(row, header);
+    for (const [index, text] of places) if (cells[index]?.trim() === '') cells[index] = text;
     return { ...row, cells };
   };
   const rows = function* (): Generator<TableRow> {
     for (const row of table.rows) yield fillRow(row);
   };
-  return {
-    ...table,
-    header,
-    ...(table.names === undefined ? {} : { names }),
-    rows: { [Symbol.iterator]: rows },
-  };
+  return { ...table, header, names: table.names && names, rows: { [Symbol.iterator]: rows } };
 }

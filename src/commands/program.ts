@@ -160,7 +160,6 @@ const MODULES: readonly (readonly [
   [['remove'], () => import('./finds/remove.ts')],
   [['undo'], () => import('./finds/undo.ts')],
   [['validate'], () => import('./finds/validate.ts')],
-  [['build'], () => import('./finds/build.ts')],
   [['export'], () => import('./finds/export.ts')],
   [['push'], () => import('./sending/push.ts')],
   [['pull'], () => import('./harvest/pull.ts')],
@@ -168,14 +167,12 @@ const MODULES: readonly (readonly [
   [['reconcile'], () => import('./sending/reconcile.ts')],
   [['resolve'], () => import('./sending/resolve.ts')],
   [['report'], () => import('./finds/report.ts')],
-  [['pace'], () => import('./service/pace.ts')],
   [['doctor'], () => import('./service/doctor.ts')],
   [['backup'], () => import('./service/backup.ts')],
   [['restore'], () => import('./service/restore.ts')],
   [['rehearse'], () => import('./service/rehearse.ts')],
   [['mock-server'], () => import('./service/mock-server.ts')],
   [['completion'], () => import('./setup/completion.ts')],
-  [['setup-path'], () => import('./setup/setup-path.ts')],
   [['__complete'], () => import('./setup/complete.ts')],
 ];
 

@@ -95,14 +95,14 @@ export function formatStrippedCount(count: number): string {
   );
 }
 
-type Folded = { readonly what: string; readonly text: string; more: number };
+type FoldedLine = { readonly what: string; readonly text: string; more: number };
 
 /**
  * Groups lines by kind: the first one, and the number of further ones. A restored service has
  * hundreds.
  */
 export class FoldedLines {
-  readonly #kinds = new Map<string, Folded>();
+  readonly #kinds = new Map<string, FoldedLine>();
 
   /** @param kind equal where only names and numbers differ */
   add(kind: string, what: Message, text: string): void {

@@ -268,101 +268,84 @@ type KeyRule = {
   readonly kind: Kind;
   readonly required?: true;
   readonly fallback?: string | number;
-  readonly help: Message;
 };
 
-/** Keys of a profile: the name in config.toml and, with dashes, the flag of `pas init`. */
+/** Keys of a profile in config.toml. */
 export const PROFILE_KEYS = {
-  base_url: { kind: 'url', required: true, help: msg`address of the write interface` },
-  oai_base: { kind: 'url', help: msg`address of the harvesting interface` },
-  schema_base: { kind: 'url', required: true, help: msg`address below which the schemas are` },
-  kind: {
-    kind: ['production', 'training'],
-    required: true,
-    help: msg`production or training instance`,
-  },
-  prefix: { kind: 'text', fallback: 'svc', help: msg`XML prefix of the service (default svc)` },
-  schema_version: {
-    kind: 'text',
-    fallback: '2.2',
-    help: msg`schema version that the service accepts (default 2.2)`,
-  },
-  username: { kind: 'text', help: msg`account, usually an e-mail address` },
-  oai_auth: {
-    kind: ['none', 'basic', 'bearer'],
-    fallback: 'none',
-    help: msg`how to sign in for harvesting (default none)`,
-  },
-  min_interval_ms: {
-    kind: 'count',
-    fallback: 100,
-    help: msg`minimum milliseconds between requests (default 100)`,
-  },
-  pacing: {
-    kind: 'pacing',
-    fallback: 'local',
-    help: msg`where the rate limit is shared: local (this machine) or redis://host:port/db (several machines; default local)`,
-  },
-  pacing_fallback_interval_ms: {
-    kind: 'count',
-    fallback: 2000,
-    help: msg`minimum milliseconds between requests while that Redis cannot be used (default 2000)`,
-  },
-  max_in_flight: {
-    kind: 'count',
-    fallback: 16,
-    help: msg`maximum number of parallel requests (default 16)`,
-  },
-  photo_max_bytes: {
-    kind: 'count',
-    fallback: 262_144_000,
-    help: msg`maximum size of a photograph in bytes (default 262144000)`,
-  },
-  settle_ms: {
-    kind: 'count',
-    fallback: 600_000,
-    help: msg`how long the service may still process an unanswered request, in milliseconds (default 600000)`,
-  },
-  index_allowance_ms: {
-    kind: 'count',
-    fallback: 900_000,
-    help: msg`how much later a new record may appear in harvests, in milliseconds (default 900000)`,
-  },
-  look_back_days: {
-    kind: 'count',
-    fallback: 30,
-    help: msg`how many days before the oldest unsent find the first search of a project begins (default 30)`,
-  },
-  answer_timeout_ms: {
-    kind: 'count',
-    fallback: 120_000,
-    help: msg`how long to wait for an answer, in milliseconds (default 120000)`,
-  },
-  allow_http: { kind: 'boolean', help: msg`allow addresses without TLS` },
-  outbox: { kind: 'outbox', help: msg`identifier of the outbox, which pas writes itself` },
+  base_url: { kind: 'url', required: true },
+  oai_base: { kind: 'url' },
+  schema_base: { kind: 'url', required: true },
+  kind: { kind: ['production', 'training'], required: true },
+  prefix: { kind: 'text', fallback: 'svc' },
+  schema_version: { kind: 'text', fallback: '2.2' },
+  username: { kind: 'text' },
+  oai_auth: { kind: ['none', 'basic', 'bearer'], fallback: 'none' },
+  min_interval_ms: { kind: 'count', fallback: 100 },
+  pacing: { kind: 'pacing', fallback: 'local' },
+  pacing_fallback_interval_ms: { kind: 'count', fallback: 2000 },
+  max_in_flight: { kind: 'count', fallback: 16 },
+  photo_max_bytes: { kind: 'count', fallback: 262_144_000 },
+  settle_ms: { kind: 'count', fallback: 600_000 },
+  index_allowance_ms: { kind: 'count', fallback: 900_000 },
+  look_back_days: { kind: 'count', fallback: 30 },
+  answer_timeout_ms: { kind: 'count', fallback: 120_000 },
+  allow_http: { kind: 'boolean' },
+  /** pas writes it itself. */
+  outbox: { kind: 'outbox' },
 } as const satisfies Record<string, KeyRule>;
 
 export type ProfileKey = keyof typeof PROFILE_KEYS;
 
-/** Keys with a flag of `pas init`: all except the one that pas writes itself. */
-export const PROFILE_FLAGS = (Object.keys(PROFILE_KEYS) as ProfileKey[]).filter(
-  (key) => PROFILE_KEYS[key].kind !== 'outbox',
-);
+/** Keys that a person decides: each has a flag of `pas init`, with this help. */
+export const DECIDED_KEYS = {
+  base_url: msg`address of the write interface`,
+  oai_base: msg`address of the harvesting interface`,
+  schema_base: msg`address below which the schemas are`,
+  kind: msg`production or training instance`,
+  username: msg`account, usually an e-mail address`,
+  oai_auth: msg`how to sign in for harvesting (default none)`,
+} as const satisfies Partial<Record<ProfileKey, Message>>;
+
+export type DecidedKey = keyof typeof DECIDED_KEYS;
+
+const isDecided = (key: ProfileKey): key is DecidedKey => Object.hasOwn(DECIDED_KEYS, key);
+
+/**
+ * Parses `key=value` of `pas init --set`; an error does not quote the value, which may contain a
+ * password. @throws ConfigError for another text or an unknown key
+ */
+export function parseSetting(text: string): readonly [ProfileKey, string | boolean] {
+  const at = text.indexOf('=');
+  const key = text.slice(0, Math.max(at, 0)).trim();
+  const value = text.slice(at + 1).trim();
+  const keys = (Object.keys(PROFILE_KEYS) as ProfileKey[]).filter((each) => each !== 'outbox');
+  const known = keys.find((each) => each === key);
+  if (known === undefined) {
+    const keyNames = keys.join(', ');
+    throw new ConfigError(
+      at < 0 ? t`--set needs a key and a value: key=value.` : t`--set: unknown key ${key}.`,
+      { hint: t`Known are ${keyNames}.` },
+    );
+  }
+  const isBoolean = PROFILE_KEYS[known].kind === 'boolean' && /^(?:true|false)$/.test(value);
+  return [known, isBoolean ? value === 'true' : value];
+}
 
 /** Makes the command that creates a profile with these settings, without its outbox. */
 export function initCommand(name: string, settings: ProfileSettings): Command {
-  const getFlagValue = (key: ProfileKey): string | true | undefined => {
-    const value = settings[key];
-    return typeof value === 'boolean' ? value || undefined : value?.toString();
-  };
-  return composeCommand('pas init', [
-    ['--name', name],
-    ...PROFILE_FLAGS.map((key) => [toFlag(key), getFlagValue(key)] as const),
-  ]);
+  const flags = Object.entries(settings).flatMap(([name, value]) => {
+    const key = name as ProfileKey;
+    if (key === 'outbox') return [];
+    const pair: readonly [string, string] = isDecided(key)
+      ? [toFlag(key), String(value)]
+      : ['--set', `${key}=${value}`];
+    return [pair];
+  });
+  return composeCommand('pas init', [['--name', name], ...flags]);
 }
 
 /** Returns `--base-url` for `base_url`. */
-export function toFlag(key: ProfileKey): string {
+export function toFlag(key: DecidedKey): string {
   return `--${key.replaceAll('_', '-')}`;
 }
 

@@ -50,11 +50,11 @@ export type Runtime = {
   /** Replacements for the system's services. */
   readonly overrides?: Partial<Dependencies>;
   /** Replacements for the configuration, in a nested context. */
-  readonly fixed?: Fixed;
+  readonly fixed?: FixedParts;
 };
 
 /** Terminal and places of a nested context, such as that of a rehearsal. */
-type Fixed = {
+type FixedParts = {
   readonly terminal?: Terminal;
   readonly outboxesFolder?: string;
   readonly outboxId?: string;
@@ -117,7 +117,7 @@ export type Context = Runtime & {
    * Makes a context of the same command for another profile, without the environment's credentials.
    * Closed with this one.
    */
-  asProfile(name: string, fixed?: Fixed): Context;
+  asProfile(name: string, fixed?: FixedParts): Context;
   openVocabulary(): Promise<VocabularyStore>;
   /** As `openVocabulary`, for reading: a copy where nothing can be written. */
   openVocabularyToRead(): Promise<VocabularyStore>;
@@ -267,7 +267,11 @@ function withoutAccountVariables(environment: Environment): Environment {
   return otherVariables;
 }
 
-function makeOutboxAccess(parts: ProfileSources, { system, holder }: Dependencies, fixed: Fixed) {
+function makeOutboxAccess(
+  parts: ProfileSources,
+  { system, holder }: Dependencies,
+  fixed: FixedParts,
+) {
   const { clock, getConfig, places, getProfile } = parts;
   const findOutboxId = (): string | undefined =>
     fixed.outboxId ?? getConfig().profiles.get(getProfile().name)?.outbox?.toString();

@@ -299,7 +299,7 @@ export async function fetchSharedProfile(context: Context, from: string): Promis
     });
   if (PRIVATE_KEYS in settings)
     throw new ConfigError(t`${from} allows addresses without TLS.`, {
-      hint: t`If the network is your own, add --allow-http.`,
+      hint: t`If the network is your own, add --set allow_http=true.`,
     });
   return settings;
 }

@@ -1,27 +1,19 @@
-import { lstatSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { lstatSync, mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
 import { InterruptedError, UsageError } from '../base/errors.ts';
 import { t } from '../base/language.ts';
 import { type Message, msg, quoteShellWord } from '../base/message.ts';
-import {
-  type AppendTarget,
-  openAppendingFile,
-  openAppendingStream,
-} from '../flows/harvest/append-output.ts';
-import { OUTPUT_FORMS, type OutputName } from '../flows/harvest/outputs.ts';
+import { openAppendingFile, openAppendingStream } from '../flows/harvest/append-output.ts';
+import { type OutputName, type OutputSubject, openRecordOutput } from '../flows/harvest/outputs.ts';
 import type { OpenedOutput, Opening, RecordOutput } from '../flows/harvest/record-output.ts';
-import { assertSubject, openLedger, type Subject } from '../ledger/ledger.ts';
+import { assertSubject, openLedger } from '../ledger/ledger.ts';
 import { toDatabaseError } from '../store/database.ts';
 import { makeFolder } from '../store/folder.ts';
 import type { Context } from './context.ts';
 
-/** Subject of a harvest into an output of a known form. */
-export type OutputSubject = Subject & { readonly form: OutputName };
-
 /**
- * Opens the output with its ledger: beside a file, inside a folder or an SQLite file. Both are
- * closed with the context.
+ * Opens the output with its ledger beside it. Both are closed with the context.
  * @throws UsageError where something else exists there; DatabaseError where it cannot be written,
  * or another process uses it
  */
@@ -33,8 +25,8 @@ export async function openOutput(
 ): Promise<OpenedOutput> {
   const place =
     out === '-'
-      ? makeTemporaryPlace(context, subject)
-      : makeLastingPlace(resolve(context.cwd, out), subject);
+      ? makeTemporaryPlace(context)
+      : makeLastingPlace(resolve(context.cwd, out), subject.form);
   const ledger = openLedger(place.ledger);
   let output: RecordOutput | undefined;
   context.onClose(async () => {
@@ -46,39 +38,27 @@ export async function openOutput(
   });
   ledger.change(() => assertSubject(ledger, subject, out));
   const { content } = place;
-  const openTarget = (): Promise<AppendTarget> | AppendTarget =>
+  const target =
     content === undefined
       ? openAppendingStream(createWriter(context.streams.stdout))
-      : openAppendingFile(content, ledger, opening);
-  output = await OUTPUT_FORMS[subject.form].open({
-    path: content ?? '',
-    subject,
-    ledger,
-    opening,
-    openTarget,
-  });
+      : await openAppendingFile(content, ledger, opening);
+  output = openRecordOutput(target, subject);
   return { ledger, output };
 }
-
-/** Ledger in a folder; no record's file has this name. */
-const LEDGER_NAME = '.harvest';
 
 type Place = {
   readonly ledger: string;
   readonly content: string | undefined;
 };
 
-function makeTemporaryPlace(context: Context, { form }: OutputSubject): Place {
-  if (OUTPUT_FORMS[form].ledger !== 'beside')
-    throw new UsageError(t`--to ${form} needs a file or folder: add --out.`);
+function makeTemporaryPlace(context: Context): Place {
   const folder = mkdtempSync(join(tmpdir(), 'pas-harvest-'));
   context.onClose(() => rmSync(folder, { recursive: true, force: true }));
   return { ledger: join(folder, 'ledger.sqlite'), content: undefined };
 }
 
-function makeLastingPlace(content: string, { form }: OutputSubject): Place {
-  const { ledger: where } = OUTPUT_FORMS[form];
-  const folder = where === 'inside' ? content : dirname(content);
+function makeLastingPlace(content: string, form: OutputName): Place {
+  const folder = dirname(content);
   try {
     assertOutputFits(content, form);
     makeFolder(folder);
@@ -88,14 +68,9 @@ function makeLastingPlace(content: string, { form }: OutputSubject): Place {
     if (words === undefined) throw toDatabaseError(folder, thrown);
     throw new UsageError(`${content}: ${words}.`, { hint: t`Use another --out.`, cause: thrown });
   }
-  if (where === 'itself') return { ledger: content, content };
-  const ledger = where === 'inside' ? join(content, LEDGER_NAME) : `${content}.harvest`;
+  const ledger = `${content}.harvest`;
   // A killed run may have left only an empty ledger, with its journal.
-  const hasOtherContent = (): boolean =>
-    where === 'inside'
-      ? readdirSync(content).some((name) => !name.startsWith(LEDGER_NAME))
-      : getFileSize(content) > 0;
-  if (getFileSize(ledger) === 0 && hasOtherContent()) throw makeForeignFileError(content);
+  if (getFileSize(ledger) === 0 && getFileSize(content) > 0) throw makeForeignFileError(content);
   return { ledger, content };
 }
 
@@ -115,12 +90,9 @@ const MAX_NAME_BYTES = 230;
 
 /** @throws UsageError where something else stands in the place of the output */
 function assertOutputFits(content: string, form: OutputName): void {
-  const isFolder = OUTPUT_FORMS[form].ledger === 'inside';
   const hint = t`Use another --out.`;
   const stats = statSync(content, { throwIfNoEntry: false });
-  if (isFolder && stats?.isDirectory() === false)
-    throw new UsageError(t`${content} is a file, not a folder.`, { hint });
-  if (!isFolder && stats?.isDirectory() === true) {
+  if (stats?.isDirectory() === true) {
     const inside = quoteShellWord(join(content, `NAME.${form}`));
     throw new UsageError(t`${content} is a folder.`, {
       hint: t`Specify a file in it: --out ${inside}.`,

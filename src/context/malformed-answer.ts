@@ -24,7 +24,6 @@ export function saveMalformedAnswer(context: Context, thrown: unknown): never {
     try {
       const password =
         getProfile().oaiAuth === 'none' ? undefined : getPassword(context, getProfile());
-      // Redaction empties an answer that repeats a short password.
       const { body } = createRedactor(password === undefined ? [] : [password])({
         status: 200,
         headers: {},

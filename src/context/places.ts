@@ -149,7 +149,7 @@ export function makePlaces(
   environment: Environment,
   system: UserSystem = makeUserSystem(),
 ): Places {
-  const { join, isAbsolute } = system.platform === 'win32' ? win32 : posix;
+  const { join: joinPath, isAbsolute } = system.platform === 'win32' ? win32 : posix;
   const variables = getGivenVariables(environment);
   const getAbsolute = (name: string): string | undefined =>
     isAbsolute(variables[name] ?? '') ? variables[name] : undefined;
@@ -158,31 +158,31 @@ export function makePlaces(
   const getAccountHome = (): string => system.accountFolder ?? userHome;
   const place = (kind: 'data' | 'state', variable: string): string => {
     const named = getAbsolute(variable);
-    if (named !== undefined) return join(named, 'pas');
+    if (named !== undefined) return joinPath(named, 'pas');
     const userFolder = kind === 'data' ? userHome : getAccountHome();
     if (system.platform === 'win32')
-      return join(
-        getAbsolute('LOCALAPPDATA') ?? join(getAccountHome(), 'AppData', 'Local'),
+      return joinPath(
+        getAbsolute('LOCALAPPDATA') ?? joinPath(getAccountHome(), 'AppData', 'Local'),
         'pas',
         kind,
       );
     if (system.platform === 'darwin')
-      return join(userFolder, 'Library', 'Application Support', 'pas', kind);
-    return join(userFolder, '.local', kind === 'data' ? 'share' : 'state', 'pas');
+      return joinPath(userFolder, 'Library', 'Application Support', 'pas', kind);
+    return joinPath(userFolder, '.local', kind === 'data' ? 'share' : 'state', 'pas');
   };
   const home = variables['PAS_HOME'] ?? place('data', 'XDG_DATA_HOME');
   const state = getAbsolute('PAS_STATE') ?? place('state', 'XDG_STATE_HOME');
   return {
     home,
-    configFile: join(home, 'config.toml'),
-    outboxesFolder: join(home, 'outboxes'),
-    vocabularyFile: join(home, 'vocabulary.sqlite'),
-    mappingFile: join(home, 'mapping.csv'),
-    schemasFolder: join(home, 'schemas'),
-    secretsFile: join(home, 'secrets.json'),
-    paceFile: join(state, 'pace.sqlite'),
-    journalFile: join(state, 'journal.sqlite'),
-    locksFolder: join(state, 'locks'),
+    configFile: joinPath(home, 'config.toml'),
+    outboxesFolder: joinPath(home, 'outboxes'),
+    vocabularyFile: joinPath(home, 'vocabulary.sqlite'),
+    mappingFile: joinPath(home, 'mapping.csv'),
+    schemasFolder: joinPath(home, 'schemas'),
+    secretsFile: joinPath(home, 'secrets.json'),
+    paceFile: joinPath(state, 'pace.sqlite'),
+    journalFile: joinPath(state, 'journal.sqlite'),
+    locksFolder: joinPath(state, 'locks'),
   };
 }
 

@@ -5,13 +5,7 @@ import { FileError, UsageError } from '../base/errors.ts';
 import { formatIssuePlace, makeErrorIssue } from '../base/issue.ts';
 import { t } from '../base/language.ts';
 import { cmd, joinMessages, msg, quoteShellWord } from '../base/message.ts';
-import {
-  formatMapping,
-  type MappedTerm,
-  type Mapping,
-  type MappingRow,
-  parseMapping,
-} from '../columns/mapping.ts';
+import { formatMapping, type MappedTerm, type Mapping, parseMapping } from '../columns/mapping.ts';
 import type { StoredFind } from '../outbox/stored-finds.ts';
 import { writePrivateFile } from '../store/files.ts';
 import { lockForChange } from '../store/lock-file.ts';
@@ -87,21 +81,9 @@ async function readMappingToChange(context: Context): Promise<Mapping> {
   throw new UsageError(
     `${formatIssuePlace(first.with({ file: mapping.file }))}: ${first.message}`,
     {
-      hint: t`Correct the file; \`${cmd`pas vocab map check`}\` lists all its errors.`,
+      hint: t`Correct the file; \`${cmd`pas vocab map list`}\` lists all its errors.`,
     },
   );
-}
-
-/**
- * Writes the mapping as a table to a file, or to stdout. @throws UsageError where the file exists
- * and may not be replaced
- */
-export function writeMappingTo(
-  context: Context,
-  to: OutputOptions,
-  rows: readonly MappingRow[],
-): Promise<void> {
-  return writeResult(context, to, [formatMapping(rows)]);
 }
 
 /** Options that replace the detection of a table's form. */

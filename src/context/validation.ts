@@ -15,12 +15,11 @@ import type { AddingSources } from '../flows/interview/entry-session.ts';
 import { makePhotographKeeping, type PhotographKeeping } from '../flows/queue/store-photographs.ts';
 import { findKnownAccount } from '../outbox/bound-account.ts';
 import { readKept } from '../store/file-cache.ts';
-import type { LidoSource } from '../tables/export-lido.ts';
 import type { LabelsOf } from '../tables/exported-find.ts';
 import { findTermByIdent } from '../vocabulary/terms.ts';
 import type { Profile } from './config.ts';
 import type { Context } from './context.ts';
-import { findOwnHarvestBase, openLookups } from './open-service.ts';
+import { openLookups } from './open-service.ts';
 import { readMappingFile } from './user-files.ts';
 
 /**
@@ -71,30 +70,6 @@ export async function openLabels(context: Context): Promise<LabelsOf> {
       );
     }
     return labelsById.get(id);
-  };
-}
-
-/** Code of the public accessibility (S-ACCESS-1). */
-const ANYBODY = 'A';
-
-/**
- * Collects the data for portal records. An accessibility that was not harvested counts as
- * protecting the location.
- */
-export async function openLidoSource(
-  context: Context,
-  withoutPlaces: boolean,
-): Promise<LidoSource> {
-  const { oaiBase = '', baseUrl } = context.getProfile();
-  const vocabulary = (await context.openVocabularyToRead()).openSource(oaiBase);
-  const account = findKnownAccount(await context.openOutboxToRead());
-  return {
-    isOpen: (accessibility) =>
-      !withoutPlaces &&
-      accessibility !== undefined &&
-      findTermByIdent(vocabulary, accessibility.id)?.abbreviation === ANYBODY,
-    recordBase: findOwnHarvestBase(context),
-    organisation: account?.organisation || new URL(baseUrl).host,
   };
 }
 
@@ -157,15 +132,14 @@ export async function offerSources(context: Context) {
   };
 }
 
-export type KeepingFlags = { readonly link?: boolean; readonly stripGps?: boolean };
+export type KeepingFlags = { readonly stripGps?: boolean };
 
 export function makeContextKeeping(
   context: Context,
-  { link = false, stripGps = false }: KeepingFlags,
+  { stripGps = false }: KeepingFlags,
 ): PhotographKeeping {
   return makePhotographKeeping(context.getOutboxPlaces().photosFolder, {
     maxBytes: context.getProfile().photoMaxBytes,
-    link,
     stripGps,
   });
 }

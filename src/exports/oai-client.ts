@@ -96,8 +96,8 @@ export function openHarvester(options: HarvesterOptions): Harvester {
   const { send, close } = openConnections({ maxConnections: 4 });
   const client = openOaiClient({
     oaiBase,
-    ...(version === 'newest' ? {} : { version }),
-    ...(answerTimeoutMs === undefined ? {} : { answerTimeoutMs }),
+    version: version === 'newest' ? undefined : version,
+    answerTimeoutMs,
     credentials,
     exchange: withRetry(send, {
       clock: systemClock,
@@ -146,7 +146,7 @@ async function* fetchItems<Item>(
     clock: systemClock,
     fingerprint: (items) =>
       createHash('sha256').update(items.map(getMark).join('\n')).digest('base64'),
-    ...(signal === undefined ? {} : { signal }),
+    signal,
   });
   for await (const page of pages) yield* page.items;
 }

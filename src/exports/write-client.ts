@@ -12,7 +12,7 @@ import {
 import { inspectPhotograph } from '../photo/photograph.ts';
 import { fetchAccount } from '../push/account.ts';
 import { openKeptPhotograph, parseRecordIdent, sendOnce } from '../push/departure.ts';
-import { openConnection, type ServiceOptions } from './connection.ts';
+import { type Connection, openConnection, type ServiceOptions } from './connection.ts';
 
 export { PasError } from '../base/errors.ts';
 export type { ServerFinding } from '../pas-api/error-body.ts';
@@ -24,14 +24,12 @@ export type { ServiceOptions } from './connection.ts';
  * The write interface, request by request, within the rate limit. No request is repeated, except
  * one that the service refused because of an expired token. The meaning of an answer is the {@link
  * Outcome}: after `uncertain` the service may have executed the request, and a repeat could create
- * a second record. The outbox settles this, and survives crashes.
+ * a second record. `pas push` settles this, and survives crashes.
  */
 export type WriteClient = AsyncDisposable & {
   /** Returns the account by the service's description. @throws PasError where there is none */
   account(): Promise<Account>;
-  /**
-   * Sends the exact bytes of one import document, such as from `checkFinds` of `pas-finds/finds`.
-   */
+  /** Sends the exact bytes of one import document. */
   importFind(document: Uint8Array): Promise<Outcome>;
   setNumber(identCely: string, value: string): Promise<Outcome>;
   /**
@@ -55,31 +53,7 @@ export function openWriteClient(options: ServiceOptions): WriteClient {
   const connection = openConnection(options);
   const { baseUrl, pace, session } = connection;
   const stop = new AbortController();
-  const context = {
-    ...connection,
-    clock: systemClock,
-    abort: stop.signal,
-    readIdentCely: parseRecordIdent,
-  };
-
-  type Target = Parameters<typeof sendOnce>[1];
-  const attemptOnce = async (
-    target: Target,
-    request: HttpRequest,
-    token: string,
-  ): Promise<Outcome> => {
-    const slot = await pace.acquire(stop.signal);
-    const { outcome, departedAt } = await sendOnce(context, target, request, token, slot);
-    if (outcome.kind === 'throttled') pace.backOff(departedAt, outcome.waitMs);
-    return outcome;
-  };
-  const send = async (target: Target, makeRequest: () => HttpRequest): Promise<Outcome> => {
-    const token = await session.token();
-    const outcome = await attemptOnce(target, makeRequest(), token);
-    return outcome.kind === 'unauthorised'
-      ? attemptOnce(target, makeRequest(), await session.renew(token))
-      : outcome;
-  };
+  const send = makeSend(connection, stop.signal);
   const paced: Exchange = async (request) => {
     const slot = await pace.acquire(stop.signal);
     try {
@@ -126,5 +100,30 @@ export function openWriteClient(options: ServiceOptions): WriteClient {
     },
     close,
     [Symbol.asyncDispose]: close,
+  };
+}
+
+type Target = Parameters<typeof sendOnce>[1];
+
+/** Makes the function that sends a request in a slot of the pace, and again with a new token. */
+function makeSend(connection: Connection, abort: AbortSignal) {
+  const { pace, session } = connection;
+  const context = { ...connection, clock: systemClock, abort, readIdentCely: parseRecordIdent };
+  const attemptOnce = async (
+    target: Target,
+    request: HttpRequest,
+    token: string,
+  ): Promise<Outcome> => {
+    const slot = await pace.acquire(abort);
+    const { outcome, departedAt } = await sendOnce(context, target, request, token, slot);
+    if (outcome.kind === 'throttled') pace.backOff(departedAt, outcome.waitMs);
+    return outcome;
+  };
+  return async (target: Target, makeRequest: () => HttpRequest): Promise<Outcome> => {
+    const token = await session.token();
+    const outcome = await attemptOnce(target, makeRequest(), token);
+    return outcome.kind === 'unauthorised'
+      ? attemptOnce(target, makeRequest(), await session.renew(token))
+      : outcome;
   };
 }

@@ -135,7 +135,7 @@ function write(field: Field, elements: FindElements, name: string): XmlNode | un
  * Returns the text that a parser reads back from a document. The service trims every text, so this
  * does, too.
  */
-export function normalizeXmlText(text: string): string {
+function normalizeXmlText(text: string): string {
   const lines = text.includes('\r') ? text.replace(/\r\n?/g, '\n') : text;
   return trimText(replaceIllegalCharacters(lines));
 }

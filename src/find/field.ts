@@ -61,9 +61,9 @@ export type FieldRow = {
    */
   readonly called?: string;
   /** Question of `pas add`, in the order of `at`; absent: asked last, on request. */
-  readonly ask?: Ask;
+  readonly ask?: OrderedQuestion;
   /** Position in the report; absent: at the end, under its gloss. */
-  readonly report?: Shown | { readonly with: string } | { readonly elsewhere: true };
+  readonly report?: DisplayedField | { readonly with: string } | { readonly elsewhere: true };
   /**
    * The text may reveal the location, so it is omitted where locations are. Children of
    * `chranene_udaje` always are.
@@ -71,7 +71,7 @@ export type FieldRow = {
   readonly revealsLocation?: true;
 };
 
-export type Asked = {
+export type FieldQuestion = {
   readonly title: Message;
   /**
    * `frame`: constant for most finds of a day, confirmed with one key once it is known; `find`:
@@ -86,6 +86,10 @@ export type Asked = {
   /** Permitted answers, where the title does not state them. */
   readonly hint?: Message;
 };
-type Ask = Asked & { readonly at: number };
+type OrderedQuestion = FieldQuestion & { readonly at: number };
 
-type Shown = { readonly at: number; readonly label: Message; readonly shape?: 'double' | 'wide' };
+type DisplayedField = {
+  readonly at: number;
+  readonly label: Message;
+  readonly shape?: 'double' | 'wide';
+};

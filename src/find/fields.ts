@@ -296,11 +296,6 @@ export function canRevealLocation(name: string): boolean {
   );
 }
 
-/** Removes the elements that may reveal where the find was made. */
-export function redactLocation(elements: FindElements): FindElements {
-  return Object.fromEntries(Object.entries(elements).filter(([name]) => !canRevealLocation(name)));
-}
-
 /** Columns that fill no element alone. */
 const OWN_COLUMNS = [
   'local_id',

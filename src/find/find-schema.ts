@@ -94,8 +94,8 @@ function makeUnknownVersionError(version: string, cause?: unknown): ConfigError 
 
 function toIssue({ line, element, message }: SchemaViolation, rule: string): Issue {
   return makeErrorIssue(rule, describeViolation(message), {
-    ...(line === null ? {} : { line }),
-    ...(element === undefined ? {} : { element }),
+    line: line ?? undefined,
+    element,
   });
 }
 
@@ -193,9 +193,9 @@ const LOCAL_COPIES: Readonly<Record<string, string>> = {
   'http://www.opengis.net/gml/3.2': 'schemas/gml/gml.xsd',
 };
 
-type Compiled = { readonly validator: Validator; borrowers: number };
+type CompiledSchema = { readonly validator: Validator; borrowers: number };
 /** Cache of compiled schemas, most recent last: compiling takes as long as checking ten finds. */
-const compiled = new Map<string, Compiled>();
+const compiled = new Map<string, CompiledSchema>();
 const KEPT_SCHEMAS = 2;
 
 /**

@@ -112,83 +112,41 @@ function parseHistory(entry: XmlElement): HistoryEntry {
  * them. The state is not compared, since the service changes it. A finder sent by name is compared
  * by name.
  */
-export function listDifferingElements(
-  sent: FindElements | HarvestedElements,
-  harvested: HarvestedFind,
-): ElementName[] {
+export function listDifferingElements(sent: Elements, harvested: HarvestedFind): ElementName[] {
   return FIELDS.filter((field) => {
     if (field.kind === 'state') return false;
     if (field.parent !== undefined && harvested.protectedWithheld) return false;
     // The service computes the other representation of the point.
     if (field.kind === 'point')
       return field.epsg === sent.geom_system && !isSamePoint(sent, harvested.elements);
-    return !isSameValue(field, sent[field.name], harvested.elements[field.name]);
+    return !isSameValue(field, sent, harvested.elements);
   }).map((field) => field.name);
 }
 
-type Value = (FindElements | HarvestedElements)[ElementName];
-
-function isSameValue(
-  field: Field,
-  sent: Value,
-  foundValue: string | Reference | undefined,
-): boolean {
-  switch (field.kind) {
-    case 'reference':
-    case 'term':
-      return isSameReference(
-        isReference(sent) ? sent : undefined,
-        isReference(foundValue) ? foundValue : undefined,
-      );
-    case 'boolean':
-      // The service stores an absent flag as false.
-      return isTrue(sent) === isTrue(foundValue);
-    case 'integer':
-      return (
-        (sent === undefined ? undefined : Number(sent)) ===
-        (foundValue === undefined ? undefined : Number(foundValue))
-      );
-    case 'text':
-    case 'point':
-    case 'date':
-    case 'state':
-    case 'geom-system':
-      return getFieldText(sent) === (typeof foundValue === 'string' ? foundValue : '');
-  }
+/** A person who was sent by name has an identifier in the record, so the names are compared. */
+function isSameValue(field: Field, sent: Elements, harvested: HarvestedElements): boolean {
+  const value = sent[field.name];
+  const other = harvested[field.name];
+  return typeof value === 'object' && value.id === NEW_PERSON && typeof other === 'object'
+    ? makeNameKey(value.text) === makeNameKey(other.text)
+    : canonicalizeValue(field, sent) === canonicalizeValue(field, harvested);
 }
 
-function isTrue(value: Value): boolean {
+function isTrue(value: Elements[ElementName]): boolean {
   return value === true || value === 'true' || value === '1';
-}
-
-function isSameReference(
-  sent: Reference | undefined,
-  foundReference: Reference | undefined,
-): boolean {
-  if (sent?.id !== NEW_PERSON) return (sent?.id ?? '') === (foundReference?.id ?? '');
-  return (
-    foundReference !== undefined && makeNameKey(sent.text) === makeNameKey(foundReference.text)
-  );
 }
 
 /**
  * Compares exactly where the record still selects the system that was sent; else the point was
  * converted, or changed.
  */
-function isSamePoint(
-  sent: FindElements | HarvestedElements,
-  foundElements: HarvestedElements,
-): boolean {
-  const [measured, counted] = [
-    parsePointIn(sent, sent.geom_system),
-    parsePointIn(foundElements, foundElements.geom_system),
-  ];
+function isSamePoint(sent: Elements, foundElements: HarvestedElements): boolean {
+  const measured = parsePointIn(sent, sent.geom_system);
+  const counted = parsePointIn(foundElements, foundElements.geom_system);
   if (measured !== undefined && counted !== undefined && measured.system !== counted.system)
     return isSamePlace(measured, counted);
-  const [first, second] = [
-    parseWktNumbers(getWkt(sent, sent.geom_system)),
-    parseWktNumbers(getWkt(foundElements, sent.geom_system)),
-  ];
+  const first = parseNumbersIn(getWkt(sent, sent.geom_system));
+  const second = parseNumbersIn(getWkt(foundElements, sent.geom_system));
   return (
     first.length === second.length &&
     first.every((value, index) => Math.abs(value - (second[index] ?? Number.NaN)) <= SAME_POINT)
@@ -198,30 +156,15 @@ function isSamePoint(
 /** A centimetre in degrees; in metres practically zero. */
 const SAME_POINT = 1e-7;
 
-function getWkt(elements: FindElements | HarvestedElements, system: unknown): string {
+function getWkt(elements: Elements, system: unknown): string {
   const wkt = system === '4326' ? elements.geom_wkt : elements.geom_sjtsk_wkt;
   return typeof wkt === 'string' ? wkt : '';
 }
 
-function parsePointIn(
-  elements: FindElements | HarvestedElements,
-  system: unknown,
-): PointInSystem | undefined {
+function parsePointIn(elements: Elements, system: unknown): PointInSystem | undefined {
   if (system !== '4326' && system !== '5514') return undefined;
   const reading = parsePoint(getWkt(elements, system));
   return isReadable(reading) ? { system, ...reading.value } : undefined;
-}
-
-function parseWktNumbers(wkt: string): number[] {
-  return [...wkt.matchAll(/-?\d+(?:\.\d+)?/g)].map(([text]) => Number(text));
-}
-
-function isReference(value: unknown): value is Reference {
-  return typeof value === 'object' && value !== null && 'id' in value;
-}
-
-function getFieldText(value: unknown): string {
-  return value === undefined ? '' : trimText(String(value));
 }
 
 /** Names of the states of a find (A-STATE-1). */
@@ -262,9 +205,7 @@ export function listChangesSince(sent: FindElements, record: HarvestedFind): Cha
  * Formats a value for people; null where there is none. A person given by name has no identifier
  * yet.
  */
-export function formatValue(
-  value: FindElements[ElementName] | HarvestedFind['elements'][ElementName],
-): string | null {
+export function formatValue(value: Elements[ElementName]): string | null {
   if (value === undefined) return null;
   if (typeof value !== 'object') return String(value);
   if (value.id === NEW_PERSON) return value.text;
@@ -333,4 +274,8 @@ export function asFoundDigest(elements: Elements, form: AsFoundForm): string {
     if (value !== null) values.push([field.name, value]);
   }
   return hash('sha256', JSON.stringify(values), 'hex');
+}
+
+function parseNumbersIn(wkt: string): readonly number[] {
+  return wkt.match(/-?\d+(?:\.\d+)?/g)?.map(Number) ?? [];
 }

@@ -18,7 +18,7 @@ export type TermLookup =
       readonly kind: 'unknown';
       readonly nearest: readonly TermCandidate[];
       /** `nearest` has all entries of the set, which is small. */
-      readonly isAll?: true;
+      readonly isAll?: boolean;
       /** Entries of other sets with this label. */
       readonly elsewhere?: readonly TermCandidate[];
     }

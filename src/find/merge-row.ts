@@ -11,7 +11,7 @@ import {
 import { isAsFound } from './harvested-find.ts';
 
 /** Elements for which a table has a column. */
-type Covered = ReadonlySet<ElementName>;
+type CoveredElements = ReadonlySet<ElementName>;
 
 /** Side that wins where the find and the row changed an element to different values. */
 export type MergeSide = 'ours' | 'theirs';
@@ -62,7 +62,7 @@ export function mergeRow(
   base: FindElements,
   find: FindElements,
   read: FindElements,
-  covered?: Covered,
+  covered?: CoveredElements,
   side?: MergeSide,
 ): MergedRow {
   const row = covered === undefined ? read : { ...base, ...pickCovered(read, covered) };
@@ -91,7 +91,7 @@ export function mergeRow(
 }
 
 /** Returns the elements that have a column; an empty cell is an absent element. */
-function pickCovered(read: FindElements, covered: Covered): FindElements {
+function pickCovered(read: FindElements, covered: CoveredElements): FindElements {
   return Object.fromEntries([...covered].map((name) => [name, read[name]]));
 }
 
@@ -198,12 +198,13 @@ export function listDifferingTraits(
   const placeName = findPointName(row, base);
   const movedPoint = [base, find].every((other) => isElsewhere(other, row)) ? [placeName] : [];
   const hasPoints = getPoint(base) !== undefined && getPoint(row) !== undefined;
-  const place = hasPoints ? movedPoint : isDiffering('lokalizace') ? ['lokalizace' as const] : [];
+  const place = hasPoints ? movedPoint : (['lokalizace'] as const).filter(isDiffering);
   return [...(['druh_nalezu', 'datum_nalezu'] as const).filter(isDiffering), ...place];
 }
 
 function isElsewhere(one: FindElements, other: FindElements): boolean {
-  const [a, b] = [getPoint(one), getPoint(other)];
+  const a = getPoint(one);
+  const b = getPoint(other);
   return a !== undefined && b !== undefined && !isSamePlace(a, b);
 }
 

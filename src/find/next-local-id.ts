@@ -17,7 +17,8 @@ export function makeNextLocalId(
   const run = findCountingRun(last, before, runs) ?? runs.at(-1);
   if (run === undefined) return findFirstFree((number) => `${last}-${number}`, 2, isTaken);
   const { start, digits } = run;
-  const [head, tail] = [last.slice(0, start), last.slice(start + digits.length)];
+  const head = last.slice(0, start);
+  const tail = last.slice(start + digits.length);
   return findFirstFree(
     (number) => `${head}${String(number).padStart(digits.length, '0')}${tail}`,
     Number(digits) + 1,

@@ -250,10 +250,8 @@ function explainNoDate(cell: string): Message {
     return msg`has a two-digit year. Write the day as YYYY-MM-DD.`;
   if (/^\d{5}(?:[.,]\d+)?$/.test(cell)) {
     const days = Number.parseInt(cell, 10);
-    const [since1900, since1904] = [
-      getNextDay(DAY_ZERO_MS, days),
-      getNextDay(DAY_ZERO_OF_MACS_MS, days),
-    ];
+    const since1900 = getNextDay(DAY_ZERO_MS, days);
+    const since1904 = getNextDay(DAY_ZERO_OF_MACS_MS, days);
     return msg`is a spreadsheet's day number: ${since1900}, or ${since1904} in an old Mac workbook. Format the column as a date, or write the date.`;
   }
   if (/^(?:1[5-9]|20)\d\d$/.test(cell)) return msg`is a year, not a day. ${ONE_DAY}`;

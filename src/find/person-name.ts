@@ -16,8 +16,16 @@ export type WrittenName = {
 };
 
 const SUFFIXES: Readonly<Record<string, string>> = {
-  ...{ st: 'st.', starsi: 'st.', sen: 'st.', senior: 'st.', sr: 'st.' },
-  ...{ ml: 'ml.', mladsi: 'ml.', jun: 'ml.', junior: 'ml.', jr: 'ml.' },
+  st: 'st.',
+  starsi: 'st.',
+  sen: 'st.',
+  senior: 'st.',
+  sr: 'st.',
+  ml: 'ml.',
+  mladsi: 'ml.',
+  jun: 'ml.',
+  junior: 'ml.',
+  jr: 'ml.',
 };
 const BORN =
   /(?<![\s,(])[\s,(]+(?:roz(?:en[áaýy])?(?:\.\s*|\s+)|née\s+)(\p{L}[\p{L}'’-]*)\)?(?=[\s,]|$)/iu;
@@ -131,7 +139,7 @@ export function isOneName(name: string): boolean {
 }
 
 /** Returns both orders in which two to four words can be a name; undefined for other counts. */
-export function listReadings(name: string): Readonly<Record<NameOrder, PersonName>> | undefined {
+export function parseBothOrders(name: string): Readonly<Record<NameOrder, PersonName>> | undefined {
   const all = name.split(/\s+/);
   if (all.length > 4 || !isOneName(name)) return undefined;
   return {
@@ -149,11 +157,8 @@ export function splitName(name: string): PersonName | undefined {
   const givenEnds = countEnds(all, isGiven);
   const feminine = countEnds(all, isFeminineSurname);
   const isCertain = ([first, last]: Ends): boolean => first > 0 !== last > 0;
-  const by = isCertain(givenEnds)
-    ? givenEnds
-    : isCertain(feminine)
-      ? ([feminine[1], feminine[0]] as const)
-      : undefined;
+  const byFeminine = isCertain(feminine) ? ([feminine[1], feminine[0]] as const) : undefined;
+  const by = isCertain(givenEnds) ? givenEnds : byFeminine;
   if (by === undefined) return undefined;
   const count =
     by === givenEnds ? givenEnds[0] + givenEnds[1] : all.length - feminine[0] - feminine[1];

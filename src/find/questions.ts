@@ -1,5 +1,5 @@
 import { msg } from '../base/message.ts';
-import type { Asked, TargetState } from './field.ts';
+import type { FieldQuestion, TargetState } from './field.ts';
 import {
   type ColumnName,
   type ElementName,
@@ -9,7 +9,7 @@ import {
 } from './fields.ts';
 
 /** A question of `pas add`. A point is one question, whichever elements and columns it fills. */
-export type Question = Asked & {
+export type Question = FieldQuestion & {
   readonly name: QuestionName;
   readonly how: 'text' | 'term' | 'state' | 'yes-no' | 'point' | 'photos';
 };

@@ -46,23 +46,36 @@ export function resolveProject(cell: string): Reading<Reference> {
 function resolveTerm(set: string, cell: string, lookupTerm: LookupTerm): Reading<Reference> {
   const id = extractIdentifier(cell);
   const lookup = lookupTerm(set, id ?? cell);
+  if (lookup.kind === 'found') return { value: { id: lookup.term.id, text: lookup.term.label } };
+  if (lookup.kind === 'not-harvested' && id !== undefined) return { value: { id, text: '' } };
+  return makeUnreadable(`term-${lookup.kind}`, explainLookup(lookup, set, cell));
+}
+
+type FailedLookup = Exclude<TermLookup, { kind: 'found' }>;
+
+/** Explains why a text is no usable entry of a set. */
+export function explainLookup(lookup: FailedLookup, set: string, text: string): Message {
+  const where = formatSet(set);
   switch (lookup.kind) {
-    case 'found':
-      return { value: { id: lookup.term.id, text: lookup.term.label } };
-    case 'ambiguous':
-      return makeUnreadable('term-ambiguous', makeAmbiguousMessage(lookup.candidates, set, cell));
+    case 'ambiguous': {
+      const names = formatTerms(lookup.candidates);
+      return msg`"${text}" can mean several entries of ${where}: ${names}. Write the identifier of the right one.`;
+    }
     case 'unknown':
-      return makeUnreadable('term-unknown', makeUnknownTermMessage(lookup, set, cell));
-    case 'wrong-set':
-      return makeUnreadable('term-wrong-set', makeWrongSetMessage(lookup.term, set));
-    case 'deleted':
-      return makeUnreadable('term-deleted', makeDeletedMessage(lookup.term, set));
+      return makeUnknownTermMessage(lookup, set, text);
+    case 'wrong-set': {
+      const { label, id, setSpec } = lookup.term;
+      const ownSet = formatSet(setSpec);
+      return msg`${label} (${id}) is an entry of ${ownSet}, but this element needs one of ${where}. See: ${cmd`pas vocab list ${set}`}`;
+    }
+    case 'deleted': {
+      const { label, id } = lookup.term;
+      return msg`${label} (${id}) was deleted from ${where}. Choose another: ${cmd`pas vocab search ${label} --set ${set}`}`;
+    }
     case 'mapping-conflict':
-      return makeUnreadable('term-mapping-conflict', makeMappingConflictMessage(lookup, set));
+      return makeMappingConflictMessage(lookup, set);
     case 'not-harvested':
-      return id === undefined
-        ? makeUnreadable('term-not-harvested', describeNotHarvested(set, cell))
-        : { value: { id, text: '' } };
+      return msg`"${text}" cannot be looked up: ${where} was not harvested yet. Run ${cmd`pas harvest-vocab`}, or write the identifier.`;
   }
 }
 
@@ -82,45 +95,32 @@ export function formatSet(set: string): Message {
   return label === undefined ? set : msg`${label} (${set})`;
 }
 
-export function makeWrongSetMessage(term: TermCandidate, set: string): Message {
-  const [ownSet, needed] = [formatSet(term.setSpec), formatSet(set)];
-  return msg`${term.label} (${term.id}) is an entry of ${ownSet}, but this element needs one of ${needed}. See: ${cmd`pas vocab list ${set}`}`;
-}
+export type MappingConflict = Extract<TermLookup, { kind: 'mapping-conflict' }>;
 
-export function makeDeletedMessage(term: TermCandidate, set: string): Message {
-  const where = formatSet(set);
-  return msg`${term.label} (${term.id}) was deleted from ${where}. Choose another: ${cmd`pas vocab search ${term.label} --set ${set}`}`;
-}
-
-export function makeMappingConflictMessage(
-  lookup: Extract<TermLookup, { kind: 'mapping-conflict' }>,
-  set: string,
-): Message {
+function makeMappingConflictMessage(lookup: MappingConflict, set: string): Message {
   const { ownTerm, target, term, because } = lookup;
   const named = term === undefined ? target : `${term.label} (${term.id})`;
   const where = formatSet(because === 'wrong-set' && term !== undefined ? term.setSpec : set);
-  const why =
-    because === 'deleted'
-      ? msg`was deleted from ${where}`
-      : because === 'wrong-set' && term !== undefined
-        ? msg`is now an entry of ${where}`
-        : msg`is not an entry of ${where}`;
+  const why = describeMappingConflict(because, term !== undefined, where);
   return msg`"${ownTerm}" is mapped to ${named}, which ${why}. Choose another: ${cmd`pas vocab map set ${set} ${ownTerm}`} ID`;
 }
 
-function makeAmbiguousMessage(
-  candidates: readonly TermCandidate[],
-  set: string,
-  cell: string,
+function describeMappingConflict(
+  because: MappingConflict['because'],
+  hasTerm: boolean,
+  where: Message,
 ): Message {
-  const [where, names] = [formatSet(set), formatTerms(candidates)];
-  return msg`"${cell}" can mean several entries of ${where}: ${names}. Write the identifier of the right one.`;
+  if (because === 'deleted') return msg`was deleted from ${where}`;
+  return because === 'wrong-set' && hasTerm
+    ? msg`is now an entry of ${where}`
+    : msg`is not an entry of ${where}`;
 }
 
 type UnknownTerm = Extract<TermLookup, { kind: 'unknown' }>;
 
 function makeUnknownTermMessage(lookup: UnknownTerm, set: string, cell: string): Message {
-  const [where, advice] = [formatSet(set), adviseNearest(set, lookup)];
+  const where = formatSet(set);
+  const advice = adviseNearest(set, lookup);
   const other = lookup.elsewhere?.find(({ setSpec }) =>
     FIELDS.some((field) => field.set === setSpec),
   );
@@ -138,11 +138,6 @@ export function adviseNearest(set: string, { nearest, isAll }: UnknownTerm): Mes
   return nearest.length > 0
     ? msg`Nearest: ${names}.`
     : msg`To list them all: ${cmd`pas vocab list ${set}`}.`;
-}
-
-function describeNotHarvested(set: string, cell: string): Message {
-  const where = formatSet(set);
-  return msg`"${cell}" cannot be looked up: ${where} was not harvested yet. Run ${cmd`pas harvest-vocab`}, or write the identifier.`;
 }
 
 /** Reduces an entry's address to its identifier, which imports require (S-SERVICE-4). */
@@ -189,8 +184,8 @@ export function resolveFinder(cell: string, lookupTerm: LookupTerm): ResolvedFin
   if (extractIdentifier(cell) !== undefined) return resolveTerm(PEOPLE, cell, lookupTerm);
   const written = cell.normalize('NFC').replace(/\s+/g, ' ').trim();
   const name = parseName(written);
-  const joinMessages = name.parts.join(', ');
-  const plain = name.suffix === undefined ? joinMessages : `${joinMessages} ${name.suffix}`;
+  const joined = name.parts.join(', ');
+  const plain = name.suffix === undefined ? joined : `${joined} ${name.suffix}`;
   const lookups = [written, ...(plain === written ? [] : [plain])].map((text) =>
     lookupTerm(PEOPLE, text),
   );
@@ -209,13 +204,13 @@ export function resolveFinder(cell: string, lookupTerm: LookupTerm): ResolvedFin
   const candidates = findCandidates(name, plain, lookupTerm);
   if (candidates.length > 0) return makeUnsure(written, candidates);
   return name.parts.length === 2
-    ? acceptAsWritten(name, joinMessages)
+    ? acceptAsWritten(name, joined)
     : splitUnmarkedName(name, written, lookupTerm);
 }
 
 function chooseKnown(lookup: TermLookup, text: string, name: WrittenName): ResolvedFinder {
   if (lookup.kind === 'mapping-conflict')
-    return makeUnreadable('term-mapping-conflict', makeMappingConflictMessage(lookup, PEOPLE));
+    return makeUnreadable('term-mapping-conflict', explainLookup(lookup, PEOPLE, text));
   if (lookup.kind === 'ambiguous') {
     const bornAs = foldName(name.bornAs ?? '');
     const [only, another] = lookup.candidates.filter(
@@ -245,7 +240,7 @@ function acceptPerson({ id, label }: TermCandidate, text: string): ResolvedFinde
   if (asMatched === label && findNameProblem(label) === undefined)
     return { value: { id: NEW_PERSON, text: label } };
   const remark = makeUnreadable(FINDER_MATCHED, msg`"${text}" is read as ${id} (${label}).`);
-  return { value: { id, text: label }, ...(text === label ? {} : { remark }) };
+  return { value: { id, text: label }, remark: text === label ? undefined : remark };
 }
 
 /**
@@ -277,14 +272,7 @@ function chooseUnknown(text: string, lookupTerm: LookupTerm): ResolvedFinder {
     name,
     `${name}, ${name}`,
     `${name} nálezce`,
-  ]).flatMap((name) => {
-    const lookup = lookupTerm(PEOPLE, name);
-    return lookup.kind === 'found'
-      ? [lookup.term]
-      : lookup.kind === 'ambiguous'
-        ? lookup.candidates
-        : [];
-  });
+  ]).flatMap((name) => listPeople(lookupTerm(PEOPLE, name)));
   const people = [...new Map(unknownPeople.map((term) => [term.id, term])).values()];
   const [only, another] = people;
   if (only !== undefined && another === undefined) {
@@ -338,21 +326,18 @@ function findCandidates(
 }
 
 function listPeople(lookup: TermLookup): readonly TermCandidate[] {
-  return lookup.kind === 'found'
-    ? [lookup.term]
-    : lookup.kind === 'ambiguous'
-      ? lookup.candidates
-      : [];
+  if (lookup.kind === 'found') return [lookup.term];
+  return lookup.kind === 'ambiguous' ? lookup.candidates : [];
 }
 
 /** Takes the name as `Surname, Given name`, unless all evidence shows the other order. */
-function acceptAsWritten(name: WrittenName, joinMessages: string): ResolvedFinder {
+function acceptAsWritten(name: WrittenName, joined: string): ResolvedFinder {
   const [surname = '', givenName = ''] = name.parts;
   if (isFeminineSurname(givenName) && !isFeminineSurname(surname)) {
     const turned = `${givenName}, ${surname}`;
     return makeUnreadable(
       'finder-name',
-      msg`"${joinMessages}" looks reversed: the surname comes before the comma. Write ${turned}.`,
+      msg`"${joined}" looks reversed: the surname comes before the comma. Write ${turned}.`,
     );
   }
   return makeNewPerson({ surname, givenName }, name);
@@ -369,14 +354,9 @@ function splitUnmarkedName(
   const lookup = lookupTerm(PEOPLE, bare);
   const nearest = lookup.kind === 'unknown' ? lookup.nearest : [];
   const names = formatTerms(nearest);
-  const advice =
-    nearest.length === 0
-      ? makeNameAdvice(text)
-      : joinMessages([makeNameAdvice(text), msg`Nearest: ${names}.`], ' ');
-  return {
-    ...makeUnreadable('finder-name', advice),
-    ...(nearest.length === 0 ? {} : { candidates: nearest }),
-  };
+  if (nearest.length === 0) return makeUnreadable('finder-name', makeNameAdvice(text));
+  const advice = joinMessages([makeNameAdvice(text), msg`Nearest: ${names}.`], ' ');
+  return { ...makeUnreadable('finder-name', advice), candidates: nearest };
 }
 
 /** Suffix and birth name, which distinguish people of one name, are stored with the surname. */
@@ -402,14 +382,12 @@ function findPartsProblem({ parts, suffix }: WrittenName, text: string): Message
   const [surname = '', givenName] = parts;
   if (givenName === undefined) return surname === '' ? makeNameAdvice(text) : undefined;
   if (parts.some((part) => part === '')) return makeNameAdvice(text);
-  const joinMessages = parts.join(', ');
+  const joined = parts.join(', ');
   const isTwo = [surname, givenName].every(
     (part) => part.includes(' ') && part.split(' ').some(isGiven),
   );
-  if (parts.length > 2 || isTwo || !isOneName(joinMessages)) return describeSeveral(text);
-  return findNameProblem(
-    suffix === undefined ? joinMessages : `${surname} ${suffix}, ${givenName}`,
-  );
+  if (parts.length > 2 || isTwo || !isOneName(joined)) return describeSeveral(text);
+  return findNameProblem(suffix === undefined ? joined : `${surname} ${suffix}, ${givenName}`);
 }
 
 /** Explains why the service would refuse a text as the name of a new person. */
@@ -429,10 +407,8 @@ export function findNameProblem(text: string): Message | undefined {
  * without a further check.
  */
 export function findNameDoubt(text: string): Message | undefined {
-  const [surname, givenName] = [
-    trimText(text.slice(0, text.indexOf(','))),
-    trimText(text.slice(text.indexOf(',') + 1)),
-  ];
+  const surname = trimText(text.slice(0, text.indexOf(',')));
+  const givenName = trimText(text.slice(text.indexOf(',') + 1));
   if (/[;,]/.test(givenName)) return describeSeveral(text);
   return detectNameOrder(`${surname} ${givenName}`) === 'given-first'
     ? msg`"${text}" may be reversed: the surname comes before the comma.`

@@ -161,13 +161,13 @@ const PLACE_RULES: readonly Rule[] = [
   { name: 'geometry-area', judge: checkPointArea },
 ];
 
-type Selected = {
+type SelectedPoint = {
   readonly element: ElementName;
   readonly system: GeomSystem;
   readonly wkt: string;
 };
 
-function getSelectedPoint(elements: FindElements): Selected | undefined {
+function getSelectedPoint(elements: FindElements): SelectedPoint | undefined {
   const { geom_system: system } = elements;
   if (system === undefined) return undefined;
   const element = getPointElement(system);
@@ -220,7 +220,7 @@ function checkPointArea(elements: FindElements, { lookupArea }: RuleContext): Fi
       // The service converts by other means and may find the point inside.
       const isOpen =
         point.system === '5514' && distanceM !== undefined && distanceM <= CONVERTED_WITHIN_M;
-      return [{ element: point.element, message, ...(isOpen && { warning: true }) }];
+      return [{ element: point.element, message, warning: isOpen }];
     }
     case 'not-harvested': {
       const inCountry =
@@ -328,12 +328,7 @@ function toIssue(
   { localId, source, columns }: Find,
 ): Issue {
   const column = element === undefined ? undefined : columns?.[element];
-  const where = {
-    find: localId,
-    ...source,
-    ...(element && { element }),
-    ...(column && { column }),
-  };
+  const where = { find: localId, ...source, element, column };
   return warning ? makeWarningIssue(rule, message, where) : makeErrorIssue(rule, message, where);
 }
 

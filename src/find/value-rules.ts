@@ -9,12 +9,10 @@ import type { LookupArea, LookupProject, LookupTerm, TermCandidate } from './loo
 import { isRealDate } from './parse-cell.ts';
 import {
   adviseNearest,
+  explainLookup,
   findNameDoubt,
   findNameProblem,
   formatSet,
-  makeDeletedMessage,
-  makeMappingConflictMessage,
-  makeWrongSetMessage,
 } from './resolve-references.ts';
 
 /** PostgreSQL's largest integer, the type of the depth at the service (A-VALUE-3). */
@@ -94,17 +92,9 @@ const UNSEEN_CHARACTER = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\ufffe\uffff]/u;
 function findUnseenCharacter(value: string): Unreadable | undefined {
   const [character] = UNSEEN_CHARACTER.exec(value) ?? [];
   if (character === undefined) return undefined;
-  if (/[\r\n\t]/.test(character)) {
-    return makeUnreadable(
-      'number-form',
-      msg`The number contains a line break or a tab. Write it on one line.`,
-    );
-  }
   const code = formatCodePoint(character);
-  return makeUnreadable(
-    'number-form',
-    msg`The number contains the invisible character ${code}. Remove it.`,
-  );
+  const problem = msg`The number contains the invisible character ${code}. Remove it.`;
+  return makeUnreadable('number-form', problem);
 }
 
 /**
@@ -148,11 +138,8 @@ function checkPlausibleDate(
     const message = msg`The date ${date} is a default of devices and spreadsheets, not a real date. Write the right one, or leave it empty.`;
     return [{ element: 'datum_nalezu', message, warning: true }];
   }
-  const isEarly = Number(date.slice(0, 4)) < EARLIEST_YEAR;
-  if (date <= today && !isEarly) return [];
-  const message = isEarly
-    ? msg`The date ${date} is very long ago. Check the year, or this computer's clock.`
-    : msg`The date ${date} is in the future. Check the year, or this computer's clock.`;
+  if (date <= today && Number(date.slice(0, 4)) >= EARLIEST_YEAR) return [];
+  const message = msg`The date ${date} is in the future or very long ago. Check the year, or this computer's clock.`;
   return [{ element: 'datum_nalezu', message, warning: true }];
 }
 
@@ -168,10 +155,9 @@ function checkFinderName({ nalezce }: FindElements): Finding[] {
 function checkIdentifierForm(elements: FindElements): readonly Finding[] {
   return judgeReferences(elements, (field, reference) => {
     if (hasGoodForm(field, reference)) return NOTHING;
-    const [{ name, set }, { id }] = [field, reference];
-    const message = set?.startsWith('heslo:')
-      ? msg`"${id}" cannot be an identifier of ${name}. Write HES- and digits; ${cmd`pas vocab search`} finds it.`
-      : msg`"${id}" cannot be an identifier of ${name}. Write the one that ${cmd`pas vocab search`} finds.`;
+    const { name } = field;
+    const { id } = reference;
+    const message = msg`"${id}" cannot be an identifier of ${name}. Write the one that ${cmd`pas vocab search`} finds.`;
     return [{ element: name, message }];
   });
 }
@@ -203,9 +189,9 @@ function checkSetMembership(
     case 'ambiguous':
       return [{ element: name, message: explainLabelForIdentifier(name, id, lookup.candidates) }];
     case 'wrong-set':
-      return [{ element: name, message: makeWrongSetMessage(lookup.term, set) }];
     case 'deleted':
-      return [{ element: name, message: makeDeletedMessage(lookup.term, set) }];
+    case 'mapping-conflict':
+      return [{ element: name, message: explainLookup(lookup, set, id) }];
     case 'unknown': {
       const nearest = adviseNearest(set, lookup);
       const where = formatSet(set);
@@ -216,8 +202,6 @@ function checkSetMembership(
         },
       ];
     }
-    case 'mapping-conflict':
-      return [{ element: name, message: makeMappingConflictMessage(lookup, set) }];
     case 'not-harvested': {
       const where = formatSet(set);
       const message = msg`${id} in ${name} was not checked: ${where} was not harvested. Run ${cmd`pas harvest-vocab`} to check it.`;
@@ -284,7 +268,7 @@ export type RuleContext = {
 export type Finding = {
   readonly element?: ElementName;
   readonly message: Message;
-  readonly warning?: true;
+  readonly warning?: boolean;
   /** Name of the issue where it differs from the rule's. */
   readonly rule?: string;
 };

@@ -7,7 +7,7 @@ import {
   UnavailableError,
 } from '../base/errors.ts';
 import { formatMoment } from '../base/language.ts';
-import { cmd, type Message, msg } from '../base/message.ts';
+import { type Message, msg } from '../base/message.ts';
 import type { Pause } from './pace-store.ts';
 
 /** About 31 years, so that the end of the pause is a valid date. */
@@ -55,22 +55,20 @@ export class LongPauseError extends UnavailableError {
     const requestedText = formatMoment(nowMs + pause.requestedMs);
     this.reason =
       pause.requestedMs > pause.pausedMs
-        ? msg`the service asked for a pause until ${requestedText}; only \`${cmd`pas pace --keep`}\` waits longer than an hour`
+        ? msg`the service asked for a pause until ${requestedText}; pas waits an hour at most`
         : msg`the service asked for a long pause`;
   }
 }
 
 /** Formats the end of a pause for people, and that of a longer one which the service requested. */
 export function formatPause({ pausedMs, requestedMs }: Pause, nowMs: number): Message {
-  const [until, requestedText] = [
-    formatMoment(nowMs + pausedMs),
-    formatMoment(nowMs + requestedMs),
-  ];
+  const until = formatMoment(nowMs + pausedMs);
+  const requestedText = formatMoment(nowMs + requestedMs);
   if (requestedMs <= pausedMs)
     return msg`The service asked for a pause: nothing is sent until ${until}.`;
   return pausedMs > 0
-    ? msg`The service asked for a pause until ${requestedText}. By default pas waits at most one hour: nothing is sent until ${until}. To wait for the whole pause: ${cmd`pas pace --keep`}`
-    : msg`The service asked for a pause until ${requestedText}. By default pas waits at most one hour, which is over. To wait for the whole pause: ${cmd`pas pace --keep`}`;
+    ? msg`The service asked for a pause until ${requestedText}. pas waits an hour at most: nothing is sent until ${until}.`
+    : msg`The service asked for a pause until ${requestedText}. pas waits an hour at most, which is over.`;
 }
 
 /** Time limit of an answer for requests without `answerTimeoutMs`. */

@@ -161,12 +161,9 @@ function zeroIfNegligible(ms: number): number {
   return ms < 0.5 ? 0 : ms;
 }
 
-/**
- * Longest pause without a confirmation by the user: a longer `Retry-After` may be a mistake of the
- * service.
- */
+/** Longest pause: a longer `Retry-After` may be a mistake of the service. */
 export const MAX_PAUSE_MS = 3_600_000;
-/** Longest pause that the user can confirm. */
+/** Longest pause that is shown as requested. */
 export const MAX_KEPT_PAUSE_MS = 24 * 3_600_000;
 
 /**
@@ -192,7 +189,7 @@ export function clampToNow(state: PaceState, nowMs: number): PaceState {
   return {
     lastDepartureMs: past.lastDepartureMs,
     reservedUntilMs: Math.min(past.reservedUntilMs, nowMs + MAX_PAUSE_MS),
-    pausedUntilMs: Math.min(past.pausedUntilMs, Math.max(nowMs + MAX_PAUSE_MS, requestedUntilMs)),
+    pausedUntilMs: Math.min(past.pausedUntilMs, nowMs + MAX_PAUSE_MS),
     requestedUntilMs,
     jitterMs: Math.min(past.jitterMs, MAX_HEADROOM_MS),
     coldStartMs: Math.min(past.coldStartMs, COLD_START_MS),
@@ -208,8 +205,12 @@ const PAUSE_MS = 10;
 const MAX_BUSY_MS = 5000;
 
 const parsePaceState = createRowParser({
-  ...{ lastDepartureMs: isNumber, reservedUntilMs: isNumber, pausedUntilMs: isNumber },
-  ...{ requestedUntilMs: isNumber, jitterMs: isNumber, coldStartMs: isNumber },
+  lastDepartureMs: isNumber,
+  reservedUntilMs: isNumber,
+  pausedUntilMs: isNumber,
+  requestedUntilMs: isNumber,
+  jitterMs: isNumber,
+  coldStartMs: isNumber,
 });
 
 /**

@@ -66,8 +66,6 @@ export type Pace = {
   backOff(departedAtMs: number, retryAfterMs: number | undefined): number;
   getWaitMs(signal?: AbortSignal): Promise<number>;
   readPause(): Promise<Pause>;
-  /** Ends the pause of all processes, or extends it to all that the service asked for. */
-  setPause(to: 'ended' | 'whole'): Promise<void>;
 };
 
 /**
@@ -196,17 +194,6 @@ class StoredPace implements Pace {
         },
       };
     });
-  }
-
-  setPause(to: 'ended' | 'whole'): Promise<void> {
-    return this.#update((states) => ({
-      result: undefined,
-      next: states.map((state) =>
-        to === 'ended'
-          ? { ...state, pausedUntilMs: 0, requestedUntilMs: 0 }
-          : { ...state, pausedUntilMs: Math.max(state.pausedUntilMs, state.requestedUntilMs) },
-      ),
-    }));
   }
 
   #update<T>(change: PaceDecision<T>): Promise<T> {

@@ -110,7 +110,7 @@ async function connect(
   const redis = new Redis({
     host: address.host,
     port: address.port,
-    ...(address.tls ? { tls: { servername: address.host, rejectUnauthorized: true } } : {}),
+    tls: address.tls ? { servername: address.host, rejectUnauthorized: true } : undefined,
     protocol: 2,
     lazyConnect: true,
     maxRetriesPerRequest: 0,
@@ -183,6 +183,41 @@ async function fetchFacts(redis: Redis): Promise<Facts> {
 
 type Stamp = { readonly storeMs: number; readonly askedMs: number; readonly answeredMs: number };
 
+/** Reads and writes the fields of one service. */
+class RedisFields {
+  /** True until the scopes are rewritten. */
+  clockWasSet = false;
+  readonly #redis: Redis;
+  readonly #key: string;
+  readonly #clock: Clock;
+  #last: Stamp | undefined;
+
+  constructor(redis: Redis, service: string, clock: Clock) {
+    this.#redis = redis;
+    this.#key = `pas:pace:1:{${service}}`;
+    this.#clock = clock;
+  }
+
+  async read(fields: readonly string[]) {
+    const askedMs = this.#clock.monotonicMs();
+    const reply = await waitInTime(this.#redis.eval(LOOK, 1, this.#key, SERVER_FIELD, ...fields));
+    const { nowMs, values } = parseReply(reply);
+    const stamp = { storeMs: nowMs, askedMs, answeredMs: this.#clock.monotonicMs() };
+    this.clockWasSet ||= this.#last !== undefined && isClockSet(this.#last, stamp);
+    this.#last = stamp;
+    const [server = '', ...texts] = values;
+    return { nowMs, server, texts };
+  }
+
+  /** @returns false where a field changed since it was read */
+  async write(changes: readonly FieldChange[]): Promise<boolean> {
+    const done = this.#redis.eval(SET_IF_UNCHANGED, 1, this.#key, KEPT_MS, ...changes.flat());
+    return (await waitInTime(done)) === 1;
+  }
+}
+
+type FieldChange = readonly [field: string, seen: string, next: string];
+
 function storeIn(
   redis: Redis,
   { runId, version, role }: Facts,
@@ -193,30 +228,7 @@ function storeIn(
     redis.disconnect();
     throw toError(thrown);
   };
-  const key = `pas:pace:1:{${service}}`;
-  let last: Stamp | undefined;
-  /** True until the scopes are rewritten. */
-  let clockWasSet = false;
-
-  const look = async (fields: readonly string[]) => {
-    const askedMs = clock.monotonicMs();
-    const reply = await waitInTime(redis.eval(LOOK, 1, key, SERVER_FIELD, ...fields)).catch(
-      failBroken,
-    );
-    const { nowMs, values } = parseReply(reply);
-    const stamp = { storeMs: nowMs, askedMs, answeredMs: clock.monotonicMs() };
-    clockWasSet ||= last !== undefined && isClockSet(last, stamp);
-    last = stamp;
-    const [server = '', ...texts] = values;
-    return { nowMs, server, texts };
-  };
-
-  const write = async (
-    changes: readonly (readonly [field: string, seen: string, next: string])[],
-  ): Promise<boolean> =>
-    (await waitInTime(redis.eval(SET_IF_UNCHANGED, 1, key, KEPT_MS, ...changes.flat())).catch(
-      failBroken,
-    )) === 1;
+  const stored = new RedisFields(redis, service, clock);
 
   const update: PaceStore['update'] = async (scopes, change) => {
     const fields = scopes.map(getRedisField);
@@ -224,29 +236,27 @@ function storeIn(
       // The first repeat is immediate: the process that caused the conflict has finished.
       if (conflicts > 1)
         await clock.sleep(random() * Math.min(2 ** conflicts, MAX_CONFLICT_WAIT_MS));
-      const { nowMs, server, texts } = await look(fields);
+      const { nowMs, server, texts } = await stored.read(fields).catch(failBroken);
+      const write = (from: string, changes: readonly FieldChange[]) =>
+        stored.write([[SERVER_FIELD, from, runId], ...changes]).catch(failBroken);
+      const rewrite = (states: readonly PaceState[]) =>
+        fields.map((field, index): FieldChange => {
+          return [field, texts[index] ?? '', encodeState(states[index] ?? UNSEEN)];
+        });
       const storedStates = texts.map((text) => (text === '' ? UNSEEN : decodeState(text)));
-      const rewrite = (states: readonly PaceState[]): (readonly [string, string, string])[] =>
-        fields.map((field, index) => [
-          field,
-          texts[index] ?? '',
-          encodeState(states[index] ?? UNSEEN),
-        ]);
-      if (clockWasSet || server !== runId || storedStates.includes(undefined)) {
+      if (stored.clockWasSet || server !== runId || storedStates.includes(undefined)) {
         const fresh = storedStates.map((state) => makeForgottenState(state, nowMs));
-        if (await write([[SERVER_FIELD, server, runId], ...rewrite(fresh)])) clockWasSet = false;
+        if (await write(server, rewrite(fresh))) stored.clockWasSet = false;
         continue;
       }
       const { result, next } = change(
         storedStates.map((state) => state ?? UNSEEN),
         nowMs,
       );
-      const changes =
-        next === undefined ? [] : rewrite(next).filter(([, seenText, text]) => seenText !== text);
-      if (changes.length === 0) return result;
+      const changes = next === undefined ? [] : rewrite(next);
+      if (changes.every(([, seen, text]) => seen === text)) return result;
       // The decision used all scopes, so none may have changed.
-      const unchanged = rewrite(next ?? []).filter(([, seenText, text]) => seenText === text);
-      if (await write([[SERVER_FIELD, runId, runId], ...unchanged, ...changes])) return result;
+      if (await write(runId, changes)) return result;
     }
   };
 

@@ -67,7 +67,8 @@ export function openConnections({
   clock = systemClock,
 }: ConnectionsOptions): Connections {
   const shared = { keepAlive: true, maxSockets: maxConnections, timeout: IDLE_MS };
-  const [plain, secure] = [new HttpAgent(shared), new HttpsAgent({ ...shared, ...VERIFIED })];
+  const plain = new HttpAgent(shared);
+  const secure = new HttpsAgent({ ...shared, ...VERIFIED });
   const idle = new IdleConnections(clock);
   const open = (request: HttpRequest): ClientRequest => {
     const { url, method } = request;
@@ -104,7 +105,8 @@ function makeHeaders({ method, headers, body }: HttpRequest): Record<string, str
       'content-length': String(body.lengthBytes),
     };
   // Without a length, Node announces a chunked body for methods that may have one.
-  return { ...general, ...headers, ...(method === 'GET' ? {} : { 'content-length': '0' }) };
+  if (method === 'GET') return { ...general, ...headers };
+  return { ...general, ...headers, 'content-length': '0' };
 }
 
 type SendingOptions = {
@@ -175,7 +177,8 @@ class RequestTask {
 
   /** Builds the request in a corked socket, so that its bytes leave right at the slot. */
   #depart(socket: Socket): void {
-    const [outgoing, body] = [this.#outgoing, this.#body];
+    const outgoing = this.#outgoing;
+    const body = this.#body;
     if (this.#settled || outgoing === undefined) return;
     socket.cork();
     if (body === undefined || Buffer.isBuffer(body)) {
@@ -261,7 +264,8 @@ class RequestTask {
   /** Fails after `limitMs`, which each byte of the answer extends, up to MAX_TIMES. */
   #failAfter(limitMs: number, reason: TransportErrorReason, message: Message): void {
     this.#deadline?.cancel();
-    let [knownBytes, leftMs] = [0, limitMs * (MAX_TIMES - 1)];
+    let knownBytes = 0;
+    let leftMs = limitMs * (MAX_TIMES - 1);
     this.#deadline = startDeadline({
       clock: this.#options.clock,
       limitMs,
@@ -272,7 +276,8 @@ class RequestTask {
           this.#fail(reason, message);
           return undefined;
         }
-        [knownBytes, leftMs] = [this.#sizeBytes, leftMs - moreMs];
+        knownBytes = this.#sizeBytes;
+        leftMs = leftMs - moreMs;
         return moreMs;
       },
     });
@@ -284,12 +289,7 @@ class RequestTask {
     this.#settle();
     this.#abort();
     const head = this.#head;
-    this.#options.reject(
-      new TransportError(reason, mayHaveArrived, message, {
-        cause,
-        ...(head === undefined ? {} : { head }),
-      }),
-    );
+    this.#options.reject(new TransportError(reason, mayHaveArrived, message, { cause, head }));
   }
 
   /** Tells if the service can have all bytes: a stream that has not ended still has some. */
@@ -396,7 +396,8 @@ export function startDeadline({ clock, limitMs, progress, judge }: DeadlineOptio
   let begun = readClock(clock);
   let givenMs = limitMs;
   const give = (ms: number): void => {
-    [begun, givenMs] = [readClock(clock), ms];
+    begun = readClock(clock);
+    givenMs = ms;
   };
   const run = async (): Promise<void> => {
     for (let graces = 0; ; ) {
@@ -435,6 +436,8 @@ async function waitUntilRead(clock: Clock, progress: () => number): Promise<void
   ) {
     await turn();
     const read = progress();
-    if (read !== before) [before, quiet] = [read, -1];
+    if (read === before) continue;
+    before = read;
+    quiet = -1;
   }
 }

@@ -7,10 +7,8 @@ import { packageRoot } from '../base/package-root.ts';
 import { assertSameFile, type Extent } from '../store/append-file.ts';
 import {
   asDatabaseError,
-  createRowGuard,
   createRowParser,
   type Database,
-  type Guarded,
   isNumber,
   isText,
   makeMemberGuard,
@@ -19,7 +17,6 @@ import {
   orNull,
   type Statement,
 } from '../store/database.ts';
-import type { FileStanding } from '../store/file-folder.ts';
 
 /** Open ledger of a harvest into a file; all functions of this module work on it. */
 export type Ledger = {
@@ -145,18 +142,11 @@ export function deleteCheckpoint(ledger: Ledger): void {
   ledger.sql('pragma wal_checkpoint(full)').all();
 }
 
-/**
- * Deletes records, files, extent and checkpoint from the ledger; the next pass of each set is
- * complete.
- */
+/** Deletes records, extent and checkpoint from the ledger; the next pass of each set is complete. */
 export function resetOutput(ledger: Ledger): void {
   ledger.sql('delete from seen_records').run();
-  ledger.sql('delete from files').run();
   invalidateWatermarks(ledger);
-  withTrackingSuspended(ledger, () => ledger.sql('delete from records').run());
-  ledger
-    .sql('update outputs set length_bytes = 0, digest = null, checkpoint = null, edited = 0')
-    .run();
+  ledger.sql('update outputs set length_bytes = 0, digest = null, checkpoint = null').run();
 }
 
 /** Makes the next pass of each set a complete one. */
@@ -186,16 +176,6 @@ export function setVerifying(ledger: Ledger, verify: boolean): void {
   if (verify)
     ledger.sql('update harvests set pass = null where (select verifying from outputs) = 0').run();
   ledger.sql('update outputs set verifying = ?').run(is);
-}
-
-/**
- * Runs writes of pas; any other write into the table of records is marked by a trigger (see
- * schemas/harvest).
- */
-export function withTrackingSuspended(ledger: Ledger, work: () => void): void {
-  ledger.sql('update outputs set writing = 1').run();
-  work();
-  ledger.sql('update outputs set writing = 0').run();
 }
 
 /** Subject of a harvest into one output, and its account. One output has one subject. */
@@ -291,92 +271,6 @@ export function getOrCreateHarvest(ledger: Ledger, setSpec: string): number {
   return Number(ledger.sql('select id from harvests where set_spec = ?').pluck().get(setSpec));
 }
 
-/** A row of `records`; see schemas/harvest. */
-export type StoredRecord = Guarded<typeof isRecord>;
-const isRecord = createRowGuard({
-  ...{
-    identifier: isText,
-    datestamp: isText,
-    sets: isText,
-    deleted: makeMemberGuard([0, 1]),
-    masked: makeMemberGuard([0, 1]),
-  },
-  ...{ metadata: orNull(isText), xml: isText },
-});
-
-const COLUMNS = [
-  'identifier',
-  'datestamp',
-  'sets',
-  'deleted',
-  'masked',
-  'metadata',
-  'xml',
-] as const;
-
-/** Tells if the table has the record with equal values in all columns. */
-export function hasRecord(ledger: Ledger, record: StoredRecord): boolean {
-  const row = ledger
-    .sql(`select ${COLUMNS.join(', ')} from records where identifier = ?`)
-    .get(record.identifier);
-  return isRecord(row) && COLUMNS.every((column) => row[column] === record[column]);
-}
-
-/** Counts the rows of the table; undefined where its triggers are missing. */
-export function countRows(ledger: Ledger): number | undefined {
-  const triggers = ledger.sql(
-    `select count(*) from sqlite_master where type = 'trigger' and name in ('record_added', 'record_changed', 'record_removed')`,
-  );
-  return triggers.pluck().get() === 3
-    ? Number(ledger.sql('select count(*) from records').pluck().get())
-    : undefined;
-}
-
-/**
- * Tells if another program wrote into the table of records until {@link settleTable} resets the
- * mark.
- */
-export function isEdited(ledger: Ledger): boolean {
-  return ledger.sql('select edited from outputs').pluck().get() === 1;
-}
-
-/**
- * Resets the mark of foreign writes after a complete comparison. Must run inside {@link
- * Ledger.change}.
- */
-export function settleTable(ledger: Ledger): void {
-  ledger.sql('update outputs set edited = 0').run();
-  const has = 'select 1 from records where records.identifier = seen_records.identifier';
-  ledger
-    .sql(`update seen_records set digest = '' where length(digest) > 0 and not exists (${has})`)
-    .run();
-}
-
-/**
- * Deletes rows that the harvest did not write, and tombstones, which no list confirms. Must run
- * inside {@link Ledger.change}.
- */
-export function removeForeign(ledger: Ledger): void {
-  const unlisted =
-    'identifier in (select identifier from seen_records group by identifier having max(scan) = 0)';
-  ledger.sql(`delete from seen_records where ${unlisted}`).run();
-  const seenQuery =
-    'select 1 from seen_records as seen where seen.identifier = records.identifier and length(digest) > 0';
-  ledger.sql(`delete from records where not exists (${seenQuery})`).run();
-}
-
-/** Inserts or replaces a row. Must run inside {@link Ledger.change}. */
-export function saveRecord(ledger: Ledger, record: StoredRecord): void {
-  ledger
-    .sql(
-      `insert into records (identifier, datestamp, sets, deleted, masked, metadata, xml)
-       values (:identifier, :datestamp, :sets, :deleted, :masked, :metadata, :xml)
-       on conflict (identifier) do update set datestamp = excluded.datestamp, sets = excluded.sets,
-         deleted = excluded.deleted, masked = excluded.masked, metadata = excluded.metadata, xml = excluded.xml`,
-    )
-    .run(record);
-}
-
 /** Counts the seen identifiers with a digest; a record that the output lacks has an empty one. */
 export function countHeld(ledger: Ledger): number {
   return Number(
@@ -385,41 +279,4 @@ export function countHeld(ledger: Ledger): number {
       .pluck()
       .get(),
   );
-}
-
-/**
- * Files of a folder of records, as they were written. Functions that write must run inside {@link
- * Ledger.change}.
- */
-
-const parseFile = createRowParser({
-  ...{ name: isText, identifier: isText, sizeBytes: isNumber, changedNs: isText, digest: isText },
-});
-
-export type StoredFile = FileStanding & { readonly name: string; readonly identifier: string };
-
-export function saveFile(
-  ledger: Ledger,
-  { name, identifier, sizeBytes, changedNs, digest }: StoredFile,
-): void {
-  const insert =
-    'insert or replace into files (name, identifier, size_bytes, changed_at, digest) values (?, ?, ?, ?, ?)';
-  ledger.sql(insert).run(name, identifier, sizeBytes, changedNs, digest);
-}
-
-export function listStoredFiles(ledger: Ledger): StoredFile[] {
-  const rows = ledger.sql(
-    'select name, identifier, size_bytes as sizeBytes, changed_at as changedNs, digest from files',
-  );
-  return rows.all().map(parseFile);
-}
-
-/** Marks lost files to be requested one by one, until the service returns or deletes the record. */
-export function requestAgain(ledger: Ledger, files: readonly StoredFile[]): void {
-  for (const { name, identifier } of files) {
-    ledger.sql('delete from files where name = ?').run(name);
-    ledger
-      .sql(`update seen_records set digest = '-', skipped = 1 where identifier = ?`)
-      .run(identifier);
-  }
 }

@@ -21,19 +21,19 @@ import { formatUpwards, OAI_NAMESPACE, type OaiRecord, parseRecord } from './pro
 import {
   assertAnswering,
   explainIncomplete,
+  formatSetName,
   getCurrentPass,
   type HarvestOptions,
   type Losses,
-  listArguments,
-  listName,
   makeIncompleteError,
+  makeListArguments,
   type Run,
   readAllPages,
   rescanChanges,
   take,
 } from './walk.ts';
 
-type Harvested = {
+type HarvestResult = {
   /** The pass that ended; undefined where there was nothing to request. */
   readonly pass: HarvestPass | undefined;
   /** Records that were skipped, in this run or before, and still cannot be read. */
@@ -63,14 +63,14 @@ const CLOCK_STEP_MS = 2000;
 export async function harvest(
   options: HarvestOptions,
   finish: Finish = () => {},
-): Promise<Harvested> {
+): Promise<HarvestResult> {
   return harvestOnce({ ...options, faults: new Map() }, finish);
 }
 
 /** @param isProof true: records that the pass did not see are deleted */
 type Finish = (pass: HarvestPass, isProof: boolean) => void;
 
-async function harvestOnce(run: Run, finish: Finish): Promise<Harvested> {
+async function harvestOnce(run: Run, finish: Finish): Promise<HarvestResult> {
   const { state, ...options } = run;
   const begun = state.getPass();
   const wasAhead = begun !== undefined && begun.beganMs > options.serverNowMs + CLOCK_STEP_MS;
@@ -92,7 +92,7 @@ async function harvestOnce(run: Run, finish: Finish): Promise<Harvested> {
     return harvestOnce({ ...run, full: true }, finish);
   const losses = lastPass.kind === 'full' ? await run.losses?.(lastPass.scan.number) : undefined;
   const isProof = losses !== undefined && (losses.lost.length === 0 || canInferDeletion(run));
-  const unconfirmed = isProof ? findUnconfirmedLosses(run, losses) : undefined;
+  const unconfirmed = isProof ? settleLosses(run, losses) : undefined;
   if (isProof && unconfirmed === undefined) await tombstoneMissing(run);
   return state.change(() => {
     const ended = unconfirmed === undefined ? getCurrentPass(state) : lastPass;
@@ -119,7 +119,7 @@ function decideNextPass(options: HarvestOptions): HarvestPass | undefined {
   if (watermarkMs === null || full === true || skipped.some(isUnidentified))
     return startPass('full', window, serverNowMs, scan, beginning);
   if (watermarkMs > serverNowMs + CLOCK_STEP_MS) {
-    onNote?.(formatClockWentBack(listName(options.setSpec), watermarkMs, serverNowMs));
+    onNote?.(formatClockWentBack(formatSetName(options.setSpec), watermarkMs, serverNowMs));
     return startPass('full', window, serverNowMs, scan, beginning);
   }
   const fromMs = Math.max(window.fromMs ?? 0, watermarkMs - overlapMs);
@@ -140,7 +140,8 @@ export function formatClockWentBack(
   watermarkMs: number,
   serverNowMs: number,
 ): string {
-  const [was, is] = [new Date(watermarkMs).toISOString(), new Date(serverNowMs).toISOString()];
+  const was = new Date(watermarkMs).toISOString();
+  const is = new Date(serverNowMs).toISOString();
   return t`${setSpec}: the service's clock went back from ${was} (last harvest) to ${is}, so everything is read again.`;
 }
 
@@ -206,7 +207,7 @@ async function scanUntilComplete(run: Run, goesOn: boolean): Promise<void> {
     const verdict = judge(pass);
     if (verdict === 'complete' || (scans === MAX_SCANS && isWhole(pass))) return;
     if (verdict === 'counted-too-many' && run.losses !== undefined) {
-      run.onNote?.(explainOvercount(listName(run.setSpec), pass));
+      run.onNote?.(explainOvercount(formatSetName(run.setSpec), pass));
       return;
     }
     state.change(() => state.savePass(startScan(pass, true)));
@@ -228,7 +229,7 @@ function canInferDeletion({ state, setSpec, onNote }: HarvestOptions): boolean {
     return false;
   for (const identifier of state.listSeenIn(scan.number)) {
     if (identifier.includes('/id/')) continue;
-    const list = listName(setSpec);
+    const list = formatSetName(setSpec);
     onNote?.(
       t`${list}: the service writes its identifiers in another form (${identifier}), so no record is marked as vanished.`,
     );
@@ -312,7 +313,7 @@ const CONFIRM_AFTER_MS = 3_600_000;
  * the same records, or the caller accepts them.
  * @returns undefined where they are deleted
  */
-function findUnconfirmedLosses(
+function settleLosses(
   { state, serverNowMs: nowMs, acceptLosses = false }: Run,
   { lost, inUse }: Losses,
 ): UnconfirmedLosses | undefined {
@@ -354,16 +355,17 @@ async function isAsCounted(run: Run): Promise<boolean> {
   if (run.losses === undefined || window.untilMs !== null) return true;
   const page = await fetchFirstPage({
     fetchPage: client.listHeaders,
-    start: listArguments(run, window),
+    start: makeListArguments(run, window),
     clock,
-    ...(signal === undefined ? {} : { signal }),
+    signal,
   }).catch((thrown: unknown) => {
     if (run.skipBroken !== true || !(thrown instanceof MalformedAnswerError)) throw thrown;
   });
   if (page === undefined) return false;
   const { completeListSize, next, items } = page;
   const size = completeListSize ?? (next === undefined ? items.length : undefined);
-  const [list, listed] = [listName(run.setSpec), state.countListed()];
+  const list = formatSetName(run.setSpec);
+  const listed = state.countListed();
   if (size !== undefined && size !== listed)
     onNote?.(
       t`${list}: the service counts ${size} records, but ${listed} are known, so everything is read again.`,

@@ -79,7 +79,8 @@ export type HarvestState = {
 export function makeMemoryState(): HarvestState {
   let pass: HarvestPass | undefined;
   let watermarkMs: number | null = null;
-  let [lastScan, fullScan] = [0, 0];
+  let lastScan = 0;
+  let fullScan = 0;
   let losses: ObservedLosses | undefined;
   let isByDay = false;
   const records = new Map<string, SeenRecord>();
@@ -180,6 +181,21 @@ export function makeStoredState(
       sql(
         'update harvests set watermark_at = null, pass = null, observed_losses = ? where id = ?',
       ).run(JSON.stringify(losses), harvest),
+    isStampedByDay: () => getColumn('by_day') === 1,
+    markDayGranularity: () => sql('update harvests set by_day = 1 where id = ?').run(harvest),
+    getLastScan: () => Number(getColumn('scans')),
+    ...makeStoredRecords(sql, harvest),
+  };
+}
+
+type RecordState = Pick<
+  HarvestState,
+  'countListed' | 'findSeen' | 'markSeen' | 'listSkipped' | 'listSeenIn' | 'listUnseenIn'
+>;
+
+/** Makes the part of a state in `seen_records`. */
+function makeStoredRecords(sql: HarvestTables['sql'], harvest: number): RecordState {
+  return {
     countListed: () =>
       Number(
         sql(
@@ -189,9 +205,6 @@ export function makeStoredState(
           .pluck()
           .get({ harvest }),
       ),
-    isStampedByDay: () => getColumn('by_day') === 1,
-    markDayGranularity: () => sql('update harvests set by_day = 1 where id = ?').run(harvest),
-    getLastScan: () => Number(getColumn('scans')),
     findSeen: (identifier) => {
       const row = sql(
         'select datestamp_at as datestampMs, digest, scan, skipped from seen_records where harvest = ? and identifier = ?',
@@ -309,7 +322,7 @@ export async function applyPage(
     const { scan } = pass;
     const counted = {
       seen: scan.seen + newInScan,
-      isNew: scan.isNew + newInPass,
+      newRecords: scan.newRecords + newInPass,
       overlooked: scan.overlooked + overlooked,
       changed: scan.changed + changed,
     };
@@ -368,9 +381,13 @@ function sortOccurrences(
   { scan, firstScan, beganMs }: HarvestPass,
   occurrences: ReadonlyMap<string, Occurrence>,
 ) {
-  const [written, seenRecords]: [OaiRecord[], OaiRecord[]] = [[], []];
+  const written: OaiRecord[] = [];
+  const seenRecords: OaiRecord[] = [];
   const disputed: string[] = [];
-  let [newInScan, newInPass, overlooked, changed] = [0, 0, 0, 0];
+  let newInScan = 0;
+  let newInPass = 0;
+  let overlooked = 0;
+  let changed = 0;
   for (const [
     identifier,
     { record, datestampMs, knownRecord, isNews, isDisputed },

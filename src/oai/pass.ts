@@ -51,7 +51,7 @@ type HarvestScan = {
   /** Number of different records seen. */
   readonly seen: number;
   /** Number of records that no earlier scan of the pass saw. */
-  readonly isNew: number;
+  readonly newRecords: number;
   /** Number of new records that are older than the pass, so an earlier scan missed them. */
   readonly overlooked: number;
   /** Records seen by the last complete scan; null before the first. */
@@ -112,22 +112,20 @@ export function startPass(
   { localMs, heldBefore }: Beginning = { localMs: beganMs, heldBefore: 0 },
 ): HarvestPass {
   return {
-    ...{
-      kind,
-      window,
-      beganMs,
-      localMs,
-      heldBefore,
-      firstScan: scan,
-      seen: 0,
-      listSize: null,
-      lossesAccepted: false,
-      walk: walkThrough(window),
-    },
+    kind,
+    window,
+    beganMs,
+    localMs,
+    heldBefore,
+    firstScan: scan,
+    seen: 0,
+    listSize: null,
+    lossesAccepted: false,
+    walk: walkThrough(window),
     scan: {
       ...NOTHING_READ,
       number: scan,
-      isNew: 0,
+      newRecords: 0,
       overlooked: 0,
       seenBefore: null,
       orderBefore: '',
@@ -152,7 +150,7 @@ export function startScan(pass: HarvestPass, whole: boolean): HarvestPass {
   const {
     number,
     seen: seenCount,
-    isNew,
+    newRecords,
     overlooked,
     seenBefore,
     order,
@@ -162,12 +160,12 @@ export function startScan(pass: HarvestPass, whole: boolean): HarvestPass {
   const counts = whole
     ? {
         seenBefore: seenCount,
-        isNew: 0,
+        newRecords: 0,
         overlooked: 0,
         orderBefore: order,
         agreed: isAgreeing(pass) ? agreed + 1 : 0,
       }
-    : { seenBefore, isNew, overlooked, orderBefore, agreed };
+    : { seenBefore, newRecords, overlooked, orderBefore, agreed };
   const scan = { ...NOTHING_READ, ...counts, number: number + 1 };
   return { ...pass, scan, lossesAccepted: false, walk: walkThrough(pass.window) };
 }
@@ -229,15 +227,16 @@ export function advancePass(pass: HarvestPass, note: PageNote): HarvestPass {
   const order = listSize === null ? digestIdentifiers(scan.order, identifiers) : '';
   const ended = next === undefined;
   return {
-    ...{ ...pass, beganMs, listSize, scan: { ...scan, fresh, gone, repeated, order } },
+    ...pass,
+    beganMs,
+    listSize,
+    scan: { ...scan, fresh, gone, repeated, order },
     walk: {
-      ...{
-        window: walk.window,
-        token: next ?? null,
-        ended,
-        pages: walk.pages + 1,
-        size: completeListSize ?? walk.size,
-      },
+      window: walk.window,
+      token: next ?? null,
+      ended,
+      pages: walk.pages + 1,
+      size: completeListSize ?? walk.size,
       position: computePosition(walk, note),
       ...moveEdge(walk, datestampsMs),
     },
@@ -295,13 +294,13 @@ export function isAtCut({ window, walk }: HarvestPass, datestampMs: number): boo
 /**
  * Returns the count of the whole window; a walk of a part shows only by how much the part shrank.
  */
-function computeSize(pass: HarvestPass, withListSize: number | undefined): number | null {
+function computeSize(pass: HarvestPass, statedSize: number | undefined): number | null {
   const { walk, listSize } = pass;
-  if (withListSize === undefined) return listSize;
-  if (isOfWholeWindow(pass)) return withListSize;
+  if (statedSize === undefined) return listSize;
+  if (isOfWholeWindow(pass)) return statedSize;
   return listSize === null || walk.size === null
     ? listSize
-    : listSize + Math.min(0, withListSize - walk.size);
+    : listSize + Math.min(0, statedSize - walk.size);
 }
 
 /**
@@ -365,7 +364,7 @@ function isCountedTooMany(pass: HarvestPass): boolean {
 
 /** Tells if a scan saw the same records as the scan before, and besides only new ones. */
 function isAgreeing({ scan, listSize }: HarvestPass): boolean {
-  if (scan.seenBefore !== scan.seen - scan.isNew || scan.overlooked > 0) return false;
+  if (scan.seenBefore !== scan.seen - scan.newRecords || scan.overlooked > 0) return false;
   return listSize !== null || (scan.changed === 0 && scan.order === scan.orderBefore);
 }
 

@@ -2,7 +2,6 @@ import { UsageError } from '../base/errors.ts';
 import { t } from '../base/language.ts';
 import { cmd, type Message, msg } from '../base/message.ts';
 import { getAttribute, getChild, getChildren, type XmlElement } from '../xml/element.ts';
-import { type FlatTree, getTreePosition } from '../xml/flat-tree.ts';
 
 /**
  * The rules of OAI-PMH 2.0 as data: verbs with their arguments (section 4), errors (section 3.6).
@@ -168,13 +167,11 @@ export type OaiRecord = {
 };
 
 /** Replaces content that the account may not read (B-SEE-2). */
-const REFUSAL = 'HTTP/1.1 403 Forbidden';
+export const REFUSAL = 'HTTP/1.1 403 Forbidden';
 
 /** Tells if an element contains only the refusal. */
-export function isRefusal(tape: FlatTree, at: number): boolean {
-  if (tape.hasChildren(at)) return false;
-  const mayBe = !tape.findText(at) || tape.to - tape.from === REFUSAL.length;
-  return mayBe && tape.getText(at).trim() === REFUSAL;
+function isRefusal({ text, children }: XmlElement): boolean {
+  return children.length === 0 && text.trim() === REFUSAL;
 }
 
 /**
@@ -214,8 +211,7 @@ export function parseRecord(element: XmlElement): OaiRecord | undefined {
   const abouts = getChildren(element, 'about', OAI_NAMESPACE);
   const about = abouts.length === 0 ? NONE : abouts.flatMap(({ children }) => children);
   const lacksContent = !header.deleted && metadata === undefined;
-  const position = metadata === undefined ? undefined : getTreePosition(metadata);
-  const refused = position !== undefined && isWithoutContent(position.tape, position.at);
+  const refused = metadata !== undefined && isWithoutContent(metadata);
   return { header, metadata, lacksContent, refused, about, element };
 }
 
@@ -240,13 +236,11 @@ export function parseHeaderAlone(element: XmlElement): OaiRecord | undefined {
  * Tells if a record has only the refusal: in its root, in a nested root of Dublin Core, or in its
  * only field.
  */
-function isWithoutContent(tape: FlatTree, at: number): boolean {
-  const child = tape.getFirstChild(at);
-  if (!tape.hasChildren(at) || tape.getNext(child) < tape.getNext(at)) return isRefusal(tape, at);
-  const [own, only] = [tape.getNameAt(at), tape.getNameAt(child)];
-  return own === only
-    ? isWithoutContent(tape, child)
-    : own.namespace !== only.namespace && isRefusal(tape, child);
+function isWithoutContent(element: XmlElement): boolean {
+  const [only, ...others] = element.children;
+  if (only === undefined || others.length > 0) return isRefusal(element);
+  if (only.namespace !== element.namespace) return isRefusal(only);
+  return only.name === element.name && isWithoutContent(only);
 }
 
 /** Returns the one entity in a native record's root, for any version of the namespace. */

@@ -1,7 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { packageRoot } from '../base/package-root.ts';
-import { JsonBytes } from '../text/json-bytes.ts';
 import {
   getAttribute,
   getChild,
@@ -9,12 +8,12 @@ import {
   type XmlDocument,
   type XmlElement,
 } from '../xml/element.ts';
-import { type FlatTree, getTreePosition, NONE } from '../xml/flat-tree.ts';
 import { parseXml } from '../xml/parse.ts';
-import { isRefusal, OAI_DC_NAMESPACE, type OaiHeader, type OaiRecord } from './protocol.ts';
+import { OAI_DC_NAMESPACE, type OaiRecord, REFUSAL } from './protocol.ts';
 
 export type Json = null | boolean | string | readonly Json[] | JsonObject;
-type JsonObject = { readonly [name: string]: Json };
+type JsonMembers = { [name: string]: Json };
+type JsonObject = Readonly<JsonMembers>;
 type HeaderJson = {
   readonly identifier: string;
   readonly datestamp: string;
@@ -24,8 +23,11 @@ type HeaderJson = {
 
 const SCHEMA_INSTANCE = 'http://www.w3.org/2001/XMLSchema-instance';
 
-export function toHeaderJson(record: OaiRecord): HeaderJson {
-  return renderJson((json) => writeHeader(json, record)) as HeaderJson;
+/** Makes the JSON of a header: `identifier`, `datestamp` and `sets`, `deleted` where it is. */
+export function toHeaderJson({ header }: OaiRecord): HeaderJson {
+  const { identifier, datestamp, setSpecs, deleted } = header;
+  const json = { identifier, datestamp, sets: setSpecs };
+  return deleted ? { ...json, deleted } : json;
 }
 
 /**
@@ -33,114 +35,43 @@ export function toHeaderJson(record: OaiRecord): HeaderJson {
  * `deleted` or `masked`, or `metadata` and their `namespace`; `about` where there is one.
  */
 export function toRecordJson(record: OaiRecord, repeated: RepeatedElements): JsonObject {
-  return renderJson((json) => writeRecord(json, record, repeated)) as JsonObject;
+  const { header, metadata, refused, about } = record;
+  const json: JsonMembers = { ...toHeaderJson(record) };
+  if (about.length > 0) json['about'] = about.map((one) => ({ [one.name]: toElementJson(one) }));
+  if (header.deleted) return json;
+  if (refused) return { ...json, masked: true };
+  if (metadata === undefined) return { ...json, metadata: null };
+  json['namespace'] = metadata.namespace;
+  json['metadata'] = toMetadataJson(metadata, repeated);
+  return json;
+}
+
+function toMetadataJson(metadata: XmlElement, repeated: RepeatedElements): JsonObject {
+  if (metadata.namespace !== OAI_DC_NAMESPACE)
+    return toContentJson(metadata, trimValue(metadata.text), repeated);
+  const fields: JsonMembers = {};
+  addChildren(fields, findInnermost(metadata), NOTHING, EVERY_NAME);
+  return fields;
 }
 
 /**
  * Converts any element, such as a set description. Text alone is a string; attributes are `@name`
  * beside `#text` or the children; an empty element is null.
  */
-export function toElementJson(element: XmlElement): Json {
-  return renderJson((json) => writeAny(json, element));
-}
-
-function renderJson(write: (json: JsonBytes) => void): Json {
-  const json = new JsonBytes();
-  write(json);
-  return JSON.parse(Buffer.concat(json.take()).toString()) as Json;
-}
-
-/** Writes the JSON of {@link toHeaderJson}. */
-export function writeHeader(json: JsonBytes, { header }: OaiRecord): void {
-  json.open('{');
-  writeHeaderMembers(json, header);
-  json.close('}');
-}
-
-function writeHeaderMembers(
-  json: JsonBytes,
-  { identifier, datestamp, setSpecs, deleted }: OaiHeader,
-): void {
-  json.writeKey('identifier');
-  json.writeString(identifier);
-  json.writeKey('datestamp');
-  json.writeString(datestamp);
-  json.writeKey('sets');
-  json.open('[');
-  for (const setSpec of setSpecs) json.writeString(setSpec);
-  json.close(']');
-  if (!deleted) return;
-  json.writeKey('deleted');
-  json.writeLiteral('true');
-}
-
-/** Writes the JSON of {@link toRecordJson}. */
-export function writeRecord(json: JsonBytes, record: OaiRecord, repeated: RepeatedElements): void {
-  const { header, metadata, refused, about } = record;
-  json.open('{');
-  writeHeaderMembers(json, header);
-  if (about.length > 0) {
-    json.writeKey('about');
-    json.open('[');
-    for (const one of about) {
-      json.open('{');
-      json.writeKey(one.name);
-      writeAny(json, one);
-      json.close('}');
-    }
-    json.close(']');
+export function toElementJson(element: XmlElement, repeated: RepeatedElements = NOTHING): Json {
+  const text = trimValue(element.text);
+  if (element.children.length === 0) {
+    // The text of the refusal is no data.
+    if (text === REFUSAL) return { masked: true };
+    if (element.attributes.length === 0) return text === '' ? null : text;
   }
-  if (refused && !header.deleted) {
-    json.writeKey('masked');
-    json.writeLiteral('true');
-  } else if (!header.deleted) {
-    if (metadata !== undefined) {
-      json.writeKey('namespace');
-      json.writeString(metadata.namespace);
-    }
-    json.writeKey('metadata');
-    writeMetadata(json, record, repeated);
-  }
-  json.close('}');
-}
-
-/** Writes only the metadata of {@link toRecordJson}; null where there are none. */
-export function renderMetadata(
-  json: JsonBytes,
-  record: OaiRecord,
-  repeated: RepeatedElements,
-): string | null {
-  if (record.metadata === undefined || record.refused) return null;
-  writeMetadata(json, record, repeated);
-  return Buffer.concat(json.take()).toString();
-}
-
-function writeMetadata(
-  json: JsonBytes,
-  { metadata, refused }: OaiRecord,
-  repeated: RepeatedElements,
-): void {
-  if (metadata === undefined || refused) {
-    json.writeLiteral('null');
-    return;
-  }
-  const { tape, at } = getTreePosition(metadata);
-  if (metadata.namespace !== OAI_DC_NAMESPACE) {
-    writeContent(json, tape, at, repeated);
-    return;
-  }
-  json.open('{');
-  writeChildren(json, tape, findInnermost(tape, at), NOTHING, EVERY_NAME);
-  json.close('}');
+  return toContentJson(element, text, repeated);
 }
 
 /** Returns the innermost `oai_dc:dc`: some services nest it in another one. */
-function findInnermost(tape: FlatTree, dc: number): number {
-  const name = tape.getNameAt(dc);
-  const end = tape.getNext(dc);
-  let child = tape.getFirstChild(dc);
-  while (child < end && tape.getNameAt(child) !== name) child = tape.getNext(child);
-  return child < end ? findInnermost(tape, child) : dc;
+function findInnermost(dc: XmlElement): XmlElement {
+  const nested = getChild(dc, dc.name, dc.namespace);
+  return nested === undefined ? dc : findInnermost(nested);
 }
 
 type NameSet = { has(name: string): boolean };
@@ -150,47 +81,10 @@ const NO_NAMES: NameSet = new Set();
 /** Each field of Dublin Core may repeat, so each is a list. */
 const EVERY_NAME: NameSet = { has: () => true };
 
-function writeAny(json: JsonBytes, element: XmlElement): void {
-  const { tape, at } = getTreePosition(element);
-  writeElement(json, tape, at, NOTHING);
-}
-
-function writeElement(
-  json: JsonBytes,
-  tape: FlatTree,
-  at: number,
-  repeated: RepeatedElements,
-): void {
-  if (isRefusal(tape, at)) {
-    // The text of the refusal is no data.
-    json.open('{');
-    json.writeKey('masked');
-    json.writeLiteral('true');
-    json.close('}');
-  } else if (tape.hasChildren(at) || tape.countAttributes(at) > 0) {
-    writeContent(json, tape, at, repeated);
-  } else if (!writeText(json, tape, at, undefined)) {
-    json.writeLiteral('null');
-  }
-}
-
-/**
- * Writes the text of an element, behind a name where one is given. @returns false where there is no
- * text
- */
-function writeText(json: JsonBytes, tape: FlatTree, at: number, name: string | undefined): boolean {
-  const isInSource = tape.findText(at);
-  const text = isInSource ? undefined : trimValue(tape.getText(at));
-  if (text === '' || (isInSource && tape.from === tape.to)) return false;
-  if (name !== undefined) json.writeKey(name);
-  if (text === undefined) json.writeBytes(tape.bytes, tape.from, tape.to);
-  else json.writeString(text);
-  return true;
-}
-
 /** Trims white space, but keeps U+FEFF, which `trim` removes. */
 function trimValue(text: string): string {
-  let [from, to] = [0, text.length];
+  let from = 0;
+  let to = text.length;
   while (from < to && isSpace(text.charAt(from))) from++;
   while (from < to && isSpace(text.charAt(to - 1))) to--;
   return text.slice(from, to);
@@ -200,59 +94,37 @@ function isSpace(character: string): boolean {
   return character !== '\ufeff' && character.trim() === '';
 }
 
-function writeContent(
-  json: JsonBytes,
-  tape: FlatTree,
-  at: number,
-  repeated: RepeatedElements,
-): void {
-  json.open('{');
-  writeAttributes(json, tape, at);
-  if (tape.hasChildren(at))
-    writeChildren(json, tape, at, repeated, repeated.get(tape.getNameAt(at).name) ?? NO_NAMES);
-  writeText(json, tape, at, '#text');
-  json.close('}');
-}
-
-function writeAttributes(json: JsonBytes, tape: FlatTree, element: number): void {
-  const count = tape.countAttributes(element);
-  for (let position = 0; position < count; position++) {
-    const at = tape.getAttributePosition(element, position);
-    const { name, namespace } = tape.getNameAt(at);
-    // Two children may differ only in namespace, and JSON has one member per name: the last.
-    if (namespace === SCHEMA_INSTANCE || isNamedLater(tape, element, name, position)) continue;
-    json.writeAttributeKey(name);
-    if (tape.findValue(at)) json.writeBytes(tape.bytes, tape.from, tape.to);
-    else json.writeString(tape.getValue(at));
-  }
-}
-
-function isNamedLater(tape: FlatTree, element: number, name: string, position: number): boolean {
-  for (let later = position + 1; later < tape.countAttributes(element); later++) {
-    const other = tape.getNameAt(tape.getAttributePosition(element, later));
-    if (other.name === name && other.namespace !== SCHEMA_INSTANCE) return true;
-  }
-  return false;
+function toContentJson(element: XmlElement, text: string, repeated: RepeatedElements): JsonObject {
+  const content: JsonMembers = {};
+  // Two attributes may differ only in namespace, and JSON has one member per name: the last.
+  for (const { namespace, name, value } of element.attributes)
+    if (namespace !== SCHEMA_INSTANCE) content[`@${name}`] = value;
+  addChildren(content, element, repeated, repeated.get(element.name) ?? NO_NAMES);
+  if (text !== '') content['#text'] = text;
+  return content;
 }
 
 /** @param lists names of children that are always lists */
-function writeChildren(
-  json: JsonBytes,
-  tape: FlatTree,
-  at: number,
+function addChildren(
+  content: JsonMembers,
+  parent: XmlElement,
   repeated: RepeatedElements,
   lists: NameSet,
 ): void {
-  tape.linkChildren(at);
-  for (let first = tape.getFirstChild(at); first !== NONE; first = tape.nextOther(first)) {
-    const { name } = tape.getNameAt(first);
-    const isList = tape.getNextAlike(first) !== NONE || lists.has(name);
-    json.writeKey(name);
-    if (isList) json.open('[');
-    for (let child = first; child !== NONE; child = tape.getNextAlike(child))
-      writeElement(json, tape, child, repeated);
-    if (isList) json.close(']');
+  for (const child of parent.children) {
+    const { name } = child;
+    const json = toElementJson(child, repeated);
+    const before = Object.hasOwn(content, name) ? content[name] : undefined;
+    if (Array.isArray(before)) before.push(json);
+    else if (before !== undefined) content[name] = [before, json];
+    else addMember(content, name, lists.has(name) ? [json] : json);
   }
+}
+
+/** Adds a member; assigning to `__proto__` would add none. */
+function addMember(content: JsonMembers, name: string, value: Json): void {
+  if (name !== '__proto__') content[name] = value;
+  else Object.defineProperty(content, name, { value, enumerable: true, writable: true });
 }
 
 /** Names of children that may repeat, by the name of their parent; all local names. */

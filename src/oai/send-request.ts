@@ -112,7 +112,7 @@ export function makeRequestSender(endpoint: string, options: RequestOptions): Se
         ...(options.answerTimeoutMs === undefined
           ? {}
           : { answerTimeoutMs: options.answerTimeoutMs }),
-        ...(signal === undefined ? {} : { signal }),
+        signal,
       });
       const body =
         response.status === 200 ? unpackBody(endpoint, response, maxAnswerBytes) : response.body;
@@ -339,7 +339,7 @@ function parseAnswerXml(endpoint: string, response: HttpResponse, body: Buffer):
       {
         byte: thrown.byte,
         cause: thrown,
-        ...(record === undefined ? {} : { record }),
+        record,
       },
     );
   }

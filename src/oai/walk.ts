@@ -93,7 +93,8 @@ const MAX_RESCANS = 5;
 /** Pages without a new record after which a list counts as endless. */
 const MAX_PAGES_WITHOUT_NEWS = 100;
 /** Maximum length of a list: a multiple of the count on its first page, plus some records. */
-const [MAX_GROWTH, A_DAY_OF_RECORDS] = [2, 10_000];
+const MAX_GROWTH = 2;
+const A_DAY_OF_RECORDS = 10_000;
 
 /** @throws Error where no pass is under way */
 export function getCurrentPass(state: HarvestState): HarvestPass {
@@ -168,7 +169,7 @@ async function walk(run: Run): Promise<WalkEnd> {
   try {
     for await (const page of fetchPages(
       run,
-      token === null ? listArguments(run, window) : { resumptionToken: token },
+      token === null ? makeListArguments(run, window) : { resumptionToken: token },
     )) {
       isResumed = false;
       let pass = getCurrentPass(state);
@@ -207,7 +208,7 @@ async function walk(run: Run): Promise<WalkEnd> {
  */
 export async function assertAnswering(run: Run): Promise<void> {
   await run.client
-    .listHeaders(listArguments(run, run.window), run.signal)
+    .listHeaders(makeListArguments(run, run.window), run.signal)
     .catch((thrown: unknown) => {
       if (!(thrown instanceof OaiError)) throw thrown;
     });
@@ -218,7 +219,8 @@ export async function assertAnswering(run: Run): Promise<void> {
  * does not end
  */
 function createLoopGuard(): (newRecords: number, completeListSize: number | undefined) => void {
-  let [pagesWithoutNews, records] = [0, 0];
+  let pagesWithoutNews = 0;
+  let records = 0;
   let firstSize: number | undefined;
   return (newRecords, completeListSize) => {
     pagesWithoutNews = newRecords === 0 ? pagesWithoutNews + 1 : 0;
@@ -252,11 +254,12 @@ export async function rescanChanges(run: Run): Promise<void> {
   if (!isOfWholeWindow(pass)) await recountList(run);
   if (changes.untilMs !== null && changes.fromMs > changes.untilMs) return;
   for (let rounds = 1; rounds <= MAX_RESCANS; rounds++) {
-    let [news, late] = [0, 0];
+    let news = 0;
+    let late = 0;
     const seen = new Set<string>();
     const checkProgress = createLoopGuard();
     try {
-      for await (const page of fetchPages(run, listArguments(run, changes))) {
+      for await (const page of fetchPages(run, makeListArguments(run, changes))) {
         const taken = await take(run, getCurrentPass(state), page);
         news += taken.written.length;
         late += taken.newInScan;
@@ -294,7 +297,7 @@ async function recountList(run: Run): Promise<void> {
   const { state } = run;
   const { listSize, window } = getCurrentPass(state);
   if (listSize === null) return;
-  for await (const { completeListSize } of fetchPages(run, listArguments(run, window))) {
+  for await (const { completeListSize } of fetchPages(run, makeListArguments(run, window))) {
     state.change(() =>
       state.savePass(withListSize(getCurrentPass(state), completeListSize ?? listSize)),
     );
@@ -337,8 +340,8 @@ function fetchPages(
     fetchPage: client.listRecords,
     start,
     clock,
-    ...(skipBroken === true ? { salvage: client.salvageRecords } : {}),
-    ...(signal === undefined ? {} : { signal }),
+    salvage: skipBroken === true ? client.salvageRecords : undefined,
+    signal,
   });
 }
 
@@ -346,7 +349,7 @@ function fetchPages(
  * Bounds are sent without milliseconds, and some services compare them with datestamps that have
  * them: rounded outwards.
  */
-export function listArguments(
+export function makeListArguments(
   { metadataPrefix, setSpec, granularity: statedGranularity, state }: HarvestOptions,
   { fromMs, untilMs }: HarvestWindow,
 ): OaiArguments {
@@ -360,7 +363,7 @@ export function listArguments(
   };
 }
 
-export function listName(setSpec: string): string {
+export function formatSetName(setSpec: string): string {
   return setSpec === '' ? t`everything` : setSpec;
 }
 
@@ -369,7 +372,7 @@ export function makeIncompleteError(
   pass: HarvestPass,
   reason: string,
 ): OaiError {
-  const list = listName(options.setSpec);
+  const list = formatSetName(options.setSpec);
   const missing = describeShortfall(pass);
   return new OaiError('incomplete', t`${list} is not complete: ${reason}. ${missing}`, {
     hint: t`Run the command again: what was stored is kept, and the list is read again.`,

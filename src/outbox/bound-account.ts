@@ -5,9 +5,14 @@ import { type Outbox, readHeader } from './open-outbox.ts';
 import { bindScope, NOTHING_UNITED, type United, uniteWithLedger } from './unite.ts';
 
 const parseAccount = createRowParser({
-  ...{ identCely: isText, name: isText, email: isText, organisation: isText, role: isText },
+  identCely: isText,
+  name: isText,
+  email: isText,
+  organisation: isText,
+  role: isText,
   /** Prefix and namespace in the service's documents; empty where they are unknown. */
-  ...{ prefix: isText, namespace: isText },
+  prefix: isText,
+  namespace: isText,
 });
 
 /** The account as the service last described it. */

@@ -1,6 +1,6 @@
 import { msg, serializeValue } from '../base/message.ts';
 import { getRetryAt, makeAttempts } from './attempts.ts';
-import { type Held, makeRecordKey } from './entry.ts';
+import { type HeldQuestion, makeRecordKey } from './entry.ts';
 import type { CurrentBody, Fact, FactOf, FindWish } from './facts.ts';
 import {
   type EntryState,
@@ -271,7 +271,7 @@ const EDITED_TWICE = JSON.stringify({
   ),
   candidates: [],
   matched: 'near',
-} satisfies Omit<Held, 'question'> & { readonly question: unknown });
+} satisfies Omit<HeldQuestion, 'question'> & { readonly question: unknown });
 
 type Summary = {
   readonly attempts: number;

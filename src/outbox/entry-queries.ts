@@ -15,7 +15,7 @@ import {
   type EntryKind,
   type EntryState,
   type FindId,
-  type Held,
+  type HeldQuestion,
   type ImportEntry,
   type Lookup,
   type NumberEntry,
@@ -108,7 +108,7 @@ function readPhotograph(stored: StoredPhotograph): PhotoEntry['photograph'] {
   };
 }
 
-function deserializeHeld(text: string | null): Held | null {
+function deserializeHeld(text: string | null): HeldQuestion | null {
   if (text === null) return null;
   const { question, ...held } = JSON.parse(text);
   return { ...held, question: readMessage(question) };
@@ -120,7 +120,7 @@ function deserializeLookup(text: string): Lookup {
 }
 
 /** Stores a question about an entry, or removes it (null). */
-export function storeQuestion(outbox: Outbox, id: EntryId, held: Held | null): void {
+export function storeQuestion(outbox: Outbox, id: EntryId, held: HeldQuestion | null): void {
   const text =
     held === null
       ? null

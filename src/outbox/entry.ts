@@ -41,7 +41,7 @@ export type Photograph = {
  * A question that a person must answer before an entry is sent. `candidates`: local ids, identifiers
  * of records, file names or numbers.
  */
-export type Held = {
+export type HeldQuestion = {
   readonly basis: HeldBasis;
   readonly question: Message;
   readonly candidates: readonly string[];
@@ -90,7 +90,7 @@ type EntryBase = {
   /** Wall clock of this machine. */
   readonly notBeforeAt: number;
   readonly recordKey: string;
-  readonly held: Held | null;
+  readonly held: HeldQuestion | null;
   readonly lookup: Lookup | null;
   /** Attempts that may have arrived, without proof. */
   readonly unknownAttempts: number;

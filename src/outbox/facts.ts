@@ -4,7 +4,7 @@ import type { ServerMs } from '../base/clock.ts';
 import { DatabaseError } from '../base/errors.ts';
 import { cmd, msg, type StoredMessage } from '../base/message.ts';
 import type { AttemptOutcome } from '../base/outcomes.ts';
-import { createRowGuard, type Guarded, isText, orNull } from '../store/database.ts';
+import { createRowGuard, type GuardedType, isText, orNull } from '../store/database.ts';
 import { makeUuid } from './stored-text.ts';
 
 /** Belongs to the wish for a find, not to its content. */
@@ -181,7 +181,7 @@ const isFactRow = createRowGuard({
   body: isText,
 });
 /** A row of the table `facts`, in the outbox and in the ledger. */
-export type FactRow = Guarded<typeof isFactRow>;
+export type FactRow = GuardedType<typeof isFactRow>;
 
 export function makeFact<Kind extends FactKind>(fact: Omit<FactOf<Kind>, 'id'>): FactOf<Kind> {
   const row = serializeFact(fact as NewFact);

@@ -30,13 +30,13 @@ type PulledStanding = {
 };
 
 const parsePulled = createRowParser({
-  ...{
-    identCely: isText,
-    standing: makeMemberGuard(STANDINGS),
-    datestampMs: orNull(isNumber),
-    stav: orNull(isNumber),
-  },
-  ...{ record: orNull(isText), sinceMs: isNumber, seenMs: isNumber },
+  identCely: isText,
+  standing: makeMemberGuard(STANDINGS),
+  datestampMs: orNull(isNumber),
+  stav: orNull(isNumber),
+  record: orNull(isText),
+  sinceMs: isNumber,
+  seenMs: isNumber,
 });
 
 const COLUMNS = `ident_cely as identCely, standing, datestamp_at as datestampMs, stav, record, since_at as sinceMs, seen_at as seenMs`;

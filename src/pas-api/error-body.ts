@@ -18,9 +18,8 @@ export type ErrorBody =
   /** HTML of a proxy, an empty body, or another form that the contract does not have. */
   | { readonly kind: 'other'; readonly excerpt: string };
 
-const EXCERPT_CHARACTERS = 200;
-/** Limit of one text, which is printed and stored with each refused entry. */
-const MAX_CHARACTERS = 2000;
+/** Limit of one text of the service, which is printed and stored with each refused entry. */
+const MAX_QUOTED_CHARACTERS = 300;
 const MAX_FINDINGS = 1000;
 
 /**
@@ -33,8 +32,7 @@ export function parseErrorBody(body: Buffer): ErrorBody {
     const list = json['schema_errors'] ?? json['validation_errors'];
     if (Array.isArray(list))
       return { kind: 'findings', findings: list.slice(0, MAX_FINDINGS).map(toFinding) };
-    if (typeof json['detail'] === 'string')
-      return { kind: 'detail', detail: cut(json['detail'], MAX_CHARACTERS) };
+    if (typeof json['detail'] === 'string') return { kind: 'detail', detail: cut(json['detail']) };
   }
   return { kind: 'other', excerpt: makeExcerpt(text) };
 }
@@ -46,7 +44,7 @@ function toFinding(value: unknown): ServerFinding {
   return {
     line: asWholeNumber(line),
     column: asWholeNumber(column),
-    message: cut(typeof message === 'string' ? message : JSON.stringify(value), MAX_CHARACTERS),
+    message: cut(typeof message === 'string' ? message : JSON.stringify(value)),
     errorType: asWholeNumber(error_type),
   };
 }
@@ -54,11 +52,13 @@ function toFinding(value: unknown): ServerFinding {
 /** Returns the beginning of a foreign answer without markup. */
 function makeExcerpt(text: string): string {
   const visible = parseHtml(text.slice(0, 20_000)).text.replace(/\s+/g, ' ').trim();
-  return cut(visible, EXCERPT_CHARACTERS);
+  return cut(visible);
 }
 
-function cut(text: string, most: number): string {
-  return text.length > most ? `${text.slice(0, most)}…` : text;
+function cut(text: string): string {
+  return text.length > MAX_QUOTED_CHARACTERS
+    ? `${text.slice(0, MAX_QUOTED_CHARACTERS - 1)}…`
+    : text;
 }
 
 /** Limit of nesting; the service's own JSON is flat. */

@@ -18,7 +18,7 @@ export type Outcome = {
   readonly [Kind in OutcomeKind]: { readonly kind: Kind } & OutcomeFacts[Kind];
 }[OutcomeKind];
 
-type Detailed = { readonly detail: Message };
+type WithDetail = { readonly detail: Message };
 type Nothing = Readonly<Record<never, never>>;
 
 type OutcomeFacts = {
@@ -26,27 +26,27 @@ type OutcomeFacts = {
   /**
    * The service has the value already; after an attempt without an answer, that attempt wrote it.
    */
-  readonly 'already-applied': Detailed;
-  readonly refused: Detailed & { readonly findings: readonly ServerFinding[] };
+  readonly 'already-applied': WithDetail;
+  readonly refused: WithDetail & { readonly findings: readonly ServerFinding[] };
   /**
    * A refusal whose cause may be two simultaneous imports of one project that took the same number.
    */
-  readonly 'refused-unspecified': Detailed;
+  readonly 'refused-unspecified': WithDetail;
   /** A refusal that is no JSON or XML of the service: a proxy or another server sent it. */
-  readonly 'refused-by-intermediary': Detailed;
+  readonly 'refused-by-intermediary': WithDetail;
   /** May concern the record or the account as a whole. */
-  readonly forbidden: Detailed & { readonly findings: readonly ServerFinding[] };
-  readonly unauthorised: Detailed;
+  readonly forbidden: WithDetail & { readonly findings: readonly ServerFinding[] };
+  readonly unauthorised: WithDetail;
   readonly throttled: { readonly waitMs: number | undefined };
   /** 429 without `Retry-After` on a record: its lock, or a throttle without a time (A-RATE-5). */
   readonly busy: Nothing;
-  readonly closed: Detailed;
-  readonly 'not-delivered': Detailed;
+  readonly closed: WithDetail;
+  readonly 'not-delivered': WithDetail;
   /** The connection was lost after the first and before the last byte of the request. */
-  readonly cut: Detailed;
+  readonly cut: WithDetail;
   readonly 'content-changed': Nothing;
   /** The service may have executed the request. */
-  readonly uncertain: Detailed & { readonly outsideContract: boolean };
+  readonly uncertain: WithDetail & { readonly outsideContract: boolean };
 };
 
 /**

@@ -80,7 +80,8 @@ function removeFromDirectory(tiff: Tiff, at: number, waiting: number[]): GpsTrac
   let entryCount = u16(at);
   for (let index = 0; index < count; ) {
     const entry = at + 2 + index * ENTRY_BYTES;
-    const [tag, value] = [u16(entry), u32(entry + 8)];
+    const tag = u16(entry);
+    const value = u32(entry + 8);
     if (tag === GPS_POINTER) {
       trace = mergeTraces(trace, {
         found: true,
@@ -139,7 +140,8 @@ function listSubDirectories({ bytes, u32 }: Tiff, entry: number): number[] {
 }
 
 function removeFromXmp({ bytes, u32 }: Tiff, entry: number): GpsTrace {
-  const [count, at] = [u32(entry + 4), u32(entry + 8)];
+  const count = u32(entry + 4);
+  const at = u32(entry + 8);
   return at < 8 || at >= bytes.length ? NO_GPS : removeXmpGps(bytes.subarray(at, at + count));
 }
 

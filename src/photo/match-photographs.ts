@@ -202,7 +202,7 @@ function collectEvidence(
   return reasons;
 }
 
-type Scored = {
+type ScoredFind = {
   readonly find: MatchableFind;
   readonly points: number;
   readonly reasons: readonly Reason[];
@@ -227,7 +227,7 @@ function matchByEvidence(
     { most: ENTERED_SOON_MS, apart: MINUTE_MS },
   );
   const scored = finds
-    .map((find): Scored => {
+    .map((find): ScoredFind => {
       const reasons = collectEvidence(shot, find, options);
       const points = reasons.reduce((sum, reason) => sum + getPoints(reason), 0);
       const clear = (find === nearest ? 1 : 0) + (find === soonest ? 2 : 0);

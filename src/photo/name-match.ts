@@ -61,7 +61,7 @@ type Name = {
   readonly otherNumbers: readonly OtherNumber[];
 };
 type Span<T> = IndexedId<T> & { readonly start: number; readonly end: number };
-type Graded<T> = Span<T> & { readonly doubt: NameDoubt | undefined };
+type GradedSpan<T> = Span<T> & { readonly doubt: NameDoubt | undefined };
 
 /**
  * Finds the numbers of finds in the name of a file or folder, the longest id first; several where
@@ -134,10 +134,12 @@ function isNumber(text: string): boolean {
 }
 
 /** Returns the match with its doubt; empty where it is no find number. */
-function grade<T>(name: Name, span: Span<T>): Graded<T>[] {
-  const [first, last] = [name.tokens[span.start], name.tokens[span.end - 1]];
+function grade<T>(name: Name, span: Span<T>): GradedSpan<T>[] {
+  const first = name.tokens[span.start];
+  const last = name.tokens[span.end - 1];
   if (first === undefined || last === undefined) return [];
-  const [from, to] = [first.start, last.end];
+  const from = first.start;
+  const to = last.end;
   const crossing = name.otherNumbers.filter(
     (other) => other.start < to && from < other.end && !(from <= other.start && other.end <= to),
   );
@@ -149,18 +151,16 @@ function grade<T>(name: Name, span: Span<T>): Graded<T>[] {
   const isBare = !(/\p{L}/u.test(span.plain) && /\p{Nd}/u.test(span.plain));
   const isOfPlace = PLACES.test(name.tokens[span.start - 1]?.text ?? '');
   const isUnlike = isOthers || isBare || isOfPlace || phrase === 'perhaps' || !isJoined(name, span);
-  const doubt = isWrittenOnto(name, span) ? 'more-in-name' : isUnlike ? 'like-name' : undefined;
-  return [{ ...span, doubt }];
+  const doubt = isUnlike ? 'like-name' : undefined;
+  return [{ ...span, doubt: isWrittenOnto(name, span) ? 'more-in-name' : doubt }];
 }
 
 /** Tells if letters or digits follow or precede directly: `K-12b`, `2K-12`. */
 function isWrittenOnto({ tokens }: Name, { id, start, end }: Span<unknown>): boolean {
-  const [before, first, last, after] = [
-    tokens[start - 1],
-    tokens[start],
-    tokens[end - 1],
-    tokens[end],
-  ];
+  const before = tokens[start - 1];
+  const first = tokens[start];
+  const last = tokens[end - 1];
+  const after = tokens[end];
   const isIdent = IDENT.test(id) && after?.text === 'f';
   return (
     before?.end === first?.start || (after !== undefined && after.start === last?.end && !isIdent)
@@ -190,7 +190,8 @@ function getGapBefore(plain: string, tokens: readonly NameToken[], at: number): 
  * case show a find number.
  */
 function judgePhrase(name: Name, span: Span<unknown>): 'phrase' | 'perhaps' | 'no' {
-  const [word, number] = [name.tokens[span.start], name.tokens[span.start + 1]];
+  const word = name.tokens[span.start];
+  const number = name.tokens[span.start + 1];
   if (word === undefined || number === undefined || !WORDS_BEFORE_NUMBERS.has(word.text))
     return 'no';
   const between = name.plain.slice(word.end, number.start);
@@ -205,8 +206,10 @@ function judgePhrase(name: Name, span: Span<unknown>): 'phrase' | 'perhaps' | 'n
     name.tokens[at] !== undefined &&
     !isNumber(name.tokens[at].text) &&
     getGapBefore(name.plain, name.tokens, gapAt) === between;
-  const [before, after] = [isWordAt(span.start - 1, span.start), isWordAt(span.end, span.end)];
-  return (isBlank ? before || after : before && after) ? 'phrase' : 'perhaps';
+  const before = isWordAt(span.start - 1, span.start);
+  const after = isWordAt(span.end, span.end);
+  const isPhrase = isBlank ? before || after : before && after;
+  return isPhrase ? 'phrase' : 'perhaps';
 }
 
 /** Blanks out one part of the name, and the names that cameras give. */
@@ -269,11 +272,9 @@ const OF_PICTURES: ReadonlySet<string> = new Set(
   ).split('|'),
 );
 
-const [YEAR, MONTH, DAY] = [
-  String.raw`(?:19|20)\d\d`,
-  '(?:0?[1-9]|1[0-2])',
-  '(?:0?[1-9]|[12]\\d|3[01])',
-];
+const YEAR = String.raw`(?:19|20)\d\d`;
+const MONTH = '(?:0?[1-9]|1[0-2])';
+const DAY = '(?:0?[1-9]|[12]\\d|3[01])';
 const TIME = String.raw`(?:(?: at |[-_ .T]+)(?:[01]\d|2[0-3])[-_.:h]?[0-5]\d(?:[-_.:]?[0-5]\d(?:[-_.]?\d{3})?)?)?`;
 const COMPACT_DAY = String.raw`${YEAR}(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])`;
 const UNIT =
@@ -334,7 +335,8 @@ function findPictureNames(tokens: readonly NameToken[]): OtherNumber[] {
   for (let at = 0; at < tokens.length; at += 1) {
     const first = tokens[at];
     if (first === undefined || !OF_PICTURES.has(first.text)) continue;
-    let [end, digits] = [at + 1, 0];
+    let end = at + 1;
+    let digits = 0;
     for (
       let token = tokens[end];
       token !== undefined && isPartOfPictureName(tokens, at, end);
@@ -352,7 +354,8 @@ function findPictureNames(tokens: readonly NameToken[]): OtherNumber[] {
 
 /** Tells if the token at `at` belongs to the picture name that begins at `start`. */
 function isPartOfPictureName(tokens: readonly NameToken[], start: number, at: number): boolean {
-  const [token, next] = [tokens[at], tokens[at + 1]];
+  const token = tokens[at];
+  const next = tokens[at + 1];
   if (token === undefined) return false;
   if (/^\p{Nd}/u.test(token.text) || OF_PICTURES.has(token.text)) return true;
   const isBeforeDigits = next?.start === token.end;

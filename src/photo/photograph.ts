@@ -187,7 +187,8 @@ async function isCutOff(file: FileHandle, mimeType: string, sizeBytes: number): 
 }
 
 async function isJpegCutOff(file: FileHandle, sizeBytes: number): Promise<boolean> {
-  for (let [at, parts] = [2, 0]; at < sizeBytes; parts += 1) {
+  let at = 2;
+  for (let parts = 0; at < sizeBytes; parts += 1) {
     const head = await readAt(file, at, 4);
     const [mark, marker = 0] = head;
     // Bytes other than a marker are malformed, but no truncation.
@@ -213,7 +214,8 @@ async function hasEnd(file: FileHandle, from: number): Promise<boolean> {
 }
 
 async function isPngCutOff(file: FileHandle, sizeBytes: number): Promise<boolean> {
-  for (let [at, parts] = [PNG_SIGNATURE_BYTES, 0]; at < sizeBytes; parts += 1) {
+  let at = PNG_SIGNATURE_BYTES;
+  for (let parts = 0; at < sizeBytes; parts += 1) {
     const head = await readAt(file, at, 8);
     if (parts === MAX_PARTS) return false;
     if (head.length < 8) return true;
@@ -281,7 +283,7 @@ export function makePhotoResolver(root: string): ResolvePhoto {
         msg`The photograph "${name}" points outside the folder ${root} (symbolic link). Copy it into that folder.`,
       );
     }
-    return { value: real, ...(other?.remark === undefined ? {} : { remark: other.remark }) };
+    return { value: real, remark: other?.remark };
   };
 }
 
@@ -297,7 +299,8 @@ export function findOtherSpelling(
   const spelt = findPathSpelling(path, true);
   if (spelt === undefined) return undefined;
   if (spelt.normalize('NFC') === path.normalize('NFC')) return { path: spelt };
-  const [query, name] = [basename(path), basename(spelt)];
+  const query = basename(path);
+  const name = basename(spelt);
   return {
     path: spelt,
     remark: msg`There is no photograph "${query}"; pas uses ${name}, the only file that matches.`,
@@ -306,7 +309,8 @@ export function findOtherSpelling(
 
 function findPathSpelling(path: string, isFile: boolean): string | undefined {
   if (existsSync(path)) return path;
-  const [above, query] = [dirname(path), basename(path)];
+  const above = dirname(path);
+  const query = basename(path);
   const folder = above === path ? undefined : findPathSpelling(above, false);
   if (folder === undefined) return undefined;
   const names = listNames(folder);

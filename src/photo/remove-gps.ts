@@ -117,7 +117,7 @@ const MAX_TEXT_BYTES = 16 * 1024 * 1024;
 
 type ScrubbedPng = { readonly trace: GpsTrace; readonly parts: readonly Buffer[] };
 
-type Scrubbed = {
+type ScrubbedChunk = {
   readonly trace: GpsTrace /** Undefined where the chunk is left out. */;
   readonly data: Buffer | undefined;
 };
@@ -149,7 +149,7 @@ function removePngGps(bytes: Buffer): ScrubbedPng {
   return { trace, parts: [...parts, bytes.subarray(at)] };
 }
 
-const SCRUBBED_BY: Readonly<Record<string, (data: Buffer) => Scrubbed>> = {
+const SCRUBBED_BY: Readonly<Record<string, (data: Buffer) => ScrubbedChunk>> = {
   eXIf: (data) => ({ trace: removeTiffGps(data), data }),
   tEXt: (data) =>
     fromText(
@@ -187,7 +187,7 @@ function fromText(
   data: Buffer,
   unpack: (text: Buffer) => Buffer | undefined,
   pack: (text: Buffer) => Buffer,
-): Scrubbed {
+): ScrubbedChunk {
   const end = data.indexOf(0);
   if (end === -1) return { trace: NO_GPS, data };
   const keyword = data.toString('latin1', 0, end);
@@ -204,8 +204,8 @@ function fromText(
  * Cleans an iTXt chunk: keyword, compression flags, language, translated keyword, text; the text is
  * written uncompressed.
  */
-function fromInternationalText(data: Buffer): Scrubbed {
-  const unchanged: Scrubbed = { trace: NO_GPS, data };
+function fromInternationalText(data: Buffer): ScrubbedChunk {
+  const unchanged: ScrubbedChunk = { trace: NO_GPS, data };
   const keywordEnd = data.indexOf(0);
   const languageEnd = data.indexOf(0, keywordEnd + 3);
   const head = data.indexOf(0, languageEnd + 1) + 1;
@@ -220,7 +220,7 @@ function fromInternationalText(data: Buffer): Scrubbed {
   return { ...scrubbed, data: Buffer.concat([newHead, scrubbed.data]) };
 }
 
-function scrubText(keyword: string, text: Buffer): Scrubbed {
+function scrubText(keyword: string, text: Buffer): ScrubbedChunk {
   // ImageMagick writes each EXIF property as a text chunk, and whole blocks in hexadecimal.
   if (/gps|l(?:at|ong)itude/i.test(keyword))
     return { trace: { found: true, tells: true, tellsOutsideExif: true }, data: undefined };
@@ -231,9 +231,9 @@ function scrubText(keyword: string, text: Buffer): Scrubbed {
 }
 
 /** Cleans a profile: a line with its name, one with its length, then hexadecimal bytes. */
-function scrubProfile(text: Buffer): Scrubbed {
+function scrubProfile(text: Buffer): ScrubbedChunk {
   const match = /^(\s*\w+\s+\d+\s)([\da-f\s]*)$/i.exec(text.toString('latin1'));
-  const unchanged: Scrubbed = { trace: NO_GPS, data: text };
+  const unchanged: ScrubbedChunk = { trace: NO_GPS, data: text };
   if (match === null) return unchanged;
   const profile = Buffer.from((match[2] ?? '').replace(/\s+/g, ''), 'hex');
   const exifAt = profile.toString('latin1', 0, 6) === 'Exif\0\0' ? 6 : 0;

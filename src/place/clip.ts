@@ -26,10 +26,8 @@ export function clipRing(ring: Line, box: BoundingBox): Line {
     const clipped: (readonly [number, number])[] = [];
     points.forEach((point, index) => {
       const before = points.at(index - 1) ?? point;
-      const [inside, wasInside] = [
-        (point[axis] - at) * inward >= 0,
-        (before[axis] - at) * inward >= 0,
-      ];
+      const inside = (point[axis] - at) * inward >= 0;
+      const wasInside = (before[axis] - at) * inward >= 0;
       if (inside !== wasInside) clipped.push(intersectEdge(before, point, axis, at));
       if (inside) clipped.push(point);
     });
@@ -58,15 +56,15 @@ export function getCentroid(ring: Line): {
   readonly y: number;
 } {
   const [x0 = 0, y0 = 0] = ring;
-  let [doubleArea, sumX, sumY] = [0, 0, 0];
+  let doubleArea = 0;
+  let sumX = 0;
+  let sumY = 0;
   for (let i = 0; i + 3 < ring.length; i += 2) {
     // Coordinates relative to the first point keep the precision far from the origin.
-    const [ax, ay, bx, by] = [
-      (ring[i] ?? 0) - x0,
-      (ring[i + 1] ?? 0) - y0,
-      (ring[i + 2] ?? 0) - x0,
-      (ring[i + 3] ?? 0) - y0,
-    ];
+    const ax = (ring[i] ?? 0) - x0;
+    const ay = (ring[i + 1] ?? 0) - y0;
+    const bx = (ring[i + 2] ?? 0) - x0;
+    const by = (ring[i + 3] ?? 0) - y0;
     const cross = ax * by - bx * ay;
     doubleArea += cross;
     sumX += (ax + bx) * cross;
@@ -89,8 +87,8 @@ export function simplifyRing(ring: Line, tolerance: number): Line | undefined {
   const last = ring.length / 2 - 1;
   if (last < 3) return undefined;
   const opposite = findFarthestFrom(ring, 0);
-  const isKept = new Uint8Array(last + 1);
-  isKept[0] = isKept[last] = isKept[opposite] = 1;
+  const kept = new Uint8Array(last + 1);
+  kept[0] = kept[last] = kept[opposite] = 1;
   const waiting: [number, number][] = [
     [0, opposite],
     [opposite, last],
@@ -99,11 +97,11 @@ export function simplifyRing(ring: Line, tolerance: number): Line | undefined {
     const [from, to] = span;
     const { index, squared } = findFarthestBetween(ring, from, to);
     if (squared <= tolerance * tolerance) continue;
-    isKept[index] = 1;
+    kept[index] = 1;
     waiting.push([from, index], [index, to]);
   }
-  const points = [...isKept.keys()]
-    .filter((index) => isKept[index] === 1)
+  const points = [...kept.keys()]
+    .filter((index) => kept[index] === 1)
     .flatMap((index) => getRingPoint(ring, index));
   return points.length < 8 ? undefined : Float64Array.from(points);
 }
@@ -114,11 +112,14 @@ function getRingPoint(ring: Line, index: number): readonly [number, number] {
 
 function findFarthestFrom(ring: Line, from: number): number {
   const [x0, y0] = getRingPoint(ring, from);
-  let [farthest, most] = [from + 1, -1];
+  let farthest = from + 1;
+  let most = -1;
   for (let index = from + 1; index < ring.length / 2 - 1; index++) {
     const [x, y] = getRingPoint(ring, index);
     const squared = (x - x0) ** 2 + (y - y0) ** 2;
-    if (squared > most) [farthest, most] = [index, squared];
+    if (squared <= most) continue;
+    farthest = index;
+    most = squared;
   }
   return farthest;
 }
@@ -130,9 +131,11 @@ function findFarthestBetween(
 ): { readonly index: number; readonly squared: number } {
   const [x1, y1] = getRingPoint(ring, from);
   const [x2, y2] = getRingPoint(ring, to);
-  const [dx, dy] = [x2 - x1, y2 - y1];
+  const dx = x2 - x1;
+  const dy = y2 - y1;
   const lengthSquared = dx * dx + dy * dy;
-  let [index, most] = [from, -1];
+  let index = from;
+  let most = -1;
   for (let between = from + 1; between < to; between++) {
     const [x, y] = getRingPoint(ring, between);
     const along =
@@ -140,7 +143,9 @@ function findFarthestBetween(
         ? 0
         : Math.min(1, Math.max(0, ((x - x1) * dx + (y - y1) * dy) / lengthSquared));
     const squared = (x - x1 - along * dx) ** 2 + (y - y1 - along * dy) ** 2;
-    if (squared > most) [index, most] = [between, squared];
+    if (squared <= most) continue;
+    index = between;
+    most = squared;
   }
   return { index, squared: most };
 }

@@ -124,8 +124,8 @@ export function parseGisText(text: string): { readonly wkt: string; readonly eps
     /^(?:srid *= *(\d{1,6}) *; *)?(.*)$/is.exec(text.trim().replace(/\s+/g, ' ')) ?? [];
   const [, x = '', y = ''] = GIS_POINT.exec(body) ?? [];
   const isEmpty = /^(?:multi)?point *(?:(?:z|m|zm) *)?empty$/i.test(body);
-  const wkt = isEmpty ? '' : y === '' ? body : formatPoint({ x, y });
-  return { wkt, ...(srid === undefined ? {} : { epsg: Number(srid) }) };
+  const wkt = y === '' ? body : formatPoint({ x, y });
+  return { wkt: isEmpty ? '' : wkt, epsg: srid === undefined ? undefined : Number(srid) };
 }
 
 /** Formats degrees to a centimetre, without zeros at the end. */
@@ -159,7 +159,8 @@ export function findRangeProblem(system: GeomSystem, x: number, y: number): Mess
 
 function describeMistake(system: GeomSystem, x: number, y: number): Message {
   const point = `${x} ${y}`;
-  const [wholeX, wholeY] = [Math.round(x * 1000), Math.round(y * 1000)];
+  const wholeX = Math.round(x * 1000);
+  const wholeY = Math.round(y * 1000);
   if (isLikeSjtsk(wholeX, wholeY))
     return msg`${point}: the thousands separator reads as a decimal point. Write all digits together: ${wholeX} ${wholeY}.`;
   if (x === 0 && y === 0)
@@ -173,7 +174,8 @@ function describeMistake(system: GeomSystem, x: number, y: number): Message {
     return msg`${point} has its axes swapped: ${order}.`;
   }
   if (system === '4326') {
-    const [east, north] = [Math.abs(x), Math.abs(y)];
+    const east = Math.abs(x);
+    const north = Math.abs(y);
     if (isInRange(system, east, north))
       return msg`${point} has a wrong minus sign, or S or W instead of N or E: longitude and latitude are both positive here.`;
     if (isInRange(system, north, east))
@@ -183,13 +185,12 @@ function describeMistake(system: GeomSystem, x: number, y: number): Message {
       : msg`${point} lies far outside the country: longitude first, then latitude, in degrees.`;
   }
   if (isLikeSjtsk(x, y)) {
-    const [smaller, larger] = [
-      Math.min(Math.abs(x), Math.abs(y)),
-      Math.max(Math.abs(x), Math.abs(y)),
-    ];
+    const smaller = Math.min(Math.abs(x), Math.abs(y));
+    const larger = Math.max(Math.abs(x), Math.abs(y));
     return msg`${point} are Křovák coordinates without their minus signs. EPSG:5514 has both negative and the smaller number first: -${smaller} -${larger}.`;
   }
-  const [one, other] = [Math.abs(x), Math.abs(y)];
+  const one = Math.abs(x);
+  const other = Math.abs(y);
   return isInRange('4326', one, other) || isInRange('4326', other, one)
     ? msg`${point} are degrees, not metres: the coordinate system is 4326.`
     : msg`${point} lies far outside the country: x first, then y, both negative.`;
@@ -326,7 +327,8 @@ export function isSamePlace(one: PointInSystem, other: PointInSystem, withinM?: 
   if (one.system !== other.system || withinM !== undefined) {
     return getDistance(toMetres(one), toMetres(other)) <= (withinM ?? CONVERTED_WITHIN_M);
   }
-  const [a, b] = [toNumbers(one), toNumbers(other)];
+  const a = toNumbers(one);
+  const b = toNumbers(other);
   // The half digit covers the rounding error of the difference.
   return Math.max(Math.abs(a[0] - b[0]), Math.abs(a[1] - b[1])) < 1.5 * SAME_WITHIN[one.system];
 }

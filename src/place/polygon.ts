@@ -41,7 +41,8 @@ export function parsePolygon(wkt: string): Polygon {
 export function isInPolygon(polygon: Polygon, lon: number, lat: number): boolean {
   const { minX, minY, maxX, maxY } = polygon.box;
   if (lon < minX || lon > maxX || lat < minY || lat > maxY) return false;
-  let [inside, onBoundary] = [false, false];
+  let inside = false;
+  let onBoundary = false;
   forEachSegment(polygon, (x1, y1, x2, y2) => {
     const side = (x2 - x1) * (lat - y1) - (lon - x1) * (y2 - y1);
     const within =
@@ -110,11 +111,19 @@ function parseRing(text: string): Ring {
 }
 
 function getBoundingBox(rings: readonly Ring[]): BoundingBox {
-  let [minX, minY, maxX, maxY] = [Infinity, Infinity, -Infinity, -Infinity];
+  let minX = Infinity;
+  let minY = Infinity;
+  let maxX = -Infinity;
+  let maxY = -Infinity;
   for (const ring of rings) {
     ring.forEach((value, index) => {
-      if (index % 2 === 0) [minX, maxX] = [Math.min(minX, value), Math.max(maxX, value)];
-      else [minY, maxY] = [Math.min(minY, value), Math.max(maxY, value)];
+      if (index % 2 === 0) {
+        minX = Math.min(minX, value);
+        maxX = Math.max(maxX, value);
+      } else {
+        minY = Math.min(minY, value);
+        maxY = Math.max(maxY, value);
+      }
     });
   }
   return { minX, minY, maxX, maxY };

@@ -156,15 +156,19 @@ function parsePlusCode(text: string): Reading<Degrees> | undefined {
       msg`"${text}" is a plus code of a large area. Write one with two digits after the plus, such as 9F2P3CPC+R8.`,
     );
   }
-  let [lat, lon, step] = [-90, -180, 20];
+  let lat = -90;
+  let lon = -180;
+  let step = 20;
   for (let at = 0; at < PAIRED_DIGITS; at += 2) {
     lat += DIGITS.indexOf(code.charAt(at)) * step;
     lon += DIGITS.indexOf(code.charAt(at + 1)) * step;
     step /= 20;
   }
-  let [height, width] = [step * 20, step * 20];
+  let height = step * 20;
+  let width = step * 20;
   for (const digit of code.slice(PAIRED_DIGITS)) {
-    [height, width] = [height / 5, width / 4];
+    height /= 5;
+    width /= 4;
     lat += Math.floor(DIGITS.indexOf(digit) / 4) * height;
     lon += (DIGITS.indexOf(digit) % 4) * width;
   }

@@ -143,10 +143,7 @@ function parseCoordinateTokens(
     minutes === undefined
       ? degrees.text
       : toDegrees(degrees.text, minutes.text, seconds?.text ?? '0');
-  return {
-    value: `${isNegative ? '-' : ''}${size}`,
-    ...(hemisphere === undefined ? {} : { hemisphere }),
-  };
+  return { value: `${isNegative ? '-' : ''}${size}`, hemisphere };
 }
 
 const MARKS = ['degrees', 'minutes', 'seconds'];
@@ -180,7 +177,8 @@ type Attempt = {
 function resolveAxes(text: string, x: string, y: string, isNamed = false): Reading<Position> {
   const isFitting = ({ system, ...at }: Attempt): boolean =>
     findRangeProblem(system, Number(at.x), Number(at.y)) === undefined;
-  const [positiveX, positiveY] = [x.replace('-', ''), y.replace('-', '')];
+  const positiveX = x.replace('-', '');
+  const positiveY = y.replace('-', '');
   const swapped = isNamed
     ? msg`"${text}" has its hemispheres swapped.`
     : msg`"${text}" has the latitude first.`;
@@ -227,7 +225,8 @@ export function writePosition({ system, point: { x, y } }: Position): string {
 
 /** Formats a position for people: `50.08710 N 14.42080 E`, `S-JTSK x -743011.7 y -1043265.5`. */
 export function formatPosition({ system, point }: Position): string {
-  const [x, y] = [Number(point.x), Number(point.y)];
+  const x = Number(point.x);
+  const y = Number(point.y);
   return system === '4326'
     ? `${formatDecimal(y, 5)} N ${formatDecimal(x, 5)} E`
     : `S-JTSK x ${formatDecimal(x, 1)} y ${formatDecimal(y, 1)}`;
@@ -312,9 +311,9 @@ function splitTokens(text: string): readonly Token[] | undefined {
   return isCzech ? tokens.map((token) => (isSouth(token) ? makeHemisphere('N') : token)) : tokens;
 }
 
-type Read = { readonly token: Token | undefined; readonly end: number };
+type ReadToken = { readonly token: Token | undefined; readonly end: number };
 
-function parseNumberAt(text: string, at: number, decimals: string): Read | undefined {
+function parseNumberAt(text: string, at: number, decimals: string): ReadToken | undefined {
   for (const pattern of [GROUPED, NUMBER]) {
     pattern.lastIndex = at;
     const match = pattern.exec(text);
@@ -331,7 +330,7 @@ function parseNumberAt(text: string, at: number, decimals: string): Read | undef
   return undefined;
 }
 
-function parseMarkAt(text: string, at: number): Read | undefined {
+function parseMarkAt(text: string, at: number): ReadToken | undefined {
   for (const [pattern, make] of PATTERNS) {
     pattern.lastIndex = at;
     const match = pattern.exec(text);

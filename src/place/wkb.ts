@@ -54,7 +54,8 @@ function parseWkb(wkb: Buffer): Reading<Coordinates | undefined> {
   // Z and M are encoded in the thousands (ISO) or in the highest bits (the older form).
   const type = (readInteger(1) & 0x0fffffff) % 1000;
   if (type === POINT) {
-    const [x, y] = [readDouble(5), readDouble(13)];
+    const x = readDouble(5);
+    const y = readDouble(13);
     return Number.isNaN(x) || Number.isNaN(y)
       ? { value: undefined }
       : { value: { x: formatPlainNumber(x), y: formatPlainNumber(y) } };
@@ -74,7 +75,9 @@ function makeNotGeometry(): Reading<undefined> {
 }
 
 /** Byte order (little-endian) and types of a polygon and of several (OGC 06-103r4, 8.2.4). */
-const [LITTLE, POLYGON, MULTI_POLYGON] = [1, 3, 6];
+const LITTLE = 1;
+const POLYGON = 3;
+const MULTI_POLYGON = 6;
 
 /**
  * Converts a `POLYGON` or `MULTIPOLYGON` of two dimensions to the well-known binary of a

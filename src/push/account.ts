@@ -176,7 +176,8 @@ export async function signIn(
   });
   const account = await fetchAccount({ ...service, session, send });
   keep(await session.token());
-  const [opened, signer] = [await outbox(), { ...service, usesExternalToken: false }];
+  const opened = await outbox();
+  const signer = { ...service, usesExternalToken: false };
   // A password for another user than the profile's may be stored, but sending requires the
   // profile's user.
   if (readHeader(opened).account !== null || isUserOfProfile(opened, signer, account)) {
@@ -204,7 +205,7 @@ export async function fetchAccount(
   }: { readonly baseUrl: string; readonly session: Session; readonly send: Exchange },
   signal?: AbortSignal,
 ): Promise<Account> {
-  const question = { ...makeUserInfoRequest(baseUrl), ...(signal === undefined ? {} : { signal }) };
+  const question = { ...makeUserInfoRequest(baseUrl), signal };
   const ask = (token: string): Promise<HttpResponse> =>
     requireAnswer(baseUrl, () => authorize(token, send)(question));
   const token = await session.token(signal);

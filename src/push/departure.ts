@@ -39,7 +39,7 @@ import { getChild, getChildText } from '../xml/element.ts';
 import { parseXml, XmlSyntaxError } from '../xml/parse.ts';
 import { type PushContext, parseDate } from './push-context.ts';
 
-export type Sent = {
+export type SendResult = {
   readonly outcome: Outcome;
   readonly status: number | undefined;
   readonly serverDateAt: ServerMs | undefined;
@@ -83,7 +83,7 @@ type SendContext = {
   readonly readIdentCely: ReadIdentCely;
 };
 
-type Addressed = { readonly kind: EntryKind; readonly identCely: string | null };
+type AddressedEntry = { readonly kind: EntryKind; readonly identCely: string | null };
 
 /**
  * Maximum time from claim to departure, in milliseconds: a process that was paused for longer must
@@ -98,12 +98,12 @@ export const MAX_DEPARTURE_MS = 180_000;
  */
 export async function sendOnce(
   context: SendContext,
-  entry: Addressed,
+  entry: AddressedEntry,
   request: HttpRequest,
   token: string,
   slot: Slot,
   claimedOn: Moment = readClock(context.clock),
-): Promise<Sent> {
+): Promise<SendResult> {
   const { clock } = context;
   const addressed = entry.kind === 'import' ? undefined : requireValue(entry.identCely);
   let departedAt = clock.monotonicMs();

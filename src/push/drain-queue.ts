@@ -30,7 +30,7 @@ import type { Outbox } from '../outbox/open-outbox.ts';
 import { countQueued } from '../outbox/overview.ts';
 import { releaseClaims } from '../outbox/unite.ts';
 import type { Outcome } from '../pas-api/outcome.ts';
-import { buildRequest, MAX_DEPARTURE_MS, type Sent, sendOnce } from './departure.ts';
+import { buildRequest, MAX_DEPARTURE_MS, type SendResult, sendOnce } from './departure.ts';
 import { getContentKey } from './look.ts';
 import { isAbort, type PushContext, type StopCause } from './push-context.ts';
 import type { RefusalRow } from './refusals.ts';
@@ -296,7 +296,7 @@ function withEnd(slot: Slot, end: () => void): Slot {
 async function settleAttempt(
   session: PushSession,
   claimed: Claim,
-  sent: Sent,
+  sent: SendResult,
   pacedMs: number,
 ): Promise<void> {
   const { entry } = claimed;

@@ -36,7 +36,7 @@ function toIssue(entry: Entry, finding: ServerFinding): Issue {
     finding.message,
     {
       ...(entry.localId === null ? {} : { find: entry.localId }),
-      ...(finding.line === undefined ? {} : { line: finding.line }),
+      line: finding.line,
       ...(element === undefined || element === 'samostatny_nalez' ? {} : { element }),
     },
   );

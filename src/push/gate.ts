@@ -1,5 +1,5 @@
 import { type Message, msg } from '../base/message.ts';
-import type { Entry, Held, HeldBasis } from '../outbox/entry.ts';
+import type { Entry, HeldBasis, HeldQuestion } from '../outbox/entry.ts';
 import type { RejectedMatch } from '../outbox/facts.ts';
 
 /** Something that an entry may be already, and how strongly it matches. */
@@ -31,7 +31,9 @@ export type Knowledge = {
   readonly rejected: ReadonlyMap<string, RejectedMatch>;
 };
 
-export type Departure = { readonly kind: 'leave' } | { readonly kind: 'ask'; readonly held: Held };
+export type Departure =
+  | { readonly kind: 'leave' }
+  | { readonly kind: 'ask'; readonly held: HeldQuestion };
 
 /** Decides if an entry may be sent: the first question that a person has not answered. Pure. */
 export function mayLeave(entry: Entry, knowledge: Knowledge): Departure {

@@ -33,7 +33,7 @@ import { drainQueue, explainWaiting, type PushResult } from './drain-queue.ts';
 import type { LookupContext } from './evidence.ts';
 import { type GateContext, holdBeforeDeparture, holdEntriesWithQuestions } from './look.ts';
 import { createServerClock, type PushSettings, type ServerClock } from './push-context.ts';
-import { type Reconciled, reconcile } from './reconcile.ts';
+import { type ReconciledEntry, reconcile } from './reconcile.ts';
 import { sendHeld } from './resolve.ts';
 
 export type Harvesting = {
@@ -86,7 +86,7 @@ export type PushAllOptions = SyncContext &
     readonly admitNewPeople?: (mayAsk: boolean) => Promise<boolean>;
     /** Called before each round with the number of entries to send. */
     readonly onRound?: (queued: number) => void;
-    readonly onReconciled?: (settled: readonly Reconciled[]) => void;
+    readonly onReconciled?: (settled: readonly ReconciledEntry[]) => void;
     /** Called with the error of a failed search for uncertain entries; the push continues. */
     readonly onSearchFailed?: (error: PasError) => void;
     /** Called once if imports are sent without a search. */
@@ -115,7 +115,7 @@ export async function pushUnderLock(options: PushAllOptions): Promise<PushResult
   for (;;) {
     const settled = await push.reconcile(result);
     result = { ...result, accepted: result.accepted + countFound(settled) };
-    const isFreed = ({ entry: { id, kind }, verdict }: Reconciled): boolean =>
+    const isFreed = ({ entry: { id, kind }, verdict }: ReconciledEntry): boolean =>
       verdict.kind === 'absent'
         ? !result.nonConforming.includes(id)
         : verdict.kind === 'found' && kind !== 'photo';
@@ -173,7 +173,7 @@ function assertSameOutbox({ outbox, service, lock }: PushAllOptions): void {
 type Push = {
   /** Checks the gate and drains the queue, unless it is empty. */
   runRound(): Promise<PushResult>;
-  reconcile(result: PushResult): Promise<readonly Reconciled[]>;
+  reconcile(result: PushResult): Promise<readonly ReconciledEntry[]>;
 };
 
 function createPush(options: PushAllOptions): Push {
@@ -249,7 +249,7 @@ async function reconcileBeforeGate(options: PushAllOptions): Promise<number> {
     : countFound(await reconcileUncertain(options, NOTHING_SENT));
 }
 
-function countFound(settled: readonly Reconciled[]): number {
+function countFound(settled: readonly ReconciledEntry[]): number {
   return settled.filter(({ verdict }) => verdict.kind === 'found').length;
 }
 
@@ -414,7 +414,7 @@ function withStopCauseForRemaining(options: PushAllOptions, result: PushResult):
 async function reconcileUncertain(
   options: PushAllOptions,
   { stopCause }: PushResult,
-): Promise<readonly Reconciled[]> {
+): Promise<readonly ReconciledEntry[]> {
   const { harvesting, outbox } = options;
   const isOnline = stopCause === undefined || stopCause.kind === 'in-doubt';
   if (harvesting === undefined || !isOnline || listEntriesInState(outbox, 'uncertain').length === 0)

@@ -27,7 +27,7 @@ type ReconcileContext = LookupContext & {
   readonly recordKeys: readonly string[] | undefined;
 };
 
-export type Reconciled = {
+export type ReconciledEntry = {
   readonly entry: Entry;
   readonly verdict: Verdict;
 };
@@ -36,7 +36,7 @@ export type Reconciled = {
  * Settles uncertain entries by harvest: a visible find or file settles its entry as accepted; a
  * proven absence queues it again; others are left to a person. The caller holds the push lock.
  */
-export async function reconcile(context: ReconcileContext): Promise<Reconciled[]> {
+export async function reconcile(context: ReconcileContext): Promise<ReconciledEntry[]> {
   const { outbox, recordKeys } = context;
   // All are judged together, since a record may belong to any of them; only the requested ones are
   // settled.
@@ -162,7 +162,7 @@ function applyAll(
   entries: readonly Entry[],
   verdicts: ReadonlyMap<number, Verdict>,
   view: Evidence,
-): Reconciled[] {
+): ReconciledEntry[] {
   return entries.flatMap((entry) => {
     const verdict = verdicts.get(entry.id);
     if (verdict === undefined) return [];

@@ -14,7 +14,7 @@ import {
 } from '../outbox/entry-queries.ts';
 import type { Outcome } from '../pas-api/outcome.ts';
 import { probeAccess } from './access.ts';
-import type { Sent } from './departure.ts';
+import type { SendResult } from './departure.ts';
 import {
   type AttemptFacts,
   type Decision,
@@ -169,7 +169,7 @@ export class PushSession {
   /** Decides an attempt, and runs its effects except those that follow its settlement. */
   async decide(
     entry: Entry,
-    sent: Sent,
+    sent: SendResult,
   ): Promise<{ readonly settlement: Settlement; readonly afterwards: readonly Effect[] }> {
     const first = this.decideOnce(entry, sent);
     if (!first.pending.some(({ type }) => type === 'probe-access'))
@@ -182,7 +182,7 @@ export class PushSession {
   /** @returns also the effects that remain to be run, since they are asynchronous */
   decideOnce(
     entry: Entry,
-    sent: Sent,
+    sent: SendResult,
     access?: Outcome,
   ): { readonly settlement: Settlement; readonly pending: readonly Effect[] } {
     return this.apply(settle(this.#state, this.collectFacts(entry, sent, access)));
@@ -234,7 +234,7 @@ export class PushSession {
     });
   }
 
-  collectFacts(entry: Entry, sent: Sent, access?: Outcome): AttemptFacts {
+  collectFacts(entry: Entry, sent: SendResult, access?: Outcome): AttemptFacts {
     const { clock, outbox } = this.context;
     const attempts = listAttempts(outbox, entry);
     return {

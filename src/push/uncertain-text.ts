@@ -49,11 +49,9 @@ export function findReassignment(outbox: Outbox, entryId: number): string | unde
 }
 
 function explainPlainly(outbox: Outbox, entry: Entry, what: Message, settleMs: number): string {
-  const [last, looked, nowMs] = [
-    listAttempts(outbox, entry).at(-1),
-    listEvidence(outbox, entry).at(-1),
-    outbox.clock.now(),
-  ];
+  const last = listAttempts(outbox, entry).at(-1);
+  const looked = listEvidence(outbox, entry).at(-1);
+  const nowMs = outbox.clock.now();
   const untilMs = last === undefined ? nowMs : (last.endedAt ?? last.startedAt) + settleMs;
   const isFinal =
     looked?.verdict === 'undecided' && (untilMs <= nowMs || looked.candidates.length > 0);

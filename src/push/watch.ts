@@ -169,9 +169,10 @@ async function watchRounds(
     dueAtMs: () => findDueAtMs(options, searchedAtMs),
     // Without a request the state of the service is unknown, and nothing was sent.
     report: (event) =>
-      onWait(event, () =>
-        all.requests > 0 ? 'sent' : countToSend(options) === 0 ? 'empty' : 'held',
-      ),
+      onWait(event, () => {
+        if (all.requests > 0) return 'sent';
+        return countToSend(options) === 0 ? 'empty' : 'held';
+      }),
   });
   const atRest = stopCause.kind === 'interrupted' && all.stopCause?.kind !== 'interrupted';
   return { ...all, elapsedMs: clock.monotonicMs() - startedMs, stopCause, atRest };

@@ -28,7 +28,8 @@ export function makeFrameAround(
   { minX, minY, maxX, maxY }: BoundingBox,
   kind: keyof typeof MIN_METRES,
 ): Frame {
-  const [midX, midY] = [(minX + maxX) / 2, (minY + maxY) / 2];
+  const midX = (minX + maxX) / 2;
+  const midY = (minY + maxY) / 2;
   const [mPerLon, mPerLat] = computeMetresPerDegree(midY);
   const least = MIN_METRES[kind];
   const wide = Math.max((maxX - minX) * mPerLon * (1 + 2 * MARGIN), least);
@@ -37,10 +38,8 @@ export function makeFrameAround(
     Math.min(Math.max((MAP_WIDTH * high) / wide, HEIGHTS.least), HEIGHTS.most),
   );
   const metresPerUnit = Math.max(wide / MAP_WIDTH, high / height);
-  const [halfLon, halfLat] = [
-    (MAP_WIDTH / 2) * (metresPerUnit / mPerLon),
-    (height / 2) * (metresPerUnit / mPerLat),
-  ];
+  const halfLon = (MAP_WIDTH / 2) * (metresPerUnit / mPerLon);
+  const halfLat = (height / 2) * (metresPerUnit / mPerLat);
   const box = {
     minX: midX - halfLon,
     maxX: midX + halfLon,

@@ -122,10 +122,8 @@ const SIDES: Readonly<Record<Side, readonly [number, number]>> = {
 };
 
 function makeLabelBox({ at: [x, y], text, radius }: LabelRequest, side: Side, scale: number): Box {
-  const [halfWidth, halfHeight] = [
-    ([...text].length * LETTER.width * scale) / 2,
-    (LETTER.height * scale) / 2,
-  ];
+  const halfWidth = ([...text].length * LETTER.width * scale) / 2;
+  const halfHeight = (LETTER.height * scale) / 2;
   const away = (radius + LABEL_GAP) * scale;
   const [aside, down] = SIDES[side];
   return makeBox(
@@ -165,7 +163,8 @@ export function stack<T>(
   const squares = new Map<string, (typeof open)[number][]>();
   for (const item of items) {
     const [x, y] = getPosition(item);
-    const [column, row] = [Math.floor(x / distance), Math.floor(y / distance)];
+    const column = Math.floor(x / distance);
+    const row = Math.floor(y / distance);
     const near = [-1, 0, 1].flatMap((dx) =>
       [-1, 0, 1].flatMap((dy) => squares.get(`${column + dx} ${row + dy}`) ?? []),
     );

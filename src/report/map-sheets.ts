@@ -49,10 +49,8 @@ function groupByPlace(
   >();
   for (const find of finds) {
     const [longitude, latitude] = find.place.wgs84;
-    const [column, row] = [
-      Math.floor((longitude * mPerLon) / GAP_M),
-      Math.floor((latitude * mPerLat) / GAP_M),
-    ];
+    const column = Math.floor((longitude * mPerLon) / GAP_M);
+    const row = Math.floor((latitude * mPerLat) / GAP_M);
     const key = `${column} ${row}`;
     const square = squares.get(key) ?? { column, row, finds: [] };
     squares.set(key, square);

@@ -93,13 +93,13 @@ ${scaleBar(frame, marks)}
 </figure>`;
 }
 
-type Drawn = { readonly outline: Outline; readonly surface: Surface };
+type DrawnOutline = { readonly outline: Outline; readonly surface: Surface };
 
 function makeSurfaces(
   frame: Frame,
   outlines: readonly Outline[],
   scale: MarkOptions['scale'],
-): Drawn[] {
+): DrawnOutline[] {
   return outlines
     .map((outline) => ({ outline, surface: makeSurface(frame, outline.polygon, scale) }))
     .filter(({ surface }) => surface.path !== '');
@@ -135,10 +135,10 @@ function getNameClass(fitsNarrow: boolean): string {
 function scaleBar({ width, height, metresPerUnit }: Frame, { requests }: Marks): Html {
   const metres = roundDownToStep(width * BAR_SHARE * metresPerUnit);
   const length = roundToTenth(metres / metresPerUnit);
-  const isLow = requests.filter(
+  const lowRequests = requests.filter(
     ({ at: [, y], radius }) => y > height - BAR.above - 22 - radius * NARROW_SCALE,
   );
-  const isTaken = isLow.some(
+  const isTaken = lowRequests.some(
     ({ at: [x], radius }) => x > width - BAR.aside - width * BAR_SHARE - radius * NARROW_SCALE,
   );
   const x = isTaken ? BAR.aside : width - BAR.aside - length;
@@ -161,8 +161,8 @@ const ANCHORS: Readonly<Record<Side, string>> = {
 /** Offsets in em, so that the label stays beside its mark at either scale. */
 function labelText({ at: [x, y], text, side, radius, alsoNarrow }: MapLabel): Html {
   const away = (radius + LABEL_GAP) / LABEL_SIZE;
-  const across = side === 'right' ? away : side === 'left' ? -away : 0;
-  const down = side === 'above' ? -away : side === 'below' ? away + 0.7 : 0.35;
+  const across = { right: away, left: -away, above: 0, below: 0 }[side];
+  const down = { right: 0.35, left: 0.35, above: -away, below: away + 0.7 }[side];
   return html`<text class="${alsoNarrow ? '' : 'wide-only'}" ${moving(x, y)} dx="${roundToHundredth(across)}em" dy="${roundToHundredth(down)}em" text-anchor="${ANCHORS[side]}">${text}</text>
 `;
 }
@@ -278,10 +278,11 @@ function placeMarks(
   const requests = largestFirst.map(({ at, members }) => {
     const sheet = members[0] === undefined ? undefined : getSheet?.(members[0]);
     // The title of a detail map is shown once.
-    const text =
-      sheet === undefined ? listNames(members) : namedKeys.has(sheet.anchor) ? '' : sheet.title;
-    if (sheet !== undefined) namedKeys.add(sheet.anchor);
-    return { at, text, radius: getRadius(members.length) };
+    const radius = getRadius(members.length);
+    if (sheet === undefined) return { at, text: formatNames(members), radius };
+    const text = namedKeys.has(sheet.anchor) ? '' : sheet.title;
+    namedKeys.add(sheet.anchor);
+    return { at, text, radius };
   });
   return { stacks, requests };
 }
@@ -289,7 +290,7 @@ function placeMarks(
 /** A larger stack has no name. */
 const MAX_MEMBERS = 9;
 
-function listNames(members: readonly MappedFind[]): string {
+function formatNames(members: readonly MappedFind[]): string {
   if (members.length > MAX_MEMBERS) return '';
   const names = members
     .slice(0, members.length > MAX_NAMED ? 1 : MAX_NAMED)
@@ -305,7 +306,8 @@ function shortenList(text: string): string {
 
 function getRadius(count: number): number {
   if (count === 1) return MARK_RADIUS;
-  return count < 10 ? 9 : count < 100 ? 11 : 14;
+  if (count < 10) return 9;
+  return count < 100 ? 11 : 14;
 }
 
 /**
@@ -374,7 +376,8 @@ function shares(members: readonly MappedFind[], radius: number): Html[] {
 
 /** Returns the position attributes for the drawing and for the script that moves it. */
 function placeMark(x: number, y: number): Html {
-  const [remainingCount, top] = [roundToTenth(x), roundToTenth(y)];
+  const remainingCount = roundToTenth(x);
+  const top = roundToTenth(y);
   return html`data-x="${remainingCount}" data-y="${top}" transform="translate(${remainingCount} ${top})"`;
 }
 

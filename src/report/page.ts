@@ -200,7 +200,8 @@ function stateBar({ byState, finds }: Report): Html | undefined {
   if (finds === 0) return undefined;
   let begun = 0;
   const parts = byState.map(({ key, count }) => {
-    const [from, wide] = [begun, computePercent(count, finds)];
+    const from = begun;
+    const wide = computePercent(count, finds);
     begun += wide;
     return html`<rect class="state-${key}" x="${computePercent(from, 100)}%" width="${wide}%" height="14"/>`;
   });

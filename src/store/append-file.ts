@@ -4,7 +4,7 @@ import { type FileHandle, open } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { FileError } from '../base/errors.ts';
 import { t } from '../base/language.ts';
-import { createRowGuard, type Guarded, isNumber, isText, toDatabaseError } from './database.ts';
+import { createRowGuard, type GuardedType, isNumber, isText, toDatabaseError } from './database.ts';
 import { flushFolder } from './folder.ts';
 
 /** Committed part of an append-only file. Without a digest only its length is known. */
@@ -12,7 +12,7 @@ export type Extent = { readonly lengthBytes: number; readonly digest: ChainedDig
 
 const isCheckpoint = createRowGuard({ sizeBytes: isNumber, changedNs: isText });
 /** Size and change time of a file when it was closed. */
-export type Checkpoint = Guarded<typeof isCheckpoint>;
+export type Checkpoint = GuardedType<typeof isCheckpoint>;
 
 /** Returns a stored checkpoint; undefined where the value is not one. */
 export function parseCheckpoint(stored: unknown): Checkpoint | undefined {
@@ -91,7 +91,9 @@ class OpenFile implements AppendFile {
   #isDoubtful = false;
 
   constructor(path: string, file: FileHandle, chain: Chain, lengthBytes: number) {
-    [this.#path, this.#file, this.#chain] = [path, file, chain];
+    this.#path = path;
+    this.#file = file;
+    this.#chain = chain;
     this.#stats = statFile(file);
     this.#lengthBytes = this.#markedBytes = lengthBytes;
   }
@@ -127,7 +129,8 @@ class OpenFile implements AppendFile {
   }
 
   close(extent: Extent, tail: string): Promise<Checkpoint> {
-    const [path, file] = [this.#path, this.#file];
+    const path = this.#path;
+    const file = this.#file;
     return asDiskError(path, async () => {
       try {
         this.#assertUnmodified();
@@ -235,7 +238,7 @@ function makeModifiedError(path: string): FileError {
 }
 
 /** Makes the error for an output that another program changed; the user must decide. */
-export function makeModifiedFileError(path: string, message: string): FileError {
+function makeModifiedFileError(path: string, message: string): FileError {
   return new FileError(path, message, {
     hint: t`Add --verify to repair it from the service, or give another --out.`,
   });
@@ -269,9 +272,11 @@ type Chain = {
 /** @param chain digest of what precedes the first appended byte; empty at the beginning */
 function beginChain(chain = ''): Chain {
   const end = Buffer.allocUnsafe(2 * BLOCK_BYTES);
-  let [complete, endBytes] = [chain, 0];
+  let complete = chain;
+  let endBytes = 0;
   const markedEnd = Buffer.allocUnsafe(2 * BLOCK_BYTES);
-  let [markedChain, markedBytes] = [chain, 0];
+  let markedChain = chain;
+  let markedBytes = 0;
   return {
     add: (bytes) => {
       for (let doneCount = 0; doneCount < bytes.length; ) {
@@ -286,7 +291,8 @@ function beginChain(chain = ''): Chain {
     },
     mark: () => {
       end.copy(markedEnd, 0, 0, endBytes);
-      [markedChain, markedBytes] = [complete, endBytes];
+      markedChain = complete;
+      markedBytes = endBytes;
     },
     getDigest: () => ({
       chain: markedChain,

@@ -319,15 +319,14 @@ const CHECK_MS = 20_000;
  */
 export function assertReadableInTime(path: string, bytes: Buffer): void {
   const { stdout, status, error } = spawnSync(process.execPath, [CHECK_PROCESS], {
-    ...{
-      input: bytes,
-      timeout: CHECK_MS,
-      killSignal: 'SIGKILL',
-      stdio: ['pipe', 'pipe', 'ignore'],
-    },
+    input: bytes,
+    timeout: CHECK_MS,
+    killSignal: 'SIGKILL',
+    stdio: ['pipe', 'pipe', 'ignore'],
   });
   if (status === 0 && stdout.length === 0) return;
-  const [seconds, damage] = [CHECK_MS / 1000, String(stdout)];
+  const seconds = CHECK_MS / 1000;
+  const damage = String(stdout);
   throw new DatabaseError(
     error === undefined
       ? t`${path}: the database is damaged (${damage}).`

@@ -9,8 +9,8 @@ import { makeFolder } from './folder.ts';
 
 type ColumnGuard<T> = (value: unknown) => value is T;
 type Columns = Readonly<Record<string, ColumnGuard<unknown>>>;
-export type Guarded<G> = G extends ColumnGuard<infer T> ? T : never;
-export type RowOf<C extends Columns> = { readonly [Name in keyof C]: Guarded<C[Name]> };
+export type GuardedType<G> = G extends ColumnGuard<infer T> ? T : never;
+export type RowOf<C extends Columns> = { readonly [Name in keyof C]: GuardedType<C[Name]> };
 
 export const isText: ColumnGuard<string> = (value) => typeof value === 'string';
 export const isNumber: ColumnGuard<number> = (value) => typeof value === 'number';
@@ -101,7 +101,8 @@ export function loadSqlite(): typeof Sqlite {
 }
 
 function makeNotLoadedError(isReadyMade: boolean, thrown: unknown): DatabaseError {
-  const [{ version, platform, arch }, why] = [process, takeFirstLine(getErrorMessage(thrown))];
+  const { version, platform, arch } = process;
+  const why = takeFirstLine(getErrorMessage(thrown));
   return new DatabaseError(
     msg`SQLite cannot be loaded by Node ${version} on ${platform}-${arch}: ${why}`,
     {
@@ -164,7 +165,7 @@ export function openDatabase(path: string, options: OpenOptions): Database {
     if (path !== ':memory:' && options.readonly !== true) makeFolder(dirname(path));
     const database = openSqlite(path, {
       timeout: options.busyTimeoutMs ?? 5000,
-      ...(options.readonly === true ? { readonly: true } : {}),
+      readonly: options.readonly === true,
     });
     if (options.exclusive === true) database.pragma('locking_mode = exclusive');
     if (options.readonly !== true) {

@@ -36,8 +36,12 @@ export function readKept(folder: string): KeptFile | undefined {
     );
   }
   return {
-    ...{ path, url: card.url, bytes, sha512Hex: card.sha512 },
-    ...{ fetchedAtMs: Date.parse(card.fetched_at), checkedAtMs: Date.parse(card.checked_at) },
+    path,
+    url: card.url,
+    bytes,
+    sha512Hex: card.sha512,
+    fetchedAtMs: Date.parse(card.fetched_at),
+    checkedAtMs: Date.parse(card.checked_at),
   };
 }
 

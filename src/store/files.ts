@@ -24,7 +24,7 @@ export function makeTempPath(folder: string): string {
   return join(folder, `.${randomUUID()}.${process.pid}.tmp`);
 }
 
-export const TEMP_PATTERN = /^\.[\da-f-]{36}(?:\.(?<pid>\d+))?\.tmp$/;
+const TEMP_PATTERN = /^\.[\da-f-]{36}(?:\.(?<pid>\d+))?\.tmp$/;
 
 /** Longer than any write takes. */
 const LEFT_AFTER_MS = 24 * 3600 * 1000;

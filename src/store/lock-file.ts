@@ -128,13 +128,11 @@ export function isLockingReliable(folder: string): boolean {
     if (lock === undefined) return false;
     try {
       const { stdout } = spawnSync(process.execPath, [CHECK_PROCESS], {
-        ...{
-          input: path,
-          encoding: 'utf8',
-          timeout: CHECK_MS,
-          killSignal: 'SIGKILL',
-          stdio: ['pipe', 'pipe', 'ignore'],
-        },
+        input: path,
+        encoding: 'utf8',
+        timeout: CHECK_MS,
+        killSignal: 'SIGKILL',
+        stdio: ['pipe', 'pipe', 'ignore'],
       });
       return stdout === 'refused';
     } finally {

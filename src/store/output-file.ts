@@ -15,6 +15,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { FileError, getErrorMessage, PasError, UsageError } from '../base/errors.ts';
 import { t } from '../base/language.ts';
+import type { Message } from '../base/message.ts';
 import { toDatabaseError } from './database.ts';
 import { makeTempPath, removeStaleTemps, removeTemp, writeAtomic, writeDurable } from './files.ts';
 import { flushFolder } from './folder.ts';
@@ -70,7 +71,8 @@ export async function writeOutputFile(
       sizeBytes += bytes.length;
       if (blockBytes < BLOCK_BYTES) continue;
       yield Buffer.concat(block);
-      [block, blockBytes] = [[], 0];
+      block = [];
+      blockBytes = 0;
     }
     signal?.throwIfAborted();
     yield Buffer.concat(block);
@@ -92,15 +94,17 @@ export async function writeOutputFile(
  * @throws UsageError where a file exists that may not be replaced; FileError for a folder or a
  * device
  */
-export function assertAbsent(path: string, overwrite: boolean): void {
+export function assertAbsent(
+  path: string,
+  overwrite: boolean,
+  hint: Message = t`Choose another name, or replace it with --force.`,
+): void {
   const stats = statSync(path, { throwIfNoEntry: false });
   if (stats === undefined) return;
   if (stats.isDirectory()) throw new FileError(path, t`${path} is a folder, not a file.`);
   if (!stats.isFile()) throw new FileError(path, t`${path} is not a regular file.`);
   if (overwrite) return;
-  throw new UsageError(t`There is already a file ${path}.`, {
-    hint: t`Choose another name, or replace it with --force.`,
-  });
+  throw new UsageError(t`There is already a file ${path}.`, { hint });
 }
 
 /**
@@ -189,7 +193,8 @@ export async function writeToReader(
 function isClosed(stdout: NodeJS.WriteStream): boolean {
   if (!('fd' in stdout) || typeof stdout.fd !== 'number') return false;
   try {
-    const [ownStats, none] = [fstatSync(stdout.fd), statSync('/dev/null')];
+    const ownStats = fstatSync(stdout.fd);
+    const none = statSync('/dev/null');
     if (!ownStats.isCharacterDevice() || ownStats.rdev !== none.rdev) return false;
     const flags =
       /^flags:\s*(\d+)/m.exec(readFileSync(`/proc/self/fdinfo/${stdout.fd}`, 'utf8'))?.[1] ?? '';

@@ -271,7 +271,8 @@ function checkRow(
 }
 
 function makeCellsMessage(actualCount: number, wanted: number, delimiter: string): Message {
-  const [count, separator] = [formatCellCount(actualCount), formatDelimiter(delimiter)];
+  const count = formatCellCount(actualCount);
+  const separator = formatDelimiter(delimiter);
   return actualCount > wanted
     ? msg`The row has ${count}, but the header has only ${wanted}. If a text contains ${separator}, put it in quotes.`
     : msg`The row has only ${count}, but the header has ${wanted}. If a text contains a line break, put it in quotes; write every cell, even an empty one.`;

@@ -67,11 +67,9 @@ const SAMPLE_ROWS = 5000;
 /** @throws FileError where the bytes end early, or the header is impossible */
 export function parseDbf(file: string, bytes: Buffer): Dbf {
   if (bytes.length < FIELD_BYTES + 1) throw cutShort(file);
-  const [count, headerBytes, rowBytes] = [
-    bytes.readUInt32LE(4),
-    bytes.readUInt16LE(8),
-    bytes.readUInt16LE(10),
-  ];
+  const count = bytes.readUInt32LE(4);
+  const headerBytes = bytes.readUInt16LE(8);
+  const rowBytes = bytes.readUInt16LE(10);
   if (
     headerBytes > bytes.length ||
     count * rowBytes > bytes.length - headerBytes ||

@@ -103,7 +103,8 @@ function append(
 function separateLinks(
   links: readonly string[],
 ): readonly [photographs: string[], others: string[]] {
-  const [photographs, otherLinks]: [string[], string[]] = [[], []];
+  const photographs: string[] = [];
+  const otherLinks: string[] = [];
   for (const link of links) {
     const name = getLinkedFile(link);
     if (name !== undefined && isPictureName(name)) photographs.push(name);

@@ -72,7 +72,8 @@ function formatDecimalCell(text: string, separator: Separator): string {
  * Uses Czech words for true and false, since a spreadsheet would replace boolean values by its own.
  */
 export function formatExportValue(value: ExportValue | undefined): string | number | undefined {
-  return typeof value === 'boolean' ? (value ? 'ano' : 'ne') : value;
+  if (typeof value !== 'boolean') return value;
+  return value ? 'ano' : 'ne';
 }
 
 /**

@@ -1,4 +1,4 @@
-import { formatReferenceCell, type Reference } from '../find/field.ts';
+import { formatReferenceCell } from '../find/field.ts';
 import { FIELDS, type FindElements, getLabelColumns, getPoint } from '../find/fields.ts';
 import type { Change } from '../find/harvested-find.ts';
 import {
@@ -22,8 +22,6 @@ export type ExportedFind = {
   readonly elements: FindElements;
   readonly photos: readonly string[];
   readonly state?: string | undefined;
-  /** Accessibility as sent, and as the service last showed it; undefined where it shows none. */
-  readonly accessibilities?: readonly (Reference | undefined)[];
   /**
    * Differences of the service's record from what was sent; `elements` has the service's values.
    */
@@ -109,13 +107,14 @@ type Wgs84Point = {
  * lose digits.
  */
 export function toWgs84Point(point: PointInSystem): Wgs84Point {
-  const [x, y] = [Number(point.x), Number(point.y)];
+  const x = Number(point.x);
+  const y = Number(point.y);
   if (point.system === '4326') {
     const isPlain = formatPlainNumber(x) === point.x && formatPlainNumber(y) === point.y;
     return {
       longitude: x,
       latitude: y,
-      ...(isPlain ? {} : { exact: { column: 'geom_wkt', wkt: formatPoint(point) } }),
+      exact: isPlain ? undefined : { column: 'geom_wkt', wkt: formatPoint(point) },
     };
   }
   const [longitude = 0, latitude = 0] = toWgs84([x, y]).map((degrees) =>
@@ -133,7 +132,8 @@ export function toBothSystems({
   x,
   y,
 }: PointInSystem): Readonly<Partial<Record<GeomSystem, PointText>>> {
-  const [from, ownPoint] = [[Number(x), Number(y)] as const, { x, y }];
+  const from = [Number(x), Number(y)] as const;
+  const ownPoint = { x, y };
   if (findRangeProblem(system, ...from) !== undefined) return { [system]: ownPoint };
   const [computed, digits] =
     system === '4326' ? [toSJtsk(from), METRE_DIGITS] : [toWgs84(from), DEGREE_DIGITS];

@@ -201,7 +201,7 @@ function parseFeature(feature: Values, system: GeomSystem): Reading<FeatureValue
   }
   const point = parseGeometry(feature['geometry'], system);
   if (!isReadable(point)) return point;
-  return { value: { values, ...(point.value === undefined ? {} : { point: point.value }) } };
+  return { value: { values, point: point.value } };
 }
 
 /** Formats a list as a table does, with `;` between its parts. */
@@ -269,8 +269,13 @@ type Parts = {
   readonly rest: Buffer;
 };
 
-const [QUOTE, COMMA, BACKSLASH] = [0x22, 0x2c, 0x5c];
-const [OPEN_LIST, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT] = [0x5b, 0x5d, 0x7b, 0x7d];
+const QUOTE = 0x22;
+const COMMA = 0x2c;
+const BACKSLASH = 0x5c;
+const OPEN_LIST = 0x5b;
+const CLOSE_LIST = 0x5d;
+const OPEN_OBJECT = 0x7b;
+const CLOSE_OBJECT = 0x7d;
 const FEATURES = Buffer.from('"features"');
 
 /**
@@ -280,7 +285,10 @@ const FEATURES = Buffer.from('"features"');
  */
 function locateFeatures(file: string, bytes: Buffer): Parts {
   const features: TextPart[] = [];
-  let [depth, listStart, listEnd, partStart] = [0, -1, -1, 0];
+  let depth = 0;
+  let listStart = -1;
+  let listEnd = -1;
+  let partStart = 0;
   let name: TextPart = { start: 0, end: 0 };
   const take = (end: number): void => {
     features.push({ start: partStart, end });
@@ -313,7 +321,8 @@ function locateFeatures(file: string, bytes: Buffer): Parts {
   return { features, rest: Buffer.concat([bytes.subarray(0, listStart), behind]) };
 }
 
-const [LINE_FEED, RECORD_SEPARATOR] = [0x0a, 0x1e];
+const LINE_FEED = 0x0a;
+const RECORD_SEPARATOR = 0x1e;
 /** The first feature of a sequence ends within this size; longer ones are no points. */
 const MAX_LINE_BYTES = 1024 * 1024;
 

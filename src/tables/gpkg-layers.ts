@@ -11,7 +11,8 @@ import {
 } from './exported-find.ts';
 
 /** Header fields of a GeoPackage: `GPKG` and version 1.3. */
-const [APPLICATION_ID, USER_VERSION] = [0x47504b47, 10300];
+const APPLICATION_ID = 0x47504b47;
+const USER_VERSION = 10300;
 
 /** Turns an empty database into a GeoPackage (1.3) without layers. */
 export function beginGeoPackage(database: Database): void {

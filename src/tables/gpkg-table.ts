@@ -15,7 +15,7 @@ import {
   asDatabaseError,
   createRowGuard,
   type Database,
-  type Guarded,
+  type GuardedType,
   isAnyRow,
   isNumber,
   isText,
@@ -55,7 +55,7 @@ export function readGeoPackage(file: string, bytes: Buffer, named: string | unde
       );
       const table = readLayer(file, database, layer, form);
       const issues = [...listUnreadSheets(table, others), ...table.issues];
-      return { ...table, issues, ...(form === undefined ? {} : { photographsIn: PHOTO_FOLDER }) };
+      return { ...table, issues, photographsIn: form === undefined ? undefined : PHOTO_FOLDER };
     });
   } catch (thrown) {
     const code = thrown instanceof Error && 'code' in thrown ? String(thrown.code) : '';
@@ -180,7 +180,7 @@ function count(database: Database, sql: string): number {
 }
 
 const isFormColumn = createRowGuard({ layer: isText, column: isText, meaning: isText });
-type StoredColumn = Guarded<typeof isFormColumn>;
+type StoredColumn = GuardedType<typeof isFormColumn>;
 
 const WRITTEN = 'written_';
 
@@ -222,8 +222,8 @@ function applyMeanings(
   return {
     ...record,
     values,
-    ...(ownPhotos === undefined ? {} : { photos: ownPhotos }),
-    ...(isMeasured ? { isDrawn: true } : {}),
+    photos: ownPhotos,
+    isDrawn: isMeasured,
   };
 }
 
@@ -281,7 +281,8 @@ function readPhotographs(
   const meanings = collectMeanings(form, PHOTOS_LAYER);
   const findName = (wanted: FormMeaning, all: Meanings): string | undefined =>
     [...all].find(([, meaning]) => meaning === wanted)?.[0];
-  const [of, named] = [findName('photo_of', meanings), findName('photo_file', meanings)];
+  const of = findName('photo_of', meanings);
+  const named = findName('photo_file', meanings);
   const key = findName('local_id', meaningsOfFinds);
   if (
     !hasTable(database, PHOTOS_LAYER) ||
@@ -302,7 +303,8 @@ function readPhotographs(
   );
   for (const row of database.prepare(`select * from ${PHOTOS_LAYER} order by 1`).iterate()) {
     if (!isAnyRow(row)) continue;
-    const [find, path] = [formatSqlValue(row[of]), formatSqlValue(row[named])];
+    const find = formatSqlValue(row[of]);
+    const path = formatSqlValue(row[named]);
     if (path === '') {
       const message = msg`A row of photographs names no file. Nothing was attached for it.`;
       issues.push(makeWarningIssue('photo-without-file', message, { ...where, find }));
@@ -338,22 +340,20 @@ function checkStrangeLayers(file: string, database: Database): Issue[] {
     });
 }
 
-type Layer = Guarded<typeof isLayer>;
+type Layer = GuardedType<typeof isLayer>;
 const isLayer = createRowGuard({
-  ...{
-    name: isText,
-    geometryColumn: isText,
-    geometryType: isText,
-    organization: isText,
-    code: isNumber,
-  },
+  name: isText,
+  geometryColumn: isText,
+  geometryType: isText,
+  organization: isText,
+  code: isNumber,
   definition: isText,
 });
 
 const isColumn = createRowGuard({ name: isText, type: isText, pk: isNumber });
 
 /** Returns the columns of a table; `pk` is the place of a column in the primary key, or 0. */
-function listColumns(database: Database, table: string): Guarded<typeof isColumn>[] {
+function listColumns(database: Database, table: string): GuardedType<typeof isColumn>[] {
   return database
     .prepare(`pragma table_info(${quoteIdentifier(table)})`)
     .all()
@@ -427,7 +427,7 @@ function readLayer(file: string, database: Database, layer: Layer, reading?: Lay
       const record = {
         row,
         values,
-        ...(point.value === undefined ? {} : { point: { system, ...point.value } }),
+        point: point.value === undefined ? undefined : { system, ...point.value },
       };
       yield reading?.understood(record) ?? record;
     }

@@ -54,15 +54,16 @@ export function findHeader(
   if (top === undefined) return undefined;
   const index = isTitle(rows) ? rows.findIndex((row, at) => at > 0 && isHeader(row, rows)) : 0;
   const headerRow = rows[index] ?? top;
-  const [above, below] = [rows[index - 1], rows[index + 1]];
-  const pair =
-    above?.row === headerRow.row - 1 && isCompleting(headerRow, above)
-      ? [above, headerRow]
-      : below?.row === headerRow.row + 1 &&
-          ((isCompleting(headerRow, below) && isSecondLine(below, headerRow)) || hasUnits(below))
-        ? [headerRow, below]
-        : [headerRow, headerRow];
-  const [first = headerRow, last = headerRow] = pair;
+  const above = rows[index - 1];
+  const below = rows[index + 1];
+  let first = headerRow;
+  let last = headerRow;
+  if (above?.row === headerRow.row - 1 && isCompleting(headerRow, above)) first = above;
+  else if (
+    below?.row === headerRow.row + 1 &&
+    ((isCompleting(headerRow, below) && isSecondLine(below, headerRow)) || hasUnits(below))
+  )
+    last = below;
   const header = { first: first.row, last: last.row, names: mergeHeaderNames(first, last) };
   if (header.names.filter((name) => /^[+-]?\d[\d\s]*[.,]\d+$/.test(name)).length > 1)
     throw makeDataError(place, header);

@@ -41,7 +41,8 @@ export async function readAtMost(name: string, pipe: AsyncIterable<unknown>): Pr
 /**
  * Limits in milliseconds for the first writer of a named pipe, and for a pause between its data.
  */
-const [MAX_WRITER_WAIT_MS, MAX_PIPE_WAIT_MS] = [5000, 60_000];
+const MAX_WRITER_WAIT_MS = 5000;
+const MAX_PIPE_WAIT_MS = 60_000;
 const PIPE_POLL_MS = 20;
 const PIPE_BYTES = 64 * 1024;
 

@@ -21,6 +21,7 @@ export class RowTexts {
   readonly #table: Table;
   readonly #texts = new Map<number, string>();
   readonly #alike = new Map<string, string>();
+  readonly #withErrors = new Set<number>();
 
   constructor(table: Table) {
     this.#table = table;
@@ -33,6 +34,11 @@ export class RowTexts {
     const same = this.#alike.get(text) ?? text;
     if (this.#alike.size < MAX_EQUAL_ISSUES) this.#alike.set(same, same);
     this.#texts.set(issue.row, same);
+    if (issue.severity === 'error') this.#withErrors.add(issue.row);
+  }
+
+  hasError(row: number): boolean {
+    return this.#withErrors.has(row);
   }
 
   get(row: number): string | undefined {
@@ -56,28 +62,26 @@ function restoreCell(row: TableRow, index: number, header: string): string {
 
 /**
  * Copies a table and adds the issues of each row, so that it can be corrected and imported again.
+ * Rows with errors come first, otherwise in the order of the table.
  */
-export function makeIssuesTable(table: Table, texts: RowTexts, only: 'all' | 'bad'): IssuesTable {
+export function makeIssuesTable(table: Table, texts: RowTexts): IssuesTable {
   const keeps = table.header.map((name) => foldName(name) !== ISSUES_COLUMN);
+  const formatRow = (row: TableRow): readonly string[] => {
+    const cells = row.cells.map((_, index) => restoreCell(row, index, table.header[index] ?? ''));
+    return [texts.get(row.row) ?? '', ...cells.filter((_, index) => keeps[index] ?? true)];
+  };
   const rows = function* (): Generator<readonly string[]> {
-    for (const each of table.rows) {
-      const issueText = texts.get(each.row);
-      const makeCells = (): string[] =>
-        each.cells.map((_, index) => restoreCell(each, index, table.header[index] ?? ''));
-      if (only === 'all' || issueText !== undefined)
-        yield [issueText ?? '', ...makeCells().filter((_, index) => keeps[index] ?? true)];
-    }
+    for (const row of table.rows) if (texts.hasError(row.row)) yield formatRow(row);
+    for (const row of table.rows) if (!texts.hasError(row.row)) yield formatRow(row);
   };
   const left = texts.getRows();
-  const bad = left.size;
   for (const { row } of table.rows) left.delete(row);
-  const count = only === 'all' ? table.rowCount : bad - left.size;
   left.delete(table.headerRow ?? 1);
   const header = [ISSUES_COLUMN, ...table.header.filter((_, index) => keeps[index])];
   return {
     header,
     rows: { [Symbol.iterator]: rows },
-    count,
+    count: table.rowCount,
     left: [...left].sort((a, b) => a - b),
   };
 }

@@ -82,7 +82,7 @@ export function parseKml(file: string, parts: readonly KmlPart[]): Table {
           yield makeErrorIssue('stray-text', makeStrayTextMessage(stray), named);
         else {
           const values = collectPlacemarkValues(placemark, folder, unread);
-          yield { ...where, values, ...(point.value === undefined ? {} : { point: point.value }) };
+          yield { ...where, values, point: point.value };
         }
       }
     }

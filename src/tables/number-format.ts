@@ -85,11 +85,9 @@ const PIECES =
 
 function parseSection(code: string): Section {
   const tokens: Token[] = [];
-  let [condition, locale, isStrange]: [Section['condition'], string, boolean] = [
-    undefined,
-    '',
-    false,
-  ];
+  let condition: Section['condition'];
+  let locale: string = '';
+  let isStrange: boolean = false;
   for (const { groups = {} } of code.matchAll(PIECES)) {
     const {
       quoted,
@@ -288,7 +286,7 @@ function fill(tokens: readonly Token[], decimals: number, scaled: number, value:
         index === places[0]
           ? whole.slice(0, Math.max(0, whole.length - fromEnd + 1))
           : (whole.at(-fromEnd) ?? '');
-      return digit === '' ? (token.text === '0' ? '0' : '') : digit;
+      return digit === '' && token.text === '0' ? '0' : digit;
     })
     .join('');
 }

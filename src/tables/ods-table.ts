@@ -147,75 +147,97 @@ function listCells(row: XmlElement): readonly XmlElement[] {
 
 const NO_CELLS: readonly string[] = [];
 
+/** Contents of a sheet so far. */
+type GrowingSheet = {
+  readonly rows: (readonly string[])[];
+  readonly merged: CellRange[];
+  readonly hiddenRows: number[];
+  readonly hiddenColumns: ColumnRange[];
+  readonly withoutValue: FaultyCell[];
+  readonly shown: Map<number, ShownCells>;
+  readonly struckRows: number[];
+  readonly comments: string[];
+  readonly pictures: string[];
+  /** Number of the last row, with empty ones. */
+  row: number;
+  rowCount: number;
+  cellCount: number;
+  columnCount: number;
+};
+
 /** @param start offset of the sheet's element */
 function parseSheet(place: TablePlace, document: XmlWalk, start: number): SheetContents {
-  const { file } = place;
-  const rows: (readonly string[])[] = [];
-  const [merged, hiddenRows, withoutValue]: [CellRange[], number[], FaultyCell[]] = [[], [], []];
-  const [shown, struckRows, comments, pictures]: [
-    Map<number, ShownCells>,
-    number[],
-    string[],
-    string[],
-  ] = [new Map(), [], [], []];
+  const sheet: GrowingSheet = {
+    rows: [],
+    merged: [],
+    hiddenRows: [],
+    hiddenColumns: [],
+    withoutValue: [],
+    shown: new Map(),
+    struckRows: [],
+    comments: [],
+    pictures: [],
+    row: 0,
+    rowCount: 0,
+    cellCount: 0,
+    columnCount: 0,
+  };
   const struckStyles = new Set<string>();
-  const hiddenColumns: ColumnRange[] = [];
-  let [row, rowCount, cellCount, columnCount] = [0, 0, 0, 0];
   for (const { element, around } of document.readParts(PARTS)) {
     if (element.name === 'style' && isStruck(element))
       struckStyles.add(getAttribute(element, 'name', STYLE) ?? '');
     if (findSheetPart(element, around)?.sheet.start !== start) continue;
     if (element.name === 'shapes')
-      pictures.push(...element.children.filter(isPicture).map(() => formatCellName(1, 1)));
-    const isHidden = ['collapse', 'filter'].includes(
-      getAttribute(element, 'visibility', TABLE) ?? '',
-    );
-    if (element.name === 'table-column') {
-      const firstColumn = columnCount + 1;
-      columnCount += parseCount(place, element, 'number-columns-repeated');
-      if (isHidden) hiddenColumns.push({ firstColumn, lastColumn: columnCount });
-      assertTableSize(file, { columns: hiddenColumns.length });
-    }
-    if (element.name !== 'table-row') continue;
-    const repeated = parseCount(place, element, 'number-rows-repeated');
-    const read = parseCells(place, document, element, struckStyles);
-    for (const column of read.comments) comments.push(formatCellName(column, row + 1));
-    for (const column of read.pictures) pictures.push(formatCellName(column, row + 1));
-    const isEmpty = read.cells.length === 0 && read.faults.length === 0;
-    if (isEmpty) {
-      row += repeated;
-      continue;
-    }
-    if (row + repeated > LAST_ROW) throw makeDamagedSheetError(place);
-    rowCount += repeated;
-    assertTableSize(file, { rows: rowCount - 1 });
-    cellCount += repeated * (read.cells.length + read.faults.length);
-    assertTableSize(file, { cells: cellCount });
-    while (rows.length < row) rows.push(NO_CELLS);
-    for (const { columns, height, column } of read.spans) {
-      merged.push(makeRange(row + 1, row + height, column, column + columns - 1));
-      assertTableSize(file, { cells: merged.length });
-    }
-    for (let times = 0; times < repeated; times++) {
-      row += 1;
-      rows.push(read.cells);
-      if (isHidden) hiddenRows.push(row);
-      if (read.isStruck) struckRows.push(row);
-      if (read.shown !== undefined) shown.set(row, read.shown);
-      for (const { column, fault } of read.faults) withoutValue.push({ row, column, fault });
-    }
+      sheet.pictures.push(...element.children.filter(isPicture).map(() => formatCellName(1, 1)));
+    if (element.name === 'table-column') addColumns(place, sheet, element);
+    if (element.name === 'table-row')
+      addRows(place, sheet, element, parseCells(place, document, element, struckStyles));
   }
-  return {
-    rows,
-    merged,
-    hiddenRows,
-    hiddenColumns,
-    withoutValue,
-    shown,
-    struckRows,
-    comments,
-    pictures,
-  };
+  return sheet;
+}
+
+function isHidden(element: XmlElement): boolean {
+  return ['collapse', 'filter'].includes(getAttribute(element, 'visibility', TABLE) ?? '');
+}
+
+function addColumns(place: TablePlace, sheet: GrowingSheet, element: XmlElement): void {
+  const firstColumn = sheet.columnCount + 1;
+  sheet.columnCount += parseCount(place, element, 'number-columns-repeated');
+  if (isHidden(element)) sheet.hiddenColumns.push({ firstColumn, lastColumn: sheet.columnCount });
+  assertTableSize(place.file, { columns: sheet.hiddenColumns.length });
+}
+
+/** Adds a row as often as it is repeated. */
+function addRows(place: TablePlace, sheet: GrowingSheet, element: XmlElement, read: Cells): void {
+  const { file } = place;
+  const repeated = parseCount(place, element, 'number-rows-repeated');
+  for (const column of read.comments) sheet.comments.push(formatCellName(column, sheet.row + 1));
+  for (const column of read.pictures) sheet.pictures.push(formatCellName(column, sheet.row + 1));
+  if (read.cells.length === 0 && read.faults.length === 0) {
+    sheet.row += repeated;
+    return;
+  }
+  if (sheet.row + repeated > LAST_ROW) throw makeDamagedSheetError(place);
+  sheet.rowCount += repeated;
+  assertTableSize(file, { rows: sheet.rowCount - 1 });
+  sheet.cellCount += repeated * (read.cells.length + read.faults.length);
+  assertTableSize(file, { cells: sheet.cellCount });
+  while (sheet.rows.length < sheet.row) sheet.rows.push(NO_CELLS);
+  for (const { columns, height, column } of read.spans) {
+    const lastColumn = column + columns - 1;
+    sheet.merged.push(makeRange(sheet.row + 1, sheet.row + height, column, lastColumn));
+    assertTableSize(file, { cells: sheet.merged.length });
+  }
+  const isHiddenRow = isHidden(element);
+  for (let times = 0; times < repeated; times++) {
+    sheet.row += 1;
+    const { row } = sheet;
+    sheet.rows.push(read.cells);
+    if (isHiddenRow) sheet.hiddenRows.push(row);
+    if (read.isStruck) sheet.struckRows.push(row);
+    if (read.shown !== undefined) sheet.shown.set(row, read.shown);
+    for (const { column, fault } of read.faults) sheet.withoutValue.push({ row, column, fault });
+  }
 }
 
 type Cells = {
@@ -258,9 +280,11 @@ function parseCells(
   const cells: string[] = [];
   const faults: CellFaultAt[] = [];
   const spans: { column: number; columns: number; height: number }[] = [];
-  const [comments, pictures]: [number[], number[]] = [[], []];
+  const comments: number[] = [];
+  const pictures: number[] = [];
   let shown: Map<number, ShownCell> | undefined;
-  let [column, isRowStruck] = [0, true];
+  let column = 0;
+  let isRowStruck = true;
   for (const cell of listCells(row)) {
     const repeated = parseCount(place, cell, 'number-columns-repeated');
     const { text, shown: shownHere, fault } = parseOdsValue(document, cell);
@@ -268,10 +292,8 @@ function parseCells(
     if (cell.children.some(isPicture)) pictures.push(column + 1);
     if (text !== '' || fault !== undefined) {
       assertTableSize(place.file, { columns: column + repeated });
-      const [columns, height] = [
-        parseCount(place, cell, 'number-columns-spanned'),
-        parseCount(place, cell, 'number-rows-spanned'),
-      ];
+      const columns = parseCount(place, cell, 'number-columns-spanned');
+      const height = parseCount(place, cell, 'number-rows-spanned');
       if (columns > 1 || height > 1) spans.push({ column: column + 1, columns, height });
       while (cells.length < column) cells.push('');
       isRowStruck &&= struckStyles.has(getAttribute(cell, 'style-name', TABLE) ?? '');

@@ -111,9 +111,9 @@ function isWholeDayShown(stored: string, shown: string): boolean {
     return at !== -1;
   };
   const hasYear = take((number) => number === year) || take((number) => number === year.slice(-2));
-  const isNumber = (of: string) => (number: string) => Number(number) === Number(of);
-  const hasMonth = numbers.length > 1 ? take(isNumber(month)) : /\p{L}/u.test(date);
-  return hasYear && hasMonth && take(isNumber(day));
+  const makeNumberTest = (of: string) => (number: string) => Number(number) === Number(of);
+  const hasMonth = numbers.length > 1 ? take(makeNumberTest(month)) : /\p{L}/u.test(date);
+  return hasYear && hasMonth && take(makeNumberTest(day));
 }
 
 /** Splits `20240601` and `010624`, which have no separators. */

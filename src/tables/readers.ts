@@ -137,7 +137,7 @@ type TableKind = keyof typeof READERS;
 const TABLE_READERS: Readonly<Record<TableKind, TableReader>> = READERS;
 const TABLE_KINDS = Object.keys(READERS) as readonly TableKind[];
 
-type Found = TableKind | 'archive';
+type FoundKind = TableKind | 'archive';
 
 /**
  * Detects the format of an archive by the names of its parts. @throws FileError where no format
@@ -163,7 +163,7 @@ function detectArchiveKind(file: string, parts: readonly string[]): TableKind {
  * with odd columns.
  * @throws FileError where no format fits, or the extension is of another one
  */
-function detectTableKind(file: string, bytes: Buffer): Found {
+function detectTableKind(file: string, bytes: Buffer): FoundKind {
   const ending = /\.([a-z]+)$/i.exec(file)?.[1]?.toLowerCase() ?? '';
   const named = TABLE_KINDS.find((kind) => TABLE_READERS[kind].extensions.includes(ending));
   const kind = detectKindOfBytes(file, bytes, named);
@@ -176,7 +176,7 @@ function detectTableKind(file: string, bytes: Buffer): Found {
 const ARCHIVES: readonly string[] = ['PK\u0003\u0004', 'PK\u0005\u0006'];
 const OLE = '\u00d0\u00cf\u0011\u00e0\u00a1\u00b1\u001a\u00e1';
 
-function detectKindOfBytes(file: string, bytes: Buffer, named: TableKind | undefined): Found {
+function detectKindOfBytes(file: string, bytes: Buffer, named: TableKind | undefined): FoundKind {
   const head = bytes.toString('latin1', 0, HEAD_BYTES);
   if (head.startsWith(OLE)) throw makeOldFormatError(file, bytes);
   if (ARCHIVES.some((signature) => head.startsWith(signature))) return 'archive';

@@ -43,7 +43,8 @@ export async function parseShapefile(
   parts: Parts,
   encoding?: string,
 ): Promise<Table> {
-  const [shp, dbf] = [parts.get('.shp'), parts.get('.dbf')];
+  const shp = parts.get('.shp');
+  const dbf = parts.get('.dbf');
   if (dbf === undefined) {
     throw new FileError(
       file,
@@ -56,16 +57,7 @@ export async function parseShapefile(
   const table = parseDbf(file, dbf);
   assertTableSize(file, { rows: table.count, columns: table.fields.length });
   const shapes = shp === undefined ? undefined : parseShapes(file, shp);
-  if (shapes !== undefined && shapes.count !== table.count) {
-    const [count, rows] = [shapes.count, table.count];
-    throw new FileError(
-      file,
-      msg`${file} has ${count} shapes, but its table (.dbf) has ${rows} rows: they do not belong together.`,
-      {
-        hint: msg`Copy all files of the shapefile: .shp, .dbf, .prj and .cpg.`,
-      },
-    );
-  }
+  if (shapes !== undefined) assertSameCount(file, shapes.count, table.count);
   const system = shapes?.hasPoints === true ? parseSystem(file, parts.get('.prj')) : undefined;
   const statedEncoding = encoding ?? parseCodePage(parts.get('.cpg')) ?? table.encoding;
   const { decode, issues: ofEncoding } = await chooseTextDecoder(file, table.texts, statedEncoding);
@@ -90,21 +82,19 @@ export async function parseShapefile(
       const look = values.value[at]?.shown;
       return isRead && look !== undefined ? [[name, look] as const] : [];
     });
-    const placed =
-      point.value === undefined || system === undefined
-        ? {}
-        : { point: { ...point.value, system } };
     return {
       row,
       values: new Map(named),
-      ...(shown.length > 0 && { shown: new Map(shown) }),
-      ...placed,
+      shown: shown.length > 0 ? new Map(shown) : undefined,
+      point:
+        point.value === undefined || system === undefined ? undefined : { ...point.value, system },
     };
   };
   const issues = [...ofEncoding, ...checkColumns(file, columns)];
   const [firstFull] = table.full;
   if (firstFull !== undefined) {
-    const [count, row] = [table.full.length, firstFull + 1];
+    const count = table.full.length;
+    const row = firstFull + 1;
     issues.push(makeWarningIssue('table-text-cut', makeFullMessage(count, row), { ...place, row }));
   }
   if (table.count === 0)
@@ -114,6 +104,16 @@ export async function parseShapefile(
       }),
     );
   return makeTableOfRecords(place, { [Symbol.iterator]: records }, issues);
+}
+
+/** @throws FileError where the table is another shapefile's */
+function assertSameCount(file: string, count: number, rows: number): void {
+  if (count === rows) return;
+  throw new FileError(
+    file,
+    msg`${file} has ${count} shapes, but its table (.dbf) has ${rows} rows: they do not belong together.`,
+    { hint: msg`Copy all files of the shapefile: .shp, .dbf, .prj and .cpg.` },
+  );
 }
 
 function makeFullMessage(count: number, row: number): Message {
@@ -266,7 +266,9 @@ type Shapes = {
 
 const HEADER_BYTES = 100;
 const FILE_CODE = 9994;
-const [NOTHING, POINT, MULTI_POINT] = [0, 1, 8];
+const NOTHING = 0;
+const POINT = 1;
+const MULTI_POINT = 8;
 /** Names by the last digit of a shape's type; the tens encode heights and measures. */
 const NAMES: Readonly<Record<number, string>> = {
   1: 'Point',
@@ -331,7 +333,8 @@ function parseCoordinatesAt(
 ): Reading<{ readonly x: string; readonly y: string } | undefined> {
   if (shape.length < at + 16)
     return makeUnreadable('geometry-form', msg`The geometry is damaged. Draw the point again.`);
-  const [x, y] = [shape.readDoubleLE(at), shape.readDoubleLE(at + 8)];
+  const x = shape.readDoubleLE(at);
+  const y = shape.readDoubleLE(at + 8);
   if (Number.isNaN(x) || Number.isNaN(y) || x < NO_DATA || y < NO_DATA) return { value: undefined };
   if (!Number.isFinite(x) || !Number.isFinite(y))
     return makeUnreadable('geometry-form', msg`The geometry is damaged. Draw the point again.`);

@@ -1,7 +1,7 @@
 import { FileError } from '../base/errors.ts';
 import { hasErrors, type Issue, makeErrorIssue, makeWarningIssue } from '../base/issue.ts';
 import { msgid } from '../base/language.ts';
-import { type Message, msg, nmsg } from '../base/message.ts';
+import { msg, nmsg } from '../base/message.ts';
 import { findHeader, type HeaderRows, readFirstRows } from './header-row.ts';
 import {
   assertTableSize,
@@ -112,73 +112,68 @@ export function makeTableOfSheets(
   const header = withoutEmptyEnd(foundHeader?.names ?? []);
   assertTableSize(file, { columns: header.length });
   if (header.length === 0) {
-    return {
-      ...place,
-      header,
-      rows: [],
-      rowCount: 0,
-      issues: [
-        makeErrorIssue('table-no-rows', msg`The sheet is empty. Nothing was read.`, place),
-        ...unread,
-      ],
-    };
+    const message = msg`The sheet is empty. Nothing was read.`;
+    const issues = [makeErrorIssue('table-no-rows', message, place), ...unread];
+    return { ...place, header, rows: [], rowCount: 0, issues };
   }
   const headerRow = foundHeader?.last ?? 0;
-  const faults = new Map<number, Issue[]>();
-  let faultCount = 0;
-  const report = (row: number, issue: Issue): void => {
-    const before = faults.get(row);
-    if (before === undefined) faults.set(row, [issue]);
-    else before.push(issue);
-    assertTableSize(file, { faults: ++faultCount });
-  };
-  reportFaultyCells(place, contents, header, headerRow, report);
+  const faults = makeFaultList(file);
+  reportFaultyCells(place, contents, header, headerRow, faults.report);
   const { rows: filled, shown } = fillMerged(
     place,
     rows,
     contents,
     { headerRow, width: header.length },
-    report,
+    faults.report,
   );
+  // A value that a merged cell fills in does not make a blank row a find.
+  const isBlank = (row: number): boolean => (rows[row - 1] ?? []).every((cell) => cell === '');
   const issues = [
     ...unread,
     ...(foundHeader?.issues ?? []),
     ...checkSheet(place, contents, { header, headerRow, lastRow: filled.length }),
   ];
-  // A value that a merged cell fills in does not make a blank row a find.
-  const isBlank = (row: number): boolean => (rows[row - 1] ?? []).every((cell) => cell === '');
   const left = new Set<number>();
   for (const [index, cells] of filled.entries()) {
     const row = index + 1;
-    const isRow = row > headerRow && (faults.has(row) || !isBlank(row));
-    const wrong = isRow ? [...(faults.get(row) ?? []), ...checkRow(place, cells, header, row)] : [];
+    const isRow = row > headerRow && (faults.byRow.has(row) || !isBlank(row));
+    const wrong = isRow
+      ? [...(faults.byRow.get(row) ?? []), ...checkRow(place, cells, header, row)]
+      : [];
     issues.push(...wrong);
     assertTableSize(file, { faults: issues.length });
     if (!isRow || hasErrors(wrong)) left.add(row);
   }
   const rowCount = filled.length - left.size;
   if (rowCount === 0 && !hasErrors(issues)) {
-    issues.push(
-      makeErrorIssue(
-        'table-no-rows',
-        msg`There are no rows below the header. Nothing was read.`,
-        place,
-      ),
-    );
+    const message = msg`There are no rows below the header. Nothing was read.`;
+    issues.push(makeErrorIssue('table-no-rows', message, place));
   }
   const sound = function* (): Generator<TableRow> {
     for (const [index, cells] of filled.entries()) {
       const row = index + 1;
-      const ofRow = shown.get(row);
       if (left.has(row)) continue;
-      yield {
-        row,
-        cells: header.map((_, column) => cells[column] ?? ''),
-        ...(ofRow === undefined ? {} : { shown: ofRow }),
-      };
+      const values = header.map((_, column) => cells[column] ?? '');
+      yield { row, cells: values, shown: shown.get(row) };
     }
   };
   return { ...place, header, headerRow, rows: { [Symbol.iterator]: sound }, rowCount, issues };
+}
+
+/** Makes a list of the faults of each row, of limited length. */
+function makeFaultList(file: string) {
+  const byRow = new Map<number, Issue[]>();
+  let count = 0;
+  return {
+    byRow,
+    report: (row: number, issue: Issue): void => {
+      const before = byRow.get(row);
+      if (before === undefined) byRow.set(row, [issue]);
+      else before.push(issue);
+      count += 1;
+      assertTableSize(file, { faults: count });
+    },
+  };
 }
 
 /** @returns with the other visible sheets with content, where none is named */
@@ -198,8 +193,9 @@ function chooseSheet(
   }
   const [sheet, ...others] = sheets.filter((each) => !each.hidden && each.hasValues());
   if (sheet !== undefined) return { sheet, others: others.map(({ name }) => name) };
-  const hint = names === '' ? {} : { hint: msg`Its sheets are: ${names}.` };
-  throw new FileError(file, msg`All visible sheets of ${file} are empty.`, hint);
+  throw new FileError(file, msg`All visible sheets of ${file} are empty.`, {
+    hint: names === '' ? undefined : msg`Its sheets are: ${names}.`,
+  });
 }
 
 function* padRows(rows: readonly Cells[]): Generator<TableRow> {
@@ -295,76 +291,62 @@ function checkSheet(
   }: { readonly header: Cells; readonly headerRow: number; readonly lastRow: number },
 ): Issue[] {
   const isBelow = (row: number): boolean => row > headerRow && row <= lastRow;
-  const warn = (rule: string, message: Message): Issue =>
-    makeWarningIssue(rule, message, getTablePlace(place));
-  const [hidden, struck] = [contents.hiddenRows, contents.struckRows].map((rows) =>
-    rows.filter(isBelow),
-  ) as [number[], number[]];
-  const { comments, pictures } = contents;
   const isHidden = (column: number): boolean =>
     contents.hiddenColumns.some(
       ({ firstColumn, lastColumn }) => column >= firstColumn && column <= lastColumn,
     );
   const hiddenNames = header.filter((name, index) => name !== '' && isHidden(index + 1));
+  const warn = (rule: keyof typeof SHEET_WARNINGS, places: readonly Place[]): Issue[] => {
+    const [first] = places;
+    if (first === undefined) return [];
+    const message = SHEET_WARNINGS[rule](places.length, first);
+    return [makeWarningIssue(rule, message, getTablePlace(place))];
+  };
+  const all = hiddenNames.join(', ');
   return [
-    ...makeSomeIssues(hidden, (count, first) =>
-      warn(
-        'table-hidden-rows',
-        nmsg(
-          msgid`${count} row is hidden in the sheet (row ${first}) and is read as well. Delete it if it does not belong there.`,
-          msgid`${count} rows are hidden in the sheet (the first is row ${first}) and are read as well. Delete those that do not belong there.`,
-          count,
-        ),
-      ),
+    ...warn('table-hidden-rows', contents.hiddenRows.filter(isBelow)),
+    ...warn(
+      'table-hidden-columns',
+      hiddenNames.map(() => all),
     ),
-    ...makeSomeIssues(hiddenNames, (count) => {
-      const names = hiddenNames.join(', ');
-      return warn(
-        'table-hidden-columns',
-        nmsg(
-          msgid`${count} column is hidden in the sheet (${names}) and is read as well. Delete it if it does not belong there.`,
-          msgid`${count} columns are hidden in the sheet (${names}) and are read as well. Delete those that do not belong there.`,
-          count,
-        ),
-      );
-    }),
-    ...makeSomeIssues(struck, (count, row) =>
-      warn(
-        'table-struck-rows',
-        nmsg(
-          msgid`${count} row is struck through (row ${row}) and is read as well. Delete it if it does not count.`,
-          msgid`${count} rows are struck through (the first is row ${row}) and are read as well. Delete those that do not count.`,
-          count,
-        ),
-      ),
-    ),
-    ...makeSomeIssues(comments, (count, cell) =>
-      warn(
-        'table-comments',
-        nmsg(
-          msgid`${count} comment on a cell (${cell}) is not read. Write what belongs to the find into a column.`,
-          msgid`${count} comments on cells (the first is on ${cell}) are not read. Write what belongs to the finds into a column.`,
-          count,
-        ),
-      ),
-    ),
-    ...makeSomeIssues(pictures, (count, cell) =>
-      warn(
-        'table-pictures',
-        nmsg(
-          msgid`${count} picture in the sheet (at ${cell}) is not read. Save it as a file and name it in the column photos.`,
-          msgid`${count} pictures in the sheet (the first at ${cell}) are not read. Save them as files and name them in the column photos.`,
-          count,
-        ),
-      ),
-    ),
+    ...warn('table-struck-rows', contents.struckRows.filter(isBelow)),
+    ...warn('table-comments', contents.comments),
+    ...warn('table-pictures', contents.pictures),
   ];
 }
 
-function makeSomeIssues<Place>(
-  places: readonly Place[],
-  say: (count: number, first: Place) => Issue,
-): Issue[] {
-  const [first] = places;
-  return first === undefined ? [] : [say(places.length, first)];
-}
+type Place = string | number;
+
+/** Messages by rule, with the first place; for columns with the names of all. */
+const SHEET_WARNINGS = {
+  'table-hidden-rows': (count: number, first: Place) =>
+    nmsg(
+      msgid`${count} row is hidden in the sheet (row ${first}) and is read as well. Delete it if it does not belong there.`,
+      msgid`${count} rows are hidden in the sheet (the first is row ${first}) and are read as well. Delete those that do not belong there.`,
+      count,
+    ),
+  'table-hidden-columns': (count: number, names: Place) =>
+    nmsg(
+      msgid`${count} column is hidden in the sheet (${names}) and is read as well. Delete it if it does not belong there.`,
+      msgid`${count} columns are hidden in the sheet (${names}) and are read as well. Delete those that do not belong there.`,
+      count,
+    ),
+  'table-struck-rows': (count: number, row: Place) =>
+    nmsg(
+      msgid`${count} row is struck through (row ${row}) and is read as well. Delete it if it does not count.`,
+      msgid`${count} rows are struck through (the first is row ${row}) and are read as well. Delete those that do not count.`,
+      count,
+    ),
+  'table-comments': (count: number, cell: Place) =>
+    nmsg(
+      msgid`${count} comment on a cell (${cell}) is not read. Write what belongs to the find into a column.`,
+      msgid`${count} comments on cells (the first is on ${cell}) are not read. Write what belongs to the finds into a column.`,
+      count,
+    ),
+  'table-pictures': (count: number, cell: Place) =>
+    nmsg(
+      msgid`${count} picture in the sheet (at ${cell}) is not read. Save it as a file and name it in the column photos.`,
+      msgid`${count} pictures in the sheet (the first at ${cell}) are not read. Save them as files and name them in the column photos.`,
+      count,
+    ),
+};

@@ -94,7 +94,7 @@ type BesideColumns = {
    * The point was drawn on a map, while columns have the measured one: they need only be near each
    * other.
    */
-  readonly isDrawn?: true;
+  readonly isDrawn?: boolean;
   readonly photos?: readonly string[];
 };
 
@@ -117,8 +117,8 @@ export type RowPlace = TablePlace & RowNumber;
 export function getTablePlace({ file, sheet, unit }: TablePlace): TablePlace {
   return {
     file,
-    ...(sheet === undefined ? {} : { sheet }),
-    ...(unit === undefined ? {} : { unit }),
+    sheet,
+    unit,
   };
 }
 
@@ -127,7 +127,7 @@ export function getRowPlace(table: TablePlace, { row, line }: RowNumber): RowPla
   return {
     ...getTablePlace(table),
     row,
-    ...(table.unit === undefined || line === undefined ? {} : { line }),
+    line: table.unit === undefined ? undefined : line,
   };
 }
 
@@ -145,7 +145,7 @@ export function listUnreadSheets(place: TablePlace, others: readonly string[]): 
 /** Returns the position of the header, for issues of columns. */
 export function getHeaderPlace(table: Table): TablePlace & { readonly row?: number } {
   const row = table.headerRow ?? (table.unit === undefined ? 1 : undefined);
-  return { ...getTablePlace(table), ...(row === undefined ? {} : { row }) };
+  return { ...getTablePlace(table), row };
 }
 
 /**

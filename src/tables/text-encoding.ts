@@ -190,7 +190,8 @@ function scoreAsCzech(text: string): number {
 }
 
 function chooseBest(all: readonly Encoding[], getScore: (each: Encoding) => number): Encoding {
-  let [bestEncoding, most] = [WINDOWS_1250, Number.NEGATIVE_INFINITY];
+  let bestEncoding = WINDOWS_1250;
+  let most = Number.NEGATIVE_INFINITY;
   for (const each of all) {
     const score = getScore(each);
     if (score > most) [bestEncoding, most] = [each, score];
@@ -230,7 +231,8 @@ export function requireUtf8(file: string, bytes: Buffer): Buffer {
   }
   const nulAt = bytes.indexOf(0);
   if (nulAt !== -1) {
-    const [byte, line] = [nulAt + 1, getLineAt(bytes, nulAt)];
+    const byte = nulAt + 1;
+    const line = getLineAt(bytes, nulAt);
     const message = msg`${file} contains a NUL byte (byte ${byte}, line ${line}): it is not a text table.`;
     throw new FileError(file, message, { hint: SAVE_AS_UTF8 });
   }
@@ -249,7 +251,8 @@ export function describeNotUtf8(
 ): { readonly at: number; readonly problem: Message } {
   const at = findFirstInvalidByte(bytes);
   const value = `0x${(bytes[at] ?? 0).toString(16).toUpperCase()}`;
-  const [byte, line] = [at + 1, getLineAt(bytes, at)];
+  const byte = at + 1;
+  const line = getLineAt(bytes, at);
   return {
     at,
     problem: msg`${file} is not UTF-8: byte ${byte} (line ${line}, value ${value}) is not valid.`,

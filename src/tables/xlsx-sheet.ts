@@ -33,20 +33,20 @@ const NO_CELLS: readonly string[] = [];
 export function parseSheetPart(place: TablePlace, bytes: Buffer, values: BookValues): SheetCells {
   const { file } = place;
   const rows: (readonly string[])[] = [];
-  const [merged, hiddenRows, withoutValue]: [CellRange[], number[], FaultyCell[]] = [[], [], []];
-  const [shown, struckRows, hiddenColumns]: [Map<number, ShownCells>, number[], ColumnRange[]] = [
-    new Map(),
-    [],
-    [],
-  ];
-  let [row, rowCount, cellCount] = [0, 0, 0];
+  const merged: CellRange[] = [];
+  const hiddenRows: number[] = [];
+  const withoutValue: FaultyCell[] = [];
+  const shown: Map<number, ShownCells> = new Map();
+  const struckRows: number[] = [];
+  const hiddenColumns: ColumnRange[] = [];
+  let row = 0;
+  let rowCount = 0;
+  let cellCount = 0;
   for (const { element } of walkXml(bytes, MAX_NODES).readParts(PARTS)) {
     const isHidden = /^(?:1|true)$/.test(getAttribute(element, 'hidden') ?? '');
     if (element.name === 'col') {
-      const [firstColumn, lastColumn] = [
-        Number(getAttribute(element, 'min')),
-        Number(getAttribute(element, 'max')),
-      ];
+      const firstColumn = Number(getAttribute(element, 'min'));
+      const lastColumn = Number(getAttribute(element, 'max'));
       if (isHidden) hiddenColumns.push({ firstColumn, lastColumn });
       assertTableSize(file, { columns: hiddenColumns.length });
       continue;

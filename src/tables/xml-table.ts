@@ -120,10 +120,8 @@ function parseGpx(file: string, document: XmlWalk): Table {
         continue;
       row += 1;
       const where = { row, line: findLine(waypoint.start) };
-      const [lon, lat] = [
-        getAttribute(waypoint, 'lon')?.trim() ?? '',
-        getAttribute(waypoint, 'lat')?.trim() ?? '',
-      ];
+      const lon = getAttribute(waypoint, 'lon')?.trim() ?? '';
+      const lat = getAttribute(waypoint, 'lat')?.trim() ?? '';
       const [stray] = listStrayTexts(document, waypoint);
       const named = { ...place, ...where, ...nameRecord(waypoint) };
       if (!isDecimal(lon) || !isDecimal(lat)) {
@@ -343,7 +341,7 @@ function makeFindTable(
     const parts = documents.map(({ name, bytes }) => {
       const document = walk(bytes);
       const folder = posix.dirname(name);
-      if (isKml(document.root)) return { document, ...(folder === '.' ? {} : { folder }) };
+      if (isKml(document.root)) return { document, folder: folder === '.' ? undefined : folder };
       throw new FileError(file, msg`${file} is an archive (ZIP) whose ${name} is not KML.`, {
         hint: msg`Save it again from the program that it comes from.`,
       });

@@ -21,7 +21,8 @@ const MAX_ENTRIES = 65_535;
 /** Maximum of documents in an archive, each of which is a layer of a map. */
 const MAX_DOCUMENTS = 1000;
 
-const [STORED, DEFLATED] = [0, 8];
+const STORED = 0;
+const DEFLATED = 8;
 
 export type ZipEntry = {
   readonly name: string;

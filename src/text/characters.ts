@@ -106,7 +106,8 @@ const HIDDEN = /^(?:script|style|head|title)\b/i;
 /** Extracts the visible text; a text without HTML stays as it is. */
 export function parseHtml(source: string): HtmlText {
   if (!LOOKS_LIKE_HTML.test(source)) return { text: source, pictures: [] };
-  const [pieces, pictures]: [string[], Set<string>] = [[], new Set()];
+  const pieces: string[] = [];
+  const pictures = new Set<string>();
   const lower = source.toLowerCase();
   let at = 0;
   while (at < source.length) {

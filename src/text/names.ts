@@ -46,7 +46,8 @@ export function canAbbreviate(short: string, full: string): boolean {
     if (index !== -1) remaining.splice(index, 1);
     return index !== -1;
   };
-  const [cut, whole] = [words.filter(({ isCut }) => isCut), words.filter(({ isCut }) => !isCut)];
+  const cut = words.filter(({ isCut }) => isCut);
+  const whole = words.filter(({ isCut }) => !isCut);
   return (
     cut.length > 0 &&
     whole.length > 0 &&

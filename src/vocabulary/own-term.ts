@@ -69,10 +69,11 @@ export function splitOwnTerm(text: string): TermToken[] {
       detail = tokens.length > 0;
       continue;
     }
+    const first = tokens.length === 0 ? FIRST_WORD : 1;
     tokens.push({
       word,
       readings: listReadings(word),
-      emphasis: detail ? DETAIL : tokens.length === 0 ? FIRST_WORD : 1,
+      emphasis: detail ? DETAIL : first,
     });
   }
   return tokens;
@@ -125,14 +126,14 @@ function listReadings(word: Word): Reading[] {
 
 /** By stem, since a list may have any inflected form. */
 function findMeaningOfStem(stem: string): string | undefined {
-  meanings ??= new Map(
+  alternatives ??= new Map(
     Object.entries(SYNONYMS).map(([word, meaning]) => [getWordStem(word), meaning]),
   );
-  return meanings.get(stem);
+  return alternatives.get(stem);
 }
 
 /** Made on first use, since most commands look up no word. */
-let meanings: ReadonlyMap<string, string> | undefined;
+let alternatives: ReadonlyMap<string, string> | undefined;
 
 /** A shorter prefix matches too many words. */
 const MIN_PREFIX_CHARACTERS = 4;
@@ -152,8 +153,8 @@ export function listOtherWordings(typed: string): string[] {
   return [...new Set([...(replaced === folded ? [] : [replaced]), ...abbreviated])];
 }
 
-function expandMeanings(meanings: string | undefined, by: Reading['by']): Reading[] {
-  return (meanings?.split('|') ?? []).map((meaning) => ({
+function expandMeanings(alternatives: string | undefined, by: Reading['by']): Reading[] {
+  return (alternatives?.split('|') ?? []).map((meaning) => ({
     words: splitNameIntoWords(meaning),
     text: meaning,
     by,

@@ -73,8 +73,8 @@ function parseHeslo(entity: XmlElement, setSpec: string | undefined): TermDraft 
       getSuperior(above, 'heslo_nadrazene', getChildText(above, 'typ')),
     ),
     details: {
-      ...(datace === undefined ? {} : { dating: parseDating(datace) }),
-      ...(links.length === 0 ? {} : { links }),
+      dating: datace && parseDating(datace),
+      links: links.length === 0 ? undefined : links,
     },
     boundary: null,
   };

@@ -202,10 +202,11 @@ function scoreMatch(ownTerm: OwnTerm, name: Name, words: Words): MatchScore | un
 
 /** Scores the whole text: words joined or separated, or with typing errors across them. */
 function scoreMistypedWhole({ letters }: OwnTerm, name: Name): MatchScore | undefined {
-  const limit = letters.length < 6 ? 0 : letters.length < 11 ? 1 : 2;
+  const limit = [6, 11].filter((length) => letters.length >= length).length;
   const errors = editDistance(letters, name.letters, limit);
   if (errors === 0 || errors > limit) return undefined;
-  const [difference, kind] = [formatErrors(errors), KIND_WORDS[name.kind]];
+  const difference = formatErrors(errors);
+  const kind = KIND_WORDS[name.kind];
   return { score: 0.92 - 0.1 * errors, why: [t`${difference} away from its ${kind}`] };
 }
 
@@ -302,10 +303,7 @@ function explainLikeness({ ownWord, entry, readAs, by }: Match): string[] {
   if (readAs.by !== 'itself') return [];
   const texts = {
     same: t`"${ownWord.text}" is the same word`,
-    form: t`"${ownWord.text}" is a form of "${entry.text}"`,
     related: t`"${ownWord.text}" is related to "${entry.text}"`,
-    beginning: t`"${ownWord.text}" and "${entry.text}" begin alike`,
-    part: t`"${ownWord.text}" is a part of "${entry.text}"`,
     'typing-error': t`"${ownWord.text}" may be "${entry.text}" mistyped`,
   };
   return [texts[by]];
@@ -325,7 +323,7 @@ function formatErrors(errors: number): string {
 type Similarity = {
   /** 1 is the same word. */
   readonly closeness: number;
-  readonly by: 'same' | 'form' | 'beginning' | 'related' | 'part' | 'typing-error';
+  readonly by: 'same' | 'related' | 'typing-error';
 };
 
 /** Similarities below are ignored. */
@@ -337,7 +335,7 @@ const MIN_PREFIX_STEM_CHARACTERS = 4;
 function measureSimilarity(ownWord: Word, entry: Word): Similarity | undefined {
   if (ownWord.folded === entry.folded) return { closeness: 1, by: 'same' };
   if (ownWord.stem === entry.stem && ownWord.stem.length > 2)
-    return { closeness: 0.96, by: 'form' };
+    return { closeness: 0.96, by: 'related' };
   const best = [
     compareBeginnings(ownWord, entry),
     compareRoots(ownWord, entry),
@@ -353,7 +351,7 @@ function compareBeginnings(ownWord: Word, entry: Word): Similarity | undefined {
     return {
       closeness:
         ownWord.folded.length === 1 ? 0.6 : Math.min(0.94, 0.78 + 0.04 * ownWord.folded.length),
-      by: 'beginning',
+      by: 'related',
     };
   }
   const pairs = [
@@ -367,7 +365,7 @@ function compareBeginnings(ownWord: Word, entry: Word): Similarity | undefined {
       : 0,
   );
   const ratio = Math.max(...ratios);
-  return ratio === 0 ? undefined : { closeness: 0.55 + 0.35 * ratio, by: 'beginning' };
+  return ratio === 0 ? undefined : { closeness: 0.55 + 0.35 * ratio, by: 'related' };
 }
 
 /** Compares roots: `kovový` and `kov`, `nádobka` and `nádoba`. */
@@ -387,12 +385,12 @@ function compareParts(ownWord: Word, entry: Word): Similarity | undefined {
       ownWord.stem.length >= MIN_PREFIX_STEM_CHARACTERS &&
       (head.startsWith(ownWord.stem) || tail.startsWith(ownWord.stem)),
   );
-  return whole || begun ? { closeness: whole ? 0.78 : 0.7, by: 'part' } : undefined;
+  return whole || begun ? { closeness: whole ? 0.78 : 0.7, by: 'related' } : undefined;
 }
 
 function compareMistyped(ownWord: Word, entry: Word): Similarity | undefined {
   const { length } = ownWord.folded;
-  const limit = length < 4 ? 0 : length < 7 ? 1 : length < 11 ? 2 : 3;
+  const limit = [4, 7, 11].filter((from) => length >= from).length;
   if (ownWord.cut || limit === 0) return undefined;
   const errors = editDistance(ownWord.folded, entry.folded, limit);
   if (errors <= limit)

@@ -78,21 +78,10 @@ function lookUpByIdentifier(vocabulary: Vocabulary, setSpec: string, cell: strin
 
 function lookUpByName(vocabulary: Vocabulary, setSpec: string, cell: string): TermLookup {
   const named = findTermsByName(vocabulary, cell).filter((term) => isInSet(term.setSpec, setSpec));
-  const alive = named.filter((term) => term.gone === null);
-  const [first] = alive;
-  if (first !== undefined) {
-    // Two terms that differ only in an accent are distinguished by a cell that has the accent.
-    const exact =
-      alive.length === 1
-        ? alive
-        : alive.filter((term) => term.label === cell || term.labelEn === cell);
-    const [only, another] = exact;
-    if (only !== undefined && another === undefined)
-      return { kind: 'found', term: toCandidate(only) };
-    return { kind: 'ambiguous', candidates: alive.map(toCandidate) };
-  }
-  const [dead] = named;
-  if (dead !== undefined) return { kind: 'deleted', term: toCandidate(dead) };
+  // Two terms that differ only in an accent are distinguished by a cell that has the accent.
+  const exact = named.filter((term) => term.label === cell || term.labelEn === cell);
+  const lookup = chooseNamed(named, exact, toCandidate);
+  if (lookup !== undefined) return lookup;
   if (!isHarvested(vocabulary, setSpec)) return { kind: 'not-harvested' };
   if (fold(cell) === '') return { kind: 'unknown', nearest: [] };
   const elsewhere = findTermsByName(vocabulary, cell).filter(
@@ -109,9 +98,26 @@ function lookUpByName(vocabulary: Vocabulary, setSpec: string, cell: string): Te
   return {
     kind: 'unknown',
     nearest: [...nearest, ...otherTerms].map(toCandidate),
-    ...(isAll ? { isAll } : {}),
-    ...(elsewhere.length > 0 ? { elsewhere: elsewhere.map(toCandidate) } : {}),
+    isAll,
+    elsewhere: elsewhere.map(toCandidate),
   };
+}
+
+/** Chooses among the entries of one name those that are not gone, and the exact ones first. */
+function chooseNamed<Entry extends { readonly gone: string | null }>(
+  named: readonly Entry[],
+  exact: readonly Entry[],
+  makeCandidate: (entry: Entry) => TermCandidate,
+): TermLookup | undefined {
+  const alive = named.filter(({ gone }) => gone === null);
+  const aliveExact = exact.filter(({ gone }) => gone === null);
+  const [only, another] = aliveExact.length > 0 ? aliveExact : alive;
+  if (only !== undefined)
+    return another === undefined
+      ? { kind: 'found', term: makeCandidate(only) }
+      : { kind: 'ambiguous', candidates: alive.map(makeCandidate) };
+  const [dead] = named;
+  return dead && { kind: 'deleted', term: makeCandidate(dead) };
 }
 
 /** Size up to which a vocabulary is listed completely. */
@@ -170,7 +176,7 @@ function findHarvestedList(
 }
 
 type Person = TermCandidate & {
-  readonly isGone: boolean;
+  readonly gone: string | null;
   /** Folded name, surname first, for comparisons. */
   readonly plain: string;
   readonly letters: number;
@@ -184,8 +190,12 @@ type People = {
 };
 
 const parsePerson = createRowParser({
-  ...{ id: isText, label: isText, gone: orNull(isText) },
-  ...{ bornAs: orNull(isText), born: orNull(isText), died: orNull(isText) },
+  id: isText,
+  label: isText,
+  gone: orNull(isText),
+  bornAs: orNull(isText),
+  born: orNull(isText),
+  died: orNull(isText),
 });
 type PersonRow = ReturnType<typeof parsePerson>;
 
@@ -203,15 +213,10 @@ function makePeopleLookup(vocabulary: Vocabulary): (name: string) => TermLookup 
     memo ??= indexPeople(vocabulary);
     const people = memo;
     const sameNamed = people.byName.get(makePersonKey(name)) ?? [];
-    const alive = sameNamed.filter(({ isGone }) => !isGone);
     const text = asLabel(name);
-    const exact = alive.filter(({ label }) => [label, ...withoutComma(label)].includes(text));
-    const [only, another] = exact.length > 0 ? exact : alive;
-    if (only !== undefined && another === undefined)
-      return { kind: 'found', term: toPersonCandidate(only) };
-    if (only !== undefined) return { kind: 'ambiguous', candidates: alive.map(toPersonCandidate) };
-    const [dead] = sameNamed;
-    if (dead !== undefined) return { kind: 'deleted', term: toPersonCandidate(dead) };
+    const exact = sameNamed.filter(({ label }) => [label, ...withoutComma(label)].includes(text));
+    const lookup = chooseNamed(sameNamed, exact, toPersonCandidate);
+    if (lookup !== undefined) return lookup;
     if (!isHarvested(vocabulary, PEOPLE_SET)) return { kind: 'not-harvested' };
     return { kind: 'unknown', nearest: findNearestPeople(people, name).map(toPersonCandidate) };
   };
@@ -227,7 +232,7 @@ function withoutComma(label: string): string[] {
 }
 
 function toPersonCandidate({ id, label, setSpec, about }: Person): TermCandidate {
-  return { id, label, setSpec, ...(about === undefined ? {} : { about }) };
+  return { id, label, setSpec, about };
 }
 
 function indexPeople(vocabulary: Vocabulary): People {
@@ -239,29 +244,25 @@ function indexPeople(vocabulary: Vocabulary): People {
     )
     .all(vocabulary.source)
     .map(parsePerson);
-  const [all, byName, bySurname] = [
-    [] as Person[],
-    new Map<string, Person[]>(),
-    new Map<string, Person[]>(),
-  ];
+  const all: Person[] = [];
+  const byName = new Map<string, Person[]>();
+  const bySurname = new Map<string, Person[]>();
   for (const row of rows) {
     const words = splitNameWords(row.label);
     const plain = words.join(' ');
     const about = describePerson(row);
     const person = {
-      ...{
-        id: row.id,
-        label: row.label,
-        setSpec: PEOPLE_SET,
-        isGone: row.gone !== null,
-        plain,
-        letters: getLetterBits(plain),
-      },
-      ...(about === '' ? {} : { about }),
+      id: row.id,
+      label: row.label,
+      setSpec: PEOPLE_SET,
+      gone: row.gone,
+      plain,
+      letters: getLetterBits(plain),
+      about: about === '' ? undefined : about,
     };
     all.push(person);
     put(byName, words.sort().join(' '), person);
-    if (person.isGone) continue;
+    if (person.gone !== null) continue;
     for (const word of splitNameWords(`${row.label.split(',', 1)[0]} ${row.bornAs ?? ''}`))
       put(bySurname, word, person);
   }
@@ -297,7 +298,8 @@ function findNearestPeople({ all, bySurname }: People, name: string): Person[] {
   const limit = Math.max(1, Math.floor(plain.length / 4));
   const close = all
     .filter(
-      (person) => !person.isGone && countDifferentLetters(letters, person.letters) <= 2 * limit,
+      (person) =>
+        person.gone === null && countDifferentLetters(letters, person.letters) <= 2 * limit,
     )
     .map((person) => ({ person, errors: editDistance(plain, person.plain, limit) }))
     .filter(({ errors }) => errors <= limit)

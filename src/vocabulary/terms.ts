@@ -14,24 +14,18 @@ const COLUMNS = `terms.ident, terms.set_spec as setSpec, terms.label, terms.labe
   terms.datestamp_at as datestampMs, terms.gone, terms.gone_at as goneAtMs`;
 
 const TERM = {
-  ...{
-    ident: isText,
-    setSpec: isText,
-    label: isText,
-    labelEn: orNull(isText),
-    abbreviation: orNull(isText),
-  },
-  ...{
-    description: orNull(isText),
-    descriptionEn: orNull(isText),
-    sortOrder: orNull(isNumber),
-    details: isText,
-  },
-  ...{
-    datestampMs: isNumber,
-    gone: orNull(makeMemberGuard(['deleted', 'vanished'] as const)),
-    goneAtMs: orNull(isNumber),
-  },
+  ident: isText,
+  setSpec: isText,
+  label: isText,
+  labelEn: orNull(isText),
+  abbreviation: orNull(isText),
+  description: orNull(isText),
+  descriptionEn: orNull(isText),
+  sortOrder: orNull(isNumber),
+  details: isText,
+  datestampMs: isNumber,
+  gone: orNull(makeMemberGuard(['deleted', 'vanished'] as const)),
+  goneAtMs: orNull(isNumber),
 };
 const parseTermRow = createRowParser(TERM);
 type TermRow = ReturnType<typeof parseTermRow>;
@@ -45,7 +39,8 @@ export function findTermByIdent({ sql, source }: Vocabulary, ident: string): Ter
 /** @param typed identifier as a person types it, in any letter case */
 export function findTermByTypedIdent(vocabulary: Vocabulary, typed: string): Term | undefined {
   const ident = normalizeId(typed);
-  const [upper, lower] = [ident.toUpperCase(), ident.toLowerCase()];
+  const upper = ident.toUpperCase();
+  const lower = ident.toLowerCase();
   return (
     findTermByIdent(vocabulary, ident) ??
     findTermByIdent(vocabulary, upper) ??
@@ -178,38 +173,23 @@ function toTerm({ details, ...row }: TermRow): Term {
  * restored it.
  */
 export function saveTerm(vocabulary: Vocabulary, draft: TermDraft, datestampMs: number): void {
-  const existingId = vocabulary
-    .sql('select id from terms where source = ? and ident = ?')
+  const { sql, source } = vocabulary;
+  const existingId = sql('select id from terms where source = ? and ident = ?')
     .pluck()
-    .get(vocabulary.source, draft.ident);
+    .get(source, draft.ident);
   if (existingId !== undefined) removeParts(vocabulary, Number(existingId));
   const { lastInsertRowid } = vocabulary
     .sql(
       `insert into terms (source, ident, set_spec, label, label_en, abbreviation, description, description_en, sort_order,
          details, datestamp_at)
-       values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+       values (:source, :ident, :setSpec, :label, :labelEn, :abbreviation, :description, :descriptionEn, :sortOrder,
+         :details, :datestampMs)
        on conflict (source, ident) do update set set_spec = excluded.set_spec, label = excluded.label,
          label_en = excluded.label_en, abbreviation = excluded.abbreviation, description = excluded.description,
          description_en = excluded.description_en, sort_order = excluded.sort_order, details = excluded.details,
          datestamp_at = excluded.datestamp_at, gone = null, gone_at = null`,
     )
-    .run(
-      ...[
-        vocabulary.source,
-        draft.ident,
-        draft.setSpec,
-        draft.label,
-        draft.labelEn,
-        draft.abbreviation,
-      ],
-      ...[
-        draft.description,
-        draft.descriptionEn,
-        draft.sortOrder,
-        JSON.stringify(draft.details),
-        datestampMs,
-      ],
-    );
+    .run({ ...draft, source, details: JSON.stringify(draft.details), datestampMs });
   const id = Number(existingId ?? lastInsertRowid);
   saveSuperiors(vocabulary, id, draft);
   const names = foldNames(draft);
@@ -310,10 +290,11 @@ function saveWords(
       weights.set(word, Math.max(weight, weights.get(word) ?? 0));
   }
   const insert = vocabulary.sql('insert into term_words (word, term, weight) values (?, ?, ?)');
-  for (const [word, weight] of weights) insert.run(getWordId(vocabulary, word), term, weight);
+  for (const [word, weight] of weights)
+    insert.run(getOrCreateWordId(vocabulary, word), term, weight);
 }
 
-function getWordId(vocabulary: Vocabulary, word: string): number {
+function getOrCreateWordId(vocabulary: Vocabulary, word: string): number {
   const seenId = vocabulary.wordIds.get(word);
   if (seenId !== undefined) return seenId;
   const storedId = vocabulary.sql('select id from words where text = ?').pluck().get(word);
@@ -376,13 +357,11 @@ type Harvest = {
 };
 
 const parseHarvest = createRowParser({
-  ...{
-    id: isNumber,
-    setSpec: isText,
-    watermarkMs: orNull(isNumber),
-    completedAtMs: orNull(isNumber),
-    unfinished: isNumber,
-  },
+  id: isNumber,
+  setSpec: isText,
+  watermarkMs: orNull(isNumber),
+  completedAtMs: orNull(isNumber),
+  unfinished: isNumber,
 });
 
 const HARVEST_COLUMNS = `id, set_spec as setSpec, watermark_at as watermarkMs, completed_at as completedAtMs,
@@ -431,18 +410,12 @@ export function updateSubject(
 ): boolean {
   sql(
     'update harvests set subject = :subject, rights = null, watermark_at = null, pass = null where id = :harvest and subject <> :subject',
-  ).run({
-    harvest,
-    subject,
-  });
+  ).run({ harvest, subject });
   if (rights === undefined) return false;
   const hasOthers =
     sql(
       'update harvests set watermark_at = null, pass = null where id = :harvest and rights is not null and rights <> :rights',
-    ).run({
-      harvest,
-      rights,
-    }).changes > 0;
+    ).run({ harvest, rights }).changes > 0;
   sql('update harvests set rights = :rights where id = :harvest').run({ harvest, rights });
   return hasOthers;
 }

@@ -4,25 +4,25 @@ import { assertNameLimit, assertTextLimit, type XmlAttribute, type XmlElement } 
 export type ResolvedName = {
   readonly namespace: string;
   readonly name: string;
-  /**
-   * Shared by all names with this local name: the parent whose children were linked last, and its
-   * last child of the name.
-   */
-  readonly local: { parent: number; lastChild: number };
   readonly index: number;
   /** Start of the last tag with an attribute of this name. */
   lastTag: number;
 };
 
-/**
- * Fields of an element. Its attributes follow, then its children; `NEXT` is the position behind all
- * of them, `ALIKE` the next sibling with its local name, `OTHER` the next first one of a name.
- */
-const [NAME, START, END, TEXT, TEXT_END, ATTRIBUTES, NEXT, ALIKE, OTHER, OF_ELEMENT] = [
-  0, 1, 2, 3, 4, 5, 6, 7, 8, 9,
-];
-/** Fields of an attribute; its name is the first. */
-const [VALUE, VALUE_END, OF_ATTRIBUTE] = [1, 2, 3];
+// Fields of an element. Its attributes follow, then its children.
+const NAME = 0;
+const START = 1;
+const END = 2;
+const TEXT = 3;
+const TEXT_END = 4;
+const ATTRIBUTES = 5;
+/** Position behind the attributes and children. */
+const NEXT = 6;
+const OF_ELEMENT = 7;
+// Fields of an attribute; its name is the first.
+const VALUE = 1;
+const VALUE_END = 2;
+const OF_ATTRIBUTE = 3;
 
 /** Room at the beginning, enough for a page of records. */
 const MAX_FIRST_NUMBERS = 64 * 1024;
@@ -40,15 +40,11 @@ const NO_CHILDREN: readonly XmlElement[] = [];
 export class FlatTree {
   readonly bytes: Buffer;
   readonly #names: ResolvedName[] = [];
-  readonly #locals = new Map<string, ResolvedName['local']>();
   readonly #byText = new Map<string, ResolvedName>();
   /** Decoded texts that differ from their source; `-1 - index` stands for their start. */
   readonly #decoded: string[] = [];
   #numbers: Int32Array;
   #length = 0;
-  /** Result of {@link findText}. */
-  from = 0;
-  to = 0;
 
   constructor(bytes: Buffer) {
     this.bytes = bytes;
@@ -59,9 +55,7 @@ export class FlatTree {
     const text = `${namespace}\n${name}`;
     const cached = this.#byText.get(text);
     if (cached !== undefined) return cached;
-    const local = this.#locals.get(name) ?? { parent: NONE, lastChild: NONE };
-    this.#locals.set(name, local);
-    const resolved = { namespace, name, local, index: this.#names.length, lastTag: -1 };
+    const resolved = { namespace, name, index: this.#names.length, lastTag: -1 };
     this.#names.push(resolved);
     assertNameLimit(this.#names.length, offset);
     this.#byText.set(text, resolved);
@@ -185,10 +179,6 @@ export class FlatTree {
     return element + OF_ELEMENT + position * OF_ATTRIBUTE;
   }
 
-  hasChildren(element: number): boolean {
-    return this.getFirstChild(element) < this.getNext(element);
-  }
-
   /** Returns the position of the first child; {@link getNext} the element where there is none. */
   getFirstChild(element: number): number {
     return this.getAttributePosition(element, this.countAttributes(element));
@@ -197,69 +187,6 @@ export class FlatTree {
   /** Returns the position after an element and its content: that of its next sibling, if any. */
   getNext(element: number): number {
     return this.#getNumber(element + NEXT);
-  }
-
-  /**
-   * Links the children of a non-empty element by their local names: see {@link getNextAlike} and
-   * {@link nextOther}.
-   */
-  linkChildren(element: number): void {
-    const end = this.getNext(element);
-    let first = this.getFirstChild(element);
-    for (let child = first; child < end; child = this.getNext(child)) {
-      const { local } = this.getNameAt(child);
-      if (local.parent === element) {
-        this.#numbers[local.lastChild + ALIKE] = child;
-      } else {
-        this.#numbers[first + OTHER] = child;
-        first = child;
-      }
-      local.parent = element;
-      local.lastChild = child;
-      this.#numbers[child + ALIKE] = NONE;
-    }
-    this.#numbers[first + OTHER] = NONE;
-  }
-
-  /**
-   * Returns the first sibling of the next local name; {@link NONE} behind the last. @param first
-   * the first child of its name
-   */
-  nextOther(first: number): number {
-    return this.#getNumber(first + OTHER);
-  }
-
-  /** Returns the next sibling with the same local name; {@link NONE} behind the last. */
-  getNextAlike(child: number): number {
-    return this.#getNumber(child + ALIKE);
-  }
-
-  /**
-   * Sets `from` and `to` to the trimmed text of an element. @returns false where the text differs
-   * from its source
-   */
-  findText(element: number): boolean {
-    const bytes = this.bytes;
-    let from = this.#getNumber(element + TEXT);
-    let to = this.#getNumber(element + TEXT_END);
-    if (from < 0) return false;
-    const isWide = to < 0;
-    if (isWide) to = -to;
-    while (from < to && isSpace(bytes[from])) from++;
-    while (from < to && isSpace(bytes[to - 1])) to--;
-    this.from = from;
-    this.to = to;
-    if (!isWide) return true;
-    let lastCharacter = to - 1;
-    while (lastCharacter > from && ((bytes[lastCharacter] ?? 0) & 0xc0) === 0x80) lastCharacter--;
-    return !mayBeginSpace(bytes[from]) && !mayBeginSpace(bytes[lastCharacter]);
-  }
-
-  /** Sets `from` and `to` to an attribute value in the bytes, white space included. */
-  findValue(attribute: number): boolean {
-    this.from = this.#getNumber(attribute + VALUE);
-    this.to = Math.abs(this.#getNumber(attribute + VALUE_END));
-    return this.from >= 0;
   }
 
   getValue(attribute: number): string {
@@ -291,26 +218,6 @@ export class FlatTree {
     }
     return start;
   }
-}
-
-function isSpace(byte: number | undefined): boolean {
-  return byte === 32 || (byte !== undefined && byte >= 9 && byte <= 13);
-}
-
-/** Tells if a byte may begin another white space character of `trim` in UTF-8. */
-function mayBeginSpace(byte: number | undefined): boolean {
-  return byte === 0xc2 || (byte !== undefined && byte >= 0xe1 && byte <= 0xef);
-}
-
-/**
- * Returns the position of an element, for readers that visit all of it without creating objects.
- */
-export function getTreePosition(element: XmlElement): {
-  readonly tape: FlatTree;
-  readonly at: number;
-} {
-  if (element instanceof FlatElement) return element;
-  throw new TypeError(`<${element.name}> is in no document`);
 }
 
 export class FlatElement implements XmlElement {

@@ -169,7 +169,8 @@ function findAnyTexts(schemas: readonly Buffer[]): AnyTexts | undefined {
     return type === STRING || (declaration?.kind === 'complexType' && isText(declaration.type));
   };
   const listNames = (kind: string): ReadonlySet<string> => {
-    const [names, others] = [new Set<string>(), new Set<string>()];
+    const names = new Set<string>();
+    const others = new Set<string>();
     for (const each of all)
       if (each.kind === kind) (isText(each.type) ? names : others).add(each.name);
     for (const name of others) names.delete(name);
@@ -234,7 +235,8 @@ function readDeclarations(schema: Buffer): Declaration[] | undefined {
         : getTypeName(attributes.get('type'));
     const declaration = name === undefined ? undefined : { kind, name, type };
     if (declaration !== undefined) declarations.push(declaration);
-    const [content, extended] = [open.at(-1), open.at(-2)];
+    const content = open.at(-1);
+    const extended = open.at(-2);
     if (
       kind === 'extension' &&
       content?.kind === 'simpleContent' &&

@@ -196,7 +196,8 @@ export function getNamespaceIn(
  * Flags of a byte: none, not ASCII, or to be decoded in a text or a value. U+FFFE begins with 0xef.
  */
 export const NON_ASCII = 1;
-const [ODD_IN_TEXT, ODD_IN_VALUE] = [2, 4];
+const ODD_IN_TEXT = 2;
+const ODD_IN_VALUE = 4;
 export const DECODING_NEEDS = Uint8Array.from({ length: 256 }, (_, byte) => {
   if (byte >= 0x80) return byte === 0xef ? NON_ASCII | ODD_IN_TEXT | ODD_IN_VALUE : NON_ASCII;
   const character = String.fromCharCode(byte);

@@ -25,9 +25,18 @@ export type XmlPart = { readonly element: XmlElement; readonly around: readonly 
 const MAX_DEPTH = 256;
 const MAX_TAG_CHARACTERS = 64 * 1024;
 
-const [TAB, LINE_FEED, CARRIAGE_RETURN, SPACE] = [9, 10, 13, 32];
-const [EXCLAMATION, DOUBLE_QUOTE, APOSTROPHE, SLASH] = [33, 34, 39, 47];
-const [LESS, EQUALS, GREATER, QUESTION] = [60, 61, 62, 63];
+const TAB = 9;
+const LINE_FEED = 10;
+const CARRIAGE_RETURN = 13;
+const SPACE = 32;
+const EXCLAMATION = 33;
+const DOUBLE_QUOTE = 34;
+const APOSTROPHE = 39;
+const SLASH = 47;
+const LESS = 60;
+const EQUALS = 61;
+const GREATER = 62;
+const QUESTION = 63;
 
 /** An open element. One object serves all elements at its depth. */
 type Level = {
@@ -140,7 +149,8 @@ export class Parser {
    * Scans byte by byte: most texts are a word or two, for which a native search call costs more.
    */
   #parseText(): void {
-    const [bytes, start] = [this.#bytes, this.#at];
+    const bytes = this.#bytes;
+    const start = this.#at;
     const { length } = bytes;
     let at = start;
     let demands = 0;
@@ -167,7 +177,8 @@ export class Parser {
   }
 
   #parseDeclaration(): void {
-    const [at, bytes] = [this.#at, this.#bytes];
+    const at = this.#at;
+    const bytes = this.#bytes;
     const isBeginning = (markup: string): boolean =>
       bytes.toString('latin1', at, at + markup.length) === markup;
     if (isBeginning('<!--')) {

@@ -65,7 +65,7 @@ function renderContent(name: string, text: string): string {
 }
 
 /** Escapes an attribute value, including white space, which a parser would turn into blanks. */
-function renderAttribute(name: string, value: string): string {
+export function renderAttribute(name: string, value: string): string {
   if (PLAIN_VALUE.test(value)) return value;
   return escapeXml(name, value)
     .replaceAll('"', '&quot;')

@@ -83,7 +83,8 @@ export function skipUnless(holds: boolean, why: string): asserts holds {
  * named
  */
 export function mustBeSame(seen: Iterable<string>, expected: Iterable<string>, of: string): void {
-  const [has, wants] = [new Set(seen), new Set(expected)];
+  const has = new Set(seen);
+  const wants = new Set(expected);
   const extra = [...has].filter((value) => !wants.has(value));
   const missing = [...wants].filter((value) => !has.has(value));
   must(

@@ -166,7 +166,8 @@ function getLine({ id, clause_id, expected, result, seen }: CheckResult): string
 }
 
 function accountIn(environment: NodeJS.ProcessEnv, name: string): Account | undefined {
-  const [username, password] = [environment[`${name}_USERNAME`], environment[`${name}_PASSWORD`]];
+  const username = environment[`${name}_USERNAME`];
+  const password = environment[`${name}_PASSWORD`];
   return username === undefined || password === undefined ? undefined : { username, password };
 }
 

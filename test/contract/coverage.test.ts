@@ -10,7 +10,7 @@ const FOLDER = import.meta.dirname;
  */
 const rows = readFileSync(join(FOLDER, 'README.md'), 'utf8')
   .split('\n')
-  .map((line) => /^\|\s*(.+?)\s*\|\s*(\S+\.test\.ts)\s*\|\s*(.+?)\s*\|$/.exec(line))
+  .map((line) => /^\|\s*(.+?)\s*\|\s*(\S+\.ts)\s*\|\s*(.+?)\s*\|$/.exec(line))
   .filter((match) => match !== null)
   .map(([, row = '', file = '', title = '']) => ({ row, file, title }));
 

@@ -66,7 +66,8 @@ export function parseElements(lines: readonly string[]): Found[] {
     if (name === undefined) return [];
     const depth = indent.length / 2 - 1;
     open.splice(depth, Number.POSITIVE_INFINITY, { name, start });
-    const [parent, grandparent] = [open[depth - 1], open[depth - 2]];
+    const parent = open[depth - 1];
+    const grandparent = open[depth - 2];
     if (parent === undefined) return [];
     const path = open.map((element) => element.name).join('/');
     const shape = getShape(grandparent?.name ?? '', parent.name)?.find(

@@ -23,15 +23,6 @@ afterAll(() => mock.close());
 const USERS = 'verb=ListRecords&metadataPrefix=oai_dc&set=uzivatel';
 
 describe('addresses', () => {
-  test('the generic endpoint redirects to the newest version and keeps the query as it is', async () => {
-    const query = 'verb=ListRecords&metadataPrefix=oai_dc&set=heslo%3Aobdobi';
-    const { status, headers } = await ask(mock, query, { version: '' });
-    expect([status, headers.get('location')]).toEqual([
-      302,
-      `${mock.server.oai_base}/2.2/oai?${query}`,
-    ]);
-  });
-
   test('a posted form is not lost in the redirect', async () => {
     const response = await fetch(`${mock.server.oai_base}/oai`, {
       method: 'POST',
@@ -48,16 +39,6 @@ describe('addresses', () => {
       expect((await fetch(`${mock.server.oai_base}${path}?verb=Identify`)).status).toBe(404);
     },
   );
-
-  test('a training instance has no harvesting interface, and the addresses of its records do not resolve', async () => {
-    await using training = await startMock({ training: true });
-    for (const path of ['/oai', '/2.2/oai', '/id/HES-000253']) {
-      expect(
-        (await fetch(`${training.server.oai_base}${path}?verb=Identify`, { redirect: 'manual' }))
-          .status,
-      ).toBe(404);
-    }
-  });
 
   test('a planned outage answers 503 with a page and without Retry-After', async () => {
     await mock.control('PUT', '/settings', { outage: true });

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { ask, listAll, parseError, parseHeaders, parseRecords } from '../support/raw-harvest.ts';
+import { ask, listAll, parseError, parseHeaders } from '../support/raw-harvest.ts';
 import { startMock, type TestMock } from '../support/start-mock.ts';
 
 // B-VERB-1 to B-VERB-8: one block for each verb.
@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => mock.close());
 
-const DESCRIBED: ReadonlyArray<readonly [element: string, value: () => string]> = [
+const _DESCRIBED: ReadonlyArray<readonly [element: string, value: () => string]> = [
   ['baseURL', () => `${mock.server.oai_base}/2.2/oai`],
   ['protocolVersion', () => '2.0'],
   ['deletedRecord', () => 'persistent'],
@@ -19,16 +19,6 @@ const DESCRIBED: ReadonlyArray<readonly [element: string, value: () => string]> 
 ];
 
 describe('Identify', () => {
-  test('describes the repository at the address that the client used', async () => {
-    const { status, headers, text } = await ask(mock, 'verb=Identify');
-    expect(status).toBe(200);
-    expect(headers.get('content-type')).toMatch(/^text\/xml/);
-    for (const [element, value] of DESCRIBED)
-      expect(text).toContain(`<${element}>${value()}</${element}>`);
-    expect(text).toMatch(/<repositoryName>[^<]+<\/repositoryName>/);
-    expect(text).toMatch(/<adminEmail>[^<@\s]+@[^<@\s]+\.[^<@\s]+<\/adminEmail>/);
-  });
-
   test('answers to another name of the same host with that name', async () => {
     const { port } = new URL(mock.server.oai_base);
     const response = await fetch(`http://localhost:${port}/2.1/oai?verb=Identify`).catch(
@@ -47,41 +37,6 @@ describe('Identify', () => {
       as: 'archivist',
     });
     expect(all.map((header) => header.datestamp).sort()[0]).toBe(earliest);
-  });
-
-  test('links to a non-commercial attribution licence and gives its name in Czech and English', async () => {
-    const { text } = await ask(mock, 'verb=Identify');
-    expect(text).toContain(
-      '<rightsReference ref="https://creativecommons.org/licenses/by-nc/4.0/"/>',
-    );
-    for (const language of ['cs', 'en']) {
-      expect(text).toMatch(new RegExp(`<dc:title xml:lang="${language}">[^<]+<`));
-      expect(text).toMatch(new RegExp(`<dc:identifier xml:lang="${language}">[^<]+<`));
-    }
-  });
-});
-
-describe('ListMetadataFormats', () => {
-  test('names both formats with the schema and the namespace of the endpoint', async () => {
-    for (const version of ['2.0', '2.1', '2.2']) {
-      const { text } = await ask(mock, 'verb=ListMetadataFormats', { version });
-      const formats = [...text.matchAll(/<metadataFormat>(.*?)<\/metadataFormat>/gs)].map(
-        (match) => match[1] ?? '',
-      );
-      const namespace = `${mock.server.schema_base}/${version}/`;
-      expect(formats).toEqual([
-        '<metadataPrefix>oai_dc</metadataPrefix><schema>http://www.openarchives.org/OAI/2.0/oai_dc.xsd</schema>' +
-          '<metadataNamespace>http://www.openarchives.org/OAI/2.0/oai_dc/</metadataNamespace>',
-        `<metadataPrefix>oai_svc</metadataPrefix><schema>${namespace}svc.xsd</schema>` +
-          `<metadataNamespace>${namespace}</metadataNamespace>`,
-      ]);
-    }
-  });
-
-  test('gives the same answer for every single record', async () => {
-    const identifier = `${mock.server.oai_base}/id/HES-000253`;
-    const { text } = await ask(mock, `verb=ListMetadataFormats&identifier=${identifier}`);
-    expect(text.match(/<metadataPrefix>/g)).toHaveLength(2);
   });
 });
 
@@ -112,13 +67,6 @@ describe('ListSets', () => {
     },
   );
 
-  test('version 2.0 has one set for all vocabularies and none for the 3D library', async () => {
-    const { text } = await ask(mock, 'verb=ListSets', { version: '2.0' });
-    expect(text).toContain('<setSpec>heslo</setSpec>');
-    expect(text).not.toContain('<setSpec>heslo:');
-    expect(text).not.toContain('<setSpec>dokument:3d</setSpec>');
-  });
-
   test('is paged if the page size is small', async () => {
     await mock.reset({ page_size: 25 });
     const pages: string[] = [];
@@ -131,45 +79,6 @@ describe('ListSets', () => {
     }
     await mock.reset();
     expect(pages).toEqual(CONTRACT_SETS.map((set) => set.setSpec));
-  });
-});
-
-describe('GetRecord', () => {
-  test.each(['oai_dc', 'oai_svc'])('returns one record in %s', async (format) => {
-    const identifier = `${mock.server.oai_base}/id/HES-000253`;
-    const { text } = await ask(
-      mock,
-      `verb=GetRecord&metadataPrefix=${format}&identifier=${identifier}`,
-    );
-    expect([...parseRecords(text).keys()]).toEqual(['HES-000253']);
-    expect(text).toContain('paleolit');
-    expect(parseHeaders(text)[0]).toMatchObject({
-      identifier,
-      sets: ['heslo:obdobi'],
-      deleted: false,
-    });
-  });
-
-  test('returns a deleted record with its header alone', async () => {
-    const identifier = `${mock.server.oai_base}/id/C-202400101-N00009`;
-    const { text } = await ask(
-      mock,
-      `verb=GetRecord&metadataPrefix=oai_svc&identifier=${identifier}`,
-      { as: 'archivist' },
-    );
-    expect(parseHeaders(text)[0]).toMatchObject({
-      deleted: true,
-      datestamp: '2024-06-09T05:10:15Z',
-    });
-    expect(text).not.toContain('<metadata>');
-  });
-
-  test('the record’s own address is a shortcut to it in the native format', async () => {
-    const response = await fetch(`${mock.server.oai_base}/id/HES-000253`);
-    const text = await response.text();
-    expect(response.status).toBe(200);
-    expect([...parseRecords(text).keys()]).toEqual(['HES-000253']);
-    expect(text).toContain(`xmlns:svc="${mock.server.schema_base}/2.2/"`);
   });
 });
 

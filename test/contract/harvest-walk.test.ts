@@ -122,3 +122,44 @@ test.each(ROLES)('one record of every set, with its formats, as %s', async (as) 
     );
   }
 });
+
+const LIST = 'verb=ListRecords&metadataPrefix=oai_dc&set=ruian_katastr';
+/** What an answer must not look like: a request, and what of its answer is another. */
+const SPOILED: readonly (readonly [query: string, from: RegExp, to: string])[] = [
+  ['verb=Identify', /<request.*<\/request>/, ''],
+  ['verb=Identify', /Z<\/responseDate>/, '</responseDate>'],
+  ['verb=Identify', /verb="Identify"/, 'verb="identify"'],
+  ['verb=Identify', />2\.0</, '>1.1<'],
+  ['verb=Identify', /<adminEmail>.*<\/adminEmail>/, ''],
+  ['verb=Identify', /<adminEmail>.*<\/adminEmail>/, '<adminEmail>Eva</adminEmail>'],
+  ['verb=Identify', /YYYY-MM-DDThh:mm:ssZ/, 'YYYY'],
+  ['verb=Identify', /persistent/, 'yes'],
+  ['verb=Identify', /<rights>.*<\/rights>/s, ''],
+  ['verb=Identify', /entity#metadata/, 'entity#record'],
+  ['verb=Identify', /rightsManifest/g, 'leftsManifest'],
+  ['verb=ListMetadataFormats', /<metadataNamespace>.*?<\/metadataNamespace>/, ''],
+  ['verb=ListMetadataFormats', /<metadataFormat>.*<\/metadataFormat>/s, ''],
+  ['verb=ListSets', /<setName>.*?<\/setName>/, ''],
+  ['verb=ListSets', /heslo:obdobi/, 'heslo: obdobi'],
+  [LIST, /<header>.*?<\/header>/s, ''],
+  [LIST, /<header>/, '<header status="gone">'],
+  [LIST, /:\d\dZ<\/datestamp>/, 'Z</datestamp>'],
+  [LIST, /completeListSize="\d+"/, 'completeListSize="many"'],
+  [LIST, /cursor="0"/, 'cursor="-1"'],
+  [LIST, /(<oai_dc:dc.*?<\/oai_dc:dc>)/s, '$1$1'],
+  [LIST, /dc:title/g, 'dc:headline'],
+  [LIST.replace('oai_dc', 'oai_svc'), /\/2\.2\/"/g, '/2.1/"'],
+  [LIST.replace('oai_dc', 'oai_svc'), /<svc:kod>.*?<\/svc:kod>/, ''],
+  ['verb=', /badVerb/, 'noSuchThing'],
+  ['verb=', / code="badVerb"/, ''],
+  ['verb=', /<error.*<\/error>/s, ''],
+];
+
+test.each(SPOILED)(
+  'the answer to %s with %s made to "%s" is no answer',
+  async (query, from, to) => {
+    const { text } = await ask(mock, query, { version: NEWEST });
+    expect(text).toMatch(from);
+    expect(() => expectValid(NEWEST, text.replace(from, to))).toThrow();
+  },
+);

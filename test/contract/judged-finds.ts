@@ -20,7 +20,8 @@ const point = (wkt: string, epsg = '4326') => ({
 });
 const text = (name: string, value: string) => ({ [name]: `<svc:${name}>${value}</svc:${name}>` });
 
-const [LONGITUDE, LATITUDE] = ['15.1700002', '49.84'];
+const LONGITUDE = '15.1700002';
+const LATITUDE = '49.84';
 
 /** Only `id` resolves a reference, as it is written; an empty one counts as absent. */
 const REFERENCES: readonly JudgedFind[] = [
@@ -67,6 +68,16 @@ const REFERENCES: readonly JudgedFind[] = [
   {
     title: 'an id in small letters',
     content: findLines(2, { obdobi: vocabulary('obdobi', 'hes-000253') }),
+    status: 422,
+  },
+  {
+    title: 'an address for an id',
+    content: findLines(2, { obdobi: vocabulary('obdobi', 'https://example.org/id/HES-000253') }),
+    status: 422,
+  },
+  {
+    title: 'an accessibility without an id',
+    content: smallestFind({ pristupnost: vocabulary('pristupnost', '') }),
     status: 422,
   },
   {
@@ -195,6 +206,11 @@ const WKT: readonly (readonly [wkt: string, status: JudgedFind['status']])[] = [
   ['POINT (15. 49.84)', 422],
   [`POINT (${LONGITUDE})`, 422],
   ['POINT EMPTY', 422],
+  [`POINT ${LONGITUDE} ${LATITUDE}`, 422],
+  [`POINT (${LONGITUDE} ${LATITUDE}) x`, 422],
+  [`POINT (${LONGITUDE} ${LATITUDE} 300)`, 422],
+  [`POINT Z (${LONGITUDE} ${LATITUDE} 300)`, 422],
+  [`POINT M (${LONGITUDE} ${LATITUDE} 1)`, 422],
   [`SRID=4326;POINT (${LONGITUDE} ${LATITUDE})`, 422],
   [`MULTIPOINT (${LONGITUDE} ${LATITUDE})`, 422],
   [`POINT (${LONGITUDE} <!-- x -->${LATITUDE})`, 422],
@@ -251,6 +267,17 @@ const GEOMETRIES: readonly JudgedFind[] = [
     }),
     status: 201,
   },
+  ...['693174.81 1077354.27', '15.17 49.84'].map(
+    (numbers): JudgedFind => ({
+      title: `S-JTSK of ${numbers}`,
+      content: findLines(2, {
+        ...text('geom_system', '5514'),
+        geom_wkt: undefined,
+        geom_sjtsk_wkt: `<svc:geom_sjtsk_wkt EPSG="5514">POINT (${numbers})</svc:geom_sjtsk_wkt>`,
+      }),
+      status: 422,
+    }),
+  ),
   {
     title: 'a geometry in the element that is not selected',
     content: findLines(2, text('geom_system', '5514')),
@@ -320,6 +347,7 @@ const VALUES: readonly JudgedFind[] = [
     status: 201,
   },
   { title: 'a comment beside the find', content: `<!-- x -->${findLines(2)}`, status: 422 },
+  { title: 'an instruction beside the find', content: `<?note x?>${findLines(2)}`, status: 422 },
   {
     title: 'a section beside the find that looks like a comment',
     content: `<![CDATA[<!-- x -->]]>${findLines(2)}`,

@@ -1,8 +1,5 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { createConfig, lintFromString } from '@redocly/openapi-core';
+import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { packageRoot } from '../../src/base/package-root.ts';
 import { findLines, makeDocument, smallestFind } from '../support/contract-find.ts';
 import {
   contentDigest,
@@ -15,20 +12,9 @@ import { Described } from '../support/openapi.ts';
 import { tinyPng } from '../support/season.ts';
 import { startMock, type TestMock } from '../support/start-mock.ts';
 
-/** The contract's authentication paths end with a slash. */
-const PATHS_OF_THE_CONTRACT = { 'no-path-trailing-slash': 'off' } as const;
 const DESCRIPTIONS = ['service', 'control'] as const;
 
 describe.each(DESCRIPTIONS)('the description of the %s', (of) => {
-  test('is OpenAPI 3.1 without a linter complaint', async () => {
-    const source = readFileSync(join(packageRoot, 'mock-server', 'openapi', `${of}.json`), 'utf8');
-    const config = await createConfig({ extends: ['recommended'], rules: PATHS_OF_THE_CONTRACT });
-    const problems = await lintFromString({ source, config });
-    expect(
-      problems.map(({ ruleId, message, location }) => [ruleId, message, location[0]?.pointer]),
-    ).toEqual([]);
-  });
-
   test('is served with the address that it describes, for each tenant its own', async () => {
     await using mock = await startMock();
     await mock.control('POST', '/tenants', { name: 'other' });
@@ -237,3 +223,79 @@ describe('every documented status of the service occurs', () => {
     return accounts.find((account) => account.username === username)?.user ?? '';
   }
 });
+
+const ODD_TEXTS = [
+  '',
+  ' ',
+  '-1',
+  '1e309',
+  '../..',
+  '%',
+  'žluť 😀',
+  '<svc/>',
+  '&x;',
+  '__proto__',
+  '{0}',
+];
+const KNOWN_TEXTS = ['C-202400101-N00001', 'HES-000253', 'archivist', '2030-01-01T00:00:00Z', '1'];
+
+test.each(DESCRIPTIONS)(
+  'any request to the %s gets an answer that is described, and no failure',
+  async (of) => {
+    await using mock = await startMock();
+    const described = new Described(of);
+    const base = of === 'service' ? mock.url : mock.server.control_url;
+    const signedIn = { authorization: `Bearer ${await fetchToken(mock, 'archivist')}` };
+    const form = {
+      'content-type': 'multipart/form-data; boundary=xYzZY',
+      'content-digest': contentDigest('x'),
+    };
+    const names = [
+      ...JSON.stringify(described.description).matchAll(/"name":"(\w+)"|"(\w+)":\{"type"/g),
+    ].map(([, parameter, property]) => parameter ?? property ?? '');
+    const text = fc.constantFrom(...ODD_TEXTS, ...KNOWN_TEXTS);
+    const fields = fc.dictionary(fc.constantFrom(...names), fc.oneof(text, fc.jsonValue()));
+    const asking = fc.record({
+      operation: fc.constantFrom(
+        ...Object.entries(described.description.paths).flatMap(([path, operations]) =>
+          Object.keys(operations).map((method) => ({ path, method: method.toUpperCase() })),
+        ),
+      ),
+      other: fc.option(fc.constantFrom('HEAD', 'PUT', 'PATCH', 'DELETE', 'OPTIONS')),
+      part: text,
+      query: fc.dictionary(fc.constantFrom(...names), text, { maxKeys: 2 }),
+      headers: fc.constantFrom(
+        {},
+        signedIn,
+        { ...signedIn, ...form },
+        { ...signedIn, accept: ';,' },
+      ),
+      body: fc.oneof(
+        fields.map((value) => JSON.stringify(value)),
+        text.map((bytes) => multipart([{ name: 'file', fileName: 'a.xml', bytes }])),
+      ),
+    });
+    await fc.assert(
+      fc.asyncProperty(asking, async ({ operation, other, part, query, headers, body }) => {
+        const method = other ?? operation.method;
+        const path = operation.path.replaceAll(/\{[^}]*\}/g, () => encodeURIComponent(part) || 'x');
+        const response = await fetch(`${base}${path}?${new URLSearchParams(query)}`, {
+          method,
+          headers,
+          redirect: 'manual',
+          body: /GET|HEAD/.test(method) ? undefined : body,
+        });
+        expect(response.status).toBeLessThan(500);
+        const answered = {
+          method,
+          path,
+          status: response.status,
+          headers: Object.fromEntries(response.headers),
+          body: await response.text(),
+        };
+        expect(described.fault(answered)).toBeUndefined();
+      }),
+      { numRuns: 4 * (fc.readConfigureGlobal().numRuns ?? 50) },
+    );
+  },
+);

@@ -65,8 +65,6 @@ describe('options of the library', () => {
 describe('flags of the program', () => {
   test.each([
     [['--prot', '8099'], /unknown option '--prot'/],
-    [['replay', '--base-url', 'http://127.0.0.1:9'], /missing required argument/],
-    [['replay', 'some.jsonl', '--bse-url', 'x'], /--base-url/],
     [['--schema-versions', 'abc'], /must be a version/],
     [['--control-token', 'words '], /ends with a blank/],
   ])('%j end it with 2', async (flags, reason) => {

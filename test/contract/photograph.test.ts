@@ -14,7 +14,7 @@ import { expectDetail, useMock } from './contract-import.ts';
 const { mock, token } = useMock();
 
 const MINE = 'C-202400101-N00007';
-const RESEARCHERS = 'C-202400101-N00001';
+const _RESEARCHERS = 'C-202400101-N00001';
 const ARCHIVED = 'C-202400101-N00006';
 const PHOTO = jpeg(undefined);
 const EICAR = ['X5O!P%@AP[4\\PZX54(P^)7CC)7}$', 'EICAR-STANDARD-ANTIVIRUS-TEST-FILE!$H+H*'].join(
@@ -38,19 +38,12 @@ const photos = async () =>
 const names = (xml: string) => [...xml.matchAll(/<svc:nazev>([^<]*)</g)].map((match) => match[1]);
 
 describe('Upload: refusals before the file is looked at (A-PHOTO-9 to A-PHOTO-11, A-PHOTO-17)', () => {
-  test('401, 503, 405 and 415 as at every write endpoint', async () => {
-    expectDetail(await upload(PHOTO, { token: 'unknown' }), 401);
+  test('415: a body that is no form', async () => {
     expectDetail(await upload(PHOTO, { headers: { 'content-type': 'image/jpeg' } }), 415);
-    await mock().control('PUT', '/settings', { access_mode: 'closed' });
-    expectDetail(await upload(PHOTO), 503);
   });
 
-  test('404: the find does not exist; checked before a missing file', async () => {
-    expectDetail(await upload(PHOTO, { find: 'C-202400101-N00999' }), 404);
+  test('404 and 403: no such find and no permission come before a missing file', async () => {
     expectDetail(await upload(PHOTO, { find: 'C-202400101-N00999', parts: [] }), 404);
-  });
-
-  test('403: no permission; checked before a missing file', async () => {
     expectDetail(await upload(PHOTO, { find: 'M-202300316-N00003', parts: [] }), 403);
   });
 
@@ -62,8 +55,8 @@ describe('Upload: refusals before the file is looked at (A-PHOTO-9 to A-PHOTO-11
     expectDetail(await upload(PHOTO, { parts: [{ name: 'file', bytes: PHOTO }] }), 400);
   });
 
-  test.each(['file', 'other'])('400: more than one file, the second named %s', async (name) => {
-    const parts = ['file', name].map((field) => ({ name: field, fileName: 'a.jpg', bytes: PHOTO }));
+  test('400: more than one file, whatever the second is called', async () => {
+    const parts = ['file', 'other'].map((name) => ({ name, fileName: 'a.jpg', bytes: PHOTO }));
     expectDetail(await upload(PHOTO, { parts }), 400);
     expect(await photos()).toBe(9);
   });
@@ -108,10 +101,8 @@ describe('Upload: the file (A-PHOTO-2, A-PHOTO-12, A-PHOTO-19)', () => {
   test.each(ARCHIVES)(
     '422: %s archives; a password has its own detail',
     async (_, plain, encrypted) => {
-      const [open, locked] = [
-        await upload(plain, { digest: null }),
-        await upload(encrypted, { digest: null }),
-      ];
+      const open = await upload(plain, { digest: null });
+      const locked = await upload(encrypted, { digest: null });
       expectDetail(open, 422);
       expectDetail(locked, 422);
       expect(locked.json?.['detail']).not.toBe(open.json?.['detail']);
@@ -144,16 +135,6 @@ describe('Upload: the file (A-PHOTO-2, A-PHOTO-12, A-PHOTO-19)', () => {
     ])
       expectDetail(await upload(bytes, { digest: null }), 422);
     expectDetail(await upload(Buffer.from([0, 1, 2, 250]), { digest: null }), 400);
-  });
-
-  test.each([
-    ['missing', null, 400],
-    ['malformed', 'md5=:AAAA:', 400],
-    ['no Base64', 'sha-512=:A:', 400],
-    ['empty', 'sha-512=::', 400],
-    ['of other bytes', contentDigest('other'), 422],
-  ])('a digest that is %s', async (_, digest, status) => {
-    expectDetail(await upload(PHOTO, { digest }), status);
   });
 
   test('422: the antivirus test string at any position; accepted with the scanner off', async () => {
@@ -286,9 +267,7 @@ describe('Upload: success (A-PHOTO-8, A-FILE-1, A-FILE-5)', () => {
   });
 
   test.each([
-    ['a Researcher, own find in state 1', 'researcher', RESEARCHERS, 201],
     ['a Researcher, own find in state 2', 'researcher', 'C-202400101-N00003', 403],
-    ['a Researcher, somebody else’s find', 'researcher', MINE, 403],
     ['a colleague of the organisation', 'colleague', MINE, 201],
     ['an Archaeologist elsewhere', 'outsider', MINE, 403],
     ['an Archivist', 'archivist', 'M-202300316-N00003', 201],

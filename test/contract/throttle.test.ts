@@ -96,6 +96,7 @@ describe('Minimum interval (A-RATE-1 to A-RATE-3, A-RATE-7 to A-RATE-11, A-RATE-
     await intervals(100, 100);
     expect((await send(smallestFind())).status).toBe(201);
     expect((await knock()).status).toBe(429);
+    expectDetail(await send(smallestFind()), 429);
   });
 
   test('0 disables a scope', async () => {

@@ -24,12 +24,10 @@ describe('Seed numbers differ where the contract is silent', () => {
   });
 
   test('the same number gives the same mock, others give others', async () => {
-    const [first, again, other, third] = [
-      await accidents(1),
-      await accidents(1),
-      await accidents(2),
-      await accidents(4),
-    ];
+    const first = await accidents(1);
+    const again = await accidents(1);
+    const other = await accidents(2);
+    const third = await accidents(4);
     expect(again).toEqual(first);
     expect(new Set([first.detail, other.detail, third.detail]).size).toBe(3);
     expect(new Set([first.pageSize, other.pageSize, third.pageSize]).size).toBeGreaterThan(1);

@@ -48,8 +48,8 @@ test.skipIf(!canWatchCalls && process.env['CI'] === undefined)(
     });
     const home = await signedIn(stage, 'archaeologist', [
       ...settledAfter(0, 0),
-      '--max-in-flight',
-      '1',
+      '--set',
+      'max_in_flight=1',
     ]);
     const season = writeSeason(home, FINDS, { photos: true });
     const disk = makeDisk(home.folder);
@@ -147,7 +147,8 @@ function look(image: Image, { promised, begun }: Known, random: Random): 'damage
   const folder = mkdtempSync(join(tmpdir(), 'pas-cut-'));
   try {
     lay(folder, image, (path) => /\.sqlite/.test(path), random);
-    const [inImage, journal] = [outboxIn(image) ?? '', journalIn(image)];
+    const inImage = outboxIn(image) ?? '';
+    const journal = journalIn(image);
     const path = join(folder, inImage);
     if (inImage === '' || !existsSync(path))
       return promised + begun.length === 0 ? [] : ['there is no outbox'];

@@ -91,7 +91,9 @@ export async function pasWatched(
   rmSync(list, { force: true });
   const struck = lines.find((line) => line.startsWith('fault '))?.slice('fault '.length);
   return {
-    ...{ code, signal, ...written },
+    code,
+    signal,
+    ...written,
     calls: lines.filter((line) => !line.startsWith('fault ')).map(parseCall),
     struck: struck === undefined ? undefined : parseCall(struck),
   };

@@ -19,27 +19,29 @@ const FINDS = 5;
 /** Short, so that many rounds fit into an hour. */
 const SETTLE_MS = 800;
 const PROFILE_FLAGS = [
-  ...[
-    '--min-interval-ms',
-    '8',
-    '--settle-ms',
-    `${SETTLE_MS}`,
-    '--index-allowance-ms',
-    '500',
-    '--answer-timeout-ms',
-    '600',
-  ],
+  '--set',
+  'min_interval_ms=8',
+  '--set',
+  `settle_ms=${SETTLE_MS}`,
+  '--set',
+  'index_allowance_ms=500',
+  '--set',
+  'answer_timeout_ms=600',
 ];
 const FAULTS = [
-  ...[
-    '500-before-save',
-    '500-after-save',
-    'hang-before-save',
-    'hang-after-save',
-    'reset-before-save',
-    'reset-after-save',
-  ],
-  ...['truncate', 'malformed', '502', '504', '503', 'throttle', 'token-expired'],
+  '500-before-save',
+  '500-after-save',
+  'hang-before-save',
+  'hang-after-save',
+  'reset-before-save',
+  'reset-after-save',
+  'truncate',
+  'malformed',
+  '502',
+  '504',
+  '503',
+  'throttle',
+  'token-expired',
 ];
 const PUSH_CODES = [0, 3, 4, 5, 6, 15];
 const MAX_TURNS = 20;
@@ -110,7 +112,7 @@ async function disturbedPush(
   random: Random,
   restartService: () => Promise<void>,
 ): Promise<void> {
-  const { child, ended } = home.start('push', '--json', '--no-look');
+  const { child, ended } = home.start('push', '--json');
   await Promise.race([ended, pause(random.between(200, 1200))]);
   if (random.chance(0.2)) await restartService();
   if (random.chance(0.7) && child.exitCode === null) child.kill('SIGKILL');

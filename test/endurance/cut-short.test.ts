@@ -90,7 +90,7 @@ const REWRITTEN = [
 ];
 
 beforeEach(async () => {
-  home = await signedIn(mock.service, 'archaeologist', ['--min-interval-ms', '20'], {
+  home = await signedIn(mock.service, 'archaeologist', ['--set', 'min_interval_ms=20'], {
     name: 'a season',
     prepare: async (home) => {
       await expectDone(home.pas('import', writeSeason(home, 500)));

@@ -39,7 +39,7 @@ let findsBefore = 0;
 
 beforeEach(async () => {
   findsBefore = (await mock.service.state()).finds;
-  home = await signedIn(mock.service, 'archaeologist', ['--min-interval-ms', '20']);
+  home = await signedIn(mock.service, 'archaeologist', ['--set', 'min_interval_ms=20']);
   outbox = outboxFile(home);
 });
 
@@ -119,20 +119,6 @@ describe('a full disk', () => {
     expect((await mock.service.state()).finds).toBe(findsBefore);
     await expectDone(home.pas('push'));
     expect((await mock.service.state()).finds - findsBefore).toBe(10);
-  });
-
-  test('in the middle of a push leaves unrecorded answers uncertain, and nothing is created twice', async () => {
-    await expectDone(home.pas('import', writeSeason(home, 30)));
-    expectClear(pasWithFilesUpTo(home, 160, 'push'), 12, /the disk reported an error/);
-    const count = (await mock.service.state()).finds - findsBefore;
-    expect(count).toBeGreaterThan(0);
-    expect(count).toBeLessThan(30);
-    // Requests that may be in flight according to the disk are looked up once the service must be
-    // done with them.
-    await home.pas('push');
-    await mock.service.control('POST', '/clock', { advance_ms: 31 * 60_000 });
-    await expectDone(home.pas('push'));
-    expect((await mock.service.state()).finds - findsBefore).toBe(30);
   });
 });
 

@@ -1,63 +1,22 @@
 import { mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
-import type { ServerResponse } from 'node:http';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
-import { gzipSync } from 'node:zlib';
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { Runtime } from '../../src/context/context.ts';
 import { runMain } from '../../src/main.ts';
 import { eventually } from '../support/eventually.ts';
 import { manualClock } from '../support/manual-clock.ts';
-import { envelope, ODD_SET, page, send, startOddService } from '../support/odd-service.ts';
+import { ODD_SET, page, send, startOddService } from '../support/odd-service.ts';
 import { addressFlags, type Home, makeHome, type Service } from '../support/run-pas.ts';
 
 const MEBI = 1024 * 1024;
-
-/** Little more than pas takes for an ordinary page. */
-const LITTLE_ROOM = { NODE_OPTIONS: '--max-old-space-size=160' };
 
 async function homeAt(service: Service, more: NodeJS.ProcessEnv = {}): Promise<Home> {
   const home = makeHome(more);
   await home.pas('init', '--name', 'odd', '--kind', 'training', ...addressFlags(service));
   return home;
 }
-
-const inList = (inner: string): string => envelope(`<ListRecords>${inner}</ListRecords>`);
-
-// A refused request is repeated after seconds in which nothing happens.
-describe.concurrent('an answer built to fill the memory is one clear error with little memory:', () => {
-  test.each<readonly [string, RegExp, (response: ServerResponse) => void]>([
-    [
-      'a hundred megabytes of elements in a gzip',
-      /gzip/,
-      (to) => send(to, gzipSync(inList('<a/>'.repeat(25 * MEBI)))),
-    ],
-    [
-      'a gzip that is a thousand times smaller',
-      /gzip/,
-      (to) => send(to, gzipSync(inList(`<a>${' '.repeat(20 * MEBI)}</a>`))),
-    ],
-    [
-      'sixteen megabytes of elements',
-      /more than \d+ elements/,
-      (to) => send(to, inList('<a/>'.repeat(4 * MEBI))),
-    ],
-    [
-      'a record without end',
-      /cannot be read/,
-      (to) => send(to, inList('header'.repeat(3 * MEBI)).replace('</ListRecords>', '<')),
-    ],
-  ])('%s', async (_, words, odd) => {
-    await using service = await startOddService();
-    const home = await homeAt(service, LITTLE_ROOM);
-    service.odd((response) => odd(response));
-    const run = await home.start('harvest', ODD_SET, '--out', 'out.jsonl', '--json').ended;
-    expect(run.stderr).toMatch(words);
-    expect(run.stderr).not.toMatch(/\n\s+at |heap/);
-    expect(run.code).toBe(14);
-  });
-});
 
 test('of unreadable answers the newest twenty are stored, with 16 MiB of each', async () => {
   await using service = await startOddService();

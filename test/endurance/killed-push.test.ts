@@ -12,10 +12,10 @@ const mock = useMock('--min-interval', '10');
 /** A home whose push of one find was killed after the service had saved it. */
 async function homeOfKilledPush(): Promise<Home> {
   const home = await signedIn(mock.service, 'archaeologist', [
-    '--min-interval-ms',
-    '10',
-    '--settle-ms',
-    '1000',
+    '--set',
+    'min_interval_ms=10',
+    '--set',
+    'settle_ms=1000',
   ]);
   await expectDone(home.pas('import', writeSeason(home, 1)));
   await mock.service.faults({ endpoint: 'import', times: 1, fault: 'hang-after-save' });
@@ -48,7 +48,7 @@ test('a find whose push was killed can be settled without another push, by a per
 });
 
 test('a damaged stored photograph is repaired by adding the file again', async () => {
-  const home = await signedIn(mock.service, 'archaeologist', ['--min-interval-ms', '10']);
+  const home = await signedIn(mock.service, 'archaeologist', ['--set', 'min_interval_ms=10']);
   await expectDone(home.pas('import', writeSeason(home, 1)));
   const photo = home.file('a.png', tinyPng(1));
   await expectDone(home.pas('photo', 'add', 'K-1', photo));

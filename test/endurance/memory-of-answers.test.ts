@@ -254,7 +254,9 @@ async function startWriteService(answer: RequestListener): Promise<Service & Asy
   await new Promise((resolve) => server.once('listening', resolve));
   const base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   return {
-    ...{ base_url: base, oai_base: base, schema_base: base },
+    base_url: base,
+    oai_base: base,
+    schema_base: base,
     [Symbol.asyncDispose]: () =>
       new Promise((done) => {
         server.closeAllConnections();

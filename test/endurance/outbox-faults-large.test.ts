@@ -1,14 +1,12 @@
-import { performance } from 'node:perf_hooks';
 import { expect, test } from 'vitest';
-import { eventually } from '../support/eventually.ts';
 import { findStates } from '../support/find-states.ts';
-import { expectDone, type Home, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
+import { expectDone, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
 import { writeSeason } from '../support/season.ts';
 import { useMockProcess } from '../support/use-mock.ts';
 
 const mock = useMockProcess('--min-interval', '0');
 
-const ALL_IN_INDEX = [...WITHOUT_PAUSES, '--index-allowance-ms', '0'];
+const ALL_IN_INDEX = [...WITHOUT_PAUSES, '--set', 'index_allowance_ms=0'];
 
 /** Number of requests that a command makes. */
 async function countRequests(work: () => Promise<unknown>): Promise<number> {
@@ -51,30 +49,4 @@ test('A second laptop with the same finds looks them up in one request, and hold
     (await second.json<{ needs_person: readonly unknown[] }>('status')).needs_person,
   ).toHaveLength(finds);
   expect(await mock.made()).toMatchObject({ finds });
-});
-
-/** Presses Ctrl-C so long after a push has been started. @returns how it ended */
-async function interrupted(home: Home, afterMs: number): Promise<number | string | null> {
-  const push = home.start('push');
-  const startedMs = performance.now();
-  await eventually(() => performance.now() - startedMs).toBeGreaterThan(afterMs);
-  push.child.kill('SIGINT');
-  const { code, signal } = await push.ended;
-  return code ?? signal;
-}
-
-test('A push interrupted at any moment finishes what is under way, and sends nothing twice.', async () => {
-  const home = await signedIn(mock.service, 'archaeologist', ALL_IN_INDEX);
-  await expectDone(home.pas('import', writeSeason(home, 1000)));
-  await expectDone(home.pas('push', '--limit', '300'));
-  const ends: (number | string | null)[] = [];
-  for (let part = 0; part < 6; part += 1)
-    ends.push(await interrupted(home, 400 * (part + Math.random())));
-  // Before pas has begun, the system ends it.
-  expect(ends.filter((end) => end !== 130 && end !== 'SIGINT')).toEqual([]);
-  const states = Object.values(await findStates(home));
-  expect(states.filter((state) => state !== 'accepted' && state !== 'queued')).toEqual([]);
-  expect(await mock.made()).toMatchObject({
-    finds: states.filter((state) => state === 'accepted').length,
-  });
 });

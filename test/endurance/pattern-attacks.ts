@@ -68,7 +68,8 @@ class Found {
         for (const { elements } of 'alternatives' in node ? node.alternatives : []) {
           for (const [index, element] of elements.entries()) {
             this.visit(element, before + this.#words(elements.slice(0, index)));
-            const [last, next] = [elements[index - 1], elements[index + 1]];
+            const last = elements[index - 1];
+            const next = elements[index + 1];
             const isInWord = (other: AST.Element | undefined): boolean =>
               element.type === 'Character' && other?.type === 'Character';
             if (!isInWord(next)) this.words.add(this.#words(elements.slice(0, index + 1)));

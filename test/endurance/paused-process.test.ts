@@ -15,8 +15,10 @@ const mock = useMock('--min-interval', '0');
 
 async function homeWithFinds(): Promise<Home> {
   const home = await signedIn(mock.service, 'archaeologist', [
-    ...['--min-interval-ms', '10'],
-    ...['--answer-timeout-ms', `${ANSWER_TIMEOUT_MS}`],
+    '--set',
+    'min_interval_ms=10',
+    '--set',
+    `answer_timeout_ms=${ANSWER_TIMEOUT_MS}`,
   ]);
   await expectDone(home.pas('import', writeSeason(home, FINDS)));
   return home;

@@ -1,7 +1,7 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { eventually } from '../support/eventually.ts';
 import { type MockProcess, startMockProcess } from '../support/mock-process.ts';
-import { expectDone, type Home, jsonLines, type Run, signedIn } from '../support/run-pas.ts';
+import { expectDone, type Home, jsonLines, signedIn } from '../support/run-pas.ts';
 import { writeSeason } from '../support/season.ts';
 
 const FINDS = 8;
@@ -19,7 +19,7 @@ afterAll(() => service.stop());
 beforeEach(async () => {
   await service.control('POST', '/reset');
   findsBefore = (await service.state()).finds;
-  home = await signedIn(service, 'archaeologist', ['--min-interval-ms', '20']);
+  home = await signedIn(service, 'archaeologist', ['--set', 'min_interval_ms=20']);
   await expectDone(home.pas('import', writeSeason(home, FINDS)));
 });
 
@@ -27,17 +27,7 @@ async function created(): Promise<number> {
   return (await service.state()).finds - findsBefore;
 }
 
-async function push(
-  ...flags: string[]
-): Promise<Run & { summary: Record<string, unknown> | undefined }> {
-  const run = await home.pas('push', '--json', ...flags);
-  return { ...run, summary: jsonLines(run.stdout).findLast(({ type }) => type === 'summary') };
-}
-
-type Status = {
-  entries: Record<string, Record<string, number>>;
-  needs_person: { find: string; state: string; command: string }[];
-};
+type Status = { entries: Record<string, Record<string, number>> };
 
 async function imports(): Promise<Record<string, number>> {
   return (await home.json<Status>('status')).entries['import'] ?? {};
@@ -51,32 +41,12 @@ async function expectEachOnceOrUncertain(): Promise<void> {
   expect(await created()).toBeLessThanOrEqual(accepted + uncertain);
 }
 
-describe('an uncertain find', () => {
-  test('is named with the command that settles it, and a person can decide either way', async () => {
-    await service.faults({
-      endpoint: 'import',
-      when: { every: 4 },
-      times: 2,
-      fault: '500-before-save',
-    });
-    expect((await push()).code).toBe(6);
-    const { needs_person } = await home.json<Status>('status');
-    expect(needs_person).toHaveLength(2);
-    for (const { find, command } of needs_person) {
-      expect(command).toContain(`pas resolve ${find}`);
-      await expectDone(home.pas('resolve', find, '--resend'));
-    }
-    expect((await push()).code).toBe(0);
-    expect(await created()).toBe(FINDS);
-  });
-});
-
 test('Ctrl-C lets requests under way finish, and the rest is sent later', async () => {
   home = await signedIn(service, 'archaeologist', [
-    '--min-interval-ms',
-    '20',
-    '--max-in-flight',
-    '2',
+    '--set',
+    'min_interval_ms=20',
+    '--set',
+    'max_in_flight=2',
   ]);
   await expectDone(home.pas('import', writeSeason(home, FINDS)));
   await service.control('PUT', '/settings', { latency_ms: 300 });
@@ -90,7 +60,7 @@ test('Ctrl-C lets requests under way finish, and the rest is sent later', async 
   expect(queued).toBeGreaterThan(0);
   expect(await created()).toBe(accepted);
   await service.control('PUT', '/settings', { latency_ms: 0 });
-  expect((await push()).code).toBe(0);
+  expect((await home.pas('push')).code).toBe(0);
   expect(await created()).toBe(FINDS);
 });
 
@@ -109,18 +79,6 @@ test('a second Ctrl-C abandons the requests under way and says so', async () => 
   expect(code).toBe(6);
   await service.faults();
   await expectEachOnceOrUncertain();
-});
-
-test('kill -9 while sending does not cause anything to be sent twice', async () => {
-  await service.control('PUT', '/settings', { latency_ms: 400 });
-  const running = home.start('push');
-  await untilRequests(4);
-  running.child.kill('SIGKILL');
-  await running.ended;
-  await service.control('PUT', '/settings', { latency_ms: 0 });
-  const { code } = await push();
-  await expectEachOnceOrUncertain();
-  expect(code).toBe(((await imports())['uncertain'] ?? 0) > 0 ? 6 : 0);
 });
 
 function untilRequests(count: number): Promise<void> {

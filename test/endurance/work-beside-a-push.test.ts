@@ -10,8 +10,8 @@ const mock = useMock('--min-interval', '0');
 test('A table and a list of numbers are imported, a backup is made and finds are validated during a push, which sends all that waited.', async () => {
   const home = await signedIn(mock.service, 'archaeologist', [
     ...WITHOUT_PAUSES,
-    '--max-in-flight',
-    '2',
+    '--set',
+    'max_in_flight=2',
   ]);
   await expectDone(home.pas('import', writeSeason(home, 20)));
   const table = writeSeason(home, 2000);

@@ -94,7 +94,10 @@ export function recordsClient(): HarvestClient {
           sets: [SET],
           metadataPrefix: 'oai_svc',
           skipBroken: false,
-          ...{ full, rights, acceptLosses, indexAllowanceMs: INDEX_ALLOWANCE_MS },
+          full,
+          rights,
+          acceptLosses,
+          indexAllowanceMs: INDEX_ALLOWANCE_MS,
         });
         return {
           isFull: pass === 'full',
@@ -153,7 +156,8 @@ export function vocabularyClient(): HarvestClient {
           full: run.full,
           acceptLosses: run.acceptLosses,
           skipBroken: false,
-          ...{ subject: `${VERSION} `, indexAllowanceMs: INDEX_ALLOWANCE_MS },
+          subject: `${VERSION} `,
+          indexAllowanceMs: INDEX_ALLOWANCE_MS,
         });
         return {
           isFull: harvested?.pass === 'full',

@@ -25,7 +25,8 @@ const MAX_CHANGES = 5;
 /** Runs until everything that was begun under a fault is complete. */
 const MAX_QUIET_RUNS = 3;
 /** Things that may be lost at once. */
-const [MAX_LOST, MAX_LOST_SHARE] = [50, 0.1];
+const MAX_LOST = 50;
+const MAX_LOST_SHARE = 0.1;
 
 /** Failure of a request. */
 const FAILURES: readonly ((answer: HttpResponse) => HttpResponse)[] = [
@@ -91,7 +92,8 @@ class Scenario {
   }
 
   async play(): Promise<void> {
-    const [random, service] = [this.#random, this.#service];
+    const random = this.#random;
+    const service = this.#service;
     service.make(random.pick([1, random.between(2, 30), random.between(30, 180)]));
     for (let steps = random.between(1, 5); steps > 0; steps -= 1) {
       for (let acts = random.between(0, 3); acts > 0; acts -= 1) this.#act();
@@ -210,8 +212,10 @@ class Scenario {
 
   /** The list changes before some requests, some fail, and a killed process makes no more. */
   #disturbed({ killAfter, failing, changing }: Disturbance): Exchange {
-    const [service, random] = [this.#service, this.#random];
-    let [asked, failures] = [0, 0];
+    const service = this.#service;
+    const random = this.#random;
+    let asked = 0;
+    let failures = 0;
     return async (request) => {
       asked += 1;
       if (asked > MAX_REQUESTS) throw new Broken('endless');

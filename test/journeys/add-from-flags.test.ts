@@ -52,7 +52,10 @@ describe('a find is added from flags', () => {
     const added = await home.json<Added>(
       'add',
       ...sets({ local_id: 'K-017', ...COMPLETE }),
-      ...['--point', `49°50'25.8"N 15°10'16.3"E`, '--photo', 'a.png'],
+      '--point',
+      `49°50'25.8"N 15°10'16.3"E`,
+      '--photo',
+      'a.png',
     );
     expect(added).toMatchObject({
       local_id: 'K-017',

@@ -62,10 +62,10 @@ test.each([
   'an error stored by a pas in %s is shown in %s to a reader of that language',
   async (spoken, read) => {
     const home = await signedIn(mock.service, 'archaeologist', [
-      '--min-interval-ms',
-      '10',
-      '--settle-ms',
-      '600000',
+      '--set',
+      'min_interval_ms=10',
+      '--set',
+      'settle_ms=600000',
     ]);
     await work(home.with({ PAS_LANG: spoken }));
     const text = await told(home.with({ PAS_LANG: read }));

@@ -129,7 +129,10 @@ test('a table under other local ids after a lost data home is asked about, not s
 
 test('at most twelve imports leave where the service refuses all of them alike', async () => {
   await expectDone(home.pas('import', writeSeason(home, 60)));
-  const table = readFileSync(writeSeason(home, 60), 'utf8').replaceAll('C-202400101', 'C-209999999');
+  const table = readFileSync(writeSeason(home, 60), 'utf8').replaceAll(
+    'C-202400101',
+    'C-209999999',
+  );
   const other = await signedIn(mock.service, 'archaeologist', WITHOUT_PAUSES);
   await other.pas('import', other.file('season.csv', table));
   const run = await other.pas('push', '--json');

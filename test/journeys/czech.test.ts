@@ -166,7 +166,7 @@ describe('a Czech pas', () => {
     expect((await home.pas('list', '--limit', 'x')).stderr).toContain(
       'hodnota „x“ přepínače „--limit <n>“ je neplatná. Zadejte celé číslo.',
     );
-    const tooMany = await home.pas('build', 'a', 'b', '--json');
+    const tooMany = await home.pas('show', 'a', 'b', '--json');
     expect(tooMany.stderr).toContain(
       '"message":"chyba: příliš mnoho argumentů: zadáno 2, nejvýše 1"',
     );

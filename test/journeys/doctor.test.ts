@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { beforeEach, expect, test } from 'vitest';
-import { outboxFile } from '../support/outbox-files.ts';
+import { findPhotographCopies, outboxFile } from '../support/outbox-files.ts';
 import { expectDone, type Home, makeHome, signedIn } from '../support/run-pas.ts';
 import { tinyPng, writeSeason } from '../support/season.ts';
 import { useMock } from '../support/use-mock.ts';
@@ -86,9 +86,8 @@ test('a schema version that the service accepted in imports is reported as accep
 
 test('a problem of the machine is named with advice', async () => {
   await expectDone(home.pas('import', writeSeason(home, 1)));
-  const photo = home.file('p.png', tinyPng(1));
-  await expectDone(home.pas('photo', 'add', 'K-1', photo, '--link'));
-  rmSync(photo);
+  await expectDone(home.pas('photo', 'add', 'K-1', home.file('p.png', tinyPng(1))));
+  for (const copy of findPhotographCopies(home)) rmSync(copy);
   chmodSync(outboxFile(home), 0o644);
   const { code, levels, report } = await diagnose(home, '--offline');
   expect(levels).toMatchObject({

@@ -24,7 +24,7 @@ let home: Home;
 
 beforeAll(async () => {
   service = await serveMock('--min-interval', '0');
-  home = await signedIn(service, 'archaeologist', ['--min-interval-ms', '0']);
+  home = await signedIn(service, 'archaeologist', ['--set', 'min_interval_ms=0']);
 });
 afterAll(() => service.stop());
 
@@ -64,7 +64,7 @@ test('exported finds that are imported again are unchanged, sent or not, with ph
 });
 
 test('a table of finds that the service has creates no second record', async () => {
-  const other = await signedIn(service, 'archaeologist', ['--min-interval-ms', '0']);
+  const other = await signedIn(service, 'archaeologist', ['--set', 'min_interval_ms=0']);
   const run = await other.pas('import', join(home.folder, 'out/finds.csv'), '--json');
   expect(run.code).toBe(3);
   const report = JSON.parse(run.stdout) as Report;
@@ -179,7 +179,7 @@ test('an unreadable file ends with 2 and queues nothing', async () => {
 });
 
 test('a killed import has whole batches in the outbox, and resumes where it stopped', async () => {
-  const killed = await signedIn(service, 'archaeologist', ['--min-interval-ms', '0']);
+  const killed = await signedIn(service, 'archaeologist', ['--set', 'min_interval_ms=0']);
   const table = writeSeason(killed, 3000);
   const { child, ended } = killed.start('import', table, '--quiet');
   const outbox = openSqlite(outboxFile(killed), { readonly: true });

@@ -1,11 +1,9 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { readTable } from '../../src/tables/readers.ts';
-import { lidoValidator } from '../support/lido-schema.ts';
 import { type RunningMock, serveMock } from '../support/mock-process.ts';
-import { addressFlags, expectDone, type Home, makeHome, signedIn } from '../support/run-pas.ts';
-import { faults } from '../support/schema-validators.ts';
+import { expectDone, type Home, signedIn } from '../support/run-pas.ts';
 import { tinyPng } from '../support/season.ts';
 
 let service: RunningMock;
@@ -17,11 +15,9 @@ const TABLE = [
   'B-1;C-202400101;12;HES-000560;HES-000253;HES-000691;HES-000988;OS-001507;2024-06-01;2;5514;HES-000867;tajná mez;-743987,65;-1043876,54;u tajné meze;mez.png',
   'D-1;C-202400101;;;;;;;;1;4326;HES-000868;tajný les;14,5333;50,1777;;',
 ];
-const SECRET = ['tajn', 'mez.png', '743987', '1043876', '14.53', '50.17', 'OS-001507'];
-
 beforeAll(async () => {
   service = await serveMock('--min-interval', '0');
-  home = await signedIn(service, 'archaeologist', ['--min-interval-ms', '0']);
+  home = await signedIn(service, 'archaeologist', ['--set', 'min_interval_ms=0']);
   await expectDone(home.pas('harvest-vocab'));
   home.file('pole.png', tinyPng(1));
   home.file('mez.png', tinyPng(2));
@@ -34,94 +30,6 @@ afterAll(() => service.stop());
 
 const path = (name: string): string => join(home.folder, name);
 const read = (name: string): string => readFileSync(path(name), 'utf8');
-
-describe('pas export --for lido', () => {
-  test('writes LIDO with one record per find, and gives a place only if it is public', async () => {
-    expect(await home.json('export', '--for', 'lido', '--out', path('finds.xml'))).toMatchObject({
-      format: 'xml',
-      finds: 3,
-    });
-    const document = read('finds.xml');
-    using validator = await lidoValidator();
-    expect(faults(validator, document)).toEqual([]);
-    expect(document.split('<lido:lido>')).toHaveLength(4);
-    for (const output of [
-      '<gml:pos>50.0876 14.4123</gml:pos>',
-      'volné pole',
-      'otevřená',
-      'Čermáková, Žofie',
-      'pole.png',
-    ])
-      expect(document).toContain(output);
-    expect(SECRET.filter((secret) => document.includes(secret))).toEqual([]);
-    expect(document).toMatch(
-      /<lido:recordInfoLink>http.*\/id\/C-202400101-N\d+<\/lido:recordInfoLink>/,
-    );
-    expect(document).toContain('<lido:term xml:lang="cs">paleolit</lido:term>');
-  });
-
-  test('gives no place at all with --without-places', async () => {
-    const { stdout } = await expectDone(home.pas('export', '--for', 'lido', '--without-places'));
-    expect(stdout).not.toMatch(/gml:pos|displayPlace|volné|otevřená|Čermáková|pole\.png/);
-    using validator = await lidoValidator();
-    expect(faults(validator, stdout)).toEqual([]);
-    const other = await home.pas('export', '--for', 'museum', '--without-places');
-    expect([other.code, other.stderr]).toEqual([2, expect.stringContaining('--for lido')]);
-  });
-
-  test('withholds every place if accessibilities were not harvested', async () => {
-    const field = makeHome();
-    await expectDone(
-      field.pas('init', '--name', 'field', '--kind', 'training', ...addressFlags(service)),
-    );
-    field.file('pole.png', tinyPng(1));
-    await expectDone(field.pas('import', field.file('finds.csv', TABLE.slice(0, 2).join('\n'))));
-    const { stdout } = await expectDone(field.pas('export', '--for', 'lido'));
-    expect(stdout).toContain('A-1');
-    expect(stdout).not.toMatch(/gml:pos|displayPlace/);
-  });
-
-  test('withholds a place that the service withholds by now', async () => {
-    const exported = async (): Promise<string> =>
-      (await expectDone(home.pas('export', 'A-1', '--for', 'lido'))).stdout;
-    await expectDone(home.pas('pull'));
-    const before = await exported();
-    expect(before).toContain('<gml:pos>50.0876 14.4123</gml:pos>');
-    const [ident] = /C-202400101-N\d+/.exec(before) ?? [];
-    const changes = { pristupnost: { '@lang': 'cs', '@id': 'HES-000867', '#': 'archeolog' } };
-    await service.control('POST', '/records', { ident, changes });
-    await expectDone(home.pas('pull'));
-    expect(await exported()).not.toMatch(/gml:pos|displayPlace/);
-  });
-
-  test('writes no empty list, replaces nothing without --force, and is valid XML', async () => {
-    const none = await home.pas(
-      'export',
-      '--for',
-      'lido',
-      '--project',
-      'C-1',
-      '--out',
-      path('none.xml'),
-    );
-    expect([none.code, none.stderr]).toEqual([
-      2,
-      expect.stringContaining('There is no find to write.'),
-    ]);
-    expect(existsSync(path('none.xml'))).toBe(false);
-    expect((await home.pas('export', '--for', 'lido', '--project', 'C-1')).stdout).toBe('');
-    expect((await home.pas('export', '--for', 'lido', '--out', path('finds.xml'))).code).toBe(2);
-    await expectDone(
-      home.pas('export', 'A-1', '--for', 'lido', '--out', path('finds.xml'), '--force'),
-    );
-    expect(read('finds.xml').split('<lido:lido>')).toHaveLength(2);
-    const table = await home.pas('export', '--for', 'lido', '--out', path('finds.csv'));
-    expect([table.code, table.stderr]).toEqual([
-      2,
-      expect.stringContaining('--for lido cannot be written as csv.'),
-    ]);
-  });
-});
 
 describe('pas export --for museum', () => {
   test('has Czech headings in either language, labels beside codes, and the point in both systems', async () => {
@@ -140,7 +48,7 @@ describe('pas export --for museum', () => {
       expect(header.split(';')).toContain(heading);
     expect(open).toContain(';kov;HES-000988;');
     expect(open).toMatch(
-      /Čermáková, Žofie;;2024-06-01;.*;14,4123;50,0876;-74\d{4},\d\d;-104\d{4},\d\d;4326;pole\.png;pristupnost: .*$/,
+      /Čermáková, Žofie;;2024-06-01;.*;14,4123;50,0876;-74\d{4},\d\d;-104\d{4},\d\d;4326;pole\.png;$/,
     );
     expect(keptText).toMatch(
       /;OS-001507;.*;14,4\d{6};50,0\d{6};-743987,65;-1043876,54;5514;mez\.png;$/,

@@ -79,8 +79,8 @@ describe('an output', () => {
     ],
     ['with a name of 300 characters', `${'a'.repeat(300)}.jsonl`, () => {}, /the name is too long/],
     [
-      'with a name of 240 characters for a database',
-      `${'a'.repeat(240)}.sqlite`,
+      'with a name of 240 characters',
+      `${'a'.repeat(240)}.xml`,
       () => {},
       /is longer than 230 bytes/,
     ],
@@ -94,12 +94,6 @@ describe('an output', () => {
     [
       'below a file',
       'f/x.jsonl',
-      (at) => writeFileSync(join(at, 'f'), ''),
-      /a part of the path is not a folder/,
-    ],
-    [
-      'in a folder below a file',
-      'f/records',
       (at) => writeFileSync(join(at, 'f'), ''),
       /a part of the path is not a folder/,
     ],

@@ -1,7 +1,6 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { openSqlite } from '../../src/store/database.ts';
 import { outboxFile } from '../support/outbox-files.ts';
 import { ask, parseRecords } from '../support/raw-harvest.ts';
 import { addressFlags, type Home, makeHome, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
@@ -73,43 +72,6 @@ describe('a harvest', () => {
     });
     expect(last.get('HES-000312')).toMatchObject({ deleted: true });
     expect(last.size).toBe(summary.held);
-  });
-
-  test('writes the same records as files and as an SQLite file', async () => {
-    const expected = await served(mock, 'projekt', 'oai_svc', { as: 'archaeologist' });
-    await home.json('harvest', 'projekt', '--out', 'projects');
-    await home.json('harvest', 'projekt', '--out', 'projects.sqlite');
-    const folder = join(home.folder, 'projects');
-    const files = readdirSync(folder).filter((name) => name.endsWith('.xml'));
-    expect(files.sort()).toEqual([...expected.keys()].map((ident) => `${ident}.xml`).sort());
-    for (const name of files) {
-      expect(parseRecords(readFileSync(join(folder, name), 'utf8')).get(name.slice(0, -4))).toBe(
-        expected.get(name.slice(0, -4)),
-      );
-    }
-    const database = openSqlite(join(home.folder, 'projects.sqlite'), { readonly: true });
-    const rows = database.prepare('select identifier, xml, masked from records').all() as {
-      identifier: string;
-      xml: string;
-    }[];
-    database.close();
-    const stored = rows.map(({ identifier, xml }) => [
-      identifier.split('/').at(-1),
-      xml.slice('<record>'.length, -'</record>'.length),
-    ]);
-    expect(new Map(stored as [string, string][])).toEqual(expected);
-  });
-
-  test('resumes in a folder where a run was killed at its start, and refuses a folder with other files', async () => {
-    home.file('begun/.harvest', '');
-    home.file('begun/.harvest-journal', '');
-    expect(await home.json('harvest', 'projekt', '--out', 'begun')).toMatchObject({
-      written: expect.any(Number),
-    });
-    home.file('own/.harvest', '');
-    home.file('own/notes.txt', 'mine');
-    const run = await home.pas('harvest', 'projekt', '--out', 'own');
-    expect([run.code, run.stderr]).toEqual([2, expect.stringContaining('was not written by pas')]);
   });
 
   test('shows new records after the rights of the account changed, without --full', async () => {
@@ -207,11 +169,10 @@ describe('a command line', () => {
     [2, /no set obdobi\.\s+Did you mean heslo:obdobi\?/, ['obdobi', '--out', 'x.jsonl']],
     [2, /not a date/, ['heslo', '--from', 'yesterday', '--out', 'x.jsonl']],
     [2, /does not name an output format/, ['heslo', '--out', 'x.csv']],
-    [2, /needs a file or folder/, ['heslo', '--to', 'sqlite']],
+    [2, /does not name an output format/, ['heslo', '--out', 'folder']],
     [2, /Allowed choices/, ['heslo', '--to', 'csv']],
     [2, /was not written by pas/, ['heslo', '--out', 'mine.jsonl']],
-    [2, /was not written by pas/, ['heslo', '--out', '.']],
-    [2, /database of another program/, ['heslo', '--out', 'the outbox']],
+    [2, /was not written by pas/, ['heslo', '--to', 'jsonl', '--out', 'the outbox']],
     [14, /cannotDisseminateFormat/, ['heslo', '--format', 'marc21', '--out', 'x.jsonl']],
   ])('with wrong values ends with %i: %s', async (code, words, args) => {
     home.file('mine.jsonl', 'mine\n');

@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { openSqlite } from '../../src/store/database.ts';
 import { fetchPages, listAll, parseHeaders, parseRecords } from '../support/raw-harvest.ts';
 import { type Home, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
 import { startMock, type TestMock } from '../support/start-mock.ts';
@@ -91,9 +90,9 @@ test('several sets that share records are one harvest, with each record once', a
 });
 
 test('several sets are not mixed with one of them, nor with all', async () => {
-  await home.json('harvest', 'let', 'projekt', '--out', 'two.sqlite');
+  await home.json('harvest', 'let', 'projekt', '--out', 'two.jsonl');
   for (const given of [['let'], ['--all'], ['let', 'projekt', 'osoba']]) {
-    const run = await home.pas('harvest', ...given, '--out', 'two.sqlite');
+    const run = await home.pas('harvest', ...given, '--out', 'two.jsonl');
     expect([run.code, run.stderr]).toEqual([
       2,
       expect.stringMatching(/its set is let projekt, not/),
@@ -133,13 +132,6 @@ test('identifiers alone are harvested, with their changes', async () => {
       .map(({ ident }) => ident)
       .sort(),
   ).toEqual(expected.map(({ ident }) => ident).sort());
-  await home.json('harvest', ...flags, '--out', 'ids.sqlite');
-  const database = openSqlite(join(home.folder, 'ids.sqlite'), { readonly: true });
-  expect(
-    database.prepare('select count(*) from records where metadata is null').pluck().get(),
-  ).toBe(expected.length);
-  database.close();
-
   const [first] = expected.filter(({ deleted }) => !deleted);
   await mock.control('POST', '/clock', { advance_ms: 3600_000 });
   await mock.control('POST', `/records/${first?.ident}/delete`);
@@ -177,7 +169,6 @@ test('records that were hidden from the account are harvested by --full after it
 test.each<readonly [RegExp, readonly string[]]>([
   [/No set is specified/, []],
   [/--all cannot be combined with a set/, ['--all', 'let']],
-  [/stores whole records/, ['let', '--identifiers', '--out', 'folder']],
   [/cannot be used with option '--skip-broken'/, ['let', '--identifiers', '--skip-broken']],
   [/no set nonsense/, ['let', 'nonsense', '--out', 'x.jsonl']],
 ])('wrong combinations end with 2: %s', async (words, args) => {

@@ -10,7 +10,7 @@ const mock = useMock('--min-interval', '10');
 let home: Home;
 
 beforeEach(async () => {
-  home = await signedIn(mock.service, 'archaeologist', ['--min-interval-ms', '10']);
+  home = await signedIn(mock.service, 'archaeologist', ['--set', 'min_interval_ms=10']);
 });
 
 type ImportReport = {
@@ -453,11 +453,13 @@ describe('photographs', () => {
 
   test('follow the rows that name them until they are sent', async () => {
     writeSeason(home, 2, { photos: true });
-    const [first, second] = ['K-1', 'K-2'];
+    const first = 'K-1';
+    const second = 'K-2';
     const path = join(home.folder, 'season.csv');
     const season = readFileSync(path, 'utf8');
     await expectDone(home.pas('import', path));
-    const [one = '', two = ''] = [(await names(first))[0], (await names(second))[0]];
+    const one = (await names(first))[0] ?? '';
+    const two = (await names(second))[0] ?? '';
     home.file('season.csv', season.replace(one, '@').replace(two, one).replace('@', two));
     expect((await imports(path)).report).toMatchObject({ photos: 2, photos_removed: 2 });
     expect([await names(first), await names(second)]).toEqual([[two], [one]]);

@@ -9,10 +9,10 @@ let czech: Home;
 
 beforeEach(async () => {
   home = await signedIn(mock.service, 'archaeologist', [
-    '--min-interval-ms',
-    '10',
-    '--settle-ms',
-    '600000',
+    '--set',
+    'min_interval_ms=10',
+    '--set',
+    'settle_ms=600000',
   ]);
   czech = home.with({ PAS_LANG: 'cs' });
 });

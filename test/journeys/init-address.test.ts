@@ -34,6 +34,33 @@ const asksForToken: RequestListener = (_, response) => {
   response.writeHead(401, { 'www-authenticate': 'Bearer' }).end('{}');
 };
 
+describe('pas init --set', () => {
+  test('sets any key of the profile', async () => {
+    const home = makeHome();
+    const flags = ['--set', 'settle_ms=1000', '--set', 'allow_http=true', '--set', 'prefix=finds'];
+    await expectDone(home.pas('init', mock.service.base_url, ...flags));
+    expect(await home.json('profile', 'show', 'default')).toMatchObject({
+      settleMs: 1000,
+      allowHttp: true,
+      prefix: 'finds',
+    });
+  });
+
+  test.each([
+    ['setle_ms=1', /unknown key setle_ms\.\n.*Known are base_url, .*settle_ms/],
+    ['outbox=1', /unknown key outbox/],
+    ['settle_ms', /needs a key and a value: key=value/],
+    ['settle_ms=soon', /settle_ms must be a whole number/],
+    ['allow_http=yes', /allow_http must be true or false/],
+    ['pacing=redis://:planted@127.0.0.1/0', /password/],
+  ])('refuses %s with a reason', async (setting, reason) => {
+    const run = await makeHome().pas('init', mock.service.base_url, '--set', setting);
+    expect(run.code).toBe(12);
+    expect(run.stderr).toMatch(reason);
+    expect(run.stderr).not.toContain('planted');
+  });
+});
+
 describe('pas init with one address of the service', () => {
   test.each([
     ['as the mock server prints it', ''],
@@ -53,9 +80,12 @@ describe('pas init with one address of the service', () => {
     for (const address of [base_url, oai_base, schema_base])
       expect(run.stderr).toContain(`: ${address}\n`);
     expect(await home.json('profile', 'show', 'default')).toMatchObject({
-      ...{ baseUrl: base_url, oaiBase: oai_base, schemaBase: schema_base },
+      baseUrl: base_url,
+      oaiBase: oai_base,
+      schemaBase: schema_base,
       // The mock says by its header Server that nothing in it is real.
-      ...{ kind: 'training', prefix: 'svc' },
+      kind: 'training',
+      prefix: 'svc',
     });
   });
 
@@ -88,18 +118,22 @@ describe('pas init with one address of the service', () => {
     const run = await expectDone(home.pas('init', training.base_url));
     expect(run.stderr).toContain('It has no harvesting interface.');
     expect(await home.json('profile', 'show', 'default')).toMatchObject({
-      ...{ baseUrl: training.base_url, schemaBase: training.schema_base, kind: 'training' },
+      baseUrl: training.base_url,
+      schemaBase: training.schema_base,
+      kind: 'training',
     });
     await expectDone(
       home.pas('init', training.base_url, '--name', 'both', '--oai-base', mock.service.oai_base),
     );
     expect(await home.json('profile', 'show', 'both')).toMatchObject({
-      ...{ oaiBase: mock.service.oai_base, schemaBase: training.schema_base },
+      oaiBase: mock.service.oai_base,
+      schemaBase: training.schema_base,
     });
   });
 
   test('follows a redirect to https', async () => {
-    const [port, innerPort] = [await freePort(), await freePort()];
+    const port = await freePort();
+    const innerPort = await freePort();
     const address = `https://127.0.0.1:${port}`;
     await using behind = await serveMock('--public-url', address, '--port', String(innerPort));
     expect(behind.base_url).toBe(address);
@@ -122,7 +156,9 @@ describe('pas init with one address of the service', () => {
     const home = makeHome({ NODE_EXTRA_CA_CERTS: pem('cert') });
     await expectDone(home.start('init', plain).ended);
     expect(await home.json('profile', 'show', 'default')).toMatchObject({
-      ...{ baseUrl: address, oaiBase: address, kind: 'training' },
+      baseUrl: address,
+      oaiBase: address,
+      kind: 'training',
     });
   });
 

@@ -66,19 +66,17 @@ test.each([[['--lang', 'en']], [['help']], [['--help']]])(
     const run = await home.pas(...args);
     const page = run.stdout + run.stderr;
     expect(page.match(/^ {2}\S+(?= {2})/gm)?.map((name) => name.trim())).toEqual([
-      ...[
-        'demo',
-        'init',
-        'login',
-        'harvest-vocab',
-        'import',
-        'validate',
-        'push',
-        'status',
-        'add',
-        'report',
-        'doctor',
-      ],
+      'demo',
+      'init',
+      'login',
+      'harvest-vocab',
+      'import',
+      'validate',
+      'push',
+      'status',
+      'add',
+      'report',
+      'doctor',
     ]);
     expect(page).toMatch(/^Steps to the first push:\n {2}init [\s\S]+^ {2}push /m);
     expect(page).toContain('`pas help --all`');

@@ -11,7 +11,7 @@ const mock = useMock('--min-interval', '0');
 let home: Home;
 
 beforeAll(async () => {
-  home = await signedIn(mock.service, 'archaeologist', ['--min-interval-ms', '1']);
+  home = await signedIn(mock.service, 'archaeologist', ['--set', 'min_interval_ms=1']);
   await expectDone(home.pas('harvest-vocab'));
 });
 
@@ -85,18 +85,11 @@ test('four terms that are mapped in parallel are all mapped', async () => {
 
 test('a note stays if a table without notes is imported, or the term is mapped again', async () => {
   const homeCopy = home.copy();
-  await expectDone(
-    homeCopy.pas(
-      'vocab',
-      'map',
-      'set',
-      'druh_nalezu',
-      'fibule',
-      'spona',
-      '--note',
-      'podle kartotéky',
-    ),
+  homeCopy.file(
+    'noted.csv',
+    'set;term;id;note;confirmed\ndruh_nalezu;fibule;HES-000605;podle kartotéky;yes\n',
   );
+  await expectDone(homeCopy.pas('vocab', 'map', 'import', 'noted.csv'));
   homeCopy.file('again.csv', 'set;term;id;confirmed\ndruh_nalezu;fibule;HES-000605;yes\n');
   await homeCopy.pas('vocab', 'map', 'import', 'again.csv');
   await expectDone(homeCopy.pas('vocab', 'map', 'set', 'druh_nalezu', 'fibule', 'mince'));

@@ -2,8 +2,7 @@ import { existsSync, readdirSync, readFileSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { findStates } from '../support/find-states.ts';
-import { everythingIn } from '../support/hostile-disk.ts';
-import { outboxFile, outboxFolder } from '../support/outbox-files.ts';
+import { findPhotographCopies, outboxFile } from '../support/outbox-files.ts';
 import { expectDone, type Home, settledAfter, signedIn } from '../support/run-pas.ts';
 import { tinyPng, writeSeason } from '../support/season.ts';
 import { useMock } from '../support/use-mock.ts';
@@ -52,25 +51,26 @@ describe('a draft', () => {
     expect(half.stdout).toMatch(/D 1 stays a draft until/);
     const whole = await expectDone(
       home.pas(
-        ...[
-          'edit',
-          'D 1',
-          '--set',
-          'obdobi=HES-000253',
-          '--set',
-          'druh_nalezu=HES-000691',
-          '--set',
-          'specifikace=HES-000988',
-        ],
-        ...[
-          '--set',
-          'finder=Novák, Jan',
-          '--set',
-          'found_on=1. 6. 2024',
-          '--set',
-          'location=pole = u lesa',
-        ],
-        ...['--set', 'lon=14.42', '--set', 'lat=50.08', '--set', 'poznamka='],
+        'edit',
+        'D 1',
+        '--set',
+        'obdobi=HES-000253',
+        '--set',
+        'druh_nalezu=HES-000691',
+        '--set',
+        'specifikace=HES-000988',
+        '--set',
+        'finder=Novák, Jan',
+        '--set',
+        'found_on=1. 6. 2024',
+        '--set',
+        'location=pole = u lesa',
+        '--set',
+        'lon=14.42',
+        '--set',
+        'lat=50.08',
+        '--set',
+        'poznamka=',
       ),
     );
     expect(whole.stdout).toMatch(/poznamka: u cesty → –/);
@@ -168,10 +168,7 @@ test('a refused find is shown with its element, corrected and sent', async () =>
 });
 
 describe('removing', () => {
-  const copies = (): string[] =>
-    everythingIn(join(outboxFolder(home), 'photos')).filter((path) =>
-      /\/[0-9a-f]{128}$/.test(path),
-    );
+  const copies = (): string[] => findPhotographCopies(home);
 
   test('deletes unsent finds with their photographs, after a confirmation', async () => {
     await expectDone(home.pas('import', writeSeason(home, 3, { photos: true })));

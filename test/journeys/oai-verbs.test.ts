@@ -156,21 +156,11 @@ describe('each verb prints its answer for people', () => {
   });
 });
 
-test('another schema version, and the newest through the generic endpoint', async () => {
-  expect(await home.json('oai', 'identify', '--schema-version', '2.0')).toMatchObject({
-    base_url: `${base()}/2.0/oai`,
-  });
-  expect(await home.json('oai', 'identify', '--schema-version', 'newest')).toMatchObject({
-    base_url: `${base()}/2.2/oai`,
-  });
-});
-
 describe('an invalid request is refused', () => {
   test.each([
     [2, /no argument|token alone/, ['records', '--resumption-token', 'T', '--set', 'pian']],
     [2, /not a date/, ['identifiers', '--from', 'yesterday']],
     [2, /later than/, ['records', '--from', '2025-02-01', '--until', '2025-01-01']],
-    [2, /schema version/, ['sets', '--schema-version', '../2.2']],
     [2, /required option.*--identifier/, ['get']],
     [2, /empty/, ['get', '--identifier', ' ']],
     [2, /cannot be used with/, ['sets', '--xml', '--json']],

@@ -16,14 +16,24 @@ const MUSEUM = 'the.museum';
 
 beforeAll(async () => {
   await using mock = await startMock();
-  home = await signedIn(mock.server, 'archaeologist', ['--min-interval-ms', '0']);
+  home = await signedIn(mock.server, 'archaeologist', ['--set', 'min_interval_ms=0']);
   await expectDone(home.pas('import', writeSeason(home, 2)));
   await expectDone(home.pas('push'));
   const run = await expectDone(
     home.pas(
-      ...['init', '--name', MUSEUM, '--kind', 'production', '--username', 'archaeologist'],
-      ...['--base-url', 'https://finds.example.org', '--oai-base', 'https://api.example.org/oai'],
-      ...['--schema-base', 'https://api.example.org/schema/svc'],
+      'init',
+      '--name',
+      MUSEUM,
+      '--kind',
+      'production',
+      '--username',
+      'archaeologist',
+      '--base-url',
+      'https://finds.example.org',
+      '--oai-base',
+      'https://api.example.org/oai',
+      '--schema-base',
+      'https://api.example.org/schema/svc',
     ),
   );
   expect(run.stderr).toContain(`\`pas login --profile ${MUSEUM}\``);

@@ -47,7 +47,8 @@ describe('A profile', () => {
     writeFileSync(configFile(home), readFileSync(configFile(home), 'utf8').replaceAll(from, to));
 
   test('that names another service than its outbox is refused, and both ways out work.', async () => {
-    const [old, now] = [mock.service.base_url, other.service.base_url];
+    const old = mock.service.base_url;
+    const now = other.service.base_url;
     setAddress(`"${old}"`, `"${now}"`);
     for (const words of [['push'], ['list'], ['status'], ['backup', copy]]) {
       const refused = await home.pas(...words);
@@ -131,7 +132,8 @@ async function mounted(of: Home, mounting: string, ...commands: readonly string[
   });
   const child = spawn('unshare', [...NAMESPACE, 'bash', '-c', [mounting, ...typed].join('\n')], {
     env: { ...of.env, NODE: process.execPath, PAS: join(PROJECT, 'bin', 'pas.js') },
-    ...{ cwd: of.folder, stdio: 'inherit' },
+    cwd: of.folder,
+    stdio: 'inherit',
   });
   await once(child, 'exit');
   return commands.map((_, index) => numberedRuns(of.folder)(index + 1));

@@ -51,17 +51,15 @@ test('A number that was tried at the training instance does not follow the find 
   const home = await signedIn({ base_url, schema_base, oai_base }, 'archaeologist', WITHOUT_PAUSES);
   await expectDone(
     home.pas(
-      ...[
-        'init',
-        '--name',
-        'museum',
-        '--kind',
-        'production',
-        '--username',
-        'archaeologist',
-        '--oai-auth',
-        'basic',
-      ],
+      'init',
+      '--name',
+      'museum',
+      '--kind',
+      'production',
+      '--username',
+      'archaeologist',
+      '--oai-auth',
+      'basic',
       ...addressFlags(production.service),
       ...WITHOUT_PAUSES,
     ),

@@ -22,17 +22,15 @@ async function homeOfTwo(): Promise<Home> {
   const home = await signedIn(training.service, 'archaeologist', WITHOUT_PAUSES);
   await expectDone(
     home.pas(
-      ...[
-        'init',
-        '--name',
-        'museum',
-        '--kind',
-        'production',
-        '--username',
-        'archaeologist',
-        '--oai-auth',
-        'basic',
-      ],
+      'init',
+      '--name',
+      'museum',
+      '--kind',
+      'production',
+      '--username',
+      'archaeologist',
+      '--oai-auth',
+      'basic',
       ...addressFlags(production.service),
       ...WITHOUT_PAUSES,
     ),
@@ -87,8 +85,10 @@ describe('While a push runs,', () => {
   });
 
   test('or watches for new finds, restored entries are sent to their own service, and only once.', async () => {
-    const [home, office] = [await homeOfTwo(), await homeOfTwo()];
-    const [own, ofMuseum] = [join(home.folder, 'own.sqlite'), join(office.folder, 'museum.sqlite')];
+    const home = await homeOfTwo();
+    const office = await homeOfTwo();
+    const own = join(home.folder, 'own.sqlite');
+    const ofMuseum = join(office.folder, 'museum.sqlite');
     await expectDone(home.pas('import', writeSeason(home, 1)));
     await expectDone(home.pas('backup', own));
     await expectDone(office.pas('import', writeSeason(office, 2), ...MUSEUM));
@@ -179,7 +179,9 @@ test('A find that is corrected during validation keeps the correction, and is se
   expect((await checking.ended).code).toBe(0);
   expect(edited.length).toBeGreaterThan(1);
   for (const find of edited)
-    expect((await expectDone(home.pas('build', find))).stdout).toContain('<svc:hloubka>77<');
+    expect((await expectDone(home.pas('show', find, '--xml'))).stdout).toContain(
+      '<svc:hloubka>77<',
+    );
   await expectDone(home.pas('push', ...edited));
   const sentFinds = (await home.json<Listed[]>('list')).filter(
     ({ ident_cely }) => ident_cely !== null,
@@ -235,7 +237,8 @@ describe('A draft with a photograph and a number', () => {
 test('Photographs are matched to finds even if the folder contains links to them.', async () => {
   const home = await homeOfOne();
   await expectDone(home.pas('import', writeSeason(home, 1)));
-  const [real, links] = [home.file('camera/DSC_1.png', tinyPng(1)), join(home.folder, 'links')];
+  const real = home.file('camera/DSC_1.png', tinyPng(1));
+  const links = join(home.folder, 'links');
   mkdirSync(links);
   symlinkSync(real, join(links, 'K-1.png'));
   symlinkSync(join(home.folder, 'nowhere.png'), join(links, 'K-2.png'));

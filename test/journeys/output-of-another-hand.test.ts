@@ -2,7 +2,6 @@ import {
   appendFileSync,
   copyFileSync,
   existsSync,
-  readdirSync,
   readFileSync,
   renameSync,
   rmSync,
@@ -14,7 +13,6 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { openSqlite } from '../../src/store/database.ts';
 import { eventually } from '../support/eventually.ts';
 import { type Home, type Run, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
 import { startMock, type TestMock } from '../support/start-mock.ts';
@@ -49,36 +47,6 @@ const at = (name: string): string => join(home.folder, name);
 const harvest = (out: string, ...flags: string[]): Promise<Run> =>
   home.pas('harvest', SET, '--out', out, ...flags);
 
-/** The records of an output by identifier, as their text where it has that. */
-function held(out: string): ReadonlyMap<string, string> {
-  if (out.endsWith('.sqlite')) {
-    const database = openSqlite(at(out), { readonly: true });
-    const rows = database.prepare('select identifier, xml from records').all() as {
-      identifier: string;
-      xml: string;
-    }[];
-    database.close();
-    return new Map(
-      rows.map(({ identifier, xml }) => [identifier.split('/').at(-1) ?? '', xml.slice(8, -9)]),
-    );
-  }
-  const names = out.endsWith('.xml')
-    ? [at(out)]
-    : readdirSync(at(out)).map((name) => join(at(out), name));
-  const text = names
-    .filter((name) => name.endsWith('.xml'))
-    .map((name) => readFileSync(name, 'utf8'));
-  return new Map(
-    [...text.join('').matchAll(/<record>(.*?)<\/record>/gs)].map(([, record = '']) => [
-      identIn(record),
-      record,
-    ]),
-  );
-}
-
-const identIn = (record: string): string =>
-  /<identifier>.*?([^/<]+)<\/identifier>/.exec(record)?.[1] ?? '';
-
 function readLines(out: string): string[] {
   return readFileSync(at(out), 'utf8').split('\n').filter(Boolean);
 }
@@ -108,13 +76,6 @@ function expectRefusal(run: Run, words: RegExp): void {
   expect(run.stderr).toMatch(/--verify|use another --out/i);
   expect(run.stderr).not.toMatch(/\n\s+at /);
   expect(run.code).toBe(2);
-}
-
-async function pagesAsked(): Promise<number> {
-  return (
-    JSON.stringify((await mock.control('GET', '/journal')).value).split('verb=ListRecords').length -
-    1
-  );
 }
 
 /** Something of the same length, in the middle of the file. */
@@ -246,124 +207,4 @@ test('a document without its end is refused', async () => {
   expect((await harvest('out.xml')).code).toBe(0);
   truncateSync(at('out.xml'), statSync(at('out.xml')).size - 11);
   expectRefusal(await harvest('out.xml'), /shorter/);
-});
-
-describe('a folder of records', () => {
-  // The first record was changed by the service's clock of an hour ahead: the last one is as old as
-  // it was.
-  const oldest = (): string => `${[...expected.keys()].at(-1)}.xml`;
-  beginWith('out');
-
-  test('with missing files gets them again, with a message', async () => {
-    rmSync(join(at('out'), oldest()));
-    const run = await harvest('out');
-    expect([run.code, run.stderr]).toEqual([
-      0,
-      expect.stringMatching(/out: 1 file.*missing.*again/),
-    ]);
-    expect(held('out')).toEqual(expected);
-    expect((await harvest('out')).stderr).toBe('');
-  });
-
-  test('that was emptied is written again in full', async () => {
-    for (const name of readdirSync(at('out')).filter((one) => one.endsWith('.xml')))
-      rmSync(join(at('out'), name));
-    const run = await harvest('out');
-    expect([run.code, run.stderr]).toEqual([
-      0,
-      expect.stringMatching(/out is missing or empty.*again/),
-    ]);
-    expect(held('out')).toEqual(expected);
-  });
-
-  test.each<readonly [string, RegExp, (folder: string) => void]>([
-    [
-      'a file was edited',
-      /another program changed/,
-      (folder) => appendFileSync(join(folder, oldest()), '<!-- mine -->'),
-    ],
-  ])('in which %s is refused unchanged, and repaired by --verify', async (_, words, change) => {
-    change(at('out'));
-    const changed = readFileSync(join(at('out'), oldest()));
-    expectRefusal(await harvest('out'), words);
-    expect(readFileSync(join(at('out'), oldest()))).toEqual(changed);
-    const mended = await harvest('out', '--verify');
-    expect([mended.code, mended.stdout]).toEqual([0, expect.stringMatching(/1 repaired/)]);
-    expect(held('out')).toEqual(expected);
-    expect(await harvest('out')).toMatchObject({ code: 0, stderr: '' });
-  });
-
-  test('with a foreign record is refused until the record is moved away', async () => {
-    writeFileSync(join(at('out'), 'HES-9.xml'), '<mine/>');
-    for (const flags of [[], ['--verify']])
-      expectRefusal(await harvest('out', ...flags), /HES-9\.xml/);
-    rmSync(join(at('out'), 'HES-9.xml'));
-    expect(await harvest('out')).toMatchObject({ code: 0, stderr: '' });
-  });
-
-  test('with other files of a person beside the records is continued silently', async () => {
-    writeFileSync(join(at('out'), 'README.txt'), 'mine');
-    expect(await harvest('out')).toMatchObject({ code: 0, stderr: '' });
-  });
-});
-
-describe('an SQLite file', () => {
-  const change = (sql: string): void => {
-    const database = openSqlite(at('out.sqlite'));
-    database.exec(sql);
-    database.close();
-  };
-  beginWith('out.sqlite');
-
-  test.each([
-    ['a record was edited', `update records set metadata = '{}' where identifier like '%253'`],
-    [
-      'a record was added',
-      `insert into records (identifier, datestamp, sets, deleted, masked, xml) values ('x', '2020', '[]', 0, 0, '<x/>')`,
-    ],
-  ])('in which %s by another program is refused, and repaired by --verify', async (_, sql) => {
-    change(sql);
-    expectRefusal(await harvest('out.sqlite'), /was modified/);
-    const mended = await harvest('out.sqlite', '--verify');
-    expect([mended.code, mended.stdout]).toEqual([0, expect.stringMatching(/repaired/)]);
-    expect(held('out.sqlite')).toEqual(expected);
-    expect(await harvest('out.sqlite')).toMatchObject({ code: 0, stderr: '' });
-  });
-
-  test('whose table another program recreated is refused, and can only be deleted', async () => {
-    change(
-      'create table less as select * from records limit 3; drop table records; alter table less rename to records',
-    );
-    for (const flags of [[], ['--verify']])
-      expectRefusal(await harvest('out.sqlite', ...flags), /recreated its table of records/);
-    rmSync(at('out.sqlite'));
-    expect(await harvest('out.sqlite')).toMatchObject({ code: 0, stderr: '' });
-    expect(held('out.sqlite')).toEqual(expected);
-  });
-
-  test('that was emptied by another program is written again in full', async () => {
-    change('delete from records');
-    const run = await harvest('out.sqlite');
-    expect([run.code, run.stderr]).toEqual([
-      0,
-      expect.stringMatching(/out\.sqlite is missing or empty.*again/),
-    ]);
-    expect(held('out.sqlite')).toEqual(expected);
-  });
-
-  test('that another program only read, or gave an index, is continued silently', async () => {
-    change('create index by_time on records (datestamp); vacuum; select count(*) from records');
-    expect(await harvest('out.sqlite')).toMatchObject({ code: 0, stderr: '' });
-  });
-
-  test('that is deleted while it is written is a failure', async () => {
-    rmSync(at('out.sqlite'));
-    await mock.control('DELETE', '/journal');
-    await mock.control('PUT', '/faults', BUSY_AFTER_SOME_PAGES);
-    const running = home.start('harvest', SET, '--out', 'out.sqlite');
-    await eventually(async () => (await pagesAsked()) > 2).toBe(true);
-    rmSync(at('out.sqlite'));
-    await mock.control('PUT', '/faults', []);
-    expectRefusal(await running.ended, /removed or replaced/);
-  });
 });

@@ -22,10 +22,8 @@ test('an uncertain find has a one-sentence summary, and its evidence on request'
   expect(pushed.stderr).not.toMatch(reason);
   expect(pushed.stderr.match(new RegExp(plain, 'g'))).toHaveLength(1);
   for (const command of [['status'], ['show', 'K-2']]) {
-    const [briefly, fully] = [
-      await expectDone(home.pas(...command)),
-      await expectDone(home.pas(...command, '--why')),
-    ];
+    const briefly = await expectDone(home.pas(...command));
+    const fully = await expectDone(home.pas(...command, '--verbose'));
     expect(briefly.stdout).toMatch(plain);
     expect(briefly.stdout).not.toMatch(reason);
     expect(fully.stdout).toMatch(plain);

@@ -76,7 +76,7 @@ test('a harvest that gets a record without its content exits 3, keeps its copy, 
   const [first] = (await pull()).finds;
   const ident = first?.ident_cely ?? '';
   const harvest = (...flags: string[]) =>
-    home.pas('harvest', SET, '--out', 'finds.sqlite', ...flags);
+    home.pas('harvest', SET, '--out', 'finds.jsonl', ...flags);
   await expectDone(harvest());
   await mock.service.control('POST', '/records', { ident, changes: { poznamka: 'changed' } });
   rewrite = withoutContent(ident);

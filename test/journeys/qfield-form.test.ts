@@ -23,7 +23,7 @@ let empty: string;
 
 beforeAll(async () => {
   service = await serveMock('--min-interval', '0');
-  home = await signedIn(service, 'archaeologist', ['--min-interval-ms', '0']);
+  home = await signedIn(service, 'archaeologist', ['--set', 'min_interval_ms=0']);
   await expectDone(home.pas('harvest-vocab'));
   empty = join(home.folder, 'empty');
   await expectDone(
@@ -50,21 +50,18 @@ type Report = {
 type Values = Readonly<Record<string, string | number | null>>;
 
 const FIND: Values = {
-  ...{
-    projekt: 'C-202400101',
-    hloubka: 20,
-    okolnosti: 'HES-000560',
-    obdobi: 'HES-000253',
-    druh_nalezu: 'HES-000691',
-  },
-  ...{
-    specifikace: 'HES-000988',
-    nalezce: 'OS-001507',
-    datum_nalezu: '2024-06-01',
-    stav: 2,
-    geom_system: '4326',
-  },
-  ...{ pristupnost: 'HES-000867', lokalizace: 'pole' },
+  projekt: 'C-202400101',
+  hloubka: 20,
+  okolnosti: 'HES-000560',
+  obdobi: 'HES-000253',
+  druh_nalezu: 'HES-000691',
+  specifikace: 'HES-000988',
+  nalezce: 'OS-001507',
+  datum_nalezu: '2024-06-01',
+  stav: 2,
+  geom_system: '4326',
+  pristupnost: 'HES-000867',
+  lokalizace: 'pole',
 };
 
 /** A copy of the empty form, into which finds and photographs come as SQLite writes them. */

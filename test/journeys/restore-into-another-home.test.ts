@@ -51,8 +51,8 @@ test('a backup of another home is restored under its own identifier, and the pre
   await expectDone(home.pas('backup', copy));
   const other = await signedIn(mock.service, 'archaeologist', [
     ...WITHOUT_PAUSES,
-    '--max-in-flight',
-    '3',
+    '--set',
+    'max_in_flight=3',
   ]);
   keepJournalInState(other);
   await expectDone(
@@ -69,8 +69,8 @@ test('a backup of another home is restored under its own identifier, and the pre
   // An outbox that nothing was done with goes.
   const third = await signedIn(mock.service, 'archaeologist', [
     ...WITHOUT_PAUSES,
-    '--max-in-flight',
-    '2',
+    '--set',
+    'max_in_flight=2',
   ]);
   await expectDone(third.pas('list'));
   const unused = outboxFolder(third);
@@ -84,7 +84,8 @@ test('a damaged backup is refused each time, and leaves nothing behind', async (
   const database = openSqlite(copy);
   database.exec(`update finds set elements = replace(elements, '1', '2')`);
   database.close();
-  const [folder, before] = [join(home.folder, 'pas', 'outboxes'), readFileSync(outboxFile(home))];
+  const folder = join(home.folder, 'pas', 'outboxes');
+  const before = readFileSync(outboxFile(home));
   for (const _ of [1, 2]) expect((await home.pas('restore', copy, '--replace')).code).toBe(12);
   expect(readdirSync(folder)).toEqual([getOutboxId(home)]);
   expect([asides(outboxFolder(home)), readFileSync(outboxFile(home)).equals(before)]).toEqual([
@@ -127,7 +128,9 @@ test('nothing is restored, adopted or moved while a push holds the outbox', asyn
   await expectDone(home.pas('backup', copy));
   const lock = acquirePushLock({
     folder: join(home.folder, 'state', 'pas', 'locks'),
-    ...{ outboxId: getOutboxId(home), clock: systemClock, holder: { pid: 17, host: 'office' } },
+    outboxId: getOutboxId(home),
+    clock: systemClock,
+    holder: { pid: 17, host: 'office' },
   });
   try {
     for (const args of [

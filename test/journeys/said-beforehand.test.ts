@@ -11,10 +11,8 @@ type Checks = {
 type Verdict = { readonly issues: readonly { rule: string; severity: string; message: string }[] };
 
 async function judge(home: Home, check: string) {
-  const [doctor, validate] = [
-    await home.pas('doctor', '--json'),
-    await home.pas('validate', '--json'),
-  ];
+  const doctor = await home.pas('doctor', '--json');
+  const validate = await home.pas('validate', '--json');
   return {
     doctor: [
       doctor.code,
@@ -52,10 +50,10 @@ test('a wrong prefix is reported before anything is sent', async () => {
 test('a schema version other than the service’s own is pointed out', async () => {
   const home = await signedIn(mock.service, 'archaeologist', [
     ...WITHOUT_PAUSES,
-    '--prefix',
-    'amcr',
-    '--schema-version',
-    '2.1',
+    '--set',
+    'prefix=amcr',
+    '--set',
+    'schema_version=2.1',
   ]);
   const message =
     'The service may refuse every import of this profile: it uses schema version 2.2, but the profile has 2.1.';
@@ -72,8 +70,8 @@ test('a schema version other than the service’s own is pointed out', async () 
 test('names that match the service are no issue', async () => {
   const home = await signedIn(mock.service, 'archaeologist', [
     ...WITHOUT_PAUSES,
-    '--prefix',
-    'amcr',
+    '--set',
+    'prefix=amcr',
   ]);
   expect(await judge(home, 'schema')).toEqual({
     doctor: [0, expect.objectContaining({ level: 'ok' })],
@@ -84,8 +82,8 @@ test('names that match the service are no issue', async () => {
 test('entries that the role may not send are counted even if the role was unknown when they were queued', async () => {
   const home = await signedIn(mock.service, 'archaeologist', [
     ...WITHOUT_PAUSES,
-    '--prefix',
-    'amcr',
+    '--set',
+    'prefix=amcr',
   ]);
   await expectDone(home.pas('harvest-vocab'));
   await expectDone(home.pas('import', writeSeason(home, 3, { state: 2 })));

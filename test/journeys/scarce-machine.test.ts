@@ -62,7 +62,7 @@ describe.skipIf(!canMountDisks && process.env['CI'] === undefined)('on a disk th
   };
 
   test.each([
-    ['the pace', 'state', ['pace', '--keep']],
+    ['the pace', 'state', ['push', '--yes']],
     ['the outbox', 'pas', ['undo']],
     [
       'the configuration',

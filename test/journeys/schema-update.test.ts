@@ -282,7 +282,10 @@ describe('against the mock server', () => {
   test.each(['2.0', '2.1', '2.2'])(
     'its schema %s equals the bundled one, and finds are validated with it',
     async (version) => {
-      const signed = await signedIn(service, 'archaeologist', ['--schema-version', version]);
+      const signed = await signedIn(service, 'archaeologist', [
+        '--set',
+        `schema_version=${version}`,
+      ]);
       expect(await signed.json('schema', 'update')).toMatchObject({
         change: 'fetched',
         same_as_bundled: true,

@@ -44,7 +44,9 @@ async function runUntilGivenUp(
   const clock = manualClock(Date.now());
   const startedMs = clock.monotonicMs();
   const connections = openConnections({ maxConnections: 8, clock });
-  let [asked, underWay, hangs] = [0, 0, false];
+  let asked = 0;
+  let underWay = 0;
+  let hangs = false;
   const send: typeof connections.send = async (request) => {
     if (meant(request.url)) asked += 1;
     if (asked > answered && meant(request.url)) {

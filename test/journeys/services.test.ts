@@ -19,7 +19,7 @@ beforeAll(async () => {
 afterAll(() => Promise.all([first.stop(), second.stop()]));
 beforeEach(async () => {
   await Promise.all([first, second].map((mock) => mock.control('POST', '/reset')));
-  home = await signedIn(first, 'archaeologist', ['--min-interval-ms', '10']);
+  home = await signedIn(first, 'archaeologist', ['--set', 'min_interval_ms=10']);
 });
 
 type Listed = {
@@ -31,19 +31,17 @@ type Seen = { readonly method: string; readonly path: string; readonly user: str
 
 const pointAt = (service: Service, name = 'mock', user = 'archaeologist') =>
   home.pas(
-    ...[
-      'init',
-      '--name',
-      name,
-      '--kind',
-      'training',
-      '--username',
-      user,
-      '--oai-auth',
-      'basic',
-      '--min-interval-ms',
-      '10',
-    ],
+    'init',
+    '--name',
+    name,
+    '--kind',
+    'training',
+    '--username',
+    user,
+    '--oai-auth',
+    'basic',
+    '--set',
+    'min_interval_ms=10',
     ...addressFlags(service),
   );
 const journal = async (mock: RunningMock): Promise<Seen[]> =>
@@ -116,7 +114,7 @@ describe('a service', () => {
     expect(refused.code).toBe(12);
     await expectDone(home.pas(...advised.split(' ').slice(1), '--yes'));
     await expectDone(home.pas('validate'));
-    expect((await expectDone(home.pas('build', 'K-1'))).stdout).toContain('2.1');
+    expect((await expectDone(home.pas('show', 'K-1', '--xml'))).stdout).toContain('2.1');
   });
 
   test('stays known after its last profile is gone', async () => {

@@ -60,7 +60,9 @@ function run(
     process.execPath,
     [join(installed, 'bin', program), ...args],
     {
-      ...{ env, cwd: home, encoding: 'utf8' },
+      env,
+      cwd: home,
+      encoding: 'utf8',
     },
   );
   return { code: status, stderr, stdout };

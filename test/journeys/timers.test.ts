@@ -17,7 +17,7 @@ function shownFile(name: string): string {
   return text;
 }
 
-/** `pas` where `pas setup-path` links it. */
+/** `pas` where the archive's `install.sh` links it. */
 function linkProgram(home: Home): void {
   const folder = join(home.folder, '.local', 'bin');
   mkdirSync(folder, { recursive: true });

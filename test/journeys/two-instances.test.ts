@@ -27,22 +27,21 @@ afterAll(() => Promise.all([production.stop(), training.stop()]));
 beforeEach(async () => {
   await Promise.all([production.control('POST', '/reset'), training.control('POST', '/reset')]);
   // `mock` is the training profile.
-  home = await signedIn(practice, 'archaeologist', ['--min-interval-ms', '10']);
+  home = await signedIn(practice, 'archaeologist', ['--set', 'min_interval_ms=10']);
   await expectDone(
     home.pas(
-      ...[
-        'init',
-        '--name',
-        'museum',
-        '--kind',
-        'production',
-        '--username',
-        'archaeologist',
-        '--oai-auth',
-        'basic',
-      ],
+      'init',
+      '--name',
+      'museum',
+      '--kind',
+      'production',
+      '--username',
+      'archaeologist',
+      '--oai-auth',
+      'basic',
       ...addressFlags(production),
-      ...['--min-interval-ms', '10'],
+      '--set',
+      'min_interval_ms=10',
     ),
   );
   await expectDone(home.pas('profile', 'use', 'museum'));
@@ -53,7 +52,8 @@ type Listed = { local_id: string; state: string | null; ident_cely: string | nul
 const listed = async (...flags: string[]): Promise<Listed> => home.json<Listed>('list', ...flags);
 
 test('the same finds go to the training instance and then to production, as separate records', async () => {
-  const [before, practised] = [await production.state(), await training.state()];
+  const before = await production.state();
+  const practised = await training.state();
   await expectDone(home.pas('import', writeSeason(home, 3, { photos: true })));
   await expectDone(home.pas('copy', '--all', '--to', 'mock'));
   const trained = await expectDone(home.pas('push', '--profile', 'mock'));

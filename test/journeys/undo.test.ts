@@ -8,7 +8,7 @@ const mock = useMock('--min-interval', '10');
 let home: Home;
 
 beforeEach(async () => {
-  home = await signedIn(mock.service, 'archaeologist', ['--min-interval-ms', '10']);
+  home = await signedIn(mock.service, 'archaeologist', ['--set', 'min_interval_ms=10']);
 });
 
 type Listed = { local_id: string; state: string; elements: Record<string, unknown> };
@@ -25,7 +25,7 @@ const log = (): Promise<Logged[]> => home.json<Logged[]>('log');
 async function documents(): Promise<string[]> {
   const texts: string[] = [];
   for (const { local_id } of await list())
-    texts.push((await expectDone(home.pas('build', local_id))).stdout);
+    texts.push((await expectDone(home.pas('show', local_id, '--xml'))).stdout);
   return texts;
 }
 

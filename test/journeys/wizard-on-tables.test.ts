@@ -10,7 +10,7 @@ const mock = useMock('--min-interval', '0');
 let home: Home;
 
 beforeAll(async () => {
-  home = await signedIn(mock.service, 'archaeologist', ['--min-interval-ms', '1']);
+  home = await signedIn(mock.service, 'archaeologist', ['--set', 'min_interval_ms=1']);
   await expectDone(home.pas('harvest-vocab'));
 });
 
@@ -56,7 +56,7 @@ test('a repeated number is named with its rows, in both languages', async () => 
   expect([value.left_out, value.issues[0]?.rule]).toEqual([2, 'local-id-twice']);
   const czech = await homeCopy
     .with({ PAS_LANG: 'cs' })
-    .pas('import', 'twice.csv', '--wizard', '--yes', ...GIVEN, '--force');
+    .pas('import', 'twice.csv', '--wizard', '--yes', ...GIVEN, '--map', 'another.map.toml');
   expect(czech.stderr).toContain(' ? č. → local_id');
   expect(czech.stderr).toContain('„2“ na řádcích 3, 4');
 });

@@ -32,8 +32,17 @@ const tokenOfOther = async (): Promise<Home> =>
   });
 
 const initFlags = (name: string, username: string): string[] => [
-  ...['init', '--name', name, '--kind', 'training', '--username', username, '--oai-auth', 'basic'],
-  ...[...addressFlags(mock.service), ...WITHOUT_PAUSES],
+  'init',
+  '--name',
+  name,
+  '--kind',
+  'training',
+  '--username',
+  username,
+  '--oai-auth',
+  'basic',
+  ...addressFlags(mock.service),
+  ...WITHOUT_PAUSES,
 ];
 
 /** The command that a message advises, without the `pas` before it. */
@@ -128,7 +137,8 @@ describe('an outbox bound to one account', () => {
   );
 
   test('is not given to another user, and both ways out work', async () => {
-    const [before, config] = [getOutboxId(home), readFileSync(configFile(home), 'utf8')];
+    const before = getOutboxId(home);
+    const config = readFileSync(configFile(home), 'utf8');
     const refused = await home.pas(...initFlags('mock', 'archivist'));
     expect([refused.code, readFileSync(configFile(home), 'utf8')]).toEqual([12, config]);
     await sendFromAdvisedProfile(refused, home.with({ PAS_PASSWORD: 'archivist' }));

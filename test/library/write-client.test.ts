@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { checkFinds } from '../../src/exports/finds.ts';
 import { openWriteClient, type WriteClient } from '../../src/exports/write-client.ts';
 import { makeHome, PROJECT } from '../support/run-pas.ts';
 import { startMock, type TestMock } from '../support/start-mock.ts';
@@ -73,30 +72,4 @@ test('an invalid photograph, an empty number and an unencrypted address are refu
   expect(() => open('http://finds.example.org')).toThrow(/unencrypted/);
   expect(() => open('finds.example.org')).toThrow(/must be an address/);
   expect((await mock.control('GET', '/journal')).value).toEqual([]);
-});
-
-test('the checks build the document that the service accepts, and report what it would refuse', async () => {
-  using finds = await checkFinds({ schemaBase: mock.server.schema_base });
-  const { issues } = await finds.readTable(join(PROJECT, 'examples', 'finds.csv'));
-  expect(issues.map(({ rule, column }) => `${rule} ${column}`)).toContain(
-    'term-not-harvested obdobi',
-  );
-  const find = {
-    localId: 'K-017',
-    photos: [],
-    elements: { projekt: { id: 'C-202400101', text: '' }, stav: 1 as const },
-  };
-  expect(finds.check(find).issues.map(({ element }) => element)).toContain('pristupnost');
-  const complete = {
-    ...find,
-    elements: {
-      ...find.elements,
-      geom_system: '4326' as const,
-      pristupnost: { id: 'HES-000866', text: 'badatel' },
-    },
-  };
-  const checked = finds.check(complete);
-  expect(checked.issues).toEqual([]);
-  expect(finds.checkDocument(checked.document)).toEqual([]);
-  expect(await client.importFind(checked.document)).toMatchObject({ kind: 'accepted' });
 });

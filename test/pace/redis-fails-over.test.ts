@@ -27,10 +27,10 @@ test.skipIf(!HAS_REDIS)(
     const homes = await Promise.all(
       ['archaeologist', 'researcher'].map(async (account) => {
         const home = await signedIn(service, account, [
-          '--pacing',
-          place.url,
-          '--pacing-fallback-interval-ms',
-          '600',
+          '--set',
+          `pacing=${place.url}`,
+          '--set',
+          'pacing_fallback_interval_ms=600',
         ]);
         await expectDone(home.pas('import', writeSeason(home, FINDS)));
         return home;

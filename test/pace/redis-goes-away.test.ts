@@ -21,10 +21,10 @@ test.skipIf(!HAS_REDIS)(
     await warmUp(service);
     const before = await service.state();
     const home = await signedIn(service, 'archaeologist', [
-      '--pacing',
-      redis.url,
-      '--pacing-fallback-interval-ms',
-      '600',
+      '--set',
+      `pacing=${redis.url}`,
+      '--set',
+      'pacing_fallback_interval_ms=600',
     ]);
     await expectDone(home.pas('import', writeSeason(home, 40)));
 
@@ -60,7 +60,7 @@ test.skipIf(!HAS_REDIS)(
     await warmUp(service);
     const homes = await Promise.all(
       ['archaeologist', 'researcher'].map(async (account) => {
-        const home = await signedIn(service, account, ['--pacing', redis.url]);
+        const home = await signedIn(service, account, ['--set', `pacing=${redis.url}`]);
         await expectDone(home.pas('import', writeSeason(home, 20)));
         return home;
       }),

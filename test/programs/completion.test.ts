@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
 import type { CommandOutline, Outline } from '../../src/commands/outline.ts';
-import { listSuggestions, splitCommandLine } from '../../src/commands/setup/complete.ts';
+import { makeSuggestions, splitCommandLine } from '../../src/commands/setup/complete.ts';
 import { openOutbox } from '../../src/outbox/open-outbox.ts';
 import { insertFind } from '../../src/outbox/stored-finds.ts';
 import { outboxFile } from '../support/outbox-files.ts';
@@ -81,23 +81,33 @@ function inBash(line: string): Promise<string[]> {
 
 /** Values that only the user knows, by the word that help shows for them. */
 const FREE_TEXT = [
-  ...[
-    'value',
-    'term',
-    'id',
-    'entry',
-    'name',
-    'n',
-    'text',
-    'prefix',
-    'date',
-    'version',
-    'identifier',
-    'token',
-    'element=value',
-  ],
-  ...['position', 'metres', 'pixels', 'number', 'address', 'ms', 'list', 'kinds', 'old', 'new'],
-  ...['time', 'outbox', 'from=to', 'origins'],
+  'value',
+  'term',
+  'id',
+  'entry',
+  'name',
+  'n',
+  'text',
+  'prefix',
+  'date',
+  'version',
+  'identifier',
+  'token',
+  'element=value',
+  'position',
+  'metres',
+  'pixels',
+  'number',
+  'address',
+  'ms',
+  'list',
+  'kinds',
+  'old',
+  'new',
+  'time',
+  'outbox',
+  'from=to',
+  'origins',
 ];
 
 test('every argument, and every value of a flag, has completions or is known to be free text', () => {
@@ -105,7 +115,7 @@ test('every argument, and every value of a flag, has completions or is known to 
     readFileSync(join(PROJECT, 'dist', 'outline-en.json'), 'utf8'),
   ) as Outline;
   const offersNothing = (...typed: string[]): boolean => {
-    const { candidates, names, paths } = listSuggestions(outline, [...typed, '']);
+    const { candidates, names, paths } = makeSuggestions(outline, [...typed, '']);
     return candidates.length + names.length === 0 && paths === undefined;
   };
   const namesWithout = (command: CommandOutline, path: readonly string[]): string[] => [
@@ -129,7 +139,7 @@ describe('in bash', () => {
     ['pas help sta', ['status']],
     ['pas help --a', ['--all']],
     ['pas help status --a', []],
-    ['pas push --no-l', ['--no-look']],
+    ['pas push --on-q', ['--on-question']],
     ['pas --lang ', ['en', 'cs']],
     ['pas push --lang c', ['cs']],
     ['pas push --lang=c', ['cs']],

@@ -24,7 +24,7 @@ test('a client generated from the served description imports a find, sets its nu
   expect(
     ((await mock.control('GET', `/finds?text=${ident}`)).value as { finds: unknown[] }).finds,
   ).toMatchObject([{ ident, photos: [{}] }]);
-  // Members that the description lacks are not in a client: the types know it.
+  // A client does not compile with members that the description lacks.
   await expect(
     folder.load('wrong', SERVICE_CLIENT.replace('evidencni_cislo: ', 'number: ')),
   ).rejects.toThrow(/evidencni_cislo/);

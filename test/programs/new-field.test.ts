@@ -90,7 +90,7 @@ test('an element added to the list of fields is imported, entered, exported, rep
   expect(pas('export', '--format', 'csv')).toMatch(
     /^\W?local_id;.*;tvar;[\s\S]*K-1;.*;oval;[\s\S]*K-3;.*;round;/,
   );
-  expect(pas('build', 'K-1')).toContain('<svc:tvar>oval</svc:tvar>');
+  expect(pas('show', 'K-1', '--xml')).toContain('<svc:tvar>oval</svc:tvar>');
   pas('report', 'report.html');
   expect(readFileSync(join(folder, 'report.html'), 'utf8')).toContain(
     '<dt>shape of the find</dt><dd>oval</dd>',

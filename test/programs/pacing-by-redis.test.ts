@@ -22,9 +22,9 @@ const readPacing = async (home: Home, ...flags: string[]) =>
 
 test('an address with a password is refused with 12, in a flag and in the file, and is not repeated', async () => {
   const home = makeHome();
-  const flag = await home.pas('init', ...PLACES, '--pacing', `redis://:${SECRET}@127.0.0.1/0`);
+  const flag = await home.pas('init', ...PLACES, '--set', `pacing=redis://:${SECRET}@127.0.0.1/0`);
   expect(flag).toMatchObject({ code: 12, stderr: expect.stringContaining('contains a password') });
-  await expectDone(home.pas('init', ...PLACES, '--pacing', 'redis://127.0.0.1/0'));
+  await expectDone(home.pas('init', ...PLACES, '--set', 'pacing=redis://127.0.0.1/0'));
   const file = join(home.folder, 'pas', 'config.toml');
   const sound = readFileSync(file, 'utf8');
   writeFileSync(file, sound.replace('redis://', `redis://eva:${SECRET}@`));
@@ -37,7 +37,7 @@ test('an address with a password is refused with 12, in a flag and in the file, 
   const malformed = await home.pas('profile', 'show', '--json');
   expect(malformed).toMatchObject({ code: 12 });
   expect(JSON.stringify([flag, inFile, malformed])).not.toContain(SECRET);
-  const nonsense = await makeHome().pas('init', ...PLACES, '--pacing', 'everywhere');
+  const nonsense = await makeHome().pas('init', ...PLACES, '--set', 'pacing=everywhere');
   expect(nonsense).toMatchObject({
     code: 12,
     stderr: expect.stringContaining('must be local or the address of a Redis'),
@@ -58,7 +58,7 @@ describe.skipIf(!HAS_REDIS)('with a redis-server that requires a password', () =
   beforeAll(async () => {
     service = await serveMock('--min-interval', '10');
     redis = await startRedis('--requirepass', SECRET);
-    home = await signedIn(service, 'archaeologist', ['--pacing', redis.url]);
+    home = await signedIn(service, 'archaeologist', ['--set', `pacing=${redis.url}`]);
     await expectDone(home.pas('import', writeSeason(home, 2)));
   });
   afterAll(async () => {
@@ -111,8 +111,8 @@ describe.skipIf(!HAS_REDIS)('with a redis-server that requires a password', () =
 
   test('doctor warns that it travels unencrypted, except on this machine', async () => {
     const far = await signedIn(service, 'archaeologist', [
-      '--pacing',
-      `redis://0.0.0.0:${redis.port}/0`,
+      '--set',
+      `pacing=redis://0.0.0.0:${redis.port}/0`,
     ]);
     expect(await readPacing(far.with({ PAS_PACING_PASSWORD: SECRET }))).toMatchObject({
       level: 'warning',

@@ -6,7 +6,8 @@ import { answer, startTerminal, whyNoTerminal } from '../support/terminal-sessio
 
 let home: Home;
 /** Area on the day of the finds; K-3 is in it. */
-const [taken, place] = ['2024:06:01 10:00:00', [14.40101, 50.08] as const];
+const taken = '2024:06:01 10:00:00';
+const place = [14.40101, 50.08] as const;
 
 /** One photograph of each kind of match, and no network. */
 beforeEach(async () => {

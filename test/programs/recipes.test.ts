@@ -80,31 +80,6 @@ export async function makeTinyForm({ destination, overwrite, vocabulary, rules }
     before: /^ {2}qfield: /m,
     row: "  tiny: async (request) => (await import('./make-tiny-form.ts')).makeTinyForm(request),\n",
   },
-  'Keep a harvest in another form': {
-    file: 'src/flows/harvest/tiny-output.ts',
-    text: `import type { AppendTarget } from './append-output.ts';
-import type { RecordOutput } from './record-output.ts';
-
-export function tinyOutput(growing: AppendTarget): RecordOutput {
-  return {
-    write: ({ records }) => growing.append(records.map(({ header }) => header.identifier + '\\n').join('')),
-    notePage: () => growing.markEnd(),
-    flush: () => growing.flush(),
-    settle: () => growing.close(''),
-    close: () => growing.close(''),
-  };
-}
-`,
-    list: 'src/flows/harvest/outputs.ts',
-    before: /^ {2}files: \{/m,
-    row: `  tiny: {
-    extensions: ['tiny'],
-    ledger: 'beside',
-    takesIdentifiers: true,
-    open: async ({ openTarget }) => (await import('./tiny-output.ts')).tinyOutput(await openTarget()),
-  },
-`,
-  },
 };
 
 const mock = useMock('--min-interval', '0');
@@ -181,7 +156,7 @@ test('a table format added by its recipe is imported', async () => {
 });
 
 test('a form and an output of harvests added by their recipes are written', async () => {
-  const home = await signedIn(mock.service, 'archaeologist', ['--min-interval-ms', '0']);
+  const home = await signedIn(mock.service, 'archaeologist', ['--set', 'min_interval_ms=0']);
   await expectDone(home.pas('harvest-vocab', 'heslo', 'organizace', 'osoba', '--quiet'));
   await runIn(home, 'field', 'make', 'form.tiny', '--for', 'tiny');
   expect(readFileSync(join(home.folder, 'form.tiny'), 'utf8')).toMatch(/^obdobi$/m);

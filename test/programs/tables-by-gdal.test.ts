@@ -235,7 +235,8 @@ function rounded(
   system: GeomSystem,
 ) {
   return found.map((find, index) => {
-    const [own, other] = [find.point, wanted[index]?.point];
+    const own = find.point;
+    const other = wanted[index]?.point;
     const isNear =
       Array.isArray(own) &&
       other != null &&
@@ -251,10 +252,8 @@ describe.skipIf(!available())('files written by GDAL (Debian gdal-bin) are read 
     const folder = tempFolder();
     const seasons = fc.sample(arbitraryFeatures(form), { seed: SEED, numRuns: FILES_EACH });
     for (const [index, features] of seasons.entries()) {
-      const [source, file] = [
-        join(folder, `${index}.source.json`),
-        join(folder, `season-${index}.${form.ending}`),
-      ];
+      const source = join(folder, `${index}.source.json`);
+      const file = join(folder, `season-${index}.${form.ending}`);
       writeFileSync(source, makeSource(features, form));
       await run('ogr2ogr', ['-f', form.driver, file, source, ...(form.options ?? [])]);
       if (form.without !== undefined) rmSync(file.replace(/\.[a-z]+$/, form.without));

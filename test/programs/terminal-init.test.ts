@@ -34,12 +34,10 @@ test('values that the service publishes are not asked for', async ({ skip }) => 
   await answer(terminal, 'account, usually', 'archaeologist');
   expect((await terminal.ended()).code).toBe(0);
   expect(await home.json('profile', 'show', 'asked')).toMatchObject({
-    ...{
-      baseUrl: service.base_url,
-      oaiBase: service.oai_base,
-      schemaBase: service.schema_base,
-      kind: 'training',
-    },
+    baseUrl: service.base_url,
+    oaiBase: service.oai_base,
+    schemaBase: service.schema_base,
+    kind: 'training',
   });
 });
 

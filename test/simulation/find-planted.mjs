@@ -70,12 +70,12 @@ async function work() {
  * @param {string} folder
  */
 async function lookFor({ seed = 1, themes, anonymous }, folder) {
-  const how = { jobs: 1, folder, ...(anonymous === undefined ? {} : { anonymous }) };
+  const how = { jobs: 1, folder, anonymous };
   if (values.known) return playScenarios(seed, 1, how);
   if (themes !== undefined || anonymous !== undefined)
     return playScenarios(1, Number(values.seeds), {
       ...how,
-      ...(themes === undefined ? {} : { themes }),
+      themes,
     });
   return playScenarios(1, Math.min(OF_ALL, Number(values.seeds)), how);
 }

@@ -206,10 +206,8 @@ function judgeChanges(asked: Asked, evidence: Evidence): string[] {
   const { service, homes, curated, wasPutBack } = evidence;
   if (asked.wasRehearsed && !asked.services.has(service)) return [];
   const twins = findTwins(asked, evidence);
-  const [numbers, photos] = [
-    twins.flatMap((twin) => twin.numbers),
-    twins.flatMap((twin) => twin.photos),
-  ];
+  const numbers = twins.flatMap((twin) => twin.numbers);
+  const photos = twins.flatMap((twin) => twin.photos);
   const newest = asked.numbers.at(-1)?.value;
   const records = findMade(asked, evidence);
   // A number may be set for the record by itself, in an outbox that does not have the find.

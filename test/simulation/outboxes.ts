@@ -78,7 +78,8 @@ export function listProfiles(home: string): Map<string, Profile> {
     .slice(1);
   return new Map(
     tables.flatMap((table) => {
-      const [name, outbox] = [/^(\w+)\]/.exec(table)?.[1], /^outbox = "(.+)"$/m.exec(table)?.[1]];
+      const name = /^(\w+)\]/.exec(table)?.[1];
+      const outbox = /^outbox = "(.+)"$/m.exec(table)?.[1];
       return name === undefined || outbox === undefined ? [] : [[outbox, name as Profile] as const];
     }),
   );

@@ -197,9 +197,9 @@ export const PLANTED: readonly Planted[] = [
     seed: 7952,
     themes: ['no clock is right', 'a clock is put right'],
     file: 'src/flows/push/drain-queue.ts',
-    from: 'const [now, latest] = [serverClock.now(), serverClock.latest()];',
+    from: 'const now = serverClock.now();',
     to: `const serverClock = { now: () => clock.now(), latest: () => clock.now() };
-  const [now, latest] = [serverClock.now(), serverClock.latest()];`,
+  const now = serverClock.now();`,
     also: {
       from: 'function estimateDeparture({ answerTimeoutMs, serverClock }: PushContext,',
       to: 'function estimateDeparture({ answerTimeoutMs, clock }: PushContext,',

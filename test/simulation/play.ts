@@ -231,7 +231,7 @@ async function furnish(machine: Machine, time: VirtualTime): Promise<void> {
       ...addresses,
     );
   }
-  await run('vocab', 'sets');
+  await run('vocab', 'list');
   // Outboxes that are made with a scenario are made again and again.
   for (const profile of ACCOUNTS) await run('status', '--profile', profile);
 }
@@ -370,7 +370,8 @@ class Scene {
   }
 
   #point(name: MachineName, to: string): void {
-    const [config, from] = [join(this.#home(name), 'config.toml'), this.#getService(name)];
+    const config = join(this.#home(name), 'config.toml');
+    const from = this.#getService(name);
     if (from === to || !existsSync(config)) return;
     const text = readFileSync(config, 'utf8').replace(
       /^\[profiles\.(?!training).*\n(?:(?!\[).*\n)*/gm,
@@ -432,8 +433,8 @@ class Scene {
     const ended = await this.#machine(name).pas(args, env, {
       ...(killedAfter === undefined ? {} : { killed: { afterLooks: killedAfter } }),
       ...(killedAt === undefined ? {} : { killed: { at: killedAt } }),
-      ...(putAside === undefined ? {} : { putAside }),
-      ...(disk === undefined ? {} : { disk }),
+      putAside,
+      disk,
     });
     this.#looked.delete(name);
     this.#note(
@@ -491,9 +492,15 @@ class Scene {
         const content = [HEADER, ...rows].join('\n');
         for (const { id, note } of step.finds) {
           this.#asked.set(id, {
-            ...{ id, note, account: step.account, photos: [], numbers: [] },
+            id,
+            note,
+            account: step.account,
+            photos: [],
+            numbers: [],
             services: new Set(this.#isPointed ? [] : [ORIGIN]),
-            ...{ wasRehearsed: false, wasGivenUp: false, edited: undefined },
+            wasRehearsed: false,
+            wasGivenUp: false,
+            edited: undefined,
           });
           this.#tables.set(id, {
             account: step.account,
@@ -1311,17 +1318,13 @@ class Scene {
         records: listRecords(each, PROJECT),
         homes: this.#inUse(),
         asked: [...this.#asked.values()],
-        ...{
-          curated: this.#curated,
-          freed: this.#freed,
-          wasCopied: this.#wasCopied,
-          wereClocksSet: this.#wereClocksSet,
-        },
-        ...{
-          wasPutBack: this.#wasPutBack,
-          isAnonymous: this.#isAnonymous,
-          isLate: this.#network.wasLate,
-        },
+        curated: this.#curated,
+        freed: this.#freed,
+        wasCopied: this.#wasCopied,
+        wereClocksSet: this.#wereClocksSet,
+        wasPutBack: this.#wasPutBack,
+        isAnonymous: this.#isAnonymous,
+        isLate: this.#network.wasLate,
       }),
     );
   }

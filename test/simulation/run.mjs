@@ -12,7 +12,9 @@ const { values } = parseArgs({
     jobs: { type: 'string', default: String(availableParallelism()) },
   },
 });
-const [seeds, from, jobs] = [Number(values.seeds), Number(values.from), Number(values.jobs)];
+const seeds = Number(values.seeds);
+const from = Number(values.from);
+const jobs = Number(values.jobs);
 const TOLD_EVERY = 1000;
 
 build();

@@ -258,7 +258,7 @@ export function makeScenario(seed: number): Scenario {
   }
   if (random.chance(0.3)) steps.push(...laterOn(random));
   if (random.chance(0.25) && steps.every(mayBeAnonymous)) steps.unshift({ kind: 'anonymous' });
-  return { seed, ...(theme === undefined ? {} : { theme }), steps };
+  return { seed, theme, steps };
 }
 
 /** Facts that a machine has lost or never had are visible at the service alone. */
@@ -319,10 +319,8 @@ export function getNumber(random: Random): string {
 
 /** A person looks or pushes when it is too early, or just early enough. */
 function laterOn(random: Random): Step[] {
-  const [machine, account] = [
-    random.chance(0.7) ? 'laptop' : 'office',
-    random.chance(0.6) ? 'archaeologist' : 'researcher',
-  ] as const;
+  const machine = random.chance(0.7) ? 'laptop' : 'office';
+  const account = random.chance(0.6) ? 'archaeologist' : 'researcher';
   return [
     { kind: 'wait', ms: random.pick([5, 11, 13, 16, 26, 130]) * MINUTE_MS },
     { kind: random.pick(['push', 'reconcile'] as const), machine, account, fates: [] },
@@ -379,7 +377,10 @@ function nextSteps(random: Random, mood: Mood, finds: PlannedFind[]): Step[] {
   };
   return [
     {
-      ...{ kind, machine, account, fates },
+      kind,
+      machine,
+      account,
+      fates,
       ...(random.chance(mood.kills) ? { killedAfter } : random.chance(mood.disks) ? { disk } : {}),
     },
   ];
@@ -391,7 +392,8 @@ export function doing(
   find: string,
   among: readonly Doing[] = AT_ANY_TIME,
 ): Done {
-  const [does, number] = [random.pick(among), random.between(1, 9999)];
+  const does = random.pick(among);
+  const number = random.between(1, 9999);
   // Some commands are killed. Drawn from the number, so that the scenarios of all other seeds stay
   // as they are.
   const killed = number % 6 === 0 ? { killedAfter: number % 25 } : {};

@@ -218,7 +218,10 @@ export const THEMES: Readonly<Record<string, Theme>> = {
         : []),
       random.chance(0.8)
         ? {
-            ...{ kind: 'both-push', second: 'second', fates: [], apartMs: random.between(0, 600) },
+            kind: 'both-push',
+            second: 'second',
+            fates: [],
+            apartMs: random.between(0, 600),
             ...(random.chance(0.5) ? { account: 'researcher' as const } : {}),
           }
         : pushing(
@@ -523,7 +526,10 @@ export const THEMES: Readonly<Record<string, Theme>> = {
       const find = random.pick(finds).id;
       const isNamed = random.chance(0.5);
       const photo = (): Step => ({
-        ...{ kind: 'photo', machine: 'laptop', find, shade: random.between(0, 40_000) },
+        kind: 'photo',
+        machine: 'laptop',
+        find,
+        shade: random.between(0, 40_000),
         ...(isNamed ? { name: 'photo.png' } : {}),
       });
       const fate = (): Fate => random.pick(['late', 'astray', 'answer-lost', 'lost', 'arrives']);
@@ -589,8 +595,11 @@ export const THEMES: Readonly<Record<string, Theme>> = {
       entering(random, finds, 'laptop', 3, 5),
       { kind: 'copy-home', from: 'laptop', to: 'second' },
       {
-        ...{ kind: 'push-put-aside', machine: 'laptop', account: 'archaeologist' },
-        ...{ afterLooks: random.between(20, 150), forMs: random.pick([1, 40, 90]) * MINUTE_MS },
+        kind: 'push-put-aside',
+        machine: 'laptop',
+        account: 'archaeologist',
+        afterLooks: random.between(20, 150),
+        forMs: random.pick([1, 40, 90]) * MINUTE_MS,
       },
       pushing('second'),
       waiting(random, 1, 26, 40),
@@ -635,8 +644,10 @@ export const THEMES: Readonly<Record<string, Theme>> = {
           meeting(random.pick(['answer-lost', 'unanswered', 'bad-gateway-after'])),
         ),
         {
-          ...{ kind: 'curator', find: finds[first]?.id ?? '' },
-          ...{ does: random.pick(['deletion', 'correction'] as const), value: getNumber(random) },
+          kind: 'curator',
+          find: finds[first]?.id ?? '',
+          does: random.pick(['deletion', 'correction'] as const),
+          value: getNumber(random),
         },
         waiting(random, 26, 130),
         looking(),
@@ -784,8 +795,11 @@ export const THEMES: Readonly<Record<string, Theme>> = {
     tell: (random, finds) => {
       const find = getLast(finds);
       const photo = (name?: string): Step => ({
-        ...{ kind: 'photo', machine: 'laptop', find, shade: random.between(0, 40_000) },
-        ...(name === undefined ? {} : { name }),
+        kind: 'photo',
+        machine: 'laptop',
+        find,
+        shade: random.between(0, 40_000),
+        name,
       });
       const findCount = finds.length;
       return [
@@ -1011,11 +1025,9 @@ export const THEMES: Readonly<Record<string, Theme>> = {
   'people work beside a push': {
     tell: (random, finds) => {
       const beside = (...among: readonly Doing[]) => ({
-        ...{
-          kind: 'beside' as const,
-          fates: doubtful(random).fates ?? [],
-          afterMs: random.between(0, 1500),
-        },
+        kind: 'beside' as const,
+        fates: doubtful(random).fates ?? [],
+        afterMs: random.between(0, 1500),
         ...doing(random, 'laptop', random.pick(finds).id, among),
       });
       /** Beside a push each, or both beside one that watches. */
@@ -1028,7 +1040,11 @@ export const THEMES: Readonly<Record<string, Theme>> = {
         const restMs = [5000, 20_000, 700_000][other.afterMs % 3] ?? 0;
         return [
           {
-            ...{ kind: 'watch', machine, account, fates, restMs },
+            kind: 'watch',
+            machine,
+            account,
+            fates,
+            restMs,
             meanwhile: [one, { ...other, afterMs: 5 * other.afterMs }],
           },
         ];
@@ -1103,7 +1119,8 @@ export const THEMES: Readonly<Record<string, Theme>> = {
   'no clock is right': {
     tell: (random, finds) => {
       const set = (): Step => ({
-        ...{ kind: 'clock', machine: 'laptop' },
+        kind: 'clock',
+        machine: 'laptop',
         byMs: Math.round(
           (random.next() - 0.5) * random.pick([3_600_000, 90_000_000, 2_000_000_000]),
         ),

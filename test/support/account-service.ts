@@ -1,19 +1,17 @@
-import type { OpenService } from '../../src/push/account.ts';
 import type { HttpRequest, HttpResponse } from '../../src/http/exchange.ts';
 import type { KnownAccount } from '../../src/outbox/bound-account.ts';
+import type { OpenService } from '../../src/push/account.ts';
 import { ADDRESS, USERNAME } from './temp-outbox.ts';
 
 /** Account by the service; the first is the one that every outbox of the tests knows. */
 export const EVA_SAID: KnownAccount = {
-  ...{
-    identCely: 'U-000001',
-    name: 'Eva Nová',
-    email: USERNAME,
-    organisation: 'Museum',
-    role: 'archaeologist',
-    prefix: 'svc',
-    namespace: 'urn:x',
-  },
+  identCely: 'U-000001',
+  name: 'Eva Nová',
+  email: USERNAME,
+  organisation: 'Museum',
+  role: 'archaeologist',
+  prefix: 'svc',
+  namespace: 'urn:x',
 };
 export const JAN_SAID: KnownAccount = {
   ...EVA_SAID,
@@ -56,7 +54,8 @@ export function serviceSaying(
   return {
     asked,
     baseUrl: ADDRESS,
-    ...{ username: USERNAME, usesExternalToken },
+    username: USERNAME,
+    usesExternalToken,
     session: { token: async () => 'token', renew: async () => 'fresh' },
     send: async (request) => {
       asked.push(request);

@@ -5,7 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 /** No system gives these away by itself, so that none is taken between its choice and its use. */
-const [FIRST, BEYOND] = [10_000, 30_000];
+const FIRST = 10_000;
+const BEYOND = 30_000;
 
 /** A free port, reserved for this caller in the run, to listen on later or again. */
 export async function freePort(): Promise<number> {

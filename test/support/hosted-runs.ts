@@ -7,18 +7,19 @@ const HOST = join(import.meta.dirname, 'pas-host.mjs');
  * Values read while modules load need a process of their own; this one is read again by each run.
  */
 const READ_BY_EACH_RUN = new Set([
-  ...[
-    'PATH',
-    'HOME',
-    'XDG_STATE_HOME',
-    'PAS_HOME',
-    'PAS_LANG',
-    'PAS_KEYRING',
-    'PAS_PROFILE',
-    'PAS_USERNAME',
-    'PAS_PASSWORD',
-  ],
-  ...['PAS_TOKEN', 'PAS_PACING_PASSWORD', 'EDITOR', 'VISUAL'],
+  'PATH',
+  'HOME',
+  'XDG_STATE_HOME',
+  'PAS_HOME',
+  'PAS_LANG',
+  'PAS_KEYRING',
+  'PAS_PROFILE',
+  'PAS_USERNAME',
+  'PAS_PASSWORD',
+  'PAS_TOKEN',
+  'PAS_PACING_PASSWORD',
+  'EDITOR',
+  'VISUAL',
 ]);
 /**
  * Read once for all runs of a host: each machine and each wrong clock that Node is told of has a

@@ -37,14 +37,13 @@ export function makeOds(sheets: readonly OdsSheet[], more: readonly ZipPart[] = 
 
 function rowXml(row: OdsSheet['rows'][number]): string {
   if (typeof row === 'string') return row;
-  const cells = row.map((value) =>
-    typeof value === 'number'
-      ? `<table:table-cell office:value-type="float" office:value="${value}"><text:p>${value}</text:p></table:table-cell>`
-      : value === ''
-        ? '<table:table-cell/>'
-        : `<table:table-cell office:value-type="string"><text:p>${escaped(value)}</text:p></table:table-cell>`,
-  );
-  return `<table:table-row>${cells.join('')}</table:table-row>`;
+  return `<table:table-row>${row.map(cellXml).join('')}</table:table-row>`;
+}
+
+function cellXml(value: string | number): string {
+  if (value === '') return '<table:table-cell/>';
+  const type = typeof value === 'number' ? `"float" office:value="${value}"` : '"string"';
+  return `<table:table-cell office:value-type=${type}><text:p>${escaped(`${value}`)}</text:p></table:table-cell>`;
 }
 
 function escaped(text: string): string {

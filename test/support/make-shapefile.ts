@@ -11,15 +11,15 @@ export type Shape = readonly [x: number, y: number] | Buffer | null;
 export const WGS_84 =
   'GEOGCS["GCS_WGS_1984",DATUM["D_WGS_1984",SPHEROID["WGS_1984",6378137.0,298.257223563]],PRIMEM["Greenwich",0.0],UNIT["Degree",0.0174532925199433]]';
 
+function makeContent(shape: Shape): Buffer {
+  if (shape === null) return Buffer.alloc(4);
+  return shape instanceof Buffer ? shape : pointShape(shape[0], shape[1]);
+}
+
 /** The shapes as ESRI describes them. */
 export function makeShp(shapes: readonly Shape[], type = 1): Buffer {
   const records = shapes.map((shape, index) => {
-    const content =
-      shape instanceof Buffer
-        ? shape
-        : shape === null
-          ? Buffer.alloc(4)
-          : pointShape(shape[0], shape[1]);
+    const content = makeContent(shape);
     const head = Buffer.alloc(8);
     head.writeUInt32BE(index + 1, 0);
     head.writeUInt32BE(content.length / 2, 4);

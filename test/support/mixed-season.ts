@@ -49,8 +49,11 @@ function makeRows(
   };
   const pickOne = <T>(all: readonly T[]): T => all[upTo(all.length)] as T;
   return Array.from({ length: count }, (_, index) => {
-    const [person, day, month] = [pickOne(PEOPLE), 1 + upTo(28), 1 + upTo(12)];
-    const [lon, lat] = [`15.1${two(upTo(90) + 5)}${1 + (index % 9)}`, `49.84${two(upTo(90) + 5)}1`];
+    const person = pickOne(PEOPLE);
+    const day = 1 + upTo(28);
+    const month = 1 + upTo(12);
+    const lon = `15.1${two(upTo(90) + 5)}${1 + (index % 9)}`;
+    const lat = `49.84${two(upTo(90) + 5)}1`;
     const meant = {
       druh_nalezu: pickOne(TERMS.druh_nalezu),
       specifikace: pickOne(TERMS.specifikace),

@@ -12,7 +12,8 @@ process.on('message', async ({ args, env, cwd }) => {
   for (const name of Object.keys(process.env)) delete process.env[name];
   Object.assign(process.env, env);
   process.chdir(cwd);
-  const [stdout, stderr] = [collected(), collected()];
+  const stdout = collected();
+  const stderr = collected();
   const stdin = new PassThrough();
   stdin.end();
   const streams = { stdin, stdout: stdout.stream, stderr: stderr.stream };

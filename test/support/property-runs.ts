@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 
-const RUNS = Number(process.env['PROPERTY_RUNS'] ?? 50);
+const RUNS = Number(process.env['PROPERTY_RUNS'] ?? 30);
 
 /**
  * For properties of which one run takes long: it writes files, or plays a whole push or harvest.

@@ -1,7 +1,6 @@
 import type { TestMock } from './start-mock.ts';
 
 export const ROLES = ['anonymous', 'researcher', 'archaeologist', 'archivist', 'admin'] as const;
-export type RoleName = (typeof ROLES)[number];
 
 export type AskOptions = {
   /** `2.2` by default; `''` is the generic endpoint. */

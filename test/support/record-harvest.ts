@@ -6,7 +6,7 @@ import {
   openSetState,
   type RecordHarvest,
 } from '../../src/flows/harvest/harvest-records.ts';
-import { OUTPUT_FORMS, type OutputName } from '../../src/flows/harvest/outputs.ts';
+import { type OutputName, openRecordOutput } from '../../src/flows/harvest/outputs.ts';
 import type { OpenedOutput, Opening, RecordOutput } from '../../src/flows/harvest/record-output.ts';
 import type { SetProgress } from '../../src/flows/harvest/service-lists.ts';
 import type { Exchange } from '../../src/http/exchange.ts';
@@ -67,15 +67,12 @@ export function harvestPlace(name = 'out.jsonl'): HarvestPlace {
   const folder = join(tempFolder(), 'out');
   mkdirSync(folder);
   const path = join(folder, name);
-  const ledgerPath = (form: OutputName): string =>
-    form === 'sqlite' ? path : form === 'files' ? join(folder, '.harvest') : `${path}.harvest`;
   return {
     folder,
     path,
-    run: (exchange, options = {}) =>
-      runOnce({ folder, path, ledger: ledgerPath(options.form ?? 'jsonl') }, exchange, options),
+    run: (exchange, options = {}) => runOnce(path, exchange, options),
     state: (look) => {
-      const ledger = openLedger(ledgerPath('jsonl'));
+      const ledger = openLedger(`${path}.harvest`);
       try {
         return look(openSetState(ledger, SET, () => 0));
       } finally {
@@ -97,10 +94,8 @@ export function unseal(ledgerPath: string): void {
   ledger.close();
 }
 
-type Paths = { readonly folder: string; readonly path: string; readonly ledger: string };
-
 async function runOnce(
-  paths: Paths,
+  path: string,
   exchange: Exchange,
   options: RunOptions,
 ): Promise<RecordHarvest> {
@@ -116,15 +111,15 @@ async function runOnce(
     }),
     clock,
     openOutput: async (opening) => {
-      opened = await open(paths, form, options, opening);
+      opened = await open(path, form, options, opening);
       return { ...opened, output: options.wrap?.(opened.output) ?? opened.output };
     },
     sets: options.sets ?? [SET],
     metadataPrefix: 'oai_svc',
     verb: options.verb ?? 'ListRecords',
-    ...(from === undefined ? {} : { from }),
-    ...(until === undefined ? {} : { until }),
-    ...(onProgress === undefined ? {} : { onProgress }),
+    from,
+    until,
+    onProgress,
     skipBroken: options.skipBroken === true,
     full: options.full === true,
     acceptLosses: options.acceptLosses ?? true,
@@ -140,22 +135,22 @@ async function runOnce(
   while (!over) await clock.advance(10_000);
   await opened?.output.close();
   opened?.ledger.close();
-  if (killed && existsSync(paths.path)) {
-    appendFileSync(paths.path, '{"identifier":"half a pa');
-    unseal(paths.ledger);
+  if (killed && existsSync(path)) {
+    appendFileSync(path, '{"identifier":"half a pa');
+    unseal(`${path}.harvest`);
   }
   return settled;
 }
 
 async function open(
-  { folder, path, ledger: ledgerPath }: Paths,
+  path: string,
   form: OutputName,
   options: RunOptions,
   opening: Opening,
 ): Promise<OpenedOutput> {
-  const ledger = openLedger(ledgerPath);
+  const ledger = openLedger(`${path}.harvest`);
   const { from = '', until = '', sets = [SET], verb = 'ListRecords' } = options;
-  const subject: Subject = {
+  const subject = {
     oaiBase: OAI_BASE,
     version: '2.2',
     sets: sets.join(' '),
@@ -168,18 +163,8 @@ async function open(
   };
   ledger.change(() => assertSubject(ledger, subject, path));
   try {
-    const place = form === 'files' ? folder : path;
-    const growing = () => openAppendingFile(path, ledger, opening);
-    return {
-      ledger,
-      output: await OUTPUT_FORMS[form].open({
-        path: place,
-        subject,
-        ledger,
-        opening,
-        openTarget: growing,
-      }),
-    };
+    const target = await openAppendingFile(path, ledger, opening);
+    return { ledger, output: openRecordOutput(target, subject) };
   } catch (thrown) {
     ledger.close();
     throw thrown;

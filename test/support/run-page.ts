@@ -24,7 +24,8 @@ const TRAINING_PORT_OF_PAGES = '8098';
  * @throws Error when a command fails
  */
 export async function runPage(page: string, heading?: string): Promise<PageBlock[]> {
-  const [port, trainingPort] = [String(await freePort()), String(await freePort())];
+  const port = String(await freePort());
+  const trainingPort = String(await freePort());
   const text = getSection(readFileSync(join(PROJECT, page), 'utf8'), heading)
     .replaceAll(PORT_OF_PAGES, port)
     .replaceAll(TRAINING_PORT_OF_PAGES, trainingPort);

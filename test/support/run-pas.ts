@@ -63,33 +63,35 @@ export function addressFlags({ base_url, oai_base, schema_base }: Service): stri
 /**
  * Flags of a profile for a mock server without throttle: nothing is waited for between requests.
  */
-export const WITHOUT_PAUSES = ['--min-interval-ms', '0'];
+export const WITHOUT_PAUSES = ['--set', 'min_interval_ms=0'];
 
 /**
  * Flags of a profile for which what happens at the mock server is settled so long after a request.
  */
 export function settledAfter(settleMs: number, intervalMs = 10): string[] {
   return [
-    '--min-interval-ms',
-    `${intervalMs}`,
-    '--settle-ms',
-    `${settleMs}`,
-    '--index-allowance-ms',
-    '0',
+    '--set',
+    `min_interval_ms=${intervalMs}`,
+    '--set',
+    `settle_ms=${settleMs}`,
+    '--set',
+    'index_allowance_ms=0',
   ];
 }
 
 /** Arguments of `pas init` for a profile of a service that is not there. */
 export const INIT_OFFLINE = [
-  ...['init', '--name', 'here', '--kind', 'training'],
-  ...[
-    '--base-url',
-    'https://pas.example',
-    '--oai-base',
-    'https://pas.example/oai',
-    '--schema-base',
-    'https://pas.example/schema',
-  ],
+  'init',
+  '--name',
+  'here',
+  '--kind',
+  'training',
+  '--base-url',
+  'https://pas.example',
+  '--oai-base',
+  'https://pas.example/oai',
+  '--schema-base',
+  'https://pas.example/schema',
 ];
 
 /** A home of its own, with nothing of this machine's user in it. */
@@ -183,8 +185,21 @@ export async function homeWithoutNetwork(): Promise<Home> {
   const home = makeHome();
   await expectDone(
     home.pas(
-      ...['init', '--name', 'field', '--kind', 'training', '--username', 'a', '--oai-auth', 'none'],
-      ...['--base-url', NOWHERE, '--oai-base', NOWHERE, '--schema-base', `${NOWHERE}/schema`],
+      'init',
+      '--name',
+      'field',
+      '--kind',
+      'training',
+      '--username',
+      'a',
+      '--oai-auth',
+      'none',
+      '--base-url',
+      NOWHERE,
+      '--oai-base',
+      NOWHERE,
+      '--schema-base',
+      `${NOWHERE}/schema`,
     ),
   );
   return home;
@@ -236,7 +251,14 @@ async function makeSignedIn(
   await expectDone(
     home.pas(
       'init',
-      ...['--name', 'mock', '--kind', 'training', '--username', user, '--oai-auth', 'basic'],
+      '--name',
+      'mock',
+      '--kind',
+      'training',
+      '--username',
+      user,
+      '--oai-auth',
+      'basic',
       ...addressFlags(service),
       ...more,
     ),

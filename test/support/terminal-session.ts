@@ -89,15 +89,45 @@ export async function startProgram(
     ([name, value]) => `${name}=${value}`,
   );
   await tmux(
-    ...['new-session', '-d', '-s', 'test', '-x', String(columns), '-y', String(rows), '-c', folder],
-    ...['sh', '-c', UNTIL_ITS_END, 'sh', 'env', '-i', ...variables, ...program],
-    ...[';', 'set-option', '-g', 'window-size', 'manual'],
+    'new-session',
+    '-d',
+    '-s',
+    'test',
+    '-x',
+    String(columns),
+    '-y',
+    String(rows),
+    '-c',
+    folder,
+    'sh',
+    '-c',
+    UNTIL_ITS_END,
+    'sh',
+    'env',
+    '-i',
+    ...variables,
+    ...program,
+    ';',
+    'set-option',
+    '-g',
+    'window-size',
+    'manual',
   );
   const watcher = watch(socket);
   const look = async (): Promise<Screen> => {
     const shown = await tmux(
-      ...['display-message', '-p', '-t', 'test', '#{pane_title}', ';'],
-      ...['capture-pane', '-p', '-t', 'test', '-S', '-'],
+      'display-message',
+      '-p',
+      '-t',
+      'test',
+      '#{pane_title}',
+      ';',
+      'capture-pane',
+      '-p',
+      '-t',
+      'test',
+      '-S',
+      '-',
     );
     const [title = '', ...lines] = shown.split('\n');
     const [, word, number] = /^(runs|ended) (\d+)$/.exec(title) ?? [];

@@ -2,9 +2,8 @@ import { harvestVocabulary, type SetHarvest } from '../../src/flows/harvest/harv
 import type { SetProgress } from '../../src/flows/harvest/service-lists.ts';
 import type { Exchange } from '../../src/http/exchange.ts';
 import { openOaiClient } from '../../src/oai/client.ts';
-import { type HarvestState, makeStoredState } from '../../src/oai/harvest-state.ts';
 import type { Vocabulary } from '../../src/vocabulary/term.ts';
-import { getOrCreateVocabularyHarvest, iterateTermsOfSet } from '../../src/vocabulary/terms.ts';
+import { iterateTermsOfSet } from '../../src/vocabulary/terms.ts';
 import type { FakeRepository } from './fake-repository.ts';
 import { type ManualClock, manualClock } from './manual-clock.ts';
 import { OAI_BASE } from './scripted-oai.ts';
@@ -54,20 +53,13 @@ export async function harvest(
     subject: `2.2 ${options.account ?? ''}`,
     indexAllowanceMs: 0,
     onNote: (text) => options.notes?.push(text),
-    ...(options.onProgress === undefined ? {} : { onProgress: options.onProgress }),
+    onProgress: options.onProgress,
   }).finally(() => {
     over = true;
   });
   running.catch(() => {});
   while (!over) await clock.advance(10_000);
   return running;
-}
-
-/** Stored state of the set's harvest. */
-export function getState(vocabulary: Vocabulary): HarvestState {
-  return makeStoredState(vocabulary, getOrCreateVocabularyHarvest(vocabulary, SET), () =>
-    vocabulary.clock.now(),
-  );
 }
 
 export function stored(vocabulary: Vocabulary): Map<string, string> {

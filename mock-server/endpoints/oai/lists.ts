@@ -162,13 +162,13 @@ function listQuery(
   state: ListState,
 ): RecordFilter & { readonly offset?: number } {
   return {
-    ...(state.set === null ? {} : { set: state.set }),
-    ...(state.fromMs === null ? {} : { fromMs: state.fromMs }),
-    ...(state.untilMs === null ? {} : { untilMs: state.untilMs }),
-    ...(deployed ? {} : { without: listHiddenEntities(viewer) }),
+    set: state.set ?? undefined,
+    fromMs: state.fromMs ?? undefined,
+    untilMs: state.untilMs ?? undefined,
+    without: deployed ? undefined : listHiddenEntities(viewer),
     instead: mock.harvestIndex.collectBehind(),
-    ...(state.after === null ? {} : { after: state.after }),
-    ...(deployed ? { offset: state.cursor } : {}),
+    after: state.after ?? undefined,
+    offset: deployed ? state.cursor : undefined,
   };
 }
 

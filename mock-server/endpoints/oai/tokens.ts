@@ -47,7 +47,8 @@ export function makeSignedTokens(seedNumber: number): Tokens {
     },
     read: (token, nowMs) => {
       const all = spelling.read(token);
-      const [signature, bytes] = [all.subarray(0, 12), all.subarray(12)];
+      const signature = all.subarray(0, 12);
+      const bytes = all.subarray(12);
       // Decoding ignores blanks and stray characters, which no token has.
       const isOurs =
         signature.length === 12 &&

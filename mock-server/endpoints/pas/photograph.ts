@@ -131,7 +131,7 @@ async function checkDigestAndVirus(
     throw makeRefusal(422, say('virus'));
 }
 
-type Checked = {
+type CheckedFile = {
   readonly part: FilePart;
   readonly path: string;
   readonly type: PhotographType | undefined;
@@ -141,7 +141,7 @@ async function store(
   mock: Mock,
   request: WriteRequest,
   ident: string,
-  { part, path, type }: Checked,
+  { part, path, type }: CheckedFile,
 ): Promise<Answer> {
   const { say, hooks, account } = request;
   if (type === undefined) throw makeRefusal(422, say('photo-unrecognised'));

@@ -76,7 +76,9 @@ async function isEncryptedRar4(read: ReadAt): Promise<boolean> {
   for (let blocks = 0; blocks < MAX_RAR_BLOCKS; blocks += 1) {
     const block = await read(at, 11);
     if (block.length < 7) return false;
-    const [type, flags, size] = [block[2], block.readUInt16LE(3), block.readUInt16LE(5)];
+    const type = block[2];
+    const flags = block.readUInt16LE(3);
+    const size = block.readUInt16LE(5);
     if ((type === 0x73 && (flags & 0x80) !== 0) || (type === 0x74 && (flags & 0x04) !== 0))
       return true;
     if (size < 7) return false;

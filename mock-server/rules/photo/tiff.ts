@@ -66,7 +66,8 @@ export async function removeGpsDirectories(tiff: TiffBytes): Promise<boolean> {
 
 async function readByteOrder(tiff: TiffBytes): Promise<Order | undefined> {
   const mark = (await tiff.read(0, 4)).toString('hex');
-  return mark === '49492a00' ? LITTLE : mark === '4d4d002a' ? BIG : undefined;
+  if (mark === '49492a00') return LITTLE;
+  return mark === '4d4d002a' ? BIG : undefined;
 }
 
 async function* iterateDirectories(tiff: TiffBytes, order: Order): AsyncGenerator<Directory> {

@@ -49,18 +49,14 @@ export type ListQuery = RecordFilter & { readonly offset?: number; readonly limi
 
 const HEADER = { ident: text(), set_spec: text(), datestamp_ms: integer({}), deleted: integer({}) };
 const ROW = {
-  ...{
-    ...HEADER,
-    entity: readOneOf(ENTITIES),
-    stav: nullable(integer({})),
-    pristupnost: nullable(text()),
-  },
-  ...{
-    creator: nullable(text()),
-    organisation: nullable(text()),
-    project: nullable(text()),
-    body: text(),
-  },
+  ...HEADER,
+  entity: readOneOf(ENTITIES),
+  stav: nullable(integer({})),
+  pristupnost: nullable(text()),
+  creator: nullable(text()),
+  organisation: nullable(text()),
+  project: nullable(text()),
+  body: text(),
 };
 export const parseArchiveRow = object(ROW);
 export const parseHeaderRow = object(HEADER);

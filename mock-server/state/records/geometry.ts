@@ -61,7 +61,8 @@ export function parseFindPoint(
   const marker = (match[1] ?? '').toUpperCase();
   if (marker.includes('M') || (!deployed && (marker !== '' || more.length > 0)))
     return 'wkt-syntax';
-  const [x, y] = [Number(first), Number(second)];
+  const x = Number(first);
+  const y = Number(second);
   const [minX, maxX, minY, maxY] = RANGES[system];
   if (x < minX || x > maxX || y < minY || y > maxY) return 'wkt-range';
   const source: readonly [string, string] = [String(x), String(y)];
@@ -113,10 +114,16 @@ type Pair = readonly [x: number, y: number];
 const SOUTHING = 1_089_000;
 const WESTING = 654_000;
 /** C1 to C10 of EPSG method 1042, "Krovak Modified". */
-const [C1, C2, C3, C4, C5, C6, C7, C8, C9, C10] = [
-  2.946529277e-2, 2.515965696e-2, 1.193845912e-7, -4.668270147e-7, 9.233980362e-12, 1.523735715e-12,
-  1.696780024e-18, 4.408314235e-18, -8.331083518e-24, -3.689471323e-24,
-] as const;
+const C1 = 2.946529277e-2;
+const C2 = 2.515965696e-2;
+const C3 = 1.193845912e-7;
+const C4 = -4.668270147e-7;
+const C5 = 9.233980362e-12;
+const C6 = 1.523735715e-12;
+const C7 = 1.696780024e-18;
+const C8 = 4.408314235e-18;
+const C9 = -8.331083518e-24;
+const C10 = -3.689471323e-24;
 
 function toModifiedKrovak([x, y]: Pair): Pair {
   const [dx, dy] = computeCorrectionAt(x, y);
@@ -137,8 +144,10 @@ function fromModifiedKrovak([x, y]: Pair): Pair {
  * centimetres.
  */
 function computeCorrectionAt(x: number, y: number): Pair {
-  const [south, west] = [-y - SOUTHING, -x - WESTING];
-  const [south2, west2] = [south ** 2, west ** 2];
+  const south = -y - SOUTHING;
+  const west = -x - WESTING;
+  const south2 = south ** 2;
+  const west2 = west ** 2;
   const fourth = south2 ** 2 + west2 ** 2 - 6 * south2 * west2;
   const toSouth =
     C1 +

@@ -69,16 +69,14 @@ const PROJECT_ORDER = [
 const PROJECT_KEYS = new Set<string>([
   ...PROJECT_ORDER.flat(),
   ...PROTECTED,
-  ...[
-    'pristupnost_pom',
-    'geom_system',
-    'point',
-    'dalsi_katastr',
-    'historie',
-    'oznamovatel',
-    'archeologicky_zaznam',
-    'dokument',
-  ],
+  'pristupnost_pom',
+  'geom_system',
+  'point',
+  'dalsi_katastr',
+  'historie',
+  'oznamovatel',
+  'archeologicky_zaznam',
+  'dokument',
   ...TIMES,
 ]);
 

@@ -187,8 +187,8 @@ function seedPhotograph(
 }
 
 /** Makes a UUID that is constant for a photograph. */
-function makeUuid(text: string): string {
-  const hex = createHash('sha256').update(text).digest('hex');
+function makeUuid(label: string): string {
+  const hex = createHash('sha256').update(label).digest('hex');
   return [
     hex.slice(0, 8),
     hex.slice(8, 12),

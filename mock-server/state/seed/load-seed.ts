@@ -9,7 +9,7 @@ import { readSeedFolder, type SeededRecord } from './read-folder.ts';
 import { SeedError } from './seed-files.ts';
 
 export { SeedError } from './seed-files.ts';
-export { makeSyntheticFinds as syntheticFinds, type SyntheticRow } from './synthetic.ts';
+export { makeSyntheticFinds as syntheticFinds } from './synthetic.ts';
 
 /** Bundled seeds. Tests validate them by the schema, so a start need not. */
 const BUNDLED: readonly string[] = ['demo', 'empty'];

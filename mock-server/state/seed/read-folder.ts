@@ -40,16 +40,20 @@ const PLAIN_FILES = [
 export type SeededRecord = { readonly row: SeedRow; readonly record: SeedRecord };
 type SeedFolder = { readonly content: SeedContent; readonly seeded: readonly SeededRecord[] };
 
+const ROW_FILES = {
+  organisations: 'organisations.json',
+  users: 'accounts.json',
+  persons: 'persons.json',
+  regions: 'regions.json',
+  districts: 'districts.json',
+  areas: 'cadastral-areas.json',
+  projects: 'projects.json',
+  finds: 'finds.json',
+} as const;
 const KNOWN_FILES = [
-  ...[
-    'organisations.json',
-    'accounts.json',
-    'persons.json',
-    'regions.json',
-    'districts.json',
-    'cadastral-areas.json',
-  ],
-  ...['projects.json', 'finds.json', 'settings.json', 'README.md'],
+  ...Object.values(ROW_FILES),
+  'settings.json',
+  'README.md',
   ...PLAIN_FILES.map(([file]) => file),
 ];
 const KNOWN_FOLDERS = ['vocabularies', 'photographs'];
@@ -60,36 +64,11 @@ const KNOWN_FOLDERS = ['vocabularies', 'photographs'];
  */
 export function readSeedFolder(folder: string): SeedFolder {
   assertKnownFiles(folder);
-  const readSeedRows = (file: string): SeedRow[] => readRows(folder, file);
-  const files = {
-    organisations: readSeedRows('organisations.json'),
-    users: readSeedRows('accounts.json'),
-    persons: readSeedRows('persons.json'),
-    regions: readSeedRows('regions.json'),
-    districts: readSeedRows('districts.json'),
-    areas: readSeedRows('cadastral-areas.json'),
-    projects: readSeedRows('projects.json'),
-    finds: readSeedRows('finds.json'),
-    plain: PLAIN_FILES.map(([file, entity]) => ({ entity, rows: readSeedRows(file) })),
-  };
+  const files = readRowFiles(folder);
   const terms = listJsonFiles(folder, 'vocabularies').flatMap((file) =>
-    readSeedRows(file).map((row, index) => parseTermRow(row, basename(file, '.json'), index)),
+    readRows(folder, file).map((row, index) => parseTermRow(row, basename(file, '.json'), index)),
   );
-  const otherRows = [
-    files.users,
-    files.projects,
-    files.finds,
-    ...files.plain.map((plain) => plain.rows),
-  ].flat();
-  const references = new References(
-    new Map([
-      ...listLabels(files.organisations, 'nazev'),
-      ...listPersonLabels(files.persons),
-      ...listLabels([...files.regions, ...files.districts, ...files.areas], 'nazev'),
-      ...terms.map(({ term }) => [term.ident_cely, term.heslo] as const),
-      ...listLabels(otherRows, 'ident_cely'),
-    ]),
-  );
+  const references = makeReferences(files, terms);
   const areas = files.areas.map((row) => ({ row, ...makeCadastralAreaBody(row, references) }));
   const places = new Places(areas.map(({ area }): Area => area));
   const finds = files.finds.map((row) => ({
@@ -97,22 +76,22 @@ export function readSeedFolder(folder: string): SeedFolder {
     ...makeFindBody(row, references, places, folder),
   }));
   const getFinds = makeFindsByProject(finds, terms);
+  const seedAll = (rows: readonly SeedRow[], entity: Entity, makeBody: (row: SeedRow) => Body) =>
+    rows.map((row) => seed(row, entity, makeBody(row)));
   const seeded = [
-    ...files.organisations.map((row) =>
-      seed(row, 'organizace', makeOrganisationBody(row, references)),
-    ),
-    ...files.users.map((row) => seed(row, 'uzivatel', makeUserBody(row, references))),
-    ...files.persons.map((row) => seed(row, 'osoba', makePersonBody(row))),
+    ...seedAll(files.organisations, 'organizace', (row) => makeOrganisationBody(row, references)),
+    ...seedAll(files.users, 'uzivatel', (row) => makeUserBody(row, references)),
+    ...seedAll(files.persons, 'osoba', makePersonBody),
     ...[...makeTermBodies(terms, references)].map(([{ row }, body]) => seed(row, 'heslo', body)),
-    ...files.regions.map((row) => seed(row, 'ruian_kraj', makeRegionBody(row))),
-    ...files.districts.map((row) => seed(row, 'ruian_okres', makeDistrictBody(row, references))),
+    ...seedAll(files.regions, 'ruian_kraj', makeRegionBody),
+    ...seedAll(files.districts, 'ruian_okres', (row) => makeDistrictBody(row, references)),
     ...areas.map(({ row, body }) => seed(row, 'ruian_katastr', body)),
-    ...files.projects.map((row) =>
-      seed(row, 'projekt', makeProjectBody(row, references, places, getFinds(row))),
+    ...seedAll(files.projects, 'projekt', (row) =>
+      makeProjectBody(row, references, places, getFinds(row)),
     ),
     ...finds.map(({ row, body }) => seed(row, 'samostatny_nalez', body)),
-    ...files.plain.flatMap(({ entity, rows: plain }) =>
-      plain.map((row) => seed(row, entity, makeElementsBody(row, references, places))),
+    ...files.plain.flatMap(({ entity, rows }) =>
+      seedAll(rows, entity, (row) => makeElementsBody(row, references, places)),
     ),
   ];
   assertDistinct(seeded);
@@ -125,6 +104,34 @@ export function readSeedFolder(folder: string): SeedFolder {
     settings: readSettingsFile(folder),
   };
   return { content, seeded };
+}
+
+type RowFiles = ReturnType<typeof readRowFiles>;
+
+function readRowFiles(folder: string) {
+  const rowsOf = Object.fromEntries(
+    Object.entries(ROW_FILES).map(([name, file]) => [name, readRows(folder, file)]),
+  ) as Record<keyof typeof ROW_FILES, SeedRow[]>;
+  const plain = PLAIN_FILES.map(([file, entity]) => ({ entity, rows: readRows(folder, file) }));
+  return { ...rowsOf, plain };
+}
+
+function makeReferences(files: RowFiles, terms: readonly ReturnType<typeof parseTermRow>[]) {
+  const otherRows = [
+    files.users,
+    files.projects,
+    files.finds,
+    ...files.plain.map(({ rows }) => rows),
+  ].flat();
+  return new References(
+    new Map([
+      ...listLabels(files.organisations, 'nazev'),
+      ...listPersonLabels(files.persons),
+      ...listLabels([...files.regions, ...files.districts, ...files.areas], 'nazev'),
+      ...terms.map(({ term }) => [term.ident_cely, term.heslo] as const),
+      ...listLabels(otherRows, 'ident_cely'),
+    ]),
+  );
 }
 
 /** Reports unknown files, which would be ignored silently, except hidden ones. */

@@ -29,7 +29,9 @@ const organisation = object({
     'soucast',
     'ror',
   ),
-  ...{ oao: optional(flag), zanikla: optional(flag), cteni_dokumentu: optional(flag) },
+  oao: optional(flag),
+  zanikla: optional(flag),
+  cteni_dokumentu: optional(flag),
   mesicu_do_zverejneni: optional(integer({ min: 0 })),
   ...TIMES,
 });
@@ -66,7 +68,8 @@ export function makeOrganisationBody(row: SeedRow, references: References): Body
 const person = object({
   ...filledTexts('ident_cely', 'jmeno', 'prijmeni'),
   ...optionalTexts('rodne_prijmeni', 'orcid', 'wikidata'),
-  ...{ rok_narozeni: optional(integer({})), rok_umrti: optional(integer({})) },
+  rok_narozeni: optional(integer({})),
+  rok_umrti: optional(integer({})),
   ...TIMES,
 });
 

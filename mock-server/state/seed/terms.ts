@@ -18,7 +18,9 @@ const oneOrMore: Reader<string | readonly string[]> = (value, place) =>
 
 /** In the order of the schema. */
 const link = object({
-  ...{ zdroj: text(), nazev_kodu: text(), kod: text() },
+  zdroj: text(),
+  nazev_kodu: text(),
+  kod: text(),
   ...optionalTexts('uri', 'scheme_uri'),
   skos_mapping_relation: text(),
 });
@@ -96,8 +98,8 @@ function push(lists: Map<string, Body[]>, key: string, item: Body): void {
 
 function makeTermBody(
   { vocabulary, order, term }: PlacedTerm,
-  above: Related,
-  below: Related,
+  above: RelatedTerms,
+  below: RelatedTerms,
   references: References,
 ): Body {
   const { popis, popis_en, zkratka, datace, odkaz, dokument_typ_material_rada: documents } = term;
@@ -126,7 +128,7 @@ function makeTermBody(
   };
 }
 
-type Related = ReadonlyMap<string, readonly Body[]>;
+type RelatedTerms = ReadonlyMap<string, readonly Body[]>;
 
 function makeDocumentPair(
   [kind = '', material = '']: readonly string[],

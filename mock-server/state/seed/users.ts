@@ -19,21 +19,23 @@ const anything: Reader<unknown> = (value) => value;
 
 /** One entry of `accounts.json`: a user, who can sign in if `username` and `password` are given. */
 const user = object({
-  ...{ username: optional(text({ min: 1 })), password: optional(text({ min: 1 })) },
+  username: optional(text({ min: 1 })),
+  password: optional(text({ min: 1 })),
   /** Survey projects that a researcher may import into, by active cooperation. */
   projects: optional(array(text({ min: 1 }))),
   ...filledTexts('ident_cely', 'jmeno', 'prijmeni', 'organizace', 'datum_registrace'),
   email: text({ min: 3 }),
   ...optionalTexts('osoba', 'orcid', 'jazyk', 'telefon'),
-  ...{ aktivni: optional(flag), admin: optional(flag), superadmin: optional(flag) },
+  aktivni: optional(flag),
+  admin: optional(flag),
+  superadmin: optional(flag),
   /** One role, or several groups. */
   skupina: anything,
-  ...{ notifikace: optional(array(text())), hlidaci_pes: optional(array(text())) },
+  notifikace: optional(array(text())),
+  hlidaci_pes: optional(array(text())),
   historie: optional(anything),
-  ...{
-    spoluprace_nadrizeni: optional(array(anything)),
-    spoluprace_podrizeni: optional(array(anything)),
-  },
+  spoluprace_nadrizeni: optional(array(anything)),
+  spoluprace_podrizeni: optional(array(anything)),
   ...TIMES,
 });
 

@@ -23,7 +23,7 @@ import {
   type EntrySession,
   NEW_FIND,
   openEntrySession,
-  type Saved,
+  type SavedFind,
 } from '../../flows/interview/entry-session.ts';
 import { formatKeys } from '../../flows/interview/interview.ts';
 import { collapseUnchecked } from '../../flows/queue/collapse-issues.ts';
@@ -59,7 +59,6 @@ export function register(program: Command, run: Runner): void {
     .option('--point <position>', t`the point: degrees, S-JTSK, a map link or a plus code`)
     .option('--point-from <photo>', t`the point where this photograph was taken`)
     .option('--photo <file...>', t`queue photographs with the find`)
-    .option('--link', t`leave the photographs where they are instead of copying them`)
     .option(
       '--strip-gps',
       t`remove the position (GPS) from the queued copies; the original files are not changed`,
@@ -145,13 +144,13 @@ function printAdded(context: Context, added: Awaited<ReturnType<typeof addFind>>
   return added.asAsked ? 'done' : 'dataRefused';
 }
 
-function formatSaved({ find: { localId }, state }: Saved): string {
+function formatSaved({ find: { localId }, state }: SavedFind): string {
   return state === 'queued'
     ? t`${localId} is saved and ready to be sent.`
     : t`${localId} is kept as a draft. To finish it: ${cmd`pas add --resume ${localId}`}`;
 }
 
-function toSavedJson({ id, find, state, photosAdded, issues }: Saved): Record<string, unknown> {
+function toSavedJson({ id, find, state, photosAdded, issues }: SavedFind): Record<string, unknown> {
   return {
     find: id,
     local_id: find.localId,

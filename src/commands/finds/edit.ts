@@ -18,14 +18,14 @@ import { makeInterview } from '../../flows/interview/add-find.ts';
 import {
   askChanges,
   type CellChange,
-  type Edited,
+  type EditResult,
   type FindEdit,
   openEdit,
   parseChoice,
   planEdits,
 } from '../../flows/interview/edit-find.ts';
 import { openEntrySession } from '../../flows/interview/entry-session.ts';
-import type { Interviewed } from '../../flows/interview/interview-question.ts';
+import type { InterviewResult } from '../../flows/interview/interview-question.ts';
 import { collapseUnchecked } from '../../flows/queue/collapse-issues.ts';
 import { resolveFindNames } from '../../flows/queue/resolve-finds.ts';
 import type { StoredFind } from '../../outbox/stored-finds.ts';
@@ -94,7 +94,7 @@ async function edit(context: Context, name: string, options: EditOptions): Promi
 }
 
 /** Asks the questions of `pas add`, with the find's values as answers. */
-async function askForChanges(context: Context, { find }: FindEdit): Promise<Interviewed> {
+async function askForChanges(context: Context, { find }: FindEdit): Promise<InterviewResult> {
   const { terminal } = context;
   if (!terminal.interactive)
     throw new UsageError(t`pas cannot ask questions without a terminal.`, {
@@ -146,7 +146,7 @@ async function editInEditor(
   }
 }
 
-function finish(context: Context, stored: StoredFind, edited: Edited): ExitReason {
+function finish(context: Context, stored: StoredFind, edited: EditResult): ExitReason {
   const { terminal } = context;
   const find = stored.localId;
   const issues = edited.kind === 'unchanged' ? [] : collapseUnchecked(edited.issues);

@@ -1,9 +1,8 @@
 import { type Command, Option } from 'commander';
 import { type ExitReason, UsageError } from '../../base/errors.ts';
 import { msgid, ngettext, t } from '../../base/language.ts';
-import { cmd } from '../../base/message.ts';
 import type { Context, GlobalOptions } from '../../context/context.ts';
-import { getDocumentProfile, openLabels, openLidoSource } from '../../context/validation.ts';
+import { getDocumentProfile, openLabels } from '../../context/validation.ts';
 import { ENTRY_STATES } from '../../flows/finds/entry-words.ts';
 import { exportFinds } from '../../flows/finds/export-finds.ts';
 import {
@@ -25,7 +24,6 @@ type ExportOptions = GlobalOptions &
     readonly out?: string;
     readonly labels?: boolean;
     readonly for?: ExporterName;
-    readonly withoutPlaces?: boolean;
     readonly separator: 'semicolon' | 'comma' | 'tab';
     readonly force?: boolean;
   };
@@ -66,10 +64,6 @@ export function register(program: Command, run: Runner): void {
         EXPORTER_NAMES.map((name) => `${name}: ${EXPORTERS[name].summary}`).join('; '),
       ).choices(EXPORTER_NAMES),
     )
-    .option(
-      '--without-places',
-      t`in LIDO: leave out all findspots, even those of publicly accessible finds`,
-    )
     .option('--force', t`replace an existing file`)
     .action((finds: string[], options: ExportOptions) =>
       run(options, (context) => exportCommand(context, finds, options)),
@@ -89,10 +83,6 @@ async function exportCommand(
     });
   }
   const format = formatFor(options, toStdout);
-  if (options.withoutPlaces === true && options.for !== 'lido')
-    throw new UsageError(t`--without-places works only with --for lido.`, {
-      hint: t`For a page without places: \`${cmd`pas report --without-places`}\``,
-    });
   const outbox = await context.openOutboxToRead();
   const finds = names.length === 0 ? undefined : resolveFindNames(outbox, names);
   const progress = terminal.startProgress(t`Exporting`);
@@ -103,7 +93,6 @@ async function exportCommand(
     ...options,
     exporter: options.for,
     getLabels,
-    loadLidoSource: () => openLidoSource(context, options.withoutPlaces === true),
     photosFolder: context.getOutboxPlaces().photosFolder,
     format,
     documents,

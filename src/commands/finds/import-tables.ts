@@ -25,7 +25,7 @@ import {
   collapseUnchecked,
   collapseUnknownColumns,
 } from '../../flows/queue/collapse-issues.ts';
-import type { Enqueued } from '../../flows/queue/enqueue-finds.ts';
+import type { EnqueuedFind } from '../../flows/queue/enqueue-finds.ts';
 import { type CopiedTable, importTable, openCorrections } from '../../flows/queue/import-table.ts';
 import type { MergeAnswers } from '../../flows/queue/merge-find.ts';
 import { resolveFindNames } from '../../flows/queue/resolve-finds.ts';
@@ -37,7 +37,6 @@ import { formatPerson } from '../sending/print-new-people.ts';
 export type ImportOptions = GlobalOptions &
   TableOptions & {
     readonly dryRun?: boolean;
-    readonly link?: boolean;
     readonly stripGps?: boolean;
     readonly photos?: string;
     readonly set?: readonly string[];
@@ -45,10 +44,7 @@ export type ImportOptions = GlobalOptions &
     readonly wizard?: boolean;
     readonly yes?: boolean;
     readonly issuesTo?: string;
-    readonly onlyBad?: boolean;
-    readonly strict?: boolean;
     readonly keepRows?: boolean;
-    readonly force?: boolean;
     readonly ours?: boolean;
     readonly theirs?: boolean;
     readonly oursOf?: readonly string[];
@@ -73,9 +69,7 @@ export async function importTables(
   options: ImportOptions,
 ): Promise<ExitReason> {
   const corrections =
-    options.asCorrection === undefined
-      ? undefined
-      : openCorrections(options.asCorrection, options.force === true);
+    options.asCorrection === undefined ? undefined : openCorrections(options.asCorrection);
   const request = await openRequest(context, files, options);
   const ofMapping = (await readMappingFile(context)).issues;
   const reports: ImportReport[] = [];
@@ -109,13 +103,12 @@ async function openRequest(context: Context, files: readonly string[], options: 
   const outbox = await context.openOutbox();
   const answers = parseMergeAnswers(outbox, options);
   outbox.command.words = 'import';
-  const { idPrefix, set, strict, keepRows } = options;
+  const { idPrefix, set, keepRows } = options;
   return {
     ...makeContextKeeping(context, options),
-    ...{ outbox, answers, ruleContext, copy, idPrefix, set, strict, keepRows },
+    ...{ outbox, answers, ruleContext, copy, idPrefix, set, keepRows },
     queueNumbers: options.asCorrection !== undefined,
     dryRun: options.dryRun === true,
-    link: options.link === true,
     map:
       options.map === undefined
         ? undefined
@@ -162,7 +155,7 @@ async function importFile(
   return report;
 }
 
-type Imported = ReturnType<typeof joinReports>;
+type ImportResult = ReturnType<typeof joinReports>;
 
 function joinReports(reports: readonly ImportReport[], ofMapping: readonly Issue[]) {
   const issues = [...ofMapping, ...reports.flatMap((report) => report.issues)];
@@ -280,21 +273,15 @@ function foldColumns(issues: readonly Issue[], files: readonly string[], options
 }
 
 /** @throws UsageError where flags contradict each other, or the copy could not be written later */
-function parseIssuesCopy(
-  files: readonly string[],
-  { issuesTo: file, onlyBad, force }: ImportOptions,
-) {
-  if (file === undefined) {
-    if (onlyBad === true) throw new UsageError(t`--only-bad needs --issues-to FILE. Give both.`);
-    return undefined;
-  }
+function parseIssuesCopy(files: readonly string[], { issuesTo: file }: ImportOptions) {
+  if (file === undefined) return undefined;
   if (file === '-') throw new UsageError(t`--issues-to needs a file name.`);
   if (files.length > 1)
     throw new UsageError(t`--issues-to copies one table. Import the tables one by one.`);
   if (files.some((table) => resolve(table) === resolve(file))) {
     throw new UsageError(t`${file} is the table itself. Choose another name for the copy.`);
   }
-  return { file, rows: onlyBad === true ? 'bad' : 'all', overwrite: force === true } as const;
+  return { file, overwrite: false };
 }
 
 /** @throws UsageError where the map is invalid; its issues are printed before */
@@ -345,7 +332,7 @@ const MAX_PEOPLE = 20;
 
 function printUnknownPeople(
   { terminal }: Context,
-  people: Imported['newPeople'],
+  people: ImportResult['newPeople'],
   lookupTerm: LookupTerm,
 ): void {
   if (people.size === 0) return;
@@ -366,8 +353,8 @@ function printUnknownPeople(
   );
 }
 
-function countChanges({ finds, rows }: Imported) {
-  const count = (change: Enqueued['change']): number =>
+function countChanges({ finds, rows }: ImportResult) {
+  const count = (change: EnqueuedFind['change']): number =>
     finds.filter((find) => find.change === change).length;
   return {
     ...{
@@ -409,7 +396,7 @@ function formatChanges({
 
 function printSummary(
   context: Context,
-  imported: Imported,
+  imported: ImportResult,
   { dryRun, ruleContext: { lookupTerm } }: Request,
 ): void {
   const { terminal } = context;

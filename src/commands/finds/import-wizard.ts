@@ -56,14 +56,9 @@ export async function runWizard(
     : { proposal: proposed, importNow: false };
   const preview = previewed.preview(proposal);
   if (!asks) say(['', ...previewLines(preview)]);
-  const { strange, termsKept, problems, open } = await previewed.write(
-    proposal,
-    termsFile,
-    options.force === true,
-  );
+  const { strange, termsKept, problems, open } = await previewed.write(proposal, termsFile);
   if (strange.length > 0) say(formatUnmappedTerms(strange, termsFile));
-  if (termsKept)
-    terminal.warn(t`${termsFile} already exists and stays as it is; --force replaces it.`);
+  if (termsKept) terminal.warn(t`${termsFile} already exists and stays as it is.`);
   for (const { message } of problems) terminal.warn(message);
   for (const element of proposal.undecided) {
     terminal.warn(
@@ -105,9 +100,9 @@ function resolveWizardFiles(
   const mapFile = options.map ?? `${stem}.map.toml`;
   if (mapFile === '-')
     throw new UsageError(t`--wizard writes the column map to a file. Specify which: --map FILE`);
-  if (existsSync(mapFile) && options.force !== true) {
+  if (existsSync(mapFile)) {
     throw new UsageError(t`There is already a file ${mapFile}.`, {
-      hint: t`Edit it, write another one with --map FILE, or replace it with --force.`,
+      hint: t`Edit it, delete it, or write another one with --map FILE.`,
     });
   }
   return { file, stem, mapFile, asks };
@@ -130,7 +125,7 @@ export async function runNumberWizard(
   printReadNotes(table, say);
   say(formatOverview({ ...proposed, undecided: [] }));
   if (asks && !(await (await context.prompt()).confirm(t`Write the column map`))) return 'done';
-  await write(options.force === true);
+  await write();
   for (const element of proposed.undecided)
     terminal.warn(t`No column looks like ${element}. Specify it in ${mapFile}.`);
   terminal.printLine(t`Written: ${mapFile}`);
@@ -146,7 +141,7 @@ function printDryRun(
   mapFile: string,
   options: ImportOptions,
 ): void {
-  const { photos, idPrefix, stripGps, link, strict, keepRows } = options;
+  const { photos, idPrefix, stripGps, keepRows } = options;
   const command = composeCommand(words, [
     ['', file],
     ['--map', mapFile],
@@ -154,8 +149,6 @@ function printDryRun(
     ['--photos', photos],
     ['--id-prefix', idPrefix],
     ['--strip-gps', stripGps],
-    ['--link', link],
-    ['--strict', strict],
     ['--keep-rows', keepRows],
     ['--dry-run', true],
   ]);
@@ -174,14 +167,13 @@ async function openPreview(
   mapFile: string,
   options: ImportOptions,
 ) {
-  const { set = [], photos, strict = false } = options;
+  const { set = [], photos } = options;
   const table = await readTableOrInput(context, file, options);
   const photoFolder = getPhotoRoot(resolve(context.cwd, file), photos);
   return previewTable(table, {
     mapFile,
     set,
     photoFolder,
-    strict,
     knowledge: await openValidationContext(context),
   });
 }

@@ -15,14 +15,13 @@ export function register(program: Command, run: Runner): void {
       'pas import walk.gpx --set projekt=C-202400101 --set stav=1 --set pristupnost=archeolog',
       'pas import pas_finds.zip',
       'pas import museum.xlsx --wizard',
-      'pas import museum.xlsx --map museum.map.toml --issues-to to-mend.xlsx --only-bad',
+      'pas import museum.xlsx --map museum.map.toml --issues-to to-mend.xlsx',
       'pas import season.csv --theirs',
       'pas import petrovice.csv --id-prefix PET-',
       'pas import --undo',
     ],
   })
     .option('--dry-run', t`show what would happen and change nothing`)
-    .option('--link', t`leave the photographs where they are instead of copying them`)
     .option(
       '--strip-gps',
       t`remove the position (GPS) from the queued copies; the original files are not changed`,
@@ -73,14 +72,11 @@ export function register(program: Command, run: Runner): void {
       '--as-correction <file>',
       t`write the differences from sent finds to a CSV file for the curator; numbers are queued`,
     )
-    .option('--strict', t`leave out rows whose photographs are missing`)
     .option('--keep-rows', t`read rows that are otherwise skipped, such as totals and remarks`)
     .option(
       '--issues-to <file>',
-      t`copy the table to this CSV or XLSX file, with a column for the errors of each row`,
+      t`copy the table to a new CSV or XLSX file, with a column for the errors of each row; rows with errors come first`,
     )
-    .option('--only-bad', t`with --issues-to: copy only rows with errors`)
-    .option('--force', t`replace an existing file`)
     .action((files: string[], options: ImportOptions) =>
       run(options, (context) => start(context, files, options)),
     );

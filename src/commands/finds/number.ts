@@ -49,7 +49,6 @@ export function register(program: Command, run: Runner): void {
     .option('--wizard', t`as in ${cmd`pas import`}`)
     .option('--replace', t`replace the records' numbers`)
     .option('--yes', t`as in ${cmd`pas import`}`)
-    .option('--force', t`as in ${cmd`pas import`}`)
     .action((file: string, options: NumberOptions) =>
       run(options, (context) => importNumbers(context, file, options)),
     );

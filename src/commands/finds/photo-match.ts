@@ -12,7 +12,7 @@ import {
   type MatchedFile,
   type MatchedFolder,
   matchFolder,
-  type Queued,
+  type QueueResult,
   queueMatches,
 } from '../../flows/queue/match-folder.ts';
 import type { Confidence } from '../../photo/match-photographs.ts';
@@ -98,7 +98,7 @@ function formatUnsearched(folders: readonly string[]): string {
 function printEnd(
   context: Context,
   { fates, issues, unsearched }: MatchedFolder,
-  { queued, stripped }: Queued,
+  { queued, stripped }: QueueResult,
   options: MatchFlags,
 ): void {
   const { terminal } = context;

@@ -24,10 +24,9 @@ export function register(program: Command, run: Runner): void {
     summary: t`Queue photographs for a find. They are sent once the find has its identifier.`,
     examples: [
       'pas photo add K-017 IMG_0412.jpg IMG_0413.jpg',
-      'pas photo add C-202400101-N00001 detail.png --link',
+      'pas photo add C-202400101-N00001 detail.png --strip-gps',
     ],
   })
-    .option('--link', t`leave the file where it is instead of copying it`)
     .option(
       '--strip-gps',
       t`remove the position (GPS) from the queued copies; the original files are not changed`,
@@ -53,7 +52,6 @@ export function register(program: Command, run: Runner): void {
     .option('--yes', t`ask nothing: queue only the certain matches`)
     .option('--likely', t`queue the likely matches as well`)
     .option('--dry-run', t`show what would happen and change nothing`)
-    .option('--link', t`leave the file where it is instead of copying it`)
     .option(
       '--strip-gps',
       t`remove the position (GPS) from the queued copies; the original files are not changed`,

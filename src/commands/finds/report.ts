@@ -1,6 +1,6 @@
 import { existsSync, realpathSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { type Command, InvalidArgumentError } from 'commander';
+import type { Command } from 'commander';
 import { type ExitReason, FileError, InterruptedError, UsageError } from '../../base/errors.ts';
 import { formatSize, t } from '../../base/language.ts';
 import type { Mapping } from '../../columns/mapping.ts';
@@ -15,7 +15,6 @@ import { formatFindCount, formatPhotographCount } from '../result-texts.ts';
 type ReportOptions = GlobalOptions & {
   readonly force?: boolean;
   readonly photos?: boolean;
-  readonly photoSize: number;
   readonly withoutPlaces?: boolean;
 };
 
@@ -30,12 +29,6 @@ export function register(program: Command, run: Runner): void {
       t`leave out exact findspots: coordinates, maps, areas, descriptions, notes, finders`,
     )
     .option('--no-photos', t`leave out photographs`)
-    .option(
-      '--photo-size <pixels>',
-      t`longer side of a photograph in pixels, 80 to 1600`,
-      parsePixels,
-      640,
-    )
     .option('--force', t`replace a file that is not a report`)
     .addHelpText(
       'after',
@@ -44,13 +37,6 @@ export function register(program: Command, run: Runner): void {
     .action((file: string, finds: string[], options: ReportOptions) =>
       run(options, (context) => report(context, file, finds, options)),
     );
-}
-
-function parsePixels(text: string): number {
-  const value = /^\d{1,5}$/.test(text) ? Number(text) : 0;
-  if (value < 80 || value > 1600)
-    throw new InvalidArgumentError(t`Enter a number from 80 to 1600.`);
-  return value;
 }
 
 async function report(
@@ -94,9 +80,7 @@ async function report(
       t`The page reveals exact findspots. To make a page to share, use --without-places.`,
     );
   if (sizeBytes > LARGE_BYTES)
-    terminal.note(
-      t`The page is large for a phone: select fewer finds, or use --photo-size or --no-photos.`,
-    );
+    terminal.note(t`The page is large for a phone: select fewer finds, or use --no-photos.`);
   terminal.printValue({
     file: target,
     size_bytes: sizeBytes,
@@ -110,6 +94,8 @@ async function report(
 }
 
 const LARGE_BYTES = 25e6;
+/** Longer side of a photograph on the page. */
+const PHOTO_PX = 640;
 
 async function makeReportRequest(
   context: Context,
@@ -128,7 +114,7 @@ async function makeReportRequest(
     places: options.withoutPlaces === true ? 'left-out' : 'shown',
     pictures: options.photos === false ? 'left-out' : 'shown',
     photosFolder: context.getOutboxPlaces().photosFolder,
-    photoPx: options.photoSize,
+    photoPx: PHOTO_PX,
     madeMs: context.clock.now(),
     profile: {
       name: profile.name,
@@ -154,10 +140,10 @@ function assertNotOwnFile(
     getOutboxPlaces(),
     { journalFile: getJournalPlaces().journalFile },
   ].flatMap((each) => Object.values(each));
-  const isThere = [target, ...ownPlaces].filter((path) => existsSync(path));
+  const existing = [target, ...ownPlaces].filter((path) => existsSync(path));
   const isOwn =
-    isThere[0] === target &&
-    isThere.slice(1).some((path) => realpathSync(path) === realpathSync(target));
+    existing[0] === target &&
+    existing.slice(1).some((path) => realpathSync(path) === realpathSync(target));
   if (isOwn)
     throw new FileError(target, t`${target} belongs to pas itself.`, {
       hint: t`Choose another place.`,

@@ -1,9 +1,11 @@
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import type { ExitReason } from '../../base/errors.ts';
+import { hasErrors } from '../../base/issue.ts';
 import { formatMoment, msgid, ngettext, t } from '../../base/language.ts';
 import { cmd } from '../../base/message.ts';
 import { ATTEMPT_OUTCOMES } from '../../base/outcomes.ts';
 import type { Context, GlobalOptions } from '../../context/context.ts';
+import { openValidation } from '../../context/validation.ts';
 import { KIND_WORDS, STATE_WORDS, VERDICT_WORDS } from '../../flows/finds/entry-words.ts';
 import {
   formatChange,
@@ -11,27 +13,51 @@ import {
   type RemoteState,
   toRemoteStateJson,
 } from '../../flows/finds/remote-state.ts';
-import { type Story, toKnownFind } from '../../flows/queue/known-finds.ts';
+import { getDocumentOfFind, type Story, toKnownFind } from '../../flows/queue/known-finds.ts';
+import { resolveFindNames } from '../../flows/queue/resolve-finds.ts';
 import { hashSha512 } from '../../http/request-body.ts';
-import type { Entry, Held } from '../../outbox/entry.ts';
+import type { Entry, HeldQuestion } from '../../outbox/entry.ts';
 import { explainUncertain } from '../../push/uncertain-text.ts';
 import { displayWidth, padText } from '../../text/characters.ts';
 import { printable, printIssues, toIssuesJson } from '../../ui/terminal.ts';
 import { defineCommand, type Runner } from '../command.ts';
 import { findCommandFor, listAnswers, toHeldJson } from '../result-texts.ts';
 
-type ShowOptions = GlobalOptions & { readonly why?: boolean };
+type ShowOptions = GlobalOptions & { readonly xml?: boolean };
 
 export function register(program: Command, run: Runner): void {
   defineCommand(program, {
     name: 'show <find>',
     summary: t`Show a find: its elements, its entries, and every attempt with its answer.`,
-    examples: ['pas show K-017', 'pas show C-202400101-N00001 --json'],
+    examples: [
+      'pas show K-017',
+      'pas show K-017 --xml > K-017.xml',
+      'pas show C-202400101-N00001 --json',
+    ],
   })
-    .option('--why', t`with the evidence for what is uncertain`)
+    .addOption(
+      new Option(
+        '--xml',
+        t`print only its import document: the one that was sent or will be, byte for byte`,
+      ).conflicts('json'),
+    )
     .action((find: string, options: ShowOptions) =>
-      run(options, (context) => show(context, find, options.why === true)),
+      run(options, (context) =>
+        options.xml === true
+          ? printDocument(context, find)
+          : show(context, find, options.verbose === true),
+      ),
     );
+}
+
+async function printDocument(context: Context, name: string): Promise<ExitReason> {
+  const outbox = await context.openOutbox();
+  const [find] = resolveFindNames(outbox, [name]);
+  if (find === undefined) return 'done';
+  const { document, issues } = await getDocumentOfFind(outbox, find, () => openValidation(context));
+  context.streams.stdout.write(document);
+  printIssues(context.terminal, issues, context.terminal.warn);
+  return hasErrors(issues) ? 'dataRefused' : 'done';
 }
 
 async function show(context: Context, name: string, why: boolean): Promise<ExitReason> {
@@ -154,7 +180,7 @@ function describeEntry(entry: Entry, whole: boolean): string[] {
     const digest = hashSha512(entry.document).toString('hex').slice(0, 16);
     const find = entry.localId ?? '';
     lines.push(
-      t`document of ${sizeBytes} bytes, SHA-512 ${digest}…; to read it: ${cmd`pas build ${find}`}`,
+      t`document of ${sizeBytes} bytes, SHA-512 ${digest}…; to read it: ${cmd`pas show ${find} --xml`}`,
     );
   }
   const next = ['draft', 'refused', 'uncertain'].includes(entry.state)
@@ -165,7 +191,7 @@ function describeEntry(entry: Entry, whole: boolean): string[] {
   return lines;
 }
 
-function formatHeldLines(entry: Entry, { question, candidates }: Held): string[] {
+function formatHeldLines(entry: Entry, { question, candidates }: HeldQuestion): string[] {
   const [asked, names] = [printable(question), candidates.map(printable).join(', ')];
   const lines = [t`held: ${asked}`, ...(names === '' ? [] : [t`candidates: ${names}`])];
   return [...lines, ...listAnswers(entry).map((command) => t`next: ${command}`)];

@@ -9,7 +9,7 @@ import {
   installSignalHandlers,
   makeDeadlineSignal,
 } from '../../context/context.ts';
-import { type OutputSubject, openOutput } from '../../context/harvest-output.ts';
+import { openOutput } from '../../context/harvest-output.ts';
 import { saveMalformedAnswer } from '../../context/malformed-answer.ts';
 import {
   fetchHarvestingAccount,
@@ -18,12 +18,17 @@ import {
   openHarvestClient,
 } from '../../context/open-service.ts';
 import {
+  formatSetName,
   harvestRecords,
-  listName,
   type RecordHarvest,
   type SetFigures,
 } from '../../flows/harvest/harvest-records.ts';
-import { OUTPUT_FORMS, OUTPUT_NAMES, type OutputName } from '../../flows/harvest/outputs.ts';
+import {
+  findOutputOfExtension,
+  OUTPUT_NAMES,
+  type OutputName,
+  type OutputSubject,
+} from '../../flows/harvest/outputs.ts';
 import { printable } from '../../ui/terminal.ts';
 import { defineCommand, type Runner } from '../command.ts';
 import { formatRecordCount } from '../result-texts.ts';
@@ -51,7 +56,7 @@ export function register(program: Command, run: Runner): void {
     summary: t`Harvest the records of sets into a file: everything the first time, then only changes. Resumes after an interruption.`,
     examples: [
       'pas harvest samostatny_nalez --out finds.jsonl',
-      'pas harvest projekt lokalita --format oai_dc --from 2025-01-01 --out sites.sqlite',
+      'pas harvest projekt lokalita --format oai_dc --from 2025-01-01 --out sites.xml',
     ],
   })
     .option('--all', t`harvest all records, without a set`)
@@ -61,11 +66,11 @@ export function register(program: Command, run: Runner): void {
       t`changed at or after this time, UTC: 2025-06-18 or 2025-06-18T08:30:00Z`,
     )
     .option('--until <date>', t`changed at or before this time`)
-    .option('--out <file>', t`output file or folder; - is stdout, which cannot be resumed`, '-')
+    .option('--out <file>', t`output file; - is stdout, which cannot be resumed`, '-')
     .addOption(
       new Option(
         '--to <form>',
-        t`output format (default: from the extension of --out, .jsonl, .xml or .sqlite; otherwise files)`,
+        t`output format (default: from the extension of --out, .jsonl or .xml)`,
       ).choices(OUTPUT_NAMES),
     )
     .option(
@@ -161,28 +166,16 @@ function parseSubject(
   };
 }
 
-function parseForm({ to, out, identifiers }: HarvestOptions): OutputName {
-  const form = to ?? parseOutputName(out);
-  if (identifiers === true && !OUTPUT_FORMS[form].takesIdentifiers) {
-    throw new UsageError(t`A folder of files stores whole records, not identifiers only.`, {
-      hint: t`Use another --out.`,
-    });
-  }
-  return form;
-}
-
-function parseOutputName(out: string): OutputName {
+function parseForm({ to, out }: HarvestOptions): OutputName {
+  if (to !== undefined) return to;
   if (out === '-') return 'jsonl';
-  const ending = /\.([A-Za-z0-9]+)$/.exec(out)?.[1]?.toLowerCase() ?? '';
-  const form = OUTPUT_NAMES.find((name) => OUTPUT_FORMS[name].extensions.includes(ending));
+  const extension = /\.([A-Za-z0-9]+)$/.exec(out)?.[1]?.toLowerCase() ?? '';
+  const form = findOutputOfExtension(extension);
   if (form !== undefined) return form;
-  if (/^[a-z0-9]{1,5}$/.test(ending)) {
-    const forms = OUTPUT_NAMES.join(', ');
-    throw new UsageError(t`The extension of ${out} does not name an output format.`, {
-      hint: t`Add --to with one of ${forms}.`,
-    });
-  }
-  return 'files';
+  const forms = OUTPUT_NAMES.join(', ');
+  throw new UsageError(t`The extension of ${out} does not name an output format.`, {
+    hint: t`Add --to with one of ${forms}.`,
+  });
 }
 
 /** Prints the result to stdout, unless that has the records. */
@@ -240,5 +233,5 @@ function formatFigures({
 }: SetFigures): string {
   const countText = formatRecordCount(records);
   const figures = t`${countText}, ${written} new or changed, ${deleted} deleted, ${vanished} vanished, ${masked} not shown to this account`;
-  return `${listName(setSpec)}: ${pass === 'full' ? figures : t`changes, ${figures}`}`;
+  return `${formatSetName(setSpec)}: ${pass === 'full' ? figures : t`changes, ${figures}`}`;
 }

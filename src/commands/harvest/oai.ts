@@ -20,7 +20,7 @@ import type { Json } from '../../oai/record-json.ts';
 import { printable } from '../../ui/terminal.ts';
 import { defineCommand, type Runner } from '../command.ts';
 
-type VerbOptions = GlobalOptions & { readonly xml?: boolean; readonly schemaVersion?: string };
+type VerbOptions = GlobalOptions & { readonly xml?: boolean };
 type IdentifierOptions = VerbOptions & {
   readonly identifier?: string;
   readonly metadataPrefix?: string;
@@ -43,12 +43,9 @@ export function register(program: Command, run: Runner): void {
     summary: string,
     examples: readonly [string, string],
   ): Command =>
-    defineCommand(parent, { name, summary, examples })
-      .addOption(new Option('--xml', t`print the original answer`).conflicts('json'))
-      .option(
-        '--schema-version <version>',
-        t`version of the endpoint, such as 2.1, or newest (default: the profile's)`,
-      );
+    defineCommand(parent, { name, summary, examples }).addOption(
+      new Option('--xml', t`print the original answer`).conflicts('json'),
+    );
 
   defineVerb('identify', t`Identify: describe the service.`, [
     'pas oai identify',
@@ -77,7 +74,7 @@ export function register(program: Command, run: Runner): void {
     .option('--resumption-token <token>', t`resumption token of the page`)
     .action((options: ListOptions) =>
       run(options, (context) =>
-        ask(context, options, 'ListSets', listArguments(options), askSets, showSets),
+        ask(context, options, 'ListSets', makeListArguments(options), askSets, showSets),
       ),
     );
   asList(
@@ -91,7 +88,7 @@ export function register(program: Command, run: Runner): void {
         context,
         options,
         'ListIdentifiers',
-        toListArgs(context, listArguments(options)),
+        toListArgs(context, makeListArguments(options)),
         askIdentifiers,
         showHeaders,
       ),
@@ -108,7 +105,7 @@ export function register(program: Command, run: Runner): void {
         context,
         options,
         'ListRecords',
-        toListArgs(context, listArguments(options)),
+        toListArgs(context, makeListArguments(options)),
         askRecords,
         showRecords,
       ),
@@ -152,14 +149,14 @@ function asList(command: Command): Command {
 /** Sends one request. `--xml` prints the answer unchanged, otherwise `show` does. */
 async function ask<Answer extends object>(
   context: Context,
-  { xml, schemaVersion }: VerbOptions,
+  { xml }: VerbOptions,
   verb: Verb,
   args: OaiArguments,
   read: (asking: Asking) => Promise<Answer>,
   show: (context: Context, answer: Answer) => void | Promise<void>,
 ): Promise<ExitReason> {
   const signal = installSignalHandlers(context).stop;
-  const version = schemaVersion ?? context.getProfile().schemaVersion;
+  const version = context.getProfile().schemaVersion;
   const client = await openHarvestClient(context, version);
   try {
     if (xml === true)
@@ -175,7 +172,7 @@ async function ask<Answer extends object>(
   return 'done';
 }
 
-function listArguments(options: ListOptions): OaiArguments {
+function makeListArguments(options: ListOptions): OaiArguments {
   const { metadataPrefix, set, from, until, resumptionToken } = options;
   const named = { metadataPrefix, set, from, until, resumptionToken };
   return Object.fromEntries(Object.entries(named).filter(([, value]) => value !== undefined));

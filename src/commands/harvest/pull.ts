@@ -133,7 +133,7 @@ function formatPulledRow({ sent, pulled, record, changes }: PulledFind): string[
 }
 
 function printPullWarnings({ terminal, getProfile }: Context, finds: readonly PulledFind[]): void {
-  const listFindNames = (standing: RemoteStatus, wasShown?: boolean): string =>
+  const formatFindNames = (standing: RemoteStatus, wasShown?: boolean): string =>
     finds
       .filter(
         ({ pulled }) =>
@@ -143,9 +143,9 @@ function printPullWarnings({ terminal, getProfile }: Context, finds: readonly Pu
       .map(({ sent }) => printable(`${sent.find} (${sent.identCely})`))
       .join(', ');
   const [deleted, hidden, missing] = [
-    listFindNames('deleted'),
-    listFindNames('withheld'),
-    listFindNames('missing', false),
+    formatFindNames('deleted'),
+    formatFindNames('withheld'),
+    formatFindNames('missing', false),
   ];
   const guarded = finds.filter(({ record }) => record?.protectedWithheld === true).length;
   if (deleted !== '') terminal.warn(t`Deleted in the service: ${deleted}.`);
@@ -160,7 +160,7 @@ function printPullWarnings({ terminal, getProfile }: Context, finds: readonly Pu
       t`The location is hidden from this account and was not compared: ${guardedFinds}.`,
     );
   }
-  const gone = listFindNames('missing', true);
+  const gone = formatFindNames('missing', true);
   if (gone !== '')
     terminal.warn(
       t`The service no longer lists these records; the last known values are kept: ${gone}.`,

@@ -10,7 +10,7 @@ import {
 } from '../../flows/finds/entry-words.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
 import type { PushEvent } from '../../push/push-context.ts';
-import type { Reconciled } from '../../push/reconcile.ts';
+import type { ReconciledEntry } from '../../push/reconcile.ts';
 import { explainUncertain, findReassignment } from '../../push/uncertain-text.ts';
 import type { Rest, WatchEvent } from '../../push/watch.ts';
 import { type Progress, printable } from '../../ui/terminal.ts';
@@ -87,7 +87,7 @@ export function showPush(context: Context, outbox: Outbox, why: boolean) {
       }
       bar?.update(searched, all);
     },
-    onReconciled: (settled: readonly Reconciled[]) => {
+    onReconciled: (settled: readonly ReconciledEntry[]) => {
       endProgress();
       for (const { entry, verdict } of settled) {
         const what = formatEntry(entry.kind, entry.localId ?? entry.identCely);

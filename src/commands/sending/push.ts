@@ -84,13 +84,14 @@ function parseKinds(text: string): EntryKind[] {
 }
 
 /**
- * Sends the queue. @throws UsageError for `--watch` with `--limit` or `--dry-run`;
+ * Sends the queue. A rehearsal sets `look` to false: the service is not searched before.
+ * @throws UsageError for `--watch` with `--limit` or `--dry-run`;
  * UndecidedOutboxError without an answer
  */
 export async function pushCommand(
   context: Context,
   names: readonly string[],
-  options: PushOptions,
+  options: PushOptions & { readonly look?: false },
 ): Promise<ExitReason> {
   const { terminal } = context;
   const outbox =
@@ -141,7 +142,7 @@ function mayAsk({ terminal }: Context, { watch }: PushOptions): boolean {
 async function pushOptions(
   context: Context,
   outbox: Outbox,
-  options: PushOptions,
+  options: PushOptions & { readonly look?: false },
   kinds: readonly EntryKind[],
   recordKeys: PushAllOptions['recordKeys'],
 ) {

@@ -6,7 +6,7 @@ import { openSync, withoutHarvesting } from '../../context/open-service.ts';
 import { formatEntry } from '../../flows/finds/entry-words.ts';
 import { resolveRecordNames } from '../../flows/queue/resolve-finds.ts';
 import { reconcileNow } from '../../push/push.ts';
-import type { Reconciled } from '../../push/reconcile.ts';
+import type { ReconciledEntry } from '../../push/reconcile.ts';
 import { printable } from '../../ui/terminal.ts';
 import { defineCommand, type Runner } from '../command.ts';
 import { findCommandFor } from '../result-texts.ts';
@@ -39,7 +39,7 @@ async function reconcileCommand(context: Context, names: readonly string[]): Pro
   return remainingCount > 0 ? 'uncertain' : 'done';
 }
 
-function formatReconciled({ entry, verdict }: Reconciled): string {
+function formatReconciled({ entry, verdict }: ReconciledEntry): string {
   const what = printable(formatEntry(entry.kind, entry.localId ?? entry.identCely));
   const reason = printable(verdict.reason);
   switch (verdict.kind) {
@@ -59,7 +59,7 @@ function formatReconciled({ entry, verdict }: Reconciled): string {
   }
 }
 
-function toReconciledJson({ entry, verdict }: Reconciled): Record<string, unknown> {
+function toReconciledJson({ entry, verdict }: ReconciledEntry): Record<string, unknown> {
   return {
     entry: entry.id,
     kind: entry.kind,

@@ -135,7 +135,7 @@ async function ask(
 ): Promise<Decision | undefined> {
   const { terminal } = context;
   if (!terminal.interactive)
-    throw new UsageError(t`Decide about ${name}:`, { hint: listWays(open, name, entryId) });
+    throw new UsageError(t`Decide about ${name}:`, { hint: formatWays(open, name, entryId) });
   const prompt = await context.prompt();
   const offers = [...listOffers(open), { value: undefined, name: t`decide later` }];
   const chosen = await choose<Decision | 'other' | undefined>(
@@ -152,17 +152,17 @@ async function ask(
   return { kind: 'created', identCely: asIdent(typed) ?? typed.trim() };
 }
 
-type Offered = { readonly value: Decision | 'other'; readonly name: string };
+type OfferedDecision = { readonly value: Decision | 'other'; readonly name: string };
 
-function listOffers({ kinds, candidates, entry }: OpenDecision): Offered[] {
-  const seen = candidates.map((identCely): Offered => {
+function listOffers({ kinds, candidates, entry }: OpenDecision): OfferedDecision[] {
+  const seen = candidates.map((identCely): OfferedDecision => {
     return {
       value: { kind: 'created', identCely },
       name: t`the service has it, in the record ${identCely}`,
     };
   });
-  const other: Offered = { value: 'other', name: t`the service has it, in another record` };
-  const offers: Record<Decision['kind'], readonly Offered[]> = {
+  const other: OfferedDecision = { value: 'other', name: t`the service has it, in another record` };
+  const offers: Record<Decision['kind'], readonly OfferedDecision[]> = {
     created: entry.kind === 'import' ? [...seen, other] : seen,
     resend: [{ value: { kind: 'resend' }, name: t`send it again: the service does not have it` }],
     drop: [{ value: { kind: 'drop' }, name: t`drop it` }],
@@ -171,7 +171,7 @@ function listOffers({ kinds, candidates, entry }: OpenDecision): Offered[] {
 }
 
 /** Lists the commands of the possible decisions, with known records or a placeholder. */
-function listWays(
+function formatWays(
   { kinds, candidates }: OpenDecision,
   find: string,
   entryId: number | undefined,

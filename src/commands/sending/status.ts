@@ -32,19 +32,15 @@ const MAX_SHOWN = 10;
 
 type OutboxState = ReturnType<typeof getOutboxStatus>;
 
-type StatusOptions = GlobalOptions & { readonly why?: boolean };
-
 export function register(program: Command, run: Runner): void {
   defineCommand(program, {
     name: 'status',
     summary: t`Show the queue, what each entry waits for, and what needs your attention.`,
     examples: ['pas status', 'pas status --json'],
-  })
-    .option('--why', t`with the evidence for what is uncertain`)
-    .action((options: StatusOptions) => run(options, (context) => showStatus(context, options)));
+  }).action((options: GlobalOptions) => run(options, (context) => showStatus(context, options)));
 }
 
-async function showStatus(context: Context, options: StatusOptions): Promise<ExitReason> {
+async function showStatus(context: Context, options: GlobalOptions): Promise<ExitReason> {
   const { terminal } = context;
   const outbox = await context.openOutboxToRead();
   const profile = context.getProfile();
@@ -53,7 +49,7 @@ async function showStatus(context: Context, options: StatusOptions): Promise<Exi
   const [all, kind] = [formatFindCount(finds), INSTANCE_WORDS[profile.kind]];
   terminal.printLine(t`${all}; profile ${profile.name}, ${kind}, ${profile.baseUrl}`);
   const people = await findNewPeople(context, outbox);
-  const next = await listNextSteps(context, state, people);
+  const next = await makeNextSteps(context, state, people);
   printNext(context, next.first);
   if (finds > 0) terminal.printLine();
   if (finds > 0)
@@ -64,8 +60,7 @@ async function showStatus(context: Context, options: StatusOptions): Promise<Exi
   printWaiting(context, waiting);
   printDelays(context, delayed);
   const pause = await readSharedPause(context, profile);
-  if (pause.text !== undefined)
-    terminal.printLine(`${pause.text} ${t`End it: ${cmd`pas pace --clear`}`}`);
+  if (pause.text !== undefined) terminal.printLine(pause.text);
   printHeld(context, needsPerson);
   for (const step of STEPS)
     printStep(context, step, needsPerson, {
@@ -73,7 +68,7 @@ async function showStatus(context: Context, options: StatusOptions): Promise<Exi
         entry.state === 'uncertain'
           ? explainUncertain(outbox, entry.id, profile.settleMs).slice(
               0,
-              options.why === true ? undefined : 1,
+              options.verbose === true ? undefined : 1,
             )
           : [describeReason(entry)],
       getKind: (entry) => findReassignment(outbox, entry.id) ?? String(entry.id),
@@ -118,7 +113,7 @@ type NextStep = { readonly title: string; readonly commands: readonly Message[] 
  * Lists the next steps except those of entries: those before a push, and those with sendable
  * entries.
  */
-async function listNextSteps(
+async function makeNextSteps(
   context: Context,
   state: OutboxState,
   people: readonly NewPerson[],

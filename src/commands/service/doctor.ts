@@ -281,7 +281,7 @@ async function checkPause(context: Context, profile: Profile): Promise<Check[]> 
   const { text } = await readSharedPause(context, profile);
   return text === undefined
     ? []
-    : [makeWarning('pause', text, t`Wait until it ends, or end it now: ${cmd`pas pace --clear`}`)];
+    : [makeWarning('pause', text, t`Wait until it ends; ${cmd`pas status`} shows it.`)];
 }
 
 /** Time limit of a check, whatever the service does. */

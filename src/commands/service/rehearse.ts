@@ -15,7 +15,7 @@ import {
   copyForRehearsal,
   listProjectCodes,
   parseProjectCode,
-  type Rehearsed,
+  type RehearsalResult,
   selectFindsToCopy,
   selectFindsToRehearse,
 } from '../../flows/outbox/rehearsal.ts';
@@ -175,7 +175,7 @@ async function sendCopies(
   from: Outbox,
   finds: readonly StoredFind[],
   projects: ReadonlyMap<string, string>,
-): Promise<[Rehearsed, ExitReason]> {
+): Promise<[RehearsalResult, ExitReason]> {
   const folder = join(context.places.home, 'rehearsals');
   sweepRehearsals(folder, context.clock);
   const id = randomUUID();
@@ -220,7 +220,10 @@ async function sendCopies(
   }
 }
 
-function print({ terminal }: Context, { sent, accepted, refused, notTested }: Rehearsed): void {
+function print(
+  { terminal }: Context,
+  { sent, accepted, refused, notTested }: RehearsalResult,
+): void {
   const all = formatFindCount(sent);
   terminal.printLine(t`${all} sent to the training instance, ${accepted} accepted.`);
   for (const { localId, issues } of refused) {

@@ -5,7 +5,7 @@ import { formatMoment, msgid, ngettext, t } from '../../base/language.ts';
 import { cmd } from '../../base/message.ts';
 import type { Context, GlobalOptions } from '../../context/context.ts';
 import { listOutboxPlaces, setProfileOutbox } from '../../context/outbox-places.ts';
-import { type Restored, restoreOutbox } from '../../flows/outbox/restore-outbox.ts';
+import { type RestoreResult, restoreOutbox } from '../../flows/outbox/restore-outbox.ts';
 import { printable } from '../../ui/terminal.ts';
 import { defineCommand, type Runner } from '../command.ts';
 
@@ -64,7 +64,7 @@ async function restore(context: Context, file: string, options: RestoreFlags): P
   return 'done';
 }
 
-function print(context: Context, restored: Restored): void {
+function print(context: Context, restored: RestoreResult): void {
   const { terminal } = context;
   const { aside, finds, photosCopied, uncertain } = restored;
   const madeAt = formatMoment(restored.madeMs);
@@ -102,7 +102,7 @@ function print(context: Context, restored: Restored): void {
   );
 }
 
-function printUnited({ terminal }: Context, { united, ledgerProblem }: Restored): void {
+function printUnited({ terminal }: Context, { united, ledgerProblem }: RestoreResult): void {
   const { facts, finds: foundCount } = united;
   if (ledgerProblem !== undefined) terminal.warn(t`The ledger added nothing: ${ledgerProblem}`);
   if (facts === 0) return;
@@ -115,7 +115,7 @@ function printUnited({ terminal }: Context, { united, ledgerProblem }: Restored)
   );
 }
 
-function printMissing({ terminal }: Context, { missing }: Restored): void {
+function printMissing({ terminal }: Context, { missing }: RestoreResult): void {
   const count = missing.length;
   if (count === 0) return;
   terminal.warn(

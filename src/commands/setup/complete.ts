@@ -43,7 +43,7 @@ async function answer(
   const language = getLanguage();
   const outline = readOutline(language);
   if (outline === undefined) return [];
-  const { candidates, names, paths, before, partial } = listSuggestions(outline, typed);
+  const { candidates, names, paths, before, partial } = makeSuggestions(outline, typed);
   const places = makePlaces(environment);
   const named = await Promise.all(
     names.map((kind) => listKnownNames(places, kind, partial, language)),
@@ -119,7 +119,7 @@ const NOTHING: Value = { names: [], paths: undefined };
 const PROFILES: Value = { names: ['profiles'], paths: undefined };
 
 /** @param typed the words after `pas`; the last one is incomplete, and may be empty */
-export function listSuggestions(
+export function makeSuggestions(
   { program, globalOptions }: Outline,
   typed: readonly string[],
 ): Suggestions {
@@ -157,7 +157,7 @@ export function listSuggestions(
   return suggest(choices, isProfile ? PROFILES : (VALUES[argument.name] ?? NOTHING), partial);
 }
 
-type Walked = {
+type WalkedCommand = {
   readonly command: CommandOutline;
   readonly path: readonly string[];
   readonly options: readonly OptionOutline[];
@@ -171,7 +171,7 @@ function walk(
   program: CommandOutline,
   globalOptions: readonly OptionOutline[],
   words: readonly string[],
-): Walked {
+): WalkedCommand {
   let command = program;
   let position = 0;
   let pending: OptionOutline | undefined;

@@ -5,10 +5,12 @@ import { cmd } from '../../base/message.ts';
 import { findSimilarProfiles, withSettings } from '../../context/change-config.ts';
 import {
   checkSettings,
-  PROFILE_FLAGS,
+  DECIDED_KEYS,
+  type DecidedKey,
   PROFILE_KEYS,
   type ProfileKey,
   type ProfileSettings,
+  parseSetting,
   requireTls,
   toFlag,
   toProfile,
@@ -18,11 +20,15 @@ import { discoverService, fetchSharedProfile } from '../../context/discover-serv
 import { chooseOutbox } from '../../context/profile-outbox.ts';
 import { choose } from '../../ui/prompt.ts';
 import { printable } from '../../ui/terminal.ts';
-import { defineCommand, type Runner } from '../command.ts';
+import { collect, defineCommand, type Runner } from '../command.ts';
 
-type InitOptions = GlobalOptions & { readonly name: string; readonly from?: string } & Readonly<
-    Record<string, unknown>
-  >;
+type InitOptions = GlobalOptions & {
+  readonly name: string;
+  readonly from?: string;
+  readonly set?: readonly string[];
+} & Readonly<Record<string, unknown>>;
+
+const DECIDED = Object.keys(DECIDED_KEYS) as DecidedKey[];
 
 export function register(program: Command, run: Runner): void {
   const command = defineCommand(program, {
@@ -39,12 +45,16 @@ export function register(program: Command, run: Runner): void {
   );
   command.option('--name <name>', t`name of the profile`, 'default');
   command.option('--from <file>', t`file or https address of a profile from your institution`);
-  for (const key of PROFILE_FLAGS) {
-    const { kind, help } = PROFILE_KEYS[key];
-    const flag = toFlag(key);
-    const option = new Option(kind === 'boolean' ? flag : `${flag} <value>`, String(help));
+  for (const key of DECIDED) {
+    const { kind } = PROFILE_KEYS[key];
+    const option = new Option(`${toFlag(key)} <value>`, String(DECIDED_KEYS[key]));
     command.addOption(typeof kind === 'object' ? option.choices([...kind]) : option);
   }
+  command.option(
+    '--set <key=value>',
+    t`any other key of config.toml, such as min_interval_ms=200; may be repeated`,
+    collect,
+  );
   command.action((address: string | undefined, options: InitOptions) =>
     run(options, (context) => init(context, options, address)),
   );
@@ -139,18 +149,19 @@ function showFound(
   foundSettings: ProfileSettings,
   settings: ProfileSettings,
 ): void {
-  for (const key of PROFILE_FLAGS)
-    if (foundSettings[key] !== undefined)
-      terminal.note(`  ${PROFILE_KEYS[key].help}: ${printable(String(settings[key]))}`);
+  for (const key of Object.keys(foundSettings) as ProfileKey[])
+    terminal.note(`  ${getLabel(key)}: ${printable(String(settings[key]))}`);
   if (foundSettings.base_url !== undefined && settings.oai_base === undefined)
     terminal.note(
       t`It has no harvesting interface. A training instance uses that of production: specify it with --oai-base ADDRESS.`,
     );
 }
 
-const NEEDED = (Object.keys(PROFILE_KEYS) as ProfileKey[]).filter(
-  (key) => 'required' in PROFILE_KEYS[key],
-);
+function getLabel(key: ProfileKey): string {
+  return String(key in DECIDED_KEYS ? DECIDED_KEYS[key as DecidedKey] : key);
+}
+
+const NEEDED = DECIDED.filter((key) => 'required' in PROFILE_KEYS[key]);
 
 function isWhole(settings: ProfileSettings): boolean {
   return NEEDED.every((key) => settings[key] !== undefined);
@@ -160,9 +171,9 @@ function isWhole(settings: ProfileSettings): boolean {
 function assertWhole(settings: ProfileSettings, problem: string | undefined): void {
   const missing = NEEDED.filter((key) => settings[key] === undefined);
   if (missing.length === 0) return;
-  const words = missing.map((key) => String(PROFILE_KEYS[key].help)).join(', ');
+  const words = missing.map(getLabel).join(', ');
   const flags = missing.map((key) =>
-    key === 'kind' ? '--kind=production|training' : `--${key.replace('_', '-')}=ADDRESS`,
+    key === 'kind' ? '--kind=production|training' : `${toFlag(key)}=ADDRESS`,
   );
   const flagNames = flags.join(' ');
   throw new ConfigError(problem ?? t`The service does not provide: ${words}.`, {
@@ -171,15 +182,17 @@ function assertWhole(settings: ProfileSettings, problem: string | undefined): vo
 }
 
 function parseFlagSettings(options: InitOptions): Record<string, unknown> {
-  const settings: Record<string, unknown> = {};
-  for (const key of PROFILE_FLAGS) {
+  const settings: Record<string, unknown> = Object.fromEntries(
+    (options.set ?? []).map(parseSetting),
+  );
+  for (const key of DECIDED) {
     const value = options[key.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase())];
     if (value !== undefined) settings[key] = value;
   }
   return settings;
 }
 
-const QUESTIONS: readonly ProfileKey[] = [
+const QUESTIONS: readonly DecidedKey[] = [
   'base_url',
   'oai_base',
   'schema_base',
@@ -204,8 +217,8 @@ async function askForRest(
   let settings = givenSettings;
   for (const key of QUESTIONS) {
     if (settings[key] !== undefined) continue;
-    const { help, kind } = PROFILE_KEYS[key];
-    const message = `${help}:`;
+    const { kind } = PROFILE_KEYS[key];
+    const message = `${getLabel(key)}:`;
     const answer =
       typeof kind === 'object'
         ? await choose(prompt, message, listChoices(key, kind))

@@ -10,7 +10,6 @@ import {
   changeMappingFile,
   readMappingFile,
   readTableOrInput,
-  writeMappingTo,
   writeResult,
 } from '../../context/user-files.ts';
 import {
@@ -20,7 +19,6 @@ import {
   type Proposal,
   type Proposals,
   suggestMapping,
-  summarizeMapping,
   unmapTerm,
 } from '../../flows/vocabulary/map-terms.ts';
 import { BYTE_ORDER_MARK, formatCsvCell } from '../../text/csv.ts';
@@ -30,9 +28,7 @@ import { defineCommand, type Runner } from '../command.ts';
 
 type SheetOptions = GlobalOptions & { readonly sheet?: string };
 type ImportOptions = SheetOptions & { readonly confirmed?: boolean };
-type SetOptions = GlobalOptions & { readonly note?: string };
 type ListOptions = GlobalOptions & { readonly set?: string };
-type ExportOptions = GlobalOptions & { readonly out?: string; readonly force?: boolean };
 
 export function registerMap(vocab: Command, run: Runner): void {
   const parent = vocab
@@ -61,11 +57,9 @@ export function registerMap(vocab: Command, run: Runner): void {
       'pas vocab map set obdobi laten HES-000286',
       'pas vocab map set heslo:predmet_druh "zl. nádoby" "zlomek nádoby"',
     ],
-  })
-    .option('--note <text>', t`a note about the mapping`)
-    .action((of: string, term: string, entry: string, options: SetOptions) =>
-      run(options, (context) => set(context, of, term, entry, options)),
-    );
+  }).action((of: string, term: string, entry: string, options: GlobalOptions) =>
+    run(options, (context) => set(context, of, term, entry)),
+  );
   defineCommand(parent, {
     name: 'remove <set> <term>',
     summary: t`Remove one of your own terms from the mapping.`,
@@ -83,19 +77,6 @@ export function registerMap(vocab: Command, run: Runner): void {
   })
     .option('--set <set>', t`only this set or element of a find`)
     .action((options: ListOptions) => run(options, (context) => list(context, options)));
-  defineCommand(parent, {
-    name: 'check',
-    summary: t`Check that the entries that your terms are mapped to still exist, in the same sets.`,
-    examples: ['pas vocab map check', 'pas vocab map check --json'],
-  }).action((options: GlobalOptions) => run(options, check));
-  defineCommand(parent, {
-    name: 'export',
-    summary: t`Write the mapping as a table, to edit, review or share.`,
-    examples: ['pas vocab map export --out mapping.csv', 'pas vocab map export --json'],
-  })
-    .option('--out <file>', t`write to this file instead of stdout`)
-    .option('--force', t`replace an existing file`)
-    .action((options: ExportOptions) => run(options, (context) => exportMapping(context, options)));
 }
 
 async function list(context: Context, options: ListOptions): Promise<ExitReason> {
@@ -166,10 +147,9 @@ async function set(
   of: string,
   ownTerm: string,
   entry: string,
-  { note }: SetOptions,
 ): Promise<ExitReason> {
   const harvested = await openMappable(context);
-  const row = { set: of, term: ownTerm, entry, note };
+  const row = { set: of, term: ownTerm, entry };
   const mapped = await changeMappingFile(context, (mapping) => mapTerm(mapping, row, harvested));
   const { set, term, id, label } = mapped.row;
   context.terminal.printLine(printable(t`"${term}" in ${set} means ${id} (${label}).`));
@@ -184,36 +164,6 @@ async function remove(context: Context, of: string, ownTerm: string): Promise<Ex
   context.terminal.printLine(printable(t`"${gone.term}" in ${gone.set} is no longer mapped.`));
   context.terminal.printValue(gone);
   return 'done';
-}
-
-async function check(context: Context): Promise<ExitReason> {
-  const { terminal } = context;
-  const { lookupTerm } = await openLookups(context);
-  const { issues, ...counts } = summarizeMapping(await readMappingFile(context), lookupTerm);
-  const { confirmed, unconfirmed, problems: problemCount } = counts;
-  printIssues(terminal, issues, terminal.printLine);
-  const problems = ngettext(
-    msgid`${problemCount} problem`,
-    `${problemCount} problems`,
-    problemCount,
-  );
-  terminal.printLine(
-    ngettext(
-      msgid`${confirmed} term is mapped, ${unconfirmed} not confirmed; ${problems}.`,
-      `${confirmed} terms are mapped, ${unconfirmed} not confirmed; ${problems}.`,
-      confirmed,
-    ),
-  );
-  terminal.printValue({ ...counts, issues: toIssuesJson(issues) });
-  return hasErrors(issues) ? 'dataRefused' : 'done';
-}
-
-async function exportMapping(context: Context, options: ExportOptions): Promise<ExitReason> {
-  const { rows, issues } = await readMappingFile(context);
-  printIssues(context.terminal, issues, context.terminal.warn);
-  if (!context.terminal.json) await writeMappingTo(context, options, rows);
-  context.terminal.printValue(rows.map(toRowJson));
-  return hasErrors(issues) ? 'dataRefused' : 'done';
 }
 
 type SuggestOptions = SheetOptions & {

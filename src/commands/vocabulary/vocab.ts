@@ -1,4 +1,4 @@
-import { type Command, InvalidArgumentError, Option } from 'commander';
+import { type Command, InvalidArgumentError } from 'commander';
 import type { ExitReason } from '../../base/errors.ts';
 import { formatMoment, t } from '../../base/language.ts';
 import { cmd, type Message, msg } from '../../base/message.ts';
@@ -6,7 +6,6 @@ import type { Context, GlobalOptions } from '../../context/context.ts';
 import { openHarvested } from '../../context/open-service.ts';
 import { writeResult } from '../../context/user-files.ts';
 import {
-  EXPORT_FORMS,
   exportTerms,
   findOtherSets,
   getHarvestedSets,
@@ -24,8 +23,7 @@ import { registerMap } from './vocab-map.ts';
 
 type SearchOptions = GlobalOptions & { readonly set?: string; readonly limit: number };
 type ListOptions = GlobalOptions & { readonly gone?: boolean };
-type ExportOptions = ListOptions & {
-  readonly format: (typeof EXPORT_FORMS)[number];
+type ExportOptions = GlobalOptions & {
   readonly out?: string;
   readonly force?: boolean;
 };
@@ -50,33 +48,26 @@ export function register(program: Command, run: Runner): void {
     run(options, (context) => show(context, ident)),
   );
   defineCommand(parent, {
-    name: 'list <set>',
-    summary: t`List the entries of a set in its own order.`,
-    examples: ['pas vocab list heslo:obdobi', 'pas vocab list organizace --json'],
+    name: 'list [set]',
+    summary: t`List the entries of a set in its own order; without a set, the sets that were harvested, and when.`,
+    examples: ['pas vocab list', 'pas vocab list heslo:obdobi'],
   })
     .option('--gone', t`also entries that were deleted or have vanished`)
-    .action((set: string, options: ListOptions) =>
-      run(options, (context) => list(context, set, options)),
+    .action((set: string | undefined, options: ListOptions) =>
+      run(options, (context) =>
+        set === undefined ? showSets(context) : list(context, set, options),
+      ),
     );
   defineCommand(parent, {
-    name: 'sets',
-    summary: t`List the sets that were harvested, and when.`,
-    examples: ['pas vocab sets', 'pas vocab sets --json'],
-  }).action((options: GlobalOptions) => run(options, showSets));
-  defineCommand(parent, {
     name: 'export [set...]',
-    summary: t`Write harvested entries as a table, as JSON or as SKOS in Turtle; all vocabularies if no set is specified.`,
+    summary: t`Write harvested entries as a table, or with --json as JSON; all vocabularies if no set is specified.`,
     examples: [
       'pas vocab export heslo:obdobi --out periods.csv',
-      'pas vocab export --format turtle --out vocabularies.ttl',
+      'pas vocab export --json --out vocabularies.json',
     ],
   })
-    .addOption(
-      new Option('--format <format>', t`form of the output`).choices(EXPORT_FORMS).default('csv'),
-    )
     .option('--out <file>', t`write to this file instead of stdout`)
     .option('--force', t`replace an existing file`)
-    .option('--gone', t`also entries that were deleted or have vanished`)
     .action((sets: string[], options: ExportOptions) =>
       run(options, (context) => writeTerms(context, sets, options)),
     );
@@ -176,12 +167,8 @@ async function writeTerms(
   sets: readonly string[],
   options: ExportOptions,
 ): Promise<ExitReason> {
-  const form = context.terminal.json ? 'json' : options.format;
-  await writeResult(
-    context,
-    options,
-    exportTerms(await openHarvested(context), sets, { form, gone: options.gone === true }),
-  );
+  const form = context.terminal.json ? 'json' : 'csv';
+  await writeResult(context, options, exportTerms(await openHarvested(context), sets, form));
   return 'done';
 }
 

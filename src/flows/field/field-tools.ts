@@ -14,7 +14,7 @@ export type FieldTool = keyof typeof MAKERS;
 
 export const FIELD_TOOLS = Object.keys(MAKERS) as readonly FieldTool[];
 
-type Wanted = FieldOrder & {
+type FormRequest = FieldOrder & {
   /** Values of config.toml and flags for every find. */
   readonly defaults: FindDefaults;
 };
@@ -25,7 +25,7 @@ type Wanted = FieldOrder & {
  */
 export async function makeField(
   tool: FieldTool,
-  { defaults, ...wanted }: Wanted,
+  { defaults, ...wanted }: FormRequest,
 ): Promise<FieldMade> {
   const resolveReference = rememberReferences(wanted.rules.lookupTerm);
   const { elements, issues } = parseSettings(defaults, '', {

@@ -63,9 +63,9 @@ export async function makeOdkForm(request: FieldRequest): Promise<FieldMade> {
   for (const [name, { choices, groups }] of lists) {
     files.set(
       getListFile(name),
-      listCsv(isWrittenToo(name) ? [await makeNotListed(), ...choices] : choices),
+      formatChoices(isWrittenToo(name) ? [await makeNotListed(), ...choices] : choices),
     );
-    if (groups.length > 0) files.set(getListFile(getFormGroup(name)), listCsv(groups));
+    if (groups.length > 0) files.set(getListFile(getFormGroup(name)), formatChoices(groups));
   }
   const form = await makeXlsForm(
     makeQuestionRows(lists, { stav: getRank(rules) === 'researcher' ? 1 : 2, ...starting }),
@@ -86,7 +86,7 @@ async function makeNotListed(): Promise<FormChoice> {
   return { name: FORM_NOT_LISTED, label: `${cs}${FORM_LABEL_GAP}${en}`, above: [] };
 }
 
-function listCsv(choices: readonly FormChoice[]): string {
+function formatChoices(choices: readonly FormChoice[]): string {
   const lines = choices.map(({ name, label, above }) =>
     [name, label, above.join(' ')].map((cell) => formatPlainCsvCell(cell)).join(','),
   );
@@ -375,7 +375,7 @@ function makeWrittenRow(
     type: 'text',
     name: FORM_WRITTEN[name],
     label: getFormLabel(FORM_WRITTEN[name]),
-    ...(hint === undefined ? {} : { hint }),
+    hint,
     required: 'yes',
     requiredMessage: msg`Fill it in.`,
     relevant: `${referToAnswer(name)} = '${FORM_NOT_LISTED}'`,
@@ -413,7 +413,8 @@ function getStartAnswer(
   if (value === undefined) return undefined;
   const text = typeof value === 'object' ? value.id : String(value);
   const isListed = list === undefined || list.choices.some((choice) => choice.name === text);
-  return isListed ? text : isWrittenToo(name) ? FORM_NOT_LISTED : undefined;
+  if (isListed) return text;
+  return isWrittenToo(name) ? FORM_NOT_LISTED : undefined;
 }
 
 function getDefaultAnswer(

@@ -20,13 +20,13 @@ import { parsePolygon } from '../../place/polygon.ts';
 import { encodeMultiPolygon } from '../../place/wkb.ts';
 import {
   type LayerColumn,
-  labels,
-  outlines,
-  pointsByValue,
+  makeLayerView,
   type QgisLayer,
+  renderLabels,
+  renderPoints,
   STATE_COLOURS,
 } from '../../qgis/layer.ts';
-import { makeProjectFile } from '../../qgis/project-file.ts';
+import { fillTemplate, type View } from '../../qgis/template.ts';
 import { makeDatabaseImage } from '../../store/database.ts';
 import { writeOutputFolder } from '../../store/output-file.ts';
 import { addLayer, beginGeoPackage, type GpkgColumn } from '../../tables/gpkg-layers.ts';
@@ -73,29 +73,23 @@ export async function makeQfieldProject(request: FieldRequest): Promise<FieldMad
     { layer: PHOTOS_LAYER, column: 'find', meaning: 'photo_of' },
     { layer: PHOTOS_LAYER, column: 'photo', meaning: 'photo_file' },
   ];
-  const project = makeProjectFile({
-    ...{
-      title: t`Finds`,
-      layers,
-      theme: t`Field, without a network`,
-      listGroup: t`Lists`,
-      attachments: [PHOTO_FOLDER],
-    },
-    relations: [
-      {
-        ...{ id: PHOTO_RELATION, name: t`Photographs` },
-        ...{
-          parent: getLayerId(FINDS_LAYER),
-          parentColumn: 'local_id',
-          child: getLayerId(PHOTOS_LAYER),
-          childColumn: 'find',
-        },
-      },
-    ],
-    ...(areas.length === 0 ? {} : { extent: getExtent(areas) }),
+  const project = fillTemplate('project.xml', {
+    title: t`Finds`,
+    theme: t`Field, without a network`,
+    listGroup: t`Lists`,
+    attachments: PHOTO_FOLDER,
+    photoRelation: PHOTO_RELATION,
+    photographs: t`Photographs`,
+    finds: getLayerId(FINDS_LAYER),
+    photos: getLayerId(PHOTOS_LAYER),
+    extent: areas.length === 0 ? undefined : getExtent(areas),
+    layers: layers.map(makeLayerView),
+    shown: layers.filter(({ isList }) => isList !== true).map(makeLayerView),
+    lists: layers.filter(({ isList }) => isList === true).map(makeLayerView),
+    mapped: layers.filter(({ geometry }) => geometry !== undefined).map(makeLayerView),
   });
   const files = new Map([
-    [PROJECT_FILE, project],
+    [PROJECT_FILE, Buffer.from(project)],
     [FORM_FILE, makeFindsFile(columns, meanings, nowIso)],
     [LISTS_FILE, makeListsFile(makeListLayers(lists), areas, nowIso)],
   ]);
@@ -160,8 +154,11 @@ function formatDefault(value: NonNullable<FindElements[keyof FindElements]>): st
 }
 
 function makeListLayer(name: string, { groups }: FormList): ListLayer {
-  const narrowing = groups.length === 0 ? {} : { groups: `list_${getFormGroup(name)}` };
-  return { layer: `list_${name}`, file: LISTS_FILE, ...narrowing };
+  return {
+    layer: `list_${name}`,
+    file: LISTS_FILE,
+    groups: groups.length === 0 ? undefined : `list_${getFormGroup(name)}`,
+  };
 }
 
 function makeListLayers(
@@ -190,28 +187,24 @@ function makeLayers(
     label: formatTargetState(state),
     colour: STATE_COLOURS[state],
   }));
+  const others = { value: '', label: t`other`, colour: '200,200,200,255' } as const;
   const finds: QgisLayer = {
-    ...{
-      id: getLayerId(FINDS_LAYER),
-      title: t`Finds`,
-      file: FORM_FILE,
-      table: FINDS_LAYER,
-      geometry: 'Point',
-      columns,
-      called,
-    },
+    id: getLayerId(FINDS_LAYER),
+    title: t`Finds`,
+    file: FORM_FILE,
+    table: FINDS_LAYER,
+    geometry: 'Point',
+    columns,
+    called,
     computed: [{ name: COMPUTED_PLACE, label: t`S-JTSK, computed`, expression: PLACE }],
     form: makeFormTabs(columns),
-    style: [
-      pointsByValue('stav', states, { value: '', label: t`other`, colour: '200,200,200,255' }),
-      labels(called, true),
-    ],
+    style: renderPoints('stav', [...states, others]) + renderLabels(called),
     settings: COPIED,
   };
   const cadastre: QgisLayer = {
     ...makeReadOnlyLayer(AREAS_LAYER, t`Cadastral areas`, ['id', 'label']),
     geometry: 'MultiPolygon',
-    style: [outlines(), labels('label', false)],
+    style: fillTemplate('outlines.xml', {}) + renderLabels('"label"'),
   };
   const beside = [...makeListLayers(lists).keys()].map(
     (layer): QgisLayer => ({
@@ -224,23 +217,21 @@ function makeLayers(
 
 function makePhotosLayer(): QgisLayer {
   return {
-    ...{
-      id: getLayerId(PHOTOS_LAYER),
-      title: t`Photographs`,
-      file: FORM_FILE,
-      table: PHOTOS_LAYER,
-      called: '"photo"',
-    },
-    columns: PHOTO_COLUMNS.map((column) =>
-      column.name === 'photo'
-        ? {
-            ...column,
-            label: String(getFormLabel('photo')),
-            widget: { kind: 'ExternalResource', settings: ATTACHMENT },
-            mustBeFilled: true,
-          }
-        : { ...column, label: t`Find`, widget: { kind: 'Hidden', settings: {} } },
-    ),
+    id: getLayerId(PHOTOS_LAYER),
+    title: t`Photographs`,
+    file: FORM_FILE,
+    table: PHOTOS_LAYER,
+    called: '"photo"',
+    columns: [
+      { name: 'find', type: 'text', label: t`Find`, widget: { kind: 'Hidden', settings: {} } },
+      {
+        name: 'photo',
+        type: 'text',
+        label: String(getFormLabel('photo')),
+        widget: { kind: 'ExternalResource', settings: ATTACHMENT },
+        mustBeFilled: true,
+      },
+    ],
     settings: {
       ...COPIED,
       'QFieldSync/attachment_naming': JSON.stringify({ photo: PHOTO_NAME }),
@@ -252,15 +243,13 @@ function makePhotosLayer(): QgisLayer {
 /** Returns a layer that the phone only reads. */
 function makeReadOnlyLayer(table: string, title: string, columns: readonly string[]): QgisLayer {
   return {
-    ...{
-      id: getLayerId(table),
-      title,
-      file: LISTS_FILE,
-      table,
-      called: '"label"',
-      isReadOnly: true,
-      settings: COPIED,
-    },
+    id: getLayerId(table),
+    title,
+    file: LISTS_FILE,
+    table,
+    called: '"label"',
+    isReadOnly: true,
+    settings: COPIED,
     columns: columns.map((name) => ({ name, type: 'text' })),
   };
 }
@@ -273,14 +262,16 @@ const COPIED = { 'QFieldSync/action': 'copy', 'QFieldSync/cloud_action': 'no_act
 
 /** Widget for a picture in a file beside the project, by relative path. */
 const ATTACHMENT = {
-  ...{
-    DocumentViewer: 1,
-    DocumentViewerHeight: 0,
-    DocumentViewerWidth: 0,
-    FileWidget: true,
-    FileWidgetButton: true,
-  },
-  ...{ FileWidgetFilter: '', RelativeStorage: 1, DefaultRoot: '', StorageMode: 0, StorageType: '' },
+  DocumentViewer: 1,
+  DocumentViewerHeight: 0,
+  DocumentViewerWidth: 0,
+  FileWidget: true,
+  FileWidgetButton: true,
+  FileWidgetFilter: '',
+  RelativeStorage: 1,
+  DefaultRoot: '',
+  StorageMode: 0,
+  StorageType: '',
 };
 
 const PHOTO_STEM = `'${PHOTO_FOLDER}/' || substr("find", 1, 8) || '_' || format_date(now(), 'yyyyMMddhhmmsszzz')`;
@@ -331,7 +322,8 @@ function findDistricts(vocabulary: Vocabulary, project: string): string[] {
   );
 }
 
-function getExtent(areas: readonly BoundedArea[]): [number, number, number, number] {
+/** Returns the extent of the map in S-JTSK. */
+function getExtent(areas: readonly BoundedArea[]): View {
   const corners = areas.flatMap(({ boundary }) => {
     const { minX, minY, maxX, maxY } = parsePolygon(boundary).box;
     return [
@@ -341,8 +333,14 @@ function getExtent(areas: readonly BoundedArea[]): [number, number, number, numb
       toSJtsk([maxX, maxY]),
     ];
   });
-  const [xs, ys] = [corners.map(([x]) => Math.round(x)), corners.map(([, y]) => Math.round(y))];
-  return [Math.min(...xs), Math.min(...ys), Math.max(...xs), Math.max(...ys)];
+  const xs = corners.map(([x]) => Math.round(x));
+  const ys = corners.map(([, y]) => Math.round(y));
+  return {
+    minX: Math.min(...xs),
+    minY: Math.min(...ys),
+    maxX: Math.max(...xs),
+    maxY: Math.max(...ys),
+  };
 }
 
 /** Files that pas, QGIS and SQLite create in the folder. */

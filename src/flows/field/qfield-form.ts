@@ -16,7 +16,7 @@ import { MAX_NAME_LENGTH } from '../../find/resolve-references.ts';
 import { HANDOVER_REQUIRED } from '../../find/rules.ts';
 import { EARLIEST_YEAR, MAX_CHARACTERS, MAX_DEPTH_CM } from '../../find/value-rules.ts';
 import { DRAWN_WITHIN_M } from '../../place/geometry.ts';
-import type { Constraint, FormPart, LayerColumn, Widget } from '../../qgis/layer.ts';
+import type { Constraint, FormTab, LayerColumn, Widget } from '../../qgis/layer.ts';
 import { getColumnType } from '../../tables/gpkg-layers.ts';
 import { formatTargetState } from '../finds/find-texts.ts';
 
@@ -47,20 +47,16 @@ type FormField = LayerColumn & { readonly meaning: FormMeaning };
  */
 export function findColumns(content: FormContent): readonly FormField[] {
   const key: FormField = {
-    ...{
-      name: 'local_id',
-      type: 'text',
-      meaning: 'local_id',
-      label: t`Key of the find`,
-      widget: TEXT,
-    },
+    name: 'local_id',
+    type: 'text',
+    meaning: 'local_id',
+    label: t`Key of the find`,
+    widget: TEXT,
     // Without the braces of QGIS's uuid().
-    ...{
-      initially: 'substr(uuid(), 2, 36)',
-      mustBeFilled: true,
-      mustBeUnique: true,
-      isFixed: true,
-    },
+    initially: 'substr(uuid(), 2, 36)',
+    mustBeFilled: true,
+    mustBeUnique: true,
+    isFixed: true,
   };
   return [
     key,
@@ -79,33 +75,27 @@ function makeFormFields(field: Field, content: FormContent): FormField[] {
   const { name } = field;
   const list = content.lists.get(name);
   const label = getElementLabel(field);
+  const isAlsoWritten = isWritten(name, content);
   const ownField: FormField = {
-    ...{
-      name,
-      meaning: name,
-      type: getColumnType(name),
-      label,
-      widget: makeWidget(field, content),
-    },
-    ...(field.requiredFrom === 1 && !isWritten(name, content) ? { mustBeFilled: true } : {}),
-    ...makeOptional('initially', getInitialExpression(field, content)),
-    ...makeOptional('constraint', makeConstraint(field, isWritten(name, content))),
+    name,
+    meaning: name,
+    type: getColumnType(name),
+    label,
+    widget: makeWidget(field, content),
+    mustBeFilled: field.requiredFrom === 1 && !isAlsoWritten,
+    initially: getInitialExpression(field, content),
+    constraint: makeConstraint(field, isAlsoWritten),
     staysForNext: field.ask?.when === 'frame' && name !== 'datum_nalezu',
   };
   if (name === 'geom_system') return [ownField, ...makeMeasuredColumns()];
-  if (isWritten(name, content))
-    return [
-      ownField,
-      { ...makeWrittenColumn(name), ...makeOptional('initially', content.written.get(name)) },
-    ];
+  if (isAlsoWritten)
+    return [ownField, { ...makeWrittenColumn(name), initially: content.written.get(name) }];
   if (list?.groups === undefined) return [ownField];
   const group: FormField = {
-    ...{
-      name: getFormGroup(name),
-      meaning: 'narrows_list',
-      type: 'text',
-      label: String(getFormLabel(getFormGroup(name))),
-    },
+    name: getFormGroup(name),
+    meaning: 'narrows_list',
+    type: 'text',
+    label: String(getFormLabel(getFormGroup(name))),
     widget: makeChoice({ layer: list.groups, file: list.file }),
   };
   return [group, ownField];
@@ -114,10 +104,6 @@ function makeFormFields(field: Field, content: FormContent): FormField[] {
 /** Tells if a value outside the list may be typed. */
 function isWritten(name: string, { lists }: FormContent): name is WrittenElement {
   return isWrittenToo(name) && lists.has(name);
-}
-
-function makeOptional<K extends string, V>(key: K, value: V | undefined): Partial<Record<K, V>> {
-  return (value === undefined ? {} : { [key]: value }) as Partial<Record<K, V>>;
 }
 
 const TEXT: Widget = { kind: 'TextEdit', settings: { IsMultiline: false, UseHtml: false } };
@@ -134,14 +120,12 @@ function makeWidget(field: Field, { lists, states }: FormContent): Widget {
       return {
         kind: 'Range',
         settings: {
-          ...{
-            Min: 0,
-            Max: MAX_DEPTH_CM,
-            Step: 1,
-            AllowNull: true,
-            Style: 'SpinBox',
-            Suffix: ` ${field.unit ?? ''}`,
-          },
+          Min: 0,
+          Max: MAX_DEPTH_CM,
+          Step: 1,
+          AllowNull: true,
+          Style: 'SpinBox',
+          Suffix: ` ${field.unit ?? ''}`,
         },
       };
     case 'date':
@@ -191,20 +175,19 @@ function makeChoice({ layer, file }: ListLayer, group?: string): Widget {
   return {
     kind: 'ValueRelation',
     settings: {
-      ...{
-        Layer: getLayerId(layer),
-        LayerName: layer,
-        LayerProviderName: 'ogr',
-        LayerSource: `./${file}|layername=${layer}`,
-      },
-      ...{ Key: 'id', Value: 'label', FilterExpression: filter, Description: '' },
-      ...{
-        AllowNull: true,
-        AllowMulti: false,
-        NofColumns: 1,
-        OrderByValue: true,
-        UseCompleter: true,
-      },
+      Layer: getLayerId(layer),
+      LayerName: layer,
+      LayerProviderName: 'ogr',
+      LayerSource: `./${file}|layername=${layer}`,
+      Key: 'id',
+      Value: 'label',
+      FilterExpression: filter,
+      Description: '',
+      AllowNull: true,
+      AllowMulti: false,
+      NofColumns: 1,
+      OrderByValue: true,
+      UseCompleter: true,
     },
   };
 }
@@ -235,14 +218,16 @@ function makeConstraint(
       description: t`A find for state 2 needs a point. Draw it, write the coordinates, or choose state 1.`,
     };
   }
-  const [state, lower] = [requiredFrom, requiredFrom - 1];
+  const state = requiredFrom;
+  const lower = requiredFrom - 1;
   const ownConstraint = OWN_CONSTRAINTS[name];
   const present =
     written && isWrittenToo(name)
-      ? `(${isFilled(name)} or ${isFilled(FORM_WRITTEN[name])})`
-      : isFilled(name);
-  const requested =
-    requiredFrom > 1 ? [`("stav" < ${requiredFrom} or ${present})`] : written ? [present] : [];
+      ? `(${makeFilledTest(name)} or ${makeFilledTest(FORM_WRITTEN[name])})`
+      : makeFilledTest(name);
+  const requested: string[] = [];
+  if (requiredFrom > 1) requested.push(`("stav" < ${requiredFrom} or ${present})`);
+  else if (written) requested.push(present);
   const parts = [
     ...requested,
     ...(ownConstraint === undefined ? [] : [`("${name}" is null or ${ownConstraint.expression})`]),
@@ -281,13 +266,13 @@ const OWN_CONSTRAINTS: Readonly<
   predano: { expression: '"stav" < 3 or "predano"', says: HANDOVER_REQUIRED },
 };
 
-function isFilled(name: string): string {
+function makeFilledTest(name: string): string {
   return `trim(coalesce("${name}", '')) <> ''`;
 }
 
 /** Returns columns for coordinates of an instrument, as texts, so that no digit is lost. */
 function makeMeasuredColumns(): FormField[] {
-  const isNumber = (name: string): string =>
+  const makeNumberTest = (name: string): string =>
     `"geom_system" <> '5514' or regexp_match(coalesce("${name}", ''), '^\\\\s*-?[0-9]+([.,][0-9]+)?\\\\s*$') > 0`;
   const castToNumber = (name: string): string => `to_real(replace("${name}", ',', '.'))`;
   const near = `"geom_x" is null or $geometry is null or distance(make_point(${castToNumber('geom_x')}, ${castToNumber('geom_y')}), transform($geometry, 'EPSG:4326', 'EPSG:5514')) < ${DRAWN_WITHIN_M}`;
@@ -300,12 +285,16 @@ function makeMeasuredColumns(): FormField[] {
       type: 'text',
       label: t`x in S-JTSK`,
       widget: TEXT,
-      constraint: { expression: isNumber('geom_x'), description: x },
+      constraint: { expression: makeNumberTest('geom_x'), description: x },
     },
     {
-      ...{ name: 'geom_y', meaning: 'geom_y', type: 'text', label: t`y in S-JTSK`, widget: TEXT },
+      name: 'geom_y',
+      meaning: 'geom_y',
+      type: 'text',
+      label: t`y in S-JTSK`,
+      widget: TEXT,
       constraint: {
-        expression: `(${isNumber('geom_y')}) and ("geom_system" <> '5514' or ${near})`,
+        expression: `(${makeNumberTest('geom_y')}) and ("geom_system" <> '5514' or ${near})`,
         description: away,
       },
     },
@@ -320,14 +309,12 @@ function makeWrittenColumn(name: WrittenElement): FormField {
       ? [`^${part}, *${part}$`, t`Write the surname, a comma and the given name: Novák, Jan.`]
       : ['^[^ ,;]+$', t`Write the identifier alone, such as C-202400101.`];
   return {
-    ...{
-      name: column,
-      meaning: `written_${name}`,
-      type: 'text',
-      widget: TEXT,
-      staysForNext: true,
-      label: String(getFormLabel(column)),
-    },
+    name: column,
+    meaning: `written_${name}`,
+    type: 'text',
+    widget: TEXT,
+    staysForNext: true,
+    label: String(getFormLabel(column)),
     constraint: {
       expression: `coalesce("${column}", '') = '' or regexp_match("${column}", '${form}') > 0`,
       description,
@@ -338,8 +325,8 @@ function makeWrittenColumn(name: WrittenElement): FormField {
 /**
  * Returns the tabs in the order of recording: object, place and date, further data, handing over.
  */
-export function makeFormTabs(columns: readonly FormField[]): readonly FormPart[] {
-  const makeParts = (when: 'find' | 'frame' | 'handing-over' | 'more'): FormPart[] =>
+export function makeFormTabs(columns: readonly FormField[]): readonly FormTab[] {
+  const listColumns = (when: 'find' | 'frame' | 'handing-over' | 'more'): string[] =>
     FIELDS.filter(
       ({ kind, ask }) =>
         kind !== 'point' && kind !== 'geom-system' && (ask?.when ?? 'more') === when,
@@ -350,20 +337,18 @@ export function makeFormTabs(columns: readonly FormField[]): readonly FormPart[]
         name,
         ...(isWrittenToo(name) ? [FORM_WRITTEN[name]] : []),
       ])
-      .filter((name) => columns.some((column) => column.name === name))
-      .map((column) => ({ column }));
-  const measured = {
-    group: t`Measured in S-JTSK`,
-    shownIf: `"geom_system" = '5514'`,
-    parts: [{ column: 'geom_x' }, { column: 'geom_y' }],
-  };
+      .filter((name) => columns.some((column) => column.name === name));
   return [
-    { group: t`Find`, parts: makeParts('find') },
-    { group: t`Photographs`, parts: [{ relation: PHOTO_RELATION, label: t`Photographs` }] },
-    { group: t`Day`, parts: makeParts('frame') },
-    { group: t`Place`, parts: [{ column: COMPUTED_PLACE }, { column: 'geom_system' }, measured] },
-    { group: t`More`, parts: [...makeParts('more'), { column: 'local_id' }] },
-    { group: t`Handing over`, shownIf: '"stav" = 3', parts: makeParts('handing-over') },
+    { tab: t`Find`, columns: listColumns('find') },
+    { tab: t`Photographs`, columns: [], relation: PHOTO_RELATION },
+    { tab: t`Day`, columns: listColumns('frame') },
+    {
+      tab: t`Place`,
+      columns: [COMPUTED_PLACE, 'geom_system'],
+      measured: t`Measured in S-JTSK`,
+    },
+    { tab: t`More`, columns: [...listColumns('more'), 'local_id'] },
+    { tab: t`Handing over`, shownIf: '"stav" = 3', columns: listColumns('handing-over') },
   ];
 }
 

@@ -1,10 +1,7 @@
-import type { Reference } from '../../find/field.ts';
 import type { FindElements } from '../../find/fields.ts';
-import type { HarvestedFind } from '../../find/harvested-find.ts';
 import type { Entry } from '../../outbox/entry.ts';
 import { getLatestNumber, listEntriesOfFind } from '../../outbox/entry-queries.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
-import { findPulledRecord } from '../../outbox/pulled-records.ts';
 import { countFinds, iterateFinds, type StoredFind } from '../../outbox/stored-finds.ts';
 import { openContentStore } from '../../store/content-store.ts';
 import { writeOutputFile, writeToReader } from '../../store/output-file.ts';
@@ -26,7 +23,7 @@ type ExportRequest = FindScope &
   };
 
 /** `changed`: number of finds whose record differs from what was sent. */
-type Exported = { readonly finds: number; readonly changed: number };
+type ExportResult = { readonly finds: number; readonly changed: number };
 
 type Destination =
   | { readonly stream: NodeJS.WriteStream }
@@ -40,9 +37,10 @@ export async function exportFinds(
   outbox: Outbox,
   request: ExportRequest,
   to: Destination,
-): Promise<Exported | undefined> {
+): Promise<ExportResult | undefined> {
   const total = request.finds?.length ?? countFinds(outbox);
-  let [count, changed] = [0, 0];
+  let count = 0;
+  let changed = 0;
   const counted = function* (): Generator<ExportedFind> {
     for (const find of makeExportedFinds(outbox, request)) {
       count += 1;
@@ -83,34 +81,14 @@ function* makeExportedFinds(
     yield {
       localId: find.localId,
       state: sent?.state,
-      ...(getLabels === undefined ? {} : { getLabels }),
-      ...(sent?.identCely == null ? {} : { identCely: sent.identCely }),
+      getLabels,
+      identCely: sent?.identCely ?? undefined,
       elements,
-      ...(changes.length === 0 ? {} : { changed: changes }),
+      changed: changes.length === 0 ? undefined : changes,
       photos: listPhotoNames(entries),
       photoFiles: listPhotoFiles(entries, store),
-      ...(isAtService
-        ? { accessibilities: getAccessibilities(outbox, find, sent?.identCely ?? undefined) }
-        : {}),
     };
   }
-}
-
-/**
- * Returns the accessibilities that must all be open before a location is exported: as sent, and as
- * the service shows it.
- */
-function getAccessibilities(
-  outbox: Outbox,
-  find: StoredFind,
-  identCely: string | undefined,
-): readonly (Reference | undefined)[] {
-  const sent = (find.elements as FindElements).pristupnost;
-  const pulled = identCely === undefined ? undefined : findPulledRecord(outbox, identCely);
-  if (pulled === undefined) return [sent];
-  const shown = pulled.standing === 'shown' ? (pulled.record as HarvestedFind | null) : null;
-  const accessibility = shown?.elements.pristupnost;
-  return [sent, typeof accessibility === 'object' ? accessibility : undefined];
 }
 
 function withNumber(elements: FindElements, number: string | undefined): FindElements {

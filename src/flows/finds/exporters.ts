@@ -1,7 +1,6 @@
 import { type Message, msg } from '../../base/message.ts';
 import type { DocumentProfile } from '../../find/build-document.ts';
 import { makeDatabaseImage } from '../../store/database.ts';
-import type { LidoSource } from '../../tables/export-lido.ts';
 import type { RowCell } from '../../tables/export-text.ts';
 import type { ExportedFind } from '../../tables/exported-find.ts';
 
@@ -11,8 +10,6 @@ export type ExportSettings = {
   readonly separator: 'semicolon' | 'comma' | 'tab';
   /** Option of XML. */
   readonly documents: DocumentProfile;
-  /** Option of records for portals. */
-  loadLidoSource(): Promise<LidoSource>;
 };
 
 type ExportSource = ExportSettings & {
@@ -111,17 +108,6 @@ const ROWS = {
       const { exportStyledGeoPackage } = await import('./styled-geopackage.ts');
       return [makeDatabaseImage((database) => exportStyledGeoPackage(database, finds, nowIso))];
     },
-  },
-  lido: {
-    summary: msg`LIDO for portals`,
-    formats: ['xml'],
-    isAtService: true,
-    render: async (finds, { loadLidoSource, nowIso }) =>
-      (await import('../../tables/export-lido.ts')).exportLido(
-        finds,
-        await loadLidoSource(),
-        nowIso,
-      ),
   },
 } as const satisfies Readonly<Record<string, Exporter>>;
 

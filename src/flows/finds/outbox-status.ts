@@ -61,7 +61,7 @@ export function getOutboxStatus(outbox: Outbox) {
     delayed: listDelays(outbox, MAX_DELAYS),
     /** Dropped finds that block numbers or photographs. */
     dropped: waiting.forDropped === 0 ? [] : listDroppedWithDependents(outbox),
-    /** Held entries first. */
+    /** HeldQuestion entries first. */
     needsPerson: listNeedingPerson(outbox, MAX_LISTED),
   };
 }
@@ -131,7 +131,8 @@ export async function listNewPeople(
 ): Promise<readonly NewPerson[]> {
   const named = listQueuedReferences(outbox, NEW_FINDER, recordKeys);
   if (named.length === 0) return [];
-  const [lookupTerm, accepted] = [await openLookup(), listAcceptedPeople(outbox)];
+  const lookupTerm = await openLookup();
+  const accepted = listAcceptedPeople(outbox);
   return named.flatMap(({ text: name, finds }) => {
     const nearest = findNearestPeople(name, lookupTerm);
     const first = findById(outbox, finds[0] ?? 0)?.localId ?? '';

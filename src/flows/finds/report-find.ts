@@ -199,7 +199,7 @@ function listFacts(sources: FindSources, elements: FindElements): Fact[] {
         at,
         label: String(label),
         text: text.join(', '),
-        ...(shape === undefined ? {} : { shape }),
+        shape,
       },
     ];
   });
@@ -278,7 +278,7 @@ function listProblems(entry: Entry, places: FindSources['places']): Problem[] {
     const isShown = places === 'shown' || (element !== undefined && !canRevealLocation(element));
     return {
       severity,
-      ...(element === undefined ? {} : { element }),
+      element,
       message: isShown
         ? message
         : t`The problem is not shown here because it might reveal the place.`,

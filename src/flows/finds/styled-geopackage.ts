@@ -1,6 +1,7 @@
 import { getLanguage, t } from '../../base/language.ts';
 import type { EntryState } from '../../outbox/entry.ts';
-import { labels, optionNode, pointsByValue } from '../../qgis/layer.ts';
+import { renderLabels, renderPoints } from '../../qgis/layer.ts';
+import { fillTemplate } from '../../qgis/template.ts';
 import type { Database } from '../../store/database.ts';
 import { type ExportedFind, STATE_COLUMN } from '../../tables/exported-find.ts';
 import {
@@ -10,7 +11,6 @@ import {
   type GpkgFeature,
   LAYER,
 } from '../../tables/gpkg-layers.ts';
-import { buildXml, type XmlNode } from '../../xml/write-xml.ts';
 import { STATE_WORDS } from './entry-words.ts';
 
 const PHOTOGRAPHS = 'photographs';
@@ -48,62 +48,22 @@ export function exportStyledGeoPackage(
   addLayer(database, { table: PHOTOGRAPHS, columns: PHOTO_COLUMNS, nowIso }, photographs);
   const called = `coalesce("druh_nalezu_${getLanguage()}", "druh_nalezu_cs", "local_id")`;
   const categories = Object.entries(COLOURS).map(([state, colour]) => ({
-    ...{ value: state, label: String(STATE_WORDS[state as EntryState]), colour },
+    value: state,
+    label: String(STATE_WORDS[state as EntryState]),
+    colour,
   }));
-  const points = pointsByValue(STATE_COLUMN, categories, {
-    value: '',
-    label: t`not queued`,
-    colour: '255,255,255,255',
-  });
+  const others = { value: '', label: t`not queued`, colour: '255,255,255,255' } as const;
+  const style = renderPoints(STATE_COLUMN, [...categories, others]) + renderLabels(called);
   addStyles(database, nowIso, [
     {
       table: LAYER,
       geometry: 'geom',
-      qml: renderStyle([
-        points,
-        labels(called, true),
-        { name: 'previewExpression', content: called },
-      ]),
+      qml: fillTemplate('layer.qml', { style, called, isLabelled: true }),
     },
     {
       table: PHOTOGRAPHS,
       geometry: '',
-      qml: renderStyle([PICTURE, { name: 'previewExpression', content: '"name"' }]),
+      qml: fillTemplate('layer.qml', { called: '"name"', picture: 'path', isLabelled: false }),
     },
   ]);
-}
-
-const PICTURE: XmlNode = {
-  name: 'fieldConfiguration',
-  content: [
-    {
-      name: 'field',
-      attributes: { name: 'path', configurationFlags: 'None' },
-      content: [
-        {
-          name: 'editWidget',
-          attributes: { type: 'ExternalResource' },
-          content: [
-            {
-              name: 'config',
-              content: [
-                optionNode({
-                  DocumentViewer: 1,
-                  FileWidget: true,
-                  RelativeStorage: 0,
-                  StorageMode: 0,
-                }),
-              ],
-            },
-          ],
-        },
-      ],
-    },
-  ],
-};
-
-function renderStyle(nodes: readonly XmlNode[]): string {
-  const labelsEnabled = nodes.some(({ name }) => name === 'labeling') ? '1' : '0';
-  const attributes = { version: '3.22.0', styleCategories: 'AllStyleCategories', labelsEnabled };
-  return buildXml({ name: 'qgis', attributes, content: nodes }).toString('utf8');
 }

@@ -178,7 +178,10 @@ function gatherReport(request: ReportRequest): GatheredReport {
   const { madeMs, profile, places, pictures, vocabulary } = request;
   const account = findKnownAccount(request.outbox);
   const report: Report = {
-    ...{ madeMs, profile, places, pictures },
+    madeMs,
+    profile,
+    places,
+    pictures,
     version: getPackageVersion(),
     account:
       account === undefined
@@ -226,7 +229,10 @@ function findSources({
     };
   };
   return {
-    ...{ outbox, recordBase, places, ownTerms },
+    outbox,
+    recordBase,
+    places,
+    ownTerms,
     findTerm: memoizeByIdent((ident) => findTermByIdent(vocabulary, ident)),
     findDistrict: memoizeByIdent(
       (area) => listSuperiors(vocabulary, area).find(({ kind }) => kind === 'okres')?.label,

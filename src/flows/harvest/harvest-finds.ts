@@ -59,7 +59,10 @@ export async function harvestFinds(
   let listed = new Set<string>();
   const { pass, broken } = await harvest(
     {
-      ...{ ...service, state, setSpec: FIND_SET, metadataPrefix: format },
+      ...service,
+      state,
+      setSpec: FIND_SET,
+      metadataPrefix: format,
       ...(await fetchServiceClock(options)),
       overlapMs: computeOverlapMs(options.indexAllowanceMs),
       window: { fromMs, untilMs: null },

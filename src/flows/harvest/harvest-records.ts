@@ -20,7 +20,7 @@ import {
 import type { BrokenRecord } from '../../oai/malformed-error.ts';
 import { type HarvestPass, parseBoundMs } from '../../oai/pass.ts';
 import { checkArguments, parseGranularity, parseHeaderAlone } from '../../oai/protocol.ts';
-import { listName } from '../../oai/walk.ts';
+import { formatSetName } from '../../oai/walk.ts';
 import { createRowParser, isNumber, isText } from '../../store/database.ts';
 import type { OpenedOutput, Opening, RecordOutput } from './record-output.ts';
 import {
@@ -32,7 +32,7 @@ import {
   type SetProgress,
 } from './service-lists.ts';
 
-export { listName };
+export { formatSetName };
 
 /** Stands for all records, where no set was requested. */
 const ALL_SETS = '';
@@ -76,10 +76,7 @@ type Figures = {
   readonly vanished: number;
   /** Records whose content the account may not read. */
   readonly masked: number;
-  /**
-   * Records written although unchanged since the last harvest: the output lacked them, or had
-   * another version.
-   */
+  /** Records written although unchanged since the last harvest: the output lacked them. */
   readonly mended: number;
   /** Records that were skipped, in this run or before, and still cannot be read. */
   readonly broken: readonly BrokenRecord[];
@@ -159,19 +156,15 @@ async function harvestSet(
   const state = { ...openSetState(ledger, setSpec, () => clock.now()), change: saving.change };
   const settledMs = state.getSettledMs();
   const tally = { written: 0, deleted: 0, vanished: 0, masked: 0, mended: 0 };
-  const [startedMs, seenBefore] = [clock.monotonicMs(), state.getPass()?.scan.seen ?? 0];
-  const sink = makeSink(options, output, (count) => {
-    tally.mended += count;
-  });
+  const startedMs = clock.monotonicMs();
+  const seenBefore = state.getPass()?.scan.seen ?? 0;
   const settings = {
-    ...{
-      ...options,
-      ...service,
-      state,
-      sink,
-      setSpec,
-      overlapMs: computeOverlapMs(options.indexAllowanceMs),
-    },
+    ...options,
+    ...service,
+    state,
+    sink: options.verb === 'ListIdentifiers' ? makeHeaderSink(output) : output,
+    setSpec,
+    overlapMs: computeOverlapMs(options.indexAllowanceMs),
     client: options.verb === 'ListIdentifiers' ? readHeadersOnly(options.client) : options.client,
     full: options.full === true || verify,
     window: {
@@ -189,7 +182,7 @@ async function harvestSet(
       const seconds = Math.max(0.001, (clock.monotonicMs() - startedMs) / 1000);
       const perSecond = Math.max(0, scan.seen - seenBefore) / seconds;
       onProgress?.({
-        setSpec: listName(setSpec),
+        setSpec: formatSetName(setSpec),
         done: scan.seen,
         total: listSize ?? undefined,
         perSecond,
@@ -222,17 +215,14 @@ async function harvestSet(
  */
 const MAX_UNSAVED_MS = 20;
 
-/**
- * Saves pages of an output that has `flush` in groups, so that one flush of the disk serves many
- * small pages.
- */
+/** Saves pages in groups, so that one flush of the disk serves many small pages. */
 function groupPages({ ledger, output }: OpenedOutput, clock: Clock) {
   let savedMs = clock.monotonicMs();
   const save = async (): Promise<void> => {
     // A failed disk may have ended the group.
     if (!ledger.isInGroup()) return;
     try {
-      await output.flush?.();
+      await output.flush();
       ledger.commitGroup();
     } finally {
       ledger.dropGroup();
@@ -241,7 +231,7 @@ function groupPages({ ledger, output }: OpenedOutput, clock: Clock) {
   };
   return {
     change: <T>(work: () => T): T => {
-      if (output.flush !== undefined) ledger.beginGroup();
+      ledger.beginGroup();
       try {
         return ledger.change(work);
       } catch (thrown) {
@@ -264,29 +254,14 @@ function groupPages({ ledger, output }: OpenedOutput, clock: Clock) {
   };
 }
 
-/**
- * Returns the sink for the records of a set; with `verify`, records that differ in the output are
- * written as well.
- */
-function makeSink(
-  { verb, verify }: HarvestRecordsOptions,
-  output: RecordOutput,
-  onMended: (count: number) => void,
-): RecordSink {
-  const differs = verify === true ? output.differs : undefined;
-  if (differs === undefined && verb !== 'ListIdentifiers') return output;
+/** Returns a sink that writes only the headers of records. */
+function makeHeaderSink(output: RecordOutput): RecordSink {
   return {
     notePage: () => output.notePage(),
     write: (page) => {
-      const news = new Set(page.records);
-      const wrong = page.seenRecords.filter(
-        (record) => !news.has(record) && differs?.(page.document, record) === true,
-      );
-      onMended(wrong.length);
-      const records = [...news, ...wrong];
       // The ListRecords entry of a deleted record is a header only, so it needs no reduction.
-      const bare = records.map((record) => parseHeaderAlone(record.element) ?? record);
-      return output.write({ ...page, records: verb === 'ListIdentifiers' ? bare : records });
+      const records = page.records.map((record) => parseHeaderAlone(record.element) ?? record);
+      return output.write({ ...page, records });
     },
   };
 }
@@ -325,11 +300,12 @@ type SetState = HarvestState & {
  */
 export function openSetState(ledger: Ledger, setSpec: string, nowMs: () => number): SetState {
   const { sql, change } = ledger;
-  const harvest = change(() => getOrCreateHarvest(ledger, setSpec));
-  const stored = makeStoredState(ledger, harvest, nowMs);
+  const harvestId = change(() => getOrCreateHarvest(ledger, setSpec));
+  const stored = makeStoredState(ledger, harvestId, nowMs);
   const getSettledMs = (): number => {
     const wasComplete =
-      sql('select completed_at is not null from harvests where id = ?').pluck().get(harvest) === 1;
+      sql('select completed_at is not null from harvests where id = ?').pluck().get(harvestId) ===
+      1;
     return (
       stored.getWatermarkMs() ?? (wasComplete ? Number.POSITIVE_INFINITY : Number.NEGATIVE_INFINITY)
     );
@@ -340,7 +316,7 @@ export function openSetState(ledger: Ledger, setSpec: string, nowMs: () => numbe
   const elsewhere = sql(
     'select 1 from seen_records where identifier = ? and harvest <> ? and scan > 0',
   ).pluck();
-  const isElsewhere = (identifier: string): boolean => elsewhere.get(identifier, harvest) === 1;
+  const isElsewhere = (identifier: string): boolean => elsewhere.get(identifier, harvestId) === 1;
   return {
     ...state,
     findSeen: (identifier) => state.findSeen(identifier) ?? findInOtherSet(ledger, identifier),
@@ -348,7 +324,7 @@ export function openSetState(ledger: Ledger, setSpec: string, nowMs: () => numbe
       state.markSeen(identifier, seenRecord);
       sql(
         'update seen_records set datestamp_at = ?, digest = ? where identifier = ? and harvest <> ?',
-      ).run(seenRecord.datestampMs, seenRecord.digest, identifier, harvest);
+      ).run(seenRecord.datestampMs, seenRecord.digest, identifier, harvestId);
     },
     listUnseenIn: (scan) =>
       state.listUnseenIn(scan).filter((identifier) => !isElsewhere(identifier)),
@@ -356,7 +332,7 @@ export function openSetState(ledger: Ledger, setSpec: string, nowMs: () => numbe
     leave: (scan) => {
       for (const identifier of state.listUnseenIn(scan).filter(isElsewhere)) {
         sql('update seen_records set scan = 0 where harvest = ? and identifier = ?').run(
-          harvest,
+          harvestId,
           identifier,
         );
       }

@@ -141,29 +141,19 @@ async function harvestSet(
     options.onNote?.(
       t`The account's permissions have changed since the last harvest, so everything is read again.`,
     );
-  const stored = makeStoredState(vocabulary, id, () => vocabulary.clock.now());
-  const change = <T>(work: () => T): T =>
-    vocabulary.change(() => {
-      assertLatestRun(vocabulary, id, run);
-      return work();
-    });
   const tally: Tally = { deleted: 0, vanished: 0, unreadable: new Set() };
-  const markSeen: HarvestState['markSeen'] = (identifier, seenRecord) => {
-    const isUnreadable =
-      tally.unreadable.has(toIdent(identifier)) && tally.unreadable.size <= MAX_RETRIED;
-    stored.markSeen(identifier, { ...seenRecord, skipped: seenRecord.skipped || isUnreadable });
-  };
-  // Those of this run are reported already.
-  const listSkipped = () =>
-    stored.listSkipped().filter((identifier) => !tally.unreadable.has(toIdent(identifier)));
-  const state = { ...stored, change, markSeen, listSkipped };
+  const state = makeVocabularyState(vocabulary, { id, run }, tally.unreadable);
   const startedMs = clock.monotonicMs();
   const seenBefore = state.getPass()?.scan.seen ?? 0;
   const listUnseen = (scan: number) =>
     listUnseenTerms(vocabulary, setSpec, new Set([...state.listSeenIn(scan)].map(toIdent)));
   const { pass, broken, unconfirmed } = await harvest(
     {
-      ...{ ...options, ...service, state, setSpec, window: { fromMs: null, untilMs: null } },
+      ...options,
+      ...service,
+      state,
+      setSpec,
+      window: { fromMs: null, untilMs: null },
       overlapMs: computeOverlapMs(options.indexAllowanceMs),
       sink: makeTermSink(vocabulary, setSpec, tally),
       losses: async (scan) => {
@@ -195,6 +185,32 @@ async function harvestSet(
     broken,
     unconfirmed,
     elapsedMs: clock.monotonicMs() - startedMs,
+  };
+}
+
+/**
+ * Makes the state of a harvest, which only its latest run may change.
+ * @param unreadable records that this run reports, so that they are not requested again in it
+ */
+function makeVocabularyState(
+  vocabulary: Vocabulary,
+  { id, run }: { readonly id: number; readonly run: number },
+  unreadable: ReadonlySet<string>,
+): HarvestState {
+  const stored = makeStoredState(vocabulary, id, () => vocabulary.clock.now());
+  return {
+    ...stored,
+    change: (work) =>
+      vocabulary.change(() => {
+        assertLatestRun(vocabulary, id, run);
+        return work();
+      }),
+    markSeen: (identifier, seenRecord) => {
+      const isUnreadable = unreadable.has(toIdent(identifier)) && unreadable.size <= MAX_RETRIED;
+      stored.markSeen(identifier, { ...seenRecord, skipped: seenRecord.skipped || isUnreadable });
+    },
+    listSkipped: () =>
+      stored.listSkipped().filter((identifier) => !unreadable.has(toIdent(identifier))),
   };
 }
 

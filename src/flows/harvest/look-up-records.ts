@@ -83,8 +83,10 @@ export async function lookUpUnlisted(
   const unlisted = new Set(knownMs.keys());
   const from = formatDatestamp(fromMs, (await fetchServiceClock(options)).granularity);
   const pages = listPages({
-    ...{ fetchPage: client.listHeaders, clock, start: { metadataPrefix, set: FIND_SET, from } },
-    ...(signal === undefined ? {} : { signal }),
+    fetchPage: client.listHeaders,
+    clock,
+    start: { metadataPrefix, set: FIND_SET, from },
+    signal,
   });
   try {
     for await (const page of pages) {

@@ -44,6 +44,9 @@ type Pull = {
   readonly fromMs: number | undefined;
 };
 
+/** Stored records of sent finds; undefined for one that no pull has found. */
+type PulledRecords = ReadonlyMap<string, PulledRecord | undefined>;
+
 /** The local clock may have been wrong by hours when the finds were sent. */
 const LOOK_BACK_MS = 24 * 3600 * 1000;
 /** Exceeds the time in which the service processes one request. */
@@ -62,43 +65,14 @@ export async function pull(context: PullContext): Promise<Pull> {
     sent.map(({ identCely }) => [identCely, findPulledRecord(outbox, identCely)]),
   );
   const allMs = getFirstSentMs(outbox, sent) - LOOK_BACK_MS;
-  const watermarkMs = context.full ? undefined : pullWatermarkMs(outbox);
-  let fromMs =
-    watermarkMs === undefined
-      ? allMs
-      : getSinceMs(
-          watermarkMs - computeOverlapMs(context.indexAllowanceMs),
-          recordsByIdent.values(),
-        );
-  let { lookups: listed, beganMs } = await lookUpChanges(
-    context,
-    new Set(recordsByIdent.keys()),
-    fromMs,
-  );
-  if (watermarkMs !== undefined && beganMs < watermarkMs) {
-    context.onNote?.(formatClockWentBack(FIND_SET, watermarkMs, beganMs));
-    fromMs = allMs;
-    ({ lookups: listed, beganMs } = await lookUpChanges(
-      context,
-      new Set(recordsByIdent.keys()),
-      fromMs,
-    ));
-  }
+  const { listed, beganMs, fromMs } = await lookUpSince(context, recordsByIdent, allMs);
   const unexplained = sent.filter(
     ({ identCely }) => !listed.has(identCely) && isOpen(recordsByIdent.get(identCely)),
   );
   const older = unexplained
     .filter((find) => !isAcceptedSince(outbox, find, fromMs))
     .map(({ identCely }) => identCely);
-  // A record that is gone without a tombstone is in no list of changes, and while its index is
-  // rebuilt, a list lacks changes.
-  const silentMs = new Map(
-    [...recordsByIdent].flatMap(([ident, record]): [string, number | null][] =>
-      record === undefined || isOpen(record) || listed.has(ident)
-        ? []
-        : [[ident, record.datestampMs]],
-    ),
-  );
+  const silentMs = getSilentMs(recordsByIdent, listed);
   const lookups = new Map<string, FindLookup>([
     ...(silentMs.size === 0 ? [] : await lookUpUnlisted(context, silentMs, allMs)),
     ...unexplained.map(({ identCely }) => [identCely, { kind: 'missing' }] as const),
@@ -121,6 +95,39 @@ export async function pull(context: PullContext): Promise<Pull> {
     ({ identCely }) => ownLookups.get(identCely)?.kind === 'empty',
   );
   return { finds, withoutContent, fromMs };
+}
+
+/**
+ * Looks up what changed since the last pull; everything since the first sent find where the
+ * service's clock went back.
+ */
+async function lookUpSince(context: PullContext, recordsByIdent: PulledRecords, allMs: number) {
+  const idents = new Set(recordsByIdent.keys());
+  const watermarkMs = context.full ? undefined : pullWatermarkMs(context.outbox);
+  if (watermarkMs !== undefined) {
+    const overlapMs = computeOverlapMs(context.indexAllowanceMs);
+    const fromMs = getSinceMs(watermarkMs - overlapMs, recordsByIdent.values());
+    const { lookups, beganMs } = await lookUpChanges(context, idents, fromMs);
+    if (beganMs >= watermarkMs) return { listed: lookups, beganMs, fromMs };
+    context.onNote?.(formatClockWentBack(FIND_SET, watermarkMs, beganMs));
+  }
+  const { lookups, beganMs } = await lookUpChanges(context, idents, allMs);
+  return { listed: lookups, beganMs, fromMs: allMs };
+}
+
+/**
+ * Returns the datestamps of records that were not listed. A record that is gone without a tombstone
+ * is in no list of changes, and while its index is rebuilt, a list lacks changes.
+ */
+function getSilentMs(
+  recordsByIdent: PulledRecords,
+  listed: ReadonlyMap<string, FindLookup>,
+): ReadonlyMap<string, number | null> {
+  const silentMs = new Map<string, number | null>();
+  for (const [ident, record] of recordsByIdent)
+    if (record !== undefined && !isOpen(record) && !listed.has(ident))
+      silentMs.set(ident, record.datestampMs);
+  return silentMs;
 }
 
 /**
@@ -202,7 +209,7 @@ function filterOwn(
   context: PullContext,
   sent: readonly SentFind[],
   lookups: ReadonlyMap<string, FindLookup>,
-  recordsByIdent: ReadonlyMap<string, PulledRecord | undefined>,
+  recordsByIdent: PulledRecords,
 ): Map<string, FindLookup> {
   const ownLookups = new Map<string, FindLookup>();
   let proven = 0;

@@ -1,21 +1,11 @@
 import { t } from '../../base/language.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
 import type { RecordSink } from '../../oai/harvest-state.ts';
-import type { OaiRecord } from '../../oai/protocol.ts';
-import type { XmlDocument } from '../../xml/element.ts';
 
-/** An output file, folder or stream of a harvest. */
+/** An output file or stream of a harvest. */
 export type RecordOutput = RecordSink & {
-  /**
-   * Tells if the output has another version of a record; absent where opening the output checks
-   * that.
-   */
-  readonly differs?: (document: XmlDocument, record: OaiRecord) => boolean;
-  /**
-   * Flushes written pages to disk, after {@link Ledger.beginGroup}; absent where each page is
-   * committed by itself.
-   */
-  flush?(): Promise<void>;
+  /** Flushes written pages to disk, after {@link Ledger.beginGroup}. */
+  flush(): Promise<void>;
   /**
    * To be called after the last page. @throws FileError where another program changed the output
    * meanwhile

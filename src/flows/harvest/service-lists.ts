@@ -67,7 +67,7 @@ async function fetchSetSpecs({
     start: {},
     clock,
     fingerprint: (items) => items.map(({ setSpec }) => setSpec).join('\n'),
-    ...(signal === undefined ? {} : { signal }),
+    signal,
   });
   for await (const { items } of pages) {
     for (const { setSpec } of items) setSpecs.add(setSpec);
@@ -80,7 +80,7 @@ async function fetchSetSpecs({
   return setSpecs;
 }
 
-type Noting = { readonly onNote?: (text: string) => void };
+type NoteOptions = { readonly onNote?: (text: string) => void };
 
 export type ServiceClock = { readonly granularity: Granularity; readonly serverNowMs: number };
 
@@ -89,7 +89,7 @@ export async function fetchServiceClock({
   client,
   signal,
   onNote,
-}: ListedService & Noting): Promise<ServiceClock> {
+}: ListedService & NoteOptions): Promise<ServiceClock> {
   const { granularity, deletedRecord, responseDateMs } = await client.identify(signal);
   if (deletedRecord === 'no' || deletedRecord === 'transient') {
     onNote?.(

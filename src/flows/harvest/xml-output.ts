@@ -37,9 +37,9 @@ const LINE_FEED = Buffer.from('\n');
  * Makes a function that cuts records out of a page, one per line, in an element that declares the
  * namespaces in scope.
  */
-export function makeRecordCutter(
+function makeRecordCutter(
   document: XmlDocument,
-  name: Subject['verb'] = 'ListRecords',
+  name: Subject['verb'],
 ): (records: readonly XmlElement[]) => Buffer[] {
   const list = getChild(document.root, name) ?? getChild(document.root, 'GetRecord');
   const declarations = renderNamespaceDeclarations(

@@ -16,13 +16,13 @@ import { changeWish } from '../../outbox/wishes.ts';
 import type { Prompt } from '../../ui/prompt.ts';
 import { createFindLookup, resolveFindNames } from '../queue/resolve-finds.ts';
 import { parseAnswer } from './answer.ts';
-import { type EntrySession, NEW_FIND, type Saved } from './entry-session.ts';
+import { type EntrySession, NEW_FIND, type SavedFind } from './entry-session.ts';
 import { runInterview } from './interview.ts';
-import type { InterviewContext, Suggested } from './interview-question.ts';
+import type { InterviewContext, SuggestedValues } from './interview-question.ts';
 import { makeOfferTerms, type OfferSources } from './offer-terms.ts';
 
 /** `asAsked`: all input was understood, and the find is queued, or the draft that was requested. */
-type Added = Saved & { readonly asAsked: boolean };
+type AddResult = SavedFind & { readonly asAsked: boolean };
 
 /**
  * Adds a find from flags; one with an error only as a draft on request. @param resumed the find
@@ -32,7 +32,7 @@ export async function addFind(
   adding: EntrySession,
   resumed: Find | undefined,
   isDraft: boolean,
-): Promise<Added> {
+): Promise<AddResult> {
   const { find: begun, issues: unreadable } = await adding.start(
     resumed ?? makeNumberedFind(adding),
     'first',
@@ -82,11 +82,7 @@ function assertFree({ outbox }: EntrySession, { localId, elements }: Find): void
     JSON.stringify(stored.elements) === JSON.stringify(elements)
   )
     return;
-  const taken =
-    name === localId
-      ? t`There is already a find ${name}, with other values.`
-      : t`There is already a find ${name}.`;
-  throw new UsageError(taken, {
+  throw new UsageError(t`There is already a find ${name}.`, {
     hint: t`Give another local_id, or none. To see the existing find: ${cmd`pas show ${name}`}`,
   });
 }
@@ -127,7 +123,7 @@ export async function enterFind(
   start: Find,
   isDraft: boolean,
   asking: Asking,
-): Promise<Saved> {
+): Promise<SavedFind> {
   const { outbox, suggestions, save } = adding;
   const keptFinds: Find[] = [];
   const world: InterviewContext = {
@@ -206,7 +202,7 @@ const LATEST = 40;
  * Returns the suggestions for a find: values of its project's last finds, else defaults of the
  * project or the profile.
  */
-function suggestValues(find: Find, context: SuggestContext): Suggested {
+function suggestValues(find: Find, context: SuggestContext): SuggestedValues {
   const { outbox, profile, defaults, today, enteredNow } = context;
   const latest = listLatestFinds(outbox, LATEST).filter(({ localId }) => localId !== find.localId);
   const getElements = (stored: {

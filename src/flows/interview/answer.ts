@@ -90,12 +90,12 @@ function replaceAnswer(find: Find, { name }: Question, elements: FindElements): 
   return orderElements({ ...Object.fromEntries(otherElements), ...elements });
 }
 
-function parseLocalId(id: string, find: Find, { isTaken }: AnswerContext): Answer {
-  const problem = findKeyProblem(id);
+function parseLocalId(name: string, find: Find, { isTaken }: AnswerContext): Answer {
+  const problem = findKeyProblem(name);
   if (problem !== undefined) return { problem: String(problem) };
-  if (id !== find.localId && isTaken(id))
-    return { problem: t`Find ${id} already exists. Choose another number.` };
-  return { find: { ...find, localId: id }, remarks: [] };
+  if (name !== find.localId && isTaken(name))
+    return { problem: t`There is already a find ${name}.` };
+  return { find: { ...find, localId: name }, remarks: [] };
 }
 
 async function parsePhotos(text: string, find: Find, context: AnswerContext): Promise<Answer> {
@@ -130,7 +130,7 @@ async function parsePointAnswer(text: string, find: Find, context: AnswerContext
       `→ ${formatPosition(value)}${area === undefined ? '' : `, ${area}`}`,
       ...answer.remarks,
     ],
-    ...(value.doubt === undefined ? {} : { doubt: String(value.doubt) }),
+    doubt: value.doubt && String(value.doubt),
   };
 }
 

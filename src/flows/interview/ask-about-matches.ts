@@ -111,12 +111,16 @@ function formatReason(reason: Reason): string {
           : `${formatDecimal(reason.metres / KILOMETRE_M, 1)} km`;
       return t`but ${away} from it`;
     }
-    case 'entered':
-      return formatMinutesApart(reason.minutes);
+    case 'entered': {
+      const minutes = formatSigned(reason.minutes);
+      return t`${minutes} min from its entry`;
+    }
     case 'same-day':
       return t`on its day`;
-    case 'other-day':
-      return formatDaysApart(reason.days);
+    case 'other-day': {
+      const days = formatSigned(reason.days);
+      return t`but ${days} d from its day`;
+    }
     case 'next-to': {
       const seconds = reason.seconds;
       return t`${seconds} s from ${reason.file}`;
@@ -124,25 +128,8 @@ function formatReason(reason: Reason): string {
   }
 }
 
-function formatMinutesApart(minutes: number): string {
-  const apart = Math.abs(minutes);
-  if (apart === 0) return t`when it was entered`;
-  return minutes > 0 ? t`${apart} min after it was entered` : t`${apart} min before it was entered`;
-}
-
-function formatDaysApart(days: number): string {
-  const apart = Math.abs(days);
-  return days > 0
-    ? ngettext(
-        msgid`but ${apart} day after the day of the find`,
-        `but ${apart} days after the day of the find`,
-        apart,
-      )
-    : ngettext(
-        msgid`but ${apart} day before the day of the find`,
-        `but ${apart} days before the day of the find`,
-        apart,
-      );
+function formatSigned(number: number): string {
+  return number > 0 ? `+${number}` : String(number);
 }
 
 /** Returns file, find, confidence and reasons. */

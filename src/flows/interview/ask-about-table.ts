@@ -206,7 +206,7 @@ async function askDetails(
   switch (element) {
     case 'local_id': {
       const prefix = await prompt.ask(t`Prefix for each number (- for none)`, was?.prefix ?? '-');
-      return { kind: 'read', element, ...(['', '-'].includes(prefix) ? {} : { prefix }) };
+      return { kind: 'read', element, prefix: ['', '-'].includes(prefix) ? undefined : prefix };
     }
     case 'hloubka':
       return {
@@ -239,7 +239,7 @@ async function askDetails(
         t`Is the minus sign of S-JTSK missing?`,
         was?.sign === 'minus',
       );
-      return { kind: 'read', element, ...(lacks ? { sign: 'minus' } : {}) };
+      return { kind: 'read', element, sign: lacks ? 'minus' : undefined };
     }
     case 'lon':
     case 'lat': {
@@ -252,7 +252,7 @@ async function askDetails(
         ...first,
         ...parts.filter((each) => !first.includes(each)),
       ]);
-      return { kind: 'read', element, ...(part === undefined ? {} : { part }) };
+      return { kind: 'read', element, part };
     }
     case 'wkt':
       return { kind: 'read', element, form: 'position' };
@@ -309,7 +309,7 @@ async function askFixed(
   } else {
     text = await prompt.askText({
       message,
-      ...(before === undefined ? {} : { fallback: before }),
+      fallback: before,
       findProblem: async (text) => findProblem(text),
     });
   }

@@ -83,7 +83,8 @@ export function askAboutNewPerson(
   { name, finds, nearest }: NewPerson,
   prompt: Prompt,
 ): Promise<TermCandidate | 'new' | 'stop'> {
-  const [text, count] = [printable(name), finds.length];
+  const text = printable(name);
+  const count = finds.length;
   return choose<TermCandidate | 'new' | 'stop'>(
     prompt,
     t`The service does not know the finder "${text}" (finds: ${count}). Who is it?`,

@@ -41,7 +41,7 @@ import {
   type AskingContext,
   askQuestion,
   getTargetState,
-  type Interviewed,
+  type InterviewResult,
 } from './interview-question.ts';
 
 type EditContext = {
@@ -60,7 +60,7 @@ export type CellChange = {
  * `unreadable`: a value could not be read, so nothing was changed; `again` is the text with the
  * issues.
  */
-export type Edited =
+export type EditResult =
   | { readonly kind: 'unchanged' }
   | { readonly kind: 'unreadable'; readonly issues: readonly Issue[]; readonly again?: string }
   | {
@@ -72,8 +72,8 @@ export type Edited =
 
 /** A planned edit; not `planned` where nothing would change, or a value cannot be read. */
 type PlannedEdit =
-  | Exclude<Edited, { readonly kind: 'stored' }>
-  | { readonly kind: 'planned'; readonly changed: readonly CellChange[]; store(): Edited };
+  | Exclude<EditResult, { readonly kind: 'stored' }>
+  | { readonly kind: 'planned'; readonly changed: readonly CellChange[]; store(): EditResult };
 
 export type FindEdit = ReturnType<typeof openEdit>;
 
@@ -86,9 +86,9 @@ export function openEdit(context: EditContext, stored: StoredFind) {
   findEditableImport(outbox, stored);
   const find = asFind(stored);
   const before = getFindCells(find.elements, ruleContext.lookupTerm);
-  const plan = (after: Cells, intent: Interviewed['intent'] = 'send') =>
+  const plan = (after: Cells, intent: InterviewResult['intent'] = 'send') =>
     planEdit(context, stored, before, after, intent);
-  const edit = (...change: Parameters<typeof plan>): Edited => storePlanned(plan(...change));
+  const edit = (...change: Parameters<typeof plan>): EditResult => storePlanned(plan(...change));
   const planBySettings = (texts: readonly string[], point?: string): PlannedEdit => {
     const position =
       point === undefined ? undefined : requireUnambiguous(parsePosition(point), find.localId);
@@ -109,7 +109,7 @@ export function openEdit(context: EditContext, stored: StoredFind) {
         entry?.state === 'refused' ? entry.issues : validateFind(find, ruleContext).issues;
       return editText(find.localId, before, issues);
     },
-    byText: (text: string): Edited => {
+    byText: (text: string): EditResult => {
       const read = parseEditText(text);
       if (read === undefined) return { kind: 'unchanged' };
       if (read.issues.length > 0) return { kind: 'unreadable', issues: read.issues };
@@ -121,11 +121,11 @@ export function openEdit(context: EditContext, stored: StoredFind) {
         : edited;
     },
     /** @param texts `element=value`; an empty value removes the element */
-    bySettings: (texts: readonly string[], point?: string): Edited =>
+    bySettings: (texts: readonly string[], point?: string): EditResult =>
       storePlanned(planBySettings(texts, point)),
     /** Plans the same edit, to be shown before it is stored. */
     planBySettings,
-    byAnswers: (answered: Interviewed) =>
+    byAnswers: (answered: InterviewResult) =>
       edit(getFindCells(answered.find.elements, ruleContext.lookupTerm), answered.intent),
   };
 }
@@ -178,7 +178,7 @@ function getCanonicalName(name: string): string {
   return FIELDS.find((field) => field.alias === name)?.name ?? name;
 }
 
-function storePlanned(planned: PlannedEdit): Edited {
+function storePlanned(planned: PlannedEdit): EditResult {
   return planned.kind === 'planned' ? planned.store() : planned;
 }
 
@@ -188,7 +188,7 @@ function planEdit(
   stored: StoredFind,
   before: Cells,
   after: Cells,
-  intent: Interviewed['intent'],
+  intent: InterviewResult['intent'],
 ): PlannedEdit {
   const changed = listDifferingCells(before, after);
   if (changed.length === 0) return { kind: 'unchanged' };
@@ -213,7 +213,7 @@ function planEdit(
     was: before.get(element),
     is: after.get(element),
   }));
-  const store = (): Edited =>
+  const store = (): EditResult =>
     outbox.change(() => {
       findEditableImport(outbox, stored);
       assertUnchanged(outbox, stored);
@@ -315,7 +315,7 @@ const NOT_EDITED: readonly QuestionName[] = ['local_id', 'photos'];
  * @returns the find to be stored
  * @throws InterruptedError on Ctrl-C
  */
-export async function askChanges(start: Find, world: AskingContext): Promise<Interviewed> {
+export async function askChanges(start: Find, world: AskingContext): Promise<InterviewResult> {
   let find = start;
   const done: QuestionName[] = [];
   for (
@@ -356,7 +356,8 @@ function findNextQuestion(find: Find, done: readonly QuestionName[]): Question |
  * for an invalid one
  */
 export function parseChoice(filters: readonly string[]): FindChoice {
-  const [named, otherNames] = [new Map<string, string>(), [] as string[]];
+  const named = new Map<string, string>();
+  const otherNames: string[] = [];
   for (const filter of filters) {
     const [, name = '', value = ''] = /^\s*(state|since|until|text)\s*=(.*)$/s.exec(filter) ?? [];
     if (name === '') otherNames.push(filter);
@@ -370,10 +371,10 @@ export function parseChoice(filters: readonly string[]): FindChoice {
       throw new UsageError(t`"${day}" is not a date. Write it as YYYY-MM-DD.`);
   }
   return {
-    ...(state === undefined ? {} : { state: parseStates(state) }),
-    ...(since === undefined ? {} : { since }),
-    ...(until === undefined ? {} : { until }),
-    ...(text === undefined ? {} : { text }),
+    state: state === undefined ? undefined : parseStates(state),
+    since,
+    until,
+    text,
     elements: otherNames.map(parseElementFilter),
   };
 }

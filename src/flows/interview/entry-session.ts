@@ -58,7 +58,7 @@ export type Beginning = {
 type Intent = 'send' | 'draft' | 'unfinished';
 
 /** Without id and state, nothing was saved. */
-export type Saved = {
+export type SavedFind = {
   readonly id: number | null;
   readonly find: Find;
   readonly state: EntryState | null;
@@ -108,7 +108,7 @@ export function openEntrySession(
     },
     check: (find: Find): readonly Issue[] => validate(find).issues,
     /** Saves it in the outbox: queued if it is complete and to be sent, else as a draft. */
-    async save(find: Find, intent: Intent): Promise<Saved> {
+    async save(find: Find, intent: Intent): Promise<SavedFind> {
       const answers = { replaces: true };
       const context = {
         ...keeping,
@@ -121,7 +121,7 @@ export function openEntrySession(
       if (intent !== 'unfinished') enteredNow.add(find.localId);
       const id = findByLocalId(outbox, find.localId)?.id ?? null;
       const state = (id === null ? undefined : findImportOfFind(outbox, id)?.state) ?? 'draft';
-      const reported = issues.filter(({ rule }) => !DRAFT_RULES.includes(rule));
+      const reported = issues.filter(({ rule }) => rule !== DRAFT_RULE);
       return {
         id,
         find,
@@ -208,7 +208,7 @@ function withoutNamed(elements: FindElements, settings: readonly Setting[]): Fin
   );
 }
 
-const DRAFT_RULES: readonly string[] = ['unfinished', 'kept-as-draft'];
+const DRAFT_RULE = 'kept-as-draft';
 
 /**
  * Makes the validation that keeps a complete find as a draft while it is being entered, or on
@@ -222,16 +222,7 @@ export function withDraftIntent(
   return (find) => {
     const { document, issues } = validate(find);
     const { localId } = find;
-    const [rule, reason] =
-      intent === 'unfinished'
-        ? [
-            'unfinished',
-            t`The find is unfinished. Continue it: ${cmd`pas add --resume ${localId}`}`,
-          ]
-        : [
-            'kept-as-draft',
-            t`The find is kept as a draft. To finish it: ${cmd`pas add --resume ${localId}`}`,
-          ];
-    return { document, issues: [...issues, makeErrorIssue(rule, reason, { find: localId })] };
+    const reason = t`The find is kept as a draft. To finish it: ${cmd`pas add --resume ${localId}`}`;
+    return { document, issues: [...issues, makeErrorIssue(DRAFT_RULE, reason, { find: localId })] };
   };
 }

@@ -67,26 +67,24 @@ function askText(
   const fallback = getAnswerCell(question, find) ?? suggested;
   return prompt.askText({
     message: formatQuestionTitle(question),
-    ...(fallback === undefined ? {} : { fallback }),
+    fallback,
     findProblem: async (initialText) => {
       const text = initialText.trim();
-      const isKey = text === KEYS.back || text === KEYS.toTheEnd;
-      if (question.name === 'local_id') {
-        if (text === KEYS.back || text === KEYS.toTheEnd || text === KEYS.empty)
-          return t`The find needs a number first.`;
-      } else if (isKey || text === KEYS.empty) return undefined;
-      if (text === '' && isOptional(question.name, getTargetState(find))) return undefined;
-      if (text === '') return formatEmptyProblem(question, find);
+      const isKey = Object.values(KEYS).some((key) => key === text);
+      if (question.name === 'local_id' && (isKey || text === ''))
+        return t`The find needs a number first.`;
+      if (isKey) return undefined;
+      if (text === '') return findEmptyProblem(question, find);
       const answer = await read(question, text, find);
       return 'problem' in answer ? answer.problem : undefined;
     },
   });
 }
 
-function formatEmptyProblem({ name }: Question, find: Find): string {
+function findEmptyProblem({ name }: Question, find: Find): string | undefined {
   const state = formatTargetState(getTargetState(find));
-  return name === 'local_id'
-    ? t`The find needs a number first.`
+  return isOptional(name, getTargetState(find))
+    ? undefined
     : t`State ${state} requires this. Type - to leave it for later.`;
 }
 
@@ -203,13 +201,13 @@ export type AskingContext = QuestionContext & { readonly check: (find: Find) => 
 
 export type InterviewContext = AskingContext & {
   /** Returns suggestions for empty elements; they may depend on the project. */
-  readonly suggest: (find: Find) => Suggested;
+  readonly suggest: (find: Find) => SuggestedValues;
   /**
    * Saves the incomplete find; called after every answer. `before` is the find that it replaces.
    */
   readonly keep: (find: Find, before: Find) => Promise<void>;
 };
 
-export type Suggested = { readonly localId: string; readonly elements: FindElements };
+export type SuggestedValues = { readonly localId: string; readonly elements: FindElements };
 
-export type Interviewed = { readonly find: Find; readonly intent: 'send' | 'draft' };
+export type InterviewResult = { readonly find: Find; readonly intent: 'send' | 'draft' };

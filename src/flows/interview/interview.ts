@@ -22,7 +22,7 @@ import {
   formatElementCell,
   getTargetState,
   type InterviewContext,
-  type Interviewed,
+  type InterviewResult,
   KEYS,
 } from './interview-question.ts';
 
@@ -34,7 +34,7 @@ export function formatKeys(): string {
  * Asks for missing elements in the order of {@link QUESTIONS}. @throws InterruptedError on Ctrl-C;
  * earlier answers are saved
  */
-export async function runInterview(start: Find, world: InterviewContext): Promise<Interviewed> {
+export async function runInterview(start: Find, world: InterviewContext): Promise<InterviewResult> {
   let find = start;
   const done = new Set<QuestionName>(
     QUESTIONS.filter((question) => formatAnswer(question.name, start) !== undefined).map(
@@ -137,7 +137,7 @@ type ReviewContext = AskingContext & {
  * Shows the find and its issues, and lets the user change any answer, until it is to be sent or
  * saved as a draft.
  */
-export async function review(start: Find, world: ReviewContext): Promise<Interviewed> {
+export async function review(start: Find, world: ReviewContext): Promise<InterviewResult> {
   // The coordinate system is required, even where the question of the point was skipped.
   for (let find = withSystem(start); ; ) {
     const issues = world.check(find);

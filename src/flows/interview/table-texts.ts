@@ -32,7 +32,8 @@ function formatColumn({
   isLeftOver = false,
 }: ColumnProposal): string[] {
   const examples = profile.examples.map((text) => cut(text, 30)).join(' · ');
-  const mark = doubt !== undefined ? '?' : rule.kind === 'ignored' || isLeftOver ? '–' : '✓';
+  const markOfCertain = rule.kind === 'ignored' || isLeftOver ? '–' : '✓';
+  const mark = doubt === undefined ? markOfCertain : '?';
   return [
     ` ${mark} ${profile.key} → ${formatColumnRule(rule)}`,
     ...(examples === '' ? [] : [`     ${examples}`]),
@@ -81,7 +82,8 @@ export function getGloss(element: string): string {
 }
 
 export function previewLines({ rows, finds, leftOut, drafts, commonest }: Preview): string[] {
-  const [first, all] = [formatFinds(finds.length), rows];
+  const first = formatFinds(finds.length);
+  const all = rows;
   const lines =
     finds.length === 0
       ? []

@@ -62,7 +62,7 @@ export function parseProjectCode(typed: string): string {
   return isReadable(reading) ? reading.value.id : '';
 }
 
-export type Rehearsed = {
+export type RehearsalResult = {
   readonly sent: number;
   readonly accepted: number;
   readonly refused: readonly { readonly localId: string; readonly issues: readonly Issue[] }[];
@@ -79,10 +79,11 @@ export function collectRehearsed(
   outbox: Outbox,
   copies: readonly StoredFind[],
   mapped: ReadonlySet<string>,
-): Rehearsed {
+): RehearsalResult {
   const refused: { localId: string; issues: readonly Issue[] }[] = [];
   const notTested: { localId: string; reason: Message }[] = [];
-  let [sent, accepted] = [0, 0];
+  let sent = 0;
+  let accepted = 0;
   for (const { localId } of copies) {
     const find = findByLocalId(outbox, localId);
     const entries = find === undefined ? [] : listEntriesOfFind(outbox, find.id);

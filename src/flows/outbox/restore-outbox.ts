@@ -50,7 +50,7 @@ type RestoreOptions = {
   readonly onPhotograph: (doneCount: number, total: number) => void;
 };
 
-export type Restored = {
+export type RestoreResult = {
   readonly id: string;
   readonly madeMs: number;
   /** Counted after the union with the ledger. */
@@ -73,7 +73,7 @@ export type Restored = {
  * the backup is of another service; FileError, DatabaseError, DatabaseTooNewError for a file that
  * is no sound backup; OutboxLeasedError during a push
  */
-export async function restoreOutbox(options: RestoreOptions): Promise<Restored> {
+export async function restoreOutbox(options: RestoreOptions): Promise<RestoreResult> {
   const { backup, clock, outboxesFolder } = options;
   assertBackupFile(backup);
   makeFolder(outboxesFolder);

@@ -1,6 +1,6 @@
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { FileError, UsageError } from '../../base/errors.ts';
+import { FileError } from '../../base/errors.ts';
 import { makeErrorIssue, makeUnreadable } from '../../base/issue.ts';
 import { msg } from '../../base/message.ts';
 import { MISSING, PHOTO_MAX_BYTES, type ResolvePhoto } from '../../photo/photograph.ts';
@@ -16,8 +16,6 @@ export type EnclosedPhotographs = PhotographKeeping & {
 };
 
 type Keeping = PhotographKeeping & {
-  /** Store links instead of copies. */
-  readonly link?: boolean | undefined;
   /** Resolver for photographs that are not in the archive; without it they are missing. */
   readonly beside?: ResolvePhoto | undefined;
 };
@@ -28,7 +26,6 @@ const UNPACKED = /^unpacked-(\d+)-/;
  * Opens the photographs of an archive: each is unpacked in `home` for its inspection, and removed
  * when it is stored, so that they are never all unpacked. Leftovers of a killed run are removed
  * first.
- * @throws UsageError where links are requested
  */
 export function openEnclosedPhotographs(
   file: string,
@@ -36,14 +33,6 @@ export function openEnclosedPhotographs(
   home: string,
   keeping: Keeping,
 ): EnclosedPhotographs {
-  if (keeping.link === true) {
-    throw new UsageError(
-      msg`The photographs are in the archive ${file}, so they cannot be left in place.`,
-      {
-        hint: msg`Leave --link out, or unpack the archive and import its folder.`,
-      },
-    );
-  }
   const knownPaths = new Set(paths);
   let folder: string | undefined;
   const makeUnpackedPath = (path: string): string => {

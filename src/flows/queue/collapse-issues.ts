@@ -80,13 +80,11 @@ export function collapseUnknownColumns(
   }
   const many = [...byFile].filter(([, alike]) => alike.length >= MIN_UNKNOWN_COLUMNS);
   const folded = many.map(([file, alike]) => {
-    const [count, names] = [alike.length, alike.map(({ column }) => column || '–').join(', ')];
+    const count = alike.length;
+    const names = alike.map(({ column }) => column || '–').join(', ');
     const wizard = getWizardCommand(file);
     const message = msg`${count} columns are not known elements: ${names}. To let pas propose elements for them: ${wizard}`;
-    return makeErrorIssue('column-unknown', message, {
-      file,
-      ...(alike[0]?.row === undefined ? {} : { row: alike[0].row }),
-    });
+    return makeErrorIssue('column-unknown', message, { file, row: alike[0]?.row });
   });
   const collapsed = new Set(many.flatMap(([, alike]) => alike));
   return [...folded, ...issues.filter((issue) => !collapsed.has(issue))];
@@ -127,10 +125,7 @@ function foldAlike(issues: readonly Issue[]): Issue[] {
       msgid`${count} finds have this finder.`,
       count,
     );
-    const where = {
-      ...(element && { element }),
-      ...(text !== undefined && file !== undefined && { written: text, file }),
-    };
+    const where = { element, written: text, file: text === undefined ? undefined : file };
     return count === 0
       ? []
       : [

@@ -232,11 +232,8 @@ function addOrReplacePhoto(
     return { change: 'replaced', entryId, sameFile: 'replaced' };
   }
   const entryId = addPhoto(outbox, target, photograph);
-  return {
-    change: 'queued',
-    entryId,
-    ...(otherPhotos.length > unsent.length ? { sameFile: 'sent' } : {}),
-  };
+  const sameFile = otherPhotos.length > unsent.length ? 'sent' : undefined;
+  return { change: 'queued', entryId, sameFile };
 }
 
 /** Returns photographs of a record that were read from the same file with other content. */
@@ -413,14 +410,17 @@ function listRemovedDigests(
   photographs: RowPhotographs,
   { photos }: ImportedRow,
 ): string[] {
-  const isMissing = new Set((find.missingPhotos ?? []).map((name) => basename(name)));
+  const missingNames = new Set((find.missingPhotos ?? []).map((name) => basename(name)));
   const ofRow = new Set(
     [...photographs.values()].flatMap((keptPhotograph) =>
       keptPhotograph === undefined ? [] : listDigests(keptPhotograph),
     ),
   );
   return Object.entries(photos).flatMap(([path, digest]) =>
-    digest === null || photographs.has(path) || ofRow.has(digest) || isMissing.has(basename(path))
+    digest === null ||
+    photographs.has(path) ||
+    ofRow.has(digest) ||
+    missingNames.has(basename(path))
       ? []
       : [digest],
   );

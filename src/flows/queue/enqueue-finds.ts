@@ -61,7 +61,7 @@ type FindTable = {
   collectKeys(): { has(localId: string): boolean };
 };
 
-export type Enqueued = {
+export type EnqueuedFind = {
   readonly find: string;
   /**
    * `kept`: no change. The last five leave the find unchanged: `sent`: the table differs from what
@@ -88,7 +88,7 @@ export type Enqueued = {
 };
 
 export type EnqueueReport = {
-  readonly finds: readonly Enqueued[];
+  readonly finds: readonly EnqueuedFind[];
   /** Without warnings about vocabularies that were not harvested, which outnumber the rows. */
   readonly issues: readonly Issue[];
   /** Number of identifiers that could not be checked for that reason. */
@@ -109,7 +109,7 @@ export async function enqueueFinds(
   finds: Iterable<Find>,
   context: EnqueueContext,
 ): Promise<EnqueueReport> {
-  const report: { finds: Enqueued[]; issues: Issue[]; unchecked: number } = {
+  const report: { finds: EnqueuedFind[]; issues: Issue[]; unchecked: number } = {
     finds: [],
     issues: [],
     unchecked: 0,
@@ -190,7 +190,6 @@ async function prepare(find: Find, plan: Plan, context: EnqueueContext): Promise
           name: path,
           mediaType: photograph.mimeType,
           sha512: Buffer.from(photograph.sha512Hex, 'hex'),
-          sizeBytes: photograph.sizeBytes,
         }
       : await context.storePhotograph(photograph);
     photographs.set(path, keptPhotograph);
@@ -220,9 +219,9 @@ export function makePrepared({ document, issues }: ValidatedFind): Prepared {
   return { document: hasErrors(issues) ? null : document, issues };
 }
 
-type Stored = { readonly enqueued: Enqueued; readonly issues: readonly Issue[] };
+type StoreResult = { readonly enqueued: EnqueuedFind; readonly issues: readonly Issue[] };
 
-function store(prepared: PreparedFind, context: EnqueueContext, equals: EqualFinds): Stored {
+function store(prepared: PreparedFind, context: EnqueueContext, equals: EqualFinds): StoreResult {
   const { find, plan } = prepared;
   const { existing, merge } = plan;
   if (existing === undefined || merge === undefined)
@@ -240,9 +239,9 @@ function store(prepared: PreparedFind, context: EnqueueContext, equals: EqualFin
 function storeUnchanged(
   { localId }: Find,
   { content }: Plan,
-  change: Enqueued['change'],
+  change: EnqueuedFind['change'],
   issues: readonly Issue[],
-): Stored {
+): StoreResult {
   return {
     enqueued: {
       find: localId,
@@ -264,7 +263,7 @@ function storeNew(
   plan: Plan,
   context: EnqueueContext,
   equals: EqualFinds,
-): Stored {
+): StoreResult {
   const { find } = prepared;
   const { table, answers = {}, outbox, dryRun } = context;
   const equal =
@@ -329,9 +328,9 @@ function digestPhotographs(
 function toStoredIssues(
   { find, issues }: PreparedFind,
   { content, issues: ofFind }: Plan,
-  change: Enqueued['change'],
+  change: EnqueuedFind['change'],
   { photosAdded, photosRemoved, issues: ofPhotos }: ReturnType<typeof followPhotographs>,
-): Stored {
+): StoreResult {
   const named = [...ofFind, ...issues].map((issue) =>
     issue.find === undefined ? new Issue({ find: find.localId, ...find.source, ...issue }) : issue,
   );
@@ -352,8 +351,8 @@ function storeMerged(
   existing: Existing,
   merge: Merge,
   context: EnqueueContext,
-  forced?: Enqueued['change'],
-): Stored {
+  forced?: EnqueuedFind['change'],
+): StoreResult {
   const { find, photographs } = prepared;
   const { stored, entry } = existing;
   const change = forced ?? classifyChange(plan.content, existing, merge);
@@ -425,7 +424,7 @@ function storeSent(
   existing: Existing,
   merge: Merge,
   context: EnqueueContext,
-): Stored {
+): StoreResult {
   const { find, photographs } = prepared;
   const { stored, entry } = existing;
   const before = existing.row;
@@ -446,12 +445,12 @@ function storeSent(
   const issues =
     corrections.length === 0 ? [] : mergeIssues(remaining, find, existing, context.queueNumbers);
   const { enqueued } = toStoredIssues(prepared, plan, change, followed);
-  const identified =
+  const correction =
     entry?.identCely == null || corrections.length === 0
-      ? {}
-      : { correction: { record: entry.identCely, differences: corrections } };
+      ? undefined
+      : { record: entry.identCely, differences: corrections };
   return {
-    enqueued: { ...enqueued, ...identified, ...(numberQueued ? { numberQueued } : {}) },
+    enqueued: { ...enqueued, correction, numberQueued },
     issues: [...issues, ...prepared.issues, ...followed.issues],
   };
 }
@@ -485,12 +484,7 @@ function queueNumber(
  * own.
  */
 export function asFind(stored: StoredFind): Find {
-  return {
-    localId: stored.localId,
-    elements: stored.elements as FindElements,
-    photos: [],
-    ...(stored.sourceFile === null || stored.sourceRow === null
-      ? {}
-      : { source: { file: stored.sourceFile, row: stored.sourceRow } }),
-  };
+  const { localId, sourceFile: file, sourceRow: row } = stored;
+  const source = file === null || row === null ? undefined : { file, row };
+  return { localId, elements: stored.elements as FindElements, photos: [], source };
 }

@@ -44,10 +44,10 @@ type NumbersReport = {
 };
 
 type Addressee = { readonly find: string; readonly target: Target };
-type Meant = Addressee & { readonly row: NumberRow };
+type AddressedNumber = Addressee & { readonly row: NumberRow };
 
 type NumbersPlan = NumbersReport & {
-  readonly rows: readonly (Meant & { readonly planned: TableNumber })[];
+  readonly rows: readonly (AddressedNumber & { readonly planned: TableNumber })[];
 };
 
 /**
@@ -70,7 +70,7 @@ export function planNumbers(outbox: Outbox, table: Table, map?: ColumnMap): Numb
   );
   const issues: Issue[] = [...unreadable];
   const lookUp = createFindLookup(outbox);
-  const meant = rows.flatMap((row): Meant[] => {
+  const meant = rows.flatMap((row): AddressedNumber[] => {
     const meant = findMeant(outbox, lookUp, row);
     if ('rule' in meant) issues.push(meant.with(row.place));
     return 'rule' in meant ? [] : [{ row, ...meant }];
@@ -208,8 +208,11 @@ function toServiceMeant(outbox: Outbox, find: string, target: Target): Addressee
     : makeErrorIssue('number-gone', joinMessages([goneMessage, GONE_HINT], ' '), { find });
 }
 
-function withoutContradictions(meant: readonly Meant[], issues: Issue[]): Meant[] {
-  const byFind = new Map<string, Meant[]>();
+function withoutContradictions(
+  meant: readonly AddressedNumber[],
+  issues: Issue[],
+): AddressedNumber[] {
+  const byFind = new Map<string, AddressedNumber[]>();
   for (const each of meant)
     byFind.set(makeRecordKey(each.target), [
       ...(byFind.get(makeRecordKey(each.target)) ?? []),
@@ -220,7 +223,8 @@ function withoutContradictions(meant: readonly Meant[], issues: Issue[]): Meant[
     if (first === undefined) return [];
     const other = same.find(({ row }) => row.value !== first.row.value);
     if (other === undefined) return [first];
-    const [row, otherRow] = [first.row.place.row, other.row.place.row];
+    const row = first.row.place.row;
+    const otherRow = other.row.place.row;
     const message = msg`Rows ${row} and ${otherRow} give ${first.find} two numbers, ${first.row.value} and ${other.row.value}. Keep one; neither was queued.`;
     issues.push(makeErrorIssue('number-twice', message, { ...other.row.place, find: first.find }));
     return [];
@@ -228,10 +232,10 @@ function withoutContradictions(meant: readonly Meant[], issues: Issue[]): Meant[
 }
 
 /** Warns of duplicate numbers: the service accepts them, but museums use unique ones. */
-function warnOfTwice(outbox: Outbox, meant: readonly Meant[], issues: Issue[]): void {
+function warnOfTwice(outbox: Outbox, meant: readonly AddressedNumber[], issues: Issue[]): void {
   const owners = listOwnNumbers(outbox);
   const ofTable = new Set(meant.map(({ target }) => makeRecordKey(target)));
-  const first = new Map<string, Meant>();
+  const first = new Map<string, AddressedNumber>();
   for (const each of meant) {
     const { value, place } = each.row;
     const before = first.get(value);

@@ -21,7 +21,7 @@ import type { Table } from '../../tables/table.ts';
 import { type EnclosedPhotographs, openEnclosedPhotographs } from './archive-photographs.ts';
 import { IssueCollector } from './collapse-issues.ts';
 import {
-  type Enqueued,
+  type EnqueuedFind,
   type EnqueueOptions,
   type EnqueueReport,
   enqueueFinds,
@@ -32,14 +32,10 @@ type ImportContext = EnqueueOptions & {
   readonly isPiped?: boolean | undefined;
   /** Prefix of the local ids of the table. */
   readonly idPrefix?: string | undefined;
-  /** Store links to photographs instead of copies. */
-  readonly link?: boolean | undefined;
   readonly ruleContext: ValidationContext;
   readonly findOtherIssuer?: RowContext['findOtherIssuer'];
   /** Base folder of photographs that are not in the table's own archive. */
   readonly photoFolder: string;
-  /** A row with a missing photograph is left out. */
-  readonly strict?: boolean | undefined;
   /** Meanings of the columns of a foreign table. */
   readonly map?: ColumnMap | undefined;
   /** `element=value`, for finds whose own cell is empty. */
@@ -47,9 +43,7 @@ type ImportContext = EnqueueOptions & {
   /** Import also rows that look like no finds, such as totals. */
   readonly keepRows?: boolean | undefined;
   /** A copy of the table with the issues of each row, to be corrected. */
-  readonly copy?:
-    | { readonly file: string; readonly rows: 'all' | 'bad'; readonly overwrite: boolean }
-    | undefined;
+  readonly copy?: { readonly file: string; readonly overwrite: boolean } | undefined;
 };
 
 export type ImportReport = EnqueueReport & {
@@ -125,9 +119,8 @@ async function importRows(
     resolvePhoto:
       context.resolvePhoto ??
       makePhotoResolver(findTable.formExport?.attachments.folder ?? photoFolder),
-    photosMayMiss: context.strict !== true,
     findKnown: (localId) => findKnownFind(outbox, localId),
-    ...(context.findOtherIssuer === undefined ? {} : { findOtherIssuer: context.findOtherIssuer }),
+    findOtherIssuer: context.findOtherIssuer,
   });
   const issues = new IssueCollector();
   const copying = copy === undefined ? undefined : await beginCopy(findTable, copy);
@@ -239,7 +232,8 @@ function checkUnnamedAttachments(
     for (const path of photos) namedKeys.add(basename(path.replaceAll('\\', '/')).normalize());
   const unnamed = readdirSync(folder).filter((name) => !namedKeys.has(name.normalize()));
   if (unnamed.length === 0) return [];
-  const [count, names] = [unnamed.length, unnamed.slice(0, MAX_NAMES).join(', ')];
+  const count = unnamed.length;
+  const names = unnamed.slice(0, MAX_NAMES).join(', ');
   const message = msg`${folder} contains ${count} files that no find of the form lists: ${names}. Attach those that belong to a find with \`pas photo add\`.`;
   return [makeWarningIssue('photo-of-no-find', message, { file })];
 }
@@ -266,6 +260,9 @@ function countUnreadRows({ issues }: Table): number {
   return rows.size;
 }
 
+/** Hint of a command that replaces no files. */
+const WITHOUT_FORCE = msg`Choose another name, or delete that file first.`;
+
 type Copy = NonNullable<ImportContext['copy']>;
 
 function assertNotSource({ unit, file }: Table, copy: Copy): void {
@@ -274,7 +271,7 @@ function assertNotSource({ unit, file }: Table, copy: Copy): void {
       hint: msg`Leave it out: the errors are printed as well.`,
     });
   }
-  assertAbsent(copy.file, copy.overwrite);
+  assertAbsent(copy.file, copy.overwrite, WITHOUT_FORCE);
 }
 
 /** Collects the issues of a copy, a workbook where the name ends in `.xlsx`, else CSV. */
@@ -286,7 +283,7 @@ async function beginCopy(findTable: Table, to: Copy) {
   return {
     add: (issue: Issue): void => texts.add(issue),
     async write(): Promise<CopiedTable> {
-      const table = makeIssuesTable(findTable, texts, to.rows);
+      const table = makeIssuesTable(findTable, texts);
       const isWorkbook = extname(to.file).toLowerCase() === '.xlsx';
       await writeOutputFile(
         to.file,
@@ -302,13 +299,12 @@ async function beginCopy(findTable: Table, to: Copy) {
 
 /**
  * Opens the curator's list of differences from sent finds. @throws UsageError where the file exists
- * and may not be replaced
  */
-export function openCorrections(file: string, overwrite: boolean) {
-  assertAbsent(file, overwrite);
+export function openCorrections(file: string) {
+  assertAbsent(file, false, WITHOUT_FORCE);
   return {
     async write(
-      finds: readonly Enqueued[],
+      finds: readonly EnqueuedFind[],
     ): Promise<{ readonly file: string; readonly count: number }> {
       const rows = finds.flatMap(({ find, correction }) => {
         const { record = '', differences = [] } = correction ?? {};
@@ -325,7 +321,7 @@ export function openCorrections(file: string, overwrite: boolean) {
         [['find', 'record', 'element', 'sent', 'table'], ...rows],
         'semicolon',
       );
-      await writeOutputFile(file, lines, { overwrite });
+      await writeOutputFile(file, lines, { overwrite: false });
       return { file, count: rows.length };
     },
   };

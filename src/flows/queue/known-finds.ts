@@ -1,7 +1,6 @@
 import type { FindElements } from '../../find/fields.ts';
 import type { Find } from '../../find/find.ts';
 import type { ValidatedFind } from '../../find/rules.ts';
-import { formatContentDigest, hashSha512 } from '../../http/request-body.ts';
 import type { Attempt, Entry } from '../../outbox/entry.ts';
 import { type Evidence, listAttempts, listEvidence } from '../../outbox/entry-facts.ts';
 import { findImportOfFind, listEntriesOfTarget } from '../../outbox/entry-queries.ts';
@@ -52,7 +51,5 @@ export async function getDocumentOfFind(
   openValidation: OpenValidation,
 ) {
   const document = findImportOfFind(outbox, find.id)?.document ?? undefined;
-  const validated =
-    document === undefined ? (await openValidation())(asFind(find)) : { document, issues: [] };
-  return { ...validated, contentDigest: formatContentDigest(hashSha512(validated.document)) };
+  return document === undefined ? (await openValidation())(asFind(find)) : { document, issues: [] };
 }

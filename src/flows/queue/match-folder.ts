@@ -58,15 +58,11 @@ type MatchSources = MatchOptions & {
  * cannot be read
  */
 export async function matchFolder(folder: string, sources: MatchSources): Promise<MatchedFolder> {
-  const { files, unsearched, issues } = await listFilesIn(folder, sources.recursive);
+  const { files, unsearched, issues } = await searchFolder(folder, sources.recursive);
   const byDigest = groupByDigest(listPhotoEntries(sources.outbox));
   const knownPhotos: PhotoInfo[] = [];
   const fates = new Map<string, FileStatus>();
-  const shots: {
-    readonly shot: PhotoInfo;
-    readonly path: string;
-    readonly photograph: Sendable;
-  }[] = [];
+  const shots: (PhotoInfo & { readonly path: string; readonly photograph: Sendable })[] = [];
   for (const [index, file] of files.entries()) {
     sources.onProgress(index, files.length);
     const path = join(folder, file);
@@ -79,19 +75,11 @@ export async function matchFolder(folder: string, sources: MatchSources): Promis
           issue.rule === 'photo-type' ? issue.with({ severity: 'warning' }) : issue,
         ),
       );
-      fates.set(file, {
-        file,
-        path,
-        kind: 'refused',
-        rules: inspected.issues.map(({ rule }) => rule),
-      });
+      const rules = inspected.issues.map(({ rule }) => rule);
+      fates.set(file, { file, path, kind: 'refused', rules });
       continue;
     }
-    const digests = [
-      photograph.sha512Hex,
-      ...(photograph.counterpartSha512Hex === undefined ? [] : [photograph.counterpartSha512Hex]),
-    ];
-    const entries = digests
+    const entries = [photograph.sha512Hex, photograph.counterpartSha512Hex ?? '']
       .flatMap((digest) => byDigest.get(digest) ?? [])
       .filter((entry) => !isGoneAtService(sources.outbox, entry));
     if (entries.length > 0) {
@@ -105,26 +93,16 @@ export async function matchFolder(folder: string, sources: MatchSources): Promis
       continue;
     }
     issues.push(...inspected.issues);
-    shots.push({ shot: toPhotoInfo(file, await readExifOrNothing(path)), path, photograph });
+    shots.push({ ...toPhotoInfo(file, await readExifOrNothing(path)), path, photograph });
   }
   const matches = matchPhotographs(
-    [...shots.map(({ shot }) => shot), ...knownPhotos],
+    [...shots, ...knownPhotos],
     listMatchableFinds(sources),
     sources,
   );
-  const matched = matches.flatMap((match, index): MatchedFile[] => {
-    const seen = shots[index];
-    return seen === undefined
-      ? []
-      : [
-          {
-            file: match.file,
-            path: seen.path,
-            kind: 'matched',
-            match,
-            photograph: seen.photograph,
-          },
-        ];
+  const matched = shots.flatMap(({ file, path, photograph }, index): MatchedFile[] => {
+    const match = matches[index];
+    return match === undefined ? [] : [{ file, path, kind: 'matched', match, photograph }];
   });
   for (const fate of withCopies(matched)) fates.set(fate.file, fate);
   return { fates: files.flatMap((file) => fates.get(file) ?? []), issues, unsearched };
@@ -151,7 +129,7 @@ type QueueOptions = {
   readonly questions: Questions | undefined;
 };
 
-export type Queued = {
+export type QueueResult = {
   readonly queued: ReadonlyMap<string, string>;
   readonly stripped: number;
 };
@@ -163,7 +141,7 @@ export type Queued = {
 export async function queueMatches(
   fates: readonly FileStatus[],
   options: QueueOptions,
-): Promise<Queued> {
+): Promise<QueueResult> {
   const { outbox, storePhotograph: keepPhotograph, dryRun, takesLikely, questions } = options;
   const queued = new Map<string, string>();
   let stripped = dryRun ? 0 : await stripKnown(fates, options);
@@ -256,7 +234,7 @@ type Listing = {
   readonly issues: Issue[];
 };
 
-async function listFilesIn(folder: string, recursive: boolean): Promise<Listing> {
+async function searchFolder(folder: string, recursive: boolean): Promise<Listing> {
   const listing = { files: [], unsearched: [], issues: [] };
   const isOfCamera = isCameraFolder(basename(resolve(folder)));
   try {
@@ -282,18 +260,23 @@ type FolderWalk = {
   readonly above: ReadonlySet<string>;
 };
 
-type Found = { readonly files: string[]; readonly unsearched: string[]; readonly issues: Issue[] };
+type FolderContents = {
+  readonly files: string[];
+  readonly unsearched: string[];
+  readonly issues: Issue[];
+};
 
 /** Follows symbolic links. A dangling one counts as a file, so that it is reported. */
 async function walk(
   { folder, below, isSearched, recursive, above }: FolderWalk,
-  stats: Found,
+  stats: FolderContents,
 ): Promise<void> {
   const here = await realpath(folder);
   if (above.has(here)) return;
   for (const entry of await readdir(folder, { withFileTypes: true })) {
     if (entry.name.startsWith('.')) continue;
-    const [path, name] = [join(folder, entry.name), `${below}${entry.name}`];
+    const path = join(folder, entry.name);
+    const name = `${below}${entry.name}`;
     const kind = entry.isSymbolicLink() ? await stat(path).catch(() => undefined) : entry;
     if (kind === undefined || kind.isFile()) stats.files.push(name);
     if (kind?.isDirectory() !== true) continue;
@@ -358,18 +341,17 @@ async function readExifOrNothing(path: string): Promise<PhotoExif> {
 function toPhotoInfo(file: string, { place, taken }: PhotoExif): PhotoInfo {
   return {
     file,
-    ...(place === undefined ? {} : { place: [place.longitude, place.latitude] }),
-    ...(taken === undefined
-      ? {}
-      : {
-          takenOn: taken.local.slice(0, 10),
-          // A time without an offset is taken in this machine's zone.
-          takenMs:
-            taken.offsetMinutes === undefined
-              ? new Date(taken.local).getTime()
-              : Date.parse(`${taken.local}Z`) - taken.offsetMinutes * 60_000,
-        }),
+    place: place && [place.longitude, place.latitude],
+    takenOn: taken?.local.slice(0, 10),
+    takenMs: taken && parseMoment(taken),
   };
+}
+
+/** A time without an offset is taken in this machine's zone. */
+function parseMoment({ local, offsetMinutes }: NonNullable<PhotoExif['taken']>): number {
+  return offsetMinutes === undefined
+    ? new Date(local).getTime()
+    : Date.parse(`${local}Z`) - offsetMinutes * 60_000;
 }
 
 /**
@@ -385,10 +367,10 @@ function listMatchableFinds({ outbox }: MatchSources): MatchableFind[] {
       const place = getReportPlace(elements as FindElements)?.wgs84;
       return {
         localId,
-        ...(identCely === undefined ? {} : { identCely }),
-        ...(foundOn === undefined ? {} : { foundOn }),
-        ...(sourceFile === null ? { enteredMs: createdAt } : {}),
-        ...(place === undefined ? {} : { place }),
+        identCely,
+        foundOn,
+        enteredMs: sourceFile === null ? createdAt : undefined,
+        place,
       };
     });
 }

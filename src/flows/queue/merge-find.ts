@@ -161,15 +161,14 @@ export function mergeIssues(
         ),
       ];
     case 'another': {
-      const [here, row] = [summarizeFind(elements), summarizeFind(find.elements)];
+      const here = summarizeFind(elements);
+      const row = summarizeFind(find.elements);
       const message = msg`${localId} is ${here} here, but ${row} in the table. Nothing was changed. If they are two finds, add --id-prefix P: the finds of this table are then called P${localId} and so on. If it is one find, corrected: --same`;
       return [makeErrorIssue('another-find', message, where)];
     }
     case 'asked': {
-      const [from, changes] = [
-        stored.sourceFile ?? msg`no table`,
-        formatDifferences(merged.differences),
-      ];
+      const from = stored.sourceFile ?? msg`no table`;
+      const changes = formatDifferences(merged.differences);
       const message = msg`${localId} comes from ${from}, but this table has other values: ${changes}. Nothing was changed. To use this table's values: --same. If they are two finds: --id-prefix P`;
       return [makeErrorIssue('other-table', message, where)];
     }
@@ -178,18 +177,25 @@ export function mergeIssues(
 
 function makeConflictIssue({ element, base, ours, theirs }: Difference, find: Find): Issue {
   const { localId } = find;
-  const [was, here, row] = [base ?? '–', ours ?? '–', theirs ?? '–'];
+  const was = base ?? '–';
+  const here = ours ?? '–';
+  const row = theirs ?? '–';
   const message = msg`When the table was last imported, it was ${was}; it is ${here} here and ${row} in the table. Nothing was changed. To use the table's values: --theirs, to keep those here: --ours; for this find only: --theirs-of ${localId} or --ours-of ${localId}`;
   const column = find.columns?.[element];
   const where = {
     find: localId,
     ...find.source,
     element,
-    ...(column === undefined ? {} : { column }),
+    column,
   };
   return new Issue({
-    ...{ rule: 'conflict', says: message, severity: 'error', ...where },
-    ...{ base: base ?? null, ours: ours ?? null, theirs: theirs ?? null },
+    rule: 'conflict',
+    says: message,
+    severity: 'error',
+    ...where,
+    base: base ?? null,
+    ours: ours ?? null,
+    theirs: theirs ?? null,
   });
 }
 
@@ -199,7 +205,8 @@ function makeSentMessage(
   areListed: boolean,
 ): Message {
   const word = entry === undefined ? msg`sent` : STATE_WORDS[entry.state];
-  const [identCely, changes] = [entry?.identCely ?? null, formatDifferences(differences)];
+  const identCely = entry?.identCely ?? null;
+  const changes = formatDifferences(differences);
   const list = areListed
     ? msg`Correct it in the service.`
     : msg`Correct it in the service; --as-correction FILE lists such corrections.`;
@@ -228,11 +235,9 @@ function summarizeFind(elements: FindElements): Message {
  * Makes the issue of a new row that equals a find of another local id, or has nearly its local id.
  */
 export function makeEqualIssue(find: Find, other: EqualFind): Issue {
-  const [name, word, isTried] = [
-    other.localId,
-    STATE_WORDS[other.entry.state],
-    other.entry.attempts > 0,
-  ];
+  const name = other.localId;
+  const word = STATE_WORDS[other.entry.state];
+  const isTried = other.entry.attempts > 0;
   const own = find.localId;
   const reads = other.isAlike
     ? msg`It has the local_id ${own}, which differs from that of find ${name}, ${word}, only in capitals or blanks.`

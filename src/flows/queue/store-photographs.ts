@@ -41,8 +41,6 @@ export type PhotographKeeping = {
 
 type KeepingOptions = {
   readonly maxBytes: number;
-  /** Store links instead of copies. Stripped photographs are copied nevertheless. */
-  readonly link: boolean;
   /** Remove GPS data from what is queued. The file itself is never changed. */
   readonly stripGps?: boolean;
 };
@@ -56,11 +54,11 @@ export const XMP_LOCATION_RULE = 'photo-gps-xmp';
 export const LOCATION_KEPT_RULE = 'photo-gps-kept';
 
 /**
- * Makes the functions that inspect and store photographs: copied under their digest, or linked.
+ * Makes the functions that inspect photographs and copy them under their digest.
  * @param folder of the copies
  */
 export function makePhotographKeeping(folder: string, options: KeepingOptions): PhotographKeeping {
-  const { maxBytes, link, stripGps = false } = options;
+  const { maxBytes, stripGps = false } = options;
   const content = openContentStore(folder);
   return {
     async inspectPhotograph(givenPath) {
@@ -97,8 +95,8 @@ export function makePhotographKeeping(folder: string, options: KeepingOptions): 
         name: basename(path),
         source: resolve(path),
         mediaType: mimeType,
-        ...(counterpartSha512Hex === undefined ? {} : { counterpartSha512Hex }),
-        ...(isStripped === undefined ? {} : { isStripped }),
+        counterpartSha512Hex,
+        isStripped,
       };
       if (isStripped === true) {
         const { parts } = removeGps(await readFile(path), mimeType);
@@ -112,15 +110,7 @@ export function makePhotographKeeping(folder: string, options: KeepingOptions): 
           ...(await content.add(Readable.from(parts))),
         });
       }
-      if (!link) return { ...keptPhotograph, ...(await content.add(path)) };
-      const { photograph } = await inspectPhotograph(path, { maxBytes });
-      if (photograph === undefined) throw new UsageError(msg`${path} changed while it was read.`);
-      return {
-        ...keptPhotograph,
-        sha512: Buffer.from(photograph.sha512Hex, 'hex'),
-        sizeBytes: photograph.sizeBytes,
-        link: resolve(path),
-      };
+      return { ...keptPhotograph, ...(await content.add(path)) };
     },
   };
 }

@@ -60,10 +60,10 @@ export function previewNumbers(table: Table, mapFile: string, knowledge: LookupS
   const proposed = proposeNumberColumns(table, knowledge);
   return {
     proposed,
-    async write(overwrite: boolean): Promise<void> {
+    async write(): Promise<void> {
       const map = makeMapOfProposal(mapFile, proposed);
       await writeOutputFile(mapFile, [formatMap(table.file, map, { ...proposed, undecided: [] })], {
-        overwrite,
+        overwrite: false,
       });
     },
   };
@@ -74,7 +74,6 @@ type LookOptions = {
   /** `element=value`, for every find. */
   readonly set: readonly string[];
   readonly photoFolder: string;
-  readonly strict: boolean;
   readonly knowledge: RuleContext & LookupSources;
 };
 
@@ -83,7 +82,7 @@ export type PreviewedTable = Awaited<ReturnType<typeof previewTable>>;
 /** Proposes the columns of a foreign table, with a preview, and a function that writes the map. */
 export async function previewTable(
   read: Table,
-  { mapFile, set, photoFolder, strict, knowledge }: LookOptions,
+  { mapFile, set, photoFolder, knowledge }: LookOptions,
 ) {
   const rows = await convertFormRows(read, true);
   const { lookupTerm } = knowledge;
@@ -91,7 +90,6 @@ export async function previewTable(
   const context = {
     lookupTerm,
     resolvePhoto: makePhotoResolver(rows.formExport?.attachments.folder ?? photoFolder),
-    photosMayMiss: !strict,
     check,
   };
   const proposed = proposeColumns(withoutOtherRows(rows), parseConstants(set), knowledge);
@@ -107,14 +105,16 @@ export async function previewTable(
     /**
      * Terms that must be mapped before their rows can be read are written to a file of their own.
      */
-    async write(proposal: TableProposal, termsFile: string, overwrite: boolean) {
+    async write(proposal: TableProposal, termsFile: string) {
       const map = makeMapOfProposal(mapFile, proposal);
       const strange = listUnmappedTerms(proposal.columns, lookupTerm);
       // An existing list is not replaced, since a person may be editing it.
-      const termsKept = strange.length > 0 && existsSync(termsFile) && !overwrite;
-      await writeOutputFile(mapFile, [formatMap(table.file, map, proposal)], { overwrite });
+      const termsKept = strange.length > 0 && existsSync(termsFile);
+      await writeOutputFile(mapFile, [formatMap(table.file, map, proposal)], {
+        overwrite: false,
+      });
       if (strange.length > 0 && !termsKept)
-        await writeOutputFile(termsFile, [formatUnmappedTable(strange)], { overwrite: true });
+        await writeOutputFile(termsFile, [formatUnmappedTable(strange)], { overwrite: false });
       return {
         strange,
         termsKept,

@@ -2,7 +2,7 @@ import { UsageError } from '../../base/errors.ts';
 import { t } from '../../base/language.ts';
 import { cmd } from '../../base/message.ts';
 import { findNearestSet } from '../../text/names.ts';
-import { type ExportedTerm, formatTermCsv, formatTurtle } from '../../vocabulary/export-terms.ts';
+import { type ExportedTerm, formatTermCsv } from '../../vocabulary/export-terms.ts';
 import { type SearchHit, type SearchOptions, searchTerms } from '../../vocabulary/search.ts';
 import type { Term, Vocabulary } from '../../vocabulary/term.ts';
 import {
@@ -26,7 +26,7 @@ export function searchVocabulary(
   typed: string,
   options: SearchOptions,
 ): SearchHit[] {
-  if (options.setSpec !== undefined) requireSet(vocabulary, options.setSpec);
+  if (options.setSpec !== undefined) assertHarvested(vocabulary, options.setSpec);
   return searchTerms(vocabulary, typed, options);
 }
 
@@ -51,7 +51,7 @@ const MAX_FOUND = 20;
 
 /** @throws UsageError for a set that was not harvested */
 export function listTerms(vocabulary: Vocabulary, set: string, gone: boolean): Term[] {
-  requireSet(vocabulary, set);
+  assertHarvested(vocabulary, set);
   return [...iterateTermsOfSet(vocabulary, set, gone ? 'with-gone' : 'without-gone')];
 }
 
@@ -83,8 +83,7 @@ export function getHarvestedSets(vocabulary: Vocabulary) {
   return { counts: countBySet(vocabulary), harvests: listHarvests(vocabulary) };
 }
 
-export const EXPORT_FORMS = ['csv', 'json', 'turtle'] as const;
-type ExportOptions = { readonly form: (typeof EXPORT_FORMS)[number]; readonly gone: boolean };
+type ExportForm = 'csv' | 'json';
 
 /**
  * Exports the terms of sets, or of all. @throws UsageError for a set that was not harvested, before
@@ -93,19 +92,19 @@ type ExportOptions = { readonly form: (typeof EXPORT_FORMS)[number]; readonly go
 export function exportTerms(
   vocabulary: Vocabulary,
   sets: readonly string[],
-  options: ExportOptions,
+  form: ExportForm,
 ): Iterable<string> {
   const requested = sets.length === 0 ? ['heslo'] : sets;
-  for (const set of requested) requireSet(vocabulary, set);
-  return exportLines(vocabulary, requested, options);
+  for (const set of requested) assertHarvested(vocabulary, set);
+  return exportLines(vocabulary, requested, form);
 }
 
 function* exportLines(
   vocabulary: Vocabulary,
   sets: readonly string[],
-  { form, gone }: ExportOptions,
+  form: ExportForm,
 ): Generator<string> {
-  const terms = makeExportedTerms(vocabulary, sets, gone);
+  const terms = makeExportedTerms(vocabulary, sets);
   if (form === 'json') {
     const values = [...terms].map((term) => ({
       ...toTermJson(term),
@@ -114,19 +113,15 @@ function* exportLines(
     yield `${JSON.stringify(values)}\n`;
     return;
   }
-  for (const line of form === 'csv'
-    ? formatTermCsv(terms)
-    : formatTurtle(terms, vocabulary.oaiBase))
-    yield `${line}\n`;
+  for (const line of formatTermCsv(terms)) yield `${line}\n`;
 }
 
 function* makeExportedTerms(
   vocabulary: Vocabulary,
   sets: readonly string[],
-  gone: boolean,
 ): Generator<ExportedTerm> {
   for (const set of sets) {
-    for (const term of iterateTermsOfSet(vocabulary, set, gone ? 'with-gone' : 'without-gone')) {
+    for (const term of iterateTermsOfSet(vocabulary, set, 'without-gone')) {
       yield { ...term, superiors: listSuperiors(vocabulary, term.ident) };
     }
   }
@@ -149,8 +144,8 @@ export function toTermJson(term: Term): object {
   };
 }
 
-/** Rejects an unknown set, which would look like an empty one. */
-function requireSet(vocabulary: Vocabulary, set: string): void {
+/** @throws UsageError for an unknown set, which would look like an empty one */
+export function assertHarvested(vocabulary: Vocabulary, set: string): void {
   const problem = findSetProblem(vocabulary, set);
   if (problem !== undefined) throw problem;
 }
@@ -167,7 +162,7 @@ export function findSetProblem(vocabulary: Vocabulary, set: string): UsageError 
   return new UsageError(t`Nothing of the set ${set} was harvested.`, {
     hint:
       nearest === undefined
-        ? t`\`${cmd`pas vocab sets`}\` lists what is here; \`${cmd`pas harvest-vocab`}\` harvests the rest.`
+        ? t`\`${cmd`pas vocab list`}\` lists what is here; \`${cmd`pas harvest-vocab`}\` harvests the rest.`
         : t`Did you mean ${nearest}?`,
   });
 }

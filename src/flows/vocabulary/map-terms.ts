@@ -3,26 +3,29 @@ import { type Issue, makeErrorIssue, makeWarningIssue } from '../../base/issue.t
 import { t } from '../../base/language.ts';
 import { cmd } from '../../base/message.ts';
 import {
-  checkMapping,
   findSetSpec,
   getMappingKey,
-  getMappingStanding,
+  isCalled,
+  lookUpEntry,
   type MappedTerm,
   type Mapping,
   type MappingRow,
   makeContradictionIssue,
   makeMappingConflictIssue,
+  makeUncheckedMessage,
+  makeUnknownSetMessage,
   type OwnTerm,
   parseMapping,
   parseOwnTerms,
 } from '../../columns/mapping.ts';
 import { FIELDS } from '../../find/fields.ts';
 import type { LookupTerm, TermCandidate } from '../../find/lookup.ts';
+import { explainLookup } from '../../find/resolve-references.ts';
 import type { Table } from '../../tables/table.ts';
 import { makeSuggest, type Suggest, type Suggestion } from '../../vocabulary/suggest.ts';
 import type { Vocabulary } from '../../vocabulary/term.ts';
 import { isHarvested } from '../../vocabulary/terms.ts';
-import { findSetProblem } from './browse-vocabulary.ts';
+import { assertHarvested, findSetProblem } from './browse-vocabulary.ts';
 
 /** Changes and checks of a museum's mapping. */
 
@@ -30,26 +33,23 @@ import { findSetProblem } from './browse-vocabulary.ts';
 export function getSetOfName(text: string): string {
   const set = findSetSpec(text);
   if (set !== undefined) return set;
-  throw new UsageError(t`No element of a find has entries of "${text}".`, {
-    hint: t`Write heslo:obdobi, or obdobi, or period.`,
-  });
+  throw new UsageError(makeUnknownSetMessage(text));
 }
 
 type OneTerm = {
   readonly set: string;
   readonly term: string;
   readonly entry: string;
-  readonly note: string | undefined;
 };
 
 /** Harvested vocabularies, with their lookup without the mapping. */
-type Harvested = { readonly vocabulary: Vocabulary; readonly lookupTerm: LookupTerm };
+type HarvestedTerms = { readonly vocabulary: Vocabulary; readonly lookupTerm: LookupTerm };
 
 /**
  * Maps one term by a person's choice. @throws UsageError where the entry is not a usable one of the
  * set
  */
-export function mapTerm({ rows }: Mapping, oneTerm: OneTerm, harvested: Harvested) {
+export function mapTerm({ rows }: Mapping, oneTerm: OneTerm, harvested: HarvestedTerms) {
   const named = getSetOfName(oneTerm.set);
   const term = oneTerm.term.trim();
   if (term === '') throw new UsageError(t`The term is empty.`);
@@ -58,8 +58,8 @@ export function mapTerm({ rows }: Mapping, oneTerm: OneTerm, harvested: Harveste
   const key = getMappingKey(set, term);
   const keptRows = rows.filter((row) => getMappingKey(row.set, row.term) === key);
   const before = keptRows.find(({ confirmed }) => confirmed);
-  const noted = oneTerm.note ?? keptRows.find(({ note }) => note !== '')?.note ?? '';
-  const row: MappedTerm = { set, term, id, label, note: noted, confirmed: true };
+  const note = keptRows.find((kept) => kept.note !== '')?.note ?? '';
+  const row: MappedTerm = { set, term, id, label, note, confirmed: true };
   return {
     row,
     replaced: before?.id ?? null,
@@ -68,39 +68,14 @@ export function mapTerm({ rows }: Mapping, oneTerm: OneTerm, harvested: Harveste
 }
 
 function findEntry(
-  { vocabulary, lookupTerm }: Harvested,
+  { vocabulary, lookupTerm }: HarvestedTerms,
   set: string,
   text: string,
 ): TermCandidate {
   const lookup = lookupTerm(set, text);
-  const refuse = (message: string, nearest: readonly TermCandidate[] = []): never => {
-    const problem = findSetProblem(vocabulary, set);
-    if (problem !== undefined) throw problem;
-    const names = nearest.map(({ id, label }) => `${id} (${label})`).join(', ');
-    throw new UsageError(message, {
-      hint: names === '' ? cmd`pas vocab list ${set}` : t`It may be ${names}.`,
-    });
-  };
-  switch (lookup.kind) {
-    case 'found':
-      return lookup.term;
-    case 'ambiguous':
-      return refuse(t`"${text}" can mean several entries of ${set}.`, lookup.candidates);
-    case 'unknown':
-    case 'mapping-conflict':
-      return refuse(
-        t`"${text}" is not an entry of ${set}.`,
-        lookup.kind === 'unknown' ? lookup.nearest : [],
-      );
-    case 'deleted':
-      return refuse(t`"${text}" (${lookup.term.label}) was deleted from ${set}.`);
-    case 'wrong-set':
-      return refuse(t`"${text}" (${lookup.term.label}) is an entry of ${lookup.term.setSpec}.`);
-    case 'not-harvested':
-      throw new UsageError(t`${set} was not harvested yet.`, {
-        hint: t`Run \`${cmd`pas harvest-vocab`}\` first.`,
-      });
-  }
+  if (lookup.kind === 'found') return lookup.term;
+  assertHarvested(vocabulary, set);
+  throw new UsageError(explainLookup(lookup, set, text));
 }
 
 /** @throws UsageError where it is not mapped */
@@ -115,15 +90,7 @@ export function unmapTerm({ rows }: Mapping, setText: string, term: string) {
   return { set, term: term.trim(), removed: rows.length - rest.length, rows: rest };
 }
 
-/** Reports the current state of the mapped entries. */
-export function summarizeMapping(mapping: Mapping, lookupTerm: LookupTerm) {
-  const issues = checkMapping(mapping, lookupTerm);
-  const confirmed = mapping.rows.filter((row) => row.confirmed).length;
-  const problems = issues.filter(({ severity }) => severity === 'error').length;
-  return { issues, confirmed, unconfirmed: mapping.rows.length - confirmed, problems };
-}
-
-type Merged = {
+type MappingMerge = {
   rows: MappedTerm[];
   added: number;
   changed: number;
@@ -140,8 +107,8 @@ export function mergeMapping(
   stored: Mapping,
   table: Table,
   all: boolean,
-  harvested: Harvested,
-): Merged {
+  harvested: HarvestedTerms,
+): MappingMerge {
   const added = parseMapping(table, ANY_VOCABULARY);
   const tally = { added: 0, changed: 0, unchanged: 0, unconfirmed: 0, issues: [...added.issues] };
   const merged = new Map<string, MappedTerm>(
@@ -191,39 +158,29 @@ const ANY_VOCABULARY = 'heslo';
 type MergedTerm = { readonly row?: MappedTerm; readonly issue?: Issue };
 
 /** Returns the row with the entry's own identifier and label, or an issue where they disagree. */
-function settle(row: MappingRow, { vocabulary, lookupTerm }: Harvested): MergedTerm {
+function settle(row: MappingRow, { vocabulary, lookupTerm }: HarvestedTerms): MergedTerm {
   const { row: _row, ...content } = row;
   const { set, term: ownTerm, id, label } = row;
-  const standing = getMappingStanding(row, lookupTerm);
-  switch (standing.kind) {
-    case 'good':
+  const lookup = lookUpEntry(row, lookupTerm);
+  switch (lookup.kind) {
+    case 'found': {
+      const { term: entry } = lookup;
       // The entry's own set, where a family such as `heslo` was named: no element uses a whole
       // family.
-      return {
-        row: {
-          ...content,
-          set: standing.entry.setSpec,
-          id: standing.entry.id,
-          label: standing.entry.label,
-        },
-      };
-    case 'other-label': {
-      const message = t`"${ownTerm}" has the identifier ${id}, which is "${standing.entry.label}", but the label "${label}". Write the identifier of the right entry, or leave its label empty.`;
+      if (isCalled(entry, label))
+        return { row: { ...content, set: entry.setSpec, id: entry.id, label: entry.label } };
+      const message = t`"${ownTerm}" has the identifier ${id}, which is "${entry.label}", but the label "${label}". Write the identifier of the right entry, or leave its label empty.`;
       return { issue: makeErrorIssue('mapping-label', message) };
     }
     case 'not-harvested': {
-      const message = t`"${ownTerm}" was not checked: ${set} was not harvested. Run ${cmd`pas harvest-vocab`}, then ${cmd`pas vocab map check`}.`;
-      if (id !== '') return { row: content, issue: makeWarningIssue('mapping-unchecked', message) };
-      return {
-        issue: makeErrorIssue(
-          'mapping-unchecked',
-          t`"${ownTerm}" has no identifier, and ${set} was not harvested.`,
-        ),
-      };
+      const message = makeUncheckedMessage(ownTerm, set);
+      return id === ''
+        ? { issue: makeErrorIssue('mapping-unchecked', message) }
+        : { row: content, issue: makeWarningIssue('mapping-unchecked', message) };
     }
-    default: {
+    case 'mapping-conflict': {
       const problem = findSetProblem(vocabulary, set);
-      if (problem === undefined) return { issue: makeMappingConflictIssue(row, standing) };
+      if (problem === undefined) return { issue: makeMappingConflictIssue(lookup, set) };
       return {
         issue: makeErrorIssue('mapping-row', `${problem.message} ${problem.hint ?? ''}`.trim()),
       };
@@ -293,11 +250,7 @@ export function suggestMapping(list: Table, options: SuggestMappingOptions): Pro
   const notHarvested = [...new Set(open.flatMap(({ set }) => set ?? SETS_OF_FINDS))].filter(
     (set) => !isHarvested(vocabulary, set),
   );
-  if (notHarvested.length > 0 && !proposals.some(({ candidates }) => candidates.length > 0)) {
-    const sets = notHarvested.join(', ');
-    throw new UsageError(t`Nothing of ${sets} was harvested.`, {
-      hint: t`Run \`${cmd`pas harvest-vocab`}\` first.`,
-    });
-  }
+  if (!proposals.some(({ candidates }) => candidates.length > 0))
+    for (const set of notHarvested) assertHarvested(vocabulary, set);
   return { proposals, alreadyMapped: terms.length - open.length, notHarvested, issues };
 }

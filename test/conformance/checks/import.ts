@@ -30,7 +30,8 @@ import { at, type Element, idAt, listAll, readXml, textAt, writeXml } from '../x
 function isNear(text: string | undefined, expected: string, tolerance: number): boolean {
   const parseNumbers = (point: string): number[] =>
     (point.match(/-?\d+(?:\.\d+)?/g) ?? []).map(Number);
-  const [seen, wanted] = [parseNumbers(text ?? ''), parseNumbers(expected)];
+  const seen = parseNumbers(text ?? '');
+  const wanted = parseNumbers(expected);
   return (
     seen.length === 2 &&
     seen.every((number, index) => Math.abs(number - (wanted[index] ?? 0)) <= tolerance)
@@ -113,10 +114,8 @@ export const IMPORT_CHECKS: readonly Check[] = [
     kind: 'write',
     expected: 'the same document sent twice makes two finds',
     run: async (scene) => {
-      const [one, two] = [
-        await foundIn(await importFind(scene), 201),
-        await foundIn(await importFind(scene), 201),
-      ];
+      const one = await foundIn(await importFind(scene), 201);
+      const two = await foundIn(await importFind(scene), 201);
       must(one.ident !== two.ident, `both are ${one.ident}`);
     },
   },
@@ -127,7 +126,8 @@ export const IMPORT_CHECKS: readonly Check[] = [
     expected: 'the record holds what was sent',
     run: async (scene) => {
       await needArchaeologist(scene);
-      const [{ find }, terms] = [await madeFind(scene, 3), await fetchTerms(scene)];
+      const { find } = await madeFind(scene, 3);
+      const terms = await fetchTerms(scene);
       const texts = {
         evidencni_cislo: 'A 12/2024',
         hloubka: '15',
@@ -249,7 +249,8 @@ export const IMPORT_CHECKS: readonly Check[] = [
       const changes = { nalezce: `<svc:nalezce id=":tba">Zkouška${scene.mark}, Jan</svc:nalezce>` };
       const finder = async () =>
         idAt((await foundIn(await importFind(scene, { changes }), 201)).find, 'nalezce');
-      const [first, second] = [await finder(), await finder()];
+      const first = await finder();
+      const second = await finder();
       must(first !== undefined && first !== ':tba', `nalezce ${first}`);
       must(first === second, `nalezce ${first}, then ${second}`);
     },

@@ -392,10 +392,8 @@ export const RECORD_CHECKS: readonly Check[] = [
       skipUnless(middle !== undefined && all.length > 2, 'fewer than three finds are listed');
       const second = toSecond(middle.datestamp);
       const query = `verb=ListIdentifiers&metadataPrefix=oai_dc&set=samostatny_nalez`;
-      const [since, before] = [
-        await fetchPage(scene, `${query}&from=${second}`),
-        await fetchPage(scene, `${query}&until=${second}`),
-      ];
+      const since = await fetchPage(scene, `${query}&from=${second}`);
+      const before = await fetchPage(scene, `${query}&until=${second}`);
       must(
         since.records.every(({ datestamp }) => toSecond(datestamp) >= second),
         `from ${second}: ${since.records.at(-1)?.datestamp}`,
@@ -485,7 +483,9 @@ export const RECORD_CHECKS: readonly Check[] = [
         scene,
         `verb=GetRecord&metadataPrefix=oai_dc&identifier=${encodeURIComponent(first?.identifier ?? '')}`,
       );
-      const header = at(await readOai(answer), 'GetRecord', 'record', 'header');
+      const record = at(await readOai(answer), 'GetRecord', 'record');
+      must(at(record, 'metadata') === undefined, 'GetRecord: metadata');
+      const header = at(record, 'header');
       must(
         header?.attributes.get('status') === 'deleted',
         `GetRecord: status ${header?.attributes.get('status')}`,

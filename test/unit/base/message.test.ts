@@ -12,7 +12,8 @@ import { buildWholeProgram } from '../../../src/commands/program.ts';
 afterEach(() => addToCommands(() => ''));
 
 test('a command in a text can be typed as it is: with quoted values, and with the profile if it takes one', () => {
-  const [find, own] = ["K 1's", 'a'];
+  const find = "K 1's";
+  const own = 'a';
   const text = msg`Run \`${cmd`pas login`}\`, or ${cmd`pas vocab map set heslar ${own} HES-1`}; ${cmd`pas show ${find}`}.`;
   expect(String(text)).toBe(
     "Run `pas login`, or pas vocab map set heslar a HES-1; pas show 'K 1'\\''s'.",

@@ -158,14 +158,12 @@ describe('a mapping that a person has edited', () => {
   test('is read back from its file unchanged, including formula-like and quoted terms', () => {
     const rows = ['=1+1', '-', '+', '@x', "'=x", 'a;b', 'he said "no"', 'řádek\ndva'].map(
       (term) => ({
-        ...{
-          set: 'heslo:obdobi',
-          term,
-          id: 'HES-000286',
-          label: 'doba laténská',
-          note: '',
-          confirmed: true,
-        },
+        set: 'heslo:obdobi',
+        term,
+        id: 'HES-000286',
+        label: 'doba laténská',
+        note: '',
+        confirmed: true,
       }),
     );
     const text = formatMapping(rows);

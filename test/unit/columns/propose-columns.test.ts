@@ -50,7 +50,10 @@ function listRules(proposal: TableProposal): Record<string, unknown> {
   return Object.fromEntries(
     [...makeMapOfProposal('m', proposal).columns].map(([key, rule]) => {
       if (rule.kind === 'ignored') return [key, '–'];
-      const { kind: _kind, element, ...options } = rule;
+      const { kind: _kind, element, ...rest } = rule;
+      const options = Object.fromEntries(
+        Object.entries(rest).filter(([, option]) => option !== undefined),
+      );
       return [key, Object.keys(options).length === 0 ? element : { [element]: options }];
     }),
   );

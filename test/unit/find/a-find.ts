@@ -76,5 +76,5 @@ export const lookupTerm: LookupTerm = (setSpec, cell) => {
 export const nothingHarvested: LookupTerm = () => ({ kind: 'not-harvested' });
 
 function term(id: string, label: string, setSpec: string, labelEn?: string): TermCandidate {
-  return { id, label, setSpec, ...(labelEn === undefined ? {} : { labelEn }) };
+  return { id, label, setSpec, labelEn };
 }

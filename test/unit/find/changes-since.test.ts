@@ -22,18 +22,14 @@ function harvested(
 ): HarvestedFind {
   const { hloubka, stav, predano: _predano, ...same } = SENT;
   return {
-    ...{
-      identCely: 'C-202400101-N00001',
-      stav: 2,
-      protectedWithheld: false,
-      area: undefined,
-      district: undefined,
-    },
-    ...{
-      files: [],
-      history: [],
-      elements: { ...same, hloubka: String(hloubka), stav: String(stav), ...elements },
-    },
+    identCely: 'C-202400101-N00001',
+    stav: 2,
+    protectedWithheld: false,
+    area: undefined,
+    district: undefined,
+    files: [],
+    history: [],
+    elements: { ...same, hloubka: String(hloubka), stav: String(stav), ...elements },
     ...more,
   };
 }

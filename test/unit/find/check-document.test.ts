@@ -47,26 +47,11 @@ describe('documents that are not XML', () => {
 });
 
 describe('the schema declaration is judged as at the service', () => {
-  test('another prefix for the same namespace is refused', () => {
-    const issues = check(GOOD.replaceAll('svc:', 'x:').replace('xmlns:svc', 'xmlns:x'));
-    expect(issues).toMatchObject([
-      { rule: 'schema-declaration', line: 2, message: expect.stringContaining('xmlns:svc=') },
-    ]);
-  });
-
   test('a default namespace is refused', () => {
     const issues = check(
       GOOD.replaceAll('<svc:', '<').replaceAll('</svc:', '</').replace('xmlns:svc', 'xmlns'),
     );
     expect(issues).toMatchObject([{ rule: 'schema-declaration' }]);
-  });
-
-  test.each([
-    ['no schemaLocation', /xsi:schemaLocation="[^"]*"/, ''],
-    ['an odd number of addresses', ' https://schema.example.org/svc/2.2/svc.xsd"', '"'],
-    ['another file', '2.2/svc.xsd', '2.2/find.xsd'],
-  ])('%s', (_, from, to) => {
-    expect(check(GOOD.replace(from, to))).toMatchObject([{ rule: 'schema-declaration', line: 2 }]);
   });
 
   test('further pairs are allowed', () => {
@@ -80,22 +65,6 @@ describe('the schema declaration is judged as at the service', () => {
 });
 
 describe('the root', () => {
-  const root = GOOD.slice(0, GOOD.indexOf('<svc:samostatny_nalez>'));
-  test.each([
-    ['empty', `${root}</svc:svc>`],
-    ['with text only', `${root}HTTP/1.1 403 Forbidden</svc:svc>`],
-    [
-      'with a comment beside the find',
-      GOOD.replace('<svc:samostatny_nalez>', '<!-- ours --><svc:samostatny_nalez>'),
-    ],
-    [
-      'with a processing instruction after the find',
-      GOOD.replace('</svc:svc>', '<?end?></svc:svc>'),
-    ],
-  ])('%s is refused', (_, document) => {
-    expect(check(document)).toMatchObject([{ rule: 'root-content', severity: 'error', line: 2 }]);
-  });
-
   test('a comment before the root, or between elements of the find, is ignored', () => {
     expect(
       checkChanged(
@@ -114,24 +83,20 @@ describe('text between elements', () => {
     );
     expect(issues).toMatchObject([
       {
-        ...{
-          rule: 'schema',
-          severity: 'error',
-          file: 'find.xml',
-          element: 'samostatny_nalez',
-          line: 7,
-        },
+        rule: 'schema',
+        severity: 'error',
+        file: 'find.xml',
+        element: 'samostatny_nalez',
+        line: 7,
         message:
           'The text "omyl" is between the elements of samostatny_nalez. Move it into one of them, or remove it.',
       },
       {
-        ...{
-          rule: 'schema',
-          severity: 'error',
-          file: 'find.xml',
-          element: 'samostatny_nalez',
-          line: 13,
-        },
+        rule: 'schema',
+        severity: 'error',
+        file: 'find.xml',
+        element: 'samostatny_nalez',
+        line: 13,
         message:
           'The text "druhý omyl &amp;" is between the elements of samostatny_nalez. Move it into one of them, or remove it.',
       },
@@ -181,7 +146,6 @@ describe('literal values', () => {
       4,
     ],
     ['<svc:stav>3<', '<svc:stav>4<', 'target-state', 'stav', 17],
-    ['<svc:stav>3<', '<svc:stav>99<', 'target-state', 'stav', 17],
     [
       '<svc:geom_system>4326<',
       '<svc:geom_system>EPSG:4326<',
@@ -196,8 +160,6 @@ describe('literal values', () => {
       'geom_wkt',
       24,
     ],
-    ['POINT (15.1712 49.8405)', 'POINT (49.8405 15.1712)', 'geometry-range', 'geom_wkt', 24],
-    ['>Nováková, Žofie<', '>Nováková<', 'finder-name', 'nalezce', 15],
     ['<svc:hloubka>25<', '<svc:hloubka>-25<', 'depth-range', 'hloubka', 7],
     ['2024-06-17<', '2024-06-17+02:00<', 'date', 'datum_nalezu', 16],
     ['HES-000253', 'HES-000691', 'vocabulary', 'obdobi', 9],
@@ -205,7 +167,6 @@ describe('literal values', () => {
     ['<svc:predano>true<', '<svc:predano>0<', 'handed-over', 'predano', 18],
     ['pole za', 'pole <!-- které? --> za', 'comment-in-value', 'lokalizace', 23],
     ['id="ORG-000091"', 'id=":tba"', 'identifier-form', 'predano_organizace', 19],
-    ['id="HES-000253"', 'id=":tba"', 'identifier-form', 'obdobi', 9],
     ['Nováková, ', 'Nováková, <!-- ? --> ', 'comment-in-value', 'nalezce', 15],
     ['>:tba</svc:ident_cely>', '>\ufeff:tba</svc:ident_cely>', 'ident-cely', 'ident_cely', 4],
     ['POINT (15.1712 49.8405)', '\ufeffPOINT (15.1712 49.8405)', 'geometry-form', 'geom_wkt', 24],
@@ -258,17 +219,28 @@ describe('literal values', () => {
 
 describe('in messages', () => {
   const NAMESPACE = 'https://schema.example.org/svc/2.2/';
-  const DECLARATION = `The root must declare xmlns:svc="${NAMESPACE}". Another prefix or a default namespace is refused.`;
-  const LOCATION = `xsi:schemaLocation of the root must pair ${NAMESPACE} with ${NAMESPACE}svc.xsd.`;
-  const ONE_FIND = 'The root must contain exactly one samostatny_nalez and nothing else.';
-  const BESIDE =
-    'There is a comment or processing instruction beside the find. Remove it, or move it before the root.';
+  const ofRoot = (rule: string, message: string) => ({ rule, severity: 'error', line: 2, message });
+  const DECLARATION = ofRoot(
+    'schema-declaration',
+    `The root must declare xmlns:svc="${NAMESPACE}". Another prefix or a default namespace is refused.`,
+  );
+  const LOCATION = ofRoot(
+    'schema-declaration',
+    `xsi:schemaLocation of the root must pair ${NAMESPACE} with ${NAMESPACE}svc.xsd.`,
+  );
+  const ONE_FIND = ofRoot(
+    'root-content',
+    'The root must contain exactly one samostatny_nalez and nothing else.',
+  );
+  const BESIDE = ofRoot(
+    'root-content',
+    'There is a comment or processing instruction beside the find. Remove it, or move it before the root.',
+  );
   const root = GOOD.slice(0, GOOD.indexOf('<svc:samostatny_nalez>'));
   const find = GOOD.slice(root.length, GOOD.indexOf('</svc:svc>'));
-  const words = (document: string) => check(document).map(({ message }) => message);
 
   test.each([
-    ['nothing', '', ['find.xml is empty.']],
+    ['nothing', '', [{ message: 'find.xml is empty.' }]],
     [
       'another prefix',
       GOOD.replaceAll('svc:', 'x:').replace('xmlns:svc', 'xmlns:x'),
@@ -284,6 +256,8 @@ describe('in messages', () => {
       GOOD.replace('schemaLocation="', 'schemaLocation="urn:half '),
       [LOCATION],
     ],
+    ['another file', GOOD.replace('2.2/svc.xsd', '2.2/find.xsd'), [LOCATION]],
+    ['text in place of the find', `${root}HTTP/1.1 403 Forbidden</svc:svc>`, [ONE_FIND]],
     ['an address too many', GOOD.replace('svc.xsd"', 'svc.xsd urn:half"'), [LOCATION]],
     [
       'a pair with blanks and lines around',
@@ -292,38 +266,41 @@ describe('in messages', () => {
     ],
     ['no declaration of a place', GOOD.replace(/\s*xsi:schemaLocation="[^"]*"/, ''), [LOCATION]],
     ['no find', `${root}</svc:svc>`, [ONE_FIND]],
-    ['two finds', `${root}${find}${find}</svc:svc>`, [expect.any(String), ONE_FIND]],
+    ['two finds', `${root}${find}${find}</svc:svc>`, [{}, ONE_FIND]],
     ['a comment before the find', `${root}<!-- ours -->${find}</svc:svc>`, [BESIDE]],
     ['an instruction after the find', `${root}${find}<?end?></svc:svc>`, [BESIDE]],
     [
       'another identifier',
       GOOD.replace('>:tba</svc:ident_cely>', '>C-1</svc:ident_cely>'),
-      ['ident_cely is "C-1". An import asks for a new identifier: write :tba.'],
+      [{ message: 'ident_cely is "C-1". An import asks for a new identifier: write :tba.' }],
     ],
     [
       'state 4',
       GOOD.replace('stav>3<', 'stav>4<'),
-      ['stav is "4". An import can only reach states 1, 2 and 3.'],
+      [{ message: 'stav is "4". An import can only reach states 1, 2 and 3.' }],
     ],
     [
       'another system',
       GOOD.replace('geom_system>4326<', 'geom_system>4258<'),
-      ['geom_system is "4258". Write 4326 (WGS 84) or 5514 (S-JTSK).'],
+      [{ message: 'geom_system is "4258". Write 4326 (WGS 84) or 5514 (S-JTSK).' }],
     ],
     [
       'a comment in a value',
       GOOD.replace('hrdlo', '<!-- které? --> hrdlo'),
       [
-        'poznamka contains a comment; the service reads only the text before it. Remove the comment.',
+        {
+          message:
+            'poznamka contains a comment; the service reads only the text before it. Remove the comment.',
+        },
       ],
     ],
     [
       'an empty point',
       GOOD.replace(/POINT \([^)]*\)/, ' '),
-      ['geom_wkt is present but empty. Write the point, or remove the element.'],
+      [{ message: 'geom_wkt is present but empty. Write the point, or remove the element.' }],
     ],
   ])('%s', (_, document, expected) => {
-    expect(words(document)).toEqual(expected);
+    expect(check(document)).toMatchObject(expected);
   });
 
   test.each([

@@ -33,14 +33,14 @@ const PROTECTED = ['lokalizace', 'geom_wkt', 'geom_sjtsk_wkt'];
 /** As the service gives it back: texts for numbers and flags, both points, labels of its own. */
 const HARVESTED: HarvestedElements = {
   ...(elements as unknown as HarvestedElements),
-  ...{
-    hloubka: '25',
-    predano: 'true',
-    stav: '4',
-    obdobi: { id: 'HES-000253', text: 'Palaeolithic' },
-  },
-  ...{ poznamka: ' hrdlo odlomeno\n', lokalizace: 'pole za mlýnem'.normalize('NFD') },
-  ...{ geom_wkt: 'POINT(15.17120 49.8405)', geom_sjtsk_wkt: 'POINT (-700000 -1050000)' },
+  hloubka: '25',
+  predano: 'true',
+  stav: '4',
+  obdobi: { id: 'HES-000253', text: 'Palaeolithic' },
+  poznamka: ' hrdlo odlomeno\n',
+  lokalizace: 'pole za mlýnem'.normalize('NFD'),
+  geom_wkt: 'POINT(15.17120 49.8405)',
+  geom_sjtsk_wkt: 'POINT (-700000 -1050000)',
 };
 
 describe('the digest of a found find', () => {

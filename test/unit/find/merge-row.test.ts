@@ -125,14 +125,12 @@ describe('a row merged with its find and its last import', () => {
         elements,
         covered,
         (base, find, one, other, columns) => {
-          const [first, rest] = [
-            new Set(columns),
-            new Set(
-              (['hloubka', 'poznamka', 'predano'] as const).filter(
-                (name) => !columns.some((column) => column === name),
-              ),
+          const first = new Set(columns);
+          const rest = new Set(
+            (['hloubka', 'poznamka', 'predano'] as const).filter(
+              (name) => !columns.some((column) => column === name),
             ),
-          ];
+          );
           const both = (
             a: readonly [FindElements, Set<ElementName>],
             b: readonly [FindElements, Set<ElementName>],

@@ -125,7 +125,8 @@ test.each(['9.9', '../2.2', ''])(
 
 test('a released schema stays available to its other users, however many others are loaded', async () => {
   const document = buildDocument(aFind(), PROFILE);
-  const [first, second] = [await openFindSchema(PROFILE), await openFindSchema(PROFILE)];
+  const first = await openFindSchema(PROFILE);
+  const second = await openFindSchema(PROFILE);
   first[Symbol.dispose]();
   first[Symbol.dispose]();
   for (const prefix of ['aa', 'bb', 'cc']) {

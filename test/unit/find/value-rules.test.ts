@@ -23,8 +23,12 @@ describe('a registration number', () => {
     );
   });
 
-  test.each(['\n', '\r', '\t'])('is a single line, so %j is refused', (character) => {
-    const problem = 'The number contains a line break or a tab. Write it on one line.';
+  test.each([
+    ['\n', 'U+000A'],
+    ['\r', 'U+000D'],
+    ['\t', 'U+0009'],
+  ])('is a single line, so %j is refused', (character, code) => {
+    const problem = `The number contains the invisible character ${code}. Remove it.`;
     expect(findNumberProblem(`A${character}1`)).toMatchObject({ rule: 'number-form' });
     expect(String(findNumberProblem(`A${character}1`)?.problem)).toBe(problem);
     expect(said({ evidencni_cislo: `A${character}1` })).toEqual([`number-form: ${problem}`]);
@@ -77,19 +81,19 @@ describe('an issue about a value', () => {
     ],
     [
       { datum_nalezu: '1699-12-31' },
-      "date-plausible: The date 1699-12-31 is very long ago. Check the year, or this computer's clock.",
+      "date-plausible: The date 1699-12-31 is in the future or very long ago. Check the year, or this computer's clock.",
     ],
     [
       { datum_nalezu: '2024-11-21' },
-      "date-plausible: The date 2024-11-21 is in the future. Check the year, or this computer's clock.",
+      "date-plausible: The date 2024-11-21 is in the future or very long ago. Check the year, or this computer's clock.",
     ],
     [
       { obdobi: { id: 'HES-1x', text: '' } },
-      'identifier-form: "HES-1x" cannot be an identifier of obdobi. Write HES- and digits; pas vocab search finds it.',
+      'identifier-form: "HES-1x" cannot be an identifier of obdobi. Write the one that pas vocab search finds.',
     ],
     [
       { obdobi: { id: 'xHES-1', text: '' } },
-      'identifier-form: "xHES-1" cannot be an identifier of obdobi. Write HES- and digits; pas vocab search finds it.',
+      'identifier-form: "xHES-1" cannot be an identifier of obdobi. Write the one that pas vocab search finds.',
     ],
     [
       { obdobi: { id: 'HES-000691', text: 'lahev' } },

@@ -13,7 +13,7 @@ type Unpack = NonNullable<Attachments['archive']>['unpack'];
 const inOrder: Unpack = async (_, to) => writeFileSync(to, tinyPng(1));
 
 function enclosed(home: string, unpack: Unpack = inOrder, path = 'media/1.png') {
-  const keeping = makePhotographKeeping(join(home, 'photos'), { maxBytes: 1_000_000, link: false });
+  const keeping = makePhotographKeeping(join(home, 'photos'), { maxBytes: 1_000_000 });
   const attachments = { paths: [path], archive: { unpack, close: async () => {} } };
   return openEnclosedPhotographs('finds.zip', attachments, home, keeping);
 }

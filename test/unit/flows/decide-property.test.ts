@@ -79,17 +79,16 @@ function makeFacts(attempt: Attempt, step: number): AttemptFacts {
   const { status, failuresBefore, besideImport, besideAccepted } = attempt;
   const entry = getEntry(attempt.kind, attempt.id);
   return {
-    ...{
-      entry,
-      status,
-      failuresBefore,
-      besideImport,
-      besideAccepted,
-      collisionsBefore: attempt.id % 6,
-      token: 'token',
-      now: asWallMs(NOW + step * 1000),
-    },
-    ...{ departedAt: asMonotonicMs(step * 1000 + 1), endedAt: asMonotonicMs(step * 1000 + 400) },
+    entry,
+    status,
+    failuresBefore,
+    besideImport,
+    besideAccepted,
+    collisionsBefore: attempt.id % 6,
+    token: 'token',
+    now: asWallMs(NOW + step * 1000),
+    departedAt: asMonotonicMs(step * 1000 + 1),
+    endedAt: asMonotonicMs(step * 1000 + 400),
     project: 'project' in entry ? entry.project : 'C-1',
     outcome: outcomeOfKind(attempt.outcome, attempt.odd),
     access: attempt.access === undefined ? undefined : outcomeOfKind(attempt.access, attempt.odd),
@@ -131,15 +130,15 @@ test('decide settles every outcome of every kind of entry, and leaves none under
 
 test('a forbidden find stays queued if the probe of its account had no valid token', () => {
   const attempt: Attempt = {
-    ...{
-      outcome: 'forbidden',
-      kind: 'import',
-      id: 1,
-      odd: false,
-      status: 403,
-      access: 'unauthorised',
-    },
-    ...{ failuresBefore: 0, besideImport: false, besideAccepted: false },
+    outcome: 'forbidden',
+    kind: 'import',
+    id: 1,
+    odd: false,
+    status: 403,
+    access: 'unauthorised',
+    failuresBefore: 0,
+    besideImport: false,
+    besideAccepted: false,
   };
   const { settlement, state, effects } = decide(makeInitialState(new Map()), makeFacts(attempt, 1));
   expect([settlement.state, state.accessProven, effects]).toEqual(['queued', false, []]);
@@ -152,7 +151,8 @@ test('decide is pure: it changes no argument, and repeats its result', () => {
       for (const [step, attempt] of all.entries()) {
         const facts = makeFacts(attempt, step + 1);
         const before = picture(state);
-        const [once, twice] = [decide(state, facts), decide(state, facts)];
+        const once = decide(state, facts);
+        const twice = decide(state, facts);
         expect(picture(state)).toBe(before);
         expect(picture(once.state)).toBe(picture(twice.state));
         expect([once.settlement, once.effects]).toEqual([twice.settlement, twice.effects]);

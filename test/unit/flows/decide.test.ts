@@ -271,7 +271,10 @@ test('a changed photograph is refused, with advice', () => {
 
 describe('a finding of the service', () => {
   const finding = (more: Partial<ServerFinding>): ServerFinding => ({
-    ...{ line: undefined, column: undefined, message: 'hloubka: wrong', errorType: undefined },
+    line: undefined,
+    column: undefined,
+    message: 'hloubka: wrong',
+    errorType: undefined,
     ...more,
   });
   const listIssues = (

@@ -143,7 +143,9 @@ describe('a photograph', () => {
     acceptEntry(outbox, sentId, IDENT);
     const show = (files: readonly object[]): void =>
       saveStanding(outbox, {
-        ...{ identCely: IDENT, standing: 'shown', datestampMs: clock.now() },
+        identCely: IDENT,
+        standing: 'shown',
+        datestampMs: clock.now(),
         shown: { stav: 1, record: { elements: {}, files } },
       });
     await clock.advance(60_000);
@@ -190,7 +192,9 @@ describe('a new number', () => {
   const sendNext = (outbox: Outbox): void => acceptEntry(outbox, nextId(outbox), IDENT);
   const show = (outbox: Outbox, number: string | undefined): void =>
     saveStanding(outbox, {
-      ...{ identCely: IDENT, standing: 'shown', datestampMs: outbox.clock.now() },
+      identCely: IDENT,
+      standing: 'shown',
+      datestampMs: outbox.clock.now(),
       shown: {
         stav: 1,
         record: { elements: number === undefined ? {} : { evidencni_cislo: number } },
@@ -279,7 +283,8 @@ test('a number replaces no other one than a person was shown', () => {
 
 test('the numbers of a large table are queued in small transactions, and once for repeated imports', () => {
   using outbox = tempOutbox();
-  let [most, now] = [0, 0];
+  let most = 0;
+  let now = 0;
   const counting: Outbox = {
     ...outbox,
     change: (work) => {

@@ -113,7 +113,7 @@ export function findService(clock: ManualClock, account: KnownAccount = EVA_SAID
         void files.push({
           name,
           atMs: clock.now(),
-          ...(sha512Hex === undefined ? {} : { sha512Hex }),
+          sha512Hex,
         }),
     );
   const setNumber = (ident: string, number: string): string =>
@@ -157,17 +157,22 @@ export function findService(clock: ManualClock, account: KnownAccount = EVA_SAID
   });
   const push = async (outbox: Outbox, more: Partial<PushAllOptions> = {}, forMs = 60_000) => {
     const running = pushAll({
-      ...{ outbox, service: { ...service, send }, clock },
-      ...{ kinds: ENTRY_KINDS, recordKeys: undefined, limit: undefined, machine: '' },
-      ...{ onMatch: 'hold' as const, mayLook: true, lookBackMs: 30 * DAY_MS },
+      outbox,
+      service: { ...service, send },
+      clock,
+      kinds: ENTRY_KINDS,
+      recordKeys: undefined,
+      limit: undefined,
+      machine: '',
+      onQuestion: 'hold' as const,
+      mayLook: true,
+      lookBackMs: 30 * DAY_MS,
       lock: getLock(outbox, clock),
-      ...{
-        maxInFlight: 4,
-        answerTimeoutMs: 1000,
-        settleMs: 1000,
-        breakerMemory: createBreakers(),
-        photosFolder: 'none',
-      },
+      maxInFlight: 4,
+      answerTimeoutMs: 1000,
+      settleMs: 1000,
+      breakerMemory: createBreakers(),
+      photosFolder: 'none',
       harvesting: {
         open: async () => client,
         auth: 'bearer',

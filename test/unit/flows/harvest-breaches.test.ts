@@ -1,4 +1,3 @@
-import { readdirSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { UnavailableError } from '../../../src/base/errors.ts';
 import { makeDeadlineSignal } from '../../../src/context/context.ts';
@@ -147,17 +146,6 @@ describe('the deadline of a harvest', () => {
       makeDeadlineSignal({ clock: manualClock(), onClose: () => {} }, stop, deadline),
     ).toThrow(`"${deadline}" is not a duration.`);
   });
-});
-
-test('two identifiers that would share a file name have a file each', async () => {
-  const place = harvestPlace('out');
-  const bare = recordXml('HES-000001').replace(`${OAI_BASE}/id/`, '');
-  const page = listXml('ListRecords', [recordXml('HES-000001'), bare]);
-  await place.run(
-    service(() => page),
-    { form: 'files' },
-  );
-  expect(readdirSync(place.folder).filter((name) => name.endsWith('.xml'))).toHaveLength(2);
 });
 
 test.each([

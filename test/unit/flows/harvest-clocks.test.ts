@@ -11,7 +11,8 @@ const HOUR_MS = 3_600_000;
 describe('a service’s clock that is ahead', () => {
   test('in one answer only hides no later change', async () => {
     using store = tempVocabulary();
-    const [place, vocabulary] = [harvestPlace(), store.openSource(OAI_BASE)];
+    const place = harvestPlace();
+    const vocabulary = store.openSource(OAI_BASE);
     const repository = aRepository(5);
     repository.beforeAnswer = ({ url }) => {
       repository.aheadMs =
@@ -32,7 +33,8 @@ describe('a service’s clock that is ahead', () => {
 
   test('is reported once it is right again, and everything is read again', async () => {
     using store = tempVocabulary();
-    const [place, vocabulary] = [harvestPlace(), store.openSource(OAI_BASE)];
+    const place = harvestPlace();
+    const vocabulary = store.openSource(OAI_BASE);
     const repository = aRepository(5);
     repository.aheadMs = 5 * HOUR_MS;
     await place.run(repository.exchange);

@@ -19,7 +19,8 @@ const forgetFirst = (repository: FakeRepository, count: number): void => {
 async function harvested(count: number) {
   const repository = aRepository(count);
   repository.habits.pageSize = 40;
-  const [place, store] = [harvestPlace(), tempVocabulary()];
+  const place = harvestPlace();
+  const store = tempVocabulary();
   const vocabulary = store.openSource(OAI_BASE);
   const run = async (
     more: { full?: boolean; acceptLosses?: boolean; inUse?: readonly string[] } = {},

@@ -34,7 +34,8 @@ describe('a record that the service restored with its old datestamp', () => {
 
   test('is stored by a full harvest, in vocabularies and files alike', async () => {
     using store = tempVocabulary();
-    const [place, vocabulary] = [harvestPlace(), store.openSource(OAI_BASE)];
+    const place = harvestPlace();
+    const vocabulary = store.openSource(OAI_BASE);
     const repository = aRepository(5);
     const madeMs = repository.nowMs - 3000;
     repository.nowMs += 3_600_000;
@@ -56,7 +57,8 @@ describe('of two copies of one record', () => {
       `<svc xmlns="urn:svc/2.2/"><heslo><ident_cely>${name}</ident_cely><heslo>${label}</heslo></heslo></svc>`,
       datestamp,
     );
-  const [early, late] = ['2025-01-01T00:00:00Z', '2025-02-01T00:00:00Z'];
+  const early = '2025-01-01T00:00:00Z';
+  const late = '2025-02-01T00:00:00Z';
 
   /** A list of one page or two, and what is answered when the record itself is asked for. */
   function service(pages: readonly string[][], record?: string): Exchange {

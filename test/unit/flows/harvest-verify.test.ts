@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import type { Exchange } from '../../../src/http/exchange.ts';
-import { openSqlite } from '../../../src/store/database.ts';
 import { cutAfter, labels } from '../../support/harvest-output.ts';
 import { harvestPlace } from '../../support/record-harvest.ts';
 import { aRepository, ident, sorted } from '../../support/term-repository.ts';
@@ -10,8 +9,6 @@ describe('a verifying harvest', () => {
   test.each([
     ['jsonl', 'out.jsonl'],
     ['xml', 'out.xml'],
-    ['files', 'out'],
-    ['sqlite', 'out.sqlite'],
   ] as const)('finds changes without a new datestamp, and counts them: %s', async (form, name) => {
     const place = harvestPlace(name);
     const repository = aRepository(8);
@@ -33,27 +30,6 @@ describe('a verifying harvest', () => {
       written: 0,
       mended: 0,
     });
-  });
-
-  test('removes a row that another program restored although the service no longer has the record', async () => {
-    const place = harvestPlace('out.sqlite');
-    const repository = aRepository(5);
-    repository.nowMs += 3600_000;
-    await place.run(repository.exchange, { form: 'sqlite' });
-    repository.forget(ident(2));
-    await place.run(repository.exchange, { form: 'sqlite' });
-    const database = openSqlite(place.path);
-    database.prepare('update records set deleted = 0 where deleted = 1').run();
-    database.close();
-    expect(await place.run(repository.exchange, { form: 'sqlite', verify: true })).toMatchObject({
-      records: 4,
-      held: 4,
-    });
-    const verified = openSqlite(place.path, { readonly: true });
-    expect(verified.prepare('select count(*) from records where deleted = 0').pluck().get()).toBe(
-      4,
-    );
-    verified.close();
   });
 
   test('resumes after an interruption, and starts again if the pass under way did not verify', async () => {

@@ -76,13 +76,15 @@ describe('the signed-in account', () => {
 
 /** The profile `dig` of a user, whose advice repeats what it was asked about. */
 const profileOf = (username: string | undefined): ProfileUser => ({
-  ...{ name: 'dig', username },
+  name: 'dig',
+  username,
   adviseProfileFor: (other) => `make a profile for ${other}`,
   withUser: (right) => `give dig to ${right}`,
 });
 
 describe('an account that is not the one of the outbox', () => {
-  const [JAN_EMAIL, LOGIN] = ['jan@example.org', 'pas login'];
+  const JAN_EMAIL = 'jan@example.org';
+  const LOGIN = 'pas login';
   const separate = (user: string) =>
     `If ${user} is to send from an outbox of its own, make a profile for ${user}`;
   const unsetToken = `To send as U-000001, unset PAS_TOKEN and sign in: ${LOGIN}.`;
@@ -145,7 +147,8 @@ describe('an account that is not the one of the outbox', () => {
     rememberAccount(outbox, '', EVA_SAID);
     const refused = resolveAccount(outbox, {
       ...serviceSaying(JAN_SAID),
-      ...{ username: 'jan', profile: profileOf('jan') },
+      username: 'jan',
+      profile: profileOf('jan'),
     });
     await expect(refused).rejects.toMatchObject({
       message: expect.stringContaining('Nothing was sent'),
@@ -210,7 +213,10 @@ describe('an account with a password', () => {
     const keptNames: string[] = [];
     const signedIn = signIn(
       {
-        ...{ baseUrl: ADDRESS, username: 'jan', password: 'secret', answerTimeoutMs: 1234 },
+        baseUrl: ADDRESS,
+        username: 'jan',
+        password: 'secret',
+        answerTimeoutMs: 1234,
         send: async (request) => {
           if (!request.url.endsWith('/api/token-auth/')) return send(request);
           asked.push(request);

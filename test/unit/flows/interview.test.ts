@@ -198,7 +198,7 @@ describe('a find is entered by answering questions', () => {
     );
     const { find } = await tell(prompt);
     expect(prompt.transcript.filter((line) => line.includes('✗'))).toEqual([
-      expect.stringContaining('Find K-001 already exists'),
+      expect.stringContaining('There is already a find K-001'),
       expect.stringContaining('is a single coordinate'),
       expect.stringContaining('not a whole number'),
       expect.stringContaining('State 2 submitted requires this'),

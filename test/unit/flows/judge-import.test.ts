@@ -416,7 +416,8 @@ describe('to the millisecond', () => {
     const unlisted = (atMs: number) =>
       getBasis(view([], { index: { unlisted: new Map([['C-1-N00009', atMs]]) } }));
     const withheld = (atMs: number) => getBasis(view([], { withheld: new Map([[MADE, atMs]]) }));
-    const [in_, out] = [START - CLOCK_MARGIN_MS, START - CLOCK_MARGIN_MS - 1];
+    const in_ = START - CLOCK_MARGIN_MS;
+    const out = START - CLOCK_MARGIN_MS - 1;
     expect([in_, out].map(unlisted)).toEqual(['index-behind', 'not-among-those-shown']);
     expect([in_, out].map(withheld)).toEqual(['similar-new', 'not-among-those-shown']);
   });

@@ -119,7 +119,9 @@ describe('a number that may have been sent', () => {
       window: TIME_UNKNOWN,
     };
     expect(inWords(judgeNumber(doubt, { find, changedMs: START }, view([])))).toMatchObject({
-      ...{ kind: 'undecided', basis: 'time-unknown', candidates: ['INV 1'] },
+      kind: 'undecided',
+      basis: 'time-unknown',
+      candidates: ['INV 1'],
     });
   });
 
@@ -195,7 +197,8 @@ describe('the numbers that a record can have without a foreign change', () => {
     using scene = story();
     await scene.made('');
     await scene.end(scene.queuePhoto('a.jpg', 1, IDENT), 'uncertain');
-    const [open, entryId] = [scene.queueNumber('OPEN', IDENT), scene.queueNumber('OWN', IDENT)];
+    const open = scene.queueNumber('OPEN', IDENT);
+    const entryId = scene.queueNumber('OWN', IDENT);
     scene.queueNumber('WAITS', IDENT);
     for (const id of [open, entryId]) await scene.end(id, 'uncertain');
     expect(scene.known(entryId)).toEqual(['', 'OPEN']);

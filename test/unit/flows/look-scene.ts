@@ -1,5 +1,5 @@
 import { asServerMs } from '../../../src/base/clock.ts';
-import { type Reconciled, reconcile } from '../../../src/push/reconcile.ts';
+import { type ReconciledEntry, reconcile } from '../../../src/flows/reconcile/reconcile-entries.ts';
 import { claim, settle } from '../../../src/outbox/claims.ts';
 import { addNumber, addPhoto } from '../../../src/outbox/entries.ts';
 import type { Entry } from '../../../src/outbox/entry.ts';
@@ -25,7 +25,8 @@ export function lookScene({ tellsTime = true } = {}) {
     return entry;
   };
   const begin = (id: number) => {
-    const [now, account] = [tellsTime ? asServerMs(clock.now()) : null, EVA_SAID.identCely];
+    const now = tellsTime ? asServerMs(clock.now()) : null;
+    const account = EVA_SAID.identCely;
     const claimed = claim(outbox, id, () => ({
       method: 'POST',
       path: '/',
@@ -50,7 +51,7 @@ export function lookScene({ tellsTime = true } = {}) {
     for (const claimed of ids.map(begin))
       settle(outbox, claimed, settlements[state], {
         outcome: state === 'lost' ? 'uncertain' : state,
-        ...(answered === undefined ? {} : { status: answered }),
+        status: answered,
         ...(tellsTime
           ? { endedAt, ...(answered === undefined ? {} : { serverDateAt: endedAt }) }
           : {}),
@@ -91,16 +92,14 @@ export function lookScene({ tellsTime = true } = {}) {
       ),
     queueNumber: (value: string, identCely: string, expects: string | null = null) =>
       addNumber(outbox, { findId: null, identCely }, value, expects),
-    look: async (recordKeys?: readonly string[]): Promise<Reconciled[]> => {
+    look: async (recordKeys?: readonly string[]): Promise<ReconciledEntry[]> => {
       const running = reconcile({
-        ...{
-          outbox,
-          client: service.client,
-          format: 'oai_svc',
-          indexAllowanceMs: 0,
-          recordKeys,
-          clock,
-        },
+        outbox,
+        client: service.client,
+        format: 'oai_svc',
+        indexAllowanceMs: 0,
+        recordKeys,
+        clock,
         harvester: EVA_SAID.identCely,
         onProgress: (done, total) => progress.push([done, total]),
       });

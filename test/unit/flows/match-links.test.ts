@@ -8,7 +8,8 @@ import { tempFolder, tempOutbox } from '../../support/temp-outbox.ts';
 
 test('photographs are found behind symbolic links, and cycles of links end', async () => {
   using outbox = tempOutbox();
-  const [card, folder] = [tempFolder(), tempFolder()];
+  const card = tempFolder();
+  const folder = tempFolder();
   writeFileSync(join(card, 'a.png'), tinyPng(1));
   mkdirSync(join(card, 'more'));
   writeFileSync(join(card, 'more', 'b.png'), tinyPng(2));
@@ -18,7 +19,6 @@ test('photographs are found behind symbolic links, and cycles of links end', asy
   symlinkSync(join(card, 'nothing.png'), join(folder, 'gone.png'));
   const { inspectPhotograph } = makePhotographKeeping(tempFolder(), {
     maxBytes: 1_000_000,
-    link: false,
   });
   const look = async (recursive: boolean) => {
     const { fates } = await matchFolder(folder, {

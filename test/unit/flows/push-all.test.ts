@@ -48,30 +48,24 @@ async function pushed(
 ) {
   const rounds: number[] = [];
   const running = pushAll({
-    ...{
-      outbox,
-      service,
-      clock,
-      stop,
-      kinds: ENTRY_KINDS,
-      recordKeys: undefined,
-      limit: undefined,
-    },
-    ...{
-      harvesting: undefined,
-      machine: '',
-      onMatch: 'hold',
-      mayLook: true,
-      lookBackMs: 0,
-      lock: getLock(outbox, clock),
-    },
-    ...{
-      maxInFlight: 4,
-      answerTimeoutMs: 1000,
-      settleMs: 600_000,
-      breakerMemory: createBreakers(),
-      photosFolder: 'none',
-    },
+    outbox,
+    service,
+    clock,
+    stop,
+    kinds: ENTRY_KINDS,
+    recordKeys: undefined,
+    limit: undefined,
+    harvesting: undefined,
+    machine: '',
+    onQuestion: 'hold',
+    mayLook: true,
+    lookBackMs: 0,
+    lock: getLock(outbox, clock),
+    maxInFlight: 4,
+    answerTimeoutMs: 1000,
+    settleMs: 600_000,
+    breakerMemory: createBreakers(),
+    photosFolder: 'none',
     pace: makePace({
       clock,
       scopes: ['address:a'],
@@ -210,11 +204,9 @@ describe('a push', () => {
     addNumber(outbox, target, 'N-2', null);
     const answers = [429, 200];
     const onWrite = (): HttpResponse => ({
-      ...{
-        status: answers.shift() ?? 500,
-        headers: { 'x-record-id': target.identCely },
-        body: Buffer.alloc(0),
-      },
+      status: answers.shift() ?? 500,
+      headers: { 'x-record-id': target.identCely },
+      body: Buffer.alloc(0),
     });
     const { result } = await pushed(outbox, serviceSaying(EVA_SAID, { onWrite }), clock);
     expect([result.accepted, result.locked, result.stopCause]).toEqual([1, 1, undefined]);

@@ -121,7 +121,9 @@ export function queuedScene(
   for (let index = 0; index < finds; index += 1) queueImport(outbox, `K-${index}`);
   const { run, start, ...rest } = scene(clock, reply, connect);
   return {
-    ...{ ...rest, clock, outbox },
+    ...rest,
+    clock,
+    outbox,
     run: (more?: More) => run(outbox, more),
     start: (more?: More) => start(outbox, more),
     [Symbol.dispose]: () => outbox[Symbol.dispose](),

@@ -7,7 +7,8 @@ import { lookScene } from './look-scene.ts';
 describe('uncertain photographs', () => {
   test('are looked up in the files of their own record, by checksum or by name', async () => {
     using scene = lookScene();
-    const [one, two] = [await scene.find('K-1', 'accepted'), await scene.find('K-2', 'accepted')];
+    const one = await scene.find('K-1', 'accepted');
+    const two = await scene.find('K-2', 'accepted');
     const renamed = scene.queuePhoto('b.jpg', 2, one.ident);
     const there = scene.queuePhoto('a.jpg', 1, one.ident);
     const missing = scene.queuePhoto('a.jpg', 1, two.ident);
@@ -34,7 +35,8 @@ describe('uncertain photographs', () => {
 
   test('are settled only if they were requested', async () => {
     using scene = lookScene();
-    const [one, two] = [await scene.find('K-1', 'accepted'), await scene.find('K-2', 'accepted')];
+    const one = await scene.find('K-1', 'accepted');
+    const two = await scene.find('K-2', 'accepted');
     const [asked = 0, other = 0] = [one, two].map(({ ident }) =>
       scene.queuePhoto('a.jpg', 1, ident),
     );
@@ -107,7 +109,8 @@ describe('uncertain photographs', () => {
       releaseRecord(scene.outbox, owner, 'given to another');
       return { photo, ident };
     };
-    const [found, lost] = [await released('K-1'), await released('K-2')];
+    const found = await released('K-1');
+    const lost = await released('K-2');
     scene.service.records.delete(lost.ident);
     expect([found, lost].map(({ photo }) => scene.entry(photo))).toMatchObject([
       { state: 'uncertain', identCely: null },

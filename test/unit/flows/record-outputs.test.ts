@@ -1,11 +1,10 @@
-import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { open } from 'node:fs/promises';
-import { basename, join } from 'node:path';
 import { expect, test, vi } from 'vitest';
-import { makeRecordCutter } from '../../../src/flows/harvest/xml-output.ts';
+import { openAppendingStream } from '../../../src/flows/harvest/append-output.ts';
+import { openXmlStreamOutput } from '../../../src/flows/harvest/xml-output.ts';
 import { type Exchange, TransportError } from '../../../src/http/exchange.ts';
-import { OAI_NAMESPACE } from '../../../src/oai/protocol.ts';
-import { openSqlite } from '../../../src/store/database.ts';
+import { OAI_NAMESPACE, parseRecord } from '../../../src/oai/protocol.ts';
 import {
   getChild,
   getChildren,
@@ -15,7 +14,7 @@ import {
 } from '../../../src/xml/element.ts';
 import { parseXml } from '../../../src/xml/parse.ts';
 import { FakeRepository } from '../../support/fake-repository.ts';
-import { type HarvestPlace, harvestPlace, SET } from '../../support/record-harvest.ts';
+import { harvestPlace, SET } from '../../support/record-harvest.ts';
 import { answer, OAI_BASE, oaiXml } from '../../support/scripted-oai.ts';
 
 const NAMES = ['A-1', 'A-2', 'A-3', 'A-4', 'A-5'];
@@ -116,96 +115,17 @@ test('an empty XML stream is a document all the same', async () => {
   expect(xmlRecords(place.path).size).toBe(0);
 });
 
-function files(place: HarvestPlace): string[] {
-  return readdirSync(place.folder).filter((name) => name.endsWith('.xml'));
-}
-
-test('files contain one record each, in its current version and as received', async () => {
-  const place = harvestPlace('unused');
+test('of several copies in an XML stream the last one is the current version', async () => {
+  const place = harvestPlace('out.xml');
   const repository = aRepository();
-  await place.run(repository.exchange, { form: 'files' });
-  expect(files(place).sort()).toEqual(NAMES.map((name) => `${name}.xml`));
+  await place.run(repository.exchange, { form: 'xml' });
   repository.nowMs += 3600_000;
   repository.put('A-2', 'změněno');
   repository.remove('A-4');
-  await place.run(repository.exchange, { form: 'files' });
-  const sentRecords = await asSent(repository.exchange);
-  for (const name of NAMES) {
-    const document = parseXml(readFileSync(join(place.folder, `${name}.xml`)));
-    const [record] = document.root.children;
-    expect(record && getSourceText(document, record)).toBe(
-      sentRecords.get(`${OAI_BASE}/id/${name}`),
-    );
-  }
-  expect(readFileSync(join(place.folder, 'A-4.xml'), 'utf8')).toContain('status="deleted"');
-});
-
-test('recorded files that a power cut removed are requested again', async () => {
-  const place = harvestPlace('unused');
-  const repository = aRepository();
-  await place.run(cut(repository, 1), { form: 'files' }).catch(() => {});
-  const [first = '', second = ''] = files(place).map((name) => join(place.folder, name));
-  writeFileSync(first, Buffer.alloc(statSync(first).size));
-  // As it is where the disk kept the times and lost what was written then.
-  const notes = openSqlite(join(place.folder, '.harvest'));
-  notes
-    .prepare('update files set changed_at = ? where name = ?')
-    .run(String(statSync(first, { bigint: true }).ctimeNs), basename(first));
-  notes.close();
-  rmSync(second);
-  await place.run(repository.exchange, { form: 'files' });
-  const sentRecords = await asSent(repository.exchange);
-  for (const path of [first, second]) {
-    const [record = ''] = [sentRecords.get(`${OAI_BASE}/id/${basename(path, '.xml')}`)];
-    expect(readFileSync(path, 'utf8')).toContain(record);
-  }
-  expect(files(place)).toHaveLength(NAMES.length);
-});
-
-test('identifiers with path characters create files inside the folder only', async () => {
-  const place = harvestPlace('unused');
-  const names = ['../../escaped', '..', '/etc/cron.d/x', 'a/../../b', 'C:\\x', '.harvest', 'A-1'];
-  const repository = new FakeRepository({ pageSize: 3 });
-  for (const name of names) repository.put(name, name);
-  const before = readdirSync(join(place.folder, '..')).length;
-  await place.run(repository.exchange, { form: 'files' });
-  expect(files(place)).toHaveLength(names.length);
-  expect(readdirSync(join(place.folder, '..'))).toHaveLength(before);
-});
-
-test('an SQLite file has the current version of every record, ready for queries', async () => {
-  const place = harvestPlace('out.sqlite');
-  const repository = aRepository();
-  await place.run(cut(repository, 1), { form: 'sqlite' }).catch(() => {});
-  await place.run(repository.exchange, { form: 'sqlite' });
-  repository.nowMs += 3600_000;
-  repository.put('A-2', 'změněno');
-  repository.remove('A-4');
-  await place.run(repository.exchange, { form: 'sqlite' });
-  const database = openSqlite(place.path, { readonly: true });
-  const rows = database
-    .prepare(
-      `select identifier, deleted, metadata ->> '$.heslo.heslo' as label, xml, json_array_length(sets) as sets from records order by 1`,
-    )
-    .all() as {
-    identifier: string;
-    deleted: number;
-    label: string | null;
-    xml: string;
-    sets: number;
-  }[];
-  database.close();
-  const sentRecords = await asSent(repository.exchange);
-  expect(rows.map(({ label }) => label)).toEqual([
-    'věc A-1',
-    'změněno',
-    'věc A-3',
-    null,
-    'věc A-5',
-  ]);
-  expect(rows.map(({ deleted }) => deleted)).toEqual([0, 0, 0, 1, 0]);
-  expect(rows.map(({ sets }) => sets)).toEqual([1, 1, 1, 0, 1]);
-  for (const { identifier, xml } of rows) expect(xml).toBe(sentRecords.get(identifier));
+  await place.run(repository.exchange, { form: 'xml' });
+  const records = xmlRecords(place.path);
+  expect(records).toEqual(await asSent(repository.exchange));
+  expect(records.get(`${OAI_BASE}/id/A-4`)).toContain('status="deleted"');
 });
 
 test('a broken page ends the harvest with nothing lost, and can be skipped record by record', async () => {
@@ -247,14 +167,25 @@ test('a service without records of the set gives an empty output', async () => {
   expect(readFileSync(place.path, 'utf8')).toBe('');
 });
 
-test('a record of a single answer keeps the namespaces that its GetRecord declares', () => {
-  const record = '<record><metadata><s:x/></metadata></record>';
+test('a record of a single answer keeps the namespaces that its GetRecord declares', async () => {
+  const text =
+    '<record><header><identifier>A-1</identifier><datestamp>2025-01-01</datestamp></header><metadata><s:x/></metadata></record>';
   const document = parseXml(
     Buffer.from(
-      `<OAI-PMH xmlns="${OAI_NAMESPACE}"><GetRecord xmlns:s="urn:s">${record}</GetRecord></OAI-PMH>`,
+      `<OAI-PMH xmlns="${OAI_NAMESPACE}"><GetRecord xmlns:s="urn:s">${text}</GetRecord></OAI-PMH>`,
     ),
   );
-  const elements = [...walkDescendants(document.root, 'record', OAI_NAMESPACE)];
-  const { root } = parseXml(Buffer.concat(makeRecordCutter(document)(elements)));
+  const records = [...walkDescendants(document.root, 'record', OAI_NAMESPACE)].map(parseRecord);
+  const pieces: (string | Buffer)[] = [];
+  const output = openXmlStreamOutput(
+    openAppendingStream(async (piece) => {
+      pieces.push(piece);
+    }),
+    'ListRecords',
+  );
+  const page = records.filter((record) => record !== undefined);
+  await output.write({ document, records: page, seenRecords: page });
+  await output.close();
+  const { root } = parseXml(Buffer.from(pieces.join('')));
   expect([...walkDescendants(root, 'x', 'urn:s')]).toHaveLength(1);
 });

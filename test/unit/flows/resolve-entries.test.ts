@@ -229,7 +229,9 @@ describe('a lookup of a record', () => {
     return seen === undefined ? undefined : { ...seen, doubts: seen.doubts.map(String) };
   }
   const element = (name: string, sentNumber: string | null, now: string | null) => ({
-    ...{ element: name, sent: sentNumber, now },
+    element: name,
+    sent: sentNumber,
+    now,
     differs: sentNumber !== now,
   });
 
@@ -541,7 +543,11 @@ describe('an undone decision', () => {
     const { outbox } = findWith(...entries);
     const facts = () =>
       listAllEntries(outbox).map(({ state, identCely, unknownAttempts, attempts, held }) => ({
-        ...{ state, identCely, unknownAttempts, attempts, held },
+        state,
+        identCely,
+        unknownAttempts,
+        attempts,
+        held,
       }));
     const before = facts();
     resolve(outbox, decision);

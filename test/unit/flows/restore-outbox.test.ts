@@ -34,11 +34,10 @@ type More = Partial<Parameters<typeof restoreOutbox>[0]>;
 /** A data home, and a backup of an outbox that is not in it. */
 function scene(fill: (outbox: Outbox) => void = (outbox) => void queueImport(outbox, 'K-1')) {
   const clock = manualClock(Date.UTC(2024, 5, 1, 9, 5, 7, 250));
-  const [home, backup] = [tempFolder(), join(tempFolder(), 'backup.sqlite')];
-  const [outboxesFolder, journalFile] = [
-    join(home, 'outboxes'),
-    join(home, 'state', 'journal.sqlite'),
-  ];
+  const home = tempFolder();
+  const backup = join(tempFolder(), 'backup.sqlite');
+  const outboxesFolder = join(home, 'outboxes');
+  const journalFile = join(home, 'state', 'journal.sqlite');
   let id: string;
   {
     using outbox = tempOutbox(clock);
@@ -65,14 +64,12 @@ function scene(fill: (outbox: Outbox) => void = (outbox) => void queueImport(out
   const progress: number[] = [];
   const restore = (more: More = {}) =>
     restoreOutbox({
-      ...{
-        backup,
-        clock,
-        outboxesFolder,
-        getPlace,
-        replace: false,
-        service: { address: ADDRESS, profile: 'field' },
-      },
+      backup,
+      clock,
+      outboxesFolder,
+      getPlace,
+      replace: false,
+      service: { address: ADDRESS, profile: 'field' },
       assignOutbox: (pointedId) => void pointed.push(pointedId),
       onPhotograph: (done) => void progress.push(done),
       ...more,
@@ -182,7 +179,9 @@ test('leftovers of a killed restore are removed after a day, and nothing else', 
   mkdirSync(outboxesFolder, { recursive: true });
   const draft = (n: number): string =>
     join(outboxesFolder, `restoring-0a1b2c3d-0000-4000-8000-00000000000${n}.tmp.sqlite`);
-  const [old, young, others] = [draft(1), draft(2), join(outboxesFolder, 'restoring-notes.txt')];
+  const old = draft(1);
+  const young = draft(2);
+  const others = join(outboxesFolder, 'restoring-notes.txt');
   for (const path of [old, young, others]) writeFileSync(path, '');
   const seconds = clock.now() / 1000;
   for (const path of [old, others]) utimesSync(path, seconds - 90_000, seconds - 90_000);
@@ -196,13 +195,11 @@ test('photographs are restored from beside the backup, and missing ones are name
   const linked = join(tempFolder(), 'linked.jpg');
   writeFileSync(linked, bytes(4));
   const photograph = (n: number, link?: string) => ({
-    ...{
-      name: `${n}.jpg`,
-      mediaType: 'image/jpeg',
-      sha512: hashSha512(bytes(n)),
-      sizeBytes: bytes(n).length,
-    },
-    ...(link === undefined ? {} : { link }),
+    name: `${n}.jpg`,
+    mediaType: 'image/jpeg',
+    sha512: hashSha512(bytes(n)),
+    sizeBytes: bytes(n).length,
+    link,
   });
   const { restore, backup, folder, progress } = scene((outbox) => {
     const { findId } = queueImport(outbox, 'K-1');
@@ -210,10 +207,8 @@ test('photographs are restored from beside the backup, and missing ones are name
     addPhoto(outbox, { findId, identCely: null }, photograph(4, linked));
     addPhoto(outbox, { findId, identCely: null }, photograph(5, `${linked}.gone`));
   });
-  const [here, beside] = [
-    openContentStore(join(folder, 'photos')),
-    openContentStore(`${backup}.photos`),
-  ];
+  const here = openContentStore(join(folder, 'photos'));
+  const beside = openContentStore(`${backup}.photos`);
   const put = async (store: typeof here, n: number, content?: Buffer): Promise<void> => {
     const path = join(tempFolder(), 'x.jpg');
     writeFileSync(path, bytes(n));

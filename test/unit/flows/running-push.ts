@@ -1,9 +1,9 @@
 import { asMonotonicMs } from '../../../src/base/clock.ts';
 import type { AttemptOutcome } from '../../../src/base/outcomes.ts';
-import { createBreakers } from '../../../src/push/circuit-breaker.ts';
+import { createBreakers } from '../../../src/flows/push/circuit-breaker.ts';
 import { createServerClock, type PushEvent } from '../../../src/push/push-context.ts';
-import { PushSession } from '../../../src/push/session.ts';
-import type { Sent } from '../../../src/push/departure.ts';
+import { PushSession } from '../../../src/flows/push/push-session.ts';
+import type { SendResult } from '../../../src/flows/push/send-entry.ts';
 import { TransportError } from '../../../src/http/exchange.ts';
 import { hashSha512 } from '../../../src/http/request-body.ts';
 import { settle } from '../../../src/outbox/claims.ts';
@@ -38,22 +38,18 @@ export function aPush() {
     throw new TransportError('reset', false, 'nothing is sent here');
   };
   const session = new PushSession({
-    ...{
-      outbox,
-      account: EVA_SAID.identCely,
-      baseUrl: 'http://service',
-      kinds: ENTRY_KINDS,
-      clock,
-    },
+    outbox,
+    account: EVA_SAID.identCely,
+    baseUrl: 'http://service',
+    kinds: ENTRY_KINDS,
+    clock,
     serverClock: createServerClock(clock),
-    ...{
-      recordKeys: undefined,
-      limit: undefined,
-      maxInFlight: 4,
-      answerTimeoutMs: 1000,
-      settleMs: 600_000,
-      breakerMemory: createBreakers(),
-    },
+    recordKeys: undefined,
+    limit: undefined,
+    maxInFlight: 4,
+    answerTimeoutMs: 1000,
+    settleMs: 600_000,
+    breakerMemory: createBreakers(),
     pace: {
       backOff: slowDown,
       waitUntilNear: unused,
@@ -61,7 +57,6 @@ export function aPush() {
       acquireSoon: unused,
       getWaitMs: unused,
       readPause: unused,
-      setPause: unused,
     },
     session: { token: unused, renew: unused },
     send: unused,
@@ -78,15 +73,13 @@ export function aPush() {
     if (entry === undefined) throw new Error('no such entry');
     return entry;
   };
-  const makeSent = (outcome: Outcome, more: Partial<Sent> = {}): Sent => ({
-    ...{
-      outcome,
-      status: undefined,
-      serverDateAt: undefined,
-      tookMs: 1,
-      departedAt: clock.monotonicMs(),
-      token: 'token',
-    },
+  const makeSent = (outcome: Outcome, more: Partial<SendResult> = {}): SendResult => ({
+    outcome,
+    status: undefined,
+    serverDateAt: undefined,
+    tookMs: 1,
+    departedAt: clock.monotonicMs(),
+    token: 'token',
     ...more,
   });
   return {

@@ -12,7 +12,8 @@ test('the service’s time is its last Date and the elapsed time, whatever else 
   const machine: Clock = { ...clock, now: () => asWallMs(clock.now() + sleptMs) };
   const serverClock = createServerClock(machine);
   const hear = serverClock.observe(async ({ url }) => ({
-    ...{ status: 200, body: Buffer.alloc(0) },
+    status: 200,
+    body: Buffer.alloc(0),
     headers: (url === '' ? {} : { date: url }) as Record<string, string>,
   }));
   const hearDate = (date = ''): Promise<unknown> => hear({ method: 'GET', url: date });

@@ -53,7 +53,7 @@ function box(name: string, content: Buffer): Buffer {
 let folder = '';
 const at = (name: string): string => join(folder, name);
 const keeping = (options: Partial<Parameters<typeof makePhotographKeeping>[1]> = {}) =>
-  makePhotographKeeping(at('kept'), { maxBytes: PHOTO_MAX_BYTES, link: false, ...options });
+  makePhotographKeeping(at('kept'), { maxBytes: PHOTO_MAX_BYTES, ...options });
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'pas-kept-'));
@@ -124,13 +124,12 @@ describe('a photograph with a position', () => {
     ]);
   });
 
-  test('is copied without it even if others are linked, and the file stays unchanged', async () => {
+  test('is copied without it, and the file stays unchanged', async () => {
     const before = readFileSync(at('placed.jpg'));
-    const stripping = keeping({ stripGps: true, link: true });
+    const stripping = keeping({ stripGps: true });
     const { photograph } = await stripping.inspectPhotograph(at('placed.jpg'));
     if (photograph === undefined) throw new Error('not taken');
     const kept = await stripping.storePhotograph(photograph);
-    expect(kept.link).toBeUndefined();
     expect(kept.sha512.toString('hex')).toBe(photograph.sha512Hex);
     expect(kept.originalSha512?.toString('hex')).toBe(photograph.counterpartSha512Hex);
     expect(readFileSync(at('placed.jpg')).equals(before)).toBe(true);

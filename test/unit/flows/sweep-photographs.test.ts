@@ -27,11 +27,9 @@ function makeCopy(
 test('only copies without an entry are removed, an hour after they were made', () => {
   using outbox = tempOutbox();
   const folder = tempFolder();
-  const [used, unused, young] = [
-    makeCopy(outbox, folder, 1, 2 * HOUR_MS),
-    makeCopy(outbox, folder, 2, 2 * HOUR_MS),
-    makeCopy(outbox, folder, 3, HOUR_MS / 2),
-  ];
+  const used = makeCopy(outbox, folder, 1, 2 * HOUR_MS);
+  const unused = makeCopy(outbox, folder, 2, 2 * HOUR_MS);
+  const young = makeCopy(outbox, folder, 3, HOUR_MS / 2);
   const strange = join(dirname(unused.path), 'notes.txt');
   writeFileSync(strange, 'x');
   const photograph = { name: 'a.jpg', mediaType: 'image/jpeg', sha512: used.sha512, sizeBytes: 1 };

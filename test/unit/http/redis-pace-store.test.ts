@@ -202,7 +202,9 @@ test('a clock that was set delays all processes, even if another one departs at 
     lastDepartureMs: 1_700_000_000_000,
     reservedUntilMs: 1_700_000_003_000,
   });
-  let [aheadMs, scope, others] = [0, leaving, 0];
+  let aheadMs = 0;
+  let scope = leaving;
+  let others = 0;
   const startedMs = systemClock.monotonicMs();
   await using redis = await startFakeRedis((words) => {
     if (words[0]?.toLowerCase() !== 'eval') return bulk('run_id:abc\r\n');

@@ -19,7 +19,7 @@ const ANSWER_TIMEOUT_MS = 100;
 function opened(url: string, clock?: Clock) {
   const { send, close } = openConnections({
     maxConnections: 2,
-    ...(clock === undefined ? {} : { clock }),
+    clock,
   });
   return {
     ask: (more: Partial<HttpRequest> = {}) =>

@@ -55,7 +55,7 @@ function aPass(window = OPEN) {
         seen,
         scan: {
           seen: scan.seen,
-          isNew: scan.isNew,
+          newRecords: scan.newRecords,
           overlooked: scan.overlooked,
           changed: scan.changed,
         },
@@ -105,7 +105,7 @@ describe('a page', () => {
     expect(pass.given).toEqual([{ records: ['A', 'B'], seen: ['A', 'B'] }]);
     expect(pass.counts()).toEqual({
       seen: 2,
-      scan: { seen: 2, isNew: 2, overlooked: 2, changed: 2 },
+      scan: { seen: 2, newRecords: 2, overlooked: 2, changed: 2 },
     });
     expect(pass.state.findSeen(getName('B'))).toMatchObject({
       datestampMs: dayMs(2),
@@ -115,7 +115,7 @@ describe('a page', () => {
     await pass.take([['C', 3]]);
     expect(pass.counts()).toEqual({
       seen: 3,
-      scan: { seen: 3, isNew: 3, overlooked: 3, changed: 3 },
+      scan: { seen: 3, newRecords: 3, overlooked: 3, changed: 3 },
     });
   });
 
@@ -155,13 +155,13 @@ describe('a page', () => {
     expect(pass.given.at(-1)).toEqual({ records: [], seen: ['A'] });
     expect(pass.counts()).toEqual({
       seen: 1,
-      scan: { seen: 1, isNew: 0, overlooked: 0, changed: 0 },
+      scan: { seen: 1, newRecords: 0, overlooked: 0, changed: 0 },
     });
     pass.nextPass();
     expect(await pass.take([['A', 1]])).toEqual({ ...NOTHING, newInScan: 1 });
     expect(pass.counts()).toEqual({
       seen: 1,
-      scan: { seen: 1, isNew: 1, overlooked: 1, changed: 0 },
+      scan: { seen: 1, newRecords: 1, overlooked: 1, changed: 0 },
     });
   });
 
@@ -172,7 +172,7 @@ describe('a page', () => {
       ['B', BEGAN_DAY],
       ['C', BEGAN_DAY + 1],
     ]);
-    expect(pass.counts().scan).toMatchObject({ isNew: 3, overlooked: 1 });
+    expect(pass.counts().scan).toMatchObject({ newRecords: 3, overlooked: 1 });
   });
 });
 
@@ -186,7 +186,7 @@ describe('a record', () => {
     await pass.take([['A', 1, 'x']]);
     pass.nextScan();
     expect(await pass.take([now])).toEqual({ ...NOTHING, written: ['A'], newInScan: 1 });
-    expect(pass.counts().scan).toMatchObject({ changed: 1, isNew: 0 });
+    expect(pass.counts().scan).toMatchObject({ changed: 1, newRecords: 0 });
   });
 
   test('is the newer one of two versions in one scan, in either order', async () => {

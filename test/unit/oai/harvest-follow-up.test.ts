@@ -10,7 +10,8 @@ const SECOND = 'verb=ListRecords resumptionToken=T2';
  * A list of two pages, which grows by what is said to have changed meanwhile, one record an answer.
  */
 function twoPages(isCounted: boolean, changes: readonly string[]): Answers {
-  const [news, coming] = [[] as string[], [...changes]];
+  const news = [] as string[];
+  const coming = [...changes];
   return (args) => {
     const size = isCounted ? `completeListSize="${2 + news.length}"` : '';
     if (args.has('resumptionToken')) return list(['B', ...news], '', size);

@@ -64,7 +64,10 @@ describe.each(Object.entries(STATES))('the state of a harvest %s', (_, withState
   test('has each record as it was last read', () =>
     withState((state) => {
       const makeSeen = (scan: number, more: Partial<SeenRecord> = {}): SeenRecord => ({
-        ...{ datestampMs: scan * 10, digest: 'of the text', scan, skipped: false },
+        datestampMs: scan * 10,
+        digest: 'of the text',
+        scan,
+        skipped: false,
         ...more,
       });
       const records: Readonly<Record<string, SeenRecord>> = {

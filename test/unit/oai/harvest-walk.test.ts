@@ -384,15 +384,11 @@ describe('unreadable records', () => {
     const state = makeMemoryState();
     const run = (answer: string) => {
       const later = harvesting(
-        (args) =>
-          args.get('verb') === 'GetRecord'
-            ? answer
-            : state.getWatermarkMs() === null
-              ? page
-              : oaiError('noRecordsMatch'),
-        {
-          ...{ state, skipBroken: true },
+        (args) => {
+          if (args.get('verb') === 'GetRecord') return answer;
+          return state.getWatermarkMs() === null ? page : oaiError('noRecordsMatch');
         },
+        { state, skipBroken: true },
       );
       return later
         .run()

@@ -61,14 +61,14 @@ async function harvested(
           salvageRecords: () => undefined,
           getRecordPage: async (name) => list.page([name]),
         },
-        ...{
-          clock: manualClock(),
-          state,
-          setSpec: 'projekt',
-          metadataPrefix: 'oai_svc',
-          granularity: 'second',
-        },
-        ...{ window: { fromMs: null, untilMs }, overlapMs: 600_000, serverNowMs: list.nowMs },
+        clock: manualClock(),
+        state,
+        setSpec: 'projekt',
+        metadataPrefix: 'oai_svc',
+        granularity: 'second',
+        window: { fromMs: null, untilMs },
+        overlapMs: 600_000,
+        serverNowMs: list.nowMs,
         sink: {
           write: async ({ records }) => {
             waiting = () => {
@@ -206,10 +206,8 @@ async function endsAsItWas({ counts, order, events, isBounded }: Scenario): Prom
   if (keptText !== undefined) expect(moments).toContain(keptText);
 }
 
-const [TO_NEWEST, TO_OLDEST] = [
-  { do: 'order', order: 'newest first' },
-  { do: 'order', order: 'oldest first' },
-] as const;
+const TO_NEWEST = { do: 'order', order: 'newest first' } as const;
+const TO_OLDEST = { do: 'order', order: 'oldest first' } as const;
 const edit = (name: string): Event => ({ do: 'edit', name });
 const remove = (name: string): Event => ({ do: 'remove', name });
 
@@ -225,7 +223,8 @@ test.each<[string, Omit<Scenario, 'isBounded'>]>([
   [
     'one was skipped, and one that was met goes while another comes, so that the count stays',
     {
-      ...{ counts: true, order: 'newest first' },
+      counts: true,
+      order: 'newest first',
       events: [
         NOTHING,
         NOTHING,
@@ -239,7 +238,8 @@ test.each<[string, Omit<Scenario, 'isBounded'>]>([
   [
     'one leaves it, comes back, and another leaves it in the second scan at the same place',
     {
-      ...{ counts: false, order: 'newest first' },
+      counts: false,
+      order: 'newest first',
       events: [
         NOTHING,
         NOTHING,
@@ -255,7 +255,8 @@ test.each<[string, Omit<Scenario, 'isBounded'>]>([
   [
     'the list shrinks in the second scan as well',
     {
-      ...{ counts: true, order: 'oldest first' },
+      counts: true,
+      order: 'oldest first',
       events: [
         remove('N-02'),
         edit('N-05'),
@@ -270,7 +271,8 @@ test.each<[string, Omit<Scenario, 'isBounded'>]>([
   [
     'it is put into another order in each of two scans, at the same place',
     {
-      ...{ counts: false, order: 'oldest first' },
+      counts: false,
+      order: 'oldest first',
       events: [
         { do: 'page size', size: 4 },
         NOTHING,
@@ -296,7 +298,8 @@ test.each<[string, Omit<Scenario, 'isBounded'>]>([
   [
     'what a cut left is put into another order, and one that was met goes while another comes',
     {
-      ...{ counts: true, order: 'by name' },
+      counts: true,
+      order: 'by name',
       events: [
         remove('N-06'),
         { do: 'tokens expire' },
@@ -314,7 +317,8 @@ test.each<[string, Omit<Scenario, 'isBounded'>]>([
   [
     'one moves among those read before a cut, one that was met goes, and another comes',
     {
-      ...{ counts: true, order: 'newest first' },
+      counts: true,
+      order: 'newest first',
       events: [
         edit('N-14'),
         [{ do: 'backdate', name: 'N-00', agoMs: HOUR_MS }, { do: 'tokens expire' }],
@@ -326,16 +330,15 @@ test.each<[string, Omit<Scenario, 'isBounded'>]>([
   [
     'a second scan skips one that the first has met',
     {
-      ...{ counts: true, order: 'newest first' },
+      counts: true,
+      order: 'newest first',
       events: [
-        ...[
-          NOTHING,
-          edit('N-09'),
-          NOTHING,
-          { do: 'order', order: 'by name' } as const,
-          remove('N-00'),
-          NOTHING,
-        ],
+        NOTHING,
+        edit('N-09'),
+        NOTHING,
+        { do: 'order', order: 'by name' } as const,
+        remove('N-00'),
+        NOTHING,
         [remove('N-01'), edit('N-00'), TO_NEWEST],
       ],
     },

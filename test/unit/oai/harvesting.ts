@@ -27,22 +27,20 @@ export function harvesting(answers: Answers, more: Partial<HarvestOptions> = {})
     return answers(args, exchange.requests.length, request);
   });
   const state = more.state ?? makeMemoryState();
-  const [keptLines, notes, pages]: [string[], string[], number[]] = [[], [], []];
+  const keptLines: string[] = [];
+  const notes: string[] = [];
+  const pages: number[] = [];
   const run = () =>
     harvest({
-      ...{
-        client: makeClient(exchange),
-        clock: { ...manualClock(), sleep: async () => {} },
-        state,
-        setSpec: 'heslo',
-        metadataPrefix: 'oai_svc',
-      },
-      ...{
-        granularity: 'second',
-        serverNowMs: NOW_MS,
-        window: { fromMs: null, untilMs: null },
-        overlapMs: HOUR_MS,
-      },
+      client: makeClient(exchange),
+      clock: { ...manualClock(), sleep: async () => {} },
+      state,
+      setSpec: 'heslo',
+      metadataPrefix: 'oai_svc',
+      granularity: 'second',
+      serverNowMs: NOW_MS,
+      window: { fromMs: null, untilMs: null },
+      overlapMs: HOUR_MS,
       sink: {
         write: async ({ records }) =>
           void keptLines.push(...records.map(({ header }) => toIdent(header.identifier))),

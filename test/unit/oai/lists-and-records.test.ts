@@ -26,13 +26,12 @@ describe('what a list reports about itself', () => {
     expect(
       await paging('completeListSize=" 1500 " cursor="100" expirationDate="2025-06-18T09:00:00Z"'),
     ).toEqual({
-      ...{
-        next: 'T2',
-        completeListSize: 1500,
-        cursor: 100,
-        tokenExpiresMs: Date.UTC(2025, 5, 18, 9),
-      },
-      ...{ responseDateMs: Date.UTC(2025, 5, 18, 8), broken: [] },
+      next: 'T2',
+      completeListSize: 1500,
+      cursor: 100,
+      tokenExpiresMs: Date.UTC(2025, 5, 18, 9),
+      responseDateMs: Date.UTC(2025, 5, 18, 8),
+      broken: [],
     });
   });
 
@@ -42,12 +41,10 @@ describe('what a list reports about itself', () => {
       expect(
         await paging(`completeListSize="${text}" cursor="${text}" expirationDate="${text}"`, ' '),
       ).toMatchObject({
-        ...{
-          next: undefined,
-          completeListSize: undefined,
-          cursor: undefined,
-          tokenExpiresMs: undefined,
-        },
+        next: undefined,
+        completeListSize: undefined,
+        cursor: undefined,
+        tokenExpiresMs: undefined,
       });
     },
   );
@@ -73,19 +70,16 @@ describe('what the service reports about itself', () => {
       ),
     ).identify();
     expect(identity).toEqual({
-      ...{
-        repositoryName: 'Archive',
-        baseUrl: OAI_BASE,
-        protocolVersion: '2.0',
-        adminEmails: ['a@example.org'],
-      },
-      ...{
-        earliestDatestamp: '2024-07-14',
-        deletedRecord: 'transient',
-        granularity: 'YYYY-MM-DD',
-        compressions: ['gzip'],
-      },
-      ...{ descriptions: [], responseDateMs: Date.UTC(2025, 5, 18, 8) },
+      repositoryName: 'Archive',
+      baseUrl: OAI_BASE,
+      protocolVersion: '2.0',
+      adminEmails: ['a@example.org'],
+      earliestDatestamp: '2024-07-14',
+      deletedRecord: 'transient',
+      granularity: 'YYYY-MM-DD',
+      compressions: ['gzip'],
+      descriptions: [],
+      responseDateMs: Date.UTC(2025, 5, 18, 8),
     });
   });
 

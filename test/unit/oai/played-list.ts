@@ -127,18 +127,14 @@ export class PlayedList {
       };
     });
     return {
-      ...{
-        items,
-        next: undefined,
-        completeListSize: undefined,
-        cursor: undefined,
-        tokenExpiresMs: undefined,
-        broken: [],
-      },
-      ...{
-        responseDateMs: Math.floor(this.nowMs / 1000) * 1000,
-        document: { root: ELEMENT, bytes },
-      },
+      items,
+      next: undefined,
+      completeListSize: undefined,
+      cursor: undefined,
+      tokenExpiresMs: undefined,
+      broken: [],
+      responseDateMs: Math.floor(this.nowMs / 1000) * 1000,
+      document: { root: ELEMENT, bytes },
     };
   }
 }

@@ -90,7 +90,8 @@ describe('a backup', () => {
   });
 
   test('is not a text, or a database of another program', () => {
-    const [text, other] = [newFile(), newFile()];
+    const text = newFile();
+    const other = newFile();
     writeFileSync(
       text,
       'these are my notes, not a database, and they are longer than a page header would be\n'.repeat(

@@ -293,14 +293,12 @@ describe('a claim', () => {
     expect(entry).toMatchObject({ state: 'sending', attempts: 1, unknownAttempts: 1 });
     expect(listAttempts(outbox, entry)).toMatchObject([
       {
-        ...{
-          id: attemptId,
-          method: 'POST',
-          path: '/api/pas/import-xml',
-          account: ACCOUNT_ID,
-          endedAt: null,
-          outcome: null,
-        },
+        id: attemptId,
+        method: 'POST',
+        path: '/api/pas/import-xml',
+        account: ACCOUNT_ID,
+        endedAt: null,
+        outcome: null,
         bounds: { fromMs: SERVER_NOW },
       },
     ]);
@@ -675,13 +673,11 @@ describe('an entry shows its last result:', () => {
     settle(outbox, taken, LOST, { outcome: 'uncertain', status: 500, serverDateAt });
     expect(listAttempts(outbox, taken.entry)).toMatchObject([
       {
-        ...{
-          outcome: 'uncertain',
-          status: 500,
-          serverDateAt,
-          reason: 'no answer',
-          endedAt: outbox.clock.now(),
-        },
+        outcome: 'uncertain',
+        status: 500,
+        serverDateAt,
+        reason: 'no answer',
+        endedAt: outbox.clock.now(),
         bounds: { fromMs: SERVER_NOW, untilMs: serverDateAt },
       },
     ]);

@@ -139,12 +139,15 @@ describe('a file with a changed bit, or a few changed bytes, is reported or read
     using outbox = season();
     const { outbox: id } = readHeader(outbox);
     const eventsIn = (journal: Journal) => journal.listEventsSince(id, 0).map(({ event }) => event);
-    const [sound, content] = [eventsIn(outbox.journal), getContent(outbox)];
+    const sound = eventsIn(outbox.journal);
+    const content = getContent(outbox);
     outbox.sql('pragma wal_checkpoint(truncate)').all();
-    const [file, bytes] = [readFileSync(outbox.path), journalBytes(outbox)];
+    const file = readFileSync(outbox.path);
+    const bytes = journalBytes(outbox);
     for (let seed = 1; seed <= RUNS; seed += 1) {
       const folder = tempFolder();
-      const [path, copy] = [join(folder, 'journal.sqlite'), join(folder, 'outbox.sqlite')];
+      const path = join(folder, 'journal.sqlite');
+      const copy = join(folder, 'outbox.sqlite');
       writeFileSync(path, damaged(bytes, seed));
       const journal = openDamaged(path);
       if (journal === undefined) continue;

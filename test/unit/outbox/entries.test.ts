@@ -16,7 +16,7 @@ import {
 } from '../../../src/outbox/entries.ts';
 import type {
   Entry,
-  Held,
+  HeldQuestion,
   ImportEntry,
   NumberEntry,
   PhotoEntry,
@@ -55,7 +55,11 @@ const LINKED = {
 };
 const REFUSED = { state: 'refused', reason: 'no', issues: [] } as const;
 const UNCERTAIN = { state: 'uncertain', reason: 'no answer' } as const;
-const HELD: Held = { basis: 'equal-record', question: 'is it this one?', candidates: [IDENT] };
+const HELD: HeldQuestion = {
+  basis: 'equal-record',
+  question: 'is it this one?',
+  candidates: [IDENT],
+};
 
 function getEntry<T extends Entry = Entry>(outbox: Outbox, id: number): T {
   const entry = findEntryById(outbox, id);

@@ -8,8 +8,10 @@ const moments = fc.integer({ min: 0, max: 2 ** 48 - 1 });
 test('a later identifier sorts after an earlier one, so that an index grows at its end', () => {
   fc.assert(
     fc.property(moments, moments, (one, other) => {
-      const [earlier, later] = [Math.min(one, other), Math.max(one, other)];
-      const [first, second] = [makeUuid(earlier), makeUuid(later)];
+      const earlier = Math.min(one, other);
+      const later = Math.max(one, other);
+      const first = makeUuid(earlier);
+      const second = makeUuid(later);
       for (const uuid of [first, second]) expect(uuid).toMatch(UUID_7);
       if (earlier < later) expect(first < second).toBe(true);
     }),

@@ -61,7 +61,8 @@ test('earlier numbers of the record are dropped when one is sent, including refu
   using outbox = tempOutbox();
   const refused = add(outbox, 'ZERO');
   attemptEntry(outbox, refused, REFUSED);
-  const [first, other] = [add(outbox, 'ONE'), add(outbox, 'OTHER', OTHER)];
+  const first = add(outbox, 'ONE');
+  const other = add(outbox, 'OTHER', OTHER);
   const last = add(outbox, 'TWO');
   acceptEntry(outbox, last, IDENT);
   const later = add(outbox, 'THREE');

@@ -43,7 +43,11 @@ describe('the pulled copy of a record', () => {
       await clock.advance(5000);
       saveStanding(outbox, { identCely: IDENT, standing, datestampMs: null });
       expect(findPulledRecord(outbox, IDENT)).toMatchObject({
-        ...{ standing, stav: 1, record: { stav: 1 }, sinceMs: 1_005_000, seenMs: 1_010_000 },
+        standing,
+        stav: 1,
+        record: { stav: 1 },
+        sinceMs: 1_005_000,
+        seenMs: 1_010_000,
       });
     },
   );

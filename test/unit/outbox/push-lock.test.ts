@@ -308,10 +308,8 @@ describe('between processes', () => {
 
     test('two containers exclude one another', async () => {
       const { place } = anOutbox();
-      const [one, other] = [
-        await start({ within: NAME_SPACE }),
-        await start({ within: NAME_SPACE }),
-      ];
+      const one = await start({ within: NAME_SPACE });
+      const other = await start({ within: NAME_SPACE });
       expect(await one.say({ order: 'acquire', ...place })).toBe('acquired');
       expect(await other.say({ order: 'acquire', ...place })).toMatchObject({ exitCode: 11 });
       await kill(one);

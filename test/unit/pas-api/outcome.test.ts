@@ -138,7 +138,9 @@ describe('the status decides, whatever the body:', () => {
       for (const operation of OPERATIONS)
         for (const [name, body] of BODIES)
           expect([operation, name, outcome(operation, answer(status, body))]).toEqual([
-            ...[operation, name, own.includes(name) ? 'refused' : 'refused-by-intermediary'],
+            operation,
+            name,
+            own.includes(name) ? 'refused' : 'refused-by-intermediary',
           ]);
       for (const type of [
         'application/json',

@@ -275,10 +275,8 @@ describe('a photograph whose name names no find', () => {
   });
 
   test('is unmatched if only the day matches several finds, and doubtful for one', () => {
-    const [one, two] = [
-      { localId: 'K-1', foundOn: DAY },
-      { localId: 'K-2', foundOn: DAY },
-    ];
+    const one = { localId: 'K-1', foundOn: DAY };
+    const two = { localId: 'K-2', foundOn: DAY };
     expect(matched({ takenOn: DAY }, one, two)).toMatchObject({
       confidence: 'none',
       candidates: ['K-1', 'K-2'],

@@ -13,7 +13,9 @@ import { tempFolder } from '../../support/temp-outbox.ts';
  * its own.
  */
 function withCameraData(jpeg: Buffer, thumbnail: Buffer, orientation: number): Buffer {
-  const [gps, ifd1, data] = [8 + 2 + 2 * 12 + 4, 8 + 30 + 2 + 2 * 12 + 4, 8 + 30 + 30 + 30];
+  const gps = 8 + 2 + 2 * 12 + 4;
+  const ifd1 = 8 + 30 + 2 + 2 * 12 + 4;
+  const data = 8 + 30 + 30 + 30;
   const degrees = rationals([49, 1], [17, 1], [3839, 100]);
   const tiff = Buffer.concat([
     Buffer.from('4d4d002a00000008', 'hex'),
@@ -48,7 +50,8 @@ function entry(tag: number, type: number, count: number, value: number): Buffer 
 }
 
 function directory(entries: readonly Buffer[], next: number): Buffer {
-  const [count, link] = [Buffer.alloc(2), Buffer.alloc(4)];
+  const count = Buffer.alloc(2);
+  const link = Buffer.alloc(4);
   count.writeUInt16BE(entries.length);
   link.writeUInt32BE(next);
   return Buffer.concat([count, ...entries, link]);

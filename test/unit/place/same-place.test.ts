@@ -24,8 +24,14 @@ function record(
   elements: Pick<HarvestedFind['elements'], 'geom_system' | 'geom_wkt' | 'geom_sjtsk_wkt'>,
 ): HarvestedFind {
   return {
-    ...{ identCely: 'C-202400101-N00001', stav: 1, elements, protectedWithheld: false },
-    ...{ area: undefined, district: undefined, files: [], history: [] },
+    identCely: 'C-202400101-N00001',
+    stav: 1,
+    elements,
+    protectedWithheld: false,
+    area: undefined,
+    district: undefined,
+    files: [],
+    history: [],
   };
 }
 
@@ -35,7 +41,8 @@ const table = (coordinates: readonly [string, string], properties: Record<string
   );
 
 describe.each(PAIRS)('%s %s and the S-JTSK that the service stores for it', (lon, lat, x, y) => {
-  const [degrees, metres] = [wkt(lon, lat), wkt(x, y)];
+  const degrees = wkt(lon, lat);
+  const metres = wkt(x, y);
   const both = { geom_wkt: degrees, geom_sjtsk_wkt: metres };
 
   test('are one place, whichever of them was sent', () => {
@@ -99,7 +106,8 @@ describe.each(PAIRS)('%s %s and the S-JTSK that the service stores for it', (lon
 });
 
 describe('the measured representation', () => {
-  const [lon, lat] = ['15.1700002', '49.84'] as const;
+  const lon = '15.1700002';
+  const lat = '49.84';
 
   test('is compared to its last digit in a record', () => {
     const sentElements: FindElements = {

@@ -14,7 +14,8 @@ const toPoints = (line: Float64Array): Point[] =>
   ]);
 
 function distance([x, y]: Point, [x1, y1]: Point, [x2, y2]: Point): number {
-  const [dx, dy] = [x2 - x1, y2 - y1];
+  const dx = x2 - x1;
+  const dy = y2 - y1;
   const squared = dx * dx + dy * dy;
   const along =
     squared === 0 ? 0 : Math.min(1, Math.max(0, ((x - x1) * dx + (y - y1) * dy) / squared));
@@ -32,7 +33,8 @@ describe('a simplified ring', () => {
       fc.property(anyRing, fc.double({ min: 0.01, max: 200, noNaN: true }), (line, tolerance) => {
         const simple = simplifyRing(line, tolerance);
         if (simple === undefined) return;
-        const [kept, all] = [toPoints(simple), toPoints(line)];
+        const kept = toPoints(simple);
+        const all = toPoints(line);
         expect(kept.at(-1)).toEqual(kept[0]);
         let at = 0;
         for (const point of kept) {

@@ -41,10 +41,8 @@ describe('a map’s frame', () => {
             expect(y).toBeGreaterThanOrEqual(0);
             expect(y).toBeLessThanOrEqual(frame.height);
           }
-          const [west, east] = [
-            frame.place([frame.box.minX, 50]),
-            frame.place([frame.box.maxX, 50]),
-          ];
+          const west = frame.place([frame.box.minX, 50]);
+          const east = frame.place([frame.box.maxX, 50]);
           expect(west[0]).toBeLessThan(east[0]);
           expect(frame.place([15, frame.box.maxY])[1]).toBeLessThan(
             frame.place([15, frame.box.minY])[1],
@@ -56,7 +54,8 @@ describe('a map’s frame', () => {
 
   test('has the printed scale, to a thousandth', () => {
     const frame = makeFrameAround({ minX: 15.1, minY: 49.8, maxX: 15.2, maxY: 49.86 }, 'detail');
-    const [a, b] = [toSJtsk([15.15, 49.83]), toSJtsk([15.16, 49.83])];
+    const a = toSJtsk([15.15, 49.83]);
+    const b = toSJtsk([15.16, 49.83]);
     const units = frame.place([15.16, 49.83])[0] - frame.place([15.15, 49.83])[0];
     expect((units * frame.metresPerUnit) / Math.hypot(a[0] - b[0], a[1] - b[1])).toBeCloseTo(1, 3);
   });

@@ -72,7 +72,8 @@ async function grown(
   path: string,
   pages: readonly number[],
 ): Promise<{ extent: Extent; checkpoint: Checkpoint; bytes: Buffer }> {
-  let [extent, checkpoint]: [Extent, Checkpoint | undefined] = [NOTHING, undefined];
+  let extent: Extent = NOTHING;
+  let checkpoint: Checkpoint | undefined;
   const bytes = pages.map((size, index) => Buffer.alloc(size, `page ${index} `));
   for (const page of bytes) {
     const file = await openAppendFile(path, extent, checkpoint);

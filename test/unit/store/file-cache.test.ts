@@ -6,7 +6,8 @@ import { forget, keep, readKept } from '../../../src/store/file-cache.ts';
 import { tempFolder } from '../../support/temp-outbox.ts';
 
 const URL = 'https://schema.example.org/svc/2.2/svc.xsd';
-const [MONDAY, TUESDAY] = [Date.UTC(2025, 5, 2), Date.UTC(2025, 5, 3)];
+const MONDAY = Date.UTC(2025, 5, 2);
+const TUESDAY = Date.UTC(2025, 5, 3);
 
 function keptFolder(): string {
   const folder = join(tempFolder(), 'schemas', 'x');

@@ -18,7 +18,6 @@ import { backUpOutbox } from '../../../src/outbox/backup-copy.ts';
 import { openAppendFile } from '../../../src/store/append-file.ts';
 import { openContentStore } from '../../../src/store/content-store.ts';
 import { replaceUnusable } from '../../../src/store/database-file.ts';
-import { flushFiles, writeFiles } from '../../../src/store/file-folder.ts';
 import { writePrivateFile } from '../../../src/store/files.ts';
 import { makeFolder } from '../../../src/store/folder.ts';
 import { writeOutputFile } from '../../../src/store/output-file.ts';
@@ -32,14 +31,6 @@ function failing(code: string): () => never {
   return () => {
     throw Object.assign(new Error(`${code}: what the disk says, fsync`), { code });
   };
-}
-
-async function withPath(path: string, work: () => Promise<void>): Promise<void> {
-  const before = process.env['PATH'];
-  process.env['PATH'] = path;
-  await work().finally(() => {
-    process.env['PATH'] = before;
-  });
 }
 
 describe.runIf(canWatchDisk)('a power cut at any moment', () => {
@@ -59,34 +50,6 @@ describe.runIf(canWatchDisk)('a power cut at any moment', () => {
         writeOutputFile(join(folder, 'finds.csv'), ['new'], { overwrite: false }),
       ),
     ).toEqual(['flush draft', 'name finds.csv', `flush ${basename(folder)}`]);
-  });
-
-  test('leaves the records of a harvest, whose disk is flushed as a whole', async () => {
-    const folder = tempFolder();
-    writeFiles(folder, [{ name: 'A-1', content: 'one' }]);
-    const programs = tempFolder();
-    writeFileSync(join(programs, 'sync'), '#!/bin/sh\necho "$@" > "$0.told"\n', { mode: 0o700 });
-    expect(
-      await watchDisk(() => withPath(`${programs}:/bin:/usr/bin`, () => flushFiles(folder))),
-    ).toEqual([]);
-    expect(readFileSync(join(programs, 'sync.told'), 'utf8')).toBe(`-f ${folder}\n`);
-  });
-
-  test.each([
-    ['there is no program for that', ''],
-    ['the program for that fails', '#!/bin/sh\nexit 1\n'],
-  ])('leaves the records of a harvest, flushed one by one, if %s', async (_why, program) => {
-    const folder = tempFolder();
-    const names = ['A-1', 'A-2', 'A-3'];
-    writeFiles(
-      folder,
-      names.map((name) => ({ name, content: name })),
-    );
-    const programs = tempFolder();
-    if (program !== '') writeFileSync(join(programs, 'sync'), program, { mode: 0o700 });
-    const seen = await watchDisk(() => withPath(programs, () => flushFiles(folder)));
-    expect(seen.slice(0, -1).sort()).toEqual(names.map((name) => `flush ${name}`));
-    expect(seen.at(-1)).toBe(`flush ${basename(folder)}`);
   });
 
   test('leaves a queued photograph, with the folders that were made for it', async () => {
@@ -138,8 +101,12 @@ describe.runIf(canWatchDisk)('a power cut at any moment', () => {
     const folderFlushed = `flush ${basename(home)}`;
     // Between the two, the log of the old one is gone for good.
     expect(replaced).toEqual([
-      ...['flush draft', 'name aside.sqlite', folderFlushed],
-      ...[folderFlushed, 'name outbox.sqlite', folderFlushed],
+      'flush draft',
+      'name aside.sqlite',
+      folderFlushed,
+      folderFlushed,
+      'name outbox.sqlite',
+      folderFlushed,
     ]);
   });
 
@@ -218,7 +185,8 @@ describe.runIf(canWatchDisk)('a disk that reports an error', () => {
 describe('a temporary file', () => {
   test('of secrets has an unpredictable name and its own permissions', () => {
     const folder = tempFolder();
-    const [secrets, config] = [join(folder, 'secrets.json'), join(folder, 'config.toml')];
+    const secrets = join(folder, 'secrets.json');
+    const config = join(folder, 'config.toml');
     const trap = join(tempFolder(), 'readable-by-all');
     writeFileSync(trap, '');
     symlinkSync(trap, `${secrets}.${process.pid}.tmp`);
@@ -249,7 +217,8 @@ describe('a temporary file', () => {
 
 test('a link to a file stays a link when the file is rewritten', async () => {
   const folder = tempFolder();
-  const [file, link] = [join(folder, 'elsewhere.csv'), join(folder, 'finds.csv')];
+  const file = join(folder, 'elsewhere.csv');
+  const link = join(folder, 'finds.csv');
   writeFileSync(file, 'old');
   symlinkSync(file, link);
   await writeOutputFile(link, ['new'], { overwrite: true });
@@ -257,7 +226,8 @@ test('a link to a file stays a link when the file is rewritten', async () => {
 });
 
 test('an unreadable photograph is named, and not reported as a fault of the target disk', async () => {
-  const [folder, photo] = [tempFolder(), join(tempFolder(), 'gone.jpg')];
+  const folder = tempFolder();
+  const photo = join(tempFolder(), 'gone.jpg');
   await expect(openContentStore(folder).add(photo)).rejects.toThrow(FileError);
   await expect(openContentStore(folder).add(photo)).rejects.toThrow(
     /gone\.jpg cannot be read.*Copy it again/,

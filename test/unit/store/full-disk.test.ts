@@ -11,7 +11,6 @@ import { openAppendFile } from '../../../src/store/append-file.ts';
 import { openContentStore } from '../../../src/store/content-store.ts';
 import { findDamage } from '../../../src/store/database-file.ts';
 import { keep, readKept } from '../../../src/store/file-cache.ts';
-import { writeFiles } from '../../../src/store/file-folder.ts';
 import { writePrivateFile } from '../../../src/store/files.ts';
 import { writeOutputFile } from '../../../src/store/output-file.ts';
 import { canLimitFiles, withFilesUpTo } from '../../support/file-limit.ts';
@@ -27,8 +26,6 @@ const WRITERS: Readonly<Record<string, (path: string, pieces: readonly string[])
     writeOutputFile(path, pieces, { overwrite: true }),
   'a page that is made piece by piece': (path, pieces) =>
     writeOutputFile(path, Readable.from(pieces), { overwrite: true }),
-  'a record of a harvest': (path, pieces) =>
-    writeFiles(join(path, '..'), [{ name: 'file', content: pieces.join('') }]),
 };
 
 const somePieces = fc

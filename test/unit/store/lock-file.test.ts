@@ -37,7 +37,7 @@ describe('a lock file', () => {
       [join(folder, '..'), folder, join(folder, 'a.lock')].map(
         (path) => statSync(path).mode & 0o777,
       ),
-    ).toEqual([...[0o700, 0o700], 0o600]);
+    ).toEqual([0o700, 0o700, 0o600]);
     lock?.release();
   });
 
@@ -198,7 +198,8 @@ describe('the locks of a file system', () => {
     ['that lets everybody have them', 'return 0;'],
     ['that has none', 'errno = ENOLCK; return -1;'],
   ])('are not, on one %s', async (_, body) => {
-    const [folder, build] = [tempFolder(), tempFolder()];
+    const folder = tempFolder();
+    const build = tempFolder();
     const library = join(build, 'locks.so');
     const source = join(build, 'locks.c');
     writeFileSync(source, playedLocks(body));

@@ -3,7 +3,8 @@ import { renameOver } from '../../../src/store/folder.ts';
 
 /** A disk that refuses so many times. */
 function disk(platform: NodeJS.Platform, code: string, refusals: number) {
-  const [tries, pausesMs]: [string[], number[]] = [[], []];
+  const tries: string[] = [];
+  const pausesMs: number[] = [];
   const rename = (from: string, to: string): void => {
     tries.push(`${from} ${to}`);
     if (tries.length <= refusals) throw Object.assign(new Error(code), { code });

@@ -87,10 +87,9 @@ export function makeOpenDocument(rows: readonly RandomRow[], decimal: '.' | ',')
   };
   const lines = rows.map((row, index) => {
     const cells = COLUMNS.map((column) => cellXml(row[column])).join('');
-    const [id, lat] = [
-      `R-${index + 2}`,
-      '<table:table-cell office:value-type="float" office:value="49.84"><text:p>49,84</text:p></table:table-cell>',
-    ];
+    const id = `R-${index + 2}`;
+    const lat =
+      '<table:table-cell office:value-type="float" office:value="49.84"><text:p>49,84</text:p></table:table-cell>';
     return `<table:table-row><table:table-cell office:value-type="string"><text:p>${id}</text:p></table:table-cell>${cells}${lat}</table:table-row>`;
   });
   return makeOds([{ name: 'Nálezy', rows: [HEADER, ...lines] }]);

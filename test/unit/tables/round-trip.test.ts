@@ -158,7 +158,8 @@ describe('an exported table', () => {
       elements: {
         poznamka: '=HYPERLINK("x")',
         predano: true,
-        ...{ geom_system: '5514', geom_sjtsk_wkt: 'POINT (-1.5 -2)' },
+        geom_system: '5514',
+        geom_sjtsk_wkt: 'POINT (-1.5 -2)',
       },
       photos: [],
     },

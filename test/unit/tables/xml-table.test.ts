@@ -13,7 +13,12 @@ describe('text between the elements of a find in XML', () => {
     expect(finds.map(({ source }) => source?.row)).toEqual([1, 3]);
     expect(issues.filter(({ severity }) => severity === 'error')).toMatchObject([
       {
-        ...{ rule: 'stray-text', severity: 'error', file: 'a.xml', unit: 'find', row: 2, line: 2 },
+        rule: 'stray-text',
+        severity: 'error',
+        file: 'a.xml',
+        unit: 'find',
+        row: 2,
+        line: 2,
         message:
           'The text "cm" is between the elements of samostatny_nalez. Move it into one of them, or remove it.',
       },

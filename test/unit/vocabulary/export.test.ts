@@ -1,10 +1,6 @@
 import { parse } from 'csv-parse/sync';
 import { describe, expect, test } from 'vitest';
-import {
-  type ExportedTerm,
-  formatTermCsv,
-  formatTurtle,
-} from '../../../src/vocabulary/export-terms.ts';
+import { type ExportedTerm, formatTermCsv } from '../../../src/vocabulary/export-terms.ts';
 
 const TERM: ExportedTerm = {
   ident: 'HES-000253',
@@ -17,23 +13,6 @@ const TERM: ExportedTerm = {
   sortOrder: 10,
   details: {
     dating: { fromMin: -800000, fromMax: null, toMin: -10000, toMax: -9000, note: null },
-    links: [
-      {
-        source: 'PeriodO',
-        codeName: 'id',
-        code: 'p0',
-        uri: 'http://example.org/p0',
-        relation: 'skos:exactMatch',
-      },
-      {
-        source: 'AAT',
-        codeName: 'id',
-        code: '1',
-        uri: 'http://example.org/a b"c',
-        relation: 'podobné',
-      },
-      { source: 'X', codeName: 'id', code: '2', uri: 'no address', relation: 'skos:closeMatch' },
-    ],
   },
   datestampMs: Date.UTC(2025, 0, 1),
   gone: null,
@@ -66,31 +45,4 @@ describe('a table', () => {
       expect(rows({ ...TERM, label })[0]?.['label']).toBe(`'${label}`);
     },
   );
-});
-
-describe('SKOS', () => {
-  const turtle = [
-    ...formatTurtle([TERM, { ...TERM, ident: 'HES-000254', gone: 'deleted' }], 'https://x.example'),
-  ].join('\n');
-
-  test('names the scheme once and each concept with its labels, place and links', () => {
-    expect(turtle.match(/a skos:ConceptScheme/g)).toHaveLength(1);
-    expect(turtle).toContain('<https://x.example/id/HES-000253> a skos:Concept ;');
-    expect(turtle).toContain('skos:prefLabel "paleolit"@cs ;');
-    expect(turtle).toContain('skos:prefLabel "Palaeolithic"@en ;');
-    expect(turtle).toContain('skos:broader <https://x.example/id/HES-000100> ;');
-    expect(turtle).toContain('skos:exactMatch <http://example.org/p0> ;');
-  });
-
-  test('escapes texts and addresses, and omits what is not an address', () => {
-    expect(turtle).toContain(
-      'skos:definition "starší doba kamenná, \\"lovci\\"\\ndruhá řádka"@cs ;',
-    );
-    expect(turtle).toContain('dct:references <http://example.org/a%20b%22c> ;');
-    expect(turtle).not.toContain('no address');
-  });
-
-  test('marks deleted entries', () => {
-    expect(turtle.match(/owl:deprecated true/g)).toHaveLength(1);
-  });
 });

@@ -36,7 +36,7 @@ function aVocabulary(store: ReturnType<typeof tempVocabulary>): Vocabulary {
 function found(vocabulary: Vocabulary, typed: string, setSpec?: string): string[] {
   return searchTerms(vocabulary, typed, {
     limit: 10,
-    ...(setSpec === undefined ? {} : { setSpec }),
+    setSpec,
   }).map(({ term }) => term.ident);
 }
 

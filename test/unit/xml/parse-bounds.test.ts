@@ -94,20 +94,15 @@ describe('a document built to slow the reader down is read, or refused, in one p
     expect(failure(`<a><![CDATA[${letters.repeat(5)}]]></a>`)).toMatch(/a text is longer than/);
   });
 
-  test.each(['\r\n', '&amp;', '&#x1F600;', 'č'])(
-    'with so many of %j that it is read in pieces',
-    (one) => {
-      const read = one.startsWith('\r')
-        ? '\n'
-        : one === '&amp;'
-          ? '&'
-          : one.startsWith('&')
-            ? '😀'
-            : one;
-      for (const before of ['', 'x', 'xx', 'xxx', 'xxxx', 'xxxxx', 'xxxxxx']) {
-        const { root } = parseXml(Buffer.from(`<a>${before}${one.repeat(30_000)}&lt;</a>`));
-        expect(root.text).toBe(`${before}${read.repeat(30_000)}<`);
-      }
-    },
-  );
+  test.each([
+    ['\r\n', '\n'],
+    ['&amp;', '&'],
+    ['&#x1F600;', '😀'],
+    ['č', 'č'],
+  ])('with so many of %j that it is read in pieces', (one, read) => {
+    for (const before of ['', 'x', 'xx', 'xxx', 'xxxx', 'xxxxx', 'xxxxxx']) {
+      const { root } = parseXml(Buffer.from(`<a>${before}${one.repeat(30_000)}&lt;</a>`));
+      expect(root.text).toBe(`${before}${read.repeat(30_000)}<`);
+    }
+  });
 });

@@ -1,0 +1,1 @@
+@"%~dp0runtime\node.exe" "%~dp0app\install.mjs" %*
