@@ -1,14 +1,16 @@
 import { existsSync, rmSync } from 'node:fs';
 import { OutboxLeasedError, PasError } from '../base/errors.ts';
 import type { OutboxPlace } from '../flows/outbox/restore-outbox.ts';
+import { checkEnteredFinds } from '../flows/queue/check-entered.ts';
 import { isEmptyOutbox } from '../outbox/backup.ts';
-import { openOutbox } from '../outbox/open-outbox.ts';
+import { type Outbox, openOutbox, readHeader } from '../outbox/open-outbox.ts';
 import { acquirePushLock, type PushLock } from '../outbox/push-lock.ts';
+import { type United, uniteWithOutbox } from '../outbox/unite.ts';
 import type { WithLockIfFree } from '../push/resolve.ts';
 import { setProfilesOutbox } from './change-config.ts';
 import { listProfilesOfOutbox } from './config.ts';
 import type { Context } from './context.ts';
-import { openOutboxWithLedger } from './profile-outbox.ts';
+import { listOutboxFolders, openOutboxWithLedger } from './profile-outbox.ts';
 
 /** Returns the places of any outbox of the data home, and a function that opens it. */
 export function listOutboxPlaces(context: Context): (id: string) => OutboxPlace {
@@ -36,6 +38,39 @@ export function setProfileOutbox(context: Context, id: string): void {
     );
   });
   if (before !== undefined && before !== id) removeUnused(context, before);
+}
+
+/**
+ * Unites the outbox of the profile with the one that the account has in this data home already, and
+ * uses that from now on.
+ * @returns what came into it; undefined where there is no other one
+ */
+export async function joinOutboxOfAccount(
+  context: Context,
+  account: string,
+): Promise<United | undefined> {
+  const own = await context.openOutbox();
+  const { outbox: ownId, service } = readHeader(own);
+  for (const id of listOutboxFolders(context.places.outboxesFolder)) {
+    if (id === ownId || !existsSync(context.getOutboxPlaces(id).outboxFile)) continue;
+    const other = await openIfUsable(context, id);
+    const header = other === undefined ? undefined : readHeader(other);
+    if (other === undefined || header?.account !== account || header.service !== service) continue;
+    const united = uniteWithOutbox(own, other);
+    if (united.finds > 0) checkEnteredFinds(other);
+    setProfileOutbox(context, id);
+    return united;
+  }
+  return undefined;
+}
+
+async function openIfUsable(context: Context, id: string): Promise<Outbox | undefined> {
+  try {
+    return await context.openOutboxById(id);
+  } catch (thrown) {
+    if (thrown instanceof PasError) return undefined;
+    throw thrown;
+  }
 }
 
 /** Keeps an outbox that cannot be opened. */

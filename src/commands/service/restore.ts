@@ -38,6 +38,7 @@ async function restore(context: Context, file: string, options: RestoreFlags): P
       getPlace: listOutboxPlaces(context),
       backup: resolve(context.cwd, file),
       outboxesFolder: places.outboxesFolder,
+      current: context.getConfig().profiles.get(name)?.outbox?.toString(),
     },
     service: { address: baseUrl, profile: name },
     replace: options.replace === true,
@@ -53,6 +54,7 @@ async function restore(context: Context, file: string, options: RestoreFlags): P
     ledger_facts: restored.united.facts,
     ledger_finds: restored.united.finds,
     put_aside: restored.aside ?? null,
+    lost: restored.lost,
     photos_copied: restored.photosCopied,
     photos_missing: restored.missing.map(({ localId, identCely, photograph }) => ({
       find: localId ?? identCely,
@@ -79,6 +81,12 @@ function print(context: Context, restored: RestoreResult): void {
   if (aside !== undefined) {
     const place = printable(aside);
     terminal.printLine(t`The previous outbox is in ${place}.`);
+  }
+  if (restored.lost.length > 0) {
+    const names = restored.lost.slice(0, MAX_NAMED).map(printable).join(', ');
+    terminal.warn(
+      t`The backup does not have these finds, which were not sent: ${names}. They are only in the previous outbox.`,
+    );
   }
   if (photosCopied > 0)
     terminal.printLine(

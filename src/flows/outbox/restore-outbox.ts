@@ -14,9 +14,9 @@ import {
 } from '../../outbox/backup.ts';
 import type { PhotoEntry, Photograph } from '../../outbox/entry.ts';
 import { listEntriesInState, listUnsentPhotoEntries } from '../../outbox/entry-queries.ts';
-import { type Outbox, readHeader } from '../../outbox/open-outbox.ts';
+import { type Outbox, openOutbox, readHeader } from '../../outbox/open-outbox.ts';
 import { acquirePushLock, type PushLockOptions } from '../../outbox/push-lock.ts';
-import { countFinds } from '../../outbox/stored-finds.ts';
+import { countFinds, findByUuid, listUnattemptedFinds } from '../../outbox/stored-finds.ts';
 import { NOTHING_UNITED, type United, uniteWithLedger } from '../../outbox/unite.ts';
 import { copyContent, openContentStore } from '../../store/content-store.ts';
 import {
@@ -40,6 +40,8 @@ type RestoreOptions = {
   readonly backup: string;
   readonly service: { readonly address: string; readonly profile: string };
   readonly outboxesFolder: string;
+  /** Id of the outbox that the profile has now; undefined where it has none. */
+  readonly current: string | undefined;
   /** @throws ConfigError where the identifier is not safe as a folder name */
   getPlace(id: string): OutboxPlace;
   readonly clock: Clock;
@@ -59,6 +61,8 @@ export type RestoreResult = {
   readonly united: United;
   /** Reason why the ledger was not united; undefined where it was. */
   readonly ledgerProblem: string | undefined;
+  /** Local ids of unsent finds that the backup does not have. */
+  readonly lost: readonly string[];
   /** Path of the replaced outbox; undefined where there was none, or an empty one. */
   readonly aside: string | undefined;
   readonly photosCopied: number;
@@ -83,11 +87,19 @@ export async function restoreOutbox(options: RestoreOptions): Promise<RestoreRes
     const { id, madeMs } = readBackup(options, draft);
     const place = options.getPlace(id);
     assertOther(backup, place.outboxFile);
+    assertNothingHidden(options, id);
+    const lost = listLostWork(options, draft);
     const lock = acquirePushLock(place.lock);
     try {
       const aside = replaceOutbox(draft, place, options);
       options.assignOutbox(id);
-      return { id, madeMs, aside, ...(await uniteAndRestorePhotographs(place, options)) };
+      return {
+        id,
+        madeMs,
+        aside,
+        lost,
+        ...(await uniteAndRestorePhotographs(place, options)),
+      };
     } finally {
       lock.release();
     }
@@ -116,6 +128,41 @@ function assertOther(backup: string, outboxFile: string): void {
     backupStats.dev === outboxStats.dev
   )
     throw new FileError(backup, msg`${backup} is the outbox itself.`);
+}
+
+/** @throws UsageError where the profile has another outbox with finds, which would be out of sight */
+function assertNothingHidden({ current, getPlace, replace }: RestoreOptions, id: string): void {
+  if (current === undefined || current === id || replace) return;
+  const { outboxFile, open } = getPlace(current);
+  const outbox = existsSync(outboxFile) ? openUnlessDamaged(open) : undefined;
+  if (outbox === undefined) return;
+  try {
+    if (isEmptyOutbox(outbox)) return;
+    throw new UsageError(msg`The profile has another outbox with finds, ${outboxFile}.`, {
+      hint: msg`Add --replace to use the backup in its place: the outbox stays where it is. \`${cmd`pas list`}\` shows its finds.`,
+    });
+  } finally {
+    outbox.close();
+  }
+}
+
+/** Returns the local ids of unsent finds that the profile has now, and the backup does not. */
+function listLostWork({ current, getPlace, clock }: RestoreOptions, draft: string): string[] {
+  const place = current === undefined ? undefined : getPlace(current);
+  const outbox =
+    place !== undefined && existsSync(place.outboxFile) && !isUnusable(place.outboxFile)
+      ? openUnlessDamaged(place.open)
+      : undefined;
+  if (outbox === undefined) return [];
+  const brought = openOutbox(draft, clock);
+  try {
+    return listUnattemptedFinds(outbox)
+      .filter(({ uuid }) => findByUuid(brought, uuid) === undefined)
+      .map(({ localId }) => localId);
+  } finally {
+    brought.close();
+    outbox.close();
+  }
 }
 
 const DRAFT = 'restoring-';
