@@ -22,7 +22,7 @@ import {
   listEntriesInState,
   listHeldEntries,
 } from '../outbox/entry-queries.ts';
-import { type Outbox, readHeader } from '../outbox/open-outbox.ts';
+import { type Outbox, readHeader, requireLedger, updateHeader } from '../outbox/open-outbox.ts';
 import { countQueued } from '../outbox/overview.ts';
 import { type PushLockOptions, withPushLock } from '../outbox/push-lock.ts';
 import { getPlace, takePlace, uniteWithLedger } from '../outbox/unite.ts';
@@ -76,6 +76,11 @@ export type PushAllOptions = SyncContext &
     readonly lookBackMs: number;
     /** Asks a person about held entries, and records the answers. */
     readonly askHeld?: (held: readonly Entry[]) => Promise<void>;
+    /**
+     * Asks if a service that this machine knows by these addresses has another address now;
+     * undefined where no person can be asked.
+     */
+    readonly confirmSameService?: (addresses: readonly string[]) => Promise<boolean>;
     /** Takes over an outbox of another place; false asks, where a person can be asked. */
     readonly takesOver?: boolean;
     readonly confirmTakeOver?: () => Promise<boolean>;
@@ -152,6 +157,29 @@ async function prepareOutbox(options: PushAllOptions): Promise<void> {
     clearBackoff(outbox, options.recordKeys);
 }
 
+/**
+ * A new address of a service at which the account is known may be a moved one: asked once, before
+ * the account is bound. @throws UsageError where no person can be asked
+ */
+async function identifyService(options: PushAllOptions, account: string): Promise<void> {
+  const { outbox } = options;
+  const ledger = requireLedger(outbox);
+  const { account: bound, address, kind, service } = readHeader(outbox);
+  const [other] = bound === null ? ledger.listServicesOfAccount(account, kind, service) : [];
+  if (other === undefined) return;
+  const addresses = ledger.listAddresses(other);
+  if (options.confirmSameService === undefined) {
+    const names = addresses.join(', ');
+    throw new UsageError(
+      msg`This account has sent from this machine to ${names}. pas cannot tell whether ${address} is the same service, moved. Nothing was sent.`,
+      { hint: msg`Push once on a terminal: pas asks, and remembers the answer.` },
+    );
+  }
+  if (!(await options.confirmSameService(addresses))) return;
+  ledger.moveAddress(address, other);
+  outbox.change(() => updateHeader(outbox, { service: other, unitedSeq: 0, unitedFact: '' }));
+}
+
 function makeForeignError({ path }: Outbox): UsageError {
   return new UsageError(msg`The outbox ${path} was pushed from another place. Nothing was sent.`, {
     hint: msg`If you no longer push from there: ${cmd`pas push --take-over`}. It must not be pushed from both.`,
@@ -202,6 +230,7 @@ function createPush(options: PushAllOptions): Push {
       if (options.stop.aborted) return { ...NOTHING_SENT, stopCause: { kind: 'interrupted' } };
       throw thrown;
     }
+    await identifyService(options, account.identCely);
     if (bindAccount(outbox, account.identCely).finds > 0) checkEnteredFinds(outbox);
     const found = hasSearched ? 0 : await reconcileBeforeGate(options);
     hasSearched = true;

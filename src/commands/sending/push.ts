@@ -183,6 +183,8 @@ async function pushOptions(
       ? {
           askHeld: (held: readonly Entry[]) => askHeld(context, outbox, held),
           confirmTakeOver: () => confirmTakeOver(context),
+          confirmSameService: (addresses: readonly string[]) =>
+            confirmSameService(context, addresses),
         }
       : {}),
   };
@@ -202,6 +204,17 @@ function describeNotChecked({ getConfig, getProfile }: Context, why: NotChecked)
   if (why !== 'anonymous' || settings.oai_auth === undefined) return NOT_CHECKED[why];
   const command = initCommand(name, { ...settings, oai_auth: 'basic' });
   return msg`Not checked: the profile says oai_auth = none, so pas cannot see if another computer has sent the same finds. To sign in there: ${command}`;
+}
+
+async function confirmSameService(
+  { prompt, getProfile }: Context,
+  addresses: readonly string[],
+): Promise<boolean> {
+  const { baseUrl } = getProfile();
+  const names = addresses.join(', ');
+  return (await prompt()).confirm(
+    t`This account has sent from this machine to ${names}. Is ${baseUrl} the same service, at a new address?`,
+  );
 }
 
 async function confirmTakeOver({ terminal, prompt }: Context): Promise<boolean> {
