@@ -9,7 +9,7 @@ import {
   type Environment,
   isOutboxId,
   JOURNAL_LAYOUTS,
-  type JournalLayout,
+  type LedgerLayout,
   type Places,
 } from './places.ts';
 
@@ -47,7 +47,7 @@ export type ConfigFile = {
   /** Language of messages, where neither `--lang` nor PAS_LANG sets it. */
   readonly language?: Language;
   /** Location of journals and locks; chosen by pas if absent. */
-  readonly journal?: JournalLayout;
+  readonly journal?: LedgerLayout;
   readonly profiles: ReadonlyMap<string, ProfileSettings>;
   /**
    * Defaults of new finds, unvalidated: their check needs the rules of finds, so it follows when a

@@ -19,12 +19,12 @@ import type { VocabularyStore } from '../vocabulary/vocabulary-store.ts';
 import { assignOutbox, changeConfigFile } from './change-config.ts';
 import { type ConfigFile, chooseProfile, type Profile, readConfigFile } from './config.ts';
 import {
-  chooseJournalLayout,
+  chooseLedgerLayout,
   type Environment,
   getGivenVariables,
-  type JournalLayout,
-  type JournalPlaces,
-  makeJournalPlaces,
+  type LedgerLayout,
+  type LedgerPlaces,
+  makeLedgerPlaces,
   makeOutboxPlaces,
   makePlaces,
   type OutboxPlaces,
@@ -58,7 +58,7 @@ type FixedParts = {
   readonly terminal?: Terminal;
   readonly outboxesFolder?: string;
   readonly outboxId?: string;
-  readonly journal?: JournalLayout;
+  readonly journal?: LedgerLayout;
 };
 
 /** Services of the machine and the network. */
@@ -98,7 +98,7 @@ export type Context = Runtime & {
    * is no UUID
    */
   getOutboxPlaces(id?: string): OutboxPlaces;
-  getJournalPlaces(id?: string): JournalPlaces;
+  getLedgerPlaces(id?: string): LedgerPlaces;
   /** Returns the options for the lock of the profile's outbox, or of another one. */
   pushLock(id?: string): PushLockOptions;
   /** Opens the outbox of the profile. @throws ConfigError where it is for another service */
@@ -277,11 +277,11 @@ function makeOutboxAccess(
     fixed.outboxId ?? getConfig().profiles.get(getProfile().name)?.outbox?.toString();
   const getOutboxId = (): string =>
     findOutboxId() ?? assignOutbox(places, clock, getProfile().name);
-  const layout = memoize(() => fixed.journal ?? chooseJournalLayout(getConfig().journal, system));
+  const layout = memoize(() => fixed.journal ?? chooseLedgerLayout(getConfig().journal, system));
   const getPlaces = (id = getOutboxId()): OutboxPlaces => makeOutboxPlaces(places, id);
-  const getJournalPlaces = (id = getOutboxId()): JournalPlaces =>
-    makeJournalPlaces(places, layout(), getPlaces(id).folder);
-  const sources = { ...parts, findOutboxId, getOutboxPlaces: getPlaces, getJournalPlaces };
+  const getLedgerPlaces = (id = getOutboxId()): LedgerPlaces =>
+    makeLedgerPlaces(places, layout(), getPlaces(id).folder);
+  const sources = { ...parts, findOutboxId, getOutboxPlaces: getPlaces, getLedgerPlaces };
   const loaded = memoize(() => import('./profile-outbox.ts'));
   let pushing: Promise<Outbox> | undefined;
   const openOutboxToPush = memoize(() => {
@@ -296,9 +296,9 @@ function makeOutboxAccess(
     getMachineId: parts.getMachineId,
     getOutboxId,
     getOutboxPlaces: getPlaces,
-    getJournalPlaces,
+    getLedgerPlaces,
     pushLock: (id = getOutboxId()): PushLockOptions => ({
-      folder: getJournalPlaces(id).locksFolder,
+      folder: getLedgerPlaces(id).locksFolder,
       scope: makeLockName(getProfile()),
       outboxFolder: getPlaces(id).folder,
       outboxId: id,

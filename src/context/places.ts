@@ -119,7 +119,7 @@ export type Places = {
    * The machine's copy of all events, and the push locks, outside of any data home, so that no copy
    * of one includes them.
    */
-  readonly journalFile: string;
+  readonly ledgerFile: string;
   readonly locksFolder: string;
 };
 
@@ -181,7 +181,7 @@ export function makePlaces(
     schemasFolder: joinPath(home, 'schemas'),
     secretsFile: joinPath(home, 'secrets.json'),
     paceFile: joinPath(state, 'pace.sqlite'),
-    journalFile: joinPath(state, 'journal.sqlite'),
+    ledgerFile: joinPath(state, 'ledger.sqlite'),
     locksFolder: joinPath(state, 'locks'),
   };
 }
@@ -230,13 +230,13 @@ export type OutboxPlaces = {
  * folder of each outbox.
  */
 export const JOURNAL_LAYOUTS = ['state', 'beside'] as const;
-export type JournalLayout = (typeof JOURNAL_LAYOUTS)[number];
+export type LedgerLayout = (typeof JOURNAL_LAYOUTS)[number];
 
 /** Journal of an outbox, and the folder of its lock. */
-export type JournalPlaces = {
-  readonly journalFile: string;
+export type LedgerPlaces = {
+  readonly ledgerFile: string;
   readonly locksFolder: string;
-  readonly layout: JournalLayout;
+  readonly layout: LedgerLayout;
 };
 
 const UUID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/;
@@ -267,25 +267,25 @@ function makeFilePlaces(folder: string): OutboxPlaces {
  * Returns the layout of config.toml, else the default: a container may lose its state folder at any
  * time.
  */
-export function chooseJournalLayout(
-  configured: JournalLayout | undefined,
+export function chooseLedgerLayout(
+  configured: LedgerLayout | undefined,
   system: System,
-): JournalLayout {
+): LedgerLayout {
   return configured ?? (isContainer(system) ? 'beside' : 'state');
 }
 
 /** Returns the places of the journal and the lock: in the state folder, or beside the outbox. */
-export function makeJournalPlaces(
-  { journalFile, locksFolder }: Places,
-  layout: JournalLayout,
+export function makeLedgerPlaces(
+  { ledgerFile, locksFolder }: Places,
+  layout: LedgerLayout,
   outboxFolder: string,
-): JournalPlaces {
+): LedgerPlaces {
   switch (layout) {
     case 'state':
-      return { journalFile, locksFolder, layout };
+      return { ledgerFile, locksFolder, layout };
     case 'beside':
       return {
-        journalFile: join(outboxFolder, 'journal.sqlite'),
+        ledgerFile: join(outboxFolder, 'ledger.sqlite'),
         locksFolder: outboxFolder,
         layout,
       };

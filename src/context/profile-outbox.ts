@@ -31,7 +31,7 @@ import {
   type Profile,
   type ProfileSettings,
 } from './config.ts';
-import type { JournalPlaces, OutboxPlaces, Places } from './places.ts';
+import type { LedgerPlaces, OutboxPlaces, Places } from './places.ts';
 
 /** Parts of the context that the outboxes of a profile need. */
 export type ProfileSources = {
@@ -48,7 +48,7 @@ type OutboxSources = ProfileSources & {
   /** Current UUID of the profile's outbox in config.toml. */
   findOutboxId(): string | undefined;
   getOutboxPlaces(id: string): OutboxPlaces;
-  getJournalPlaces(id: string): JournalPlaces;
+  getLedgerPlaces(id: string): LedgerPlaces;
 };
 
 /** A push waits for the ledger; another command continues without it. */
@@ -66,7 +66,7 @@ export function openOutboxWithLedger(
   purpose: Purpose,
   binding?: Binding,
 ): Outbox {
-  const { journalFile: ledgerFile } = sources.getJournalPlaces(id);
+  const { ledgerFile } = sources.getLedgerPlaces(id);
   const outbox = openOutbox(sources.getOutboxPlaces(id).outboxFile, sources.clock, {
     binding,
     id,

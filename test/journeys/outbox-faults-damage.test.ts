@@ -30,7 +30,7 @@ beforeEach(async () => {
   copy = join(home.folder, 'backup.sqlite');
 });
 
-const journalFile = (of: Home): string => join(of.folder, 'state', 'pas', 'journal.sqlite');
+const ledgerFile = (of: Home): string => join(of.folder, 'state', 'pas', 'ledger.sqlite');
 
 function changeDatabase(path: string, sql: string): void {
   const database = openSqlite(path);
@@ -103,7 +103,7 @@ describe('Data of a newer pas are left as they are:', () => {
   });
 
   test('a newer journal stops sending, and other commands work.', async () => {
-    changeDatabase(journalFile(home), 'pragma user_version = 99');
+    changeDatabase(ledgerFile(home), 'pragma user_version = 99');
     expect((await home.pas('push')).code).toBe(13);
     for (const words of [
       ['list'],

@@ -646,7 +646,7 @@ class Scene {
         return;
       }
       case 'damage-journal':
-        this.#damage(join(this.#machine(step.machine).state, 'journal.sqlite'), step.places);
+        this.#damage(join(this.#machine(step.machine).state, 'ledger.sqlite'), step.places);
         return;
       case 'lose-journal':
         // The pace is another matter.

@@ -132,13 +132,13 @@ function getConfirmedTerms({ rows }: Mapping): Map<string, string[]> {
 }
 
 function assertNotOwnFile(
-  { places, getOutboxPlaces, getJournalPlaces }: Context,
+  { places, getOutboxPlaces, getLedgerPlaces }: Context,
   target: string,
 ): void {
   const ownPlaces = [
     places,
     getOutboxPlaces(),
-    { journalFile: getJournalPlaces().journalFile },
+    { ledgerFile: getLedgerPlaces().ledgerFile },
   ].flatMap((each) => Object.values(each));
   const existing = [target, ...ownPlaces].filter((path) => existsSync(path));
   const isOwn =

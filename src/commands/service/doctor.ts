@@ -115,7 +115,7 @@ async function runDoctor(context: Context, options: DoctorOptions): Promise<Exit
 async function repair(context: Context): Promise<void> {
   const { terminal, clock } = context;
   await withPushLock(context.pushLock(), async () => {
-    const { journalFile: ledgerFile } = context.getJournalPlaces();
+    const { ledgerFile } = context.getLedgerPlaces();
     if (existsSync(ledgerFile) && checkLedger(ledgerFile, 'state').level !== 'ok') {
       const aside = setLedgerAside(ledgerFile, clock.now());
       terminal.warn(t`The damaged ledger is now ${aside}. It is made again from the outbox.`);
@@ -215,10 +215,10 @@ function getOutboxPath(context: Context): string {
 }
 
 async function checkOutbox(context: Context): Promise<Check[]> {
-  const { journalFile, locksFolder, layout } = context.getJournalPlaces();
+  const { ledgerFile, locksFolder, layout } = context.getLedgerPlaces();
   return [
     await attemptCheck('rows', async () => checkRows(await context.openOutbox())),
-    await attemptCheck('journal', async () => checkLedger(journalFile, layout)),
+    await attemptCheck('journal', async () => checkLedger(ledgerFile, layout)),
     await attemptCheck('locks', async () => checkLocks(locksFolder)),
     await attemptCheck('lease', async () => checkLease(context.pushLock())),
     await attemptCheck('belongs-to', async () =>

@@ -115,7 +115,7 @@ export async function enqueueFinds(
     unchecked: 0,
   };
   const { onIssue = (issue) => report.issues.push(issue) } = context;
-  const equals = openEqualFinds(context.outbox, context.table?.path);
+  const equals = openEqualFinds(context.outbox);
   for (const batch of splitIntoBatches(finds)) {
     const { plans, version } = context.outbox.read(() => ({
       plans: batch.map((find) => ({ find, plan: planFind(find, context) })),

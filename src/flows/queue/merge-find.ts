@@ -267,14 +267,14 @@ type EqualFind = {
 /** Finds before the import, indexed by their local ids and their content. */
 export type EqualFinds = {
   /**
-   * Returns a find with nearly the local id of a row; else one of another table that is the same,
-   * and whose local id is not in the row's table, each once.
+   * Returns a find with nearly the local id of a row; else one that is the same, and whose local id
+   * is not in the row's table, each once.
    */
   take(find: Find, isInTable: (localId: string) => boolean): EqualFind | undefined;
 };
 
-/** Loads the finds on first use. @param path full path of the rows' table */
-export function openEqualFinds(outbox: Outbox, path: string | undefined): EqualFinds {
+/** Loads the finds on first use. */
+export function openEqualFinds(outbox: Outbox): EqualFinds {
   let known: FindIndex<string> | undefined;
   let idsByKey: Map<string, string> | undefined;
   const taken = new Set<string>();
@@ -298,7 +298,7 @@ export function openEqualFinds(outbox: Outbox, path: string | undefined): EqualF
     take(find, isInTable) {
       const alike = findAlike(find);
       if (alike !== undefined) return alike;
-      known ??= indexFindsOfOtherTables(outbox, path);
+      known ??= indexFinds(outbox);
       const comparable = makeComparable(find.elements);
       if (!isDistinct(comparable)) return undefined;
       const same = known
@@ -317,10 +317,9 @@ export function openEqualFinds(outbox: Outbox, path: string | undefined): EqualF
   };
 }
 
-function indexFindsOfOtherTables(outbox: Outbox, path: string | undefined): FindIndex<string> {
+function indexFinds(outbox: Outbox): FindIndex<string> {
   const index = createFindIndex<string>();
-  for (const { localId, elements, sourcePath } of iterateFinds(outbox))
-    if (path === undefined || sourcePath !== path)
-      index.add(makeComparable(elements as FindElements), localId);
+  for (const { localId, elements } of iterateFinds(outbox))
+    index.add(makeComparable(elements as FindElements), localId);
   return index;
 }

@@ -11,8 +11,8 @@ const windows = system('win32', 'C:\\Users\\Eva Nováková');
 
 /** Folders of the data and of the state. */
 function lies(environment: Record<string, string>, on: UserSystem): readonly string[] {
-  const { home, paceFile, journalFile } = makePlaces(environment, on);
-  return [home, paceFile, journalFile];
+  const { home, paceFile, ledgerFile } = makePlaces(environment, on);
+  return [home, paceFile, ledgerFile];
 }
 
 describe('data and state are stored in the standard places', () => {

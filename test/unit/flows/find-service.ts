@@ -360,7 +360,7 @@ export function aComputer(clock: Clock) {
   const aside = tempFolder();
   const opened: Outbox[] = [];
   const open = (name = 'outbox'): Outbox => {
-    const outbox = openAt(join(folder, `${name}.sqlite`), join(folder, 'journal.sqlite'), {
+    const outbox = openAt(join(folder, `${name}.sqlite`), join(folder, 'ledger.sqlite'), {
       clock,
     });
     opened.push(outbox);

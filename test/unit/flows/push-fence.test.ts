@@ -146,7 +146,7 @@ test('a lost journal on the pushing machine is rebuilt automatically, with a mes
   await service.push(outbox, { machine });
   queueFind(outbox, 'K-2', 'sent since');
   computer.save();
-  for (const name of ['journal.sqlite', 'journal.id'])
+  for (const name of ['ledger.sqlite', 'journal.id'])
     rmSync(join(computer.folder, name), { force: true });
   service.make(getInnerText('sent since'));
   const again = computer.open();

@@ -37,7 +37,7 @@ function scene(fill: (outbox: Outbox) => void = (outbox) => void queueImport(out
   const home = tempFolder();
   const backup = join(tempFolder(), 'backup.sqlite');
   const outboxesFolder = join(home, 'outboxes');
-  const journalFile = join(home, 'state', 'journal.sqlite');
+  const ledgerFile = join(home, 'state', 'ledger.sqlite');
   let id: string;
   {
     using outbox = tempOutbox(clock);
@@ -56,7 +56,7 @@ function scene(fill: (outbox: Outbox) => void = (outbox) => void queueImport(out
         openOutbox(outboxFile, clock, {
           binding: BINDING,
           id: outboxId,
-          journal: () => openJournal(journalFile, { machine: () => '', clock }),
+          journal: () => openJournal(ledgerFile, { machine: () => '', clock }),
         }),
     };
   };

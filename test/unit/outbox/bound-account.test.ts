@@ -25,7 +25,7 @@ import {
 
 function unbound() {
   const folder = tempFolder();
-  return openAt(join(folder, 'outbox.sqlite'), join(folder, 'journal.sqlite'));
+  return openAt(join(folder, 'outbox.sqlite'), join(folder, 'ledger.sqlite'));
 }
 
 describe('the stored account data', () => {

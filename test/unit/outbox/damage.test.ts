@@ -146,7 +146,7 @@ describe('a file with a changed bit, or a few changed bytes, is reported or read
     const bytes = journalBytes(outbox);
     for (let seed = 1; seed <= RUNS; seed += 1) {
       const folder = tempFolder();
-      const path = join(folder, 'journal.sqlite');
+      const path = join(folder, 'ledger.sqlite');
       const copy = join(folder, 'outbox.sqlite');
       writeFileSync(path, damaged(bytes, seed));
       const journal = openDamaged(path);

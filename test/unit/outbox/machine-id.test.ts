@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import {
-  chooseJournalLayout,
+  chooseLedgerLayout,
   readMachineId,
   type System,
   thisSystem,
@@ -8,7 +8,7 @@ import {
 
 /** The journal is beside the outbox there. */
 const isContainer = (system: System): boolean =>
-  chooseJournalLayout(undefined, system) === 'beside';
+  chooseLedgerLayout(undefined, system) === 'beside';
 
 const MACHINE_ID = '0123456789abcdef0123456789abcdef';
 const GUID = '01234567-89AB-cdef-0123-456789abcdef';
