@@ -8,18 +8,12 @@ create table header (
   -- the service, as the ledger of this machine names it, and the documents that it takes
   service text not null,
   kind text not null check (kind in ('production', 'training')),
-  address text not null,
-  prefix text not null,
-  schema_version text not null,
+  address text not null, prefix text not null, schema_version text not null,
   -- whose it is before the first sign-in, and the service's identifier of the account after it
-  username text,
-  account text,
-  -- the ledger and the machine that pushed last; empty before the first push
-  ledger text not null default '',
-  machine text not null default '',
-  -- the last fact of that ledger that was read
-  united_seq integer not null default 0,
-  united_fact text not null default '',
+  username text, account text,
+  -- the ledger and the machine that pushed last, empty before the first push; and the last fact of the ledger that was read
+  ledger text not null default '', machine text not null default '',
+  united_seq integer not null default 0, united_fact text not null default '',
   -- pushed from elsewhere before, or with a ledger that is lost: the service is searched as for the first time
   must_look integer not null default 0 check (must_look in (0, 1)),
   -- in a backup: when it was made
@@ -29,15 +23,10 @@ create table header (
 -- the account as the service last described it
 create table account (
   only integer primary key check (only = 1),
-  ident_cely text not null,
-  username text not null,
-  name text not null,
-  email text not null,
-  organisation text not null,
-  role text not null,
+  ident_cely text not null, username text not null, name text not null, email text not null,
+  organisation text not null, role text not null,
   -- prefix and namespace in which the service wrote it; empty where it did not
-  prefix text not null,
-  namespace text not null,
+  prefix text not null, namespace text not null,
   seen_at integer not null
 ) strict;
 
@@ -112,20 +101,11 @@ create table entries (
   changed integer not null check (changed in (0, 1)),
   -- import: the record that it became; number, photo: the record to change
   ident_cely text,
-  project text,
-  value text,
-  expects text,
-  photograph text,
-  attempts integer not null,
-  unknown_attempts integer not null,
-  not_before_at integer not null,
+  project text, value text, expects text, photograph text,
+  attempts integer not null, unknown_attempts integer not null, not_before_at integer not null,
   -- a question for a person, and the last inconclusive lookup, as JSON
-  held text,
-  lookup text,
-  reason text,
-  issues text,
-  created_at integer not null,
-  updated_at integer not null
+  held text, lookup text, reason text, issues text,
+  created_at integer not null, updated_at integer not null
 ) strict;
 
 create index entries_claimable on entries (not_before_at, id) where state = 'queued' and held is null and (kind = 'import' or ident_cely is not null);
@@ -138,11 +118,7 @@ create index entries_unsettled on entries (state, id) where state in ('draft', '
 create index entries_held on entries (id) where held is not null;
 
 -- the server time of the last complete search of each project, and that a person said that its hidden records are others'
-create table project_searches (
-  project text primary key,
-  server_at integer not null,
-  others_write integer not null default 0
-) strict, without rowid;
+create table project_searches (project text primary key, server_at integer not null, others_write integer not null default 0) strict, without rowid;
 
 -- records that a search showed and no fact explains, as JSON; null where it is listed and not shown
 create table unexplained (ident_cely text primary key, record text check (record is null or json_valid(record))) strict, without rowid;
@@ -151,17 +127,21 @@ create table unexplained (ident_cely text primary key, record text check (record
 create table pulled (
   ident_cely text primary key,
   standing text not null check (standing in ('shown', 'withheld', 'deleted', 'missing')),
-  datestamp_at integer,
-  stav integer,
+  datestamp_at integer, stav integer,
   record text check (record is null or json_valid(record)),
-  since_at integer not null,
-  seen_at integer not null
+  since_at integer not null, seen_at integer not null
 ) strict, without rowid;
 
 create table pulls (only integer primary key check (only = 1), watermark_at integer not null, completed_at integer not null) strict;
 
 create view outbox_overview as
 select entries.id as entry, finds.local_id, (select address from header) as service, entries.kind, state, held is not null as held,
-  entries.ident_cely, json_extract(reason, case json_type(reason) when 'text' then '$' else '$.text' end) as reason,
+  entries.ident_cely, case json_type(reason) when 'text' then reason ->> '$' else (
+    with recursive said (left_over, text) as (
+      select json_array_length(reason, '$.values'), reason ->> '$.text'
+      union all select left_over - 1, replace(text, '${' || (left_over - 1) || '}', coalesce(
+        reason ->> ('$.values[' || (left_over - 1) || '].text'), reason ->> ('$.values[' || (left_over - 1) || ']')))
+      from said where left_over > 0)
+    select text from said where left_over = 0) end as reason,
   not_before_at, attempts, standing, stav
 from entries left join finds on finds.id = find_id left join pulled on pulled.ident_cely = entries.ident_cely;

@@ -319,7 +319,7 @@ function makeOutboxAccess(
 }
 
 /** Profiles of one account share the lock, whatever their outboxes. */
-function makeLockName({ baseUrl, username }: Profile): string {
+export function makeLockName({ baseUrl, username }: Pick<Profile, 'baseUrl' | 'username'>): string {
   return hash('sha256', `${baseUrl} ${username?.toLowerCase() ?? ''}`, 'hex').slice(0, 32);
 }
 

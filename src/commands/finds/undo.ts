@@ -29,7 +29,7 @@ async function undo(context: Context, id: string | undefined): Promise<ExitReaso
   const command =
     id === undefined
       ? findLastCommand(outbox)
-      : listCommands(outbox).find((each) => each.id === id && !each.isUndone);
+      : listCommands(outbox).find((each) => each.id === id);
   if (command === undefined)
     throw new UsageError(
       id === undefined ? t`There is no command to undo.` : t`There is no command ${id} to undo.`,

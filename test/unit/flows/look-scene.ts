@@ -1,5 +1,5 @@
 import { asServerMs } from '../../../src/base/clock.ts';
-import { type ReconciledEntry, reconcile } from '../../../src/flows/reconcile/reconcile-entries.ts';
+import { type ReconciledEntry, reconcile } from '../../../src/push/reconcile.ts';
 import { claim, settle } from '../../../src/outbox/claims.ts';
 import { addNumber, addPhoto } from '../../../src/outbox/entries.ts';
 import type { Entry } from '../../../src/outbox/entry.ts';

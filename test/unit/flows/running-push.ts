@@ -1,9 +1,9 @@
 import { asMonotonicMs } from '../../../src/base/clock.ts';
 import type { AttemptOutcome } from '../../../src/base/outcomes.ts';
-import { createBreakers } from '../../../src/flows/push/circuit-breaker.ts';
+import { createBreakers } from '../../../src/push/circuit-breaker.ts';
 import { createServerClock, type PushEvent } from '../../../src/push/push-context.ts';
-import { PushSession } from '../../../src/flows/push/push-session.ts';
-import type { SendResult } from '../../../src/flows/push/send-entry.ts';
+import { PushSession } from '../../../src/push/session.ts';
+import type { SendResult } from '../../../src/push/departure.ts';
 import { TransportError } from '../../../src/http/exchange.ts';
 import { hashSha512 } from '../../../src/http/request-body.ts';
 import { settle } from '../../../src/outbox/claims.ts';
