@@ -58,7 +58,7 @@ type FixedParts = {
   readonly terminal?: Terminal;
   readonly outboxesFolder?: string;
   readonly outboxId?: string;
-  readonly journal?: LedgerLayout;
+  readonly ledger?: LedgerLayout;
 };
 
 /** Services of the machine and the network. */
@@ -277,7 +277,7 @@ function makeOutboxAccess(
     fixed.outboxId ?? getConfig().profiles.get(getProfile().name)?.outbox?.toString();
   const getOutboxId = (): string =>
     findOutboxId() ?? assignOutbox(places, clock, getProfile().name);
-  const layout = memoize(() => fixed.journal ?? chooseLedgerLayout(getConfig().journal, system));
+  const layout = memoize(() => fixed.ledger ?? chooseLedgerLayout(system));
   const getPlaces = (id = getOutboxId()): OutboxPlaces => makeOutboxPlaces(places, id);
   const getLedgerPlaces = (id = getOutboxId()): LedgerPlaces =>
     makeLedgerPlaces(places, layout(), getPlaces(id).folder);

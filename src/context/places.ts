@@ -49,7 +49,7 @@ export function readMachineId(system: System): string {
 }
 
 /**
- * Tells if the process runs in a container, or the Linux namespace is unreadable; the journal is
+ * Tells if the process runs in a container, or the Linux namespace is unreadable; the ledger is
  * beside the outbox then.
  */
 function isContainer(system: System): boolean {
@@ -116,8 +116,8 @@ export type Places = {
    */
   readonly paceFile: string;
   /**
-   * The machine's copy of all events, and the push locks, outside of any data home, so that no copy
-   * of one includes them.
+   * Everything attempted from this machine, and the push locks, outside of any data home, so that no
+   * copy of one includes them.
    */
   readonly ledgerFile: string;
   readonly locksFolder: string;
@@ -226,13 +226,12 @@ export type OutboxPlaces = {
 };
 
 /**
- * `state`: one journal for all outboxes of the machine, outside the data home. `beside`: one in the
+ * `state`: one ledger for all outboxes of the machine, outside the data home. `beside`: one in the
  * folder of each outbox.
  */
-export const JOURNAL_LAYOUTS = ['state', 'beside'] as const;
-export type LedgerLayout = (typeof JOURNAL_LAYOUTS)[number];
+export type LedgerLayout = 'state' | 'beside';
 
-/** Journal of an outbox, and the folder of its lock. */
+/** Ledger of an outbox, and the folder of its lock. */
 export type LedgerPlaces = {
   readonly ledgerFile: string;
   readonly locksFolder: string;
@@ -263,18 +262,12 @@ function makeFilePlaces(folder: string): OutboxPlaces {
   };
 }
 
-/**
- * Returns the layout of config.toml, else the default: a container may lose its state folder at any
- * time.
- */
-export function chooseLedgerLayout(
-  configured: LedgerLayout | undefined,
-  system: System,
-): LedgerLayout {
-  return configured ?? (isContainer(system) ? 'beside' : 'state');
+/** A container may lose its state folder at any time. */
+export function chooseLedgerLayout(system: System): LedgerLayout {
+  return isContainer(system) ? 'beside' : 'state';
 }
 
-/** Returns the places of the journal and the lock: in the state folder, or beside the outbox. */
+/** Returns the places of the ledger and the lock: in the state folder, or beside the outbox. */
 export function makeLedgerPlaces(
   { ledgerFile, locksFolder }: Places,
   layout: LedgerLayout,

@@ -109,7 +109,7 @@ function assertSoundFile(path: string, database: Database): void {
 }
 
 /** Verifies each fact by its id. @throws DatabaseError where one differs from what was written */
-export function assertSoundLedger({ path }: Ledger): void {
+export function assertSoundLedger(path: string): void {
   const database = openDatabase(path, { synchronous: 'normal', readonly: true });
   try {
     reportDamage(path, () => {

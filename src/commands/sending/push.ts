@@ -1,11 +1,11 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { type ExitReason, UsageError } from '../../base/errors.ts';
-import { formatDecimal, formatMoment, msgid, ngettext, t } from '../../base/language.ts';
+import { formatDecimal, msgid, ngettext, t } from '../../base/language.ts';
 import { cmd, type Message, msg } from '../../base/message.ts';
 import { initCommand } from '../../context/config.ts';
-import { type Context, type GlobalOptions, installSignalHandlers } from '../../context/context.ts';
-import { announceInstance, confirmProduction, openSync } from '../../context/open-service.ts';
-import { openPace } from '../../context/pacing.ts';
+import type { Context, GlobalOptions } from '../../context/context.ts';
+import { openPush } from '../../context/open-push.ts';
+import { announceInstance, confirmProduction } from '../../context/open-service.ts';
 import { formatEntry, KIND_WORDS } from '../../flows/finds/entry-words.ts';
 import type { NewPerson } from '../../flows/finds/outbox-status.ts';
 import type { Entry, EntryKind } from '../../outbox/entry.ts';
@@ -18,14 +18,10 @@ import {
   SENDABLE_KINDS,
 } from '../../push/drain-queue.ts';
 import { type NotChecked, type PushAllOptions, pushAll } from '../../push/push.ts';
-import type { StopCause } from '../../push/push-context.ts';
 import { sendHeld } from '../../push/resolve.ts';
-import { withoutFullStop } from '../../text/characters.ts';
 import { printable } from '../../ui/terminal.ts';
-
 import { defineCommand, parseWholeNumber, type Runner } from '../command.ts';
-import { formatRequestCount, listAnswers } from '../result-texts.ts';
-
+import { formatRequestCount, formatStopCause, listAnswers, STOP_REASONS } from '../result-texts.ts';
 import {
   admitNewPeople,
   findNewPeople,
@@ -83,15 +79,11 @@ function parseKinds(text: string): EntryKind[] {
   });
 }
 
-/**
- * Sends the queue. A rehearsal sets `look` to false: the service is not searched before.
- * @throws UsageError for `--watch` with `--limit` or `--dry-run`;
- * UndecidedOutboxError without an answer
- */
+/** Sends the queue. @throws UsageError for `--watch` with `--limit` or `--dry-run` */
 export async function pushCommand(
   context: Context,
   names: readonly string[],
-  options: PushOptions & { readonly look?: false },
+  options: PushOptions,
 ): Promise<ExitReason> {
   const { terminal } = context;
   const outbox =
@@ -142,13 +134,11 @@ function mayAsk({ terminal }: Context, { watch }: PushOptions): boolean {
 async function pushOptions(
   context: Context,
   outbox: Outbox,
-  options: PushOptions & { readonly look?: false },
+  options: PushOptions,
   kinds: readonly EntryKind[],
   recordKeys: PushAllOptions['recordKeys'],
 ) {
   const { terminal } = context;
-  const profile = context.getProfile();
-  const { maxInFlight, answerTimeoutMs, settleMs, lookBackDays } = profile;
   const isAllAccepted = options.acceptNewPeople === true;
   const admission = (mayAskNow: boolean) => ({
     outbox,
@@ -157,20 +147,13 @@ async function pushOptions(
     mayAsk: mayAskNow && mayAsk(context, options),
   });
   return {
-    ...installSignalHandlers(
-      context,
-      t`Waiting for requests in progress. Press Ctrl-C again to abort them.`,
-    ),
-    ...(await openSync(context)),
-    ...{ maxInFlight, answerTimeoutMs, settleMs, kinds, recordKeys },
+    ...(await openPush(context)),
+    kinds,
+    recordKeys,
     isUrgent: recordKeys !== undefined,
     limit: options.limit,
-    pace: await openPace(context, profile),
-    machine: context.getMachineId(),
-    photosFolder: context.getOutboxPlaces().photosFolder,
     onQuestion: options.onQuestion ?? 'hold',
     takesOver: options.takeOver === true,
-    lookBackMs: lookBackDays * DAY_MS,
     onNotChecked: (why: NotChecked) => terminal.note(String(describeNotChecked(context, why))),
     ...(kinds.includes('import')
       ? { admitNewPeople: (mayAskNow: boolean) => admitNewPeople(context, admission(mayAskNow)) }
@@ -189,8 +172,6 @@ async function pushOptions(
       : {}),
   };
 }
-
-const DAY_MS = 24 * 3600 * 1000;
 
 const NOT_CHECKED: Readonly<Record<NotChecked, Message>> = {
   'no-harvesting': msg`Not checked: this service has no harvesting, so pas cannot see if another computer has sent the same finds.`,
@@ -267,14 +248,6 @@ function printQueued(
   return 'done';
 }
 
-function stopText(cause: StopCause): string {
-  const reason =
-    cause.kind === 'interrupted' ? t`interrupted` : withoutFullStop(printable(cause.reason));
-  if (cause.kind !== 'waiting' && cause.kind !== 'not-yet') return reason;
-  const until = formatMoment(cause.untilMs);
-  return t`${reason} (until ${until})`;
-}
-
 /** What a push was to send: incomplete finds, and the number of entries that are still left. */
 type Expected = { readonly drafts: readonly string[]; readonly left: () => number };
 
@@ -309,7 +282,7 @@ function summarise(
   const delayed = throttled + locked > 0 ? `, ${t`${throttled} throttled, ${locked} locked`}` : '';
   terminal.printLine(`${outcome}; ${effort}${delayed}.`);
   if (stopCause !== undefined && result.atRest !== true) {
-    const why = stopText(stopCause);
+    const why = formatStopCause(stopCause);
     terminal.warn(t`Stopped: ${why}. Entries that were not sent stay queued.`);
   }
   if (held > 0) terminal.warn(formatHeldCount(held));
@@ -334,29 +307,13 @@ function summarise(
     elapsed_ms: Math.round(result.elapsedMs),
   });
   if (uncertain + held > 0) return 'uncertain';
-  switch (stopCause?.kind) {
-    case 'not-allowed':
-      return 'notAllowed';
-    case 'new-people':
-      return 'dataRefused';
-    case 'interrupted':
-      return result.atRest === true && queued === 0
-        ? totals.refused > 0
-          ? 'dataRefused'
-          : 'done'
-        : 'interrupted';
-    case 'closed':
-    case 'unreachable':
-    case 'waiting':
-    case 'not-yet':
-    case 'in-doubt':
-      return 'unavailable';
-    case undefined:
-      if (totals.refused > 0 || result.leftOut.length > 0 || drafts.length > 0)
-        return 'dataRefused';
-      if (warnOfWaiting(context, outbox, left)) return 'dataRefused';
-      return warnNonConforming(context, stillNonConforming) ? 'outsideContract' : 'done';
-  }
+  const hasSentAll = result.atRest === true && queued === 0;
+  if (hasSentAll && stopCause?.kind === 'interrupted')
+    return totals.refused > 0 ? 'dataRefused' : 'done';
+  if (stopCause !== undefined) return STOP_REASONS[stopCause.kind];
+  if (totals.refused > 0 || result.leftOut.length > 0 || drafts.length > 0) return 'dataRefused';
+  if (warnOfWaiting(context, outbox, left)) return 'dataRefused';
+  return warnNonConforming(context, stillNonConforming) ? 'outsideContract' : 'done';
 }
 
 function formatHeldCount(count: number): string {

@@ -27,6 +27,7 @@ import {
   passCheck,
 } from '../../flows/checks/check-machine.ts';
 import {
+  checkContents,
   checkLease,
   checkLedger,
   checkLocks,
@@ -34,9 +35,8 @@ import {
   checkPlace,
   checkRows,
 } from '../../flows/checks/check-outbox.ts';
-import { repairOutbox, setLedgerAside } from '../../flows/outbox/describe-outbox.ts';
+import { describeOutbox, repairOutbox } from '../../flows/outbox/describe-outbox.ts';
 import type { Exchange } from '../../http/exchange.ts';
-import { withPushLock } from '../../outbox/push-lock.ts';
 import { padText } from '../../text/characters.ts';
 import { printable } from '../../ui/terminal.ts';
 import { defineCommand, type Runner } from '../command.ts';
@@ -65,6 +65,7 @@ async function runDoctor(context: Context, options: DoctorOptions): Promise<Exit
   for (const check of checkMachine(context)) add(check);
   const sound = checks.every(({ name, level }) => name !== 'outbox' || level === 'ok');
   let profile: Profile | undefined;
+  let hasOutbox = false;
   try {
     profile = context.getProfile();
   } catch (thrown) {
@@ -73,7 +74,7 @@ async function runDoctor(context: Context, options: DoctorOptions): Promise<Exit
   if (profile !== undefined) {
     add(...(await checkProfile(context, profile)));
     // Missing files are not created.
-    const hasOutbox =
+    hasOutbox =
       sound &&
       profile.outbox !== undefined &&
       existsSync(context.getOutboxPlaces(profile.outbox).outboxFile);
@@ -108,24 +109,26 @@ async function runDoctor(context: Context, options: DoctorOptions): Promise<Exit
       ),
     );
   }
-  return conclude(context, checks);
+  return conclude(context, checks, hasOutbox);
 }
 
-/** Repairs the ledger and the outbox, under the push lock. */
+/** Repairs the ledger and the outbox of the profile; nothing where it has none. */
 async function repair(context: Context): Promise<void> {
   const { terminal, clock } = context;
-  await withPushLock(context.pushLock(), async () => {
-    const { ledgerFile } = context.getLedgerPlaces();
-    if (existsSync(ledgerFile) && checkLedger(ledgerFile, 'state').level !== 'ok') {
-      const aside = setLedgerAside(ledgerFile, clock.now());
-      terminal.warn(t`The damaged ledger is now ${aside}. It is made again from the outbox.`);
-    }
-    const { removed, corrected } = repairOutbox(await context.openOutboxToPush());
-    const names = corrected.slice(0, MAX_NAMED).join(', ');
-    if (removed.length > 0)
-      terminal.warn(t`${removed.length} damaged facts were removed; the ledger added what it has.`);
-    if (corrected.length > 0) terminal.warn(t`The stored states of ${names} were wrong.`);
+  const { outbox: id } = context.getProfile();
+  if (id === undefined || !existsSync(context.getOutboxPlaces(id).outboxFile)) return;
+  const { ledgerAside, removed, corrected } = await repairOutbox({
+    lock: context.pushLock(),
+    ledgerFile: context.getLedgerPlaces().ledgerFile,
+    clock,
+    open: () => context.openOutboxById(id),
   });
+  if (ledgerAside !== undefined)
+    terminal.warn(t`The damaged ledger is now ${ledgerAside}. It is made again from the outbox.`);
+  if (removed.length > 0)
+    terminal.warn(t`Damaged facts were removed: ${removed.length}. The ledger added what it has.`);
+  const names = corrected.slice(0, MAX_NAMED).join(', ');
+  if (corrected.length > 0) terminal.warn(t`The stored states of ${names} were wrong.`);
 }
 
 const MAX_NAMED = 20;
@@ -149,7 +152,12 @@ const GRAVEST_FIRST: readonly ExitReason[] = [
   'outsideContract',
 ];
 
-function conclude({ terminal }: Context, checks: readonly Check[]): ExitReason {
+async function conclude(
+  context: Context,
+  checks: readonly Check[],
+  hasOutbox: boolean,
+): Promise<ExitReason> {
+  const { terminal } = context;
   const reasons = checks.flatMap(({ level, reason }) => (level === 'problem' ? [reason] : []));
   const good = reasons.length === 0;
   const all = checks.every(({ level }) => level !== 'unchecked');
@@ -169,10 +177,34 @@ function conclude({ terminal }: Context, checks: readonly Check[]): ExitReason {
       message,
       todo: todo ?? null,
     })),
+    outbox: hasOutbox ? await toOutboxJson(context) : null,
   });
   return good
     ? 'done'
     : (GRAVEST_FIRST.find((reason) => reasons.includes(reason)) ?? 'dataRefused');
+}
+
+/** Returns the outbox for programs; null where it cannot be read, which a check says. */
+async function toOutboxJson(context: Context): Promise<Record<string, unknown> | null> {
+  try {
+    const outbox = await context.openOutbox();
+    const described = describeOutbox(outbox, context.getMachineId());
+    const { header, user, place, ...counts } = described;
+    return {
+      id: header.outbox,
+      file: outbox.path,
+      service: header.address,
+      kind: header.kind,
+      account: header.account,
+      user: user ?? null,
+      ledger: context.getLedgerPlaces().ledgerFile,
+      place: place ?? null,
+      ...counts,
+    };
+  } catch (thrown) {
+    if (thrown instanceof PasError) return null;
+    throw thrown;
+  }
 }
 
 /** Runs one after the other, since a large database takes its time. */
@@ -218,7 +250,10 @@ async function checkOutbox(context: Context): Promise<Check[]> {
   const { ledgerFile, locksFolder, layout } = context.getLedgerPlaces();
   return [
     await attemptCheck('rows', async () => checkRows(await context.openOutbox())),
-    await attemptCheck('journal', async () => checkLedger(ledgerFile, layout)),
+    await attemptCheck('contents', async () =>
+      checkContents(describeOutbox(await context.openOutbox(), context.getMachineId())),
+    ),
+    await attemptCheck('ledger', async () => checkLedger(ledgerFile, layout)),
     await attemptCheck('locks', async () => checkLocks(locksFolder)),
     await attemptCheck('lease', async () => checkLease(context.pushLock())),
     await attemptCheck('belongs-to', async () =>
@@ -343,7 +378,8 @@ const CHECK_WORDS: Readonly<Record<string, Message>> = {
   'vocabulary-file': msg`vocabulary-file`,
   profile: msg`profile`,
   secrets: msg`secrets`,
-  journal: msg`journal`,
+  contents: msg`contents`,
+  ledger: msg`ledger`,
   locks: msg`locks`,
   lease: msg`lease`,
   'belongs-to': msg`belongs to`,

@@ -8,6 +8,7 @@ import { formatIssuePlace } from '../../base/issue.ts';
 import { msgid, ngettext, t } from '../../base/language.ts';
 import { cmd } from '../../base/message.ts';
 import type { Context, GlobalOptions } from '../../context/context.ts';
+import { openPush } from '../../context/open-push.ts';
 import { openValidation } from '../../context/validation.ts';
 import {
   assertTraining,
@@ -21,10 +22,12 @@ import {
 } from '../../flows/outbox/rehearsal.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
 import type { StoredFind } from '../../outbox/stored-finds.ts';
+import { SENDABLE_KINDS } from '../../push/drain-queue.ts';
+import { pushAll } from '../../push/push.ts';
 import { printable, requireConfirmation } from '../../ui/terminal.ts';
 import { collect, defineCommand, type Runner } from '../command.ts';
-import { formatFindCount } from '../result-texts.ts';
-import { pushCommand } from '../sending/push.ts';
+import { formatFindCount, formatStopCause, STOP_REASONS } from '../result-texts.ts';
+import { showPush } from '../sending/push-progress.ts';
 
 type RehearseOptions = GlobalOptions & {
   readonly to?: string;
@@ -166,8 +169,9 @@ async function composeProjectMap(
 }
 
 /**
- * Uses an outbox of its own for each rehearsal, so that it can be repeated; it is removed
- * afterwards.
+ * Uses an outbox and a ledger of its own for each rehearsal, so that it can be repeated; both are
+ * removed afterwards.
+ * @returns the results, and the exit reason where nothing was sent
  */
 async function sendCopies(
   context: Context,
@@ -192,7 +196,7 @@ async function sendCopies(
     terminal: quiet,
     outboxesFolder: folder,
     outboxId: id,
-    journal: 'beside',
+    ledger: 'beside',
   });
   try {
     const to = await training.openOutboxToPush();
@@ -204,12 +208,7 @@ async function sendCopies(
       },
       projects,
     });
-    // Records of an earlier rehearsal are equal to these.
-    const ended = await pushCommand(training, [], {
-      yes: true,
-      onQuestion: 'send',
-      acceptNewPeople: true,
-    });
+    const ended = await push(training, to);
     const mapped = finds.filter((find) =>
       listProjectCodes(from, [find]).every((project) => projects.has(project)),
     );
@@ -218,6 +217,24 @@ async function sendCopies(
     await training.close();
     rmSync(join(folder, id), { recursive: true, force: true });
   }
+}
+
+/** @returns the exit reason where nothing was sent */
+async function push(training: Context, outbox: Outbox): Promise<ExitReason> {
+  const { end, ...progress } = showPush(training, outbox, false);
+  const { stopCause } = await pushAll({
+    ...(await openPush(training)),
+    ...progress,
+    kinds: SENDABLE_KINDS,
+    recordKeys: undefined,
+    limit: undefined,
+    // Records of an earlier rehearsal are equal to these.
+    onQuestion: 'send',
+  }).finally(end);
+  if (stopCause === undefined) return 'dataRefused';
+  const why = formatStopCause(stopCause);
+  training.terminal.warn(t`Stopped: ${why}.`);
+  return STOP_REASONS[stopCause.kind];
 }
 
 function print(

@@ -3,17 +3,28 @@ import { msgid, ngettext, t } from '../../base/language.ts';
 import { cmd } from '../../base/message.ts';
 import { assertSound } from '../../outbox/backup.ts';
 import { listUnsentPhotoEntries } from '../../outbox/entry-queries.ts';
+import { assertSoundLedger } from '../../outbox/ledger.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
 import { isPushRunning } from '../../outbox/push-lock.ts';
 import { getPlace } from '../../outbox/unite.ts';
 import { openContentStore } from '../../store/content-store.ts';
 import { isLockingReliable } from '../../store/lock-file.ts';
-import { type Check, checkDatabase, makeProblem, passCheck } from './check-machine.ts';
+import type { Description } from '../outbox/describe-outbox.ts';
+import { type Check, checkDatabase, makeFailed, makeProblem, passCheck } from './check-machine.ts';
 
 /** Checks each fact of the outbox by its id. @throws DatabaseError where one is damaged */
 export function checkRows(outbox: Outbox): Check {
   assertSound(outbox);
   return passCheck('rows', t`every fact of the outbox is as it was written`);
+}
+
+/** Shows the service and account of the outbox, and its counts. */
+export function checkContents({ header, user, finds, unsent }: Description): Check {
+  const { address } = header;
+  const account = user ?? t`no account has signed in yet`;
+  const found = ngettext(msgid`${finds} find`, `${finds} finds`, finds);
+  const left = ngettext(msgid`${unsent} entry not sent`, `${unsent} entries not sent`, unsent);
+  return passCheck('contents', t`for ${address} (${account}): ${found}, ${left}`);
 }
 
 export function checkLease(lock: Parameters<typeof isPushRunning>[0]): Check {
@@ -62,12 +73,17 @@ export function checkPhotographs(
   );
 }
 
-/** Checks that the ledger is readable, and reports its size and place. */
+/** Checks each fact of the ledger, and reports its size and place. */
 export function checkLedger(file: string, layout: 'state' | 'beside'): Check {
   if (!existsSync(file)) return passCheck('ledger', t`${file} does not exist yet`);
   const todo = t`Move it aside, and make it again from the outboxes: ${cmd`pas doctor --repair`}`;
   const { level, message } = checkDatabase('ledger', file, todo);
   if (level !== 'ok') return makeProblem('ledger', message, todo, 'config');
+  try {
+    assertSoundLedger(file);
+  } catch (thrown) {
+    return makeProblem('ledger', makeFailed('ledger', thrown).message, todo, 'config');
+  }
   return passCheck(
     'ledger',
     layout === 'state'
