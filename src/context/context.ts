@@ -277,7 +277,7 @@ function makeOutboxAccess(
     fixed.outboxId ?? getConfig().profiles.get(getProfile().name)?.outbox?.toString();
   const getOutboxId = (): string =>
     findOutboxId() ?? assignOutbox(places, clock, getProfile().name);
-  const layout = memoize(() => fixed.ledger ?? chooseLedgerLayout(system));
+  const layout = memoize(() => fixed.ledger ?? chooseLedgerLayout(places, system));
   const getPlaces = (id = getOutboxId()): OutboxPlaces => makeOutboxPlaces(places, id);
   const getLedgerPlaces = (id = getOutboxId()): LedgerPlaces =>
     makeLedgerPlaces(places, layout(), getPlaces(id).folder);

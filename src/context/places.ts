@@ -121,6 +121,8 @@ export type Places = {
    */
   readonly ledgerFile: string;
   readonly locksFolder: string;
+  /** The environment names the state folder, so it is kept, also in a container. */
+  readonly isStateNamed: boolean;
 };
 
 /** Removes empty variables: a CI system passes a missing secret as an empty one. */
@@ -171,6 +173,7 @@ export function makePlaces(
     return joinPath(userFolder, '.local', kind === 'data' ? 'share' : 'state', 'pas');
   };
   const home = variables['PAS_HOME'] ?? place('data', 'XDG_DATA_HOME');
+  const namedState = getAbsolute('PAS_STATE') ?? getAbsolute('XDG_STATE_HOME');
   const state = getAbsolute('PAS_STATE') ?? place('state', 'XDG_STATE_HOME');
   return {
     home,
@@ -183,6 +186,7 @@ export function makePlaces(
     paceFile: joinPath(state, 'pace.sqlite'),
     ledgerFile: joinPath(state, 'ledger.sqlite'),
     locksFolder: joinPath(state, 'locks'),
+    isStateNamed: namedState !== undefined,
   };
 }
 
@@ -262,9 +266,9 @@ function makeFilePlaces(folder: string): OutboxPlaces {
   };
 }
 
-/** A container may lose its state folder at any time. */
-export function chooseLedgerLayout(system: System): LedgerLayout {
-  return isContainer(system) ? 'beside' : 'state';
+/** A container may lose its state folder at any time, unless one was named. */
+export function chooseLedgerLayout({ isStateNamed }: Places, system: System): LedgerLayout {
+  return !isStateNamed && isContainer(system) ? 'beside' : 'state';
 }
 
 /** Returns the places of the ledger and the lock: in the state folder, or beside the outbox. */

@@ -4,12 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
 import { openOutbox, updateHeader } from '../../src/outbox/open-outbox.ts';
 import { fetchToken } from '../support/contract-requests.ts';
-import {
-  configFile,
-  keepJournalInState,
-  outboxFile,
-  pushUnchecked,
-} from '../support/outbox-files.ts';
+import { configFile, outboxFile, pushUnchecked } from '../support/outbox-files.ts';
 import {
   addressFlags,
   expectDone,
@@ -28,7 +23,6 @@ const FIND = 'K-1';
 
 async function laptop(flags: readonly string[] = NEVER_SETTLED): Promise<Home> {
   const home = await signedIn(mock.service, 'archaeologist', flags);
-  keepJournalInState(home);
   return home.with({ PAS_PASSWORD: 'archaeologist', EDITOR: 'true' });
 }
 

@@ -1,7 +1,7 @@
 import { cpSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, expect, test } from 'vitest';
-import { keepJournalInState, outboxFolder } from '../support/outbox-files.ts';
+import { outboxFolder } from '../support/outbox-files.ts';
 import { expectDone, type Home, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
 import { writeSeason } from '../support/season.ts';
 import { useMock } from '../support/use-mock.ts';
@@ -11,7 +11,6 @@ let home: Home;
 
 beforeEach(async () => {
   home = await signedIn(mock.service, 'archaeologist', WITHOUT_PAUSES);
-  keepJournalInState(home);
 });
 
 const fail = (endpoint: string, fault: string, times = 1): Promise<unknown> =>

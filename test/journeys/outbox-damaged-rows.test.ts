@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { beforeEach, expect, test } from 'vitest';
 import { openSqlite } from '../../src/store/database.ts';
 import { findStates } from '../support/find-states.ts';
-import { keepJournalInState, outboxFile } from '../support/outbox-files.ts';
+import { outboxFile } from '../support/outbox-files.ts';
 import { expectDone, type Home, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
 import { writeSeason } from '../support/season.ts';
 import { useMock } from '../support/use-mock.ts';
@@ -14,7 +14,6 @@ let copy: string;
 
 beforeEach(async () => {
   home = await signedIn(mock.service, 'archaeologist', WITHOUT_PAUSES);
-  keepJournalInState(home);
   copy = join(home.folder, 'backup.sqlite');
   await expectDone(home.pas('import', writeSeason(home, 3)));
   await expectDone(home.pas('number', 'set', 'K-1', 'A 1'));

@@ -6,7 +6,7 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import { openSqlite } from '../../src/store/database.ts';
 import { findStates } from '../support/find-states.ts';
 import { numberedRuns } from '../support/numbered-runs.ts';
-import { configFile, keepJournalInState, outboxFile } from '../support/outbox-files.ts';
+import { configFile, outboxFile } from '../support/outbox-files.ts';
 import {
   addressFlags,
   expectDone,
@@ -26,7 +26,6 @@ let copy: string;
 
 beforeEach(async () => {
   home = await signedIn(mock.service, 'archaeologist', WITHOUT_PAUSES);
-  keepJournalInState(home);
   copy = join(home.folder, 'backup.sqlite');
 });
 
@@ -180,12 +179,7 @@ describe.skipIf(!canMount)('If the journal', () => {
 
 describe('Two homes with one outbox', () => {
   /** Another home, whose outboxes are those of the first. */
-  function beside(layout: 'state' | 'beside'): Home {
-    const config = readFileSync(configFile(home), 'utf8').replace(
-      /^journal = .*$/m,
-      `journal = "${layout}"`,
-    );
-    writeFileSync(configFile(home), config);
+  function makeSecond(): Home {
     const second = home.copy();
     const outboxes = join('pas', 'outboxes');
     rmSync(join(second.folder, outboxes), { recursive: true });
@@ -199,29 +193,22 @@ describe('Two homes with one outbox', () => {
     await mock.service.control('PUT', '/settings', { latency_ms: 100 });
   });
 
-  test('and the journal beside it, pushed at the same time: one waits, and nothing is sent twice.', async () => {
-    const second = beside('beside');
-    const runs = await Promise.all([home, second].map((each) => each.start('push').ended));
-    expect(runs.map(({ code }) => code).sort(), runs.map(({ stderr }) => stderr).join()).toEqual([
-      0, 11,
-    ]);
-    expect(await mock.made()).toMatchObject({ finds: 6 });
-  });
-
-  test('and a journal each: only the home that pushed first may push, and nothing is sent twice.', async () => {
-    const second = beside('state');
+  test('and a ledger each: only the home that pushed first may push, until the other takes over.', async () => {
+    const second = makeSecond();
     await expectDone(home.pas('push', 'K-1'));
-    const runs = await Promise.all([home, second].map((each) => each.start('push').ended));
-    expect(
-      runs.map(({ code }) => code),
-      runs.map(({ stderr }) => stderr).join(),
-    ).toEqual([0, 2]);
-    expect(runs[1]?.stderr).toContain('pas outbox adopt');
+    const refused = await second.pas('push');
+    expect([refused.code, refused.stderr]).toEqual([
+      2,
+      expect.stringContaining('pas push --take-over'),
+    ]);
+    expect(await mock.made()).toMatchObject({ finds: 1 });
+    await expectDone(second.pas('push', '--take-over'));
     expect(await mock.made()).toMatchObject({ finds: 6 });
+    expect(await home.pas('push')).toMatchObject({ code: 2 });
   });
 
-  test('and a journal each, both pushed for the first time at once: nothing is sent twice.', async () => {
-    const second = beside('state');
+  test('and a ledger each, both pushed for the first time at once: nothing is sent twice.', async () => {
+    const second = makeSecond();
     const runs = await Promise.all([home, second].map((each) => each.start('push').ended));
     expect(await mock.made(), runs.map(({ stderr }) => stderr).join()).toMatchObject({ finds: 6 });
   });

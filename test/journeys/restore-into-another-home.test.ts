@@ -5,12 +5,7 @@ import { systemClock } from '../../src/base/clock.ts';
 import { makeLockName } from '../../src/context/context.ts';
 import { acquirePushLock } from '../../src/outbox/push-lock.ts';
 import { openSqlite } from '../../src/store/database.ts';
-import {
-  getOutboxId,
-  keepJournalInState,
-  outboxFile,
-  outboxFolder,
-} from '../support/outbox-files.ts';
+import { getOutboxId, outboxFile, outboxFolder } from '../support/outbox-files.ts';
 import { expectDone, type Home, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
 import { writeSeason } from '../support/season.ts';
 import { useMock } from '../support/use-mock.ts';
@@ -21,7 +16,6 @@ let copy: string;
 
 beforeEach(async () => {
   home = await signedIn(mock.service, 'archaeologist', WITHOUT_PAUSES);
-  keepJournalInState(home);
   copy = join(home.folder, 'copy.sqlite');
 });
 
@@ -55,7 +49,6 @@ test('a backup of another home is restored under its own identifier, and the pre
     '--set',
     'max_in_flight=3',
   ]);
-  keepJournalInState(other);
   await expectDone(
     other.pas(
       'import',

@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { fetchToken } from '../support/contract-requests.ts';
 import { findStates } from '../support/find-states.ts';
-import { configFile, getOutboxId, keepJournalInState } from '../support/outbox-files.ts';
+import { configFile, getOutboxId } from '../support/outbox-files.ts';
 import {
   addressFlags,
   expectDone,
@@ -21,7 +21,6 @@ const OTHER = { PAS_USERNAME: 'archivist', PAS_PASSWORD: 'archivist' };
 let home: Home;
 beforeEach(async () => {
   home = await signedIn(mock.service, 'archaeologist', WITHOUT_PAUSES);
-  keepJournalInState(home);
   await expectDone(home.pas('import', writeSeason(home, 2)));
 });
 
@@ -96,7 +95,6 @@ describe('an unsent outbox is not bound to a user other than the profile’s', (
     if (!hasSignedIn) {
       home = makeHome({ PAS_PASSWORD: 'archaeologist' });
       await expectDone(home.pas(...initFlags('mock', 'archaeologist'), '--oai-auth', 'none'));
-      keepJournalInState(home);
       await expectDone(home.pas('import', writeSeason(home, 2)));
     }
     const other = await tokenOfOther();

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { findStates } from '../support/find-states.ts';
 import { type RunningMock, startMockProcess } from '../support/mock-process.ts';
-import { getOutboxId, keepJournalInState } from '../support/outbox-files.ts';
+import { getOutboxId } from '../support/outbox-files.ts';
 import {
   addressFlags,
   expectDone,
@@ -37,7 +37,6 @@ async function signIn(): Promise<void> {
       ...WITHOUT_PAUSES,
     ),
   );
-  keepJournalInState(home);
   await expectDone(home.pas('login'));
 }
 
