@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
 import { openOutbox } from '../../src/outbox/open-outbox.ts';
-import { insertFind } from '../../src/outbox/stored-finds.ts';
+import { wantNewFind } from '../../src/outbox/wishes.ts';
 import { displayWidth } from '../../src/text/characters.ts';
 import { outboxFile } from '../support/outbox-files.ts';
 import { inBash } from '../support/run-page.ts';
@@ -138,7 +138,18 @@ test('a reader that closes early ends an export without an error', async () => {
   const outbox = openOutbox(outboxFile(many, 'field'), systemClock);
   outbox.change(() => {
     for (let n = 1; n <= 3000; n += 1)
-      insertFind(outbox, { localId: `K-${n}`, elements: { poznamka: 'x'.repeat(100) } });
+      wantNewFind(
+        outbox,
+        {
+          localId: `K-${n}`,
+          elements: { poznamka: 'x'.repeat(100) },
+          file: null,
+          row: null,
+          path: null,
+          base: null,
+        },
+        { document: null, issues: [] },
+      );
   });
   outbox.close();
   const output = await inBash(

@@ -8,15 +8,12 @@ import {
   findKnownUsername,
   rememberAccount,
 } from '../../../src/outbox/bound-account.ts';
-import { mergeJournal } from '../../../src/outbox/merge.ts';
 import { readHeader } from '../../../src/outbox/open-outbox.ts';
 import { completePull, pullWatermarkMs } from '../../../src/outbox/pulled-records.ts';
 import {
   ACCOUNT_ID,
-  ADDRESS,
   BINDING,
   EVA,
-  openAnew,
   openAt,
   tempFolder,
   tempOutbox,
@@ -75,15 +72,5 @@ describe('an outbox', () => {
     for (const act of [bindAccount, assertSameAccount])
       expect(() => act(outbox, 'U-000009')).toThrow(ConfigError);
     expect(readHeader(outbox)).toMatchObject({ ...BINDING, account: ACCOUNT_ID });
-    expect(outbox.sql(`select kind, body ->> 'address' from events`).raw().all()).toEqual([
-      ['bound', ADDRESS],
-    ]);
-  });
-
-  test('that was lost is bound again by the journal', () => {
-    using outbox = tempOutbox();
-    using anew = openAnew(outbox);
-    mergeJournal(anew, { withOpen: false });
-    expect(() => bindAccount(anew, 'U-000009')).toThrow(ConfigError);
   });
 });

@@ -74,12 +74,11 @@ test('the header is changed as requested, and no further', () => {
   using outbox = tempOutbox();
   const before = readHeader(outbox);
   const changes: Partial<Header> = {
-    journal: 'j',
+    ledger: 'l',
     machine: 'm',
-    mergedSeq: 7,
-    mergedEvent: 'e',
+    unitedSeq: 7,
+    unitedFact: 'f',
     mustLook: true,
-    separateFrom: ['o-2'],
     address: 'https://moved.example.org',
   };
   updateHeader(outbox, changes);
