@@ -5,12 +5,12 @@ import { asServerMs, type Clock } from '../../src/base/clock.ts';
 import type { FindElements } from '../../src/find/fields.ts';
 import { bindAccount, type KnownAccount, rememberAccount } from '../../src/outbox/bound-account.ts';
 import { type Claim, claim } from '../../src/outbox/claims.ts';
-import type { EntryId, FindId } from '../../src/outbox/entry.ts';
-import { findImportOfFind } from '../../src/outbox/entry-queries.ts';
+import type { EntryId, FindId, Photograph, Target } from '../../src/outbox/entry.ts';
+import { findEntryByKey, findImportOfFind, listNumbers } from '../../src/outbox/entry-queries.ts';
 import { type Ledger, openLedger } from '../../src/outbox/ledger.ts';
 import { type Binding, type Outbox, openOutbox, readHeader } from '../../src/outbox/open-outbox.ts';
 import { getPlace, takePlace } from '../../src/outbox/unite.ts';
-import { wantNewFind } from '../../src/outbox/wishes.ts';
+import { wantNewFind, wantNumber, wantPhoto } from '../../src/outbox/wishes.ts';
 import { manualClock } from './manual-clock.ts';
 
 export const ADDRESS = 'https://finds.example.org';
@@ -97,6 +97,22 @@ export function queueImport(
     { document: Buffer.from(`<document>${text}</document>`), issues: [] },
   );
   return { findId, entryId: findImportOfFind(outbox, findId)?.id ?? 0 };
+}
+
+/** The entry of a number that is wanted. */
+export function queueNumber(
+  outbox: Outbox,
+  target: Target,
+  value: string,
+  expects: string | null = null,
+): EntryId {
+  wantNumber(outbox, target, value, expects, false);
+  return listNumbers(outbox, target).findLast((entry) => entry.value === value)?.id ?? 0;
+}
+
+/** The entry of a photograph that is wanted. */
+export function queuePhoto(outbox: Outbox, target: Target, photograph: Photograph): EntryId {
+  return findEntryByKey(outbox, wantPhoto(outbox, target, photograph))?.id ?? 0;
 }
 
 /** An entry that is being sent. */

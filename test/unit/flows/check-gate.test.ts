@@ -2,14 +2,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { asWallMs } from '../../../src/base/clock.ts';
 import { AuthError, UnavailableError } from '../../../src/base/errors.ts';
-import { type GateContext, holdEntriesWithQuestions } from '../../../src/push/look.ts';
-import type { NotChecked } from '../../../src/push/push.ts';
 import { findTarget } from '../../../src/flows/queue/resolve-finds.ts';
-import {
-  openDecision,
-  resolveEntries,
-  sendHeld,
-} from '../../../src/push/resolve.ts';
 import type { Exchange } from '../../../src/http/exchange.ts';
 import { makePace } from '../../../src/http/pacer.ts';
 import {
@@ -24,6 +17,9 @@ import { listAllEntries, listHeldEntries, listNumbers } from '../../../src/outbo
 import { makeLocalIdQuestion } from '../../../src/outbox/merge.ts';
 import { type Outbox, updateHeader } from '../../../src/outbox/open-outbox.ts';
 import { removeTarget } from '../../../src/outbox/removal.ts';
+import { type GateContext, holdEntriesWithQuestions } from '../../../src/push/look.ts';
+import type { NotChecked } from '../../../src/push/push.ts';
+import { openDecision, resolveEntries, sendHeld } from '../../../src/push/resolve.ts';
 import { EVA_SAID } from '../../support/account-service.ts';
 import { acceptEntry } from '../../support/attempted-entries.ts';
 import { type ManualClock, manualClock } from '../../support/manual-clock.ts';

@@ -6,8 +6,6 @@ import {
   UnavailableError,
 } from '../../../src/base/errors.ts';
 import { NEW_PERSON } from '../../../src/find/field.ts';
-import { createBreakers } from '../../../src/push/circuit-breaker.ts';
-import { pushAll } from '../../../src/push/push.ts';
 import { type HttpRequest, type HttpResponse, TransportError } from '../../../src/http/exchange.ts';
 import { makePace } from '../../../src/http/pacer.ts';
 import { addNumber } from '../../../src/outbox/entries.ts';
@@ -17,6 +15,8 @@ import { type Outbox, readHeader, updateHeader } from '../../../src/outbox/open-
 import { acquirePushLock } from '../../../src/outbox/push-lock.ts';
 import { listAttempts } from '../../../src/outbox/record-events.ts';
 import { updateFind } from '../../../src/outbox/stored-finds.ts';
+import { createBreakers } from '../../../src/push/circuit-breaker.ts';
+import { pushAll } from '../../../src/push/push.ts';
 import {
   type AskedService,
   EVA_SAID,

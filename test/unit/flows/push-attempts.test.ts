@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import { asWallMs, type Clock } from '../../../src/base/clock.ts';
 import { DatabaseError } from '../../../src/base/errors.ts';
-import { resolveEntries, undoDecision } from '../../../src/push/resolve.ts';
 import { addPhoto } from '../../../src/outbox/entries.ts';
 import type { Entry } from '../../../src/outbox/entry.ts';
 import { findEntryById, listAllEntries } from '../../../src/outbox/entry-queries.ts';
 import { type Outbox, readHeader } from '../../../src/outbox/open-outbox.ts';
 import { listAttempts, listEvidence } from '../../../src/outbox/record-events.ts';
+import { resolveEntries, undoDecision } from '../../../src/push/resolve.ts';
 import { attemptEntry } from '../../support/attempted-entries.ts';
 import { inWords } from '../../support/in-words.ts';
 import { manualClock } from '../../support/manual-clock.ts';

@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { UnavailableError, UsageError } from '../../../src/base/errors.ts';
 import { adopt, storeSeparate } from '../../../src/flows/outbox/fence.ts';
-import { resolveEntries } from '../../../src/push/resolve.ts';
 import { listAllEntries } from '../../../src/outbox/entry-queries.ts';
 import { type Outbox, readHeader } from '../../../src/outbox/open-outbox.ts';
+import { resolveEntries } from '../../../src/push/resolve.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 import {
   aComputer,

@@ -1,17 +1,16 @@
 import { setMaxListeners } from 'node:events';
 import { Readable } from 'node:stream';
-import { createBreakers } from '../../../src/push/circuit-breaker.ts';
+import { type HttpRequest, type HttpResponse, TransportError } from '../../../src/http/exchange.ts';
+import { makePace } from '../../../src/http/pacer.ts';
+import { ENTRY_KINDS, type EntryState } from '../../../src/outbox/entry.ts';
+import { listAllEntries } from '../../../src/outbox/entry-queries.ts';
+import type { Outbox } from '../../../src/outbox/open-outbox.ts';
 import { drainQueue, type PushResult } from '../../../src/push/drain-queue.ts';
 import {
   createServerClock,
   type PushContext,
   type PushEvent,
 } from '../../../src/push/push-context.ts';
-import { type HttpRequest, type HttpResponse, TransportError } from '../../../src/http/exchange.ts';
-import { makePace } from '../../../src/http/pacer.ts';
-import { ENTRY_KINDS, type EntryState } from '../../../src/outbox/entry.ts';
-import { listAllEntries } from '../../../src/outbox/entry-queries.ts';
-import type { Outbox } from '../../../src/outbox/open-outbox.ts';
 import { EVA_SAID } from '../../support/account-service.ts';
 import { type ManualClock, manualClock } from '../../support/manual-clock.ts';
 import { memoryPaceStore } from '../../support/memory-pace-store.ts';
@@ -30,9 +29,7 @@ export type Asked = {
   readonly project: string | null;
 };
 
-type More = Partial<
-  Pick<PushContext, 'limit' | 'maxInFlight' | 'session' | 'pace' | 'breakerMemory'>
-> & {
+type More = Partial<Pick<PushContext, 'limit' | 'maxInFlight' | 'session' | 'pace'>> & {
   /** Duration of the watched push. */
   readonly forMs?: number;
 };
@@ -46,7 +43,6 @@ export function scene(
   const asked: Asked[] = [];
   const events: PushEvent[] = [];
   const stop = new AbortController();
-  const breakerMemory = createBreakers();
   const pace = makePace({
     clock,
     scopes: ['address:a'],
@@ -89,7 +85,6 @@ export function scene(
       maxInFlight: more.maxInFlight ?? 16,
       answerTimeoutMs: 1000,
       settleMs: 600_000,
-      breakerMemory: more.breakerMemory ?? breakerMemory,
       pace: more.pace ?? pace,
       session: more.session ?? { token: async () => 'token', renew: async () => 'fresh' },
       send: serverClock.observe((request) => sendFrom(outbox, request)),

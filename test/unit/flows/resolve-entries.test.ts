@@ -1,6 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import type { UsageError } from '../../../src/base/errors.ts';
 import { msg } from '../../../src/base/message.ts';
+import { addImport, addNumber, addPhoto, schedule } from '../../../src/outbox/entries.ts';
+import type { Entry, EntryState, HeldBasis, ImportEntry } from '../../../src/outbox/entry.ts';
+import { findEntryById, listAllEntries } from '../../../src/outbox/entry-queries.ts';
+import type { Outbox } from '../../../src/outbox/open-outbox.ts';
+import { listEvidence, recordLookup } from '../../../src/outbox/record-events.ts';
+import { insertFind } from '../../../src/outbox/stored-finds.ts';
 import { findRecordProblem, lookUpRecord } from '../../../src/push/compare-record.ts';
 import {
   type Decision,
@@ -8,12 +14,6 @@ import {
   resolveEntries,
   undoDecision,
 } from '../../../src/push/resolve.ts';
-import { addImport, addNumber, addPhoto, schedule } from '../../../src/outbox/entries.ts';
-import type { Entry, EntryState, HeldBasis, ImportEntry } from '../../../src/outbox/entry.ts';
-import { findEntryById, listAllEntries } from '../../../src/outbox/entry-queries.ts';
-import type { Outbox } from '../../../src/outbox/open-outbox.ts';
-import { listEvidence, recordLookup } from '../../../src/outbox/record-events.ts';
-import { insertFind } from '../../../src/outbox/stored-finds.ts';
 import { acceptEntry, attemptEntry, claimEntry } from '../../support/attempted-entries.ts';
 import { tempOutbox } from '../../support/temp-outbox.ts';
 import { getInnerText, PROJECT } from './find-service.ts';

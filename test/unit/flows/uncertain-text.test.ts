@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
 import { msg } from '../../../src/base/message.ts';
-import { explainUncertain } from '../../../src/push/uncertain-text.ts';
 import { settle } from '../../../src/outbox/claims.ts';
 import { addNumber, addPhoto } from '../../../src/outbox/entries.ts';
 import type { ImportEntry } from '../../../src/outbox/entry.ts';
@@ -8,6 +7,7 @@ import { findEntryById } from '../../../src/outbox/entry-queries.ts';
 import type { Outbox } from '../../../src/outbox/open-outbox.ts';
 import { reassignRecord } from '../../../src/outbox/ownership.ts';
 import { recordEvidence, recordLookup } from '../../../src/outbox/record-events.ts';
+import { explainUncertain } from '../../../src/push/uncertain-text.ts';
 import { acceptEntry, claimEntry } from '../../support/attempted-entries.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 import { queueImport, tempOutbox } from '../../support/temp-outbox.ts';

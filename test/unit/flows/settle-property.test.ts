@@ -2,14 +2,14 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { asMonotonicMs, asWallMs } from '../../../src/base/clock.ts';
 import { OUTCOMES, type OutcomeKind } from '../../../src/base/outcomes.ts';
-import { decide } from '../../../src/push/settle.ts';
-import {
-  type AttemptFacts,
-  makeInitialState,
-  type PushState,
-} from '../../../src/push/push-context.ts';
 import { ENTRY_KINDS, type Entry, type EntryKind } from '../../../src/outbox/entry.ts';
 import type { Outcome } from '../../../src/pas-api/outcome.ts';
+import {
+  type AttemptFacts,
+  INITIAL_STATE,
+  type PushState,
+} from '../../../src/push/push-context.ts';
+import { settle } from '../../../src/push/settle.ts';
 
 const KINDS = Object.keys(OUTCOMES) as OutcomeKind[];
 const NOW = asWallMs(Date.UTC(2024, 5, 1));
@@ -59,7 +59,6 @@ type Attempt = {
   readonly status: number | undefined;
   readonly failuresBefore: number;
   readonly besideImport: boolean;
-  readonly besideAccepted: boolean;
   readonly access: OutcomeKind | undefined;
 };
 
@@ -71,24 +70,21 @@ const attempts: fc.Arbitrary<Attempt> = fc.record({
   status: fc.constantFrom(undefined, 200, 201, 400, 403, 404, 405, 422, 429, 500, 502),
   failuresBefore: fc.nat({ max: 20 }),
   besideImport: fc.boolean(),
-  besideAccepted: fc.boolean(),
   access: fc.option(fc.constantFrom(...KINDS), { nil: undefined }),
 });
 
 function makeFacts(attempt: Attempt, step: number): AttemptFacts {
-  const { status, failuresBefore, besideImport, besideAccepted } = attempt;
+  const { status, failuresBefore, besideImport } = attempt;
   const entry = getEntry(attempt.kind, attempt.id);
   return {
     entry,
     status,
     failuresBefore,
     besideImport,
-    besideAccepted,
     collisionsBefore: attempt.id % 6,
     token: 'token',
     now: asWallMs(NOW + step * 1000),
     departedAt: asMonotonicMs(step * 1000 + 1),
-    endedAt: asMonotonicMs(step * 1000 + 400),
     project: 'project' in entry ? entry.project : 'C-1',
     outcome: outcomeOfKind(attempt.outcome, attempt.odd),
     access: attempt.access === undefined ? undefined : outcomeOfKind(attempt.access, attempt.odd),
@@ -102,7 +98,7 @@ function picture(state: PushState): string {
   );
 }
 
-test('decide settles every outcome of every kind of entry, and leaves none under way', () => {
+test('settle covers every outcome of every kind of entry, and leaves none under way', () => {
   for (const outcome of KINDS)
     for (const kind of ENTRY_KINDS)
       for (const odd of [false, true]) {
@@ -114,10 +110,9 @@ test('decide settles every outcome of every kind of entry, and leaves none under
           status: 405,
           failuresBefore: 0,
           besideImport: odd,
-          besideAccepted: odd,
           access: undefined,
         };
-        const { settlement, effects } = decide(makeInitialState(new Map()), makeFacts(attempt, 1));
+        const { settlement, effects } = settle(INITIAL_STATE, makeFacts(attempt, 1));
         expect(['accepted', 'refused', 'queued', 'uncertain']).toContain(settlement.state);
         expect(effects.filter(({ type }) => type === 'probe-access')).toHaveLength(
           outcome === 'forbidden' ? 1 : 0,
@@ -138,21 +133,20 @@ test('a forbidden find stays queued if the probe of its account had no valid tok
     access: 'unauthorised',
     failuresBefore: 0,
     besideImport: false,
-    besideAccepted: false,
   };
-  const { settlement, state, effects } = decide(makeInitialState(new Map()), makeFacts(attempt, 1));
+  const { settlement, state, effects } = settle(INITIAL_STATE, makeFacts(attempt, 1));
   expect([settlement.state, state.accessProven, effects]).toEqual(['queued', false, []]);
 });
 
-test('decide is pure: it changes no argument, and repeats its result', () => {
+test('settle is pure: it changes no argument, and repeats its result', () => {
   fc.assert(
     fc.property(fc.array(attempts, { maxLength: 30 }), (all) => {
-      let state = makeInitialState(new Map());
+      let state = INITIAL_STATE;
       for (const [step, attempt] of all.entries()) {
         const facts = makeFacts(attempt, step + 1);
         const before = picture(state);
-        const once = decide(state, facts);
-        const twice = decide(state, facts);
+        const once = settle(state, facts);
+        const twice = settle(state, facts);
         expect(picture(state)).toBe(before);
         expect(picture(once.state)).toBe(picture(twice.state));
         expect([once.settlement, once.effects]).toEqual([twice.settlement, twice.effects]);
@@ -165,9 +159,9 @@ test('decide is pure: it changes no argument, and repeats its result', () => {
 test('for any answer, an entry that may have arrived is never queued, and only an acceptance accepts', () => {
   fc.assert(
     fc.property(fc.array(attempts, { maxLength: 60 }), (all) => {
-      let state = makeInitialState(new Map());
+      let state = INITIAL_STATE;
       for (const [step, attempt] of all.entries()) {
-        const decision = decide(state, makeFacts(attempt, step + 1));
+        const decision = settle(state, makeFacts(attempt, step + 1));
         if (attempt.outcome === 'uncertain') expect(decision.settlement.state).toBe('uncertain');
         if (attempt.outcome === 'accepted') expect(decision.settlement.state).toBe('accepted');
         state = decision.state;
