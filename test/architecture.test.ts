@@ -26,6 +26,7 @@ const LAYER_OF_FOLDER: Readonly<Record<string, number>> = {
   qgis: 4,
   columns: 5,
   flows: 6,
+  push: 6,
   context: 7,
   exports: 7,
   commands: 8,
@@ -49,9 +50,7 @@ const RECIPES = [
   'vocabulary',
   'field',
   'harvest',
-  'reconcile',
   'outbox',
-  'push',
   'checks',
 ];
 
@@ -208,7 +207,7 @@ describe('the layers of src', () => {
         values
           .filter(
             (target) =>
-              !/^src\/(?:commands|context|flows|ui|text|base)\//.test(target) &&
+              !/^src\/(?:commands|context|flows|push|ui|text|base)\//.test(target) &&
               !/^node:|^commander$/.test(target),
           )
           .filter(

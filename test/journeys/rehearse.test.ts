@@ -63,7 +63,7 @@ test('copies of queued finds are tried at the training instance, any number of t
   // Here nothing has changed, and nothing is left.
   expect(await home.json('list')).toMatchObject([{ state: 'queued' }, { state: 'queued' }]);
   expect(readdirSync(join(home.folder, 'pas', 'rehearsals'))).toEqual([]);
-  expect(await home.json('outbox', 'show', '--all')).toHaveLength(2);
+  expect(readdirSync(join(home.folder, 'pas', 'outboxes'))).toHaveLength(1);
 });
 
 test('a project unknown to the training instance is not tested until it is mapped', async () => {
