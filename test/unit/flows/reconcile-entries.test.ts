@@ -1,9 +1,8 @@
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { hashSha512 } from '../../../src/http/request-body.ts';
 import { bindAccount } from '../../../src/outbox/bound-account.ts';
-import { addImport } from '../../../src/outbox/entries.ts';
-import { insertFind } from '../../../src/outbox/stored-finds.ts';
+import { findImportOfFind } from '../../../src/outbox/entry-queries.ts';
+import { wantNewFind } from '../../../src/outbox/wishes.ts';
 import { acceptEntry } from '../../support/attempted-entries.ts';
 import { ACCOUNT_ID, openAt, queueImport, tempFolder } from '../../support/temp-outbox.ts';
 import { getInnerText, queueFind } from './find-service.ts';
@@ -77,7 +76,7 @@ describe('a lookup of uncertain entries', () => {
     using scene = lookScene();
     await scene.find('K-0', 'accepted');
     const lost = await scene.find('K-1', 'lost', false, 'the same');
-    using other = openAt(join(tempFolder(), 'outbox.sqlite'), scene.outbox.journal.path, {
+    using other = openAt(join(tempFolder(), 'outbox.sqlite'), scene.outbox.ledger.path, {
       clock: scene.clock,
     });
     bindAccount(other, ACCOUNT_ID);
@@ -123,15 +122,13 @@ describe('a lookup of uncertain entries', () => {
       ({ entryId }) => entryId,
     );
     const [accepted = 0, doubtful = 0] = unreadable;
-    const findId = insertFind(scene.outbox, { localId: 'K-3', elements: {} });
     const document = Buffer.from('<svc xmlns="urn:svc/2.2/"><samostatny_nalez/></svc>');
-    const without = addImport(scene.outbox, findId, {
-      document,
-      documentSha512: hashSha512(document),
-      digest: null,
-      project: null,
-      issues: [],
-    });
+    const findId = wantNewFind(
+      scene.outbox,
+      { localId: 'K-3', elements: {}, file: null, row: null, path: null, base: null },
+      { document, issues: [] },
+    );
+    const without = findImportOfFind(scene.outbox, findId)?.id ?? 0;
     for (const id of [accepted, without])
       await scene.end(id, 'accepted', scene.service.make(getInnerText(`${id}`)));
     const lost = await scene.find('K-4', 'uncertain');

@@ -85,7 +85,6 @@ function makeFacts(attempt: Attempt, step: number): AttemptFacts {
     token: 'token',
     now: asWallMs(NOW + step * 1000),
     departedAt: asMonotonicMs(step * 1000 + 1),
-    project: 'project' in entry ? entry.project : 'C-1',
     outcome: outcomeOfKind(attempt.outcome, attempt.odd),
     access: attempt.access === undefined ? undefined : outcomeOfKind(attempt.access, attempt.odd),
   };
