@@ -140,7 +140,8 @@ function assertNotOwnFile(
     getOutboxPlaces(),
     { ledgerFile: getLedgerPlaces().ledgerFile },
   ].flatMap((each) => Object.values(each));
-  const existing = [target, ...ownPlaces].filter((path) => existsSync(path));
+  const paths = [target, ...ownPlaces].filter((path) => typeof path === 'string');
+  const existing = paths.filter((path) => existsSync(path));
   const isOwn =
     existing[0] === target &&
     existing.slice(1).some((path) => realpathSync(path) === realpathSync(target));
