@@ -321,7 +321,8 @@ async function countBytes(path, wanted) {
 }
 
 /**
- * Installs a package for this run. @returns its folder; undefined where the registry cannot be had
+ * Installs a package for this run.
+ * @returns its folder; undefined where the registry cannot be had
  */
 function installed(folder, name) {
   const home = join(folder, name);

@@ -7,8 +7,8 @@ const HEADER =
   'local_id,projekt,hloubka,okolnosti,obdobi,druh_nalezu,specifikace,nalezce,datum_nalezu,stav,geom_system,pristupnost,lokalizace,lon,lat,poznamka,photos';
 
 /**
- * A table of finds `B-1`, `B-2`, … with some photographs each, in a folder. @returns the table's
- * path
+ * A table of finds `B-1`, `B-2`, … with some photographs each, in a folder.
+ * @returns the table's path
  */
 export function writeSeason(folder, finds, photosEach) {
   mkdirSync(folder, { recursive: true });

@@ -23,8 +23,8 @@ type Listening = {
 };
 
 /**
- * Listens, with TLS where a certificate is given. @throws Error where the certificate or the port
- * cannot be used
+ * Listens, with TLS where a certificate is given.
+ * @throws Error where the certificate or the port cannot be used
  */
 export async function startListening(options: MockServerOptions): Promise<Listening> {
   const { tlsCert, tlsKey, host = '127.0.0.1' } = options;

@@ -92,8 +92,9 @@ try {
 }
 
 /**
- * @param {string} name @param {string} node npm leaves out what does not run on the Node that runs
- * it @param {string} program
+ * @param {string} name
+ * @param {string} node npm leaves out what does not run on the Node that runs it
+ * @param {string} program
  */
 function release(name, node, program) {
   const { os, cpu, node: runtimePackage, runtime, prebuilt } = TARGETS[name];
@@ -161,8 +162,8 @@ function unpacked(spec, name) {
 }
 
 /**
- * The folder of the Node that runs this. @throws Error where it is another one than the other
- * archives have
+ * The folder of the Node that runs this.
+ * @throws Error where it is another one than the other archives have
  */
 function ownRuntime() {
   if (process.versions.node.split('.')[0] !== NODE.split('.')[0])

@@ -61,8 +61,8 @@ export async function runMain(args: readonly string[], world: Runtime): Promise<
 }
 
 /**
- * Reads PAS_LANG; the option declares the values of `--lang`. @throws UsageError where PAS_LANG is
- * used and unknown
+ * Reads PAS_LANG; the option declares the values of `--lang`.
+ * @throws UsageError where PAS_LANG is used and unknown
  */
 function assertKnownLanguage(args: readonly string[], { environment }: Runtime): void {
   const named = environment['PAS_LANG'] ?? '';
@@ -91,8 +91,8 @@ function assertNoTracing({ environment }: Runtime): void {
 }
 
 /**
- * Prints an error for people, and as a last line for programs under `--json`. @returns the exit
- * code
+ * Prints an error for people, and as a last line for programs under `--json`.
+ * @returns the exit code
  */
 function fail(thrown: unknown, json: boolean, world: Runtime): number {
   const error = asFailure(thrown);
@@ -133,7 +133,8 @@ function asFailure(thrown: unknown): Failure | 'help-or-version' {
     return asFailure(new InterruptedError());
   const stack =
     thrown instanceof Error && thrown.stack !== undefined ? thrown.stack : getErrorMessage(thrown);
-  const [version, node] = [getPackageVersion(), process.version];
+  const version = getPackageVersion();
+  const node = process.version;
   return {
     code: EXIT_CODES.bug[0],
     message: t`this is a bug in pas ${version} (Node ${node}): ${stack}`,

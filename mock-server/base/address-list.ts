@@ -25,8 +25,8 @@ export function findAddressFault(value: string): string | undefined {
 }
 
 /**
- * Makes a list of addresses, subnets (`10.0.0.0/8`) and ranges (`a-b`). @throws Error for another
- * text
+ * Makes a list of addresses, subnets (`10.0.0.0/8`) and ranges (`a-b`).
+ * @throws Error for another text
  */
 export function makeBlockList(values: readonly string[]): BlockList {
   const list = new BlockList();

@@ -6,8 +6,8 @@ type DigestFault = Extract<
 >;
 
 /**
- * Parses one `Content-Digest: sha-512=:<base64>:` (RFC 9530). @returns the bytes, or the fault of
- * the header
+ * Parses one `Content-Digest: sha-512=:<base64>:` (RFC 9530).
+ * @returns the bytes, or the fault of the header
  */
 export function parseContentDigest(header: string | undefined): Buffer | DigestFault {
   if (header === undefined || header.trim() === '') return 'digest-missing';

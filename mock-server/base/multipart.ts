@@ -93,8 +93,8 @@ function toPlainName(fileName: string | undefined): string | undefined {
 }
 
 /**
- * Reads the plain fields of a small multipart form; undefined where it is invalid. @throws
- * ClientDisconnected
+ * Reads the plain fields of a small multipart form; undefined where it is invalid.
+ * @throws ClientDisconnected
  */
 export async function readFormFields(
   incoming: IncomingBody,

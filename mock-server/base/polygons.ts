@@ -6,8 +6,8 @@ export type Ring = readonly Position[];
 export type Polygon = readonly Ring[];
 
 /**
- * Parses `POLYGON ((…), (…))` or `MULTIPOLYGON (((…)), …)`. @returns the polygons, or the fault of
- * the text
+ * Parses `POLYGON ((…), (…))` or `MULTIPOLYGON (((…)), …)`.
+ * @returns the polygons, or the fault of the text
  */
 export function parsePolygons(wkt: string): readonly Polygon[] | string {
   const [, multi, inner = ''] = /^(MULTI)?POLYGON\s*\(\s*\((.+)\)\s*\)$/is.exec(wkt.trim()) ?? [];

@@ -110,7 +110,8 @@ async function evaluateXml(document: Buffer, path: string): Promise<string | und
 
 /**
  * Returns the results as text; a result that is no node counts as found where XPath converts it to
- * true. @throws ShapeError
+ * true.
+ * @throws ShapeError
  */
 function evaluate(
   root: XmlElement,

@@ -32,8 +32,8 @@ function requireTenants({ tenants }: Mock): NonNullable<Mock['tenants']> {
 }
 
 /**
- * Lists tenants with their addresses at the used host. @throws ControlRefusal 404 at the address of
- * a tenant
+ * Lists tenants with their addresses at the used host.
+ * @throws ControlRefusal 404 at the address of a tenant
  */
 export function listTenants(mock: Mock, { incoming }: { readonly incoming: Incoming }): unknown {
   return requireTenants(mock)

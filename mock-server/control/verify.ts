@@ -70,8 +70,8 @@ type Verdict = {
 };
 
 /**
- * Checks number, order and intervals of matching requests. @throws ShapeError; ControlRefusal where
- * kept data do not suffice
+ * Checks number, order and intervals of matching requests.
+ * @throws ShapeError; ControlRefusal where kept data do not suffice
  */
 export async function verify(journal: Journal, body: unknown): Promise<Verdict> {
   const { request, count: wanted = { at_least: 1 }, order, gap_ms } = question(body);

@@ -16,8 +16,9 @@ type GatedRequest = {
 };
 
 /**
- * Checks what precedes an operation, in order (A-GATE-4). @returns the account @throws HttpError
- * with the refusal
+ * Checks what precedes an operation, in order (A-GATE-4).
+ * @returns the account
+ * @throws HttpError with the refusal
  */
 export function checkPreconditions(mock: Mock, request: GatedRequest): Account {
   assertOpen(mock, request);

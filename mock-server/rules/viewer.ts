@@ -92,8 +92,8 @@ create table if not exists harvest_sessions (id text primary key, user text not 
 `;
 
 /**
- * Signs in by a session cookie of the deployed service, without credentials (B-AUTH-4). @returns
- * viewer, and cookie to set
+ * Signs in by a session cookie of the deployed service, without credentials (B-AUTH-4).
+ * @returns viewer, and cookie to set
  */
 export function signInBySession(
   mock: Mock,

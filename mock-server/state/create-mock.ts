@@ -178,8 +178,8 @@ function makeParts(
 }
 
 /**
- * Returns the requested seed, else that of the data file. @throws Error where the file has another
- * seed
+ * Returns the requested seed, else that of the data file.
+ * @throws Error where the file has another seed
  */
 function chooseSeed(
   options: MockServerOptions,

@@ -59,8 +59,9 @@ export class Journal {
   }
 
   /**
-   * Opens an entry. @param recorded false for measured requests that are not kept, such as those of
-   * the control interface
+   * Opens an entry.
+   * @param recorded false for measured requests that are not kept, such as those of the control
+   * interface
    */
   open(
     request: { method: string; path: string; address: string; atMs: number },
@@ -99,8 +100,8 @@ export class Journal {
   }
 
   /**
-   * Completes an entry. @param body resolves when the request's body has arrived, where it is
-   * answered before
+   * Completes an entry.
+   * @param body resolves when the request's body has arrived, where it is answered before
    */
   close(
     entry: JournalEntry,

@@ -16,8 +16,8 @@ const distribution = object({
 });
 
 /**
- * Reads a delay in milliseconds, or a distribution. @throws ShapeError where its p99_ms is below
- * its median_ms
+ * Reads a delay in milliseconds, or a distribution.
+ * @throws ShapeError where its p99_ms is below its median_ms
  */
 export const readLatency: Reader<LatencySetting> = (value, place = '') => {
   if (typeof value !== 'object') return delayMs(value, place);

@@ -11,8 +11,8 @@ export class Locks {
   }
 
   /**
-   * Tries `max_retries` times, with waits. @returns a function that releases the lock; undefined
-   * where it is held
+   * Tries `max_retries` times, with waits.
+   * @returns a function that releases the lock; undefined where it is held
    */
   async acquire(ident: string, settings: Settings): Promise<(() => void) | undefined> {
     const { retry_delay_ms, max_retries } = settings.record_lock_params;

@@ -216,8 +216,8 @@ export type MockServerFlags = NamedOptions & {
 };
 
 /**
- * The options that flags stand for. Reads the fault file. @throws Error with a readable reason when
- * that file cannot be used
+ * The options that flags stand for. Reads the fault file.
+ * @throws Error with a readable reason when that file cannot be used
  */
 export function parseMockServerOptions({
   latency,
@@ -349,8 +349,8 @@ const OPTIONS = {
 };
 
 /**
- * The options of a program that starts a server in its own process. @throws ShapeError with the
- * option and the reason
+ * The options of a program that starts a server in its own process.
+ * @throws ShapeError with the option and the reason
  */
 export const readMockServerOptions: Reader<MockServerOptions> = object(OPTIONS);
 

@@ -76,7 +76,8 @@ export class Tenants<Service extends { dispose(): void }> {
 
   /**
    * Returns the tenant of a request target, and the target below its mount; undefined for no
-   * tenant. @throws ControlRefusal
+   * tenant.
+   * @throws ControlRefusal
    */
   findTenant(target: string): { readonly mock: Service; readonly target: string } | undefined {
     if (!target.startsWith(MOUNT)) return undefined;

@@ -106,8 +106,8 @@ export function formatDay(isoDate: string): string {
 }
 
 /**
- * Formats a moment in the local time zone: `2026-11-23 14:32`. @param nowMs where given, today's
- * date is omitted: `14:32`
+ * Formats a moment in the local time zone: `2026-11-23 14:32`.
+ * @param nowMs where given, today's date is omitted: `14:32`
  */
 export function formatMoment(ms: number, nowMs?: number): string {
   const at = new Date(ms);

@@ -214,7 +214,8 @@ function lookUpMapped(row: MappingRow, lookupTerm: LookupTerm): TermLookup {
 type EntryLookup = Extract<TermLookup, { kind: 'found' | 'not-harvested' | 'mapping-conflict' }>;
 
 /**
- * Looks up the entry to which a term is mapped. @param lookupTerm lookup without the mapping
+ * Looks up the entry to which a term is mapped.
+ * @param lookupTerm lookup without the mapping
  */
 export function lookUpEntry(
   { set, term: ownTerm, id, label }: MappedTerm,

@@ -162,8 +162,8 @@ export function orderElements(elements: FindElements): FindElements {
 }
 
 /**
- * Parses values for all finds, such as `stav=1`. @throws UsageError for another form, or a column
- * that differs for each find
+ * Parses values for all finds, such as `stav=1`.
+ * @throws UsageError for another form, or a column that differs for each find
  */
 export function parseConstants(texts: readonly string[]): readonly Setting[] {
   const constants = parseSettingsOrThrow(texts);

@@ -71,3 +71,18 @@ export function parseWholeNumber(text: string): number {
   if (!/^\d{1,9}$/.test(text)) throw new InvalidArgumentError(t`Enter a whole number.`);
   return Number(text);
 }
+
+/** Options that replace the detection of a table's form. */
+export function addReadingOptions(command: Command): Command {
+  return command
+    .option('--sheet <name>', t`sheet of a workbook to read (default: the first that is not empty)`)
+    .option(
+      '--layer <name>',
+      t`layer of a GeoPackage, or shapefile of an archive, to read (default: the first with points)`,
+    )
+    .option('--encoding <name>', t`encoding of a CSV table or a shapefile (default: detected)`)
+    .option(
+      '--header-row <n>',
+      t`row with the column names, or two rows such as 2-3 (default: detected)`,
+    );
+}

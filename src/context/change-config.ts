@@ -29,8 +29,8 @@ function writeConfigFile(
 }
 
 /**
- * Changes the current configuration on disk, so that concurrent changes are kept. @returns the new
- * configuration
+ * Changes the current configuration on disk, so that concurrent changes are kept.
+ * @returns the new configuration
  */
 export function changeConfigFile(
   { home, configFile }: Places,

@@ -79,7 +79,7 @@ export function readConfigFile(path: string): ConfigFile {
   if (!isTable(projects)) throw new ConfigError(t`${path}: projects must be a table.`);
   return {
     defaultProfile,
-    ...(language === undefined ? {} : { language }),
+    language,
     profiles: new Map(
       Object.entries(profiles).map(([name, value]) => [
         name,
@@ -141,8 +141,8 @@ function parseProjectMaps(path: string, profiles: TomlTable): Map<string, Projec
 type ProfileChoice = { readonly flag: string | undefined; readonly environment: Environment };
 
 /**
- * Returns the profile of the flag, PAS_PROFILE, the default, or the only one. @throws ConfigError
- * when none, or invalid
+ * Returns the profile of the flag, PAS_PROFILE, the default, or the only one.
+ * @throws ConfigError when none, or invalid
  */
 export function chooseProfile(
   config: ConfigFile,
@@ -287,11 +287,14 @@ export const DECIDED_KEYS = {
 
 export type DecidedKey = keyof typeof DECIDED_KEYS;
 
-const isDecided = (key: ProfileKey): key is DecidedKey => Object.hasOwn(DECIDED_KEYS, key);
+export function isDecided(key: ProfileKey): key is DecidedKey {
+  return Object.hasOwn(DECIDED_KEYS, key);
+}
 
 /**
  * Parses `key=value` of `pas init --set`; an error does not quote the value, which may contain a
- * password. @throws ConfigError for another text or an unknown key
+ * password.
+ * @throws ConfigError for another text or an unknown key
  */
 export function parseSetting(text: string): readonly [ProfileKey, string | boolean] {
   const at = text.indexOf('=');
@@ -311,9 +314,9 @@ export function parseSetting(text: string): readonly [ProfileKey, string | boole
 }
 
 /** Makes the command that creates a profile with these settings, without its outbox. */
-export function initCommand(name: string, settings: ProfileSettings): Command {
-  const flags = Object.entries(settings).flatMap(([name, value]) => {
-    const key = name as ProfileKey;
+export function makeInitCommand(name: string, settings: ProfileSettings): Command {
+  const flags = Object.entries(settings).flatMap(([setting, value]) => {
+    const key = setting as ProfileKey;
     if (key === 'outbox') return [];
     const pair: readonly [string, string] = isDecided(key)
       ? [toFlag(key), String(value)]
@@ -331,8 +334,8 @@ export function toFlag(key: DecidedKey): string {
 export type ProfileSettings = { readonly [Key in ProfileKey]?: string | number | boolean };
 
 /**
- * @param where for errors, such as "config.toml, profile training" @throws ConfigError for an
- * unknown key or a wrong value
+ * @param where for errors, such as "config.toml, profile training"
+ * @throws ConfigError for an unknown key or a wrong value
  */
 export function checkSettings(where: string, value: unknown): ProfileSettings {
   if (!isTable(value)) throw new ConfigError(t`${where}: must be a table.`);

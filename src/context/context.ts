@@ -94,8 +94,8 @@ export type Context = Runtime & {
   /** Returns the UUID of the profile's outbox, which is assigned at its first use. */
   getOutboxId(): string;
   /**
-   * Returns the files of the profile's outbox, or of another one. @throws ConfigError where the id
-   * is no UUID
+   * Returns the files of the profile's outbox, or of another one.
+   * @throws ConfigError where the id is no UUID
    */
   getOutboxPlaces(id?: string): OutboxPlaces;
   getLedgerPlaces(id?: string): LedgerPlaces;
@@ -162,13 +162,6 @@ export function makeContext(world: Runtime, options: GlobalOptions): Context {
     getProfile,
     onClose,
   };
-  const openVocabularyAt = async (path: string): Promise<VocabularyStore> => {
-    const { openVocabulary } = await import('../vocabulary/vocabulary-store.ts');
-    const vocabulary = openVocabulary(path, clock);
-    onClose(() => vocabulary.close());
-    return vocabulary;
-  };
-  const openSharedVocabulary = memoize(() => openVocabularyAt(places.vocabularyFile));
   const secrets = memoize(() =>
     openSecrets(places.secretsFile, openSystemKeyring(environment), clock),
   );
@@ -195,18 +188,7 @@ export function makeContext(world: Runtime, options: GlobalOptions): Context {
       onClose(inner.close);
       return inner;
     },
-    openVocabulary: openSharedVocabulary,
-    openVocabularyToRead: memoize(async () => {
-      try {
-        return await openSharedVocabulary();
-      } catch (thrown) {
-        const { isWriteRefused, copyToTempFolder } = await import('../store/database-file.ts');
-        if (!isWriteRefused(thrown) || !existsSync(places.vocabularyFile)) throw thrown;
-        const copy = copyToTempFolder(places.vocabularyFile);
-        onClose(copy.remove);
-        return openVocabularyAt(copy.path);
-      }
-    }),
+    ...makeVocabularyAccess(places.vocabularyFile, clock, onClose),
     openConnections: memoize(async () => {
       const connections = await openConnections();
       onClose(() => connections.close());
@@ -217,6 +199,35 @@ export function makeContext(world: Runtime, options: GlobalOptions): Context {
       return makePrompt(streams.stdin, streams.stderr);
     }),
     close,
+  };
+}
+
+/** Opens the vocabularies once; for reading a copy where nothing can be written. */
+function makeVocabularyAccess(
+  file: string,
+  clock: Clock,
+  onClose: Context['onClose'],
+): Pick<Context, 'openVocabulary' | 'openVocabularyToRead'> {
+  const openAt = async (path: string): Promise<VocabularyStore> => {
+    const { openVocabulary } = await import('../vocabulary/vocabulary-store.ts');
+    const vocabulary = openVocabulary(path, clock);
+    onClose(() => vocabulary.close());
+    return vocabulary;
+  };
+  const openShared = memoize(() => openAt(file));
+  return {
+    openVocabulary: openShared,
+    openVocabularyToRead: memoize(async () => {
+      try {
+        return await openShared();
+      } catch (thrown) {
+        const { isWriteRefused, copyToTempFolder } = await import('../store/database-file.ts');
+        if (!isWriteRefused(thrown) || !existsSync(file)) throw thrown;
+        const copy = copyToTempFolder(file);
+        onClose(copy.remove);
+        return openAt(copy.path);
+      }
+    }),
   };
 }
 
@@ -452,7 +463,8 @@ export function makeTimeoutSignal(
   ms: number,
   reason?: Error,
 ): AbortSignal {
-  const [over, ended] = [new AbortController(), new AbortController()];
+  const over = new AbortController();
+  const ended = new AbortController();
   onClose(() => ended.abort());
   clock.sleep(ms, ended.signal).then(
     () => over.abort(reason),

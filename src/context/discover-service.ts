@@ -171,7 +171,9 @@ class Probing {
   }
 
   getSettings(): ProfileSettings {
-    const [base, oaiBase, schema] = [this.#base, this.#oaiBase, this.#schema];
+    const base = this.#base;
+    const oaiBase = this.#oaiBase;
+    const schema = this.#schema;
     // A training instance has no harvesting interface of its own.
     const kind = this.#kind ?? (base !== undefined && base === oaiBase ? 'production' : undefined);
     return {
@@ -207,8 +209,11 @@ class Probing {
         return send(request);
       };
       const client = openOaiClient({
-        ...{ oaiBase: address, credentials: { kind: 'none' }, exchange },
-        ...{ answerTimeoutMs: PROBE_TIMEOUT_MS, maxAnswerBytes: MAX_PROBED_BYTES },
+        oaiBase: address,
+        credentials: { kind: 'none' },
+        exchange,
+        answerTimeoutMs: PROBE_TIMEOUT_MS,
+        maxAnswerBytes: MAX_PROBED_BYTES,
       });
       for (const { prefix, namespace } of await client.listMetadataFormats(
         undefined,

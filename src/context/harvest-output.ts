@@ -119,8 +119,8 @@ function makeForeignFileError(path: string): UsageError {
 }
 
 /**
- * Waits until the content is read. @throws InterruptedError when the pipe is closed; DatabaseError
- * on a full disk
+ * Waits until the content is read.
+ * @throws InterruptedError when the pipe is closed; DatabaseError on a full disk
  */
 function createWriter(stream: NodeJS.WriteStream): (content: string | Buffer) => Promise<void> {
   return (content) =>

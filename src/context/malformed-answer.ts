@@ -13,8 +13,8 @@ const MAX_MEBIBYTES = MAX_KEPT_BYTES / 1024 / 1024;
 const NAME = /^malformed-answer-(\d+)\.xml$/;
 
 /**
- * Saves the beginning of a malformed answer for the operator; only the newest are kept. @throws the
- * given error
+ * Saves the beginning of a malformed answer for the operator; only the newest are kept.
+ * @throws the given error
  */
 export function saveMalformedAnswer(context: Context, thrown: unknown): never {
   const { places, clock, terminal, getProfile } = context;

@@ -14,7 +14,7 @@ import { getOwner, type SecretPlace } from '../store/secrets.ts';
 import { requireConfirmation } from '../ui/terminal.ts';
 import type { Vocabulary } from '../vocabulary/term.ts';
 import { findSimilarProfiles, freeProfileName } from './change-config.ts';
-import { initCommand, isProtected, type Profile } from './config.ts';
+import { isProtected, makeInitCommand, type Profile } from './config.ts';
 import type { Context } from './context.ts';
 
 /** Opens the write interface for the account of the environment or the profile. */
@@ -61,11 +61,11 @@ export function makeProfileUser(context: Context): ProfileUser {
       const [existing] = findSimilarProfiles(config, name, { ...settings, username });
       if (existing !== undefined)
         return msg`use its profile: ${cmd`pas push --profile ${existing}`}`;
-      const command = initCommand(freeProfileName(config, username), { ...settings, username });
+      const command = makeInitCommand(freeProfileName(config, username), { ...settings, username });
       return msg`make a profile for it: ${command}`;
     },
     withUser: (username) => {
-      const command = initCommand(name, { ...settings, username });
+      const command = makeInitCommand(name, { ...settings, username });
       return msg`set that user in the profile: ${command}`;
     },
   };
@@ -133,8 +133,8 @@ export function announceInstance({ terminal, getProfile }: Context): void {
 }
 
 /**
- * Asks before the first production write. @throws UsageError without a terminal and `--yes`, or
- * when the answer is no
+ * Asks before the first production write.
+ * @throws UsageError without a terminal and `--yes`, or when the answer is no
  */
 export async function confirmProduction(context: Context, yes: boolean): Promise<void> {
   const profile = context.getProfile();
@@ -365,7 +365,9 @@ export async function probeHarvestAuth(
     import('../oai/client.ts'),
   ]);
   const client = openOaiClient({
-    ...{ oaiBase, version: profile.schemaVersion, answerTimeoutMs: profile.answerTimeoutMs },
+    oaiBase,
+    version: profile.schemaVersion,
+    answerTimeoutMs: profile.answerTimeoutMs,
     credentials: { kind: 'basic', username, password },
     exchange: redactPassword(send, password),
   });

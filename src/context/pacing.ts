@@ -173,8 +173,8 @@ function getPacingPassword(
 }
 
 /**
- * Stores the password of the Redis, unless that refuses it. @returns false where the Redis could
- * not be asked
+ * Stores the password of the Redis, unless that refuses it.
+ * @returns false where the Redis could not be asked
  */
 export async function savePacingPassword(context: Context, password: string): Promise<boolean> {
   const profile = context.getProfile();

@@ -84,8 +84,11 @@ export const thisSystem: System = {
   run(program, args) {
     const { status, stdout } = spawnSync(program, args, {
       // Windows searches the working folder first, where another program of that name may be.
-      ...{ cwd: dirname(process.execPath), timeout: 10_000, windowsHide: true },
-      ...{ encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] },
+      cwd: dirname(process.execPath),
+      timeout: 10_000,
+      windowsHide: true,
+      encoding: 'utf8',
+      stdio: ['ignore', 'pipe', 'ignore'],
     });
     return status === 0 ? stdout : undefined;
   },

@@ -26,8 +26,8 @@ import type { Terminal } from '../ui/terminal.ts';
 import { assignOutbox, findSimilarProfiles, freeProfileName } from './change-config.ts';
 import {
   type ConfigFile,
-  initCommand,
   listProfilesOfOutbox,
+  makeInitCommand,
   type Profile,
   type ProfileSettings,
 } from './config.ts';
@@ -283,7 +283,7 @@ function assertOneUser(config: ConfigFile, outbox: Outbox, { name, outbox: id }:
   );
   const [first = otherProfiles[0] ?? name] = strangers;
   const names = [name, ...otherProfiles].join(', ');
-  const command = initCommand(first, getSettings(first));
+  const command = makeInitCommand(first, getSettings(first));
   throw new ConfigError(
     msg`Profiles ${names} belong to several users but share one outbox, ${outbox.path}.`,
     {
@@ -299,11 +299,9 @@ function makeOtherUserError(
   settings: ProfileSettings,
 ): ConfigError {
   const account = readHeader(outbox).account ?? '';
-  const [username, before] = [
-    settings.username?.toString() ?? '',
-    findKnownUsername(outbox) ?? findKnownAccount(outbox)?.email ?? '',
-  ];
-  const command = initCommand(freeProfileName(config, username), settings);
+  const username = settings.username?.toString() ?? '';
+  const before = findKnownUsername(outbox) ?? findKnownAccount(outbox)?.email ?? '';
+  const command = makeInitCommand(freeProfileName(config, username), settings);
   return new ConfigError(
     msg`Profile ${name} would be for the user ${username}, but its outbox ${outbox.path} sends as ${before} (${account}). Nothing was changed.`,
     {

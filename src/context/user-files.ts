@@ -71,8 +71,8 @@ export async function changeMappingFile<Change extends { readonly rows: readonly
 }
 
 /**
- * Reads the mapping for a change. @throws UsageError where a row cannot be read, which would be
- * lost
+ * Reads the mapping for a change.
+ * @throws UsageError where a row cannot be read, which would be lost
  */
 async function readMappingToChange(context: Context): Promise<Mapping> {
   const mapping = await readMappingFile(context);
@@ -139,8 +139,8 @@ export async function readFileOrInput(
 type OutputOptions = { readonly out?: string; readonly force?: boolean };
 
 /**
- * Writes a result to a file of the user, or to stdout. @throws UsageError where the file exists and
- * may not be replaced
+ * Writes a result to a file of the user, or to stdout.
+ * @throws UsageError where the file exists and may not be replaced
  */
 export async function writeResult(
   { streams, terminal }: Context,
@@ -166,8 +166,8 @@ type EditFile = {
   readonly left: string | undefined;
   write(text: string): void;
   /**
-   * Opens the editor and waits for it. @throws UsageError when there is none, or it fails: the text
-   * stays
+   * Opens the editor and waits for it.
+   * @throws UsageError when there is none, or it fails: the text stays
    */
   open(): string;
   remove(): void;

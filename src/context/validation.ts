@@ -74,8 +74,8 @@ export async function openLabels(context: Context): Promise<LabelsOf> {
 }
 
 /**
- * Opens schema, vocabularies and account once for many finds. @throws ConfigError where the schema
- * cannot be used
+ * Opens schema, vocabularies and account once for many finds.
+ * @throws ConfigError where the schema cannot be used
  */
 export async function openValidation(context: Context): Promise<(find: Find) => ValidatedFind> {
   const ruleContext = await openValidationContext(context);
@@ -83,8 +83,8 @@ export async function openValidation(context: Context): Promise<(find: Find) => 
 }
 
 /**
- * Merges given values with the defaults of profile and project. @throws UsageError where a value is
- * not `element=value`
+ * Merges given values with the defaults of profile and project.
+ * @throws UsageError where a value is not `element=value`
  */
 export function makeProfileDefaults(context: Context, flags: readonly string[] = []): FindDefaults {
   const set = parseConstants(flags);

@@ -33,8 +33,8 @@ export type WriteClient = AsyncDisposable & {
   importFind(document: Uint8Array): Promise<Outcome>;
   setNumber(identCely: string, value: string): Promise<Outcome>;
   /**
-   * Adds a photograph to a record; the file is streamed. @throws FileError for a file that is no
-   * acceptable photograph
+   * Adds a photograph to a record; the file is streamed.
+   * @throws FileError for a file that is no acceptable photograph
    */
   addPhoto(identCely: string, path: string): Promise<Outcome>;
   close(): Promise<void>;

@@ -288,7 +288,8 @@ function resolveUrl(location: string, base: string): string {
 export const MAX_SCHEMA_BYTES = 1024 * 1024;
 
 /**
- * Explains why a schema is not that of this profile. @param charset of the `Content-Type` header
+ * Explains why a schema is not that of this profile.
+ * @param charset of the `Content-Type` header
  */
 export async function findSchemaProblem(
   schema: SchemaSource,
@@ -330,10 +331,9 @@ function findRootProblem({ root }: XmlDocument, profile: DocumentProfile): Messa
 export async function isSameAsBundled(bytes: Buffer, profile: DocumentProfile): Promise<boolean> {
   try {
     const bundled = await readBundledSchema(profile);
-    const [ownMeaning, ours] = [bytes, bundled.bytes].map((each) =>
-      JSON.stringify(reduceSchemaElement(parseXml(each).root)),
-    );
-    return ownMeaning === ours;
+    const reduce = (schema: Buffer): string =>
+      JSON.stringify(reduceSchemaElement(parseXml(schema).root));
+    return reduce(bytes) === reduce(bundled.bytes);
   } catch (thrown) {
     // pas bundles no schema of this version.
     if (thrown instanceof ConfigError) return false;

@@ -47,8 +47,8 @@ const PHOTO_LABEL = msg`Photograph`;
 const POINT_LABEL = msg`Place on the map`;
 
 /**
- * Returns the label of a question or group of a form. @throws Error where the form has neither of
- * this name
+ * Returns the label of a question or group of a form.
+ * @throws Error where the form has neither of this name
  */
 export function getFormLabel(name: string): Message {
   switch (name) {

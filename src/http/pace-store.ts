@@ -152,7 +152,7 @@ export function withBackoff(state: PaceState, throttle: Throttle): PaceState {
     pausedUntilMs: Math.max(state.pausedUntilMs, nowMs + Math.min(pauseMs, MAX_PAUSE_MS)),
     requestedUntilMs:
       pauseMs > MAX_PAUSE_MS
-        ? nowMs + Math.min(pauseMs, MAX_KEPT_PAUSE_MS)
+        ? nowMs + Math.min(pauseMs, MAX_SHOWN_PAUSE_MS)
         : state.requestedUntilMs,
   };
 }
@@ -164,7 +164,7 @@ function zeroIfNegligible(ms: number): number {
 /** Longest pause: a longer `Retry-After` may be a mistake of the service. */
 export const MAX_PAUSE_MS = 3_600_000;
 /** Longest pause that is shown as requested. */
-export const MAX_KEPT_PAUSE_MS = 24 * 3_600_000;
+export const MAX_SHOWN_PAUSE_MS = 24 * 3_600_000;
 
 /**
  * Corrects times in the future, as a clock that was set back or restarted leaves them: a departure
@@ -183,7 +183,7 @@ export function clampToNow(state: PaceState, nowMs: number): PaceState {
         }
       : state;
   const requestedUntilMs =
-    past.requestedUntilMs > nowMs && past.requestedUntilMs <= nowMs + MAX_KEPT_PAUSE_MS
+    past.requestedUntilMs > nowMs && past.requestedUntilMs <= nowMs + MAX_SHOWN_PAUSE_MS
       ? past.requestedUntilMs
       : 0;
   return {

@@ -6,7 +6,7 @@ import { type Message, msg } from '../base/message.ts';
 import { describeNetworkError } from './exchange.ts';
 import {
   MAX_DEPARTING_MS,
-  MAX_KEPT_PAUSE_MS,
+  MAX_SHOWN_PAUSE_MS,
   type PaceState,
   type PaceStore,
   UNSEEN,
@@ -50,7 +50,7 @@ export type RedisPaceStore = PaceStore & {
 /** Time limit of a request, after which the store counts as lost. */
 const MAX_WAIT_MS = 1000;
 /** Expiry of the key: the longest pause. */
-const KEPT_MS = MAX_KEPT_PAUSE_MS;
+const KEPT_MS = MAX_SHOWN_PAUSE_MS;
 /** Maximum drift of two clocks; with more the clock of the store was set. */
 const MAX_DRIFT = 0.001;
 const MAX_SLACK_MS = 5;

@@ -241,9 +241,8 @@ export function assertSubject(ledger: Ledger, subject: Subject, output: string):
     (key) => stored[key] !== subject[key],
   );
   if (differing === undefined) return;
-  const [was, is] = [stored[differing], subject[differing]].map((value) =>
-    value === '' ? t`none` : value,
-  );
+  const was = stored[differing] || t`none`;
+  const is = subject[differing] || t`none`;
   const label = LABELS[differing];
   throw new UsageError(t`${output} contains another harvest: its ${label} is ${was}, not ${is}.`, {
     hint: t`Use the same flags as before to continue it, or another --out.`,

@@ -175,8 +175,8 @@ async function retrySkipped(run: Run): Promise<void> {
 }
 
 /**
- * Tells if a request failed only because of its record. @throws as the client, where the service
- * fails for other requests, too
+ * Tells if a request failed only because of its record.
+ * @throws as the client, where the service fails for other requests, too
  */
 async function isOfOneRecord(run: Run, thrown: unknown): Promise<boolean> {
   if (thrown instanceof OaiError)

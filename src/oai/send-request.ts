@@ -67,8 +67,9 @@ export type OaiAnswer = {
 };
 
 /**
- * Sends one request. @param onToken called with the next token of the list before the answer is
- * parsed, so that the next page can be requested
+ * Sends one request.
+ * @param onToken called with the next token of the list before the answer is parsed, so that the
+ * next page can be requested
  * @throws UsageError (arguments), OaiError (protocol errors, invalid answers), AuthError (401,
  * 403), UnavailableError (no answer, 429, 5xx), InterruptedError (the signal)
  */
@@ -239,8 +240,8 @@ function assertStatus(endpoint: string, { status, headers }: HttpResponse): neve
 }
 
 /**
- * Parses an answer. @param isFirst false for an answer to a token, after which at least one record
- * follows
+ * Parses an answer.
+ * @param isFirst false for an answer to a token, after which at least one record follows
  * @throws OaiError for a protocol error, or an answer of another verb
  */
 export function parseDocument(

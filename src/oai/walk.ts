@@ -204,7 +204,8 @@ async function walk(run: Run): Promise<WalkEnd> {
 
 /**
  * Asserts that the service answers a request for the list, with an error of the protocol or
- * without. @throws as the client
+ * without.
+ * @throws as the client
  */
 export async function assertAnswering(run: Run): Promise<void> {
   await run.client
@@ -215,8 +216,8 @@ export async function assertAnswering(run: Run): Promise<void> {
 }
 
 /**
- * Makes a function to be called for each page of a walk. @throws OaiError `loop` where the list
- * does not end
+ * Makes a function to be called for each page of a walk.
+ * @throws OaiError `loop` where the list does not end
  */
 function createLoopGuard(): (newRecords: number, completeListSize: number | undefined) => void {
   let pagesWithoutNews = 0;
@@ -306,8 +307,8 @@ async function recountList(run: Run): Promise<void> {
 }
 
 /**
- * Commits a page; a record with two versions of one datestamp is requested by itself. @throws as
- * the client and the sink
+ * Commits a page; a record with two versions of one datestamp is requested by itself.
+ * @throws as the client and the sink
  */
 export async function take(
   run: Run,

@@ -13,8 +13,8 @@ import { refold } from './record-facts.ts';
 const TABLES_OF_AN_OUTBOX = ['header', 'intents', 'facts', 'finds', 'entries'];
 
 /**
- * Copies a snapshot, also during a push, with its time. @throws DatabaseError where anything is
- * damaged; an old copy stays then
+ * Copies a snapshot, also during a push, with its time.
+ * @throws DatabaseError where anything is damaged; an old copy stays then
  */
 export function backUpOutbox(outbox: Outbox, target: string): void {
   assertSound(outbox);
@@ -22,8 +22,8 @@ export function backUpOutbox(outbox: Outbox, target: string): void {
 }
 
 /**
- * Checks the whole file, and each fact and intent by its id. @throws DatabaseError where anything is
- * damaged
+ * Checks the whole file, and each fact and intent by its id.
+ * @throws DatabaseError where anything is damaged
  */
 export function assertSound(outbox: Outbox): void {
   assertUndamaged(outbox.path, outbox.sql('pragma integrity_check(1)'));

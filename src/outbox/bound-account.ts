@@ -56,7 +56,8 @@ export function findKnownUsername({ sql }: Outbox): string | undefined {
 
 /**
  * Binds the outbox to the first account that signs in, and unites it with what this machine knows
- * of that account. @throws ConfigError where it belongs to another account
+ * of that account.
+ * @throws ConfigError where it belongs to another account
  */
 export function bindAccount(outbox: Outbox, account: string): United {
   assertSameAccount(outbox, account);
@@ -66,8 +67,8 @@ export function bindAccount(outbox: Outbox, account: string): United {
 }
 
 /**
- * @param waysOut returns the remedy, given the outbox's account @throws ConfigError where that is
- * another account
+ * @param waysOut returns the remedy, given the outbox's account
+ * @throws ConfigError where that is another account
  */
 export function assertSameAccount(
   outbox: Outbox,
@@ -89,8 +90,8 @@ export function isSameUser(one: string, other: string): boolean {
 }
 
 /**
- * Tells if a user name's account may send from the outbox, as known before sign-in. @param username
- * undefined: none given
+ * Tells if a user name's account may send from the outbox, as known before sign-in.
+ * @param username undefined: none given
  */
 export function isAccountOfUser(outbox: Outbox, username: string | undefined): boolean {
   const { account: bound } = readHeader(outbox);

@@ -286,6 +286,7 @@ export function getDataVersion(outbox: Outbox): string {
 }
 
 /**
+ * Writes changed fields of the header.
  * @throws DatabaseError or DatabaseTooNewError where the ledger is unusable: nothing may be sent
  * without it
  */

@@ -42,8 +42,8 @@ const parsePulled = createRowParser({
 const COLUMNS = `ident_cely as identCely, standing, datestamp_at as datestampMs, stav, record, since_at as sinceMs, seen_at as seenMs`;
 
 /**
- * Returns the pulled state; undefined where none is stored. @throws DatabaseError where it is
- * damaged
+ * Returns the pulled state; undefined where none is stored.
+ * @throws DatabaseError where it is damaged
  */
 export function findPulledRecord(outbox: Outbox, identCely: string): PulledRecord | undefined {
   const stored = outbox.sql(`select ${COLUMNS} from pulled where ident_cely = ?`).get(identCely);

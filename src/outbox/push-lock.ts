@@ -56,8 +56,8 @@ export function acquirePushLock({ holder, ...outbox }: PushLockOptions): PushLoc
 }
 
 /**
- * Runs `work` under an outbox's lock. @throws OutboxLeasedError, DatabaseError as {@link
- * acquirePushLock}; errors of `work`
+ * Runs `work` under an outbox's lock.
+ * @throws OutboxLeasedError, DatabaseError as {@link acquirePushLock}; errors of `work`
  */
 export async function withPushLock<T>(
   options: PushLockOptions,

@@ -79,7 +79,10 @@ function parseFind({ path }: Outbox, stored: unknown): StoredFind {
   };
 }
 
-/** Returns the row of a find. @throws DatabaseError where it is missing */
+/**
+ * Returns the row of a find.
+ * @throws DatabaseError where it is missing
+ */
 export function findRowOfFind(outbox: Outbox, uuid: string): FindId {
   const id = outbox.sql('select id from finds where uuid = ?').pluck().get(uuid);
   return parseValue(isNumber, id);

@@ -119,8 +119,8 @@ function isOfService({ headers }: AnswerHead, body: ErrorBody): boolean {
 const IDENT_CELY = /^[A-Za-z0-9][A-Za-z0-9-]{2,63}$/;
 
 /**
- * Returns the outcome of an operation by its answer. @param addressed record to which a number or a
- * photograph was sent
+ * Returns the outcome of an operation by its answer.
+ * @param addressed record to which a number or a photograph was sent
  */
 export function parseOutcome(
   operation: Operation,

@@ -180,8 +180,8 @@ const XMP_TELLING = /l(?:at|ong)i?t/i;
 const WIDE = /G\0P\0S\0/i;
 
 /**
- * Overwrites the GPS properties of an XMP packet with blanks. @param packet changed in place; its
- * length stays
+ * Overwrites the GPS properties of an XMP packet with blanks.
+ * @param packet changed in place; its length stays
  */
 export function removeXmpGps(packet: Buffer): GpsTrace {
   // Latin-1 maps each byte to one character, so offsets in the text are offsets in the packet.

@@ -123,8 +123,8 @@ type ScrubbedChunk = {
 };
 
 /**
- * Rewrites chunks with GPS data; the others stay. @param bytes changed in place where the last
- * chunk is truncated
+ * Rewrites chunks with GPS data; the others stay.
+ * @param bytes changed in place where the last chunk is truncated
  */
 function removePngGps(bytes: Buffer): ScrubbedPng {
   let trace = NO_GPS;

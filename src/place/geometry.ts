@@ -246,8 +246,8 @@ export function toGeomSystem(code: number): GeomSystem | undefined {
 }
 
 /**
- * Makes the error for a file in a system that the service does not accept. @param named name of the
- * system in the file
+ * Makes the error for a file in a system that the service does not accept.
+ * @param named name of the system in the file
  */
 export function makeUnsupportedCrsError(file: string, named: string): FileError {
   return new FileError(

@@ -171,8 +171,8 @@ type Attempt = {
 };
 
 /**
- * Chooses the system in which the pair fits. @param isNamed the text names its axes, so their order
- * is no mistake
+ * Chooses the system in which the pair fits.
+ * @param isNamed the text names its axes, so their order is no mistake
  */
 function resolveAxes(text: string, x: string, y: string, isNamed = false): Reading<Position> {
   const isFitting = ({ system, ...at }: Attempt): boolean =>

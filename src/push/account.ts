@@ -58,8 +58,8 @@ export type ProfileUser = {
 };
 
 /**
- * Requests the account, which each attempt records. @throws ConfigError where it is not the
- * outbox's; as {@link fetchAccount}
+ * Requests the account, which each attempt records.
+ * @throws ConfigError where it is not the outbox's; as {@link fetchAccount}
  */
 export async function resolveAccount(
   outbox: Outbox,
@@ -72,8 +72,8 @@ export async function resolveAccount(
 }
 
 /**
- * Stores the account's description. @throws ConfigError where it is not that of outbox and profile;
- * nothing is stored then
+ * Stores the account's description.
+ * @throws ConfigError where it is not that of outbox and profile; nothing is stored then
  */
 export function acceptAccount(outbox: Outbox, service: Signer, account: Account): void {
   const { baseUrl, profile } = service;
@@ -113,8 +113,8 @@ function isUserOfProfile(
 }
 
 /**
- * @param right user name of the outbox's account; undefined where it is unknown @param who that
- * account, for the message
+ * @param right user name of the outbox's account; undefined where it is unknown
+ * @param who that account, for the message
  */
 function describeRemedies(
   { baseUrl, profile, ...signer }: Signer,
@@ -195,7 +195,8 @@ export const ROLE_WORDS: Readonly<Record<Role, Message>> = {
 };
 
 /**
- * Requests the account of the token (A-USER-1). @throws AuthError, UnavailableError, ContractError
+ * Requests the account of the token (A-USER-1).
+ * @throws AuthError, UnavailableError, ContractError
  */
 export async function fetchAccount(
   {

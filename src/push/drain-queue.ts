@@ -117,8 +117,8 @@ function recover(session: PushSession): void {
 }
 
 /**
- * Waits until an answer arrives or an entry becomes due. @returns false when there is nothing to
- * wait for
+ * Waits until an answer arrives or an entry becomes due.
+ * @returns false when there is nothing to wait for
  */
 async function waitForMore(session: PushSession): Promise<boolean> {
   const { clock, outbox, stop } = session.context;
@@ -229,7 +229,8 @@ async function launch(session: PushSession, entry: Entry): Promise<void> {
 
 /**
  * Asserts that an entry that could not be claimed is not found again, which would be an endless
- * loop. @throws DatabaseError
+ * loop.
+ * @throws DatabaseError
  */
 function assertNotClaimable(session: PushSession, entry: Entry): void {
   const { outbox } = session.context;
@@ -387,8 +388,9 @@ function releaseLost(
 export const SENDABLE_KINDS = ENTRY_KINDS;
 
 /**
- * Counts what a push would send. @param names of finds; empty means all @throws UsageError for an
- * unknown name
+ * Counts what a push would send.
+ * @param names of finds; empty means all
+ * @throws UsageError for an unknown name
  */
 export function planPush(outbox: Outbox, names: readonly string[]) {
   const recordKeys = names.length === 0 ? undefined : resolveRecordNames(outbox, names);

@@ -205,8 +205,8 @@ export class PushSession {
   }
 
   /**
-   * Returns the token; undefined where the push ends without one. @throws PasError, with the
-   * remedy, before the first request
+   * Returns the token; undefined where the push ends without one.
+   * @throws PasError, with the remedy, before the first request
    */
   async signIn(asked: Promise<string>): Promise<string | undefined> {
     try {

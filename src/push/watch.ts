@@ -134,8 +134,8 @@ type WatchedPush = PushResult & { readonly atRest: boolean };
 export type Rest = 'sent' | 'empty' | 'held';
 
 /**
- * Pushes repeatedly, each time under the push lock, and waits in between. @throws OutboxLeasedError where
- * another push is running
+ * Pushes repeatedly under the push lock, and waits in between.
+ * @throws OutboxLeasedError where another push is running
  */
 export function pushWatching(
   options: PushAllOptions,

@@ -23,8 +23,8 @@ export function parseCheckpoint(stored: unknown): Checkpoint | undefined {
 export type AppendFile = {
   isEmpty(): boolean;
   /**
-   * Passes bytes to the operating system. @throws DatabaseError when the disk fails, as do `flush`
-   * and `close`
+   * Passes bytes to the operating system.
+   * @throws DatabaseError when the disk fails, as do `flush` and `close`
    */
   append(bytes: Buffer): void;
   markEnd(): void;
@@ -172,8 +172,8 @@ function writeAll({ fd }: FileHandle, bytes: Buffer, position: number): void {
 }
 
 /**
- * Returns the chain; undefined where the bytes differ from the committed ones. @param isUntouched
- * reads only the tail
+ * Returns the chain; undefined where the bytes differ from the committed ones.
+ * @param isUntouched reads only the tail
  */
 async function readChain(
   file: FileHandle,

@@ -26,8 +26,8 @@ type ContentStore = {
 type StoredContent = { readonly sha512: Buffer; readonly sizeBytes: number };
 
 /**
- * Copies content from one store to another. @returns false where the first store lacks it, or it is
- * damaged
+ * Copies content from one store to another.
+ * @returns false where the first store lacks it, or it is damaged
  */
 export async function copyContent(
   sha512: Buffer,
@@ -39,8 +39,8 @@ export async function copyContent(
 }
 
 /**
- * Opens a folder of files named by SHA-512; `add` reads each back. @throws DatabaseError, from
- * `add`, when the disk fails
+ * Opens a folder of files named by SHA-512; `add` reads each back.
+ * @throws DatabaseError, from `add`, when the disk fails
  */
 export function openContentStore(folder: string): ContentStore {
   const getPath = (sha512: Buffer): string => {

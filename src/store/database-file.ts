@@ -30,8 +30,8 @@ import {
 import { flushFolder, renameOver } from './folder.ts';
 
 /**
- * Checks a database that may be in use: up to `limit` findings, none when sound. @throws
- * DatabaseError when it is unreadable
+ * Checks a database that may be in use: up to `limit` findings, none when sound.
+ * @throws DatabaseError when it is unreadable
  */
 export function findDamage(path: string, limit = 3): string[] {
   return asDatabaseError(path, () => {
@@ -80,8 +80,8 @@ export function copyDatabase(
 }
 
 /**
- * @param check for an open file: its `pragma integrity_check(1)` @throws DatabaseError when SQLite
- * finds any damage
+ * @param check for an open file: its `pragma integrity_check(1)`
+ * @throws DatabaseError when SQLite finds any damage
  */
 export function assertUndamaged(path: string, check?: Statement): void {
   const damage = (
@@ -226,7 +226,8 @@ function writeInto(path: string, finish: (copy: Database) => void): void {
 }
 
 /**
- * Tells if a file begins with the header of SQLite. @throws DatabaseError where it cannot be read
+ * Tells if a file begins with the header of SQLite.
+ * @throws DatabaseError where it cannot be read
  */
 export function isDatabase(path: string): boolean {
   const head = Buffer.alloc(16);
@@ -243,8 +244,8 @@ export function isDatabase(path: string): boolean {
 }
 
 /**
- * Tells if SQLite cannot use an existing file. @throws DatabaseError when the file cannot be read
- * at all
+ * Tells if SQLite cannot use an existing file.
+ * @throws DatabaseError when the file cannot be read at all
  */
 export function isUnusable(path: string): boolean {
   if (!existsSync(path)) return false;

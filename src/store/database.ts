@@ -68,8 +68,8 @@ export type Database = Sqlite.Database;
 export type Statement = Sqlite.Statement;
 
 /**
- * Opens SQLite without settings; the functions below add those of pas. @throws DatabaseError where
- * SQLite cannot be loaded
+ * Opens SQLite without settings; the functions below add those of pas.
+ * @throws DatabaseError where SQLite cannot be loaded
  */
 export function openSqlite(...file: ConstructorParameters<typeof Sqlite>): Database {
   const Constructor = loadSqlite();
@@ -79,8 +79,9 @@ export function openSqlite(...file: ConstructorParameters<typeof Sqlite>): Datab
 let loaded: typeof Sqlite | undefined;
 
 /**
- * Loads SQLite. @throws DatabaseError with the remedy, where its native module is missing or built
- * for another platform
+ * Loads SQLite.
+ * @throws DatabaseError with the remedy, where its native module is missing or built for another
+ * platform
  */
 export function loadSqlite(): typeof Sqlite {
   if (loaded !== undefined) return loaded;
@@ -157,8 +158,8 @@ type OpenOptions = {
 };
 
 /**
- * Opens or creates an SQLite file in WAL mode, for its owner only. @throws DatabaseError where it
- * or its folder is unusable
+ * Opens or creates an SQLite file in WAL mode, for its owner only.
+ * @throws DatabaseError where it or its folder is unusable
  */
 export function openDatabase(path: string, options: OpenOptions): Database {
   return asDatabaseError(path, () => {
@@ -398,8 +399,8 @@ const REASONS: ReadonlyArray<readonly [string, Message, Message]> = [
 ];
 
 /**
- * Opens a dispensable file, or recreates it. @param prepare creates the tables, and fails where
- * they differ
+ * Opens a dispensable file, or recreates it.
+ * @param prepare creates the tables, and fails where they differ
  */
 export function openReplaceable(
   path: string,

@@ -22,8 +22,8 @@ type Card = { file: string; url: string; sha512: string; fetched_at: string; che
 const CARD = 'current.json';
 
 /**
- * Reads the stored file of a folder; undefined where there is none. @throws ConfigError where it
- * differs from the fetched one
+ * Reads the stored file of a folder; undefined where there is none.
+ * @throws ConfigError where it differs from the fetched one
  */
 export function readKept(folder: string): KeptFile | undefined {
   const card = readCard(folder);

@@ -58,8 +58,8 @@ export function isAlive(pid: number): boolean {
 }
 
 /**
- * Writes a file for its owner only, atomically, flushed and read back. @throws DatabaseError when
- * the disk fails
+ * Writes a file for its owner only, atomically, flushed and read back.
+ * @throws DatabaseError when the disk fails
  */
 export function writePrivateFile(path: string, content: string | Buffer): void {
   const bytes = Buffer.from(content);

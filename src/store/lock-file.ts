@@ -76,8 +76,8 @@ export function waitForLockFile(
 const MAX_TRIES = 400;
 
 /**
- * Takes the lock of a file that is changed in place. @throws ConfigError where another process
- * keeps it
+ * Takes the lock of a file that is changed in place.
+ * @throws ConfigError where another process keeps it
  */
 export function lockForChange(path: string, clock: Clock, taken: Message): LockFile {
   const lock = waitForLockFile(path, clock, MAX_TRIES);

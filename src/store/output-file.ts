@@ -108,8 +108,8 @@ export function assertAbsent(
 }
 
 /**
- * Reads the first bytes of a file as text; undefined where it is missing. @throws FileError where
- * it is unreadable
+ * Reads the first bytes of a file as text; undefined where it is missing.
+ * @throws FileError where it is unreadable
  */
 export function readBeginning(path: string, bytes: number): string | undefined {
   try {

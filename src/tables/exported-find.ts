@@ -76,8 +76,8 @@ export function formatCoordinates(elements: FindElements): ReadonlyMap<string, s
 }
 
 /**
- * Returns the columns of a table of finds, in the order of the schema. @param labels adds labels
- * beside codes
+ * Returns the columns of a table of finds, in the order of the schema.
+ * @param labels adds labels beside codes
  */
 export function exportColumns(labels: boolean): readonly string[] {
   const ofFields = FIELDS.filter(({ kind }) => kind !== 'point').flatMap(({ name, kind }) => {

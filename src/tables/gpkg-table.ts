@@ -152,8 +152,8 @@ function readFieldForm(file: string, database: Database): LayerReading | undefin
 }
 
 /**
- * Counts the finds and photographs in a form, including those in its journal. @throws DatabaseError
- * where it cannot be read
+ * Counts the finds and photographs in a form, including those in its journal.
+ * @throws DatabaseError where it cannot be read
  */
 export function countCollected(path: string): number {
   const database = openDatabaseImage(path, readImageWithJournal(path));

@@ -75,7 +75,8 @@ function getNamedHeader(
   rows: readonly TableRow[],
   { first, last }: HeaderRows,
 ): Header {
-  const [one, two] = [first, last].map((number) => rows.find(({ row }) => row === number));
+  const one = rows.find(({ row }) => row === first);
+  const two = rows.find(({ row }) => row === last);
   if (one === undefined || two === undefined) {
     const row = one === undefined ? first : last;
     throw new FileError(

@@ -6,8 +6,8 @@ import { type Message, msg } from '../base/message.ts';
 import { assertInputSize } from './table.ts';
 
 /**
- * Reads a file of the user. @throws FileError where it is no readable file, or larger than {@link
- * MAX_INPUT_BYTES}
+ * Reads a file of the user.
+ * @throws FileError where it is no readable file, or larger than {@link MAX_INPUT_BYTES}
  */
 export async function readInputFile(path: string): Promise<Buffer> {
   const file = await openInputFile(path);

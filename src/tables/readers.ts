@@ -140,8 +140,8 @@ const TABLE_KINDS = Object.keys(READERS) as readonly TableKind[];
 type FoundKind = TableKind | 'archive';
 
 /**
- * Detects the format of an archive by the names of its parts. @throws FileError where no format
- * fits
+ * Detects the format of an archive by the names of its parts.
+ * @throws FileError where no format fits
  */
 function detectArchiveKind(file: string, parts: readonly string[]): TableKind {
   const kind = TABLE_KINDS.find((each) =>

@@ -125,8 +125,8 @@ function makeFullMessage(count: number, row: number): Message {
 }
 
 /**
- * Reads the named shapefile, the only one, or the first with points. @throws FileError without one,
- * as {@link parseShapefile}
+ * Reads the named shapefile, the only one, or the first with points.
+ * @throws FileError without one, as {@link parseShapefile}
  */
 export async function parseShapefileArchive(
   file: string,

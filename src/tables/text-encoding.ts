@@ -217,8 +217,8 @@ function makeEncodingIssue(file: string, encoding: string, text: Buffer): Issue 
 const SAVE_AS_UTF8 = msg`Save the table as "CSV UTF-8" (Excel), or choose the character set Unicode (UTF-8) when saving (LibreOffice).`;
 
 /**
- * Checks that bytes are UTF-8, and removes the byte order mark. @throws FileError with the likely
- * cause
+ * Checks that bytes are UTF-8, and removes the byte order mark.
+ * @throws FileError with the likely cause
  */
 export function requireUtf8(file: string, bytes: Buffer): Buffer {
   if (bytes.length === 0) throw new FileError(file, msg`${file} is empty.`);

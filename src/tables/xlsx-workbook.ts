@@ -195,8 +195,8 @@ export function parseXlsx(
 }
 
 /**
- * Reads all visible sheets with content, with the header in the first row. @throws FileError as
- * {@link parseXlsx}
+ * Reads all visible sheets with content, with the header in the first row.
+ * @throws FileError as {@link parseXlsx}
  */
 export async function parseXlsxSheets(file: string, bytes: Buffer): Promise<Table[]> {
   const sheets = listSheets(file, await unpackZip(file, bytes));

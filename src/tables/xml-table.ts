@@ -305,8 +305,8 @@ export async function readKmzFile(file: string): Promise<Table> {
 }
 
 /**
- * Reads the KML documents of an archive, `doc.kml` first. @throws FileError where one is no KML, or
- * an archive is in it
+ * Reads the KML documents of an archive, `doc.kml` first.
+ * @throws FileError where one is no KML, or an archive is in it
  */
 export function parseKmz(file: string, entries: ReadonlyMap<string, ZipEntry>): Table {
   assertNotNested(file, entries.keys());

@@ -104,16 +104,16 @@ type ZipFile = {
   /** @throws FileError where the part is damaged, encrypted, or larger than a table may be */
   read(path: string): Promise<Buffer>;
   /**
-   * Unpacks a part to a new file. @throws FileError as {@link read}, and where it is larger than
-   * `maxBytes`
+   * Unpacks a part to a new file.
+   * @throws FileError as {@link read}, and where it is larger than `maxBytes`
    */
   unpack(path: string, to: string, maxBytes: number): Promise<void>;
   close(): void;
 };
 
 /**
- * Opens an archive, unpacked on demand; unsafe paths (absolute, `..`) are left out. @throws
- * FileError for a damaged directory
+ * Opens an archive, unpacked on demand; unsafe paths (absolute, `..`) are left out.
+ * @throws FileError for a damaged directory
  */
 export async function openZip(file: string): Promise<ZipFile> {
   const entries = new Map<string, Entry>();

@@ -66,20 +66,13 @@ export async function makePrompt(
         : thrown;
     }
   };
+  const askInput = async (question: Omit<TextQuestion, 'findProblem'>, more: object = {}) => {
+    const { message, fallback } = question;
+    const input = { type: 'input' as const, name: 'answer', message, default: fallback, ...more };
+    return String(await awaitAnswer(prompt([input])));
+  };
   return {
-    ask: async (message, fallback) =>
-      String(
-        await awaitAnswer(
-          prompt([
-            {
-              type: 'input',
-              name: 'answer',
-              message,
-              ...(fallback === undefined ? {} : { default: fallback }),
-            },
-          ]),
-        ),
-      ),
+    ask: (message, fallback) => askInput({ message, fallback }),
     askSecret: async (message) =>
       String(await awaitAnswer(prompt([{ type: 'password', name: 'answer', message }]))),
     confirm: async (message, fallback = false) =>
@@ -88,23 +81,13 @@ export async function makePrompt(
           { type: 'confirm', name: 'answer', message, default: fallback, theme: makeYesAndNo() },
         ]),
       )) === true,
-    askText: async ({ message, fallback, findProblem }) =>
-      String(
-        await awaitAnswer(
-          prompt([
-            {
-              type: 'input',
-              name: 'answer',
-              message,
-              validate: async (text: string) => {
-                const problem = await findProblem(text);
-                return problem === undefined ? true : wrapInLines(problem);
-              },
-              ...(fallback === undefined ? {} : { default: fallback }),
-            },
-          ]),
-        ),
-      ),
+    askText: (question) =>
+      askInput(question, {
+        validate: async (text: string) => {
+          const problem = await question.findProblem(text);
+          return problem === undefined ? true : wrapInLines(problem);
+        },
+      }),
     async search<T>({ message, listOffers }: SearchQuestion<T>): Promise<T> {
       // The value is passed as an index, since the library compares and prints values.
       const values: T[] = [];
@@ -112,21 +95,11 @@ export async function makePrompt(
         listOffers(typed ?? '').map((offer) => {
           if ('remark' in offer) return new inquirer.Separator(wrapInLines(offer.remark));
           const { value, description, ...shown } = offer;
-          const described =
-            description === undefined ? {} : { description: wrapInLines(description) };
-          return { ...shown, ...described, value: values.push(value) - 1 };
+          const described = description === undefined ? undefined : wrapInLines(description);
+          return { ...shown, description: described, value: values.push(value) - 1 };
         });
       const chosen = await awaitAnswer(
-        prompt([
-          {
-            type: 'search',
-            name: 'answer',
-            message,
-            source: listLines,
-            pageSize: LINES_OF_OFFERS,
-            theme: SEARCH_LOOK,
-          },
-        ]),
+        prompt([{ type: 'search', name: 'answer', message, source: listLines, ...SEARCH_FORM }]),
       );
       const value = values[Number(chosen)];
       if (value === undefined) throw new Error('what was chosen was never offered');
@@ -152,9 +125,10 @@ export function choose<T>(
 }
 
 function makeYesAndNo() {
-  const [yes, no] = [t`Yes`, t`No`];
+  const yes = t`Yes`;
+  const no = t`No`;
   return { keywords: { yes, no, error: () => t`Answer ${yes} or ${no}.` } };
 }
 
 /** The keys are explained once, before the first question. */
-const SEARCH_LOOK = { style: { keysHelpTip: () => '' } };
+const SEARCH_FORM = { pageSize: LINES_OF_OFFERS, theme: { style: { keysHelpTip: () => '' } } };

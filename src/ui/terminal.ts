@@ -158,7 +158,8 @@ export async function formatTable(
   return all.map((row) =>
     header
       .map((_, column) => {
-        const [cell, cells] = [row[column] ?? '', widths[column] ?? 0];
+        const cell = row[column] ?? '';
+        const cells = widths[column] ?? 0;
         const isLast = column === header.length - 1;
         const shown = isLast && columns === Number.POSITIVE_INFINITY ? cell : cutTo(cell, cells);
         return isLast ? shown : padText(shown, cells);
@@ -206,8 +207,8 @@ function formatParagraph(header: readonly string[], row: readonly string[]): str
 
 export type Progress = {
   /**
-   * @param total undefined while it is unknown @param perSecond current rate; without it, the mean
-   * since the beginning
+   * @param total undefined while it is unknown
+   * @param perSecond current rate; without it, the mean since the beginning
    */
   update(doneCount: number, total: number | undefined, perSecond?: number): void;
   end(): void;
@@ -374,7 +375,8 @@ function sortByRow(issues: readonly Issue[]): readonly Issue[] {
     row ?? 0,
   ];
   return issues.toSorted((a, b) => {
-    const [one, other] = [getOrder(a), getOrder(b)];
+    const one = getOrder(a);
+    const other = getOrder(b);
     return one[0] - other[0] || one[1] - other[1];
   });
 }
@@ -397,10 +399,8 @@ export function toIssueJson(issue: Issue): Record<string, unknown> {
     rule: issue.rule,
     severity: issue.severity,
     message: issue.message,
-    ...(issue.written === undefined ? {} : { written: issue.written }),
-    ...(issue.candidates === undefined
-      ? {}
-      : { candidates: issue.candidates.map(({ id, label }) => ({ id, label })) }),
+    written: issue.written,
+    candidates: issue.candidates?.map(({ id, label }) => ({ id, label })),
     ...(issue.rule === 'conflict'
       ? { base: issue.base, ours: issue.ours, theirs: issue.theirs }
       : {}),

@@ -19,8 +19,8 @@ export type VocabularyStore = {
   /** Returns the terms that were harvested from `{oai_base}`. */
   openSource(oaiBase: string): Vocabulary;
   /**
-   * Returns the lookups for the checks of a find. @param account of the harvest; empty for an
-   * anonymous one
+   * Returns the lookups for the checks of a find.
+   * @param account of the harvest; empty for an anonymous one
    */
   makeLookups(
     oaiBase: string,
@@ -34,8 +34,8 @@ export type VocabularyStore = {
 };
 
 /**
- * @throws DatabaseError when the file cannot be opened or is damaged @throws DatabaseTooNewError
- * when a newer pas wrote it
+ * @throws DatabaseError when the file cannot be opened or is damaged
+ * @throws DatabaseTooNewError when a newer pas wrote it
  */
 export function openVocabulary(path: string, clock: Clock): VocabularyStore {
   const database = openDatabase(path, { synchronous: 'normal' });

@@ -70,8 +70,8 @@ export class FlatTree {
   }
 
   /**
-   * @param isWide true if it has characters outside ASCII @param decoded undefined where the value
-   * equals its source
+   * @param isWide true if it has characters outside ASCII
+   * @param decoded undefined where the value equals its source
    */
   addValue(
     element: number,

@@ -272,8 +272,8 @@ const REPLACED_IN_TEXT = new RegExp(`\\r\\n?|${REFERENCE}`, 'g');
 const REPLACED_IN_VALUE = new RegExp(`\\r\\n?|[\\t\\n]|${REFERENCE}`, 'g');
 
 /**
- * Replaces references once, from left to right; the result is not parsed again. @param space
- * replaces a line break
+ * Replaces references once, from left to right; the result is not parsed again.
+ * @param space replaces a line break
  */
 function decodeInPieces(raw: string, start: number, replaced: RegExp, space: string): string {
   const bytes = Buffer.allocUnsafe(raw.length);

@@ -64,8 +64,8 @@ function parseSchemaDocument(
 const PARSER_ADVICE = /,? (?:use|try|see) (?:XML_PARSE_HUGE|xmlCtxt\w+)(?: option)?/;
 
 /**
- * Compiles a schema with `imports` only, no disk or network. @throws Error when it is faulty or
- * imports another file
+ * Compiles a schema with `imports` only, no disk or network.
+ * @throws Error when it is faulty or imports another file
  */
 export async function compileSchema(
   main: SchemaFile,
@@ -95,8 +95,8 @@ export async function compileSchema(
 }
 
 /**
- * Replaces `{name}` placeholders, with values escaped for attributes. @throws Error when a
- * placeholder has no value
+ * Replaces `{name}` placeholders, with values escaped for attributes.
+ * @throws Error when a placeholder has no value
  */
 export function fillPlaceholders(
   template: Buffer,

@@ -114,8 +114,8 @@ function parseToken(element: Element): Token {
 }
 
 /**
- * The first page of a set's records, in the native format, asked once in a run. @throws Skipped
- * where it cannot be read
+ * The first page of a set's records, in the native format, asked once in a run.
+ * @throws Skipped where it cannot be read
  */
 export function firstPage(
   scene: Scene,

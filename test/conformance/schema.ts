@@ -7,8 +7,8 @@ type Schema = { readonly text: string; readonly imports: ReadonlyMap<string, Buf
 const IMPORT = /(<(?:\w+:)?(?:import|include)\b[^>]*\bschemaLocation=")([^"]+)(")/g;
 
 /**
- * The schema of a version as the deployment serves it, with the schemas that it imports. @throws
- * Skipped where one of those is not to be had
+ * The schema of a version as the deployment serves it, with the schemas that it imports.
+ * @throws Skipped where one of those is not to be had
  */
 export async function fetchSchema(line: Line, url: string): Promise<Schema> {
   const answer = await line.ask({ url });

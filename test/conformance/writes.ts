@@ -291,7 +291,8 @@ const CLOCK_MARGIN_MS = 60_000;
 /**
  * Records of a training instance cannot be harvested, though it may have the identifiers of older
  * records that can. Looks for the first record of the run after the 1st, 2nd, 4th, … that it made,
- * since an index may be late. @throws NotTraining, which ends the run
+ * since an index may be late.
+ * @throws NotTraining, which ends the run
  */
 async function mustBeNoProduction(scene: Scene, { headers }: Answer): Promise<void> {
   if (scene.options.isDouble) return;

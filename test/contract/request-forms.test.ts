@@ -9,8 +9,8 @@ import { useMock } from './contract-import.ts';
 const { mock, token, control } = useMock();
 
 /**
- * Sends bytes as they are; `more` is sent when the server asks for the body. @returns all that came
- * back until it went quiet
+ * Sends bytes as they are; `more` is sent when the server asks for the body.
+ * @returns all that came back until it went quiet
  */
 async function exchange(head: readonly string[], more?: Buffer): Promise<string> {
   const { hostname, port } = new URL(mock().url);

@@ -19,8 +19,8 @@ export type Scenario = {
   readonly args: readonly string[];
   prepare(home: Home, stage: Stage): Promise<void>;
   /**
-   * Errors right after the struck run, in words. @param isDone true where it had printed all that
-   * it prints when it ends well
+   * Errors right after the struck run, in words.
+   * @param isDone true where it had printed all that it prints when it ends well
    */
   look?(home: Home, isDone: boolean): string[] | Promise<string[]>;
   /**
@@ -33,8 +33,8 @@ export type Scenario = {
 };
 
 /**
- * Has the same command go on after what struck it, and everything come to rest. @returns what is
- * wrong then, in words
+ * Has the same command go on after what struck it, and everything come to rest.
+ * @returns what is wrong then, in words
  */
 export async function goOn(scenario: Scenario, home: Home, stage: Stage): Promise<string[]> {
   const again = await home.pas(...scenario.args);

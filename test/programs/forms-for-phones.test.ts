@@ -39,7 +39,7 @@ test.skipIf(!hasPyxform())(
     );
     const line = `${stdout}\n${stderr}`.split('\n').findLast((each) => each.startsWith('{'));
     const { code, warnings } = JSON.parse(line ?? '{}') as { code: number; warnings: string[] };
-    expect(code).toBe(100);
+    expect(code).toBe(101);
     expect(warnings.filter((warning) => !warning.includes('max-pixels'))).toEqual([]);
     const text = readFileSync(xform, 'utf8');
     expect(text).toContain('<translation lang="Čeština (cs)" default="true()">');

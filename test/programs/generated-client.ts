@@ -25,8 +25,8 @@ export type ClientFolder = {
   /** Makes the types of a description, to be imported from `./<name>.js`. */
   describe(name: string, address: string): Promise<void>;
   /**
-   * Compiles a source as strictly as can be, and loads it. @throws Error with what the compiler
-   * says
+   * Compiles a source as strictly as can be, and loads it.
+   * @throws Error with what the compiler says
    */
   load<T>(name: string, source: string): Promise<T>;
 };

@@ -101,7 +101,8 @@ class OpenFile {
 
 /**
  * From here on identifiers are drawn from this: of two events of one place the identifier decides
- * which comes first, and a scenario is to be the same each time. @returns begins the drawing again
+ * which comes first, and a scenario is to be the same each time.
+ * @returns begins the drawing again
  */
 export function drawUuids(): (seed: number) => void {
   let random = seededRandom(0);

@@ -11,8 +11,8 @@ const SAID = {
 
 /**
  * From so many writes on, each one to a database in this folder fails, as SQLite says it: what a
- * transaction did is undone, and what was written before stays. @returns a function that repairs
- * the disk
+ * transaction did is undone, and what was written before stays.
+ * @returns a function that repairs the disk
  */
 export function breakDisk(folder: string, { afterWrites, kind }: DiskFault): () => void {
   const probe = openSqlite(':memory:');

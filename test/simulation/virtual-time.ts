@@ -88,8 +88,8 @@ export class VirtualTime {
   }
 
   /**
-   * Lets time pass until the work is done. @throws what it throws; Error where nothing can happen
-   * any more
+   * Lets time pass until the work is done.
+   * @throws what it throws; Error where nothing can happen any more
    */
   async until<T>(work: Promise<T>): Promise<T> {
     let isDone = false;

@@ -99,8 +99,8 @@ function makeAliasQuery({ addresses }: Incoming, ident: string): URLSearchParams
 }
 
 /**
- * Reads the arguments of the query, and of the form of a POST (OAI-PMH 2.0, section 3.1.1). @throws
- * HttpError
+ * Reads the arguments of the query, and of the form of a POST (OAI-PMH 2.0, section 3.1.1).
+ * @throws HttpError
  */
 async function readArguments(incoming: Incoming): Promise<URLSearchParams> {
   if (incoming.method !== 'POST') return incoming.query;
@@ -113,8 +113,8 @@ async function readArguments(incoming: Incoming): Promise<URLSearchParams> {
 }
 
 /**
- * Returns the reader. @throws HttpError 401, and the deployed service's answers to unreadable
- * credentials (B-AUTH-3)
+ * Returns the reader.
+ * @throws HttpError 401, and the deployed service's answers to unreadable credentials (B-AUTH-3)
  */
 function authenticateReader(
   mock: Mock,

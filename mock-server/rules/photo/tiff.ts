@@ -47,8 +47,8 @@ export async function countPages(tiff: TiffBytes): Promise<number> {
 }
 
 /**
- * Removes the GPS directory of every page in place, overwriting it and its values. @returns true if
- * there was one
+ * Removes the GPS directory of every page in place, overwriting it and its values.
+ * @returns true if there was one
  */
 export async function removeGpsDirectories(tiff: TiffBytes): Promise<boolean> {
   const order = await readByteOrder(tiff);

@@ -12,7 +12,8 @@ const TIMES = new Set(['datestamp', 'deleted']);
 
 /**
  * Makes the body of a row that has the record's elements in the order of the schema, with `point`
- * (longitude and latitude) or `polygon` (WKT) for a geometry. @throws SeedError
+ * (longitude and latitude) or `polygon` (WKT) for a geometry.
+ * @throws SeedError
  */
 export function makeElementsBody(row: SeedRow, references: References, places: Places): Body {
   return runAtRow(row, () => {

@@ -64,8 +64,8 @@ export type SeedFind = {
 };
 
 /**
- * Makes a find with its project and photographs. @throws SeedError for an invalid value, or a point
- * outside all areas
+ * Makes a find with its project and photographs.
+ * @throws SeedError for an invalid value, or a point outside all areas
  */
 export function makeFindBody(
   row: SeedRow,
@@ -130,7 +130,7 @@ function parseFirstChange(history: unknown): { readonly user: string; readonly a
     id: optional(text()),
   });
   if (first === undefined)
-    throw new ShapeError('historie', 'is missing: photographs are uploaded by somebody');
+    throw new ShapeError('historie', 'is missing: it names who uploaded the photographs');
   const { uzivatel, datum_zmeny } = change(first, 'historie[0]');
   return { user: uzivatel, at: datum_zmeny };
 }
@@ -143,7 +143,8 @@ const MIMETYPES: Readonly<Record<string, string>> = {
 
 /**
  * Reads `photographs/<name>` of the seed folder, and makes its `soubor` element from the bytes
- * (A-FILE-5). @throws ShapeError
+ * (A-FILE-5).
+ * @throws ShapeError
  */
 function seedPhotograph(
   folder: string,

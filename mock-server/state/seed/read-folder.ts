@@ -59,8 +59,8 @@ const KNOWN_FILES = [
 const KNOWN_FOLDERS = ['vocabularies', 'photographs'];
 
 /**
- * Reads the files of a seed folder; each may be missing. @throws SeedError, also for an unknown
- * file
+ * Reads the files of a seed folder; each may be missing.
+ * @throws SeedError, also for an unknown file
  */
 export function readSeedFolder(folder: string): SeedFolder {
   assertKnownFiles(folder);

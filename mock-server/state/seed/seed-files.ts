@@ -20,7 +20,8 @@ export type SeedRow = {
 };
 
 /**
- * Reads the entries of a file with a list of objects; none where it is missing. @throws SeedError
+ * Reads the entries of a file with a list of objects; none where it is missing.
+ * @throws SeedError
  */
 export function readRows(folder: string, file: string): SeedRow[] {
   const parsed = readJson(folder, file);

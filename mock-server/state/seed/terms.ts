@@ -50,8 +50,8 @@ export type PlacedTerm = {
 };
 
 /**
- * Parses a term; without `razeni`, its position from 1 is its order. @throws SeedError for an
- * invalid value
+ * Parses a term; without `razeni`, its position from 1 is its order.
+ * @throws SeedError for an invalid value
  */
 export function parseTermRow(row: SeedRow, vocabulary: string, index: number): PlacedTerm {
   const values = runAtRow(row, () => term(row.value));

@@ -40,8 +40,8 @@ const user = object({
 });
 
 /**
- * Makes the record of an account: active, Czech and no admin by default. @throws SeedError for an
- * invalid value
+ * Makes the record of an account: active, Czech and no admin by default.
+ * @throws SeedError for an invalid value
  */
 export function makeUserBody(row: SeedRow, references: References): Body {
   return runAtRow(row, () => {

@@ -188,8 +188,8 @@ type EditOptions = GlobalOptions & {
 };
 
 /**
- * Shows and makes one change in several finds. @throws UsageError without a change or a terminal,
- * or when the answer is no
+ * Shows and makes one change in several finds.
+ * @throws UsageError without a change or a terminal, or when the answer is no
  */
 async function editMany(
   context: Context,
@@ -224,7 +224,8 @@ async function editMany(
   }
   const reported = collapseUnchecked(issues);
   printIssues(terminal, reported);
-  const [all, of] = [formatFindCount(planned.length), requested.length];
+  const all = formatFindCount(planned.length);
+  const of = requested.length;
   terminal.printLine(t`Changed: ${all} of ${of}.`);
   terminal.printValue({
     changed: planned.map(({ stored, plan }) => ({ find: stored.localId, changed: plan.changed })),

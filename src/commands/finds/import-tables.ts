@@ -106,7 +106,13 @@ async function openRequest(context: Context, files: readonly string[], options: 
   const { idPrefix, set, keepRows } = options;
   return {
     ...makeContextKeeping(context, options),
-    ...{ outbox, answers, ruleContext, copy, idPrefix, set, keepRows },
+    outbox,
+    answers,
+    ruleContext,
+    copy,
+    idPrefix,
+    set,
+    keepRows,
     queueNumbers: options.asCorrection !== undefined,
     dryRun: options.dryRun === true,
     map:
@@ -187,13 +193,18 @@ function parseMergeAnswers(outbox: Outbox, options: ImportOptions): MergeAnswers
     throw new UsageError(t`--rename and --as-new cannot be combined. Use only one of them.`);
   const resolveIds = (names: readonly string[]): Set<string> =>
     new Set(resolveFindNames(outbox, names).map(({ localId }) => localId));
-  const [keep, take] = [resolveIds(oursOf), resolveIds(theirsOf)];
+  const keep = resolveIds(oursOf);
+  const take = resolveIds(theirsOf);
   const both = [...keep].find((find) => take.has(find));
   if (both !== undefined)
     throw new UsageError(t`--ours-of and --theirs-of both name ${both}. Use only one of them.`);
-  const general = ours === true ? 'ours' : theirs === true ? 'theirs' : undefined;
   return {
-    chooseSide: (localId) => (keep.has(localId) ? 'ours' : take.has(localId) ? 'theirs' : general),
+    chooseSide: (localId) => {
+      if (keep.has(localId)) return 'ours';
+      if (take.has(localId)) return 'theirs';
+      if (ours === true) return 'ours';
+      return theirs === true ? 'theirs' : undefined;
+    },
     same: same === true,
     rename: rename === true,
     asNew: asNew === true,
@@ -212,17 +223,17 @@ async function importAsking(
 ): Promise<ImportReport> {
   const { terminal } = context;
   const first = await importIt({});
-  const updatedContext = first.finds.filter(({ change }) => change === 'asked').length;
-  if (updatedContext === 0 || dryRun || !terminal.interactive || terminal.json) return first;
+  const askedCount = first.finds.filter(({ change }) => change === 'asked').length;
+  if (askedCount === 0 || dryRun || !terminal.interactive || terminal.json) return first;
   printIssues(
     terminal,
     first.issues.filter(({ rule }) => rule === 'other-table'),
     terminal.note,
   );
   const question = ngettext(
-    msgid`Use the values of ${file} for ${updatedContext} find that came from another table?`,
-    `Use the values of ${file} for ${updatedContext} finds that came from another table?`,
-    updatedContext,
+    msgid`Use the values of ${file} for ${askedCount} find that came from another table?`,
+    `Use the values of ${file} for ${askedCount} finds that came from another table?`,
+    askedCount,
   );
   if (!(await (await context.prompt()).confirm(question, false))) return first;
   const again = copy === undefined ? {} : { copy: { ...copy, overwrite: true } };
@@ -340,10 +351,8 @@ function printUnknownPeople(
     const nearest = (findNearestPeople(name, lookupTerm) ?? []).map(formatPerson).join(', ');
     return `${printable(name)} (${nearest === '' ? count : t`${count}; nearest: ${nearest}`})`;
   });
-  const [names, count] = [
-    [...shownTexts, ...(people.size > MAX_PEOPLE ? ['…'] : [])].join('; '),
-    people.size,
-  ];
+  const names = [...shownTexts, ...(people.size > MAX_PEOPLE ? ['…'] : [])].join('; ');
+  const count = people.size;
   terminal.note(
     ngettext(
       msgid`${count} finder is not among the harvested people; the service will create a new person (finds in brackets): ${names}`,
@@ -357,18 +366,14 @@ function countChanges({ finds, rows }: ImportResult) {
   const count = (change: EnqueuedFind['change']): number =>
     finds.filter((find) => find.change === change).length;
   return {
-    ...{
-      added: count('added'),
-      updated: count('updated'),
-      unchanged: count('kept'),
-      already_sent: count('sent'),
-    },
-    ...{
-      conflicts: count('conflict'),
-      other_finds: count('another'),
-      other_table: count('asked'),
-      equal: count('equal'),
-    },
+    added: count('added'),
+    updated: count('updated'),
+    unchanged: count('kept'),
+    already_sent: count('sent'),
+    conflicts: count('conflict'),
+    other_finds: count('another'),
+    other_table: count('asked'),
+    equal: count('equal'),
     photos_removed: finds.reduce((sum, find) => sum + find.photosRemoved, 0),
     numbers: finds.filter(({ numberQueued }) => numberQueued === true).length,
     invalid: rows - finds.length,
@@ -403,11 +408,9 @@ function printSummary(
   const { finds, newPeople, missing, issues } = imported;
   const counts = countChanges(imported);
   const { photos_removed: photosRemoved, numbers, drafts } = counts;
-  const [all, changes, photographs] = [
-    formatFindCount(finds.length),
-    formatChanges(counts),
-    formatPhotographCount(counts.photos),
-  ];
+  const all = formatFindCount(finds.length);
+  const changes = formatChanges(counts);
+  const photographs = formatPhotographCount(counts.photos);
   terminal.printLine(
     dryRun
       ? t`Would import ${all}: ${changes}; ${photographs}.`

@@ -25,8 +25,8 @@ import { toIssueJson } from '../../ui/terminal.ts';
 import { type ImportOptions, importTables } from './import-tables.ts';
 
 /**
- * Proposes a table's column map, asks on a terminal, and writes the map. @throws UsageError as
- * {@link resolveWizardFiles}
+ * Proposes a table's column map, asks on a terminal, and writes the map.
+ * @throws UsageError as {@link resolveWizardFiles}
  */
 export async function runWizard(
   context: Context,
@@ -41,7 +41,8 @@ export async function runWizard(
   const previewed = await openPreview(context, file, mapFile, options);
   const { proposed } = previewed;
   printReadNotes(previewed.table, say);
-  const [name, rows] = [basename(file), previewed.table.rowCount];
+  const name = basename(file);
+  const rows = previewed.table.rowCount;
   say([
     ngettext(
       msgid`${name}: ${rows} row. The columns seem to be:`,
@@ -109,8 +110,8 @@ function resolveWizardFiles(
 }
 
 /**
- * Runs the wizard for a table of registration numbers, which has three columns. @throws UsageError
- * as {@link runWizard} does
+ * Runs the wizard for a table of registration numbers, which has three columns.
+ * @throws UsageError as {@link runWizard} does
  */
 export async function runNumberWizard(
   context: Context,

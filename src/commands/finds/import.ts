@@ -2,11 +2,11 @@ import type { Command } from 'commander';
 import { type ExitReason, UsageError } from '../../base/errors.ts';
 import { t } from '../../base/language.ts';
 import type { Context } from '../../context/context.ts';
-import { collect, defineCommand, type Runner } from '../command.ts';
+import { addReadingOptions, collect, defineCommand, type Runner } from '../command.ts';
 import { type ImportOptions, importTables } from './import-tables.ts';
 
 export function register(program: Command, run: Runner): void {
-  defineCommand(program, {
+  const command = defineCommand(program, {
     name: 'import [file...]',
     summary: t`Read tables of finds, check every row and queue the finds. Importing a table again applies only what changed in it.`,
     examples: [
@@ -26,17 +26,8 @@ export function register(program: Command, run: Runner): void {
       '--strip-gps',
       t`remove the position (GPS) from the queued copies; the original files are not changed`,
     )
-    .option('--photos <folder>', t`folder of the photographs (default: the folder of the table)`)
-    .option('--sheet <name>', t`sheet of a workbook to read (default: the first that is not empty)`)
-    .option(
-      '--layer <name>',
-      t`layer of a GeoPackage, or shapefile of an archive, to read (default: the first with points)`,
-    )
-    .option('--encoding <name>', t`encoding of a CSV table or a shapefile (default: detected)`)
-    .option(
-      '--header-row <n>',
-      t`row with the column names, or two rows such as 2-3 (default: detected)`,
-    )
+    .option('--photos <folder>', t`folder of the photographs (default: the folder of the table)`);
+  addReadingOptions(command)
     .option(
       '--set <element=value>',
       t`value for each find whose cell for this element is empty; may be repeated`,
@@ -47,7 +38,21 @@ export function register(program: Command, run: Runner): void {
       '--wizard',
       t`propose an element for each column, let you correct it, and write a column map for --map`,
     )
-    .option('--yes', t`with --wizard: accept the proposals without asking`)
+    .option('--yes', t`with --wizard: accept the proposals without asking`);
+  addMergeOptions(command)
+    .option('--keep-rows', t`read rows that are otherwise skipped, such as totals and remarks`)
+    .option(
+      '--issues-to <file>',
+      t`copy the table to a new CSV or XLSX file, with a column for the errors of each row; rows with errors come first`,
+    )
+    .action((files: string[], options: ImportOptions) =>
+      run(options, (context) => start(context, files, options)),
+    );
+}
+
+/** Answers to the questions of an import that meets finds. */
+function addMergeOptions(command: Command): Command {
+  return command
     .option('--ours', t`if a row and its find were both changed: keep the find's value`)
     .option('--theirs', t`if a row and its find were both changed: use the row's value`)
     .option('--ours-of <find>', t`like --ours, for this find only; may be repeated`, collect)
@@ -71,14 +76,6 @@ export function register(program: Command, run: Runner): void {
     .option(
       '--as-correction <file>',
       t`write the differences from sent finds to a CSV file for the curator; numbers are queued`,
-    )
-    .option('--keep-rows', t`read rows that are otherwise skipped, such as totals and remarks`)
-    .option(
-      '--issues-to <file>',
-      t`copy the table to a new CSV or XLSX file, with a column for the errors of each row; rows with errors come first`,
-    )
-    .action((files: string[], options: ImportOptions) =>
-      run(options, (context) => start(context, files, options)),
     );
 }
 

@@ -1,11 +1,12 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { ExitReason } from '../../base/errors.ts';
 import { t } from '../../base/language.ts';
-import { quoteShellWord } from '../../base/message.ts';
+import { type Message, quoteShellWord } from '../../base/message.ts';
 import type { Context, GlobalOptions } from '../../context/context.ts';
 import { ENTRY_STATES, STATE_WORDS } from '../../flows/finds/entry-words.ts';
 import { formatRemoteStatus } from '../../flows/finds/remote-state.ts';
 import { type FindChoice, listFinds } from '../../flows/finds/select-finds.ts';
+import type { Entry } from '../../outbox/entry.ts';
 import { defineCommand, parseWholeNumber, type Runner } from '../command.ts';
 import { toHeldJson } from '../result-texts.ts';
 
@@ -40,7 +41,7 @@ async function list(context: Context, options: ListOptions): Promise<ExitReason>
   const finds = listFinds(await context.openOutboxToRead(), options, options.limit);
   const rows = finds.map(({ find, entry, pulled }) => [
     quoteShellWord(find.localId),
-    entry === undefined ? t`not queued` : entry.held === null ? STATE_WORDS[entry.state] : t`held`,
+    formatState(entry),
     pulled === undefined ? '' : formatRemoteStatus(pulled),
     entry?.identCely ?? '',
     getLabelText(find.elements['druh_nalezu']),
@@ -69,4 +70,9 @@ function getLabelText(value: unknown): string {
   return 'text' in value && typeof value.text === 'string' && value.text !== ''
     ? value.text
     : String(value.id);
+}
+
+function formatState(entry: Entry | undefined): Message {
+  if (entry === undefined) return t`not queued`;
+  return entry.held === null ? STATE_WORDS[entry.state] : t`held`;
 }

@@ -11,7 +11,7 @@ import { planNumbers, queueNumbers, type TableNumber } from '../../flows/queue/e
 import { findTargetForChange } from '../../flows/queue/resolve-finds.ts';
 import { trimText } from '../../text/characters.ts';
 import { printable, printIssues, toIssuesJson } from '../../ui/terminal.ts';
-import { defineCommand, type Runner } from '../command.ts';
+import { addReadingOptions, defineCommand, type Runner } from '../command.ts';
 import { formatNumberCount } from '../result-texts.ts';
 import type { ImportOptions } from './import-tables.ts';
 
@@ -29,22 +29,15 @@ export function register(program: Command, run: Runner): void {
     .action((find: string, value: string, options: SetOptions) =>
       run(options, (context) => set(context, find, value, options)),
     );
-  defineCommand(parent, {
+  const command = defineCommand(parent, {
     name: 'import <table>',
     summary: t`Queue the registration numbers of a table with the columns local_id or ident_cely, and evidencni_cislo. Importing it again changes nothing.`,
     examples: [
       'pas number import numbers.csv --dry-run',
       'pas number import register.xlsx --sheet 2024',
     ],
-  })
-    .option('--dry-run', t`show what would happen and change nothing`)
-    .option('--sheet <name>', t`sheet of a workbook to read (default: the first that is not empty)`)
-    .option('--layer <name>', t`as in ${cmd`pas import`}`)
-    .option('--encoding <name>', t`encoding of a CSV table or a shapefile (default: detected)`)
-    .option(
-      '--header-row <n>',
-      t`row with the column names, or two rows such as 2-3 (default: detected)`,
-    )
+  }).option('--dry-run', t`show what would happen and change nothing`);
+  addReadingOptions(command)
     .option('--map <file>', t`as in ${cmd`pas import`}`)
     .option('--wizard', t`as in ${cmd`pas import`}`)
     .option('--replace', t`replace the records' numbers`)
@@ -162,7 +155,8 @@ export async function importNumbers(
   const queued = numbers.length - current - replaced;
   if (queued + replaced > 0) announceInstance(context);
   printIssues(terminal, issues);
-  const [taken, all] = [numbers.length, formatNumberCount(numbers.length)];
+  const taken = numbers.length;
+  const all = formatNumberCount(numbers.length);
   terminal.printLine(
     dryRun
       ? ngettext(

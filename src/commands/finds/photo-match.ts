@@ -123,7 +123,9 @@ function formatEnd(
   queued: ReadonlyMap<string, string>,
   isDry: boolean,
 ): string {
-  const [doneCount, all, finds] = [queued.size, fates.length, new Set(queued.values()).size];
+  const doneCount = queued.size;
+  const all = fates.length;
+  const finds = new Set(queued.values()).size;
   const knownCount = fates.filter(({ kind }) => kind === 'known').length;
   if (knownCount > 0 && !fates.some(({ kind }) => kind === 'matched')) {
     return ngettext(
@@ -156,7 +158,9 @@ function printLeft(
   ) as MatchedFile[];
   const count = (confidence: Confidence): number =>
     left.filter(({ match }) => match.confidence === confidence).length;
-  const [likelyLeft, doubtful, none] = [count('likely'), count('doubtful'), count('none')];
+  const likelyLeft = count('likely');
+  const doubtful = count('doubtful');
+  const none = count('none');
   if (likelyLeft > 0 && likely !== true) {
     terminal.printLine(
       ngettext(

@@ -33,10 +33,8 @@ async function remove(
   const outbox = await context.openOutbox();
   outbox.command.words = 'remove';
   const planned = planRemoval(outbox, names);
-  const [removable, keptPhotos] = [
-    [] as PlannedRemoval[],
-    [] as { readonly name: string; readonly because: Entry }[],
-  ];
+  const removable = [] as PlannedRemoval[];
+  const keptPhotos = [] as { readonly name: string; readonly because: Entry }[];
   for (const each of planned) {
     if (each.because === undefined) removable.push(each);
     else keptPhotos.push({ name: each.name, because: each.because });
@@ -58,7 +56,8 @@ async function remove(
       continue;
     }
     removed.push(name);
-    const [find, parts] = [toPrintable(name), formatParts(removal.entries)];
+    const find = toPrintable(name);
+    const parts = formatParts(removal.entries);
     terminal.printLine(t`${find} is removed, with ${parts}.`);
     if (removal.isHidden)
       terminal.note(
@@ -86,7 +85,8 @@ function printKept(
 }
 
 async function confirm(context: Context, planned: readonly PlannedRemoval[]): Promise<void> {
-  const [finds, names] = [planned.length, planned.map(({ name }) => toPrintable(name)).join(', ')];
+  const finds = planned.length;
+  const names = planned.map(({ name }) => toPrintable(name)).join(', ');
   const what = formatParts(planned.flatMap(({ entries }) => entries));
   const question = ngettext(
     msgid`Remove ${finds} find: ${names} (${what})?`,

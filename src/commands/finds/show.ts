@@ -85,7 +85,7 @@ async function show(context: Context, name: string, why: boolean): Promise<ExitR
   terminal.printValue({
     find: find?.id ?? null,
     local_id: find?.localId ?? null,
-    ...(find === undefined ? { ident_cely: name } : {}),
+    ident_cely: find === undefined ? name : undefined,
     source:
       find === undefined || find.sourceFile === null
         ? null
@@ -117,10 +117,8 @@ function formatOrigin(file: string, row: number | null): string {
 function printRemoteState(context: Context, { pulled, record, changes }: RemoteState): void {
   const { terminal } = context;
   terminal.printLine();
-  const [standing, seenText] = [
-    terminal.color.bold(formatRemoteStatus(pulled)),
-    formatMoment(pulled.seenMs),
-  ];
+  const standing = terminal.color.bold(formatRemoteStatus(pulled));
+  const seenText = formatMoment(pulled.seenMs);
   terminal.printLine(t`in the service: ${standing}, as of ${seenText}`);
   printFacts(context, [
     [t`number`, record?.elements.evidencni_cislo?.toString()],
@@ -165,7 +163,8 @@ function printStory(
   }
   for (const { at, verdict, reason, candidates } of whole ? evidence : []) {
     const names = candidates.length === 0 ? '' : ` (${candidates.map(printable).join(', ')})`;
-    const [verdictText, why] = [VERDICT_WORDS[verdict], printable(reason)];
+    const verdictText = VERDICT_WORDS[verdict];
+    const why = printable(reason);
     terminal.printLine(`  ${formatMoment(at)}  ${t`evidence: ${verdictText}; ${why}`}${names}`);
   }
 }
@@ -192,7 +191,8 @@ function describeEntry(entry: Entry, whole: boolean): string[] {
 }
 
 function formatHeldLines(entry: Entry, { question, candidates }: HeldQuestion): string[] {
-  const [asked, names] = [printable(question), candidates.map(printable).join(', ')];
+  const asked = printable(question);
+  const names = candidates.map(printable).join(', ');
   const lines = [t`held: ${asked}`, ...(names === '' ? [] : [t`candidates: ${names}`])];
   return [...lines, ...listAnswers(entry).map((command) => t`next: ${command}`)];
 }
@@ -225,16 +225,7 @@ function toStoryJson({ entry, attempts, evidence }: Story): Record<string, unkno
     ident_cely: entry.identCely,
     reason: entry.reason === null ? null : String(entry.reason),
     ...toHeldJson(entry),
-    ...(entry.kind === 'import'
-      ? {
-          document: entry.document?.toString('utf8') ?? null,
-          sha512: entry.document === null ? null : hashSha512(entry.document).toString('hex'),
-        }
-      : {}),
-    ...(entry.kind === 'number' ? { value: entry.value } : {}),
-    ...(entry.kind === 'photo'
-      ? { photo: entry.photograph.name, sha512: entry.photograph.sha512.toString('hex') }
-      : {}),
+    ...toContentJson(entry),
     issues: toIssuesJson(entry.issues),
     evidence: evidence.map(({ at, ...rest }) => ({
       found_at: new Date(at).toISOString(),
@@ -243,7 +234,25 @@ function toStoryJson({ entry, attempts, evidence }: Story): Record<string, unkno
     attempts: attempts.map(({ startedAt, endedAt, method, path, status, outcome, reason }) => ({
       started_at: new Date(startedAt).toISOString(),
       ended_at: endedAt === null ? null : new Date(endedAt).toISOString(),
-      ...{ method, path, status, outcome, reason },
+      method,
+      path,
+      status,
+      outcome,
+      reason,
     })),
   };
+}
+
+function toContentJson(entry: Entry): Record<string, unknown> {
+  switch (entry.kind) {
+    case 'import':
+      return {
+        document: entry.document?.toString('utf8') ?? null,
+        sha512: entry.document === null ? null : hashSha512(entry.document).toString('hex'),
+      };
+    case 'number':
+      return { value: entry.value };
+    case 'photo':
+      return { photo: entry.photograph.name, sha512: entry.photograph.sha512.toString('hex') };
+  }
 }

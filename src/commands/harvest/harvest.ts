@@ -199,12 +199,10 @@ function report(
   }
   const { format, version, form, verb } = subject;
   const each = sets.map(({ setSpec, broken: remaining, unconfirmed, ...figures }) => ({
-    ...{
-      set: setSpec || null,
-      ...figures,
-      broken: remaining,
-      kept_in_doubt: unconfirmed?.kind ?? null,
-    },
+    set: setSpec || null,
+    ...figures,
+    broken: remaining,
+    kept_in_doubt: unconfirmed?.kind ?? null,
   }));
   const isUnconfirmed = warnOfUnconfirmedLosses(terminal, sets, 'harvest');
   const value = {

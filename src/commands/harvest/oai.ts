@@ -21,11 +21,8 @@ import { printable } from '../../ui/terminal.ts';
 import { defineCommand, type Runner } from '../command.ts';
 
 type VerbOptions = GlobalOptions & { readonly xml?: boolean };
-type IdentifierOptions = VerbOptions & {
-  readonly identifier?: string;
-  readonly metadataPrefix?: string;
-};
 type ListOptions = VerbOptions & {
+  readonly identifier?: string;
   readonly metadataPrefix?: string;
   readonly set?: string;
   readonly from?: string;
@@ -33,102 +30,104 @@ type ListOptions = VerbOptions & {
   readonly resumptionToken?: string;
 };
 
+type VerbDefinition<A extends object> = {
+  readonly name: string;
+  readonly summary: string;
+  readonly examples: readonly [string, string];
+  readonly verb: Verb;
+  readonly makeArguments?: (context: Context, options: ListOptions) => OaiArguments;
+  readonly read: (asking: Asking) => Promise<A>;
+  readonly show: (context: Context, answer: A) => void | Promise<void>;
+};
+
 /** The six verbs of OAI-PMH 2.0, section 4, with one request each. */
 export function register(program: Command, run: Runner): void {
   const parent = program
     .command('oai')
     .description(t`Send single OAI-PMH requests to the harvesting interface.`);
-  const defineVerb = (
-    name: string,
-    summary: string,
-    examples: readonly [string, string],
-  ): Command =>
-    defineCommand(parent, { name, summary, examples }).addOption(
-      new Option('--xml', t`print the original answer`).conflicts('json'),
-    );
-
-  defineVerb('identify', t`Identify: describe the service.`, [
-    'pas oai identify',
-    'pas oai identify --xml',
-  ]).action((options: VerbOptions) =>
-    run(options, (context) => ask(context, options, 'Identify', {}, askIdentify, showTree)),
-  );
-  defineVerb('formats', t`ListMetadataFormats: the formats of the service, or of one record.`, [
-    'pas oai formats',
-    'pas oai formats --identifier C-202400101-N00001',
-  ])
-    .option('--identifier <identifier>', t`formats of this record; the short identifier is enough`)
-    .action((options: IdentifierOptions) =>
-      run(options, (context) =>
-        ask(
-          context,
-          options,
-          'ListMetadataFormats',
-          toArgs(context, options),
-          askFormats,
-          showFormats,
-        ),
-      ),
-    );
-  defineVerb('sets', t`ListSets: the sets of the service.`, ['pas oai sets', 'pas oai sets --json'])
-    .option('--resumption-token <token>', t`resumption token of the page`)
-    .action((options: ListOptions) =>
-      run(options, (context) =>
-        ask(context, options, 'ListSets', makeListArguments(options), askSets, showSets),
-      ),
-    );
-  asList(
-    defineVerb('identifiers', t`ListIdentifiers: a page of headers.`, [
-      'pas oai identifiers --set samostatny_nalez --from 2025-06-18',
-      'pas oai identifiers --resumption-token 59A3C1',
-    ]),
-  ).action((options: ListOptions) =>
-    run(options, (context) =>
-      ask(
-        context,
-        options,
-        'ListIdentifiers',
-        toListArgs(context, makeListArguments(options)),
-        askIdentifiers,
-        showHeaders,
-      ),
-    ),
-  );
-  asList(
-    defineVerb('records', t`ListRecords: a page of records.`, [
-      'pas oai records --set heslo:obdobi --metadata-prefix oai_dc',
-      'pas oai records --set projekt --until 2024-12-31 --xml',
-    ]),
-  ).action((options: ListOptions) =>
-    run(options, (context) =>
-      ask(
-        context,
-        options,
-        'ListRecords',
-        toListArgs(context, makeListArguments(options)),
-        askRecords,
-        showRecords,
-      ),
-    ),
-  );
-  defineVerb('get', t`GetRecord: one record.`, [
-    'pas oai get --identifier C-202400101-N00001',
-    'pas oai get --identifier HES-000253 --metadata-prefix oai_dc --json',
-  ])
+  defineVerb(parent, run, {
+    name: 'identify',
+    summary: t`Identify: describe the service.`,
+    examples: ['pas oai identify', 'pas oai identify --xml'],
+    verb: 'Identify',
+    read: askIdentify,
+    show: showTree,
+  });
+  defineVerb(parent, run, {
+    name: 'formats',
+    summary: t`ListMetadataFormats: the formats of the service, or of one record.`,
+    examples: ['pas oai formats', 'pas oai formats --identifier C-202400101-N00001'],
+    verb: 'ListMetadataFormats',
+    makeArguments: toArgs,
+    read: askFormats,
+    show: showFormats,
+  }).option('--identifier <identifier>', t`formats of this record; the short identifier is enough`);
+  defineVerb(parent, run, {
+    name: 'sets',
+    summary: t`ListSets: the sets of the service.`,
+    examples: ['pas oai sets', 'pas oai sets --json'],
+    verb: 'ListSets',
+    makeArguments: (_, options) => makeListArguments(options),
+    read: askSets,
+    show: showSets,
+  }).option('--resumption-token <token>', t`resumption token of the page`);
+  defineListVerbs(parent, run);
+  defineVerb(parent, run, {
+    name: 'get',
+    summary: t`GetRecord: one record.`,
+    examples: [
+      'pas oai get --identifier C-202400101-N00001',
+      'pas oai get --identifier HES-000253 --metadata-prefix oai_dc --json',
+    ],
+    verb: 'GetRecord',
+    makeArguments: (context, options) =>
+      toArgs(context, { metadataPrefix: getNativeFormat(context), ...options }),
+    read: askRecord,
+    show: showRecord,
+  })
     .requiredOption('--identifier <identifier>', t`the short identifier is enough`)
-    .option('--metadata-prefix <prefix>', t`format (default: the native one)`)
-    .action((options: IdentifierOptions) =>
-      run(options, (context) =>
-        ask(
-          context,
-          options,
-          'GetRecord',
-          toArgs(context, { metadataPrefix: getNativeFormat(context), ...options }),
-          askRecord,
-          showRecord,
-        ),
-      ),
-    );
+    .option('--metadata-prefix <prefix>', t`format (default: the native one)`);
+}
+
+function defineListVerbs(parent: Command, run: Runner): void {
+  asList(
+    defineVerb(parent, run, {
+      name: 'identifiers',
+      summary: t`ListIdentifiers: a page of headers.`,
+      examples: [
+        'pas oai identifiers --set samostatny_nalez --from 2025-06-18',
+        'pas oai identifiers --resumption-token 59A3C1',
+      ],
+      verb: 'ListIdentifiers',
+      makeArguments: toListArgs,
+      read: askIdentifiers,
+      show: showHeaders,
+    }),
+  );
+  asList(
+    defineVerb(parent, run, {
+      name: 'records',
+      summary: t`ListRecords: a page of records.`,
+      examples: [
+        'pas oai records --set heslo:obdobi --metadata-prefix oai_dc',
+        'pas oai records --set projekt --until 2024-12-31 --xml',
+      ],
+      verb: 'ListRecords',
+      makeArguments: toListArgs,
+      read: askRecords,
+      show: showRecords,
+    }),
+  );
+}
+
+function defineVerb<A extends object>(
+  parent: Command,
+  run: Runner,
+  definition: VerbDefinition<A>,
+): Command {
+  return defineCommand(parent, definition)
+    .addOption(new Option('--xml', t`print the original answer`).conflicts('json'))
+    .action((options: ListOptions) => run(options, (context) => ask(context, options, definition)));
 }
 
 function asList(command: Command): Command {
@@ -147,19 +146,17 @@ function asList(command: Command): Command {
 }
 
 /** Sends one request. `--xml` prints the answer unchanged, otherwise `show` does. */
-async function ask<Answer extends object>(
+async function ask<A extends object>(
   context: Context,
-  { xml }: VerbOptions,
-  verb: Verb,
-  args: OaiArguments,
-  read: (asking: Asking) => Promise<Answer>,
-  show: (context: Context, answer: Answer) => void | Promise<void>,
+  options: ListOptions,
+  { verb, makeArguments, read, show }: VerbDefinition<A>,
 ): Promise<ExitReason> {
+  const args = makeArguments?.(context, options) ?? {};
   const signal = installSignalHandlers(context).stop;
   const version = context.getProfile().schemaVersion;
   const client = await openHarvestClient(context, version);
   try {
-    if (xml === true)
+    if (options.xml === true)
       context.streams.stdout.write((await client.sendRequest(verb, args, signal)).body);
     else {
       const answer = await read({ client, version, args, signal });
@@ -178,17 +175,17 @@ function makeListArguments(options: ListOptions): OaiArguments {
   return Object.fromEntries(Object.entries(named).filter(([, value]) => value !== undefined));
 }
 
-function toArgs(context: Context, { identifier, metadataPrefix }: IdentifierOptions): OaiArguments {
-  return {
-    ...(identifier === undefined
-      ? {}
-      : { identifier: resolveIdentifier(getHarvestBase(context.getProfile()), identifier) }),
-    ...(metadataPrefix === undefined ? {} : { metadataPrefix }),
-  };
+/** Returns the arguments for one record, or for the whole service. */
+function toArgs(context: Context, { identifier, metadataPrefix }: ListOptions): OaiArguments {
+  const args: OaiArguments = metadataPrefix === undefined ? {} : { metadataPrefix };
+  if (identifier === undefined) return args;
+  const harvestBase = getHarvestBase(context.getProfile());
+  return { identifier: resolveIdentifier(harvestBase, identifier), ...args };
 }
 
 /** Adds the native format as a default; a resumption token implies its own. */
-function toListArgs(context: Context, args: OaiArguments): OaiArguments {
+function toListArgs(context: Context, options: ListOptions): OaiArguments {
+  const args = makeListArguments(options);
   return args.resumptionToken === undefined
     ? { metadataPrefix: getNativeFormat(context), ...args }
     : args;

@@ -108,7 +108,8 @@ async function print(context: Context, finds: readonly PulledFind[]): Promise<vo
     t`CHANGED SINCE IT WAS SENT`,
   ];
   if (news.length > 0) await terminal.printTable(header, news.map(formatPulledRow));
-  const [sent, changed] = [finds.length, news.length];
+  const sent = finds.length;
+  const changed = news.length;
   terminal.printLine(
     ngettext(
       msgid`${sent} sent find, ${changed} changed.`,
@@ -142,11 +143,9 @@ function printPullWarnings({ terminal, getProfile }: Context, finds: readonly Pu
       )
       .map(({ sent }) => printable(`${sent.find} (${sent.identCely})`))
       .join(', ');
-  const [deleted, hidden, missing] = [
-    formatFindNames('deleted'),
-    formatFindNames('withheld'),
-    formatFindNames('missing', false),
-  ];
+  const deleted = formatFindNames('deleted');
+  const hidden = formatFindNames('withheld');
+  const missing = formatFindNames('missing', false);
   const guarded = finds.filter(({ record }) => record?.protectedWithheld === true).length;
   if (deleted !== '') terminal.warn(t`Deleted in the service: ${deleted}.`);
   if (hidden !== '') {

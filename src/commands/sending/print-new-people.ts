@@ -39,7 +39,9 @@ export function printNewPeople(
     ),
   );
   for (const { name, finds, first, nearest } of remaining.slice(0, MAX_SHOWN)) {
-    const [text, all, find] = [printable(name), formatFindCount(finds.length), printable(first)];
+    const text = printable(name);
+    const all = formatFindCount(finds.length);
+    const find = printable(first);
     print(`  ${t`${text}: ${all}, the first is ${find}`}`);
     const [{ id } = { id: '' }] = nearest;
     if (id === '') continue;

@@ -47,7 +47,8 @@ export function showPush(context: Context, outbox: Outbox, why: boolean) {
   const printUncertain = makeUncertainPrinter(context, outbox, why, folded);
   let bar: Progress | undefined;
   let isSearching = false;
-  let [doneCount, total] = [0, 0];
+  let doneCount = 0;
+  let total = 0;
   const endProgress = (): void => {
     bar?.end();
     bar = undefined;
@@ -64,7 +65,8 @@ export function showPush(context: Context, outbox: Outbox, why: boolean) {
     onRound: (queued: number) => {
       endProgress();
       bar = terminal.startProgress(t`Sending`);
-      [doneCount, total] = [0, queued];
+      doneCount = 0;
+      total = queued;
     },
     report: (event: PushEvent) => {
       terminal.printValue(event);
@@ -74,7 +76,8 @@ export function showPush(context: Context, outbox: Outbox, why: boolean) {
       }
       if (event.type === 'settled' && event.state === 'refused') refused.add(event.entry);
       if (event.type === 'settled' && event.state === 'queued' && refused.delete(event.entry)) {
-        const [what, reason] = [formatEntry(event.kind, event.find), printable(event.reason ?? '')];
+        const what = formatEntry(event.kind, event.find);
+        const reason = printable(event.reason ?? '');
         terminal.note(t`${what} is queued again: ${reason}`);
         doneCount -= 1;
       } else printEvent(terminal, event, printUncertain);
@@ -140,7 +143,8 @@ function formatCircuitLeftOut({
   reason,
   count,
 }: Extract<PushEvent, { type: 'left_out' }>): string {
-  const [word, reasonText] = [KIND_WORDS[kind], printable(reason)];
+  const word = KIND_WORDS[kind];
+  const reasonText = printable(reason);
   const answer = status === null ? reasonText : t`${reasonText} (status ${status})`;
   return t`Not sent, still queued: ${word} of project ${project}, ${count} in total. The service gave several in a row the same answer: ${answer}`;
 }

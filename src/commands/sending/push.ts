@@ -2,7 +2,7 @@ import { type Command, InvalidArgumentError, Option } from 'commander';
 import { type ExitReason, UsageError } from '../../base/errors.ts';
 import { formatDecimal, msgid, ngettext, t } from '../../base/language.ts';
 import { cmd, type Message, msg } from '../../base/message.ts';
-import { initCommand } from '../../context/config.ts';
+import { makeInitCommand } from '../../context/config.ts';
 import type { Context, GlobalOptions } from '../../context/context.ts';
 import { openPush } from '../../context/open-push.ts';
 import { announceInstance, confirmProduction } from '../../context/open-service.ts';
@@ -155,21 +155,20 @@ async function pushOptions(
     onQuestion: options.onQuestion ?? 'hold',
     takesOver: options.takeOver === true,
     onNotChecked: (why: NotChecked) => terminal.note(String(describeNotChecked(context, why))),
-    ...(kinds.includes('import')
-      ? { admitNewPeople: (mayAskNow: boolean) => admitNewPeople(context, admission(mayAskNow)) }
-      : {}),
+    admitNewPeople: kinds.includes('import')
+      ? (mayAskNow: boolean) => admitNewPeople(context, admission(mayAskNow))
+      : undefined,
     onLostLedger: () =>
       terminal.warn(
         t`The ledger that this outbox was pushed with is missing. Before sending, pas searches the service for entries that are not sent yet.`,
       ),
-    ...(mayAsk(context, options)
-      ? {
-          askHeld: (held: readonly Entry[]) => askHeld(context, outbox, held),
-          confirmTakeOver: () => confirmTakeOver(context),
-          confirmSameService: (addresses: readonly string[]) =>
-            confirmSameService(context, addresses),
-        }
-      : {}),
+    askHeld: mayAsk(context, options)
+      ? (held: readonly Entry[]) => askHeld(context, outbox, held)
+      : undefined,
+    confirmTakeOver: mayAsk(context, options) ? () => confirmTakeOver(context) : undefined,
+    confirmSameService: mayAsk(context, options)
+      ? (addresses: readonly string[]) => confirmSameService(context, addresses)
+      : undefined,
   };
 }
 
@@ -183,7 +182,7 @@ function describeNotChecked({ getConfig, getProfile }: Context, why: NotChecked)
   const { name } = getProfile();
   const settings = getConfig().profiles.get(name) ?? {};
   if (why !== 'anonymous' || settings.oai_auth === undefined) return NOT_CHECKED[why];
-  const command = initCommand(name, { ...settings, oai_auth: 'basic' });
+  const command = makeInitCommand(name, { ...settings, oai_auth: 'basic' });
   return msg`Not checked: the profile says oai_auth = none, so pas cannot see if another computer has sent the same finds. To sign in there: ${command}`;
 }
 
@@ -236,7 +235,8 @@ function printQueued(
 ): ExitReason {
   const { terminal } = context;
   for (const kind of kinds) {
-    const [word, count] = [KIND_WORDS[kind], queued[kind]];
+    const word = KIND_WORDS[kind];
+    const count = queued[kind];
     terminal.printLine(t`${word}: ${count} would be sent`);
   }
   printNewPeople(context, people);

@@ -48,7 +48,8 @@ function formatReconciled({ entry, verdict }: ReconciledEntry): string {
     case 'absent':
       return t`${what}: queued again; ${reason}.`;
     case 'undecided': {
-      const [candidates, command] = [verdict.candidates.join(', '), findCommandFor(entry)];
+      const candidates = verdict.candidates.join(', ');
+      const command = findCommandFor(entry);
       const sentences = [
         t`${what}: still uncertain; ${reason}.`,
         candidates === '' ? '' : t`Check ${candidates}.`,

@@ -182,11 +182,9 @@ function formatWays(
       ['--entry', entryId?.toString()],
       [flag, value],
     ]);
-  const [created, resend, drop] = [
-    resolveCommand('--created'),
-    resolveCommand('--resend'),
-    resolveCommand('--drop'),
-  ];
+  const created = resolveCommand('--created');
+  const resend = resolveCommand('--resend');
+  const drop = resolveCommand('--drop');
   const seen = candidates.map((ident) => {
     const command = resolveCommand('--created', ident);
     return msg`the service has it: ${command}`;
@@ -206,8 +204,8 @@ function formatWays(
 }
 
 /**
- * Shows the record beside the find. @throws UsageError where it cannot be that of the find, without
- * a terminal, or on "no"
+ * Shows the record beside the find.
+ * @throws UsageError where it cannot be that of the find, without a terminal, or on "no"
  */
 async function checkRecord(
   context: Context,
@@ -243,8 +241,8 @@ async function checkRecord(
 }
 
 /**
- * Shows the service's record, with the evidence against it. @returns `unseen` where the service
- * should list it, and does not
+ * Shows the service's record, with the evidence against it.
+ * @returns `unseen` where the service should list it, and does not
  */
 async function look(
   context: Context,

@@ -46,7 +46,8 @@ async function showStatus(context: Context, options: GlobalOptions): Promise<Exi
   const profile = context.getProfile();
   const state = getOutboxStatus(outbox);
   const { finds, entries, table, waiting, delayed, dropped, needsPerson } = state;
-  const [all, kind] = [formatFindCount(finds), INSTANCE_WORDS[profile.kind]];
+  const all = formatFindCount(finds);
+  const kind = INSTANCE_WORDS[profile.kind];
   terminal.printLine(t`${all}; profile ${profile.name}, ${kind}, ${profile.baseUrl}`);
   const people = await findNewPeople(context, outbox);
   const next = await makeNextSteps(context, state, people);
@@ -189,7 +190,8 @@ function printDelays({ terminal, clock }: Context, delayed: readonly Delay[]): v
     `\n${terminal.color.bold(t`Tried and still queued; \`${cmd`pas push`} FIND\` retries a find now:`)}`,
   );
   for (const { kind, reason, count, find, notBeforeAt } of delayed) {
-    const [word, why] = [KIND_WORDS[kind], printable(String(reason))];
+    const word = KIND_WORDS[kind];
+    const why = printable(String(reason));
     const what = count === 1 ? printable(formatEntry(kind, find)) : t`${word}, ${count} in total`;
     const at = formatMoment(notBeforeAt, clock.now());
     terminal.printLine(

@@ -44,7 +44,8 @@ async function runBackup(
     target,
     replace: options.force === true,
   });
-  const [copy, sizeKib] = [printable(target), Math.ceil(sizeBytes / 1024)];
+  const copy = printable(target);
+  const sizeKib = Math.ceil(sizeBytes / 1024);
   terminal.printLine(t`The outbox was copied to ${copy} (${sizeKib} KiB, checked).`);
   const count = options.photos === true ? copies.length : 0;
   if (options.photos === true) {

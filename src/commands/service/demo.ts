@@ -182,7 +182,8 @@ async function compare(context: Context): Promise<number> {
         : t`${find} (${identCely}) differs in ${elements}`,
     );
   }
-  const [all, same] = [formatFindCount(finds.length), finds.filter(isSame).length];
+  const all = formatFindCount(finds.length);
+  const same = finds.filter(isSame).length;
   context.terminal.printLine(t`${all} sent, ${same} read back unchanged.`);
   return same;
 }
@@ -215,15 +216,11 @@ function conclude(
     figures.accepted === server.finds &&
     figures.photos === server.photos &&
     figures.harvestedBack === figures.accepted;
-  const [finds, photographs, numbers] = [
-    formatFindCount(figures.finds),
-    formatPhotographCount(figures.photos),
-    formatNumberCount(figures.numbers),
-  ];
-  const [serverFinds, serverPhotographs] = [
-    formatFindCount(server.finds),
-    formatPhotographCount(server.photos),
-  ];
+  const finds = formatFindCount(figures.finds);
+  const photographs = formatPhotographCount(figures.photos);
+  const numbers = formatNumberCount(figures.numbers);
+  const serverFinds = formatFindCount(server.finds);
+  const serverPhotographs = formatPhotographCount(server.photos);
   const seconds = formatDecimal(figures.elapsedMs / 1000, 1);
   terminal.printLine();
   terminal.printLine(

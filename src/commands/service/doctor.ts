@@ -162,13 +162,10 @@ async function conclude(
   const good = reasons.length === 0;
   const all = checks.every(({ level }) => level !== 'unchecked');
   terminal.printLine();
-  terminal.printLine(
-    good
-      ? all
-        ? t`Ready to push.`
-        : t`Ready, except for checks that could not be run: see the lines marked –.`
-      : t`Not ready: see the lines marked ✗.`,
-  );
+  const ready = all
+    ? t`Ready to push.`
+    : t`Ready, except for checks that could not be run: see the lines marked –.`;
+  terminal.printLine(good ? ready : t`Not ready: see the lines marked ✗.`);
   terminal.printValue({
     ok: good,
     checks: checks.map(({ name, level, message, todo }) => ({

@@ -252,7 +252,8 @@ function print(
     }
   }
   for (const { localId, reason } of notTested) {
-    const [find, why] = [printable(localId), printable(reason)];
+    const find = printable(localId);
+    const why = printable(reason);
     terminal.printLine(t`${find} was not tested: ${why}`);
   }
 }

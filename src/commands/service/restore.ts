@@ -33,13 +33,11 @@ async function restore(context: Context, file: string, options: RestoreFlags): P
     throw new UsageError(t`A backup cannot be read from standard input. Specify a file.`);
   const progress = terminal.startProgress(t`Reading the photographs`);
   const restored = await restoreOutbox({
-    ...{
-      clock,
-      getPlace: listOutboxPlaces(context),
-      backup: resolve(context.cwd, file),
-      outboxesFolder: places.outboxesFolder,
-      current: context.getConfig().profiles.get(name)?.outbox?.toString(),
-    },
+    clock,
+    getPlace: listOutboxPlaces(context),
+    backup: resolve(context.cwd, file),
+    outboxesFolder: places.outboxesFolder,
+    current: context.getConfig().profiles.get(name)?.outbox?.toString(),
     service: { address: baseUrl, profile: name },
     replace: options.replace === true,
     assignOutbox: (id) => setProfileOutbox(context, id),
@@ -114,10 +112,8 @@ function printUnited({ terminal }: Context, { united, ledgerProblem }: RestoreRe
   const { facts, finds: foundCount } = united;
   if (ledgerProblem !== undefined) terminal.warn(t`The ledger added nothing: ${ledgerProblem}`);
   if (facts === 0) return;
-  const [added, finds] = [
-    ngettext(msgid`${facts} fact`, `${facts} facts`, facts),
-    ngettext(msgid`${foundCount} find`, `${foundCount} finds`, foundCount),
-  ];
+  const added = ngettext(msgid`${facts} fact`, `${facts} facts`, facts);
+  const finds = ngettext(msgid`${foundCount} find`, `${foundCount} finds`, foundCount);
   terminal.printLine(
     t`The ledger added what was sent since: ${added}, with ${finds} that the backup did not have.`,
   );

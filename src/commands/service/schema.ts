@@ -92,7 +92,7 @@ function print(
   for (const [name, text] of describeSchema(inUse))
     terminal.printLine(`${`${name}:`.padEnd(11)}${text}`);
   terminal.printValue({
-    ...(change === undefined ? {} : { change }),
+    change,
     schema_version: version,
     namespace,
     in_use: keptFile === undefined ? 'bundled' : 'own',
@@ -112,7 +112,8 @@ function describeSchema({
 }: SchemaInUse): (readonly [string, string])[] {
   const digest = ['sha-512', sha512Hex] as const;
   if (keptFile === undefined) return [[t`in use`, t`the bundled schema`], digest];
-  const [fetched, asked] = [formatMoment(keptFile.fetchedAtMs), formatMoment(keptFile.checkedAtMs)];
+  const fetched = formatMoment(keptFile.fetchedAtMs);
+  const asked = formatMoment(keptFile.checkedAtMs);
   return [
     [t`in use`, t`the schema of the service, downloaded ${fetched}, last checked ${asked}`],
     [

@@ -7,6 +7,7 @@ import {
   checkSettings,
   DECIDED_KEYS,
   type DecidedKey,
+  isDecided,
   PROFILE_KEYS,
   type ProfileKey,
   type ProfileSettings,
@@ -61,8 +62,8 @@ export function register(program: Command, run: Runner): void {
 }
 
 /**
- * Writes the profile and makes the first one the default. @param address of the service, or of a
- * shared profile
+ * Writes the profile and makes the first one the default.
+ * @param address of the service, or of a shared profile
  */
 export async function init(
   context: Context,
@@ -158,7 +159,7 @@ function showFound(
 }
 
 function getLabel(key: ProfileKey): string {
-  return String(key in DECIDED_KEYS ? DECIDED_KEYS[key as DecidedKey] : key);
+  return isDecided(key) ? String(DECIDED_KEYS[key]) : key;
 }
 
 const NEEDED = DECIDED.filter((key) => 'required' in PROFILE_KEYS[key]);

@@ -63,8 +63,8 @@ export function register(program: Command, run: Runner): void {
 }
 
 /**
- * Signs in, and stores the password and the token. @throws AuthError with a hint where the service
- * refuses them
+ * Signs in, and stores the password and the token.
+ * @throws AuthError with a hint where the service refuses them
  */
 export async function login(context: Context, options: LoginOptions): Promise<ExitReason> {
   const profile = context.getProfile();

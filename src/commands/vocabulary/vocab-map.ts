@@ -58,7 +58,7 @@ export function registerMap(vocab: Command, run: Runner): void {
       'pas vocab map set heslo:predmet_druh "zl. nádoby" "zlomek nádoby"',
     ],
   }).action((of: string, term: string, entry: string, options: GlobalOptions) =>
-    run(options, (context) => set(context, of, term, entry)),
+    run(options, (context) => setMapping(context, of, term, entry)),
   );
   defineCommand(parent, {
     name: 'remove <set> <term>',
@@ -76,10 +76,10 @@ export function registerMap(vocab: Command, run: Runner): void {
     examples: ['pas vocab map list', 'pas vocab map list --set obdobi --json'],
   })
     .option('--set <set>', t`only this set or element of a find`)
-    .action((options: ListOptions) => run(options, (context) => list(context, options)));
+    .action((options: ListOptions) => run(options, (context) => printMapping(context, options)));
 }
 
-async function list(context: Context, options: ListOptions): Promise<ExitReason> {
+async function printMapping(context: Context, options: ListOptions): Promise<ExitReason> {
   const { terminal } = context;
   const { rows, issues } = await readMappingFile(context);
   const set = options.set === undefined ? undefined : getSetOfName(options.set);
@@ -142,7 +142,7 @@ async function openMappable(context: Context) {
   };
 }
 
-async function set(
+async function setMapping(
   context: Context,
   of: string,
   ownTerm: string,
@@ -232,7 +232,8 @@ function report(
   { proposals, alreadyMapped, notHarvested, issues }: Proposals,
 ): void {
   const proposed = proposals.filter(({ candidates }) => candidates.length > 0).length;
-  const [all, sets] = [proposals.length, notHarvested.join(', ')];
+  const all = proposals.length;
+  const sets = notHarvested.join(', ');
   if (sets !== '') terminal.warn(t`Not harvested, so nothing is proposed from it: ${sets}.`);
   terminal.note(
     ngettext(

@@ -88,7 +88,7 @@ async function search(
   const vocabulary = await openHarvested(context);
   const hits = searchVocabulary(vocabulary, typed, {
     limit,
-    ...(set === undefined ? {} : { setSpec: set }),
+    setSpec: set,
   });
   const sought = printable(typed);
   const elsewhere = set === undefined ? [] : findOtherSets(vocabulary, typed, hits);
@@ -230,12 +230,14 @@ function formatNeighbour({ ident, label, kind }: Neighbour): string {
 }
 
 function formatDating({ fromMin, fromMax, toMin, toMax, note }: Dating): string {
-  const [from, until] = [formatRange(fromMin, fromMax), formatRange(toMin, toMax)];
+  const from = formatRange(fromMin, fromMax);
+  const until = formatRange(toMin, toMax);
   const span = t`from ${from} until ${until}`;
   return note === null ? span : `${span} (${note})`;
 }
 
 function formatRange(first: number | null, last: number | null): string {
-  const [earliest, latest] = [first ?? '?', last ?? '?'];
+  const earliest = first ?? '?';
+  const latest = last ?? '?';
   return first === last ? String(earliest) : t`${earliest} to ${latest}`;
 }

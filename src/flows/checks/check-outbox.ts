@@ -37,8 +37,8 @@ export function checkLease(lock: Parameters<typeof isPushRunning>[0]): Check {
 }
 
 /**
- * Checks that every unsent photograph exists; a push verifies its bytes. @param outbox undefined
- * where there is none
+ * Checks that every unsent photograph exists; a push verifies its bytes.
+ * @param outbox undefined where there is none
  */
 export function checkPhotographs(
   outbox: Outbox | undefined,
@@ -105,8 +105,8 @@ export function checkLocks(folder: string): Check {
 }
 
 /**
- * Checks that a push from this machine is permitted. @param machine identifier of this machine;
- * empty where it has none
+ * Checks that a push from this machine is permitted.
+ * @param machine identifier of this machine; empty where it has none
  */
 export function checkPlace(outbox: Outbox, machine: string): Check {
   const { ledger, ledgerProblem } = outbox;

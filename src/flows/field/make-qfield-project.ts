@@ -73,6 +73,7 @@ export async function makeQfieldProject(request: FieldRequest): Promise<FieldMad
     { layer: PHOTOS_LAYER, column: 'find', meaning: 'photo_of' },
     { layer: PHOTOS_LAYER, column: 'photo', meaning: 'photo_file' },
   ];
+  const views = layers.map(makeLayerView);
   const project = fillTemplate('project.xml', {
     title: t`Finds`,
     theme: t`Field, without a network`,
@@ -83,10 +84,10 @@ export async function makeQfieldProject(request: FieldRequest): Promise<FieldMad
     finds: getLayerId(FINDS_LAYER),
     photos: getLayerId(PHOTOS_LAYER),
     extent: areas.length === 0 ? undefined : getExtent(areas),
-    layers: layers.map(makeLayerView),
-    shown: layers.filter(({ isList }) => isList !== true).map(makeLayerView),
-    lists: layers.filter(({ isList }) => isList === true).map(makeLayerView),
-    mapped: layers.filter(({ geometry }) => geometry !== undefined).map(makeLayerView),
+    layers: views,
+    shown: views.filter(({ isList }) => isList !== true),
+    lists: views.filter(({ isList }) => isList === true),
+    mapped: views.filter(({ geometry }) => geometry !== undefined),
   });
   const files = new Map([
     [PROJECT_FILE, Buffer.from(project)],

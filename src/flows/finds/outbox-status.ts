@@ -29,8 +29,8 @@ const MAX_LISTED = 1000;
 const MAX_DELAYS = 10;
 
 /**
- * Counts entries by state and cause of waiting, and lists those for a person. @throws DatabaseError
- * where a row is damaged
+ * Counts entries by state and cause of waiting, and lists those for a person.
+ * @throws DatabaseError where a row is damaged
  */
 export function getOutboxStatus(outbox: Outbox) {
   const [counts, waiting] = [countEntries(outbox), countWaiting(outbox)];

@@ -45,8 +45,8 @@ type Destination =
   | { readonly file: string; readonly overwrite: boolean; readonly signal: AbortSignal };
 
 /**
- * Writes the page; counts photographs without a picture. @throws FileError where the file is no
- * report, without `overwrite`
+ * Writes the page; counts photographs without a picture.
+ * @throws FileError where the file is no report, without `overwrite`
  */
 export async function writeReport(request: PageRequest, to: Destination) {
   if ('file' in to) assertReplaceable(to);

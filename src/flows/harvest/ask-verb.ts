@@ -23,8 +23,8 @@ export type Asking = {
 };
 
 /**
- * Completes an identifier that a person typed, in any letter case. @throws UsageError where it is
- * empty
+ * Completes an identifier that a person typed, in any letter case.
+ * @throws UsageError where it is empty
  */
 export function resolveIdentifier(oaiBase: string, identifier: string): string {
   const typed = normalizeId(identifier).replaceAll(' ', '');

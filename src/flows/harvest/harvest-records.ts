@@ -295,8 +295,8 @@ type SetState = HarvestState & {
 };
 
 /**
- * Opens the state of one set of an output. All sets share the stored version of a record. @param
- * nowMs this machine's clock
+ * Opens the state of one set of an output. All sets share the stored version of a record.
+ * @param nowMs this machine's clock
  */
 export function openSetState(ledger: Ledger, setSpec: string, nowMs: () => number): SetState {
   const { sql, change } = ledger;

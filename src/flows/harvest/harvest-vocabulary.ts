@@ -100,8 +100,8 @@ export type SetHarvest = {
 };
 
 /**
- * Updates the vocabularies, set by set. @throws as {@link harvest}; UsageError for an unknown set;
- * DatabaseError
+ * Updates the vocabularies, set by set.
+ * @throws as {@link harvest}; UsageError for an unknown set; DatabaseError
  */
 export async function harvestVocabulary(options: HarvestVocabularyOptions): Promise<SetHarvest[]> {
   await assertKnownSets(options, options.sets);

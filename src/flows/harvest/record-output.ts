@@ -7,8 +7,8 @@ export type RecordOutput = RecordSink & {
   /** Flushes written pages to disk, after {@link Ledger.beginGroup}. */
   flush(): Promise<void>;
   /**
-   * To be called after the last page. @throws FileError where another program changed the output
-   * meanwhile
+   * To be called after the last page.
+   * @throws FileError where another program changed the output meanwhile
    */
   settle(): Promise<void>;
   /** Removes what was not committed, and closes the output, also after a failure. */

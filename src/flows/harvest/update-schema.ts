@@ -32,8 +32,9 @@ export type SchemaInUse = {
 };
 
 /**
- * Returns the schema that documents are validated with. @param folder place of the deployment's own
- * schema @throws ConfigError where that is damaged, or pas has none of the version
+ * Returns the schema that documents are validated with.
+ * @param folder place of the deployment's own schema
+ * @throws ConfigError where that is damaged, or pas has none of the version
  */
 export async function findSchemaInUse(
   profile: DocumentProfile,

@@ -25,8 +25,8 @@ import { makeOfferTerms, type OfferSources } from './offer-terms.ts';
 type AddResult = SavedFind & { readonly asAsked: boolean };
 
 /**
- * Adds a find from flags; one with an error only as a draft on request. @param resumed the find
- * that is continued
+ * Adds a find from flags; one with an error only as a draft on request.
+ * @param resumed the find that is continued
  */
 export async function addFind(
   adding: EntrySession,
@@ -115,8 +115,8 @@ export function makeInterview(
 }
 
 /**
- * Asks for one find, which is saved after every answer. @throws InterruptedError on Ctrl-C, with
- * what was saved
+ * Asks for one find, which is saved after every answer.
+ * @throws InterruptedError on Ctrl-C, with what was saved
  */
 export async function enterFind(
   adding: EntrySession,
@@ -154,8 +154,8 @@ export async function enterFind(
 }
 
 /**
- * Returns the named find, else the last unfinished one by hand. @throws UsageError when there is
- * none, or it was sent already
+ * Returns the named find, else the last unfinished one by hand.
+ * @throws UsageError when there is none, or it was sent already
  */
 export function findToResume(outbox: Outbox, named: string | undefined): Find {
   const stored =

@@ -53,8 +53,8 @@ type Choice =
   | { readonly kind: 'fixed' };
 
 /**
- * Lets a person edit the proposals. @throws InterruptedError where the person stops; then nothing
- * is written
+ * Lets a person edit the proposals.
+ * @throws InterruptedError where the person stops; then nothing is written
  */
 export async function askAboutTable(
   proposed: TableProposal,

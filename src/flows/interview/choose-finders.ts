@@ -43,8 +43,8 @@ export async function collectFinders({
 }
 
 /**
- * Asks which person is meant wherever several match. @returns the lookup with the answers, which
- * apply to this command
+ * Asks which person is meant wherever several match.
+ * @returns the lookup with the answers, which apply to this command
  */
 export async function chooseFinders(
   finders: Iterable<string>,
@@ -76,8 +76,8 @@ export async function chooseFinders(
 }
 
 /**
- * Asks if an unknown finder is a known person. @returns that person, `new` for a new one, or `stop`
- * to send nothing
+ * Asks if an unknown finder is a known person.
+ * @returns that person, `new` for a new one, or `stop` to send nothing
  */
 export function askAboutNewPerson(
   { name, finds, nearest }: NewPerson,

@@ -78,8 +78,8 @@ type PlannedEdit =
 export type FindEdit = ReturnType<typeof openEdit>;
 
 /**
- * Opens an edit; a complete find is queued after it. @throws UsageError, as each edit, where it was
- * sent or changed meanwhile
+ * Opens an edit; a complete find is queued after it.
+ * @throws UsageError, as each edit, where it was sent or changed meanwhile
  */
 export function openEdit(context: EditContext, stored: StoredFind) {
   const { outbox, ruleContext } = context;
@@ -131,7 +131,8 @@ export function openEdit(context: EditContext, stored: StoredFind) {
 }
 
 /**
- * Replaces the finder of unsent finds by an identifier. @throws UsageError as {@link openEdit} does
+ * Replaces the finder of unsent finds by an identifier.
+ * @throws UsageError as {@link openEdit} does
  */
 export function replaceFinder(context: EditContext, finds: readonly FindId[], id: string): void {
   for (const find of finds) {
@@ -146,8 +147,8 @@ type PlannedFind = {
 };
 
 /**
- * Plans the same change of several finds; a sent find does not prevent the others. @throws
- * UsageError for an invalid setting
+ * Plans the same change of several finds; a sent find does not prevent the others.
+ * @throws UsageError for an invalid setting
  */
 export function planEdits(
   context: EditContext,
@@ -233,8 +234,8 @@ function planEdit(
 }
 
 /**
- * Returns the import that an edit would change; undefined without one. @throws UsageError where it
- * was sent
+ * Returns the import that an edit would change; undefined without one.
+ * @throws UsageError where it was sent
  */
 function findEditableImport(outbox: Outbox, { id, localId }: StoredFind): ImportEntry | undefined {
   const entry = findImportOfFind(outbox, id);
@@ -352,8 +353,8 @@ function findNextQuestion(find: Find, done: readonly QuestionName[]): Question |
 }
 
 /**
- * Parses filters `element=value`, `state=…`, `since=…`, `until=…` and `text=…`. @throws UsageError
- * for an invalid one
+ * Parses filters `element=value`, `state=…`, `since=…`, `until=…` and `text=…`.
+ * @throws UsageError for an invalid one
  */
 export function parseChoice(filters: readonly string[]): FindChoice {
   const named = new Map<string, string>();
@@ -363,9 +364,9 @@ export function parseChoice(filters: readonly string[]): FindChoice {
     if (name === '') otherNames.push(filter);
     else named.set(name, value.trim());
   }
-  const [state, since, until, text] = ['state', 'since', 'until', 'text'].map((name) =>
-    named.get(name),
-  );
+  const state = named.get('state');
+  const since = named.get('since');
+  const until = named.get('until');
   for (const day of [since, until]) {
     if (day !== undefined && !/^\d{4}-\d\d-\d\d$/.test(day))
       throw new UsageError(t`"${day}" is not a date. Write it as YYYY-MM-DD.`);
@@ -374,7 +375,7 @@ export function parseChoice(filters: readonly string[]): FindChoice {
     state: state === undefined ? undefined : parseStates(state),
     since,
     until,
-    text,
+    text: named.get('text'),
     elements: otherNames.map(parseElementFilter),
   };
 }

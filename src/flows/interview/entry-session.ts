@@ -72,8 +72,8 @@ export const NEW_FIND: Find = { localId: '', elements: {}, photos: [] };
 export type EntrySession = ReturnType<typeof openEntrySession>;
 
 /**
- * Opens the entry of finds by hand. @throws ConfigError where the defaults in config.toml are
- * invalid
+ * Opens the entry of finds by hand.
+ * @throws ConfigError where the defaults in config.toml are invalid
  */
 export function openEntrySession(
   { outbox, ruleContext, keeping, folder, ...sources }: AddingSources,

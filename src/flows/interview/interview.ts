@@ -31,8 +31,8 @@ export function formatKeys(): string {
 }
 
 /**
- * Asks for missing elements in the order of {@link QUESTIONS}. @throws InterruptedError on Ctrl-C;
- * earlier answers are saved
+ * Asks for missing elements in the order of {@link QUESTIONS}.
+ * @throws InterruptedError on Ctrl-C; earlier answers are saved
  */
 export async function runInterview(start: Find, world: InterviewContext): Promise<InterviewResult> {
   let find = start;

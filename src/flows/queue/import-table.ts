@@ -63,8 +63,8 @@ export type CopiedTable = {
 };
 
 /**
- * Imports a table into the outbox. @throws UsageError, before anything is stored, for a setting or
- * an unwritable copy
+ * Imports a table into the outbox.
+ * @throws UsageError, before anything is stored, for a setting or an unwritable copy
  */
 export async function importTable(
   read: Table,
@@ -298,7 +298,8 @@ async function beginCopy(findTable: Table, to: Copy) {
 }
 
 /**
- * Opens the curator's list of differences from sent finds. @throws UsageError where the file exists
+ * Opens the curator's list of differences from sent finds.
+ * @throws UsageError where the file exists
  */
 export function openCorrections(file: string) {
   assertAbsent(file, false, WITHOUT_FORCE);

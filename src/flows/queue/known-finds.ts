@@ -19,8 +19,8 @@ export type Story = {
 };
 
 /**
- * Returns all data of a find, or of a record with queued changes. @throws UsageError for an unknown
- * name
+ * Returns all data of a find, or of a record with queued changes.
+ * @throws UsageError for an unknown name
  */
 export function toKnownFind(outbox: Outbox, name: string) {
   const target = resolveRecordName(outbox, name);

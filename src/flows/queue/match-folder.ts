@@ -54,8 +54,8 @@ type MatchSources = MatchOptions & {
 };
 
 /**
- * Inspects every file of a folder and matches it to a find. @throws FileError where the folder
- * cannot be read
+ * Inspects every file of a folder and matches it to a find.
+ * @throws FileError where the folder cannot be read
  */
 export async function matchFolder(folder: string, sources: MatchSources): Promise<MatchedFolder> {
   const { files, unsearched, issues } = await searchFolder(folder, sources.recursive);
@@ -245,10 +245,9 @@ async function searchFolder(folder: string, recursive: boolean): Promise<Listing
   } catch (thrown) {
     throw new FileError(folder, explainNotListed(folder, thrown), { cause: thrown });
   }
-  const [files, unsearched] = [listing.files, listing.unsearched].map((names: string[]) =>
-    names.sort((a, b) => a.localeCompare(b, 'en', { numeric: true })),
-  );
-  return { files: files ?? [], unsearched: unsearched ?? [], issues: listing.issues };
+  const compare = (a: string, b: string): number => a.localeCompare(b, 'en', { numeric: true });
+  const { files, unsearched, issues } = listing;
+  return { files: files.sort(compare), unsearched: unsearched.sort(compare), issues };
 }
 
 type FolderWalk = {

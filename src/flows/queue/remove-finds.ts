@@ -17,8 +17,8 @@ export type PlannedRemoval = {
 };
 
 /**
- * Plans a removal without changes. @throws UsageError for an unknown name, or a find that was
- * removed before
+ * Plans a removal without changes.
+ * @throws UsageError for an unknown name, or a find that was removed before
  */
 export function planRemoval(outbox: Outbox, names: readonly string[]): PlannedRemoval[] {
   const targets = new Map<string, { readonly name: string; readonly target: Target }>();

@@ -18,8 +18,8 @@ import {
 import { makeIdKey, normalizeId } from '../../text/characters.ts';
 
 /**
- * Returns stored finds by name, each once. @throws UsageError with the unknown names, or for an
- * ambiguous one
+ * Returns stored finds by name, each once.
+ * @throws UsageError with the unknown names, or for an ambiguous one
  */
 export function resolveFindNames(outbox: Outbox, names: readonly string[]): StoredFind[] {
   const lookUp = createFindLookup(outbox, TYPED_KEYS);
@@ -50,8 +50,8 @@ export function resolveRecordNames(outbox: Outbox, names: readonly string[]): st
 }
 
 /**
- * Returns the record of a find, or one without a find here that has queued changes. @throws
- * UsageError
+ * Returns the record of a find, or one without a find here that has queued changes.
+ * @throws UsageError
  */
 export function resolveRecordName(outbox: Outbox, name: string): Target {
   const target = findKnownTarget(outbox, name);
@@ -70,8 +70,8 @@ function findKnownTarget(outbox: Outbox, name: string): Target {
 }
 
 /**
- * Returns the record that FIND names, by local id or (also without a find here) identifier. @throws
- * UsageError when neither
+ * Returns the record that FIND names, by local id or (also without a find here) identifier.
+ * @throws UsageError when neither
  */
 export function findTarget(outbox: Outbox, find: string): Target {
   const stored = requireUnambiguousName(createFindLookup(outbox, TYPED_KEYS)(find), find);
@@ -85,8 +85,8 @@ export function findTarget(outbox: Outbox, find: string): Target {
 }
 
 /**
- * Returns the record to change. @throws UsageError for an unknown name, a removed find, or a record
- * gone from the service
+ * Returns the record to change.
+ * @throws UsageError for an unknown name, a removed find, or a record gone from the service
  */
 export function findTargetForChange(outbox: Outbox, find: string): Target {
   const target = findTarget(outbox, find);

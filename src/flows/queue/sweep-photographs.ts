@@ -13,8 +13,9 @@ const MIN_AGE_MS = 3600_000;
 const BATCH = 50;
 
 /**
- * Removes copies of photographs without an entry. @returns their number @throws DatabaseError where
- * the disk fails
+ * Removes copies of photographs without an entry.
+ * @returns their number
+ * @throws DatabaseError where the disk fails
  */
 export function sweepPhotographs(outbox: Outbox, photosFolder: string): number {
   const used = listUsedPhotographs(outbox);

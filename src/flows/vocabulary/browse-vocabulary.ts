@@ -86,8 +86,8 @@ export function getHarvestedSets(vocabulary: Vocabulary) {
 type ExportForm = 'csv' | 'json';
 
 /**
- * Exports the terms of sets, or of all. @throws UsageError for a set that was not harvested, before
- * anything is written
+ * Exports the terms of sets, or of all.
+ * @throws UsageError for a set that was not harvested, before anything is written
  */
 export function exportTerms(
   vocabulary: Vocabulary,

@@ -46,8 +46,8 @@ type OneTerm = {
 type HarvestedTerms = { readonly vocabulary: Vocabulary; readonly lookupTerm: LookupTerm };
 
 /**
- * Maps one term by a person's choice. @throws UsageError where the entry is not a usable one of the
- * set
+ * Maps one term by a person's choice.
+ * @throws UsageError where the entry is not a usable one of the set
  */
 export function mapTerm({ rows }: Mapping, oneTerm: OneTerm, harvested: HarvestedTerms) {
   const named = getSetOfName(oneTerm.set);
@@ -100,8 +100,8 @@ type MappingMerge = {
 };
 
 /**
- * Merges the confirmed rows of a table into the mapping. @param all treats every row with an entry
- * as confirmed
+ * Merges the confirmed rows of a table into the mapping.
+ * @param all treats every row with an entry as confirmed
  */
 export function mergeMapping(
   stored: Mapping,
@@ -216,8 +216,8 @@ const SETS_OF_FINDS = FIELDS.flatMap(({ kind, set }) =>
 const CANDIDATES = 4;
 
 /**
- * Proposes entries for own terms, for a person to confirm. @throws UsageError where nothing was
- * harvested to propose
+ * Proposes entries for own terms, for a person to confirm.
+ * @throws UsageError where nothing was harvested to propose
  */
 export function suggestMapping(list: Table, options: SuggestMappingOptions): Proposals {
   const { vocabulary, mapping, onProgress } = options;

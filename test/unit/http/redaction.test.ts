@@ -32,6 +32,11 @@ describe('a secret repeated by an answer is removed', () => {
     expect(body.toString()).toMatch(/^you said: .{0,10}\*\*\*.{0,4} to me$/s);
   });
 
+  test('of one character, and only that', () => {
+    const { body } = createRedactor(['x'])(said('you said: x to me'));
+    expect(body.toString()).toBe('you said: *** to me');
+  });
+
   test.each(SPELLINGS)('%s, whatever its characters', (_how, spell) => {
     fc.assert(
       fc.property(

@@ -18,8 +18,8 @@ import { HAS_REDIS, type RedisProcess, startRedis } from '../../support/redis-pr
 type FakeRedis = AsyncDisposable & { readonly url: string };
 
 /**
- * Something that speaks like a Redis, and says what it likes. @param answer gets a command's words
- * and gives the bytes of the reply
+ * Something that speaks like a Redis, and says what it likes.
+ * @param answer gets a command's words and gives the bytes of the reply
  */
 async function startFakeRedis(answer: (words: readonly string[]) => string): Promise<FakeRedis> {
   const sockets = new Set<Socket>();

@@ -29,8 +29,9 @@ function apply(list: PlayedList, event: Event): void {
 }
 
 /**
- * @param events before each answer; @returns what is kept, sorted, or undefined where the harvest
- * fails as incomplete, and how often the list was looked at
+ * @param events before each answer;
+ * @returns what is kept, sorted, or undefined where the harvest fails as incomplete, and how often
+ * the list was looked at
  */
 async function harvested(
   list: PlayedList,
