@@ -157,19 +157,6 @@ export function storePhotograph(photograph: Photograph): StoredPhotograph {
   };
 }
 
-export function readPhotograph(stored: StoredPhotograph): Photograph {
-  const { name, mediaType, sizeBytes, sha512, original, link, source } = stored;
-  return {
-    name,
-    mediaType,
-    sizeBytes,
-    sha512: Buffer.from(sha512, 'hex'),
-    originalSha512: original === sha512 ? undefined : Buffer.from(original, 'hex'),
-    link: link ?? undefined,
-    source: source ?? undefined,
-  };
-}
-
 /**
  * Wants a photograph for a record; the same picture again, as often as it is added to be sent once
  * more. @returns the id of its intent
