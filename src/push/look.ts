@@ -25,15 +25,13 @@ import {
   storeQuestion,
 } from '../outbox/entry-queries.ts';
 import { unpackAttempt } from '../outbox/facts.ts';
-import { foldSlot } from '../outbox/fold.ts';
 import { parseIntent } from '../outbox/intents.ts';
-import { findLastImportAttempt } from '../outbox/ledger.ts';
-import { type Outbox, readHeader, requireLedger, updateHeader } from '../outbox/open-outbox.ts';
+import { type Outbox, readHeader, updateHeader } from '../outbox/open-outbox.ts';
 import { listQueuedHeads } from '../outbox/overview.ts';
 import { getLastSearchAt, hasOtherWriters } from '../outbox/searches.ts';
-import { findById, findByUuid } from '../outbox/stored-finds.ts';
+import { findById } from '../outbox/stored-finds.ts';
 import { findNamesake } from '../outbox/unite.ts';
-import { type LookupContext, parseSentElements } from './evidence.ts';
+import { type LookupContext, listFindsOfOthers, parseSentElements } from './evidence.ts';
 import { type Candidate, type Knowledge, mayLeave } from './gate.ts';
 import { findCreation, mayBeCreation } from './judge-import.ts';
 import { fetchCurrentRecord, findShownNumber, listNumbersFromHere } from './judge-number.ts';
@@ -264,16 +262,10 @@ function isUnexplainedCreation(outbox: Outbox, account: string, find: HarvestedF
 
 /** Indexes the finds that only the ledger has, with the names of their records or local ids. */
 function indexAttempted(outbox: Outbox): FindIndex<string> {
-  const ledger = requireLedger(outbox);
   const index = createFindIndex<string>();
-  for (const uuid of ledger.listAttemptedFinds(readHeader(outbox).service)) {
-    if (findByUuid(outbox, uuid) !== undefined) continue;
-    const facts = ledger.listFactsOfSubject(uuid);
-    const attempt = findLastImportAttempt(facts);
-    if (attempt === undefined) continue;
-    const intent = parseIntent('import', uuid, unpackAttempt(attempt).content.intent);
+  for (const { attempt, records } of listFindsOfOthers(outbox)) {
+    const intent = parseIntent('import', attempt.subject, unpackAttempt(attempt).content.intent);
     if (intent.kind !== 'import') continue;
-    const { records } = foldSlot(facts.filter(({ slot }) => slot === attempt.slot));
     const localId = attempt.body.localId ?? '';
     index.add(makeComparable(intent.elements, localId), records[0] ?? localId);
   }
