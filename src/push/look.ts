@@ -32,7 +32,7 @@ import { getLastSearchAt, hasOtherWriters } from '../outbox/searches.ts';
 import { findById } from '../outbox/stored-finds.ts';
 import { findNamesake } from '../outbox/unite.ts';
 import { type LookupContext, listFindsOfOthers, parseSentElements } from './evidence.ts';
-import { type Candidate, type Knowledge, mayLeave } from './gate.ts';
+import { type Candidate, type Knowledge, mayLeave, NOTHING_KNOWN } from './gate.ts';
 import { findCreation, mayBeCreation } from './judge-import.ts';
 import { fetchCurrentRecord, findShownNumber, listNumbersFromHere } from './judge-number.ts';
 import {
@@ -315,18 +315,12 @@ function gatherOwnKnowledge(outbox: Outbox, entry: Entry): Knowledge {
   const ofImport = find === undefined ? undefined : findImportOfFind(outbox, find.id);
   const namesake = find === undefined ? undefined : findNamesake(outbox, find);
   return {
+    ...NOTHING_KNOWN,
     records: ofImport === undefined ? [] : foldEntry(outbox, ofImport).records,
     namesakes:
       namesake === undefined || entry.attempts > 0
         ? []
         : [{ name: namesake.localId, matched: 'near' }],
-    attempted: [],
-    unexplained: [],
-    hidden: [],
-    isUnsearched: false,
-    isRecordOfOthers: false,
-    files: [],
-    shownNumber: undefined,
     ownNumbers: entry.kind === 'number' ? listNumbersFromHere(outbox, entry) : new Set(),
     rejected: foldEntry(outbox, entry).rejected,
   };
