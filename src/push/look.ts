@@ -1,4 +1,5 @@
 import { setImmediate as turn } from 'node:timers/promises';
+import { groupBy } from '../base/group-by.ts';
 import type { FindElements } from '../find/fields.ts';
 import type { HarvestedFind } from '../find/harvested-find.ts';
 import {
@@ -396,16 +397,6 @@ function listHiddenRecords(
   const hidden = listed.filter((identCely) => findImportOfRecord(outbox, identCely) === undefined);
   const byProject = groupBy(hidden, getProjectOfRecord);
   return new Map([...byProject].filter(([project]) => !hasOtherWriters(outbox, project)));
-}
-
-function groupBy<T>(items: readonly T[], getKey: (item: T) => string): Map<string, T[]> {
-  const groups = new Map<string, T[]>();
-  for (const item of items) {
-    const group = groups.get(getKey(item));
-    if (group === undefined) groups.set(getKey(item), [item]);
-    else group.push(item);
-  }
-  return groups;
 }
 
 /**

@@ -1,3 +1,4 @@
+import { groupBy } from '../../base/group-by.ts';
 import type { FindElements } from '../../find/fields.ts';
 import {
   type Comparable,
@@ -57,16 +58,14 @@ function findEditionsByTable(
   entered: readonly Entered[],
   known: FindIndex<Known>,
 ): ReadonlyMap<string | null, ReadonlySet<string>> {
-  const tables = new Map<string | null, Comparable[]>();
-  for (const { stored, find } of entered) {
-    const finds = tables.get(stored.sourcePath);
-    if (finds === undefined) tables.set(stored.sourcePath, [find]);
-    else finds.push(find);
-  }
   return new Map(
-    [...tables].map(([table, finds]) => [
+    [...groupBy(entered, ({ stored }) => stored.sourcePath)].map(([table, rows]) => [
       table,
-      findEditions(finds, known, (item) => item.sourcePath ?? undefined),
+      findEditions(
+        rows.map(({ find }) => find),
+        known,
+        (item) => item.sourcePath ?? undefined,
+      ),
     ]),
   );
 }
