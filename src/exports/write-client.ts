@@ -11,7 +11,7 @@ import {
 } from '../pas-api/session.ts';
 import { inspectPhotograph } from '../photo/photograph.ts';
 import { fetchAccount } from '../push/account.ts';
-import { openKeptPhotograph, parseRecordIdent, sendOnce } from '../push/departure.ts';
+import { openKeptPhotograph, sendOnce } from '../push/departure.ts';
 import { type Connection, openConnection, type ServiceOptions } from './connection.ts';
 
 export { PasError } from '../base/errors.ts';
@@ -108,7 +108,7 @@ type Target = Parameters<typeof sendOnce>[1];
 /** Makes the function that sends a request in a slot of the pace, and again with a new token. */
 function makeSend(connection: Connection, abort: AbortSignal) {
   const { pace, session } = connection;
-  const context = { ...connection, clock: systemClock, abort, readIdentCely: parseRecordIdent };
+  const context = { ...connection, clock: systemClock, abort };
   const attemptOnce = async (
     target: Target,
     request: HttpRequest,

@@ -52,7 +52,7 @@ function getBounds(
   const hasEnded =
     answer !== undefined &&
     answer.endedMs !== null &&
-    (answer.settles !== 'unknown' || answer.status === 500);
+    (answer.settles !== 'uncertain' || answer.status === 500);
   return { fromMs, untilMs: hasEnded ? endedMs : settledMs, settledMs };
 }
 

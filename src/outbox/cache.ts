@@ -1,3 +1,4 @@
+import { groupBy } from '../base/group-by.ts';
 import { msg, serializeValue } from '../base/message.ts';
 import { getRetryAt, makeAttempts } from './attempts.ts';
 import { type HeldQuestion, makeRecordKey } from './entry.ts';
@@ -27,7 +28,7 @@ export function refoldSubject(
   subject: string,
   numbered: readonly NumberedFact[],
 ): void {
-  const slots = groupBySlot(numbered);
+  const slots = groupBy(numbered, ({ fact }) => fact.slot);
   const importSlot = `import ${subject}`;
   const ofImport = slots.get(importSlot);
   const record = parseRecordSubject(subject);
@@ -53,16 +54,6 @@ export function refoldSubject(
   const known = outbox.sql('select key from entries where subject = ?').pluck().all(subject);
   for (const key of known)
     if (!keys.has(String(key))) outbox.sql('delete from entries where key = ?').run(key);
-}
-
-function groupBySlot(numbered: readonly NumberedFact[]): Map<string, NumberedFact[]> {
-  const slots = new Map<string, NumberedFact[]>();
-  for (const each of numbered) {
-    const group = slots.get(each.fact.slot);
-    if (group === undefined) slots.set(each.fact.slot, [each]);
-    else group.push(each);
-  }
-  return slots;
 }
 
 type Wish = {

@@ -2,7 +2,6 @@ import { asServerMs, type ServerMs } from '../base/clock.ts';
 import { ConfigError } from '../base/errors.ts';
 import type { Issue } from '../base/issue.ts';
 import { cmd, type Message, msg } from '../base/message.ts';
-import type { AttemptOutcome } from '../base/outcomes.ts';
 import type { Entry, EntryId } from './entry.ts';
 import { foldEntry, getSlotOf, listFactsOfEntry } from './entry-facts.ts';
 import { findEntryById, findEntryByKey, listEntriesInState } from './entry-queries.ts';
@@ -14,7 +13,6 @@ import {
   makeFact,
   makeNonce,
   packContent,
-  type Settles,
   serializeFact,
 } from './facts.ts';
 import { foldSlot } from './fold.ts';
@@ -25,24 +23,13 @@ import { appendFacts, findScope, refold } from './record-facts.ts';
 import { serializeIssues, storeMessage } from './stored-text.ts';
 
 /** Facts about a request that are stored before its first byte is sent. */
-export type Departure = {
-  readonly method: string;
-  readonly path: string;
-  /** The service's identifier of the account. */
-  readonly account: string;
-  /** Current server time, as far as this process knows it. */
-  readonly serverMs: ServerMs | null;
-  /** Latest server time at which the request is completely sent. */
-  readonly sentByMs: ServerMs | null;
-  readonly settleMs: number;
-};
+export type Departure = Pick<
+  AttemptedBody,
+  'method' | 'path' | 'account' | 'fromMs' | 'sentByMs' | 'settleMs'
+>;
 
 /** An entry that is being sent, and its attempt. */
-export type Claim = {
-  readonly entry: Entry;
-  readonly attempt: string;
-  readonly departure: Departure;
-};
+export type Claim = { readonly entry: Entry; readonly attempt: string };
 
 /**
  * Records the attempt of an entry. When this returns, it is on disk in the ledger and in the outbox,
@@ -88,7 +75,7 @@ export function claim(
     appendFacts(outbox, [made]);
     const claimed = findEntryById(outbox, id);
     if (claimed === undefined) throw makeDamagedError(outbox.path, `entry ${id}`);
-    return { entry: claimed, attempt: made.id, departure };
+    return { entry: claimed, attempt: made.id };
   }
 }
 
@@ -125,19 +112,16 @@ function makeAttemptedBody(outbox: Outbox, entry: Entry, departure: Departure): 
   const wishId = head?.kind === 'attempted' ? head.body.current : head?.id;
   const wish = facts.find(({ id }) => id === wishId);
   if (wish?.kind !== 'current') throw makeDamagedError(outbox.path, `entry ${entry.id}`);
-  const { method, path, account, serverMs, sentByMs, settleMs } = departure;
+  const { fromMs, sentByMs } = departure;
   const document = entry.kind === 'import' ? (entry.document?.toString('utf8') ?? null) : null;
   return {
+    ...departure,
     intent: entry.intent,
     current: wish.id,
     basis: inForce,
-    account,
-    method,
-    path,
     at: Math.floor(outbox.clock.now()),
-    fromMs: serverMs === null ? null : asServerMs(Math.floor(serverMs)),
+    fromMs: fromMs === null ? null : asServerMs(Math.floor(fromMs)),
     sentByMs: sentByMs === null ? null : asServerMs(Math.ceil(sentByMs)),
-    settleMs,
     target: entry.kind === 'import' ? null : entry.identCely,
     localId: entry.localId,
     content: packContent({
@@ -155,26 +139,18 @@ export type Settlement =
   | { readonly state: 'queued'; readonly reason: Message; readonly notBeforeAt: number }
   | { readonly state: 'uncertain'; readonly reason: Message };
 
-const SETTLES: Readonly<Record<Settlement['state'], Settles>> = {
-  accepted: 'accepted',
-  refused: 'refused',
-  queued: 'queued',
-  uncertain: 'unknown',
-};
-
-export type AnswerFacts = {
-  readonly outcome: AttemptOutcome;
-  readonly status?: number;
+export type AnswerFacts = Pick<AnsweredBody, 'outcome'> & {
+  readonly status?: number | undefined;
   /** Date header of the answer. */
-  readonly serverDateAt?: ServerMs;
+  readonly serverDateAt?: ServerMs | undefined;
   /** Server time at the end of the attempt, where it is known. */
-  readonly endedAt?: ServerMs;
+  readonly endedAt?: ServerMs | undefined;
 };
 
 /** Records the answer to an attempt. */
 export function recordAnswer(
   outbox: Outbox,
-  { entry, attempt }: Pick<Claim, 'entry' | 'attempt'>,
+  { entry, attempt }: Claim,
   settlement: Settlement,
   answer: AnswerFacts,
 ): void {
@@ -193,7 +169,7 @@ function makeAnswer(
   return {
     attempt,
     outcome,
-    settles: SETTLES[settlement.state],
+    settles: settlement.state,
     at: Math.floor(clock.now()),
     status: status ?? null,
     identCely: settlement.state === 'accepted' ? settlement.identCely : null,

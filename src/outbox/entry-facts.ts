@@ -1,5 +1,3 @@
-import type { ServerMs } from '../base/clock.ts';
-import type { Message } from '../base/message.ts';
 import { makeAttempts } from './attempts.ts';
 import type { Attempt, Entry, Lookup } from './entry.ts';
 import type { Fact, FactOf } from './facts.ts';
@@ -57,15 +55,7 @@ export function listOpenAttempts(outbox: Outbox, entry: Entry): string[] {
 export type EvidenceVerdict = 'found' | 'absent' | 'undecided' | 'person';
 
 /** A conclusion about an entry. */
-export type Evidence = {
-  /** Wall clock; only displayed. */
-  readonly at: number;
-  readonly serverAt: ServerMs | null;
-  readonly verdict: EvidenceVerdict;
-  readonly basis: string;
-  readonly reason: Message;
-  readonly candidates: readonly string[];
-};
+export type Evidence = Lookup & { readonly verdict: EvidenceVerdict };
 
 /** Returns the conclusions about an entry in order; the last inconclusive lookup comes last. */
 export function listEvidence(outbox: Outbox, entry: Entry): Evidence[] {
@@ -95,9 +85,5 @@ export function listEvidence(outbox: Outbox, entry: Entry): Evidence[] {
     }
   });
   settled.sort((a, b) => a.at - b.at);
-  return entry.lookup === null ? settled : [...settled, toUndecided(entry.lookup)];
-}
-
-function toUndecided(lookup: Lookup): Evidence {
-  return { ...lookup, verdict: 'undecided' };
+  return entry.lookup === null ? settled : [...settled, { ...entry.lookup, verdict: 'undecided' }];
 }

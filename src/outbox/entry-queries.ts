@@ -183,22 +183,14 @@ export function listEntriesOfTarget(outbox: Outbox, { findId, identCely }: Targe
 
 /** Returns the import of a find, even a dropped one. */
 export function findImportOfFind(outbox: Outbox, findId: FindId): ImportEntry | undefined {
-  const [entry] = selectEntries(outbox, `find_id = :findId and entries.kind = 'import'`, {
-    findId,
-  });
-  return entry?.kind === 'import' ? entry : undefined;
+  return selectOfKind(outbox, 'import', 'find_id = :findId', { findId }).at(0);
 }
 
 /** Returns the import that is known to have made a record. */
 export function findImportOfRecord(outbox: Outbox, identCely: string): ImportEntry | undefined {
-  const [entry] = selectEntries(
-    outbox,
-    `ident_cely = :identCely and +entries.kind = 'import' and +state = 'accepted'`,
-    {
-      identCely,
-    },
-  );
-  return entry?.kind === 'import' ? entry : undefined;
+  return selectOfKind(outbox, 'import', `ident_cely = :identCely and +state = 'accepted'`, {
+    identCely,
+  }).at(0);
 }
 
 export function listAllEntries(outbox: Outbox): Entry[] {
@@ -224,16 +216,17 @@ export function listHeldEntries(outbox: Outbox): Entry[] {
 
 /** Returns photographs of which the service may not have a copy yet. */
 export function listUnsentPhotoEntries(outbox: Outbox): PhotoEntry[] {
-  return selectEntries(
+  return selectOfKind(
     outbox,
+    'photo',
     `entries.kind = 'photo' and state not in ('accepted', 'dropped')`,
     {},
-  ).filter((entry) => entry.kind === 'photo');
+  );
 }
 
 /** Returns all photographs, including dropped ones. */
 export function listPhotoEntries(outbox: Outbox): PhotoEntry[] {
-  return selectEntries(outbox, `entries.kind = 'photo'`, {}).filter(isPhoto);
+  return selectOfKind(outbox, 'photo', `entries.kind = 'photo'`, {});
 }
 
 /**
@@ -250,23 +243,33 @@ function selectEntries(
   return rows.map((row) => parseEntry(outbox, row));
 }
 
+/**
+ * The plus keeps SQLite from scanning all entries of the kind; a condition that is about all of them
+ * names the kind without it.
+ */
+function selectOfKind<Kind extends EntryKind>(
+  outbox: Outbox,
+  kind: Kind,
+  condition: string,
+  values: Record<string, unknown>,
+) {
+  return selectEntries(outbox, `+entries.kind = '${kind}' and ${condition}`, values).filter(
+    (entry): entry is Extract<Entry, { readonly kind: Kind }> => entry.kind === kind,
+  );
+}
+
 export function isDropped(outbox: Outbox, findId: FindId): boolean {
   return findImportOfFind(outbox, findId)?.state === 'dropped';
 }
 
 /**
- * Returns all numbers of a record, by its find or by its identifier, in the order of the queue. The
- * plus, here and below, keeps SQLite from scanning all numbers of the outbox.
+ * Returns all numbers of a record, by its find or by its identifier, in the order of the queue.
  */
 export function listNumbers(outbox: Outbox, { findId, identCely }: Target): NumberEntry[] {
-  return selectEntries(
-    outbox,
-    `+entries.kind = 'number' and (find_id = :findId or ident_cely = :identCely)`,
-    {
-      findId,
-      identCely,
-    },
-  ).filter(isNumberEntry);
+  return selectOfKind(outbox, 'number', '(find_id = :findId or ident_cely = :identCely)', {
+    findId,
+    identCely,
+  });
 }
 
 /** Returns the last registration number of a find, sent or not. */
@@ -291,11 +294,12 @@ export function findLastNumber(
 
 /** Returns the numbers that are set or queued, in the order of the queue. */
 export function listEffectiveNumbers(outbox: Outbox): NumberEntry[] {
-  return selectEntries(
+  return selectOfKind(
     outbox,
+    'number',
     `entries.kind = 'number' and state not in ('dropped', 'refused')`,
     {},
-  ).filter((entry) => entry.kind === 'number');
+  );
 }
 
 export type ClaimableQuery = {
@@ -396,14 +400,12 @@ export function listPhotographsByDigest(
   record: string,
   digest: Buffer,
 ): PhotoEntry[] {
-  return selectEntries(
+  return selectOfKind(
     outbox,
-    `entries.kind = 'photo' and photograph ->> 'sha512' = :digest and record_key = :record`,
-    {
-      digest: digest.toString('hex'),
-      record,
-    },
-  ).filter(isPhoto);
+    'photo',
+    `photograph ->> 'sha512' = :digest and record_key = :record`,
+    { digest: digest.toString('hex'), record },
+  );
 }
 
 /** Returns photographs of a record that were read from this file, without dropped ones. */
@@ -412,11 +414,12 @@ export function listPhotographsBySource(
   record: string,
   source: string,
 ): PhotoEntry[] {
-  return selectEntries(
+  return selectOfKind(
     outbox,
-    `entries.kind = 'photo' and record_key = :record and photograph ->> 'source' = :source and state <> 'dropped'`,
+    'photo',
+    `record_key = :record and photograph ->> 'source' = :source and state <> 'dropped'`,
     { record, source },
-  ).filter(isPhoto);
+  );
 }
 
 /** Returns accepted imports, newest first. */
@@ -459,12 +462,4 @@ export function listNeedingPerson(outbox: Outbox, limit: number): Entry[] {
     'order by state, entries.id limit :limit',
   );
   return [...held, ...otherEntries].slice(0, limit);
-}
-
-function isPhoto(entry: Entry): entry is PhotoEntry {
-  return entry.kind === 'photo';
-}
-
-function isNumberEntry(entry: Entry): entry is NumberEntry {
-  return entry.kind === 'number';
 }

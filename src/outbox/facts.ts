@@ -91,15 +91,11 @@ export type AttemptContent = {
   readonly document: string | null;
 };
 
-/**
- * Effect of an answer on its attempt. `unknown`: the service may or may not have executed it.
- */
-export type Settles = 'accepted' | 'refused' | 'queued' | 'unknown';
-
 export type AnsweredBody = {
   readonly attempt: string;
   readonly outcome: AttemptOutcome;
-  readonly settles: Settles;
+  /** `uncertain`: the service may or may not have executed it. */
+  readonly settles: 'accepted' | 'refused' | 'queued' | 'uncertain';
   readonly at: number;
   readonly status: number | null;
   readonly identCely: string | null;

@@ -1,3 +1,4 @@
+import type { Issue } from '../base/issue.ts';
 import { createRowParser, isNumber, isText, makeMemberGuard, orNull } from '../store/database.ts';
 import { makeDamagedError } from './facts.ts';
 import {
@@ -8,11 +9,12 @@ import {
   serializeIntent,
 } from './intents.ts';
 import type { Outbox } from './open-outbox.ts';
+import { serializeIssues } from './stored-text.ts';
 
 /** What follows from an import and the profile: the bytes that passed validation, or none. */
-export type PreparedImport = { readonly document: Buffer | null; readonly issues: string | null };
+export type Prepared = { readonly document: Buffer | null; readonly issues: readonly Issue[] };
 
-const NOTHING_PREPARED: PreparedImport = { document: null, issues: null };
+const NOTHING_PREPARED: Prepared = { document: null, issues: [] };
 
 const parseRow = createRowParser({
   row: isNumber,
@@ -53,7 +55,7 @@ export function getVerifiedIntent(outbox: Outbox, id: string): Intent {
 export function storeIntent(
   outbox: Outbox,
   intent: Intent,
-  prepared: PreparedImport = NOTHING_PREPARED,
+  { document, issues }: Prepared = NOTHING_PREPARED,
 ): string {
   const id = makeIntentId(intent);
   outbox
@@ -67,8 +69,8 @@ export function storeIntent(
       intent.kind,
       intent.subject,
       serializeIntent(intent),
-      prepared.document,
-      prepared.issues,
+      document,
+      serializeIssues(issues),
     );
   return id;
 }

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import type { Clock } from '../base/clock.ts';
 import { DatabaseError, PasError } from '../base/errors.ts';
-import { cmd, type Message, msg } from '../base/message.ts';
+import { cmd, msg } from '../base/message.ts';
 import { packageRoot } from '../base/package-root.ts';
 import {
   asDatabaseError,
@@ -295,16 +295,5 @@ export function requireLedger(outbox: Outbox): Ledger {
   throw (
     outbox.ledgerProblem ??
     new DatabaseError(msg`${outbox.path}: there is no ledger, so nothing can be sent.`)
-  );
-}
-
-/** Checks that one row was found; a missing one means that another process removed it. */
-export function assertOneRow(outbox: Outbox, count: number, what: Message): void {
-  if (count === 1) return;
-  throw new DatabaseError(
-    msg`${outbox.path}: ${what} failed, because the entry changed in the meantime.`,
-    {
-      hint: msg`Another pas process changed it. Run \`${cmd`pas status`}\`, then the command again.`,
-    },
   );
 }

@@ -1,4 +1,5 @@
 import { PasError } from '../base/errors.ts';
+import { groupBy } from '../base/group-by.ts';
 import { createRowParser, isNumber, isText } from '../store/database.ts';
 import { type NumberedFact, refoldSubject } from './cache.ts';
 import {
@@ -64,7 +65,7 @@ export function appendFacts(
   return outbox.change(() => {
     const facts = drafts.map((draft) => makeFact(draft as Omit<FactOf<FactKind>, 'id'>));
     const copied = copyToLedgerFirst(outbox, facts);
-    for (const [subject, own] of groupBySubject(facts)) {
+    for (const [subject, own] of groupBy(facts, ({ subject }) => subject)) {
       const before = isNew ? [] : listNumberedFacts(outbox, subject);
       const added = insertFacts(outbox, own, before, (fact) => copied.includes(fact));
       if (added.length > 0) refoldSubject(outbox, subject, [...before, ...added]);
@@ -87,16 +88,6 @@ function copyToLedgerFirst(outbox: Outbox, facts: readonly Fact[]): readonly Fac
 /** Writes the caches of a subject again. */
 export function refold(outbox: Outbox, subject: string): void {
   refoldSubject(outbox, subject, listNumberedFacts(outbox, subject));
-}
-
-export function groupBySubject<T extends Fact>(facts: readonly T[]): Map<string, T[]> {
-  const groups = new Map<string, T[]>();
-  for (const fact of facts) {
-    const group = groups.get(fact.subject);
-    if (group === undefined) groups.set(fact.subject, [fact]);
-    else group.push(fact);
-  }
-  return groups;
 }
 
 /**

@@ -111,14 +111,6 @@ export function findByLocalId(outbox: Outbox, localId: string): StoredFind | und
   return normal === localId ? find : readOneFind(outbox, 'finds.local_id = ?', normal);
 }
 
-/** Returns an unused local id, derived from a used one. */
-export function freeLocalId(outbox: Outbox, localId: string): string {
-  for (let count = 2; ; count += 1) {
-    const name = `${localId}-${count}`;
-    if (findByLocalId(outbox, name) === undefined) return name;
-  }
-}
-
 export function findById(outbox: Outbox, id: FindId): StoredFind | undefined {
   return readOneFind(outbox, 'finds.id = ?', id);
 }

@@ -1,3 +1,4 @@
+import { groupBy } from '../base/group-by.ts';
 import { msg } from '../base/message.ts';
 import { canonicalizeElements } from '../find/canonical.ts';
 import type { FindElements } from '../find/fields.ts';
@@ -13,7 +14,6 @@ import { type Outbox, readHeader, requireLedger, updateHeader } from './open-out
 import {
   exportFacts,
   findScope,
-  groupBySubject,
   insertFacts,
   listNumberedFacts,
   MAX_FACTS_AT_ONCE,
@@ -96,7 +96,10 @@ function addFacts(outbox: Outbox, facts: readonly Fact[], isFromLedger: boolean)
   const added: Fact[] = [];
   const isKnown = outbox.sql('select 1 from facts where id = ?');
   const unknown = facts.filter(({ id }) => isKnown.get(id) === undefined);
-  for (const [subject, own] of groupBySubject(unknown.flatMap((fact) => withWish(outbox, fact)))) {
+  for (const [subject, own] of groupBy(
+    unknown.flatMap((fact) => withWish(outbox, fact)),
+    ({ subject }) => subject,
+  )) {
     const before = listNumberedFacts(outbox, subject);
     const numbered = insertFacts(
       outbox,

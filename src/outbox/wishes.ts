@@ -1,9 +1,8 @@
-import type { Issue } from '../base/issue.ts';
 import type { FindElements } from '../find/fields.ts';
 import type { Entry, FindId, Photograph, Target } from './entry.ts';
 import type { CurrentBody, FactOf, FindWish, StoredPhotograph } from './facts.ts';
 import { foldSlot, type SlotState } from './fold.ts';
-import { findIntent, type PreparedImport, storeIntent } from './intent-rows.ts';
+import { findIntent, type Prepared, storeIntent } from './intent-rows.ts';
 import {
   chooseNumberIntent,
   makeIntentId,
@@ -15,7 +14,7 @@ import {
 import type { Outbox } from './open-outbox.ts';
 import { appendFacts, getCommandId, listFactsOfSlot, refold } from './record-facts.ts';
 import { findRowOfFind, type StoredFind } from './stored-finds.ts';
-import { makeUuid, serializeIssues } from './stored-text.ts';
+import { makeUuid } from './stored-text.ts';
 
 /** What is wanted: each function appends the facts of one change by the running command. */
 
@@ -23,12 +22,6 @@ export type FindToWant = Omit<FindWish, 'createdAt' | 'formerly'> & {
   readonly elements: FindElements;
   readonly createdAt?: number;
 };
-
-export type Prepared = { readonly document: Buffer | null; readonly issues: readonly Issue[] };
-
-function prepare({ document, issues }: Prepared): PreparedImport {
-  return { document, issues: serializeIssues(issues) };
-}
 
 /** Stores a new find and wants it sent; a draft has no document. */
 export function wantNewFind(outbox: Outbox, find: FindToWant, prepared: Prepared): FindId {
@@ -62,7 +55,7 @@ function wantFindAs(
   const intent = { kind: 'import', subject, elements } as const;
   const { localId, formerly, createdAt, file, row, path, base } = find;
   return outbox.change(() => {
-    const id = storeIntent(outbox, intent, prepare(prepared));
+    const id = storeIntent(outbox, intent, prepared);
     const wish = { localId, formerly, createdAt, file, row, path, base };
     const body = { ...makeBody(outbox, id, replaces), find: wish };
     appendFacts(outbox, [{ kind: 'current', subject, slot: makeSlot(intent), body }], { isNew });
@@ -90,7 +83,7 @@ export function storePrepared(outbox: Outbox, entry: Entry, prepared: Prepared):
   outbox.change(() => {
     const intent = findIntent(outbox, entry.intent);
     if (intent === undefined) return;
-    storeIntent(outbox, intent, prepare(prepared));
+    storeIntent(outbox, intent, prepared);
     refold(outbox, entry.subject);
   });
 }
@@ -154,19 +147,6 @@ export function storePhotograph(photograph: Photograph): StoredPhotograph {
     original: (originalSha512 ?? sha512).toString('hex'),
     link: link ?? null,
     source: source ?? null,
-  };
-}
-
-export function readPhotograph(stored: StoredPhotograph): Photograph {
-  const { name, mediaType, sizeBytes, sha512, original, link, source } = stored;
-  return {
-    name,
-    mediaType,
-    sizeBytes,
-    sha512: Buffer.from(sha512, 'hex'),
-    originalSha512: original === sha512 ? undefined : Buffer.from(original, 'hex'),
-    link: link ?? undefined,
-    source: source ?? undefined,
   };
 }
 

@@ -21,12 +21,7 @@ import {
   SLICE_BYTES,
 } from '../http/request-body.ts';
 import type { Entry, EntryKind, Photograph } from '../outbox/entry.ts';
-import {
-  classifyTransportError,
-  type Outcome,
-  parseOutcome,
-  type ReadIdentCely,
-} from '../pas-api/outcome.ts';
+import { classifyTransportError, type Outcome, parseOutcome } from '../pas-api/outcome.ts';
 import {
   authorize,
   makeImportRequest,
@@ -80,7 +75,6 @@ type SendContext = {
   readonly send: Exchange;
   readonly answerTimeoutMs: number;
   readonly abort: AbortSignal;
-  readonly readIdentCely: ReadIdentCely;
 };
 
 type AddressedEntry = { readonly kind: EntryKind; readonly identCely: string | null };
@@ -127,13 +121,7 @@ export async function sendOnce(
       signal: context.abort,
       onDeparture,
     });
-    const outcome = parseOutcome(
-      entry.kind,
-      response,
-      clock.now(),
-      context.readIdentCely,
-      addressed,
-    );
+    const outcome = parseOutcome(entry.kind, response, clock.now(), parseRecordIdent, addressed);
     return { outcome, ...makeFacts(response) };
   } catch (thrown) {
     if (!(thrown instanceof TransportError)) throw thrown;

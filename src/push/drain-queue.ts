@@ -8,16 +8,9 @@ import { countEntryTotals } from '../flows/finds/outbox-status.ts';
 import { resolveRecordNames } from '../flows/queue/resolve-finds.ts';
 import { LongPauseError } from '../http/exchange.ts';
 import type { Slot } from '../http/pacer.ts';
+import { type Claim, claim, recordAnswer, type Settlement } from '../outbox/claims.ts';
+import type { Entry, EntryId } from '../outbox/entry.ts';
 import {
-  type Claim,
-  claim,
-  recordAnswer,
-  recoverOpenAttempts,
-  type Settlement,
-} from '../outbox/claims.ts';
-import { ENTRY_KINDS, type Entry } from '../outbox/entry.ts';
-import {
-  clampFutureBackoff,
   countQueuedOfScope,
   findEntryById,
   findNextClaimable,
@@ -32,7 +25,7 @@ import { releaseClaims } from '../outbox/unite.ts';
 import type { Outcome } from '../pas-api/outcome.ts';
 import { buildRequest, MAX_DEPARTURE_MS, type SendResult, sendOnce } from './departure.ts';
 import { getContentKey } from './look.ts';
-import { isAbort, type PushContext, type StopCause } from './push-context.ts';
+import { isAbort, type PushContext, reportSettled, type StopCause } from './push-context.ts';
 import type { RefusalRow } from './refusals.ts';
 import { PushSession } from './session.ts';
 
@@ -60,7 +53,6 @@ export async function drainQueue(context: PushContext): Promise<PushResult> {
   const { clock, outbox } = context;
   const startedAt = clock.monotonicMs();
   const session = new PushSession(context);
-  recover(session);
   try {
     await sendAll(session);
   } finally {
@@ -106,14 +98,6 @@ async function isHeld(session: PushSession, entry: Entry): Promise<boolean> {
     session.stop({ kind: 'unreachable', reason: thrown.says });
     return true;
   }
-}
-
-function recover(session: PushSession): void {
-  const { outbox } = session.context;
-  const reason = msg`pas stopped while the request was in progress`;
-  for (const entry of recoverOpenAttempts(outbox))
-    session.reportSettled(entry, { state: 'uncertain', reason });
-  clampFutureBackoff(outbox, RETRY_POLICY.entry.slowMaxMs);
 }
 
 /**
@@ -248,10 +232,10 @@ const MIN_UPLOAD_RATE = 4;
  */
 function estimateDeparture({ answerTimeoutMs, serverClock }: PushContext, entry: Entry) {
   const [now, latest] = [serverClock.now(), serverClock.latest()];
-  if (now === undefined || latest === undefined) return { serverMs: null, sentByMs: null };
+  if (now === undefined || latest === undefined) return { fromMs: null, sentByMs: null };
   const uploadMs = entry.kind === 'photo' ? entry.photograph.sizeBytes / MIN_UPLOAD_RATE : 0;
   return {
-    serverMs: now,
+    fromMs: now,
     sentByMs: asServerMs(latest + MAX_DEPARTURE_MS + answerTimeoutMs + uploadMs),
   };
 }
@@ -319,15 +303,20 @@ async function settleAttempt(
   const endedAt = session.context.serverClock.latest();
   recordAnswer(session.context.outbox, claimed, settlement, {
     outcome: sent.outcome.kind,
-    ...(endedAt === undefined ? {} : { endedAt }),
-    ...(sent.status === undefined ? {} : { status: sent.status }),
-    ...(sent.serverDateAt === undefined ? {} : { serverDateAt: sent.serverDateAt }),
+    endedAt,
+    status: sent.status,
+    serverDateAt: sent.serverDateAt,
   });
   const lost = settlement.state === 'accepted' ? releaseLost(session, entry, settlement) : [];
   if (settlement.state === 'accepted' && lost.length === 0) session.accepted.add(entry.id);
   if (settlement.state === 'refused') session.count('refused');
-  if (lost.length === 0) session.reportSettled(entry, settlement);
-  await session.applyAfter(entry, decided.afterwards);
+  for (const { id } of lost.length === 0 ? [entry] : lost) reportSettledNow(session, id);
+  await session.applyAfter(entry, decided);
+}
+
+function reportSettledNow({ context }: PushSession, id: EntryId): void {
+  const entry = findEntryById(context.outbox, id);
+  if (entry !== undefined) reportSettled(context, entry);
 }
 
 /** Makes an import uncertain whose answer names a record that cannot be its own. */
@@ -377,15 +366,9 @@ function releaseLost(
 ): readonly Entry[] {
   const { outbox } = session.context;
   const lost = entry.kind === 'import' ? releaseClaims(outbox, identCely) : [];
-  for (const each of lost) {
-    session.accepted.delete(each.id);
-    const reason = findEntryById(outbox, each.id)?.reason ?? '';
-    session.reportSettled(each, { state: 'uncertain', reason });
-  }
+  for (const { id } of lost) session.accepted.delete(id);
   return lost;
 }
-
-export const SENDABLE_KINDS = ENTRY_KINDS;
 
 /**
  * Counts what a push would send.

@@ -12,7 +12,7 @@ import {
 import type { Entry, ImportEntry } from '../outbox/entry.ts';
 import { listAttempts, listFactsOfEntry } from '../outbox/entry-facts.ts';
 import { findImportOfRecord, listLatestAccepted } from '../outbox/entry-queries.ts';
-import { unpackAttempt } from '../outbox/facts.ts';
+import { type FactOf, unpackAttempt } from '../outbox/facts.ts';
 import { foldSlot } from '../outbox/fold.ts';
 import { findLastImportAttempt } from '../outbox/ledger.ts';
 import { type Outbox, readHeader } from '../outbox/open-outbox.ts';
@@ -30,8 +30,6 @@ export type LookupContext = FindHarvest & {
   readonly harvester: string | undefined;
 };
 
-export type Evidence = View;
-
 /** Margin of the harvest before the first attempt. */
 const LOOK_BACK_MS = 24 * 3600 * 1000;
 const MAX_CANARIES = 50;
@@ -42,7 +40,7 @@ const MAX_CANARIES = 50;
 export async function gatherEvidence(
   context: LookupContext,
   uncertain: readonly Entry[],
-): Promise<Evidence> {
+): Promise<View> {
   const { outbox } = context;
   const canaries = listLatestAccepted(outbox, MAX_CANARIES);
   const fromMs = getHarvestBegin(outbox, uncertain, canaries);
@@ -78,7 +76,7 @@ function makeView(
 ): View {
   const { outbox } = context;
   const finds = collectShown(harvest);
-  const ofOthers = listRecordsOfOthers(outbox);
+  const ofOthers = new Set(listFindsOfOthers(outbox).flatMap(({ records }) => records));
   return {
     finds,
     withheld: collectChanges(harvest, 'withheld'),
@@ -144,18 +142,22 @@ function isReadAs(outbox: Outbox, owner: ImportEntry | undefined, shown: Harvest
   );
 }
 
-/** Returns records of finds that only the ledger has: of other accounts, or of other outboxes. */
-function listRecordsOfOthers(outbox: Outbox): ReadonlySet<string> {
+/** The last attempt of a find that only the ledger has, and its records. */
+type FindOfOthers = {
+  readonly attempt: FactOf<'attempted'>;
+  readonly records: readonly string[];
+};
+
+/** Returns finds of other accounts or other outboxes that were attempted from this machine. */
+export function listFindsOfOthers(outbox: Outbox): FindOfOthers[] {
   const { ledger } = outbox;
   const finds = ledger?.listAttemptedFinds(readHeader(outbox).service) ?? [];
-  return new Set(
-    finds.flatMap((uuid) =>
-      ledger === undefined || findByUuid(outbox, uuid) !== undefined
-        ? []
-        : foldSlot(ledger.listFactsOfSubject(uuid).filter(({ slot }) => slot === `import ${uuid}`))
-            .records,
-    ),
-  );
+  return finds.flatMap((uuid) => {
+    if (ledger === undefined || findByUuid(outbox, uuid) !== undefined) return [];
+    const facts = ledger.listFactsOfSubject(uuid).filter(({ slot }) => slot === `import ${uuid}`);
+    const attempt = findLastImportAttempt(facts);
+    return attempt === undefined ? [] : [{ attempt, records: foldSlot(facts).records }];
+  });
 }
 
 /** Returns the elements of the document that was sent last, since the find may have been edited. */

@@ -3,10 +3,12 @@ import type { Entry, HeldBasis, HeldQuestion } from '../outbox/entry.ts';
 import type { RejectedMatch } from '../outbox/facts.ts';
 
 /** Something that an entry may be already, and how strongly it matches. */
-export type Candidate = { readonly name: string; readonly matched: 'same' | 'near' };
+export type Candidate = { readonly name: string; readonly matched: RejectedMatch };
 
 /** What is known about an entry right before it is sent. */
 export type Knowledge = {
+  /** Finds here that came with another command and another table; asked when the find enters. */
+  readonly alike: readonly Candidate[];
   /** The records that the find's facts name; two are a question. */
   readonly records: readonly string[];
   /** A find here that had the local id of this one before, or has it now. */
@@ -34,6 +36,22 @@ export type Knowledge = {
 export type Departure =
   | { readonly kind: 'leave' }
   | { readonly kind: 'ask'; readonly held: HeldQuestion };
+
+/** Knowledge without anything to ask about. */
+export const NOTHING_KNOWN: Knowledge = {
+  alike: [],
+  records: [],
+  namesakes: [],
+  attempted: [],
+  unexplained: [],
+  hidden: [],
+  isUnsearched: false,
+  isRecordOfOthers: false,
+  files: [],
+  shownNumber: undefined,
+  ownNumbers: new Set(),
+  rejected: new Map(),
+};
 
 /** Decides if an entry may be sent: the first question that a person has not answered. Pure. */
 export function mayLeave(entry: Entry, knowledge: Knowledge): Departure {
@@ -67,6 +85,14 @@ const toCandidates = (names: readonly string[]): Candidate[] =>
   names.map((name) => ({ name, matched: 'same' }));
 
 const QUESTIONS: readonly Question[] = [
+  {
+    basis: 'alike-here',
+    list: (_entry, { alike }) => alike,
+    ask: (names, _entry, matched) =>
+      matched === 'same'
+        ? msg`it is the same as ${names}, which came with another table`
+        : msg`it differs little from ${names}, which came with another table`,
+  },
   {
     basis: 'two-records',
     list: ({ kind }, { records }) =>

@@ -1,4 +1,5 @@
 import { setImmediate as turn } from 'node:timers/promises';
+import { groupBy } from '../base/group-by.ts';
 import type { FindElements } from '../find/fields.ts';
 import type { HarvestedFind } from '../find/harvested-find.ts';
 import {
@@ -25,16 +26,14 @@ import {
   storeQuestion,
 } from '../outbox/entry-queries.ts';
 import { unpackAttempt } from '../outbox/facts.ts';
-import { foldSlot } from '../outbox/fold.ts';
 import { parseIntent } from '../outbox/intents.ts';
-import { findLastImportAttempt } from '../outbox/ledger.ts';
-import { type Outbox, readHeader, requireLedger, updateHeader } from '../outbox/open-outbox.ts';
+import { type Outbox, readHeader, updateHeader } from '../outbox/open-outbox.ts';
 import { listQueuedHeads } from '../outbox/overview.ts';
 import { getLastSearchAt, hasOtherWriters } from '../outbox/searches.ts';
-import { findById, findByUuid } from '../outbox/stored-finds.ts';
+import { findById } from '../outbox/stored-finds.ts';
 import { findNamesake } from '../outbox/unite.ts';
-import { type LookupContext, parseSentElements } from './evidence.ts';
-import { type Candidate, type Knowledge, mayLeave } from './gate.ts';
+import { type LookupContext, listFindsOfOthers, parseSentElements } from './evidence.ts';
+import { type Candidate, type Knowledge, mayLeave, NOTHING_KNOWN } from './gate.ts';
 import { findCreation, mayBeCreation } from './judge-import.ts';
 import { fetchCurrentRecord, findShownNumber, listNumbersFromHere } from './judge-number.ts';
 import {
@@ -264,16 +263,10 @@ function isUnexplainedCreation(outbox: Outbox, account: string, find: HarvestedF
 
 /** Indexes the finds that only the ledger has, with the names of their records or local ids. */
 function indexAttempted(outbox: Outbox): FindIndex<string> {
-  const ledger = requireLedger(outbox);
   const index = createFindIndex<string>();
-  for (const uuid of ledger.listAttemptedFinds(readHeader(outbox).service)) {
-    if (findByUuid(outbox, uuid) !== undefined) continue;
-    const facts = ledger.listFactsOfSubject(uuid);
-    const attempt = findLastImportAttempt(facts);
-    if (attempt === undefined) continue;
-    const intent = parseIntent('import', uuid, unpackAttempt(attempt).content.intent);
+  for (const { attempt, records } of listFindsOfOthers(outbox)) {
+    const intent = parseIntent('import', attempt.subject, unpackAttempt(attempt).content.intent);
     if (intent.kind !== 'import') continue;
-    const { records } = foldSlot(facts.filter(({ slot }) => slot === attempt.slot));
     const localId = attempt.body.localId ?? '';
     index.add(makeComparable(intent.elements, localId), records[0] ?? localId);
   }
@@ -323,18 +316,12 @@ function gatherOwnKnowledge(outbox: Outbox, entry: Entry): Knowledge {
   const ofImport = find === undefined ? undefined : findImportOfFind(outbox, find.id);
   const namesake = find === undefined ? undefined : findNamesake(outbox, find);
   return {
+    ...NOTHING_KNOWN,
     records: ofImport === undefined ? [] : foldEntry(outbox, ofImport).records,
     namesakes:
       namesake === undefined || entry.attempts > 0
         ? []
         : [{ name: namesake.localId, matched: 'near' }],
-    attempted: [],
-    unexplained: [],
-    hidden: [],
-    isUnsearched: false,
-    isRecordOfOthers: false,
-    files: [],
-    shownNumber: undefined,
     ownNumbers: entry.kind === 'number' ? listNumbersFromHere(outbox, entry) : new Set(),
     rejected: foldEntry(outbox, entry).rejected,
   };
@@ -410,16 +397,6 @@ function listHiddenRecords(
   const hidden = listed.filter((identCely) => findImportOfRecord(outbox, identCely) === undefined);
   const byProject = groupBy(hidden, getProjectOfRecord);
   return new Map([...byProject].filter(([project]) => !hasOtherWriters(outbox, project)));
-}
-
-function groupBy<T>(items: readonly T[], getKey: (item: T) => string): Map<string, T[]> {
-  const groups = new Map<string, T[]>();
-  for (const item of items) {
-    const group = groups.get(getKey(item));
-    if (group === undefined) groups.set(getKey(item), [item]);
-    else group.push(item);
-  }
-  return groups;
 }
 
 /**

@@ -16,11 +16,10 @@ import type { Exchange } from '../http/exchange.ts';
 import type { Pace } from '../http/pacer.ts';
 import type { Settlement } from '../outbox/claims.ts';
 import type { Entry, EntryKind, EntryState, Photograph } from '../outbox/entry.ts';
-import type { EntryScope } from '../outbox/entry-queries.ts';
 import type { Outbox } from '../outbox/open-outbox.ts';
-import type { Outcome, ReadIdentCely } from '../pas-api/outcome.ts';
+import type { Outcome } from '../pas-api/outcome.ts';
 import type { Session } from '../pas-api/session.ts';
-import { NO_REFUSALS, type Refusals } from './refusals.ts';
+import type { RefusalRow } from './refusals.ts';
 
 export type PushSettings = {
   readonly kinds: readonly EntryKind[];
@@ -49,7 +48,6 @@ export type PushContext = PushSettings & {
   readonly session: Session;
   readonly send: Exchange;
   readonly openPhotograph: (photograph: Photograph) => Readable;
-  readonly readIdentCely: ReadIdentCely;
   /**
    * Checks an entry right before it is sent; true where it must not be, a cause where the push must
    * end.
@@ -87,6 +85,19 @@ export type PushEvent =
       readonly reason: Message;
       readonly count: number;
     };
+
+/** Reports an entry whose state has changed: by an answer, by evidence, or after a killed push. */
+export function reportSettled({ report }: Pick<PushSettings, 'report'>, entry: Entry): void {
+  report({
+    type: 'settled',
+    entry: entry.id,
+    kind: entry.kind,
+    find: entry.localId ?? entry.identCely,
+    state: entry.state,
+    ident_cely: entry.identCely,
+    reason: entry.reason,
+  });
+}
 
 /** Cause for a push to end before everything was sent. */
 export type StopCause =
@@ -154,14 +165,6 @@ export function parseDate(header: string | undefined): ServerMs | undefined {
   return Number.isNaN(at) ? undefined : asServerMs(at);
 }
 
-/** Why entries of a kind and project stay queued in this push: their refusals were equal. */
-export type ClosedScope = EntryScope & {
-  readonly reason: Message;
-  readonly status: number | null;
-  /** Those that were refused before. */
-  readonly refused: readonly string[];
-};
-
 export type PushCounts = {
   readonly refused: number;
   readonly requests: number;
@@ -169,15 +172,14 @@ export type PushCounts = {
   readonly locked: number;
 };
 
-/** Failures of the service in a row, of one kind. */
-export type FailureRow = { readonly kind: StoppingFailure; readonly count: number };
 export type StoppingFailure = keyof typeof RETRY_POLICY.stopAfter;
 
 /** Knowledge from earlier answers of a push. Immutable. */
 export type PushState = {
   readonly counts: PushCounts;
-  readonly refusals: Refusals;
-  readonly failures: FailureRow | undefined;
+  readonly refusals: readonly RefusalRow[];
+  /** Failures of the service in a row, of one kind. */
+  readonly failures: { readonly kind: StoppingFailure; readonly count: number } | undefined;
   /** Nothing is sent before this time, after a failed connection. */
   readonly backoffUntil: WallMs;
   /** The last answer that may mean a throttle or a lock. */
@@ -190,7 +192,7 @@ export type PushState = {
 
 export const INITIAL_STATE: PushState = {
   counts: { refused: 0, requests: 0, throttled: 0, locked: 0 },
-  refusals: NO_REFUSALS,
+  refusals: [],
   failures: undefined,
   backoffUntil: asWallMs(0),
   lastBusy: undefined,

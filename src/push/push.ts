@@ -8,6 +8,7 @@ import {
   UsageError,
 } from '../base/errors.ts';
 import { cmd, msg } from '../base/message.ts';
+import { RETRY_POLICY } from '../base/retry-policy.ts';
 import { openAdmission } from '../flows/finds/outbox-status.ts';
 import { checkEnteredFinds } from '../flows/queue/check-entered.ts';
 import type { OaiClient } from '../oai/client.ts';
@@ -16,6 +17,7 @@ import { bindAccount, findKnownAccount, findKnownUsername } from '../outbox/boun
 import { recoverOpenAttempts } from '../outbox/claims.ts';
 import type { Entry, Photograph } from '../outbox/entry.ts';
 import {
+  clampFutureBackoff,
   clearBackoff,
   findEntryById,
   findNextScheduled,
@@ -28,11 +30,16 @@ import { type PushLockOptions, withPushLock } from '../outbox/push-lock.ts';
 import { getPlace, takePlace, uniteWithLedger } from '../outbox/unite.ts';
 import type { Account } from '../pas-api/session.ts';
 import { type OpenService, resolveAccount } from './account.ts';
-import { openKeptPhotograph, parseRecordIdent } from './departure.ts';
+import { openKeptPhotograph } from './departure.ts';
 import { drainQueue, explainWaiting, type PushResult } from './drain-queue.ts';
 import type { LookupContext } from './evidence.ts';
 import { type GateContext, holdBeforeDeparture, holdEntriesWithQuestions } from './look.ts';
-import { createServerClock, type PushSettings, type ServerClock } from './push-context.ts';
+import {
+  createServerClock,
+  type PushSettings,
+  reportSettled,
+  type ServerClock,
+} from './push-context.ts';
 import { type ReconciledEntry, reconcile } from './reconcile.ts';
 import { sendHeld } from './resolve.ts';
 
@@ -217,6 +224,7 @@ function createPush(options: PushAllOptions): Push {
   let hasSearched = false;
   const runRound = async (): Promise<PushResult> => {
     for (const entry of recoverOpenAttempts(outbox)) reportSettled(options, entry);
+    clampFutureBackoff(outbox, RETRY_POLICY.entry.slowMaxMs);
     // Without an entry to send, or a question to answer, no request is needed.
     if (
       countToSend(options) === 0 &&
@@ -248,24 +256,10 @@ function createPush(options: PushAllOptions): Push {
         ((await admission.isAdmitted(entry)) ? false : NEW_PEOPLE),
       openPhotograph: (photograph: Photograph) =>
         openKeptPhotograph(options.photosFolder, photograph),
-      readIdentCely: parseRecordIdent,
     });
     return { ...drained, accepted: drained.accepted + found };
   };
   return { runRound, reconcile: (result) => reconcileUncertain(options, result) };
-}
-
-/** What evidence settles, and what a killed push left, is reported like all else. */
-function reportSettled({ report }: PushAllOptions, entry: Entry): void {
-  report({
-    type: 'settled',
-    entry: entry.id,
-    kind: entry.kind,
-    find: entry.localId ?? entry.identCely,
-    state: entry.state,
-    ident_cely: entry.identCely,
-    reason: entry.reason,
-  });
 }
 
 /**

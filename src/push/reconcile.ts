@@ -11,16 +11,11 @@ import {
 import { appendFacts } from '../outbox/record-facts.ts';
 import { storeMessage } from '../outbox/stored-text.ts';
 import { releaseClaims } from '../outbox/unite.ts';
-import {
-  type Evidence,
-  gatherEvidence,
-  type LookupContext,
-  parseSentElements,
-} from './evidence.ts';
+import { gatherEvidence, type LookupContext, parseSentElements } from './evidence.ts';
 import { judgeImports, type UncertainImport } from './judge-import.ts';
 import { fetchCurrentRecord, judgeNumber, listNumbersFromHere } from './judge-number.ts';
 import { judgePhoto, type RecordEvidence, type UncertainPhoto } from './judge-photograph.ts';
-import { getAttemptWindow, type Verdict } from './verdict.ts';
+import { getAttemptWindow, type Verdict, type View } from './verdict.ts';
 
 type ReconcileContext = LookupContext & {
   /** Keys of the records; undefined for all. */
@@ -65,7 +60,7 @@ function isChange(entry: Entry): entry is PhotoEntry | NumberEntry {
 function judgeImportEntries(
   { outbox }: LookupContext,
   entries: readonly ImportEntry[],
-  view: Evidence,
+  view: View,
 ) {
   const uncertain = entries.flatMap((entry): UncertainImport[] => {
     const sent = parseSentElements(outbox, entry);
@@ -80,7 +75,7 @@ function judgeImportEntries(
 async function judgeChanges(
   context: LookupContext,
   entries: readonly (PhotoEntry | NumberEntry)[],
-  view: Evidence,
+  view: View,
 ) {
   const verdicts = new Map<number, Verdict>();
   for (const entry of entries.filter(({ identCely }) => identCely === null)) {
@@ -120,7 +115,7 @@ function judgePhotos(
   identCely: string,
   entries: readonly PhotoEntry[],
   record: RecordEvidence,
-  view: Evidence,
+  view: View,
 ): [number, Verdict][] {
   const toUncertainPhoto = (entry: PhotoEntry): UncertainPhoto => ({
     entryId: entry.id,
@@ -146,7 +141,7 @@ function judgeNumberEntry(
   { outbox }: LookupContext,
   entry: NumberEntry,
   record: RecordEvidence,
-  view: Evidence,
+  view: View,
 ): Verdict {
   const { identCely, value } = entry;
   const knownNumbers = listNumbersFromHere(outbox, entry);
@@ -161,7 +156,7 @@ function applyAll(
   context: LookupContext,
   entries: readonly Entry[],
   verdicts: ReadonlyMap<number, Verdict>,
-  view: Evidence,
+  view: View,
 ): ReconciledEntry[] {
   return entries.flatMap((entry) => {
     const verdict = verdicts.get(entry.id);

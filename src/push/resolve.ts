@@ -8,6 +8,7 @@ import type { Entry, EntryState, Target } from '../outbox/entry.ts';
 import { getSlotOf, listEvidence } from '../outbox/entry-facts.ts';
 import {
   findEntryById,
+  getProject,
   isDropped,
   listEntriesOfFind,
   listEntriesOfTarget,
@@ -147,13 +148,9 @@ function decideEntry(outbox: Outbox, entry: Entry, decision: Decision): void {
 /** The answer about a project's hidden records applies to all of its finds. */
 function releaseProject(outbox: Outbox, project: string): void {
   recordOtherWriters(outbox, project);
-  for (const { id, held, kind, ...entry } of listHeldEntries(outbox))
-    if (held?.basis === 'hidden-records' && kind === 'import' && isOfProject(entry, project))
-      storeQuestion(outbox, id, null);
-}
-
-function isOfProject(entry: object, project: string): boolean {
-  return 'project' in entry && entry.project === project;
+  for (const entry of listHeldEntries(outbox))
+    if (entry.held?.basis === 'hidden-records' && getProject(entry) === project)
+      storeQuestion(outbox, entry.id, null);
 }
 
 /** Releases the entries of these that are still held for the same question, as the user said. */

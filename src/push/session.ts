@@ -3,7 +3,6 @@ import { PasError } from '../base/errors.ts';
 import { msg } from '../base/message.ts';
 import { RETRY_POLICY } from '../base/retry-policy.ts';
 import { countAttemptsInARow, countConsecutiveFailures } from '../outbox/attempts.ts';
-import type { Settlement } from '../outbox/claims.ts';
 import type { Entry } from '../outbox/entry.ts';
 import { listAttempts } from '../outbox/entry-facts.ts';
 import {
@@ -25,7 +24,7 @@ import {
   type PushState,
   type StopCause,
 } from './push-context.ts';
-import { listEnded, listSuspected, type RefusalRow } from './refusals.ts';
+import { isSameScope, listEnded, type RefusalRow } from './refusals.ts';
 import { settle } from './settle.ts';
 
 type Flight = {
@@ -52,7 +51,7 @@ export class PushSession {
   readonly #ending = new AbortController();
   /** Imports that were in flight beside another one of their project. */
   readonly #besideImport = new Set<number>();
-  readonly #reportedScopes = new Set<string>();
+  readonly #reported: RefusalRow[] = [];
   #state: PushState = INITIAL_STATE;
   #stopCause: StopCause | undefined;
   #departing: Promise<void> | undefined;
@@ -112,8 +111,10 @@ export class PushSession {
   makeClaimableQuery(): ClaimableQuery {
     const { kinds, recordKeys } = this.context;
     const flights = [...this.flights.values()];
-    const suspected = listSuspected(this.#state.refusals).filter(({ kind, project }) =>
-      flights.some(({ entry }) => entry.kind === kind && getProject(entry) === project),
+    const suspected = this.#state.refusals.filter((row) =>
+      flights.some(({ entry }) =>
+        isSameScope(row, { kind: entry.kind, project: getProject(entry) }),
+      ),
     );
     return {
       kinds,
@@ -167,39 +168,23 @@ export class PushSession {
   }
 
   /** Decides an attempt, and runs its effects except those that follow its settlement. */
-  async decide(
-    entry: Entry,
-    sent: SendResult,
-  ): Promise<{ readonly settlement: Settlement; readonly afterwards: readonly Effect[] }> {
-    const first = this.decideOnce(entry, sent);
-    if (!first.pending.some(({ type }) => type === 'probe-access'))
-      return { settlement: first.settlement, afterwards: first.pending };
-    const access = await probeAccess(this.#asker, sent.token);
-    const second = this.decideOnce(entry, sent, access);
-    return { settlement: second.settlement, afterwards: second.pending };
+  async decide(entry: Entry, sent: SendResult): Promise<Decision> {
+    const decision = this.decideOnce(entry, sent);
+    if (!decision.effects.some(({ type }) => type === 'probe-access')) return decision;
+    const access = await probeAccess({ ...this.context, stop: this.halt }, sent.token);
+    return this.decideOnce(entry, sent, access);
   }
 
-  /** @returns also the effects that remain to be run, since they are asynchronous */
-  decideOnce(
-    entry: Entry,
-    sent: SendResult,
-    access?: Outcome,
-  ): { readonly settlement: Settlement; readonly pending: readonly Effect[] } {
-    return this.apply(settle(this.#state, this.collectFacts(entry, sent, access)));
-  }
-
-  /** Stores the state of a decision, and runs its synchronous effects. */
-  apply({ settlement, state, effects }: Decision): {
-    readonly settlement: Settlement;
-    readonly pending: readonly Effect[];
-  } {
-    this.#state = state;
+  decideOnce(entry: Entry, sent: SendResult, access?: Outcome): Decision {
+    const decision = settle(this.#state, this.#collectFacts(entry, sent, access));
+    this.#state = decision.state;
     this.#reportEnded();
-    return { settlement, pending: effects.filter((effect) => !this.#apply(effect)) };
+    for (const effect of decision.effects) this.#apply(effect);
+    return decision;
   }
 
   /** Runs the effects that follow the settlement of an attempt. */
-  async applyAfter(entry: Entry, effects: readonly Effect[]): Promise<void> {
+  async applyAfter(entry: Entry, { effects }: Decision): Promise<void> {
     for (const effect of effects)
       if (effect.type === 'renew-token') await this.#renewToken(entry, effect.refused);
   }
@@ -222,19 +207,7 @@ export class PushSession {
     }
   }
 
-  reportSettled(entry: Entry, settlement: Settlement): void {
-    this.context.report({
-      type: 'settled',
-      entry: entry.id,
-      kind: entry.kind,
-      find: entry.localId ?? entry.identCely,
-      state: settlement.state,
-      ident_cely: settlement.state === 'accepted' ? settlement.identCely : entry.identCely,
-      reason: settlement.reason ?? null,
-    });
-  }
-
-  collectFacts(entry: Entry, sent: SendResult, access?: Outcome): AttemptFacts {
+  #collectFacts(entry: Entry, sent: SendResult, access?: Outcome): AttemptFacts {
     const { clock, outbox } = this.context;
     const attempts = listAttempts(outbox, entry);
     return {
@@ -288,39 +261,26 @@ export class PushSession {
     );
   }
 
-  /** @returns false for an asynchronous effect, which the caller must run */
-  #apply(effect: Effect): boolean {
+  /** Runs an effect, unless it is asynchronous. */
+  #apply(effect: Effect): void {
     const { clock, pace } = this.context;
-    switch (effect.type) {
-      case 'stop':
-        // An interrupt by the user is reported before other causes.
-        if (!this.halt.aborted) this.stop(effect.cause);
-        return true;
-      case 'slow-down': {
-        const { departedAt, retryAfterMs, stopReason: reason } = effect;
-        const pauseMs = pace.backOff(departedAt, retryAfterMs);
-        if (reason !== undefined && !this.halt.aborted)
-          this.stop({ kind: 'waiting', reason, untilMs: clock.now() + pauseMs });
-        return true;
-      }
-      case 'renew-token':
-      case 'probe-access':
-        return false;
-    }
+    // An interrupt by the user is reported before other causes.
+    if (effect.type === 'stop' && !this.halt.aborted) this.stop(effect.cause);
+    if (effect.type !== 'slow-down') return;
+    const { departedAt, retryAfterMs, stopReason: reason } = effect;
+    const pauseMs = pace.backOff(departedAt, retryAfterMs);
+    if (reason !== undefined && !this.halt.aborted)
+      this.stop({ kind: 'waiting', reason, untilMs: clock.now() + pauseMs });
   }
 
   /** Reports each kind and project once that the push ends. */
   #reportEnded(): void {
-    for (const { kind, project, status, reason } of this.ended) {
-      const key = `${kind} ${project}`;
-      if (this.#reportedScopes.has(key)) continue;
-      this.#reportedScopes.add(key);
+    for (const row of this.ended) {
+      if (this.#reported.some((other) => isSameScope(row, other))) continue;
+      this.#reported.push(row);
+      const { kind, project, status, reason } = row;
       const count = countQueuedOfScope(this.context.outbox, { kind, project });
       this.context.report({ type: 'left_out', kind, project, status, reason, count });
     }
-  }
-
-  get #asker() {
-    return { ...this.context, stop: this.halt };
   }
 }

@@ -134,18 +134,10 @@ type WatchedPush = PushResult & { readonly atRest: boolean };
 export type Rest = 'sent' | 'empty' | 'held';
 
 /**
- * Pushes repeatedly under the push lock, and waits in between.
+ * Pushes repeatedly, each time under the push lock, which is free in between.
  * @throws OutboxLeasedError where another push is running
  */
-export function pushWatching(
-  options: PushAllOptions,
-  onWait: (event: WatchEvent, rest: () => Rest) => void,
-): Promise<WatchedPush> {
-  return watchRounds(options, onWait);
-}
-
-/** The lock is free between rounds. */
-async function watchRounds(
+export async function pushWatching(
   options: PushAllOptions,
   onWait: (event: WatchEvent, rest: () => Rest) => void,
 ): Promise<WatchedPush> {

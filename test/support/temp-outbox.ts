@@ -122,7 +122,7 @@ export function claimEntry(outbox: Outbox, id: EntryId): Claim {
     method: 'POST',
     path: '/',
     account: ACCOUNT_ID,
-    serverMs: serverNow,
+    fromMs: serverNow,
     sentByMs: serverNow,
     settleMs: 600_000,
   }));

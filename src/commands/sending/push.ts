@@ -8,15 +8,10 @@ import { openPush } from '../../context/open-push.ts';
 import { announceInstance, confirmProduction } from '../../context/open-service.ts';
 import { formatEntry, KIND_WORDS } from '../../flows/finds/entry-words.ts';
 import type { NewPerson } from '../../flows/finds/outbox-status.ts';
-import type { Entry, EntryKind } from '../../outbox/entry.ts';
+import { ENTRY_KINDS, type Entry, type EntryKind } from '../../outbox/entry.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
 import { countQueued, countWaiting, listDroppedWithDependents } from '../../outbox/overview.ts';
-import {
-  countRemainingAfterPush,
-  type PushResult,
-  planPush,
-  SENDABLE_KINDS,
-} from '../../push/drain-queue.ts';
+import { countRemainingAfterPush, type PushResult, planPush } from '../../push/drain-queue.ts';
 import { type NotChecked, type PushAllOptions, pushAll } from '../../push/push.ts';
 import { sendHeld } from '../../push/resolve.ts';
 import { printable } from '../../ui/terminal.ts';
@@ -72,9 +67,9 @@ export function register(program: Command, run: Runner): void {
 
 function parseKinds(text: string): EntryKind[] {
   return text.split(',').map((word) => {
-    const kind = SENDABLE_KINDS.find((kind) => kind === word.trim());
+    const kind = ENTRY_KINDS.find((kind) => kind === word.trim());
     if (kind !== undefined) return kind;
-    const kindNames = SENDABLE_KINDS.join(', ');
+    const kindNames = ENTRY_KINDS.join(', ');
     throw new InvalidArgumentError(t`There is no kind ${word}. Choose from ${kindNames}.`);
   });
 }
@@ -93,7 +88,7 @@ export async function pushCommand(
       t`--watch runs until you stop it, so it cannot be combined with --limit or --dry-run.`,
     );
   announceInstance(context);
-  const kinds = options.only ?? SENDABLE_KINDS;
+  const kinds = options.only ?? ENTRY_KINDS;
   const plan = planPush(outbox, names);
   printDrafts(context, plan.drafts);
   if (options.dryRun === true) {

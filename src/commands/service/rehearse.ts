@@ -20,9 +20,9 @@ import {
   selectFindsToCopy,
   selectFindsToRehearse,
 } from '../../flows/outbox/rehearsal.ts';
+import { ENTRY_KINDS } from '../../outbox/entry.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
 import type { StoredFind } from '../../outbox/stored-finds.ts';
-import { SENDABLE_KINDS } from '../../push/drain-queue.ts';
 import { pushAll } from '../../push/push.ts';
 import { printable, requireConfirmation } from '../../ui/terminal.ts';
 import { collect, defineCommand, type Runner } from '../command.ts';
@@ -225,7 +225,7 @@ async function push(training: Context, outbox: Outbox): Promise<ExitReason> {
   const { stopCause } = await pushAll({
     ...(await openPush(training)),
     ...progress,
-    kinds: SENDABLE_KINDS,
+    kinds: ENTRY_KINDS,
     recordKeys: undefined,
     limit: undefined,
     // Records of an earlier rehearsal are equal to these.

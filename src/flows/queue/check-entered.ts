@@ -1,4 +1,4 @@
-import { msg } from '../../base/message.ts';
+import { groupBy } from '../../base/group-by.ts';
 import type { FindElements } from '../../find/fields.ts';
 import {
   type Comparable,
@@ -9,7 +9,6 @@ import {
   makeComparable,
   matchFinds,
 } from '../../find/match-finds.ts';
-import type { ImportEntry } from '../../outbox/entry.ts';
 import { foldEntry } from '../../outbox/entry-facts.ts';
 import { findImportOfFind, storeQuestion } from '../../outbox/entry-queries.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
@@ -19,7 +18,7 @@ import {
   listUnattemptedFinds,
   type StoredFind,
 } from '../../outbox/stored-finds.ts';
-import { STATE_WORDS } from '../finds/entry-words.ts';
+import { type Candidate, mayLeave, NOTHING_KNOWN } from '../../push/gate.ts';
 
 /** Finds per transaction: few enough that a parallel push waits only briefly. */
 const BATCH = 100;
@@ -59,16 +58,14 @@ function findEditionsByTable(
   entered: readonly Entered[],
   known: FindIndex<Known>,
 ): ReadonlyMap<string | null, ReadonlySet<string>> {
-  const tables = new Map<string | null, Comparable[]>();
-  for (const { stored, find } of entered) {
-    const finds = tables.get(stored.sourcePath);
-    if (finds === undefined) tables.set(stored.sourcePath, [find]);
-    else finds.push(find);
-  }
   return new Map(
-    [...tables].map(([table, finds]) => [
+    [...groupBy(entered, ({ stored }) => stored.sourcePath)].map(([table, rows]) => [
       table,
-      findEditions(finds, known, (item) => item.sourcePath ?? undefined),
+      findEditions(
+        rows.map(({ find }) => find),
+        known,
+        (item) => item.sourcePath ?? undefined,
+      ),
     ]),
   );
 }
@@ -82,18 +79,16 @@ function askAboutAlike(
   const entry = findImportOfFind(outbox, stored.id);
   if (entry === undefined || entry.attempts > 0 || entry.held !== null || !isDistinct(find))
     return false;
-  const alike = known.list(find).flatMap(({ find: other, item }) => {
+  const alike = known.list(find).flatMap(({ find: other, item }): Candidate[] => {
     if (isOfOneEntry(stored, item)) return [];
     const isEdition = editions.get(stored.sourcePath)?.has(item.sourcePath ?? '') === true;
     const matched = matchFinds(find, other, isEdition);
-    return matched === 'other' ? [] : [{ localId: item.localId, matched }];
+    return matched === 'other' ? [] : [{ name: item.localId, matched }];
   });
   const { rejected } = foldEntry(outbox, entry);
-  const open = alike.filter(
-    ({ localId, matched }) => rejected.get(localId) !== 'same' && rejected.get(localId) !== matched,
-  );
-  if (open.length === 0) return false;
-  ask(outbox, entry, open);
+  const departure = mayLeave(entry, { ...NOTHING_KNOWN, alike, rejected });
+  if (departure.kind === 'leave') return false;
+  storeQuestion(outbox, entry.id, departure.held);
   return true;
 }
 
@@ -103,25 +98,3 @@ function isOfOneEntry(one: StoredFind, other: Known): boolean {
   const isOneCommand = one.command !== null && one.command === other.command;
   return one.id === other.id || isOneTable || isOneCommand;
 }
-
-function ask(
-  outbox: Outbox,
-  entry: ImportEntry,
-  alike: readonly { readonly localId: string; readonly matched: 'same' | 'near' }[],
-): void {
-  const isSame = alike.some(({ matched }) => matched === 'same');
-  const names = alike.slice(0, MAX_NAMED).map(({ localId }) => localId);
-  const list = names.join(', ');
-  const word = STATE_WORDS[entry.state];
-  const question = isSame
-    ? msg`it is the same as ${list}, which came with another table; it is ${word}`
-    : msg`it differs little from ${list}, which came with another table; it is ${word}`;
-  storeQuestion(outbox, entry.id, {
-    basis: 'alike-here',
-    question,
-    candidates: names,
-    matched: isSame ? 'same' : 'near',
-  });
-}
-
-const MAX_NAMED = 5;

@@ -5,6 +5,7 @@ import type { Find } from '../../find/find.ts';
 import type { Difference } from '../../find/merge-row.ts';
 import type { ValidatedFind } from '../../find/rules.ts';
 import { NOT_HARVESTED } from '../../find/value-rules.ts';
+import type { Prepared } from '../../outbox/intent-rows.ts';
 import { getDataVersion, type Outbox } from '../../outbox/open-outbox.ts';
 import {
   findByLocalId,
@@ -12,7 +13,7 @@ import {
   type StoredFind,
   serializeBase,
 } from '../../outbox/stored-finds.ts';
-import { changeWish, type Prepared, wantFind, wantNewFind } from '../../outbox/wishes.ts';
+import { changeWish, wantFind, wantNewFind } from '../../outbox/wishes.ts';
 import { checkEnteredFinds } from './check-entered.ts';
 import {
   enqueueNumber,

@@ -33,7 +33,7 @@ function story(aheadMs = 0) {
   };
   const begin = (fromMs: number | null) => {
     const times = {
-      serverMs: fromMs === null ? null : asServerMs(fromMs),
+      fromMs: fromMs === null ? null : asServerMs(fromMs),
       sentByMs: fromMs === null ? null : asServerMs(fromMs + SENT_BY),
     };
     const claimed = claim(outbox, entryId, () => ({

@@ -30,7 +30,7 @@ export function lookScene({ tellsTime = true } = {}) {
       method: 'POST',
       path: '/',
       account,
-      serverMs: now,
+      fromMs: now,
       sentByMs: now,
       settleMs: SETTLE_MS,
     }));

@@ -89,7 +89,6 @@ export function scene(
       session: more.session ?? { token: async () => 'token', renew: async () => 'fresh' },
       send: serverClock.observe((request) => sendFrom(outbox, request)),
       openPhotograph: () => Readable.from([Buffer.from('jpg')]),
-      readIdentCely: () => undefined,
       clock,
       report: (event) => events.push(event),
       stop: stop.signal,

@@ -59,7 +59,6 @@ export function aPush() {
     openPhotograph: () => {
       throw new Error('nothing is sent here');
     },
-    readIdentCely: () => undefined,
     report: (event) => void events.push(event),
     stop: new AbortController().signal,
     abort: new AbortController().signal,
