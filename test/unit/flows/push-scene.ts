@@ -165,7 +165,9 @@ export function created({ project }: Partial<Asked> = {}): HttpResponse {
 
 function projectIn(outbox: Outbox, body: string): string | null {
   const project = outbox
-    .sql('select project from entries where instr(?, cast(document as text)) > 0')
+    .sql(
+      'select project from entries join intents on intents.row = entries.intent where instr(?, cast(document as text)) > 0',
+    )
     .pluck()
     .get(body);
   return typeof project === 'string' ? project : null;
