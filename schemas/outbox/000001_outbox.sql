@@ -71,7 +71,8 @@ create index facts_for_ledger on facts (seq) where in_ledger = 0;
 -- Caches, derived from the facts; `pas doctor --repair` makes them again.
 
 create table finds (
-  id integer primary key autoincrement,
+  -- the number of its first fact
+  id integer primary key,
   uuid text not null unique,
   -- the user's own key: importing it again means the same find
   local_id text not null unique check (length(local_id) > 0),

@@ -109,14 +109,16 @@ function writeFind(
   }
   const { find } = wish.body;
   const localId = chooseLocalId(outbox, uuid, find);
+  // The number of its first fact, so that a find that returns by an undo has its id again.
+  const first = numbered[0]?.seq;
   const id = outbox
     .sql(
-      `insert into finds (uuid, local_id, intent, fact, source_path, hidden) values (?, ?, ?, ?, ?, ?)
+      `insert into finds (id, uuid, local_id, intent, fact, source_path, hidden) values (?, ?, ?, ?, ?, ?, ?)
        on conflict (uuid) do update set local_id = excluded.local_id, intent = excluded.intent, fact = excluded.fact,
          source_path = excluded.source_path, hidden = excluded.hidden returning id`,
     )
     .pluck()
-    .get(uuid, localId, wish.intent.row, wish.seq, find.path, isHidden ? 1 : 0);
+    .get(first, uuid, localId, wish.intent.row, wish.seq, find.path, isHidden ? 1 : 0);
   return { id: Number(id), wish };
 }
 

@@ -66,9 +66,10 @@ const parseUsed = createRowParser({ digest: isText });
 export function listUsedPhotographs(outbox: Outbox): Set<string> {
   const rows = outbox
     .sql(
-      `select distinct body ->> '$.photograph.sha512' as digest from facts
-       where kind = 'current' and slot >= 'photo ' and slot < 'photo!' and body ->> '$.photograph.sha512' is not null
-         and body ->> '$.photograph.link' is null`,
+      `select distinct body ->> '$.photograph.sha512' as digest
+       from facts join intents on intents.id = body ->> '$.intent'
+       where facts.kind = 'current' and slot >= 'photo ' and slot < 'photo!' and content is not null
+         and body ->> '$.photograph.sha512' is not null and body ->> '$.photograph.link' is null`,
     )
     .all();
   return new Set(rows.map((row) => parseUsed(row).digest));
