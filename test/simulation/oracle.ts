@@ -2,22 +2,28 @@ import type { Entry } from './outboxes.ts';
 import { ACCOUNT_IDS, type Account } from './scenario.ts';
 import type { ServiceRecord } from './service.ts';
 
-/** Answers of the person of a scenario. */
-export type Asked = {
+/** What a person wants of a find by now: commands change it, and an undo brings it back. */
+export type Wish = {
+  photos: readonly string[];
+  /** And the address of the service that each was asked for; a curator's as well. */
+  numbers: readonly { readonly value: string; readonly service: string; readonly by: string }[];
+  /** A person has given it up, or removed it, or may have: it need not be made. */
+  wasGivenUp: boolean;
+  /** It was certainly taken back when the service had so many records of it: there are no more. */
+  unwantedWith: number | undefined;
+  /** Its place in words, where it was edited before anything was sent. */
+  edited: string | undefined;
+};
+
+/** A find as the person of a scenario asked for it. */
+export type Asked = Wish & {
   readonly id: string;
   readonly note: string;
   readonly account: Account;
-  readonly photos: string[];
-  /** And the address of the service that each was asked for; a curator's as well. */
-  readonly numbers: { readonly value: string; readonly service: string; readonly by: string }[];
   /** Addresses of the services that it was queued for. */
   readonly services: Set<string>;
   /** Copies of it were sent to the training service to see what that would say. */
   wasRehearsed: boolean;
-  /** A person has given it up, or removed it: it need not be made. */
-  wasGivenUp: boolean;
-  /** Its place in words, where it was edited before anything was sent. */
-  edited: string | undefined;
 };
 
 /** Final state of a service and all homes, with the events that explain its exceptions. */
@@ -109,6 +115,21 @@ function judgeFind(asked: Asked, evidence: Evidence): string[] {
     [
       madeRecords.length > most && !asked.wasRehearsed,
       `${id} was made ${madeRecords.length} times: ${madeRecords.map(({ ident }) => ident)}`,
+    ],
+    [
+      asked.unwantedWith !== undefined &&
+        madeRecords.length > asked.unwantedWith &&
+        !evidence.wasCopied &&
+        twins.length === 1,
+      `${id} was taken back, and was made afterwards`,
+    ],
+    [
+      imports.length === 0 &&
+        madeRecords.length === 0 &&
+        services.has(service) &&
+        !asked.wasGivenUp &&
+        !evidence.wasCopied,
+      `${id} is forgotten`,
     ],
     [
       madeRecords.length > 0 && !isForThis,

@@ -33,15 +33,18 @@ export type Entry = {
 
 const NEVER_ARRIVED = `('cut', 'not-delivered', 'not-sent', 'throttled', 'closed', 'unauthorised')`;
 
-const ENTRIES = `select entries.id, coalesce(local_id, entries.ident_cely) as find, kind, state, held, hidden_at is not null as isHidden,
-    entries.ident_cely as ident, entries.value as value, lower(hex(photo_sha512)) as digest, attempts,
+const IS_OF_ENTRY = `tried.kind = 'attempted' and tried.subject = entries.subject and (tried.slot = key or tried.body ->> 'intent' = key)`;
+
+const ENTRIES = `select entries.id, coalesce(local_id, entries.ident_cely) as find, kind, state, held ->> 'basis' as held,
+    coalesce(hidden, 0) as isHidden, entries.ident_cely as ident, entries.value as value,
+    photograph ->> 'sha512' as digest, attempts,
     (select outbox from header) as outbox, (select address from header) as service,
-    (select min(body ->> 'at') from events as tried where tried.entry = entries.uuid and tried.kind = 'attempted' and not exists (
-       select 1 from events as answered where answered.entry = tried.entry and answered.kind = 'answered'
+    (select min(tried.body ->> 'at') from facts as tried where ${IS_OF_ENTRY} and not exists (
+       select 1 from facts as answered where answered.subject = tried.subject and answered.kind = 'answered'
          and answered.body ->> 'attempt' = tried.id and answered.body ->> 'outcome' in ${NEVER_ARRIVED})) as triedFromMs,
-    (select max(body ->> 'at') from events where entry = entries.uuid and events.kind = 'attempted') as triedUntilMs,
+    (select max(tried.body ->> 'at') from facts as tried where ${IS_OF_ENTRY}) as triedUntilMs,
     entries.created_at as queuedMs,
-    exists (select 1 from events where entry = entries.uuid and events.kind = 'absent') as wasAbsent
+    exists (select 1 from facts as absent where absent.subject = entries.subject and absent.kind = 'absent') as wasAbsent
   from entries left join finds on finds.id = find_id order by entries.id`;
 
 /** Entries of all outboxes of a home. */
@@ -55,7 +58,7 @@ export function readEntries(home: string): Entry[] {
 
 /** Tells if every outbox with entries in a home was pushed: its header says from where. */
 export function arePushed(home: string): boolean {
-  const query = `select journal <> '' or not exists (select 1 from entries) as isPushed from header`;
+  const query = `select ledger <> '' or not exists (select 1 from entries) as isPushed from header`;
   return listOutboxes(home).every(
     (outbox) => readOutbox<{ isPushed: 0 | 1 }>(home, outbox, query)[0]?.isPushed === 1,
   );
@@ -89,9 +92,18 @@ export function findOutbox(home: string, profile: Profile): string | undefined {
   return [...listProfiles(home)].find(([, name]) => name === profile)?.[0];
 }
 
+/** The id of the last command of a person that an outbox knows, after its words. */
+export function readLastCommand(home: string, profile: Profile, words = '%'): string | undefined {
+  const outbox = findOutbox(home, profile);
+  if (outbox === undefined || !listOutboxes(home).includes(outbox)) return undefined;
+  const query = `select command from facts where command like '${words} %' order by seq desc limit 1`;
+  return readOutbox<{ command: string }>(home, outbox, query)[0]?.command;
+}
+
 export function readDocument(home: string, find: string): Buffer | undefined {
   const query = `select document from entries join finds on finds.id = find_id
-    where kind = 'import' and document is not null and local_id = '${find}'`;
+    join intents on intents.row = entries.intent
+    where entries.kind = 'import' and document is not null and local_id = '${find}'`;
   return listOutboxes(home).flatMap((outbox) =>
     readOutbox<{ document: Buffer }>(home, outbox, query),
   )[0]?.document;

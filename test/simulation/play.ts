@@ -19,7 +19,7 @@ import { seededRandom } from '../support/random.ts';
 import { tinyPng } from '../support/season.ts';
 import { type Ended, Machine } from './machine.ts';
 import { isWrite, Network } from './network.ts';
-import { type Asked, judge } from './oracle.ts';
+import { type Asked, judge, type Wish } from './oracle.ts';
 import {
   arePushed,
   type Entry,
@@ -28,6 +28,7 @@ import {
   listProfiles,
   readDocument,
   readEntries,
+  readLastCommand,
 } from './outboxes.ts';
 import { answerTo, findAsked, type Known } from './person.ts';
 import {
@@ -100,6 +101,8 @@ type Trouble = {
   readonly putAside?: { readonly afterLooks: number; readonly forMs: number };
 };
 
+type Wishes = ReadonlyMap<string, Wish>;
+
 type Pusher = readonly [machine: MachineName, account: Profile];
 
 export type Outcome = {
@@ -146,13 +149,13 @@ const EVERYTHING: Scenario = {
         'number-import',
         'check',
         'drop',
-        'undo',
         'restore',
-        'copy',
+        'train',
         'rehearse',
         'take-back',
+        'redo',
         'remove',
-        'adopt',
+        'take-over',
       ] as const
     ).map(
       (does) =>
@@ -258,9 +261,7 @@ export async function play(stage: Stage, scenario: Scenario): Promise<Outcome> {
 }
 
 function isOfTwoServices(step: Step): boolean {
-  return (
-    step.kind === 'point' || ('does' in step && (step.does === 'copy' || step.does === 'rehearse'))
-  );
+  return 'does' in step && (step.does === 'train' || step.does === 'rehearse');
 }
 
 class Scene {
@@ -269,6 +270,8 @@ class Scene {
   readonly #network: Network;
   readonly #machines: ReadonlyMap<MachineName, Machine>;
   readonly #asked = new Map<string, Asked>();
+  /** What was wanted before each command of a person, and after it. */
+  readonly #commands = new Map<string, { readonly before: Wishes; readonly after: Wishes }>();
   readonly #tables = new Map<
     string,
     {
@@ -298,8 +301,6 @@ class Scene {
   }[] = [];
   readonly #acts: { readonly note: string | undefined; readonly atMs: number }[] = [];
   readonly #isFair: boolean;
-  /** A second service is named. */
-  readonly #isPointed: boolean;
   readonly #wasCopied: boolean;
   readonly #wereClocksSet: boolean;
   readonly #isAnonymous: boolean;
@@ -320,7 +321,6 @@ class Scene {
   constructor(stage: Stage, { seed, steps }: Scenario) {
     const { time, service, other, folder, templates } = stage;
     this.#isFair = steps.every(isFair);
-    this.#isPointed = steps.some(({ kind }) => kind === 'point');
     this.#wereClocksSet = steps.some(({ kind }) => kind === 'clock');
     this.#isAnonymous = steps.some(({ kind }) => kind === 'anonymous');
     this.#wasCopied = steps.some(isCopying);
@@ -375,20 +375,10 @@ class Scene {
     if (from === to || !existsSync(config)) return;
     const text = readFileSync(config, 'utf8').replace(
       /^\[profiles\.(?!training).*\n(?:(?!\[).*\n)*/gm,
-      (table) =>
-        table
-          .replaceAll(/^((?:base_url|oai_base) = ).*$/gm, `$1"${to}"`)
-          .replace(/^(schema_base = ).*$/m, `$1"${to === OTHER_ORIGIN ? to : ORIGIN}/schema/svc"`),
+      (table) => table.replaceAll(/^((?:base_url|oai_base) = ).*$/gm, `$1"${to}"`),
     );
     writeFileSync(config, text);
     this.#pointed.set(name, to);
-  }
-
-  /** In its one spelling. */
-  #origin(name: MachineName, profile: Profile = 'archaeologist'): string {
-    return profile === 'training' || this.#getService(name) === OTHER_ORIGIN
-      ? OTHER_ORIGIN
-      : ORIGIN;
   }
 
   #entries(name: MachineName): readonly Entry[] {
@@ -478,7 +468,28 @@ class Scene {
     };
   }
 
-  async take(step: Scenario['steps'][number]): Promise<void> {
+  async take(step: Step): Promise<void> {
+    const account = this.#findAccount(step);
+    if (account === undefined || !('machine' in step)) return this.#take(step);
+    return this.#command(step.machine as MachineName, account, () => this.#take(step));
+  }
+
+  /** Whose outbox a command of a person changes. */
+  #findAccount(step: Step): Account | undefined {
+    switch (step.kind) {
+      case 'import':
+        return step.account;
+      case 'number':
+        return step.account ?? 'archaeologist';
+      case 'photo':
+      case 'import-again':
+        return this.#asked.get(step.find)?.account ?? 'archaeologist';
+      default:
+        return undefined;
+    }
+  }
+
+  async #take(step: Step): Promise<void> {
     const { time, service } = this.#stage;
     const home = 'machine' in step ? step.machine : 'second' in step ? step.second : undefined;
     // Cut out of a scenario, with what made it.
@@ -497,9 +508,10 @@ class Scene {
             account: step.account,
             photos: [],
             numbers: [],
-            services: new Set(this.#isPointed ? [] : [ORIGIN]),
+            services: new Set([ORIGIN]),
             wasRehearsed: false,
             wasGivenUp: false,
+            unwantedWith: undefined,
             edited: undefined,
           });
           this.#tables.set(id, {
@@ -532,7 +544,7 @@ class Scene {
           file,
         ]);
         const digest = createHash('sha512').update(tinyPng(step.shade)).digest('hex');
-        if (code === 0) asked?.photos.push(digest);
+        if (code === 0 && asked !== undefined) asked.photos = [...asked.photos, digest];
         this.#photographs.set(digest, {
           name: step.name ?? `photo-${step.shade}.png`,
           shade: step.shade,
@@ -645,13 +657,13 @@ class Scene {
         this.#note(`${step.machine} is as it was`);
         return;
       }
-      case 'damage-journal':
+      case 'damage-ledger':
         this.#damage(join(this.#machine(step.machine).state, 'ledger.sqlite'), step.places);
         return;
-      case 'lose-journal':
+      case 'lose-ledger':
         // The pace is another matter.
         for (const name of readdirSync(this.#machine(step.machine).state))
-          if (name.startsWith('journal.')) rmSync(join(this.#machine(step.machine).state, name));
+          if (name.startsWith('ledger.')) rmSync(join(this.#machine(step.machine).state, name));
         return;
       case 'anonymous':
         for (const name of this.#homes()) {
@@ -780,12 +792,20 @@ class Scene {
       value,
       '--replace',
     ]);
-    if (code === 0)
-      asked?.numbers.push({ value, service: this.#origin(machine, account), by: account });
+    if (code === 0) this.#askForNumber(find, value, account);
+  }
+
+  #askForNumber(find: string, value: string, by: string): void {
+    const asked = this.#asked.get(find);
+    if (asked !== undefined) asked.numbers = [...asked.numbers, { value, service: ORIGIN, by }];
+  }
+
+  #do(done: Done): Promise<void> {
+    return this.#command(done.machine, done.account, () => this.#act(done));
   }
 
   /** One action of a person. */
-  async #do({ machine, account, does, find, value, killedAfter }: Done): Promise<void> {
+  async #act({ machine, account, does, find, value, killedAfter }: Done): Promise<void> {
     const { time } = this.#stage;
     const asked = this.#asked.get(find);
     const run = (...args: string[]): Promise<Ended> =>
@@ -815,8 +835,13 @@ class Scene {
         return;
       }
       case 'take-back':
-        await this.#takeBack(machine, () => run('undo'));
+        await this.#takeBack(machine, account, () => run('undo'));
         return;
+      case 'redo': {
+        const undo = readLastCommand(this.#home(machine), account, 'undo:%')?.split(' ').at(-1);
+        if (undo !== undefined) await this.#takeBack(machine, account, () => run('undo', undo));
+        return;
+      }
       case 'photo': {
         const shade = Number(value.slice(2));
         const name = `photo-${shade}.png`;
@@ -827,7 +852,8 @@ class Scene {
           this.#machine(machine).file(name, tinyPng(shade)),
         );
         const digest = createHash('sha512').update(tinyPng(shade)).digest('hex');
-        if (code === 0 || code === null) asked?.photos.push(digest);
+        if ((code === 0 || code === null) && asked !== undefined)
+          asked.photos = [...asked.photos, digest];
         this.#photographs.set(digest, { name, shade });
         return;
       }
@@ -845,9 +871,6 @@ class Scene {
       case 'curate':
         this.#curate({ kind: 'curator', find, does: 'number', value });
         return;
-      case 'undo':
-        await run('resolve', find, '--undo');
-        return;
       case 'decide': {
         const entry = this.#entries(machine).find(
           (each) => each.find === find && each.profile === account && isForPerson(each),
@@ -859,7 +882,7 @@ class Scene {
         await run('validate');
         return;
       case 'check':
-        await run('outbox', 'check');
+        await run('doctor', '--offline', '--repair');
         return;
       case 'number-import': {
         const file = this.#machine(machine).file(
@@ -870,20 +893,21 @@ class Scene {
         const isQueued = this.#entries(machine).some(
           (entry) => entry.find === find && entry.kind === 'number' && entry.value === value,
         );
-        if (code === 0 || (code === null && isQueued))
-          asked?.numbers.push({ value, service: this.#origin(machine), by: account });
+        if (code === 0 || (code === null && isQueued)) this.#askForNumber(find, value, account);
         return;
       }
       case 'restore':
         if (existsSync(this.#makeBackup(machine)))
           await run('restore', this.#makeBackup(machine), '--replace');
         return;
-      case 'adopt':
-        await this.#adopt(machine, account);
+      case 'take-over':
+        await this.#takeOver(machine, account);
         return;
-      case 'copy': {
-        const { code } = await run('copy', find, '--to', 'training');
-        if (code === 0) asked?.services.add(OTHER_ORIGIN);
+      case 'train': {
+        const { content = '', finds = [] } = this.#tables.get(find) ?? {};
+        const file = this.#machine(machine).file('finds.csv', content);
+        const { code } = await time.until(this.#pas(machine, 'training', ['import', file]));
+        if (code === 0) for (const { id } of finds) this.#asked.get(id)?.services.add(OTHER_ORIGIN);
         return;
       }
       case 'rehearse':
@@ -892,29 +916,37 @@ class Scene {
     }
   }
 
-  /** Excludes the finds of the last command from the expectation. */
-  async #takeBack(machine: MachineName, run: () => Promise<Ended>): Promise<void> {
-    const isLeft = (entry: Entry): boolean =>
-      this.#entries(machine).some(
-        ({ find, kind, value, digest }) =>
-          find === entry.find &&
-          kind === entry.kind &&
-          value === entry.value &&
-          digest === entry.digest,
-      );
-    const before = this.#entries(machine);
-    await run();
-    for (const entry of before.filter((each) => !isLeft(each))) {
-      const asked = this.#asked.get(entry.find);
-      if (asked === undefined) continue;
-      if (entry.kind === 'import') asked.wasGivenUp = true;
-      const at =
-        entry.kind === 'number'
-          ? asked.numbers.findLastIndex(({ value }) => value === entry.value)
-          : -1;
-      if (at !== -1) asked.numbers.splice(at, 1);
+  /** Does what a person does by one command, and remembers what was wanted before it. */
+  async #command(name: MachineName, profile: Profile, work: () => Promise<unknown>): Promise<void> {
+    const idBefore = readLastCommand(this.#home(name), profile);
+    const before = this.#wishes();
+    await work();
+    const id = readLastCommand(this.#home(name), profile);
+    if (id !== undefined && id !== idBefore)
+      this.#commands.set(id, { before, after: this.#wishes() });
+  }
+
+  #wishes(): Wishes {
+    return new Map([...this.#asked].map(([id, asked]) => [id, { ...asked }]));
+  }
+
+  /** What a command changed is as it was before it, or nobody knows. */
+  async #takeBack(name: MachineName, profile: Profile, run: () => Promise<Ended>): Promise<void> {
+    const { code } = await run();
+    const [, uuid] = /^undo:(\S+)/.exec(readLastCommand(this.#home(name), profile) ?? '') ?? [];
+    const [, command] = [...this.#commands].find(([id]) => id.endsWith(` ${uuid}`)) ?? [];
+    if (command === undefined) return;
+    for (const [id, after] of command.after) {
+      const asked = this.#asked.get(id);
+      const before = command.before.get(id);
+      if (asked === undefined || (before !== undefined && isSameWish(before, after))) continue;
+      if (code !== 0) Object.assign(asked, { wasGivenUp: true, edited: undefined });
+      else if (before !== undefined) Object.assign(asked, pickWish(before));
+      else {
+        asked.wasGivenUp = true;
+        asked.unwantedWith = this.#records(ORIGIN).filter(({ note }) => note === asked.note).length;
+      }
     }
-    for (const asked of this.#asked.values()) asked.edited = undefined;
   }
 
   #getImport(name: MachineName, find: string): Entry | undefined {
@@ -924,11 +956,9 @@ class Scene {
   /**
    * From now on nothing is sent from the other place, and what was entered there is entered here.
    */
-  async #adopt(name: MachineName, account: Account): Promise<void> {
-    const { code } = await this.#stage.time.until(
-      this.#pas(name, account, ['outbox', 'adopt', '--yes']),
-    );
-    if (code !== 0) return;
+  async #takeOver(name: MachineName, account: Account): Promise<void> {
+    const { code } = await this.#run(name, account, [...PUSH, '--take-over']);
+    if (code === 2 || code === 11) return;
     const outbox = findOutbox(this.#home(name), account);
     if (outbox !== undefined) this.#owners.set(outbox, getMachine(name));
     for (const table of new Set(this.#tables.values()))
@@ -987,8 +1017,7 @@ class Scene {
     // A find that was killed among others may be there as well.
     for (const { id } of table.finds) {
       const asked = this.#asked.get(id);
-      asked?.services.add(this.#origin(machine));
-      if (asked !== undefined) asked.edited = undefined;
+      if (asked !== undefined) Object.assign(asked, { edited: undefined, unwantedWith: undefined });
     }
   }
 
@@ -1015,7 +1044,7 @@ class Scene {
     for (const twin of this.#asked.values())
       if (twin.note === asked.note) this.#curated.add(twin.id);
     if (does === 'number') {
-      asked.numbers.push({ value, service: service.origin, by: 'curator' });
+      this.#askForNumber(find, value, 'curator');
       this.#curatedNumbers.push({
         ident: record.ident,
         value,
@@ -1151,13 +1180,8 @@ class Scene {
       await time.until(time.sleep(2 * 3_600_000));
       const before = this.#states();
       for (const name of this.#homes()) {
-        for (const origin of [ORIGIN, OTHER_ORIGIN]) {
-          const profiles = this.#profilesWithOpen(name, origin);
-          if (profiles.some((profile) => this.#origin(name, profile) !== origin))
-            this.#point(name, origin);
-          for (const profile of profiles)
-            if (this.#mayPush(name, profile)) await this.#pushAndAnswer(name, profile);
-        }
+        for (const profile of this.#profilesWithOpen(name))
+          if (this.#mayPush(name, profile)) await this.#pushAndAnswer(name, profile);
       }
       if (this.#states() === before && (turn > 0 || !this.#isOpen('queued', 'sending'))) return;
     }
@@ -1169,11 +1193,10 @@ class Scene {
     );
   }
 
-  #profilesWithOpen(name: MachineName, service: string): readonly Profile[] {
+  #profilesWithOpen(name: MachineName): readonly Profile[] {
     const open = this.#entries(name).filter(
-      ({ kind, service: at, state }) =>
-        at === service &&
-        (OPEN_STATES.includes(state) || (kind !== 'number' && state === 'refused')),
+      ({ kind, state }) =>
+        OPEN_STATES.includes(state) || (kind !== 'number' && state === 'refused'),
     );
     return PROFILES.filter((name) => open.some(({ profile }) => profile === name));
   }
@@ -1187,14 +1210,13 @@ class Scene {
     await this.#bringPhotographs(name, profile);
     await this.#sendAgain(name, profile);
     for (let turn = 0; turn < MAX_ANSWERS && isOpen(); turn += 1) {
-      const { code, stderr } = await this.#push(name, profile);
-      const isContinued = await this.#continue(name, profile, stderr);
+      const { code } = await this.#push(name, profile);
       const held = this.#entries(name).filter(
         (entry) => entry.profile === profile && entry.held !== null && entry.state === 'queued',
       );
       for (const entry of held) await this.#answer(name, profile, entry);
       await this.#bringPhotographs(name, profile);
-      if (code === 0 || (held.length === 0 && !isContinued)) break;
+      if (code === 0 || held.length === 0) break;
     }
     if (isOpen()) await this.#run(name, profile, ['reconcile']);
   }
@@ -1221,20 +1243,11 @@ class Scene {
       for (const { find } of refused) await this.#run(name, profile, ['resolve', find, '--resend']);
   }
 
-  /** Tells if a new outbox continues an earlier one: where that is in no home any more, it does. */
-  async #continue(name: MachineName, profile: Profile, stderr: string): Promise<boolean> {
-    const [, earlier] = /--continue ([\da-f-]{36})/.exec(stderr) ?? [];
-    if (earlier === undefined) return false;
-    const isInUse = this.#homes().some(
-      (home) =>
-        getMachine(home) === getMachine(name) && listProfiles(this.#home(home)).has(earlier),
-    );
-    const answer = isInUse ? ['--separate'] : ['--continue', earlier, '--yes'];
-    const { code } = await this.#run(name, profile, ['outbox', 'adopt', ...answer]);
-    return code === 0;
+  #answer(name: MachineName, profile: Profile, before: Entry): Promise<void> {
+    return this.#command(name, profile, () => this.#answerOne(name, profile, before));
   }
 
-  async #answer(name: MachineName, profile: Profile, before: Entry): Promise<void> {
+  async #answerOne(name: MachineName, profile: Profile, before: Entry): Promise<void> {
     // The answer to another one may have answered this.
     const entry = this.#entries(name).find(
       ({ id, outbox }) => id === before.id && outbox === before.outbox,
@@ -1285,8 +1298,6 @@ class Scene {
             profile !== undefined && state === 'uncertain' && this.#isPushedFrom(name, outbox),
         );
         for (const entry of uncertain) {
-          if (entry.profile !== undefined && this.#origin(name, entry.profile) !== entry.service)
-            this.#point(name, entry.service);
           await this.#answer(name, entry.profile as Profile, entry);
         }
       }
@@ -1422,6 +1433,14 @@ function withoutKill({ killedAfter: _killedAfter, ...done }: Done): Done {
 
 function getMachine(name: MachineName): (typeof MACHINES)[number] {
   return name === 'second' ? 'laptop' : name;
+}
+
+function pickWish({ photos, numbers, wasGivenUp, unwantedWith, edited }: Wish): Wish {
+  return { photos, numbers, wasGivenUp, unwantedWith, edited };
+}
+
+function isSameWish(one: Wish, other: Wish): boolean {
+  return JSON.stringify(pickWish(one)) === JSON.stringify(pickWish(other));
 }
 
 function isForPerson({ state, held }: Entry): boolean {

@@ -22,7 +22,6 @@ import {
 export type Theme = { readonly alone?: true; tell(random: Random, finds: PlannedFind[]): Step[] };
 
 const MINUTE_MS = 60_000;
-const OTHER_SERVICE = 'https://other.test';
 /** One service in other letters. */
 const SPELLINGS = [
   'https://service.test/',
@@ -177,7 +176,7 @@ export const THEMES: Readonly<Record<string, Theme>> = {
         kind: 'does',
         machine: 'office',
         account: 'archaeologist',
-        does: 'adopt',
+        does: 'take-over',
         find: '',
         value: '',
       },
@@ -670,29 +669,6 @@ export const THEMES: Readonly<Record<string, Theme>> = {
       pushing(),
     ],
   },
-  'a profile is pointed at another service': {
-    tell: (random, finds) => {
-      const there: Step = { kind: 'point', machine: 'laptop', to: OTHER_SERVICE };
-      const back: Step = { kind: 'point', machine: 'laptop', to: 'https://service.test' };
-      return [
-        ...(random.chance(0.6)
-          ? [
-              pushing(
-                'laptop',
-                'archaeologist',
-                random.chance(0.4) ? meeting(random.pick(UNKNOWN)) : {},
-              ),
-            ]
-          : []),
-        there,
-        ...(random.chance(0.6) ? [pushing()] : []),
-        ...(random.chance(0.6) ? [entering(random, finds), pushing()] : []),
-        ...(random.chance(0.4) ? [looking()] : []),
-        back,
-        pushing(),
-      ];
-    },
-  },
   'a service is spelt in another way': {
     tell: (random, finds) => [
       pushing('laptop', 'archaeologist', random.chance(0.3) ? meeting(random.pick(UNKNOWN)) : {}),
@@ -912,13 +888,13 @@ export const THEMES: Readonly<Record<string, Theme>> = {
       pushing(),
     ],
   },
-  'a journal is damaged or lost': {
+  'a ledger is damaged or lost': {
     tell: (random, finds) => {
       const harm = (): Step =>
         random.chance(0.3)
-          ? { kind: 'lose-journal', machine: 'laptop' }
+          ? { kind: 'lose-ledger', machine: 'laptop' }
           : {
-              kind: 'damage-journal',
+              kind: 'damage-ledger',
               machine: 'laptop',
               places: Array.from({ length: random.between(1, 8) }, () => random.next()),
             };
@@ -987,12 +963,12 @@ export const THEMES: Readonly<Record<string, Theme>> = {
         ),
         by('drop', 'decide'),
         ...(random.chance(0.5) ? [{ kind: 'backup', machine: 'laptop' } as const] : []),
-        by('undo', 'remove', 'edit', 'drop'),
+        by('take-back', 'remove', 'edit', 'drop'),
         ...(random.chance(0.5) ? [{ kind: 'import-again', machine: 'laptop', find } as const] : []),
         pushing(),
         ...(random.chance(0.4)
-          ? [by('restore'), by('undo', 'decide')]
-          : [by('undo', 'decide', 'remove')]),
+          ? [by('restore'), by('take-back', 'decide')]
+          : [by('take-back', 'decide', 'remove')]),
         ...(random.chance(0.5) ? [waiting(random, 13, 130)] : []),
         pushing(),
       ];
@@ -1065,7 +1041,7 @@ export const THEMES: Readonly<Record<string, Theme>> = {
             'number-import',
             'drop',
             'restore',
-            'adopt',
+            'take-over',
             'check',
             'photo',
             'import-again',
@@ -1077,9 +1053,9 @@ export const THEMES: Readonly<Record<string, Theme>> = {
             'remove',
             'validate',
             'number-import',
-            'undo',
-            'restore',
             'take-back',
+            'restore',
+            'redo',
             'photo',
             'decide',
           ),
@@ -1107,9 +1083,9 @@ export const THEMES: Readonly<Record<string, Theme>> = {
           : []),
         ...(random.chance(0.5)
           ? [by('rehearse')]
-          : [by('copy'), pushing('laptop', 'training', doubtful(random))]),
+          : [by('train'), pushing('laptop', 'training', doubtful(random))]),
         pushing('laptop', 'archaeologist', random.chance(0.3) ? doubtful(random) : {}),
-        ...(random.chance(0.5) ? [by('copy'), pushing('laptop', 'training')] : []),
+        ...(random.chance(0.5) ? [by('train'), pushing('laptop', 'training')] : []),
         entering(random, finds),
         ...(random.chance(0.5) ? [by('rehearse')] : []),
         pushing(),
