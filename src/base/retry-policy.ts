@@ -26,8 +26,16 @@ export const RETRY_POLICY = {
    * them for one record.
    */
   lock: { windowMs: 2 * SECOND_MS, maxQuick: 3 },
-  /** Consecutive failures of the service that end the push. */
-  stopAfter: { uncertain: 5, throttled: 20, 'not-delivered': 4, closed: 1 },
+  /** Throttles in a row that end the push. */
+  throttle: { maxInRow: 20 },
+  /** Failures of the service in a row, of any kind, at which one of this kind ends the push. */
+  stopAfter: {
+    uncertain: 5,
+    cut: 5,
+    'refused-by-intermediary': 5,
+    'not-delivered': 4,
+    closed: 1,
+  },
   /** A push ends when its queue must wait longer. */
   push: { maxWaitMs: 2 * MINUTE_MS },
   /**

@@ -178,8 +178,10 @@ export type StoppingFailure = keyof typeof RETRY_POLICY.stopAfter;
 export type PushState = {
   readonly counts: PushCounts;
   readonly refusals: readonly RefusalRow[];
-  /** Failures of the service in a row, of one kind. */
-  readonly failures: { readonly kind: StoppingFailure; readonly count: number } | undefined;
+  /** Failures of the service or of the way to it since its last answer. */
+  readonly failures: number;
+  /** Throttles since its last other answer. */
+  readonly throttles: number;
   /** Nothing is sent before this time, after a failed connection. */
   readonly backoffUntil: WallMs;
   /** The last answer that may mean a throttle or a lock. */
@@ -193,7 +195,8 @@ export type PushState = {
 export const INITIAL_STATE: PushState = {
   counts: { refused: 0, requests: 0, throttled: 0, locked: 0 },
   refusals: [],
-  failures: undefined,
+  failures: 0,
+  throttles: 0,
   backoffUntil: asWallMs(0),
   lastBusy: undefined,
   nonConforming: new Set(),

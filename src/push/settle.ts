@@ -52,44 +52,33 @@ const STOPPING_FAILURES = Object.keys(RETRY_POLICY.stopAfter) as readonly Stoppi
 
 type Step = { readonly state: PushState; readonly effects: readonly Effect[] };
 
-/** Counts answers in a row that concern the service, and stops the push at the threshold. */
+/** Counts failures of the service in a row, of any kind, and stops the push at the threshold. */
 function countFailures(state: PushState, { outcome }: AttemptFacts): Step {
+  if (outcome.kind === 'throttled')
+    return { state: { ...state, failures: 0, throttles: state.throttles + 1 }, effects: [] };
+  // Without a request there is no answer to judge.
+  if (outcome.kind === 'content-changed') return { state, effects: [] };
   const kind = STOPPING_FAILURES.find((failure) => failure === outcome.kind);
-  if (kind === undefined) {
-    const isAnswer = OUTCOMES[outcome.kind].provesPeer !== 'neutral';
-    return { state: isAnswer ? { ...state, failures: undefined } : state, effects: [] };
-  }
-  const count = state.failures?.kind === kind ? state.failures.count + 1 : 1;
-  const cause =
-    count < RETRY_POLICY.stopAfter[kind] ? undefined : chooseStopCause(kind, count, outcome);
-  return {
-    state: { ...state, failures: { kind, count } },
-    effects: cause === undefined ? [] : [{ type: 'stop', cause }],
-  };
+  if (kind === undefined) return { state: { ...state, failures: 0, throttles: 0 }, effects: [] };
+  const failures = state.failures + 1;
+  const effects: Effect[] =
+    failures < RETRY_POLICY.stopAfter[kind]
+      ? []
+      : [{ type: 'stop', cause: makeStopCause(kind, failures, outcome) }];
+  return { state: { ...state, failures }, effects };
 }
 
-/**
- * Returns the cause for the push to end; undefined where the slower pace ends it ({@link Effect}
- * `slow-down`).
- */
-function chooseStopCause(
-  failure: StoppingFailure,
-  failures: number,
-  outcome: Outcome,
-): StopCause | undefined {
+function makeStopCause(kind: StoppingFailure, failures: number, outcome: Outcome): StopCause {
   const reason: Message = 'detail' in outcome ? outcome.detail : '';
-  switch (failure) {
+  switch (kind) {
     case 'uncertain':
-      return {
-        kind: 'in-doubt',
-        reason: msg`${failures} answers in a row left their entries uncertain`,
-      };
+      return { kind: 'in-doubt', reason: msg`${failures} answers in a row settled nothing` };
     case 'not-delivered':
+    case 'cut':
+    case 'refused-by-intermediary':
       return { kind: 'unreachable', reason };
     case 'closed':
       return { kind: 'closed', reason };
-    case 'throttled':
-      return undefined;
   }
 }
 
@@ -274,11 +263,11 @@ function handleThrottle(
   facts: AttemptFacts,
   retryAfterMs: number | undefined,
 ): Decision {
-  const failures = state.failures?.kind === 'throttled' ? state.failures.count : 0;
+  const { throttles } = state;
   const stopReason =
-    failures < RETRY_POLICY.stopAfter.throttled
+    throttles < RETRY_POLICY.throttle.maxInRow
       ? undefined
-      : msg`the service asked for fewer requests ${failures} times in a row`;
+      : msg`the service asked for fewer requests ${throttles} times in a row`;
   return {
     settlement: requeue(facts, msg`the service asked for fewer requests`),
     state: countOutcome(state, 'throttled'),
@@ -315,10 +304,12 @@ function handleBusy(state: PushState, facts: AttemptFacts): Decision {
 }
 
 function handleUndelivered(state: PushState, facts: AttemptFacts, detail: Message): Decision {
-  const failures = state.failures?.kind === 'not-delivered' ? state.failures.count : 1;
   return {
     settlement: requeue(facts, msg`the request did not reach the service (${detail})`),
-    state: { ...state, backoffUntil: asWallMs(facts.now + computeConnectionBackoffMs(failures)) },
+    state: {
+      ...state,
+      backoffUntil: asWallMs(facts.now + computeConnectionBackoffMs(state.failures)),
+    },
     effects: [],
   };
 }
