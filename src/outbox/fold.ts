@@ -60,8 +60,16 @@ export function foldSlot(given: readonly Fact[]): SlotState {
   );
   const heads = findHeads(facts);
   const wanted = getWanted(heads);
+  const isWanted = ({ slot, body }: Attempted): boolean =>
+    wanted.kind === 'disputed' ||
+    (wanted.kind === 'one' && (slot.startsWith('import ') || wanted.intent === body.intent));
   const verdicts = new Map(
-    attempts.map((attempt) => [attempt.id, judge(attempt.id, facts, decisions)]),
+    attempts.map((attempt) => {
+      const verdict = judge(attempt.id, facts, decisions);
+      // Giving up is no answer of the service: what is wanted again is unknown again.
+      const isUnknown = verdict.kind === 'given-up' && isWanted(attempt);
+      return [attempt.id, isUnknown ? UNKNOWN : verdict];
+    }),
   );
   const said = listSaid(decisions);
   const intents = new Map<string, IntentState>();
@@ -82,6 +90,8 @@ export function foldSlot(given: readonly Fact[]): SlotState {
     inForce: [...heads, ...decisions].map(({ id }) => id),
   };
 }
+
+const UNKNOWN: AttemptVerdict = { kind: 'unknown' };
 
 /** A decision counts unless a later one replaces it; an undo counts unless an attempt relied on it. */
 function findEffective(decided: readonly Decided[], attempts: readonly Attempted[]): Decided[] {

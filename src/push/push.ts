@@ -222,8 +222,11 @@ function createPush(options: PushAllOptions): Push {
   );
   let account: Account | undefined;
   let hasSearched = false;
-  const runRound = async (): Promise<PushResult> => {
+  const recover = (): void => {
     for (const entry of recoverOpenAttempts(outbox)) reportSettled(options, entry);
+  };
+  const runRound = async (): Promise<PushResult> => {
+    recover();
     clampFutureBackoff(outbox, RETRY_POLICY.entry.slowMaxMs);
     // Without an entry to send, or a question to answer, no request is needed.
     if (
@@ -240,6 +243,8 @@ function createPush(options: PushAllOptions): Push {
     }
     await identifyService(options, account.identCely);
     if (bindAccount(outbox, account.identCely).finds > 0) checkEnteredFinds(outbox);
+    // The account's attempts have come from the ledger, also those of a push that was killed.
+    recover();
     const found = hasSearched ? 0 : await reconcileBeforeGate(options);
     hasSearched = true;
     const gate = createGate(options, await makeGateContext(options, account, serverClock));

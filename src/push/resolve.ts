@@ -5,7 +5,7 @@ import { findTarget } from '../flows/queue/resolve-finds.ts';
 import { recoverOpenAttempts } from '../outbox/claims.ts';
 import { decide } from '../outbox/decisions.ts';
 import type { Entry, EntryState, Target } from '../outbox/entry.ts';
-import { getSlotOf, listEvidence } from '../outbox/entry-facts.ts';
+import { foldEntry, getSlotOf, listEvidence } from '../outbox/entry-facts.ts';
 import {
   findEntryById,
   getProject,
@@ -141,8 +141,14 @@ function decideEntry(outbox: Outbox, entry: Entry, decision: Decision): void {
     }
     case 'drop':
       decide(outbox, entry, { kind: 'abandon' }, msg`dropped by a person`);
-      unwant(outbox, entry.subject, slot, false);
+      // Another number may be wanted since.
+      if (isWanted(outbox, entry)) unwant(outbox, entry.subject, slot, false);
   }
+}
+
+function isWanted(outbox: Outbox, entry: Entry): boolean {
+  const { wanted } = foldEntry(outbox, entry);
+  return wanted.kind === 'disputed' || (wanted.kind === 'one' && wanted.intent === entry.intent);
 }
 
 /** The answer about a project's hidden records applies to all of its finds. */
