@@ -43,6 +43,8 @@ create table intents (
   -- of an import, from its content and the profile, so that the id does not cover them: the bytes that passed validation, and the
   -- findings; without a document it is a draft
   document blob,
+  -- SHA-256 of the document
+  digest text,
   issues text
 ) strict;
 

@@ -110,14 +110,21 @@ export function openProfileOutbox(sources: OutboxSources, purpose: Purpose): Out
   return outbox;
 }
 
-/** Documents are made by the profile: a new prefix or schema is no other outbox. */
-function followProfile(outbox: Outbox, { prefix, schemaVersion, username }: Profile): void {
+/**
+ * Documents are made by the profile: a new prefix or schema, or another address of the service, is
+ * no other outbox.
+ */
+function followProfile(outbox: Outbox, profile: Profile): void {
   const header = readHeader(outbox);
-  const isSame = header.prefix === prefix && header.schemaVersion === schemaVersion;
-  if (isSame && (header.username !== null || username === undefined)) return;
-  outbox.change(() =>
-    updateHeader(outbox, { prefix, schemaVersion, username: header.username ?? username ?? null }),
-  );
+  const { baseUrl: address, prefix, schemaVersion } = profile;
+  const username = header.username ?? profile.username ?? null;
+  const isSame =
+    header.address === address &&
+    header.prefix === prefix &&
+    header.schemaVersion === schemaVersion &&
+    header.username === username;
+  if (!isSame)
+    outbox.change(() => updateHeader(outbox, { address, prefix, schemaVersion, username }));
 }
 
 /** Opens the outbox of the profile for reading: a copy where nothing can be written. */

@@ -4,7 +4,7 @@ import { cmd, msg } from '../base/message.ts';
 import { createRowParser, isSchemaDamage, isText, parseTexts } from '../store/database.ts';
 import { assertUndamaged, copyDatabase } from '../store/database-file.ts';
 import { makeDamagedError, parseFact } from './facts.ts';
-import { findIntent } from './intent-rows.ts';
+import { findIntent, isSoundDocument } from './intent-rows.ts';
 import { makeIntentId } from './intents.ts';
 import { type Outbox, openOutbox, readHeader, recordCopy } from './open-outbox.ts';
 import { refold } from './record-facts.ts';
@@ -33,7 +33,8 @@ export function assertSound(outbox: Outbox): void {
     parseFact(outbox.path, row);
   const ids = outbox.sql('select id from intents not indexed where content is not null');
   for (const id of parseTexts(ids.pluck().all())) {
-    if (!isSoundIntent(outbox, id)) throw makeDamagedError(outbox.path, id);
+    if (!isSoundIntent(outbox, id) || !isSoundDocument(outbox, id))
+      throw makeDamagedError(outbox.path, id);
   }
   readHeader(outbox);
 }
@@ -52,10 +53,14 @@ export function removeDamaged(outbox: Outbox): string[] {
     for (const id of ids) outbox.sql('delete from facts where id = ?').run(id);
     const intents = parseTexts(
       outbox.sql('select id from intents not indexed where content is not null').pluck().all(),
-    ).filter((id) => !isSoundIntent(outbox, id));
-    for (const id of intents)
-      outbox.sql('update intents set content = null, document = null where id = ?').run(id);
-    return [...ids, ...intents];
+    );
+    const contents = intents.filter((id) => !isSoundIntent(outbox, id));
+    for (const id of contents) outbox.sql('update intents set content = null where id = ?').run(id);
+    // Without a document a find is a draft, of which `pas validate` makes one again.
+    const documents = intents.filter((id) => contents.includes(id) || !isSoundDocument(outbox, id));
+    for (const id of documents)
+      outbox.sql('update intents set document = null, digest = null where id = ?').run(id);
+    return [...ids, ...documents];
   });
 }
 
@@ -91,6 +96,7 @@ export function refoldAll(outbox: Outbox): string[] {
     const subjects = parseTexts(
       outbox.sql('select subject from facts group by subject order by min(seq)').pluck().all(),
     );
+    for (const cache of ['entries', 'finds']) outbox.sql(`delete from ${cache}`).run();
     for (const subject of subjects) refold(outbox, subject);
     const after = parseTexts(read.pluck().all());
     return after.filter((each) => !before.has(each)).map((each) => each.split(' ')[0] ?? '');

@@ -2,9 +2,15 @@ import { hash, randomUUID } from 'node:crypto';
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import type { ServerMs } from '../base/clock.ts';
 import { DatabaseError } from '../base/errors.ts';
-import { cmd, msg, type StoredMessage } from '../base/message.ts';
+import { msg, type StoredMessage } from '../base/message.ts';
 import type { AttemptOutcome } from '../base/outcomes.ts';
-import { createRowGuard, type GuardedType, isText, orNull } from '../store/database.ts';
+import {
+  createRowGuard,
+  DAMAGE_HINT,
+  type GuardedType,
+  isText,
+  orNull,
+} from '../store/database.ts';
 import { makeUuid } from './stored-text.ts';
 
 /** Belongs to the wish for a find, not to its content. */
@@ -209,7 +215,7 @@ export function parseFact(path: string, row: unknown): Fact {
 export function makeDamagedError(path: string, what: string): DatabaseError {
   return new DatabaseError(msg`${path}: ${what} is damaged: it differs from what was written.`, {
     damaged: true,
-    hint: msg`\`${cmd`pas doctor --repair`}\` removes what is damaged and adds what the ledger has. Or restore the last backup: ${cmd`pas restore`} FILE --replace`,
+    hint: DAMAGE_HINT,
   });
 }
 

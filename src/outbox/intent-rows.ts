@@ -1,5 +1,13 @@
+import { hash } from 'node:crypto';
 import type { Issue } from '../base/issue.ts';
-import { createRowParser, isNumber, isText, makeMemberGuard, orNull } from '../store/database.ts';
+import {
+  createRowParser,
+  isBytes,
+  isNumber,
+  isText,
+  makeMemberGuard,
+  orNull,
+} from '../store/database.ts';
 import { makeDamagedError } from './facts.ts';
 import {
   INTENT_KINDS,
@@ -44,11 +52,28 @@ export function findIntent(outbox: Outbox, id: string): Intent | undefined {
     : parseIntent(row.kind, row.subject, row.content);
 }
 
-/** Verifies an intent before it is sent. @throws DatabaseError where it is missing or damaged */
+/**
+ * Verifies an intent and its document before it is sent.
+ * @throws DatabaseError where it is missing or damaged
+ */
 export function getVerifiedIntent(outbox: Outbox, id: string): Intent {
   const intent = findIntent(outbox, id);
-  if (intent !== undefined && makeIntentId(intent) === id) return intent;
-  throw makeDamagedError(outbox.path, id);
+  if (intent === undefined || makeIntentId(intent) !== id || !isSoundDocument(outbox, id))
+    throw makeDamagedError(outbox.path, id);
+  return intent;
+}
+
+/** Tells if the stored document is the one that was written. */
+export function isSoundDocument(outbox: Outbox, id: string): boolean {
+  const row = outbox.sql('select document, digest from intents where id = ?').get(id);
+  const { document, digest } = parseDocument(row);
+  return digest === hashDocument(document);
+}
+
+const parseDocument = createRowParser({ document: orNull(isBytes), digest: orNull(isText) });
+
+export function hashDocument(document: Uint8Array | null): string | null {
+  return document === null ? null : hash('sha256', document, 'base64url');
 }
 
 /** Stores an intent; one that is known stays, with the newest document. @returns its id */
@@ -60,9 +85,9 @@ export function storeIntent(
   const id = makeIntentId(intent);
   outbox
     .sql(
-      `insert into intents (id, kind, subject, content, document, issues) values (?, ?, ?, ?, ?, ?)
+      `insert into intents (id, kind, subject, content, document, digest, issues) values (?, ?, ?, ?, ?, ?, ?)
        on conflict (id) do update set content = coalesce(content, excluded.content),
-         document = excluded.document, issues = excluded.issues`,
+         document = excluded.document, digest = excluded.digest, issues = excluded.issues`,
     )
     .run(
       id,
@@ -70,6 +95,7 @@ export function storeIntent(
       intent.subject,
       serializeIntent(intent),
       document,
+      hashDocument(document),
       serializeIssues(issues),
     );
   return id;
@@ -80,15 +106,16 @@ export function storeSentIntent(
   outbox: Outbox,
   id: string,
   { kind, subject }: Pick<Intent, 'kind' | 'subject'>,
-  { content, document }: { readonly content: string; readonly document: string | null },
+  { content, document: text }: { readonly content: string; readonly document: string | null },
 ): void {
   if (makeIntentId(parseIntent(kind, subject, content)) !== id)
     throw makeDamagedError(outbox.path, id);
+  const document = text === null ? null : Buffer.from(text, 'utf8');
   outbox
     .sql(
-      `insert into intents (id, kind, subject, content, document) values (?, ?, ?, ?, ?)
+      `insert into intents (id, kind, subject, content, document, digest) values (?, ?, ?, ?, ?, ?)
        on conflict (id) do update set content = coalesce(content, excluded.content),
-         document = coalesce(document, excluded.document)`,
+         document = coalesce(document, excluded.document), digest = coalesce(digest, excluded.digest)`,
     )
-    .run(id, kind, subject, content, document === null ? null : Buffer.from(document, 'utf8'));
+    .run(id, kind, subject, content, document, hashDocument(document));
 }

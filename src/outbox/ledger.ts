@@ -31,6 +31,7 @@ export const parseLedgerIntent = createRowParser({
   subject: isText,
   content: isText,
   document: orNull(isBytes),
+  digest: orNull(isText),
 });
 export type LedgerIntent = ReturnType<typeof parseLedgerIntent>;
 
@@ -154,8 +155,8 @@ function getIdentity(database: Database, machine: () => string): ReturnType<type
 const INSERT = `insert into facts (id, service, account, kind, subject, slot, command, body)
   values (:id, :service, :account, :kind, :subject, :slot, :command, :body) on conflict (id) do nothing`;
 
-const INSERT_INTENT = `insert into intents (id, kind, subject, content, document)
-  values (:id, :kind, :subject, :content, :document) on conflict (id) do nothing`;
+const INSERT_INTENT = `insert into intents (id, kind, subject, content, document, digest)
+  values (:id, :kind, :subject, :content, :document, :digest) on conflict (id) do nothing`;
 
 const parseNumbered = createRowParser({ seq: isNumber });
 

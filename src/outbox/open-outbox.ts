@@ -8,6 +8,7 @@ import {
   asDatabaseError,
   assertSafeSqlite,
   createRowParser,
+  DAMAGE_HINT,
   type Database,
   isNumber,
   isSchemaDamage,
@@ -213,7 +214,7 @@ function toReadableError(path: string, thrown: unknown): unknown {
   return new DatabaseError(msg`${path}: the database is damaged (${thrown.message}).`, {
     cause: thrown,
     damaged: true,
-    hint: msg`Restore the last backup: ${cmd`pas restore`} FILE --replace moves the damaged file aside.`,
+    hint: DAMAGE_HINT,
   });
 }
 

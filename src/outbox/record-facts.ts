@@ -158,7 +158,7 @@ const parseRow = createRowParser({ seq: isNumber, id: isText });
 function readIntent(outbox: Outbox, id: string): LedgerIntent | undefined {
   const row = outbox
     .sql(
-      'select id, kind, subject, content, document from intents where id = ? and content is not null',
+      'select id, kind, subject, content, document, digest from intents where id = ? and content is not null',
     )
     .get(id);
   return row === undefined ? undefined : parseLedgerIntent(row);

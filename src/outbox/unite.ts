@@ -7,7 +7,7 @@ import { releaseRecord } from './decisions.ts';
 import type { Entry } from './entry.ts';
 import { findImportOfFind, listEntriesOfRecord, listEntriesOfSubject } from './entry-queries.ts';
 import { type Fact, makeDamagedError, makeFact, parseFact, unpackAttempt } from './facts.ts';
-import { storeSentIntent } from './intent-rows.ts';
+import { hashDocument, storeSentIntent } from './intent-rows.ts';
 import { getKindOfSlot } from './intents.ts';
 import type { Ledger, Scope } from './ledger.ts';
 import { type Outbox, readHeader, requireLedger, updateHeader } from './open-outbox.ts';
@@ -137,6 +137,8 @@ function withWish(outbox: Outbox, fact: Fact): Fact[] {
 function storeIntentFromLedger(outbox: Outbox, id: string | null): void {
   const intent = id === null ? undefined : outbox.ledger?.findIntent(id);
   if (intent === undefined) return;
+  if (intent.digest !== hashDocument(intent.document))
+    throw makeDamagedError(outbox.ledger?.path ?? '', intent.id);
   const document = intent.document?.toString('utf8') ?? null;
   storeSentIntent(outbox, intent.id, intent, { content: intent.content, document });
 }
@@ -244,11 +246,14 @@ const parseNumberedRow = createRowParser({ seq: isNumber, id: isText });
 export function uniteWithOutbox(from: Outbox, to: Outbox): United {
   const known = new Set(listFindUuids(to));
   const added: Fact[] = [];
-  const intents = from.sql('select kind, subject, id, content, document, issues from intents');
+  const intents = from.sql(
+    'select kind, subject, id, content, document, digest, issues from intents',
+  );
   const store = to.sql(
-    `insert into intents (kind, subject, id, content, document, issues)
-     values (:kind, :subject, :id, :content, :document, :issues)
-     on conflict (id) do update set content = coalesce(content, excluded.content), document = coalesce(document, excluded.document)`,
+    `insert into intents (kind, subject, id, content, document, digest, issues)
+     values (:kind, :subject, :id, :content, :document, :digest, :issues)
+     on conflict (id) do update set content = coalesce(content, excluded.content),
+       document = coalesce(document, excluded.document), digest = coalesce(digest, excluded.digest)`,
   );
   to.change(() => {
     for (const row of intents.iterate()) store.run(row);

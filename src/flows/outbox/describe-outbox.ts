@@ -4,11 +4,12 @@ import { isDamaged } from '../../base/errors.ts';
 import { refoldAll, removeDamaged } from '../../outbox/backup.ts';
 import { findKnownAccount, findKnownUsername } from '../../outbox/bound-account.ts';
 import { assertSoundLedger } from '../../outbox/ledger.ts';
-import { type Header, type Outbox, readHeader } from '../../outbox/open-outbox.ts';
+import { type Header, type Outbox, readHeader, updateHeader } from '../../outbox/open-outbox.ts';
 import { countEntries } from '../../outbox/overview.ts';
 import { type PushLockOptions, withPushLock } from '../../outbox/push-lock.ts';
 import { countFinds } from '../../outbox/stored-finds.ts';
 import { getPlace, type Place, restartUnion, uniteWithLedger } from '../../outbox/unite.ts';
+import { parseTexts } from '../../store/database.ts';
 import { makeBackupPath } from '../../store/database-file.ts';
 
 export type Description = {
@@ -68,10 +69,19 @@ export async function repairOutbox({ lock, ledgerFile, clock, open }: Damaged): 
       : setLedgerAside(ledgerFile, clock.now());
     const outbox = await open();
     const removed = removeDamaged(outbox);
+    outbox.change(() => updateHeader(outbox, { account: findSender(outbox) ?? null }));
     restartUnion(outbox);
     uniteWithLedger(outbox);
     return { ledgerAside, removed, corrected: refoldAll(outbox) };
   });
+}
+
+/** Returns the account of the attempts; without one, the next sign-in binds the outbox. */
+function findSender(outbox: Outbox): string | undefined {
+  const accounts = outbox.sql(
+    `select distinct body ->> 'account' from facts where kind = 'attempted'`,
+  );
+  return parseTexts(accounts.pluck().all()).at(0);
 }
 
 function isSoundLedger(path: string): boolean {
