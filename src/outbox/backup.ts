@@ -51,6 +51,8 @@ export function removeDamaged(outbox: Outbox): string[] {
     if (ids.length > 0)
       for (const cache of ['entries', 'finds']) outbox.sql(`delete from ${cache}`).run();
     for (const id of ids) outbox.sql('delete from facts where id = ?').run(id);
+    for (const column of ['held', 'lookup'])
+      outbox.sql(`update entries set ${column} = null where not json_valid(${column})`).run();
     const intents = parseTexts(
       outbox.sql('select id from intents not indexed where content is not null').pluck().all(),
     );

@@ -190,8 +190,14 @@ function writeChanges(
 ): string[] {
   const facts = numbered.map(({ fact }) => fact);
   const state = foldSlot(facts);
+  const { wanted } = state;
+  // What a person gave up is shown; what was removed or undone is not.
+  const givenUp =
+    wanted.kind === 'nothing' && !wanted.fact?.body.hides ? wanted.fact?.body.was : null;
   const rows = sortByChain(
-    [...state.intents.keys()].flatMap((intent) => findIntentRow(outbox, intent) ?? []),
+    [...new Set([...state.intents.keys(), ...[givenUp ?? []].flat()])].flatMap(
+      (intent) => findIntentRow(outbox, intent) ?? [],
+    ),
   );
   return rows.flatMap((row) => {
     const intent = row.id;

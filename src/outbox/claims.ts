@@ -63,6 +63,7 @@ export function claim(
     refold(outbox, cached.subject);
     const entry = findEntryById(outbox, id);
     if (entry?.state !== 'queued' || entry.held !== null) return undefined;
+    if (entry.kind !== 'import' && entry.identCely === null) return undefined;
     if (foldEntry(outbox, entry).wanted.kind !== 'one') return undefined;
     const departure = getDeparture(entry);
     if (departure === undefined) return undefined;

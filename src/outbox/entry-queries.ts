@@ -75,6 +75,14 @@ const parseRow = createRowParser({
 /** @throws DatabaseError where the row differs from what was written */
 function parseEntry(outbox: Outbox, stored: unknown): Entry {
   const row = parseRow(stored);
+  try {
+    return makeEntry(row);
+  } catch (cause) {
+    throw makeDamagedError(outbox.path, `entry ${row.id}`, cause);
+  }
+}
+
+function makeEntry(row: ReturnType<typeof parseRow>): Entry {
   const { changed, project, value, expects, photograph, document, ...common } = row;
   const base = {
     ...common,
@@ -90,8 +98,7 @@ function parseEntry(outbox: Outbox, stored: unknown): Entry {
     case 'number':
       return { ...base, kind: 'number', value: value ?? '', expects };
     case 'photo':
-      if (photograph === null) throw makeDamagedError(outbox.path, `entry ${row.id}`);
-      return { ...base, kind: 'photo', photograph: readPhotograph(JSON.parse(photograph)) };
+      return { ...base, kind: 'photo', photograph: readPhotograph(JSON.parse(photograph ?? '')) };
   }
 }
 

@@ -212,8 +212,9 @@ export function parseFact(path: string, row: unknown): Fact {
   return { id, kind, subject, slot, body: JSON.parse(row.body) } as Fact;
 }
 
-export function makeDamagedError(path: string, what: string): DatabaseError {
+export function makeDamagedError(path: string, what: string, cause?: unknown): DatabaseError {
   return new DatabaseError(msg`${path}: ${what} is damaged: it differs from what was written.`, {
+    cause,
     damaged: true,
     hint: DAMAGE_HINT,
   });

@@ -173,6 +173,11 @@ export function countFinds(outbox: Outbox): number {
   return parseValue(isNumber, count);
 }
 
+/** Returns all finds, also hidden ones. */
+export function listFindUuids({ sql }: Outbox): Set<string> {
+  return new Set(parseTexts(sql('select uuid from finds').pluck().all()));
+}
+
 const parseName = createRowParser({ name: isText, localId: isText });
 
 /** Returns the local ids and identifiers of finds, each with the local id. */

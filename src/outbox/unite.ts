@@ -2,7 +2,7 @@ import { groupBy } from '../base/group-by.ts';
 import { msg } from '../base/message.ts';
 import { canonicalizeElements } from '../find/canonical.ts';
 import type { FindElements } from '../find/fields.ts';
-import { createRowParser, isNumber, isText, parseTexts } from '../store/database.ts';
+import { createRowParser, isNumber, isText } from '../store/database.ts';
 import { releaseRecord } from './decisions.ts';
 import type { Entry } from './entry.ts';
 import { findImportOfFind, listEntriesOfRecord, listEntriesOfSubject } from './entry-queries.ts';
@@ -19,7 +19,13 @@ import {
   MAX_FACTS_AT_ONCE,
   refold,
 } from './record-facts.ts';
-import { findById, findByLocalId, findByUuid, type StoredFind } from './stored-finds.ts';
+import {
+  findById,
+  findByLocalId,
+  findByUuid,
+  listFindUuids,
+  type StoredFind,
+} from './stored-finds.ts';
 import { changeWish, unwant, wantNumber, wantPhoto } from './wishes.ts';
 
 export type United = {
@@ -44,7 +50,7 @@ export function uniteWithLedger(outbox: Outbox): United {
   resetWatermark(outbox, ledger);
   exportFacts(outbox);
   const added: Fact[] = [];
-  const known = new Set(listFindUuids(outbox));
+  const known = listFindUuids(outbox);
   const { unitedSeq } = readHeader(outbox);
   const read = (seq: number) => ledger.listSince(scope, seq, MAX_FACTS_AT_ONCE);
   for (let page = read(unitedSeq); page.length > 0; page = read(page.at(-1)?.seq ?? 0)) {
@@ -62,10 +68,6 @@ export function uniteWithLedger(outbox: Outbox): United {
     });
   }
   return settleArrived(outbox, added, known);
-}
-
-function listFindUuids({ sql }: Outbox): string[] {
-  return parseTexts(sql('select uuid from finds').pluck().all());
 }
 
 /**
@@ -244,7 +246,7 @@ const parseNumberedRow = createRowParser({ seq: isNumber, id: isText });
  * so it can be repeated.
  */
 export function uniteWithOutbox(from: Outbox, to: Outbox): United {
-  const known = new Set(listFindUuids(to));
+  const known = listFindUuids(to);
   const added: Fact[] = [];
   const intents = from.sql(
     'select kind, subject, id, content, document, digest, issues from intents',

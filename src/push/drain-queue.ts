@@ -296,7 +296,7 @@ async function settleAttempt(
   });
   const decided = await session.decide(entry, {
     ...sent,
-    outcome: checkIdentifier(entry, sent.outcome),
+    outcome: checkIdentifier(session, entry, sent.outcome),
   });
   await session.waitUntilDeparted();
   const settlement = checkSettled(session, entry, decided.settlement);
@@ -320,9 +320,9 @@ function reportSettledNow({ context }: PushSession, id: EntryId): void {
 }
 
 /** Makes an import uncertain whose answer names a record that cannot be its own. */
-function checkIdentifier(entry: Entry, outcome: Outcome): Outcome {
+function checkIdentifier({ lost }: PushSession, entry: Entry, outcome: Outcome): Outcome {
   const detail =
-    outcome.kind === 'accepted' ? identifierProblem(entry, outcome.identCely) : undefined;
+    outcome.kind === 'accepted' ? identifierProblem(entry, outcome.identCely, lost) : undefined;
   return detail === undefined ? outcome : { kind: 'uncertain', detail, outsideContract: false };
 }
 
@@ -344,9 +344,15 @@ function checkSettled(session: PushSession, entry: Entry, settlement: Settlement
     : settlement;
 }
 
-/** A record of another project is no answer to this import. */
-function identifierProblem(entry: Entry, identCely: string): Message | undefined {
+/** A record of another project, or one that several finds were given, is no answer to this import. */
+function identifierProblem(
+  entry: Entry,
+  identCely: string,
+  lost: ReadonlySet<string>,
+): Message | undefined {
   if (entry.kind !== 'import') return undefined;
+  if (lost.has(identCely))
+    return msg`the service answered with ${identCely}, which it gave to several finds`;
   const { project } = entry;
   // A temporary project (X-) may be renamed with its finds.
   return project === null || project.startsWith('X-') || identCely.startsWith(`${project}-`)
@@ -367,6 +373,7 @@ function releaseLost(
   const { outbox } = session.context;
   const lost = entry.kind === 'import' ? releaseClaims(outbox, identCely) : [];
   for (const { id } of lost) session.accepted.delete(id);
+  if (lost.length > 0) session.lost.add(identCely);
   return lost;
 }
 

@@ -17,7 +17,7 @@ import { foldSlot } from '../outbox/fold.ts';
 import { findLastImportAttempt } from '../outbox/ledger.ts';
 import { type Outbox, readHeader } from '../outbox/open-outbox.ts';
 import { listAcceptedSince } from '../outbox/overview.ts';
-import { findByUuid } from '../outbox/stored-finds.ts';
+import { listFindUuids } from '../outbox/stored-finds.ts';
 import { getChild } from '../xml/element.ts';
 import { parseXml } from '../xml/parse.ts';
 import { getShownKind } from './judge-absence.ts';
@@ -151,9 +151,10 @@ type FindOfOthers = {
 /** Returns finds of other accounts or other outboxes that were attempted from this machine. */
 export function listFindsOfOthers(outbox: Outbox): FindOfOthers[] {
   const { ledger } = outbox;
-  const finds = ledger?.listAttemptedFinds(readHeader(outbox).service) ?? [];
-  return finds.flatMap((uuid) => {
-    if (ledger === undefined || findByUuid(outbox, uuid) !== undefined) return [];
+  if (ledger === undefined) return [];
+  const ours = listFindUuids(outbox);
+  return ledger.listAttemptedFinds(readHeader(outbox).service).flatMap((uuid) => {
+    if (ours.has(uuid)) return [];
     const facts = ledger.listFactsOfSubject(uuid).filter(({ slot }) => slot === `import ${uuid}`);
     const attempt = findLastImportAttempt(facts);
     return attempt === undefined ? [] : [{ attempt, records: foldSlot(facts).records }];

@@ -46,6 +46,8 @@ export class PushSession {
    * since.
    */
   readonly accepted = new Set<number>();
+  /** Records that the service gave to several finds. */
+  readonly lost = new Set<string>();
   /** Error while an answer was recorded: no request follows, and the push throws it. */
   failure: { readonly thrown: unknown } | undefined;
   readonly #ending = new AbortController();

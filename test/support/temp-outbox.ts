@@ -71,7 +71,8 @@ export function openAt(
   if (ledger === undefined) throw outbox.ledgerProblem ?? new Error('there is no ledger');
   bindAccount(outbox, ACCOUNT_ID);
   // As the first push does it.
-  takePlace(outbox, MACHINE, getPlace(outbox, MACHINE));
+  const place = getPlace(outbox, MACHINE);
+  if (place.kind === 'new') takePlace(outbox, MACHINE, place);
   return { ...outbox, ledger, [Symbol.dispose]: () => outbox.close() };
 }
 

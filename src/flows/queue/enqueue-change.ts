@@ -227,7 +227,7 @@ function addOrReplacePhoto(
   const unsent = otherPhotos.filter(({ state }) => state === 'queued' || state === 'refused');
   const [replaced] = unsent;
   if (replaced !== undefined && unsent.length === 1) {
-    unwant(outbox, replaced.subject, getSlotOf(outbox, replaced), false);
+    unwant(outbox, replaced.subject, getSlotOf(outbox, replaced), true);
     const entryId = addPhoto(outbox, target, photograph);
     return { change: 'replaced', entryId, sameFile: 'replaced' };
   }
@@ -253,11 +253,9 @@ function requeuePhoto(
   entry: PhotoEntry,
   photograph: KeptPhotograph,
 ): void {
+  decide(outbox, entry, { kind: 'resend', rejects: [] }, msg`the photograph was added again`);
   rewant(outbox, entry.subject, getSlotOf(outbox, entry));
   wantPhoto(outbox, target, photograph);
-  const now = findEntryByKey(outbox, entry.key);
-  if (now?.state === 'refused')
-    decide(outbox, now, { kind: 'resend', rejects: [] }, msg`the photograph was added again`);
 }
 
 type AddedPhotograph = {
@@ -477,7 +475,7 @@ function removePhotographs(
   );
   const unsent = entries.filter(({ attempts, state }) => attempts === 0 && state === 'queued');
   if (!dryRun)
-    for (const entry of unsent) unwant(outbox, entry.subject, getSlotOf(outbox, entry), false);
+    for (const entry of unsent) unwant(outbox, entry.subject, getSlotOf(outbox, entry), true);
   const sent = entries
     .filter((entry) => !unsent.includes(entry))
     .map(({ photograph }) => photograph.name);

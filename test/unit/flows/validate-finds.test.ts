@@ -6,9 +6,10 @@ import { openEdit } from '../../../src/flows/interview/edit-find.ts';
 import { makePrepared } from '../../../src/flows/queue/enqueue-finds.ts';
 import { validateAll } from '../../../src/flows/queue/validate-finds.ts';
 import { findImportOfFind } from '../../../src/outbox/entry-queries.ts';
+import type { Prepared } from '../../../src/outbox/intent-rows.ts';
 import type { Outbox } from '../../../src/outbox/open-outbox.ts';
 import { findByLocalId } from '../../../src/outbox/stored-finds.ts';
-import { type Prepared, wantFind, wantNewFind } from '../../../src/outbox/wishes.ts';
+import { wantFind, wantNewFind } from '../../../src/outbox/wishes.ts';
 import { tempOutbox } from '../../support/temp-outbox.ts';
 import { aFind, lookupTerm, PROFILE } from '../find/a-find.ts';
 

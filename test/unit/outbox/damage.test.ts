@@ -3,21 +3,29 @@ import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { describe, expect, test } from 'vitest';
 import { DatabaseTooNewError, isDamaged } from '../../../src/base/errors.ts';
-import { backUpOutbox, openBackup } from '../../../src/outbox/backup-copy.ts';
-import { addNumber, addPhoto, schedule } from '../../../src/outbox/entries.ts';
-import { listAllEntries } from '../../../src/outbox/entry-queries.ts';
-import { computeChecksum, type EventRow, parseEvent } from '../../../src/outbox/events.ts';
-import { type Journal, openJournal } from '../../../src/outbox/journal.ts';
-import { mergeJournal, rebuildStates } from '../../../src/outbox/merge.ts';
+import {
+  assertSound,
+  backUpOutbox,
+  openBackup,
+  refoldAll,
+  removeDamaged,
+} from '../../../src/outbox/backup.ts';
+import { listAllEntries, storeQuestion } from '../../../src/outbox/entry-queries.ts';
+import { parseFact } from '../../../src/outbox/facts.ts';
+import { assertSoundLedger, openLedger } from '../../../src/outbox/ledger.ts';
 import { type Outbox, openOutbox, readHeader } from '../../../src/outbox/open-outbox.ts';
 import { iterateFinds } from '../../../src/outbox/stored-finds.ts';
+import { restartUnion, uniteWithLedger } from '../../../src/outbox/unite.ts';
 import { openSqlite } from '../../../src/store/database.ts';
 import { acceptEntry, attemptEntry } from '../../support/attempted-entries.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 import { seededRandom } from '../../support/random.ts';
 import {
-  openAt,
+  ACCOUNT_ID,
+  MACHINE,
   queueImport,
+  queueNumber,
+  queuePhoto,
   type TempOutbox,
   tempFolder,
   tempOutbox,
@@ -49,32 +57,35 @@ function season(): TempOutbox {
     if (at % 8 === 2)
       attemptEntry(outbox, entryId, { state: 'refused', reason: 'no such period', issues: [] });
     if (at % 8 === 6)
-      schedule(outbox, entryId, {
-        held: { basis: 'equal-record', question: 'is it this one?', candidates: [identCely] },
+      storeQuestion(outbox, entryId, {
+        basis: 'equal-record',
+        question: 'is it this one?',
+        candidates: [identCely],
+        matched: 'same',
       });
     const target = { findId, identCely: at % 4 === 0 ? identCely : null };
-    addNumber(outbox, target, `A ${at}`, '');
-    const photo = addPhoto(outbox, target, photograph);
+    queueNumber(outbox, target, `A ${at}`, '');
+    const photo = queuePhoto(outbox, target, photograph);
     if (at % 8 === 0) acceptEntry(outbox, photo, identCely);
   }
-  mergeJournal(outbox, { withOpen: true });
+  uniteWithLedger(outbox);
   return outbox;
 }
 
-/**
- * All that the header, finds, entries and events say; states are rebuilt first, since they are a
- * copy of what the events say.
- */
+/** All that the header, finds, entries and facts say, with the caches made again from the facts. */
 function getContent(outbox: Outbox): unknown {
+  assertSound(outbox);
+  refoldAll(outbox);
   const finds = [...iterateFinds(outbox)].map(({ id: _, ...find }) => find);
-  const rows = outbox.sql(`select * from events not indexed`).all() as EventRow[];
-  const events = rows.map((row) => parseEvent(outbox.path, row));
-  rebuildStates(outbox);
+  const facts = outbox
+    .sql('select * from facts not indexed')
+    .all()
+    .map((row) => parseFact(outbox.path, row));
   const entries = listAllEntries(outbox).map(
-    ({ id: _, findId: __, updatedAt: ___, ...entry }) => entry,
+    ({ id: _, findId: __, updatedAt: ___, held: ____, ...entry }) => entry,
   );
-  const { mergedSeq: _, mergedEvent: __, ...header } = readHeader(outbox);
-  return { header, finds, entries, events };
+  const { unitedSeq: _, unitedFact: __, ...header } = readHeader(outbox);
+  return { header, finds, entries, facts };
 }
 
 /** One changed bit, or a few changed bytes. */
@@ -135,60 +146,34 @@ describe('a file with a changed bit, or a few changed bytes, is reported or read
     );
   }, 240_000);
 
-  test('the journal, which is set aside if it is damaged, and complete again with the outbox', () => {
+  test('the ledger', () => {
     using outbox = season();
-    const { outbox: id } = readHeader(outbox);
-    const eventsIn = (journal: Journal) => journal.listEventsSince(id, 0).map(({ event }) => event);
-    const sound = eventsIn(outbox.journal);
-    const content = getContent(outbox);
-    outbox.sql('pragma wal_checkpoint(truncate)').all();
-    const file = readFileSync(outbox.path);
-    const bytes = journalBytes(outbox);
-    for (let seed = 1; seed <= RUNS; seed += 1) {
-      const folder = tempFolder();
-      const path = join(folder, 'ledger.sqlite');
-      const copy = join(folder, 'outbox.sqlite');
-      writeFileSync(path, damaged(bytes, seed));
-      const journal = openDamaged(path);
-      if (journal === undefined) continue;
-      const keptEvents = closing(journal, eventsIn);
-      if (!journal.isSetAside) {
-        expect([seed, keptEvents]).toEqual([seed, sound]);
-        continue;
-      }
-      expect([seed, sound]).toEqual([seed, expect.arrayContaining(keptEvents)]);
-      writeFileSync(copy, file);
-      using again = openAt(copy, path);
-      mergeJournal(again, { withOpen: true });
-      const ids = (events: readonly { readonly id: string }[]) =>
-        events.map((event) => event.id).sort();
-      expect([seed, ids(eventsIn(again.journal))]).toEqual([seed, ids(sound)]);
-      expect([seed, getContent(again)]).toEqual([seed, content]);
-    }
+    const scope = { service: readHeader(outbox).service, account: ACCOUNT_ID };
+    const read = (path: string): unknown => {
+      assertSoundLedger(path);
+      return closing(openLedger(path, { machine: () => MACHINE, isChecked: true }), (ledger) =>
+        ledger.listSince(scope, 0, 10_000),
+      );
+    };
+    const sound = read(outbox.ledger.path);
+    expectNoticed(ledgerBytes(outbox), read, sound);
   }, 240_000);
 });
 
-/** As a push opens it; undefined where it seems to be a newer pas's. */
-function openDamaged(path: string): (Journal & { readonly isSetAside: boolean }) | undefined {
-  let isSetAside = false;
-  const onSetAside = (): void => {
-    isSetAside = true;
-  };
-  try {
-    return {
-      ...openJournal(path, {
-        machine: () => 'this-machine',
-        clock: CLOCK,
-        isChecked: true,
-        onSetAside,
-      }),
-      isSetAside,
-    };
-  } catch (thrown) {
-    expect(thrown).toBeInstanceOf(DatabaseTooNewError);
-    return undefined;
-  }
-}
+test('facts that are damaged are removed, and come back from the ledger as far as they were attempted', () => {
+  using outbox = season();
+  outbox.sql(`update facts set body = body || ' ' where kind = 'answered'`).run();
+  expect(removeDamaged(outbox)).not.toHaveLength(0);
+  restartUnion(outbox);
+  uniteWithLedger(outbox);
+  refoldAll(outbox);
+  using sound = season();
+  const states = (of: Outbox) =>
+    listAllEntries(of)
+      .map(({ localId, kind, state }) => `${localId} ${kind} ${state}`)
+      .sort();
+  expect(states(outbox)).toStrictEqual(states(sound));
+});
 
 function closing<T extends { close(): void }, R>(opened: T, work: (opened: T) => R): R {
   try {
@@ -198,14 +183,9 @@ function closing<T extends { close(): void }, R>(opened: T, work: (opened: T) =>
   }
 }
 
-function journalBytes({ journal }: TempOutbox): Buffer {
-  const database = openSqlite(journal.path);
+function ledgerBytes({ ledger }: TempOutbox): Buffer {
+  const database = openSqlite(ledger.path);
   database.pragma('wal_checkpoint(truncate)');
   database.close();
-  return readFileSync(journal.path);
+  return readFileSync(ledger.path);
 }
-
-test('the checksum of a row is that of outboxes and journals that exist already', () => {
-  expect(computeChecksum(['a', null, 1, 2])).toBe(400_058_204);
-  expect(computeChecksum(['a', null, Buffer.from('xy')])).toBe(639_805_093);
-});
