@@ -138,7 +138,7 @@ create table pulled (
 create table pulls (only integer primary key check (only = 1), watermark_at integer not null, completed_at integer not null) strict;
 
 create view outbox_overview as
-select entries.id as entry, finds.local_id, (select address from header) as service, entries.kind, state, held is not null as held,
+select entries.id as entry, finds.local_id, (select address from header) as service, entries.kind, state, held is not null and state = 'queued' as held,
   entries.ident_cely, case json_type(reason) when 'text' then reason ->> '$' else (
     with recursive said (left_over, text) as (
       select json_array_length(reason, '$.values'), reason ->> '$.text'

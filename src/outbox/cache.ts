@@ -362,14 +362,17 @@ type EntryRow = Summary & {
   readonly createdAt: number;
 };
 
-/** A question and a lookup stay as long as the entry is what they were about. */
+/**
+ * A question and a lookup stay as long as the entry is what they were about; a question also while
+ * the entry is dropped, so that an undo brings it back.
+ */
 const WRITE_ENTRY = `insert into entries (key, subject, find_id, kind, record_key, intent, state, changed, ident_cely, project, value,
     expects, photograph, attempts, unknown_attempts, not_before_at, held, reason, issues, created_at, updated_at)
   values (:key, :subject, :findId, :kind, :recordKey, :intent, :state, :changed, :identCely, :project, :value,
     :expects, :photograph, :attempts, :unknownAttempts, :notBeforeAt, :held, :reason, :issues, :createdAt, :now)
   on conflict (key) do update set
     held = case when excluded.held is not null then excluded.held
-      when intent = excluded.intent and excluded.state in ('queued', 'draft') and held ->> 'basis' <> 'edited-twice' then held end,
+      when intent = excluded.intent and held ->> 'basis' <> 'edited-twice' then held end,
     lookup = case when excluded.state = 'uncertain' then lookup end,
     find_id = excluded.find_id, record_key = excluded.record_key, intent = excluded.intent, state = excluded.state,
     changed = excluded.changed, ident_cely = excluded.ident_cely, project = excluded.project, value = excluded.value,

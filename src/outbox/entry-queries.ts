@@ -83,11 +83,12 @@ function parseEntry(outbox: Outbox, stored: unknown): Entry {
 }
 
 function makeEntry(row: ReturnType<typeof parseRow>): Entry {
+  const isWaiting = row.state === 'queued' || row.state === 'draft';
   const { changed, project, value, expects, photograph, document, ...common } = row;
   const base = {
     ...common,
     isChanged: changed === 1,
-    held: deserializeHeld(row.held),
+    held: isWaiting ? deserializeHeld(row.held) : null,
     lookup: row.lookup === null ? null : deserializeLookup(row.lookup),
     reason: deserializeMessage(row.reason),
     issues: deserializeIssues(row.issues),
