@@ -1,7 +1,7 @@
 import type { Message } from '../base/message.ts';
 import type { Entry } from './entry.ts';
-import { foldEntry, getSlotOf, listOpenAttempts } from './entry-facts.ts';
-import type { DecidedBody, NewFact, Rejected } from './facts.ts';
+import { foldEntry, getSlotOf, listFactsOfEntry, listOpenAttempts } from './entry-facts.ts';
+import type { DecidedBody, Fact, NewFact, Rejected } from './facts.ts';
 import type { Outbox } from './open-outbox.ts';
 import { appendFacts, getCommandId } from './record-facts.ts';
 import { storeMessage } from './stored-text.ts';
@@ -26,24 +26,16 @@ export function decide(outbox: Outbox, entry: Entry, answer: Answer, reason: Mes
       attempts: [...attempts, ...refused],
       identCely: answer.kind === 'created' ? answer.identCely : null,
       rejects: answer.kind === 'resend' ? answer.rejects : [],
-      replaces: listReplaced(outbox, entry, answer),
+      replaces: listAbandonments(outbox, entry),
       reason,
     }),
   ]);
 }
 
-/** A later answer takes back that the entry was given up, or that its record is another find's. */
-function listReplaced(outbox: Outbox, entry: Entry, answer: Answer): string[] {
-  const taken: readonly DecidedBody['answer'][] =
-    answer.kind === 'created' ? ['release', 'abandon'] : ['abandon'];
-  const { decisions } = foldEntry(outbox, entry);
-  return decisions
-    .filter(
-      ({ body }) =>
-        taken.includes(body.answer) &&
-        (body.answer !== 'release' ||
-          (answer.kind === 'created' && body.identCely === answer.identCely)),
-    )
+/** A later answer takes back that the entry was given up. */
+function listAbandonments(outbox: Outbox, entry: Entry): string[] {
+  return foldEntry(outbox, entry)
+    .decisions.filter(({ body }) => body.answer === 'abandon')
     .map(({ id }) => id);
 }
 
@@ -56,7 +48,7 @@ function listRefusedAttempts(outbox: Outbox, entry: Entry): string[] {
 
 /**
  * Detaches a record that the service gave to another find: what was attempted for it is unknown
- * again.
+ * again. Later evidence may name the record again.
  */
 export function releaseRecord(
   outbox: Outbox,
@@ -64,24 +56,43 @@ export function releaseRecord(
   identCely: string,
   reason: Message,
 ): void {
-  const attempts = [...foldEntry(outbox, entry).intents.values()].flatMap(
-    ({ attempts: own, verdicts }) =>
-      own.flatMap(({ id }) => {
-        const verdict = verdicts.get(id);
-        return verdict?.kind === 'accepted' && verdict.identCely === identCely ? [id] : [];
-      }),
-  );
+  const facts = listFactsOfEntry(outbox, entry).filter((fact) => isAcceptance(fact, identCely));
   appendFacts(outbox, [
     makeDecision(outbox, entry, {
       answer: 'release',
       by: 'service',
-      attempts,
+      attempts: [...new Set(facts.flatMap(listSettledAttempts))],
       identCely,
       rejects: [],
-      replaces: [],
+      replaces: facts.map(({ id }) => id),
       reason,
     }),
   ]);
+}
+
+function isAcceptance(fact: Fact, identCely: string): boolean {
+  switch (fact.kind) {
+    case 'answered':
+      return fact.body.settles === 'accepted' && fact.body.identCely === identCely;
+    case 'matched':
+      return fact.body.identCely === identCely;
+    case 'decided':
+      return fact.body.answer === 'created' && fact.body.identCely === identCely;
+    default:
+      return false;
+  }
+}
+
+function listSettledAttempts(fact: Fact): readonly string[] {
+  switch (fact.kind) {
+    case 'answered':
+      return [fact.body.attempt];
+    case 'matched':
+    case 'decided':
+      return fact.body.attempts;
+    default:
+      return [];
+  }
 }
 
 type NewDecision = Omit<DecidedBody, 'intent' | 'command' | 'at' | 'reason'> & {

@@ -134,8 +134,8 @@ export type RejectedMatch = 'same' | 'near';
 /**
  * `created`: this record is the entry's. `resend`: the named attempts did not arrive, or their
  * refusal is overruled; the rejected candidates are others. `abandon`: the named attempts no longer
- * matter. `release`: the service gave the record to another find. `undo`: what it replaces does not
- * count.
+ * matter. `release`: the service gave the record to another find, so what named it does not count.
+ * `undo`: what it replaces does not count.
  */
 export type DecidedBody = {
   readonly answer: 'created' | 'resend' | 'abandon' | 'release' | 'undo';

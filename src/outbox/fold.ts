@@ -149,10 +149,10 @@ function judge(
   const isDecided = (answer: Decided['body']['answer']): boolean =>
     decided.some(({ body }) => body.answer === answer);
   const released = new Set(
-    decided.flatMap(({ body }) => (body.answer === 'release' ? [body.identCely] : [])),
+    decided.flatMap(({ body }) => (body.answer === 'release' ? body.replaces : [])),
   );
   const accepted = listAcceptances(answers, evidence, decided).find(
-    ({ identCely }) => !released.has(identCely),
+    ({ fact }) => !released.has(fact),
   );
   if (accepted !== undefined) return accepted;
   const refusal = answers.find(({ body }) => body.settles === 'refused');
@@ -164,7 +164,7 @@ function judge(
     isDecided('resend');
   if (isBack) return { kind: 'back' };
   if (isDecided('abandon')) return { kind: 'given-up' };
-  return { kind: answers.length > 0 || released.size > 0 ? 'unknown' : 'open' };
+  return { kind: answers.length > 0 || isDecided('release') ? 'unknown' : 'open' };
 }
 
 type Acceptance = Extract<AttemptVerdict, { kind: 'accepted' }>;
@@ -217,13 +217,7 @@ function listRecords(
 
 /** A person may say of what was never attempted here that it is in the service. */
 function listSaid(decisions: readonly Decided[]): Decided[] {
-  const released = new Set(
-    decisions.flatMap(({ body }) => (body.answer === 'release' ? [body.identCely] : [])),
-  );
-  return decisions.filter(
-    ({ body }) =>
-      body.answer === 'created' && body.attempts.length === 0 && !released.has(body.identCely),
-  );
+  return decisions.filter(({ body }) => body.answer === 'created' && body.attempts.length === 0);
 }
 
 function collectRejected(decisions: readonly Decided[]): ReadonlyMap<string, RejectedMatch> {

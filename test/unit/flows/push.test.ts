@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { TransportError } from '../../../src/http/exchange.ts';
+import { recoverOpenAttempts } from '../../../src/outbox/claims.ts';
 import { listAllEntries } from '../../../src/outbox/entry-queries.ts';
 import { claimEntry } from '../../support/attempted-entries.ts';
 import { manualClock } from '../../support/manual-clock.ts';
@@ -146,6 +147,7 @@ describe('a refusal without details beside another import of the project', () =>
     const { entryId } = queueImport(outbox, 'K-1');
     queueImport(outbox, 'K-2');
     claimEntry(outbox, entryId);
+    recoverOpenAttempts(outbox);
     const { run } = scene(clock, (_request, index) => (index === 0 ? collision : created()));
     expect(await run(outbox)).toMatchObject({ accepted: 1, refused: 0, requests: 2 });
     expect(count(outbox, 'uncertain')).toBe(1);

@@ -224,42 +224,20 @@ describe('a record assigned to another find here', () => {
     expect(scene.evidence(lost.entryId)).toEqual(['not-among-those-shown']);
   });
 
-  test('is this one if it was created after the service had answered for the other, which it has lost', async () => {
-    for (const firstTries of [0, 1]) {
-      using scene = lookScene();
-      await scene.find('K-9', 'accepted');
-      const { entryId: owner } = queueFind(scene.outbox, 'K-0');
-      for (let time = 0; time < firstTries; time += 1) {
-        await scene.end(owner, 'uncertain');
-        await scene.look();
-      }
-      const lostIdent = scene.service.make(getInnerText('K-0'));
-      await scene.end(owner, 'accepted', lostIdent);
-      scene.service.records.delete(lostIdent);
-      const queued = await scene.find('K-1', 'uncertain', true);
-      expect(queued.ident).toBe(lostIdent);
-      await scene.clock.advance(3_600_000);
-      await scene.look();
-      expect(scene.entry(queued.entryId)).toMatchObject({
-        state: 'accepted',
-        identCely: lostIdent,
-      });
-    }
-  });
-
-  test('is this one if the service was restored, lost the other and reassigned its identifier: the other is uncertain', async () => {
+  test('belongs to neither at first if the service gave its identifier again, and to this one once the other is gone', async () => {
     using scene = lookScene();
     await scene.find('K-9', 'accepted');
     const owner = await scene.find('K-0', 'accepted');
     await scene.clock.advance(DAY_MS);
     scene.service.records.delete(owner.ident);
-    const queued = await scene.find('K-1', 'uncertain', true);
-    expect(queued.ident).toBe(owner.ident);
+    const lost = await scene.find('K-1', 'uncertain', true);
+    expect(lost.ident).toBe(owner.ident);
     await scene.look();
-    expect(scene.entry(queued.entryId)).toMatchObject({
-      state: 'accepted',
-      identCely: owner.ident,
-    });
-    expect(scene.entry(owner.entryId)).toMatchObject({ state: 'uncertain', identCely: null });
+    for (const { entryId } of [lost, owner])
+      expect(scene.entry(entryId)).toMatchObject({ state: 'uncertain', identCely: null });
+    await scene.clock.advance(60_000);
+    await scene.look();
+    expect(scene.entry(lost.entryId)).toMatchObject({ state: 'accepted', identCely: lost.ident });
+    expect(scene.entry(owner.entryId)).toMatchObject({ state: 'queued', identCely: null });
   });
 });
