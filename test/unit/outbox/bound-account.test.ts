@@ -8,13 +8,15 @@ import {
   findKnownUsername,
   rememberAccount,
 } from '../../../src/outbox/bound-account.ts';
-import { readHeader } from '../../../src/outbox/open-outbox.ts';
+import { openLedger } from '../../../src/outbox/ledger.ts';
+import { openOutbox, readHeader } from '../../../src/outbox/open-outbox.ts';
 import { completePull, pullWatermarkMs } from '../../../src/outbox/pulled-records.ts';
+import { manualClock } from '../../support/manual-clock.ts';
 import {
   ACCOUNT_ID,
   BINDING,
   EVA,
-  openAt,
+  MACHINE,
   tempFolder,
   tempOutbox,
   USERNAME,
@@ -22,7 +24,11 @@ import {
 
 function unbound() {
   const folder = tempFolder();
-  return openAt(join(folder, 'outbox.sqlite'), join(folder, 'ledger.sqlite'));
+  const outbox = openOutbox(join(folder, 'outbox.sqlite'), manualClock(), {
+    binding: BINDING,
+    ledger: () => openLedger(join(folder, 'ledger.sqlite'), { machine: () => MACHINE }),
+  });
+  return { ...outbox, [Symbol.dispose]: () => outbox.close() };
 }
 
 describe('the stored account data', () => {

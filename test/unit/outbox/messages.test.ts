@@ -48,7 +48,8 @@ test('stored messages are shown in the language of the reader, and to programs i
     candidates: [],
     reason,
   });
-  storeQuestion(outbox, entryId, {
+  const asked = queueImport(outbox, 'K-2').entryId;
+  storeQuestion(outbox, asked, {
     basis: 'equal-record',
     question: reason,
     candidates: [],
@@ -58,7 +59,7 @@ test('stored messages are shown in the language of the reader, and to programs i
     const now = findEntryById(outbox, entryId);
     return [
       now?.reason,
-      now?.held?.question,
+      findEntryById(outbox, asked)?.held?.question,
       listAttempts(outbox, entry)[0]?.reason,
       now === undefined ? undefined : listEvidence(outbox, now)[0]?.reason,
     ].map(String);

@@ -45,10 +45,9 @@ test('an outbox belongs to the service that it was made for, whatever opens it l
   expect(readHeader(again)).toMatchObject({
     ...BINDING,
     outbox: 'o-1',
-    journal: '',
+    ledger: '',
     account: null,
     mustLook: false,
-    separateFrom: [],
     copyMadeAt: null,
   });
   again.close();
