@@ -882,7 +882,7 @@ class Scene {
         await run('validate');
         return;
       case 'check':
-        await run('doctor', '--offline', '--repair');
+        await run(...REPAIR);
         return;
       case 'number-import': {
         const file = this.#machine(machine).file(
@@ -1211,12 +1211,13 @@ class Scene {
     await this.#sendAgain(name, profile);
     for (let turn = 0; turn < MAX_ANSWERS && isOpen(); turn += 1) {
       const { code } = await this.#push(name, profile);
+      if (code === DAMAGED) await this.#run(name, profile, REPAIR);
       const held = this.#entries(name).filter(
         (entry) => entry.profile === profile && entry.held !== null && entry.state === 'queued',
       );
       for (const entry of held) await this.#answer(name, profile, entry);
       await this.#bringPhotographs(name, profile);
-      if (code === 0 || held.length === 0) break;
+      if (code === 0 || (held.length === 0 && code !== DAMAGED)) break;
     }
     if (isOpen()) await this.#run(name, profile, ['reconcile']);
   }
@@ -1405,6 +1406,9 @@ class Scene {
 }
 
 const PUSH = ['push', '--yes'];
+/** As a push advises that ends with this code. */
+const REPAIR = ['doctor', '--offline', '--repair'];
+const DAMAGED = 12;
 /** Prints the output of all commands as well. */
 const IS_SAID = process.env['SIMULATION_SAYS'] !== undefined;
 /** After these an outbox may not know what was asked for last. */
