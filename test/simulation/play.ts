@@ -904,10 +904,12 @@ class Scene {
         await this.#takeOver(machine, account);
         return;
       case 'train': {
-        const { content = '', finds = [] } = this.#tables.get(find) ?? {};
-        const file = this.#machine(machine).file('finds.csv', content);
+        const table = this.#tables.get(find);
+        if (table?.account !== 'archaeologist') return;
+        const file = this.#machine(machine).file('finds.csv', table.content);
         const { code } = await time.until(this.#pas(machine, 'training', ['import', file]));
-        if (code === 0) for (const { id } of finds) this.#asked.get(id)?.services.add(OTHER_ORIGIN);
+        if (code === 0)
+          for (const { id } of table.finds) this.#asked.get(id)?.services.add(OTHER_ORIGIN);
         return;
       }
       case 'rehearse':
