@@ -201,7 +201,8 @@ function writeChanges(
   );
   return rows.flatMap((row) => {
     const intent = row.id;
-    const attempts = state.intents.get(intent)?.attempts ?? [];
+    const { attempts = [], verdicts } = state.intents.get(intent) ?? {};
+    const accepted = attempts.find(({ id }) => verdicts?.get(id)?.kind === 'accepted');
     const wish = facts.find(
       (fact): fact is FactOf<'current'> => fact.kind === 'current' && fact.body.intent === intent,
     );
@@ -219,10 +220,7 @@ function writeChanges(
       intent: row.row,
       state: folded,
       changed: 0,
-      identCely:
-        folded === 'accepted'
-          ? (attempts.at(-1)?.body.target ?? target.identCely)
-          : target.identCely,
+      identCely: accepted?.body.target ?? target.identCely,
       project: null,
       value: parsed?.kind === 'number' ? parsed.value : null,
       expects: latest.body.expects ?? null,

@@ -12,8 +12,9 @@ export type Entry = {
   readonly find: string;
   readonly kind: 'import' | 'number' | 'photo';
   readonly state: string;
-  /** The question that a person must answer. */
+  /** The question that a person must answer, and how strongly its candidates match. */
   readonly held: string | null;
+  readonly matched: 'same' | 'near' | null;
   readonly isHidden: 0 | 1;
   readonly ident: string | null;
   readonly value: string | null;
@@ -35,7 +36,7 @@ const NEVER_ARRIVED = `('cut', 'not-delivered', 'not-sent', 'throttled', 'closed
 
 const IS_OF_ENTRY = `tried.kind = 'attempted' and tried.subject = entries.subject and (tried.slot = key or tried.body ->> 'intent' = key)`;
 
-const ENTRIES = `select entries.id, coalesce(local_id, entries.ident_cely) as find, kind, state, held ->> 'basis' as held,
+const ENTRIES = `select entries.id, coalesce(local_id, entries.ident_cely) as find, kind, state, held ->> 'basis' as held, held ->> 'matched' as matched,
     coalesce(hidden, 0) as isHidden, entries.ident_cely as ident, entries.value as value,
     photograph ->> 'sha512' as digest, attempts,
     (select outbox from header) as outbox, (select address from header) as service,

@@ -18,7 +18,8 @@ export function findAsked(
   { find }: Pick<Entry, 'find'>,
   { asked, records }: Pick<Known, 'asked' | 'records'>,
 ): Asked | undefined {
-  const plannedFind = asked.get(find) ?? asked.get(find.replace(/-\d+$/, ''));
+  const id = find.replace(/^T-/, 'F-');
+  const plannedFind = asked.get(id) ?? asked.get(id.replace(/-\d+$/, ''));
   if (plannedFind !== undefined) return plannedFind;
   const note = records.find(({ ident }) => ident === find)?.note;
   return [...asked.values()].find((each) => each.note === note);
@@ -31,6 +32,8 @@ export function findAsked(
 export function answerTo(entry: Entry, knowledge: Known): readonly string[] | undefined {
   const asked = findAsked(entry, knowledge);
   if (asked === undefined) return undefined;
+  // A colleague's.
+  if (entry.profile !== asked.account && entry.profile !== 'training') return ['--drop'];
   const record = knowledge.records.find(({ ident }) => ident === entry.ident);
   if (entry.kind !== 'import' && record?.isDeleted === true) return ['--drop'];
   switch (entry.kind) {

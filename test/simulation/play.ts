@@ -301,6 +301,9 @@ class Scene {
   }[] = [];
   readonly #acts: { readonly note: string | undefined; readonly atMs: number }[] = [];
   readonly #isFair: boolean;
+  /** Nothing but commands, copies and the network changes anything. */
+  readonly #isOrdinary: boolean;
+  readonly #questions: Entry[] = [];
   readonly #wasCopied: boolean;
   readonly #wereClocksSet: boolean;
   readonly #isAnonymous: boolean;
@@ -321,6 +324,7 @@ class Scene {
   constructor(stage: Stage, { seed, steps }: Scenario) {
     const { time, service, other, folder, templates } = stage;
     this.#isFair = steps.every(isFair);
+    this.#isOrdinary = steps.every(isOrdinary);
     this.#wereClocksSet = steps.some(({ kind }) => kind === 'clock');
     this.#isAnonymous = steps.some(({ kind }) => kind === 'anonymous');
     this.#wasCopied = steps.some(isCopying);
@@ -481,8 +485,9 @@ class Scene {
         return step.account;
       case 'number':
         return step.account ?? 'archaeologist';
-      case 'photo':
       case 'import-again':
+        return step.account ?? this.#asked.get(step.find)?.account ?? 'archaeologist';
+      case 'photo':
         return this.#asked.get(step.find)?.account ?? 'archaeologist';
       default:
         return undefined;
@@ -529,7 +534,7 @@ class Scene {
           step.elsewhere === true ||
           this.#tables.get(step.find)?.machines.has(step.machine) === true
         )
-          await this.#import(step.machine, step.find);
+          await this.#import(step.machine, step.find, step);
         return;
       case 'photo': {
         const asked = this.#asked.get(step.find);
@@ -1009,11 +1014,17 @@ class Scene {
   }
 
   /** The table that a find stands in. */
-  async #import(machine: MachineName, find: string | undefined): Promise<void> {
+  async #import(
+    machine: MachineName,
+    find: string | undefined,
+    { account, renamed }: { readonly account?: Account; readonly renamed?: true } = {},
+  ): Promise<void> {
     const table = this.#tables.get(find ?? '');
     if (table === undefined) return;
-    const file = this.#machine(machine).file('finds.csv', table.content);
-    const { code } = await this.#run(machine, table.account, ['import', file]);
+    const content = renamed === true ? table.content.replaceAll(/^F-/gm, 'T-') : table.content;
+    const file = this.#machine(machine).file(renamed === true ? 'other.csv' : 'finds.csv', content);
+    const { code } = await this.#run(machine, account ?? table.account, ['import', file]);
+    if (account !== undefined) return;
     if (code !== 0) return;
     table.machines.add(machine);
     // A find that was killed among others may be there as well.
@@ -1264,6 +1275,8 @@ class Scene {
       isQuiet: this.#network.onItsWay === 0,
     };
     const answer = answerTo(entry, knowledge);
+    const isNear = entry.matched === 'near' && entry.held !== 'local-id-in-use';
+    if (entry.held !== null && entry.kind !== 'number' && !isNear) this.#questions.push(entry);
     if (answer === undefined) return;
     await this.#stage.time.until(
       this.#pas(name, profile, ['resolve', entry.find, '--entry', String(entry.id), ...answer]),
@@ -1285,6 +1298,16 @@ class Scene {
         ({ outbox, profile, state }) =>
           profile !== undefined && (state === 'accepted' || this.#isPushedFrom(name, outbox)),
       ),
+    );
+  }
+
+  /** What the service shows must not be asked about only because something was put back here. */
+  #askedForNothing(): string[] {
+    if (!this.#isOrdinary) return [];
+    const notes = [...this.#asked.values()].map(({ note }) => note);
+    if (new Set(notes).size < notes.length) return [];
+    return this.#questions.map(
+      ({ find, held }) => `${find} is asked about (${held}), and nothing but copies could cause it`,
     );
   }
 
@@ -1314,6 +1337,7 @@ class Scene {
         ...this.#gaps(),
         ...this.#network.betrayed,
         ...this.#overwritten(),
+        ...this.#askedForNothing(),
         ...violations,
       ],
       left,
@@ -1451,6 +1475,36 @@ function isSameWish(one: Wish, other: Wish): boolean {
 
 function isForPerson({ state, held }: Entry): boolean {
   return state === 'uncertain' || (state === 'queued' && held !== null);
+}
+
+/** Tells if all that happens is known to one ledger, so that nothing is to be asked. */
+function isOrdinary(step: Step): boolean {
+  if ('machine' in step && step.machine === 'office') return false;
+  switch (step.kind) {
+    case 'import-again':
+      return step.renamed !== true && step.account === undefined;
+    case 'copy-home':
+      return step.to === 'second';
+    case 'does':
+    case 'beside':
+      return !['curate', 'edit', 'train', 'rehearse'].includes(step.does);
+    case 'import':
+    case 'photo':
+    case 'number':
+    case 'push':
+    case 'reconcile':
+    case 'pull':
+    case 'wait':
+    case 'two-pushes':
+    case 'keep-copy':
+    case 'put-copy-back':
+    case 'backup':
+    case 'new-home':
+    case 'lose-home':
+      return true;
+    default:
+      return false;
+  }
 }
 
 /** Tells if the caller may expect success. */

@@ -100,6 +100,10 @@ export type Step =
       readonly find: string;
       /** Also where it was not imported before. */
       readonly elsewhere?: true;
+      /** With other local ids. */
+      readonly renamed?: true;
+      /** A colleague, in whose outbox it does not belong. */
+      readonly account?: Account;
     }
   | {
       readonly kind: 'photo';
@@ -277,8 +281,7 @@ function mayBeAnonymous(step: Step): boolean {
     default:
       return !(
         step.kind === 'import-again' &&
-        step.elsewhere === true &&
-        step.machine !== 'second'
+        (step.renamed === true || (step.elsewhere === true && step.machine !== 'second'))
       );
   }
 }

@@ -1121,4 +1121,115 @@ export const THEMES: Readonly<Record<string, Theme>> = {
       ];
     },
   },
+  'numbers change to and fro': {
+    tell: (random, finds) => {
+      const find = random.pick(finds).id;
+      const values = [getNumber(random), getNumber(random)];
+      const changing = (nth: number): Step[] => [
+        { kind: 'number', machine: 'laptop', find, value: values[nth % 2] ?? '' },
+        ...(random.chance(0.2)
+          ? [{ kind: 'does', ...doing(random, 'laptop', find, ['take-back', 'redo']) } as const]
+          : []),
+        ...(random.chance(0.2) ? [{ kind: 'backup', machine: 'laptop' } as const] : []),
+        ...(random.chance(0.8)
+          ? [pushing('laptop', 'archaeologist', random.chance(0.3) ? doubtful(random) : {})]
+          : []),
+        ...(random.chance(0.15)
+          ? [{ kind: 'does', ...doing(random, 'laptop', find, ['restore']) } as const]
+          : []),
+      ];
+      return [pushing(), ...[0, 1, 2, 3].flatMap(changing), waiting(random, 1, 26), pushing()];
+    },
+  },
+  'people undo what they did': {
+    tell: (random, finds) => {
+      const by = (...among: readonly Doing[]): Step => ({
+        kind: 'does',
+        ...doing(random, 'laptop', random.pick(finds).id, among),
+      });
+      const trying = (): Step[] =>
+        random.chance(0.5)
+          ? [
+              pushing(
+                'laptop',
+                'archaeologist',
+                meeting(
+                  random.pick(['cut', 'closed', 'lost', 'arrives', 'answer-lost']),
+                  random.pick(['cut', 'arrives']),
+                ),
+              ),
+            ]
+          : [];
+      return [
+        ...trying(),
+        ...Array.from({ length: random.between(2, 4) }, () => [
+          ...(random.chance(0.3) ? [entering(random, finds)] : []),
+          by('remove', 'drop', 'number-import', 'photo', 'edit', 'import-again'),
+          ...trying(),
+          by('take-back'),
+          ...(random.chance(0.4) ? [by('redo')] : []),
+          ...(random.chance(0.3) ? [by('take-back')] : []),
+        ]).flat(),
+        ...trying(),
+        waiting(random, 1, 26),
+        pushing(),
+      ];
+    },
+  },
+  'a machine is rolled back, and a find is edited': {
+    alone: true,
+    tell: (random, finds) => [
+      { kind: 'keep-machine', machine: 'laptop' },
+      pushing(),
+      waiting(random, 40, 130, 3000),
+      { kind: 'roll-back', machine: 'laptop' },
+      { kind: 'does', ...doing(random, 'laptop', random.pick(finds).id, ['edit']) },
+      pushing(),
+      answering(),
+    ],
+  },
+  'a table comes again under other local ids': {
+    alone: true,
+    tell: (random, finds) => [
+      ...(random.chance(0.8)
+        ? [pushing('laptop', 'archaeologist', random.chance(0.3) ? doubtful(random) : {})]
+        : []),
+      ...(random.chance(0.6) ? [{ kind: 'lose-home', machine: 'laptop' } as const] : []),
+      { kind: 'import-again', machine: 'laptop', find: random.pick(finds).id, renamed: true },
+      pushing(),
+      answering(),
+    ],
+  },
+  'finds that differ little': {
+    tell: (random, finds) => {
+      const near = someFinds(random, finds, 1, 2).map((find) => ({
+        ...find,
+        longitude: finds[0]?.longitude ?? '',
+      }));
+      return [
+        ...(random.chance(0.5) ? [pushing()] : []),
+        { kind: 'import', machine: 'laptop', account: 'archaeologist', finds: near },
+        ...(random.chance(0.4) ? [{ kind: 'lose-home', machine: 'laptop' } as const] : []),
+        { kind: 'import-again', machine: 'laptop', find: near[0]?.id ?? '' },
+        pushing('laptop', 'archaeologist', random.chance(0.4) ? doubtful(random) : {}),
+        answering(),
+      ];
+    },
+  },
+  'a colleague has the same table on the same machine': {
+    alone: true,
+    tell: (random, finds) => [
+      pushing('laptop', 'archaeologist', random.chance(0.3) ? meeting('answer-lost') : {}),
+      {
+        kind: 'import-again',
+        machine: 'laptop',
+        find: random.pick(finds).id,
+        elsewhere: true,
+        account: 'researcher',
+      },
+      pushing('laptop', 'researcher'),
+      answering('laptop', 'researcher'),
+      pushing(),
+    ],
+  },
 };
