@@ -110,14 +110,6 @@ export function makeAccessProbe(baseUrl: string): HttpRequest {
   };
 }
 
-/**
- * Makes an import without a find, which the service refuses and every gate or proxy treats as an
- * import.
- */
-export function makeEmptyImport(baseUrl: string): HttpRequest {
-  return { ...makeAccessProbe(baseUrl), method: 'POST' };
-}
-
 type TokenKeeper = { read(): string | undefined; write(token: string): void };
 
 type SessionOptions = {

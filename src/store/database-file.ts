@@ -17,7 +17,6 @@ import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { DatabaseError } from '../base/errors.ts';
 import { t } from '../base/language.ts';
-import { cmd } from '../base/message.ts';
 import { packageRoot } from '../base/package-root.ts';
 import {
   asDatabaseError,

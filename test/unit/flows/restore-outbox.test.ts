@@ -119,7 +119,6 @@ test('a backup becomes the outbox under its own identifier', async () => {
     finds: 1,
     uncertain: 0,
     aside: undefined,
-    merged: { events: 0 },
   });
   expect([finds(), pointed, asidesIn(folder)]).toEqual([['K-1'], [id], []]);
 });
