@@ -16,7 +16,7 @@ const LAYER_OF_FOLDER: Readonly<Record<string, number>> = {
   place: 2,
   find: 3,
   outbox: 3,
-  ledger: 3,
+  harvested: 3,
   'pas-api': 3,
   oai: 3,
   report: 3,

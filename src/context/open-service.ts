@@ -9,7 +9,7 @@ import type { OaiCredentials } from '../oai/send-request.ts';
 import { listReferencesOfQueued } from '../outbox/overview.ts';
 import type { Account } from '../pas-api/session.ts';
 import type { OpenService, ProfileUser } from '../push/account.ts';
-import type { Harvesting, SyncContext } from '../push/push.ts';
+import type { Harvesting, SyncContext } from '../push/push-all.ts';
 import { getOwner, type SecretPlace } from '../store/secrets.ts';
 import { requireConfirmation } from '../ui/terminal.ts';
 import type { Vocabulary } from '../vocabulary/term.ts';

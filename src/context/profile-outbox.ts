@@ -5,7 +5,7 @@ import { ConfigError, DatabaseError, PasError } from '../base/errors.ts';
 import { msgid, ngettext, t } from '../base/language.ts';
 import { cmd, msg } from '../base/message.ts';
 import { checkEnteredFinds } from '../flows/queue/check-entered.ts';
-import { isEmptyOutbox } from '../outbox/backup.ts';
+import { isEmptyOutbox } from '../outbox/backup-copy.ts';
 import {
   findKnownAccount,
   findKnownUsername,

@@ -1,5 +1,5 @@
+import { MAX_COMMANDS } from './command-log.ts';
 import type { Outbox } from './open-outbox.ts';
-import { MAX_COMMANDS } from './undo.ts';
 
 /**
  * Empties the content of intents that are neither wanted nor attempted, and that none of the last

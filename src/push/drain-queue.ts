@@ -26,8 +26,8 @@ import type { Outcome } from '../pas-api/outcome.ts';
 import { buildRequest, MAX_DEPARTURE_MS, type SendResult, sendOnce } from './departure.ts';
 import { getContentKey } from './look.ts';
 import { isAbort, type PushContext, reportSettled, type StopCause } from './push-context.ts';
+import { PushSession } from './push-session.ts';
 import type { RefusalRow } from './refusals.ts';
-import { PushSession } from './session.ts';
 
 export type PushResult = {
   readonly accepted: number;

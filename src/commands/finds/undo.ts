@@ -4,7 +4,11 @@ import { formatMoment, t } from '../../base/language.ts';
 import { cmd, quoteShellWord } from '../../base/message.ts';
 import type { Context, GlobalOptions } from '../../context/context.ts';
 import { listCommandLog, nameKept } from '../../flows/queue/undo-command.ts';
-import { findLastCommand, listCommands, undoCommand as undoLogged } from '../../outbox/undo.ts';
+import {
+  findLastCommand,
+  listCommands,
+  undoCommand as undoLogged,
+} from '../../outbox/command-log.ts';
 import { toPrintable } from '../../text/characters.ts';
 import { defineCommand, type Runner } from '../command.ts';
 import { formatFindCount } from '../result-texts.ts';

@@ -10,7 +10,7 @@ import {
 } from '../../flows/finds/entry-words.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
 import type { PushEvent } from '../../push/push-context.ts';
-import type { ReconciledEntry } from '../../push/reconcile.ts';
+import type { ReconciledEntry } from '../../push/reconcile-entries.ts';
 import { explainUncertain, findReassignment } from '../../push/uncertain-text.ts';
 import type { Rest, WatchEvent } from '../../push/watch.ts';
 import { type Progress, printable } from '../../ui/terminal.ts';

@@ -25,7 +25,7 @@ import {
   type OpenDecision,
   openDecision,
   resolveEntries,
-} from '../../push/resolve.ts';
+} from '../../push/resolve-entries.ts';
 import { choose } from '../../ui/prompt.ts';
 import { defineCommand, parseWholeNumber, type Runner } from '../command.ts';
 

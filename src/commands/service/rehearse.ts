@@ -23,7 +23,7 @@ import {
 import { ENTRY_KINDS } from '../../outbox/entry.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
 import type { StoredFind } from '../../outbox/stored-finds.ts';
-import { pushAll } from '../../push/push.ts';
+import { pushAll } from '../../push/push-all.ts';
 import { printable, requireConfirmation } from '../../ui/terminal.ts';
 import { collect, defineCommand, type Runner } from '../command.ts';
 import { formatFindCount, formatStopCause, STOP_REASONS } from '../result-texts.ts';

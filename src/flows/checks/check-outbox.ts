@@ -1,7 +1,7 @@
 import { existsSync, statSync } from 'node:fs';
 import { msgid, ngettext, t } from '../../base/language.ts';
 import { cmd } from '../../base/message.ts';
-import { assertSound } from '../../outbox/backup.ts';
+import { assertSound } from '../../outbox/backup-copy.ts';
 import { listUnsentPhotoEntries } from '../../outbox/entry-queries.ts';
 import { assertSoundLedger } from '../../outbox/ledger.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';

@@ -1,7 +1,7 @@
 import { existsSync, renameSync } from 'node:fs';
 import type { Clock } from '../../base/clock.ts';
 import { isDamaged } from '../../base/errors.ts';
-import { refoldAll, removeDamaged } from '../../outbox/backup.ts';
+import { refoldAll, removeDamaged } from '../../outbox/backup-copy.ts';
 import { findKnownAccount, findKnownUsername } from '../../outbox/bound-account.ts';
 import { assertSoundLedger } from '../../outbox/ledger.ts';
 import { type Header, type Outbox, readHeader, updateHeader } from '../../outbox/open-outbox.ts';

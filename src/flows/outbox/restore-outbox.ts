@@ -11,7 +11,7 @@ import {
   isEmptyOutbox,
   openBackup,
   replaceContents,
-} from '../../outbox/backup.ts';
+} from '../../outbox/backup-copy.ts';
 import type { PhotoEntry, Photograph } from '../../outbox/entry.ts';
 import { listEntriesInState, listUnsentPhotoEntries } from '../../outbox/entry-queries.ts';
 import { type Outbox, openOutbox, readHeader } from '../../outbox/open-outbox.ts';

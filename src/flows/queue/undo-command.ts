@@ -1,15 +1,15 @@
-import { parseFact } from '../../outbox/facts.ts';
-import { findIntent } from '../../outbox/intent-rows.ts';
-import { parseRecordSubject } from '../../outbox/intents.ts';
-import type { Outbox } from '../../outbox/open-outbox.ts';
-import { findByUuid, type StoredElements } from '../../outbox/stored-finds.ts';
 import {
   type Kept,
   type KeptCause,
   type LoggedCommand,
   listCommands,
   listWishesOfCommand,
-} from '../../outbox/undo.ts';
+} from '../../outbox/command-log.ts';
+import { parseFact } from '../../outbox/facts.ts';
+import { findIntent } from '../../outbox/intent-rows.ts';
+import { parseRecordSubject } from '../../outbox/intents.ts';
+import type { Outbox } from '../../outbox/open-outbox.ts';
+import { findByUuid, type StoredElements } from '../../outbox/stored-finds.ts';
 
 export type KeptFind = { readonly localId: string; readonly because: KeptCause };
 

@@ -1,6 +1,7 @@
 import { copyFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { findLastCommand, listCommands, undoCommand } from '../../../src/outbox/command-log.ts';
 import {
   findEntryById,
   findImportOfFind,
@@ -9,7 +10,6 @@ import {
 } from '../../../src/outbox/entry-queries.ts';
 import type { Outbox } from '../../../src/outbox/open-outbox.ts';
 import { findById, findByLocalId } from '../../../src/outbox/stored-finds.ts';
-import { findLastCommand, listCommands, undoCommand } from '../../../src/outbox/undo.ts';
 import { uniteWithLedger } from '../../../src/outbox/unite.ts';
 import { unwant, wantFind, wantNumber, wantPhoto } from '../../../src/outbox/wishes.ts';
 import { acceptEntry, attemptEntry } from '../../support/attempted-entries.ts';

@@ -18,7 +18,7 @@ import {
 import type { Outbox } from '../../../src/outbox/open-outbox.ts';
 import { saveStanding } from '../../../src/outbox/pulled-records.ts';
 import { wantNewFind } from '../../../src/outbox/wishes.ts';
-import { resolveEntries } from '../../../src/push/resolve.ts';
+import { resolveEntries } from '../../../src/push/resolve-entries.ts';
 import { parseTable } from '../../../src/tables/csv-table.ts';
 import { acceptEntry, attemptEntry } from '../../support/attempted-entries.ts';
 import { manualClock } from '../../support/manual-clock.ts';

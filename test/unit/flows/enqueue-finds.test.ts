@@ -14,7 +14,7 @@ import {
 } from '../../../src/outbox/stored-finds.ts';
 import { uniteWithLedger } from '../../../src/outbox/unite.ts';
 import { wantFind } from '../../../src/outbox/wishes.ts';
-import { resolveEntries } from '../../../src/push/resolve.ts';
+import { resolveEntries } from '../../../src/push/resolve-entries.ts';
 import { acceptEntry, attemptEntry } from '../../support/attempted-entries.ts';
 import { openAnew, tempFolder, tempOutbox } from '../../support/temp-outbox.ts';
 

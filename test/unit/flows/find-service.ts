@@ -16,7 +16,7 @@ import { ENTRY_KINDS, type Target } from '../../../src/outbox/entry.ts';
 import { findImportOfFind } from '../../../src/outbox/entry-queries.ts';
 import { type Outbox, readHeader } from '../../../src/outbox/open-outbox.ts';
 import { wantNewFind } from '../../../src/outbox/wishes.ts';
-import { type PushAllOptions, pushAll } from '../../../src/push/push.ts';
+import { type PushAllOptions, pushAll } from '../../../src/push/push-all.ts';
 import { EVA_SAID, serviceSaying } from '../../support/account-service.ts';
 import type { ManualClock } from '../../support/manual-clock.ts';
 import { memoryPaceStore } from '../../support/memory-pace-store.ts';

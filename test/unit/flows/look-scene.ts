@@ -3,7 +3,7 @@ import { claim, recordAnswer } from '../../../src/outbox/claims.ts';
 import type { Entry } from '../../../src/outbox/entry.ts';
 import { listEvidence } from '../../../src/outbox/entry-facts.ts';
 import { findEntryById } from '../../../src/outbox/entry-queries.ts';
-import { type ReconciledEntry, reconcile } from '../../../src/push/reconcile.ts';
+import { type ReconciledEntry, reconcile } from '../../../src/push/reconcile-entries.ts';
 import { EVA_SAID } from '../../support/account-service.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 import { queueNumber, queuePhoto, tempOutbox } from '../../support/temp-outbox.ts';

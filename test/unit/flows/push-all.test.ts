@@ -15,7 +15,7 @@ import { type Outbox, readHeader, updateHeader } from '../../../src/outbox/open-
 import { acquirePushLock } from '../../../src/outbox/push-lock.ts';
 import { findById } from '../../../src/outbox/stored-finds.ts';
 import { wantFind } from '../../../src/outbox/wishes.ts';
-import { pushAll } from '../../../src/push/push.ts';
+import { pushAll } from '../../../src/push/push-all.ts';
 import {
   type AskedService,
   EVA_SAID,

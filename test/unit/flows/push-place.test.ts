@@ -5,7 +5,7 @@ import { UnavailableError } from '../../../src/base/errors.ts';
 import { listAllEntries } from '../../../src/outbox/entry-queries.ts';
 import { type Outbox, readHeader } from '../../../src/outbox/open-outbox.ts';
 import { findByLocalId } from '../../../src/outbox/stored-finds.ts';
-import { resolveEntries } from '../../../src/push/resolve.ts';
+import { resolveEntries } from '../../../src/push/resolve-entries.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 import {
   aComputer,

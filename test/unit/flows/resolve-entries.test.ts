@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { UsageError } from '../../../src/base/errors.ts';
 import { msg } from '../../../src/base/message.ts';
+import { findLastCommand, undoCommand } from '../../../src/outbox/command-log.ts';
 import type {
   Entry,
   EntryState,
@@ -17,10 +18,9 @@ import {
   storeQuestion,
 } from '../../../src/outbox/entry-queries.ts';
 import type { Outbox } from '../../../src/outbox/open-outbox.ts';
-import { findLastCommand, undoCommand } from '../../../src/outbox/undo.ts';
 import { wantNewFind } from '../../../src/outbox/wishes.ts';
 import { findRecordProblem, lookUpRecord } from '../../../src/push/compare-record.ts';
-import { type Decision, openDecision, resolveEntries } from '../../../src/push/resolve.ts';
+import { type Decision, openDecision, resolveEntries } from '../../../src/push/resolve-entries.ts';
 import { acceptEntry, attemptEntry, claimEntry } from '../../support/attempted-entries.ts';
 import { queueNumber, queuePhoto, tempOutbox } from '../../support/temp-outbox.ts';
 import { getInnerText, PROJECT } from './find-service.ts';

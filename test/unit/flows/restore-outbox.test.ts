@@ -12,7 +12,7 @@ import { describe, expect, test } from 'vitest';
 import { DatabaseError, OutboxLeasedError } from '../../../src/base/errors.ts';
 import { type OutboxPlace, restoreOutbox } from '../../../src/flows/outbox/restore-outbox.ts';
 import { hashSha512 } from '../../../src/http/request-body.ts';
-import { backUpOutbox } from '../../../src/outbox/backup.ts';
+import { backUpOutbox } from '../../../src/outbox/backup-copy.ts';
 import { openLedger } from '../../../src/outbox/ledger.ts';
 import { type Outbox, openOutbox, readHeader } from '../../../src/outbox/open-outbox.ts';
 import { acquirePushLock } from '../../../src/outbox/push-lock.ts';

@@ -8,7 +8,7 @@ import { wantNewFind } from '../../../src/outbox/wishes.ts';
 import type { Outcome } from '../../../src/pas-api/outcome.ts';
 import type { SendResult } from '../../../src/push/departure.ts';
 import { createServerClock, type PushEvent } from '../../../src/push/push-context.ts';
-import { PushSession } from '../../../src/push/session.ts';
+import { PushSession } from '../../../src/push/push-session.ts';
 import { EVA_SAID } from '../../support/account-service.ts';
 import { claimEntry } from '../../support/attempted-entries.ts';
 import { inWords } from '../../support/in-words.ts';

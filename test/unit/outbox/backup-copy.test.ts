@@ -8,7 +8,7 @@ import {
   isEmptyOutbox,
   openBackup,
   replaceContents,
-} from '../../../src/outbox/backup.ts';
+} from '../../../src/outbox/backup-copy.ts';
 import { listAllEntries } from '../../../src/outbox/entry-queries.ts';
 import { type Outbox, openOutbox, readHeader } from '../../../src/outbox/open-outbox.ts';
 import { openSqlite } from '../../../src/store/database.ts';

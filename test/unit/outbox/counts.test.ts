@@ -1,8 +1,9 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { hashSha512 } from '../../../src/http/request-body.ts';
-import { refoldAll } from '../../../src/outbox/backup.ts';
+import { refoldAll } from '../../../src/outbox/backup-copy.ts';
 import { recoverOpenAttempts, type Settlement } from '../../../src/outbox/claims.ts';
+import { findLastCommand, undoCommand } from '../../../src/outbox/command-log.ts';
 import { decide, releaseRecord } from '../../../src/outbox/decisions.ts';
 import type { Entry } from '../../../src/outbox/entry.ts';
 import {
@@ -21,7 +22,6 @@ import {
 } from '../../../src/outbox/overview.ts';
 import { removeTarget } from '../../../src/outbox/removal.ts';
 import { countFinds } from '../../../src/outbox/stored-finds.ts';
-import { findLastCommand, undoCommand } from '../../../src/outbox/undo.ts';
 import { uniteWithLedger } from '../../../src/outbox/unite.ts';
 import { unwant } from '../../../src/outbox/wishes.ts';
 import { attemptEntry, claimEntry } from '../../support/attempted-entries.ts';

@@ -9,7 +9,7 @@ import {
   openBackup,
   refoldAll,
   removeDamaged,
-} from '../../../src/outbox/backup.ts';
+} from '../../../src/outbox/backup-copy.ts';
 import { listAllEntries, storeQuestion } from '../../../src/outbox/entry-queries.ts';
 import { parseFact } from '../../../src/outbox/facts.ts';
 import { assertSoundLedger, openLedger } from '../../../src/outbox/ledger.ts';

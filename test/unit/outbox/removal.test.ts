@@ -9,7 +9,7 @@ import {
   listLatestFinds,
 } from '../../../src/outbox/stored-finds.ts';
 import { uniteWithLedger } from '../../../src/outbox/unite.ts';
-import { resolveEntries } from '../../../src/push/resolve.ts';
+import { resolveEntries } from '../../../src/push/resolve-entries.ts';
 import { acceptEntry, attemptEntry, claimEntry } from '../../support/attempted-entries.ts';
 import { queueImport, queueNumber, queuePhoto, tempOutbox } from '../../support/temp-outbox.ts';
 

@@ -14,7 +14,7 @@ import { basename, dirname, join } from 'node:path';
 import { Readable } from 'node:stream';
 import { describe, expect, test, vi } from 'vitest';
 import { DatabaseError, FileError } from '../../../src/base/errors.ts';
-import { backUpOutbox } from '../../../src/outbox/backup.ts';
+import { backUpOutbox } from '../../../src/outbox/backup-copy.ts';
 import { openAppendFile } from '../../../src/store/append-file.ts';
 import { openContentStore } from '../../../src/store/content-store.ts';
 import { replaceUnusable } from '../../../src/store/database-file.ts';

@@ -6,7 +6,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { DatabaseError } from '../../../src/base/errors.ts';
 import { hashSha512 } from '../../../src/http/request-body.ts';
-import { backUpOutbox } from '../../../src/outbox/backup.ts';
+import { backUpOutbox } from '../../../src/outbox/backup-copy.ts';
 import { openAppendFile } from '../../../src/store/append-file.ts';
 import { openContentStore } from '../../../src/store/content-store.ts';
 import { findDamage } from '../../../src/store/database-file.ts';

@@ -9,7 +9,7 @@ import {
   type Ledger,
   openLedger,
   type Subject,
-} from '../../../src/ledger/ledger.ts';
+} from '../../../src/harvested/harvested-records.ts';
 import type { HarvestState } from '../../../src/oai/harvest-state.ts';
 import { advancePass, startPass } from '../../../src/oai/pass.ts';
 import { openSqlite } from '../../../src/store/database.ts';

@@ -12,7 +12,7 @@ import { RETRY_POLICY } from '../base/retry-policy.ts';
 import { openAdmission } from '../flows/finds/outbox-status.ts';
 import { checkEnteredFinds } from '../flows/queue/check-entered.ts';
 import type { OaiClient } from '../oai/client.ts';
-import { assertSound } from '../outbox/backup.ts';
+import { assertSound } from '../outbox/backup-copy.ts';
 import { bindAccount, findKnownAccount, findKnownUsername } from '../outbox/bound-account.ts';
 import { recoverOpenAttempts } from '../outbox/claims.ts';
 import type { Entry, Photograph } from '../outbox/entry.ts';
@@ -40,8 +40,8 @@ import {
   reportSettled,
   type ServerClock,
 } from './push-context.ts';
-import { type ReconciledEntry, reconcile } from './reconcile.ts';
-import { sendHeld } from './resolve.ts';
+import { type ReconciledEntry, reconcile } from './reconcile-entries.ts';
+import { sendHeld } from './resolve-entries.ts';
 
 export type Harvesting = {
   open(): Promise<OaiClient>;
