@@ -162,7 +162,7 @@ const NOT_FOR_PEOPLE: readonly (readonly [why: string, path: RegExp, text: RegEx
   [
     'SQL',
     /^src\/outbox\//,
-    /^(exists \(|from entries |seq, id,|held is |entry is |\+?(entries\.)?(kind|state|project|find_id|later\.state) (=|<>|in) )/,
+    /^(coalesce\(|exists \(|finds join |finds\.id, |from entries |seq, id,|held is |entry is |\+?(entries\.)?(kind|state|project|find_id|later\.state) (=|<>|in) )/,
   ],
   ['XML', /^src\//, /^\uFEFF?<\?xml /],
   ['the first bytes of a file', /^src\/(tables|store)\//, /^SQLite format 3/],

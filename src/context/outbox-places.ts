@@ -50,7 +50,8 @@ export async function joinOutboxOfAccount(
   account: string,
 ): Promise<United | undefined> {
   const own = await context.openOutbox();
-  const { outbox: ownId, service } = readHeader(own);
+  const { outbox: ownId, service, account: bound } = readHeader(own);
+  if (bound !== account) return undefined;
   for (const id of listOutboxFolders(context.places.outboxesFolder)) {
     if (id === ownId || !existsSync(context.getOutboxPlaces(id).outboxFile)) continue;
     const other = await openIfUsable(context, id);

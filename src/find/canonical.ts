@@ -1,7 +1,12 @@
 import { collapseText, trimText } from '../text/characters.ts';
 import { NEW_PERSON } from './field.ts';
-import { FIELDS, type Field, type FindElements, getPointElement } from './fields.ts';
-import type { HarvestedElements } from './harvested-find.ts';
+import {
+  FIELDS,
+  type Field,
+  type FindElements,
+  getPointElement,
+  type HarvestedElements,
+} from './fields.ts';
 
 type Elements = FindElements | HarvestedElements;
 type Value = Elements[keyof Elements];

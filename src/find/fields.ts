@@ -2,7 +2,7 @@ import { isReadable } from '../base/issue.ts';
 import { msg } from '../base/message.ts';
 import { type GeomSystem, type PointInSystem, parsePoint } from '../place/geometry.ts';
 import { foldName } from '../text/names.ts';
-import type { FieldRow, ValueOf } from './field.ts';
+import type { FieldRow, Reference, ValueOf } from './field.ts';
 
 /**
  * Elements that a client fills, in the order of the schema. Documents, tables, questions, exports,
@@ -257,6 +257,9 @@ export type ElementName = (typeof ROWS)[number]['name'];
 export type FindElements = {
   readonly [R in (typeof ROWS)[number] as R['name']]?: ValueOf[R['kind']];
 };
+
+/** Elements of a record as the service shows them. */
+export type HarvestedElements = { readonly [Name in ElementName]?: string | Reference };
 
 export type Field = FieldRow & { readonly name: ElementName };
 

@@ -12,7 +12,13 @@ import {
 } from '../xml/element.ts';
 import { canonicalizeValue, makeNameKey } from './canonical.ts';
 import { NEW_PERSON, type Reference } from './field.ts';
-import { type ElementName, FIELDS, type Field, type FindElements } from './fields.ts';
+import {
+  type ElementName,
+  FIELDS,
+  type Field,
+  type FindElements,
+  type HarvestedElements,
+} from './fields.ts';
 
 /** Placeholder for content that the reader may not see (B-SEE-2). */
 export const FORBIDDEN_TEXT = 'HTTP/1.1 403 Forbidden';
@@ -49,8 +55,6 @@ export type HarvestedFind = {
   readonly files: readonly HarvestedFile[];
   readonly history: readonly HistoryEntry[];
 };
-
-export type HarvestedElements = { readonly [Name in ElementName]?: string | Reference };
 
 /** Parses the entity element of a record; undefined where it is no find. */
 export function parseHarvestedFind(entity: XmlElement): HarvestedFind | undefined {

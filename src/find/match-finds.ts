@@ -2,8 +2,9 @@ import { type GeomSystem, isSamePlace, type PointInSystem } from '../place/geome
 import { makeIdKey } from '../text/characters.ts';
 import { type CanonicalValue, canonicalizeValue, makeNameKey } from './canonical.ts';
 import { NEW_PERSON } from './field.ts';
+import type { HarvestedElements } from './fields.ts';
 import { type ElementName, FIELDS, type FindElements } from './fields.ts';
-import { type HarvestedElements, isAsFound } from './harvested-find.ts';
+import { isAsFound } from './harvested-find.ts';
 
 export type Matched = 'same' | 'near' | 'other';
 
@@ -199,17 +200,17 @@ function listKeys(find: Comparable, purpose: 'add' | 'list'): number[] {
   const { project, day, number, localId, point } = find;
   const details = find.details.join('\0');
   const where = point === undefined ? '' : `${Number(point.x)} ${Number(point.y)}`;
-  const keys = [['day and details', project, day, details]];
+  const keys = [['day+details', project, day, details]];
   if (!find.isPlaceWithheld)
     keys.push(
-      ['place and point', project, find.place, where],
-      ['place and day', project, find.place, day],
-      ['place and details', project, find.place, details],
-      ['point and day', project, where, day],
-      ['point and details', project, where, details],
+      ['place+point', project, find.place, where],
+      ['place+day', project, find.place, day],
+      ['place+details', project, find.place, details],
+      ['point+day', project, where, day],
+      ['point+details', project, where, details],
     );
   if (find.isPlaceWithheld || purpose === 'list')
-    keys.push(['withheld, day', project, day], ['withheld, details', project, details]);
+    keys.push(['withheld+day', project, day], ['withheld+details', project, details]);
   if (number !== '') keys.push(['number', project, number]);
   if (localId !== undefined) keys.push(['id', localId]);
   return keys.map(hashKey);

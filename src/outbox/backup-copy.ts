@@ -28,7 +28,7 @@ export function backUpOutbox(outbox: Outbox, target: string): void {
 export function assertSound(outbox: Outbox): void {
   assertUndamaged(outbox.path, outbox.sql('pragma integrity_check(1)'));
   if (outbox.sql('pragma foreign_key_check').get() !== undefined)
-    throw makeDamagedError(outbox.path, 'a reference');
+    throw makeDamagedError(outbox.path, 'foreign_key');
   for (const row of outbox.sql('select * from facts not indexed').iterate())
     parseFact(outbox.path, row);
   const ids = outbox.sql('select id from intents not indexed where content is not null');

@@ -205,7 +205,7 @@ function hashFact({ kind, subject, slot, body }: Hashed): string {
 
 /** @throws DatabaseError where the row differs from what was written */
 export function parseFact(path: string, row: unknown): Fact {
-  if (!isFactRow(row)) throw makeDamagedError(path, 'a fact');
+  if (!isFactRow(row)) throw makeDamagedError(path, 'facts');
   const { id, kind, subject, slot } = row;
   if (hashFact(row) !== id) throw makeDamagedError(path, id);
   // The hash proves that pas wrote the body for this kind.

@@ -140,7 +140,7 @@ export function countEntries(outbox: Outbox): Counts {
     ENTRY_KINDS.map((kind) => [kind, Object.fromEntries(ENTRY_STATES.map((state) => [state, 0]))]),
   ) as Record<EntryKind, Record<EntryState, number>>;
   for (const row of outbox.sql(COUNT_ENTRIES).all()) {
-    if (!isCountRow(row)) throw makeDamagedError(outbox.path, 'an entry');
+    if (!isCountRow(row)) throw makeDamagedError(outbox.path, 'entries');
     counts[row.kind][row.state] = row.count;
   }
   const hidden = outbox

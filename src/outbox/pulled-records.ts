@@ -57,7 +57,7 @@ function parseRecord({ path }: Outbox, text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    throw makeDamagedError(path, 'a pulled record');
+    throw makeDamagedError(path, 'pulled');
   }
 }
 

@@ -4,8 +4,6 @@ import { DatabaseError, PasError } from '../base/errors.ts';
 import { type Message, msg } from '../base/message.ts';
 import { RETRY_POLICY } from '../base/retry-policy.ts';
 import { formatEntry } from '../flows/finds/entry-words.ts';
-import { countEntryTotals } from '../flows/finds/outbox-status.ts';
-import { resolveRecordNames } from '../flows/queue/resolve-finds.ts';
 import { LongPauseError } from '../http/exchange.ts';
 import type { Slot } from '../http/pacer.ts';
 import { type Claim, claim, recordAnswer, type Settlement } from '../outbox/claims.ts';
@@ -15,34 +13,15 @@ import {
   findEntryById,
   findNextClaimable,
   findNextScheduled,
-  listDraftImports,
-  listHeldEntries,
 } from '../outbox/entry-queries.ts';
 import { makeDamagedError } from '../outbox/facts.ts';
-import type { Outbox } from '../outbox/open-outbox.ts';
-import { countQueued } from '../outbox/overview.ts';
 import { releaseClaims } from '../outbox/unite.ts';
 import type { Outcome } from '../pas-api/outcome.ts';
 import { buildRequest, MAX_DEPARTURE_MS, type SendResult, sendOnce } from './departure.ts';
 import { getContentKey } from './look.ts';
-import { isAbort, type PushContext, reportSettled, type StopCause } from './push-context.ts';
+import { isAbort, type PushContext, reportSettled } from './push-context.ts';
+import type { PushResult } from './push-result.ts';
 import { PushSession } from './push-session.ts';
-import type { RefusalRow } from './refusals.ts';
-
-export type PushResult = {
-  readonly accepted: number;
-  readonly refused: number;
-  readonly requests: number;
-  readonly throttled: number;
-  readonly locked: number;
-  readonly elapsedMs: number;
-  /** Entries whose last answer was outside the contract. */
-  readonly nonConforming: readonly number[];
-  /** Kinds and projects that ended with equal refusals: their other entries stay queued. */
-  readonly leftOut: readonly RefusalRow[];
-  /** Undefined when nothing is left to send. */
-  readonly stopCause: StopCause | undefined;
-};
 
 /**
  * Sends all due entries: claims the oldest, waits for its slot, records the attempt, sends it, and
@@ -375,29 +354,4 @@ function releaseLost(
   for (const { id } of lost) session.accepted.delete(id);
   if (lost.length > 0) session.lost.add(identCely);
   return lost;
-}
-
-/**
- * Counts what a push would send.
- * @param names of finds; empty means all
- * @throws UsageError for an unknown name
- */
-export function planPush(outbox: Outbox, names: readonly string[]) {
-  const recordKeys = names.length === 0 ? undefined : resolveRecordNames(outbox, names);
-  return {
-    recordKeys,
-    queued: countQueued(outbox, recordKeys),
-    /** Incomplete finds that are named, or block numbers or photographs. */
-    drafts: listDraftImports(outbox, recordKeys).flatMap(({ localId }) => localId ?? []),
-  };
-}
-
-export function countRemainingAfterPush(outbox: Outbox, { nonConforming }: PushResult) {
-  return {
-    totals: countEntryTotals(outbox),
-    held: listHeldEntries(outbox).length,
-    /** Entries that a search proved absent after an answer outside the contract. */
-    stillNonConforming: nonConforming.filter((id) => findEntryById(outbox, id)?.state === 'queued')
-      .length,
-  };
 }

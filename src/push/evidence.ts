@@ -1,5 +1,5 @@
+import type { HarvestedElements } from '../find/fields.ts';
 import {
-  type HarvestedElements,
   type HarvestedFind,
   listDifferingElements,
   parseHarvestedFind,

@@ -1,5 +1,5 @@
 import { msg } from '../base/message.ts';
-import type { HarvestedElements } from '../find/harvested-find.ts';
+import type { HarvestedElements } from '../find/fields.ts';
 import {
   type AttemptWindow,
   CLOCK_MARGIN_MS,

@@ -1,7 +1,7 @@
 import { msgid } from '../base/language.ts';
 import { msg, nmsg } from '../base/message.ts';
+import type { HarvestedElements } from '../find/fields.ts';
 import {
-  type HarvestedElements,
   type HarvestedFind,
   type HistoryEntry,
   listDifferingElements,

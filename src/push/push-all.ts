@@ -25,13 +25,12 @@ import {
   listHeldEntries,
 } from '../outbox/entry-queries.ts';
 import { type Outbox, readHeader, requireLedger, updateHeader } from '../outbox/open-outbox.ts';
-import { countQueued } from '../outbox/overview.ts';
 import { type PushLockOptions, withPushLock } from '../outbox/push-lock.ts';
 import { getPlace, takePlace, uniteWithLedger } from '../outbox/unite.ts';
 import type { Account } from '../pas-api/session.ts';
 import { type OpenService, resolveAccount } from './account.ts';
 import { openKeptPhotograph } from './departure.ts';
-import { drainQueue, explainWaiting, type PushResult } from './drain-queue.ts';
+import { drainQueue, explainWaiting } from './drain-queue.ts';
 import type { LookupContext } from './evidence.ts';
 import { type GateContext, holdBeforeDeparture, holdEntriesWithQuestions } from './look.ts';
 import {
@@ -40,6 +39,7 @@ import {
   reportSettled,
   type ServerClock,
 } from './push-context.ts';
+import { addResults, countToSend, NOTHING_SENT, type PushResult } from './push-result.ts';
 import { type ReconciledEntry, reconcile } from './reconcile-entries.ts';
 import { sendHeld } from './resolve-entries.ts';
 
@@ -399,34 +399,6 @@ function toLookupError({ outbox }: PushAllOptions, thrown: PasError): Unavailabl
         : msg`Nothing was sent. Try again later.`,
     },
   );
-}
-
-export const NOTHING_SENT: PushResult = {
-  ...{ accepted: 0, refused: 0, requests: 0, throttled: 0, locked: 0, elapsedMs: 0 },
-  nonConforming: [],
-  leftOut: [],
-  stopCause: undefined,
-};
-
-/** Counts queued entries of these kinds and records, also those that must wait. */
-export function countToSend({ outbox, kinds, recordKeys }: PushAllOptions): number {
-  const counts = countQueued(outbox, recordKeys);
-  return kinds.reduce((sum, kind) => sum + counts[kind], 0);
-}
-
-/** Adds the counts of two rounds; `leftOut` and `stopCause` are those of the second. */
-export function addResults(first: PushResult, second: PushResult): PushResult {
-  return {
-    accepted: first.accepted + second.accepted,
-    refused: first.refused + second.refused,
-    requests: first.requests + second.requests,
-    throttled: first.throttled + second.throttled,
-    locked: first.locked + second.locked,
-    elapsedMs: first.elapsedMs + second.elapsedMs,
-    nonConforming: [...first.nonConforming, ...second.nonConforming],
-    leftOut: second.leftOut,
-    stopCause: second.stopCause,
-  };
 }
 
 /** Adds the cause for which sendable entries are left: failures, or a wait. */

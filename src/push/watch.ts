@@ -9,9 +9,9 @@ import type { Message } from '../base/message.ts';
 import { RETRY_POLICY } from '../base/retry-policy.ts';
 import { findNextScheduled, listEntriesInState } from '../outbox/entry-queries.ts';
 import { findStopCauseOfProbe, probeAccess } from './access.ts';
-import type { PushResult } from './drain-queue.ts';
-import { addResults, countToSend, NOTHING_SENT, type PushAllOptions, pushAll } from './push-all.ts';
+import { type PushAllOptions, pushAll } from './push-all.ts';
 import type { StopCause } from './push-context.ts';
+import { addResults, countToSend, NOTHING_SENT, type PushResult } from './push-result.ts';
 
 export type Round = { readonly accepted: number; readonly stopCause: StopCause | undefined };
 

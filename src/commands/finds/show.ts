@@ -13,9 +13,13 @@ import {
   type RemoteState,
   toRemoteStateJson,
 } from '../../flows/finds/remote-state.ts';
-import { getDocumentOfFind, type Story, toKnownFind } from '../../flows/queue/known-finds.ts';
+import {
+  digestDocument,
+  getDocumentOfFind,
+  type Story,
+  toKnownFind,
+} from '../../flows/queue/known-finds.ts';
 import { resolveFindNames } from '../../flows/queue/resolve-finds.ts';
-import { hashSha512 } from '../../http/request-body.ts';
 import type { Entry, HeldQuestion } from '../../outbox/entry.ts';
 import { explainUncertain } from '../../push/uncertain-text.ts';
 import { displayWidth, padText } from '../../text/characters.ts';
@@ -176,7 +180,7 @@ function describeEntry(entry: Entry, whole: boolean): string[] {
     lines.push(printable(entry.reason));
   if (entry.kind === 'import' && entry.document !== null) {
     const sizeBytes = entry.document.length;
-    const digest = hashSha512(entry.document).toString('hex').slice(0, 16);
+    const digest = digestDocument(entry.document).slice(0, 16);
     const find = entry.localId ?? '';
     lines.push(
       t`document of ${sizeBytes} bytes, SHA-512 ${digest}…; to read it: ${cmd`pas show ${find} --xml`}`,
@@ -248,7 +252,7 @@ function toContentJson(entry: Entry): Record<string, unknown> {
     case 'import':
       return {
         document: entry.document?.toString('utf8') ?? null,
-        sha512: entry.document === null ? null : hashSha512(entry.document).toString('hex'),
+        sha512: entry.document === null ? null : digestDocument(entry.document),
       };
     case 'number':
       return { value: entry.value };

@@ -3,12 +3,7 @@ import { type ExitReason, UsageError } from '../../base/errors.ts';
 import { formatMoment, t } from '../../base/language.ts';
 import { cmd, quoteShellWord } from '../../base/message.ts';
 import type { Context, GlobalOptions } from '../../context/context.ts';
-import { listCommandLog, nameKept } from '../../flows/queue/undo-command.ts';
-import {
-  findLastCommand,
-  listCommands,
-  undoCommand as undoLogged,
-} from '../../outbox/command-log.ts';
+import { listCommandLog, undoLogged } from '../../flows/queue/undo-command.ts';
 import { toPrintable } from '../../text/characters.ts';
 import { defineCommand, type Runner } from '../command.ts';
 import { formatFindCount } from '../result-texts.ts';
@@ -30,25 +25,21 @@ type UndoOptions = GlobalOptions & { readonly list?: boolean };
 async function undo(context: Context, id: string | undefined): Promise<ExitReason> {
   const { terminal } = context;
   const outbox = await context.openOutbox();
-  const command =
-    id === undefined
-      ? findLastCommand(outbox)
-      : listCommands(outbox).find((each) => each.id === id);
-  if (command === undefined)
-    throw new UsageError(
-      id === undefined ? t`There is no command to undo.` : t`There is no command ${id} to undo.`,
-      { hint: t`\`${cmd`pas undo`} --list\` lists the commands.` },
-    );
   const progress = terminal.startProgress(t`Undoing`);
-  const { subjects, kept } = (() => {
+  const undone = (() => {
     try {
-      return undoLogged(outbox, command, progress.update);
+      return undoLogged(outbox, id, progress.update);
     } finally {
       progress.end();
     }
   })();
-  const named = nameKept(outbox, kept);
-  for (const { localId, because } of named) {
+  if (undone === undefined)
+    throw new UsageError(
+      id === undefined ? t`There is no command to undo.` : t`There is no command ${id} to undo.`,
+      { hint: t`\`${cmd`pas undo`} --list\` lists the commands.` },
+    );
+  const { command, finds, kept } = undone;
+  for (const { localId, because } of kept) {
     const find = toPrintable(localId);
     terminal.warn(
       because === 'attempted'
@@ -56,20 +47,20 @@ async function undo(context: Context, id: string | undefined): Promise<ExitReaso
         : t`${find} was not undone: a later command changed it. Undo the later ones first: ${cmd`pas undo`}`,
     );
   }
-  const all = formatFindCount(subjects);
+  const all = formatFindCount(finds);
   const name = `pas ${command.words}`;
   const at = formatMoment(command.at);
   terminal.printLine(
-    subjects === 0
+    finds === 0
       ? t`${name} of ${at}: nothing could be undone.`
       : t`Undone: ${name} of ${at}; ${all}.`,
   );
   terminal.printValue({
     undone: command.id,
-    finds: subjects,
-    kept: named.map(({ localId }) => localId),
+    finds,
+    kept: kept.map(({ localId }) => localId),
   });
-  return named.length > 0 ? 'dataRefused' : 'done';
+  return kept.length > 0 ? 'dataRefused' : 'done';
 }
 
 async function list(context: Context): Promise<ExitReason> {

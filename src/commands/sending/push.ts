@@ -8,11 +8,16 @@ import { openPush } from '../../context/open-push.ts';
 import { announceInstance, confirmProduction } from '../../context/open-service.ts';
 import { formatEntry, KIND_WORDS } from '../../flows/finds/entry-words.ts';
 import type { NewPerson } from '../../flows/finds/outbox-status.ts';
-import { ENTRY_KINDS, type Entry, type EntryKind } from '../../outbox/entry.ts';
+import type { Entry, EntryKind } from '../../outbox/entry.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
-import { countQueued, countWaiting, listDroppedWithDependents } from '../../outbox/overview.ts';
-import { countRemainingAfterPush, type PushResult, planPush } from '../../push/drain-queue.ts';
 import { type NotChecked, type PushAllOptions, pushAll } from '../../push/push-all.ts';
+import {
+  countRemainingAfterPush,
+  countToSend,
+  ENTRY_KINDS,
+  type PushResult,
+  planPush,
+} from '../../push/push-result.ts';
 import { sendHeld } from '../../push/resolve-entries.ts';
 import { printable } from '../../ui/terminal.ts';
 import { defineCommand, parseWholeNumber, type Runner } from '../command.ts';
@@ -105,10 +110,7 @@ export async function pushCommand(
   };
   const expected = {
     drafts: plan.drafts,
-    left: () => {
-      const counts = countQueued(outbox, plan.recordKeys);
-      return options.limit === undefined ? kinds.reduce((sum, kind) => sum + counts[kind], 0) : 0;
-    },
+    left: () => (options.limit === undefined ? countToSend(pushAllOptions) : 0),
   };
   if (options.watch !== true)
     return summarise(context, outbox, expected, await pushAll(pushAllOptions).finally(end));
@@ -246,18 +248,18 @@ function printQueued(
 /** What a push was to send: incomplete finds, and the number of entries that are still left. */
 type Expected = { readonly drafts: readonly string[]; readonly left: () => number };
 
-/** Says what waits for what. @returns true if something that was wanted is left unsent */
-function warnOfWaiting({ terminal }: Context, outbox: Outbox, left: () => number): boolean {
-  if (left() === 0) return false;
-  const { forImport, forDropped } = countWaiting(outbox);
+type Remaining = ReturnType<typeof countRemainingAfterPush>;
+
+/** Says what waits for what. */
+function warnOfWaiting({ terminal }: Context, remaining: Remaining): void {
+  const { forImport, forDropped } = remaining.waiting;
   if (forDropped > 0) {
-    const finds = listDroppedWithDependents(outbox).join(', ');
+    const finds = remaining.droppedWithDependents.join(', ');
     terminal.warn(
       t`Numbers or photographs wait for finds that were dropped (${finds}): queue these again with \`${cmd`pas resolve`} FIND --resend\`, or remove them.`,
     );
   } else if (forImport > 0)
     terminal.warn(t`Numbers or photographs wait for their finds, which were not sent.`);
-  return true;
 }
 
 function summarise(
@@ -267,7 +269,8 @@ function summarise(
   result: PushResult & { readonly atRest?: boolean },
 ): ExitReason {
   const { terminal } = context;
-  const { totals, held, stillNonConforming } = countRemainingAfterPush(outbox, result);
+  const remaining = countRemainingAfterPush(outbox, result);
+  const { totals, held, stillNonConforming } = remaining;
   const { uncertain, queued } = totals;
   const { accepted, refused, throttled, locked, stopCause } = result;
   const requests = formatRequestCount(result.requests);
@@ -307,7 +310,10 @@ function summarise(
     return totals.refused > 0 ? 'dataRefused' : 'done';
   if (stopCause !== undefined) return STOP_REASONS[stopCause.kind];
   if (totals.refused > 0 || result.leftOut.length > 0 || drafts.length > 0) return 'dataRefused';
-  if (warnOfWaiting(context, outbox, left)) return 'dataRefused';
+  if (left() > 0) {
+    warnOfWaiting(context, remaining);
+    return 'dataRefused';
+  }
   return warnNonConforming(context, stillNonConforming) ? 'outsideContract' : 'done';
 }
 

@@ -9,12 +9,12 @@ import { readSharedPause } from '../../context/pacing.ts';
 import { formatEntry, KIND_WORDS, STATE_WORDS } from '../../flows/finds/entry-words.ts';
 import {
   getOutboxStatus,
+  isPushRunning,
   isVocabularyEmpty,
   type NewPerson,
 } from '../../flows/finds/outbox-status.ts';
 import type { Entry } from '../../outbox/entry.ts';
 import type { Delay, Waiting } from '../../outbox/overview.ts';
-import { isPushRunning } from '../../outbox/push-lock.ts';
 import { explainUncertain, findReassignment } from '../../push/uncertain-text.ts';
 import { printable } from '../../ui/terminal.ts';
 import { defineCommand, type Runner } from '../command.ts';

@@ -37,7 +37,6 @@ import {
 } from '../../flows/checks/check-outbox.ts';
 import { describeOutbox, repairOutbox } from '../../flows/outbox/describe-outbox.ts';
 import type { Exchange } from '../../http/exchange.ts';
-import { DAMAGE_HINT } from '../../store/database.ts';
 import { padText } from '../../text/characters.ts';
 import { printable } from '../../ui/terminal.ts';
 import { defineCommand, type Runner } from '../command.ts';
@@ -213,7 +212,7 @@ function* checkMachine(context: Context): Generator<Check> {
   yield checkHome(places.home);
   yield checkSpace(places.home);
   yield checkPermissions([places.home, places.paceFile]);
-  yield checkDatabase('outbox', outboxFile, DAMAGE_HINT);
+  yield checkDatabase('outbox', outboxFile);
   yield checkDatabase(
     'vocabulary-file',
     places.vocabularyFile,

@@ -20,10 +20,10 @@ import {
   selectFindsToCopy,
   selectFindsToRehearse,
 } from '../../flows/outbox/rehearsal.ts';
-import { ENTRY_KINDS } from '../../outbox/entry.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
 import type { StoredFind } from '../../outbox/stored-finds.ts';
 import { pushAll } from '../../push/push-all.ts';
+import { ENTRY_KINDS } from '../../push/push-result.ts';
 import { printable, requireConfirmation } from '../../ui/terminal.ts';
 import { collect, defineCommand, type Runner } from '../command.ts';
 import { formatFindCount, formatStopCause, STOP_REASONS } from '../result-texts.ts';

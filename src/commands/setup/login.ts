@@ -15,7 +15,6 @@ import {
 } from '../../context/open-service.ts';
 import { joinOutboxOfAccount } from '../../context/outbox-places.ts';
 import { savePacingPassword } from '../../context/pacing.ts';
-import { readHeader } from '../../outbox/open-outbox.ts';
 import type { Account } from '../../pas-api/session.ts';
 import {
   acceptAccount,
@@ -108,8 +107,6 @@ export async function login(context: Context, options: LoginOptions): Promise<Ex
 
 /** A data home has one outbox for a service and account. */
 async function joinEarlierOutbox(context: Context, { identCely }: Account): Promise<void> {
-  const outbox = await context.openOutbox();
-  if (readHeader(outbox).account !== identCely) return;
   const united = await joinOutboxOfAccount(context, identCely);
   if (united !== undefined)
     context.terminal.note(

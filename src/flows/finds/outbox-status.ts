@@ -24,6 +24,8 @@ import { countFinds, findById } from '../../outbox/stored-finds.ts';
 import type { Vocabulary } from '../../vocabulary/term.ts';
 import { listHarvests } from '../../vocabulary/terms.ts';
 
+export { isPushRunning } from '../../outbox/push-lock.ts';
+
 /** Maximum of listed entries; further ones are only counted. */
 const MAX_LISTED = 1000;
 const MAX_DELAYS = 10;

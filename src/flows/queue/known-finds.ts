@@ -1,6 +1,7 @@
 import type { FindElements } from '../../find/fields.ts';
 import type { Find } from '../../find/find.ts';
 import type { ValidatedFind } from '../../find/rules.ts';
+import { hashSha512 } from '../../http/request-body.ts';
 import type { Attempt, Entry } from '../../outbox/entry.ts';
 import { type Evidence, listAttempts, listEvidence } from '../../outbox/entry-facts.ts';
 import { findImportOfFind, listEntriesOfTarget } from '../../outbox/entry-queries.ts';
@@ -52,4 +53,9 @@ export async function getDocumentOfFind(
 ) {
   const document = findImportOfFind(outbox, find.id)?.document ?? undefined;
   return document === undefined ? (await openValidation())(asFind(find)) : { document, issues: [] };
+}
+
+/** Returns the SHA-512 of a document as it is displayed. */
+export function digestDocument(document: Buffer): string {
+  return hashSha512(document).toString('hex');
 }

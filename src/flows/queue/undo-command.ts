@@ -1,9 +1,11 @@
 import {
+  findLastCommand,
   type Kept,
   type KeptCause,
   type LoggedCommand,
   listCommands,
   listWishesOfCommand,
+  undoCommand,
 } from '../../outbox/command-log.ts';
 import { parseFact } from '../../outbox/facts.ts';
 import { findIntent } from '../../outbox/intent-rows.ts';
@@ -68,8 +70,32 @@ function findElements(outbox: Outbox, intent: string | null): StoredElements | n
   return stored?.kind === 'import' ? stored.elements : null;
 }
 
+export type UndoneCommand = {
+  readonly command: LoggedCommand;
+  readonly finds: number;
+  readonly kept: readonly KeptFind[];
+};
+
+/**
+ * Undoes a command. @param id of the command; undefined for the last one
+ * @returns undefined where there is none
+ */
+export function undoLogged(
+  outbox: Outbox,
+  id: string | undefined,
+  onProgress: (doneCount: number, total: number) => void,
+): UndoneCommand | undefined {
+  const command =
+    id === undefined
+      ? findLastCommand(outbox)
+      : listCommands(outbox).find((each) => each.id === id);
+  if (command === undefined) return undefined;
+  const { subjects, kept } = undoCommand(outbox, command, onProgress);
+  return { command, finds: subjects, kept: nameKept(outbox, kept) };
+}
+
 /** Names what an undo left, by local id or by record; each find once. */
-export function nameKept(outbox: Outbox, kept: readonly Kept[]): KeptFind[] {
+function nameKept(outbox: Outbox, kept: readonly Kept[]): KeptFind[] {
   const named = new Map<string, KeptFind>();
   for (const { subject, because } of kept) {
     const localId = parseRecordSubject(subject) ?? findByUuid(outbox, subject)?.localId ?? subject;

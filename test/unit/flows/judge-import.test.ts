@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { HarvestedElements, HarvestedFind } from '../../../src/find/harvested-find.ts';
+import type { HarvestedElements } from '../../../src/find/fields.ts';
+import type { HarvestedFind } from '../../../src/find/harvested-find.ts';
 import { getShownKind } from '../../../src/push/judge-absence.ts';
 import { judgeImports, type UncertainImport } from '../../../src/push/judge-import.ts';
 import { CLOCK_MARGIN_MS, type View } from '../../../src/push/verdict.ts';

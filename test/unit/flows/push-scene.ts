@@ -5,12 +5,13 @@ import { makePace } from '../../../src/http/pacer.ts';
 import { ENTRY_KINDS, type EntryState } from '../../../src/outbox/entry.ts';
 import { listAllEntries } from '../../../src/outbox/entry-queries.ts';
 import type { Outbox } from '../../../src/outbox/open-outbox.ts';
-import { drainQueue, type PushResult } from '../../../src/push/drain-queue.ts';
+import { drainQueue } from '../../../src/push/drain-queue.ts';
 import {
   createServerClock,
   type PushContext,
   type PushEvent,
 } from '../../../src/push/push-context.ts';
+import type { PushResult } from '../../../src/push/push-result.ts';
 import { EVA_SAID } from '../../support/account-service.ts';
 import { type ManualClock, manualClock } from '../../support/manual-clock.ts';
 import { memoryPaceStore } from '../../support/memory-pace-store.ts';
