@@ -84,6 +84,7 @@ export type PushEvent =
       readonly status: number | null;
       readonly reason: Message;
       readonly count: number;
+      readonly refused: readonly string[];
     };
 
 /** Reports an entry whose state has changed: by an answer, by evidence, or after a killed push. */

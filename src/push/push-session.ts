@@ -180,13 +180,13 @@ export class PushSession {
   decideOnce(entry: Entry, sent: SendResult, access?: Outcome): Decision {
     const decision = settle(this.#state, this.#collectFacts(entry, sent, access));
     this.#state = decision.state;
-    this.#reportEnded();
     for (const effect of decision.effects) this.#apply(effect);
     return decision;
   }
 
   /** Runs the effects that follow the settlement of an attempt. */
   async applyAfter(entry: Entry, { effects }: Decision): Promise<void> {
+    this.#reportEnded();
     for (const effect of effects)
       if (effect.type === 'renew-token') await this.#renewToken(entry, effect.refused);
   }
@@ -280,9 +280,9 @@ export class PushSession {
     for (const row of this.ended) {
       if (this.#reported.some((other) => isSameScope(row, other))) continue;
       this.#reported.push(row);
-      const { kind, project, status, reason } = row;
+      const { kind, project, status, reason, records: refused } = row;
       const count = countQueuedOfScope(this.context.outbox, { kind, project });
-      this.context.report({ type: 'left_out', kind, project, status, reason, count });
+      this.context.report({ type: 'left_out', kind, project, status, reason, count, refused });
     }
   }
 }

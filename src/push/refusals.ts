@@ -10,7 +10,7 @@ export type RefusalRow = EntryScope & {
   readonly text: string;
   readonly status: number | null;
   readonly reason: Message;
-  /** Records of the refused entries, so that each counts once. */
+  /** Names of the refused finds and records: each counts once. */
   readonly records: readonly string[];
 };
 

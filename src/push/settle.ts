@@ -94,7 +94,8 @@ function countRefusal(
   if (settlement.state !== 'refused' || outcome.kind === 'content-changed') return state;
   const { reason } = settlement;
   const text = `${status} ${reason} ${settlement.issues.map(({ message }) => message).join(' ')}`;
-  const refusal = { ...scope, text, reason, status: status ?? null, record: entry.recordKey };
+  const record = entry.localId ?? entry.identCely ?? entry.recordKey;
+  const refusal = { ...scope, text, reason, status: status ?? null, record };
   return { ...state, refusals: withRefusal(state.refusals, refusal) };
 }
 

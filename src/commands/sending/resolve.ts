@@ -39,9 +39,13 @@ type ResolveOptions = GlobalOptions & {
 
 export function register(program: Command, run: Runner): void {
   defineCommand(program, {
-    name: 'resolve <find>',
+    name: 'resolve <finds...>',
     summary: t`Resolve uncertain entries after checking the service; resend or drop refused ones.`,
-    examples: ['pas resolve K-017', 'pas resolve K-017 --created C-202400101-N00042'],
+    examples: [
+      'pas resolve K-017',
+      'pas resolve K-017 --created C-202400101-N00042',
+      'pas resolve K-017 K-018 --resend',
+    ],
   })
     .option('--created <identifier>', t`the service has it, as the record with this identifier`)
     .option('--resend', t`the service does not have it: send it again`)
@@ -52,16 +56,25 @@ export function register(program: Command, run: Runner): void {
       parseWholeNumber,
     )
     .option('--yes', t`do not ask whether the record belongs to the find`)
-    .action((find: string, options: ResolveOptions) =>
-      run(options, (context) => resolve(context, find, options)),
+    .action((finds: string[], options: ResolveOptions) =>
+      run(options, (context) => resolve(context, finds, options)),
     );
 }
 
 async function resolve(
   context: Context,
-  name: string,
+  names: readonly string[],
   options: ResolveOptions,
 ): Promise<ExitReason> {
+  const isForOne = options.created !== undefined || options.entry !== undefined;
+  const isSaid = options.resend === true || options.drop === true;
+  if (names.length > 1 && (isForOne || !isSaid))
+    throw new UsageError(t`Several finds can be resolved with --resend or --drop only.`);
+  for (const name of names) await resolveOne(context, name, options);
+  return 'done';
+}
+
+async function resolveOne(context: Context, name: string, options: ResolveOptions): Promise<void> {
   const { terminal } = context;
   const outbox = await context.openOutbox();
   const entryId = options.entry;
@@ -72,7 +85,7 @@ async function resolve(
   const open =
     only === undefined || only.kind === 'created' ? openDecision(outbox, name, entryId) : undefined;
   const decision = only ?? (open && (await ask(context, outbox, name, open, entryId)));
-  if (decision === undefined) return 'done';
+  if (decision === undefined) return;
   if (decision.kind === 'created' && open !== undefined)
     await checkRecord(context, outbox, name, open.entry, decision.identCely, options);
 
@@ -98,7 +111,6 @@ async function resolve(
     find: name,
     settled: settled.map((entry) => ({ entry: entry.id, kind: entry.kind })),
   });
-  return 'done';
 }
 
 function parseDecisions({ created, resend, drop }: ResolveOptions): Decision[] {
