@@ -194,14 +194,39 @@ function isServiceOfProfile(outbox: Outbox, { kind, baseUrl }: Profile): boolean
  */
 export function assertBinding(outbox: Outbox, profile: Profile): void {
   if (isServiceOfProfile(outbox, profile)) return;
-  const { address } = readHeader(outbox);
+  const { address, kind } = readHeader(outbox);
   const { name, baseUrl } = profile;
+  if (kind !== profile.kind)
+    throw new ConfigError(
+      msg`Profile ${name} is of the kind ${profile.kind}, but its outbox ${outbox.path} of the kind ${kind}. Nothing was changed.`,
+      {
+        hint: msg`Set kind of ${name} back to ${kind}, and make a new profile: ${cmd`pas init --base-url ${baseUrl} --name`} NAME`,
+      },
+    );
   throw new ConfigError(
     msg`Profile ${name} has ${baseUrl}, but its outbox ${outbox.path} is for ${address}. Nothing was changed.`,
     {
-      hint: msg`Set base_url of ${name} back to ${address}, and make a new profile: ${cmd`pas init --base-url ${baseUrl} --name`} NAME`,
+      hint: msg`If it is the same service, at a new address, say so on a terminal: ${cmd`pas push`}. If not, set base_url of ${name} back to ${address}, and make a new profile: ${cmd`pas init --base-url ${baseUrl} --name`} NAME`,
     },
   );
+}
+
+/**
+ * Asks if a new address in the profile is that of the outbox's service, where the ledger does not
+ * know it; a yes is remembered there.
+ */
+export async function followMovedService(
+  { getProfile, getOutboxPlaces, openOutboxById }: DataHome & { getProfile(): Profile },
+  confirm: (before: string, now: string) => Promise<boolean>,
+): Promise<void> {
+  const { outbox: id, baseUrl, kind } = getProfile();
+  if (id === undefined || !existsSync(getOutboxPlaces(id).outboxFile)) return;
+  const outbox = await openOutboxById(id);
+  const { address, kind: ownKind, service } = readHeader(outbox);
+  const { ledger } = outbox;
+  const isKnown = ledger === undefined || ledger.findService(baseUrl) !== undefined;
+  if (isKnown || kind !== ownKind || isEmptyOutbox(outbox)) return;
+  if (await confirm(address, baseUrl)) ledger.moveAddress(baseUrl, service);
 }
 
 /** Returns sorted names of folders that may be outboxes. */

@@ -287,7 +287,7 @@ function summarize(
   facts: readonly Fact[],
   intent: string | undefined,
   wish: CurrentBody,
-  { intents, wanted }: SlotState,
+  { intents, wanted, decisions }: SlotState,
 ): Summary {
   const attempted = facts.filter(
     (fact): fact is FactOf<'attempted'> =>
@@ -301,7 +301,10 @@ function summarize(
       if (ids.has(id) && (kind === 'unknown' || kind === 'open')) unknownAttempts += 1;
     }
   const held = wanted.kind === 'disputed' ? EDITED_TWICE : null;
-  const last = findLastEvent(facts, ids, intent);
+  const inForce = facts.filter(
+    (fact) => fact.kind !== 'decided' || (fact.body.answer !== 'undo' && decisions.includes(fact)),
+  );
+  const last = findLastEvent(inForce, ids, intent);
   const isNewer = last === undefined || (last.body.at < wish.at && wish.intent !== null);
   if (isNewer) return { attempts: ids.size, unknownAttempts, held, notBeforeAt: 0, reason: null };
   return {

@@ -51,6 +51,7 @@ export type Ledger = {
   getService(address: string, kind: ServiceKind, proposedId?: string): string;
   /** Returns services of this kind at which the account is known, except one. */
   listServicesOfAccount(account: string, kind: ServiceKind, except: string): string[];
+  findService(address: string): string | undefined;
   listAddresses(service: string): string[];
   /** Says that an address belongs to this service. */
   moveAddress(address: string, service: string): void;
@@ -210,7 +211,12 @@ type Parts = {
 
 type ServiceFunctions = Pick<
   Ledger,
-  'getService' | 'listServicesOfAccount' | 'listAddresses' | 'moveAddress' | 'addAccount'
+  | 'getService'
+  | 'findService'
+  | 'listServicesOfAccount'
+  | 'listAddresses'
+  | 'moveAddress'
+  | 'addAccount'
 >;
 
 function makeServiceFunctions({ sql, change, listTexts }: Parts): ServiceFunctions {
@@ -222,6 +228,7 @@ function makeServiceFunctions({ sql, change, listTexts }: Parts): ServiceFunctio
   const findService = (address: string): string | undefined =>
     listTexts('select service from addresses where address = ?', address).at(0);
   return {
+    findService,
     getService: (address, kind, proposedId) =>
       findService(address) ??
       change(() => {

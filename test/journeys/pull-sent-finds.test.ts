@@ -56,8 +56,8 @@ async function start(user: string, finds: number, ...flags: string[]): Promise<v
   outbox.close();
 }
 
-/** The same profile, of another kind. */
-async function become(kind: string, oaiAuth: string): Promise<void> {
+/** The same profile, with another sign-in for harvesting. */
+async function harvestAs(oaiAuth: string): Promise<void> {
   const { base_url, oai_base, schema_base } = service;
   await expectDone(
     home.pas(
@@ -65,7 +65,7 @@ async function become(kind: string, oaiAuth: string): Promise<void> {
       '--name',
       'mock',
       '--kind',
-      kind,
+      'training',
       '--username',
       'archaeologist',
       '--oai-auth',
@@ -305,7 +305,7 @@ describe('finds that an archaeologist sent', () => {
     await service.faults();
     // An older record of the seed, that the list of changes does not show any more.
     await expectDone(home.pas('resolve', 'K-6', '--created', 'C-202400101-N00001', '--yes'));
-    await become('production', 'basic');
+    await harvestAs('basic');
     const [only, ...otherFinds] = await news();
     expect([only?.find, otherFinds]).toEqual(['K-6', []]);
     expect(only?.standing).not.toBe('missing');
@@ -371,7 +371,7 @@ describe('content that the account may not see', () => {
 
   test('is everything but archived records for an anonymous pull, which says why', async () => {
     await start('archaeologist', 2, '--deployed');
-    await become('production', 'none');
+    await harvestAs('none');
     const run = await expectDone(home.pas('pull'));
     expect(run.stderr).toMatch(/K-1.*K-2.*does not sign in for harvesting/s);
   });

@@ -6,6 +6,7 @@ import { makeInitCommand } from '../../context/config.ts';
 import type { Context, GlobalOptions } from '../../context/context.ts';
 import { openPush } from '../../context/open-push.ts';
 import { announceInstance, confirmProduction } from '../../context/open-service.ts';
+import { followMovedService } from '../../context/profile-outbox.ts';
 import { formatEntry, KIND_WORDS } from '../../flows/finds/entry-words.ts';
 import type { NewPerson } from '../../flows/finds/outbox-status.ts';
 import type { Entry, EntryKind } from '../../outbox/entry.ts';
@@ -86,8 +87,11 @@ export async function pushCommand(
   options: PushOptions,
 ): Promise<ExitReason> {
   const { terminal } = context;
+  if (mayAsk(context, options) && options.dryRun !== true)
+    await followMovedService(context, (before, now) => confirmMoved(context, before, now));
   const outbox =
     options.dryRun === true ? await context.openOutbox() : await context.openOutboxToPush();
+  outbox.command.words = 'push';
   if (options.watch === true && (options.dryRun === true || options.limit !== undefined))
     throw new UsageError(
       t`--watch runs until you stop it, so it cannot be combined with --limit or --dry-run.`,
@@ -191,6 +195,12 @@ async function confirmSameService(
   const names = addresses.join(', ');
   return (await prompt()).confirm(
     t`This account has sent from this machine to ${names}. Is ${baseUrl} the same service, at a new address?`,
+  );
+}
+
+async function confirmMoved({ prompt }: Context, before: string, now: string): Promise<boolean> {
+  return (await prompt()).confirm(
+    t`The outbox of this profile is for ${before}. Is ${now} the same service, at a new address?`,
   );
 }
 

@@ -77,6 +77,7 @@ async function resolve(
 async function resolveOne(context: Context, name: string, options: ResolveOptions): Promise<void> {
   const { terminal } = context;
   const outbox = await context.openOutbox();
+  outbox.command.words = 'resolve';
   const entryId = options.entry;
   const decisions = parseDecisions(options);
   const [only] = decisions;
