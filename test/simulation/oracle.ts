@@ -89,10 +89,10 @@ function judgeFind(asked: Asked, evidence: Evidence): string[] {
   const mayBeKnown = sharers.filter(
     (entry) => !isGivenAgain(entry) || accepted.some(({ outbox }) => outbox === entry.outbox),
   );
-  const shared = mayBeKnown.filter((entry) =>
-    knownRecords.some(
-      (record) => record.ident === entry.ident && !isForNobodyToTell(record, asked, evidence),
-    ),
+  // Finds that are the same in all, sent from two places, cannot be told apart.
+  const isTold = (entry: Entry): boolean => !twins.some(({ id: twin }) => twin === entry.find);
+  const shared = mayBeKnown.filter(
+    (entry) => isTold(entry) && knownRecords.some(({ ident }) => ident === entry.ident),
   );
   const sharedInOne = homes.flatMap((entries) =>
     entries.filter(
@@ -188,38 +188,6 @@ function isPlain(asked: Asked, evidence: Evidence): boolean {
     !curated.has(asked.id)
   );
 }
-
-/**
- * Finds that are the same in all, entered by one person at two places and sent at one time, cannot
- * be told apart.
- */
-function isForNobodyToTell(
-  { ident, madeMs }: ServiceRecord,
-  asked: Asked,
-  evidence: Evidence,
-): boolean {
-  const ids = findTwins(asked, evidence).map(({ id }) => id);
-  return (
-    ids.length > 1 &&
-    (evidence.wereClocksSet ||
-      evidence.homes.flat().filter((entry) => {
-        const isNear =
-          madeMs >= maySinceMs(entry) - NEAR_MS &&
-          madeMs <= (entry.triedUntilMs ?? madeMs) + NEAR_MS;
-        return (
-          ids.includes(entry.find) && entry.kind === 'import' && entry.ident === ident && isNear
-        );
-      }).length > 1)
-  );
-}
-
-/** Entries queued since before a copy of the outbox may have sent a look. */
-function maySinceMs({ triedFromMs, queuedMs, wasAbsent }: Entry): number {
-  return triedFromMs === null || wasAbsent === 1 ? queuedMs : triedFromMs;
-}
-
-/** As long as the service may take for a request, and some. */
-const NEAR_MS = 1_200_000;
 
 /** Photographs and numbers. */
 function judgeChanges(asked: Asked, evidence: Evidence): string[] {

@@ -22,30 +22,12 @@ export type Entry = {
   readonly digest: string | null;
   readonly service: string;
   readonly attempts: number;
-  /**
-   * When it may have reached the service first, and was tried last, by the clock of its machine.
-   */
-  readonly triedFromMs: number | null;
-  readonly triedUntilMs: number | null;
-  readonly queuedMs: number;
-  /** It was proven not to be at the service, and has waited to be sent since. */
-  readonly wasAbsent: 0 | 1;
 };
-
-const NEVER_ARRIVED = `('cut', 'not-delivered', 'not-sent', 'throttled', 'closed', 'unauthorised')`;
-
-const IS_OF_ENTRY = `tried.kind = 'attempted' and tried.subject = entries.subject and (tried.slot = key or tried.body ->> 'intent' = key)`;
 
 const ENTRIES = `select entries.id, coalesce(local_id, entries.ident_cely) as find, kind, state, held ->> 'basis' as held, held ->> 'matched' as matched,
     coalesce(hidden, 0) as isHidden, entries.ident_cely as ident, entries.value as value,
     photograph ->> 'sha512' as digest, attempts,
-    (select outbox from header) as outbox, (select address from header) as service,
-    (select min(tried.body ->> 'at') from facts as tried where ${IS_OF_ENTRY} and not exists (
-       select 1 from facts as answered where answered.subject = tried.subject and answered.kind = 'answered'
-         and answered.body ->> 'attempt' = tried.id and answered.body ->> 'outcome' in ${NEVER_ARRIVED})) as triedFromMs,
-    (select max(tried.body ->> 'at') from facts as tried where ${IS_OF_ENTRY}) as triedUntilMs,
-    entries.created_at as queuedMs,
-    exists (select 1 from facts as absent where absent.subject = entries.subject and absent.kind = 'absent') as wasAbsent
+    (select outbox from header) as outbox, (select address from header) as service
   from entries left join finds on finds.id = find_id order by entries.id`;
 
 /** Entries of all outboxes of a home. */

@@ -32,12 +32,12 @@ export function findAsked(
 export function answerTo(entry: Entry, knowledge: Known): readonly string[] | undefined {
   const asked = findAsked(entry, knowledge);
   if (asked === undefined) return undefined;
-  // A colleague's.
-  if (entry.profile !== asked.account && entry.profile !== 'training') return ['--drop'];
   const record = knowledge.records.find(({ ident }) => ident === entry.ident);
   if (entry.kind !== 'import' && record?.isDeleted === true) return ['--drop'];
   switch (entry.kind) {
     case 'import':
+      // A colleague's.
+      if (entry.profile !== asked.account && entry.profile !== 'training') return ['--drop'];
       return answerToImport(entry, asked, knowledge);
     case 'photo':
       if (record?.digests.includes(entry.digest ?? '') === true) return created(record);

@@ -271,7 +271,11 @@ class Scene {
   readonly #machines: ReadonlyMap<MachineName, Machine>;
   readonly #asked = new Map<string, Asked>();
   /** What was wanted before each command of a person, and after it. */
-  readonly #commands = new Map<string, { readonly before: Wishes; readonly after: Wishes }>();
+  readonly #commands = new Map<
+    string,
+    { readonly place: string; readonly before: Wishes; readonly after: Wishes }
+  >();
+  readonly #undone = new Set<string>();
   readonly #tables = new Map<
     string,
     {
@@ -810,7 +814,8 @@ class Scene {
   }
 
   /** One action of a person. */
-  async #act({ machine, account, does, find, value, killedAfter }: Done): Promise<void> {
+  async #act(done: Done): Promise<void> {
+    const { machine, account, does, find, value, killedAfter } = done;
     const { time } = this.#stage;
     const asked = this.#asked.get(find);
     const run = (...args: string[]): Promise<Ended> =>
@@ -840,11 +845,11 @@ class Scene {
         return;
       }
       case 'take-back':
-        await this.#takeBack(machine, account, () => run('undo'));
+        await this.#takeBack(done);
         return;
       case 'redo': {
-        const undo = readLastCommand(this.#home(machine), account, 'undo:%')?.split(' ').at(-1);
-        if (undo !== undefined) await this.#takeBack(machine, account, () => run('undo', undo));
+        const undo = readLastCommand(this.#home(machine), account, 'undo:%');
+        if (undo !== undefined) await this.#takeBack(done, undo);
         return;
       }
       case 'photo': {
@@ -925,12 +930,22 @@ class Scene {
 
   /** Does what a person does by one command, and remembers what was wanted before it. */
   async #command(name: MachineName, profile: Profile, work: () => Promise<unknown>): Promise<void> {
-    const idBefore = readLastCommand(this.#home(name), profile);
     const before = this.#wishes();
+    const id = await this.#findNewCommand(name, profile, work);
+    if (id !== undefined)
+      this.#commands.set(id, { place: `${name} ${profile}`, before, after: this.#wishes() });
+  }
+
+  /** Returns the command that the work made, by its words and its UUID. */
+  async #findNewCommand(
+    name: MachineName,
+    profile: Profile,
+    work: () => Promise<unknown>,
+  ): Promise<string | undefined> {
+    const before = readLastCommand(this.#home(name), profile);
     await work();
-    const id = readLastCommand(this.#home(name), profile);
-    if (id !== undefined && id !== idBefore)
-      this.#commands.set(id, { before, after: this.#wishes() });
+    const last = readLastCommand(this.#home(name), profile);
+    return last === before ? undefined : last;
   }
 
   #wishes(): Wishes {
@@ -938,11 +953,27 @@ class Scene {
   }
 
   /** What a command changed is as it was before it, or nobody knows. */
-  async #takeBack(name: MachineName, profile: Profile, run: () => Promise<Ended>): Promise<void> {
-    const { code } = await run();
-    const [, uuid] = /^undo:(\S+)/.exec(readLastCommand(this.#home(name), profile) ?? '') ?? [];
-    const [, command] = [...this.#commands].find(([id]) => id.endsWith(` ${uuid}`)) ?? [];
-    if (command === undefined) return;
+  async #takeBack(
+    { machine: name, account: profile, killedAfter }: Done,
+    undo?: string,
+  ): Promise<void> {
+    const place = `${name} ${profile}`;
+    const last = [...this.#commands].findLast(
+      ([id, each]) => each.place === place && !id.startsWith('undo:') && !this.#undone.has(id),
+    )?.[0];
+    let code: number | null = null;
+    const args = ['undo', ...(undo === undefined ? [] : [getUuid(undo)])];
+    const made = await this.#findNewCommand(name, profile, async () => {
+      ({ code } = await this.#stage.time.until(this.#pas(name, profile, args, { killedAfter })));
+    });
+    const [, uuid] = /^undo:(\S+)/.exec(made ?? '') ?? [];
+    const [undone, command] = [...this.#commands].find(([id]) => getUuid(id) === uuid) ?? [];
+    if (undone === undefined || command === undefined) return;
+    if (undo === undefined && undone !== last && !this.#wasCopied)
+      this.#violations.push(`undo took back ${undone}, and ${last} was the last command`);
+    this.#undone.add(undone);
+    const [, redone] = /^undo:(\S+)/.exec(undone) ?? [];
+    for (const id of this.#undone) if (getUuid(id) === redone) this.#undone.delete(id);
     for (const [id, after] of command.after) {
       const asked = this.#asked.get(id);
       const before = command.before.get(id);
@@ -1463,6 +1494,10 @@ function withoutKill({ killedAfter: _killedAfter, ...done }: Done): Done {
 
 function getMachine(name: MachineName): (typeof MACHINES)[number] {
   return name === 'second' ? 'laptop' : name;
+}
+
+function getUuid(command: string): string {
+  return command.split(' ').at(-1) ?? '';
 }
 
 function pickWish({ photos, numbers, wasGivenUp, unwantedWith, edited }: Wish): Wish {
