@@ -7,7 +7,8 @@ create table addresses (address text primary key, service text not null referenc
 create table accounts (account text not null, service text not null references services (id), primary key (account, service)) strict, without rowid;
 
 -- Versions of finds, numbers and photographs that were wanted after an attempt; as in the outbox (schemas/outbox).
-create table intents (id text primary key, kind text not null, subject text not null, content text not null, document blob, digest text) strict;
+create table intents (id text primary key, kind text not null, subject text not null, content text not null,
+  document blob, issues text, prepared_id text) strict;
 
 -- As in the outbox. An attempted fact has its intent, its wish and its document within.
 create table facts (

@@ -40,12 +40,11 @@ create table intents (
   subject text not null,
   -- null after thinning
   content text,
-  -- of an import, from its content and the profile, so that the id does not cover them: the bytes that passed validation, and the
+  -- of an import, from its content and the profile, so that they have an id of their own: the bytes that passed validation, and the
   -- findings; without a document it is a draft
   document blob,
-  -- SHA-256 of the document
-  digest text,
-  issues text
+  issues text,
+  prepared_id text
 ) strict;
 
 create index intents_of_subject on intents (subject);
@@ -107,7 +106,8 @@ create table entries (
   project text, value text, expects text, photograph text,
   attempts integer not null, unknown_attempts integer not null, not_before_at integer not null,
   -- a question for a person, and the last inconclusive lookup, as JSON
-  held text, lookup text, reason text, issues text,
+  held text check (json_valid(held)), lookup text check (json_valid(lookup)),
+  reason text check (json_valid(reason)), issues text check (json_valid(issues)),
   created_at integer not null, updated_at integer not null
 ) strict;
 

@@ -4,10 +4,15 @@ import { cmd, msg } from '../base/message.ts';
 import { createRowParser, isSchemaDamage, isText, parseTexts } from '../store/database.ts';
 import { assertUndamaged, copyDatabase } from '../store/database-file.ts';
 import { makeDamagedError, parseFact } from './facts.ts';
-import { findIntent, isSoundDocument } from './intent-rows.ts';
-import { makeIntentId } from './intents.ts';
 import { type Outbox, openOutbox, readHeader, recordCopy } from './open-outbox.ts';
 import { refold } from './record-facts.ts';
+import {
+  INTENT_COLUMNS,
+  isSoundContent,
+  isSoundlyPrepared,
+  parseStoredIntent,
+  type StoredIntent,
+} from './stored-intent.ts';
 
 /** Tables of every outbox; a file without them belongs to another program. */
 const TABLES_OF_AN_OUTBOX = ['header', 'intents', 'facts', 'finds', 'entries'];
@@ -31,42 +36,57 @@ export function assertSound(outbox: Outbox): void {
     throw makeDamagedError(outbox.path, 'foreign_key');
   for (const row of outbox.sql('select * from facts not indexed').iterate())
     parseFact(outbox.path, row);
-  const ids = outbox.sql('select id from intents not indexed where content is not null');
-  for (const id of parseTexts(ids.pluck().all())) {
-    if (!isSoundIntent(outbox, id) || !isSoundDocument(outbox, id))
-      throw makeDamagedError(outbox.path, id);
-  }
+  for (const row of outbox.sql(`select ${INTENT_COLUMNS} from intents not indexed`).iterate())
+    parseStoredIntent(outbox.path, row);
   readHeader(outbox);
 }
 
-/** Removes facts, and the content of intents, that differ from what was written. @returns their ids */
-export function removeDamaged(outbox: Outbox): string[] {
+export type Removed = {
+  /** Finds or records of which a fact or the content of an intent was removed. */
+  readonly subjects: readonly string[];
+  /** Ids of intents without content now. */
+  readonly intents: readonly string[];
+  /** Finds without document now. */
+  readonly drafts: readonly string[];
+};
+
+/** Removes what differs from what was written. */
+export function removeDamaged(outbox: Outbox): Removed {
   return outbox.change(() => {
     const facts = outbox
       .sql('select * from facts not indexed')
       .all()
-      .filter((row) => !isSoundRow(outbox, row));
-    const ids = facts.map((row) => parseId(row).id);
+      .filter((row) => !isSoundRow(outbox, row))
+      .map(parseNamed);
+    const contents: Named[] = [];
+    const prepared: Named[] = [];
+    for (const row of outbox.sql(`select ${INTENT_COLUMNS} from intents not indexed`).iterate()) {
+      const stored = row as StoredIntent;
+      if (!isSoundContent(stored)) contents.push(parseNamed(row));
+      else if (!isSoundlyPrepared(stored)) prepared.push(parseNamed(row));
+    }
     // They refer to facts, and are made again.
-    if (ids.length > 0)
+    if (facts.length > 0)
       for (const cache of ['entries', 'finds']) outbox.sql(`delete from ${cache}`).run();
-    for (const id of ids) outbox.sql('delete from facts where id = ?').run(id);
+    for (const { id } of facts) outbox.sql('delete from facts where id = ?').run(id);
     for (const column of ['held', 'lookup'])
       outbox.sql(`update entries set ${column} = null where not json_valid(${column})`).run();
-    const intents = parseTexts(
-      outbox.sql('select id from intents not indexed where content is not null').pluck().all(),
-    );
-    const contents = intents.filter((id) => !isSoundIntent(outbox, id));
-    for (const id of contents) outbox.sql('update intents set content = null where id = ?').run(id);
-    // Without a document a find is a draft, of which `pas validate` makes one again.
-    const documents = intents.filter((id) => contents.includes(id) || !isSoundDocument(outbox, id));
-    for (const id of documents)
-      outbox.sql('update intents set document = null, digest = null where id = ?').run(id);
-    return [...ids, ...documents];
+    for (const { id } of contents)
+      outbox.sql('update intents set content = null where id = ?').run(id);
+    for (const { id } of [...contents, ...prepared])
+      outbox
+        .sql('update intents set document = null, issues = null, prepared_id = null where id = ?')
+        .run(id);
+    return {
+      subjects: [...facts, ...contents].map(({ subject }) => subject),
+      intents: contents.map(({ id }) => id),
+      drafts: prepared.map(({ subject }) => subject),
+    };
   });
 }
 
-const parseId = createRowParser({ id: isText });
+const parseNamed = createRowParser({ id: isText, subject: isText });
+type Named = ReturnType<typeof parseNamed>;
 
 function isSoundRow(outbox: Outbox, row: unknown): boolean {
   try {
@@ -75,15 +95,6 @@ function isSoundRow(outbox: Outbox, row: unknown): boolean {
   } catch (thrown) {
     if (isDamaged(thrown)) return false;
     throw thrown;
-  }
-}
-
-function isSoundIntent(outbox: Outbox, id: string): boolean {
-  try {
-    const intent = findIntent(outbox, id);
-    return intent !== undefined && makeIntentId(intent) === id;
-  } catch {
-    return false;
   }
 }
 

@@ -16,8 +16,7 @@ import {
   serializeFact,
 } from './facts.ts';
 import { foldSlot } from './fold.ts';
-import { getVerifiedIntent } from './intent-rows.ts';
-import { serializeIntent } from './intents.ts';
+import { getStoredIntent } from './intent-rows.ts';
 import { type Outbox, readHeader, requireLedger } from './open-outbox.ts';
 import { appendFacts, findScope, refold } from './record-facts.ts';
 import { serializeIssues, storeMessage } from './stored-text.ts';
@@ -114,7 +113,7 @@ function makeAttemptedBody(outbox: Outbox, entry: Entry, departure: Departure): 
   const wish = facts.find(({ id }) => id === wishId);
   if (wish?.kind !== 'current') throw makeDamagedError(outbox.path, `entry ${entry.id}`);
   const { fromMs, sentByMs } = departure;
-  const document = entry.kind === 'import' ? (entry.document?.toString('utf8') ?? null) : null;
+  const { content, document } = getStoredIntent(outbox, entry.intent);
   return {
     ...departure,
     intent: entry.intent,
@@ -126,9 +125,9 @@ function makeAttemptedBody(outbox: Outbox, entry: Entry, departure: Departure): 
     target: entry.kind === 'import' ? null : entry.identCely,
     localId: entry.localId,
     content: packContent({
-      intent: serializeIntent(getVerifiedIntent(outbox, entry.intent)),
+      intent: content,
       current: JSON.stringify(wish.body),
-      document,
+      document: document?.toString('utf8') ?? null,
     }),
     nonce: makeNonce(),
   };

@@ -22,7 +22,7 @@ import {
   type PhotoEntry,
   type Target,
 } from './entry.ts';
-import { makeDamagedError, type StoredPhotograph } from './facts.ts';
+import { readStored, type StoredPhotograph } from './facts.ts';
 import type { Outbox } from './open-outbox.ts';
 import {
   deserializeIssues,
@@ -75,11 +75,7 @@ const parseRow = createRowParser({
 /** @throws DatabaseError where the row differs from what was written */
 function parseEntry(outbox: Outbox, stored: unknown): Entry {
   const row = parseRow(stored);
-  try {
-    return makeEntry(row);
-  } catch (cause) {
-    throw makeDamagedError(outbox.path, `entry ${row.id}`, cause);
-  }
+  return readStored(outbox.path, `entry ${row.id}`, () => makeEntry(row));
 }
 
 function makeEntry(row: ReturnType<typeof parseRow>): Entry {

@@ -1,7 +1,7 @@
 import { hash, randomUUID } from 'node:crypto';
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import type { ServerMs } from '../base/clock.ts';
-import { DatabaseError } from '../base/errors.ts';
+import { DatabaseError, PasError } from '../base/errors.ts';
 import { msg, type StoredMessage } from '../base/message.ts';
 import type { AttemptOutcome } from '../base/outcomes.ts';
 import {
@@ -218,6 +218,16 @@ export function makeDamagedError(path: string, what: string, cause?: unknown): D
     damaged: true,
     hint: DAMAGE_HINT,
   });
+}
+
+/** Reads stored values. @throws DatabaseError for whatever they make `read` throw */
+export function readStored<T>(path: string, what: string, read: () => T): T {
+  try {
+    return read();
+  } catch (thrown) {
+    if (thrown instanceof PasError) throw thrown;
+    throw makeDamagedError(path, what, thrown);
+  }
 }
 
 export function packContent(content: AttemptContent): string {

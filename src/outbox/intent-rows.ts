@@ -1,13 +1,5 @@
-import { hash } from 'node:crypto';
 import type { Issue } from '../base/issue.ts';
-import {
-  createRowParser,
-  isBytes,
-  isNumber,
-  isText,
-  makeMemberGuard,
-  orNull,
-} from '../store/database.ts';
+import { createRowParser, isNumber, isText, makeMemberGuard, orNull } from '../store/database.ts';
 import { makeDamagedError } from './facts.ts';
 import {
   INTENT_KINDS,
@@ -17,6 +9,12 @@ import {
   serializeIntent,
 } from './intents.ts';
 import type { Outbox } from './open-outbox.ts';
+import {
+  INTENT_COLUMNS,
+  makePreparedId,
+  parseStoredIntent,
+  type StoredIntent,
+} from './stored-intent.ts';
 import { serializeIssues } from './stored-text.ts';
 
 /** What follows from an import and the profile: the bytes that passed validation, or none. */
@@ -53,27 +51,23 @@ export function findIntent(outbox: Outbox, id: string): Intent | undefined {
 }
 
 /**
- * Verifies an intent and its document before it is sent.
- * @throws DatabaseError where it is missing or damaged
+ * Returns an intent with its content; undefined where it is unknown, or was thinned.
+ * @throws DatabaseError where it is damaged
  */
-export function getVerifiedIntent(outbox: Outbox, id: string): Intent {
-  const intent = findIntent(outbox, id);
-  if (intent === undefined || makeIntentId(intent) !== id || !isSoundDocument(outbox, id))
-    throw makeDamagedError(outbox.path, id);
-  return intent;
+export function findStoredIntent(
+  outbox: Outbox,
+  id: string,
+): (StoredIntent & { readonly content: string }) | undefined {
+  const row = outbox.sql(`select ${INTENT_COLUMNS} from intents where id = ?`).get(id);
+  const stored = row === undefined ? undefined : parseStoredIntent(outbox.path, row);
+  return stored?.content == null ? undefined : { ...stored, content: stored.content };
 }
 
-/** Tells if the stored document is the one that was written. */
-export function isSoundDocument(outbox: Outbox, id: string): boolean {
-  const row = outbox.sql('select document, digest from intents where id = ?').get(id);
-  const { document, digest } = parseDocument(row);
-  return digest === hashDocument(document);
-}
-
-const parseDocument = createRowParser({ document: orNull(isBytes), digest: orNull(isText) });
-
-export function hashDocument(document: Uint8Array | null): string | null {
-  return document === null ? null : hash('sha256', document, 'base64url');
+/** Returns an intent before it is sent. @throws DatabaseError where it is missing or damaged */
+export function getStoredIntent(outbox: Outbox, id: string): StoredIntent & { content: string } {
+  const stored = findStoredIntent(outbox, id);
+  if (stored === undefined) throw makeDamagedError(outbox.path, id);
+  return stored;
 }
 
 /** Stores an intent; one that is known stays, with the newest document. @returns its id */
@@ -83,39 +77,31 @@ export function storeIntent(
   { document, issues }: Prepared = NOTHING_PREPARED,
 ): string {
   const id = makeIntentId(intent);
+  const { kind, subject } = intent;
+  const prepared = { document, issues: serializeIssues(issues) };
+  const preparedId = makePreparedId(id, prepared);
   outbox
     .sql(
-      `insert into intents (id, kind, subject, content, document, digest, issues) values (?, ?, ?, ?, ?, ?, ?)
-       on conflict (id) do update set content = coalesce(content, excluded.content),
-         document = excluded.document, digest = excluded.digest, issues = excluded.issues`,
+      `${INSERT} document = excluded.document, issues = excluded.issues, prepared_id = excluded.prepared_id`,
     )
-    .run(
-      id,
-      intent.kind,
-      intent.subject,
-      serializeIntent(intent),
-      document,
-      hashDocument(document),
-      serializeIssues(issues),
-    );
+    .run({ id, kind, subject, content: serializeIntent(intent), ...prepared, preparedId });
   return id;
 }
 
-/** Stores an intent that came with its attempt; the document is that which was sent. */
-export function storeSentIntent(
-  outbox: Outbox,
-  id: string,
-  { kind, subject }: Pick<Intent, 'kind' | 'subject'>,
-  { content, document: text }: { readonly content: string; readonly document: string | null },
-): void {
-  if (makeIntentId(parseIntent(kind, subject, content)) !== id)
-    throw makeDamagedError(outbox.path, id);
-  const document = text === null ? null : Buffer.from(text, 'utf8');
+const INSERT = `insert into intents (id, kind, subject, content, document, issues, prepared_id)
+  values (:id, :kind, :subject, :content, :document, :issues, :preparedId)
+  on conflict (id) do update set content = coalesce(content, excluded.content),`;
+
+/**
+ * Stores an intent of another place; one that is known gets only what it lacks.
+ * @throws DatabaseError where it is damaged
+ */
+export function storeIntentFrom(outbox: Outbox, path: string, row: unknown): void {
   outbox
     .sql(
-      `insert into intents (id, kind, subject, content, document, digest) values (?, ?, ?, ?, ?, ?)
-       on conflict (id) do update set content = coalesce(content, excluded.content),
-         document = coalesce(document, excluded.document), digest = coalesce(digest, excluded.digest)`,
+      `${INSERT} document = coalesce(document, excluded.document),
+         issues = iif(document is null, excluded.issues, issues),
+         prepared_id = iif(document is null, excluded.prepared_id, prepared_id)`,
     )
-    .run(id, kind, subject, content, document, hashDocument(document));
+    .run(parseStoredIntent(path, row));
 }

@@ -8,32 +8,19 @@ import {
   asDatabaseError,
   createRowParser,
   type Database,
-  isBytes,
   isNumber,
   isSchemaDamage,
   isText,
-  makeMemberGuard,
   migrate,
   openDatabase,
-  orNull,
   parseTexts,
   runTransaction,
   type Statement,
 } from '../store/database.ts';
 import { type Fact, type FactOf, type FactRow, parseFact } from './facts.ts';
-import { INTENT_KINDS } from './intents.ts';
+import { INTENT_COLUMNS, parseStoredIntent, type StoredIntent } from './stored-intent.ts';
 
 export type ServiceKind = 'production' | 'training';
-
-export const parseLedgerIntent = createRowParser({
-  id: isText,
-  kind: makeMemberGuard(INTENT_KINDS),
-  subject: isText,
-  content: isText,
-  document: orNull(isBytes),
-  digest: orNull(isText),
-});
-export type LedgerIntent = ReturnType<typeof parseLedgerIntent>;
 
 /** The facts of one account at one service. */
 export type Scope = { readonly service: string; readonly account: string };
@@ -57,8 +44,8 @@ export type Ledger = {
   moveAddress(address: string, service: string): void;
   addAccount(scope: Scope): void;
   /** Adds missing facts, with intents that no attempt carries; they are on disk when it returns. */
-  append(scope: Scope, rows: readonly FactRow[], intents?: readonly LedgerIntent[]): void;
-  findIntent(id: string): LedgerIntent | undefined;
+  append(scope: Scope, rows: readonly FactRow[], intents?: readonly StoredIntent[]): void;
+  findIntent(id: string): StoredIntent | undefined;
   /** Returns the id of the fact with this number, which tells this ledger from another one. */
   findFactAt(seq: number): string | undefined;
   has(id: string): boolean;
@@ -110,7 +97,7 @@ function assertSoundFile(path: string, database: Database): void {
   if (result !== 'ok') throw makeDamagedLedgerError(path, result);
 }
 
-/** Verifies each fact by its id. @throws DatabaseError where one differs from what was written */
+/** Verifies each row by its id. @throws DatabaseError where one differs from what was written */
 export function assertSoundLedger(path: string): void {
   const database = openDatabase(path, { synchronous: 'normal', readonly: true });
   try {
@@ -118,6 +105,10 @@ export function assertSoundLedger(path: string): void {
       assertSoundFile(path, database);
       for (const row of database.prepare('select * from facts not indexed').iterate())
         parseFact(path, row);
+      for (const row of database
+        .prepare(`select ${INTENT_COLUMNS} from intents not indexed`)
+        .iterate())
+        parseStoredIntent(path, row);
     });
   } finally {
     database.close();
@@ -156,8 +147,8 @@ function getIdentity(database: Database, machine: () => string): ReturnType<type
 const INSERT = `insert into facts (id, service, account, kind, subject, slot, command, body)
   values (:id, :service, :account, :kind, :subject, :slot, :command, :body) on conflict (id) do nothing`;
 
-const INSERT_INTENT = `insert into intents (id, kind, subject, content, document, digest)
-  values (:id, :kind, :subject, :content, :document, :digest) on conflict (id) do nothing`;
+const INSERT_INTENT = `insert into intents (id, kind, subject, content, document, issues, prepared_id)
+  values (:id, :kind, :subject, :content, :document, :issues, :preparedId) on conflict (id) do nothing`;
 
 const parseNumbered = createRowParser({ seq: isNumber });
 
@@ -273,8 +264,8 @@ function makeFactFunctions({ path, sql, guard, change, listTexts }: Parts): Fact
     },
     findIntent: (id) =>
       guard(() => {
-        const row = sql('select * from intents where id = ?').get(id);
-        return row === undefined ? undefined : parseLedgerIntent(row);
+        const row = sql(`select ${INTENT_COLUMNS} from intents where id = ?`).get(id);
+        return row === undefined ? undefined : parseStoredIntent(path, row);
       }),
     findFactAt: (seq) => listTexts('select id from facts where seq = ?', seq).at(0),
     has: (id) => guard(() => sql('select 1 from facts where id = ?').get(id) !== undefined),

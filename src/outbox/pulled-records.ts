@@ -1,5 +1,5 @@
 import { createRowParser, isNumber, isText, makeMemberGuard, orNull } from '../store/database.ts';
-import { makeDamagedError } from './facts.ts';
+import { readStored } from './facts.ts';
 import type { Outbox } from './open-outbox.ts';
 
 /** Visibility of a sent record in the service's harvest, for one account. */
@@ -49,16 +49,9 @@ export function findPulledRecord(outbox: Outbox, identCely: string): PulledRecor
   const stored = outbox.sql(`select ${COLUMNS} from pulled where ident_cely = ?`).get(identCely);
   if (stored === undefined) return undefined;
   const row = parsePulled(stored);
-  const record = row.record === null ? null : parseRecord(outbox, row.record);
+  const { record: text } = row;
+  const record = text === null ? null : readStored(outbox.path, 'pulled', () => JSON.parse(text));
   return { ...row, record };
-}
-
-function parseRecord({ path }: Outbox, text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    throw makeDamagedError(path, 'pulled');
-  }
 }
 
 /** Stores the status of a record; its last visible content is kept while it is not shown. */

@@ -12,7 +12,8 @@ import {
   parseFact,
   serializeFact,
 } from './facts.ts';
-import { type LedgerIntent, parseLedgerIntent, type Scope } from './ledger.ts';
+import { findStoredIntent } from './intent-rows.ts';
+import type { Scope } from './ledger.ts';
 import { type Outbox, readHeader } from './open-outbox.ts';
 
 /** Facts per transaction, so that other writers wait only briefly. */
@@ -155,15 +156,6 @@ function exportIfPossible(outbox: Outbox): void {
 
 const parseRow = createRowParser({ seq: isNumber, id: isText });
 
-function readIntent(outbox: Outbox, id: string): LedgerIntent | undefined {
-  const row = outbox
-    .sql(
-      'select id, kind, subject, content, document, digest from intents where id = ? and content is not null',
-    )
-    .get(id);
-  return row === undefined ? undefined : parseLedgerIntent(row);
-}
-
 /**
  * Copies facts that only the outbox has to the ledger. @throws DatabaseError where it cannot be
  * written
@@ -179,7 +171,9 @@ export function exportFacts(outbox: Outbox): void {
     // A wrong id is neither copied nor sent.
     const facts = rows.map((row) => parseFact(outbox.path, row));
     const intents = facts.flatMap(({ body, kind }) =>
-      kind === 'current' && body.intent !== null ? (readIntent(outbox, body.intent) ?? []) : [],
+      kind === 'current' && body.intent !== null
+        ? (findStoredIntent(outbox, body.intent) ?? [])
+        : [],
     );
     ledger.append(scope, facts.map(serializeFact), intents);
     const last = parseRow(rows.at(-1)).seq;

@@ -9,7 +9,7 @@ import {
 } from '../store/database.ts';
 import { normalizeId } from '../text/characters.ts';
 import type { FindId } from './entry.ts';
-import { type CurrentBody, type FindWish, makeDamagedError } from './facts.ts';
+import { type CurrentBody, type FindWish, makeDamagedError, readStored } from './facts.ts';
 import type { Outbox } from './open-outbox.ts';
 
 /** Element names and values from the find layer. */
@@ -62,12 +62,15 @@ const parseRow = createRowParser({
 
 /** @throws DatabaseError where the row differs from what was written */
 function parseFind({ path }: Outbox, stored: unknown): StoredFind {
-  const { elements, hidden, body, ...row } = parseRow(stored);
-  const { find: wish, at }: CurrentBody = JSON.parse(body);
+  const { elements: text, hidden, body, ...row } = parseRow(stored);
+  const [elements, { find: wish, at }] = readStored(path, row.localId, () => [
+    text === null ? {} : (JSON.parse(text) as StoredElements),
+    JSON.parse(body) as CurrentBody,
+  ]);
   if (wish === undefined) throw makeDamagedError(path, row.localId);
   return {
     ...row,
-    elements: elements === null ? {} : JSON.parse(elements),
+    elements,
     sourceFile: wish.file,
     sourceRow: wish.row,
     sourcePath: wish.path,
@@ -176,6 +179,14 @@ export function countFinds(outbox: Outbox): number {
 /** Returns all finds, also hidden ones. */
 export function listFindUuids({ sql }: Outbox): Set<string> {
   return new Set(parseTexts(sql('select uuid from finds').pluck().all()));
+}
+
+const parseLocalId = createRowParser({ uuid: isText, localId: isText });
+
+/** Returns the local ids of all finds by their UUIDs. */
+export function listLocalIds(outbox: Outbox): Map<string, string> {
+  const rows = outbox.sql('select uuid, local_id as localId from finds').all().map(parseLocalId);
+  return new Map(rows.map(({ uuid, localId }) => [uuid, localId]));
 }
 
 const parseName = createRowParser({ name: isText, localId: isText });

@@ -10,7 +10,7 @@ export function thinContents(outbox: Outbox): number {
     () =>
       outbox
         .sql(
-          `update intents set content = null, document = null, digest = null
+          `update intents set content = null, document = null, issues = null, prepared_id = null
            where content is not null and row not in (select intent from entries) and row not in (select intent from finds)
              and id not in (select body ->> 'intent' from facts where kind = 'attempted')
              and id not in (

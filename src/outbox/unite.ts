@@ -7,7 +7,7 @@ import { releaseRecord } from './decisions.ts';
 import type { Entry } from './entry.ts';
 import { findImportOfFind, listEntriesOfRecord, listEntriesOfSubject } from './entry-queries.ts';
 import { type Fact, makeDamagedError, makeFact, parseFact, unpackAttempt } from './facts.ts';
-import { hashDocument, storeSentIntent } from './intent-rows.ts';
+import { storeIntentFrom } from './intent-rows.ts';
 import { getKindOfSlot } from './intents.ts';
 import type { Ledger, Scope } from './ledger.ts';
 import { type Outbox, readHeader, requireLedger, updateHeader } from './open-outbox.ts';
@@ -26,6 +26,7 @@ import {
   listFindUuids,
   type StoredFind,
 } from './stored-finds.ts';
+import { INTENT_COLUMNS, makePreparedId } from './stored-intent.ts';
 import { changeWish, unwant, wantNumber, wantPhoto } from './wishes.ts';
 
 export type United = {
@@ -123,26 +124,36 @@ function withWish(outbox: Outbox, fact: Fact): Fact[] {
   const { content, current } = unpackAttempt(fact);
   const { subject, slot } = fact;
   if (makeFact(current).id !== fact.body.current) throw makeDamagedError(outbox.path, fact.id);
-  storeSentIntent(
-    outbox,
-    fact.body.intent,
-    { kind: getKindOfSlot(slot), subject },
-    {
-      content: content.intent,
-      document: content.document,
-    },
-  );
+  const id = fact.body.intent;
+  const document = content.document === null ? null : Buffer.from(content.document, 'utf8');
+  const prepared = { document, issues: null };
+  storeIntentFrom(outbox, outbox.path, {
+    id,
+    kind: getKindOfSlot(slot),
+    subject,
+    content: content.intent,
+    ...prepared,
+    preparedId: makePreparedId(id, prepared),
+  });
   return [current, fact];
 }
 
 /** A version that was wanted after an attempt is in the ledger as well. */
 function storeIntentFromLedger(outbox: Outbox, id: string | null): void {
-  const intent = id === null ? undefined : outbox.ledger?.findIntent(id);
-  if (intent === undefined) return;
-  if (intent.digest !== hashDocument(intent.document))
-    throw makeDamagedError(outbox.ledger?.path ?? '', intent.id);
-  const document = intent.document?.toString('utf8') ?? null;
-  storeSentIntent(outbox, intent.id, intent, { content: intent.content, document });
+  const { ledger } = outbox;
+  const intent = id === null ? undefined : ledger?.findIntent(id);
+  if (ledger !== undefined && intent !== undefined) storeIntentFrom(outbox, ledger.path, intent);
+}
+
+/** Gives intents that lost their content that of their attempts, or of the ledger. */
+export function restoreContents(outbox: Outbox, intents: readonly string[]): void {
+  const facts = outbox.sql(
+    `select * from facts where body ->> 'intent' = ? and kind in ('current', 'attempted')`,
+  );
+  outbox.change(() => {
+    for (const id of intents)
+      for (const row of facts.all(id)) withWish(outbox, parseFact(outbox.path, row));
+  });
 }
 
 /** Applies the rules for finds and records that have arrived. */
@@ -248,17 +259,9 @@ const parseNumberedRow = createRowParser({ seq: isNumber, id: isText });
 export function uniteWithOutbox(from: Outbox, to: Outbox): United {
   const known = listFindUuids(to);
   const added: Fact[] = [];
-  const intents = from.sql(
-    'select kind, subject, id, content, document, digest, issues from intents',
-  );
-  const store = to.sql(
-    `insert into intents (kind, subject, id, content, document, digest, issues)
-     values (:kind, :subject, :id, :content, :document, :digest, :issues)
-     on conflict (id) do update set content = coalesce(content, excluded.content),
-       document = coalesce(document, excluded.document), digest = coalesce(digest, excluded.digest)`,
-  );
+  const intents = from.sql(`select ${INTENT_COLUMNS} from intents`);
   to.change(() => {
-    for (const row of intents.iterate()) store.run(row);
+    for (const row of intents.iterate()) storeIntentFrom(to, from.path, row);
   });
   const query = from.sql('select * from facts where seq > ? order by seq limit ?');
   for (let seq = 0; ; ) {

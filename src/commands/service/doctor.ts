@@ -13,6 +13,7 @@ import {
   SECRET_PLACE_TEXTS,
 } from '../../context/open-service.ts';
 import { checkPacing, openPace, readSharedPause } from '../../context/pacing.ts';
+import { getBinding } from '../../context/profile-outbox.ts';
 import {
   type Check,
   checkDatabase,
@@ -116,19 +117,36 @@ async function runDoctor(context: Context, options: DoctorOptions): Promise<Exit
 async function repair(context: Context): Promise<void> {
   const { terminal, clock } = context;
   const { outbox: id } = context.getProfile();
-  if (id === undefined || !existsSync(context.getOutboxPlaces(id).outboxFile)) return;
-  const { ledgerAside, removed, corrected } = await repairOutbox({
+  if (id === undefined) return;
+  const { outboxFile } = context.getOutboxPlaces(id);
+  if (!existsSync(outboxFile)) return;
+  const { ledgerAside, outboxAside, damaged, drafts, corrected } = await repairOutbox({
     lock: context.pushLock(),
     ledgerFile: context.getLedgerPlaces().ledgerFile,
+    outboxFile,
     clock,
-    open: () => context.openOutboxById(id),
+    open: () => context.openOutboxById(id, getBinding(context.getProfile())),
   });
   if (ledgerAside !== undefined)
     terminal.warn(t`The damaged ledger is now ${ledgerAside}. It is made again from the outbox.`);
-  if (removed.length > 0)
-    terminal.warn(t`Damaged facts were removed: ${removed.length}. The ledger added what it has.`);
-  const names = corrected.slice(0, MAX_NAMED).join(', ');
-  if (corrected.length > 0) terminal.warn(t`The stored states of ${names} were wrong.`);
+  if (outboxAside !== undefined)
+    terminal.warn(
+      t`The damaged outbox is now ${outboxAside}. What can be read of it is in a new one.`,
+    );
+  warnOfFinds(
+    damaged,
+    (names) =>
+      t`What was damaged is removed, and the ledger added what it has. Check these finds, and import or edit again what they lack: ${names}`,
+  );
+  warnOfFinds(
+    drafts,
+    (names) => t`Their documents were damaged; \`${cmd`pas validate`}\` makes them again: ${names}`,
+  );
+  warnOfFinds(corrected, (names) => t`The stored states of ${names} were wrong.`);
+
+  function warnOfFinds(finds: readonly string[], say: (names: string) => string): void {
+    if (finds.length > 0) terminal.warn(say(finds.slice(0, MAX_NAMED).join(', ')));
+  }
 }
 
 const MAX_NAMED = 20;

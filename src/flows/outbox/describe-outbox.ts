@@ -7,8 +7,15 @@ import { assertSoundLedger } from '../../outbox/ledger.ts';
 import { type Header, type Outbox, readHeader, updateHeader } from '../../outbox/open-outbox.ts';
 import { countEntries } from '../../outbox/overview.ts';
 import { type PushLockOptions, withPushLock } from '../../outbox/push-lock.ts';
-import { countFinds } from '../../outbox/stored-finds.ts';
-import { getPlace, type Place, restartUnion, uniteWithLedger } from '../../outbox/unite.ts';
+import { isSoundFile, salvageRows } from '../../outbox/salvage.ts';
+import { countFinds, listLocalIds } from '../../outbox/stored-finds.ts';
+import {
+  getPlace,
+  type Place,
+  restartUnion,
+  restoreContents,
+  uniteWithLedger,
+} from '../../outbox/unite.ts';
 import { parseTexts } from '../../store/database.ts';
 import { makeBackupPath } from '../../store/database-file.ts';
 
@@ -44,8 +51,12 @@ export function describeOutbox(outbox: Outbox, machine: string): Description {
 export type Repair = {
   /** New path of a damaged ledger; undefined where it was sound. */
   readonly ledgerAside: string | undefined;
-  /** Ids of removed facts and intents. */
-  readonly removed: readonly string[];
+  /** New path of the outbox, where its file is damaged. */
+  readonly outboxAside: string | undefined;
+  /** Local ids of finds of which something was removed. */
+  readonly damaged: readonly string[];
+  /** Local ids of finds without document now. */
+  readonly drafts: readonly string[];
   /** Finds or records whose cache was wrong. */
   readonly corrected: readonly string[];
 };
@@ -53,26 +64,41 @@ export type Repair = {
 type Damaged = {
   readonly lock: PushLockOptions;
   readonly ledgerFile: string;
+  readonly outboxFile: string;
   readonly clock: Clock;
-  /** Opens the outbox, without uniting it: what is damaged would end that. */
+  /** Opens or makes the outbox, without uniting it: what is damaged would end that. */
   open(): Promise<Outbox>;
 };
 
 /**
- * Under the push lock: moves a damaged ledger aside, removes what differs from what was written,
- * unites outbox and ledger again, and makes the caches anew.
+ * Under the push lock: moves a damaged file aside and takes its readable rows, removes what differs
+ * from what was written, unites outbox and ledger again, and makes the caches anew.
  */
-export async function repairOutbox({ lock, ledgerFile, clock, open }: Damaged): Promise<Repair> {
+export async function repairOutbox(options: Damaged): Promise<Repair> {
+  const { lock, ledgerFile, outboxFile, clock, open } = options;
   return withPushLock(lock, async () => {
-    const ledgerAside = isSoundLedger(ledgerFile)
-      ? undefined
-      : setLedgerAside(ledgerFile, clock.now());
+    const ledgerAside = isSoundLedger(ledgerFile) ? undefined : setAside(ledgerFile, clock.now());
+    const outboxAside = isSoundFile(outboxFile) ? undefined : setAside(outboxFile, clock.now());
     const outbox = await open();
-    const removed = removeDamaged(outbox);
+    const before =
+      outboxAside === undefined ? listLocalIds(outbox) : salvageRows(outboxAside, outbox);
+    const { subjects, intents, drafts } = removeDamaged(outbox);
+    outbox.change(() => updateHeader(outbox, { account: findSender(outbox) ?? null }));
+    outbox.change(() => updateHeader(outbox, { account: findSender(outbox) ?? null }));
     outbox.change(() => updateHeader(outbox, { account: findSender(outbox) ?? null }));
     restartUnion(outbox);
     uniteWithLedger(outbox);
-    return { ledgerAside, removed, corrected: refoldAll(outbox) };
+    restoreContents(outbox, intents);
+    const corrected = refoldAll(outbox);
+    const after = listLocalIds(outbox);
+    const isTouched = (uuid: string): boolean => subjects.includes(uuid) || !after.has(uuid);
+    return {
+      ledgerAside,
+      outboxAside,
+      damaged: [...before].flatMap(([uuid, localId]) => (isTouched(uuid) ? localId : [])),
+      drafts: drafts.flatMap((uuid) => after.get(uuid) ?? []),
+      corrected,
+    };
   });
 }
 
@@ -95,8 +121,8 @@ function isSoundLedger(path: string): boolean {
   }
 }
 
-/** The next union makes the ledger again from the outbox. @returns its new path */
-function setLedgerAside(path: string, nowMs: number): string {
+/** @returns the new path */
+function setAside(path: string, nowMs: number): string {
   const aside = makeBackupPath(`${path.replace(/\.sqlite$/, '')}-damaged`, nowMs);
   for (const suffix of ['-wal', '-shm', ''])
     if (existsSync(path + suffix)) renameSync(path + suffix, aside + suffix);
