@@ -72,7 +72,6 @@ const TOKEN_MS = 86_400_000;
 const OPEN_STATES = ['queued', 'sending', 'uncertain'];
 const QUIET_TURNS = 5;
 const MAX_ANSWERS = 3;
-const BEFORE_PUT_ASIDE_MS = 10_000;
 const PUTTING_BACK_MS = 60_000;
 /** Between a look at a record and its number. */
 const LOOK_MS = 3000;
@@ -84,7 +83,7 @@ const LOOK_MS = 3000;
 export type Stage = {
   readonly time: VirtualTime;
   readonly service: Service;
-  /** Services that a profile may point to, from the first scenario on that uses them. */
+  /** For training, from the first scenario on that uses it. */
   other: Service | undefined;
   readonly folder: string;
   readonly templates: ReadonlyMap<MachineName, Machine>;
@@ -98,7 +97,6 @@ type Trouble = {
   readonly killedAfter?: number | undefined;
   readonly killedAt?: Promise<void>;
   readonly disk?: DiskFault | undefined;
-  readonly putAside?: { readonly afterLooks: number; readonly forMs: number };
 };
 
 type Wishes = ReadonlyMap<string, Wish>;
@@ -291,8 +289,6 @@ class Scene {
   readonly #owners = new Map<string, string>();
   /** By their digests. */
   readonly #photographs = new Map<string, { readonly name: string; readonly shade: number }>();
-  /** Addresses of profiles. */
-  readonly #pointed = new Map<MachineName, string>();
   /** Finds whose records people at the service have changed. */
   readonly #curated = new Set<string>();
   readonly #freed = new Set<string>();
@@ -321,8 +317,6 @@ class Scene {
   /** Contents of each outbox at the last look, as long as nothing has changed it. */
   readonly #looked = new Map<MachineName, readonly Entry[]>();
   readonly #violations: string[] = [];
-  /** Pushes that were put aside. */
-  readonly #aside: Promise<unknown>[] = [];
   readonly trace: string[] = [];
 
   constructor(stage: Stage, { seed, steps }: Scenario) {
@@ -373,22 +367,6 @@ class Scene {
     return HOMES.filter((name) => existsSync(this.#home(name)));
   }
 
-  #getService(name: MachineName): string {
-    return this.#pointed.get(name) ?? ORIGIN;
-  }
-
-  #point(name: MachineName, to: string): void {
-    const config = join(this.#home(name), 'config.toml');
-    const from = this.#getService(name);
-    if (from === to || !existsSync(config)) return;
-    const text = readFileSync(config, 'utf8').replace(
-      /^\[profiles\.(?!training).*\n(?:(?!\[).*\n)*/gm,
-      (table) => table.replaceAll(/^((?:base_url|oai_base) = ).*$/gm, `$1"${to}"`),
-    );
-    writeFileSync(config, text);
-    this.#pointed.set(name, to);
-  }
-
   #entries(name: MachineName): readonly Entry[] {
     const entries = this.#looked.get(name) ?? readEntries(this.#home(name));
     this.#looked.set(name, entries);
@@ -422,7 +400,7 @@ class Scene {
     args: readonly string[],
     trouble: Trouble = {},
   ): Promise<Ended> {
-    const { killedAfter, killedAt, disk, putAside } = trouble;
+    const { killedAfter, killedAt, disk } = trouble;
     const env = {
       PAS_PASSWORD: getAccount(profile),
       PAS_PROFILE: profile,
@@ -431,7 +409,6 @@ class Scene {
     const ended = await this.#machine(name).pas(args, env, {
       ...(killedAfter === undefined ? {} : { killed: { afterLooks: killedAfter } }),
       ...(killedAt === undefined ? {} : { killed: { at: killedAt } }),
-      putAside,
       disk,
     });
     this.#looked.delete(name);
@@ -602,12 +579,6 @@ class Scene {
           [step.second ?? 'office', step.account ?? 'archaeologist'],
         );
         return;
-      case 'push-put-aside':
-        this.#weather([]);
-        this.#aside.push(this.#pas(step.machine, step.account, PUSH, { putAside: step }));
-        // Until it is put aside or has come to an end.
-        await time.until(time.sleep(BEFORE_PUT_ASIDE_MS));
-        return;
       case 'wait':
         await time.until(time.sleep(step.ms));
         return;
@@ -644,7 +615,6 @@ class Scene {
           filter: (path) => !path.endsWith('-shm'),
         });
         this.#looked.delete(step.to);
-        this.#pointed.set(step.to, this.#getService(step.from));
         for (const outbox of listOutboxes(this.#home(step.from)))
           if (!this.#owners.has(outbox)) this.#owners.set(outbox, getMachine(step.from));
         for (const { machines } of this.#tables.values())
@@ -711,9 +681,6 @@ class Scene {
         this.#wasPutBack = service.putBack() || this.#wasPutBack;
         // Lost and new records are told apart by their times.
         await time.until(time.sleep(PUTTING_BACK_MS));
-        return;
-      case 'point':
-        this.#point(step.machine, step.to);
         return;
       case 'other-account':
         // Whom it was before, only an outbox can know that has sent something.
@@ -1156,7 +1123,6 @@ class Scene {
       this.#isAnonymous ? text.replaceAll('oai_auth = "basic"', 'oai_auth = "none"') : text,
     );
     this.#looked.delete(name);
-    this.#pointed.delete(name);
   }
 
   #damage(path: string, places: readonly number[]): void {
@@ -1209,8 +1175,7 @@ class Scene {
    * nothing changes any more.
    */
   async settle(): Promise<void> {
-    const { time, service } = this.#stage;
-    await time.until(Promise.all(this.#aside));
+    const { service } = this.#stage;
     this.#indexDelayMs = 0;
     service.mock.applySettings({ index_delay_ms: 0, token_ms: TOKEN_MS });
     service.mock.faults.set([]);

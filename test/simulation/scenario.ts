@@ -154,17 +154,6 @@ export type Step =
       readonly second?: MachineName;
       readonly account?: Account;
     }
-  /**
-   * A push is stopped when it has looked at the clock so often, and goes on later, beside what
-   * comes next.
-   */
-  | {
-      readonly kind: 'push-put-aside';
-      readonly machine: MachineName;
-      readonly account: Account;
-      readonly afterLooks: number;
-      readonly forMs: number;
-    }
   | { readonly kind: 'wait'; readonly ms: number }
   | { readonly kind: 'keep-copy'; readonly machine: MachineName }
   /** The outbox file is restored by hand as it was when a copy was kept. */
@@ -206,8 +195,6 @@ export type Step =
   | { readonly kind: 'keep-service' }
   /** The service is as it was when it was kept: it gives identifiers a second time. */
   | { readonly kind: 'put-service-back' }
-  /** All profiles of a home spell the service in another way from now on. */
-  | { readonly kind: 'point'; readonly machine: MachineName; readonly to: string }
   /** The service takes the archaeologist's user name for another person. */
   | { readonly kind: 'other-account' }
   | { readonly kind: 'clock'; readonly machine: MachineName | 'service'; readonly byMs: number }

@@ -22,14 +22,6 @@ import {
 export type Theme = { readonly alone?: true; tell(random: Random, finds: PlannedFind[]): Step[] };
 
 const MINUTE_MS = 60_000;
-/** One service in other letters. */
-const SPELLINGS = [
-  'https://service.test/',
-  'https://SERVICE.test',
-  'https://service.test:443',
-  'https://service.test.',
-];
-
 type More = Partial<Sync>;
 
 const pushing = (
@@ -132,35 +124,6 @@ export const THEMES: Readonly<Record<string, Theme>> = {
         : []),
     ],
   },
-  'what the outbox does not know any more is entered again': {
-    tell: (random, finds) => {
-      const findCount = finds.length;
-      const putBack = (): Step => ({
-        kind: 'put-copy-back',
-        machine: 'laptop',
-        withLog: random.chance(0.5),
-      });
-      const again = (): Step => ({
-        kind: 'import-again',
-        machine: 'laptop',
-        find: finds[findCount]?.id ?? '',
-      });
-      return [
-        pushing(),
-        { kind: 'keep-copy', machine: 'laptop' },
-        entering(random, finds),
-        pushing('laptop', 'archaeologist', random.chance(0.3) ? meeting(random.pick(UNKNOWN)) : {}),
-        putBack(),
-        { kind: 'index', delayMs: random.pick([0, 3, 12]) * MINUTE_MS },
-        pushing(),
-        again(),
-        pushing(),
-        waiting(random, 1, 13, 130),
-        pushing(),
-        ...(random.chance(0.4) ? [putBack(), again(), pushing()] : []),
-      ];
-    },
-  },
   'a home goes to another machine': {
     tell: (random) => [
       pushing('laptop', 'archaeologist', random.chance(0.5) ? doubtful(random) : {}),
@@ -240,32 +203,6 @@ export const THEMES: Readonly<Record<string, Theme>> = {
       waiting(random, 13, 26, 130),
       looking(),
     ],
-  },
-  'a museum changes its mind while a number is under way': {
-    tell: (random, finds) => {
-      const find = random.pick(finds).id;
-      const number = (): Step => ({
-        kind: 'number',
-        machine: 'laptop',
-        find,
-        value: getNumber(random),
-      });
-      return [
-        pushing(),
-        number(),
-        pushing(
-          'laptop',
-          'archaeologist',
-          random.chance(0.8)
-            ? meeting(random.pick(['late', 'repeated', 'unanswered', 'lost']))
-            : {},
-        ),
-        number(),
-        ...(random.chance(0.5) ? [number()] : []),
-        pushing(),
-        waiting(random, 1, 9, 26),
-      ];
-    },
   },
   'two people give a find a number': {
     tell: (random, finds) => {
@@ -587,47 +524,6 @@ export const THEMES: Readonly<Record<string, Theme>> = {
       pushing(),
     ],
   },
-  'a push is put aside while a copy goes on': {
-    alone: true,
-    tell: (random, finds) => [
-      ...(random.chance(0.5) ? [pushing()] : []),
-      entering(random, finds, 'laptop', 3, 5),
-      { kind: 'copy-home', from: 'laptop', to: 'second' },
-      {
-        kind: 'push-put-aside',
-        machine: 'laptop',
-        account: 'archaeologist',
-        afterLooks: random.between(20, 150),
-        forMs: random.pick([1, 40, 90]) * MINUTE_MS,
-      },
-      pushing('second'),
-      waiting(random, 1, 26, 40),
-      pushing('second'),
-      waiting(random, 1, 130),
-      pushing(random.pick(['laptop', 'second'] as const)),
-    ],
-  },
-  'the service sets its clock beside a photograph': {
-    tell: (random, finds) => [
-      pushing(),
-      {
-        kind: 'photo',
-        machine: 'laptop',
-        find: random.pick(finds).id,
-        shade: random.between(0, 40_000),
-      },
-      { kind: 'clock', machine: 'service', byMs: random.pick([-80_000, -30_000, 30_000, 80_000]) },
-      pushing(
-        'laptop',
-        'archaeologist',
-        meeting(random.pick(['answer-lost', 'bad-gateway-after'] as const)),
-      ),
-      ...(random.chance(0.4) ? [{ kind: 'clock', machine: 'service', byMs: 60_000 } as const] : []),
-      waiting(random, 11, 26, 130),
-      looking(),
-      pushing(),
-    ],
-  },
   'what is in doubt is deleted or corrected at the service': {
     tell: (random, finds) => {
       const isShown = random.chance(0.7);
@@ -666,24 +562,6 @@ export const THEMES: Readonly<Record<string, Theme>> = {
         ...(random.chance(0.4) ? doubtful(random) : {}),
       }),
       ...(random.chance(0.5) ? [waiting(random, 1, 26)] : []),
-      pushing(),
-    ],
-  },
-  'a service is spelt in another way': {
-    tell: (random, finds) => [
-      pushing('laptop', 'archaeologist', random.chance(0.3) ? meeting(random.pick(UNKNOWN)) : {}),
-      { kind: 'point', machine: 'laptop', to: random.pick(SPELLINGS) },
-      { kind: 'import-again', machine: 'laptop', find: random.pick(finds).id },
-      ...(random.chance(0.5)
-        ? [
-            {
-              kind: 'number',
-              machine: 'laptop',
-              find: random.pick(finds).id,
-              value: getNumber(random),
-            } as const,
-          ]
-        : []),
       pushing(),
     ],
   },
@@ -795,6 +673,9 @@ export const THEMES: Readonly<Record<string, Theme>> = {
         // The index has had its time.
         waiting(random, 40, 130, 3000),
         { kind: 'roll-back', machine: 'laptop' },
+        ...(random.chance(0.3)
+          ? [{ kind: 'does', ...doing(random, 'laptop', random.pick(finds).id, ['edit']) } as const]
+          : []),
         ...(random.chance(0.5)
           ? [
               {
@@ -941,36 +822,6 @@ export const THEMES: Readonly<Record<string, Theme>> = {
           : []),
         pushing('laptop', 'archaeologist', random.chance(0.4) ? doubtful(random) : {}),
         ...(random.chance(0.3) ? [restoring, pushing()] : []),
-      ];
-    },
-  },
-  'a person decides, and thinks again': {
-    tell: (random, finds) => {
-      const find = random.pick(finds).id;
-      const by = (...among: readonly Doing[]): Step => ({
-        kind: 'does',
-        ...doing(random, 'laptop', find, among),
-      });
-      return [
-        ...(random.chance(0.3) ? [by('edit')] : []),
-        pushing(
-          'laptop',
-          'archaeologist',
-          meeting(
-            random.pick([...UNKNOWN, 'closed', 'arrives']),
-            random.pick(['closed', 'arrives']),
-          ),
-        ),
-        by('drop', 'decide'),
-        ...(random.chance(0.5) ? [{ kind: 'backup', machine: 'laptop' } as const] : []),
-        by('take-back', 'remove', 'edit', 'drop'),
-        ...(random.chance(0.5) ? [{ kind: 'import-again', machine: 'laptop', find } as const] : []),
-        pushing(),
-        ...(random.chance(0.4)
-          ? [by('restore'), by('take-back', 'decide')]
-          : [by('take-back', 'decide', 'remove')]),
-        ...(random.chance(0.5) ? [waiting(random, 13, 130)] : []),
-        pushing(),
       ];
     },
   },
@@ -1132,7 +983,15 @@ export const THEMES: Readonly<Record<string, Theme>> = {
           : []),
         ...(random.chance(0.2) ? [{ kind: 'backup', machine: 'laptop' } as const] : []),
         ...(random.chance(0.8)
-          ? [pushing('laptop', 'archaeologist', random.chance(0.3) ? doubtful(random) : {})]
+          ? [
+              pushing(
+                'laptop',
+                'archaeologist',
+                random.chance(0.4)
+                  ? meeting(random.pick(['late', 'repeated', 'unanswered', 'lost', 'dies']))
+                  : {},
+              ),
+            ]
           : []),
         ...(random.chance(0.15)
           ? [{ kind: 'does', ...doing(random, 'laptop', find, ['restore']) } as const]
@@ -1154,7 +1013,7 @@ export const THEMES: Readonly<Record<string, Theme>> = {
                 'laptop',
                 'archaeologist',
                 meeting(
-                  random.pick(['cut', 'closed', 'lost', 'arrives', 'answer-lost']),
+                  random.pick([...UNKNOWN, 'cut', 'closed', 'arrives']),
                   random.pick(['cut', 'arrives']),
                 ),
               ),
@@ -1164,29 +1023,18 @@ export const THEMES: Readonly<Record<string, Theme>> = {
         ...trying(),
         ...Array.from({ length: random.between(2, 4) }, () => [
           ...(random.chance(0.3) ? [entering(random, finds)] : []),
-          by('remove', 'drop', 'number-import', 'photo', 'edit', 'import-again'),
+          by('remove', 'drop', 'decide', 'number-import', 'photo', 'edit', 'import-again'),
+          ...(random.chance(0.2) ? [{ kind: 'backup', machine: 'laptop' } as const] : []),
           ...trying(),
           by('take-back'),
           ...(random.chance(0.4) ? [by('redo')] : []),
-          ...(random.chance(0.3) ? [by('take-back')] : []),
+          ...(random.chance(0.3) ? [by('take-back', 'restore')] : []),
         ]).flat(),
         ...trying(),
         waiting(random, 1, 26),
         pushing(),
       ];
     },
-  },
-  'a machine is rolled back, and a find is edited': {
-    alone: true,
-    tell: (random, finds) => [
-      { kind: 'keep-machine', machine: 'laptop' },
-      pushing(),
-      waiting(random, 40, 130, 3000),
-      { kind: 'roll-back', machine: 'laptop' },
-      { kind: 'does', ...doing(random, 'laptop', random.pick(finds).id, ['edit']) },
-      pushing(),
-      answering(),
-    ],
   },
   'a table comes again under other local ids': {
     alone: true,
