@@ -106,12 +106,10 @@ const FREE_TEXT = [
   'ms',
   'list',
   'kinds',
-  'old',
-  'new',
   'time',
-  'outbox',
   'from=to',
   'origins',
+  'command',
 ];
 
 test('every argument, and every value of a flag, has completions or is known to be free text', () => {

@@ -39,7 +39,7 @@ type ResolveOptions = GlobalOptions & {
 
 export function register(program: Command, run: Runner): void {
   defineCommand(program, {
-    name: 'resolve <finds...>',
+    name: 'resolve <find...>',
     summary: t`Resolve uncertain entries after checking the service; resend or drop refused ones.`,
     examples: [
       'pas resolve K-017',
