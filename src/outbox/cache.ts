@@ -267,7 +267,7 @@ const EDITED_TWICE = JSON.stringify({
     msg`two copies of this outbox changed it in different ways: edit it once more, and that version is sent`,
   ),
   candidates: [],
-  matched: 'near',
+  near: [],
 } satisfies Omit<HeldQuestion, 'question'> & { readonly question: unknown });
 
 type Summary = {

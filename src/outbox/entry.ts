@@ -45,8 +45,8 @@ export type HeldQuestion = {
   readonly basis: HeldBasis;
   readonly question: Message;
   readonly candidates: readonly string[];
-  /** How strongly the candidates match: an answer holds until they match more strongly. */
-  readonly matched: 'same' | 'near';
+  /** Those that differ a little: an answer about them holds until they are the same. */
+  readonly near: readonly string[];
 };
 
 export type HeldBasis =

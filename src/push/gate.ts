@@ -61,8 +61,9 @@ export function mayLeave(entry: Entry, knowledge: Knowledge): Departure {
     if (first === undefined) continue;
     const matched = open.some((each) => each.matched === 'same') ? 'same' : 'near';
     const names = open.map(({ name }) => name);
+    const near = open.flatMap((each) => (each.matched === 'near' ? each.name : []));
     const question = ask(names.slice(0, MAX_NAMED).join(', '), entry, matched);
-    return { kind: 'ask', held: { basis, question, candidates: names, matched } };
+    return { kind: 'ask', held: { basis, question, candidates: names, near } };
   }
   return { kind: 'leave' };
 }

@@ -15,6 +15,7 @@ import {
   listHeldEntries,
   storeQuestion,
 } from '../outbox/entry-queries.ts';
+import type { Rejected } from '../outbox/facts.ts';
 import type { Outbox } from '../outbox/open-outbox.ts';
 import { recordOtherWriters } from '../outbox/searches.ts';
 import { rewant, unwant } from '../outbox/wishes.ts';
@@ -128,8 +129,11 @@ function decideEntry(outbox: Outbox, entry: Entry, decision: Decision): void {
       return;
     }
     case 'resend': {
-      const { candidates = [], matched = 'near' } = entry.held ?? {};
-      const rejects = candidates.map((candidate) => ({ candidate, matched }));
+      const { candidates = [], near = [] } = entry.held ?? {};
+      const rejects = candidates.map((candidate): Rejected => {
+        const matched = near.includes(candidate) ? 'near' : 'same';
+        return { candidate, matched };
+      });
       decide(outbox, entry, { kind: 'resend', rejects }, msg`a person decided: send`);
       if (entry.state === 'dropped') rewant(outbox, entry.subject, slot);
       const now = findEntryById(outbox, entry.id);

@@ -24,7 +24,7 @@ export type Entry = {
   readonly attempts: number;
 };
 
-const ENTRIES = `select entries.id, coalesce(local_id, entries.ident_cely) as find, kind, state, held ->> 'basis' as held, held ->> 'matched' as matched,
+const ENTRIES = `select entries.id, coalesce(local_id, entries.ident_cely) as find, kind, state, held ->> 'basis' as held, case when held is null then null when json_array_length(held, '$.near') < json_array_length(held, '$.candidates') then 'same' else 'near' end as matched,
     coalesce(hidden, 0) as isHidden, entries.ident_cely as ident, entries.value as value,
     photograph ->> 'sha512' as digest, attempts,
     (select outbox from header) as outbox, (select address from header) as service

@@ -61,7 +61,7 @@ function holdOtherwise(outbox: Outbox): void {
       basis: 'local-id-in-use',
       question: 'another?',
       candidates: ['A-1'],
-      matched: 'near',
+      near: [],
     });
 }
 

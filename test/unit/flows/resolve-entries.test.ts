@@ -137,7 +137,7 @@ function hold(outbox: Outbox, id: number, basis: HeldBasis, candidates: readonly
     basis,
     candidates,
     question: msg`is it this one?`,
-    matched: 'same',
+    near: [],
   });
 }
 

@@ -147,7 +147,7 @@ describe('the next entry to send', () => {
       basis: 'equal-record',
       question: 'is it this one?',
       candidates: [IDENT],
-      matched: 'same',
+      near: [],
     });
     expect(nextId(outbox)).toBeUndefined();
     expect(claim(outbox, entryId, () => POST)).toBeUndefined();

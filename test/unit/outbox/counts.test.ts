@@ -101,7 +101,7 @@ const HELD = {
   basis: 'equal-record',
   question: '?',
   candidates: ['x'],
-  matched: 'same',
+  near: [],
 } as const;
 
 const decides = fc

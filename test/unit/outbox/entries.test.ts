@@ -21,7 +21,7 @@ test('a damaged question is detected', () => {
     basis: 'equal-record',
     question: 'is it this one?',
     candidates: [IDENT],
-    matched: 'same',
+    near: [],
   });
   outbox.sql('pragma ignore_check_constraints = on').run();
   outbox.sql(`update entries set held = '{' where id = ?`).run(entryId);

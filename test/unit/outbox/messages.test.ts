@@ -53,7 +53,7 @@ test('stored messages are shown in the language of the reader, and to programs i
     basis: 'equal-record',
     question: reason,
     candidates: [],
-    matched: 'same',
+    near: [],
   });
   const read = (): unknown => {
     const now = findEntryById(outbox, entryId);
