@@ -1,18 +1,26 @@
+import { copyFileSync } from 'node:fs';
+import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { FindElements } from '../../../src/find/fields.ts';
 import { createFindIndex, makeComparable, matchFinds } from '../../../src/find/match-finds.ts';
 import { findLastCommand, listCommands, undoCommand } from '../../../src/outbox/command-log.ts';
-import { listEntriesOfFind } from '../../../src/outbox/entry-queries.ts';
+import { listAllEntries, listEntriesOfFind } from '../../../src/outbox/entry-queries.ts';
 import { foldSlot } from '../../../src/outbox/fold.ts';
 import { makeIntentId } from '../../../src/outbox/intents.ts';
 import type { Outbox } from '../../../src/outbox/open-outbox.ts';
 import { listFactsOfSubject } from '../../../src/outbox/record-facts.ts';
 import { findByLocalId, iterateFinds } from '../../../src/outbox/stored-finds.ts';
-import { uniteWithLedger } from '../../../src/outbox/unite.ts';
+import { uniteWithLedger, uniteWithOutbox } from '../../../src/outbox/unite.ts';
 import { unwant, wantFind, wantNewFind, wantNumber } from '../../../src/outbox/wishes.ts';
 import { attemptEntry } from '../../support/attempted-entries.ts';
-import { openAnew, tempOutbox } from '../../support/temp-outbox.ts';
+import {
+  openAnew,
+  openAt,
+  type TempOutbox,
+  tempFolder,
+  tempOutbox,
+} from '../../support/temp-outbox.ts';
 
 const reference = fc.constantFrom('HES-1', 'HES-2').map((id) => ({ id, text: id }));
 const elementsOf: fc.Arbitrary<FindElements> = fc.record(
@@ -56,6 +64,18 @@ describe('two finds', () => {
         const index = createFindIndex<number>();
         index.add(b, 1);
         if (matchFinds(a, b) !== 'other') expect(index.list(a)).toHaveLength(1);
+      }),
+      { numRuns: 2000 },
+    );
+  });
+
+  test('that are the same are near once a note differs', () => {
+    fc.assert(
+      fc.property(find, elementsOf, fc.constantFrom(undefined, 'K-1'), (a, elements, localId) => {
+        const b = makeComparable(elements, localId);
+        if (matchFinds(a, b) !== 'same') return;
+        const noted = makeComparable({ ...elements, poznamka: 'another' }, localId);
+        expect(matchFinds(a, noted)).toBe('near');
       }),
       { numRuns: 2000 },
     );
@@ -247,6 +267,87 @@ describe('any history of commands, attempts and undo', () => {
         }
       }),
       { numRuns: 40 },
+    );
+  });
+});
+
+describe('two histories of one outbox, cut anywhere', () => {
+  const at = fc.nat(7);
+  const cut = fc.array(fc.tuple(fc.boolean(), step, at), { maxLength: 14 });
+
+  /** Plays on two copies of one file with one ledger, each with local ids of its own for new finds. */
+  function playApart(steps: readonly (readonly [boolean, Step, number])[], onEnd: Apart): void {
+    using one = tempOutbox();
+    play(one, { kind: 'add', at: 0 });
+    play(one, { kind: 'add', at: 1 });
+    one.sql('pragma wal_checkpoint(truncate)').all();
+    const path = join(tempFolder(), 'outbox.sqlite');
+    copyFileSync(one.path, path);
+    using other = openAt(path, one.ledger.path, { clock: one.clock });
+    for (const [isFirst, each, which] of steps) {
+      const outbox = isFirst ? one : other;
+      const isNew = each.kind === 'add';
+      // A push unites first.
+      if (each.kind === 'send') uniteWithLedger(outbox);
+      play(outbox, { ...each, at: isNew ? which + (isFirst ? 2 : 10) : which % 4 });
+    }
+    onEnd(one, other);
+  }
+
+  type Apart = (one: TempOutbox, other: TempOutbox) => void;
+
+  const describeByUuid = (outbox: Outbox): unknown =>
+    [...iterateFinds(outbox)]
+      .map(({ id, uuid, localId }) => [
+        uuid,
+        localId,
+        listEntriesOfFind(outbox, id)
+          .map(({ key, state, identCely, attempts }) => `${key} ${state} ${identCely} ${attempts}`)
+          .sort(),
+      ])
+      .sort();
+
+  test('mean the same in whatever order they are united', () => {
+    fc.assert(
+      fc.property(cut, (steps) => {
+        playApart(steps, (one, other) => {
+          const united = [
+            [one, other],
+            [other, one],
+          ].map((order) => {
+            using empty = openAnew(one);
+            for (const from of order) uniteWithOutbox(from, empty);
+            return describeByUuid(empty);
+          });
+          expect(united[0]).toStrictEqual(united[1]);
+        });
+      }),
+      { numRuns: 25 },
+    );
+  });
+
+  test('send nothing twice, and agree about what was attempted', () => {
+    fc.assert(
+      fc.property(cut, (steps) => {
+        playApart(steps, (one, other) => {
+          for (const outbox of [one, other, one]) uniteWithLedger(outbox);
+          const attempted = [one, other].map((outbox) =>
+            listAllEntries(outbox)
+              .filter(({ attempts }) => attempts > 0)
+              .map(({ key, state, identCely }) => `${key} ${state} ${identCely}`)
+              .sort(),
+          );
+          expect(attempted[0]).toStrictEqual(attempted[1]);
+          for (const { uuid } of iterateFinds(one)) {
+            const accepted = one.ledger
+              .listFactsOfSubject(uuid)
+              .filter((fact) => fact.kind === 'answered' && fact.body.settles === 'accepted');
+            const ofImport = accepted.filter(({ slot }) => slot.startsWith('import '));
+            expect(ofImport.length).toBeLessThan(2);
+          }
+        });
+      }),
+      { numRuns: 25 },
     );
   });
 });
