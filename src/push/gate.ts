@@ -130,8 +130,11 @@ const QUESTIONS: readonly Question[] = [
   },
   {
     basis: 'not-searched',
-    list: ({ kind }, { isUnsearched }) =>
-      isUnsearched && kind !== 'number' ? toCandidates(['']) : [],
+    // A photograph without a record waits for its find.
+    list: ({ kind, identCely }, { isUnsearched }) =>
+      isUnsearched && (kind === 'import' || (kind === 'photo' && identCely !== null))
+        ? toCandidates([''])
+        : [],
     ask: () =>
       msg`the outbox was pushed from another place, or its ledger was lost, and the service cannot be searched: the entry may already have been sent`,
   },

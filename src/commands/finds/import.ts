@@ -18,7 +18,6 @@ export function register(program: Command, run: Runner): void {
       'pas import museum.xlsx --map museum.map.toml --issues-to to-mend.xlsx',
       'pas import season.csv --theirs',
       'pas import petrovice.csv --id-prefix PET-',
-      'pas import --undo',
     ],
   })
     .option('--dry-run', t`show what would happen and change nothing`)
