@@ -146,14 +146,15 @@ function undoWishes(
   const own = new Set(wishes.map(({ id }) => id));
   if (own.size === 0) return NO_STEP;
   const { heads, intents } = foldSlot(facts);
-  const isOwnHead = (head: string): boolean => own.has(head) || own.has(findOrigin(facts, head));
-  if (!heads.every(isOwnHead))
+  // A redo brings a wish back as a fact of its own.
+  const isOwn = (id: string): boolean => own.has(id) || own.has(findOrigin(facts, id));
+  if (!heads.every(isOwn))
     return isTakenBack(facts, own) ? NO_STEP : { drafts: [], because: 'changed' };
   const isAttempted = [...intents.values()].some(({ attempts, verdicts }) =>
     attempts.some(({ id, body }) => {
       const kind = verdicts.get(id)?.kind;
       const isOpen = kind === 'open' || kind === 'unknown' || kind === 'accepted';
-      return isOpen && (own.has(body.current) || body.basis.some((basis) => own.has(basis)));
+      return isOpen && [body.current, ...body.basis].some(isOwn);
     }),
   );
   if (isAttempted) return { drafts: [], because: 'attempted' };

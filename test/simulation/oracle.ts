@@ -22,6 +22,8 @@ export type Asked = Wish & {
   readonly account: Account;
   /** Addresses of the services that it was queued for. */
   readonly services: Set<string>;
+  /** Its table was imported, as pas said. */
+  wasImported: boolean;
   /** Copies of it were sent to the training service to see what that would say. */
   wasRehearsed: boolean;
 };
@@ -126,6 +128,7 @@ function judgeFind(asked: Asked, evidence: Evidence): string[] {
     [
       imports.length === 0 &&
         madeRecords.length === 0 &&
+        asked.wasImported &&
         services.has(service) &&
         !asked.wasGivenUp &&
         !evidence.wasCopied,

@@ -495,6 +495,7 @@ class Scene {
             photos: [],
             numbers: [],
             services: new Set([ORIGIN]),
+            wasImported: false,
             wasRehearsed: false,
             wasGivenUp: false,
             unwantedWith: undefined,
@@ -1021,14 +1022,19 @@ class Scene {
     if (table === undefined) return;
     const content = renamed === true ? table.content.replaceAll(/^F-/gm, 'T-') : table.content;
     const file = this.#machine(machine).file(renamed === true ? 'other.csv' : 'finds.csv', content);
-    const { code } = await this.#run(machine, account ?? table.account, ['import', file]);
-    if (account !== undefined) return;
+    const run = (...more: string[]): Promise<Ended> =>
+      this.#run(machine, account ?? table.account, ['import', file, ...more]);
+    let { code, stdout, stderr } = await run();
+    if (account !== undefined || renamed === true) return;
+    // Finds that are like others are other finds.
+    if (code !== 0 && `${stdout}${stderr}`.includes('--as-new')) ({ code } = await run('--as-new'));
     if (code !== 0) return;
     table.machines.add(machine);
     // A find that was killed among others may be there as well.
     for (const { id } of table.finds) {
       const asked = this.#asked.get(id);
-      if (asked !== undefined) Object.assign(asked, { edited: undefined, unwantedWith: undefined });
+      if (asked !== undefined)
+        Object.assign(asked, { edited: undefined, unwantedWith: undefined, wasImported: true });
     }
   }
 
