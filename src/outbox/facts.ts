@@ -16,8 +16,8 @@ import { makeUuid } from './stored-text.ts';
 /** Belongs to the wish for a find, not to its content. */
 export type FindWish = {
   readonly localId: string;
-  /** The local id that it had before another find with it arrived. */
-  readonly formerly?: string;
+  /** Local id of the find that came with the same local id, of which one got another. */
+  readonly namesake?: string;
   readonly createdAt: number;
   readonly file: string | null;
   readonly row: number | null;

@@ -194,7 +194,10 @@ function adoptOrRename(
     }
   }
   const { localId } = arrived;
-  changeWish(outbox, arrived, { localId, formerly: arrived.wish.formerly ?? arrived.wish.localId });
+  changeWish(outbox, arrived, { localId, namesake: arrived.wish.namesake ?? arrived.wish.localId });
+  // Of the two, the one that may still be sent is asked about.
+  if (here !== undefined && isUnattempted(outbox, here) && !isUnattempted(outbox, arrived))
+    changeWish(outbox, here, { namesake: localId });
   return localId;
 }
 
@@ -309,10 +312,10 @@ export function takePlace(outbox: Outbox, machine: string, place: Place): void {
   });
 }
 
-/** Returns the find of a renamed one: that which has its former local id. */
+/** Returns the find that came with the same local id as this one. */
 export function findNamesake(outbox: Outbox, find: StoredFind): StoredFind | undefined {
-  const { formerly } = find.wish;
-  const other = formerly === undefined ? undefined : findByLocalId(outbox, formerly);
+  const { namesake } = find.wish;
+  const other = namesake === undefined ? undefined : findByLocalId(outbox, namesake);
   return other === undefined || other.uuid === find.uuid ? undefined : findById(outbox, other.id);
 }
 

@@ -18,7 +18,7 @@ import { makeUuid } from './stored-text.ts';
 
 /** What is wanted: each function appends the facts of one change by the running command. */
 
-export type FindToWant = Omit<FindWish, 'createdAt' | 'formerly'> & {
+export type FindToWant = Omit<FindWish, 'createdAt' | 'namesake'> & {
   readonly elements: FindElements;
   readonly createdAt?: number;
 };
@@ -39,9 +39,9 @@ export function wantFind(
   find: FindToWant,
   prepared: Prepared,
 ): FindId {
-  const { formerly } = stored.wish;
+  const { namesake } = stored.wish;
   const { heads } = foldImport(outbox, stored.uuid);
-  const wish = { formerly, ...find, createdAt: stored.createdAt };
+  const wish = { namesake, ...find, createdAt: stored.createdAt };
   return wantFindAs(outbox, stored.uuid, wish, prepared, { replaces: heads, isNew: false });
 }
 
@@ -53,10 +53,10 @@ function wantFindAs(
   { replaces, isNew }: { readonly replaces: readonly string[]; readonly isNew: boolean },
 ): FindId {
   const intent = { kind: 'import', subject, elements } as const;
-  const { localId, formerly, createdAt, file, row, path, base } = find;
+  const { localId, namesake, createdAt, file, row, path, base } = find;
   return outbox.change(() => {
     const id = storeIntent(outbox, intent, prepared);
-    const wish = { localId, formerly, createdAt, file, row, path, base };
+    const wish = { localId, namesake, createdAt, file, row, path, base };
     const body = { ...makeBody(outbox, id, replaces), find: wish };
     appendFacts(outbox, [{ kind: 'current', subject, slot: makeSlot(intent), body }], { isNew });
     return findRowOfFind(outbox, subject);
