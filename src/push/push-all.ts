@@ -427,8 +427,9 @@ async function reconcileUncertain(
     );
     const settled = await reconcile({ ...context, recordKeys: options.recordKeys });
     options.onReconciled?.(settled);
-    for (const { entry } of settled)
-      reportSettled(options, findEntryById(outbox, entry.id) ?? entry);
+    for (const { entry, verdict } of settled)
+      if (verdict.kind !== 'undecided')
+        reportSettled(options, findEntryById(outbox, entry.id) ?? entry);
     return settled;
   } catch (thrown) {
     if (!(thrown instanceof PasError) || thrown instanceof DatabaseError) throw thrown;
