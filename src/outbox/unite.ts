@@ -68,7 +68,10 @@ export function uniteWithLedger(outbox: Outbox): United {
         updateHeader(outbox, { unitedSeq: last.seq, unitedFact: last.fact.id });
     });
   }
-  return settleArrived(outbox, added, known);
+  const united = settleArrived(outbox, added, known);
+  // What was wanted here of a find that was first attempted elsewhere.
+  exportFacts(outbox);
+  return united;
 }
 
 /**
