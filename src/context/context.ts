@@ -101,7 +101,10 @@ export type Context = Runtime & {
   getLedgerPlaces(id?: string): LedgerPlaces;
   /** Returns the options for the lock of the profile's outbox, or of another one. */
   pushLock(id?: string): PushLockOptions;
-  /** Opens the outbox of the profile. @throws ConfigError where it is for another service */
+  /**
+   * Opens the outbox of the profile.
+   * @throws ConfigError where it is for another service
+   */
   openOutbox(): Promise<Outbox>;
   /**
    * Opens the outbox of the profile, and waits longer for the ledger. To be called before
@@ -110,7 +113,10 @@ export type Context = Runtime & {
   openOutboxToPush(): Promise<Outbox>;
   /** Opens the outbox of the profile for reading: a copy where the disk is full or read-only. */
   openOutboxToRead(): Promise<Outbox>;
-  /** Opens any outbox of the data home, with the ledger. @param binding creates a missing one */
+  /**
+   * Opens any outbox of the data home, with the ledger.
+   * @param binding creates a missing one
+   */
   openOutboxById(id: string, binding?: Binding): Promise<Outbox>;
   changeConfig(change: (config: ConfigFile) => ConfigFile): void;
   /**

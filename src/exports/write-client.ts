@@ -27,7 +27,10 @@ export type { ServiceOptions } from './connection.ts';
  * a second record. `pas push` settles this, and survives crashes.
  */
 export type WriteClient = AsyncDisposable & {
-  /** Returns the account by the service's description. @throws PasError where there is none */
+  /**
+   * Returns the account by the service's description.
+   * @throws PasError where there is none
+   */
   account(): Promise<Account>;
   /** Sends the exact bytes of one import document. */
   importFind(document: Uint8Array): Promise<Outcome>;

@@ -267,7 +267,10 @@ export const FIELDS: readonly Field[] = ROWS;
 
 const byName = new Map(FIELDS.map((field) => [field.name, field]));
 
-/** Returns the field of an element. @throws Error where the table of fields lacks it */
+/**
+ * Returns the field of an element.
+ * @throws Error where the table of fields lacks it
+ */
 export function getField(name: ElementName): Field {
   const field = byName.get(name);
   if (field === undefined) throw new Error(`the table of fields lacks ${name}`);

@@ -22,7 +22,10 @@ import {
 export type Ledger = {
   readonly path: string;
   sql(text: string): Statement;
-  /** Runs `work` in a transaction. @throws DatabaseError where the disk fails */
+  /**
+   * Runs `work` in a transaction.
+   * @throws DatabaseError where the disk fails
+   */
   change<T>(work: () => T): T;
   /**
    * Begins a group, unless one is open: its changes are committed together by `commitGroup`, or

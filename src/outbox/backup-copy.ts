@@ -98,7 +98,10 @@ function isSoundRow(outbox: Outbox, row: unknown): boolean {
   }
 }
 
-/** Makes the caches again from the facts. @returns the local ids or records that were wrong */
+/**
+ * Makes the caches again from the facts.
+ * @returns the local ids or records that were wrong
+ */
 export function refoldAll(outbox: Outbox): string[] {
   const read = outbox.sql(
     `select coalesce(local_id, entries.ident_cely, '?') || ' ' || key || ' ' || state || ' ' || coalesce(entries.ident_cely, '')

@@ -91,8 +91,9 @@ function findWish(
 type FindRow = { readonly id: number; readonly wish: Wish };
 
 /**
- * Writes the row of a find. @returns undefined where it is none: it was removed before an attempt,
- * and its local id is free again
+ * Writes the row of a find.
+ * @returns undefined where it is none: it was removed before an attempt, and its local id is free
+ * again
  */
 function writeFind(
   outbox: Outbox,
@@ -181,7 +182,10 @@ function findRefusal({ intents }: SlotState, intent: string): string | null {
 
 type ChangeTarget = { readonly findId: number | null; readonly identCely: string | null };
 
-/** Writes the numbers or photographs of a slot. @returns their keys */
+/**
+ * Writes the numbers or photographs of a slot.
+ * @returns their keys
+ */
 function writeChanges(
   outbox: Outbox,
   subject: string,

@@ -16,12 +16,18 @@ export function getSlotOf(outbox: Outbox, { kind, key, subject, intent }: Entry)
   return stored === undefined ? '' : makeSlot(stored);
 }
 
-/** Returns the facts of the slot of an entry. @throws DatabaseError where one is damaged */
+/**
+ * Returns the facts of the slot of an entry.
+ * @throws DatabaseError where one is damaged
+ */
 export function listFactsOfEntry(outbox: Outbox, entry: Entry): Fact[] {
   return listFactsOfSlot(outbox, entry.subject, getSlotOf(outbox, entry));
 }
 
-/** Returns what the facts of an entry's slot mean. @throws DatabaseError where one is damaged */
+/**
+ * Returns what the facts of an entry's slot mean.
+ * @throws DatabaseError where one is damaged
+ */
 export function foldEntry(outbox: Outbox, entry: Entry): SlotState {
   return foldSlot(listFactsOfEntry(outbox, entry));
 }
@@ -30,7 +36,10 @@ function isOwn({ kind, intent }: Entry, fact: Fact): fact is FactOf<'attempted'>
   return fact.kind === 'attempted' && (kind === 'import' || fact.body.intent === intent);
 }
 
-/** Returns the attempts of an entry, oldest first. @throws DatabaseError where a fact is damaged */
+/**
+ * Returns the attempts of an entry, oldest first.
+ * @throws DatabaseError where a fact is damaged
+ */
 export function listAttempts(outbox: Outbox, entry: Entry): Attempt[] {
   const facts = listFactsOfEntry(outbox, entry);
   return makeAttempts(

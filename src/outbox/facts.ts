@@ -220,7 +220,10 @@ export function makeDamagedError(path: string, what: string, cause?: unknown): D
   });
 }
 
-/** Reads stored values. @throws DatabaseError for whatever they make `read` throw */
+/**
+ * Reads stored values.
+ * @throws DatabaseError for whatever they make `read` throw
+ */
 export function readStored<T>(path: string, what: string, read: () => T): T {
   try {
     return read();

@@ -63,14 +63,20 @@ export function findStoredIntent(
   return stored?.content == null ? undefined : { ...stored, content: stored.content };
 }
 
-/** Returns an intent before it is sent. @throws DatabaseError where it is missing or damaged */
+/**
+ * Returns an intent before it is sent.
+ * @throws DatabaseError where it is missing or damaged
+ */
 export function getStoredIntent(outbox: Outbox, id: string): StoredIntent & { content: string } {
   const stored = findStoredIntent(outbox, id);
   if (stored === undefined) throw makeDamagedError(outbox.path, id);
   return stored;
 }
 
-/** Stores an intent; one that is known stays, with the newest document. @returns its id */
+/**
+ * Stores an intent; one that is known stays, with the newest document.
+ * @returns its id
+ */
 export function storeIntent(
   outbox: Outbox,
   intent: Intent,

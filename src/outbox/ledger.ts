@@ -71,8 +71,9 @@ type LedgerOptions = {
 };
 
 /**
- * Opens the ledger, or creates it. @throws DatabaseError where it is damaged or cannot be written;
- * DatabaseTooNewError where a newer pas wrote it
+ * Opens the ledger, or creates it.
+ * @throws DatabaseError where it is damaged or cannot be written; DatabaseTooNewError where a newer
+ * pas wrote it
  */
 export function openLedger(path: string, options: LedgerOptions): Ledger {
   // A commit must survive a power cut: otherwise an attempt could be lost.
@@ -97,7 +98,10 @@ function assertSoundFile(path: string, database: Database): void {
   if (result !== 'ok') throw makeDamagedLedgerError(path, result);
 }
 
-/** Verifies each row by its id. @throws DatabaseError where one differs from what was written */
+/**
+ * Verifies each row by its id.
+ * @throws DatabaseError where one differs from what was written
+ */
 export function assertSoundLedger(path: string): void {
   const database = openDatabase(path, { synchronous: 'normal', readonly: true });
   try {

@@ -39,7 +39,10 @@ export type Outbox = {
   sql(text: string): Statement;
   /** Runs `work` on one snapshot of the outbox. */
   read<T>(work: () => T): T;
-  /** Runs `work` in a transaction. @throws DatabaseError where the disk fails */
+  /**
+   * Runs `work` in a transaction.
+   * @throws DatabaseError where the disk fails
+   */
   change<T>(work: () => T): T;
   /** Runs `work` after the current transaction is committed; not if it fails. */
   runAfterCommit(work: () => void): void;
@@ -270,12 +273,18 @@ function writeHeader(outbox: Outbox, header: Header): void {
   outbox.sql(REPLACE_HEADER).run({ ...header, mustLook: header.mustLook ? 1 : 0 });
 }
 
-/** Writes changed fields of the header. @throws DatabaseError where the file has no header */
+/**
+ * Writes changed fields of the header.
+ * @throws DatabaseError where the file has no header
+ */
 export function updateHeader(outbox: Outbox, changes: Partial<Header>): void {
   writeHeader(outbox, { ...readHeader(outbox), ...changes });
 }
 
-/** Writes the time of the backup into its header. @param madeAt milliseconds since 1970 UTC */
+/**
+ * Writes the time of the backup into its header.
+ * @param madeAt milliseconds since 1970 UTC
+ */
 export function recordCopy(copy: Database, madeAt: number): void {
   copy.prepare('update header set copy_made_at = ?').run(madeAt);
 }

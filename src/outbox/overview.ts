@@ -83,13 +83,11 @@ export type Delay = {
 };
 
 const parseDelay = createRowParser({
-  ...{
-    kind: makeMemberGuard(ENTRY_KINDS),
-    reason: isText,
-    count: isNumber,
-    notBeforeAt: isNumber,
-    find: isText,
-  },
+  kind: makeMemberGuard(ENTRY_KINDS),
+  reason: isText,
+  count: isNumber,
+  notBeforeAt: isNumber,
+  find: isText,
 });
 
 /** Returns the most frequent reasons first. */
@@ -107,7 +105,10 @@ export function listDelays(outbox: Outbox, limit: number): Delay[] {
 }
 
 const parseQueuedHead = createRowParser({
-  ...{ id: isNumber, project: orNull(isText), identCely: orNull(isText), createdAt: isNumber },
+  id: isNumber,
+  project: orNull(isText),
+  identCely: orNull(isText),
+  createdAt: isNumber,
 });
 
 /** Returns facts about queued entries without their content. */

@@ -34,7 +34,10 @@ export function getCommandId(outbox: Outbox): string | null {
 
 const parseNumber = createRowParser({ seq: isNumber });
 
-/** Returns the facts of a subject with their numbers. @throws DatabaseError where one is damaged */
+/**
+ * Returns the facts of a subject with their numbers.
+ * @throws DatabaseError where one is damaged
+ */
 export function listNumberedFacts(outbox: Outbox, subject: string): NumberedFact[] {
   return outbox
     .sql('select * from facts where subject = ? order by seq')
@@ -42,12 +45,18 @@ export function listNumberedFacts(outbox: Outbox, subject: string): NumberedFact
     .map((row) => ({ seq: parseNumber(row).seq, fact: parseFact(outbox.path, row) }));
 }
 
-/** Returns the facts of a subject. @throws DatabaseError where one is damaged */
+/**
+ * Returns the facts of a subject.
+ * @throws DatabaseError where one is damaged
+ */
 export function listFactsOfSubject(outbox: Outbox, subject: string): Fact[] {
   return listNumberedFacts(outbox, subject).map(({ fact }) => fact);
 }
 
-/** Returns the facts of one slot. @throws DatabaseError where one is damaged */
+/**
+ * Returns the facts of one slot.
+ * @throws DatabaseError where one is damaged
+ */
 export function listFactsOfSlot(outbox: Outbox, subject: string, slot: string): Fact[] {
   return listFactsOfSubject(outbox, subject).filter((fact) => fact.slot === slot);
 }
@@ -157,8 +166,8 @@ function exportIfPossible(outbox: Outbox): void {
 const parseRow = createRowParser({ seq: isNumber, id: isText });
 
 /**
- * Copies facts that only the outbox has to the ledger. @throws DatabaseError where it cannot be
- * written
+ * Copies facts that only the outbox has to the ledger.
+ * @throws DatabaseError where it cannot be written
  */
 export function exportFacts(outbox: Outbox): void {
   const { ledger } = outbox;

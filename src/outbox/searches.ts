@@ -15,7 +15,10 @@ export function getLastSearchAt(outbox: Outbox, project: string): number | undef
   return typeof at === 'number' ? at : undefined;
 }
 
-/** Stores the server time of a search. @param keepsEarlier keeps the time of an earlier search */
+/**
+ * Stores the server time of a search.
+ * @param keepsEarlier keeps the time of an earlier search
+ */
 export function recordSearch(
   outbox: Outbox,
   project: string,

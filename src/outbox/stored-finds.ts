@@ -203,7 +203,10 @@ export function listNamesOfFinds(outbox: Outbox): ReturnType<typeof parseName>[]
   return rows.map(parseName);
 }
 
-/** Returns local ids of finds from a table. @param path its full path, with the sheet */
+/**
+ * Returns local ids of finds from a table.
+ * @param path its full path, with the sheet
+ */
 export function listLocalIdsFrom(outbox: Outbox, path: string): string[] {
   const ids = outbox
     .sql('select local_id from finds where source_path = ? and hidden = 0 order by id')

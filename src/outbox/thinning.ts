@@ -3,7 +3,8 @@ import type { Outbox } from './open-outbox.ts';
 
 /**
  * Empties the content of intents that are neither wanted nor attempted, and that none of the last
- * commands wanted. Ids and facts stay. @returns the number of emptied intents
+ * commands wanted. Ids and facts stay.
+ * @returns the number of emptied intents
  */
 export function thinContents(outbox: Outbox): number {
   return outbox.change(

@@ -97,7 +97,10 @@ export function restartUnion(outbox: Outbox): void {
   });
 }
 
-/** Adds facts from elsewhere with what they carry. @returns those that were new */
+/**
+ * Adds facts from elsewhere with what they carry.
+ * @returns those that were new
+ */
 function addFacts(outbox: Outbox, facts: readonly Fact[], isFromLedger: boolean): Fact[] {
   const added: Fact[] = [];
   const isKnown = outbox.sql('select 1 from facts where id = ?');

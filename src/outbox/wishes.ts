@@ -112,8 +112,9 @@ export function getSubject(outbox: Outbox, { findId, identCely }: Target): strin
 }
 
 /**
- * Wants a number for a record. @param isChangedSince the record is known to show another number
- * than the last one that was sent from here
+ * Wants a number for a record.
+ * @param isChangedSince the record is known to show another number than the last one that was sent
+ * from here
  */
 export function wantNumber(
   outbox: Outbox,
@@ -152,7 +153,8 @@ export function storePhotograph(photograph: Photograph): StoredPhotograph {
 
 /**
  * Wants a photograph for a record; the same picture again, as often as it is added to be sent once
- * more. @returns the id of its intent
+ * more.
+ * @returns the id of its intent
  */
 export function wantPhoto(
   outbox: Outbox,
@@ -185,7 +187,8 @@ export function getNextOccasion(outbox: Outbox, target: Target, original: string
 }
 
 /**
- * Wants a slot no longer. @param hides a find is not shown either
+ * Wants a slot no longer.
+ * @param hides a find is not shown either
  */
 export function unwant(outbox: Outbox, subject: string, slot: string, hides: boolean): void {
   outbox.change(() => {

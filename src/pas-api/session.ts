@@ -125,7 +125,10 @@ type SessionOptions = {
  * A-AUTH-8).
  */
 export type Session = {
-  /** Returns the token, or signs in. @throws AuthError, UnavailableError, ContractError */
+  /**
+   * Returns the token, or signs in.
+   * @throws AuthError, UnavailableError, ContractError
+   */
   token(signal?: AbortSignal): Promise<string>;
   /**
    * Replaces the token `refused`, by one sign-in for all concurrent calls; the old one is not
@@ -244,7 +247,10 @@ export function assertAvailable(address: string, { status }: HttpResponse): void
     throw new UnavailableError(msg`${address} is currently failing (status ${status}).`, { hint });
 }
 
-/** Returns the answer. @throws UnavailableError where none came */
+/**
+ * Returns the answer.
+ * @throws UnavailableError where none came
+ */
 export async function requireAnswer(
   address: string,
   ask: () => Promise<HttpResponse>,

@@ -37,14 +37,16 @@ export function findRecordProblem(
 ): UsageError | undefined {
   if (entry.kind !== 'import') {
     if (entry.identCely === identCely) return undefined;
-    const [kind, ownIdent] = [KIND_WORDS[entry.kind], entry.identCely ?? ''];
+    const kind = KIND_WORDS[entry.kind];
+    const ownIdent = entry.identCely ?? '';
     return new UsageError(msg`The ${kind} was sent to ${ownIdent}, not to ${identCely}.`, {
       hint: msg`If ${ownIdent} has it, specify that identifier.`,
     });
   }
   const owner = findImportOfRecord(outbox, identCely);
   if (owner === undefined) return findFormProblem(entry, identCely);
-  const [find, other] = [entry.localId ?? '', owner.localId ?? identCely];
+  const find = entry.localId ?? '';
+  const other = owner.localId ?? identCely;
   return new UsageError(msg`${identCely} is already the record of ${other}.`, {
     hint: msg`\`${cmd`pas show ${other}`}\` shows the find of that record. If ${find} has its own record, specify that identifier; if both are one find, drop this one: ${cmd`pas resolve ${find} --drop`}`,
   });

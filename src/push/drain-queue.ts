@@ -118,10 +118,8 @@ async function waitForMore(session: PushSession): Promise<boolean> {
 
 export function explainWaiting(entry: Entry | undefined): Message {
   if (entry === undefined) return msg`the remaining entries must wait`;
-  const [what, reason] = [
-    formatEntry(entry.kind, entry.localId ?? entry.identCely),
-    entry.reason ?? '',
-  ];
+  const what = formatEntry(entry.kind, entry.localId ?? entry.identCely);
+  const reason = entry.reason ?? '';
   return msg`the remaining entries must wait; ${what}: ${reason}`;
 }
 
@@ -210,7 +208,8 @@ const MIN_UPLOAD_RATE = 4;
  * clock.
  */
 function estimateDeparture({ answerTimeoutMs, serverClock }: PushContext, entry: Entry) {
-  const [now, latest] = [serverClock.now(), serverClock.latest()];
+  const now = serverClock.now();
+  const latest = serverClock.latest();
   if (now === undefined || latest === undefined) return { fromMs: null, sentByMs: null };
   const uploadMs = entry.kind === 'photo' ? entry.photograph.sizeBytes / MIN_UPLOAD_RATE : 0;
   return {

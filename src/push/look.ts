@@ -327,7 +327,10 @@ function gatherOwnKnowledge(outbox: Outbox, entry: Entry): Knowledge {
   };
 }
 
-/** Returns what a find may be already. @param asksById an equal local id is a question as well */
+/**
+ * Returns what a find may be already.
+ * @param asksById an equal local id is a question as well
+ */
 function listMatches(
   find: Comparable,
   index: FindIndex<string>,

@@ -166,7 +166,8 @@ async function prepareOutbox(options: PushAllOptions): Promise<void> {
 
 /**
  * A new address of a service at which the account is known may be a moved one: asked once, before
- * the account is bound. @throws UsageError where no person can be asked
+ * the account is bound.
+ * @throws UsageError where no person can be asked
  */
 async function identifyService(options: PushAllOptions, account: string): Promise<void> {
   const { outbox } = options;
@@ -292,7 +293,11 @@ async function makeGateContext(
   const notChecked = why ?? (lookup === undefined ? 'not-signed-in' : undefined);
   if (notChecked !== undefined && countToSend(options) > 0) options.onNotChecked?.(notChecked);
   return {
-    ...{ outbox, account, lookup, lookBackMs, stop: options.stop },
+    outbox,
+    account,
+    lookup,
+    lookBackMs,
+    stop: options.stop,
     serverNowMs: serverClock.now(),
     judged: new Map(),
   };
@@ -485,14 +490,12 @@ async function makeLookupContext(
         : writer,
   };
   return {
-    ...{
-      clock,
-      format,
-      indexAllowanceMs,
-      outbox,
-      harvester: harvesters[auth],
-      client: await open(),
-    },
+    clock,
+    format,
+    indexAllowanceMs,
+    outbox,
+    harvester: harvesters[auth],
+    client: await open(),
     ...(stop === undefined ? {} : { signal: stop }),
     ...(onSearch === undefined ? {} : { onProgress: onSearch }),
   };

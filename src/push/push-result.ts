@@ -24,7 +24,12 @@ export type PushResult = {
 };
 
 export const NOTHING_SENT: PushResult = {
-  ...{ accepted: 0, refused: 0, requests: 0, throttled: 0, locked: 0, elapsedMs: 0 },
+  accepted: 0,
+  refused: 0,
+  requests: 0,
+  throttled: 0,
+  locked: 0,
+  elapsedMs: 0,
   nonConforming: [],
   leftOut: [],
   stopCause: undefined,

@@ -135,7 +135,10 @@ export class PushSession {
     this.flights.set(entry.id, { entry, done });
   }
 
-  /** Marks that a request is about to be sent. @returns a function that ends the mark */
+  /**
+   * Marks that a request is about to be sent.
+   * @returns a function that ends the mark
+   */
   startDeparture(): () => void {
     let endDeparture = (): void => {};
     const departing = new Promise<void>((resolve) => {

@@ -62,7 +62,10 @@ export function parseValue<T>(isValue: ColumnGuard<T>, value: unknown): T {
   });
 }
 
-/** Parses a column of texts. @throws DatabaseError where a value has another type */
+/**
+ * Parses a column of texts.
+ * @throws DatabaseError where a value has another type
+ */
 export function parseTexts(values: readonly unknown[]): string[] {
   return values.map((value) => parseValue(isText, value));
 }

@@ -80,7 +80,10 @@ function parseKinds(text: string): EntryKind[] {
   });
 }
 
-/** Sends the queue. @throws UsageError for `--watch` with `--limit` or `--dry-run` */
+/**
+ * Sends the queue.
+ * @throws UsageError for `--watch` with `--limit` or `--dry-run`
+ */
 export async function pushCommand(
   context: Context,
   names: readonly string[],

@@ -12,7 +12,10 @@ import { isLockingReliable } from '../../store/lock-file.ts';
 import type { Description } from '../outbox/describe-outbox.ts';
 import { type Check, checkDatabase, makeFailed, makeProblem, passCheck } from './check-machine.ts';
 
-/** Checks each fact of the outbox by its id. @throws DatabaseError where one is damaged */
+/**
+ * Checks each fact of the outbox by its id.
+ * @throws DatabaseError where one is damaged
+ */
 export function checkRows(outbox: Outbox): Check {
   assertSound(outbox);
   return passCheck('rows', t`every fact of the outbox is as it was written`);

@@ -35,7 +35,8 @@ const MAX_DELAYS = 10;
  * @throws DatabaseError where a row is damaged
  */
 export function getOutboxStatus(outbox: Outbox) {
-  const [counts, waiting] = [countEntries(outbox), countWaiting(outbox)];
+  const counts = countEntries(outbox);
+  const waiting = countWaiting(outbox);
   const totals = getTotals(counts);
   const states = ENTRY_STATES.filter((state) => totals[state] > 0);
   const finds = countFinds(outbox);
@@ -68,7 +69,10 @@ export function getOutboxStatus(outbox: Outbox) {
   };
 }
 
-/** Tells if no set was harvested. @param vocabulary undefined where its file is missing */
+/**
+ * Tells if no set was harvested.
+ * @param vocabulary undefined where its file is missing
+ */
 export function isVocabularyEmpty(vocabulary: Vocabulary | undefined): boolean {
   return vocabulary === undefined || listHarvests(vocabulary).length === 0;
 }

@@ -136,7 +136,10 @@ function isAboutProject(outbox: Outbox, entry: Entry): boolean {
   );
 }
 
-/** Returns the named finds, or all. @throws UsageError with the unknown names */
+/**
+ * Returns the named finds, or all.
+ * @throws UsageError with the unknown names
+ */
 export function selectFindsToCopy(outbox: Outbox, names: readonly string[]): StoredFind[] {
   return names.length === 0 ? [...iterateFinds(outbox)] : resolveFindNames(outbox, names);
 }

@@ -118,10 +118,8 @@ function assertBackupFile(backup: string): void {
 }
 
 function assertOther(backup: string, outboxFile: string): void {
-  const [backupStats, outboxStats] = [
-    statSync(backup),
-    statSync(outboxFile, { throwIfNoEntry: false }),
-  ];
+  const backupStats = statSync(backup);
+  const outboxStats = statSync(outboxFile, { throwIfNoEntry: false });
   if (
     outboxStats !== undefined &&
     backupStats.ino === outboxStats.ino &&

@@ -77,7 +77,8 @@ export type UndoneCommand = {
 };
 
 /**
- * Undoes a command. @param id of the command; undefined for the last one
+ * Undoes a command.
+ * @param id of the command; undefined for the last one
  * @returns undefined where there is none
  */
 export function undoLogged(
