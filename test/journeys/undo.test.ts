@@ -93,6 +93,15 @@ describe('pas undo', () => {
     expect(await list()).toMatchObject([{ local_id: 'K-1', state: 'accepted' }]);
   });
 
+  test('keeps what was sent after it was taken back and wanted again', async () => {
+    await expectDone(home.pas('import', writeSeason(home, 1)));
+    await expectDone(home.pas('number', 'set', 'K-1', '12/2024'));
+    await expectDone(home.pas('undo'));
+    await expectDone(home.pas('undo', (await log())[0]?.id ?? ''));
+    await expectDone(home.pas('push'));
+    expect(await home.json('undo')).toMatchObject({ finds: 0, kept: ['K-1'] });
+  });
+
   test('says that nothing could be taken back of what was sent', async () => {
     await expectDone(home.pas('import', writeSeason(home, 1)));
     await expectDone(home.pas('push'));

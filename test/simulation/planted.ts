@@ -20,6 +20,7 @@ export type Planted = {
 export const PLANTED: readonly Planted[] = [
   {
     name: 'a find that was being sent when pas was killed is sent again',
+    seed: 817,
     themes: ['many finds and photographs, and a push that is killed among them'],
     anonymous: true,
     file: 'src/outbox/claims.ts',
@@ -36,6 +37,7 @@ export const PLANTED: readonly Planted[] = [
   },
   {
     name: 'a number that was being sent when pas was killed is sent again',
+    seed: 446,
     themes: ['a push dies at a number, and a curator sets another'],
     anonymous: true,
     file: 'src/outbox/claims.ts',

@@ -28,7 +28,7 @@ import type { Outbox } from '../../../src/outbox/open-outbox.ts';
 import { removeTarget } from '../../../src/outbox/removal.ts';
 import { findById } from '../../../src/outbox/stored-finds.ts';
 import { uniteWithLedger } from '../../../src/outbox/unite.ts';
-import { unwant, wantFind } from '../../../src/outbox/wishes.ts';
+import { rewant, unwant, wantFind } from '../../../src/outbox/wishes.ts';
 import { acceptEntry, attemptEntry } from '../../support/attempted-entries.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 import {
@@ -355,6 +355,17 @@ test.each(['abandon', 'resend'] as const)('a late answer outranks the decision t
   expect(listEntriesOfSubject(outbox, entry.subject)).toMatchObject([
     { state: 'accepted', identCely: IDENT, unknownAttempts: 0 },
   ]);
+});
+
+test('what was given up with an unknown outcome is uncertain once it is wanted again', () => {
+  using outbox = tempOutbox();
+  const { entryId } = queueImport(outbox, 'K-1');
+  attemptEntry(outbox, entryId, LOST);
+  drop(outbox, entryId);
+  const { state, subject, key } = getEntry(outbox, entryId);
+  expect(state).toBe('dropped');
+  rewant(outbox, subject, key);
+  expect(getEntry(outbox, entryId)).toMatchObject({ state: 'uncertain', unknownAttempts: 1 });
 });
 
 test('an entry shows why it was refused, until it is sent again', async () => {
