@@ -31,7 +31,7 @@ export function makePreparedId(
 
 /** @throws DatabaseError where anything differs from what was written */
 export function parseStoredIntent(path: string, row: unknown): StoredIntent {
-  if (!isIntentRow(row)) throw makeDamagedError(path, 'an intent');
+  if (!isIntentRow(row)) throw makeDamagedError(path, 'intents');
   if (!isSoundContent(row) || !isSoundlyPrepared(row)) throw makeDamagedError(path, row.id);
   return row;
 }
