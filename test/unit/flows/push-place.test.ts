@@ -105,7 +105,7 @@ describe('an outbox that was pushed from another place', () => {
     const blind = { harvesting: undefined };
     expect(await service.push(copy, { ...blind, ...TAKEN })).toMatchObject({ accepted: 0 });
     const held = 'held: not-searched';
-    expect(states(copy)).toEqual(['accepted', held, held, held]);
+    expect(states(copy)).toEqual(['accepted', held, held, 'queued']);
     queueFind(copy, 'K-4');
     expect(await service.push(copy, blind)).toMatchObject({ accepted: 1 });
     resolveEntries(copy, 'K-3', { kind: 'resend' }, undefined, (work) => work(true));
