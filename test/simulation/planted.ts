@@ -46,30 +46,35 @@ export const PLANTED: readonly Planted[] = [
   },
   {
     name: 'a request that was cut is taken for one that never arrived',
+    seed: 10,
     file: 'src/pas-api/outcome.ts',
     from: 'if (!error.mayHaveArrived) {',
     to: `if (error.reason !== 'timeout') {`,
   },
   {
     name: 'a timeout is taken for a request that never arrived',
+    seed: 17,
     file: 'src/pas-api/outcome.ts',
     from: 'if (!error.mayHaveArrived) {',
     to: `if (!error.mayHaveArrived || error.reason === 'timeout') {`,
   },
   {
     name: 'an answer outside the contract is a refusal',
+    seed: 43,
     file: 'src/pas-api/outcome.ts',
     from: `?? 'outside-contract';`,
     to: `?? 'refused';`,
   },
   {
     name: 'too many requests are a refusal',
+    seed: 11,
     file: 'src/pas-api/outcome.ts',
     from: `429: makeSameForAll('too-many'),`,
     to: `429: makeSameForAll('refused'),`,
   },
   {
     name: 'a sign-in that ran out is a refusal',
+    seed: 302,
     themes: ['a token runs out'],
     file: 'src/pas-api/outcome.ts',
     from: `401: makeSameForAll('unauthorised'),`,
@@ -77,6 +82,7 @@ export const PLANTED: readonly Planted[] = [
   },
   {
     name: 'what is still under way is called absent',
+    seed: 152,
     themes: ['what was lost is sent again, and lies somewhere'],
     file: 'src/push/judge-absence.ts',
     from: 'const { fromMs, settledMs } = bounds;',
