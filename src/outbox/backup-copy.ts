@@ -1,7 +1,13 @@
 import type { Clock } from '../base/clock.ts';
 import { DatabaseError, FileError, isDamaged } from '../base/errors.ts';
 import { cmd, msg } from '../base/message.ts';
-import { createRowParser, isSchemaDamage, isText, parseTexts } from '../store/database.ts';
+import {
+  createRowGuard,
+  isSchemaDamage,
+  isText,
+  parseTexts,
+  parseValue,
+} from '../store/database.ts';
 import { assertUndamaged, copyDatabase } from '../store/database-file.ts';
 import { makeDamagedError, parseFact } from './facts.ts';
 import { type Outbox, openOutbox, readHeader, recordCopy } from './open-outbox.ts';
@@ -78,15 +84,27 @@ export function removeDamaged(outbox: Outbox): Removed {
         .sql('update intents set document = null, issues = null, prepared_id = null where id = ?')
         .run(id);
     return {
-      subjects: [...facts, ...contents].map(({ subject }) => subject),
+      // The damage may be in the subject, which the slot has as well.
+      subjects: [...facts, ...contents].flatMap(({ subject, slot }) => [
+        subject,
+        ...slot.split(' '),
+      ]),
       intents: contents.map(({ id }) => id),
       drafts: prepared.map(({ subject }) => subject),
     };
   });
 }
 
-const parseNamed = createRowParser({ id: isText, subject: isText });
-type Named = ReturnType<typeof parseNamed>;
+type Named = { readonly id: string; readonly subject: string; readonly slot: string };
+
+const isNamed = createRowGuard({ id: isText, subject: isText });
+const hasSlot = createRowGuard({ slot: isText });
+
+/** Returns what is left of a damaged row. */
+function parseNamed(row: unknown): Named {
+  const { id, subject } = parseValue(isNamed, row);
+  return { id, subject, slot: hasSlot(row) ? row.slot : '' };
+}
 
 function isSoundRow(outbox: Outbox, row: unknown): boolean {
   try {

@@ -1,17 +1,10 @@
 import { join } from 'node:path';
 import { isDamaged } from '../base/errors.ts';
 import { packageRoot } from '../base/package-root.ts';
-import {
-  createRowParser,
-  type Database,
-  isAnyRow,
-  isText,
-  migrate,
-  openSqlite,
-  parseTexts,
-} from '../store/database.ts';
+import { type Database, isAnyRow, migrate, openSqlite, parseTexts } from '../store/database.ts';
 import { findDamage } from '../store/database-file.ts';
 import type { Outbox } from './open-outbox.ts';
+import { NAMED_ENTRIES, parseNamedEntry } from './stored-finds.ts';
 
 /** Tables whose rows a damaged file may still have; the caches are made again. */
 const TRUTH = ['header', 'account', 'accepted_people', 'intents', 'facts'] as const;
@@ -49,11 +42,9 @@ function withDatabase<T>(database: Database, work: (database: Database) => T): T
   }
 }
 
-const parseLocalId = createRowParser({ uuid: isText, localId: isText });
-
 /**
  * Copies all rows that can still be read from a damaged file to a new outbox.
- * @returns the local ids that its finds had, by their UUIDs
+ * @returns the local ids of the finds of its entries, by the keys of these
  */
 export function salvageRows(path: string, outbox: Outbox): Map<string, string> {
   return withDatabase(openSqlite(path, { readonly: true }), (from) => {
@@ -63,8 +54,8 @@ export function salvageRows(path: string, outbox: Outbox): Map<string, string> {
     outbox.change(() => {
       for (const table of TRUTH) copyRows(from, table, outbox);
     });
-    const finds = listReadableRows(from, 'select uuid, local_id as localId from finds not indexed');
-    return new Map(finds.map(parseLocalId).map(({ uuid, localId }) => [uuid, localId]));
+    const entries = listReadableRows(from, NAMED_ENTRIES).map(parseNamedEntry);
+    return new Map(entries.map(({ key, localId }) => [key, localId]));
   });
 }
 

@@ -181,12 +181,16 @@ export function listFindUuids({ sql }: Outbox): Set<string> {
   return new Set(parseTexts(sql('select uuid from finds').pluck().all()));
 }
 
-const parseLocalId = createRowParser({ uuid: isText, localId: isText });
+export const parseNamedEntry = createRowParser({ key: isText, localId: isText });
 
-/** Returns the local ids of all finds by their UUIDs. */
+/** The entries of finds, by the keys that stay when the caches are made again. */
+export const NAMED_ENTRIES =
+  'select key, local_id as localId from entries join finds on finds.id = find_id';
+
+/** Returns the local ids of the finds of all entries, by the keys of these. */
 export function listLocalIds(outbox: Outbox): Map<string, string> {
-  const rows = outbox.sql('select uuid, local_id as localId from finds').all().map(parseLocalId);
-  return new Map(rows.map(({ uuid, localId }) => [uuid, localId]));
+  const rows = outbox.sql(NAMED_ENTRIES).all().map(parseNamedEntry);
+  return new Map(rows.map(({ key, localId }) => [key, localId]));
 }
 
 const parseName = createRowParser({ name: isText, localId: isText });

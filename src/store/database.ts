@@ -475,7 +475,7 @@ function readCurrentVersion(database: Database): number {
  * them.
  */
 const SCHEMA_DAMAGE =
-  /^(no such (table|column|function|index)|unknown function|foreign key mismatch|malformed)/;
+  /^(no such (table|column|function|index)|unknown function|foreign key mismatch|malformed)|has no column named/;
 
 /** Tells if SQLite reports a damaged schema, for which it has no error code of its own. */
 export function isSchemaDamage(thrown: unknown): thrown is Error {

@@ -91,12 +91,15 @@ export async function repairOutbox(options: Damaged): Promise<Repair> {
     restoreContents(outbox, intents);
     const corrected = refoldAll(outbox);
     const after = listLocalIds(outbox);
-    const isTouched = (uuid: string): boolean => subjects.includes(uuid) || !after.has(uuid);
+    const isTouched = (key: string): boolean =>
+      !after.has(key) || subjects.some((subject) => key === `import ${subject}`);
     return {
       ledgerAside,
       outboxAside,
-      damaged: [...before].flatMap(([uuid, localId]) => (isTouched(uuid) ? localId : [])),
-      drafts: drafts.flatMap((uuid) => after.get(uuid) ?? []),
+      damaged: [
+        ...new Set([...before].flatMap(([key, localId]) => (isTouched(key) ? localId : []))),
+      ],
+      drafts: drafts.flatMap((uuid) => after.get(`import ${uuid}`) ?? []),
       corrected,
     };
   });
