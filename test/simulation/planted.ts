@@ -90,6 +90,7 @@ export const PLANTED: readonly Planted[] = [
   },
   {
     name: 'the index is believed at once',
+    seed: 793,
     themes: ['the index is late, and somebody looks early'],
     file: 'src/push/judge-absence.ts',
     from: 'const waitMs = settledMs + index.allowanceMs - nowMs;',
