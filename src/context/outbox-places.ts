@@ -58,7 +58,7 @@ export async function joinOutboxOfAccount(
     const header = other === undefined ? undefined : readHeader(other);
     if (other === undefined || header?.account !== account || header.service !== service) continue;
     const united = uniteWithOutbox(own, other);
-    if (united.finds > 0) checkEnteredFinds(other);
+    if (united.arrived.size > 0) checkEnteredFinds(other, united);
     setProfileOutbox(context, id);
     return united;
   }

@@ -105,7 +105,7 @@ export function openProfileOutbox(sources: OutboxSources, purpose: Purpose): Out
   followProfile(outbox, profile);
   assertOneUser(sources.getConfig(), outbox, profile);
   const united = uniteIfPossible(outbox);
-  if (united.finds > 0) checkEnteredFinds(outbox);
+  if (united.arrived.size > 0) checkEnteredFinds(outbox, united);
   if (isMissing) warnOfMissing(sources, outbox, united);
   return outbox;
 }
@@ -164,7 +164,8 @@ function uniteIfPossible(outbox: Outbox): United {
   }
 }
 
-function warnOfMissing({ terminal }: OutboxSources, outbox: Outbox, { finds }: United): void {
+function warnOfMissing({ terminal }: OutboxSources, outbox: Outbox, { arrived }: United): void {
+  const finds = arrived.size;
   const restored = ngettext(
     msgid`${finds} find that was sent is restored from the ledger of this machine.`,
     `${finds} finds that were sent are restored from the ledger of this machine.`,

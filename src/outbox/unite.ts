@@ -27,17 +27,17 @@ import {
   type StoredFind,
 } from './stored-finds.ts';
 import { INTENT_COLUMNS, makePreparedId } from './stored-intent.ts';
-import { changeWish, unwant, wantNumber, wantPhoto } from './wishes.ts';
+import { changeWish, rewant, unwant, wantNumber, wantPhoto } from './wishes.ts';
 
 export type United = {
   readonly facts: number;
-  /** Finds that only the other side had. */
-  readonly finds: number;
+  /** UUIDs of the finds that only the other side had. */
+  readonly arrived: ReadonlySet<string>;
   /** Finds that got another local id, since theirs was taken. */
   readonly renamed: readonly string[];
 };
 
-export const NOTHING_UNITED: United = { facts: 0, finds: 0, renamed: [] };
+export const NOTHING_UNITED: United = { facts: 0, arrived: new Set(), renamed: [] };
 
 /**
  * Unites the facts of the outbox and of the ledger both ways. This completes an older copy, a
@@ -173,7 +173,7 @@ function settleArrived(outbox: Outbox, added: readonly Fact[], known: ReadonlySe
     arrived.flatMap((uuid) => adoptOrRename(outbox, uuid, known) ?? []),
   );
   releaseDoubleClaims(outbox, [...subjects]);
-  return { facts: added.length, finds: arrived.length, renamed };
+  return { facts: added.length, arrived: new Set(arrived), renamed };
 }
 
 /**
@@ -228,6 +228,8 @@ function giveTo(outbox: Outbox, from: StoredFind, to: StoredFind): void {
     if (entry.kind === 'number') wantNumber(outbox, target, entry.value, entry.expects, false);
     else wantPhoto(outbox, target, entry.photograph);
   }
+  // It may have been removed there before it was entered again here.
+  rewant(outbox, to.uuid, `import ${to.uuid}`);
   unwant(outbox, from.uuid, `import ${from.uuid}`, true);
   // Its local id may be free now.
   refold(outbox, to.uuid);

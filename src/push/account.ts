@@ -1,5 +1,6 @@
 import { AuthError, ConfigError, ContractError } from '../base/errors.ts';
 import { cmd, type Message, msg } from '../base/message.ts';
+import { checkEnteredFinds } from '../flows/queue/check-entered.ts';
 import { type Exchange, type HttpResponse, withTimeout } from '../http/exchange.ts';
 import {
   assertSameAccount,
@@ -182,9 +183,18 @@ export async function signIn(
   // profile's user.
   if (readHeader(opened).account !== null || isUserOfProfile(opened, signer, account)) {
     acceptAccount(opened, signer, account);
-    bindAccount(opened, account.identCely);
+    bindAndCheck(opened, account.identCely);
   }
   return account;
+}
+
+/**
+ * Binds the outbox to the account, and asks about finds that are like what comes with it.
+ * @throws ConfigError where it belongs to another account
+ */
+export function bindAndCheck(outbox: Outbox, account: string): void {
+  const united = bindAccount(outbox, account);
+  if (united.arrived.size > 0) checkEnteredFinds(outbox, united);
 }
 
 export const ROLE_WORDS: Readonly<Record<Role, Message>> = {

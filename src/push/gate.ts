@@ -91,8 +91,8 @@ const QUESTIONS: readonly Question[] = [
     list: (_entry, { alike }) => alike,
     ask: (names, _entry, matched) =>
       matched === 'same'
-        ? msg`it is the same as ${names}, which came with another table`
-        : msg`it differs little from ${names}, which came with another table`,
+        ? msg`it is the same as ${names}, which is here too`
+        : msg`it differs little from ${names}, which is here too`,
   },
   {
     basis: 'two-records',

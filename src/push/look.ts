@@ -15,12 +15,13 @@ import {
   type ListedFind,
 } from '../flows/harvest/harvest-finds.ts';
 import { computeOverlapMs } from '../flows/harvest/service-lists.ts';
-import type { Entry, EntryId, NumberEntry } from '../outbox/entry.ts';
+import type { Entry, EntryId, NumberEntry, PhotoEntry } from '../outbox/entry.ts';
 import { foldEntry } from '../outbox/entry-facts.ts';
 import {
   findImportOfFind,
   findImportOfRecord,
   listEntriesInState,
+  listEntriesOfRecord,
   listHeldEntries,
   listQueuedEntries,
   storeQuestion,
@@ -297,17 +298,35 @@ function gatherKnowledge(
       ? undefined
       : makeComparable(find.elements as FindElements, find.localId);
   const listed = result.lookups.get(entry.identCely ?? '');
+  const own = gatherOwnKnowledge(outbox, entry);
   return {
-    ...gatherOwnKnowledge(outbox, entry),
+    ...own,
     attempted: comparable === undefined ? [] : listMatches(comparable, result.attempted, true),
     unexplained: comparable === undefined ? [] : listEqualRecords(comparable, result),
     hidden: entry.kind === 'import' ? (result.hidden.get(entry.project ?? '') ?? []) : [],
     isUnsearched: result.isUnsearched,
-    files: files.get(entry.key) ?? [],
+    files: [...own.files, ...(files.get(entry.key) ?? [])],
     // The number is requested again right before it is sent.
     shownNumber: findNumberShown(outbox, entry, listed),
     isRecordOfOthers: listed?.kind === 'shown' && isOfOthers(outbox, entry, listed.record),
   };
+}
+
+/** Returns what was sent to the record under another subject and has the same bytes. */
+function listSamePhotographs(
+  outbox: Outbox,
+  { identCely, subject, photograph }: PhotoEntry,
+): string[] {
+  if (identCely === null) return [];
+  const getOriginal = (of: PhotoEntry['photograph']) => of.originalSha512 ?? of.sha512;
+  return listEntriesOfRecord(outbox, identCely).flatMap((other) =>
+    other.kind === 'photo' &&
+    other.subject !== subject &&
+    (other.state === 'accepted' || other.unknownAttempts > 0) &&
+    getOriginal(other.photograph).equals(getOriginal(photograph))
+      ? [other.photograph.name]
+      : [],
+  );
 }
 
 /** Collects what this outbox alone knows. */
@@ -322,6 +341,7 @@ function gatherOwnKnowledge(outbox: Outbox, entry: Entry): Knowledge {
       namesake === undefined || entry.attempts > 0
         ? []
         : [{ name: namesake.localId, matched: 'near' }],
+    files: entry.kind === 'photo' ? listSamePhotographs(outbox, entry) : [],
     ownNumbers: entry.kind === 'number' ? listNumbersFromHere(outbox, entry) : new Set(),
     rejected: foldEntry(outbox, entry).rejected,
   };

@@ -10,10 +10,9 @@ import {
 import { cmd, msg } from '../base/message.ts';
 import { RETRY_POLICY } from '../base/retry-policy.ts';
 import { openAdmission } from '../flows/finds/outbox-status.ts';
-import { checkEnteredFinds } from '../flows/queue/check-entered.ts';
 import type { OaiClient } from '../oai/client.ts';
 import { assertSound } from '../outbox/backup-copy.ts';
-import { bindAccount, findKnownAccount, findKnownUsername } from '../outbox/bound-account.ts';
+import { findKnownAccount, findKnownUsername } from '../outbox/bound-account.ts';
 import { recoverOpenAttempts } from '../outbox/claims.ts';
 import type { Entry, Photograph } from '../outbox/entry.ts';
 import {
@@ -28,7 +27,7 @@ import { type Outbox, readHeader, requireLedger, updateHeader } from '../outbox/
 import { type PushLockOptions, withPushLock } from '../outbox/push-lock.ts';
 import { getPlace, takePlace, uniteWithLedger } from '../outbox/unite.ts';
 import type { Account } from '../pas-api/session.ts';
-import { type OpenService, resolveAccount } from './account.ts';
+import { bindAndCheck, type OpenService, resolveAccount } from './account.ts';
 import { openKeptPhotograph } from './departure.ts';
 import { drainQueue, explainWaiting } from './drain-queue.ts';
 import type { LookupContext } from './evidence.ts';
@@ -243,7 +242,7 @@ function createPush(options: PushAllOptions): Push {
       throw thrown;
     }
     await identifyService(options, account.identCely);
-    if (bindAccount(outbox, account.identCely).finds > 0) checkEnteredFinds(outbox);
+    bindAndCheck(outbox, account.identCely);
     // The account's attempts have come from the ledger, also those of a push that was killed.
     recover();
     const found = hasSearched ? 0 : await reconcileBeforeGate(options);

@@ -108,10 +108,11 @@ export async function login(context: Context, options: LoginOptions): Promise<Ex
 /** A data home has one outbox for a service and account. */
 async function joinEarlierOutbox(context: Context, { identCely }: Account): Promise<void> {
   const united = await joinOutboxOfAccount(context, identCely);
-  if (united !== undefined)
-    context.terminal.note(
-      t`This account has an outbox here already: the finds of this one are in it now (${united.finds}).`,
-    );
+  if (united === undefined) return;
+  const foundCount = united.arrived.size;
+  context.terminal.note(
+    t`This account has an outbox here already: the finds of this one are in it now (${foundCount}).`,
+  );
 }
 
 /** Enables the harvest of the account: a push can look for existing records only with it. */

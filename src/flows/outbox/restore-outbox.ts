@@ -27,6 +27,7 @@ import {
   replaceUnusable,
 } from '../../store/database-file.ts';
 import { makeFolder } from '../../store/folder.ts';
+import { checkEnteredFinds } from '../queue/check-entered.ts';
 
 /** Files of an outbox, its lock, and a function that opens it. */
 export type OutboxPlace = {
@@ -265,6 +266,7 @@ async function uniteAndRestorePhotographs(place: OutboxPlace, options: RestoreOp
   const restored = place.open();
   try {
     const [united, ledgerProblem] = uniteIfUsable(restored);
+    if (united.arrived.size > 0) checkEnteredFinds(restored, united);
     return {
       united,
       ledgerProblem,

@@ -23,17 +23,27 @@ import { type Candidate, mayLeave, NOTHING_KNOWN } from '../../push/gate.ts';
 /** Finds per transaction: few enough that a parallel push waits only briefly. */
 const BATCH = 100;
 
-type Known = Pick<StoredFind, 'id' | 'localId' | 'sourcePath' | 'command'>;
+type Known = Pick<StoredFind, 'id' | 'uuid' | 'localId' | 'sourcePath' | 'command'>;
+type Tables = {
+  readonly editions: ReadonlyMap<string | null, ReadonlySet<string>>;
+  readonly entrance: Entrance;
+};
 type Entered = { readonly stored: StoredFind; readonly find: Comparable };
+
+/** Finds that entered by a command, or all that are here after others came by a union. */
+export type Entrance =
+  | { readonly command: string; readonly hasRow: (localId: string) => boolean }
+  | { readonly command?: undefined; readonly arrived: ReadonlySet<string> };
 
 /**
  * Compares finds that were never attempted with those of other commands and other tables, and asks
  * about what is the same or nearly so. Within one table, and of one command, equal finds are
- * different ones.
- * @param command only the finds that it brought; undefined for all, after a union
+ * different ones; but a find whose row the table does not have any more, or that came by a union,
+ * may be a row that has another local id now.
  * @returns the number of questions
  */
-export function checkEnteredFinds(outbox: Outbox, command?: string): number {
+export function checkEnteredFinds(outbox: Outbox, entrance: Entrance): number {
+  const { command } = entrance;
   const entered = listUnattemptedFinds(outbox, command).map((stored) => ({
     stored,
     find: makeComparable(stored.elements as FindElements, stored.localId),
@@ -49,7 +59,7 @@ export function checkEnteredFinds(outbox: Outbox, command?: string): number {
   for (let at = 0; at < entered.length; at += BATCH)
     outbox.change(() => {
       for (const each of entered.slice(at, at + BATCH))
-        if (askAboutAlike(outbox, each, known, editions)) asked += 1;
+        if (askAboutAlike(outbox, each, known, { editions, entrance })) asked += 1;
     });
   return asked;
 }
@@ -74,13 +84,13 @@ function askAboutAlike(
   outbox: Outbox,
   { stored, find }: Entered,
   known: FindIndex<Known>,
-  editions: ReadonlyMap<string | null, ReadonlySet<string>>,
+  { editions, entrance }: Tables,
 ): boolean {
   const entry = findImportOfFind(outbox, stored.id);
   if (entry === undefined || entry.attempts > 0 || entry.held !== null || !isDistinct(find))
     return false;
   const alike = known.list(find).flatMap(({ find: other, item }): Candidate[] => {
-    if (isOfOneEntry(stored, item)) return [];
+    if (isOfOneEntry(stored, item, entrance)) return [];
     const isEdition = editions.get(stored.sourcePath)?.has(item.sourcePath ?? '') === true;
     const matched = matchFinds(find, other, isEdition);
     return matched === 'other' ? [] : [{ name: item.localId, matched }];
@@ -93,8 +103,11 @@ function askAboutAlike(
 }
 
 /** One table and one command bring each find once. */
-function isOfOneEntry(one: StoredFind, other: Known): boolean {
-  const isOneTable = one.sourcePath !== null && one.sourcePath === other.sourcePath;
-  const isOneCommand = one.command !== null && one.command === other.command;
-  return one.id === other.id || isOneTable || isOneCommand;
+function isOfOneEntry(one: StoredFind, other: Known, entrance: Entrance): boolean {
+  if (one.id === other.id) return true;
+  if (one.command !== null && one.command === other.command) return true;
+  if (one.sourcePath === null || one.sourcePath !== other.sourcePath) return false;
+  return entrance.command === undefined
+    ? !entrance.arrived.has(one.uuid) && !entrance.arrived.has(other.uuid)
+    : entrance.hasRow(other.localId);
 }

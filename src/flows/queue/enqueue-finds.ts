@@ -142,7 +142,13 @@ export async function enqueueFinds(
     context.onProgress?.(report.finds.length);
   }
   const { id } = context.outbox.command;
-  if (!context.dryRun && id !== undefined) checkEnteredFinds(context.outbox, id);
+  if (!context.dryRun && id !== undefined) {
+    const keys = context.table?.collectKeys();
+    checkEnteredFinds(context.outbox, {
+      command: id,
+      hasRow: (localId) => keys?.has(localId) === true,
+    });
+  }
   return report;
 }
 
