@@ -376,3 +376,43 @@ test('at most twelve imports leave where the service refuses all of them alike',
   expect(attempts.length).toBeLessThanOrEqual(12);
   expect(run.code).toBe(3);
 });
+
+test('a table of a lost data home under a prefix is asked about, also after the sign-in', async () => {
+  const table = writeSeason(home, 2);
+  await expectDone(home.pas('import', table));
+  await expectDone(home.pas('push'));
+  rmSync(outboxFolder(home), { recursive: true });
+  await expectDone(home.pas('login'));
+  home.file('season.csv', readFileSync(table, 'utf8').replaceAll('nález', 'malý nález'));
+  await home.pas('import', table, '--id-prefix', 'KH-');
+  expect((await home.pas('push')).code).toBe(6);
+  expect(await mock.made()).toMatchObject({ finds: 2 });
+  expect((await home.pas('status')).stdout).toContain('KH-K-1: it differs little from K-1');
+});
+
+test('a find that was removed, lost with its data home and entered again is sent', async () => {
+  const table = writeSeason(home, 1);
+  await expectDone(home.pas('import', table));
+  await fail('import', '503');
+  await home.pas('push');
+  await expectDone(home.pas('remove', 'K-1', '--yes'));
+  rmSync(outboxFolder(home), { recursive: true });
+  await expectDone(home.pas('import', table));
+  await expectDone(home.pas('push'));
+  expect(await mock.made()).toMatchObject({ finds: 1 });
+});
+
+test('an edit and an undone answer leave the question about a find that is alike', async () => {
+  await expectDone(home.pas('import', writeSeason(home, 1)));
+  const season = readFileSync(join(home.folder, 'season.csv'), 'utf8');
+  const other = season.replaceAll('K-', 'T-').replaceAll('nález', 'malý nález');
+  await home.pas('import', home.file('other.csv', other));
+  const isHeld = async () => /^T-1 +held/m.test((await home.pas('list')).stdout);
+  expect(await isHeld()).toBe(true);
+  await expectDone(home.pas('edit', 'T-1', '--set', 'hloubka=41'));
+  expect(await isHeld()).toBe(true);
+  await expectDone(home.pas('resolve', 'T-1', '--resend'));
+  expect(await isHeld()).toBe(false);
+  await expectDone(home.pas('undo'));
+  expect(await isHeld()).toBe(true);
+});

@@ -64,6 +64,12 @@ export function checkEnteredFinds(outbox: Outbox, entrance: Entrance): number {
   return asked;
 }
 
+/** Compares the finds that the running command changed. */
+export function checkChangedFinds(outbox: Outbox): void {
+  const { id: command } = outbox.command;
+  if (command !== undefined) checkEnteredFinds(outbox, { command, hasRow: () => true });
+}
+
 function findEditionsByTable(
   entered: readonly Entered[],
   known: FindIndex<Known>,

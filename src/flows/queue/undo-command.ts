@@ -12,6 +12,7 @@ import { findIntent } from '../../outbox/intent-rows.ts';
 import { parseRecordSubject } from '../../outbox/intents.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
 import { findByUuid, type StoredElements } from '../../outbox/stored-finds.ts';
+import { checkEnteredFinds } from './check-entered.ts';
 
 export type KeptFind = { readonly localId: string; readonly because: KeptCause };
 
@@ -92,6 +93,8 @@ export function undoLogged(
       : listCommands(outbox).find((each) => each.id === id);
   if (command === undefined) return undefined;
   const { subjects, kept } = undoCommand(outbox, command, onProgress);
+  // A find that is wanted again, or an answer that is taken back, may leave a question open.
+  checkEnteredFinds(outbox, { arrived: new Set() });
   return { command, finds: subjects, kept: nameKept(outbox, kept) };
 }
 
