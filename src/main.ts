@@ -17,7 +17,10 @@ import { buildProgram, indentText, moveGlobalFlags, withoutHelpWord } from './co
 import type { Runtime } from './context/context.ts';
 import { toPrintable, wrapText } from './text/characters.ts';
 
-/** Runs the command line. @returns the exit code; see EXIT_CODES */
+/**
+ * Runs the command line.
+ * @returns the exit code; see EXIT_CODES
+ */
 export async function runMain(args: readonly string[], world: Runtime): Promise<number> {
   const ended: { reason: ExitReason } = { reason: 'done' };
   addToCommands(() => '');

@@ -157,12 +157,12 @@ const NOT_FOR_PEOPLE: readonly (readonly [why: string, path: RegExp, text: RegEx
   [
     'SQL',
     /^src\//,
-    /\b(select|insert|update|delete|create|pragma|alter|attach|detach|vacuum|order by|limit 1|collate)\b|= [:?]|_at as /i,
+    /\b(select|insert|update|delete|create|pragma|alter|attach|detach|vacuum|order by|limit 1|collate|excluded)\b|= [:?]|_at as /i,
   ],
   [
     'SQL',
     /^src\/outbox\//,
-    /^(exists \(|from entries |seq, id,|held is |entry is |\+?(entries\.)?(kind|state|project|find_id|later\.state) (=|<>|in) )/,
+    /^(coalesce\(|exists \(|finds join |finds\.id, |from entries |seq, id,|id, kind,|held is |entry is |\+?(entries\.)?(kind|state|project|find_id|later\.state) (=|<>|in) )/,
   ],
   ['XML', /^src\//, /^\uFEFF?<\?xml /],
   ['the first bytes of a file', /^src\/(tables|store)\//, /^SQLite format 3/],

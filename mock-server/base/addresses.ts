@@ -51,7 +51,11 @@ const SERVICE_NAMES = {
 
 export const CONTROL_PATH = '/__mock__';
 
-/** Makes all addresses. @param origin on which the server listens @param mount of a tenant */
+/**
+ * Makes all addresses.
+ * @param origin on which the server listens
+ * @param mount of a tenant
+ */
 export function makeAddresses(
   origin: string,
   overrides: GivenAddresses = {},

@@ -142,7 +142,10 @@ export function onDisconnect(message: IncomingMessage, tell: () => void): void {
   });
 }
 
-/** Reads a whole body; undefined when it is longer than `limitBytes`. @throws ClientDisconnected */
+/**
+ * Reads a whole body; undefined when it is longer than `limitBytes`.
+ * @throws ClientDisconnected
+ */
 export async function readBody(
   incoming: IncomingBody,
   limitBytes: number,

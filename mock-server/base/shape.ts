@@ -13,12 +13,18 @@ export class ShapeError extends Error {
   }
 }
 
-/** Parses JSON of an operator, with or without a byte order mark. @throws SyntaxError */
+/**
+ * Parses JSON of an operator, with or without a byte order mark.
+ * @throws SyntaxError
+ */
 export function parseJson(text: string): unknown {
   return JSON.parse(text.replace(/^\uFEFF/, ''));
 }
 
-/** Reads a value of unknown shape. @throws ShapeError */
+/**
+ * Reads a value of unknown shape.
+ * @throws ShapeError
+ */
 export type Reader<T> = (value: unknown, place?: string) => T;
 
 export function text(bounds: { readonly min?: number } = {}): Reader<string> {

@@ -53,20 +53,29 @@ export function listFaultCatalogue(): ReadonlyArray<{
   }));
 }
 
-/** Replaces all rules; their counters start again. @throws ShapeError */
+/**
+ * Replaces all rules; their counters start again.
+ * @throws ShapeError
+ */
 export function setFaults(mock: Mock, { body }: Call): unknown {
   mock.faults.set(readFaultRules(body));
   return mock.faults.list();
 }
 
-/** Adds one rule; the counters of the others continue. @throws ShapeError */
+/**
+ * Adds one rule; the counters of the others continue.
+ * @throws ShapeError
+ */
 export function addFault(mock: Mock, { body }: Call): unknown {
   const rule: FaultRule = readFaultRule(body);
   mock.faults.add(rule);
   return mock.faults.list();
 }
 
-/** Switches one rule on or off: `{"active": false}`. @throws ShapeError, ControlRefusal */
+/**
+ * Switches one rule on or off: `{"active": false}`.
+ * @throws ShapeError, ControlRefusal
+ */
 export function switchFault(mock: Mock, { body, segment }: Call): unknown {
   const { active } = object({ active: flag })(body);
   if (!mock.faults.switch(Number(segment), active))

@@ -41,7 +41,10 @@ export function isAbout({ change, path }: JournalEntry, find: string): boolean {
   );
 }
 
-/** Returns one request with its answer. @throws ControlRefusal where it is not kept */
+/**
+ * Returns one request with its answer.
+ * @throws ControlRefusal where it is not kept
+ */
 export async function viewWholeEntry(mock: Mock, id: string): Promise<unknown> {
   await mock.journal.waitUntilSettled();
   const entry = mock.journal.viewWhole(Number(id));

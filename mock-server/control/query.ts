@@ -9,7 +9,10 @@ export function assertKnownParameters(query: URLSearchParams, ...names: readonly
   }
 }
 
-/** Parses a whole number of the query. @throws ShapeError */
+/**
+ * Parses a whole number of the query.
+ * @throws ShapeError
+ */
 export function parseWholeNumber(
   query: URLSearchParams,
   name: string,

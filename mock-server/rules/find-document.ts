@@ -48,7 +48,10 @@ export type Finder =
       readonly line: number;
     };
 
-/** Returns the root's only child (A-IMPORT-4, step 7). @throws HttpError 400, 422 */
+/**
+ * Returns the root's only child (A-IMPORT-4, step 7).
+ * @throws HttpError 400, 422
+ */
 export function requireOneFind(root: XmlTree, say: Say): XmlTree {
   if (root.children.length === 0 && !root.hasOtherNodes) throw makeRefusal(400, say('root-empty'));
   const finds = root.children.filter((entity) => entity.name === 'samostatny_nalez');
@@ -59,7 +62,10 @@ export function requireOneFind(root: XmlTree, say: Say): XmlTree {
   return find;
 }
 
-/** Parses a find (A-IMPORT-4, steps 8 to 13, each refused alone). @throws HttpError 422 */
+/**
+ * Parses a find (A-IMPORT-4, steps 8 to 13, each refused alone).
+ * @throws HttpError 422
+ */
 export function parseFindDocument(find: XmlTree, say: Say, deployed: boolean): FindDocument {
   const getText = (name: string) => getTextOf(findChild(find, name));
   const nalezce = parseFinder(findChild(find, 'nalezce'), say);

@@ -46,7 +46,10 @@ function assertServableFormat({ incoming, say }: GatedRequest): void {
   if (!served) throw new HttpError(makeDetailAnswer(406, say('not-acceptable')));
 }
 
-/** Returns the account of the token. @throws HttpError 401 */
+/**
+ * Returns the account of the token.
+ * @throws HttpError 401
+ */
 export function authenticate(mock: Mock, incoming: Incoming, say: Say): Account {
   const refuse = (text: string): HttpError =>
     new HttpError(makeDetailAnswer(401, text, { 'www-authenticate': 'Bearer' }));

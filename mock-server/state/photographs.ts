@@ -52,7 +52,10 @@ export class Photographs {
     return folder;
   }
 
-  /** Stores an upload permanently. @param save commits it; where it throws, the file is removed */
+  /**
+   * Stores an upload permanently.
+   * @param save commits it; where it throws, the file is removed
+   */
   async keep<T>(incomingPath: string, uuid: string, save: () => T): Promise<T> {
     const file = await open(incomingPath, 'r+');
     try {

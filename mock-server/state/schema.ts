@@ -50,7 +50,10 @@ export class Schemas {
     return withXml(bytes, use);
   }
 
-  /** Returns every violation, in document order. @param schemaBase address in the document */
+  /**
+   * Returns every violation, in document order.
+   * @param schemaBase address in the document
+   */
   async findErrors(
     document: XmlDocument,
     version: string,

@@ -125,7 +125,10 @@ export const readSchemaVersion: Reader<string> = check(text(), (version) =>
   /^\d+\.\d+$/.test(version) ? undefined : 'must be a version such as "2.2"',
 );
 
-/** Reads any part of the settings. @throws ShapeError with the place and the reason */
+/**
+ * Reads any part of the settings.
+ * @throws ShapeError with the place and the reason
+ */
 export const readSettings: Reader<Partial<Settings>> = object({
   access_mode: optional(readOneOf(['open', 'whitelist_only', 'closed'] as const)),
   access_rules: optional(array(accessRule)),

@@ -66,14 +66,20 @@ export class Snapshots {
     return true;
   }
 
-  /** Takes a snapshot, and replaces one of that name. @returns false where there are too many */
+  /**
+   * Takes a snapshot, and replaces one of that name.
+   * @returns false where there are too many
+   */
   take(name: string, mock: Parts): boolean {
     if (!this.#byName.has(name) && this.#byName.size >= MAX_SNAPSHOTS) return false;
     this.#byName.set(name, captureState(mock));
     return true;
   }
 
-  /** Restores a state; the journal continues. @returns false for an unknown name */
+  /**
+   * Restores a state; the journal continues.
+   * @returns false for an unknown name
+   */
   restore(name: string, mock: Parts): boolean {
     const snapshot = this.#byName.get(name);
     if (snapshot === undefined) return false;

@@ -26,14 +26,16 @@ export const RETRY_POLICY = {
    * them for one record.
    */
   lock: { windowMs: 2 * SECOND_MS, maxQuick: 3 },
-  /**
-   * Circuit breakers of projects and kinds: failures about different subjects, and how long the
-   * circuit stays open. After `threshold` entries in a row were refused for their projects,
-   * `further` are enough for another project.
-   */
-  circuit: { threshold: 5, further: 2, minOpenMs: MINUTE_MS, maxOpenMs: HOUR_MS },
-  /** Consecutive failures of the service that end the push. They open no circuit. */
-  stopAfter: { uncertain: 5, throttled: 20, 'not-delivered': 4, closed: 1 },
+  /** Throttles in a row that end the push. */
+  throttle: { maxInRow: 20 },
+  /** Failures of the service in a row, of any kind, at which one of this kind ends the push. */
+  stopAfter: {
+    uncertain: 5,
+    cut: 5,
+    'refused-by-intermediary': 5,
+    'not-delivered': 4,
+    closed: 1,
+  },
   /** A push ends when its queue must wait longer. */
   push: { maxWaitMs: 2 * MINUTE_MS },
   /**
@@ -70,13 +72,4 @@ export function slowBackoffMs(failures: number): number {
 export function computeConnectionBackoffMs(failures: number): number {
   const { minMs, maxMs } = RETRY_POLICY.connection;
   return Math.min(minMs * 2 ** (failures - 1), maxMs);
-}
-
-/**
- * Returns for how long a circuit stays open, in milliseconds.
- * @param previousMs last open time; 0 for the first
- */
-export function computeCircuitOpenMs(previousMs: number): number {
-  const { minOpenMs, maxOpenMs } = RETRY_POLICY.circuit;
-  return Math.min(Math.max(minOpenMs, previousMs * 2), maxOpenMs);
 }

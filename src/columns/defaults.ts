@@ -42,7 +42,10 @@ export function checkDefaults(where: Message, value: unknown): FindDefaults {
   });
 }
 
-/** @param file the tables of config.toml @throws ConfigError as {@link checkDefaults} does */
+/**
+ * @param file the tables of config.toml
+ * @throws ConfigError as {@link checkDefaults} does
+ */
 export function parseDefaults(
   path: string,
   tables?: {

@@ -34,10 +34,6 @@ export type TableContext = {
   readonly resolvePhoto: ResolvePhoto;
   /** Looks up a stored find: an exported table contains its identifier. */
   readonly findKnown?: (localId: string) => KnownFind | undefined;
-  /**
-   * Finds the other service that issued an identifier; undefined where this service has its record.
-   */
-  readonly findOtherIssuer?: (identCely: string) => Elsewhere | undefined;
 };
 
 export type RowContext = TableContext & { readonly resolveReference: ResolveReference };
@@ -47,16 +43,6 @@ export type KnownFind = {
   readonly identCely: string | undefined;
   /** File names of its stored photographs. */
   readonly photos: readonly string[];
-};
-
-/**
- * Owner of an identifier of another service, and the command that sends such finds to this service
- * as well.
- */
-export type Elsewhere = {
-  readonly localId: string;
-  readonly address: string;
-  readonly command: Message;
 };
 
 /** `find` is absent where a cell could not be read; `issues` then has at least one error. */
@@ -122,11 +108,9 @@ export function mapRow(
     report,
   );
   const isRecorded = identCely !== '' && identCely !== ':tba';
-  // An identifier of a stored find is not checked against other services.
-  const elsewhere =
-    existing === undefined && isRecorded ? context.findOtherIssuer?.(identCely) : undefined;
+  // A row with an identifier of the service would be recorded there twice.
   if (isRecorded && makeIdKey(identCely) !== makeIdKey(existing?.identCely ?? ''))
-    checkNotRecorded(identCely, elsewhere, report);
+    report('error', 'already-recorded', explainRecorded(identCely), 'ident_cely');
   if (issues.some((issue) => issue.severity === 'error') || !isReadable(point)) return { issues };
 
   const find: Find = {
@@ -294,17 +278,6 @@ function parsePhotos(
 
 const NO_PHOTOS: readonly string[] = [];
 
-/** Refuses a row with an identifier of the service, which would be recorded there twice. */
-function checkNotRecorded(
-  identCely: string,
-  elsewhere: Elsewhere | undefined,
-  report: Report,
-): void {
-  if (elsewhere !== undefined) {
-    const message = msg`${identCely} was given to ${elsewhere.localId} by ${elsewhere.address}, not by this service. To send such finds here too: ${elsewhere.command}`;
-    report('error', 'other-service', message, 'ident_cely');
-    return;
-  }
-  const message = msg`The row is already recorded as ${identCely}; importing it would create a second record. Remove the row, or clear this cell if it is another find.`;
-  report('error', 'already-recorded', message, 'ident_cely');
+function explainRecorded(identCely: string): Message {
+  return msg`The row is already recorded as ${identCely}; importing it would create a second record. Remove the row, or clear this cell if that is the record of another find or another service.`;
 }

@@ -1,8 +1,11 @@
-import { msgid, ngettext, t } from '../base/language.ts';
+import type { ExitReason } from '../base/errors.ts';
+import { formatMoment, msgid, ngettext, t } from '../base/language.ts';
 import { type Command, cmd, type Message, msg } from '../base/message.ts';
 import type { Context } from '../context/context.ts';
 import { isLikeIdent } from '../flows/queue/resolve-finds.ts';
 import type { Entry } from '../outbox/entry.ts';
+import type { StopCause } from '../push/push-context.ts';
+import { withoutFullStop } from '../text/characters.ts';
 import { printable } from '../ui/terminal.ts';
 
 /** Prints the next commands after entries were queued. */
@@ -64,6 +67,26 @@ export function toHeldJson({ held }: Entry): { readonly held?: Record<string, un
   const { question, basis, candidates } = held;
   return { held: { question: String(question), basis, candidates } };
 }
+
+export function formatStopCause(cause: StopCause): string {
+  const reason =
+    cause.kind === 'interrupted' ? t`interrupted` : withoutFullStop(printable(cause.reason));
+  if (cause.kind !== 'waiting' && cause.kind !== 'not-yet') return reason;
+  const until = formatMoment(cause.untilMs);
+  return t`${reason} (until ${until})`;
+}
+
+/** Exit reason of a push that stopped before its end. */
+export const STOP_REASONS: Readonly<Record<StopCause['kind'], ExitReason>> = {
+  interrupted: 'interrupted',
+  'not-allowed': 'notAllowed',
+  'new-people': 'dataRefused',
+  closed: 'unavailable',
+  unreachable: 'unavailable',
+  waiting: 'unavailable',
+  'not-yet': 'unavailable',
+  'in-doubt': 'unavailable',
+};
 
 /** Counts with their nouns, for sentences that have several of them. */
 

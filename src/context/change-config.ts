@@ -10,14 +10,13 @@ import type { Places } from './places.ts';
 
 function writeConfigFile(
   path: string,
-  { defaultProfile, language, journal, profiles, defaults, projectMaps }: ConfigFile,
+  { defaultProfile, language, profiles, defaults, projectMaps }: ConfigFile,
 ): void {
   const { projects = {} } = defaults ?? {};
   // Keys that are undefined are left out.
   const text = tomlText({
     default_profile: defaultProfile,
     lang: language,
-    journal,
     profiles: Object.fromEntries(
       [...profiles].map(([name, settings]) => [
         name,

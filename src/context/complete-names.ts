@@ -56,7 +56,7 @@ async function findNames(file: string | undefined, partial: string): Promise<Kno
     return outbox
       .prepare(
         `select text from (
-           select local_id as text from finds where hidden_at is null
+           select local_id as text from finds where hidden = 0
            union select ident_cely from entries where ident_cely is not null
          ) where substr(text, 1, length(:partial)) = :partial order by text limit ${MAX_NAMES}`,
       )

@@ -5,13 +5,7 @@ import { LANGUAGES, type Language, t } from '../base/language.ts';
 import { type Command, cmd, composeCommand, type Message, msg } from '../base/message.ts';
 import { isAddressFault, parseRedisAddress, withoutRedisPasswords } from '../http/redis-address.ts';
 import { parseToml, type TomlTable } from '../store/toml.ts';
-import {
-  type Environment,
-  isOutboxId,
-  JOURNAL_LAYOUTS,
-  type JournalLayout,
-  type Places,
-} from './places.ts';
+import { type Environment, isOutboxId, type Places } from './places.ts';
 
 export type Profile = {
   readonly name: string;
@@ -46,8 +40,6 @@ export type ConfigFile = {
   readonly defaultProfile: string | undefined;
   /** Language of messages, where neither `--lang` nor PAS_LANG sets it. */
   readonly language?: Language;
-  /** Location of journals and locks; chosen by pas if absent. */
-  readonly journal?: JournalLayout;
   readonly profiles: ReadonlyMap<string, ProfileSettings>;
   /**
    * Defaults of new finds, unvalidated: their check needs the rules of finds, so it follows when a
@@ -68,18 +60,11 @@ type DefaultsTables = {
 export function readConfigFile(path: string): ConfigFile {
   const table = readTable(path);
   if (table === undefined) return { defaultProfile: undefined, profiles: new Map() };
-  const {
-    default_profile: defaultProfile,
-    lang,
-    journal,
-    profiles = {},
-    projects = {},
-    ...unknown
-  } = table;
+  const { default_profile: defaultProfile, lang, profiles = {}, projects = {}, ...unknown } = table;
   const stray = Object.keys(unknown)[0];
   if (stray !== undefined)
     throw new ConfigError(t`${path}: unknown key ${stray}.`, {
-      hint: t`Known keys: default_profile, lang, journal, [profiles.NAME] and [projects."C-…"].`,
+      hint: t`Known keys: default_profile, lang, [profiles.NAME] and [projects."C-…"].`,
     });
   if (defaultProfile !== undefined && typeof defaultProfile !== 'string')
     throw new ConfigError(t`${path}: default_profile must be a text.`);
@@ -90,17 +75,11 @@ export function readConfigFile(path: string): ConfigFile {
       hint: t`Choose from ${languages}.`,
     });
   }
-  const layout = JOURNAL_LAYOUTS.find((each) => each === journal);
-  if (journal !== undefined && layout === undefined) {
-    const layouts = JOURNAL_LAYOUTS.join(', ');
-    throw new ConfigError(t`${path}: journal must be one of ${layouts}.`);
-  }
   if (!isTable(profiles)) throw new ConfigError(t`${path}: profiles must be a table.`);
   if (!isTable(projects)) throw new ConfigError(t`${path}: projects must be a table.`);
   return {
     defaultProfile,
     language,
-    journal: layout,
     profiles: new Map(
       Object.entries(profiles).map(([name, value]) => [
         name,

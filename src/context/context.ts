@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
 import { existsSync } from 'node:fs';
 import { hostname } from 'node:os';
@@ -18,12 +19,12 @@ import type { VocabularyStore } from '../vocabulary/vocabulary-store.ts';
 import { assignOutbox, changeConfigFile } from './change-config.ts';
 import { type ConfigFile, chooseProfile, type Profile, readConfigFile } from './config.ts';
 import {
-  chooseJournalLayout,
+  chooseLedgerLayout,
   type Environment,
   getGivenVariables,
-  type JournalLayout,
-  type JournalPlaces,
-  makeJournalPlaces,
+  type LedgerLayout,
+  type LedgerPlaces,
+  makeLedgerPlaces,
   makeOutboxPlaces,
   makePlaces,
   type OutboxPlaces,
@@ -57,7 +58,7 @@ type FixedParts = {
   readonly terminal?: Terminal;
   readonly outboxesFolder?: string;
   readonly outboxId?: string;
-  readonly journal?: JournalLayout;
+  readonly ledger?: LedgerLayout;
 };
 
 /** Services of the machine and the network. */
@@ -97,19 +98,25 @@ export type Context = Runtime & {
    * @throws ConfigError where the id is no UUID
    */
   getOutboxPlaces(id?: string): OutboxPlaces;
-  getJournalPlaces(id?: string): JournalPlaces;
+  getLedgerPlaces(id?: string): LedgerPlaces;
   /** Returns the options for the lock of the profile's outbox, or of another one. */
   pushLock(id?: string): PushLockOptions;
-  /** Opens the outbox of the profile. @throws ConfigError where it is for another service */
+  /**
+   * Opens the outbox of the profile.
+   * @throws ConfigError where it is for another service
+   */
   openOutbox(): Promise<Outbox>;
   /**
-   * Opens the outbox of the profile, and waits longer for the journal. To be called before
+   * Opens the outbox of the profile, and waits longer for the ledger. To be called before
    * `openOutbox`.
    */
   openOutboxToPush(): Promise<Outbox>;
   /** Opens the outbox of the profile for reading: a copy where the disk is full or read-only. */
   openOutboxToRead(): Promise<Outbox>;
-  /** Opens any outbox of the data home, with its journal. @param binding creates a missing one */
+  /**
+   * Opens any outbox of the data home, with the ledger.
+   * @param binding creates a missing one
+   */
   openOutboxById(id: string, binding?: Binding): Promise<Outbox>;
   changeConfig(change: (config: ConfigFile) => ConfigFile): void;
   /**
@@ -287,11 +294,11 @@ function makeOutboxAccess(
     fixed.outboxId ?? getConfig().profiles.get(getProfile().name)?.outbox?.toString();
   const getOutboxId = (): string =>
     findOutboxId() ?? assignOutbox(places, clock, getProfile().name);
-  const layout = memoize(() => fixed.journal ?? chooseJournalLayout(getConfig().journal, system));
+  const layout = memoize(() => fixed.ledger ?? chooseLedgerLayout(places, system));
   const getPlaces = (id = getOutboxId()): OutboxPlaces => makeOutboxPlaces(places, id);
-  const getJournalPlaces = (id = getOutboxId()): JournalPlaces =>
-    makeJournalPlaces(places, layout(), getPlaces(id).folder);
-  const sources = { ...parts, findOutboxId, getOutboxPlaces: getPlaces, getJournalPlaces };
+  const getLedgerPlaces = (id = getOutboxId()): LedgerPlaces =>
+    makeLedgerPlaces(places, layout(), getPlaces(id).folder);
+  const sources = { ...parts, findOutboxId, getOutboxPlaces: getPlaces, getLedgerPlaces };
   const loaded = memoize(() => import('./profile-outbox.ts'));
   let pushing: Promise<Outbox> | undefined;
   const openOutboxToPush = memoize(() => {
@@ -306,9 +313,11 @@ function makeOutboxAccess(
     getMachineId: parts.getMachineId,
     getOutboxId,
     getOutboxPlaces: getPlaces,
-    getJournalPlaces,
+    getLedgerPlaces,
     pushLock: (id = getOutboxId()): PushLockOptions => ({
-      folder: getJournalPlaces(id).locksFolder,
+      folder: getLedgerPlaces(id).locksFolder,
+      scope: makeLockName(getProfile()),
+      outboxFolder: getPlaces(id).folder,
       outboxId: id,
       clock,
       holder,
@@ -320,10 +329,15 @@ function makeOutboxAccess(
       return openProfileOutboxReadOnly(sources, openOutbox);
     }),
     openOutboxById: async (id: string, binding?: Binding): Promise<Outbox> =>
-      (await loaded()).openOutboxWithJournal(sources, id, 'push', binding),
+      (await loaded()).openOutboxWithLedger(sources, id, 'push', binding),
     changeConfig: (change: (config: ConfigFile) => ConfigFile): void =>
       void changeConfigFile(places, clock, change),
   };
+}
+
+/** Profiles of one account share the lock, whatever their outboxes. */
+export function makeLockName({ baseUrl, username }: Pick<Profile, 'baseUrl' | 'username'>): string {
+  return hash('sha256', `${baseUrl} ${username?.toLowerCase() ?? ''}`, 'hex').slice(0, 32);
 }
 
 /** Returns the keys of a profile's secrets: its account's, and its pacing store's. */

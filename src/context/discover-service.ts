@@ -249,7 +249,10 @@ class Probing {
   }
 }
 
-/** Runs a probe. @returns the reason of a missing answer; undefined for any answer */
+/**
+ * Runs a probe.
+ * @returns the reason of a missing answer; undefined for any answer
+ */
 async function findSilence(
   send: Exchange,
   probe: (send: Exchange) => Promise<void>,

@@ -7,7 +7,7 @@ import { type Message, msg, quoteShellWord } from '../base/message.ts';
 import { openAppendingFile, openAppendingStream } from '../flows/harvest/append-output.ts';
 import { type OutputName, type OutputSubject, openRecordOutput } from '../flows/harvest/outputs.ts';
 import type { OpenedOutput, Opening, RecordOutput } from '../flows/harvest/record-output.ts';
-import { assertSubject, openLedger } from '../ledger/ledger.ts';
+import { assertSubject, openLedger } from '../harvested/harvested-records.ts';
 import { toDatabaseError } from '../store/database.ts';
 import { makeFolder } from '../store/folder.ts';
 import type { Context } from './context.ts';

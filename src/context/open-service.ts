@@ -2,14 +2,14 @@ import { existsSync } from 'node:fs';
 import { ConfigError, PasError, UsageError } from '../base/errors.ts';
 import { t } from '../base/language.ts';
 import { cmd, msg } from '../base/message.ts';
-import type { Harvesting, SyncContext } from '../flows/push/push-all.ts';
-import type { OpenService, ProfileUser } from '../flows/push/resolve-account.ts';
 import { type Exchange, withTimeout } from '../http/exchange.ts';
 import { redactAnswers } from '../http/redaction.ts';
 import type { OaiClient } from '../oai/client.ts';
 import type { OaiCredentials } from '../oai/send-request.ts';
 import { listReferencesOfQueued } from '../outbox/overview.ts';
 import type { Account } from '../pas-api/session.ts';
+import type { OpenService, ProfileUser } from '../push/account.ts';
+import type { Harvesting, SyncContext } from '../push/push-all.ts';
 import { getOwner, type SecretPlace } from '../store/secrets.ts';
 import { requireConfirmation } from '../ui/terminal.ts';
 import type { Vocabulary } from '../vocabulary/term.ts';
@@ -253,7 +253,7 @@ export async function fetchHarvestingAccount(
   if (oaiAuth === 'none') return unknown;
   const service = await openService(context);
   if (service.usesExternalToken && oaiAuth === 'basic') return unknown;
-  const { fetchAccount: readAccount } = await import('../flows/push/resolve-account.ts');
+  const { fetchAccount: readAccount } = await import('../push/account.ts');
   try {
     return { account: await (ask ?? readAccount)(service), waitedMs: 0 };
   } catch (thrown) {

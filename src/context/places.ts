@@ -49,7 +49,7 @@ export function readMachineId(system: System): string {
 }
 
 /**
- * Tells if the process runs in a container, or the Linux namespace is unreadable; the journal is
+ * Tells if the process runs in a container, or the Linux namespace is unreadable; the ledger is
  * beside the outbox then.
  */
 function isContainer(system: System): boolean {
@@ -119,11 +119,13 @@ export type Places = {
    */
   readonly paceFile: string;
   /**
-   * The machine's copy of all events, and the push locks, outside of any data home, so that no copy
-   * of one includes them.
+   * Everything attempted from this machine, and the push locks, outside of any data home, so that no
+   * copy of one includes them.
    */
-  readonly journalFile: string;
+  readonly ledgerFile: string;
   readonly locksFolder: string;
+  /** The environment names the state folder, so it is kept, also in a container. */
+  readonly isStateNamed: boolean;
 };
 
 /** Removes empty variables: a CI system passes a missing secret as an empty one. */
@@ -174,6 +176,7 @@ export function makePlaces(
     return joinPath(userFolder, '.local', kind === 'data' ? 'share' : 'state', 'pas');
   };
   const home = variables['PAS_HOME'] ?? place('data', 'XDG_DATA_HOME');
+  const namedState = getAbsolute('PAS_STATE') ?? getAbsolute('XDG_STATE_HOME');
   const state = getAbsolute('PAS_STATE') ?? place('state', 'XDG_STATE_HOME');
   return {
     home,
@@ -184,8 +187,9 @@ export function makePlaces(
     schemasFolder: joinPath(home, 'schemas'),
     secretsFile: joinPath(home, 'secrets.json'),
     paceFile: joinPath(state, 'pace.sqlite'),
-    journalFile: joinPath(state, 'journal.sqlite'),
+    ledgerFile: joinPath(state, 'ledger.sqlite'),
     locksFolder: joinPath(state, 'locks'),
+    isStateNamed: namedState !== undefined,
   };
 }
 
@@ -229,17 +233,16 @@ export type OutboxPlaces = {
 };
 
 /**
- * `state`: one journal for all outboxes of the machine, outside the data home. `beside`: one in the
+ * `state`: one ledger for all outboxes of the machine, outside the data home. `beside`: one in the
  * folder of each outbox.
  */
-export const JOURNAL_LAYOUTS = ['state', 'beside'] as const;
-export type JournalLayout = (typeof JOURNAL_LAYOUTS)[number];
+export type LedgerLayout = 'state' | 'beside';
 
-/** Journal of an outbox, and the folder of its lock. */
-export type JournalPlaces = {
-  readonly journalFile: string;
+/** Ledger of an outbox, and the folder of its lock. */
+export type LedgerPlaces = {
+  readonly ledgerFile: string;
   readonly locksFolder: string;
-  readonly layout: JournalLayout;
+  readonly layout: LedgerLayout;
 };
 
 const UUID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/;
@@ -266,29 +269,23 @@ function makeFilePlaces(folder: string): OutboxPlaces {
   };
 }
 
-/**
- * Returns the layout of config.toml, else the default: a container may lose its state folder at any
- * time.
- */
-export function chooseJournalLayout(
-  configured: JournalLayout | undefined,
-  system: System,
-): JournalLayout {
-  return configured ?? (isContainer(system) ? 'beside' : 'state');
+/** A container may lose its state folder at any time, unless one was named. */
+export function chooseLedgerLayout({ isStateNamed }: Places, system: System): LedgerLayout {
+  return !isStateNamed && isContainer(system) ? 'beside' : 'state';
 }
 
-/** Returns the places of the journal and the lock: in the state folder, or beside the outbox. */
-export function makeJournalPlaces(
-  { journalFile, locksFolder }: Places,
-  layout: JournalLayout,
+/** Returns the places of the ledger and the lock: in the state folder, or beside the outbox. */
+export function makeLedgerPlaces(
+  { ledgerFile, locksFolder }: Places,
+  layout: LedgerLayout,
   outboxFolder: string,
-): JournalPlaces {
+): LedgerPlaces {
   switch (layout) {
     case 'state':
-      return { journalFile, locksFolder, layout };
+      return { ledgerFile, locksFolder, layout };
     case 'beside':
       return {
-        journalFile: join(outboxFolder, 'journal.sqlite'),
+        ledgerFile: join(outboxFolder, 'ledger.sqlite'),
         locksFolder: outboxFolder,
         layout,
       };

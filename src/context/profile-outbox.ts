@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { existsSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import type { Clock } from '../base/clock.ts';
 import { ConfigError, DatabaseError, PasError } from '../base/errors.ts';
 import { msgid, ngettext, t } from '../base/language.ts';
 import { cmd, msg } from '../base/message.ts';
+import { checkEnteredFinds } from '../flows/queue/check-entered.ts';
 import { isEmptyOutbox } from '../outbox/backup-copy.ts';
 import {
   findKnownAccount,
@@ -11,16 +12,15 @@ import {
   isAccountOfUser,
   isSameUser,
 } from '../outbox/bound-account.ts';
-import { hasEvent } from '../outbox/entries.ts';
-import { type Journal, openJournal } from '../outbox/journal.ts';
-import { type MergeResult, mergeJournal, NOTHING_MERGED } from '../outbox/merge.ts';
+import { openLedger } from '../outbox/ledger.ts';
 import {
   type Binding,
-  isSameBinding,
   type Outbox,
   openOutbox,
   readHeader,
+  updateHeader,
 } from '../outbox/open-outbox.ts';
+import { NOTHING_UNITED, type United, uniteWithLedger } from '../outbox/unite.ts';
 import { copyToTempFolder, isWriteRefused } from '../store/database-file.ts';
 import type { Terminal } from '../ui/terminal.ts';
 import { assignOutbox, findSimilarProfiles, freeProfileName } from './change-config.ts';
@@ -31,7 +31,7 @@ import {
   type Profile,
   type ProfileSettings,
 } from './config.ts';
-import type { JournalPlaces, OutboxPlaces, Places } from './places.ts';
+import type { LedgerPlaces, OutboxPlaces, Places } from './places.ts';
 
 /** Parts of the context that the outboxes of a profile need. */
 export type ProfileSources = {
@@ -48,38 +48,33 @@ type OutboxSources = ProfileSources & {
   /** Current UUID of the profile's outbox in config.toml. */
   findOutboxId(): string | undefined;
   getOutboxPlaces(id: string): OutboxPlaces;
-  getJournalPlaces(id: string): JournalPlaces;
+  getLedgerPlaces(id: string): LedgerPlaces;
 };
 
-/** A push waits for the journal; another command continues without it. */
-const JOURNAL_WAIT_MS = { push: 5000, command: 250 } as const;
+/** A push waits for the ledger; another command continues without it. */
+const LEDGER_WAIT_MS = { push: 5000, command: 250 } as const;
 
-type Purpose = keyof typeof JOURNAL_WAIT_MS;
+type Purpose = keyof typeof LEDGER_WAIT_MS;
 
 /**
- * Opens an outbox with its journal, and creates it where a binding is given. It is closed with the
+ * Opens an outbox with the ledger, and creates it where a binding is given. It is closed with the
  * context.
  */
-export function openOutboxWithJournal(
+export function openOutboxWithLedger(
   sources: OutboxSources,
   id: string,
   purpose: Purpose,
   binding?: Binding,
 ): Outbox {
-  const { clock, terminal } = sources;
-  const { journalFile } = sources.getJournalPlaces(id);
-  const outbox = openOutbox(sources.getOutboxPlaces(id).outboxFile, clock, {
-    ...(binding === undefined ? {} : { binding, id }),
-    journal: () =>
-      openJournal(journalFile, {
+  const { ledgerFile } = sources.getLedgerPlaces(id);
+  const outbox = openOutbox(sources.getOutboxPlaces(id).outboxFile, sources.clock, {
+    binding,
+    id,
+    ledger: () =>
+      openLedger(ledgerFile, {
         machine: sources.getMachineId,
-        clock,
-        busyTimeoutMs: JOURNAL_WAIT_MS[purpose],
+        busyTimeoutMs: LEDGER_WAIT_MS[purpose],
         isChecked: purpose === 'push',
-        onSetAside: (aside) =>
-          terminal.warn(
-            t`The journal ${journalFile} was damaged. It was rebuilt from its readable part; the damaged file is now ${aside}.`,
-          ),
       }),
   });
   sources.onClose(() => outbox.close());
@@ -87,7 +82,7 @@ export function openOutboxWithJournal(
 }
 
 /**
- * Opens or recreates the outbox and merges its journal.
+ * Opens or recreates the outbox of the profile's service and user, and unites it with the ledger.
  * @throws ConfigError where it is another service's or of several users
  */
 export function openProfileOutbox(sources: OutboxSources, purpose: Purpose): Outbox {
@@ -96,21 +91,40 @@ export function openProfileOutbox(sources: OutboxSources, purpose: Purpose): Out
   const outboxId = sources.findOutboxId();
   const id = outboxId ?? assignOutbox(places, clock, profile.name);
   const isMissing = profile.outbox === id && !existsSync(sources.getOutboxPlaces(id).outboxFile);
-  const outbox = openOutboxWithJournal(sources, id, purpose, getBinding(profile));
-  if (!isOutboxOfProfile(outbox, profile)) {
-    if (!isUnused(outbox)) assertBinding(outbox, profile);
+  const outbox = openOutboxWithLedger(sources, id, purpose, getBinding(profile));
+  if (!isServiceOfProfile(outbox, profile)) {
+    if (!isEmptyOutbox(outbox)) assertBinding(outbox, profile);
     // The profile has another service now, and an unused outbox can be left.
-    return openOutboxWithJournal(
+    return openOutboxWithLedger(
       sources,
       assignOutbox(places, clock, profile.name, id),
       purpose,
       getBinding(profile),
     );
   }
+  followProfile(outbox, profile);
   assertOneUser(sources.getConfig(), outbox, profile);
-  const merged = mergeIfPossible(outbox);
-  if (isMissing) warnOfMissing(sources, outbox, merged);
+  const united = uniteIfPossible(outbox);
+  if (united.arrived.size > 0) checkEnteredFinds(outbox, united);
+  if (isMissing) warnOfMissing(sources, outbox, united);
   return outbox;
+}
+
+/**
+ * Documents are made by the profile: a new prefix or schema, or another address of the service, is
+ * no other outbox.
+ */
+function followProfile(outbox: Outbox, profile: Profile): void {
+  const header = readHeader(outbox);
+  const { baseUrl: address, prefix, schemaVersion } = profile;
+  const username = header.username ?? profile.username ?? null;
+  const isSame =
+    header.address === address &&
+    header.prefix === prefix &&
+    header.schemaVersion === schemaVersion &&
+    header.username === username;
+  if (!isSame)
+    outbox.change(() => updateHeader(outbox, { address, prefix, schemaVersion, username }));
 }
 
 /** Opens the outbox of the profile for reading: a copy where nothing can be written. */
@@ -136,69 +150,43 @@ export async function openProfileOutboxReadOnly(
   }
 }
 
-/** Merges the journal, unless it is busy, read-only or damaged: only a push requires it. */
-function mergeIfPossible(outbox: Outbox): MergeResult {
-  if (outbox.journal === undefined) return NOTHING_MERGED;
-  const failures: unknown[] = [];
+/** Unites with the ledger, unless it is busy, read-only or damaged: only a push requires it. */
+function uniteIfPossible(outbox: Outbox): United {
   try {
-    return mergeJournal(
-      { ...outbox, journal: watchOutbox(outbox.journal, failures) },
-      { withOpen: false },
-    );
+    return uniteWithLedger(outbox);
   } catch (thrown) {
-    const isOfJournal = failures.includes(thrown) && thrown instanceof PasError;
-    // Another process may be writing to the outbox: the next command merges.
-    if (isOfJournal || (thrown instanceof DatabaseError && thrown.exitReason === 'unavailable'))
-      return NOTHING_MERGED;
+    const isOfLedger =
+      thrown instanceof PasError && thrown.message.startsWith(outbox.ledger?.path ?? '\0');
+    // Another process may be writing to the outbox: the next command unites.
+    if (isOfLedger || (thrown instanceof DatabaseError && thrown.exitReason === 'unavailable'))
+      return NOTHING_UNITED;
     throw thrown;
   }
 }
 
-/** Wraps the journal and collects its errors, since the outbox throws errors of the same class. */
-function watchOutbox(journal: Journal, failures: unknown[]): Journal {
-  const watch = <Values extends unknown[], T>(work: (...values: Values) => T) => {
-    return (...values: Values): T => {
-      try {
-        return work(...values);
-      } catch (thrown) {
-        failures.push(thrown);
-        throw thrown;
-      }
-    };
-  };
-  const { append, findEventAt, listEventsSince, has, isAnswered } = journal;
-  return {
-    ...journal,
-    append: watch(append),
-    findEventAt: watch(findEventAt),
-    listEventsSince: watch(listEventsSince),
-    has: watch(has),
-    isAnswered: watch(isAnswered),
-  };
-}
-
-function warnOfMissing(
-  { terminal }: OutboxSources,
-  outbox: Outbox,
-  { restoredFinds }: MergeResult,
-): void {
+function warnOfMissing({ terminal }: OutboxSources, outbox: Outbox, { arrived }: United): void {
+  const finds = arrived.size;
   const restored = ngettext(
-    msgid`${restoredFinds} find that was sent is restored from the journal.`,
-    `${restoredFinds} finds that were sent are restored from the journal.`,
-    restoredFinds,
+    msgid`${finds} find that was sent is restored from the ledger of this machine.`,
+    `${finds} finds that were sent are restored from the ledger of this machine.`,
+    finds,
   );
-  const why = outbox.journalProblem === undefined ? '' : ` ${outbox.journalProblem.message}`;
+  const why = outbox.ledgerProblem === undefined ? '' : ` ${outbox.ledgerProblem.message}`;
   terminal.warn(
     t`The outbox ${outbox.path} was missing and was recreated. ${restored}${why} Finds that were never sent are only in backups: ${cmd`pas restore`} FILE`,
   );
 }
 
-export function getBinding({ baseUrl, prefix, schemaVersion }: Profile): Binding {
-  return { address: baseUrl, prefix, schemaVersion };
+export function getBinding(profile: Profile): Binding {
+  const { kind, baseUrl, prefix, schemaVersion, username } = profile;
+  return { kind, address: baseUrl, prefix, schemaVersion, username: username ?? null };
 }
 
-function isOutboxOfProfile(outbox: Outbox, profile: Profile): boolean {
-  return isSameBinding(readHeader(outbox), getBinding(profile));
+/** A known address gives its service, so another address of it is no other outbox. */
+function isServiceOfProfile(outbox: Outbox, { kind, baseUrl }: Profile): boolean {
+  const { address, service, kind: ownKind } = readHeader(outbox);
+  if (address === baseUrl) return ownKind === kind;
+  return outbox.ledger?.listAddresses(service).includes(baseUrl) === true;
 }
 
 /**
@@ -206,26 +194,48 @@ function isOutboxOfProfile(outbox: Outbox, profile: Profile): boolean {
  * profile's
  */
 export function assertBinding(outbox: Outbox, profile: Profile): void {
-  if (isOutboxOfProfile(outbox, profile)) return;
-  const { address, prefix, schemaVersion } = readHeader(outbox);
+  if (isServiceOfProfile(outbox, profile)) return;
+  const { address, kind } = readHeader(outbox);
   const { name, baseUrl } = profile;
-  if (address !== baseUrl) {
+  if (kind !== profile.kind)
     throw new ConfigError(
-      msg`Profile ${name} has ${baseUrl}, but its outbox ${outbox.path} is for ${address}. Nothing was changed.`,
+      msg`Profile ${name} is of the kind ${profile.kind}, but its outbox ${outbox.path} of the kind ${kind}. Nothing was changed.`,
       {
-        hint: msg`If that service has moved: ${cmd`pas service moved ${address} ${baseUrl}`}. If it is another service, set base_url of ${name} back to ${address}, and make a new profile: ${cmd`pas init --base-url ${baseUrl} --name`} NAME`,
+        hint: msg`Set kind of ${name} back to ${kind}, and make a new profile: ${cmd`pas init --base-url ${baseUrl} --name`} NAME`,
       },
     );
-  }
-  const here = `${profile.prefix} ${profile.schemaVersion}`;
-  const there = `${prefix} ${schemaVersion}`;
-  const flags = `--prefix ${profile.prefix} --schema-version ${profile.schemaVersion}`;
   throw new ConfigError(
-    msg`Profile ${name} has the schema ${here}, but its outbox ${outbox.path} has documents of ${there}. Nothing was changed.`,
+    msg`Profile ${name} has ${baseUrl}, but its outbox ${outbox.path} is for ${address}. Nothing was changed.`,
     {
-      hint: msg`If the service now accepts the other one: ${cmd`pas service moved ${address} ${baseUrl}`} ${flags}. If not, set prefix and schema_version of ${name} back, or make a new profile: ${cmd`pas init --base-url ${baseUrl} --name`} NAME`,
+      hint: msg`If it is the same service, at a new address, say so on a terminal: ${cmd`pas push`}. If not, set base_url of ${name} back to ${address}, and make a new profile: ${cmd`pas init --base-url ${baseUrl} --name`} NAME`,
     },
   );
+}
+
+/**
+ * Asks if a new address in the profile is that of the outbox's service, where the ledger does not
+ * know it; a yes is remembered there.
+ */
+export async function followMovedService(
+  { getProfile, getOutboxPlaces, openOutboxById }: DataHome & { getProfile(): Profile },
+  confirm: (before: string, now: string) => Promise<boolean>,
+): Promise<void> {
+  const { outbox: id, baseUrl, kind } = getProfile();
+  if (id === undefined || !existsSync(getOutboxPlaces(id).outboxFile)) return;
+  const outbox = await openOutboxById(id);
+  const { address, kind: ownKind, service } = readHeader(outbox);
+  const { ledger } = outbox;
+  const isKnown = ledger === undefined || ledger.findService(baseUrl) !== undefined;
+  if (isKnown || kind !== ownKind || isEmptyOutbox(outbox)) return;
+  if (await confirm(address, baseUrl)) ledger.moveAddress(baseUrl, service);
+}
+
+/** Returns sorted names of folders that may be outboxes. */
+export function listOutboxFolders(outboxesFolder: string): string[] {
+  if (!existsSync(outboxesFolder)) return [];
+  return readdirSync(outboxesFolder, { withFileTypes: true })
+    .flatMap((entry) => (entry.isDirectory() ? [entry.name] : []))
+    .sort();
 }
 
 /** Parts of a data home that are needed to find the outbox of a profile. */
@@ -255,7 +265,7 @@ export async function chooseOutbox(
     const outbox = await openExisting(outboxId);
     const isShared =
       listProfilesOfOtherUsers(home.getConfig(), outboxId, name, username).length > 0;
-    if (outbox !== undefined && !isUnused(outbox)) {
+    if (outbox !== undefined && !isEmptyOutbox(outbox)) {
       assertBinding(outbox, profile);
       if (!isShared && !isAccountOfUser(outbox, username))
         throw makeOtherUserError(home.getConfig(), outbox, name, settings);
@@ -331,9 +341,4 @@ function makeOtherUserError(
       hint: msg`If that account now has the user name ${username}: ${cmd`pas login --profile ${name} --username ${username}`}. If it is another account, make a profile for it: ${command}`,
     },
   );
-}
-
-/** Tells if the outbox is empty and no attempt was made from it. */
-export function isUnused(outbox: Outbox): boolean {
-  return isEmptyOutbox(outbox) && !hasEvent(outbox);
 }

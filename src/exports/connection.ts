@@ -68,7 +68,10 @@ export function openConnection(options: ServiceOptions): Connection {
   };
 }
 
-/** Normalises an address. @throws ConfigError as {@link openConnection} */
+/**
+ * Normalises an address.
+ * @throws ConfigError as {@link openConnection}
+ */
 export function checkAddress(name: string, address: string, allowHttp: boolean): string {
   const normal = normalizeAddress(address);
   if (normal === undefined) {

@@ -1,7 +1,5 @@
 import { systemClock } from '../base/clock.ts';
 import { FileError, UsageError } from '../base/errors.ts';
-import { fetchAccount } from '../flows/push/resolve-account.ts';
-import { openKeptPhotograph, parseRecordIdent, sendOnce } from '../flows/push/send-entry.ts';
 import type { Exchange, HttpRequest } from '../http/exchange.ts';
 import { hashSha512 } from '../http/request-body.ts';
 import type { Outcome } from '../pas-api/outcome.ts';
@@ -12,6 +10,8 @@ import {
   makePhotoRequest,
 } from '../pas-api/session.ts';
 import { inspectPhotograph } from '../photo/photograph.ts';
+import { fetchAccount } from '../push/account.ts';
+import { openKeptPhotograph, sendOnce } from '../push/departure.ts';
 import { type Connection, openConnection, type ServiceOptions } from './connection.ts';
 
 export { PasError } from '../base/errors.ts';
@@ -27,7 +27,10 @@ export type { ServiceOptions } from './connection.ts';
  * a second record. `pas push` settles this, and survives crashes.
  */
 export type WriteClient = AsyncDisposable & {
-  /** Returns the account by the service's description. @throws PasError where there is none */
+  /**
+   * Returns the account by the service's description.
+   * @throws PasError where there is none
+   */
   account(): Promise<Account>;
   /** Sends the exact bytes of one import document. */
   importFind(document: Uint8Array): Promise<Outcome>;
@@ -108,7 +111,7 @@ type Target = Parameters<typeof sendOnce>[1];
 /** Makes the function that sends a request in a slot of the pace, and again with a new token. */
 function makeSend(connection: Connection, abort: AbortSignal) {
   const { pace, session } = connection;
-  const context = { ...connection, clock: systemClock, abort, readIdentCely: parseRecordIdent };
+  const context = { ...connection, clock: systemClock, abort };
   const attemptOnce = async (
     target: Target,
     request: HttpRequest,

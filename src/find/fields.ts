@@ -2,7 +2,7 @@ import { isReadable } from '../base/issue.ts';
 import { msg } from '../base/message.ts';
 import { type GeomSystem, type PointInSystem, parsePoint } from '../place/geometry.ts';
 import { foldName } from '../text/names.ts';
-import type { FieldRow, ValueOf } from './field.ts';
+import type { FieldRow, Reference, ValueOf } from './field.ts';
 
 /**
  * Elements that a client fills, in the order of the schema. Documents, tables, questions, exports,
@@ -258,13 +258,19 @@ export type FindElements = {
   readonly [R in (typeof ROWS)[number] as R['name']]?: ValueOf[R['kind']];
 };
 
+/** Elements of a record as the service shows them. */
+export type HarvestedElements = { readonly [Name in ElementName]?: string | Reference };
+
 export type Field = FieldRow & { readonly name: ElementName };
 
 export const FIELDS: readonly Field[] = ROWS;
 
 const byName = new Map(FIELDS.map((field) => [field.name, field]));
 
-/** Returns the field of an element. @throws Error where the table of fields lacks it */
+/**
+ * Returns the field of an element.
+ * @throws Error where the table of fields lacks it
+ */
 export function getField(name: ElementName): Field {
   const field = byName.get(name);
   if (field === undefined) throw new Error(`the table of fields lacks ${name}`);

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { isReadable } from '../base/issue.ts';
 import { type Message, msg } from '../base/message.ts';
 import { isSamePlace, type PointInSystem, parsePoint } from '../place/geometry.ts';
-import { collapseText, trimText } from '../text/characters.ts';
+import { trimText } from '../text/characters.ts';
 import {
   getAttribute,
   getChild,
@@ -10,13 +10,14 @@ import {
   getChildText,
   type XmlElement,
 } from '../xml/element.ts';
+import { canonicalizeValue, makeNameKey } from './canonical.ts';
 import { NEW_PERSON, type Reference } from './field.ts';
 import {
   type ElementName,
   FIELDS,
   type Field,
   type FindElements,
-  getPointElement,
+  type HarvestedElements,
 } from './fields.ts';
 
 /** Placeholder for content that the reader may not see (B-SEE-2). */
@@ -54,8 +55,6 @@ export type HarvestedFind = {
   readonly files: readonly HarvestedFile[];
   readonly history: readonly HistoryEntry[];
 };
-
-export type HarvestedElements = { readonly [Name in ElementName]?: string | Reference };
 
 /** Parses the entity element of a record; undefined where it is no find. */
 export function parseHarvestedFind(entity: XmlElement): HarvestedFind | undefined {
@@ -139,15 +138,6 @@ function isSameValue(field: Field, sent: Elements, harvested: HarvestedElements)
 
 function isTrue(value: Elements[ElementName]): boolean {
   return value === true || value === 'true' || value === '1';
-}
-
-/**
- * Normalises a name as the service does: it splits at the first comma and collapses the blanks of
- * the given name.
- */
-function makeNameKey(name: string): string {
-  const [surname = '', ...givenNames] = name.split(',');
-  return `${trimText(surname)}, ${collapseText(givenNames.join(','))}`;
 }
 
 /**
@@ -274,7 +264,6 @@ export function isAsFound(element: ElementName): boolean {
 type AsFoundForm = 'full' | 'open';
 
 type Elements = FindElements | HarvestedElements;
-
 /**
  * Returns the digest of a find as it was found, equal for a find and for the service's record of
  * it: hexadecimal SHA-256 of canonical JSON. A finder given by name has an identifier only in the
@@ -289,61 +278,6 @@ export function asFoundDigest(elements: Elements, form: AsFoundForm): string {
     if (value !== null) values.push([field.name, value]);
   }
   return hash('sha256', JSON.stringify(values), 'hex');
-}
-
-/**
- * Returns the canonical value; null where the element is absent, or has the value that stands for
- * absence.
- */
-function canonicalizeValue(
-  field: Field,
-  elements: Elements,
-): string | number | readonly number[] | true | null {
-  const value = elements[field.name];
-  switch (field.kind) {
-    case 'reference':
-    case 'term':
-      return canonicalizeReference(value);
-    case 'boolean':
-      return isTrue(value) ? true : null;
-    case 'integer':
-    case 'state':
-      return canonicalizeInteger(value);
-    case 'point': {
-      const { geom_system: system } = elements;
-      const isCounted =
-        (system === '4326' || system === '5514') && getPointElement(system) === field.name;
-      const numbers = isCounted ? parseNumbersIn(canonicalizeText(value) ?? '') : [];
-      return numbers.length === 0 ? null : numbers;
-    }
-    case 'text':
-    case 'date':
-    case 'geom-system':
-      return canonicalizeText(value);
-  }
-}
-
-function canonicalizeReference(value: Elements[ElementName]): string | null {
-  if (typeof value !== 'object') return canonicalizeText(value);
-  return value.id === NEW_PERSON
-    ? `${NEW_PERSON} ${makeNameKey(value.text.normalize('NFC'))}`
-    : canonicalizeText(value.id);
-}
-
-function canonicalizeInteger(value: Elements[ElementName]): number | string | null {
-  const text = canonicalizeText(value);
-  const number = Number(text);
-  return text === null || Number.isNaN(number) ? text : number;
-}
-
-function canonicalizeText(value: Elements[ElementName]): string | null {
-  if (value === undefined || typeof value === 'object') return null;
-  const written = String(value);
-  // Shortcut: identifiers and numbers are ASCII.
-  const text = trimText(
-    /[^ -~]/.test(written) ? written.normalize('NFC').replace(/\r\n?/g, '\n') : written,
-  );
-  return text === '' ? null : text;
 }
 
 function parseNumbersIn(wkt: string): readonly number[] {

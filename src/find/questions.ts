@@ -64,7 +64,10 @@ function listFieldQuestions({ name, kind, gloss, ask }: Field): PlacedQuestion[]
   ];
 }
 
-/** Returns the question of a name. @throws Error where the table of questions lacks it */
+/**
+ * Returns the question of a name.
+ * @throws Error where the table of questions lacks it
+ */
 export function getQuestion(name: QuestionName): Question {
   const question = QUESTIONS.find((each) => each.name === name);
   if (question === undefined) throw new Error(`the table of questions lacks ${name}`);

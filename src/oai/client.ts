@@ -370,7 +370,10 @@ export async function* listPages<Item>(
   }
 }
 
-/** Fetches only the first page of a list. @throws as the client */
+/**
+ * Fetches only the first page of a list.
+ * @throws as the client
+ */
 export function fetchFirstPage<Item>(options: PagesOptions<Item>): Promise<ListPage<Item>> {
   return fetchPatiently(options, options.start, options.signal, undefined);
 }

@@ -144,7 +144,10 @@ const parseSeen = createRowParser({
   skipped: isNumber,
 });
 
-/** Makes a state in one row of `harvests`. @param nowMs this machine's clock */
+/**
+ * Makes a state in one row of `harvests`.
+ * @param nowMs this machine's clock
+ */
 export function makeStoredState(
   { sql, change }: HarvestTables,
   harvest: number,

@@ -103,7 +103,10 @@ const NOTHING_READ = {
 
 type Beginning = { readonly localMs: number; readonly heldBefore: number };
 
-/** Begins a pass. @param beganMs by the server's clock, milliseconds since 1970 UTC */
+/**
+ * Begins a pass.
+ * @param beganMs by the server's clock, milliseconds since 1970 UTC
+ */
 export function startPass(
   kind: HarvestPass['kind'],
   window: HarvestWindow,
@@ -145,7 +148,10 @@ export function getWatermark({ beganMs, localMs }: HarvestPass): number {
   return beganMs - localMs > MAX_BEHIND_MS ? beganMs : Math.min(beganMs, localMs);
 }
 
-/** Begins another scan of the window. @param whole true where the scan before reached the end */
+/**
+ * Begins another scan of the window.
+ * @param whole true where the scan before reached the end
+ */
 export function startScan(pass: HarvestPass, whole: boolean): HarvestPass {
   const {
     number,

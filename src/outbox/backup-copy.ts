@@ -1,40 +1,140 @@
 import type { Clock } from '../base/clock.ts';
 import { DatabaseError, FileError, isDamaged } from '../base/errors.ts';
 import { cmd, msg } from '../base/message.ts';
-import { isSchemaDamage } from '../store/database.ts';
+import {
+  createRowGuard,
+  isSchemaDamage,
+  isText,
+  parseTexts,
+  parseValue,
+} from '../store/database.ts';
 import { assertUndamaged, copyDatabase } from '../store/database-file.ts';
-import { assertSoundEntries } from './entry-queries.ts';
-import { makeDamagedRowError, parseEvent } from './events.ts';
+import { makeDamagedError, parseFact } from './facts.ts';
 import { type Outbox, openOutbox, readHeader, recordCopy } from './open-outbox.ts';
-import { assertSoundFinds } from './stored-finds.ts';
+import { refold } from './record-facts.ts';
+import {
+  INTENT_COLUMNS,
+  isSoundContent,
+  isSoundlyPrepared,
+  parseStoredIntent,
+  type StoredIntent,
+} from './stored-intent.ts';
 
 /** Tables of every outbox; a file without them belongs to another program. */
-const TABLES_OF_AN_OUTBOX = ['header', 'finds', 'entries', 'events'];
+const TABLES_OF_AN_OUTBOX = ['header', 'intents', 'facts', 'finds', 'entries'];
 
 /**
  * Copies a snapshot, also during a push, with its time.
- * @throws DatabaseError where a row is damaged; an old copy stays then
+ * @throws DatabaseError where anything is damaged; an old copy stays then
  */
 export function backUpOutbox(outbox: Outbox, target: string): void {
   assertSound(outbox);
-  copyDatabase(outbox.path, target, (copy) =>
-    recordCopy(copy, target, Math.floor(outbox.clock.now())),
-  );
+  copyDatabase(outbox.path, target, (copy) => recordCopy(copy, Math.floor(outbox.clock.now())));
 }
 
 /**
- * Checks the whole file, and each row by its checksum.
+ * Checks the whole file, and each fact and intent by its id.
  * @throws DatabaseError where anything is damaged
  */
 export function assertSound(outbox: Outbox): void {
   assertUndamaged(outbox.path, outbox.sql('pragma integrity_check(1)'));
   if (outbox.sql('pragma foreign_key_check').get() !== undefined)
-    throw makeDamagedRowError(outbox.path, msg`a reference`);
-  assertSoundFinds(outbox);
-  assertSoundEntries(outbox);
-  for (const row of outbox.sql('select * from events not indexed').iterate())
-    parseEvent(outbox.path, row);
+    throw makeDamagedError(outbox.path, 'foreign_key');
+  for (const row of outbox.sql('select * from facts not indexed').iterate())
+    parseFact(outbox.path, row);
+  for (const row of outbox.sql(`select ${INTENT_COLUMNS} from intents not indexed`).iterate())
+    parseStoredIntent(outbox.path, row);
   readHeader(outbox);
+}
+
+export type Removed = {
+  /** Finds or records of which a fact or the content of an intent was removed. */
+  readonly subjects: readonly string[];
+  /** Ids of intents without content now. */
+  readonly intents: readonly string[];
+  /** Finds without document now. */
+  readonly drafts: readonly string[];
+};
+
+/** Removes what differs from what was written. */
+export function removeDamaged(outbox: Outbox): Removed {
+  return outbox.change(() => {
+    const facts = outbox
+      .sql('select * from facts not indexed')
+      .all()
+      .filter((row) => !isSoundRow(outbox, row))
+      .map(parseNamed);
+    const contents: Named[] = [];
+    const prepared: Named[] = [];
+    for (const row of outbox.sql(`select ${INTENT_COLUMNS} from intents not indexed`).iterate()) {
+      const stored = row as StoredIntent;
+      if (!isSoundContent(stored)) contents.push(parseNamed(row));
+      else if (!isSoundlyPrepared(stored)) prepared.push(parseNamed(row));
+    }
+    // They refer to facts, and are made again.
+    if (facts.length > 0)
+      for (const cache of ['entries', 'finds']) outbox.sql(`delete from ${cache}`).run();
+    for (const { id } of facts) outbox.sql('delete from facts where id = ?').run(id);
+    for (const column of ['held', 'lookup'])
+      outbox.sql(`update entries set ${column} = null where not json_valid(${column})`).run();
+    for (const { id } of contents)
+      outbox.sql('update intents set content = null where id = ?').run(id);
+    for (const { id } of [...contents, ...prepared])
+      outbox
+        .sql('update intents set document = null, issues = null, prepared_id = null where id = ?')
+        .run(id);
+    return {
+      // The damage may be in the subject, which the slot has as well.
+      subjects: [...facts, ...contents].flatMap(({ subject, slot }) => [
+        subject,
+        ...slot.split(' '),
+      ]),
+      intents: contents.map(({ id }) => id),
+      drafts: prepared.map(({ subject }) => subject),
+    };
+  });
+}
+
+type Named = { readonly id: string; readonly subject: string; readonly slot: string };
+
+const isNamed = createRowGuard({ id: isText, subject: isText });
+const hasSlot = createRowGuard({ slot: isText });
+
+/** Returns what is left of a damaged row. */
+function parseNamed(row: unknown): Named {
+  const { id, subject } = parseValue(isNamed, row);
+  return { id, subject, slot: hasSlot(row) ? row.slot : '' };
+}
+
+function isSoundRow(outbox: Outbox, row: unknown): boolean {
+  try {
+    parseFact(outbox.path, row);
+    return true;
+  } catch (thrown) {
+    if (isDamaged(thrown)) return false;
+    throw thrown;
+  }
+}
+
+/**
+ * Makes the caches again from the facts.
+ * @returns the local ids or records that were wrong
+ */
+export function refoldAll(outbox: Outbox): string[] {
+  const read = outbox.sql(
+    `select coalesce(local_id, entries.ident_cely, '?') || ' ' || key || ' ' || state || ' ' || coalesce(entries.ident_cely, '')
+     from entries left join finds on finds.id = find_id`,
+  );
+  return outbox.change(() => {
+    const before = new Set(parseTexts(read.pluck().all()));
+    const subjects = parseTexts(
+      outbox.sql('select subject from facts group by subject order by min(seq)').pluck().all(),
+    );
+    for (const cache of ['entries', 'finds']) outbox.sql(`delete from ${cache}`).run();
+    for (const subject of subjects) refold(outbox, subject);
+    const after = parseTexts(read.pluck().all());
+    return after.filter((each) => !before.has(each)).map((each) => each.split(' ')[0] ?? '');
+  });
 }
 
 /**
@@ -83,13 +183,12 @@ function openSound(path: string, clock: Clock): Outbox {
 }
 
 const OUTBOX_CONTENT = [
-  'lookups',
-  'events',
   'entries',
-  'find_changes',
-  'commands',
   'finds',
+  'facts',
+  'intents',
   'account',
+  'accepted_people',
   'project_searches',
   'unexplained',
   'pulled',
@@ -127,12 +226,7 @@ export function replaceContents(outbox: Outbox, from: string, aside: string): vo
   }
 }
 
-/** Tells if the outbox has neither a find (hidden ones count) nor an entry. */
+/** Tells if the outbox has no find and nothing that is or was wanted. */
 export function isEmptyOutbox(outbox: Outbox): boolean {
-  return (
-    outbox
-      .sql('select exists (select 1 from finds) or exists (select 1 from entries) as filled')
-      .pluck()
-      .get() === 0
-  );
+  return outbox.sql('select exists (select 1 from facts) as filled').pluck().get() === 0;
 }

@@ -1,8 +1,8 @@
 import { ConfigError } from '../base/errors.ts';
 import { type Message, msg } from '../base/message.ts';
 import { createRowParser, isText } from '../store/database.ts';
-import { type Outbox, readHeader, updateHeader } from './open-outbox.ts';
-import { recordEvents } from './record-events.ts';
+import { type Outbox, readHeader } from './open-outbox.ts';
+import { bindScope, NOTHING_UNITED, type United, uniteWithLedger } from './unite.ts';
 
 const parseAccount = createRowParser({
   identCely: isText,
@@ -55,23 +55,15 @@ export function findKnownUsername({ sql }: Outbox): string | undefined {
 }
 
 /**
- * Binds the outbox to the first account that sends from it.
+ * Binds the outbox to the first account that signs in, and unites it with what this machine knows
+ * of that account.
  * @throws ConfigError where it belongs to another account
  */
-export function bindAccount(outbox: Outbox, account: string): void {
+export function bindAccount(outbox: Outbox, account: string): United {
   assertSameAccount(outbox, account);
-  const { account: bound, address } = readHeader(outbox);
-  if (bound === account) return;
-  outbox.change(() => {
-    recordEvents(outbox, [
-      {
-        kind: 'bound',
-        entry: null,
-        body: { account, address, at: Math.floor(outbox.clock.now()) },
-      },
-    ]);
-    updateHeader(outbox, { account });
-  });
+  if (readHeader(outbox).account === account) return NOTHING_UNITED;
+  bindScope(outbox, account);
+  return uniteWithLedger(outbox);
 }
 
 /**

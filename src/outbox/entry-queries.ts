@@ -1,88 +1,173 @@
-import { msg } from '../base/message.ts';
-import { isNumber, parseValue } from '../store/database.ts';
-import type {
-  Entry,
-  EntryId,
-  EntryKind,
-  FindId,
-  ImportEntry,
-  NumberEntry,
-  PhotoEntry,
+import {
+  createRowParser,
+  isBytes,
+  isNumber,
+  isText,
+  makeMemberGuard,
+  orNull,
+  parseValue,
+} from '../store/database.ts';
+import {
+  ENTRY_KINDS,
+  ENTRY_STATES,
+  type Entry,
+  type EntryId,
+  type EntryKind,
+  type EntryState,
+  type FindId,
+  type HeldQuestion,
+  type ImportEntry,
+  type Lookup,
+  type NumberEntry,
+  type PhotoEntry,
+  type Target,
 } from './entry.ts';
-import { COLUMN_OF, type EntryRow, parseEntry, parseEntryRow } from './entry-row.ts';
-import { assertOneRowChanged, type Outbox } from './open-outbox.ts';
+import { readStored, type StoredPhotograph } from './facts.ts';
+import type { Outbox } from './open-outbox.ts';
+import {
+  deserializeIssues,
+  deserializeMessage,
+  readMessage,
+  serializeMessage,
+} from './stored-text.ts';
 
-export type Target = {
-  /** The find's row; null for a record of the service without a find here. */
-  readonly findId: FindId | null;
-  /** The record's identifier, once it is known. */
-  readonly identCely: string | null;
-};
+export { makeRecordKey, type Target } from './entry.ts';
 
-/**
- * Returns the key that entries of one record share, so that no two requests write to one record at
- * once.
- */
-export function makeRecordKey(target: Target): string {
-  return target.findId === null ? `record:${target.identCely}` : `find:${target.findId}`;
+/** Queries of the table `entries`. */
+
+const COLUMNS = `entries.id, entries.key, entries.subject, intents.id as intent, entries.find_id as findId,
+  finds.local_id as localId, entries.kind, entries.record_key as recordKey, entries.state, entries.changed,
+  entries.ident_cely as identCely, entries.project, entries.value, entries.expects, entries.photograph,
+  entries.attempts, entries.unknown_attempts as unknownAttempts, entries.not_before_at as notBeforeAt, entries.held,
+  entries.lookup, entries.reason, entries.issues, entries.created_at as createdAt, entries.updated_at as updatedAt,
+  intents.document`;
+
+const FROM = `from entries join intents on intents.row = entries.intent left join finds on finds.id = entries.find_id`;
+
+const parseRow = createRowParser({
+  id: isNumber,
+  key: isText,
+  subject: isText,
+  intent: isText,
+  findId: orNull(isNumber),
+  localId: orNull(isText),
+  kind: makeMemberGuard(ENTRY_KINDS),
+  recordKey: isText,
+  state: makeMemberGuard(ENTRY_STATES),
+  changed: isNumber,
+  identCely: orNull(isText),
+  project: orNull(isText),
+  value: orNull(isText),
+  expects: orNull(isText),
+  photograph: orNull(isText),
+  attempts: isNumber,
+  unknownAttempts: isNumber,
+  notBeforeAt: isNumber,
+  held: orNull(isText),
+  lookup: orNull(isText),
+  reason: orNull(isText),
+  issues: orNull(isText),
+  createdAt: isNumber,
+  updatedAt: isNumber,
+  document: orNull(isBytes),
+});
+
+/** @throws DatabaseError where the row differs from what was written */
+function parseEntry(outbox: Outbox, stored: unknown): Entry {
+  const row = parseRow(stored);
+  return readStored(outbox.path, `entry ${row.id}`, () => makeEntry(row));
 }
 
-const COLUMNS = `entries.id, entries.uuid, entries.find_id as findId, finds.uuid as findUuid, finds.local_id as localId, entries.kind,
-  entries.record_key as recordKey, entries.created_at as createdAt, entries.updated_at as updatedAt,
-  ${Object.entries(COLUMN_OF)
-    .map(([name, column]) => `entries.${column} as ${name}`)
-    .join(', ')}`;
-
-const FROM = 'from entries left join finds on finds.id = entries.find_id';
-
-/** Entries that were not sent, or whose outcome is open, by the index `entries_by_state`. */
-const UNSENT = `entries.kind in ('import', 'number', 'photo') and state in ('draft', 'queued', 'sending', 'refused', 'uncertain')`;
-
-/**
- * Returns the row of an entry; undefined where it was removed.
- * @throws DatabaseError where it is damaged
- */
-export function findRowById(outbox: Outbox, id: EntryId): EntryRow | undefined {
-  const row = outbox.sql(`select ${COLUMNS} ${FROM} where entries.id = ?`).get(id);
-  return row === undefined ? undefined : parseEntryRow(outbox, row);
+function makeEntry(row: ReturnType<typeof parseRow>): Entry {
+  const isWaiting = row.state === 'queued' || row.state === 'draft';
+  const { changed, project, value, expects, photograph, document, ...common } = row;
+  const base = {
+    ...common,
+    isChanged: changed === 1,
+    held: isWaiting ? deserializeHeld(row.held) : null,
+    lookup: row.lookup === null ? null : deserializeLookup(row.lookup),
+    reason: deserializeMessage(row.reason),
+    issues: deserializeIssues(row.issues),
+  };
+  switch (row.kind) {
+    case 'import':
+      return { ...base, kind: 'import', document, project };
+    case 'number':
+      return { ...base, kind: 'number', value: value ?? '', expects };
+    case 'photo':
+      return { ...base, kind: 'photo', photograph: readPhotograph(JSON.parse(photograph ?? '')) };
+  }
 }
 
-/**
- * Returns the row of an entry.
- * @throws DatabaseError where it is damaged, or another process removed it
- */
-export function getEntryRow(outbox: Outbox, id: EntryId): EntryRow {
-  const row = outbox.sql(`select ${COLUMNS} ${FROM} where entries.id = ?`).get(id);
-  assertOneRowChanged(outbox, row === undefined ? 0 : 1, msg`changing entry ${id}`);
-  return parseEntryRow(outbox, row);
+function readPhotograph(stored: StoredPhotograph): PhotoEntry['photograph'] {
+  const { name, mediaType, sizeBytes, sha512, original, link, source } = stored;
+  return {
+    name,
+    mediaType,
+    sizeBytes,
+    sha512: Buffer.from(sha512, 'hex'),
+    originalSha512: original === sha512 ? undefined : Buffer.from(original, 'hex'),
+    link: link ?? undefined,
+    source: source ?? undefined,
+  };
 }
 
-/**
- * Checks every entry by its checksum, or at most so many, and as many of the unsent ones. It uses
- * no index, since that may be damaged.
- * @throws DatabaseError where one differs from what was written
- */
-export function assertSoundEntries(outbox: Outbox, most = Number.MAX_SAFE_INTEGER): void {
-  const all = `select ${COLUMNS} from entries not indexed left join finds on finds.id = entries.find_id limit ?`;
-  const unsent = `select ${COLUMNS} ${FROM} where ${UNSENT} limit ?`;
-  for (const query of most === Number.MAX_SAFE_INTEGER ? [all] : [all, unsent])
-    for (const row of outbox.sql(query).iterate(most)) parseEntryRow(outbox, row);
+function deserializeHeld(text: string | null): HeldQuestion | null {
+  if (text === null) return null;
+  const { question, ...held } = JSON.parse(text);
+  return { ...held, question: readMessage(question) };
 }
 
-/**
- * Returns `find_id` of up to `limit` unsent entries, unchecked; null for an entry of a record
- * without a find here.
- */
-export function listUnsentFindIds(outbox: Outbox, limit: number): unknown[] {
-  return outbox.sql(`select find_id from entries where ${UNSENT} limit ?`).pluck().all(limit);
+function deserializeLookup(text: string): Lookup {
+  const { reason, ...lookup } = JSON.parse(text);
+  return { ...lookup, reason: readMessage(reason) };
+}
+
+/** Stores a question about an entry, or removes it (null). */
+export function storeQuestion(outbox: Outbox, id: EntryId, held: HeldQuestion | null): void {
+  const text =
+    held === null
+      ? null
+      : JSON.stringify({ ...held, question: JSON.parse(serializeMessage(held.question) ?? '""') });
+  outbox.sql('update entries set held = ? where id = ? and held is not ?').run(text, id, text);
+}
+
+/** Stores the reason of an inconclusive lookup in place of the previous one. */
+export function storeLookup(outbox: Outbox, id: EntryId, lookup: Lookup): void {
+  const text = { ...lookup, reason: JSON.parse(serializeMessage(lookup.reason) ?? '""') };
+  outbox.sql('update entries set lookup = ? where id = ?').run(JSON.stringify(text), id);
+}
+
+/** Ends the backoff of these records, which a person named. */
+export function clearBackoff(outbox: Outbox, recordKeys: readonly string[]): void {
+  outbox
+    .sql(
+      `update entries set not_before_at = 0 where state = 'queued' and not_before_at > 0
+         and record_key in (select value from json_each(?))`,
+    )
+    .run(JSON.stringify(recordKeys));
+}
+
+/** Ends backoff that lies further ahead than the maximum: a wrong clock set it. */
+export function clampFutureBackoff(outbox: Outbox, maxBackoffMs: number): void {
+  outbox
+    .sql(
+      `update entries set not_before_at = 0 where state = 'queued'
+         and (not_before_at > :now + :maxBackoffMs or (updated_at > :now and not_before_at > 0))`,
+    )
+    .run({ now: Math.floor(outbox.clock.now()), maxBackoffMs });
 }
 
 export function findEntryById(outbox: Outbox, id: EntryId): Entry | undefined {
   return selectEntries(outbox, 'entries.id = :id', { id }).at(0);
 }
 
-export function findEntryByUuid(outbox: Outbox, uuid: string): Entry | undefined {
-  return selectEntries(outbox, 'entries.uuid = :uuid', { uuid }).at(0);
+export function findEntryByKey(outbox: Outbox, key: string): Entry | undefined {
+  return selectEntries(outbox, 'entries.key = :key', { key }).at(0);
+}
+
+export function listEntriesOfSubject(outbox: Outbox, subject: string): Entry[] {
+  return selectEntries(outbox, 'entries.subject = :subject', { subject });
 }
 
 export function listEntriesOfFind(outbox: Outbox, findId: FindId): Entry[] {
@@ -100,42 +185,16 @@ export function listEntriesOfTarget(outbox: Outbox, { findId, identCely }: Targe
     : listEntriesOfFind(outbox, findId);
 }
 
-/**
- * Returns the import of a find, even a dropped one.
- * @throws DatabaseError where it is missing since an entry is damaged
- */
+/** Returns the import of a find, even a dropped one. */
 export function findImportOfFind(outbox: Outbox, findId: FindId): ImportEntry | undefined {
-  const [entry] = selectEntries(outbox, `find_id = :findId and entries.kind = 'import'`, {
-    findId,
-  });
-  if (entry?.kind === 'import') return entry;
-  assertSoundEntries(outbox);
-  return undefined;
+  return selectOfKind(outbox, 'import', 'find_id = :findId', { findId }).at(0);
 }
 
 /** Returns the import that is known to have made a record. */
 export function findImportOfRecord(outbox: Outbox, identCely: string): ImportEntry | undefined {
-  const [entry] = selectEntries(
-    outbox,
-    `ident_cely = :identCely and +entries.kind = 'import' and +state = 'accepted'`,
-    { identCely },
-  );
-  return entry?.kind === 'import' ? entry : undefined;
-}
-
-/**
- * Returns an uncertain import, other than this one, that had the record until the service gave it
- * to another find.
- */
-export function findFormerOwner(outbox: Outbox, id: EntryId, identCely: string): Entry | undefined {
-  return selectEntries(
-    outbox,
-    `state in ('draft', 'refused', 'sending', 'uncertain') and +state = 'uncertain' and +entries.kind = 'import' and entries.id <> :id
-       and exists (select 1 from events where events.entry = entries.uuid and events.kind = 'decided'
-         and body ->> 'answer' = 'release' and body ->> 'identCely' = :identCely)`,
-    { id, identCely },
-    'limit 1',
-  ).at(0);
+  return selectOfKind(outbox, 'import', `ident_cely = :identCely and +state = 'accepted'`, {
+    identCely,
+  }).at(0);
 }
 
 export function listAllEntries(outbox: Outbox): Entry[] {
@@ -161,18 +220,17 @@ export function listHeldEntries(outbox: Outbox): Entry[] {
 
 /** Returns photographs of which the service may not have a copy yet. */
 export function listUnsentPhotoEntries(outbox: Outbox): PhotoEntry[] {
-  return listPhotoEntries(outbox, `state <> 'accepted' and state <> 'dropped'`);
+  return selectOfKind(
+    outbox,
+    'photo',
+    `entries.kind = 'photo' and state not in ('accepted', 'dropped')`,
+    {},
+  );
 }
 
 /** Returns all photographs, including dropped ones. */
-export function listPhotoEntries(
-  outbox: Outbox,
-  condition = 'true',
-  values: Record<string, unknown> = {},
-): PhotoEntry[] {
-  return selectEntries(outbox, `entries.kind = 'photo' and ${condition}`, values).filter(
-    (entry) => entry.kind === 'photo',
-  );
+export function listPhotoEntries(outbox: Outbox): PhotoEntry[] {
+  return selectOfKind(outbox, 'photo', `entries.kind = 'photo'`, {});
 }
 
 /**
@@ -185,8 +243,23 @@ function selectEntries(
   values: Record<string, unknown>,
   tail = 'order by entries.id',
 ): Entry[] {
-  const query = outbox.sql(`select ${COLUMNS} ${FROM} where ${condition} ${tail}`);
-  return query.all(values).map((row) => parseEntry(outbox, row));
+  const rows = outbox.sql(`select ${COLUMNS} ${FROM} where ${condition} ${tail}`).all(values);
+  return rows.map((row) => parseEntry(outbox, row));
+}
+
+/**
+ * The plus keeps SQLite from scanning all entries of the kind; a condition that is about all of them
+ * names the kind without it.
+ */
+function selectOfKind<Kind extends EntryKind>(
+  outbox: Outbox,
+  kind: Kind,
+  condition: string,
+  values: Record<string, unknown>,
+) {
+  return selectEntries(outbox, `+entries.kind = '${kind}' and ${condition}`, values).filter(
+    (entry): entry is Extract<Entry, { readonly kind: Kind }> => entry.kind === kind,
+  );
 }
 
 export function isDropped(outbox: Outbox, findId: FindId): boolean {
@@ -194,68 +267,43 @@ export function isDropped(outbox: Outbox, findId: FindId): boolean {
 }
 
 /**
- * Returns numbers and photographs of a find that have this record, or none, and are neither
- * accepted nor being sent.
- */
-export function listUnsettledChanges(
-  outbox: Outbox,
-  findId: FindId | null,
-  identCely: string | null,
-): Entry[] {
-  return selectEntries(
-    outbox,
-    `find_id = :findId and entries.kind <> 'import' and ident_cely is :identCely and state not in ('accepted', 'sending')`,
-    { findId, identCely },
-  );
-}
-
-/**
- * Returns all numbers of a record, by its find or by its identifier, in the order of the queue. The
- * plus, here and below, keeps SQLite from scanning all numbers of the outbox.
+ * Returns all numbers of a record, by its find or by its identifier, in the order of the queue.
  */
 export function listNumbers(outbox: Outbox, { findId, identCely }: Target): NumberEntry[] {
-  return selectEntries(
-    outbox,
-    `+entries.kind = 'number' and (find_id = :findId or ident_cely = :identCely)`,
-    { findId, identCely },
-  ).filter(isNumberEntry);
+  return selectOfKind(outbox, 'number', '(find_id = :findId or ident_cely = :identCely)', {
+    findId,
+    identCely,
+  });
 }
 
-const LATER_NUMBERS = `select 1 from entries as later
-    where +later.kind = 'number' and later.ident_cely = entries.ident_cely and later.id > entries.id`;
+/** Returns the last registration number of a find, sent or not. */
+export function getLatestNumber(entries: readonly Entry[]): string | undefined {
+  return entries
+    .flatMap((entry) =>
+      entry.kind === 'number' && entry.state !== 'dropped' && entry.state !== 'refused'
+        ? [entry.value]
+        : [],
+    )
+    .at(-1);
+}
 
-/**
- * An earlier number of the record may still be under way: arriving later, it would overwrite this
- * one.
- */
-const AWAITS_EARLIER = `exists (
-    select 1 from entries as earlier
-    where +earlier.kind = 'number' and earlier.ident_cely = entries.ident_cely and earlier.id < entries.id and earlier.unknown_attempts > 0
-      and earlier.state <> 'dropped')`;
-
-/** A later number of the record was sent, or is queued. */
-const SUPERSEDED = `exists (${LATER_NUMBERS} and later.state in ('sending', 'uncertain', 'accepted', 'queued') and later.held is null)`;
-
-/**
- * Returns unsent numbers with a later one of their record that was sent.
- * @param identCely only those of this record
- */
-export function listSupersededNumbers(outbox: Outbox, identCely: string | undefined): Entry[] {
-  return selectEntries(
-    outbox,
-    `+entries.kind = 'number' and +state in ('queued', 'refused') ${identCely === undefined ? '' : 'and ident_cely = :identCely'}
-       and exists (${LATER_NUMBERS} and later.state in ('accepted', 'sending'))`,
-    { identCely },
-  );
+/** Returns the number that was wanted last, except those in these states. */
+export function findLastNumber(
+  outbox: Outbox,
+  target: Target,
+  without: readonly EntryState[],
+): NumberEntry | undefined {
+  return listNumbers(outbox, target).findLast(({ state }) => !without.includes(state));
 }
 
 /** Returns the numbers that are set or queued, in the order of the queue. */
 export function listEffectiveNumbers(outbox: Outbox): NumberEntry[] {
-  return selectEntries(
+  return selectOfKind(
     outbox,
+    'number',
     `entries.kind = 'number' and state not in ('dropped', 'refused')`,
     {},
-  ).filter((entry) => entry.kind === 'number');
+  );
 }
 
 export type ClaimableQuery = {
@@ -264,32 +312,36 @@ export type ClaimableQuery = {
   readonly recordKeys: readonly string[] | undefined;
   /** Records with a request under way, by their keys and their identifiers. */
   readonly busyRecords: readonly string[];
-  /** Projects whose imports are sent one at a time, and that have one under way. */
-  readonly busyProjects: readonly string[];
-  readonly openCircuits: readonly EntryScope[];
+  /** Kinds and projects of which nothing is sent now. */
+  readonly closed: readonly EntryScope[];
 };
 
-/** Entries of a kind, optionally of one project, or of one record of it. */
-export type EntryScope = {
-  readonly kind: EntryKind;
-  readonly project: string | null;
-  readonly record?: string | null;
-};
+/** Entries of a kind and a project; the project is empty for a record without one. */
+export type EntryScope = { readonly kind: EntryKind; readonly project: string };
 
-/** Matches entries that create or change a find of this project. */
-const OF_PROJECT = `project = :project or substr(ident_cely, 1, length(:project) + 2) = :project || '-N'`;
+/** An identifier of a find begins with that of its project. */
+const PROJECT = `coalesce(project, substr(ident_cely, 1, length(rtrim(ident_cely, '0123456789')) - 2), '')`;
+
+/** An earlier number of the record may still be under way: it would overwrite this one. */
+const AWAITS_EARLIER = `exists (
+    select 1 from entries as earlier where earlier.subject = entries.subject and earlier.kind = 'number'
+      and earlier.id <> entries.id and earlier.state in ('sending', 'uncertain'))`;
 
 const CLAIMABLE = `state = 'queued' and held is null and (entries.kind = 'import' or ident_cely is not null)
   and +entries.kind in (select value from json_each(:kinds))
   and (:recordKeys is null or record_key in (select value from json_each(:recordKeys)))
   and record_key not in (select value from json_each(:busyRecords))
   and (ident_cely is null or ident_cely not in (select value from json_each(:busyRecords)))
-  and (project is null or project not in (select value from json_each(:busyProjects)))
-  and not exists (
-    select 1 from json_each(:openCircuits) as part
-    where part.value ->> 'kind' = entries.kind and (part.value ->> 'project' is null or ${OF_PROJECT.replaceAll(':project', `(part.value ->> 'project')`)})
-      and coalesce(part.value ->> 'record', ident_cely) is ident_cely)
-  and (entries.kind <> 'number' or not (${SUPERSEDED} or ${AWAITS_EARLIER}))`;
+  and not exists (select 1 from json_each(:closed) as scope
+    where scope.value ->> 'kind' = entries.kind and scope.value ->> 'project' = ${PROJECT})
+  and (entries.kind <> 'number' or not ${AWAITS_EARLIER})`;
+
+/** Returns the project of an entry; empty where it is unknown. */
+export function getProject(entry: Entry): string {
+  return entry.kind === 'import'
+    ? (entry.project ?? '')
+    : (entry.identCely?.match(/^(.+)-N\d+$/)?.[1] ?? '');
+}
 
 /**
  * Returns the oldest entry that may be sent now. A number or a photograph is claimable once its
@@ -314,88 +366,24 @@ export function findNextScheduled(outbox: Outbox, query: ClaimableQuery): Entry 
   ).at(0);
 }
 
-/**
- * Returns the earliest `notBeforeAt` of claimable entries, by the wall clock; undefined when there
- * are none.
- */
-export function findNextClaimableAt(outbox: Outbox, query: ClaimableQuery): number | undefined {
-  const at = outbox
-    .sql(`select min(not_before_at) from entries where ${CLAIMABLE}`)
-    .pluck()
-    .get(makeQueryValues(query));
-  return typeof at === 'number' ? at : undefined;
-}
-
 function makeQueryValues(query: ClaimableQuery): Record<string, unknown> {
   return {
     kinds: JSON.stringify(query.kinds),
     recordKeys: query.recordKeys === undefined ? null : JSON.stringify(query.recordKeys),
     busyRecords: JSON.stringify(query.busyRecords),
-    busyProjects: JSON.stringify(query.busyProjects),
-    openCircuits: JSON.stringify(query.openCircuits),
+    closed: JSON.stringify(query.closed),
   };
 }
 
-/** Counts queued entries of a scope and those being sent. */
-export function countOpen(outbox: Outbox, { kind, project, record = null }: EntryScope): number {
+/** Counts the queued entries of a scope. */
+export function countQueuedOfScope(outbox: Outbox, { kind, project }: EntryScope): number {
   const count = outbox
     .sql(
-      `select count(*) from entries
-       where state in ('queued', 'sending') and kind = :kind and (:project is null or ${OF_PROJECT})
-         and (:record is null or ident_cely = :record)`,
+      `select count(*) from entries where state = 'queued' and kind = :kind and ${PROJECT} = :project`,
     )
     .pluck()
-    .get({ kind, project, record });
+    .get({ kind, project });
   return parseValue(isNumber, count);
-}
-
-export function listQueuedOfScope(
-  outbox: Outbox,
-  { kind, project, record = null }: EntryScope,
-): EntryId[] {
-  return selectIds(
-    outbox,
-    `state = 'queued' and kind = :kind and (${OF_PROJECT}) and (:record is null or ident_cely = :record)`,
-    { kind, project, record },
-  );
-}
-
-/**
- * Returns queued entries with more backoff than the maximum, and those that were changed in the
- * future of the clock.
- */
-export function listQueuedTooFarAhead(outbox: Outbox, maxBackoffMs: number): EntryId[] {
-  return selectIds(
-    outbox,
-    `state = 'queued' and (not_before_at > :now + :maxBackoffMs or (updated_at > :now and not_before_at > 0))`,
-    { now: Math.floor(outbox.clock.now()), maxBackoffMs },
-  );
-}
-
-/** Returns queued entries of the records that have a backoff, even if its end has passed. */
-export function listQueuedWithBackoff(outbox: Outbox, recordKeys: readonly string[]): EntryId[] {
-  return selectIds(
-    outbox,
-    `state = 'queued' and not_before_at > 0 and record_key in (select value from json_each(:recordKeys))`,
-    { recordKeys: JSON.stringify(recordKeys) },
-  );
-}
-
-/**
- * Returns queued entries of a project that are held since it has records that this account is not
- * shown.
- */
-export function listHeldAboutHiddenRecords(outbox: Outbox, project: string): EntryId[] {
-  return selectIds(
-    outbox,
-    `project = :project and held ->> 'basis' = 'hidden-records' and state = 'queued'`,
-    { project },
-  );
-}
-
-function selectIds(outbox: Outbox, condition: string, values: Record<string, unknown>): EntryId[] {
-  const ids = outbox.sql(`select id from entries where ${condition}`).pluck().all(values);
-  return ids.map((id) => parseValue(isNumber, id));
 }
 
 /** @param ids undefined for all */
@@ -404,7 +392,9 @@ export function listQueuedEntries(outbox: Outbox, ids?: readonly EntryId[]): Ent
   return selectEntries(
     outbox,
     `state = 'queued' and entries.id in (select value from json_each(:ids))`,
-    { ids: JSON.stringify(ids) },
+    {
+      ids: JSON.stringify(ids),
+    },
   );
 }
 
@@ -414,8 +404,12 @@ export function listPhotographsByDigest(
   record: string,
   digest: Buffer,
 ): PhotoEntry[] {
-  const condition = 'photo_sha512 = :digest and record_key = :record';
-  return listPhotoEntries(outbox, condition, { digest, record });
+  return selectOfKind(
+    outbox,
+    'photo',
+    `photograph ->> 'sha512' = :digest and record_key = :record`,
+    { digest: digest.toString('hex'), record },
+  );
 }
 
 /** Returns photographs of a record that were read from this file, without dropped ones. */
@@ -424,34 +418,12 @@ export function listPhotographsBySource(
   record: string,
   source: string,
 ): PhotoEntry[] {
-  const condition = `record_key = :record and photo_source = :source and state <> 'dropped'`;
-  return listPhotoEntries(outbox, condition, { record, source });
-}
-
-/** Returns queued numbers of a record that were never attempted, except one. */
-export function listUntriedNumbers(outbox: Outbox, record: string, except: string): NumberEntry[] {
-  return selectEntries(
+  return selectOfKind(
     outbox,
-    `record_key = :record and attempts = 0 and entries.kind = 'number' and state = 'queued' and entries.uuid <> :except`,
-    { record, except },
-  ).filter(isNumberEntry);
-}
-
-/** Returns an entry of a record with this number or photograph that was never attempted. */
-export function findUntriedAlike(
-  outbox: Outbox,
-  record: string,
-  { value, sha512 }: { readonly value: string | null; readonly sha512: Buffer | undefined },
-): Entry | undefined {
-  const condition =
-    sha512 === undefined
-      ? `entries.kind = 'number' and value = :value`
-      : `entries.kind = 'photo' and photo_sha512 = :sha512`;
-  return selectEntries(outbox, `record_key = :record and attempts = 0 and ${condition}`, {
-    record,
-    value,
-    sha512,
-  }).at(0);
+    'photo',
+    `record_key = :record and photograph ->> 'source' = :source and state <> 'dropped'`,
+    { record, source },
+  );
 }
 
 /** Returns accepted imports, newest first. */
@@ -477,7 +449,9 @@ export function listDraftImports(
   return selectEntries(
     outbox,
     `state = 'draft' and ${recordKeys === undefined ? withDependents : ofRecords}`,
-    recordKeys === undefined ? {} : { recordKeys: JSON.stringify(recordKeys) },
+    {
+      ...(recordKeys === undefined ? {} : { recordKeys: JSON.stringify(recordKeys) }),
+    },
   );
 }
 
@@ -487,13 +461,9 @@ export function listNeedingPerson(outbox: Outbox, limit: number): Entry[] {
   const otherEntries = selectEntries(
     outbox,
     `state <> 'sending' and not (state = 'uncertain' and entries.kind <> 'import' and ident_cely is null)
-     and state in ('draft', 'refused', 'sending', 'uncertain') and finds.hidden_at is null`,
+     and state in ('draft', 'refused', 'sending', 'uncertain') and coalesce(finds.hidden, 0) = 0`,
     { limit },
     'order by state, entries.id limit :limit',
   );
   return [...held, ...otherEntries].slice(0, limit);
-}
-
-function isNumberEntry(entry: Entry): entry is NumberEntry {
-  return entry.kind === 'number';
 }

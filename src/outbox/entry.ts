@@ -2,9 +2,12 @@ import type { ServerMs } from '../base/clock.ts';
 import type { Issue } from '../base/issue.ts';
 import type { Message } from '../base/message.ts';
 import type { AttemptOutcome } from '../base/outcomes.ts';
+import type { EntryState } from './fold.ts';
+import { INTENT_KINDS, type IntentKind } from './intents.ts';
 
-export const ENTRY_KINDS = ['import', 'number', 'photo'] as const;
-export type EntryKind = (typeof ENTRY_KINDS)[number];
+export const ENTRY_KINDS = INTENT_KINDS;
+export type EntryKind = IntentKind;
+export type { EntryState } from './fold.ts';
 
 export const ENTRY_STATES = [
   'draft',
@@ -14,8 +17,7 @@ export const ENTRY_STATES = [
   'refused',
   'uncertain',
   'dropped',
-] as const;
-export type EntryState = (typeof ENTRY_STATES)[number];
+] as const satisfies readonly EntryState[];
 
 /** Row numbers of one outbox file, which never reuses one. */
 export type FindId = number & { readonly __brand?: 'find' };
@@ -36,38 +38,60 @@ export type Photograph = {
 };
 
 /**
- * A question that a person must answer before an entry is sent. `candidates`: identifiers of
- * records, file names or numbers.
+ * A question that a person must answer before an entry is sent. `candidates`: local ids, identifiers
+ * of records, file names or numbers.
  */
 export type HeldQuestion = {
   readonly basis: HeldBasis;
   readonly question: Message;
   readonly candidates: readonly string[];
+  /** Those that differ a little: an answer about them holds until they are the same. */
+  readonly near: readonly string[];
 };
 
 export type HeldBasis =
-  | 'equal-record'
-  | 'attempted-elsewhere'
-  | 'local-id-sent-elsewhere'
-  | 'hidden-records'
-  | 'equal-photograph'
-  | 'number-changed'
+  | 'edited-twice'
+  | 'two-records'
+  | 'alike-here'
   | 'local-id-in-use'
-  | 'not-searched';
+  | 'attempted-elsewhere'
+  | 'equal-record'
+  | 'hidden-records'
+  | 'not-searched'
+  | 'record-not-ours'
+  | 'equal-photograph'
+  | 'number-changed';
+
+/** The last inconclusive lookup of an entry. */
+export type Lookup = {
+  /** Wall clock; only displayed. */
+  readonly at: number;
+  readonly serverAt: ServerMs | null;
+  /** Stable code. */
+  readonly basis: string;
+  readonly reason: Message;
+  readonly candidates: readonly string[];
+};
 
 type EntryBase = {
   readonly id: EntryId;
-  readonly uuid: string;
+  /** The slot of an import, the id of the intent of a number or a photograph. */
+  readonly key: string;
+  readonly subject: string;
+  /** The id of the intent. */
+  readonly intent: string;
   readonly findId: FindId | null;
-  readonly findUuid: string | null;
   readonly localId: string | null;
   readonly state: EntryState;
+  /** Another version is wanted than the one that the service accepted. */
+  readonly isChanged: boolean;
   /** Identifier of the record to change, or of the one that the import made. */
   readonly identCely: string | null;
   /** Wall clock of this machine. */
   readonly notBeforeAt: number;
   readonly recordKey: string;
   readonly held: HeldQuestion | null;
+  readonly lookup: Lookup | null;
   /** Attempts that may have arrived, without proof. */
   readonly unknownAttempts: number;
   readonly attempts: number;
@@ -79,10 +103,8 @@ type EntryBase = {
 
 export type ImportEntry = EntryBase & {
   readonly kind: 'import';
+  /** The wanted document; null for a draft. */
   readonly document: Buffer | null;
-  readonly documentSha512: Buffer | null;
-  /** Digest of the find as it was found; null without a document. */
-  readonly digest: string | null;
   readonly project: string | null;
 };
 export type NumberEntry = EntryBase & {
@@ -94,6 +116,22 @@ export type NumberEntry = EntryBase & {
 export type PhotoEntry = EntryBase & { readonly kind: 'photo'; readonly photograph: Photograph };
 export type Entry = ImportEntry | NumberEntry | PhotoEntry;
 
+/** A record to change, by its find or by its identifier. */
+export type Target = {
+  /** The find's row; null for a record of the service without a find here. */
+  readonly findId: FindId | null;
+  /** The record's identifier, once it is known. */
+  readonly identCely: string | null;
+};
+
+/**
+ * Returns the key that entries of one record share, so that no two requests write to one record at
+ * once.
+ */
+export function makeRecordKey(target: Target): string {
+  return target.findId === null ? `record:${target.identCely}` : `find:${target.findId}`;
+}
+
 /**
  * Interval in which the service may have executed an attempt, by its clock; at `settledMs` it has
  * certainly ended.
@@ -104,10 +142,9 @@ export type AttemptBounds = {
   readonly settledMs: ServerMs;
 };
 
-/** One request for an entry, from its events. */
+/** One request for an entry, from its facts. */
 export type Attempt = {
   readonly id: string;
-  readonly entryId: EntryId;
   /** Wall clock of this machine: displayed, never used for a decision. */
   readonly startedAt: number;
   readonly endedAt: number | null;

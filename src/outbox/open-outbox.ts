@@ -1,28 +1,28 @@
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import type { Clock } from '../base/clock.ts';
-import { DatabaseError, isDamaged, PasError } from '../base/errors.ts';
-import { cmd, type Message, msg } from '../base/message.ts';
+import { DatabaseError, PasError } from '../base/errors.ts';
+import { msg } from '../base/message.ts';
 import { packageRoot } from '../base/package-root.ts';
 import {
   asDatabaseError,
   assertSafeSqlite,
-  createRowGuard,
+  createRowParser,
+  DAMAGE_HINT,
   type Database,
   isNumber,
   isSchemaDamage,
   isText,
+  makeMemberGuard,
   migrate,
   openDatabase,
   orNull,
-  type RowOf,
   readSqliteVersion,
   runTransaction,
   type Statement,
   toDatabaseError,
 } from '../store/database.ts';
-import { computeChecksum, parseEvent } from './events.ts';
-import type { Journal } from './journal.ts';
+import type { Ledger, ServiceKind } from './ledger.ts';
 
 /**
  * The open outbox of one account at one service; the other modules of this folder work on it. Every
@@ -32,43 +32,43 @@ export type Outbox = {
   readonly path: string;
   readonly clock: Clock;
   /** Undefined where it is unusable; only a push requires it. */
-  readonly journal: Journal | undefined;
-  readonly journalProblem: PasError | undefined;
-  /** The running command, and the id of its row once it has changed a find. */
+  readonly ledger: Ledger | undefined;
+  readonly ledgerProblem: PasError | undefined;
+  /** The running command of a person, and its id once it has changed something. */
   readonly command: { words?: string; id?: string };
   sql(text: string): Statement;
   /** Runs `work` on one snapshot of the outbox. */
   read<T>(work: () => T): T;
-  /** Runs `work` in a transaction. @throws DatabaseError where the disk fails */
+  /**
+   * Runs `work` in a transaction.
+   * @throws DatabaseError where the disk fails
+   */
   change<T>(work: () => T): T;
   /** Runs `work` after the current transaction is committed; not if it fails. */
   runAfterCommit(work: () => void): void;
   close(): void;
 };
 
-/** Service of an outbox. The address is normalised by `normalizeAddress`. */
+/** Service and user of an outbox. The address is normalised by `normalizeAddress`. */
 export type Binding = {
+  readonly kind: ServiceKind;
   readonly address: string;
   readonly prefix: string;
   readonly schemaVersion: string;
+  /** Null where only a token is known. */
+  readonly username: string | null;
 };
-
-const OF_BINDING = ['address', 'prefix', 'schemaVersion'] as const;
-
-/** Tells if two bindings have the same service and document form. */
-export function isSameBinding(one: Binding, other: Binding): boolean {
-  return OF_BINDING.every((key) => one[key] === other[key]);
-}
 
 export type Header = Binding & {
   readonly outbox: string;
-  readonly journal: string;
-  readonly machine: string;
-  readonly mergedSeq: number;
-  readonly mergedEvent: string;
-  readonly mustLook: boolean;
+  /** Id of the service in the ledger; empty where no ledger was usable yet. */
+  readonly service: string;
   readonly account: string | null;
-  readonly separateFrom: readonly string[];
+  readonly ledger: string;
+  readonly machine: string;
+  readonly unitedSeq: number;
+  readonly unitedFact: string;
+  readonly mustLook: boolean;
   readonly copyMadeAt: number | null;
 };
 
@@ -77,7 +77,7 @@ type OpenOptions = {
   readonly binding?: Binding;
   /** UUID of a new outbox; random by default. */
   readonly id?: string;
-  readonly journal?: () => Journal;
+  readonly ledger?: () => Ledger;
 };
 
 /**
@@ -86,116 +86,66 @@ type OpenOptions = {
  * @throws DatabaseTooNewError when a newer pas wrote it
  */
 export function openOutbox(path: string, clock: Clock, options: OpenOptions = {}): Outbox {
-  const outbox = openUnverified(path, clock, options);
-  try {
-    assertHeader(outbox, options);
-    return outbox;
-  } catch (thrown) {
-    outbox.close();
-    throw thrown;
-  }
-}
-
-function openUnverified(path: string, clock: Clock, options: OpenOptions): Outbox {
   const database = openDatabase(path, { synchronous: 'full' });
   try {
     assertSafeSqlite(path, readSqliteVersion(database));
     asDatabaseError(path, () => migrate(database, join(packageRoot, 'schemas', 'outbox')));
-    const [journal, journalProblem] = attemptOpenJournal(options.journal);
-    return withStatements(path, database, clock, journal, journalProblem);
+    const outbox = withStatements(path, database, clock, openLedgerIfUsable(options.ledger));
+    prepareHeader(outbox, options);
+    return outbox;
   } catch (thrown) {
     database.close();
     throw thrown;
   }
 }
 
-function attemptOpenJournal(
-  open: (() => Journal) | undefined,
-): [Journal | undefined, PasError | undefined] {
-  if (open === undefined) return [undefined, undefined];
+type UsableLedger = Pick<Outbox, 'ledger' | 'ledgerProblem'>;
+
+function openLedgerIfUsable(open: (() => Ledger) | undefined): UsableLedger {
   try {
-    return [open(), undefined];
+    return { ledger: open?.(), ledgerProblem: undefined };
   } catch (thrown) {
-    if (thrown instanceof PasError) return [undefined, thrown];
+    if (thrown instanceof PasError) return { ledger: undefined, ledgerProblem: thrown };
     throw thrown;
   }
+}
+
+/** Makes a missing header, and gives the outbox the service's id in this ledger. */
+function prepareHeader(outbox: Outbox, { binding, id = randomUUID() }: OpenOptions): void {
+  if (outbox.sql('select 1 from header').get() === undefined) {
+    if (binding === undefined) return;
+    outbox.change(() => {
+      if (outbox.sql('select 1 from header').get() === undefined)
+        writeHeader(outbox, makeHeader(binding, id));
+    });
+  }
+  const { ledger } = outbox;
+  const { address, kind, service } = readHeader(outbox);
+  const known = ledger?.getService(address, kind, service === '' ? undefined : service);
+  if (known !== undefined && known !== service)
+    outbox.change(() => updateHeader(outbox, { service: known, unitedSeq: 0, unitedFact: '' }));
 }
 
 function makeHeader(binding: Binding, outbox: string): Header {
   return {
     ...binding,
     outbox,
-    journal: '',
-    machine: '',
-    mergedSeq: 0,
-    mergedEvent: '',
-    mustLook: false,
+    service: '',
     account: null,
-    separateFrom: [],
+    ledger: '',
+    machine: '',
+    unitedSeq: 0,
+    unitedFact: '',
+    mustLook: false,
     copyMadeAt: null,
   };
 }
-
-/** @throws DatabaseError where the header is damaged, or missing in an outbox with content */
-function assertHeader(outbox: Outbox, { binding, id = randomUUID() }: OpenOptions): void {
-  if (outbox.sql('select 1 from header').get() !== undefined) readHeader(outbox);
-  else if (
-    outbox
-      .sql('select exists (select 1 from finds) or exists (select 1 from events)')
-      .pluck()
-      .get() === 1
-  )
-    throw makeDamagedHeaderError(outbox.path);
-  else if (binding !== undefined) insertHeader(outbox, makeHeader(binding, id));
-}
-
-function insertHeader(outbox: Outbox, header: Header): void {
-  outbox.change(() => {
-    if (outbox.sql('select 1 from header').get() === undefined)
-      outbox.sql(REPLACE_HEADER).run(makeHeaderValues(header));
-  });
-}
-
-/**
- * Rebuilds a damaged header: the service from the profile, the account from the events. The next
- * push looks up everything unsent, and where the journal is unknown the outbox must be adopted.
- * @returns true if it was damaged
- */
-export function repairHeader(path: string, clock: Clock, binding: Binding, id: string): boolean {
-  const outbox = openUnverified(path, clock, {});
-  try {
-    assertHeader(outbox, {});
-    return false;
-  } catch (thrown) {
-    if (!isDamaged(thrown)) throw thrown;
-    outbox.change(() => {
-      const journalId = outbox.sql('select journal from header').pluck().get();
-      const journal =
-        typeof journalId === 'string' && journalId !== '' ? journalId : UNKNOWN_JOURNAL;
-      const bound = outbox
-        .sql(`select * from events where kind = 'bound' order by seq limit 1`)
-        .get();
-      const event = bound === undefined ? undefined : parseEvent(path, bound);
-      const account = event?.kind === 'bound' ? event.body.account : null;
-      outbox.sql('delete from header').run();
-      insertHeader(outbox, { ...makeHeader(binding, id), journal, account, mustLook: true });
-      outbox.sql('update events set in_journal = 0').run();
-    });
-    return true;
-  } finally {
-    outbox.close();
-  }
-}
-
-/** An identifier of no journal, so that the outbox must be adopted. */
-const UNKNOWN_JOURNAL = 'unknown';
 
 function withStatements(
   path: string,
   database: Database,
   clock: Clock,
-  journal: Journal | undefined,
-  journalProblem: PasError | undefined,
+  { ledger, ledgerProblem }: UsableLedger,
 ): Outbox {
   const statements = new Map<string, Statement>();
   let waiting: (() => void)[] = [];
@@ -208,8 +158,8 @@ function withStatements(
   return {
     path,
     clock,
-    journal,
-    journalProblem,
+    ledger,
+    ledgerProblem,
     command: {},
     sql(text) {
       const prepared = statements.get(text);
@@ -226,7 +176,7 @@ function withStatements(
       else work();
     },
     close: () => {
-      journal?.close();
+      ledger?.close();
       database.close();
     },
   };
@@ -247,14 +197,11 @@ function guardStatement(path: string, prepare: () => Statement): Statement {
       }
     };
   const statement = guard(prepare)();
-  const get = statement.get.bind(statement);
-  const all = statement.all.bind(statement);
-  const run = statement.run.bind(statement);
   const { iterate } = statement;
   return Object.assign(statement, {
-    get: guard(get),
-    all: guard(all),
-    run: guard(run),
+    get: guard(statement.get.bind(statement)),
+    all: guard(statement.all.bind(statement)),
+    run: guard(statement.run.bind(statement)),
     *iterate(...values: unknown[]) {
       try {
         yield* iterate.apply(statement, values);
@@ -266,95 +213,80 @@ function guardStatement(path: string, prepare: () => Statement): Statement {
 }
 
 function toReadableError(path: string, thrown: unknown): unknown {
-  return isSchemaDamage(thrown)
-    ? makeDamagedSchemaError(path, thrown)
-    : toDatabaseError(path, thrown);
-}
-
-function makeDamagedSchemaError(path: string, cause: Error): DatabaseError {
-  return new DatabaseError(msg`${path}: the database is damaged (${cause.message}).`, {
-    cause,
+  if (!isSchemaDamage(thrown)) return toDatabaseError(path, thrown);
+  return new DatabaseError(msg`${path}: the database is damaged (${thrown.message}).`, {
+    cause: thrown,
     damaged: true,
-    hint: msg`Restore the last backup: ${cmd`pas restore`} FILE --replace moves the damaged file aside.`,
+    hint: DAMAGE_HINT,
   });
 }
 
-/** Columns of the header. The checksum covers a new one automatically. */
-const HEADER_COLUMN_OF = {
+const COLUMN_OF = {
   outbox: 'outbox',
+  service: 'service',
+  kind: 'kind',
   address: 'address',
   prefix: 'prefix',
   schemaVersion: 'schema_version',
-  journal: 'journal',
-  machine: 'machine',
-  mergedSeq: 'merged_seq',
-  mergedEvent: 'merged_event',
-  mustLook: 'must_look',
+  username: 'username',
   account: 'account',
-  separateFrom: 'separate_from',
+  ledger: 'ledger',
+  machine: 'machine',
+  unitedSeq: 'united_seq',
+  unitedFact: 'united_fact',
+  mustLook: 'must_look',
   copyMadeAt: 'copy_made_at',
 } as const satisfies Record<keyof Header, string>;
 
-const HEADER_NAMES = Object.keys(HEADER_COLUMN_OF) as (keyof Header)[];
+const NAMES = Object.keys(COLUMN_OF) as (keyof Header)[];
+const SELECT_HEADER = `select ${NAMES.map((name) => `${COLUMN_OF[name]} as ${name}`).join(', ')} from header`;
+const REPLACE_HEADER = `insert or replace into header (only, ${Object.values(COLUMN_OF).join(', ')})
+  values (1, ${NAMES.map((name) => `:${name}`).join(', ')})`;
 
-const COVERED = {
+const parseHeader = createRowParser({
   outbox: isText,
+  service: isText,
+  kind: makeMemberGuard(['production', 'training'] as const),
   address: isText,
   prefix: isText,
   schemaVersion: isText,
-  journal: isText,
-  machine: isText,
-  mergedSeq: isNumber,
-  mergedEvent: isText,
-  mustLook: isNumber,
+  username: orNull(isText),
   account: orNull(isText),
-  separateFrom: isText,
+  ledger: isText,
+  machine: isText,
+  unitedSeq: isNumber,
+  unitedFact: isText,
+  mustLook: isNumber,
   copyMadeAt: orNull(isNumber),
-} satisfies Record<keyof Header, unknown>;
-type HeaderContent = RowOf<typeof COVERED>;
+});
 
-const isHeaderRow = createRowGuard({ ...COVERED, crc: isNumber });
-
-const SELECT_HEADER = `select ${HEADER_NAMES.map((name) => `${HEADER_COLUMN_OF[name]} as ${name}`).join(', ')}, crc from header`;
-const REPLACE_HEADER = `insert or replace into header (only, ${Object.values(HEADER_COLUMN_OF).join(', ')}, crc)
-  values (1, ${HEADER_NAMES.map((name) => `:${name}`).join(', ')}, :crc)`;
-
-function makeHeaderValues(header: Header): HeaderContent & { readonly crc: number } {
-  const row = {
-    ...header,
-    mustLook: header.mustLook ? 1 : 0,
-    separateFrom: JSON.stringify(header.separateFrom),
-  };
-  return { ...row, crc: computeHeaderChecksum(row) };
-}
-
-function computeHeaderChecksum(row: HeaderContent): number {
-  return computeChecksum(HEADER_NAMES.map((name) => row[name]));
-}
-
-function parseHeader(path: string, row: unknown): Header {
-  if (!isHeaderRow(row) || computeHeaderChecksum(row) !== row.crc)
-    throw makeDamagedHeaderError(path);
-  const { mustLook, separateFrom, crc: _crc, ...header } = row;
-  return { ...header, mustLook: mustLook === 1, separateFrom: JSON.parse(separateFrom) };
-}
-
-function makeDamagedHeaderError(path: string): DatabaseError {
-  return new DatabaseError(
-    msg`${path}: the header of the outbox is damaged: its checksum does not match.`,
-    {
-      damaged: true,
-      hint: msg`Restore the last backup: ${cmd`pas restore`} FILE --replace moves the damaged file aside. Without a backup, \`${cmd`pas outbox check --repair`}\` writes the header again from the profile.`,
-    },
-  );
-}
-
-/** @throws DatabaseError where the file has no header, so it is no outbox, or a damaged one */
+/** @throws DatabaseError where the file has no header, so it is no outbox */
 export function readHeader(outbox: Outbox): Header {
   const row = outbox.sql(SELECT_HEADER).get();
   if (row === undefined)
     throw new DatabaseError(msg`${outbox.path}: the outbox does not say which service it is for.`);
-  return parseHeader(outbox.path, row);
+  const { mustLook, ...header } = parseHeader(row);
+  return { ...header, mustLook: mustLook === 1 };
+}
+
+function writeHeader(outbox: Outbox, header: Header): void {
+  outbox.sql(REPLACE_HEADER).run({ ...header, mustLook: header.mustLook ? 1 : 0 });
+}
+
+/**
+ * Writes changed fields of the header.
+ * @throws DatabaseError where the file has no header
+ */
+export function updateHeader(outbox: Outbox, changes: Partial<Header>): void {
+  writeHeader(outbox, { ...readHeader(outbox), ...changes });
+}
+
+/**
+ * Writes the time of the backup into its header.
+ * @param madeAt milliseconds since 1970 UTC
+ */
+export function recordCopy(copy: Database, madeAt: number): void {
+  copy.prepare('update header set copy_made_at = ?').run(madeAt);
 }
 
 /** Returns a text that differs after any change of the outbox, by this process or another one. */
@@ -365,26 +297,13 @@ export function getDataVersion(outbox: Outbox): string {
 
 /**
  * Writes changed fields of the header.
- * @throws DatabaseError where the file has no header, or a damaged one
+ * @throws DatabaseError or DatabaseTooNewError where the ledger is unusable: nothing may be sent
+ * without it
  */
-export function updateHeader(outbox: Outbox, changes: Partial<Header>): void {
-  outbox.sql(REPLACE_HEADER).run(makeHeaderValues({ ...readHeader(outbox), ...changes }));
-}
-
-/** Writes the time of the backup into its header. @param madeAt milliseconds since 1970 UTC */
-export function recordCopy(copy: Database, path: string, madeAt: number): void {
-  const header = parseHeader(path, copy.prepare(SELECT_HEADER).get());
-  copy.prepare(REPLACE_HEADER).run(makeHeaderValues({ ...header, copyMadeAt: madeAt }));
-}
-
-/** Checks that one row was changed; a missing one means that another process changed it. */
-export function assertOneRowChanged(outbox: Outbox, changes: number, what: Message): void {
-  if (changes !== 1) {
-    throw new DatabaseError(
-      msg`${outbox.path}: ${what} failed, because the entry changed in the meantime.`,
-      {
-        hint: msg`Another pas process changed it. Run \`${cmd`pas status`}\`, then the command again.`,
-      },
-    );
-  }
+export function requireLedger(outbox: Outbox): Ledger {
+  if (outbox.ledger !== undefined) return outbox.ledger;
+  throw (
+    outbox.ledgerProblem ??
+    new DatabaseError(msg`${outbox.path}: there is no ledger, so nothing can be sent.`)
+  );
 }

@@ -1,4 +1,4 @@
-import { type Message, msg } from '../base/message.ts';
+import type { Message } from '../base/message.ts';
 import {
   createRowGuard,
   createRowParser,
@@ -15,8 +15,9 @@ import {
   type EntryState,
   type FindId,
 } from './entry.ts';
-import { deserializeMessage, makeDamagedRowError } from './events.ts';
+import { makeDamagedError } from './facts.ts';
 import type { Outbox } from './open-outbox.ts';
+import { deserializeMessage } from './stored-text.ts';
 
 const parseKindCount = createRowParser({ kind: makeMemberGuard(ENTRY_KINDS), count: isNumber });
 
@@ -41,7 +42,7 @@ export function listDroppedWithDependents(outbox: Outbox): string[] {
     .sql(
       `select distinct local_id from entries join finds on finds.id = entries.find_id
          join entries as made on made.find_id = finds.id and made.kind = 'import' and made.state = 'dropped'
-       where entries.kind in ('number', 'photo') and entries.state = 'queued' and entries.ident_cely is null and hidden_at is null order by finds.id`,
+       where entries.kind in ('number', 'photo') and entries.state = 'queued' and entries.ident_cely is null and hidden = 0 order by finds.id`,
     )
     .pluck()
     .all();
@@ -54,8 +55,8 @@ export function listDroppedWithDependents(outbox: Outbox): string[] {
  */
 export function countAboveResearcher({ sql }: Outbox): number {
   const count = sql(
-    `select count(*) from entries left join finds on finds.id = find_id
-     where state = 'queued' and (kind = 'number' or (kind = 'import' and elements ->> 'stav' > 1))`,
+    `select count(*) from entries join intents on intents.row = entries.intent
+     where state = 'queued' and (entries.kind = 'number' or (entries.kind = 'import' and content ->> 'stav' > 1))`,
   );
   return Number(count.pluck().get());
 }
@@ -64,7 +65,8 @@ export function countAboveResearcher({ sql }: Outbox): number {
 export function hasAcceptedNaming(outbox: Outbox, text: string): boolean {
   const row = outbox
     .sql(
-      `select 1 from entries where kind = 'import' and state = 'accepted' and instr(document, ?) > 0 limit 1`,
+      `select 1 from entries join intents on intents.row = entries.intent
+       where entries.kind = 'import' and state = 'accepted' and instr(document, ?) > 0 limit 1`,
     )
     .get(Buffer.from(text));
   return row !== undefined;
@@ -139,12 +141,12 @@ export function countEntries(outbox: Outbox): Counts {
     ENTRY_KINDS.map((kind) => [kind, Object.fromEntries(ENTRY_STATES.map((state) => [state, 0]))]),
   ) as Record<EntryKind, Record<EntryState, number>>;
   for (const row of outbox.sql(COUNT_ENTRIES).all()) {
-    if (!isCountRow(row)) throw makeDamagedRowError(outbox.path, msg`an entry`);
+    if (!isCountRow(row)) throw makeDamagedError(outbox.path, 'entries');
     counts[row.kind][row.state] = row.count;
   }
   const hidden = outbox
     .sql(
-      `select kind, state, count(*) as count from entries where find_id in (select id from finds where hidden_at is not null)
+      `select kind, state, count(*) as count from entries where find_id in (select id from finds where hidden = 1)
        group by kind, state`,
     )
     .all();
@@ -211,21 +213,22 @@ export function listQueuedReferences(
   { element, id }: Naming,
   recordKeys?: readonly string[],
 ): QueuedReference[] {
-  // An index has the finds with a new person, by this very condition.
-  const condition = `instr(elements, '${JSON.stringify(id)}') > 0 and elements ->> :id = :wanted`;
+  // An index has the versions with a new person, by this very condition.
+  const isNamed = `instr(content, '${JSON.stringify(id)}') > 0 and content ->> :id = :wanted`;
   const values = { id: `$.${element}.id`, text: `$.${element}.text`, wanted: id };
   const rows = outbox
     .sql(
-      `select finds.id as find, elements ->> :text as text from finds join entries on entries.find_id = finds.id
-       where +kind = 'import' and +state = 'queued' and ${condition} and finds.hidden_at is null
+      `select finds.id as find, content ->> :text as text from intents join finds on finds.intent = intents.row
+         join entries on entries.find_id = finds.id
+       where +entries.kind = 'import' and +state = 'queued' and ${isNamed} and finds.hidden = 0
          and (:recordKeys is null or record_key in (select value from json_each(:recordKeys))) order by finds.id`,
     )
     .all({ ...values, recordKeys: recordKeys === undefined ? null : JSON.stringify(recordKeys) });
   if (rows.length === 0) return [];
   const acceptedTexts = outbox
     .sql(
-      `select distinct elements ->> :text from finds join entries on entries.find_id = finds.id
-       where +kind = 'import' and +state = 'accepted' and ${condition}`,
+      `select distinct content ->> :text from intents join entries on entries.intent = intents.row
+       where +entries.kind = 'import' and +state = 'accepted' and ${isNamed}`,
     )
     .pluck()
     .all(values);
@@ -243,8 +246,8 @@ export function listQueuedReferences(
 export function listReferencesOfQueued(outbox: Outbox): string[] {
   const identifiers = outbox
     .sql(
-      `select distinct parts.value from finds join entries on entries.find_id = finds.id, json_tree(finds.elements) as parts
-       where entries.kind = 'import' and entries.state not in ('accepted', 'dropped') and finds.hidden_at is null
+      `select distinct parts.value from entries join intents on intents.row = entries.intent, json_tree(content) as parts
+       where entries.kind = 'import' and entries.state not in ('accepted', 'dropped')
          and parts.key = 'id' and parts.type = 'text'`,
     )
     .pluck()
@@ -268,4 +271,22 @@ export function acceptPeople(outbox: Outbox, names: readonly string[]): void {
         .sql('insert or ignore into accepted_people (name, accepted_at) values (?, ?)')
         .run(name, now);
   });
+}
+
+const parseAccepted = createRowParser({ identCely: isText, atMs: isNumber });
+
+/**
+ * Returns records that the service accepted since a moment of its clock, with the server time of
+ * the answer.
+ */
+export function listAcceptedSince(outbox: Outbox, sinceMs: number): Map<string, number> {
+  const rows = outbox
+    .sql(
+      `select ident_cely as identCely, max(body ->> 'serverDateMs') as atMs
+       from entries join facts on facts.subject = entries.subject and facts.kind = 'answered' and facts.slot = entries.key
+       where entries.kind = 'import' and state = 'accepted' and body ->> 'settles' = 'accepted' and body ->> 'serverDateMs' is not null
+       group by entries.id having atMs >= :sinceMs`,
+    )
+    .all({ sinceMs });
+  return new Map(rows.map(parseAccepted).map(({ identCely, atMs }) => [identCely, atMs]));
 }

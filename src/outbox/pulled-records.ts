@@ -1,6 +1,5 @@
-import { msg } from '../base/message.ts';
 import { createRowParser, isNumber, isText, makeMemberGuard, orNull } from '../store/database.ts';
-import { parseStored } from './events.ts';
+import { readStored } from './facts.ts';
 import type { Outbox } from './open-outbox.ts';
 
 /** Visibility of a sent record in the service's harvest, for one account. */
@@ -50,10 +49,8 @@ export function findPulledRecord(outbox: Outbox, identCely: string): PulledRecor
   const stored = outbox.sql(`select ${COLUMNS} from pulled where ident_cely = ?`).get(identCely);
   if (stored === undefined) return undefined;
   const row = parsePulled(stored);
-  const record =
-    row.record === null
-      ? null
-      : parseStored(outbox.path, msg`the pulled state of ${identCely}`, row.record);
+  const { record: text } = row;
+  const record = text === null ? null : readStored(outbox.path, 'pulled', () => JSON.parse(text));
   return { ...row, record };
 }
 

@@ -6,9 +6,15 @@ import { cmd, msg } from '../base/message.ts';
 import { writePrivateFile } from '../store/files.ts';
 import { type LockFile, waitForLockFile } from '../store/lock-file.ts';
 
-/** Outbox of the lock, and the folder of the lock file beside the journal. */
+/**
+ * Lock of a service and account on this machine, and that beside the file of the outbox, which
+ * another user or machine may share.
+ */
 type LockedOutbox = {
+  /** Folder and name of the first lock. */
   readonly folder: string;
+  readonly scope: string;
+  readonly outboxFolder: string;
   /** UUID in the header of the outbox. */
   readonly outboxId: string;
   readonly clock: Clock;
@@ -25,8 +31,8 @@ export type PushLock = {
 };
 
 /**
- * Takes the lock of an outbox, which push, restore, adopt and a move of the service hold while they
- * work; no other command takes it. It ends with its process, also in a container. Tries {@link
+ * Takes the locks of an outbox, which push and restore hold while they work; no other command takes
+ * them. It ends with its process, also in a container. Tries {@link
  * MAX_TRIES} times.
  * @throws OutboxLeasedError with the holder's process, computer and start, as far as its text file
  * has them
@@ -85,12 +91,29 @@ export function isPushRunning(outbox: LockedOutbox): boolean {
 /** {@link isPushRunning} holds the lock for a moment, which must not refuse a push. */
 const MAX_TRIES = 8;
 
+/** Takes both locks, or none. */
 function tryLock(outbox: LockedOutbox): LockFile | undefined {
-  return waitForLockFile(getLockFile(outbox, 'lock'), outbox.clock, MAX_TRIES);
+  const first = waitForLockFile(getLockFile(outbox, 'lock'), outbox.clock, MAX_TRIES);
+  if (first === undefined) return undefined;
+  let second: LockFile | undefined;
+  try {
+    const path = join(outbox.outboxFolder, 'push.lock');
+    second = waitForLockFile(path, outbox.clock, MAX_TRIES);
+  } finally {
+    if (second === undefined) first.release();
+  }
+  const both = second;
+  if (both === undefined) return undefined;
+  return {
+    release() {
+      both.release();
+      first.release();
+    },
+  };
 }
 
-function getLockFile({ folder, outboxId }: LockedOutbox, ending: 'lock' | 'holder'): string {
-  return join(folder, `${outboxId}.${ending}`);
+function getLockFile({ folder, scope }: LockedOutbox, ending: 'lock' | 'holder'): string {
+  return join(folder, `${scope}.${ending}`);
 }
 
 /** Content of the text file, for display only: it remains when a process is killed. */

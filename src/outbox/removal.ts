@@ -1,13 +1,11 @@
-import { randomUUID } from 'node:crypto';
 import { msg } from '../base/message.ts';
-import { parseTexts } from '../store/database.ts';
-import { listPhotographsToUndo, recordBefore } from './change-log.ts';
-import { refreshState, removeEntry } from './entries.ts';
-import type { Entry } from './entry.ts';
-import { listEntriesOfTarget, type Target } from './entry-queries.ts';
+import { createRowParser, isText } from '../store/database.ts';
+import { decide } from './decisions.ts';
+import type { Entry, Target } from './entry.ts';
+import { getSlotOf } from './entry-facts.ts';
+import { listEntriesOfTarget } from './entry-queries.ts';
 import type { Outbox } from './open-outbox.ts';
-import { makeDecision, recordEvents } from './record-events.ts';
-import { setHidden } from './stored-finds.ts';
+import { unwant } from './wishes.ts';
 
 export type Removal =
   | {
@@ -36,52 +34,43 @@ function isOrMayBeAtService({ state, unknownAttempts }: Entry): boolean {
 }
 
 /**
- * Removes a find with all its entries, or nothing. What was never attempted is deleted, and the
- * local id is free again; what was attempted is dropped and hidden, since its events may still
- * explain a record of the service.
+ * Removes a find with all its entries, or nothing. Without an attempt its local id is free again;
+ * else it is hidden, since its facts may still explain a record of the service.
  */
 export function removeTarget(outbox: Outbox, target: Target): Removal {
   return outbox.change(() => {
-    // The row has a copy of the number of attempts, which follows from the events.
-    for (const { id } of listEntriesOfTarget(outbox, target)) refreshState(outbox, id);
     const { entries, because } = checkRemovable(outbox, target);
     if (because !== undefined) return { kind: 'kept', because };
     const isHidden = entries.some(({ attempts }) => attempts > 0);
-    if (target.findId !== null) recordBefore(outbox, target.findId);
-    for (const { id, attempts } of entries) if (attempts === 0) removeEntry(outbox, id);
-    abandonAll(
-      outbox,
-      entries.filter(({ attempts, state }) => attempts > 0 && state !== 'dropped'),
-    );
-    if (target.findId !== null && isHidden) setHidden(outbox, target.findId, true);
-    else outbox.sql('delete from finds where id = ?').run(target.findId);
+    // Changes first: without its find they have no row.
+    for (const entry of entries.toSorted((a, b) => Number(isImport(a)) - Number(isImport(b)))) {
+      const slot = getSlotOf(outbox, entry);
+      if (entry.unknownAttempts > 0)
+        decide(outbox, entry, { kind: 'abandon' }, msg`removed by a person`);
+      unwant(outbox, entry.subject, slot, true);
+    }
     return { kind: 'removed', entries, isHidden };
   });
 }
 
-/** A hidden find is not sent. */
-function abandonAll(outbox: Outbox, entries: readonly Entry[]): void {
-  const decided = { answer: 'abandon', by: 'person', group: randomUUID() } as const;
-  recordEvents(
-    outbox,
-    entries.map((entry) => makeDecision(outbox, entry, decided, msg`removed by a person`)),
-  );
+function isImport({ kind }: Entry): boolean {
+  return kind === 'import';
 }
 
-export function unhideFind(outbox: Outbox, findId: number): void {
-  setHidden(outbox, findId, false);
-}
+const parseUsed = createRowParser({ digest: isText });
 
 /**
- * Returns digests of copied photographs that an entry refers to, or would after an undo. Other
- * copies are unused.
+ * Returns digests of copied photographs that are wanted, or would be after an undo. Other copies are
+ * unused.
  */
 export function listUsedPhotographs(outbox: Outbox): Set<string> {
-  const digests = outbox
+  const rows = outbox
     .sql(
-      `select distinct lower(hex(photo_sha512)) from entries where kind = 'photo' and photo_link is null and photo_sha512 is not null`,
+      `select distinct body ->> '$.photograph.sha512' as digest
+       from facts join intents on intents.id = body ->> '$.intent'
+       where facts.kind = 'current' and slot >= 'photo ' and slot < 'photo!' and content is not null
+         and body ->> '$.photograph.sha512' is not null and body ->> '$.photograph.link' is null`,
     )
-    .pluck()
     .all();
-  return new Set([...parseTexts(digests), ...listPhotographsToUndo(outbox)]);
+  return new Set(rows.map((row) => parseUsed(row).digest));
 }

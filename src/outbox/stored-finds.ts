@@ -1,23 +1,18 @@
 import { isDeepStrictEqual } from 'node:util';
-import { UsageError } from '../base/errors.ts';
-import { msg } from '../base/message.ts';
 import {
-  createRowGuard,
   createRowParser,
   isNumber,
   isText,
   orNull,
   parseTexts,
   parseValue,
-  type RowOf,
 } from '../store/database.ts';
 import { normalizeId } from '../text/characters.ts';
 import type { FindId } from './entry.ts';
-import { listUnsentFindIds } from './entry-queries.ts';
-import { computeChecksum, makeDamagedRowError, makeUuid } from './events.ts';
+import { type CurrentBody, type FindWish, makeDamagedError, readStored } from './facts.ts';
 import type { Outbox } from './open-outbox.ts';
 
-/** Element names and values from the find layer; the outbox does not interpret them. */
+/** Element names and values from the find layer. */
 export type StoredElements = Readonly<Record<string, unknown>>;
 
 /**
@@ -34,7 +29,7 @@ export type StoredFind = {
   readonly uuid: string;
   readonly localId: string;
   readonly elements: StoredElements;
-  /** Incremented by each change. */
+  /** Changes with each change of the find. */
   readonly version: number;
   readonly sourceFile: string | null;
   readonly sourceRow: number | null;
@@ -46,143 +41,54 @@ export type StoredFind = {
   readonly updatedAt: number;
   /** A person removed it after an attempt. */
   readonly isHidden: boolean;
+  /** Command of a person that last changed it. */
+  readonly command: string | null;
+  readonly wish: FindWish;
 };
 
-/**
- * @property unit absent for a row of a spreadsheet; a waypoint or feature is not stored by its
- * number, but known by its name
- */
-type FoundIn = { readonly file: string; readonly row: number | null; readonly unit?: string };
+const FROM = `finds join intents on intents.row = finds.intent join facts on facts.seq = finds.fact`;
+const COLUMNS = `finds.id, finds.uuid, finds.local_id as localId, intents.content as elements, finds.fact as version, hidden, facts.command, facts.body`;
 
-type FindToStore = {
-  readonly localId: string;
-  readonly elements: StoredElements;
-  readonly source?: FoundIn;
-  readonly sourcePath?: string | null;
-  readonly base?: ImportedRow | null;
-  readonly uuid?: string;
-  readonly createdAt?: number;
-};
-
-const COLUMNS = `finds.id, finds.uuid, finds.local_id as localId, finds.elements, finds.version, finds.source_file as sourceFile,
-  finds.source_row as sourceRow, finds.source_path as sourcePath, finds.base, finds.created_at as createdAt, finds.updated_at as updatedAt, finds.hidden_at as hiddenAt, finds.crc`;
-
-/** Columns that the checksum covers, in the order of {@link INSERT_FIND}. */
-const COVERED = {
+const parseRow = createRowParser({
+  id: isNumber,
   uuid: isText,
   localId: isText,
-  elements: isText,
+  elements: orNull(isText),
   version: isNumber,
-  sourceFile: orNull(isText),
-  sourceRow: orNull(isNumber),
-  sourcePath: orNull(isText),
-  base: orNull(isText),
-  createdAt: isNumber,
-  updatedAt: isNumber,
-  hiddenAt: orNull(isNumber),
-};
-type FindContent = RowOf<typeof COVERED>;
+  hidden: isNumber,
+  command: orNull(isText),
+  body: isText,
+});
 
-const isFindRow = createRowGuard({ ...COVERED, id: isNumber, crc: isNumber });
-/** A row as it is logged before a command changes it. */
-export type LoggedFindRow = FindContent & { readonly id: FindId };
-
-function listValues(row: FindContent): readonly (string | number | null)[] {
-  const {
-    uuid,
-    localId,
+/** @throws DatabaseError where the row differs from what was written */
+function parseFind({ path }: Outbox, stored: unknown): StoredFind {
+  const { elements: text, hidden, body, ...row } = parseRow(stored);
+  const [elements, { find: wish, at }] = readStored(path, row.localId, () => [
+    text === null ? {} : (JSON.parse(text) as StoredElements),
+    JSON.parse(body) as CurrentBody,
+  ]);
+  if (wish === undefined) throw makeDamagedError(path, row.localId);
+  return {
+    ...row,
     elements,
-    version,
-    sourceFile,
-    sourceRow,
-    sourcePath,
-    base,
-    createdAt,
-    updatedAt,
-    hiddenAt,
-  } = row;
-  return [
-    uuid,
-    localId,
-    elements,
-    version,
-    sourceFile,
-    sourceRow,
-    sourcePath,
-    base,
-    createdAt,
-    updatedAt,
-    hiddenAt,
-  ];
-}
-
-const INSERT_FIND = `insert into finds
-  (id, uuid, local_id, elements, version, source_file, source_row, source_path, base, created_at, updated_at, hidden_at, crc)
-  values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
-
-function computeFindChecksum(row: FindContent): number {
-  return computeChecksum(listValues(row));
-}
-
-/** @returns the row's id */
-export function insertFind(outbox: Outbox, find: FindToStore): FindId {
-  const now = Math.floor(outbox.clock.now());
-  const elements = JSON.stringify(find.elements);
-  return insertRow(outbox, {
-    uuid: find.uuid ?? makeUuid(now),
-    localId: find.localId,
-    elements,
-    version: 1,
-    ...getSourceColumns(find.source),
-    sourcePath: find.sourcePath ?? null,
-    base: serializeBase(find.base, find.elements),
-    createdAt: find.createdAt ?? now,
-    updatedAt: now,
-    hiddenAt: null,
-  });
-}
-
-/** @param id of a find that was removed; without it, a new one */
-function insertRow(outbox: Outbox, row: FindContent, id: FindId | null = null): FindId {
-  const values = listValues(row);
-  return Number(
-    outbox.sql(INSERT_FIND).run(id, ...values, computeChecksum(values)).lastInsertRowid,
-  );
+    sourceFile: wish.file,
+    sourceRow: wish.row,
+    sourcePath: wish.path,
+    base: wish.base,
+    createdAt: wish.createdAt,
+    updatedAt: at,
+    isHidden: hidden === 1,
+    wish,
+  };
 }
 
 /**
- * Replaces the elements of a find.
- * @throws UsageError where another process changed it since it was read as `version`
+ * Returns the row of a find.
+ * @throws DatabaseError where it is missing
  */
-export function updateFind(outbox: Outbox, find: FindToStore, version?: number): void {
-  outbox.change(() => {
-    const row = findRowByLocalId(outbox, find.localId);
-    if (row === undefined || (version !== undefined && row.version !== version))
-      throw makeChangedError(find.localId);
-    const sourcePath = find.sourcePath === undefined ? row.sourcePath : find.sourcePath;
-    const base = serializeBase(
-      find.base === undefined
-        ? getImportedRow({ ...row, elements: JSON.parse(row.elements) })
-        : find.base,
-      find.elements,
-    );
-    const source = find.source && getSourceColumns(find.source);
-    replaceRow(outbox, {
-      ...row,
-      elements: JSON.stringify(find.elements),
-      ...source,
-      sourcePath,
-      base,
-    });
-  });
-}
-
-function getSourceColumns({
-  file,
-  row,
-  unit,
-}: Partial<FoundIn> = {}): Pick<FindContent, 'sourceFile' | 'sourceRow'> {
-  return { sourceFile: file ?? null, sourceRow: (unit === undefined ? row : null) ?? null };
+export function findRowOfFind(outbox: Outbox, uuid: string): FindId {
+  const id = outbox.sql('select id from finds where uuid = ?').pluck().get(uuid);
+  return parseValue(isNumber, id);
 }
 
 /** Returns a find's row as last imported. */
@@ -194,117 +100,69 @@ export function getImportedRow({
 }
 
 /** Elements that are equal to those of the find are stored once. */
-function serializeBase(
-  base: ImportedRow | null | undefined,
-  elements: StoredElements,
-): string | null {
-  if (base == null) return null;
+export function serializeBase(base: ImportedRow | null, elements: StoredElements): string | null {
+  if (base === null) return null;
   return JSON.stringify(
     isDeepStrictEqual(base.elements, elements) ? { photos: base.photos } : base,
   );
 }
 
-/** Writes a find as a new version. */
-function replaceRow(outbox: Outbox, before: LoggedFindRow): void {
-  const row = { ...before, version: before.version + 1, updatedAt: Math.floor(outbox.clock.now()) };
-  outbox
-    .sql(
-      `update finds set uuid = :uuid, local_id = :localId, elements = :elements, version = :version, source_file = :sourceFile,
-         source_row = :sourceRow, source_path = :sourcePath, base = :base, updated_at = :updatedAt, hidden_at = :hiddenAt, crc = :crc where id = :id`,
-    )
-    .run({ ...row, crc: computeFindChecksum(row) });
-}
-
-/** Returns the row of a find, also of a hidden one. @throws DatabaseError where it is damaged */
-export function findStoredRowById(outbox: Outbox, id: FindId): LoggedFindRow | undefined {
-  return findRowWhere(outbox, 'id = ?', id);
-}
-
-/**
- * Restores a row from {@link findStoredRowById} as a new version; inserts it where it was removed.
- */
-export function restoreFind(outbox: Outbox, before: LoggedFindRow): void {
-  const now = findRowWhere(outbox, 'id = ?', before.id);
-  if (now === undefined) insertRow(outbox, before, before.id);
-  else replaceRow(outbox, { ...before, version: now.version });
-}
-
-/** Hides a removed find, or shows it again, as a new version; no effect where it is missing. */
-export function setHidden(outbox: Outbox, id: FindId, isHidden: boolean): void {
-  const row = findRowWhere(outbox, 'id = ?', id);
-  if (row !== undefined)
-    replaceRow(outbox, { ...row, hiddenAt: isHidden ? Math.floor(outbox.clock.now()) : null });
-}
-
-function makeChangedError(localId: string): UsageError {
-  return new UsageError(msg`Another pas process changed ${localId}.`, {
-    hint: msg`Run the command again.`,
-  });
-}
-
 /** @param localId as stored, or as typed */
 export function findByLocalId(outbox: Outbox, localId: string): StoredFind | undefined {
-  const find = readOneFind(outbox, `select ${COLUMNS} from finds where local_id = ?`, localId);
+  const find = readOneFind(outbox, 'finds.local_id = ?', localId);
   const normal = find === undefined ? normalizeId(localId) : localId;
-  return normal === localId
-    ? find
-    : readOneFind(outbox, `select ${COLUMNS} from finds where local_id = ?`, normal);
-}
-
-/** Returns an unused local id, derived from a used one. */
-export function freeLocalId(outbox: Outbox, localId: string): string {
-  for (let count = 2; ; count += 1) {
-    const name = `${localId}-${count}`;
-    if (findByLocalId(outbox, name) === undefined) return name;
-  }
+  return normal === localId ? find : readOneFind(outbox, 'finds.local_id = ?', normal);
 }
 
 export function findById(outbox: Outbox, id: FindId): StoredFind | undefined {
-  return readOneFind(outbox, `select ${COLUMNS} from finds where id = ?`, id);
+  return readOneFind(outbox, 'finds.id = ?', id);
 }
 
 export function findByUuid(outbox: Outbox, uuid: string): StoredFind | undefined {
-  return readOneFind(outbox, `select ${COLUMNS} from finds where uuid = ?`, uuid);
+  return readOneFind(outbox, 'finds.uuid = ?', uuid);
 }
 
 /** Returns the find to which the service gave this identifier. */
 export function findByIdentCely(outbox: Outbox, identCely: string): StoredFind | undefined {
   return readOneFind(
     outbox,
-    `select ${COLUMNS} from finds join entries on entries.find_id = finds.id
-     where entries.ident_cely = ? and +kind = 'import' and +state = 'accepted'`,
+    `finds.id = (select find_id from entries where ident_cely = ? and +kind = 'import' and +state = 'accepted' limit 1)`,
     identCely,
   );
+}
+
+function readOneFind(
+  outbox: Outbox,
+  condition: string,
+  value: string | number,
+): StoredFind | undefined {
+  const row = outbox.sql(`select ${COLUMNS} from ${FROM} where ${condition}`).get(value);
+  return row === undefined ? undefined : parseFind(outbox, row);
 }
 
 /** Yields finds in the order of entry, without removed ones. */
 export function* iterateFinds(outbox: Outbox): Generator<StoredFind> {
   const rows = outbox
-    .sql(`select ${COLUMNS} from finds where hidden_at is null order by id`)
+    .sql(`select ${COLUMNS} from ${FROM} where hidden = 0 order by finds.id`)
     .iterate();
   for (const row of rows) yield parseFind(outbox, row);
 }
 
-/**
- * Checks every find by its checksum, including removed ones; or at most so many, and as many of the
- * unsent ones.
- * @throws DatabaseError where one differs from what was written
- */
-export function assertSoundFinds(outbox: Outbox, most = Number.MAX_SAFE_INTEGER): void {
-  for (const row of outbox.sql(`select ${COLUMNS} from finds not indexed limit ?`).iterate(most))
-    parseFind(outbox, row);
-  if (most === Number.MAX_SAFE_INTEGER) return;
-  const unsent = outbox.sql(
-    `select ${COLUMNS} from finds where id in (select value from json_each(?))`,
-  );
-  for (const row of unsent.iterate(JSON.stringify(listUnsentFindIds(outbox, most))))
-    parseFind(outbox, row);
+/** Returns finds that were never attempted; with a command, only those of its wishes. */
+export function listUnattemptedFinds(outbox: Outbox, command?: string): StoredFind[] {
+  return outbox
+    .sql(
+      `select ${COLUMNS} from ${FROM} join entries on find_id = finds.id and entries.kind = 'import'
+       where attempts = 0 and hidden = 0 and (:command is null or facts.command = :command) order by finds.id`,
+    )
+    .all({ command: command ?? null })
+    .map((row) => parseFind(outbox, row));
 }
 
 /** Returns the newest finds first. */
 export function listLatestFinds(outbox: Outbox, limit: number): StoredFind[] {
   const rows = outbox
-    .sql(`select ${COLUMNS} from finds where hidden_at is null order by id desc limit ?`)
+    .sql(`select ${COLUMNS} from ${FROM} where hidden = 0 order by finds.id desc limit ?`)
     .all(limit);
   return rows.map((row) => parseFind(outbox, row));
 }
@@ -312,32 +170,27 @@ export function listLatestFinds(outbox: Outbox, limit: number): StoredFind[] {
 /** Counts the finds that are not hidden. */
 export function countFinds(outbox: Outbox): number {
   const count = outbox
-    .sql(
-      'select (select count(*) from finds) - (select count(*) from finds where hidden_at is not null)',
-    )
+    .sql('select (select count(*) from finds) - (select count(*) from finds where hidden = 1)')
     .pluck()
     .get();
   return parseValue(isNumber, count);
 }
 
-const parseDigest = createRowParser({ digest: isText, localId: isText });
+/** Returns all finds, also hidden ones. */
+export function listFindUuids({ sql }: Outbox): Set<string> {
+  return new Set(parseTexts(sql('select uuid from finds').pluck().all()));
+}
 
-/** Returns local ids of finds that are queued or sent, by the digests of their imports. */
-export function listImportDigests(outbox: Outbox): Map<string, string[]> {
-  const rows = outbox
-    .sql(
-      `select digest, local_id as localId from entries join finds on finds.id = find_id
-       where kind = 'import' and digest is not null and state <> 'dropped' and hidden_at is null order by finds.id`,
-    )
-    .iterate();
-  const digestsByFind = new Map<string, string[]>();
-  for (const row of rows) {
-    const { digest, localId } = parseDigest(row);
-    const equal = digestsByFind.get(digest);
-    if (equal === undefined) digestsByFind.set(digest, [localId]);
-    else equal.push(localId);
-  }
-  return digestsByFind;
+export const parseNamedEntry = createRowParser({ key: isText, localId: isText });
+
+/** The entries of finds, by the keys that stay when the caches are made again. */
+export const NAMED_ENTRIES =
+  'select key, local_id as localId from entries join finds on finds.id = find_id';
+
+/** Returns the local ids of the finds of all entries, by the keys of these. */
+export function listLocalIds(outbox: Outbox): Map<string, string> {
+  const rows = outbox.sql(NAMED_ENTRIES).all().map(parseNamedEntry);
+  return new Map(rows.map(({ key, localId }) => [key, localId]));
 }
 
 const parseName = createRowParser({ name: isText, localId: isText });
@@ -354,60 +207,14 @@ export function listNamesOfFinds(outbox: Outbox): ReturnType<typeof parseName>[]
   return rows.map(parseName);
 }
 
-/** Returns local ids of finds from a table. @param path its full path, with the sheet */
+/**
+ * Returns local ids of finds from a table.
+ * @param path its full path, with the sheet
+ */
 export function listLocalIdsFrom(outbox: Outbox, path: string): string[] {
   const ids = outbox
-    .sql('select local_id from finds where source_path = ? and hidden_at is null order by id')
+    .sql('select local_id from finds where source_path = ? and hidden = 0 order by id')
     .pluck()
     .all(path);
   return parseTexts(ids);
-}
-
-/** Changes the local id of an existing find to an unused one. */
-export function renameFind(outbox: Outbox, localId: string, newLocalId: string): void {
-  const row = findRowByLocalId(outbox, localId);
-  if (row === undefined) throw makeChangedError(localId);
-  replaceRow(outbox, { ...row, localId: newLocalId });
-}
-
-/** Gives the stored find with this local id another UUID; no effect where it is missing. */
-export function assignFindUuid(outbox: Outbox, { localId }: StoredFind, uuid: string): void {
-  const row = findRowByLocalId(outbox, localId);
-  if (row !== undefined) replaceRow(outbox, { ...row, uuid });
-}
-
-function findRowByLocalId(outbox: Outbox, localId: string): LoggedFindRow | undefined {
-  return findRowWhere(outbox, 'local_id = ?', localId);
-}
-
-function findRowWhere(
-  outbox: Outbox,
-  condition: string,
-  value: string | number,
-): LoggedFindRow | undefined {
-  const row = outbox.sql(`select ${COLUMNS} from finds where ${condition}`).get(value);
-  return row === undefined ? undefined : parseFindRow(outbox, row);
-}
-
-function readOneFind(
-  outbox: Outbox,
-  query: string,
-  value: string | number,
-): StoredFind | undefined {
-  const row = outbox.sql(query).get(value);
-  return row === undefined ? undefined : parseFind(outbox, row);
-}
-
-/** @throws DatabaseError where the row differs from what was written */
-function parseFindRow({ path }: Outbox, row: unknown): LoggedFindRow {
-  if (!isFindRow(row)) throw makeDamagedRowError(path, msg`a find`);
-  const { crc, ...find } = row;
-  if (computeFindChecksum(find) !== crc) throw makeDamagedRowError(path, msg`find ${find.localId}`);
-  return find;
-}
-
-/** @throws DatabaseError where the row differs from what was written */
-function parseFind(outbox: Outbox, stored: unknown): StoredFind {
-  const { hiddenAt, ...row } = parseFindRow(outbox, stored);
-  return { ...row, elements: JSON.parse(row.elements), isHidden: hiddenAt !== null };
 }

@@ -110,14 +110,6 @@ export function makeAccessProbe(baseUrl: string): HttpRequest {
   };
 }
 
-/**
- * Makes an import without a find, which the service refuses and every gate or proxy treats as an
- * import.
- */
-export function makeEmptyImport(baseUrl: string): HttpRequest {
-  return { ...makeAccessProbe(baseUrl), method: 'POST' };
-}
-
 type TokenKeeper = { read(): string | undefined; write(token: string): void };
 
 type SessionOptions = {
@@ -133,7 +125,10 @@ type SessionOptions = {
  * A-AUTH-8).
  */
 export type Session = {
-  /** Returns the token, or signs in. @throws AuthError, UnavailableError, ContractError */
+  /**
+   * Returns the token, or signs in.
+   * @throws AuthError, UnavailableError, ContractError
+   */
   token(signal?: AbortSignal): Promise<string>;
   /**
    * Replaces the token `refused`, by one sign-in for all concurrent calls; the old one is not
@@ -252,7 +247,10 @@ export function assertAvailable(address: string, { status }: HttpResponse): void
     throw new UnavailableError(msg`${address} is currently failing (status ${status}).`, { hint });
 }
 
-/** Returns the answer. @throws UnavailableError where none came */
+/**
+ * Returns the answer.
+ * @throws UnavailableError where none came
+ */
 export async function requireAnswer(
   address: string,
   ask: () => Promise<HttpResponse>,

@@ -23,7 +23,10 @@ type TakenAt = {
 /** EXIF is near the beginning of a file; a HEIC of a phone has it within the first megabytes. */
 const MAX_BYTES = 32 * 1024 * 1024;
 
-/** Reads EXIF; empty where the file has none. @throws Error when it cannot be read */
+/**
+ * Reads EXIF; empty where the file has none.
+ * @throws Error when it cannot be read
+ */
 export async function readPhotoExif(path: string): Promise<PhotoExif> {
   const tags = await parseExifTags(await readBeginning(path));
   return tags === undefined ? {} : { ...getPlace(tags), ...getTakenAt(tags) };

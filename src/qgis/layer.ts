@@ -153,7 +153,10 @@ export function renderPoints(column: string, categories: readonly Category[]): s
   });
 }
 
-/** Adds a label to each feature. @param called expression of QGIS */
+/**
+ * Adds a label to each feature.
+ * @param called expression of QGIS
+ */
 export function renderLabels(called: string): string {
   return fillTemplate('labels.xml', { called });
 }

@@ -58,7 +58,10 @@ export function makeFrameAround(
   };
 }
 
-/** Returns the bounding box of points. @throws RangeError without any */
+/**
+ * Returns the bounding box of points.
+ * @throws RangeError without any
+ */
 export function makeBoxAround(points: readonly Point[]): BoundingBox {
   if (points.length === 0) throw new RangeError('no point to put a box around');
   const box = { minX: Infinity, minY: Infinity, maxX: -Infinity, maxY: -Infinity };

@@ -17,10 +17,10 @@ import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { DatabaseError } from '../base/errors.ts';
 import { t } from '../base/language.ts';
-import { cmd } from '../base/message.ts';
 import { packageRoot } from '../base/package-root.ts';
 import {
   asDatabaseError,
+  DAMAGE_HINT,
   type Database,
   openDatabase,
   openSqlite,
@@ -90,7 +90,7 @@ export function assertUndamaged(path: string, check?: Statement): void {
   if (damage === '') return;
   throw new DatabaseError(t`${path}: the database is damaged (${damage}).`, {
     damaged: true,
-    hint: t`Restore the last backup: ${cmd`pas restore`} FILE --replace moves the damaged file aside.`,
+    hint: DAMAGE_HINT,
   });
 }
 

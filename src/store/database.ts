@@ -50,16 +50,22 @@ export function createRowParser<C extends Columns>(columns: C): (row: unknown) =
   return (row) => parseValue(isRow, row);
 }
 
+/** Where anything in an outbox is damaged. */
+export const DAMAGE_HINT = msg`\`${cmd`pas doctor --repair`}\` removes what is damaged and adds what the ledger has. Or restore the last backup: ${cmd`pas restore`} FILE --replace`;
+
 /** @throws DatabaseError where a value of a query with one column has another type */
 export function parseValue<T>(isValue: ColumnGuard<T>, value: unknown): T {
   if (isValue(value)) return value;
   throw new DatabaseError(msg`The database is damaged: a row has a value of the wrong type.`, {
     damaged: true,
-    hint: msg`Restore the last backup: ${cmd`pas restore`} FILE --replace moves the damaged file aside.`,
+    hint: DAMAGE_HINT,
   });
 }
 
-/** Parses a column of texts. @throws DatabaseError where a value has another type */
+/**
+ * Parses a column of texts.
+ * @throws DatabaseError where a value has another type
+ */
 export function parseTexts(values: readonly unknown[]): string[] {
   return values.map((value) => parseValue(isText, value));
 }
@@ -373,11 +379,7 @@ const REASONS: ReadonlyArray<readonly [string, Message, Message]> = [
     msg`another program is writing to the database`,
     msg`Wait until it is done and run the command again.`,
   ],
-  [
-    'SQLITE_CORRUPT',
-    msg`the database is damaged`,
-    msg`Restore the last backup: ${cmd`pas restore`} FILE --replace moves the damaged file aside.`,
-  ],
+  ['SQLITE_CORRUPT', msg`the database is damaged`, DAMAGE_HINT],
   [
     'SQLITE_NOTADB',
     msg`the file is not a database`,
@@ -473,7 +475,7 @@ function readCurrentVersion(database: Database): number {
  * them.
  */
 const SCHEMA_DAMAGE =
-  /^(no such (table|column|function|index)|unknown function|foreign key mismatch|malformed)/;
+  /^(no such (table|column|function|index)|unknown function|foreign key mismatch|malformed)|has no column named/;
 
 /** Tells if SQLite reports a damaged schema, for which it has no error code of its own. */
 export function isSchemaDamage(thrown: unknown): thrown is Error {

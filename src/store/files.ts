@@ -77,7 +77,10 @@ export function writePrivateFile(path: string, content: string | Buffer): void {
   }
 }
 
-/** Creates a file for its owner only and flushes it. @throws the error of the disk, unchanged */
+/**
+ * Creates a file for its owner only and flushes it.
+ * @throws the error of the disk, unchanged
+ */
 export function writeDurable(path: string, bytes: Buffer): void {
   const file = openSync(path, 'wx', 0o600);
   try {

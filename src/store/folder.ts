@@ -39,7 +39,10 @@ function makeFolders(folder: string): string | undefined {
  */
 const CANNOT_FLUSH = ['EACCES', 'EBADF', 'EINVAL', 'EISDIR', 'ENOSYS', 'ENOTSUP', 'EPERM'];
 
-/** Flushes the names in a folder, where the system can do so. @throws the error of the disk */
+/**
+ * Flushes the names in a folder, where the system can do so.
+ * @throws the error of the disk
+ */
 export function flushFolder(folder: string): void {
   try {
     const file = openSync(folder, 'r');

@@ -25,7 +25,10 @@ export async function readInputFile(path: string): Promise<Buffer> {
   }
 }
 
-/** Reads a pipe to its end. @throws FileError where it is more than {@link MAX_INPUT_BYTES} */
+/**
+ * Reads a pipe to its end.
+ * @throws FileError where it is more than {@link MAX_INPUT_BYTES}
+ */
 export async function readAtMost(name: string, pipe: AsyncIterable<unknown>): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let size = 0;

@@ -51,7 +51,10 @@ export type Attachments = {
   readonly folder?: string;
   /** Archive of the paths, where they are its parts; it stays open after the first access. */
   readonly archive?: {
-    /** Unpacks a part to a new file. @throws FileError, also where it has more than `maxBytes` */
+    /**
+     * Unpacks a part to a new file.
+     * @throws FileError, also where it has more than `maxBytes`
+     */
     unpack(path: string, to: string, maxBytes: number): Promise<void>;
     close(): Promise<void>;
   };

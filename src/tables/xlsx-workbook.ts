@@ -12,7 +12,10 @@ import { unpackZip, type ZipEntry } from './zip-entries.ts';
 const RELATIONS = 'http://schemas.openxmlformats.org/officeDocument/2006/relationships';
 const STRICT_RELATIONS = 'http://purl.oclc.org/ooxml/officeDocument/relationships';
 
-/** Lists the sheets of a workbook in their order. @throws FileError where a part is missing */
+/**
+ * Lists the sheets of a workbook in their order.
+ * @throws FileError where a part is missing
+ */
 function listSheets(file: string, entries: ReadonlyMap<string, ZipEntry>): readonly Sheet[] {
   const parts = findParts(entries);
   const workbook = parts.get('xl/workbook.xml');

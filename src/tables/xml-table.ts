@@ -63,7 +63,10 @@ export function parseXmlTable(file: string, bytes: Buffer): Table {
   });
 }
 
-/** Reads a table from documents. @throws FileError where one of them is not well-formed */
+/**
+ * Reads a table from documents.
+ * @throws FileError where one of them is not well-formed
+ */
 function walkTable(file: string, read: (walk: (bytes: Buffer) => XmlWalk) => Table): Table {
   try {
     return read((bytes) => walkXml(withDeclarationFirst(bytes), MAX_NODES));

@@ -176,7 +176,10 @@ function measureLeast(natural: readonly number[], rows: readonly (readonly strin
   );
 }
 
-/** Shrinks the widest columns first. @returns undefined where they cannot be shrunk enough */
+/**
+ * Shrinks the widest columns first.
+ * @returns undefined where they cannot be shrunk enough
+ */
 function fitColumns(
   natural: readonly number[],
   narrowest: readonly number[],

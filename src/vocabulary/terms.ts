@@ -436,7 +436,10 @@ export function findAccountOfHarvest(
   return typeof subject === 'string' ? subject.split(' ').slice(1, -1).join(' ') : undefined;
 }
 
-/** Begins a run of a harvest. @returns the number of the run */
+/**
+ * Begins a run of a harvest.
+ * @returns the number of the run
+ */
 export function beginRun(vocabulary: Vocabulary, harvest: number): number {
   return Number(
     vocabulary

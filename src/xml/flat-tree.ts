@@ -125,7 +125,10 @@ export class FlatTree {
     return this.#decoded.length;
   }
 
-  /** Removes an element and everything behind it. @param decodedTexts count before the element */
+  /**
+   * Removes an element and everything behind it.
+   * @param decodedTexts count before the element
+   */
   truncate(element: number, decodedTexts: number): void {
     this.#numbers.fill(0, element, this.#length);
     this.#length = element;

@@ -244,7 +244,10 @@ export function assertAllowedCharacters(raw: string, start: number): void {
     throw new XmlFault(msg`a control character is not allowed in XML`, start + forbidden);
 }
 
-/** Decodes character data. @param raw source, which begins at `start` */
+/**
+ * Decodes character data.
+ * @param raw source, which begins at `start`
+ */
 function decodeText(raw: string, start: number): string {
   assertAllowedCharacters(raw, start);
   if (raw.includes(']]>'))
@@ -252,13 +255,19 @@ function decodeText(raw: string, start: number): string {
   return decodeInPieces(raw, start, REPLACED_IN_TEXT, '\n');
 }
 
-/** Decodes the content of a CDATA section. @throws XmlFault for a character that XML forbids */
+/**
+ * Decodes the content of a CDATA section.
+ * @throws XmlFault for a character that XML forbids
+ */
 export function decodeSection(raw: string, start: number): string {
   assertAllowedCharacters(raw, start);
   return decodeInPieces(raw, start, LINE_BREAK, '\n');
 }
 
-/** Decodes an attribute value. @param rawName for the fault */
+/**
+ * Decodes an attribute value.
+ * @param rawName for the fault
+ */
 function decodeValue(raw: string, start: number, rawName: string): string {
   if (raw.includes('<'))
     throw new XmlFault(msg`< is not allowed in the value of ${rawName}`, start + raw.indexOf('<'));

@@ -374,7 +374,10 @@ export class Parser {
     return uri;
   }
 
-  /** Records the position of the value. @returns the value where it differs from its source */
+  /**
+   * Records the position of the value.
+   * @returns the value where it differs from its source
+   */
   #parseValue(rawName: string): string | undefined {
     const bytes = this.#bytes;
     this.#skipSpace();

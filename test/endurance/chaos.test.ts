@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { parseHarvestedFind } from '../../src/find/harvested-find.ts';
-import { findCreation } from '../../src/flows/reconcile/judge-import.ts';
+import { findCreation } from '../../src/push/judge-import.ts';
 import { walkDescendants } from '../../src/xml/element.ts';
 import { parseXml } from '../../src/xml/parse.ts';
 import { freePort } from '../support/free-port.ts';

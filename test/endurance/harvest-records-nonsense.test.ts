@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import type { ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
@@ -121,32 +121,6 @@ test('an endless list that shuffles the same few records fails with 14 and repor
     records: expect.any(Number),
   });
   expect(new Set(idents(home))).toEqual(new Set([...idents(home), ...IDENTS]));
-});
-
-test('identifiers with path characters create files inside the folder only', async () => {
-  await using service = await startOddService();
-  const home = await homeAt(service);
-  const wicked = [
-    '../../../escaped',
-    '..',
-    '.',
-    '/tmp/escaped',
-    'a/../../../b',
-    'C:\\x',
-    '.harvest',
-    'NUL',
-    'A-1',
-  ];
-  service.sane(wicked);
-  const before = readdirSync(home.folder);
-  expect(await home.json('harvest', ODD_SET, '--out', 'records')).toMatchObject({
-    records: wicked.length,
-  });
-  expect(readdirSync(home.folder)).toEqual([...before, 'records'].sort());
-  const files = readdirSync(join(home.folder, 'records')).filter((name) => name !== '.harvest');
-  expect(files).toHaveLength(wicked.length);
-  expect(files.every((name) => /^[A-Za-z0-9_~-]+\.xml$/.test(name))).toBe(true);
-  expect(existsSync('/tmp/escaped')).toBe(false);
 });
 
 test('a broken page is stored as received, and can be skipped record by record', async () => {

@@ -1,8 +1,7 @@
 import { spawnSync } from 'node:child_process';
-import { readdirSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { openSqlite } from '../../src/store/database.ts';
 import { eventually } from '../support/eventually.ts';
 import { canMountDisks, pasWithFilesUpTo } from '../support/hostile-disk.ts';
 import { type MockProcess, startMockProcess } from '../support/mock-process.ts';
@@ -85,12 +84,6 @@ const pause = (ms: number): Promise<void> => new Promise((done) => setTimeout(do
 describe.each([
   ['lines', 'out.jsonl', (folder: string) => identsIn(read(join(folder, 'out.jsonl')))],
   ['an XML stream', 'out.xml', (folder: string) => identsIn(read(join(folder, 'out.xml')))],
-  ['files', 'out', (folder: string) => identsInFiles(join(folder, 'out'))],
-  [
-    'an SQLite file',
-    'out.sqlite',
-    (folder: string) => identsInDatabase(join(folder, 'out.sqlite')),
-  ],
 ])('a harvest into %s', (_, out, held) => {
   test('that is killed repeatedly loses nothing, repeats nothing and does not start again', async () => {
     await service.faults(slowly(25));
@@ -142,21 +135,6 @@ describe.each([
     expect(held('.')).toEqual(expected);
   });
 });
-
-function identsInFiles(folder: string): string[] {
-  const names = readdirSync(join(home.folder, folder)).filter((name) => name.endsWith('.xml'));
-  return names.flatMap((name) => identsIn(read(join(folder, name)))).sort();
-}
-
-function identsInDatabase(name: string): string[] {
-  const database = openSqlite(join(home.folder, name), { readonly: true });
-  const idents = database
-    .prepare('select identifier from records order by 1')
-    .pluck()
-    .all() as string[];
-  database.close();
-  return idents;
-}
 
 test('Ctrl-C leaves whole records behind, and the next run resumes', async () => {
   await service.faults(slowly(25));

@@ -13,6 +13,7 @@ const COMMAND_LINE = 'the command line of the user';
 const EXCEPTIONS: Readonly<Record<string, string>> = {
   '/\\B(?=(?:\\d{3})+(?!\\d))/g': 'the digits of a number, 21 at most',
   "/^option '(.+)' cannot be used with option '(.+)'$/": COMMAND_LINE,
+  '/\\{#(\\w+)\\}(.*?)\\{\\/\\1\\}|\\{(&?)(\\w+)\\}/gs': 'the templates of the package',
   '/<xs:complexType name="([^"]+)"[^>]*>(.*?)<\\/xs:complexType>/gs': 'the schemas of the package',
 };
 

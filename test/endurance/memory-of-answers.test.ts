@@ -16,8 +16,8 @@ const LITTLE = 16 * MEBI;
 /** As much as is read of an answer of the write interface. */
 const MAX_WRITTEN = 4 * MEBI - 4096;
 const MAX_TIMES = 4;
-/** Limit for elements: the heap holds them and garbage that V8 has not collected. */
-const NOT_YET_FREED = 128 * MEBI;
+/** Limit for elements: the heap holds them, their text as JSON, and garbage of V8. */
+const NOT_YET_FREED = 168 * MEBI;
 
 async function homeAt(service: Service, more: NodeJS.ProcessEnv = {}): Promise<Home> {
   const home = makeHome(more);

@@ -4,12 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
 import { openOutbox, updateHeader } from '../../src/outbox/open-outbox.ts';
 import { fetchToken } from '../support/contract-requests.ts';
-import {
-  configFile,
-  keepJournalInState,
-  outboxFile,
-  pushUnchecked,
-} from '../support/outbox-files.ts';
+import { configFile, outboxFile, pushUnchecked } from '../support/outbox-files.ts';
 import {
   addressFlags,
   expectDone,
@@ -28,7 +23,6 @@ const FIND = 'K-1';
 
 async function laptop(flags: readonly string[] = NEVER_SETTLED): Promise<Home> {
   const home = await signedIn(mock.service, 'archaeologist', flags);
-  keepJournalInState(home);
   return home.with({ PAS_PASSWORD: 'archaeologist', EDITOR: 'true' });
 }
 
@@ -65,9 +59,8 @@ async function pushWith(home: Home, endpoint: string, fault: string): Promise<Ho
   return home;
 }
 
-/** A second profile of the same service and account, with an outbox of its own. */
-async function secondOutbox(home: Home): Promise<readonly string[]> {
-  const flags = ['--profile', 'second'];
+/** A profile of a colleague's account, which has an outbox of its own. */
+async function colleague(home: Home): Promise<Home> {
   await expectDone(
     home.pas(
       'init',
@@ -76,17 +69,16 @@ async function secondOutbox(home: Home): Promise<readonly string[]> {
       '--kind',
       'training',
       '--username',
-      'archaeologist',
+      'archivist',
       '--oai-auth',
       'basic',
-      '--set',
-      'schema_version=2.1',
       ...addressFlags(mock.service),
       ...WITHOUT_PAUSES,
     ),
   );
-  await expectDone(home.pas('login', ...flags));
-  return flags;
+  const other = home.with({ PAS_PASSWORD: 'archivist', EDITOR: 'true', PAS_PROFILE: 'second' });
+  await expectDone(other.pas('login'));
+  return other;
 }
 
 type Scene = {
@@ -211,34 +203,20 @@ const SCENES: Readonly<Record<string, () => Promise<Scene>>> = {
     await home.pas('push');
     return { home, find: FIND, state: 'queued', basis: 'number-changed' };
   },
-  'a find that another outbox of this computer has sent': async () => {
-    const home = await sent(await laptop());
-    const flags = await secondOutbox(home);
-    await expectDone(home.pas('outbox', 'adopt', '--separate', ...flags));
-    await expectDone(home.pas('import', writeSeason(home, 1), ...flags));
-    await pushUnchecked(home, ...flags);
-    return {
-      home: home.with({ PAS_PASSWORD: 'archaeologist', EDITOR: 'true', PAS_PROFILE: 'second' }),
-      find: FIND,
-      state: 'queued',
-      basis: 'attempted-elsewhere',
-    };
+  'a find that another account of this computer has sent': async () => {
+    const home = await colleague(await sent(await laptop()));
+    await expectDone(home.pas('import', writeSeason(home, 1)));
+    await pushUnchecked(home);
+    return { home, find: FIND, state: 'queued', basis: 'attempted-elsewhere' };
   },
-  'a find whose local id another outbox of this computer has sent': async () => {
-    const home = await sent(await laptop());
-    const flags = await secondOutbox(home);
-    await expectDone(home.pas('outbox', 'adopt', '--separate', ...flags));
+  'a find whose local id another account of this computer has sent': async () => {
+    const home = await colleague(await sent(await laptop()));
     const table = readFileSync(writeSeason(home, 1), 'utf8').replaceAll('pole 1', 'les');
-    await expectDone(home.pas('import', home.file('other.csv', table), ...flags));
-    await pushUnchecked(home, ...flags);
-    return {
-      home: home.with({ PAS_PASSWORD: 'archaeologist', EDITOR: 'true', PAS_PROFILE: 'second' }),
-      find: FIND,
-      state: 'queued',
-      basis: 'local-id-sent-elsewhere',
-    };
+    await expectDone(home.pas('import', home.file('other.csv', table)));
+    await pushUnchecked(home);
+    return { home, find: FIND, state: 'queued', basis: 'attempted-elsewhere' };
   },
-  'a find of an adopted outbox that cannot be looked for': async () => {
+  'a find of an outbox from another place that cannot be looked for': async () => {
     const home = await laptop();
     await expectDone(home.pas('import', writeSeason(home, 1, { photos: true })));
     const outbox = openOutbox(outboxFile(home), systemClock);
@@ -262,7 +240,7 @@ const SCENES: Readonly<Record<string, () => Promise<Scene>>> = {
     await expectDone(home.pas('import', home.file('other.csv', table)));
     await sent(home.with({ PAS_PASSWORD: 'archaeologist', PAS_HOME: older }));
     await home.pas('push');
-    return { home, find: FIND, state: 'queued', basis: 'local-id-in-use' };
+    return { home, find: FIND, state: 'queued', basis: 'alike-here' };
   },
 };
 
@@ -308,7 +286,7 @@ function commandsIn(
 const tried = new Set<string>();
 
 /** Questions on a terminal that a person answers with yes. */
-const ASKS: readonly RegExp[] = [/^remove /, /^resolve .*--created /, /^restore /, /^outbox adopt/];
+const ASKS: readonly RegExp[] = [/^remove /, /^resolve .*--created /, /^restore /];
 
 describe('Each advised command works when typed, for', () => {
   test.each(Object.keys(SCENES).map((name) => [name] as const))('%s.', async (name) => {
@@ -384,9 +362,9 @@ describe('Each advised command works when typed, for', () => {
 });
 
 function getReads({ env }: Home): NodeJS.ProcessEnv {
-  const { PAS_PROFILE } = env;
+  const { PAS_PASSWORD = 'archaeologist', PAS_PROFILE } = env;
   return {
-    PAS_PASSWORD: 'archaeologist',
+    PAS_PASSWORD,
     EDITOR: 'true',
     ...(PAS_PROFILE === undefined ? {} : { PAS_PROFILE }),
   };

@@ -159,8 +159,8 @@ export const PLANTED_IN_HARVEST: readonly Planted[] = [
   {
     name: 'finds shown before they are archived',
     file: 'rules/visibility.ts',
-    from: 'samostatny_nalez: { A: [{ stav: 4 }]',
-    to: 'samostatny_nalez: { A: [{ stavOver: 2 }]',
+    from: 'samostatny_nalez: {\n    A: [{ stav: 4 }]',
+    to: 'samostatny_nalez: {\n    A: [{ stavOver: 2 }]',
     clauses: ['B-SEE-11'],
   },
   {

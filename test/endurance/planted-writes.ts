@@ -127,8 +127,8 @@ export const PLANTED_IN_WRITES: readonly Planted[] = [
   {
     name: 'state 3 without a number',
     file: 'endpoints/pas/import-xml.ts',
-    from: '{ evidencni_cislo: find.evidencni_cislo, ',
-    to: '{ ',
+    from: 'evidencni_cislo: find.evidencni_cislo,',
+    to: '',
     clauses: [CLAUSE_OF_ELEMENT.evidencni_cislo],
   },
   {
@@ -141,8 +141,8 @@ export const PLANTED_IN_WRITES: readonly Planted[] = [
   {
     name: 'coarse coordinates',
     file: 'state/records/geometry.ts',
-    from: 'roundToPlaces(7,',
-    to: 'roundToPlaces(1,',
+    from: '[a.toFixed(places), b.toFixed(places)]',
+    to: '[a.toFixed(1), b.toFixed(1)]',
     clauses: [CLAUSE_OF_ELEMENT.geom_sjtsk_wkt],
   },
   {
@@ -225,15 +225,15 @@ export const PLANTED_IN_WRITES: readonly Planted[] = [
   {
     name: 'a number that replaces the note',
     file: 'endpoints/pas/registration-number.ts',
-    from: 'evidencni_cislo: value, historie',
-    to: 'evidencni_cislo: value, poznamka: value, historie',
+    from: 'evidencni_cislo: value,',
+    to: 'evidencni_cislo: value, poznamka: value,',
     clauses: ['A-NUMBER-3'],
   },
   {
     name: 'a number that opens a confirmed find',
     file: 'endpoints/pas/registration-number.ts',
-    from: 'evidencni_cislo: value, historie',
-    to: `evidencni_cislo: value, stav: find.stav === 3 ? '2' : String(find.stav), historie`,
+    from: 'evidencni_cislo: value,',
+    to: `evidencni_cislo: value, stav: find.stav === 3 ? '2' : String(find.stav),`,
     clauses: ['A-STATE-7', 'A-NUMBER-3'],
   },
   {
@@ -318,8 +318,8 @@ export const PLANTED_IN_WRITES: readonly Planted[] = [
   {
     name: 'a pause in words',
     file: 'rules/preconditions.ts',
-    from: `{ 'retry-after': String(retryAfterSeconds) }`,
-    to: `{ 'retry-after': 'soon' }`,
+    from: `'retry-after': String(retryAfterSeconds)`,
+    to: `'retry-after': 'soon'`,
     clauses: ['A-RATE-5'],
     isOfPace: true,
   },

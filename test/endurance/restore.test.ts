@@ -32,5 +32,5 @@ test('a restore that is killed at any moment leaves either the old outbox or the
     path.includes('restoring-'),
   );
   expect(drafts.length).toBeLessThanOrEqual(16);
-  await expectDone(home.pas('outbox', 'check'));
+  await expectDone(home.pas('doctor', '--offline'));
 });

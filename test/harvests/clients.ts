@@ -6,8 +6,8 @@ import { openAppendingFile, openJsonlOutput } from '../../src/flows/harvest/appe
 import { harvestRecords } from '../../src/flows/harvest/harvest-records.ts';
 import { harvestVocabulary } from '../../src/flows/harvest/harvest-vocabulary.ts';
 import type { RecordOutput } from '../../src/flows/harvest/record-output.ts';
+import { assertSubject, openLedger } from '../../src/harvested/harvested-records.ts';
 import type { Exchange } from '../../src/http/exchange.ts';
-import { assertSubject, openLedger } from '../../src/ledger/ledger.ts';
 import { type OaiClient, openOaiClient } from '../../src/oai/client.ts';
 import { listRepeatedElements } from '../../src/oai/record-json.ts';
 import { iterateTermsOfSet } from '../../src/vocabulary/terms.ts';

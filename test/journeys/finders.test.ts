@@ -52,12 +52,11 @@ function makeTable(finders: readonly string[], prefix = 'R', from = 0): string {
 }
 
 async function importing(home: Home, finders: readonly string[], ...flags: string[]) {
-  const run = await home.pas(
-    'import',
-    home.file('finders.csv', makeTable(finders)),
-    '--json',
-    ...flags,
-  );
+  return importTable(home, makeTable(finders), ...flags);
+}
+
+async function importTable(home: Home, table: string, ...flags: string[]) {
+  const run = await home.pas('import', home.file('finders.csv', table), '--json', ...flags);
   return { code: run.code, ...(JSON.parse(run.stdout) as Reported) };
 }
 
@@ -326,17 +325,14 @@ describe('a push that would create new people', () => {
 
   test('sends them once they were accepted, and remembers each acceptance', async () => {
     const home = started.copy();
-    await importing(home, ['Kolář, Jan', 'Horák, Petr']);
+    await importTable(home, makeTable(['Kolář, Jan', 'Horák, Petr'], 'A', 60));
     expect((await pushed(home, '--accept-new-people', '--limit', '1')).lines.at(-1)).toMatchObject({
       accepted: 1,
     });
     expect(await home.json('status')).toMatchObject({ new_people: [{ accepted: true }] });
     expect((await home.pas('status')).stdout).not.toContain('new person');
     expect(await pushed(home)).toMatchObject({ code: 0 });
-    await home.pas(
-      'import',
-      home.file('more.csv', makeTable(['Kolář, Jan', 'Nový, Karel'], 'M', 30)),
-    );
+    await importTable(home, makeTable(['Kolář, Jan', 'Nový, Karel'], 'M', 90));
     expect((await pushed(home)).lines[0]).toMatchObject({ people: [{ name: 'Nový, Karel' }] });
     expect(await pushed(home, 'M0')).toMatchObject({ code: 0 });
   });
@@ -344,7 +340,7 @@ describe('a push that would create new people', () => {
   test('is not held if people were not harvested, since nothing can be compared', async () => {
     const home = await signedIn(service, 'archaeologist', ['--set', 'min_interval_ms=0']);
     await home.pas('harvest-vocab', 'heslo', 'organizace', 'ruian_katastr', '--quiet');
-    await importing(home, ['Dlouhý, Karel']);
+    await importTable(home, makeTable(['Dlouhý, Karel'], 'D', 120));
     expect(await pushed(home)).toMatchObject({ code: 0 });
   });
 

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
 import { openOutbox } from '../../src/outbox/open-outbox.ts';
-import { insertFind } from '../../src/outbox/stored-finds.ts';
+import { wantNewFind } from '../../src/outbox/wishes.ts';
 import { displayWidth } from '../../src/text/characters.ts';
 import { outboxFile } from '../support/outbox-files.ts';
 import { inBash } from '../support/run-page.ts';
@@ -87,7 +87,7 @@ test.each([[['--lang', 'en']], [['help']], [['--help']]])(
 test('`pas help --all` shows every command and the exit codes', async () => {
   const { code, stdout } = await home.pas('help', '--all');
   expect(stdout).toMatch(
-    /^ {2}resolve \[options\] <find> [\s\S]+^ {2}completion [\s\S]+^Exit codes:\n/m,
+    /^ {2}resolve \[options\] <find\.{3}> [\s\S]+^ {2}completion [\s\S]+^Exit codes:\n/m,
   );
   expect(code).toBe(0);
   expect((await home.pas('--lang', 'cs', '--help', '--all')).stdout).toMatch(
@@ -138,7 +138,18 @@ test('a reader that closes early ends an export without an error', async () => {
   const outbox = openOutbox(outboxFile(many, 'field'), systemClock);
   outbox.change(() => {
     for (let n = 1; n <= 3000; n += 1)
-      insertFind(outbox, { localId: `K-${n}`, elements: { poznamka: 'x'.repeat(100) } });
+      wantNewFind(
+        outbox,
+        {
+          localId: `K-${n}`,
+          elements: { poznamka: 'x'.repeat(100) },
+          file: null,
+          row: null,
+          path: null,
+          base: null,
+        },
+        { document: null, issues: [] },
+      );
   });
   outbox.close();
   const output = await inBash(

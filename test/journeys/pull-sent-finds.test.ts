@@ -40,12 +40,12 @@ async function useService(...flags: string[]): Promise<void> {
 
 async function start(user: string, finds: number, ...flags: string[]): Promise<void> {
   await useService(...flags);
-  home = await signedIn(service, user, ['--set', 'min_interval_ms=0'], {
+  home = await signedIn(service, user, ['--set', 'min_interval_ms=0', '--kind', 'production'], {
     name: `${finds} finds`,
     prepare: (prepared) =>
       expectDone(prepared.pas('import', writeSeason(prepared, finds, { photos: true }))),
   });
-  await expectDone(home.pas('push'));
+  await expectDone(home.pas('push', '--yes'));
   const outbox = openSqlite(outboxFile(home), { readonly: true });
   idents = outbox
     .prepare<[], string>(
@@ -56,8 +56,8 @@ async function start(user: string, finds: number, ...flags: string[]): Promise<v
   outbox.close();
 }
 
-/** The same profile, of another kind. */
-async function become(kind: string, oaiAuth: string): Promise<void> {
+/** The same profile, with another sign-in for harvesting. */
+async function harvestAs(oaiAuth: string): Promise<void> {
   const { base_url, oai_base, schema_base } = service;
   await expectDone(
     home.pas(
@@ -65,7 +65,7 @@ async function become(kind: string, oaiAuth: string): Promise<void> {
       '--name',
       'mock',
       '--kind',
-      kind,
+      'production',
       '--username',
       'archaeologist',
       '--oai-auth',
@@ -129,7 +129,7 @@ describe('finds that an archaeologist sent', () => {
     await pull();
     await move(1, 'submit');
     await expectDone(home.pas('number', 'set', 'K-2', 'MB 7/2025'));
-    await expectDone(home.pas('push'));
+    await expectDone(home.pas('push', '--yes'));
     await change(2, { evidencni_cislo: 'MB 8/2025', poznamka: 'opraveno' });
     await change(4, {
       evidencni_cislo: 'MB 9',
@@ -162,7 +162,7 @@ describe('finds that an archaeologist sent', () => {
 
   test('are reported to programs as the service has them, with the differences to what was sent', async () => {
     await expectDone(home.pas('number', 'set', 'K-2', 'MB 7/2025'));
-    await expectDone(home.pas('push'));
+    await expectDone(home.pas('push', '--yes'));
     await move(1, 'submit');
     await change(2, {
       evidencni_cislo: 'MB 8/2025',
@@ -206,7 +206,7 @@ describe('finds that an archaeologist sent', () => {
     expect((await home.pas('photo', 'add', 'K-1', photograph)).stdout).toContain(
       '0 of 1 photograph queued',
     );
-    await expectDone(home.pas('push'));
+    await expectDone(home.pas('push', '--yes'));
     expect((await pull()).finds[0]).toMatchObject({ photos: [expect.any(String)] });
     await service.control('POST', `/records/${idents[1]}/delete`);
     await pull();
@@ -301,11 +301,11 @@ describe('finds that an archaeologist sent', () => {
     await pull();
     await expectDone(home.pas('import', writeSeason(home, 6, { photos: true })));
     await service.faults({ endpoint: 'import', when: { every: 1 }, fault: '500-before-save' });
-    expect((await home.pas('push')).code).toBe(6);
+    expect((await home.pas('push', '--yes')).code).toBe(6);
     await service.faults();
     // An older record of the seed, that the list of changes does not show any more.
     await expectDone(home.pas('resolve', 'K-6', '--created', 'C-202400101-N00001', '--yes'));
-    await become('production', 'basic');
+    await harvestAs('basic');
     const [only, ...otherFinds] = await news();
     expect([only?.find, otherFinds]).toEqual(['K-6', []]);
     expect(only?.standing).not.toBe('missing');
@@ -371,7 +371,7 @@ describe('content that the account may not see', () => {
 
   test('is everything but archived records for an anonymous pull, which says why', async () => {
     await start('archaeologist', 2, '--deployed');
-    await become('production', 'none');
+    await harvestAs('none');
     const run = await expectDone(home.pas('pull'));
     expect(run.stderr).toMatch(/K-1.*K-2.*does not sign in for harvesting/s);
   });
@@ -416,7 +416,7 @@ describe('a training instance', () => {
       await expectDone(home.pas(...trainingProfile(['--oai-base', production.oai_base])));
       await expectDone(home.pas('login'));
       await expectDone(home.pas('import', writeSeason(home, 3)));
-      await expectDone(home.pas('push'));
+      await expectDone(home.pas('push', '--yes'));
       // Production numbers its own finds in the same way: another account has just got the same
       // identifiers.
       const colleague = await signedIn(production, 'archivist');

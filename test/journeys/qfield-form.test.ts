@@ -249,7 +249,13 @@ describe('a returned QField form', () => {
   });
 
   test('has the measured point if it is near the drawn one', async () => {
-    const measured = { geom_system: '5514', geom_x: '-693174,81', geom_y: '-1077354.270' };
+    const measured = {
+      geom_system: '5514',
+      geom_x: '-693174,81',
+      geom_y: '-1077354.270',
+      lokalizace: 'les',
+      hloubka: 77,
+    };
     const { folder, database } = collect(
       'measured',
       { m1: measured, m2: { ...measured, geom_x: '-683174.81' } },

@@ -1,12 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
+import { findStates } from '../support/find-states.ts';
 import { expectDone, settledAfter, signedIn } from '../support/run-pas.ts';
 import { writeSeason } from '../support/season.ts';
 import { useMock } from '../support/use-mock.ts';
 
 const mock = useMock('--min-interval', '0');
 
-test('a push that queues refused finds again reports each, and counts none of them as refused', async () => {
+test('a push to a project that refuses all finds alike ends after five, and one command queues them again', async () => {
   const home = await signedIn(mock.service, 'archaeologist', settledAfter(0));
   const table = readFileSync(writeSeason(home, 12), 'utf8').replaceAll(
     'C-202400101',
@@ -14,10 +15,16 @@ test('a push that queues refused finds again reports each, and counts none of th
   );
   await expectDone(home.pas('import', home.file('closed.csv', table)));
   const run = await home.pas('push');
-  const named = (pattern: RegExp): string[] =>
-    [...run.stderr.matchAll(pattern)].map(([, find = '']) => find).sort();
-  const refused = named(/import of (K-\d+) refused:/g);
-  expect(refused.length).toBeGreaterThan(0);
-  expect(named(/import of (K-\d+) is queued again:/g)).toEqual(refused);
-  expect(run.stdout).toContain('0 accepted, 0 refused, 0 uncertain, 12 still queued');
+  expect([run.code, run.stdout]).toEqual([
+    3,
+    expect.stringContaining('0 accepted, 5 refused, 0 uncertain, 7 still queued'),
+  ]);
+  const refused = [...run.stderr.matchAll(/import of (K-\d+) refused:/g)].map(
+    ([, find = '']) => find,
+  );
+  expect(refused).toHaveLength(5);
+  expect(run.stderr).toMatch(/C-202200058, 7 in total/);
+  const [, advised = ''] = /pas (resolve K-.* --resend)/.exec(run.stderr) ?? [];
+  await expectDone(home.pas(...advised.split(' ')));
+  expect(new Set(Object.values(await findStates(home)))).toEqual(new Set(['queued']));
 });

@@ -2,14 +2,10 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, expect, test } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
+import { makeLockName } from '../../src/context/context.ts';
 import { acquirePushLock } from '../../src/outbox/push-lock.ts';
 import { openSqlite } from '../../src/store/database.ts';
-import {
-  getOutboxId,
-  keepJournalInState,
-  outboxFile,
-  outboxFolder,
-} from '../support/outbox-files.ts';
+import { getOutboxId, outboxFile, outboxFolder } from '../support/outbox-files.ts';
 import { expectDone, type Home, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
 import { writeSeason } from '../support/season.ts';
 import { useMock } from '../support/use-mock.ts';
@@ -20,14 +16,13 @@ let copy: string;
 
 beforeEach(async () => {
   home = await signedIn(mock.service, 'archaeologist', WITHOUT_PAUSES);
-  keepJournalInState(home);
   copy = join(home.folder, 'copy.sqlite');
 });
 
 const asides = (folder: string): string[] =>
   readdirSync(folder).filter((name) => name.startsWith('outbox-replaced-'));
 
-test('a restored backup learns from the journal what was sent since', async () => {
+test('a restored backup learns from the ledger what was sent since', async () => {
   await expectDone(home.pas('import', writeSeason(home, 3)));
   await expectDone(home.pas('backup', copy));
   await expectDone(home.pas('import', writeSeason(home, 4)));
@@ -35,7 +30,7 @@ test('a restored backup learns from the journal what was sent since', async () =
   expect((await home.pas('restore', copy)).code).toBe(2);
   expect(await home.json('restore', copy, '--replace')).toMatchObject({
     finds: 4,
-    journal_finds: 1,
+    ledger_finds: 1,
     uncertain: 0,
     outbox: getOutboxId(home),
   });
@@ -54,7 +49,6 @@ test('a backup of another home is restored under its own identifier, and the pre
     '--set',
     'max_in_flight=3',
   ]);
-  keepJournalInState(other);
   await expectDone(
     other.pas(
       'import',
@@ -62,7 +56,8 @@ test('a backup of another home is restored under its own identifier, and the pre
     ),
   );
   const before = outboxFolder(other);
-  await expectDone(other.pas('restore', copy));
+  expect((await other.pas('restore', copy)).code).toBe(2);
+  await expectDone(other.pas('restore', copy, '--replace'));
   expect(getOutboxId(other)).toBe(getOutboxId(home));
   expect(await other.json('list')).toMatchObject([{ local_id: 'K-1' }, { local_id: 'K-2' }]);
   expect(existsSync(before)).toBe(true);
@@ -82,7 +77,7 @@ test('a damaged backup is refused each time, and leaves nothing behind', async (
   await expectDone(home.pas('import', writeSeason(home, 1)));
   await expectDone(home.pas('backup', copy));
   const database = openSqlite(copy);
-  database.exec(`update finds set elements = replace(elements, '1', '2')`);
+  database.exec(`update facts set body = replace(body, '1', '2')`);
   database.close();
   const folder = join(home.folder, 'pas', 'outboxes');
   const before = readFileSync(outboxFile(home));
@@ -119,25 +114,23 @@ test('a file that is not a backup of this service is refused', async () => {
   const refused = await other.pas('restore', copy, '--profile', 'far');
   expect([refused.code, refused.stderr]).toEqual([
     12,
-    expect.stringMatching(/is from an outbox for .*pas service moved/s),
+    expect.stringMatching(/is from an outbox for /),
   ]);
 });
 
-test('nothing is restored, adopted or moved while a push holds the outbox', async () => {
+test('nothing is restored while a push holds the outbox', async () => {
   await expectDone(home.pas('import', writeSeason(home, 2)));
   await expectDone(home.pas('backup', copy));
   const lock = acquirePushLock({
     folder: join(home.folder, 'state', 'pas', 'locks'),
+    scope: makeLockName({ baseUrl: mock.service.base_url, username: 'archaeologist' }),
+    outboxFolder: outboxFolder(home),
     outboxId: getOutboxId(home),
     clock: systemClock,
     holder: { pid: 17, host: 'office' },
   });
   try {
-    for (const args of [
-      ['restore', copy, '--replace'],
-      ['service', 'moved', mock.service.base_url, 'http://127.0.0.1:9', '--yes'],
-      ['push'],
-    ]) {
+    for (const args of [['restore', copy, '--replace'], ['push']]) {
       const refused = await home.pas(...args);
       expect([refused.code, refused.stderr]).toEqual([
         11,

@@ -54,8 +54,9 @@ const listed = async (...flags: string[]): Promise<Listed> => home.json<Listed>(
 test('the same finds go to the training instance and then to production, as separate records', async () => {
   const before = await production.state();
   const practised = await training.state();
-  await expectDone(home.pas('import', writeSeason(home, 3, { photos: true })));
-  await expectDone(home.pas('copy', '--all', '--to', 'mock'));
+  const table = writeSeason(home, 3, { photos: true });
+  await expectDone(home.pas('import', table));
+  await expectDone(home.pas('import', table, '--profile', 'mock'));
   const trained = await expectDone(home.pas('push', '--profile', 'mock'));
   expect(trained.stderr).toMatch(/TRAINING: http.*account archaeologist, profile mock/);
   expect(await training.state()).toMatchObject({
@@ -79,21 +80,18 @@ test('the same finds go to the training instance and then to production, as sepa
   expect(await training.state()).toMatchObject({ finds: practised.finds + 3 });
 });
 
-test('a table exported from the training instance names the command that copies its finds to production', async () => {
+test('a table exported from the training instance is refused with its records, and sent to production without them', async () => {
   const training = ['--profile', 'mock'];
   await expectDone(home.pas('import', writeSeason(home, 2), ...training));
   await expectDone(home.pas('push', ...training));
-  const out = home.file('unused', '').replace(/unused$/, 'trained.csv');
-  await expectDone(home.pas('export', '--format', 'csv', '--out', out, ...training));
-  const refused = await home.pas('import', out, '--json');
+  const { stdout } = await expectDone(home.pas('export', '--format', 'csv', ...training));
+  const refused = await home.pas('import', home.file('trained.csv', stdout), '--json');
   expect(refused.code).toBe(3);
   const { issues } = JSON.parse(refused.stdout) as { issues: { rule: string; message: string }[] };
-  expect(issues.map(({ rule }) => rule)).toEqual(['other-service', 'other-service']);
-  for (const { message } of issues) {
-    const [, command = ''] = /: pas (copy .*)$/.exec(message) ?? [];
-    await expectDone(home.pas(...command.split(' ')));
-  }
+  expect(issues.map(({ rule }) => rule)).toEqual(['already-recorded', 'already-recorded']);
   const before = await production.state();
+  const cleared = stdout.replaceAll(/C-\d+-N\d+/g, '');
+  await expectDone(home.pas('import', home.file('cleared.csv', cleared)));
   await expectDone(home.pas('push', '--yes'));
   expect((await production.state()).finds).toBe(before.finds + 2);
 });
@@ -107,7 +105,7 @@ describe('a push that watches', () => {
     await production.control('PUT', '/settings', { access_mode: 'closed' });
     await expectDone(home.pas('import', writeSeason(home, 3)));
     await watching.until(({ stdout }) => stdout.includes('"for":"service"'));
-    expect((await home.pas('push', '--yes')).code).toBe(11);
+    expect((await home.pas('push', '--yes')).code).toBe(5);
     await production.control('PUT', '/settings', { access_mode: 'open' });
     await watching.until(
       ({ stdout }) =>

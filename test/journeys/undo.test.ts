@@ -20,7 +20,7 @@ type Logged = {
 };
 
 const list = (): Promise<Listed[]> => home.json<Listed[]>('list');
-const log = (): Promise<Logged[]> => home.json<Logged[]>('log');
+const log = (): Promise<Logged[]> => home.json<Logged[]>('undo', '--list');
 
 async function documents(): Promise<string[]> {
   const texts: string[] = [];
@@ -62,22 +62,24 @@ describe('pas undo', () => {
   test('of an import whose find was edited since can be repeated once the edit is undone', async () => {
     await expectDone(home.pas('import', writeSeason(home, 2)));
     await expectDone(home.pas('edit', 'K-1', '--set', 'poznamka=mine'));
-    expect(await home.json('import', '--undo')).toMatchObject({ finds: 1, kept: ['K-1'] });
-    expect((await log()).map(({ command }) => command)).toEqual(['edit', 'import']);
+    const [, imported] = await log();
+    expect(await home.json('undo', imported?.id ?? '')).toMatchObject({ finds: 1, kept: ['K-1'] });
     await expectDone(home.pas('undo'));
-    expect(await home.json('undo')).toMatchObject({ finds: 1, kept: [] });
+    expect(await home.json('undo', imported?.id ?? '')).toMatchObject({ finds: 1, kept: [] });
     expect(await list()).toEqual([]);
   });
 
-  test('reaches the commands before one whose finds were sent after a later change', async () => {
+  test('of a named command reaches those before one whose finds were sent', async () => {
     await expectDone(
       home.pas('add', '--draft', '--set', 'local_id=A-1', '--set', 'poznamka=first'),
     );
     await expectDone(home.pas('import', writeSeason(home, 1)));
     await expectDone(home.pas('edit', 'K-1', '--set', 'poznamka=mine'));
     await expectDone(home.pas('push'));
-    const kept = async (): Promise<unknown> => (await home.json<{ kept: unknown }>('undo')).kept;
-    expect([await kept(), await kept(), await kept()]).toEqual([['K-1'], ['K-1'], []]);
+    const kept = async (...id: string[]): Promise<unknown> =>
+      (await home.json<{ kept: unknown }>('undo', ...id)).kept;
+    const added = (await log()).at(-1);
+    expect([await kept(), await kept(added?.id ?? '')]).toEqual([['K-1'], []]);
     expect((await list()).map(({ local_id }) => local_id)).toEqual(['K-1']);
   });
 
@@ -89,6 +91,15 @@ describe('pas undo', () => {
     expect(run.code).toBe(3);
     expect(JSON.parse(run.stdout)).toMatchObject({ finds: 1, kept: ['K-1'] });
     expect(await list()).toMatchObject([{ local_id: 'K-1', state: 'accepted' }]);
+  });
+
+  test('keeps what was sent after it was taken back and wanted again', async () => {
+    await expectDone(home.pas('import', writeSeason(home, 1)));
+    await expectDone(home.pas('number', 'set', 'K-1', '12/2024'));
+    await expectDone(home.pas('undo'));
+    await expectDone(home.pas('undo', (await log())[0]?.id ?? ''));
+    await expectDone(home.pas('push'));
+    expect(await home.json('undo')).toMatchObject({ finds: 0, kept: ['K-1'] });
   });
 
   test('says that nothing could be taken back of what was sent', async () => {
@@ -105,7 +116,8 @@ describe('pas undo', () => {
     const season = writeSeason(home, 2);
     await expectDone(home.pas('import', season));
     await expectDone(home.pas('edit', 'K-1', '--set', 'poznamka=mine'));
-    const run = await home.pas('import', '--undo', '--json');
+    const [, imported] = await log();
+    const run = await home.pas('undo', imported?.id ?? '', '--json');
     expect(JSON.parse(run.stdout)).toMatchObject({ finds: 1, kept: ['K-1'] });
     expect(await list()).toMatchObject([{ local_id: 'K-1', elements: { poznamka: 'mine' } }]);
   });
@@ -123,14 +135,14 @@ describe('pas undo', () => {
     const stored = (await list()).length;
     expect(stored).toBeGreaterThan(0);
     expect((await log())[0]).toMatchObject({ command: 'import', finds: { length: stored } });
-    const { finds } = await home.json<{ finds: number }>('import', '--undo');
+    const { finds } = await home.json<{ finds: number }>('undo');
     expect(finds).toBe(stored);
     expect(await list()).toEqual([]);
-    expect(await log()).toEqual([]);
+    expect(await log()).toMatchObject([{ command: 'undo' }, { command: 'import', undone: true }]);
   });
 });
 
-test('pas log lists what each command changed, the newest first', async () => {
+test('pas undo --list shows what each command changed, the newest first', async () => {
   const season = writeSeason(home, 1);
   await expectDone(home.pas('import', season));
   await expectDone(home.pas('edit', 'K-1', '--set', 'poznamka=mine'));
@@ -143,7 +155,9 @@ test('pas log lists what each command changed, the newest first', async () => {
     command: 'import',
     finds: [{ local_id: 'K-1', before: null, after: { poznamka: 'nález 1' } }],
   });
-  expect((await expectDone(home.pas('log'))).stdout).toMatch(/pas edit.*K-1.*pas import.*K-1/s);
+  expect((await expectDone(home.pas('undo', '--list'))).stdout).toMatch(
+    /pas edit.*K-1.*pas import.*K-1/s,
+  );
   await home.json('import', season);
   expect(await log()).toHaveLength(2);
 });

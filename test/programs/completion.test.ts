@@ -6,7 +6,7 @@ import { systemClock } from '../../src/base/clock.ts';
 import type { CommandOutline, Outline } from '../../src/commands/outline.ts';
 import { makeSuggestions, splitCommandLine } from '../../src/commands/setup/complete.ts';
 import { openOutbox } from '../../src/outbox/open-outbox.ts';
-import { insertFind } from '../../src/outbox/stored-finds.ts';
+import { wantNewFind } from '../../src/outbox/wishes.ts';
 import { outboxFile } from '../support/outbox-files.ts';
 import { expectDone, type Home, makeHome, PROJECT } from '../support/run-pas.ts';
 
@@ -33,7 +33,11 @@ beforeAll(async () => {
   await expectDone(home.pas('status'));
   const outbox = openOutbox(outboxFile(home, 'museum'), systemClock);
   for (const localId of ['K-017', 'K-018', 'jáma 3/a'])
-    insertFind(outbox, { localId, elements: {} });
+    wantNewFind(
+      outbox,
+      { localId, elements: {}, file: null, row: null, path: null, base: null },
+      { document: null, issues: [] },
+    );
   outbox.close();
   mkdirSync(join(home.folder, 'bin'));
   home.file(
@@ -102,12 +106,10 @@ const FREE_TEXT = [
   'ms',
   'list',
   'kinds',
-  'old',
-  'new',
   'time',
-  'outbox',
   'from=to',
   'origins',
+  'command',
 ];
 
 test('every argument, and every value of a flag, has completions or is known to be free text', () => {

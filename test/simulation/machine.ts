@@ -23,9 +23,6 @@ const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 /** Killed at the n-th look at a clock, or then. */
 type Killed = { readonly afterLooks: number } | { readonly at: Promise<void> };
 
-/** Stopped at its next wait, and made to go on later. */
-type PutAside = { readonly afterLooks: number; readonly forMs: number };
-
 /**
  * A computer with its own clock, its own name and a home, on which several `pas` may run at once.
  */
@@ -63,7 +60,7 @@ export class Machine {
     return join(this.folder, 'home');
   }
 
-  /** Its journal, its locks and its pace. */
+  /** Its ledger, its locks and its pace. */
   get state(): string {
     return join(this.folder, 'state');
   }
@@ -81,15 +78,11 @@ export class Machine {
   async pas(
     args: readonly string[],
     env: Readonly<Record<string, string>>,
-    {
-      killed,
-      putAside,
-      disk,
-    }: { readonly killed?: Killed; readonly putAside?: PutAside; readonly disk?: DiskFault } = {},
+    { killed, disk }: { readonly killed?: Killed; readonly disk?: DiskFault } = {},
   ): Promise<Ended> {
     this.#lastPid += 1;
     const pid = this.#lastPid;
-    const state = { alive: true, looks: 0, wasPutAside: false };
+    const state = { alive: true, looks: 0 };
     const output = { stdout: collected(), stderr: collected() };
     let tellKilled: (ended: Ended) => void = () => {};
     const death = new Promise<Ended>((resolve) => {
@@ -120,10 +113,6 @@ export class Machine {
         look();
         if (!state.alive) return gone();
         await this.#time.sleep(ms, signal);
-        if (putAside !== undefined && !state.wasPutAside && state.looks > putAside.afterLooks) {
-          state.wasPutAside = true;
-          await this.#time.sleep(putAside.forMs);
-        }
         look();
         return state.alive ? undefined : gone();
       },

@@ -2,22 +2,30 @@ import type { Entry } from './outboxes.ts';
 import { ACCOUNT_IDS, type Account } from './scenario.ts';
 import type { ServiceRecord } from './service.ts';
 
-/** Answers of the person of a scenario. */
-export type Asked = {
+/** What a person wants of a find by now: commands change it, and an undo brings it back. */
+export type Wish = {
+  photos: readonly string[];
+  /** And the address of the service that each was asked for; a curator's as well. */
+  numbers: readonly { readonly value: string; readonly service: string; readonly by: string }[];
+  /** A person has given it up, or removed it, or may have: it need not be made. */
+  wasGivenUp: boolean;
+  /** It was certainly taken back when the service had so many records of it: there are no more. */
+  unwantedWith: number | undefined;
+  /** Its place in words, where it was edited before anything was sent. */
+  edited: string | undefined;
+};
+
+/** A find as the person of a scenario asked for it. */
+export type Asked = Wish & {
   readonly id: string;
   readonly note: string;
   readonly account: Account;
-  readonly photos: string[];
-  /** And the address of the service that each was asked for; a curator's as well. */
-  readonly numbers: { readonly value: string; readonly service: string; readonly by: string }[];
   /** Addresses of the services that it was queued for. */
   readonly services: Set<string>;
+  /** Its table was imported, as pas said. */
+  wasImported: boolean;
   /** Copies of it were sent to the training service to see what that would say. */
   wasRehearsed: boolean;
-  /** A person has given it up, or removed it: it need not be made. */
-  wasGivenUp: boolean;
-  /** Its place in words, where it was edited before anything was sent. */
-  edited: string | undefined;
 };
 
 /** Final state of a service and all homes, with the events that explain its exceptions. */
@@ -83,10 +91,10 @@ function judgeFind(asked: Asked, evidence: Evidence): string[] {
   const mayBeKnown = sharers.filter(
     (entry) => !isGivenAgain(entry) || accepted.some(({ outbox }) => outbox === entry.outbox),
   );
-  const shared = mayBeKnown.filter((entry) =>
-    knownRecords.some(
-      (record) => record.ident === entry.ident && !isForNobodyToTell(record, asked, evidence),
-    ),
+  // Finds that are the same in all, sent from two places, cannot be told apart.
+  const isTold = (entry: Entry): boolean => !twins.some(({ id: twin }) => twin === entry.find);
+  const shared = mayBeKnown.filter(
+    (entry) => isTold(entry) && knownRecords.some(({ ident }) => ident === entry.ident),
   );
   const sharedInOne = homes.flatMap((entries) =>
     entries.filter(
@@ -109,6 +117,22 @@ function judgeFind(asked: Asked, evidence: Evidence): string[] {
     [
       madeRecords.length > most && !asked.wasRehearsed,
       `${id} was made ${madeRecords.length} times: ${madeRecords.map(({ ident }) => ident)}`,
+    ],
+    [
+      asked.unwantedWith !== undefined &&
+        madeRecords.length > asked.unwantedWith &&
+        !evidence.wasCopied &&
+        twins.length === 1,
+      `${id} was taken back, and was made afterwards`,
+    ],
+    [
+      imports.length === 0 &&
+        madeRecords.length === 0 &&
+        asked.wasImported &&
+        services.has(service) &&
+        !asked.wasGivenUp &&
+        !evidence.wasCopied,
+      `${id} is forgotten`,
     ],
     [
       madeRecords.length > 0 && !isForThis,
@@ -167,38 +191,6 @@ function isPlain(asked: Asked, evidence: Evidence): boolean {
     !curated.has(asked.id)
   );
 }
-
-/**
- * Finds that are the same in all, entered by one person at two places and sent at one time, cannot
- * be told apart.
- */
-function isForNobodyToTell(
-  { ident, madeMs }: ServiceRecord,
-  asked: Asked,
-  evidence: Evidence,
-): boolean {
-  const ids = findTwins(asked, evidence).map(({ id }) => id);
-  return (
-    ids.length > 1 &&
-    (evidence.wereClocksSet ||
-      evidence.homes.flat().filter((entry) => {
-        const isNear =
-          madeMs >= maySinceMs(entry) - NEAR_MS &&
-          madeMs <= (entry.triedUntilMs ?? madeMs) + NEAR_MS;
-        return (
-          ids.includes(entry.find) && entry.kind === 'import' && entry.ident === ident && isNear
-        );
-      }).length > 1)
-  );
-}
-
-/** Entries queued since before a copy of the outbox may have sent a look. */
-function maySinceMs({ triedFromMs, queuedMs, wasAbsent }: Entry): number {
-  return triedFromMs === null || wasAbsent === 1 ? queuedMs : triedFromMs;
-}
-
-/** As long as the service may take for a request, and some. */
-const NEAR_MS = 1_200_000;
 
 /** Photographs and numbers. */
 function judgeChanges(asked: Asked, evidence: Evidence): string[] {

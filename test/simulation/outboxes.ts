@@ -12,8 +12,9 @@ export type Entry = {
   readonly find: string;
   readonly kind: 'import' | 'number' | 'photo';
   readonly state: string;
-  /** The question that a person must answer. */
+  /** The question that a person must answer, and how strongly its candidates match. */
   readonly held: string | null;
+  readonly matched: 'same' | 'near' | null;
   readonly isHidden: 0 | 1;
   readonly ident: string | null;
   readonly value: string | null;
@@ -21,27 +22,12 @@ export type Entry = {
   readonly digest: string | null;
   readonly service: string;
   readonly attempts: number;
-  /**
-   * When it may have reached the service first, and was tried last, by the clock of its machine.
-   */
-  readonly triedFromMs: number | null;
-  readonly triedUntilMs: number | null;
-  readonly queuedMs: number;
-  /** It was proven not to be at the service, and has waited to be sent since. */
-  readonly wasAbsent: 0 | 1;
 };
 
-const NEVER_ARRIVED = `('cut', 'not-delivered', 'not-sent', 'throttled', 'closed', 'unauthorised')`;
-
-const ENTRIES = `select entries.id, coalesce(local_id, entries.ident_cely) as find, kind, state, held, hidden_at is not null as isHidden,
-    entries.ident_cely as ident, entries.value as value, lower(hex(photo_sha512)) as digest, attempts,
-    (select outbox from header) as outbox, (select address from header) as service,
-    (select min(body ->> 'at') from events as tried where tried.entry = entries.uuid and tried.kind = 'attempted' and not exists (
-       select 1 from events as answered where answered.entry = tried.entry and answered.kind = 'answered'
-         and answered.body ->> 'attempt' = tried.id and answered.body ->> 'outcome' in ${NEVER_ARRIVED})) as triedFromMs,
-    (select max(body ->> 'at') from events where entry = entries.uuid and events.kind = 'attempted') as triedUntilMs,
-    entries.created_at as queuedMs,
-    exists (select 1 from events where entry = entries.uuid and events.kind = 'absent') as wasAbsent
+const ENTRIES = `select entries.id, coalesce(local_id, entries.ident_cely) as find, kind, state, held ->> 'basis' as held, case when held is null then null when json_array_length(held, '$.near') < json_array_length(held, '$.candidates') then 'same' else 'near' end as matched,
+    coalesce(hidden, 0) as isHidden, entries.ident_cely as ident, entries.value as value,
+    photograph ->> 'sha512' as digest, attempts,
+    (select outbox from header) as outbox, (select address from header) as service
   from entries left join finds on finds.id = find_id order by entries.id`;
 
 /** Entries of all outboxes of a home. */
@@ -55,7 +41,7 @@ export function readEntries(home: string): Entry[] {
 
 /** Tells if every outbox with entries in a home was pushed: its header says from where. */
 export function arePushed(home: string): boolean {
-  const query = `select journal <> '' or not exists (select 1 from entries) as isPushed from header`;
+  const query = `select ledger <> '' or not exists (select 1 from entries) as isPushed from header`;
   return listOutboxes(home).every(
     (outbox) => readOutbox<{ isPushed: 0 | 1 }>(home, outbox, query)[0]?.isPushed === 1,
   );
@@ -89,9 +75,18 @@ export function findOutbox(home: string, profile: Profile): string | undefined {
   return [...listProfiles(home)].find(([, name]) => name === profile)?.[0];
 }
 
+/** The id of the last command of a person that an outbox knows, after its words. */
+export function readLastCommand(home: string, profile: Profile, words = '%'): string | undefined {
+  const outbox = findOutbox(home, profile);
+  if (outbox === undefined || !listOutboxes(home).includes(outbox)) return undefined;
+  const query = `select command from facts where command like '${words} %' order by seq desc limit 1`;
+  return readOutbox<{ command: string }>(home, outbox, query)[0]?.command;
+}
+
 export function readDocument(home: string, find: string): Buffer | undefined {
   const query = `select document from entries join finds on finds.id = find_id
-    where kind = 'import' and document is not null and local_id = '${find}'`;
+    join intents on intents.row = entries.intent
+    where entries.kind = 'import' and document is not null and local_id = '${find}'`;
   return listOutboxes(home).flatMap((outbox) =>
     readOutbox<{ document: Buffer }>(home, outbox, query),
   )[0]?.document;

@@ -18,7 +18,8 @@ export function findAsked(
   { find }: Pick<Entry, 'find'>,
   { asked, records }: Pick<Known, 'asked' | 'records'>,
 ): Asked | undefined {
-  const plannedFind = asked.get(find) ?? asked.get(find.replace(/-\d+$/, ''));
+  const id = find.replace(/^T-/, 'F-');
+  const plannedFind = asked.get(id) ?? asked.get(id.replace(/-\d+$/, ''));
   if (plannedFind !== undefined) return plannedFind;
   const note = records.find(({ ident }) => ident === find)?.note;
   return [...asked.values()].find((each) => each.note === note);
@@ -35,6 +36,8 @@ export function answerTo(entry: Entry, knowledge: Known): readonly string[] | un
   if (entry.kind !== 'import' && record?.isDeleted === true) return ['--drop'];
   switch (entry.kind) {
     case 'import':
+      // A colleague's.
+      if (entry.profile !== asked.account && entry.profile !== 'training') return ['--drop'];
       return answerToImport(entry, asked, knowledge);
     case 'photo':
       if (record?.digests.includes(entry.digest ?? '') === true) return created(record);

@@ -19,7 +19,7 @@ import { seededRandom } from '../support/random.ts';
 import { tinyPng } from '../support/season.ts';
 import { type Ended, Machine } from './machine.ts';
 import { isWrite, Network } from './network.ts';
-import { type Asked, judge } from './oracle.ts';
+import { type Asked, judge, type Wish } from './oracle.ts';
 import {
   arePushed,
   type Entry,
@@ -28,6 +28,7 @@ import {
   listProfiles,
   readDocument,
   readEntries,
+  readLastCommand,
 } from './outboxes.ts';
 import { answerTo, findAsked, type Known } from './person.ts';
 import {
@@ -71,7 +72,6 @@ const TOKEN_MS = 86_400_000;
 const OPEN_STATES = ['queued', 'sending', 'uncertain'];
 const QUIET_TURNS = 5;
 const MAX_ANSWERS = 3;
-const BEFORE_PUT_ASIDE_MS = 10_000;
 const PUTTING_BACK_MS = 60_000;
 /** Between a look at a record and its number. */
 const LOOK_MS = 3000;
@@ -83,7 +83,7 @@ const LOOK_MS = 3000;
 export type Stage = {
   readonly time: VirtualTime;
   readonly service: Service;
-  /** Services that a profile may point to, from the first scenario on that uses them. */
+  /** For training, from the first scenario on that uses it. */
   other: Service | undefined;
   readonly folder: string;
   readonly templates: ReadonlyMap<MachineName, Machine>;
@@ -97,8 +97,9 @@ type Trouble = {
   readonly killedAfter?: number | undefined;
   readonly killedAt?: Promise<void>;
   readonly disk?: DiskFault | undefined;
-  readonly putAside?: { readonly afterLooks: number; readonly forMs: number };
 };
+
+type Wishes = ReadonlyMap<string, Wish>;
 
 type Pusher = readonly [machine: MachineName, account: Profile];
 
@@ -146,13 +147,13 @@ const EVERYTHING: Scenario = {
         'number-import',
         'check',
         'drop',
-        'undo',
         'restore',
-        'copy',
+        'train',
         'rehearse',
         'take-back',
+        'redo',
         'remove',
-        'adopt',
+        'take-over',
       ] as const
     ).map(
       (does) =>
@@ -258,9 +259,7 @@ export async function play(stage: Stage, scenario: Scenario): Promise<Outcome> {
 }
 
 function isOfTwoServices(step: Step): boolean {
-  return (
-    step.kind === 'point' || ('does' in step && (step.does === 'copy' || step.does === 'rehearse'))
-  );
+  return 'does' in step && (step.does === 'train' || step.does === 'rehearse');
 }
 
 class Scene {
@@ -269,6 +268,12 @@ class Scene {
   readonly #network: Network;
   readonly #machines: ReadonlyMap<MachineName, Machine>;
   readonly #asked = new Map<string, Asked>();
+  /** What was wanted before each command of a person, and after it. */
+  readonly #commands = new Map<
+    string,
+    { readonly place: string; readonly before: Wishes; readonly after: Wishes }
+  >();
+  readonly #undone = new Set<string>();
   readonly #tables = new Map<
     string,
     {
@@ -284,8 +289,6 @@ class Scene {
   readonly #owners = new Map<string, string>();
   /** By their digests. */
   readonly #photographs = new Map<string, { readonly name: string; readonly shade: number }>();
-  /** Addresses of profiles. */
-  readonly #pointed = new Map<MachineName, string>();
   /** Finds whose records people at the service have changed. */
   readonly #curated = new Set<string>();
   readonly #freed = new Set<string>();
@@ -298,8 +301,9 @@ class Scene {
   }[] = [];
   readonly #acts: { readonly note: string | undefined; readonly atMs: number }[] = [];
   readonly #isFair: boolean;
-  /** A second service is named. */
-  readonly #isPointed: boolean;
+  /** Nothing but commands, copies and the network changes anything. */
+  readonly #isOrdinary: boolean;
+  readonly #questions: Entry[] = [];
   readonly #wasCopied: boolean;
   readonly #wereClocksSet: boolean;
   readonly #isAnonymous: boolean;
@@ -313,14 +317,12 @@ class Scene {
   /** Contents of each outbox at the last look, as long as nothing has changed it. */
   readonly #looked = new Map<MachineName, readonly Entry[]>();
   readonly #violations: string[] = [];
-  /** Pushes that were put aside. */
-  readonly #aside: Promise<unknown>[] = [];
   readonly trace: string[] = [];
 
   constructor(stage: Stage, { seed, steps }: Scenario) {
     const { time, service, other, folder, templates } = stage;
     this.#isFair = steps.every(isFair);
-    this.#isPointed = steps.some(({ kind }) => kind === 'point');
+    this.#isOrdinary = steps.every(isOrdinary);
     this.#wereClocksSet = steps.some(({ kind }) => kind === 'clock');
     this.#isAnonymous = steps.some(({ kind }) => kind === 'anonymous');
     this.#wasCopied = steps.some(isCopying);
@@ -365,32 +367,6 @@ class Scene {
     return HOMES.filter((name) => existsSync(this.#home(name)));
   }
 
-  #getService(name: MachineName): string {
-    return this.#pointed.get(name) ?? ORIGIN;
-  }
-
-  #point(name: MachineName, to: string): void {
-    const config = join(this.#home(name), 'config.toml');
-    const from = this.#getService(name);
-    if (from === to || !existsSync(config)) return;
-    const text = readFileSync(config, 'utf8').replace(
-      /^\[profiles\.(?!training).*\n(?:(?!\[).*\n)*/gm,
-      (table) =>
-        table
-          .replaceAll(/^((?:base_url|oai_base) = ).*$/gm, `$1"${to}"`)
-          .replace(/^(schema_base = ).*$/m, `$1"${to === OTHER_ORIGIN ? to : ORIGIN}/schema/svc"`),
-    );
-    writeFileSync(config, text);
-    this.#pointed.set(name, to);
-  }
-
-  /** In its one spelling. */
-  #origin(name: MachineName, profile: Profile = 'archaeologist'): string {
-    return profile === 'training' || this.#getService(name) === OTHER_ORIGIN
-      ? OTHER_ORIGIN
-      : ORIGIN;
-  }
-
   #entries(name: MachineName): readonly Entry[] {
     const entries = this.#looked.get(name) ?? readEntries(this.#home(name));
     this.#looked.set(name, entries);
@@ -424,7 +400,7 @@ class Scene {
     args: readonly string[],
     trouble: Trouble = {},
   ): Promise<Ended> {
-    const { killedAfter, killedAt, disk, putAside } = trouble;
+    const { killedAfter, killedAt, disk } = trouble;
     const env = {
       PAS_PASSWORD: getAccount(profile),
       PAS_PROFILE: profile,
@@ -433,7 +409,6 @@ class Scene {
     const ended = await this.#machine(name).pas(args, env, {
       ...(killedAfter === undefined ? {} : { killed: { afterLooks: killedAfter } }),
       ...(killedAt === undefined ? {} : { killed: { at: killedAt } }),
-      putAside,
       disk,
     });
     this.#looked.delete(name);
@@ -478,7 +453,29 @@ class Scene {
     };
   }
 
-  async take(step: Scenario['steps'][number]): Promise<void> {
+  async take(step: Step): Promise<void> {
+    const account = this.#findAccount(step);
+    if (account === undefined || !('machine' in step)) return this.#take(step);
+    return this.#command(step.machine as MachineName, account, () => this.#take(step));
+  }
+
+  /** Whose outbox a command of a person changes. */
+  #findAccount(step: Step): Account | undefined {
+    switch (step.kind) {
+      case 'import':
+        return step.account;
+      case 'number':
+        return step.account ?? 'archaeologist';
+      case 'import-again':
+        return step.account ?? this.#asked.get(step.find)?.account ?? 'archaeologist';
+      case 'photo':
+        return this.#asked.get(step.find)?.account ?? 'archaeologist';
+      default:
+        return undefined;
+    }
+  }
+
+  async #take(step: Step): Promise<void> {
     const { time, service } = this.#stage;
     const home = 'machine' in step ? step.machine : 'second' in step ? step.second : undefined;
     // Cut out of a scenario, with what made it.
@@ -497,9 +494,11 @@ class Scene {
             account: step.account,
             photos: [],
             numbers: [],
-            services: new Set(this.#isPointed ? [] : [ORIGIN]),
+            services: new Set([ORIGIN]),
+            wasImported: false,
             wasRehearsed: false,
             wasGivenUp: false,
+            unwantedWith: undefined,
             edited: undefined,
           });
           this.#tables.set(id, {
@@ -517,7 +516,7 @@ class Scene {
           step.elsewhere === true ||
           this.#tables.get(step.find)?.machines.has(step.machine) === true
         )
-          await this.#import(step.machine, step.find);
+          await this.#import(step.machine, step.find, step);
         return;
       case 'photo': {
         const asked = this.#asked.get(step.find);
@@ -532,7 +531,7 @@ class Scene {
           file,
         ]);
         const digest = createHash('sha512').update(tinyPng(step.shade)).digest('hex');
-        if (code === 0) asked?.photos.push(digest);
+        if (code === 0 && asked !== undefined) asked.photos = [...asked.photos, digest];
         this.#photographs.set(digest, {
           name: step.name ?? `photo-${step.shade}.png`,
           shade: step.shade,
@@ -581,12 +580,6 @@ class Scene {
           [step.second ?? 'office', step.account ?? 'archaeologist'],
         );
         return;
-      case 'push-put-aside':
-        this.#weather([]);
-        this.#aside.push(this.#pas(step.machine, step.account, PUSH, { putAside: step }));
-        // Until it is put aside or has come to an end.
-        await time.until(time.sleep(BEFORE_PUT_ASIDE_MS));
-        return;
       case 'wait':
         await time.until(time.sleep(step.ms));
         return;
@@ -623,7 +616,6 @@ class Scene {
           filter: (path) => !path.endsWith('-shm'),
         });
         this.#looked.delete(step.to);
-        this.#pointed.set(step.to, this.#getService(step.from));
         for (const outbox of listOutboxes(this.#home(step.from)))
           if (!this.#owners.has(outbox)) this.#owners.set(outbox, getMachine(step.from));
         for (const { machines } of this.#tables.values())
@@ -645,13 +637,13 @@ class Scene {
         this.#note(`${step.machine} is as it was`);
         return;
       }
-      case 'damage-journal':
-        this.#damage(join(this.#machine(step.machine).state, 'journal.sqlite'), step.places);
+      case 'damage-ledger':
+        this.#damage(join(this.#machine(step.machine).state, 'ledger.sqlite'), step.places);
         return;
-      case 'lose-journal':
+      case 'lose-ledger':
         // The pace is another matter.
         for (const name of readdirSync(this.#machine(step.machine).state))
-          if (name.startsWith('journal.')) rmSync(join(this.#machine(step.machine).state, name));
+          if (name.startsWith('ledger.')) rmSync(join(this.#machine(step.machine).state, name));
         return;
       case 'anonymous':
         for (const name of this.#homes()) {
@@ -690,9 +682,6 @@ class Scene {
         this.#wasPutBack = service.putBack() || this.#wasPutBack;
         // Lost and new records are told apart by their times.
         await time.until(time.sleep(PUTTING_BACK_MS));
-        return;
-      case 'point':
-        this.#point(step.machine, step.to);
         return;
       case 'other-account':
         // Whom it was before, only an outbox can know that has sent something.
@@ -780,12 +769,21 @@ class Scene {
       value,
       '--replace',
     ]);
-    if (code === 0)
-      asked?.numbers.push({ value, service: this.#origin(machine, account), by: account });
+    if (code === 0) this.#askForNumber(find, value, account);
+  }
+
+  #askForNumber(find: string, value: string, by: string): void {
+    const asked = this.#asked.get(find);
+    if (asked !== undefined) asked.numbers = [...asked.numbers, { value, service: ORIGIN, by }];
+  }
+
+  #do(done: Done): Promise<void> {
+    return this.#command(done.machine, done.account, () => this.#act(done));
   }
 
   /** One action of a person. */
-  async #do({ machine, account, does, find, value, killedAfter }: Done): Promise<void> {
+  async #act(done: Done): Promise<void> {
+    const { machine, account, does, find, value, killedAfter } = done;
     const { time } = this.#stage;
     const asked = this.#asked.get(find);
     const run = (...args: string[]): Promise<Ended> =>
@@ -815,8 +813,13 @@ class Scene {
         return;
       }
       case 'take-back':
-        await this.#takeBack(machine, () => run('undo'));
+        await this.#takeBack(done);
         return;
+      case 'redo': {
+        const undo = readLastCommand(this.#home(machine), account, 'undo:%');
+        if (undo !== undefined) await this.#takeBack(done, undo);
+        return;
+      }
       case 'photo': {
         const shade = Number(value.slice(2));
         const name = `photo-${shade}.png`;
@@ -827,7 +830,8 @@ class Scene {
           this.#machine(machine).file(name, tinyPng(shade)),
         );
         const digest = createHash('sha512').update(tinyPng(shade)).digest('hex');
-        if (code === 0 || code === null) asked?.photos.push(digest);
+        if ((code === 0 || code === null) && asked !== undefined)
+          asked.photos = [...asked.photos, digest];
         this.#photographs.set(digest, { name, shade });
         return;
       }
@@ -845,9 +849,6 @@ class Scene {
       case 'curate':
         this.#curate({ kind: 'curator', find, does: 'number', value });
         return;
-      case 'undo':
-        await run('resolve', find, '--undo');
-        return;
       case 'decide': {
         const entry = this.#entries(machine).find(
           (each) => each.find === find && each.profile === account && isForPerson(each),
@@ -859,7 +860,7 @@ class Scene {
         await run('validate');
         return;
       case 'check':
-        await run('outbox', 'check');
+        await run(...REPAIR);
         return;
       case 'number-import': {
         const file = this.#machine(machine).file(
@@ -870,20 +871,23 @@ class Scene {
         const isQueued = this.#entries(machine).some(
           (entry) => entry.find === find && entry.kind === 'number' && entry.value === value,
         );
-        if (code === 0 || (code === null && isQueued))
-          asked?.numbers.push({ value, service: this.#origin(machine), by: account });
+        if (code === 0 || (code === null && isQueued)) this.#askForNumber(find, value, account);
         return;
       }
       case 'restore':
         if (existsSync(this.#makeBackup(machine)))
           await run('restore', this.#makeBackup(machine), '--replace');
         return;
-      case 'adopt':
-        await this.#adopt(machine, account);
+      case 'take-over':
+        await this.#takeOver(machine, account);
         return;
-      case 'copy': {
-        const { code } = await run('copy', find, '--to', 'training');
-        if (code === 0) asked?.services.add(OTHER_ORIGIN);
+      case 'train': {
+        const table = this.#tables.get(find);
+        if (table?.account !== 'archaeologist') return;
+        const file = this.#machine(machine).file('finds.csv', table.content);
+        const { code } = await time.until(this.#pas(machine, 'training', ['import', file]));
+        if (code === 0)
+          for (const { id } of table.finds) this.#asked.get(id)?.services.add(OTHER_ORIGIN);
         return;
       }
       case 'rehearse':
@@ -892,29 +896,63 @@ class Scene {
     }
   }
 
-  /** Excludes the finds of the last command from the expectation. */
-  async #takeBack(machine: MachineName, run: () => Promise<Ended>): Promise<void> {
-    const isLeft = (entry: Entry): boolean =>
-      this.#entries(machine).some(
-        ({ find, kind, value, digest }) =>
-          find === entry.find &&
-          kind === entry.kind &&
-          value === entry.value &&
-          digest === entry.digest,
-      );
-    const before = this.#entries(machine);
-    await run();
-    for (const entry of before.filter((each) => !isLeft(each))) {
-      const asked = this.#asked.get(entry.find);
-      if (asked === undefined) continue;
-      if (entry.kind === 'import') asked.wasGivenUp = true;
-      const at =
-        entry.kind === 'number'
-          ? asked.numbers.findLastIndex(({ value }) => value === entry.value)
-          : -1;
-      if (at !== -1) asked.numbers.splice(at, 1);
+  /** Does what a person does by one command, and remembers what was wanted before it. */
+  async #command(name: MachineName, profile: Profile, work: () => Promise<unknown>): Promise<void> {
+    const before = this.#wishes();
+    const id = await this.#findNewCommand(name, profile, work);
+    if (id !== undefined)
+      this.#commands.set(id, { place: `${name} ${profile}`, before, after: this.#wishes() });
+  }
+
+  /** Returns the command that the work made, by its words and its UUID. */
+  async #findNewCommand(
+    name: MachineName,
+    profile: Profile,
+    work: () => Promise<unknown>,
+  ): Promise<string | undefined> {
+    const before = readLastCommand(this.#home(name), profile);
+    await work();
+    const last = readLastCommand(this.#home(name), profile);
+    return last === before ? undefined : last;
+  }
+
+  #wishes(): Wishes {
+    return new Map([...this.#asked].map(([id, asked]) => [id, { ...asked }]));
+  }
+
+  /** What a command changed is as it was before it, or nobody knows. */
+  async #takeBack(
+    { machine: name, account: profile, killedAfter }: Done,
+    undo?: string,
+  ): Promise<void> {
+    const place = `${name} ${profile}`;
+    const last = [...this.#commands].findLast(
+      ([id, each]) => each.place === place && !id.startsWith('undo:') && !this.#undone.has(id),
+    )?.[0];
+    let code: number | null = null;
+    const args = ['undo', ...(undo === undefined ? [] : [getUuid(undo)])];
+    const made = await this.#findNewCommand(name, profile, async () => {
+      ({ code } = await this.#stage.time.until(this.#pas(name, profile, args, { killedAfter })));
+    });
+    const [, uuid] = /^undo:(\S+)/.exec(made ?? '') ?? [];
+    const [undone, command] = [...this.#commands].find(([id]) => getUuid(id) === uuid) ?? [];
+    if (undone === undefined || command === undefined) return;
+    if (undo === undefined && undone !== last && !this.#wasCopied)
+      this.#violations.push(`undo took back ${undone}, and ${last} was the last command`);
+    this.#undone.add(undone);
+    const [, redone] = /^undo:(\S+)/.exec(undone) ?? [];
+    for (const id of this.#undone) if (getUuid(id) === redone) this.#undone.delete(id);
+    for (const [id, after] of command.after) {
+      const asked = this.#asked.get(id);
+      const before = command.before.get(id);
+      if (asked === undefined || (before !== undefined && isSameWish(before, after))) continue;
+      if (code !== 0) Object.assign(asked, { wasGivenUp: true, edited: undefined });
+      else if (before !== undefined) Object.assign(asked, pickWish(before));
+      else {
+        asked.wasGivenUp = true;
+        asked.unwantedWith = this.#records(ORIGIN).filter(({ note }) => note === asked.note).length;
+      }
     }
-    for (const asked of this.#asked.values()) asked.edited = undefined;
   }
 
   #getImport(name: MachineName, find: string): Entry | undefined {
@@ -924,11 +962,9 @@ class Scene {
   /**
    * From now on nothing is sent from the other place, and what was entered there is entered here.
    */
-  async #adopt(name: MachineName, account: Account): Promise<void> {
-    const { code } = await this.#stage.time.until(
-      this.#pas(name, account, ['outbox', 'adopt', '--yes']),
-    );
-    if (code !== 0) return;
+  async #takeOver(name: MachineName, account: Account): Promise<void> {
+    const { code } = await this.#run(name, account, [...PUSH, '--take-over']);
+    if (code === 2 || code === 11) return;
     const outbox = findOutbox(this.#home(name), account);
     if (outbox !== undefined) this.#owners.set(outbox, getMachine(name));
     for (const table of new Set(this.#tables.values()))
@@ -977,18 +1013,28 @@ class Scene {
   }
 
   /** The table that a find stands in. */
-  async #import(machine: MachineName, find: string | undefined): Promise<void> {
+  async #import(
+    machine: MachineName,
+    find: string | undefined,
+    { account, renamed }: { readonly account?: Account; readonly renamed?: true } = {},
+  ): Promise<void> {
     const table = this.#tables.get(find ?? '');
     if (table === undefined) return;
-    const file = this.#machine(machine).file('finds.csv', table.content);
-    const { code } = await this.#run(machine, table.account, ['import', file]);
+    const content = renamed === true ? table.content.replaceAll(/^F-/gm, 'T-') : table.content;
+    const file = this.#machine(machine).file(renamed === true ? 'other.csv' : 'finds.csv', content);
+    const run = (...more: string[]): Promise<Ended> =>
+      this.#run(machine, account ?? table.account, ['import', file, ...more]);
+    let { code, stdout, stderr } = await run();
+    if (account !== undefined || renamed === true) return;
+    // Finds that are like others are other finds.
+    if (code !== 0 && `${stdout}${stderr}`.includes('--as-new')) ({ code } = await run('--as-new'));
     if (code !== 0) return;
     table.machines.add(machine);
     // A find that was killed among others may be there as well.
     for (const { id } of table.finds) {
       const asked = this.#asked.get(id);
-      asked?.services.add(this.#origin(machine));
-      if (asked !== undefined) asked.edited = undefined;
+      if (asked !== undefined)
+        Object.assign(asked, { edited: undefined, unwantedWith: undefined, wasImported: true });
     }
   }
 
@@ -1015,7 +1061,7 @@ class Scene {
     for (const twin of this.#asked.values())
       if (twin.note === asked.note) this.#curated.add(twin.id);
     if (does === 'number') {
-      asked.numbers.push({ value, service: service.origin, by: 'curator' });
+      this.#askForNumber(find, value, 'curator');
       this.#curatedNumbers.push({
         ident: record.ident,
         value,
@@ -1083,7 +1129,6 @@ class Scene {
       this.#isAnonymous ? text.replaceAll('oai_auth = "basic"', 'oai_auth = "none"') : text,
     );
     this.#looked.delete(name);
-    this.#pointed.delete(name);
   }
 
   #damage(path: string, places: readonly number[]): void {
@@ -1136,8 +1181,7 @@ class Scene {
    * nothing changes any more.
    */
   async settle(): Promise<void> {
-    const { time, service } = this.#stage;
-    await time.until(Promise.all(this.#aside));
+    const { service } = this.#stage;
     this.#indexDelayMs = 0;
     service.mock.applySettings({ index_delay_ms: 0, token_ms: TOKEN_MS });
     service.mock.faults.set([]);
@@ -1151,13 +1195,8 @@ class Scene {
       await time.until(time.sleep(2 * 3_600_000));
       const before = this.#states();
       for (const name of this.#homes()) {
-        for (const origin of [ORIGIN, OTHER_ORIGIN]) {
-          const profiles = this.#profilesWithOpen(name, origin);
-          if (profiles.some((profile) => this.#origin(name, profile) !== origin))
-            this.#point(name, origin);
-          for (const profile of profiles)
-            if (this.#mayPush(name, profile)) await this.#pushAndAnswer(name, profile);
-        }
+        for (const profile of this.#profilesWithOpen(name))
+          if (this.#mayPush(name, profile)) await this.#pushAndAnswer(name, profile);
       }
       if (this.#states() === before && (turn > 0 || !this.#isOpen('queued', 'sending'))) return;
     }
@@ -1169,11 +1208,10 @@ class Scene {
     );
   }
 
-  #profilesWithOpen(name: MachineName, service: string): readonly Profile[] {
+  #profilesWithOpen(name: MachineName): readonly Profile[] {
     const open = this.#entries(name).filter(
-      ({ kind, service: at, state }) =>
-        at === service &&
-        (OPEN_STATES.includes(state) || (kind !== 'number' && state === 'refused')),
+      ({ kind, state }) =>
+        OPEN_STATES.includes(state) || (kind !== 'number' && state === 'refused'),
     );
     return PROFILES.filter((name) => open.some(({ profile }) => profile === name));
   }
@@ -1187,14 +1225,14 @@ class Scene {
     await this.#bringPhotographs(name, profile);
     await this.#sendAgain(name, profile);
     for (let turn = 0; turn < MAX_ANSWERS && isOpen(); turn += 1) {
-      const { code, stderr } = await this.#push(name, profile);
-      const isContinued = await this.#continue(name, profile, stderr);
+      const { code } = await this.#push(name, profile);
+      if (code === DAMAGED) await this.#run(name, profile, REPAIR);
       const held = this.#entries(name).filter(
         (entry) => entry.profile === profile && entry.held !== null && entry.state === 'queued',
       );
       for (const entry of held) await this.#answer(name, profile, entry);
       await this.#bringPhotographs(name, profile);
-      if (code === 0 || (held.length === 0 && !isContinued)) break;
+      if (code === 0 || (held.length === 0 && code !== DAMAGED)) break;
     }
     if (isOpen()) await this.#run(name, profile, ['reconcile']);
   }
@@ -1221,20 +1259,11 @@ class Scene {
       for (const { find } of refused) await this.#run(name, profile, ['resolve', find, '--resend']);
   }
 
-  /** Tells if a new outbox continues an earlier one: where that is in no home any more, it does. */
-  async #continue(name: MachineName, profile: Profile, stderr: string): Promise<boolean> {
-    const [, earlier] = /--continue ([\da-f-]{36})/.exec(stderr) ?? [];
-    if (earlier === undefined) return false;
-    const isInUse = this.#homes().some(
-      (home) =>
-        getMachine(home) === getMachine(name) && listProfiles(this.#home(home)).has(earlier),
-    );
-    const answer = isInUse ? ['--separate'] : ['--continue', earlier, '--yes'];
-    const { code } = await this.#run(name, profile, ['outbox', 'adopt', ...answer]);
-    return code === 0;
+  #answer(name: MachineName, profile: Profile, before: Entry): Promise<void> {
+    return this.#command(name, profile, () => this.#answerOne(name, profile, before));
   }
 
-  async #answer(name: MachineName, profile: Profile, before: Entry): Promise<void> {
+  async #answerOne(name: MachineName, profile: Profile, before: Entry): Promise<void> {
     // The answer to another one may have answered this.
     const entry = this.#entries(name).find(
       ({ id, outbox }) => id === before.id && outbox === before.outbox,
@@ -1248,6 +1277,8 @@ class Scene {
       isQuiet: this.#network.onItsWay === 0,
     };
     const answer = answerTo(entry, knowledge);
+    const isNear = entry.matched === 'near' && entry.held !== 'local-id-in-use';
+    if (entry.held !== null && entry.kind !== 'number' && !isNear) this.#questions.push(entry);
     if (answer === undefined) return;
     await this.#stage.time.until(
       this.#pas(name, profile, ['resolve', entry.find, '--entry', String(entry.id), ...answer]),
@@ -1272,6 +1303,16 @@ class Scene {
     );
   }
 
+  /** What the service shows must not be asked about only because something was put back here. */
+  #askedForNothing(): string[] {
+    if (!this.#isOrdinary) return [];
+    const notes = [...this.#asked.values()].map(({ note }) => note);
+    if (new Set(notes).size < notes.length) return [];
+    return this.#questions.map(
+      ({ find, held }) => `${find} is asked about (${held}), and nothing but copies could cause it`,
+    );
+  }
+
   /** First as it came to rest by itself, then when a person has told what became of the rest. */
   async judge(): Promise<Outcome> {
     const first = this.#violationsNow();
@@ -1285,8 +1326,6 @@ class Scene {
             profile !== undefined && state === 'uncertain' && this.#isPushedFrom(name, outbox),
         );
         for (const entry of uncertain) {
-          if (entry.profile !== undefined && this.#origin(name, entry.profile) !== entry.service)
-            this.#point(name, entry.service);
           await this.#answer(name, entry.profile as Profile, entry);
         }
       }
@@ -1300,6 +1339,7 @@ class Scene {
         ...this.#gaps(),
         ...this.#network.betrayed,
         ...this.#overwritten(),
+        ...this.#askedForNothing(),
         ...violations,
       ],
       left,
@@ -1394,6 +1434,9 @@ class Scene {
 }
 
 const PUSH = ['push', '--yes'];
+/** As a push advises that ends with this code. */
+const REPAIR = ['doctor', '--offline', '--repair'];
+const DAMAGED = 12;
 /** Prints the output of all commands as well. */
 const IS_SAID = process.env['SIMULATION_SAYS'] !== undefined;
 /** After these an outbox may not know what was asked for last. */
@@ -1424,8 +1467,50 @@ function getMachine(name: MachineName): (typeof MACHINES)[number] {
   return name === 'second' ? 'laptop' : name;
 }
 
+function getUuid(command: string): string {
+  return command.split(' ').at(-1) ?? '';
+}
+
+function pickWish({ photos, numbers, wasGivenUp, unwantedWith, edited }: Wish): Wish {
+  return { photos, numbers, wasGivenUp, unwantedWith, edited };
+}
+
+function isSameWish(one: Wish, other: Wish): boolean {
+  return JSON.stringify(pickWish(one)) === JSON.stringify(pickWish(other));
+}
+
 function isForPerson({ state, held }: Entry): boolean {
   return state === 'uncertain' || (state === 'queued' && held !== null);
+}
+
+/** Tells if all that happens is known to one ledger, so that nothing is to be asked. */
+function isOrdinary(step: Step): boolean {
+  if ('machine' in step && step.machine === 'office') return false;
+  switch (step.kind) {
+    case 'import-again':
+      return step.renamed !== true && step.account === undefined;
+    case 'copy-home':
+      return step.to === 'second';
+    case 'does':
+    case 'beside':
+      return !['curate', 'edit', 'train', 'rehearse'].includes(step.does);
+    case 'import':
+    case 'photo':
+    case 'number':
+    case 'push':
+    case 'reconcile':
+    case 'pull':
+    case 'wait':
+    case 'two-pushes':
+    case 'keep-copy':
+    case 'put-copy-back':
+    case 'backup':
+    case 'new-home':
+    case 'lose-home':
+      return true;
+    default:
+      return false;
+  }
 }
 
 /** Tells if the caller may expect success. */

@@ -57,12 +57,13 @@ const AT_ANY_TIME = [
   'validate',
   'number-import',
   'drop',
-  'undo',
   /** As it really is. */
   'decide',
   'check',
   /** The last command that changed finds. */
   'take-back',
+  /** The last of these commands that was taken back. */
+  'redo',
   'photo',
   'import-again',
 ] as const;
@@ -70,8 +71,9 @@ const AT_ANY_TIME = [
 export type Doing =
   | (typeof AT_ANY_TIME)[number]
   | 'restore'
-  | 'adopt'
-  | 'copy'
+  | 'take-over'
+  /** The table is imported for the training service as well. */
+  | 'train'
   | 'rehearse'
   | 'curate';
 export type Done = {
@@ -98,6 +100,10 @@ export type Step =
       readonly find: string;
       /** Also where it was not imported before. */
       readonly elsewhere?: true;
+      /** With other local ids. */
+      readonly renamed?: true;
+      /** A colleague, in whose outbox it does not belong. */
+      readonly account?: Account;
     }
   | {
       readonly kind: 'photo';
@@ -148,17 +154,6 @@ export type Step =
       readonly second?: MachineName;
       readonly account?: Account;
     }
-  /**
-   * A push is stopped when it has looked at the clock so often, and goes on later, beside what
-   * comes next.
-   */
-  | {
-      readonly kind: 'push-put-aside';
-      readonly machine: MachineName;
-      readonly account: Account;
-      readonly afterLooks: number;
-      readonly forMs: number;
-    }
   | { readonly kind: 'wait'; readonly ms: number }
   | { readonly kind: 'keep-copy'; readonly machine: MachineName }
   /** The outbox file is restored by hand as it was when a copy was kept. */
@@ -172,13 +167,13 @@ export type Step =
   | { readonly kind: 'keep-machine'; readonly machine: MachineName }
   /** All of a machine is as it was when it was kept: its homes, and what it knows of them. */
   | { readonly kind: 'roll-back'; readonly machine: MachineName }
-  /** Bytes of the journal are others, at so many of its places. */
+  /** Bytes of the ledger are others, at so many of its places. */
   | {
-      readonly kind: 'damage-journal';
+      readonly kind: 'damage-ledger';
       readonly machine: MachineName;
       readonly places: readonly number[];
     }
-  | { readonly kind: 'lose-journal'; readonly machine: MachineName }
+  | { readonly kind: 'lose-ledger'; readonly machine: MachineName }
   /** Harvesting is anonymous. */
   | { readonly kind: 'anonymous' }
   | { readonly kind: 'by-hand'; readonly find: string }
@@ -200,8 +195,6 @@ export type Step =
   | { readonly kind: 'keep-service' }
   /** The service is as it was when it was kept: it gives identifiers a second time. */
   | { readonly kind: 'put-service-back' }
-  /** All profiles of a home name another service from now on, perhaps in another spelling. */
-  | { readonly kind: 'point'; readonly machine: MachineName; readonly to: string }
   /** The service takes the archaeologist's user name for another person. */
   | { readonly kind: 'other-account' }
   | { readonly kind: 'clock'; readonly machine: MachineName | 'service'; readonly byMs: number }
@@ -265,8 +258,8 @@ export function makeScenario(seed: number): Scenario {
 function mayBeAnonymous(step: Step): boolean {
   switch (step.kind) {
     case 'roll-back':
-    case 'lose-journal':
-    case 'damage-journal':
+    case 'lose-ledger':
+    case 'damage-ledger':
     case 'other-account':
     case 'put-service-back':
       return false;
@@ -275,8 +268,7 @@ function mayBeAnonymous(step: Step): boolean {
     default:
       return !(
         step.kind === 'import-again' &&
-        step.elsewhere === true &&
-        step.machine !== 'second'
+        (step.renamed === true || (step.elsewhere === true && step.machine !== 'second'))
       );
   }
 }

@@ -152,7 +152,6 @@ export type ServiceRecord = {
   /** SHA-512 of its photographs. */
   readonly digests: readonly string[];
   readonly isDeleted: boolean;
-  readonly madeMs: number;
 };
 
 /** All finds that were made in a project, as the service has them, also those that were deleted. */
@@ -169,7 +168,6 @@ export function listRecords({ mock }: Pick<Service, 'mock'>, project: string): S
     return {
       ident,
       isDeleted: deleted === 1,
-      madeMs: Date.parse(/"datum_zmeny":"([^"]+)"/.exec(body)?.[1] ?? ''),
       maker: creator,
       note: getText(note),
       place: /"lokalizace":\s*"([^"]*)"/.exec(body)?.[1] ?? '',

@@ -22,15 +22,6 @@ import {
 export type Theme = { readonly alone?: true; tell(random: Random, finds: PlannedFind[]): Step[] };
 
 const MINUTE_MS = 60_000;
-const OTHER_SERVICE = 'https://other.test';
-/** One service in other letters. */
-const SPELLINGS = [
-  'https://service.test/',
-  'https://SERVICE.test',
-  'https://service.test:443',
-  'https://service.test.',
-];
-
 type More = Partial<Sync>;
 
 const pushing = (
@@ -133,35 +124,6 @@ export const THEMES: Readonly<Record<string, Theme>> = {
         : []),
     ],
   },
-  'what the outbox does not know any more is entered again': {
-    tell: (random, finds) => {
-      const findCount = finds.length;
-      const putBack = (): Step => ({
-        kind: 'put-copy-back',
-        machine: 'laptop',
-        withLog: random.chance(0.5),
-      });
-      const again = (): Step => ({
-        kind: 'import-again',
-        machine: 'laptop',
-        find: finds[findCount]?.id ?? '',
-      });
-      return [
-        pushing(),
-        { kind: 'keep-copy', machine: 'laptop' },
-        entering(random, finds),
-        pushing('laptop', 'archaeologist', random.chance(0.3) ? meeting(random.pick(UNKNOWN)) : {}),
-        putBack(),
-        { kind: 'index', delayMs: random.pick([0, 3, 12]) * MINUTE_MS },
-        pushing(),
-        again(),
-        pushing(),
-        waiting(random, 1, 13, 130),
-        pushing(),
-        ...(random.chance(0.4) ? [putBack(), again(), pushing()] : []),
-      ];
-    },
-  },
   'a home goes to another machine': {
     tell: (random) => [
       pushing('laptop', 'archaeologist', random.chance(0.5) ? doubtful(random) : {}),
@@ -177,7 +139,7 @@ export const THEMES: Readonly<Record<string, Theme>> = {
         kind: 'does',
         machine: 'office',
         account: 'archaeologist',
-        does: 'adopt',
+        does: 'take-over',
         find: '',
         value: '',
       },
@@ -241,32 +203,6 @@ export const THEMES: Readonly<Record<string, Theme>> = {
       waiting(random, 13, 26, 130),
       looking(),
     ],
-  },
-  'a museum changes its mind while a number is under way': {
-    tell: (random, finds) => {
-      const find = random.pick(finds).id;
-      const number = (): Step => ({
-        kind: 'number',
-        machine: 'laptop',
-        find,
-        value: getNumber(random),
-      });
-      return [
-        pushing(),
-        number(),
-        pushing(
-          'laptop',
-          'archaeologist',
-          random.chance(0.8)
-            ? meeting(random.pick(['late', 'repeated', 'unanswered', 'lost']))
-            : {},
-        ),
-        number(),
-        ...(random.chance(0.5) ? [number()] : []),
-        pushing(),
-        waiting(random, 1, 9, 26),
-      ];
-    },
   },
   'two people give a find a number': {
     tell: (random, finds) => {
@@ -588,47 +524,6 @@ export const THEMES: Readonly<Record<string, Theme>> = {
       pushing(),
     ],
   },
-  'a push is put aside while a copy goes on': {
-    alone: true,
-    tell: (random, finds) => [
-      ...(random.chance(0.5) ? [pushing()] : []),
-      entering(random, finds, 'laptop', 3, 5),
-      { kind: 'copy-home', from: 'laptop', to: 'second' },
-      {
-        kind: 'push-put-aside',
-        machine: 'laptop',
-        account: 'archaeologist',
-        afterLooks: random.between(20, 150),
-        forMs: random.pick([1, 40, 90]) * MINUTE_MS,
-      },
-      pushing('second'),
-      waiting(random, 1, 26, 40),
-      pushing('second'),
-      waiting(random, 1, 130),
-      pushing(random.pick(['laptop', 'second'] as const)),
-    ],
-  },
-  'the service sets its clock beside a photograph': {
-    tell: (random, finds) => [
-      pushing(),
-      {
-        kind: 'photo',
-        machine: 'laptop',
-        find: random.pick(finds).id,
-        shade: random.between(0, 40_000),
-      },
-      { kind: 'clock', machine: 'service', byMs: random.pick([-80_000, -30_000, 30_000, 80_000]) },
-      pushing(
-        'laptop',
-        'archaeologist',
-        meeting(random.pick(['answer-lost', 'bad-gateway-after'] as const)),
-      ),
-      ...(random.chance(0.4) ? [{ kind: 'clock', machine: 'service', byMs: 60_000 } as const] : []),
-      waiting(random, 11, 26, 130),
-      looking(),
-      pushing(),
-    ],
-  },
   'what is in doubt is deleted or corrected at the service': {
     tell: (random, finds) => {
       const isShown = random.chance(0.7);
@@ -667,47 +562,6 @@ export const THEMES: Readonly<Record<string, Theme>> = {
         ...(random.chance(0.4) ? doubtful(random) : {}),
       }),
       ...(random.chance(0.5) ? [waiting(random, 1, 26)] : []),
-      pushing(),
-    ],
-  },
-  'a profile is pointed at another service': {
-    tell: (random, finds) => {
-      const there: Step = { kind: 'point', machine: 'laptop', to: OTHER_SERVICE };
-      const back: Step = { kind: 'point', machine: 'laptop', to: 'https://service.test' };
-      return [
-        ...(random.chance(0.6)
-          ? [
-              pushing(
-                'laptop',
-                'archaeologist',
-                random.chance(0.4) ? meeting(random.pick(UNKNOWN)) : {},
-              ),
-            ]
-          : []),
-        there,
-        ...(random.chance(0.6) ? [pushing()] : []),
-        ...(random.chance(0.6) ? [entering(random, finds), pushing()] : []),
-        ...(random.chance(0.4) ? [looking()] : []),
-        back,
-        pushing(),
-      ];
-    },
-  },
-  'a service is spelt in another way': {
-    tell: (random, finds) => [
-      pushing('laptop', 'archaeologist', random.chance(0.3) ? meeting(random.pick(UNKNOWN)) : {}),
-      { kind: 'point', machine: 'laptop', to: random.pick(SPELLINGS) },
-      { kind: 'import-again', machine: 'laptop', find: random.pick(finds).id },
-      ...(random.chance(0.5)
-        ? [
-            {
-              kind: 'number',
-              machine: 'laptop',
-              find: random.pick(finds).id,
-              value: getNumber(random),
-            } as const,
-          ]
-        : []),
       pushing(),
     ],
   },
@@ -819,6 +673,9 @@ export const THEMES: Readonly<Record<string, Theme>> = {
         // The index has had its time.
         waiting(random, 40, 130, 3000),
         { kind: 'roll-back', machine: 'laptop' },
+        ...(random.chance(0.3)
+          ? [{ kind: 'does', ...doing(random, 'laptop', random.pick(finds).id, ['edit']) } as const]
+          : []),
         ...(random.chance(0.5)
           ? [
               {
@@ -912,13 +769,13 @@ export const THEMES: Readonly<Record<string, Theme>> = {
       pushing(),
     ],
   },
-  'a journal is damaged or lost': {
+  'a ledger is damaged or lost': {
     tell: (random, finds) => {
       const harm = (): Step =>
         random.chance(0.3)
-          ? { kind: 'lose-journal', machine: 'laptop' }
+          ? { kind: 'lose-ledger', machine: 'laptop' }
           : {
-              kind: 'damage-journal',
+              kind: 'damage-ledger',
               machine: 'laptop',
               places: Array.from({ length: random.between(1, 8) }, () => random.next()),
             };
@@ -965,36 +822,6 @@ export const THEMES: Readonly<Record<string, Theme>> = {
           : []),
         pushing('laptop', 'archaeologist', random.chance(0.4) ? doubtful(random) : {}),
         ...(random.chance(0.3) ? [restoring, pushing()] : []),
-      ];
-    },
-  },
-  'a person decides, and thinks again': {
-    tell: (random, finds) => {
-      const find = random.pick(finds).id;
-      const by = (...among: readonly Doing[]): Step => ({
-        kind: 'does',
-        ...doing(random, 'laptop', find, among),
-      });
-      return [
-        ...(random.chance(0.3) ? [by('edit')] : []),
-        pushing(
-          'laptop',
-          'archaeologist',
-          meeting(
-            random.pick([...UNKNOWN, 'closed', 'arrives']),
-            random.pick(['closed', 'arrives']),
-          ),
-        ),
-        by('drop', 'decide'),
-        ...(random.chance(0.5) ? [{ kind: 'backup', machine: 'laptop' } as const] : []),
-        by('undo', 'remove', 'edit', 'drop'),
-        ...(random.chance(0.5) ? [{ kind: 'import-again', machine: 'laptop', find } as const] : []),
-        pushing(),
-        ...(random.chance(0.4)
-          ? [by('restore'), by('undo', 'decide')]
-          : [by('undo', 'decide', 'remove')]),
-        ...(random.chance(0.5) ? [waiting(random, 13, 130)] : []),
-        pushing(),
       ];
     },
   },
@@ -1065,7 +892,7 @@ export const THEMES: Readonly<Record<string, Theme>> = {
             'number-import',
             'drop',
             'restore',
-            'adopt',
+            'take-over',
             'check',
             'photo',
             'import-again',
@@ -1077,9 +904,9 @@ export const THEMES: Readonly<Record<string, Theme>> = {
             'remove',
             'validate',
             'number-import',
-            'undo',
-            'restore',
             'take-back',
+            'restore',
+            'redo',
             'photo',
             'decide',
           ),
@@ -1107,9 +934,9 @@ export const THEMES: Readonly<Record<string, Theme>> = {
           : []),
         ...(random.chance(0.5)
           ? [by('rehearse')]
-          : [by('copy'), pushing('laptop', 'training', doubtful(random))]),
+          : [by('train'), pushing('laptop', 'training', doubtful(random))]),
         pushing('laptop', 'archaeologist', random.chance(0.3) ? doubtful(random) : {}),
-        ...(random.chance(0.5) ? [by('copy'), pushing('laptop', 'training')] : []),
+        ...(random.chance(0.5) ? [by('train'), pushing('laptop', 'training')] : []),
         entering(random, finds),
         ...(random.chance(0.5) ? [by('rehearse')] : []),
         pushing(),
@@ -1144,5 +971,113 @@ export const THEMES: Readonly<Record<string, Theme>> = {
         pushing(),
       ];
     },
+  },
+  'numbers change to and fro': {
+    tell: (random, finds) => {
+      const find = random.pick(finds).id;
+      const values = [getNumber(random), getNumber(random)];
+      const changing = (nth: number): Step[] => [
+        { kind: 'number', machine: 'laptop', find, value: values[nth % 2] ?? '' },
+        ...(random.chance(0.2)
+          ? [{ kind: 'does', ...doing(random, 'laptop', find, ['take-back', 'redo']) } as const]
+          : []),
+        ...(random.chance(0.2) ? [{ kind: 'backup', machine: 'laptop' } as const] : []),
+        ...(random.chance(0.8)
+          ? [
+              pushing(
+                'laptop',
+                'archaeologist',
+                random.chance(0.4)
+                  ? meeting(random.pick(['late', 'repeated', 'unanswered', 'lost', 'dies']))
+                  : {},
+              ),
+            ]
+          : []),
+        ...(random.chance(0.15)
+          ? [{ kind: 'does', ...doing(random, 'laptop', find, ['restore']) } as const]
+          : []),
+      ];
+      return [pushing(), ...[0, 1, 2, 3].flatMap(changing), waiting(random, 1, 26), pushing()];
+    },
+  },
+  'people undo what they did': {
+    tell: (random, finds) => {
+      const by = (...among: readonly Doing[]): Step => ({
+        kind: 'does',
+        ...doing(random, 'laptop', random.pick(finds).id, among),
+      });
+      const trying = (): Step[] =>
+        random.chance(0.5)
+          ? [
+              pushing(
+                'laptop',
+                'archaeologist',
+                meeting(
+                  random.pick([...UNKNOWN, 'cut', 'closed', 'arrives']),
+                  random.pick(['cut', 'arrives']),
+                ),
+              ),
+            ]
+          : [];
+      return [
+        ...trying(),
+        ...Array.from({ length: random.between(2, 4) }, () => [
+          ...(random.chance(0.3) ? [entering(random, finds)] : []),
+          by('remove', 'drop', 'decide', 'number-import', 'photo', 'edit', 'import-again'),
+          ...(random.chance(0.2) ? [{ kind: 'backup', machine: 'laptop' } as const] : []),
+          ...trying(),
+          by('take-back'),
+          ...(random.chance(0.4) ? [by('redo')] : []),
+          ...(random.chance(0.3) ? [by('take-back', 'restore')] : []),
+        ]).flat(),
+        ...trying(),
+        waiting(random, 1, 26),
+        pushing(),
+      ];
+    },
+  },
+  'a table comes again under other local ids': {
+    alone: true,
+    tell: (random, finds) => [
+      ...(random.chance(0.8)
+        ? [pushing('laptop', 'archaeologist', random.chance(0.3) ? doubtful(random) : {})]
+        : []),
+      ...(random.chance(0.6) ? [{ kind: 'lose-home', machine: 'laptop' } as const] : []),
+      { kind: 'import-again', machine: 'laptop', find: random.pick(finds).id, renamed: true },
+      pushing(),
+      answering(),
+    ],
+  },
+  'finds that differ little': {
+    tell: (random, finds) => {
+      const near = someFinds(random, finds, 1, 2).map((find) => ({
+        ...find,
+        longitude: finds[0]?.longitude ?? '',
+      }));
+      return [
+        ...(random.chance(0.5) ? [pushing()] : []),
+        { kind: 'import', machine: 'laptop', account: 'archaeologist', finds: near },
+        ...(random.chance(0.4) ? [{ kind: 'lose-home', machine: 'laptop' } as const] : []),
+        { kind: 'import-again', machine: 'laptop', find: near[0]?.id ?? '' },
+        pushing('laptop', 'archaeologist', random.chance(0.4) ? doubtful(random) : {}),
+        answering(),
+      ];
+    },
+  },
+  'a colleague has the same table on the same machine': {
+    alone: true,
+    tell: (random, finds) => [
+      pushing('laptop', 'archaeologist', random.chance(0.3) ? meeting('answer-lost') : {}),
+      {
+        kind: 'import-again',
+        machine: 'laptop',
+        find: random.pick(finds).id,
+        elsewhere: true,
+        account: 'researcher',
+      },
+      pushing('laptop', 'researcher'),
+      answering('laptop', 'researcher'),
+      pushing(),
+    ],
   },
 };

@@ -72,7 +72,7 @@ export function pasOnFullDisk(
 ): { readonly full: Run; readonly again: Run; readonly list: Run } {
   const script = `
     cp -a "$PAS_HOME" "$HOME/template"
-    mount -t tmpfs -o size=2m,mode=700 none "$PAS_HOME"
+    mount -t tmpfs -o size=4m,mode=700 none "$PAS_HOME"
     cp -a "$HOME/template/." "$PAS_HOME"
     dd if=/dev/zero of="$PAS_HOME/filler" bs=4k 2>/dev/null
     pas() { number=$1; shift; "$NODE" "$PAS" "$@" >"$HOME/$number.out" 2>"$HOME/$number.err"; echo $? >"$HOME/$number.code"; }

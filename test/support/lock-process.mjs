@@ -12,9 +12,9 @@ import { acquireLockFile, isLockingReliable } from '../../dist/src/store/lock-fi
 const releases = [];
 
 const ORDERS = {
-  acquire({ folder, outboxId, keep = true }) {
+  acquire({ keep = true, ...outbox }) {
     const holder = { pid: process.pid, host: 'laptop' };
-    const lock = acquirePushLock({ folder, outboxId, clock: systemClock, holder });
+    const lock = acquirePushLock({ ...outbox, clock: systemClock, holder });
     if (keep) releases.push(() => lock.release());
     return 'acquired';
   },

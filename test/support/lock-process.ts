@@ -9,6 +9,8 @@ type Order =
   | {
       readonly order: 'acquire' | 'running';
       readonly folder: string;
+      readonly scope: string;
+      readonly outboxFolder: string;
       readonly outboxId: string;
       readonly keep?: boolean;
     }

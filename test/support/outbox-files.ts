@@ -42,9 +42,3 @@ export async function pushUnchecked(home: Home, ...flags: string[]): Promise<Run
 export function configFile(home: Home): string {
   return join(home.folder, 'pas', 'config.toml');
 }
-
-/** Has the journal lie in the state folder, also where the tests run in a container. */
-export function keepJournalInState(home: Home): void {
-  const text = readFileSync(configFile(home), 'utf8');
-  if (!text.startsWith('journal = ')) writeFileSync(configFile(home), `journal = "state"\n${text}`);
-}

@@ -9,13 +9,13 @@ import {
 import { type OutputName, openRecordOutput } from '../../src/flows/harvest/outputs.ts';
 import type { OpenedOutput, Opening, RecordOutput } from '../../src/flows/harvest/record-output.ts';
 import type { SetProgress } from '../../src/flows/harvest/service-lists.ts';
-import type { Exchange } from '../../src/http/exchange.ts';
 import {
   assertSubject,
   deleteCheckpoint,
   openLedger,
   type Subject,
-} from '../../src/ledger/ledger.ts';
+} from '../../src/harvested/harvested-records.ts';
+import type { Exchange } from '../../src/http/exchange.ts';
 import { openOaiClient } from '../../src/oai/client.ts';
 import type { HarvestState } from '../../src/oai/harvest-state.ts';
 import { manualClock } from './manual-clock.ts';

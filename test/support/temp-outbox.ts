@@ -1,28 +1,30 @@
-import { createHash } from 'node:crypto';
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Clock } from '../../src/base/clock.ts';
-import { hashSha512 } from '../../src/http/request-body.ts';
+import { asServerMs, type Clock } from '../../src/base/clock.ts';
+import type { FindElements } from '../../src/find/fields.ts';
 import { bindAccount, type KnownAccount, rememberAccount } from '../../src/outbox/bound-account.ts';
-import { addImport } from '../../src/outbox/entries.ts';
-import type { EntryId, FindId } from '../../src/outbox/entry.ts';
-import { type Journal, openJournal } from '../../src/outbox/journal.ts';
-import {
-  type Binding,
-  type Outbox,
-  openOutbox,
-  readHeader,
-  updateHeader,
-} from '../../src/outbox/open-outbox.ts';
-import { insertFind } from '../../src/outbox/stored-finds.ts';
+import { type Claim, claim } from '../../src/outbox/claims.ts';
+import type { EntryId, FindId, Photograph, Target } from '../../src/outbox/entry.ts';
+import { findEntryByKey, findImportOfFind, listNumbers } from '../../src/outbox/entry-queries.ts';
+import { type Ledger, openLedger } from '../../src/outbox/ledger.ts';
+import { type Binding, type Outbox, openOutbox, readHeader } from '../../src/outbox/open-outbox.ts';
+import { getPlace, takePlace } from '../../src/outbox/unite.ts';
+import { wantNewFind, wantNumber, wantPhoto } from '../../src/outbox/wishes.ts';
 import { manualClock } from './manual-clock.ts';
 
 export const ADDRESS = 'https://finds.example.org';
 export const USERNAME = 'eva@example.org';
 /** The service's identifier of the account that {@link tempOutbox} is bound to. */
 export const ACCOUNT_ID = 'U-000001';
-export const BINDING: Binding = { address: ADDRESS, prefix: 'svc', schemaVersion: '2.2' };
+export const MACHINE = 'this-machine';
+export const BINDING: Binding = {
+  kind: 'production',
+  address: ADDRESS,
+  prefix: 'svc',
+  schemaVersion: '2.2',
+  username: USERNAME,
+};
 /** The account as the service describes it. */
 export const EVA: KnownAccount = {
   identCely: ACCOUNT_ID,
@@ -39,71 +41,92 @@ export function tempFolder(): string {
 }
 
 export type TempOutbox = Outbox & {
-  readonly journal: Journal;
+  readonly ledger: Ledger;
   readonly [Symbol.dispose]: () => void;
 };
 
 /**
- * An outbox in a new folder, with a journal of its own there, bound to an account that is known
- * there.
+ * An outbox in a new folder, with a ledger of its own there, bound to an account that is known
+ * there, and pushed from here.
  */
 export function tempOutbox(clock: Clock = manualClock()): TempOutbox {
   const folder = tempFolder();
-  const outbox = openAt(join(folder, 'outbox.sqlite'), join(folder, 'journal.sqlite'), { clock });
+  const outbox = openAt(join(folder, 'outbox.sqlite'), join(folder, 'ledger.sqlite'), { clock });
   rememberAccount(outbox, USERNAME, EVA);
-  bindAccount(outbox, ACCOUNT_ID);
   return outbox;
 }
 
-/** The outbox of a file, made where there is none, with the journal of another file. */
+/** The outbox of a file, made where there is none, with the ledger of another file. */
 export function openAt(
   path: string,
-  journalFile: string,
+  ledgerFile: string,
   { clock = manualClock(), id }: { clock?: Clock; id?: string } = {},
 ): TempOutbox {
   const outbox = openOutbox(path, clock, {
-    ...(id === undefined ? { binding: BINDING } : { binding: BINDING, id }),
-    journal: () => openJournal(journalFile, { machine: () => 'this-machine', clock }),
+    binding: BINDING,
+    id,
+    ledger: () => openLedger(ledgerFile, { machine: () => MACHINE }),
   });
-  const { journal } = outbox;
-  if (journal === undefined) throw outbox.journalProblem ?? new Error('there is no journal');
+  const { ledger } = outbox;
+  if (ledger === undefined) throw outbox.ledgerProblem ?? new Error('there is no ledger');
+  bindAccount(outbox, ACCOUNT_ID);
   // As the first push does it.
-  if (readHeader(outbox).journal === '')
-    outbox.change(() => updateHeader(outbox, { journal: journal.id, machine: journal.machine }));
-  return { ...outbox, journal, [Symbol.dispose]: () => outbox.close() };
+  const place = getPlace(outbox, MACHINE);
+  if (place.kind === 'new') takePlace(outbox, MACHINE, place);
+  return { ...outbox, ledger, [Symbol.dispose]: () => outbox.close() };
 }
 
-/** A new file of the same outbox, as after its folder was lost; it has the journal. */
+/** A new file of the same outbox, as after its folder was lost; it has the ledger. */
 export function openAnew(outbox: TempOutbox): TempOutbox {
-  return openAt(join(tempFolder(), 'outbox.sqlite'), outbox.journal.path, {
+  return openAt(join(tempFolder(), 'outbox.sqlite'), outbox.ledger.path, {
     clock: outbox.clock,
     id: readHeader(outbox).outbox,
   });
 }
 
-/**
- * A queued import, and the row of its find. `text` is what it says of the find: its digest depends
- * on it.
- */
+/** A queued import, and the row of its find. `text` is what it says of the find. */
 export function queueImport(
   outbox: Outbox,
   localId: string,
   project = 'C-202400101',
   text = localId,
 ): { findId: FindId; entryId: EntryId } {
-  const findId = insertFind(outbox, { localId, elements: { poznamka: text } });
-  const document = Buffer.from(`<document>${text}</document>`);
-  const entryId = addImport(outbox, findId, {
-    document,
-    documentSha512: hashSha512(document),
-    digest: hashDigest(text),
-    project,
-    issues: [],
-  });
-  return { findId, entryId };
+  const elements: FindElements = { projekt: { id: project, text: '' }, poznamka: text };
+  const findId = wantNewFind(
+    outbox,
+    { localId, elements, file: null, row: null, path: null, base: null },
+    { document: Buffer.from(`<document>${text}</document>`), issues: [] },
+  );
+  return { findId, entryId: findImportOfFind(outbox, findId)?.id ?? 0 };
 }
 
-/** Stands for the digest of a find as it was found. */
-export function hashDigest(text: string): string {
-  return createHash('sha256').update(text).digest('hex');
+/** The entry of a number that is wanted. */
+export function queueNumber(
+  outbox: Outbox,
+  target: Target,
+  value: string,
+  expects: string | null = null,
+): EntryId {
+  wantNumber(outbox, target, value, expects, false);
+  return listNumbers(outbox, target).findLast((entry) => entry.value === value)?.id ?? 0;
+}
+
+/** The entry of a photograph that is wanted. */
+export function queuePhoto(outbox: Outbox, target: Target, photograph: Photograph): EntryId {
+  return findEntryByKey(outbox, wantPhoto(outbox, target, photograph))?.id ?? 0;
+}
+
+/** An entry that is being sent. */
+export function claimEntry(outbox: Outbox, id: EntryId): Claim {
+  const serverNow = asServerMs(outbox.clock.now());
+  const claimed = claim(outbox, id, () => ({
+    method: 'POST',
+    path: '/',
+    account: ACCOUNT_ID,
+    fromMs: serverNow,
+    sentByMs: serverNow,
+    settleMs: 600_000,
+  }));
+  if (claimed === undefined) throw new Error('the entry cannot be sent');
+  return claimed;
 }

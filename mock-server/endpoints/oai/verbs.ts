@@ -12,7 +12,10 @@ import { type ListState, makeSignedTokens } from './tokens.ts';
 const NAME = 'Mock finds archive';
 const ADMIN_EMAIL = 'harvesting@mock.example.org';
 
-/** Returns the element of a verb. @throws ProtocolError */
+/**
+ * Returns the element of a verb.
+ * @throws ProtocolError
+ */
 export function answerVerb(harvest: Harvest, query: Query): Promise<string> | string {
   switch (query.verb) {
     case 'Identify':

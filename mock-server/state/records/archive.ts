@@ -150,7 +150,10 @@ export class Archive {
     });
   }
 
-  /** Deletes a record without a trace. @returns the record before */
+  /**
+   * Deletes a record without a trace.
+   * @returns the record before
+   */
   erase(ident: string): ArchiveRecord | undefined {
     const record = this.get(ident);
     if (record === undefined) return undefined;

@@ -7,7 +7,10 @@ import type { Body } from './record.ts';
  */
 export type HistoryCode = 'SN01' | 'SN12' | 'SN23' | 'SN34' | 'SN-1' | 'SN-UPD' | 'SBR0';
 
-/** Makes one `historie` element. @param atMs milliseconds since 1970, with fractions */
+/**
+ * Makes one `historie` element.
+ * @param atMs milliseconds since 1970, with fractions
+ */
 export function makeHistoryEntry(
   counters: Counters,
   code: HistoryCode,

@@ -49,7 +49,10 @@ export async function loadSeed(source: SeedSource): Promise<SeedContent> {
 /** Any origin suffices: only the form of the records is checked. */
 const ADDRESSES = makeAddresses('http://seed.invalid');
 
-/** Validates every record in the newest version. @throws SeedError for the first invalid one */
+/**
+ * Validates every record in the newest version.
+ * @throws SeedError for the first invalid one
+ */
 async function checkAgainstSchema(seeded: readonly SeededRecord[]): Promise<void> {
   const schemas = new Schemas(ADDRESSES);
   try {

@@ -20,7 +20,10 @@ export class Places {
     this.#areas = areas;
   }
 
-  /** @param value longitude and latitude. @throws ShapeError */
+  /**
+   * @param value longitude and latitude.
+   * @throws ShapeError
+   */
   locatePoint(value: unknown, place: string): Place {
     const position = parsePosition(Array.isArray(value) ? value : [], place);
     const area = this.#areas.find(({ polygons }) => isPointCovered(polygons, position));
@@ -28,7 +31,10 @@ export class Places {
     return { geometry, area: area?.ident, district: area?.district };
   }
 
-  /** @param value a WKT polygon of longitude and latitude. @throws ShapeError */
+  /**
+   * @param value a WKT polygon of longitude and latitude.
+   * @throws ShapeError
+   */
   makeGeometryOfPolygon(value: unknown, place: string): Body {
     if (typeof value !== 'string') throw new ShapeError(place, 'must be a WKT text');
     const polygons = parsePolygonsOfWkt(value, place);

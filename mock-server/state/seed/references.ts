@@ -51,7 +51,10 @@ export class References {
     return this.#labels.get(ident) ?? ident;
   }
 
-  /** Makes a body in the order of the keys. @throws ShapeError */
+  /**
+   * Makes a body in the order of the keys.
+   * @throws ShapeError
+   */
   makeBody(value: Readonly<Record<string, unknown>>, place = ''): Body {
     const body: Record<string, BodyValue> = {};
     for (const [key, item] of Object.entries(value)) {

@@ -35,7 +35,10 @@ export function readRows(folder: string, file: string): SeedRow[] {
   });
 }
 
-/** Reads a whole file; undefined where it is missing. @throws SeedError */
+/**
+ * Reads a whole file; undefined where it is missing.
+ * @throws SeedError
+ */
 export function readJson(folder: string, file: string): unknown {
   const path = join(folder, file);
   if (!existsSync(path)) return undefined;

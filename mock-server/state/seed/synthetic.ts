@@ -76,7 +76,10 @@ type Stock = {
   readonly user: string;
 };
 
-/** Collects the values of synthetic rows. @throws Error where the seed has none of a kind */
+/**
+ * Collects the values of synthetic rows.
+ * @throws Error where the seed has none of a kind
+ */
 function makeStock(content: SeedContent): Stock {
   const live = content.records.filter((record) => record.deleted !== true);
   const listTerms = (vocabulary: string): Body[] =>

@@ -26,6 +26,7 @@ import {
 } from '../../flows/interview/edit-find.ts';
 import { openEntrySession } from '../../flows/interview/entry-session.ts';
 import type { InterviewResult } from '../../flows/interview/interview-question.ts';
+import { checkChangedFinds } from '../../flows/queue/check-entered.ts';
 import { collapseUnchecked } from '../../flows/queue/collapse-issues.ts';
 import { resolveFindNames } from '../../flows/queue/resolve-finds.ts';
 import type { StoredFind } from '../../outbox/stored-finds.ts';
@@ -82,9 +83,20 @@ async function edit(context: Context, name: string, options: EditOptions): Promi
   outbox.command.words = 'edit';
   const [stored] = resolveFindNames(outbox, [name]);
   if (stored === undefined) return 'done';
-  const { set, point } = options;
   const ruleContext = await askAboutFinders(context, await openValidationContext(context), options);
   const opened = openEdit({ outbox, ruleContext }, stored);
+  const reason = await editOne(context, stored, opened, options);
+  checkChangedFinds(outbox);
+  return reason;
+}
+
+async function editOne(
+  context: Context,
+  stored: StoredFind,
+  opened: FindEdit,
+  options: EditOptions,
+): Promise<ExitReason> {
+  const { set, point } = options;
   if (options.ask === true && set === undefined && point === undefined) {
     return finish(context, stored, opened.byAnswers(await askForChanges(context, opened)));
   }
@@ -222,6 +234,7 @@ async function editMany(
     if (edited.kind === 'stored')
       issues.push(...edited.issues.map((issue) => issue.with({ find: stored.localId })));
   }
+  if (planned.length > 0) checkChangedFinds(outbox);
   const reported = collapseUnchecked(issues);
   printIssues(terminal, reported);
   const all = formatFindCount(planned.length);

@@ -5,7 +5,6 @@ import { msgid, ngettext, t } from '../../base/language.ts';
 import { cmd, composeCommand, msg, quoteShellWord } from '../../base/message.ts';
 import type { ColumnMap } from '../../columns/column-rule.ts';
 import type { Context, GlobalOptions } from '../../context/context.ts';
-import { makeOutboxSearch } from '../../context/other-outboxes.ts';
 import {
   listReadingFlags,
   readFileOrInput,
@@ -55,7 +54,6 @@ export type ImportOptions = GlobalOptions &
     readonly rename?: boolean;
     readonly asNew?: boolean;
     readonly asCorrection?: string;
-    readonly undo?: boolean;
   };
 
 type ImportReport = Awaited<ReturnType<typeof importTable>>;
@@ -116,7 +114,6 @@ async function openRequest(context: Context, files: readonly string[], options: 
     set,
     keepRows,
     queueNumbers: options.asCorrection !== undefined,
-    findOtherIssuer: makeOutboxSearch(context, outbox),
     dryRun: options.dryRun === true,
     map:
       options.map === undefined

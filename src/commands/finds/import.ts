@@ -18,7 +18,6 @@ export function register(program: Command, run: Runner): void {
       'pas import museum.xlsx --map museum.map.toml --issues-to to-mend.xlsx',
       'pas import season.csv --theirs',
       'pas import petrovice.csv --id-prefix PET-',
-      'pas import --undo',
     ],
   })
     .option('--dry-run', t`show what would happen and change nothing`)
@@ -76,8 +75,7 @@ function addMergeOptions(command: Command): Command {
     .option(
       '--as-correction <file>',
       t`write the differences from sent finds to a CSV file for the curator; numbers are queued`,
-    )
-    .option('--undo', t`undo the last import, except for what was sent`);
+    );
 }
 
 async function start(
@@ -85,11 +83,6 @@ async function start(
   files: readonly string[],
   options: ImportOptions,
 ): Promise<ExitReason> {
-  if (options.undo === true) {
-    if (files.length > 0)
-      throw new UsageError(t`--undo undoes the last import. Use it without a file.`);
-    return (await import('./undo.ts')).undoCommand(context, 'import');
-  }
   if (files.length === 0) throw new UsageError(t`Specify the tables to import.`);
   if (options.wizard === true)
     return (await import('./import-wizard.ts')).runWizard(context, files, options);

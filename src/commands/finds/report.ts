@@ -132,15 +132,16 @@ function getConfirmedTerms({ rows }: Mapping): Map<string, string[]> {
 }
 
 function assertNotOwnFile(
-  { places, getOutboxPlaces, getJournalPlaces }: Context,
+  { places, getOutboxPlaces, getLedgerPlaces }: Context,
   target: string,
 ): void {
   const ownPlaces = [
     places,
     getOutboxPlaces(),
-    { journalFile: getJournalPlaces().journalFile },
+    { ledgerFile: getLedgerPlaces().ledgerFile },
   ].flatMap((each) => Object.values(each));
-  const existing = [target, ...ownPlaces].filter((path) => existsSync(path));
+  const paths = [target, ...ownPlaces].filter((path) => typeof path === 'string');
+  const existing = paths.filter((path) => existsSync(path));
   const isOwn =
     existing[0] === target &&
     existing.slice(1).some((path) => realpathSync(path) === realpathSync(target));

@@ -13,10 +13,15 @@ import {
   type RemoteState,
   toRemoteStateJson,
 } from '../../flows/finds/remote-state.ts';
-import { getDocumentOfFind, type Story, toKnownFind } from '../../flows/queue/known-finds.ts';
+import {
+  digestDocument,
+  getDocumentOfFind,
+  type Story,
+  toKnownFind,
+} from '../../flows/queue/known-finds.ts';
 import { resolveFindNames } from '../../flows/queue/resolve-finds.ts';
-import { explainUncertain } from '../../flows/reconcile/uncertain-text.ts';
 import type { Entry, HeldQuestion } from '../../outbox/entry.ts';
+import { explainUncertain } from '../../push/uncertain-text.ts';
 import { displayWidth, padText } from '../../text/characters.ts';
 import { printable, printIssues, toIssuesJson } from '../../ui/terminal.ts';
 import { defineCommand, type Runner } from '../command.ts';
@@ -160,13 +165,11 @@ function printStory(
     if (whole && attempt.reason !== null && String(attempt.reason) !== String(entry.reason))
       terminal.printLine(`    ${printable(String(attempt.reason))}`);
   }
-  for (const { foundAt, verdict, reason, candidates } of whole ? evidence : []) {
+  for (const { at, verdict, reason, candidates } of whole ? evidence : []) {
     const names = candidates.length === 0 ? '' : ` (${candidates.map(printable).join(', ')})`;
     const verdictText = VERDICT_WORDS[verdict];
     const why = printable(reason);
-    terminal.printLine(
-      `  ${formatMoment(foundAt)}  ${t`evidence: ${verdictText}; ${why}`}${names}`,
-    );
+    terminal.printLine(`  ${formatMoment(at)}  ${t`evidence: ${verdictText}; ${why}`}${names}`);
   }
 }
 
@@ -177,7 +180,7 @@ function describeEntry(entry: Entry, whole: boolean): string[] {
     lines.push(printable(entry.reason));
   if (entry.kind === 'import' && entry.document !== null) {
     const sizeBytes = entry.document.length;
-    const digest = entry.documentSha512?.toString('hex').slice(0, 16) ?? '';
+    const digest = digestDocument(entry.document).slice(0, 16);
     const find = entry.localId ?? '';
     lines.push(
       t`document of ${sizeBytes} bytes, SHA-512 ${digest}…; to read it: ${cmd`pas show ${find} --xml`}`,
@@ -228,8 +231,8 @@ function toStoryJson({ entry, attempts, evidence }: Story): Record<string, unkno
     ...toHeldJson(entry),
     ...toContentJson(entry),
     issues: toIssuesJson(entry.issues),
-    evidence: evidence.map(({ foundAt, ...rest }) => ({
-      found_at: new Date(foundAt).toISOString(),
+    evidence: evidence.map(({ at, ...rest }) => ({
+      found_at: new Date(at).toISOString(),
       ...rest,
     })),
     attempts: attempts.map(({ startedAt, endedAt, method, path, status, outcome, reason }) => ({
@@ -249,7 +252,7 @@ function toContentJson(entry: Entry): Record<string, unknown> {
     case 'import':
       return {
         document: entry.document?.toString('utf8') ?? null,
-        sha512: entry.documentSha512?.toString('hex') ?? null,
+        sha512: entry.document === null ? null : digestDocument(entry.document),
       };
     case 'number':
       return { value: entry.value };

@@ -3,52 +3,43 @@ import { type ExitReason, UsageError } from '../../base/errors.ts';
 import { formatMoment, t } from '../../base/language.ts';
 import { cmd, quoteShellWord } from '../../base/message.ts';
 import type { Context, GlobalOptions } from '../../context/context.ts';
-import { openValidation } from '../../context/validation.ts';
-import {
-  findLastCommand,
-  listCommandLog,
-  undoCommand as undoLogged,
-} from '../../flows/queue/undo-command.ts';
+import { listCommandLog, undoLogged } from '../../flows/queue/undo-command.ts';
 import { toPrintable } from '../../text/characters.ts';
 import { defineCommand, type Runner } from '../command.ts';
 import { formatFindCount } from '../result-texts.ts';
 
 export function register(program: Command, run: Runner): void {
   defineCommand(program, {
-    name: 'undo',
-    summary: t`Undo the last command that changed finds, except for what was sent.`,
-    examples: ['pas undo', 'pas undo --json'],
-  }).action((options: GlobalOptions) => run(options, (context) => undoCommand(context)));
-  defineCommand(program, {
-    name: 'log',
-    summary: t`List the last commands that changed finds, and with --json each find before and after.`,
-    examples: ['pas log', 'pas log --json'],
-  }).action((options: GlobalOptions) => run(options, log));
+    name: 'undo [command]',
+    summary: t`Undo the last command that changed finds, numbers, photographs or answers, except for what was sent.`,
+    examples: ['pas undo', 'pas undo --list'],
+  })
+    .option('--list', t`list the commands, and with --json each find before and after`)
+    .action((id: string | undefined, options: UndoOptions) =>
+      run(options, (context) => (options.list === true ? list(context) : undo(context, id))),
+    );
 }
 
-/** @param words undo only a command of this name */
-export async function undoCommand(context: Context, words?: string): Promise<ExitReason> {
+type UndoOptions = GlobalOptions & { readonly list?: boolean };
+
+async function undo(context: Context, id: string | undefined): Promise<ExitReason> {
   const { terminal } = context;
   const outbox = await context.openOutbox();
-  const command = findLastCommand(outbox, words);
-  if (command === undefined) {
-    throw new UsageError(
-      words === undefined ? t`There is no command to undo.` : t`There is no import to undo.`,
-      {
-        hint: t`\`${cmd`pas log`}\` lists the commands that changed finds.`,
-      },
-    );
-  }
   const progress = terminal.startProgress(t`Undoing`);
-  const validate = await openValidation(context);
-  const { finds, keptFinds } = (() => {
+  const undone = (() => {
     try {
-      return undoLogged(outbox, command, validate, progress.update);
+      return undoLogged(outbox, id, progress.update);
     } finally {
       progress.end();
     }
   })();
-  for (const { localId, because } of keptFinds) {
+  if (undone === undefined)
+    throw new UsageError(
+      id === undefined ? t`There is no command to undo.` : t`There is no command ${id} to undo.`,
+      { hint: t`\`${cmd`pas undo`} --list\` lists the commands.` },
+    );
+  const { command, finds, kept } = undone;
+  for (const { localId, because } of kept) {
     const find = toPrintable(localId);
     terminal.warn(
       because === 'attempted'
@@ -57,31 +48,36 @@ export async function undoCommand(context: Context, words?: string): Promise<Exi
     );
   }
   const all = formatFindCount(finds);
-  const name = `pas ${command.command.replaceAll('-', ' ')}`;
+  const name = `pas ${command.words}`;
   const at = formatMoment(command.at);
   terminal.printLine(
     finds === 0
       ? t`${name} of ${at}: nothing could be undone.`
       : t`Undone: ${name} of ${at}; ${all}.`,
   );
-  terminal.printValue({ undone: command.id, finds, kept: keptFinds.map(({ localId }) => localId) });
-  return keptFinds.length > 0 ? 'dataRefused' : 'done';
+  terminal.printValue({
+    undone: command.id,
+    finds,
+    kept: kept.map(({ localId }) => localId),
+  });
+  return kept.length > 0 ? 'dataRefused' : 'done';
 }
 
-async function log(context: Context): Promise<ExitReason> {
+async function list(context: Context): Promise<ExitReason> {
   const { terminal } = context;
   const outbox = await context.openOutboxToRead();
   const commands = listCommandLog(outbox);
-  const rows = commands.map(({ at, command, finds }) => {
+  const rows = commands.map(({ id, at, command, finds, undone }) => {
     const names = finds.slice(0, MAX_NAMES).map(({ local_id }) => quoteShellWord(local_id));
     return [
+      id,
       formatMoment(Date.parse(at)),
-      `pas ${command}`,
+      undone ? t`pas ${command} (undone)` : `pas ${command}`,
       `${finds.length}`,
       `${names.join(' ')}${finds.length > MAX_NAMES ? ' …' : ''}`,
     ];
   });
-  await terminal.printTable([t`WHEN`, t`COMMAND`, t`FINDS`, t`FOR EXAMPLE`], rows);
+  await terminal.printTable([t`ID`, t`WHEN`, t`COMMAND`, t`FINDS`, t`FOR EXAMPLE`], rows);
   if (rows.length === 0) terminal.note(t`There is no command to undo.`);
   else terminal.note(t`To undo the first of them: ${cmd`pas undo`}`);
   terminal.printValue(commands);

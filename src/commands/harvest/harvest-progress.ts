@@ -38,7 +38,10 @@ type UnconfirmedSet = {
 
 const MAX_NAMED = 5;
 
-/** Prints the sets with unconfirmed losses. @returns true if the harvest is therefore incomplete */
+/**
+ * Prints the sets with unconfirmed losses.
+ * @returns true if the harvest is therefore incomplete
+ */
 export function warnOfUnconfirmedLosses(
   terminal: Terminal,
   sets: readonly UnconfirmedSet[],

@@ -16,8 +16,8 @@ import {
   toRemoteStateJson,
 } from '../../flows/finds/remote-state.ts';
 import { type PulledFind, pull } from '../../flows/harvest/pull-finds.ts';
-import { resolveAccount } from '../../flows/push/resolve-account.ts';
 import type { RemoteStatus } from '../../outbox/pulled-records.ts';
+import { resolveAccount } from '../../push/account.ts';
 import { printable } from '../../ui/terminal.ts';
 import { defineCommand, type Runner } from '../command.ts';
 import { formatFindCount } from '../result-texts.ts';

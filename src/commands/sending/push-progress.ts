@@ -1,6 +1,6 @@
 import type { PasError } from '../../base/errors.ts';
 import { t } from '../../base/language.ts';
-import { cmd, getTemplate, type Message, msg } from '../../base/message.ts';
+import { cmd, composeCommand, getTemplate, type Message, msg } from '../../base/message.ts';
 import type { Context } from '../../context/context.ts';
 import {
   formatEntry,
@@ -8,11 +8,11 @@ import {
   STATE_WORDS,
   VERDICT_WORDS,
 } from '../../flows/finds/entry-words.ts';
-import type { PushEvent } from '../../flows/push/push-context.ts';
-import type { Rest, WatchEvent } from '../../flows/push/watch.ts';
-import type { ReconciledEntry } from '../../flows/reconcile/reconcile-entries.ts';
-import { explainUncertain, findReassignment } from '../../flows/reconcile/uncertain-text.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
+import type { PushEvent } from '../../push/push-context.ts';
+import type { ReconciledEntry } from '../../push/reconcile-entries.ts';
+import { explainUncertain, findReassignment } from '../../push/uncertain-text.ts';
+import type { Rest, WatchEvent } from '../../push/watch.ts';
 import { type Progress, printable } from '../../ui/terminal.ts';
 import { FoldedLines } from '../result-texts.ts';
 
@@ -41,8 +41,6 @@ function makeUncertainPrinter(
 /** Shows the progress of a push: one bar at a time, and the results of entries above it. */
 export function showPush(context: Context, outbox: Outbox, why: boolean) {
   const { terminal } = context;
-  /** Entries printed as refused, which may be queued again once everything is refused. */
-  const refused = new Set<number>();
   const folded = new FoldedLines();
   const printUncertain = makeUncertainPrinter(context, outbox, why, folded);
   let bar: Progress | undefined;
@@ -74,13 +72,7 @@ export function showPush(context: Context, outbox: Outbox, why: boolean) {
         doneCount += 1;
         bar?.update(doneCount, total);
       }
-      if (event.type === 'settled' && event.state === 'refused') refused.add(event.entry);
-      if (event.type === 'settled' && event.state === 'queued' && refused.delete(event.entry)) {
-        const what = formatEntry(event.kind, event.find);
-        const reason = printable(event.reason ?? '');
-        terminal.note(t`${what} is queued again: ${reason}`);
-        doneCount -= 1;
-      } else printEvent(terminal, event, printUncertain);
+      printEvent(terminal, event, printUncertain);
     },
     onSearch: (searched: number, all: number | undefined) => {
       if (!isSearching) {
@@ -118,7 +110,7 @@ function printEvent(
   printUncertain: (what: Message, entryId: number) => void,
 ): void {
   if (event.type === 'left_out') {
-    terminal.warn(formatCircuitLeftOut(event));
+    terminal.warn(formatLeftOut(event));
     return;
   }
   const what = formatEntry(event.kind, event.find);
@@ -136,22 +128,22 @@ function printEvent(
   else if (event.state !== 'accepted') terminal.note(t`${what} ${state}: ${reason}`);
 }
 
-function formatCircuitLeftOut({
+function formatLeftOut({
   kind,
   project,
-  record,
   status,
   reason,
   count,
+  refused,
 }: Extract<PushEvent, { type: 'left_out' }>): string {
   const word = KIND_WORDS[kind];
   const reasonText = printable(reason);
   const answer = status === null ? reasonText : t`${reasonText} (status ${status})`;
-  if (record !== null)
-    return t`Not sent, still queued: ${word} of ${record}, ${count} in total. The service answered one of them: ${answer}`;
-  return project === null
-    ? t`Not sent, still queued: ${word}, ${count} in total. The service gave several in a row the same answer: ${answer}`
-    : t`Not sent, still queued: ${word} of project ${project}, ${count} in total. The service gave several in a row the same answer: ${answer}`;
+  const resend = composeCommand('pas resolve', [
+    ...refused.map((find) => ['', find] as const),
+    ['--resend', true],
+  ]);
+  return t`Not sent, still queued: ${word} of project ${project}, ${count} in total. The service refused ${refused.length} in a row: ${answer} Once that is settled, queue these again: ${resend}`;
 }
 
 /** Reports each wait to programs, but only new ones to people. */

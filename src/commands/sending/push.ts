@@ -1,39 +1,28 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { type ExitReason, UsageError } from '../../base/errors.ts';
-import { formatDecimal, formatMoment, msgid, ngettext, t } from '../../base/language.ts';
+import { formatDecimal, msgid, ngettext, t } from '../../base/language.ts';
 import { cmd, type Message, msg } from '../../base/message.ts';
 import { makeInitCommand } from '../../context/config.ts';
-import {
-  type Context,
-  type GlobalOptions,
-  installSignalHandlers,
-  makeContext,
-} from '../../context/context.ts';
-import { announceInstance, confirmProduction, openSync } from '../../context/open-service.ts';
-import { openPace } from '../../context/pacing.ts';
+import type { Context, GlobalOptions } from '../../context/context.ts';
+import { openPush } from '../../context/open-push.ts';
+import { announceInstance, confirmProduction } from '../../context/open-service.ts';
+import { followMovedService } from '../../context/profile-outbox.ts';
 import { formatEntry, KIND_WORDS } from '../../flows/finds/entry-words.ts';
 import type { NewPerson } from '../../flows/finds/outbox-status.ts';
-import { UndecidedOutboxError } from '../../flows/outbox/fence.ts';
-import { createBreakers, type OpenCircuit } from '../../flows/push/circuit-breaker.ts';
-import {
-  countRemainingAfterPush,
-  type PushResult,
-  planPush,
-  SENDABLE_KINDS,
-} from '../../flows/push/drain-queue.ts';
-import { type NotChecked, type PushAllOptions, pushAll } from '../../flows/push/push-all.ts';
-import type { StopCause } from '../../flows/push/push-context.ts';
-import { sendHeld } from '../../flows/reconcile/resolve-entries.ts';
 import type { Entry, EntryKind } from '../../outbox/entry.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
-import { withoutFullStop } from '../../text/characters.ts';
-import { choose } from '../../ui/prompt.ts';
+import { type NotChecked, type PushAllOptions, pushAll } from '../../push/push-all.ts';
+import {
+  countRemainingAfterPush,
+  countToSend,
+  ENTRY_KINDS,
+  type PushResult,
+  planPush,
+} from '../../push/push-result.ts';
+import { sendHeld } from '../../push/resolve-entries.ts';
 import { printable } from '../../ui/terminal.ts';
-
 import { defineCommand, parseWholeNumber, type Runner } from '../command.ts';
-import { formatRequestCount, listAnswers } from '../result-texts.ts';
-
-import { continueEarlier, separate } from '../service/adopt.ts';
+import { formatRequestCount, formatStopCause, listAnswers, STOP_REASONS } from '../result-texts.ts';
 import {
   admitNewPeople,
   findNewPeople,
@@ -49,6 +38,7 @@ type PushOptions = GlobalOptions & {
   readonly yes?: boolean;
   readonly watch?: boolean;
   readonly onQuestion?: 'hold' | 'send';
+  readonly takeOver?: boolean;
   readonly acceptNewPeople?: boolean;
 };
 
@@ -69,12 +59,13 @@ export function register(program: Command, run: Runner): void {
     .addOption(
       new Option(
         '--on-question <answer>',
-        t`what to do with entries that pas has a question about, such as finds that may already be in the service`,
+        t`what to do with finds that may already be in the service: hold or send`,
       )
         .choices(['hold', 'send'])
         .default('hold'),
     )
     .option('--accept-new-people', t`let the service create a person for each unknown finder`)
+    .option('--take-over', t`push an outbox from here that was pushed from another place`)
     .action((finds: string[], options: PushOptions) =>
       run(options, (context) => pushCommand(context, finds, options)),
     );
@@ -82,32 +73,34 @@ export function register(program: Command, run: Runner): void {
 
 function parseKinds(text: string): EntryKind[] {
   return text.split(',').map((word) => {
-    const kind = SENDABLE_KINDS.find((kind) => kind === word.trim());
+    const kind = ENTRY_KINDS.find((kind) => kind === word.trim());
     if (kind !== undefined) return kind;
-    const kindNames = SENDABLE_KINDS.join(', ');
+    const kindNames = ENTRY_KINDS.join(', ');
     throw new InvalidArgumentError(t`There is no kind ${word}. Choose from ${kindNames}.`);
   });
 }
 
 /**
- * Sends the queue. A rehearsal sets `look` to false: the service is not searched before.
- * @throws UsageError for `--watch` with `--limit` or `--dry-run`;
- * UndecidedOutboxError without an answer
+ * Sends the queue.
+ * @throws UsageError for `--watch` with `--limit` or `--dry-run`
  */
 export async function pushCommand(
   context: Context,
   names: readonly string[],
-  options: PushOptions & { readonly look?: false },
+  options: PushOptions,
 ): Promise<ExitReason> {
   const { terminal } = context;
+  if (mayAsk(context, options) && options.dryRun !== true)
+    await followMovedService(context, (before, now) => confirmMoved(context, before, now));
   const outbox =
     options.dryRun === true ? await context.openOutbox() : await context.openOutboxToPush();
+  outbox.command.words = 'push';
   if (options.watch === true && (options.dryRun === true || options.limit !== undefined))
     throw new UsageError(
       t`--watch runs until you stop it, so it cannot be combined with --limit or --dry-run.`,
     );
   announceInstance(context);
-  const kinds = options.only ?? SENDABLE_KINDS;
+  const kinds = options.only ?? ENTRY_KINDS;
   const plan = planPush(outbox, names);
   printDrafts(context, plan.drafts);
   if (options.dryRun === true) {
@@ -122,66 +115,34 @@ export async function pushCommand(
     ...(await pushOptions(context, outbox, options, kinds, plan.recordKeys)),
     ...telling,
   };
-  try {
-    if (options.watch !== true)
-      return summarise(context, outbox, plan.drafts, await pushAll(pushAllOptions).finally(end));
-    const { pushWatching } = await import('../../flows/push/watch.ts');
-    terminal.note(t`Watching: new entries are sent as soon as they can be. Press Ctrl-C to stop.`);
-    return summarise(
-      context,
-      outbox,
-      plan.drafts,
-      await pushWatching(pushAllOptions, showWaits(context)).finally(end),
-    );
-  } catch (thrown) {
-    if (!(thrown instanceof UndecidedOutboxError) || !mayAsk(context, options)) throw thrown;
-    const decided = await askAboutEarlier(context, options, thrown);
-    return pushCommand(decided, names, { ...options, yes: true });
-  }
+  const expected = {
+    drafts: plan.drafts,
+    left: () => (options.limit === undefined ? countToSend(pushAllOptions) : 0),
+  };
+  if (options.watch !== true)
+    return summarise(context, outbox, expected, await pushAll(pushAllOptions).finally(end));
+  const { pushWatching } = await import('../../push/watch.ts');
+  terminal.note(t`Watching: new entries are sent as soon as they can be. Press Ctrl-C to stop.`);
+  return summarise(
+    context,
+    outbox,
+    expected,
+    await pushWatching(pushAllOptions, showWaits(context)).finally(end),
+  );
 }
 
 function mayAsk({ terminal }: Context, { watch }: PushOptions): boolean {
   return terminal.interactive && watch !== true;
 }
 
-/**
- * Asks once if a new outbox continues an earlier one, and stores the answer.
- * @returns the context of the push, whose outbox may be the earlier one
- * @throws UndecidedOutboxError without a decision
- */
-async function askAboutEarlier(
-  context: Context,
-  options: PushOptions,
-  undecided: UndecidedOutboxError,
-): Promise<Context> {
-  const [latest] = undecided.earlier;
-  context.terminal.note(undecided.message);
-  const answer = await choose(await context.prompt(), t`Does this outbox continue the other one?`, [
-    {
-      value: 'continue',
-      name: t`yes: move the finds of this outbox into the other one and send from here`,
-    },
-    { value: 'separate', name: t`no, keep them separate: pas asks about finds that are in both` },
-    { value: 'open', name: t`decide later` },
-  ]);
-  if (answer === 'open' || latest === undefined) throw undecided;
-  if (answer === 'separate') await separate(context);
-  else await continueEarlier(context, latest.outbox, true);
-  const decided = makeContext(context, options);
-  context.onClose(decided.close);
-  return decided;
-}
-
 async function pushOptions(
   context: Context,
   outbox: Outbox,
-  options: PushOptions & { readonly look?: false },
+  options: PushOptions,
   kinds: readonly EntryKind[],
   recordKeys: PushAllOptions['recordKeys'],
 ) {
   const { terminal } = context;
-  const profile = context.getProfile();
-  const { maxInFlight, answerTimeoutMs, settleMs, lookBackDays } = profile;
   const isAllAccepted = options.acceptNewPeople === true;
   const admission = (mayAskNow: boolean) => ({
     outbox,
@@ -190,41 +151,30 @@ async function pushOptions(
     mayAsk: mayAskNow && mayAsk(context, options),
   });
   return {
-    ...installSignalHandlers(
-      context,
-      t`Waiting for requests in progress. Press Ctrl-C again to abort them.`,
-    ),
-    ...(await openSync(context)),
-    maxInFlight,
-    answerTimeoutMs,
-    settleMs,
+    ...(await openPush(context)),
     kinds,
     recordKeys,
     isUrgent: recordKeys !== undefined,
     limit: options.limit,
-    pace: await openPace(context, profile),
-    breakerMemory: createBreakers(),
-    machine: context.getMachineId(),
-    photosFolder: context.getOutboxPlaces().photosFolder,
     onQuestion: options.onQuestion ?? 'hold',
-    mayLook: options.look !== false,
-    lookBackMs: lookBackDays * DAY_MS,
+    takesOver: options.takeOver === true,
     onNotChecked: (why: NotChecked) => terminal.note(String(describeNotChecked(context, why))),
     admitNewPeople: kinds.includes('import')
       ? (mayAskNow: boolean) => admitNewPeople(context, admission(mayAskNow))
       : undefined,
-    onLostJournal: () =>
+    onLostLedger: () =>
       terminal.warn(
-        t`The journal of this machine was missing and was recreated from the outbox. Before sending, pas searches the service for entries that are not sent yet.`,
+        t`The ledger that this outbox was pushed with is missing. Before sending, pas searches the service for entries that are not sent yet.`,
       ),
     askHeld: mayAsk(context, options)
       ? (held: readonly Entry[]) => askHeld(context, outbox, held)
       : undefined,
-    confirmAdoption: mayAsk(context, options) ? () => confirmAdoption(context) : undefined,
+    confirmTakeOver: mayAsk(context, options) ? () => confirmTakeOver(context) : undefined,
+    confirmSameService: mayAsk(context, options)
+      ? (addresses: readonly string[]) => confirmSameService(context, addresses)
+      : undefined,
   };
 }
-
-const DAY_MS = 24 * 3600 * 1000;
 
 const NOT_CHECKED: Readonly<Record<NotChecked, Message>> = {
   'no-harvesting': msg`Not checked: this service has no harvesting, so pas cannot see if another computer has sent the same finds.`,
@@ -240,8 +190,25 @@ function describeNotChecked({ getConfig, getProfile }: Context, why: NotChecked)
   return msg`Not checked: the profile says oai_auth = none, so pas cannot see if another computer has sent the same finds. To sign in there: ${command}`;
 }
 
-async function confirmAdoption({ terminal, prompt }: Context): Promise<boolean> {
-  terminal.note(t`This outbox was pushed from another machine, or with another journal.`);
+async function confirmSameService(
+  { prompt, getProfile }: Context,
+  addresses: readonly string[],
+): Promise<boolean> {
+  const { baseUrl } = getProfile();
+  const names = addresses.join(', ');
+  return (await prompt()).confirm(
+    t`This account has sent from this machine to ${names}. Is ${baseUrl} the same service, at a new address?`,
+  );
+}
+
+async function confirmMoved({ prompt }: Context, before: string, now: string): Promise<boolean> {
+  return (await prompt()).confirm(
+    t`The outbox of this profile is for ${before}. Is ${now} the same service, at a new address?`,
+  );
+}
+
+async function confirmTakeOver({ terminal, prompt }: Context): Promise<boolean> {
+  terminal.note(t`This outbox was pushed from another place.`);
   return (await prompt()).confirm(
     t`Push it from here from now on? You must then stop pushing it from the other place.`,
   );
@@ -291,22 +258,32 @@ function printQueued(
   return 'done';
 }
 
-function stopText(cause: StopCause): string {
-  const reason =
-    cause.kind === 'interrupted' ? t`interrupted` : withoutFullStop(printable(cause.reason));
-  if (cause.kind !== 'waiting' && cause.kind !== 'not-yet') return reason;
-  const until = formatMoment(cause.untilMs);
-  return t`${reason} (until ${until})`;
+/** What a push was to send: incomplete finds, and the number of entries that are still left. */
+type Expected = { readonly drafts: readonly string[]; readonly left: () => number };
+
+type Remaining = ReturnType<typeof countRemainingAfterPush>;
+
+/** Says what waits for what. */
+function warnOfWaiting({ terminal }: Context, remaining: Remaining): void {
+  const { forImport, forDropped } = remaining.waiting;
+  if (forDropped > 0) {
+    const finds = remaining.droppedWithDependents.join(', ');
+    terminal.warn(
+      t`Numbers or photographs wait for finds that were dropped (${finds}): queue these again with \`${cmd`pas resolve`} FIND --resend\`, or remove them.`,
+    );
+  } else if (forImport > 0)
+    terminal.warn(t`Numbers or photographs wait for their finds, which were not sent.`);
 }
 
 function summarise(
   context: Context,
   outbox: Outbox,
-  drafts: readonly string[],
+  { drafts, left }: Expected,
   result: PushResult & { readonly atRest?: boolean },
 ): ExitReason {
   const { terminal } = context;
-  const { totals, held, stillNonConforming } = countRemainingAfterPush(outbox, result);
+  const remaining = countRemainingAfterPush(outbox, result);
+  const { totals, held, stillNonConforming } = remaining;
   const { uncertain, queued } = totals;
   const { accepted, refused, throttled, locked, stopCause } = result;
   const requests = formatRequestCount(result.requests);
@@ -316,7 +293,7 @@ function summarise(
   const delayed = throttled + locked > 0 ? `, ${t`${throttled} throttled, ${locked} locked`}` : '';
   terminal.printLine(`${outcome}; ${effort}${delayed}.`);
   if (stopCause !== undefined && result.atRest !== true) {
-    const why = stopText(stopCause);
+    const why = formatStopCause(stopCause);
     terminal.warn(t`Stopped: ${why}. Entries that were not sent stay queued.`);
   }
   if (held > 0) terminal.warn(formatHeldCount(held));
@@ -332,37 +309,25 @@ function summarise(
     requests: result.requests,
     throttled,
     locked,
-    left_out: result.leftOut.map(({ kind, project, record, status, reason }) => ({
+    left_out: result.leftOut.map(({ kind, project, status, reason }) => ({
       kind,
       project,
-      record,
       status,
       reason,
     })),
     elapsed_ms: Math.round(result.elapsedMs),
   });
   if (uncertain + held > 0) return 'uncertain';
-  const circuits = result.leftOut.map(exitOfCircuit);
-  if (circuits.includes('notAllowed')) return 'notAllowed';
-  switch (stopCause?.kind) {
-    case 'not-allowed':
-      return 'notAllowed';
-    case 'new-people':
-      return 'dataRefused';
-    case 'interrupted':
-      if (result.atRest !== true || queued > 0) return 'interrupted';
-      return totals.refused > 0 ? 'dataRefused' : 'done';
-    case 'closed':
-    case 'unreachable':
-    case 'waiting':
-    case 'not-yet':
-    case 'in-doubt':
-      return 'unavailable';
-    case undefined:
-      if (circuits.includes('unavailable')) return 'unavailable';
-      if (totals.refused > 0 || circuits.length > 0 || drafts.length > 0) return 'dataRefused';
-      return warnNonConforming(context, stillNonConforming) ? 'outsideContract' : 'done';
+  const hasSentAll = result.atRest === true && queued === 0;
+  if (hasSentAll && stopCause?.kind === 'interrupted')
+    return totals.refused > 0 ? 'dataRefused' : 'done';
+  if (stopCause !== undefined) return STOP_REASONS[stopCause.kind];
+  if (totals.refused > 0 || result.leftOut.length > 0 || drafts.length > 0) return 'dataRefused';
+  if (left() > 0) {
+    warnOfWaiting(context, remaining);
+    return 'dataRefused';
   }
+  return warnNonConforming(context, stillNonConforming) ? 'outsideContract' : 'done';
 }
 
 function formatHeldCount(count: number): string {
@@ -371,15 +336,6 @@ function formatHeldCount(count: number): string {
     `${count} entries are held: answer the question about each first.`,
     count,
   );
-}
-
-/**
- * Returns the exit reason of an open circuit: a refusal for a project; else unavailable, unless the
- * status says more.
- */
-function exitOfCircuit({ project, record, status }: OpenCircuit): ExitReason {
-  if (project !== null || record !== null || status === 404 || status === 422) return 'dataRefused';
-  return status === 403 ? 'notAllowed' : 'unavailable';
 }
 
 function warnNonConforming({ terminal }: Context, count: number): boolean {

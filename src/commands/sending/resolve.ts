@@ -15,74 +15,78 @@ import {
   openHarvestClient,
   withoutHarvesting,
 } from '../../context/open-service.ts';
-import { withLockIfFree } from '../../context/other-outboxes.ts';
-import { STATE_WORDS } from '../../flows/finds/entry-words.ts';
+import { withLockIfFree } from '../../context/outbox-places.ts';
 import { asIdent } from '../../flows/queue/resolve-finds.ts';
-import { findRecordProblem, lookUpRecord } from '../../flows/reconcile/compare-record.ts';
+import type { Entry, ImportEntry } from '../../outbox/entry.ts';
+import type { Outbox } from '../../outbox/open-outbox.ts';
+import { findRecordProblem, lookUpRecord } from '../../push/compare-record.ts';
 import {
   type Decision,
   type OpenDecision,
   openDecision,
   resolveEntries,
-  undoDecision,
-} from '../../flows/reconcile/resolve-entries.ts';
-import type { Entry, ImportEntry } from '../../outbox/entry.ts';
-import type { Outbox } from '../../outbox/open-outbox.ts';
+} from '../../push/resolve-entries.ts';
 import { choose } from '../../ui/prompt.ts';
-import { printable } from '../../ui/terminal.ts';
 import { defineCommand, parseWholeNumber, type Runner } from '../command.ts';
 
 type ResolveOptions = GlobalOptions & {
   readonly created?: string;
   readonly resend?: boolean;
   readonly drop?: boolean;
-  readonly undo?: boolean;
   readonly entry?: number;
   readonly yes?: boolean;
 };
 
 export function register(program: Command, run: Runner): void {
   defineCommand(program, {
-    name: 'resolve <find>',
+    name: 'resolve <find...>',
     summary: t`Resolve uncertain entries after checking the service; resend or drop refused ones.`,
     examples: [
       'pas resolve K-017',
       'pas resolve K-017 --created C-202400101-N00042',
-      'pas resolve K-017 --undo',
+      'pas resolve K-017 K-018 --resend',
     ],
   })
     .option('--created <identifier>', t`the service has it, as the record with this identifier`)
     .option('--resend', t`the service does not have it: send it again`)
     .option('--drop', t`do not send it; importing the table again does not change that`)
-    .option('--undo', t`undo the last decision, unless something was sent because of it`)
     .option(
       '--entry <n>',
       t`only this entry, by the number shown in \`${cmd`pas status`}\``,
       parseWholeNumber,
     )
     .option('--yes', t`do not ask whether the record belongs to the find`)
-    .action((find: string, options: ResolveOptions) =>
-      run(options, (context) => resolve(context, find, options)),
+    .action((finds: string[], options: ResolveOptions) =>
+      run(options, (context) => resolve(context, finds, options)),
     );
 }
 
 async function resolve(
   context: Context,
-  name: string,
+  names: readonly string[],
   options: ResolveOptions,
 ): Promise<ExitReason> {
+  const isForOne = options.created !== undefined || options.entry !== undefined;
+  const isSaid = options.resend === true || options.drop === true;
+  if (names.length > 1 && (isForOne || !isSaid))
+    throw new UsageError(t`Several finds can be resolved with --resend or --drop only.`);
+  for (const name of names) await resolveOne(context, name, options);
+  return 'done';
+}
+
+async function resolveOne(context: Context, name: string, options: ResolveOptions): Promise<void> {
   const { terminal } = context;
   const outbox = await context.openOutbox();
+  outbox.command.words = 'resolve';
   const entryId = options.entry;
   const decisions = parseDecisions(options);
-  if (options.undo === true && decisions.length === 0) return undo(context, outbox, name);
   const [only] = decisions;
-  if (decisions.length > 1 || options.undo === true)
-    throw new UsageError(t`Use one of --created IDENT, --resend, --drop and --undo.`);
+  if (decisions.length > 1)
+    throw new UsageError(t`Use one of --created IDENT, --resend and --drop.`);
   const open =
     only === undefined || only.kind === 'created' ? openDecision(outbox, name, entryId) : undefined;
   const decision = only ?? (open && (await ask(context, outbox, name, open, entryId)));
-  if (decision === undefined) return 'done';
+  if (decision === undefined) return;
   if (decision.kind === 'created' && open !== undefined)
     await checkRecord(context, outbox, name, open.entry, decision.identCely, options);
 
@@ -103,14 +107,11 @@ async function resolve(
     ),
   );
   if (waiting !== undefined) printWaiting(context, name, waiting);
-  terminal.note(
-    t`To undo this, unless something was sent because of it: ${cmd`pas resolve ${name} --undo`}`,
-  );
+  terminal.note(t`To undo this, unless something was sent because of it: ${cmd`pas undo`}`);
   terminal.printValue({
     find: name,
     settled: settled.map((entry) => ({ entry: entry.id, kind: entry.kind })),
   });
-  return 'done';
 }
 
 function parseDecisions({ created, resend, drop }: ResolveOptions): Decision[] {
@@ -121,22 +122,6 @@ function parseDecisions({ created, resend, drop }: ResolveOptions): Decision[] {
     ...(resend === true ? [{ kind: 'resend' } as const] : []),
     ...(drop === true ? [{ kind: 'drop' } as const] : []),
   ];
-}
-
-function undo(context: Context, outbox: Outbox, name: string): ExitReason {
-  const { terminal } = context;
-  const { decision, entries } = undoDecision(outbox, name, withLockIfFree(context));
-  for (const entry of entries) {
-    const what = printable(entry.kind === 'photo' ? entry.photograph.name : name);
-    const now = STATE_WORDS[entry.state];
-    terminal.printLine(t`${what}: the decision was undone; the entry is ${now} again.`);
-  }
-  terminal.printValue({
-    find: name,
-    undone: decision,
-    entries: entries.map(({ id, kind, state }) => ({ entry: id, kind, state })),
-  });
-  return 'done';
 }
 
 function printWaiting({ terminal }: Context, name: string, waiting: number): void {

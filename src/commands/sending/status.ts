@@ -9,12 +9,13 @@ import { readSharedPause } from '../../context/pacing.ts';
 import { formatEntry, KIND_WORDS, STATE_WORDS } from '../../flows/finds/entry-words.ts';
 import {
   getOutboxStatus,
+  isPushRunning,
   isVocabularyEmpty,
   type NewPerson,
 } from '../../flows/finds/outbox-status.ts';
-import { explainUncertain, findReassignment } from '../../flows/reconcile/uncertain-text.ts';
 import type { Entry } from '../../outbox/entry.ts';
 import type { Delay, Waiting } from '../../outbox/overview.ts';
+import { explainUncertain, findReassignment } from '../../push/uncertain-text.ts';
 import { printable } from '../../ui/terminal.ts';
 import { defineCommand, type Runner } from '../command.ts';
 import {
@@ -138,6 +139,11 @@ async function makeNextSteps(
   const last: NextStep[] = [];
   const isAnyoneNew = people.some(({ isAccepted }) => !isAccepted);
   const send = isAnyoneNew ? cmd`pas push --accept-new-people` : cmd`pas push`;
+  if (state.sending > 0 && !isPushRunning(context.pushLock()))
+    last.push({
+      title: t`A push was interrupted. Look up what it sent:`,
+      commands: [cmd`pas push`],
+    });
   if (state.sendable > 0) last.push({ title: t`Send what is queued:`, commands: [send] });
   if (state.isAllDone) {
     const look = findOwnHarvestBase(context) === undefined ? cmd`pas list` : cmd`pas pull`;

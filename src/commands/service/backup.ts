@@ -75,7 +75,7 @@ async function runBackup(
   terminal.note(t`The copy does not contain profiles, passwords or vocabularies.`);
   const { name } = context.getProfile();
   terminal.note(
-    t`Restore it with ${cmd`pas restore --profile ${name} ${file}`}: the journal adds what was sent since.`,
+    t`Restore it with ${cmd`pas restore --profile ${name} ${file}`}: the ledger adds what was sent since.`,
   );
   terminal.printValue({
     file: target,

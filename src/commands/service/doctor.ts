@@ -13,6 +13,7 @@ import {
   SECRET_PLACE_TEXTS,
 } from '../../context/open-service.ts';
 import { checkPacing, openPace, readSharedPause } from '../../context/pacing.ts';
+import { getBinding } from '../../context/profile-outbox.ts';
 import {
   type Check,
   checkDatabase,
@@ -27,32 +28,36 @@ import {
   passCheck,
 } from '../../flows/checks/check-machine.ts';
 import {
-  checkFence,
-  checkJournal,
+  checkContents,
   checkLease,
+  checkLedger,
   checkLocks,
   checkPhotographs,
+  checkPlace,
   checkRows,
 } from '../../flows/checks/check-outbox.ts';
+import { describeOutbox, repairOutbox } from '../../flows/outbox/describe-outbox.ts';
 import type { Exchange } from '../../http/exchange.ts';
 import { padText } from '../../text/characters.ts';
 import { printable } from '../../ui/terminal.ts';
 import { defineCommand, type Runner } from '../command.ts';
 import { INSTANCE_WORDS } from '../result-texts.ts';
 
-type DoctorOptions = GlobalOptions & { readonly offline?: boolean };
+type DoctorOptions = GlobalOptions & { readonly offline?: boolean; readonly repair?: boolean };
 
 export function register(program: Command, run: Runner): void {
   defineCommand(program, {
     name: 'doctor',
-    summary: t`Check everything that a push needs and show how to fix each problem. Changes nothing.`,
+    summary: t`Check everything that a push needs and show how to fix each problem.`,
     examples: ['pas doctor', 'pas doctor --offline --json'],
   })
     .option('--offline', t`check only what needs no network`)
+    .option('--repair', t`remove what is damaged in the outbox, and add what the ledger has`)
     .action((options: DoctorOptions) => run(options, (context) => runDoctor(context, options)));
 }
 
 async function runDoctor(context: Context, options: DoctorOptions): Promise<ExitReason> {
+  if (options.repair === true) await repair(context);
   const checks: Check[] = [];
   const add = (...more: readonly Check[]): void => {
     printChecks(context, more);
@@ -61,6 +66,7 @@ async function runDoctor(context: Context, options: DoctorOptions): Promise<Exit
   for (const check of checkMachine(context)) add(check);
   const sound = checks.every(({ name, level }) => name !== 'outbox' || level === 'ok');
   let profile: Profile | undefined;
+  let hasOutbox = false;
   try {
     profile = context.getProfile();
   } catch (thrown) {
@@ -69,7 +75,7 @@ async function runDoctor(context: Context, options: DoctorOptions): Promise<Exit
   if (profile !== undefined) {
     add(...(await checkProfile(context, profile)));
     // Missing files are not created.
-    const hasOutbox =
+    hasOutbox =
       sound &&
       profile.outbox !== undefined &&
       existsSync(context.getOutboxPlaces(profile.outbox).outboxFile);
@@ -104,8 +110,46 @@ async function runDoctor(context: Context, options: DoctorOptions): Promise<Exit
       ),
     );
   }
-  return conclude(context, checks);
+  return conclude(context, checks, hasOutbox);
 }
+
+/** Repairs the ledger and the outbox of the profile; nothing where it has none. */
+async function repair(context: Context): Promise<void> {
+  const { terminal, clock } = context;
+  const { outbox: id } = context.getProfile();
+  if (id === undefined) return;
+  const { outboxFile } = context.getOutboxPlaces(id);
+  if (!existsSync(outboxFile)) return;
+  const { ledgerAside, outboxAside, damaged, drafts, corrected } = await repairOutbox({
+    lock: context.pushLock(),
+    ledgerFile: context.getLedgerPlaces().ledgerFile,
+    outboxFile,
+    clock,
+    open: () => context.openOutboxById(id, getBinding(context.getProfile())),
+  });
+  if (ledgerAside !== undefined)
+    terminal.warn(t`The damaged ledger is now ${ledgerAside}. It is made again from the outbox.`);
+  if (outboxAside !== undefined)
+    terminal.warn(
+      t`The damaged outbox is now ${outboxAside}. What can be read of it is in a new one.`,
+    );
+  warnOfFinds(
+    damaged,
+    (names) =>
+      t`What was damaged is removed, and the ledger added what it has. Check these finds, and import or edit again what they lack: ${names}`,
+  );
+  warnOfFinds(
+    drafts,
+    (names) => t`Their documents were damaged; \`${cmd`pas validate`}\` makes them again: ${names}`,
+  );
+  warnOfFinds(corrected, (names) => t`The stored states of ${names} were wrong.`);
+
+  function warnOfFinds(finds: readonly string[], say: (names: string) => string): void {
+    if (finds.length > 0) terminal.warn(say(finds.slice(0, MAX_NAMED).join(', ')));
+  }
+}
+
+const MAX_NAMED = 20;
 
 const NEEDS_NETWORK: readonly string[] = [
   'service',
@@ -126,7 +170,12 @@ const GRAVEST_FIRST: readonly ExitReason[] = [
   'outsideContract',
 ];
 
-function conclude({ terminal }: Context, checks: readonly Check[]): ExitReason {
+async function conclude(
+  context: Context,
+  checks: readonly Check[],
+  hasOutbox: boolean,
+): Promise<ExitReason> {
+  const { terminal } = context;
   const reasons = checks.flatMap(({ level, reason }) => (level === 'problem' ? [reason] : []));
   const good = reasons.length === 0;
   const all = checks.every(({ level }) => level !== 'unchecked');
@@ -143,10 +192,34 @@ function conclude({ terminal }: Context, checks: readonly Check[]): ExitReason {
       message,
       todo: todo ?? null,
     })),
+    outbox: hasOutbox ? await toOutboxJson(context) : null,
   });
   return good
     ? 'done'
     : (GRAVEST_FIRST.find((reason) => reasons.includes(reason)) ?? 'dataRefused');
+}
+
+/** Returns the outbox for programs; null where it cannot be read, which a check says. */
+async function toOutboxJson(context: Context): Promise<Record<string, unknown> | null> {
+  try {
+    const outbox = await context.openOutbox();
+    const described = describeOutbox(outbox, context.getMachineId());
+    const { header, user, place, ...counts } = described;
+    return {
+      id: header.outbox,
+      file: outbox.path,
+      service: header.address,
+      kind: header.kind,
+      account: header.account,
+      user: user ?? null,
+      ledger: context.getLedgerPlaces().ledgerFile,
+      place: place ?? null,
+      ...counts,
+    };
+  } catch (thrown) {
+    if (thrown instanceof PasError) return null;
+    throw thrown;
+  }
 }
 
 /** Runs one after the other, since a large database takes its time. */
@@ -157,11 +230,7 @@ function* checkMachine(context: Context): Generator<Check> {
   yield checkHome(places.home);
   yield checkSpace(places.home);
   yield checkPermissions([places.home, places.paceFile]);
-  yield checkDatabase(
-    'outbox',
-    outboxFile,
-    t`Restore the last backup: ${cmd`pas restore`} FILE --replace moves the damaged file aside.`,
-  );
+  yield checkDatabase('outbox', outboxFile);
   yield checkDatabase(
     'vocabulary-file',
     places.vocabularyFile,
@@ -189,14 +258,17 @@ function getOutboxPath(context: Context): string {
 }
 
 async function checkOutbox(context: Context): Promise<Check[]> {
-  const { journalFile, locksFolder, layout } = context.getJournalPlaces();
+  const { ledgerFile, locksFolder, layout } = context.getLedgerPlaces();
   return [
     await attemptCheck('rows', async () => checkRows(await context.openOutbox())),
-    await attemptCheck('journal', async () => checkJournal(journalFile, layout)),
+    await attemptCheck('contents', async () =>
+      checkContents(describeOutbox(await context.openOutbox(), context.getMachineId())),
+    ),
+    await attemptCheck('ledger', async () => checkLedger(ledgerFile, layout)),
     await attemptCheck('locks', async () => checkLocks(locksFolder)),
     await attemptCheck('lease', async () => checkLease(context.pushLock())),
     await attemptCheck('belongs-to', async () =>
-      checkFence(await context.openOutbox(), context.getMachineId()),
+      checkPlace(await context.openOutbox(), context.getMachineId()),
     ),
   ];
 }
@@ -317,7 +389,8 @@ const CHECK_WORDS: Readonly<Record<string, Message>> = {
   'vocabulary-file': msg`vocabulary-file`,
   profile: msg`profile`,
   secrets: msg`secrets`,
-  journal: msg`journal`,
+  contents: msg`contents`,
+  ledger: msg`ledger`,
   locks: msg`locks`,
   lease: msg`lease`,
   'belongs-to': msg`belongs to`,

@@ -8,23 +8,26 @@ import { formatIssuePlace } from '../../base/issue.ts';
 import { msgid, ngettext, t } from '../../base/language.ts';
 import { cmd } from '../../base/message.ts';
 import type { Context, GlobalOptions } from '../../context/context.ts';
+import { openPush } from '../../context/open-push.ts';
 import { openValidation } from '../../context/validation.ts';
 import {
   assertTraining,
   collectRehearsed,
+  copyForRehearsal,
   listProjectCodes,
   parseProjectCode,
   type RehearsalResult,
   selectFindsToCopy,
   selectFindsToRehearse,
 } from '../../flows/outbox/rehearsal.ts';
-import { copyFinds } from '../../flows/queue/copy-finds.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
 import type { StoredFind } from '../../outbox/stored-finds.ts';
+import { pushAll } from '../../push/push-all.ts';
+import { ENTRY_KINDS } from '../../push/push-result.ts';
 import { printable, requireConfirmation } from '../../ui/terminal.ts';
 import { collect, defineCommand, type Runner } from '../command.ts';
-import { formatFindCount } from '../result-texts.ts';
-import { pushCommand } from '../sending/push.ts';
+import { formatFindCount, formatStopCause, STOP_REASONS } from '../result-texts.ts';
+import { showPush } from '../sending/push-progress.ts';
 
 type RehearseOptions = GlobalOptions & {
   readonly to?: string;
@@ -166,8 +169,9 @@ async function composeProjectMap(
 }
 
 /**
- * Uses an outbox of its own for each rehearsal, so that it can be repeated; it is removed
- * afterwards.
+ * Uses an outbox and a ledger of its own for each rehearsal, so that it can be repeated; both are
+ * removed afterwards.
+ * @returns the results, and the exit reason where nothing was sent
  */
 async function sendCopies(
   context: Context,
@@ -192,11 +196,11 @@ async function sendCopies(
     terminal: quiet,
     outboxesFolder: folder,
     outboxId: id,
-    journal: 'beside',
+    ledger: 'beside',
   });
   try {
     const to = await training.openOutboxToPush();
-    const copies = await copyFinds(from, to, finds, {
+    await copyForRehearsal(from, to, finds, {
       validate: await openValidation(training),
       photosFolders: {
         from: context.getOutboxPlaces().photosFolder,
@@ -204,21 +208,33 @@ async function sendCopies(
       },
       projects,
     });
-    // No lookup: records of an earlier rehearsal are equal to these.
-    const ended = await pushCommand(training, [], {
-      yes: true,
-      look: false,
-      onQuestion: 'send',
-      acceptNewPeople: true,
-    });
+    const ended = await push(training, to);
     const mapped = finds.filter((find) =>
       listProjectCodes(from, [find]).every((project) => projects.has(project)),
     );
-    return [collectRehearsed(to, copies, new Set(mapped.map(({ localId }) => localId))), ended];
+    return [collectRehearsed(to, finds, new Set(mapped.map(({ localId }) => localId))), ended];
   } finally {
     await training.close();
     rmSync(join(folder, id), { recursive: true, force: true });
   }
+}
+
+/** @returns the exit reason where nothing was sent */
+async function push(training: Context, outbox: Outbox): Promise<ExitReason> {
+  const { end, ...progress } = showPush(training, outbox, false);
+  const { stopCause } = await pushAll({
+    ...(await openPush(training)),
+    ...progress,
+    kinds: ENTRY_KINDS,
+    recordKeys: undefined,
+    limit: undefined,
+    // Records of an earlier rehearsal are equal to these.
+    onQuestion: 'send',
+  }).finally(end);
+  if (stopCause === undefined) return 'dataRefused';
+  const why = formatStopCause(stopCause);
+  training.terminal.warn(t`Stopped: ${why}.`);
+  return STOP_REASONS[stopCause.kind];
 }
 
 function print(

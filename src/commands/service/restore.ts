@@ -4,7 +4,7 @@ import { type ExitReason, UsageError } from '../../base/errors.ts';
 import { formatMoment, msgid, ngettext, t } from '../../base/language.ts';
 import { cmd } from '../../base/message.ts';
 import type { Context, GlobalOptions } from '../../context/context.ts';
-import { makeOutboxPlaceLookup, setProfileOutbox } from '../../context/other-outboxes.ts';
+import { listOutboxPlaces, setProfileOutbox } from '../../context/outbox-places.ts';
 import { type RestoreResult, restoreOutbox } from '../../flows/outbox/restore-outbox.ts';
 import { printable } from '../../ui/terminal.ts';
 import { defineCommand, type Runner } from '../command.ts';
@@ -16,7 +16,7 @@ const MAX_NAMED = 20;
 export function register(program: Command, run: Runner): void {
   defineCommand(program, {
     name: 'restore <file>',
-    summary: t`Restore a backup as the outbox. The journal of this machine adds what was sent since.`,
+    summary: t`Restore a backup as the outbox. The ledger of this machine adds what was sent since.`,
     examples: ['pas restore /media/card/outbox.sqlite', 'pas restore evening.sqlite --replace'],
   })
     .option('--replace', t`replace an outbox that has finds; the old outbox is moved aside`)
@@ -34,9 +34,10 @@ async function restore(context: Context, file: string, options: RestoreFlags): P
   const progress = terminal.startProgress(t`Reading the photographs`);
   const restored = await restoreOutbox({
     clock,
-    getPlace: makeOutboxPlaceLookup(context),
+    getPlace: listOutboxPlaces(context),
     backup: resolve(context.cwd, file),
     outboxesFolder: places.outboxesFolder,
+    current: context.getConfig().profiles.get(name)?.outbox?.toString(),
     service: { address: baseUrl, profile: name },
     replace: options.replace === true,
     assignOutbox: (id) => setProfileOutbox(context, id),
@@ -48,9 +49,10 @@ async function restore(context: Context, file: string, options: RestoreFlags): P
     outbox: restored.id,
     finds: restored.finds,
     uncertain: restored.uncertain,
-    journal_events: restored.merged.events,
-    journal_finds: restored.merged.restoredFinds,
+    ledger_facts: restored.united.facts,
+    ledger_finds: restored.united.arrived.size,
     put_aside: restored.aside ?? null,
+    lost: restored.lost,
     photos_copied: restored.photosCopied,
     photos_missing: restored.missing.map(({ localId, identCely, photograph }) => ({
       find: localId ?? identCely,
@@ -73,10 +75,16 @@ function print(context: Context, restored: RestoreResult): void {
       finds,
     ),
   );
-  printMerged(context, restored);
+  printUnited(context, restored);
   if (aside !== undefined) {
     const place = printable(aside);
     terminal.printLine(t`The previous outbox is in ${place}.`);
+  }
+  if (restored.lost.length > 0) {
+    const names = restored.lost.slice(0, MAX_NAMED).map(printable).join(', ');
+    terminal.warn(
+      t`The backup does not have these finds, which were not sent: ${names}. They are only in the previous outbox.`,
+    );
   }
   if (photosCopied > 0)
     terminal.printLine(
@@ -100,14 +108,15 @@ function print(context: Context, restored: RestoreResult): void {
   );
 }
 
-function printMerged({ terminal }: Context, { merged, journalProblem }: RestoreResult): void {
-  const { events, restoredFinds } = merged;
-  if (journalProblem !== undefined) terminal.warn(t`The journal added nothing: ${journalProblem}`);
-  if (events === 0) return;
-  const added = ngettext(msgid`${events} event`, `${events} events`, events);
-  const finds = ngettext(msgid`${restoredFinds} find`, `${restoredFinds} finds`, restoredFinds);
+function printUnited({ terminal }: Context, { united, ledgerProblem }: RestoreResult): void {
+  const { facts } = united;
+  const foundCount = united.arrived.size;
+  if (ledgerProblem !== undefined) terminal.warn(t`The ledger added nothing: ${ledgerProblem}`);
+  if (facts === 0) return;
+  const added = ngettext(msgid`${facts} fact`, `${facts} facts`, facts);
+  const finds = ngettext(msgid`${foundCount} find`, `${foundCount} finds`, foundCount);
   terminal.printLine(
-    t`The journal added what was sent since: ${added}, with ${finds} that the backup did not have.`,
+    t`The ledger added what was sent since: ${added}, with ${finds} that the backup did not have.`,
   );
 }
 

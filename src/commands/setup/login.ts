@@ -13,15 +13,16 @@ import {
   redactPassword,
   SECRET_PLACE_TEXTS,
 } from '../../context/open-service.ts';
+import { joinOutboxOfAccount } from '../../context/outbox-places.ts';
 import { savePacingPassword } from '../../context/pacing.ts';
+import type { Account } from '../../pas-api/session.ts';
 import {
   acceptAccount,
   fetchAccount,
   ROLE_WORDS,
   type Signer,
   signIn,
-} from '../../flows/push/resolve-account.ts';
-import type { Account } from '../../pas-api/session.ts';
+} from '../../push/account.ts';
 import { printable } from '../../ui/terminal.ts';
 import { defineCommand, type Runner } from '../command.ts';
 
@@ -91,6 +92,7 @@ export async function login(context: Context, options: LoginOptions): Promise<Ex
   });
   if (options.username !== undefined || profile.username === undefined)
     saveUsername(context, username);
+  await joinEarlierOutbox(context, account);
   const who = formatAccount(account);
   context.terminal.printLine(t`Signed in to ${profile.baseUrl} as ${who}.`);
   await warnOfOtherUser(
@@ -101,6 +103,16 @@ export async function login(context: Context, options: LoginOptions): Promise<Ex
   await enableHarvestAuth(context, { username, password, identCely: account.identCely });
   report(context, account, context.secrets.getPlace(owner));
   return 'done';
+}
+
+/** A data home has one outbox for a service and account. */
+async function joinEarlierOutbox(context: Context, { identCely }: Account): Promise<void> {
+  const united = await joinOutboxOfAccount(context, identCely);
+  if (united === undefined) return;
+  const foundCount = united.arrived.size;
+  context.terminal.note(
+    t`This account has an outbox here already: the finds of this one are in it now (${foundCount}).`,
+  );
 }
 
 /** Enables the harvest of the account: a push can look for existing records only with it. */

@@ -117,10 +117,7 @@ async function remove(context: Context, name: string, yes: boolean): Promise<Exi
   });
   terminal.printLine(t`Profile ${name} is removed.`);
   const folder = outbox === undefined ? undefined : context.getOutboxPlaces(outbox).folder;
-  if (folder !== undefined && existsSync(folder))
-    terminal.note(
-      t`Its outbox stays in ${folder}. \`${cmd`pas outbox show --all`}\` lists all outboxes.`,
-    );
+  if (folder !== undefined && existsSync(folder)) terminal.note(t`Its outbox stays in ${folder}.`);
   terminal.printValue({ removed: name });
   return 'done';
 }

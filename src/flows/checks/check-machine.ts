@@ -3,7 +3,7 @@ import { basename, dirname, join } from 'node:path';
 import { type ExitReason, PasError } from '../../base/errors.ts';
 import { t } from '../../base/language.ts';
 import { cmd, type Message, quoteShellWord } from '../../base/message.ts';
-import { toDatabaseError } from '../../store/database.ts';
+import { DAMAGE_HINT, toDatabaseError } from '../../store/database.ts';
 import { findDamage } from '../../store/database-file.ts';
 import { isAccessibleToOthers } from '../../store/folder.ts';
 import { joinAlternatives } from '../../text/names.ts';
@@ -185,7 +185,7 @@ function listOpenToOthers(path: string): string[] {
 }
 
 /** @param todo remedy for a damaged file */
-export function checkDatabase(name: string, path: string, todo: Message): Check {
+export function checkDatabase(name: string, path: string, todo: Message = DAMAGE_HINT): Check {
   if (!existsSync(path)) return passCheck(name, t`${path} does not exist yet`);
   try {
     const damage = findDamage(path).join('; ');

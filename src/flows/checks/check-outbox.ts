@@ -3,17 +3,31 @@ import { msgid, ngettext, t } from '../../base/language.ts';
 import { cmd } from '../../base/message.ts';
 import { assertSound } from '../../outbox/backup-copy.ts';
 import { listUnsentPhotoEntries } from '../../outbox/entry-queries.ts';
+import { assertSoundLedger } from '../../outbox/ledger.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
 import { isPushRunning } from '../../outbox/push-lock.ts';
+import { getPlace } from '../../outbox/unite.ts';
 import { openContentStore } from '../../store/content-store.ts';
 import { isLockingReliable } from '../../store/lock-file.ts';
-import { getFence } from '../outbox/fence.ts';
-import { type Check, checkDatabase, makeProblem, passCheck } from './check-machine.ts';
+import type { Description } from '../outbox/describe-outbox.ts';
+import { type Check, checkDatabase, makeFailed, makeProblem, passCheck } from './check-machine.ts';
 
-/** Checks each row of the outbox by its checksum. @throws DatabaseError where one is damaged */
+/**
+ * Checks each fact of the outbox by its id.
+ * @throws DatabaseError where one is damaged
+ */
 export function checkRows(outbox: Outbox): Check {
   assertSound(outbox);
-  return passCheck('rows', t`every find, entry and event of the outbox matches its checksum`);
+  return passCheck('rows', t`every fact of the outbox is as it was written`);
+}
+
+/** Shows the service and account of the outbox, and its counts. */
+export function checkContents({ header, user, finds, unsent }: Description): Check {
+  const { address } = header;
+  const account = user ?? t`no account has signed in yet`;
+  const found = ngettext(msgid`${finds} find`, `${finds} finds`, finds);
+  const left = ngettext(msgid`${unsent} entry not sent`, `${unsent} entries not sent`, unsent);
+  return passCheck('contents', t`for ${address} (${account}): ${found}, ${left}`);
 }
 
 export function checkLease(lock: Parameters<typeof isPushRunning>[0]): Check {
@@ -62,14 +76,19 @@ export function checkPhotographs(
   );
 }
 
-/** Checks that the journal is readable, and reports its size and place. */
-export function checkJournal(file: string, layout: 'state' | 'beside'): Check {
-  if (!existsSync(file)) return passCheck('journal', t`${file} does not exist yet`);
-  const todo = t`Rebuild it from its readable part and from the outboxes: ${cmd`pas outbox check`}`;
-  const { level, message } = checkDatabase('journal', file, todo);
-  if (level !== 'ok') return makeProblem('journal', message, todo, 'config');
+/** Checks each fact of the ledger, and reports its size and place. */
+export function checkLedger(file: string, layout: 'state' | 'beside'): Check {
+  if (!existsSync(file)) return passCheck('ledger', t`${file} does not exist yet`);
+  const todo = t`Move it aside, and make it again from the outboxes: ${cmd`pas doctor --repair`}`;
+  const { level, message } = checkDatabase('ledger', file, todo);
+  if (level !== 'ok') return makeProblem('ledger', message, todo, 'config');
+  try {
+    assertSoundLedger(file);
+  } catch (thrown) {
+    return makeProblem('ledger', makeFailed('ledger', thrown).message, todo, 'config');
+  }
   return passCheck(
-    'journal',
+    'ledger',
     layout === 'state'
       ? t`${message}, for all outboxes of this machine`
       : t`${message}, beside its outbox`,
@@ -92,28 +111,28 @@ export function checkLocks(folder: string): Check {
  * Checks that a push from this machine is permitted.
  * @param machine identifier of this machine; empty where it has none
  */
-export function checkFence(outbox: Outbox, machine: string): Check {
-  const { journal, journalProblem } = outbox;
-  if (journalProblem !== undefined) {
-    const todo = journalProblem.hint ?? t`Correct it and run \`${cmd`pas doctor`}\` again.`;
-    return makeProblem('belongs-to', journalProblem.message, todo, journalProblem.exitReason);
+export function checkPlace(outbox: Outbox, machine: string): Check {
+  const { ledger, ledgerProblem } = outbox;
+  if (ledgerProblem !== undefined) {
+    const todo = ledgerProblem.hint ?? t`Correct it and run \`${cmd`pas doctor`}\` again.`;
+    return makeProblem('belongs-to', ledgerProblem.message, todo, ledgerProblem.exitReason);
   }
-  const fence = journal === undefined ? 'new' : getFence(outbox, machine).kind;
-  switch (fence) {
+  const place = ledger === undefined ? 'new' : getPlace(outbox, machine).kind;
+  switch (place) {
     case 'own':
       return passCheck('belongs-to', t`the outbox is pushed from this machine`);
     case 'new':
       return passCheck('belongs-to', t`the outbox has not been pushed yet`);
-    case 'lost-journal':
+    case 'lost-ledger':
       return passCheck(
         'belongs-to',
-        t`the journal of this outbox is missing; the next push searches the service first`,
+        t`the ledger that the outbox was pushed with is missing; the next push searches the service first`,
       );
     case 'foreign':
       return makeProblem(
         'belongs-to',
-        t`The outbox was pushed from another machine or with another journal.`,
-        t`If you no longer push from there: ${cmd`pas outbox adopt --yes`}`,
+        t`The outbox was pushed from another place.`,
+        t`If you no longer push from there: ${cmd`pas push --take-over`}`,
       );
   }
 }

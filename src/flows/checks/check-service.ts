@@ -10,11 +10,11 @@ import type { Outbox } from '../../outbox/open-outbox.ts';
 import { countAboveResearcher, hasAcceptedNaming } from '../../outbox/overview.ts';
 import { parseErrorBody } from '../../pas-api/error-body.ts';
 import { type Account, makeUserInfoRequest, type Session } from '../../pas-api/session.ts';
+import { type Asker, askAccess } from '../../push/access.ts';
+import { fetchAccount, ROLE_WORDS } from '../../push/account.ts';
 import { withoutFullStop } from '../../text/characters.ts';
 import type { Vocabulary } from '../../vocabulary/term.ts';
 import { listHarvests } from '../../vocabulary/terms.ts';
-import { type Asker, askAccess } from '../push/peer-check.ts';
-import { fetchAccount, ROLE_WORDS } from '../push/resolve-account.ts';
 import {
   type Check,
   makeFailed,

@@ -1,6 +1,6 @@
 import { type Message, msg } from '../../base/message.ts';
 import type { EntryKind, EntryState } from '../../outbox/entry.ts';
-import type { EvidenceVerdict } from '../../outbox/record-events.ts';
+import type { EvidenceVerdict } from '../../outbox/entry-facts.ts';
 
 export { ENTRY_STATES } from '../../outbox/entry.ts';
 

@@ -1,8 +1,7 @@
 import type { FindElements } from '../../find/fields.ts';
 import type { Entry } from '../../outbox/entry.ts';
-import { listEntriesOfFind } from '../../outbox/entry-queries.ts';
+import { getLatestNumber, listEntriesOfFind } from '../../outbox/entry-queries.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
-import { getLatestNumber } from '../../outbox/ownership.ts';
 import { countFinds, iterateFinds, type StoredFind } from '../../outbox/stored-finds.ts';
 import { openContentStore } from '../../store/content-store.ts';
 import { writeOutputFile, writeToReader } from '../../store/output-file.ts';

@@ -8,7 +8,7 @@ import {
   type EntryState,
   type FindId,
 } from '../../outbox/entry.ts';
-import { assertSoundEntries, listNeedingPerson } from '../../outbox/entry-queries.ts';
+import { listNeedingPerson } from '../../outbox/entry-queries.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
 import {
   acceptPeople,
@@ -20,26 +20,21 @@ import {
   listDroppedWithDependents,
   listQueuedReferences,
 } from '../../outbox/overview.ts';
-import { assertSoundFinds, countFinds, findById } from '../../outbox/stored-finds.ts';
+import { countFinds, findById } from '../../outbox/stored-finds.ts';
 import type { Vocabulary } from '../../vocabulary/term.ts';
 import { listHarvests } from '../../vocabulary/terms.ts';
+
+export { isPushRunning } from '../../outbox/push-lock.ts';
 
 /** Maximum of listed entries; further ones are only counted. */
 const MAX_LISTED = 1000;
 const MAX_DELAYS = 10;
-/**
- * Maximum of verified rows: a status is requested often, and commands that read all finds verify
- * the rest.
- */
-const MAX_CHECKED = 100;
 
 /**
  * Counts entries by state and cause of waiting, and lists those for a person.
  * @throws DatabaseError where a row is damaged
  */
 export function getOutboxStatus(outbox: Outbox) {
-  assertSoundFinds(outbox, MAX_CHECKED);
-  assertSoundEntries(outbox, MAX_CHECKED);
   const counts = countEntries(outbox);
   const waiting = countWaiting(outbox);
   const totals = getTotals(counts);
@@ -63,17 +58,21 @@ export function getOutboxStatus(outbox: Outbox) {
     /** Number of entries that a push would send now. */
     sendable:
       totals.queued - waiting.forImport - waiting.forDropped - waiting.forPerson - waiting.forTime,
+    sending: totals.sending,
     waiting,
     /** Most frequent reasons of attempted entries that are still queued. */
     delayed: listDelays(outbox, MAX_DELAYS),
     /** Dropped finds that block numbers or photographs. */
     dropped: waiting.forDropped === 0 ? [] : listDroppedWithDependents(outbox),
-    /** Held entries first. */
+    /** HeldQuestion entries first. */
     needsPerson: listNeedingPerson(outbox, MAX_LISTED),
   };
 }
 
-/** Tells if no set was harvested. @param vocabulary undefined where its file is missing */
+/**
+ * Tells if no set was harvested.
+ * @param vocabulary undefined where its file is missing
+ */
 export function isVocabularyEmpty(vocabulary: Vocabulary | undefined): boolean {
   return vocabulary === undefined || listHarvests(vocabulary).length === 0;
 }

@@ -1,9 +1,9 @@
 import type { HarvestedFile, HarvestedFind } from '../../find/harvested-find.ts';
 import type { Entry, PhotoEntry } from '../../outbox/entry.ts';
+import { listAttempts, listEvidence } from '../../outbox/entry-facts.ts';
 import { listEntriesOfTarget } from '../../outbox/entry-queries.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
 import { findPulledRecord, type PulledRecord } from '../../outbox/pulled-records.ts';
-import { listAttempts, listEvidence } from '../../outbox/record-events.ts';
 
 /**
  * Tells if a pull showed the record after the service had accepted an entry of it. Datestamps have

@@ -7,9 +7,8 @@ import {
   listChangesSince,
   withChanges,
 } from '../../find/harvested-find.ts';
-import { listEntriesOfFind } from '../../outbox/entry-queries.ts';
+import { getLatestNumber, listEntriesOfFind } from '../../outbox/entry-queries.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
-import { getLatestNumber } from '../../outbox/ownership.ts';
 import { findPulledRecord, type PulledRecord } from '../../outbox/pulled-records.ts';
 import type { StoredFind } from '../../outbox/stored-finds.ts';
 import { isPulledSince } from './pull-state.ts';

@@ -9,7 +9,7 @@ import {
   type Subject,
   saveCheckpoint,
   saveExtent,
-} from '../../ledger/ledger.ts';
+} from '../../harvested/harvested-records.ts';
 import { type RepeatedElements, toHeaderJson, toRecordJson } from '../../oai/record-json.ts';
 import { type AppendFile, openAppendFile, parseCheckpoint } from '../../store/append-file.ts';
 import { formatGone, type Opening, type RecordOutput } from './record-output.ts';

@@ -7,7 +7,7 @@ import {
   type Subject,
   setVerifying,
   updateRights,
-} from '../../ledger/ledger.ts';
+} from '../../harvested/harvested-records.ts';
 import { readHeadersOnly } from '../../oai/client.ts';
 import { harvest, type UnconfirmedLosses } from '../../oai/harvest-engine.ts';
 import {

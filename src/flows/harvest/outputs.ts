@@ -1,4 +1,4 @@
-import type { Subject } from '../../ledger/ledger.ts';
+import type { Subject } from '../../harvested/harvested-records.ts';
 import { listRepeatedElements, type RepeatedElements } from '../../oai/record-json.ts';
 import { type AppendTarget, openJsonlOutput } from './append-output.ts';
 import type { RecordOutput } from './record-output.ts';

@@ -3,7 +3,7 @@ import { t } from '../../base/language.ts';
 import type { HarvestedFind } from '../../find/harvested-find.ts';
 import { formatClockWentBack } from '../../oai/harvest-engine.ts';
 import { DAY_MS } from '../../oai/protocol.ts';
-import { thinDocuments } from '../../outbox/merge.ts';
+import { listAttempts } from '../../outbox/entry-facts.ts';
 import { type Outbox, readHeader } from '../../outbox/open-outbox.ts';
 import {
   completePull,
@@ -13,7 +13,7 @@ import {
   recordUnchanged,
   saveStanding,
 } from '../../outbox/pulled-records.ts';
-import { listAttempts } from '../../outbox/record-events.ts';
+import { thinContents } from '../../outbox/thinning.ts';
 import { getRemoteState, type RemoteState } from '../finds/remote-state.ts';
 import { listSentFinds, type SentFind } from '../finds/sent-finds.ts';
 import { FIND_SET, type FindHarvest } from './harvest-finds.ts';
@@ -84,7 +84,7 @@ export async function pull(context: PullContext): Promise<Pull> {
     for (const { identCely } of sent) remember(outbox, identCely, ownLookups.get(identCely));
     completePull(outbox, beganMs);
   });
-  thinDocuments(outbox);
+  thinContents(outbox);
   const finds = sent.flatMap((find): PulledFind[] => {
     const now = getRemoteState(outbox, find);
     return now === undefined

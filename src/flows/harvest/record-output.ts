@@ -1,5 +1,5 @@
 import { t } from '../../base/language.ts';
-import type { Ledger } from '../../ledger/ledger.ts';
+import type { Ledger } from '../../harvested/harvested-records.ts';
 import type { RecordSink } from '../../oai/harvest-state.ts';
 
 /** An output file or stream of a harvest. */

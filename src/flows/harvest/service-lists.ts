@@ -84,7 +84,10 @@ type NoteOptions = { readonly onNote?: (text: string) => void };
 
 export type ServiceClock = { readonly granularity: Granularity; readonly serverNowMs: number };
 
-/** Sends Identify. @throws as the client */
+/**
+ * Sends Identify.
+ * @throws as the client
+ */
 export async function fetchServiceClock({
   client,
   signal,

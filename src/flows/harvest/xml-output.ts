@@ -1,4 +1,4 @@
-import type { Subject } from '../../ledger/ledger.ts';
+import type { Subject } from '../../harvested/harvested-records.ts';
 import { getChild, getSourceBytes, type XmlDocument, type XmlElement } from '../../xml/element.ts';
 import { getStartTag, renderNamespaceDeclarations } from '../../xml/source-text.ts';
 import type { AppendTarget } from './append-output.ts';

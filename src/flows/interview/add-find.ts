@@ -11,12 +11,8 @@ import { isMadeByProgram, makeNextLocalId } from '../../find/next-local-id.ts';
 import { pickCarriedElements } from '../../find/questions.ts';
 import { findImportOfFind } from '../../outbox/entry-queries.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
-import {
-  findByLocalId,
-  listLatestFinds,
-  renameFind,
-  type StoredFind,
-} from '../../outbox/stored-finds.ts';
+import { findByLocalId, listLatestFinds, type StoredFind } from '../../outbox/stored-finds.ts';
+import { changeWish } from '../../outbox/wishes.ts';
 import type { Prompt } from '../../ui/prompt.ts';
 import { createFindLookup, resolveFindNames } from '../queue/resolve-finds.ts';
 import { parseAnswer } from './answer.ts';
@@ -135,9 +131,9 @@ export async function enterFind(
     suggest: (find) => suggestValues(find, suggestions),
     keep: async (find, before) => {
       if (Object.keys(find.elements).length === 0 && find.photos.length === 0) return;
-      if (before.localId !== find.localId && findByLocalId(outbox, before.localId) !== undefined) {
-        renameFind(outbox, before.localId, find.localId);
-      }
+      const kept =
+        before.localId === find.localId ? undefined : findByLocalId(outbox, before.localId);
+      if (kept !== undefined) changeWish(outbox, kept, { localId: find.localId });
       // Photographs are queued with the last answer, since until then one of them may be removed.
       await save({ ...find, photos: [] }, 'unfinished');
       keptFinds[0] = find;

@@ -19,17 +19,21 @@ import type { Find } from '../../find/find.ts';
 import type { LookupTerm } from '../../find/lookup.ts';
 import { isAsked, QUESTIONS, type Question, type QuestionName } from '../../find/questions.ts';
 import { type ValidationContext, validateFind } from '../../find/rules.ts';
-import { recordBefore } from '../../outbox/change-log.ts';
-import { addImport, replaceImport } from '../../outbox/entries.ts';
 import type { EntryState, FindId, ImportEntry } from '../../outbox/entry.ts';
 import { findImportOfFind } from '../../outbox/entry-queries.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
-import { findById, type StoredFind, updateFind } from '../../outbox/stored-finds.ts';
+import {
+  findById,
+  getImportedRow,
+  type StoredFind,
+  serializeBase,
+} from '../../outbox/stored-finds.ts';
+import { wantFind } from '../../outbox/wishes.ts';
 import { parsePosition } from '../../place/read-position.ts';
 import { ENTRY_STATES } from '../finds/entry-words.ts';
 import { formatAnswer } from '../finds/find-texts.ts';
 import type { FindChoice } from '../finds/select-finds.ts';
-import { asFind, makeImportContent } from '../queue/enqueue-finds.ts';
+import { asFind, makePrepared } from '../queue/enqueue-finds.ts';
 import { withPosition } from './answer.ts';
 import { requireUnambiguous, withDraftIntent } from './entry-session.ts';
 import { review } from './interview.ts';
@@ -212,11 +216,12 @@ function planEdit(
   }));
   const store = (): EditResult =>
     outbox.change(() => {
-      const entry = findEditableImport(outbox, stored);
-      recordBefore(outbox, stored.id);
-      updateFind(outbox, { localId: find.localId, elements: find.elements }, stored.version);
-      if (entry === undefined) addImport(outbox, stored.id, makeImportContent(find, validated));
-      else replaceImport(outbox, entry, makeImportContent(find, validated));
+      findEditableImport(outbox, stored);
+      assertUnchanged(outbox, stored);
+      const base = getImportedRow(stored) ?? null;
+      const { elements } = find;
+      const wish = { ...stored.wish, elements, base: serializeBase(base, elements) };
+      wantFind(outbox, stored, wish, makePrepared(validated));
       const state = findImportOfFind(outbox, stored.id)?.state ?? 'draft';
       return {
         kind: 'stored',
@@ -390,4 +395,12 @@ function parseElementFilter(filter: string) {
   if (!isElementName(setting.name))
     throw new UsageError(t`Finds cannot be selected by ${setting.givenName}.`);
   return [setting.name, setting.value] as const;
+}
+
+/** @throws UsageError where another process changed the find since it was read */
+function assertUnchanged(outbox: Outbox, { id, localId, version }: StoredFind): void {
+  if (findById(outbox, id)?.version === version) return;
+  throw new UsageError(msg`Another pas process changed ${localId}.`, {
+    hint: msg`Run the command again.`,
+  });
 }

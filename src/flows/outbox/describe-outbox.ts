@@ -1,34 +1,30 @@
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync, renameSync } from 'node:fs';
 import type { Clock } from '../../base/clock.ts';
-import { PasError } from '../../base/errors.ts';
-import { assertSound } from '../../outbox/backup-copy.ts';
-import {
-  findKnownAccount,
-  findKnownUsername,
-  type KnownAccount,
-} from '../../outbox/bound-account.ts';
-import { assertSoundJournal } from '../../outbox/journal.ts';
-import { rebuildStates } from '../../outbox/merge.ts';
-import {
-  type Binding,
-  type Header,
-  isSameBinding,
-  type Outbox,
-  readHeader,
-  repairHeader,
-  updateHeader,
-} from '../../outbox/open-outbox.ts';
+import { isDamaged } from '../../base/errors.ts';
+import { refoldAll, removeDamaged } from '../../outbox/backup-copy.ts';
+import { findKnownAccount, findKnownUsername } from '../../outbox/bound-account.ts';
+import { assertSoundLedger } from '../../outbox/ledger.ts';
+import { type Header, type Outbox, readHeader, updateHeader } from '../../outbox/open-outbox.ts';
 import { countEntries } from '../../outbox/overview.ts';
-import { type NewEvent, recordEvents } from '../../outbox/record-events.ts';
-import { countFinds } from '../../outbox/stored-finds.ts';
-import { type Fence, getFence } from './fence.ts';
+import { type PushLockOptions, withPushLock } from '../../outbox/push-lock.ts';
+import { isSoundFile, salvageRows } from '../../outbox/salvage.ts';
+import { countFinds, listLocalIds } from '../../outbox/stored-finds.ts';
+import {
+  getPlace,
+  type Place,
+  restartUnion,
+  restoreContents,
+  uniteWithLedger,
+} from '../../outbox/unite.ts';
+import { parseTexts } from '../../store/database.ts';
+import { makeBackupPath } from '../../store/database-file.ts';
 
 export type Description = {
   readonly header: Header;
-  readonly account: KnownAccount | undefined;
-  readonly username: string | undefined;
-  /** Undefined where the journal is unusable. */
-  readonly fence: Fence | undefined;
+  /** User name or e-mail address of its account; undefined where none has signed in. */
+  readonly user: string | undefined;
+  /** Undefined where the ledger is unusable. */
+  readonly place: Place['kind'] | undefined;
   readonly finds: number;
   readonly entries: number;
   readonly accepted: number;
@@ -43,9 +39,8 @@ export function describeOutbox(outbox: Outbox, machine: string): Description {
     states.reduce((all, [state, count]) => all + (isCounted(state) ? count : 0), 0);
   return {
     header: readHeader(outbox),
-    account: findKnownAccount(outbox),
-    username: findKnownUsername(outbox),
-    fence: outbox.journal === undefined ? undefined : getFence(outbox, machine),
+    user: findKnownUsername(outbox) ?? findKnownAccount(outbox)?.email,
+    place: outbox.ledger === undefined ? undefined : getPlace(outbox, machine).kind,
     finds: countFinds(outbox),
     entries: sum(() => true),
     accepted: sum((state) => state === 'accepted'),
@@ -53,92 +48,86 @@ export function describeOutbox(outbox: Outbox, machine: string): Description {
   };
 }
 
-/** Returns sorted names of folders that may be outboxes. */
-export function listOutboxFolders(outboxesFolder: string): string[] {
-  if (!existsSync(outboxesFolder)) return [];
-  return readdirSync(outboxesFolder, { withFileTypes: true })
-    .flatMap((entry) => (entry.isDirectory() ? [entry.name] : []))
-    .sort();
-}
+export type Repair = {
+  /** New path of a damaged ledger; undefined where it was sound. */
+  readonly ledgerAside: string | undefined;
+  /** New path of the outbox, where its file is damaged. */
+  readonly outboxAside: string | undefined;
+  /** Local ids of finds of which something was removed. */
+  readonly damaged: readonly string[];
+  /** Local ids of finds without document now. */
+  readonly drafts: readonly string[];
+  /** Finds or records whose cache was wrong. */
+  readonly corrected: readonly string[];
+};
+
+type Damaged = {
+  readonly lock: PushLockOptions;
+  readonly ledgerFile: string;
+  readonly outboxFile: string;
+  readonly clock: Clock;
+  /** Opens or makes the outbox, without uniting it: what is damaged would end that. */
+  open(): Promise<Outbox>;
+};
 
 /**
- * Returns the result of `work`, or the error of an unusable outbox, so that a damaged one does not
- * hide others.
+ * Under the push lock: moves a damaged file aside and takes its readable rows, removes what differs
+ * from what was written, unites outbox and ledger again, and makes the caches anew.
  */
-export async function catchUnusable<T>(work: () => Promise<T>): Promise<T | PasError> {
+export async function repairOutbox(options: Damaged): Promise<Repair> {
+  const { lock, ledgerFile, outboxFile, clock, open } = options;
+  return withPushLock(lock, async () => {
+    const ledgerAside = isSoundLedger(ledgerFile) ? undefined : setAside(ledgerFile, clock.now());
+    const outboxAside = isSoundFile(outboxFile) ? undefined : setAside(outboxFile, clock.now());
+    const outbox = await open();
+    const before =
+      outboxAside === undefined ? listLocalIds(outbox) : salvageRows(outboxAside, outbox);
+    const { subjects, intents, drafts } = removeDamaged(outbox);
+    outbox.change(() => updateHeader(outbox, { account: findSender(outbox) ?? null }));
+    outbox.change(() => updateHeader(outbox, { account: findSender(outbox) ?? null }));
+    outbox.change(() => updateHeader(outbox, { account: findSender(outbox) ?? null }));
+    restartUnion(outbox);
+    uniteWithLedger(outbox);
+    restoreContents(outbox, intents);
+    const corrected = refoldAll(outbox);
+    const after = listLocalIds(outbox);
+    const isTouched = (key: string): boolean =>
+      !after.has(key) || subjects.some((subject) => key === `import ${subject}`);
+    return {
+      ledgerAside,
+      outboxAside,
+      damaged: [
+        ...new Set([...before].flatMap(([key, localId]) => (isTouched(key) ? localId : []))),
+      ],
+      drafts: drafts.flatMap((uuid) => after.get(`import ${uuid}`) ?? []),
+      corrected,
+    };
+  });
+}
+
+/** Returns the account of the attempts; without one, the next sign-in binds the outbox. */
+function findSender(outbox: Outbox): string | undefined {
+  const accounts = outbox.sql(
+    `select distinct body ->> 'account' from facts where kind = 'attempted'`,
+  );
+  return parseTexts(accounts.pluck().all()).at(0);
+}
+
+function isSoundLedger(path: string): boolean {
+  if (!existsSync(path)) return true;
   try {
-    return await work();
+    assertSoundLedger(path);
+    return true;
   } catch (thrown) {
-    if (thrown instanceof PasError) return thrown;
+    if (isDamaged(thrown)) return false;
     throw thrown;
   }
 }
 
-/**
- * Verifies every row of an outbox and its journal by checksum, and updates every state from the
- * events.
- * @returns the finds or records whose state was wrong
- * @throws DatabaseError where anything is damaged, or the journal is unusable
- */
-export function verifyOutbox(outbox: Outbox): string[] {
-  assertSound(outbox);
-  const corrected = rebuildStates(outbox);
-  if (outbox.journalProblem !== undefined) throw outbox.journalProblem;
-  if (outbox.journal !== undefined) assertSoundJournal(outbox.journal);
-  return corrected;
-}
-
-/**
- * Rebuilds a damaged header from the binding of the profile, under the push lock.
- * @returns false for a sound one
- */
-export function repairOutbox(
-  outboxFile: string,
-  clock: Clock,
-  binding: Binding,
-  id: string,
-): boolean {
-  return existsSync(outboxFile) && repairHeader(outboxFile, clock, binding, id);
-}
-
-/** New address and documents of a service. */
-export type ServiceMove = {
-  readonly address: string;
-  readonly prefix?: string;
-  readonly schemaVersion?: string;
-};
-
-/**
- * Records a new address or document form of the service, under the push lock.
- * @returns false where nothing changes
- */
-export function moveOutbox(
-  outbox: Outbox,
-  { address, prefix, schemaVersion }: ServiceMove,
-): boolean {
-  return outbox.change(() => {
-    const before = readHeader(outbox);
-    const after = {
-      address,
-      prefix: prefix ?? before.prefix,
-      schemaVersion: schemaVersion ?? before.schemaVersion,
-    };
-    if (isSameBinding(before, after)) return false;
-    if (address !== before.address) {
-      const at = Math.floor(outbox.clock.now());
-      const moved: NewEvent = {
-        kind: 'moved',
-        entry: null,
-        body: { from: before.address, to: address, at },
-      };
-      // Later outboxes of the account find this one by the address.
-      const bound: NewEvent[] =
-        before.account === null
-          ? []
-          : [{ kind: 'bound', entry: null, body: { account: before.account, address, at } }];
-      recordEvents(outbox, [moved, ...bound]);
-    }
-    updateHeader(outbox, after);
-    return true;
-  });
+/** @returns the new path */
+function setAside(path: string, nowMs: number): string {
+  const aside = makeBackupPath(`${path.replace(/\.sqlite$/, '')}-damaged`, nowMs);
+  for (const suffix of ['-wal', '-shm', ''])
+    if (existsSync(path + suffix)) renameSync(path + suffix, aside + suffix);
+  return aside;
 }

@@ -1,15 +1,18 @@
 import { UsageError } from '../../base/errors.ts';
 import { hasErrors, type Issue, isReadable, makeErrorIssue } from '../../base/issue.ts';
 import { type Message, msg } from '../../base/message.ts';
+import type { Find } from '../../find/find.ts';
 import { resolveProject } from '../../find/resolve-references.ts';
+import type { ValidatedFind } from '../../find/rules.ts';
 import type { Entry } from '../../outbox/entry.ts';
+import { listAttempts } from '../../outbox/entry-facts.ts';
 import { findImportOfFind, listEntriesOfFind } from '../../outbox/entry-queries.ts';
-import { isSameBinding, type Outbox, readHeader } from '../../outbox/open-outbox.ts';
-import { listAttempts } from '../../outbox/record-events.ts';
+import type { Outbox } from '../../outbox/open-outbox.ts';
 import { findByLocalId, iterateFinds, type StoredFind } from '../../outbox/stored-finds.ts';
-import type { CopiedFind } from '../queue/copy-finds.ts';
+import { wantNewFind, wantPhoto } from '../../outbox/wishes.ts';
+import { copyContent, openContentStore } from '../../store/content-store.ts';
+import { asFind, makePrepared } from '../queue/enqueue-finds.ts';
 import { resolveFindNames } from '../queue/resolve-finds.ts';
-import { isUnattempted } from './fence.ts';
 
 /** The parts of a profile that a rehearsal needs. */
 type Instance = {
@@ -74,7 +77,7 @@ export type RehearsalResult = {
  */
 export function collectRehearsed(
   outbox: Outbox,
-  copies: readonly CopiedFind[],
+  copies: readonly StoredFind[],
   mapped: ReadonlySet<string>,
 ): RehearsalResult {
   const refused: { localId: string; issues: readonly Issue[] }[] = [];
@@ -133,15 +136,51 @@ function isAboutProject(outbox: Outbox, entry: Entry): boolean {
   );
 }
 
-/** Returns the named finds, or all. @throws UsageError with the unknown names */
+/**
+ * Returns the named finds, or all.
+ * @throws UsageError with the unknown names
+ */
 export function selectFindsToCopy(outbox: Outbox, names: readonly string[]): StoredFind[] {
   return names.length === 0 ? [...iterateFinds(outbox)] : resolveFindNames(outbox, names);
 }
 
-/**
- * Tells if an outbox can be moved completely into another: no attempt was made from it, and both
- * have one service.
- */
-export function canMergeOutbox(from: Outbox, to: Outbox): boolean {
-  return isSameBinding(readHeader(from), readHeader(to)) && isUnattempted(from);
+type CopyOptions = {
+  /** Validates by the rules of the training instance. */
+  readonly validate: (find: Find) => ValidatedFind;
+  readonly photosFolders: { readonly from: string; readonly to: string };
+  /** Project codes here → codes at the training instance. */
+  readonly projects: ReadonlyMap<string, string>;
+};
+
+/** Wants copies of finds, with their photographs, in the outbox of a rehearsal. */
+export async function copyForRehearsal(
+  from: Outbox,
+  to: Outbox,
+  finds: readonly StoredFind[],
+  { validate, photosFolders, projects }: CopyOptions,
+): Promise<void> {
+  const source = openContentStore(photosFolders.from);
+  const target = openContentStore(photosFolders.to);
+  for (const stored of finds) {
+    const find = withProject(asFind(stored), projects);
+    const findId = wantNewFind(
+      to,
+      { ...stored.wish, elements: find.elements },
+      makePrepared(validate(find)),
+    );
+    for (const entry of listEntriesOfFind(from, stored.id)) {
+      if (entry.kind !== 'photo' || entry.state === 'dropped') continue;
+      const { photograph } = entry;
+      const isThere =
+        photograph.link !== undefined || (await copyContent(photograph.sha512, source, target));
+      if (isThere) wantPhoto(to, { findId, identCely: null }, photograph);
+    }
+  }
+}
+
+function withProject(find: Find, projects: ReadonlyMap<string, string>): Find {
+  const { projekt } = find.elements;
+  const other = projekt === undefined ? undefined : projects.get(projekt.id);
+  if (other === undefined) return find;
+  return { ...find, elements: { ...find.elements, projekt: { id: other, text: other } } };
 }

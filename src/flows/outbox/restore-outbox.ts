@@ -14,10 +14,10 @@ import {
 } from '../../outbox/backup-copy.ts';
 import type { PhotoEntry, Photograph } from '../../outbox/entry.ts';
 import { listEntriesInState, listUnsentPhotoEntries } from '../../outbox/entry-queries.ts';
-import { type MergeResult, mergeJournal, NOTHING_MERGED } from '../../outbox/merge.ts';
-import { type Outbox, readHeader } from '../../outbox/open-outbox.ts';
+import { type Outbox, openOutbox, readHeader } from '../../outbox/open-outbox.ts';
 import { acquirePushLock, type PushLockOptions } from '../../outbox/push-lock.ts';
-import { countFinds } from '../../outbox/stored-finds.ts';
+import { countFinds, findByUuid, listUnattemptedFinds } from '../../outbox/stored-finds.ts';
+import { NOTHING_UNITED, type United, uniteWithLedger } from '../../outbox/unite.ts';
 import { copyContent, openContentStore } from '../../store/content-store.ts';
 import {
   isDatabase,
@@ -27,6 +27,7 @@ import {
   replaceUnusable,
 } from '../../store/database-file.ts';
 import { makeFolder } from '../../store/folder.ts';
+import { checkEnteredFinds } from '../queue/check-entered.ts';
 
 /** Files of an outbox, its lock, and a function that opens it. */
 export type OutboxPlace = {
@@ -40,6 +41,8 @@ type RestoreOptions = {
   readonly backup: string;
   readonly service: { readonly address: string; readonly profile: string };
   readonly outboxesFolder: string;
+  /** Id of the outbox that the profile has now; undefined where it has none. */
+  readonly current: string | undefined;
   /** @throws ConfigError where the identifier is not safe as a folder name */
   getPlace(id: string): OutboxPlace;
   readonly clock: Clock;
@@ -53,12 +56,14 @@ type RestoreOptions = {
 export type RestoreResult = {
   readonly id: string;
   readonly madeMs: number;
-  /** Counted after the merge of the journal. */
+  /** Counted after the union with the ledger. */
   readonly finds: number;
   readonly uncertain: number;
-  readonly merged: MergeResult;
-  /** Reason why the journal was not merged; undefined where it was. */
-  readonly journalProblem: string | undefined;
+  readonly united: United;
+  /** Reason why the ledger was not united; undefined where it was. */
+  readonly ledgerProblem: string | undefined;
+  /** Local ids of unsent finds that the backup does not have. */
+  readonly lost: readonly string[];
   /** Path of the replaced outbox; undefined where there was none, or an empty one. */
   readonly aside: string | undefined;
   readonly photosCopied: number;
@@ -67,7 +72,7 @@ export type RestoreResult = {
 };
 
 /**
- * Replaces an outbox by its backup; the journal adds what was sent since. At any interruption
+ * Replaces an outbox by its backup; the ledger adds what was sent since. At any interruption
  * either the old or the new outbox is in place, and the old one is never deleted.
  * @throws UsageError where an outbox with finds exists and may not be replaced; ConfigError where
  * the backup is of another service; FileError, DatabaseError, DatabaseTooNewError for a file that
@@ -83,11 +88,19 @@ export async function restoreOutbox(options: RestoreOptions): Promise<RestoreRes
     const { id, madeMs } = readBackup(options, draft);
     const place = options.getPlace(id);
     assertOther(backup, place.outboxFile);
+    assertNothingHidden(options, id);
+    const lost = listLostWork(options, draft);
     const lock = acquirePushLock(place.lock);
     try {
       const aside = replaceOutbox(draft, place, options);
       options.assignOutbox(id);
-      return { id, madeMs, aside, ...(await mergeAndRestorePhotographs(place, options)) };
+      return {
+        id,
+        madeMs,
+        aside,
+        lost,
+        ...(await uniteAndRestorePhotographs(place, options)),
+      };
     } finally {
       lock.release();
     }
@@ -116,6 +129,41 @@ function assertOther(backup: string, outboxFile: string): void {
     throw new FileError(backup, msg`${backup} is the outbox itself.`);
 }
 
+/** @throws UsageError where the profile has another outbox with finds, which would be out of sight */
+function assertNothingHidden({ current, getPlace, replace }: RestoreOptions, id: string): void {
+  if (current === undefined || current === id || replace) return;
+  const { outboxFile, open } = getPlace(current);
+  const outbox = existsSync(outboxFile) ? openUnlessDamaged(open) : undefined;
+  if (outbox === undefined) return;
+  try {
+    if (isEmptyOutbox(outbox)) return;
+    throw new UsageError(msg`The profile has another outbox with finds, ${outboxFile}.`, {
+      hint: msg`Add --replace to use the backup in its place: the outbox stays where it is. \`${cmd`pas list`}\` shows its finds.`,
+    });
+  } finally {
+    outbox.close();
+  }
+}
+
+/** Returns the local ids of unsent finds that the profile has now, and the backup does not. */
+function listLostWork({ current, getPlace, clock }: RestoreOptions, draft: string): string[] {
+  const place = current === undefined ? undefined : getPlace(current);
+  const outbox =
+    place !== undefined && existsSync(place.outboxFile) && !isUnusable(place.outboxFile)
+      ? openUnlessDamaged(place.open)
+      : undefined;
+  if (outbox === undefined) return [];
+  const brought = openOutbox(draft, clock);
+  try {
+    return listUnattemptedFinds(outbox)
+      .filter(({ uuid }) => findByUuid(brought, uuid) === undefined)
+      .map(({ localId }) => localId);
+  } finally {
+    brought.close();
+    outbox.close();
+  }
+}
+
 const DRAFT = 'restoring-';
 /** Drafts of killed restores, and the age at which they are removed. */
 const UNFINISHED = /^restoring-[\da-f-]{36}\.tmp\.sqlite/;
@@ -141,7 +189,7 @@ function readBackup(
       throw new ConfigError(
         msg`${backup} is from an outbox for ${address}, but profile ${service.profile} is for ${service.address}.`,
         {
-          hint: msg`Choose a profile for ${address} with --profile NAME, or create one: ${cmd`pas init --base-url ${address} --name`} NAME. If the service has moved, run ${cmd`pas service moved ${address} ${service.address}`} after the restore.`,
+          hint: msg`Choose a profile for ${address} with --profile NAME, or create one: ${cmd`pas init --base-url ${address} --name`} NAME.`,
         },
       );
     }
@@ -214,13 +262,14 @@ function isSound(outbox: Outbox): boolean {
   }
 }
 
-async function mergeAndRestorePhotographs(place: OutboxPlace, options: RestoreOptions) {
+async function uniteAndRestorePhotographs(place: OutboxPlace, options: RestoreOptions) {
   const restored = place.open();
   try {
-    const [merged, journalProblem] = mergeIfUsable(restored);
+    const [united, ledgerProblem] = uniteIfUsable(restored);
+    if (united.arrived.size > 0) checkEnteredFinds(restored, united);
     return {
-      merged,
-      journalProblem,
+      united,
+      ledgerProblem,
       finds: countFinds(restored),
       uncertain:
         listEntriesInState(restored, 'uncertain').length +
@@ -232,13 +281,13 @@ async function mergeAndRestorePhotographs(place: OutboxPlace, options: RestoreOp
   }
 }
 
-function mergeIfUsable(outbox: Outbox): [MergeResult, string | undefined] {
-  if (outbox.journal === undefined) return [NOTHING_MERGED, outbox.journalProblem?.message];
+function uniteIfUsable(outbox: Outbox): [United, string | undefined] {
+  if (outbox.ledger === undefined) return [NOTHING_UNITED, outbox.ledgerProblem?.message];
   try {
-    return [mergeJournal(outbox, { withOpen: true }), undefined];
+    return [uniteWithLedger(outbox), undefined];
   } catch (thrown) {
-    // The backup is in place, and the next push merges before it sends anything.
-    if (thrown instanceof DatabaseError) return [NOTHING_MERGED, thrown.message];
+    // The backup is in place, and the next push unites before it sends anything.
+    if (thrown instanceof DatabaseError) return [NOTHING_UNITED, thrown.message];
     throw thrown;
   }
 }

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { basename } from 'node:path';
 import { UsageError } from '../../base/errors.ts';
 import { hasErrors, type Issue, makeWarningIssue } from '../../base/issue.ts';
@@ -6,30 +5,28 @@ import { cmd, msg } from '../../base/message.ts';
 import type { Find } from '../../find/find.ts';
 import { findNumberProblem } from '../../find/value-rules.ts';
 import { findKnownAccount } from '../../outbox/bound-account.ts';
-import { recordBefore } from '../../outbox/change-log.ts';
+import { decide } from '../../outbox/decisions.ts';
 import {
-  addNumber,
-  addPhoto,
-  removeEntry,
-  replaceNumber,
-  replacePhoto,
-} from '../../outbox/entries.ts';
-import type { EntryId, NumberEntry, PhotoEntry } from '../../outbox/entry.ts';
+  type EntryId,
+  makeRecordKey,
+  type NumberEntry,
+  type PhotoEntry,
+  type Target,
+} from '../../outbox/entry.ts';
+import { getSlotOf } from '../../outbox/entry-facts.ts';
 import {
-  findEntryById,
+  findEntryByKey,
   findImportOfFind,
+  findLastNumber,
   listEntriesOfFind,
   listNumbers,
   listPhotographsByDigest,
   listPhotographsBySource,
-  makeRecordKey,
-  type Target,
 } from '../../outbox/entry-queries.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
-import { findLastNumber } from '../../outbox/ownership.ts';
 import { findPulledRecord, type PulledRecord } from '../../outbox/pulled-records.ts';
-import { makeDecision, recordEvents } from '../../outbox/record-events.ts';
 import { findById, type ImportedRow, type StoredFind } from '../../outbox/stored-finds.ts';
+import { getNextOccasion, rewant, unwant, wantNumber, wantPhoto } from '../../outbox/wishes.ts';
 import { trimText } from '../../text/characters.ts';
 import { isGoneAtService, isPulledSince } from '../finds/pull-state.ts';
 import type { KeptPhotograph, PhotographKeeping } from './store-photographs.ts';
@@ -129,9 +126,8 @@ export function enqueueNumber(
   return outbox.change(() => {
     const { change, replaces, target: now, last, expects } = planNumber(outbox, target, value);
     if (replaces !== undefined && !mayReplace(replaces)) return undefined;
-    if (change !== 'kept' && now.findId !== null) recordBefore(outbox, now.findId);
-    if (change === 'replaced' && last !== undefined) replaceNumber(outbox, last, value, expects);
-    else if (change === 'queued') addNumber(outbox, now, value, expects);
+    const isChangedSince = last?.state === 'accepted' && expects !== null && expects !== value;
+    if (change !== 'kept') wantNumber(outbox, now, value, expects, isChangedSince);
     return change;
   });
 }
@@ -171,29 +167,34 @@ export function enqueuePhoto(
     const same = findPhotographsLike(outbox, now, photograph);
     const there = same.filter((entry) => !isGoneAtService(outbox, entry));
     const first = there.find(({ state }) => state !== 'dropped') ?? there[0];
-    const isKept =
-      first !== undefined &&
-      first.state !== 'dropped' &&
-      first.state !== 'refused' &&
-      photograph.isStripped !== true;
-    if (!isKept && now.findId !== null) recordBefore(outbox, now.findId);
-    if (first === undefined && same.length > 0)
-      return { change: 'queued', entryId: addPhoto(outbox, now, photograph), wasGone: true };
+    if (first === undefined && same.length > 0) {
+      const original = (photograph.originalSha512 ?? photograph.sha512).toString('hex');
+      const occasion = getNextOccasion(outbox, now, original);
+      const entryId = addPhoto(outbox, now, photograph, occasion);
+      return { change: 'queued', entryId, wasGone: true };
+    }
     if (first === undefined) return addOrReplacePhoto(outbox, now, photograph, isWanted);
     switch (first.state) {
       case 'dropped':
-        requeueDropped(outbox, first, photograph);
-        return { change: 'requeued', entryId: first.id };
       case 'refused':
-        replacePhoto(outbox, first, photograph);
+        requeuePhoto(outbox, now, first, photograph);
         return { change: 'requeued', entryId: first.id };
       default:
         return {
-          change: replaceVariant(outbox, same, photograph) ? 'replaced' : 'kept',
+          change: replaceVariant(outbox, now, same, photograph) ? 'replaced' : 'kept',
           entryId: first.id,
         };
     }
   });
+}
+
+function addPhoto(
+  outbox: Outbox,
+  target: Target,
+  photograph: KeptPhotograph,
+  occasion = 0,
+): EntryId {
+  return findEntryByKey(outbox, wantPhoto(outbox, target, photograph, occasion))?.id ?? 0;
 }
 
 /**
@@ -226,8 +227,9 @@ function addOrReplacePhoto(
   const unsent = otherPhotos.filter(({ state }) => state === 'queued' || state === 'refused');
   const [replaced] = unsent;
   if (replaced !== undefined && unsent.length === 1) {
-    replacePhoto(outbox, replaced, photograph);
-    return { change: 'replaced', entryId: replaced.id, sameFile: 'replaced' };
+    unwant(outbox, replaced.subject, getSlotOf(outbox, replaced), true);
+    const entryId = addPhoto(outbox, target, photograph);
+    return { change: 'replaced', entryId, sameFile: 'replaced' };
   }
   const entryId = addPhoto(outbox, target, photograph);
   const sameFile = otherPhotos.length > unsent.length ? 'sent' : undefined;
@@ -244,13 +246,16 @@ function findPhotographsFrom(
   return listPhotographsBySource(outbox, makeRecordKey(target), source);
 }
 
-/** Queues a dropped photograph again. One that may have been sent stays uncertain. */
-function requeueDropped(outbox: Outbox, entry: PhotoEntry, photograph: KeptPhotograph): void {
-  const decided = { answer: 'send', by: 'person', group: randomUUID(), attempts: [] } as const;
-  recordEvents(outbox, [makeDecision(outbox, entry, decided, msg`the photograph was added again`)]);
-  const now = findEntryById(outbox, entry.id);
-  if (now?.kind === 'photo' && (now.state === 'queued' || now.state === 'refused'))
-    replacePhoto(outbox, now, photograph);
+/** Queues a dropped or refused photograph again. One that may have been sent stays uncertain. */
+function requeuePhoto(
+  outbox: Outbox,
+  target: Target,
+  entry: PhotoEntry,
+  photograph: KeptPhotograph,
+): void {
+  decide(outbox, entry, { kind: 'resend', rejects: [] }, msg`the photograph was added again`);
+  rewant(outbox, entry.subject, getSlotOf(outbox, entry));
+  wantPhoto(outbox, target, photograph);
 }
 
 type AddedPhotograph = {
@@ -282,6 +287,7 @@ export async function addPhotograph(
 /** Replaces an unsent photograph with GPS data by its stripped counterpart. */
 function replaceVariant(
   outbox: Outbox,
+  target: Target,
   entries: readonly PhotoEntry[],
   photograph: KeptPhotograph,
 ): boolean {
@@ -292,7 +298,7 @@ function replaceVariant(
       entry.state === 'queued' && entry.photograph.sha512.toString('hex') === counterpartSha512Hex,
   );
   if (variant === undefined) return false;
-  replacePhoto(outbox, variant, photograph);
+  wantPhoto(outbox, target, photograph);
   return true;
 }
 
@@ -434,11 +440,11 @@ function addPhotographs(
     const isTwice = listDigests(photograph).some((digest) => seen.has(digest));
     for (const digest of listDigests(photograph)) seen.add(digest);
     const same = target === undefined ? [] : findPhotographsLike(outbox, target, photograph);
-    if (same.length > 0 && !dryRun) replaceVariant(outbox, same, photograph);
+    if (same.length > 0 && !dryRun && target !== undefined)
+      replaceVariant(outbox, target, same, photograph);
     if (same.length > 0 || isTwice) continue;
     photosAdded += 1;
     if (dryRun || target === undefined || findId === undefined) continue;
-    recordBefore(outbox, findId);
     const isWanted = (entry: PhotoEntry): boolean =>
       ofRow.has(entry.photograph.sha512.toString('hex'));
     if (addOrReplacePhoto(outbox, target, photograph, isWanted).sameFile === 'sent')
@@ -468,8 +474,8 @@ function removePhotographs(
       digests.includes(entry.photograph.sha512.toString('hex')),
   );
   const unsent = entries.filter(({ attempts, state }) => attempts === 0 && state === 'queued');
-  if (!dryRun && unsent.length > 0) recordBefore(outbox, findId);
-  if (!dryRun) for (const { id } of unsent) removeEntry(outbox, id);
+  if (!dryRun)
+    for (const entry of unsent) unwant(outbox, entry.subject, getSlotOf(outbox, entry), true);
   const sent = entries
     .filter((entry) => !unsent.includes(entry))
     .map(({ photograph }) => photograph.name);

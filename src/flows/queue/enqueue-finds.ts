@@ -2,23 +2,19 @@ import { isDeepStrictEqual } from 'node:util';
 import { hasErrors, Issue } from '../../base/issue.ts';
 import type { FindElements } from '../../find/fields.ts';
 import type { Find } from '../../find/find.ts';
-import { asFoundDigest } from '../../find/harvested-find.ts';
 import type { Difference } from '../../find/merge-row.ts';
 import type { ValidatedFind } from '../../find/rules.ts';
 import { NOT_HARVESTED } from '../../find/value-rules.ts';
-import { hashSha512 } from '../../http/request-body.ts';
-import { recordBefore, recordNew } from '../../outbox/change-log.ts';
-import { addImport, type ImportContent, replaceImport } from '../../outbox/entries.ts';
-import { restoreEntries } from '../../outbox/merge.ts';
+import type { Prepared } from '../../outbox/intent-rows.ts';
 import { getDataVersion, type Outbox } from '../../outbox/open-outbox.ts';
 import {
   findByLocalId,
   type ImportedRow,
-  insertFind,
-  renameFind,
   type StoredFind,
-  updateFind,
+  serializeBase,
 } from '../../outbox/stored-finds.ts';
+import { changeWish, wantFind, wantNewFind } from '../../outbox/wishes.ts';
+import { checkEnteredFinds } from './check-entered.ts';
 import {
   enqueueNumber,
   followPhotographs,
@@ -145,8 +141,14 @@ export async function enqueueFinds(
     });
     context.onProgress?.(report.finds.length);
   }
-  // Finds that only the journal knows as sent.
-  if (!context.dryRun) restoreEntries(context.outbox);
+  const { id } = context.outbox.command;
+  if (!context.dryRun && id !== undefined) {
+    const keys = context.table?.collectKeys();
+    checkEnteredFinds(context.outbox, {
+      command: id,
+      hasRow: (localId) => keys?.has(localId) === true,
+    });
+  }
   return report;
 }
 
@@ -165,7 +167,7 @@ function* splitIntoBatches(finds: Iterable<Find>): Generator<readonly Find[]> {
 type Plan = {
   readonly existing: Existing | undefined;
   readonly merge: Merge | undefined;
-  readonly content: ImportContent;
+  readonly content: Prepared;
   readonly issues: readonly Issue[];
 };
 
@@ -214,21 +216,14 @@ function planFind(find: Find, { outbox, table, answers = {}, validate }: Enqueue
   return {
     existing,
     merge,
-    content: makeImportContent(merged, validated),
+    content: makePrepared(validated),
     issues: validated.issues,
   };
 }
 
-/** Returns the content of an import; a find with errors has no document, so it is a draft. */
-export function makeImportContent(find: Find, { document, issues }: ValidatedFind): ImportContent {
-  const sendable = !hasErrors(issues);
-  return {
-    document: sendable ? document : null,
-    documentSha512: sendable ? hashSha512(document) : null,
-    digest: sendable ? asFoundDigest(find.elements, 'full') : null,
-    project: find.elements.projekt?.id ?? null,
-    issues,
-  };
+/** Returns what is sent of a find; one with errors has no document, so it is a draft. */
+export function makePrepared({ document, issues }: ValidatedFind): Prepared {
+  return { document: hasErrors(issues) ? null : document, issues };
 }
 
 type StoreResult = { readonly enqueued: EnqueuedFind; readonly issues: readonly Issue[] };
@@ -281,7 +276,7 @@ function storeNew(
   const equal =
     table === undefined || answers.asNew === true
       ? undefined
-      : equals.take(find, plan.content.digest, (id) => table.collectKeys().has(id));
+      : equals.take(find, (id) => table.collectKeys().has(id));
   if (equal !== undefined && (answers.rename !== true || equal.entry.attempts > 0)) {
     return storeUnchanged(find, plan, 'equal', [makeEqualIssue(find, equal)]);
   }
@@ -289,8 +284,7 @@ function storeNew(
     const existing = makeExistingFind(outbox, equal.stored);
     const merge = mergeFind(existing, find, table?.path, { ...answers, same: true });
     if (dryRun) return storeMerged(prepared, plan, existing, merge, context);
-    recordBefore(outbox, equal.stored.id);
-    renameFind(outbox, equal.stored.localId, find.localId);
+    changeWish(outbox, equal.stored, { localId: find.localId });
     const renamed = findByLocalId(outbox, find.localId) ?? equal.stored;
     return storeMerged(prepared, plan, { ...existing, stored: renamed }, merge, context, 'updated');
   }
@@ -301,15 +295,23 @@ function storeNew(
 
 function insertNew(
   find: Find,
-  content: ImportContent,
+  content: Prepared,
   photographs: RowPhotographs,
   { outbox, table }: EnqueueContext,
 ): number {
   const base = { elements: find.elements, photos: digestPhotographs(find, photographs, undefined) };
-  const findId = insertFind(outbox, { ...find, base, sourcePath: table?.path ?? null });
-  recordNew(outbox, findId, find.localId);
-  addImport(outbox, findId, content);
-  return findId;
+  const { localId, elements } = find;
+  return wantNewFind(
+    outbox,
+    {
+      localId,
+      elements,
+      ...getPlaceOf(find),
+      path: table?.path ?? null,
+      base: serializeBase(base, elements),
+    },
+    content,
+  );
 }
 
 /** Returns the photographs of the row with their digests, for the comparison at the next import. */
@@ -387,33 +389,29 @@ function storeMerged(
 /** @param elements undefined where they stay unchanged */
 function writeMerged(
   find: Find,
-  content: ImportContent,
-  { stored, entry, row }: Existing,
+  content: Prepared,
+  { stored, row }: Existing,
   elements: FindElements | undefined,
   base: ImportedRow,
   { outbox, table, answers }: EnqueueContext,
 ): void {
   const isMoved = answers?.same === true && stored.sourcePath !== (table?.path ?? null);
   if (elements === undefined && !isMoved && isDeepStrictEqual(base, row)) return;
-  recordBefore(outbox, stored.id);
-  const isKept = elements === undefined && !isMoved;
-  updateFind(outbox, {
-    localId: find.localId,
-    elements: elements ?? stored.elements,
-    base,
-    source: isKept ? undefined : find.source,
-    sourcePath: isKept ? undefined : (table?.path ?? null),
-  });
-  if (elements === undefined) return;
-  if (entry === undefined) addImport(outbox, stored.id, content);
-  else replaceImport(outbox, entry, content);
+  const isNewPlace = elements !== undefined || isMoved;
+  const place = isNewPlace ? { ...getPlaceOf(find), path: table?.path ?? null } : {};
+  const kept = elements ?? (stored.elements as FindElements);
+  const wish = { localId: find.localId, ...place, base: serializeBase(base, kept) };
+  if (elements === undefined) changeWish(outbox, stored, wish);
+  else wantFind(outbox, stored, { ...stored.wish, ...wish, elements }, content);
 }
 
-function classifyChange(
-  content: ImportContent,
-  existing: Existing,
-  merge: Merge,
-): 'updated' | 'kept' {
+/** A waypoint or a feature is known by its name, not by its number. */
+export function getPlaceOf({ source }: Find): { file: string | null; row: number | null } {
+  const isRow = source !== undefined && source.unit === undefined;
+  return { file: source?.file ?? null, row: isRow ? (source.row ?? null) : null };
+}
+
+function classifyChange(content: Prepared, existing: Existing, merge: Merge): 'updated' | 'kept' {
   const { entry } = existing;
   if (isSent(entry)) return 'kept';
   if (entry === undefined || !isMerged(existing, merge)) return 'updated';

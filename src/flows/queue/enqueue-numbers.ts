@@ -1,3 +1,4 @@
+import { groupBy } from '../../base/group-by.ts';
 import { type Issue, makeErrorIssue, makeWarningIssue } from '../../base/issue.ts';
 import { cmd, joinMessages, msg } from '../../base/message.ts';
 import { withColumnMap } from '../../columns/apply-column-map.ts';
@@ -212,12 +213,7 @@ function withoutContradictions(
   meant: readonly AddressedNumber[],
   issues: Issue[],
 ): AddressedNumber[] {
-  const byFind = new Map<string, AddressedNumber[]>();
-  for (const each of meant)
-    byFind.set(makeRecordKey(each.target), [
-      ...(byFind.get(makeRecordKey(each.target)) ?? []),
-      each,
-    ]);
+  const byFind = groupBy(meant, ({ target }) => makeRecordKey(target));
   return [...byFind.values()].flatMap((same) => {
     const [first] = same;
     if (first === undefined) return [];

@@ -5,7 +5,7 @@ import { hasErrors, type Issue, makeWarningIssue } from '../../base/issue.ts';
 import { msg } from '../../base/message.ts';
 import { withColumnMap } from '../../columns/apply-column-map.ts';
 import type { ColumnMap } from '../../columns/column-rule.ts';
-import type { KnownFind, MappedRow, RowContext } from '../../columns/map-row.ts';
+import type { KnownFind, MappedRow } from '../../columns/map-row.ts';
 import { type KeySet, mapTable, withoutOtherRows } from '../../columns/map-table.ts';
 import { parseConstants, withConstants } from '../../columns/settings.ts';
 import { NEW_PERSON } from '../../find/field.ts';
@@ -14,7 +14,7 @@ import { FINDER_MATCHED } from '../../find/resolve-references.ts';
 import { type ValidationContext, validateFind } from '../../find/rules.ts';
 import { listEntriesOfFind } from '../../outbox/entry-queries.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
-import { assertSoundFinds, findByLocalId, listLocalIdsFrom } from '../../outbox/stored-finds.ts';
+import { findByLocalId, listLocalIdsFrom } from '../../outbox/stored-finds.ts';
 import { makePhotoResolver } from '../../photo/photograph.ts';
 import { assertAbsent, writeOutputFile } from '../../store/output-file.ts';
 import type { Table } from '../../tables/table.ts';
@@ -33,7 +33,6 @@ type ImportContext = EnqueueOptions & {
   /** Prefix of the local ids of the table. */
   readonly idPrefix?: string | undefined;
   readonly ruleContext: ValidationContext;
-  readonly findOtherIssuer?: RowContext['findOtherIssuer'];
   /** Base folder of photographs that are not in the table's own archive. */
   readonly photoFolder: string;
   /** Meanings of the columns of a foreign table. */
@@ -104,8 +103,6 @@ async function importRows(
   const { outbox, ruleContext, photoFolder, map, set = [], copy } = context;
   const constants = parseConstants(set);
   if (copy !== undefined) assertNotSource(findTable, copy);
-  // A find with a damaged local id would be added a second time.
-  assertSoundFinds(outbox);
   const ofFinds =
     context.keepRows === true
       ? findTable
@@ -122,7 +119,6 @@ async function importRows(
       context.resolvePhoto ??
       makePhotoResolver(findTable.formExport?.attachments.folder ?? photoFolder),
     findKnown: (localId) => findKnownFind(outbox, localId),
-    findOtherIssuer: context.findOtherIssuer,
   });
   const issues = new IssueCollector();
   const copying = copy === undefined ? undefined : await beginCopy(findTable, copy);

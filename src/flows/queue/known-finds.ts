@@ -1,10 +1,11 @@
 import type { FindElements } from '../../find/fields.ts';
 import type { Find } from '../../find/find.ts';
 import type { ValidatedFind } from '../../find/rules.ts';
+import { hashSha512 } from '../../http/request-body.ts';
 import type { Attempt, Entry } from '../../outbox/entry.ts';
+import { type Evidence, listAttempts, listEvidence } from '../../outbox/entry-facts.ts';
 import { findImportOfFind, listEntriesOfTarget } from '../../outbox/entry-queries.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
-import { type AttemptEvidence, listAttempts, listEvidence } from '../../outbox/record-events.ts';
 import { findById, type StoredFind } from '../../outbox/stored-finds.ts';
 import { formatLabelledElements } from '../finds/find-texts.ts';
 import { getRemoteState } from '../finds/remote-state.ts';
@@ -15,7 +16,7 @@ import { resolveRecordName } from './resolve-finds.ts';
 export type Story = {
   readonly entry: Entry;
   readonly attempts: readonly Attempt[];
-  readonly evidence: readonly AttemptEvidence[];
+  readonly evidence: readonly Evidence[];
 };
 
 /**
@@ -52,4 +53,9 @@ export async function getDocumentOfFind(
 ) {
   const document = findImportOfFind(outbox, find.id)?.document ?? undefined;
   return document === undefined ? (await openValidation())(asFind(find)) : { document, issues: [] };
+}
+
+/** Returns the SHA-512 of a document as it is displayed. */
+export function digestDocument(document: Buffer): string {
+  return hashSha512(document).toString('hex');
 }

@@ -1,6 +1,7 @@
 import { readdir, realpath, stat } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
 import { FileError, getErrorMessage } from '../../base/errors.ts';
+import { groupBy } from '../../base/group-by.ts';
 import { type Issue, makeWarningIssue } from '../../base/issue.ts';
 import { type Message, msg } from '../../base/message.ts';
 import type { FindElements } from '../../find/fields.ts';
@@ -59,7 +60,9 @@ type MatchSources = MatchOptions & {
  */
 export async function matchFolder(folder: string, sources: MatchSources): Promise<MatchedFolder> {
   const { files, unsearched, issues } = await searchFolder(folder, sources.recursive);
-  const byDigest = groupByDigest(listPhotoEntries(sources.outbox));
+  const byDigest = groupBy(listPhotoEntries(sources.outbox), ({ photograph }) =>
+    photograph.sha512.toString('hex'),
+  );
   const knownPhotos: PhotoInfo[] = [];
   const fates = new Map<string, FileStatus>();
   const shots: (PhotoInfo & { readonly path: string; readonly photograph: Sendable })[] = [];
@@ -315,17 +318,6 @@ function explainNotListed(folder: string, thrown: unknown): Message {
   }
   const problem = getErrorMessage(thrown);
   return msg`The folder of photographs ${folder} cannot be read: ${problem}`;
-}
-
-function groupByDigest(entries: readonly PhotoEntry[]): Map<string, PhotoEntry[]> {
-  const byDigest = new Map<string, PhotoEntry[]>();
-  for (const entry of entries) {
-    const digest = entry.photograph.sha512.toString('hex');
-    const before = byDigest.get(digest);
-    if (before === undefined) byDigest.set(digest, [entry]);
-    else before.push(entry);
-  }
-  return byDigest;
 }
 
 /** Reads EXIF; empty on an error, so that only the name counts. */

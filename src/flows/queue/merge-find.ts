@@ -3,6 +3,13 @@ import { cmd, joinMessages, type Message, msg } from '../../base/message.ts';
 import type { FindElements } from '../../find/fields.ts';
 import type { Find } from '../../find/find.ts';
 import {
+  createFindIndex,
+  type FindIndex,
+  isDistinct,
+  makeComparable,
+  matchFinds,
+} from '../../find/match-finds.ts';
+import {
   asFoundDifferences,
   type Difference,
   formatMergeValue,
@@ -13,14 +20,17 @@ import {
   mergeRow,
 } from '../../find/merge-row.ts';
 import type { ImportEntry } from '../../outbox/entry.ts';
-import { findImportOfFind, listEntriesOfFind } from '../../outbox/entry-queries.ts';
+import {
+  findImportOfFind,
+  getLatestNumber,
+  listEntriesOfFind,
+} from '../../outbox/entry-queries.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
-import { getLatestNumber } from '../../outbox/ownership.ts';
 import {
   findByLocalId,
   getImportedRow,
   type ImportedRow,
-  listImportDigests,
+  iterateFinds,
   listNamesOfFinds,
   type StoredFind,
 } from '../../outbox/stored-finds.ts';
@@ -254,66 +264,62 @@ type EqualFind = {
   readonly isAlike: boolean;
 };
 
-/** Finds before the import, indexed by their content and by their local ids. */
+/** Finds before the import, indexed by their local ids and their content. */
 export type EqualFinds = {
   /**
-   * Returns a find with nearly the local id of a row; else one that equals the row, and is not in
-   * the table, each once.
+   * Returns a find with nearly the local id of a row; else one that is the same, and whose local id
+   * is not in the row's table, each once.
    */
-  take(
-    find: Find,
-    digest: string | null,
-    isInTable: (localId: string) => boolean,
-  ): EqualFind | undefined;
+  take(find: Find, isInTable: (localId: string) => boolean): EqualFind | undefined;
 };
 
 /** Loads the finds on first use. */
 export function openEqualFinds(outbox: Outbox): EqualFinds {
-  let findsByContent: Map<string, string[]> | undefined;
+  let known: FindIndex<string> | undefined;
   let idsByKey: Map<string, string> | undefined;
-  const findAlike = ({ localId }: Find): EqualFind | undefined => {
-    idsByKey ??= new Map(
-      listNamesOfFinds(outbox).map((known) => [makeIdKey(known.localId), known.localId]),
-    );
-    const alikeId = idsByKey.get(makeIdKey(localId));
-    const stored =
-      alikeId === undefined || alikeId === localId ? undefined : findByLocalId(outbox, alikeId);
+  const taken = new Set<string>();
+  const findKnown = (localId: string, isAlike: boolean): EqualFind | undefined => {
+    const stored = findByLocalId(outbox, localId);
     const entry =
       stored === undefined || stored.isHidden ? undefined : findImportOfFind(outbox, stored.id);
-    if (alikeId === undefined) idsByKey.set(makeIdKey(localId), localId);
-    return stored === undefined || entry === undefined
+    return stored === undefined || entry === undefined || (!isAlike && entry.state === 'dropped')
       ? undefined
-      : { localId: stored.localId, stored, entry, isAlike: true };
+      : { localId: stored.localId, stored, entry, isAlike };
+  };
+  const findAlike = ({ localId }: Find): EqualFind | undefined => {
+    idsByKey ??= new Map(
+      listNamesOfFinds(outbox).map((each) => [makeIdKey(each.localId), each.localId]),
+    );
+    const alikeId = idsByKey.get(makeIdKey(localId));
+    if (alikeId === undefined) idsByKey.set(makeIdKey(localId), localId);
+    return alikeId === undefined || alikeId === localId ? undefined : findKnown(alikeId, true);
   };
   return {
-    take(find, digest, isInTable) {
+    take(find, isInTable) {
       const alike = findAlike(find);
       if (alike !== undefined) return alike;
-      findsByContent ??= listImportDigests(outbox);
-      if (digest === null || !hasDistinctContent(find)) return undefined;
-      const candidates = findsByContent.get(digest) ?? [];
-      const index = candidates.findIndex(
-        (localId) => localId !== find.localId && !isInTable(localId),
-      );
-      const [localId] = index === -1 ? [] : candidates.splice(index, 1);
-      const stored = localId === undefined ? undefined : findByLocalId(outbox, localId);
-      const entry = stored === undefined ? undefined : findImportOfFind(outbox, stored.id);
-      if (localId === undefined || stored === undefined || stored.isHidden) return undefined;
-      return entry === undefined || entry.state === 'dropped' || entry.digest !== digest
-        ? undefined
-        : { localId, stored, entry, isAlike: false };
+      known ??= indexFinds(outbox);
+      const comparable = makeComparable(find.elements);
+      if (!isDistinct(comparable)) return undefined;
+      const same = known
+        .list(comparable)
+        .find(
+          ({ find: other, item }) =>
+            !taken.has(item) &&
+            item !== find.localId &&
+            !isInTable(item) &&
+            matchFinds(comparable, other) === 'same',
+        );
+      if (same === undefined) return undefined;
+      taken.add(same.item);
+      return findKnown(same.item, false);
     },
   };
 }
 
-/**
- * Tells if a find has enough content for the comparison: at least two of object, place, date and
- * note.
- */
-function hasDistinctContent({ elements }: Find): boolean {
-  const { druh_nalezu, datum_nalezu, lokalizace, poznamka, geom_wkt, geom_sjtsk_wkt } = elements;
-  const place = geom_wkt ?? geom_sjtsk_wkt ?? lokalizace;
-  return (
-    [druh_nalezu, place, datum_nalezu, poznamka].filter((value) => value !== undefined).length >= 2
-  );
+function indexFinds(outbox: Outbox): FindIndex<string> {
+  const index = createFindIndex<string>();
+  for (const { localId, elements } of iterateFinds(outbox))
+    index.add(makeComparable(elements as FindElements), localId);
+  return index;
 }

@@ -5,6 +5,7 @@ import { makeRecordKey, type Target } from '../../outbox/entry-queries.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
 import { checkRemovable, type Removal, removeTarget } from '../../outbox/removal.ts';
 import { findById } from '../../outbox/stored-finds.ts';
+import { thinContents } from '../../outbox/thinning.ts';
 import { resolveRecordName } from './resolve-finds.ts';
 import { sweepPhotographs } from './sweep-photographs.ts';
 
@@ -41,6 +42,9 @@ export function removeFinds(
   photosFolder: string,
 ): Removal[] {
   const removals = planned.map(({ target }) => removeTarget(outbox, target));
-  if (removals.some(({ kind }) => kind === 'removed')) sweepPhotographs(outbox, photosFolder);
+  if (removals.some(({ kind }) => kind === 'removed')) {
+    thinContents(outbox);
+    sweepPhotographs(outbox, photosFolder);
+  }
   return removals;
 }

@@ -9,7 +9,6 @@ import {
 import { type Outbox, readHeader } from '../../outbox/open-outbox.ts';
 import { findPulledRecord } from '../../outbox/pulled-records.ts';
 import {
-  assertSoundFinds,
   findById,
   findByIdentCely,
   findByLocalId,
@@ -27,7 +26,6 @@ export function resolveFindNames(outbox: Outbox, names: readonly string[]): Stor
   const finds = names.map((name) => requireUnambiguousName(lookUp(name), name));
   const missing = names.filter((_, index) => finds[index] === undefined);
   if (missing.length > 0) {
-    assertSoundFinds(outbox);
     const names = missing.join(', ');
     throw new UsageError(msg`There is no find ${names}.`, {
       hint: msg`\`${cmd`pas list`}\` shows the finds.`,
@@ -68,13 +66,7 @@ export function resolveRecordName(outbox: Outbox, name: string): Target {
 }
 
 function findKnownTarget(outbox: Outbox, name: string): Target {
-  try {
-    return findTarget(outbox, name);
-  } catch (thrown) {
-    // A find with a damaged local id is not found by it.
-    assertSoundFinds(outbox);
-    throw thrown;
-  }
+  return findTarget(outbox, name);
 }
 
 /**

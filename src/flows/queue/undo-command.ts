@@ -1,36 +1,26 @@
-import type { Find } from '../../find/find.ts';
-import type { ValidatedFind } from '../../find/rules.ts';
 import {
-  finishUndo,
+  findLastCommand,
+  type Kept,
+  type KeptCause,
   type LoggedCommand,
-  listChangesOfCommand,
-  listFindsToUndo,
-  listLoggedCommands,
-  type UndoResult,
-  undoChange,
-} from '../../outbox/change-log.ts';
-import { addImport, replaceImport, schedule } from '../../outbox/entries.ts';
-import type { FindId, HeldQuestion } from '../../outbox/entry.ts';
-import { findImportOfFind } from '../../outbox/entry-queries.ts';
+  listCommands,
+  listWishesOfCommand,
+  undoCommand,
+} from '../../outbox/command-log.ts';
+import { parseFact } from '../../outbox/facts.ts';
+import { findIntent } from '../../outbox/intent-rows.ts';
+import { parseRecordSubject } from '../../outbox/intents.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
-import { findById, type StoredElements } from '../../outbox/stored-finds.ts';
-import { asFind, makeImportContent } from './enqueue-finds.ts';
+import { findByUuid, type StoredElements } from '../../outbox/stored-finds.ts';
+import { checkEnteredFinds } from './check-entered.ts';
 
-/** Finds per transaction: few enough that a parallel push waits only briefly. */
-const BATCH = 100;
-
-type KeptFind = { readonly localId: string; readonly because: Exclude<UndoResult, 'undone'> };
-
-type UndoReport = {
-  readonly command: LoggedCommand;
-  readonly finds: number;
-  readonly keptFinds: readonly KeptFind[];
-};
+export type KeptFind = { readonly localId: string; readonly because: KeptCause };
 
 type LogLine = {
   readonly id: string;
   readonly at: string;
   readonly command: string;
+  readonly undone: boolean;
   readonly finds: readonly {
     readonly local_id: string;
     readonly before: StoredElements | null;
@@ -38,68 +28,82 @@ type LogLine = {
   }[];
 };
 
-/** Returns commands that changed finds, newest first, with each find before and after. */
+/** Returns the commands that changed something, newest first, with each find before and after. */
 export function listCommandLog(outbox: Outbox): LogLine[] {
-  return listLoggedCommands(outbox).map(({ seq, id, command, at }) => ({
-    id,
-    at: new Date(at).toISOString(),
-    command: command.replaceAll('-', ' '),
-    finds: [...listChangesOfCommand(outbox, seq)].map(({ localId, before, after }) => ({
-      local_id: localId,
-      before,
-      after,
-    })),
+  return listCommands(outbox).map((command) => ({
+    id: command.id,
+    at: new Date(command.at).toISOString(),
+    command: command.words,
+    undone: command.isUndone,
+    finds: listChanges(outbox, command),
   }));
 }
 
-/**
- * Returns the last command that changed finds and was not undone.
- * @param words only commands of this name
- */
-export function findLastCommand(outbox: Outbox, words?: string): LoggedCommand | undefined {
-  return listLoggedCommands(outbox).find(({ command }) => words === undefined || command === words);
+function listChanges(outbox: Outbox, { command }: LoggedCommand): LogLine['finds'] {
+  return listWishesOfCommand(outbox, command).flatMap(({ body, slot }) => {
+    if (body.find === undefined || !slot.startsWith('import ')) return [];
+    const before = body.replaces
+      .flatMap((id): StoredElements[] => {
+        const elements = findElementsOfFact(outbox, id);
+        return elements === null ? [] : [elements];
+      })
+      .at(0);
+    return [
+      {
+        local_id: body.find.localId,
+        before: before ?? null,
+        after: findElements(outbox, body.intent),
+      },
+    ];
+  });
 }
 
+function findElementsOfFact(outbox: Outbox, id: string): StoredElements | null {
+  const row = outbox.sql('select * from facts where id = ?').get(id);
+  const fact = row === undefined ? undefined : parseFact(outbox.path, row);
+  return fact?.kind === 'current' || fact?.kind === 'attempted'
+    ? findElements(outbox, fact.body.intent)
+    : null;
+}
+
+function findElements(outbox: Outbox, intent: string | null): StoredElements | null {
+  const stored = intent === null ? undefined : findIntent(outbox, intent);
+  return stored?.kind === 'import' ? stored.elements : null;
+}
+
+export type UndoneCommand = {
+  readonly command: LoggedCommand;
+  readonly finds: number;
+  readonly kept: readonly KeptFind[];
+};
+
 /**
- * Restores the finds of a command, and removes those that it created. What was attempted since, and
- * what another command changed since, stays. An interrupted run is continued by the next one.
- * @param validate makes the documents that are queued again
+ * Undoes a command.
+ * @param id of the command; undefined for the last one
+ * @returns undefined where there is none
  */
-export function undoCommand(
+export function undoLogged(
   outbox: Outbox,
-  command: LoggedCommand,
-  validate: (find: Find) => ValidatedFind,
+  id: string | undefined,
   onProgress: (doneCount: number, total: number) => void,
-): UndoReport {
-  const changes = listFindsToUndo(outbox, command.seq);
-  const keptFinds: KeptFind[] = [];
-  for (let at = 0; at < changes.length; at += BATCH) {
-    outbox.change(() => {
-      for (const { findId, localId } of changes.slice(at, at + BATCH)) {
-        const { how, rebuild } = undoChange(outbox, command.seq, findId);
-        if (how !== 'undone') keptFinds.push({ localId, because: how });
-        if (rebuild !== undefined) rebuildImport(outbox, findId, rebuild.held, validate);
-      }
-    });
-    onProgress(at, changes.length);
-  }
-  // The command can be undone again once the changes of later ones are undone.
-  if (keptFinds.every(({ because }) => because !== 'changed')) finishUndo(outbox, command.seq);
-  return { command, finds: changes.length - keptFinds.length, keptFinds };
+): UndoneCommand | undefined {
+  const command =
+    id === undefined
+      ? findLastCommand(outbox)
+      : listCommands(outbox).find((each) => each.id === id);
+  if (command === undefined) return undefined;
+  const { subjects, kept } = undoCommand(outbox, command, onProgress);
+  // A find that is wanted again, or an answer that is taken back, may leave a question open.
+  checkEnteredFinds(outbox, { arrived: new Set() });
+  return { command, finds: subjects, kept: nameKept(outbox, kept) };
 }
 
-function rebuildImport(
-  outbox: Outbox,
-  findId: FindId,
-  held: HeldQuestion | null,
-  validate: (find: Find) => ValidatedFind,
-): void {
-  const stored = findById(outbox, findId);
-  if (stored === undefined) return;
-  const find = asFind(stored);
-  const content = makeImportContent(find, validate(find));
-  const entry = findImportOfFind(outbox, findId);
-  if (entry === undefined) schedule(outbox, addImport(outbox, findId, content), { held });
-  else if (['draft', 'queued', 'refused'].includes(entry.state))
-    replaceImport(outbox, entry, content);
+/** Names what an undo left, by local id or by record; each find once. */
+function nameKept(outbox: Outbox, kept: readonly Kept[]): KeptFind[] {
+  const named = new Map<string, KeptFind>();
+  for (const { subject, because } of kept) {
+    const localId = parseRecordSubject(subject) ?? findByUuid(outbox, subject)?.localId ?? subject;
+    if (!named.has(subject)) named.set(subject, { localId, because });
+  }
+  return [...named.values()];
 }

@@ -8,13 +8,14 @@ import { checkDocument } from '../../find/check-document.ts';
 import type { LookupTerm } from '../../find/lookup.ts';
 import { type ValidationContext, validateFind } from '../../find/rules.ts';
 import { findKnownAccount } from '../../outbox/bound-account.ts';
-import { type ImportContent, replaceImport } from '../../outbox/entries.ts';
 import type { ImportEntry } from '../../outbox/entry.ts';
 import { findImportOfFind } from '../../outbox/entry-queries.ts';
+import type { Prepared } from '../../outbox/intent-rows.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
 import { findById, iterateFinds, type StoredFind } from '../../outbox/stored-finds.ts';
+import { storePrepared } from '../../outbox/wishes.ts';
 import { collapseUnchecked } from './collapse-issues.ts';
-import { asFind, makeImportContent } from './enqueue-finds.ts';
+import { asFind, makePrepared } from './enqueue-finds.ts';
 import { createFindLookup, resolveFindNames } from './resolve-finds.ts';
 
 type FindVerdict = {
@@ -101,7 +102,7 @@ function validateStored(
   ) {
     const find = asFind(stored);
     const validated = validateFind(find, ruleContext);
-    if (isBroughtUpToDate(outbox, stored, makeImportContent(find, validated))) {
+    if (isBroughtUpToDate(outbox, stored, makePrepared(validated))) {
       const where = { find: stored.localId, ...find.source };
       return validated.issues.map((issue) => new Issue({ ...where, ...issue }));
     }
@@ -116,13 +117,13 @@ function validateStored(
 function isBroughtUpToDate(
   outbox: Outbox,
   { id, version }: StoredFind,
-  content: ImportContent,
+  content: Prepared,
 ): boolean {
   if (importToReplace(outbox, id, content) === undefined) return true;
   return outbox.change(() => {
     if (findById(outbox, id)?.version !== version) return false;
     const entry = importToReplace(outbox, id, content);
-    if (entry !== undefined) replaceImport(outbox, entry, content);
+    if (entry !== undefined) storePrepared(outbox, entry, content);
     return true;
   });
 }
@@ -131,7 +132,7 @@ function isBroughtUpToDate(
 function importToReplace(
   outbox: Outbox,
   findId: number,
-  content: ImportContent,
+  content: Prepared,
 ): ImportEntry | undefined {
   const entry = findImportOfFind(outbox, findId);
   if (entry === undefined || (entry.state !== 'draft' && entry.state !== 'queued'))

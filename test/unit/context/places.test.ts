@@ -11,8 +11,8 @@ const windows = system('win32', 'C:\\Users\\Eva Nováková');
 
 /** Folders of the data and of the state. */
 function lies(environment: Record<string, string>, on: UserSystem): readonly string[] {
-  const { home, paceFile, journalFile } = makePlaces(environment, on);
-  return [home, paceFile, journalFile];
+  const { home, paceFile, ledgerFile } = makePlaces(environment, on);
+  return [home, paceFile, ledgerFile];
 }
 
 describe('data and state are stored in the standard places', () => {
@@ -21,7 +21,7 @@ describe('data and state are stored in the standard places', () => {
     expect(lies({}, linux)).toEqual([
       '/home/eva/.local/share/pas',
       `${state}/pace.sqlite`,
-      `${state}/journal.sqlite`,
+      `${state}/ledger.sqlite`,
     ]);
   });
 
@@ -30,7 +30,7 @@ describe('data and state are stored in the standard places', () => {
     expect(lies({}, macOs)).toEqual([
       `${pas}/data`,
       `${pas}/state/pace.sqlite`,
-      `${pas}/state/journal.sqlite`,
+      `${pas}/state/ledger.sqlite`,
     ]);
   });
 
@@ -43,7 +43,7 @@ describe('data and state are stored in the standard places', () => {
     expect(lies(environment, windows)).toEqual([
       `${pas}\\data`,
       `${pas}\\state\\pace.sqlite`,
-      `${pas}\\state\\journal.sqlite`,
+      `${pas}\\state\\ledger.sqlite`,
     ]);
   });
 
@@ -51,7 +51,7 @@ describe('data and state are stored in the standard places', () => {
     expect(lies({ LOCALAPPDATA: 'D:\\Data' }, windows)).toEqual([
       'D:\\Data\\pas\\data',
       'D:\\Data\\pas\\state\\pace.sqlite',
-      'D:\\Data\\pas\\state\\journal.sqlite',
+      'D:\\Data\\pas\\state\\ledger.sqlite',
     ]);
   });
 });
@@ -72,11 +72,11 @@ test.each([linux, macOs, windows])('their own variables take precedence on $plat
   expect(lies({ ...environment, PAS_HOME: '' }, on)[0]).toBe(at('data', 'pas'));
 });
 
-test('another HOME moves the data, but neither the pace nor the journal', () => {
+test('another HOME moves the data, but neither the pace nor the ledger', () => {
   expect(lies({ HOME: '/tmp/other' }, linux)).toEqual([
     '/tmp/other/.local/share/pas',
     '/home/eva/.local/state/pas/pace.sqlite',
-    '/home/eva/.local/state/pas/journal.sqlite',
+    '/home/eva/.local/state/pas/ledger.sqlite',
   ]);
 });
 
@@ -84,6 +84,6 @@ test('PAS_STATE moves the state alone', () => {
   expect(lies({ PAS_STATE: '/mnt/state' }, linux)).toEqual([
     '/home/eva/.local/share/pas',
     '/mnt/state/pace.sqlite',
-    '/mnt/state/journal.sqlite',
+    '/mnt/state/ledger.sqlite',
   ]);
 });

@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import type { HarvestedElements } from '../../../src/find/fields.ts';
 import { FIELDS, type FindElements } from '../../../src/find/fields.ts';
-import { asFoundDigest, type HarvestedElements } from '../../../src/find/harvested-find.ts';
+import { asFoundDigest } from '../../../src/find/harvested-find.ts';
 import { aFind } from './a-find.ts';
 
 const { elements } = aFind();

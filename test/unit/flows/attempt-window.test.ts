@@ -1,14 +1,14 @@
 import { expect, test } from 'vitest';
 import { asServerMs, asWallMs } from '../../../src/base/clock.ts';
-import { findEarliestMs, getAttemptWindow } from '../../../src/flows/reconcile/verdict.ts';
 import {
   type AnswerFacts,
   claim,
-  recoverInFlight,
+  recordAnswer,
+  recoverOpenAttempts,
   type Settlement,
-  settle,
 } from '../../../src/outbox/claims.ts';
 import { findEntryById } from '../../../src/outbox/entry-queries.ts';
+import { findEarliestMs, getAttemptWindow } from '../../../src/push/verdict.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 import { queueImport, tempOutbox } from '../../support/temp-outbox.ts';
 
@@ -33,7 +33,7 @@ function story(aheadMs = 0) {
   };
   const begin = (fromMs: number | null) => {
     const times = {
-      serverMs: fromMs === null ? null : asServerMs(fromMs),
+      fromMs: fromMs === null ? null : asServerMs(fromMs),
       sentByMs: fromMs === null ? null : asServerMs(fromMs + SENT_BY),
     };
     const claimed = claim(outbox, entryId, () => ({
@@ -48,7 +48,7 @@ function story(aheadMs = 0) {
   };
   return {
     begin,
-    kill: () => recoverInFlight(outbox),
+    kill: () => recoverOpenAttempts(outbox),
     /** One attempt, from and until these times of the server. */
     attempt: (
       fromMs: number | null,
@@ -56,7 +56,7 @@ function story(aheadMs = 0) {
       settlement: Settlement,
       answer: Partial<AnswerFacts> = {},
     ) =>
-      settle(outbox, begin(fromMs), settlement, {
+      recordAnswer(outbox, begin(fromMs), settlement, {
         outcome: settlement.state === 'queued' ? 'throttled' : settlement.state,
         ...(endedMs === undefined ? {} : { endedAt: asServerMs(endedMs) }),
         ...answer,

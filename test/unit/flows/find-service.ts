@@ -2,9 +2,6 @@ import { cpSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Clock } from '../../../src/base/clock.ts';
-import { asFoundDigest } from '../../../src/find/harvested-find.ts';
-import { createBreakers } from '../../../src/flows/push/circuit-breaker.ts';
-import { type PushAllOptions, pushAll } from '../../../src/flows/push/push-all.ts';
 import {
   type Exchange,
   type HttpRequest,
@@ -15,16 +12,16 @@ import { makePace } from '../../../src/http/pacer.ts';
 import { hashSha512 } from '../../../src/http/request-body.ts';
 import { openOaiClient } from '../../../src/oai/client.ts';
 import type { KnownAccount } from '../../../src/outbox/bound-account.ts';
-import { addImport, addPhoto } from '../../../src/outbox/entries.ts';
-import { ENTRY_KINDS } from '../../../src/outbox/entry.ts';
-import type { Target } from '../../../src/outbox/entry-queries.ts';
+import { ENTRY_KINDS, type Target } from '../../../src/outbox/entry.ts';
+import { findImportOfFind } from '../../../src/outbox/entry-queries.ts';
 import { type Outbox, readHeader } from '../../../src/outbox/open-outbox.ts';
-import { insertFind } from '../../../src/outbox/stored-finds.ts';
+import { wantNewFind } from '../../../src/outbox/wishes.ts';
+import { type PushAllOptions, pushAll } from '../../../src/push/push-all.ts';
 import { EVA_SAID, serviceSaying } from '../../support/account-service.ts';
 import type { ManualClock } from '../../support/manual-clock.ts';
 import { memoryPaceStore } from '../../support/memory-pace-store.ts';
 import { answer, OAI_BASE, oaiError, oaiXml } from '../../support/scripted-oai.ts';
-import { openAt, tempFolder } from '../../support/temp-outbox.ts';
+import { openAt, queuePhoto, tempFolder } from '../../support/temp-outbox.ts';
 
 /** Without a digest the service has changed its bytes. */
 type StoredFile = { readonly name: string; readonly atMs: number; readonly sha512Hex?: string };
@@ -165,13 +162,11 @@ export function findService(clock: ManualClock, account: KnownAccount = EVA_SAID
       limit: undefined,
       machine: '',
       onQuestion: 'hold' as const,
-      mayLook: true,
       lookBackMs: 30 * DAY_MS,
       lock: getLock(outbox, clock),
       maxInFlight: 4,
       answerTimeoutMs: 1000,
       settleMs: 1000,
-      breakerMemory: createBreakers(),
       photosFolder: 'none',
       harvesting: {
         open: async () => client,
@@ -300,17 +295,7 @@ export function makeFindContent(note: string) {
   const document = Buffer.from(
     `<svc xmlns="urn:svc/2.2/"><samostatny_nalez>${getInnerText(note)}</samostatny_nalez></svc>`,
   );
-  const digest = asFoundDigest(elements, 'full');
-  return {
-    elements,
-    content: {
-      document,
-      documentSha512: hashSha512(document),
-      digest,
-      project: PROJECT,
-      issues: [],
-    },
-  };
+  return { elements, content: { document, issues: [] } };
 }
 
 /** Queues a find whose record can be told from others by its note. */
@@ -320,8 +305,9 @@ export function queueFind(
   note = localId,
 ): { findId: number; entryId: number } {
   const { elements, content } = makeFindContent(note);
-  const findId = insertFind(outbox, { localId, elements });
-  return { findId, entryId: addImport(outbox, findId, content) };
+  const place = { file: null, row: null, path: null, base: null };
+  const findId = wantNewFind(outbox, { localId, elements, ...place }, content);
+  return { findId, entryId: findImportOfFind(outbox, findId)?.id ?? 0 };
 }
 
 /** Queues a photograph with these bytes, which lies in a file of its own. */
@@ -334,7 +320,7 @@ export function queuePhotograph(
   const link = join(tempFolder(), name);
   writeFileSync(link, bytes);
   const content = Buffer.from(bytes);
-  return addPhoto(outbox, target, {
+  return queuePhoto(outbox, target, {
     name,
     mediaType: 'image/jpeg',
     sha512: hashSha512(content),
@@ -343,24 +329,26 @@ export function queuePhotograph(
   });
 }
 
-/** The lock that a push of the outbox takes. */
+/** The locks that a push of the outbox takes. */
 export function getLock(outbox: Outbox, clock: Clock) {
   const { outbox: outboxId } = readHeader(outbox);
   return {
     folder: dirname(outbox.path),
+    scope: 'service-account',
+    outboxFolder: dirname(outbox.path),
     outboxId,
     clock,
     holder: { pid: process.pid, host: 'here' },
   };
 }
 
-/** A computer with one journal for all outboxes that are pushed on it. */
+/** A computer with one ledger for all outboxes that are pushed on it. */
 export function aComputer(clock: Clock) {
   const folder = tempFolder();
   const aside = tempFolder();
   const opened: Outbox[] = [];
   const open = (name = 'outbox'): Outbox => {
-    const outbox = openAt(join(folder, `${name}.sqlite`), join(folder, 'journal.sqlite'), {
+    const outbox = openAt(join(folder, `${name}.sqlite`), join(folder, 'ledger.sqlite'), {
       clock,
     });
     opened.push(outbox);

@@ -5,12 +5,6 @@ import {
   type PasError,
   UnavailableError,
 } from '../../../src/base/errors.ts';
-import {
-  type ProfileUser,
-  resolveAccount,
-  type Signer,
-  signIn,
-} from '../../../src/flows/push/resolve-account.ts';
 import { TransportError } from '../../../src/http/exchange.ts';
 import {
   findKnownAccount,
@@ -19,6 +13,12 @@ import {
   rememberAccount,
 } from '../../../src/outbox/bound-account.ts';
 import { updateHeader } from '../../../src/outbox/open-outbox.ts';
+import {
+  type ProfileUser,
+  resolveAccount,
+  type Signer,
+  signIn,
+} from '../../../src/push/account.ts';
 import { EVA_SAID, JAN_SAID, serviceSaying } from '../../support/account-service.ts';
 import { ADDRESS, tempOutbox, USERNAME } from '../../support/temp-outbox.ts';
 

@@ -1,9 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { HarvestedElements, HarvestedFind } from '../../../src/find/harvested-find.ts';
-import { getShownKind } from '../../../src/flows/reconcile/judge-absence.ts';
-import { judgeImports, type UncertainImport } from '../../../src/flows/reconcile/judge-import.ts';
-import { CLOCK_MARGIN_MS, type View } from '../../../src/flows/reconcile/verdict.ts';
+import type { HarvestedElements } from '../../../src/find/fields.ts';
+import type { HarvestedFind } from '../../../src/find/harvested-find.ts';
+import { getShownKind } from '../../../src/push/judge-absence.ts';
+import { judgeImports, type UncertainImport } from '../../../src/push/judge-import.ts';
+import { CLOCK_MARGIN_MS, type View } from '../../../src/push/verdict.ts';
 import { inWords } from '../../support/in-words.ts';
 import {
   doubt,

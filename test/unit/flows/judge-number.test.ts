@@ -1,15 +1,14 @@
 import { describe, expect, test } from 'vitest';
 import { UnavailableError } from '../../../src/base/errors.ts';
+import { findImportOfFind } from '../../../src/outbox/entry-queries.ts';
+import { wantNewFind } from '../../../src/outbox/wishes.ts';
 import {
   fetchCurrentRecord,
   fetchListedRecord,
   judgeNumber,
   listNumbersFromHere,
-} from '../../../src/flows/reconcile/judge-number.ts';
-import { CLOCK_MARGIN_MS } from '../../../src/flows/reconcile/verdict.ts';
-import { hashSha512 } from '../../../src/http/request-body.ts';
-import { addImport } from '../../../src/outbox/entries.ts';
-import { insertFind } from '../../../src/outbox/stored-finds.ts';
+} from '../../../src/push/judge-number.ts';
+import { CLOCK_MARGIN_MS } from '../../../src/push/verdict.ts';
 import { inWords } from '../../support/in-words.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 import { makeClient } from '../../support/scripted-client.ts';
@@ -153,15 +152,19 @@ describe('the numbers that a record can have without a foreign change', () => {
     const createRecord = async (number: string) => {
       const inner = `<samostatny_nalez><ident_cely>:tba</ident_cely>${number}</samostatny_nalez>`;
       const document = Buffer.from(`<svc xmlns="urn:svc/2.2/">${inner}</svc>`);
-      const findId = insertFind(scene.outbox, { localId: 'K-1', elements: {} });
-      const importBody = {
-        document,
-        documentSha512: hashSha512(document),
-        digest: null,
-        project: 'C-1',
-        issues: [],
-      };
-      await scene.end(addImport(scene.outbox, findId, importBody), 'accepted', IDENT);
+      const findId = wantNewFind(
+        scene.outbox,
+        {
+          localId: 'K-1',
+          elements: { projekt: { id: 'C-1', text: '' } },
+          file: null,
+          row: null,
+          path: null,
+          base: null,
+        },
+        { document, issues: [] },
+      );
+      await scene.end(findImportOfFind(scene.outbox, findId)?.id ?? 0, 'accepted', IDENT);
     };
     return { ...scene, known, made: createRecord };
   };
@@ -197,10 +200,9 @@ describe('the numbers that a record can have without a foreign change', () => {
     using scene = story();
     await scene.made('');
     await scene.end(scene.queuePhoto('a.jpg', 1, IDENT), 'uncertain');
-    const open = scene.queueNumber('OPEN', IDENT);
-    const entryId = scene.queueNumber('OWN', IDENT);
+    await scene.end(scene.queueNumber('OPEN', IDENT), 'uncertain');
+    const entryId = await scene.end(scene.queueNumber('OWN', IDENT), 'uncertain');
     scene.queueNumber('WAITS', IDENT);
-    for (const id of [open, entryId]) await scene.end(id, 'uncertain');
     expect(scene.known(entryId)).toEqual(['', 'OPEN']);
   });
 });

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { HarvestedFile } from '../../../src/find/harvested-find.ts';
-import { judgePhoto, type UncertainPhoto } from '../../../src/flows/reconcile/judge-photograph.ts';
-import { CLOCK_MARGIN_MS } from '../../../src/flows/reconcile/verdict.ts';
+import { judgePhoto, type UncertainPhoto } from '../../../src/push/judge-photograph.ts';
+import { CLOCK_MARGIN_MS } from '../../../src/push/verdict.ts';
 import { inWords } from '../../support/in-words.ts';
 import {
   MINUTE,

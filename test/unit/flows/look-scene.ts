@@ -1,13 +1,12 @@
 import { asServerMs } from '../../../src/base/clock.ts';
-import { type ReconciledEntry, reconcile } from '../../../src/flows/reconcile/reconcile-entries.ts';
-import { claim, settle } from '../../../src/outbox/claims.ts';
-import { addNumber, addPhoto } from '../../../src/outbox/entries.ts';
+import { claim, recordAnswer } from '../../../src/outbox/claims.ts';
 import type { Entry } from '../../../src/outbox/entry.ts';
+import { listEvidence } from '../../../src/outbox/entry-facts.ts';
 import { findEntryById } from '../../../src/outbox/entry-queries.ts';
-import { listEvidence } from '../../../src/outbox/record-events.ts';
+import { type ReconciledEntry, reconcile } from '../../../src/push/reconcile-entries.ts';
 import { EVA_SAID } from '../../support/account-service.ts';
 import { manualClock } from '../../support/manual-clock.ts';
-import { tempOutbox } from '../../support/temp-outbox.ts';
+import { queueNumber, queuePhoto, tempOutbox } from '../../support/temp-outbox.ts';
 import { findService, getInnerText, queueFind } from './find-service.ts';
 
 type Ended = 'accepted' | 'uncertain' | 'refused' | 'lost';
@@ -31,7 +30,7 @@ export function lookScene({ tellsTime = true } = {}) {
       method: 'POST',
       path: '/',
       account,
-      serverMs: now,
+      fromMs: now,
       sentByMs: now,
       settleMs: SETTLE_MS,
     }));
@@ -49,7 +48,7 @@ export function lookScene({ tellsTime = true } = {}) {
     const answered = { accepted: 201, uncertain: 500, refused: 422, lost: undefined }[state];
     const endedAt = asServerMs(Math.floor(clock.now() / 1000) * 1000);
     for (const claimed of ids.map(begin))
-      settle(outbox, claimed, settlements[state], {
+      recordAnswer(outbox, claimed, settlements[state], {
         outcome: state === 'lost' ? 'uncertain' : state,
         status: answered,
         ...(tellsTime
@@ -85,13 +84,13 @@ export function lookScene({ tellsTime = true } = {}) {
       identCely: string | null,
       findId: number | null = null,
     ) =>
-      addPhoto(
+      queuePhoto(
         outbox,
         { findId, identCely },
         { name, mediaType: 'image/jpeg', sha512: Buffer.alloc(64, byte), sizeBytes: 3 },
       ),
     queueNumber: (value: string, identCely: string, expects: string | null = null) =>
-      addNumber(outbox, { findId: null, identCely }, value, expects),
+      queueNumber(outbox, { findId: null, identCely }, value, expects),
     look: async (recordKeys?: readonly string[]): Promise<ReconciledEntry[]> => {
       const running = reconcile({
         outbox,

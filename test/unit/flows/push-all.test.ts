@@ -6,17 +6,16 @@ import {
   UnavailableError,
 } from '../../../src/base/errors.ts';
 import { NEW_PERSON } from '../../../src/find/field.ts';
-import { createBreakers } from '../../../src/flows/push/circuit-breaker.ts';
-import { pushAll } from '../../../src/flows/push/push-all.ts';
 import { type HttpRequest, type HttpResponse, TransportError } from '../../../src/http/exchange.ts';
 import { makePace } from '../../../src/http/pacer.ts';
-import { addNumber } from '../../../src/outbox/entries.ts';
 import { ENTRY_KINDS } from '../../../src/outbox/entry.ts';
+import { listAttempts } from '../../../src/outbox/entry-facts.ts';
 import { listAllEntries } from '../../../src/outbox/entry-queries.ts';
 import { type Outbox, readHeader, updateHeader } from '../../../src/outbox/open-outbox.ts';
 import { acquirePushLock } from '../../../src/outbox/push-lock.ts';
-import { listAttempts } from '../../../src/outbox/record-events.ts';
-import { updateFind } from '../../../src/outbox/stored-finds.ts';
+import { findById } from '../../../src/outbox/stored-finds.ts';
+import { wantFind } from '../../../src/outbox/wishes.ts';
+import { pushAll } from '../../../src/push/push-all.ts';
 import {
   type AskedService,
   EVA_SAID,
@@ -26,8 +25,8 @@ import {
 import { inWords } from '../../support/in-words.ts';
 import { type ManualClock, manualClock } from '../../support/manual-clock.ts';
 import { memoryPaceStore } from '../../support/memory-pace-store.ts';
-import { queueImport, tempOutbox } from '../../support/temp-outbox.ts';
-import { findService, getLock, PROJECT, queueFind } from './find-service.ts';
+import { queueImport, queueNumber, tempOutbox } from '../../support/temp-outbox.ts';
+import { findService, getLock, makeFindContent, PROJECT, queueFind } from './find-service.ts';
 
 let assigned = 0;
 function created(): HttpResponse {
@@ -58,13 +57,11 @@ async function pushed(
     harvesting: undefined,
     machine: '',
     onQuestion: 'hold',
-    mayLook: true,
     lookBackMs: 0,
     lock: getLock(outbox, clock),
     maxInFlight: 4,
     answerTimeoutMs: 1000,
     settleMs: 600_000,
-    breakerMemory: createBreakers(),
     photosFolder: 'none',
     pace: makePace({
       clock,
@@ -196,12 +193,12 @@ describe('a push', () => {
     lock.release();
   });
 
-  test('leaves no superseded number in the queue', async () => {
+  test('sends only the number that is wanted last', async () => {
     const clock = manualClock();
     using outbox = tempOutbox(clock);
     const target = { findId: null, identCely: 'C-202400101-N00001' };
-    addNumber(outbox, target, 'N-1', null);
-    addNumber(outbox, target, 'N-2', null);
+    queueNumber(outbox, target, 'N-1', null);
+    queueNumber(outbox, target, 'N-2', null);
     const answers = [429, 200];
     const onWrite = (): HttpResponse => ({
       status: answers.shift() ?? 500,
@@ -210,7 +207,7 @@ describe('a push', () => {
     });
     const { result } = await pushed(outbox, serviceSaying(EVA_SAID, { onWrite }), clock);
     expect([result.accepted, result.locked, result.stopCause]).toEqual([1, 1, undefined]);
-    expect(listAllEntries(outbox).map(({ state }) => state)).toEqual(['dropped', 'accepted']);
+    expect(listAllEntries(outbox).map(({ state }) => state)).toEqual(['accepted']);
   });
 });
 
@@ -240,9 +237,9 @@ describe('a push that learns of a find it did not know of', () => {
     const service = findService(clock);
     service.habits.fate = (write) => (write === 'K-1' ? 'done-but-500' : 'done');
     const { findId } = queueFind(outbox, 'K-1');
-    addNumber(outbox, { findId, identCely: null }, 'INV 1', null);
+    queueNumber(outbox, { findId, identCely: null }, 'INV 1', null);
     expect(await service.push(outbox)).toMatchObject({
-      accepted: 1,
+      accepted: 2,
       requests: 2,
       stopCause: undefined,
     });
@@ -274,11 +271,11 @@ describe('new people', () => {
       const service = findService(clock);
       const asked: boolean[] = [];
       const queueNew = (): void => {
-        queueFind(outbox, 'K-2');
-        updateFind(outbox, {
-          localId: 'K-2',
-          elements: { nalezce: { id: NEW_PERSON, text: 'Nový, Jan' } },
-        });
+        const stored = findById(outbox, queueFind(outbox, 'K-2').findId);
+        if (stored === undefined) throw new Error('the find is gone');
+        const nalezce = { id: NEW_PERSON, text: 'Nový, Jan' };
+        const elements = { ...stored.elements, nalezce };
+        wantFind(outbox, stored, { ...stored.wish, elements }, makeFindContent('K-2').content);
       };
       queueFind(outbox, 'K-1');
       service.habits.beforeHarvest = async () => {

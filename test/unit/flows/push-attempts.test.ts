@@ -1,16 +1,17 @@
 import { describe, expect, test } from 'vitest';
 import { asWallMs, type Clock } from '../../../src/base/clock.ts';
 import { DatabaseError } from '../../../src/base/errors.ts';
-import { resolveEntries, undoDecision } from '../../../src/flows/reconcile/resolve-entries.ts';
-import { addPhoto } from '../../../src/outbox/entries.ts';
+import { recoverOpenAttempts } from '../../../src/outbox/claims.ts';
+import { findLastCommand, undoCommand } from '../../../src/outbox/command-log.ts';
 import type { Entry } from '../../../src/outbox/entry.ts';
+import { listAttempts, listEvidence } from '../../../src/outbox/entry-facts.ts';
 import { findEntryById, listAllEntries } from '../../../src/outbox/entry-queries.ts';
-import { type Outbox, readHeader } from '../../../src/outbox/open-outbox.ts';
-import { listAttempts, listEvidence } from '../../../src/outbox/record-events.ts';
+import type { Outbox } from '../../../src/outbox/open-outbox.ts';
+import { resolveEntries } from '../../../src/push/resolve-entries.ts';
 import { attemptEntry } from '../../support/attempted-entries.ts';
 import { inWords } from '../../support/in-words.ts';
 import { manualClock } from '../../support/manual-clock.ts';
-import { queueImport, tempOutbox } from '../../support/temp-outbox.ts';
+import { queueImport, queuePhoto, type TempOutbox, tempOutbox } from '../../support/temp-outbox.ts';
 import { aComputer, findService, PROJECT, queueFind } from './find-service.ts';
 import { answer, count, created, isCreate, obeyed, queuedScene, scene } from './push-scene.ts';
 
@@ -24,29 +25,28 @@ function getEntry(outbox: Outbox, id: number): Entry {
 }
 
 describe('an attempt', () => {
-  const journalled = (outbox: Outbox) =>
-    (outbox.journal?.listEventsSince(readHeader(outbox).outbox, 0) ?? []).map(
-      ({ event }) => event.kind,
-    );
+  const listRecorded = ({ ledger }: TempOutbox, subject: string) =>
+    ledger.listFactsOfSubject(subject).map(({ kind }) => kind);
 
-  test('is recorded in the journal and in the outbox before its request starts, and its answer after it', async () => {
+  test('is recorded in the ledger and in the outbox before its request starts, and its answer after it', async () => {
     const clock = manualClock();
     using outbox = tempOutbox(clock);
     const { entryId } = queueImport(outbox, 'K-1');
-    const before: string[][] = [];
+    const { subject } = getEntry(outbox, entryId);
+    let before: unknown[] = [];
     const { run } = scene(clock, created, async () => {
-      before.push(journalled(outbox), [getEntry(outbox, entryId).state]);
+      before = [...listRecorded(outbox, subject), getEntry(outbox, entryId).state];
     });
     await run(outbox);
-    expect(before.map((kinds) => kinds.at(-1))).toEqual(['attempted', 'sending']);
-    expect(journalled(outbox).slice(-2)).toEqual(['attempted', 'answered']);
+    expect(before).toEqual(['attempted', 'current', 'sending']);
+    expect(listRecorded(outbox, subject)).toEqual(['attempted', 'current', 'answered']);
   });
 
   test.each([
     ['full', { passing: true }, 5],
     ['read-only', {}, 12],
   ])(
-    'that the journal cannot record, because its disk is %s, stops the push, and nothing departs',
+    'that the ledger cannot record, because its disk is %s, stops the push, and nothing departs',
     async (_name, options, exitCode) => {
       const clock = manualClock();
       using outbox = tempOutbox(clock);
@@ -55,7 +55,7 @@ describe('an attempt', () => {
       const append = () => {
         throw new DatabaseError('the disk refuses', options);
       };
-      const pushed = run({ ...outbox, journal: { ...outbox.journal, append } });
+      const pushed = run({ ...outbox, ledger: { ...outbox.ledger, append } });
       await expect(pushed).rejects.toSatisfy(
         (thrown) => thrown instanceof DatabaseError && thrown.exitCode === exitCode,
       );
@@ -63,7 +63,7 @@ describe('an attempt', () => {
     },
   );
 
-  test('whose answer the journal cannot record stops the push, and is uncertain', async () => {
+  test('whose answer the ledger cannot record stops the push, and is uncertain', async () => {
     const clock = manualClock();
     using outbox = tempOutbox(clock);
     for (const name of ['K-1', 'K-2', 'K-3']) queueImport(outbox, name);
@@ -72,16 +72,17 @@ describe('an attempt', () => {
       isFull = true;
       return created(request);
     });
-    const { journal } = outbox;
-    const append: typeof journal.append = (events) => {
+    const { ledger } = outbox;
+    const append: typeof ledger.append = (...given) => {
       if (isFull) throw new DatabaseError('the disk is full', { passing: true });
-      journal.append(events);
+      ledger.append(...given);
     };
-    await expect(run({ ...outbox, journal: { ...journal, append } })).rejects.toBeInstanceOf(
+    await expect(run({ ...outbox, ledger: { ...ledger, append } })).rejects.toBeInstanceOf(
       DatabaseError,
     );
     expect(asked).toHaveLength(1);
     isFull = false;
+    recoverOpenAttempts(outbox);
     await run(outbox);
     expect([count(outbox, 'uncertain'), count(outbox, 'accepted')]).toEqual([1, 2]);
   });
@@ -115,15 +116,17 @@ test('a photograph whose record is taken back while it waits for its time is not
     sizeBytes: 3,
   };
   const { findId, entryId } = queueImport(outbox, 'K-1', PROJECT);
-  const photo = addPhoto(outbox, { findId, identCely: null }, photograph);
+  const photo = queuePhoto(outbox, { findId, identCely: null }, photograph);
   attemptEntry(outbox, entryId, { state: 'uncertain', reason: 'no answer' });
+  outbox.command.words = 'resolve';
   resolveEntries(outbox, 'K-1', { kind: 'created', identCely: N1 }, entryId, (work) => work(true));
   expect(getEntry(outbox, photo)).toMatchObject({ state: 'queued', identCely: N1 });
   const { run, asked, pace } = scene(clock, obeyed);
   const waitUntilNear = pace.waitUntilNear.bind(pace);
   pace.waitUntilNear = async (signal) => {
     await waitUntilNear(signal);
-    undoDecision(outbox, 'K-1', (work) => work(false));
+    const last = findLastCommand(outbox);
+    if (last !== undefined) undoCommand(outbox, last);
   };
   expect(await run(outbox)).toMatchObject({ requests: 0 });
   expect([asked.length, getEntry(outbox, photo).state]).toEqual([0, 'queued']);

@@ -29,43 +29,21 @@ describe('a portal in place of the service', () => {
     ['pages of a proxy without its service', () => page(502)],
     ['JSON that the contract does not know', () => answer(409)],
     ['cut connections', cut],
-  ])('of %s leaves one find uncertain and ends the push', async (_name, wall) => {
+  ])('of %s leaves five finds uncertain and ends the push', async (_name, wall) => {
     using push = queuedScene(40, wall);
     const { outbox, run, asked } = push;
-    expect((await run()).stopCause?.kind).toMatch(/^(in-doubt|unreachable)$/);
-    expect([count(outbox, 'uncertain'), count(outbox, 'queued')]).toEqual([1, 39]);
-    expect(asked.filter(isCreate)).toHaveLength(1);
-  });
-
-  test('before all writes, though probes pass it, leaves one find uncertain', async () => {
-    using push = queuedScene(40, (request) =>
-      request.method === 'GET' ? obeyed(request) : page(200),
-    );
-    const { outbox, run } = push;
     expect(await run()).toMatchObject({ stopCause: { kind: 'in-doubt' } });
-    expect(count(outbox, 'uncertain')).toBe(1);
+    expect([count(outbox, 'uncertain'), count(outbox, 'queued')]).toEqual([5, 35]);
+    expect(asked).toHaveLength(5);
   });
 
-  test('before finds alone leaves two uncertain: the second shows that the first was no accident', async () => {
-    using push = queuedScene(40, (request) => (isCreate(request) ? page(200) : obeyed(request)));
-    const { outbox, run } = push;
-    expect(await run()).toMatchObject({ stopCause: { kind: 'in-doubt' } });
-    expect([count(outbox, 'uncertain'), count(outbox, 'queued')]).toEqual([2, 38]);
-  });
-
-  test('that appears midway leaves the requests under way uncertain, and no more are started', async () => {
+  test('that appears midway ends the push after five answers and what is under way', async () => {
     const clock = manualClock();
     using outbox = tempOutbox(clock);
     queueMany(outbox, 60);
-    let firstPageAt = 0;
-    const { run, asked } = scene(clock, (request, index) => {
-      if (index < 20) return obeyed(request);
-      firstPageAt ||= clock.monotonicMs();
-      return page(502);
-    });
+    const { run } = scene(clock, (request, index) => (index < 20 ? obeyed(request) : page(502)));
     expect(await run(outbox)).toMatchObject({ accepted: 20, stopCause: { kind: 'in-doubt' } });
-    expect(asked.filter(isCreate).filter(({ at }) => at > firstPageAt)).toEqual([]);
-    expect(count(outbox, 'uncertain')).toBeLessThanOrEqual(LATENCY_MS / 100 + 1);
+    expect(count(outbox, 'uncertain')).toBeLessThanOrEqual(5 + LATENCY_MS / 100);
   });
 });
 
@@ -100,44 +78,35 @@ describe('until the service has answered for the first time', () => {
   });
 });
 
-describe('a single odd answer', () => {
-  test.each<[string, number, () => Reply]>([
-    ['at the beginning', 0, () => page(502)],
-    ['in the middle', 12, () => page(502)],
-    ['that is a cut connection at the beginning', 0, cut],
-  ])('%s costs one probe, and the push continues to its end', async (_name, at, odd) => {
+test.each<[string, number, () => Reply]>([
+  ['at the beginning', 0, () => page(502)],
+  ['in the middle', 12, () => page(502)],
+  ['that is a cut connection at the beginning', 0, cut],
+])(
+  'a single odd answer %s leaves one find uncertain and the push goes on',
+  async (_name, at, odd) => {
     using push = queuedScene(30, (request, index) => (index === at ? odd() : obeyed(request)));
     const { outbox, run, asked } = push;
     expect(await run()).toMatchObject({ accepted: 29, stopCause: undefined });
     expect(count(outbox, 'uncertain')).toBe(1);
-    const questions = asked.filter((request) => !isCreate(request));
-    expect(questions).toMatchObject([{ method: 'POST', url: 'http://service/api/pas/import-xml' }]);
-    const [question] = questions;
-    const next = asked.filter(({ at: sentAt }) => sentAt > (question?.at ?? 0));
-    expect((next[1]?.at ?? 0) - (next[0]?.at ?? 0)).toBeGreaterThanOrEqual(LATENCY_MS);
-    expect((next[2]?.at ?? 0) - (next[1]?.at ?? 0)).toBeLessThan(120);
-  });
+    expect(asked.filter((request) => !isCreate(request))).toEqual([]);
+  },
+);
 
-  test('to the last find causes no probe, since nothing is left to send', async () => {
-    using push = queuedScene(3, (request, index) => (index === 2 ? page(502) : obeyed(request)));
-    const { run, asked } = push;
-    expect(await run()).toMatchObject({ accepted: 2, stopCause: undefined });
-    expect(asked).toHaveLength(3);
-  });
-
-  test.each<[string, () => Reply, string]>([
-    ['is closed', () => answer(503), 'closed'],
-    ['cannot be reached', () => new TransportError('connect', false, 'no route'), 'unreachable'],
-    ['fails', () => answer(500), 'in-doubt'],
-  ])('after which the service %s ends the push with the queue kept', async (_name, reply, kind) => {
-    using push = queuedScene(10, (request) => (isCreate(request) ? page(502) : reply()));
+test.each<[string, () => Reply, string]>([
+  ['is closed', () => answer(503), 'closed'],
+  ['cannot be reached', () => new TransportError('connect', false, 'no route'), 'unreachable'],
+])(
+  'after an odd answer a service that %s ends the push with the queue kept',
+  async (_name, reply, kind) => {
+    using push = queuedScene(10, (_request, index) => (index === 0 ? page(502) : reply()));
     const { outbox, run } = push;
     expect(await run()).toMatchObject({ stopCause: { kind } });
     expect([count(outbox, 'uncertain'), count(outbox, 'queued')]).toEqual([1, 9]);
-  });
-});
+  },
+);
 
-test('for any answers, at most one find is uncertain before the service itself has answered', async () => {
+test('for any answers, at most five finds are uncertain before the service itself has answered', async () => {
   const replies = fc.constantFrom('odd', 'cut', 'failed', 'obeyed', 'refused');
   await fc.assert(
     fc.asyncProperty(fc.array(replies, { maxLength: 12 }), async (script) => {
@@ -160,7 +129,7 @@ test('for any answers, at most one find is uncertain before the service itself h
         return replies[kind];
       });
       await run(outbox);
-      expect(doubted).toBeLessThanOrEqual(1);
+      expect(doubted).toBeLessThanOrEqual(5);
       expect(count(outbox, 'sending')).toBe(0);
     }),
     SLOW_RUNS,

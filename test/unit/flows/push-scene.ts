@@ -1,17 +1,17 @@
 import { setMaxListeners } from 'node:events';
 import { Readable } from 'node:stream';
-import { createBreakers } from '../../../src/flows/push/circuit-breaker.ts';
-import { drainQueue, type PushResult } from '../../../src/flows/push/drain-queue.ts';
-import {
-  createServerClock,
-  type PushContext,
-  type PushEvent,
-} from '../../../src/flows/push/push-context.ts';
 import { type HttpRequest, type HttpResponse, TransportError } from '../../../src/http/exchange.ts';
 import { makePace } from '../../../src/http/pacer.ts';
 import { ENTRY_KINDS, type EntryState } from '../../../src/outbox/entry.ts';
 import { listAllEntries } from '../../../src/outbox/entry-queries.ts';
 import type { Outbox } from '../../../src/outbox/open-outbox.ts';
+import { drainQueue } from '../../../src/push/drain-queue.ts';
+import {
+  createServerClock,
+  type PushContext,
+  type PushEvent,
+} from '../../../src/push/push-context.ts';
+import type { PushResult } from '../../../src/push/push-result.ts';
 import { EVA_SAID } from '../../support/account-service.ts';
 import { type ManualClock, manualClock } from '../../support/manual-clock.ts';
 import { memoryPaceStore } from '../../support/memory-pace-store.ts';
@@ -30,9 +30,7 @@ export type Asked = {
   readonly project: string | null;
 };
 
-type More = Partial<
-  Pick<PushContext, 'limit' | 'maxInFlight' | 'session' | 'pace' | 'breakerMemory'>
-> & {
+type More = Partial<Pick<PushContext, 'limit' | 'maxInFlight' | 'session' | 'pace'>> & {
   /** Duration of the watched push. */
   readonly forMs?: number;
 };
@@ -46,7 +44,6 @@ export function scene(
   const asked: Asked[] = [];
   const events: PushEvent[] = [];
   const stop = new AbortController();
-  const breakerMemory = createBreakers();
   const pace = makePace({
     clock,
     scopes: ['address:a'],
@@ -89,12 +86,10 @@ export function scene(
       maxInFlight: more.maxInFlight ?? 16,
       answerTimeoutMs: 1000,
       settleMs: 600_000,
-      breakerMemory: more.breakerMemory ?? breakerMemory,
       pace: more.pace ?? pace,
       session: more.session ?? { token: async () => 'token', renew: async () => 'fresh' },
       send: serverClock.observe((request) => sendFrom(outbox, request)),
       openPhotograph: () => Readable.from([Buffer.from('jpg')]),
-      readIdentCely: () => undefined,
       clock,
       report: (event) => events.push(event),
       stop: stop.signal,
@@ -171,7 +166,9 @@ export function created({ project }: Partial<Asked> = {}): HttpResponse {
 
 function projectIn(outbox: Outbox, body: string): string | null {
   const project = outbox
-    .sql('select project from entries where instr(?, cast(document as text)) > 0')
+    .sql(
+      'select project from entries join intents on intents.row = entries.intent where instr(?, cast(document as text)) > 0',
+    )
     .pluck()
     .get(body);
   return typeof project === 'string' ? project : null;

@@ -119,7 +119,8 @@ describe('an expired token', () => {
     const { run } = scene(clock, () => answer(401));
     expect(await run(outbox, { session })).toMatchObject({ stopCause: { kind: 'not-allowed' } });
     expect(count(outbox, 'queued')).toBe(3);
-    expect(requests.length).toBeLessThan(10);
+    // Three renewals for each find at most, and the first token.
+    expect(requests.length).toBeLessThanOrEqual(10);
   });
 });
 

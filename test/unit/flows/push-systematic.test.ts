@@ -5,8 +5,6 @@ import { queueImport, tempOutbox } from '../../support/temp-outbox.ts';
 import { answer, count, created, isCreate, obeyed, page, type Reply, scene } from './push-scene.ts';
 
 const FINDS = 60;
-/** Beside {@link LATENCY_MS}: just under half a second in all. */
-const SLOWER_MS = 90;
 
 const detail = { detail: 'the schema version is not allowed' };
 const schemaAway = {
@@ -28,69 +26,88 @@ const REFUSALS: readonly (readonly [string, () => Reply])[] = [
   ['a finding that names no line', () => answer(422, {}, schemaAway)],
   ['a finding about the root', () => answer(422, {}, wrongRoot)],
   ['a status alone', () => answer(400, {}, detail)],
-  ['a page of something on the way', () => page(415)],
 ];
 
-const PROJECTS: readonly (readonly [string, (at: number) => number])[] = [
-  ['one project', () => 0],
-  ['four projects in turn', (at) => at % 4],
-  ['two finds of each project', (at) => Math.floor(at / 2)],
-  ['a project for each find', (at) => at],
+const SPREADS: readonly (readonly [string, number, (at: number) => number])[] = [
+  ['one project', 1, () => 0],
+  ['four projects in turn', 4, (at) => at % 4],
+  ['four projects one after another', 4, (at) => Math.floor(at / 15)],
 ];
 
 test.each(
   REFUSALS.flatMap(([form, reply]) =>
-    PROJECTS.map(([spread, getProject]) => [form, spread, reply, getProject] as const),
+    SPREADS.map(([spread, projects, getProject]) => ({
+      form,
+      spread,
+      reply,
+      projects,
+      getProject,
+    })),
   ),
 )(
-  'a refusal of everything by %s ends a push of %s after a dozen imports, and none stays refused',
-  async (_form, _spread, reply, getProject) => {
+  'equal refusals by $form end $spread after five each',
+  async ({ reply, projects, getProject }) => {
     const clock = manualClock();
     using outbox = tempOutbox(clock);
     for (let at = 0; at < FINDS; at += 1) queueImport(outbox, `F-${at}`, `C-${getProject(at)}`);
-    const { run, asked } = scene(clock, async (request) => {
-      await clock.sleep(SLOWER_MS);
-      return isCreate(request) ? reply() : obeyed(request);
-    });
-    const result = await run(outbox, { forMs: 50_000 });
-    expect(asked.filter(isCreate).length).toBeLessThanOrEqual(12);
-    expect(result).toMatchObject({
+    const { run, asked } = scene(clock, (request) =>
+      isCreate(request) ? reply() : obeyed(request),
+    );
+    const result = await run(outbox);
+    expect(asked.filter(isCreate)).toHaveLength(5 * projects);
+    expect(result).toMatchObject({ accepted: 0, refused: 5 * projects, stopCause: undefined });
+    expect(result.leftOut.map(({ kind, project }) => [kind, project]).sort()).toEqual(
+      Array.from({ length: projects }, (_, at) => ['import', `C-${at}`]),
+    );
+    expect(count(outbox, 'queued')).toBe(FINDS - 5 * projects);
+  },
+);
+
+test('a project that is refused leaves the others alone', async () => {
+  const clock = manualClock();
+  using outbox = tempOutbox(clock);
+  for (let at = 0; at < 40; at += 1) queueImport(outbox, `F-${at}`, `C-${at % 2}`);
+  const { run } = scene(clock, (request) =>
+    isCreate(request) && request.project === 'C-1' ? answer(422, {}, detail) : obeyed(request),
+  );
+  expect(await run(outbox)).toMatchObject({
+    accepted: 20,
+    refused: 5,
+    leftOut: [{ kind: 'import', project: 'C-1' }],
+  });
+  expect(count(outbox, 'queued')).toBe(15);
+});
+
+test('refusals with different texts end nothing', async () => {
+  const clock = manualClock();
+  using outbox = tempOutbox(clock);
+  for (let at = 0; at < 20; at += 1) queueImport(outbox, `F-${at}`, 'C-1');
+  const { run } = scene(clock, (_request, index) =>
+    answer(422, {}, { detail: `the depth is wrong in ${index}` }),
+  );
+  expect(await run(outbox)).toMatchObject({ refused: 20, leftOut: [] });
+});
+
+test.each([404, 415])(
+  'pages with status %i from the way to the service end the push after five, with nothing refused',
+  async (status) => {
+    const clock = manualClock();
+    using outbox = tempOutbox(clock);
+    for (let at = 0; at < FINDS; at += 1) queueImport(outbox, `F-${at}`, `C-${at % 4}`);
+    const { run, asked } = scene(clock, (request) =>
+      isCreate(request) ? page(status) : obeyed(request),
+    );
+    expect(await run(outbox)).toMatchObject({
       accepted: 0,
       refused: 0,
-      leftOut: [{ kind: 'import', project: null }],
+      stopCause: { kind: 'unreachable' },
     });
+    expect(asked.filter(isCreate)).toHaveLength(5);
     expect(count(outbox, 'queued')).toBe(FINDS);
   },
 );
 
-test.each(
-  [403, 404].flatMap((status) => [
-    [status, 'one project', () => 0] as const,
-    [status, 'two projects in turn', (at: number) => at % 2] as const,
-    [status, 'four projects in turn', (at: number) => at % 4] as const,
-    [status, 'two finds of each project', (at: number) => Math.floor(at / 2)] as const,
-    [status, 'a project for each find', (at: number) => at] as const,
-  ]),
-)(
-  'a refusal of all projects by %i ends a push of %s after a dozen imports',
-  async (status, _spread, getProject) => {
-    const clock = manualClock();
-    using outbox = tempOutbox(clock);
-    for (let at = 0; at < FINDS; at += 1) queueImport(outbox, `F-${at}`, `C-${getProject(at)}`);
-    const { run, asked } = scene(clock, async (request) => {
-      await clock.sleep(SLOWER_MS);
-      return isCreate(request) ? answer(status) : obeyed(request);
-    });
-    expect(await run(outbox, { forMs: 50_000, maxInFlight: 16 })).toMatchObject({
-      accepted: 0,
-      refused: 0,
-    });
-    expect(asked.filter(isCreate).length).toBeLessThanOrEqual(12);
-    expect(count(outbox, 'queued')).toBe(FINDS);
-  },
-);
-
-test('imports that lost their number to a parallel one open no circuit: each is sent again, and accepted', async () => {
+test('imports that lost their number to a parallel one end nothing: each is sent again, and accepted', async () => {
   const clock = manualClock();
   using outbox = tempOutbox(clock);
   for (let at = 0; at < 10; at += 1) queueImport(outbox, `F-${at}`, 'C-1');

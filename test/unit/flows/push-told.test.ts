@@ -3,9 +3,8 @@ import { setLanguage } from '../../../src/base/language.ts';
 import { msg } from '../../../src/base/message.ts';
 import { TransportError } from '../../../src/http/exchange.ts';
 import { piecesOfTexts } from '../../support/in-words.ts';
-import { type Asked, answer, obeyed, page, queuedScene, type Reply } from './push-scene.ts';
+import { type Asked, answer, page, queuedScene, type Reply } from './push-scene.ts';
 
-const CUT = new TransportError('reset', false, 'cut');
 const PIECES = piecesOfTexts();
 
 /** Messages created in English, printed in English and then in Czech. */
@@ -31,11 +30,6 @@ test.each<[string, string, (request: Asked) => Reply]>([
   ['is throttled for ever', 'waiting', () => answer(429)],
   ['is told to wait for an hour', 'waiting', () => answer(429, { 'retry-after': '3600' })],
   ['gets no other token', 'not-allowed', () => answer(401)],
-  [
-    'is cut at one find each time',
-    'not-yet',
-    (request) => (request.body.includes('>K-1') ? CUT : obeyed(request)),
-  ],
 ])(
   'a push that %s reports the cause of its end in the language of the reader',
   async (_what, kind, reply) => {

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { TransportError } from '../../../src/http/exchange.ts';
-import { addNumber, addPhoto } from '../../../src/outbox/entries.ts';
+import { recoverOpenAttempts } from '../../../src/outbox/claims.ts';
 import { listAllEntries } from '../../../src/outbox/entry-queries.ts';
 import { claimEntry } from '../../support/attempted-entries.ts';
 import { manualClock } from '../../support/manual-clock.ts';
-import { queueImport, tempOutbox } from '../../support/temp-outbox.ts';
+import { queueImport, queueNumber, queuePhoto, tempOutbox } from '../../support/temp-outbox.ts';
 import { answer, count, created, LATENCY_MS, obeyed, queuedScene, scene } from './push-scene.ts';
 
 test('a slow service does not slow the queue: requests depart every 100 ms while others wait for their answers', async () => {
@@ -57,7 +57,7 @@ test('what is on its way to a record that the service gives to another find is u
   expect(await run(outbox)).toMatchObject({ accepted: 1 });
   // Until the service has answered, one request is under way at a time.
   queueImport(outbox, 'K-0');
-  addPhoto(
+  queuePhoto(
     outbox,
     { findId, identCely: ident },
     { name: 'a.jpg', mediaType: 'image/jpeg', sha512: Buffer.alloc(64), sizeBytes: 3 },
@@ -88,8 +88,8 @@ test('entries of one record are sent one after the other, the photograph after i
   using outbox = tempOutbox(clock);
   const { findId } = queueImport(outbox, 'K-1');
   const target = { findId, identCely: null };
-  addNumber(outbox, target, 'A 1', null);
-  addPhoto(outbox, target, {
+  queueNumber(outbox, target, 'A 1', null);
+  queuePhoto(outbox, target, {
     name: 'a.jpg',
     mediaType: 'image/jpeg',
     sha512: Buffer.alloc(64),
@@ -122,10 +122,10 @@ describe('after an inconclusive answer', () => {
   test('a number is uncertain like any other write, and a later one waits for it', async () => {
     const clock = manualClock();
     using outbox = tempOutbox(clock);
-    addNumber(outbox, { findId: null, identCely: 'C-1-N00001' }, 'A 1', null);
+    queueNumber(outbox, { findId: null, identCely: 'C-1-N00001' }, 'A 1', null);
     const { run, asked } = scene(clock, () => answer(500));
     await run(outbox);
-    addNumber(outbox, { findId: null, identCely: 'C-1-N00001' }, 'A 2', null);
+    queueNumber(outbox, { findId: null, identCely: 'C-1-N00001' }, 'A 2', null);
     expect(await run(outbox)).toMatchObject({ requests: 0 });
     expect([asked.length, count(outbox, 'uncertain'), count(outbox, 'queued')]).toEqual([1, 1, 1]);
   });
@@ -147,6 +147,7 @@ describe('a refusal without details beside another import of the project', () =>
     const { entryId } = queueImport(outbox, 'K-1');
     queueImport(outbox, 'K-2');
     claimEntry(outbox, entryId);
+    recoverOpenAttempts(outbox);
     const { run } = scene(clock, (_request, index) => (index === 0 ? collision : created()));
     expect(await run(outbox)).toMatchObject({ accepted: 1, refused: 0, requests: 2 });
     expect(count(outbox, 'uncertain')).toBe(1);

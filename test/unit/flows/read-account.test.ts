@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { PasError } from '../../../src/base/errors.ts';
-import { fetchAccount } from '../../../src/flows/push/resolve-account.ts';
 import type { HttpRequest, HttpResponse } from '../../../src/http/exchange.ts';
+import { fetchAccount } from '../../../src/push/account.ts';
 
 const BASE = 'https://finds.example.org';
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { asServerMs } from '../../../src/base/clock.ts';
-import { settle } from '../../../src/outbox/claims.ts';
-import { releaseRecord } from '../../../src/outbox/ownership.ts';
+import { recordAnswer } from '../../../src/outbox/claims.ts';
+import { releaseRecord } from '../../../src/outbox/decisions.ts';
 import { lookScene } from './look-scene.ts';
 
 describe('uncertain photographs', () => {
@@ -84,7 +84,7 @@ describe('uncertain photographs', () => {
       const first = scene.begin(doubtful);
       if (which === 'both') scene.service.addFile(ident, 'a.jpg');
       const answer = { outcome: 'uncertain', endedAt: asServerMs(scene.clock.now()) } as const;
-      settle(scene.outbox, first, { state: 'uncertain', reason: 'no answer' }, answer);
+      recordAnswer(scene.outbox, first, { state: 'uncertain', reason: 'no answer' }, answer);
       await scene.clock.advance(2000);
       scene.service.addFile(ident, 'a.jpg');
       await scene.end(scene.queuePhoto('a.jpg', 2, ident), 'accepted', ident);
@@ -104,9 +104,8 @@ describe('uncertain photographs', () => {
       const photo = scene.queuePhoto(`${localId}.jpg`, 1, ident, findId);
       scene.service.addFile(ident, `${localId}.jpg`);
       await scene.end(photo, 'accepted', ident);
-      const owner = scene.entry(entryId);
-      if (owner.kind !== 'import') throw new Error('it is no import');
-      releaseRecord(scene.outbox, owner, 'given to another');
+      for (const id of [entryId, photo])
+        releaseRecord(scene.outbox, scene.entry(id), ident, 'given to another');
       return { photo, ident };
     };
     const found = await released('K-1');

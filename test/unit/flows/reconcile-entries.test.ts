@@ -1,9 +1,8 @@
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { hashSha512 } from '../../../src/http/request-body.ts';
 import { bindAccount } from '../../../src/outbox/bound-account.ts';
-import { addImport } from '../../../src/outbox/entries.ts';
-import { insertFind } from '../../../src/outbox/stored-finds.ts';
+import { findImportOfFind } from '../../../src/outbox/entry-queries.ts';
+import { wantNewFind } from '../../../src/outbox/wishes.ts';
 import { acceptEntry } from '../../support/attempted-entries.ts';
 import { ACCOUNT_ID, openAt, queueImport, tempFolder } from '../../support/temp-outbox.ts';
 import { getInnerText, queueFind } from './find-service.ts';
@@ -77,7 +76,7 @@ describe('a lookup of uncertain entries', () => {
     using scene = lookScene();
     await scene.find('K-0', 'accepted');
     const lost = await scene.find('K-1', 'lost', false, 'the same');
-    using other = openAt(join(tempFolder(), 'outbox.sqlite'), scene.outbox.journal.path, {
+    using other = openAt(join(tempFolder(), 'outbox.sqlite'), scene.outbox.ledger.path, {
       clock: scene.clock,
     });
     bindAccount(other, ACCOUNT_ID);
@@ -123,15 +122,13 @@ describe('a lookup of uncertain entries', () => {
       ({ entryId }) => entryId,
     );
     const [accepted = 0, doubtful = 0] = unreadable;
-    const findId = insertFind(scene.outbox, { localId: 'K-3', elements: {} });
     const document = Buffer.from('<svc xmlns="urn:svc/2.2/"><samostatny_nalez/></svc>');
-    const without = addImport(scene.outbox, findId, {
-      document,
-      documentSha512: hashSha512(document),
-      digest: null,
-      project: null,
-      issues: [],
-    });
+    const findId = wantNewFind(
+      scene.outbox,
+      { localId: 'K-3', elements: {}, file: null, row: null, path: null, base: null },
+      { document, issues: [] },
+    );
+    const without = findImportOfFind(scene.outbox, findId)?.id ?? 0;
     for (const id of [accepted, without])
       await scene.end(id, 'accepted', scene.service.make(getInnerText(`${id}`)));
     const lost = await scene.find('K-4', 'uncertain');
@@ -227,42 +224,20 @@ describe('a record assigned to another find here', () => {
     expect(scene.evidence(lost.entryId)).toEqual(['not-among-those-shown']);
   });
 
-  test('is this one if it was created after the service had answered for the other, which it has lost', async () => {
-    for (const firstTries of [0, 1]) {
-      using scene = lookScene();
-      await scene.find('K-9', 'accepted');
-      const { entryId: owner } = queueFind(scene.outbox, 'K-0');
-      for (let time = 0; time < firstTries; time += 1) {
-        await scene.end(owner, 'uncertain');
-        await scene.look();
-      }
-      const lostIdent = scene.service.make(getInnerText('K-0'));
-      await scene.end(owner, 'accepted', lostIdent);
-      scene.service.records.delete(lostIdent);
-      const queued = await scene.find('K-1', 'uncertain', true);
-      expect(queued.ident).toBe(lostIdent);
-      await scene.clock.advance(3_600_000);
-      await scene.look();
-      expect(scene.entry(queued.entryId)).toMatchObject({
-        state: 'accepted',
-        identCely: lostIdent,
-      });
-    }
-  });
-
-  test('is this one if the service was restored, lost the other and reassigned its identifier: the other is uncertain', async () => {
+  test('belongs to neither at first if the service gave its identifier again, and to this one once the other is gone', async () => {
     using scene = lookScene();
     await scene.find('K-9', 'accepted');
     const owner = await scene.find('K-0', 'accepted');
     await scene.clock.advance(DAY_MS);
     scene.service.records.delete(owner.ident);
-    const queued = await scene.find('K-1', 'uncertain', true);
-    expect(queued.ident).toBe(owner.ident);
+    const lost = await scene.find('K-1', 'uncertain', true);
+    expect(lost.ident).toBe(owner.ident);
     await scene.look();
-    expect(scene.entry(queued.entryId)).toMatchObject({
-      state: 'accepted',
-      identCely: owner.ident,
-    });
-    expect(scene.entry(owner.entryId)).toMatchObject({ state: 'uncertain', identCely: null });
+    for (const { entryId } of [lost, owner])
+      expect(scene.entry(entryId)).toMatchObject({ state: 'uncertain', identCely: null });
+    await scene.clock.advance(60_000);
+    await scene.look();
+    expect(scene.entry(lost.entryId)).toMatchObject({ state: 'accepted', identCely: lost.ident });
+    expect(scene.entry(owner.entryId)).toMatchObject({ state: 'queued', identCely: null });
   });
 });

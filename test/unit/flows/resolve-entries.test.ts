@@ -1,21 +1,28 @@
 import { describe, expect, test } from 'vitest';
 import type { UsageError } from '../../../src/base/errors.ts';
 import { msg } from '../../../src/base/message.ts';
-import { findRecordProblem, lookUpRecord } from '../../../src/flows/reconcile/compare-record.ts';
+import { findLastCommand, undoCommand } from '../../../src/outbox/command-log.ts';
+import type {
+  Entry,
+  EntryState,
+  HeldBasis,
+  ImportEntry,
+  Target,
+} from '../../../src/outbox/entry.ts';
+import { listEvidence } from '../../../src/outbox/entry-facts.ts';
 import {
-  type Decision,
-  openDecision,
-  resolveEntries,
-  undoDecision,
-} from '../../../src/flows/reconcile/resolve-entries.ts';
-import { addImport, addNumber, addPhoto, schedule } from '../../../src/outbox/entries.ts';
-import type { Entry, EntryState, HeldBasis, ImportEntry } from '../../../src/outbox/entry.ts';
-import { findEntryById, listAllEntries } from '../../../src/outbox/entry-queries.ts';
+  findEntryById,
+  findImportOfFind,
+  listAllEntries,
+  storeLookup,
+  storeQuestion,
+} from '../../../src/outbox/entry-queries.ts';
 import type { Outbox } from '../../../src/outbox/open-outbox.ts';
-import { listEvidence, recordLookup } from '../../../src/outbox/record-events.ts';
-import { insertFind } from '../../../src/outbox/stored-finds.ts';
+import { wantNewFind } from '../../../src/outbox/wishes.ts';
+import { findRecordProblem, lookUpRecord } from '../../../src/push/compare-record.ts';
+import { type Decision, openDecision, resolveEntries } from '../../../src/push/resolve-entries.ts';
 import { acceptEntry, attemptEntry, claimEntry } from '../../support/attempted-entries.ts';
-import { tempOutbox } from '../../support/temp-outbox.ts';
+import { queueNumber, queuePhoto, tempOutbox } from '../../support/temp-outbox.ts';
 import { getInnerText, PROJECT } from './find-service.ts';
 import { lookScene } from './look-scene.ts';
 
@@ -28,9 +35,18 @@ const RESEND: Decision = { kind: 'resend' };
 
 const free = <T>(work: (isLocked: boolean) => T): T => work(true);
 const besidePush = <T>(work: (isLocked: boolean) => T): T => work(false);
-const resolve = (outbox: Outbox, decision: Decision, entryId?: number, find = 'K-1') =>
-  resolveEntries(outbox, find, decision, entryId, free);
-const undo = (outbox: Outbox, find = 'K-1') => undoDecision(outbox, find, free);
+const resolve = (outbox: Outbox, decision: Decision, entryId?: number, find = 'K-1') => {
+  outbox.command.id = undefined;
+  outbox.command.words = 'resolve';
+  return resolveEntries(outbox, find, decision, entryId, free);
+};
+
+function undo(outbox: Outbox) {
+  const last = findLastCommand(outbox);
+  if (last === undefined) throw new Error('there is nothing to undo');
+  outbox.command.id = undefined;
+  return undoCommand(outbox, last);
+}
 
 function saidBy(act: () => unknown): readonly [message: string, hint: string] {
   try {
@@ -44,41 +60,44 @@ function saidBy(act: () => unknown): readonly [message: string, hint: string] {
 
 type Given = readonly [kind: Entry['kind'], state: EntryState | 'held', identCely?: string];
 
-/** The find K-1 with these entries, brought into these states in this order. */
+/**
+ * The find K-1 with these entries, brought into these states in this order; without an import among
+ * them it was accepted.
+ */
 function findWith(...entries: readonly Given[]) {
   return withEntries(tempOutbox(), 'K-1', entries);
 }
 
 function withEntries(outbox: Outbox, localId: string, entries: readonly Given[]) {
-  const findId = insertFind(outbox, { localId, elements: {} });
+  const isGiven = entries.some(([kind]) => kind === 'import');
+  const findId = addFind(outbox, localId, !entries.some(([, state]) => state === 'draft'));
+  const importId = findImportOfFind(outbox, findId)?.id ?? 0;
+  if (!isGiven) acceptEntry(outbox, importId, IDENT);
   const ids = entries.map(([kind, state, identCely], nth) => {
-    const id = add(outbox, findId, kind, nth, { state, identCely: identCely ?? null });
+    const target = { findId, identCely: findImportOfFind(outbox, findId)?.identCely ?? null };
+    const id = kind === 'import' ? importId : addChange(outbox, target, kind, nth);
     bring(outbox, id, state, identCely ?? IDENT);
     return id;
   });
   return { outbox, findId, ids, states: () => ids.map((id) => findEntryById(outbox, id)?.state) };
 }
 
-type Part = { readonly state: Given[1]; readonly identCely: string | null };
-
-function add(
+function addFind(
   outbox: Outbox,
-  findId: number,
-  kind: Given[0],
-  nth: number,
-  { state, identCely }: Part,
+  localId: string,
+  isComplete = true,
+  project: string | null = PROJECT,
 ): number {
-  const target = { findId, identCely };
-  if (kind === 'number') return addNumber(outbox, target, `A ${nth}`, null);
-  if (kind === 'photo') return addPhoto(outbox, target, photograph(nth));
-  const document = state === 'draft' ? null : Buffer.from(`<x>${nth}</x>`);
-  return addImport(outbox, findId, {
-    document,
-    documentSha512: Buffer.alloc(64, nth),
-    digest: null,
-    project: PROJECT,
-    issues: [],
-  });
+  const place = { file: null, row: null, path: null, base: null };
+  const elements = project === null ? {} : { projekt: { id: project, text: '' } };
+  const document = isComplete ? Buffer.from('<x/>') : null;
+  return wantNewFind(outbox, { localId, elements, ...place }, { document, issues: [] });
+}
+
+function addChange(outbox: Outbox, target: Target, kind: Given[0], nth: number): number {
+  return kind === 'number'
+    ? queueNumber(outbox, target, `A ${nth}`)
+    : queuePhoto(outbox, target, photograph(nth));
 }
 
 const photograph = (nth: number) => ({
@@ -114,20 +133,18 @@ function bring(outbox: Outbox, id: number, state: Given[1], identCely: string): 
 }
 
 function hold(outbox: Outbox, id: number, basis: HeldBasis, candidates: readonly string[]): void {
-  schedule(outbox, id, { held: { basis, candidates, question: msg`is it this one?` } });
+  storeQuestion(outbox, id, {
+    basis,
+    candidates,
+    question: msg`is it this one?`,
+    near: [],
+  });
 }
 
 describe('a record given for an entry', () => {
   const found = (project: string | null) => {
     const outbox = tempOutbox();
-    const content = {
-      document: Buffer.from('<x/>'),
-      documentSha512: Buffer.alloc(64),
-      digest: null,
-      project,
-      issues: [],
-    };
-    addImport(outbox, insertFind(outbox, { localId: 'K-1', elements: {} }), content);
+    addFind(outbox, 'K-1', true, project);
     const [entry] = listAllEntries(outbox);
     if (entry?.kind !== 'import') throw new Error('no import');
     return { outbox, entry };
@@ -179,7 +196,7 @@ describe('a record given for an entry', () => {
 
   test('must be that of the number or the photograph', () => {
     const { outbox } = found(PROJECT);
-    addPhoto(outbox, { findId: null, identCely: IDENT }, photograph(1));
+    queuePhoto(outbox, { findId: null, identCely: IDENT }, photograph(1));
     const photo = listAllEntries(outbox)[1];
     if (photo === undefined) throw new Error('no photograph');
     expect(findRecordProblem(outbox, photo, IDENT)).toBeUndefined();
@@ -308,9 +325,9 @@ describe('the possible decisions', () => {
   test('rest on the records of the last lookup or the question, unless another find has them', () => {
     const { outbox } = findWith(['import', 'accepted', OTHER]);
     const { ids } = withEntries(outbox, 'K-2', [['import', 'uncertain']]);
-    const look = { serverAt: null, basis: 'several-same', reason: msg`two` };
-    recordLookup(outbox, ids[0] ?? 0, { ...look, candidates: [`${PROJECT}-N00009`] });
-    recordLookup(outbox, ids[0] ?? 0, { ...look, candidates: [OTHER, IDENT] });
+    const look = { at: 1, serverAt: null, basis: 'several-same', reason: msg`two` };
+    storeLookup(outbox, ids[0] ?? 0, { ...look, candidates: [`${PROJECT}-N00009`] });
+    storeLookup(outbox, ids[0] ?? 0, { ...look, candidates: [OTHER, IDENT] });
     expect(openDecision(outbox, 'K-2', undefined).candidates).toEqual([IDENT]);
     const held = withEntries(outbox, 'K-3', [['import', 'queued']]);
     hold(outbox, held.ids[0] ?? 0, 'equal-record', [OTHER, IDENT]);
@@ -319,7 +336,8 @@ describe('the possible decisions', () => {
 
   test('rest on the record of a photograph', () => {
     const { outbox, ids } = findWith(['photo', 'refused', IDENT], ['photo', 'uncertain', IDENT]);
-    recordLookup(outbox, ids[1] ?? 0, {
+    storeLookup(outbox, ids[1] ?? 0, {
+      at: 1,
       serverAt: null,
       basis: 'several-files',
       reason: msg`x`,
@@ -351,20 +369,10 @@ describe('a decision concerns', () => {
       ['dropped', 'refused'],
     ],
     [
-      'all that was refused, with a record or without',
-      [
-        ['import', 'refused'],
-        ['photo', 'refused', IDENT],
-        ['number', 'refused', IDENT],
-      ],
-      RESEND,
-      ['queued', 'queued', 'queued'],
-    ],
-    [
       'all that was refused, where it is dropped',
       [
-        ['import', 'refused'],
         ['photo', 'refused', IDENT],
+        ['number', 'refused', IDENT],
       ],
       DROP,
       ['dropped', 'dropped'],
@@ -372,12 +380,12 @@ describe('a decision concerns', () => {
     [
       'the find alone, where it is queued and what follows waits for it',
       [
-        ['photo', 'queued'],
         ['import', 'queued'],
+        ['photo', 'queued'],
         ['number', 'queued'],
       ],
       DROP,
-      ['queued', 'dropped', 'queued'],
+      ['dropped', 'queued', 'queued'],
     ],
     [
       'all that is queued, where the find is there',
@@ -390,15 +398,6 @@ describe('a decision concerns', () => {
       ['accepted', 'dropped', 'dropped'],
     ],
     ['the draft of a find', [['import', 'draft']], DROP, ['dropped']],
-    [
-      'what is uncertain before what was refused',
-      [
-        ['import', 'uncertain'],
-        ['photo', 'refused', IDENT],
-      ],
-      DROP,
-      ['dropped', 'refused'],
-    ],
   ])('%s', (_, entries, decision, expected) => {
     const { outbox, states } = findWith(...entries);
     resolve(outbox, decision);
@@ -446,7 +445,7 @@ describe('a decision', () => {
       String(reason),
     ]);
     expect(keptNames).toEqual([
-      ['person', 'drop', 'dropped by a person'],
+      ['person', 'abandon', 'dropped by a person'],
       ['person', 'resend', 'a person decided: send'],
       ['person', 'created', `a person decided: created as ${IDENT}`],
     ]);
@@ -458,8 +457,6 @@ describe('a decision', () => {
     const { outbox, states } = findWith(['photo', 'sending', IDENT], ['photo', 'refused', IDENT]);
     resolveEntries(outbox, 'K-1', DROP, undefined, besidePush);
     expect(states()).toEqual(['sending', 'dropped']);
-    undoDecision(outbox, 'K-1', besidePush);
-    expect(states()).toEqual(['sending', 'refused']);
     expect(() => resolveEntries(outbox, 'K-1', CREATED, undefined, besidePush)).toThrow(
       'Nothing here',
     );
@@ -537,7 +534,6 @@ describe('an undone decision', () => {
     ['taking back what was dropped', [['import', 'dropped']], RESEND],
     ['dropping what was queued', [['import', 'queued']], DROP],
     ['dropping what was held', [['import', 'held', IDENT]], DROP],
-    ['sending what was held', [['photo', 'held', IDENT]], RESEND],
     ['taking what was held for sent', [['import', 'held', IDENT]], CREATED],
   ])('restores exactly the previous state: %s', (_name, entries, decision) => {
     const { outbox } = findWith(...entries);
@@ -552,82 +548,25 @@ describe('an undone decision', () => {
     const before = facts();
     resolve(outbox, decision);
     expect(facts()).not.toEqual(before);
-    expect(undo(outbox).decision).toBe(decision.kind);
+    expect(undo(outbox).kept).toEqual([]);
     expect(facts()).toEqual(before);
-    if (entries[0]?.[1] !== 'dropped')
-      expect(saidBy(() => undo(outbox))[0]).toBe('There is no decision about K-1 to undo.');
   });
 
   test('of several, one after the other, restores the uncertainty from before the first', () => {
     const { outbox, ids } = findWith(['import', 'uncertain']);
     for (const decision of [DROP, RESEND, DROP]) resolve(outbox, decision);
-    for (const decision of ['drop', 'resend', 'drop']) expect(undo(outbox).decision).toBe(decision);
+    for (let count = 0; count < 3; count += 1) expect(undo(outbox).kept).toEqual([]);
     expect(findEntryById(outbox, ids[0] ?? 0)).toMatchObject({
       state: 'uncertain',
       unknownAttempts: 1,
     });
   });
 
-  test('that a find was sent from another place asks about its photographs as well', () => {
-    const { outbox, ids } = findWith(['import', 'held', IDENT], ['photo', 'queued']);
-    hold(outbox, ids[0] ?? 0, 'not-searched', []);
-    resolve(outbox, CREATED);
-    expect(findEntryById(outbox, ids[1] ?? 0)).toMatchObject({
-      identCely: IDENT,
-      held: { basis: 'not-searched' },
-    });
-  });
-
-  test('holds what was queued since for the record that the find was taken for', () => {
-    const { outbox, findId } = findWith(['import', 'uncertain']);
-    resolve(outbox, CREATED);
-    const since = addNumber(outbox, { findId, identCely: IDENT }, 'A 9', null);
-    undo(outbox);
-    expect(findEntryById(outbox, since)).toMatchObject({ state: 'queued', identCely: null });
-  });
-
-  test('keeps what belongs to a record that it did not give', () => {
-    const { outbox, findId, ids } = findWith(
-      ['import', 'accepted', IDENT],
-      ['photo', 'refused', IDENT],
-    );
-    resolve(outbox, DROP, ids[1]);
-    const since = addNumber(outbox, { findId, identCely: IDENT }, 'A 9', null);
-    const { decision, entries } = undo(outbox);
-    expect([decision, entries.map(({ id }) => id)]).toEqual(['drop', [ids[1]]]);
-    expect(findEntryById(outbox, since)).toMatchObject({ state: 'queued', identCely: IDENT });
-    expect(findEntryById(outbox, ids[0] ?? 0)).toMatchObject({
-      state: 'accepted',
-      identCely: IDENT,
-    });
-  });
-
-  test('is refused once something was sent because of it', () => {
-    const stands = 'Something was sent because of the decision, so it can no longer be undone.';
-    const taken = findWith(['import', 'uncertain'], ['photo', 'queued']);
-    resolve(taken.outbox, CREATED);
-    claimEntry(taken.outbox, taken.ids[1] ?? 0);
-    expect(saidBy(() => undo(taken.outbox))).toEqual([
-      stands,
-      `If ${IDENT} is another find, remove what was added to it on the service's website, and send K-1 under another local_id.`,
-    ]);
-    const again = findWith(['import', 'uncertain']);
-    resolve(again.outbox, RESEND);
-    claimEntry(again.outbox, again.ids[0] ?? 0);
-    expect(saidBy(() => undo(again.outbox))).toEqual([
-      stands,
-      '`pas show K-1` shows what happened to it.',
-    ]);
-    expect(again.states()).toEqual(['uncertain']);
-  });
-
-  test('is independent of what a killed push was sending', () => {
-    const { outbox, ids, states } = findWith(
-      ['photo', 'sending', IDENT],
-      ['photo', 'refused', IDENT],
-    );
-    resolve(outbox, DROP, ids[1]);
-    undo(outbox);
-    expect(states()).toEqual(['uncertain', 'refused']);
+  test('is named as kept once something was sent because of it', () => {
+    const { outbox, ids, states } = findWith(['import', 'uncertain']);
+    resolve(outbox, RESEND);
+    claimEntry(outbox, ids[0] ?? 0);
+    expect(undo(outbox).kept).toMatchObject([{ because: 'attempted' }]);
+    expect(states()).toEqual(['sending']);
   });
 });

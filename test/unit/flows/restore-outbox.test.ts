@@ -13,8 +13,7 @@ import { DatabaseError, OutboxLeasedError } from '../../../src/base/errors.ts';
 import { type OutboxPlace, restoreOutbox } from '../../../src/flows/outbox/restore-outbox.ts';
 import { hashSha512 } from '../../../src/http/request-body.ts';
 import { backUpOutbox } from '../../../src/outbox/backup-copy.ts';
-import { addPhoto } from '../../../src/outbox/entries.ts';
-import { openJournal } from '../../../src/outbox/journal.ts';
+import { openLedger } from '../../../src/outbox/ledger.ts';
 import { type Outbox, openOutbox, readHeader } from '../../../src/outbox/open-outbox.ts';
 import { acquirePushLock } from '../../../src/outbox/push-lock.ts';
 import { iterateFinds } from '../../../src/outbox/stored-finds.ts';
@@ -25,6 +24,7 @@ import {
   ADDRESS,
   BINDING,
   queueImport,
+  queuePhoto,
   tempFolder,
   tempOutbox,
 } from '../../support/temp-outbox.ts';
@@ -37,7 +37,7 @@ function scene(fill: (outbox: Outbox) => void = (outbox) => void queueImport(out
   const home = tempFolder();
   const backup = join(tempFolder(), 'backup.sqlite');
   const outboxesFolder = join(home, 'outboxes');
-  const journalFile = join(home, 'state', 'journal.sqlite');
+  const ledgerFile = join(home, 'state', 'ledger.sqlite');
   let id: string;
   {
     using outbox = tempOutbox(clock);
@@ -51,12 +51,19 @@ function scene(fill: (outbox: Outbox) => void = (outbox) => void queueImport(out
     return {
       outboxFile,
       photosFolder: join(outboxesFolder, outboxId, 'photos'),
-      lock: { folder: join(home, 'locks'), outboxId, clock, holder: { pid: 7, host: 'office' } },
+      lock: {
+        folder: join(home, 'locks'),
+        scope: 'service-account',
+        outboxFolder: join(outboxesFolder, outboxId),
+        outboxId,
+        clock,
+        holder: { pid: 7, host: 'office' },
+      },
       open: () =>
         openOutbox(outboxFile, clock, {
           binding: BINDING,
           id: outboxId,
-          journal: () => openJournal(journalFile, { machine: () => '', clock }),
+          ledger: () => openLedger(ledgerFile, { machine: () => '' }),
         }),
     };
   };
@@ -67,6 +74,7 @@ function scene(fill: (outbox: Outbox) => void = (outbox) => void queueImport(out
       backup,
       clock,
       outboxesFolder,
+      current: undefined,
       getPlace,
       replace: false,
       service: { address: ADDRESS, profile: 'field' },
@@ -111,7 +119,6 @@ test('a backup becomes the outbox under its own identifier', async () => {
     finds: 1,
     uncertain: 0,
     aside: undefined,
-    merged: { events: 0 },
   });
   expect([finds(), pointed, asidesIn(folder)]).toEqual([['K-1'], [id], []]);
 });
@@ -203,9 +210,9 @@ test('photographs are restored from beside the backup, and missing ones are name
   });
   const { restore, backup, folder, progress } = scene((outbox) => {
     const { findId } = queueImport(outbox, 'K-1');
-    for (const n of [0, 1, 2, 3]) addPhoto(outbox, { findId, identCely: null }, photograph(n));
-    addPhoto(outbox, { findId, identCely: null }, photograph(4, linked));
-    addPhoto(outbox, { findId, identCely: null }, photograph(5, `${linked}.gone`));
+    for (const n of [0, 1, 2, 3]) queuePhoto(outbox, { findId, identCely: null }, photograph(n));
+    queuePhoto(outbox, { findId, identCely: null }, photograph(4, linked));
+    queuePhoto(outbox, { findId, identCely: null }, photograph(5, `${linked}.gone`));
   });
   const here = openContentStore(join(folder, 'photos'));
   const beside = openContentStore(`${backup}.photos`);

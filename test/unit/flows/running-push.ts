@@ -1,22 +1,19 @@
 import { asMonotonicMs } from '../../../src/base/clock.ts';
 import type { AttemptOutcome } from '../../../src/base/outcomes.ts';
-import { createBreakers } from '../../../src/flows/push/circuit-breaker.ts';
-import { createServerClock, type PushEvent } from '../../../src/flows/push/push-context.ts';
-import { PushSession } from '../../../src/flows/push/push-session.ts';
-import type { SendResult } from '../../../src/flows/push/send-entry.ts';
 import { TransportError } from '../../../src/http/exchange.ts';
-import { hashSha512 } from '../../../src/http/request-body.ts';
-import { settle } from '../../../src/outbox/claims.ts';
-import { addImport, addNumber, addPhoto } from '../../../src/outbox/entries.ts';
+import { recordAnswer } from '../../../src/outbox/claims.ts';
 import { ENTRY_KINDS } from '../../../src/outbox/entry.ts';
-import { findEntryById } from '../../../src/outbox/entry-queries.ts';
-import { insertFind } from '../../../src/outbox/stored-finds.ts';
+import { findEntryById, findImportOfFind } from '../../../src/outbox/entry-queries.ts';
+import { wantNewFind } from '../../../src/outbox/wishes.ts';
 import type { Outcome } from '../../../src/pas-api/outcome.ts';
+import type { SendResult } from '../../../src/push/departure.ts';
+import { createServerClock, type PushEvent } from '../../../src/push/push-context.ts';
+import { PushSession } from '../../../src/push/push-session.ts';
 import { EVA_SAID } from '../../support/account-service.ts';
 import { claimEntry } from '../../support/attempted-entries.ts';
 import { inWords } from '../../support/in-words.ts';
 import { manualClock } from '../../support/manual-clock.ts';
-import { tempOutbox } from '../../support/temp-outbox.ts';
+import { queueNumber, queuePhoto, tempOutbox } from '../../support/temp-outbox.ts';
 
 export type Told = Outcome;
 
@@ -49,7 +46,6 @@ export function aPush() {
     maxInFlight: 4,
     answerTimeoutMs: 1000,
     settleMs: 600_000,
-    breakerMemory: createBreakers(),
     pace: {
       backOff: slowDown,
       waitUntilNear: unused,
@@ -63,7 +59,6 @@ export function aPush() {
     openPhotograph: () => {
       throw new Error('nothing is sent here');
     },
-    readIdentCely: () => undefined,
     report: (event) => void events.push(event),
     stop: new AbortController().signal,
     abort: new AbortController().signal,
@@ -72,6 +67,21 @@ export function aPush() {
     const entry = findEntryById(outbox, id);
     if (entry === undefined) throw new Error('no such entry');
     return entry;
+  };
+  const queueDocument = (localId: string, project: string | null, document: string): number => {
+    const findId = wantNewFind(
+      outbox,
+      {
+        localId,
+        elements: project === null ? {} : { projekt: { id: project, text: '' } },
+        file: null,
+        row: null,
+        path: null,
+        base: null,
+      },
+      { document: Buffer.from(document), issues: [] },
+    );
+    return findImportOfFind(outbox, findId)?.id ?? 0;
   };
   const makeSent = (outcome: Outcome, more: Partial<SendResult> = {}): SendResult => ({
     outcome,
@@ -105,38 +115,22 @@ export function aPush() {
       for (const id of ids) session.endFlight(entry(id));
     },
     anImport: (localId = 'K-1', project: string | null = 'C-202400101'): number => {
-      const document = Buffer.from(`<document>${localId}</document>`);
-      const content = {
-        document,
-        documentSha512: hashSha512(document),
-        digest: null,
-        project,
-        issues: [],
-      };
-      return addImport(outbox, insertFind(outbox, { localId, elements: {} }), content);
+      const document = `<document>${localId}</document>`;
+      return queueDocument(localId, project, document);
     },
     aNumber: (value = 'INV 1', identCely = RECORD) =>
-      addNumber(outbox, { findId: null, identCely }, value, null),
+      queueNumber(outbox, { findId: null, identCely }, value, null),
     aPhotograph: (identCely = RECORD) =>
-      addPhoto(
+      queuePhoto(
         outbox,
         { findId: null, identCely },
         { name: 'a.jpg', mediaType: 'image/jpeg', sha512: Buffer.alloc(64, 1), sizeBytes: 3 },
       ),
-    anImportOf: (lines: readonly string[]): number => {
-      const document = Buffer.from(lines.join('\n'));
-      const findId = insertFind(outbox, { localId: 'K-1', elements: {} });
-      return addImport(outbox, findId, {
-        document,
-        documentSha512: hashSha512(document),
-        digest: null,
-        project: 'C-202400101',
-        issues: [],
-      });
-    },
+    anImportOf: (lines: readonly string[]): number =>
+      queueDocument('K-1', 'C-202400101', lines.join('\n')),
     triedInVain: (id: number, times: number, outcome: AttemptOutcome = 'busy') => {
       for (let time = 0; time < times; time += 1)
-        settle(
+        recordAnswer(
           outbox,
           claimEntry(outbox, id),
           { state: 'queued', reason: 'busy', notBeforeAt: 0 },

@@ -10,10 +10,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { openKeptPhotograph } from '../../../src/flows/push/send-entry.ts';
 import { makePhotographKeeping } from '../../../src/flows/queue/store-photographs.ts';
 import { ChangedFileError } from '../../../src/http/request-body.ts';
 import { PHOTO_MAX_BYTES } from '../../../src/photo/photograph.ts';
+import { openKeptPhotograph } from '../../../src/push/departure.ts';
 import { placedPhotograph, placedXmp } from '../../support/placed-photograph.ts';
 
 /**

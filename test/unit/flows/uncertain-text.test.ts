@@ -1,16 +1,16 @@
 import { expect, test } from 'vitest';
 import { msg } from '../../../src/base/message.ts';
-import { explainUncertain } from '../../../src/flows/reconcile/uncertain-text.ts';
-import { settle } from '../../../src/outbox/claims.ts';
-import { addNumber, addPhoto } from '../../../src/outbox/entries.ts';
-import type { ImportEntry } from '../../../src/outbox/entry.ts';
-import { findEntryById } from '../../../src/outbox/entry-queries.ts';
+import { recordAnswer } from '../../../src/outbox/claims.ts';
+import { getSlotOf, listOpenAttempts } from '../../../src/outbox/entry-facts.ts';
+import { findEntryById, storeLookup } from '../../../src/outbox/entry-queries.ts';
 import type { Outbox } from '../../../src/outbox/open-outbox.ts';
-import { reassignRecord } from '../../../src/outbox/ownership.ts';
-import { recordEvidence, recordLookup } from '../../../src/outbox/record-events.ts';
+import { appendFacts } from '../../../src/outbox/record-facts.ts';
+import { storeMessage } from '../../../src/outbox/stored-text.ts';
+import { releaseClaims } from '../../../src/outbox/unite.ts';
+import { explainUncertain } from '../../../src/push/uncertain-text.ts';
 import { acceptEntry, claimEntry } from '../../support/attempted-entries.ts';
 import { manualClock } from '../../support/manual-clock.ts';
-import { queueImport, tempOutbox } from '../../support/temp-outbox.ts';
+import { queueImport, queueNumber, queuePhoto, tempOutbox } from '../../support/temp-outbox.ts';
 
 const IDENT = 'C-202400101-N00001';
 const MINUTE_MS = 60_000;
@@ -28,7 +28,12 @@ async function sent(
 ): Promise<void> {
   const claimed = claimEntry(outbox, entryId);
   await clock.advance(MINUTE_MS);
-  settle(outbox, claimed, { state: 'uncertain', reason: msg`no answer` }, { outcome: 'uncertain' });
+  recordAnswer(
+    outbox,
+    claimed,
+    { state: 'uncertain', reason: msg`no answer` },
+    { outcome: 'uncertain' },
+  );
 }
 
 function inDoubt() {
@@ -40,7 +45,13 @@ function inDoubt() {
 }
 
 function looked(outbox: Outbox, entryId: number, basis: string, candidates: string[] = []): void {
-  recordLookup(outbox, entryId, { serverAt: null, basis, reason: msg`two are alike`, candidates });
+  storeLookup(outbox, entryId, {
+    at: outbox.clock.now(),
+    serverAt: null,
+    basis,
+    reason: msg`two are alike`,
+    candidates,
+  });
 }
 
 test('an entry that may still be under way is looked up after the next full minute', async () => {
@@ -78,8 +89,8 @@ test('numbers and photographs are named as such', () => {
     sizeBytes: 3,
   };
   const getSentence = (entryId: number) => explainUncertain(outbox, entryId, SETTLE_MS)[0];
-  expect(getSentence(addNumber(outbox, target, 'A 1', null))).toContain('has this number;');
-  expect(getSentence(addPhoto(outbox, target, photograph))).toContain('has this photograph;');
+  expect(getSentence(queueNumber(outbox, target, 'A 1', null))).toContain('has this number;');
+  expect(getSentence(queuePhoto(outbox, target, photograph))).toContain('has this photograph;');
 });
 
 test('a person decides once a lookup can tell no more', async () => {
@@ -120,21 +131,26 @@ test('an entry that was looked up and is absent needs no person', async () => {
   await clock.advance(SETTLE_MS);
   const entry = findEntryById(outbox, entryId);
   if (entry === undefined) throw new Error('it is gone');
-  const reason = msg`two are alike`;
-  recordEvidence(
-    outbox,
-    entry,
-    { kind: 'absent' },
-    { serverAt: null, basis: 'find-absent', reason, candidates: [] },
-    null,
-  );
+  const body = {
+    attempts: listOpenAttempts(outbox, entry),
+    identCely: null,
+    at: clock.now(),
+    serverMs: null,
+    basis: 'find-absent',
+    reason: storeMessage(msg`two are alike`),
+    candidates: [],
+    account: null,
+  };
+  const slot = getSlotOf(outbox, entry);
+  appendFacts(outbox, [{ kind: 'absent', subject: entry.subject, slot, body }]);
   expect(explainUncertain(outbox, entryId, SETTLE_MS)[0]).toBe(NEXT_PUSH);
 });
 
 test('a reason is given once', async () => {
   const { outbox, clock, entryId } = inDoubt();
   await sent(outbox, clock, entryId);
-  recordLookup(outbox, entryId, {
+  storeLookup(outbox, entryId, {
+    at: clock.now(),
     serverAt: null,
     basis: 'several-same',
     candidates: [],
@@ -146,13 +162,10 @@ test('a reason is given once', async () => {
 test('if the service assigned one record to two finds, only that is reported', () => {
   const { outbox, entryId } = inDoubt();
   acceptEntry(outbox, entryId, IDENT);
-  const of = (id: number) => findEntryById(outbox, id) as ImportEntry;
-  // It is no other find's where the service says it again.
-  expect(reassignRecord(outbox, of(entryId), IDENT)).toBeUndefined();
-  const other = queueImport(outbox, 'K-2').entryId;
-  expect(reassignRecord(outbox, of(other), `${IDENT}9`)).toBeUndefined();
-  expect(reassignRecord(outbox, of(other), IDENT)?.id).toBe(entryId);
-  const reason = `the service gave its record ${IDENT} to K-2: it may have been restored from a backup and lost this one`;
+  expect(releaseClaims(outbox, IDENT)).toEqual([]);
+  acceptEntry(outbox, queueImport(outbox, 'K-2').entryId, IDENT);
+  releaseClaims(outbox, IDENT);
+  const reason = `the service gave the record ${IDENT} to several finds (K-1, K-2): it may have been restored from a backup and lost one`;
   expect(explainUncertain(outbox, entryId, SETTLE_MS)).toEqual([reason]);
   looked(outbox, entryId, 'several-same');
   expect(explainUncertain(outbox, entryId, SETTLE_MS)).toEqual([reason, 'two are alike']);

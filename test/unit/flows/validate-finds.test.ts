@@ -3,28 +3,30 @@ import type { Find } from '../../../src/find/find.ts';
 import { openFindSchema } from '../../../src/find/find-schema.ts';
 import { validateFind } from '../../../src/find/rules.ts';
 import { openEdit } from '../../../src/flows/interview/edit-find.ts';
-import { makeImportContent } from '../../../src/flows/queue/enqueue-finds.ts';
+import { makePrepared } from '../../../src/flows/queue/enqueue-finds.ts';
 import { validateAll } from '../../../src/flows/queue/validate-finds.ts';
-import { addImport, replaceImport } from '../../../src/outbox/entries.ts';
 import { findImportOfFind } from '../../../src/outbox/entry-queries.ts';
+import type { Prepared } from '../../../src/outbox/intent-rows.ts';
 import type { Outbox } from '../../../src/outbox/open-outbox.ts';
-import { findByLocalId, insertFind, updateFind } from '../../../src/outbox/stored-finds.ts';
+import { findByLocalId } from '../../../src/outbox/stored-finds.ts';
+import { wantFind, wantNewFind } from '../../../src/outbox/wishes.ts';
 import { tempOutbox } from '../../support/temp-outbox.ts';
 import { aFind, lookupTerm, PROFILE } from '../find/a-find.ts';
 
 const schema = await openFindSchema(PROFILE);
 const KNOWN = { schema, today: '2024-11-20', lookupTerm };
 
-function storeDraft(outbox: Outbox, find: Find): number {
-  const findId = insertFind(outbox, find);
-  addImport(outbox, findId, {
-    document: null,
-    documentSha512: null,
-    digest: null,
-    project: null,
-    issues: [],
-  });
-  return findId;
+const DRAFT: Prepared = { document: null, issues: [] };
+
+function storeDraft(outbox: Outbox, { localId, elements }: Find): number {
+  const place = { file: null, row: null, path: null, base: null };
+  return wantNewFind(outbox, { localId, elements, ...place }, DRAFT);
+}
+
+function edit(outbox: Outbox, { localId, elements }: Find, prepared: Prepared): void {
+  const stored = findByLocalId(outbox, localId);
+  if (stored === undefined) throw new Error('the find is not stored');
+  wantFind(outbox, stored, { ...stored.wish, elements }, prepared);
 }
 
 test('a find that changes during validation is validated again, and no older document returns', () => {
@@ -39,8 +41,7 @@ test('a find that changes during validation is validated again, and no older doc
       const entry = findImportOfFind(outbox, findId);
       if (isFirst && entry !== undefined) {
         isFirst = false;
-        updateFind(outbox, edited);
-        replaceImport(outbox, entry, makeImportContent(edited, validateFind(edited, KNOWN)));
+        edit(outbox, edited, makePrepared(validateFind(edited, KNOWN)));
       }
       return outbox.change(work);
     },
@@ -59,8 +60,8 @@ test('an edit of a find that another pas has changed since is refused', () => {
   storeDraft(outbox, find);
   const stored = findByLocalId(outbox, find.localId);
   if (stored === undefined) throw new Error('the find is not stored');
-  const edit = openEdit({ outbox, ruleContext: KNOWN }, stored);
-  updateFind(outbox, { ...find, elements: { ...find.elements, pocet: '2' } });
-  expect(() => edit.bySettings(['depth_cm=7'])).toThrow(/process changed K-017/);
+  const opened = openEdit({ outbox, ruleContext: KNOWN }, stored);
+  edit(outbox, { ...find, elements: { ...find.elements, pocet: '2' } }, DRAFT);
+  expect(() => opened.bySettings(['depth_cm=7'])).toThrow(/process changed K-017/);
   expect(findByLocalId(outbox, find.localId)?.elements).toMatchObject({ hloubka: 25, pocet: '2' });
 });

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { asWallMs } from '../../../src/base/clock.ts';
-import type { StopCause } from '../../../src/flows/push/push-context.ts';
-import { type Round, type WatchEvent, watch } from '../../../src/flows/push/watch.ts';
+import type { StopCause } from '../../../src/push/push-context.ts';
+import { type Round, type WatchEvent, watch } from '../../../src/push/watch.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 
 /** A watch over rounds that end as they are told to; after the last one nothing is due. */

@@ -2,12 +2,12 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { AuthError, ContractError, PasError } from '../../../src/base/errors.ts';
 import { OUTCOMES } from '../../../src/base/outcomes.ts';
-import { parseRecordIdent } from '../../../src/flows/push/send-entry.ts';
 import type { HttpResponse } from '../../../src/http/exchange.ts';
 import { openOaiClient } from '../../../src/oai/client.ts';
 import { parseErrorBody } from '../../../src/pas-api/error-body.ts';
 import { parseOutcome } from '../../../src/pas-api/outcome.ts';
 import { type Operation, openSession } from '../../../src/pas-api/session.ts';
+import { parseRecordIdent } from '../../../src/push/departure.ts';
 import { listXml, OAI_BASE, recordXml } from '../../support/scripted-oai.ts';
 
 /** Broken, malicious or foreign answers of a server. */

@@ -1,14 +1,14 @@
 import { describe, expect, test } from 'vitest';
 import type { AttemptOutcome } from '../../../src/base/outcomes.ts';
 import { computeEntryBackoffMs } from '../../../src/base/retry-policy.ts';
-import { settle } from '../../../src/outbox/claims.ts';
-import { findEntryById } from '../../../src/outbox/entry-queries.ts';
 import {
   countAttemptsInARow,
   countConsecutiveFailures,
   getRetryAt,
-  listAttempts,
-} from '../../../src/outbox/record-events.ts';
+} from '../../../src/outbox/attempts.ts';
+import { recordAnswer } from '../../../src/outbox/claims.ts';
+import { listAttempts } from '../../../src/outbox/entry-facts.ts';
+import { findEntryById } from '../../../src/outbox/entry-queries.ts';
 import { claimEntry } from '../../support/attempted-entries.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 import { queueImport, tempOutbox } from '../../support/temp-outbox.ts';
@@ -21,13 +21,13 @@ async function tried(outcomes: readonly (AttemptOutcome | null)[]) {
   for (const outcome of outcomes) {
     const claimed = claimEntry(outbox, entryId);
     if (outcome !== null)
-      settle(outbox, claimed, { state: 'queued', reason: 'x', notBeforeAt: 0 }, { outcome });
+      recordAnswer(outbox, claimed, { state: 'queued', reason: 'x', notBeforeAt: 0 }, { outcome });
     await clock.advance(1000);
   }
   const entry = findEntryById(outbox, entryId);
   if (entry === undefined) throw new Error('the entry is gone');
   const attempts = listAttempts(outbox, entry);
-  const refused = countAttemptsInARow(outbox, entry, 'unauthorised');
+  const refused = countAttemptsInARow(attempts, 'unauthorised');
   return {
     failures: countConsecutiveFailures(attempts),
     againInMs: getRetryAt(attempts) - clock.now() + 1000,

@@ -52,13 +52,13 @@ describe('a backup', () => {
     expect(readFileSync(backup).equals(before)).toBe(true);
   });
 
-  test('is not replaced by an outbox with a damaged row', () => {
+  test('is not replaced by an outbox with a damaged fact', () => {
     using outbox = tempOutbox();
-    const { entryId } = queueImport(outbox, 'K-1');
+    queueImport(outbox, 'K-1');
     const backup = newFile();
     backUpOutbox(outbox, backup);
     const before = readFileSync(backup);
-    outbox.sql(`update entries set project = 'C-1' where id = ?`).run(entryId);
+    outbox.sql(`update facts set body = '{}'`).run();
     expect(() => backUpOutbox(outbox, backup)).toThrow(
       expect.objectContaining({ damaged: true }) as Error,
     );
@@ -66,8 +66,8 @@ describe('a backup', () => {
   });
 
   test.each([
-    ['a find, also one that was removed', `update finds set hidden_at = 7`],
-    ['an event', `update events set body = '{}'`],
+    ['a fact', `update facts set body = '{}'`],
+    ['an intent', `update intents set content = replace(content, 'K-1', 'K-2')`],
     ['a reference', `pragma foreign_keys = off; delete from finds`],
   ])('cannot be made of an outbox that is damaged in %s', (_, damage) => {
     using outbox = tempOutbox();
@@ -82,7 +82,7 @@ describe('a backup', () => {
     writeFileSync(
       backup,
       Buffer.from(
-        bytes.toString('latin1').replaceAll('separate_from text', 'separate_form text'),
+        bytes.toString('latin1').replaceAll('united_fact text', 'united_fatc text'),
         'latin1',
       ),
     );
@@ -100,7 +100,7 @@ describe('a backup', () => {
     );
     expect(() => open(text)).toThrow(DatabaseError);
     const database = openSqlite(other);
-    database.exec('create table events (id)');
+    database.exec('create table facts (id)');
     database.close();
     expect(() => open(other)).toThrow(FileError);
   });
@@ -134,11 +134,9 @@ describe('the content of a backup', () => {
   });
 });
 
-test('an outbox with neither finds nor entries is empty', () => {
+test('an outbox in which nothing was ever wanted is empty', () => {
   using outbox = tempOutbox();
   expect(isEmptyOutbox(outbox)).toBe(true);
-  const { entryId } = queueImport(outbox, 'K-1');
-  expect(isEmptyOutbox(outbox)).toBe(false);
-  outbox.sql('delete from entries where id = ?').run(entryId);
+  queueImport(outbox, 'K-1');
   expect(isEmptyOutbox(outbox)).toBe(false);
 });

@@ -1,48 +1,41 @@
 import { describe, expect, test } from 'vitest';
-import { asServerMs, asWallMs } from '../../../src/base/clock.ts';
+import { asServerMs } from '../../../src/base/clock.ts';
 import { DatabaseError } from '../../../src/base/errors.ts';
 import { makeErrorIssue } from '../../../src/base/issue.ts';
-import { hashSha512 } from '../../../src/http/request-body.ts';
 import {
   type Claim,
   claim,
-  clampFutureBackoff,
-  clearBackoff,
   type Departure,
-  moveToBack,
-  recoverInFlight,
-  requeue,
+  recordAnswer,
+  recoverOpenAttempts,
   type Settlement,
-  settle,
-  unpackContent,
 } from '../../../src/outbox/claims.ts';
-import {
-  addNumber,
-  addPhoto,
-  listEventsOfEntry,
-  replaceImport,
-  schedule,
-} from '../../../src/outbox/entries.ts';
-import type { Entry } from '../../../src/outbox/entry.ts';
+import { decide } from '../../../src/outbox/decisions.ts';
+import type { Entry, EntryId } from '../../../src/outbox/entry.ts';
+import { listAttempts } from '../../../src/outbox/entry-facts.ts';
 import {
   type ClaimableQuery,
-  countOpen,
+  clampFutureBackoff,
+  clearBackoff,
   findEntryById,
-  findImportOfFind,
   findNextClaimable,
-  findNextClaimableAt,
   findNextScheduled,
+  listEntriesOfSubject,
+  storeQuestion,
 } from '../../../src/outbox/entry-queries.ts';
-import { mergeJournal } from '../../../src/outbox/merge.ts';
-import { type Outbox, readHeader } from '../../../src/outbox/open-outbox.ts';
-import { supersedeEarlierNumbers } from '../../../src/outbox/ownership.ts';
-import { listAttempts, makeDecision, recordEvents } from '../../../src/outbox/record-events.ts';
+import { unpackAttempt } from '../../../src/outbox/facts.ts';
+import type { Outbox } from '../../../src/outbox/open-outbox.ts';
 import { removeTarget } from '../../../src/outbox/removal.ts';
+import { findById } from '../../../src/outbox/stored-finds.ts';
+import { uniteWithLedger } from '../../../src/outbox/unite.ts';
+import { rewant, unwant, wantFind } from '../../../src/outbox/wishes.ts';
+import { acceptEntry, attemptEntry } from '../../support/attempted-entries.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 import {
   ACCOUNT_ID,
-  openAnew,
   queueImport,
+  queueNumber,
+  queuePhoto,
   type TempOutbox,
   tempOutbox,
 } from '../../support/temp-outbox.ts';
@@ -51,717 +44,347 @@ const ALL: ClaimableQuery = {
   kinds: ['import', 'number', 'photo'],
   recordKeys: undefined,
   busyRecords: [],
-  busyProjects: [],
-  openCircuits: [],
+  closed: [],
 };
 const SERVER_NOW = asServerMs(1_700_000_000_000);
 const POST: Departure = {
   method: 'POST',
   path: '/api/pas/import-xml',
   account: ACCOUNT_ID,
-  serverMs: SERVER_NOW,
-  sentByMs: null,
+  fromMs: SERVER_NOW,
+  sentByMs: SERVER_NOW,
   settleMs: 60_000,
 };
 const IDENT = 'C-202400101-N00001';
+const RECORD = { findId: null, identCely: IDENT };
 const PHOTOGRAPH = {
   name: 'a.jpg',
   mediaType: 'image/jpeg',
   sha512: Buffer.alloc(64, 1),
   sizeBytes: 3,
 };
-const BUSY: Settlement = { state: 'queued', reason: 'lock', notBeforeAt: 0 };
 const LOST: Settlement = { state: 'uncertain', reason: 'no answer' };
+const REFUSED: Settlement = {
+  state: 'refused',
+  reason: 'no',
+  issues: [makeErrorIssue('server', 'no such period')],
+};
 
-function due(outbox: Outbox, query: Partial<ClaimableQuery> = {}): Entry {
-  const entry = findNextClaimable(outbox, { ...ALL, ...query });
-  if (entry === undefined) throw new Error('nothing is due');
-  return entry;
+function waitUntil(notBeforeAt: number): Settlement {
+  return { state: 'queued', reason: 'busy', notBeforeAt };
 }
 
-function claimed(outbox: Outbox, query: Partial<ClaimableQuery> = {}): Claim {
-  const taken = claim(outbox, due(outbox, query).id, () => POST);
+function nextId(outbox: Outbox, query: Partial<ClaimableQuery> = {}): EntryId | undefined {
+  return findNextClaimable(outbox, { ...ALL, ...query })?.id;
+}
+
+function claimed(outbox: Outbox, id: EntryId): Claim {
+  const taken = claim(outbox, id, () => POST);
   if (taken === undefined) throw new Error('the entry is no longer queued');
   return taken;
 }
 
-function accept(outbox: Outbox, query: Partial<ClaimableQuery> = {}, identCely = IDENT): Claim {
-  const taken = claimed(outbox, query);
-  settle(outbox, taken, { state: 'accepted', identCely }, { outcome: 'accepted', status: 201 });
-  return taken;
-}
-
-function getEntry(outbox: Outbox, id: number): Entry {
+function getEntry(outbox: Outbox, id: EntryId): Entry {
   const entry = findEntryById(outbox, id);
   if (entry === undefined) throw new Error('the entry is gone');
   return entry;
 }
 
-const state = (outbox: Outbox, id: number): string => getEntry(outbox, id).state;
-
-function abandon(outbox: Outbox, id: number): void {
-  recordEvents(outbox, [
-    makeDecision(
-      outbox,
-      getEntry(outbox, id),
-      { answer: 'abandon', by: 'person', group: 'g' },
-      'dropped',
-    ),
-  ]);
+function drop(outbox: Outbox, id: EntryId): void {
+  const entry = getEntry(outbox, id);
+  decide(outbox, entry, { kind: 'abandon' }, 'dropped');
+  unwant(outbox, entry.subject, entry.key, false);
 }
 
-function kindsInJournal(outbox: TempOutbox): string[] {
-  return outbox.journal
-    .listEventsSince(readHeader(outbox).outbox, 0)
-    .map(({ event }) => (event.kind === 'answered' ? event.body.outcome : event.kind));
+function kindsInLedger({ ledger }: TempOutbox, { subject }: Entry): string[] {
+  return ledger
+    .listFactsOfSubject(subject)
+    .map((fact) => (fact.kind === 'answered' ? fact.body.outcome : fact.kind));
+}
+
+/** The outbox, with a ledger that cannot be written. */
+function withFullLedger(outbox: TempOutbox): Outbox {
+  const append = (): never => {
+    throw new DatabaseError('the disk is full', { passing: true });
+  };
+  return { ...outbox, ledger: { ...outbox.ledger, append } };
 }
 
 describe('the next entry to send', () => {
-  test('is the oldest one first', () => {
+  test('is the oldest one that is not busy, closed or unnamed', () => {
     using outbox = tempOutbox();
-    const first = queueImport(outbox, 'K-1');
-    queueImport(outbox, 'K-2');
-    expect(due(outbox).id).toBe(first.entryId);
+    const first = queueImport(outbox, 'K-1', 'C-1');
+    const second = queueImport(outbox, 'K-2', 'C-2');
+    expect(nextId(outbox)).toBe(first.entryId);
+    for (const query of [
+      { busyRecords: [`find:${first.findId}`] },
+      { closed: [{ kind: 'import', project: 'C-1' }] },
+      { recordKeys: [`find:${second.findId}`] },
+    ] as const)
+      expect(nextId(outbox, query)).toBe(second.entryId);
   });
 
-  test('is not a photograph or a number before its find is imported', () => {
+  test('is no number or photograph before its find is imported, and no other find’s then', () => {
     using outbox = tempOutbox();
-    const { findId } = queueImport(outbox, 'K-1');
-    const number = addNumber(outbox, { findId, identCely: null }, 'A 1', '');
-    expect(findNextClaimable(outbox, { ...ALL, kinds: ['number'] })).toBeUndefined();
-    accept(outbox);
-    expect(due(outbox)).toMatchObject({ id: number, identCely: IDENT });
+    const { findId, entryId } = queueImport(outbox, 'K-1');
+    const other = queueImport(outbox, 'K-2');
+    const target = { findId, identCely: null };
+    const number = queueNumber(outbox, target, 'A 1');
+    const photo = queuePhoto(outbox, target, PHOTOGRAPH);
+    const strange = queueNumber(outbox, { findId: other.findId, identCely: null }, 'A 2');
+    expect(nextId(outbox, { kinds: ['number', 'photo'] })).toBeUndefined();
+    acceptEntry(outbox, entryId, IDENT);
+    expect(
+      [number, photo, strange].map((id) => findEntryById(outbox, id)?.identCely),
+    ).toStrictEqual([IDENT, IDENT, null]);
+    expect(nextId(outbox, { kinds: ['number'] })).toBe(number);
   });
 
-  test('is not one with an open question', () => {
+  test('is none with an open question', () => {
     using outbox = tempOutbox();
     const { entryId } = queueImport(outbox, 'K-1');
-    schedule(outbox, entryId, {
-      held: { basis: 'equal-record', question: 'is it this one?', candidates: [IDENT] },
+    storeQuestion(outbox, entryId, {
+      basis: 'equal-record',
+      question: 'is it this one?',
+      candidates: [IDENT],
+      near: [],
     });
-    expect(findNextClaimable(outbox, ALL)).toBeUndefined();
+    expect(nextId(outbox)).toBeUndefined();
     expect(claim(outbox, entryId, () => POST)).toBeUndefined();
-    schedule(outbox, entryId, { held: null });
-    expect(due(outbox).id).toBe(entryId);
+    storeQuestion(outbox, entryId, null);
+    expect(nextId(outbox)).toBe(entryId);
+  });
+
+  test('is the one with the shortest wait, when its time has come or a person named it', async () => {
+    const clock = manualClock();
+    using outbox = tempOutbox(clock);
+    const [first, second] = [5000, 1000].map((waitMs, at) => {
+      const queued = queueImport(outbox, `K-${at}`);
+      attemptEntry(outbox, queued.entryId, waitUntil(clock.now() + waitMs));
+      return queued;
+    });
+    expect(nextId(outbox)).toBeUndefined();
+    expect(findNextScheduled(outbox, ALL)?.id).toBe(second?.entryId);
+    await clock.advance(1000);
+    expect(nextId(outbox)).toBe(second?.entryId);
+    clearBackoff(outbox, [`find:${first?.findId}`]);
+    expect(nextId(outbox)).toBe(first?.entryId);
   });
 
   test('does not wait for days because a clock was ahead when it was requeued', () => {
     using outbox = tempOutbox();
     const { entryId } = queueImport(outbox, 'K-1');
-    const waitUntil = (ms: number) =>
-      schedule(outbox, entryId, { notBeforeAt: outbox.clock.now() + ms });
-    waitUntil(30_000);
+    attemptEntry(outbox, entryId, waitUntil(outbox.clock.now() + 3 * 24 * 3_600_000));
     clampFutureBackoff(outbox, 3_600_000);
-    expect(findNextClaimable(outbox, ALL)).toBeUndefined();
-    waitUntil(3 * 24 * 3_600_000);
-    clampFutureBackoff(outbox, 3_600_000);
-    expect(due(outbox).id).toBe(entryId);
-  });
-
-  test('does not wait for minutes because a clock was a few minutes ahead when it was requeued', () => {
-    using outbox = tempOutbox();
-    const { entryId } = queueImport(outbox, 'K-1');
-    const thenMs = asWallMs(outbox.clock.now() + 180_000);
-    schedule({ ...outbox, clock: { ...outbox.clock, now: () => thenMs } }, entryId, {
-      notBeforeAt: thenMs + 1000,
-    });
-    clampFutureBackoff(outbox, 3_600_000);
-    expect(due(outbox).id).toBe(entryId);
-  });
-
-  test('excludes busy records and projects, and finds that were not requested', () => {
-    using outbox = tempOutbox();
-    const first = queueImport(outbox, 'K-1', 'C-1');
-    const second = queueImport(outbox, 'K-2', 'C-2');
-    expect(due(outbox, { busyRecords: [`find:${first.findId}`] }).id).toBe(second.entryId);
-    expect(due(outbox, { busyProjects: ['C-1'] }).id).toBe(second.entryId);
-    expect(due(outbox, { recordKeys: [`find:${second.findId}`] }).id).toBe(second.entryId);
-  });
-
-  test('is the one with the shortest wait first', async () => {
-    const clock = manualClock();
-    using outbox = tempOutbox(clock);
-    const [, second] = ['K-1', 'K-2', 'K-3'].map((name, at) => {
-      const { entryId } = queueImport(outbox, name);
-      schedule(outbox, entryId, { notBeforeAt: outbox.clock.now() + (at === 1 ? 1000 : 5000) });
-      return entryId;
-    });
-    expect(findNextScheduled(outbox, ALL)?.id).toBe(second);
-    await clock.advance(6000);
-    expect(due(outbox).id).toBe(second);
-  });
-
-  test('is due at its time', async () => {
-    const clock = manualClock();
-    using outbox = tempOutbox(clock);
-    queueImport(outbox, 'K-1');
-    const untilMs = clock.now() + 5000;
-    settle(outbox, claimed(outbox), { ...BUSY, notBeforeAt: untilMs }, { outcome: 'busy' });
-    expect(findNextClaimable(outbox, ALL)).toBeUndefined();
-    expect(findNextClaimableAt(outbox, ALL)).toBe(untilMs);
-    await clock.advance(5000);
-    expect(due(outbox).localId).toBe('K-1');
+    expect(nextId(outbox)).toBe(entryId);
   });
 });
 
 describe('of two numbers for one record', () => {
-  const target = { findId: null, identCely: IDENT };
-
-  test('only the last one is sent, and the ones before it are dropped then', () => {
+  test('only the last is wanted, and the earlier is dropped', () => {
     using outbox = tempOutbox();
-    const earlier = addNumber(outbox, target, 'A 1', '');
-    settle(outbox, claimed(outbox), BUSY, { outcome: 'busy' });
-    const later = addNumber(outbox, target, 'A 2', '');
-    expect(due(outbox).id).toBe(later);
-    expect(state(outbox, earlier)).toBe('queued');
-    claimed(outbox);
-    expect([state(outbox, earlier), state(outbox, later)]).toEqual(['dropped', 'sending']);
+    const earlier = queueNumber(outbox, RECORD, 'A 1');
+    attemptEntry(outbox, earlier, waitUntil(0));
+    const later = queueNumber(outbox, RECORD, 'A 2');
+    expect(nextId(outbox)).toBe(later);
+    expect(getEntry(outbox, earlier).state).toBe('dropped');
   });
 
-  test('none is dropped when a photograph of the record is sent', () => {
+  test('the later waits while the earlier may still arrive, which cannot be removed', () => {
     using outbox = tempOutbox();
-    const earlier = addNumber(outbox, target, 'A 1', '');
-    addPhoto(outbox, target, PHOTOGRAPH);
-    claimed(outbox, { kinds: ['photo'] });
-    expect(state(outbox, earlier)).toBe('queued');
+    const earlier = queueNumber(outbox, RECORD, 'A 1');
+    attemptEntry(outbox, earlier, LOST);
+    const later = queueNumber(outbox, RECORD, 'A 2', 'A 1');
+    expect(nextId(outbox)).toBeUndefined();
+    expect(removeTarget(outbox, RECORD)).toMatchObject({ kind: 'kept', because: { value: 'A 1' } });
+    decide(outbox, getEntry(outbox, earlier), { kind: 'abandon' }, 'dropped');
+    expect(nextId(outbox)).toBe(later);
   });
 
-  test('the earlier is sent if a person dropped the later, or must answer a question about it', () => {
+  test('one is under way at a time, even if one was set for the find and one for its record', () => {
     using outbox = tempOutbox();
-    const earlier = addNumber(outbox, target, 'A 1', '');
-    const later = addNumber(outbox, target, 'A 2', '');
-    schedule(outbox, later, {
-      held: { basis: 'number-changed', question: '?', candidates: ['B'] },
-    });
-    expect(due(outbox).id).toBe(earlier);
-    schedule(outbox, later, { held: null });
-    expect(due(outbox).id).toBe(later);
-    abandon(outbox, later);
-    expect(due(outbox).id).toBe(earlier);
-  });
-
-  test('the later waits while the earlier may still arrive, and no longer once a person dropped that', () => {
-    using outbox = tempOutbox();
-    const earlier = addNumber(outbox, target, 'A 1', '');
-    settle(outbox, claimed(outbox), LOST, { outcome: 'uncertain' });
-    const later = addNumber(outbox, target, 'A 2', 'A 1');
-    expect(findNextClaimable(outbox, ALL)).toBeUndefined();
-    abandon(outbox, earlier);
-    expect(due(outbox).id).toBe(later);
-  });
-
-  test('only one is under way at a time, even if one was set for the find and one for its identifier', () => {
-    using outbox = tempOutbox();
-    queueImport(outbox, 'K-1');
-    const find = accept(outbox);
-    addNumber(outbox, { ...target, findId: find.entry.findId }, 'A 1', '');
-    const { entry } = claimed(outbox);
-    addNumber(outbox, target, 'A 2', '');
-    expect(
-      findNextClaimable(outbox, { ...ALL, busyRecords: [entry.recordKey, entry.identCely ?? ''] }),
-    ).toBeUndefined();
-  });
-
-  test('one that may have arrived is not removed, so that the possible values stay known', () => {
-    using outbox = tempOutbox();
-    addNumber(outbox, target, 'A 1', '');
-    settle(outbox, claimed(outbox), LOST, { outcome: 'uncertain' });
-    expect(removeTarget(outbox, target)).toMatchObject({ kind: 'kept', because: { value: 'A 1' } });
-  });
-
-  test('an earlier one that waited is dropped if the later was accepted', () => {
-    using outbox = tempOutbox();
-    const earlier = addNumber(outbox, target, 'A 1', '');
-    schedule(outbox, earlier, { notBeforeAt: Number.MAX_SAFE_INTEGER });
-    const later = addNumber(outbox, target, 'A 2', '');
-    expect(due(outbox).id).toBe(later);
-    accept(outbox);
-    supersedeEarlierNumbers(outbox);
-    expect([state(outbox, earlier), findNextScheduled(outbox, ALL)]).toEqual([
-      'dropped',
-      undefined,
-    ]);
+    const { findId, entryId } = queueImport(outbox, 'K-1');
+    acceptEntry(outbox, entryId, IDENT);
+    const { entry } = claimed(outbox, queueNumber(outbox, { findId, identCely: IDENT }, 'A 1'));
+    queueNumber(outbox, RECORD, 'A 2');
+    const busyRecords = [entry.recordKey, entry.identCely ?? ''];
+    expect(nextId(outbox, { busyRecords })).toBeUndefined();
   });
 });
 
 describe('a claim', () => {
-  test('is on disk with its attempt, in the journal and in the outbox, before anything is sent', () => {
+  test('is on disk with what is sent, in the ledger and in the outbox, before anything is sent', () => {
     using outbox = tempOutbox();
     const { entryId } = queueImport(outbox, 'K-1');
-    const { attemptId } = claimed(outbox);
-    const entry = getEntry(outbox, entryId);
+    const { attempt, entry } = claimed(outbox, entryId);
     expect(entry).toMatchObject({ state: 'sending', attempts: 1, unknownAttempts: 1 });
     expect(listAttempts(outbox, entry)).toMatchObject([
-      {
-        id: attemptId,
-        method: 'POST',
-        path: '/api/pas/import-xml',
-        account: ACCOUNT_ID,
-        endedAt: null,
-        outcome: null,
-        bounds: { fromMs: SERVER_NOW },
-      },
+      { id: attempt, path: POST.path, account: ACCOUNT_ID, outcome: null, endedAt: null },
     ]);
-    expect(kindsInJournal(outbox)).toEqual(['bound', 'attempted']);
-    expect(outbox.journal.has(attemptId)).toBe(true);
-  });
-
-  test('records what is sent, and the find, so that both can be restored', () => {
-    using outbox = tempOutbox();
-    const { entryId } = queueImport(outbox, 'K-1');
-    const { entry } = claimed(outbox);
-    const [attempted] = listEventsOfEntry(outbox, entry.uuid);
-    if (attempted?.kind !== 'attempted' || entry.kind !== 'import') throw new Error('no attempt');
-    const content = unpackContent(attempted.body);
-    expect(content?.document.equals(entry.document ?? Buffer.alloc(0))).toBe(true);
-    expect(content?.find).toEqual({
-      localId: 'K-1',
-      elements: { poznamka: 'K-1' },
-      createdAt: outbox.clock.now(),
+    const [stored] = outbox.ledger
+      .listFactsOfSubject(entry.subject)
+      .filter((fact) => fact.kind === 'attempted');
+    if (stored === undefined) throw new Error('the ledger has no attempt');
+    expect(unpackAttempt(stored).content).toMatchObject({
+      document: '<document>K-1</document>',
+      intent: expect.stringContaining('K-1'),
     });
-    expect(attempted.body).toMatchObject({
-      localId: 'K-1',
-      digest: entry.digest,
-      project: 'C-202400101',
-      target: null,
-      fromMs: SERVER_NOW,
-      settleMs: 60_000,
-    });
-    expect(getEntry(outbox, entryId).findUuid).toBe(attempted.find);
   });
 
-  test('cannot be made twice', () => {
+  test('contains what is wanted now, and is refused for a draft, what is under way, or is gone', () => {
     using outbox = tempOutbox();
-    queueImport(outbox, 'K-1');
-    const { id } = due(outbox);
-    claimed(outbox);
-    expect(claim(outbox, id, () => POST)).toBeUndefined();
-  });
-
-  test('of a removed entry is refused', () => {
-    using outbox = tempOutbox();
-    expect(claim(outbox, 7, () => POST)).toBeUndefined();
-  });
-
-  test('clears the old reason of the entry', () => {
-    using outbox = tempOutbox();
-    const { entryId } = queueImport(outbox, 'K-1');
-    schedule(outbox, entryId, { issues: '[]', reason: '"before"' });
-    claimed(outbox);
-    expect(findEntryById(outbox, entryId)).toMatchObject({ reason: null, issues: [] });
-  });
-
-  test('contains what the entry is to send now, not when it was selected', () => {
-    using outbox = tempOutbox();
-    const { findId } = queueImport(outbox, 'K-1');
-    const { id } = due(outbox);
-    const entry = findImportOfFind(outbox, findId);
-    if (entry === undefined) throw new Error('the entry is gone');
+    const { findId, entryId } = queueImport(outbox, 'K-1');
+    const edit = (text: string, document: Buffer | null): void => {
+      const find = findById(outbox, findId);
+      if (find === undefined) throw new Error('the find is gone');
+      const elements = { projekt: { id: 'C-1', text: '' }, poznamka: text };
+      wantFind(outbox, find, { ...find.wish, elements }, { document, issues: [] });
+    };
+    edit('draft', null);
+    expect(claim(outbox, entryId, () => POST)).toBeUndefined();
     const document = Buffer.from('<document>edited</document>');
-    replaceImport(outbox, entry, {
-      document,
-      documentSha512: hashSha512(document),
-      digest: 'd',
-      project: 'C-202400101',
-      issues: [],
-    });
-    expect(claim(outbox, id, () => POST)?.entry).toMatchObject({ document });
-  });
-
-  test('of an entry that became a draft meanwhile is refused', () => {
-    using outbox = tempOutbox();
-    const { findId } = queueImport(outbox, 'K-1');
-    const { id } = due(outbox);
-    const entry = findImportOfFind(outbox, findId);
-    if (entry === undefined) throw new Error('the entry is gone');
-    replaceImport(outbox, entry, {
-      document: null,
-      documentSha512: null,
-      digest: null,
-      project: null,
-      issues: [],
-    });
-    expect(claim(outbox, id, () => POST)).toBeUndefined();
-    expect(listAttempts(outbox, entry)).toEqual([]);
+    edit('edited', document);
+    expect(claimed(outbox, entryId).entry).toMatchObject({ document });
+    expect(claim(outbox, entryId, () => POST)).toBeUndefined();
+    expect(claim(outbox, entryId + 7, () => POST)).toBeUndefined();
   });
 
   test.each(['accepted', 'uncertain', 'refused', 'dropped'])(
-    'is refused if the row says "queued" and the events say "%s"',
-    (output) => {
+    'is refused if the row says "queued" and the facts say "%s"',
+    (state) => {
       using outbox = tempOutbox();
       const { entryId } = queueImport(outbox, 'K-1');
-      if (output === 'accepted') accept(outbox);
-      if (output === 'uncertain') settle(outbox, claimed(outbox), LOST, { outcome: 'uncertain' });
-      if (output === 'refused')
-        settle(
-          outbox,
-          claimed(outbox),
-          { state: 'refused', reason: 'no', issues: [] },
-          { outcome: 'refused' },
-        );
-      if (output === 'dropped') abandon(outbox, entryId);
+      if (state === 'accepted') acceptEntry(outbox, entryId, IDENT);
+      if (state === 'uncertain') attemptEntry(outbox, entryId, LOST);
+      if (state === 'refused') attemptEntry(outbox, entryId, REFUSED);
+      if (state === 'dropped') drop(outbox, entryId);
       outbox.sql(`update entries set state = 'queued' where id = ?`).run(entryId);
       expect(claim(outbox, entryId, () => POST)).toBeUndefined();
-      expect(state(outbox, entryId)).toBe(output);
+      expect(getEntry(outbox, entryId).state).toBe(state);
     },
   );
 
-  test.each([
-    ['document', `cast('<document>K-2</document>' as blob)`],
-    ['document_sha512', 'zeroblob(64)'],
-    ['project', `'C-202400102'`],
-    ['digest', `'x'`],
-    ['retry_of', `'x'`],
-    ['ident_cely', `'C-202400101-N00002'`],
-    ['record_key', `'find:7'`],
-  ])('is refused if the column %s is damaged', (column, value) => {
+  test('sends what the facts say where the row of a number is damaged', () => {
     using outbox = tempOutbox();
-    const { entryId } = queueImport(outbox, 'K-1');
-    outbox.sql(`update entries set ${column} = ${value} where id = ?`).run(entryId);
-    expect(() => claim(outbox, entryId, () => POST)).toThrow(
-      expect.objectContaining({ damaged: true }) as Error,
-    );
-    expect(kindsInJournal(outbox)).toEqual(['bound']);
+    const id = queueNumber(outbox, RECORD, 'A 1');
+    outbox.sql(`update entries set value = 'B 2', ident_cely = 'C-1-N00002'`).run();
+    expect(claimed(outbox, id).entry).toMatchObject({ value: 'A 1', identCely: IDENT });
   });
 
   test.each([
-    ['number', 'value', `'A 2'`],
-    ['number', 'expects', `'B'`],
-    ['number', 'ident_cely', `'C-202400101-N00002'`],
-    ['photo', 'photo_name', `'b.jpg'`],
-    ['photo', 'photo_sha512', 'zeroblob(64)'],
-    ['photo', 'ident_cely', `'C-202400101-N00002'`],
-  ] as const)('of a %s is refused if its %s is damaged', (kind, column, value) => {
-    using outbox = tempOutbox();
-    queueImport(outbox, 'K-1');
-    const { findId } = accept(outbox).entry;
-    const target = { findId, identCely: IDENT };
-    const id =
-      kind === 'number'
-        ? addNumber(outbox, target, 'A 1', '')
-        : addPhoto(outbox, target, PHOTOGRAPH);
-    outbox.sql(`update entries set ${column} = ${value} where id = ?`).run(id);
-    expect(() => claim(outbox, id, () => POST)).toThrow(
-      expect.objectContaining({ damaged: true }) as Error,
-    );
-  });
-
-  test('is refused if fewer attempts are found than before', () => {
+    ['intent', `update intents set content = replace(content, 'K-1', 'K-2')`],
+    ['fact', `update facts set body = replace(body, '"hides":false', '"hides":true ')`],
+  ])('is refused if its %s is damaged', (_what, damage) => {
     using outbox = tempOutbox();
     const { entryId } = queueImport(outbox, 'K-1');
-    settle(outbox, claimed(outbox), LOST, { outcome: 'uncertain' });
-    outbox.sql('delete from events where entry is not null').run();
-    outbox.sql(`update entries set state = 'queued' where id = ?`).run(entryId);
+    const entry = getEntry(outbox, entryId);
+    outbox.sql(damage).run();
     expect(() => claim(outbox, entryId, () => POST)).toThrow(
       expect.objectContaining({ damaged: true }) as Error,
     );
+    expect(kindsInLedger(outbox, entry).filter((kind) => kind !== 'not-sent')).toStrictEqual([]);
   });
 });
 
 describe('if the disk refuses', () => {
-  test('the outbox, the entry is not sent, and the journal records that nothing departed', () => {
+  test('the outbox, nothing is sent, and the ledger knows that nothing departed', () => {
     using outbox = tempOutbox();
     const { entryId } = queueImport(outbox, 'K-1');
     outbox
       .sql(
-        `create trigger full before insert on events begin select raise(abort, 'the disk is full'); end`,
+        `create trigger full before insert on facts begin select raise(abort, 'the disk is full'); end`,
       )
       .run();
-    expect(() => claimed(outbox)).toThrow(/the disk is full/);
-    expect(findEntryById(outbox, entryId)).toMatchObject({ state: 'queued', attempts: 0 });
-    expect(kindsInJournal(outbox)).toEqual(['bound', 'attempted', 'not-sent']);
-
+    expect(() => claimed(outbox, entryId)).toThrow(/the disk is full/);
+    const entry = getEntry(outbox, entryId);
+    expect(entry).toMatchObject({ state: 'queued', attempts: 0 });
     outbox.sql('drop trigger full').run();
-    mergeJournal(outbox, { withOpen: true });
-    expect(findEntryById(outbox, entryId)).toMatchObject({
-      state: 'queued',
-      attempts: 1,
-      unknownAttempts: 0,
-    });
-    accept(outbox);
-    expect(state(outbox, entryId)).toBe('accepted');
+    uniteWithLedger(outbox);
+    expect(getEntry(outbox, entryId)).toMatchObject({ state: 'queued', unknownAttempts: 0 });
+    acceptEntry(outbox, entryId, IDENT);
   });
 
-  test('the outbox, later events keep their order: an undone decision stays undone', () => {
+  test('the ledger, nothing is sent, and nothing is written to the outbox', () => {
     using outbox = tempOutbox();
     const { entryId } = queueImport(outbox, 'K-1');
-    outbox
-      .sql(
-        `create trigger full before insert on events begin select raise(abort, 'the disk is full'); end`,
-      )
-      .run();
-    expect(() => claimed(outbox)).toThrow(/the disk is full/);
-    outbox.sql('drop trigger full').run();
-    mergeJournal(outbox, { withOpen: true });
-    settle(outbox, claimed(outbox), LOST, { outcome: 'uncertain' });
-    const decide = (answer: 'send' | 'undo' | 'abandon', of: string | null = null) =>
-      recordEvents(outbox, [
-        makeDecision(
-          outbox,
-          getEntry(outbox, entryId),
-          { answer, by: 'person', group: answer, of },
-          answer,
-        ),
-      ]);
-    const [sent] = decide('send');
-    expect(state(outbox, entryId)).toBe('queued');
-    claimed(outbox);
-    recoverInFlight(outbox);
-    decide('undo', sent?.id ?? '');
-    decide('abandon');
-    expect(getEntry(outbox, entryId)).toMatchObject({ state: 'dropped', unknownAttempts: 1 });
-    const positions = listEventsOfEntry(outbox, getEntry(outbox, entryId).uuid).map(
-      ({ position }) => position,
-    );
-    expect(Math.max(...positions)).toBeLessThan(20);
-    using anew = openAnew(outbox);
-    mergeJournal(anew, { withOpen: true });
-    expect(anew.sql('select state, unknown_attempts from entries').raw().all()).toEqual([
-      ['dropped', 1],
-    ]);
+    expect(() => claimed(withFullLedger(outbox), entryId)).toThrow(DatabaseError);
+    const entry = getEntry(outbox, entryId);
+    expect(entry).toMatchObject({ state: 'queued', attempts: 0 });
+    expect(kindsInLedger(outbox, entry)).not.toContain('attempted');
   });
 
-  test('the journal, nothing is written to the outbox', () => {
+  test('the answer, the entry is uncertain after the next start', () => {
     using outbox = tempOutbox();
     const { entryId } = queueImport(outbox, 'K-1');
-    outbox.journal.close();
-    expect(() => claimed(outbox)).toThrow();
-    expect(findEntryById(outbox, entryId)).toMatchObject({ state: 'queued', attempts: 0 });
-    expect(outbox.sql('select kind from events').pluck().all()).toEqual(['bound']);
-  });
-
-  test('the journal, because another program has it locked, the push is told so', () => {
-    using outbox = tempOutbox();
-    const { entryId } = queueImport(outbox, 'K-1');
-    const refusing: Outbox = {
-      ...outbox,
-      journal: {
-        ...outbox.journal,
-        append: () => {
-          throw new DatabaseError('another program is writing', { passing: true });
-        },
-      },
-    };
-    expect(() => claim(refusing, entryId, () => POST)).toThrow(DatabaseError);
-    expect(findEntryById(outbox, entryId)).toMatchObject({ state: 'queued', attempts: 0 });
-    expect(kindsInJournal(outbox)).toEqual(['bound']);
-  });
-
-  test('the answer, the entry is uncertain after the next start, since the answer is in neither', () => {
-    using outbox = tempOutbox();
-    const { entryId } = queueImport(outbox, 'K-1');
-    const taken = claimed(outbox);
-    const failing: Outbox = {
-      ...outbox,
-      journal: {
-        ...outbox.journal,
-        append: () => {
-          throw new DatabaseError('full');
-        },
-      },
-    };
+    const taken = claimed(outbox, entryId);
+    const accepted = { state: 'accepted', identCely: IDENT } as const;
     expect(() =>
-      settle(failing, taken, { state: 'accepted', identCely: IDENT }, { outcome: 'accepted' }),
-    ).toThrow('full');
-    expect(state(outbox, entryId)).toBe('sending');
-    recoverInFlight(outbox);
-    expect(state(outbox, entryId)).toBe('uncertain');
+      recordAnswer(withFullLedger(outbox), taken, accepted, { outcome: 'accepted' }),
+    ).toThrow(DatabaseError);
+    expect(getEntry(outbox, entryId).state).toBe('sending');
+    recoverOpenAttempts(outbox);
+    expect(getEntry(outbox, entryId).state).toBe('uncertain');
   });
 });
 
-describe('entries left by a dead process', () => {
-  test('are uncertain, whatever their kind: nothing is sent again for want of an answer', () => {
-    using outbox = tempOutbox();
-    const target = { findId: null, identCely: IDENT };
-    const ids = [
-      queueImport(outbox, 'K-1').entryId,
-      addNumber(outbox, target, 'A 1', ''),
-      addPhoto(outbox, target, PHOTOGRAPH),
-    ];
-    for (const kind of ['import', 'number', 'photo'] as const) claimed(outbox, { kinds: [kind] });
-    expect(recoverInFlight(outbox).map(({ id }) => id)).toEqual(ids);
-    for (const id of ids) {
-      expect(getEntry(outbox, id)).toMatchObject({ state: 'uncertain', unknownAttempts: 1 });
-      expect(String(getEntry(outbox, id).reason)).toContain('pas stopped while');
-      expect(listAttempts(outbox, getEntry(outbox, id))).toMatchObject([{ outcome: 'orphaned' }]);
-    }
-    expect(recoverInFlight(outbox)).toEqual([]);
-  });
-});
-
-describe('an entry shows its last result:', () => {
-  const attempted = (outbox: Outbox): Claim => {
-    queueImport(outbox, 'K-1');
-    return claimed(outbox);
-  };
-
-  test('that it was accepted, without an earlier refusal', () => {
-    using outbox = tempOutbox();
-    const taken = attempted(outbox);
-    schedule(outbox, taken.entry.id, { issues: '[]', reason: '"before"' });
-    settle(outbox, taken, { state: 'accepted', identCely: IDENT }, { outcome: 'accepted' });
-    expect(findEntryById(outbox, taken.entry.id)).toMatchObject({
-      state: 'accepted',
-      identCely: IDENT,
-      reason: null,
-      issues: [],
-    });
-  });
-
-  test('why it was refused, with the findings of the service, and no longer when it is sent again', () => {
-    using outbox = tempOutbox();
-    const taken = attempted(outbox);
-    const issues = [makeErrorIssue('server', 'no such period')];
-    settle(
-      outbox,
-      taken,
-      { state: 'refused', reason: 'refused', issues },
-      { outcome: 'refused', status: 422 },
-    );
-    expect(findEntryById(outbox, taken.entry.id)).toMatchObject({
-      state: 'refused',
-      reason: 'refused',
-      issues: [{ rule: 'server' }],
-    });
-    expect(claim(outbox, taken.entry.id, () => POST)).toBeUndefined();
-    requeue(outbox, getEntry(outbox, taken.entry.id), 'a person decided: send', 7.5);
-    expect(findEntryById(outbox, taken.entry.id)).toMatchObject({
-      state: 'queued',
-      reason: 'a person decided: send',
-      issues: [],
-      notBeforeAt: 8,
-    });
-    settle(
-      outbox,
-      claimed(outbox),
-      { state: 'refused', reason: 'again', issues: [] },
-      { outcome: 'refused' },
-    );
-    expect(findEntryById(outbox, taken.entry.id)).toMatchObject({
-      state: 'refused',
-      reason: 'again',
-      attempts: 2,
-    });
-  });
-
-  test('why it waits, and until when', () => {
-    using outbox = tempOutbox();
-    const taken = attempted(outbox);
-    settle(outbox, taken, { ...BUSY, notBeforeAt: 7.5 }, { outcome: 'busy' });
-    expect(findEntryById(outbox, taken.entry.id)).toMatchObject({
-      state: 'queued',
-      reason: 'lock',
-      notBeforeAt: 8,
-      unknownAttempts: 0,
-    });
-  });
-
-  test('why it is uncertain', () => {
-    using outbox = tempOutbox();
-    const taken = attempted(outbox);
-    settle(outbox, taken, LOST, { outcome: 'uncertain' });
-    expect(findEntryById(outbox, taken.entry.id)).toMatchObject({
-      state: 'uncertain',
-      reason: 'no answer',
-    });
-  });
-
-  test('with the attempt’s status, date and reason', () => {
-    using outbox = tempOutbox();
-    const taken = attempted(outbox);
-    const serverDateAt = asServerMs(SERVER_NOW + 500);
-    settle(outbox, taken, LOST, { outcome: 'uncertain', status: 500, serverDateAt });
-    expect(listAttempts(outbox, taken.entry)).toMatchObject([
-      {
-        outcome: 'uncertain',
-        status: 500,
-        serverDateAt,
-        reason: 'no answer',
-        endedAt: outbox.clock.now(),
-        bounds: { fromMs: SERVER_NOW, untilMs: serverDateAt },
-      },
-    ]);
-  });
-
-  test('and a late answer accepts what was uncertain, dropped or declared absent', () => {
-    for (const before of ['abandon', 'send'] as const) {
-      using outbox = tempOutbox();
-      const taken = attempted(outbox);
-      recoverInFlight(outbox);
-      recordEvents(outbox, [
-        makeDecision(
-          outbox,
-          getEntry(outbox, taken.entry.id),
-          { answer: before, by: 'person', group: 'g' },
-          before,
-        ),
-      ]);
-      settle(outbox, taken, { state: 'accepted', identCely: IDENT }, { outcome: 'accepted' });
-      expect(findEntryById(outbox, taken.entry.id)).toMatchObject({
-        state: 'accepted',
-        identCely: IDENT,
-        unknownAttempts: 0,
-      });
-    }
-  });
-});
-
-test('entries that wait for an import get its identifier, and no others', () => {
+test('entries left by a dead process are uncertain, whatever their kind', () => {
   using outbox = tempOutbox();
-  const { findId } = queueImport(outbox, 'K-1');
-  const other = queueImport(outbox, 'K-2');
-  const dependents = [
-    addNumber(outbox, { findId, identCely: null }, 'A 1', ''),
-    addPhoto(outbox, { findId, identCely: null }, PHOTOGRAPH),
+  const ids = [
+    queueImport(outbox, 'K-1').entryId,
+    queueNumber(outbox, RECORD, 'A 1'),
+    queuePhoto(outbox, RECORD, PHOTOGRAPH),
   ];
-  const strange = addNumber(outbox, { findId: other.findId, identCely: null }, 'A 2', '');
-  accept(outbox);
-  const getIdent = (id: number) => findEntryById(outbox, id)?.identCely;
-  expect([...dependents, strange].map(getIdent)).toEqual([IDENT, IDENT, null]);
-  // A photograph is accepted with the identifier of its record, which says nothing of another
-  // number.
-  const later = addPhoto(outbox, { findId: other.findId, identCely: 'C-1-N1' }, PHOTOGRAPH);
-  accept(outbox, { kinds: ['photo'], recordKeys: [`find:${other.findId}`] }, 'C-1-N1');
-  expect([later, strange].map(getIdent)).toEqual(['C-1-N1', null]);
+  for (const id of ids) claimed(outbox, id);
+  expect(recoverOpenAttempts(outbox).map(({ id }) => id)).toStrictEqual(ids);
+  for (const id of ids) {
+    const entry = getEntry(outbox, id);
+    expect(entry).toMatchObject({ state: 'uncertain', unknownAttempts: 1 });
+    expect(String(entry.reason)).toContain('pas stopped while');
+    expect(listAttempts(outbox, entry)).toMatchObject([{ outcome: 'orphaned' }]);
+  }
+  expect(recoverOpenAttempts(outbox)).toStrictEqual([]);
 });
 
-describe('a part of the queue', () => {
-  test('is counted with its requests under way, and can be paused or moved to the back', async () => {
-    const clock = manualClock();
-    using outbox = tempOutbox(clock);
-    const ids = ['C-1', 'C-2', 'C-2'].map(
-      (project, at) => queueImport(outbox, `K-${at}`, project).entryId,
-    );
-    addNumber(outbox, { findId: null, identCely: 'C-1-N00001' }, 'A 1', '');
-    const part = { kind: 'import', project: 'C-2' } as const;
-    expect([countOpen(outbox, part), countOpen(outbox, { kind: 'import', project: null })]).toEqual(
-      [2, 3],
-    );
-    expect(countOpen(outbox, { kind: 'number', project: 'C-1' })).toBe(1);
-    const openCircuits = [{ kind: 'import', project: 'C-1' } as const];
-    expect(due(outbox, { openCircuits }).id).toBe(ids[1]);
-    claimed(outbox, { openCircuits });
-    expect(countOpen(outbox, part)).toBe(2);
+test.each(['abandon', 'resend'] as const)('a late answer outranks the decision to %s', (answer) => {
+  using outbox = tempOutbox();
+  const taken = claimed(outbox, queueImport(outbox, 'K-1').entryId);
+  recoverOpenAttempts(outbox);
+  const entry = getEntry(outbox, taken.entry.id);
+  decide(outbox, entry, answer === 'resend' ? { kind: answer, rejects: [] } : { kind: answer }, '');
+  recordAnswer(outbox, taken, { state: 'accepted', identCely: IDENT }, { outcome: 'accepted' });
+  expect(listEntriesOfSubject(outbox, entry.subject)).toMatchObject([
+    { state: 'accepted', identCely: IDENT, unknownAttempts: 0 },
+  ]);
+});
 
-    await clock.advance(1000);
-    moveToBack(outbox, part, 'a wall');
-    expect(findEntryById(outbox, ids[2] ?? 0)).toMatchObject({
-      notBeforeAt: clock.now(),
-      reason: 'a wall',
-    });
-    expect(findEntryById(outbox, ids[0] ?? 0)).toMatchObject({ reason: null });
-    expect(findNextScheduled(outbox, { ...ALL, openCircuits })?.kind).toBe('number');
-  });
+test('what was given up with an unknown outcome is uncertain once it is wanted again', () => {
+  using outbox = tempOutbox();
+  const { entryId } = queueImport(outbox, 'K-1');
+  attemptEntry(outbox, entryId, LOST);
+  drop(outbox, entryId);
+  const { state, subject, key } = getEntry(outbox, entryId);
+  expect(state).toBe('dropped');
+  rewant(outbox, subject, key);
+  expect(getEntry(outbox, entryId)).toMatchObject({ state: 'uncertain', unknownAttempts: 1 });
+});
 
-  test('requested by name waits no longer', () => {
-    using outbox = tempOutbox();
-    const [first, second] = ['K-1', 'K-2'].map((name) => queueImport(outbox, name));
-    for (const each of [first, second])
-      schedule(outbox, each?.entryId ?? 0, { notBeforeAt: outbox.clock.now() + 5000 });
-    clearBackoff(outbox, [`find:${second?.findId}`]);
-    expect(due(outbox).id).toBe(second?.entryId);
-    expect(findNextScheduled(outbox, ALL)?.id).toBe(second?.entryId);
-    expect(findEntryById(outbox, first?.entryId ?? 0)?.notBeforeAt).toBe(outbox.clock.now() + 5000);
-    expect(findNextClaimableAt(outbox, { ...ALL, kinds: ['photo'] })).toBeUndefined();
+test('an entry shows why it was refused, until it is sent again', async () => {
+  const clock = manualClock();
+  using outbox = tempOutbox(clock);
+  const { entryId } = queueImport(outbox, 'K-1');
+  attemptEntry(outbox, entryId, REFUSED);
+  expect(getEntry(outbox, entryId)).toMatchObject({
+    state: 'refused',
+    reason: 'no',
+    issues: [{ rule: 'server' }],
   });
+  await clock.advance(1000);
+  decide(outbox, getEntry(outbox, entryId), { kind: 'resend', rejects: [] }, 'a person said so');
+  expect(getEntry(outbox, entryId)).toMatchObject({
+    state: 'queued',
+    reason: 'a person said so',
+    issues: [],
+  });
+  acceptEntry(outbox, entryId, IDENT);
+  expect(getEntry(outbox, entryId)).toMatchObject({ state: 'accepted', issues: [] });
 });

@@ -1,15 +1,17 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { hashSha512 } from '../../../src/http/request-body.ts';
-import { recoverInFlight, type Settlement } from '../../../src/outbox/claims.ts';
-import { addNumber, addPhoto, schedule } from '../../../src/outbox/entries.ts';
+import { refoldAll } from '../../../src/outbox/backup-copy.ts';
+import { recoverOpenAttempts, type Settlement } from '../../../src/outbox/claims.ts';
+import { findLastCommand, undoCommand } from '../../../src/outbox/command-log.ts';
+import { decide, releaseRecord } from '../../../src/outbox/decisions.ts';
 import type { Entry } from '../../../src/outbox/entry.ts';
 import {
   findEntryById,
   listDraftImports,
   listNeedingPerson,
+  storeQuestion,
 } from '../../../src/outbox/entry-queries.ts';
-import { mergeJournal, rebuildStates } from '../../../src/outbox/merge.ts';
 import type { Outbox } from '../../../src/outbox/open-outbox.ts';
 import {
   countEntries,
@@ -18,13 +20,20 @@ import {
   listDelays,
   listDroppedWithDependents,
 } from '../../../src/outbox/overview.ts';
-import { releaseRecord } from '../../../src/outbox/ownership.ts';
-import { makeDecision, recordEvents, recordEvidence } from '../../../src/outbox/record-events.ts';
-import { removeTarget, unhideFind } from '../../../src/outbox/removal.ts';
+import { removeTarget } from '../../../src/outbox/removal.ts';
 import { countFinds } from '../../../src/outbox/stored-finds.ts';
+import { uniteWithLedger } from '../../../src/outbox/unite.ts';
+import { unwant } from '../../../src/outbox/wishes.ts';
 import { attemptEntry, claimEntry } from '../../support/attempted-entries.ts';
 import { SLOW_RUNS } from '../../support/property-runs.ts';
-import { openAnew, queueImport, type TempOutbox, tempOutbox } from '../../support/temp-outbox.ts';
+import {
+  openAnew,
+  queueImport,
+  queueNumber,
+  queuePhoto,
+  type TempOutbox,
+  tempOutbox,
+} from '../../support/temp-outbox.ts';
 
 type Step = (outbox: TempOutbox) => void;
 
@@ -56,13 +65,13 @@ const addsDependent = fc.tuple(pick, fc.boolean(), fc.boolean()).map(
         identCely: isOfRecord ? `C-1-N${which}` : typeof identCely === 'string' ? identCely : null,
       };
       if (isPhoto)
-        addPhoto(outbox, target, {
+        queuePhoto(outbox, target, {
           name: 'a.jpg',
           mediaType: 'image/jpeg',
           sha512: hashSha512(Buffer.from(String(which))),
           sizeBytes: 1,
         });
-      else addNumber(outbox, target, String(which), '');
+      else queueNumber(outbox, target, String(which), '');
     },
 );
 
@@ -88,40 +97,42 @@ const sends = fc.tuple(pick, fc.option(fc.constantFrom(...SETTLEMENTS))).map(
     },
 );
 
+const HELD = {
+  basis: 'equal-record',
+  question: '?',
+  candidates: ['x'],
+  near: [],
+} as const;
+
 const decides = fc
-  .tuple(pick, fc.constantFrom('created', 'send', 'abandon', 'found', 'absent', 'release', 'undo'))
+  .tuple(pick, fc.constantFrom('created', 'resend', 'abandon', 'release', 'drop', 'undo'))
   .map(
     ([which, answer]): Step =>
       (outbox) => {
         const entry = pickedEntry(outbox, which);
         if (entry === undefined) return;
         const identCely = entry.identCely ?? `C-D-N${entry.id}`;
-        if (answer === 'found' || answer === 'absent') {
-          const verdict = answer === 'found' ? { kind: answer, identCely } : { kind: answer };
-          recordEvidence(
-            outbox,
-            entry,
-            verdict,
-            { basis: 'x', candidates: [], serverAt: null, reason: 'x' },
-            null,
-          );
-        } else if (answer === 'release') {
-          if (entry.kind === 'import' && entry.state === 'accepted')
-            releaseRecord(outbox, entry, 'x');
-        } else {
-          const last = outbox
-            .sql(`select id from events where kind = 'decided' and entry = ? order by seq desc`)
-            .pluck()
-            .get(entry.uuid);
-          const of = answer === 'undo' && typeof last === 'string' ? last : null;
-          recordEvents(outbox, [
-            makeDecision(
-              outbox,
-              entry,
-              { answer: answer as 'created', by: 'person', group: 'g', identCely, of },
-              'x',
-            ),
-          ]);
+        switch (answer) {
+          case 'created':
+            decide(outbox, entry, { kind: answer, identCely }, 'x');
+            return;
+          case 'resend':
+            decide(outbox, entry, { kind: answer, rejects: [] }, 'x');
+            return;
+          case 'abandon':
+            decide(outbox, entry, { kind: answer }, 'x');
+            return;
+          case 'drop':
+            if (entry.kind === 'import') unwant(outbox, entry.subject, entry.key, false);
+            return;
+          case 'release':
+            if (entry.kind === 'import' && entry.state === 'accepted')
+              releaseRecord(outbox, entry, identCely, 'x');
+            return;
+          case 'undo': {
+            const last = findLastCommand(outbox);
+            if (last !== undefined) undoCommand(outbox, last);
+          }
         }
       },
   );
@@ -130,10 +141,7 @@ const holds = fc.tuple(pick, fc.boolean()).map(
   ([which, isHeld]): Step =>
     (outbox) => {
       const entry = pickedEntry(outbox, which);
-      if (entry?.state === 'queued')
-        schedule(outbox, entry.id, {
-          held: isHeld ? { basis: 'equal-record', question: '?', candidates: ['x'] } : null,
-        });
+      if (entry?.state === 'queued') storeQuestion(outbox, entry.id, isHeld ? HELD : null);
     },
 );
 
@@ -146,15 +154,8 @@ const removes = pick.map(
 );
 
 const others = fc.constantFrom<Step>(
-  (outbox) => void recoverInFlight(outbox),
-  (outbox) => void mergeJournal(outbox, { withOpen: true }),
-  (outbox) => {
-    for (const id of outbox
-      .sql('select id from finds where hidden_at is not null')
-      .pluck()
-      .all() as number[])
-      unhideFind(outbox, id);
-  },
+  (outbox) => void recoverOpenAttempts(outbox),
+  (outbox) => void uniteWithLedger(outbox),
 );
 
 const anyStep = fc.oneof(
@@ -179,14 +180,16 @@ test('the counts match the entries, and the states match the events, after any o
         using outbox = quick();
         for (const name of ['A', 'B']) {
           const { findId } = queueImport(outbox, name);
-          addNumber(outbox, { findId, identCely: null }, '1', '');
+          queueNumber(outbox, { findId, identCely: null }, '1', '');
         }
         for (const [step, chance] of steps) {
+          outbox.command.id = undefined;
+          outbox.command.words = 'edit';
           if (chance > 0) step(outbox);
           else halfDone(outbox, step);
         }
         expectRight(outbox);
-        expect(rebuildStates(outbox)).toEqual([]);
+        expect(refoldAll(outbox)).toEqual([]);
         expectSameElsewhere(outbox);
       },
     ),
@@ -203,8 +206,10 @@ function quick(): TempOutbox {
 /** Each count against a plain one. */
 function expectRight(outbox: Outbox): void {
   const plain = (sql: string): unknown => outbox.sql(sql).pluck().get();
-  const shown = `from entries left join finds on finds.id = find_id where finds.hidden_at is null`;
-  expect(countFinds(outbox)).toBe(plain('select count(*) from finds where hidden_at is null'));
+  const shown = `from entries left join finds on finds.id = find_id where coalesce(finds.hidden, 0) = 0`;
+  expect(countFinds(outbox)).toBe(
+    plain('select count(*) from finds where coalesce(hidden, 0) = 0'),
+  );
   for (const [kind, states] of Object.entries(countEntries(outbox)))
     for (const [state, count] of Object.entries(states))
       expect(count).toBe(
@@ -218,17 +223,17 @@ function expectRight(outbox: Outbox): void {
   );
 }
 
-/** A new file that has the journal alone has the same attempts. */
+/** A new file that has the ledger alone has the same attempts. */
 function expectSameElsewhere(outbox: TempOutbox): void {
-  mergeJournal(outbox, { withOpen: true });
-  recoverInFlight(outbox);
+  uniteWithLedger(outbox);
+  recoverOpenAttempts(outbox);
   using anew = openAnew(outbox);
   anew.sql('pragma synchronous = off').run();
-  mergeJournal(anew, { withOpen: true });
+  uniteWithLedger(anew);
   const settled = (of: Outbox) =>
     of
       .sql(
-        `select uuid, kind, case when state in ('queued', 'refused') then '' else state end, unknown_attempts, attempts from entries where attempts > 0 order by uuid`,
+        `select key, kind, case when state in ('queued', 'refused') then '' else state end, unknown_attempts, attempts from entries where attempts > 0 order by key`,
       )
       .raw()
       .all();
@@ -236,7 +241,7 @@ function expectSameElsewhere(outbox: TempOutbox): void {
 }
 
 /**
- * As when the process dies, or the disk is full, before the change is whole: the journal may have
+ * As when the process dies, or the disk is full, before the change is whole: the ledger may have
  * it.
  */
 function halfDone(outbox: TempOutbox, step: Step): void {
@@ -249,7 +254,10 @@ function halfDone(outbox: TempOutbox, step: Step): void {
 }
 
 function pickedFind(outbox: Outbox, which: number): number | undefined {
-  const ids = outbox.sql('select id from finds where hidden_at is null').pluck().all() as number[];
+  const ids = outbox
+    .sql('select id from finds where coalesce(hidden, 0) = 0')
+    .pluck()
+    .all() as number[];
   return ids.at(which % Math.max(ids.length, 1));
 }
 
@@ -263,16 +271,16 @@ test('waiting entries are counted by the cause of their wait', () => {
   using outbox = tempOutbox();
   const [queued, dropped] = ['K-1', 'K-2'].map((name) => queueImport(outbox, name));
   for (const find of [queued, dropped])
-    addNumber(outbox, { findId: find?.findId ?? null, identCely: null }, 'A 1', '');
+    queueNumber(outbox, { findId: find?.findId ?? null, identCely: null }, 'A 1', '');
   const entry = findEntryById(outbox, dropped?.entryId ?? 0);
   if (entry === undefined) throw new Error('the entry is gone');
-  recordEvents(outbox, [
-    makeDecision(outbox, entry, { answer: 'abandon', by: 'person', group: 'g' }, 'dropped'),
-  ]);
-  schedule(outbox, queueImport(outbox, 'K-3').entryId, {
-    held: { basis: 'equal-record', question: '?', candidates: ['x'] },
+  unwant(outbox, entry.subject, entry.key, false);
+  storeQuestion(outbox, queueImport(outbox, 'K-3').entryId, HELD);
+  attemptEntry(outbox, queueImport(outbox, 'K-4').entryId, {
+    state: 'queued',
+    reason: 'busy',
+    notBeforeAt: outbox.clock.now() + 1000,
   });
-  schedule(outbox, queueImport(outbox, 'K-4').entryId, { notBeforeAt: outbox.clock.now() + 1000 });
   expect(countWaiting(outbox)).toEqual({ forImport: 1, forDropped: 1, forPerson: 1, forTime: 1 });
   expect(listDroppedWithDependents(outbox)).toEqual(['K-2']);
   expect(countQueued(outbox, [`find:${queued?.findId}`])).toEqual({
@@ -288,7 +296,7 @@ test('entries that need a person are listed with their questions first, and the 
     (name) => queueImport(outbox, name).entryId,
   ) as [number, number, number];
   attemptEntry(outbox, refused, { state: 'refused', reason: 'no', issues: [] });
-  schedule(outbox, held, { held: { basis: 'equal-record', question: '?', candidates: ['x'] } });
+  storeQuestion(outbox, held, HELD);
   attemptEntry(outbox, busy, { state: 'queued', reason: 'locked', notBeforeAt: 5 });
   expect(listNeedingPerson(outbox, 9).map(({ localId }) => localId)).toEqual(['K-2', 'K-1']);
   expect(listNeedingPerson(outbox, 1).map(({ localId }) => localId)).toEqual(['K-2']);

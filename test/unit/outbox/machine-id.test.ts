@@ -1,14 +1,15 @@
 import { describe, expect, test } from 'vitest';
 import {
-  chooseJournalLayout,
+  chooseLedgerLayout,
+  makePlaces,
   readMachineId,
   type System,
   thisSystem,
 } from '../../../src/context/places.ts';
 
-/** The journal is beside the outbox there. */
+/** The ledger is beside the outbox there. */
 const isContainer = (system: System): boolean =>
-  chooseJournalLayout(undefined, system) === 'beside';
+  chooseLedgerLayout(makePlaces({}), system) === 'beside';
 
 const MACHINE_ID = '0123456789abcdef0123456789abcdef';
 const GUID = '01234567-89AB-cdef-0123-456789abcdef';

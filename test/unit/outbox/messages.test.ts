@@ -2,10 +2,9 @@ import { expect, test } from 'vitest';
 import { makeErrorIssue } from '../../../src/base/issue.ts';
 import { setLanguage } from '../../../src/base/language.ts';
 import { type Message, msg } from '../../../src/base/message.ts';
-import { settle } from '../../../src/outbox/claims.ts';
-import { schedule } from '../../../src/outbox/entries.ts';
-import { findEntryById } from '../../../src/outbox/entry-queries.ts';
-import { listAttempts, listEvidence, recordEvidence } from '../../../src/outbox/record-events.ts';
+import { recordAnswer } from '../../../src/outbox/claims.ts';
+import { listAttempts, listEvidence } from '../../../src/outbox/entry-facts.ts';
+import { findEntryById, storeLookup, storeQuestion } from '../../../src/outbox/entry-queries.ts';
 import { attemptEntry, claimEntry } from '../../support/attempted-entries.ts';
 import { queueImport, tempOutbox } from '../../support/temp-outbox.ts';
 
@@ -34,7 +33,7 @@ test('stored messages are shown in the language of the reader, and to programs i
   const { entryId } = queueImport(outbox, 'K-1');
   const detail: Message = msg`status ${503} with "${`\${0} $& closed`}"`;
   const reason = msg`the request did not reach the service (${detail})`;
-  settle(
+  recordAnswer(
     outbox,
     claimEntry(outbox, entryId),
     { state: 'uncertain', reason },
@@ -42,21 +41,27 @@ test('stored messages are shown in the language of the reader, and to programs i
   );
   const entry = findEntryById(outbox, entryId);
   if (entry === undefined) throw new Error('the entry is gone');
-  recordEvidence(
-    outbox,
-    entry,
-    { kind: 'absent' },
-    { basis: 'none', candidates: [], serverAt: null, reason },
-    null,
-  );
-  schedule(outbox, entryId, { held: { basis: 'equal-record', question: reason, candidates: [] } });
+  storeLookup(outbox, entryId, {
+    at: outbox.clock.now(),
+    serverAt: null,
+    basis: 'none',
+    candidates: [],
+    reason,
+  });
+  const asked = queueImport(outbox, 'K-2').entryId;
+  storeQuestion(outbox, asked, {
+    basis: 'equal-record',
+    question: reason,
+    candidates: [],
+    near: [],
+  });
   const read = (): unknown => {
     const now = findEntryById(outbox, entryId);
     return [
       now?.reason,
-      now?.held?.question,
+      findEntryById(outbox, asked)?.held?.question,
       listAttempts(outbox, entry)[0]?.reason,
-      listEvidence(outbox, entry)[0]?.reason,
+      now === undefined ? undefined : listEvidence(outbox, now)[0]?.reason,
     ].map(String);
   };
   const english = `the request did not reach the service (status 503 with "\${0} $& closed")`;

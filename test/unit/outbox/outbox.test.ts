@@ -45,10 +45,9 @@ test('an outbox belongs to the service that it was made for, whatever opens it l
   expect(readHeader(again)).toMatchObject({
     ...BINDING,
     outbox: 'o-1',
-    journal: '',
+    ledger: '',
     account: null,
     mustLook: false,
-    separateFrom: [],
     copyMadeAt: null,
   });
   again.close();
@@ -74,12 +73,11 @@ test('the header is changed as requested, and no further', () => {
   using outbox = tempOutbox();
   const before = readHeader(outbox);
   const changes: Partial<Header> = {
-    journal: 'j',
+    ledger: 'l',
     machine: 'm',
-    mergedSeq: 7,
-    mergedEvent: 'e',
+    unitedSeq: 7,
+    unitedFact: 'f',
     mustLook: true,
-    separateFrom: ['o-2'],
     address: 'https://moved.example.org',
   };
   updateHeader(outbox, changes);

@@ -44,8 +44,13 @@ async function kill(process: LockProcess): Promise<void> {
 }
 
 function anOutbox() {
-  const place = { folder: join(tempFolder(), 'outboxes'), outboxId: randomUUID() };
-  const path = (ending: string): string => join(place.folder, `${place.outboxId}.${ending}`);
+  const place = {
+    folder: join(tempFolder(), 'locks'),
+    scope: 'service-account',
+    outboxFolder: tempFolder(),
+    outboxId: randomUUID(),
+  };
+  const path = (ending: string): string => join(place.folder, `${place.scope}.${ending}`);
   const options = { ...place, clock: manualClock(), holder: HOLDER };
   const take = (): PushLock => {
     const lock = acquirePushLock(options);
@@ -82,7 +87,7 @@ describe('the lock of an outbox', () => {
   test('is free when it is released, and leaves an empty file and no text', () => {
     const { take, place, lockPath } = anOutbox();
     take().release();
-    expect(readdirSync(place.folder)).toEqual([`${place.outboxId}.lock`]);
+    expect(readdirSync(place.folder)).toEqual([`${place.scope}.lock`]);
     expect(readFileSync(lockPath)).toHaveLength(0);
     take();
   });
@@ -97,10 +102,20 @@ describe('the lock of an outbox', () => {
     expect(existsSync(holderPath)).toBe(true);
   });
 
-  test('does not lock another outbox in the same folder', () => {
+  test('does not lock another account, whose outbox is elsewhere', () => {
     const { take, options } = anOutbox();
     take();
-    acquirePushLock({ ...options, outboxId: randomUUID() }).release();
+    const other = { scope: 'other-account', outboxFolder: tempFolder() };
+    acquirePushLock({ ...options, ...other }).release();
+  });
+
+  test('excludes another copy of the outbox, and another machine at the same file', () => {
+    const { take, options } = anOutbox();
+    take();
+    const copy = { ...options, outboxFolder: tempFolder() };
+    expect(catchError(() => acquirePushLock(copy)).exitCode).toBe(11);
+    const elsewhere = { ...options, folder: join(tempFolder(), 'locks') };
+    expect(catchError(() => acquirePushLock(elsewhere)).exitCode).toBe(11);
   });
 
   test.each([

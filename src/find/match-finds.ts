@@ -1,0 +1,256 @@
+import { type GeomSystem, isSamePlace, type PointInSystem } from '../place/geometry.ts';
+import { makeIdKey } from '../text/characters.ts';
+import { type CanonicalValue, canonicalizeValue, makeNameKey } from './canonical.ts';
+import { NEW_PERSON } from './field.ts';
+import type { HarvestedElements } from './fields.ts';
+import { type ElementName, FIELDS, type FindElements } from './fields.ts';
+import { isAsFound } from './harvested-find.ts';
+
+export type Matched = 'same' | 'near' | 'other';
+
+/** A find or a record, prepared for comparisons. */
+export type Comparable = {
+  /** Undefined for a record of the service. */
+  readonly localId: string | undefined;
+  readonly project: string;
+  /** Own registration number; empty where there is none. */
+  readonly number: string;
+  readonly day: string;
+  readonly place: string;
+  readonly point: PointInSystem | undefined;
+  readonly object: string;
+  readonly finder: Person;
+  /** The other as-found elements, in the order of the schema. */
+  readonly details: readonly string[];
+  /** The reader may not see place and point, so that they do not count. */
+  readonly isPlaceWithheld: boolean;
+};
+
+/** `name`: for a person who has an identifier on one side only. */
+type Person = { readonly id: string; readonly name: string };
+
+const MAX_DIFFERENT = 2;
+const NEAR_M = 10;
+
+/** Elements that are compared by fields of their own, or belong to the point. */
+const SEPARATE: readonly ElementName[] = [
+  'projekt',
+  'nalezce',
+  'datum_nalezu',
+  'lokalizace',
+  'geom_system',
+  'geom_wkt',
+  'geom_sjtsk_wkt',
+];
+const DETAILS = FIELDS.filter(({ name }) => isAsFound(name) && !SEPARATE.includes(name));
+const OBJECT: readonly ElementName[] = ['obdobi', 'druh_nalezu', 'specifikace'];
+
+/** Prepares a find, or with `isPlaceWithheld` a record that is not shown completely. */
+export function makeComparable(
+  elements: FindElements | HarvestedElements,
+  localId?: string,
+  isPlaceWithheld = false,
+): Comparable {
+  const values = new Map<ElementName, CanonicalValue>(
+    FIELDS.map((field) => [field.name, canonicalizeValue(field, elements)]),
+  );
+  const getText = (name: ElementName): string => values.get(name)?.toString() ?? '';
+  const { nalezce, geom_system: system } = elements;
+  const point = values.get(system === '5514' ? 'geom_sjtsk_wkt' : 'geom_wkt');
+  const hasPoint = Array.isArray(point) && point.length >= 2;
+  return {
+    localId: localId === undefined ? undefined : makeIdKey(localId),
+    project: getText('projekt'),
+    number: getText('evidencni_cislo'),
+    day: getText('datum_nalezu'),
+    place: getText('lokalizace'),
+    point: hasPoint
+      ? { system: system as GeomSystem, x: String(point[0]), y: String(point[1]) }
+      : undefined,
+    object: JSON.stringify(OBJECT.map(getText)),
+    finder: {
+      id: typeof nalezce === 'object' ? nalezce.id : getText('nalezce'),
+      name: typeof nalezce === 'object' ? makeNameKey(nalezce.text.normalize('NFC')) : '',
+    },
+    details: DETAILS.map(({ name }) => getText(name)),
+    isPlaceWithheld,
+  };
+}
+
+/**
+ * Compares two finds, or a find and a record. Symmetric. Number, state and handing over change
+ * after a find was made, so they do not count.
+ * @param isEdition the two are from tables of which one is an edition of the other
+ */
+export function matchFinds(a: Comparable, b: Comparable, isEdition = false): Matched {
+  if (a.project !== b.project) return 'other';
+  const isOneId = a.localId !== undefined && a.localId === b.localId;
+  if (!isOneId && !isEdition && areApart(a, b)) return 'other';
+  const different = countDifferent(a, b);
+  if (different === 0) return 'same';
+  if (different <= MAX_DIFFERENT) return 'near';
+  return a.number !== '' && a.number === b.number && agreeInPart(a, b) ? 'near' : 'other';
+}
+
+function areApart(a: Comparable, b: Comparable): boolean {
+  return (
+    areBothAndDiffer(a.day, b.day) ||
+    areBothAndDiffer(a.number, b.number) ||
+    (isPlaceReadable(a, b) &&
+      a.point !== undefined &&
+      b.point !== undefined &&
+      !isSamePlace(a.point, b.point, NEAR_M))
+  );
+}
+
+function areBothAndDiffer(a: string, b: string): boolean {
+  return a !== '' && b !== '' && a !== b;
+}
+
+function isPlaceReadable(a: Comparable, b: Comparable): boolean {
+  return !a.isPlaceWithheld && !b.isPlaceWithheld;
+}
+
+/** Stops at the first difference that is too many. */
+function countDifferent(a: Comparable, b: Comparable): number {
+  let count = 0;
+  if (a.day !== b.day) count += 1;
+  if (!isSamePerson(a.finder, b.finder)) count += 1;
+  if (isPlaceReadable(a, b)) {
+    if (a.place !== b.place) count += 1;
+    if (!isSamePoint(a.point, b.point)) count += 1;
+  }
+  for (let at = 0; at < a.details.length && count <= MAX_DIFFERENT; at += 1)
+    if (a.details[at] !== b.details[at]) count += 1;
+  return count;
+}
+
+function isSamePerson(a: Person, b: Person): boolean {
+  if (a.id === NEW_PERSON || b.id === NEW_PERSON) return a.name === b.name;
+  return a.id === b.id;
+}
+
+/** A centimetre in degrees; in metres practically zero. */
+const SAME_POINT = 1e-7;
+
+function isSamePoint(a: PointInSystem | undefined, b: PointInSystem | undefined): boolean {
+  if (a === undefined || b === undefined) return a === b;
+  if (a.system !== b.system) return isSamePlace(a, b);
+  return (
+    Math.abs(Number(a.x) - Number(b.x)) <= SAME_POINT &&
+    Math.abs(Number(a.y) - Number(b.y)) <= SAME_POINT
+  );
+}
+
+function agreeInPart(a: Comparable, b: Comparable): boolean {
+  const isOnePlace =
+    isPlaceReadable(a, b) &&
+    ((a.place !== '' && a.place === b.place) ||
+      (a.point !== undefined && b.point !== undefined && isSamePlace(a.point, b.point, NEAR_M)));
+  return isOnePlace || (a.day !== '' && a.day === b.day) || a.object === b.object;
+}
+
+/**
+ * Tells if a find has enough content to be compared with finds of other tables: two of object,
+ * place, day and note.
+ */
+export function isDistinct(find: Comparable): boolean {
+  const note = find.details[DETAILS.findIndex(({ name }) => name === 'poznamka')] ?? '';
+  const given = [find.object !== NO_OBJECT, find.place !== '' || find.point !== undefined];
+  return [...given, find.day !== '', note !== ''].filter(Boolean).length >= 2;
+}
+
+const NO_OBJECT = JSON.stringify(OBJECT.map(() => ''));
+
+/** Finds by their parts, so that each is compared only with those that agree in some of them. */
+export type FindIndex<T> = {
+  add(find: Comparable, item: T): void;
+  /** Returns all finds that may match, and further ones; each once. */
+  list(find: Comparable): readonly Indexed<T>[];
+};
+
+export type Indexed<T> = { readonly find: Comparable; readonly item: T };
+
+export function createFindIndex<T>(): FindIndex<T> {
+  const groups = new Map<number, Indexed<T>[]>();
+  return {
+    add(find, item) {
+      const indexed = { find, item };
+      for (const key of listKeys(find, 'add')) {
+        const group = groups.get(key);
+        if (group === undefined) groups.set(key, [indexed]);
+        else group.push(indexed);
+      }
+    },
+    list(find) {
+      const listed = new Set<Indexed<T>>();
+      for (const key of listKeys(find, 'list'))
+        for (const each of groups.get(key) ?? []) listed.add(each);
+      return [...listed];
+    },
+  };
+}
+
+/**
+ * Two finds that are near differ in at most two of place, point, day and details, so they agree in
+ * the other two; of a record without its place, at least in day or details. Numbers and local ids
+ * have keys of their own.
+ */
+function listKeys(find: Comparable, purpose: 'add' | 'list'): number[] {
+  const { project, day, number, localId, point } = find;
+  const details = find.details.join('\0');
+  const where = point === undefined ? '' : `${Number(point.x)} ${Number(point.y)}`;
+  const keys = [['day+details', project, day, details]];
+  if (!find.isPlaceWithheld)
+    keys.push(
+      ['place+point', project, find.place, where],
+      ['place+day', project, find.place, day],
+      ['place+details', project, find.place, details],
+      ['point+day', project, where, day],
+      ['point+details', project, where, details],
+    );
+  if (find.isPlaceWithheld || purpose === 'list')
+    keys.push(['withheld+day', project, day], ['withheld+details', project, details]);
+  if (number !== '') keys.push(['number', project, number]);
+  if (localId !== undefined) keys.push(['id', localId]);
+  return keys.map(hashKey);
+}
+
+/** Two keys of one hash only add a comparison. */
+function hashKey(parts: readonly string[]): number {
+  let key = 0x811c9dc5;
+  for (const part of parts) {
+    for (let at = 0; at < part.length; at += 1)
+      key = Math.imul(key ^ part.charCodeAt(at), 0x01000193);
+    key = Math.imul(key ^ 0xff, 0x01000193);
+  }
+  return key;
+}
+
+/**
+ * Returns the tables that these rows are an edition of: half of the rows have a number that is
+ * known there and are not other finds; without numbers, half of them are the same.
+ */
+export function findEditions<T>(
+  rows: readonly Comparable[],
+  index: FindIndex<T>,
+  getTable: (item: T) => string | undefined,
+): ReadonlySet<string> {
+  const hasNumbers = rows.some(({ number }) => number !== '');
+  const counts = new Map<string, number>();
+  for (const row of rows) {
+    const tables = new Set<string>();
+    for (const { find, item } of index.list(row)) {
+      const table = getTable(item);
+      if (table === undefined || tables.has(table)) continue;
+      const isKnown = hasNumbers
+        ? row.number !== '' && row.number === find.number && matchFinds(row, find, true) !== 'other'
+        : matchFinds(row, find, true) === 'same';
+      if (isKnown) tables.add(table);
+    }
+    for (const table of tables) counts.set(table, (counts.get(table) ?? 0) + 1);
+  }
+  return new Set(
+    [...counts].flatMap(([table, count]) => (count * 2 >= rows.length ? [table] : [])),
+  );
+}

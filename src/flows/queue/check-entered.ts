@@ -1,0 +1,119 @@
+import { groupBy } from '../../base/group-by.ts';
+import type { FindElements } from '../../find/fields.ts';
+import {
+  type Comparable,
+  createFindIndex,
+  type FindIndex,
+  findEditions,
+  isDistinct,
+  makeComparable,
+  matchFinds,
+} from '../../find/match-finds.ts';
+import { foldEntry } from '../../outbox/entry-facts.ts';
+import { findImportOfFind, storeQuestion } from '../../outbox/entry-queries.ts';
+import type { Outbox } from '../../outbox/open-outbox.ts';
+import {
+  countFinds,
+  iterateFinds,
+  listUnattemptedFinds,
+  type StoredFind,
+} from '../../outbox/stored-finds.ts';
+import { type Candidate, mayLeave, NOTHING_KNOWN } from '../../push/gate.ts';
+
+/** Finds per transaction: few enough that a parallel push waits only briefly. */
+const BATCH = 100;
+
+type Known = Pick<StoredFind, 'id' | 'uuid' | 'localId' | 'sourcePath' | 'command'>;
+type Tables = {
+  readonly editions: ReadonlyMap<string | null, ReadonlySet<string>>;
+  readonly entrance: Entrance;
+};
+type Entered = { readonly stored: StoredFind; readonly find: Comparable };
+
+/** Finds that entered by a command, or all that are here after others came by a union. */
+export type Entrance =
+  | { readonly command: string; readonly hasRow: (localId: string) => boolean }
+  | { readonly command?: undefined; readonly arrived: ReadonlySet<string> };
+
+/**
+ * Compares finds that were never attempted with those of other commands and other tables, and asks
+ * about what is the same or nearly so. Within one table, and of one command, equal finds are
+ * different ones; but a find whose row the table does not have any more, or that came by a union,
+ * may be a row that has another local id now.
+ * @returns the number of questions
+ */
+export function checkEnteredFinds(outbox: Outbox, entrance: Entrance): number {
+  const { command } = entrance;
+  const entered = listUnattemptedFinds(outbox, command).map((stored) => ({
+    stored,
+    find: makeComparable(stored.elements as FindElements, stored.localId),
+  }));
+  if (entered.length === 0 || (countFinds(outbox) === entered.length && command !== undefined))
+    return 0;
+  const known = createFindIndex<Known>();
+  for (const stored of iterateFinds(outbox))
+    if (command === undefined || stored.command !== command)
+      known.add(makeComparable(stored.elements as FindElements, stored.localId), stored);
+  const editions = findEditionsByTable(entered, known);
+  let asked = 0;
+  for (let at = 0; at < entered.length; at += BATCH)
+    outbox.change(() => {
+      for (const each of entered.slice(at, at + BATCH))
+        if (askAboutAlike(outbox, each, known, { editions, entrance })) asked += 1;
+    });
+  return asked;
+}
+
+/** Compares the finds that the running command changed. */
+export function checkChangedFinds(outbox: Outbox): void {
+  const { id: command } = outbox.command;
+  if (command !== undefined) checkEnteredFinds(outbox, { command, hasRow: () => true });
+}
+
+function findEditionsByTable(
+  entered: readonly Entered[],
+  known: FindIndex<Known>,
+): ReadonlyMap<string | null, ReadonlySet<string>> {
+  return new Map(
+    [...groupBy(entered, ({ stored }) => stored.sourcePath)].map(([table, rows]) => [
+      table,
+      findEditions(
+        rows.map(({ find }) => find),
+        known,
+        (item) => item.sourcePath ?? undefined,
+      ),
+    ]),
+  );
+}
+
+function askAboutAlike(
+  outbox: Outbox,
+  { stored, find }: Entered,
+  known: FindIndex<Known>,
+  { editions, entrance }: Tables,
+): boolean {
+  const entry = findImportOfFind(outbox, stored.id);
+  if (entry === undefined || entry.attempts > 0 || entry.held !== null || !isDistinct(find))
+    return false;
+  const alike = known.list(find).flatMap(({ find: other, item }): Candidate[] => {
+    if (isOfOneEntry(stored, item, entrance)) return [];
+    const isEdition = editions.get(stored.sourcePath)?.has(item.sourcePath ?? '') === true;
+    const matched = matchFinds(find, other, isEdition);
+    return matched === 'other' ? [] : [{ name: item.localId, matched }];
+  });
+  const { rejected } = foldEntry(outbox, entry);
+  const departure = mayLeave(entry, { ...NOTHING_KNOWN, alike, rejected });
+  if (departure.kind === 'leave') return false;
+  storeQuestion(outbox, entry.id, departure.held);
+  return true;
+}
+
+/** One table and one command bring each find once. */
+function isOfOneEntry(one: StoredFind, other: Known, entrance: Entrance): boolean {
+  if (one.id === other.id) return true;
+  if (one.command !== null && one.command === other.command) return true;
+  if (one.sourcePath === null || one.sourcePath !== other.sourcePath) return false;
+  return entrance.command === undefined
+    ? !entrance.arrived.has(one.uuid) && !entrance.arrived.has(other.uuid)
+    : entrance.hasRow(other.localId);
+}

@@ -1,0 +1,284 @@
+import { statSync } from 'node:fs';
+import { join } from 'node:path';
+import { UsageError } from '../base/errors.ts';
+import { t } from '../base/language.ts';
+import { type Message, msg } from '../base/message.ts';
+import { packageRoot } from '../base/package-root.ts';
+import { assertSameFile, type Extent } from '../store/append-file.ts';
+import {
+  asDatabaseError,
+  createRowParser,
+  type Database,
+  isNumber,
+  isText,
+  makeMemberGuard,
+  migrate,
+  openDatabase,
+  orNull,
+  type Statement,
+} from '../store/database.ts';
+
+/** Open ledger of a harvest into a file; all functions of this module work on it. */
+export type Ledger = {
+  readonly path: string;
+  sql(text: string): Statement;
+  /**
+   * Runs `work` in a transaction.
+   * @throws DatabaseError where the disk fails
+   */
+  change<T>(work: () => T): T;
+  /**
+   * Begins a group, unless one is open: its changes are committed together by `commitGroup`, or
+   * lost by `dropGroup`.
+   */
+  beginGroup(): void;
+  isInGroup(): boolean;
+  commitGroup(): void;
+  dropGroup(): void;
+  /** @throws FileError where the file was removed or replaced meanwhile */
+  assertUnmodified(): void;
+  close(): void;
+};
+
+/** Equal to that in schemas/harvest. */
+const APPLICATION_ID = 0x70617368;
+
+/**
+ * Another harvest into the same output holds the lock until it ends, so a longer wait is useless.
+ */
+const BUSY_TIMEOUT_MS = 500;
+
+/**
+ * Opens or creates the ledger with an exclusive lock, which ends with the process.
+ * @throws DatabaseError when another process has it open, or the file is unusable; UsageError when
+ * it is another program's database; DatabaseTooNewError
+ */
+export function openLedger(path: string): Ledger {
+  const database = openDatabase(path, {
+    synchronous: 'normal',
+    busyTimeoutMs: BUSY_TIMEOUT_MS,
+    exclusive: true,
+  });
+  try {
+    if (!asDatabaseError(path, () => isOurs(database))) {
+      throw new UsageError(t`${path} is a database of another program.`, {
+        hint: t`Use another --out.`,
+      });
+    }
+    asDatabaseError(path, () => {
+      migrate(database, join(packageRoot, 'schemas', 'harvest'));
+      // Takes the lock even where no migration was needed.
+      database.transaction(() => {}).immediate();
+    });
+  } catch (thrown) {
+    database.close();
+    throw thrown;
+  }
+  const opened = statSync(path, { bigint: true });
+  const statements = new Map<string, Statement>();
+  return {
+    path,
+    sql: (text) => {
+      const statement = statements.get(text) ?? asDatabaseError(path, () => database.prepare(text));
+      statements.set(text, statement);
+      return statement;
+    },
+    change: (work) => asDatabaseError(path, () => database.transaction(work).immediate()),
+    beginGroup: () => {
+      if (!database.inTransaction) asDatabaseError(path, () => database.exec('begin'));
+    },
+    isInGroup: () => database.inTransaction,
+    commitGroup: () => {
+      asDatabaseError(path, () => database.exec('commit'));
+    },
+    dropGroup: () => {
+      if (database.inTransaction) asDatabaseError(path, () => database.exec('rollback'));
+    },
+    assertUnmodified: () => assertSameFile(path, opened),
+    close: () => database.close(),
+  };
+}
+
+/** An empty file is accepted: a killed process may have created it. */
+function isOurs(database: Database): boolean {
+  if (database.pragma('application_id', { simple: true }) === APPLICATION_ID) return true;
+  return database.prepare('select count(*) from sqlite_schema').pluck().get() === 0;
+}
+
+/**
+ * State of the output in the ledger. Functions that write must run inside {@link Ledger.change}.
+ */
+
+const parseExtent = createRowParser({ lengthBytes: isNumber, digest: orNull(isText) });
+
+/** Returns the committed length in bytes and digest of the output; 0 and null for a new one. */
+export function readExtent(ledger: Ledger): Extent {
+  const row = ledger.sql('select length_bytes as lengthBytes, digest from outputs').get();
+  if (row === undefined) return { lengthBytes: 0, digest: null };
+  const { lengthBytes, digest } = parseExtent(row);
+  return { lengthBytes, digest: JSON.parse(digest ?? 'null') };
+}
+
+export function saveExtent(ledger: Ledger, { lengthBytes, digest }: Extent): void {
+  ledger
+    .sql('update outputs set length_bytes = ?, digest = ?')
+    .run(lengthBytes, JSON.stringify(digest));
+}
+
+/** Returns the checkpoint that the last run saved; undefined where it did not finish. */
+export function readCheckpoint(ledger: Ledger): unknown {
+  const text = ledger.sql('select checkpoint from outputs').pluck().get();
+  return typeof text === 'string' ? JSON.parse(text) : undefined;
+}
+
+export function saveCheckpoint(ledger: Ledger, checkpoint: unknown): void {
+  ledger.sql('update outputs set checkpoint = ?').run(JSON.stringify(checkpoint));
+}
+
+/**
+ * Deletes the checkpoint of the last run: from now on, output that the ledger lacks counts as pas's
+ * own. The flush of the WAL makes this survive a power cut, which loses the last commits. Must run
+ * outside {@link Ledger.change}.
+ */
+export function deleteCheckpoint(ledger: Ledger): void {
+  ledger.change(() => ledger.sql('update outputs set checkpoint = null').run());
+  ledger.sql('pragma wal_checkpoint(full)').all();
+}
+
+/** Deletes records, extent and checkpoint from the ledger; the next pass of each set is complete. */
+export function resetOutput(ledger: Ledger): void {
+  ledger.sql('delete from seen_records').run();
+  invalidateWatermarks(ledger);
+  ledger.sql('update outputs set length_bytes = 0, digest = null, checkpoint = null').run();
+}
+
+/** Makes the next pass of each set a complete one. */
+function invalidateWatermarks(ledger: Ledger): void {
+  ledger.sql('update harvests set watermark_at = null, pass = null').run();
+}
+
+/**
+ * Compares the rights of the account with the previous ones; where they differ, no list of changes
+ * contains the difference, so all is read again.
+ * @returns true if they differ
+ */
+export function updateRights(ledger: Ledger, rights: string): boolean {
+  const before = ledger.sql('select rights from outputs').pluck().get();
+  const differs = typeof before === 'string' && before !== rights;
+  if (differs) invalidateWatermarks(ledger);
+  ledger.sql('update outputs set rights = ?').run(rights);
+  return differs;
+}
+
+/**
+ * Sets whether stored records are verified against the service. A pass that did not verify from its
+ * first page begins again.
+ */
+export function setVerifying(ledger: Ledger, verify: boolean): void {
+  const is = verify ? 1 : 0;
+  if (verify)
+    ledger.sql('update harvests set pass = null where (select verifying from outputs) = 0').run();
+  ledger.sql('update outputs set verifying = ?').run(is);
+}
+
+/** Subject of a harvest into one output, and its account. One output has one subject. */
+export type Subject = ReturnType<typeof parseSubject>;
+const parseSubject = createRowParser({
+  oaiBase: isText,
+  /** Schema version of the endpoint; `newest` for the generic one. */
+  version: isText,
+  /** Sorted, separated by a space; empty for everything. */
+  sets: isText,
+  /** Complete records, or headers only. */
+  verb: makeMemberGuard(['ListRecords', 'ListIdentifiers'] as const),
+  format: isText,
+  /** As the user wrote it; empty for no bound. */
+  fromBound: isText,
+  untilBound: isText,
+  /** Empty for anonymous. The content of a record depends on it. */
+  account: isText,
+  form: isText,
+});
+
+const LABELS: Readonly<Record<keyof Subject, Message>> = {
+  oaiBase: msg`interface`,
+  version: msg`schema version`,
+  sets: msg`set`,
+  verb: msg`verb`,
+  format: msg`format`,
+  fromBound: '--from',
+  untilBound: '--until',
+  account: msg`account`,
+  form: msg`output form`,
+};
+
+/** Returns the subject of the output; undefined before its first harvest. */
+export function getSubject(ledger: Ledger): Subject | undefined {
+  const row = ledger
+    .sql(
+      `select oai_base as oaiBase, version, sets, verb, format, from_bound as fromBound, until_bound as untilBound, account, form
+       from outputs`,
+    )
+    .get();
+  return row === undefined ? undefined : parseSubject(row);
+}
+
+/**
+ * Stores the subject of a new output, or compares it with that of an existing one. Must run inside
+ * {@link Ledger.change}.
+ * @throws UsageError where the output has another subject
+ */
+export function assertSubject(ledger: Ledger, subject: Subject, output: string): void {
+  const stored = isUntouched(ledger) ? undefined : getSubject(ledger);
+  if (stored === undefined) {
+    ledger.sql('delete from harvests').run();
+    ledger
+      .sql(
+        `insert or replace into outputs (id, oai_base, version, sets, verb, format, from_bound, until_bound, account, form)
+         values (1, :oaiBase, :version, :sets, :verb, :format, :fromBound, :untilBound, :account, :form)`,
+      )
+      .run(subject);
+    return;
+  }
+  const [differing] = (Object.keys(LABELS) as (keyof Subject)[]).filter(
+    (key) => stored[key] !== subject[key],
+  );
+  if (differing === undefined) return;
+  const was = stored[differing] || t`none`;
+  const is = subject[differing] || t`none`;
+  const label = LABELS[differing];
+  throw new UsageError(t`${output} contains another harvest: its ${label} is ${was}, not ${is}.`, {
+    hint: t`Use the same flags as before to continue it, or another --out.`,
+  });
+}
+
+/**
+ * Tells if no record was ever harvested into it, for example because the service refused; then its
+ * subject may change.
+ */
+function isUntouched(ledger: Ledger): boolean {
+  const touched = ledger.sql(
+    `select exists (select 1 from harvests where watermark_at is not null or pass ->> '$.seen' > 0)
+       or exists (select 1 from seen_records)`,
+  );
+  return touched.pluck().get() === 0;
+}
+
+/**
+ * Returns the id of the harvest of a set, created on first use. Must run inside {@link
+ * Ledger.change}.
+ */
+export function getOrCreateHarvest(ledger: Ledger, setSpec: string): number {
+  ledger.sql('insert or ignore into harvests (set_spec) values (?)').run(setSpec);
+  return Number(ledger.sql('select id from harvests where set_spec = ?').pluck().get(setSpec));
+}
+
+/** Counts the seen identifiers with a digest; a record that the output lacks has an empty one. */
+export function countHeld(ledger: Ledger): number {
+  return Number(
+    ledger
+      .sql('select count(distinct identifier) from seen_records where length(digest) > 0')
+      .pluck()
+      .get(),
+  );
+}

@@ -1,0 +1,396 @@
+import { groupBy } from '../base/group-by.ts';
+import { msg, serializeValue } from '../base/message.ts';
+import { getRetryAt, makeAttempts } from './attempts.ts';
+import { type HeldQuestion, makeRecordKey } from './entry.ts';
+import type { CurrentBody, Fact, FactOf, FindWish } from './facts.ts';
+import {
+  type EntryState,
+  foldSlot,
+  getChangeState,
+  getImportState,
+  type SlotState,
+} from './fold.ts';
+import { findIntentRow, type IntentRow } from './intent-rows.ts';
+import { type IntentKind, parseIntent, parseRecordSubject } from './intents.ts';
+import type { Outbox } from './open-outbox.ts';
+
+/**
+ * The tables `finds` and `entries`: what the facts of each subject mean, for all that is read often.
+ * No other module writes them, except for schedules and questions.
+ */
+
+/** A fact with its place in the table. */
+export type NumberedFact = { readonly seq: number; readonly fact: Fact };
+
+/** Folds all facts of a subject, and writes what follows from them. */
+export function refoldSubject(
+  outbox: Outbox,
+  subject: string,
+  numbered: readonly NumberedFact[],
+): void {
+  const slots = groupBy(numbered, ({ fact }) => fact.slot);
+  const importSlot = `import ${subject}`;
+  const ofImport = slots.get(importSlot);
+  const record = parseRecordSubject(subject);
+  let find: { id: number; identCely: string | null } | undefined;
+  const keys = new Set<string>();
+  if (ofImport !== undefined) {
+    const state = foldSlot(ofImport.map(({ fact }) => fact));
+    const row = writeFind(outbox, subject, state, ofImport);
+    if (row === undefined) return;
+    keys.add(importSlot);
+    find = { id: row.id, identCely: state.records[0] ?? null };
+    writeImport(outbox, subject, row, state, ofImport);
+  }
+  for (const [slot, facts] of slots) {
+    if (slot === importSlot) continue;
+    const target = { findId: find?.id ?? null, identCely: record ?? find?.identCely ?? null };
+    // Changes of a find that only another place knows wait for it.
+    if (record === undefined && find === undefined) continue;
+    for (const key of writeChanges(outbox, subject, target, facts)) keys.add(key);
+  }
+  // A first fact has no entries before it.
+  if (numbered.length === 1) return;
+  const known = outbox.sql('select key from entries where subject = ?').pluck().all(subject);
+  for (const key of known)
+    if (!keys.has(String(key))) outbox.sql('delete from entries where key = ?').run(key);
+}
+
+type Wish = {
+  readonly body: CurrentBody;
+  readonly seq: number;
+  readonly name: string;
+  readonly intent: IntentRow;
+};
+
+/**
+ * Returns the wish that is shown, and its intent; of a removed find the last one. A version of
+ * another place whose content is not known here is not shown.
+ */
+function findWish(
+  outbox: Outbox,
+  { wanted }: SlotState,
+  numbered: readonly NumberedFact[],
+): Wish | undefined {
+  const heads = wanted.kind === 'disputed' ? wanted.facts : [wanted.fact];
+  const ids = heads.flatMap((head) =>
+    head === undefined ? [] : head.kind === 'attempted' ? head.body.current : head.id,
+  );
+  const others = numbered.map(({ fact }) => fact.id).reverse();
+  for (const id of [...ids, ...others]) {
+    const found = numbered.find(({ fact }) => fact.id === id);
+    if (found?.fact.kind !== 'current') continue;
+    const { body } = found.fact;
+    const name = body.intent ?? body.was ?? null;
+    const intent = name === null ? undefined : findIntentRow(outbox, name);
+    if (name !== null && intent !== undefined) return { body, seq: found.seq, name, intent };
+  }
+  return undefined;
+}
+
+type FindRow = { readonly id: number; readonly wish: Wish };
+
+/**
+ * Writes the row of a find.
+ * @returns undefined where it is none: it was removed before an attempt, and its local id is free
+ * again
+ */
+function writeFind(
+  outbox: Outbox,
+  uuid: string,
+  state: SlotState,
+  numbered: readonly NumberedFact[],
+): FindRow | undefined {
+  const wish = findWish(outbox, state, numbered);
+  const isHidden = wish?.body.intent === null && wish.body.hides;
+  const wasAttempted = numbered.some(({ fact }) => fact.kind === 'attempted');
+  if (wish?.body.find === undefined || (isHidden && !wasAttempted)) {
+    outbox.sql('delete from finds where uuid = ?').run(uuid);
+    return undefined;
+  }
+  const { find } = wish.body;
+  const localId = chooseLocalId(outbox, uuid, find);
+  // The number of its first fact, so that a find that returns by an undo has its id again.
+  const first = numbered[0]?.seq;
+  const id = outbox
+    .sql(
+      `insert into finds (id, uuid, local_id, intent, fact, source_path, hidden) values (?, ?, ?, ?, ?, ?, ?)
+       on conflict (uuid) do update set local_id = excluded.local_id, intent = excluded.intent, fact = excluded.fact,
+         source_path = excluded.source_path, hidden = excluded.hidden returning id`,
+    )
+    .pluck()
+    .get(first, uuid, localId, wish.intent.row, wish.seq, find.path, isHidden ? 1 : 0);
+  return { id: Number(id), wish };
+}
+
+/** Of two finds with one local id the one that came later gets another one. */
+function chooseLocalId(outbox: Outbox, uuid: string, { localId }: FindWish): string {
+  const isTaken = (name: string): boolean =>
+    outbox.sql('select 1 from finds where local_id = ? and uuid <> ?').get(name, uuid) !==
+    undefined;
+  if (!isTaken(localId)) return localId;
+  for (let count = 2; ; count += 1)
+    if (!isTaken(`${localId}-${count}`)) return `${localId}-${count}`;
+}
+
+function writeImport(
+  outbox: Outbox,
+  subject: string,
+  { id, wish }: FindRow,
+  state: SlotState,
+  numbered: readonly NumberedFact[],
+): void {
+  const facts = numbered.map(({ fact }) => fact);
+  const { intent } = wish;
+  const folded = getImportState(state);
+  const isDraft = intent.hasDocument === 0 && (folded === 'queued' || folded === 'refused');
+  const accepted = findAcceptedIntent(state);
+  const parsed =
+    intent.content === null ? undefined : parseIntent('import', subject, intent.content);
+  const refusal = folded === 'refused' ? findRefusal(state, wish.name) : null;
+  writeEntry(outbox, {
+    key: `import ${subject}`,
+    subject,
+    findId: id,
+    kind: 'import',
+    recordKey: makeRecordKey({ findId: id, identCely: null }),
+    intent: intent.row,
+    state: isDraft ? 'draft' : folded,
+    changed: accepted !== undefined && accepted !== wish.name ? 1 : 0,
+    identCely: state.records[0] ?? null,
+    project: (parsed?.kind === 'import' ? parsed.elements.projekt?.id : undefined) ?? null,
+    issues: isDraft || folded === 'queued' ? intent.issues : refusal,
+    createdAt: wish.body.find?.createdAt ?? wish.body.at,
+    ...summarize(facts, undefined, wish.body, state),
+  });
+}
+
+function findAcceptedIntent({ intents }: SlotState): string | undefined {
+  for (const [intent, { state }] of intents) if (state === 'accepted') return intent;
+  return undefined;
+}
+
+/** Returns the findings of the refusal that counts, as JSON. */
+function findRefusal({ intents }: SlotState, intent: string): string | null {
+  const state = intents.get(intent);
+  for (const { id } of state?.attempts ?? []) {
+    const verdict = state?.verdicts.get(id);
+    if (verdict?.kind === 'refused' && !verdict.isOverruled) return verdict.answer.body.issues;
+  }
+  return null;
+}
+
+type ChangeTarget = { readonly findId: number | null; readonly identCely: string | null };
+
+/**
+ * Writes the numbers or photographs of a slot.
+ * @returns their keys
+ */
+function writeChanges(
+  outbox: Outbox,
+  subject: string,
+  target: ChangeTarget,
+  numbered: readonly NumberedFact[],
+): string[] {
+  const facts = numbered.map(({ fact }) => fact);
+  const state = foldSlot(facts);
+  const { wanted } = state;
+  // What a person gave up is shown; what was removed or undone is not.
+  const givenUp =
+    wanted.kind === 'nothing' && !wanted.fact?.body.hides ? wanted.fact?.body.was : null;
+  const rows = sortByChain(
+    [...new Set([...state.intents.keys(), ...[givenUp ?? []].flat()])].flatMap(
+      (intent) => findIntentRow(outbox, intent) ?? [],
+    ),
+  );
+  return rows.flatMap((row) => {
+    const intent = row.id;
+    const { attempts = [], verdicts } = state.intents.get(intent) ?? {};
+    const accepted = attempts.find(({ id }) => verdicts?.get(id)?.kind === 'accepted');
+    const wish = facts.find(
+      (fact): fact is FactOf<'current'> => fact.kind === 'current' && fact.body.intent === intent,
+    );
+    if (wish === undefined) return [];
+    const kind: IntentKind = row.kind === 'number' ? 'number' : 'photo';
+    const parsed = row.content === null ? undefined : parseIntent(kind, subject, row.content);
+    const folded = getChangeState(state, intent);
+    const latest = findLatestWish(facts, intent) ?? wish;
+    writeEntry(outbox, {
+      key: intent,
+      subject,
+      findId: target.findId,
+      kind,
+      recordKey: makeRecordKey(target),
+      intent: row.row,
+      state: folded,
+      changed: 0,
+      identCely: accepted?.body.target ?? target.identCely,
+      project: null,
+      value: parsed?.kind === 'number' ? parsed.value : null,
+      expects: latest.body.expects ?? null,
+      photograph:
+        latest.body.photograph === undefined ? null : JSON.stringify(latest.body.photograph),
+      issues: folded === 'refused' ? findRefusal(state, intent) : null,
+      createdAt: wish.body.at,
+      ...summarize(facts, intent, latest.body, state),
+    });
+    return [intent];
+  });
+}
+
+/** Sorts numbers as they follow one another, so that their rows have one order in all copies. */
+function sortByChain(rows: readonly IntentRow[]): IntentRow[] {
+  const getAfter = ({ content }: IntentRow): string | null =>
+    JSON.parse(content ?? '{}').after ?? null;
+  const ids = new Set(rows.map(({ id }) => id));
+  const sorted: IntentRow[] = [];
+  const isNext = (row: IntentRow): boolean => {
+    const after = getAfter(row);
+    return after === null || !ids.has(after) || sorted.some(({ id }) => id === after);
+  };
+  for (let left = [...rows]; left.length > 0; left = left.filter((row) => !sorted.includes(row))) {
+    const next = left.find(isNext);
+    if (next === undefined) return [...sorted, ...left];
+    sorted.push(next);
+  }
+  return sorted;
+}
+
+/** Returns the wish for an intent that no other wish for it replaces. */
+function findLatestWish(facts: readonly Fact[], intent: string): FactOf<'current'> | undefined {
+  const wishes = facts.filter(
+    (fact): fact is FactOf<'current'> => fact.kind === 'current' && fact.body.intent === intent,
+  );
+  const replaced = new Set(wishes.flatMap(({ body }) => body.replaces));
+  return wishes.findLast(({ id }) => !replaced.has(id));
+}
+
+const EDITED_TWICE = JSON.stringify({
+  basis: 'edited-twice',
+  question: serializeValue(
+    msg`two copies of this outbox changed it in different ways: edit it once more, and that version is sent`,
+  ),
+  candidates: [],
+  near: [],
+} satisfies Omit<HeldQuestion, 'question'> & { readonly question: unknown });
+
+type Summary = {
+  readonly attempts: number;
+  readonly unknownAttempts: number;
+  readonly notBeforeAt: number;
+  /** The question of two versions; others are not known from the facts. */
+  readonly held: string | null;
+  readonly reason: string | null;
+};
+
+/**
+ * Returns what is displayed of the last thing that happened, and when it may be sent again.
+ * @param intent of a change; undefined for an import, all of whose versions count
+ */
+function summarize(
+  facts: readonly Fact[],
+  intent: string | undefined,
+  wish: CurrentBody,
+  { intents, wanted, decisions }: SlotState,
+): Summary {
+  const attempted = facts.filter(
+    (fact): fact is FactOf<'attempted'> =>
+      fact.kind === 'attempted' && (intent === undefined || fact.body.intent === intent),
+  );
+  const ids = new Set(attempted.map(({ id }) => id));
+  let unknownAttempts = 0;
+  for (const { attempts, verdicts } of intents.values())
+    for (const { id } of attempts) {
+      const kind = verdicts.get(id)?.kind;
+      if (ids.has(id) && (kind === 'unknown' || kind === 'open')) unknownAttempts += 1;
+    }
+  const held = wanted.kind === 'disputed' ? EDITED_TWICE : null;
+  const inForce = facts.filter(
+    (fact) => fact.kind !== 'decided' || (fact.body.answer !== 'undo' && decisions.includes(fact)),
+  );
+  const last = findLastEvent(inForce, ids, intent);
+  const isNewer = last === undefined || (last.body.at < wish.at && wish.intent !== null);
+  if (isNewer) return { attempts: ids.size, unknownAttempts, held, notBeforeAt: 0, reason: null };
+  return {
+    attempts: ids.size,
+    unknownAttempts,
+    held,
+    notBeforeAt: getNotBefore(last, attempted, facts),
+    reason: last.body.reason === null ? null : JSON.stringify(last.body.reason),
+  };
+}
+
+type Event = FactOf<'answered'> | FactOf<'matched'> | FactOf<'absent'> | FactOf<'decided'>;
+
+function findLastEvent(
+  facts: readonly Fact[],
+  attempts: ReadonlySet<string>,
+  intent: string | undefined,
+): Event | undefined {
+  let last: Event | undefined;
+  for (const fact of facts) {
+    if (fact.kind === 'current' || fact.kind === 'attempted') continue;
+    const isOwn =
+      fact.kind === 'answered'
+        ? attempts.has(fact.body.attempt)
+        : fact.body.attempts.some((id) => attempts.has(id)) ||
+          (fact.kind === 'decided' && (intent === undefined || fact.body.intent === intent));
+    if (isOwn && (last === undefined || fact.body.at >= last.body.at)) last = fact;
+  }
+  return last;
+}
+
+function getNotBefore(
+  last: Event,
+  attempted: readonly FactOf<'attempted'>[],
+  facts: readonly Fact[],
+): number {
+  if (last.kind === 'answered') return last.body.settles === 'queued' ? last.body.notBeforeAt : 0;
+  return last.kind === 'absent' ? getRetryAt(makeAttempts(attempted, facts)) : 0;
+}
+
+type EntryRow = Summary & {
+  readonly key: string;
+  readonly subject: string;
+  readonly findId: number | null;
+  readonly kind: IntentKind;
+  readonly recordKey: string;
+  readonly intent: number;
+  readonly state: EntryState;
+  readonly changed: number;
+  readonly identCely: string | null;
+  readonly project: string | null;
+  readonly value?: string | null;
+  readonly expects?: string | null;
+  readonly photograph?: string | null;
+  readonly issues: string | null;
+  readonly createdAt: number;
+};
+
+/**
+ * A question and a lookup stay as long as the entry is what they were about; a question also while
+ * the entry is dropped, so that an undo brings it back.
+ */
+const WRITE_ENTRY = `insert into entries (key, subject, find_id, kind, record_key, intent, state, changed, ident_cely, project, value,
+    expects, photograph, attempts, unknown_attempts, not_before_at, held, reason, issues, created_at, updated_at)
+  values (:key, :subject, :findId, :kind, :recordKey, :intent, :state, :changed, :identCely, :project, :value,
+    :expects, :photograph, :attempts, :unknownAttempts, :notBeforeAt, :held, :reason, :issues, :createdAt, :now)
+  on conflict (key) do update set
+    held = case when excluded.held is not null then excluded.held
+      when intent = excluded.intent and held ->> 'basis' <> 'edited-twice' then held end,
+    lookup = case when excluded.state = 'uncertain' then lookup end,
+    find_id = excluded.find_id, record_key = excluded.record_key, intent = excluded.intent, state = excluded.state,
+    changed = excluded.changed, ident_cely = excluded.ident_cely, project = excluded.project, value = excluded.value,
+    expects = excluded.expects, photograph = excluded.photograph, attempts = excluded.attempts,
+    unknown_attempts = excluded.unknown_attempts, not_before_at = excluded.not_before_at, reason = excluded.reason,
+    issues = excluded.issues, updated_at = excluded.updated_at`;
+
+function writeEntry(outbox: Outbox, row: EntryRow): void {
+  outbox.sql(WRITE_ENTRY).run({
+    value: null,
+    expects: null,
+    photograph: null,
+    ...row,
+    now: Math.floor(outbox.clock.now()),
+  });
+}

@@ -1,0 +1,281 @@
+import { msg } from '../base/message.ts';
+import { createRowParser, isNumber, isText } from '../store/database.ts';
+import {
+  type CurrentBody,
+  type Fact,
+  type FactOf,
+  makeUndoWords,
+  type NewFact,
+  parseCommandId,
+  parseFact,
+  unpackAttempt,
+} from './facts.ts';
+import { foldSlot } from './fold.ts';
+import type { Outbox } from './open-outbox.ts';
+import { appendFacts, getCommandId, listFactsOfSlot } from './record-facts.ts';
+import { storeMessage } from './stored-text.ts';
+
+export type LoggedCommand = {
+  readonly id: string;
+  /** As its facts have it: with its words. */
+  readonly command: string;
+  readonly words: string;
+  readonly at: number;
+  /** Id of the command that it took back. */
+  readonly undoes: string | undefined;
+  readonly isUndone: boolean;
+  readonly subjects: number;
+};
+
+const parseCommand = createRowParser({ command: isText, subjects: isNumber });
+
+/** Commands that are listed, and whose content is kept. */
+export const MAX_COMMANDS = 50;
+
+/** Returns the commands that changed something, newest first. */
+export function listCommands(outbox: Outbox): LoggedCommand[] {
+  const rows = outbox
+    .sql(
+      `select command, count(distinct subject) as subjects from facts where command is not null
+       group by command order by max(seq) desc limit ?`,
+    )
+    .all(MAX_COMMANDS)
+    .map(parseCommand);
+  const commands = rows.map(({ command, subjects }) => {
+    const { words, at, undoes } = parseCommandId(command);
+    return { id: getUuid(command), command, words, at, undoes, subjects };
+  });
+  const undone = new Set<string>();
+  // An undo that was undone itself takes nothing back; newer ones come first.
+  for (const { id, undoes } of commands)
+    if (undoes !== undefined && !undone.has(id)) undone.add(undoes);
+  return commands.map((each) => ({ ...each, isUndone: undone.has(each.id) }));
+}
+
+function getUuid(command: string): string {
+  return command.split(' ').at(-1) ?? '';
+}
+
+/** Returns the last command that is neither undone nor an undo. */
+export function findLastCommand(outbox: Outbox): LoggedCommand | undefined {
+  return listCommands(outbox).find(({ undoes, isUndone }) => undoes === undefined && !isUndone);
+}
+
+/** `attempted`: an attempt relied on it; `changed`: a later command changed it. */
+export type Kept = { readonly subject: string; readonly slot: string; readonly because: KeptCause };
+export type KeptCause = 'attempted' | 'changed';
+
+export type Undone = { readonly subjects: number; readonly kept: readonly Kept[] };
+
+/** Slots per transaction: few enough that a parallel push waits only briefly. */
+const BATCH = 100;
+
+/**
+ * Takes back what a command wanted and decided, by appending what was wanted before. What was
+ * attempted since, or changed by a later command, stays. Of an undo it is a redo. An interrupted one
+ * is continued by the next.
+ */
+export function undoCommand(
+  outbox: Outbox,
+  { id, command }: LoggedCommand,
+  onProgress: (doneCount: number, total: number) => void = () => {},
+): Undone {
+  outbox.command.words = makeUndoWords(id);
+  const slots = listSlotsOfCommand(outbox, command);
+  const subjects = new Set<string>();
+  const kept: Kept[] = [];
+  for (let at = 0; at < slots.length; at += BATCH) {
+    outbox.change(() => {
+      for (const { subject, slot } of slots.slice(at, at + BATCH)) {
+        const because = undoSlot(outbox, command, subject, slot);
+        if (because === undefined) subjects.add(subject);
+        else if (because !== 'nothing') kept.push({ subject, slot, because });
+      }
+    });
+    onProgress(Math.min(at + BATCH, slots.length), slots.length);
+  }
+  return { subjects: subjects.size, kept };
+}
+
+const parseSlot = createRowParser({ subject: isText, slot: isText });
+
+/** Numbers and photographs come after their find. */
+function listSlotsOfCommand(outbox: Outbox, command: string): ReturnType<typeof parseSlot>[] {
+  return outbox
+    .sql(
+      'select subject, slot from facts where command = ? group by subject, slot order by min(seq)',
+    )
+    .all(command)
+    .map(parseSlot);
+}
+
+/** @returns why it stays; `nothing` where it was taken back before */
+function undoSlot(
+  outbox: Outbox,
+  command: string,
+  subject: string,
+  slot: string,
+): KeptCause | 'nothing' | undefined {
+  const facts = listFactsOfSlot(outbox, subject, slot);
+  const isOfCommand = (fact: Fact): boolean =>
+    'command' in fact.body && fact.body.command === command;
+  const wishes = facts.filter(
+    (fact): fact is FactOf<'current'> => fact.kind === 'current' && isOfCommand(fact),
+  );
+  const decided = facts.filter(
+    (fact): fact is FactOf<'decided'> => fact.kind === 'decided' && isOfCommand(fact),
+  );
+  const wish = undoWishes(outbox, facts, wishes);
+  const decision = undoDecisions(outbox, facts, decided);
+  const drafts = [...wish.drafts, ...decision.drafts];
+  appendFacts(outbox, drafts);
+  return wish.because ?? decision.because ?? (drafts.length === 0 ? 'nothing' : undefined);
+}
+
+type Earlier = CurrentBody & { readonly restores: string };
+
+type Step = { readonly drafts: readonly NewFact[]; readonly because?: KeptCause };
+
+const NO_STEP: Step = { drafts: [] };
+
+function undoWishes(
+  outbox: Outbox,
+  facts: readonly Fact[],
+  wishes: readonly FactOf<'current'>[],
+): Step {
+  const own = new Set(wishes.map(({ id }) => id));
+  if (own.size === 0) return NO_STEP;
+  const { heads, intents } = foldSlot(facts);
+  // A redo brings a wish back as a fact of its own.
+  const isOwn = (id: string): boolean => own.has(id) || own.has(findOrigin(facts, id));
+  if (!heads.every(isOwn))
+    return isTakenBack(facts, own) ? NO_STEP : { drafts: [], because: 'changed' };
+  const isAttempted = [...intents.values()].some(({ attempts, verdicts }) =>
+    attempts.some(({ id, body }) => {
+      const kind = verdicts.get(id)?.kind;
+      const isOpen = kind === 'open' || kind === 'unknown' || kind === 'accepted';
+      return isOpen && [body.current, ...body.basis].some(isOwn);
+    }),
+  );
+  if (isAttempted) return { drafts: [], because: 'attempted' };
+  const earlier = listEarlier(facts, own);
+  if (earlier === undefined) return { drafts: [], because: 'changed' };
+  return { drafts: earlier.map((body) => makeWish(outbox, wishes, heads, body)) };
+}
+
+/** Returns the wish behind a fact: that of an attempt, and that which an undo brought back. */
+function findOrigin(facts: readonly Fact[], id: string): string {
+  const fact = facts.find((each) => each.id === id);
+  if (fact?.kind === 'attempted') return findOrigin(facts, fact.body.current);
+  return fact?.kind === 'current' && fact.body.restores !== undefined
+    ? findOrigin(facts, fact.body.restores)
+    : id;
+}
+
+/** Tells if an undo has taken the wishes back already. */
+function isTakenBack(facts: readonly Fact[], own: ReadonlySet<string>): boolean {
+  return facts.some(
+    (fact) =>
+      fact.kind === 'current' &&
+      fact.body.replaces.some((id) => own.has(id)) &&
+      fact.body.command !== null &&
+      parseCommandId(fact.body.command).undoes !== undefined,
+  );
+}
+
+/**
+ * Returns what the wishes of a command replaced, with undefined for nothing; undefined where that
+ * is not known here.
+ */
+function listEarlier(
+  facts: readonly Fact[],
+  own: ReadonlySet<string>,
+): (Earlier | undefined)[] | undefined {
+  const replaced = new Set(
+    facts.flatMap((fact) =>
+      fact.kind === 'current' && own.has(fact.id)
+        ? fact.body.replaces.filter((id) => !own.has(findOrigin(facts, id)))
+        : [],
+    ),
+  );
+  const earlier = facts.flatMap((fact): Earlier[] => {
+    if (!replaced.has(fact.id)) return [];
+    const restores = findOrigin(facts, fact.id);
+    if (fact.kind === 'current') return [{ ...fact.body, restores }];
+    return fact.kind === 'attempted' ? [{ ...unpackAttempt(fact).current.body, restores }] : [];
+  });
+  if (replaced.size === 0) return [undefined];
+  return earlier.length === 0 ? undefined : earlier;
+}
+
+function makeWish(
+  outbox: Outbox,
+  wishes: readonly FactOf<'current'>[],
+  heads: readonly string[],
+  earlier: Earlier | undefined,
+): NewFact {
+  const last = wishes.at(-1);
+  const nothing = {
+    ...last?.body,
+    intent: null,
+    hides: true,
+    was: last?.body.intent ?? last?.body.was ?? null,
+  };
+  return {
+    kind: 'current',
+    subject: last?.subject ?? '',
+    slot: last?.slot ?? '',
+    body: {
+      ...(earlier ?? nothing),
+      replaces: heads,
+      command: getCommandId(outbox),
+      at: Math.floor(outbox.clock.now()),
+    },
+  };
+}
+
+function undoDecisions(
+  outbox: Outbox,
+  facts: readonly Fact[],
+  decided: readonly FactOf<'decided'>[],
+): Step {
+  if (decided.length === 0) return NO_STEP;
+  const { decisions } = foldSlot(facts);
+  const inForce = new Set(decisions.map(({ id }) => id));
+  const effective = decided.filter(({ id }) => inForce.has(id));
+  const reliedOn = new Set(
+    facts.flatMap((fact) => (fact.kind === 'attempted' ? fact.body.basis : [])),
+  );
+  const drafts = effective
+    .filter(({ id }) => !reliedOn.has(id))
+    .map((fact): NewFact => {
+      const { subject, slot, body, id } = fact;
+      return {
+        kind: 'decided',
+        subject,
+        slot,
+        body: {
+          answer: 'undo',
+          intent: body.intent,
+          by: 'person',
+          attempts: body.attempts,
+          identCely: null,
+          rejects: [],
+          replaces: [id],
+          command: getCommandId(outbox),
+          at: Math.floor(outbox.clock.now()),
+          reason: storeMessage(msg`a person undid the decision`),
+        },
+      };
+    });
+  return { drafts, because: drafts.length < effective.length ? 'attempted' : undefined };
+}
+
+/** Returns the wishes of a command, for the list of what it changed. */
+export function listWishesOfCommand(outbox: Outbox, command: string): FactOf<'current'>[] {
+  return outbox
+    .sql(`select * from facts where kind = 'current' and command = ? order by seq`)
+    .all(command)
+    .map((row) => parseFact(outbox.path, row))
+    .filter((fact) => fact.kind === 'current');
+}

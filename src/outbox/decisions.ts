@@ -1,0 +1,116 @@
+import type { Message } from '../base/message.ts';
+import type { Entry } from './entry.ts';
+import { foldEntry, getSlotOf, listFactsOfEntry, listOpenAttempts } from './entry-facts.ts';
+import type { DecidedBody, Fact, NewFact, Rejected } from './facts.ts';
+import type { Outbox } from './open-outbox.ts';
+import { appendFacts, getCommandId } from './record-facts.ts';
+import { storeMessage } from './stored-text.ts';
+
+type Answer =
+  | { readonly kind: 'created'; readonly identCely: string }
+  | { readonly kind: 'resend'; readonly rejects: readonly Rejected[] }
+  | { readonly kind: 'abandon' };
+
+/**
+ * Records the decision of a person about an entry. It settles the attempts of unknown outcome;
+ * `resend` also overrules a refusal, and takes back that the entry was given up.
+ */
+export function decide(outbox: Outbox, entry: Entry, answer: Answer, reason: Message): void {
+  const refused = answer.kind === 'resend' ? listRefusedAttempts(outbox, entry) : [];
+  // What was given up with an unknown outcome is uncertain again.
+  const attempts = entry.state === 'dropped' ? refused : listOpenAttempts(outbox, entry);
+  appendFacts(outbox, [
+    makeDecision(outbox, entry, {
+      answer: answer.kind,
+      by: 'person',
+      attempts: [...attempts, ...refused],
+      identCely: answer.kind === 'created' ? answer.identCely : null,
+      rejects: answer.kind === 'resend' ? answer.rejects : [],
+      replaces: listAbandonments(outbox, entry),
+      reason,
+    }),
+  ]);
+}
+
+/** A later answer takes back that the entry was given up. */
+function listAbandonments(outbox: Outbox, entry: Entry): string[] {
+  return foldEntry(outbox, entry)
+    .decisions.filter(({ body }) => body.answer === 'abandon')
+    .map(({ id }) => id);
+}
+
+function listRefusedAttempts(outbox: Outbox, entry: Entry): string[] {
+  const state = foldEntry(outbox, entry).intents.get(entry.intent);
+  return (state?.attempts ?? []).flatMap(({ id }) =>
+    state?.verdicts.get(id)?.kind === 'refused' ? [id] : [],
+  );
+}
+
+/**
+ * Detaches a record that the service gave to another find: what was attempted for it is unknown
+ * again. Later evidence may name the record again.
+ */
+export function releaseRecord(
+  outbox: Outbox,
+  entry: Entry,
+  identCely: string,
+  reason: Message,
+): void {
+  const facts = listFactsOfEntry(outbox, entry).filter((fact) => isAcceptance(fact, identCely));
+  appendFacts(outbox, [
+    makeDecision(outbox, entry, {
+      answer: 'release',
+      by: 'service',
+      attempts: [...new Set(facts.flatMap(listSettledAttempts))],
+      identCely,
+      rejects: [],
+      replaces: facts.map(({ id }) => id),
+      reason,
+    }),
+  ]);
+}
+
+function isAcceptance(fact: Fact, identCely: string): boolean {
+  switch (fact.kind) {
+    case 'answered':
+      return fact.body.settles === 'accepted' && fact.body.identCely === identCely;
+    case 'matched':
+      return fact.body.identCely === identCely;
+    case 'decided':
+      return fact.body.answer === 'created' && fact.body.identCely === identCely;
+    default:
+      return false;
+  }
+}
+
+function listSettledAttempts(fact: Fact): readonly string[] {
+  switch (fact.kind) {
+    case 'answered':
+      return [fact.body.attempt];
+    case 'matched':
+    case 'decided':
+      return fact.body.attempts;
+    default:
+      return [];
+  }
+}
+
+type NewDecision = Omit<DecidedBody, 'intent' | 'command' | 'at' | 'reason'> & {
+  readonly reason: Message;
+};
+
+export function makeDecision(outbox: Outbox, entry: Entry, decision: NewDecision): NewFact {
+  const { reason, ...decided } = decision;
+  return {
+    kind: 'decided',
+    subject: entry.subject,
+    slot: getSlotOf(outbox, entry),
+    body: {
+      ...decided,
+      intent: entry.intent,
+      command: decision.by === 'person' ? getCommandId(outbox) : null,
+      at: Math.floor(outbox.clock.now()),
+      reason: storeMessage(reason),
+    },
+  };
+}

@@ -1,0 +1,281 @@
+import { hash, randomUUID } from 'node:crypto';
+import { deflateRawSync, inflateRawSync } from 'node:zlib';
+import type { ServerMs } from '../base/clock.ts';
+import { DatabaseError, PasError } from '../base/errors.ts';
+import { msg, type StoredMessage } from '../base/message.ts';
+import type { AttemptOutcome } from '../base/outcomes.ts';
+import {
+  createRowGuard,
+  DAMAGE_HINT,
+  type GuardedType,
+  isText,
+  orNull,
+} from '../store/database.ts';
+import { makeUuid } from './stored-text.ts';
+
+/** Belongs to the wish for a find, not to its content. */
+export type FindWish = {
+  readonly localId: string;
+  /** Local id of the find that came with the same local id, of which one got another. */
+  readonly namesake?: string;
+  readonly createdAt: number;
+  readonly file: string | null;
+  readonly row: number | null;
+  /** Full path of the table, with the sheet. */
+  readonly path: string | null;
+  /** The row as last imported, as JSON: for the next import of the table. */
+  readonly base: string | null;
+};
+
+/** Digests are hexadecimal; `original`: of the file before its place was removed. */
+export type StoredPhotograph = {
+  readonly name: string;
+  readonly mediaType: string;
+  readonly sizeBytes: number;
+  readonly sha512: string;
+  readonly original: string;
+  /** Path of the file where it is linked instead of copied. */
+  readonly link: string | null;
+  /** Path of the file that it was read from. */
+  readonly source: string | null;
+};
+
+/** Says what is wanted of a slot, from the moment of a command on. */
+export type CurrentBody = {
+  /** Null where nothing is wanted. */
+  readonly intent: string | null;
+  /** The intent that was wanted before, where nothing is wanted: it is still shown. */
+  readonly was?: string | null;
+  /** The find is not shown: it was removed, or its creation was undone. */
+  readonly hides: boolean;
+  readonly find?: FindWish;
+  /** For a number: that of the record when it was wanted; '' for none, null where unknown. */
+  readonly expects?: string | null;
+  readonly photograph?: StoredPhotograph;
+  /** Of an undo: the wish that it brings back. */
+  readonly restores?: string;
+  /** Facts of the slot that no longer say what is wanted. */
+  readonly replaces: readonly string[];
+  readonly command: string | null;
+  /** Wall clock: displayed, never used for a decision. */
+  readonly at: number;
+};
+
+/** One request. It says as well that its intent is wanted. */
+export type AttemptedBody = {
+  readonly intent: string;
+  /** The fact by which the intent was wanted. */
+  readonly current: string;
+  /** All facts of the slot that it knew and that were in force: it replaces and relies on them. */
+  readonly basis: readonly string[];
+  readonly account: string;
+  readonly method: string;
+  readonly path: string;
+  readonly at: number;
+  /**
+   * Earliest server time of arrival, and latest time of complete sending; null where the server
+   * time is unknown.
+   */
+  readonly fromMs: ServerMs | null;
+  readonly sentByMs: ServerMs | null;
+  /** Maximum time for which the service may work on the request after that, in milliseconds. */
+  readonly settleMs: number;
+  /** Record to change; null for an import. */
+  readonly target: string | null;
+  readonly localId: string | null;
+  /** Compressed {@link AttemptContent}, in base64. */
+  readonly content: string;
+  /** Makes two attempts of the same content two facts. */
+  readonly nonce: string;
+};
+
+export type AttemptContent = {
+  /** Content of the intent. */
+  readonly intent: string;
+  /** Body of the fact by which it was wanted, as it is stored. */
+  readonly current: string;
+  readonly document: string | null;
+};
+
+export type AnsweredBody = {
+  readonly attempt: string;
+  readonly outcome: AttemptOutcome;
+  /** `uncertain`: the service may or may not have executed it. */
+  readonly settles: 'accepted' | 'refused' | 'queued' | 'uncertain';
+  readonly at: number;
+  readonly status: number | null;
+  readonly identCely: string | null;
+  readonly serverDateMs: ServerMs | null;
+  /** Server time at the end of the attempt, from its answer or by the monotonic clock. */
+  readonly endedMs: ServerMs | null;
+  readonly notBeforeAt: number;
+  readonly reason: StoredMessage | null;
+  readonly issues: string | null;
+};
+
+/** What harvesting shows about the attempts that it names. */
+export type EvidenceBody = {
+  readonly attempts: readonly string[];
+  readonly identCely: string | null;
+  readonly at: number;
+  readonly serverMs: ServerMs | null;
+  /** Stable code of the basis. */
+  readonly basis: string;
+  readonly reason: StoredMessage;
+  readonly candidates: readonly string[];
+  /** Account of the lookup; null for an anonymous one. */
+  readonly account: string | null;
+};
+
+/** A candidate that a person says is another thing, as strong as it matched then. */
+export type Rejected = { readonly candidate: string; readonly matched: RejectedMatch };
+export type RejectedMatch = 'same' | 'near';
+
+/**
+ * `created`: this record is the entry's. `resend`: the named attempts did not arrive, or their
+ * refusal is overruled; the rejected candidates are others. `abandon`: the named attempts no longer
+ * matter. `release`: the service gave the record to another find, so what named it does not count.
+ * `undo`: what it replaces does not count.
+ */
+export type DecidedBody = {
+  readonly answer: 'created' | 'resend' | 'abandon' | 'release' | 'undo';
+  /** What was decided about. */
+  readonly intent: string | null;
+  readonly by: 'person' | 'service';
+  readonly attempts: readonly string[];
+  readonly identCely: string | null;
+  readonly rejects: readonly Rejected[];
+  readonly replaces: readonly string[];
+  readonly command: string | null;
+  readonly at: number;
+  readonly reason: StoredMessage;
+};
+
+type BodyOf = {
+  readonly current: CurrentBody;
+  readonly attempted: AttemptedBody;
+  readonly answered: AnsweredBody;
+  readonly matched: EvidenceBody;
+  readonly absent: EvidenceBody;
+  readonly decided: DecidedBody;
+};
+export type FactKind = keyof BodyOf;
+
+type Place = { readonly id: string; readonly subject: string; readonly slot: string };
+
+/** Something that happened. It never changes, and its id is a hash of its content. */
+export type Fact = {
+  readonly [Kind in FactKind]: Place & { readonly kind: Kind; readonly body: BodyOf[Kind] };
+}[FactKind];
+export type FactOf<Kind extends FactKind> = Extract<Fact, { readonly kind: Kind }>;
+
+/** A fact without its id. */
+export type NewFact = {
+  readonly [Kind in FactKind]: Omit<FactOf<Kind>, 'id'>;
+}[FactKind];
+
+const isFactRow = createRowGuard({
+  id: isText,
+  kind: isText,
+  subject: isText,
+  slot: isText,
+  command: orNull(isText),
+  body: isText,
+});
+/** A row of the table `facts`, in the outbox and in the ledger. */
+export type FactRow = GuardedType<typeof isFactRow>;
+
+export function makeFact<Kind extends FactKind>(fact: Omit<FactOf<Kind>, 'id'>): FactOf<Kind> {
+  const row = serializeFact(fact as NewFact);
+  return { ...fact, id: row.id } as FactOf<Kind>;
+}
+
+export function serializeFact(fact: NewFact): FactRow {
+  const { kind, subject, slot } = fact;
+  const body = JSON.stringify(fact.body);
+  const command = 'command' in fact.body ? fact.body.command : null;
+  return { id: hashFact({ kind, subject, slot, body }), kind, subject, slot, command, body };
+}
+
+type Hashed = Pick<FactRow, 'kind' | 'subject' | 'slot' | 'body'>;
+
+function hashFact({ kind, subject, slot, body }: Hashed): string {
+  return hash('sha256', `${kind}\0${subject}\0${slot}\0${body}`, 'base64url');
+}
+
+/** @throws DatabaseError where the row differs from what was written */
+export function parseFact(path: string, row: unknown): Fact {
+  if (!isFactRow(row)) throw makeDamagedError(path, 'facts');
+  const { id, kind, subject, slot } = row;
+  if (hashFact(row) !== id) throw makeDamagedError(path, id);
+  // The hash proves that pas wrote the body for this kind.
+  return { id, kind, subject, slot, body: JSON.parse(row.body) } as Fact;
+}
+
+export function makeDamagedError(path: string, what: string, cause?: unknown): DatabaseError {
+  return new DatabaseError(msg`${path}: ${what} is damaged: it differs from what was written.`, {
+    cause,
+    damaged: true,
+    hint: DAMAGE_HINT,
+  });
+}
+
+/**
+ * Reads stored values.
+ * @throws DatabaseError for whatever they make `read` throw
+ */
+export function readStored<T>(path: string, what: string, read: () => T): T {
+  try {
+    return read();
+  } catch (thrown) {
+    if (thrown instanceof PasError) throw thrown;
+    throw makeDamagedError(path, what, thrown);
+  }
+}
+
+export function packContent(content: AttemptContent): string {
+  return deflateRawSync(JSON.stringify(content)).toString('base64');
+}
+
+/** Returns what was sent, and the fact by which it was wanted. */
+export function unpackAttempt({ subject, slot, body }: FactOf<'attempted'>): {
+  readonly content: AttemptContent;
+  readonly current: FactOf<'current'>;
+} {
+  const content: AttemptContent = JSON.parse(
+    inflateRawSync(Buffer.from(body.content, 'base64')).toString('utf8'),
+  );
+  const current: CurrentBody = JSON.parse(content.current);
+  return { content, current: { id: body.current, kind: 'current', subject, slot, body: current } };
+}
+
+export function makeNonce(): string {
+  return randomUUID();
+}
+
+/**
+ * A command of a person: its words and its id, which begins with the time. An undo names the
+ * command that it takes back.
+ */
+export function makeCommandId(words: string, now: number): string {
+  return `${words.replaceAll(' ', '-')} ${makeUuid(now)}`;
+}
+
+export type ParsedCommand = {
+  readonly words: string;
+  readonly at: number;
+  readonly undoes?: string;
+};
+
+const UNDO = /^undo:(.+)$/;
+
+export function makeUndoWords(command: string): string {
+  return `undo:${command.split(' ').at(-1)}`;
+}
+
+export function parseCommandId(command: string): ParsedCommand {
+  const [words = '', uuid = ''] = command.split(' ');
+  const [, undoes] = UNDO.exec(words) ?? [];
+  const at = Number.parseInt(uuid.replace('-', '').slice(0, 12), 16);
+  return { words: undoes === undefined ? words.replaceAll('-', ' ') : 'undo', at, undoes };
+}

@@ -1,0 +1,125 @@
+import { hash } from 'node:crypto';
+import { canonicalizeElements } from '../find/canonical.ts';
+import type { FindElements } from '../find/fields.ts';
+
+export const INTENT_KINDS = ['import', 'number', 'photo'] as const;
+export type IntentKind = (typeof INTENT_KINDS)[number];
+
+/** A version of a find. The document follows from it and from the profile. */
+export type ImportIntent = {
+  readonly kind: 'import';
+  /** UUID of the find. */
+  readonly subject: string;
+  readonly elements: FindElements;
+};
+
+export type NumberIntent = {
+  readonly kind: 'number';
+  readonly subject: string;
+  readonly value: string;
+  /** The intent that was attempted before it, so that X, Y, X are three; null for the first. */
+  readonly after: string | null;
+};
+
+export type PhotoIntent = {
+  readonly kind: 'photo';
+  readonly subject: string;
+  /** SHA-512 of the file before its place was removed, hexadecimal. */
+  readonly original: string;
+  /** Raised only where a person wants the same picture added once more. */
+  readonly occasion: number;
+};
+
+/**
+ * One thing that the service is to be told once. It never changes: its id is a hash of its content,
+ * so that the same content is the same intent in every copy.
+ */
+export type Intent = ImportIntent | NumberIntent | PhotoIntent;
+
+/** Returns the subject of a record that has no find here. */
+export function makeRecordSubject(identCely: string): string {
+  return `record:${identCely}`;
+}
+
+/** Returns the record of such a subject; undefined for a find. */
+export function parseRecordSubject(subject: string): string | undefined {
+  return subject.startsWith('record:') ? subject.slice('record:'.length) : undefined;
+}
+
+/** Returns the place of which exactly one intent is wanted. */
+export function makeSlot(intent: Intent): string {
+  switch (intent.kind) {
+    case 'import':
+    case 'number':
+      return `${intent.kind} ${intent.subject}`;
+    case 'photo':
+      return `photo ${intent.subject} ${intent.original} ${intent.occasion}`;
+  }
+}
+
+export function getKindOfSlot(slot: string): IntentKind {
+  return INTENT_KINDS.find((kind) => slot.startsWith(`${kind} `)) ?? 'import';
+}
+
+export function makeIntentId(intent: Intent): string {
+  return makeHash(['intent', intent.kind, intent.subject, ...listContent(intent)]);
+}
+
+function listContent(intent: Intent): unknown[] {
+  switch (intent.kind) {
+    case 'import':
+      return [canonicalizeElements(intent.elements)];
+    case 'number':
+      return [intent.value, intent.after];
+    case 'photo':
+      return [intent.original, intent.occasion];
+  }
+}
+
+/** Returns the SHA-256 of a value that has one JSON form. */
+export function makeHash(value: unknown): string {
+  return hash('sha256', JSON.stringify(value), 'base64url');
+}
+
+/** Content of an intent as it is stored, without kind and subject. */
+export function serializeIntent(intent: Intent): string {
+  switch (intent.kind) {
+    case 'import':
+      return JSON.stringify(intent.elements);
+    case 'number':
+      return JSON.stringify({ value: intent.value, after: intent.after });
+    case 'photo':
+      return JSON.stringify({ original: intent.original, occasion: intent.occasion });
+  }
+}
+
+export function parseIntent(kind: IntentKind, subject: string, content: string): Intent {
+  const parsed = JSON.parse(content);
+  return kind === 'import' ? { kind, subject, elements: parsed } : { ...parsed, kind, subject };
+}
+
+/**
+ * Returns the intent for a number: that of the last attempt where the value is the same, else a new
+ * one after it.
+ * @param isChangedSince the record is known to show another number since
+ */
+export function chooseNumberIntent(
+  attempted: readonly NumberIntent[],
+  subject: string,
+  value: string,
+  isChangedSince: boolean,
+): NumberIntent {
+  const last = findLastOfChain(attempted);
+  if (last !== undefined && last.value === value && !isChangedSince) return last;
+  return { kind: 'number', subject, value, after: last === undefined ? null : makeIntentId(last) };
+}
+
+/** Returns the intent that no other one follows. */
+function findLastOfChain(attempted: readonly NumberIntent[]): NumberIntent | undefined {
+  const followed = new Set(attempted.map(({ after }) => after));
+  return attempted
+    .map((intent) => ({ intent, id: makeIntentId(intent) }))
+    .filter(({ id }) => !followed.has(id))
+    .sort((a, b) => (a.id < b.id ? -1 : 1))
+    .at(0)?.intent;
+}

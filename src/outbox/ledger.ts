@@ -1,0 +1,304 @@
+import { randomUUID } from 'node:crypto';
+import { statSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseError } from '../base/errors.ts';
+import { cmd, msg } from '../base/message.ts';
+import { packageRoot } from '../base/package-root.ts';
+import {
+  asDatabaseError,
+  createRowParser,
+  type Database,
+  isNumber,
+  isSchemaDamage,
+  isText,
+  migrate,
+  openDatabase,
+  parseTexts,
+  runTransaction,
+  type Statement,
+} from '../store/database.ts';
+import { type Fact, type FactOf, type FactRow, parseFact } from './facts.ts';
+import { INTENT_COLUMNS, parseStoredIntent, type StoredIntent } from './stored-intent.ts';
+
+export type ServiceKind = 'production' | 'training';
+
+/** The facts of one account at one service. */
+export type Scope = { readonly service: string; readonly account: string };
+
+/**
+ * This machine's copy of what was attempted, for all outboxes of this user. Every function throws
+ * DatabaseError where the disk fails.
+ */
+export type Ledger = {
+  readonly path: string;
+  readonly id: string;
+  /** Identifier of the machine that made it; empty where that has none. */
+  readonly machine: string;
+  /** Returns the service of an address, which is added where it is unknown. */
+  getService(address: string, kind: ServiceKind, proposedId?: string): string;
+  /** Returns services of this kind at which the account is known, except one. */
+  listServicesOfAccount(account: string, kind: ServiceKind, except: string): string[];
+  findService(address: string): string | undefined;
+  listAddresses(service: string): string[];
+  /** Says that an address belongs to this service. */
+  moveAddress(address: string, service: string): void;
+  addAccount(scope: Scope): void;
+  /** Adds missing facts, with intents that no attempt carries; they are on disk when it returns. */
+  append(scope: Scope, rows: readonly FactRow[], intents?: readonly StoredIntent[]): void;
+  findIntent(id: string): StoredIntent | undefined;
+  /** Returns the id of the fact with this number, which tells this ledger from another one. */
+  findFactAt(seq: number): string | undefined;
+  has(id: string): boolean;
+  listSince(
+    scope: Scope,
+    seq: number,
+    limit: number,
+  ): { readonly seq: number; readonly fact: Fact }[];
+  /** Returns subjects with attempts at the service, of any account, each once. */
+  listAttemptedFinds(service: string): string[];
+  listFactsOfSubject(subject: string): Fact[];
+  getSizeBytes(): number;
+  close(): void;
+};
+
+type LedgerOptions = {
+  /** Returns the identifier of this machine; called when the ledger is made. */
+  readonly machine: () => string;
+  /** Maximum wait for another process's write, in milliseconds. */
+  readonly busyTimeoutMs?: number;
+  /** Verifies the whole file first, so that damage is found before anything is sent. */
+  readonly isChecked?: boolean;
+};
+
+/**
+ * Opens the ledger, or creates it.
+ * @throws DatabaseError where it is damaged or cannot be written; DatabaseTooNewError where a newer
+ * pas wrote it
+ */
+export function openLedger(path: string, options: LedgerOptions): Ledger {
+  // A commit must survive a power cut: otherwise an attempt could be lost.
+  const database = openDatabase(path, {
+    synchronous: 'full',
+    busyTimeoutMs: options.busyTimeoutMs ?? 5000,
+  });
+  try {
+    return reportDamage(path, () => {
+      migrate(database, join(packageRoot, 'schemas', 'ledger'));
+      if (options.isChecked === true) assertSoundFile(path, database);
+      return withStatements(path, database, getIdentity(database, options.machine));
+    });
+  } catch (thrown) {
+    database.close();
+    throw thrown;
+  }
+}
+
+function assertSoundFile(path: string, database: Database): void {
+  const result = String(database.pragma('integrity_check(1)', { simple: true }));
+  if (result !== 'ok') throw makeDamagedLedgerError(path, result);
+}
+
+/**
+ * Verifies each row by its id.
+ * @throws DatabaseError where one differs from what was written
+ */
+export function assertSoundLedger(path: string): void {
+  const database = openDatabase(path, { synchronous: 'normal', readonly: true });
+  try {
+    reportDamage(path, () => {
+      assertSoundFile(path, database);
+      for (const row of database.prepare('select * from facts not indexed').iterate())
+        parseFact(path, row);
+      for (const row of database
+        .prepare(`select ${INTENT_COLUMNS} from intents not indexed`)
+        .iterate())
+        parseStoredIntent(path, row);
+    });
+  } finally {
+    database.close();
+  }
+}
+
+function makeDamagedLedgerError(path: string, result: string, cause?: unknown): DatabaseError {
+  return new DatabaseError(msg`${path}: the ledger is damaged (${result}).`, {
+    cause,
+    damaged: true,
+    hint: msg`\`${cmd`pas doctor --repair`}\` moves it aside and makes it again from the outboxes.`,
+  });
+}
+
+/** Reports a table or column that differs from the schema as damage. */
+function reportDamage<T>(path: string, work: () => T): T {
+  try {
+    return asDatabaseError(path, work);
+  } catch (thrown) {
+    if (!isSchemaDamage(thrown)) throw thrown;
+    throw makeDamagedLedgerError(path, thrown.message, thrown);
+  }
+}
+
+const parseIdentity = createRowParser({ ledger: isText, machine: isText });
+
+function getIdentity(database: Database, machine: () => string): ReturnType<typeof parseIdentity> {
+  const read = database.prepare('select ledger, machine from identity');
+  if (read.get() === undefined)
+    database
+      .prepare('insert or ignore into identity (only, ledger, machine) values (1, ?, ?)')
+      .run(randomUUID(), machine());
+  return parseIdentity(read.get());
+}
+
+const INSERT = `insert into facts (id, service, account, kind, subject, slot, command, body)
+  values (:id, :service, :account, :kind, :subject, :slot, :command, :body) on conflict (id) do nothing`;
+
+const INSERT_INTENT = `insert into intents (id, kind, subject, content, document, issues, prepared_id)
+  values (:id, :kind, :subject, :content, :document, :issues, :preparedId) on conflict (id) do nothing`;
+
+const parseNumbered = createRowParser({ seq: isNumber });
+
+function withStatements(
+  path: string,
+  database: Database,
+  identity: ReturnType<typeof parseIdentity>,
+): Ledger {
+  const statements = new Map<string, Statement>();
+  const parts: Parts = {
+    path,
+    sql: (text) => {
+      const statement = statements.get(text) ?? database.prepare(text);
+      statements.set(text, statement);
+      return statement;
+    },
+    guard: (work) => reportDamage(path, work),
+    change: (work) => reportDamage(path, () => runTransaction(database, work)),
+    listTexts: (text, ...values) =>
+      reportDamage(path, () =>
+        parseTexts(
+          parts
+            .sql(text)
+            .pluck()
+            .all(...values),
+        ),
+      ),
+  };
+  return {
+    path,
+    id: identity.ledger,
+    machine: identity.machine,
+    ...makeServiceFunctions(parts),
+    ...makeFactFunctions(parts),
+    getSizeBytes: () =>
+      ['', '-wal'].reduce(
+        (sum, suffix) => sum + (statSync(`${path}${suffix}`, { throwIfNoEntry: false })?.size ?? 0),
+        0,
+      ),
+    close: () => database.close(),
+  };
+}
+
+type Parts = {
+  readonly path: string;
+  sql(text: string): Statement;
+  guard<T>(work: () => T): T;
+  change<T>(work: () => T): T;
+  listTexts(text: string, ...values: unknown[]): string[];
+};
+
+type ServiceFunctions = Pick<
+  Ledger,
+  | 'getService'
+  | 'findService'
+  | 'listServicesOfAccount'
+  | 'listAddresses'
+  | 'moveAddress'
+  | 'addAccount'
+>;
+
+function makeServiceFunctions({ sql, change, listTexts }: Parts): ServiceFunctions {
+  const setAddress = (address: string, service: string): void =>
+    void sql('insert or replace into addresses (address, service) values (?, ?)').run(
+      address,
+      service,
+    );
+  const findService = (address: string): string | undefined =>
+    listTexts('select service from addresses where address = ?', address).at(0);
+  return {
+    findService,
+    getService: (address, kind, proposedId) =>
+      findService(address) ??
+      change(() => {
+        const service = proposedId ?? randomUUID();
+        sql('insert or ignore into services (id, kind) values (?, ?)').run(service, kind);
+        if (findService(address) === undefined) setAddress(address, service);
+        return findService(address) ?? service;
+      }),
+    listServicesOfAccount: (account, kind, except) =>
+      listTexts(
+        'select service from accounts join services on id = service where account = ? and kind = ? and service <> ?',
+        account,
+        kind,
+        except,
+      ),
+    listAddresses: (service) =>
+      listTexts('select address from addresses where service = ?', service),
+    moveAddress: (address, service) => change(() => setAddress(address, service)),
+    addAccount: ({ service, account }) =>
+      change(() => {
+        sql('insert or ignore into accounts (account, service) values (?, ?)').run(
+          account,
+          service,
+        );
+      }),
+  };
+}
+
+type FactFunctions = Omit<
+  Ledger,
+  keyof ServiceFunctions | 'path' | 'id' | 'machine' | 'getSizeBytes' | 'close'
+>;
+
+function makeFactFunctions({ path, sql, guard, change, listTexts }: Parts): FactFunctions {
+  return {
+    append: (scope, rows, intents = []) => {
+      if (rows.length === 0) return;
+      change(() => {
+        for (const intent of intents) sql(INSERT_INTENT).run(intent);
+        for (const row of rows) sql(INSERT).run({ ...row, ...scope });
+      });
+    },
+    findIntent: (id) =>
+      guard(() => {
+        const row = sql(`select ${INTENT_COLUMNS} from intents where id = ?`).get(id);
+        return row === undefined ? undefined : parseStoredIntent(path, row);
+      }),
+    findFactAt: (seq) => listTexts('select id from facts where seq = ?', seq).at(0),
+    has: (id) => guard(() => sql('select 1 from facts where id = ?').get(id) !== undefined),
+    listSince: ({ service, account }, seq, limit) =>
+      guard(() =>
+        sql(
+          'select * from facts where service = ? and account = ? and seq > ? order by seq limit ?',
+        )
+          .all(service, account, seq, limit)
+          .map((row) => ({ seq: parseNumbered(row).seq, fact: parseFact(path, row) })),
+      ),
+    listAttemptedFinds: (service) =>
+      listTexts(
+        `select distinct subject from facts where service = ? and kind = 'attempted' and slot = 'import ' || subject`,
+        service,
+      ),
+    listFactsOfSubject: (subject) =>
+      guard(() =>
+        sql('select * from facts where subject = ? order by seq')
+          .all(subject)
+          .map((row) => parseFact(path, row)),
+      ),
+  };
+}
+
+/** Returns the last attempt of an import with its find, from facts of one subject. */
+export function findLastImportAttempt(facts: readonly Fact[]): FactOf<'attempted'> | undefined {
+  return facts.findLast(
+    (fact): fact is FactOf<'attempted'> =>
+      fact.kind === 'attempted' && fact.slot === `import ${fact.subject}`,
+  );
+}

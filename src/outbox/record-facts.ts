@@ -1,0 +1,193 @@
+import { PasError } from '../base/errors.ts';
+import { groupBy } from '../base/group-by.ts';
+import { createRowParser, isNumber, isText } from '../store/database.ts';
+import { type NumberedFact, refoldSubject } from './cache.ts';
+import {
+  type Fact,
+  type FactKind,
+  type FactOf,
+  makeCommandId,
+  makeFact,
+  type NewFact,
+  parseFact,
+  serializeFact,
+} from './facts.ts';
+import { findStoredIntent } from './intent-rows.ts';
+import type { Scope } from './ledger.ts';
+import { type Outbox, readHeader } from './open-outbox.ts';
+
+/** Facts per transaction, so that other writers wait only briefly. */
+export const MAX_FACTS_AT_ONCE = 500;
+
+/** Facts about the service: they stay true even if the outbox's transaction is rolled back. */
+const LEDGER_FIRST: readonly FactKind[] = ['attempted', 'answered'];
+
+const IN_LEDGER = { pending: 0, copied: 1, unneeded: 2 } as const;
+
+/** Returns the id of the running command; undefined where no person gave one. */
+export function getCommandId(outbox: Outbox): string | null {
+  const { command, clock } = outbox;
+  if (command.words === undefined) return null;
+  command.id ??= makeCommandId(command.words, clock.now());
+  return command.id;
+}
+
+const parseNumber = createRowParser({ seq: isNumber });
+
+/**
+ * Returns the facts of a subject with their numbers.
+ * @throws DatabaseError where one is damaged
+ */
+export function listNumberedFacts(outbox: Outbox, subject: string): NumberedFact[] {
+  return outbox
+    .sql('select * from facts where subject = ? order by seq')
+    .all(subject)
+    .map((row) => ({ seq: parseNumber(row).seq, fact: parseFact(outbox.path, row) }));
+}
+
+/**
+ * Returns the facts of a subject.
+ * @throws DatabaseError where one is damaged
+ */
+export function listFactsOfSubject(outbox: Outbox, subject: string): Fact[] {
+  return listNumberedFacts(outbox, subject).map(({ fact }) => fact);
+}
+
+/**
+ * Returns the facts of one slot.
+ * @throws DatabaseError where one is damaged
+ */
+export function listFactsOfSlot(outbox: Outbox, subject: string, slot: string): Fact[] {
+  return listFactsOfSubject(outbox, subject).filter((fact) => fact.slot === slot);
+}
+
+/**
+ * Appends facts, and folds their subjects anew. Attempts and answers are on disk in the ledger
+ * before they are in the outbox; all others go to the outbox first, since those of a rolled back
+ * transaction must not return with the next union.
+ * @param options.isNew the subjects have no facts yet, which saves reading them
+ */
+export function appendFacts(
+  outbox: Outbox,
+  drafts: readonly NewFact[],
+  { isNew = false }: { readonly isNew?: boolean } = {},
+): Fact[] {
+  return outbox.change(() => {
+    const facts = drafts.map((draft) => makeFact(draft as Omit<FactOf<FactKind>, 'id'>));
+    const copied = copyToLedgerFirst(outbox, facts);
+    for (const [subject, own] of groupBy(facts, ({ subject }) => subject)) {
+      const before = isNew ? [] : listNumberedFacts(outbox, subject);
+      const added = insertFacts(outbox, own, before, (fact) => copied.includes(fact));
+      if (added.length > 0) refoldSubject(outbox, subject, [...before, ...added]);
+    }
+    // The ledger need not know finds without an attempt.
+    if (!isNew && hasPendingFacts(outbox)) outbox.runAfterCommit(() => exportIfPossible(outbox));
+    return facts;
+  });
+}
+
+/** @returns the attempts and answers, which are in the ledger then */
+function copyToLedgerFirst(outbox: Outbox, facts: readonly Fact[]): readonly Fact[] {
+  const early = facts.filter(({ kind }) => LEDGER_FIRST.includes(kind));
+  const scope = early.length === 0 ? undefined : findScope(outbox);
+  if (scope === undefined || outbox.ledger === undefined) return [];
+  outbox.ledger.append(scope, early.map(serializeFact));
+  return early;
+}
+
+/** Writes the caches of a subject again. */
+export function refold(outbox: Outbox, subject: string): void {
+  refoldSubject(outbox, subject, listNumberedFacts(outbox, subject));
+}
+
+/**
+ * Inserts missing facts of one subject. A slot without an attempt is no matter for the ledger; with
+ * its first attempt all its facts are.
+ */
+export function insertFacts(
+  outbox: Outbox,
+  facts: readonly Fact[],
+  before: readonly NumberedFact[],
+  isInLedger: (fact: Fact) => boolean,
+): NumberedFact[] {
+  const attempted = new Set(
+    [...before.map(({ fact }) => fact), ...facts].flatMap(({ kind, slot }) =>
+      kind === 'attempted' ? [slot] : [],
+    ),
+  );
+  const hadAttempt = new Set(
+    before.flatMap(({ fact }) => (fact.kind === 'attempted' ? [fact.slot] : [])),
+  );
+  for (const slot of attempted)
+    if (!hadAttempt.has(slot) && before.length > 0)
+      for (const { seq, fact } of before)
+        if (fact.slot === slot)
+          outbox.sql('update facts set in_ledger = 0 where seq = ? and in_ledger = 2').run(seq);
+  const insert = outbox.sql(
+    `insert into facts (id, kind, subject, slot, command, body, in_ledger)
+     values (?, ?, ?, ?, ?, ?, ?) on conflict (id) do nothing`,
+  );
+  return facts.flatMap((fact): NumberedFact[] => {
+    const { id, kind, subject, slot, command, body } = serializeFact(fact);
+    const unlessThere = attempted.has(slot) ? IN_LEDGER.pending : IN_LEDGER.unneeded;
+    const inLedger = isInLedger(fact) ? IN_LEDGER.copied : unlessThere;
+    const { changes, lastInsertRowid } = insert.run(
+      id,
+      kind,
+      subject,
+      slot,
+      command,
+      body,
+      inLedger,
+    );
+    return changes === 1 ? [{ seq: Number(lastInsertRowid), fact }] : [];
+  });
+}
+
+/** Returns whose facts they are in the ledger; undefined before the first sign-in. */
+export function findScope(outbox: Outbox): Scope | undefined {
+  const { service, account } = readHeader(outbox);
+  return account === null || service === '' ? undefined : { service, account };
+}
+
+function hasPendingFacts({ sql }: Outbox): boolean {
+  return sql('select 1 from facts where in_ledger = 0 limit 1').get() !== undefined;
+}
+
+/** Ignores a busy or read-only ledger; the next union adds the facts. */
+function exportIfPossible(outbox: Outbox): void {
+  try {
+    exportFacts(outbox);
+  } catch (thrown) {
+    if (!(thrown instanceof PasError)) throw thrown;
+  }
+}
+
+const parseRow = createRowParser({ seq: isNumber, id: isText });
+
+/**
+ * Copies facts that only the outbox has to the ledger.
+ * @throws DatabaseError where it cannot be written
+ */
+export function exportFacts(outbox: Outbox): void {
+  const { ledger } = outbox;
+  const scope = findScope(outbox);
+  if (ledger === undefined || scope === undefined) return;
+  const query = outbox.sql(
+    `select * from facts where in_ledger = 0 order by seq limit ${MAX_FACTS_AT_ONCE}`,
+  );
+  for (let rows = query.all(); rows.length > 0; rows = query.all()) {
+    // A wrong id is neither copied nor sent.
+    const facts = rows.map((row) => parseFact(outbox.path, row));
+    const intents = facts.flatMap(({ body, kind }) =>
+      kind === 'current' && body.intent !== null
+        ? (findStoredIntent(outbox, body.intent) ?? [])
+        : [],
+    );
+    ledger.append(scope, facts.map(serializeFact), intents);
+    const last = parseRow(rows.at(-1)).seq;
+    outbox.change(() =>
+      outbox.sql('update facts set in_ledger = 1 where in_ledger = 0 and seq <= ?').run(last),
+    );
+  }
+}

@@ -1,0 +1,88 @@
+import { join } from 'node:path';
+import { isDamaged } from '../base/errors.ts';
+import { packageRoot } from '../base/package-root.ts';
+import { type Database, isAnyRow, migrate, openSqlite, parseTexts } from '../store/database.ts';
+import { findDamage } from '../store/database-file.ts';
+import type { Outbox } from './open-outbox.ts';
+import { NAMED_ENTRIES, parseNamedEntry } from './stored-finds.ts';
+
+/** Tables whose rows a damaged file may still have; the caches are made again. */
+const TRUTH = ['header', 'account', 'accepted_people', 'intents', 'facts'] as const;
+
+/** Tells if SQLite finds no damage in the file, and its tables are those of an outbox. */
+export function isSoundFile(path: string): boolean {
+  try {
+    return findDamage(path, 1).length === 0 && readSchema(path) === makeSchema();
+  } catch (thrown) {
+    if (isDamaged(thrown)) return false;
+    throw thrown;
+  }
+}
+
+const SCHEMA = 'select sql from sqlite_schema where sql is not null order by name';
+
+function readSchema(path: string): string {
+  return withDatabase(openSqlite(path, { readonly: true }), (database) =>
+    parseTexts(database.prepare(SCHEMA).pluck().all()).join('\n'),
+  );
+}
+
+function makeSchema(): string {
+  return withDatabase(openSqlite(':memory:'), (database) => {
+    migrate(database, join(packageRoot, 'schemas', 'outbox'));
+    return parseTexts(database.prepare(SCHEMA).pluck().all()).join('\n');
+  });
+}
+
+function withDatabase<T>(database: Database, work: (database: Database) => T): T {
+  try {
+    return work(database);
+  } finally {
+    database.close();
+  }
+}
+
+/**
+ * Copies all rows that can still be read from a damaged file to a new outbox.
+ * @returns the local ids of the finds of its entries, by the keys of these
+ */
+export function salvageRows(path: string, outbox: Outbox): Map<string, string> {
+  return withDatabase(openSqlite(path, { readonly: true }), (from) => {
+    // Whatever of the schema is damaged, the other tables stay readable.
+    from.unsafeMode();
+    from.pragma('writable_schema = on');
+    outbox.change(() => {
+      for (const table of TRUTH) copyRows(from, table, outbox);
+    });
+    const entries = listReadableRows(from, NAMED_ENTRIES).map(parseNamedEntry);
+    return new Map(entries.map(({ key, localId }) => [key, localId]));
+  });
+}
+
+/** From both ends, so that a damaged page hides only its own rows. */
+function copyRows(from: Database, table: string, { sql }: Outbox): void {
+  const rows = [
+    ...listReadableRows(from, `select * from ${table} not indexed`),
+    ...listReadableRows(from, `select * from ${table} not indexed order by rowid desc`),
+  ];
+  const columns = parseTexts(sql(`select name from pragma_table_info('${table}')`).pluck().all());
+  const insert = sql(
+    `insert or replace into ${table} (${columns.join(', ')}) values (${columns.map((name) => `:${name}`).join(', ')})`,
+  );
+  for (const row of rows)
+    try {
+      insert.run(row);
+    } catch {
+      // A value that its column does not take is damaged: the row is left out.
+    }
+}
+
+function listReadableRows(from: Database, query: string): unknown[] {
+  const rows: unknown[] = [];
+  try {
+    for (const row of from.prepare(query).iterate()) if (isAnyRow(row)) rows.push(row);
+  } catch {
+    // What follows is on a damaged page, or the table itself is unknown.
+  }
+  return rows;
+}

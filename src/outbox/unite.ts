@@ -1,0 +1,336 @@
+import { groupBy } from '../base/group-by.ts';
+import { msg } from '../base/message.ts';
+import { canonicalizeElements } from '../find/canonical.ts';
+import type { FindElements } from '../find/fields.ts';
+import { createRowParser, isNumber, isText } from '../store/database.ts';
+import { releaseRecord } from './decisions.ts';
+import type { Entry } from './entry.ts';
+import { findImportOfFind, listEntriesOfRecord, listEntriesOfSubject } from './entry-queries.ts';
+import { type Fact, makeDamagedError, makeFact, parseFact, unpackAttempt } from './facts.ts';
+import { storeIntentFrom } from './intent-rows.ts';
+import { getKindOfSlot } from './intents.ts';
+import type { Ledger, Scope } from './ledger.ts';
+import { type Outbox, readHeader, requireLedger, updateHeader } from './open-outbox.ts';
+import {
+  exportFacts,
+  findScope,
+  insertFacts,
+  listNumberedFacts,
+  MAX_FACTS_AT_ONCE,
+  refold,
+} from './record-facts.ts';
+import {
+  findById,
+  findByLocalId,
+  findByUuid,
+  listFindUuids,
+  type StoredFind,
+} from './stored-finds.ts';
+import { INTENT_COLUMNS, makePreparedId } from './stored-intent.ts';
+import { changeWish, rewant, unwant, wantNumber, wantPhoto } from './wishes.ts';
+
+export type United = {
+  readonly facts: number;
+  /** UUIDs of the finds that only the other side had. */
+  readonly arrived: ReadonlySet<string>;
+  /** Finds that got another local id, since theirs was taken. */
+  readonly renamed: readonly string[];
+};
+
+export const NOTHING_UNITED: United = { facts: 0, arrived: new Set(), renamed: [] };
+
+/**
+ * Unites the facts of the outbox and of the ledger both ways. This completes an older copy, a
+ * restored backup, a second copy on this machine, a lost data home and a lost ledger. Before the
+ * first sign-in nothing is known about the account.
+ */
+export function uniteWithLedger(outbox: Outbox): United {
+  const { ledger } = outbox;
+  const scope = findScope(outbox);
+  if (ledger === undefined || scope === undefined) return NOTHING_UNITED;
+  resetWatermark(outbox, ledger);
+  exportFacts(outbox);
+  const added: Fact[] = [];
+  const known = listFindUuids(outbox);
+  const { unitedSeq } = readHeader(outbox);
+  const read = (seq: number) => ledger.listSince(scope, seq, MAX_FACTS_AT_ONCE);
+  for (let page = read(unitedSeq); page.length > 0; page = read(page.at(-1)?.seq ?? 0)) {
+    const last = page.at(-1);
+    outbox.change(() => {
+      added.push(
+        ...addFacts(
+          outbox,
+          page.map(({ fact }) => fact),
+          true,
+        ),
+      );
+      if (last !== undefined)
+        updateHeader(outbox, { unitedSeq: last.seq, unitedFact: last.fact.id });
+    });
+  }
+  const united = settleArrived(outbox, added, known);
+  // What was wanted here of a find that was first attempted elsewhere.
+  exportFacts(outbox);
+  return united;
+}
+
+/**
+ * A rebuilt, restored or replaced ledger has another fact at the watermark, or lacks the last one:
+ * then everything is united.
+ */
+function resetWatermark(outbox: Outbox, ledger: Ledger): void {
+  const { unitedSeq, unitedFact } = readHeader(outbox);
+  const lastCopied = outbox
+    .sql('select id from facts where in_ledger = 1 order by seq desc limit 1')
+    .pluck()
+    .get();
+  const isSame = unitedSeq === 0 || ledger.findFactAt(unitedSeq) === unitedFact;
+  if (isSame && (typeof lastCopied !== 'string' || ledger.has(lastCopied))) return;
+  restartUnion(outbox);
+}
+
+/** Makes the next union copy and read all facts. */
+export function restartUnion(outbox: Outbox): void {
+  outbox.change(() => {
+    outbox.sql('update facts set in_ledger = 0 where in_ledger = 1').run();
+    updateHeader(outbox, { unitedSeq: 0, unitedFact: '' });
+  });
+}
+
+/**
+ * Adds facts from elsewhere with what they carry.
+ * @returns those that were new
+ */
+function addFacts(outbox: Outbox, facts: readonly Fact[], isFromLedger: boolean): Fact[] {
+  const added: Fact[] = [];
+  const isKnown = outbox.sql('select 1 from facts where id = ?');
+  const unknown = facts.filter(({ id }) => isKnown.get(id) === undefined);
+  for (const [subject, own] of groupBy(
+    unknown.flatMap((fact) => withWish(outbox, fact)),
+    ({ subject }) => subject,
+  )) {
+    const before = listNumberedFacts(outbox, subject);
+    const numbered = insertFacts(
+      outbox,
+      own,
+      before,
+      (fact) => isFromLedger && fact.kind !== 'current',
+    );
+    if (numbered.length === 0) continue;
+    added.push(...numbered.map(({ fact }) => fact));
+    refold(outbox, subject);
+  }
+  return added;
+}
+
+/** An attempt carries its intent and the wish for it. */
+function withWish(outbox: Outbox, fact: Fact): Fact[] {
+  if (fact.kind === 'current') storeIntentFromLedger(outbox, fact.body.intent);
+  if (fact.kind !== 'attempted') return [fact];
+  const { content, current } = unpackAttempt(fact);
+  const { subject, slot } = fact;
+  if (makeFact(current).id !== fact.body.current) throw makeDamagedError(outbox.path, fact.id);
+  const id = fact.body.intent;
+  const document = content.document === null ? null : Buffer.from(content.document, 'utf8');
+  const prepared = { document, issues: null };
+  storeIntentFrom(outbox, outbox.path, {
+    id,
+    kind: getKindOfSlot(slot),
+    subject,
+    content: content.intent,
+    ...prepared,
+    preparedId: makePreparedId(id, prepared),
+  });
+  return [current, fact];
+}
+
+/** A version that was wanted after an attempt is in the ledger as well. */
+function storeIntentFromLedger(outbox: Outbox, id: string | null): void {
+  const { ledger } = outbox;
+  const intent = id === null ? undefined : ledger?.findIntent(id);
+  if (ledger !== undefined && intent !== undefined) storeIntentFrom(outbox, ledger.path, intent);
+}
+
+/** Gives intents that lost their content that of their attempts, or of the ledger. */
+export function restoreContents(outbox: Outbox, intents: readonly string[]): void {
+  const facts = outbox.sql(
+    `select * from facts where body ->> 'intent' = ? and kind in ('current', 'attempted')`,
+  );
+  outbox.change(() => {
+    for (const id of intents)
+      for (const row of facts.all(id)) withWish(outbox, parseFact(outbox.path, row));
+  });
+}
+
+/** Applies the rules for finds and records that have arrived. */
+function settleArrived(outbox: Outbox, added: readonly Fact[], known: ReadonlySet<string>): United {
+  if (added.length === 0) return NOTHING_UNITED;
+  const subjects = new Set(added.map(({ subject }) => subject));
+  const arrived = [...subjects].filter(
+    (subject) => !known.has(subject) && findByUuid(outbox, subject) !== undefined,
+  );
+  const renamed = outbox.change(() =>
+    arrived.flatMap((uuid) => adoptOrRename(outbox, uuid, known) ?? []),
+  );
+  releaseDoubleClaims(outbox, [...subjects]);
+  return { facts: added.length, arrived: new Set(arrived), renamed };
+}
+
+/**
+ * A find that was here under the same local id and was never attempted is the arrived one where
+ * their contents are equal; else the arrived one gets another local id.
+ * @returns that one
+ */
+function adoptOrRename(
+  outbox: Outbox,
+  uuid: string,
+  known: ReadonlySet<string>,
+): string | undefined {
+  const arrived = findByUuid(outbox, uuid);
+  if (arrived === undefined || arrived.localId === arrived.wish.localId) return undefined;
+  const here = findByLocalId(outbox, arrived.wish.localId);
+  if (here !== undefined && known.has(here.uuid) && isSameContent(here, arrived)) {
+    if (isUnattempted(outbox, here)) {
+      giveTo(outbox, here, arrived);
+      return undefined;
+    }
+    if (isUnattempted(outbox, arrived)) {
+      giveTo(outbox, arrived, here);
+      return undefined;
+    }
+  }
+  const { localId } = arrived;
+  changeWish(outbox, arrived, { localId, namesake: arrived.wish.namesake ?? arrived.wish.localId });
+  // Of the two, the one that may still be sent is asked about.
+  if (here !== undefined && isUnattempted(outbox, here) && !isUnattempted(outbox, arrived))
+    changeWish(outbox, here, { namesake: localId });
+  return localId;
+}
+
+function isSameContent(one: StoredFind, other: StoredFind): boolean {
+  const form = ({ elements }: StoredFind): string =>
+    JSON.stringify(canonicalizeElements(elements as FindElements));
+  return form(one) === form(other);
+}
+
+function isUnattempted(outbox: Outbox, { id }: StoredFind): boolean {
+  return findImportOfFind(outbox, id)?.attempts === 0;
+}
+
+/** Wants the changes of a find for the one that it is, and the find itself no longer. */
+function giveTo(outbox: Outbox, from: StoredFind, to: StoredFind): void {
+  const target = {
+    findId: to.id,
+    identCely: findImportOfFind(outbox, to.id)?.identCely ?? null,
+  };
+  for (const entry of listEntriesOfSubject(outbox, from.uuid)) {
+    if (entry.kind === 'import' || entry.state !== 'queued') continue;
+    if (entry.kind === 'number') wantNumber(outbox, target, entry.value, entry.expects, false);
+    else wantPhoto(outbox, target, entry.photograph);
+  }
+  // It may have been removed there before it was entered again here.
+  rewant(outbox, to.uuid, `import ${to.uuid}`);
+  unwant(outbox, from.uuid, `import ${from.uuid}`, true);
+  // Its local id may be free now.
+  refold(outbox, to.uuid);
+}
+
+/** A record that two finds claim belongs to neither until a person or the service says more. */
+export function releaseDoubleClaims(outbox: Outbox, subjects: readonly string[]): void {
+  outbox.change(() => {
+    for (const subject of subjects) {
+      const entry = listEntriesOfSubject(outbox, subject).find(({ kind }) => kind === 'import');
+      if (entry?.identCely != null && entry.state === 'accepted')
+        releaseClaims(outbox, entry.identCely);
+    }
+  });
+}
+
+/** @returns the imports that lost the record */
+export function releaseClaims(outbox: Outbox, identCely: string): Entry[] {
+  const claims = listEntriesOfRecord(outbox, identCely).filter(
+    ({ kind, state }) => kind === 'import' && state === 'accepted',
+  );
+  if (claims.length < 2) return [];
+  const names = claims.map(({ localId }) => localId ?? '').join(', ');
+  const reason = msg`the service gave the record ${identCely} to several finds (${names}): it may have been restored from a backup and lost one`;
+  for (const claim of claims)
+    for (const entry of listEntriesOfSubject(outbox, claim.subject))
+      if (entry.identCely === identCely && entry.state === 'accepted')
+        releaseRecord(outbox, entry, identCely, reason);
+  return claims;
+}
+
+const parseNumberedRow = createRowParser({ seq: isNumber, id: isText });
+
+/**
+ * Adds everything of another outbox of the same service and account. Neither is changed otherwise,
+ * so it can be repeated.
+ */
+export function uniteWithOutbox(from: Outbox, to: Outbox): United {
+  const known = listFindUuids(to);
+  const added: Fact[] = [];
+  const intents = from.sql(`select ${INTENT_COLUMNS} from intents`);
+  to.change(() => {
+    for (const row of intents.iterate()) storeIntentFrom(to, from.path, row);
+  });
+  const query = from.sql('select * from facts where seq > ? order by seq limit ?');
+  for (let seq = 0; ; ) {
+    const rows = query.all(seq, MAX_FACTS_AT_ONCE);
+    if (rows.length === 0) break;
+    const facts = rows.map((row) => parseFact(from.path, row));
+    to.change(() => added.push(...addFacts(to, facts, false)));
+    seq = parseNumberedRow(rows.at(-1)).seq;
+  }
+  return settleArrived(to, added, known);
+}
+
+/**
+ * Where the outbox was pushed last. `new`: nowhere; `own`: here; `foreign`: it, or a copy of it, may
+ * be pushed from another place; `lost-ledger`: this machine had another ledger, or an older one.
+ */
+export type Place =
+  | { readonly kind: 'own' | 'new' | 'lost-ledger' }
+  | { readonly kind: 'foreign'; readonly machine: string };
+
+/** @param machine its identifier; empty without one */
+export function getPlace(outbox: Outbox, machine: string): Place {
+  const { id } = requireLedger(outbox);
+  const { ledger, machine: other } = readHeader(outbox);
+  if (ledger === '') return { kind: 'new' };
+  const areKnown = machine !== '' && other !== '';
+  if (ledger === id)
+    return areKnown && machine !== other ? { kind: 'foreign', machine: other } : { kind: 'own' };
+  return areKnown && machine === other
+    ? { kind: 'lost-ledger' }
+    : { kind: 'foreign', machine: other };
+}
+
+/**
+ * Says that the outbox is pushed from here, under the push lock. After another place, or with a lost
+ * ledger, the service is searched as for the first time.
+ */
+export function takePlace(outbox: Outbox, machine: string, place: Place): void {
+  if (place.kind === 'own') return;
+  const { id } = requireLedger(outbox);
+  outbox.change(() => {
+    const mustLook = place.kind === 'new' ? readHeader(outbox).mustLook : true;
+    updateHeader(outbox, { ledger: id, machine, mustLook });
+    if (place.kind !== 'new') restartUnion(outbox);
+  });
+}
+
+/** Returns the find that came with the same local id as this one. */
+export function findNamesake(outbox: Outbox, find: StoredFind): StoredFind | undefined {
+  const { namesake } = find.wish;
+  const other = namesake === undefined ? undefined : findByLocalId(outbox, namesake);
+  return other === undefined || other.uuid === find.uuid ? undefined : findById(outbox, other.id);
+}
+
+/** Binds the outbox to its account, from which all facts of it in the ledger belong to it. */
+export function bindScope(outbox: Outbox, account: string): Scope | undefined {
+  outbox.change(() => updateHeader(outbox, { account, unitedSeq: 0, unitedFact: '' }));
+  const scope = findScope(outbox);
+  if (scope !== undefined) outbox.ledger?.addAccount(scope);
+  return scope;
+}

@@ -1,0 +1,231 @@
+import type { FindElements } from '../find/fields.ts';
+import type { Entry, FindId, Photograph, Target } from './entry.ts';
+import type { CurrentBody, FactOf, FindWish, StoredPhotograph } from './facts.ts';
+import { foldSlot, type SlotState } from './fold.ts';
+import { findIntent, type Prepared, storeIntent } from './intent-rows.ts';
+import {
+  chooseNumberIntent,
+  makeIntentId,
+  makeRecordSubject,
+  makeSlot,
+  type NumberIntent,
+  type PhotoIntent,
+} from './intents.ts';
+import type { Outbox } from './open-outbox.ts';
+import { appendFacts, getCommandId, listFactsOfSlot, refold } from './record-facts.ts';
+import { findRowOfFind, type StoredFind } from './stored-finds.ts';
+import { makeUuid } from './stored-text.ts';
+
+/** What is wanted: each function appends the facts of one change by the running command. */
+
+export type FindToWant = Omit<FindWish, 'createdAt' | 'namesake'> & {
+  readonly elements: FindElements;
+  readonly createdAt?: number;
+};
+
+/** Stores a new find and wants it sent; a draft has no document. */
+export function wantNewFind(outbox: Outbox, find: FindToWant, prepared: Prepared): FindId {
+  const now = Math.floor(outbox.clock.now());
+  return wantFindAs(outbox, makeUuid(now), { createdAt: now, ...find }, prepared, {
+    replaces: [],
+    isNew: true,
+  });
+}
+
+/** Wants an existing find sent with this content. */
+export function wantFind(
+  outbox: Outbox,
+  stored: Pick<StoredFind, 'uuid' | 'createdAt' | 'wish'>,
+  find: FindToWant,
+  prepared: Prepared,
+): FindId {
+  const { namesake } = stored.wish;
+  const { heads } = foldImport(outbox, stored.uuid);
+  const wish = { namesake, ...find, createdAt: stored.createdAt };
+  return wantFindAs(outbox, stored.uuid, wish, prepared, { replaces: heads, isNew: false });
+}
+
+function wantFindAs(
+  outbox: Outbox,
+  subject: string,
+  { elements, ...find }: FindToWant & FindWish,
+  prepared: Prepared,
+  { replaces, isNew }: { readonly replaces: readonly string[]; readonly isNew: boolean },
+): FindId {
+  const intent = { kind: 'import', subject, elements } as const;
+  const { localId, namesake, createdAt, file, row, path, base } = find;
+  return outbox.change(() => {
+    const id = storeIntent(outbox, intent, prepared);
+    const wish = { localId, namesake, createdAt, file, row, path, base };
+    const body = { ...makeBody(outbox, id, replaces), find: wish };
+    appendFacts(outbox, [{ kind: 'current', subject, slot: makeSlot(intent), body }], { isNew });
+    return findRowOfFind(outbox, subject);
+  });
+}
+
+/** Gives a find another local id, or another merge base, without a new version of it. */
+export function changeWish(
+  outbox: Outbox,
+  { uuid, wish }: Pick<StoredFind, 'uuid' | 'wish'>,
+  changes: Partial<FindWish>,
+): void {
+  outbox.change(() => {
+    const { heads, wanted } = foldImport(outbox, uuid);
+    const intent = wanted.kind === 'one' ? wanted.intent : null;
+    if (intent === null) return;
+    const body = { ...makeBody(outbox, intent, heads), find: { ...wish, ...changes } };
+    appendFacts(outbox, [{ kind: 'current', subject: uuid, slot: `import ${uuid}`, body }]);
+  });
+}
+
+/** Stores the document that the profile makes of the wanted version now. */
+export function storePrepared(outbox: Outbox, entry: Entry, prepared: Prepared): void {
+  outbox.change(() => {
+    const intent = findIntent(outbox, entry.intent);
+    if (intent === undefined) return;
+    storeIntent(outbox, intent, prepared);
+    refold(outbox, entry.subject);
+  });
+}
+
+function foldImport(outbox: Outbox, uuid: string): SlotState {
+  return foldSlot(listFactsOfSlot(outbox, uuid, `import ${uuid}`));
+}
+
+function makeBody(outbox: Outbox, intent: string | null, replaces: readonly string[]): CurrentBody {
+  return {
+    intent,
+    hides: false,
+    replaces,
+    command: getCommandId(outbox),
+    at: Math.floor(outbox.clock.now()),
+  };
+}
+
+/** Returns the subject of a target: its find, or its record. */
+export function getSubject(outbox: Outbox, { findId, identCely }: Target): string {
+  const uuid =
+    findId === null
+      ? undefined
+      : outbox.sql('select uuid from finds where id = ?').pluck().get(findId);
+  return typeof uuid === 'string' ? uuid : makeRecordSubject(identCely ?? '');
+}
+
+/**
+ * Wants a number for a record.
+ * @param isChangedSince the record is known to show another number than the last one that was sent
+ * from here
+ */
+export function wantNumber(
+  outbox: Outbox,
+  target: Target,
+  value: string,
+  expects: string | null,
+  isChangedSince: boolean,
+): void {
+  outbox.change(() => {
+    const subject = getSubject(outbox, target);
+    const slot = `number ${subject}`;
+    const { heads, intents, wanted } = foldSlot(listFactsOfSlot(outbox, subject, slot));
+    const attempted = [...intents].flatMap(([id, { attempts }]): NumberIntent[] => {
+      const stored = attempts.length === 0 ? undefined : findIntent(outbox, id);
+      return stored?.kind === 'number' ? [stored] : [];
+    });
+    const intent = chooseNumberIntent(attempted, subject, value, isChangedSince);
+    if (wanted.kind === 'one' && wanted.intent === makeIntentId(intent)) return;
+    const body = { ...makeBody(outbox, storeIntent(outbox, intent), heads), expects };
+    appendFacts(outbox, [{ kind: 'current', subject, slot, body }]);
+  });
+}
+
+export function storePhotograph(photograph: Photograph): StoredPhotograph {
+  const { name, mediaType, sizeBytes, sha512, originalSha512, link, source } = photograph;
+  return {
+    name,
+    mediaType,
+    sizeBytes,
+    sha512: sha512.toString('hex'),
+    original: (originalSha512 ?? sha512).toString('hex'),
+    link: link ?? null,
+    source: source ?? null,
+  };
+}
+
+/**
+ * Wants a photograph for a record; the same picture again, as often as it is added to be sent once
+ * more.
+ * @returns the id of its intent
+ */
+export function wantPhoto(
+  outbox: Outbox,
+  target: Target,
+  photograph: Photograph,
+  occasion = 0,
+): string {
+  return outbox.change(() => {
+    const subject = getSubject(outbox, target);
+    const stored = storePhotograph(photograph);
+    const intent: PhotoIntent = { kind: 'photo', subject, original: stored.original, occasion };
+    const slot = makeSlot(intent);
+    const { heads } = foldSlot(listFactsOfSlot(outbox, subject, slot));
+    const id = storeIntent(outbox, intent);
+    const body = { ...makeBody(outbox, id, heads), photograph: stored };
+    appendFacts(outbox, [{ kind: 'current', subject, slot, body }]);
+    return id;
+  });
+}
+
+/** Returns the next occasion of a picture for a record: 0 where it was never wanted. */
+export function getNextOccasion(outbox: Outbox, target: Target, original: string): number {
+  const occasions = outbox
+    .sql(
+      `select max(content ->> 'occasion') from intents where kind = 'photo' and subject = ? and content ->> 'original' = ?`,
+    )
+    .pluck()
+    .get(getSubject(outbox, target), original);
+  return typeof occasions === 'number' ? occasions + 1 : 0;
+}
+
+/**
+ * Wants a slot no longer.
+ * @param hides a find is not shown either
+ */
+export function unwant(outbox: Outbox, subject: string, slot: string, hides: boolean): void {
+  outbox.change(() => {
+    const { heads, wanted } = foldSlot(listFactsOfSlot(outbox, subject, slot));
+    const before = wanted.kind === 'disputed' ? wanted.facts[0] : wanted.fact;
+    if (before === undefined) return;
+    const wish = findWishOf(outbox, before);
+    const body: CurrentBody = {
+      ...wish?.body,
+      ...makeBody(outbox, null, heads),
+      hides,
+      was: before.body.intent ?? wish?.body.was ?? null,
+    };
+    appendFacts(outbox, [{ kind: 'current', subject, slot, body }]);
+  });
+}
+
+/** Wants again what was wanted of a slot before. */
+export function rewant(outbox: Outbox, subject: string, slot: string): void {
+  outbox.change(() => {
+    const { heads, wanted } = foldSlot(listFactsOfSlot(outbox, subject, slot));
+    const before = wanted.kind === 'nothing' ? wanted.fact : undefined;
+    const { was, ...body } = before?.body ?? {};
+    if (was === undefined || was === null) return;
+    const again: CurrentBody = { ...body, ...makeBody(outbox, was, heads) };
+    appendFacts(outbox, [{ kind: 'current', subject, slot, body: again }]);
+  });
+}
+
+/** Returns the wish behind a head; that of an attempt is a fact of its own. */
+function findWishOf(
+  outbox: Outbox,
+  head: FactOf<'current'> | FactOf<'attempted'>,
+): FactOf<'current'> | undefined {
+  if (head.kind === 'current') return head;
+  const facts = listFactsOfSlot(outbox, head.subject, head.slot);
+  return facts.find(
+    (fact): fact is FactOf<'current'> => fact.kind === 'current' && fact.id === head.body.current,
+  );
+}

@@ -1,0 +1,272 @@
+import { AuthError, ConfigError, ContractError } from '../base/errors.ts';
+import { cmd, type Message, msg } from '../base/message.ts';
+import { checkEnteredFinds } from '../flows/queue/check-entered.ts';
+import { type Exchange, type HttpResponse, withTimeout } from '../http/exchange.ts';
+import {
+  assertSameAccount,
+  bindAccount,
+  findKnownAccount,
+  findKnownUsername,
+  isSameUser,
+  rememberAccount,
+} from '../outbox/bound-account.ts';
+import { type Outbox, readHeader } from '../outbox/open-outbox.ts';
+import {
+  type Account,
+  assertAvailable,
+  authorize,
+  chooseRole,
+  makeUserInfoRequest,
+  openSession,
+  type Role,
+  requireAnswer,
+  type Session,
+} from '../pas-api/session.ts';
+import { getChild, getChildren, getChildText, type XmlElement } from '../xml/element.ts';
+import { parseXml, XmlSyntaxError } from '../xml/parse.ts';
+
+export type Signer = {
+  readonly baseUrl: string;
+  /** User name of the profile; undefined where only a token is known. */
+  readonly username: string | undefined;
+  /** The token is from outside, so it may belong to another account than the user name. */
+  readonly usesExternalToken: boolean;
+  /** User of the profile; undefined for a program without profiles. */
+  readonly profile?: ProfileUser;
+};
+
+/** Write interface of a service, signed in for one account. */
+export type OpenService = Signer & { readonly session: Session; readonly send: Exchange };
+
+type PasswordSignIn = {
+  readonly baseUrl: string;
+  readonly send: Exchange;
+  readonly profile?: ProfileUser;
+  readonly username: string;
+  readonly password: string;
+  readonly answerTimeoutMs: number;
+};
+
+/** User of a profile, and advice about profiles for other users. */
+export type ProfileUser = {
+  readonly name: string;
+  /** User name in config.toml; the environment does not override it. */
+  readonly username: string | undefined;
+  /** Returns the command that selects or makes a profile for another user of the service. */
+  adviseProfileFor(username: string): Message;
+  /** Returns the command that gives this profile another user. */
+  withUser(username: string): Message;
+};
+
+/**
+ * Requests the account, which each attempt records.
+ * @throws ConfigError where it is not the outbox's; as {@link fetchAccount}
+ */
+export async function resolveAccount(
+  outbox: Outbox,
+  service: OpenService,
+  signal?: AbortSignal,
+): Promise<Account> {
+  const account = await fetchAccount(service, signal);
+  acceptAccount(outbox, service, account);
+  return account;
+}
+
+/**
+ * Stores the account's description.
+ * @throws ConfigError where it is not that of outbox and profile; nothing is stored then
+ */
+export function acceptAccount(outbox: Outbox, service: Signer, account: Account): void {
+  const { baseUrl, profile } = service;
+  const { identCely } = account;
+  assertSameAccount(outbox, identCely, (bound) =>
+    describeRemedies(service, account, findKnownUsername(outbox) ?? profile?.username, bound),
+  );
+  if (profile?.username !== undefined && !isUserOfProfile(outbox, service, account)) {
+    const { name, username } = profile;
+    throw new ConfigError(
+      msg`Profile ${name} is for the user ${username}, but ${baseUrl} says that you are signed in as ${identCely}. Nothing was sent.`,
+      { hint: describeRemedies(service, account, username, username) },
+    );
+  }
+  rememberAccount(outbox, getUsername(outbox, service, account), account);
+}
+
+/**
+ * Tells if an account is that of the profile's user name, as far as it is known before the first
+ * request.
+ */
+function isUserOfProfile(
+  outbox: Outbox,
+  { username, usesExternalToken, profile }: Signer,
+  account: Account,
+): boolean {
+  const { email, identCely } = account;
+  const named = profile?.username;
+  if (named === undefined || readHeader(outbox).account === identCely) return true;
+  if (!usesExternalToken && username !== undefined && isSameUser(username, named)) return true;
+  const boundAccount = findKnownAccount(outbox);
+  if (boundAccount !== undefined && isSameUser(findKnownUsername(outbox) ?? '', named))
+    return boundAccount.identCely === identCely;
+  // A user name is an e-mail address, or the part before its @.
+  const [local = ''] = email.split('@');
+  return isSameUser(email, named) || isSameUser(local, named);
+}
+
+/**
+ * @param right user name of the outbox's account; undefined where it is unknown
+ * @param who that account, for the message
+ */
+function describeRemedies(
+  { baseUrl, profile, ...signer }: Signer,
+  account: Account,
+  right: string | undefined,
+  who: string,
+): Message {
+  const { email, identCely } = account;
+  if (profile === undefined)
+    return msg`Sign in as ${who} with \`${cmd`pas login`}\`, or create a profile with an outbox of its own for ${identCely}: ${cmd`pas init`} --name NAME --base-url ${baseUrl}`;
+  const other =
+    (signer.usesExternalToken ? undefined : signer.username) ?? (email === '' ? identCely : email);
+  const way = profile.adviseProfileFor(other);
+  const separateText = msg`If ${other} is to send from an outbox of its own, ${way}`;
+  if (signer.usesExternalToken)
+    return msg`To send as ${who}, unset PAS_TOKEN and sign in: ${cmd`pas login`}. ${separateText}`;
+  if (profile.username !== undefined && signer.username !== profile.username)
+    return msg`To send as ${who}, unset PAS_USERNAME and PAS_PASSWORD and sign in: ${cmd`pas login`}. ${separateText}`;
+  if (
+    right !== undefined &&
+    profile.username !== undefined &&
+    !isSameUser(right, profile.username)
+  ) {
+    const back = profile.withUser(right);
+    return msg`To send as ${who}, ${back}. ${separateText}`;
+  }
+  return msg`To send as ${who}, sign in with that account: ${cmd`pas login`}. ${separateText}`;
+}
+
+/**
+ * Returns the user name; with a token from outside, only if its account has signed in with that
+ * name before.
+ */
+function getUsername(
+  outbox: Outbox,
+  { username, usesExternalToken }: Signer,
+  { identCely }: Account,
+): string {
+  if (!usesExternalToken) return username ?? '';
+  return findKnownAccount(outbox)?.identCely === identCely ? (findKnownUsername(outbox) ?? '') : '';
+}
+
+/**
+ * Signs in with a password.
+ * @param keep called with the token once the password is proven
+ * @throws ConfigError where the outbox is bound to another account; the token is stored for a
+ * profile of that account
+ */
+export async function signIn(
+  service: PasswordSignIn,
+  outbox: () => Promise<Outbox>,
+  keep: (token: string) => void,
+): Promise<Account> {
+  const send = withTimeout(service.answerTimeoutMs, service.send);
+  const session = openSession({
+    ...service,
+    send,
+    keeper: { read: () => undefined, write: () => {} },
+  });
+  const account = await fetchAccount({ ...service, session, send });
+  keep(await session.token());
+  const opened = await outbox();
+  const signer = { ...service, usesExternalToken: false };
+  // A password for another user than the profile's may be stored, but sending requires the
+  // profile's user.
+  if (readHeader(opened).account !== null || isUserOfProfile(opened, signer, account)) {
+    acceptAccount(opened, signer, account);
+    bindAndCheck(opened, account.identCely);
+  }
+  return account;
+}
+
+/**
+ * Binds the outbox to the account, and asks about finds that are like what comes with it.
+ * @throws ConfigError where it belongs to another account
+ */
+export function bindAndCheck(outbox: Outbox, account: string): void {
+  const united = bindAccount(outbox, account);
+  if (united.arrived.size > 0) checkEnteredFinds(outbox, united);
+}
+
+export const ROLE_WORDS: Readonly<Record<Role, Message>> = {
+  researcher: msg`researcher`,
+  archaeologist: msg`archaeologist`,
+  archivist: msg`archivist`,
+  administrator: msg`administrator`,
+};
+
+/**
+ * Requests the account of the token (A-USER-1).
+ * @throws AuthError, UnavailableError, ContractError
+ */
+export async function fetchAccount(
+  {
+    baseUrl,
+    session,
+    send,
+  }: { readonly baseUrl: string; readonly session: Session; readonly send: Exchange },
+  signal?: AbortSignal,
+): Promise<Account> {
+  const question = { ...makeUserInfoRequest(baseUrl), signal };
+  const ask = (token: string): Promise<HttpResponse> =>
+    requireAnswer(baseUrl, () => authorize(token, send)(question));
+  const token = await session.token(signal);
+  let response = await ask(token);
+  if (response.status === 401) response = await ask(await session.renew(token, signal));
+  if (response.status === 401 || response.status === 403) {
+    throw new AuthError(msg`${baseUrl} refuses this account.`, {
+      hint: msg`Run \`${cmd`pas login`}\`, or ask the operator of the service.`,
+    });
+  }
+  assertAvailable(baseUrl, response);
+  if (response.status !== 200) throw makeNoAccountError(baseUrl, msg`status ${response.status}`);
+  return parseAccount(baseUrl, response.body);
+}
+
+function parseAccount(baseUrl: string, body: Buffer): Account {
+  const { root, user } = parseUserInfo(baseUrl, body);
+  const getText = (name: string): string => getChildText(user, name) ?? '';
+  return {
+    identCely: getText('ident_cely'),
+    name: `${getText('jmeno')} ${getText('prijmeni')}`.trim(),
+    email: getText('email'),
+    organisation: getText('organizace'),
+    role: chooseRole(getChildren(user, 'skupina').map((group) => group.text)),
+    prefix: root.name,
+    namespace: root.namespace,
+  };
+}
+
+function parseUserInfo(
+  baseUrl: string,
+  body: Buffer,
+): { readonly root: XmlElement; readonly user: XmlElement } {
+  try {
+    const { root } = parseXml(body);
+    const user = getChild(root, 'uzivatel');
+    if (user !== undefined && getChildText(user, 'ident_cely') !== undefined) return { root, user };
+  } catch (thrown) {
+    if (!(thrown instanceof XmlSyntaxError)) throw thrown;
+    throw makeNoAccountError(baseUrl, msg`not XML`, thrown);
+  }
+  throw makeNoAccountError(baseUrl, msg`no user in it`);
+}
+
+function makeNoAccountError(baseUrl: string, what: Message, cause?: unknown): ContractError {
+  return new ContractError(
+    msg`${baseUrl} gave an unusable answer when pas asked for the account: ${what}.`,
+    {
+      cause,
+      hint: msg`Check base_url in the profile.`,
+    },
+  );
+}

@@ -1,0 +1,356 @@
+import { setImmediate as turn } from 'node:timers/promises';
+import { asServerMs, readClock } from '../base/clock.ts';
+import { DatabaseError, PasError } from '../base/errors.ts';
+import { type Message, msg } from '../base/message.ts';
+import { RETRY_POLICY } from '../base/retry-policy.ts';
+import { formatEntry } from '../flows/finds/entry-words.ts';
+import { LongPauseError } from '../http/exchange.ts';
+import type { Slot } from '../http/pacer.ts';
+import { type Claim, claim, recordAnswer, type Settlement } from '../outbox/claims.ts';
+import type { Entry, EntryId } from '../outbox/entry.ts';
+import {
+  countQueuedOfScope,
+  findEntryById,
+  findNextClaimable,
+  findNextScheduled,
+} from '../outbox/entry-queries.ts';
+import { makeDamagedError } from '../outbox/facts.ts';
+import { releaseClaims } from '../outbox/unite.ts';
+import type { Outcome } from '../pas-api/outcome.ts';
+import { buildRequest, MAX_DEPARTURE_MS, type SendResult, sendOnce } from './departure.ts';
+import { getContentKey } from './look.ts';
+import { isAbort, type PushContext, reportSettled } from './push-context.ts';
+import type { PushResult } from './push-result.ts';
+import { PushSession } from './push-session.ts';
+
+/**
+ * Sends all due entries: claims the oldest, waits for its slot, records the attempt, sends it, and
+ * settles it by its answer. Many requests are in flight at once, but one per record. The caller
+ * holds the push lock.
+ */
+export async function drainQueue(context: PushContext): Promise<PushResult> {
+  const { clock, outbox } = context;
+  const startedAt = clock.monotonicMs();
+  const session = new PushSession(context);
+  try {
+    await sendAll(session);
+  } finally {
+    // Also after an error: requests in flight are settled before the lock is released.
+    await Promise.allSettled([...session.flights.values()].map(({ done }) => done));
+  }
+  const { state, stopCause, ended } = session;
+  const leftOut = ended.filter((scope) => countQueuedOfScope(outbox, scope) > 0);
+  const elapsedMs = clock.monotonicMs() - startedAt;
+  return {
+    ...state.counts,
+    accepted: session.accepted.size,
+    elapsedMs,
+    nonConforming: [...state.nonConforming],
+    leftOut,
+    stopCause,
+  };
+}
+
+async function sendAll(session: PushSession): Promise<void> {
+  const { outbox, stop } = session.context;
+  for (;;) {
+    if (session.failure !== undefined) throw session.failure.thrown;
+    if (stop.aborted) session.stop({ kind: 'interrupted' });
+    const entry = session.mayStart
+      ? findNextClaimable(outbox, session.makeClaimableQuery())
+      : undefined;
+    if (entry === undefined) {
+      if (!(await waitForMore(session))) return;
+    } else if (!(await isHeld(session, entry))) await launch(session, entry);
+  }
+}
+
+/** Applies the gate to an entry. A failed search ends the push. */
+async function isHeld(session: PushSession, entry: Entry): Promise<boolean> {
+  try {
+    const held = (await session.context.holdBeforeDeparture?.(entry)) ?? false;
+    if (typeof held === 'object') session.stop(held);
+    return held !== false;
+  } catch (thrown) {
+    if (session.context.stop.aborted) return true;
+    if (!(thrown instanceof PasError) || thrown instanceof DatabaseError) throw thrown;
+    session.stop({ kind: 'unreachable', reason: thrown.says });
+    return true;
+  }
+}
+
+/**
+ * Waits until an answer arrives or an entry becomes due.
+ * @returns false when there is nothing to wait for
+ */
+async function waitForMore(session: PushSession): Promise<boolean> {
+  const { clock, outbox, stop } = session.context;
+  const { flights } = session;
+  const isStopping = session.stopCause !== undefined || session.isLimitReached;
+  const dueAt =
+    isStopping || !session.hasRoom
+      ? undefined
+      : findNextScheduled(outbox, session.makeClaimableQuery())?.notBeforeAt;
+  if (dueAt === undefined && flights.size === 0) return false;
+  const now = clock.now();
+  const untilMs = dueAt === undefined ? undefined : Math.max(dueAt, session.state.backoffUntil);
+  if (untilMs !== undefined && untilMs - now > RETRY_POLICY.push.maxWaitMs && flights.size === 0) {
+    session.stop({
+      kind: 'not-yet',
+      reason: explainWaiting(findNextScheduled(outbox, session.makeClaimableQuery())),
+      untilMs,
+    });
+    return false;
+  }
+  const waiting = new AbortController();
+  const timer =
+    untilMs === undefined
+      ? []
+      : [
+          waitUntilAborted(
+            clock.sleep(Math.max(1, untilMs - now), AbortSignal.any([waiting.signal, stop])),
+          ),
+        ];
+  await Promise.race([...[...flights.values()].map(({ done }) => done), ...timer]);
+  waiting.abort();
+  return true;
+}
+
+export function explainWaiting(entry: Entry | undefined): Message {
+  if (entry === undefined) return msg`the remaining entries must wait`;
+  const what = formatEntry(entry.kind, entry.localId ?? entry.identCely);
+  const reason = entry.reason ?? '';
+  return msg`the remaining entries must wait; ${what}: ${reason}`;
+}
+
+async function waitUntilAborted(wait: Promise<unknown>): Promise<void> {
+  try {
+    await wait;
+  } catch (thrown) {
+    if (!isAbort(thrown)) throw thrown;
+  }
+}
+
+/** Waits for the pace; undefined where the push ends first. */
+async function waitUnlessEnding<T>(session: PushSession, wait: Promise<T>): Promise<T | undefined> {
+  try {
+    return await wait;
+  } catch (thrown) {
+    if (thrown instanceof LongPauseError) {
+      session.stop({ kind: 'waiting', reason: thrown.reason, untilMs: thrown.untilMs });
+    } else if (!isAbort(thrown)) throw thrown;
+    return undefined;
+  }
+}
+
+/** Takes a slot for the entry and sends it, without waiting for the answer. */
+async function launch(session: PushSession, entry: Entry): Promise<void> {
+  const { context, halt } = session;
+  const { account, outbox, pace, settleMs } = context;
+  const pauseMs = (await waitUnlessEnding(session, pace.getWaitMs(halt))) ?? 0;
+  await waitUnlessEnding(session, pace.waitUntilNear(halt));
+  const token = await session.signIn(context.session.token(halt));
+  if (token === undefined || !session.mayStart) return;
+
+  const claimedOn = readClock(context.clock);
+  const claimed = claim(outbox, entry.id, (current) => {
+    // An entry that changed during the wait passes the gate again.
+    if (getContentKey(current) !== getContentKey(entry)) return undefined;
+    const { method, url } = buildRequest(context, current);
+    return {
+      method,
+      path: new URL(url).pathname,
+      account,
+      settleMs,
+      ...estimateDeparture(context, current),
+    };
+  });
+  if (claimed === undefined) {
+    assertNotClaimable(session, entry);
+    return;
+  }
+  const request = buildRequest(context, claimed.entry);
+  const slot = await sendOrRelease(session, claimed);
+  if (slot === undefined) return;
+  const pacedMs = pauseMs + slot.waitedMs;
+  session.count('requests');
+
+  const done = sendOnce(context, claimed.entry, request, token, slot, claimedOn)
+    .then((sent) => settleAttempt(session, claimed, sent, pacedMs))
+    .catch((thrown: unknown) => {
+      // No code may await this answer now, so the loop throws the error.
+      session.failure ??= { thrown };
+    })
+    .finally(() => session.endFlight(entry));
+  session.addFlight(claimed.entry, done);
+  // The request is sent in this turn of the event loop, before the queries for the next one can
+  // delay it.
+  await turn();
+}
+
+/**
+ * Asserts that an entry that could not be claimed is not found again, which would be an endless
+ * loop.
+ * @throws DatabaseError
+ */
+function assertNotClaimable(session: PushSession, entry: Entry): void {
+  const { outbox } = session.context;
+  const next = findNextClaimable(outbox, session.makeClaimableQuery());
+  if (next?.id === entry.id && getContentKey(next) === getContentKey(entry))
+    throw makeDamagedError(outbox.path, `entry ${entry.id}`);
+}
+
+/** Slowest expected upload, in bytes per millisecond. */
+const MIN_UPLOAD_RATE = 4;
+
+/**
+ * Returns the earliest departure of the request, and the latest end of its upload, by the server's
+ * clock.
+ */
+function estimateDeparture({ answerTimeoutMs, serverClock }: PushContext, entry: Entry) {
+  const now = serverClock.now();
+  const latest = serverClock.latest();
+  if (now === undefined || latest === undefined) return { fromMs: null, sentByMs: null };
+  const uploadMs = entry.kind === 'photo' ? entry.photograph.sizeBytes / MIN_UPLOAD_RATE : 0;
+  return {
+    fromMs: now,
+    sentByMs: asServerMs(latest + MAX_DEPARTURE_MS + answerTimeoutMs + uploadMs),
+  };
+}
+
+/**
+ * Takes the slot and sends. Releases an entry that cannot leave, since the push stops or the
+ * service asks for a pause.
+ */
+async function sendOrRelease(session: PushSession, claimed: Claim): Promise<Slot | undefined> {
+  const { outbox, pace } = session.context;
+  const endDeparture = session.startDeparture();
+  let slot: Slot | undefined;
+  let leaves = false;
+  try {
+    slot = await waitUnlessEnding(session, pace.acquireSoon(session.halt));
+    leaves = slot !== undefined && session.mayStart;
+  } finally {
+    if (!leaves) {
+      const reason = session.mayStart
+        ? msg`a pause began before it was sent`
+        : msg`stopped before it was sent`;
+      const back: Settlement = { state: 'queued', reason, notBeforeAt: 0 };
+      slot?.release();
+      endDeparture();
+      recordAnswer(outbox, claimed, back, { outcome: 'not-sent' });
+    }
+  }
+  return leaves && slot !== undefined ? withEnd(slot, endDeparture) : undefined;
+}
+
+function withEnd(slot: Slot, end: () => void): Slot {
+  const withEndCall = <T>(result: T): T => {
+    end();
+    return result;
+  };
+  return {
+    ...slot,
+    depart: () => withEndCall(slot.depart()),
+    release: () => withEndCall(slot.release()),
+  };
+}
+
+async function settleAttempt(
+  session: PushSession,
+  claimed: Claim,
+  sent: SendResult,
+  pacedMs: number,
+): Promise<void> {
+  const { entry } = claimed;
+  session.context.report({
+    type: 'attempt',
+    entry: entry.id,
+    kind: entry.kind,
+    find: entry.localId ?? entry.identCely,
+    status: sent.status ?? null,
+    ms: Math.round(sent.tookMs),
+    paced_ms: Math.round(pacedMs),
+  });
+  const decided = await session.decide(entry, {
+    ...sent,
+    outcome: checkIdentifier(session, entry, sent.outcome),
+  });
+  await session.waitUntilDeparted();
+  const settlement = checkSettled(session, entry, decided.settlement);
+  const endedAt = session.context.serverClock.latest();
+  recordAnswer(session.context.outbox, claimed, settlement, {
+    outcome: sent.outcome.kind,
+    endedAt,
+    status: sent.status,
+    serverDateAt: sent.serverDateAt,
+  });
+  const lost = settlement.state === 'accepted' ? releaseLost(session, entry, settlement) : [];
+  if (settlement.state === 'accepted' && lost.length === 0) session.accepted.add(entry.id);
+  if (settlement.state === 'refused') session.count('refused');
+  for (const { id } of lost.length === 0 ? [entry] : lost) reportSettledNow(session, id);
+  await session.applyAfter(entry, decided);
+}
+
+function reportSettledNow({ context }: PushSession, id: EntryId): void {
+  const entry = findEntryById(context.outbox, id);
+  if (entry !== undefined) reportSettled(context, entry);
+}
+
+/** Makes an import uncertain whose answer names a record that cannot be its own. */
+function checkIdentifier({ lost }: PushSession, entry: Entry, outcome: Outcome): Outcome {
+  const detail =
+    outcome.kind === 'accepted' ? identifierProblem(entry, outcome.identCely, lost) : undefined;
+  return detail === undefined ? outcome : { kind: 'uncertain', detail, outsideContract: false };
+}
+
+/**
+ * Repeats the check when the attempt is settled: the record may have been given to another find
+ * meanwhile.
+ */
+function checkSettled(session: PushSession, entry: Entry, settlement: Settlement): Settlement {
+  if (settlement.state !== 'accepted') return settlement;
+  const { identCely } = settlement;
+  const isLost =
+    entry.kind !== 'import' &&
+    findEntryById(session.context.outbox, entry.id)?.identCely !== entry.identCely;
+  return isLost
+    ? {
+        state: 'uncertain',
+        reason: msg`the service gave the record ${identCely} to another find while this was sent to it`,
+      }
+    : settlement;
+}
+
+/** A record of another project, or one that several finds were given, is no answer to this import. */
+function identifierProblem(
+  entry: Entry,
+  identCely: string,
+  lost: ReadonlySet<string>,
+): Message | undefined {
+  if (entry.kind !== 'import') return undefined;
+  if (lost.has(identCely))
+    return msg`the service answered with ${identCely}, which it gave to several finds`;
+  const { project } = entry;
+  // A temporary project (X-) may be renamed with its finds.
+  return project === null || project.startsWith('X-') || identCely.startsWith(`${project}-`)
+    ? undefined
+    : msg`the service answered with ${identCely}, which is not a record of ${project}`;
+}
+
+/**
+ * Takes a record from all finds that it was given to: the service lost one of them, or repeated an
+ * older answer.
+ * @returns those finds
+ */
+function releaseLost(
+  session: PushSession,
+  entry: Entry,
+  { identCely }: { readonly identCely: string },
+): readonly Entry[] {
+  const { outbox } = session.context;
+  const lost = entry.kind === 'import' ? releaseClaims(outbox, identCely) : [];
+  for (const { id } of lost) session.accepted.delete(id);
+  if (lost.length > 0) session.lost.add(identCely);
+  return lost;
+}

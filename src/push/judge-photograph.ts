@@ -1,0 +1,160 @@
+import { type Message, msg } from '../base/message.ts';
+import type { HarvestedFile, HarvestedFind, HistoryEntry } from '../find/harvested-find.ts';
+import {
+  explainTooEarly,
+  makeIndexBehindVerdict,
+  makeTimeUnknownVerdict,
+} from './judge-absence.ts';
+import {
+  type AttemptWindow,
+  type Basis,
+  CLOCK_MARGIN_MS,
+  isWithinWindow,
+  makeUndecided,
+  type Verdict,
+  type ViewTime,
+} from './verdict.ts';
+
+export type SettledPhoto = {
+  readonly fileName: string;
+  readonly sha512Hex: string;
+  readonly window: AttemptWindow;
+};
+export type UncertainPhoto = SettledPhoto & {
+  readonly entryId: number;
+  readonly identCely: string;
+};
+
+/** A record requested by identifier, and its last change; undefined where it is not visible. */
+export type RecordEvidence =
+  | { readonly find: HarvestedFind; readonly changedMs: number }
+  | undefined;
+
+/**
+ * Judges a photograph by the files of its record. An equal digest is proof; where the service
+ * removed GPS data and so changed the bytes, name, time and sender are compared.
+ * @param settled photographs of the same record that are known to exist, whose files belong to them
+ * @param uncertain all uncertain photographs of the record
+ */
+export function judgePhoto(
+  judged: UncertainPhoto,
+  uncertain: readonly UncertainPhoto[],
+  settled: readonly SettledPhoto[],
+  record: RecordEvidence,
+  view: ViewTime,
+): Verdict {
+  if (record === undefined)
+    return makeUndecided(
+      'record-not-shown',
+      msg`the harvest does not show ${judged.identCely} to this account`,
+      [],
+    );
+  const { find } = record;
+  const byDigest = find.files.find((file) => file.sha512Hex === judged.sha512Hex);
+  const isTaken =
+    byDigest !== undefined && settled.some((other) => other.sha512Hex === byDigest.sha512Hex);
+  if (byDigest !== undefined && !isTaken) {
+    return makeFoundVerdict(judged, 'same-digest', msg`${byDigest.name} has the same digest`, [
+      byDigest.name,
+    ]);
+  }
+  const owners = assignFiles(find.files, settled);
+  const free = find.files.filter((file) => !owners.has(file));
+  const mine = free.filter((file) => isStoredAs(judged, file));
+  const [only] = mine;
+  const names = mine.map(({ name }) => name);
+  const rivals = uncertain.filter((other) => mine.some((file) => isStoredAs(other, file)));
+  if (only !== undefined && mine.length === 1 && rivals.length === 1) {
+    const reason = msg`${only.name} was stored from a file of this name since the attempt, by this account`;
+    return makeFoundVerdict(judged, 'same-name-and-new', reason, names);
+  }
+  if (mine.length > 0)
+    return makeUndecided('several-files', msg`several files could be this photograph`, names);
+  const near = free.filter(
+    (file) =>
+      mayBeStoring(judged.window, file) && !uncertain.some((other) => isStoredAs(other, file)),
+  );
+  if (near.length > 0) {
+    return makeUndecided(
+      'other-name-and-new',
+      msg`a file that was stored at that time may be this photograph under another name`,
+      near.map(({ name }) => name),
+    );
+  }
+  const shown = new Set(owners.values());
+  const behind = settled.find(
+    (other) =>
+      (other.window.bounds?.untilMs ?? 0) >=
+        (judged.window.bounds?.fromMs ?? 0) - CLOCK_MARGIN_MS && !shown.has(other),
+  );
+  if (behind !== undefined) return makeIndexBehindVerdict(behind.fileName);
+  return (
+    explainTooEarly(judged.window, view, record.changedMs) ?? {
+      kind: 'absent',
+      basis: 'not-among-those-shown',
+      reason: msg`the harvest shows the files of ${judged.identCely}, and this is not one of them`,
+      candidates: [],
+    }
+  );
+}
+
+function makeFoundVerdict(
+  judged: UncertainPhoto,
+  basis: Basis,
+  reason: Message,
+  candidates: readonly string[],
+): Verdict {
+  if (judged.window.bounds === undefined) return makeTimeUnknownVerdict(candidates);
+  return { kind: 'found', identCely: judged.identCely, basis, reason, candidates };
+}
+
+/**
+ * Assigns one file to each settled photograph: by digest, else by name and nearest time. Cameras
+ * reuse names, and clocks agree only roughly, so a photograph may also fit the file of the next
+ * one.
+ */
+export function assignFiles(
+  files: readonly HarvestedFile[],
+  settled: readonly SettledPhoto[],
+): ReadonlyMap<HarvestedFile, SettledPhoto> {
+  const owners = new Map<HarvestedFile, SettledPhoto>();
+  const byDigest = new Map(files.map((file) => [file.sha512Hex, file]));
+  const changed = settled.filter((photo) => {
+    const file = byDigest.get(photo.sha512Hex);
+    if (file !== undefined) owners.set(file, photo);
+    return file === undefined;
+  });
+  for (const photo of changed) {
+    const fitting = files.filter((file) => !owners.has(file) && isStoredAs(photo, file));
+    const nearest = fitting
+      .toSorted(
+        (one, other) => getDistanceMs(photo.window, one) - getDistanceMs(photo.window, other),
+      )
+      .at(0);
+    if (nearest !== undefined) owners.set(nearest, photo);
+  }
+  return owners;
+}
+
+/** Returns the milliseconds between a file's upload and the bounds of the attempts. */
+function getDistanceMs({ bounds }: AttemptWindow, file: HarvestedFile): number {
+  const atMs = Date.parse(findStoring(file)?.at ?? '');
+  return bounds === undefined || Number.isNaN(atMs)
+    ? 0
+    : Math.max(0, bounds.fromMs - atMs, atMs - bounds.untilMs);
+}
+
+function isStoredAs(photo: SettledPhoto, file: HarvestedFile): boolean {
+  if (file.sha512Hex === photo.sha512Hex) return true;
+  return findStoring(file)?.note === photo.fileName && mayBeStoring(photo.window, file);
+}
+
+/** Tells if one of the accounts uploaded it in the window. */
+function mayBeStoring(window: AttemptWindow, file: HarvestedFile): boolean {
+  const stored = findStoring(file);
+  return stored !== undefined && isWithinWindow(window, stored);
+}
+
+function findStoring(file: HarvestedFile): HistoryEntry | undefined {
+  return file.history.find(({ type }) => type === 'SBR0');
+}

@@ -1,0 +1,457 @@
+import { setImmediate as turn } from 'node:timers/promises';
+import { groupBy } from '../base/group-by.ts';
+import type { FindElements } from '../find/fields.ts';
+import type { HarvestedFind } from '../find/harvested-find.ts';
+import {
+  type Comparable,
+  createFindIndex,
+  type FindIndex,
+  makeComparable,
+  matchFinds,
+} from '../find/match-finds.ts';
+import {
+  type HarvestedFinds,
+  harvestFinds,
+  type ListedFind,
+} from '../flows/harvest/harvest-finds.ts';
+import { computeOverlapMs } from '../flows/harvest/service-lists.ts';
+import type { Entry, EntryId, NumberEntry, PhotoEntry } from '../outbox/entry.ts';
+import { foldEntry } from '../outbox/entry-facts.ts';
+import {
+  findImportOfFind,
+  findImportOfRecord,
+  listEntriesInState,
+  listEntriesOfRecord,
+  listHeldEntries,
+  listQueuedEntries,
+  storeQuestion,
+} from '../outbox/entry-queries.ts';
+import { unpackAttempt } from '../outbox/facts.ts';
+import { parseIntent } from '../outbox/intents.ts';
+import { type Outbox, readHeader, updateHeader } from '../outbox/open-outbox.ts';
+import { listQueuedHeads } from '../outbox/overview.ts';
+import { getLastSearchAt, hasOtherWriters } from '../outbox/searches.ts';
+import { findById } from '../outbox/stored-finds.ts';
+import { findNamesake } from '../outbox/unite.ts';
+import { type LookupContext, listFindsOfOthers, parseSentElements } from './evidence.ts';
+import { type Candidate, type Knowledge, mayLeave, NOTHING_KNOWN } from './gate.ts';
+import { findCreation, mayBeCreation } from './judge-import.ts';
+import { fetchCurrentRecord, findShownNumber, listNumbersFromHere } from './judge-number.ts';
+import {
+  findEqualFiles,
+  findUnexplainedFiles,
+  type IsUnexplained,
+  keepUnexplained,
+  readUnexplained,
+  recordSearches,
+} from './unexplained-records.ts';
+import { type AttemptWindow, getAttemptWindow } from './verdict.ts';
+
+export type GateContext = {
+  readonly outbox: Outbox;
+  /** The service's identifier of the sending account. */
+  readonly account: string;
+  /**
+   * Access to the harvest; undefined where the account has none, or the user chose not to search.
+   */
+  readonly lookup: LookupContext | undefined;
+  /**
+   * Time in milliseconds before the oldest unsent entry at which the first search of a project
+   * begins.
+   */
+  readonly lookBackMs: number;
+  /** Undefined where no answer has come yet. */
+  readonly serverNowMs: number | undefined;
+  readonly stop: AbortSignal;
+  /**
+   * Content of each entry when the gate checked it, by row: a new or changed entry is checked again
+   * before it is sent.
+   */
+  readonly judged: Map<EntryId, string>;
+};
+
+const DAY_MS = 24 * 3600 * 1000;
+/** Entries per transaction. Between them, signals are handled and other processes can write. */
+const SLICE = 50;
+
+/**
+ * Holds entries with an open question, and releases those without. One harvest covers all projects;
+ * the time is linear in records plus entries.
+ * @returns the held entries
+ * @throws as {@link harvestFinds}; the reason of the signal
+ */
+export async function holdEntriesWithQuestions(context: GateContext): Promise<Entry[]> {
+  const { outbox, lookup, stop } = context;
+  const waiting = listQueuedWithProject(outbox);
+  if (waiting.length === 0) return [];
+  const fromMs = lookup === undefined ? 0 : computeSearchStart(context, lookup, waiting);
+  const harvest = lookup === undefined ? undefined : await harvestFinds(lookup, fromMs);
+  const result = await indexSearchResult(context, harvest);
+  const projects = new Set(waiting.map(({ project }) => project));
+  // Entries queued meanwhile are checked as well, if their project was searched.
+  const searched = listQueuedWithProject(outbox).filter(({ project }) => projects.has(project));
+  await runInSlices(searched, stop, (slice) =>
+    outbox.change(() => {
+      const queued = listQueuedEntries(
+        outbox,
+        slice.map(({ id }) => id),
+      );
+      const files = findEqualFiles(outbox, queued, result.withFiles);
+      for (const entry of queued) {
+        askOrRelease(outbox, entry, gatherKnowledge(context, entry, result, files), harvest);
+        context.judged.set(entry.id, getContentKey(entry));
+      }
+    }),
+  );
+  const held = listHeldEntries(outbox);
+  if (lookup !== undefined && harvest !== undefined) {
+    const beganMs = fromMs + computeOverlapMs(lookup.indexAllowanceMs) + lookup.indexAllowanceMs;
+    outbox.change(() =>
+      recordSearches(outbox, projects, held, { beganMs, endedMs: harvest.beganMs }),
+    );
+  } else if (readHeader(outbox).mustLook) {
+    // The questions stay until an answer or a search settles them.
+    outbox.change(() => updateHeader(outbox, { mustLook: false }));
+  }
+  return held;
+}
+
+async function runInSlices<T>(
+  items: readonly T[],
+  stop: AbortSignal,
+  work: (slice: readonly T[]) => void,
+): Promise<void> {
+  for (let at = 0; at < items.length; at += SLICE) {
+    stop.throwIfAborted();
+    work(items.slice(at, at + SLICE));
+    await turn();
+  }
+}
+
+/** Returns a text that changes with the content that the entry sends. */
+export function getContentKey(entry: Entry): string {
+  return entry.kind === 'photo' ? `${entry.intent} ${entry.photograph.name}` : entry.intent;
+}
+
+/** Questions that came with a command or a union: only an answer or a change ends them. */
+const ASKED_BEFORE: readonly string[] = ['alike-here', 'edited-twice'];
+/** Questions that need no search of the service. */
+const FROM_HERE: readonly string[] = ['attempted-elsewhere', 'local-id-in-use', 'two-records'];
+
+function askOrRelease(
+  outbox: Outbox,
+  entry: Entry,
+  knowledge: Knowledge,
+  harvest: HarvestedFinds | undefined,
+): void {
+  const basis = entry.held?.basis;
+  if (
+    basis !== undefined &&
+    (ASKED_BEFORE.includes(basis) || (harvest === undefined && !FROM_HERE.includes(basis)))
+  )
+    return;
+  const departure = mayLeave(entry, knowledge);
+  if (departure.kind === 'ask') storeQuestion(outbox, entry.id, departure.held);
+  // A record that has not changed since still has the number of the question.
+  else if (basis === 'number-changed' && harvest?.lookups.has(entry.identCely ?? '') !== true)
+    return;
+  else if (entry.held !== null) storeQuestion(outbox, entry.id, null);
+}
+
+/** A queued entry with the project of its find; empty where the find has no record yet. */
+type QueuedInProject = {
+  readonly id: EntryId;
+  readonly project: string;
+  readonly createdAt: number;
+};
+
+function listQueuedWithProject(outbox: Outbox): QueuedInProject[] {
+  return listQueuedHeads(outbox).map(({ id, project, identCely, createdAt }) => ({
+    id,
+    createdAt,
+    project: project ?? getProjectOfRecord(identCely ?? ''),
+  }));
+}
+
+function getProjectOfRecord(identCely: string): string {
+  return identCely.replace(/-N\d+$/, '');
+}
+
+/**
+ * Returns the begin of the search: the last complete search of each project, less overlap and index
+ * allowance; for the first one, `lookBackMs` before the oldest unsent entry. At most a day before
+ * the server's now, since the wall clock may be wrong.
+ */
+function computeSearchStart(
+  { outbox, lookBackMs, serverNowMs }: GateContext,
+  lookup: LookupContext,
+  waiting: readonly QueuedInProject[],
+): number {
+  const mustLook =
+    readHeader(outbox).mustLook ||
+    listHeldEntries(outbox).some(({ held }) => held?.basis === 'not-searched');
+  const begins = [...groupBy(waiting, ({ project }) => project)].map(([project, places]) => {
+    const last = mustLook ? undefined : getLastSearchAt(outbox, project);
+    if (last !== undefined)
+      return last - computeOverlapMs(lookup.indexAllowanceMs) - lookup.indexAllowanceMs;
+    return (
+      places.reduce(
+        (oldest, { createdAt }) => Math.min(oldest, createdAt),
+        Number.POSITIVE_INFINITY,
+      ) - lookBackMs
+    );
+  });
+  return Math.min(...begins, (serverNowMs ?? outbox.clock.now()) - DAY_MS);
+}
+
+/** Result of a search, indexed for the comparison with entries. */
+type SearchResult = {
+  readonly lookups: HarvestedFinds['lookups'];
+  /** Shown records, and those of earlier searches with files that no fact explains. */
+  readonly withFiles: ReadonlyMap<string, HarvestedFind>;
+  /** Records of this account that no fact explains. */
+  readonly records: FindIndex<HarvestedFind>;
+  /** Finds that were attempted from this machine, and are not in this outbox. */
+  readonly attempted: FindIndex<string>;
+  /** Listed records that are not shown and that no fact explains, by project. */
+  readonly hidden: ReadonlyMap<string, readonly string[]>;
+  /** Imports of unknown outcome, or under way. */
+  readonly uncertain: readonly UncertainImport[];
+  readonly isUnsearched: boolean;
+};
+
+type UncertainImport = { readonly find: Comparable; readonly window: AttemptWindow };
+
+async function indexSearchResult(
+  { outbox, account, lookup, stop }: GateContext,
+  harvest: HarvestedFinds | undefined,
+): Promise<SearchResult> {
+  const shown = harvest === undefined ? [] : listShownFinds(harvest);
+  const isUnexplained: IsUnexplained = (identCely, listed) =>
+    listed.kind === 'shown'
+      ? isUnexplainedCreation(outbox, account, listed.record) ||
+        findUnexplainedFiles(outbox, listed.record).length > 0
+      : listed.kind === 'withheld' &&
+        lookup?.harvester !== account &&
+        findImportOfRecord(outbox, identCely) === undefined;
+  await runInSlices([...(harvest?.lookups ?? [])], stop, (slice) =>
+    keepUnexplained(outbox, slice, isUnexplained),
+  );
+  const seen = harvest === undefined ? { records: [], hidden: [] } : readUnexplained(outbox);
+  const records = createFindIndex<HarvestedFind>();
+  await runInSlices(seen.records, stop, (slice) => {
+    for (const find of slice)
+      if (isUnexplainedCreation(outbox, account, find))
+        records.add(makeComparable(find.elements, undefined, find.protectedWithheld), find);
+  });
+  return {
+    lookups: harvest?.lookups ?? new Map(),
+    withFiles: new Map([...seen.records, ...shown].map((find) => [find.identCely, find])),
+    records,
+    attempted: indexAttempted(outbox),
+    hidden: lookup?.harvester === account ? new Map() : listHiddenRecords(outbox, seen.hidden),
+    uncertain: listUncertainImports(outbox),
+    isUnsearched: harvest === undefined && readHeader(outbox).mustLook,
+  };
+}
+
+/** Tells if this account made a record that no fact explains. */
+function isUnexplainedCreation(outbox: Outbox, account: string, find: HarvestedFind): boolean {
+  return (
+    findCreation(find)?.user === account && findImportOfRecord(outbox, find.identCely) === undefined
+  );
+}
+
+/** Indexes the finds that only the ledger has, with the names of their records or local ids. */
+function indexAttempted(outbox: Outbox): FindIndex<string> {
+  const index = createFindIndex<string>();
+  for (const { attempt, records } of listFindsOfOthers(outbox)) {
+    const intent = parseIntent('import', attempt.subject, unpackAttempt(attempt).content.intent);
+    if (intent.kind !== 'import') continue;
+    const localId = attempt.body.localId ?? '';
+    index.add(makeComparable(intent.elements, localId), records[0] ?? localId);
+  }
+  return index;
+}
+
+function listUncertainImports(outbox: Outbox): UncertainImport[] {
+  return [
+    ...listEntriesInState(outbox, 'uncertain'),
+    ...listEntriesInState(outbox, 'sending'),
+  ].flatMap((entry) => {
+    const sent = entry.kind === 'import' ? parseSentElements(outbox, entry) : undefined;
+    return sent === undefined
+      ? []
+      : [{ find: makeComparable(sent), window: getAttemptWindow(outbox, entry) }];
+  });
+}
+
+function gatherKnowledge(
+  { outbox }: Pick<GateContext, 'outbox'>,
+  entry: Entry,
+  result: SearchResult,
+  files: ReadonlyMap<string, readonly string[]>,
+): Knowledge {
+  const find = entry.findId === null ? undefined : findById(outbox, entry.findId);
+  const comparable =
+    find === undefined || entry.kind !== 'import'
+      ? undefined
+      : makeComparable(find.elements as FindElements, find.localId);
+  const listed = result.lookups.get(entry.identCely ?? '');
+  const own = gatherOwnKnowledge(outbox, entry);
+  return {
+    ...own,
+    attempted: comparable === undefined ? [] : listMatches(comparable, result.attempted, true),
+    unexplained: comparable === undefined ? [] : listEqualRecords(comparable, result),
+    hidden: entry.kind === 'import' ? (result.hidden.get(entry.project ?? '') ?? []) : [],
+    isUnsearched: result.isUnsearched,
+    files: [...own.files, ...(files.get(entry.key) ?? [])],
+    // The number is requested again right before it is sent.
+    shownNumber: findNumberShown(outbox, entry, listed),
+    isRecordOfOthers: listed?.kind === 'shown' && isOfOthers(outbox, entry, listed.record),
+  };
+}
+
+/** Returns what was sent to the record under another subject and has the same bytes. */
+function listSamePhotographs(
+  outbox: Outbox,
+  { identCely, subject, photograph }: PhotoEntry,
+): string[] {
+  if (identCely === null) return [];
+  const getOriginal = (of: PhotoEntry['photograph']) => of.originalSha512 ?? of.sha512;
+  return listEntriesOfRecord(outbox, identCely).flatMap((other) =>
+    other.kind === 'photo' &&
+    other.subject !== subject &&
+    (other.state === 'accepted' || other.unknownAttempts > 0) &&
+    getOriginal(other.photograph).equals(getOriginal(photograph))
+      ? [other.photograph.name]
+      : [],
+  );
+}
+
+/** Collects what this outbox alone knows. */
+function gatherOwnKnowledge(outbox: Outbox, entry: Entry): Knowledge {
+  const find = entry.findId === null ? undefined : findById(outbox, entry.findId);
+  const ofImport = find === undefined ? undefined : findImportOfFind(outbox, find.id);
+  const namesake = find === undefined ? undefined : findNamesake(outbox, find);
+  return {
+    ...NOTHING_KNOWN,
+    records: ofImport === undefined ? [] : foldEntry(outbox, ofImport).records,
+    namesakes:
+      namesake === undefined || entry.attempts > 0
+        ? []
+        : [{ name: namesake.localId, matched: 'near' }],
+    files: entry.kind === 'photo' ? listSamePhotographs(outbox, entry) : [],
+    ownNumbers: entry.kind === 'number' ? listNumbersFromHere(outbox, entry) : new Set(),
+    rejected: foldEntry(outbox, entry).rejected,
+  };
+}
+
+/**
+ * Returns what a find may be already.
+ * @param asksById an equal local id is a question as well
+ */
+function listMatches(
+  find: Comparable,
+  index: FindIndex<string>,
+  asksById: boolean,
+): readonly Candidate[] {
+  return index.list(find).flatMap(({ find: other, item }): Candidate[] => {
+    const matched = matchFinds(find, other);
+    if (matched !== 'other') return [{ name: item, matched }];
+    const isOneId = find.localId !== undefined && find.localId === other.localId;
+    return asksById && isOneId ? [{ name: item, matched: 'near' }] : [];
+  });
+}
+
+/** Returns unexplained records, without those that an uncertain import may have made. */
+function listEqualRecords(
+  find: Comparable,
+  { records, uncertain }: SearchResult,
+): readonly Candidate[] {
+  const matching = records.list(find).flatMap(({ find: other, item }) => {
+    const matched = matchFinds(find, other);
+    return matched === 'other' ? [] : [{ other, item, matched }];
+  });
+  const isExplained = ({ other, item }: (typeof matching)[number]): boolean =>
+    uncertain.some(
+      ({ find: sent, window }) => matchFinds(sent, other) === 'same' && mayBeCreation(window, item),
+    );
+  const explained = matching.filter(isExplained);
+  const open =
+    explained.length > uncertain.length ? matching : matching.filter((each) => !isExplained(each));
+  return open.map(({ item, matched }) => ({ name: item.identCely, matched }));
+}
+
+function findNumberShown(
+  outbox: Outbox,
+  { kind }: Entry,
+  listed: ListedFind | undefined,
+): string | undefined {
+  return kind === 'number' && listed?.kind === 'shown'
+    ? findShownNumber(outbox, { find: listed.record, changedMs: listed.datestampMs })
+    : undefined;
+}
+
+/** Tells if a record that our import made was made by another account, or at another time. */
+function isOfOthers(outbox: Outbox, entry: Entry, record: HarvestedFind): boolean {
+  if (entry.kind === 'import' || entry.findId === null) return false;
+  const ofImport = findImportOfFind(outbox, entry.findId);
+  if (ofImport === undefined || ofImport.attempts === 0) return false;
+  const window = getAttemptWindow(outbox, ofImport);
+  return (
+    window.bounds !== undefined &&
+    findCreation(record) !== undefined &&
+    !mayBeCreation(window, record)
+  );
+}
+
+function listShownFinds({ lookups }: HarvestedFinds): HarvestedFind[] {
+  return [...lookups.values()].flatMap((lookup) =>
+    lookup.kind === 'shown' ? [lookup.record] : [],
+  );
+}
+
+/** Returns, by project, listed records that are not shown and that no fact explains. */
+function listHiddenRecords(
+  outbox: Outbox,
+  listed: readonly string[],
+): Map<string, readonly string[]> {
+  const hidden = listed.filter((identCely) => findImportOfRecord(outbox, identCely) === undefined);
+  const byProject = groupBy(hidden, getProjectOfRecord);
+  return new Map([...byProject].filter(([project]) => !hasOtherWriters(outbox, project)));
+}
+
+/**
+ * Checks an entry right before it is sent: after a change, the service is searched again. The
+ * number of a record is always requested again, to keep the time between check and request short.
+ * @returns true if the entry must not be sent now
+ * @throws as {@link holdEntriesWithQuestions}
+ */
+export async function holdBeforeDeparture(context: GateContext, entry: Entry): Promise<boolean> {
+  if (context.judged.get(entry.id) !== getContentKey(entry)) {
+    await holdEntriesWithQuestions(context);
+    return true;
+  }
+  return entry.kind === 'number' && (await holdChangedNumber(context, entry));
+}
+
+async function holdChangedNumber(context: GateContext, entry: NumberEntry): Promise<boolean> {
+  const { outbox, lookup } = context;
+  if (lookup === undefined || entry.identCely === null) return false;
+  const record = await fetchCurrentRecord(lookup, entry.identCely);
+  if (record === undefined) return false;
+  const departure = mayLeave(entry, {
+    ...gatherOwnKnowledge(outbox, entry),
+    shownNumber: findShownNumber(outbox, record),
+    isRecordOfOthers: isOfOthers(outbox, entry, record.find),
+  });
+  if (departure.kind === 'leave') return false;
+  outbox.change(() => {
+    const [now] = listQueuedEntries(outbox, [entry.id]);
+    // An entry that was changed meanwhile is checked again.
+    if (now !== undefined && getContentKey(now) === getContentKey(entry))
+      storeQuestion(outbox, entry.id, departure.held);
+  });
+  return true;
+}

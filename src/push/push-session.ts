@@ -1,0 +1,291 @@
+import { setMaxListeners } from 'node:events';
+import { PasError } from '../base/errors.ts';
+import { msg } from '../base/message.ts';
+import { RETRY_POLICY } from '../base/retry-policy.ts';
+import { countAttemptsInARow, countConsecutiveFailures } from '../outbox/attempts.ts';
+import type { Entry } from '../outbox/entry.ts';
+import { listAttempts } from '../outbox/entry-facts.ts';
+import {
+  type ClaimableQuery,
+  countQueuedOfScope,
+  getProject,
+  listEntriesInState,
+} from '../outbox/entry-queries.ts';
+import type { Outcome } from '../pas-api/outcome.ts';
+import { probeAccess } from './access.ts';
+import type { SendResult } from './departure.ts';
+import {
+  type AttemptFacts,
+  type Decision,
+  type Effect,
+  INITIAL_STATE,
+  type PushContext,
+  type PushCounts,
+  type PushState,
+  type StopCause,
+} from './push-context.ts';
+import { isSameScope, listEnded, type RefusalRow } from './refusals.ts';
+import { settle } from './settle.ts';
+
+type Flight = {
+  readonly entry: Entry;
+  readonly done: Promise<void>;
+};
+
+const MAX_COMMIT_DELAY_MS = 100;
+const AFTER_DEPARTURE_MS = 5;
+
+/** One push: its state, the requests in flight, and the effects of its decisions. */
+export class PushSession {
+  readonly context: PushContext;
+  /** Aborted when the push is stopped, or has a cause to end. */
+  readonly halt: AbortSignal;
+  readonly flights = new Map<number, Flight>();
+  /**
+   * Entries that the service accepted, without those whose record it has given to another find
+   * since.
+   */
+  readonly accepted = new Set<number>();
+  /** Records that the service gave to several finds. */
+  readonly lost = new Set<string>();
+  /** Error while an answer was recorded: no request follows, and the push throws it. */
+  failure: { readonly thrown: unknown } | undefined;
+  readonly #ending = new AbortController();
+  /** Imports that were in flight beside another one of their project. */
+  readonly #besideImport = new Set<number>();
+  readonly #reported: RefusalRow[] = [];
+  #state: PushState = INITIAL_STATE;
+  #stopCause: StopCause | undefined;
+  #departing: Promise<void> | undefined;
+
+  constructor(context: PushContext) {
+    this.context = context;
+    this.halt = AbortSignal.any([context.stop, this.#ending.signal]);
+    // One listener per request in flight, so a high number is no leak.
+    setMaxListeners(0, this.halt);
+  }
+
+  get state(): PushState {
+    return this.#state;
+  }
+
+  get stopCause(): StopCause | undefined {
+    return this.#stopCause;
+  }
+
+  /** Ends all waits before a request. Only the first cause is stored. */
+  stop(cause: StopCause): void {
+    if (this.#stopCause !== undefined) return;
+    this.#stopCause = cause;
+    this.#ending.abort();
+  }
+
+  count(which: keyof PushCounts, by = 1): void {
+    const { counts } = this.#state;
+    this.#state = { ...this.#state, counts: { ...counts, [which]: counts[which] + by } };
+  }
+
+  /** Kinds and projects that are ended for this push. */
+  get ended(): readonly RefusalRow[] {
+    return listEnded(this.#state.refusals);
+  }
+
+  /** Until the service has accepted one, one request at a time is in flight. */
+  get hasRoom(): boolean {
+    return this.flights.size < (this.#state.accessProven ? this.context.maxInFlight : 1);
+  }
+
+  get isLimitReached(): boolean {
+    return this.context.limit !== undefined && this.#state.counts.requests >= this.context.limit;
+  }
+
+  get mayStart(): boolean {
+    return (
+      !this.halt.aborted &&
+      this.failure === undefined &&
+      this.hasRoom &&
+      !this.isLimitReached &&
+      this.context.clock.now() >= this.#state.backoffUntil
+    );
+  }
+
+  /** Makes the query for entries that may be sent beside the requests in flight. */
+  makeClaimableQuery(): ClaimableQuery {
+    const { kinds, recordKeys } = this.context;
+    const flights = [...this.flights.values()];
+    const suspected = this.#state.refusals.filter((row) =>
+      flights.some(({ entry }) =>
+        isSameScope(row, { kind: entry.kind, project: getProject(entry) }),
+      ),
+    );
+    return {
+      kinds,
+      recordKeys,
+      busyRecords: flights.flatMap(({ entry: { recordKey, identCely } }) =>
+        identCely === null ? [recordKey] : [recordKey, identCely],
+      ),
+      closed: [...this.ended, ...suspected].map(({ kind, project }) => ({ kind, project })),
+    };
+  }
+
+  /** Registers a request in flight until `done`, and marks imports that share their project. */
+  addFlight(entry: Entry, done: Promise<void>): void {
+    for (const other of this.#listFlightsBeside(entry))
+      this.#besideImport.add(entry.id).add(other.id);
+    this.flights.set(entry.id, { entry, done });
+  }
+
+  /**
+   * Marks that a request is about to be sent.
+   * @returns a function that ends the mark
+   */
+  startDeparture(): () => void {
+    let endDeparture = (): void => {};
+    const departing = new Promise<void>((resolve) => {
+      endDeparture = () => {
+        if (this.#departing === departing) this.#departing = undefined;
+        resolve();
+      };
+    });
+    this.#departing = departing;
+    return endDeparture;
+  }
+
+  /**
+   * Waits while a request is about to be sent, which a commit would delay; at most {@link
+   * MAX_COMMIT_DELAY_MS}.
+   */
+  async waitUntilDeparted(): Promise<void> {
+    if (this.#departing === undefined) return;
+    const waiting = new AbortController();
+    const limit = this.context.clock
+      .sleep(MAX_COMMIT_DELAY_MS, waiting.signal)
+      .catch(() => undefined);
+    await Promise.race([this.#departing, limit]);
+    waiting.abort();
+    // A server on the same processor can receive the request before the commit takes the processor.
+    await this.context.clock.sleep(AFTER_DEPARTURE_MS);
+  }
+
+  endFlight(entry: Entry): void {
+    this.flights.delete(entry.id);
+    this.#besideImport.delete(entry.id);
+  }
+
+  /** Decides an attempt, and runs its effects except those that follow its settlement. */
+  async decide(entry: Entry, sent: SendResult): Promise<Decision> {
+    const decision = this.decideOnce(entry, sent);
+    if (!decision.effects.some(({ type }) => type === 'probe-access')) return decision;
+    const access = await probeAccess({ ...this.context, stop: this.halt }, sent.token);
+    return this.decideOnce(entry, sent, access);
+  }
+
+  decideOnce(entry: Entry, sent: SendResult, access?: Outcome): Decision {
+    const decision = settle(this.#state, this.#collectFacts(entry, sent, access));
+    this.#state = decision.state;
+    for (const effect of decision.effects) this.#apply(effect);
+    return decision;
+  }
+
+  /** Runs the effects that follow the settlement of an attempt. */
+  async applyAfter(entry: Entry, { effects }: Decision): Promise<void> {
+    this.#reportEnded();
+    for (const effect of effects)
+      if (effect.type === 'renew-token') await this.#renewToken(entry, effect.refused);
+  }
+
+  /**
+   * Returns the token; undefined where the push ends without one.
+   * @throws PasError, with the remedy, before the first request
+   */
+  async signIn(asked: Promise<string>): Promise<string | undefined> {
+    try {
+      return await asked;
+    } catch (thrown) {
+      if (this.halt.aborted) return undefined;
+      if (!(thrown instanceof PasError) || this.#state.counts.requests === 0) throw thrown;
+      this.stop({
+        kind: thrown.exitReason === 'notAllowed' ? 'not-allowed' : 'unreachable',
+        reason: thrown.says,
+      });
+      return undefined;
+    }
+  }
+
+  #collectFacts(entry: Entry, sent: SendResult, access?: Outcome): AttemptFacts {
+    const { clock, outbox } = this.context;
+    const attempts = listAttempts(outbox, entry);
+    return {
+      entry,
+      access,
+      outcome: sent.outcome,
+      status: sent.status,
+      token: sent.token,
+      departedAt: sent.departedAt,
+      now: clock.now(),
+      failuresBefore: countConsecutiveFailures(attempts),
+      collisionsBefore: countAttemptsInARow(attempts, 'refused-unspecified'),
+      besideImport:
+        this.#besideImport.has(entry.id) ||
+        (sent.outcome.kind === 'refused-unspecified' && this.#isBesideUnknown(entry)),
+    };
+  }
+
+  #listFlightsBeside(entry: Entry): Entry[] {
+    return [...this.flights.values()].flatMap(({ entry: other }) =>
+      entry.kind === 'import' &&
+      other.kind === 'import' &&
+      other.id !== entry.id &&
+      other.project === entry.project
+        ? [other]
+        : [],
+    );
+  }
+
+  /** Renews an expired token; the refused request had no effect and is requeued. */
+  async #renewToken(entry: Entry, refused: string): Promise<void> {
+    const { outbox, session } = this.context;
+    const next = await this.signIn(session.renew(refused, this.halt));
+    if (
+      next !== refused &&
+      countAttemptsInARow(listAttempts(outbox, entry), 'unauthorised') <=
+        RETRY_POLICY.token.maxRenewals
+    )
+      return;
+    this.stop({ kind: 'not-allowed', reason: msg`the service refuses the token that it issued` });
+  }
+
+  /**
+   * Tells if the service may still work on an import of the project without an answer, such as one
+   * of a killed push.
+   */
+  #isBesideUnknown(entry: Entry): boolean {
+    return listEntriesInState(this.context.outbox, 'uncertain').some(
+      (other) =>
+        other.kind === 'import' && entry.kind === 'import' && other.project === entry.project,
+    );
+  }
+
+  /** Runs an effect, unless it is asynchronous. */
+  #apply(effect: Effect): void {
+    const { clock, pace } = this.context;
+    // An interrupt by the user is reported before other causes.
+    if (effect.type === 'stop' && !this.halt.aborted) this.stop(effect.cause);
+    if (effect.type !== 'slow-down') return;
+    const { departedAt, retryAfterMs, stopReason: reason } = effect;
+    const pauseMs = pace.backOff(departedAt, retryAfterMs);
+    if (reason !== undefined && !this.halt.aborted)
+      this.stop({ kind: 'waiting', reason, untilMs: clock.now() + pauseMs });
+  }
+
+  /** Reports each kind and project once that the push ends. */
+  #reportEnded(): void {
+    for (const row of this.ended) {
+      if (this.#reported.some((other) => isSameScope(row, other))) continue;
+      this.#reported.push(row);
+      const { kind, project, status, reason, records: refused } = row;
+      const count = countQueuedOfScope(this.context.outbox, { kind, project });
+      this.context.report({ type: 'left_out', kind, project, status, reason, count, refused });
+    }
+  }
+}

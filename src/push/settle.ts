@@ -1,0 +1,367 @@
+import { asWallMs, type WallMs } from '../base/clock.ts';
+import { type Issue, makeErrorIssue } from '../base/issue.ts';
+import { cmd, type Message, msg } from '../base/message.ts';
+import { OUTCOMES } from '../base/outcomes.ts';
+import {
+  computeConnectionBackoffMs,
+  computeEntryBackoffMs,
+  RETRY_POLICY,
+  slowBackoffMs,
+} from '../base/retry-policy.ts';
+import { findNumberProblem } from '../find/value-rules.ts';
+import type { Settlement } from '../outbox/claims.ts';
+import type { Entry } from '../outbox/entry.ts';
+import { getProject } from '../outbox/entry-queries.ts';
+import type { ServerFinding } from '../pas-api/error-body.ts';
+import type { Outcome } from '../pas-api/outcome.ts';
+import { findStopCauseOfProbe } from './access.ts';
+import type {
+  AttemptFacts,
+  Decision,
+  Effect,
+  PushCounts,
+  PushState,
+  StopCause,
+  StoppingFailure,
+} from './push-context.ts';
+import { withoutRefusals, withRefusal } from './refusals.ts';
+
+/**
+ * Settles an attempt: what it means for its entry, and for the push. Pure: times are among the
+ * facts.
+ */
+export function settle(state: PushState, facts: AttemptFacts): Decision {
+  const known = withNonConforming(state, facts);
+  const service = countFailures(known, facts);
+  const settled = settleByOutcome(service.state, facts);
+  const effects = [...service.effects, ...settled.effects];
+  if (settled.effects.some(({ type }) => type === 'probe-access')) return { ...settled, effects };
+  return { ...settled, effects, state: countRefusal(settled.state, facts, settled.settlement) };
+}
+
+function withNonConforming(state: PushState, { entry, outcome }: AttemptFacts): PushState {
+  const isNonConforming = outcome.kind === 'uncertain' && outcome.outsideContract;
+  if (state.nonConforming.has(entry.id) === isNonConforming) return state;
+  const nonConforming = new Set(state.nonConforming);
+  if (isNonConforming) nonConforming.add(entry.id);
+  else nonConforming.delete(entry.id);
+  return { ...state, nonConforming };
+}
+
+const STOPPING_FAILURES = Object.keys(RETRY_POLICY.stopAfter) as readonly StoppingFailure[];
+
+type Step = { readonly state: PushState; readonly effects: readonly Effect[] };
+
+/** Counts failures of the service in a row, of any kind, and stops the push at the threshold. */
+function countFailures(state: PushState, { outcome }: AttemptFacts): Step {
+  if (outcome.kind === 'throttled')
+    return { state: { ...state, failures: 0, throttles: state.throttles + 1 }, effects: [] };
+  // Without a request there is no answer to judge.
+  if (outcome.kind === 'content-changed') return { state, effects: [] };
+  const kind = STOPPING_FAILURES.find((failure) => failure === outcome.kind);
+  if (kind === undefined) return { state: { ...state, failures: 0, throttles: 0 }, effects: [] };
+  const failures = state.failures + 1;
+  const effects: Effect[] =
+    failures < RETRY_POLICY.stopAfter[kind]
+      ? []
+      : [{ type: 'stop', cause: makeStopCause(kind, failures, outcome) }];
+  return { state: { ...state, failures }, effects };
+}
+
+function makeStopCause(kind: StoppingFailure, failures: number, outcome: Outcome): StopCause {
+  const reason: Message = 'detail' in outcome ? outcome.detail : '';
+  switch (kind) {
+    case 'uncertain':
+      return { kind: 'in-doubt', reason: msg`${failures} answers in a row settled nothing` };
+    case 'not-delivered':
+    case 'cut':
+    case 'refused-by-intermediary':
+      return { kind: 'unreachable', reason };
+    case 'closed':
+      return { kind: 'closed', reason };
+  }
+}
+
+/** A refusal of a file that changed is none of the service. */
+function countRefusal(
+  state: PushState,
+  { entry, status, outcome }: AttemptFacts,
+  settlement: Settlement,
+): PushState {
+  const scope = { kind: entry.kind, project: getProject(entry) };
+  if (settlement.state === 'accepted')
+    return { ...state, refusals: withoutRefusals(state.refusals, scope) };
+  if (settlement.state !== 'refused' || outcome.kind === 'content-changed') return state;
+  const { reason } = settlement;
+  const text = `${status} ${reason} ${settlement.issues.map(({ message }) => message).join(' ')}`;
+  const record = entry.localId ?? entry.identCely ?? entry.recordKey;
+  const refusal = { ...scope, text, reason, status: status ?? null, record };
+  return { ...state, refusals: withRefusal(state.refusals, refusal) };
+}
+
+/** What each outcome means for its entry. */
+function settleByOutcome(state: PushState, facts: AttemptFacts): Decision {
+  const { entry, outcome } = facts;
+  const settled = (settlement: Settlement): Decision => ({ settlement, state, effects: [] });
+  switch (outcome.kind) {
+    case 'accepted':
+      return {
+        ...settled({ state: 'accepted', identCely: outcome.identCely }),
+        state: { ...state, accessProven: true },
+      };
+    case 'already-applied':
+      return settled(acceptAlreadyApplied(facts, outcome.detail));
+    case 'refused':
+      return settled(makeRefusal(entry, outcome.detail, outcome.findings));
+    case 'refused-unspecified':
+      return handleUndetailedRefusal(state, facts, outcome.detail);
+    case 'refused-by-intermediary':
+      return settled(
+        requeue(facts, msg`refused by a proxy between pas and the service: ${outcome.detail}`),
+      );
+    case 'forbidden':
+      return handleForbidden(state, facts, outcome);
+    case 'unauthorised':
+      return {
+        ...settled(requeue(facts, msg`the token had expired`)),
+        effects: [{ type: 'renew-token', refused: facts.token }],
+      };
+    case 'content-changed':
+      return settled(
+        makeRefusal(
+          entry,
+          msg`the photograph has been removed or changed since it was queued; queue it again with \`${cmd`pas photo add`}\``,
+          [],
+        ),
+      );
+    case 'throttled':
+      return handleThrottle(state, facts, outcome.waitMs);
+    case 'busy':
+      return handleBusy(state, facts);
+    case 'closed':
+      return settled(requeue(facts, msg`the service is closed`));
+    case 'not-delivered':
+      return handleUndelivered(state, facts, outcome.detail);
+    case 'cut':
+      return settled(
+        requeue(facts, msg`the request did not reach the service (${outcome.detail})`),
+      );
+    case 'uncertain':
+      return settled({ state: 'uncertain', reason: outcome.detail });
+  }
+}
+
+/**
+ * Requeues the entry for the time in the outcome's row of the table; the reason of frequent
+ * failures has their number.
+ */
+function requeue(facts: AttemptFacts, reason: Message): Settlement {
+  const failures = facts.failuresBefore + 1;
+  const isOften =
+    OUTCOMES[facts.outcome.kind].countsAsFailure === true &&
+    failures >= RETRY_POLICY.entry.slowAfter;
+  const text = isOften ? msg`${reason} (tried ${failures} times)` : reason;
+  return { state: 'queued', reason: text, notBeforeAt: getNotBefore(facts, failures) };
+}
+
+function getNotBefore({ now, outcome }: AttemptFacts, failures: number): WallMs {
+  switch (OUTCOMES[outcome.kind].retry) {
+    case 'never':
+    case 'first':
+      return asWallMs(0);
+    case 'in-turn':
+      return now;
+    case 'backoff':
+      return asWallMs(now + computeEntryBackoffMs(failures));
+    case 'slow-backoff':
+      return asWallMs(now + slowBackoffMs(failures));
+  }
+}
+
+/** Accepts a number that the service can have refused only because the record has it. */
+function acceptAlreadyApplied({ entry }: AttemptFacts, detail: Message): Settlement {
+  if (entry.kind !== 'number' || findNumberProblem(entry.value) !== undefined)
+    return makeRefusal(entry, detail, []);
+  return {
+    state: 'accepted',
+    identCely: entry.identCely ?? '',
+    reason: msg`the service already had this number`,
+  };
+}
+
+/**
+ * Requeues an import that may have lost its number to a simultaneous one: the service does not
+ * reserve numbers.
+ */
+function handleUndetailedRefusal(
+  state: PushState,
+  { entry, now, besideImport, collisionsBefore }: AttemptFacts,
+  detail: Message,
+): Decision {
+  if (
+    entry.kind !== 'import' ||
+    entry.project === null ||
+    !besideImport ||
+    collisionsBefore >= RETRY_POLICY.collision.maxRepeats
+  )
+    return { settlement: makeRefusal(entry, detail, []), state, effects: [] };
+  const settlement: Settlement = {
+    state: 'queued',
+    reason: msg`refused, perhaps because of another import into its project (${detail}); retried alone`,
+    notBeforeAt: now + computeEntryBackoffMs(collisionsBefore + 1),
+  };
+  return {
+    settlement,
+    state: withSuspicion(state, entry.project, detail),
+    effects: [],
+  };
+}
+
+/** The next imports of the project are sent one at a time. */
+function withSuspicion(state: PushState, project: string, reason: Message): PushState {
+  const refusal = { kind: 'import', project, text: 'collision', reason, record: '' } as const;
+  return { ...state, refusals: withRefusal(state.refusals, { ...refusal, status: null }) };
+}
+
+/** Distinguishes a refused record from a refused account by the answer to the access probe. */
+function handleForbidden(
+  state: PushState,
+  { access, entry }: AttemptFacts,
+  { detail, findings }: Extract<AttemptFacts['outcome'], { kind: 'forbidden' }>,
+): Decision {
+  const keepWaiting = (reason: Message): Settlement => ({
+    state: 'queued',
+    reason,
+    notBeforeAt: 0,
+  });
+  const isOpen = keepWaiting(
+    msg`refused, and it is unclear whether the whole account is refused: ${detail}`,
+  );
+  if (access === undefined)
+    return state.accessProven
+      ? { settlement: makeRefusal(entry, detail, findings), state, effects: [] }
+      : { settlement: isOpen, state, effects: [{ type: 'probe-access' }] };
+  if (access.kind === 'forbidden') {
+    return {
+      settlement: keepWaiting(msg`the account is refused: ${detail}`),
+      state,
+      effects: [{ type: 'stop', cause: { kind: 'not-allowed', reason: detail } }],
+    };
+  }
+  const cause = findStopCauseOfProbe(access);
+  if (cause !== undefined) return { settlement: isOpen, state, effects: [{ type: 'stop', cause }] };
+  if (access.kind === 'unauthorised') return { settlement: isOpen, state, effects: [] };
+  return {
+    settlement: makeRefusal(entry, detail, findings),
+    state: { ...state, accessProven: true },
+    effects: [],
+  };
+}
+
+/** Requeues the entry without backoff: the pace delays all entries. */
+function handleThrottle(
+  state: PushState,
+  facts: AttemptFacts,
+  retryAfterMs: number | undefined,
+): Decision {
+  const { throttles } = state;
+  const stopReason =
+    throttles < RETRY_POLICY.throttle.maxInRow
+      ? undefined
+      : msg`the service asked for fewer requests ${throttles} times in a row`;
+  return {
+    settlement: requeue(facts, msg`the service asked for fewer requests`),
+    state: countOutcome(state, 'throttled'),
+    effects: [{ type: 'slow-down', departedAt: facts.departedAt, retryAfterMs, stopReason }],
+  };
+}
+
+/**
+ * Treats busy answers for different records within a short time, and a lock that lasts long, as a
+ * throttle.
+ */
+function handleBusy(state: PushState, facts: AttemptFacts): Decision {
+  const { entry, now, departedAt, failuresBefore } = facts;
+  const { lastBusy } = state;
+  const { windowMs, maxQuick } = RETRY_POLICY.lock;
+  const isThrottle =
+    lastBusy !== undefined &&
+    lastBusy.recordKey !== entry.recordKey &&
+    now - lastBusy.at < windowMs;
+  const slowDown: Effect = {
+    type: 'slow-down',
+    departedAt,
+    retryAfterMs: undefined,
+    stopReason: undefined,
+  };
+  return {
+    settlement: requeue(facts, msg`the service is already working on this record`),
+    state: {
+      ...countOutcome(state, isThrottle ? 'throttled' : 'locked'),
+      lastBusy: { recordKey: entry.recordKey, at: now },
+    },
+    effects: isThrottle || failuresBefore >= maxQuick ? [slowDown] : [],
+  };
+}
+
+function handleUndelivered(state: PushState, facts: AttemptFacts, detail: Message): Decision {
+  return {
+    settlement: requeue(facts, msg`the request did not reach the service (${detail})`),
+    state: {
+      ...state,
+      backoffUntil: asWallMs(facts.now + computeConnectionBackoffMs(state.failures)),
+    },
+    effects: [],
+  };
+}
+
+function countOutcome(state: PushState, which: keyof PushCounts): PushState {
+  return { ...state, counts: { ...state.counts, [which]: state.counts[which] + 1 } };
+}
+
+/** Makes the settlement of a refused entry, with the findings as issues of its elements. */
+function makeRefusal(
+  entry: Entry,
+  detail: Message,
+  findings: readonly ServerFinding[],
+): Settlement {
+  return {
+    state: 'refused',
+    reason: detail,
+    issues: findings.map((finding) => toIssue(entry, finding)),
+  };
+}
+
+const ERROR_TYPE_RULES: Readonly<Record<number, string>> = {
+  1: 'service-missing-record',
+  2: 'service-invalid-data',
+  3: 'service-permission',
+};
+
+/**
+ * Converts a finding of the service to an issue with the element on its line of the sent document.
+ */
+function toIssue(entry: Entry, finding: ServerFinding): Issue {
+  const element =
+    entry.kind === 'import' && entry.document !== null
+      ? findElementAtLine(entry.document, finding.line)
+      : undefined;
+  return makeErrorIssue(
+    ERROR_TYPE_RULES[finding.errorType ?? 0] ?? 'service-refusal',
+    finding.message,
+    {
+      ...(entry.localId === null ? {} : { find: entry.localId }),
+      line: finding.line,
+      ...(element === undefined || element === 'samostatny_nalez' ? {} : { element }),
+    },
+  );
+}
+
+const START_TAG = /<(?:[\w.-]+:)?([\w.-]+)/;
+
+/** Returns the element on a line: pas writes one element per line, so it is the first tag. */
+function findElementAtLine(document: Buffer, line: number | undefined): string | undefined {
+  if (line === undefined) return undefined;
+  const text = document.toString('utf8').split('\n')[line - 1];
+  return START_TAG.exec(text ?? '')?.[1];
+}

@@ -1,0 +1,219 @@
+import type { Clock } from '../base/clock.ts';
+import {
+  ContractError,
+  getLocalizedMessage,
+  type PasError,
+  UnavailableError,
+} from '../base/errors.ts';
+import type { Message } from '../base/message.ts';
+import { RETRY_POLICY } from '../base/retry-policy.ts';
+import { findNextScheduled, listEntriesInState } from '../outbox/entry-queries.ts';
+import { findStopCauseOfProbe, probeAccess } from './access.ts';
+import { type PushAllOptions, pushAll } from './push-all.ts';
+import type { StopCause } from './push-context.ts';
+import { addResults, countToSend, NOTHING_SENT, type PushResult } from './push-result.ts';
+
+export type Round = { readonly accepted: number; readonly stopCause: StopCause | undefined };
+
+/** Reason of a wait, and its latest end. */
+export type WatchEvent = {
+  readonly type: 'waiting';
+  readonly for: 'service' | 'time' | 'entries';
+  readonly reason: Message | null;
+  readonly untilMs: number | null;
+};
+
+type WatchOptions = {
+  readonly clock: Clock;
+  readonly stop: AbortSignal;
+  readonly push: () => Promise<Round>;
+  /** Sends one cheap request within the pace; true where the service is open. */
+  readonly isOpen: () => Promise<boolean>;
+  /** Returns the time of the next retry; undefined where no entry waits for a time. */
+  readonly dueAtMs: () => number | undefined;
+  readonly report: (event: WatchEvent) => void;
+};
+
+const NEVER = Number.POSITIVE_INFINITY;
+const { minPauseMs, maxPauseMs, maxUncertainPauseMs, pollMs } = RETRY_POLICY.watch;
+
+/**
+ * Pushes when an entry becomes due or is queued, and when the service is back, until interrupted;
+ * returns why it ended.
+ */
+export async function watch(options: WatchOptions): Promise<StopCause> {
+  const { clock, stop } = options;
+  let pauseMs: number = minPauseMs;
+  let uncertainPauseMs: number = minPauseMs;
+  for (;;) {
+    const round = await options.push();
+    if (stop.aborted) return { kind: 'interrupted' };
+    if (round.accepted > 0) {
+      pauseMs = minPauseMs;
+      uncertainPauseMs = minPauseMs;
+    }
+    const cause = round.stopCause;
+    if (cause?.kind === 'in-doubt') {
+      pauseMs = Math.max(pauseMs, uncertainPauseMs);
+      uncertainPauseMs = Math.min(uncertainPauseMs * 2, maxUncertainPauseMs);
+    }
+    switch (cause?.kind) {
+      case 'interrupted':
+      case 'not-allowed':
+      case 'new-people':
+        return cause;
+      case 'closed':
+      case 'unreachable':
+      case 'in-doubt':
+        do {
+          options.report({
+            type: 'waiting',
+            for: 'service',
+            reason: cause.reason,
+            untilMs: clock.now() + pauseMs,
+          });
+          await pause(options, pauseMs);
+          pauseMs = Math.min(pauseMs * 2, maxPauseMs);
+        } while (!stop.aborted && !(await options.isOpen()));
+        break;
+      case 'waiting':
+        options.report({
+          type: 'waiting',
+          for: 'time',
+          reason: cause.reason,
+          untilMs: cause.untilMs,
+        });
+        await pause(options, Math.max(pollMs, Math.min(cause.untilMs - clock.now(), maxPauseMs)));
+        break;
+      case 'not-yet':
+      case undefined: {
+        const dueAt = options.dueAtMs();
+        options.report({
+          type: 'waiting',
+          for: dueAt === undefined ? 'entries' : 'time',
+          reason: null,
+          untilMs: dueAt ?? null,
+        });
+        await waitUntilDue(options);
+      }
+    }
+    if (stop.aborted) return { kind: 'interrupted' };
+  }
+}
+
+/**
+ * Waits until an entry is due, or queued by another process. A clock that is set back does not
+ * lengthen the wait.
+ */
+async function waitUntilDue(options: WatchOptions): Promise<void> {
+  const { clock, stop, dueAtMs } = options;
+  const leftUntilDueMs = (): number => (dueAtMs() ?? NEVER) - clock.now();
+  let leftMs = leftUntilDueMs();
+  do {
+    const beganMs = clock.monotonicMs();
+    await pause(options, pollMs);
+    leftMs = Math.min(leftMs - (clock.monotonicMs() - beganMs), leftUntilDueMs());
+  } while (!stop.aborted && leftMs > 0);
+}
+
+async function pause({ clock, stop }: WatchOptions, ms: number): Promise<void> {
+  try {
+    await clock.sleep(ms, stop);
+  } catch (thrown) {
+    if (!stop.aborted) throw thrown;
+  }
+}
+
+/** Totals of all rounds; `atRest`: no request was in flight when it was stopped. */
+type WatchedPush = PushResult & { readonly atRest: boolean };
+
+/**
+ * Reason for which a watch has no entries to send: all are sent, the outbox is empty, or all are
+ * held.
+ */
+export type Rest = 'sent' | 'empty' | 'held';
+
+/**
+ * Pushes repeatedly, each time under the push lock, which is free in between.
+ * @throws OutboxLeasedError where another push is running
+ */
+export async function pushWatching(
+  options: PushAllOptions,
+  onWait: (event: WatchEvent, rest: () => Rest) => void,
+): Promise<WatchedPush> {
+  const { clock, stop } = options;
+  const startedMs = clock.monotonicMs();
+  let all = NOTHING_SENT;
+  let isFirst = true;
+  let searchedAtMs = clock.now();
+  const stopCause = await watch({
+    clock,
+    stop,
+    push: async () => {
+      const round = await runRound(options, isFirst);
+      isFirst = false;
+      if (!('requests' in round)) return round;
+      all = { ...addResults(all, round), nonConforming: round.nonConforming };
+      searchedAtMs = clock.now();
+      return round;
+    },
+    isOpen: () => isOpen(options),
+    dueAtMs: () => findDueAtMs(options, searchedAtMs),
+    // Without a request the state of the service is unknown, and nothing was sent.
+    report: (event) =>
+      onWait(event, () => {
+        if (all.requests > 0) return 'sent';
+        return countToSend(options) === 0 ? 'empty' : 'held';
+      }),
+  });
+  const atRest = stopCause.kind === 'interrupted' && all.stopCause?.kind !== 'interrupted';
+  return { ...all, elapsedMs: clock.monotonicMs() - startedMs, stopCause, atRest };
+}
+
+/** Returns the time of the next entry to send, or of the next search for uncertain ones. */
+function findDueAtMs(options: PushAllOptions, searchedAtMs: number): number | undefined {
+  const { outbox, harvesting, settleMs } = options;
+  const next = findNextScheduled(outbox, { ...options, busyRecords: [], closed: [] });
+  const sendAtMs = next?.notBeforeAt;
+  const inDoubt = harvesting !== undefined && listEntriesInState(outbox, 'uncertain').length > 0;
+  const soonestMs = Math.min(
+    sendAtMs ?? NEVER,
+    inDoubt ? searchedAtMs + Math.max(settleMs, RETRY_POLICY.watch.minSearchMs) : NEVER,
+  );
+  return soonestMs === NEVER ? undefined : soonestMs;
+}
+
+/**
+ * Runs one round. A missing token counts as an unavailable service, except in the first round,
+ * which reports a wrong address.
+ */
+async function runRound(options: PushAllOptions, isFirst: boolean): Promise<Round | PushResult> {
+  try {
+    return await pushAll(isFirst ? options : { ...options, isUrgent: false });
+  } catch (thrown) {
+    const isGone = isFirst ? thrown instanceof UnavailableError : isAway(thrown);
+    if (isGone)
+      return {
+        accepted: 0,
+        stopCause: { kind: 'unreachable', reason: getLocalizedMessage(thrown) },
+      };
+    throw thrown;
+  }
+}
+
+/** Probes if the service itself answers. */
+async function isOpen(options: PushAllOptions): Promise<boolean> {
+  const { service, stop } = options;
+  try {
+    const token = await service.session.token(stop);
+    return findStopCauseOfProbe(await probeAccess({ ...options, ...service }, token)) === undefined;
+  } catch (thrown) {
+    if (isAway(thrown) || stop.aborted) return false;
+    throw thrown;
+  }
+}
+
+/** Tells if the service does not answer, or another server does. */
+function isAway(thrown: unknown): thrown is PasError {
+  return thrown instanceof UnavailableError || thrown instanceof ContractError;
+}

@@ -1,0 +1,418 @@
+import { cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
+import { beforeEach, expect, test } from 'vitest';
+import { outboxFolder } from '../support/outbox-files.ts';
+import {
+  addressFlags,
+  expectDone,
+  type Home,
+  settledAfter,
+  signedIn,
+  WITHOUT_PAUSES,
+} from '../support/run-pas.ts';
+import { tinyPng, writeSeason } from '../support/season.ts';
+import { useMock } from '../support/use-mock.ts';
+
+const mock = useMock('--min-interval', '0');
+const production = useMock('--min-interval', '0');
+const PRODUCTION = [
+  ...['--name', 'real', '--kind', 'production', '--username', 'archaeologist'],
+  ...['--oai-auth', 'basic', ...WITHOUT_PAUSES],
+];
+let home: Home;
+
+beforeEach(async () => {
+  home = await signedIn(mock.service, 'archaeologist', WITHOUT_PAUSES);
+});
+
+const fail = (endpoint: string, fault: string, times = 1): Promise<unknown> =>
+  mock.service.control('PUT', '/faults', [{ endpoint, when: { every: 1 }, times, fault }]);
+
+async function statesOf(of: Home = home): Promise<unknown> {
+  const finds = (await of.json('list')) as { local_id: string; state: string }[];
+  return Object.fromEntries(finds.map(({ local_id, state }) => [local_id, state]));
+}
+
+/** Numbers and photographs of a find, with their states. */
+async function changesOf(find: string, of: Home = home): Promise<unknown[]> {
+  const { entries } = (await of.json('show', find)) as {
+    entries: { kind: string; state: string; value?: string; photo?: string }[];
+  };
+  return entries.flatMap(({ kind, state, value, photo }) =>
+    kind === 'import' ? [] : [[kind, value ?? photo, state]],
+  );
+}
+
+/** Another data home of this user, with the same profile. */
+function makeSecondHome(): Home {
+  const folder = join(home.folder, 'second');
+  for (const name of ['config.toml', 'secrets.json'])
+    cpSync(join(home.folder, 'pas', name), join(folder, name));
+  const config = join(folder, 'config.toml');
+  writeFileSync(config, readFileSync(config, 'utf8').replace(/^outbox = .*\n/m, ''));
+  return home.with({ PAS_HOME: folder });
+}
+
+/** The data home is as it was when it was copied, the state folder as it is. */
+function keepCopy(): () => void {
+  const from = outboxFolder(home);
+  const to = join(home.folder, 'kept');
+  cpSync(from, to, { recursive: true });
+  return () => {
+    rmSync(from, { recursive: true });
+    cpSync(to, from, { recursive: true });
+  };
+}
+
+test('undo of a removal after a failed attempt sends the find', async () => {
+  await expectDone(home.pas('import', writeSeason(home, 2)));
+  await fail('import', '503');
+  expect((await home.pas('push')).code).toBe(5);
+  await mock.service.control('PUT', '/faults', []);
+  await expectDone(home.pas('remove', 'K-1', '--yes'));
+  await expectDone(home.pas('undo'));
+  await expectDone(home.pas('push'));
+  expect(await statesOf()).toStrictEqual({ 'K-1': 'accepted', 'K-2': 'accepted' });
+  expect(await mock.made()).toMatchObject({ finds: 2 });
+});
+
+test('undo takes back a number that was tried once and did not arrive', async () => {
+  await expectDone(home.pas('import', writeSeason(home, 1)));
+  await expectDone(home.pas('push'));
+  await expectDone(home.pas('number', 'set', 'K-1', 'WRONG'));
+  await fail('number', '503');
+  expect((await home.pas('push')).code).toBe(5);
+  await mock.service.control('PUT', '/faults', []);
+  await expectDone(home.pas('undo'));
+  await expectDone(home.pas('number', 'set', 'K-1', '12/2024'));
+  await expectDone(home.pas('push'));
+  expect(await changesOf('K-1')).toStrictEqual([
+    ['number', 'WRONG', 'dropped'],
+    ['number', '12/2024', 'accepted'],
+  ]);
+});
+
+test('a restored backup shows the number that was sent, not the one that was queued', async () => {
+  await expectDone(home.pas('import', writeSeason(home, 1)));
+  await expectDone(home.pas('push'));
+  await expectDone(home.pas('number', 'set', 'K-1', 'X'));
+  const copy = join(home.folder, 'evening.sqlite');
+  await expectDone(home.pas('backup', copy));
+  await expectDone(home.pas('number', 'set', 'K-1', 'Y'));
+  await expectDone(home.pas('push'));
+  await expectDone(home.pas('restore', copy, '--replace'));
+  expect(await changesOf('K-1')).toStrictEqual([['number', 'Y', 'accepted']]);
+});
+
+test('an older copy with an edited find shows the sent version, and sends nothing again', async () => {
+  await expectDone(home.pas('import', writeSeason(home, 1)));
+  const putBack = keepCopy();
+  await expectDone(home.pas('push'));
+  putBack();
+  const edit = await home.pas('edit', 'K-1', '--set', 'hloubka=77');
+  expect([edit.code, edit.stderr]).toEqual([2, expect.stringContaining('was sent as')]);
+  await expectDone(home.pas('push'));
+  expect(await mock.made()).toMatchObject({ finds: 1 });
+  expect(await statesOf()).toStrictEqual({ 'K-1': 'accepted' });
+});
+
+test('a second copy that removed a find and undid it knows what the first one sent', async () => {
+  await expectDone(home.pas('import', writeSeason(home, 1)));
+  const putBack = keepCopy();
+  await expectDone(home.pas('push'));
+  putBack();
+  expect((await home.pas('remove', 'K-1', '--yes')).code).toBe(3);
+  const undo = await home.pas('undo');
+  expect([undo.code, undo.stderr]).toEqual([3, expect.stringContaining('K-1 was not undone')]);
+  await expectDone(home.pas('push'));
+  expect(await statesOf()).toStrictEqual({ 'K-1': 'accepted' });
+  expect(await mock.made()).toMatchObject({ finds: 1 });
+});
+
+test('a lost data home comes back with what was sent, and its table is not sent again', async () => {
+  const table = writeSeason(home, 3);
+  await expectDone(home.pas('import', table));
+  await expectDone(home.pas('push'));
+  rmSync(outboxFolder(home), { recursive: true });
+  await home.pas('import', table);
+  await expectDone(home.pas('push'));
+  expect(await mock.made()).toMatchObject({ finds: 3 });
+  expect(await statesOf()).toMatchObject({ 'K-1': 'accepted', 'K-3': 'accepted' });
+});
+
+test('a table under other local ids after a lost data home is asked about, not sent again', async () => {
+  const table = writeSeason(home, 3);
+  await expectDone(home.pas('import', table));
+  await expectDone(home.pas('push'));
+  rmSync(outboxFolder(home), { recursive: true });
+  const renamed = home.file('other.csv', readFileSync(table, 'utf8').replaceAll('K-', 'T-'));
+  await expectDone(home.pas('import', renamed));
+  expect((await home.pas('push')).code).toBe(6);
+  expect(await mock.made()).toMatchObject({ finds: 3 });
+  expect((await home.pas('status')).stdout).toContain('T-1: it is the same as K-1');
+});
+
+test('a table with one corrected value after a lost data home: only that row is asked about', async () => {
+  const table = writeSeason(home, 3);
+  await expectDone(home.pas('import', table));
+  await expectDone(home.pas('push'));
+  rmSync(outboxFolder(home), { recursive: true });
+  home.file('season.csv', readFileSync(table, 'utf8').replace('nález 3', 'nález 3, stříbro'));
+  await expectDone(home.pas('import', table));
+  expect((await home.pas('push')).code).toBe(6);
+  expect(await mock.made()).toMatchObject({ finds: 3 });
+  const { stdout } = await home.pas('status');
+  expect(stdout).toContain('K-3: a find with other values was sent from this machine as K-3-2');
+  expect(stdout).not.toContain('import of K-1');
+});
+
+test('of two equal finds of two data homes, one lost on its way, neither takes the record of the other', async () => {
+  home = await signedIn(mock.service, 'archaeologist', settledAfter(300));
+  const second = makeSecondHome();
+  const table = writeSeason(home, 1);
+  await expectDone(home.pas('import', table));
+  const renamed = home.file('b.csv', readFileSync(table, 'utf8').replaceAll('K-', 'B-'));
+  await expectDone(second.pas('import', renamed));
+  await fail('import', 'reset-before-save');
+  expect((await second.pas('push')).code).toBe(6);
+  expect((await home.pas('push')).code).toBe(6);
+  expect((await home.pas('status')).stdout).toContain('K-1: it is the same as B-1');
+  await expectDone(home.pas('resolve', 'K-1', '--resend'));
+  await fail('import', '500-after-save');
+  await home.pas('push');
+  await mock.service.control('PUT', '/faults', []);
+  await setTimeout(400);
+  expect((await second.pas('push')).code).toBe(6);
+  const states = (await statesOf(second)) as Record<string, string>;
+  expect(Object.values(states).filter((state) => state === 'accepted').length).toBeLessThan(2);
+  expect(states['B-1']).toBe('uncertain');
+});
+
+test('a machine that was set back asks about a find that was edited and sent since', async () => {
+  await expectDone(home.pas('import', writeSeason(home, 1)));
+  const putBack = keepCopy();
+  const state = join(home.folder, 'state');
+  cpSync(state, join(home.folder, 'kept-state'), { recursive: true });
+  await expectDone(home.pas('edit', 'K-1', '--set', 'hloubka=77'));
+  await expectDone(home.pas('push'));
+  putBack();
+  rmSync(state, { recursive: true });
+  cpSync(join(home.folder, 'kept-state'), state, { recursive: true });
+  expect((await home.pas('push')).code).toBe(6);
+  expect((await home.pas('status')).stdout).toContain('differs little');
+  expect(await mock.made()).toMatchObject({ finds: 1 });
+});
+
+test('another laptop takes over only if told so, and asks about a find edited and sent elsewhere', async () => {
+  await expectDone(home.pas('import', writeSeason(home, 2)));
+  await expectDone(home.pas('push', 'K-2'));
+  const laptop = home.copy();
+  rmSync(join(laptop.folder, 'state'), { recursive: true });
+  await expectDone(home.pas('edit', 'K-1', '--set', 'hloubka=77'));
+  await expectDone(home.pas('push'));
+  expect((await laptop.pas('push')).code).toBe(2);
+  expect((await laptop.pas('push', '--take-over')).code).toBe(6);
+  expect(await mock.made()).toMatchObject({ finds: 2 });
+  await expectDone(laptop.pas('resolve', 'K-1', '--created', 'C-202400101-N00010', '--yes'));
+  await expectDone(laptop.pas('push'));
+  expect(await statesOf(laptop)).toStrictEqual({ 'K-1': 'accepted', 'K-2': 'accepted' });
+});
+
+test('finds that were sent under a prefix are not sent again from another table', async () => {
+  const table = writeSeason(home, 2);
+  await expectDone(home.pas('import', table, '--id-prefix', 'KH-'));
+  await expectDone(home.pas('push'));
+  const again = await home.pas('import', home.file('copy.csv', readFileSync(table)));
+  expect([again.code, again.stderr + again.stdout]).toEqual([
+    3,
+    expect.stringContaining('It is the same as find KH-K-1'),
+  ]);
+  await expectDone(home.pas('push'));
+  expect(await mock.made()).toMatchObject({ finds: 2 });
+});
+
+test('what was sent for training is no matter for production', async () => {
+  const table = writeSeason(home, 1);
+  await expectDone(home.pas('import', table));
+  await expectDone(home.pas('push'));
+  await expectDone(home.pas('init', ...PRODUCTION, ...addressFlags(production.service)));
+  await expectDone(home.pas('import', table, '--profile', 'real'));
+  await expectDone(home.pas('push', '--profile', 'real', '--yes'));
+  expect(await production.made()).toMatchObject({ finds: 1 });
+  expect(await mock.made()).toMatchObject({ finds: 1 });
+});
+
+test('a service with a new address and a lost data home: asked, not sent again', async () => {
+  const table = writeSeason(home, 1);
+  await expectDone(home.pas('import', table));
+  await expectDone(home.pas('push'));
+  rmSync(join(home.folder, 'pas'), { recursive: true });
+  const moved = addressFlags(mock.service).map((flag) => flag.replace('127.0.0.1', 'localhost'));
+  const user = ['--username', 'archaeologist', '--oai-auth', 'none', ...WITHOUT_PAUSES];
+  await expectDone(home.pas('init', '--name', 'mock', '--kind', 'training', ...user, ...moved));
+  await expectDone(home.pas('import', table));
+  const push = await home.pas('push');
+  expect([push.code, push.stderr]).toEqual([2, expect.stringContaining('is the same service')]);
+  expect(await mock.made()).toMatchObject({ finds: 1 });
+});
+
+test('a backup of another outbox does not hide finds, and names the unsent ones that it lacks', async () => {
+  await expectDone(home.pas('import', writeSeason(home, 1)));
+  await expectDone(home.pas('push'));
+  const backup = join(home.folder, 'backup.sqlite');
+  await expectDone(home.pas('backup', backup));
+  const filled = await signedIn(mock.service, 'archaeologist', WITHOUT_PAUSES);
+  const table = readFileSync(writeSeason(filled, 1), 'utf8').replaceAll('K-', 'N-');
+  await expectDone(filled.pas('import', filled.file('n.csv', table)));
+  expect((await filled.pas('restore', backup)).code).toBe(2);
+  expect(await statesOf(filled)).toStrictEqual({ 'N-1': 'queued' });
+  const replaced = await filled.pas('restore', backup, '--replace');
+  expect([replaced.code, replaced.stdout + replaced.stderr]).toEqual([
+    0,
+    expect.stringContaining('not sent: N-1'),
+  ]);
+});
+
+test('a photograph behind a dropped find: the push says what waits for what', async () => {
+  await expectDone(home.pas('import', writeSeason(home, 1, { photos: true })));
+  await expectDone(home.pas('resolve', 'K-1', '--drop'));
+  const push = await home.pas('push');
+  expect([push.code, push.stderr]).toEqual([
+    3,
+    expect.stringContaining('wait for finds that were dropped (K-1)'),
+  ]);
+});
+
+test('undo takes back an answer, and a number of a record without a find', async () => {
+  await expectDone(home.pas('import', writeSeason(home, 1)));
+  await mock.service.control('PUT', '/settings', { index_delay_ms: 600_000 });
+  await fail('import', '500-after-save');
+  expect((await home.pas('push')).code).toBe(6);
+  await expectDone(home.pas('resolve', 'K-1', '--resend'));
+  expect(await statesOf()).toStrictEqual({ 'K-1': 'queued' });
+  await expectDone(home.pas('undo'));
+  expect(await statesOf()).toStrictEqual({ 'K-1': 'uncertain' });
+  await expectDone(home.pas('number', 'set', 'C-202400101-N00001', 'X 1', '--replace'));
+  const undo = await home.pas('undo');
+  expect([undo.code, undo.stdout + undo.stderr]).toEqual([
+    0,
+    expect.stringContaining('pas number set'),
+  ]);
+  expect(await statesOf()).toStrictEqual({ 'K-1': 'uncertain' });
+});
+
+test('undo of a photograph that was added again after a refusal does not send it', async () => {
+  await expectDone(home.pas('import', writeSeason(home, 1)));
+  await expectDone(home.pas('push'));
+  const photo = home.file('a.png', tinyPng(7));
+  await expectDone(home.pas('photo', 'add', 'K-1', photo));
+  await fail('photo', 'virus');
+  expect((await home.pas('push')).code).toBe(3);
+  await mock.service.control('PUT', '/faults', []);
+  await expectDone(home.pas('photo', 'add', 'K-1', photo));
+  await expectDone(home.pas('undo'));
+  expect((await home.pas('push')).code).toBe(3);
+  expect(await mock.made()).toMatchObject({ photos: 0 });
+  expect(await changesOf('K-1')).toStrictEqual([['photo', 'a.png', 'refused']]);
+});
+
+test('other commands work between the pushes of --watch', async () => {
+  await expectDone(home.pas('import', writeSeason(home, 1)));
+  const watching = home.start('push', '--watch');
+  await watching.until(({ stderr }) => stderr.includes('Waiting for new entries'));
+  await expectDone(home.pas('reconcile'));
+  await expectDone(home.pas('push'));
+  watching.child.kill('SIGINT');
+  expect((await watching.ended).code).toBe(0);
+});
+
+test('a find that was being sent at a kill is advised on, settled in JSON, and counted', async () => {
+  home = await signedIn(mock.service, 'archaeologist', settledAfter(300));
+  await expectDone(home.pas('import', writeSeason(home, 2)));
+  await fail('import', 'hang-after-save');
+  const killed = home.start('push');
+  while ((await mock.made()).finds === 0) await setTimeout(20);
+  killed.child.kill('SIGKILL');
+  await killed.ended;
+  await mock.service.control('PUT', '/faults', []);
+  expect((await home.pas('status')).stdout).toContain('A push was interrupted');
+  await setTimeout(400);
+  const lines = (await home.pas('push', '--json')).stdout.trim().split('\n');
+  const said = lines.map((line) => JSON.parse(line) as Record<string, unknown>);
+  expect(said).toContainEqual(
+    expect.objectContaining({ type: 'settled', find: 'K-1', state: 'accepted' }),
+  );
+  expect(said.at(-1)).toMatchObject({ type: 'summary', accepted: 2, uncertain: 0 });
+  expect(await mock.made()).toMatchObject({ finds: 2 });
+});
+
+test('two outboxes of one account do not push at once', async () => {
+  const second = makeSecondHome();
+  const table = writeSeason(home, 4);
+  await expectDone(home.pas('import', table));
+  const others = readFileSync(table, 'utf8').replaceAll('K-', 'M-').replaceAll('pole', 'les');
+  const dated = others.replaceAll('2024-06-01', '2023-01-01');
+  await expectDone(second.pas('import', home.file('m.csv', dated)));
+  await mock.service.control('PUT', '/settings', { latency_ms: 200 });
+  const pushes = [home, second].map((each) => each.start('push').ended);
+  expect((await Promise.all(pushes)).map(({ code }) => code).sort()).toEqual([0, 11]);
+  await mock.service.control('PUT', '/settings', { latency_ms: 0 });
+  await expectDone(home.pas('push'));
+  await expectDone(second.pas('push'));
+  expect(await mock.made()).toMatchObject({ finds: 8 });
+});
+
+test('at most twelve imports leave where the service refuses all of them alike', async () => {
+  await expectDone(home.pas('import', writeSeason(home, 60)));
+  const table = readFileSync(writeSeason(home, 60), 'utf8').replaceAll(
+    'C-202400101',
+    'C-209999999',
+  );
+  const other = await signedIn(mock.service, 'archaeologist', WITHOUT_PAUSES);
+  await other.pas('import', other.file('season.csv', table));
+  const run = await other.pas('push', '--json');
+  const attempts = run.stdout.split('\n').filter((line) => line.includes('"type":"attempt"'));
+  expect(attempts.length).toBeLessThanOrEqual(12);
+  expect(run.code).toBe(3);
+});
+
+test('a table of a lost data home under a prefix is asked about, also after the sign-in', async () => {
+  const table = writeSeason(home, 2);
+  await expectDone(home.pas('import', table));
+  await expectDone(home.pas('push'));
+  rmSync(outboxFolder(home), { recursive: true });
+  await expectDone(home.pas('login'));
+  home.file('season.csv', readFileSync(table, 'utf8').replaceAll('nález', 'malý nález'));
+  await home.pas('import', table, '--id-prefix', 'KH-');
+  expect((await home.pas('push')).code).toBe(6);
+  expect(await mock.made()).toMatchObject({ finds: 2 });
+  expect((await home.pas('status')).stdout).toContain('KH-K-1: it differs little from K-1');
+});
+
+test('a find that was removed, lost with its data home and entered again is sent', async () => {
+  const table = writeSeason(home, 1);
+  await expectDone(home.pas('import', table));
+  await fail('import', '503');
+  await home.pas('push');
+  await expectDone(home.pas('remove', 'K-1', '--yes'));
+  rmSync(outboxFolder(home), { recursive: true });
+  await expectDone(home.pas('import', table));
+  await expectDone(home.pas('push'));
+  expect(await mock.made()).toMatchObject({ finds: 1 });
+});
+
+test('an edit and an undone answer leave the question about a find that is alike', async () => {
+  await expectDone(home.pas('import', writeSeason(home, 1)));
+  const season = readFileSync(join(home.folder, 'season.csv'), 'utf8');
+  const other = season.replaceAll('K-', 'T-').replaceAll('nález', 'malý nález');
+  await home.pas('import', home.file('other.csv', other));
+  const isHeld = async () => /^T-1 +held/m.test((await home.pas('list')).stdout);
+  expect(await isHeld()).toBe(true);
+  await expectDone(home.pas('edit', 'T-1', '--set', 'hloubka=41'));
+  expect(await isHeld()).toBe(true);
+  await expectDone(home.pas('resolve', 'T-1', '--resend'));
+  expect(await isHeld()).toBe(false);
+  await expectDone(home.pas('undo'));
+  expect(await isHeld()).toBe(true);
+});

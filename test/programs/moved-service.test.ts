@@ -1,0 +1,94 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { findStates } from '../support/find-states.ts';
+import { type RunningMock, startMockProcess } from '../support/mock-process.ts';
+import { configFile, getOutboxId } from '../support/outbox-files.ts';
+import {
+  addressFlags,
+  expectDone,
+  type Home,
+  makeHome,
+  WITHOUT_PAUSES,
+} from '../support/run-pas.ts';
+import { writeSeason } from '../support/season.ts';
+import { startTerminal, whyNoTerminal } from '../support/terminal-session.ts';
+
+let mock: RunningMock;
+let home: Home;
+let moved: string;
+
+beforeAll(async () => {
+  mock = await startMockProcess('--min-interval', '0');
+  moved = mock.base_url.replace('127.0.0.1', 'localhost');
+});
+afterAll(() => mock.stop());
+
+const initFlags = (name: string): string[] => [
+  'init',
+  '--name',
+  name,
+  '--kind',
+  'training',
+  '--username',
+  'archaeologist',
+  '--oai-auth',
+  'basic',
+  ...addressFlags(mock),
+  ...WITHOUT_PAUSES,
+];
+
+/** Two of three finds were sent before the service moved. */
+beforeEach(async ({ skip }) => {
+  skip(whyNoTerminal !== undefined, whyNoTerminal);
+  await mock.control('POST', '/reset');
+  home = makeHome({ PAS_PASSWORD: 'archaeologist' });
+  await expectDone(home.pas(...initFlags('mock')));
+  await expectDone(home.pas('login'));
+  await expectDone(home.pas('import', writeSeason(home, 3)));
+  await expectDone(home.pas('push', 'K-1', 'K-2'));
+});
+
+const ALL_SENT = { 'K-1': 'accepted', 'K-2': 'accepted', 'K-3': 'accepted' };
+
+test('a profile with a new address goes on with its outbox, once a person says that it is the same service', async () => {
+  const { finds } = await mock.state();
+  const file = configFile(home);
+  const before = getOutboxId(home);
+  writeFileSync(
+    file,
+    readFileSync(file, 'utf8').replace(`base_url = "${mock.base_url}"`, `base_url = "${moved}"`),
+  );
+  const refused = await home.pas('push');
+  expect([refused.code, refused.stderr]).toEqual([
+    12,
+    expect.stringContaining('say so on a terminal: pas push'),
+  ]);
+  await using terminal = await startTerminal(['push'], home, { columns: 200 });
+  await terminal.expect('the same service, at a new address?');
+  await terminal.type('y');
+  await terminal.expect('(y/N) y');
+  await terminal.press('Enter');
+  expect((await terminal.ended()).code).toBe(0);
+  expect([getOutboxId(home), await findStates(home)]).toEqual([before, ALL_SENT]);
+  expect((await mock.state()).finds).toBe(finds + 1);
+  await expectDone(home.pas('push'));
+});
+
+test('a new profile at a new address is asked about at its first push, and what was sent comes with a yes', async () => {
+  const { finds } = await mock.state();
+  const flags = initFlags('new').map((flag) => (flag === mock.base_url ? moved : flag));
+  await expectDone(home.pas(...flags, '--oai-base', mock.oai_base));
+  await expectDone(home.pas('import', writeSeason(home, 3), '--profile', 'new'));
+  const refused = await home.pas('push', '--profile', 'new');
+  expect([refused.code, refused.stderr]).toEqual([
+    2,
+    expect.stringContaining('Push once on a terminal'),
+  ]);
+  await using terminal = await startTerminal(['push', '--profile', 'new'], home, { columns: 200 });
+  await terminal.expect('the same service, at a new address?');
+  await terminal.type('y');
+  await terminal.expect('(y/N) y');
+  await terminal.press('Enter');
+  expect((await terminal.ended()).code).toBe(0);
+  expect((await mock.state()).finds).toBe(finds + 1);
+});

@@ -1,0 +1,141 @@
+import { cpSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { UnavailableError } from '../../../src/base/errors.ts';
+import { listAllEntries } from '../../../src/outbox/entry-queries.ts';
+import { type Outbox, readHeader } from '../../../src/outbox/open-outbox.ts';
+import { findByLocalId } from '../../../src/outbox/stored-finds.ts';
+import { resolveEntries } from '../../../src/push/resolve-entries.ts';
+import { manualClock } from '../../support/manual-clock.ts';
+import {
+  aComputer,
+  findService,
+  getInnerText,
+  PROJECT,
+  queueFind,
+  queuePhotograph,
+} from './find-service.ts';
+
+const states = (outbox: Outbox): string[] =>
+  listAllEntries(outbox).map(({ state, held }) => (held === null ? state : `held: ${held.basis}`));
+
+/** An outbox that was pushed on one computer, and a copy of it on another. */
+async function copied() {
+  const clock = manualClock();
+  const service = findService(clock);
+  const office = aComputer(clock);
+  const laptop = aComputer(clock);
+  const outbox = office.open();
+  for (const name of ['K-1', 'K-2']) queueFind(outbox, name);
+  await service.push(outbox, { limit: 1 });
+  office.save();
+  cpSync(join(office.folder, 'outbox.sqlite'), join(laptop.folder, 'outbox.sqlite'));
+  return {
+    clock,
+    service,
+    office,
+    copy: laptop.open(),
+    [Symbol.dispose]: () => {
+      for (const each of [office, laptop]) each[Symbol.dispose]();
+    },
+  };
+}
+
+const TAKEN = { takesOver: true } as const;
+
+describe('an outbox that was pushed from another place', () => {
+  test('is not pushed from here until a person takes it over', async () => {
+    using setup = await copied();
+    const { copy, service } = setup;
+    for (const more of [{}, { confirmTakeOver: async () => false }])
+      await expect(service.push(copy, more)).rejects.toMatchObject({
+        hint: expect.stringContaining('--take-over'),
+      });
+    expect([service.writes, states(copy)]).toEqual([['K-1'], ['accepted', 'queued']]);
+    expect(await service.push(copy, { confirmTakeOver: async () => true })).toMatchObject({
+      accepted: 1,
+    });
+    expect(await service.push(copy)).toMatchObject({ requests: 0 });
+  });
+
+  test('is searched at the service first, and what the other place sent is held', async () => {
+    using setup = await copied();
+    const { clock, copy, office, service } = setup;
+    await service.push(office.open());
+    await clock.advance(40 * 86_400_000);
+    await service.push(copy, TAKEN);
+    expect([service.writes, states(copy)]).toEqual([
+      ['K-1', 'K-2'],
+      ['accepted', 'held: equal-record'],
+    ]);
+    resolveEntries(
+      copy,
+      'K-2',
+      { kind: 'created', identCely: `${PROJECT}-N00002` },
+      undefined,
+      (work) => work(true),
+    );
+    queueFind(copy, 'K-3');
+    await service.push(copy);
+    expect(readHeader(copy).mustLook).toBe(false);
+  });
+
+  test('is not sent if that search fails', async () => {
+    using setup = await copied();
+    const { copy, office, service } = setup;
+    await service.push(office.open());
+    service.habits.beforeHarvest = async () => {
+      throw new UnavailableError('closed for the night');
+    };
+    await expect(service.push(copy, TAKEN)).rejects.toMatchObject({
+      hint: expect.stringContaining('pas must search the service'),
+    });
+    expect([service.writes, states(copy)]).toEqual([
+      ['K-1', 'K-2'],
+      ['accepted', 'queued'],
+    ]);
+  });
+
+  test('is held if the service cannot be searched, until a person answers; later entries are not', async () => {
+    using setup = await copied();
+    const { copy, office, service } = setup;
+    await service.push(office.open());
+    const { findId } = queueFind(copy, 'K-3');
+    queuePhotograph(copy, { findId, identCely: null }, 'a.jpg', 'picture');
+    const blind = { harvesting: undefined };
+    expect(await service.push(copy, { ...blind, ...TAKEN })).toMatchObject({ accepted: 0 });
+    const held = 'held: not-searched';
+    expect(states(copy)).toEqual(['accepted', held, held, 'queued']);
+    queueFind(copy, 'K-4');
+    expect(await service.push(copy, blind)).toMatchObject({ accepted: 1 });
+    resolveEntries(copy, 'K-3', { kind: 'resend' }, undefined, (work) => work(true));
+    expect(await service.push(copy, blind)).toMatchObject({ accepted: 2 });
+  });
+
+  test('leaves the first place foreign', async () => {
+    using setup = await copied();
+    await setup.service.push(setup.copy, TAKEN);
+    const first = setup.office.open();
+    expect(await setup.service.push(first)).toMatchObject({ requests: 0 });
+    expect(states(first)).toEqual(['accepted', 'held: equal-record']);
+  });
+});
+
+test('a lost ledger on the pushing machine is made again, and the service is searched', async () => {
+  const clock = manualClock();
+  const service = findService(clock);
+  using computer = aComputer(clock);
+  const outbox = computer.open();
+  const machine = 'this-machine';
+  queueFind(outbox, 'K-1');
+  await service.push(outbox, { machine });
+  queueFind(outbox, 'K-2', 'sent since');
+  computer.save();
+  rmSync(join(computer.folder, 'ledger.sqlite'));
+  service.make(getInnerText('sent since'));
+  const again = computer.open();
+  await service.push(again, { machine });
+  expect([service.writes, states(again)]).toEqual([['K-1'], ['accepted', 'held: equal-record']]);
+  const { uuid = '' } = findByLocalId(again, 'K-1') ?? {};
+  expect(again.ledger?.listFactsOfSubject(uuid).map(({ kind }) => kind)).toContain('answered');
+});

@@ -1,0 +1,152 @@
+import { existsSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { DatabaseError, UsageError } from '../../../src/base/errors.ts';
+import { openSetState } from '../../../src/flows/harvest/harvest-records.ts';
+import {
+  assertSubject,
+  getSubject,
+  type Ledger,
+  openLedger,
+  type Subject,
+} from '../../../src/harvested/harvested-records.ts';
+import type { HarvestState } from '../../../src/oai/harvest-state.ts';
+import { advancePass, startPass } from '../../../src/oai/pass.ts';
+import { openSqlite } from '../../../src/store/database.ts';
+import { tempFolder } from '../../support/temp-outbox.ts';
+
+const aPath = (): string => join(tempFolder(), 'out.jsonl.harvest');
+
+const SUBJECT: Subject = {
+  oaiBase: 'https://harvest.example.org',
+  version: '2.2',
+  sets: 'projekt',
+  verb: 'ListRecords',
+  format: 'oai_svc',
+  fromBound: '',
+  untilBound: '',
+  account: '',
+  form: 'jsonl',
+};
+const BEGUN = startPass('full', { fromMs: null, untilMs: null }, 1000, 1);
+const ANY_PAGE = {
+  next: 'T',
+  completeListSize: 5,
+  responseDateMs: 1000,
+  overlapMs: 0,
+  cursor: undefined,
+  datestampsMs: [],
+  identifiers: [],
+  againMs: [],
+} as const;
+
+const getState = (ledger: Ledger): HarvestState => openSetState(ledger, SUBJECT.sets, () => 2000);
+
+describe('the state file of a harvest', () => {
+  test('is used by one process at a time', () => {
+    const path = aPath();
+    const ledger = openLedger(path);
+    const failure = ((): unknown => {
+      try {
+        return openLedger(path);
+      } catch (thrown) {
+        return thrown;
+      }
+    })();
+    expect(failure).toBeInstanceOf(DatabaseError);
+    expect(failure).toMatchObject({ exitCode: 5 });
+    expect(String(failure)).toMatch(/another program/);
+    ledger.close();
+    openLedger(path).close();
+  });
+
+  test('is not written into another program’s database', () => {
+    const path = aPath();
+    const other = openSqlite(path);
+    other.exec('create table precious (x)');
+    other.close();
+    expect(() => openLedger(path)).toThrow(UsageError);
+    const again = openSqlite(path);
+    expect(again.prepare('select name from sqlite_master').pluck().all()).toEqual(['precious']);
+    again.close();
+  });
+
+  test('is not written into a file that is not a database', () => {
+    const path = aPath();
+    writeFileSync(path, 'x'.repeat(5000));
+    expect(() => openLedger(path)).toThrow(/not a database/);
+    expect(existsSync(`${path}-wal`)).toBe(false);
+  });
+});
+
+describe('an output', () => {
+  test('keeps its request', () => {
+    const ledger = openLedger(aPath());
+    ledger.change(() => {
+      assertSubject(ledger, SUBJECT, 'out.jsonl');
+      getState(ledger).savePass({ ...advancePass(BEGUN, ANY_PAGE), seen: 5 });
+    });
+    for (const change of [
+      { sets: 'pian' },
+      { verb: 'ListIdentifiers' } as const,
+      { format: 'oai_dc' },
+      { account: 'somebody' },
+      { untilBound: '2025-01-01' },
+    ]) {
+      expect(() =>
+        ledger.change(() => assertSubject(ledger, { ...SUBJECT, ...change }, 'out.jsonl')),
+      ).toThrow(UsageError);
+    }
+    ledger.change(() => assertSubject(ledger, SUBJECT, 'out.jsonl'));
+    expect(getState(ledger).getPass()?.walk.token).toBe('T');
+    ledger.close();
+  });
+
+  test('into which nothing was harvested may get another request', () => {
+    const ledger = openLedger(aPath());
+    ledger.change(() => {
+      assertSubject(ledger, SUBJECT, 'out.jsonl');
+      getState(ledger).savePass(BEGUN);
+    });
+    ledger.change(() => assertSubject(ledger, { ...SUBJECT, format: 'oai_dc' }, 'out.jsonl'));
+    expect(getSubject(ledger)?.format).toBe('oai_dc');
+    expect(getState(ledger).getPass()).toBeUndefined();
+    ledger.close();
+  });
+
+  test('with a harvest of no records keeps its request all the same', () => {
+    const ledger = openLedger(aPath());
+    ledger.change(() => {
+      assertSubject(ledger, SUBJECT, 'out.jsonl');
+      getState(ledger).savePass(
+        advancePass(BEGUN, { ...ANY_PAGE, next: undefined, completeListSize: undefined }),
+      );
+      getState(ledger).complete();
+    });
+    expect(getState(ledger).getWatermarkMs()).toBe(1000);
+    expect(() =>
+      ledger.change(() => assertSubject(ledger, { ...SUBJECT, sets: 'pian' }, 'out.jsonl')),
+    ).toThrow(/its set is/);
+    ledger.close();
+  });
+});
+
+test('a state file that a killed process left without a table is started again', () => {
+  const path = aPath();
+  const left = openSqlite(path);
+  left.pragma('journal_mode = wal');
+  left.close();
+  expect(statSync(path).size).toBeGreaterThan(0);
+  const ledger = openLedger(path);
+  expect(getSubject(ledger)).toBeUndefined();
+  ledger.close();
+});
+
+test('a state file of a newer pas is refused', () => {
+  const path = aPath();
+  openLedger(path).close();
+  const newer = openSqlite(path);
+  newer.pragma('user_version = 2');
+  newer.close();
+  expect(() => openLedger(path)).toThrow(/newer pas/);
+});
