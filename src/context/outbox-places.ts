@@ -1,7 +1,7 @@
 import { existsSync, rmSync } from 'node:fs';
 import { OutboxLeasedError, PasError } from '../base/errors.ts';
 import type { OutboxPlace } from '../flows/outbox/restore-outbox.ts';
-import { checkEnteredFinds } from '../flows/queue/check-entered.ts';
+import { checkUnited } from '../flows/queue/check-entered.ts';
 import { isEmptyOutbox } from '../outbox/backup-copy.ts';
 import { type Outbox, openOutbox, readHeader } from '../outbox/open-outbox.ts';
 import { acquirePushLock, type PushLock } from '../outbox/push-lock.ts';
@@ -57,8 +57,7 @@ export async function joinOutboxOfAccount(
     const other = await openIfUsable(context, id);
     const header = other === undefined ? undefined : readHeader(other);
     if (other === undefined || header?.account !== account || header.service !== service) continue;
-    const united = uniteWithOutbox(own, other);
-    if (united.arrived.size > 0) checkEnteredFinds(other, united);
+    const united = checkUnited(other, uniteWithOutbox(own, other));
     setProfileOutbox(context, id);
     return united;
   }

@@ -4,7 +4,7 @@ import type { Clock } from '../base/clock.ts';
 import { ConfigError, DatabaseError, PasError } from '../base/errors.ts';
 import { msgid, ngettext, t } from '../base/language.ts';
 import { cmd, msg } from '../base/message.ts';
-import { checkEnteredFinds } from '../flows/queue/check-entered.ts';
+import { uniteAndCheck } from '../flows/queue/check-entered.ts';
 import { isEmptyOutbox } from '../outbox/backup-copy.ts';
 import {
   findKnownAccount,
@@ -20,7 +20,7 @@ import {
   readHeader,
   updateHeader,
 } from '../outbox/open-outbox.ts';
-import { NOTHING_UNITED, type United, uniteWithLedger } from '../outbox/unite.ts';
+import { NOTHING_UNITED, type United } from '../outbox/unite.ts';
 import { copyToTempFolder, isWriteRefused } from '../store/database-file.ts';
 import type { Terminal } from '../ui/terminal.ts';
 import { assignOutbox, findSimilarProfiles, freeProfileName } from './change-config.ts';
@@ -105,7 +105,6 @@ export function openProfileOutbox(sources: OutboxSources, purpose: Purpose): Out
   followProfile(outbox, profile);
   assertOneUser(sources.getConfig(), outbox, profile);
   const united = uniteIfPossible(outbox);
-  if (united.arrived.size > 0) checkEnteredFinds(outbox, united);
   if (isMissing) warnOfMissing(sources, outbox, united);
   return outbox;
 }
@@ -153,7 +152,7 @@ export async function openProfileOutboxReadOnly(
 /** Unites with the ledger, unless it is busy, read-only or damaged: only a push requires it. */
 function uniteIfPossible(outbox: Outbox): United {
   try {
-    return uniteWithLedger(outbox);
+    return uniteAndCheck(outbox);
   } catch (thrown) {
     const isOfLedger =
       thrown instanceof PasError && thrown.message.startsWith(outbox.ledger?.path ?? '\0');

@@ -64,15 +64,19 @@ type Wish = {
 };
 
 /**
- * Returns the wish that is shown, and its intent; of a removed find the last one. A version of
- * another place whose content is not known here is not shown.
+ * Returns the wish that is shown, and its intent; of a removed find the last one. Of two versions
+ * the one that was not sent is shown, which the service does not have. A version of another place
+ * whose content is not known here is not shown.
  */
 function findWish(
   outbox: Outbox,
   { wanted }: SlotState,
   numbered: readonly NumberedFact[],
 ): Wish | undefined {
-  const heads = wanted.kind === 'disputed' ? wanted.facts : [wanted.fact];
+  const heads =
+    wanted.kind === 'disputed'
+      ? wanted.facts.toSorted((a, b) => Number(isAttempted(a)) - Number(isAttempted(b)))
+      : [wanted.fact];
   const ids = heads.flatMap((head) =>
     head === undefined ? [] : head.kind === 'attempted' ? head.body.current : head.id,
   );
@@ -86,6 +90,10 @@ function findWish(
     if (name !== null && intent !== undefined) return { body, seq: found.seq, name, intent };
   }
   return undefined;
+}
+
+function isAttempted({ kind }: Fact): boolean {
+  return kind === 'attempted';
 }
 
 type FindRow = { readonly id: number; readonly wish: Wish };
@@ -291,7 +299,7 @@ function summarize(
   facts: readonly Fact[],
   intent: string | undefined,
   wish: CurrentBody,
-  { intents, wanted, decisions }: SlotState,
+  { intents, wanted, decisions, records }: SlotState,
 ): Summary {
   const attempted = facts.filter(
     (fact): fact is FactOf<'attempted'> =>
@@ -304,7 +312,8 @@ function summarize(
       const kind = verdicts.get(id)?.kind;
       if (ids.has(id) && (kind === 'unknown' || kind === 'open')) unknownAttempts += 1;
     }
-  const held = wanted.kind === 'disputed' ? EDITED_TWICE : null;
+  // What the service has cannot be edited once more.
+  const held = wanted.kind === 'disputed' && records.length === 0 ? EDITED_TWICE : null;
   const inForce = facts.filter(
     (fact) => fact.kind !== 'decided' || (fact.body.answer !== 'undo' && decisions.includes(fact)),
   );

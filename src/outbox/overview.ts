@@ -36,6 +36,17 @@ export function countQueued(
   return { import: 0, number: 0, photo: 0, ...Object.fromEntries(counts) };
 }
 
+/** Returns local ids of finds whose version here is not the one that the service has. */
+export function listChangedFinds(outbox: Outbox): string[] {
+  const localIds = outbox
+    .sql(
+      'select local_id from entries join finds on finds.id = entries.find_id where changed = 1 and hidden = 0 order by finds.id',
+    )
+    .pluck()
+    .all();
+  return parseTexts(localIds);
+}
+
 /** Returns local ids of dropped finds that block numbers or photographs. */
 export function listDroppedWithDependents(outbox: Outbox): string[] {
   const localIds = outbox

@@ -1,10 +1,9 @@
 import { AuthError, ConfigError, ContractError } from '../base/errors.ts';
 import { cmd, type Message, msg } from '../base/message.ts';
-import { checkEnteredFinds } from '../flows/queue/check-entered.ts';
+import { bindAndCheck } from '../flows/queue/check-entered.ts';
 import { type Exchange, type HttpResponse, withTimeout } from '../http/exchange.ts';
 import {
   assertSameAccount,
-  bindAccount,
   findKnownAccount,
   findKnownUsername,
   isSameUser,
@@ -186,15 +185,6 @@ export async function signIn(
     bindAndCheck(opened, account.identCely);
   }
   return account;
-}
-
-/**
- * Binds the outbox to the account, and asks about finds that are like what comes with it.
- * @throws ConfigError where it belongs to another account
- */
-export function bindAndCheck(outbox: Outbox, account: string): void {
-  const united = bindAccount(outbox, account);
-  if (united.arrived.size > 0) checkEnteredFinds(outbox, united);
 }
 
 export const ROLE_WORDS: Readonly<Record<Role, Message>> = {

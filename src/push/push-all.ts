@@ -10,6 +10,7 @@ import {
 import { cmd, msg } from '../base/message.ts';
 import { RETRY_POLICY } from '../base/retry-policy.ts';
 import { openAdmission } from '../flows/finds/outbox-status.ts';
+import { bindAndCheck, uniteAndCheck } from '../flows/queue/check-entered.ts';
 import type { OaiClient } from '../oai/client.ts';
 import { assertSound } from '../outbox/backup-copy.ts';
 import { findKnownAccount, findKnownUsername } from '../outbox/bound-account.ts';
@@ -25,9 +26,9 @@ import {
 } from '../outbox/entry-queries.ts';
 import { type Outbox, readHeader, requireLedger, updateHeader } from '../outbox/open-outbox.ts';
 import { type PushLockOptions, withPushLock } from '../outbox/push-lock.ts';
-import { getPlace, takePlace, uniteWithLedger } from '../outbox/unite.ts';
+import { getPlace, takePlace } from '../outbox/unite.ts';
 import type { Account } from '../pas-api/session.ts';
-import { bindAndCheck, type OpenService, resolveAccount } from './account.ts';
+import { type OpenService, resolveAccount } from './account.ts';
 import { openKeptPhotograph } from './departure.ts';
 import { drainQueue, explainWaiting } from './drain-queue.ts';
 import type { LookupContext } from './evidence.ts';
@@ -158,7 +159,7 @@ async function prepareOutbox(options: PushAllOptions): Promise<void> {
   assertSound(outbox);
   if (place.kind === 'lost-ledger') options.onLostLedger?.();
   takePlace(outbox, machine, place);
-  uniteWithLedger(outbox);
+  uniteAndCheck(outbox);
   if (options.isUrgent === true && options.recordKeys !== undefined)
     clearBackoff(outbox, options.recordKeys);
 }
@@ -424,11 +425,8 @@ async function reconcileUncertain(
   if (harvesting === undefined || !isOnline || listEntriesInState(outbox, 'uncertain').length === 0)
     return [];
   try {
-    const context = await makeLookupContext(
-      options,
-      harvesting,
-      findKnownAccount(outbox)?.identCely,
-    );
+    const writer = findKnownAccount(outbox)?.identCely;
+    const context = await makeLookupContext(options, harvesting, writer);
     const settled = await reconcile({ ...context, recordKeys: options.recordKeys });
     options.onReconciled?.(settled);
     for (const { entry, verdict } of settled)
@@ -450,13 +448,10 @@ async function reconcileUncertain(
 export async function reconcileNow(options: SyncContext & { readonly harvesting: Harvesting }) {
   const { harvesting, outbox } = options;
   return withPushLock(options.lock, async () => {
-    uniteWithLedger(outbox);
+    uniteAndCheck(outbox);
     recoverOpenAttempts(outbox);
-    const context = await makeLookupContext(
-      options,
-      harvesting,
-      await resolveWriter(options, harvesting),
-    );
+    const writer = await resolveWriter(options, harvesting);
+    const context = await makeLookupContext(options, harvesting, writer);
     const settled = await reconcile({ ...context, recordKeys: options.recordKeys });
     return { settled, left: listEntriesInState(outbox, 'uncertain').length };
   });
@@ -495,7 +490,7 @@ async function makeLookupContext(
     outbox,
     harvester: harvesters[auth],
     client: await open(),
-    ...(stop === undefined ? {} : { signal: stop }),
-    ...(onSearch === undefined ? {} : { onProgress: onSearch }),
+    signal: stop,
+    onProgress: onSearch,
   };
 }

@@ -416,3 +416,18 @@ test('an edit and an undone answer leave the question about a find that is alike
   await expectDone(home.pas('undo'));
   expect(await isHeld()).toBe(true);
 });
+
+test('an edit in an older copy of a find that was sent is shown, not forgotten', async () => {
+  await expectDone(home.pas('import', writeSeason(home, 1)));
+  const putBack = keepCopy();
+  await expectDone(home.pas('push'));
+  putBack();
+  // Offline from the ledger, as on a copy that was edited before the other one was pushed.
+  const elsewhere = home.with({ PAS_STATE: join(home.folder, 'elsewhere') });
+  await expectDone(elsewhere.pas('edit', 'K-1', '--set', 'hloubka=41'));
+  await expectDone(home.pas('push'));
+  expect((await home.pas('list')).stdout).toMatch(/^K-1 +accepted, changed here/m);
+  expect((await home.pas('status')).stdout).toMatch(/another version was sent.*\n {2}pas show K-1/);
+  expect((await home.pas('show', 'K-1')).stdout).toMatch(/41 cm/);
+  expect(await mock.made()).toMatchObject({ finds: 1 });
+});

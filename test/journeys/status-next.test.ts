@@ -14,10 +14,15 @@ import { useMock } from '../support/use-mock.ts';
 const HEADER =
   'local_id;projekt;hloubka;okolnosti;obdobi;druh_nalezu;specifikace;nalezce;datum_nalezu;stav;geom_system;pristupnost;lokalizace;lon;lat';
 
-function table(home: Home, finds: readonly string[], finder = 'OS-001507'): string {
+function table(
+  home: Home,
+  finds: readonly string[],
+  finder = 'OS-001507',
+  day = '2024-06-01',
+): string {
   const rows = finds.map(
     (find, index) =>
-      `${find};C-202400101;${index + 5};HES-000560;HES-000253;HES-000691;HES-000988;${finder};2024-06-01;2;4326;HES-000867;pole ${find};15.1712;49.8405`,
+      `${find};C-202400101;${index + 5};HES-000560;HES-000253;HES-000691;HES-000988;${finder};${day};2;4326;HES-000867;pole ${find};15.1712;49.8405`,
   );
   return home.file('finds.csv', `${HEADER}\n${rows.join('\n')}\n`);
 }
@@ -85,7 +90,9 @@ test('finds whose records a restarted service assigned to others are one line, i
   await first.stop();
   // Its data were in memory.
   await using again = await start();
-  await expectDone(home.pas('import', table(home, ['B-1', 'B-2', 'B-3'])));
+  await expectDone(
+    home.pas('import', table(home, ['B-1', 'B-2', 'B-3'], 'OS-001507', '2024-06-02')),
+  );
   const run = await home.with({ PAS_PASSWORD: 'archaeologist' }).pas('push');
   const toldLines = run.stderr.split('\n').filter((line) => line.includes('gave'));
   expect(toldLines).toEqual([

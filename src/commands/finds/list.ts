@@ -74,5 +74,6 @@ function getLabelText(value: unknown): string {
 
 function formatState(entry: Entry | undefined): Message {
   if (entry === undefined) return t`not queued`;
-  return entry.held === null ? STATE_WORDS[entry.state] : t`held`;
+  if (entry.held !== null) return t`held`;
+  return entry.isChanged ? t`accepted, changed here` : STATE_WORDS[entry.state];
 }

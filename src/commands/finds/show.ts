@@ -152,6 +152,10 @@ function printStory(
   terminal.printLine(
     `${formatEntryTitle(entry)}: ${terminal.color.bold(STATE_WORDS[entry.state])}${entry.identCely === null ? '' : `  ${entry.identCely}`}`,
   );
+  if (entry.isChanged)
+    terminal.printLine(
+      `  ${t`The service has the version that was sent, not this one. Only its number can still be sent.`}`,
+    );
   if (plainly !== undefined) terminal.printLine(`  ${plainly}`);
   for (const line of describeEntry(entry, whole)) terminal.printLine(`  ${line}`);
   printIssues(terminal, entry.issues, (text) => terminal.printLine(`  ${text}`));

@@ -46,9 +46,7 @@ async function showStatus(context: Context, options: GlobalOptions): Promise<Exi
   const profile = context.getProfile();
   const state = getOutboxStatus(outbox);
   const { finds, entries, table, waiting, delayed, dropped, needsPerson } = state;
-  const all = formatFindCount(finds);
-  const kind = INSTANCE_WORDS[profile.kind];
-  terminal.printLine(t`${all}; profile ${profile.name}, ${kind}, ${profile.baseUrl}`);
+  printProfile(context, finds);
   const people = await findNewPeople(context, outbox);
   const next = await makeNextSteps(context, state, people);
   printNext(context, next.first);
@@ -75,6 +73,7 @@ async function showStatus(context: Context, options: GlobalOptions): Promise<Exi
       getKind: (entry) => findReassignment(outbox, entry.id) ?? String(entry.id),
     });
   printDropped(context, dropped);
+  printChangedFinds(context, state.changed);
   if (people.some(({ isAccepted }) => !isAccepted)) terminal.printLine();
   printNewPeople(context, people, terminal.printLine);
   if (pause.text === undefined) printNext(context, next.last);
@@ -106,6 +105,13 @@ async function showStatus(context: Context, options: GlobalOptions): Promise<Exi
     })),
   });
   return 'done';
+}
+
+function printProfile(context: Context, finds: number): void {
+  const profile = context.getProfile();
+  const all = formatFindCount(finds);
+  const kind = INSTANCE_WORDS[profile.kind];
+  context.terminal.printLine(t`${all}; profile ${profile.name}, ${kind}, ${profile.baseUrl}`);
 }
 
 type NextStep = { readonly title: string; readonly commands: readonly Message[] };
@@ -294,6 +300,14 @@ function describeReason({ reason, issues }: Entry): string {
 }
 
 /** Prints photographs that no other list names, since they wait without end. */
+function printChangedFinds({ terminal }: Context, finds: readonly string[]): void {
+  if (finds.length === 0) return;
+  const title = t`Compare these finds with their records; another version was sent from a copy of this outbox:`;
+  terminal.printLine(`\n${terminal.color.bold(title)}`);
+  for (const find of finds.slice(0, MAX_SHOWN))
+    terminal.printLine(printable(`  ${cmd`pas show ${find}`}`));
+}
+
 function printDropped({ terminal }: Context, finds: readonly string[]): void {
   if (finds.length === 0) return;
   const title = t`Queue these finds again or remove them; they were dropped, but numbers and photographs are waiting for them:`;

@@ -16,6 +16,7 @@ import {
   countEntries,
   countWaiting,
   listAcceptedPeople,
+  listChangedFinds,
   listDelays,
   listDroppedWithDependents,
   listQueuedReferences,
@@ -64,6 +65,8 @@ export function getOutboxStatus(outbox: Outbox) {
     delayed: listDelays(outbox, MAX_DELAYS),
     /** Dropped finds that block numbers or photographs. */
     dropped: waiting.forDropped === 0 ? [] : listDroppedWithDependents(outbox),
+    /** Finds of which another version was sent. */
+    changed: listChangedFinds(outbox),
     /** HeldQuestion entries first. */
     needsPerson: listNeedingPerson(outbox, MAX_LISTED),
   };

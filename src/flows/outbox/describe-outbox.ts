@@ -84,8 +84,6 @@ export async function repairOutbox(options: Damaged): Promise<Repair> {
       outboxAside === undefined ? listLocalIds(outbox) : salvageRows(outboxAside, outbox);
     const { subjects, intents, drafts } = removeDamaged(outbox);
     outbox.change(() => updateHeader(outbox, { account: findSender(outbox) ?? null }));
-    outbox.change(() => updateHeader(outbox, { account: findSender(outbox) ?? null }));
-    outbox.change(() => updateHeader(outbox, { account: findSender(outbox) ?? null }));
     restartUnion(outbox);
     uniteWithLedger(outbox);
     restoreContents(outbox, intents);

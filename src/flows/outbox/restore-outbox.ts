@@ -17,7 +17,7 @@ import { listEntriesInState, listUnsentPhotoEntries } from '../../outbox/entry-q
 import { type Outbox, openOutbox, readHeader } from '../../outbox/open-outbox.ts';
 import { acquirePushLock, type PushLockOptions } from '../../outbox/push-lock.ts';
 import { countFinds, findByUuid, listUnattemptedFinds } from '../../outbox/stored-finds.ts';
-import { NOTHING_UNITED, type United, uniteWithLedger } from '../../outbox/unite.ts';
+import { NOTHING_UNITED, type United } from '../../outbox/unite.ts';
 import { copyContent, openContentStore } from '../../store/content-store.ts';
 import {
   isDatabase,
@@ -27,7 +27,7 @@ import {
   replaceUnusable,
 } from '../../store/database-file.ts';
 import { makeFolder } from '../../store/folder.ts';
-import { checkEnteredFinds } from '../queue/check-entered.ts';
+import { uniteAndCheck } from '../queue/check-entered.ts';
 
 /** Files of an outbox, its lock, and a function that opens it. */
 export type OutboxPlace = {
@@ -266,7 +266,6 @@ async function uniteAndRestorePhotographs(place: OutboxPlace, options: RestoreOp
   const restored = place.open();
   try {
     const [united, ledgerProblem] = uniteIfUsable(restored);
-    if (united.arrived.size > 0) checkEnteredFinds(restored, united);
     return {
       united,
       ledgerProblem,
@@ -284,7 +283,7 @@ async function uniteAndRestorePhotographs(place: OutboxPlace, options: RestoreOp
 function uniteIfUsable(outbox: Outbox): [United, string | undefined] {
   if (outbox.ledger === undefined) return [NOTHING_UNITED, outbox.ledgerProblem?.message];
   try {
-    return [uniteWithLedger(outbox), undefined];
+    return [uniteAndCheck(outbox), undefined];
   } catch (thrown) {
     // The backup is in place, and the next push unites before it sends anything.
     if (thrown instanceof DatabaseError) return [NOTHING_UNITED, thrown.message];

@@ -9,6 +9,7 @@ import {
   makeComparable,
   matchFinds,
 } from '../../find/match-finds.ts';
+import { bindAccount } from '../../outbox/bound-account.ts';
 import { foldEntry } from '../../outbox/entry-facts.ts';
 import { findImportOfFind, storeQuestion } from '../../outbox/entry-queries.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
@@ -18,6 +19,7 @@ import {
   listUnattemptedFinds,
   type StoredFind,
 } from '../../outbox/stored-finds.ts';
+import { type United, uniteWithLedger } from '../../outbox/unite.ts';
 import { type Candidate, mayLeave, NOTHING_KNOWN } from '../../push/gate.ts';
 
 /** Finds per transaction: few enough that a parallel push waits only briefly. */
@@ -62,6 +64,27 @@ export function checkEnteredFinds(outbox: Outbox, entrance: Entrance): number {
         if (askAboutAlike(outbox, each, known, { editions, entrance })) asked += 1;
     });
   return asked;
+}
+
+/**
+ * Unites the outbox with the ledger, and asks about finds that are like what came with it.
+ * @throws as {@link uniteWithLedger}
+ */
+export function uniteAndCheck(outbox: Outbox): United {
+  return checkUnited(outbox, uniteWithLedger(outbox));
+}
+
+/**
+ * Binds the outbox to the account, and asks about finds that are like what came with it.
+ * @throws ConfigError where it belongs to another account
+ */
+export function bindAndCheck(outbox: Outbox, account: string): United {
+  return checkUnited(outbox, bindAccount(outbox, account));
+}
+
+export function checkUnited(outbox: Outbox, united: United): United {
+  if (united.arrived.size > 0) checkEnteredFinds(outbox, united);
+  return united;
 }
 
 /** Compares the finds that the running command changed. */
