@@ -271,11 +271,10 @@ function undoDecisions(
   return { drafts, because: drafts.length < effective.length ? 'attempted' : undefined };
 }
 
-/** Returns the wishes of a command, for the list of what it changed. */
-export function listWishesOfCommand(outbox: Outbox, command: string): FactOf<'current'>[] {
+/** Returns the wishes and answers of a command, for the list of what it changed. */
+export function listFactsOfCommand(outbox: Outbox, command: string): Fact[] {
   return outbox
-    .sql(`select * from facts where kind = 'current' and command = ? order by seq`)
+    .sql('select * from facts where command = ? order by seq')
     .all(command)
-    .map((row) => parseFact(outbox.path, row))
-    .filter((fact) => fact.kind === 'current');
+    .map((row) => parseFact(outbox.path, row));
 }

@@ -160,6 +160,14 @@ test('pas undo --list shows what each command changed, the newest first', async 
   );
   await home.json('import', season);
   expect(await log()).toHaveLength(2);
+  await expectDone(home.pas('number', 'set', 'K-1', 'A 1'));
+  await expectDone(home.pas('number', 'set', 'C-202400101-N00001', 'A 2'));
+  expect(await log()).toMatchObject([
+    { command: 'number set', finds: [{ local_id: 'C-202400101-N00001', after: null }] },
+    { command: 'number set', finds: [{ local_id: 'K-1', after: null }] },
+    {},
+    {},
+  ]);
 });
 
 describe('pas edit of several finds', () => {

@@ -1,13 +1,14 @@
+import { groupBy } from '../../base/group-by.ts';
 import {
   findLastCommand,
   type Kept,
   type KeptCause,
   type LoggedCommand,
   listCommands,
-  listWishesOfCommand,
+  listFactsOfCommand,
   undoCommand,
 } from '../../outbox/command-log.ts';
-import { parseFact } from '../../outbox/facts.ts';
+import { type FactOf, parseFact } from '../../outbox/facts.ts';
 import { findIntent } from '../../outbox/intent-rows.ts';
 import { parseRecordSubject } from '../../outbox/intents.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
@@ -39,23 +40,24 @@ export function listCommandLog(outbox: Outbox): LogLine[] {
   }));
 }
 
+/** Each find or record once; the elements where the command changed them. */
 function listChanges(outbox: Outbox, { command }: LoggedCommand): LogLine['finds'] {
-  return listWishesOfCommand(outbox, command).flatMap(({ body, slot }) => {
-    if (body.find === undefined || !slot.startsWith('import ')) return [];
-    const before = body.replaces
-      .flatMap((id): StoredElements[] => {
-        const elements = findElementsOfFact(outbox, id);
-        return elements === null ? [] : [elements];
-      })
-      .at(0);
-    return [
-      {
-        local_id: body.find.localId,
-        before: before ?? null,
-        after: findElements(outbox, body.intent),
-      },
-    ];
+  const bySubject = groupBy(listFactsOfCommand(outbox, command), ({ subject }) => subject);
+  return [...bySubject].map(([subject, facts]) => {
+    const wish = facts.find((fact) => fact.kind === 'current' && fact.slot.startsWith('import ')) as
+      | FactOf<'current'>
+      | undefined;
+    const before = wish?.body.replaces.map((id) => findElementsOfFact(outbox, id));
+    return {
+      local_id: wish?.body.find?.localId ?? nameSubject(outbox, subject),
+      before: before?.find((elements) => elements !== null) ?? null,
+      after: findElements(outbox, wish?.body.intent ?? null),
+    };
   });
+}
+
+function nameSubject(outbox: Outbox, subject: string): string {
+  return parseRecordSubject(subject) ?? findByUuid(outbox, subject)?.localId ?? subject;
 }
 
 function findElementsOfFact(outbox: Outbox, id: string): StoredElements | null {
@@ -102,8 +104,7 @@ export function undoLogged(
 function nameKept(outbox: Outbox, kept: readonly Kept[]): KeptFind[] {
   const named = new Map<string, KeptFind>();
   for (const { subject, because } of kept) {
-    const localId = parseRecordSubject(subject) ?? findByUuid(outbox, subject)?.localId ?? subject;
-    if (!named.has(subject)) named.set(subject, { localId, because });
+    if (!named.has(subject)) named.set(subject, { localId: nameSubject(outbox, subject), because });
   }
   return [...named.values()];
 }
