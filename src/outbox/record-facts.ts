@@ -102,7 +102,7 @@ export function refold(outbox: Outbox, subject: string): void {
 
 /**
  * Inserts missing facts of one subject. A slot without an attempt is no matter for the ledger; with
- * its first attempt all its facts are.
+ * its first attempt all its facts are, and those of the import, which say what find it is.
  */
 export function insertFacts(
   outbox: Outbox,
@@ -110,26 +110,19 @@ export function insertFacts(
   before: readonly NumberedFact[],
   isInLedger: (fact: Fact) => boolean,
 ): NumberedFact[] {
-  const attempted = new Set(
-    [...before.map(({ fact }) => fact), ...facts].flatMap(({ kind, slot }) =>
-      kind === 'attempted' ? [slot] : [],
-    ),
-  );
-  const hadAttempt = new Set(
-    before.flatMap(({ fact }) => (fact.kind === 'attempted' ? [fact.slot] : [])),
-  );
-  for (const slot of attempted)
-    if (!hadAttempt.has(slot) && before.length > 0)
-      for (const { seq, fact } of before)
-        if (fact.slot === slot)
-          outbox.sql('update facts set in_ledger = 0 where seq = ? and in_ledger = 2').run(seq);
+  const known = before.map(({ fact }) => fact);
+  const shared = listSharedSlots([...known, ...facts]);
+  const wasShared = listSharedSlots(known);
+  for (const { seq, fact } of before)
+    if (shared.has(fact.slot) && !wasShared.has(fact.slot))
+      outbox.sql('update facts set in_ledger = 0 where seq = ? and in_ledger = 2').run(seq);
   const insert = outbox.sql(
     `insert into facts (id, kind, subject, slot, command, body, in_ledger)
      values (?, ?, ?, ?, ?, ?, ?) on conflict (id) do nothing`,
   );
   return facts.flatMap((fact): NumberedFact[] => {
     const { id, kind, subject, slot, command, body } = serializeFact(fact);
-    const unlessThere = attempted.has(slot) ? IN_LEDGER.pending : IN_LEDGER.unneeded;
+    const unlessThere = shared.has(slot) ? IN_LEDGER.pending : IN_LEDGER.unneeded;
     const inLedger = isInLedger(fact) ? IN_LEDGER.copied : unlessThere;
     const { changes, lastInsertRowid } = insert.run(
       id,
@@ -142,6 +135,16 @@ export function insertFacts(
     );
     return changes === 1 ? [{ seq: Number(lastInsertRowid), fact }] : [];
   });
+}
+
+/** Returns the slots of a subject whose facts the ledger has. */
+function listSharedSlots(facts: readonly Fact[]): ReadonlySet<string> {
+  const attempted = facts.flatMap(({ kind, slot }) => (kind === 'attempted' ? [slot] : []));
+  if (attempted.length === 0) return new Set();
+  return new Set([
+    ...attempted,
+    ...facts.flatMap(({ slot }) => (slot.startsWith('import ') ? [slot] : [])),
+  ]);
 }
 
 /** Returns whose facts they are in the ledger; undefined before the first sign-in. */
