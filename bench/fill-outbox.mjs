@@ -1,15 +1,21 @@
-import { mkdirSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, readdirSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { asServerMs, systemClock } from '../dist/src/base/clock.js';
-import { passFence } from '../dist/src/flows/outbox/fence.js';
 import { hashSha512 } from '../dist/src/http/request-body.js';
 import { bindAccount, rememberAccount } from '../dist/src/outbox/bound-account.js';
-import { claim, settle } from '../dist/src/outbox/claims.js';
-import { addImport, addPhoto } from '../dist/src/outbox/entries.js';
-import { findEntryById, findNextClaimable } from '../dist/src/outbox/entry-queries.js';
-import { openJournal } from '../dist/src/outbox/journal.js';
-import { openOutbox, readHeader, updateHeader } from '../dist/src/outbox/open-outbox.js';
-import { insertFind } from '../dist/src/outbox/stored-finds.js';
+import { claim, recordAnswer } from '../dist/src/outbox/claims.js';
+import {
+  findEntryById,
+  findEntryByKey,
+  findImportOfFind,
+  findNextClaimable,
+} from '../dist/src/outbox/entry-queries.js';
+import { openLedger } from '../dist/src/outbox/ledger.js';
+import { openOutbox } from '../dist/src/outbox/open-outbox.js';
+import { getPlace, takePlace, uniteWithLedger } from '../dist/src/outbox/unite.js';
+import { wantNewFind, wantPhoto } from '../dist/src/outbox/wishes.js';
+import { PAS } from './measure.mjs';
 
 export const ACCOUNT = {
   identCely: 'U-000001',
@@ -27,26 +33,42 @@ export const DOCUMENT = Buffer.from(
 );
 
 /**
- * @typedef {{ readonly file: string, readonly journalFile: string, readonly address: string }}
- * Places
+ * @typedef {{ readonly file: string, readonly ledgerFile: string, readonly address: string }} Places
  */
 
 /**
- * The outbox of a file with its journal, bound to an account that pushes it from here.
- * @param {Places & { readonly id?: string }} places `id`: of a new outbox
- * @param {(journal: import('../dist/src/outbox/journal.js').Journal) =>
- * import('../dist/src/outbox/journal.js').Journal} [wrapped]
+ * Makes the outbox of a home.
+ * @returns {Places}
  */
-export function openFilled({ file, journalFile, address, id }, wrapped = (journal) => journal) {
-  for (const path of [file, journalFile]) mkdirSync(dirname(path), { recursive: true });
+export function makePlaces(env, address) {
+  // Opens the outbox, though there is no command to undo.
+  spawnSync(process.execPath, [PAS, 'undo'], { env });
+  const outboxes = join(env.PAS_HOME, 'outboxes');
+  const [id] = readdirSync(outboxes);
+  const ledgerFile = join(env.XDG_STATE_HOME, 'pas', 'ledger.sqlite');
+  return { file: join(outboxes, id, 'outbox.sqlite'), ledgerFile, address };
+}
+
+/**
+ * The outbox of a file with its ledger, bound to an account that pushes it from here.
+ * @param {Places & { readonly id?: string }} places `id`: of a new outbox
+ */
+export function openFilled({ file, ledgerFile, address, id }) {
+  for (const path of [file, ledgerFile]) mkdirSync(dirname(path), { recursive: true });
   const outbox = openOutbox(file, systemClock, {
-    binding: { address, prefix: 'svc', schemaVersion: '2.2' },
+    binding: {
+      kind: 'training',
+      address,
+      prefix: 'svc',
+      schemaVersion: '2.2',
+      username: ACCOUNT.email,
+    },
     id,
-    journal: () => wrapped(openJournal(journalFile, { machine: () => '', clock: systemClock })),
+    ledger: () => openLedger(ledgerFile, { machine: () => '' }),
   });
-  passFence(outbox, '');
   rememberAccount(outbox, ACCOUNT.email, ACCOUNT);
   bindAccount(outbox, ACCOUNT.identCely);
+  takePlace(outbox, '', getPlace(outbox, ''));
   return outbox;
 }
 
@@ -55,14 +77,8 @@ export function openFilled({ file, journalFile, address, id }, wrapped = (journa
  * @param {Places} places
  */
 export function fillOutbox(places, finds, photosEach = 0) {
-  /** Events go into the journal many at once: filling is not measured. */
-  const pending = [];
-  let append;
-  const outbox = openFilled(places, (journal) => {
-    append = journal.append;
-    return { ...journal, append: (events) => void pending.push(...events) };
-  });
-  for (let start = 0; start < finds; start += BATCH) {
+  const outbox = openFilled(places);
+  for (let start = 0; start < finds; start += BATCH)
     outbox.change(() => {
       for (const [index, id] of addFinds(outbox, start, Math.min(finds, start + BATCH)).entries()) {
         const photographs = Array.from({ length: photosEach }, (_, photo) =>
@@ -73,13 +89,8 @@ export function fillOutbox(places, finds, photosEach = 0) {
         for (const photograph of photographs) accept(outbox, photograph, `C-${id}`);
       }
     });
-    append(pending.splice(0));
-  }
-  append(pending.splice(0));
-  // Both files have the same events: the next command is to merge none.
-  const seq = Number(outbox.sql('select max(seq) from events').pluck().get());
-  const [last] = outbox.journal.listEventsSince(readHeader(outbox).outbox, seq - 1, 1);
-  outbox.change(() => updateHeader(outbox, { mergedSeq: seq, mergedEvent: last.event.id }));
+  // The next command has nothing to unite.
+  uniteWithLedger(outbox);
   outbox.close();
 }
 
@@ -89,22 +100,13 @@ export function addFinds(outbox, from, to) {
     Array.from({ length: to - from }, (_, index) => {
       const n = from + index;
       const elements = {
-        projekt: { id: 'C-202400101' },
-        hloubka: String(n % 40),
+        projekt: { id: 'C-202400101', text: '' },
+        hloubka: n % 40,
         poznamka: `nález ${n}`,
       };
-      const id = insertFind(outbox, {
-        localId: `B-${n}`,
-        elements,
-        source: { file: 'bench.csv', row: n + 2 },
-      });
-      return addImport(outbox, id, {
-        document: DOCUMENT,
-        documentSha512: hashSha512(DOCUMENT),
-        digest: `${n}`,
-        project: 'C-202400101',
-        issues: [],
-      });
+      const find = { localId: `B-${n}`, file: 'bench.csv', row: n + 2, path: null, base: null };
+      const findId = wantNewFind(outbox, { ...find, elements }, { document: DOCUMENT, issues: [] });
+      return findImportOfFind(outbox, findId).id;
     }),
   );
 }
@@ -115,8 +117,7 @@ export function claimAndSettle(outbox, most) {
     kinds: /** @type {const} */ (['import', 'number', 'photo']),
     recordKeys: undefined,
     busyRecords: [],
-    busyProjects: [],
-    openCircuits: [],
+    closed: [],
   };
   for (let done = 0; done < most; done++) {
     const due = findNextClaimable(outbox, query);
@@ -130,11 +131,12 @@ function addPhotograph(outbox, importId, number) {
   const name = `IMG_${importId}_${number}.jpg`;
   const { findId } = findEntryById(outbox, importId);
   const sha512 = hashSha512(Buffer.from(name));
-  return addPhoto(
+  const key = wantPhoto(
     outbox,
     { findId, identCely: null },
     { name, mediaType: 'image/jpeg', sizeBytes: 4_000_000, sha512, link: `/photos/${name}` },
   );
+  return findEntryByKey(outbox, key).id;
 }
 
 function accept(outbox, id, identCely = `C-${id}`) {
@@ -145,8 +147,8 @@ function accept(outbox, id, identCely = `C-${id}`) {
     account: ACCOUNT.identCely,
     settleMs: 600_000,
   };
-  const claimed = claim(outbox, id, () => ({ ...departure, serverMs: now, sentByMs: now }));
-  settle(
+  const claimed = claim(outbox, id, () => ({ ...departure, fromMs: now, sentByMs: now }));
+  recordAnswer(
     outbox,
     claimed,
     { state: 'accepted', identCely },

@@ -1,13 +1,13 @@
 import { rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { systemClock } from '../dist/src/base/clock.js';
-import { holdEntriesWithQuestions } from '../dist/src/flows/push/check-gate.js';
 import { openOaiClient } from '../dist/src/oai/client.js';
 import { listNeedingPerson } from '../dist/src/outbox/entry-queries.js';
-import { mergeJournal } from '../dist/src/outbox/merge.js';
 import { readHeader } from '../dist/src/outbox/open-outbox.js';
 import { countEntries, countWaiting } from '../dist/src/outbox/overview.js';
 import { countFinds } from '../dist/src/outbox/stored-finds.js';
+import { uniteWithLedger } from '../dist/src/outbox/unite.js';
+import { holdEntriesWithQuestions } from '../dist/src/push/look.js';
 import { openSqlite } from '../dist/src/store/database.js';
 import {
   ACCOUNT,
@@ -43,22 +43,20 @@ export async function run(bench, { full }) {
       'restore one',
       'status',
       'outbox a find',
-      'journal a find',
+      'ledger a find',
     ],
-    ...rows.map(
-      ({ size, importMs, settleMs, lookMs, restoreMs, statusMs, bytes, journalBytes }) => [
-        String(size),
-        ...[importMs, settleMs, lookMs, restoreMs].map((ms) => `${(ms * 1000).toFixed(0)} µs`),
-        `${statusMs.toFixed(1)} ms`,
-        `${Math.round(bytes)} bytes`,
-        `${Math.round(journalBytes)} bytes`,
-      ],
-    ),
+    ...rows.map(({ size, importMs, settleMs, lookMs, restoreMs, statusMs, bytes, ledgerBytes }) => [
+      String(size),
+      ...[importMs, settleMs, lookMs, restoreMs].map((ms) => `${(ms * 1000).toFixed(0)} µs`),
+      `${statusMs.toFixed(1)} ms`,
+      `${Math.round(bytes)} bytes`,
+      `${Math.round(ledgerBytes)} bytes`,
+    ]),
   ]);
   const first = rows[0];
   const last = rows.at(-1);
   const bare = bareMs(
-    ['bare.sqlite', 'bare-journal.sqlite'].map((name) => join(bench.folder, name)),
+    ['bare.sqlite', 'bare-ledger.sqlite'].map((name) => join(bench.folder, name)),
   );
   for (const [what, key, against] of [
     ['import', 'importMs', 'a bare insert'],
@@ -77,7 +75,7 @@ export async function run(bench, { full }) {
     ['claim and settle', 'settleMs'],
     ['status, per find', 'statusPerFindMs'],
     ['search before a push, per find', 'lookMs'],
-    ['restore with the journal, per find', 'restoreMs'],
+    ['restore with the ledger, per find', 'restoreMs'],
   ]) {
     bench.verdict(`${what}, ${first.size} → ${last.size} finds`, {
       figure: `${(last[key] * 1000).toFixed(2)} µs`,
@@ -132,11 +130,11 @@ function bareMs(paths) {
 async function measuredAt(bench, size) {
   const folder = join(bench.folder, `growth-${size}`);
   const file = join(folder, 'outbox.sqlite');
-  const journalFile = join(folder, 'journal.sqlite');
-  const places = { file, journalFile, address: ADDRESS };
+  const ledgerFile = join(folder, 'ledger.sqlite');
+  const places = { file, ledgerFile, address: ADDRESS };
   fillOutbox(places, size);
   const bytes = statSync(file).size / size;
-  const journalBytes = statSync(journalFile).size / size;
+  const ledgerBytes = statSync(ledgerFile).size / size;
   const outbox = openFilled(places);
   const lookMs = await timeOfLook(outbox);
   const imports = [];
@@ -168,7 +166,7 @@ async function measuredAt(bench, size) {
     lookMs,
     restoreMs,
     bytes,
-    journalBytes,
+    ledgerBytes,
     statusPerFindMs: statusMs / size,
   };
 }
@@ -245,14 +243,14 @@ function recordOf(n) {
   return `<record><header><identifier>${ADDRESS}/id/${ident}</identifier><datestamp>2024-04-13T16:00:00Z</datestamp><setSpec>samostatny_nalez</setSpec></header><metadata><svc:svc xmlns:svc="https://schemas.example/svc/2.2/"><svc:samostatny_nalez><svc:ident_cely>${ident}</svc:ident_cely><svc:stav>2</svc:stav><svc:projekt id="C-202400101">C-202400101</svc:projekt>${history}</svc:samostatny_nalez></svc:svc></metadata></record>`;
 }
 
-/** An outbox that is lost is made again of what the journal has of it. */
+/** An outbox that is lost is made again of what the ledger has of it. */
 function timeOfRestore(places) {
   const outbox = openFilled(places);
   const before = process.cpuUsage();
-  const { restoredFinds } = mergeJournal(outbox, { withOpen: true });
+  const { arrived } = uniteWithLedger(outbox);
   const ms = cpuMsSince(before);
   outbox.close();
-  return ms / restoredFinds;
+  return ms / arrived.size;
 }
 
 /** Processor time, since waiting for the disk would hide how it grows. */

@@ -1,8 +1,8 @@
 import { spawnSync } from 'node:child_process';
 import { readFileSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { openKeptPhotograph } from '../dist/src/flows/push/send-entry.js';
 import { hashSha512 } from '../dist/src/http/request-body.js';
+import { openKeptPhotograph } from '../dist/src/push/departure.js';
 import { expectDone, measured, median, onPath, PAS, ROOT } from './measure.mjs';
 
 export const title = 'one photograph of 250 MiB';

@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs';
-import { fillOutbox } from './fill-outbox.mjs';
-import { expectDone, measured, PAS } from './measure.mjs';
+import { fillOutbox, makePlaces } from './fill-outbox.mjs';
+import { measured, PAS } from './measure.mjs';
 
 export const title =
   'memory and disk of a year of daily use: 40 finds with 3 photographs each, on 200 days';
@@ -14,12 +14,12 @@ export async function run(bench) {
   const mock = await bench.startMock();
   const env = bench.makeHome('year', mock);
   mock.stop();
-  const { file, journal, service } = JSON.parse(expectDone([PAS, 'outbox', 'show', '--json'], env));
-  fillOutbox({ file, journalFile: journal.file, address: service }, FINDS, PHOTOS_EACH);
-  const bytes = statSync(file).size + statSync(journal.file).size;
+  const places = makePlaces(env, mock.base_url);
+  fillOutbox(places, FINDS, PHOTOS_EACH);
+  const bytes = statSync(places.file).size + statSync(places.ledgerFile).size;
   const mebibytes = (of) => `${Math.round(of / 2 ** 20)} MiB`;
   bench.verdict(
-    `outbox and journal of ${FINDS} finds and ${PHOTOS_EACH * FINDS} photographs by name, on disk`,
+    `outbox and ledger of ${FINDS} finds and ${PHOTOS_EACH * FINDS} photographs by name, on disk`,
     {
       figure: mebibytes(bytes),
       against: `the permitted ${mebibytes(MAX_BYTES)}`,
