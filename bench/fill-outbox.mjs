@@ -52,8 +52,10 @@ export function makePlaces(env, address) {
 /**
  * The outbox of a file with its ledger, bound to an account that pushes it from here.
  * @param {Places & { readonly id?: string }} places `id`: of a new outbox
+ * @param {(ledger: import('../dist/src/outbox/ledger.js').Ledger) =>
+ * import('../dist/src/outbox/ledger.js').Ledger} [wrapped]
  */
-export function openFilled({ file, ledgerFile, address, id }) {
+export function openFilled({ file, ledgerFile, address, id }, wrapped = (ledger) => ledger) {
   for (const path of [file, ledgerFile]) mkdirSync(dirname(path), { recursive: true });
   const outbox = openOutbox(file, systemClock, {
     binding: {
@@ -64,7 +66,7 @@ export function openFilled({ file, ledgerFile, address, id }) {
       username: ACCOUNT.email,
     },
     id,
-    ledger: () => openLedger(ledgerFile, { machine: () => '' }),
+    ledger: () => wrapped(openLedger(ledgerFile, { machine: () => '' })),
   });
   rememberAccount(outbox, ACCOUNT.email, ACCOUNT);
   bindAccount(outbox, ACCOUNT.identCely);
@@ -77,8 +79,26 @@ export function openFilled({ file, ledgerFile, address, id }) {
  * @param {Places} places
  */
 export function fillOutbox(places, finds, photosEach = 0) {
-  const outbox = openFilled(places);
-  for (let start = 0; start < finds; start += BATCH)
+  /** Facts go into the ledger many at once: filling is not measured. */
+  const pending = [];
+  let append;
+  const outbox = openFilled(places, (ledger) => {
+    append = ledger.append;
+    return {
+      ...ledger,
+      append: (scope, facts, intents = []) => void pending.push({ scope, facts, intents }),
+    };
+  });
+  const flush = () => {
+    if (pending.length === 0) return;
+    const calls = pending.splice(0);
+    append(
+      calls[0].scope,
+      calls.flatMap(({ facts }) => facts),
+      calls.flatMap(({ intents }) => intents),
+    );
+  };
+  for (let start = 0; start < finds; start += BATCH) {
     outbox.change(() => {
       for (const [index, id] of addFinds(outbox, start, Math.min(finds, start + BATCH)).entries()) {
         const photographs = Array.from({ length: photosEach }, (_, photo) =>
@@ -89,8 +109,11 @@ export function fillOutbox(places, finds, photosEach = 0) {
         for (const photograph of photographs) accept(outbox, photograph, `C-${id}`);
       }
     });
+    flush();
+  }
   // The next command has nothing to unite.
   uniteWithLedger(outbox);
+  flush();
   outbox.close();
 }
 
