@@ -21,7 +21,11 @@ const HEADER = [
   'photos',
 ];
 
-export type SeasonOptions = { readonly photos?: boolean; readonly state?: 1 | 2 };
+export type SeasonOptions = {
+  readonly photos?: boolean;
+  readonly state?: 1 | 2;
+  readonly day?: string;
+};
 
 /**
  * A table of `count` finds with, if wanted, a photograph each, in the home's folder. Returns the
@@ -30,7 +34,7 @@ export type SeasonOptions = { readonly photos?: boolean; readonly state?: 1 | 2 
 export function writeSeason(
   home: Home,
   count: number,
-  { photos = false, state = 1 }: SeasonOptions = {},
+  { photos = false, state = 1, day = '2024-06-01' }: SeasonOptions = {},
 ): string {
   const rows = Array.from({ length: count }, (_, index) => {
     const photo = `photo-${index + 1}.png`;
@@ -44,7 +48,7 @@ export function writeSeason(
       'HES-000691',
       'HES-000988',
       'OS-001507',
-      '2024-06-01',
+      day,
       String(state),
       '4326',
       'HES-000867',
