@@ -16,7 +16,8 @@ test('four processes with their own homes and accounts share the pace of the add
       const home = (await signedIn(service, account)).with(state);
       // Equal finds of two accounts of one machine would be a question.
       const day = `2024-06-0${index + 1}`;
-      await expectDone(home.pas('import', writeSeason(home, FINDS_EACH, { day })));
+      const table = writeSeason(home, FINDS_EACH, { day });
+      await expectDone(home.pas('import', table, '--id-prefix', `${account}-`));
       return home;
     }),
   );
