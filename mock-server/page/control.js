@@ -41,7 +41,7 @@ export class Refusal extends Error {}
  * @param {string} path
  * @param {unknown} [body]
  * @returns {Promise<any>} what the route answers; the types above say what that is
- * @throws {Refusal} or, when nobody answers, the error of `fetch`
+ * @throws {Refusal} or, without an answer, the error of `fetch`
  */
 export async function ask(method, path, body) {
   const response = await fetch(`.${path}`, {

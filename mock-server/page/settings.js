@@ -33,7 +33,7 @@ export class SettingsPanel {
     });
   }
 
-  /** A field that somebody is filling keeps what it holds. @param {Settings} settings */
+  /** Keeps the content of a field that is being filled. @param {Settings} settings */
   show(settings) {
     this.#settings = settings;
     for (const field of this.#form.querySelectorAll('[data-setting]')) {

@@ -128,6 +128,16 @@ export class DatabaseError extends PasError {
   }
 }
 
+/** Tells if a check finds a database sound; one that ends with damage does not. */
+export function isSound(check: () => boolean): boolean {
+  try {
+    return check();
+  } catch (thrown) {
+    if (isDamaged(thrown)) return false;
+    throw thrown;
+  }
+}
+
 export function isDamaged(thrown: unknown): thrown is DatabaseError {
   return thrown instanceof DatabaseError && thrown.damaged;
 }

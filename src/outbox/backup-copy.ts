@@ -1,5 +1,5 @@
 import type { Clock } from '../base/clock.ts';
-import { DatabaseError, FileError, isDamaged } from '../base/errors.ts';
+import { DatabaseError, FileError, isDamaged, isSound } from '../base/errors.ts';
 import { cmd, msg } from '../base/message.ts';
 import {
   createRowGuard,
@@ -107,13 +107,7 @@ function parseNamed(row: unknown): Named {
 }
 
 function isSoundRow(outbox: Outbox, row: unknown): boolean {
-  try {
-    parseFact(outbox.path, row);
-    return true;
-  } catch (thrown) {
-    if (isDamaged(thrown)) return false;
-    throw thrown;
-  }
+  return isSound(() => parseFact(outbox.path, row) !== undefined);
 }
 
 /**

@@ -11,7 +11,7 @@ import {
   type SlotState,
 } from './fold.ts';
 import { findIntentRow, type IntentRow } from './intent-rows.ts';
-import { type IntentKind, parseIntent, parseRecordSubject } from './intents.ts';
+import { type IntentKind, makeImportSlot, parseIntent, parseRecordSubject } from './intents.ts';
 import type { Outbox } from './open-outbox.ts';
 
 /**
@@ -29,7 +29,7 @@ export function refoldSubject(
   numbered: readonly NumberedFact[],
 ): void {
   const slots = groupBy(numbered, ({ fact }) => fact.slot);
-  const importSlot = `import ${subject}`;
+  const importSlot = makeImportSlot(subject);
   const ofImport = slots.get(importSlot);
   const record = parseRecordSubject(subject);
   let find: { id: number; identCely: string | null } | undefined;
@@ -111,7 +111,7 @@ function writeFind(
 ): FindRow | undefined {
   const wish = findWish(outbox, state, numbered);
   const isHidden = wish?.body.intent === null && wish.body.hides;
-  const wasAttempted = numbered.some(({ fact }) => fact.kind === 'attempted');
+  const wasAttempted = numbered.some(({ fact }) => isAttempted(fact));
   if (wish?.body.find === undefined || (isHidden && !wasAttempted)) {
     outbox.sql('delete from finds where uuid = ?').run(uuid);
     return undefined;
@@ -131,7 +131,7 @@ function writeFind(
   return { id: Number(id), wish };
 }
 
-/** Of two finds with one local id the one that came later gets another one. */
+/** Gives the later of two finds with one local id another one. */
 function chooseLocalId(outbox: Outbox, uuid: string, { localId }: FindWish): string {
   const isTaken = (name: string): boolean =>
     outbox.sql('select 1 from finds where local_id = ? and uuid <> ?').get(name, uuid) !==
@@ -157,7 +157,7 @@ function writeImport(
     intent.content === null ? undefined : parseIntent('import', subject, intent.content);
   const refusal = folded === 'refused' ? findRefusal(state, wish.name) : null;
   writeEntry(outbox, {
-    key: `import ${subject}`,
+    key: makeImportSlot(subject),
     subject,
     findId: id,
     kind: 'import',
@@ -203,7 +203,7 @@ function writeChanges(
   const facts = numbered.map(({ fact }) => fact);
   const state = foldSlot(facts);
   const { wanted } = state;
-  // What a person gave up is shown; what was removed or undone is not.
+  // Shows a change that a person gave up, and none that was removed or undone.
   const givenUp =
     wanted.kind === 'nothing' && !wanted.fact?.body.hides ? wanted.fact?.body.was : null;
   const rows = sortByChain(
@@ -312,7 +312,7 @@ function summarize(
       const kind = verdicts.get(id)?.kind;
       if (ids.has(id) && (kind === 'unknown' || kind === 'open')) unknownAttempts += 1;
     }
-  // What the service has cannot be edited once more.
+  // A find that the service has cannot be edited once more.
   const held = wanted.kind === 'disputed' && records.length === 0 ? EDITED_TWICE : null;
   const inForce = facts.filter(
     (fact) => fact.kind !== 'decided' || (fact.body.answer !== 'undo' && decisions.includes(fact)),

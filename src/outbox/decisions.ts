@@ -17,13 +17,13 @@ type Answer =
  */
 export function decide(outbox: Outbox, entry: Entry, answer: Answer, reason: Message): void {
   const refused = answer.kind === 'resend' ? listRefusedAttempts(outbox, entry) : [];
-  // What was given up with an unknown outcome is uncertain again.
-  const attempts = entry.state === 'dropped' ? refused : listOpenAttempts(outbox, entry);
+  // An entry that was given up with an unknown outcome is uncertain again.
+  const open = entry.state === 'dropped' ? [] : listOpenAttempts(outbox, entry);
   appendFacts(outbox, [
     makeDecision(outbox, entry, {
       answer: answer.kind,
       by: 'person',
-      attempts: [...attempts, ...refused],
+      attempts: [...open, ...refused],
       identCely: answer.kind === 'created' ? answer.identCely : null,
       rejects: answer.kind === 'resend' ? answer.rejects : [],
       replaces: listAbandonments(outbox, entry),

@@ -449,9 +449,7 @@ export function listDraftImports(
   return selectEntries(
     outbox,
     `state = 'draft' and ${recordKeys === undefined ? withDependents : ofRecords}`,
-    {
-      ...(recordKeys === undefined ? {} : { recordKeys: JSON.stringify(recordKeys) }),
-    },
+    { recordKeys: JSON.stringify(recordKeys ?? []) },
   );
 }
 

@@ -37,6 +37,11 @@ export type Photograph = {
   readonly link?: string;
 };
 
+/** Returns the SHA-512 of the file as it was added, before its position was removed. */
+export function getOriginalDigest({ originalSha512, sha512 }: Photograph): Buffer {
+  return originalSha512 ?? sha512;
+}
+
 /**
  * A question that a person must answer before an entry is sent. `candidates`: local ids, identifiers
  * of records, file names or numbers.

@@ -52,7 +52,7 @@ export type CurrentBody = {
   /** For a number: that of the record when it was wanted; '' for none, null where unknown. */
   readonly expects?: string | null;
   readonly photograph?: StoredPhotograph;
-  /** Of an undo: the wish that it brings back. */
+  /** Wish that an undo brings back. */
   readonly restores?: string;
   /** Facts of the slot that no longer say what is wanted. */
   readonly replaces: readonly string[];
@@ -113,7 +113,7 @@ export type AnsweredBody = {
   readonly issues: string | null;
 };
 
-/** What harvesting shows about the attempts that it names. */
+/** Conclusion from a harvest about the attempts that it names. */
 export type EvidenceBody = {
   readonly attempts: readonly string[];
   readonly identCely: string | null;
@@ -139,7 +139,7 @@ export type RejectedMatch = 'same' | 'near';
  */
 export type DecidedBody = {
   readonly answer: 'created' | 'resend' | 'abandon' | 'release' | 'undo';
-  /** What was decided about. */
+  /** Intent that the decision is about. */
   readonly intent: string | null;
   readonly by: 'person' | 'service';
   readonly attempts: readonly string[];

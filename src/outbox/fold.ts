@@ -1,10 +1,11 @@
 import type { Fact, FactOf, RejectedMatch } from './facts.ts';
+import { isImportSlot } from './intents.ts';
 
 type Attempted = FactOf<'attempted'>;
 type Current = FactOf<'current'>;
 type Decided = FactOf<'decided'>;
 
-/** What is wanted of a slot. `disputed`: two copies want different things. */
+/** Wish for a slot. `disputed`: two copies want different things. */
 export type Wanted =
   | { readonly kind: 'nothing'; readonly fact: Current | undefined }
   | { readonly kind: 'one'; readonly intent: string; readonly fact: Current | Attempted }
@@ -62,7 +63,7 @@ export function foldSlot(given: readonly Fact[]): SlotState {
   const wanted = getWanted(heads);
   const isWanted = ({ slot, body }: Attempted): boolean =>
     wanted.kind === 'disputed' ||
-    (wanted.kind === 'one' && (slot.startsWith('import ') || wanted.intent === body.intent));
+    (wanted.kind === 'one' && (isImportSlot(slot) || wanted.intent === body.intent));
   const verdicts = new Map(
     attempts.map((attempt) => {
       const verdict = judge(attempt.id, facts, decisions);

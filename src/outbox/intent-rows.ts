@@ -17,7 +17,7 @@ import {
 } from './stored-intent.ts';
 import { serializeIssues } from './stored-text.ts';
 
-/** What follows from an import and the profile: the bytes that passed validation, or none. */
+/** Result of validating an import with the profile: the bytes that passed validation, or none. */
 export type Prepared = { readonly document: Buffer | null; readonly issues: readonly Issue[] };
 
 const NOTHING_PREPARED: Prepared = { document: null, issues: [] };

@@ -46,6 +46,15 @@ export function parseRecordSubject(subject: string): string | undefined {
   return subject.startsWith('record:') ? subject.slice('record:'.length) : undefined;
 }
 
+/** Returns the slot of the import of a find. */
+export function makeImportSlot(find: string): string {
+  return `import ${find}`;
+}
+
+export function isImportSlot(slot: string): boolean {
+  return slot.startsWith('import ');
+}
+
 /** Returns the place of which exactly one intent is wanted. */
 export function makeSlot(intent: Intent): string {
   switch (intent.kind) {

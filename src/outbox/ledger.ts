@@ -18,6 +18,7 @@ import {
   type Statement,
 } from '../store/database.ts';
 import { type Fact, type FactOf, type FactRow, parseFact } from './facts.ts';
+import { isImportSlot } from './intents.ts';
 import { INTENT_COLUMNS, parseStoredIntent, type StoredIntent } from './stored-intent.ts';
 
 export type ServiceKind = 'production' | 'training';
@@ -298,7 +299,6 @@ function makeFactFunctions({ path, sql, guard, change, listTexts }: Parts): Fact
 /** Returns the last attempt of an import with its find, from facts of one subject. */
 export function findLastImportAttempt(facts: readonly Fact[]): FactOf<'attempted'> | undefined {
   return facts.findLast(
-    (fact): fact is FactOf<'attempted'> =>
-      fact.kind === 'attempted' && fact.slot === `import ${fact.subject}`,
+    (fact): fact is FactOf<'attempted'> => fact.kind === 'attempted' && isImportSlot(fact.slot),
   );
 }

@@ -296,9 +296,8 @@ export function getDataVersion(outbox: Outbox): string {
 }
 
 /**
- * Writes changed fields of the header.
- * @throws DatabaseError or DatabaseTooNewError where the ledger is unusable: nothing may be sent
- * without it
+ * Returns the ledger.
+ * @throws DatabaseError or DatabaseTooNewError where it is unusable: nothing may be sent without it
  */
 export function requireLedger(outbox: Outbox): Ledger {
   if (outbox.ledger !== undefined) return outbox.ledger;

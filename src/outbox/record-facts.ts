@@ -13,6 +13,7 @@ import {
   serializeFact,
 } from './facts.ts';
 import { findStoredIntent } from './intent-rows.ts';
+import { isImportSlot } from './intents.ts';
 import type { Scope } from './ledger.ts';
 import { type Outbox, readHeader } from './open-outbox.ts';
 
@@ -77,8 +78,7 @@ export function appendFacts(
     const copied = copyToLedgerFirst(outbox, facts);
     for (const [subject, own] of groupBy(facts, ({ subject }) => subject)) {
       const before = isNew ? [] : listNumberedFacts(outbox, subject);
-      const added = insertFacts(outbox, own, before, (fact) => copied.includes(fact));
-      if (added.length > 0) refoldSubject(outbox, subject, [...before, ...added]);
+      insertFacts(outbox, subject, own, before, (fact) => copied.includes(fact));
     }
     // The ledger need not know finds without an attempt.
     if (!isNew && hasPendingFacts(outbox)) outbox.runAfterCommit(() => exportIfPossible(outbox));
@@ -101,15 +101,16 @@ export function refold(outbox: Outbox, subject: string): void {
 }
 
 /**
- * Inserts missing facts of one subject. A slot without an attempt is no matter for the ledger; with
+ * Inserts missing facts of one subject, and folds it anew. A slot without an attempt is no matter for the ledger; with
  * its first attempt all its facts are, and those of the import, which say what find it is.
  */
 export function insertFacts(
   outbox: Outbox,
+  subject: string,
   facts: readonly Fact[],
   before: readonly NumberedFact[],
   isInLedger: (fact: Fact) => boolean,
-): NumberedFact[] {
+): Fact[] {
   const known = before.map(({ fact }) => fact);
   const shared = listSharedSlots([...known, ...facts]);
   const wasShared = listSharedSlots(known);
@@ -120,8 +121,8 @@ export function insertFacts(
     `insert into facts (id, kind, subject, slot, command, body, in_ledger)
      values (?, ?, ?, ?, ?, ?, ?) on conflict (id) do nothing`,
   );
-  return facts.flatMap((fact): NumberedFact[] => {
-    const { id, kind, subject, slot, command, body } = serializeFact(fact);
+  const added = facts.flatMap((fact): NumberedFact[] => {
+    const { id, kind, slot, command, body } = serializeFact(fact);
     const unlessThere = shared.has(slot) ? IN_LEDGER.pending : IN_LEDGER.unneeded;
     const inLedger = isInLedger(fact) ? IN_LEDGER.copied : unlessThere;
     const { changes, lastInsertRowid } = insert.run(
@@ -135,16 +136,15 @@ export function insertFacts(
     );
     return changes === 1 ? [{ seq: Number(lastInsertRowid), fact }] : [];
   });
+  if (added.length > 0) refoldSubject(outbox, subject, [...before, ...added]);
+  return added.map(({ fact }) => fact);
 }
 
 /** Returns the slots of a subject whose facts the ledger has. */
 function listSharedSlots(facts: readonly Fact[]): ReadonlySet<string> {
   const attempted = facts.flatMap(({ kind, slot }) => (kind === 'attempted' ? [slot] : []));
   if (attempted.length === 0) return new Set();
-  return new Set([
-    ...attempted,
-    ...facts.flatMap(({ slot }) => (slot.startsWith('import ') ? [slot] : [])),
-  ]);
+  return new Set([...attempted, ...facts.map(({ slot }) => slot).filter(isImportSlot)]);
 }
 
 /** Returns whose facts they are in the ledger; undefined before the first sign-in. */

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { isDamaged } from '../base/errors.ts';
+import { isSound } from '../base/errors.ts';
 import { packageRoot } from '../base/package-root.ts';
 import { type Database, isAnyRow, migrate, openSqlite, parseTexts } from '../store/database.ts';
 import { findDamage } from '../store/database-file.ts';
@@ -11,12 +11,7 @@ const TRUTH = ['header', 'account', 'accepted_people', 'intents', 'facts'] as co
 
 /** Tells if SQLite finds no damage in the file, and its tables are those of an outbox. */
 export function isSoundFile(path: string): boolean {
-  try {
-    return findDamage(path, 1).length === 0 && readSchema(path) === makeSchema();
-  } catch (thrown) {
-    if (isDamaged(thrown)) return false;
-    throw thrown;
-  }
+  return isSound(() => findDamage(path, 1).length === 0 && readSchema(path) === makeSchema());
 }
 
 const SCHEMA = 'select sql from sqlite_schema where sql is not null order by name';
@@ -82,7 +77,7 @@ function listReadableRows(from: Database, query: string): unknown[] {
   try {
     for (const row of from.prepare(query).iterate()) if (isAnyRow(row)) rows.push(row);
   } catch {
-    // What follows is on a damaged page, or the table itself is unknown.
+    // The rows behind are on a damaged page, or the table itself is unknown.
   }
   return rows;
 }

@@ -8,7 +8,7 @@ import type { Entry } from './entry.ts';
 import { findImportOfFind, listEntriesOfRecord, listEntriesOfSubject } from './entry-queries.ts';
 import { type Fact, makeDamagedError, makeFact, parseFact, unpackAttempt } from './facts.ts';
 import { storeIntentFrom } from './intent-rows.ts';
-import { getKindOfSlot } from './intents.ts';
+import { getKindOfSlot, makeImportSlot } from './intents.ts';
 import type { Ledger, Scope } from './ledger.ts';
 import { type Outbox, readHeader, requireLedger, updateHeader } from './open-outbox.ts';
 import {
@@ -19,13 +19,7 @@ import {
   MAX_FACTS_AT_ONCE,
   refold,
 } from './record-facts.ts';
-import {
-  findById,
-  findByLocalId,
-  findByUuid,
-  listFindUuids,
-  type StoredFind,
-} from './stored-finds.ts';
+import { findByLocalId, findByUuid, listFindUuids, type StoredFind } from './stored-finds.ts';
 import { INTENT_COLUMNS, makePreparedId } from './stored-intent.ts';
 import { changeWish, rewant, unwant, wantNumber, wantPhoto } from './wishes.ts';
 
@@ -69,7 +63,7 @@ export function uniteWithLedger(outbox: Outbox): United {
     });
   }
   const united = settleArrived(outbox, added, known);
-  // What was wanted here of a find that was first attempted elsewhere.
+  // Wishes from here for a find that was first attempted elsewhere.
   exportFacts(outbox);
   return united;
 }
@@ -110,15 +104,8 @@ function addFacts(outbox: Outbox, facts: readonly Fact[], isFromLedger: boolean)
     ({ subject }) => subject,
   )) {
     const before = listNumberedFacts(outbox, subject);
-    const numbered = insertFacts(
-      outbox,
-      own,
-      before,
-      (fact) => isFromLedger && fact.kind !== 'current',
-    );
-    if (numbered.length === 0) continue;
-    added.push(...numbered.map(({ fact }) => fact));
-    refold(outbox, subject);
+    const isInLedger = ({ kind }: Fact): boolean => isFromLedger && kind !== 'current';
+    added.push(...insertFacts(outbox, subject, own, before, isInLedger));
   }
   return added;
 }
@@ -201,7 +188,7 @@ function adoptOrRename(
   }
   const { localId } = arrived;
   changeWish(outbox, arrived, { localId, namesake: arrived.wish.namesake ?? arrived.wish.localId });
-  // Of the two, the one that may still be sent is asked about.
+  // Asks about the one of the two that may still be sent.
   if (here !== undefined && isUnattempted(outbox, here) && !isUnattempted(outbox, arrived))
     changeWish(outbox, here, { namesake: localId });
   return localId;
@@ -229,8 +216,8 @@ function giveTo(outbox: Outbox, from: StoredFind, to: StoredFind): void {
     else wantPhoto(outbox, target, entry.photograph);
   }
   // It may have been removed there before it was entered again here.
-  rewant(outbox, to.uuid, `import ${to.uuid}`);
-  unwant(outbox, from.uuid, `import ${from.uuid}`, true);
+  rewant(outbox, to.uuid, makeImportSlot(to.uuid));
+  unwant(outbox, from.uuid, makeImportSlot(from.uuid), true);
   // Its local id may be free now.
   refold(outbox, to.uuid);
 }
@@ -324,7 +311,7 @@ export function takePlace(outbox: Outbox, machine: string, place: Place): void {
 export function findNamesake(outbox: Outbox, find: StoredFind): StoredFind | undefined {
   const { namesake } = find.wish;
   const other = namesake === undefined ? undefined : findByLocalId(outbox, namesake);
-  return other === undefined || other.uuid === find.uuid ? undefined : findById(outbox, other.id);
+  return other?.uuid === find.uuid ? undefined : other;
 }
 
 /** Binds the outbox to its account, from which all facts of it in the ledger belong to it. */

@@ -1,10 +1,17 @@
 import type { FindElements } from '../find/fields.ts';
-import type { Entry, FindId, Photograph, Target } from './entry.ts';
+import {
+  type Entry,
+  type FindId,
+  getOriginalDigest,
+  type Photograph,
+  type Target,
+} from './entry.ts';
 import type { CurrentBody, FactOf, FindWish, StoredPhotograph } from './facts.ts';
 import { foldSlot, type SlotState } from './fold.ts';
 import { findIntent, type Prepared, storeIntent } from './intent-rows.ts';
 import {
   chooseNumberIntent,
+  makeImportSlot,
   makeIntentId,
   makeRecordSubject,
   makeSlot,
@@ -16,7 +23,7 @@ import { appendFacts, getCommandId, listFactsOfSlot, refold } from './record-fac
 import { findRowOfFind, type StoredFind } from './stored-finds.ts';
 import { makeUuid } from './stored-text.ts';
 
-/** What is wanted: each function appends the facts of one change by the running command. */
+/** Wishes: each function appends the facts of one change by the running command. */
 
 export type FindToWant = Omit<FindWish, 'createdAt' | 'namesake'> & {
   readonly elements: FindElements;
@@ -74,7 +81,7 @@ export function changeWish(
     const intent = wanted.kind === 'one' ? wanted.intent : null;
     if (intent === null) return;
     const body = { ...makeBody(outbox, intent, heads), find: { ...wish, ...changes } };
-    appendFacts(outbox, [{ kind: 'current', subject: uuid, slot: `import ${uuid}`, body }]);
+    appendFacts(outbox, [{ kind: 'current', subject: uuid, slot: makeImportSlot(uuid), body }]);
   });
 }
 
@@ -89,7 +96,7 @@ export function storePrepared(outbox: Outbox, entry: Entry, prepared: Prepared):
 }
 
 function foldImport(outbox: Outbox, uuid: string): SlotState {
-  return foldSlot(listFactsOfSlot(outbox, uuid, `import ${uuid}`));
+  return foldSlot(listFactsOfSlot(outbox, uuid, makeImportSlot(uuid)));
 }
 
 function makeBody(outbox: Outbox, intent: string | null, replaces: readonly string[]): CurrentBody {
@@ -139,13 +146,13 @@ export function wantNumber(
 }
 
 export function storePhotograph(photograph: Photograph): StoredPhotograph {
-  const { name, mediaType, sizeBytes, sha512, originalSha512, link, source } = photograph;
+  const { name, mediaType, sizeBytes, sha512, link, source } = photograph;
   return {
     name,
     mediaType,
     sizeBytes,
     sha512: sha512.toString('hex'),
-    original: (originalSha512 ?? sha512).toString('hex'),
+    original: getOriginalDigest(photograph).toString('hex'),
     link: link ?? null,
     source: source ?? null,
   };

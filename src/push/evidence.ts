@@ -14,6 +14,7 @@ import { listAttempts, listFactsOfEntry } from '../outbox/entry-facts.ts';
 import { findImportOfRecord, listLatestAccepted } from '../outbox/entry-queries.ts';
 import { type FactOf, unpackAttempt } from '../outbox/facts.ts';
 import { foldSlot } from '../outbox/fold.ts';
+import { isImportSlot } from '../outbox/intents.ts';
 import { findLastImportAttempt } from '../outbox/ledger.ts';
 import { type Outbox, readHeader } from '../outbox/open-outbox.ts';
 import { listAcceptedSince } from '../outbox/overview.ts';
@@ -155,7 +156,7 @@ export function listFindsOfOthers(outbox: Outbox): FindOfOthers[] {
   const ours = listFindUuids(outbox);
   return ledger.listAttemptedFinds(readHeader(outbox).service).flatMap((uuid) => {
     if (ours.has(uuid)) return [];
-    const facts = ledger.listFactsOfSubject(uuid).filter(({ slot }) => slot === `import ${uuid}`);
+    const facts = ledger.listFactsOfSubject(uuid).filter(({ slot }) => isImportSlot(slot));
     const attempt = findLastImportAttempt(facts);
     return attempt === undefined ? [] : [{ attempt, records: foldSlot(facts).records }];
   });

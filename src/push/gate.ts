@@ -5,7 +5,7 @@ import type { RejectedMatch } from '../outbox/facts.ts';
 /** Something that an entry may be already, and how strongly it matches. */
 export type Candidate = { readonly name: string; readonly matched: RejectedMatch };
 
-/** What is known about an entry right before it is sent. */
+/** Knowledge about an entry right before it is sent. */
 export type Knowledge = {
   /** Finds here that came with another command and another table; asked when the find enters. */
   readonly alike: readonly Candidate[];

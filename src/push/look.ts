@@ -15,7 +15,13 @@ import {
   type ListedFind,
 } from '../flows/harvest/harvest-finds.ts';
 import { computeOverlapMs } from '../flows/harvest/service-lists.ts';
-import type { Entry, EntryId, NumberEntry, PhotoEntry } from '../outbox/entry.ts';
+import {
+  type Entry,
+  type EntryId,
+  getOriginalDigest,
+  type NumberEntry,
+  type PhotoEntry,
+} from '../outbox/entry.ts';
 import { foldEntry } from '../outbox/entry-facts.ts';
 import {
   findImportOfFind,
@@ -31,7 +37,7 @@ import { parseIntent } from '../outbox/intents.ts';
 import { type Outbox, readHeader, updateHeader } from '../outbox/open-outbox.ts';
 import { listQueuedHeads } from '../outbox/overview.ts';
 import { getLastSearchAt, hasOtherWriters } from '../outbox/searches.ts';
-import { findById } from '../outbox/stored-finds.ts';
+import { findById, type StoredFind } from '../outbox/stored-finds.ts';
 import { findNamesake } from '../outbox/unite.ts';
 import { type LookupContext, listFindsOfOthers, parseSentElements } from './evidence.ts';
 import { type Candidate, type Knowledge, mayLeave, NOTHING_KNOWN } from './gate.ts';
@@ -292,13 +298,13 @@ function gatherKnowledge(
   result: SearchResult,
   files: ReadonlyMap<string, readonly string[]>,
 ): Knowledge {
-  const find = entry.findId === null ? undefined : findById(outbox, entry.findId);
+  const find = findOfEntry(outbox, entry);
   const comparable =
     find === undefined || entry.kind !== 'import'
       ? undefined
       : makeComparable(find.elements as FindElements, find.localId);
   const listed = result.lookups.get(entry.identCely ?? '');
-  const own = gatherOwnKnowledge(outbox, entry);
+  const own = gatherOwnKnowledge(outbox, entry, find);
   return {
     ...own,
     attempted: comparable === undefined ? [] : listMatches(comparable, result.attempted, true),
@@ -318,25 +324,30 @@ function listSamePhotographs(
   { identCely, subject, photograph }: PhotoEntry,
 ): string[] {
   if (identCely === null) return [];
-  const getOriginal = (of: PhotoEntry['photograph']) => of.originalSha512 ?? of.sha512;
   return listEntriesOfRecord(outbox, identCely).flatMap((other) =>
     other.kind === 'photo' &&
     other.subject !== subject &&
     (other.state === 'accepted' || other.unknownAttempts > 0) &&
-    getOriginal(other.photograph).equals(getOriginal(photograph))
+    getOriginalDigest(other.photograph).equals(getOriginalDigest(photograph))
       ? [other.photograph.name]
       : [],
   );
 }
 
+function findOfEntry(outbox: Outbox, { findId }: Entry): StoredFind | undefined {
+  return findId === null ? undefined : findById(outbox, findId);
+}
+
 /** Collects what this outbox alone knows. */
-function gatherOwnKnowledge(outbox: Outbox, entry: Entry): Knowledge {
-  const find = entry.findId === null ? undefined : findById(outbox, entry.findId);
-  const ofImport = find === undefined ? undefined : findImportOfFind(outbox, find.id);
+function gatherOwnKnowledge(
+  outbox: Outbox,
+  entry: Entry,
+  find = findOfEntry(outbox, entry),
+): Knowledge {
   const namesake = find === undefined ? undefined : findNamesake(outbox, find);
   return {
     ...NOTHING_KNOWN,
-    records: ofImport === undefined ? [] : foldEntry(outbox, ofImport).records,
+    records: entry.kind === 'import' ? [] : listRecordsOfFind(outbox, find),
     namesakes:
       namesake === undefined || entry.attempts > 0
         ? []
@@ -345,6 +356,11 @@ function gatherOwnKnowledge(outbox: Outbox, entry: Entry): Knowledge {
     ownNumbers: entry.kind === 'number' ? listNumbersFromHere(outbox, entry) : new Set(),
     rejected: foldEntry(outbox, entry).rejected,
   };
+}
+
+function listRecordsOfFind(outbox: Outbox, find: StoredFind | undefined): readonly string[] {
+  const ofImport = find === undefined ? undefined : findImportOfFind(outbox, find.id);
+  return ofImport === undefined ? [] : foldEntry(outbox, ofImport).records;
 }
 
 /**

@@ -146,10 +146,7 @@ export async function pushUnderLock(options: PushAllOptions): Promise<PushResult
   }
 }
 
-/**
- * Merges all events, and settles attempts without an answer: under the lock no request is in
- * flight.
- */
+/** Asserts the place, takes it over where a person says so, and unites with the ledger. */
 async function prepareOutbox(options: PushAllOptions): Promise<void> {
   const { outbox, machine } = options;
   assertSameOutbox(options);

@@ -99,7 +99,7 @@ function countRefusal(
   return { ...state, refusals: withRefusal(state.refusals, refusal) };
 }
 
-/** What each outcome means for its entry. */
+/** Settles an entry by its outcome. */
 function settleByOutcome(state: PushState, facts: AttemptFacts): Decision {
   const { entry, outcome } = facts;
   const settled = (settlement: Settlement): Decision => ({ settlement, state, effects: [] });

@@ -258,7 +258,7 @@ function printQueued(
   return 'done';
 }
 
-/** What a push was to send: incomplete finds, and the number of entries that are still left. */
+/** Rest of what a push was to send: incomplete finds, and the number of other entries. */
 type Expected = { readonly drafts: readonly string[]; readonly left: () => number };
 
 type Remaining = ReturnType<typeof countRemainingAfterPush>;

@@ -1,8 +1,9 @@
 import { existsSync, renameSync } from 'node:fs';
 import type { Clock } from '../../base/clock.ts';
-import { isDamaged } from '../../base/errors.ts';
+import { isSound } from '../../base/errors.ts';
 import { refoldAll, removeDamaged } from '../../outbox/backup-copy.ts';
 import { findKnownAccount, findKnownUsername } from '../../outbox/bound-account.ts';
+import { makeImportSlot } from '../../outbox/intents.ts';
 import { assertSoundLedger } from '../../outbox/ledger.ts';
 import { type Header, type Outbox, readHeader, updateHeader } from '../../outbox/open-outbox.ts';
 import { countEntries } from '../../outbox/overview.ts';
@@ -90,14 +91,14 @@ export async function repairOutbox(options: Damaged): Promise<Repair> {
     const corrected = refoldAll(outbox);
     const after = listLocalIds(outbox);
     const isTouched = (key: string): boolean =>
-      !after.has(key) || subjects.some((subject) => key === `import ${subject}`);
+      !after.has(key) || subjects.some((subject) => key === makeImportSlot(subject));
     return {
       ledgerAside,
       outboxAside,
       damaged: [
         ...new Set([...before].flatMap(([key, localId]) => (isTouched(key) ? localId : []))),
       ],
-      drafts: drafts.flatMap((uuid) => after.get(`import ${uuid}`) ?? []),
+      drafts: drafts.flatMap((uuid) => after.get(makeImportSlot(uuid)) ?? []),
       corrected,
     };
   });
@@ -113,13 +114,10 @@ function findSender(outbox: Outbox): string | undefined {
 
 function isSoundLedger(path: string): boolean {
   if (!existsSync(path)) return true;
-  try {
+  return isSound(() => {
     assertSoundLedger(path);
     return true;
-  } catch (thrown) {
-    if (isDamaged(thrown)) return false;
-    throw thrown;
-  }
+  });
 }
 
 /** @returns the new path */

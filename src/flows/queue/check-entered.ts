@@ -42,28 +42,25 @@ export type Entrance =
  * about what is the same or nearly so. Within one table, and of one command, equal finds are
  * different ones; but a find whose row the table does not have any more, or that came by a union,
  * may be a row that has another local id now.
- * @returns the number of questions
  */
-export function checkEnteredFinds(outbox: Outbox, entrance: Entrance): number {
+export function checkEnteredFinds(outbox: Outbox, entrance: Entrance): void {
   const { command } = entrance;
   const entered = listUnattemptedFinds(outbox, command).map((stored) => ({
     stored,
     find: makeComparable(stored.elements as FindElements, stored.localId),
   }));
   if (entered.length === 0 || (countFinds(outbox) === entered.length && command !== undefined))
-    return 0;
+    return;
   const known = createFindIndex<Known>();
   for (const stored of iterateFinds(outbox))
     if (command === undefined || stored.command !== command)
       known.add(makeComparable(stored.elements as FindElements, stored.localId), stored);
   const editions = findEditionsByTable(entered, known);
-  let asked = 0;
   for (let at = 0; at < entered.length; at += BATCH)
     outbox.change(() => {
       for (const each of entered.slice(at, at + BATCH))
-        if (askAboutAlike(outbox, each, known, { editions, entrance })) asked += 1;
+        askAboutAlike(outbox, each, known, { editions, entrance });
     });
-  return asked;
 }
 
 /**
@@ -114,10 +111,9 @@ function askAboutAlike(
   { stored, find }: Entered,
   known: FindIndex<Known>,
   { editions, entrance }: Tables,
-): boolean {
+): void {
   const entry = findImportOfFind(outbox, stored.id);
-  if (entry === undefined || entry.attempts > 0 || entry.held !== null || !isDistinct(find))
-    return false;
+  if (entry === undefined || entry.attempts > 0 || entry.held !== null || !isDistinct(find)) return;
   const alike = known.list(find).flatMap(({ find: other, item }): Candidate[] => {
     if (isOfOneEntry(stored, item, entrance)) return [];
     const isEdition = editions.get(stored.sourcePath)?.has(item.sourcePath ?? '') === true;
@@ -126,9 +122,7 @@ function askAboutAlike(
   });
   const { rejected } = foldEntry(outbox, entry);
   const departure = mayLeave(entry, { ...NOTHING_KNOWN, alike, rejected });
-  if (departure.kind === 'leave') return false;
-  storeQuestion(outbox, entry.id, departure.held);
-  return true;
+  if (departure.kind === 'ask') storeQuestion(outbox, entry.id, departure.held);
 }
 
 /** One table and one command bring each find once. */

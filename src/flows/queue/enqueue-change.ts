@@ -8,6 +8,7 @@ import { findKnownAccount } from '../../outbox/bound-account.ts';
 import { decide } from '../../outbox/decisions.ts';
 import {
   type EntryId,
+  getOriginalDigest,
   makeRecordKey,
   type NumberEntry,
   type PhotoEntry,
@@ -168,7 +169,7 @@ export function enqueuePhoto(
     const there = same.filter((entry) => !isGoneAtService(outbox, entry));
     const first = there.find(({ state }) => state !== 'dropped') ?? there[0];
     if (first === undefined && same.length > 0) {
-      const original = (photograph.originalSha512 ?? photograph.sha512).toString('hex');
+      const original = getOriginalDigest(photograph).toString('hex');
       const occasion = getNextOccasion(outbox, now, original);
       const entryId = addPhoto(outbox, now, photograph, occasion);
       return { change: 'queued', entryId, wasGone: true };

@@ -10,7 +10,7 @@ import {
 } from '../../outbox/command-log.ts';
 import { type FactOf, parseFact } from '../../outbox/facts.ts';
 import { findIntent } from '../../outbox/intent-rows.ts';
-import { parseRecordSubject } from '../../outbox/intents.ts';
+import { isImportSlot, parseRecordSubject } from '../../outbox/intents.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
 import { findByUuid, type StoredElements } from '../../outbox/stored-finds.ts';
 import { checkEnteredFinds } from './check-entered.ts';
@@ -44,7 +44,7 @@ export function listCommandLog(outbox: Outbox): LogLine[] {
 function listChanges(outbox: Outbox, { command }: LoggedCommand): LogLine['finds'] {
   const bySubject = groupBy(listFactsOfCommand(outbox, command), ({ subject }) => subject);
   return [...bySubject].map(([subject, facts]) => {
-    const wish = facts.find((fact) => fact.kind === 'current' && fact.slot.startsWith('import ')) as
+    const wish = facts.find((fact) => fact.kind === 'current' && isImportSlot(fact.slot)) as
       | FactOf<'current'>
       | undefined;
     const before = wish?.body.replaces.map((id) => findElementsOfFact(outbox, id));
