@@ -17,13 +17,14 @@ const EXCEPTIONS: Readonly<Record<string, string>> = {
   '/<xs:complexType name="([^"]+)"[^>]*>(.*?)<\\/xs:complexType>/gs': 'the schemas of the package',
 };
 
-const SHORT = 4000;
-const LONGER = 16;
-/** Linear work grows by {@link LONGER}, quadratic by its square. */
-const MAX_GROWTH = 3 * LONGER;
+const SHORT = 1000;
+const LONGER = 64;
+/** Linear work grows by {@link LONGER}, quadratic by its square: the middle between the two. */
+const MAX_GROWTH = LONGER ** 1.5;
 /** Less is too little to be compared. */
 const MIN_MS = 20;
-/** Linear work on a short text takes a tenth of it; what takes longer is measured. */
+/** Linear work on this length takes a tenth of the time; what takes longer is measured. */
+const SUSPICIOUS_LENGTH = 4 * SHORT;
 const SUSPICIOUS_MS = 0.15;
 /** Ends what is worse than quadratic. */
 const TIMEOUT_MS = 60_000;
@@ -65,7 +66,7 @@ function slowAttack(source: string, flags: string): Attack | undefined {
       ? text.replaceAll(new RegExp(pattern, `${flags.replace('g', '')}g`), 'x')
       : pattern.test(text);
   return attacksOn(source, flags).find((attack) => {
-    const text = attackText(attack, SHORT);
+    const text = attackText(attack, SUSPICIOUS_LENGTH);
     const begun = performance.now();
     search(text);
     if (performance.now() - begun < SUSPICIOUS_MS) return false;
