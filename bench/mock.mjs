@@ -10,9 +10,9 @@ const SECONDS = 3;
 const CONNECTIONS = 8;
 const MANY_RECORDS = 100_000;
 const MAX_SEED_SECONDS = 5;
-const MAX_SNAPSHOT_MS = 20;
+const MAX_RESET_MS = 20;
 /** So many that hundredths of a second, in which processor time is counted, tell. */
-const SNAPSHOTS = 200;
+const RESETS = 200;
 const TENANTS = 20;
 
 export async function run(bench) {
@@ -48,22 +48,17 @@ async function manyRecords(bench) {
   const started = readCpuSeconds(plain.pid);
   plain.stop();
 
-  await ask(mock, 'PUT', '/snapshots/start');
-  const cycle = await measureCpuMs(mock, SNAPSHOTS, async () => {
-    await ask(mock, 'PUT', '/snapshots/start');
+  const cycle = await measureCpuMs(mock, RESETS, async () => {
     await ask(mock, 'POST', '/records', { ident: 'HES-000253', changes: { zkratka: null } });
-    await ask(mock, 'POST', '/snapshots/start/restore');
+    await ask(mock, 'POST', '/reset');
   });
-  bench.verdict(
-    `mock: snapshot, change and restore among ${MANY_RECORDS} records, processor time`,
-    {
-      figure: `${cycle.toFixed(1)} ms`,
-      against: `the permitted ${MAX_SNAPSHOT_MS} ms`,
-      ratio: cycle / MAX_SNAPSHOT_MS,
-      target: 1,
-      better: 'less',
-    },
-  );
+  bench.verdict(`mock: change and reset among ${MANY_RECORDS} records, processor time`, {
+    figure: `${cycle.toFixed(1)} ms`,
+    against: `the permitted ${MAX_RESET_MS} ms`,
+    ratio: cycle / MAX_RESET_MS,
+    target: 1,
+    better: 'less',
+  });
   const tenant = await measureCpuMs(mock, TENANTS, () => ask(mock, 'POST', '/tenants', {}));
   mock.stop();
   bench.verdict('mock: a tenant more, processor time', {

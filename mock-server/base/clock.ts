@@ -47,9 +47,6 @@ class LoopWatch {
   }
 }
 
-/** Offset from the system's clock, or the time at which the clock stands still. */
-export type ClockState = { readonly offsetMs: number; readonly frozenAtMs: number | undefined };
-
 /** Clock of the mock: the system's time with an offset, or a fixed time. */
 export class MockClock {
   readonly #time: MockTime;
@@ -108,22 +105,14 @@ export class MockClock {
     this.#frozenAtMs = undefined;
   }
 
-  getState(): ClockState {
-    return { offsetMs: this.#offsetMs, frozenAtMs: this.#frozenAtMs };
-  }
-
-  take({ offsetMs, frozenAtMs }: ClockState): void {
-    const before = this.now();
-    this.#offsetMs = offsetMs;
-    this.#frozenAtMs = frozenAtMs;
-    this.#backMs += Math.max(0, before - this.now());
-  }
-
   get frozen(): boolean {
     return this.#frozenAtMs !== undefined;
   }
 
   reset(): void {
-    this.take({ offsetMs: 0, frozenAtMs: undefined });
+    const before = this.now();
+    this.#offsetMs = 0;
+    this.#frozenAtMs = undefined;
+    this.#backMs += Math.max(0, before - this.now());
   }
 }

@@ -98,10 +98,6 @@ const ROUTES: readonly Route[] = [
   { method: 'GET', path: /^\/map$/, run: viewMap },
   { method: 'GET', path: /^\/pulse$/, run: viewHeartbeat },
   { method: 'POST', path: /^\/verify$/, run: askVerify },
-  { method: 'GET', path: /^\/snapshots$/, run: (mock) => mock.snapshots.listNames() },
-  { method: 'PUT', path: /^\/snapshots\/([^/]+)$/, run: captureSnapshot },
-  { method: 'POST', path: /^\/snapshots\/([^/]+)\/restore$/, run: restoreSnapshot },
-  { method: 'DELETE', path: /^\/snapshots\/([^/]+)$/, run: removeSnapshot },
   { method: 'GET', path: /^\/tenants$/, run: listTenants },
   { method: 'POST', path: /^\/tenants$/, run: addTenant },
   { method: 'DELETE', path: /^\/tenants\/([^/]+)$/, run: removeTenant },
@@ -261,29 +257,6 @@ async function askVerify(mock: Mock, { body }: { readonly body: unknown }): Prom
   const verified = await verify(mock.journal, body);
   if (!verified.ok) throw new HttpError(makeJsonAnswer(406, verified));
   return verified;
-}
-
-type OfSnapshot = { readonly segment: string; readonly body: unknown };
-
-function captureSnapshot(mock: Mock, { segment, body }: OfSnapshot): unknown {
-  assertNoBody(body);
-  if (!mock.snapshots.take(segment, mock))
-    throw new ControlRefusal(409, 'there are too many snapshots; remove one first');
-  return { name: segment };
-}
-
-function restoreSnapshot(mock: Mock, { segment, body }: OfSnapshot): unknown {
-  assertNoBody(body);
-  const startedMs = performance.now();
-  if (!mock.snapshots.restore(segment, mock))
-    throw new ControlRefusal(404, `there is no snapshot ${segment}`);
-  return { name: segment, ms: performance.now() - startedMs };
-}
-
-function removeSnapshot(mock: Mock, { segment }: OfSnapshot): unknown {
-  if (!mock.snapshots.remove(segment))
-    throw new ControlRefusal(404, `there is no snapshot ${segment}`);
-  return { status: 'ok' };
 }
 
 const LOOPBACK = makeBlockList(['127.0.0.0/8', '::1']);

@@ -2,7 +2,7 @@ import { parentPort } from 'node:worker_threads';
 import { getErrorMessage } from '../base/error-message.ts';
 import { ControlRefusal } from '../base/http-message.ts';
 import { ShapeError } from '../base/shape.ts';
-import { assertReadable, describeBodyDifference, describeTextDifference } from './body-check.ts';
+import { assertReadable, matchesBody, matchesText } from './body-check.ts';
 import type { Question, Reply } from './matcher.ts';
 
 // A separate thread: the time of foreign expressions is unbounded, so the thread is terminated at a
@@ -11,9 +11,12 @@ parentPort?.on('message', async (question: Question) =>
   parentPort?.postMessage(await replyTo(question)),
 );
 
+// Loaded: the deadline of the first question begins.
+parentPort?.postMessage({ kind: 'matches', matches: [] } satisfies Reply);
+
 async function replyTo(question: Question): Promise<Reply> {
   try {
-    return { kind: 'differences', differences: await listDifferences(question) };
+    return { kind: 'matches', matches: await listMatches(question) };
   } catch (thrown) {
     if (thrown instanceof ControlRefusal) return { kind: 'undecided', message: thrown.message };
     if (thrown instanceof ShapeError) return { kind: 'misshapen', message: thrown.message };
@@ -24,16 +27,12 @@ async function replyTo(question: Question): Promise<Reply> {
   }
 }
 
-async function listDifferences(question: Question): Promise<readonly (string | undefined)[]> {
+async function listMatches(question: Question): Promise<readonly boolean[]> {
   switch (question.kind) {
     case 'texts':
-      return question.texts.map((text) =>
-        describeTextDifference(question.name, text, question.wanted),
-      );
+      return question.texts.map((text) => matchesText(text, question.wanted));
     case 'body':
-      return [
-        await describeBodyDifference(withBuffer(question.message), question.of, question.check),
-      ];
+      return [await matchesBody(withBuffer(question.message), question.of, question.check)];
     case 'readable':
       await assertReadable(question.check);
       return [];

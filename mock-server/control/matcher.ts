@@ -7,14 +7,10 @@ import { getPackagePath } from '../base/package-files.ts';
 import { ShapeError } from '../base/shape.ts';
 import type { BodyCheck, Wanted } from './body-check.ts';
 
-/**
- * `texts`: how each text differs; `body`: how a body differs; `readable`: asserts that a path can
- * be read.
- */
+/** `readable` asserts that a path can be read. */
 export type Question =
   | {
       readonly kind: 'texts';
-      readonly name: string;
       readonly texts: readonly (string | undefined)[];
       readonly wanted: Wanted;
     }
@@ -26,9 +22,9 @@ export type Question =
     }
   | { readonly kind: 'readable'; readonly check: BodyCheck };
 
-/** `differences`: undefined where a text or body is as expected. */
+/** `matches`: a value for each text, or for the body; the first reply of a thread has none. */
 export type Reply =
-  | { readonly kind: 'differences'; readonly differences: readonly (string | undefined)[] }
+  | { readonly kind: 'matches'; readonly matches: readonly boolean[] }
   | { readonly kind: 'misshapen'; readonly message: string }
   | { readonly kind: 'undecided'; readonly message: string };
 
@@ -38,7 +34,7 @@ export type Reply =
 const MAX_MS = 5000;
 const MAX_MEMORY_MB = 256;
 
-/** Thread of an earlier assertion: a start takes longer than most questions. */
+/** Thread of an earlier assertion: a start takes longer than most questions, and does not count. */
 let idleWorker: Worker | undefined;
 
 /**
@@ -48,15 +44,15 @@ let idleWorker: Worker | undefined;
 export class Matcher {
   #worker: Worker | undefined;
   #hasFailed = false;
-  readonly #deadline = AbortSignal.timeout(MAX_MS);
+  #deadline: AbortSignal | undefined;
 
   /**
-   * @returns how each text or the body differs
    * @throws ShapeError for an invalid question; ControlRefusal where the answer takes too long, or
    * the kept data do not suffice
    */
-  async listDifferences(question: Question): Promise<readonly (string | undefined)[]> {
-    this.#worker ??= takeWorker();
+  async listMatches(question: Question): Promise<readonly boolean[]> {
+    this.#worker ??= await takeWorker();
+    this.#deadline ??= AbortSignal.timeout(MAX_MS);
     this.#worker.postMessage(question);
     let reply: Reply;
     try {
@@ -69,8 +65,8 @@ export class Matcher {
       throw new ControlRefusal(422, `looking for what is expected ${why}: use simpler expressions`);
     }
     switch (reply.kind) {
-      case 'differences':
-        return reply.differences;
+      case 'matches':
+        return reply.matches;
       case 'misshapen':
         throw ShapeError.withMessage(reply.message);
       case 'undecided':
@@ -87,17 +83,18 @@ export class Matcher {
   }
 }
 
-function takeWorker(): Worker {
+function takeWorker(): Worker | Promise<Worker> {
   const worker = idleWorker ?? startWorker();
   idleWorker = undefined;
   return worker;
 }
 
 /** Starts the built file also when the sources run: Node 20 loads no TypeScript. */
-function startWorker(): Worker {
+async function startWorker(): Promise<Worker> {
   const worker = new Worker(getPackagePath('dist', 'mock-server', 'control', 'matcher-thread.js'), {
     resourceLimits: { maxOldGenerationSizeMb: MAX_MEMORY_MB },
   });
   worker.unref();
+  await once(worker, 'message');
   return worker;
 }

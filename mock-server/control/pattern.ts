@@ -60,112 +60,91 @@ export async function assertJudgeable(
   { request_body = [], answer_body = [] }: Pattern,
 ): Promise<void> {
   for (const check of [...request_body, ...answer_body])
-    await matcher.listDifferences({ kind: 'readable', check });
+    await matcher.listMatches({ kind: 'readable', check });
 }
 
-/** Explains how the path of each entry differs from the expression of a pattern. */
-export async function listPathDifferences(
+/** Returns the entries that a pattern fits by what the journal lists of them. */
+export async function selectListed(
   matcher: Matcher,
   entries: readonly JournalEntry[],
-  { path_matches }: Pattern,
-): Promise<readonly (string | undefined)[]> {
-  if (path_matches === undefined) return [];
-  return matcher.listDifferences({
+  { method, path, path_matches, user, status, find, rule, fault }: Pattern,
+): Promise<readonly JournalEntry[]> {
+  const fitting = entries.filter(
+    (entry) =>
+      (method === undefined || entry.method === method.toUpperCase()) &&
+      (path === undefined || entry.path.split('?', 1)[0] === path) &&
+      (user === undefined || entry.user === user) &&
+      (status === undefined || entry.status === status) &&
+      (find === undefined || isAbout(entry, find)) &&
+      (rule === undefined || entry.rules.includes(rule)) &&
+      (fault === undefined || entry.fault === fault),
+  );
+  if (path_matches === undefined) return fitting;
+  const matches = await matcher.listMatches({
     kind: 'texts',
-    name: 'path',
-    texts: entries.map(({ path }) => path),
+    texts: fitting.map(({ path }) => path),
     wanted: { matches: path_matches },
   });
-}
-
-/** Explains how an entry differs from a pattern in the members that the journal lists. */
-export function listDifferences(
-  entry: JournalEntry,
-  pattern: Pattern,
-  ofPath: string | undefined,
-): string[] {
-  const { method, path, user, status, find, rule, fault } = pattern;
-  const describeUnlike = (
-    name: string,
-    is: string | number | null,
-    wants: string | number | null | undefined,
-  ): string | undefined =>
-    wants === undefined || is === wants
-      ? undefined
-      : `${name} is ${is ?? 'none'}, not ${wants ?? 'none'}`;
-  return [
-    describeUnlike('method', entry.method, method?.toUpperCase()),
-    describeUnlike('path', entry.path.split('?', 1)[0] ?? '', path),
-    ofPath,
-    describeUnlike('user', entry.user, user),
-    describeUnlike('status', entry.status, status),
-    find === undefined || isAbout(entry, find) ? undefined : `is not about ${find}`,
-    rule === undefined || entry.rules.includes(rule) ? undefined : `was not refused by ${rule}`,
-    describeUnlike('fault', entry.fault, fault),
-  ].filter((difference) => difference !== undefined);
+  return fitting.filter((_, place) => matches[place]);
 }
 
 /**
- * Explains how a request and its answer differ from a pattern.
+ * Tells if the headers and bodies of a request and its answer fit a pattern.
  * @throws ControlRefusal where the kept part does not suffice, ShapeError where an expression does
  * not fit its document
  */
-export async function listMessageDifferences(
+export async function matchesExchange(
   { journal, matcher }: Sources,
   { id }: JournalEntry,
   pattern: Pattern,
-): Promise<string[]> {
+): Promise<boolean> {
   const {
     request_headers = [],
     answer_headers = [],
     request_body = [],
     answer_body = [],
   } = pattern;
-  if (
-    [request_headers, answer_headers, request_body, answer_body].every(({ length }) => length === 0)
-  )
-    return [];
+  const checks = [request_headers, answer_headers, request_body, answer_body];
+  if (checks.every(({ length }) => length === 0)) return true;
   const exchange = journal.getExchange(id);
   if (exchange === undefined)
     throw new ControlRefusal(422, `headers and bodies of entry ${id} are not kept any more`);
-  return [
-    ...(await listSideDifferences(
+  const { request, answer } = exchange;
+  return (
+    (await matchesMessage(
       matcher,
       `the request of entry ${id}`,
-      exchange.request,
+      request,
       request_headers,
       request_body,
-    )),
-    ...(await listSideDifferences(
+    )) &&
+    (await matchesMessage(
       matcher,
       `the answer of entry ${id}`,
-      exchange.answer,
+      answer,
       answer_headers,
       answer_body,
-    )),
-  ];
+    ))
+  );
 }
 
-async function listSideDifferences(
+async function matchesMessage(
   matcher: Matcher,
   of: string,
   message: Exchange['answer'],
   headers: readonly ReturnType<typeof headerCheck>[],
   bodies: readonly BodyCheck[],
-): Promise<string[]> {
-  if (headers.length === 0 && bodies.length === 0) return [];
-  if (message === undefined) return [`${of} was never sent`];
-  const differences: (string | undefined)[] = [];
-  for (const { name: header, absent, ...wants } of headers) {
-    const value = message.headers[header.toLowerCase()];
-    const name = `header ${header} of ${of}`;
-    if (absent !== true)
-      differences.push(
-        ...(await matcher.listDifferences({ kind: 'texts', name, texts: [value], wanted: wants })),
-      );
-    else if (value !== undefined) differences.push(`${name} is there`);
+): Promise<boolean> {
+  if (message === undefined) return headers.length === 0 && bodies.length === 0;
+  for (const { name, absent, ...wants } of headers) {
+    const value = message.headers[name.toLowerCase()];
+    const question = { kind: 'texts', texts: [value], wanted: wants } as const;
+    const [fits = false] = await matcher.listMatches(question);
+    if (absent === true ? value !== undefined : !fits) return false;
   }
-  for (const check of bodies)
-    differences.push(...(await matcher.listDifferences({ kind: 'body', message, of, check })));
-  return differences.filter((difference) => difference !== undefined);
+  for (const check of bodies) {
+    const [fits = false] = await matcher.listMatches({ kind: 'body', message, of, check });
+    if (!fits) return false;
+  }
+  return true;
 }

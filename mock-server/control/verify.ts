@@ -4,18 +4,14 @@ import type { Journal, JournalEntry } from '../state/journal.ts';
 import { Matcher } from './matcher.ts';
 import {
   assertJudgeable,
-  listDifferences,
-  listMessageDifferences,
-  listPathDifferences,
+  matchesExchange,
   type Pattern,
   readPattern,
   type Sources,
+  selectListed,
 } from './pattern.ts';
 
 type Range = { readonly at_least?: number; readonly at_most?: number };
-
-/** Nearest requests to show for a failed assertion. */
-const MAX_NEAREST = 3;
 
 const readRange = (reader: Reader<number>): Reader<Range> =>
   check(
@@ -53,20 +49,11 @@ const question = check(
   },
 );
 
-type Near = {
-  readonly id: number;
-  readonly method: string;
-  readonly path: string;
-  readonly status: number | null;
-  readonly differs: readonly string[];
-};
-
-/** Result of an assertion: `entries` of the journal that match, and `nearest` that nearly do. */
+/** Result of an assertion: `entries` of the journal that match. */
 type Verdict = {
   readonly ok: boolean;
   readonly entries: readonly number[];
   readonly reason: string | null;
-  readonly nearest: readonly Near[];
 };
 
 /**
@@ -101,42 +88,32 @@ export async function verify(journal: Journal, body: unknown): Promise<Verdict> 
     ok: reason === null,
     entries: verified.matched.map(({ id }) => id),
     reason,
-    nearest: verified.nearest,
   };
 }
 
 type Comparison = {
   readonly matched: readonly JournalEntry[];
   readonly reason: string | null;
-  readonly nearest: readonly Near[];
 };
 
 async function verifyCount(sources: Sources, request: Pattern, wanted: Range): Promise<Comparison> {
-  const { matched, missed } = await findMatching(sources, sources.journal.listEntries(), request);
+  const matched = await findMatching(sources, sources.journal.listEntries(), request);
   const { at_least = 0, at_most = Number.POSITIVE_INFINITY } = wanted;
-  if (matched.length >= at_least && matched.length <= at_most)
-    return { matched, reason: null, nearest: [] };
+  if (matched.length >= at_least && matched.length <= at_most) return { matched, reason: null };
   const reason = `expected ${describeRange(wanted)} such requests, and there were ${matched.length}`;
-  return {
-    matched,
-    reason,
-    nearest: matched.length < at_least ? await findNearest(sources, request, missed) : [],
-  };
+  return { matched, reason };
 }
 
 async function verifyOrder(sources: Sources, order: readonly Pattern[]): Promise<Comparison> {
   const matched: JournalEntry[] = [];
   for (const [index, next] of order.entries()) {
     const after = sources.journal.listEntries(matched.at(-1)?.id);
-    const result = await findMatching(sources, after, next, 1);
-    const [first] = result.matched;
-    if (first === undefined) {
-      const reason = `nothing that is order[${index}] came after the ones before it`;
-      return { matched, reason, nearest: await findNearest(sources, next, result.missed) };
-    }
+    const [first] = await findMatching(sources, after, next, 1);
+    if (first === undefined)
+      return { matched, reason: `nothing that is order[${index}] came after the ones before it` };
     matched.push(first);
   }
-  return { matched, reason: null, nearest: [] };
+  return { matched, reason: null };
 }
 
 function describeRange({ at_least = 0, at_most }: Range): string {
@@ -161,53 +138,16 @@ function describeGapFault(matched: readonly JournalEntry[], range: Range): strin
   return null;
 }
 
-type NearMiss = {
-  readonly entry: JournalEntry;
-  readonly differs: readonly string[];
-  readonly isWhole: boolean;
-};
-
 async function findMatching(
   sources: Sources,
   entries: readonly JournalEntry[],
   pattern: Pattern,
   most = Number.POSITIVE_INFINITY,
-): Promise<{ readonly matched: JournalEntry[]; readonly missed: NearMiss[] }> {
+): Promise<JournalEntry[]> {
   const matched: JournalEntry[] = [];
-  const missed: NearMiss[] = [];
-  const ofPaths = await listPathDifferences(sources.matcher, entries, pattern);
-  for (const [place, entry] of entries.entries()) {
+  for (const entry of await selectListed(sources.matcher, entries, pattern)) {
     if (matched.length >= most) break;
-    const listed = listDifferences(entry, pattern, ofPaths[place]);
-    const differs =
-      listed.length > 0 ? listed : await listMessageDifferences(sources, entry, pattern);
-    if (differs.length === 0) matched.push(entry);
-    else missed.push({ entry, differs, isWhole: listed.length === 0 });
+    if (await matchesExchange(sources, entry, pattern)) matched.push(entry);
   }
-  return { matched, missed };
-}
-
-/**
- * Finds the entries that differ least, newest first; by headers and bodies where the listed members
- * are equal.
- */
-async function findNearest(
-  sources: Sources,
-  pattern: Pattern,
-  missed: readonly NearMiss[],
-): Promise<Near[]> {
-  const ranked = [...missed].sort(
-    (a, b) => a.differs.length - b.differs.length || b.entry.id - a.entry.id,
-  );
-  const near: Near[] = [];
-  for (const { entry, differs, isWhole } of ranked.slice(0, MAX_NEAREST)) {
-    const more = isWhole
-      ? []
-      : await listMessageDifferences(sources, entry, pattern).catch(() => [
-          'headers or body cannot be compared',
-        ]);
-    const { id, method, path, status } = entry;
-    near.push({ id, method, path, status, differs: [...differs, ...more] });
-  }
-  return near;
+  return matched;
 }

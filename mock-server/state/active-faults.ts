@@ -42,11 +42,6 @@ export class Faults {
     return this.#rules.length < before;
   }
 
-  /** Returns the rules without counters. */
-  listRules(): readonly FaultRule[] {
-    return this.#rules.map(({ rule }) => rule);
-  }
-
   /** Returns the rules with their counters, as `GET /faults` shows them. */
   list(): ReadonlyArray<
     FaultRule & { readonly id: number; readonly seen: number; readonly struck: number }

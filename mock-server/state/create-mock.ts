@@ -11,18 +11,17 @@ import { Areas } from './areas.ts';
 import { Counters } from './counters.ts';
 import { openState, readOrigin, setOrigin } from './database.ts';
 import { Journal } from './journal.ts';
-import { Latency } from './latency.ts';
 import { Locks } from './lock.ts';
 import type { Mock } from './mock.ts';
 import type { MockServerOptions } from './options.ts';
 import { Photographs } from './photographs.ts';
 import { Archive } from './records/archive.ts';
 import { HarvestIndex } from './records/harvest-index.ts';
+import { SavedSeed } from './saved-seed.ts';
 import { Schemas } from './schema.ts';
 import { isSeed, loadSeed, seedName, syntheticFinds } from './seed/load-seed.ts';
 import type { SeedContent } from './seed-content.ts';
 import { DEFAULT_SETTINGS, type Settings } from './settings.ts';
-import { Snapshots } from './snapshots.ts';
 import { Throttle } from './throttle.ts';
 
 type Writable<T> = { -readonly [K in keyof T]: T[K] };
@@ -81,7 +80,7 @@ async function fillMock(
     { options, addresses, about, database, seed },
     () => mock.settings.index_delay_ms,
   );
-  const { clock, snapshots } = parts;
+  const { clock, savedSeed } = parts;
   const startSettings = makeStartSettings(options, seed);
   const mock: Writable<Mock> & { dispose(): void } = {
     ...parts,
@@ -107,12 +106,16 @@ async function fillMock(
   };
   function* startAnew(): Generator<void> {
     clock.reset();
-    for (const part of [parts.journal, parts.throttle, parts.locks, parts.harvestIndex, snapshots])
-      part.clear();
+    for (const part of [parts.journal, parts.throttle, parts.locks]) part.clear();
     parts.faults.set(options.faults ?? []);
     mock.applySettings(startSettings);
     setOrigin(database, undefined);
-    if (!snapshots.restoreSeed(mock)) yield* fill(mock, seed, options.records ?? 0);
+    if (!savedSeed.restore(mock.archive)) {
+      yield* fill(mock, seed, options.records ?? 0);
+      savedSeed.save();
+    }
+    // The seed is indexed.
+    mock.harvestIndex.clear();
     fillPhotographs(mock, seed);
     setOrigin(database, source);
   }
@@ -140,10 +143,10 @@ function makeParts(
   const now = () => clock.now();
   const deployed = options.deployed === true;
   const harvestIndex = new HarvestIndex(now);
-  const snapshots = new Snapshots();
+  const savedSeed = new SavedSeed(database);
   const archive: Archive = new Archive(database, now, (ident, before) => {
     harvestIndex.recordWrite(ident, before, indexDelay());
-    snapshots.recordWrite(ident, before);
+    savedSeed.recordWrite(ident, before);
   });
   return {
     addresses,
@@ -165,8 +168,7 @@ function makeParts(
     faults: new Faults(),
     throttle: new Throttle({ ignoreMillisecondWindows: deployed }),
     locks: new Locks(clock),
-    latency: new Latency(options.seedNumber ?? 0),
-    snapshots,
+    savedSeed,
     tenants: about.tenants,
     controlToken: options.controlToken,
     cors: options.cors,
@@ -241,9 +243,6 @@ function* fill(mock: Mock, seed: SeedContent, syntheticCount: number): Generator
     if (mock.database.inTransaction) mock.database.exec('rollback');
     throw thrown;
   }
-  // The seed is indexed.
-  mock.harvestIndex.clear();
-  mock.snapshots.saveAsSeed(mock);
 }
 
 function fillPhotographs({ photographs }: Mock, seed: SeedContent): void {

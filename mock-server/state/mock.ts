@@ -7,7 +7,6 @@ import type { Faults } from './active-faults.ts';
 import type { Areas } from './areas.ts';
 import type { Counters } from './counters.ts';
 import type { Journal } from './journal.ts';
-import type { Latency } from './latency.ts';
 import type { Locks } from './lock.ts';
 import type { Photographs } from './photographs.ts';
 import type { Archive } from './records/archive.ts';
@@ -15,7 +14,6 @@ import type { HarvestIndex } from './records/harvest-index.ts';
 import type { Schemas } from './schema.ts';
 import type { SeedContent } from './seed-content.ts';
 import type { Settings } from './settings.ts';
-import type { Snapshots } from './snapshots.ts';
 import type { Tenants } from './tenants.ts';
 import type { Throttle } from './throttle.ts';
 
@@ -38,11 +36,8 @@ export type Mock = {
   readonly faults: Faults;
   readonly throttle: Throttle;
   readonly locks: Locks;
-  readonly latency: Latency;
-  readonly snapshots: Snapshots;
   /** Other services on the same server; a tenant has none. */
   readonly tenants: Tenants<Mock & { dispose(): void }> | undefined;
-  /** Shared by a server and its tenants. */
   /** Undefined: any caller on this machine may use the control interface. */
   readonly controlToken: string | undefined;
   /** Origins whose web pages may use the service, separated by commas, or `*`. */

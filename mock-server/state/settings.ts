@@ -11,7 +11,9 @@ import {
   readOneOf,
   text,
 } from '../base/shape.ts';
-import { type LatencySetting, MAX_TIMER_MS, readLatency } from './latency.ts';
+
+/** Maximum of a timer; a longer one fires at once. */
+export const MAX_TIMER_MS = 2_147_483_647;
 
 const accessRule = check(
   object({
@@ -61,7 +63,7 @@ export type Settings = {
   readonly min_request_intervals: { readonly user_ms: number; readonly ip_ms: number };
   readonly rate_limits: readonly RateLimit[];
   /** Real delay before a write is handled. */
-  readonly latency_ms: LatencySetting;
+  readonly latency_ms: number;
   readonly record_lock_params: { readonly retry_delay_ms: number; readonly max_retries: number };
   readonly record_lock_ttl_ms: number;
   readonly allowed_schema_versions: readonly string[] | null;
@@ -135,7 +137,7 @@ export const readSettings: Reader<Partial<Settings>> = object({
   trusted_proxies: optional(array(proxy)),
   min_request_intervals: optional(object({ user_ms: milliseconds, ip_ms: milliseconds })),
   rate_limits: optional(array(rateLimit)),
-  latency_ms: optional(readLatency),
+  latency_ms: optional(integer({ min: 0, max: MAX_TIMER_MS })),
   record_lock_params: optional(
     object({
       retry_delay_ms: integer({ min: 1, max: MAX_TIMER_MS }),

@@ -65,8 +65,8 @@ export async function answerWrite(
       mock.accounts.expireToken(account.user);
       return makeDetailAnswer(401, say('token-expired'), { 'www-authenticate': 'Bearer' });
     }
-    const latencyMs = mock.latency.drawNext(mock.settings.latency_ms);
-    if (latencyMs > 0) await mock.clock.sleep(latencyMs);
+    const { latency_ms } = mock.settings;
+    if (latency_ms > 0) await mock.clock.sleep(latency_ms);
     return await runUnderFault(rule, { clock: mock.clock, say }, (hooks) =>
       endpoint.run(mock, { incoming, account, say, hooks, fault: rule?.fault }, record ?? ''),
     );

@@ -5,8 +5,6 @@ import type { ArchiveRecord } from './record.ts';
 /** A write that harvesting may not show yet, and the replaced version. */
 type Write = { readonly seenAtMs: number; readonly replaced: ArchiveRow | undefined };
 
-export type PendingWrites = ReadonlyMap<string, readonly Write[]>;
-
 /**
  * Index of the harvesting host. The service updates its index some time after a write, so a change
  * appears late, under the datestamp of the write; with different delays, a later write may appear
@@ -66,16 +64,6 @@ export class HarvestIndex {
   /** Returns the time of the host's clock; each answer takes the next shift. */
   getResponseMs(shiftsMs: readonly number[]): number {
     return this.#now() + takeInTurn(shiftsMs, this.#turns.shift++);
-  }
-
-  getPending(): PendingWrites {
-    return new Map(this.#writes);
-  }
-
-  /** Restores the unindexed writes. */
-  take(pending: PendingWrites): void {
-    this.#writes.clear();
-    for (const [ident, writes] of pending) this.#writes.set(ident, writes);
   }
 
   clear(): void {
