@@ -21,7 +21,6 @@ import { normalizeKey } from './columns.ts';
 export function applyColumnRule(cell: string, rule: ReadColumn): string {
   const text = replaceText(cell.trim(), rule.values);
   if (text === '') return '';
-  if (rule.prefix !== undefined) return rule.prefix + text;
   if (rule.unit !== undefined) return toCentimetres(text, rule.unit) ?? text;
   if (rule.date !== undefined) return parseDateForm(text, rule.date) ?? text;
   if (rule.name !== undefined) return reorderName(text, rule.name);

@@ -14,8 +14,6 @@ export type ColumnRule = { readonly kind: 'ignored' } | ReadColumn;
 export type ReadColumn = {
   readonly kind: 'read';
   readonly element: ColumnName;
-  /** Prefix of the local id, which separates numbers that count from 1 in every table. */
-  readonly prefix?: string;
   readonly unit?: DepthUnit | typeof OPEN_UNIT;
   /** Date form such as `d.m.yyyy`; see apply-column-rule.ts. */
   readonly date?: string;

@@ -1,4 +1,3 @@
-import { basename, extname } from 'node:path';
 import { isReadable } from '../base/issue.ts';
 import { msgid } from '../base/language.ts';
 import { joinMessages, type Message, msg, nmsg } from '../base/message.ts';
@@ -310,7 +309,7 @@ function mayBeKey(text: string): boolean {
   return /^(?=.*\d).{1,30}$/.test(text) && !/^\d+[.,]\d+$/.test(text);
 }
 
-/** Judges a column of local ids: duplicates, empty cells, and bare numbers, which get a prefix. */
+/** Judges a column of local ids: duplicates and empty cells. */
 function scoreKey(
   table: Table,
   profile: ColumnProfile,
@@ -318,9 +317,6 @@ function scoreKey(
 ): ColumnCandidate {
   const repeated = findRepeatedTexts(table, profile.index);
   const empty = profile.rowCount - profile.filled;
-  const counts = isCounter(profile);
-  const prefix = makePrefix(table.file);
-  const first = `${prefix}${profile.examples[0] ?? ''}`;
   const doubts = [
     ...(candidate.doubt === undefined ? [] : [candidate.doubt]),
     ...(repeated.length === 0 ? [] : [makeRepeatedDoubt(repeated)]),
@@ -333,11 +329,6 @@ function scoreKey(
             empty,
           ),
         ]),
-    ...(counts
-      ? [
-          msg`plain numbers, which another table may use too: with the prefix "${prefix}" the first is ${first}`,
-        ]
-      : []),
   ];
   const reasons =
     repeated.length === 0 && empty === 0
@@ -346,7 +337,6 @@ function scoreKey(
   return {
     ...candidate,
     reasons,
-    rule: counts ? { ...candidate.rule, prefix } : candidate.rule,
     doubt: doubts.length === 0 ? undefined : joinMessages(doubts, '; '),
   };
 }
@@ -377,27 +367,4 @@ function findRepeatedTexts({ rows }: Table, index: number): RepeatedText[] {
   return [...rowsByText].flatMap(([text, numbers]) =>
     typeof numbers === 'number' ? [] : [{ text, rows: numbers }],
   );
-}
-
-/**
- * Tells if a column has nearly consecutive whole numbers, such as each table counts its rows with.
- */
-function isCounter(profile: ColumnProfile): boolean {
-  if (getShare(profile, (text) => /^\d{1,6}\.?$/.test(text)) < 1) return false;
-  const numbers = [...profile.values.keys()].map((text) => Number.parseInt(text, 10));
-  const [least, most] = numbers.reduce(
-    ([low, high], value) => [Math.min(low, value), Math.max(high, value)],
-    [Infinity, -Infinity] as [number, number],
-  );
-  return most - least < 2 * numbers.length;
-}
-
-const MAX_PREFIX = 40;
-
-/** Makes a prefix from the table's name: `Všesoky 2024.csv` → `vsesoky-2024-`. */
-function makePrefix(file: string): string {
-  const name = foldName(basename(file, extname(file)))
-    .replaceAll('_', '-')
-    .slice(0, MAX_PREFIX);
-  return `${name === '' ? 'table' : name}-`;
 }

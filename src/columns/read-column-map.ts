@@ -29,7 +29,6 @@ const OPTIONS: Readonly<
   part: { of: ['lon', 'lat', 'geom_x', 'geom_y'], choices: ANGLE_PARTS },
   form: { of: ['wkt'], choices: ['position'] },
   label: { of: LABELLED },
-  prefix: { of: ['local_id'] },
   separator: { of: ['photos'] },
 };
 

@@ -20,7 +20,6 @@ type Column = {
   element: string | null;
   doubt: string | null;
   reasons: string[];
-  prefix?: string;
   filled: number;
 };
 type Looked = { columns: Column[]; left_out: number; issues: { rule: string; message: string }[] };

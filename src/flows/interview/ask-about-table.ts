@@ -204,10 +204,6 @@ async function askDetails(
 ): Promise<ReadColumn> {
   const was = before.kind === 'read' && before.element === element ? before : undefined;
   switch (element) {
-    case 'local_id': {
-      const prefix = await prompt.ask(t`Prefix for each number (- for none)`, was?.prefix ?? '-');
-      return { kind: 'read', element, prefix: ['', '-'].includes(prefix) ? undefined : prefix };
-    }
     case 'hloubka':
       return {
         kind: 'read',

@@ -44,9 +44,8 @@ function formatColumn({
 /** Formats a rule: `hloubka (m)`; an ignored column is marked. */
 export function formatColumnRule(rule: ColumnRule): string {
   if (rule.kind === 'ignored') return t`not read`;
-  const { prefix, unit, date, name, sign, part, label, values } = rule;
+  const { unit, date, name, sign, part, label, values } = rule;
   const more = [
-    prefix,
     unit,
     date,
     name === undefined ? undefined : formatNameOrder(name),

@@ -200,7 +200,7 @@ describe('museum tables with custom columns:', () => {
         ]),
       ),
     ).toEqual({
-      'č.': { local_id: { prefix: 't-' } },
+      'č.': 'local_id',
       'dat.': 'obdobi',
       datum: { datum_nalezu: { date: 'yyyy-mm-dd' } },
       druh: 'druh_nalezu',
@@ -233,7 +233,7 @@ describe('museum tables with custom columns:', () => {
       '8;49.8407N 15.1714E;35;43561;A',
     ]);
     expect(listRules(proposal)).toEqual({
-      ID: { local_id: { prefix: 't-' } },
+      ID: 'local_id',
       GPS: { wkt: { form: 'position' } },
       hloubka: { hloubka: { unit: 'cm' } },
       'nalezeno dne': { datum_nalezu: { date: 'day-number' } },
@@ -326,7 +326,7 @@ describe('museum tables with custom columns:', () => {
       ]),
     );
     expect(rules).toEqual({
-      'inv. c.': { local_id: { prefix: 't-' } },
+      'inv. c.': 'local_id',
       x: '–',
       y: '–',
       lon: 'geom_x',
@@ -341,7 +341,7 @@ describe('museum tables with custom columns:', () => {
       '2;C-202400101;2;S-JTSK;badatel;1988',
     ]);
     expect(listRules(proposal)).toEqual({
-      'č. nálezu': { local_id: { prefix: 't-' } },
+      'č. nálezu': 'local_id',
       projekt: 'projekt',
       stav: 'stav',
       systém: 'geom_system',
@@ -360,7 +360,7 @@ describe('museum tables with custom columns:', () => {
     ]);
     const inNote = (label: string) => ({ poznamka: { label } });
     expect(listRules(proposal)).toEqual({
-      'č.': { local_id: { prefix: 't-' } },
+      'č.': 'local_id',
       stav: inNote('stav'),
       uložení: inNote('uložení'),
       kresba: inNote('kresba'),
@@ -413,7 +413,7 @@ test('without vocabularies names and value forms still decide most columns', () 
     NOTHING,
   );
   expect(listRules(proposal)).toMatchObject({
-    'inv.č.': { local_id: { prefix: 't-' } },
+    'inv.č.': 'local_id',
     předmět: 'druh_nalezu',
     materiál: 'specifikace',
   });

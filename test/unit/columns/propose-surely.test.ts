@@ -69,18 +69,9 @@ describe('the column of find numbers', () => {
     expect(String(column?.doubt)).toContain('"A-3999" in rows 4001, 4002');
   });
 
-  test('that only counts the rows gets the name of the table as prefix, so that two tables stay separate', () => {
-    const [one, other] = ['Všesoky 2024.csv', 'petrovice.csv'].map((file) =>
-      readAsProposed(csv(`č.;Předmět\n1;spona\n2;mince\n`, file)).finds.map(
-        ({ localId }) => localId,
-      ),
-    );
-    expect([one, other]).toEqual([
-      ['vsesoky-2024-1', 'vsesoky-2024-2'],
-      ['petrovice-1', 'petrovice-2'],
-    ]);
-    const { 'č.': column } = getColumns(csv('č.;Předmět\n1;spona\n2;mince\n'));
-    expect(String(column?.doubt)).toContain('"sezona-"');
+  test('that only counts the rows is used as it is written, whatever the table is called', () => {
+    const { finds } = readAsProposed(csv('č.;Předmět\n1;spona\n2;mince\n', 'Všesoky 2024.csv'));
+    expect(finds.map(({ localId }) => localId)).toEqual(['1', '2']);
   });
 
   test.each(['A-1', '2024/17', 'K1a'])('such as %s is used as it is, and preselected', (first) => {
@@ -94,22 +85,6 @@ describe('the column of find numbers', () => {
   test('is not the weight, which has decimals', () => {
     const { váha: column } = getColumns(csv('váha;Předmět\n12,5;spona\n3,1;mince\n'));
     expect(getElement(column)).toBe('poznamka');
-  });
-
-  test('keeps its prefix in the map that is written and read again', () => {
-    const table = csv('č.;Předmět\n1;spona\n2;mince\n');
-    const map = makeMapOfProposal('t.map.toml', proposeColumns(table, [], KNOWN));
-    const text = formatColumnMap(map, {
-      table: 't',
-      columns: new Map(),
-      fixed: new Map(),
-      undecided: [],
-    });
-    expect(parseColumnMap('t.map.toml', text).map?.columns.get('č.')).toEqual({
-      kind: 'read',
-      element: 'local_id',
-      prefix: 'sezona-',
-    });
   });
 });
 
