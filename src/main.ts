@@ -13,7 +13,13 @@ import { addToCommands } from './base/message.ts';
 import { getPackageVersion } from './base/package-root.ts';
 import type { Runner } from './commands/command.ts';
 import { translateCommanderText } from './commands/commander-texts.ts';
-import { buildProgram, indentText, moveGlobalFlags, withoutHelpWord } from './commands/program.ts';
+import {
+  buildProgram,
+  indentText,
+  moveGlobalFlags,
+  resolveAlias,
+  withoutHelpWord,
+} from './commands/program.ts';
 import type { Runtime } from './context/context.ts';
 import { toPrintable, wrapText } from './text/characters.ts';
 
@@ -50,7 +56,7 @@ export async function runMain(args: readonly string[], world: Runtime): Promise<
       world.streams.stdout.write(`${JSON.stringify(readProgramFacts())}\n`);
       return 0;
     }
-    const ordered = moveGlobalFlags(args);
+    const ordered = resolveAlias(moveGlobalFlags(args));
     const program = await buildProgram(run, world.streams, getLanguage(), ordered);
     await program.parseAsync([...withoutHelpWord(program, ordered)], { from: 'user' });
   } catch (thrown) {

@@ -16,8 +16,8 @@ export function withGlobalOptions(command: Command): Command {
   return command
     .addOption(new Option('--profile <name>', t`use this profile`))
     .addOption(new Option('--json', t`print results as JSON`))
-    .addOption(new Option('--quiet', t`print results and failures only`))
-    .addOption(new Option('--verbose', t`show details`))
+    .addOption(new Option('-q, --quiet', t`print results and failures only`))
+    .addOption(new Option('-v, --verbose', t`show details`))
     .addOption(new Option('--lang <language>', t`language of the output`).choices(LANGUAGES))
     .addOption(new Option('--no-color', t`no colours`));
 }
@@ -61,6 +61,23 @@ export function addExamplesOfGroups(program: Command): void {
   }
 }
 
+/** Short forms of flags, the same in every command. */
+const SHORT_FLAGS: Readonly<Record<string, string>> = {
+  '--out': '-o',
+  '--dry-run': '-n',
+  '--yes': '-y',
+};
+
+export function addShortFlags(command: Command): void {
+  for (const option of command.options) {
+    const short = SHORT_FLAGS[option.long ?? ''];
+    if (short === undefined) continue;
+    option.short = short;
+    option.flags = `${short}, ${option.flags}`;
+  }
+  for (const child of command.commands) addShortFlags(child);
+}
+
 /** Collects the values of a flag that may be repeated. */
 export function collect(value: string, before: readonly string[] = []): readonly string[] {
   return [...before, value];
@@ -75,7 +92,10 @@ export function parseWholeNumber(text: string): number {
 /** Options that replace the detection of a table's form. */
 export function addReadingOptions(command: Command): Command {
   return command
-    .option('--sheet <name>', t`sheet of a workbook to read (default: the first that is not empty)`)
+    .option(
+      '--sheet <name>',
+      t`sheet of a workbook to read, by name or number (default: the first that is not empty)`,
+    )
     .option(
       '--layer <name>',
       t`layer of a GeoPackage, or shapefile of an archive, to read (default: the first with points)`,

@@ -5,7 +5,13 @@ import { type Message, msg } from '../base/message.ts';
 import { getPackageVersion } from '../base/package-root.ts';
 import { displayWidth, padText, toPrintable, wrapText } from '../text/characters.ts';
 import type { TextOutput } from '../ui/terminal.ts';
-import { addExamplesOfGroups, formatExamples, type Runner, withGlobalOptions } from './command.ts';
+import {
+  addExamplesOfGroups,
+  addShortFlags,
+  formatExamples,
+  type Runner,
+  withGlobalOptions,
+} from './command.ts';
 import { HELP_TEXTS, translateCommanderText } from './commander-texts.ts';
 import { readOutline, registerOutline } from './outline.ts';
 
@@ -186,6 +192,19 @@ const FIRST_COMMANDS: readonly (readonly [what: Message, words: readonly string[
   [msg`Other commands:`, ['add', 'report', 'doctor']],
 ];
 
+/** Words that people type first, and what they mean. */
+const ALIASES: Readonly<Record<string, readonly string[]>> = {
+  search: ['vocab', 'search'],
+  version: ['--version'],
+};
+
+/** Replaces a first word by what it means; without any argument, by the request for help. */
+export function resolveAlias(args: readonly string[]): readonly string[] {
+  const [first, ...rest] = args;
+  if (first === undefined) return ['--help'];
+  return [...(ALIASES[first] ?? [first]), ...rest];
+}
+
 function isCommand(word: string): boolean {
   return MODULES.some(([words]) => words.includes(word));
 }
@@ -195,6 +214,7 @@ async function registerCommands(program: Command, run: Runner, word?: string): P
   const wanted = MODULES.filter(([words]) => word === undefined || words.includes(word));
   for (const [, load] of wanted) (await load()).register(program, run);
   addExamplesOfGroups(program);
+  addShortFlags(program);
 }
 
 /**
@@ -232,7 +252,10 @@ export function moveGlobalFlags(args: readonly string[]): readonly string[] {
   if (!args[0]?.startsWith('-')) return args;
   const { options } = withGlobalOptions(new Command());
   const findOption = (arg = '') =>
-    options.find(({ long, required }) => arg === long || (required && arg.startsWith(`${long}=`)));
+    options.find(
+      ({ long, short, required }) =>
+        arg === long || arg === short || (required && arg.startsWith(`${long}=`)),
+    );
   let start = 0;
   for (let option = findOption(args[0]); option !== undefined; option = findOption(args[start]))
     start += option.required && args[start] === option.long ? 2 : 1;

@@ -2,6 +2,7 @@ import { FileError } from '../base/errors.ts';
 import { hasErrors, type Issue, makeErrorIssue, makeWarningIssue } from '../base/issue.ts';
 import { msgid } from '../base/language.ts';
 import { msg, nmsg } from '../base/message.ts';
+import { makeIdKey } from '../text/characters.ts';
 import { findHeader, type HeaderRows, readFirstRows } from './header-row.ts';
 import {
   assertTableSize,
@@ -93,7 +94,7 @@ export function makeDamagedSheetError({ file, sheet = '' }: TablePlace): FileErr
  * Makes the table of a sheet. Formulas have their saved result. A cell that is merged over several
  * rows of one column counts in each of them; one that is merged over several columns is an error of
  * its rows. Hidden rows are read, hidden sheets only by name.
- * @param named sheet; otherwise the first visible one with content
+ * @param named sheet, in any letter case, or its number; otherwise the first visible one with content
  * @param headerRows rows of the header; otherwise they are detected
  * @throws FileError where there is no such sheet
  */
@@ -184,7 +185,10 @@ function chooseSheet(
 ): { readonly sheet: Sheet; readonly others: readonly string[] } {
   const names = sheets.map(({ name }) => name).join(', ');
   if (named !== undefined) {
-    const sheet = sheets.find(({ name }) => name === named);
+    const sheet =
+      sheets.find(({ name }) => name === named) ??
+      sheets.find(({ name }) => makeIdKey(name) === makeIdKey(named)) ??
+      (/^[1-9]\d*$/.test(named) ? sheets[Number(named) - 1] : undefined);
     if (sheet === undefined)
       throw new FileError(file, msg`${file} has no sheet "${named}".`, {
         hint: msg`Its sheets are: ${names}.`,

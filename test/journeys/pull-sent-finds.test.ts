@@ -103,7 +103,7 @@ describe('finds that an archaeologist sent', () => {
     expect(finds[0]).toMatchObject({
       find: 'K-1',
       ident_cely: idents[0],
-      news: true,
+      news: false,
       standing: 'shown',
       stav: 1,
       evidencni_cislo: null,
@@ -354,7 +354,7 @@ describe('content that the account may not see', () => {
       area: null,
       changed: [],
     });
-    expect(run.stdout).toMatch(/hidden/);
+    expect(run.stdout).toBe('2 sent finds, 0 changed.\n');
   });
 
   test('is reported as withheld as a whole, and the last shown content is kept', async () => {
@@ -396,6 +396,19 @@ describe('a training instance', () => {
     'basic',
     ...oaiBase,
   ];
+
+  test('calls a record deleted that was deleted before the first pull, even the only one', async () => {
+    await useService();
+    home = await signedIn(service, 'archaeologist', ['--set', 'min_interval_ms=0']);
+    await expectDone(home.pas('import', writeSeason(home, 1)));
+    await expectDone(home.pas('push'));
+    const [sent] = await home.json<{ ident_cely: string }[]>('list');
+    await service.control('POST', `/records/${sent?.ident_cely}/delete`);
+    const run = await home.pas('pull');
+    expect(run.stderr).toContain(`Deleted in the service: K-1 (${sent?.ident_cely}).`);
+    expect(run.stderr).not.toContain('index may be');
+    expect((await home.pas('list')).stdout).toMatch(/K-1 +accepted +deleted/);
+  });
 
   test('without a harvesting address has nothing to pull from', async () => {
     await useService('--training');

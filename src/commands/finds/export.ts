@@ -30,10 +30,10 @@ type ExportOptions = GlobalOptions &
 
 export function register(program: Command, run: Runner): void {
   defineCommand(program, {
-    name: 'export [find...]',
+    name: 'export [find-or-file...]',
     summary: t`Export finds to a table, a map layer or XML. Importing that file again changes nothing.`,
     examples: [
-      'pas export --out season.csv',
+      'pas export season.xlsx',
       'pas export --state draft refused --out to-mend.xlsx',
       'pas export --format geojson > finds.geojson',
     ],
@@ -72,9 +72,12 @@ export function register(program: Command, run: Runner): void {
 
 async function exportCommand(
   context: Context,
-  names: readonly string[],
-  options: ExportOptions,
+  words: readonly string[],
+  given: ExportOptions,
 ): Promise<ExitReason> {
+  const file = given.out === undefined ? words.find(isNameOfExport) : undefined;
+  const names = words.filter((word) => word !== file);
+  const options = { ...given, out: given.out ?? file };
   const { terminal, streams } = context;
   const toStdout = options.out === undefined || options.out === '-';
   if (terminal.json && toStdout) {
@@ -124,6 +127,12 @@ async function exportCommand(
     changed_at_service: changed,
   });
   return 'done';
+}
+
+/** Tells if a word is the name of a file to write, by its ending. */
+function isNameOfExport(word: string): boolean {
+  const extension = /\.(\w+)$/.exec(word)?.[1]?.toLowerCase() ?? '';
+  return findFormatOfExtension(extension) !== undefined;
 }
 
 function formatFor({ format, out, for: reader }: ExportOptions, toStdout: boolean): ExportFormat {

@@ -16,6 +16,7 @@ import {
   toRemoteStateJson,
 } from '../../flows/finds/remote-state.ts';
 import { type PulledFind, pull } from '../../flows/harvest/pull-finds.ts';
+import { resolveFindNames } from '../../flows/queue/resolve-finds.ts';
 import type { RemoteStatus } from '../../outbox/pulled-records.ts';
 import { resolveAccount } from '../../push/account.ts';
 import { printable } from '../../ui/terminal.ts';
@@ -26,20 +27,30 @@ type PullOptions = GlobalOptions & { readonly full?: boolean; readonly deadline?
 
 export function register(program: Command, run: Runner): void {
   defineCommand(program, {
-    name: 'pull',
+    name: 'pull [find...]',
     summary: t`Update the state, number, photographs, area and district of your sent finds from the service.`,
-    examples: ['pas pull', 'pas pull --full --json'],
+    examples: ['pas pull', 'pas pull KH24-001', 'pas pull --full --json'],
   })
     .option('--full', t`read everything again, not only changes since the last pull`)
     .option('--deadline <time>', t`fail after this time, such as 30m or 2h`)
-    .action((options: PullOptions) => run(options, (context) => pullCommand(context, options)));
+    .action((finds: string[], options: PullOptions) =>
+      run(options, (context) => pullCommand(context, finds, options)),
+    );
 }
 
-async function pullCommand(context: Context, options: PullOptions): Promise<ExitReason> {
+async function pullCommand(
+  context: Context,
+  wanted: readonly string[],
+  options: PullOptions,
+): Promise<ExitReason> {
   const { terminal, clock } = context;
   const profile = context.getProfile();
   assertHarvesting(profile);
   const outbox = await context.openOutbox();
+  const only =
+    wanted.length === 0
+      ? undefined
+      : new Set(resolveFindNames(outbox, wanted).map(({ localId }) => localId));
   const interrupts = installSignalHandlers(context, t`Stopping. Nothing was changed.`);
   const { waitedMs } = await fetchHarvestingAccount(context, async (service) =>
     resolveAccount(outbox, service),
@@ -53,6 +64,7 @@ async function pullCommand(context: Context, options: PullOptions): Promise<Exit
     indexAllowanceMs: profile.indexAllowanceMs,
     training: profile.kind === 'training',
     full: options.full === true,
+    only,
     onProgress: progress.update,
     onNote: (text) => terminal.note(printable(text)),
     signal: makeDeadlineSignal(context, interrupts.stop, options.deadline),

@@ -45,7 +45,10 @@ export function registerMap(vocab: Command, run: Runner): void {
       'pas vocab map import our-terms.csv --confirmed --json',
     ],
   })
-    .option('--sheet <name>', t`sheet of a workbook to read (default: the first that is not empty)`)
+    .option(
+      '--sheet <name>',
+      t`sheet of a workbook to read, by name or number (default: the first that is not empty)`,
+    )
     .option('--confirmed', t`treat every row as confirmed: a person has checked them all`)
     .action((file: string, options: ImportOptions) =>
       run(options, (context) => importMapping(context, file, options)),
@@ -193,7 +196,10 @@ function registerSuggest(parent: Command, run: Runner): void {
       'pas vocab map suggest periods.txt --set obdobi --json',
     ],
   })
-    .option('--sheet <name>', t`sheet of a workbook to read (default: the first that is not empty)`)
+    .option(
+      '--sheet <name>',
+      t`sheet of a workbook to read, by name or number (default: the first that is not empty)`,
+    )
     .option('--set <set>', t`set or element to use for terms that do not specify one`)
     .option('--out <file>', t`write to this file instead of stdout`)
     .option('--force', t`replace an existing file`)

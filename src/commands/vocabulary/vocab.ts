@@ -2,6 +2,7 @@ import { type Command, InvalidArgumentError } from 'commander';
 import type { ExitReason } from '../../base/errors.ts';
 import { formatMoment, t } from '../../base/language.ts';
 import { cmd, type Message, msg } from '../../base/message.ts';
+import { findSetSpec } from '../../columns/mapping.ts';
 import type { Context, GlobalOptions } from '../../context/context.ts';
 import { openHarvested } from '../../context/open-service.ts';
 import { writeResult } from '../../context/user-files.ts';
@@ -74,6 +75,11 @@ export function register(program: Command, run: Runner): void {
   registerMap(parent, run);
 }
 
+/** Returns the set of an element's name, such as `obdobi`; any other name stays. */
+function expandSetName(name: string): string {
+  return findSetSpec(name) ?? name;
+}
+
 function parsePositiveNumber(text: string): number {
   if (!/^[1-9]\d{0,5}$/.test(text))
     throw new InvalidArgumentError(t`Enter a whole number, 1 or more.`);
@@ -83,8 +89,10 @@ function parsePositiveNumber(text: string): number {
 async function search(
   context: Context,
   typed: string,
-  { set, limit }: SearchOptions,
+  options: SearchOptions,
 ): Promise<ExitReason> {
+  const { limit } = options;
+  const set = options.set && expandSetName(options.set);
   const vocabulary = await openHarvested(context);
   const hits = searchVocabulary(vocabulary, typed, {
     limit,
@@ -113,7 +121,7 @@ async function search(
 }
 
 async function list(context: Context, set: string, { gone }: ListOptions): Promise<ExitReason> {
-  const terms = listTerms(await openHarvested(context), set, gone === true);
+  const terms = listTerms(await openHarvested(context), expandSetName(set), gone === true);
   await print(context, terms);
   context.terminal.printValue(terms.map(toTermJson));
   return 'done';

@@ -29,10 +29,12 @@ type PullContext = FindHarvest & {
   readonly training: boolean;
   /** Looks up all finds, not only those changed since the last pull. */
   readonly full: boolean;
+  /** Local ids of the finds to look up; the next pull of all still reads what changed. */
+  readonly only?: ReadonlySet<string> | undefined;
 };
 
 export type PulledFind = RemoteState & {
-  /** The record differs from the last pull. */
+  /** The record differs from the last pull, or at the first one from what was sent. */
   readonly isNews: boolean;
 };
 
@@ -58,12 +60,45 @@ const CREATION_MARGIN_MS = 30 * 60_000;
  * @throws UsageError on a training instance, which is not harvested; as {@link lookUpChanges}
  */
 export async function pull(context: PullContext): Promise<Pull> {
-  const { outbox } = context;
-  const sent = [...listSentFinds(outbox)];
+  const { outbox, only } = context;
+  const sent = [...listSentFinds(outbox)].filter(({ find }) => only?.has(find) ?? true);
   if (sent.length === 0) return { finds: [], withoutContent: [], fromMs: undefined };
   const recordsByIdent = new Map(
     sent.map(({ identCely }) => [identCely, findPulledRecord(outbox, identCely)]),
   );
+  const { lookups, beganMs, fromMs } =
+    only === undefined
+      ? await lookUpAll(context, sent, recordsByIdent)
+      : { lookups: await lookUpEach(context, recordsByIdent.keys()) };
+  const ownLookups = context.training ? filterOwn(context, sent, lookups, recordsByIdent) : lookups;
+  outbox.change(() => {
+    for (const { identCely } of sent) remember(outbox, identCely, ownLookups.get(identCely));
+    if (beganMs !== undefined) completePull(outbox, beganMs);
+  });
+  thinContents(outbox);
+  const finds = sent.flatMap((find): PulledFind[] => {
+    const now = getRemoteState(outbox, find);
+    return now === undefined
+      ? []
+      : [{ ...now, isNews: isNews(recordsByIdent.get(find.identCely), now) }];
+  });
+  const withoutContent = sent.filter(
+    ({ identCely }) => ownLookups.get(identCely)?.kind === 'empty',
+  );
+  return { finds, withoutContent, fromMs };
+}
+
+/** Looks up all sent finds: in the list of changes, those that it cannot show one by one. */
+async function lookUpAll(
+  context: PullContext,
+  sent: readonly SentFind[],
+  recordsByIdent: PulledRecords,
+): Promise<{
+  readonly lookups: ReadonlyMap<string, FindLookup>;
+  readonly beganMs?: number;
+  readonly fromMs?: number;
+}> {
+  const { outbox } = context;
   const allMs = getFirstSentMs(outbox, sent) - LOOK_BACK_MS;
   const { listed, beganMs, fromMs } = await lookUpSince(context, recordsByIdent, allMs);
   const unexplained = sent.filter(
@@ -79,22 +114,7 @@ export async function pull(context: PullContext): Promise<Pull> {
     ...listed,
     ...(await lookUpEach(context, older)),
   ]);
-  const ownLookups = context.training ? filterOwn(context, sent, lookups, recordsByIdent) : lookups;
-  outbox.change(() => {
-    for (const { identCely } of sent) remember(outbox, identCely, ownLookups.get(identCely));
-    completePull(outbox, beganMs);
-  });
-  thinContents(outbox);
-  const finds = sent.flatMap((find): PulledFind[] => {
-    const now = getRemoteState(outbox, find);
-    return now === undefined
-      ? []
-      : [{ ...now, isNews: isNews(recordsByIdent.get(find.identCely), now.pulled) }];
-  });
-  const withoutContent = sent.filter(
-    ({ identCely }) => ownLookups.get(identCely)?.kind === 'empty',
-  );
-  return { finds, withoutContent, fromMs };
+  return { lookups, beganMs, fromMs };
 }
 
 /**
@@ -141,10 +161,14 @@ function getSinceMs(fromMs: number, records: Iterable<PulledRecord | undefined>)
   return isByDay ? fromMs - (fromMs % DAY_MS) : fromMs;
 }
 
-function isNews(before: PulledRecord | undefined, now: PulledRecord): boolean {
+/** Compares with the last pull; a record that is read for the first time, with what was sent. */
+function isNews(before: PulledRecord | undefined, now: RemoteState): boolean {
+  const { pulled, changes, sent } = now;
+  if (before === undefined)
+    return pulled.standing !== 'shown' || changes.length > 0 || pulled.stav !== sent.elements.stav;
   return (
-    before?.standing !== now.standing ||
-    JSON.stringify(before.record) !== JSON.stringify(now.record)
+    before.standing !== pulled.standing ||
+    JSON.stringify(before.record) !== JSON.stringify(pulled.record)
   );
 }
 
@@ -202,7 +226,7 @@ function remember(outbox: Outbox, identCely: string, lookup: FindLookup | undefi
 
 /**
  * Selects lookups that are proven to be of own records: created by the sending account when the
- * find was sent, or shown so before (A10).
+ * find was sent, shown so before, or deleted since (A10).
  * @throws UsageError where there is none
  */
 function filterOwn(
@@ -217,7 +241,9 @@ function filterOwn(
     const lookup = lookups.get(find.identCely);
     const wasOwn = (recordsByIdent.get(find.identCely)?.record ?? null) !== null;
     const isOwn =
-      wasOwn || (lookup?.kind === 'shown' && isCreatedByUs(context, find, lookup.record));
+      wasOwn ||
+      (lookup?.kind === 'shown' && isCreatedByUs(context, find, lookup.record)) ||
+      (lookup?.kind === 'deleted' && isDeletedSince(context, find, lookup.datestampMs));
     if (isOwn) proven++;
     if (isOwn && lookup !== undefined) ownLookups.set(find.identCely, lookup);
     if (!isOwn) ownLookups.set(find.identCely, { kind: 'missing' });
@@ -229,6 +255,13 @@ function filterOwn(
     {
       hint: t`A training instance has no harvesting, so what was sent to it cannot be read back. Check its own website.`,
     },
+  );
+}
+
+function isDeletedSince({ outbox }: PullContext, { entry }: SentFind, deletedMs: number): boolean {
+  return listAttempts(outbox, entry).some(
+    ({ outcome, serverDateAt, startedAt }) =>
+      outcome === 'accepted' && (serverDateAt ?? startedAt) <= deletedMs,
   );
 }
 

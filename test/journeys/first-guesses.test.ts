@@ -1,0 +1,84 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeAll, expect, test } from 'vitest';
+import { makeWorkbook } from '../support/make-workbook.ts';
+import { expectDone, type Home, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
+import { writeSeason } from '../support/season.ts';
+import { useMock } from '../support/use-mock.ts';
+
+/** What a person types before reading the help. */
+
+const mock = useMock('--min-interval', '0');
+let home: Home;
+
+beforeAll(async () => {
+  home = await signedIn(mock.service, 'archaeologist', WITHOUT_PAUSES);
+  await expectDone(home.pas('harvest-vocab', 'heslo', 'osoba'));
+  await expectDone(home.pas('import', writeSeason(home, 2)));
+});
+
+test('pas alone prints the help on stdout and is done', async () => {
+  const run = await home.pas();
+  expect(run.code).toBe(0);
+  expect(run.stdout).toContain('Steps to the first push:');
+});
+
+test('pas version is pas --version', async () => {
+  expect(await home.pas('version')).toEqual(await home.pas('--version'));
+});
+
+test('pas search TEXT searches the vocabularies', async () => {
+  const run = await home.pas('search', 'spona');
+  expect(run.code).toBe(0);
+  expect(run.stdout).toContain('brooch');
+});
+
+test('a set may be called by its element', async () => {
+  const named = await home.pas('search', 'latén', '--set', 'obdobi');
+  expect(named.stdout).toContain('heslo:obdobi');
+  expect(named).toEqual(await home.pas('search', 'latén', '--set', 'heslo:obdobi'));
+  expect(await home.pas('vocab', 'list', 'obdobi')).toEqual(
+    await home.pas('vocab', 'list', 'heslo:obdobi'),
+  );
+});
+
+test('pas export FILE and -o FILE write that file', async () => {
+  const copy = home.copy();
+  for (const args of [['season.xlsx'], ['-o', 'again.xlsx'], ['K-1', 'one.csv']]) {
+    await expectDone(copy.pas('export', ...args));
+    expect(existsSync(join(copy.folder, args.at(-1) ?? ''))).toBe(true);
+  }
+});
+
+test('-n changes nothing, -q says less, before and behind the command', async () => {
+  const copy = home.copy();
+  const table = writeSeason(copy, 3);
+  const run = await copy.pas('-q', 'import', '-n', table);
+  expect(run.stdout).toContain('Would import 3 finds');
+  expect(await copy.json<unknown[]>('list')).toHaveLength(2);
+});
+
+test('--sheet takes the number of a sheet, and its name in any case', async () => {
+  const copy = home.copy();
+  const sheet = (name: string) => ({ name, rows: [['local_id'], [name]] });
+  const file = copy.file('book.xlsx', makeWorkbook([sheet('První'), sheet('Druhý')]));
+  for (const word of ['2', 'DRUHÝ']) {
+    const run = await copy.pas('import', file, '-n', '--sheet', word);
+    expect(run.stderr).toContain('sheet Druhý is read');
+  }
+});
+
+test('restore FILE --yes replaces the outbox', async () => {
+  const copy = home.copy();
+  await expectDone(copy.pas('backup', 'evening.sqlite'));
+  expect((await copy.pas('restore', 'evening.sqlite')).code).not.toBe(0);
+  await expectDone(copy.pas('restore', 'evening.sqlite', '--yes'));
+});
+
+test('pull FIND reads that find alone, and the next pull still reads all', async () => {
+  const copy = home.copy();
+  await expectDone(copy.pas('push', '--accept-new-people'));
+  type Pulled = { finds: { find: string; news: boolean }[] };
+  expect((await copy.json<Pulled>('pull', 'K-1')).finds.map(({ find }) => find)).toEqual(['K-1']);
+  expect((await copy.json<Pulled>('pull')).finds.map(({ find }) => find)).toEqual(['K-1', 'K-2']);
+});
