@@ -2,11 +2,11 @@ import { type Command, InvalidArgumentError } from 'commander';
 import type { ExitReason } from '../../base/errors.ts';
 import { formatMoment, t } from '../../base/language.ts';
 import { cmd, type Message, msg } from '../../base/message.ts';
-import { findSetSpec } from '../../columns/mapping.ts';
 import type { Context, GlobalOptions } from '../../context/context.ts';
 import { openHarvested } from '../../context/open-service.ts';
 import { writeResult } from '../../context/user-files.ts';
 import {
+  expandSetName,
   exportTerms,
   findOtherSets,
   getHarvestedSets,
@@ -73,11 +73,6 @@ export function register(program: Command, run: Runner): void {
       run(options, (context) => writeTerms(context, sets, options)),
     );
   registerMap(parent, run);
-}
-
-/** Returns the set of an element's name, such as `obdobi`; any other name stays. */
-function expandSetName(name: string): string {
-  return findSetSpec(name) ?? name;
 }
 
 function parsePositiveNumber(text: string): number {
@@ -176,7 +171,11 @@ async function writeTerms(
   options: ExportOptions,
 ): Promise<ExitReason> {
   const form = context.terminal.json ? 'json' : 'csv';
-  await writeResult(context, options, exportTerms(await openHarvested(context), sets, form));
+  await writeResult(
+    context,
+    options,
+    exportTerms(await openHarvested(context), sets.map(expandSetName), form),
+  );
   return 'done';
 }
 

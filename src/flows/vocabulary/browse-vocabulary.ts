@@ -1,6 +1,7 @@
 import { UsageError } from '../../base/errors.ts';
 import { t } from '../../base/language.ts';
 import { cmd } from '../../base/message.ts';
+import { findSetSpec } from '../../columns/mapping.ts';
 import { findNearestSet } from '../../text/names.ts';
 import { type ExportedTerm, formatTermCsv } from '../../vocabulary/export-terms.ts';
 import { type SearchHit, type SearchOptions, searchTerms } from '../../vocabulary/search.ts';
@@ -142,6 +143,11 @@ export function toTermJson(term: Term): object {
     gone: term.gone,
     gone_at: term.goneAtMs === null ? null : new Date(term.goneAtMs).toISOString(),
   };
+}
+
+/** Returns the set of an element's name, such as `obdobi`; any other name stays. */
+export function expandSetName(name: string): string {
+  return findSetSpec(name) ?? name;
 }
 
 /** @throws UsageError for an unknown set, which would look like an empty one */
