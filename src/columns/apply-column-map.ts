@@ -1,7 +1,6 @@
 import { type Issue, makeErrorIssue } from '../base/issue.ts';
 import { msg } from '../base/message.ts';
 import { findColumnMeant } from '../find/fields.ts';
-import { type AnglePart, joinAngleCells } from '../place/read-position.ts';
 import { getHeaderPlace, type ShownCells, type Table, type TableRow } from '../tables/table.ts';
 import { findNearestNames, joinAlternatives } from '../text/names.ts';
 import { applyColumnRule } from './apply-column-rule.ts';
@@ -96,20 +95,16 @@ function convertRow(row: TableRow, layout: Layout, places: ColumnPlaces): TableR
   const add = (place: number, text: string): void => {
     if (text !== '') texts.set(place, [...(texts.get(place) ?? []), text]);
   };
-  const angles = new Map<number, Map<AnglePart, string>>();
   const dates = new Set<number>();
   for (const { index, rule, home } of columns) {
     const text = applyColumnRule(getTrimmedCell(row, index, rule.element), rule);
     if (isMisplacedDate(row, index, rule)) dates.add(home);
-    if (rule.part !== undefined)
-      angles.set(home, (angles.get(home) ?? new Map()).set(rule.part, text));
-    else if (!isJoined(rule)) cells[index] = text;
+    if (!isJoined(rule)) cells[index] = text;
     else add(home, text === '' || rule.label === undefined ? text : `${rule.label}: ${text}`);
   }
   if (note !== undefined)
     removeMisplacedYears(columns, cells, (index, year) => add(note, `${header[index]}: ${year}`));
   for (const { index, rule } of columns) if (isJoined(rule)) cells[index] = '';
-  for (const [place, parts] of angles) cells[place] = joinAngleCells(parts);
   for (const [place, parts] of texts)
     cells[place] = [cells[place] ?? '', ...parts].filter((part) => part !== '').join('; ');
   if (localId !== undefined) {
@@ -156,8 +151,8 @@ function mapShownCells(
 }
 
 /** Tells if several columns are joined in the first of them. */
-function isJoined({ element, part }: ReadColumn): boolean {
-  return part !== undefined || JOINED.includes(element);
+function isJoined({ element }: ReadColumn): boolean {
+  return JOINED.includes(element);
 }
 
 function removeMisplacedYears(

@@ -40,8 +40,8 @@ function replaceText(text: string, values: ReadColumn['values']): string {
 }
 
 /**
- * Converts a depth to whole centimetres; a unit in the cell overrides the column's. A depth that
- * would round to 0 keeps its text and unit, so that it is reported. `1,000` is ambiguous in mm and
+ * Converts a depth to whole centimetres; a unit in the cell overrides the column's. A fraction of a
+ * centimetre keeps its text and unit, so that it is reported. `1,000` is ambiguous in mm and
  * cm and stays; in dm and m it has decimals, since no find is a hundred metres deep.
  */
 function toCentimetres(text: string, unit: DepthUnit | typeof OPEN_UNIT): string | undefined {
@@ -54,9 +54,7 @@ function toCentimetres(text: string, unit: DepthUnit | typeof OPEN_UNIT): string
   if (factor <= 1 && parseBothReadings(digits) !== undefined) return undefined;
   // Rounding to 12 digits removes the error of the multiplication: 0.285 m are 28.5 cm.
   const centimetres = Number((Number(digits.replace(',', '.')) * factor).toPrecision(12));
-  return Math.round(centimetres) === 0 && centimetres !== 0
-    ? `${digits} ${measured}`
-    : String(Math.round(centimetres));
+  return Number.isInteger(centimetres) ? String(centimetres) : `${digits} ${measured}`;
 }
 
 /**

@@ -1,6 +1,5 @@
 import type { ColumnName } from '../find/fields.ts';
 import type { NameOrder } from '../find/person-name.ts';
-import type { AnglePart } from '../place/read-position.ts';
 import { makeColumnKeys } from './columns.ts';
 import type { Setting } from './settings.ts';
 
@@ -23,8 +22,6 @@ export type ReadColumn = {
   readonly name?: NameOrder;
   /** A coordinate of S-JTSK that is written without its minus sign. */
   readonly sign?: 'minus';
-  /** Part of a coordinate whose degrees, minutes and seconds have columns of their own. */
-  readonly part?: AnglePart;
   /** Both coordinates in one cell, in any usual notation. */
   readonly form?: 'position';
   /** Label before the text where several columns are joined. */

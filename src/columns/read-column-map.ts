@@ -2,7 +2,6 @@ import { hasErrors, type Issue, makeErrorIssue } from '../base/issue.ts';
 import { cmd, type Message, msg } from '../base/message.ts';
 import { COLUMN_NAMES, type ColumnName, findColumnMeant } from '../find/fields.ts';
 import { NAME_ORDERS } from '../find/person-name.ts';
-import { ANGLE_PARTS, type AnglePart } from '../place/read-position.ts';
 import { quoteTomlString, type TomlTable, toTomlText, tryParseToml } from '../store/toml.ts';
 import { findNearestNames, foldName, joinAlternatives } from '../text/names.ts';
 import { isDateForm } from './apply-column-rule.ts';
@@ -26,7 +25,6 @@ const OPTIONS: Readonly<
   year_only: { of: ['datum_nalezu'], choices: ['note'] },
   name: { of: ['nalezce'], choices: NAME_ORDERS },
   sign: { of: ['geom_x', 'geom_y'], choices: ['minus'] },
-  part: { of: ['lon', 'lat', 'geom_x', 'geom_y'], choices: ANGLE_PARTS },
   form: { of: ['wkt'], choices: ['position'] },
   label: { of: LABELLED },
   separator: { of: ['photos'] },
@@ -206,32 +204,12 @@ function parseFixed(fixed: TomlTable, report: ReportMapIssue): Setting[] {
 
 /** Reports two columns with one meaning, of which one would be lost. */
 function checkRepeats({ columns, fixed, localId }: ColumnMap, report: ReportMapIssue): void {
-  const parts = new Map<string, AnglePart[]>();
-  for (const [key, rule] of columns) {
-    if (rule.kind === 'ignored' || rule.part === undefined) continue;
-    const { element, part } = rule;
-    const before = parts.get(element) ?? [];
-    if (before.includes(part))
-      report('map-element-twice', msg`${element} has two columns for ${part}. Keep one.`, key);
-    parts.set(element, [...before, part]);
-  }
-  for (const [element, repeatedParts] of parts) {
-    const missing = ANGLE_PARTS.slice(0, repeatedParts.includes('seconds') ? 3 : 2).find(
-      (part) => !repeatedParts.includes(part),
-    );
-    if (missing !== undefined)
-      report('map-part', msg`${element} needs a column with part = "${missing}".`);
-  }
   const first = new Map<string, string>(localId === undefined ? [] : [['local_id', 'local_id']]);
   for (const [key, rule] of columns) {
     if (rule.kind === 'ignored') continue;
     const other = first.get(rule.element);
     const joined = JOINED.join(', ');
-    const another = other === undefined ? undefined : columns.get(other);
-    const isPart =
-      rule.part !== undefined && another?.kind === 'read' && another.part !== undefined;
     if (other === undefined) first.set(rule.element, key);
-    else if (isPart) continue;
     else if (!JOINED.includes(rule.element)) {
       const message = msg`"${other}" and "${key}" both mean ${rule.element}. Only ${joined} may be combined from several columns; write "ignore" for one of them.`;
       report('map-element-twice', message, key);
@@ -253,7 +231,6 @@ type MapRemarks = {
   readonly table: string;
   /** By the key of the column. */
   readonly columns: ReadonlyMap<string, readonly Message[]>;
-  readonly fixed: ReadonlyMap<string, readonly Message[]>;
   /** Elements that still need a value for all finds. */
   readonly undecided: readonly string[];
 };
@@ -274,15 +251,10 @@ export function formatColumnMap(map: ColumnMap, remarks: MapRemarks): string {
     formatComment(msg`Values for finds whose own cell is empty.`),
     '[fixed]',
   ];
-  for (const element of remarks.undecided) {
-    lines.push(...(remarks.fixed.get(element) ?? []).map(formatComment), `# ${element} = ""`);
-  }
-  for (const { name: element, value: text } of map.fixed) {
-    lines.push(
-      ...(remarks.fixed.get(element) ?? []).map(formatComment),
-      `${element} = ${quoteTomlString(text)}`,
-    );
-  }
+  lines.push(
+    ...remarks.undecided.map((element) => `# ${element} = ""`),
+    ...map.fixed.map(({ name, value }) => `${name} = ${quoteTomlString(value)}`),
+  );
   lines.push(
     '',
     formatComment(msg`Columns of the table and their elements; "ignore" skips a column.`),

@@ -33,18 +33,13 @@ export function parseInteger(cell: string): Reading<number> {
   }
   if (/^[+-]?\d{1,15}([.,]0+)?$/.test(cell)) return { value: Number.parseInt(cell, 10) };
   if (/^[+-]?\d{1,15}(?:[.,]\d+)?$/.test(digits)) {
-    if (unit === null)
-      return makeUnreadable(
-        'integer',
-        msg`"${cell}" is not a whole number. Depth is in whole centimetres: 1.5 m is 150.`,
-      );
     const advice = getDepthAdvice(
       digits,
-      CENTIMETRES[unit[1]?.toLowerCase() as keyof typeof CENTIMETRES],
+      CENTIMETRES[(unit?.[1]?.toLowerCase() ?? 'cm') as keyof typeof CENTIMETRES],
     );
     return makeUnreadable(
       'integer',
-      msg`"${cell}" has a unit. Depth is in whole centimetres, without a unit: write ${advice}.`,
+      msg`"${cell}" is not a number of whole centimetres without a unit. Write ${advice}.`,
     );
   }
   return makeUnreadable(

@@ -343,41 +343,6 @@ function makeHemisphere(letter: Hemisphere): Extract<Token, { kind: 'hemisphere'
   return { kind: 'hemisphere', letter };
 }
 
-/** Parts of an angle that may have columns of their own, in their order. */
-export const ANGLE_PARTS = ['degrees', 'minutes', 'seconds'] as const;
-export type AnglePart = (typeof ANGLE_PARTS)[number];
-
-const ANGLE_MARKS: Readonly<Record<AnglePart, string>> = {
-  degrees: '°',
-  minutes: "'",
-  seconds: '"',
-};
-
-/**
- * Combines columns of degrees, minutes and seconds into decimal degrees; '' where all are empty. An
- * invalid angle such as `49° 75' 25.8"` is returned as text, for which {@link parseCoordinate}
- * reports the fault.
- */
-export function joinAngleCells(parts: ReadonlyMap<AnglePart, string>): string {
-  const text = joinAngleParts(parts);
-  const angle = parseAngle(text);
-  return angle !== undefined && isReadable(angle) ? angle.value : text;
-}
-
-/** Removes the mark of an angle: `49°` in a column of degrees is 49. */
-export function withoutAngleMark(text: string): string {
-  return text.replace(/(?<![°º'′’"″”])[°º'′’"″”]+$/u, '').trim();
-}
-
-/** Joins the parts. An empty part keeps its mark, so that the reader reports it as missing. */
-function joinAngleParts(parts: ReadonlyMap<AnglePart, string>): string {
-  const texts = ANGLE_PARTS.flatMap((part) => {
-    const text = parts.get(part);
-    return text === undefined ? [] : [`${withoutAngleMark(text)}${ANGLE_MARKS[part]}`];
-  });
-  return texts.every((text) => text.length === 1) ? '' : texts.join(' ');
-}
-
 /**
  * Parses a decimal number, or degrees with minutes, marks or a hemisphere, which must be one of the
  * axis.

@@ -3,6 +3,7 @@ import { basename, extname, resolve } from 'node:path';
 import { type ExitReason, UsageError } from '../../base/errors.ts';
 import { msgid, ngettext, t } from '../../base/language.ts';
 import { composeCommand } from '../../base/message.ts';
+import { listExamples } from '../../columns/column-profile.ts';
 import type { Preview, UnmappedTerm } from '../../columns/preview.ts';
 import type { TableProposal } from '../../columns/propose-columns.ts';
 import type { Context } from '../../context/context.ts';
@@ -57,7 +58,7 @@ export async function runWizard(
     : { proposal: proposed, importNow: false };
   const preview = previewed.preview(proposal);
   if (!asks) say(['', ...previewLines(preview)]);
-  const { strange, termsKept, problems, open } = await previewed.write(proposal, termsFile);
+  const { strange, termsKept, problems } = await previewed.write(proposal, termsFile);
   if (strange.length > 0) say(formatUnmappedTerms(strange, termsFile));
   if (termsKept) terminal.warn(t`${termsFile} already exists and stays as it is.`);
   for (const { message } of problems) terminal.warn(message);
@@ -66,16 +67,17 @@ export async function runWizard(
       t`${element} has no value yet: add it under [fixed] in ${mapFile}, or with --set ${element}=…`,
     );
   }
-  for (const { profile, doubt = '' } of open) {
-    terminal.warn(t`${profile.key}: ${doubt} Write the unit in ${mapFile} in place of "?".`);
-  }
+  for (const { problem } of proposal.questions)
+    terminal.warn(t`${problem} Write the answer in ${mapFile}.`);
   terminal.printLine(t`Written: ${mapFile}`);
   terminal.printValue(
     toWizardJson(mapFile, strange.length > 0 ? termsFile : undefined, proposal, preview, strange),
   );
   if (importNow) return importTables(context, [file], { ...options, map: mapFile });
   printDryRun(context, 'pas import', file, mapFile, options);
-  return proposal.undecided.length + problems.length + open.length > 0 ? 'dataRefused' : 'done';
+  return proposal.undecided.length + problems.length + proposal.questions.length > 0
+    ? 'dataRefused'
+    : 'done';
 }
 
 /**
@@ -121,7 +123,8 @@ export async function runNumberWizard(
   const { terminal } = context;
   const { file, mapFile, asks } = resolveWizardFiles(context, [givenMapFile], options);
   const table = await readTableOrInput(context, file, options);
-  const { proposed, write } = previewNumbers(table, mapFile, await openValidationContext(context));
+  const { lookupTerm } = await openValidationContext(context);
+  const { proposed, write } = previewNumbers(table, mapFile, lookupTerm);
   const say = makeLinePrinter(context);
   printReadNotes(table, say);
   say(formatOverview({ ...proposed, undecided: [] }));
@@ -129,10 +132,12 @@ export async function runNumberWizard(
   await write();
   for (const element of proposed.undecided)
     terminal.warn(t`No column looks like ${element}. Specify it in ${mapFile}.`);
+  for (const { problem } of proposed.questions)
+    terminal.warn(t`${problem} Write the answer in ${mapFile}.`);
   terminal.printLine(t`Written: ${mapFile}`);
   terminal.printValue({ map: mapFile, undecided: proposed.undecided });
   printDryRun(context, 'pas number import', file, mapFile, options);
-  return proposed.undecided.length > 0 ? 'dataRefused' : 'done';
+  return proposed.undecided.length + proposed.questions.length > 0 ? 'dataRefused' : 'done';
 }
 
 function printDryRun(
@@ -187,7 +192,7 @@ async function ask(
   const { askAboutTable } = await import('../../flows/interview/ask-about-table.ts');
   const { makeOfferTerms } = await import('../../flows/interview/offer-terms.ts');
   const offerTerms = makeOfferTerms({ ...(await offerSources(context)), latest: [] });
-  return askAboutTable(previewed.proposed, {
+  return askAboutTable({
     ...previewed,
     prompt: await context.prompt(),
     say,
@@ -211,26 +216,26 @@ function makeLinePrinter({ terminal, streams }: Context): (lines: readonly strin
 function toWizardJson(
   mapFile: string,
   termsFile: string | undefined,
-  { columns, fixed, undecided }: TableProposal,
+  { columns, fixed, undecided, questions }: TableProposal,
   preview: Preview,
   strange: readonly UnmappedTerm[],
 ): Record<string, unknown> {
   return {
     map: mapFile,
     terms: termsFile ?? null,
-    columns: columns.map(({ profile, rule, reasons, doubt }) => {
+    columns: columns.map(({ profile, rule, doubt }) => {
       const { kind, ...details } = rule;
       return {
         column: profile.key,
         ...(kind === 'ignored' ? { element: null } : details),
         filled: profile.filled,
-        examples: profile.examples,
-        reasons,
+        examples: listExamples(profile),
         doubt: doubt ?? null,
       };
     }),
-    fixed: Object.fromEntries(fixed.map(({ element, text }) => [element, text])),
+    fixed: Object.fromEntries(fixed.map(({ name, value }) => [name, value])),
     undecided,
+    questions,
     rows: preview.rows,
     left_out: preview.leftOut,
     drafts: preview.drafts,

@@ -1,21 +1,20 @@
 import { formatIssuePlace } from '../../base/issue.ts';
 import { msgid, ngettext, t } from '../../base/language.ts';
-import { cmd, type Message, msg } from '../../base/message.ts';
+import { cmd } from '../../base/message.ts';
+import { listExamples } from '../../columns/column-profile.ts';
 import type { ColumnRule } from '../../columns/column-rule.ts';
 import type { Preview, UnmappedTerm } from '../../columns/preview.ts';
 import type { ColumnProposal, TableProposal } from '../../columns/propose-columns.ts';
 import { FIELDS, type FindElements } from '../../find/fields.ts';
 import type { Find } from '../../find/find.ts';
 import { formatMergeValue } from '../../find/merge-row.ts';
-import type { AnglePart } from '../../place/read-position.ts';
 import { formatFinds } from '../../report/format.ts';
 import { cutTo } from '../../text/characters.ts';
 
 export function formatOverview({ columns, fixed, undecided }: TableProposal): string[] {
   const lines = columns.flatMap(formatColumn);
   if (fixed.length + undecided.length > 0) lines.push('', t`For every find:`);
-  for (const { element, text, reasons } of fixed)
-    lines.push(`   ${element} = ${text}`, `     ${reasons.join('; ')}`);
+  for (const { name, value } of fixed) lines.push(`   ${name} = ${value}`);
   for (const element of undecided) {
     const gloss = getGloss(element);
     const missing = t`${element}: every find needs it (${gloss})`;
@@ -24,52 +23,39 @@ export function formatOverview({ columns, fixed, undecided }: TableProposal): st
   return lines;
 }
 
-function formatColumn({
-  profile,
-  rule,
-  reasons,
-  doubt,
-  isLeftOver = false,
-}: ColumnProposal): string[] {
-  const examples = profile.examples.map((text) => cut(text, 30)).join(' · ');
-  const markOfCertain = rule.kind === 'ignored' || isLeftOver ? '–' : '✓';
+function formatColumn({ profile, rule, doubt }: ColumnProposal): string[] {
+  const { key, filled } = profile;
+  const examples = cut(listExamples(profile).join(' · '), MAX_EXAMPLES);
+  const markOfCertain = rule.kind === 'ignored' ? '–' : '✓';
   const mark = doubt === undefined ? markOfCertain : '?';
+  const count = rule.kind === 'ignored' ? ` (${formatValues(filled)})` : '';
   return [
-    ` ${mark} ${profile.key} → ${formatColumnRule(rule)}`,
-    ...(examples === '' ? [] : [`     ${examples}`]),
-    `     ${[...reasons, ...(doubt === undefined ? [] : [doubt])].join('; ')}`,
+    ` ${mark} ${key} → ${formatColumnRule(rule)}${count}`,
+    ...[examples, doubt ?? ''].filter((line) => line !== '').map((line) => `     ${line}`),
   ];
+}
+
+const MAX_EXAMPLES = 90;
+
+function formatValues(count: number): string {
+  return ngettext(msgid`${count} value`, `${count} values`, count);
 }
 
 /** Formats a rule: `hloubka (m)`; an ignored column is marked. */
 export function formatColumnRule(rule: ColumnRule): string {
   if (rule.kind === 'ignored') return t`not read`;
-  const { unit, date, name, sign, part, label, values } = rule;
-  const more = [
+  const { unit, date, name, sign, label, values = {} } = rule;
+  const parts = [
     unit,
     date,
-    name === undefined ? undefined : formatNameOrder(name),
-    sign === undefined ? undefined : '−',
-  ];
-  const parts = [
-    ...more,
-    part === undefined ? undefined : PART_WORDS[part],
+    name && formatNameOrder(name),
+    sign && '−',
     label,
-    values === undefined
-      ? undefined
-      : Object.entries(values)
-          .map(([ownText, is]) => `${ownText}=${is}`)
-          .join(' '),
+    ...Object.entries(values).map(([ownText, is]) => `${ownText}=${is}`),
   ];
   const shown = parts.filter((text) => text !== undefined).join(', ');
   return shown === '' ? rule.element : `${rule.element} (${shown})`;
 }
-
-export const PART_WORDS: Readonly<Record<AnglePart, Message>> = {
-  degrees: msg`degrees`,
-  minutes: msg`minutes`,
-  seconds: msg`seconds`,
-};
 
 export function formatNameOrder(order: 'surname-first' | 'given-first'): string {
   return order === 'surname-first' ? t`surname first` : t`given name first`;

@@ -1,16 +1,16 @@
 import { existsSync } from 'node:fs';
 import { basename } from 'node:path';
 import type { Issue } from '../../base/issue.ts';
-import type { LookupSources } from '../../columns/candidates.ts';
+import { listExamples } from '../../columns/column-profile.ts';
 import type { ColumnMap } from '../../columns/column-rule.ts';
 import { convertFormRows } from '../../columns/form-return.ts';
 import { withoutOtherRows } from '../../columns/map-table.ts';
 import { listUnmappedTerms, previewImport, type UnmappedTerm } from '../../columns/preview.ts';
 import {
-  isOpen,
+  makeColumnProposer,
   makeMapOfProposal,
-  proposeColumns,
   proposeNumberColumns,
+  type TableAnswers,
   type TableProposal,
 } from '../../columns/propose-columns.ts';
 import {
@@ -56,8 +56,8 @@ export function checkFixedValues(
 }
 
 /** Proposes the columns of a table of registration numbers, with a function that writes the map. */
-export function previewNumbers(table: Table, mapFile: string, knowledge: LookupSources) {
-  const proposed = proposeNumberColumns(table, knowledge);
+export function previewNumbers(table: Table, mapFile: string, lookupTerm: LookupTerm) {
+  const proposed = proposeNumberColumns(table, new Map(), lookupTerm);
   return {
     proposed,
     async write(): Promise<void> {
@@ -74,7 +74,7 @@ type LookOptions = {
   /** `element=value`, for every find. */
   readonly set: readonly string[];
   readonly photoFolder: string;
-  readonly knowledge: RuleContext & LookupSources;
+  readonly knowledge: RuleContext & { readonly lookupTerm: LookupTerm };
 };
 
 export type PreviewedTable = Awaited<ReturnType<typeof previewTable>>;
@@ -92,11 +92,15 @@ export async function previewTable(
     resolvePhoto: makePhotoResolver(rows.formExport?.attachments.folder ?? photoFolder),
     check,
   };
-  const proposed = proposeColumns(withoutOtherRows(rows), parseConstants(set), knowledge);
+  const propose = makeColumnProposer(withoutOtherRows(rows), lookupTerm);
+  const answers: TableAnswers = { rules: new Map(), settings: parseConstants(set) };
+  const proposed = propose(answers);
   const table = withoutOtherRows(rows, makeMapOfProposal(mapFile, proposed));
   return {
     table,
     lookupTerm,
+    propose,
+    answers,
     proposed,
     preview(proposal: TableProposal) {
       const map = makeMapOfProposal(mapFile, proposal);
@@ -119,28 +123,17 @@ export async function previewTable(
         strange,
         termsKept,
         problems: checkFixedValues(map.fixed, lookupTerm),
-        open: proposal.columns.filter(isOpen),
       };
     },
   };
 }
 
-function formatMap(
-  file: string,
-  map: ColumnMap,
-  { columns, fixed, undecided }: TableProposal,
-): string {
-  return formatColumnMap(map, {
-    table: basename(file),
-    columns: new Map(
-      columns.map(({ profile, reasons, doubt }) => {
-        const why = [...reasons, ...(doubt === undefined ? [] : [`? ${doubt}`])].join('; ');
-        return [profile.key, [profile.examples.join(' · '), why].filter((text) => text !== '')];
-      }),
-    ),
-    fixed: new Map(fixed.map(({ element, reasons }) => [element, reasons])),
-    undecided,
+function formatMap(file: string, map: ColumnMap, { columns, undecided }: TableProposal): string {
+  const remarks = columns.map(({ profile, doubt }) => {
+    const lines = [listExamples(profile).join(' · '), doubt === undefined ? '' : `? ${doubt}`];
+    return [profile.key, lines.filter((line) => line !== '')] as const;
   });
+  return formatColumnMap(map, { table: basename(file), columns: new Map(remarks), undecided });
 }
 
 /** Writes the list in the form of `pas vocab map suggest`. */

@@ -1,14 +1,14 @@
 import { describe, expect, test } from 'vitest';
-import type { LookupSources } from '../../../src/columns/candidates.ts';
 import { listUnmappedTerms } from '../../../src/columns/preview.ts';
 import {
+  makeColumnProposer,
   makeMapOfProposal,
-  proposeColumns,
   type TableProposal,
 } from '../../../src/columns/propose-columns.ts';
-import type { LookupArea, LookupTerm } from '../../../src/find/lookup.ts';
+import type { LookupTerm } from '../../../src/find/lookup.ts';
 import { parseTable } from '../../../src/tables/csv-table.ts';
 import { parseTableBytes } from '../../../src/tables/readers.ts';
+import type { Table } from '../../../src/tables/table.ts';
 
 /** A few entries of each vocabulary are enough to recognise a column. */
 const ENTRIES: Readonly<Record<string, readonly string[]>> = {
@@ -31,19 +31,16 @@ const lookupTerm: LookupTerm = (setSpec, cell) =>
   ENTRIES[setSpec]?.includes(cell) === true
     ? { kind: 'found', term: { id: 'HES-000001', label: cell, setSpec } }
     : { kind: 'unknown', nearest: [] };
-const lookupArea: LookupArea = (lon, lat) =>
-  lon > 15 && lon < 17 && lat > 49 && lat < 50
-    ? { kind: 'inside', area: { id: 'ruian-1', label: 'Všesoky', setSpec: 'ruian_katastr' } }
-    : { kind: 'outside' };
-const KNOWN: LookupSources = { lookupTerm, lookupArea };
-const NOTHING: LookupSources = {
-  lookupTerm: () => ({ kind: 'not-harvested' }),
-  lookupArea: () => ({ kind: 'not-harvested' }),
-};
+const notHarvested: LookupTerm = () => ({ kind: 'not-harvested' });
 
-function propose(lines: readonly string[], knowledge = KNOWN, file = 't.csv'): TableProposal {
-  return proposeColumns(parseTable(file, Buffer.from(lines.join('\n'))), [], knowledge);
+const proposeFor = (table: Table, lookup = lookupTerm): TableProposal =>
+  makeColumnProposer(table, lookup)({ rules: new Map(), settings: [] });
+
+function propose(lines: readonly string[], lookup = lookupTerm, file = 't.csv'): TableProposal {
+  return proposeFor(parseTable(file, Buffer.from(lines.join('\n'))), lookup);
 }
+
+const listFixed = ({ fixed }: TableProposal) => fixed.map(({ name, value }) => [name, value]);
 
 /** Element of each column, with its options. */
 function listRules(proposal: TableProposal): Record<string, unknown> {
@@ -61,67 +58,9 @@ function listRules(proposal: TableProposal): Record<string, unknown> {
 
 test('columns named x and y with degrees of two decimals and a decimal comma are the two coordinates', () => {
   const rules = listRules(propose(['č.;x;y', '1;16,42;49,38', '2;16,43;49,38', '3;16,44;49,39']));
-  expect(rules).toMatchObject({ x: 'geom_x', y: 'geom_y' });
+  expect(rules).toMatchObject({ x: 'lon', y: 'lat' });
   expect(listRules(propose(['č.;poloha', '1;14,42', '2;14,43', '3;14,44']))).not.toMatchObject({
     poloha: 'wkt',
-  });
-});
-
-describe('degrees, minutes and seconds in columns of their own', () => {
-  const part = (element: string, name: string) => ({ [element]: { part: name } });
-  const cells = '49;27;25.8;16;38;4,5';
-
-  test.each([
-    'lat_deg;lat_min;lat_sec;lon_deg;lon_min;lon_sec',
-    'zs_st;zs_min;zs_vt;zd_st;zd_min;zd_vt',
-    'š. °;š. \';š. "";d. °;d. \';d. ""',
-    'LatD;LatM;LatS;LonD;LonM;LonS',
-    'stupně šířky;minuty šířky;vteřiny šířky;stupně délky;minuty délky;vteřiny délky',
-    'N (st.);N (min);N (s);E (st.);E (min);E (s)',
-    'latdeg;latmin;latsec;longdeg;longmin;longsec',
-  ])('%s', (header) => {
-    const quoted = header
-      .split(';')
-      .map((name) => `"${name.replace(/(?<!")"(?!")/g, '""')}"`)
-      .join(';');
-    const proposal = propose([`č.;${quoted}`, `1;${cells}`, `2;${cells}`]);
-    expect(Object.values(listRules(proposal)).slice(1)).toEqual([
-      ...['degrees', 'minutes', 'seconds'].map((name) => part('lat', name)),
-      ...['degrees', 'minutes', 'seconds'].map((name) => part('lon', name)),
-    ]);
-    expect(proposal.fixed).toContainEqual(
-      expect.objectContaining({ element: 'geom_system', text: '4326' }),
-    );
-  });
-
-  test('are compared with areas, may lack seconds and carry marks', () => {
-    const proposal = propose([
-      'lat deg;lat min;lon deg;lon min',
-      "49°;27.43';16°;38.07'",
-      "49°;28';16°;39,1'",
-    ]);
-    expect(Object.values(listRules(proposal))).toEqual([
-      part('lat', 'degrees'),
-      part('lat', 'minutes'),
-      part('lon', 'degrees'),
-      part('lon', 'minutes'),
-    ]);
-    expect(
-      proposal.fixed.find(({ element }) => element === 'geom_system')?.reasons.map(String),
-    ).toEqual(['2 of 2 checked points are in known cadastral areas']);
-  });
-
-  test('are not proposed if a coordinate lacks its minutes, or the numbers do not fit', () => {
-    for (const lines of [
-      ['lat_deg;lat_min;lon_deg', '49;27;16'],
-      ['lat_deg;lat_min;lon_deg;lon_min', '49;75;16;38'],
-      ['lat_deg;lat_min;lon_deg;lon_min', '16;38;49;27'],
-    ])
-      expect(
-        Object.values(listRules(propose(lines))).some((rule) =>
-          JSON.stringify(rule).includes('part'),
-        ),
-      ).toBe(false);
   });
 });
 
@@ -151,14 +90,11 @@ describe('museum tables with custom columns:', () => {
       'pozn.': 'poznamka',
       'váha (g)': { poznamka: { label: 'váha (g)' } },
     });
-    expect(proposal.fixed.map(({ element, text }) => [element, text])).toEqual([
+    expect(listFixed(proposal)).toEqual([
       ['stav', '1'],
       ['geom_system', '5514'],
     ]);
     expect(proposal.undecided).toEqual(['projekt', 'pristupnost']);
-    expect(proposal.fixed[1]?.reasons.map(String)).toEqual([
-      '3 of 3 checked points are in known cadastral areas',
-    ]);
     expect(listUnmappedTerms(proposal.columns, lookupTerm)).toMatchObject([
       { element: 'specifikace', term: 'stř.', rows: 1 },
     ]);
@@ -179,8 +115,8 @@ describe('museum tables with custom columns:', () => {
       Material: 'specifikace',
       Period: 'obdobi',
       Findspot: 'lokalizace',
-      Latitude: 'geom_y',
-      Longitude: 'geom_x',
+      Latitude: 'lat',
+      Longitude: 'lon',
       Depth: { hloubka: { unit: 'm' } },
       'Date found': { datum_nalezu: { date: 'm/d/yyyy' } },
       'Found by': { nalezce: { name: 'given-first' } },
@@ -239,15 +175,13 @@ describe('museum tables with custom columns:', () => {
       'nalezeno dne': { datum_nalezu: { date: 'day-number' } },
       předáno: { predano: { values: { a: 'ano', n: 'ne' } } },
     });
-    expect(String(proposal.columns[0]?.doubt)).toContain('duplicate numbers: "7" in rows 2, 3;');
-    expect(proposal.fixed).toContainEqual(
-      expect.objectContaining({ element: 'geom_system', text: '4326' }),
-    );
+    expect(String(proposal.columns[0]?.doubt)).toContain('numbers are missing or repeated');
+    expect(listFixed(proposal)).toContainEqual(['geom_system', '4326']);
   });
 
   test('one with a position in either system in a cell: each row has its own system', () => {
-    const { fixed, undecided } = propose(['č.;GPS', '1;49.8405N 15.1712E', '2;-694201 -1076185']);
-    expect([fixed.map(({ element }) => element), undecided]).not.toContainEqual(
+    const proposal = propose(['č.;GPS', '1;49.8405N 15.1712E', '2;-694201 -1076185']);
+    expect([listFixed(proposal).map(([name]) => name), proposal.undecided]).not.toContainEqual(
       expect.arrayContaining(['geom_system']),
     );
   });
@@ -256,7 +190,7 @@ describe('museum tables with custom columns:', () => {
     const rules = listRules(
       propose(['č.;šířka;délka', '1;49°35′13.6″;15°25′15″', '2;49°35′14.6″;15°25′16″']),
     );
-    expect(rules).toMatchObject({ šířka: 'geom_y', délka: 'geom_x' });
+    expect(rules).toMatchObject({ šířka: 'lat', délka: 'lon' });
   });
 
   test.each([
@@ -264,8 +198,8 @@ describe('museum tables with custom columns:', () => {
     ['50 05 13,6', '14 25 15'],
   ])('one with degrees and minutes without marks: %s %s', (lat, lon) => {
     expect(listRules(propose(['č.;sev.;vých.', `1;${lat};${lon}`]))).toMatchObject({
-      'sev.': 'geom_y',
-      'vých.': 'geom_x',
+      'sev.': 'lat',
+      'vých.': 'lon',
     });
   });
 
@@ -308,9 +242,11 @@ describe('museum tables with custom columns:', () => {
     (...lines) => {
       const [measured = '', ...named] = (lines[0] ?? '').split(';');
       const rules = listRules(propose(lines));
-      expect(JSON.stringify(rules[measured])).not.toContain('geom');
+      expect(JSON.stringify(rules[measured])).not.toMatch(/geom_|lon|lat/);
       expect(
-        named.map((name) => JSON.stringify(rules[name])).every((rule) => rule.includes('geom_')),
+        named
+          .map((name) => JSON.stringify(rules[name]))
+          .every((rule) => /geom_|lon|lat/.test(rule)),
       ).toBe(true);
     },
   );
@@ -329,8 +265,8 @@ describe('museum tables with custom columns:', () => {
       'inv. c.': 'local_id',
       x: '–',
       y: '–',
-      lon: 'geom_x',
-      lat: 'geom_y',
+      lon: 'lon',
+      lat: 'lat',
     });
   });
 
@@ -383,7 +319,7 @@ describe('everyday column names', () => {
       'Kdo našel': expect.anything(),
     };
     expect(listRules(propose(lines))).toMatchObject(rules);
-    expect(listRules(propose(lines, NOTHING))).toMatchObject(rules);
+    expect(listRules(propose(lines, notHarvested))).toMatchObject(rules);
     expect(listRules(propose(['č.;Kdy', '1;1. 6. 2024', '2;2. 6. 2024']))).toMatchObject({
       Kdy: { datum_nalezu: { date: 'd.m.yyyy' } },
     });
@@ -403,23 +339,20 @@ describe('everyday column names', () => {
 
 test('the coordinate system of a file of points is decided', async () => {
   const gpx = `<gpx xmlns="http://www.topografix.com/GPX/1/1"><wpt lat="50.1" lon="14.5"><name>1</name></wpt></gpx>`;
-  const proposal = proposeColumns(await parseTableBytes('walk.gpx', Buffer.from(gpx)), [], KNOWN);
+  const proposal = proposeFor(await parseTableBytes('walk.gpx', Buffer.from(gpx)));
   expect(proposal.undecided).toEqual(['projekt', 'pristupnost']);
 });
 
 test('without vocabularies names and value forms still decide most columns', () => {
   const proposal = propose(
     ['inv.č.;předmět;materiál;X;Y', '1;spona;bronz;1076185;694201', '2;mince;bronz;1076186;694202'],
-    NOTHING,
+    notHarvested,
   );
   expect(listRules(proposal)).toMatchObject({
     'inv.č.': 'local_id',
     předmět: 'druh_nalezu',
     materiál: 'specifikace',
   });
-  expect(
-    proposal.fixed.find(({ element }) => element === 'geom_system')?.reasons.map(String),
-  ).toEqual(['not compared with cadastral areas: none were harvested']);
 });
 
 test('an empty table, and one with headers only, have proposals too', () => {

@@ -2,36 +2,34 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { withColumnMap } from '../../../src/columns/apply-column-map.ts';
 import { applyColumnRule } from '../../../src/columns/apply-column-rule.ts';
-import type { LookupSources } from '../../../src/columns/candidates.ts';
 import { mapTable } from '../../../src/columns/map-table.ts';
 import {
   type ColumnProposal,
-  isOpen,
+  makeColumnProposer,
   makeMapOfProposal,
-  proposeColumns,
+  type TableProposal,
 } from '../../../src/columns/propose-columns.ts';
 import { formatColumnMap, parseColumnMap } from '../../../src/columns/read-column-map.ts';
 import { COLUMN_NAMES } from '../../../src/find/fields.ts';
 import type { Find } from '../../../src/find/find.ts';
+import type { LookupTerm } from '../../../src/find/lookup.ts';
 import { parseTable } from '../../../src/tables/csv-table.ts';
 import { parseTableBytes } from '../../../src/tables/readers.ts';
 import type { Table } from '../../../src/tables/table.ts';
 import { makeWorkbook } from '../../support/make-workbook.ts';
 
-const KNOWN: LookupSources = {
-  lookupTerm: (setSpec, cell) =>
-    ['spona', 'mince', 'nůž'].includes(cell) && setSpec === 'heslo:predmet_druh'
-      ? { kind: 'found', term: { id: 'HES-000001', label: cell, setSpec } }
-      : { kind: 'unknown', nearest: [] },
-  lookupArea: () => ({ kind: 'not-harvested' }),
-};
+const lookupTerm: LookupTerm = (setSpec, cell) =>
+  ['spona', 'mince', 'nůž'].includes(cell) && setSpec === 'heslo:predmet_druh'
+    ? { kind: 'found', term: { id: 'HES-000001', label: cell, setSpec } }
+    : { kind: 'unknown', nearest: [] };
+
+const propose = (table: Table): TableProposal =>
+  makeColumnProposer(table, lookupTerm)({ rules: new Map(), settings: [] });
 
 const csv = (text: string, file = 'sezona.csv'): Table => parseTable(file, Buffer.from(text));
 
 function getColumns(table: Table): Record<string, ColumnProposal> {
-  return Object.fromEntries(
-    proposeColumns(table, [], KNOWN).columns.map((column) => [column.profile.key, column]),
-  );
+  return Object.fromEntries(propose(table).columns.map((column) => [column.profile.key, column]));
 }
 
 const getElement = (column: ColumnProposal | undefined): string | undefined =>
@@ -39,9 +37,9 @@ const getElement = (column: ColumnProposal | undefined): string | undefined =>
 
 /** The finds that the proposed map makes of a table, and what is wrong with its rows. */
 function readAsProposed(table: Table) {
-  const map = makeMapOfProposal('t.map.toml', proposeColumns(table, [], KNOWN));
+  const map = makeMapOfProposal('t.map.toml', propose(table));
   const mapped = mapTable(withColumnMap(table, map), {
-    lookupTerm: KNOWN.lookupTerm,
+    lookupTerm,
     resolvePhoto: (name) => ({ value: name }),
   });
   const rows = [...mapped.rows];
@@ -66,7 +64,7 @@ describe('the column of find numbers', () => {
     const { 'inv. č.': column } = getColumns(
       csv(['inv. č.;předmět', ...rows, 'A-3999;mince'].join('\n')),
     );
-    expect(String(column?.doubt)).toContain('"A-3999" in rows 4001, 4002');
+    expect(String(column?.doubt)).toContain('numbers are missing or repeated');
   });
 
   test('that only counts the rows is used as it is written, whatever the table is called', () => {
@@ -187,15 +185,8 @@ test('a KML field beside the description is kept with it, and a link is no eleme
     expect(finds[0]?.elements.poznamka).toContain(text);
 });
 
-test('a column like no element is counted and kept in the note; a second pair of coordinates is counted and left out', () => {
+test('a column like no element is kept in the note, and an area is left to the service', () => {
   const table = csv('č.;váha (g);regál;k. ú.\nA1;12,5;R1;Všesoky\nA2;;R2;Všesoky\n');
-  const columns = getColumns(table);
-  expect(columns['váha (g)']?.reasons.map(String)).toEqual([
-    '1 value, like no element: kept in the note',
-  ]);
-  expect(columns['k. ú.']?.reasons.map(String)).toEqual([
-    '2 values; the service derives it from the point',
-  ]);
   expect(readAsProposed(table).finds.map(({ elements }) => elements.poznamka)).toEqual([
     'váha (g): 12,5; regál: R1',
     'regál: R2',
@@ -214,8 +205,9 @@ describe('the unit of depths', () => {
     const table = csv(
       [`č.;${header}`, ...values.map((value, index) => `A${index};"${value}"`)].join('\n'),
     );
-    const column = getColumns(table)[header];
-    return { column, read: readAsProposed(table).finds.map(({ elements }) => elements.hloubka) };
+    const { questions } = propose(table);
+    const read = readAsProposed(table).finds.map(({ elements }) => elements.hloubka);
+    return { questions, read };
   };
 
   test.each([
@@ -227,11 +219,9 @@ describe('the unit of depths', () => {
     ['depth in metres', ['1', '2'], [100, 200]],
     ['depth (millimeters)', ['100', '200'], [10, 20]],
     ['hloubka', ['2 m', '350 mm', '15 cm'], [200, 35, 15]],
-    ['hloubka', ['12,5', '30'], [13, 30]],
-    ['hloubka (cm)', ['2,5', '30'], [3, 30]],
+    ['hloubka', ['12,5', '30'], [30]],
   ])('%s of %j is stated', (header, values, centimetres) => {
-    const { column, read } = depths(header, values);
-    expect([column && isOpen(column), read]).toEqual([false, centimetres]);
+    expect(depths(header, values)).toEqual({ questions: [], read: centimetres });
   });
 
   test.each([
@@ -240,19 +230,19 @@ describe('the unit of depths', () => {
     ['hloubka (cm)', ['0,3', '35']],
     ['hloubka (mm)', ['3', '200']],
   ])('%s of %j is a question, and nothing is read until it is answered', (header, values) => {
-    const { column, read } = depths(header, values);
-    expect([column && isOpen(column), String(column?.doubt)]).toEqual([
-      true,
+    const { questions, read } = depths(header, values);
+    expect(questions.map(({ problem }) => String(problem))).toEqual([
       expect.stringContaining('Which unit are they in?'),
     ]);
     expect(read).toEqual([]);
   });
 
-  test('given as millimetres rounds no depth to zero: its row reports it', () => {
+  test('rounds no depth: the row of a fraction reports it', () => {
     const rule = { kind: 'read', element: 'hloubka', unit: 'mm' } as const;
-    expect(['3', '0,4 cm', '200', '0'].map((cell) => applyColumnRule(cell, rule))).toEqual([
+    expect(['3', '0,4 cm', '125', '200', '0'].map((cell) => applyColumnRule(cell, rule))).toEqual([
       '3 mm',
       '0,4 cm',
+      '125 mm',
       '20',
       '0',
     ]);
@@ -320,22 +310,13 @@ describe('for any table,', () => {
   const makeTable = (names: readonly string[], rows: readonly (readonly string[])[]): Table =>
     csv([names, ...rows].map((cells) => cells.map((text) => `"${text}"`).join(';')).join('\n'));
 
-  test('no column with values is ignored without its number of values, and the map can be read', () => {
+  test('without questions, the written map can be read', () => {
     fc.assert(
       fc.property(tables, ({ names, rows }) => {
-        const table = makeTable(names, rows);
-        const proposal = proposeColumns(table, [], KNOWN);
-        for (const { profile, rule, reasons } of proposal.columns)
-          if (rule.kind === 'ignored' && profile.filled > 0)
-            expect(reasons.join(' ')).toMatch(new RegExp(`^${profile.filled} values?; `));
+        const proposal = propose(makeTable(names, rows));
+        if (proposal.questions.length > 0) return;
         const map = makeMapOfProposal('m.toml', proposal);
-        if (proposal.columns.some(isOpen)) return;
-        const text = formatColumnMap(map, {
-          table: 't',
-          columns: new Map(),
-          fixed: new Map(),
-          undecided: [],
-        });
+        const text = formatColumnMap(map, { table: 't', columns: new Map(), undecided: [] });
         expect(parseColumnMap('m.toml', text).map?.columns).toEqual(map.columns);
       }),
     );
@@ -344,12 +325,11 @@ describe('for any table,', () => {
   test('no column of repeated or missing numbers is preselected', () => {
     fc.assert(
       fc.property(tables, ({ names, rows }) => {
-        for (const { profile, rule, doubt } of proposeColumns(makeTable(names, rows), [], KNOWN)
-          .columns) {
+        for (const { profile, rule, doubt } of propose(makeTable(names, rows)).columns) {
           if (rule.kind === 'ignored' || rule.element !== 'local_id') continue;
           const texts = rows
             .filter((row) => row.some((text) => text !== ''))
-            .map((row) => (row[profile.index] ?? '').trim());
+            .map((row) => (row[names.indexOf(profile.header)] ?? '').trim());
           if (new Set(texts).size < texts.length || texts.includes('')) expect(doubt).toBeDefined();
         }
       }),

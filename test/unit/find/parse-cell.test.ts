@@ -125,15 +125,15 @@ describe('whole numbers', () => {
   });
 
   test.each([
-    ['12,5', 'whole centimetres'],
+    ['12,5', 'whole centimetres without a unit. Write 12 or 13.'],
     ['1,5', 'whole centimetres'],
     ['0,500', 'whole centimetres'],
-    ['25 cm', 'without a unit: write 25.'],
-    ['2 m', 'write 200.'],
-    ['1,5 m', 'write 150.'],
-    ['350 mm', 'write 35.'],
-    ['3 dm', 'write 30.'],
-    ['35 mm', 'write 3 or 4.'],
+    ['25 cm', 'without a unit. Write 25.'],
+    ['2 m', 'Write 200.'],
+    ['1,5 m', 'Write 150.'],
+    ['350 mm', 'Write 35.'],
+    ['3 dm', 'Write 30.'],
+    ['35 mm', 'Write 3 or 4.'],
     ['0x19', 'digits only'],
     ['1e2', 'digits only'],
     ['9'.repeat(20), 'digits only'],
