@@ -192,7 +192,7 @@ const NOT_FOR_PEOPLE: readonly (readonly [why: string, path: RegExp, text: RegEx
   ['Czech words of the trade, to be recognised', /^src\/vocabulary\/domain-synonyms\.ts$/, /./],
   [
     'names of columns, to be recognised',
-    /^src\/(find\/fields|columns\/element-names)\.ts$/,
+    /^src\/(find\/fields|columns\/column-names)\.ts$/,
     /^[a-z0-9 ,]+$/,
   ],
   [

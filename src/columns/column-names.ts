@@ -9,9 +9,10 @@ const MUSEUM_NUMBERS =
   'accession number';
 
 /** Names of a find's number where the table has no column with a name of its own for it. */
-const OTHER_NUMBERS = splitList(
-  `${MUSEUM_NUMBERS}, cislo, c, poradove cislo, por c, id, kod, oznaceni, number, no, nr, name`,
-);
+const OTHER_NUMBERS = [
+  ...splitList(MUSEUM_NUMBERS),
+  ...splitList('cislo, c, poradove cislo, por c, id, kod, oznaceni, number, no, nr, name'),
+];
 
 /** Names of the columns that are no element; those of elements are in {@link FIELDS}. */
 const OWN_NAMES = {

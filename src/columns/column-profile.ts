@@ -14,12 +14,15 @@ export type ColumnProfile = {
   readonly filled: number;
   /** Distinct texts with their number of rows, the first {@link MAX_VALUES} of the table. */
   readonly values: ReadonlyMap<string, number>;
+  /** The first distinct texts, by which a person recognises the column. */
+  readonly examples: readonly string[];
   /** Each row has a text of its own. */
   readonly isKey: boolean;
 };
 
 /** Further distinct texts do not change the judgement of a column. */
 const MAX_VALUES = 3000;
+const MAX_EXAMPLES = 3;
 
 /** Reads all rows once; blank cells do not count. */
 export function profileColumns(table: Table): ColumnProfile[] {
@@ -43,15 +46,16 @@ export function profileColumns(table: Table): ColumnProfile[] {
   }
   return makeColumnKeys(table.header).map((key, index) => {
     const { filled = 0, values = new Map(), unique } = columns[index] ?? {};
-    return { key, header: table.header[index] ?? '', filled, values, isKey: unique !== undefined };
+    const examples = [...values.keys()].slice(0, MAX_EXAMPLES);
+    return {
+      key,
+      header: table.header[index] ?? '',
+      filled,
+      values,
+      examples,
+      isKey: unique !== undefined,
+    };
   });
-}
-
-const MAX_EXAMPLES = 3;
-
-/** Returns the first texts, by which a person recognises the column. */
-export function listExamples({ values }: ColumnProfile): string[] {
-  return [...values.keys()].slice(0, MAX_EXAMPLES);
 }
 
 /** Returns the share (0 to 1) of the rows whose text fits; 0 for an empty column. */

@@ -114,7 +114,7 @@ function makeShareTest(fits: (text: string) => boolean, alone = Infinity): Value
 
 function testKeys(profile: ColumnProfile, match: NameMatch | undefined): Verdict {
   // "name" is the number of a waypoint, and in other tables the name of a thing.
-  const isNumbered = match === 'exact' || getShare(profile, (text) => /\d/.test(text)) === 1;
+  const isNumbered = match === 'exact' || getShare(profile, (text) => /\d/.test(text)) >= 0.6;
   if (match === undefined || !isNumbered) return NO;
   return profile.isKey
     ? { says: 'yes' }
@@ -262,22 +262,22 @@ function testDepths(profile: ColumnProfile, match: NameMatch | undefined): Verdi
     .filter((text) => !/\d\s*(?:mm|cm|dm|m)\.?$/i.test(text))
     .flatMap((text) => parsePlainNumber(text) ?? []);
   if (numbers.length === 0) return { says: 'yes', rule: { unit: 'cm' } };
-  const unit = findNamedUnit(profile.header) ?? guessUnit(numbers);
+  const named = findNamedUnit(profile.header);
+  const unit = named ?? guessUnit(numbers);
   const isWrong = (value: number): boolean =>
-    unit === undefined ||
-    (unit === 'm' && value > MAX_DEPTH_M) ||
-    (value > 0 && value * CENTIMETRES[unit] < 0.5);
-  const [least, most] = [Math.min(...numbers), Math.max(...numbers)];
-  const range = [least, most]
+    (unit === 'm' && value > MAX_DEPTH_M) || (value > 0 && value * CENTIMETRES[unit ?? 'cm'] < 0.5);
+  const range = [Math.min(...numbers), Math.max(...numbers)]
     .map((value) => (numbers.every(Number.isInteger) ? value : formatDecimal(value, 2)))
     .join('–');
-  return numbers.some(isWrong)
-    ? {
-        says: 'yes',
-        rule: { unit: OPEN_UNIT },
-        doubt: msg`${range}: not all seem to be in one unit. Which unit are they in?`,
-      }
-    : { says: 'yes', rule: { unit }, doubt: makeUnreadableDoubt(profile, share) };
+  if (unit === undefined || numbers.some(isWrong)) {
+    const doubt = msg`${range}: not all seem to be in one unit. Which unit are they in?`;
+    return { says: 'yes', rule: { unit: OPEN_UNIT }, doubt };
+  }
+  const doubt =
+    named === undefined
+      ? msg`${range}: ${unit} by the size of the numbers, since no unit is stated`
+      : makeUnreadableDoubt(profile, share);
+  return { says: 'yes', rule: { unit }, doubt };
 }
 
 function isInside(value: number | undefined, least: number, most: number): boolean {

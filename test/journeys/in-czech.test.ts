@@ -47,9 +47,7 @@ test('a table with errors is reported in Czech, with numbers and nouns in the ri
     'local_id;hloubka;datum_nalezu;stav;predano\nK-1;1,5;03/04/2024;4;snad\nK-2;3',
   );
   const again = (await czech.pas('import', table)).stdout;
-  expect(again).toContain(
-    '„1,5“ není celé číslo. Hloubka se uvádí v celých centimetrech: 1,5 m je 150.',
-  );
+  expect(again).toContain('„1,5“ není počet celých centimetrů bez jednotky. Napište 1 nebo 2.');
   expect(again).toContain(
     '„03/04/2024“ může znamenat dva různé dny. Napište 2024-04-03 nebo 2024-03-04.',
   );

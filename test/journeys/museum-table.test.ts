@@ -59,29 +59,6 @@ describe('the example of a museum', () => {
     expect((await home.pas(...args)).code).toBe(2);
   });
 
-  test('needs no map for degrees, minutes and seconds that belong together', async () => {
-    home.file(
-      'gps.csv',
-      'inv. č.;zs_st;zs_min;zs_vt;zd_st;zd_min;zd_vt\nG 1;49;27;25,8;16;38;4,5\n',
-    );
-    const flags = ['--set', 'projekt=C-202400101', '--set', 'pristupnost=archeolog'];
-    expect((await home.pas('import', 'gps.csv', '--wizard', '--yes', ...flags)).code).toBe(0);
-    expect(read('gps.map.toml')).toContain('"zs_vt" = { element = "lat", part = "seconds" }');
-    const other = home.copy();
-    expect(
-      await other.json(
-        'import',
-        join(home.folder, 'gps.csv'),
-        '--map',
-        join(home.folder, 'gps.map.toml'),
-      ),
-    ).toMatchObject({
-      added: 1,
-    });
-    const [find] = await other.json<{ elements: Record<string, unknown> }[]>('list');
-    expect(find?.elements).toMatchObject({ geom_wkt: 'POINT (16.6345833 49.4571667)' });
-  });
-
   test('without required elements writes the map, and the exit code says that it is incomplete', async () => {
     const run = await home.pas(
       'import',

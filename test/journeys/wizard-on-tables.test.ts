@@ -19,7 +19,6 @@ type Column = {
   column: string;
   element: string | null;
   doubt: string | null;
-  reasons: string[];
   filled: number;
 };
 type Looked = { columns: Column[]; left_out: number; issues: { rule: string; message: string }[] };
@@ -50,14 +49,18 @@ test('a repeated number is named with its rows, in both languages', async () => 
   const { value } = await look(homeCopy, 'twice.csv', 'č.;Předmět\n1;spona\n2;mince\n2;nůž\n');
   expect(value.columns[0]).toMatchObject({
     element: 'local_id',
-    doubt: expect.stringContaining('"2" in rows 3, 4'),
+    doubt: expect.stringContaining('missing or repeated'),
   });
-  expect([value.left_out, value.issues[0]?.rule]).toEqual([2, 'local-id-twice']);
+  expect([value.left_out, value.issues[0]?.rule, value.issues[0]?.message]).toEqual([
+    2,
+    'local-id-twice',
+    expect.stringContaining('Rows 3 and 4 have the same local_id "2"'),
+  ]);
   const czech = await homeCopy
     .with({ PAS_LANG: 'cs' })
     .pas('import', 'twice.csv', '--wizard', '--yes', ...GIVEN, '--map', 'another.map.toml');
   expect(czech.stderr).toContain(' ? č. → local_id');
-  expect(czech.stderr).toContain('„2“ na řádcích 3, 4');
+  expect(czech.stderr).toMatch(/Řádky 3 a 4 .*„2“/);
 });
 
 test('depths in two units cause a question, and the map is refused until it is answered', async () => {
@@ -77,5 +80,29 @@ test('depths in two units cause a question, and the map is refused until it is a
   writeFileSync(map, readFileSync(map, 'utf8').replace('unit = "?"', 'unit = "m"'));
   expect(await homeCopy.json('import', 'deep.csv', '--map', 'deep.map.toml')).toMatchObject({
     added: 3,
+  });
+});
+
+test('two columns that could be the registration number are a question, and the map is refused until it is answered', async () => {
+  const homeCopy = home.copy();
+  const table = 'č. nálezu;inv. č.;ev. č.;předmět\n1;A 1;E 1;spona\n2;A 2;E 2;mince\n';
+  const { code, stderr } = await look(homeCopy, 'numbers.csv', table);
+  expect([code, stderr]).toEqual([
+    3,
+    expect.stringContaining('inv. č., ev. č.: only one column can be evidencni_cislo.'),
+  ]);
+  const map = join(homeCopy.folder, 'numbers.map.toml');
+  const refused = await homeCopy.pas('import', 'numbers.csv', '--map', 'numbers.map.toml');
+  expect([refused.code, refused.stderr]).toEqual([
+    2,
+    expect.stringContaining('"inv. č." and "ev. č." both mean evidencni_cislo'),
+  ]);
+  const answered = readFileSync(map, 'utf8').replace(
+    '"inv. č." = "evidencni_cislo"',
+    '"inv. č." = "ignore"',
+  );
+  writeFileSync(map, answered);
+  expect(await homeCopy.json('import', 'numbers.csv', '--map', 'numbers.map.toml')).toMatchObject({
+    added: 2,
   });
 });

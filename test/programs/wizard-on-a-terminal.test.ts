@@ -39,8 +39,8 @@ test('in English: a column is changed, a missing value is asked for, the map is 
   const { code, screen } = await terminal.ended();
   expect(code).toBe(3);
   expect(screen).toContain('Imported 2 finds: 2 added');
-  expect(screen).toContain('0.15–0.40: probably metres');
-  expect(screen).toContain('? bag → local_id');
+  expect(screen).toContain('0.15–0.40: m by the size of the numbers');
+  expect(screen).toContain('✓ bag → local_id');
   expect(screen).toContain('odd thing (1×)');
   expect(screen).toContain('pas vocab map suggest bags.terms.csv');
   expect(readFileSync(join(home.folder, 'bags.map.toml'), 'utf8')).toContain(
@@ -67,10 +67,28 @@ test('in Czech: every proposal is accepted with Enter', async () => {
   const { code, screen } = await terminal.ended();
   expect(code).toBe(0);
   expect(screen).toContain('Zapsáno: nalezy.map.toml');
-  expect(screen).toContain('ve známých katastrálních územích leží 2 ze 2 ověřených bodů');
+  expect(screen).toContain('✓ Y → geom_x (−)');
   const map = readFileSync(join(home.folder, 'nalezy.map.toml'), 'utf8');
   expect(map).toContain('"Y" = { element = "geom_x", sign = "minus" }');
   expect(map).toContain('pristupnost = ');
+});
+
+test('which of two columns is the number of the find is asked, and the other one is kept', async () => {
+  home.file('both.csv', 'č.;inv. č.;předmět\n7;A 1;spona\n8;A 2;mince\n');
+  const given = ['projekt=C-202400101', 'pristupnost=badatel', 'geom_system=4326'];
+  const flags = given.flatMap((each) => ['--set', each]);
+  await using terminal = await startTerminal(
+    ['import', 'both.csv', '--wizard', ...flags],
+    home,
+    TALL,
+  );
+  await answer(terminal, 'Accept all', '', '❯ Accept all');
+  await answer(terminal, 'Which column?', 'inv', '❯ inv. č.');
+  await answer(terminal, 'Continue?', '', '❯ Write the column map');
+  expect((await terminal.ended()).code).toBe(0);
+  const map = readFileSync(join(home.folder, 'both.map.toml'), 'utf8');
+  expect(map).toContain('"inv. č." = "local_id"');
+  expect(map).toContain('"č." = { element = "poznamka", label = "č." }');
 });
 
 test('the header row below a title is found and shown, and another row can be chosen', async () => {

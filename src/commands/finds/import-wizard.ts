@@ -3,7 +3,6 @@ import { basename, extname, resolve } from 'node:path';
 import { type ExitReason, UsageError } from '../../base/errors.ts';
 import { msgid, ngettext, t } from '../../base/language.ts';
 import { composeCommand } from '../../base/message.ts';
-import { listExamples } from '../../columns/column-profile.ts';
 import type { Preview, UnmappedTerm } from '../../columns/preview.ts';
 import type { TableProposal } from '../../columns/propose-columns.ts';
 import type { Context } from '../../context/context.ts';
@@ -229,7 +228,7 @@ function toWizardJson(
         column: profile.key,
         ...(kind === 'ignored' ? { element: null } : details),
         filled: profile.filled,
-        examples: listExamples(profile),
+        examples: profile.examples,
         doubt: doubt ?? null,
       };
     }),

@@ -206,7 +206,8 @@ async function askFixed(
   name: ColumnName,
   { prompt, say, offerTerms, lookupTerm }: AskingWorld,
 ): Promise<TableAnswers> {
-  const message = t`${name} of every find (${getGloss(name)})`;
+  const gloss = getGloss(name);
+  const message = t`${name} of every find (${gloss})`;
   const fallback = answers.settings.find((each) => each.name === name)?.value;
   const findProblem = (text: string): string | undefined =>
     text.trim() === ''

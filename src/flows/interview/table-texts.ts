@@ -1,7 +1,6 @@
 import { formatIssuePlace } from '../../base/issue.ts';
 import { msgid, ngettext, t } from '../../base/language.ts';
 import { cmd } from '../../base/message.ts';
-import { listExamples } from '../../columns/column-profile.ts';
 import type { ColumnRule } from '../../columns/column-rule.ts';
 import type { Preview, UnmappedTerm } from '../../columns/preview.ts';
 import type { ColumnProposal, TableProposal } from '../../columns/propose-columns.ts';
@@ -25,7 +24,7 @@ export function formatOverview({ columns, fixed, undecided }: TableProposal): st
 
 function formatColumn({ profile, rule, doubt }: ColumnProposal): string[] {
   const { key, filled } = profile;
-  const examples = cut(listExamples(profile).join(' · '), MAX_EXAMPLES);
+  const examples = cut(profile.examples.join(' · '), MAX_EXAMPLES);
   const markOfCertain = rule.kind === 'ignored' ? '–' : '✓';
   const mark = doubt === undefined ? markOfCertain : '?';
   const count = rule.kind === 'ignored' ? ` (${formatValues(filled)})` : '';

@@ -1,7 +1,6 @@
 import { existsSync } from 'node:fs';
 import { basename } from 'node:path';
 import type { Issue } from '../../base/issue.ts';
-import { listExamples } from '../../columns/column-profile.ts';
 import type { ColumnMap } from '../../columns/column-rule.ts';
 import { convertFormRows } from '../../columns/form-return.ts';
 import { withoutOtherRows } from '../../columns/map-table.ts';
@@ -130,7 +129,7 @@ export async function previewTable(
 
 function formatMap(file: string, map: ColumnMap, { columns, undecided }: TableProposal): string {
   const remarks = columns.map(({ profile, doubt }) => {
-    const lines = [listExamples(profile).join(' · '), doubt === undefined ? '' : `? ${doubt}`];
+    const lines = [profile.examples.join(' · '), doubt === undefined ? '' : `? ${doubt}`];
     return [profile.key, lines.filter((line) => line !== '')] as const;
   });
   return formatColumnMap(map, { table: basename(file), columns: new Map(remarks), undecided });

@@ -70,31 +70,6 @@ describe('a wrong column map is refused with the place and advice:', () => {
     ['a fixed value that is empty', 'version = 1\n[fixed]\nprojekt = ""\n', ['map-fixed projekt']],
     ['a composed number without columns', 'version = 1\nlocal_id = "x"\n', ['map-local-id']],
     [
-      'minutes without degrees',
-      'version = 1\n[columns]\nm = { element = "lat", part = "minutes" }\n',
-      ['map-part'],
-    ],
-    [
-      'seconds without minutes',
-      'version = 1\n[columns]\nd = { element = "lat", part = "degrees" }\ns = { element = "lat", part = "seconds" }\n',
-      ['map-part'],
-    ],
-    [
-      'two columns of minutes',
-      'version = 1\n[columns]\nd = { element = "lat", part = "degrees" }\nm = { element = "lat", part = "minutes" }\nn = { element = "lat", part = "minutes" }\n',
-      ['map-element-twice n'],
-    ],
-    [
-      'a whole coordinate beside its parts',
-      'version = 1\n[columns]\nd = { element = "lat", part = "degrees" }\nm = { element = "lat", part = "minutes" }\nl = "lat"\n',
-      ['map-element-twice l'],
-    ],
-    [
-      'a part of a depth',
-      'version = 1\n[columns]\nh = { element = "hloubka", part = "minutes" }\n',
-      ['map-option h'],
-    ],
-    [
       'values that are a list',
       'version = 1\n[columns]\ns = { element = "stav", values = ["a"] }\n',
       ['map-values s'],
@@ -138,14 +113,14 @@ describe('a wrong column map is refused with the place and advice:', () => {
 describe('a cell is read as the map says:', () => {
   test.each([
     ['m', '0,35', '35'],
-    ['m', '0.285', '29'],
+    ['m', '0.285', '0.285 m'],
     ['m', '1,2 m', '120'],
     ['m', '40 cm', '40'],
     ['mm', '350', '35'],
     ['dm', '3,5', '35'],
     ['cm', '35', '35'],
     ['m', '1,250', '125'],
-    ['dm', '1,250', '13'],
+    ['dm', '1,250', '1,250 dm'],
     ['cm', '1,250', '1,250'],
     ['mm', '1.250', '1.250'],
     ['m', '1,250 mm', '1,250 mm'],
@@ -286,81 +261,4 @@ test('a written map is read back unchanged, whatever the columns contain', () =>
       },
     ),
   );
-});
-
-describe('degrees, minutes and seconds in columns of their own', () => {
-  const MAP = `[columns]
-"č." = "local_id"
-"š. °" = { element = "lat", part = "degrees" }
-"š. '" = { element = "lat", part = "minutes" }
-"š. ''" = { element = "lat", part = "seconds" }
-"d. °" = { element = "lon", part = "degrees" }
-"d. '" = { element = "lon", part = "minutes" }
-`;
-
-  /** The point of a row, or what is wrong with it: its rule, column and message. */
-  function getPoint(row: string, map = MAP): unknown {
-    const text = `č.;š. °;š. ';š. '';d. °;d. '\n1;${row}\n`;
-    const mapped = mapTable(withColumnMap(table(text), parseMap(map)), {
-      lookupTerm: () => ({ kind: 'not-harvested' }),
-      resolvePhoto: () => ({ value: '' }),
-    });
-    const [first] = [...mapped.rows];
-    const [issue] = [...mapped.issues, ...(first?.issues ?? [])];
-    if (issue === undefined) return first?.find?.elements.geom_wkt;
-    return [issue.rule, issue.column, issue.message];
-  }
-
-  test.each([
-    ['49;50;25,8;15;10,5', 'POINT (15.175 49.8405)'],
-    ["49°;50';25.8'';15°;10.5", 'POINT (15.175 49.8405)'],
-    ['49;50,43;;15;10,5', 'POINT (15.175 49.8405)'],
-    ['49.0;0;0;15;0', 'POINT (15 49)'],
-    [';;;;', undefined],
-  ])('%s is joined', (row, point) => {
-    expect(String(getPoint(row)).replace(/(\.\d{4})\d+/, '$1')).toBe(String(point));
-  });
-
-  test.each([
-    ['49;60;0;15;10', /60 minutes or seconds/],
-    ['49;5;60;15;10', /60 minutes or seconds/],
-    ['49;;25;15;10', /minutes of 49° are empty/],
-    ['49;50;;15;10', /seconds of 49° 50' are empty/],
-    [';50;25;15;10', /degrees are empty/],
-    ['49;-50;25;15;10', /sign before its minutes/],
-    ['49,5;50;25;15;10', /decimal point before its minutes/],
-    ['49;x;25;15;10', /is not a number/],
-    ['49;50;25;15;', /minutes of 15° are empty/],
-    [';;;15;10', /Only one of/],
-  ])('%s is reported as wrong', (row, message) => {
-    expect(getPoint(row)).toEqual([
-      expect.stringMatching(/^coordinate$/),
-      expect.any(String),
-      expect.stringMatching(message),
-    ]);
-  });
-
-  test('the map is read back as it was written', () => {
-    const map = parseMap(MAP);
-    const remarks = { table: 't', columns: new Map(), fixed: new Map(), undecided: [] };
-    const again = parseColumnMap('museum.map.toml', formatColumnMap(map, remarks));
-    expect(again.map?.columns).toEqual(map.columns);
-  });
-
-  test('any angle survives a round trip to a millimetre', () => {
-    fc.assert(
-      fc.property(
-        fc.integer({ min: 48, max: 51 }),
-        fc.integer({ min: 0, max: 59 }),
-        fc.integer({ min: 0, max: 59_999 }),
-        (d, m, ms) => {
-          const [, lat] =
-            /POINT \(15(?:\.0*)? ([\d.]+)\)/.exec(
-              String(getPoint(`${d};${m};${ms / 1000};15;0`)),
-            ) ?? [];
-          expect(Math.abs(Number(lat) - (d + m / 60 + ms / 3_600_000))).toBeLessThan(1e-7);
-        },
-      ),
-    );
-  });
 });

@@ -3,6 +3,7 @@ import { listUnmappedTerms } from '../../../src/columns/preview.ts';
 import {
   makeColumnProposer,
   makeMapOfProposal,
+  proposeNumberColumns,
   type TableProposal,
 } from '../../../src/columns/propose-columns.ts';
 import type { LookupTerm } from '../../../src/find/lookup.ts';
@@ -212,8 +213,11 @@ describe('museum tables with custom columns:', () => {
 
   test('one with a place in the trench, or a long description: both go into the note', () => {
     const rules = listRules(propose(['č.;x;y;long description', '1;2,35;4,10;u stěny']));
-    for (const name of ['x', 'y', 'long description'])
-      expect(rules).toMatchObject({ [name]: { poznamka: {} } });
+    expect(rules).toMatchObject({
+      x: { poznamka: {} },
+      y: { poznamka: {} },
+      'long description': 'poznamka',
+    });
   });
 
   test('one with numbers by year: they are no positions', () => {
@@ -301,6 +305,73 @@ describe('museum tables with custom columns:', () => {
       uložení: inNote('uložení'),
       kresba: inNote('kresba'),
     });
+  });
+});
+
+describe('what two columns could be', () => {
+  const table = parseTable('t.csv', Buffer.from('č.;inv. č.;předmět\n1;A 1;spona\n2;A 2;mince'));
+  const proposeWith = makeColumnProposer(table, lookupTerm);
+
+  test('is a question, and both have the element until it is answered', () => {
+    const { columns, questions } = proposeWith({ rules: new Map(), settings: [] });
+    expect(questions).toMatchObject([
+      { asks: 'column', element: 'local_id', keys: ['č.', 'inv. č.'] },
+    ]);
+    expect(columns.map(({ rule }) => rule.kind === 'read' && rule.element)).toEqual([
+      'local_id',
+      'local_id',
+      'druh_nalezu',
+    ]);
+  });
+
+  test('is decided by an answer, and the other column gets its next meaning', () => {
+    const rules = new Map([['č.', { kind: 'read', element: 'local_id' } as const]]);
+    const answered = proposeWith({ rules, settings: [] });
+    expect(answered.questions).toEqual([]);
+    expect(listRules(answered)).toEqual({
+      'č.': 'local_id',
+      'inv. č.': 'evidencni_cislo',
+      předmět: 'druh_nalezu',
+    });
+  });
+
+  test('is none where the values fit one of them only', () => {
+    const proposal = propose(['č.;inv. č.;typ;předmět', '1;A 1;A3;spona', '1;A 2;B7;mince']);
+    expect(proposal.questions).toEqual([]);
+    expect(listRules(proposal)).toMatchObject({
+      'inv. č.': 'local_id',
+      předmět: 'druh_nalezu',
+      typ: { poznamka: { label: 'typ' } },
+    });
+  });
+});
+
+describe('a table of registration numbers', () => {
+  const proposeNumbers = (...lines: string[]) =>
+    proposeNumberColumns(parseTable('t.csv', Buffer.from(lines.join('\n'))), new Map(), lookupTerm);
+
+  test.each([
+    ['Terénní číslo;Přír. č.', 'A-1;12/2024', 'A-2;13/2024'],
+    ['Číslo nálezu;Inv. č.', '1;A 1', '2;A 2'],
+    ['inv. č.;ev. č.', '1;A 1', '2;A 2'],
+  ])('with %s has the number of the find and that of the museum', (...lines) => {
+    const { columns, questions, undecided } = proposeNumbers(...lines);
+    expect(columns.map(({ rule }) => rule.kind === 'read' && rule.element)).toEqual([
+      'local_id',
+      'evidencni_cislo',
+    ]);
+    expect([questions, undecided]).toEqual([[], []]);
+  });
+
+  test('with two numbers of a museum asks which one is meant', () => {
+    const { questions } = proposeNumbers('č. nálezu;inv. č.;ev. č.', '1;A 1;E 1', '2;A 2;E 2');
+    expect(questions).toMatchObject([{ element: 'evidencni_cislo', keys: ['inv. č.', 'ev. č.'] }]);
+  });
+
+  test('may name the finds by their identifiers, whatever the column is called', () => {
+    const { columns, undecided } = proposeNumbers('záznam;ev. č.', 'C-202400101-N00012;E 1');
+    expect(columns[0]?.rule).toMatchObject({ element: 'ident_cely' });
+    expect(undecided).toEqual([]);
   });
 });
 

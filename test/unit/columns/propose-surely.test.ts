@@ -51,12 +51,12 @@ function readAsProposed(table: Table) {
 }
 
 describe('the column of find numbers', () => {
-  test('with repeated values is named with its rows, is not preselected and is not a count', () => {
+  test('with repeated values has a doubt and is not a count', () => {
     const { 'č.': column } = getColumns(
       csv('č.;Předmět;X;Y\n1;spona;1;2\n2;mince;1;2\n2;nůž;1;2\n'),
     );
     expect(getElement(column)).toBe('local_id');
-    expect(String(column?.doubt)).toContain('"2" in rows 3, 4');
+    expect(String(column?.doubt)).toContain('numbers are missing or repeated');
   });
 
   test('with repeated values behind thousands of other rows is recognised, too', () => {
@@ -154,8 +154,8 @@ test('a table with the names of a GPS device is read as its waypoints', () => {
   const columns = getColumns(table);
   expect(Object.values(columns).map(getElement)).toEqual([
     'local_id',
-    'geom_y',
-    'geom_x',
+    'lat',
+    'lon',
     'datum_nalezu',
     'poznamka',
     'photos',
