@@ -68,6 +68,8 @@ const HOME_OF_PACKAGE: Readonly<Record<string, RegExp>> = {
   'write-excel-file': /^src\/tables\/write-workbook\.ts$/,
   sharp: /^src\/photo\/thumbnail\.ts$/,
   'form-data': /^src\/http\/request-body\.ts$/,
+  'http-proxy-agent': /^src\/http\/proxy\.ts$/,
+  'https-proxy-agent': /^src\/http\/proxy\.ts$/,
   'libxml2-wasm': /^src\/xml\/xsd\.ts$/,
   proj4: /^src\/place\/geometry\.ts$/,
   'string-width': /^src\/text\/characters\.ts$/,

@@ -10,13 +10,15 @@ import type { Places } from './places.ts';
 
 function writeConfigFile(
   path: string,
-  { defaultProfile, language, profiles, defaults, projectMaps }: ConfigFile,
+  { defaultProfile, language, network, profiles, defaults, projectMaps }: ConfigFile,
 ): void {
   const { projects = {} } = defaults ?? {};
   // Keys that are undefined are left out.
   const text = tomlText({
     default_profile: defaultProfile,
     lang: language,
+    proxy: network?.proxy,
+    ca_file: network?.ca_file,
     profiles: Object.fromEntries(
       [...profiles].map(([name, settings]) => [
         name,

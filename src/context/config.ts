@@ -3,6 +3,7 @@ import { isIPv4 } from 'node:net';
 import { ConfigError, getErrorMessage } from '../base/errors.ts';
 import { LANGUAGES, type Language, t } from '../base/language.ts';
 import { type Command, cmd, composeCommand, type Message, msg } from '../base/message.ts';
+import { maskProxy, parseProxy } from '../http/proxy.ts';
 import { isAddressFault, parseRedisAddress, withoutRedisPasswords } from '../http/redis-address.ts';
 import { parseToml, type TomlTable } from '../store/toml.ts';
 import { type Environment, isOutboxId, type Places } from './places.ts';
@@ -33,11 +34,16 @@ export type Profile = {
   readonly outbox: string | undefined;
 };
 
+/** Keys of config.toml, for all profiles or for one. */
+export type NetworkKeys = { readonly proxy?: string; readonly ca_file?: string };
+
 /** Codes of projects → codes at a training instance. */
 type ProjectMap = Readonly<Record<string, string>>;
 
 export type ConfigFile = {
   readonly defaultProfile: string | undefined;
+  /** Settings of the network, unless a profile has its own. */
+  readonly network?: NetworkKeys;
   /** Language of messages, where neither `--lang` nor PAS_LANG sets it. */
   readonly language?: Language;
   readonly profiles: ReadonlyMap<string, ProfileSettings>;
@@ -60,11 +66,13 @@ type DefaultsTables = {
 export function readConfigFile(path: string): ConfigFile {
   const table = readTable(path);
   if (table === undefined) return { defaultProfile: undefined, profiles: new Map() };
-  const { default_profile: defaultProfile, lang, profiles = {}, projects = {}, ...unknown } = table;
-  const stray = Object.keys(unknown)[0];
+  const { default_profile: defaultProfile, lang, proxy, ca_file } = table;
+  const { profiles = {}, projects = {}, ...otherKeys } = table;
+  const unknown = Object.keys(otherKeys).filter((key) => !GLOBAL_KEYS.includes(key));
+  const stray = unknown[0];
   if (stray !== undefined)
     throw new ConfigError(t`${path}: unknown key ${stray}.`, {
-      hint: t`Known keys: default_profile, lang, [profiles.NAME] and [projects."C-…"].`,
+      hint: t`Known keys: default_profile, lang, proxy, ca_file, [profiles.NAME] and [projects."C-…"].`,
     });
   if (defaultProfile !== undefined && typeof defaultProfile !== 'string')
     throw new ConfigError(t`${path}: default_profile must be a text.`);
@@ -80,6 +88,10 @@ export function readConfigFile(path: string): ConfigFile {
   return {
     defaultProfile,
     language,
+    network: {
+      proxy: proxy === undefined ? undefined : checkProxy(`${path}: proxy`, proxy),
+      ca_file: ca_file === undefined ? undefined : checkText(`${path}: ca_file`, ca_file),
+    },
     profiles: new Map(
       Object.entries(profiles).map(([name, value]) => [
         name,
@@ -90,6 +102,8 @@ export function readConfigFile(path: string): ConfigFile {
     projectMaps: parseProjectMaps(path, profiles),
   };
 }
+
+const GLOBAL_KEYS: readonly string[] = ['default_profile', 'lang', 'proxy', 'ca_file'];
 
 /** @returns undefined where there is no file */
 function readTable(path: string): TomlTable | undefined {
@@ -140,6 +154,15 @@ function parseProjectMaps(path: string, profiles: TomlTable): Map<string, Projec
 
 type ProfileChoice = { readonly flag: string | undefined; readonly environment: Environment };
 
+/** Returns the name of the chosen profile, which need not exist. */
+export function findProfileName(
+  { profiles, defaultProfile }: ConfigFile,
+  { flag, environment }: ProfileChoice,
+): string | undefined {
+  const only = profiles.size === 1 ? [...profiles.keys()][0] : undefined;
+  return flag ?? environment['PAS_PROFILE'] ?? defaultProfile ?? only;
+}
+
 /**
  * Returns the profile of the flag, PAS_PROFILE, the default, or the only one.
  * @throws ConfigError when none, or invalid
@@ -149,8 +172,7 @@ export function chooseProfile(
   places: Places,
   { flag, environment }: ProfileChoice,
 ): Profile {
-  const only = config.profiles.size === 1 ? [...config.profiles.keys()][0] : undefined;
-  const name = flag ?? environment['PAS_PROFILE'] ?? config.defaultProfile ?? only;
+  const name = findProfileName(config, { flag, environment });
   if (name === undefined) {
     throw new ConfigError(
       config.profiles.size === 0
@@ -241,7 +263,15 @@ export function requireTls(where: string, address: string, allowHttp: boolean): 
   });
 }
 
-type Kind = 'url' | 'text' | 'pacing' | 'count' | 'boolean' | 'outbox' | readonly string[];
+type Kind =
+  | 'url'
+  | 'text'
+  | 'proxy'
+  | 'pacing'
+  | 'count'
+  | 'boolean'
+  | 'outbox'
+  | readonly string[];
 
 type KeyRule = {
   readonly kind: Kind;
@@ -269,6 +299,9 @@ export const PROFILE_KEYS = {
   look_back_days: { kind: 'count', fallback: 30 },
   answer_timeout_ms: { kind: 'count', fallback: 120_000 },
   allow_http: { kind: 'boolean' },
+  /** Empty: no proxy, whatever the environment says. */
+  proxy: { kind: 'proxy' },
+  ca_file: { kind: 'text' },
   /** pas writes it itself. */
   outbox: { kind: 'outbox' },
 } as const satisfies Record<string, KeyRule>;
@@ -320,7 +353,7 @@ export function makeInitCommand(name: string, settings: ProfileSettings): Comman
     if (key === 'outbox') return [];
     const pair: readonly [string, string] = isDecided(key)
       ? [toFlag(key), String(value)]
-      : ['--set', `${key}=${value}`];
+      : ['--set', `${key}=${key === 'proxy' ? maskProxy(String(value)) : value}`];
     return [pair];
   });
   return composeCommand('pas init', [['--name', name], ...flags]);
@@ -360,8 +393,9 @@ function checkValue(where: string, kind: Kind, value: unknown): string | number 
     case 'url':
       return checkAddress(where, value);
     case 'text':
-      if (typeof value === 'string' && value.trim() !== '') return value;
-      throw new ConfigError(t`${where} must be a text.`);
+      return checkText(where, value);
+    case 'proxy':
+      return checkProxy(where, value);
     case 'pacing':
       return checkPacing(where, String(value));
     case 'count': {
@@ -378,6 +412,17 @@ function checkValue(where: string, kind: Kind, value: unknown): string | number 
         t`${where} must be a UUID in lower case: it is the name of the outbox's folder.`,
       );
   }
+}
+
+function checkText(where: string, value: unknown): string {
+  if (typeof value === 'string' && value.trim() !== '') return value;
+  throw new ConfigError(t`${where} must be a text.`);
+}
+
+function checkProxy(where: string, value: unknown): string {
+  const text = typeof value === 'string' ? value.trim() : ' ';
+  if (text !== '') parseProxy(where, text);
+  return text;
 }
 
 /** Does not quote a refused text, which may contain a password. */

@@ -7,6 +7,7 @@ import { UnavailableError, UsageError } from '../base/errors.ts';
 import { t } from '../base/language.ts';
 import { addToCommands, quoteShellWord } from '../base/message.ts';
 import { labelAndName } from '../find/fields.ts';
+import type { NetworkSettings } from '../http/routes.ts';
 import type { Connections } from '../http/send.ts';
 import type { Binding, Outbox } from '../outbox/open-outbox.ts';
 import type { PushLockOptions } from '../outbox/push-lock.ts';
@@ -18,6 +19,7 @@ import { makeTerminal, type Streams, type Terminal } from '../ui/terminal.ts';
 import type { VocabularyStore } from '../vocabulary/vocabulary-store.ts';
 import { assignOutbox, changeConfigFile } from './change-config.ts';
 import { type ConfigFile, chooseProfile, type Profile, readConfigFile } from './config.ts';
+import { type ConnectionAccess, makeConnectionAccess } from './network.ts';
 import {
   chooseLedgerLayout,
   type Environment,
@@ -68,7 +70,7 @@ type Dependencies = {
   readonly system: System;
   readonly holder: { readonly pid: number; readonly host: string };
   random(): number;
-  openConnections(): Promise<Connections>;
+  openConnections(network: NetworkSettings): Promise<Connections>;
 };
 
 const SYSTEM: Dependencies = {
@@ -76,62 +78,62 @@ const SYSTEM: Dependencies = {
   system: thisSystem,
   holder: { pid: process.pid, host: hostname() },
   random: Math.random,
-  openConnections: async () =>
-    (await import('../http/send.ts')).openConnections({ maxConnections: 64 }),
+  openConnections: async (network) =>
+    (await import('../http/send.ts')).openConnections({ maxConnections: 64, network }),
 };
 
 /** Context of a command. Resources are opened on first use and closed at the end. */
-export type Context = Runtime & {
-  readonly clock: Clock;
-  random(): number;
-  readonly places: Places;
-  readonly terminal: Terminal;
-  readonly secrets: SecretStore;
-  getConfig(): ConfigFile;
-  getProfile(): Profile;
-  /** Returns the identifier of this machine; empty where it has none. */
-  getMachineId(): string;
-  /** Returns the UUID of the profile's outbox, which is assigned at its first use. */
-  getOutboxId(): string;
-  /**
-   * Returns the files of the profile's outbox, or of another one.
-   * @throws ConfigError where the id is no UUID
-   */
-  getOutboxPlaces(id?: string): OutboxPlaces;
-  getLedgerPlaces(id?: string): LedgerPlaces;
-  /** Returns the options for the lock of the profile's outbox, or of another one. */
-  pushLock(id?: string): PushLockOptions;
-  /**
-   * Opens the outbox of the profile.
-   * @throws ConfigError where it is for another service
-   */
-  openOutbox(): Promise<Outbox>;
-  /**
-   * Opens the outbox of the profile, and waits longer for the ledger. To be called before
-   * `openOutbox`.
-   */
-  openOutboxToPush(): Promise<Outbox>;
-  /** Opens the outbox of the profile for reading: a copy where the disk is full or read-only. */
-  openOutboxToRead(): Promise<Outbox>;
-  /**
-   * Opens any outbox of the data home, with the ledger.
-   * @param binding creates a missing one
-   */
-  openOutboxById(id: string, binding?: Binding): Promise<Outbox>;
-  changeConfig(change: (config: ConfigFile) => ConfigFile): void;
-  /**
-   * Makes a context of the same command for another profile, without the environment's credentials.
-   * Closed with this one.
-   */
-  asProfile(name: string, fixed?: FixedParts): Context;
-  openVocabulary(): Promise<VocabularyStore>;
-  /** As `openVocabulary`, for reading: a copy where nothing can be written. */
-  openVocabularyToRead(): Promise<VocabularyStore>;
-  openConnections(): Promise<Connections>;
-  prompt(): Promise<Prompt>;
-  onClose(close: () => void | Promise<void>): void;
-  close(): Promise<void>;
-};
+export type Context = Runtime &
+  ConnectionAccess & {
+    readonly clock: Clock;
+    random(): number;
+    readonly places: Places;
+    readonly terminal: Terminal;
+    readonly secrets: SecretStore;
+    getConfig(): ConfigFile;
+    getProfile(): Profile;
+    /** Returns the identifier of this machine; empty where it has none. */
+    getMachineId(): string;
+    /** Returns the UUID of the profile's outbox, which is assigned at its first use. */
+    getOutboxId(): string;
+    /**
+     * Returns the files of the profile's outbox, or of another one.
+     * @throws ConfigError where the id is no UUID
+     */
+    getOutboxPlaces(id?: string): OutboxPlaces;
+    getLedgerPlaces(id?: string): LedgerPlaces;
+    /** Returns the options for the lock of the profile's outbox, or of another one. */
+    pushLock(id?: string): PushLockOptions;
+    /**
+     * Opens the outbox of the profile.
+     * @throws ConfigError where it is for another service
+     */
+    openOutbox(): Promise<Outbox>;
+    /**
+     * Opens the outbox of the profile, and waits longer for the ledger. To be called before
+     * `openOutbox`.
+     */
+    openOutboxToPush(): Promise<Outbox>;
+    /** Opens the outbox of the profile for reading: a copy where the disk is full or read-only. */
+    openOutboxToRead(): Promise<Outbox>;
+    /**
+     * Opens any outbox of the data home, with the ledger.
+     * @param binding creates a missing one
+     */
+    openOutboxById(id: string, binding?: Binding): Promise<Outbox>;
+    changeConfig(change: (config: ConfigFile) => ConfigFile): void;
+    /**
+     * Makes a context of the same command for another profile, without the environment's credentials.
+     * Closed with this one.
+     */
+    asProfile(name: string, fixed?: FixedParts): Context;
+    openVocabulary(): Promise<VocabularyStore>;
+    /** As `openVocabulary`, for reading: a copy where nothing can be written. */
+    openVocabularyToRead(): Promise<VocabularyStore>;
+    prompt(): Promise<Prompt>;
+    onClose(close: () => void | Promise<void>): void;
+    close(): Promise<void>;
+  };
 
 /**
  * Makes the context of a command, which opens outbox, vocabulary, secrets and connections at first
@@ -140,7 +142,7 @@ export type Context = Runtime & {
 export function makeContext(world: Runtime, options: GlobalOptions): Context {
   const { streams, fixed = {} } = world;
   const ports: Dependencies = { ...SYSTEM, ...world.overrides };
-  const { clock, system, random, openConnections } = ports;
+  const { clock, system, random } = ports;
   const environment = getGivenVariables(world.environment);
   const systemPlaces = makePlaces(environment);
   const places =
@@ -195,11 +197,7 @@ export function makeContext(world: Runtime, options: GlobalOptions): Context {
       return inner;
     },
     ...makeVocabularyAccess(places.vocabularyFile, clock, onClose),
-    openConnections: memoize(async () => {
-      const connections = await openConnections();
-      onClose(() => connections.close());
-      return connections;
-    }),
+    ...makeConnectionAccess(base, options.profile, ports.openConnections),
     prompt: memoize(async () => {
       const [{ makePrompt }] = await Promise.all([import('../ui/prompt.ts'), learnWidths()]);
       return makePrompt(streams.stdin, streams.stderr);

@@ -45,7 +45,10 @@ export function openConnection(options: ServiceOptions): Connection {
   const { username, password, onToken } = options;
   const baseUrl = checkAddress('baseUrl', options.baseUrl, options.allowHttp === true);
   const { answerTimeoutMs = 120_000 } = options;
-  const connections = openConnections({ maxConnections: 64 });
+  const connections = openConnections({
+    maxConnections: 64,
+    network: { environment: process.env },
+  });
   const send = withTimeout(answerTimeoutMs, connections.send);
   const store = openPaceStore(options.paceFile ?? makePlaces(process.env).paceFile, systemClock);
   const { origin } = new URL(baseUrl);

@@ -93,7 +93,10 @@ export function openHarvester(options: HarvesterOptions): Harvester {
     options.oaiBase,
     options.allowHttp === true || credentials.kind === 'none',
   );
-  const { send, close } = openConnections({ maxConnections: 4 });
+  const { send, close } = openConnections({
+    maxConnections: 4,
+    network: { environment: process.env },
+  });
   const client = openOaiClient({
     oaiBase,
     version: version === 'newest' ? undefined : version,

@@ -97,7 +97,21 @@ export type HttpRequest = AnswerLimits & {
   readonly body?: RequestBody;
   /** Called after connecting, just before the first byte leaves. False cancels the request. */
   readonly onDeparture?: () => boolean;
+  /** Called with what the request will go through, before `onDeparture`. */
+  readonly onConnection?: (facts: ConnectionFacts) => void;
 };
+
+export type ConnectionFacts = {
+  /** IP address that the connection leads to: the proxy's, where there is one. */
+  readonly address: string;
+  readonly family: string;
+  /** Without its password. */
+  readonly proxy: string | undefined;
+  /** From the service's to the one of the authority; none without TLS. */
+  readonly certificates: readonly Certificate[];
+};
+
+export type Certificate = { readonly owner: string; readonly validUntilMs: number };
 
 export type AnswerHead = {
   readonly status: number;
@@ -151,37 +165,97 @@ export class TransportError extends LocalizedError {
   }
 }
 
-const WORDS: Readonly<Record<string, Message>> = {
-  ECONNREFUSED: msg`the connection was refused: nothing answers there`,
-  ENOTFOUND: msg`there is no host with this name`,
-  EAI_AGAIN: msg`the name of the host cannot be resolved now`,
-  ETIMEDOUT: msg`the connection timed out`,
-  EHOSTUNREACH: msg`there is no route to it`,
-  ENETUNREACH: msg`there is no route to it`,
-  ENETDOWN: msg`the network is down`,
-  EADDRNOTAVAIL: msg`there is no route to it`,
-  ECONNRESET: msg`the connection was lost`,
-  ECONNABORTED: msg`the connection was lost`,
-  EPIPE: msg`the connection was lost`,
-  EPROTO: msg`a TLS connection could not be established`,
-  CERT_HAS_EXPIRED: msg`its certificate has expired`,
-  CERT_NOT_YET_VALID: msg`its certificate is not valid yet; is the clock right?`,
-  ERR_TLS_CERT_ALTNAME_INVALID: msg`its certificate belongs to another host`,
-  DEPTH_ZERO_SELF_SIGNED_CERT: msg`its certificate is not trusted`,
-  SELF_SIGNED_CERT_IN_CHAIN: msg`its certificate is not trusted`,
-  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: msg`its certificate is not trusted`,
-  UNABLE_TO_VERIFY_LEAF_SIGNATURE: msg`its certificate is not trusted`,
+type NetworkFailure = { readonly words: Message; readonly todo?: Message };
+
+const CORRECT_CLOCK = msg`Compare the date of this computer with the true one. If it is right, tell the operator of the service.`;
+const UNKNOWN_AUTHORITY: NetworkFailure = {
+  words: msg`its certificate is from an authority that this computer does not know`,
+  todo: msg`If your institution has an authority of its own, write ca_file = "FILE" into config.toml, a text file with its certificate; NODE_EXTRA_CA_CERTS=FILE does the same, and NODE_OPTIONS=--use-system-ca trusts the system's where Node has it.`,
+};
+const NO_ROUTE: NetworkFailure = { words: msg`there is no route to it` };
+const LOST: NetworkFailure = { words: msg`the connection was lost` };
+const WRONG_PROTOCOL: NetworkFailure = {
+  words: msg`it does not speak TLS`,
+  todo: msg`Check the address and its port: behind https:// there is a server for http://.`,
 };
 
-/**
- * Describes a failed connection in words, with its code. For a host with several addresses it uses
- * the first error.
- */
+/** Failures of connections by the code of the error. */
+const FAILURES: Readonly<Record<string, NetworkFailure>> = {
+  ECONNREFUSED: { words: msg`the connection was refused: nothing answers there` },
+  ENOTFOUND: {
+    words: msg`there is no host with this name`,
+    todo: msg`Check the address and the network. The queue is kept. Where only a proxy knows the name, set HTTPS_PROXY, or proxy in config.toml.`,
+  },
+  EAI_AGAIN: { words: msg`the name of the host cannot be resolved now` },
+  ETIMEDOUT: { words: msg`the connection timed out` },
+  EHOSTUNREACH: NO_ROUTE,
+  ENETUNREACH: NO_ROUTE,
+  EADDRNOTAVAIL: NO_ROUTE,
+  ENETDOWN: { words: msg`the network is down` },
+  ECONNRESET: LOST,
+  ECONNABORTED: LOST,
+  EPIPE: LOST,
+  CERT_HAS_EXPIRED: { words: msg`its certificate has expired`, todo: CORRECT_CLOCK },
+  CERT_NOT_YET_VALID: { words: msg`its certificate is not valid yet`, todo: CORRECT_CLOCK },
+  ERR_TLS_CERT_ALTNAME_INVALID: {
+    words: msg`its certificate belongs to another host`,
+    todo: msg`Check the address; if it is right, tell the operator of the service.`,
+  },
+  DEPTH_ZERO_SELF_SIGNED_CERT: UNKNOWN_AUTHORITY,
+  SELF_SIGNED_CERT_IN_CHAIN: UNKNOWN_AUTHORITY,
+  UNABLE_TO_GET_ISSUER_CERT: UNKNOWN_AUTHORITY,
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: UNKNOWN_AUTHORITY,
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: UNKNOWN_AUTHORITY,
+};
+
+/** Failures of TLS by the words of OpenSSL, whose codes differ between versions of Node. */
+const TLS_FAILURES: readonly (readonly [RegExp, NetworkFailure])[] = [
+  [
+    /protocol version|unsupported protocol/i,
+    {
+      words: msg`it speaks only old versions of TLS, which are not safe`,
+      todo: msg`Tell the operator of the service: TLS 1.2 is the oldest that pas accepts.`,
+    },
+  ],
+  [
+    /certificate required|handshake failure/i,
+    {
+      words: msg`it refused the TLS connection, as a server that wants a client certificate does`,
+      todo: msg`pas has no client certificates: ask the operator of the service for an address without them.`,
+    },
+  ],
+  [/wrong version number|packet length too long|http request/i, WRONG_PROTOCOL],
+  [/EPROTO|SSL routines/, { words: msg`a TLS connection could not be established` }],
+];
+
+/** For a host with several addresses the first error counts. */
+function findNetworkFailure(thrown: unknown): NetworkFailure | undefined {
+  const first: unknown = thrown instanceof AggregateError ? (thrown.errors[0] ?? thrown) : thrown;
+  if (!(first instanceof Error)) return undefined;
+  const code = 'code' in first ? String(first.code) : '';
+  const text = `${code} ${first.message}`;
+  return (
+    FAILURES[code] ??
+    TLS_FAILURES.find(([pattern]) => pattern.test(text))?.[1] ??
+    findNetworkFailure(first.cause)
+  );
+}
+
+/** Describes a failed connection in words, with its code where it is short. */
 export function describeNetworkError(thrown: unknown): Message {
   const first: unknown = thrown instanceof AggregateError ? (thrown.errors[0] ?? thrown) : thrown;
+  if (first instanceof LocalizedError) return first.says;
   const code = first instanceof Error && 'code' in first ? String(first.code) : '';
-  const words = WORDS[code];
+  const words = findNetworkFailure(first)?.words;
   return words === undefined ? getErrorMessage(first) || code : msg`${words} (${code})`;
+}
+
+/** Returns what a person can do about a request without an answer. */
+export function adviseOnNetwork(
+  error: TransportError,
+  otherwise: Message = msg`Check the network. The queue is kept.`,
+): Message {
+  return findNetworkFailure(error.cause)?.todo ?? otherwise;
 }
 
 type RetryOptions = {

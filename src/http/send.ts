@@ -1,11 +1,10 @@
 import {
   type Agent,
   type ClientRequest,
-  Agent as HttpAgent,
   type IncomingMessage,
   request as overHttp,
 } from 'node:http';
-import { Agent as HttpsAgent, request as overHttps } from 'node:https';
+import { request as overHttps } from 'node:https';
 import type { Socket } from 'node:net';
 import type { Readable } from 'node:stream';
 import { setImmediate as turn } from 'node:timers/promises';
@@ -24,6 +23,8 @@ import { type Message, msg } from '../base/message.ts';
 import { getPackageVersion } from '../base/package-root.ts';
 import {
   type AnswerHead,
+  type Certificate,
+  type ConnectionFacts,
   DEFAULT_ANSWER_TIMEOUT_MS,
   describeNetworkError,
   type Exchange,
@@ -32,9 +33,9 @@ import {
   TransportError,
   type TransportErrorReason,
 } from './exchange.ts';
+import { describeRefusal, formatProxy, makeProxyError } from './proxy.ts';
+import { type NetworkSettings, openRoutes, type Route } from './routes.ts';
 
-/** Verifies certificates despite NODE_TLS_REJECT_UNAUTHORIZED. */
-const VERIFIED = { rejectUnauthorized: true } as const;
 const CONNECT_TIMEOUT_MS = 15_000;
 const DEFAULT_MAX_ANSWER_BYTES = 4 * 1024 * 1024;
 /**
@@ -56,43 +57,46 @@ const MAX_TIMES = 10;
 
 export type Connections = { readonly send: Exchange; close(): Promise<void> };
 
-type ConnectionsOptions = { readonly maxConnections: number; readonly clock?: Clock };
+type ConnectionsOptions = {
+  readonly maxConnections: number;
+  readonly clock?: Clock;
+  /** Default: no proxy, and the authorities that Node knows. */
+  readonly network?: NetworkSettings;
+};
 
 /**
  * Opens the connections through which all requests are sent, without redirects or repeats. `send`
  * throws TransportError.
+ * @throws ConfigError where the file of certificates cannot be read
  */
 export function openConnections({
   maxConnections,
   clock = systemClock,
+  network = { environment: {} },
 }: ConnectionsOptions): Connections {
-  const shared = { keepAlive: true, maxSockets: maxConnections, timeout: IDLE_MS };
-  const plain = new HttpAgent(shared);
-  const secure = new HttpsAgent({ ...shared, ...VERIFIED });
+  const connectTimeoutMs = CONNECT_TIMEOUT_MS;
+  const routes = openRoutes({ maxConnections, clock, network, idleMs: IDLE_MS, connectTimeoutMs });
   const idle = new IdleConnections(clock);
-  const open = (request: HttpRequest): ClientRequest => {
-    const { url, method } = request;
-    const target = {
-      ...urlToHttpOptions(new URL(url)),
-      auth: null,
-      method,
-      headers: makeHeaders(request),
-    };
-    const isSecure = target.protocol === 'https:';
-    idle.closeStale(isSecure ? secure : plain);
-    return isSecure
-      ? overHttps({ ...target, agent: secure })
-      : overHttp({ ...target, agent: plain });
-  };
   return {
-    send: (request) =>
-      new Promise((resolve, reject) =>
-        new RequestTask(request, { resolve, reject, clock, idle }).start(open),
-      ),
-    close: async () => {
-      for (const agent of [plain, secure]) agent.destroy();
+    send: async (request) => {
+      const route = await routes.find(request.url);
+      return new Promise((resolve, reject) =>
+        new RequestTask(request, { resolve, reject, clock, idle, route }).start(),
+      );
     },
+    close: async () => routes.close(),
   };
+}
+
+function openRequest(request: HttpRequest, { agent, tls }: Route): ClientRequest {
+  const target = {
+    ...urlToHttpOptions(new URL(request.url)),
+    auth: null,
+    method: request.method,
+    headers: makeHeaders(request),
+    agent,
+  };
+  return target.protocol === 'https:' ? overHttps({ ...target, ...tls }) : overHttp(target);
 }
 
 function makeHeaders({ method, headers, body }: HttpRequest): Record<string, string> {
@@ -114,6 +118,7 @@ type SendingOptions = {
   readonly reject: (error: TransportError) => void;
   readonly clock: Clock;
   readonly idle: IdleConnections;
+  readonly route: Route;
 };
 
 /** One request; without a whole answer it tells if the request may have arrived. */
@@ -139,14 +144,16 @@ class RequestTask {
     this.#options = options;
   }
 
-  start(open: (request: HttpRequest) => ClientRequest): void {
+  start(): void {
     if (this.#request.signal?.aborted === true) {
       this.#fail('aborted', msg`stopped before it was sent`);
       return;
     }
     this.#request.signal?.addEventListener('abort', this.#onAbort, { once: true });
+    const { idle, route } = this.#options;
+    idle.closeStale(route.agent);
     try {
-      this.#outgoing = open(this.#request);
+      this.#outgoing = openRequest(this.#request, route);
     } catch (thrown) {
       this.#fail('connect', describeNetworkError(thrown), thrown);
       return;
@@ -180,6 +187,7 @@ class RequestTask {
     const outgoing = this.#outgoing;
     const body = this.#body;
     if (this.#settled || outgoing === undefined) return;
+    this.#request.onConnection?.(getConnectionFacts(socket, this.#options.route));
     socket.cork();
     if (body === undefined || Buffer.isBuffer(body)) {
       if (body === undefined) outgoing.flushHeaders();
@@ -220,6 +228,13 @@ class RequestTask {
   }
 
   #read(incoming: IncomingMessage): void {
+    const { proxy } = this.#options.route;
+    if (proxy !== undefined && incoming.statusCode === 407) {
+      // A proxy that wants a password has not passed the request on: RFC 9110, section 15.5.8.
+      this.#departed = false;
+      this.#fail('connect', makeProxyError(proxy, describeRefusal(407)).says);
+      return;
+    }
     this.#head = { status: incoming.statusCode ?? 0, headers: flatten(incoming.headers) };
     // An answer may arrive before the last byte of the request has left.
     this.#awaitAnswer();
@@ -307,6 +322,26 @@ class RequestTask {
     this.#deadline?.cancel();
     this.#request.signal?.removeEventListener('abort', this.#onAbort);
   }
+}
+
+function getConnectionFacts(socket: Socket, { proxy }: Route): ConnectionFacts {
+  const { remoteAddress = '', remoteFamily = '' } = socket;
+  const certificates: Certificate[] = [];
+  // The last certificate is its own issuer.
+  const seen = new Set<string>();
+  let next = socket instanceof TLSSocket ? socket.getPeerCertificate(true) : undefined;
+  while (next?.subject !== undefined && !seen.has(next.fingerprint256)) {
+    seen.add(next.fingerprint256);
+    const { CN, O } = next.subject;
+    certificates.push({ owner: String(CN ?? O ?? ''), validUntilMs: Date.parse(next.valid_to) });
+    next = next.issuerCertificate;
+  }
+  return {
+    address: remoteAddress,
+    family: remoteFamily,
+    proxy: proxy && formatProxy(proxy),
+    certificates,
+  };
 }
 
 function flatten(headers: IncomingMessage['headers']): Record<string, string> {

@@ -13,6 +13,7 @@ import { t } from '../base/language.ts';
 import { cmd, msg } from '../base/message.ts';
 import {
   type AnswerLimits,
+  adviseOnNetwork,
   type Exchange,
   type HttpResponse,
   TransportError,
@@ -180,7 +181,10 @@ async function requireAnswer(
       throw new OaiError('malformed', `${endpoint}: ${thrown.message}.`, { cause: thrown });
     throw new UnavailableError(t`${endpoint} did not answer: ${thrown.message}.`, {
       cause: thrown,
-      hint: t`Check the network and run the command again; what was stored is kept.`,
+      hint: adviseOnNetwork(
+        thrown,
+        msg`Check the network and run the command again; what was stored is kept.`,
+      ),
     });
   }
 }

@@ -2,6 +2,7 @@ import type { Readable } from 'node:stream';
 import { AuthError, ContractError, UnavailableError } from '../base/errors.ts';
 import { cmd, msg } from '../base/message.ts';
 import {
+  adviseOnNetwork,
   type Exchange,
   type HttpRequest,
   type HttpResponse,
@@ -261,7 +262,7 @@ export async function requireAnswer(
     if (!(thrown instanceof TransportError)) throw thrown;
     throw new UnavailableError(msg`${address} cannot be reached: ${thrown.message}.`, {
       cause: thrown,
-      hint: msg`Check the network. The queue is kept.`,
+      hint: adviseOnNetwork(thrown),
     });
   }
 }

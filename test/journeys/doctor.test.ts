@@ -159,7 +159,7 @@ test('a missing login, an unreachable service and a missing profile are each one
   expect(offline.code).toBe(5);
   const text = (await stranger.pas('doctor')).stdout;
   expect(text).toMatch(
-    /^– +not checked, because the service cannot be reached: clock, account, writing$/m,
+    /^– +not checked, because the service cannot be reached: connection, clock, account, writing$/m,
   );
   await expectDone(
     stranger.pas(

@@ -77,6 +77,8 @@ function makeDemoContext(context: Context, folder: string): Context {
       PAS_HOME: join(folder, 'home'),
       PAS_STATE: join(folder, 'state'),
       PAS_PASSWORD: ACCOUNT,
+      // The server is on this machine, which no proxy reaches.
+      no_proxy: '127.0.0.1',
     },
   };
   const inner = makeContext(world, {});

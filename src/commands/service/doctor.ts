@@ -153,6 +153,7 @@ const MAX_NAMED = 20;
 
 const NEEDS_NETWORK: readonly string[] = [
   'service',
+  'connection',
   'clock',
   'account',
   'writing',
@@ -400,6 +401,7 @@ const CHECK_WORDS: Readonly<Record<string, Message>> = {
   pacing: msg`pacing`,
   pause: msg`pause`,
   service: msg`service`,
+  connection: msg`connection`,
   clock: msg`clock`,
   account: msg`account`,
   writing: msg`writing`,

@@ -5,6 +5,7 @@ import { msgid, ngettext, t } from '../../base/language.ts';
 import { cmd, type Message } from '../../base/message.ts';
 import { listProfilesOfOutbox } from '../../context/config.ts';
 import { type Context, type GlobalOptions, getCredentialKeys } from '../../context/context.ts';
+import { maskSettings } from '../../context/network.ts';
 import { countEntryTotals } from '../../flows/finds/outbox-status.ts';
 import { requireConfirmation } from '../../ui/terminal.ts';
 import { defineCommand, type Runner } from '../command.ts';
@@ -58,7 +59,7 @@ async function list({ getConfig, terminal }: Context): Promise<ExitReason> {
     [...profiles].map(([name, settings]) => ({
       profile: name,
       default: name === defaultProfile,
-      ...settings,
+      ...maskSettings(settings),
     })),
   );
   return 'done';
@@ -69,8 +70,10 @@ function formatKind(kind: unknown): Message {
   return kind === 'production' || kind === 'training' ? INSTANCE_WORDS[kind] : '';
 }
 
-async function show({ getProfile, terminal }: Context): Promise<ExitReason> {
-  const settings = getProfile();
+async function show({ getConfig, getProfile, terminal }: Context): Promise<ExitReason> {
+  const profile = getProfile();
+  const { proxy, ca_file } = maskSettings(getConfig().profiles.get(profile.name) ?? {});
+  const settings = { ...profile, proxy, caFile: ca_file };
   // Prints keys in the spelling of config.toml, so that they can be copied there.
   const toSnakeCase = (key: string): string =>
     key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);

@@ -1,10 +1,15 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { msgid, ngettext, t } from '../../base/language.ts';
+import { formatMoment, msgid, ngettext, t } from '../../base/language.ts';
 import { cmd, msg } from '../../base/message.ts';
 import { packageRoot } from '../../base/package-root.ts';
 import { findNamesProblem } from '../../find/build-document.ts';
-import { type HttpResponse, TransportError } from '../../http/exchange.ts';
+import {
+  adviseOnNetwork,
+  type ConnectionFacts,
+  type HttpResponse,
+  TransportError,
+} from '../../http/exchange.ts';
 import type { OaiClient } from '../../oai/client.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
 import { countAboveResearcher, hasAcceptedNaming } from '../../outbox/overview.ts';
@@ -44,12 +49,16 @@ const WHEN_THERE_IS_A_NETWORK = msg`Run \`${cmd`pas doctor`}\` again when the se
 export async function checkService(service: ServiceToCheck): Promise<Check[]> {
   const { baseUrl, session, send, clock } = service;
   let answer: HttpResponse;
+  const connections: ConnectionFacts[] = [];
   try {
     // Without a token, so that there is an answer for any account.
-    answer = await send(makeUserInfoRequest(baseUrl));
+    answer = await send({
+      ...makeUserInfoRequest(baseUrl),
+      onConnection: (facts) => connections.push(facts),
+    });
   } catch (thrown) {
     if (!(thrown instanceof TransportError)) throw thrown;
-    const todo = t`Check the network. The queue is kept.`;
+    const todo = adviseOnNetwork(thrown);
     return [
       makeProblem(
         'service',
@@ -58,14 +67,18 @@ export async function checkService(service: ServiceToCheck): Promise<Check[]> {
         'unavailable',
       ),
       ...makeUnchecked(
-        ['clock', 'account', 'writing'],
+        ['connection', 'clock', 'account', 'writing'],
         t`the service cannot be reached`,
         WHEN_THERE_IS_A_NETWORK,
       ),
       await checkSchema(service, undefined),
     ];
   }
-  const reached = [passCheck('service', t`${baseUrl} answers`), checkClock(answer, clock.now())];
+  const reached = [
+    passCheck('service', t`${baseUrl} answers`),
+    ...connections.map(describeConnection),
+    checkClock(answer, clock.now()),
+  ];
   try {
     const account = await fetchAccount({ baseUrl, session, send });
     return [
@@ -84,6 +97,17 @@ export async function checkService(service: ServiceToCheck): Promise<Check[]> {
       await checkSchema(service, undefined),
     ];
   }
+}
+
+function describeConnection({ address, family, proxy, certificates }: ConnectionFacts): Check {
+  const way = proxy === undefined ? msg`direct` : msg`through the proxy ${proxy}`;
+  const chain = certificates.map(({ owner, validUntilMs }) => {
+    const until = formatMoment(validUntilMs);
+    return t`${owner} (until ${until})`;
+  });
+  const chainText = chain.join(' ← ');
+  const trust = chain.length === 0 ? msg`no TLS` : msg`certificates: ${chainText}`;
+  return passCheck('connection', t`${way}, to ${address} (${family}); ${trust}`);
 }
 
 function checkRole({ outbox }: ServiceToCheck, { name, identCely, role }: Account): Check {
@@ -106,7 +130,7 @@ async function checkAccess(service: ServiceToCheck): Promise<Check> {
     return makeProblem(
       'writing',
       t`The write interface did not answer: ${answer.message}.`,
-      t`Check the network.`,
+      adviseOnNetwork(answer),
       'unavailable',
     );
   const body = parseErrorBody(answer.body);
@@ -156,7 +180,7 @@ function checkClock(response: HttpResponse, atMs: number): Check {
       ? t`This machine's clock is ${seconds} s ahead of the service's.`
       : t`This machine's clock is ${seconds} s behind the service's.`;
   if (Math.abs(errorMs) <= MAX_CLOCK_ERROR_MS)
-    return passCheck('clock', t`agrees with the service's within a minute`);
+    return passCheck('clock', t`agrees with the service's within a minute (${seconds} s)`);
   return makeWarning('clock', message, t`Correct this machine's clock.`);
 }
 

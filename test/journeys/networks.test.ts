@@ -1,0 +1,201 @@
+import { readFileSync } from 'node:fs';
+import { createServer as createPlainServer, type RequestListener } from 'node:http';
+import { createServer, type ServerOptions } from 'node:https';
+import type { AddressInfo, Server } from 'node:net';
+import { join } from 'node:path';
+import { afterEach, describe, expect, test } from 'vitest';
+import { freePort } from '../support/free-port.ts';
+import { type RunningMock, serveMock } from '../support/mock-process.ts';
+import { addressFlags, expectDone, type Home, makeHome, PROJECT } from '../support/run-pas.ts';
+import { writeSeason } from '../support/season.ts';
+import { HIDDEN_HOST, startProxy } from '../support/start-proxy.ts';
+import { useMock } from '../support/use-mock.ts';
+
+const pem = (name: string): string => join(PROJECT, 'test', 'fixtures', 'tls', `${name}.pem`);
+const closers: (() => Promise<void> | void)[] = [];
+afterEach(async () => {
+  for (const close of closers.splice(0).reverse()) await close();
+});
+
+/** A home whose service has a name that only a proxy knows. */
+async function homeBehind(
+  service: RunningMock,
+  more: readonly string[],
+  environment: NodeJS.ProcessEnv = {},
+): Promise<Home> {
+  const home = makeHome({ PAS_PASSWORD: 'archaeologist', ...environment });
+  const hidden = (address: string): string => address.replace('127.0.0.1', HIDDEN_HOST);
+  const { base_url, oai_base, schema_base } = service;
+  const addresses = {
+    base_url: hidden(base_url),
+    oai_base: hidden(oai_base),
+    schema_base: hidden(schema_base),
+  };
+  const account = ['--kind', 'training', '--username', 'archaeologist', '--oai-auth', 'basic'];
+  const flags = ['--name', 'mock', ...account, ...addressFlags(addresses), ...more];
+  await expectDone(home.pas('init', ...flags));
+  return home;
+}
+
+describe('a service behind a proxy', () => {
+  const mock = useMock('--min-interval', '0');
+  const PLAIN = ['--set', 'allow_http=true', '--set', 'min_interval_ms=0'];
+  /** What mock server, profile and namespace call the service must be one. */
+  const served = async (...flags: string[]): Promise<RunningMock> => {
+    const port = await freePort();
+    const service = await serveMock('--port', String(port), '--min-interval', '0', ...flags);
+    closers.push(() => service.stop());
+    return service;
+  };
+
+  test('is reached through a tunnel for https, with user and password of the proxy', async () => {
+    const service = await served('--tls-cert', pem('server'), '--tls-key', pem('server-key'));
+    await using proxy = await startProxy({ account: 'eva:pl@nted one' });
+    const address = `http://eva:pl%40nted%20one@${proxy.host}`;
+    const home = await homeBehind(service, ['--set', `ca_file=${pem('authority')}`], {
+      HTTPS_PROXY: address,
+    });
+    await expectDone(home.pas('login'));
+    const who = await expectDone(home.pas('whoami', '--verbose'));
+    expect(proxy.asked).toContain(`CONNECT ${HIDDEN_HOST}:${new URL(service.base_url).port}`);
+    const doctor = await home.pas('doctor');
+    expect(doctor.stdout).toMatch(
+      new RegExp(
+        `connection +through the proxy http://${proxy.host}, to 127\\.0\\.0\\.1 \\(IPv4\\); certificates: ${HIDDEN_HOST} \\(until .*\\) ← Authority of a museum`,
+      ),
+    );
+    for (const { stdout, stderr } of [who, doctor])
+      expect(stdout + stderr).not.toMatch(/pl@nted|pl%40nted/);
+    // The tunnel does not weaken the check of the certificate.
+    const untrusting = await homeBehind(service, [], {
+      https_proxy: address,
+      NODE_TLS_REJECT_UNAUTHORIZED: '0',
+    });
+    const refused = await untrusting.pas('login');
+    expect([refused.code, refused.stderr]).toEqual([
+      5,
+      expect.stringMatching(/authority that this computer does not know[\s\S]*ca_file/),
+    ]);
+  });
+
+  test('gets each request of a push by http from the proxy of config.toml', async () => {
+    await using proxy = await startProxy();
+    const home = await homeBehind(mock.service, [...PLAIN, '--set', `proxy=http://${proxy.host}`], {
+      HTTP_PROXY: 'http://127.0.0.1:9',
+    });
+    await expectDone(home.pas('login'));
+    await expectDone(home.pas('import', writeSeason(home, 3, { photos: true })));
+    await expectDone(home.pas('push'));
+    expect(await mock.made()).toEqual({ finds: 3, photos: 3 });
+    expect(proxy.asked.filter((line) => line.startsWith('POST http://'))).not.toEqual([]);
+  });
+
+  test('has a photograph once, though the proxy closed half way through it', async () => {
+    await using proxy = await startProxy();
+    const home = await homeBehind(mock.service, [...PLAIN, '--set', 'settle_ms=0'], {
+      http_proxy: `http://${proxy.host}`,
+    });
+    await expectDone(home.pas('login'));
+    await expectDone(home.pas('import', writeSeason(home, 1, { photos: true })));
+    await expectDone(home.pas('push', '--only', 'import'));
+    proxy.closeAfter(200);
+    await home.pas('push');
+    await home.pas('push');
+    expect(await mock.made()).toEqual({ finds: 1, photos: 1 });
+  });
+
+  test.each([
+    [
+      'refusing',
+      /proxy http:\/\/127\.0\.0\.1:\d+ failed: it refuses the connection \(status 403\)/,
+    ],
+    ['closing', /proxy http:\/\/127\.0\.0\.1:\d+ failed: (?:it closed the|the) connection/],
+    ['silent', /proxy http:\/\/127\.0\.0\.1:\d+ failed: it did not answer within 15 seconds/],
+  ] as const)(
+    'is unreachable where the proxy is %s, which the error says',
+    async (manner, says) => {
+      await using proxy = await startProxy({ manner });
+      const home = makeHome({ PAS_PASSWORD: 'a', HTTPS_PROXY: `http://${proxy.host}` });
+      const address = `https://${HIDDEN_HOST}`;
+      const service = { base_url: address, oai_base: address, schema_base: `${address}/schema` };
+      await expectDone(
+        home.pas('init', '--kind', 'training', '--username', 'a', ...addressFlags(service)),
+      );
+      const run = await home.pas('login');
+      expect([run.code, run.stderr]).toEqual([5, expect.stringMatching(says)]);
+    },
+  );
+
+  test('names the proxy that wants a password, also for http', async () => {
+    await using proxy = await startProxy({ account: 'eva:planted' });
+    const home = await homeBehind(mock.service, PLAIN, { HTTP_PROXY: proxy.host });
+    const run = await home.pas('login');
+    expect([run.code, run.stderr]).toEqual([
+      5,
+      expect.stringMatching(/the proxy http:\S+ failed: it wants a user name and a password/),
+    ]);
+  });
+});
+
+describe('a connection that TLS refuses', () => {
+  const certificate = (name: string, key = 'server-key'): ServerOptions => ({
+    key: readFileSync(pem(key)),
+    cert: readFileSync(pem(name)),
+  });
+  const old = {
+    minVersion: 'TLSv1',
+    maxVersion: 'TLSv1.1',
+    ciphers: 'DEFAULT@SECLEVEL=0',
+  } as const;
+  const asking = { requestCert: true, rejectUnauthorized: true };
+
+  test.each<[string, ServerOptions | undefined, RegExp]>([
+    [
+      'unknown authority',
+      certificate('cert', 'key'),
+      /does not know[\s\S]*ca_file = "FILE"[\s\S]*NODE_EXTRA_CA_CERTS/,
+    ],
+    ['wrong host', certificate('other-host'), /belongs to another host[\s\S]*Check the address/],
+    ['expired', certificate('expired'), /has expired[\s\S]*date of this computer/],
+    ['not yet valid', certificate('early'), /is not valid yet[\s\S]*date of this computer/],
+    [
+      'old protocol',
+      { ...certificate('server'), ...old },
+      /only old versions of TLS[\s\S]*TLS 1\.2/,
+    ],
+    ['client certificate', { ...certificate('server'), ...asking }, /client certificate/],
+    ['plain http', undefined, /does not speak TLS[\s\S]*server for http/],
+  ])('says cause and remedy: %s', async (_, options, says) => {
+    const answer: RequestListener = (_request, response) => response.end();
+    const server: Server =
+      options === undefined ? createPlainServer(answer) : createServer(options, answer);
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    closers.push(() => {
+      server.close();
+    });
+    const address = `https://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const home = makeHome({ PAS_PASSWORD: 'a' });
+    const service = { base_url: address, oai_base: address, schema_base: `${address}/schema` };
+    const trust = ['--set', `ca_file=${pem('authority')}`];
+    await expectDone(
+      home.pas('init', '--kind', 'training', '--username', 'a', ...addressFlags(service), ...trust),
+    );
+    const run = await home.pas('login');
+    expect([run.code, run.stderr]).toEqual([5, expect.stringMatching(says)]);
+    expect(run.stderr).not.toContain('SSL routines');
+  });
+});
+
+test.each([
+  ['missing.pem', 'cannot be read'],
+  ['empty.pem', 'has no certificate'],
+])('%s as the file of certificates is an error of the configuration', async (name, says) => {
+  const home = makeHome({ PAS_PASSWORD: 'a' });
+  home.file('empty.pem', 'text\n');
+  const address = 'https://127.0.0.1:9';
+  const service = { base_url: address, oai_base: address, schema_base: `${address}/schema` };
+  const flags = [...addressFlags(service), '--set', `ca_file=${join(home.folder, name)}`];
+  await expectDone(home.pas('init', '--kind', 'training', '--username', 'a', ...flags));
+  const run = await home.pas('login');
+  expect([run.code, run.stderr]).toEqual([12, expect.stringContaining(says)]);
+});
