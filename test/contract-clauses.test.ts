@@ -85,11 +85,3 @@ test('each rule by which the mock server refuses belongs to a clause', () => {
     ),
   ).toEqual([]);
 });
-
-test('no comment cites the contract by a chapter of another document', () => {
-  const elsewhere = /\(contract, |\bservice facts\b|\bfacts \d/i;
-  const texts = CITING.filter(
-    (path) => /\.(?:ts|js|mjs|sql)$/.test(path) && path !== 'test/contract-clauses.test.ts',
-  );
-  expect(texts.filter((path) => elsewhere.test(readText(path)))).toEqual([]);
-});
