@@ -99,7 +99,7 @@ function createSecureServer(certFile: string, keyFile: string): Server {
     }
   });
   try {
-    return createTlsServer({ ...TIMEOUTS, ...(cert && { cert }), ...(key && { key }) });
+    return createTlsServer({ ...TIMEOUTS, cert, key });
   } catch (thrown) {
     throw new Error(
       `the certificate ${certFile} cannot be used with ${keyFile}: ${getErrorMessage(thrown)}`,

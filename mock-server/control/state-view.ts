@@ -4,6 +4,7 @@ import { flag, nullable, object, optional, readOneOf, text } from '../base/shape
 import { getRole, mayImportInto } from '../rules/permission.ts';
 import { type Account, GROUP_OF_ROLE, ROLES } from '../state/accounts.ts';
 import type { Mock } from '../state/mock.ts';
+import { orderChildren } from '../state/records/child-order.ts';
 import { getId, getText } from '../state/records/record.ts';
 
 /** Returns `GET /state`: counts, accounts, the projects into which they may import, addresses. */
@@ -86,21 +87,20 @@ export function changeAccount(mock: Mock, username: string, body: unknown): unkn
   const makeCzechText = (value: string) => ({ '@lang': 'cs', '#': value });
   mock.archive.put({
     entity: 'uzivatel',
-    body: {
+    body: orderChildren('uzivatel', {
       ...user.body,
-      ...(role === undefined
-        ? {}
-        : { skupina: makeCzechText(role === null ? NO_ROLE : GROUP_OF_ROLE[role]) }),
-      ...(organisation === undefined
-        ? {}
-        : {
-            organizace: {
-              ...makeCzechText(getText(organisation.body['nazev']) ?? organisation.ident),
-              '@id': organisation.ident,
-            },
-          }),
-      ...(active === undefined ? {} : { aktivni: String(active) }),
-    },
+      skupina:
+        role === undefined
+          ? user.body['skupina']
+          : makeCzechText(role === null ? NO_ROLE : GROUP_OF_ROLE[role]),
+      organizace: organisation
+        ? {
+            ...makeCzechText(getText(organisation.body['nazev']) ?? organisation.ident),
+            '@id': organisation.ident,
+          }
+        : user.body['organizace'],
+      aktivni: active === undefined ? user.body['aktivni'] : String(active),
+    }),
   });
   return viewAccount(mock.accounts.findByName(username) ?? account);
 }

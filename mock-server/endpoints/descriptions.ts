@@ -16,12 +16,11 @@ export function answerDescription({ addresses }: Incoming, of: 'service' | 'cont
     .replaceAll('{schema_base}', addresses.schemaBase)
     .replaceAll('{prefix}', addresses.prefix);
   const { components, ...description } = JSON.parse(text) as Description;
-  const examples =
-    components.examples === undefined ? {} : { examples: withDigests(components.examples) };
+  const examples = components.examples && withDigests(components.examples);
   const url = of === 'service' ? addresses.baseUrl : addresses.controlUrl;
   return makeJsonAnswer(200, {
     ...description,
-    components: { ...components, ...examples },
+    components: { ...components, examples },
     servers: [{ url }],
   });
 }

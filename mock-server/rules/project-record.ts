@@ -1,5 +1,5 @@
 import type { Archive } from '../state/records/archive.ts';
-import { listChildNames } from '../state/records/child-order.ts';
+import { orderChildren } from '../state/records/child-order.ts';
 import { type Body, getText } from '../state/records/record.ts';
 
 /** Accessibility of a project without finds: public (S-ACCESS-3). */
@@ -10,16 +10,12 @@ export function rewriteProject(archive: Archive, ident: string): void {
   const project = archive.findLive('projekt', ident);
   if (project === undefined) return;
   const finds = archive.findIdentsOfProject(ident).map((find) => ({ '@id': find, '#': find }));
-  const names = listChildNames('projekt');
-  const later = names.slice(names.indexOf('samostatny_nalez') + 1);
-  const before: Record<string, Body[string]> = {};
-  const after: Record<string, Body[string]> = {};
-  for (const [name, value] of Object.entries(project.body)) {
-    if (name === 'samostatny_nalez') continue;
-    if (later.includes(name)) after[name] = value;
-    else before[name] = name === 'pristupnost_pom' ? computeAccessibility(archive, ident) : value;
-  }
-  const body = { ...before, ...(finds.length === 0 ? {} : { samostatny_nalez: finds }), ...after };
+  const accessibility = project.body['pristupnost_pom'];
+  const body = orderChildren('projekt', {
+    ...project.body,
+    pristupnost_pom: accessibility && computeAccessibility(archive, ident),
+    samostatny_nalez: finds.length === 0 ? undefined : finds,
+  });
   archive.put({ entity: 'projekt', body });
 }
 

@@ -84,8 +84,8 @@ function isAnsweredInJson({ endpoint }: FaultRule): boolean {
 
 /** Returns the answer of faults that replace the operation, as a proxy would. */
 function answerInstead(fault: FaultRule, say: Say): Answer | undefined {
-  const retryAfter: Record<string, string> =
-    fault.retry_after === undefined ? {} : { 'retry-after': String(fault.retry_after) };
+  const retryAfter =
+    fault.retry_after === undefined ? undefined : { 'retry-after': String(fault.retry_after) };
   const isJson = isAnsweredInJson(fault);
   switch (fault.fault) {
     case '502':

@@ -1,5 +1,3 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -13,21 +11,6 @@ import { useMock } from './contract-import.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'pas-mock-mistakes-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
-
-async function startProgram(
-  ...flags: string[]
-): Promise<{ readonly code: number | null; readonly text: string }> {
-  const program = join(PROJECT, 'bin', 'pas-mock-server.js');
-  const child = spawn(process.execPath, [program, ...flags], {
-    stdio: ['ignore', 'ignore', 'pipe'],
-  });
-  let text = '';
-  child.stderr.on('data', (chunk) => {
-    text += String(chunk);
-  });
-  const [code] = (await once(child, 'close')) as [number | null];
-  return { code, text };
-}
 
 describe('options of the library', () => {
   test.each<[unknown, RegExp]>([
@@ -62,22 +45,6 @@ describe('options of the library', () => {
   });
 });
 
-describe('flags of the program', () => {
-  test.each([
-    [['--prot', '8099'], /unknown option '--prot'/],
-    [['--schema-versions', 'abc'], /must be a version/],
-    [['--control-token', 'words '], /ends with a blank/],
-  ])('%j end it with 2', async (flags, reason) => {
-    const { code, text } = await startProgram(...flags);
-    expect(text).toMatch(reason);
-    expect(code).toBe(2);
-  });
-
-  test('a help page ends it with 0', async () => {
-    expect((await startProgram('--help')).code).toBe(0);
-  });
-});
-
 test.each(['two words', 'žluťoučký kůň', 'a:b'])(
   'a control token "%s" is accepted as Bearer and as a password',
   async (controlToken) => {
@@ -94,21 +61,13 @@ test.each(['two words', 'žluťoučký kůň', 'a:b'])(
   },
 );
 
-describe('files with a byte order mark', () => {
-  test('of faults are read', async () => {
-    const file = join(folder, 'faults.json');
-    writeFileSync(file, '\uFEFF[{"endpoint": "import", "fault": "throtle"}]');
-    expect((await startProgram('--faults', file)).text).toContain('must be one of');
-  });
-
-  test('of a seed are read', async () => {
-    const seed = join(folder, 'seed');
-    cpSync(join(PROJECT, 'mock-server', 'seed', 'empty'), seed, { recursive: true });
-    const accounts = join(seed, 'accounts.json');
-    writeFileSync(accounts, `\uFEFF${readFileSync(accounts, 'utf8')}`);
-    await using mock = await startMock({ seed });
-    expect((await mock.control('GET', '/state')).status).toBe(200);
-  });
+test('a seed file may have a byte order mark', async () => {
+  const seed = join(folder, 'seed');
+  cpSync(join(PROJECT, 'mock-server', 'seed', 'empty'), seed, { recursive: true });
+  const accounts = join(seed, 'accounts.json');
+  writeFileSync(accounts, `\uFEFF${readFileSync(accounts, 'utf8')}`);
+  await using mock = await startMock({ seed });
+  expect((await mock.control('GET', '/state')).status).toBe(200);
 });
 
 describe('the control interface', () => {

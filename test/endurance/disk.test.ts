@@ -3,7 +3,6 @@ import {
   copyFileSync,
   existsSync,
   mkdirSync,
-  readdirSync,
   renameSync,
   statSync,
   writeFileSync,
@@ -29,7 +28,7 @@ import {
   type Run,
   signedIn,
 } from '../support/run-pas.ts';
-import { tinyPng, writeSeason } from '../support/season.ts';
+import { writeSeason } from '../support/season.ts';
 import { useMockProcess } from '../support/use-mock.ts';
 
 const mock = useMockProcess('--min-interval', '10');
@@ -51,8 +50,7 @@ function expectClear(run: Run, code: number, words: RegExp): void {
 }
 
 describe('a full disk', () => {
-  // Continuous integration must be able to mount; elsewhere the two tests after this one stand for
-  // it.
+  // Continuous integration must be able to mount.
   test.skipIf(!canMountDisks && process.env['CI'] === undefined)(
     'stops an import with a clear error, keeps what was stored, and the import works once there is space',
     async () => {
@@ -76,16 +74,6 @@ describe('a full disk', () => {
     },
   );
 
-  test('stops growing files with a clear error, keeps what was stored, and leaves it intact', async () => {
-    await expectDone(home.pas('import', writeSeason(home, 5)));
-    const season = writeSeason(home, 400);
-    expectClear(pasWithFilesUpTo(home, 300, 'import', season), 12, /the disk reported an error/);
-    expect(await home.json<unknown[]>('list')).toHaveLength(5);
-    await expectDone(home.pas('import', season));
-    expect(await home.json<unknown[]>('list')).toHaveLength(400);
-    expect((await home.pas('doctor', '--offline')).stdout).toMatch(/✓ outbox/);
-  });
-
   test('or a database locked by another program is a temporary error, exit 5', async () => {
     await expectDone(home.pas('import', writeSeason(home, 2)));
     const other = openSqlite(outbox);
@@ -98,19 +86,6 @@ describe('a full disk', () => {
     other.exec('rollback');
     other.close();
     await expectDone(home.pas('import', writeSeason(home, 3)));
-  });
-
-  test('leaves no half photograph behind', async () => {
-    await expectDone(home.pas('import', writeSeason(home, 1)));
-    const photo = home.file('large.png', Buffer.concat([tinyPng(1), Buffer.alloc(2_000_000)]));
-    expectClear(
-      pasWithFilesUpTo(home, 1000, 'photo', 'add', 'K-1', photo),
-      5,
-      /has reached the limit of its size/,
-    );
-    const store = join(outboxFolder(home), 'photos');
-    expect(existsSync(store) ? readdirSync(store) : []).toEqual([]);
-    await expectDone(home.pas('photo', 'add', 'K-1', photo));
   });
 
   test('ends a push before a request departs that could not be recorded', async () => {

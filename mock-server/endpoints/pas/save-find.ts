@@ -5,7 +5,7 @@ import type { References } from '../../rules/references.ts';
 import { makeRefusal } from '../../rules/refusal.ts';
 import type { Placement } from '../../state/areas.ts';
 import type { Mock } from '../../state/mock.ts';
-import { orderChildren } from '../../state/records/child-order.ts';
+import { orderChildren, withoutAbsent } from '../../state/records/child-order.ts';
 import { makeGeometryElements } from '../../state/records/geometry.ts';
 import { makeHistoryEntry } from '../../state/records/history.ts';
 import type { ArchiveRecord, Body, RecordInput } from '../../state/records/record.ts';
@@ -88,11 +88,11 @@ function makeBody(
 ): Body {
   const atMs = mock.clock.now();
   const passed = (['SN01', 'SN12', 'SN23'] as const).slice(0, find.stav);
-  const guarded = {
-    ...(placement === undefined ? {} : { katastr: placement.katastr }),
-    ...(find.lokalizace === undefined ? {} : { lokalizace: find.lokalizace }),
-    ...(find.geometry === undefined ? {} : makeGeometryElements(find.geometry)),
-  };
+  const guarded = withoutAbsent({
+    katastr: placement?.katastr,
+    lokalizace: find.lokalizace,
+    ...(find.geometry && makeGeometryElements(find.geometry)),
+  });
   return orderChildren('samostatny_nalez', {
     ...references.elements,
     ident_cely: ident,

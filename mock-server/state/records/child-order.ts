@@ -35,10 +35,15 @@ export function orderChildren(
   entity: Entity,
   children: Readonly<Record<string, Body[string] | undefined>>,
 ): Body {
-  const ordered: Record<string, Body[string]> = {};
-  for (const name of listChildNames(entity)) {
-    const value = children[name];
-    if (value !== undefined) ordered[name] = value;
-  }
-  return ordered;
+  return withoutAbsent(
+    Object.fromEntries(listChildNames(entity).map((name) => [name, children[name]])),
+  );
+}
+
+/** Omits children without a value. */
+export function withoutAbsent(children: Readonly<Record<string, Body[string] | undefined>>): Body {
+  const present: Record<string, Body[string]> = {};
+  for (const [name, value] of Object.entries(children))
+    if (value !== undefined) present[name] = value;
+  return present;
 }

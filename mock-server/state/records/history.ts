@@ -1,4 +1,5 @@
 import type { Counters } from '../counters.ts';
+import { withoutAbsent } from './child-order.ts';
 import type { Body } from './record.ts';
 
 /**
@@ -18,13 +19,13 @@ export function makeHistoryEntry(
   atMs: number,
   note?: string,
 ): Body {
-  return {
+  return withoutAbsent({
     id: counters.takeNext('hist'),
     datum_zmeny: formatIsoMicroseconds(atMs),
     uzivatel: { '@id': user, '#': user },
-    ...(note === undefined ? {} : { poznamka: note }),
+    poznamka: note,
     typ_zmeny: code,
-  };
+  });
 }
 
 /** Formats ISO 8601 with microseconds and offset, such as `2024-07-11T12:27:13.968250+00:00`. */

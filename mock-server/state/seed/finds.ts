@@ -14,6 +14,7 @@ import {
   ShapeError,
   text,
 } from '../../base/shape.ts';
+import { orderChildren, withoutAbsent } from '../records/child-order.ts';
 import type { Body } from '../records/record.ts';
 import type { SeedPhotograph } from '../seed-content.ts';
 import type { Places } from './places.ts';
@@ -57,6 +58,29 @@ const find = object({
   ...TIMES,
 });
 
+/** Elements that are text as they are given. */
+const TEXTS = [
+  'ident_cely',
+  'evidencni_cislo',
+  'igsn',
+  'hloubka',
+  'presna_datace',
+  'pocet',
+  'poznamka',
+  'datum_nalezu',
+  'stav',
+] as const;
+/** Elements that are given as the identifier of another record. */
+const REFERRING = [
+  'okolnosti',
+  'obdobi',
+  'druh_nalezu',
+  'specifikace',
+  'nalezce',
+  'predano_organizace',
+  'pristupnost',
+] as const;
+
 export type SeedFind = {
   readonly body: Body;
   readonly project: string;
@@ -86,35 +110,26 @@ export function makeFindBody(
       const first = parseFirstChange(values.historie);
       return seedPhotograph(folder, values.ident_cely, name, first, references);
     });
-    const makeReference = (name: keyof typeof values): Body => {
-      const ident = values[name];
-      return typeof ident === 'string' ? { [name]: references.to(ident, name) } : {};
-    };
-    const body = {
-      ...withoutMissing(values, ['ident_cely', 'evidencni_cislo', 'igsn']),
+    const body = orderChildren('samostatny_nalez', {
+      ...withoutMissing(values, TEXTS),
+      ...Object.fromEntries(
+        REFERRING.flatMap((name) => {
+          const ident = values[name];
+          return ident === undefined ? [] : [[name, references.to(ident, name)]];
+        }),
+      ),
       projekt: references.to(project, 'projekt'),
-      ...(place?.district === undefined ? {} : { okres: references.to(place.district, 'okres') }),
-      ...withoutMissing(values, ['hloubka']),
-      ...makeReference('okolnosti'),
-      ...makeReference('obdobi'),
-      ...withoutMissing(values, ['presna_datace']),
-      ...makeReference('druh_nalezu'),
-      ...makeReference('specifikace'),
-      ...withoutMissing(values, ['pocet', 'poznamka']),
-      ...makeReference('nalezce'),
-      ...withoutMissing(values, ['datum_nalezu', 'stav']),
+      okres: place?.district && references.to(place.district, 'okres'),
       predano: String(values.predano ?? false),
-      ...makeReference('predano_organizace'),
       geom_system: values.geom_system ?? '4326',
-      ...makeReference('pristupnost'),
-      chranene_udaje: {
-        ...(place?.area === undefined ? {} : { katastr: references.to(place.area, 'katastr') }),
-        ...withoutMissing(values, ['lokalizace']),
+      chranene_udaje: withoutAbsent({
+        katastr: place?.area && references.to(place.area, 'katastr'),
+        lokalizace: values.lokalizace,
         ...place?.geometry,
-      },
-      ...(history.length === 0 ? {} : { historie: history }),
-      ...(files.length === 0 ? {} : { soubor: files.map((file) => file.element) }),
-    };
+      }),
+      historie: history.length === 0 ? undefined : history,
+      soubor: files.length === 0 ? undefined : files.map((file) => file.element),
+    });
     return { body, project, photographs: files.map((file) => file.photograph) };
   });
 }

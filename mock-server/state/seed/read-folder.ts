@@ -175,7 +175,7 @@ function seed(row: SeedRow, entity: Entity, body: Body): SeededRecord {
         entity,
         body,
         datestampMs,
-        ...(row.value['deleted'] === undefined ? {} : { deleted: true }),
+        deleted: row.value['deleted'] !== undefined,
       },
     };
   });

@@ -58,6 +58,7 @@ export class References {
   makeBody(value: Readonly<Record<string, unknown>>, place = ''): Body {
     const body: Record<string, BodyValue> = {};
     for (const [key, item] of Object.entries(value)) {
+      if (item === undefined) continue;
       body[key] = this.makeValue(key, item, place === '' ? key : `${place}.${key}`);
     }
     return body;
@@ -87,8 +88,7 @@ export class References {
       } = entry;
       const [unknown] = Object.keys(rest);
       if (unknown !== undefined) throw new ShapeError(where, `has an unknown key "${unknown}"`);
-      const note = poznamka === undefined ? {} : { poznamka };
-      return this.makeBody({ id, datum_zmeny, uzivatel, ...note, typ_zmeny }, where);
+      return this.makeBody({ id, datum_zmeny, uzivatel, poznamka, typ_zmeny }, where);
     });
   }
 

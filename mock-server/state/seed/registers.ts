@@ -1,5 +1,6 @@
 import type { Polygon } from '../../base/polygons.ts';
 import { filledTexts, flag, integer, object, optional, optionalTexts } from '../../base/shape.ts';
+import { orderChildren } from '../records/child-order.ts';
 import type { Body } from '../records/record.ts';
 import {
   makeGmlPoint,
@@ -43,10 +44,10 @@ const organisation = object({
 export function makeOrganisationBody(row: SeedRow, references: References): Body {
   return runAtRow(row, () => {
     const { nazev_en, nazev_zkraceny_en, soucast, ...values } = organisation(row.value);
-    return {
-      ident_cely: values.ident_cely,
+    return orderChildren('organizace', {
+      ...withoutMissing(values, ['ident_cely', 'email', 'telefon', 'adresa', 'ico', 'ror']),
       nazev: makeLanguageText('cs', values.nazev),
-      ...(nazev_en === undefined ? {} : { nazev_en: makeLanguageText('en', nazev_en) }),
+      nazev_en: nazev_en && makeLanguageText('en', nazev_en),
       nazev_zkraceny: makeLanguageText('cs', values.nazev_zkraceny),
       nazev_zkraceny_en: makeLanguageText('en', nazev_zkraceny_en),
       typ_organizace: references.to(values.typ_organizace, 'typ_organizace'),
@@ -56,12 +57,10 @@ export function makeOrganisationBody(row: SeedRow, references: References): Body
         values.zverejneni_pristupnost ?? 'HES-000867',
         'zverejneni_pristupnost',
       ),
-      ...withoutMissing(values, ['email', 'telefon', 'adresa', 'ico']),
-      ...(soucast === undefined ? {} : { soucast: references.to(soucast, 'soucast') }),
+      soucast: soucast && references.to(soucast, 'soucast'),
       zanikla: String(values.zanikla ?? false),
       cteni_dokumentu: String(values.cteni_dokumentu ?? false),
-      ...withoutMissing(values, ['ror']),
-    };
+    });
   });
 }
 
@@ -76,18 +75,20 @@ const person = object({
 export function makePersonBody(row: SeedRow): Body {
   return runAtRow(row, () => {
     const values = person(row.value);
-    return {
-      ...withoutMissing(values, ['ident_cely', 'jmeno', 'prijmeni']),
-      vypis: `${values.prijmeni}, ${makeInitials(values.jmeno)}`,
-      vypis_cely: `${values.prijmeni}, ${values.jmeno}`,
+    return orderChildren('osoba', {
       ...withoutMissing(values, [
+        'ident_cely',
+        'jmeno',
+        'prijmeni',
         'rok_narozeni',
         'rok_umrti',
         'rodne_prijmeni',
         'orcid',
         'wikidata',
       ]),
-    };
+      vypis: `${values.prijmeni}, ${makeInitials(values.jmeno)}`,
+      vypis_cely: `${values.prijmeni}, ${values.jmeno}`,
+    });
   });
 }
 
@@ -156,13 +157,13 @@ export function makeCadastralAreaBody(
   return runAtRow(row, () => {
     const values = cadastralArea(row.value);
     const { elements, polygons } = makeOutline(values);
-    const body = {
+    const body = orderChildren('ruian_katastr', {
       kod: values.kod,
       nazev: makeLanguageText('cs', values.nazev),
       okres: references.to(values.okres, 'okres'),
-      ...(values.pian === undefined ? {} : { pian: references.to(values.pian, 'pian') }),
+      pian: values.pian && references.to(values.pian, 'pian'),
       ...elements,
-    };
+    });
     return { body, area: { ident: values.kod, district: values.okres, polygons } };
   });
 }

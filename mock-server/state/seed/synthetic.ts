@@ -224,7 +224,7 @@ function makeProjectRow(
     organizace: stock.organisation,
     pristupnost_pom: pristupnost,
     geom_system: '5514',
-    ...(place === undefined ? {} : { chranene_udaje: { hlavni_katastr: place.katastr } }),
+    chranene_udaje: place === undefined ? {} : { hlavni_katastr: place.katastr },
     samostatny_nalez: idents.map((find) => ({ '@id': find, '#': find })),
   };
   return {

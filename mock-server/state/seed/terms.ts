@@ -9,6 +9,7 @@ import {
   ShapeError,
   text,
 } from '../../base/shape.ts';
+import { orderChildren } from '../records/child-order.ts';
 import type { Body } from '../records/record.ts';
 import { makeLanguageText, type References } from './references.ts';
 import { runAtRow, type SeedRow } from './seed-files.ts';
@@ -103,29 +104,21 @@ function makeTermBody(
   references: References,
 ): Body {
   const { popis, popis_en, zkratka, datace, odkaz, dokument_typ_material_rada: documents } = term;
-  const superior = above.get(term.ident_cely);
-  const inferior = below.get(term.ident_cely);
-  return {
+  return orderChildren('heslo', {
     ident_cely: term.ident_cely,
     nazev_heslare: makeLanguageText('cs', vocabulary),
     heslo: makeLanguageText('cs', term.heslo),
     heslo_en: makeLanguageText('en', term.heslo_en),
-    ...(popis === undefined ? {} : { popis: makeLanguageText('cs', popis) }),
-    ...(popis_en === undefined ? {} : { popis_en: makeLanguageText('en', popis_en) }),
-    ...(zkratka === undefined ? {} : { zkratka: makeLanguageText('cs', zkratka) }),
+    popis: popis && makeLanguageText('cs', popis),
+    popis_en: popis_en && makeLanguageText('en', popis_en),
+    zkratka: zkratka && makeLanguageText('cs', zkratka),
     razeni: String(order),
-    ...(superior === undefined ? {} : { hierarchie_vyse: superior }),
-    ...(inferior === undefined ? {} : { hierarchie_nize: inferior }),
-    ...(documents === undefined
-      ? {}
-      : {
-          dokument_typ_material_rada: documents.map((pair) => makeDocumentPair(pair, references)),
-        }),
-    ...(datace === undefined ? {} : { datace: makeDating(datace) }),
-    ...(odkaz === undefined
-      ? {}
-      : { odkaz: odkaz.map((one) => ({ id: references.makeNumberedId('hodk'), ...one })) }),
-  };
+    hierarchie_vyse: above.get(term.ident_cely),
+    hierarchie_nize: below.get(term.ident_cely),
+    dokument_typ_material_rada: documents?.map((pair) => makeDocumentPair(pair, references)),
+    datace: datace && makeDating(datace),
+    odkaz: odkaz?.map((one) => ({ id: references.makeNumberedId('hodk'), ...one })),
+  });
 }
 
 type RelatedTerms = ReadonlyMap<string, readonly Body[]>;

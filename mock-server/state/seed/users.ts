@@ -9,6 +9,7 @@ import {
   ShapeError,
   text,
 } from '../../base/shape.ts';
+import { orderChildren } from '../records/child-order.ts';
 import type { Body, BodyValue } from '../records/record.ts';
 import type { SeedAccount } from '../seed-content.ts';
 import { makeLanguageText, type References } from './references.ts';
@@ -47,61 +48,55 @@ export function makeUserBody(row: SeedRow, references: References): Body {
   return runAtRow(row, () => {
     const values = user(row.value);
     const groups = array(text({ min: 1 }))([values.skupina].flat(), 'skupina');
-    return {
-      ...withoutMissing(values, ['ident_cely', 'jmeno', 'prijmeni', 'email']),
-      ...(values.osoba === undefined ? {} : { osoba: references.to(values.osoba, 'osoba') }),
-      ...withoutMissing(values, ['orcid']),
-      organizace: references.to(values.organizace, 'organizace'),
+    const makeReference = (name: 'osoba' | 'organizace'): Body | undefined => {
+      const ident = values[name];
+      return ident === undefined ? undefined : references.to(ident, name);
+    };
+    return orderChildren('uzivatel', {
+      ...withoutMissing(values, [
+        'ident_cely',
+        'jmeno',
+        'prijmeni',
+        'email',
+        'orcid',
+        'telefon',
+        'datum_registrace',
+      ]),
+      osoba: makeReference('osoba'),
+      organizace: makeReference('organizace'),
       jazyk: values.jazyk ?? 'cs',
-      ...withoutMissing(values, ['telefon']),
       aktivni: String(values.aktivni ?? true),
       admin: String(values.admin ?? false),
       superadmin: String(values.superadmin ?? false),
       skupina: groups.map((group) => makeLanguageText('cs', group)),
-      ...(values.notifikace === undefined ? {} : { notifikace: values.notifikace }),
-      ...(values.hlidaci_pes === undefined
-        ? {}
-        : { hlidaci_pes: values.hlidaci_pes.map((area) => references.to(area, 'hlidaci_pes')) }),
-      datum_registrace: values.datum_registrace,
-      ...(values.historie === undefined
-        ? {}
-        : { historie: references.makeHistory(values.historie, 'historie') }),
-      ...makeCooperations(
-        'spoluprace_nadrizeni',
-        'vedouci',
-        values.spoluprace_nadrizeni,
-        references,
-      ),
-      ...makeCooperations(
-        'spoluprace_podrizeni',
-        'spolupracovnik',
-        values.spoluprace_podrizeni,
-        references,
-      ),
-    };
+      notifikace: values.notifikace,
+      hlidaci_pes: values.hlidaci_pes?.map((area) => references.to(area, 'hlidaci_pes')),
+      historie:
+        values.historie === undefined
+          ? undefined
+          : references.makeHistory(values.historie, 'historie'),
+      spoluprace_nadrizeni: makeCooperations('nadrizeni', values.spoluprace_nadrizeni, references),
+      spoluprace_podrizeni: makeCooperations('podrizeni', values.spoluprace_podrizeni, references),
+    });
   });
 }
 
 /** Makes the cooperations of one side of a pair; `stav` 1 is inactive, 2 active. */
 function makeCooperations(
-  name: string,
-  partner: string,
+  side: 'nadrizeni' | 'podrizeni',
   list: readonly unknown[] | undefined,
   references: References,
-): Body {
-  if (list === undefined) return {};
-  const bodies: BodyValue = list.map((entry, index): Body => {
-    const place = `${name}[${index}]`;
+): BodyValue | undefined {
+  const partner = side === 'nadrizeni' ? 'vedouci' : 'spolupracovnik';
+  return list?.map((entry, index): Body => {
+    const place = `spoluprace_${side}[${index}]`;
     if (!isObject(entry))
       throw new ShapeError(place, `must be an object with id, ${partner} and stav`);
     const { historie, ...rest } = entry;
-    const history: Body =
-      historie === undefined
-        ? {}
-        : { historie: references.makeHistory(historie, `${place}.historie`) };
-    return { ...references.makeBody(rest, place), ...history };
+    const body = references.makeBody(rest, place);
+    if (historie === undefined) return body;
+    return { ...body, historie: references.makeHistory(historie, `${place}.historie`) };
   });
-  return { [name]: bodies };
 }
 
 /** Returns the account of a user who can sign in. */
@@ -115,7 +110,7 @@ export function parseAccount(row: SeedRow): SeedAccount | undefined {
       username,
       password,
       user: ident_cely,
-      ...(projects === undefined ? {} : { projects }),
+      projects,
     };
   });
 }
