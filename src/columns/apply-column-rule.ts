@@ -54,7 +54,8 @@ function toCentimetres(text: string, unit: DepthUnit | typeof OPEN_UNIT): string
   if (factor <= 1 && parseBothReadings(digits) !== undefined) return undefined;
   // Rounding to 12 digits removes the error of the multiplication: 0.285 m are 28.5 cm.
   const centimetres = Number((Number(digits.replace(',', '.')) * factor).toPrecision(12));
-  return Number.isInteger(centimetres) ? String(centimetres) : `${digits} ${measured}`;
+  if (Number.isInteger(centimetres)) return String(centimetres);
+  return measured === 'cm' ? undefined : `${digits} ${measured}`;
 }
 
 /**

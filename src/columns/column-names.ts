@@ -97,7 +97,7 @@ export function findNamedColumns(header: string): ReadonlyMap<ColumnName, NameMa
 
 /** Splits a header into words without remarks in brackets and units: `hl. (m)` → `hl`. */
 function splitHeader(header: string): string[] {
-  const plain = foldName(header.replace(/\([^)]*\)|\[[^\]]*\]/g, ' '));
+  const plain = foldName(header.replace(/\([^()]*\)|\[[^[\]]*\]/g, ' '));
   const words = (plain === '' ? foldName(header) : plain).split('_').filter((word) => word !== '');
   return words.filter(
     (word, index) => index === 0 || !(UNIT_LINKS.includes(word) || findUnit(word) !== undefined),

@@ -181,19 +181,25 @@ const DATE_FORMS = [
 ] as const;
 
 function testDates(profile: ColumnProfile, match: NameMatch | undefined): Verdict {
-  const shares = DATE_FORMS.map((form) => ({ form, share: getFormShare(profile, form) }));
-  const best = shares.reduce((one, other) => (other.share > one.share ? other : one));
-  const form = best.share === 0 ? 'd.m.yyyy' : best.form;
   const years = getShare(profile, (text) => /^(?:1[789]|20)\d\d$/.test(text));
-  const days = getShare(
-    profile,
-    (text) => parseDateForm(text, form) !== undefined || isReadable(parseDateCell(text)),
-  );
-  if (days + years < 0.6 && getFormShare(profile, DAY_NUMBER) >= 0.9)
+  const isDay = (text: string, form: string): boolean =>
+    parseDateForm(text, form) !== undefined || isReadable(parseDateCell(text));
+  // Some forms are read without a rule, so the rule is for the others.
+  const forms = DATE_FORMS.map((form) => ({
+    form,
+    days: getShare(profile, (text) => isDay(text, form)),
+    share: getShare(profile, (text) => parseDateForm(text, form) !== undefined),
+  })).sort((a, b) => b.days - a.days || b.share - a.share);
+  const { form = 'd.m.yyyy', days = 0 } = forms.find(({ share }) => share > 0) ?? {};
+  const isDayNumber = (text: string): boolean =>
+    // 20 000 to 60 000 are days from 1954 to 2064.
+    /^[2-5]\d{4}$/.test(text) && parseDateForm(text, DAY_NUMBER) !== undefined;
+  if (days + years < 0.6 && getShare(profile, isDayNumber) >= 0.9)
     return { says: 'yes', rule: { date: DAY_NUMBER } };
   const least = match === 'exact' ? 0.1 : match === 'like' ? 0.6 : 0.9;
-  if (days + years < least || (match === undefined && best.share < least)) return NO;
-  const isAmbiguous = best.form === 'd/m/yyyy' && getFormShare(profile, 'm/d/yyyy') === best.share;
+  if (days + (match === undefined ? 0 : years) < least) return NO;
+  const isAmbiguous =
+    form === 'd/m/yyyy' && forms.some((other) => other.form === 'm/d/yyyy' && other.days === days);
   return {
     // A column of days is the date before a column of years.
     says: days > 0 ? 'yes' : 'open',
@@ -202,15 +208,6 @@ function testDates(profile: ColumnProfile, match: NameMatch | undefined): Verdic
       ? msg`the day and the month cannot be told apart; pas reads the day first`
       : makeUnreadableDoubt(profile, days + years),
   };
-}
-
-function getFormShare(profile: ColumnProfile, form: string): number {
-  return getShare(
-    profile,
-    (text) =>
-      // 20 000 to 60 000 are days from 1954 to 2064.
-      (form !== DAY_NUMBER || /^[2-5]\d{4}$/.test(text)) && parseDateForm(text, form) !== undefined,
-  );
 }
 
 const PERSON = /^(?:\p{L}+\.\s+)*\p{Lu}[\p{L}'.-]*,?\s+\p{Lu}[\p{L}'.-]*/u;
