@@ -17,7 +17,7 @@ export type Word = {
 export type Reading = {
   readonly words: readonly Word[];
   readonly text: string;
-  readonly by: 'itself' | 'abbreviation' | 'other-word' | 'compound';
+  readonly isItself: boolean;
 };
 
 export type TermToken = {
@@ -111,14 +111,14 @@ function listReadings(word: Word): Reading[] {
     ? ABBREVIATIONS[word.folded]
     : undefined;
   return [
-    { words: [word], text: word.text, by: 'itself' },
-    ...expandMeanings(abbreviated, 'abbreviation'),
-    ...expandMeanings(findMeaningOfStem(word.stem), 'other-word'),
+    { words: [word], text: word.text, isItself: true },
+    ...expandMeanings(abbreviated),
+    ...expandMeanings(findMeaningOfStem(word.stem)),
     ...splitCompound(word).map(
       (parts): Reading => ({
         words: parts.map((part) => makeWord(part, true)),
         text: parts.join(' + '),
-        by: 'compound',
+        isItself: false,
       }),
     ),
   ];
@@ -153,10 +153,10 @@ export function listOtherWordings(typed: string): string[] {
   return [...new Set([...(replaced === folded ? [] : [replaced]), ...abbreviated])];
 }
 
-function expandMeanings(alternatives: string | undefined, by: Reading['by']): Reading[] {
+function expandMeanings(alternatives: string | undefined): Reading[] {
   return (alternatives?.split('|') ?? []).map((meaning) => ({
     words: splitNameIntoWords(meaning),
     text: meaning,
-    by,
+    isItself: false,
   }));
 }

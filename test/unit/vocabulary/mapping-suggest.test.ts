@@ -71,7 +71,7 @@ describe('a museum’s term finds its entry, with the reason', () => {
     ['an error across words', 'zlomeknadoby', 'zlomek nádoby', /the same as its Czech label/],
     ['an abbreviation of the trade', 'zl. nádoby', 'zlomek nádoby', /"zl\." stands for "zlomek"/],
     ['a word cut off', 'hřeb.', 'hřebík', /"hřeb" is related to "hřebík"/],
-    ['another word for it', 'fibula', 'spona', /"fibula" is another word for "spona"/],
+    ['another word for it', 'fibula', 'spona', /"fibula" stands for "spona"/],
     [
       'words in another order',
       'opasek - kování',
