@@ -154,8 +154,13 @@ export class OaiError extends PasError {
    * OAI-PMH.
    */
   readonly oaiCode: string;
-  constructor(oaiCode: string, message: Message, options?: FailureOptions) {
-    super(`oai-${oaiCode}`, 'oaiProtocol', message, options);
+  constructor(
+    oaiCode: string,
+    message: Message,
+    options?: FailureOptions,
+    exitReason: ExitReason = 'oaiProtocol',
+  ) {
+    super(`oai-${oaiCode}`, exitReason, message, options);
     this.oaiCode = oaiCode;
   }
 }

@@ -121,6 +121,21 @@ export type AnswerHead = {
 export type HttpResponse = AnswerHead & { readonly body: Buffer };
 
 /**
+ * Tells if an answer is a web page, as firewalls and the sign-in pages of networks send in place of
+ * the service, with any status.
+ */
+export function isWebPage({ body }: { readonly body: Buffer }): boolean {
+  return /^\ufeff?\s*(?:<!doctype html|<html)\b/i.test(body.subarray(0, 300).toString('utf8'));
+}
+
+/** Names a web page in place of an answer, to follow the address that was asked. */
+export function describeWebPage({ status }: HttpResponse): Message {
+  return msg`answered with a web page (status ${status}) in place of data, as a firewall or the sign-in page of a network does`;
+}
+
+export const WEB_PAGE_ADVICE = msg`Open the address in a browser on this computer, or use another network, then run the command again; what was stored is kept. If it is the wrong address, correct it in the profile.`;
+
+/**
  * Sends a request and returns its answer. Wrappers (pacing, retrying, signing in) have the same
  * type and compose.
  * @throws TransportError where no whole answer came
@@ -388,7 +403,7 @@ function makeTransportError(thrown: unknown): TransportError {
 }
 
 function isRetryable(result: Result): boolean {
-  return result instanceof TransportError || BUSY.has(result.status);
+  return result instanceof TransportError || BUSY.has(result.status) || isWebPage(result);
 }
 
 function unwrapResponse(result: Result): HttpResponse {

@@ -1,5 +1,6 @@
 import { OaiError } from '../base/errors.ts';
 import { t } from '../base/language.ts';
+import { isWebPage, WEB_PAGE_ADVICE } from '../http/exchange.ts';
 import type { XmlDocument, XmlElement } from '../xml/element.ts';
 import { parseXml, XmlSyntaxError } from '../xml/parse.ts';
 
@@ -20,10 +21,20 @@ export class MalformedAnswerError extends OaiError {
     body: Buffer,
     place: { readonly byte?: number; readonly record?: string; readonly cause?: unknown } = {},
   ) {
-    super('malformed', message, {
-      cause: place.cause,
-      hint: t`Run the command again; what was stored is kept. If it happens again, tell the operator of the service.`,
-    });
+    const isPage = isWebPage({ body });
+    super(
+      'malformed',
+      isPage
+        ? t`${message} It is a web page, as a firewall or the sign-in page of a network sends.`
+        : message,
+      {
+        cause: place.cause,
+        hint: isPage
+          ? WEB_PAGE_ADVICE
+          : t`Run the command again; what was stored is kept. If it happens again, tell the operator of the service.`,
+      },
+      isPage ? 'unavailable' : 'oaiProtocol',
+    );
     this.body = body;
     this.lengthBytes = body.length;
     this.byte = place.byte;

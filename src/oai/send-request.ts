@@ -14,9 +14,12 @@ import { cmd, msg } from '../base/message.ts';
 import {
   type AnswerLimits,
   adviseOnNetwork,
+  describeWebPage,
   type Exchange,
   type HttpResponse,
+  isWebPage,
   TransportError,
+  WEB_PAGE_ADVICE,
 } from '../http/exchange.ts';
 import { createRedactor, redactAnswers } from '../http/redaction.ts';
 import {
@@ -219,13 +222,22 @@ function findProtocolAnswer(
   }
 }
 
-function assertStatus(endpoint: string, { status, headers }: HttpResponse): never {
+function assertNoWebPage(endpoint: string, response: HttpResponse): void {
+  if (!isWebPage(response)) return;
+  const page = describeWebPage(response);
+  throw new UnavailableError(msg`${endpoint} ${page}.`, { hint: WEB_PAGE_ADVICE });
+}
+
+function assertStatus(endpoint: string, response: HttpResponse): never {
+  const { status, headers } = response;
+  const isBusy = [408, 425, 429].includes(status) || status >= 500;
+  if (!isBusy) assertNoWebPage(endpoint, response);
   if (status === 401 || status === 403) {
     throw new AuthError(t`${endpoint} refuses this account (status ${status}).`, {
       hint: t`Check username and oai_auth in the profile, then run \`${cmd`pas login`}\`.`,
     });
   }
-  if ([408, 425, 429].includes(status) || status >= 500) {
+  if (isBusy) {
     const later = headers['retry-after'];
     throw new UnavailableError(t`${endpoint} is closed or overloaded (status ${status}).`, {
       hint:

@@ -3,6 +3,7 @@ import type { OutcomeKind } from '../base/outcomes.ts';
 import {
   type AnswerHead,
   type HttpResponse,
+  isWebPage,
   retryAfterMs,
   type TransportError,
 } from '../http/exchange.ts';
@@ -115,6 +116,13 @@ function isOfService({ headers }: AnswerHead, body: ErrorBody): boolean {
   );
 }
 
+/** Tells if a server before the service refused the request. */
+function isOfIntermediary(response: HttpResponse, body: ErrorBody): boolean {
+  return BEFORE_THE_OPERATION.includes(response.status)
+    ? !isOfService(response, body)
+    : response.status === 403 && isWebPage(response);
+}
+
 /** Form of an identifier; any other text in the header is ignored. */
 const IDENT_CELY = /^[A-Za-z0-9][A-Za-z0-9-]{2,63}$/;
 
@@ -134,10 +142,9 @@ export function parseOutcome(
   const body = parseErrorBody(response.body);
   const detail = getDetail(response, body);
   const findings = body.kind === 'findings' ? body.findings : [];
+  if (isOfIntermediary(response, body)) return { kind: 'refused-by-intermediary', detail };
   switch (meaning) {
     case 'refused':
-      if (BEFORE_THE_OPERATION.includes(response.status) && !isOfService(response, body))
-        return { kind: 'refused-by-intermediary', detail };
       return operation === 'import' && response.status === 422 && body.kind === 'detail'
         ? { kind: 'refused-unspecified', detail }
         : { kind: 'refused', detail, findings };
@@ -246,7 +253,8 @@ function makeThrottledOutcome(
   return { kind: 'throttled', waitMs };
 }
 
-function getDetail({ status, headers }: HttpResponse, body: ErrorBody): Message {
+function getDetail(response: HttpResponse, body: ErrorBody): Message {
+  const { status, headers } = response;
   const target = headers['location'];
   if (status >= 300 && status < 400 && target !== undefined)
     return msg`status ${status}, which redirects to ${target}`;
@@ -256,6 +264,10 @@ function getDetail({ status, headers }: HttpResponse, body: ErrorBody): Message 
     case 'findings':
       return body.findings.map((finding) => finding.message).join('; ');
     case 'other':
+      if (status === 413)
+        return msg`a proxy in front of the service does not take a request of this size (status 413)`;
+      if (isWebPage(response))
+        return msg`status ${status} with a web page, as a firewall sends: "${body.excerpt}"`;
       return body.excerpt === ''
         ? msg`status ${status}`
         : msg`status ${status} with "${body.excerpt}"`;

@@ -3,10 +3,13 @@ import { AuthError, ContractError, UnavailableError } from '../base/errors.ts';
 import { cmd, msg } from '../base/message.ts';
 import {
   adviseOnNetwork,
+  describeWebPage,
   type Exchange,
   type HttpRequest,
   type HttpResponse,
+  isWebPage,
   TransportError,
+  WEB_PAGE_ADVICE,
 } from '../http/exchange.ts';
 import { createRedactor, redactAnswers } from '../http/redaction.ts';
 import { formatContentDigest, makeBytesForm, makeStreamForm } from '../http/request-body.ts';
@@ -201,8 +204,8 @@ async function requestToken(
   const response = await requireAnswer(baseUrl, () =>
     send(signal === undefined ? request : { ...request, signal }),
   );
-  if (response.status === 200) return parseToken(baseUrl, response, password);
   assertAvailable(baseUrl, response);
+  if (response.status === 200) return parseToken(baseUrl, response, password);
   // A page of a proxy or another server does not concern the password (A-AUTH-10).
   if ([400, 401, 403].includes(response.status) && isJsonObject(response)) {
     throw new AuthError(msg`${baseUrl} does not accept the user name or password of ${username}.`, {
@@ -238,14 +241,19 @@ function makeUnexpectedPeerError(baseUrl: string, response: HttpResponse): Contr
 }
 
 /**
- * @throws UnavailableError for the status of a closed service (A-AUTH-13), or of a proxy that
- * cannot reach it
+ * @throws UnavailableError for the status of a closed service (A-AUTH-13), of a proxy that cannot
+ * reach it, and for a web page
  */
-export function assertAvailable(address: string, { status }: HttpResponse): void {
+export function assertAvailable(address: string, response: HttpResponse): void {
+  const { status } = response;
   const hint = msg`The queue is kept. Try again later.`;
   if (status === 503) throw new UnavailableError(msg`${address} is currently closed.`, { hint });
   if (status === 429 || status >= 500)
     throw new UnavailableError(msg`${address} is currently failing (status ${status}).`, { hint });
+  if (isWebPage(response)) {
+    const page = describeWebPage(response);
+    throw new UnavailableError(msg`${address} ${page}.`, { hint: WEB_PAGE_ADVICE });
+  }
 }
 
 /**

@@ -211,13 +211,14 @@ export async function fetchAccount(
     requireAnswer(baseUrl, () => authorize(token, send)(question));
   const token = await session.token(signal);
   let response = await ask(token);
+  assertAvailable(baseUrl, response);
   if (response.status === 401) response = await ask(await session.renew(token, signal));
+  assertAvailable(baseUrl, response);
   if (response.status === 401 || response.status === 403) {
     throw new AuthError(msg`${baseUrl} refuses this account.`, {
       hint: msg`Run \`${cmd`pas login`}\`, or ask the operator of the service.`,
     });
   }
-  assertAvailable(baseUrl, response);
   if (response.status !== 200) throw makeNoAccountError(baseUrl, msg`status ${response.status}`);
   return parseAccount(baseUrl, response.body);
 }

@@ -316,31 +316,34 @@ describe('a server other than the service', () => {
   test.each([
     ['HTML', 200, '<html><body>Welcome to our museum</body></html>'],
     ['an error page', 404, '<html><body>Not Found</body></html>'],
-  ])('that answers with %s is refused at login, exit 15', async (_name, status, page) => {
-    const server = createServer((_request, response) => {
-      response.writeHead(status, { 'content-type': 'text/html' }).end(page);
-    }).listen(0, '127.0.0.1');
-    await new Promise((resolve) => server.once('listening', resolve));
-    const address = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-    const stray = makeHome({ PAS_PASSWORD: 'x' });
-    await expectDone(
-      stray.pas(
-        'init',
-        '--kind',
-        'training',
-        '--username',
-        'a',
-        '--base-url',
-        address,
-        '--schema-base',
-        address,
-      ),
-    );
-    const run = await stray.pas('login');
-    server.close();
-    expect(run.code).toBe(15);
-    expect(run.stderr).toMatch(/Check base_url/);
-  });
+  ])(
+    'that answers with %s is named as a web page at login, exit 5',
+    async (_name, status, page) => {
+      const server = createServer((_request, response) => {
+        response.writeHead(status, { 'content-type': 'text/html' }).end(page);
+      }).listen(0, '127.0.0.1');
+      await new Promise((resolve) => server.once('listening', resolve));
+      const address = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+      const stray = makeHome({ PAS_PASSWORD: 'x' });
+      await expectDone(
+        stray.pas(
+          'init',
+          '--kind',
+          'training',
+          '--username',
+          'a',
+          '--base-url',
+          address,
+          '--schema-base',
+          address,
+        ),
+      );
+      const run = await stray.pas('login');
+      server.close();
+      expect(run.code).toBe(5);
+      expect(run.stderr).toMatch(/web page[\s\S]*If it is the wrong address/);
+    },
+  );
 
   test('that does not answer is out of reach, exit 5', async () => {
     const stray = makeHome({ PAS_PASSWORD: 'x' });

@@ -137,6 +137,39 @@ describe('a service behind a proxy', () => {
   });
 });
 
+describe('a page of a firewall', () => {
+  const PAGE = '<!DOCTYPE html><html><title>Museum</title><p>Sign in to the network.</p></html>';
+
+  test.each([200, 403, 404, 511])(
+    'with status %i is one, at sign-in and in a harvest',
+    async (status) => {
+      const asked: string[] = [];
+      const server = createPlainServer((request, response) => {
+        asked.push(`${request.method}`);
+        response.writeHead(status, { 'content-type': 'text/html' }).end(PAGE);
+      });
+      await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+      closers.push(() => {
+        server.close();
+      });
+      const address = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+      const home = makeHome({ PAS_PASSWORD: 'a' });
+      const service = { base_url: address, oai_base: address, schema_base: `${address}/schema` };
+      await expectDone(
+        home.pas('init', '--kind', 'training', '--username', 'a', ...addressFlags(service)),
+      );
+      for (const command of [['login'], ['harvest-vocab', 'obdobi']]) {
+        const run = await home.pas(...command);
+        expect([run.code, run.stderr]).toEqual([
+          5,
+          expect.stringMatching(/web page|overloaded|failing/),
+        ]);
+      }
+      expect(asked.filter((method) => method === 'GET').length).toBeGreaterThan(3);
+    },
+  );
+});
+
 describe('a connection that TLS refuses', () => {
   const certificate = (name: string, key = 'server-key'): ServerOptions => ({
     key: readFileSync(pem(key)),

@@ -1,16 +1,14 @@
-import { readFile, stat } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { basename, resolve } from 'node:path';
 import { Readable } from 'node:stream';
 import { getErrorMessage, UsageError } from '../../base/errors.ts';
 import { type Issue, makeErrorIssue, makeWarningIssue } from '../../base/issue.ts';
 import { msg } from '../../base/message.ts';
-import { makeStreamForm } from '../../http/request-body.ts';
 import type { Photograph } from '../../outbox/entry.ts';
 import {
   findOtherSpelling,
   inspectPhotograph,
   OTHER_SPELLING,
-  PHOTO_MAX_BYTES,
   type Photograph as PhotographFile,
 } from '../../photo/photograph.ts';
 import { detectGps, type PhotoGps, removeGps } from '../../photo/remove-gps.ts';
@@ -63,8 +61,6 @@ export function makePhotographKeeping(folder: string, options: KeepingOptions): 
   return {
     async inspectPhotograph(givenPath) {
       const { path = givenPath, remark } = findOtherSpelling(givenPath) ?? {};
-      const tooLarge = await findFormProblem(path, maxBytes);
-      if (tooLarge !== undefined) return { issues: [tooLarge] };
       const { photograph, issues } = await inspectPhotograph(path, { maxBytes });
       if (photograph === undefined) return { issues };
       let gps: PhotoGps;
@@ -124,29 +120,6 @@ function assertUnchanged(
   if (keptPhotograph.sha512.toString('hex') !== sha512Hex)
     throw new UsageError(msg`${path} changed while it was read.`);
   return keptPhotograph;
-}
-
-/**
- * The service's limit applies to the whole request, which is a few hundred bytes larger than the
- * photograph.
- */
-async function findFormProblem(path: string, maxBytes: number): Promise<Issue | undefined> {
-  const sizeBytes = await stat(path).then(
-    (stats) => stats.size,
-    () => 0,
-  );
-  // The inspection itself reports a larger, empty or unreadable file.
-  if (sizeBytes === 0 || sizeBytes > maxBytes) return undefined;
-  const { lengthBytes } = makeStreamForm(() => Readable.from([]), sizeBytes, {
-    fileName: basename(path),
-    contentType: 'image/jpeg',
-  });
-  const most = Math.max(maxBytes, PHOTO_MAX_BYTES);
-  if (lengthBytes <= most) return undefined;
-  return makeErrorIssue(
-    'photo-too-large',
-    msg`The photograph ${path} makes a request of ${lengthBytes} bytes, including its form; the service accepts at most ${most}. Make it smaller.`,
-  );
 }
 
 function describeSendable(

@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import { type PasError, UsageError } from '../../../src/base/errors.ts';
-import { type HttpResponse, TransportError } from '../../../src/http/exchange.ts';
+import { type HttpResponse, TransportError, WEB_PAGE_ADVICE } from '../../../src/http/exchange.ts';
 import { openOaiClient } from '../../../src/oai/client.ts';
 import { makeClient, RECORDS } from '../../support/scripted-client.ts';
 import {
@@ -32,6 +32,7 @@ const typed = (type: string, body: string | Buffer): HttpResponse =>
   answer(body, { headers: { 'content-type': type } });
 
 describe('an invalid answer', () => {
+  const FIREWALL = String(WEB_PAGE_ADVICE);
   const AGAIN =
     'Run the command again; what was stored is kept. If it happens again, tell the operator of the service.';
   const LATER = 'Run the command again later; what was stored is kept.';
@@ -78,8 +79,8 @@ describe('an invalid answer', () => {
     [
       'another root',
       root('html', 'urn:x'),
-      `${ENDPOINT} answered with <html>, not with OAI-PMH.`,
-      AGAIN,
+      `${ENDPOINT} answered with <html>, not with OAI-PMH. It is a web page, as a firewall or the sign-in page of a network sends.`,
+      FIREWALL,
     ],
     [
       'its root in another namespace',

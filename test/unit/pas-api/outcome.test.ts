@@ -117,7 +117,6 @@ describe('the status decides, whatever the body:', () => {
   test.each<[number, string]>([
     [400, 'refused'],
     [401, 'unauthorised'],
-    [403, 'forbidden'],
     [413, 'refused'],
     [500, 'uncertain'],
     [503, 'closed'],
@@ -156,6 +155,16 @@ describe('the status decides, whatever the body:', () => {
     },
   );
 
+  test('403 is of the service, but for a web page', () => {
+    for (const operation of OPERATIONS)
+      for (const [name, body] of BODIES)
+        expect([operation, name, outcome(operation, answer(403, body))]).toEqual([
+          operation,
+          name,
+          name === 'a page' ? 'refused-by-intermediary' : 'forbidden',
+        ]);
+  });
+
   test('422 refuses a find and a photograph', () => {
     for (const [name, body] of BODIES) {
       expect([name, outcome('import', answer(422, body))]).toEqual([
@@ -186,7 +195,7 @@ describe('the status decides, whatever the body:', () => {
         parseOutcome('photo', answer(413, '<h1>Request Entity Too Large</h1>'), 0, readIdent),
       ),
     ).toMatchObject({
-      detail: 'status 413 with "Request Entity Too Large"',
+      detail: 'a proxy in front of the service does not take a request of this size (status 413)',
     });
   });
 });
