@@ -30,7 +30,9 @@ export function withColumnMap(table: Table, map: ColumnMap): Table {
     for (const row of table.rows) yield convertRow(row, layout, places);
   };
   const { header, names } = layout;
-  return withConstants({ ...table, header, names, rows: { [Symbol.iterator]: rows } }, map.fixed);
+  const turnsPositions = layout.columns.some(({ rule }) => rule.form === 'position');
+  const mapped = { ...table, header, names, turnsPositions, rows: { [Symbol.iterator]: rows } };
+  return withConstants(mapped, map.fixed);
 }
 
 /** Places of the columns by their normalized keys. */

@@ -1,14 +1,15 @@
-import { formatLocalDate } from '../base/clock.ts';
-import { isReadable } from '../base/issue.ts';
-import { CENTIMETRES, isRealDate, parseBothReadings } from '../find/parse-cell.ts';
+import {
+  CENTIMETRES,
+  isRealDate,
+  parseBothReadings,
+  parseDayOfMoment,
+} from '../find/parse-cell.ts';
 import {
   detectNameOrder,
   type NameOrder,
   parseBothOrders,
   parseName,
 } from '../find/person-name.ts';
-import { formatPoint } from '../place/geometry.ts';
-import { parsePosition } from '../place/read-position.ts';
 import { joinNames } from '../text/csv.ts';
 import { type DepthUnit, OPEN_UNIT, type ReadColumn } from './column-rule.ts';
 import { normalizeKey } from './columns.ts';
@@ -25,7 +26,6 @@ export function applyColumnRule(cell: string, rule: ReadColumn): string {
   if (rule.date !== undefined) return parseDateForm(text, rule.date) ?? text;
   if (rule.name !== undefined) return reorderName(text, rule.name);
   if (rule.sign === 'minus') return withMinus(text);
-  if (rule.form === 'position') return formatPointCell(text);
   return rule.separator === undefined
     ? text
     : joinNames(text.split(rule.separator).map((name) => name.trim()));
@@ -78,12 +78,6 @@ function withMinus(text: string): string {
     : text;
 }
 
-function formatPointCell(text: string): string {
-  const position = parsePosition(text);
-  if (!isReadable(position) || position.value.isTurned === true) return text;
-  return `SRID=${position.value.system};${formatPoint(position.value.point)}`;
-}
-
 /**
  * A form is the parts of a day with their separators, such as `d.m.yyyy`; a day of a spreadsheet is
  * a number.
@@ -113,18 +107,13 @@ export function isDateForm(form: string): boolean {
   return kinds === 'dmy' && !/[a-z0-9]/.test(form.replace(PART, ''));
 }
 
-/** A moment with its zone, as devices write it. */
-const MOMENT = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2}(?:[.,]\d+)?)?(?:Z|[+-]\d{2}:?\d{2})$/;
-
 /**
- * Parses a day of a form into YYYY-MM-DD; a time behind it is dropped, and a moment becomes the
- * local day. Undefined where the text does not have the form, or is no day of the calendar.
+ * Parses a day of a form into YYYY-MM-DD; a time behind it is dropped, and a moment becomes its
+ * day. Undefined where the text does not have the form, or is no day of the calendar.
  */
 export function parseDateForm(text: string, form: string): string | undefined {
-  if (MOMENT.test(text.trim())) {
-    const ms = Date.parse(text.trim().replace(',', '.'));
-    return form !== 'yyyy-mm-dd' || Number.isNaN(ms) ? undefined : formatLocalDate(ms);
-  }
+  const moment = parseDayOfMoment(text.trim());
+  if (moment !== undefined) return form === 'yyyy-mm-dd' ? moment : undefined;
   const day = text.trim().replace(/(?:T|(?<!\s) )\s*\d{1,2}:\d{2}(?::\d{2}(?:\.\d+)?)?$/, '');
   if (form === DAY_NUMBER) return toDay(day);
   const match = makeDatePattern(form).exec(day);

@@ -60,6 +60,8 @@ export type Columns = {
   /** Reason to doubt that a readable text was typed so. */
   findDoubt(row: RowCells, name: ColumnName): CellDoubt | undefined;
   readonly covered: ReadonlySet<ElementName>;
+  /** A position with axes or signs in another order is read, with a warning. */
+  readonly turnsPositions: boolean;
   /** Columns that repeat the code of an element in words. */
   readonly labels: readonly LabelColumn[];
 };
@@ -111,6 +113,7 @@ export function parseColumns(table: Table): {
     },
     findDoubt: (row, name) => findCellDoubt(row, positions.get(name) ?? -1, name),
     covered: listCovered(new Set(positions.keys())),
+    turnsPositions: table.turnsPositions === true,
     labels: labels.filter(({ element, index }) => positions.get(element) !== index),
   };
   return { columns, issues };

@@ -96,6 +96,14 @@ export function mapRow(
   checkLabels(row, columns, values, context.resolveReference, report);
   const point = parsePointColumns(row, columns);
   if (!isReadable(point)) report('error', point.rule, point.problem, point.column, point.element);
+  else if (point.value.remark !== undefined)
+    report(
+      'warning',
+      point.value.remark.rule,
+      point.value.remark.problem,
+      'wkt',
+      point.value.element,
+    );
   const names = row.photos ?? splitPhotos(columns.getCell(row, 'photos'));
   const identCely = columns.getCell(row, 'ident_cely');
   const existing =

@@ -48,6 +48,8 @@ type ReadPoint = {
   /** Element of the point, and the columns from which it was read. */
   readonly element?: ElementName;
   readonly columns: readonly ColumnName[];
+  /** Change of the position as it was written. */
+  readonly remark?: Unreadable;
 };
 type PointReading = { readonly value: ReadPoint } | PointProblem;
 type PointProblem = Unreadable & { readonly element: ElementName; readonly column: ColumnName };
@@ -132,8 +134,8 @@ function parsePointInColumns(row: TableRow, columns: Columns): PointReading {
 
   const written = source.columns[0] === 'wkt' ? columns.getCell(row, 'wkt') : '';
   const { epsg } = written === '' ? {} : parseGisText(written);
-  const position =
-    written === '' || WELL_KNOWN.test(written) ? undefined : parsePlainPosition(written);
+  const isPlain = written !== '' && (columns.turnsPositions || !WELL_KNOWN.test(written));
+  const position = isPlain ? parsePlainPosition(written, columns.turnsPositions) : undefined;
   if (position !== undefined && !isReadable(position))
     return makeProblem(
       position.rule,
@@ -141,7 +143,7 @@ function parsePointInColumns(row: TableRow, columns: Columns): PointReading {
       source,
       getPointElement(stated?.value ?? '4326'),
     );
-  const statedSystem = epsg === undefined ? undefined : toGeomSystem(epsg);
+  const statedSystem = epsg === undefined ? position?.value.system : toGeomSystem(epsg);
   if (epsg !== undefined && statedSystem === undefined) {
     const message = msg`The point is in the coordinate system ${epsg}. pas reads 4326 (WGS 84) and 5514 (S-JTSK).`;
     return makeProblem('coordinate-system', message, source);
@@ -149,7 +151,7 @@ function parsePointInColumns(row: TableRow, columns: Columns): PointReading {
   if (statedSystem !== undefined && stated !== undefined && stated.value !== statedSystem) {
     return findDisagreement(stated.value, statedSystem);
   }
-  const system = source.system ?? stated?.value ?? statedSystem ?? position?.value.system;
+  const system = source.system ?? stated?.value ?? statedSystem;
   if (system === undefined) {
     const message = msg`The coordinate system of the point is not given. Write 4326 (WGS 84) or 5514 (S-JTSK) in the column geom_system.`;
     return makeProblem('coordinate-system', message, source);
@@ -166,6 +168,7 @@ function parsePointInColumns(row: TableRow, columns: Columns): PointReading {
       elements: { geom_system: system, [element]: formatPoint(point.value) },
       element,
       columns: source.columns,
+      remark: position && makeTurnedRemark(position.value),
     },
   };
 }
@@ -182,17 +185,26 @@ function getPointCell(row: TableRow, columns: Columns, name: ColumnName): string
 /** Beginning of well-known text, also of what is no point. */
 const WELL_KNOWN = /^(?:srid|(?:multi)?(?:point|line|polygon)|geometry)/i;
 
-/** Parses a position in another notation; one with a doubt is not used. */
-function parsePlainPosition(text: string): Reading<Position> {
+/**
+ * Parses a position in another notation. One with a doubt is used only where a column map says so.
+ */
+function parsePlainPosition(text: string, turnsPositions: boolean): Reading<Position> {
   const position = parsePosition(text);
   if (!isReadable(position)) return position;
-  const { doubt } = position.value;
+  const { doubt, isTurned } = position.value;
   const meant = writePosition(position.value);
-  if (doubt === undefined) return position;
+  if (doubt === undefined || (turnsPositions && isTurned !== true)) return position;
   return makeUnreadable(
     'coordinate',
     msg`${doubt} The point is not used. If you mean ${meant}, write it that way.`,
   );
+}
+
+function makeTurnedRemark(position: Position): Unreadable | undefined {
+  const { doubt } = position;
+  const meant = writePosition(position);
+  if (doubt === undefined) return undefined;
+  return makeUnreadable('position-turned', msg`${doubt} It is read as ${meant}.`);
 }
 
 function makeProblem(

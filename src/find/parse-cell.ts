@@ -162,7 +162,7 @@ const FORMS: readonly Form[] = [
  * Parses a day into YYYY-MM-DD, after the form of a column map, if any
  * (columns/apply-column-rule.ts). It reads that form, also with slashes (as GDAL writes it), the
  * Czech one with dots (`3. 4. 2024`, `03.04.2024`), a month in Roman numerals or by name, each with
- * an optional midnight. A moment with a zone (`2024-05-31T22:00:00Z`) is the local day.
+ * an optional midnight. A moment (`2024-05-31T22:00:00Z`) is its day.
  */
 export function parseDateCell(cell: string): Reading<string> {
   const moment = parseDayOfMoment(cell);
@@ -184,11 +184,15 @@ export function parseDateCell(cell: string): Reading<string> {
   return makeUnreadable('date', msg`"${cell}" ${why}`);
 }
 
-/** Returns the local day of a moment with a UTC offset; undefined for any other text. */
+/**
+ * Returns the day of a moment: the written one beside an offset, the local one of UTC; undefined for
+ * any other text.
+ */
 export function parseDayOfMoment(text: string): string | undefined {
-  if (!/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:Z|[+-]\d{2}:?\d{2})$/.test(text))
-    return undefined;
-  const ms = Date.parse(text);
+  const [, day, zone] =
+    /^(\d{4}-\d{2}-\d{2})T\d{2}:\d{2}(?::\d{2}(?:[.,]\d+)?)?(Z|[+-]\d{2}:?\d{2})$/.exec(text) ?? [];
+  if (zone !== 'Z') return day !== undefined && isRealDate(day) ? day : undefined;
+  const ms = Date.parse(text.replace(',', '.'));
   return Number.isNaN(ms) ? undefined : formatLocalDate(ms);
 }
 

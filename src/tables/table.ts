@@ -20,6 +20,8 @@ export type Table = TablePlace & {
    * left out.
    */
   readonly names?: readonly string[];
+  /** A column map says that positions may have any order and signs. */
+  readonly turnsPositions?: boolean;
   /** Row number of the header in the spreadsheet; absent where the file has none. */
   readonly headerRow?: number;
   /**

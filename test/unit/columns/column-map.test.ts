@@ -181,16 +181,39 @@ describe('a cell is read as the map says:', () => {
     ).toBe(read);
   });
 
-  test('coordinates get their missing sign, and a pair in one cell becomes a point', () => {
+  test('coordinates get their missing sign', () => {
     const signs =
       '[columns]\nY = { element = "geom_x", sign = "minus" }\nX = { element = "geom_y", sign = "minus" }';
     expect(splitCells(signs, 'X;Y\n1076185,62;-694201,69\n')).toEqual({
       geom_x: '-694201,69',
       geom_y: '-1076185,62',
     });
-    const pair = '[columns]\ngps = { element = "wkt", form = "position" }';
-    expect(splitCells(pair, 'gps;č\n49.84N 15.17E;1\n')['wkt']).toBe(
-      'SRID=4326;POINT (15.17 49.84)',
+  });
+
+  test.each([
+    ['49.84N 15.17E', 'POINT (15.17 49.84)', []],
+    ['15.17 49.84', 'POINT (15.17 49.84)', []],
+    [
+      '49.84 15.17',
+      'POINT (15.17 49.84)',
+      ['has the latitude first. It is read as 49.84 N 15.17 E.'],
+    ],
+    ['POINT(49.84 15.17)', 'POINT (15.17 49.84)', ['has the latitude first. It is read as']],
+    ['1077354 693174', 'POINT (-693174 -1077354)', ['in another order or with other signs']],
+    ['POINT(693174 1077354)', 'POINT (-693174 -1077354)', ['It is read as -693174 -1077354.']],
+  ])('the position %s, and a change of it is told', (written, point, told) => {
+    const map = parseMap(
+      '[columns]\n"č" = "local_id"\ngps = { element = "wkt", form = "position" }',
+    );
+    const mapped = mapTable(withColumnMap(table(`č;gps\n1;${written}\n`), map), {
+      lookupTerm: () => ({ kind: 'not-harvested' }),
+      resolvePhoto: () => ({ value: '' }),
+    });
+    const [row] = mapped.rows;
+    const { geom_wkt: degrees, geom_sjtsk_wkt: metres } = row?.find?.elements ?? {};
+    expect(degrees ?? metres).toBe(point);
+    expect(row?.issues.map(({ severity, message }) => [severity, message])).toEqual(
+      told.map((text) => ['warning', expect.stringContaining(text)]),
     );
   });
 

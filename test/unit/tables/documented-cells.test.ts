@@ -121,6 +121,8 @@ const CASES: Readonly<Record<string, () => Promise<void> | void>> = {
       .map((part) => `${part}`.padStart(2, '0'))
       .join('-');
     expect(await readText('datum_nalezu', '2024-05-31T22:00:00Z')).toBe(day);
+    for (const offset of ['+02:00', '-11:00', '+1300'])
+      expect(await readText('datum_nalezu', `2024-06-01T00:30:00${offset}`)).toBe('2024-06-01');
   },
   'the first day of a clock': async () => {
     for (const day of ['1970-01-01', '1980-01-01', '1904-01-01', '1899-12-30', '1989-12-31'])
