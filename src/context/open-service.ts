@@ -35,7 +35,7 @@ export async function openService(context: Context): Promise<OpenService> {
   const { makeExternalTokenSession, openSession } = await import('../pas-api/session.ts');
   const session =
     lent === undefined
-      ? openSession({ baseUrl, username, password, send, keeper })
+      ? openSession({ baseUrl, username, password, send, keeper, clock: context.clock })
       : makeExternalTokenSession(lent);
   return {
     baseUrl,

@@ -57,7 +57,7 @@ export function openConnection(options: ServiceOptions): Connection {
     baseUrl,
     answerTimeoutMs,
     send,
-    session: openSession({ baseUrl, username, password, keeper, send }),
+    session: openSession({ baseUrl, username, password, keeper, send, clock: systemClock }),
     pace: makePace({
       store,
       clock: systemClock,

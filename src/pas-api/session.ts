@@ -1,4 +1,5 @@
 import type { Readable } from 'node:stream';
+import { type Clock, type Moment, measureElapsedMs, readClock } from '../base/clock.ts';
 import { AuthError, ContractError, UnavailableError } from '../base/errors.ts';
 import { cmd, msg } from '../base/message.ts';
 import {
@@ -122,6 +123,7 @@ type SessionOptions = {
   readonly password: string | undefined;
   readonly keeper: TokenKeeper;
   readonly send: Exchange;
+  readonly clock: Clock;
 };
 
 /**
@@ -141,14 +143,19 @@ export type Session = {
   renew(refused: string, signal?: AbortSignal): Promise<string>;
 };
 
+/** A token that is refused sooner has not expired: another sign-in would not help. */
+const MIN_LIFE_OF_TOKEN_MS = 60_000;
+
 /** Opens the session of an account; it signs in when the first token is needed. */
 export function openSession(options: SessionOptions): Session {
   let current = options.keeper.read();
+  let signedIn: { readonly token: string; readonly at: Moment } | undefined;
   let renewing: Promise<string> | undefined;
   const fetchToken = (signal: AbortSignal | undefined): Promise<string> => {
     renewing ??= requestToken(options, signal)
       .then((token) => {
         current = token;
+        signedIn = { token, at: readClock(options.clock) };
         options.keeper.write(token);
         return token;
       })
@@ -160,6 +167,13 @@ export function openSession(options: SessionOptions): Session {
   return {
     token: async (signal) => current ?? fetchToken(signal),
     renew: async (refused, signal) => {
+      if (
+        signedIn?.token === refused &&
+        measureElapsedMs(options.clock, signedIn.at) < MIN_LIFE_OF_TOKEN_MS
+      )
+        throw new AuthError(msg`${options.baseUrl} refuses the token that it has just given.`, {
+          hint: msg`Ask the operator of the service; the queue is kept.`,
+        });
       if (current === refused) current = undefined;
       return current ?? fetchToken(signal);
     },
@@ -217,10 +231,10 @@ async function requestToken(
 
 function parseToken(baseUrl: string, response: HttpResponse, password: string): string {
   const answer = parseJson(response.body.toString('utf8'));
-  // A header value: one word of visible characters.
+  // A header value: one word of visible characters, of a length that servers take.
   const token =
     typeof answer === 'object' && answer !== null && 'token' in answer ? answer.token : undefined;
-  if (typeof token === 'string' && /^[\x21-\x7e]+$/.test(token)) return token;
+  if (typeof token === 'string' && /^[\x21-\x7e]{1,8000}$/.test(token)) return token;
   throw makeUnexpectedPeerError(baseUrl, createRedactor([password])(response));
 }
 

@@ -1,3 +1,4 @@
+import type { Clock } from '../base/clock.ts';
 import { AuthError, ConfigError, ContractError } from '../base/errors.ts';
 import { cmd, type Message, msg } from '../base/message.ts';
 import { bindAndCheck } from '../flows/queue/check-entered.ts';
@@ -44,6 +45,7 @@ type PasswordSignIn = {
   readonly username: string;
   readonly password: string;
   readonly answerTimeoutMs: number;
+  readonly clock: Clock;
 };
 
 /** User of a profile, and advice about profiles for other users. */

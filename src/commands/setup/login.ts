@@ -79,7 +79,14 @@ export async function login(context: Context, options: LoginOptions): Promise<Ex
   const { send } = await context.openConnections();
   const owner = getCredentialKey({ ...profile, username });
   const account = await signIn(
-    { ...profile, username, password, send: redactPassword(send, password), profile: user },
+    {
+      ...profile,
+      username,
+      password,
+      send: redactPassword(send, password),
+      profile: user,
+      clock: context.clock,
+    },
     context.openOutbox,
     // The password is stored, too, because a token may expire during a push.
     (token) => context.secrets.set(owner, { password, token }),

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { systemClock } from '../../../src/base/clock.ts';
 import {
   AuthError,
   ConfigError,
@@ -217,6 +218,7 @@ describe('an account with a password', () => {
         username: 'jan',
         password: 'secret',
         answerTimeoutMs: 1234,
+        clock: systemClock,
         send: async (request) => {
           if (!request.url.endsWith('/api/token-auth/')) return send(request);
           asked.push(request);

@@ -200,7 +200,7 @@ describe('a find is entered by answering questions', () => {
     expect(prompt.transcript.filter((line) => line.includes('✗'))).toEqual([
       expect.stringContaining('There is already a find K-001'),
       expect.stringContaining('is a single coordinate'),
-      expect.stringContaining('not a whole number'),
+      expect.stringContaining('whole centimetres'),
       expect.stringContaining('State 2 submitted requires this'),
     ]);
     expect(find.localId).toBe('K-3');

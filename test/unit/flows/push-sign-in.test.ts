@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { systemClock } from '../../../src/base/clock.ts';
 import { AuthError, UnavailableError } from '../../../src/base/errors.ts';
 import {
   type HttpRequest,
@@ -21,6 +22,7 @@ function sessionWith(
 ) {
   const requests: HttpRequest[] = [];
   const session: Session = openSession({
+    clock: systemClock,
     baseUrl: 'http://service',
     username: 'eva@example.org',
     password: 'password',

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { AuthError, ContractError, PasError } from '../../../src/base/errors.ts';
+import { systemClock } from '../../../src/base/clock.ts';
+import { AuthError, ContractError, PasError, UnavailableError } from '../../../src/base/errors.ts';
 import { OUTCOMES } from '../../../src/base/outcomes.ts';
 import type { HttpResponse } from '../../../src/http/exchange.ts';
 import { openOaiClient } from '../../../src/oai/client.ts';
@@ -220,7 +221,7 @@ describe('what the write interface answers', () => {
     async (status) => {
       await expect(
         signingIn(status, '<html><h1>Forbidden</h1></html>').session.token(),
-      ).rejects.toBeInstanceOf(ContractError);
+      ).rejects.toBeInstanceOf(UnavailableError);
       await expect(
         signingIn(status, { non_field_errors: ['no'] }).session.token(),
       ).rejects.toBeInstanceOf(AuthError);
@@ -254,6 +255,7 @@ describe('what the write interface answers', () => {
 function signingIn(status: number, output: object | string | Buffer) {
   const keptNames: string[] = [];
   const session = openSession({
+    clock: systemClock,
     baseUrl: 'https://x.example',
     username: 'eva',
     password: 'a long password',

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { systemClock } from '../../../src/base/clock.ts';
 import { AuthError, InterruptedError, OaiError } from '../../../src/base/errors.ts';
 import { TransportError } from '../../../src/http/exchange.ts';
 import { openOaiClient } from '../../../src/oai/client.ts';
@@ -54,6 +55,7 @@ describe('an expired bearer token', () => {
   function session(first: string, give: (nth: number) => string = (nth) => `t${nth}`) {
     let signIns = 0;
     const opened = openSession({
+      clock: systemClock,
       baseUrl: OAI_BASE,
       username: 'eva@example.org',
       password: 'password',
@@ -90,6 +92,13 @@ describe('an expired bearer token', () => {
     expect(signIns()).toBe(1);
   });
 
+  test('of a service that refuses each token is not asked for again and again', async () => {
+    const { credentials, signIns } = session('old');
+    await credentials.renew('old');
+    await expect(credentials.renew('t1')).rejects.toBeInstanceOf(AuthError);
+    expect(signIns()).toBe(1);
+  });
+
   test('that is refused again, or issued unchanged, is a fault of the account', async () => {
     const never = scripted(answer('', { status: 401 }));
     const other = session('old');
@@ -108,6 +117,7 @@ describe('an expired bearer token', () => {
   test('ends a harvest that was stopped meanwhile as stopped', async () => {
     const stop = new AbortController();
     const hanging = openSession({
+      clock: systemClock,
       baseUrl: OAI_BASE,
       username: 'eva@example.org',
       password: 'password',
