@@ -1,4 +1,4 @@
-import { isNumber, parseValue } from '../store/database.ts';
+import { createRowParser, isNumber } from '../store/database.ts';
 import { compareCzech, editDistance, fold, splitWords } from '../text/names.ts';
 import { listOtherWordings } from './own-term.ts';
 import { findSimilarWords, parseWord } from './similar-words.ts';
@@ -22,8 +22,6 @@ type WordMatch = { readonly id: number; readonly text: string; readonly closenes
 
 const MAX_PREFIXED = 200;
 const MAX_SIMILAR = 300;
-/** Limit per typed word, closest words first. */
-const MAX_TERMS_PER_WORD = 3000;
 /** Limit of the terms that are scored in full. */
 const MAX_RANKED = 300;
 /** Hits below this score, or below half of the best, are dropped. */
@@ -70,31 +68,15 @@ function takeBest(hits: readonly SearchHit[], limit: number): SearchHit[] {
 function searchWords(vocabulary: Vocabulary, typed: string, options: SearchOptions): SearchHit[] {
   const query = fold(typed);
   const words = [...new Set(splitWords(query))];
-  if (words.length === 0) return [];
   const matches = words.map((word) => findMatches(vocabulary, word));
-  const lists = matches.map((list) => findTermsWith(vocabulary, list, options.setSpec));
-  // The list of a frequent word was cut, so a term missing from it may have the word as well.
-  const granted = lists.map((terms) =>
-    terms.size < MAX_TERMS_PER_WORD ? 0 : Math.max(...terms.values()),
-  );
-  const grantedToAll = granted.reduce((sum, one) => sum + one, 0);
-  const shared = new Map<number, number>();
-  for (const [index, terms] of lists.entries()) {
-    for (const [term, closeness] of terms) {
-      const before = shared.get(term) ?? grantedToAll / words.length;
-      shared.set(term, before + (closeness - (granted[index] ?? 0)) / words.length);
-    }
-  }
-  const best = [...shared].sort(([, a], [, b]) => b - a).slice(0, MAX_RANKED);
-  const terms = findTermsById(
-    vocabulary,
-    best.map(([id]) => id),
+  const shared = new Map(
+    findHolders(vocabulary, matches, options.setSpec).map((holder) => [holder.id, holder.shared]),
   );
   const getScore = makeScorer(query, matches);
-  const hits = best.flatMap(([id, closeness]) => {
-    const term = terms.get(id);
-    return term === undefined ? [] : [{ term, score: getScore(term, closeness) }];
-  });
+  const hits = [...findTermsById(vocabulary, [...shared.keys()])].map(([id, term]) => ({
+    term,
+    score: getScore(term, shared.get(id) ?? 0),
+  }));
   return takeBest(hits, options.limit);
 }
 
@@ -128,45 +110,42 @@ function getAllowedErrors(word: string): number {
   return word.length < 8 ? 2 : 3;
 }
 
-function isHolder(row: unknown): row is [wanted: number, term: number, weight: number] {
-  return Array.isArray(row) && row.every(isNumber);
-}
+const parseHolder = createRowParser({ id: isNumber, shared: isNumber });
 
 /**
- * Returns terms that have one of the words, each with the best closeness. Words of a description
- * count less.
+ * Returns the terms that share most with the typed words: the mean of the closest word for each. A
+ * word of the label counts fully, one of another name or of the description less.
  */
-function findTermsWith(
+function findHolders(
   vocabulary: Vocabulary,
-  words: readonly WordMatch[],
+  matches: readonly (readonly WordMatch[])[],
   setSpec: string | undefined,
-): Map<number, number> {
-  const terms = new Map<number, number>();
-  const closest = [...words].sort((a, b) => b.closeness - a.closeness);
-  const holders = vocabulary
+): ReturnType<typeof parseHolder>[] {
+  const words = matches.flatMap((list, typed) =>
+    list.map(({ id, closeness }) => [typed, id, closeness]),
+  );
+  return vocabulary
     .sql(
-      `select wanted.key, term_words.term, term_words.weight from json_each(:words) as wanted
-       cross join term_words on term_words.word = wanted.value cross join terms on terms.id = term_words.term
-       where terms.source = :source and terms.gone is null
-         and (:set is null or terms.set_spec = :set or terms.set_spec glob :set || ':*')`,
+      `select term as id, sum(best) / :typed as shared from (
+         select term_words.term, max(
+           (wanted.value ->> 2) * case term_words.weight when 3 then 1 when 2 then 0.85 else 0.35 end
+         ) as best
+         from json_each(:words) as wanted cross join term_words on term_words.word = wanted.value ->> 1
+         cross join terms on terms.id = term_words.term
+         where terms.source = :source and terms.gone is null
+           and (:set is null or terms.set_spec = :set or terms.set_spec glob :set || ':*')
+         group by term_words.term, wanted.value ->> 0
+       ) group by term order by shared desc, term limit :most`,
     )
-    .raw()
-    .iterate({
-      words: JSON.stringify(closest.map(({ id }) => id)),
+    .all({
+      typed: matches.length,
+      words: JSON.stringify(words),
       source: vocabulary.source,
       set: setSpec ?? null,
-    });
-  for (const row of holders) {
-    const [index, term, weight] = parseValue(isHolder, row);
-    const value = (closest[index]?.closeness ?? 0) * (WEIGHT[weight] ?? 0);
-    if (value > (terms.get(term) ?? 0)) terms.set(term, value);
-    if (terms.size === MAX_TERMS_PER_WORD) break;
-  }
-  return terms;
+      most: MAX_RANKED,
+    })
+    .map(parseHolder);
 }
-
-/** Factor by column `weight`: description, other name, label. */
-const WEIGHT: readonly number[] = [0, 0.35, 0.85, 1];
 
 /**
  * Scores a term by its best name: the share of matched words decides, and a name with few further
