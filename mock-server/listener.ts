@@ -4,6 +4,7 @@ import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { getErrorMessage } from './base/error-message.ts';
+import { spellHeaders } from './base/http-message.ts';
 import { makeHtmlPage } from './base/problem.ts';
 import type { MockServerOptions } from './state/options.ts';
 
@@ -86,7 +87,9 @@ const REFUSALS: Readonly<Record<string, readonly [number, string]>> = {
 function makeRawPage(code = ''): string {
   const [status, title] = REFUSALS[code] ?? [400, 'Bad Request'];
   const { headers, body } = makeHtmlPage(status, title);
-  const lines = Object.entries({ ...headers, 'content-length': body.length, connection: 'close' });
+  const lines = Object.entries(
+    spellHeaders({ ...headers, 'content-length': body.length, connection: 'close' }),
+  );
   return `HTTP/1.1 ${status} ${title}\r\n${lines.map(([name, value]) => `${name}: ${value}\r\n`).join('')}\r\n${String(body)}`;
 }
 

@@ -12,6 +12,7 @@ import {
   type Incoming,
   onDisconnect,
   parseTarget,
+  spellHeaders,
 } from './base/http-message.ts';
 import { createWording } from './base/messages.ts';
 import { makeDetailAnswer, makeHtmlPage, makeJsonAnswer } from './base/problem.ts';
@@ -301,18 +302,18 @@ function send(mock: Mock, incoming: Incoming, response: ServerResponse, answer: 
   const vary = [cors['vary'], answer.headers['vary']]
     .filter((name) => name !== undefined)
     .join(', ');
-  response.writeHead(answer.status, {
+  const spelled = spellHeaders({
     date: new Date(mock.clock.now()).toUTCString(),
     // Shows clients that this is no real service (RFC 9110, section 10.2.4).
     server: 'pas-mock-server',
     ...cors,
     ...answer.headers,
-    ...(vary === '' ? {} : { vary }),
     'content-length': body.length,
-    // The client may or may not send the body for which it waits, so the connection cannot be
-    // reused.
-    ...(isWaiting ? { connection: 'close' } : {}),
   });
+  if (vary !== '') spelled['Vary'] = vary;
+  // The client may or may not send the body for which it waits, so the connection cannot be reused.
+  if (isWaiting) spelled['Connection'] = 'close';
+  response.writeHead(answer.status, spelled);
   if (!isWaiting && !isReadToItsEnd(message)) sample.follow(message);
   if (!message.complete) {
     message.resume();

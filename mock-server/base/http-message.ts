@@ -155,6 +155,23 @@ export async function readBody(
   return fits ? Buffer.concat(parts) : undefined;
 }
 
+/** Words of header names that are not merely capitalised. */
+const SPELLINGS: Readonly<Record<string, string>> = { id: 'ID', www: 'WWW' };
+
+/** Spells the names of headers as the contract does: `X-Record-ID`, `WWW-Authenticate`. */
+export function spellHeaders(
+  headers: Readonly<Record<string, string | number>>,
+): Record<string, string | number> {
+  const spellWord = (word: string): string =>
+    SPELLINGS[word] ?? `${word.slice(0, 1).toUpperCase()}${word.slice(1)}`;
+  return Object.fromEntries(
+    Object.entries(headers).map(([name, value]) => [
+      name.split('-').map(spellWord).join('-'),
+      value,
+    ]),
+  );
+}
+
 /** Refusal of the control interface, with its reason. */
 export class ControlRefusal extends Error {
   readonly status: 403 | 404 | 409 | 422;

@@ -15,7 +15,6 @@ import {
   check,
   flag,
   instant,
-  integer,
   number,
   object,
   optional,
@@ -26,7 +25,7 @@ import {
 import { answerDescription } from '../endpoints/descriptions.ts';
 import type { Mock } from '../state/mock.ts';
 import { SeedError } from '../state/seed/load-seed.ts';
-import { readSettings } from '../state/settings.ts';
+import { milliseconds, readSettings } from '../state/settings.ts';
 import {
   addFault,
   clearFaults,
@@ -241,7 +240,7 @@ function holdLock(
   mock: Mock,
   { body, segment }: { readonly body: unknown; readonly segment: string },
 ): unknown {
-  const { ms } = object({ ms: integer({ min: 0 }) })(body);
+  const { ms } = object({ ms: milliseconds })(body);
   if (mock.archive.get(segment)?.deleted !== false)
     throw new ControlRefusal(404, `there is no record ${segment}`);
   mock.locks.release(segment);
@@ -269,7 +268,8 @@ const ASKS_FOR_TOKEN = {
  * the token may, from any host; where there is no token, any caller on this machine, whatever
  * address the server listens on.
  */
-function checkAccess(mock: Mock, { message, headers, addresses }: Incoming): Answer | undefined {
+function checkAccess(mock: Mock, incoming: Incoming): Answer | undefined {
+  const { message, headers, addresses } = incoming;
   const { origin, host, authorization } = headers;
   if (mock.controlToken === undefined) {
     if (!isInList(LOOPBACK, toPlainAddress(message.socket.remoteAddress ?? '')))
@@ -290,7 +290,19 @@ function checkAccess(mock: Mock, { message, headers, addresses }: Incoming): Ans
     ...[addresses, mock.addresses].map(({ controlUrl }) => new URL(controlUrl).origin),
   ];
   const isOwn = origin === undefined || ownOrigins.includes(origin);
-  return isOwn ? undefined : makeFailure(403, 'web pages from elsewhere may not use this');
+  return isOwn && !isFromAnotherSite(incoming)
+    ? undefined
+    : makeFailure(403, 'web pages from elsewhere may not use this');
+}
+
+/**
+ * Tells if another web page made the request, which has no `Origin` where the page shows an image
+ * or has no referrer. A link that a person follows to the page of the control interface may.
+ */
+function isFromAnotherSite({ method, headers }: Incoming): boolean {
+  const site = headers['sec-fetch-site'];
+  const isLink = method === 'GET' && headers['sec-fetch-mode'] === 'navigate';
+  return (site === 'cross-site' || site === 'same-site') && !isLink;
 }
 
 function makeFailure(status: number, reason: string): Answer {

@@ -75,7 +75,8 @@ export async function verify(journal: Journal, body: unknown): Promise<Verdict> 
     await sources.matcher.end();
   }
   const reason =
-    verified.reason ?? (gap_ms === undefined ? null : describeGapFault(verified.matched, gap_ms));
+    verified.reason ??
+    (gap_ms === undefined ? null : describeGapFault(journal, verified.matched, gap_ms));
   const isBounded = (order === undefined && wanted.at_most !== undefined) || gap_ms !== undefined;
   if (reason === null && isBounded && journal.hasDropped) {
     const advice = 'clear the journal (DELETE /journal) before what is asserted';
@@ -125,14 +126,19 @@ function describeRange({ at_least = 0, at_most }: Range): string {
  * Explains an interval between matching requests that is out of range, by the mock's clock at their
  * arrival.
  */
-function describeGapFault(matched: readonly JournalEntry[], range: Range): string | null {
+function describeGapFault(
+  journal: Journal,
+  matched: readonly JournalEntry[],
+  range: Range,
+): string | null {
   const { at_least = 0, at_most = Number.POSITIVE_INFINITY } = range;
   if (matched.length < 2)
     return `expected a gap between such requests, and there was ${matched.length === 1 ? 'one' : 'none'}`;
   for (const [index, entry] of matched.slice(1).entries()) {
     const before = matched[index] ?? entry;
     const gapMs = entry.at_ms - before.at_ms;
-    if (gapMs < at_least || gapMs > at_most)
+    // As the throttle counts, the first may have arrived earlier.
+    if (gapMs + journal.getLateMs(before) < at_least || gapMs > at_most)
       return `expected ${describeRange(range)} ms between entries ${before.id} and ${entry.id}, and it was ${gapMs.toFixed(1)} ms`;
   }
   return null;

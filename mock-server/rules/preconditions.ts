@@ -24,7 +24,7 @@ export function checkPreconditions(mock: Mock, request: GatedRequest): Account {
   assertOpen(mock, request);
   assertServableFormat(request);
   const account = authenticate(mock, request.incoming, request.say);
-  mock.journal.attributeToUser(request.entry, account.username, request.incoming.arrivedAtMs);
+  mock.journal.attributeToUser(request.entry, account.username, request.incoming);
   assertListed(mock, request, account);
   throttle(mock, request, account);
   assertMethod(request);

@@ -1,5 +1,5 @@
 import { type BlockList, isIP } from 'node:net';
-import { isInList, makeBlockList, toPlainAddress } from '../base/address-list.ts';
+import { findAddressFault, isInList, makeBlockList, toPlainAddress } from '../base/address-list.ts';
 import type { Settings } from './settings.ts';
 
 /** Access lists of the settings, compiled. */
@@ -20,7 +20,9 @@ export function makeAccessLists(settings: Settings): AccessLists {
   const listValues = (type: string) =>
     active.filter((rule) => rule.rule_type === type).map((rule) => rule.value);
   return {
-    trustedProxies: makeBlockList(settings.trusted_proxies),
+    trustedProxies: makeBlockList(
+      settings.trusted_proxies.filter((proxy) => findAddressFault(proxy) === undefined),
+    ),
     ipBlacklist: makeUnlessEmpty(listValues('ip_blacklist'), makeBlockList),
     ipWhitelist: makeUnlessEmpty(listValues('ip_whitelist'), makeBlockList),
     userBlacklist: makeUnlessEmpty(listValues('user_blacklist'), makeNameSet),

@@ -1,5 +1,5 @@
 import { makeSeededRandom } from '../base/random.ts';
-import type { FaultEndpoint, FaultRule } from './parse-fault-rules.ts';
+import type { FaultEndpoint, FaultName, FaultRule } from './parse-fault-rules.ts';
 
 type LiveRule = {
   readonly id: number;
@@ -53,11 +53,13 @@ export class Faults {
    * Chooses the fault of a request that has passed the preconditions. Every rule of the endpoint
    * counts the request; the first whose condition holds is triggered.
    * @param ident record in the path, or record or set of a harvesting request
+   * @param without fault that cannot befall this request, and does not count it
    */
-  chooseFault(endpoint: FaultEndpoint, ident?: string): FaultRule | undefined {
+  chooseFault(endpoint: FaultEndpoint, ident?: string, without?: FaultName): FaultRule | undefined {
     let triggered: LiveRule | undefined;
     for (const live of this.#rules) {
       if (live.rule.endpoint !== endpoint || live.rule.active === false) continue;
+      if (live.rule.fault === without) continue;
       if (live.rule.when?.ident !== undefined && live.rule.when.ident !== ident) continue;
       live.seen += 1;
       if (triggered === undefined && evaluate(live)) triggered = live;

@@ -34,6 +34,9 @@ type Outcome = {
   change: Change | null;
 };
 
+/** `lateMs`: by how much earlier it may have been, where the event loop was busy. */
+type Arrival = { readonly arrivedAtMs: number; readonly lateMs: number };
+
 const MAX_ENTRIES = 20_000;
 const NO_RULES: readonly string[] = [];
 
@@ -50,6 +53,7 @@ export class Journal {
   #pathLength = 0;
   /** Answered entries whose bodies are still arriving. */
   readonly #awaited = new Set<Promise<void>>();
+  readonly #lateMs = new WeakMap<JournalEntry, number>();
   readonly #lastByAddress = new Map<string, number>();
   readonly #lastByUser = new Map<string, number>();
 
@@ -164,15 +168,21 @@ export class Journal {
   /**
    * Sets the interval since the address's last write request, by a clock that never runs backwards.
    */
-  measureAddress(entry: JournalEntry, arrivedAtMs: number): void {
-    entry.address_gap_ms = getIntervalSince(this.#lastByAddress, entry.address, arrivedAtMs);
+  measureAddress(entry: JournalEntry, arrival: Arrival): void {
+    this.#lateMs.set(entry, arrival.lateMs);
+    entry.address_gap_ms = getIntervalSince(this.#lastByAddress, entry.address, arrival);
     entry.gap_ms = entry.address_gap_ms;
   }
 
+  /** Returns how much earlier a write request may have arrived than its `at_ms` says. */
+  getLateMs(entry: JournalEntry): number {
+    return this.#lateMs.get(entry) ?? 0;
+  }
+
   /** Sets the interval of the user, once known. */
-  attributeToUser(entry: JournalEntry, user: string, arrivedAtMs: number): void {
+  attributeToUser(entry: JournalEntry, user: string, arrival: Arrival): void {
     entry.user = user;
-    entry.user_gap_ms = getIntervalSince(this.#lastByUser, user, arrivedAtMs);
+    entry.user_gap_ms = getIntervalSince(this.#lastByUser, user, arrival);
     const gaps = [entry.user_gap_ms, entry.address_gap_ms].filter((gap) => gap !== null);
     entry.gap_ms = gaps.length === 0 ? null : Math.min(...gaps);
   }
@@ -202,9 +212,14 @@ export class Journal {
   }
 }
 
-function getIntervalSince(last: Map<string, number>, key: string, atMs: number): number | null {
+/** Returns the longest possible interval, as the throttle counts. */
+function getIntervalSince(
+  last: Map<string, number>,
+  key: string,
+  { arrivedAtMs, lateMs }: Arrival,
+): number | null {
   const before = last.get(key);
   if (last.size > MAX_ENTRIES) last.clear();
-  last.set(key, atMs);
-  return before === undefined ? null : atMs - before;
+  last.set(key, arrivedAtMs - lateMs);
+  return before === undefined ? null : arrivedAtMs - before;
 }

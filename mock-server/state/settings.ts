@@ -119,13 +119,26 @@ export const DEFAULT_SETTINGS: Settings = {
   body_max_bytes: 262_144_000 + 1_048_576,
 };
 
-const proxy: Reader<string> = check(text(), findAddressFault);
-const milliseconds = integer({ min: 0 });
-/** A hundred years. */
-const LARGEST_SHIFT_MS = 3_155_760_000_000;
-export const readSchemaVersion: Reader<string> = check(text(), (version) =>
+const HOST_NAME = /^[a-z\d]([a-z\d-]*[a-z\d])?(\.[a-z\d]([a-z\d-]*[a-z\d])?)*$/i;
+/** Reads an address, a block, a range or a host name, which is the address of no connection. */
+const proxy: Reader<string> = check(text(), (value) =>
+  HOST_NAME.test(value) && /[a-z]/i.test(value) ? undefined : findAddressFault(value),
+);
+/** A hundred years: the end of a longer time would have no date. */
+const MAX_TIME_MS = 3_155_760_000_000;
+export const milliseconds: Reader<number> = integer({ min: 0, max: MAX_TIME_MS });
+const versionText: Reader<string> = check(text(), (version) =>
   /^\d+\.\d+$/.test(version) ? undefined : 'must be a version such as "2.2"',
 );
+/** Reads a version, which the deployed service also takes as a number. */
+export const readSchemaVersion: Reader<string> = (value, place) =>
+  versionText(typeof value === 'number' ? value.toFixed(1) : value, place);
+
+const intervals = object({ user_ms: optional(milliseconds), ip_ms: optional(milliseconds) });
+const lockParams = object({
+  retry_delay_ms: optional(integer({ min: 1, max: MAX_TIMER_MS })),
+  max_retries: optional(integer({ min: 1 })),
+});
 
 /**
  * Reads any part of the settings.
@@ -135,16 +148,19 @@ export const readSettings: Reader<Partial<Settings>> = object({
   access_mode: optional(readOneOf(['open', 'whitelist_only', 'closed'] as const)),
   access_rules: optional(array(accessRule)),
   trusted_proxies: optional(array(proxy)),
-  min_request_intervals: optional(object({ user_ms: milliseconds, ip_ms: milliseconds })),
+  // Missing ones are as the service is built (A-RATE-7, A-LOCK-3).
+  min_request_intervals: optional((value, place) => ({
+    user_ms: 0,
+    ip_ms: 0,
+    ...intervals(value, place),
+  })),
   rate_limits: optional(array(rateLimit)),
   latency_ms: optional(integer({ min: 0, max: MAX_TIMER_MS })),
-  record_lock_params: optional(
-    object({
-      retry_delay_ms: integer({ min: 1, max: MAX_TIMER_MS }),
-      max_retries: integer({ min: 1 }),
-    }),
-  ),
-  record_lock_ttl_ms: optional(integer({ min: 1 })),
+  record_lock_params: optional((value, place) => ({
+    ...DEFAULT_SETTINGS.record_lock_params,
+    ...lockParams(value, place),
+  })),
+  record_lock_ttl_ms: optional(integer({ min: 1, max: MAX_TIME_MS })),
   allowed_schema_versions: optional(nullable(array(readSchemaVersion))),
   antivirus: optional(flag),
   page_size: optional(integer({ min: 1, max: 10_000 })),
@@ -152,9 +168,7 @@ export const readSettings: Reader<Partial<Settings>> = object({
   index_delay_ms: optional((value, place) =>
     (Array.isArray(value) ? array(milliseconds) : milliseconds)(value, place),
   ),
-  response_date_shifts_ms: optional(
-    array(integer({ min: -LARGEST_SHIFT_MS, max: LARGEST_SHIFT_MS })),
-  ),
+  response_date_shifts_ms: optional(array(integer({ min: -MAX_TIME_MS, max: MAX_TIME_MS }))),
   token_ms: optional(milliseconds),
   outage: optional(flag),
   schema_reachable: optional(flag),

@@ -62,6 +62,7 @@ export async function answerHarvest(
     const rule = mock.faults.chooseFault(
       'oai',
       query.get('identifier')?.split('/').at(-1) ?? query.get('set') ?? undefined,
+      query.has('resumptionToken') ? undefined : 'bad-resumption-token',
     );
     entry.fault = rule?.fault ?? null;
     if (rule?.fault === 'token-expired') return makeUnauthorised(mock.deployed);

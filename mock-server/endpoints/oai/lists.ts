@@ -200,5 +200,5 @@ function renderToken(
 }
 
 function getTokens({ deployed, mock }: Harvest): Tokens {
-  return deployed ? makeStoredTokens(mock.database) : makeSignedTokens(mock.seedNumber);
+  return deployed ? makeStoredTokens(mock.database) : makeSignedTokens(mock);
 }

@@ -1,6 +1,6 @@
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import type { Database } from 'better-sqlite3';
-import type { SchemaVersion } from '../../base/addresses.ts';
+import type { Addresses, SchemaVersion } from '../../base/addresses.ts';
 import { ProtocolError, type Verb } from './protocol.ts';
 
 /** Continuation of a list. Members that the deployed service's tokens lack are null. */
@@ -27,16 +27,20 @@ export type Tokens = {
   read(token: string, nowMs: number): ListState;
 };
 
+type Service = { readonly seedNumber: number; readonly addresses: Pick<Addresses, 'mount'> };
+
 function makeTokenError(reason: string): ProtocolError {
   return new ProtocolError('badResumptionToken', reason);
 }
 
 /**
  * Makes tokens that carry their state with a signature: nothing is stored, and they survive a
- * restart. Their form varies with the seed number: some need escaping in a URL.
+ * restart. Each tenant, at its own mount, knows only its own. Their form varies with the seed number: some need escaping in a URL.
  */
-export function makeSignedTokens(seedNumber: number): Tokens {
-  const key = createHash('sha256').update(`resumption tokens of ${seedNumber}`).digest();
+export function makeSignedTokens({ seedNumber, addresses }: Service): Tokens {
+  const key = createHash('sha256')
+    .update(`resumption tokens of ${seedNumber}${addresses.mount}`)
+    .digest();
   const spelling = SPELLINGS[Math.abs(seedNumber) % SPELLINGS.length] ?? SPELLINGS[0];
   const sign = (bytes: Buffer): Buffer =>
     createHmac('sha256', key).update(bytes).digest().subarray(0, 12);

@@ -146,7 +146,7 @@ function renderSet({ setSpec, cs, en }: HarvestSet): string {
 
 function parseCursor(harvest: Harvest, token: string): number {
   if (harvest.refuseTokens) throw new ProtocolError('badResumptionToken', 'the token has expired');
-  const state = makeSignedTokens(harvest.mock.seedNumber).read(token, harvest.nowMs);
+  const state = makeSignedTokens(harvest.mock).read(token, harvest.nowMs);
   if (state.verb === 'ListSets' && state.version === harvest.version) return state.cursor;
   throw new ProtocolError('badResumptionToken', 'the token belongs to another list');
 }
@@ -172,6 +172,6 @@ function renderToken(
     size,
   };
   const expiresMs = nowMs + mock.settings.resumption_token_ms;
-  const token = escapeText(makeSignedTokens(mock.seedNumber).issue(state, expiresMs));
+  const token = escapeText(makeSignedTokens(mock).issue(state, expiresMs));
   return `\n<resumptionToken expirationDate="${toSeconds(expiresMs)}" ${attributes}>${token}</resumptionToken>`;
 }

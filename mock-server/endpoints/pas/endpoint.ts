@@ -50,7 +50,7 @@ export async function answerWrite(
   }
   const segment = endpoint.path.exec(incoming.path)?.[1];
   const record = segment === undefined ? undefined : decodeSegment(segment);
-  mock.journal.measureAddress(entry, incoming.arrivedAtMs);
+  mock.journal.measureAddress(entry, incoming);
   try {
     const account = checkPreconditions(mock, {
       incoming,
