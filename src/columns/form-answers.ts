@@ -35,24 +35,21 @@ type FormReader = {
   readonly read: (row: TableRow) => FormAnswers;
 };
 
-/** Columns of one geopoint, in the order of its four numbers; a single column holds all of them. */
-type PointColumns = {
-  readonly latitude?: number;
-  readonly longitude?: number;
-  readonly accuracy?: number;
+/** Columns that a phone, ODK Central or KoboToolbox adds to a filled form. */
+const METADATA = [
+  /(?:^|[-/])(?:meta|formhub)[-/]/,
+  /^(?:instanceID|instanceName|start|end|today|username|deviceid|subscriberid|simserial|phonenumber|audit)$/,
+  /^(?:SubmissionDate|Submitter(?:ID|Name)|Attachments(?:Present|Expected)|Status|ReviewState|DeviceID|Edits|FormVersion|isValidated|(?:PARENT_)?KEY|SET-OF-.*)$/,
+  /^(?:_(?:id|uuid|submission_time|validation_status|notes|status|submitted_by|tags|index|parent_.*|submission_.*)|__version__)$/,
+];
+
+/** Answers in the columns of a geopoint's parts; the altitude is not read. */
+const POINT_PARTS: Readonly<Record<string, string | undefined>> = {
+  latitude: LATITUDE,
+  longitude: LONGITUDE,
+  accuracy: ACCURACY,
+  precision: ACCURACY,
 };
-
-/** Metadata that phones and then each server add to a filled form. */
-const BY_PHONE =
-  /(?:^|[-/])(?:meta|formhub)[-/]|^(?:instanceID|instanceName|start|end|today|username|deviceid|subscriberid|simserial|phonenumber|audit)$/;
-const BY_SERVER = {
-  '-': /^(?:SubmissionDate|Submitter(?:ID|Name)|Attachments(?:Present|Expected)|Status|ReviewState|DeviceID|Edits|FormVersion|isValidated|(?:PARENT_)?KEY|SET-OF-.*)$/,
-  '/': /^(?:_(?:id|uuid|submission_time|validation_status|notes|status|submitted_by|tags|index|parent_.*|submission_.*)|__version__)$/,
-};
-
-/** Separator of groups and questions in exports of ODK Central and of KoboToolbox. */
-export type GroupSeparator = keyof typeof BY_SERVER;
-
 const PART_OF_POINT = /^(.+?)[-_](latitude|longitude|altitude|accuracy|precision)$/i;
 
 /** Names of questions by possible header. */
@@ -79,56 +76,48 @@ export async function loadQuestions(): Promise<KnownQuestions> {
 /**
  * Makes a reader for the rows of one table of a form. A column is recognised by its full name or by
  * the name without its groups. A column in which every text is a picture's name holds pictures.
- * @param separator between groups and the name of a question
  */
 export function makeAnswersReader(
   header: readonly string[],
   rows: readonly TableRow[],
   questions: KnownQuestions,
-  separator: GroupSeparator,
 ): FormReader {
-  const points = parsePoints(header, questions, separator);
-  const hasOwn = header.some((text) => findQuestionName(text, questions, separator) === FORM_POINT);
-  const point =
-    points.get(FORM_POINT) ?? (points.size === 1 && !hasOwn ? [...points.values()][0] : undefined);
-  const used = new Set(point?.columns);
+  const point = findGeopoint(header, questions);
   const named = new Map<string, number>();
   const pictures: number[] = [];
   const otherColumns: number[] = [];
   for (const [index, text] of header.entries()) {
-    if (used.has(index)) continue;
-    if (BY_PHONE.test(text) || BY_SERVER[separator].test(text) || isAddressOfAnother(text, header))
+    const part = parsePointPart(text, header);
+    const isOfPoint = point !== undefined && (part?.of ?? text) === point;
+    if (METADATA.some((pattern) => pattern.test(text)) || isAddressOfAnother(text, header))
       continue;
-    const name = findQuestionName(text, questions, separator);
+    const name = isOfPoint ? part?.answer : findQuestionName(text, questions);
     if (name === FORM_PHOTO || hasOnlyPictures(rows, index)) pictures.push(index);
     // A column `photos` with other texts is no list of photographs.
     else if (name !== undefined && name !== 'photos' && !named.has(name)) named.set(name, index);
-    else otherColumns.push(index);
+    else if (!isOfPoint) otherColumns.push(index);
   }
   const read = (row: TableRow): FormAnswers => {
-    const getCellText = (index: number | undefined): string =>
-      (row.cells[index ?? -1] ?? '').trim();
     const getShownText = (index: number): string => getDisplayedText(row, index).trim();
-    const getAnswerText = (name: string, index: number): string => {
+    const getAnswerText = ([name, index]: readonly [string, number]) => {
       const column = findColumnMeant(name);
-      return column === undefined ? getShownText(index) : getTrimmedCell(row, index, column);
+      const text = column === undefined ? getShownText(index) : getTrimmedCell(row, index, column);
+      return [name, text] as const;
     };
-    const texts = new Map(
-      [...named].map(([name, index]) => [name, getAnswerText(name, index)] as const),
-    );
-    const { [FORM_POINT]: whole = '' } = Object.fromEntries(texts);
+    const answers = new Map([...named].map(getAnswerText));
     const [latitude = '', longitude = '', , accuracy = ''] =
-      point === undefined
-        ? whole.split(/\s+/)
-        : [point.latitude, point.longitude, undefined, point.accuracy].map(getCellText);
+      answers.get(FORM_POINT)?.split(/\s+/) ?? [];
+    const whole = [
+      [LATITUDE, latitude],
+      [LONGITUDE, longitude],
+      [ACCURACY, accuracy],
+    ] as const;
+    for (const [name, text] of whole) if (!answers.get(name)) answers.set(name, text);
     return {
-      named: new Map([
-        ...texts,
-        [LATITUDE, latitude || (texts.get(LATITUDE) ?? '')],
-        [LONGITUDE, longitude || (texts.get(LONGITUDE) ?? '')],
-        [ACCURACY, accuracy],
-      ]),
-      pictures: pictures.map(getCellText).filter((text) => text !== ''),
+      named: answers,
+      pictures: pictures
+        .map((index) => (row.cells[index] ?? '').trim())
+        .filter((text) => text !== ''),
       otherAnswers: otherColumns
         .map((index) => [header[index] ?? '', getShownText(index)] as const)
         .filter(([, text]) => text !== ''),
@@ -140,16 +129,13 @@ export function makeAnswersReader(
 /**
  * Finds the question of a header: `frame-hloubka`, `frame/hloubka`, `hloubka`, `Frame/Depth (cm)`.
  */
-function findQuestionName(
-  header: string,
-  questions: KnownQuestions,
-  separator: string,
-): string | undefined {
-  for (let rest = header; ; rest = rest.slice(rest.indexOf(separator) + 1)) {
-    const name =
-      questions.get(rest) ?? (PART_OF_POINT.test(header) ? undefined : findColumnMeant(rest));
-    if (name !== undefined || !rest.includes(separator)) return name;
-  }
+function findQuestionName(header: string, questions: KnownQuestions): string | undefined {
+  const isPart = PART_OF_POINT.test(header);
+  const starts = [0, ...[...header.matchAll(/[-/]/g)].map(({ index }) => index + 1)];
+  return starts
+    .map((start) => header.slice(start))
+    .map((rest) => questions.get(rest) ?? (isPart ? undefined : findColumnMeant(rest)))
+    .find((name) => name !== undefined);
 }
 
 /**
@@ -172,23 +158,25 @@ function hasOnlyPictures(rows: readonly TableRow[], index: number): boolean {
 }
 
 /**
- * Groups geopoint columns: `where-point-Latitude` of ODK Central, `_where/point_latitude` of
- * KoboToolbox.
+ * Parses the header of a geopoint's part: `where-point-Latitude` of ODK Central,
+ * `_where/point_latitude` of KoboToolbox beside the whole point.
  */
-function parsePoints(header: readonly string[], questions: KnownQuestions, separator: string) {
-  const points = new Map<string, PointColumns & { columns: number[] }>();
-  for (const [index, text] of header.entries()) {
-    const [, before = '', part = ''] = PART_OF_POINT.exec(text) ?? [];
-    const of = header.includes(before)
-      ? before
-      : before.replace(/^_/, '').replace(/\/_([^/]+)$/, '/$1');
-    if (part === '' || (text.startsWith('_') && !header.includes(of))) continue;
-    const name = findQuestionName(of, questions, separator) ?? of;
-    const point = points.get(name) ?? { columns: header.includes(of) ? [header.indexOf(of)] : [] };
-    const kind = part.toLowerCase() === 'precision' ? 'accuracy' : part.toLowerCase();
-    points.set(name, { ...point, [kind]: index, columns: [...point.columns, index] });
-  }
-  for (const [name, { latitude, longitude }] of points)
-    if (latitude === undefined || longitude === undefined) points.delete(name);
-  return points;
+function parsePointPart(text: string, header: readonly string[]) {
+  const [, before = '', part = ''] = PART_OF_POINT.exec(text) ?? [];
+  const whole = before.replace(/^_/, '').replace(/\/_([^/]+)$/, '/$1');
+  const of = header.includes(before) ? before : whole;
+  if (part === '' || (text.startsWith('_') && !header.includes(of))) return undefined;
+  return { of, answer: POINT_PARTS[part.toLowerCase()] };
+}
+
+/** Finds the geopoint that is read: that of pas's form, else the only one. */
+function findGeopoint(header: readonly string[], questions: KnownQuestions): string | undefined {
+  const parts = header.flatMap((text) => parsePointPart(text, header) ?? []);
+  const points = [...new Set(parts.map(({ of }) => of))].filter((point) =>
+    [LATITUDE, LONGITUDE].every((name) =>
+      parts.some(({ of, answer }) => of === point && answer === name),
+    ),
+  );
+  const isOwn = (text: string): boolean => findQuestionName(text, questions) === FORM_POINT;
+  return points.find(isOwn) ?? (points.length === 1 && !header.some(isOwn) ? points[0] : undefined);
 }

@@ -19,7 +19,6 @@ import { joinNames } from '../text/csv.ts';
 import {
   ACCURACY,
   type FormAnswers,
-  type GroupSeparator,
   LATITUDE,
   LONGITUDE,
   loadQuestions,
@@ -55,19 +54,14 @@ export async function convertFormRows(table: Table, isMapped = false): Promise<T
     ...formExport.repeats.flatMap((repeat) => repeat.issues.filter(({ rule }) => rule !== NO_ROWS)),
   ];
   const questions = await loadQuestions();
-  const separator: GroupSeparator = table.header.includes('KEY') ? '-' : '/';
   const forms = [...table.rows];
-  const {
-    named,
-    otherColumns: unknown,
-    read,
-  } = makeAnswersReader(table.header, forms, questions, separator);
+  const { named, otherColumns: unknown, read } = makeAnswersReader(table.header, forms, questions);
   const identify = makeIdentifierReader(table.header);
   const findParts = groupPartsByForm(
     table,
     forms,
     issues,
-    (repeat) => makeAnswersReader(repeat.header, [...repeat.rows], questions, separator).read,
+    (repeat) => makeAnswersReader(repeat.header, [...repeat.rows], questions).read,
   );
   const findAttachment = makeAttachmentFinder(formExport.attachments);
   const names = listColumnNames([...named.keys()]);

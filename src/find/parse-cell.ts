@@ -198,16 +198,9 @@ export function parseDayOfMoment(text: string): string | undefined {
 
 /** Tells if a text is YYYY-MM-DD and a day of the Gregorian calendar. */
 export function isRealDate(isoDate: string): boolean {
-  const match = /^(\d{4})-(\d{2})-(\d{2})$/.exec(isoDate);
-  if (match === null) return false;
-  const [, year, month, day] = match.map(Number);
-  return (
-    day !== undefined &&
-    month !== undefined &&
-    year !== undefined &&
-    day >= 1 &&
-    day <= countDays(year, month)
-  );
+  if (!/^\d{4}-\d{2}-\d{2}$/.test(isoDate)) return false;
+  const date = new Date(`${isoDate}T00:00:00Z`);
+  return !Number.isNaN(date.getTime()) && date.toISOString().startsWith(isoDate);
 }
 
 /**
@@ -282,11 +275,4 @@ function getNextDay(zeroMs: number, days: number): string {
 
 function formatIsoDay(year: string, month: string, day: string): string {
   return [year, month.padStart(2, '0'), day.padStart(2, '0')].join('-');
-}
-
-const DAYS_IN_MONTH = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
-
-function countDays(year: number, month: number): number {
-  const isLeap = year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0);
-  return month === 2 && isLeap ? 29 : (DAYS_IN_MONTH[month - 1] ?? 0);
 }
