@@ -7,7 +7,6 @@ import { bindAccount, rememberAccount } from '../dist/src/outbox/bound-account.j
 import { claim, recordAnswer } from '../dist/src/outbox/claims.js';
 import {
   findEntryById,
-  findEntryByKey,
   findImportOfFind,
   findNextClaimable,
 } from '../dist/src/outbox/entry-queries.js';
@@ -138,7 +137,7 @@ export function addFinds(outbox, from, to) {
 export function claimAndSettle(outbox, most) {
   const query = {
     kinds: /** @type {const} */ (['import', 'number', 'photo']),
-    recordKeys: undefined,
+    subjects: undefined,
     busyRecords: [],
     closed: [],
   };
@@ -154,12 +153,11 @@ function addPhotograph(outbox, importId, number) {
   const name = `IMG_${importId}_${number}.jpg`;
   const { findId } = findEntryById(outbox, importId);
   const sha512 = hashSha512(Buffer.from(name));
-  const key = wantPhoto(
+  return wantPhoto(
     outbox,
     { findId, identCely: null },
     { name, mediaType: 'image/jpeg', sizeBytes: 4_000_000, sha512, link: `/photos/${name}` },
   );
-  return findEntryByKey(outbox, key).id;
 }
 
 function accept(outbox, id, identCely = `C-${id}`) {

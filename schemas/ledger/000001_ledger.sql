@@ -7,17 +7,18 @@ create table addresses (address text primary key, service text not null referenc
 create table accounts (account text not null, service text not null references services (id), primary key (account, service)) strict, without rowid;
 
 -- Versions of finds, numbers and photographs that were wanted after an attempt; as in the outbox (schemas/outbox).
-create table intents (id text primary key, kind text not null, subject text not null, content text not null,
-  document blob, issues text, prepared_id text) strict;
+create table intents (id text not null, kind text not null, subject text not null, content text not null,
+  document blob, issues text, prepared_id text, primary key (subject, id)) strict;
 
 -- As in the outbox. An attempted fact has its intent, its wish and its document within.
 create table facts (
   seq integer primary key autoincrement,
-  id text not null unique,
+  id text not null,
   service text not null references services (id), account text not null,
   kind text not null, subject text not null, slot text not null, command text,
-  body text not null check (json_valid(body))
+  body text not null,
+  unique (subject, id)
 ) strict;
 
 create index facts_of_account on facts (service, account, seq);
-create index facts_of_subject on facts (subject);
+create index facts_of_attempts on facts (service, subject) where kind = 'attempted' and slot = 'import ' || subject;

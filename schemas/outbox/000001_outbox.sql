@@ -35,7 +35,7 @@ create table accepted_people (name text primary key, accepted_at integer not nul
 
 create table intents (
   row integer primary key autoincrement,
-  id text not null unique,
+  id text not null,
   kind text not null check (kind in ('import', 'number', 'photo')),
   subject text not null,
   -- null after thinning
@@ -44,15 +44,16 @@ create table intents (
   -- findings; without a document it is a draft
   document blob,
   issues text,
-  prepared_id text
+  prepared_id text,
+  -- the id covers the subject, by which rows of one time are beside one another
+  unique (subject, id)
 ) strict;
 
-create index intents_of_subject on intents (subject);
 create index intents_of_new_people on intents (row) where instr(content, '":tba"') > 0;
 
 create table facts (
   seq integer primary key autoincrement,
-  id text not null unique,
+  id text not null,
   kind text not null check (kind in ('current', 'attempted', 'answered', 'matched', 'absent', 'decided')),
   -- the UUID of a find, or record:IDENT where there is no find here
   subject text not null,
@@ -60,12 +61,12 @@ create table facts (
   slot text not null,
   -- of a person: its facts are what an undo takes back
   command text,
-  body text not null check (json_valid(body)),
+  body text not null,
   -- 0: to be copied into the ledger; 1: it is there; 2: of a slot without an attempt, which the ledger need not know
-  in_ledger integer not null check (in_ledger in (0, 1, 2))
+  in_ledger integer not null check (in_ledger in (0, 1, 2)),
+  unique (subject, id)
 ) strict;
 
-create index facts_of_subject on facts (subject);
 create index facts_of_command on facts (command, seq) where command is not null;
 create index facts_for_ledger on facts (seq) where in_ledger = 0;
 
@@ -90,13 +91,12 @@ create index finds_hidden on finds (id) where hidden = 1;
 create table entries (
   id integer primary key autoincrement,
   -- the slot of an import, the intent of a change
-  key text not null unique,
+  key text not null,
+  -- entries of one find or record are sent one at a time
   subject text not null,
   -- null for a record of the service without a find here
   find_id integer references finds (id) on delete cascade,
   kind text not null check (kind in ('import', 'number', 'photo')),
-  -- entries of one record share it, so that they are sent one at a time
-  record_key text not null,
   intent integer not null references intents (row),
   state text not null check (state in ('draft', 'queued', 'sending', 'accepted', 'refused', 'uncertain', 'dropped')),
   -- another version is wanted than the one that was accepted
@@ -108,14 +108,13 @@ create table entries (
   -- a question for a person, and the last inconclusive lookup, as JSON
   held text check (json_valid(held)), lookup text check (json_valid(lookup)),
   reason text check (json_valid(reason)), issues text check (json_valid(issues)),
-  created_at integer not null, updated_at integer not null
+  created_at integer not null, updated_at integer not null,
+  unique (subject, key)
 ) strict;
 
 create index entries_claimable on entries (not_before_at, id) where state = 'queued' and held is null and (kind = 'import' or ident_cely is not null);
 create index entries_of_find on entries (find_id);
 create index entries_of_ident on entries (ident_cely) where ident_cely is not null;
-create index entries_of_subject on entries (subject);
-create index entries_of_record on entries (record_key);
 create index entries_by_state on entries (kind, state);
 create index entries_unsettled on entries (state, id) where state in ('draft', 'refused', 'sending', 'uncertain');
 create index entries_held on entries (id) where held is not null;

@@ -3,6 +3,7 @@ import { DatabaseError, FileError, isDamaged, isSound } from '../base/errors.ts'
 import { cmd, msg } from '../base/message.ts';
 import {
   createRowGuard,
+  isNumber,
   isSchemaDamage,
   isText,
   parseTexts,
@@ -33,6 +34,14 @@ export function backUpOutbox(outbox: Outbox, target: string): void {
 }
 
 /**
+ * Checks the entries, so that none is left out. What is sent is checked by its ids when it is.
+ * @throws DatabaseError where the table differs from its indexes
+ */
+export function assertSoundEntries({ path, sql }: Outbox): void {
+  assertUndamaged(path, sql(`pragma integrity_check('entries')`));
+}
+
+/**
  * Checks the whole file, and each fact and intent by its id.
  * @throws DatabaseError where anything is damaged
  */
@@ -60,13 +69,15 @@ export type Removed = {
 export function removeDamaged(outbox: Outbox): Removed {
   return outbox.change(() => {
     const facts = outbox
-      .sql('select * from facts not indexed')
+      .sql('select seq as row, * from facts not indexed')
       .all()
       .filter((row) => !isSoundRow(outbox, row))
       .map(parseNamed);
     const contents: Named[] = [];
     const prepared: Named[] = [];
-    for (const row of outbox.sql(`select ${INTENT_COLUMNS} from intents not indexed`).iterate()) {
+    for (const row of outbox
+      .sql(`select row, ${INTENT_COLUMNS} from intents not indexed`)
+      .iterate()) {
       const stored = row as StoredIntent;
       if (!isSoundContent(stored)) contents.push(parseNamed(row));
       else if (!isSoundlyPrepared(stored)) prepared.push(parseNamed(row));
@@ -74,15 +85,15 @@ export function removeDamaged(outbox: Outbox): Removed {
     // They refer to facts, and are made again.
     if (facts.length > 0)
       for (const cache of ['entries', 'finds']) outbox.sql(`delete from ${cache}`).run();
-    for (const { id } of facts) outbox.sql('delete from facts where id = ?').run(id);
+    for (const { row } of facts) outbox.sql('delete from facts where seq = ?').run(row);
     for (const column of ['held', 'lookup'])
       outbox.sql(`update entries set ${column} = null where not json_valid(${column})`).run();
-    for (const { id } of contents)
-      outbox.sql('update intents set content = null where id = ?').run(id);
-    for (const { id } of [...contents, ...prepared])
+    for (const { row } of contents)
+      outbox.sql('update intents set content = null where row = ?').run(row);
+    for (const { row } of [...contents, ...prepared])
       outbox
-        .sql('update intents set document = null, issues = null, prepared_id = null where id = ?')
-        .run(id);
+        .sql('update intents set document = null, issues = null, prepared_id = null where row = ?')
+        .run(row);
     return {
       // The damage may be in the subject, which the slot has as well.
       subjects: [...facts, ...contents].flatMap(({ subject, slot }) => [
@@ -95,15 +106,19 @@ export function removeDamaged(outbox: Outbox): Removed {
   });
 }
 
-type Named = { readonly id: string; readonly subject: string; readonly slot: string };
+type Named = {
+  readonly row: number;
+  readonly id: string;
+  readonly subject: string;
+  readonly slot: string;
+};
 
-const isNamed = createRowGuard({ id: isText, subject: isText });
+const isNamed = createRowGuard({ row: isNumber, id: isText, subject: isText });
 const hasSlot = createRowGuard({ slot: isText });
 
 /** Returns what is left of a damaged row. */
 function parseNamed(row: unknown): Named {
-  const { id, subject } = parseValue(isNamed, row);
-  return { id, subject, slot: hasSlot(row) ? row.slot : '' };
+  return { ...parseValue(isNamed, row), slot: hasSlot(row) ? row.slot : '' };
 }
 
 function isSoundRow(outbox: Outbox, row: unknown): boolean {

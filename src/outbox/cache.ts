@@ -1,8 +1,9 @@
 import { groupBy } from '../base/group-by.ts';
 import { msg, serializeValue } from '../base/message.ts';
+import { parseTexts } from '../store/database.ts';
 import { getRetryAt, makeAttempts } from './attempts.ts';
-import { type HeldQuestion, makeRecordKey } from './entry.ts';
-import type { CurrentBody, Fact, FactOf, FindWish } from './facts.ts';
+import type { HeldQuestion } from './entry.ts';
+import { type CurrentBody, type Fact, type FactOf, type FindWish, readStored } from './facts.ts';
 import {
   type EntryState,
   foldSlot,
@@ -13,6 +14,7 @@ import {
 import { findIntentRow, type IntentRow } from './intent-rows.ts';
 import { type IntentKind, makeImportSlot, parseIntent, parseRecordSubject } from './intents.ts';
 import type { Outbox } from './open-outbox.ts';
+import { findRowOfFind } from './stored-finds.ts';
 
 /**
  * The tables `finds` and `entries`: what the facts of each subject mean, for all that is read often.
@@ -22,38 +24,49 @@ import type { Outbox } from './open-outbox.ts';
 /** A fact with its place in the table. */
 export type NumberedFact = { readonly seq: number; readonly fact: Fact };
 
-/** Folds all facts of a subject, and writes what follows from them. */
+/**
+ * Folds all facts of a subject, and writes what follows from them.
+ * @throws DatabaseError where an intent is damaged
+ */
 export function refoldSubject(
   outbox: Outbox,
   subject: string,
   numbered: readonly NumberedFact[],
 ): void {
+  readStored(outbox.path, subject, () => writeRows(outbox, subject, numbered));
+}
+
+function writeRows(outbox: Outbox, subject: string, numbered: readonly NumberedFact[]): void {
   const slots = groupBy(numbered, ({ fact }) => fact.slot);
   const importSlot = makeImportSlot(subject);
   const ofImport = slots.get(importSlot);
   const record = parseRecordSubject(subject);
   let find: { id: number; identCely: string | null } | undefined;
-  const keys = new Set<string>();
+  const known = listKeys(outbox, subject);
+  const rows: EntryRow[] = [];
   if (ofImport !== undefined) {
     const state = foldSlot(ofImport.map(({ fact }) => fact));
     const row = writeFind(outbox, subject, state, ofImport);
     if (row === undefined) return;
-    keys.add(importSlot);
     find = { id: row.id, identCely: state.records[0] ?? null };
-    writeImport(outbox, subject, row, state, ofImport);
+    rows.push(makeImportRow(subject, row, state, ofImport));
   }
   for (const [slot, facts] of slots) {
     if (slot === importSlot) continue;
     const target = { findId: find?.id ?? null, identCely: record ?? find?.identCely ?? null };
     // Changes of a find that only another place knows wait for it.
     if (record === undefined && find === undefined) continue;
-    for (const key of writeChanges(outbox, subject, target, facts)) keys.add(key);
+    rows.push(...makeChangeRows(outbox, subject, target, facts));
   }
-  // A first fact has no entries before it.
-  if (numbered.length === 1) return;
-  const known = outbox.sql('select key from entries where subject = ?').pluck().all(subject);
+  for (const row of rows) writeEntry(outbox, row, known.has(row.key));
+  const keys = new Set(rows.map(({ key }) => key));
   for (const key of known)
-    if (!keys.has(String(key))) outbox.sql('delete from entries where key = ?').run(key);
+    if (!keys.has(key))
+      outbox.sql('delete from entries where subject = ? and key = ?').run(subject, key);
+}
+
+function listKeys({ sql }: Outbox, subject: string): Set<string> {
+  return new Set(parseTexts(sql('select key from entries where subject = ?').pluck().all(subject)));
 }
 
 type Wish = {
@@ -70,6 +83,7 @@ type Wish = {
  */
 function findWish(
   outbox: Outbox,
+  uuid: string,
   { wanted }: SlotState,
   numbered: readonly NumberedFact[],
 ): Wish | undefined {
@@ -86,7 +100,7 @@ function findWish(
     if (found?.fact.kind !== 'current') continue;
     const { body } = found.fact;
     const name = body.intent ?? body.was ?? null;
-    const intent = name === null ? undefined : findIntentRow(outbox, name);
+    const intent = name === null ? undefined : findIntentRow(outbox, uuid, name);
     if (name !== null && intent !== undefined) return { body, seq: found.seq, name, intent };
   }
   return undefined;
@@ -109,7 +123,7 @@ function writeFind(
   state: SlotState,
   numbered: readonly NumberedFact[],
 ): FindRow | undefined {
-  const wish = findWish(outbox, state, numbered);
+  const wish = findWish(outbox, uuid, state, numbered);
   const isHidden = wish?.body.intent === null && wish.body.hides;
   const wasAttempted = numbered.some(({ fact }) => isAttempted(fact));
   if (wish?.body.find === undefined || (isHidden && !wasAttempted)) {
@@ -118,17 +132,20 @@ function writeFind(
   }
   const { find } = wish.body;
   const localId = chooseLocalId(outbox, uuid, find);
-  // The number of its first fact, so that a find that returns by an undo has its id again.
-  const first = numbered[0]?.seq;
-  const id = outbox
+  const values = [localId, wish.intent.row, wish.seq, find.path, isHidden ? 1 : 0, uuid];
+  const { changes } = outbox
     .sql(
-      `insert into finds (id, uuid, local_id, intent, fact, source_path, hidden) values (?, ?, ?, ?, ?, ?, ?)
-       on conflict (uuid) do update set local_id = excluded.local_id, intent = excluded.intent, fact = excluded.fact,
-         source_path = excluded.source_path, hidden = excluded.hidden returning id`,
+      'update finds set local_id = ?, intent = ?, fact = ?, source_path = ?, hidden = ? where uuid = ?',
     )
-    .pluck()
-    .get(first, uuid, localId, wish.intent.row, wish.seq, find.path, isHidden ? 1 : 0);
-  return { id: Number(id), wish };
+    .run(values);
+  if (changes === 0)
+    // The number of its first fact, so that a find that returns by an undo has its id again.
+    outbox
+      .sql(
+        'insert into finds (local_id, intent, fact, source_path, hidden, uuid, id) values (?, ?, ?, ?, ?, ?, ?)',
+      )
+      .run(values, numbered[0]?.seq);
+  return { id: findRowOfFind(outbox, uuid), wish };
 }
 
 /** Gives the later of two finds with one local id another one. */
@@ -141,13 +158,12 @@ function chooseLocalId(outbox: Outbox, uuid: string, { localId }: FindWish): str
     if (!isTaken(`${localId}-${count}`)) return `${localId}-${count}`;
 }
 
-function writeImport(
-  outbox: Outbox,
+function makeImportRow(
   subject: string,
   { id, wish }: FindRow,
   state: SlotState,
   numbered: readonly NumberedFact[],
-): void {
+): EntryRow {
   const facts = numbered.map(({ fact }) => fact);
   const { intent } = wish;
   const folded = getImportState(state);
@@ -156,12 +172,12 @@ function writeImport(
   const parsed =
     intent.content === null ? undefined : parseIntent('import', subject, intent.content);
   const refusal = folded === 'refused' ? findRefusal(state, wish.name) : null;
-  writeEntry(outbox, {
+  return {
+    ...NO_CHANGE,
     key: makeImportSlot(subject),
     subject,
     findId: id,
     kind: 'import',
-    recordKey: makeRecordKey({ findId: id, identCely: null }),
     intent: intent.row,
     state: isDraft ? 'draft' : folded,
     changed: accepted !== undefined && accepted !== wish.name ? 1 : 0,
@@ -170,8 +186,11 @@ function writeImport(
     issues: isDraft || folded === 'queued' ? intent.issues : refusal,
     createdAt: wish.body.find?.createdAt ?? wish.body.at,
     ...summarize(facts, undefined, wish.body, state),
-  });
+  };
 }
+
+/** Of an import: what only a number or a photograph has. */
+const NO_CHANGE = { value: null, expects: null, photograph: null } as const;
 
 function findAcceptedIntent({ intents }: SlotState): string | undefined {
   for (const [intent, { state }] of intents) if (state === 'accepted') return intent;
@@ -190,16 +209,13 @@ function findRefusal({ intents }: SlotState, intent: string): string | null {
 
 type ChangeTarget = { readonly findId: number | null; readonly identCely: string | null };
 
-/**
- * Writes the numbers or photographs of a slot.
- * @returns their keys
- */
-function writeChanges(
+/** Makes the rows of the numbers or photographs of a slot. */
+function makeChangeRows(
   outbox: Outbox,
   subject: string,
   target: ChangeTarget,
   numbered: readonly NumberedFact[],
-): string[] {
+): EntryRow[] {
   const facts = numbered.map(({ fact }) => fact);
   const state = foldSlot(facts);
   const { wanted } = state;
@@ -208,10 +224,10 @@ function writeChanges(
     wanted.kind === 'nothing' && !wanted.fact?.body.hides ? wanted.fact?.body.was : null;
   const rows = sortByChain(
     [...new Set([...state.intents.keys(), ...[givenUp ?? []].flat()])].flatMap(
-      (intent) => findIntentRow(outbox, intent) ?? [],
+      (intent) => findIntentRow(outbox, subject, intent) ?? [],
     ),
   );
-  return rows.flatMap((row) => {
+  return rows.flatMap((row): EntryRow[] => {
     const intent = row.id;
     const { attempts = [], verdicts } = state.intents.get(intent) ?? {};
     const accepted = attempts.find(({ id }) => verdicts?.get(id)?.kind === 'accepted');
@@ -223,12 +239,11 @@ function writeChanges(
     const parsed = row.content === null ? undefined : parseIntent(kind, subject, row.content);
     const folded = getChangeState(state, intent);
     const latest = findLatestWish(facts, intent) ?? wish;
-    writeEntry(outbox, {
+    const entry = {
       key: intent,
       subject,
       findId: target.findId,
       kind,
-      recordKey: makeRecordKey(target),
       intent: row.row,
       state: folded,
       changed: 0,
@@ -241,8 +256,8 @@ function writeChanges(
       issues: folded === 'refused' ? findRefusal(state, intent) : null,
       createdAt: wish.body.at,
       ...summarize(facts, intent, latest.body, state),
-    });
-    return [intent];
+    };
+    return [entry];
   });
 }
 
@@ -363,43 +378,57 @@ type EntryRow = Summary & {
   readonly subject: string;
   readonly findId: number | null;
   readonly kind: IntentKind;
-  readonly recordKey: string;
   readonly intent: number;
   readonly state: EntryState;
   readonly changed: number;
   readonly identCely: string | null;
   readonly project: string | null;
-  readonly value?: string | null;
-  readonly expects?: string | null;
-  readonly photograph?: string | null;
+  readonly value: string | null;
+  readonly expects: string | null;
+  readonly photograph: string | null;
   readonly issues: string | null;
   readonly createdAt: number;
 };
+
+/** Columns with the names of their values. */
+const WRITTEN = {
+  find_id: 'findId',
+  kind: 'kind',
+  intent: 'intent',
+  state: 'state',
+  changed: 'changed',
+  ident_cely: 'identCely',
+  project: 'project',
+  value: 'value',
+  expects: 'expects',
+  photograph: 'photograph',
+  attempts: 'attempts',
+  unknown_attempts: 'unknownAttempts',
+  not_before_at: 'notBeforeAt',
+  reason: 'reason',
+  issues: 'issues',
+  updated_at: 'now',
+} as const;
+
+// SQLite keeps a journal of its own for an upsert, which takes three times as long.
+const INSERT_ENTRY = `insert into entries (${Object.keys(WRITTEN).join(', ')}, created_at, held, subject, key)
+  values (${Object.values(WRITTEN)
+    .map((name) => `:${name}`)
+    .join(', ')}, :createdAt, :held, :subject, :key)`;
 
 /**
  * A question and a lookup stay as long as the entry is what they were about; a question also while
  * the entry is dropped, so that an undo brings it back.
  */
-const WRITE_ENTRY = `insert into entries (key, subject, find_id, kind, record_key, intent, state, changed, ident_cely, project, value,
-    expects, photograph, attempts, unknown_attempts, not_before_at, held, reason, issues, created_at, updated_at)
-  values (:key, :subject, :findId, :kind, :recordKey, :intent, :state, :changed, :identCely, :project, :value,
-    :expects, :photograph, :attempts, :unknownAttempts, :notBeforeAt, :held, :reason, :issues, :createdAt, :now)
-  on conflict (key) do update set
-    held = case when excluded.held is not null then excluded.held
-      when intent = excluded.intent and held ->> 'basis' <> 'edited-twice' then held end,
-    lookup = case when excluded.state = 'uncertain' then lookup end,
-    find_id = excluded.find_id, record_key = excluded.record_key, intent = excluded.intent, state = excluded.state,
-    changed = excluded.changed, ident_cely = excluded.ident_cely, project = excluded.project, value = excluded.value,
-    expects = excluded.expects, photograph = excluded.photograph, attempts = excluded.attempts,
-    unknown_attempts = excluded.unknown_attempts, not_before_at = excluded.not_before_at, reason = excluded.reason,
-    issues = excluded.issues, updated_at = excluded.updated_at`;
+const UPDATE_ENTRY = `update entries set
+    held = case when :held is not null then :held when intent = :intent and held ->> 'basis' <> 'edited-twice' then held end,
+    lookup = case when :state = 'uncertain' then lookup end,
+    ${Object.entries(WRITTEN)
+      .map(([column, name]) => `${column} = :${name}`)
+      .join(', ')}
+  where subject = :subject and key = :key`;
 
-function writeEntry(outbox: Outbox, row: EntryRow): void {
-  outbox.sql(WRITE_ENTRY).run({
-    value: null,
-    expects: null,
-    photograph: null,
-    ...row,
-    now: Math.floor(outbox.clock.now()),
-  });
+function writeEntry(outbox: Outbox, row: EntryRow, isKnown: boolean): void {
+  const now = Math.floor(outbox.clock.now());
+  outbox.sql(isKnown ? UPDATE_ENTRY : INSERT_ENTRY).run({ ...row, now });
 }

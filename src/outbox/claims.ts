@@ -4,7 +4,7 @@ import type { Issue } from '../base/issue.ts';
 import { cmd, type Message, msg } from '../base/message.ts';
 import type { Entry, EntryId } from './entry.ts';
 import { foldEntry, getSlotOf, listFactsOfEntry } from './entry-facts.ts';
-import { findEntryById, findEntryByKey, listEntriesInState } from './entry-queries.ts';
+import { findEntryById, listEntriesInState } from './entry-queries.ts';
 import {
   type AnsweredBody,
   type AttemptedBody,
@@ -61,7 +61,10 @@ export function claim(
     // The row is only a copy of what the facts say.
     refold(outbox, cached.subject);
     const entry = findEntryById(outbox, id);
-    if (entry?.state !== 'queued' || entry.held !== null) return undefined;
+    // A damaged index hides facts: the entry may have been sent.
+    if (entry === undefined || entry.attempts < cached.attempts)
+      throw makeDamagedError(outbox.path, `entry ${id}`);
+    if (entry.state !== 'queued' || entry.held !== null) return undefined;
     if (entry.kind !== 'import' && entry.identCely === null) return undefined;
     if (foldEntry(outbox, entry).wanted.kind !== 'one') return undefined;
     const departure = getDeparture(entry);
@@ -113,7 +116,7 @@ function makeAttemptedBody(outbox: Outbox, entry: Entry, departure: Departure): 
   const wish = facts.find(({ id }) => id === wishId);
   if (wish?.kind !== 'current') throw makeDamagedError(outbox.path, `entry ${entry.id}`);
   const { fromMs, sentByMs } = departure;
-  const { content, document } = getStoredIntent(outbox, entry.intent);
+  const { content, document } = getStoredIntent(outbox, entry.subject, entry.intent);
   return {
     ...departure,
     intent: entry.intent,
@@ -198,7 +201,7 @@ export function recoverOpenAttempts(outbox: Outbox): Entry[] {
               { state: 'uncertain', reason },
               { outcome: 'orphaned' },
             );
-      return findEntryByKey(outbox, entry.key) ?? [];
+      return findEntryById(outbox, entry.id) ?? [];
     }),
   );
 }

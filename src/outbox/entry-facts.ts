@@ -12,7 +12,7 @@ import { readMessage } from './stored-text.ts';
 export function getSlotOf(outbox: Outbox, { kind, key, subject, intent }: Entry): string {
   if (kind === 'import') return key;
   if (kind === 'number') return `number ${subject}`;
-  const stored = findIntent(outbox, intent);
+  const stored = findIntent(outbox, subject, intent);
   return stored === undefined ? '' : makeSlot(stored);
 }
 

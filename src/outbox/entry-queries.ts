@@ -23,6 +23,7 @@ import {
   type Target,
 } from './entry.ts';
 import { readStored, type StoredPhotograph } from './facts.ts';
+import { makeRecordSubject } from './intents.ts';
 import type { Outbox } from './open-outbox.ts';
 import {
   deserializeIssues,
@@ -31,12 +32,12 @@ import {
   serializeMessage,
 } from './stored-text.ts';
 
-export { makeRecordKey, type Target } from './entry.ts';
+export type { Target } from './entry.ts';
 
 /** Queries of the table `entries`. */
 
 const COLUMNS = `entries.id, entries.key, entries.subject, intents.id as intent, entries.find_id as findId,
-  finds.local_id as localId, entries.kind, entries.record_key as recordKey, entries.state, entries.changed,
+  finds.local_id as localId, entries.kind, entries.state, entries.changed,
   entries.ident_cely as identCely, entries.project, entries.value, entries.expects, entries.photograph,
   entries.attempts, entries.unknown_attempts as unknownAttempts, entries.not_before_at as notBeforeAt, entries.held,
   entries.lookup, entries.reason, entries.issues, entries.created_at as createdAt, entries.updated_at as updatedAt,
@@ -52,7 +53,6 @@ const parseRow = createRowParser({
   findId: orNull(isNumber),
   localId: orNull(isText),
   kind: makeMemberGuard(ENTRY_KINDS),
-  recordKey: isText,
   state: makeMemberGuard(ENTRY_STATES),
   changed: isNumber,
   identCely: orNull(isText),
@@ -139,13 +139,13 @@ export function storeLookup(outbox: Outbox, id: EntryId, lookup: Lookup): void {
 }
 
 /** Ends the backoff of these records, which a person named. */
-export function clearBackoff(outbox: Outbox, recordKeys: readonly string[]): void {
+export function clearBackoff(outbox: Outbox, subjects: readonly string[]): void {
   outbox
     .sql(
       `update entries set not_before_at = 0 where state = 'queued' and not_before_at > 0
-         and record_key in (select value from json_each(?))`,
+         and entries.subject in (select value from json_each(?))`,
     )
-    .run(JSON.stringify(recordKeys));
+    .run(JSON.stringify(subjects));
 }
 
 /** Ends backoff that lies further ahead than the maximum: a wrong clock set it. */
@@ -162,8 +162,18 @@ export function findEntryById(outbox: Outbox, id: EntryId): Entry | undefined {
   return selectEntries(outbox, 'entries.id = :id', { id }).at(0);
 }
 
-export function findEntryByKey(outbox: Outbox, key: string): Entry | undefined {
-  return selectEntries(outbox, 'entries.key = :key', { key }).at(0);
+export function findEntryByKey(outbox: Outbox, subject: string, key: string): Entry | undefined {
+  return selectEntries(outbox, 'entries.subject = :subject and entries.key = :key', {
+    subject,
+    key,
+  }).at(0);
+}
+
+/** Returns the subject of a target: its find, or its record. */
+export function getSubject({ sql }: Outbox, { findId, identCely }: Target): string {
+  const uuid =
+    findId === null ? undefined : sql('select uuid from finds where id = ?').pluck().get(findId);
+  return typeof uuid === 'string' ? uuid : makeRecordSubject(identCely ?? '');
 }
 
 export function listEntriesOfSubject(outbox: Outbox, subject: string): Entry[] {
@@ -309,7 +319,7 @@ export function listEffectiveNumbers(outbox: Outbox): NumberEntry[] {
 export type ClaimableQuery = {
   readonly kinds: readonly EntryKind[];
   /** Keys of the records whose entries may be claimed; undefined for all. */
-  readonly recordKeys: readonly string[] | undefined;
+  readonly subjects: readonly string[] | undefined;
   /** Records with a request under way, by their keys and their identifiers. */
   readonly busyRecords: readonly string[];
   /** Kinds and projects of which nothing is sent now. */
@@ -329,8 +339,8 @@ const AWAITS_EARLIER = `exists (
 
 const CLAIMABLE = `state = 'queued' and held is null and (entries.kind = 'import' or ident_cely is not null)
   and +entries.kind in (select value from json_each(:kinds))
-  and (:recordKeys is null or record_key in (select value from json_each(:recordKeys)))
-  and record_key not in (select value from json_each(:busyRecords))
+  and (:subjects is null or entries.subject in (select value from json_each(:subjects)))
+  and entries.subject not in (select value from json_each(:busyRecords))
   and (ident_cely is null or ident_cely not in (select value from json_each(:busyRecords)))
   and not exists (select 1 from json_each(:closed) as scope
     where scope.value ->> 'kind' = entries.kind and scope.value ->> 'project' = ${PROJECT})
@@ -369,7 +379,7 @@ export function findNextScheduled(outbox: Outbox, query: ClaimableQuery): Entry 
 function makeQueryValues(query: ClaimableQuery): Record<string, unknown> {
   return {
     kinds: JSON.stringify(query.kinds),
-    recordKeys: query.recordKeys === undefined ? null : JSON.stringify(query.recordKeys),
+    subjects: query.subjects === undefined ? null : JSON.stringify(query.subjects),
     busyRecords: JSON.stringify(query.busyRecords),
     closed: JSON.stringify(query.closed),
   };
@@ -407,7 +417,7 @@ export function listPhotographsByDigest(
   return selectOfKind(
     outbox,
     'photo',
-    `photograph ->> 'sha512' = :digest and record_key = :record`,
+    `photograph ->> 'sha512' = :digest and entries.subject = :record`,
     { digest: digest.toString('hex'), record },
   );
 }
@@ -421,7 +431,7 @@ export function listPhotographsBySource(
   return selectOfKind(
     outbox,
     'photo',
-    `record_key = :record and photograph ->> 'source' = :source and state <> 'dropped'`,
+    `entries.subject = :record and photograph ->> 'source' = :source and state <> 'dropped'`,
     { record, source },
   );
 }
@@ -440,16 +450,13 @@ export function listLatestAccepted(outbox: Outbox, limit: number): Entry[] {
  * Returns incomplete imports: those of these records, or all those that block numbers or
  * photographs.
  */
-export function listDraftImports(
-  outbox: Outbox,
-  recordKeys: readonly string[] | undefined,
-): Entry[] {
-  const ofRecords = 'record_key in (select value from json_each(:recordKeys))';
+export function listDraftImports(outbox: Outbox, subjects: readonly string[] | undefined): Entry[] {
+  const ofRecords = 'entries.subject in (select value from json_each(:subjects))';
   const withDependents = `exists (select 1 from entries as waiting where waiting.find_id = entries.find_id and waiting.kind <> 'import' and waiting.state = 'queued')`;
   return selectEntries(
     outbox,
-    `state = 'draft' and ${recordKeys === undefined ? withDependents : ofRecords}`,
-    { recordKeys: JSON.stringify(recordKeys ?? []) },
+    `state = 'draft' and ${subjects === undefined ? withDependents : ofRecords}`,
+    { subjects: JSON.stringify(subjects ?? []) },
   );
 }
 

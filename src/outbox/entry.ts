@@ -82,6 +82,7 @@ type EntryBase = {
   readonly id: EntryId;
   /** The slot of an import, the id of the intent of a number or a photograph. */
   readonly key: string;
+  /** Entries of one find or record share it, so that no two requests write to it at once. */
   readonly subject: string;
   /** The id of the intent. */
   readonly intent: string;
@@ -94,7 +95,6 @@ type EntryBase = {
   readonly identCely: string | null;
   /** Wall clock of this machine. */
   readonly notBeforeAt: number;
-  readonly recordKey: string;
   readonly held: HeldQuestion | null;
   readonly lookup: Lookup | null;
   /** Attempts that may have arrived, without proof. */
@@ -128,14 +128,6 @@ export type Target = {
   /** The record's identifier, once it is known. */
   readonly identCely: string | null;
 };
-
-/**
- * Returns the key that entries of one record share, so that no two requests write to one record at
- * once.
- */
-export function makeRecordKey(target: Target): string {
-  return target.findId === null ? `record:${target.identCely}` : `find:${target.findId}`;
-}
 
 /**
  * Interval in which the service may have executed an attempt, by its clock; at `settledMs` it has

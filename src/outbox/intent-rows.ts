@@ -33,18 +33,18 @@ const parseRow = createRowParser({
 });
 export type IntentRow = ReturnType<typeof parseRow>;
 
-export function findIntentRow(outbox: Outbox, id: string): IntentRow | undefined {
+export function findIntentRow(outbox: Outbox, subject: string, id: string): IntentRow | undefined {
   const row = outbox
     .sql(
-      'select row, id, kind, subject, content, document is not null as hasDocument, issues from intents where id = ?',
+      'select row, id, kind, subject, content, document is not null as hasDocument, issues from intents where subject = ? and id = ?',
     )
-    .get(id);
+    .get(subject, id);
   return row === undefined ? undefined : parseRow(row);
 }
 
 /** Returns an intent; undefined where it is unknown, or was thinned. */
-export function findIntent(outbox: Outbox, id: string): Intent | undefined {
-  const row = findIntentRow(outbox, id);
+export function findIntent(outbox: Outbox, subject: string, id: string): Intent | undefined {
+  const row = findIntentRow(outbox, subject, id);
   return row === undefined || row.content === null
     ? undefined
     : parseIntent(row.kind, row.subject, row.content);
@@ -56,9 +56,12 @@ export function findIntent(outbox: Outbox, id: string): Intent | undefined {
  */
 export function findStoredIntent(
   outbox: Outbox,
+  subject: string,
   id: string,
 ): (StoredIntent & { readonly content: string }) | undefined {
-  const row = outbox.sql(`select ${INTENT_COLUMNS} from intents where id = ?`).get(id);
+  const row = outbox
+    .sql(`select ${INTENT_COLUMNS} from intents where subject = ? and id = ?`)
+    .get(subject, id);
   const stored = row === undefined ? undefined : parseStoredIntent(outbox.path, row);
   return stored?.content == null ? undefined : { ...stored, content: stored.content };
 }
@@ -67,8 +70,12 @@ export function findStoredIntent(
  * Returns an intent before it is sent.
  * @throws DatabaseError where it is missing or damaged
  */
-export function getStoredIntent(outbox: Outbox, id: string): StoredIntent & { content: string } {
-  const stored = findStoredIntent(outbox, id);
+export function getStoredIntent(
+  outbox: Outbox,
+  subject: string,
+  id: string,
+): StoredIntent & { content: string } {
+  const stored = findStoredIntent(outbox, subject, id);
   if (stored === undefined) throw makeDamagedError(outbox.path, id);
   return stored;
 }
@@ -96,7 +103,7 @@ export function storeIntent(
 
 const INSERT = `insert into intents (id, kind, subject, content, document, issues, prepared_id)
   values (:id, :kind, :subject, :content, :document, :issues, :preparedId)
-  on conflict (id) do update set content = coalesce(content, excluded.content),`;
+  on conflict (subject, id) do update set content = coalesce(content, excluded.content),`;
 
 /**
  * Stores an intent of another place; one that is known gets only what it lacks.

@@ -46,10 +46,10 @@ export type Ledger = {
   addAccount(scope: Scope): void;
   /** Adds missing facts, with intents that no attempt carries; they are on disk when it returns. */
   append(scope: Scope, rows: readonly FactRow[], intents?: readonly StoredIntent[]): void;
-  findIntent(id: string): StoredIntent | undefined;
+  findIntent(subject: string, id: string): StoredIntent | undefined;
   /** Returns the id of the fact with this number, which tells this ledger from another one. */
   findFactAt(seq: number): string | undefined;
-  has(id: string): boolean;
+  has(subject: string, id: string): boolean;
   listSince(
     scope: Scope,
     seq: number,
@@ -150,10 +150,10 @@ function getIdentity(database: Database, machine: () => string): ReturnType<type
 }
 
 const INSERT = `insert into facts (id, service, account, kind, subject, slot, command, body)
-  values (:id, :service, :account, :kind, :subject, :slot, :command, :body) on conflict (id) do nothing`;
+  values (:id, :service, :account, :kind, :subject, :slot, :command, :body) on conflict (subject, id) do nothing`;
 
 const INSERT_INTENT = `insert into intents (id, kind, subject, content, document, issues, prepared_id)
-  values (:id, :kind, :subject, :content, :document, :issues, :preparedId) on conflict (id) do nothing`;
+  values (:id, :kind, :subject, :content, :document, :issues, :preparedId) on conflict (subject, id) do nothing`;
 
 const parseNumbered = createRowParser({ seq: isNumber });
 
@@ -267,13 +267,20 @@ function makeFactFunctions({ path, sql, guard, change, listTexts }: Parts): Fact
         for (const row of rows) sql(INSERT).run({ ...row, ...scope });
       });
     },
-    findIntent: (id) =>
+    findIntent: (subject, id) =>
       guard(() => {
-        const row = sql(`select ${INTENT_COLUMNS} from intents where id = ?`).get(id);
+        const row = sql(`select ${INTENT_COLUMNS} from intents where subject = ? and id = ?`).get(
+          subject,
+          id,
+        );
         return row === undefined ? undefined : parseStoredIntent(path, row);
       }),
     findFactAt: (seq) => listTexts('select id from facts where seq = ?', seq).at(0),
-    has: (id) => guard(() => sql('select 1 from facts where id = ?').get(id) !== undefined),
+    has: (subject, id) =>
+      guard(
+        () =>
+          sql('select 1 from facts where subject = ? and id = ?').get(subject, id) !== undefined,
+      ),
     listSince: ({ service, account }, seq, limit) =>
       guard(() =>
         sql(

@@ -24,14 +24,14 @@ const parseKindCount = createRowParser({ kind: makeMemberGuard(ENTRY_KINDS), cou
 /** Counts queued entries of each kind, of these records or of all; held ones are excluded. */
 export function countQueued(
   outbox: Outbox,
-  recordKeys: readonly string[] | undefined,
+  subjects: readonly string[] | undefined,
 ): Readonly<Record<EntryKind, number>> {
   const rows = outbox
     .sql(
       `select kind, count(*) as count from entries where state = 'queued' and held is null
-         and (:recordKeys is null or record_key in (select value from json_each(:recordKeys))) group by kind`,
+         and (:subjects is null or entries.subject in (select value from json_each(:subjects))) group by kind`,
     )
-    .all({ recordKeys: recordKeys === undefined ? null : JSON.stringify(recordKeys) });
+    .all({ subjects: subjects === undefined ? null : JSON.stringify(subjects) });
   const counts = rows.map(parseKindCount).map(({ kind, count }) => [kind, count] as const);
   return { import: 0, number: 0, photo: 0, ...Object.fromEntries(counts) };
 }
@@ -217,12 +217,12 @@ const parseReference = createRowParser({ find: isNumber, text: isText });
 /**
  * Returns texts of references in queued imports, in the order of entry. Texts of accepted imports
  * are excluded, since the service knows them.
- * @param recordKeys undefined means all records
+ * @param subjects undefined means all records
  */
 export function listQueuedReferences(
   outbox: Outbox,
   { element, id }: Naming,
-  recordKeys?: readonly string[],
+  subjects?: readonly string[],
 ): QueuedReference[] {
   // An index has the versions with a new person, by this very condition.
   const isNamed = `instr(content, '${JSON.stringify(id)}') > 0 and content ->> :id = :wanted`;
@@ -232,9 +232,9 @@ export function listQueuedReferences(
       `select finds.id as find, content ->> :text as text from intents join finds on finds.intent = intents.row
          join entries on entries.find_id = finds.id
        where +entries.kind = 'import' and +state = 'queued' and ${isNamed} and finds.hidden = 0
-         and (:recordKeys is null or record_key in (select value from json_each(:recordKeys))) order by finds.id`,
+         and (:subjects is null or entries.subject in (select value from json_each(:subjects))) order by finds.id`,
     )
-    .all({ ...values, recordKeys: recordKeys === undefined ? null : JSON.stringify(recordKeys) });
+    .all({ ...values, subjects: subjects === undefined ? null : JSON.stringify(subjects) });
   if (rows.length === 0) return [];
   const acceptedTexts = outbox
     .sql(

@@ -119,7 +119,7 @@ export function insertFacts(
       outbox.sql('update facts set in_ledger = 0 where seq = ? and in_ledger = 2').run(seq);
   const insert = outbox.sql(
     `insert into facts (id, kind, subject, slot, command, body, in_ledger)
-     values (?, ?, ?, ?, ?, ?, ?) on conflict (id) do nothing`,
+     values (?, ?, ?, ?, ?, ?, ?) on conflict (subject, id) do nothing`,
   );
   const added = facts.flatMap((fact): NumberedFact[] => {
     const { id, kind, slot, command, body } = serializeFact(fact);
@@ -182,9 +182,9 @@ export function exportFacts(outbox: Outbox): void {
   for (let rows = query.all(); rows.length > 0; rows = query.all()) {
     // A wrong id is neither copied nor sent.
     const facts = rows.map((row) => parseFact(outbox.path, row));
-    const intents = facts.flatMap(({ body, kind }) =>
+    const intents = facts.flatMap(({ subject, body, kind }) =>
       kind === 'current' && body.intent !== null
-        ? (findStoredIntent(outbox, body.intent) ?? [])
+        ? (findStoredIntent(outbox, subject, body.intent) ?? [])
         : [],
     );
     ledger.append(scope, facts.map(serializeFact), intents);

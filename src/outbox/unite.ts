@@ -75,12 +75,16 @@ export function uniteWithLedger(outbox: Outbox): United {
 function resetWatermark(outbox: Outbox, ledger: Ledger): void {
   const { unitedSeq, unitedFact } = readHeader(outbox);
   const lastCopied = outbox
-    .sql('select id from facts where in_ledger = 1 order by seq desc limit 1')
-    .pluck()
+    .sql('select subject, id from facts where in_ledger = 1 order by seq desc limit 1')
     .get();
   const isSame = unitedSeq === 0 || ledger.findFactAt(unitedSeq) === unitedFact;
-  if (isSame && (typeof lastCopied !== 'string' || ledger.has(lastCopied))) return;
+  if (isSame && (lastCopied === undefined || hasFact(ledger, lastCopied))) return;
   restartUnion(outbox);
+}
+
+function hasFact(ledger: Ledger, row: unknown): boolean {
+  const { subject, id } = parsePlace(row);
+  return ledger.has(subject, id);
 }
 
 /** Makes the next union copy and read all facts. */
@@ -97,8 +101,8 @@ export function restartUnion(outbox: Outbox): void {
  */
 function addFacts(outbox: Outbox, facts: readonly Fact[], isFromLedger: boolean): Fact[] {
   const added: Fact[] = [];
-  const isKnown = outbox.sql('select 1 from facts where id = ?');
-  const unknown = facts.filter(({ id }) => isKnown.get(id) === undefined);
+  const isKnown = outbox.sql('select 1 from facts where subject = ? and id = ?');
+  const unknown = facts.filter(({ subject, id }) => isKnown.get(subject, id) === undefined);
   for (const [subject, own] of groupBy(
     unknown.flatMap((fact) => withWish(outbox, fact)),
     ({ subject }) => subject,
@@ -112,7 +116,7 @@ function addFacts(outbox: Outbox, facts: readonly Fact[], isFromLedger: boolean)
 
 /** An attempt carries its intent and the wish for it. */
 function withWish(outbox: Outbox, fact: Fact): Fact[] {
-  if (fact.kind === 'current') storeIntentFromLedger(outbox, fact.body.intent);
+  if (fact.kind === 'current') storeIntentFromLedger(outbox, fact.subject, fact.body.intent);
   if (fact.kind !== 'attempted') return [fact];
   const { content, current } = unpackAttempt(fact);
   const { subject, slot } = fact;
@@ -132,9 +136,9 @@ function withWish(outbox: Outbox, fact: Fact): Fact[] {
 }
 
 /** A version that was wanted after an attempt is in the ledger as well. */
-function storeIntentFromLedger(outbox: Outbox, id: string | null): void {
+function storeIntentFromLedger(outbox: Outbox, subject: string, id: string | null): void {
   const { ledger } = outbox;
-  const intent = id === null ? undefined : ledger?.findIntent(id);
+  const intent = id === null ? undefined : ledger?.findIntent(subject, id);
   if (ledger !== undefined && intent !== undefined) storeIntentFrom(outbox, ledger.path, intent);
 }
 
@@ -248,6 +252,7 @@ export function releaseClaims(outbox: Outbox, identCely: string): Entry[] {
   return claims;
 }
 
+const parsePlace = createRowParser({ subject: isText, id: isText });
 const parseNumberedRow = createRowParser({ seq: isNumber, id: isText });
 
 /**

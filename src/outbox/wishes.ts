@@ -1,19 +1,26 @@
 import type { FindElements } from '../find/fields.ts';
 import {
   type Entry,
+  type EntryId,
   type FindId,
   getOriginalDigest,
   type Photograph,
   type Target,
 } from './entry.ts';
-import type { CurrentBody, FactOf, FindWish, StoredPhotograph } from './facts.ts';
+import { findEntryByKey, getSubject } from './entry-queries.ts';
+import {
+  type CurrentBody,
+  type FactOf,
+  type FindWish,
+  makeDamagedError,
+  type StoredPhotograph,
+} from './facts.ts';
 import { foldSlot, type SlotState } from './fold.ts';
 import { findIntent, type Prepared, storeIntent } from './intent-rows.ts';
 import {
   chooseNumberIntent,
   makeImportSlot,
   makeIntentId,
-  makeRecordSubject,
   makeSlot,
   type NumberIntent,
   type PhotoIntent,
@@ -88,7 +95,7 @@ export function changeWish(
 /** Stores the document that the profile makes of the wanted version now. */
 export function storePrepared(outbox: Outbox, entry: Entry, prepared: Prepared): void {
   outbox.change(() => {
-    const intent = findIntent(outbox, entry.intent);
+    const intent = findIntent(outbox, entry.subject, entry.intent);
     if (intent === undefined) return;
     storeIntent(outbox, intent, prepared);
     refold(outbox, entry.subject);
@@ -109,15 +116,6 @@ function makeBody(outbox: Outbox, intent: string | null, replaces: readonly stri
   };
 }
 
-/** Returns the subject of a target: its find, or its record. */
-export function getSubject(outbox: Outbox, { findId, identCely }: Target): string {
-  const uuid =
-    findId === null
-      ? undefined
-      : outbox.sql('select uuid from finds where id = ?').pluck().get(findId);
-  return typeof uuid === 'string' ? uuid : makeRecordSubject(identCely ?? '');
-}
-
 /**
  * Wants a number for a record.
  * @param isChangedSince the record is known to show another number than the last one that was sent
@@ -135,7 +133,7 @@ export function wantNumber(
     const slot = `number ${subject}`;
     const { heads, intents, wanted } = foldSlot(listFactsOfSlot(outbox, subject, slot));
     const attempted = [...intents].flatMap(([id, { attempts }]): NumberIntent[] => {
-      const stored = attempts.length === 0 ? undefined : findIntent(outbox, id);
+      const stored = attempts.length === 0 ? undefined : findIntent(outbox, subject, id);
       return stored?.kind === 'number' ? [stored] : [];
     });
     const intent = chooseNumberIntent(attempted, subject, value, isChangedSince);
@@ -161,14 +159,13 @@ export function storePhotograph(photograph: Photograph): StoredPhotograph {
 /**
  * Wants a photograph for a record; the same picture again, as often as it is added to be sent once
  * more.
- * @returns the id of its intent
  */
 export function wantPhoto(
   outbox: Outbox,
   target: Target,
   photograph: Photograph,
   occasion = 0,
-): string {
+): EntryId {
   return outbox.change(() => {
     const subject = getSubject(outbox, target);
     const stored = storePhotograph(photograph);
@@ -178,7 +175,9 @@ export function wantPhoto(
     const id = storeIntent(outbox, intent);
     const body = { ...makeBody(outbox, id, heads), photograph: stored };
     appendFacts(outbox, [{ kind: 'current', subject, slot, body }]);
-    return id;
+    const entry = findEntryByKey(outbox, subject, id);
+    if (entry === undefined) throw makeDamagedError(outbox.path, id);
+    return entry.id;
   });
 }
 

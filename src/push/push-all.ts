@@ -12,7 +12,7 @@ import { RETRY_POLICY } from '../base/retry-policy.ts';
 import { openAdmission } from '../flows/finds/outbox-status.ts';
 import { bindAndCheck, uniteAndCheck } from '../flows/queue/check-entered.ts';
 import type { OaiClient } from '../oai/client.ts';
-import { assertSound } from '../outbox/backup-copy.ts';
+import { assertSoundEntries } from '../outbox/backup-copy.ts';
 import { findKnownAccount, findKnownUsername } from '../outbox/bound-account.ts';
 import { recoverOpenAttempts } from '../outbox/claims.ts';
 import type { Entry, Photograph } from '../outbox/entry.ts';
@@ -57,7 +57,7 @@ export type Harvesting = {
 export type SyncContext = {
   readonly clock: Clock;
   /** Keys of the records; undefined for all. */
-  readonly recordKeys?: readonly string[] | undefined;
+  readonly subjects?: readonly string[] | undefined;
   readonly outbox: Outbox;
   readonly service: OpenService;
   /** Undefined where a person settles uncertain entries. */
@@ -153,12 +153,12 @@ async function prepareOutbox(options: PushAllOptions): Promise<void> {
   const place = getPlace(outbox, machine);
   if (place.kind === 'foreign' && options.takesOver !== true)
     if ((await options.confirmTakeOver?.()) !== true) throw makeForeignError(outbox);
-  assertSound(outbox);
+  assertSoundEntries(outbox);
   if (place.kind === 'lost-ledger') options.onLostLedger?.();
   takePlace(outbox, machine, place);
   uniteAndCheck(outbox);
-  if (options.isUrgent === true && options.recordKeys !== undefined)
-    clearBackoff(outbox, options.recordKeys);
+  if (options.isUrgent === true && options.subjects !== undefined)
+    clearBackoff(outbox, options.subjects);
 }
 
 /**
@@ -215,7 +215,7 @@ function createPush(options: PushAllOptions): Push {
   const service = { ...options.service, send: serverClock.observe(options.service.send) };
   const admission = openAdmission(
     outbox,
-    options.recordKeys,
+    options.subjects,
     options.admitNewPeople ?? (async () => true),
   );
   let account: Account | undefined;
@@ -387,8 +387,8 @@ async function passGate(options: PushAllOptions, gate: Gate): Promise<boolean> {
 }
 
 /** Tells if the push covers the entry, by kind and record. */
-function isMeant({ kinds, recordKeys }: PushAllOptions, { kind, recordKey }: Entry): boolean {
-  return kinds.includes(kind) && (recordKeys === undefined || recordKeys.includes(recordKey));
+function isMeant({ kinds, subjects }: PushAllOptions, { kind, subject }: Entry): boolean {
+  return kinds.includes(kind) && (subjects === undefined || subjects.includes(subject));
 }
 
 function toLookupError({ outbox }: PushAllOptions, thrown: PasError): UnavailableError {
@@ -405,9 +405,9 @@ function toLookupError({ outbox }: PushAllOptions, thrown: PasError): Unavailabl
 
 /** Adds the cause for which sendable entries are left: failures, or a wait. */
 function withStopCauseForRemaining(options: PushAllOptions, result: PushResult): PushResult {
-  const { clock, kinds, outbox, recordKeys } = options;
+  const { clock, kinds, outbox, subjects } = options;
   const closed = result.leftOut.map(({ kind, project }) => ({ kind, project }));
-  const rest = findNextScheduled(outbox, { kinds, recordKeys, busyRecords: [], closed });
+  const rest = findNextScheduled(outbox, { kinds, subjects, busyRecords: [], closed });
   if (rest === undefined || result.nonConforming.includes(rest.id)) return result;
   const untilMs = Math.max(rest.notBeforeAt, clock.now());
   return { ...result, stopCause: { kind: 'not-yet', reason: explainWaiting(rest), untilMs } };
@@ -424,7 +424,7 @@ async function reconcileUncertain(
   try {
     const writer = findKnownAccount(outbox)?.identCely;
     const context = await makeLookupContext(options, harvesting, writer);
-    const settled = await reconcile({ ...context, recordKeys: options.recordKeys });
+    const settled = await reconcile({ ...context, subjects: options.subjects });
     options.onReconciled?.(settled);
     for (const { entry, verdict } of settled)
       if (verdict.kind !== 'undecided')
@@ -449,7 +449,7 @@ export async function reconcileNow(options: SyncContext & { readonly harvesting:
     recoverOpenAttempts(outbox);
     const writer = await resolveWriter(options, harvesting);
     const context = await makeLookupContext(options, harvesting, writer);
-    const settled = await reconcile({ ...context, recordKeys: options.recordKeys });
+    const settled = await reconcile({ ...context, subjects: options.subjects });
     return { settled, left: listEntriesInState(outbox, 'uncertain').length };
   });
 }

@@ -24,7 +24,7 @@ import type { RefusalRow } from './refusals.ts';
 export type PushSettings = {
   readonly kinds: readonly EntryKind[];
   /** Keys of the records to send; undefined for all. */
-  readonly recordKeys: readonly string[] | undefined;
+  readonly subjects: readonly string[] | undefined;
   /** Maximum number of requests. */
   readonly limit: number | undefined;
   readonly maxInFlight: number;
@@ -186,7 +186,7 @@ export type PushState = {
   /** Nothing is sent before this time, after a failed connection. */
   readonly backoffUntil: WallMs;
   /** The last answer that may mean a throttle or a lock. */
-  readonly lastBusy: { readonly recordKey: string; readonly at: WallMs } | undefined;
+  readonly lastBusy: { readonly subject: string; readonly at: WallMs } | undefined;
   /** Entries whose last answer was outside the contract. */
   readonly nonConforming: ReadonlySet<number>;
   /** A write or a probe of this account succeeded: a refusal concerns one record. */

@@ -35,11 +35,11 @@ export const NOTHING_SENT: PushResult = {
   stopCause: undefined,
 };
 
-type ToSend = Pick<PushSettings, 'kinds' | 'recordKeys'> & { readonly outbox: Outbox };
+type ToSend = Pick<PushSettings, 'kinds' | 'subjects'> & { readonly outbox: Outbox };
 
 /** Counts queued entries of these kinds and records, also those that must wait. */
-export function countToSend({ outbox, kinds, recordKeys }: ToSend): number {
-  const counts = countQueued(outbox, recordKeys);
+export function countToSend({ outbox, kinds, subjects }: ToSend): number {
+  const counts = countQueued(outbox, subjects);
   return kinds.reduce((sum, kind) => sum + counts[kind], 0);
 }
 
@@ -64,12 +64,12 @@ export function addResults(first: PushResult, second: PushResult): PushResult {
  * @throws UsageError for an unknown name
  */
 export function planPush(outbox: Outbox, names: readonly string[]) {
-  const recordKeys = names.length === 0 ? undefined : resolveRecordNames(outbox, names);
+  const subjects = names.length === 0 ? undefined : resolveRecordNames(outbox, names);
   return {
-    recordKeys,
-    queued: countQueued(outbox, recordKeys),
+    subjects,
+    queued: countQueued(outbox, subjects),
     /** Incomplete finds that are named, or block numbers or photographs. */
-    drafts: listDraftImports(outbox, recordKeys).flatMap(({ localId }) => localId ?? []),
+    drafts: listDraftImports(outbox, subjects).flatMap(({ localId }) => localId ?? []),
   };
 }
 

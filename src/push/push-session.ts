@@ -111,7 +111,7 @@ export class PushSession {
 
   /** Makes the query for entries that may be sent beside the requests in flight. */
   makeClaimableQuery(): ClaimableQuery {
-    const { kinds, recordKeys } = this.context;
+    const { kinds, subjects } = this.context;
     const flights = [...this.flights.values()];
     const suspected = this.#state.refusals.filter((row) =>
       flights.some(({ entry }) =>
@@ -120,9 +120,9 @@ export class PushSession {
     );
     return {
       kinds,
-      recordKeys,
-      busyRecords: flights.flatMap(({ entry: { recordKey, identCely } }) =>
-        identCely === null ? [recordKey] : [recordKey, identCely],
+      subjects,
+      busyRecords: flights.flatMap(({ entry: { subject, identCely } }) =>
+        identCely === null ? [subject] : [subject, identCely],
       ),
       closed: [...this.ended, ...suspected].map(({ kind, project }) => ({ kind, project })),
     };

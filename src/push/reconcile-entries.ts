@@ -19,7 +19,7 @@ import { getAttemptWindow, type Verdict, type View } from './verdict.ts';
 
 type ReconcileContext = LookupContext & {
   /** Keys of the records; undefined for all. */
-  readonly recordKeys: readonly string[] | undefined;
+  readonly subjects: readonly string[] | undefined;
 };
 
 export type ReconciledEntry = {
@@ -32,12 +32,11 @@ export type ReconciledEntry = {
  * proven absence queues it again; others are left to a person. The caller holds the push lock.
  */
 export async function reconcile(context: ReconcileContext): Promise<ReconciledEntry[]> {
-  const { outbox, recordKeys } = context;
+  const { outbox, subjects } = context;
   // All are judged together, since a record may belong to any of them; only the requested ones are
   // settled.
   const uncertain = listEntriesInState(outbox, 'uncertain');
-  const isRequested = (entry: Entry) =>
-    recordKeys === undefined || recordKeys.includes(entry.recordKey);
+  const isRequested = (entry: Entry) => subjects === undefined || subjects.includes(entry.subject);
   if (!uncertain.some(isRequested)) return [];
   const imports = uncertain.filter((entry) => entry.kind === 'import');
   const view = await gatherEvidence(context, uncertain);

@@ -94,7 +94,7 @@ function countRefusal(
   if (settlement.state !== 'refused' || outcome.kind === 'content-changed') return state;
   const { reason } = settlement;
   const text = `${status} ${reason} ${settlement.issues.map(({ message }) => message).join(' ')}`;
-  const record = entry.localId ?? entry.identCely ?? entry.recordKey;
+  const record = entry.localId ?? entry.identCely ?? entry.subject;
   const refusal = { ...scope, text, reason, status: status ?? null, record };
   return { ...state, refusals: withRefusal(state.refusals, refusal) };
 }
@@ -285,9 +285,7 @@ function handleBusy(state: PushState, facts: AttemptFacts): Decision {
   const { lastBusy } = state;
   const { windowMs, maxQuick } = RETRY_POLICY.lock;
   const isThrottle =
-    lastBusy !== undefined &&
-    lastBusy.recordKey !== entry.recordKey &&
-    now - lastBusy.at < windowMs;
+    lastBusy !== undefined && lastBusy.subject !== entry.subject && now - lastBusy.at < windowMs;
   const slowDown: Effect = {
     type: 'slow-down',
     departedAt,
@@ -298,7 +296,7 @@ function handleBusy(state: PushState, facts: AttemptFacts): Decision {
     settlement: requeue(facts, msg`the service is already working on this record`),
     state: {
       ...countOutcome(state, isThrottle ? 'throttled' : 'locked'),
-      lastBusy: { recordKey: entry.recordKey, at: now },
+      lastBusy: { subject: entry.subject, at: now },
     },
     effects: isThrottle || failuresBefore >= maxQuick ? [slowDown] : [],
   };

@@ -6,7 +6,7 @@ import type { FindElements } from '../../src/find/fields.ts';
 import { bindAccount, type KnownAccount, rememberAccount } from '../../src/outbox/bound-account.ts';
 import { type Claim, claim } from '../../src/outbox/claims.ts';
 import type { EntryId, FindId, Photograph, Target } from '../../src/outbox/entry.ts';
-import { findEntryByKey, findImportOfFind, listNumbers } from '../../src/outbox/entry-queries.ts';
+import { findImportOfFind, listNumbers } from '../../src/outbox/entry-queries.ts';
 import { type Ledger, openLedger } from '../../src/outbox/ledger.ts';
 import { type Binding, type Outbox, openOutbox, readHeader } from '../../src/outbox/open-outbox.ts';
 import { getPlace, takePlace } from '../../src/outbox/unite.ts';
@@ -90,14 +90,15 @@ export function queueImport(
   localId: string,
   project = 'C-202400101',
   text = localId,
-): { findId: FindId; entryId: EntryId } {
+): { findId: FindId; entryId: EntryId; subject: string } {
   const elements: FindElements = { projekt: { id: project, text: '' }, poznamka: text };
   const findId = wantNewFind(
     outbox,
     { localId, elements, file: null, row: null, path: null, base: null },
     { document: Buffer.from(`<document>${text}</document>`), issues: [] },
   );
-  return { findId, entryId: findImportOfFind(outbox, findId)?.id ?? 0 };
+  const { id = 0, subject = '' } = findImportOfFind(outbox, findId) ?? {};
+  return { findId, entryId: id, subject };
 }
 
 /** The entry of a number that is wanted. */
@@ -113,7 +114,7 @@ export function queueNumber(
 
 /** The entry of a photograph that is wanted. */
 export function queuePhoto(outbox: Outbox, target: Target, photograph: Photograph): EntryId {
-  return findEntryByKey(outbox, wantPhoto(outbox, target, photograph))?.id ?? 0;
+  return wantPhoto(outbox, target, photograph);
 }
 
 /** An entry that is being sent. */

@@ -14,9 +14,9 @@ const MAX_SHOWN = 20;
 export async function findNewPeople(
   context: Context,
   outbox: Outbox,
-  recordKeys?: readonly string[],
+  subjects?: readonly string[],
 ) {
-  return listNewPeople(outbox, async () => (await openLookups(context)).lookupTerm, recordKeys);
+  return listNewPeople(outbox, async () => (await openLookups(context)).lookupTerm, subjects);
 }
 
 /**
@@ -73,7 +73,7 @@ export function formatPerson({ id, label, about }: TermCandidate): string {
 
 type Admission = {
   readonly outbox: Outbox;
-  readonly recordKeys: readonly string[] | undefined;
+  readonly subjects: readonly string[] | undefined;
   readonly isAllAccepted: boolean;
   readonly mayAsk: boolean;
 };
@@ -84,9 +84,9 @@ type Admission = {
  */
 export async function admitNewPeople(
   context: Context,
-  { outbox, recordKeys, isAllAccepted, mayAsk }: Admission,
+  { outbox, subjects, isAllAccepted, mayAsk }: Admission,
 ): Promise<boolean> {
-  const people = await findNewPeople(context, outbox, recordKeys);
+  const people = await findNewPeople(context, outbox, subjects);
   const open = people.filter(({ isAccepted }) => !isAccepted);
   if (open.length === 0) return true;
   if (isAllAccepted) {

@@ -105,14 +105,14 @@ export async function pushCommand(
   printDrafts(context, plan.drafts);
   if (options.dryRun === true) {
     const people = kinds.includes('import')
-      ? await findNewPeople(context, outbox, plan.recordKeys)
+      ? await findNewPeople(context, outbox, plan.subjects)
       : [];
     return printQueued(context, kinds, plan.queued, people);
   }
   await confirmProduction(context, options.yes === true);
   const { end, ...telling } = showPush(context, outbox, options.verbose === true);
   const pushAllOptions = {
-    ...(await pushOptions(context, outbox, options, kinds, plan.recordKeys)),
+    ...(await pushOptions(context, outbox, options, kinds, plan.subjects)),
     ...telling,
   };
   const expected = {
@@ -140,21 +140,21 @@ async function pushOptions(
   outbox: Outbox,
   options: PushOptions,
   kinds: readonly EntryKind[],
-  recordKeys: PushAllOptions['recordKeys'],
+  subjects: PushAllOptions['subjects'],
 ) {
   const { terminal } = context;
   const isAllAccepted = options.acceptNewPeople === true;
   const admission = (mayAskNow: boolean) => ({
     outbox,
-    recordKeys,
+    subjects,
     isAllAccepted,
     mayAsk: mayAskNow && mayAsk(context, options),
   });
   return {
     ...(await openPush(context)),
     kinds,
-    recordKeys,
-    isUrgent: recordKeys !== undefined,
+    subjects,
+    isUrgent: subjects !== undefined,
     limit: options.limit,
     onQuestion: options.onQuestion ?? 'hold',
     takesOver: options.takeOver === true,

@@ -23,14 +23,14 @@ export function register(program: Command, run: Runner): void {
 
 async function reconcileCommand(context: Context, names: readonly string[]): Promise<ExitReason> {
   const outbox = await context.openOutboxToPush();
-  const recordKeys = names.length === 0 ? undefined : resolveRecordNames(outbox, names);
+  const subjects = names.length === 0 ? undefined : resolveRecordNames(outbox, names);
   const { harvesting, ...sync } = await openSync(context);
   if (harvesting === undefined) throw withoutHarvesting(context.getProfile());
   const progress = context.terminal.startProgress(t`Checking the service`);
   const { settled, left: remainingCount } = await reconcileNow({
     ...sync,
     harvesting,
-    recordKeys,
+    subjects,
     onSearch: progress.update,
   }).finally(progress.end);
   for (const one of settled) context.terminal.printLine(formatReconciled(one));

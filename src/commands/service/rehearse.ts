@@ -226,7 +226,7 @@ async function push(training: Context, outbox: Outbox): Promise<ExitReason> {
     ...(await openPush(training)),
     ...progress,
     kinds: ENTRY_KINDS,
-    recordKeys: undefined,
+    subjects: undefined,
     limit: undefined,
     // Records of an earlier rehearsal are equal to these.
     onQuestion: 'send',

@@ -131,14 +131,14 @@ export function findNearestPeople(
 /**
  * Returns finders of queued finds whom the service does not know by exactly this name; empty where
  * people were not harvested.
- * @param recordKeys undefined means all records
+ * @param subjects undefined means all records
  */
 export async function listNewPeople(
   outbox: Outbox,
   openLookup: () => Promise<LookupTerm>,
-  recordKeys?: readonly string[],
+  subjects?: readonly string[],
 ): Promise<readonly NewPerson[]> {
-  const named = listQueuedReferences(outbox, NEW_FINDER, recordKeys);
+  const named = listQueuedReferences(outbox, NEW_FINDER, subjects);
   if (named.length === 0) return [];
   const lookupTerm = await openLookup();
   const accepted = listAcceptedPeople(outbox);
@@ -161,12 +161,12 @@ const NEW_FINDER = { element: 'nalezce', id: NEW_PERSON } as const;
  */
 export function openAdmission(
   outbox: Outbox,
-  recordKeys: readonly string[] | undefined,
+  subjects: readonly string[] | undefined,
   admit: (mayAsk: boolean) => Promise<boolean>,
 ) {
   const admittedNames = new Set<string>();
   const admitAll = async (mayAsk: boolean): Promise<boolean> => {
-    const named = listQueuedReferences(outbox, NEW_FINDER, recordKeys);
+    const named = listQueuedReferences(outbox, NEW_FINDER, subjects);
     if (!(await admit(mayAsk))) return false;
     for (const { text } of named) admittedNames.add(text);
     return true;

@@ -9,16 +9,15 @@ import { decide } from '../../outbox/decisions.ts';
 import {
   type EntryId,
   getOriginalDigest,
-  makeRecordKey,
   type NumberEntry,
   type PhotoEntry,
   type Target,
 } from '../../outbox/entry.ts';
 import { getSlotOf } from '../../outbox/entry-facts.ts';
 import {
-  findEntryByKey,
   findImportOfFind,
   findLastNumber,
+  getSubject,
   listEntriesOfFind,
   listNumbers,
   listPhotographsByDigest,
@@ -171,7 +170,7 @@ export function enqueuePhoto(
     if (first === undefined && same.length > 0) {
       const original = getOriginalDigest(photograph).toString('hex');
       const occasion = getNextOccasion(outbox, now, original);
-      const entryId = addPhoto(outbox, now, photograph, occasion);
+      const entryId = wantPhoto(outbox, now, photograph, occasion);
       return { change: 'queued', entryId, wasGone: true };
     }
     if (first === undefined) return addOrReplacePhoto(outbox, now, photograph, isWanted);
@@ -189,15 +188,6 @@ export function enqueuePhoto(
   });
 }
 
-function addPhoto(
-  outbox: Outbox,
-  target: Target,
-  photograph: KeptPhotograph,
-  occasion = 0,
-): EntryId {
-  return findEntryByKey(outbox, wantPhoto(outbox, target, photograph, occasion))?.id ?? 0;
-}
-
 /**
  * Returns photographs of a record with the same content, with or without GPS data, including
  * dropped ones.
@@ -211,7 +201,7 @@ function findPhotographsLike(
     sha512,
     ...(counterpartSha512Hex === undefined ? [] : [Buffer.from(counterpartSha512Hex, 'hex')]),
   ];
-  const record = makeRecordKey(target);
+  const record = getSubject(outbox, target);
   return digests.flatMap((digest) => listPhotographsByDigest(outbox, record, digest));
 }
 
@@ -229,10 +219,10 @@ function addOrReplacePhoto(
   const [replaced] = unsent;
   if (replaced !== undefined && unsent.length === 1) {
     unwant(outbox, replaced.subject, getSlotOf(outbox, replaced), true);
-    const entryId = addPhoto(outbox, target, photograph);
+    const entryId = wantPhoto(outbox, target, photograph);
     return { change: 'replaced', entryId, sameFile: 'replaced' };
   }
-  const entryId = addPhoto(outbox, target, photograph);
+  const entryId = wantPhoto(outbox, target, photograph);
   const sameFile = otherPhotos.length > unsent.length ? 'sent' : undefined;
   return { change: 'queued', entryId, sameFile };
 }
@@ -244,7 +234,7 @@ function findPhotographsFrom(
   { source }: KeptPhotograph,
 ): PhotoEntry[] {
   if (source === undefined) return [];
-  return listPhotographsBySource(outbox, makeRecordKey(target), source);
+  return listPhotographsBySource(outbox, getSubject(outbox, target), source);
 }
 
 /** Queues a dropped or refused photograph again. One that may have been sent stays uncertain. */

@@ -7,9 +7,9 @@ import { withoutOtherRows } from '../../columns/map-table.ts';
 import { type NumberRow, parseNumbers } from '../../columns/number-rows.ts';
 import {
   findImportOfFind,
+  getSubject,
   isDropped,
   listEffectiveNumbers,
-  makeRecordKey,
   type Target,
 } from '../../outbox/entry-queries.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
@@ -76,7 +76,7 @@ export function planNumbers(outbox: Outbox, table: Table, map?: ColumnMap): Numb
     if ('rule' in meant) issues.push(meant.with(row.place));
     return 'rule' in meant ? [] : [{ row, ...meant }];
   });
-  const single = withoutContradictions(meant, issues);
+  const single = withoutContradictions(outbox, meant, issues);
   warnOfTwice(outbox, single, issues);
   const planned = single.map((each) => {
     const { find, target, row } = each;
@@ -210,10 +210,11 @@ function toServiceMeant(outbox: Outbox, find: string, target: Target): Addressee
 }
 
 function withoutContradictions(
+  outbox: Outbox,
   meant: readonly AddressedNumber[],
   issues: Issue[],
 ): AddressedNumber[] {
-  const byFind = groupBy(meant, ({ target }) => makeRecordKey(target));
+  const byFind = groupBy(meant, ({ target }) => getSubject(outbox, target));
   return [...byFind.values()].flatMap((same) => {
     const [first] = same;
     if (first === undefined) return [];
@@ -230,7 +231,7 @@ function withoutContradictions(
 /** Warns of duplicate numbers: the service accepts them, but museums use unique ones. */
 function warnOfTwice(outbox: Outbox, meant: readonly AddressedNumber[], issues: Issue[]): void {
   const owners = listOwnNumbers(outbox);
-  const ofTable = new Set(meant.map(({ target }) => makeRecordKey(target)));
+  const ofTable = new Set(meant.map(({ target }) => getSubject(outbox, target)));
   const first = new Map<string, AddressedNumber>();
   for (const each of meant) {
     const { value, place } = each.row;
@@ -261,15 +262,14 @@ function listOwnNumbers(
   };
   const queued = new Map<string, { value: string; find: string }>();
   for (const entry of listEffectiveNumbers(outbox)) {
-    queued.set(entry.recordKey, {
+    queued.set(entry.subject, {
       value: entry.value,
       find: entry.localId ?? entry.identCely ?? '',
     });
   }
   for (const [key, { value, find }] of queued) note(value, key, find);
   for (const find of iterateFinds(outbox)) {
-    const key = makeRecordKey({ findId: find.id, identCely: null });
-    if (!queued.has(key)) note(getNumberOfFind(find), key, find.localId);
+    if (!queued.has(find.uuid)) note(getNumberOfFind(find), find.uuid, find.localId);
   }
   return numbers;
 }

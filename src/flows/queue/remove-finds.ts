@@ -1,7 +1,7 @@
 import { UsageError } from '../../base/errors.ts';
 import { msg } from '../../base/message.ts';
 import type { Entry } from '../../outbox/entry.ts';
-import { makeRecordKey, type Target } from '../../outbox/entry-queries.ts';
+import { getSubject, type Target } from '../../outbox/entry-queries.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
 import { checkRemovable, type Removal, removeTarget } from '../../outbox/removal.ts';
 import { findById } from '../../outbox/stored-finds.ts';
@@ -25,7 +25,7 @@ export function planRemoval(outbox: Outbox, names: readonly string[]): PlannedRe
   const targets = new Map<string, { readonly name: string; readonly target: Target }>();
   for (const name of names) {
     const target = resolveRecordName(outbox, name);
-    const key = makeRecordKey(target);
+    const key = getSubject(outbox, target);
     targets.set(key, targets.get(key) ?? { name, target });
   }
   return [...targets.values()].map(({ name, target }) => {

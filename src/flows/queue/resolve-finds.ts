@@ -2,8 +2,8 @@ import { UsageError } from '../../base/errors.ts';
 import { cmd, type Message, msg } from '../../base/message.ts';
 import {
   findImportOfFind,
+  getSubject,
   listEntriesOfTarget,
-  makeRecordKey,
   type Target,
 } from '../../outbox/entry-queries.ts';
 import { type Outbox, readHeader } from '../../outbox/open-outbox.ts';
@@ -46,7 +46,7 @@ function requireUnambiguousName(named: NamedFind, name: string): StoredFind | un
 
 /** Returns the keys of records, by names as in {@link resolveRecordName}. */
 export function resolveRecordNames(outbox: Outbox, names: readonly string[]): string[] {
-  return names.map((name) => makeRecordKey(resolveRecordName(outbox, name)));
+  return names.map((name) => getSubject(outbox, resolveRecordName(outbox, name)));
 }
 
 /**

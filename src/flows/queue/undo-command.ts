@@ -47,11 +47,11 @@ function listChanges(outbox: Outbox, { command }: LoggedCommand): LogLine['finds
     const wish = facts.find((fact) => fact.kind === 'current' && isImportSlot(fact.slot)) as
       | FactOf<'current'>
       | undefined;
-    const before = wish?.body.replaces.map((id) => findElementsOfFact(outbox, id));
+    const before = wish?.body.replaces.map((id) => findElementsOfFact(outbox, subject, id));
     return {
       local_id: wish?.body.find?.localId ?? nameSubject(outbox, subject),
       before: before?.find((elements) => elements !== null) ?? null,
-      after: findElements(outbox, wish?.body.intent ?? null),
+      after: findElements(outbox, subject, wish?.body.intent ?? null),
     };
   });
 }
@@ -60,16 +60,20 @@ function nameSubject(outbox: Outbox, subject: string): string {
   return parseRecordSubject(subject) ?? findByUuid(outbox, subject)?.localId ?? subject;
 }
 
-function findElementsOfFact(outbox: Outbox, id: string): StoredElements | null {
-  const row = outbox.sql('select * from facts where id = ?').get(id);
+function findElementsOfFact(outbox: Outbox, subject: string, id: string): StoredElements | null {
+  const row = outbox.sql('select * from facts where subject = ? and id = ?').get(subject, id);
   const fact = row === undefined ? undefined : parseFact(outbox.path, row);
   return fact?.kind === 'current' || fact?.kind === 'attempted'
-    ? findElements(outbox, fact.body.intent)
+    ? findElements(outbox, fact.subject, fact.body.intent)
     : null;
 }
 
-function findElements(outbox: Outbox, intent: string | null): StoredElements | null {
-  const stored = intent === null ? undefined : findIntent(outbox, intent);
+function findElements(
+  outbox: Outbox,
+  subject: string,
+  intent: string | null,
+): StoredElements | null {
+  const stored = intent === null ? undefined : findIntent(outbox, subject, intent);
   return stored?.kind === 'import' ? stored.elements : null;
 }
 

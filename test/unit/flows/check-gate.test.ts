@@ -135,7 +135,7 @@ describe('a find that matches a record created from another outbox of the accoun
     queueFind(outbox, 'B-2', 'fibula');
     await service.push(outbox);
     const [first] = listAllEntries(outbox);
-    await service.push(outbox, { onQuestion: 'send', recordKeys: [first?.recordKey ?? ''] });
+    await service.push(outbox, { onQuestion: 'send', subjects: [first?.subject ?? ''] });
     expect([states(outbox), service.writes]).toEqual([
       ['accepted', 'held: equal-record'],
       ['fibula', 'fibula'],

@@ -43,7 +43,7 @@ const RECORD = { findId: null, identCely: IDENT };
 function getNext(outbox: Outbox) {
   const all: ClaimableQuery = {
     kinds: ENTRY_KINDS,
-    recordKeys: undefined,
+    subjects: undefined,
     busyRecords: [],
     closed: [],
   };

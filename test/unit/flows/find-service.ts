@@ -158,7 +158,7 @@ export function findService(clock: ManualClock, account: KnownAccount = EVA_SAID
       service: { ...service, send },
       clock,
       kinds: ENTRY_KINDS,
-      recordKeys: undefined,
+      subjects: undefined,
       limit: undefined,
       machine: '',
       onQuestion: 'hold' as const,

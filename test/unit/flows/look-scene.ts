@@ -91,13 +91,13 @@ export function lookScene({ tellsTime = true } = {}) {
       ),
     queueNumber: (value: string, identCely: string, expects: string | null = null) =>
       queueNumber(outbox, { findId: null, identCely }, value, expects),
-    look: async (recordKeys?: readonly string[]): Promise<ReconciledEntry[]> => {
+    look: async (subjects?: readonly string[]): Promise<ReconciledEntry[]> => {
       const running = reconcile({
         outbox,
         client: service.client,
         format: 'oai_svc',
         indexAllowanceMs: 0,
-        recordKeys,
+        subjects,
         clock,
         harvester: EVA_SAID.identCely,
         onProgress: (done, total) => progress.push([done, total]),

@@ -47,7 +47,7 @@ async function pushed(
     clock,
     stop,
     kinds: ENTRY_KINDS,
-    recordKeys: undefined,
+    subjects: undefined,
     limit: undefined,
     harvesting: undefined,
     machine: '',

@@ -81,7 +81,7 @@ export function scene(
       serverClock,
       baseUrl: 'http://service',
       kinds: ENTRY_KINDS,
-      recordKeys: undefined,
+      subjects: undefined,
       limit: more.limit,
       maxInFlight: more.maxInFlight ?? 16,
       answerTimeoutMs: 1000,

@@ -41,7 +41,7 @@ describe('uncertain photographs', () => {
       scene.queuePhoto('a.jpg', 1, ident),
     );
     for (const id of [asked, other]) await scene.end(id, 'uncertain');
-    await scene.look([scene.entry(asked).recordKey]);
+    await scene.look([scene.entry(asked).subject]);
     expect([asked, other].map((id) => scene.entry(id).state)).toEqual(['queued', 'uncertain']);
   });
 

@@ -52,7 +52,7 @@ describe('a lookup of uncertain entries', () => {
     await scene.find('K-0', 'accepted');
     const lost = await scene.find('K-1', 'uncertain');
     const queued = await scene.find('K-2', 'uncertain', true);
-    await scene.look([scene.entry(lost.entryId).recordKey]);
+    await scene.look([scene.entry(lost.entryId).subject]);
     expect([lost, queued].map(({ entryId }) => scene.entry(entryId).state)).toEqual([
       'queued',
       'uncertain',
@@ -68,7 +68,7 @@ describe('a lookup of uncertain entries', () => {
     scene.service.make(getInnerText('the same'));
     await scene.endAll(ids, 'uncertain');
     const [first] = ids;
-    await scene.look([scene.entry(first ?? 0).recordKey]);
+    await scene.look([scene.entry(first ?? 0).subject]);
     expect(ids.map((id) => scene.evidence(id))).toEqual([['ambiguous-match'], []]);
   });
 

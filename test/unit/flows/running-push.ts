@@ -41,7 +41,7 @@ export function aPush() {
     kinds: ENTRY_KINDS,
     clock,
     serverClock: createServerClock(clock),
-    recordKeys: undefined,
+    subjects: undefined,
     limit: undefined,
     maxInFlight: 4,
     answerTimeoutMs: 1000,

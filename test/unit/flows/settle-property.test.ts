@@ -33,7 +33,7 @@ function getEntry(kind: EntryKind, id: number): Entry {
     findId: id,
     localId: `K-${id}`,
     identCely: kind === 'import' ? null : `C-1-N${id}`,
-    recordKey: `find:${id}`,
+    subject: `find:${id}`,
   };
   const rest = {
     document: Buffer.from('<a>\n<b/>'),

@@ -42,7 +42,7 @@ import {
 
 const ALL: ClaimableQuery = {
   kinds: ['import', 'number', 'photo'],
-  recordKeys: undefined,
+  subjects: undefined,
   busyRecords: [],
   closed: [],
 };
@@ -117,9 +117,9 @@ describe('the next entry to send', () => {
     const second = queueImport(outbox, 'K-2', 'C-2');
     expect(nextId(outbox)).toBe(first.entryId);
     for (const query of [
-      { busyRecords: [`find:${first.findId}`] },
+      { busyRecords: [first.subject] },
       { closed: [{ kind: 'import', project: 'C-1' }] },
-      { recordKeys: [`find:${second.findId}`] },
+      { subjects: [second.subject] },
     ] as const)
       expect(nextId(outbox, query)).toBe(second.entryId);
   });
@@ -167,7 +167,7 @@ describe('the next entry to send', () => {
     expect(findNextScheduled(outbox, ALL)?.id).toBe(second?.entryId);
     await clock.advance(1000);
     expect(nextId(outbox)).toBe(second?.entryId);
-    clearBackoff(outbox, [`find:${first?.findId}`]);
+    clearBackoff(outbox, [first?.subject ?? '']);
     expect(nextId(outbox)).toBe(first?.entryId);
   });
 
@@ -207,7 +207,7 @@ describe('of two numbers for one record', () => {
     acceptEntry(outbox, entryId, IDENT);
     const { entry } = claimed(outbox, queueNumber(outbox, { findId, identCely: IDENT }, 'A 1'));
     queueNumber(outbox, RECORD, 'A 2');
-    const busyRecords = [entry.recordKey, entry.identCely ?? ''];
+    const busyRecords = [entry.subject, entry.identCely ?? ''];
     expect(nextId(outbox, { busyRecords })).toBeUndefined();
   });
 });

@@ -283,7 +283,7 @@ test('waiting entries are counted by the cause of their wait', () => {
   });
   expect(countWaiting(outbox)).toEqual({ forImport: 1, forDropped: 1, forPerson: 1, forTime: 1 });
   expect(listDroppedWithDependents(outbox)).toEqual(['K-2']);
-  expect(countQueued(outbox, [`find:${queued?.findId}`])).toEqual({
+  expect(countQueued(outbox, [queued?.subject ?? ''])).toEqual({
     import: 1,
     number: 1,
     photo: 0,
