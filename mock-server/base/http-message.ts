@@ -155,21 +155,13 @@ export async function readBody(
   return fits ? Buffer.concat(parts) : undefined;
 }
 
-/** Words of header names that are not merely capitalised. */
-const SPELLINGS: Readonly<Record<string, string>> = { id: 'ID', www: 'WWW' };
-
 /** Spells the names of headers as the contract does: `X-Record-ID`, `WWW-Authenticate`. */
 export function spellHeaders(
   headers: Readonly<Record<string, string | number>>,
 ): Record<string, string | number> {
-  const spellWord = (word: string): string =>
-    SPELLINGS[word] ?? `${word.slice(0, 1).toUpperCase()}${word.slice(1)}`;
-  return Object.fromEntries(
-    Object.entries(headers).map(([name, value]) => [
-      name.split('-').map(spellWord).join('-'),
-      value,
-    ]),
-  );
+  const spell = (name: string): string =>
+    name.replace(/\b(?:id\b|www\b|[a-z])/g, (letters) => letters.toUpperCase());
+  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [spell(name), value]));
 }
 
 /** Refusal of the control interface, with its reason. */

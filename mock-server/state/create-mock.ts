@@ -204,24 +204,27 @@ function chooseSeed(
 
 function makeStartSettings(options: MockServerOptions, seed: SeedContent): Settings {
   const seedNumber = options.seedNumber ?? 0;
-  const interval = options.minIntervalMs;
-  return {
+  const settings = {
     ...DEFAULT_SETTINGS,
     // The deployed service's proxy also counts the boundaries, so the largest allowed photograph is
     // refused.
     ...(options.deployed === true ? { body_max_bytes: DEFAULT_SETTINGS.photo_max_bytes } : {}),
-    ...(seedNumber === 0
-      ? {}
-      : { page_size: 20 + Math.floor(makeSeededRandom(seedNumber)() * 180) }),
+    page_size:
+      seedNumber === 0
+        ? DEFAULT_SETTINGS.page_size
+        : 20 + Math.floor(makeSeededRandom(seedNumber)() * 180),
     ...seed.settings,
-    ...(interval === undefined
-      ? {}
-      : { min_request_intervals: { user_ms: interval, ip_ms: interval } }),
-    ...(options.latencyMs === undefined ? {} : { latency_ms: options.latencyMs }),
-    ...(options.pageSize === undefined ? {} : { page_size: options.pageSize }),
-    ...(options.schemaVersions === undefined
-      ? {}
-      : { allowed_schema_versions: options.schemaVersions }),
+  };
+  const { minIntervalMs: interval } = options;
+  return {
+    ...settings,
+    min_request_intervals:
+      interval === undefined
+        ? settings.min_request_intervals
+        : { user_ms: interval, ip_ms: interval },
+    latency_ms: options.latencyMs ?? settings.latency_ms,
+    page_size: options.pageSize ?? settings.page_size,
+    allowed_schema_versions: options.schemaVersions ?? settings.allowed_schema_versions,
   };
 }
 

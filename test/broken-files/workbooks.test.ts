@@ -22,7 +22,7 @@ function row(id: string, changes: Partial<Record<string, WorkbookCell>> = {}): W
 }
 
 const read = (sheets: readonly WorkbookSheet[], sheet?: string) =>
-  readFinds('season.xlsx', makeWorkbook(sheets), sheet === undefined ? {} : { sheet });
+  readFinds('season.xlsx', makeWorkbook(sheets), { sheet });
 const makeSheet = (rows: readonly (readonly WorkbookCell[])[], more: Partial<WorkbookSheet> = {}): WorkbookSheet[] => [
   { name: 'Nálezy', rows: [HEADER, ...rows], ...more },
 ];

@@ -110,7 +110,7 @@ export class Line {
       },
       redirect: 'manual',
       signal: AbortSignal.timeout(this.#options.timeoutMs),
-      ...(request.body === undefined ? {} : { body: request.body }),
+      body: request.body,
     });
     const text = await response.text();
     const type =

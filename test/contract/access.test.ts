@@ -9,7 +9,7 @@ const settings = (value: Record<string, unknown>) => mock().control('PUT', '/set
 const rule = (rule_type: string, value: string, active?: boolean) => ({
   rule_type,
   value,
-  ...(active === undefined ? {} : { active }),
+  active,
 });
 const ME = 'archaeologist@example.org';
 /** Sends as if from another address, through a trusted proxy on loopback. */

@@ -63,7 +63,7 @@ describe('Moves outside the write interface (A-STATE-6, A-STATE-8, A-HISTORY-3)'
   const move = (ident: string, name: string, user?: string) =>
     control('POST', `/records/${ident}/move`, {
       move: name,
-      ...(user === undefined ? {} : { user }),
+      user,
     });
   const upload = (ident: string) =>
     postFile(

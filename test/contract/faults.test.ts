@@ -27,7 +27,7 @@ const sendRaw = async (signal?: AbortSignal) => {
       'content-digest': contentDigest(xml),
     },
     body: multipart([{ name: 'file', fileName: 'find.xml', bytes: xml }]),
-    ...(signal === undefined ? {} : { signal }),
+    signal,
   });
 };
 

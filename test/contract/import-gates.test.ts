@@ -10,11 +10,7 @@ describe('Import: gates (A-AUTH-1, A-GATE-14)', () => {
     ['no token', undefined],
     ['an unknown token', '0000000000000000000000000000000000000000'],
   ])('%s answers 401 with a challenge', async (_, bad) => {
-    const answer = await importXml(
-      mock(),
-      makeDocument(mock(), smallestFind()),
-      bad === undefined ? {} : { token: bad },
-    );
+    const answer = await importXml(mock(), makeDocument(mock(), smallestFind()), { token: bad });
     expectDetail(answer, 401);
     expect(answer.headers.get('www-authenticate')).toBe('Bearer');
   });

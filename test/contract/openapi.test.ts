@@ -65,7 +65,7 @@ describe('every documented status of the service occurs', () => {
     const response = await fetch(mock.url + path + query, {
       method,
       headers,
-      ...(body === undefined ? {} : { body }),
+      body,
     });
     const exchanged = {
       method,

@@ -143,6 +143,6 @@ function parseShape(text: string): Shape[] {
       repeats: occurs === '*' || occurs === '+',
       type,
       since: since as SchemaVersion,
-      ...(until === undefined ? {} : { until }),
+      until,
     }));
 }

@@ -27,7 +27,7 @@ async function ask(
 ): Promise<{ status: number; value: unknown }> {
   const response = await fetch(tenant.control_url + path, {
     method,
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    body: JSON.stringify(body),
   });
   return { status: response.status, value: await response.json() };
 }

@@ -73,8 +73,8 @@ export async function pasWatched(
         UV_USE_IO_URING: '0',
         IO_ROOT: home.folder,
         IO_CALLS: list,
-        ...(planned.fault === undefined ? {} : { IO_FAULT: planned.fault.join(':') }),
-        ...(planned.trace === undefined ? {} : { IO_TRACE: planned.trace }),
+        IO_FAULT: planned.fault?.join(':'),
+        IO_TRACE: planned.trace,
       },
     }),
   );

@@ -366,6 +366,6 @@ function getReads({ env }: Home): NodeJS.ProcessEnv {
   return {
     PAS_PASSWORD,
     EDITOR: 'true',
-    ...(PAS_PROFILE === undefined ? {} : { PAS_PROFILE }),
+    PAS_PROFILE,
   };
 }

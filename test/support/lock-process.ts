@@ -61,7 +61,7 @@ export async function startLockProcess({
       env: {
         ...process.env,
         ...env,
-        ...(user === undefined ? {} : { LOCK_PROCESS_USER: `${user}` }),
+        LOCK_PROCESS_USER: user?.toString(),
       },
     }),
   );

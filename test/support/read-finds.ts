@@ -22,7 +22,7 @@ export async function readFinds(
 ): Promise<FindsRead> {
   const { sheet, constants = [], checked = false } = options;
   const table = withConstants(
-    await parseTableBytes(file, bytes, sheet === undefined ? {} : { sheet }),
+    await parseTableBytes(file, bytes, { sheet }),
     parseConstants(constants),
   );
   const { issues, rows } = mapTable(table, {

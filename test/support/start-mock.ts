@@ -32,7 +32,7 @@ export async function startMock(options: MockServerOptions = {}): Promise<TestMo
   const control: TestMock['control'] = async (method, path, body) => {
     const response = await fetch(`${server.control_url}${path}`, {
       method,
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      body: JSON.stringify(body),
     });
     const text = await response.text();
     const { status, headers } = response;
