@@ -52,7 +52,7 @@ function toCentimetres(text: string, unit: DepthUnit | typeof OPEN_UNIT): string
   if (measured === OPEN_UNIT) return `${text} ${OPEN_UNIT}`;
   const factor: number = CENTIMETRES[measured];
   if (factor <= 1 && parseBothReadings(digits) !== undefined) return undefined;
-  // Rounding to 12 digits removes the error of the multiplication: 0.285 m are 28.5 cm.
+  // Rounding to 12 digits removes the error of the multiplication: 0.285 m are 28.5 cm, not 28.499….
   const centimetres = Number((Number(digits.replace(',', '.')) * factor).toPrecision(12));
   if (Number.isInteger(centimetres)) return String(centimetres);
   return measured === 'cm' ? undefined : `${digits} ${measured}`;

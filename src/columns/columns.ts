@@ -10,6 +10,7 @@ import {
   isLabelColumn,
   isStoredColumn,
 } from '../find/fields.ts';
+import { isDitto, isFiller } from '../find/parse-cell.ts';
 import { STATE_COLUMN } from '../tables/exported-find.ts';
 import {
   getDisplayedText,
@@ -55,10 +56,16 @@ export type Columns = {
   ): ElementHeaders;
   /** Recognised columns in a fixed order, independent of the table's. */
   readonly names: readonly ColumnName[];
-  /** Normalised text of a row in a column; '' where the table lacks the column. */
+  /**
+   * Normalised text of a row in a column; '' where the table lacks the column, and for a text that
+   * stands for another value or for none.
+   */
   getCell(row: RowCells, name: ColumnName): string;
-  /** Reason to doubt that a readable text was typed so. */
-  findDoubt(row: RowCells, name: ColumnName): CellDoubt | undefined;
+  /**
+   * Reason to doubt that a readable text was typed so.
+   * @param above last value of the column in the rows above
+   */
+  findDoubt(row: RowCells, name: ColumnName, above: string | undefined): CellDoubt | undefined;
   readonly covered: ReadonlySet<ElementName>;
   /** A position with axes or signs in another order is read, with a warning. */
   readonly turnsPositions: boolean;
@@ -109,9 +116,12 @@ export function parseColumns(table: Table): {
     getCell: (row, name) => {
       const index = positions.get(name);
       if (index === undefined) return '';
-      return normalizeCell(name, getTrimmedCell(row, index, name));
+      const text = getTrimmedCell(row, index, name);
+      return isFiller(text) || isDitto(text) ? '' : normalizeCell(name, text);
     },
-    findDoubt: (row, name) => findCellDoubt(row, positions.get(name) ?? -1, name),
+    findDoubt: (row, name, above) =>
+      findStandIn(row, positions.get(name) ?? -1, name, above) ??
+      findCellDoubt(row, positions.get(name) ?? -1, name),
     covered: listCovered(new Set(positions.keys())),
     turnsPositions: table.turnsPositions === true,
     labels: labels.filter(({ element, index }) => positions.get(element) !== index),
@@ -259,6 +269,26 @@ type CellDoubt = {
   readonly rule: string;
   readonly problem: Message;
 };
+
+/** Detects a text in the place of a value: a mark for the value above, or a word for none. */
+function findStandIn(
+  row: RowCells,
+  index: number,
+  name: ColumnName,
+  above: string | undefined,
+): CellDoubt | undefined {
+  const text = getTrimmedCell(row, index, name);
+  if (isFiller(text)) {
+    const problem = msg`"${text}" is read as an empty cell.`;
+    return { severity: 'warning', rule: 'cell-filler', problem };
+  }
+  if (!isDitto(text)) return undefined;
+  const problem =
+    above === undefined
+      ? msg`"${text}" stands for the value above, and there is none. Write the value.`
+      : msg`"${text}" stands for the value above. If it is "${above}", write that.`;
+  return { severity: 'error', rule: 'cell-ditto', problem };
+}
 
 /** Detects what a spreadsheet changed in a typed text, or in a displayed number. */
 export function findCellDoubt(

@@ -34,9 +34,15 @@ export type TableContext = {
   readonly resolvePhoto: ResolvePhoto;
   /** Looks up a stored find: an exported table contains its identifier. */
   readonly findKnown?: (localId: string) => KnownFind | undefined;
+  /** Explains why a readable day is hardly the one that was meant. */
+  readonly findDayDoubt?: (day: string) => Message | undefined;
 };
 
-export type RowContext = TableContext & { readonly resolveReference: ResolveReference };
+export type RowContext = TableContext & {
+  readonly resolveReference: ResolveReference;
+  /** Last values of the columns in the rows above. */
+  readonly above?: ReadonlyMap<ColumnName, string>;
+};
 
 export type KnownFind = {
   /** Identifier that the service gave to its import. */
@@ -82,7 +88,7 @@ export function mapRow(
     );
   };
   for (const name of columns.names) {
-    const doubt = columns.findDoubt(row, name);
+    const doubt = columns.findDoubt(row, name, context.above?.get(name));
     if (doubt !== undefined)
       report(
         doubt.severity,
@@ -93,6 +99,7 @@ export function mapRow(
       );
   }
   const values = parseElements(row, columns, context.resolveReference, report);
+  checkDay(values, context, report);
   checkLabels(row, columns, values, context.resolveReference, report);
   const point = parsePointColumns(row, columns);
   if (!isReadable(point)) report('error', point.rule, point.problem, point.column, point.element);
@@ -202,6 +209,15 @@ function parseElements(
     });
   }
   return values;
+}
+
+function checkDay(
+  { datum_nalezu: day }: FindElements,
+  { findDayDoubt }: RowContext,
+  report: Report,
+) {
+  const doubt = day === undefined ? undefined : findDayDoubt?.(day);
+  if (doubt !== undefined) report('error', 'date-unlikely', doubt, 'datum_nalezu', 'datum_nalezu');
 }
 
 /** Removes HTML, which maps and devices write into descriptions. */

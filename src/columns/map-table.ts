@@ -1,9 +1,17 @@
 import { createHash } from 'node:crypto';
-import { hasErrors, type Issue, makeErrorIssue, makeWarningIssue } from '../base/issue.ts';
+import {
+  hasErrors,
+  type Issue,
+  isReadable,
+  makeErrorIssue,
+  makeWarningIssue,
+} from '../base/issue.ts';
 import { joinMessages, type Message, msg } from '../base/message.ts';
 import { type ColumnName, findColumnMeant } from '../find/fields.ts';
 import type { LookupTerm } from '../find/lookup.ts';
+import { parseDateCell } from '../find/parse-cell.ts';
 import { rememberReferences } from '../find/resolve-references.ts';
+import { findDayDoubt, isOldDay } from '../find/value-rules.ts';
 import { getHeaderPlace, getRowPlace, type Table, type TableRow } from '../tables/table.ts';
 import { foldName } from '../text/names.ts';
 import type { ColumnMap } from './column-rule.ts';
@@ -14,6 +22,8 @@ type MapContext = TableContext & {
   /** Undefined where no vocabulary was harvested. */
   readonly lookupTerm: LookupTerm | undefined;
   readonly idPrefix?: string | undefined;
+  /** Local day, YYYY-MM-DD; without it no day is doubted. */
+  readonly today?: string;
 };
 
 type MappedTable = {
@@ -33,7 +43,7 @@ const MAX_LOCAL_ID_LENGTH = 200;
  */
 export function mapTable(
   table: Table,
-  { lookupTerm, idPrefix = '', ...context }: MapContext,
+  { lookupTerm, idPrefix = '', today, ...context }: MapContext,
 ): MappedTable {
   const { columns, issues: headerIssues } = parseColumns(table);
   const issues: Issue[] = [...headerIssues, ...table.issues];
@@ -42,15 +52,37 @@ export function mapTable(
   const { makeKeys, collectKeys } = columns.has('local_id')
     ? makeLocalIdKeys(table, columns, idPrefix, issues)
     : makeContentKeys(table, columns, idPrefix, issues);
-  const rowContext = { resolveReference: rememberReferences(lookupTerm), ...context };
+  const rowContext = {
+    resolveReference: rememberReferences(lookupTerm),
+    findDayDoubt: today === undefined ? undefined : makeDayCheck(table, columns, today),
+    ...context,
+  };
   const rows = function* (): Generator<MappedRow> {
     const getKey = makeKeys();
+    const above = new Map<ColumnName, string>();
     for (const row of table.rows) {
       const key = getKey(row);
-      if (key !== undefined) yield mapRow(row, key, columns, rowContext);
+      if (key !== undefined) yield mapRow(row, key, columns, { ...rowContext, above });
+      for (const name of columns.names) {
+        const text = columns.getCell(row, name);
+        if (text !== '') above.set(name, text);
+      }
     }
   };
   return { issues, rows: { [Symbol.iterator]: rows }, collectKeys };
+}
+
+/** Makes the check of days: a table whose days are mostly old may have old ones. */
+function makeDayCheck(table: Table, columns: Columns, today: string) {
+  let old = 0;
+  let recent = 0;
+  for (const row of columns.has('datum_nalezu') ? table.rows : []) {
+    const reading = parseDateCell(columns.getCell(row, 'datum_nalezu'));
+    if (!isReadable(reading)) continue;
+    if (isOldDay(reading.value)) old += 1;
+    else recent += 1;
+  }
+  return (day: string) => findDayDoubt(day, today, old > recent);
 }
 
 /** Local id of each row, called in the order of the rows. */

@@ -10,6 +10,7 @@ import {
   findColumnMeant,
 } from '../find/fields.ts';
 import type { Find } from '../find/find.ts';
+import { isFiller } from '../find/parse-cell.ts';
 import type { Table, TableRow } from '../tables/table.ts';
 import { findNearestNames, foldName } from '../text/names.ts';
 import { normalizeCell, OF_ONE_FIND, padCells, parseColumns } from './columns.ts';
@@ -186,7 +187,10 @@ export function withConstants(table: Table, constants: readonly Setting[]): Tabl
   });
   const fillRow = (row: TableRow): TableRow => {
     const cells = padCells(row, header);
-    for (const [index, text] of places) if (cells[index]?.trim() === '') cells[index] = text;
+    for (const [index, text] of places) {
+      const cell = cells[index]?.trim() ?? '';
+      if (cell === '' || isFiller(cell)) cells[index] = text;
+    }
     return { ...row, cells };
   };
   const rows = function* (): Generator<TableRow> {

@@ -162,7 +162,7 @@ const FORMS: readonly Form[] = [
  * Parses a day into YYYY-MM-DD, after the form of a column map, if any
  * (columns/apply-column-rule.ts). It reads that form, also with slashes (as GDAL writes it), the
  * Czech one with dots (`3. 4. 2024`, `03.04.2024`), a month in Roman numerals or by name, each with
- * an optional midnight. A moment (`2024-05-31T22:00:00Z`) is its day.
+ * an optional midnight. A moment is read by {@link parseDayOfMoment}.
  */
 export function parseDateCell(cell: string): Reading<string> {
   const moment = parseDayOfMoment(cell);
@@ -184,16 +184,41 @@ export function parseDateCell(cell: string): Reading<string> {
   return makeUnreadable('date', msg`"${cell}" ${why}`);
 }
 
+const MOMENT =
+  /^(\d{4}-\d{2}-\d{2})[T ]\d{2}:\d{2}(?::\d{2}(?:[.,]\d+)?)?(Z|[+-]\d{2}(?::?\d{2})?)$/;
+
 /**
- * Returns the day of a moment: the written one beside an offset, the local one of UTC; undefined for
- * any other text.
+ * Returns the day of a moment: with an offset of its own the written day, in UTC the day where the
+ * computer is. Undefined for any other text.
  */
 export function parseDayOfMoment(text: string): string | undefined {
-  const [, day, zone] =
-    /^(\d{4}-\d{2}-\d{2})T\d{2}:\d{2}(?::\d{2}(?:[.,]\d+)?)?(Z|[+-]\d{2}:?\d{2})$/.exec(text) ?? [];
-  if (zone !== 'Z') return day !== undefined && isRealDate(day) ? day : undefined;
-  const ms = Date.parse(text.replace(',', '.'));
+  const [moment, day = '', offset] = MOMENT.exec(text) ?? [];
+  if (moment === undefined || !isRealDate(day)) return undefined;
+  if (offset !== 'Z') return day;
+  const ms = Date.parse(moment.replace(' ', 'T').replace(',', '.'));
   return Number.isNaN(ms) ? undefined : formatLocalDate(ms);
+}
+
+/** Marks and words for the value above, with blanks removed: `-"-`, `dtto`, `viz výše`. */
+const DITTO_MARK = /^[-–—.]*(?:["„“”‟″〃«»]|''|,,|\|\||\/\/)+[-–—.]*$/u;
+const DITTO_WORD =
+  /^(?:dt+o|ditt?o|d[eé]to|idem|ibid|ibidem|tot[eé]ž|tamt[eé]ž|stejn[éýě](?:jakovýše)?|(?:viz|jako)(?:výše|nahoře|předchozí)|same(?:asabove)?|(?:as|see)above|desgl|ebenso)\.?$/iu;
+
+/** Tells if a text stands for the value above it. */
+export function isDitto(text: string): boolean {
+  if (text.length > MAX_DITTO_CHARACTERS) return false;
+  const plain = text.replace(/\s/g, '');
+  return DITTO_MARK.test(plain) || DITTO_WORD.test(plain);
+}
+
+const MAX_DITTO_CHARACTERS = 20;
+
+/** Texts that programs and people write where there is no value. */
+const FILLER =
+  /^(?:[-–—]+|null|nil|nan|undefined|n\/a|\\n|\[object object\]|[(<[](?:prázdn[éýá]|null|blank|empty|none|leer|na)[)>\]])$/i;
+
+export function isFiller(text: string): boolean {
+  return text.length <= MAX_DITTO_CHARACTERS && FILLER.test(text.trim());
 }
 
 /** Tells if a text is YYYY-MM-DD and a day of the Gregorian calendar. */

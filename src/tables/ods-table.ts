@@ -2,8 +2,9 @@ import { FileError } from '../base/errors.ts';
 import { msg } from '../base/message.ts';
 import { getAttribute, type XmlElement } from '../xml/element.ts';
 import { walkXml, XmlSyntaxError, type XmlWalk } from '../xml/parse.ts';
+import type { TextLook } from './cell-text.ts';
 import type { HeaderRows } from './header-row.ts';
-import { parseOdsValue, TABLE } from './ods-values.ts';
+import { parseOdsValue, TABLE, type TextStyles } from './ods-values.ts';
 import {
   type CellFaultAt,
   type CellRange,
@@ -15,6 +16,7 @@ import {
   makeTableOfSheets,
   type Sheet,
   type SheetContents,
+  settleStruckCells,
 } from './sheet-table.ts';
 import {
   assertTableSize,
@@ -125,7 +127,7 @@ function listSheets(file: string, document: XmlWalk): readonly Sheet[] {
       hasValues: false,
     };
     sheet.hasValues ||= listCells(element).some(
-      (cell) => parseOdsValue(document, cell).text !== '',
+      (cell) => parseOdsValue(document, cell, NO_STYLES).text !== '',
     );
     sheetsByIndex.set(row.sheet.start, sheet);
     assertTableSize(file, { columns: sheetsByIndex.size });
@@ -145,6 +147,7 @@ function listCells(row: XmlElement): readonly XmlElement[] {
   );
 }
 
+const NO_STYLES: TextStyles = new Map();
 const NO_CELLS: readonly string[] = [];
 
 /** Contents of a sheet so far. */
@@ -182,16 +185,16 @@ function parseSheet(place: TablePlace, document: XmlWalk, start: number): SheetC
     cellCount: 0,
     columnCount: 0,
   };
-  const struckStyles = new Set<string>();
+  const styles = new Map<string, TextLook>();
   for (const { element, around } of document.readParts(PARTS)) {
-    if (element.name === 'style' && isStruck(element))
-      struckStyles.add(getAttribute(element, 'name', STYLE) ?? '');
+    if (element.name === 'style')
+      styles.set(getAttribute(element, 'name', STYLE) ?? '', parseLook(element));
     if (findSheetPart(element, around)?.sheet.start !== start) continue;
     if (element.name === 'shapes')
       sheet.pictures.push(...element.children.filter(isPicture).map(() => formatCellName(1, 1)));
     if (element.name === 'table-column') addColumns(place, sheet, element);
     if (element.name === 'table-row')
-      addRows(place, sheet, element, parseCells(place, document, element, struckStyles));
+      addRows(place, sheet, element, parseCells(place, document, element, styles));
   }
   return sheet;
 }
@@ -256,11 +259,22 @@ type Cells = {
   readonly pictures: readonly number[];
 };
 
-/** Tells if a style crosses its text out. */
-function isStruck(style: XmlElement): boolean {
+/** Parses how a style shows its text, as far as that changes the meaning. */
+function parseLook(style: XmlElement): TextLook {
   const properties = style.children.find(({ name }) => name === 'text-properties');
   const line = properties && getAttribute(properties, 'text-line-through-style', STYLE);
-  return line !== undefined && line !== 'none';
+  const [raised = '0'] =
+    (properties && getAttribute(properties, 'text-position', STYLE))?.split(' ') ?? [];
+  return {
+    isStruck: line === undefined ? undefined : line !== 'none',
+    position: parseTextPosition(raised),
+  };
+}
+
+/** Parses `super`, `33%`, `sub` or `-33%`. */
+function parseTextPosition(raised: string): TextLook['position'] {
+  if (raised === 'sub' || raised.startsWith('-')) return 'subscript';
+  return /^0/.test(raised) ? undefined : 'superscript';
 }
 
 function isPicture({ name, children }: XmlElement): boolean {
@@ -275,7 +289,7 @@ function parseCells(
   place: TablePlace,
   document: XmlWalk,
   row: XmlElement,
-  struckStyles: ReadonlySet<string>,
+  styles: TextStyles,
 ): Cells {
   const cells: string[] = [];
   const faults: CellFaultAt[] = [];
@@ -284,10 +298,11 @@ function parseCells(
   const pictures: number[] = [];
   let shown: Map<number, ShownCell> | undefined;
   let column = 0;
-  let isRowStruck = true;
+  const struck: number[] = [];
   for (const cell of listCells(row)) {
     const repeated = parseCount(place, cell, 'number-columns-repeated');
-    const { text, shown: shownHere, fault } = parseOdsValue(document, cell);
+    const value = parseOdsValue(document, cell, styles);
+    const { text, shown: shownHere, fault } = value;
     if (cell.children.some(({ name }) => name === 'annotation')) comments.push(column + 1);
     if (cell.children.some(isPicture)) pictures.push(column + 1);
     if (text !== '' || fault !== undefined) {
@@ -296,21 +311,22 @@ function parseCells(
       const height = parseCount(place, cell, 'number-rows-spanned');
       if (columns > 1 || height > 1) spans.push({ column: column + 1, columns, height });
       while (cells.length < column) cells.push('');
-      isRowStruck &&= struckStyles.has(getAttribute(cell, 'style-name', TABLE) ?? '');
       for (let times = 0; times < repeated; times++) {
         if (shownHere !== undefined) shown = (shown ?? new Map()).set(cells.length, shownHere);
         cells.push(text);
+        if (value.isStruck === true && text !== '') struck.push(cells.length);
         if (fault !== undefined) faults.push({ column: cells.length, fault });
       }
     }
     column += repeated;
   }
+  for (const column of struck) shown?.delete(column - 1);
   return {
+    isStruck: settleStruckCells(cells, struck, (column, fault) => faults.push({ column, fault })),
     cells,
     faults,
     spans,
     shown,
-    isStruck: isRowStruck && cells.length > 0,
     comments,
     pictures,
   };

@@ -2,6 +2,7 @@ import { formatSpreadsheetNumber } from '../text/characters.ts';
 import { withoutFormulaMark } from '../text/csv.ts';
 import { getAttribute, type XmlDocument, type XmlElement } from '../xml/element.ts';
 import { walkMixedContent } from '../xml/source-text.ts';
+import { makeTextValue, type TextLook, type TextPiece } from './cell-text.ts';
 import {
   type CellValue,
   isOverlong,
@@ -17,9 +18,25 @@ const TEXT = 'urn:oasis:names:tc:opendocument:xmlns:text:1.0';
 /** LibreOffice's own value types: in the standard, errors are texts. */
 const CALC_EXTENSION = 'urn:org:documentfoundation:names:experimental:calc:xmlns:calcext:1.0';
 
+/** Looks of texts by the name of their style. */
+export type TextStyles = ReadonlyMap<string, TextLook>;
+
 /** Returns the value of a cell. A cell that a merged one covers is empty, whatever it stores. */
-export function parseOdsValue(document: XmlDocument, cell: XmlElement): CellValue {
+export function parseOdsValue(
+  document: XmlDocument,
+  cell: XmlElement,
+  styles: TextStyles,
+): CellValue {
   if (cell.name === 'covered-table-cell') return { text: '' };
+  const isStruck = styles.get(getAttribute(cell, 'style-name', TABLE) ?? '')?.isStruck === true;
+  const value = parseStoredValue(document, cell);
+  return value === undefined
+    ? parseTextValue(document, cell, styles, isStruck)
+    : { ...value, isStruck };
+}
+
+/** Returns the value of a cell that stores no text; undefined for a text. */
+function parseStoredValue(document: XmlDocument, cell: XmlElement): CellValue | undefined {
   const type = getAttribute(cell, 'value-type', OFFICE);
   const hasFormula = getAttribute(cell, 'formula', TABLE) !== undefined;
   if (type === undefined && hasFormula) return { text: '', fault: UNSAVED_RESULT };
@@ -36,15 +53,25 @@ export function parseOdsValue(document: XmlDocument, cell: XmlElement): CellValu
         text: getStored('boolean-value'),
         ...makeShown(getShownText(document, cell) ?? getStored('boolean-value').toUpperCase()),
       };
-    default: {
-      // Programs store the result of a formula that is an error as an empty text, and show it.
-      const text = getAttribute(cell, 'string-value', OFFICE) || joinParagraphs(document, cell);
-      const isError = getAttribute(cell, 'value-type', CALC_EXTENSION) === 'error';
-      return isError
-        ? { text: '', fault: makeErrorResult(text === '' ? '#' : text) }
-        : { text: withoutFormulaMark(text.trim()) };
-    }
+    default:
+      return undefined;
   }
+}
+
+function parseTextValue(
+  document: XmlDocument,
+  cell: XmlElement,
+  styles: TextStyles,
+  isStruck: boolean,
+): CellValue {
+  const value = makeTextValue(listTextPieces(document, cell, styles), isStruck);
+  // Programs store the result of a formula that is an error as an empty text, and show it.
+  const stored = value.fault === undefined && getAttribute(cell, 'string-value', OFFICE)?.trim();
+  const text = stored || value.text;
+  const isError = getAttribute(cell, 'value-type', CALC_EXTENSION) === 'error';
+  return isError
+    ? { text: '', fault: makeErrorResult(text === '' ? '#' : text) }
+    : { ...value, text: withoutFormulaMark(text) };
 }
 
 /** Returns the displayed text; undefined where the file lacks it, or its column was too narrow. */
@@ -131,7 +158,9 @@ function normalizeNumberText(value: string): string {
 
 function parseDay(value: string): string {
   const [, day, hour = '00', minute = '00', second = '00'] =
-    /^(\d{4}-\d{2}-\d{2})(?:T(\d{2}):(\d{2})(?::(\d{2})(?:[.,]\d+)?)?Z?)?$/.exec(value) ?? [];
+    /^(\d{4}-\d{2}-\d{2})(?:T(\d{2}):(\d{2})(?::(\d{2})(?:[.,]\d+)?)?(?:Z|[+-]\d\d:?\d\d)?)?$/.exec(
+      value,
+    ) ?? [];
   if (day === undefined) return value;
   return [hour, minute, second].every((part) => part === '00') ? day : `${day} ${hour}:${minute}`;
 }
@@ -139,37 +168,50 @@ function parseDay(value: string): string {
 /** Limit of a text: repeated blanks are counted, and may expand without limit. */
 const MAX_CHARACTERS = 40_000;
 
-/** Joins the paragraphs of a cell, without its comment. */
 function joinParagraphs(document: XmlDocument, cell: XmlElement): string {
-  const pieces: string[] = [];
+  return listTextPieces(document, cell, NO_STYLES)
+    .map(({ text }) => text)
+    .join('');
+}
+
+const NO_STYLES: TextStyles = new Map();
+
+/** Lists the texts of a cell, without its comment. */
+function listTextPieces(document: XmlDocument, cell: XmlElement, styles: TextStyles): TextPiece[] {
+  const pieces: TextPiece[] = [];
   let length = 0;
-  const add = (text: string): void => {
+  const add = (text: string, look?: TextLook): void => {
     if (length > MAX_CHARACTERS) return;
-    pieces.push(text);
+    pieces.push({ text, ...look });
     length += text.length;
   };
-  const walk = (element: XmlElement): void => {
+  const walk = (element: XmlElement, look?: TextLook): void => {
     for (const part of walkMixedContent(document, element)) {
-      if (typeof part === 'string') add(part);
-      else if (part.namespace === TEXT) addInline(part);
+      if (typeof part === 'string') add(part, look);
+      else if (part.namespace === TEXT) addInline(part, look);
     }
   };
-  const addInline = (part: XmlElement): void => {
+  const addInline = (part: XmlElement, look?: TextLook): void => {
     switch (part.name) {
       case 's':
-        add(' '.repeat(expandBlanks(part)));
+        add(' '.repeat(expandBlanks(part)), look);
         break;
       case 'tab':
-        add('\t');
+        add('\t', look);
         break;
       case 'line-break':
-        add('\n');
+        add('\n', look);
         break;
       case 'note':
       case 'ruby-text':
         break;
-      default:
-        walk(part);
+      default: {
+        const own = styles.get(getAttribute(part, 'style-name', TEXT) ?? '');
+        walk(part, {
+          isStruck: own?.isStruck ?? look?.isStruck,
+          position: own?.position ?? look?.position,
+        });
+      }
     }
   };
   const paragraphs = cell.children.filter(
@@ -179,7 +221,7 @@ function joinParagraphs(document: XmlDocument, cell: XmlElement): string {
     if (index > 0) add('\n');
     walk(paragraph);
   }
-  return pieces.join('');
+  return pieces;
 }
 
 function expandBlanks(blanks: XmlElement): number {

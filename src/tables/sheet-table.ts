@@ -3,6 +3,7 @@ import { hasErrors, type Issue, makeErrorIssue, makeWarningIssue } from '../base
 import { msgid } from '../base/language.ts';
 import { msg, nmsg } from '../base/message.ts';
 import { makeIdKey } from '../text/characters.ts';
+import { makeStruckCellFault } from './cell-text.ts';
 import { findHeader, type HeaderRows, readFirstRows } from './header-row.ts';
 import {
   assertTableSize,
@@ -75,6 +76,26 @@ export function formatCellName(column: number, row: number): string {
 function toColumnLetters(column: number): string {
   const rest = Math.floor((column - 1) / 26);
   return (rest > 0 ? toColumnLetters(rest) : '') + String.fromCharCode(65 + ((column - 1) % 26));
+}
+
+/**
+ * Empties the struck cells of a row, whose columns count from 1, and reports them; a row that is
+ * struck through as a whole stays.
+ * @returns true for such a row
+ */
+export function settleStruckCells(
+  cells: string[],
+  struck: readonly number[],
+  report: (column: number, fault: CellFault) => void,
+): boolean {
+  if (struck.length === 0) return false;
+  if (struck.length === cells.filter((text) => text !== '').length) return true;
+  for (const column of struck) {
+    report(column, makeStruckCellFault(cells[column - 1] ?? ''));
+    cells[column - 1] = '';
+  }
+  while (cells.at(-1) === '') cells.pop();
+  return false;
 }
 
 /** Last row of a spreadsheet; a higher number is malformed. */

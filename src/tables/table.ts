@@ -356,6 +356,8 @@ export type CellValue = {
   readonly shown?: ShownCell;
   /** Reason why the value is missing; a warning keeps the value. */
   readonly fault?: CellFault;
+  /** All of it is struck through. */
+  readonly isStruck?: boolean;
 };
 
 export type CellFault = Unreadable & { readonly isWarning?: true };

@@ -52,12 +52,12 @@ function getWidth(cell: Cell): number {
   return Math.min(Math.max(...lines.map((line) => line.length)) + 2, WIDEST);
 }
 
-/**
- * Makes a date cell; undefined for a text that is no day as `YYYY-MM-DD`, or one before the first
- * day of spreadsheets.
- */
+/** Spreadsheets do not agree on the numbers of the days before, since 1900 was no leap year. */
+const FIRST_SAFE_DAY = '1900-03-01';
+
+/** Makes a date cell; undefined for a text that is no day as `YYYY-MM-DD`, or an earlier one. */
 export function makeDateCell(text: string): Cell | undefined {
-  if (!/^(?:19|[2-9]\d)/.test(text) || !isRealDate(text)) return undefined;
+  if (text < FIRST_SAFE_DAY || !isRealDate(text)) return undefined;
   return { value: new Date(`${text}T00:00:00Z`), type: Date, format: 'yyyy-mm-dd' };
 }
 

@@ -1,7 +1,9 @@
+import { parseDayOfMoment } from '../find/parse-cell.ts';
 import { formatSpreadsheetNumber } from '../text/characters.ts';
 import { withoutFormulaMark } from '../text/csv.ts';
 import { getAttribute, type XmlElement } from '../xml/element.ts';
 import { walkXml } from '../xml/parse.ts';
+import { makeTextValue, type TextLook, type TextPiece } from './cell-text.ts';
 import { type CellFormat, parseNumberFormat } from './number-format.ts';
 import {
   type CellRange,
@@ -10,6 +12,7 @@ import {
   LAST_ROW,
   makeDamagedSheetError,
   type SheetCells,
+  settleStruckCells,
 } from './sheet-table.ts';
 import {
   assertTableSize,
@@ -96,7 +99,7 @@ function readCells(
 ): RowCells {
   const cells: string[] = [];
   let shown: Map<number, ShownCell> | undefined;
-  let isStruck = true;
+  const struck: number[] = [];
   let column = 0;
   for (const cell of row.children) {
     if (cell.name !== 'c') continue;
@@ -113,10 +116,11 @@ function readCells(
     assertTableSize(place.file, { columns: column });
     while (cells.length < column - 1) cells.push('');
     cells.push(value.text);
-    isStruck &&= values.styles[parseStyleNumber(cell)]?.isStruck === true;
+    if (value.isStruck === true) struck.push(column);
     if (value.shown !== undefined) shown = (shown ?? new Map()).set(column - 1, value.shown);
   }
-  return { cells, shown, isStruck: isStruck && cells.length > 0 };
+  for (const column of struck) shown?.delete(column - 1);
+  return { cells, shown, isStruck: settleStruckCells(cells, struck, report) };
 }
 
 /** Returns the number of a row, from its own attribute or its first cell's. */
@@ -150,7 +154,7 @@ function parseColumnLetters(letters: string): number {
 
 /** Shared data to which the cells of a workbook refer. */
 export type BookValues = {
-  readonly sharedTexts: readonly string[];
+  readonly sharedTexts: readonly (readonly TextPiece[])[];
   readonly styles: readonly CellStyle[];
   /** The serial numbers count from 1904 instead of 1900. */
   readonly from1904: boolean;
@@ -160,20 +164,48 @@ type CellStyle = { readonly format: CellFormat; readonly isStruck: boolean };
 
 /** @returns undefined where the cell is malformed */
 function parseCellValue(cell: XmlElement, values: BookValues): CellValue | undefined {
-  const raw = findNamedChild(cell, 'v')?.text ?? '';
+  const isStruck = values.styles[parseStyleNumber(cell)]?.isStruck === true;
   const type = getAttribute(cell, 't') ?? 'n';
+  const pieces =
+    type === 'inlineStr'
+      ? parseRichText(findNamedChild(cell, 'is'))
+      : findSharedText(cell, type, values);
+  if (pieces === undefined) return parseStoredValue(cell, type, values, isStruck);
+  const value = makeTextValue(pieces, isStruck);
+  return { ...value, text: withoutFormulaMark(value.text) };
+}
+
+/** Returns the shared text to which a cell refers; undefined where it refers to none. */
+function findSharedText(cell: XmlElement, type: string, { sharedTexts }: BookValues) {
+  const number = findNamedChild(cell, 'v')?.text ?? '';
+  return type === 's' && number !== '' ? sharedTexts[Number(number)] : undefined;
+}
+
+/** @returns undefined where the cell is malformed */
+function parseStoredValue(
+  cell: XmlElement,
+  type: string,
+  values: BookValues,
+  isStruck: boolean,
+): CellValue | undefined {
+  const value = parsePlainValue(cell, type, values);
+  return isStruck && value !== undefined ? { ...value, isStruck } : value;
+}
+
+function parsePlainValue(
+  cell: XmlElement,
+  type: string,
+  values: BookValues,
+): CellValue | undefined {
+  const raw = findNamedChild(cell, 'v')?.text ?? '';
   const isWithoutResult =
     raw === '' &&
     findNamedChild(cell, 'f') !== undefined &&
     (type !== 'str' || findNamedChild(cell, 'v') === undefined);
   if (isWithoutResult) return { text: '', fault: UNSAVED_RESULT };
   switch (type) {
-    case 's': {
-      const shared = raw === '' ? '' : values.sharedTexts[Number(raw)];
-      return shared === undefined ? undefined : { text: withoutFormulaMark(shared) };
-    }
-    case 'inlineStr':
-      return { text: withoutFormulaMark(getRichText(findNamedChild(cell, 'is'))) };
+    case 's':
+      return raw === '' ? { text: '' } : undefined;
     case 'str':
       return { text: withoutFormulaMark(unescapeText(raw).trim()) };
     case 'b':
@@ -183,10 +215,10 @@ function parseCellValue(cell: XmlElement, values: BookValues): CellValue | undef
     case 'd': {
       // A time without an offset is read as UTC, so that the computer's time zone does not shift
       // it.
-      const moment = new Date(
-        /(?:Z|[+-]\d\d:?\d\d)$/.test(raw) || !raw.includes('T') ? raw : `${raw}Z`,
-      );
-      const day = formatDay(moment);
+      const moment = new Date(raw.endsWith('Z') || !raw.includes('T') ? raw : `${raw}Z`);
+      const day = raw.endsWith('Z')
+        ? formatDay(moment)
+        : (parseDayOfMoment(raw) ?? formatDay(moment));
       return day === undefined ? { text: raw } : { text: day, shown: { text: day, isDate: true } };
     }
     case 'n':
@@ -251,15 +283,32 @@ function formatDay(moment: Date): string | undefined {
 }
 
 /**
- * Returns the text of `<si>` or `<is>`: one piece, or a sequence of formatted pieces, without
- * phonetic hints.
+ * Parses `<si>` or `<is>`: one piece, or a sequence of formatted pieces, without phonetic hints. A
+ * piece without properties looks like its cell.
  */
-export function getRichText(element: XmlElement | undefined): string {
-  const pieces = (element?.children ?? []).flatMap((child) =>
-    child.name === 'r' ? child.children : [child],
-  );
-  const texts = pieces.filter(({ name }) => name === 't').map(({ text }) => text);
-  return unescapeText(texts.join('')).trim();
+export function parseRichText(element: XmlElement | undefined): readonly TextPiece[] {
+  return (element?.children ?? []).flatMap((child) => {
+    if (child.name === 't') return [{ text: unescapeText(child.text) }];
+    const text = child.name === 'r' ? findNamedChild(child, 't') : undefined;
+    if (text === undefined) return [];
+    const properties = findNamedChild(child, 'rPr');
+    return [{ text: unescapeText(text.text), ...(properties && parseLook(properties)) }];
+  });
+}
+
+function parseLook(properties: XmlElement): TextLook {
+  const align = findNamedChild(properties, 'vertAlign');
+  const position = align && getAttribute(align, 'val');
+  return {
+    isStruck: isStruckFont(properties),
+    position: position === 'superscript' || position === 'subscript' ? position : undefined,
+  };
+}
+
+/** Tells if a font, or the properties of a text, strike it through. */
+function isStruckFont(font: XmlElement): boolean {
+  const strike = findNamedChild(font, 'strike');
+  return strike !== undefined && !/^(?:0|false)$/.test(getAttribute(strike, 'val') ?? '1');
 }
 
 function unescapeText(text: string): string {
@@ -315,10 +364,7 @@ export function parseCellStyles(root: XmlElement): readonly CellStyle[] {
     formats.set(id, format);
     return format;
   };
-  const struckFonts = (findNamedChild(root, 'fonts')?.children ?? []).map((font) => {
-    const strike = findNamedChild(font, 'strike');
-    return strike !== undefined && !/^(?:0|false)$/.test(getAttribute(strike, 'val') ?? '1');
-  });
+  const struckFonts = (findNamedChild(root, 'fonts')?.children ?? []).map(isStruckFont);
   const parseNumberOf = (style: XmlElement | undefined, name: string): number | undefined => {
     const id = style === undefined ? undefined : getAttribute(style, name);
     return id === undefined ? undefined : Number(id);

@@ -6,7 +6,7 @@ import { parseXml, walkXml, XmlSyntaxError } from '../xml/parse.ts';
 import type { HeaderRows } from './header-row.ts';
 import { formatCellName, makeTableOfSheets, type Remarks, type Sheet } from './sheet-table.ts';
 import { assertTableSize, type Table } from './table.ts';
-import { type BookValues, getRichText, parseCellStyles, parseSheetPart } from './xlsx-sheet.ts';
+import { type BookValues, parseCellStyles, parseRichText, parseSheetPart } from './xlsx-sheet.ts';
 import { unpackZip, type ZipEntry } from './zip-entries.ts';
 
 const RELATIONS = 'http://schemas.openxmlformats.org/officeDocument/2006/relationships';
@@ -60,12 +60,12 @@ function listSheets(file: string, entries: ReadonlyMap<string, ZipEntry>): reado
 
 const SHARED_TEXTS = new Set(['si']);
 
-function parseSharedTexts(file: string, entry: ZipEntry | undefined): readonly string[] {
+function parseSharedTexts(file: string, entry: ZipEntry | undefined): BookValues['sharedTexts'] {
   if (entry === undefined) return [];
   return parsePart(file, entry, (bytes) => {
-    const texts: string[] = [];
+    const texts: ReturnType<typeof parseRichText>[] = [];
     for (const { element } of walkXml(bytes, MAX_NODES).readParts(SHARED_TEXTS)) {
-      texts.push(getRichText(element));
+      texts.push(parseRichText(element));
       assertTableSize(file, { texts: texts.length });
     }
     return texts;

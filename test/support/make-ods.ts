@@ -18,7 +18,11 @@ const SPACES = Object.entries({
   .join(' ');
 
 /** A spreadsheet as LibreOffice writes it, in its least form. */
-export function makeOds(sheets: readonly OdsSheet[], more: readonly ZipPart[] = []): Buffer {
+export function makeOds(
+  sheets: readonly OdsSheet[],
+  more: readonly ZipPart[] = [],
+  textStyles = '',
+): Buffer {
   const tables = sheets.map(
     ({ name, hidden = false, rows }) =>
       `<table:table table:name="${name}" table:style-name="${hidden ? 'ta2' : 'ta1'}">${rows.map(rowXml).join('')}</table:table>`,
@@ -27,7 +31,7 @@ export function makeOds(sheets: readonly OdsSheet[], more: readonly ZipPart[] = 
     (display, index) =>
       `<style:style style:name="ta${index + 1}" style:family="table"><style:table-properties table:display="${display}"/></style:style>`,
   );
-  const content = `<?xml version="1.0" encoding="UTF-8"?><office:document-content ${SPACES}><office:automatic-styles>${styles.join('')}</office:automatic-styles><office:body><office:spreadsheet>${tables.join('')}</office:spreadsheet></office:body></office:document-content>`;
+  const content = `<?xml version="1.0" encoding="UTF-8"?><office:document-content ${SPACES}><office:automatic-styles>${styles.join('')}${textStyles}</office:automatic-styles><office:body><office:spreadsheet>${tables.join('')}</office:spreadsheet></office:body></office:document-content>`;
   return makeZip([
     { name: 'mimetype', content: 'application/vnd.oasis.opendocument.spreadsheet' },
     { name: 'content.xml', content },

@@ -14,6 +14,8 @@ export type ReadFindsOptions = {
   readonly checked?: boolean;
 };
 
+const TODAY = '2025-01-01';
+
 /** Finds and issues of `pas import` for a file, where nothing was harvested. */
 export async function readFinds(
   file: string,
@@ -27,10 +29,11 @@ export async function readFinds(
   );
   const { issues, rows } = mapTable(table, {
     lookupTerm: () => ({ kind: 'not-harvested' }),
+    today: checked ? TODAY : undefined,
     resolvePhoto: (name) => ({ value: `/season/${name}` }),
   });
   const walked = [...rows];
   const finds = walked.flatMap(({ find }) => (find === undefined ? [] : [find]));
-  const judged = checked ? finds.flatMap((find) => checkRules(find, { today: '2025-01-01' })) : [];
+  const judged = checked ? finds.flatMap((find) => checkRules(find, { today: TODAY })) : [];
   return { finds, issues: [...issues, ...walked.flatMap((row) => row.issues), ...judged] };
 }

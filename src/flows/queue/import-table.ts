@@ -119,6 +119,7 @@ async function importRows(
       context.resolvePhoto ??
       makePhotoResolver(findTable.formExport?.attachments.folder ?? photoFolder),
     findKnown: (localId) => findKnownFind(outbox, localId),
+    today: ruleContext.today,
   });
   const issues = new IssueCollector();
   const copying = copy === undefined ? undefined : await beginCopy(findTable, copy);

@@ -6,6 +6,7 @@ import { getField } from '../../../src/find/fields.ts';
 import { rememberReferences } from '../../../src/find/resolve-references.ts';
 import { makePhotoResolver } from '../../../src/photo/photograph.ts';
 import { parseTableBytes } from '../../../src/tables/readers.ts';
+import { makeOds } from '../../support/make-ods.ts';
 import { makeWorkbook, type WorkbookCell, workbookParts } from '../../support/make-workbook.ts';
 import { makeZip } from '../../support/make-zip.ts';
 import { readFinds } from '../../support/read-finds.ts';
@@ -30,6 +31,24 @@ async function readCell(column: string, cell: WorkbookCell) {
     part.name.endsWith('styles.xml') ? { ...part, content: styles } : part,
   );
   return summary(await readFinds('a.xlsx', makeZip(parts), { checked: true }), column);
+}
+
+/** Value read from one text cell of an OpenDocument sheet: T1 strikes through, T2 is a subscript. */
+async function readOdsCell(column: string, paragraph: string) {
+  const ods = makeOds(
+    [
+      {
+        name: 'A',
+        rows: [
+          ['local_id', column],
+          `<table:table-row><table:table-cell office:value-type="string"><text:p>A</text:p></table:table-cell><table:table-cell office:value-type="string"><text:p>${paragraph}</text:p></table:table-cell></table:table-row>`,
+        ],
+      },
+    ],
+    [],
+    '<style:style style:name="T1"><style:text-properties style:text-line-through-style="solid"/></style:style><style:style style:name="T2"><style:text-properties style:text-position="sub 58%"/></style:style>',
+  );
+  return summary(await readFinds('a.ods', ods, { checked: true }), column);
 }
 
 async function readText(column: string, text: string) {
@@ -115,7 +134,7 @@ const CASES: Readonly<Record<string, () => Promise<void> | void>> = {
     ])
       expect(await readText('poznamka', text)).toBe(text);
   },
-  'a moment such as': async () => {
+  'a moment in UTC': async () => {
     const moment = new Date('2024-05-31T22:00:00Z');
     const day = [moment.getFullYear(), moment.getMonth() + 1, moment.getDate()]
       .map((part) => `${part}`.padStart(2, '0'))
@@ -124,10 +143,93 @@ const CASES: Readonly<Record<string, () => Promise<void> | void>> = {
     for (const offset of ['+02:00', '-11:00', '+1300'])
       expect(await readText('datum_nalezu', `2024-06-01T00:30:00${offset}`)).toBe('2024-06-01');
   },
-  'the first day of a clock': async () => {
-    for (const day of ['1970-01-01', '1980-01-01', '1904-01-01', '1899-12-30', '1989-12-31'])
-      expect(await readText('datum_nalezu', day)).toBe(`${day} !`);
+  'a moment with its own offset': async () => {
+    for (const text of ['2024-06-01T00:30:00+02:00', '2024-06-01 23:30:00.000-05'])
+      expect(await readText('datum_nalezu', text)).toBe('2024-06-01');
+    const stored: WorkbookCell = { xml: '<c r="@" t="d"><v>2024-06-01T00:30:00+02:00</v></c>' };
+    expect(await readCell('datum_nalezu', stored)).toBe('2024-06-01');
+  },
+  'a year in a cell': async () => {
+    expect(await readCell('datum_nalezu', styled('d.m.yyyy', 2005))).toBe('error date-unlikely');
+    for (const day of ['1970-01-01', '1980-01-06', '2000-01-01', '2019-04-07', '2025-01-02'])
+      expect(await readText('datum_nalezu', day)).toBe('error date-unlikely');
     expect(await readText('datum_nalezu', '1989-12-30')).toBe('1989-12-30');
+  },
+  'a day before 1950': async () => {
+    const countFinds = async (...days: string[]) =>
+      (
+        await readFinds(
+          'a.csv',
+          Buffer.from(`local_id;datum_nalezu\n${days.map((day, at) => `${at};${day}\n`).join('')}`),
+          { checked: true },
+        )
+      ).finds.length;
+    expect(await countFinds('1936-05-01', '2024-05-01')).toBe(1);
+    expect(await countFinds('1936-05-01', '1937-05-01', '2024-05-01')).toBe(3);
+  },
+  'text partly struck through': async () => {
+    const struck = (properties: string): string =>
+      `<r><rPr>${properties}</rPr><t>12</t></r><r><t>15</t></r>`;
+    const inline = (is: string): WorkbookCell => ({
+      xml: `<c r="@" t="inlineStr"><is>${is}</is></c>`,
+    });
+    expect(await readCell('hloubka', inline(struck('<strike/>')))).toBe('15 !');
+    expect(await readCell('hloubka', inline(struck('<strike val="0"/>')))).toBe(1215);
+    expect(await readOdsCell('hloubka', '<text:span text:style-name="T1">12</text:span>15')).toBe(
+      '15 !',
+    );
+    const whole = '<text:span text:style-name="T1">12</text:span>';
+    expect(await readOdsCell('hloubka', whole)).toBe('undefined !');
+  },
+  'a superscript': async () => {
+    const cell: WorkbookCell = {
+      xml: '<c r="@" t="inlineStr"><is><r><t>10</t></r><r><rPr><vertAlign val="superscript"/></rPr><t>2</t></r></is></c>',
+    };
+    expect(await readCell('pocet', cell)).toBe('10² !');
+    expect(await readOdsCell('pocet', 'H<text:span text:style-name="T2">2</text:span>O')).toBe(
+      'H₂O !',
+    );
+  },
+  'a mark or a word for the value above': async () => {
+    for (const column of ['poznamka', 'hloubka', 'nalezce', 'obdobi', 'datum_nalezu', 'lokalizace'])
+      for (const text of [
+        '"',
+        '-"-',
+        '„',
+        '〃',
+        "''",
+        '-//-',
+        'dtto',
+        'DTTO.',
+        'idem',
+        'viz výše',
+      ]) {
+        const table = `local_id;${column}\nA;2024\nB;"${text.replaceAll('"', '""')}"\n`;
+        const { finds, issues } = await readFinds('a.csv', Buffer.from(table));
+        const ofDitto = issues.filter(({ rule }) => rule === 'cell-ditto');
+        expect([finds.filter(({ localId }) => localId === 'B'), ofDitto.length]).toEqual([[], 1]);
+        expect(String(ofDitto[0]?.message)).toContain('"2024"');
+      }
+    for (const text of ['idem sopor', 'A "B"', 'id', 'vizovice'])
+      expect(await readText('poznamka', `"${text.replaceAll('"', '""')}"`)).toBe(text);
+  },
+  '`null`': async () => {
+    for (const text of ['null', 'NULL', 'N/A', '-', '–', '[object Object]', '(prázdné)', 'NaN'])
+      for (const column of ['poznamka', 'hloubka', 'nalezce', 'datum_nalezu'])
+        expect(await readText(column, text)).toBe('undefined !');
+    expect(await readText('poznamka', '- okraj')).toBe('- okraj');
+  },
+  'a depth with a fraction': async () => {
+    for (const [text, wholes] of [
+      ['12,5', '12 or 13'],
+      ['0.5', '0 or 1'],
+    ] as const) {
+      const { finds, issues } = await readFinds(
+        'a.csv',
+        Buffer.from(`local_id;hloubka\nA;${text}\n`),
+      );
+      expect([finds, String(issues[0]?.message)]).toEqual([[], expect.stringContaining(wholes)]);
+    }
   },
   'an id such as': async () => {
     for (const id of ['1,23E+11', '2.led', '01.05.2024'])
