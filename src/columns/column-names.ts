@@ -9,10 +9,9 @@ const MUSEUM_NUMBERS =
   'accession number';
 
 /** Names of a find's number where the table has no column with a name of its own for it. */
-const OTHER_NUMBERS = [
-  ...splitList(MUSEUM_NUMBERS),
-  ...splitList('cislo, c, poradove cislo, por c, id, kod, oznaceni, number, no, nr, name'),
-];
+const COMMON_NUMBERS = splitList(
+  'cislo, c, poradove cislo, por c, id, kod, oznaceni, number, no, nr, name',
+);
 
 /** Names of the columns that are no element; those of elements are in {@link FIELDS}. */
 const OWN_NAMES = {
@@ -74,7 +73,7 @@ function findUnit(word: string): DepthUnit | undefined {
 /** Words before a unit. */
 const UNIT_LINKS: readonly string[] = ['v', 've', 'in'];
 
-/** `like`: an abbreviation of a name, a name with one more word, or one of many things. */
+/** `like`: an abbreviation of a name, a name with more words, or a name of many things. */
 export type NameMatch = 'exact' | 'like';
 
 /** Finds what a header names. A header that is a name is not merely like another one. */
@@ -85,13 +84,15 @@ export function findNamedColumns(header: string): ReadonlyMap<ColumnName, NameMa
   const exact = all.filter(
     ([column, names]) => foldName(header) === column || names.includes(name),
   );
-  const like = all.filter(([, names]) => names.some((each) => isLike(words, each.split(' '))));
+  const like = all.filter(([, names]) => names.some((each) => isNamedSo(words, each)));
   const matches = new Map<ColumnName, NameMatch>(
     exact.length > 0
       ? exact.map(([column]) => [column, 'exact'])
       : like.map(([column]) => [column, 'like']),
   );
-  if (OTHER_NUMBERS.includes(name)) matches.set('local_id', 'like');
+  const isOfMuseum = splitList(MUSEUM_NUMBERS).some((each) => isNamedSo(words, each));
+  if (!matches.has('local_id') && (isOfMuseum || COMMON_NUMBERS.includes(name)))
+    matches.set('local_id', 'like');
   return matches;
 }
 
@@ -107,15 +108,16 @@ function splitHeader(header: string): string[] {
 /** Short words that are unambiguous within a longer header. */
 const COUNT_WORDS: readonly string[] = ['ks', 'pcs'];
 
-function isLike(words: readonly string[], name: readonly string[]): boolean {
-  const [first = ''] = name;
+/** Tells if words are a name, its abbreviation, or a name with one more word for each of its own. */
+function isNamedSo(words: readonly string[], name: string): boolean {
+  const parts = name.split(' ');
+  const [first = ''] = parts;
+  const more = words.length - parts.length;
   const isAbbreviated =
-    words.length === name.length &&
-    words.join('').length > 1 &&
-    words.every((word, index) => name[index]?.startsWith(word));
-  const hasOneMore =
-    words.length === name.length + 1 &&
-    name.every((word) => words.includes(word)) &&
-    (first.length > 2 || name.length > 1 || COUNT_WORDS.includes(first));
-  return isAbbreviated || hasOneMore;
+    words.join('').length > 1 && words.every((word, index) => parts[index]?.startsWith(word));
+  const isLonger =
+    more <= Math.min(2, parts.length) &&
+    parts.every((part) => words.includes(part)) &&
+    (first.length > 2 || parts.length > 1 || COUNT_WORDS.includes(first));
+  return more === 0 ? isAbbreviated : isLonger;
 }

@@ -7,14 +7,7 @@ import type { Table } from '../tables/table.ts';
 import { foldName } from '../text/names.ts';
 import { findNamedColumns, NAMED_COLUMNS, type NameMatch } from './column-names.ts';
 import { type ColumnProfile, profileColumns } from './column-profile.ts';
-import {
-  type ColumnMap,
-  type ColumnRule,
-  JOINED,
-  LABELLED,
-  OPEN_UNIT,
-  type ReadColumn,
-} from './column-rule.ts';
+import { type ColumnMap, type ColumnRule, JOINED, LABELLED, OPEN_UNIT } from './column-rule.ts';
 import { judgeValues, type Verdict } from './column-tests.ts';
 import { isWrittenByPas } from './columns.ts';
 import { findPointPair, isOfPlaces } from './point-pairs.ts';
@@ -63,7 +56,12 @@ const RANKS: Readonly<
 };
 const LAST_RANK = 5;
 
-type Meaning = Verdict & { readonly element: ColumnName; readonly rank: number };
+type Meaning = Verdict & {
+  readonly element: ColumnName;
+  readonly rank: number;
+  /** The header names nothing else. */
+  readonly isOnly: boolean;
+};
 
 /** Elements that every state requires. */
 const NEEDED: readonly ColumnName[] = ['projekt', 'stav', 'geom_system', 'pristupnost'];
@@ -158,7 +156,9 @@ function listMeanings(
         const match = matches.get(element);
         const verdict = judgeValues(profile, element, match, lookupTerm);
         const rank = verdict && RANKS[match ?? 'none'][verdict.says];
-        return verdict === undefined || rank === undefined ? [] : [{ ...verdict, element, rank }];
+        return verdict === undefined || rank === undefined
+          ? []
+          : [{ ...verdict, element, rank, isOnly: matches.size === 1 }];
       });
       return [profile, listed];
     }),
@@ -185,36 +185,23 @@ function assignMeanings(
     if (rule !== undefined) assigned.set(profile, { profile, rule });
     if (rule?.kind === 'read') used.add(rule.element);
   }
-  const isFree = (element: ColumnName): boolean => !used.has(element) || JOINED.includes(element);
   const assign = (rank: number, isWanted: (element: ColumnName) => boolean): void => {
-    const claims = new Map<ColumnName, ColumnProposal[]>();
-    for (const profile of profiles) {
-      const meaning = meanings
-        .get(profile)
-        ?.find((each) => each.rank === rank && isWanted(each.element) && isFree(each.element));
-      if (meaning === undefined || assigned.has(profile)) continue;
-      const { element, rule, doubt } = meaning;
-      const column: ColumnProposal = {
-        profile,
-        rule: { kind: 'read', element, ...rule },
-        doubt,
-      };
-      claims.set(element, [...(claims.get(element) ?? []), column]);
-    }
-    for (const [element, columns] of claims) {
-      const keys = columns.map(({ profile }) => profile.key);
-      const isQuestion = columns.length > 1 && !JOINED.includes(element);
+    const isFree = ({ element }: Meaning): boolean =>
+      isWanted(element) && (!used.has(element) || JOINED.includes(element));
+    const free = profiles.filter((profile) => !assigned.has(profile));
+    for (const [element, claims] of listClaims(free, meanings, rank, isFree)) {
+      const settled = settleClaims(element, claims);
+      const keys = settled.map(({ profile }) => profile.key);
+      const isQuestion = settled.length > 1 && !JOINED.includes(element);
       const all = keys.join(', ');
       const problem = msg`${all}: only one column can be ${element}. Which one is it?`;
       if (isQuestion) questions.push({ asks: 'column', element, keys, problem });
-      for (const [index, column] of columns.entries()) {
-        const isLabelled = LABELLED.includes(element) && (used.has(element) || index > 0);
-        const label = isLabelled ? column.profile.header : undefined;
-        const doubt = isQuestion ? problem : column.doubt;
-        const rule = { ...column.rule, label } as ReadColumn;
-        assigned.set(column.profile, { ...column, rule, doubt });
+      for (const { profile, meaning } of settled) {
+        const label = LABELLED.includes(element) && used.has(element) ? profile.header : undefined;
+        const rule = { kind: 'read', element, ...meaning.rule, label } as const;
+        assigned.set(profile, { profile, rule, doubt: isQuestion ? problem : meaning.doubt });
+        used.add(element);
       }
-      used.add(element);
     }
   };
   const ranks = Array.from({ length: LAST_RANK + 1 }, (_, rank) => rank);
@@ -228,6 +215,35 @@ function assignMeanings(
     questions.push({ asks: 'unit', element: rule.element, keys: [key], problem });
   }
   return { columns, questions };
+}
+
+type Claim = { readonly profile: ColumnProfile; readonly meaning: Meaning };
+
+/** Lists the columns that have a rank for an element, each for its first free one. */
+function listClaims(
+  profiles: readonly ColumnProfile[],
+  meanings: ColumnMeanings,
+  rank: number,
+  isFree: (meaning: Meaning) => boolean,
+): ReadonlyMap<ColumnName, readonly Claim[]> {
+  const claims = new Map<ColumnName, Claim[]>();
+  for (const profile of profiles) {
+    const meaning = meanings.get(profile)?.find((each) => each.rank === rank && isFree(each));
+    if (meaning === undefined) continue;
+    const { element } = meaning;
+    claims.set(element, [...(claims.get(element) ?? []), { profile, meaning }]);
+  }
+  return claims;
+}
+
+/**
+ * Prefers the column whose header names nothing else: `obdobi` to `datace`, which may be in detail.
+ * Numbers are always asked about.
+ */
+function settleClaims(element: ColumnName, claims: readonly Claim[]): readonly Claim[] {
+  const sure = claims.filter(({ meaning }) => meaning.isOnly);
+  const isAsked = JOINED.includes(element) || NUMBER_COLUMNS.includes(element);
+  return sure.length === 1 && !isAsked ? sure : claims;
 }
 
 function isDerived({ header }: ColumnProfile): boolean {

@@ -335,6 +335,12 @@ describe('what two columns could be', () => {
     });
   });
 
+  test('is none where one header names nothing else', () => {
+    const proposal = propose(['č.;datace;období', '1;novověk;neolit', '2;neolit;novověk']);
+    expect(proposal.questions).toEqual([]);
+    expect(listRules(proposal)).toMatchObject({ datace: 'presna_datace', období: 'obdobi' });
+  });
+
   test('is none where the values fit one of them only', () => {
     const proposal = propose(['č.;inv. č.;typ;předmět', '1;A 1;A3;spona', '1;A 2;B7;mince']);
     expect(proposal.questions).toEqual([]);
@@ -372,6 +378,19 @@ describe('a table of registration numbers', () => {
     const { columns, undecided } = proposeNumbers('záznam;ev. č.', 'C-202400101-N00012;E 1');
     expect(columns[0]?.rule).toMatchObject({ element: 'ident_cely' });
     expect(undecided).toEqual([]);
+  });
+});
+
+describe('a longer name', () => {
+  test.each<[string, unknown, string, string]>([
+    ['Hloubka nálezu pod povrchem v cm', { hloubka: { unit: 'cm' } }, '20', '35'],
+    ['Jméno a příjmení nálezce', { nalezce: { name: 'given-first' } }, 'Jan Novák', 'Eva Malá'],
+    ['Inventární číslo předmětu', 'local_id', 'A 1', 'A 2'],
+    ['Datum nálezu (den)', { datum_nalezu: { date: 'd.m.yyyy' } }, '1.5.2024', '2.5.2024'],
+    ['předm.', 'druh_nalezu', 'spona', 'mince'],
+    ['Místo uložení', { poznamka: { label: 'Místo uložení' } }, 'R1', 'R2'],
+  ])('%s is read', (header, rule, ...values) => {
+    expect(listRules(propose([header, ...values]))).toEqual({ [header]: rule });
   });
 });
 
