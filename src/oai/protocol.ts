@@ -144,6 +144,14 @@ export function formatUpwards(ms: number, granularity: Granularity): string {
 }
 
 /** OAI-PMH 2.0, section 2.5. */
+/**
+ * Parses a bound of the user into milliseconds since 1970 UTC: the last one of its day or second.
+ */
+export function parseBoundMs(bound: string, granularity: Granularity): number {
+  const spanMs = granularity === 'day' ? DAY_MS : 1000;
+  return Date.parse(bound) + spanMs - 1;
+}
+
 export type OaiHeader = {
   readonly identifier: string;
   /** Source text. */

@@ -2,10 +2,10 @@ import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { makeStoredState } from '../../src/oai/harvest-state.ts';
-import { startPass } from '../../src/oai/pass.ts';
 import type { TermDraft, Vocabulary } from '../../src/vocabulary/term.ts';
 import { getOrCreateVocabularyHarvest, saveTerm } from '../../src/vocabulary/terms.ts';
 import { openVocabulary, type VocabularyStore } from '../../src/vocabulary/vocabulary-store.ts';
+import { begunPass } from './begun-pass.ts';
 import { manualClock } from './manual-clock.ts';
 import { OAI_BASE } from './scripted-oai.ts';
 
@@ -54,7 +54,7 @@ export function markHarvested(vocabulary: Vocabulary, ...sets: readonly string[]
       const state = makeStoredState(vocabulary, getOrCreateVocabularyHarvest(vocabulary, set), () =>
         vocabulary.clock.now(),
       );
-      state.savePass(startPass('full', { fromMs: null, untilMs: null }, 1, 1));
+      state.savePass(begunPass('full', { fromMs: null, untilMs: null }, 1, 1));
       state.complete();
     }
   });

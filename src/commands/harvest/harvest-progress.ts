@@ -2,7 +2,7 @@ import { t } from '../../base/language.ts';
 import { cmd } from '../../base/message.ts';
 import { isNeededByImports } from '../../flows/harvest/harvest-vocabulary.ts';
 import type { SetProgress } from '../../flows/harvest/service-lists.ts';
-import type { UnconfirmedLosses } from '../../oai/harvest-engine.ts';
+import type { UnconfirmedLosses } from '../../oai/losses.ts';
 import { withoutFullStop } from '../../text/characters.ts';
 import { type Progress, printable, type Terminal } from '../../ui/terminal.ts';
 

@@ -1,7 +1,7 @@
 import type { Clock } from '../../base/clock.ts';
 import { type HarvestedFind, parseHarvestedFind } from '../../find/harvested-find.ts';
 import type { OaiClient } from '../../oai/client.ts';
-import { harvest } from '../../oai/harvest-engine.ts';
+import { harvest } from '../../oai/harvest-list.ts';
 import { makeMemoryState } from '../../oai/harvest-state.ts';
 import { findEntity, type OaiRecord, toIdent } from '../../oai/protocol.ts';
 import { computeOverlapMs, fetchServiceClock } from './service-lists.ts';
@@ -77,10 +77,10 @@ export async function harvestFinds(
           }
         },
       },
-      onPage: (_, { scan, listSize }) => onProgress?.(scan.seen, listSize ?? undefined),
+      onPage: (_, { seen: seenCount, listSize }) => onProgress?.(seenCount, listSize ?? undefined),
     },
     ({ scan }) => {
-      listed = new Set([...state.listSeenIn(scan.number)].map(toIdent));
+      listed = new Set([...state.listSeenIn(scan)].map(toIdent));
     },
   );
   // A record of an earlier scan may be gone since.

@@ -9,18 +9,19 @@ import {
   updateRights,
 } from '../../harvested/harvested-records.ts';
 import { readHeadersOnly } from '../../oai/client.ts';
-import { harvest, type UnconfirmedLosses } from '../../oai/harvest-engine.ts';
-import {
-  type HarvestState,
-  makeStoredState,
-  type PageResult,
-  type RecordSink,
-  type SeenRecord,
-} from '../../oai/harvest-state.ts';
+import { harvest } from '../../oai/harvest-list.ts';
+import { type HarvestState, makeStoredState, type SeenRecord } from '../../oai/harvest-state.ts';
+import { formatSetName } from '../../oai/list-failures.ts';
+import type { UnconfirmedLosses } from '../../oai/losses.ts';
 import type { BrokenRecord } from '../../oai/malformed-error.ts';
-import { type HarvestPass, parseBoundMs } from '../../oai/pass.ts';
-import { checkArguments, parseGranularity, parseHeaderAlone } from '../../oai/protocol.ts';
-import { formatSetName } from '../../oai/walk.ts';
+import type { HarvestPass } from '../../oai/pass.ts';
+import {
+  checkArguments,
+  parseBoundMs,
+  parseGranularity,
+  parseHeaderAlone,
+} from '../../oai/protocol.ts';
+import type { PageResult, RecordSink } from '../../oai/take-page.ts';
 import { createRowParser, isNumber, isText } from '../../store/database.ts';
 import type { OpenedOutput, Opening, RecordOutput } from './record-output.ts';
 import {
@@ -157,7 +158,7 @@ async function harvestSet(
   const settledMs = state.getSettledMs();
   const tally = { written: 0, deleted: 0, vanished: 0, masked: 0, mended: 0 };
   const startedMs = clock.monotonicMs();
-  const seenBefore = state.getPass()?.scan.seen ?? 0;
+  const seenBefore = state.getPass()?.seen ?? 0;
   const settings = {
     ...options,
     ...service,
@@ -172,7 +173,7 @@ async function harvestSet(
       untilMs:
         until === undefined ? null : parseBoundMs(until, parseGranularity(until) ?? 'second'),
     },
-    onPage: ({ written }: PageResult, { scan, listSize }: HarvestPass) => {
+    onPage: ({ written }: PageResult, { seen: seenCount, listSize }: HarvestPass) => {
       tally.written += written.length;
       for (const { header, refused } of written) {
         if (header.deleted) tally.deleted++;
@@ -180,10 +181,10 @@ async function harvestSet(
         if (header.datestampMs < settledMs) tally.mended++;
       }
       const seconds = Math.max(0.001, (clock.monotonicMs() - startedMs) / 1000);
-      const perSecond = Math.max(0, scan.seen - seenBefore) / seconds;
+      const perSecond = Math.max(0, seenCount - seenBefore) / seconds;
       onProgress?.({
         setSpec: formatSetName(setSpec),
-        done: scan.seen,
+        done: seenCount,
         total: listSize ?? undefined,
         perSecond,
       });
@@ -196,13 +197,13 @@ async function harvestSet(
   };
   const { pass, broken, unconfirmed } = await saving.within(() =>
     harvest({ ...settings, saveIfDue: saving.saveIfDue }, ({ scan }, isProof) => {
-      if (isProof) state.leave(scan.number);
+      if (isProof) state.leave(scan);
     }),
   );
   return {
     setSpec,
     pass: pass?.kind ?? 'changes',
-    records: pass?.scan.seen ?? 0,
+    records: pass?.seen ?? 0,
     ...tally,
     broken,
     unconfirmed,

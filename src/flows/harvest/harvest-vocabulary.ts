@@ -4,11 +4,13 @@ import { t } from '../../base/language.ts';
 import { cmd } from '../../base/message.ts';
 import { FIELDS } from '../../find/fields.ts';
 import type { OaiClient } from '../../oai/client.ts';
-import { harvest, type UnconfirmedLosses } from '../../oai/harvest-engine.ts';
-import { type HarvestState, makeStoredState, type RecordSink } from '../../oai/harvest-state.ts';
+import { harvest } from '../../oai/harvest-list.ts';
+import { type HarvestState, makeStoredState } from '../../oai/harvest-state.ts';
+import type { UnconfirmedLosses } from '../../oai/losses.ts';
 import type { BrokenRecord } from '../../oai/malformed-error.ts';
 import type { HarvestPass } from '../../oai/pass.ts';
 import { findEntity, type OaiRecord, toIdent } from '../../oai/protocol.ts';
+import type { RecordSink } from '../../oai/take-page.ts';
 import { parseTerm } from '../../vocabulary/parse-term.ts';
 import type { Vocabulary } from '../../vocabulary/term.ts';
 import {
@@ -144,7 +146,7 @@ async function harvestSet(
   const tally: Tally = { deleted: 0, vanished: 0, unreadable: new Set() };
   const state = makeVocabularyState(vocabulary, { id, run }, tally.unreadable);
   const startedMs = clock.monotonicMs();
-  const seenBefore = state.getPass()?.scan.seen ?? 0;
+  const seenBefore = state.getPass()?.seen ?? 0;
   const listUnseen = (scan: number) =>
     listUnseenTerms(vocabulary, setSpec, new Set([...state.listSeenIn(scan)].map(toIdent)));
   const { pass, broken, unconfirmed } = await harvest(
@@ -161,16 +163,16 @@ async function harvestSet(
         const used = lost.length === 0 ? undefined : await options.inUse?.();
         return { lost, inUse: lost.filter((ident) => used?.has(ident)) };
       },
-      onPage: ({ written }, { scan, listSize }) => {
+      onPage: ({ written }, { seen: seenCount, listSize }) => {
         tally.deleted += written.filter(({ header }) => header.deleted).length;
         const seconds = Math.max(0.001, (clock.monotonicMs() - startedMs) / 1000);
-        const perSecond = Math.max(0, scan.seen - seenBefore) / seconds;
-        onProgress?.({ setSpec, done: scan.seen, total: listSize ?? undefined, perSecond });
+        const perSecond = Math.max(0, seenCount - seenBefore) / seconds;
+        onProgress?.({ setSpec, done: seenCount, total: listSize ?? undefined, perSecond });
       },
     },
     ({ scan, beganMs }, isProof) => {
       if (!isProof) return;
-      const vanished = listUnseen(scan.number);
+      const vanished = listUnseen(scan);
       tombstoneMissingTerms(vocabulary, vanished, beganMs);
       tally.vanished += vanished.length;
     },
@@ -178,7 +180,7 @@ async function harvestSet(
   return {
     setSpec,
     pass: pass?.kind ?? 'changes',
-    records: pass?.scan.seen ?? 0,
+    records: pass?.seen ?? 0,
     deleted: tally.deleted,
     vanished: tally.vanished,
     unreadable: [...tally.unreadable],

@@ -1,7 +1,7 @@
 import { UsageError } from '../../base/errors.ts';
 import { t } from '../../base/language.ts';
 import type { HarvestedFind } from '../../find/harvested-find.ts';
-import { formatClockWentBack } from '../../oai/harvest-engine.ts';
+import { formatClockWentBack } from '../../oai/list-failures.ts';
 import { DAY_MS } from '../../oai/protocol.ts';
 import { listAttempts } from '../../outbox/entry-facts.ts';
 import { type Outbox, readHeader } from '../../outbox/open-outbox.ts';

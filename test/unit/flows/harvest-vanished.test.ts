@@ -165,7 +165,7 @@ test('a harvest killed while it marks losses marks each of them once', async () 
   for (let isOver = false; !isOver; ) {
     const running = place.run(repository.exchange, {
       full: kills === 0,
-      wrap: dyingAt(1 + (kills % 4)),
+      wrap: dyingAt(1 + kills),
     });
     isOver = await running.then(
       () => true,

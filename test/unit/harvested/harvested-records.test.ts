@@ -11,8 +11,9 @@ import {
   type Subject,
 } from '../../../src/harvested/harvested-records.ts';
 import type { HarvestState } from '../../../src/oai/harvest-state.ts';
-import { advancePass, startPass } from '../../../src/oai/pass.ts';
+import { advancePass } from '../../../src/oai/pass.ts';
 import { openSqlite } from '../../../src/store/database.ts';
+import { begunPass } from '../../support/begun-pass.ts';
 import { tempFolder } from '../../support/temp-outbox.ts';
 
 const aPath = (): string => join(tempFolder(), 'out.jsonl.harvest');
@@ -28,7 +29,7 @@ const SUBJECT: Subject = {
   account: '',
   form: 'jsonl',
 };
-const BEGUN = startPass('full', { fromMs: null, untilMs: null }, 1000, 1);
+const BEGUN = begunPass('full', { fromMs: null, untilMs: null }, 1000, 1);
 const ANY_PAGE = {
   next: 'T',
   completeListSize: 5,
@@ -98,7 +99,7 @@ describe('an output', () => {
       ).toThrow(UsageError);
     }
     ledger.change(() => assertSubject(ledger, SUBJECT, 'out.jsonl'));
-    expect(getState(ledger).getPass()?.walk.token).toBe('T');
+    expect(getState(ledger).getPass()?.token).toBe('T');
     ledger.close();
   });
 

@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import {
   formatDatestamp,
   formatUpwards,
+  parseBoundMs,
   parseDatestampMs,
   parseGranularity,
 } from '../../../src/oai/protocol.ts';
@@ -79,4 +80,9 @@ test('the requested end is never earlier than the intended one', () => {
     '2025-06-18',
     '2025-06-19',
   ]);
+});
+
+test('a bound given by a person includes the last millisecond of its day or second', () => {
+  expect(parseBoundMs('2025-06-18', 'day')).toBe(Date.UTC(2025, 5, 19) - 1);
+  expect(parseBoundMs('2025-06-18T08:00:00Z', 'second')).toBe(Date.UTC(2025, 5, 18, 8, 0, 1) - 1);
 });

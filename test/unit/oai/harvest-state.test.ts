@@ -5,8 +5,9 @@ import {
   makeStoredState,
   type SeenRecord,
 } from '../../../src/oai/harvest-state.ts';
-import { startPass, startScan } from '../../../src/oai/pass.ts';
+import { startScan } from '../../../src/oai/pass.ts';
 import { getOrCreateVocabularyHarvest } from '../../../src/vocabulary/terms.ts';
+import { begunPass } from '../../support/begun-pass.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 import { OAI_BASE } from '../../support/scripted-oai.ts';
 import { tempVocabulary } from '../../support/temp-vocabulary.ts';
@@ -43,7 +44,7 @@ describe.each(Object.entries(STATES))('the state of a harvest %s', (_, withState
 
   test('is the pass under way, and after its end its start and its number of scans', () =>
     withState((state) => {
-      const pass = startScan(startPass('full', WINDOW, 1234, 7), true);
+      const pass = startScan(begunPass('full', WINDOW, 1234, 7), true);
       state.savePass(pass);
       expect([state.getPass(), state.getLastScan(), state.getWatermarkMs()]).toEqual([
         pass,
@@ -56,7 +57,7 @@ describe.each(Object.entries(STATES))('the state of a harvest %s', (_, withState
         8,
         1234,
       ]);
-      state.savePass(startPass('changes', WINDOW, 0, 9));
+      state.savePass(begunPass('changes', WINDOW, 0, 9));
       state.complete();
       expect(state.getWatermarkMs()).toBe(0);
     }));

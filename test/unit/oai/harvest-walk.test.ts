@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { OaiError } from '../../../src/base/errors.ts';
 import { type HarvestState, makeMemoryState } from '../../../src/oai/harvest-state.ts';
-import { startPass } from '../../../src/oai/pass.ts';
+import { begunPass } from '../../support/begun-pass.ts';
 import { makeClient } from '../../support/scripted-client.ts';
 import {
   answer,
@@ -49,7 +49,7 @@ describe('a list of one page', () => {
 
   test('is not requested if all possible changes are outside the bound', async () => {
     const state = makeMemoryState();
-    state.savePass(startPass('full', { fromMs: null, untilMs: null }, NOW_MS, 1));
+    state.savePass(begunPass('full', { fromMs: null, untilMs: null }, NOW_MS, 1));
     state.complete();
     const until = (untilMs: number) =>
       harvesting(() => list(['A']), { state, window: { fromMs: null, untilMs } });
@@ -64,7 +64,7 @@ describe('a list of one page', () => {
 
   test('with a lower bound is requested from there, not from before', async () => {
     const state = makeMemoryState();
-    state.savePass(startPass('full', { fromMs: null, untilMs: null }, NOW_MS, 1));
+    state.savePass(begunPass('full', { fromMs: null, untilMs: null }, NOW_MS, 1));
     state.complete();
     const { run, asked } = harvesting(() => list(['A']), {
       state,
@@ -81,7 +81,7 @@ describe('a service’s clock that went back', () => {
     [NOW_MS - 2001, 'full'],
   ])('from the last harvest to %i: %s', async (serverNowMs, kind) => {
     const state = makeMemoryState();
-    state.savePass(startPass('full', { fromMs: null, untilMs: null }, NOW_MS, 1));
+    state.savePass(begunPass('full', { fromMs: null, untilMs: null }, NOW_MS, 1));
     state.complete();
     const { run, notes } = harvesting(() => list(['A']), { state, serverNowMs });
     expect((await run()).pass?.kind).toBe(kind);
@@ -94,7 +94,7 @@ describe('a service’s clock that went back', () => {
     [NOW_MS - 2001, true],
   ])('from an interrupted harvest to %i starts it again: %s', async (serverNowMs, isAnew) => {
     const state = makeMemoryState();
-    const begun = startPass('full', { fromMs: 5000, untilMs: null }, NOW_MS, 3);
+    const begun = begunPass('full', { fromMs: 5000, untilMs: null }, NOW_MS, 3);
     state.savePass(begun);
     const { run, asked } = harvesting(() => list(['A']), { state, serverNowMs });
     expect((await run()).pass?.window).toEqual(
@@ -113,7 +113,7 @@ test.each([
   'an interrupted pass of kind %s, with --full %s, resumes as %s',
   async (kind, full, then, fromMs) => {
     const state = makeMemoryState();
-    state.savePass(startPass(kind, { fromMs: 1000, untilMs: null }, NOW_MS - 1000, 1));
+    state.savePass(begunPass(kind, { fromMs: 1000, untilMs: null }, NOW_MS - 1000, 1));
     const { pass } = await harvesting(() => list(['A']), { state, full }).run();
     expect([pass?.kind, pass?.window.fromMs]).toEqual([then, fromMs]);
   },
@@ -130,7 +130,7 @@ describe('a list with a count', () => {
     ]);
     expect(new Set(asked())).toEqual(new Set([ALL]));
     // Read records are kept, and the next run looks again from the beginning.
-    expect(state.getPass()?.walk.token).toBeNull();
+    expect(state.getPass()?.token).toBeNull();
     const all = harvesting(() => list(['A', 'B'], '', 'completeListSize="3"'), { setSpec: '' });
     expect((await all.failure())[0]).toMatch(/^everything is not complete/);
   });
@@ -144,7 +144,7 @@ describe('a list with a count', () => {
       },
     );
     await expect(fails.run()).rejects.toThrow('badArgument');
-    expect([fails.kept, state.getPass()?.walk.token]).toEqual([['A'], 'T2']);
+    expect([fails.kept, state.getPass()?.token]).toEqual([['A'], 'T2']);
     const then = harvesting(
       (args) =>
         args.get('resumptionToken') === 'T2'
@@ -225,8 +225,8 @@ describe('a list with a count', () => {
     const state = makeMemoryState();
     await expect(run(state, /resumptionToken/)).rejects.toThrow('(status 500)');
     await expect(run(state, /./)).rejects.toThrow('(status 500)');
-    expect(state.getPass()?.walk.token).toBe('T2');
-    expect((await run(state, /resumptionToken/)).pass?.scan.seen).toBe(3);
+    expect(state.getPass()?.token).toBe('T2');
+    expect((await run(state, /resumptionToken/)).pass?.seen).toBe(3);
   });
 
   test('whose tokens are refused again and again is given up', async () => {
@@ -271,7 +271,7 @@ describe('a list without end', () => {
       'The service sent nothing new on 101 pages, so its list seems endless. The service does not say how many records there are; it sent 2.',
       HINT,
     ]);
-    expect([state.getPass()?.walk.token, state.getPass()?.scan.number]).toEqual([null, 2]);
+    expect([state.getPass()?.token, state.getPass()?.scan]).toEqual([null, 2]);
   });
 
   test('that grows far beyond its count is left', async () => {
@@ -400,7 +400,7 @@ describe('unreadable records', () => {
     await expect(run(oaiError('badArgument'))).rejects.toThrow('badArgument');
     expect(await run(oaiXml(`<GetRecord>${recordXml('B')}</GetRecord>`))).toEqual([[], ['B']]);
     const gone = makeMemoryState();
-    gone.savePass(startPass('full', { fromMs: null, untilMs: null }, NOW_MS, 1));
+    gone.savePass(begunPass('full', { fromMs: null, untilMs: null }, NOW_MS, 1));
     gone.complete();
     gone.markSeen(`${OAI_BASE}/id/B`, { datestampMs: 1, digest: '', scan: 1, skipped: true });
     const { broken } = await harvesting(

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { OaiError } from '../../../src/base/errors.ts';
-import { harvest } from '../../../src/oai/harvest-engine.ts';
+import { harvest } from '../../../src/oai/harvest-list.ts';
 import { makeMemoryState } from '../../../src/oai/harvest-state.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 import { type Order, PlayedList } from './played-list.ts';
@@ -80,8 +80,8 @@ async function harvested(
         },
       },
       ({ scan }) => {
-        scans = scan.number;
-        const listed = new Set(state.listSeenIn(scan.number));
+        scans = scan;
+        const listed = new Set(state.listSeenIn(scan));
         for (const name of kept.keys()) if (!listed.has(name)) kept.delete(name);
       },
     );

@@ -1,9 +1,9 @@
 import type { PasError } from '../../../src/base/errors.ts';
 import type { HttpRequest } from '../../../src/http/exchange.ts';
-import { harvest } from '../../../src/oai/harvest-engine.ts';
+import type { HarvestOptions } from '../../../src/oai/harvest-list.ts';
+import { harvest } from '../../../src/oai/harvest-list.ts';
 import { makeMemoryState } from '../../../src/oai/harvest-state.ts';
 import { toIdent } from '../../../src/oai/protocol.ts';
-import type { HarvestOptions } from '../../../src/oai/walk.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 import { makeClient } from '../../support/scripted-client.ts';
 import { listArguments, listXml, recordXml, scripted } from '../../support/scripted-oai.ts';
