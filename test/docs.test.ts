@@ -18,7 +18,7 @@ test('the pages for users name no tests', () => {
   expect(pages.filter((page) => /`test\/\S+\.test\.ts/.test(readText(page)))).toEqual([]);
 });
 
-test('the documentation and the man page together stay under 18,000 words', () => {
+test('README, documentation and man page together stay under 19,500 words', () => {
   const isCounted = (page: string): boolean =>
     /\.(md|1)$/.test(page) && !/^docs\/(contract\/|(reference|mock-faithfulness)\.md$)/.test(page);
   // The contract and the quirks are the service's; the reference and the bench's figures are generated.
@@ -30,8 +30,10 @@ test('the documentation and the man page together stay under 18,000 words', () =
   // A word has a letter or a digit: the lines of a table are none.
   const written = (page: string): string =>
     readText(page).replace(/<!-- figures [\s\S]*<!-- end of the figures -->/, '');
-  const words = pages.flatMap((page) => written(page).match(/\S*[\p{L}\p{N}]\S*/gu) ?? []);
-  expect(words.length).toBeLessThanOrEqual(18_000);
+  const words = ['README.md', ...pages].flatMap(
+    (page) => written(page).match(/\S*[\p{L}\p{N}]\S*/gu) ?? [],
+  );
+  expect(words.length).toBeLessThanOrEqual(19_500);
 });
 
 test('the page of exit codes matches the program', () => {
@@ -129,10 +131,9 @@ function listCommands(block: string): string[] {
 }
 
 test('the PowerShell examples type the same commands as the examples for other shells', () => {
-  const pages = [
-    'README.md',
-    ...readdirSync(join(ROOT, 'docs')).map((name) => join('docs', name)),
-  ].filter((name) => name.endsWith('.md'));
+  const pages = [...readdirSync(join(ROOT, 'docs')).map((name) => join('docs', name))].filter(
+    (name) => name.endsWith('.md'),
+  );
   const pairs = pages
     .filter((page) => page !== 'docs/install.md' && page !== 'docs/windows.md')
     .flatMap((page) =>

@@ -20,19 +20,28 @@ test('a profile is made by answering questions on a terminal, even offline', asy
   }
   await answer(terminal, 'production or training', '', '❯ training');
   await answer(terminal, 'account, usually');
+  await answer(terminal, 'Sign in now', 'n');
   const { code, screen } = await terminal.ended();
   expect(code).toBe(0);
   expect(screen).toContain('Profile asked is in');
 });
 
-test('values that the service publishes are not asked for', async ({ skip }) => {
+test('what the service publishes is not asked for; signing in and harvesting follow', async ({
+  skip,
+}) => {
   skip(whyNoTerminal !== undefined, whyNoTerminal);
   await using service = await startMockProcess();
   const home = makeHome();
   await using terminal = await startTerminal(['init', '--name', 'asked'], home, { columns: 110 });
   await answer(terminal, 'address of the service', `${service.base_url}/api/`);
   await answer(terminal, 'account, usually', 'archaeologist');
+  await answer(terminal, 'Sign in now');
+  await terminal.expect('? Password:');
+  await terminal.type('archaeologist');
+  await terminal.press('Enter');
+  await answer(terminal, 'Harvest the vocabularies now');
   expect((await terminal.ended()).code).toBe(0);
+  expect(await home.json('vocab', 'list')).not.toEqual([]);
   expect(await home.json('profile', 'show', 'asked')).toMatchObject({
     baseUrl: service.base_url,
     oaiBase: service.oai_base,
@@ -62,6 +71,7 @@ test('each answer is checked at once', async ({ skip }) => {
   );
   await answer(terminal, 'production or training', 'prod', '❯ production');
   await answer(terminal, 'account, usually', '');
+  await answer(terminal, 'Sign in now', 'n');
   expect((await terminal.ended()).code).toBe(0);
   expect(await home.json('profile', 'show', 'asked')).toMatchObject({
     kind: 'production',

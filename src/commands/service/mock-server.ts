@@ -71,7 +71,7 @@ async function serve(context: Context, flags: MockServerFlags): Promise<ExitReas
   });
   const { base_url, oai_base, schema_base, control_url, port, pid } = server;
   terminal.printLine(
-    t`Mock service ready at ${base_url} (harvesting ${oai_base}, schemas ${schema_base}, control ${control_url}).`,
+    t`Mock service ready at ${base_url}, with a live page at ${control_url}/ (harvesting ${oai_base}, schemas ${schema_base}, control ${control_url}).`,
   );
   terminal.printValue({ base_url, oai_base, schema_base, control_url, port, pid });
   await stopped;

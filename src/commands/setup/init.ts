@@ -22,6 +22,8 @@ import { chooseOutbox } from '../../context/profile-outbox.ts';
 import { choose } from '../../ui/prompt.ts';
 import { printable } from '../../ui/terminal.ts';
 import { collect, defineCommand, type Runner } from '../command.ts';
+import { harvestVocab } from '../vocabulary/harvest-vocab.ts';
+import { login } from './login.ts';
 
 type InitOptions = GlobalOptions & {
   readonly name: string;
@@ -57,8 +59,22 @@ export function register(program: Command, run: Runner): void {
     collect,
   );
   command.action((address: string | undefined, options: InitOptions) =>
-    run(options, (context) => init(context, options, address)),
+    run(options, async (context) => {
+      const reason = await init(context, options, address);
+      return context.terminal.interactive ? goOn(context, options.name) : reason;
+    }),
   );
+}
+
+/** On a terminal: signs in to the new profile and harvests its vocabularies, unless declined. */
+async function goOn(context: Context, name: string): Promise<ExitReason> {
+  const prompt = await context.prompt();
+  if (!(await prompt.confirm(t`Sign in now?`, true))) return 'done';
+  const profile = context.asProfile(name);
+  await login(profile, {});
+  if (!(await prompt.confirm(t`Harvest the vocabularies now? It takes about a minute.`, true)))
+    return 'done';
+  return harvestVocab(profile, [], {});
 }
 
 /**
