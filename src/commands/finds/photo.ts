@@ -15,7 +15,7 @@ import { defineCommand, parseWholeNumber, type Runner } from '../command.ts';
 import { formatStrippedCount } from '../result-texts.ts';
 import type { MatchFlags } from './photo-match.ts';
 
-type PhotoOptions = GlobalOptions & KeepingFlags;
+type AddOptions = GlobalOptions & KeepingFlags & { again?: boolean };
 
 export function register(program: Command, run: Runner): void {
   const parent = program.command('photo').description(t`Queue photographs of finds.`);
@@ -31,7 +31,8 @@ export function register(program: Command, run: Runner): void {
       '--strip-gps',
       t`remove the position (GPS) from the queued copies; the original files are not changed`,
     )
-    .action((find: string, files: string[], options: PhotoOptions) =>
+    .option('--again', t`queue them once more, even if they are queued or were sent`)
+    .action((find: string, files: string[], options: AddOptions) =>
       run(options, (context) => add(context, find, files, options)),
     );
   defineCommand(parent, {
@@ -68,7 +69,7 @@ async function add(
   context: Context,
   find: string,
   files: readonly string[],
-  options: PhotoOptions,
+  options: AddOptions,
 ): Promise<ExitReason> {
   const { terminal } = context;
   if (files.includes('-')) {
@@ -88,7 +89,10 @@ async function add(
   const progress = terminal.startProgress(t`Reading the photographs`);
   for (const [index, file] of files.entries()) {
     progress.update(index, files.length);
-    const added = await addPhotograph(outbox, target, file, keeping, ({ id }) => entries.has(id));
+    const added = await addPhotograph(outbox, target, file, keeping, {
+      isWanted: ({ id }) => entries.has(id),
+      again: options.again === true,
+    });
     issues.push(...added.issues);
     if (added.queued === undefined) continue;
     entries.add(added.queued.entryId);

@@ -143,13 +143,17 @@ export type QueuedPhoto = {
    */
   readonly sameFile?: 'replaced' | 'sent';
   /** It was accepted before, and the last pull shows the record without it. */
-  readonly wasGone?: true;
+  readonly wasGone?: boolean;
 };
 
 /** Tells if a photograph stays beside a new one of the same file. */
 type IsWanted = (entry: PhotoEntry) => boolean;
 
-const ALL_WANTED: IsWanted = () => true;
+type PhotographWish = {
+  readonly isWanted?: IsWanted;
+  /** Queues it once more, even if it is queued or was sent. */
+  readonly again?: boolean;
+};
 
 /**
  * Queues a photograph, unless it is queued or sent for this record already, with or without GPS
@@ -160,18 +164,18 @@ export function enqueuePhoto(
   outbox: Outbox,
   target: Target,
   photograph: KeptPhotograph,
-  isWanted: IsWanted = ALL_WANTED,
+  { isWanted = () => true, again = false }: PhotographWish = {},
 ): QueuedPhoto {
   return outbox.change(() => {
     const now = asItIsNow(outbox, target);
     const same = findPhotographsLike(outbox, now, photograph);
     const there = same.filter((entry) => !isGoneAtService(outbox, entry));
     const first = there.find(({ state }) => state !== 'dropped') ?? there[0];
-    if (first === undefined && same.length > 0) {
+    if (same.length > 0 && (again || first === undefined)) {
       const original = getOriginalDigest(photograph).toString('hex');
       const occasion = getNextOccasion(outbox, now, original);
       const entryId = wantPhoto(outbox, now, photograph, occasion);
-      return { change: 'queued', entryId, wasGone: true };
+      return { change: 'queued', entryId, wasGone: first === undefined };
     }
     if (first === undefined) return addOrReplacePhoto(outbox, now, photograph, isWanted);
     switch (first.state) {
@@ -262,14 +266,14 @@ export async function addPhotograph(
   target: Target,
   path: string,
   { inspectPhotograph, storePhotograph: keepPhotograph }: PhotographKeeping,
-  isWanted: IsWanted = ALL_WANTED,
+  wish: PhotographWish = {},
 ): Promise<AddedPhotograph> {
   const { photograph, issues } = await inspectPhotograph(path);
   if (photograph === undefined || hasErrors(issues))
     return { queued: undefined, isStripped: false, issues };
   const keptPhotograph = await keepPhotograph(photograph);
   return {
-    queued: enqueuePhoto(outbox, target, keptPhotograph, isWanted),
+    queued: enqueuePhoto(outbox, target, keptPhotograph, wish),
     isStripped: keptPhotograph.isStripped === true,
     issues,
   };
