@@ -2,6 +2,7 @@ import { msg } from '../base/message.ts';
 import { createRowParser, isNumber, isText } from '../store/database.ts';
 import {
   type CurrentBody,
+  type DecidedBody,
   type Fact,
   type FactOf,
   makeUndoWords,
@@ -11,7 +12,7 @@ import {
   unpackAttempt,
 } from './facts.ts';
 import { foldSlot } from './fold.ts';
-import type { Outbox } from './open-outbox.ts';
+import { type Outbox, updateHeader } from './open-outbox.ts';
 import { appendFacts, getCommandId, listFactsOfSlot } from './record-facts.ts';
 import { storeMessage } from './stored-text.ts';
 
@@ -65,7 +66,7 @@ export function findLastCommand(outbox: Outbox): LoggedCommand | undefined {
 export type Kept = { readonly subject: string; readonly slot: string; readonly because: KeptCause };
 export type KeptCause = 'attempted' | 'changed';
 
-export type Undone = { readonly subjects: number; readonly kept: readonly Kept[] };
+export type Undone = { readonly subjects: ReadonlySet<string>; readonly kept: readonly Kept[] };
 
 /** Slots per transaction: few enough that a parallel push waits only briefly. */
 const BATCH = 100;
@@ -94,7 +95,16 @@ export function undoCommand(
     });
     onProgress(Math.min(at + BATCH, slots.length), slots.length);
   }
-  return { subjects: subjects.size, kept };
+  const [first] = kept;
+  if (first !== undefined && subjects.size === 0) recordVainUndo(outbox, first);
+  return { subjects, kept };
+}
+
+/** Undoes nothing, so that the next plain undo takes an earlier command. */
+function recordVainUndo(outbox: Outbox, { subject, slot }: Kept): void {
+  appendFacts(outbox, [
+    { kind: 'decided', subject, slot, body: makeUndo(outbox, { intent: null, attempts: [] }, []) },
+  ]);
 }
 
 const parseSlot = createRowParser({ subject: isText, slot: isText });
@@ -129,7 +139,14 @@ function undoSlot(
   const decision = undoDecisions(outbox, facts, decided);
   const drafts = [...wish.drafts, ...decision.drafts];
   appendFacts(outbox, drafts);
+  // Without a search it is unknown again if the entry was sent from another place.
+  if (decision.drafts.length > 0 && decided.some(isAboutUnsearched))
+    updateHeader(outbox, { mustLook: true });
   return wish.because ?? decision.because ?? (drafts.length === 0 ? 'nothing' : undefined);
+}
+
+function isAboutUnsearched({ body }: FactOf<'decided'>): boolean {
+  return body.rejects.some(({ candidate }) => candidate === '');
 }
 
 type Earlier = CurrentBody & { readonly restores: string };
@@ -254,21 +271,29 @@ function undoDecisions(
         kind: 'decided',
         subject,
         slot,
-        body: {
-          answer: 'undo',
-          intent: body.intent,
-          by: 'person',
-          attempts: body.attempts,
-          identCely: null,
-          rejects: [],
-          replaces: [id],
-          command: getCommandId(outbox),
-          at: Math.floor(outbox.clock.now()),
-          reason: storeMessage(msg`a person undid the decision`),
-        },
+        body: makeUndo(outbox, body, [id]),
       };
     });
   return { drafts, because: drafts.length < effective.length ? 'attempted' : undefined };
+}
+
+function makeUndo(
+  outbox: Outbox,
+  { intent, attempts }: Pick<DecidedBody, 'intent' | 'attempts'>,
+  replaces: readonly string[],
+): DecidedBody {
+  return {
+    answer: 'undo',
+    intent,
+    by: 'person',
+    attempts,
+    identCely: null,
+    rejects: [],
+    replaces,
+    command: getCommandId(outbox),
+    at: Math.floor(outbox.clock.now()),
+    reason: storeMessage(msg`a person undid the decision`),
+  };
 }
 
 /** Returns the wishes and answers of a command, for the list of what it changed. */

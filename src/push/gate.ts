@@ -70,6 +70,11 @@ export function mayLeave(entry: Entry, knowledge: Knowledge): Departure {
 
 const MAX_NAMED = 5;
 
+/** Returns what must be known anew before a question can end without an answer. */
+export function getSourceOfQuestion(basis: HeldBasis): Question['from'] {
+  return QUESTIONS.find((question) => question.basis === basis)?.from ?? 'entrance';
+}
+
 /** An answer holds until the candidate matches more strongly. */
 function isAnswered({ name, matched }: Candidate, { rejected }: Knowledge): boolean {
   const answered = rejected.get(name);
@@ -78,6 +83,11 @@ function isAnswered({ name, matched }: Candidate, { rejected }: Knowledge): bool
 
 type Question = {
   readonly basis: HeldBasis;
+  /**
+   * Where the knowledge comes from: a command or a union that asks once, this machine, or a search
+   * of the service.
+   */
+  readonly from: 'entrance' | 'machine' | 'service';
   readonly list: (entry: Entry, knowledge: Knowledge) => readonly Candidate[];
   readonly ask: (names: string, entry: Entry, matched: Candidate['matched']) => Message;
 };
@@ -88,6 +98,7 @@ const toCandidates = (names: readonly string[]): Candidate[] =>
 const QUESTIONS: readonly Question[] = [
   {
     basis: 'alike-here',
+    from: 'entrance',
     list: (_entry, { alike }) => alike,
     ask: (names, _entry, matched) =>
       matched === 'same'
@@ -96,18 +107,21 @@ const QUESTIONS: readonly Question[] = [
   },
   {
     basis: 'two-records',
+    from: 'machine',
     list: ({ kind }, { records }) =>
       kind === 'import' || records.length < 2 ? [] : toCandidates(records),
     ask: (names) => msg`the service has two records of this find (${names}): which one is it?`,
   },
   {
     basis: 'local-id-in-use',
+    from: 'machine',
     list: ({ kind }, { namesakes }) => (kind === 'import' ? namesakes : []),
     ask: (names) =>
       msg`a find with other values was sent from this machine as ${names}: is this one a different find?`,
   },
   {
     basis: 'attempted-elsewhere',
+    from: 'machine',
     list: ({ kind }, { attempted }) => (kind === 'import' ? attempted : []),
     ask: (names, _entry, matched) =>
       matched === 'same'
@@ -116,6 +130,7 @@ const QUESTIONS: readonly Question[] = [
   },
   {
     basis: 'equal-record',
+    from: 'service',
     list: ({ kind }, { unexplained }) => (kind === 'import' ? unexplained : []),
     ask: (names, _entry, matched) =>
       matched === 'same'
@@ -124,12 +139,14 @@ const QUESTIONS: readonly Question[] = [
   },
   {
     basis: 'hidden-records',
+    from: 'service',
     list: ({ kind }, { hidden }) => (kind === 'import' ? toCandidates(hidden) : []),
     ask: (names) =>
       msg`the service lists records of this project that this account may not read (${names}): one may be this find`,
   },
   {
     basis: 'not-searched',
+    from: 'service',
     // A photograph without a record waits for its find.
     list: ({ kind, identCely }, { isUnsearched }) =>
       isUnsearched && (kind === 'import' || (kind === 'photo' && identCely !== null))
@@ -140,6 +157,7 @@ const QUESTIONS: readonly Question[] = [
   },
   {
     basis: 'record-not-ours',
+    from: 'service',
     list: ({ kind, identCely }, { isRecordOfOthers }) =>
       kind !== 'import' && isRecordOfOthers ? toCandidates([identCely ?? '']) : [],
     ask: (names) =>
@@ -147,11 +165,13 @@ const QUESTIONS: readonly Question[] = [
   },
   {
     basis: 'equal-photograph',
+    from: 'service',
     list: ({ kind }, { files }) => (kind === 'photo' ? toCandidates(files) : []),
     ask: (names) => msg`the record has a file that may be this photograph (${names})`,
   },
   {
     basis: 'number-changed',
+    from: 'service',
     list: listChangedNumbers,
     ask: (names, entry) => {
       const value = entry.kind === 'number' ? entry.value : '';

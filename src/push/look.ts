@@ -40,7 +40,13 @@ import { getLastSearchAt, hasOtherWriters } from '../outbox/searches.ts';
 import { findById, type StoredFind } from '../outbox/stored-finds.ts';
 import { findNamesake } from '../outbox/unite.ts';
 import { type LookupContext, listFindsOfOthers, parseSentElements } from './evidence.ts';
-import { type Candidate, type Knowledge, mayLeave, NOTHING_KNOWN } from './gate.ts';
+import {
+  type Candidate,
+  getSourceOfQuestion,
+  type Knowledge,
+  mayLeave,
+  NOTHING_KNOWN,
+} from './gate.ts';
 import { findCreation, mayBeCreation } from './judge-import.ts';
 import { fetchCurrentRecord, findShownNumber, listNumbersFromHere } from './judge-number.ts';
 import {
@@ -139,11 +145,6 @@ export function getContentKey(entry: Entry): string {
   return entry.kind === 'photo' ? `${entry.intent} ${entry.photograph.name}` : entry.intent;
 }
 
-/** Questions that came with a command or a union: only an answer or a change ends them. */
-const ASKED_BEFORE: readonly string[] = ['alike-here', 'edited-twice'];
-/** Questions that need no search of the service. */
-const FROM_HERE: readonly string[] = ['attempted-elsewhere', 'local-id-in-use', 'two-records'];
-
 function askOrRelease(
   outbox: Outbox,
   entry: Entry,
@@ -151,11 +152,8 @@ function askOrRelease(
   harvest: HarvestedFinds | undefined,
 ): void {
   const basis = entry.held?.basis;
-  if (
-    basis !== undefined &&
-    (ASKED_BEFORE.includes(basis) || (harvest === undefined && !FROM_HERE.includes(basis)))
-  )
-    return;
+  const from = basis === undefined ? undefined : getSourceOfQuestion(basis);
+  if (from === 'entrance' || (from === 'service' && harvest === undefined)) return;
   const departure = mayLeave(entry, knowledge);
   if (departure.kind === 'ask') storeQuestion(outbox, entry.id, departure.held);
   // A record that has not changed since still has the number of the question.

@@ -32,10 +32,21 @@ type Tables = {
 };
 type Entered = { readonly stored: StoredFind; readonly find: Comparable };
 
-/** Finds that entered by a command, or all that are here after others came by a union. */
+/**
+ * Finds that entered by a command, or all that are here after others came by a union; `only`: those
+ * of an undo.
+ */
 export type Entrance =
-  | { readonly command: string; readonly hasRow: (localId: string) => boolean }
-  | { readonly command?: undefined; readonly arrived: ReadonlySet<string> };
+  | {
+      readonly command: string;
+      readonly hasRow: (localId: string) => boolean;
+      readonly only?: undefined;
+    }
+  | {
+      readonly command?: undefined;
+      readonly arrived: ReadonlySet<string>;
+      readonly only?: ReadonlySet<string>;
+    };
 
 /**
  * Compares finds that were never attempted with those of other commands and other tables, and asks
@@ -44,17 +55,20 @@ export type Entrance =
  * may be a row that has another local id now.
  */
 export function checkEnteredFinds(outbox: Outbox, entrance: Entrance): void {
-  const { command } = entrance;
-  const entered = listUnattemptedFinds(outbox, command).map((stored) => ({
-    stored,
-    find: makeComparable(stored.elements as FindElements, stored.localId),
-  }));
-  if (entered.length === 0 || (countFinds(outbox) === entered.length && command !== undefined))
+  const { command, only } = entrance;
+  const stored = listUnattemptedFinds(outbox, command).filter(
+    ({ uuid }) => only === undefined || only.has(uuid),
+  );
+  if (stored.length === 0 || (countFinds(outbox) === stored.length && command !== undefined))
     return;
+  const entered = stored.map((each) => ({
+    stored: each,
+    find: makeComparable(each.elements as FindElements, each.localId),
+  }));
   const known = createFindIndex<Known>();
-  for (const stored of iterateFinds(outbox))
-    if (command === undefined || stored.command !== command)
-      known.add(makeComparable(stored.elements as FindElements, stored.localId), stored);
+  for (const each of iterateFinds(outbox))
+    if (command === undefined || each.command !== command)
+      known.add(makeComparable(each.elements as FindElements, each.localId), each);
   const editions = findEditionsByTable(entered, known);
   for (let at = 0; at < entered.length; at += BATCH)
     outbox.change(() => {

@@ -100,8 +100,8 @@ export function undoLogged(
   if (command === undefined) return undefined;
   const { subjects, kept } = undoCommand(outbox, command, onProgress);
   // A find that is wanted again, or an answer that is taken back, may leave a question open.
-  checkEnteredFinds(outbox, { arrived: new Set() });
-  return { command, finds: subjects, kept: nameKept(outbox, kept) };
+  checkEnteredFinds(outbox, { arrived: new Set(), only: subjects });
+  return { command, finds: subjects.size, kept: nameKept(outbox, kept) };
 }
 
 /** Names what an undo left, by local id or by record; each find once. */

@@ -131,7 +131,7 @@ test('undo of a removal after a failed attempt sends the find again', () => {
   const uuid = findById(outbox, findId)?.uuid ?? '';
   run(outbox, 'remove', () => unwant(outbox, uuid, `import ${uuid}`, true));
   expect(stateOf(outbox, 'K-1')).toBe('dropped');
-  expect(undoLast(outbox)).toMatchObject({ subjects: 1, kept: [] });
+  expect(undoLast(outbox)).toMatchObject({ subjects: { size: 1 }, kept: [] });
   expect(stateOf(outbox, 'K-1')).toBe('queued');
   claimEntry(outbox, findImportOfFind(outbox, findId)?.id ?? 0);
 });
@@ -182,8 +182,22 @@ test('what is accepted stays with undo, and is named', () => {
   using outbox = tempOutbox();
   const { entryId } = run(outbox, 'import', () => queueImport(outbox, 'K-1'));
   acceptEntry(outbox, entryId, 'C-202400101-N00001');
-  expect(undoLast(outbox)).toMatchObject({ subjects: 0, kept: [{ because: 'attempted' }] });
+  expect(undoLast(outbox)).toMatchObject({
+    subjects: { size: 0 },
+    kept: [{ because: 'attempted' }],
+  });
   expect(stateOf(outbox, 'K-1')).toBe('accepted');
+});
+
+test('the undo after one that took nothing back takes an earlier command', () => {
+  using outbox = tempOutbox();
+  const earlier = run(outbox, 'import', () => queueImport(outbox, 'K-1'));
+  const { entryId } = run(outbox, 'import', () => queueImport(outbox, 'K-2'));
+  acceptEntry(outbox, entryId, 'C-202400101-N00001');
+  undoLast(outbox);
+  expect(undoLast(outbox)).toMatchObject({ subjects: { size: 1 }, kept: [] });
+  expect(findById(outbox, earlier.findId)).toBeUndefined();
+  expect(stateOf(outbox, 'K-2')).toBe('accepted');
 });
 
 test('two copies that were edited differently do not send either version', () => {
