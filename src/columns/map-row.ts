@@ -24,7 +24,7 @@ import { MISSING, OTHER_SPELLING, type ResolvePhoto } from '../photo/photograph.
 import { getRowPlace, type TableRow } from '../tables/table.ts';
 import { makeIdKey, normalizeText, parseHtml } from '../text/characters.ts';
 import { splitNames } from '../text/csv.ts';
-import { foldName } from '../text/names.ts';
+import { foldName, isPictureName } from '../text/names.ts';
 import type { Columns } from './columns.ts';
 import { parsePointColumns } from './point-columns.ts';
 
@@ -111,7 +111,7 @@ export function mapRow(
       'wkt',
       point.value.element,
     );
-  const names = row.photos ?? splitPhotos(columns.getCell(row, 'photos'));
+  const names = row.photos ?? splitPhotos(columns.getCell(row, 'photos'), context.resolvePhoto);
   const identCely = columns.getCell(row, 'ident_cely');
   const existing =
     names.length === 0 && identCely === '' ? undefined : context.findKnown?.(localId);
@@ -265,8 +265,14 @@ function parseElement(
   }
 }
 
-function splitPhotos(cell: string): readonly string[] {
-  return cell === '' ? NO_PHOTOS : splitNames(cell);
+/** Splits at `;`, and at `|`, line breaks and `, ` between names of photographs. */
+export function splitPhotos(cell: string, resolvePhoto: ResolvePhoto): readonly string[] {
+  if (cell === '') return NO_PHOTOS;
+  return splitNames(cell).flatMap((name) => {
+    const parts = name.split(/\s*(?:[|\r\n]+|,\s)\s*/).filter((part) => part !== '');
+    const areNames = parts.every((part) => isPictureName(part) || isReadable(resolvePhoto(part)));
+    return parts.length > 1 && areNames && !isReadable(resolvePhoto(name)) ? parts : [name];
+  });
 }
 
 /**

@@ -274,7 +274,7 @@ export function makePhotoResolver(root: string): ResolvePhoto {
     if (real === undefined) {
       return makeUnreadable(
         MISSING,
-        msg`There is no photograph "${name}" in ${root}. Check the name, letter case included.`,
+        msg`There is no photograph "${name}" in ${root}. Check the name, letter case included, or name the folder: --photos FOLDER`,
       );
     }
     if (!real.startsWith(realRoot.endsWith(sep) ? realRoot : realRoot + sep)) {
@@ -285,6 +285,23 @@ export function makePhotoResolver(root: string): ResolvePhoto {
     }
     return { value: real, remark: other?.remark };
   };
+}
+
+/**
+ * Finds the one folder in `root` that has all photographs of these names; undefined where `root`
+ * has one of them itself.
+ */
+export function findFolderOfAll(root: string, names: readonly string[]): string | undefined {
+  const hasName = (folder: string): ((name: string) => boolean) => {
+    const resolvePhoto = makePhotoResolver(folder);
+    return (name) => 'value' in resolvePhoto(name);
+  };
+  if (names.length === 0 || names.some(hasName(root))) return undefined;
+  const folders = readdirSync(root, { withFileTypes: true }).filter((each) => each.isDirectory());
+  const [only, other] = folders
+    .map(({ name }) => join(root, name))
+    .filter((folder) => names.every(hasName(folder)));
+  return other === undefined ? only : undefined;
 }
 
 /**

@@ -142,7 +142,10 @@ type FoundThumbnail = Thumbnail & { readonly kind: 'image' };
 async function findEmbeddedThumbnail(head: Buffer): Promise<FoundThumbnail | undefined> {
   const { exif, Thumbnail: thumbnail } = (await parseExifTags(head)) ?? {};
   const bare =
-    thumbnail === undefined ? undefined : reduceJpeg(Buffer.from(thumbnail.base64, 'base64'));
+    // A directory for a second page counts as a thumbnail, but has no JPEG.
+    typeof thumbnail?.base64 !== 'string'
+      ? undefined
+      : reduceJpeg(Buffer.from(thumbnail.base64, 'base64'));
   if (bare === undefined) return undefined;
   const orientation = Number(exif?.Orientation?.value ?? 1);
   return {

@@ -1,5 +1,5 @@
-import { resolve } from 'node:path';
-import { type ExitReason, UsageError } from '../../base/errors.ts';
+import { basename, resolve } from 'node:path';
+import { type ExitReason, FileError, UsageError } from '../../base/errors.ts';
 import { hasErrors, type Issue } from '../../base/issue.ts';
 import { msgid, ngettext, t } from '../../base/language.ts';
 import { cmd, composeCommand, msg, quoteShellWord } from '../../base/message.ts';
@@ -73,7 +73,21 @@ export async function importTables(
   const request = await openRequest(context, files, options);
   const ofMapping = (await readMappingFile(context)).issues;
   const reports: ImportReport[] = [];
-  for (const file of files) reports.push(await importFile(context, file, request, options));
+  let unread = 0;
+  for (const file of files) {
+    if (isLockFile(file)) {
+      context.terminal.note(t`${file} is the lock file of an office program and was passed over.`);
+      continue;
+    }
+    try {
+      reports.push(await importFile(context, file, request, options));
+    } catch (thrown) {
+      if (!(thrown instanceof FileError) || files.length === 1) throw thrown;
+      unread += 1;
+      const { message, hint = '' } = thrown;
+      context.terminal.warn(t`${message} ${hint} The other tables are imported.`);
+    }
+  }
   const imported = joinReports(reports, ofMapping);
   const shown =
     request.map === undefined ? foldColumns(imported.issues, files, options) : imported.issues;
@@ -91,9 +105,14 @@ export async function importTables(
       ),
     );
   }
-  return imported.hasErrors || imported.finds.some((find) => find.change === 'sent')
+  return imported.hasErrors || unread > 0 || imported.finds.some((find) => find.change === 'sent')
     ? 'dataRefused'
     : 'done';
+}
+
+/** Tells if a file is the lock of a table that is open in Excel or LibreOffice. */
+function isLockFile(file: string): boolean {
+  return /^(?:~\$|\.~lock\..*#$)/.test(basename(file));
 }
 
 /** Returns the settings that hold for all tables. */
@@ -436,8 +455,9 @@ function printSummary(
       ),
     );
   }
-  printUnknownPeople(context, newPeople, lookupTerm);
-  if (!dryRun && drafts < finds.length) printNextStep(context);
+  const isQueued = counts.added + counts.updated + counts.photos + numbers > 0;
+  if (isQueued) printUnknownPeople(context, newPeople, lookupTerm);
+  if (!dryRun && isQueued && drafts < finds.length) printNextStep(context);
   terminal.printValue({
     dry_run: dryRun,
     ...counts,

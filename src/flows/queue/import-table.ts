@@ -5,17 +5,18 @@ import { hasErrors, type Issue, makeWarningIssue } from '../../base/issue.ts';
 import { msg } from '../../base/message.ts';
 import { withColumnMap } from '../../columns/apply-column-map.ts';
 import type { ColumnMap } from '../../columns/column-rule.ts';
-import type { KnownFind, MappedRow } from '../../columns/map-row.ts';
+import { type KnownFind, type MappedRow, splitPhotos } from '../../columns/map-row.ts';
 import { type KeySet, mapTable, withoutOtherRows } from '../../columns/map-table.ts';
 import { parseConstants, withConstants } from '../../columns/settings.ts';
 import { NEW_PERSON } from '../../find/field.ts';
+import { findColumnMeant } from '../../find/fields.ts';
 import type { Find } from '../../find/find.ts';
 import { FINDER_MATCHED } from '../../find/resolve-references.ts';
 import { type ValidationContext, validateFind } from '../../find/rules.ts';
 import { listEntriesOfFind } from '../../outbox/entry-queries.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
 import { findByLocalId, listLocalIdsFrom } from '../../outbox/stored-finds.ts';
-import { makePhotoResolver } from '../../photo/photograph.ts';
+import { findFolderOfAll, makePhotoResolver } from '../../photo/photograph.ts';
 import { assertAbsent, writeOutputFile } from '../../store/output-file.ts';
 import type { Table } from '../../tables/table.ts';
 import { type EnclosedPhotographs, openEnclosedPhotographs } from './archive-photographs.ts';
@@ -108,6 +109,7 @@ async function importRows(
       ? findTable
       : withoutOtherRows(findTable, map, msg`To import it as a find: --keep-rows.`);
   const mapped = map === undefined ? ofFinds : withColumnMap(ofFinds, map);
+  const besides = findTable.formExport === undefined ? findBesides(mapped, photoFolder) : undefined;
   const {
     issues: ofTable,
     rows,
@@ -117,7 +119,7 @@ async function importRows(
     idPrefix: context.idPrefix,
     resolvePhoto:
       context.resolvePhoto ??
-      makePhotoResolver(findTable.formExport?.attachments.folder ?? photoFolder),
+      makePhotoResolver(besides ?? findTable.formExport?.attachments.folder ?? photoFolder),
     findKnown: (localId) => findKnownFind(outbox, localId),
     today: ruleContext.today,
   });
@@ -128,7 +130,8 @@ async function importRows(
     // A matched finder needs no correction.
     if (issue.rule !== FINDER_MATCHED) copying?.add(issue);
   };
-  for (const issue of [...ofTable, ...checkUnnamedAttachments(findTable, photoFolder)])
+  const ofFolder = besides === undefined ? [] : [makeFolderIssue(findTable.file, besides)];
+  for (const issue of [...ofTable, ...ofFolder, ...checkUnnamedAttachments(findTable, photoFolder)])
     onIssue(issue);
   const validate = (find: Find) => validateFind(find, ruleContext);
   const newPeople = new Map<string, number>();
@@ -161,6 +164,22 @@ async function importRows(
     missing: stillMissing,
     ...copied,
   };
+}
+
+/** Returns the folder beside a table that has all photographs that it names, if not its own. */
+function findBesides({ header, names = header, rows }: Table, folder: string): string | undefined {
+  const at = names.findIndex((name) => findColumnMeant(name) === 'photos');
+  if (at === -1 || !existsSync(folder)) return undefined;
+  const photographs = new Set<string>();
+  for (const { cells } of rows)
+    for (const name of splitPhotos(cells[at]?.trim() ?? '', makePhotoResolver(folder)))
+      photographs.add(name);
+  return findFolderOfAll(folder, [...photographs]);
+}
+
+function makeFolderIssue(file: string, folder: string): Issue {
+  const message = msg`The photographs are taken from ${folder}, the only folder beside the table that has all of them.`;
+  return makeWarningIssue('photo-folder', message, { file });
 }
 
 /** Returns the identifier and photographs of a stored find, which an exported table may name. */

@@ -1,0 +1,79 @@
+import { copyFileSync, mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeAll, expect, test } from 'vitest';
+import { expectDone, type Home, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
+import { tinyPng } from '../support/season.ts';
+import { useMock } from '../support/use-mock.ts';
+
+const mock = useMock('--min-interval', '0');
+let home: Home;
+const SET = ['projekt=C-202400101', 'stav=1', 'pristupnost=archeolog', 'geom_system=4326'].flatMap(
+  (each) => ['--set', each],
+);
+type Listed = { local_id: string };
+const listIds = async (of: Home) =>
+  (await of.json<Listed[]>('list')).map(({ local_id }) => local_id);
+
+beforeAll(async () => {
+  home = await signedIn(mock.service, 'archaeologist', WITHOUT_PAUSES);
+  await expectDone(home.pas('harvest-vocab', 'heslo', 'osoba'));
+});
+
+test('an unreadable table among several is named and left out, a lock file passed over', async () => {
+  const copy = home.copy();
+  const files = [
+    copy.file('~$a.xlsx', 'lock'),
+    copy.file('broken.xlsx', 'no workbook'),
+    copy.file('a.csv', 'local_id;lokalizace\nA-1;Pole\n'),
+  ];
+  const run = await copy.pas('import', ...files, ...SET);
+  expect(run.code).toBe(3);
+  expect(run.stderr).toMatch(/~\$a\.xlsx is the lock file/);
+  expect(run.stderr).toMatch(/broken\.xlsx is not a workbook/);
+  expect(await listIds(copy)).toEqual(['A-1']);
+  const locked = await copy.pas('import', files[0] ?? '', files[2] ?? '', ...SET);
+  expect(locked.code).toBe(0);
+});
+
+test.each([';', ' | ', ', ', '\n'])(
+  'names of photographs are read with %j between',
+  async (mark) => {
+    const copy = home.copy();
+    copy.file('1.png', tinyPng(1));
+    copy.file('2.png', tinyPng(2));
+    const table = copy.file('t.csv', `local_id\tphotos\nA-1\t"1.png${mark}2.png"\n`);
+    const report = await copy.json<{ photos: number }>('import', table, ...SET);
+    expect(report.photos).toBe(2);
+  },
+);
+
+test('the one folder beside the table that has all photographs is used, and said', async () => {
+  const copy = home.copy();
+  mkdirSync(join(copy.folder, 'foto'));
+  for (const each of [1, 2]) {
+    const path = copy.file(`foto/${each}.png`, tinyPng(each));
+    if (each === 1) copyFileSync(path, join(copy.folder, 'other.png'));
+  }
+  const table = copy.file('t.csv', 'local_id;photos\nA-1;1.png\nA-2;2.png\n');
+  const run = await expectDone(copy.pas('import', table, ...SET));
+  expect(run.stdout).toMatch(/taken from \S*foto, the only folder/);
+  expect(run.stdout).toContain('2 photographs queued');
+});
+
+test('a table that queues nothing announces nothing', async () => {
+  const copy = home.copy();
+  const table = copy.file('t.csv', 'local_id;nalezce\nA-1;Nový, Karel\n');
+  expect((await copy.pas('import', table, ...SET)).stdout).not.toBe('');
+  const again = await expectDone(copy.pas('import', table, ...SET));
+  expect(again.stderr).not.toMatch(/Next:|new person/);
+});
+
+test('a picture of two pages does not end the report', async () => {
+  const copy = home.copy();
+  const hex =
+    '49492a000800000001000001040001000000010000001a000000010000010400010000000100000000000000';
+  const picture = copy.file('pages.tif', Buffer.from(hex, 'hex'));
+  await expectDone(copy.pas('import', copy.file('t.csv', 'local_id\nA-1\n'), ...SET));
+  await expectDone(copy.pas('photo', 'add', 'A-1', picture));
+  await expectDone(copy.pas('report', 'report.html'));
+});
