@@ -7,13 +7,13 @@ import { type Message, msg, quoteShellWord } from '../base/message.ts';
 import { openAppendingFile, openAppendingStream } from '../flows/harvest/append-output.ts';
 import { type OutputName, type OutputSubject, openRecordOutput } from '../flows/harvest/outputs.ts';
 import type { OpenedOutput, Opening, RecordOutput } from '../flows/harvest/record-output.ts';
-import { assertSubject, openLedger } from '../harvested/harvested-records.ts';
+import { assertSubject, openHarvestStore } from '../harvested/harvested-records.ts';
 import { toDatabaseError } from '../store/database.ts';
 import { makeFolder } from '../store/folder.ts';
 import type { Context } from './context.ts';
 
 /**
- * Opens the output with its ledger beside it. Both are closed with the context.
+ * Opens the output with its store beside it. Both are closed with the context.
  * @throws UsageError where something else exists there; DatabaseError where it cannot be written,
  * or another process uses it
  */
@@ -27,34 +27,34 @@ export async function openOutput(
     out === '-'
       ? makeTemporaryPlace(context)
       : makeLastingPlace(resolve(context.cwd, out), subject.form);
-  const ledger = openLedger(place.ledger);
+  const store = openHarvestStore(place.store);
   let output: RecordOutput | undefined;
   context.onClose(async () => {
     try {
       await output?.close();
     } finally {
-      ledger.close();
+      store.close();
     }
   });
-  ledger.change(() => assertSubject(ledger, subject, out));
+  store.change(() => assertSubject(store, subject, out));
   const { content } = place;
   const target =
     content === undefined
       ? openAppendingStream(createWriter(context.streams.stdout))
-      : await openAppendingFile(content, ledger, opening);
+      : await openAppendingFile(content, store, opening);
   output = openRecordOutput(target, subject);
-  return { ledger, output };
+  return { store, output };
 }
 
 type Place = {
-  readonly ledger: string;
+  readonly store: string;
   readonly content: string | undefined;
 };
 
 function makeTemporaryPlace(context: Context): Place {
   const folder = mkdtempSync(join(tmpdir(), 'pas-harvest-'));
   context.onClose(() => rmSync(folder, { recursive: true, force: true }));
-  return { ledger: join(folder, 'ledger.sqlite'), content: undefined };
+  return { store: join(folder, 'harvest.sqlite'), content: undefined };
 }
 
 function makeLastingPlace(content: string, form: OutputName): Place {
@@ -68,10 +68,10 @@ function makeLastingPlace(content: string, form: OutputName): Place {
     if (words === undefined) throw toDatabaseError(folder, thrown);
     throw new UsageError(`${content}: ${words}.`, { hint: t`Use another --out.`, cause: thrown });
   }
-  const ledger = `${content}.harvest`;
-  // A killed run may have left only an empty ledger, with its journal.
-  if (getFileSize(ledger) === 0 && getFileSize(content) > 0) throw makeForeignFileError(content);
-  return { ledger, content };
+  const store = `${content}.harvest`;
+  // A killed run may have left only an empty store, with its journal.
+  if (getFileSize(store) === 0 && getFileSize(content) > 0) throw makeForeignFileError(content);
+  return { store, content };
 }
 
 /** Messages for error codes of a path at which no output can be. */

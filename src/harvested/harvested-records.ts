@@ -18,8 +18,8 @@ import {
   type Statement,
 } from '../store/database.ts';
 
-/** Open ledger of a harvest into a file; all functions of this module work on it. */
-export type Ledger = {
+/** Open store of a harvest into a file; all functions of this module work on it. */
+export type HarvestStore = {
   readonly path: string;
   sql(text: string): Statement;
   /**
@@ -49,11 +49,11 @@ const APPLICATION_ID = 0x70617368;
 const BUSY_TIMEOUT_MS = 500;
 
 /**
- * Opens or creates the ledger with an exclusive lock, which ends with the process.
+ * Opens or creates the store with an exclusive lock, which ends with the process.
  * @throws DatabaseError when another process has it open, or the file is unusable; UsageError when
  * it is another program's database; DatabaseTooNewError
  */
-export function openLedger(path: string): Ledger {
+export function openHarvestStore(path: string): HarvestStore {
   const database = openDatabase(path, {
     synchronous: 'normal',
     busyTimeoutMs: BUSY_TIMEOUT_MS,
@@ -106,55 +106,55 @@ function isOurs(database: Database): boolean {
 }
 
 /**
- * State of the output in the ledger. Functions that write must run inside {@link Ledger.change}.
+ * State of the output. Functions that write must run inside {@link HarvestStore.change}.
  */
 
 const parseExtent = createRowParser({ lengthBytes: isNumber, digest: orNull(isText) });
 
 /** Returns the committed length in bytes and digest of the output; 0 and null for a new one. */
-export function readExtent(ledger: Ledger): Extent {
-  const row = ledger.sql('select length_bytes as lengthBytes, digest from outputs').get();
+export function readExtent(store: HarvestStore): Extent {
+  const row = store.sql('select length_bytes as lengthBytes, digest from outputs').get();
   if (row === undefined) return { lengthBytes: 0, digest: null };
   const { lengthBytes, digest } = parseExtent(row);
   return { lengthBytes, digest: JSON.parse(digest ?? 'null') };
 }
 
-export function saveExtent(ledger: Ledger, { lengthBytes, digest }: Extent): void {
-  ledger
+export function saveExtent(store: HarvestStore, { lengthBytes, digest }: Extent): void {
+  store
     .sql('update outputs set length_bytes = ?, digest = ?')
     .run(lengthBytes, JSON.stringify(digest));
 }
 
 /** Returns the checkpoint that the last run saved; undefined where it did not finish. */
-export function readCheckpoint(ledger: Ledger): unknown {
-  const text = ledger.sql('select checkpoint from outputs').pluck().get();
+export function readCheckpoint(store: HarvestStore): unknown {
+  const text = store.sql('select checkpoint from outputs').pluck().get();
   return typeof text === 'string' ? JSON.parse(text) : undefined;
 }
 
-export function saveCheckpoint(ledger: Ledger, checkpoint: unknown): void {
-  ledger.sql('update outputs set checkpoint = ?').run(JSON.stringify(checkpoint));
+export function saveCheckpoint(store: HarvestStore, checkpoint: unknown): void {
+  store.sql('update outputs set checkpoint = ?').run(JSON.stringify(checkpoint));
 }
 
 /**
- * Deletes the checkpoint of the last run: from now on, output that the ledger lacks counts as pas's
+ * Deletes the checkpoint of the last run: from now on, output that the store lacks counts as pas's
  * own. The flush of the WAL makes this survive a power cut, which loses the last commits. Must run
- * outside {@link Ledger.change}.
+ * outside {@link HarvestStore.change}.
  */
-export function deleteCheckpoint(ledger: Ledger): void {
-  ledger.change(() => ledger.sql('update outputs set checkpoint = null').run());
-  ledger.sql('pragma wal_checkpoint(full)').all();
+export function deleteCheckpoint(store: HarvestStore): void {
+  store.change(() => store.sql('update outputs set checkpoint = null').run());
+  store.sql('pragma wal_checkpoint(full)').all();
 }
 
-/** Deletes records, extent and checkpoint from the ledger; the next pass of each set is complete. */
-export function resetOutput(ledger: Ledger): void {
-  ledger.sql('delete from seen_records').run();
-  invalidateWatermarks(ledger);
-  ledger.sql('update outputs set length_bytes = 0, digest = null, checkpoint = null').run();
+/** Deletes records, extent and checkpoint from the store; the next pass of each set is complete. */
+export function resetOutput(store: HarvestStore): void {
+  store.sql('delete from seen_records').run();
+  invalidateWatermarks(store);
+  store.sql('update outputs set length_bytes = 0, digest = null, checkpoint = null').run();
 }
 
 /** Makes the next pass of each set a complete one. */
-function invalidateWatermarks(ledger: Ledger): void {
-  ledger.sql('update harvests set watermark_at = null, pass = null').run();
+function invalidateWatermarks(store: HarvestStore): void {
+  store.sql('update harvests set watermark_at = null, pass = null').run();
 }
 
 /**
@@ -162,11 +162,11 @@ function invalidateWatermarks(ledger: Ledger): void {
  * contains the difference, so all is read again.
  * @returns true if they differ
  */
-export function updateRights(ledger: Ledger, rights: string): boolean {
-  const before = ledger.sql('select rights from outputs').pluck().get();
+export function updateRights(store: HarvestStore, rights: string): boolean {
+  const before = store.sql('select rights from outputs').pluck().get();
   const differs = typeof before === 'string' && before !== rights;
-  if (differs) invalidateWatermarks(ledger);
-  ledger.sql('update outputs set rights = ?').run(rights);
+  if (differs) invalidateWatermarks(store);
+  store.sql('update outputs set rights = ?').run(rights);
   return differs;
 }
 
@@ -174,11 +174,11 @@ export function updateRights(ledger: Ledger, rights: string): boolean {
  * Sets whether stored records are verified against the service. A pass that did not verify from its
  * first page begins again.
  */
-export function setVerifying(ledger: Ledger, verify: boolean): void {
+export function setVerifying(store: HarvestStore, verify: boolean): void {
   const is = verify ? 1 : 0;
   if (verify)
-    ledger.sql('update harvests set pass = null where (select verifying from outputs) = 0').run();
-  ledger.sql('update outputs set verifying = ?').run(is);
+    store.sql('update harvests set pass = null where (select verifying from outputs) = 0').run();
+  store.sql('update outputs set verifying = ?').run(is);
 }
 
 /** Subject of a harvest into one output, and its account. One output has one subject. */
@@ -213,8 +213,8 @@ const LABELS: Readonly<Record<keyof Subject, Message>> = {
 };
 
 /** Returns the subject of the output; undefined before its first harvest. */
-export function getSubject(ledger: Ledger): Subject | undefined {
-  const row = ledger
+export function getSubject(store: HarvestStore): Subject | undefined {
+  const row = store
     .sql(
       `select oai_base as oaiBase, version, sets, verb, format, from_bound as fromBound, until_bound as untilBound, account, form
        from outputs`,
@@ -225,14 +225,14 @@ export function getSubject(ledger: Ledger): Subject | undefined {
 
 /**
  * Stores the subject of a new output, or compares it with that of an existing one. Must run inside
- * {@link Ledger.change}.
+ * {@link HarvestStore.change}.
  * @throws UsageError where the output has another subject
  */
-export function assertSubject(ledger: Ledger, subject: Subject, output: string): void {
-  const stored = isUntouched(ledger) ? undefined : getSubject(ledger);
+export function assertSubject(store: HarvestStore, subject: Subject, output: string): void {
+  const stored = isUntouched(store) ? undefined : getSubject(store);
   if (stored === undefined) {
-    ledger.sql('delete from harvests').run();
-    ledger
+    store.sql('delete from harvests').run();
+    store
       .sql(
         `insert or replace into outputs (id, oai_base, version, sets, verb, format, from_bound, until_bound, account, form)
          values (1, :oaiBase, :version, :sets, :verb, :format, :fromBound, :untilBound, :account, :form)`,
@@ -256,8 +256,8 @@ export function assertSubject(ledger: Ledger, subject: Subject, output: string):
  * Tells if no record was ever harvested into it, for example because the service refused; then its
  * subject may change.
  */
-function isUntouched(ledger: Ledger): boolean {
-  const touched = ledger.sql(
+function isUntouched(store: HarvestStore): boolean {
+  const touched = store.sql(
     `select exists (select 1 from harvests where watermark_at is not null or pass ->> '$.seen' > 0)
        or exists (select 1 from seen_records)`,
   );
@@ -266,17 +266,17 @@ function isUntouched(ledger: Ledger): boolean {
 
 /**
  * Returns the id of the harvest of a set, created on first use. Must run inside {@link
- * Ledger.change}.
+ * HarvestStore.change}.
  */
-export function getOrCreateHarvest(ledger: Ledger, setSpec: string): number {
-  ledger.sql('insert or ignore into harvests (set_spec) values (?)').run(setSpec);
-  return Number(ledger.sql('select id from harvests where set_spec = ?').pluck().get(setSpec));
+export function getOrCreateHarvest(store: HarvestStore, setSpec: string): number {
+  store.sql('insert or ignore into harvests (set_spec) values (?)').run(setSpec);
+  return Number(store.sql('select id from harvests where set_spec = ?').pluck().get(setSpec));
 }
 
 /** Counts the seen identifiers with a digest; a record that the output lacks has an empty one. */
-export function countHeld(ledger: Ledger): number {
+export function countHeld(store: HarvestStore): number {
   return Number(
-    ledger
+    store
       .sql('select count(distinct identifier) from seen_records where length(digest) > 0')
       .pluck()
       .get(),

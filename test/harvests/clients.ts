@@ -6,7 +6,7 @@ import { openAppendingFile, openJsonlOutput } from '../../src/flows/harvest/appe
 import { harvestRecords } from '../../src/flows/harvest/harvest-records.ts';
 import { harvestVocabulary } from '../../src/flows/harvest/harvest-vocabulary.ts';
 import type { RecordOutput } from '../../src/flows/harvest/record-output.ts';
-import { assertSubject, openLedger } from '../../src/harvested/harvested-records.ts';
+import { assertSubject, openHarvestStore } from '../../src/harvested/harvested-records.ts';
 import type { Exchange } from '../../src/http/exchange.ts';
 import { type OaiClient, openOaiClient } from '../../src/oai/client.ts';
 import { listRepeatedElements } from '../../src/oai/record-json.ts';
@@ -65,7 +65,7 @@ export function recordsClient(): HarvestClient {
   const path = join(folder, 'out.jsonl');
   return {
     run: async ({ exchange, clock, full, rights, acceptLosses }) => {
-      const ledger = openLedger(`${path}.harvest`);
+      const store = openHarvestStore(`${path}.harvest`);
       let output: RecordOutput | undefined;
       const subject = {
         oaiBase: OAI_BASE,
@@ -77,19 +77,17 @@ export function recordsClient(): HarvestClient {
         untilBound: '',
       } as const;
       try {
-        ledger.change(() =>
-          assertSubject(ledger, { ...subject, account: '', form: 'jsonl' }, path),
-        );
+        store.change(() => assertSubject(store, { ...subject, account: '', form: 'jsonl' }, path));
         const { pass, sets } = await harvestRecords({
           client: makeClient(exchange),
           clock,
           openOutput: async (opening) => {
             output = openJsonlOutput(
-              await openAppendingFile(path, ledger, opening),
+              await openAppendingFile(path, store, opening),
               listRepeatedElements(VERSION),
               'ListRecords',
             );
-            return { ledger, output };
+            return { store, output };
           },
           sets: [SET],
           metadataPrefix: 'oai_svc',
@@ -105,7 +103,7 @@ export function recordsClient(): HarvestClient {
         };
       } finally {
         await output?.close();
-        ledger.close();
+        store.close();
       }
     },
     breakOff: () => {

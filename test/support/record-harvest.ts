@@ -12,7 +12,7 @@ import type { SetProgress } from '../../src/flows/harvest/service-lists.ts';
 import {
   assertSubject,
   deleteCheckpoint,
-  openLedger,
+  openHarvestStore,
   type Subject,
 } from '../../src/harvested/harvested-records.ts';
 import type { Exchange } from '../../src/http/exchange.ts';
@@ -72,11 +72,11 @@ export function harvestPlace(name = 'out.jsonl'): HarvestPlace {
     path,
     run: (exchange, options = {}) => runOnce(path, exchange, options),
     state: (look) => {
-      const ledger = openLedger(`${path}.harvest`);
+      const store = openHarvestStore(`${path}.harvest`);
       try {
-        return look(openSetState(ledger, SET, () => 0));
+        return look(openSetState(store, SET, () => 0));
       } finally {
-        ledger.close();
+        store.close();
       }
     },
     lines: () =>
@@ -88,10 +88,10 @@ export function harvestPlace(name = 'out.jsonl'): HarvestPlace {
 }
 
 /** Leaves the notes as a process does that was killed while it wrote. */
-export function unseal(ledgerPath: string): void {
-  const ledger = openLedger(ledgerPath);
-  deleteCheckpoint(ledger);
-  ledger.close();
+export function unseal(storePath: string): void {
+  const store = openHarvestStore(storePath);
+  deleteCheckpoint(store);
+  store.close();
 }
 
 async function runOnce(
@@ -134,7 +134,7 @@ async function runOnce(
   settled.catch(() => {});
   while (!over) await clock.advance(10_000);
   await opened?.output.close();
-  opened?.ledger.close();
+  opened?.store.close();
   if (killed && existsSync(path)) {
     appendFileSync(path, '{"identifier":"half a pa');
     unseal(`${path}.harvest`);
@@ -148,7 +148,7 @@ async function open(
   options: RunOptions,
   opening: Opening,
 ): Promise<OpenedOutput> {
-  const ledger = openLedger(`${path}.harvest`);
+  const store = openHarvestStore(`${path}.harvest`);
   const { from = '', until = '', sets = [SET], verb = 'ListRecords' } = options;
   const subject = {
     oaiBase: OAI_BASE,
@@ -161,12 +161,12 @@ async function open(
     account: '',
     form,
   };
-  ledger.change(() => assertSubject(ledger, subject, path));
+  store.change(() => assertSubject(store, subject, path));
   try {
-    const target = await openAppendingFile(path, ledger, opening);
-    return { ledger, output: openRecordOutput(target, subject) };
+    const target = await openAppendingFile(path, store, opening);
+    return { store, output: openRecordOutput(target, subject) };
   } catch (thrown) {
-    ledger.close();
+    store.close();
     throw thrown;
   }
 }

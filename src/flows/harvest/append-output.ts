@@ -2,7 +2,7 @@ import { statSync } from 'node:fs';
 import { FileError } from '../../base/errors.ts';
 import {
   deleteCheckpoint,
-  type Ledger,
+  type HarvestStore,
   readCheckpoint,
   readExtent,
   resetOutput,
@@ -19,7 +19,7 @@ export type AppendTarget = {
   append(content: string | Buffer): Promise<void>;
   /** Marks the end of the written page; runs in the transaction that commits the page. */
   markEnd(): void;
-  /** Flushes the committed text to disk, and stores the length of the file in the ledger. */
+  /** Flushes the committed text to disk, and saves the length of the file. */
   flush(): Promise<void>;
   isEmpty(): boolean;
   /** Truncates what was not committed, and appends `tail`. To be called once. */
@@ -27,24 +27,24 @@ export type AppendTarget = {
 };
 
 /**
- * Opens a file whose committed length and digest are in the ledger: text that a killed process left
+ * Opens a file whose committed length and digest are in the store: text that a killed process left
  * after them is truncated, and changes by another program are detected.
  * @throws FileError where the file differs from its stored length or digest
  */
 export async function openAppendingFile(
   path: string,
-  ledger: Ledger,
+  store: HarvestStore,
   { verify, onNote }: Opening,
 ): Promise<AppendTarget> {
   const open = (): Promise<AppendFile> =>
-    openAppendFile(path, readExtent(ledger), parseCheckpoint(readCheckpoint(ledger)));
+    openAppendFile(path, readExtent(store), parseCheckpoint(readCheckpoint(store)));
   const startAnew = (): Promise<AppendFile> => {
     onNote(formatGone(path, verify));
-    ledger.change(() => resetOutput(ledger));
+    store.change(() => resetOutput(store));
     return open();
   };
   const isGone =
-    readExtent(ledger).lengthBytes > 0 &&
+    readExtent(store).lengthBytes > 0 &&
     (statSync(path, { throwIfNoEntry: false })?.size ?? 0) === 0;
   const file = isGone
     ? await startAnew()
@@ -54,10 +54,10 @@ export async function openAppendingFile(
       });
   const flush = async (): Promise<void> => {
     const extent = await file.flush();
-    ledger.change(() => saveExtent(ledger, extent));
+    store.change(() => saveExtent(store, extent));
   };
   await flush();
-  deleteCheckpoint(ledger);
+  deleteCheckpoint(store);
   let isClosed = false;
   return {
     append: async (content) =>
@@ -68,8 +68,8 @@ export async function openAppendingFile(
     close: async (tail) => {
       if (isClosed) return;
       isClosed = true;
-      const checkpoint = await file.close(readExtent(ledger), tail);
-      ledger.change(() => saveCheckpoint(ledger, checkpoint));
+      const checkpoint = await file.close(readExtent(store), tail);
+      store.change(() => saveCheckpoint(store, checkpoint));
     },
   };
 }

@@ -3,7 +3,7 @@ import { t } from '../../base/language.ts';
 import {
   countHeld,
   getOrCreateHarvest,
-  type Ledger,
+  type HarvestStore,
   type Subject,
   setVerifying,
   updateRights,
@@ -122,11 +122,11 @@ export async function harvestRecords(options: HarvestRecordsOptions): Promise<Re
   if (options.sets.length > 0) await assertKnownSets(options, sets);
   const service = await fetchServiceClock(options);
   const startedMs = clock.monotonicMs();
-  const { ledger, output } = await options.openOutput({ verify, onNote });
-  const hasOtherRights = ledger.change(() => {
-    for (const setSpec of sets) getOrCreateHarvest(ledger, setSpec);
-    setVerifying(ledger, verify);
-    return options.rights !== undefined && updateRights(ledger, options.rights);
+  const { store, output } = await options.openOutput({ verify, onNote });
+  const hasOtherRights = store.change(() => {
+    for (const setSpec of sets) getOrCreateHarvest(store, setSpec);
+    setVerifying(store, verify);
+    return options.rights !== undefined && updateRights(store, options.rights);
   });
   if (hasOtherRights)
     onNote(
@@ -134,13 +134,13 @@ export async function harvestRecords(options: HarvestRecordsOptions): Promise<Re
     );
   const results: SetFigures[] = [];
   for (const setSpec of sets)
-    results.push(await harvestSet(options, service, { ledger, output }, setSpec));
+    results.push(await harvestSet(options, service, { store, output }, setSpec));
   await output.settle();
-  ledger.assertUnmodified();
+  store.assertUnmodified();
   return {
     ...sumFigures(results),
     sets: results,
-    held: countHeld(ledger),
+    held: countHeld(store),
     elapsedMs: clock.monotonicMs() - startedMs,
   };
 }
@@ -148,13 +148,13 @@ export async function harvestRecords(options: HarvestRecordsOptions): Promise<Re
 async function harvestSet(
   options: HarvestRecordsOptions,
   service: ServiceClock,
-  { ledger, output }: OpenedOutput,
+  { store, output }: OpenedOutput,
   setSpec: string,
 ): Promise<SetFigures> {
   const { clock, from, until, onProgress } = options;
   const verify = options.verify === true;
-  const saving = groupPages({ ledger, output }, clock);
-  const state = { ...openSetState(ledger, setSpec, () => clock.now()), change: saving.change };
+  const saving = groupPages({ store, output }, clock);
+  const state = { ...openSetState(store, setSpec, () => clock.now()), change: saving.change };
   const settledMs = state.getSettledMs();
   const tally = { written: 0, deleted: 0, vanished: 0, masked: 0, mended: 0 };
   const startedMs = clock.monotonicMs();
@@ -217,27 +217,27 @@ async function harvestSet(
 const MAX_UNSAVED_MS = 20;
 
 /** Saves pages in groups, so that one flush of the disk serves many small pages. */
-function groupPages({ ledger, output }: OpenedOutput, clock: Clock) {
+function groupPages({ store, output }: OpenedOutput, clock: Clock) {
   let savedMs = clock.monotonicMs();
   const save = async (): Promise<void> => {
     // A failed disk may have ended the group.
-    if (!ledger.isInGroup()) return;
+    if (!store.isInGroup()) return;
     try {
       await output.flush();
-      ledger.commitGroup();
+      store.commitGroup();
     } finally {
-      ledger.dropGroup();
+      store.dropGroup();
     }
     savedMs = clock.monotonicMs();
   };
   return {
     change: <T>(work: () => T): T => {
-      ledger.beginGroup();
+      store.beginGroup();
       try {
-        return ledger.change(work);
+        return store.change(work);
       } catch (thrown) {
-        // The output may have committed records that the ledger lacks.
-        ledger.dropGroup();
+        // The output may have committed records that the store lacks.
+        store.dropGroup();
         throw thrown;
       }
     },
@@ -299,10 +299,10 @@ type SetState = HarvestState & {
  * Opens the state of one set of an output. All sets share the stored version of a record.
  * @param nowMs this machine's clock
  */
-export function openSetState(ledger: Ledger, setSpec: string, nowMs: () => number): SetState {
-  const { sql, change } = ledger;
-  const harvestId = change(() => getOrCreateHarvest(ledger, setSpec));
-  const stored = makeStoredState(ledger, harvestId, nowMs);
+export function openSetState(store: HarvestStore, setSpec: string, nowMs: () => number): SetState {
+  const { sql, change } = store;
+  const harvestId = change(() => getOrCreateHarvest(store, setSpec));
+  const stored = makeStoredState(store, harvestId, nowMs);
   const getSettledMs = (): number => {
     const wasComplete =
       sql('select completed_at is not null from harvests where id = ?').pluck().get(harvestId) ===
@@ -320,7 +320,7 @@ export function openSetState(ledger: Ledger, setSpec: string, nowMs: () => numbe
   const isElsewhere = (identifier: string): boolean => elsewhere.get(identifier, harvestId) === 1;
   return {
     ...state,
-    findSeen: (identifier) => state.findSeen(identifier) ?? findInOtherSet(ledger, identifier),
+    findSeen: (identifier) => state.findSeen(identifier) ?? findInOtherSet(store, identifier),
     markSeen: (identifier, seenRecord) => {
       state.markSeen(identifier, seenRecord);
       sql(
@@ -343,7 +343,7 @@ export function openSetState(ledger: Ledger, setSpec: string, nowMs: () => numbe
 
 const parseVersion = createRowParser({ datestampMs: isNumber, digest: isText });
 
-function findInOtherSet({ sql }: Ledger, identifier: string): SeenRecord | undefined {
+function findInOtherSet({ sql }: HarvestStore, identifier: string): SeenRecord | undefined {
   const held = sql(
     'select datestamp_at as datestampMs, digest from seen_records where identifier = ? limit 1',
   ).get(identifier);

@@ -1,10 +1,10 @@
 import { t } from '../../base/language.ts';
-import type { Ledger } from '../../harvested/harvested-records.ts';
+import type { HarvestStore } from '../../harvested/harvested-records.ts';
 import type { RecordSink } from '../../oai/take-page.ts';
 
 /** An output file or stream of a harvest. */
 export type RecordOutput = RecordSink & {
-  /** Flushes written pages to disk, after {@link Ledger.beginGroup}. */
+  /** Flushes written pages to disk, after {@link HarvestStore.beginGroup}. */
   flush(): Promise<void>;
   /**
    * To be called after the last page.
@@ -15,7 +15,7 @@ export type RecordOutput = RecordSink & {
   close(): Promise<void>;
 };
 
-export type OpenedOutput = { readonly ledger: Ledger; readonly output: RecordOutput };
+export type OpenedOutput = { readonly store: HarvestStore; readonly output: RecordOutput };
 
 export type Opening = {
   /**

@@ -6,8 +6,8 @@ import { openSetState } from '../../../src/flows/harvest/harvest-records.ts';
 import {
   assertSubject,
   getSubject,
-  type Ledger,
-  openLedger,
+  type HarvestStore,
+  openHarvestStore,
   type Subject,
 } from '../../../src/harvested/harvested-records.ts';
 import type { HarvestState } from '../../../src/oai/harvest-state.ts';
@@ -41,15 +41,16 @@ const ANY_PAGE = {
   againMs: [],
 } as const;
 
-const getState = (ledger: Ledger): HarvestState => openSetState(ledger, SUBJECT.sets, () => 2000);
+const getState = (store: HarvestStore): HarvestState =>
+  openSetState(store, SUBJECT.sets, () => 2000);
 
 describe('the state file of a harvest', () => {
   test('is used by one process at a time', () => {
     const path = aPath();
-    const ledger = openLedger(path);
+    const store = openHarvestStore(path);
     const failure = ((): unknown => {
       try {
-        return openLedger(path);
+        return openHarvestStore(path);
       } catch (thrown) {
         return thrown;
       }
@@ -57,8 +58,8 @@ describe('the state file of a harvest', () => {
     expect(failure).toBeInstanceOf(DatabaseError);
     expect(failure).toMatchObject({ exitCode: 5 });
     expect(String(failure)).toMatch(/another program/);
-    ledger.close();
-    openLedger(path).close();
+    store.close();
+    openHarvestStore(path).close();
   });
 
   test('is not written into another program’s database', () => {
@@ -66,7 +67,7 @@ describe('the state file of a harvest', () => {
     const other = openSqlite(path);
     other.exec('create table precious (x)');
     other.close();
-    expect(() => openLedger(path)).toThrow(UsageError);
+    expect(() => openHarvestStore(path)).toThrow(UsageError);
     const again = openSqlite(path);
     expect(again.prepare('select name from sqlite_master').pluck().all()).toEqual(['precious']);
     again.close();
@@ -75,17 +76,17 @@ describe('the state file of a harvest', () => {
   test('is not written into a file that is not a database', () => {
     const path = aPath();
     writeFileSync(path, 'x'.repeat(5000));
-    expect(() => openLedger(path)).toThrow(/not a database/);
+    expect(() => openHarvestStore(path)).toThrow(/not a database/);
     expect(existsSync(`${path}-wal`)).toBe(false);
   });
 });
 
 describe('an output', () => {
   test('keeps its request', () => {
-    const ledger = openLedger(aPath());
-    ledger.change(() => {
-      assertSubject(ledger, SUBJECT, 'out.jsonl');
-      getState(ledger).savePass({ ...advancePass(BEGUN, ANY_PAGE), seen: 5 });
+    const store = openHarvestStore(aPath());
+    store.change(() => {
+      assertSubject(store, SUBJECT, 'out.jsonl');
+      getState(store).savePass({ ...advancePass(BEGUN, ANY_PAGE), seen: 5 });
     });
     for (const change of [
       { sets: 'pian' },
@@ -95,40 +96,40 @@ describe('an output', () => {
       { untilBound: '2025-01-01' },
     ]) {
       expect(() =>
-        ledger.change(() => assertSubject(ledger, { ...SUBJECT, ...change }, 'out.jsonl')),
+        store.change(() => assertSubject(store, { ...SUBJECT, ...change }, 'out.jsonl')),
       ).toThrow(UsageError);
     }
-    ledger.change(() => assertSubject(ledger, SUBJECT, 'out.jsonl'));
-    expect(getState(ledger).getPass()?.token).toBe('T');
-    ledger.close();
+    store.change(() => assertSubject(store, SUBJECT, 'out.jsonl'));
+    expect(getState(store).getPass()?.token).toBe('T');
+    store.close();
   });
 
   test('into which nothing was harvested may get another request', () => {
-    const ledger = openLedger(aPath());
-    ledger.change(() => {
-      assertSubject(ledger, SUBJECT, 'out.jsonl');
-      getState(ledger).savePass(BEGUN);
+    const store = openHarvestStore(aPath());
+    store.change(() => {
+      assertSubject(store, SUBJECT, 'out.jsonl');
+      getState(store).savePass(BEGUN);
     });
-    ledger.change(() => assertSubject(ledger, { ...SUBJECT, format: 'oai_dc' }, 'out.jsonl'));
-    expect(getSubject(ledger)?.format).toBe('oai_dc');
-    expect(getState(ledger).getPass()).toBeUndefined();
-    ledger.close();
+    store.change(() => assertSubject(store, { ...SUBJECT, format: 'oai_dc' }, 'out.jsonl'));
+    expect(getSubject(store)?.format).toBe('oai_dc');
+    expect(getState(store).getPass()).toBeUndefined();
+    store.close();
   });
 
   test('with a harvest of no records keeps its request all the same', () => {
-    const ledger = openLedger(aPath());
-    ledger.change(() => {
-      assertSubject(ledger, SUBJECT, 'out.jsonl');
-      getState(ledger).savePass(
+    const store = openHarvestStore(aPath());
+    store.change(() => {
+      assertSubject(store, SUBJECT, 'out.jsonl');
+      getState(store).savePass(
         advancePass(BEGUN, { ...ANY_PAGE, next: undefined, completeListSize: undefined }),
       );
-      getState(ledger).complete();
+      getState(store).complete();
     });
-    expect(getState(ledger).getWatermarkMs()).toBe(1000);
+    expect(getState(store).getWatermarkMs()).toBe(1000);
     expect(() =>
-      ledger.change(() => assertSubject(ledger, { ...SUBJECT, sets: 'pian' }, 'out.jsonl')),
+      store.change(() => assertSubject(store, { ...SUBJECT, sets: 'pian' }, 'out.jsonl')),
     ).toThrow(/its set is/);
-    ledger.close();
+    store.close();
   });
 });
 
@@ -138,16 +139,16 @@ test('a state file that a killed process left without a table is started again',
   left.pragma('journal_mode = wal');
   left.close();
   expect(statSync(path).size).toBeGreaterThan(0);
-  const ledger = openLedger(path);
-  expect(getSubject(ledger)).toBeUndefined();
-  ledger.close();
+  const store = openHarvestStore(path);
+  expect(getSubject(store)).toBeUndefined();
+  store.close();
 });
 
 test('a state file of a newer pas is refused', () => {
   const path = aPath();
-  openLedger(path).close();
+  openHarvestStore(path).close();
   const newer = openSqlite(path);
   newer.pragma('user_version = 2');
   newer.close();
-  expect(() => openLedger(path)).toThrow(/newer pas/);
+  expect(() => openHarvestStore(path)).toThrow(/newer pas/);
 });

@@ -1,4 +1,4 @@
--- The ledger of a harvest into an output: the harvested subject, its progress, and the seen records.
+-- The store of a harvest into an output: the harvested subject, its progress, and the seen records.
 -- Times are whole milliseconds since 1970 UTC. "The server's" ones come from its answers, the others from this machine.
 
 -- so that no other database is taken for one of these ("pash")
