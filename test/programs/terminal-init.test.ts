@@ -38,6 +38,7 @@ test('what the service publishes is not asked for; signing in and harvesting fol
   await answer(terminal, 'Sign in now');
   await terminal.expect('? Password:');
   await terminal.type('archaeologist');
+  await terminal.expect('? Password:');
   await terminal.press('Enter');
   await answer(terminal, 'Harvest the vocabularies now');
   expect((await terminal.ended()).code).toBe(0);
