@@ -132,15 +132,16 @@ export async function offerSources(context: Context) {
   };
 }
 
-export type KeepingFlags = { readonly stripGps?: boolean };
+export type KeepingFlags = { readonly stripGps?: boolean; readonly keepGps?: boolean };
 
 export function makeContextKeeping(
   context: Context,
-  { stripGps = false }: KeepingFlags,
+  { stripGps = false, keepGps = false }: KeepingFlags,
 ): PhotographKeeping {
   return makePhotographKeeping(context.getOutboxPlaces().photosFolder, {
     maxBytes: context.getProfile().photoMaxBytes,
     stripGps,
+    keepGps,
   });
 }
 

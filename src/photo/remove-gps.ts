@@ -259,14 +259,15 @@ export type PhotoGps =
       readonly withoutSha512Hex: string;
       readonly withoutBytes: number;
     }
-  | { readonly kind: 'fixed' };
+  /** A place that pas cannot remove, or data that it cannot search for one. */
+  | { readonly kind: 'fixed' | 'unknown' };
 
 /** @throws Error when the file cannot be read */
 export async function detectGps(path: string, mimeType: string): Promise<PhotoGps> {
   if (!canRemoveGps(mimeType)) {
     const hasPlace =
       (await readPhotoExif(path)).place !== undefined || hasXmpPlace(await readFile(path));
-    return { kind: hasPlace ? 'fixed' : 'none' };
+    return { kind: hasPlace ? 'fixed' : 'unknown' };
   }
   const { trace, parts } = removeGps(await readFile(path), mimeType);
   if (!trace.found) return { kind: 'none' };

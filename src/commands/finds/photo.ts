@@ -31,6 +31,10 @@ export function register(program: Command, run: Runner): void {
       '--strip-gps',
       t`remove the position (GPS) from the queued copies; the original files are not changed`,
     )
+    .option(
+      '--keep-gps',
+      t`with --strip-gps: queue also a photograph whose position cannot be removed`,
+    )
     .option('--again', t`queue them once more, even if they are queued or were sent`)
     .action((find: string, files: string[], options: AddOptions) =>
       run(options, (context) => add(context, find, files, options)),

@@ -3,7 +3,7 @@ import { basename, resolve } from 'node:path';
 import { Readable } from 'node:stream';
 import { getErrorMessage, UsageError } from '../../base/errors.ts';
 import { type Issue, makeErrorIssue, makeWarningIssue } from '../../base/issue.ts';
-import { msg } from '../../base/message.ts';
+import { cmd, msg } from '../../base/message.ts';
 import type { Photograph } from '../../outbox/entry.ts';
 import {
   findOtherSpelling,
@@ -41,6 +41,8 @@ type KeepingOptions = {
   readonly maxBytes: number;
   /** Remove GPS data from what is queued. The file itself is never changed. */
   readonly stripGps?: boolean;
+  /** Queue also photographs from which GPS data cannot be removed. */
+  readonly keepGps?: boolean;
 };
 
 /**
@@ -56,7 +58,7 @@ export const LOCATION_KEPT_RULE = 'photo-gps-kept';
  * @param folder of the copies
  */
 export function makePhotographKeeping(folder: string, options: KeepingOptions): PhotographKeeping {
-  const { maxBytes, stripGps = false } = options;
+  const { maxBytes, stripGps = false, keepGps = false } = options;
   const content = openContentStore(folder);
   return {
     async inspectPhotograph(givenPath) {
@@ -77,6 +79,8 @@ export function makePhotographKeeping(folder: string, options: KeepingOptions): 
           ],
         };
       }
+      const isStuck = gps.kind === 'fixed' || gps.kind === 'unknown';
+      if (stripGps && isStuck && !keepGps) return { issues: [makeStuckIssue(path)] };
       return {
         photograph: { ...photograph, ...describeSendable(photograph, gps, stripGps) },
         issues: [
@@ -139,9 +143,15 @@ function describeSendable(
     : { counterpartSha512Hex: withoutSha512Hex };
 }
 
+function makeStuckIssue(path: string): Issue {
+  const message = msg`pas cannot remove the place from ${path} (HEIC), so --strip-gps does not queue it. Save it as JPEG, or queue it with its place: ${cmd`pas photo add`} FIND FILE --strip-gps --keep-gps`;
+  return makeErrorIssue('photo-gps-stuck', message);
+}
+
 function checkLocations(path: string, gps: PhotoGps, stripGps: boolean): Issue[] {
   switch (gps.kind) {
     case 'none':
+    case 'unknown':
       return [];
     case 'removable':
       if (stripGps || !gps.tells) return [];

@@ -149,11 +149,12 @@ describe('a photograph with a position', () => {
     );
   });
 
-  test('as HEIC causes a warning that its position stays, even with --strip-gps', async () => {
-    for (const stripGps of [false, true]) {
-      const { photograph, issues } = await keeping({ stripGps }).inspectPhotograph(
-        at('placed.heic'),
-      );
+  test('as HEIC is refused by --strip-gps; else, or with --keep-gps, a warning says that it stays', async () => {
+    expect(await keeping({ stripGps: true }).inspectPhotograph(at('placed.heic'))).toMatchObject({
+      issues: [{ rule: 'photo-gps-stuck', severity: 'error' }],
+    });
+    for (const options of [{}, { stripGps: true, keepGps: true }]) {
+      const { photograph, issues } = await keeping(options).inspectPhotograph(at('placed.heic'));
       expect(photograph?.isStripped).toBeUndefined();
       expect(issues).toMatchObject([{ rule: 'photo-gps-kept', severity: 'warning' }]);
     }
