@@ -68,7 +68,7 @@ ${photographDialog()}`);
 `);
 }
 
-function head({ profile }: Report, { style, policy }: Assets): Html {
+function head({ subject }: Report, { style, policy }: Assets): Html {
   return html`<html lang="${getLanguage()}">
 <head>
 <meta charset="utf-8">
@@ -77,7 +77,7 @@ function head({ profile }: Report, { style, policy }: Assets): Html {
 <meta name="color-scheme" content="light dark">
 <meta name="referrer" content="no-referrer">
 <meta name="robots" content="noindex, nofollow">
-<title>${t`Finds`} – ${profile.name}</title>
+<title>${t`Finds`}${subject && ` – ${subject}`}</title>
 <style>${trustMarkup(style)}</style>
 </head>`;
 }
@@ -88,7 +88,7 @@ function opening(report: Report): Html {
 <body>
 ${stateShapes()}
 <a class="skip" href="#finds">${t`Skip to the finds`}</a>
-<header class="top"><h1>${t`Finds`}</h1>${origin(report)}</header>
+<header class="top"><h1>${t`Finds`}${report.subject && html` <span>${report.subject}</span>`}</h1>${origin(report)}</header>
 <main>
 ${sensitivity(report)}
 ${figures(report)}

@@ -137,6 +137,8 @@ export type ReportSettings = {
 };
 
 export type Report = ReportSettings & {
+  /** Projects and years of the finds, for the title; empty where there is none. */
+  readonly subject: string;
   readonly version: string;
   readonly account: string | undefined;
   readonly finds: number;

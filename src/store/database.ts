@@ -1,4 +1,4 @@
-import { chmodSync, existsSync, readdirSync, readFileSync, rmSync, statfsSync } from 'node:fs';
+import { chmodSync, readdirSync, readFileSync, rmSync, statfsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { basename, dirname, join } from 'node:path';
 import type Sqlite from 'better-sqlite3';
@@ -6,6 +6,7 @@ import { DatabaseError, DatabaseTooNewError, getErrorMessage } from '../base/err
 import { t } from '../base/language.ts';
 import { cmd, type Message, msg } from '../base/message.ts';
 import { makeFolder } from './folder.ts';
+import { chooseRemedy } from './sqlite-remedy.ts';
 
 type ColumnGuard<T> = (value: unknown) => value is T;
 type Columns = Readonly<Record<string, ColumnGuard<unknown>>>;
@@ -114,27 +115,6 @@ function makeNotLoadedError(isReadyMade: boolean, thrown: unknown): DatabaseErro
     msg`SQLite cannot be loaded by Node ${version} on ${platform}-${arch}: ${why}`,
     { cause: thrown, hint: chooseRemedy(isReadyMade) },
   );
-}
-
-function chooseRemedy(isReadyMade: boolean): Message {
-  if (isReadyMade)
-    return msg`Reinstall pas with this Node, and with optional dependencies (without --omit=optional); or use the archive, which contains all that pas needs.`;
-  return isBuildSkipped()
-    ? msg`Install scripts were blocked (ignore-scripts), so npm has not made it. Run \`npm rebuild better-sqlite3-12 --ignore-scripts=false\` where pas is installed, or reinstall pas with Node 22.14 or newer, which needs no scripts, or use the archive.`
-    : msg`Install Node 22.14 or newer and reinstall pas: nothing has to be compiled there. Or install a C++ compiler, make and Python, and reinstall pas. Or use the archive, which contains all that pas needs.`;
-}
-
-/**
- * Tells if SQLite for Node 20 is installed, but its install script has not run: npm removes an
- * optional package whose script failed.
- */
-function isBuildSkipped(): boolean {
-  try {
-    const manifest = createRequire(import.meta.url).resolve('better-sqlite3-12/package.json');
-    return !existsSync(join(dirname(manifest), 'build'));
-  } catch {
-    return false;
-  }
 }
 
 /** Node's message continues with all the searched paths. */

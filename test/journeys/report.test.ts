@@ -77,6 +77,9 @@ describe('a report', () => {
       '--no-photos',
     );
     expect(report).toMatchObject({ finds: 2, photos: 0 });
+    expect(text('two.html')).toMatch(
+      /<h1>Finds <span>C-202400101, M-202400202 · 2024<\/span><\/h1>/,
+    );
     expect(text('two.html')).not.toContain('data:image');
     expect(text('two.html').match(/<article /g)?.length).toBe(2);
   });

@@ -1,6 +1,7 @@
 import { FileError } from '../../base/errors.ts';
 import { t } from '../../base/language.ts';
 import { getPackageVersion } from '../../base/package-root.ts';
+import type { FindElements } from '../../find/fields.ts';
 import { findKnownAccount } from '../../outbox/bound-account.ts';
 import type { Photograph } from '../../outbox/entry.ts';
 import { iterateFinds, type StoredFind } from '../../outbox/stored-finds.ts';
@@ -169,8 +170,11 @@ type GatheredReport = { readonly report: Report; readonly finds: readonly Gather
 function gatherReport(request: ReportRequest): GatheredReport {
   const sources = findSources(request);
   const finds: GatheredFind[] = [];
-  for (const stored of request.finds ?? iterateFinds(request.outbox))
+  const subjects: Subject[] = [];
+  for (const stored of request.finds ?? iterateFinds(request.outbox)) {
     finds.push(gatherFind(sources, stored, finds.length + 1));
+    subjects.push(getSubject(stored));
+  }
   const reportFinds = finds.map(({ find }) => find);
   const mapped = reportFinds.flatMap(({ number, localId, state, place }): MappedFind[] =>
     place === undefined ? [] : [{ number, localId, state, place }],
@@ -182,6 +186,7 @@ function gatherReport(request: ReportRequest): GatheredReport {
     profile,
     places,
     pictures,
+    subject: formatSubject(subjects),
     version: getPackageVersion(),
     account:
       account === undefined
@@ -210,6 +215,30 @@ function gatherReport(request: ReportRequest): GatheredReport {
     maps: drawSheets(vocabulary, planSheets(mapped), reportFinds),
   };
   return { report, finds };
+}
+
+type Subject = { readonly project: string | undefined; readonly year: number | undefined };
+
+function getSubject({ elements }: StoredFind): Subject {
+  const { projekt, datum_nalezu: day } = elements as FindElements;
+  return {
+    project: typeof projekt === 'object' ? projekt.id : undefined,
+    year: day === undefined ? undefined : Number.parseInt(String(day), 10),
+  };
+}
+
+const MAX_NAMED_PROJECTS = 3;
+
+/** Formats the projects, unless they are many, and the first and the last year. */
+function formatSubject(subjects: readonly Subject[]): string {
+  const projects = [...new Set(subjects.flatMap(({ project }) => project ?? []))];
+  const years = subjects.flatMap(({ year }) => year ?? []).toSorted((a, b) => a - b);
+  const first = years[0];
+  const last = years.at(-1);
+  const named = projects.length > MAX_NAMED_PROJECTS ? [] : projects;
+  return [named.join(', '), first === last ? first : `${first}–${last}`]
+    .filter((part) => part !== undefined && part !== '')
+    .join(' · ');
 }
 
 /** Caches lookups, since finds repeat terms. */
