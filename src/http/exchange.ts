@@ -403,7 +403,9 @@ function makeTransportError(thrown: unknown): TransportError {
 }
 
 function isRetryable(result: Result): boolean {
-  return result instanceof TransportError || BUSY.has(result.status) || isWebPage(result);
+  if (result instanceof TransportError || BUSY.has(result.status)) return true;
+  // Redirects have a page for browsers.
+  return (result.status < 300 || result.status >= 400) && isWebPage(result);
 }
 
 function unwrapResponse(result: Result): HttpResponse {

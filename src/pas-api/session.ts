@@ -143,19 +143,20 @@ export type Session = {
   renew(refused: string, signal?: AbortSignal): Promise<string>;
 };
 
-/** A token that is refused sooner has not expired: another sign-in would not help. */
-const MIN_LIFE_OF_TOKEN_MS = 60_000;
+/** Tokens that are refused so often in so short a time have not expired: no sign-in helps. */
+const MAX_QUICK_SIGN_INS = 3;
+const QUICK_MS = 60_000;
 
 /** Opens the session of an account; it signs in when the first token is needed. */
 export function openSession(options: SessionOptions): Session {
   let current = options.keeper.read();
-  let signedIn: { readonly token: string; readonly at: Moment } | undefined;
+  let signIns: readonly Moment[] = [];
   let renewing: Promise<string> | undefined;
   const fetchToken = (signal: AbortSignal | undefined): Promise<string> => {
     renewing ??= requestToken(options, signal)
       .then((token) => {
         current = token;
-        signedIn = { token, at: readClock(options.clock) };
+        signIns = [...signIns.slice(1 - MAX_QUICK_SIGN_INS), readClock(options.clock)];
         options.keeper.write(token);
         return token;
       })
@@ -167,11 +168,9 @@ export function openSession(options: SessionOptions): Session {
   return {
     token: async (signal) => current ?? fetchToken(signal),
     renew: async (refused, signal) => {
-      if (
-        signedIn?.token === refused &&
-        measureElapsedMs(options.clock, signedIn.at) < MIN_LIFE_OF_TOKEN_MS
-      )
-        throw new AuthError(msg`${options.baseUrl} refuses the token that it has just given.`, {
+      const first = signIns.length < MAX_QUICK_SIGN_INS ? undefined : signIns[0];
+      if (first !== undefined && measureElapsedMs(options.clock, first) < QUICK_MS)
+        throw new AuthError(msg`${options.baseUrl} refuses each token that it gives.`, {
           hint: msg`Ask the operator of the service; the queue is kept.`,
         });
       if (current === refused) current = undefined;

@@ -127,7 +127,7 @@ describe('A body that is longer than its Content-Length', () => {
     ).split('</svc:svc>');
     expect(answered).toMatch(/^HTTP\/1\.1 200 /);
     expect(refused?.trim()).toMatch(
-      /^HTTP\/1\.1 400 Bad Request\r\ncontent-type: text\/html[\s\S]*<\/html>$/,
+      /^HTTP\/1\.1 400 Bad Request\r\nContent-Type: text\/html[\s\S]*<\/html>$/,
     );
   });
 

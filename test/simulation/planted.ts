@@ -308,9 +308,9 @@ export const PLANTED: readonly Planted[] = [
     themes: ['a home is lost', 'an outbox is put back'],
     anonymous: true,
     file: 'src/outbox/unite.ts',
-    from: 'const unknown = facts.filter(({ id }) => isKnown.get(id) === undefined);',
+    from: 'const unknown = facts.filter(({ subject, id }) => isKnown.get(subject, id) === undefined);',
     to: `const isAnswered = (id: string) => facts.some((fact) => fact.kind === 'answered' && fact.body.attempt === id);
-  const unknown = facts.filter(({ id, kind }) => isKnown.get(id) === undefined && (kind !== 'attempted' || isAnswered(id)));`,
+  const unknown = facts.filter(({ subject, id, kind }) => isKnown.get(subject, id) === undefined && (kind !== 'attempted' || isAnswered(id)));`,
   },
   {
     name: 'an outbox of another machine is pushed',

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { FindElements } from '../../../src/find/fields.ts';
+import { isDitto, isFiller } from '../../../src/find/parse-cell.ts';
 import { makeDatabaseImage } from '../../../src/store/database.ts';
 import { exportCsv, exportGeoJson, exportXml } from '../../../src/tables/export-text.ts';
 import type { ExportedFind } from '../../../src/tables/exported-find.ts';
@@ -49,12 +50,14 @@ const text = (maxLength = 30) =>
         .map((parts) => parts.join('')),
     )
     .map((value) => value.replace(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\ufffe\uffff]/g, ''))
-    .map(normalizeText);
+    .map(normalizeText)
+    // Such a cell is empty, or stands for the value above.
+    .filter((value) => !isFiller(value) && !isDitto(value));
 
 const named = text().filter((value) => value !== '');
 const localId = named
   .map((value) => normalizeId(value.replace(/\n/g, ' ')))
-  .filter((value) => value !== '');
+  .filter((value) => value !== '' && !isFiller(value) && !isDitto(value));
 const reference = (prefix: string) =>
   fc
     .integer({ min: 1, max: 999_999 })
